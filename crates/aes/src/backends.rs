@@ -1,0 +1,169 @@
+//! The table of AES's implementations.
+
+use alloc::boxed::Box;
+
+use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use lanecrypt_core::{
+    Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Platform,
+    Unavailable,
+};
+
+use crate::{Bitslice, Key128, Key192, Key256, KeyLength, Reference, Table32, hardware};
+
+/// AES and every way this crate computes it.
+pub static AES: CipherDescription = CipherDescription {
+    name: "aes",
+    standard: "FIPS 197",
+    block_bytes: 16,
+    key_bytes: &[16, 24, 32],
+    backends: BACKENDS,
+};
+
+const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
+
+const CPU_BACKENDS: [Backend; 5] = [
+    Backend {
+        id: "reference",
+        platform: Platform::Cpu,
+        lanes: 1,
+        constant_time: LOOKS_UP,
+        summary: "as FIPS 197 reads, a byte at a time",
+        available: || Ok(()),
+        create: create::<ReferenceCiphers>,
+    },
+    Backend {
+        id: "table32",
+        platform: Platform::Cpu,
+        lanes: 1,
+        constant_time: LOOKS_UP,
+        summary: "four T-tables on 32-bit words",
+        available: || Ok(()),
+        create: create::<Table32Ciphers>,
+    },
+    Backend {
+        id: "bitslice-u32",
+        platform: Platform::Cpu,
+        lanes: 32,
+        constant_time: ConstantTime::Yes,
+        summary: "32 blocks, a bit of each in a word",
+        available: || Ok(()),
+        create: create::<BitsliceCiphers<u32>>,
+    },
+    Backend {
+        id: "bitslice-u64",
+        platform: Platform::Cpu,
+        lanes: 64,
+        constant_time: ConstantTime::Yes,
+        summary: "64 blocks, a bit of each in a word",
+        available: || Ok(()),
+        create: create::<BitsliceCiphers<u64>>,
+    },
+    Backend {
+        id: "hardware",
+        platform: Platform::Cpu,
+        lanes: 64,
+        constant_time: ConstantTime::Yes,
+        summary: "AES instructions, through the aes crate",
+        available: || {
+            let missing = Unavailable::because("this CPU has no AES instructions");
+            hardware::detected().then_some(()).ok_or(missing)
+        },
+        create: create::<HardwareCiphers>,
+    },
+];
+
+#[cfg(not(feature = "cuda"))]
+const BACKENDS: &[Backend] = &CPU_BACKENDS;
+
+#[cfg(feature = "cuda")]
+const BACKENDS: &[Backend] = {
+    use crate::cuda::{
+        BITSLICE, BYTEWISE, CONFLICT_FREE, CONFLICT_FREE_ONE, CONFLICT_FREE_TWO, TABLE_GLOBAL,
+        TABLE_SHARED,
+    };
+    use lanecrypt_cuda::Device;
+
+    /// A family on the GPU, or in the host build of its kernels.
+    macro_rules! on {
+        ($device:path, $platform:ident, $prefix:literal, $name:literal, $family:ident, $lanes:literal, $summary:literal) => {
+            Backend {
+                id: concat!($prefix, $name),
+                platform: Platform::$platform,
+                lanes: $lanes,
+                constant_time: $family.constant_time(),
+                summary: $summary,
+                available: || crate::cuda::available($device, &$family),
+                create: |key| crate::cuda::boxed($device, &$family, key),
+            }
+        };
+    }
+    /// All families on one kind of device. Lanes are what a thread block takes at once.
+    macro_rules! families {
+        ($device:path, $platform:ident, $prefix:literal) => {
+            [
+                on!($device, $platform, $prefix, "bytewise", BYTEWISE, 16, "P1's 8-bit form: 16 threads a block"),
+                on!($device, $platform, $prefix, "table-global", TABLE_GLOBAL, 256, "T-tables in global memory"),
+                on!($device, $platform, $prefix, "table-shared", TABLE_SHARED, 1024, "one copy of the T-tables in shared memory"),
+                on!($device, $platform, $prefix, "table-conflict-free-1", CONFLICT_FREE_ONE, 1024, "one T-table in every bank, three rotations"),
+                on!($device, $platform, $prefix, "table-conflict-free-2", CONFLICT_FREE_TWO, 1024, "two T-tables in every bank, one rotation"),
+                on!($device, $platform, $prefix, "table-conflict-free", CONFLICT_FREE, 1024, "as many T-tables in every bank as fit"),
+                on!($device, $platform, $prefix, "bitslice", BITSLICE, 1024, "32 blocks a thread, a bit of each in a register"),
+            ]
+        };
+    }
+    const GPU: [Backend; 7] = families!(Device::default, Cuda, "cuda-");
+    const HOST: [Backend; 7] = families!(Device::on_host, CudaOnHost, "host-");
+    let [c0, c1, c2, c3, c4] = CPU_BACKENDS;
+    let [g0, g1, g2, g3, g4, g5, g6] = GPU;
+    let [h0, h1, h2, h3, h4, h5, h6] = HOST;
+    &[c0, c1, c2, c3, c4, g0, g1, g2, g3, g4, g5, g6, h0, h1, h2, h3, h4, h5, h6]
+};
+
+/// One implementation with all key sizes.
+trait Ciphers {
+    /// Its type for a key size.
+    type Of<K: KeyLength>: KeyInit
+        + BlockCipherEncrypt<BlockSize = cipher::consts::U16>
+        + BlockCipherDecrypt
+        + core::fmt::Debug
+        + Send
+        + Sync
+        + 'static;
+}
+
+struct ReferenceCiphers;
+struct Table32Ciphers;
+struct BitsliceCiphers<W>(W);
+struct HardwareCiphers;
+
+impl Ciphers for ReferenceCiphers {
+    type Of<K: KeyLength> = Cipher<Reference<K>>;
+}
+impl Ciphers for Table32Ciphers {
+    type Of<K: KeyLength> = Cipher<Table32<K>>;
+}
+impl<W: crate::LaneWord> Ciphers for BitsliceCiphers<W> {
+    type Of<K: KeyLength> = Cipher<Bitslice<W, K>>;
+}
+impl Ciphers for HardwareCiphers {
+    type Of<K: KeyLength> = K::Hardware;
+}
+
+/// Makes an engine for a key of whichever length.
+fn create<C: Ciphers>(key: &[u8]) -> Result<Box<dyn Engine>, Error> {
+    fn keyed<C>(key: &[u8]) -> Result<Box<dyn Engine>, Error>
+    where
+        C: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt,
+        C: core::fmt::Debug + Send + Sync + 'static,
+    {
+        let wrong_length =
+            |_| Error::KeyLength { cipher: AES.name, given: key.len(), accepted: AES.key_bytes };
+        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
+    }
+    AES.check_key(key)?;
+    match key.len() {
+        16 => keyed::<C::Of<Key128>>(key),
+        24 => keyed::<C::Of<Key192>>(key),
+        _ => keyed::<C::Of<Key256>>(key),
+    }
+}

@@ -1,0 +1,179 @@
+//! Up to four blocks, constant-time, in eight 64-bit words: the path for a single block, for the
+//! tail of a batch and for the key schedule.
+//!
+//! Here a lane is a byte of a block, not a block. Word `b` holds bit `b` of 64 bytes; the index of
+//! a lane, from its most significant bit, is
+//!
+//! ```text
+//! p1 p0 | c1 c0 | r1 r0        block, column, row: byte r + 4c of block p
+//! ```
+//!
+//! so SubBytes is one pass of the circuit over all 64 bytes, ShiftRows rotates row `r` by `4r`
+//! inside 16 bits and MixColumns rotates inside 4 bits.
+
+use lanecrypt_core::Direction;
+use lanecrypt_slicing::Word;
+
+use crate::{sbox, schedule::RoundKeys};
+
+/// Blocks in a state.
+pub(crate) const BLOCKS: usize = 4;
+
+/// Eight bit planes of 64 bytes.
+type State = [u64; 8];
+
+/// One bit in every 4, 16 bits: the lanes of row 0, of block `p`'s first lane.
+const ROW: u64 = 0x1111_1111_1111_1111;
+const BLOCK: u64 = 0x0001_0001_0001_0001;
+
+/// A round key as bit planes of one block: bit `i` of plane `b` is bit `b` of byte `i`.
+pub(crate) type PlaneKey = [u16; 8];
+
+/// The bit planes of one block.
+pub(crate) fn plane_key(block: &[u8; 16]) -> PlaneKey {
+    core::array::from_fn(|bit| {
+        block.iter().rev().fold(0, |plane, byte| plane << 1 | u16::from(byte >> bit & 1))
+    })
+}
+
+/// Transposes the 8x8 bit matrix whose rows are the bytes of `square`.
+fn transpose8(mut square: u64) -> u64 {
+    // Row bits and column bits change places, the lowest of each first.
+    for (distance, mask) in
+        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+    {
+        let difference: u64 = (square ^ square >> distance) & mask;
+        square ^= difference ^ difference << distance;
+    }
+    square
+}
+
+fn load(blocks: &[[u8; 16]]) -> State {
+    let mut state = [0; 8];
+    for (i, bytes) in blocks.as_flattened().as_chunks::<8>().0.iter().enumerate() {
+        let planes = transpose8(u64::from_le_bytes(*bytes)).to_le_bytes();
+        for (word, plane) in state.iter_mut().zip(planes) {
+            *word |= u64::from(plane) << (8 * i);
+        }
+    }
+    state
+}
+
+fn store(state: &State, blocks: &mut [[u8; 16]]) {
+    for (i, bytes) in blocks.as_flattened_mut().as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let planes = core::array::from_fn(|bit| state[bit].to_le_bytes()[i]);
+        *bytes = transpose8(u64::from_le_bytes(planes)).to_le_bytes();
+    }
+}
+
+fn add_round_key(state: &mut State, key: &PlaneKey) {
+    for (word, key) in state.iter_mut().zip(key) {
+        *word ^= u64::from(*key) * BLOCK;
+    }
+}
+
+/// Rotates every row `r` of each plane by `step * r` columns to the left.
+fn shift_rows(state: &mut State, step: u32) {
+    for word in state {
+        let before = *word;
+        *word = (0..4).fold(0, |rows, row| {
+            let bits = before & ROW << row;
+            let shift = 4 * (row * step % 4);
+            // Lanes that stay inside their block's 16 bits, and those that come round.
+            let kept = (0xffff_u64 >> shift) * BLOCK;
+            rows | (bits >> shift & kept) | (bits << ((16 - shift) % 64) & !kept)
+        });
+    }
+}
+
+/// The planes with row `r + by` of every column in place of row `r`.
+fn rotate_rows(word: u64, by: u32) -> u64 {
+    let kept = (0xf_u64 >> by) * ROW;
+    (word >> by & kept) | (word << (4 - by) & !kept)
+}
+
+/// Multiplication of every byte by x: renames the planes and adds the modulus 0x1b.
+fn times_x<W: Word>(byte: [W; 8]) -> [W; 8] {
+    let [b0, b1, b2, b3, b4, b5, b6, b7] = byte;
+    [b7, b0 ^ b7, b1, b2 ^ b7, b3 ^ b7, b4, b5, b6]
+}
+
+fn mix_columns(state: &mut State) {
+    // 2a + 3b + c + d = 2(a + b) + b + (c + d), with (a, b, c, d) a column from this row on.
+    let sums: State = core::array::from_fn(|bit| state[bit] ^ rotate_rows(state[bit], 1));
+    let doubled = times_x(sums);
+    for bit in 0..8 {
+        state[bit] = doubled[bit] ^ rotate_rows(state[bit], 1) ^ rotate_rows(sums[bit], 2);
+    }
+}
+
+fn inv_mix_columns(state: &mut State) {
+    // The inverse matrix is MixColumns times circ(5, 0, 4, 0): a + 4(a + c).
+    let sums: State = core::array::from_fn(|bit| state[bit] ^ rotate_rows(state[bit], 2));
+    let fourfold = times_x(times_x(sums));
+    for (word, sum) in state.iter_mut().zip(fourfold) {
+        *word ^= sum;
+    }
+    mix_columns(state);
+}
+
+/// Runs up to [`BLOCKS`] blocks.
+pub(crate) fn run(keys: &[PlaneKey], direction: Direction, blocks: &mut [[u8; 16]]) {
+    let mut state = load(blocks);
+    match direction {
+        Direction::Encrypt => encrypt(&mut state, keys),
+        Direction::Decrypt => decrypt(&mut state, keys),
+    }
+    store(&state, blocks);
+}
+
+fn encrypt(state: &mut State, keys: &[PlaneKey]) {
+    let [first, middle @ .., last] = keys else { return };
+    add_round_key(state, first);
+    for key in middle {
+        *state = sbox::sbox(*state);
+        shift_rows(state, 1);
+        mix_columns(state);
+        add_round_key(state, key);
+    }
+    *state = sbox::sbox(*state);
+    shift_rows(state, 1);
+    add_round_key(state, last);
+}
+
+fn decrypt(state: &mut State, keys: &[PlaneKey]) {
+    let [last, middle @ .., first] = keys else { return };
+    add_round_key(state, first);
+    for key in middle.iter().rev() {
+        shift_rows(state, 3);
+        *state = sbox::inv_sbox(*state);
+        add_round_key(state, key);
+        inv_mix_columns(state);
+    }
+    shift_rows(state, 3);
+    *state = sbox::inv_sbox(*state);
+    add_round_key(state, last);
+}
+
+/// SubWord() by the circuit: no look-up, so the key schedule is constant-time.
+pub(crate) fn sub_word(word: [u8; 4]) -> [u8; 4] {
+    let mut block = [[0; 16]; 1];
+    block[0][..4].copy_from_slice(&word);
+    let state = sbox::sbox(load(&block));
+    store(&state, &mut block);
+    [block[0][0], block[0][1], block[0][2], block[0][3]]
+}
+
+/// InvMixColumns of one block, for the keys of the equivalent inverse cipher.
+#[cfg(feature = "cuda")]
+pub(crate) fn inv_mix_columns_of(block: &mut [u8; 16]) {
+    let blocks = core::slice::from_mut(block);
+    let mut state = load(blocks);
+    inv_mix_columns(&mut state);
+    store(&state, blocks);
+}
+
+/// The round keys of the constant-time implementations.
+pub(crate) fn expand(key: &[u8]) -> RoundKeys {
+    RoundKeys::expand(key, sub_word)
+}

@@ -1,0 +1,171 @@
+//! AES by T-tables on 32-bit words (Rijndael's AES proposal, 5.2.1; P1's 32-bit form).
+//!
+//! A column is a little-endian word: row `r` is byte `r`. `T[r][x]` is the column that byte `x` in
+//! row `r` contributes to after SubBytes and MixColumns, so a round of a column is four look-ups
+//! and four XORs. Decryption is the equivalent inverse cipher, the same round over other tables,
+//! with the rows shifted the other way. Not constant-time: addresses depend on key and data.
+
+use core::marker::PhantomData;
+
+use cipher::{Array, consts::U1};
+use lanecrypt_core::{Block, Direction, Implementation};
+use lanecrypt_reference::{
+    gf256::{AES_MODULUS, multiply},
+    sbox,
+};
+
+use crate::{
+    reference,
+    schedule::{KeyLength, MAX_ROUND_KEYS, RoundKeys},
+};
+
+/// The tables of one direction.
+struct Tables {
+    /// SubBytes and MixColumns of a byte in row `r`.
+    rounds: [[u32; 256]; 4],
+    /// SubBytes alone, for the last round.
+    last: [u8; 256],
+    /// Columns that row 1 moves by: 1 for ShiftRows, 3 for InvShiftRows.
+    shift: usize,
+}
+
+static ENCRYPT: Tables = Tables::new(sbox::AES, [2, 1, 1, 3], 1);
+static DECRYPT: Tables = Tables::new(sbox::AES_INVERSE, [14, 9, 13, 11], 3);
+
+impl Tables {
+    /// `column` is the first column of the MixColumns matrix.
+    const fn new(sbox: [u8; 256], column: [u8; 4], shift: usize) -> Self {
+        let mut rounds = [[0; 256]; 4];
+        let mut x = 0;
+        while x < 256 {
+            let s = sbox[x];
+            let word = u32::from_le_bytes([
+                multiply(s, column[0], AES_MODULUS),
+                multiply(s, column[1], AES_MODULUS),
+                multiply(s, column[2], AES_MODULUS),
+                multiply(s, column[3], AES_MODULUS),
+            ]);
+            let mut row = 0;
+            while row < 4 {
+                rounds[row][x] = word.rotate_left(8 * row as u32);
+                row += 1;
+            }
+            x += 1;
+        }
+        Self { rounds, last: sbox, shift }
+    }
+
+    /// The byte of row `row` that (Inv)ShiftRows brings into column `column`.
+    fn shifted(&self, state: &[u32; 4], column: usize, row: usize) -> usize {
+        let word = state[(column + row * self.shift) % 4];
+        usize::from(word.to_le_bytes()[row])
+    }
+
+    fn round(&self, state: &[u32; 4], key: &[u32; 4]) -> [u32; 4] {
+        core::array::from_fn(|column| {
+            (0..4).fold(key[column], |sum, row| {
+                sum ^ self.rounds[row][self.shifted(state, column, row)]
+            })
+        })
+    }
+
+    fn last_round(&self, state: &[u32; 4], key: &[u32; 4]) -> [u32; 4] {
+        core::array::from_fn(|column| {
+            let bytes = core::array::from_fn(|row| self.last[self.shifted(state, column, row)]);
+            u32::from_le_bytes(bytes) ^ key[column]
+        })
+    }
+
+    fn run(&self, block: &mut [u8; 16], keys: &Keys) {
+        let [first, middle @ .., last] = keys.used() else { return };
+        let mut state = words(block);
+        for (word, key) in state.iter_mut().zip(first) {
+            *word ^= key;
+        }
+        for key in middle {
+            state = self.round(&state, key);
+        }
+        state = self.last_round(&state, last);
+        for (bytes, word) in block.as_chunks_mut::<4>().0.iter_mut().zip(state) {
+            *bytes = word.to_le_bytes();
+        }
+    }
+}
+
+fn words(block: &[u8; 16]) -> [u32; 4] {
+    let bytes = block.as_chunks::<4>().0;
+    core::array::from_fn(|column| u32::from_le_bytes(bytes[column]))
+}
+
+/// Round keys as words, in the order in which one direction adds them.
+#[derive(Clone)]
+struct Keys {
+    words: [[u32; 4]; MAX_ROUND_KEYS],
+    count: usize,
+}
+
+impl Keys {
+    fn new(keys: &RoundKeys) -> Self {
+        let blocks = keys.blocks();
+        let mut words = [[0; 4]; MAX_ROUND_KEYS];
+        for (words, block) in words.iter_mut().zip(blocks) {
+            *words = self::words(block);
+        }
+        Self { words, count: blocks.len() }
+    }
+
+    fn used(&self) -> &[[u32; 4]] {
+        &self.words[..self.count]
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl Drop for Keys {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.words);
+    }
+}
+
+/// AES by T-tables. Not constant-time.
+#[derive(Clone)]
+pub struct Table32<K> {
+    encrypt: Keys,
+    decrypt: Keys,
+    key_length: PhantomData<K>,
+}
+
+impl<K: KeyLength> Implementation for Table32<K> {
+    type BlockSize = cipher::consts::U16;
+    type KeySize = K::Size;
+    type Lanes = U1;
+    type BatchKeys = ();
+
+    const NAME: &'static str = K::NAME;
+
+    fn new(key: &Array<u8, K::Size>) -> Self {
+        let keys = RoundKeys::expand(key, reference::sub_word);
+        Self {
+            encrypt: Keys::new(&keys),
+            decrypt: Keys::new(&keys.inverse(reference::inv_mix_columns)),
+            key_length: PhantomData,
+        }
+    }
+
+    fn batch_keys(&self) {}
+
+    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
+        self.few(direction, blocks);
+    }
+
+    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
+        for block in blocks {
+            match direction {
+                Direction::Encrypt => ENCRYPT.run(&mut block.0, &self.encrypt),
+                Direction::Decrypt => DECRYPT.run(&mut block.0, &self.decrypt),
+            }
+        }
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<K> zeroize::ZeroizeOnDrop for Table32<K> {}

@@ -1,0 +1,56 @@
+//! The CTR counter: the whole block as one big-endian integer that wraps.
+
+/// A counter block of 8 or 16 bytes as a big-endian integer modulo 2^64 or 2^128 (SP 800-38A,
+/// appendix B.1, with the standard incrementing function over the whole block).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    value: u128,
+    block_bytes: usize,
+}
+
+impl Counter {
+    /// Reads a counter block; `None` where it is neither 8 nor 16 bytes long.
+    #[must_use]
+    pub fn from_block(block: &[u8]) -> Option<Self> {
+        let value = match block.len() {
+            8 => u128::from(u64::from_be_bytes(block.try_into().ok()?)),
+            16 => u128::from_be_bytes(block.try_into().ok()?),
+            _ => return None,
+        };
+        Some(Self { value, block_bytes: block.len() })
+    }
+
+    /// The counter `blocks` blocks further on, wrapped.
+    #[must_use]
+    pub fn plus(self, blocks: u128) -> Self {
+        let sum = self.value.wrapping_add(blocks);
+        let value = if self.block_bytes == 8 { u128::from(sum as u64) } else { sum };
+        Self { value, ..self }
+    }
+
+    /// The counter as an integer.
+    #[must_use]
+    pub fn value(self) -> u128 {
+        self.value
+    }
+
+    /// Writes consecutive counter blocks, from this one on, over `blocks` (whole blocks).
+    ///
+    /// # Panics
+    /// Where `blocks` is no multiple of the block size.
+    pub fn fill(self, blocks: &mut [u8]) {
+        assert_eq!(blocks.len() % self.block_bytes, 0, "counter blocks are whole");
+        let mut counter = self;
+        if self.block_bytes == 8 {
+            for block in blocks.chunks_exact_mut(8) {
+                block.copy_from_slice(&(counter.value as u64).to_be_bytes());
+                counter = counter.plus(1);
+            }
+        } else {
+            for block in blocks.chunks_exact_mut(16) {
+                block.copy_from_slice(&counter.value.to_be_bytes());
+                counter = counter.plus(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The bulk interface: byte buffers through one block cipher under one key.
+
+use core::{any::Any, fmt};
+
+use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, InOutBuf, typenum::Unsigned};
+
+use crate::{Error, Mode, modes};
+
+/// Which way the cipher runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Plaintext to ciphertext.
+    Encrypt,
+    /// Ciphertext to plaintext.
+    Decrypt,
+}
+
+impl Direction {
+    /// Both, in the order in which tests run them.
+    pub const BOTH: [Self; 2] = [Self::Encrypt, Self::Decrypt];
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Encrypt => "encrypt",
+            Self::Decrypt => "decrypt",
+        })
+    }
+}
+
+/// One block cipher under one key, over whole buffers of any size.
+///
+/// Buffers are byte slices in an [`InOutBuf`], so that input and output are either the same
+/// memory or disjoint; `(&mut data[..]).into()` works in place and `InOutBuf::new(input, output)`
+/// out of place. On an error the output is unspecified and must not be used.
+pub trait Engine: fmt::Debug + Send + Sync {
+    /// Bytes of a block.
+    fn block_bytes(&self) -> usize;
+
+    /// Bytes of scratch memory with which [`modes`] feed this engine best.
+    fn chunk_bytes(&self) -> usize {
+        modes::STACK_CHUNK
+    }
+
+    /// Every block by itself (ECB).
+    ///
+    /// # Errors
+    /// [`Error::NotWholeBlocks`], or a device error.
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error>;
+
+    /// XORs the CTR key stream that starts with the counter block `counter` over `data`, whose
+    /// length may be anything. The counter is the whole block, big-endian, and wraps.
+    ///
+    /// # Errors
+    /// [`Error::IvLength`], or a device error.
+    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        modes::ctr(self, counter, data)
+    }
+
+    /// This engine as its own type, for callers who know what it is.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Forwards every method through a pointer type.
+macro_rules! forward_engine {
+    ($(#[$attribute:meta])* $pointer:ty) => {
+        $(#[$attribute])*
+        impl<E: Engine + ?Sized> Engine for $pointer {
+            fn block_bytes(&self) -> usize {
+                (**self).block_bytes()
+            }
+            fn chunk_bytes(&self) -> usize {
+                (**self).chunk_bytes()
+            }
+            fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+                (**self).ecb(direction, data)
+            }
+            fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+                (**self).ctr(counter, data)
+            }
+            fn as_any(&self) -> &dyn Any {
+                (**self).as_any()
+            }
+        }
+    };
+}
+forward_engine!(&E);
+forward_engine!(
+    #[cfg(feature = "alloc")]
+    alloc::boxed::Box<E>
+);
+
+/// Checks that `data` is whole blocks.
+pub(crate) fn whole_blocks(mode: Mode, given: usize, block: usize) -> Result<(), Error> {
+    if given.is_multiple_of(block) {
+        Ok(())
+    } else {
+        Err(Error::NotWholeBlocks { mode, given, block })
+    }
+}
+
+/// Any RustCrypto block cipher as an [`Engine`]: ours, and the baselines beside them.
+#[derive(Clone)]
+pub struct CpuEngine<C> {
+    cipher: C,
+}
+
+impl<C> CpuEngine<C> {
+    /// Wraps a keyed cipher.
+    pub fn new(cipher: C) -> Self {
+        Self { cipher }
+    }
+}
+
+impl<C: fmt::Debug> fmt::Debug for CpuEngine<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CpuEngine").field(&self.cipher).finish()
+    }
+}
+
+impl<C> Engine for CpuEngine<C>
+where
+    C: BlockCipherEncrypt + BlockCipherDecrypt + fmt::Debug + Send + Sync + 'static,
+{
+    fn block_bytes(&self) -> usize {
+        <C as BlockSizeUser>::BlockSize::USIZE
+    }
+
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        whole_blocks(Mode::Ecb, data.len(), self.block_bytes())?;
+        let (blocks, _no_tail) = data.into_chunks();
+        match direction {
+            Direction::Encrypt => self.cipher.encrypt_blocks_inout(blocks),
+            Direction::Decrypt => self.cipher.decrypt_blocks_inout(blocks),
+        }
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

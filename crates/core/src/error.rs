@@ -1,0 +1,133 @@
+//! Errors: what was given, and what is accepted.
+
+use core::fmt;
+
+/// A mode of operation, for error texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Electronic codebook.
+    Ecb,
+    /// Cipher block chaining.
+    Cbc,
+    /// Counter mode.
+    Ctr,
+    /// XEX with ciphertext stealing (IEEE 1619).
+    Xts,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ecb => "ECB",
+            Self::Cbc => "CBC",
+            Self::Ctr => "CTR",
+            Self::Xts => "XTS",
+        })
+    }
+}
+
+/// Why a backend cannot run on this machine, as one sentence for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    #[cfg(feature = "alloc")]
+    reason: alloc::borrow::Cow<'static, str>,
+    #[cfg(not(feature = "alloc"))]
+    reason: &'static str,
+}
+
+impl Unavailable {
+    /// A reason known beforehand.
+    #[must_use]
+    #[allow(clippy::useless_conversion, reason = "with `alloc` the field is a Cow")]
+    pub fn because(reason: &'static str) -> Self {
+        Self { reason: reason.into() }
+    }
+
+    /// A reason composed at run time.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn because_of(reason: alloc::string::String) -> Self {
+        Self { reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl core::error::Error for Unavailable {}
+
+/// What can go wrong in an engine or a mode. Texts never contain key material or data.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The key has a length that the cipher does not take.
+    #[error("{cipher} key of {given} bytes; accepted are {accepted:?} bytes")]
+    KeyLength {
+        /// The cipher's name.
+        cipher: &'static str,
+        /// Bytes given.
+        given: usize,
+        /// Bytes accepted.
+        accepted: &'static [usize],
+    },
+    /// The IV, counter block or tweak has the wrong length.
+    #[error("{mode} IV of {given} bytes; the block of this cipher takes {accepted}")]
+    IvLength {
+        /// The mode it was given to.
+        mode: Mode,
+        /// Bytes given.
+        given: usize,
+        /// Bytes accepted.
+        accepted: usize,
+    },
+    /// Input and output differ in length.
+    #[error("output of {output} bytes for an input of {input} bytes; they must be equally long")]
+    OutputLength {
+        /// Bytes of input.
+        input: usize,
+        /// Bytes of output.
+        output: usize,
+    },
+    /// The data is not a whole number of blocks.
+    #[error("{mode} over {given} bytes; the length must be a multiple of the {block}-byte block")]
+    NotWholeBlocks {
+        /// The mode it was given to.
+        mode: Mode,
+        /// Bytes given.
+        given: usize,
+        /// Bytes of a block.
+        block: usize,
+    },
+    /// An XTS data unit is shorter than a block, so nothing can be stolen from.
+    #[error("XTS data unit of {given} bytes; at least one block of {block} bytes is needed")]
+    DataUnitLength {
+        /// Bytes given.
+        given: usize,
+        /// Bytes of a block.
+        block: usize,
+    },
+    /// XTS is defined for 128-bit blocks only.
+    #[error("XTS with a block of {given} bytes; it is defined for 16 bytes only")]
+    XtsBlock {
+        /// Bytes of this cipher's block.
+        given: usize,
+    },
+    /// A seek or a write would pass the end of the key stream.
+    #[error("byte {position} of the key stream; its last byte is number {last}")]
+    KeystreamEnd {
+        /// The position asked for, saturated at `u128::MAX`.
+        position: u128,
+        /// The last position there is.
+        last: u128,
+    },
+    /// The backend cannot run here.
+    #[error("{0}")]
+    Unavailable(#[from] Unavailable),
+    /// The device failed; the source says in which call.
+    #[cfg(feature = "alloc")]
+    #[error("{0}")]
+    Device(alloc::boxed::Box<dyn core::error::Error + Send + Sync>),
+}

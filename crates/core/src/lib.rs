@@ -1,0 +1,42 @@
+//! Traits and plain types that every Lanecrypt crate speaks.
+//!
+//! - [`Implementation`] is what one way of computing a cipher provides, and [`Cipher`] turns it
+//!   into a type with all of RustCrypto's block-cipher traits.
+//! - [`Engine`] is the bulk interface: whole byte buffers, fallible, object safe. CPU ciphers get
+//!   it through [`CpuEngine`], GPU kernels implement it themselves.
+//! - [`modes`] are CTR, CBC and XTS over any engine; [`Ctr`] is the seekable CTR stream.
+//! - [`Backend`] is a row of a cipher's table of implementations (feature `alloc`).
+//!
+//! ```
+//! use cipher::KeyInit;
+//! use lanecrypt_core::{CpuEngine, Ctr, Engine};
+//!
+//! let engine = CpuEngine::new(aes::Aes128::new(&[7; 16].into()));
+//! let mut data = *b"any length you like";
+//! Ctr::new(&engine, &[0; 16])?.try_apply(data.as_mut_slice().into())?;
+//! assert_ne!(&data, b"any length you like");
+//! # Ok::<(), lanecrypt_core::Error>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+mod block;
+mod counter;
+mod engine;
+mod error;
+pub mod modes;
+#[cfg(feature = "alloc")]
+mod registry;
+mod stream;
+
+pub use block::{Block, Cipher, Implementation};
+pub use cipher;
+pub use counter::Counter;
+pub use engine::{CpuEngine, Direction, Engine};
+pub use error::{Error, Mode, Unavailable};
+#[cfg(feature = "alloc")]
+pub use registry::{Backend, CipherDescription, ConstantTime, Platform};
+pub use stream::Ctr;

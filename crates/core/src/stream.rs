@@ -1,0 +1,163 @@
+//! The seekable CTR stream over any engine: one pass of the engine for any length.
+
+use core::fmt;
+
+use cipher::{
+    InOutBuf, OverflowError, StreamCipher, StreamCipherError, StreamCipherSeek, stream::SeekNum,
+};
+
+use crate::{Counter, Engine, Error, Mode};
+
+/// CTR with the whole block as a big-endian counter, as a stream that can seek.
+///
+/// The same bytes as `ctr::Ctr128BE` (16-byte blocks) and `ctr::Ctr64BE` (8-byte blocks). Whole
+/// blocks go to [`Engine::ctr`] in one piece, whatever their number; a piece that starts or ends
+/// inside a block costs one block more. The key stream has 2^128 or 2^64 blocks, of which
+/// positions up to `u128::MAX` bytes can be reached.
+///
+/// RustCrypto's traits cannot report a device error: there the stream panics with the error's
+/// text; use [`try_apply`](Self::try_apply) and [`try_seek_to`](Self::try_seek_to) instead.
+pub struct Ctr<E> {
+    engine: E,
+    first: Counter,
+    position: u128,
+}
+
+impl<E: Engine> Ctr<E> {
+    /// A stream at position 0, whose first counter block is `iv`.
+    ///
+    /// # Errors
+    /// [`Error::IvLength`] where `iv` is not one block.
+    pub fn new(engine: E, iv: &[u8]) -> Result<Self, Error> {
+        let accepted = engine.block_bytes();
+        let first = Counter::from_block(iv).filter(|_| iv.len() == accepted);
+        let first = first.ok_or(Error::IvLength { mode: Mode::Ctr, given: iv.len(), accepted })?;
+        Ok(Self { engine, first, position: 0 })
+    }
+
+    /// The position in bytes from the start of the key stream.
+    #[must_use]
+    pub fn position(&self) -> u128 {
+        self.position
+    }
+
+    /// The last position there is, in bytes.
+    #[must_use]
+    pub fn last_position(&self) -> u128 {
+        if self.engine.block_bytes() == 8 { (1 << 67) - 1 } else { u128::MAX }
+    }
+
+    /// Goes to a position in bytes from the start of the key stream.
+    ///
+    /// # Errors
+    /// [`Error::KeystreamEnd`] past the end of the key stream; the position stays as it was.
+    pub fn try_seek_to(&mut self, position: u128) -> Result<(), Error> {
+        let last = self.last_position();
+        if position > last {
+            return Err(Error::KeystreamEnd { position, last });
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// XORs the key stream over `data` and moves on by its length.
+    ///
+    /// # Errors
+    /// [`Error::KeystreamEnd`] where the key stream is shorter than the data: nothing is written
+    /// then. The engine's own errors: the output is unspecified then, and the position unchanged.
+    pub fn try_apply(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let end = self.end_of(data.len())?;
+        let block = self.engine.block_bytes();
+        // Bytes of the first block that lie before the position.
+        let skipped = (self.position % block as u128) as usize;
+        let head = if skipped == 0 { 0 } else { (block - skipped).min(data.len()) };
+        let (mut head_data, rest) = data.split_at(head);
+        let number = self.position / block as u128;
+        if head > 0 {
+            let mut keystream = [0; 16];
+            let keystream = &mut keystream[..block];
+            self.engine.ctr(self.counter(number).get(block), (&mut *keystream).into())?;
+            head_data.xor_in2out(&keystream[skipped..skipped + head]);
+        }
+        if !rest.is_empty() {
+            let number = number + u128::from(skipped > 0);
+            self.engine.ctr(self.counter(number).get(block), rest)?;
+        }
+        self.position = end;
+        Ok(())
+    }
+
+    /// The position after `length` more bytes.
+    fn end_of(&self, length: usize) -> Result<u128, Error> {
+        let last = self.last_position();
+        let end = self.position.checked_add(length as u128);
+        end.filter(|&end| end <= last).ok_or(Error::KeystreamEnd {
+            position: self.position.saturating_add(length as u128),
+            last,
+        })
+    }
+
+    fn counter(&self, number: u128) -> CounterBlock {
+        let mut block = CounterBlock([0; 16]);
+        self.first.plus(number).fill(&mut block.0[..self.engine.block_bytes()]);
+        block
+    }
+}
+
+/// A counter block, of which the first 8 or all 16 bytes count.
+struct CounterBlock([u8; 16]);
+
+impl CounterBlock {
+    fn get(&self, block_bytes: usize) -> &[u8] {
+        &self.0[..block_bytes]
+    }
+}
+
+impl<E> fmt::Debug for Ctr<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ctr").finish_non_exhaustive()
+    }
+}
+
+impl<E: Engine> StreamCipher for Ctr<E> {
+    fn check_remaining(&self, data_len: usize) -> Result<(), StreamCipherError> {
+        self.end_of(data_len).map(drop).map_err(|_| StreamCipherError)
+    }
+
+    /// # Panics
+    /// Where the engine fails; CPU engines do not.
+    fn unchecked_apply_keystream_inout(&mut self, buf: InOutBuf<'_, '_, u8>) {
+        if let Err(error) = self.try_apply(buf) {
+            panic!("CTR: {error}");
+        }
+    }
+
+    fn unchecked_write_keystream(&mut self, buf: &mut [u8]) {
+        buf.fill(0);
+        self.unchecked_apply_keystream_inout(buf.into());
+    }
+}
+
+impl<E: Engine> StreamCipherSeek for Ctr<E> {
+    fn try_current_pos<T: SeekNum>(&self) -> Result<T, OverflowError> {
+        let block = self.engine.block_bytes() as u128;
+        // SeekNum counts the blocks begun, and the bytes used of the last of them.
+        let used = (self.position % block) as u8;
+        if used == 0 {
+            // A full block; position 0 has none begun, which from_block_byte takes as block 0.
+            T::from_block_byte(self.position / block, block as u8, block as u8)
+        } else {
+            T::from_block_byte(self.position / block + 1, used, block as u8)
+        }
+    }
+
+    fn try_seek<T: SeekNum>(&mut self, pos: T) -> Result<(), StreamCipherError> {
+        let block = self.engine.block_bytes() as u8;
+        let (number, byte) = pos.into_block_byte::<u128>(block).map_err(|_| StreamCipherError)?;
+        let position = number
+            .checked_mul(u128::from(block))
+            .and_then(|start| start.checked_add(u128::from(byte)))
+            .ok_or(StreamCipherError)?;
+        self.try_seek_to(position).map_err(|_| StreamCipherError)
+    }
+}

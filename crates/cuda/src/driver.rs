@@ -1,0 +1,104 @@
+//! What the layer asks of a device: implemented by the CUDA driver and by the host build.
+
+use std::{fmt::Debug, time::Duration};
+
+use lanecrypt_kernels::Module;
+
+use crate::{Error, Properties};
+
+/// A kernel that is loaded; meaningful to the driver that gave it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoadedKernel(pub(crate) usize);
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// Thread blocks.
+    pub(crate) grid: u32,
+    /// Threads of a thread block.
+    pub(crate) threads: u32,
+    /// Bytes of dynamic shared memory.
+    pub(crate) shared_bytes: u32,
+}
+
+/// What a kernel takes of the device that it is loaded on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// 32-bit registers of a thread.
+    pub registers: u32,
+    /// Bytes of static shared memory of a thread block.
+    pub static_shared_bytes: u32,
+    /// Bytes of local memory of a thread: its stack and what was spilled.
+    pub local_bytes: u32,
+    /// Bytes of constant memory.
+    pub constant_bytes: u32,
+}
+
+/// A device under one context. Everything runs in order: a call sees what the ones before it did.
+pub(crate) trait Driver: Debug + Send + Sync {
+    /// Fixed properties.
+    fn properties(&self) -> &Properties;
+
+    /// Device memory, uninitialised; the address is a multiple of 16.
+    fn allocate(&self, bytes: usize) -> Result<u64, Error>;
+
+    /// Bytes of device memory that are free now.
+    fn free_bytes(&self) -> Result<usize, Error>;
+
+    /// Returns memory to the device.
+    ///
+    /// # Safety
+    /// `address` is from [`allocate`](Self::allocate) of this driver and not used again.
+    unsafe fn free(&self, address: u64);
+
+    /// Sets memory to zero.
+    ///
+    /// # Safety
+    /// The range lies in one allocation of this driver.
+    unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), Error>;
+
+    /// Copies to the device.
+    ///
+    /// # Safety
+    /// As [`clear`](Self::clear).
+    unsafe fn write(&self, address: u64, data: &[u8]) -> Result<(), Error>;
+
+    /// Copies from the device, after all launches so far.
+    ///
+    /// # Safety
+    /// As [`clear`](Self::clear).
+    unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error>;
+
+    /// Loads a kernel, its module with it if this is the first one of it, and allows it
+    /// `shared_bytes` of dynamic shared memory.
+    fn load(
+        &self,
+        module: &'static Module,
+        name: &'static str,
+        shared_bytes: u32,
+    ) -> Result<LoadedKernel, Error>;
+
+    /// What a loaded kernel takes, where the driver knows.
+    fn resources(&self, kernel: LoadedKernel) -> Result<Option<Resources>, Error>;
+
+    /// Thread blocks of this shape that one multiprocessor holds at once.
+    fn resident_blocks(&self, kernel: LoadedKernel, shape: Shape) -> Result<u32, Error>;
+
+    /// Starts a kernel.
+    ///
+    /// # Safety
+    /// `parameters` is the kernel's parameter block, and every address in it is valid for what the
+    /// kernel does with it.
+    unsafe fn launch(
+        &self,
+        kernel: LoadedKernel,
+        shape: Shape,
+        parameters: &[u64],
+    ) -> Result<(), Error>;
+
+    /// Waits until everything has run, and reports what went wrong in it.
+    fn synchronize(&self) -> Result<(), Error>;
+
+    /// The device's own time for what `work` starts.
+    fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error>;
+}

@@ -1,0 +1,61 @@
+//! Errors of the device layer: each says what was being done.
+
+use lanecrypt_core::Unavailable;
+
+/// What can go wrong on a device.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// This machine has no usable device.
+    #[error("{0}")]
+    Unavailable(#[from] Unavailable),
+    /// A device number beyond the last.
+    #[error("there is no CUDA device {given}: this machine has {count}, numbered from 0")]
+    NoSuchDevice {
+        /// The number asked for.
+        given: usize,
+        /// Devices there are.
+        count: usize,
+    },
+    /// A call of the CUDA driver failed.
+    #[error("{doing}: {reason} ({name})")]
+    Driver {
+        /// What was being done.
+        doing: String,
+        /// CUDA's name of the error.
+        name: String,
+        /// CUDA's description of it.
+        reason: String,
+    },
+    /// The library with the host build of the kernels does not fit.
+    #[error("{doing}: {reason}")]
+    HostKernels {
+        /// What was being done.
+        doing: String,
+        /// What was wrong.
+        reason: String,
+    },
+    /// A range outside a buffer, or one whose start is not on a 16-byte boundary.
+    #[error("bytes {start}..{end} of a device buffer of {length}; ranges start at a multiple of 16")]
+    Range {
+        /// First byte.
+        start: usize,
+        /// Byte after the last.
+        end: usize,
+        /// Bytes of the buffer.
+        length: usize,
+    },
+    /// A length or an IV that the mode does not take.
+    #[error("{0}")]
+    Data(lanecrypt_core::Error),
+}
+
+impl From<Error> for lanecrypt_core::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unavailable(unavailable) => Self::Unavailable(unavailable),
+            Error::Data(error) => error,
+            other => Self::Device(Box::new(other)),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The kernels compiled as C++ for this CPU, as a device: for tests without a GPU.
+
+use std::{
+    alloc::{Layout, alloc_zeroed, dealloc},
+    collections::HashMap,
+    ffi::c_void,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use lanecrypt_core::Unavailable;
+use lanecrypt_kernels::Module;
+use libloading::Library;
+
+use crate::{
+    Error, Properties,
+    driver::{Driver, LoadedKernel, Resources, Shape},
+};
+
+/// The environment variable with the path of the library that `cargo xtask kernels --host` builds.
+pub const HOST_KERNELS: &str = "LANECRYPT_HOST_KERNELS";
+
+/// Alignment of an allocation: that of a block of 16 bytes, and no more, so that a kernel which
+/// relies on more than it may fails here.
+const ALIGNMENT: usize = 16;
+
+/// What `kernels/host/shim.hpp` calls `host::Launch`.
+#[repr(C)]
+struct Launch {
+    grid: u32,
+    threads: u32,
+    shared_bytes: u32,
+}
+
+/// A kernel of the library: returns 0, or the size its parameter block should have had.
+type KernelFunction = unsafe extern "C" fn(*const Launch, *const c_void, usize) -> i32;
+
+/// The host build as a device with few, small multiprocessors, so that small tests already make
+/// several thread blocks take several turns.
+#[derive(Debug)]
+pub(crate) struct Host {
+    library: Library,
+    properties: Properties,
+    /// Sizes by address, to free with.
+    allocations: Mutex<HashMap<u64, Layout>>,
+}
+
+fn layout(bytes: usize) -> Result<Layout, Error> {
+    Layout::from_size_align(bytes, ALIGNMENT).map_err(|error| Error::HostKernels {
+        doing: format!("allocating {bytes} bytes"),
+        reason: error.to_string(),
+    })
+}
+
+impl Host {
+    pub(crate) fn open() -> Result<Self, Error> {
+        let path = std::env::var_os(HOST_KERNELS).ok_or_else(|| {
+            Unavailable::because(
+                "the kernels are not built for the host: run through `cargo xtask`, or set \
+                 LANECRYPT_HOST_KERNELS to what `cargo xtask kernels --host` built",
+            )
+        })?;
+        // SAFETY: the library is our own build of the kernels; its initialisers only set up
+        // thread-local state.
+        let library = unsafe { Library::new(&path) }.map_err(|error| {
+            Unavailable::because_of(format!("{}: {error}", path.display()))
+        })?;
+        let properties = Properties {
+            name: "host build of the kernels".into(),
+            compute_capability: (0, 0),
+            multiprocessors: 2,
+            shared_bytes_per_block: 227 << 10,
+            memory_bytes: 8 << 30,
+            clock_khz: 0,
+            driver_version: 0,
+        };
+        Ok(Self { library, properties, allocations: Mutex::default() })
+    }
+}
+
+impl Driver for Host {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        let layout = layout(bytes)?;
+        // SAFETY: buffers ask for one byte at least.
+        let pointer = unsafe { alloc_zeroed(layout) };
+        if pointer.is_null() {
+            return Err(Error::HostKernels {
+                doing: format!("allocating {bytes} bytes"),
+                reason: "out of memory".into(),
+            });
+        }
+        let address = pointer.expose_provenance() as u64;
+        self.allocations.lock().unwrap_or_else(PoisonError::into_inner).insert(address, layout);
+        Ok(address)
+    }
+
+    fn free_bytes(&self) -> Result<usize, Error> {
+        Ok(1 << 30)
+    }
+
+    unsafe fn free(&self, address: u64) {
+        let layout =
+            self.allocations.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+        if let Some(layout) = layout {
+            // SAFETY: the address is from `allocate`, with this layout, and not used again.
+            unsafe { dealloc(std::ptr::with_exposed_provenance_mut(address as usize), layout) };
+        }
+    }
+
+    unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), Error> {
+        let pointer: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
+        // SAFETY: the caller vouches for the range.
+        unsafe { pointer.write_bytes(0, bytes) };
+        Ok(())
+    }
+
+    unsafe fn write(&self, address: u64, data: &[u8]) -> Result<(), Error> {
+        let pointer: *mut u8 = std::ptr::with_exposed_provenance_mut(address as usize);
+        // SAFETY: the caller vouches for the range; `data` is borrowed and so lies elsewhere.
+        unsafe { pointer.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
+        Ok(())
+    }
+
+    unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error> {
+        let pointer: *const u8 = std::ptr::with_exposed_provenance(address as usize);
+        // SAFETY: the caller vouches for the range; `data` is borrowed and so lies elsewhere.
+        unsafe { pointer.copy_to_nonoverlapping(data.as_mut_ptr(), data.len()) };
+        Ok(())
+    }
+
+    fn load(
+        &self,
+        _module: &'static Module,
+        name: &'static str,
+        _shared_bytes: u32,
+    ) -> Result<LoadedKernel, Error> {
+        // SAFETY: every kernel in the library has this type; the library stays open as long as
+        // `self`, and so does the symbol.
+        let symbol = unsafe { self.library.get::<KernelFunction>(name) };
+        let symbol = symbol.map_err(|error| Error::HostKernels {
+            doing: format!("looking for kernel {name} in the host build"),
+            reason: error.to_string(),
+        })?;
+        Ok(LoadedKernel(*symbol as usize))
+    }
+
+    fn resources(&self, _kernel: LoadedKernel) -> Result<Option<Resources>, Error> {
+        Ok(None)
+    }
+
+    fn resident_blocks(&self, _kernel: LoadedKernel, _shape: Shape) -> Result<u32, Error> {
+        Ok(1)
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: LoadedKernel,
+        shape: Shape,
+        parameters: &[u64],
+    ) -> Result<(), Error> {
+        let Shape { grid, threads, shared_bytes } = shape;
+        let launch = Launch { grid, threads, shared_bytes };
+        // SAFETY: `load` stored the address of a function of this type.
+        let function = unsafe { std::mem::transmute::<usize, KernelFunction>(kernel.0) };
+        let bytes = size_of_val(parameters);
+        // SAFETY: the function checks the size of the block, and the caller vouches for the rest.
+        let expected = unsafe { function(&raw const launch, parameters.as_ptr().cast(), bytes) };
+        if expected == 0 {
+            return Ok(());
+        }
+        Err(Error::HostKernels {
+            doing: "launching a kernel".into(),
+            reason: format!("its parameter block has {expected} bytes, {bytes} were given"),
+        })
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
+        let start = Instant::now();
+        work()?;
+        Ok(start.elapsed())
+    }
+}

@@ -1,0 +1,38 @@
+//! The device layer: the only crate that names cudarc, and the only GPU `unsafe`.
+//!
+//! - [`Device`] is a GPU, or the host build of the kernels that tests use.
+//! - [`DeviceBuffer`] is memory of it, cleared when dropped.
+//! - [`Program`] says which kernels compute a cipher; [`Engine`] keys and runs them over host
+//!   memory (it is a [`lanecrypt_core::Engine`]) or over data already on the device.
+//! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
+//!
+//! Without a driver or a device nothing panics: [`Device::all`] returns an error that says in one
+//! sentence what is missing.
+//!
+//! ```
+//! match lanecrypt_cuda::Device::default() {
+//!     Ok(device) => println!("{}", device.properties().name),
+//!     Err(error) => println!("no GPU: {error}"),
+//! }
+//! ```
+
+mod buffer;
+#[cfg(feature = "compiler")]
+pub mod compiler;
+mod device;
+mod driver;
+mod engine;
+mod error;
+mod gpu;
+mod host;
+mod on_device;
+mod parameters;
+
+pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
+pub use device::{Device, Properties};
+pub use driver::Resources;
+pub use engine::{Engine, Kernel, Keys, Operation, Program, Unit};
+pub use error::Error;
+pub use host::HOST_KERNELS;
+pub use lanecrypt_kernels as kernels;
+pub use on_device::{DeviceCipher, OnDevice};

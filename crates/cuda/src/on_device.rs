@@ -1,0 +1,153 @@
+//! RustCrypto's block-cipher traits over an engine, with a CPU cipher beside it.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use cipher::{
+    AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
+    BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit,
+};
+use lanecrypt_core::Direction;
+
+use crate::{Device, Engine, Error, Operation};
+
+/// A CPU cipher that has kernels.
+pub trait DeviceCipher: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt + AlgorithmName {
+    /// The fastest engine for this cipher on `device`.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where the device lacks what the kernels need; driver errors.
+    fn engine(device: &Device, key: &Key<Self>) -> Result<Engine, Error>;
+}
+
+/// A block cipher whose bulk methods run on a device.
+///
+/// `encrypt_blocks`, `encrypt_blocks_inout`, `encrypt_blocks_b2b` and their decrypting
+/// counterparts send the whole slice down in one piece. Single blocks, and everything that goes
+/// through `encrypt_with_backend` (which is how mode crates call a cipher), run on the CPU cipher
+/// `C`: a launch costs more than thousands of blocks there. For modes on the device use the
+/// engine: [`lanecrypt_core::Ctr`] over [`engine`](Self::engine), and [`lanecrypt_core::modes`].
+///
+/// RustCrypto's traits cannot fail. On a device error the rest of the data runs on the CPU, the
+/// error is logged and counted ([`fallbacks`](Self::fallbacks)); [`try_run`](Self::try_run)
+/// reports it instead.
+pub struct OnDevice<C> {
+    engine: Engine,
+    cpu: C,
+    fallbacks: AtomicU64,
+}
+
+impl<C: DeviceCipher> OnDevice<C> {
+    /// Keys the cipher on `device`.
+    ///
+    /// # Errors
+    /// Those of [`DeviceCipher::engine`].
+    pub fn new(device: &Device, key: &Key<C>) -> Result<Self, Error> {
+        let engine = C::engine(device, key)?;
+        Ok(Self { engine, cpu: C::new(key), fallbacks: AtomicU64::new(0) })
+    }
+
+    /// The engine, for modes and for data on the device.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Bulk calls that ended on the CPU because the device failed.
+    pub fn fallbacks(&self) -> u64 {
+        self.fallbacks.load(Ordering::Relaxed)
+    }
+
+    /// ECB over `blocks` on the device, with nothing to fall back to.
+    ///
+    /// # Errors
+    /// Driver errors; the output is unspecified then.
+    pub fn try_run(
+        &self,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Block<C>>,
+    ) -> Result<(), Error> {
+        self.engine.run_on_host_memory(Operation::Ecb(direction), bytes::<C>(blocks), &mut 0)
+    }
+
+    fn bulk(&self, direction: Direction, mut blocks: InOutBuf<'_, '_, Block<C>>) {
+        let mut done = 0;
+        let operation = Operation::Ecb(direction);
+        let data = bytes::<C>(blocks.reborrow());
+        let Err(error) = self.engine.run_on_host_memory(operation, data, &mut done) else { return };
+        self.fallbacks.fetch_add(1, Ordering::Relaxed);
+        log::error!("{self:?} goes on with the CPU after {done} bytes: {error}");
+        let (_complete, rest) = blocks.split_at(done / C::block_size());
+        match direction {
+            Direction::Encrypt => self.cpu.encrypt_blocks_inout(rest),
+            Direction::Decrypt => self.cpu.decrypt_blocks_inout(rest),
+        }
+    }
+}
+
+/// Blocks as bytes.
+fn bytes<'i, 'o, C: BlockSizeUser>(blocks: InOutBuf<'i, 'o, Block<C>>) -> InOutBuf<'i, 'o, u8> {
+    let length = blocks.len() * C::block_size();
+    let (input, output) = blocks.into_raw();
+    // SAFETY: an array of bytes has the layout of its bytes, so the same memory is `length` bytes;
+    // the borrow and the relation of input to output stay as they were.
+    unsafe { InOutBuf::from_raw(input.cast(), output.cast(), length) }
+}
+
+impl<C: DeviceCipher> BlockSizeUser for OnDevice<C> {
+    type BlockSize = C::BlockSize;
+}
+
+impl<C: DeviceCipher> BlockCipherEncrypt for OnDevice<C> {
+    fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = C::BlockSize>) {
+        self.cpu.encrypt_with_backend(f);
+    }
+    fn encrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        self.bulk(Direction::Encrypt, blocks);
+    }
+    fn encrypt_blocks(&self, blocks: &mut [Block<Self>]) {
+        self.bulk(Direction::Encrypt, blocks.into());
+    }
+    fn encrypt_blocks_b2b(
+        &self,
+        in_blocks: &[Block<Self>],
+        out_blocks: &mut [Block<Self>],
+    ) -> Result<(), cipher::inout::NotEqualError> {
+        self.bulk(Direction::Encrypt, InOutBuf::new(in_blocks, out_blocks)?);
+        Ok(())
+    }
+}
+
+impl<C: DeviceCipher> BlockCipherDecrypt for OnDevice<C> {
+    fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = C::BlockSize>) {
+        self.cpu.decrypt_with_backend(f);
+    }
+    fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        self.bulk(Direction::Decrypt, blocks);
+    }
+    fn decrypt_blocks(&self, blocks: &mut [Block<Self>]) {
+        self.bulk(Direction::Decrypt, blocks.into());
+    }
+    fn decrypt_blocks_b2b(
+        &self,
+        in_blocks: &[Block<Self>],
+        out_blocks: &mut [Block<Self>],
+    ) -> Result<(), cipher::inout::NotEqualError> {
+        self.bulk(Direction::Decrypt, InOutBuf::new(in_blocks, out_blocks)?);
+        Ok(())
+    }
+}
+
+impl<C: DeviceCipher> fmt::Debug for OnDevice<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        C::write_alg_name(f)?;
+        write!(f, " on {} {{ .. }}", self.engine.device().properties().name)
+    }
+}
+
+impl<C: DeviceCipher> AlgorithmName for OnDevice<C> {
+    fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        C::write_alg_name(f)
+    }
+}

@@ -1,0 +1,106 @@
+//! Block ciphers across lanes: the lanes of a machine word, of a SIMD register, of a GPU warp.
+//!
+//! This is the crate to depend on. It re-exports the ciphers and has the registry of every cipher
+//! and every way to compute it.
+//!
+//! ```
+//! use lanecrypt::aes::{Aes256, cipher::{BlockCipherEncrypt, KeyInit}};
+//!
+//! // Drop-in for the `aes` crate: the fastest constant-time implementation of this CPU.
+//! let cipher = Aes256::new(&[0; 32].into());
+//! let mut blocks = vec![[0; 16].into(); 1000];
+//! cipher.encrypt_blocks(&mut blocks);
+//!
+//! // Any implementation by name, over any number of bytes.
+//! let engine = lanecrypt::engine("aes", "bitslice-u64", &[0; 32])?;
+//! let mut data = vec![0; 16_000];
+//! engine.ecb(lanecrypt::Direction::Encrypt, data.as_mut_slice().into())?;
+//! assert_eq!(data[..16], blocks[0][..]);
+//! # Ok::<(), lanecrypt::LookupError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+pub use cipher;
+pub use lanecrypt_aes as aes;
+pub use lanecrypt_core::{
+    Backend, CipherDescription, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error,
+    Mode, Platform, Unavailable, modes,
+};
+#[cfg(feature = "cuda")]
+pub use lanecrypt_cuda as cuda;
+
+/// Every cipher, each with every way to compute it.
+pub static CIPHERS: &[&CipherDescription] = &[&aes::AES];
+
+/// Why there is no such engine.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// No cipher has this name.
+    NoSuchCipher(String),
+    /// The cipher has no backend with this id.
+    NoSuchBackend {
+        /// The cipher.
+        cipher: &'static str,
+        /// The id asked for.
+        id: String,
+    },
+    /// The backend could not be made, or failed.
+    Engine(Error),
+}
+
+impl fmt::Display for LookupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchCipher(name) => {
+                let known = CIPHERS.iter().map(|cipher| cipher.name).collect::<Vec<_>>();
+                write!(f, "there is no cipher {name:?}; known are {}", known.join(", "))
+            }
+            Self::NoSuchBackend { cipher, id } => {
+                let backends = CIPHERS.iter().filter(|known| known.name == *cipher);
+                let ids = backends.flat_map(|known| known.backends).map(|backend| backend.id);
+                let ids = ids.collect::<Vec<_>>().join(", ");
+                write!(f, "{cipher} has no backend {id:?}; it has {ids}")
+            }
+            Self::Engine(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LookupError {}
+
+impl From<Error> for LookupError {
+    fn from(error: Error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// The cipher with this lower-case name.
+///
+/// # Errors
+/// [`LookupError::NoSuchCipher`] naming those there are.
+pub fn find_cipher(name: &str) -> Result<&'static CipherDescription, LookupError> {
+    let mut ciphers = CIPHERS.iter().copied();
+    ciphers
+        .find(|cipher| cipher.name == name)
+        .ok_or_else(|| LookupError::NoSuchCipher(name.to_owned()))
+}
+
+/// An engine by the names of its cipher and backend, keyed.
+///
+/// # Errors
+/// [`LookupError`] for unknown names, key lengths that the cipher does not take, and backends that
+/// cannot run here.
+pub fn engine(cipher: &str, backend: &str, key: &[u8]) -> Result<Box<dyn Engine>, LookupError> {
+    let cipher = find_cipher(cipher)?;
+    let found = cipher.backends.iter().find(|candidate| candidate.id == backend);
+    let backend = found.ok_or_else(|| LookupError::NoSuchBackend {
+        cipher: cipher.name,
+        id: backend.to_owned(),
+    })?;
+    cipher.check_key(key)?;
+    (backend.available)().map_err(Error::from)?;
+    Ok((backend.create)(key)?)
+}

@@ -1,0 +1,325 @@
+//! Every backend of every cipher against the reference: a trial per backend and property.
+//!
+//! A backend that cannot run is listed as ignored, with the reason on standard error; the
+//! environment variable `LANECRYPT_EXPECT=id,id` makes that a failure.
+
+use std::{
+    collections::HashMap,
+    process::ExitCode,
+    sync::{Arc, Mutex},
+};
+
+use lanecrypt::{
+    Backend, CIPHERS, CipherDescription, Counter, Direction, Engine, Error, cipher::InOutBuf,
+};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Bytes around every buffer that nothing may touch.
+const CANARY: [u8; 32] = [0xc5; 32];
+/// Largest shift of a buffer from its natural alignment.
+const MISALIGNMENTS: [usize; 3] = [0, 1, 7];
+
+type Outcome = Result<(), Failed>;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let expected = std::env::var("LANECRYPT_EXPECT").unwrap_or_default();
+    let expected: Vec<&str> = expected.split(',').filter(|id| !id.is_empty()).collect();
+    let mut trials = Vec::new();
+    for cipher in CIPHERS {
+        let oracle = Arc::new(Oracle::new(cipher));
+        for backend in cipher.backends {
+            trials.extend(backend_trials(cipher, backend, &oracle, &expected));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The trials of one backend; where it cannot run, ignored or failing ones.
+fn backend_trials(
+    cipher: &'static CipherDescription,
+    backend: &'static Backend,
+    oracle: &Arc<Oracle>,
+    expected: &[&str],
+) -> Vec<Trial> {
+    let properties: [(&str, fn(&Case) -> Outcome); 6] = [
+        ("ecb_at_batch_boundaries", ecb_at_batch_boundaries),
+        ("ecb_buffers", ecb_buffers),
+        ("ctr_lengths", ctr_lengths),
+        ("ctr_carries", ctr_carries),
+        ("bad_input", bad_input),
+        ("secrets", secrets),
+    ];
+    let unavailable = (backend.available)().err();
+    if let Some(reason) = &unavailable {
+        eprintln!("{}/{} cannot run here: {reason}", cipher.name, backend.id);
+    }
+    let is_expected = expected.contains(&backend.id);
+    let trial = |(name, property): (&str, fn(&Case) -> Outcome)| {
+        let name = format!("{}::{}::{name}", cipher.name, backend.id);
+        if let Some(reason) = &unavailable {
+            let reason = format!("LANECRYPT_EXPECT names it, but {reason}");
+            return Trial::test(name, move || Err(reason.into())).with_ignored_flag(!is_expected);
+        }
+        let case = Case { cipher, backend, oracle: oracle.clone() };
+        Trial::test(name, move || property(&case))
+    };
+    properties.into_iter().map(trial).collect()
+}
+
+/// A backend under test, and what its answers are compared with.
+struct Case {
+    cipher: &'static CipherDescription,
+    backend: &'static Backend,
+    oracle: Arc<Oracle>,
+}
+
+impl Case {
+    fn engine(&self, key: &[u8]) -> Result<Box<dyn Engine>, Failed> {
+        (self.backend.create)(key).map_err(|error| format!("cannot be keyed: {error}").into())
+    }
+
+    /// Numbers of blocks around the boundary of a batch, so that every path of it is walked.
+    fn block_counts(&self) -> Vec<usize> {
+        let lanes = self.backend.lanes;
+        let mut counts = vec![0, 1, 2, lanes - 1, lanes, lanes + 1, 2 * lanes + 1, 31 * lanes];
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    }
+
+    fn keys(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.cipher.key_bytes.iter().map(|&length| noise(length, length as u64))
+    }
+}
+
+/// The reference backend, whose answers over one long random input are kept.
+struct Oracle {
+    cipher: &'static CipherDescription,
+    answers: Mutex<HashMap<(usize, Direction), Arc<Vec<u8>>>>,
+}
+
+impl Oracle {
+    fn new(cipher: &'static CipherDescription) -> Self {
+        Self { cipher, answers: Mutex::default() }
+    }
+
+    /// Blocks of the longest input that any backend is asked for.
+    fn input(&self) -> Vec<u8> {
+        let lanes = self.cipher.backends.iter().map(|backend| backend.lanes).max().unwrap_or(1);
+        noise(31 * lanes * self.cipher.block_bytes, 99)
+    }
+
+    fn reference(&self, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
+        (self.cipher.backends[0].create)(key)
+    }
+
+    /// The ECB result over `input()` under the key of this length.
+    fn answer(&self, key: &[u8], direction: Direction) -> Result<Arc<Vec<u8>>, Failed> {
+        let mut answers = self.answers.lock().expect("no trial panics while it asks");
+        if let Some(answer) = answers.get(&(key.len(), direction)) {
+            return Ok(answer.clone());
+        }
+        let mut data = self.input();
+        self.reference(key)
+            .and_then(|engine| engine.ecb(direction, data.as_mut_slice().into()))
+            .map_err(|error| format!("the reference failed: {error}"))?;
+        let answer = Arc::new(data);
+        answers.insert((key.len(), direction), answer.clone());
+        Ok(answer)
+    }
+
+    /// The CTR key stream, from the definition: one counter block after the other.
+    fn keystream(&self, key: &[u8], counter: &[u8], length: usize) -> Result<Vec<u8>, Failed> {
+        let block = self.cipher.block_bytes;
+        let first = Counter::from_block(counter).ok_or("a counter of 8 or 16 bytes")?;
+        let mut stream = vec![0; length.next_multiple_of(block)];
+        for (i, bytes) in stream.chunks_exact_mut(block).enumerate() {
+            first.plus(i as u128).fill(bytes);
+        }
+        self.reference(key)
+            .and_then(|engine| engine.ecb(Direction::Encrypt, stream.as_mut_slice().into()))
+            .map_err(|error| format!("the reference failed: {error}"))?;
+        stream.truncate(length);
+        Ok(stream)
+    }
+}
+
+/// Reproducible random bytes (splitmix64).
+fn noise(length: usize, seed: u64) -> Vec<u8> {
+    let mut data = vec![0; length];
+    lanecrypt_reference::vectors::PlaintextStream::new(seed).fill(&mut data);
+    data
+}
+
+/// A buffer at a chosen distance from its allocation's alignment, with canaries on both sides.
+struct Guarded {
+    bytes: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Guarded {
+    fn new(data: &[u8], misalignment: usize) -> Self {
+        let start = CANARY.len() + misalignment;
+        let mut bytes = vec![CANARY[0]; start];
+        bytes.extend_from_slice(data);
+        bytes.extend_from_slice(&CANARY);
+        Self { bytes, start, length: data.len() }
+    }
+
+    fn data(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..][..self.length]
+    }
+
+    fn check(&mut self, expected: &[u8], what: &str) -> Outcome {
+        if let Some(at) = self.data().iter().zip(expected).position(|(a, b)| a != b) {
+            return Err(format!("{what}: byte {at} of {} is wrong", expected.len()).into());
+        }
+        let around = self.bytes[..self.start].iter().chain(&self.bytes[self.start + self.length..]);
+        if around.into_iter().any(|&byte| byte != CANARY[0]) {
+            return Err(format!("{what}: wrote outside its buffer").into());
+        }
+        Ok(())
+    }
+}
+
+/// Runs `work` in place and out of place over a buffer and checks both.
+fn both_ways(
+    input: &[u8],
+    expected: &[u8],
+    misalignment: usize,
+    what: &str,
+    work: impl Fn(InOutBuf<'_, '_, u8>) -> Result<(), Error>,
+) -> Outcome {
+    let mut buffer = Guarded::new(input, misalignment);
+    work(buffer.data().into()).map_err(|error| format!("{what}: {error}"))?;
+    buffer.check(expected, &format!("{what}, in place"))?;
+
+    let mut source = Guarded::new(input, misalignment);
+    let mut target = Guarded::new(&vec![0x5a; input.len()], (misalignment * 3) % 8);
+    let pair = InOutBuf::new(source.data(), target.data()).map_err(|_| "unequal lengths")?;
+    work(pair).map_err(|error| format!("{what}: {error}"))?;
+    target.check(expected, &format!("{what}, out of place"))?;
+    source.check(input, &format!("{what}, the input of out of place"))
+}
+
+fn ecb_at_batch_boundaries(case: &Case) -> Outcome {
+    let input = case.oracle.input();
+    for key in case.keys() {
+        let engine = case.engine(&key)?;
+        for direction in Direction::BOTH {
+            let answer = case.oracle.answer(&key, direction)?;
+            for count in case.block_counts() {
+                let bytes = count * case.cipher.block_bytes;
+                let what = format!("{direction} of {count} blocks, {}-byte key", key.len());
+                both_ways(&input[..bytes], &answer[..bytes], 0, &what, |data| {
+                    engine.ecb(direction, data)
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn ecb_buffers(case: &Case) -> Outcome {
+    let input = case.oracle.input();
+    let key = noise(case.cipher.key_bytes[0], case.cipher.key_bytes[0] as u64);
+    let engine = case.engine(&key)?;
+    let bytes = (case.backend.lanes + 1) * case.cipher.block_bytes;
+    for direction in Direction::BOTH {
+        let answer = case.oracle.answer(&key, direction)?;
+        for misalignment in MISALIGNMENTS {
+            let what = format!("{direction}, {misalignment} bytes off alignment");
+            both_ways(&input[..bytes], &answer[..bytes], misalignment, &what, |data| {
+                engine.ecb(direction, data)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks CTR over `length` bytes from `counter` on.
+fn ctr_case(case: &Case, key: &[u8], counter: &[u8], length: usize) -> Outcome {
+    let engine = case.engine(key)?;
+    let input = noise(length, 5);
+    let keystream = case.oracle.keystream(key, counter, length)?;
+    let expected: Vec<u8> = input.iter().zip(&keystream).map(|(a, b)| a ^ b).collect();
+    let what = format!("CTR over {length} bytes from {counter:02x?}");
+    both_ways(&input, &expected, length % 5, &what, |data| engine.ctr(counter, data))
+}
+
+fn ctr_lengths(case: &Case) -> Outcome {
+    let block = case.cipher.block_bytes;
+    let batch = case.backend.lanes * block;
+    for (i, key) in case.keys().enumerate() {
+        let counter = noise(block, 7 + i as u64);
+        for length in [0, 1, block - 1, block, block + 1, batch - 1, batch + 1, 3 * batch + 5] {
+            ctr_case(case, &key, &counter, length)?;
+        }
+    }
+    Ok(())
+}
+
+fn ctr_carries(case: &Case) -> Outcome {
+    let block = case.cipher.block_bytes;
+    let key = noise(case.cipher.key_bytes[0], 3);
+    let length = (2 * case.backend.lanes + 3) * block + 1;
+    // Counters that carry out of their low 8, 16, 32, 64 bits, and that wrap altogether, some way
+    // into the data.
+    for bits in [8, 10, 16, 32, 64, 8 * block as u32] {
+        let all_ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
+        for before in [0, 1, case.backend.lanes as u128 / 2] {
+            let value = all_ones.wrapping_sub(before);
+            let counter = &value.to_be_bytes()[16 - block..];
+            ctr_case(case, &key, counter, length)?;
+        }
+    }
+    Ok(())
+}
+
+/// Fails unless `result` is an error whose text contains every one of `parts`.
+fn names(result: Result<(), Error>, parts: &[&str]) -> Outcome {
+    let Err(error) = result else { return Err("bad input was accepted".into()) };
+    let text = error.to_string();
+    match parts.iter().find(|part| !text.contains(**part)) {
+        None => Ok(()),
+        Some(part) => Err(format!("{text:?} does not name {part:?}").into()),
+    }
+}
+
+fn bad_input(case: &Case) -> Outcome {
+    let accepted = format!("{:?}", case.cipher.key_bytes);
+    let longest = case.cipher.key_bytes.iter().max().copied().unwrap_or(0);
+    for length in [0, 1, longest - 1, longest + 1] {
+        let refused = (case.backend.create)(&vec![0; length]).map(drop);
+        names(refused, &[&format!("{length} bytes"), &accepted])?;
+    }
+    let block = case.cipher.block_bytes;
+    let engine = case.engine(&noise(case.cipher.key_bytes[0], 1))?;
+    for direction in Direction::BOTH {
+        let mut data = vec![0x77; 2 * block + 1];
+        let given = data.len().to_string();
+        names(engine.ecb(direction, data.as_mut_slice().into()), &[&given, &block.to_string()])?;
+        if data.iter().any(|&byte| byte != 0x77) {
+            return Err("data of a refused length was changed".into());
+        }
+    }
+    let mut data = vec![0; block];
+    let refused = engine.ctr(&vec![0; block + 3], data.as_mut_slice().into());
+    names(refused, &[&(block + 3).to_string(), &block.to_string()])
+}
+
+/// Debug output and errors hold no key material.
+fn secrets(case: &Case) -> Outcome {
+    for length in case.cipher.key_bytes {
+        let key = vec![0xb7; *length];
+        let shown = format!("{:?}", case.engine(&key)?);
+        for needle in ["b7", "B7", "183"] {
+            if shown.contains(needle) {
+                return Err(format!("Debug shows key material: {shown}").into());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,4 @@
+// AES with 2 replicated T-table(s): a module of its own, since a device loads just one of them.
+#include "conflict_free.cuh"
+
+AES_CONFLICT_FREE(2)

@@ -1,0 +1,96 @@
+// AES by T-tables as P1 has it: one thread a block, the tables in global memory, or one copy of
+// them in shared memory, where lanes that look up different words of a bank wait for each other.
+#include "aes.cuh"
+
+namespace {
+
+// Reads `round[r][x]` and `last[x]` wherever they lie.
+template <bool encrypts>
+struct OneCopy {
+    static constexpr bool ENCRYPTS = encrypts;
+    const u32 *round;  // four tables of 256 words
+    const u8 *last;
+
+    template <u32 row>
+    DEVICE u32 look_up(u32 word) const {
+        return round[256 * row + byte_of(word, row)];
+    }
+
+    DEVICE u32 substitute(u32 a, u32 b, u32 c, u32 d) const {
+        return last[byte_of(a, 0)] | last[byte_of(b, 1)] << 8 | last[byte_of(c, 2)] << 16 |
+               u32(last[byte_of(d, 3)]) << 24;
+    }
+};
+
+CONSTEXPR Words256 rotated(Words256 table, u32 bits) {
+    for (u32 i = 0; i < 256 && bits > 0; i++) {
+        const u32 word = table.entries[i];
+        table.entries[i] = word << bits | word >> (32 - bits);
+    }
+    return table;
+}
+
+struct FourTables {
+    Words256 rows[4];
+};
+
+CONSTEXPR FourTables four_tables(const Words256 &table) {
+    return {{table, rotated(table, 8), rotated(table, 16), rotated(table, 24)}};
+}
+
+DEVICE_TABLE FourTables ENCRYPT_TABLES =
+    four_tables(make_round_table(make_sbox(), ENCRYPT_COLUMN));
+DEVICE_TABLE FourTables DECRYPT_TABLES =
+    four_tables(make_round_table(invert(make_sbox()), DECRYPT_COLUMN));
+
+template <bool encrypts>
+DEVICE OneCopy<encrypts> in_global_memory() {
+    return {encrypts ? ENCRYPT_TABLES.rows[0].entries : DECRYPT_TABLES.rows[0].entries,
+            encrypts ? SBOX.entries : INV_SBOX.entries};
+}
+
+// Every thread copies its share, as in P1's template; 4 KiB of words, then 256 bytes.
+template <bool encrypts>
+DEVICE OneCopy<encrypts> in_shared_memory(u8 *shared) {
+    const OneCopy<encrypts> global = in_global_memory<encrypts>();
+    u32 *round = reinterpret_cast<u32 *>(shared);
+    u8 *last = shared + 4 * 256 * 4;
+    for (u32 i = threadIdx.x; i < 4 * 256; i += blockDim.x) round[i] = global.round[i];
+    for (u32 i = threadIdx.x; i < 256; i += blockDim.x) last[i] = global.last[i];
+    __syncthreads();
+    return {round, last};
+}
+
+template <class Tables>
+DEVICE void ecb(const Parameters<AesKeys> &parameters, const Tables &tables) {
+    ecb_blocks(parameters, [&](Block16 block) { return cipher(tables, block, parameters.keys); });
+}
+
+template <class Tables>
+DEVICE void ctr(const Parameters<AesKeys> &parameters, const Tables &tables) {
+    ctr_blocks(parameters, [&](Block16 block) { return cipher(tables, block, parameters.keys); });
+}
+
+}  // namespace
+
+KERNEL(aes_table_global_ecb_encrypt, 256, Parameters<AesKeys>) {
+    ecb(parameters, in_global_memory<true>());
+}
+KERNEL(aes_table_global_ecb_decrypt, 256, Parameters<AesKeys>) {
+    ecb(parameters, in_global_memory<false>());
+}
+KERNEL(aes_table_global_ctr, 256, Parameters<AesKeys>) {
+    ctr(parameters, in_global_memory<true>());
+}
+KERNEL(aes_table_shared_ecb_encrypt, 1024, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    ecb(parameters, in_shared_memory<true>(shared));
+}
+KERNEL(aes_table_shared_ecb_decrypt, 1024, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    ecb(parameters, in_shared_memory<false>(shared));
+}
+KERNEL(aes_table_shared_ctr, 1024, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    ctr(parameters, in_shared_memory<true>(shared));
+}

@@ -1,0 +1,66 @@
+// Look-up tables replicated over the 32 banks of shared memory, so that no two lanes of a warp
+// ever meet in a bank, whatever they look up.
+#pragma once
+#include "word.cuh"
+
+constexpr u32 TABLE_ENTRIES = 256;
+constexpr u32 PAIR_BYTES = TABLE_ENTRIES * 2 * WARP * 4;
+constexpr u32 SINGLE_BYTES = TABLE_ENTRIES * WARP * 4;
+constexpr u32 SECOND_OF_PAIR = WARP * 4;
+
+// Where pairs start in the shared address window. Up to this many bytes of the window belong to the
+// system, as many as the architecture likes; one fixed start, past them all, lets the address of a
+// look-up be a byte permutation and an immediate offset, with nothing added at run time.
+constexpr u32 PAIR_ORIGIN = 1024;
+
+// Lane l reads copy l of every entry, and copy l of everything lies in bank l:
+//
+//   byte offset       15 .. 8      7        6 .. 2     1 0
+//   pair of tables    entry e      table    lane l     0 0     64 KiB for two tables
+//   single table      --  14 .. 7: entry e, 6 .. 2: lane l --  32 KiB for one
+//
+// One byte permutation builds the offset in a pair: it picks the byte that is looked up, scales it
+// by 256 and adds the lane. Which table of the pair, and which pair, is the immediate offset of
+// the load.
+struct Lane {
+    u32 bank;    // byte offset of this lane's copy
+    u32 single;  // address of this lane's copy in shared memory
+
+    DEVICE explicit Lane(const u8 *shared)
+        : bank(threadIdx.x % WARP * 4), single(shared_address(shared) + bank) {}
+
+    // Looks up byte `i` of `word` in a table of a pair, `offset` bytes after PAIR_ORIGIN.
+    DEVICE u32 pair(u32 word, u32 i, u32 offset) const {
+        return load_shared(__byte_perm(word, bank, 0x7704 | i << 4), PAIR_ORIGIN + offset);
+    }
+
+    // The same in a single table, `offset` bytes into shared memory. The product leaves the ALU
+    // pipe to the permutation.
+    DEVICE u32 in_single(u32 word, u32 i, u32 offset) const {
+        return load_shared(__byte_perm(word, 0, 0x4440 | i) * 128 + single, offset);
+    }
+};
+
+// Bytes between the start of dynamic shared memory and the pairs.
+DEVICE u32 pair_padding(const u8 *shared) {
+    const u32 start = shared_address(shared);
+    if (start > PAIR_ORIGIN) __trap();  // an architecture that keeps more for itself: no look-up is right
+    return PAIR_ORIGIN - start;
+}
+
+// Fills a pair of tables; the caller synchronises the thread block.
+template <class First, class Second>
+DEVICE void fill_pair(u8 *pair, First first, Second second) {
+    u32 *words = reinterpret_cast<u32 *>(pair);
+    for (u32 i = threadIdx.x; i < PAIR_BYTES / 4; i += blockDim.x) {
+        const u32 entry = i / (2 * WARP);
+        words[i] = i / WARP % 2 == 0 ? first(entry) : second(entry);
+    }
+}
+
+// Fills a single table; the caller synchronises the thread block.
+template <class Table>
+DEVICE void fill_single(u8 *single, Table table) {
+    u32 *words = reinterpret_cast<u32 *>(single);
+    for (u32 i = threadIdx.x; i < SINGLE_BYTES / 4; i += blockDim.x) words[i] = table(i / WARP);
+}

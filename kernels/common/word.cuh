@@ -1,0 +1,70 @@
+// The words kernels are written in, and the few intrinsics they use, on the device and on the host.
+#pragma once
+
+#ifdef __CUDACC__
+// A kernel takes one parameter block, which stays in the constant bank: no copy in device memory,
+// nothing shared between streams, and round keys are operands of the instructions that use them.
+#define KERNEL(name, threads, Parameters)                                 \
+    extern "C" __global__ void __launch_bounds__(threads, 1)              \
+    name(const __grid_constant__ Parameters parameters)
+#define DEVICE __device__ __forceinline__
+#define DEVICE_TABLE __device__ const
+#define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
+// Dynamic shared memory, as bytes.
+#define SHARED_MEMORY(name) extern __shared__ __align__(16) unsigned char name[]
+#else
+#include "../host/shim.hpp"
+#endif
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+// A cipher block of 16 bytes as it lies in memory: four little-endian words, 16-byte aligned.
+typedef uint4 Block16;
+
+constexpr u32 WARP = 32;
+
+// Any function of three bits, bit by bit: `table` is its value on (a, b, c) = (0xF0, 0xCC, 0xAA).
+template <u32 table>
+DEVICE u32 lop3(u32 a, u32 b, u32 c) {
+#ifdef __CUDACC__
+    u32 result;
+    asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(a), "r"(b), "r"(c), "n"(table));
+    return result;
+#else
+    u32 result = 0;
+    for (u32 i = 0; i < 8; i++) {
+        if (table >> i & 1) result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    }
+    return result;
+#endif
+}
+
+// The address of dynamic shared memory in the 32-bit shared window, and a load from there with a
+// constant offset, which becomes part of the instruction.
+DEVICE u32 shared_address(const u8 *shared) {
+#ifdef __CUDACC__
+    return u32(__cvta_generic_to_shared(shared));
+#else
+    return u32(shared - host::shared_window());
+#endif
+}
+
+DEVICE u32 load_shared(u32 address, u32 offset) {
+#ifdef __CUDACC__
+    return *static_cast<const u32 *>(__cvta_shared_to_generic(address + offset));
+#else
+    return *reinterpret_cast<const u32 *>(host::shared_window() + address + offset);
+#endif
+}
+
+DEVICE u32 xor3(u32 a, u32 b, u32 c) { return lop3<0x96>(a, b, c); }
+
+// Byte `i` of a word; `i` is a constant.
+DEVICE u32 byte_of(u32 word, u32 i) { return word >> (8 * i) & 0xff; }
+
+DEVICE u32 byte_swap(u32 word) { return __byte_perm(word, 0, 0x0123); }
+
+DEVICE u32 rotate_left(u32 word, u32 by) { return word << by | word >> (32 - by); }

@@ -1,0 +1,137 @@
+// Fibers that stand for the threads of a CUDA thread block: see shim.hpp.
+#include "shim.hpp"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <memory>
+#include <vector>
+
+thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
+
+namespace host {
+namespace {
+
+constexpr unsigned WARP_THREADS = 32;
+constexpr std::size_t STACK_BYTES = 128 << 10;
+constexpr unsigned char POISON = 0xa5;
+// What the system keeps at the start of the shared window: less than on the H200 (1,024), so that
+// kernels that rely on that number fail here.
+constexpr std::size_t RESERVED = 256;
+
+enum class Stopped { Fresh, AtWarpBarrier, AtBlockBarrier, Finished };
+
+struct Fiber {
+    std::unique_ptr<unsigned char[]> stack;
+    jmp_buf context;
+    bool started = false;
+    Stopped stopped = Stopped::Fresh;
+};
+
+// Everything about the thread block that this host thread runs.
+struct Block {
+    std::vector<std::unique_ptr<Fiber>> fibers;
+    std::vector<unsigned char> shared;
+    jmp_buf scheduler;
+    ucontext_t entry;
+    Fiber *current = nullptr;
+    void (*thread)(const void *) = nullptr;
+    const void *parameters = nullptr;
+};
+
+thread_local Block block;
+
+// Goes back to the scheduler until it resumes this fiber.
+void stop(Stopped reason) {
+    Fiber *self = block.current;
+    self->stopped = reason;
+    if (_setjmp(self->context) == 0) _longjmp(block.scheduler, 1);
+}
+
+// The life of a fiber: one thread of one thread block after the other, on the same stack.
+void fiber_main() {
+    for (;;) {
+        block.thread(block.parameters);
+        stop(Stopped::Finished);
+    }
+}
+
+void resume(Fiber &fiber, unsigned index) {
+    threadIdx.x = index;
+    block.current = &fiber;
+    if (_setjmp(block.scheduler) != 0) return;
+    if (fiber.started) _longjmp(fiber.context, 1);
+    fiber.started = true;
+    fiber.stack.reset(new unsigned char[STACK_BYTES]);
+    getcontext(&block.entry);
+    block.entry.uc_stack.ss_sp = fiber.stack.get();
+    block.entry.uc_stack.ss_size = STACK_BYTES;
+    block.entry.uc_link = nullptr;
+    makecontext(&block.entry, fiber_main, 0);
+    setcontext(&block.entry);
+}
+
+// Runs the threads `first .. last` until all have stopped for the same reason, passing the warp
+// barriers on the way; returns that reason.
+Stopped run_warp(unsigned first, unsigned last) {
+    for (;;) {
+        for (unsigned i = first; i < last; i++) resume(*block.fibers[i], i);
+        const Stopped reason = block.fibers[first]->stopped;
+        for (unsigned i = first; i < last; i++) {
+            if (block.fibers[i]->stopped == reason) continue;
+            fprintf(stderr, "kernel: threads %u and %u of block %u meet different barriers\n",
+                    first, i, blockIdx.x);
+            abort();
+        }
+        if (reason != Stopped::AtWarpBarrier) return reason;
+    }
+}
+
+void run_block(unsigned threads) {
+    for (Stopped reason = Stopped::Fresh; reason != Stopped::Finished;) {
+        for (unsigned first = 0; first < threads; first += WARP_THREADS) {
+            const unsigned last = first + WARP_THREADS < threads ? first + WARP_THREADS : threads;
+            const Stopped warp = run_warp(first, last);
+            if (first > 0 && warp != reason) {
+                fprintf(stderr, "kernel: warps of block %u meet different barriers\n", blockIdx.x);
+                abort();
+            }
+            reason = warp;
+        }
+    }
+}
+
+}  // namespace
+
+void run(const Launch &launch, void (*thread)(const void *), const void *parameters) {
+    while (block.fibers.size() < launch.threads) block.fibers.emplace_back(new Fiber);
+    block.thread = thread;
+    block.parameters = parameters;
+    blockDim.x = launch.threads;
+    gridDim.x = launch.grid;
+    for (unsigned i = 0; i < launch.grid; i++) {
+        blockIdx.x = i;
+        block.shared.assign(RESERVED + launch.shared_bytes + 16, POISON);
+        run_block(launch.threads);
+    }
+}
+
+unsigned char *shared_window() {
+    const auto address = reinterpret_cast<std::uintptr_t>(block.shared.data());
+    return reinterpret_cast<unsigned char *>((address + 15) & ~std::uintptr_t(15));
+}
+
+unsigned char *shared_memory() { return shared_window() + RESERVED; }
+
+void block_barrier() { stop(Stopped::AtBlockBarrier); }
+void warp_barrier() { stop(Stopped::AtWarpBarrier); }
+
+}  // namespace host
+
+void __trap() {
+    fprintf(stderr, "kernel: trap in thread %u of block %u\n", threadIdx.x, blockIdx.x);
+    abort();
+}

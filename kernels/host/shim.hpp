@@ -1,0 +1,73 @@
+// CUDA's execution model on the host, as far as the kernels use it: for tests without a GPU.
+//
+// A thread block runs on one host thread; each of its threads is a fiber that runs until it meets
+// a barrier. Shared memory is poisoned before every thread block, and threads that meet different
+// barriers are an error, so that a missing or divergent barrier shows as a wrong result or an
+// abort instead of hiding.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#define __host__
+#define DEVICE inline
+#define DEVICE_TABLE static const
+#define UNROLL
+#define ROLLED
+#define SHARED_MEMORY(name) unsigned char *const name = host::shared_memory()
+
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+
+struct Dimension {
+    unsigned x;
+};
+
+namespace host {
+
+// What a launch says; crates/cuda/src/host.rs has the same layout.
+struct Launch {
+    std::uint32_t grid, threads, shared_bytes;
+};
+
+// Runs `thread(parameters)` once for each thread of the grid.
+void run(const Launch &launch, void (*thread)(const void *), const void *parameters);
+// Dynamic shared memory, and the start of the window it lies in, some bytes before.
+unsigned char *shared_memory();
+unsigned char *shared_window();
+void block_barrier();
+void warp_barrier();
+
+}  // namespace host
+
+extern thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
+
+inline void __syncthreads() { host::block_barrier(); }
+inline void __syncwarp() { host::warp_barrier(); }
+[[noreturn]] void __trap();
+inline std::uint64_t min(std::uint64_t left, std::uint64_t right) {
+    return left < right ? left : right;
+}
+
+// Selects four of the eight bytes of (low, high); only the selectors 0 to 7 are used.
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+    const std::uint64_t bytes = std::uint64_t(high) << 32 | low;
+    unsigned result = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        result |= unsigned(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xff) << (8 * i);
+    }
+    return result;
+}
+
+// The kernel as a C function. It returns 0, or the size its parameter block should have had.
+#define KERNEL(name, threads, Parameters)                                                    \
+    static void name##_thread(const Parameters &parameters);                                \
+    extern "C" int name(const host::Launch *launch, const void *parameters, std::size_t size) { \
+        if (size != sizeof(Parameters)) return int(sizeof(Parameters));                      \
+        host::run(*launch, [](const void *p) {                                               \
+            name##_thread(*static_cast<const Parameters *>(p));                             \
+        }, parameters);                                                                      \
+        return 0;                                                                            \
+    }                                                                                        \
+    static void name##_thread(const Parameters &parameters)

@@ -1,0 +1,66 @@
+//! CUDA C++ kernels of the block ciphers, and the PTX that `cargo xtask kernels` builds from them.
+//!
+//! The PTX is text for a baseline architecture; the driver compiles it for the card at hand when a
+//! module is loaded. No CUDA toolkit is needed to build or run. The sources lie beside this file:
+//! `common/` (words, transposes, conflict-free tables), a folder per cipher, and `host/`, which
+//! lets the same sources run on a CPU in tests.
+//!
+//! ```
+//! let module = lanecrypt_kernels::AES_BITSLICE;
+//! assert!(module.ptx.contains(".visible .entry aes_bitslice_ctr("));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+/// The architecture that the PTX is built for: Turing, the oldest that current toolkits support.
+pub const BASELINE: &str = "compute_75";
+
+/// The CUDA version that a driver must support to load the PTX, as 1000 x major + 10 x minor.
+pub const REQUIRED_CUDA: i32 = 12040;
+
+/// A kernel family: the unit that a device loads at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Module {
+    /// Cipher and family, `"aes_bitslice"`.
+    pub name: &'static str,
+    /// PTX text.
+    pub ptx: &'static str,
+    /// Where its source lies under `kernels/`.
+    pub source: &'static str,
+}
+
+/// Declares the modules and the list of them.
+macro_rules! modules {
+    ($($(#[$doc:meta])* $constant:ident = $name:literal, $source:literal;)*) => {
+        $(
+            $(#[$doc])*
+            pub const $constant: Module = Module {
+                name: $name,
+                ptx: include_str!(concat!("../ptx/", $name, ".ptx")),
+                source: $source,
+            };
+        )*
+
+        /// Every module there is.
+        pub const MODULES: &[Module] = &[$($constant),*];
+    };
+}
+
+modules! {
+    /// AES in P1's 8-bit form: sixteen threads a block.
+    AES_BYTEWISE = "aes_bytewise", "aes/bytewise.cu";
+    /// AES by T-tables in global memory, or one copy of them in shared memory.
+    AES_TABLE = "aes_table", "aes/table.cu";
+    /// AES by one T-table replicated over the banks of shared memory.
+    AES_CONFLICT_FREE_1 = "aes_conflict_free_1", "aes/conflict_free_1.cu";
+    /// AES by two replicated T-tables.
+    AES_CONFLICT_FREE_2 = "aes_conflict_free_2", "aes/conflict_free_2.cu";
+    /// AES by four replicated T-tables.
+    AES_CONFLICT_FREE_4 = "aes_conflict_free_4", "aes/conflict_free_4.cu";
+    /// Bit-sliced AES, 32 blocks a thread.
+    AES_BITSLICE = "aes_bitslice", "aes/bitslice.cu";
+}
+
+/// What each kernel takes of several architectures, as the compiler reports it: CSV with a header
+/// line, written by `cargo xtask kernels`.
+pub const RESOURCES: &str = include_str!("../resources.csv");
