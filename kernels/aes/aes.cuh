@@ -1,25 +1,12 @@
-// AES's rounds on the device: key blocks, and the T-table cipher over any way to look up.
+// AES by T-tables on the device, over any way to look up.
 #pragma once
-#include "../common/parameters.cuh"
+#include "keys.cuh"
 #include "tables.cuh"
 
 DEVICE_TABLE Bytes256 SBOX = make_sbox();
 DEVICE_TABLE Bytes256 INV_SBOX = invert(make_sbox());
 DEVICE_TABLE Words256 ENCRYPT_TABLE = make_round_table(make_sbox(), ENCRYPT_COLUMN);
 DEVICE_TABLE Words256 DECRYPT_TABLE = make_round_table(invert(make_sbox()), DECRYPT_COLUMN);
-
-// Key additions between the first and the last that AES-256 has.
-constexpr u32 MAX_MIDDLE = 13;
-
-// Round keys, the ones of AES-128 and AES-192 leaving the end of `middle` unused, so that every
-// index into them is a constant. A column is a little-endian word.
-struct AesKeys {
-    Block16 first;
-    Block16 middle[MAX_MIDDLE];
-    Block16 last;
-    u32 rounds;
-    u32 padding[3];
-};
 
 // A column of a full round: row r comes from the column r to the right (encryption) or to the left
 // (decryption), and adds what table r has for it.

@@ -1,88 +1,109 @@
-// Bit-sliced AES: a thread works on 32 blocks at once, bit p of all of them in one register.
+// Bit-sliced AES: a thread works on one column of 32 blocks, bit p of all of them in one register.
 //
-// A warp takes 1,024 consecutive blocks. Lane l has the blocks 32k + l, k = 0 .. 31, so that each
-// of its 32 loads is one coalesced 512-byte access of the warp, and block k sits in bit k of its
-// planes:
+// A warp takes 256 consecutive blocks. Four neighbouring lanes share 32 of them, a column each;
+// ShiftRows is a shuffle among the four, which costs no ALU instruction. Eight groups of four lanes
+// read 128 consecutive bytes in each of their 32 loads, so that bit k of a thread's planes belongs
+// to block 8k + g:
 //
-//   block number in the warp's 1,024     k4 k3 k2 k1 k0 | l4 l3 l2 l1 l0
-//   plane number p                       i3 i2 i1 i0 | b2 b1 b0        bit b of byte i
+//   block number in the warp's 256     k4 k3 k2 k1 k0 | g2 g1 g0
+//   lane                               g2 g1 g0 | c1 c0              group, column
+//   plane                              r1 r0 | b2 b1 b0              bit b of row r
 //
-// A word of 32 blocks (k against bits of the word) is a 32x32 square, transposed in registers.
+// A thread's words are a 32x32 square of k against r and b, transposed in registers. Forty planes
+// and temporaries leave room for 16 warps on a multiprocessor, and a round is short enough for the
+// instruction cache: with all four columns in a thread neither holds (see the book).
 // Constant-time: nothing is looked up.
-#include "../common/parameters.cuh"
 #include "../common/transpose.cuh"
+#include "keys.cuh"
 #include "sbox.cuh"
 
 namespace {
 
-constexpr u32 THREADS = 256;
-constexpr u32 PLANES = 128;
+constexpr u32 THREADS = 512;
 constexpr u32 LANE_BLOCKS = 32;
-constexpr u32 WARP_BLOCKS = WARP * LANE_BLOCKS;
+constexpr u32 COLUMNS = 4;
+constexpr u32 GROUPS = WARP / COLUMNS;
+constexpr u32 WARP_BLOCKS = GROUPS * LANE_BLOCKS;
+constexpr u32 PLANES = 128;
 
-// Every key bit as a word full of it: 15 round keys of 128 bits.
-struct BitsliceKeys {
-    u32 planes[15][PLANES];
-    u32 rounds;
-    u32 padding[3];
-};
+// The planes of one column: row, bit.
+typedef u32 Column[4][8];
 
-// All planes, as four 32x32 squares, or as 16 bytes of 8.
-struct State {
-    u32 words[4][32];
+DEVICE u32 column_number() { return threadIdx.x % COLUMNS; }
 
-    DEVICE u32 &plane(u32 byte, u32 bit) { return words[byte / 4][byte % 4 * 8 + bit]; }
-
-    DEVICE void transpose() {
-        UNROLL for (u32 w = 0; w < 4; w++) transpose32(words[w]);
+// Expands every bit of the round keys to a word full of it, for the whole thread block.
+DEVICE void expand_keys(u32 *planes, const AesKeys &keys) {
+    for (u32 i = threadIdx.x; i < PLANES * (keys.rounds + 1); i += blockDim.x) {
+        const u32 round = i / PLANES;
+        const Block16 &key = round == 0 ? keys.first
+                           : round == keys.rounds ? keys.last : keys.middle[round - 1];
+        const u32 column = i / 32 % COLUMNS;
+        const u32 word = column < 2 ? (column == 0 ? key.x : key.y)
+                                    : (column == 2 ? key.z : key.w);
+        planes[i] = 0 - (word >> (i % 32) & 1);
     }
-};
+    __syncthreads();
+}
 
-DEVICE void add_round_key(State &state, const u32 (&key)[PLANES]) {
-    UNROLL for (u32 p = 0; p < PLANES; p++) state.words[p / 32][p % 32] ^= key[p];
+// This thread's column of round key `round`.
+DEVICE const Block16 *column_key(const u32 *planes, u32 round) {
+    return reinterpret_cast<const Block16 *>(planes + PLANES * round + 32 * column_number());
+}
+
+DEVICE void load_key(const Block16 *key, Column &column) {
+    UNROLL for (u32 i = 0; i < 8; i++) {
+        const Block16 four = key[i];
+        u32 *to = &column[i / 2][i % 2 * 4];
+        to[0] = four.x;
+        to[1] = four.y;
+        to[2] = four.z;
+        to[3] = four.w;
+    }
+}
+
+DEVICE void add_round_key(Column &state, const Block16 *key) {
+    Column planes;
+    load_key(key, planes);
+    UNROLL for (u32 r = 0; r < 4; r++) {
+        UNROLL for (u32 b = 0; b < 8; b++) state[r][b] ^= planes[r][b];
+    }
 }
 
 template <bool encrypts>
-DEVICE void substitute(State &state) {
-    UNROLL for (u32 byte = 0; byte < 16; byte++) {
-        u32 bits[8];
-        UNROLL for (u32 b = 0; b < 8; b++) bits[b] = state.plane(byte, b);
-        if (encrypts) aes_sbox(bits);
-        else aes_inv_sbox(bits);
-        UNROLL for (u32 b = 0; b < 8; b++) state.plane(byte, b) = bits[b];
+DEVICE void substitute(Column &state) {
+    UNROLL for (u32 r = 0; r < 4; r++) {
+        if (encrypts) aes_sbox(state[r]);
+        else aes_inv_sbox(state[r]);
     }
 }
 
-// The byte that ShiftRows (`step` 1) or InvShiftRows (`step` 3) brings to row r of column c.
-DEVICE constexpr u32 shifted(u32 r, u32 c, u32 step) { return r + 4 * ((c + r * step) % 4); }
-
-template <u32 step>
-DEVICE void shift_rows(State &state) {
-    State before = state;
-    UNROLL for (u32 i = 0; i < 16; i++) {
+// Row r moves r columns to the left, or to the right: from another of the four lanes.
+template <bool encrypts>
+DEVICE void shift_rows(Column &state) {
+    const u32 lane = threadIdx.x % WARP;
+    UNROLL for (u32 r = 1; r < 4; r++) {
+        const u32 from = (lane & ~3u) | ((lane + (encrypts ? r : 4 - r)) & 3);
         UNROLL for (u32 b = 0; b < 8; b++) {
-            state.plane(i, b) = before.plane(shifted(i % 4, i / 4, step), b);
+            state[r][b] = __shfl_sync(0xffffffff, state[r][b], from);
         }
     }
 }
 
-// Adds x^b of the modulus 0x11b's tail: the bits where doubling wraps round.
-DEVICE constexpr bool reduces(u32 b) { return b == 0 || b == 1 || b == 3 || b == 4; }
+// Doubling moves bit b - 1 to bit b, and adds bit 7 where the modulus 0x11b has a bit.
+DEVICE constexpr bool reduces(u32 b) { return b == 1 || b == 3 || b == 4; }
 
-// MixColumns of one column `a`, plus the round key. With u_r = a_r + a_{r+1}, row r is
-// 2 u_r + a_{r+1} + u_{r+2}.
-DEVICE void mix_column(u32 (&a)[4][8], const u32 *key) {
-    u32 u[4][8];
+// MixColumns and the round key. With u_r = a_r + a_{r+1}, row r is 2 u_r + a_{r+1} + u_{r+2}.
+DEVICE void mix_column(Column &a, const Block16 *key) {
+    Column u, sums;
+    load_key(key, sums);
     UNROLL for (u32 r = 0; r < 4; r++) {
         UNROLL for (u32 b = 0; b < 8; b++) u[r][b] = a[r][b] ^ a[(r + 1) % 4][b];
     }
-    u32 sums[4][8];
     UNROLL for (u32 r = 0; r < 4; r++) {
         UNROLL for (u32 b = 0; b < 8; b++) {
-            const u32 sum = xor3(u[(r + 2) % 4][b], a[(r + 1) % 4][b], key[8 * r + b]);
-            // Doubling moves bit b - 1 to bit b, and adds bit 7 where the modulus has a bit.
-            if (b == 0) sums[r][b] = sum ^ u[r][7];
-            else sums[r][b] = reduces(b) ? xor3(sum, u[r][b - 1], u[r][7]) : sum ^ u[r][b - 1];
+            const u32 sum = xor3(u[(r + 2) % 4][b], a[(r + 1) % 4][b], sums[r][b]);
+            const u32 doubled = u[r][(b + 7) % 8];
+            sums[r][b] = reduces(b) ? xor3(sum, doubled, u[r][7]) : sum ^ doubled;
         }
     }
     UNROLL for (u32 r = 0; r < 4; r++) {
@@ -90,88 +111,66 @@ DEVICE void mix_column(u32 (&a)[4][8], const u32 *key) {
     }
 }
 
-// 4x in GF(2^8), bit by bit.
-DEVICE void fourfold(u32 (&x)[8]) {
-    const u32 b6 = x[6], b7 = x[7];
-    const u32 doubled[8] = {b6, b6 ^ b7, x[0] ^ b7, x[1] ^ b6, xor3(x[2], b6, b7), x[3] ^ b7, x[4], x[5]};
-    UNROLL for (u32 b = 0; b < 8; b++) x[b] = doubled[b];
-}
-
 // InvMixColumns is MixColumns after adding 4(a_r + a_{r+2}) to every row.
-DEVICE void prepare_inverse(u32 (&a)[4][8]) {
+DEVICE void prepare_inverse(Column &a) {
     UNROLL for (u32 r = 0; r < 2; r++) {
-        u32 sum[8];
-        UNROLL for (u32 b = 0; b < 8; b++) sum[b] = a[r][b] ^ a[r + 2][b];
-        fourfold(sum);
+        u32 x[8];
+        UNROLL for (u32 b = 0; b < 8; b++) x[b] = a[r][b] ^ a[r + 2][b];
+        const u32 fourfold[8] = {x[6],        x[6] ^ x[7],             x[0] ^ x[7], x[1] ^ x[6],
+                                 xor3(x[2], x[6], x[7]), x[3] ^ x[7], x[4],        x[5]};
         UNROLL for (u32 b = 0; b < 8; b++) {
-            a[r][b] ^= sum[b];
-            a[r + 2][b] ^= sum[b];
+            a[r][b] ^= fourfold[b];
+            a[r + 2][b] ^= fourfold[b];
         }
     }
 }
 
-// ShiftRows, MixColumns and the round key in one go, or their inverses as the equivalent inverse
-// cipher has them.
+// The whole cipher; decryption is the equivalent inverse cipher, with its own keys.
 template <bool encrypts>
-DEVICE void mix(State &state, const u32 (&key)[PLANES]) {
-    State before = state;
-    UNROLL for (u32 c = 0; c < 4; c++) {
-        u32 column[4][8];
-        UNROLL for (u32 r = 0; r < 4; r++) {
-            const u32 from = shifted(r, c, encrypts ? 1 : 3);
-            UNROLL for (u32 b = 0; b < 8; b++) column[r][b] = before.plane(from, b);
-        }
-        if (!encrypts) prepare_inverse(column);
-        mix_column(column, key + 32 * c);
-        UNROLL for (u32 r = 0; r < 4; r++) {
-            UNROLL for (u32 b = 0; b < 8; b++) state.plane(4 * c + r, b) = column[r][b];
-        }
-    }
-}
-
-// All rounds after the first key addition.
-template <bool encrypts>
-DEVICE void rounds(State &state, const BitsliceKeys &keys) {
-    ROLLED for (u32 i = 1; i < keys.rounds; i++) {
+DEVICE void cipher(Column &state, const u32 *planes, u32 rounds) {
+    add_round_key(state, column_key(planes, 0));
+    ROLLED for (u32 i = 1; i < rounds; i++) {
         substitute<encrypts>(state);
-        mix<encrypts>(state, keys.planes[i]);
+        shift_rows<encrypts>(state);
+        if (!encrypts) prepare_inverse(state);
+        mix_column(state, column_key(planes, i));
     }
     substitute<encrypts>(state);
-    shift_rows<encrypts ? 1 : 3>(state);
-    add_round_key(state, keys.planes[keys.rounds]);
+    shift_rows<encrypts>(state);
+    add_round_key(state, column_key(planes, rounds));
 }
 
-// Calls `work(number)` for every run of 1,024 blocks that this warp takes.
+DEVICE u32 (&as_square(Column &column))[32] { return reinterpret_cast<u32 (&)[32]>(column); }
+
+// Calls `work(first)` for every run of 256 blocks that this warp takes, with the number of the
+// block that bit 0 of this thread's planes belongs to, counted from the first run.
 template <class Work>
-DEVICE void every_run(u64 runs, Work work) {
-    const u64 warps = grid_threads() / WARP;
-    for (u64 run = grid_thread() / WARP; run < runs; run += warps) work(run);
+DEVICE void every_run(u64 blocks, Work work) {
+    const u64 runs = (blocks + WARP_BLOCKS - 1) / WARP_BLOCKS;
+    for (u64 run = grid_thread() / WARP; run < runs; run += grid_threads() / WARP) {
+        work(run * WARP_BLOCKS + threadIdx.x % WARP / COLUMNS);
+    }
 }
 
 template <bool encrypts>
-DEVICE void ecb(const Parameters<BitsliceKeys> &parameters) {
+DEVICE void ecb(const Parameters<AesKeys> &parameters, u32 *planes) {
+    expand_keys(planes, parameters.keys);
+    const u32 *input = reinterpret_cast<const u32 *>(parameters.input) + column_number();
+    u32 *output = reinterpret_cast<u32 *>(parameters.output) + column_number();
     const u64 blocks = parameters.blocks;
-    every_run((blocks + WARP_BLOCKS - 1) / WARP_BLOCKS, [&](u64 run) {
-        const u64 first = run * WARP_BLOCKS + threadIdx.x % WARP;
-        State state;
+    every_run(blocks, [&](u64 first) {
+        Column state;
+        u32(&rows)[32] = as_square(state);
         UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) {
-            const u64 i = first + k * WARP;
-            const Block16 block = i < blocks ? parameters.input[i] : make_uint4(0, 0, 0, 0);
-            state.words[0][k] = block.x;
-            state.words[1][k] = block.y;
-            state.words[2][k] = block.z;
-            state.words[3][k] = block.w;
+            const u64 i = first + k * GROUPS;
+            rows[k] = i < blocks ? input[i * COLUMNS] : 0;
         }
-        state.transpose();
-        add_round_key(state, parameters.keys.planes[0]);
-        rounds<encrypts>(state, parameters.keys);
-        state.transpose();
+        transpose32(rows);
+        cipher<encrypts>(state, planes, parameters.keys.rounds);
+        transpose32(rows);
         UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) {
-            const u64 i = first + k * WARP;
-            if (i < blocks) {
-                parameters.output[i] = make_uint4(state.words[0][k], state.words[1][k],
-                                                  state.words[2][k], state.words[3][k]);
-            }
+            const u64 i = first + k * GROUPS;
+            if (i < blocks) output[i * COLUMNS] = rows[k];
         }
     });
 }
@@ -182,43 +181,62 @@ DEVICE constexpr u32 number_plane(u32 j) {
          : j == 3 ? 0xff00ff00 : 0xffff0000;
 }
 
-// The planes of 32 counters `counter` + 32k, where `counter` has no bits but the lane's below 1,024:
-// bits 5 to 9 of a counter are k, and all others are the same in the whole word.
-DEVICE void counter_planes(State &state, Counter counter) {
-    UNROLL for (u32 n = 0; n < PLANES; n++) {
-        const u64 half = n < 64 ? counter.low : counter.high;
-        const u32 word = n / 32 % 2 == 0 ? u32(half) : u32(half >> 32);
-        const u32 same = u32(int(word << (31 - n % 32)) >> 31);
-        // The counter is big-endian: its bit n is in byte 15 - n / 8.
-        state.plane(15 - n / 8, n % 8) = n >= 5 && n < 10 ? number_plane(n - 5) : same;
+// The planes of this thread's column of the counters `counter` + 8k. The low byte of `counter` is
+// the group's number alone, so that bits 3 to 7 are k, and all others are the same in all blocks.
+DEVICE void counter_planes(Column &state, Counter counter) {
+    const Block16 block = counter.block();
+    const u32 c = column_number();
+    const u32 word = c < 2 ? (c == 0 ? block.x : block.y) : (c == 2 ? block.z : block.w);
+    UNROLL for (u32 r = 0; r < 4; r++) {
+        UNROLL for (u32 b = 0; b < 8; b++) {
+            state[r][b] = u32(int(word << (31 - 8 * r - b)) >> 31);
+        }
+    }
+    // Big-endian: the low byte is row 3 of column 3.
+    if (c == 3) {
+        UNROLL for (u32 j = 0; j < 5; j++) state[3][3 + j] = number_plane(j);
     }
 }
 
 }  // namespace
 
-KERNEL(aes_bitslice_ecb_encrypt, THREADS, Parameters<BitsliceKeys>) { ecb<true>(parameters); }
+KERNEL(aes_bitslice_ecb_encrypt, THREADS, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    ecb<true>(parameters, reinterpret_cast<u32 *>(shared));
+}
 
-KERNEL(aes_bitslice_ecb_decrypt, THREADS, Parameters<BitsliceKeys>) { ecb<false>(parameters); }
+KERNEL(aes_bitslice_ecb_decrypt, THREADS, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    ecb<false>(parameters, reinterpret_cast<u32 *>(shared));
+}
 
-KERNEL(aes_bitslice_ctr, THREADS, Parameters<BitsliceKeys>) {
-    const Counter first = first_counter(parameters);
-    const u64 skipped = first.low % WARP_BLOCKS;
-    const Counter base = {first.high, first.low - skipped};
+KERNEL(aes_bitslice_ctr, THREADS, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    u32 *planes = reinterpret_cast<u32 *>(shared);
+    expand_keys(planes, parameters.keys);
+    const u32 *input = reinterpret_cast<const u32 *>(parameters.input) + column_number();
+    u32 *output = reinterpret_cast<u32 *>(parameters.output) + column_number();
+    // Runs start at counters that are a multiple of 256; the first may begin before the data.
+    const Counter first_block = first_counter(parameters);
+    const u64 skipped = first_block.low % WARP_BLOCKS;
+    const Counter base = {first_block.high, first_block.low - skipped};
     const u64 blocks = parameters.blocks;
-    every_run((blocks + skipped + WARP_BLOCKS - 1) / WARP_BLOCKS, [&](u64 run) {
-        const u64 slot = run * WARP_BLOCKS + threadIdx.x % WARP;
-        State state;
-        counter_planes(state, base.plus(slot));
-        add_round_key(state, parameters.keys.planes[0]);
-        rounds<true>(state, parameters.keys);
-        state.transpose();
+    every_run(blocks + skipped, [&](u64 first) {
+        Column state;
+        u32(&rows)[32] = as_square(state);
+        counter_planes(state, base.plus(first));
+        cipher<true>(state, planes, parameters.keys.rounds);
+        // All loads come before the first store, which might be to the same memory; the transpose
+        // covers their latency.
+        u32 data[LANE_BLOCKS];
         UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) {
-            const u64 i = slot + k * WARP - skipped;  // wraps to a huge number before the first block
-            if (i < blocks) {
-                parameters.output[i] =
-                    parameters.input[i] ^ make_uint4(state.words[0][k], state.words[1][k],
-                                                     state.words[2][k], state.words[3][k]);
-            }
+            const u64 i = first + k * GROUPS - skipped;  // wraps to a huge number before the data
+            data[k] = i < blocks ? input[i * COLUMNS] : 0;
+        }
+        transpose32(rows);
+        UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) {
+            const u64 i = first + k * GROUPS - skipped;
+            if (i < blocks) output[i * COLUMNS] = data[k] ^ rows[k];
         }
     });
 }

@@ -40,6 +40,7 @@ struct Block {
     Fiber *current = nullptr;
     void (*thread)(const void *) = nullptr;
     const void *parameters = nullptr;
+    unsigned shuffled[WARP_THREADS];
 };
 
 thread_local Block block;
@@ -130,6 +131,15 @@ void block_barrier() { stop(Stopped::AtBlockBarrier); }
 void warp_barrier() { stop(Stopped::AtWarpBarrier); }
 
 }  // namespace host
+
+unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
+    if (mask != 0xffffffff) __trap();
+    host::block.shuffled[threadIdx.x % host::WARP_THREADS] = value;
+    __syncwarp();
+    const unsigned result = host::block.shuffled[lane % host::WARP_THREADS];
+    __syncwarp();
+    return result;
+}
 
 void __trap() {
     fprintf(stderr, "kernel: trap in thread %u of block %u\n", threadIdx.x, blockIdx.x);

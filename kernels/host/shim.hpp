@@ -46,6 +46,8 @@ extern thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
 inline void __syncthreads() { host::block_barrier(); }
 inline void __syncwarp() { host::warp_barrier(); }
 [[noreturn]] void __trap();
+// The value that lane `lane` of this warp passes; all lanes take part.
+unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane);
 inline std::uint64_t min(std::uint64_t left, std::uint64_t right) {
     return left < right ? left : right;
 }

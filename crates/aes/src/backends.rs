@@ -90,7 +90,7 @@ const BACKENDS: &[Backend] = {
                 id: concat!($prefix, $name),
                 platform: Platform::$platform,
                 lanes: $lanes,
-                constant_time: $family.constant_time(),
+                constant_time: $family.constant_time,
                 summary: $summary,
                 available: || crate::cuda::available($device, &$family),
                 create: |key| crate::cuda::boxed($device, &$family, key),
@@ -101,13 +101,69 @@ const BACKENDS: &[Backend] = {
     macro_rules! families {
         ($device:path, $platform:ident, $prefix:literal) => {
             [
-                on!($device, $platform, $prefix, "bytewise", BYTEWISE, 16, "P1's 8-bit form: 16 threads a block"),
-                on!($device, $platform, $prefix, "table-global", TABLE_GLOBAL, 256, "T-tables in global memory"),
-                on!($device, $platform, $prefix, "table-shared", TABLE_SHARED, 1024, "one copy of the T-tables in shared memory"),
-                on!($device, $platform, $prefix, "table-conflict-free-1", CONFLICT_FREE_ONE, 1024, "one T-table in every bank, three rotations"),
-                on!($device, $platform, $prefix, "table-conflict-free-2", CONFLICT_FREE_TWO, 1024, "two T-tables in every bank, one rotation"),
-                on!($device, $platform, $prefix, "table-conflict-free", CONFLICT_FREE, 1024, "as many T-tables in every bank as fit"),
-                on!($device, $platform, $prefix, "bitslice", BITSLICE, 1024, "32 blocks a thread, a bit of each in a register"),
+                on!(
+                    $device,
+                    $platform,
+                    $prefix,
+                    "bytewise",
+                    BYTEWISE,
+                    16,
+                    "P1's 8-bit form: 16 threads a block"
+                ),
+                on!(
+                    $device,
+                    $platform,
+                    $prefix,
+                    "table-global",
+                    TABLE_GLOBAL,
+                    256,
+                    "T-tables in global memory"
+                ),
+                on!(
+                    $device,
+                    $platform,
+                    $prefix,
+                    "table-shared",
+                    TABLE_SHARED,
+                    1024,
+                    "one copy of the T-tables in shared memory"
+                ),
+                on!(
+                    $device,
+                    $platform,
+                    $prefix,
+                    "table-conflict-free-1",
+                    CONFLICT_FREE_ONE,
+                    1024,
+                    "one T-table in every bank, three rotations"
+                ),
+                on!(
+                    $device,
+                    $platform,
+                    $prefix,
+                    "table-conflict-free-2",
+                    CONFLICT_FREE_TWO,
+                    1024,
+                    "two T-tables in every bank, one rotation"
+                ),
+                on!(
+                    $device,
+                    $platform,
+                    $prefix,
+                    "table-conflict-free",
+                    CONFLICT_FREE,
+                    1024,
+                    "as many T-tables in every bank as fit"
+                ),
+                on!(
+                    $device,
+                    $platform,
+                    $prefix,
+                    "bitslice",
+                    BITSLICE,
+                    256,
+                    "a column of 32 blocks a thread, a bit of each in a register"
+                ),
             ]
         };
     }
@@ -116,7 +172,9 @@ const BACKENDS: &[Backend] = {
     let [c0, c1, c2, c3, c4] = CPU_BACKENDS;
     let [g0, g1, g2, g3, g4, g5, g6] = GPU;
     let [h0, h1, h2, h3, h4, h5, h6] = HOST;
-    &[c0, c1, c2, c3, c4, g0, g1, g2, g3, g4, g5, g6, h0, h1, h2, h3, h4, h5, h6]
+    &[
+        c0, c1, c2, c3, c4, g0, g1, g2, g3, g4, g5, g6, h0, h1, h2, h3, h4, h5, h6,
+    ]
 };
 
 /// One implementation with all key sizes.
@@ -156,9 +214,14 @@ fn create<C: Ciphers>(key: &[u8]) -> Result<Box<dyn Engine>, Error> {
         C: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt,
         C: core::fmt::Debug + Send + Sync + 'static,
     {
-        let wrong_length =
-            |_| Error::KeyLength { cipher: AES.name, given: key.len(), accepted: AES.key_bytes };
-        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
+        let wrong_length = |_| Error::KeyLength {
+            cipher: AES.name,
+            given: key.len(),
+            accepted: AES.key_bytes,
+        };
+        Ok(Box::new(CpuEngine::new(
+            C::new_from_slice(key).map_err(wrong_length)?,
+        )))
     }
     AES.check_key(key)?;
     match key.len() {

@@ -32,16 +32,21 @@ pub(crate) type PlaneKey = [u16; 8];
 /// The bit planes of one block.
 pub(crate) fn plane_key(block: &[u8; 16]) -> PlaneKey {
     core::array::from_fn(|bit| {
-        block.iter().rev().fold(0, |plane, byte| plane << 1 | u16::from(byte >> bit & 1))
+        block
+            .iter()
+            .rev()
+            .fold(0, |plane, byte| plane << 1 | u16::from(byte >> bit & 1))
     })
 }
 
 /// Transposes the 8x8 bit matrix whose rows are the bytes of `square`.
 fn transpose8(mut square: u64) -> u64 {
     // Row bits and column bits change places, the lowest of each first.
-    for (distance, mask) in
-        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
-    {
+    for (distance, mask) in [
+        (7, 0x00aa_00aa_00aa_00aa),
+        (14, 0x0000_cccc_0000_cccc),
+        (28, 0x0000_0000_f0f0_f0f0),
+    ] {
         let difference: u64 = (square ^ square >> distance) & mask;
         square ^= difference ^ difference << distance;
     }
@@ -60,7 +65,13 @@ fn load(blocks: &[[u8; 16]]) -> State {
 }
 
 fn store(state: &State, blocks: &mut [[u8; 16]]) {
-    for (i, bytes) in blocks.as_flattened_mut().as_chunks_mut::<8>().0.iter_mut().enumerate() {
+    for (i, bytes) in blocks
+        .as_flattened_mut()
+        .as_chunks_mut::<8>()
+        .0
+        .iter_mut()
+        .enumerate()
+    {
         let planes = core::array::from_fn(|bit| state[bit].to_le_bytes()[i]);
         *bytes = transpose8(u64::from_le_bytes(planes)).to_le_bytes();
     }
@@ -128,7 +139,9 @@ pub(crate) fn run(keys: &[PlaneKey], direction: Direction, blocks: &mut [[u8; 16
 }
 
 fn encrypt(state: &mut State, keys: &[PlaneKey]) {
-    let [first, middle @ .., last] = keys else { return };
+    let [first, middle @ .., last] = keys else {
+        return;
+    };
     add_round_key(state, first);
     for key in middle {
         *state = sbox::sbox(*state);
@@ -142,7 +155,9 @@ fn encrypt(state: &mut State, keys: &[PlaneKey]) {
 }
 
 fn decrypt(state: &mut State, keys: &[PlaneKey]) {
-    let [last, middle @ .., first] = keys else { return };
+    let [last, middle @ .., first] = keys else {
+        return;
+    };
     add_round_key(state, first);
     for key in middle.iter().rev() {
         shift_rows(state, 3);

@@ -29,8 +29,7 @@ use alloc::{boxed::Box, format, vec::Vec};
 use cipher::Key;
 use lanecrypt_core::{ConstantTime, Unavailable};
 use lanecrypt_cuda::{
-    Device, DeviceCipher, Engine, Error, Kernel, Keys, OnDevice, Program, Properties, Unit,
-    kernels,
+    Device, DeviceCipher, Engine, Error, Kernel, Keys, OnDevice, Program, Properties, Unit, kernels,
 };
 use zeroize::Zeroizing;
 
@@ -51,19 +50,19 @@ pub type Aes256 = OnDevice<crate::Aes256>;
 pub struct Family {
     /// Its name in the registry, after `cuda-`.
     pub name: &'static str,
-    /// The layout of its round keys.
-    layout: Layout,
+    /// Its constant-time claim.
+    pub constant_time: ConstantTime,
     /// The programs to choose from: the first that fits the device.
     programs: &'static [Program],
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Layout {
-    Columns,
-    Planes,
-}
+const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
 
-const THREAD: Unit = Unit { threads: 1, blocks: 1, aligned: false };
+const THREAD: Unit = Unit {
+    threads: 1,
+    blocks: 1,
+    aligned: false,
+};
 
 /// Three kernels that are launched alike.
 macro_rules! program {
@@ -86,7 +85,10 @@ macro_rules! program {
                 name: concat!($prefix, "_ctr"),
                 shared_bytes: $shared,
                 threads: $threads,
-                unit: Unit { aligned: $unit.blocks > 1, ..$unit },
+                unit: Unit {
+                    aligned: $unit.blocks > 1,
+                    ..$unit
+                },
             },
         }
     };
@@ -95,30 +97,40 @@ macro_rules! program {
 /// P1's 8-bit form: sixteen threads a block.
 pub static BYTEWISE: Family = Family {
     name: "bytewise",
-    layout: Layout::Columns,
+    constant_time: LOOKS_UP,
     // The S-box and a byte a thread.
     programs: &[program!(
         AES_BYTEWISE,
         "aes_bytewise",
         256,
         256 + 256,
-        Unit { threads: 16, blocks: 1, aligned: false }
+        Unit {
+            threads: 16,
+            blocks: 1,
+            aligned: false
+        }
     )],
 };
 
 /// T-tables in global memory.
 pub static TABLE_GLOBAL: Family = Family {
     name: "table-global",
-    layout: Layout::Columns,
+    constant_time: LOOKS_UP,
     programs: &[program!(AES_TABLE, "aes_table_global", 256, 0, THREAD)],
 };
 
 /// One copy of the T-tables in shared memory.
 pub static TABLE_SHARED: Family = Family {
     name: "table-shared",
-    layout: Layout::Columns,
+    constant_time: LOOKS_UP,
     // Four tables of 256 words and one of 256 bytes.
-    programs: &[program!(AES_TABLE, "aes_table_shared", 1024, 4 * 1024 + 256, THREAD)],
+    programs: &[program!(
+        AES_TABLE,
+        "aes_table_shared",
+        1024,
+        4 * 1024 + 256,
+        THREAD
+    )],
 };
 
 /// A table of 256 words in every bank, and what lies before a pair of them: see
@@ -131,10 +143,17 @@ macro_rules! conflict_free {
         let program = program!($module, $prefix, 1024, $table_bytes, THREAD);
         Program {
             // The inverse S-box is a table of its own.
-            ecb_decrypt: Kernel { shared_bytes: $table_bytes + SINGLE_BYTES, ..program.ecb_decrypt },
+            ecb_decrypt: Kernel {
+                shared_bytes: $table_bytes + SINGLE_BYTES,
+                ..program.ecb_decrypt
+            },
             // A thread block takes the counters that a thread each of it has, at aligned starts.
             ctr: Kernel {
-                unit: Unit { threads: 1024, blocks: 1024, aligned: true },
+                unit: Unit {
+                    threads: 1024,
+                    blocks: 1024,
+                    aligned: true,
+                },
                 ..program.ctr
             },
             ..program
@@ -145,41 +164,52 @@ macro_rules! conflict_free {
 /// T-tables replicated over the banks of shared memory: four, two or one of them, as many as fit.
 pub static CONFLICT_FREE: Family = Family {
     name: "table-conflict-free",
-    layout: Layout::Columns,
+    constant_time: LOOKS_UP,
     programs: &[CONFLICT_FREE_4, CONFLICT_FREE_2, CONFLICT_FREE_1],
 };
 
 /// Two replicated T-tables, which 99 KiB of shared memory hold.
 pub static CONFLICT_FREE_TWO: Family = Family {
     name: "table-conflict-free-2",
-    layout: Layout::Columns,
+    constant_time: LOOKS_UP,
     programs: &[CONFLICT_FREE_2],
 };
 
 /// One replicated T-table, which 64 KiB of shared memory hold.
 pub static CONFLICT_FREE_ONE: Family = Family {
     name: "table-conflict-free-1",
-    layout: Layout::Columns,
+    constant_time: LOOKS_UP,
     programs: &[CONFLICT_FREE_1],
 };
 
-const CONFLICT_FREE_4: Program =
-    conflict_free!(AES_CONFLICT_FREE_4, "aes_conflict_free_4", PAIR_ORIGIN + 4 * SINGLE_BYTES);
-const CONFLICT_FREE_2: Program =
-    conflict_free!(AES_CONFLICT_FREE_2, "aes_conflict_free_2", PAIR_ORIGIN + 2 * SINGLE_BYTES);
+const CONFLICT_FREE_4: Program = conflict_free!(
+    AES_CONFLICT_FREE_4,
+    "aes_conflict_free_4",
+    PAIR_ORIGIN + 4 * SINGLE_BYTES
+);
+const CONFLICT_FREE_2: Program = conflict_free!(
+    AES_CONFLICT_FREE_2,
+    "aes_conflict_free_2",
+    PAIR_ORIGIN + 2 * SINGLE_BYTES
+);
 const CONFLICT_FREE_1: Program =
     conflict_free!(AES_CONFLICT_FREE_1, "aes_conflict_free_1", SINGLE_BYTES);
 
 /// Bit-sliced, 32 blocks a thread.
 pub static BITSLICE: Family = Family {
     name: "bitslice",
-    layout: Layout::Planes,
+    constant_time: ConstantTime::Yes,
     programs: &[program!(
         AES_BITSLICE,
         "aes_bitslice",
-        256,
-        0,
-        Unit { threads: 32, blocks: 1024, aligned: false }
+        512,
+        // The round keys, a word for every bit of them.
+        MAX_ROUND_KEYS as u32 * 128 * 4,
+        Unit {
+            threads: 32,
+            blocks: 256,
+            aligned: false
+        }
     )],
 };
 
@@ -220,31 +250,18 @@ impl Family {
         let program = self.program(device.properties())?;
         let keys = compact::expand(key);
         let inverse = keys.inverse(compact::inv_mix_columns_of);
-        let [encrypt, decrypt] = [&keys, &inverse].map(|keys| self.layout.keys(keys));
-        Ok(Engine::new(device, program, 16, encrypt, decrypt))
-    }
-
-    /// The constant-time claim of the family.
-    #[must_use]
-    pub const fn constant_time(&self) -> ConstantTime {
-        match self.layout {
-            Layout::Planes => ConstantTime::Yes,
-            Layout::Columns => ConstantTime::No("table addresses depend on key and data"),
-        }
+        Ok(Engine::new(
+            device,
+            program,
+            16,
+            kernel_keys(&keys),
+            kernel_keys(&inverse),
+        ))
     }
 }
 
-impl Layout {
-    fn keys(self, keys: &RoundKeys) -> Keys {
-        Keys::new(match self {
-            Self::Columns => column_keys(keys),
-            Self::Planes => plane_keys(keys),
-        })
-    }
-}
-
-/// `AesKeys` of `kernels/aes/aes.cuh`: first, up to 13 between, last, number of rounds.
-fn column_keys(keys: &RoundKeys) -> Zeroizing<Vec<u32>> {
+/// `AesKeys` of `kernels/aes/keys.cuh`: first, up to 13 between, last, number of rounds.
+fn kernel_keys(keys: &RoundKeys) -> Keys {
     let blocks = keys.blocks();
     let rounds = blocks.len() - 1;
     let mut words = Zeroizing::new(Vec::with_capacity(4 * MAX_ROUND_KEYS + 4));
@@ -256,22 +273,7 @@ fn column_keys(keys: &RoundKeys) -> Zeroizing<Vec<u32>> {
     words.resize(4 * (MAX_ROUND_KEYS - 1), 0);
     words.extend(columns(&blocks[rounds]));
     words.extend([rounds as u32, 0, 0, 0]);
-    words
-}
-
-/// `BitsliceKeys` of `kernels/aes/bitslice.cu`: a word full of each key bit, number of rounds.
-fn plane_keys(keys: &RoundKeys) -> Zeroizing<Vec<u32>> {
-    const PLANES: usize = 128;
-    let blocks = keys.blocks();
-    let mut words = Zeroizing::new(Vec::with_capacity(PLANES * MAX_ROUND_KEYS + 4));
-    let planes = |byte: &u8| {
-        let byte = *byte;
-        (0..8).map(move |bit| u32::from(byte >> bit & 1).wrapping_neg())
-    };
-    words.extend(blocks.as_flattened().iter().flat_map(planes));
-    words.resize(PLANES * MAX_ROUND_KEYS, 0);
-    words.extend([(blocks.len() - 1) as u32, 0, 0, 0]);
-    words
+    Keys::new(words)
 }
 
 impl<K: KeyLength> DeviceCipher for Aes<K> {

@@ -66,7 +66,9 @@ pub(crate) fn inv_mix_columns(state: &mut State) {
 
 /// Cipher(), FIPS 197 figure 5.
 fn encrypt(state: &mut State, keys: &RoundKeys) {
-    let [first, middle @ .., last] = keys.blocks() else { return };
+    let [first, middle @ .., last] = keys.blocks() else {
+        return;
+    };
     add_round_key(state, first);
     for key in middle {
         substitute(state, &sbox::AES);
@@ -81,7 +83,9 @@ fn encrypt(state: &mut State, keys: &RoundKeys) {
 
 /// InvCipher(), FIPS 197 figure 12.
 fn decrypt(state: &mut State, keys: &RoundKeys) {
-    let [last, middle @ .., first] = keys.blocks() else { return };
+    let [last, middle @ .., first] = keys.blocks() else {
+        return;
+    };
     add_round_key(state, first);
     for key in middle.iter().rev() {
         inv_shift_rows(state);
@@ -116,7 +120,10 @@ impl<K: KeyLength> Implementation for Reference<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: RoundKeys::expand(key, sub_word), key_length: PhantomData }
+        Self {
+            keys: RoundKeys::expand(key, sub_word),
+            key_length: PhantomData,
+        }
     }
 
     fn batch_keys(&self) {}

@@ -91,7 +91,9 @@ fn inv_mix_columns<W: Word>(state: &mut State<W>) {
 }
 
 fn encrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
-    let [first, middle @ .., last] = keys else { return };
+    let [first, middle @ .., last] = keys else {
+        return;
+    };
     add_round_key(state, first);
     for key in middle {
         sub_bytes(state);
@@ -104,7 +106,9 @@ fn encrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
 }
 
 fn decrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
-    let [last, middle @ .., first] = keys else { return };
+    let [last, middle @ .., first] = keys else {
+        return;
+    };
     add_round_key(state, first);
     for key in middle.iter().rev() {
         shift_rows(state, 3);
@@ -148,7 +152,10 @@ impl<W: Word> BroadcastKeys<W> {
                 }
             }
         }
-        Self { states, count: keys.len() }
+        Self {
+            states,
+            count: keys.len(),
+        }
     }
 }
 
@@ -199,7 +206,10 @@ impl<W: LaneWord, K: KeyLength> Implementation for Bitslice<W, K> {
         for (planes, block) in keys.iter_mut().zip(compact::expand(key).blocks()) {
             *planes = compact::plane_key(block);
         }
-        Self { keys, kind: PhantomData }
+        Self {
+            keys,
+            kind: PhantomData,
+        }
     }
 
     fn batch_keys(&self) -> BroadcastKeys<W> {

@@ -52,7 +52,11 @@ impl Tables {
             }
             x += 1;
         }
-        Self { rounds, last: sbox, shift }
+        Self {
+            rounds,
+            last: sbox,
+            shift,
+        }
     }
 
     /// The byte of row `row` that (Inv)ShiftRows brings into column `column`.
@@ -77,7 +81,9 @@ impl Tables {
     }
 
     fn run(&self, block: &mut [u8; 16], keys: &Keys) {
-        let [first, middle @ .., last] = keys.used() else { return };
+        let [first, middle @ .., last] = keys.used() else {
+            return;
+        };
         let mut state = words(block);
         for (word, key) in state.iter_mut().zip(first) {
             *word ^= key;
@@ -111,7 +117,10 @@ impl Keys {
         for (words, block) in words.iter_mut().zip(blocks) {
             *words = self::words(block);
         }
-        Self { words, count: blocks.len() }
+        Self {
+            words,
+            count: blocks.len(),
+        }
     }
 
     fn used(&self) -> &[[u32; 4]] {

@@ -5,8 +5,7 @@ use core::{cell::OnceCell, fmt};
 use cipher::{
     AlgorithmName, Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
     BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut,
-    InOutBuf, Key, KeyInit, KeySizeUser, ParBlocks, ParBlocksSizeUser,
-    array::ArraySize,
+    InOutBuf, Key, KeyInit, KeySizeUser, ParBlocks, ParBlocksSizeUser, array::ArraySize,
     typenum::Unsigned,
 };
 
@@ -71,7 +70,9 @@ impl<I: Implementation> ParBlocksSizeUser for Cipher<I> {
 
 impl<I: Implementation> KeyInit for Cipher<I> {
     fn new(key: &Key<Self>) -> Self {
-        Self { implementation: I::new(key) }
+        Self {
+            implementation: I::new(key),
+        }
     }
 }
 
@@ -88,10 +89,7 @@ impl<I: Implementation> AlgorithmName for Cipher<I> {
 }
 
 #[cfg(feature = "zeroize")]
-impl<I: Implementation + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop
-    for Cipher<I>
-{
-}
+impl<I: Implementation + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Cipher<I> {}
 
 impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
     fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = I::BlockSize>) {
@@ -113,24 +111,33 @@ struct Lanes<'a, I: Implementation> {
 
 impl<'a, I: Implementation> Lanes<'a, I> {
     fn new(implementation: &'a I) -> Self {
-        Self { implementation, batch_keys: OnceCell::new() }
+        Self {
+            implementation,
+            batch_keys: OnceCell::new(),
+        }
     }
 
     fn one(&self, direction: Direction, mut block: InOut<'_, '_, Block<I>>) {
         let mut copy = block.clone_in();
-        self.implementation.few(direction, core::slice::from_mut(&mut copy));
+        self.implementation
+            .few(direction, core::slice::from_mut(&mut copy));
         *block.get_out() = copy;
     }
 
     fn batch(&self, direction: Direction, mut blocks: InOut<'_, '_, Array<Block<I>, I::Lanes>>) {
-        let keys = self.batch_keys.get_or_init(|| self.implementation.batch_keys());
+        let keys = self
+            .batch_keys
+            .get_or_init(|| self.implementation.batch_keys());
         let mut copy = blocks.clone_in();
         self.implementation.batch(keys, direction, &mut copy);
         *blocks.get_out() = copy;
     }
 
     fn tail(&self, direction: Direction, mut blocks: InOutBuf<'_, '_, Block<I>>) {
-        debug_assert!(blocks.len() < I::Lanes::USIZE, "a tail is shorter than a batch");
+        debug_assert!(
+            blocks.len() < I::Lanes::USIZE,
+            "a tail is shorter than a batch"
+        );
         for mut block in blocks.reborrow() {
             *block.get_out() = block.clone_in();
         }

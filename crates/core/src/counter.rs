@@ -17,14 +17,21 @@ impl Counter {
             16 => u128::from_be_bytes(block.try_into().ok()?),
             _ => return None,
         };
-        Some(Self { value, block_bytes: block.len() })
+        Some(Self {
+            value,
+            block_bytes: block.len(),
+        })
     }
 
     /// The counter `blocks` blocks further on, wrapped.
     #[must_use]
     pub fn plus(self, blocks: u128) -> Self {
         let sum = self.value.wrapping_add(blocks);
-        let value = if self.block_bytes == 8 { u128::from(sum as u64) } else { sum };
+        let value = if self.block_bytes == 8 {
+            u128::from(sum as u64)
+        } else {
+            sum
+        };
         Self { value, ..self }
     }
 
@@ -39,7 +46,11 @@ impl Counter {
     /// # Panics
     /// Where `blocks` is no multiple of the block size.
     pub fn fill(self, blocks: &mut [u8]) {
-        assert_eq!(blocks.len() % self.block_bytes, 0, "counter blocks are whole");
+        assert_eq!(
+            blocks.len() % self.block_bytes,
+            0,
+            "counter blocks are whole"
+        );
         let mut counter = self;
         if self.block_bytes == 8 {
             for block in blocks.chunks_exact_mut(8) {

@@ -57,7 +57,11 @@ fn in_pieces(
 /// An IV as a block.
 fn iv_block(mode: Mode, iv: &[u8], block: usize) -> Result<[u8; MAX_BLOCK], Error> {
     if iv.len() != block || block > MAX_BLOCK {
-        return Err(Error::IvLength { mode, given: iv.len(), accepted: block });
+        return Err(Error::IvLength {
+            mode,
+            given: iv.len(),
+            accepted: block,
+        });
     }
     let mut padded = [0; MAX_BLOCK];
     padded[..block].copy_from_slice(iv);
@@ -166,10 +170,15 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
 ) -> Result<(), Error> {
     const BLOCK: usize = 16;
     if engine.block_bytes() != BLOCK {
-        return Err(Error::XtsBlock { given: engine.block_bytes() });
+        return Err(Error::XtsBlock {
+            given: engine.block_bytes(),
+        });
     }
     if data.len() < BLOCK {
-        return Err(Error::DataUnitLength { given: data.len(), block: BLOCK });
+        return Err(Error::DataUnitLength {
+            given: data.len(),
+            block: BLOCK,
+        });
     }
     let mut first = iv_block(Mode::Xts, tweak, BLOCK)?;
     tweak_engine.ecb(Direction::Encrypt, first.as_mut_slice().into())?;
@@ -192,7 +201,11 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
             Ok(())
         })
     })?;
-    if stolen == 0 { Ok(()) } else { steal(engine, mask, direction, last) }
+    if stolen == 0 {
+        Ok(())
+    } else {
+        steal(engine, mask, direction, last)
+    }
 }
 
 /// The last whole block and the part after it, IEEE 1619 section 5.3.2 and 5.4.2: the part is

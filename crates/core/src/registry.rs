@@ -29,7 +29,11 @@ impl CipherDescription {
         if self.key_bytes.contains(&key.len()) {
             return Ok(());
         }
-        Err(Error::KeyLength { cipher: self.name, given: key.len(), accepted: self.key_bytes })
+        Err(Error::KeyLength {
+            cipher: self.name,
+            given: key.len(),
+            accepted: self.key_bytes,
+        })
     }
 }
 
@@ -92,6 +96,8 @@ pub struct Backend {
 
 impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Backend").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Backend")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }

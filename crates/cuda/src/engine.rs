@@ -13,8 +13,7 @@ use lanecrypt_kernels::Module;
 
 pub use crate::parameters::Keys;
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Properties, Resources,
-    driver::Shape,
+    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Properties, Resources, driver::Shape,
 };
 
 /// Blocks that a group of threads takes at once.
@@ -141,7 +140,9 @@ impl Engine {
     /// # Errors
     /// Driver errors.
     pub fn resources(&self, kernel: &Kernel) -> Result<Option<Resources>, Error> {
-        let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
+        let loaded = self
+            .device
+            .kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
         self.device.driver().resources(loaded)
     }
 
@@ -158,7 +159,10 @@ impl Engine {
     ) -> Result<(), Error> {
         let length = output.as_slice().len();
         if input.len() != length {
-            let error = lanecrypt_core::Error::OutputLength { input: input.len(), output: length };
+            let error = lanecrypt_core::Error::OutputLength {
+                input: input.len(),
+                output: length,
+            };
             return Err(Error::Data(error));
         }
         self.check_device(input)?;
@@ -199,7 +203,9 @@ impl Engine {
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Duration, Error> {
-        self.device.driver().time(&mut || self.run(operation, input, output))
+        self.device
+            .driver()
+            .time(&mut || self.run(operation, input, output))
     }
 
     fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
@@ -224,7 +230,12 @@ impl Engine {
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
         let whole = self.whole_blocks(operation, input.len())?;
-        self.launch(operation, input.address(), output.as_slice().address(), whole)?;
+        self.launch(
+            operation,
+            input.address(),
+            output.as_slice().address(),
+            whole,
+        )?;
         if whole * self.block_bytes < input.len() {
             let mut tail = [0; MAX_BLOCK];
             let tail = &mut tail[..input.len() - whole * self.block_bytes];
@@ -240,7 +251,11 @@ impl Engine {
         let block = self.block_bytes;
         if matches!(operation, Operation::Ecb(_)) && !length.is_multiple_of(block) {
             let mode = Mode::Ecb;
-            let error = lanecrypt_core::Error::NotWholeBlocks { mode, given: length, block };
+            let error = lanecrypt_core::Error::NotWholeBlocks {
+                mode,
+                given: length,
+                block,
+            };
             return Err(Error::Data(error));
         }
         Ok(length / block)
@@ -254,10 +269,19 @@ impl Engine {
         whole: usize,
         tail: &mut [u8],
     ) -> Result<(), Error> {
-        let counter = self.counter(operation)?.map(|counter| counter.plus(whole as u128));
+        let counter = self
+            .counter(operation)?
+            .map(|counter| counter.plus(whole as u128));
         let mut block = DeviceBuffer::zeroed(&self.device, MAX_BLOCK)?;
         let address = block.slice_mut(0..MAX_BLOCK)?.as_slice().address();
-        self.launch_at(&self.program.ctr, &self.encrypt, address, address, 1, counter)?;
+        self.launch_at(
+            &self.program.ctr,
+            &self.encrypt,
+            address,
+            address,
+            1,
+            counter,
+        )?;
         let mut keystream = [0; MAX_BLOCK];
         block.read(0, &mut keystream)?;
         for (byte, key) in tail.iter_mut().zip(keystream) {
@@ -267,14 +291,18 @@ impl Engine {
     }
 
     fn counter(&self, operation: Operation<'_>) -> Result<Option<Counter>, Error> {
-        let Operation::Ctr(counter) = operation else { return Ok(None) };
+        let Operation::Ctr(counter) = operation else {
+            return Ok(None);
+        };
         let accepted = self.block_bytes;
         let parsed = Counter::from_block(counter).filter(|_| counter.len() == accepted);
-        parsed.map(Some).ok_or(Error::Data(lanecrypt_core::Error::IvLength {
-            mode: Mode::Ctr,
-            given: counter.len(),
-            accepted,
-        }))
+        parsed
+            .map(Some)
+            .ok_or(Error::Data(lanecrypt_core::Error::IvLength {
+                mode: Mode::Ctr,
+                given: counter.len(),
+                accepted,
+            }))
     }
 
     fn launch(
@@ -305,12 +333,13 @@ impl Engine {
         if blocks == 0 {
             return Ok(());
         }
-        let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
+        let loaded = self
+            .device
+            .kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
         let shape = kernel.shape(blocks, 1);
         let resident = self.device.driver().resident_blocks(loaded, shape)?;
         let shape = kernel.shape(blocks, self.device.properties().multiprocessors * resident);
-        let parameters =
-            keys.parameters(input, output, blocks, counter.map_or(0, Counter::value));
+        let parameters = keys.parameters(input, output, blocks, counter.map_or(0, Counter::value));
         // SAFETY: the block has the layout of `Parameters`, which the host build checks in tests;
         // both addresses come from buffers of this device that hold `blocks` blocks and live
         // through the launch: device calls run in order, and memory is freed in that order too.
@@ -381,8 +410,14 @@ impl Kernel {
         let threads = threads_needed
             .next_multiple_of(32)
             .clamp(u64::from(smallest), u64::from(self.threads)) as u32;
-        let grid = threads_needed.div_ceil(u64::from(threads)).min(u64::from(resident.max(1)));
-        Shape { grid: grid as u32, threads, shared_bytes: self.shared_bytes }
+        let grid = threads_needed
+            .div_ceil(u64::from(threads))
+            .min(u64::from(resident.max(1)));
+        Shape {
+            grid: grid as u32,
+            threads,
+            shared_bytes: self.shared_bytes,
+        }
     }
 
     /// Whether a thread block of this kernel fits a device.
@@ -409,11 +444,7 @@ impl lanecrypt_core::Engine for Engine {
         Ok(self.run_on_host_memory(Operation::Ecb(direction), data, &mut 0)?)
     }
 
-    fn ctr(
-        &self,
-        counter: &[u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), lanecrypt_core::Error> {
+    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt_core::Error> {
         Ok(self.run_on_host_memory(Operation::Ctr(counter), data, &mut 0)?)
     }
 

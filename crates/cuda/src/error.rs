@@ -36,7 +36,9 @@ pub enum Error {
         reason: String,
     },
     /// A range outside a buffer, or one whose start is not on a 16-byte boundary.
-    #[error("bytes {start}..{end} of a device buffer of {length}; ranges start at a multiple of 16")]
+    #[error(
+        "bytes {start}..{end} of a device buffer of {length}; ranges start at a multiple of 16"
+    )]
     Range {
         /// First byte.
         start: usize,

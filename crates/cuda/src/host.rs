@@ -62,9 +62,8 @@ impl Host {
         })?;
         // SAFETY: the library is our own build of the kernels; its initialisers only set up
         // thread-local state.
-        let library = unsafe { Library::new(&path) }.map_err(|error| {
-            Unavailable::because_of(format!("{}: {error}", path.display()))
-        })?;
+        let library = unsafe { Library::new(&path) }
+            .map_err(|error| Unavailable::because_of(format!("{}: {error}", path.display())))?;
         let properties = Properties {
             name: "host build of the kernels".into(),
             compute_capability: (0, 0),
@@ -74,7 +73,11 @@ impl Host {
             clock_khz: 0,
             driver_version: 0,
         };
-        Ok(Self { library, properties, allocations: Mutex::default() })
+        Ok(Self {
+            library,
+            properties,
+            allocations: Mutex::default(),
+        })
     }
 }
 
@@ -94,7 +97,10 @@ impl Driver for Host {
             });
         }
         let address = pointer.expose_provenance() as u64;
-        self.allocations.lock().unwrap_or_else(PoisonError::into_inner).insert(address, layout);
+        self.allocations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(address, layout);
         Ok(address)
     }
 
@@ -103,11 +109,19 @@ impl Driver for Host {
     }
 
     unsafe fn free(&self, address: u64) {
-        let layout =
-            self.allocations.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
+        let layout = self
+            .allocations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&address);
         if let Some(layout) = layout {
             // SAFETY: the address is from `allocate`, with this layout, and not used again.
-            unsafe { dealloc(std::ptr::with_exposed_provenance_mut(address as usize), layout) };
+            unsafe {
+                dealloc(
+                    std::ptr::with_exposed_provenance_mut(address as usize),
+                    layout,
+                )
+            };
         }
     }
 
@@ -162,8 +176,16 @@ impl Driver for Host {
         shape: Shape,
         parameters: &[u64],
     ) -> Result<(), Error> {
-        let Shape { grid, threads, shared_bytes } = shape;
-        let launch = Launch { grid, threads, shared_bytes };
+        let Shape {
+            grid,
+            threads,
+            shared_bytes,
+        } = shape;
+        let launch = Launch {
+            grid,
+            threads,
+            shared_bytes,
+        };
         // SAFETY: `load` stored the address of a function of this type.
         let function = unsafe { std::mem::transmute::<usize, KernelFunction>(kernel.0) };
         let bytes = size_of_val(parameters);

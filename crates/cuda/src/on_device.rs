@@ -46,7 +46,11 @@ impl<C: DeviceCipher> OnDevice<C> {
     /// Those of [`DeviceCipher::engine`].
     pub fn new(device: &Device, key: &Key<C>) -> Result<Self, Error> {
         let engine = C::engine(device, key)?;
-        Ok(Self { engine, cpu: C::new(key), fallbacks: AtomicU64::new(0) })
+        Ok(Self {
+            engine,
+            cpu: C::new(key),
+            fallbacks: AtomicU64::new(0),
+        })
     }
 
     /// The engine, for modes and for data on the device.
@@ -68,14 +72,17 @@ impl<C: DeviceCipher> OnDevice<C> {
         direction: Direction,
         blocks: InOutBuf<'_, '_, Block<C>>,
     ) -> Result<(), Error> {
-        self.engine.run_on_host_memory(Operation::Ecb(direction), bytes::<C>(blocks), &mut 0)
+        self.engine
+            .run_on_host_memory(Operation::Ecb(direction), bytes::<C>(blocks), &mut 0)
     }
 
     fn bulk(&self, direction: Direction, mut blocks: InOutBuf<'_, '_, Block<C>>) {
         let mut done = 0;
         let operation = Operation::Ecb(direction);
         let data = bytes::<C>(blocks.reborrow());
-        let Err(error) = self.engine.run_on_host_memory(operation, data, &mut done) else { return };
+        let Err(error) = self.engine.run_on_host_memory(operation, data, &mut done) else {
+            return;
+        };
         self.fallbacks.fetch_add(1, Ordering::Relaxed);
         log::error!("{self:?} goes on with the CPU after {done} bytes: {error}");
         let (_complete, rest) = blocks.split_at(done / C::block_size());

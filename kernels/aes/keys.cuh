@@ -1,0 +1,16 @@
+// Round keys of AES as every kernel takes them.
+#pragma once
+#include "../common/parameters.cuh"
+
+// Key additions between the first and the last that AES-256 has.
+constexpr u32 MAX_MIDDLE = 13;
+
+// Round keys, the ones of AES-128 and AES-192 leaving the end of `middle` unused, so that every
+// index into them is a constant. A column is a little-endian word.
+struct AesKeys {
+    Block16 first;
+    Block16 middle[MAX_MIDDLE];
+    Block16 last;
+    u32 rounds;
+    u32 padding[3];
+};
