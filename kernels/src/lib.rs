@@ -16,7 +16,7 @@
 pub const BASELINE: &str = "compute_75";
 
 /// The CUDA version that a driver must support to load the PTX, as 1000 x major + 10 x minor.
-pub const REQUIRED_CUDA: i32 = 12040;
+pub const REQUIRED_CUDA: i32 = 12010;
 
 /// A kernel family: the unit that a device loads at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,2 +1,102 @@
-//! Placeholder.
-fn main() {}
+//! The project's tool. `cargo xtask --help` lists the tasks.
+#![forbid(unsafe_code)]
+
+mod bundle;
+mod ci;
+mod codegen;
+mod command;
+mod generated;
+mod host_kernels;
+mod kernels;
+mod resources;
+mod test;
+mod tidy;
+mod toolchain;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Lanecrypt's tasks.
+///
+/// A newcomer needs two of them:
+///
+///   cargo xtask bench-all --quick   builds and measures everything this machine can run
+///
+///   cargo xtask test                runs all tests
+#[derive(Parser)]
+#[command(name = "cargo xtask", verbatim_doc_comment)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// All tests: unit, documentation, conformance of every backend, and the vectors.
+    Test,
+    /// Known-answer tests over vector files (`cargo xtask kat --help` for its options).
+    #[command(disable_help_flag = true)]
+    Kat {
+        /// Options of kat.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+    /// Measures every backend and writes a report (`cargo xtask bench-all --help`).
+    #[command(disable_help_flag = true)]
+    BenchAll {
+        /// Options of bench-all.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+    /// Writes the S-box sources from the circuits in crates/circuit/data, after proving them.
+    Codegen {
+        /// Changes nothing; fails where a file is not what the circuits give.
+        #[arg(long)]
+        check: bool,
+        /// Derives the circuits anew first (minutes) and writes them too.
+        #[arg(long, conflicts_with = "check")]
+        derive: bool,
+    },
+    /// Compiles the kernels to PTX and records what they take of each architecture.
+    Kernels {
+        /// Changes nothing; fails where a file is not what the sources give.
+        #[arg(long)]
+        check: bool,
+        /// Builds the kernels for this CPU instead, and prints where the library is.
+        #[arg(long, conflicts_with = "check")]
+        host: bool,
+    },
+    /// Builds the book into book/out and checks its links.
+    Book,
+    /// Collects binaries, vectors and a script in bundle/, for a machine with a GPU but no Rust.
+    Bundle,
+    /// Rules that no other tool checks: first lines, unsafe code, long files.
+    Tidy,
+    /// Everything CI checks besides the tests.
+    Ci,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Test => test::run(),
+        Task::Kat { options } => test::kat(&options),
+        Task::BenchAll { options } => command::program("bench-all", &options, &[]),
+        Task::Codegen { check, derive } => codegen::run(check, derive),
+        Task::Kernels { check: _, host: true } => {
+            host_kernels::build().map(|library| println!("{}", library.display()))
+        }
+        Task::Kernels { check, host: false } => kernels::run(check),
+        Task::Book => command::book(),
+        Task::Bundle => bundle::run_task(),
+        Task::Tidy => tidy::run(),
+        Task::Ci => ci::run_steps(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cargo xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

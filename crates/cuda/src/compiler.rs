@@ -72,7 +72,7 @@ impl Compiler {
         let options = [
             format!("--gpu-architecture={architecture}"),
             "--std=c++17".to_owned(),
-            "--default-device".to_owned(),
+            "--device-as-default-execution-space".to_owned(),
             format!("--include-path={}", folder.display()),
         ];
         // SAFETY: the program was just created and is destroyed below, once.

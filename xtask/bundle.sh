@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Runs every GPU test and the benchmarks from the folder that `cargo xtask bundle` made; a short
+# table comes last. Options go to bench-all. Results: ./record, or $OUT where that is set.
+set -u
+cd "$(dirname "$0")" || exit 2
+out=${OUT:-$PWD/record}
+mkdir -p "$out"
+families="bytewise table-global table-shared table-conflict-free-1 table-conflict-free-2 table-conflict-free bitslice"
+expect=$(for family in $families; do printf 'cuda-%s,' "$family"; done)
+export LANECRYPT_EXPECT=${LANECRYPT_EXPECT:-${expect%,}}
+failed=0
+run() { # name, command ...
+    local name=$1 start=$SECONDS
+    shift
+    if "$@" > "$out/$name.log" 2>&1; then verdict=passed; else verdict=FAILED failed=1; fi
+    summary+="$(printf '%-12s %-7s %4d s  %s' "$name" "$verdict" $((SECONDS - start)) \
+        "$(grep -E 'test result|passed, ' "$out/$name.log" | tail -n 1)")"$'\n'
+    [ "$verdict" = passed ] || tail -n 40 "$out/$name.log"
+}
+summary=""
+cuda_backends=$(for family in $families; do printf -- '--backend cuda-%s ' "$family"; done)
+run conformance ./conformance --quiet cuda-
+run device ./device cuda
+# shellcheck disable=SC2086 # one word an option
+run kat ./kat vectors --max-bytes 5G $cuda_backends
+run bench-all ./bench-all --gpu-only --out "$out" "$@"
+tail -n 60 "$out/bench-all.log"
+printf '%s' "$summary"
+exit "$failed"

@@ -1,0 +1,65 @@
+//! A folder for a machine with a GPU but no Rust: binaries, vectors, and one script.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{cargo, output, root, run, target};
+
+/// Test programs that take a device, by the name of their test target.
+const TESTS: [&str; 2] = ["conformance", "device"];
+const PROGRAMS: [&str; 2] = ["kat", "bench-all"];
+
+pub(crate) fn run_task() -> Result<()> {
+    let folder = root().join("bundle");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let package = ["--package", "lanecrypt-benches"];
+    run(cargo().args(["build", "--quiet", "--release"]).args(package))?;
+    for program in PROGRAMS {
+        copy(&target().join("release").join(program), &folder.join(program))?;
+    }
+    for test in TESTS {
+        copy(&test_program(test)?, &folder.join(test))?;
+    }
+    copy_folder(&root().join("vectors"), &folder.join("vectors"))?;
+    copy(&root().join("xtask/bundle.sh"), &folder.join("run.sh"))?;
+    println!("{}: copy it to the machine and run ./run.sh there", folder.display());
+    Ok(())
+}
+
+/// Builds a test target of the facade in release mode and finds its program.
+fn test_program(test: &str) -> Result<PathBuf> {
+    let options = ["test", "--release", "--no-run", "--package", "lanecrypt", "--test", test];
+    let report = output(cargo().args(options))?;
+    // Cargo says: Executable tests/device.rs (target/release/deps/device-0123)
+    let path = report.rsplit_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    match path {
+        Some((path, _)) => Ok(root().join(path)),
+        None => bail!("cargo did not say where test {test} is:\n{report}"),
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let what = || format!("copying {} to {}", from.display(), to.display());
+    fs::copy(from, to).map(drop).with_context(what)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let name = path.file_name().context("an entry has a name")?;
+        if path.is_dir() {
+            copy_folder(&path, &to.join(name))?;
+        } else {
+            copy(&path, &to.join(name))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Running other programs from the workspace's root.
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail};
+
+/// The workspace's root.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// A program that starts in the root.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// The cargo that runs this task.
+pub(crate) fn cargo() -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Runs a command to its end; an error names it and how it ended.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("{} does not start", shown(command)))?;
+    if status.success() {
+        return Ok(());
+    }
+    bail!("{} ended with {status}", shown(command))
+}
+
+/// What a command prints on standard output and standard error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("{} does not start", shown(command)))?;
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        return Ok(text.into_owned());
+    }
+    bail!("{} ended with {}:\n{text}", shown(command), output.status)
+}
+
+/// A command as a person would type it.
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Builds and runs a program of the benches package, with its exit code.
+pub(crate) fn program(
+    name: &str,
+    options: &[String],
+    environment: &[(&str, PathBuf)],
+) -> Result<()> {
+    let package = ["--package", "lanecrypt-benches"];
+    run(cargo().args(["build", "--quiet", "--release"]).args(package))?;
+    let path = target().join("release").join(name);
+    let status = command(&path)
+        .args(options)
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .status()
+        .with_context(|| format!("{} does not start", path.display()))?;
+    std::process::exit(status.code().unwrap_or(1))
+}
+
+/// Builds the book and checks its links.
+pub(crate) fn book() -> Result<()> {
+    run(cargo().args(["run", "--quiet", "--package", "lanecrypt-book"]))
+}

@@ -1,0 +1,95 @@
+//! CUDA C++ to PTX, and the table of what each kernel takes of several architectures.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use lanecrypt_cuda::{
+    compiler::Compiler,
+    kernels::{BASELINE, MODULES, Module, RESOURCES},
+};
+
+use crate::{
+    command::{command, output, root, target},
+    generated::{self, Mode},
+    resources::{self, Usage},
+    toolchain::{self, Toolchain},
+};
+
+/// Architectures of the resource table: Turing, A100, RTX 30, RTX 40, Hopper, Blackwell.
+const ARCHITECTURES: [&str; 6] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120"];
+
+pub(crate) fn run(check: bool) -> Result<()> {
+    let toolchain = toolchain::install()?;
+    let compiler = Compiler::open(&toolchain.nvrtc)?;
+    let mut files = Vec::new();
+    let mut table = Vec::new();
+    for module in MODULES {
+        let ptx = compile(&compiler, module)?;
+        for architecture in ARCHITECTURES {
+            table.extend(assemble(&toolchain, module, &ptx, architecture)?);
+        }
+        files.push((format!("kernels/ptx/{}.ptx", module.name), ptx));
+    }
+    refuse_new_spills(&table)?;
+    files.push(("kernels/resources.csv".to_owned(), resources::to_csv(&table)));
+    no_orphans()?;
+    generated::ensure(&files, Mode::from_check(check), "cargo xtask kernels")?;
+    println!("{} modules, {} rows of resources", MODULES.len(), table.len());
+    Ok(())
+}
+
+fn compile(compiler: &Compiler, module: &Module) -> Result<String> {
+    let path = root().join("kernels").join(module.source);
+    let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let folder = path.parent().context("a source lies in a folder")?;
+    Ok(compiler.ptx(&source, module.source, folder, BASELINE)?)
+}
+
+/// What the assembler reports about every kernel of a module.
+fn assemble(
+    toolchain: &Toolchain,
+    module: &Module,
+    ptx: &str,
+    architecture: &str,
+) -> Result<Vec<Usage>> {
+    let folder = target().join("kernels");
+    fs::create_dir_all(&folder)?;
+    let input = folder.join(format!("{}.ptx", module.name));
+    fs::write(&input, ptx)?;
+    let report = output(
+        command(&toolchain.ptxas)
+            .args(["--verbose", "--gpu-name", architecture, "--output-file", "/dev/null"])
+            .arg(&input),
+    )?;
+    let usages = resources::parse(&report, architecture);
+    if usages.is_empty() {
+        bail!("ptxas reported no kernel of {}:\n{report}", module.name);
+    }
+    Ok(usages)
+}
+
+/// A spill that the committed table does not have is an error, whatever else changed.
+fn refuse_new_spills(table: &[Usage]) -> Result<()> {
+    let known = resources::from_csv(RESOURCES);
+    let spills = |usage: &&Usage| {
+        let before = known.iter().find(|old| old.is_same_kernel(usage));
+        usage.spill_bytes() > before.map_or(0, Usage::spill_bytes)
+    };
+    let new: Vec<String> = table.iter().filter(spills).map(ToString::to_string).collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    bail!("registers spill that did not before:\n  {}", new.join("\n  "))
+}
+
+/// Every PTX file belongs to a module.
+fn no_orphans() -> Result<()> {
+    for entry in fs::read_dir(root().join("kernels/ptx"))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let stem = name.trim_end_matches(".ptx");
+        if !MODULES.iter().any(|module| module.name == stem) {
+            bail!("kernels/ptx/{name} belongs to no module of kernels/src/lib.rs");
+        }
+    }
+    Ok(())
+}

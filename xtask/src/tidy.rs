@@ -1,0 +1,75 @@
+//! Rules that no other tool checks.
+
+use std::fs;
+
+use anyhow::{Result, bail};
+
+use crate::command::{command, output, root};
+
+/// Lines that a hand-written file may have before it should be two.
+const LONGEST: usize = 600;
+
+pub(crate) fn run() -> Result<()> {
+    let listed = output(command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
+    let mut faults = Vec::new();
+    for path in listed.lines() {
+        let Ok(text) = fs::read_to_string(root().join(path)) else { continue };
+        faults.extend(faults_of(path, &text).into_iter().map(|fault| format!("{path}: {fault}")));
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("{}", faults.join("\n"))
+}
+
+/// What is wrong with a source file; nothing for files of other kinds.
+fn faults_of(path: &str, text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let first = text.lines().next().unwrap_or_default();
+    let (is_rust, is_cuda) =
+        (path.ends_with(".rs"), [".cu", ".cuh", ".hpp", ".cpp"].iter().any(|e| path.ends_with(e)));
+    if is_rust && !first.starts_with("//!") || is_cuda && !first.starts_with("//") {
+        faults.push("the first line does not say what the file is for".to_owned());
+    }
+    if !(is_rust || is_cuda) {
+        return faults;
+    }
+    let generated = text.lines().take(3).any(|line| line.contains("do not edit by hand"));
+    if !generated && text.lines().count() > LONGEST {
+        faults.push(format!("{} lines; at most {LONGEST}", text.lines().count()));
+    }
+    let may_be_unsafe = path.starts_with("crates/cuda/") || path.starts_with("crates/slicing/");
+    if is_rust && !may_be_unsafe && text.lines().any(has_unsafe) {
+        faults.push("unsafe outside crates/cuda and crates/slicing".to_owned());
+    }
+    for mark in ["todo!", "unimplemented!", "dbg!", "FIXME"] {
+        if path != "xtask/src/tidy.rs" && text.contains(mark) {
+            faults.push(format!("contains {mark}"));
+        }
+    }
+    faults
+}
+
+fn has_unsafe(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|form| code.contains(form))
+        && !code.contains('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_can_fail() {
+        assert!(faults_of("crates/aes/src/a.rs", "//! Fine.\nfn main() {}\n").is_empty());
+        let fault = |path: &str, text: &str| faults_of(path, text).join("; ");
+        assert!(fault("a.rs", "fn main() {}").contains("first line"));
+        assert!(fault("a.cu", "int x;").contains("first line"));
+        assert!(fault("a.rs", "//! A.\nunsafe fn f() {}").contains("unsafe"));
+        assert!(fault("crates/cuda/src/a.rs", "//! A.\nunsafe fn f() {}").is_empty());
+        assert!(fault("a.rs", &("//! A.\n".to_owned() + &"//\n".repeat(700))).contains("lines"));
+        assert!(fault("a.rs", "//! A.\nfn f() { dbg!(1); }").contains("dbg!"));
+        assert!(faults_of("a.txt", "anything").is_empty());
+    }
+}
