@@ -1,0 +1,185 @@
+//! The modes and the stream over an engine against RustCrypto's own, and what they refuse.
+
+use cbc::cipher::{
+    BlockModeDecrypt, BlockModeEncrypt, InOutBuf, KeyInit, KeyIvInit, StreamCipher,
+    StreamCipherSeek, block_padding::NoPadding,
+};
+use lanecrypt_core::{Counter, CpuEngine, Ctr, Direction, Engine, Error, modes};
+use proptest::{collection::vec, prelude::*};
+
+/// An engine that pretends to like scratch memory of `CHUNK` bytes.
+#[derive(Debug)]
+struct Chunked<const CHUNK: usize>(CpuEngine<aes::Aes128>);
+
+impl<const CHUNK: usize> Engine for Chunked<CHUNK> {
+    fn block_bytes(&self) -> usize {
+        self.0.block_bytes()
+    }
+    fn chunk_bytes(&self) -> usize {
+        CHUNK
+    }
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.0.ecb(direction, data)
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+fn engine(key: [u8; 16]) -> CpuEngine<aes::Aes128> {
+    CpuEngine::new(aes::Aes128::new(&key.into()))
+}
+
+/// Long enough for three pieces of the stack's scratch memory and a part.
+fn message() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..3 * modes::STACK_CHUNK + 100)
+}
+
+/// Runs `work` in place and out of place; both must give the same.
+fn both_ways(data: &[u8], work: impl Fn(InOutBuf<'_, '_, u8>)) -> Vec<u8> {
+    let mut in_place = data.to_vec();
+    work(in_place.as_mut_slice().into());
+    let mut output = vec![0xee; data.len()];
+    work(InOutBuf::new(data, &mut output).expect("equal lengths"));
+    assert_eq!(in_place, output);
+    output
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn ctr_is_rustcryptos(key: [u8; 16], iv: [u8; 16], data in message()) {
+        let mut expected = data.clone();
+        ctr::Ctr128BE::<aes::Aes128>::new(&key.into(), &iv.into()).apply_keystream(&mut expected);
+        let plain = both_ways(&data, |data| engine(key).ctr(&iv, data).expect("CTR"));
+        prop_assert_eq!(&plain, &expected);
+        let chunked = Chunked::<{ 1 << 13 }>(engine(key));
+        let large = both_ways(&data, |data| chunked.ctr(&iv, data).expect("CTR"));
+        prop_assert_eq!(&large, &expected);
+    }
+
+    #[test]
+    fn cbc_is_rustcryptos(key: [u8; 16], iv: [u8; 16], data in message()) {
+        let data = &data[..data.len() / 16 * 16];
+        let engine = engine(key);
+        let expected = cbc::Encryptor::<aes::Aes128>::new(&key.into(), &iv.into())
+            .encrypt_padded_vec::<NoPadding>(data);
+        let ours = both_ways(data, |data| modes::cbc_encrypt(&engine, &iv, data).expect("CBC"));
+        prop_assert_eq!(&ours, &expected);
+        let back = both_ways(&ours, |data| modes::cbc_decrypt(&engine, &iv, data).expect("CBC"));
+        prop_assert_eq!(&back, data);
+        let theirs = cbc::Decryptor::<aes::Aes128>::new(&key.into(), &iv.into())
+            .decrypt_padded_vec::<NoPadding>(&ours).expect("whole blocks");
+        prop_assert_eq!(&theirs, data);
+    }
+
+    #[test]
+    fn xts_is_rustcryptos(
+        keys: [[u8; 16]; 2], tweak: [u8; 16],
+        data in vec(any::<u8>(), 16..2 * modes::STACK_CHUNK + 100),
+    ) {
+        let [data_key, tweak_key] = keys;
+        let theirs = xts_mode::Xts128::new(
+            aes::Aes128::new(&data_key.into()),
+            aes::Aes128::new(&tweak_key.into()),
+        );
+        let mut expected = data.clone();
+        theirs.encrypt_sector(&mut expected, tweak.into());
+        let (engine, tweaks) = (engine(data_key), engine(tweak_key));
+        let run = |direction, input: &[u8]| both_ways(input, |data| {
+            modes::xts(&engine, &tweaks, &tweak, direction, data).expect("XTS");
+        });
+        let ours = run(Direction::Encrypt, &data);
+        prop_assert_eq!(&ours, &expected);
+        prop_assert_eq!(run(Direction::Decrypt, &ours), data);
+    }
+
+    /// Any sequence of seeks and pieces gives the bytes of one pass.
+    #[test]
+    fn stream_pieces_and_seeks(
+        key: [u8; 16], iv: [u8; 16], steps in vec((0_u64..5000, 0_usize..300), 1..20),
+    ) {
+        let mut whole = vec![0; 5300];
+        engine(key).ctr(&iv, whole.as_mut_slice().into()).expect("CTR");
+        let mut stream = Ctr::new(engine(key), &iv).expect("an IV of one block");
+        for (position, length) in steps {
+            stream.seek(position);
+            let start = usize::try_from(position).expect("small");
+            let mut piece = vec![0; length];
+            stream.write_keystream(&mut piece);
+            prop_assert_eq!(&piece, &whole[start..start + length]);
+            prop_assert_eq!(stream.position(), u128::from(position) + length as u128);
+            prop_assert_eq!(stream.current_pos::<u64>(), position + length as u64);
+        }
+    }
+
+    #[test]
+    fn counters_add_like_integers(start: u128, blocks: u128) {
+        let long = Counter::from_block(&start.to_be_bytes()).expect("16 bytes").plus(blocks);
+        prop_assert_eq!(long.value(), start.wrapping_add(blocks));
+        let half = start as u64;
+        let short = Counter::from_block(&half.to_be_bytes()).expect("8 bytes").plus(blocks);
+        prop_assert_eq!(short.value(), u128::from(half.wrapping_add(blocks as u64)));
+    }
+}
+
+#[test]
+fn counter_blocks_wrap() {
+    let mut blocks = [0; 48];
+    let last = Counter::from_block(&[0xff; 16]).expect("16 bytes");
+    last.fill(&mut blocks);
+    assert_eq!(blocks[..16], [0xff; 16]);
+    assert_eq!(blocks[16..47], [0; 31]);
+    assert_eq!(blocks[47], 1);
+    let mut blocks = [0; 16];
+    Counter::from_block(&[0xff; 8]).expect("8 bytes").fill(&mut blocks);
+    assert_eq!(blocks[..8], [0xff; 8]);
+    assert_eq!(blocks[8..], [0; 8]);
+    for length in [0, 1, 7, 9, 15, 17, 32] {
+        assert_eq!(Counter::from_block(&vec![0; length]), None);
+    }
+}
+
+/// An error's text names what was given and what is accepted.
+fn refused(result: Result<(), Error>, parts: &[&str]) {
+    let text = result.expect_err("bad input was accepted").to_string();
+    for part in parts {
+        assert!(text.contains(part), "{text:?} does not name {part:?}");
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    let engine = engine([1; 16]);
+    let mut data = [7; 40];
+    let iv = [0; 16];
+    refused(engine.ecb(Direction::Encrypt, data.as_mut_slice().into()), &["ECB", "40", "16"]);
+    refused(modes::cbc_encrypt(&engine, &iv, data.as_mut_slice().into()), &["CBC", "40", "16"]);
+    refused(modes::cbc_decrypt(&engine, &iv, data.as_mut_slice().into()), &["CBC", "40", "16"]);
+    let iv = [0; 12];
+    refused(engine.ctr(&iv, data.as_mut_slice().into()), &["CTR", "12", "16"]);
+    refused(modes::cbc_decrypt(&engine, &iv, data[..32].as_mut().into()), &["CBC", "12", "16"]);
+    let xts = |tweak: &[u8], data: &mut [u8]| {
+        modes::xts(&engine, &engine, tweak, Direction::Decrypt, data.into())
+    };
+    refused(xts(&[0; 8], &mut [0; 16]), &["XTS", "8", "16"]);
+    refused(xts(&[0; 16], &mut [0; 15]), &["15", "16"]);
+    assert_eq!(data, [7; 40], "refused data is left as it was");
+}
+
+#[test]
+fn the_key_stream_ends() {
+    let mut stream = Ctr::new(engine([1; 16]), &[0; 16]).expect("an IV of one block");
+    let last = stream.last_position();
+    assert_eq!(last, u128::MAX);
+    stream.try_seek_to(last - 3).expect("inside the key stream");
+    let mut data = [0; 8];
+    let error = stream.try_apply(data.as_mut_slice().into());
+    refused(error, &[&u128::MAX.to_string()]);
+    assert_eq!(data, [0; 8], "nothing is written past the end");
+    assert_eq!(stream.position(), last - 3);
+    assert!(stream.try_apply_keystream(&mut data).is_err());
+    assert!(stream.try_apply_keystream(&mut data[..3]).is_ok());
+    assert!(Ctr::new(engine([1; 16]), &[0; 15]).is_err());
+}
