@@ -8,6 +8,7 @@ DEVICE_TABLE Bytes256 INV_SBOX = invert(make_sbox());
 DEVICE_TABLE Words256 ENCRYPT_TABLE = make_round_table(make_sbox(), ENCRYPT_COLUMN);
 DEVICE_TABLE Words256 DECRYPT_TABLE = make_round_table(invert(make_sbox()), DECRYPT_COLUMN);
 
+// ANCHOR: round_column
 // A column of a full round: row r comes from the column r to the right (encryption) or to the left
 // (decryption), and adds what table r has for it.
 template <class Tables>
@@ -16,6 +17,7 @@ DEVICE u32 round_column(const Tables &tables, u32 a, u32 b, u32 c, u32 d, u32 ke
                      tables.template look_up<2>(c)),
                 tables.template look_up<3>(d), key);
 }
+// ANCHOR_END: round_column
 
 template <class Tables>
 DEVICE u32 last_column(const Tables &tables, u32 a, u32 b, u32 c, u32 d, u32 key) {
@@ -50,6 +52,7 @@ DEVICE Block16 last_round(const Tables &tables, Block16 s, Block16 key) {
                       last_column(tables, s.w, s.z, s.y, s.x, key.w));
 }
 
+// ANCHOR: remaining_rounds
 // The rounds from number `done` on, unrolled; the two tests of the key size are the same for the
 // whole grid and cost next to nothing.
 template <u32 done, class Tables>
@@ -65,6 +68,7 @@ DEVICE Block16 remaining_rounds(const Tables &tables, Block16 state, const AesKe
     }
     return last_round(tables, state, keys.last);
 }
+// ANCHOR_END: remaining_rounds
 
 template <class Tables>
 DEVICE Block16 cipher(const Tables &tables, Block16 block, const AesKeys &keys) {

@@ -77,6 +77,7 @@ DEVICE void substitute(Column &state) {
     }
 }
 
+// ANCHOR: shift_rows
 // Row r moves r columns to the left, or to the right: from another of the four lanes.
 template <bool encrypts>
 DEVICE void shift_rows(Column &state) {
@@ -88,10 +89,12 @@ DEVICE void shift_rows(Column &state) {
         }
     }
 }
+// ANCHOR_END: shift_rows
 
 // Doubling moves bit b - 1 to bit b, and adds bit 7 where the modulus 0x11b has a bit.
 DEVICE constexpr bool reduces(u32 b) { return b == 1 || b == 3 || b == 4; }
 
+// ANCHOR: mix_column
 // MixColumns and the round key. With u_r = a_r + a_{r+1}, row r is 2 u_r + a_{r+1} + u_{r+2}.
 DEVICE void mix_column(Column &a, const Block16 *key) {
     Column u, sums;
@@ -110,6 +113,7 @@ DEVICE void mix_column(Column &a, const Block16 *key) {
         UNROLL for (u32 b = 0; b < 8; b++) a[r][b] = sums[r][b];
     }
 }
+// ANCHOR_END: mix_column
 
 // InvMixColumns is MixColumns after adding 4(a_r + a_{r+2}) to every row.
 DEVICE void prepare_inverse(Column &a) {
@@ -181,6 +185,7 @@ DEVICE constexpr u32 number_plane(u32 j) {
          : j == 3 ? 0xff00ff00 : 0xffff0000;
 }
 
+// ANCHOR: counter_planes
 // The planes of this thread's column of the counters `counter` + 8k. The low byte of `counter` is
 // the group's number alone, so that bits 3 to 7 are k, and all others are the same in all blocks.
 DEVICE void counter_planes(Column &state, Counter counter) {
@@ -197,6 +202,7 @@ DEVICE void counter_planes(Column &state, Counter counter) {
         UNROLL for (u32 j = 0; j < 5; j++) state[3][3 + j] = number_plane(j);
     }
 }
+// ANCHOR_END: counter_planes
 
 }  // namespace
 

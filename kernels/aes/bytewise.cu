@@ -7,6 +7,7 @@ namespace {
 constexpr u32 THREADS = 256;
 constexpr u32 BLOCK_BYTES = 16;
 
+// ANCHOR: exchange
 // The bytes of this thread's block, in shared memory, and which of them is this thread's.
 struct Exchange {
     u8 *block;
@@ -34,6 +35,7 @@ struct Exchange {
         return sum;
     }
 };
+// ANCHOR_END: exchange
 
 DEVICE u32 key_byte(const Block16 &key, u32 index) {
     const u32 word = index < 8 ? (index < 4 ? key.x : key.y) : (index < 12 ? key.z : key.w);
@@ -43,6 +45,7 @@ DEVICE u32 key_byte(const Block16 &key, u32 index) {
 // The byte that ShiftRows (`step` 1) or InvShiftRows (`step` 3) brings to `index`.
 DEVICE u32 shifted(u32 index, u32 step) { return (index + 4 * step * (index % 4)) % BLOCK_BYTES; }
 
+// ANCHOR: encrypt
 DEVICE u32 encrypt(const u8 *sbox, const Exchange &bytes, u32 value, const AesKeys &keys) {
     value ^= key_byte(keys.first, bytes.index);
     for (u32 i = 0; i + 1 < keys.rounds; i++) {
@@ -51,6 +54,7 @@ DEVICE u32 encrypt(const u8 *sbox, const Exchange &bytes, u32 value, const AesKe
     }
     return bytes.swap(sbox[value], shifted(bytes.index, 1)) ^ key_byte(keys.last, bytes.index);
 }
+// ANCHOR_END: encrypt
 
 // The equivalent inverse cipher, whose keys went through InvMixColumns on the host.
 DEVICE u32 decrypt(const u8 *sbox, const Exchange &bytes, u32 value, const AesKeys &keys) {

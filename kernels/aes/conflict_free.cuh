@@ -47,6 +47,7 @@ struct ConflictFree {
         __syncthreads();
     }
 
+    // ANCHOR: look_up
     // Byte `byte` of `word` looked up in T_table, for the tables that are kept.
     template <u32 table>
     DEVICE u32 entry(u32 word, u32 byte) const {
@@ -61,6 +62,7 @@ struct ConflictFree {
         constexpr u32 by = 8 * (row - row % tables);
         return by == 0 ? value : rotate_left(value, by);
     }
+    // ANCHOR_END: look_up
 
     // The S-box on the bytes that the last round brings together in a column.
     DEVICE u32 substitute(u32 a, u32 b, u32 c, u32 d) const {
@@ -125,6 +127,7 @@ struct CachedRounds {
                         tables.template look_up<3>(c)) ^ k2.w;
     }
 
+    // ANCHOR: after_round2
     // The state after round 2 of the counter whose byte 14 is `byte14`.
     DEVICE Block16 after_round2(const Tables &tables, u32 byte14) const {
         const u32 b = round1 ^ tables.template look_up<2>(column3 ^ byte14 << 16);
@@ -133,6 +136,7 @@ struct CachedRounds {
                           round2.z ^ tables.template look_up<3>(b),
                           round2.w ^ tables.template look_up<2>(b));
     }
+    // ANCHOR_END: after_round2
 };
 
 // CTR over chunks of 65,536 counters that start at a multiple of 65,536. A slot is a counter's

@@ -2,6 +2,7 @@
 #pragma once
 #include "../common/parameters.cuh"
 
+// ANCHOR: keys
 // Key additions between the first and the last that AES-256 has.
 constexpr u32 MAX_MIDDLE = 13;
 
@@ -14,3 +15,4 @@ struct AesKeys {
     u32 rounds;
     u32 padding[3];
 };
+// ANCHOR_END: keys

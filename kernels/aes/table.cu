@@ -4,6 +4,7 @@
 
 namespace {
 
+// ANCHOR: one_copy
 // Reads `round[r][x]` and `last[x]` wherever they lie.
 template <bool encrypts>
 struct OneCopy {
@@ -21,6 +22,7 @@ struct OneCopy {
                u32(last[byte_of(d, 3)]) << 24;
     }
 };
+// ANCHOR_END: one_copy
 
 CONSTEXPR Words256 rotated(Words256 table, u32 bits) {
     for (u32 i = 0; i < 256 && bits > 0; i++) {
@@ -49,6 +51,7 @@ DEVICE OneCopy<encrypts> in_global_memory() {
             encrypts ? SBOX.entries : INV_SBOX.entries};
 }
 
+// ANCHOR: in_shared_memory
 // Every thread copies its share, as in P1's template; 4 KiB of words, then 256 bytes.
 template <bool encrypts>
 DEVICE OneCopy<encrypts> in_shared_memory(u8 *shared) {
@@ -60,11 +63,14 @@ DEVICE OneCopy<encrypts> in_shared_memory(u8 *shared) {
     __syncthreads();
     return {round, last};
 }
+// ANCHOR_END: in_shared_memory
 
+// ANCHOR: ecb
 template <class Tables>
 DEVICE void ecb(const Parameters<AesKeys> &parameters, const Tables &tables) {
     ecb_blocks(parameters, [&](Block16 block) { return cipher(tables, block, parameters.keys); });
 }
+// ANCHOR_END: ecb
 
 template <class Tables>
 DEVICE void ctr(const Parameters<AesKeys> &parameters, const Tables &tables) {
@@ -82,10 +88,12 @@ KERNEL(aes_table_global_ecb_decrypt, 256, Parameters<AesKeys>) {
 KERNEL(aes_table_global_ctr, 256, Parameters<AesKeys>) {
     ctr(parameters, in_global_memory<true>());
 }
+// ANCHOR: shared_kernel
 KERNEL(aes_table_shared_ecb_encrypt, 1024, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     ecb(parameters, in_shared_memory<true>(shared));
 }
+// ANCHOR_END: shared_kernel
 KERNEL(aes_table_shared_ecb_decrypt, 1024, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     ecb(parameters, in_shared_memory<false>(shared));

@@ -13,6 +13,7 @@ constexpr u32 SECOND_OF_PAIR = WARP * 4;
 // look-up be a byte permutation and an immediate offset, with nothing added at run time.
 constexpr u32 PAIR_ORIGIN = 1024;
 
+// ANCHOR: lane
 // Lane l reads copy l of every entry, and copy l of everything lies in bank l:
 //
 //   byte offset       15 .. 8      7        6 .. 2     1 0
@@ -40,6 +41,7 @@ struct Lane {
         return load_shared(__byte_perm(word, 0, 0x4440 | i) * 128 + single, offset);
     }
 };
+// ANCHOR_END: lane
 
 // Bytes between the start of dynamic shared memory and the pairs.
 DEVICE u32 pair_padding(const u8 *shared) {

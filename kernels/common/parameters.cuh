@@ -2,6 +2,7 @@
 #pragma once
 #include "word.cuh"
 
+// ANCHOR: parameters
 // What `crates/cuda/src/parameters.rs` packs, field by field.
 template <class Keys>
 struct Parameters {
@@ -13,6 +14,7 @@ struct Parameters {
     u64 counter_low;
     alignas(16) Keys keys;
 };
+// ANCHOR_END: parameters
 
 // A 128-bit counter: the integer that a counter block is, most significant byte first.
 struct Counter {
@@ -39,6 +41,7 @@ DEVICE Block16 operator^(Block16 left, Block16 right) {
     return make_uint4(left.x ^ right.x, left.y ^ right.y, left.z ^ right.z, left.w ^ right.w);
 }
 
+// ANCHOR: ecb_blocks
 // Threads of the whole grid and this thread's number among them: block i goes to thread i, so the
 // lanes of a warp read and write consecutive 16-byte pieces.
 DEVICE u64 grid_threads() { return u64(gridDim.x) * blockDim.x; }
@@ -61,6 +64,7 @@ DEVICE void ecb_blocks(const Parameters<Keys> &parameters, Cipher cipher) {
         i = next;
     }
 }
+// ANCHOR_END: ecb_blocks
 
 // XORs the key stream over every block, a grid apart.
 template <class Keys, class Cipher>

@@ -2,11 +2,13 @@
 #pragma once
 
 #ifdef __CUDACC__
+// ANCHOR: kernel
 // A kernel takes one parameter block, which stays in the constant bank: no copy in device memory,
 // nothing shared between streams, and round keys are operands of the instructions that use them.
 #define KERNEL(name, threads, Parameters)                                 \
     extern "C" __global__ void __launch_bounds__(threads, 1)              \
     name(const __grid_constant__ Parameters parameters)
+// ANCHOR_END: kernel
 #define DEVICE __device__ __forceinline__
 #define DEVICE_TABLE __device__ const
 #define UNROLL _Pragma("unroll")

@@ -75,6 +75,7 @@ void resume(Fiber &fiber, unsigned index) {
     setcontext(&block.entry);
 }
 
+// ANCHOR: run_warp
 // Runs the threads `first .. last` until all have stopped for the same reason, passing the warp
 // barriers on the way; returns that reason.
 Stopped run_warp(unsigned first, unsigned last) {
@@ -90,6 +91,7 @@ Stopped run_warp(unsigned first, unsigned last) {
         if (reason != Stopped::AtWarpBarrier) return reason;
     }
 }
+// ANCHOR_END: run_warp
 
 void run_block(unsigned threads) {
     for (Stopped reason = Stopped::Fresh; reason != Stopped::Finished;) {

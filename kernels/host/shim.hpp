@@ -62,6 +62,7 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
     return result;
 }
 
+// ANCHOR: host_kernel
 // The kernel as a C function. It returns 0, or the size its parameter block should have had.
 #define KERNEL(name, threads, Parameters)                                                    \
     static void name##_thread(const Parameters &parameters);                                \
@@ -73,3 +74,4 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
         return 0;                                                                            \
     }                                                                                        \
     static void name##_thread(const Parameters &parameters)
+// ANCHOR_END: host_kernel

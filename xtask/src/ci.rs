@@ -51,9 +51,13 @@ fn documentation() -> Result<()> {
 
 /// The libraries that work without the standard library, without their default features.
 fn no_std() -> Result<()> {
-    for package in
-        ["lanecrypt-core", "lanecrypt-slicing", "lanecrypt-reference", "lanecrypt-aes", "lanecrypt-kernels"]
-    {
+    for package in [
+        "lanecrypt-core",
+        "lanecrypt-slicing",
+        "lanecrypt-reference",
+        "lanecrypt-aes",
+        "lanecrypt-kernels",
+    ] {
         let options = ["check", "--quiet", "--no-default-features", "--package", package];
         run(cargo().args(options))?;
     }

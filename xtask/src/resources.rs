@@ -57,7 +57,9 @@ pub(crate) fn from_csv(text: &str) -> Vec<Usage> {
 
 fn row(line: &str) -> Option<Usage> {
     let fields: Vec<&str> = line.split(',').collect();
-    let [kernel, architecture, numbers @ ..] = fields.as_slice() else { return None };
+    let [kernel, architecture, numbers @ ..] = fields.as_slice() else {
+        return None;
+    };
     let numbers: Vec<u32> = numbers.iter().filter_map(|number| number.parse().ok()).collect();
     let [registers, static_shared_bytes, local_bytes, spill_store_bytes, spill_load_bytes] =
         *numbers.as_slice()
@@ -85,7 +87,9 @@ pub(crate) fn parse(report: &str, architecture: &str) -> Vec<Usage> {
             let architecture = architecture.to_owned();
             usages.push(Usage { kernel, architecture, ..Usage::default() });
         }
-        let Some(usage) = usages.last_mut() else { continue };
+        let Some(usage) = usages.last_mut() else {
+            continue;
+        };
         for (field, unit) in [
             (&mut usage.local_bytes, " bytes stack frame"),
             (&mut usage.spill_store_bytes, " bytes spill stores"),

@@ -10,10 +10,13 @@ use crate::command::{command, output, root};
 const LONGEST: usize = 600;
 
 pub(crate) fn run() -> Result<()> {
-    let listed = output(command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
+    let listed =
+        output(command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
     let mut faults = Vec::new();
     for path in listed.lines() {
-        let Ok(text) = fs::read_to_string(root().join(path)) else { continue };
+        let Ok(text) = fs::read_to_string(root().join(path)) else {
+            continue;
+        };
         faults.extend(faults_of(path, &text).into_iter().map(|fault| format!("{path}: {fault}")));
     }
     if faults.is_empty() {
@@ -26,8 +29,9 @@ pub(crate) fn run() -> Result<()> {
 fn faults_of(path: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let first = text.lines().next().unwrap_or_default();
-    let (is_rust, is_cuda) =
-        (path.ends_with(".rs"), [".cu", ".cuh", ".hpp", ".cpp"].iter().any(|e| path.ends_with(e)));
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_rust = extension == "rs";
+    let is_cuda = ["cu", "cuh", "hpp", "cpp"].contains(&extension);
     if is_rust && !first.starts_with("//!") || is_cuda && !first.starts_with("//") {
         faults.push("the first line does not say what the file is for".to_owned());
     }

@@ -26,7 +26,17 @@ pub(crate) fn install() -> Result<Toolchain> {
         ptxas: folder.join("nvidia/cuda_nvcc/bin/ptxas"),
     };
     if !(toolchain.nvrtc.exists() && toolchain.ptxas.exists()) {
-        let pip = ["-m", "pip", "install", "--quiet", "--root-user-action", "ignore", "--no-deps", "--upgrade", "--target"];
+        let pip = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--root-user-action",
+            "ignore",
+            "--no-deps",
+            "--upgrade",
+            "--target",
+        ];
         run(command("python3").args(pip).arg(&folder).args([NVRTC, NVCC]))
             .context("installing the CUDA compilers from PyPI needs python3 with pip")?;
     }

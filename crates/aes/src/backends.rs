@@ -172,9 +172,7 @@ const BACKENDS: &[Backend] = {
     let [c0, c1, c2, c3, c4] = CPU_BACKENDS;
     let [g0, g1, g2, g3, g4, g5, g6] = GPU;
     let [h0, h1, h2, h3, h4, h5, h6] = HOST;
-    &[
-        c0, c1, c2, c3, c4, g0, g1, g2, g3, g4, g5, g6, h0, h1, h2, h3, h4, h5, h6,
-    ]
+    &[c0, c1, c2, c3, c4, g0, g1, g2, g3, g4, g5, g6, h0, h1, h2, h3, h4, h5, h6]
 };
 
 /// One implementation with all key sizes.
@@ -214,14 +212,9 @@ fn create<C: Ciphers>(key: &[u8]) -> Result<Box<dyn Engine>, Error> {
         C: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt,
         C: core::fmt::Debug + Send + Sync + 'static,
     {
-        let wrong_length = |_| Error::KeyLength {
-            cipher: AES.name,
-            given: key.len(),
-            accepted: AES.key_bytes,
-        };
-        Ok(Box::new(CpuEngine::new(
-            C::new_from_slice(key).map_err(wrong_length)?,
-        )))
+        let wrong_length =
+            |_| Error::KeyLength { cipher: AES.name, given: key.len(), accepted: AES.key_bytes };
+        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
     }
     AES.check_key(key)?;
     match key.len() {

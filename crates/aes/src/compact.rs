@@ -32,21 +32,16 @@ pub(crate) type PlaneKey = [u16; 8];
 /// The bit planes of one block.
 pub(crate) fn plane_key(block: &[u8; 16]) -> PlaneKey {
     core::array::from_fn(|bit| {
-        block
-            .iter()
-            .rev()
-            .fold(0, |plane, byte| plane << 1 | u16::from(byte >> bit & 1))
+        block.iter().rev().fold(0, |plane, byte| plane << 1 | u16::from(byte >> bit & 1))
     })
 }
 
 /// Transposes the 8x8 bit matrix whose rows are the bytes of `square`.
 fn transpose8(mut square: u64) -> u64 {
     // Row bits and column bits change places, the lowest of each first.
-    for (distance, mask) in [
-        (7, 0x00aa_00aa_00aa_00aa),
-        (14, 0x0000_cccc_0000_cccc),
-        (28, 0x0000_0000_f0f0_f0f0),
-    ] {
+    for (distance, mask) in
+        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+    {
         let difference: u64 = (square ^ square >> distance) & mask;
         square ^= difference ^ difference << distance;
     }
@@ -65,13 +60,7 @@ fn load(blocks: &[[u8; 16]]) -> State {
 }
 
 fn store(state: &State, blocks: &mut [[u8; 16]]) {
-    for (i, bytes) in blocks
-        .as_flattened_mut()
-        .as_chunks_mut::<8>()
-        .0
-        .iter_mut()
-        .enumerate()
-    {
+    for (i, bytes) in blocks.as_flattened_mut().as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let planes = core::array::from_fn(|bit| state[bit].to_le_bytes()[i]);
         *bytes = transpose8(u64::from_le_bytes(planes)).to_le_bytes();
     }
@@ -97,6 +86,7 @@ fn shift_rows(state: &mut State, step: u32) {
     }
 }
 
+// ANCHOR: mix_columns
 /// The planes with row `r + by` of every column in place of row `r`.
 fn rotate_rows(word: u64, by: u32) -> u64 {
     let kept = (0xf_u64 >> by) * ROW;
@@ -117,6 +107,7 @@ fn mix_columns(state: &mut State) {
         state[bit] = doubled[bit] ^ rotate_rows(state[bit], 1) ^ rotate_rows(sums[bit], 2);
     }
 }
+// ANCHOR_END: mix_columns
 
 fn inv_mix_columns(state: &mut State) {
     // The inverse matrix is MixColumns times circ(5, 0, 4, 0): a + 4(a + c).
@@ -170,7 +161,7 @@ fn decrypt(state: &mut State, keys: &[PlaneKey]) {
     add_round_key(state, last);
 }
 
-/// SubWord() by the circuit: no look-up, so the key schedule is constant-time.
+/// `SubWord()` by the circuit: no look-up, so the key schedule is constant-time.
 pub(crate) fn sub_word(word: [u8; 4]) -> [u8; 4] {
     let mut block = [[0; 16]; 1];
     block[0][..4].copy_from_slice(&word);

@@ -58,11 +58,7 @@ pub struct Family {
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
 
-const THREAD: Unit = Unit {
-    threads: 1,
-    blocks: 1,
-    aligned: false,
-};
+const THREAD: Unit = Unit { threads: 1, blocks: 1, aligned: false };
 
 /// Three kernels that are launched alike.
 macro_rules! program {
@@ -85,10 +81,7 @@ macro_rules! program {
                 name: concat!($prefix, "_ctr"),
                 shared_bytes: $shared,
                 threads: $threads,
-                unit: Unit {
-                    aligned: $unit.blocks > 1,
-                    ..$unit
-                },
+                unit: Unit { aligned: $unit.blocks > 1, ..$unit },
             },
         }
     };
@@ -104,11 +97,7 @@ pub static BYTEWISE: Family = Family {
         "aes_bytewise",
         256,
         256 + 256,
-        Unit {
-            threads: 16,
-            blocks: 1,
-            aligned: false
-        }
+        Unit { threads: 16, blocks: 1, aligned: false }
     )],
 };
 
@@ -124,13 +113,7 @@ pub static TABLE_SHARED: Family = Family {
     name: "table-shared",
     constant_time: LOOKS_UP,
     // Four tables of 256 words and one of 256 bytes.
-    programs: &[program!(
-        AES_TABLE,
-        "aes_table_shared",
-        1024,
-        4 * 1024 + 256,
-        THREAD
-    )],
+    programs: &[program!(AES_TABLE, "aes_table_shared", 1024, 4 * 1024 + 256, THREAD)],
 };
 
 /// A table of 256 words in every bank, and what lies before a pair of them: see
@@ -138,6 +121,7 @@ pub static TABLE_SHARED: Family = Family {
 const SINGLE_BYTES: u32 = 32 << 10;
 const PAIR_ORIGIN: u32 = 1024;
 
+// ANCHOR: conflict_free
 macro_rules! conflict_free {
     ($module:ident, $prefix:literal, $table_bytes:expr) => {{
         let program = program!($module, $prefix, 1024, $table_bytes, THREAD);
@@ -149,11 +133,7 @@ macro_rules! conflict_free {
             },
             // A thread block takes the counters that a thread each of it has, at aligned starts.
             ctr: Kernel {
-                unit: Unit {
-                    threads: 1024,
-                    blocks: 1024,
-                    aligned: true,
-                },
+                unit: Unit { threads: 1024, blocks: 1024, aligned: true },
                 ..program.ctr
             },
             ..program
@@ -169,29 +149,18 @@ pub static CONFLICT_FREE: Family = Family {
 };
 
 /// Two replicated T-tables, which 99 KiB of shared memory hold.
-pub static CONFLICT_FREE_TWO: Family = Family {
-    name: "table-conflict-free-2",
-    constant_time: LOOKS_UP,
-    programs: &[CONFLICT_FREE_2],
-};
+pub static CONFLICT_FREE_TWO: Family =
+    Family { name: "table-conflict-free-2", constant_time: LOOKS_UP, programs: &[CONFLICT_FREE_2] };
 
 /// One replicated T-table, which 64 KiB of shared memory hold.
-pub static CONFLICT_FREE_ONE: Family = Family {
-    name: "table-conflict-free-1",
-    constant_time: LOOKS_UP,
-    programs: &[CONFLICT_FREE_1],
-};
+pub static CONFLICT_FREE_ONE: Family =
+    Family { name: "table-conflict-free-1", constant_time: LOOKS_UP, programs: &[CONFLICT_FREE_1] };
 
-const CONFLICT_FREE_4: Program = conflict_free!(
-    AES_CONFLICT_FREE_4,
-    "aes_conflict_free_4",
-    PAIR_ORIGIN + 4 * SINGLE_BYTES
-);
-const CONFLICT_FREE_2: Program = conflict_free!(
-    AES_CONFLICT_FREE_2,
-    "aes_conflict_free_2",
-    PAIR_ORIGIN + 2 * SINGLE_BYTES
-);
+const CONFLICT_FREE_4: Program =
+    conflict_free!(AES_CONFLICT_FREE_4, "aes_conflict_free_4", PAIR_ORIGIN + 4 * SINGLE_BYTES);
+// ANCHOR_END: conflict_free
+const CONFLICT_FREE_2: Program =
+    conflict_free!(AES_CONFLICT_FREE_2, "aes_conflict_free_2", PAIR_ORIGIN + 2 * SINGLE_BYTES);
 const CONFLICT_FREE_1: Program =
     conflict_free!(AES_CONFLICT_FREE_1, "aes_conflict_free_1", SINGLE_BYTES);
 
@@ -205,11 +174,7 @@ pub static BITSLICE: Family = Family {
         512,
         // The round keys, a word for every bit of them.
         MAX_ROUND_KEYS as u32 * 128 * 4,
-        Unit {
-            threads: 32,
-            blocks: 256,
-            aligned: false
-        }
+        Unit { threads: 32, blocks: 256, aligned: false }
     )],
 };
 
@@ -250,16 +215,11 @@ impl Family {
         let program = self.program(device.properties())?;
         let keys = compact::expand(key);
         let inverse = keys.inverse(compact::inv_mix_columns_of);
-        Ok(Engine::new(
-            device,
-            program,
-            16,
-            kernel_keys(&keys),
-            kernel_keys(&inverse),
-        ))
+        Ok(Engine::new(device, program, 16, kernel_keys(&keys), kernel_keys(&inverse)))
     }
 }
 
+// ANCHOR: kernel_keys
 /// `AesKeys` of `kernels/aes/keys.cuh`: first, up to 13 between, last, number of rounds.
 fn kernel_keys(keys: &RoundKeys) -> Keys {
     let blocks = keys.blocks();
@@ -275,6 +235,7 @@ fn kernel_keys(keys: &RoundKeys) -> Keys {
     words.extend([rounds as u32, 0, 0, 0]);
     Keys::new(words)
 }
+// ANCHOR_END: kernel_keys
 
 impl<K: KeyLength> DeviceCipher for Aes<K> {
     fn engine(device: &Device, key: &Key<Self>) -> Result<Engine, Error> {

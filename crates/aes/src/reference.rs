@@ -64,7 +64,8 @@ pub(crate) fn inv_mix_columns(state: &mut State) {
     multiply_columns(state, [14, 11, 13, 9]);
 }
 
-/// Cipher(), FIPS 197 figure 5.
+// ANCHOR: encrypt
+/// `Cipher()`, FIPS 197 figure 5.
 fn encrypt(state: &mut State, keys: &RoundKeys) {
     let [first, middle @ .., last] = keys.blocks() else {
         return;
@@ -80,8 +81,9 @@ fn encrypt(state: &mut State, keys: &RoundKeys) {
     shift_rows(state);
     add_round_key(state, last);
 }
+// ANCHOR_END: encrypt
 
-/// InvCipher(), FIPS 197 figure 12.
+/// `InvCipher()`, FIPS 197 figure 12.
 fn decrypt(state: &mut State, keys: &RoundKeys) {
     let [last, middle @ .., first] = keys.blocks() else {
         return;
@@ -98,7 +100,7 @@ fn decrypt(state: &mut State, keys: &RoundKeys) {
     add_round_key(state, last);
 }
 
-/// SubWord() by the S-box's table.
+/// `SubWord()` by the S-box's table.
 pub(crate) fn sub_word(mut word: [u8; 4]) -> [u8; 4] {
     substitute(&mut word, &sbox::AES);
     word
@@ -120,10 +122,7 @@ impl<K: KeyLength> Implementation for Reference<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self {
-            keys: RoundKeys::expand(key, sub_word),
-            key_length: PhantomData,
-        }
+        Self { keys: RoundKeys::expand(key, sub_word), key_length: PhantomData }
     }
 
     fn batch_keys(&self) {}
@@ -139,6 +138,12 @@ impl<K: KeyLength> Implementation for Reference<K> {
                 Direction::Decrypt => decrypt(&mut block.0, &self.keys),
             }
         }
+    }
+}
+
+impl<K> core::fmt::Debug for Reference<K> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Reference").finish_non_exhaustive()
     }
 }
 

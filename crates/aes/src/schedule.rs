@@ -53,10 +53,7 @@ impl RoundKeys {
     pub(crate) fn expand(key: &[u8], sub_word: impl Fn([u8; 4]) -> [u8; 4]) -> Self {
         let key_words = key.len() / 4;
         let rounds = key_words + 6;
-        let mut keys = Self {
-            blocks: [[0; 16]; MAX_ROUND_KEYS],
-            rounds,
-        };
+        let mut keys = Self { blocks: [[0; 16]; MAX_ROUND_KEYS], rounds };
         let words = keys.blocks.as_flattened_mut().as_chunks_mut::<4>().0;
         for (word, bytes) in words.iter_mut().zip(key.as_chunks::<4>().0) {
             *word = *bytes;
@@ -88,10 +85,7 @@ impl RoundKeys {
     /// The keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order in which it adds
     /// them: reversed, all but the first and last through an InvMixColumns that suits the caller.
     pub(crate) fn inverse(&self, inv_mix_columns: impl Fn(&mut [u8; 16])) -> Self {
-        let mut inverse = Self {
-            blocks: [[0; 16]; MAX_ROUND_KEYS],
-            rounds: self.rounds,
-        };
+        let mut inverse = Self { blocks: [[0; 16]; MAX_ROUND_KEYS], rounds: self.rounds };
         for (block, forward) in inverse.blocks.iter_mut().zip(self.blocks().iter().rev()) {
             *block = *forward;
         }

@@ -61,6 +61,7 @@ fn times_x<W: Word>(byte: Byte<W>) -> Byte<W> {
     [b7, b0 ^ b7, b1, b2 ^ b7, b3 ^ b7, b4, b5, b6]
 }
 
+// ANCHOR: mix_column
 fn mix_column<W: Word>([a, b, c, d]: [Byte<W>; 4]) -> [Byte<W>; 4] {
     // 2a + 3b + c + d = 2(a + b) + b + (c + d), and so on round the column.
     let (ab, bc, cd, da) = (add(a, b), add(b, c), add(c, d), add(d, a));
@@ -71,6 +72,7 @@ fn mix_column<W: Word>([a, b, c, d]: [Byte<W>; 4]) -> [Byte<W>; 4] {
         add(times_x(da), add(a, bc)),
     ]
 }
+// ANCHOR_END: mix_column
 
 fn shift_rows_and_mix_columns<W: Word>(state: &mut State<W>) {
     let before = *state;
@@ -90,6 +92,7 @@ fn inv_mix_columns<W: Word>(state: &mut State<W>) {
     }
 }
 
+// ANCHOR: encrypt
 fn encrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
     let [first, middle @ .., last] = keys else {
         return;
@@ -104,6 +107,7 @@ fn encrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
     shift_rows(state, 1);
     add_round_key(state, last);
 }
+// ANCHOR_END: encrypt
 
 fn decrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
     let [last, middle @ .., first] = keys else {
@@ -152,10 +156,7 @@ impl<W: Word> BroadcastKeys<W> {
                 }
             }
         }
-        Self {
-            states,
-            count: keys.len(),
-        }
+        Self { states, count: keys.len() }
     }
 }
 
@@ -206,10 +207,7 @@ impl<W: LaneWord, K: KeyLength> Implementation for Bitslice<W, K> {
         for (planes, block) in keys.iter_mut().zip(compact::expand(key).blocks()) {
             *planes = compact::plane_key(block);
         }
-        Self {
-            keys,
-            kind: PhantomData,
-        }
+        Self { keys, kind: PhantomData }
     }
 
     fn batch_keys(&self) -> BroadcastKeys<W> {
@@ -238,6 +236,12 @@ impl<W: LaneWord, K: KeyLength> Implementation for Bitslice<W, K> {
 impl<W, K> Drop for Bitslice<W, K> {
     fn drop(&mut self) {
         zeroize::Zeroize::zeroize(&mut self.keys);
+    }
+}
+
+impl<W, K> core::fmt::Debug for Bitslice<W, K> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Bitslice").finish_non_exhaustive()
     }
 }
 

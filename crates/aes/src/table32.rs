@@ -52,11 +52,7 @@ impl Tables {
             }
             x += 1;
         }
-        Self {
-            rounds,
-            last: sbox,
-            shift,
-        }
+        Self { rounds, last: sbox, shift }
     }
 
     /// The byte of row `row` that (Inv)ShiftRows brings into column `column`.
@@ -117,10 +113,7 @@ impl Keys {
         for (words, block) in words.iter_mut().zip(blocks) {
             *words = self::words(block);
         }
-        Self {
-            words,
-            count: blocks.len(),
-        }
+        Self { words, count: blocks.len() }
     }
 
     fn used(&self) -> &[[u32; 4]] {
@@ -173,6 +166,12 @@ impl<K: KeyLength> Implementation for Table32<K> {
                 Direction::Decrypt => DECRYPT.run(&mut block.0, &self.decrypt),
             }
         }
+    }
+}
+
+impl<K> core::fmt::Debug for Table32<K> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Table32").finish_non_exhaustive()
     }
 }
 

@@ -2,8 +2,7 @@
 
 use cipher::{
     BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, InnerIvInit,
-    KeyInit, KeyIvInit,
-    StreamCipher, StreamCipherSeek, block_padding::NoPadding,
+    KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, block_padding::NoPadding,
 };
 use lanecrypt_aes::{
     Aes128, Aes192, Aes256, Bitslice, Cipher, CpuEngine, Ctr, Key128, Key192, Key256, Reference,
@@ -51,10 +50,10 @@ where
     assert_eq!(a, b, "CTR");
 
     let whole = &message[..message.len() / 16 * 16];
-    let ours_cbc = cbc::Encryptor::inner_iv_init(ours(), &iv.into())
-        .encrypt_padded_vec::<NoPadding>(whole);
-    let theirs_cbc = cbc::Encryptor::inner_iv_init(theirs(), &iv.into())
-        .encrypt_padded_vec::<NoPadding>(whole);
+    let ours_cbc =
+        cbc::Encryptor::inner_iv_init(ours(), &iv.into()).encrypt_padded_vec::<NoPadding>(whole);
+    let theirs_cbc =
+        cbc::Encryptor::inner_iv_init(theirs(), &iv.into()).encrypt_padded_vec::<NoPadding>(whole);
     assert_eq!(ours_cbc, theirs_cbc, "CBC encryption");
     let back = cbc::Decryptor::inner_iv_init(ours(), &iv.into())
         .decrypt_padded_vec::<NoPadding>(&theirs_cbc)
@@ -73,8 +72,6 @@ where
         assert_eq!(a, message, "XTS decryption");
     }
 }
-
-
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]

@@ -30,13 +30,8 @@ impl Affine {
         let columns: [u8; 8] = core::array::from_fn(|input| function(1 << input) ^ constant);
         let row =
             |bit: usize| (0..8).fold(0, |mask, input| mask | (columns[input] >> bit & 1) << input);
-        let map = Self {
-            rows: core::array::from_fn(row),
-            constant,
-        };
-        (0..=255)
-            .all(|input| function(input) == map.apply(input))
-            .then_some(map)
+        let map = Self { rows: core::array::from_fn(row), constant };
+        (0..=255).all(|input| function(input) == map.apply(input)).then_some(map)
     }
 
     /// The image of a byte.
@@ -83,10 +78,7 @@ pub fn derive(
             continue;
         };
         let seed = effort.seed ^ index as u64;
-        ranked.push((
-            Layers::new(&core, &map, table, effort.survey, seed)?.cost(),
-            map,
-        ));
+        ranked.push((Layers::new(&core, &map, table, effort.survey, seed)?.cost(), map));
     }
     ranked.sort_by_key(|(cost, _)| *cost);
     let mut refined = Vec::new();
@@ -94,10 +86,7 @@ pub fn derive(
         refined.push(Layers::new(&core, &map, table, effort.refine, effort.seed)?);
     }
     refined.sort_by_key(Layers::cost);
-    refined
-        .iter()
-        .map(|layers| layers.assemble(&core, name, notes))
-        .collect()
+    refined.iter().map(|layers| layers.assemble(&core, name, notes)).collect()
 }
 
 /// Product in GF(2^8) modulo x^8+x^4+x^3+x+1, the field of the core.
@@ -114,9 +103,7 @@ pub(crate) fn multiply(mut a: u8, b: u8) -> u8 {
 fn inversion_symmetries() -> Vec<impl Fn(u8) -> u8> {
     let squarings = |count| move |input| (0..count).fold(input, |power, _| multiply(power, power));
     let pairs = (0..8).flat_map(|count| (1..=255).map(move |factor| (count, factor)));
-    pairs
-        .map(|(count, factor)| move |input| multiply(factor, squarings(count)(input)))
-        .collect()
+    pairs.map(|(count, factor)| move |input| multiply(factor, squarings(count)(input))).collect()
 }
 
 /// The core, taken apart into linear forms and the rest.
@@ -138,28 +125,18 @@ impl<'a> Core<'a> {
             ));
         }
         let tables = program.truth_tables();
-        let linear: Vec<_> = tables
-            .iter()
-            .map(|table| linear_mask(table, &tables))
-            .collect();
+        let linear: Vec<_> = tables.iter().map(|table| linear_mask(table, &tables)).collect();
         let mut forms = Vec::new();
         for (index, gate) in program.gates().iter().enumerate() {
             if linear[8 + index].is_none() {
                 forms.extend(
-                    operands(gate.operation)
-                        .into_iter()
-                        .filter(|&wire| linear[wire].is_some()),
+                    operands(gate.operation).into_iter().filter(|&wire| linear[wire].is_some()),
                 );
             }
         }
         forms.sort_unstable();
         forms.dedup();
-        Ok(Self {
-            program,
-            tables,
-            linear,
-            forms,
-        })
+        Ok(Self { program, tables, linear, forms })
     }
 }
 
@@ -177,13 +154,9 @@ fn linear_mask(column: &[u64], tables: &[Vec<u64>]) -> Option<u8> {
         mask | ((column[point / 64] >> (point % 64) & 1) as u8) << input
     });
     let sum = |word: usize| {
-        (0..8)
-            .filter(|input| mask >> input & 1 != 0)
-            .fold(0, |sum, i| sum ^ tables[i][word])
+        (0..8).filter(|input| mask >> input & 1 != 0).fold(0, |sum, i| sum ^ tables[i][word])
     };
-    (0..column.len())
-        .all(|word| column[word] == sum(word))
-        .then_some(mask)
+    (0..column.len()).all(|word| column[word] == sum(word)).then_some(mask)
 }
 
 /// Both minimised layers of one way to write the S-box.
@@ -204,9 +177,8 @@ impl Layers {
     ) -> Result<Self, Error> {
         let forms = core.forms.iter().map(|&form| {
             let mask = core.linear[form].unwrap_or(0);
-            let rows = (0..8)
-                .filter(|bit| mask >> bit & 1 != 0)
-                .map(|bit| u32::from(map.rows[bit]));
+            let rows =
+                (0..8).filter(|bit| mask >> bit & 1 != 0).map(|bit| u32::from(map.rows[bit]));
             let constant = (mask & map.constant).count_ones() & 1;
             rows.fold(constant << 8, |sum, row| sum ^ row)
         });
@@ -228,11 +200,8 @@ impl Layers {
     ) -> Result<Program, Error> {
         let outputs: Vec<String> = (0..8).map(|bit| format!("s{bit}")).collect();
         let mut builder = Builder::new(core.program.inputs().to_vec(), outputs.clone())?;
-        let form_names: Vec<&str> = core
-            .forms
-            .iter()
-            .map(|&form| core.program.operand(form))
-            .collect();
+        let form_names: Vec<&str> =
+            core.forms.iter().map(|&form| core.program.operand(form)).collect();
         let inputs: Vec<Option<usize>> = (0..8).map(Some).chain([None]).collect();
         let forms = add_layer(&mut builder, &self.top, inputs, ("a", &form_names))?;
         let mut wires = vec![None; core.tables.len()];
@@ -253,19 +222,9 @@ impl Layers {
                 wires[8 + index] = Some(builder.push(&gate.name, operation)?);
             }
         }
-        let products = core
-            .program
-            .output_wires()
-            .iter()
-            .map(|&wire| wires[wire])
-            .chain([None]);
+        let products = core.program.output_wires().iter().map(|&wire| wires[wire]).chain([None]);
         let names: Vec<&str> = outputs.iter().map(String::as_str).collect();
-        let placed = add_layer(
-            &mut builder,
-            &self.bottom,
-            products.collect(),
-            ("b", &names),
-        )?;
+        let placed = add_layer(&mut builder, &self.bottom, products.collect(), ("b", &names))?;
         for (wire, output) in placed.into_iter().zip(&outputs) {
             if builder.wire(output) != Ok(wire) {
                 builder.push(output, Operation::And(wire, wire))?;
@@ -293,15 +252,10 @@ fn add_layer(
             (Some(a), None) | (None, Some(a)) => Operation::Not(a),
             (None, None) => return Err(zero_row()),
         };
-        let row = layer
-            .outputs
-            .iter()
-            .position(|&output| output == Some(layer.inputs + index));
+        let row = layer.outputs.iter().position(|&output| output == Some(layer.inputs + index));
         let temporary = format!("{prefix}{index}");
         // An input of the core may be a form, and its name is an input's: it keeps a temporary one.
-        let name = row
-            .map(|row| names[row])
-            .filter(|name| builder.wire(name).is_err());
+        let name = row.map(|row| names[row]).filter(|name| builder.wire(name).is_err());
         wires.push(Some(builder.push(name.unwrap_or(&temporary), operation)?));
     }
     layer
@@ -320,19 +274,12 @@ fn output_sums(core: &Core<'_>, map: &Affine, table: &[u8; 256]) -> Result<Vec<u
     }
     let column = |bit: usize| -> [u64; 4] {
         core::array::from_fn(|word| {
-            (0..64).fold(0, |sum, p| {
-                sum | u64::from(images[64 * word + p] >> bit & 1) << p
-            })
+            (0..64).fold(0, |sum, p| sum | u64::from(images[64 * word + p] >> bit & 1) << p)
         })
     };
-    let products = core
-        .program
-        .output_wires()
-        .iter()
-        .map(|&wire| &core.tables[wire]);
-    let mut generators: Vec<[u64; 4]> = products
-        .map(|t| core::array::from_fn(|word| t[word]))
-        .collect();
+    let products = core.program.output_wires().iter().map(|&wire| &core.tables[wire]);
+    let mut generators: Vec<[u64; 4]> =
+        products.map(|t| core::array::from_fn(|word| t[word])).collect();
     generators.push([u64::MAX; 4]);
     let mut basis = Vec::new();
     for (index, &generator) in generators.iter().enumerate() {

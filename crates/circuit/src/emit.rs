@@ -13,11 +13,7 @@ use crate::program::{Operation, Program};
 pub fn emit_rust(program: &Program, function_name: &str, doc: &str) -> Result<String, Error> {
     let mut text = doc_lines(doc);
     let (inputs, outputs) = (program.inputs(), program.outputs());
-    let signature = format!(
-        "<W: Word>(x: [W; {}]) -> [W; {}]",
-        inputs.len(),
-        outputs.len()
-    );
+    let signature = format!("<W: Word>(x: [W; {}]) -> [W; {}]", inputs.len(), outputs.len());
     let _ = writeln!(text, "pub(crate) fn {function_name}{signature} {{");
     let _ = writeln!(text, "    let [{}] = x;", inputs.join(", "));
     for gate in program.gates() {
@@ -28,9 +24,7 @@ pub fn emit_rust(program: &Program, function_name: &str, doc: &str) -> Result<St
             Operation::Or(a, b) => format!("{} | {}", name(a), name(b)),
             Operation::Not(a) => format!("!{}", name(a)),
             Operation::Lut(..) => {
-                return Err(Error::LookupInRust {
-                    name: program.name().to_owned(),
-                });
+                return Err(Error::LookupInRust { name: program.name().to_owned() });
             }
         };
         let _ = writeln!(text, "    let {} = {value};", gate.name);
@@ -45,10 +39,7 @@ pub fn emit_rust(program: &Program, function_name: &str, doc: &str) -> Result<St
 pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
     let mut text = doc_lines(doc);
     let words = program.inputs().len().max(program.outputs().len());
-    let _ = writeln!(
-        text,
-        "template <class W>\nDEVICE void {function_name}(W (&x)[{words}]) {{"
-    );
+    let _ = writeln!(text, "template <class W>\nDEVICE void {function_name}(W (&x)[{words}]) {{");
     for (index, name) in program.inputs().iter().enumerate() {
         let _ = writeln!(text, "    const W {name} = x[{index}];");
     }
@@ -73,7 +64,5 @@ pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
 }
 
 fn doc_lines(doc: &str) -> String {
-    doc.lines().fold(String::new(), |text, line| {
-        text + format!("/// {line}").trim_end() + "\n"
-    })
+    doc.lines().fold(String::new(), |text, line| text + format!("/// {line}").trim_end() + "\n")
 }

@@ -37,16 +37,9 @@ pub fn find_affine_equivalence(table: &[u8; 256]) -> Option<Equivalence> {
         let preimage =
             |output: usize| preimages[output ^ usize::from(constant)].unwrap_or(0) ^ zero;
         let backward: [u8; 256] = core::array::from_fn(preimage);
-        let problem = Problem {
-            forward,
-            backward,
-            inverses,
-        };
+        let problem = Problem { forward, backward, inverses };
         // Scaling is a symmetry of inversion, so the image of 1 may be chosen.
-        let mut start = Maps {
-            inner: Partial::new(),
-            outer: Partial::new(),
-        };
+        let mut start = Maps { inner: Partial::new(), outer: Partial::new() };
         start.inner.extend(1, 1)?;
         let maps = problem.solve(start)?;
         let inner = Affine::from_fn(|input| maps.inner.images[usize::from(input ^ zero)])?;
@@ -74,12 +67,7 @@ impl Partial {
     fn new() -> Self {
         let mut is_known = [false; 256];
         is_known[0] = true;
-        Self {
-            known: vec![0],
-            is_known,
-            is_image: is_known,
-            images: [0; 256],
-        }
+        Self { known: vec![0], is_known, is_image: is_known, images: [0; 256] }
     }
 
     /// Adds an image and all that follows by linearity; `None` if the map cannot be so and be

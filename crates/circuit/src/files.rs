@@ -13,12 +13,8 @@ const INVERSION: &str = include_str!("../data/inversion.slp");
 const DATA: &str = "crates/circuit/data";
 
 /// Greedy runs for the linear layers: seconds.
-const LINEAR_EFFORT: derive::Effort = derive::Effort {
-    seed: 1,
-    survey: 10,
-    refine: 300,
-    maps: 150,
-};
+const LINEAR_EFFORT: derive::Effort =
+    derive::Effort { seed: 1, survey: 10, refine: 300, maps: 150 };
 
 /// An S-box for which the workspace has circuits.
 #[derive(Clone, Copy, Debug)]
@@ -57,10 +53,7 @@ pub const TARGETS: &[Target] = &[
         two_input: include_str!("../data/aes_sbox.slp"),
         lookups: include_str!("../data/aes_sbox.lut"),
         start: 67,
-        effort: lut::Effort {
-            seed: 1,
-            steps: 2_500_000,
-        },
+        effort: lut::Effort { seed: 1, steps: 2_500_000 },
     },
     Target {
         name: "aes_inv_sbox",
@@ -72,10 +65,7 @@ pub const TARGETS: &[Target] = &[
         two_input: include_str!("../data/aes_inv_sbox.slp"),
         lookups: include_str!("../data/aes_inv_sbox.lut"),
         start: 1,
-        effort: lut::Effort {
-            seed: 1,
-            steps: 2_500_000,
-        },
+        effort: lut::Effort { seed: 1, steps: 2_500_000 },
     },
 ];
 
@@ -122,25 +112,11 @@ pub fn generated_files(tables: &[NamedTable<'_>]) -> Result<Vec<GeneratedFile>, 
         let (two_input, lookups) = (target.two_input()?, target.lookups()?);
         two_input.prove(table)?;
         lookups.prove(table)?;
-        let rust = emit_rust(
-            &two_input,
-            target.rust_function,
-            &doc_of(target, &two_input),
-        )?;
+        let rust = emit_rust(&two_input, target.rust_function, &doc_of(target, &two_input))?;
         let cuda = emit_cuda(&lookups, target.name, &doc_of(target, &lookups));
         let Target { cipher, .. } = target;
-        append(
-            &mut files,
-            format!("crates/{cipher}/src/sbox.rs"),
-            || rust_head(cipher),
-            &rust,
-        );
-        append(
-            &mut files,
-            format!("kernels/{cipher}/sbox.cuh"),
-            || cuda_head(cipher),
-            &cuda,
-        );
+        append(&mut files, format!("crates/{cipher}/src/sbox.rs"), || rust_head(cipher), &rust);
+        append(&mut files, format!("kernels/{cipher}/sbox.cuh"), || cuda_head(cipher), &cuda);
     }
     Ok(files)
 }
@@ -159,10 +135,7 @@ pub fn derive_files(tables: &[NamedTable<'_>]) -> Result<Vec<GeneratedFile>, Err
             scope.spawn(move || derive_target(target, core, table_of(target, tables)?))
         };
         let threads: Vec<_> = TARGETS.iter().map(start).collect();
-        threads
-            .into_iter()
-            .map(std::thread::ScopedJoinHandle::join)
-            .collect()
+        threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
     });
     let mut files = Vec::new();
     for result in derived {
@@ -225,10 +198,7 @@ fn derive_lookups(target: &Target, circuits: &[Program]) -> Result<Program, Erro
 }
 
 fn no_start(target: &Target) -> Error {
-    Error::Shape(format!(
-        "{}: the search has no circuit to start from",
-        target.name
-    ))
+    Error::Shape(format!("{}: the search has no circuit to start from", target.name))
 }
 
 fn table_of<'a>(target: &Target, tables: &[NamedTable<'a>]) -> Result<&'a [u8; 256], Error> {
@@ -248,16 +218,10 @@ fn append(
     head: impl FnOnce() -> String,
     function: &str,
 ) {
-    let index = files
-        .iter()
-        .position(|file| file.path == path)
-        .unwrap_or_else(|| {
-            files.push(GeneratedFile {
-                path,
-                contents: head(),
-            });
-            files.len() - 1
-        });
+    let index = files.iter().position(|file| file.path == path).unwrap_or_else(|| {
+        files.push(GeneratedFile { path, contents: head() });
+        files.len() - 1
+    });
     files[index].contents.push('\n');
     files[index].contents.push_str(function);
 }
@@ -266,11 +230,7 @@ fn append(
 fn sources(cipher: &str, comment: &str, extension: &str) -> String {
     let of_cipher = TARGETS.iter().filter(|target| target.cipher == cipher);
     let line = |target: &Target| {
-        let program = if extension == "slp" {
-            target.two_input()
-        } else {
-            target.lookups()
-        };
+        let program = if extension == "slp" { target.two_input() } else { target.lookups() };
         let counts = program.map_or_else(|_| String::new(), |program| program.counts().to_string());
         format!("{comment} `{DATA}/{}.{extension}`, {counts}", target.name)
     };

@@ -31,10 +31,7 @@ impl LinearProgram {
         for &(a, b) in &self.gates {
             masks.push(masks[a] ^ masks[b]);
         }
-        self.outputs
-            .iter()
-            .map(|output| output.map_or(0, |wire| masks[wire]))
-            .collect()
+        self.outputs.iter().map(|output| output.map_or(0, |wire| masks[wire])).collect()
     }
 
     /// The program of the transposed matrix: every gate turned round, every fan-out a sum.
@@ -64,11 +61,7 @@ impl LinearProgram {
             }
         }
         sums.truncate(self.inputs);
-        Self {
-            inputs,
-            gates,
-            outputs: sums,
-        }
+        Self { inputs, gates, outputs: sums }
     }
 }
 
@@ -95,9 +88,7 @@ pub fn minimise(
         return Ok(best_greedy(inputs, rows, attempts, seed));
     }
     let column = |input: usize| {
-        rows.iter()
-            .zip(0..)
-            .fold(0, |sum, (row, bit)| sum | (row >> input & 1) << bit)
+        rows.iter().zip(0..).fold(0, |sum, (row, bit)| sum | (row >> input & 1) << bit)
     };
     let columns: Vec<u32> = (0..inputs).map(column).collect();
     Ok(best_greedy(rows.len(), &columns, attempts, seed).transpose())
@@ -128,34 +119,21 @@ struct Greedy {
 
 impl Greedy {
     fn run(inputs: usize, rows: &[u32], random: &mut SplitMix64) -> LinearProgram {
-        let distances: Vec<u8> = (0..1u32 << inputs)
-            .map(|vector| vector.count_ones() as u8)
-            .collect();
-        let mut missing: Vec<u32> = rows
-            .iter()
-            .copied()
-            .filter(|row| row.count_ones() > 1)
-            .collect();
+        let distances: Vec<u8> =
+            (0..1u32 << inputs).map(|vector| vector.count_ones() as u8).collect();
+        let mut missing: Vec<u32> =
+            rows.iter().copied().filter(|row| row.count_ones() > 1).collect();
         missing.sort_unstable();
         missing.dedup();
         let wires = (0..inputs).map(|input| 1 << input).collect();
-        let mut greedy = Self {
-            wires,
-            gates: Vec::new(),
-            distances,
-            missing,
-        };
+        let mut greedy = Self { wires, gates: Vec::new(), distances, missing };
         while !greedy.missing.is_empty() {
             let (a, b) = greedy.choose(random);
             greedy.add(a, b);
         }
         let Self { wires, gates, .. } = greedy;
         let find = |row: &u32| wires.iter().position(|wire| wire == row);
-        LinearProgram {
-            inputs,
-            outputs: rows.iter().map(find).collect(),
-            gates,
-        }
+        LinearProgram { inputs, outputs: rows.iter().map(find).collect(), gates }
     }
 
     /// The pair whose sum brings the rows nearest: least sum of distances, then the greatest sum of

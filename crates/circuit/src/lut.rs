@@ -68,11 +68,7 @@ impl Node {
             return self;
         };
         let kept = |position| {
-            if matters(position) {
-                position
-            } else {
-                essential
-            }
+            if matters(position) { position } else { essential }
         };
         let operands = core::array::from_fn(|position| self.operands[kept(position)]);
         Self { operands, ..self }
@@ -122,40 +118,18 @@ impl Network {
     fn from_program(program: &Program) -> Result<Self, Error> {
         let inputs = program.inputs().len();
         if inputs > 8 || inputs + program.gates().len() > MAXIMUM_WIRES - 6 {
-            return Err(Error::Shape(
-                "a lookup network has at most 8 inputs and 250 wires".into(),
-            ));
+            return Err(Error::Shape("a lookup network has at most 8 inputs and 250 wires".into()));
         }
         let node = |operation| match operation {
-            Operation::Xor(a, b) => Node {
-                table: 0x3C,
-                operands: [a, b, b],
-            },
-            Operation::And(a, b) => Node {
-                table: 0xC0,
-                operands: [a, b, b],
-            },
-            Operation::Or(a, b) => Node {
-                table: 0xFC,
-                operands: [a, b, b],
-            },
-            Operation::Not(a) => Node {
-                table: 0x0F,
-                operands: [a, a, a],
-            },
+            Operation::Xor(a, b) => Node { table: 0x3C, operands: [a, b, b] },
+            Operation::And(a, b) => Node { table: 0xC0, operands: [a, b, b] },
+            Operation::Or(a, b) => Node { table: 0xFC, operands: [a, b, b] },
+            Operation::Not(a) => Node { table: 0x0F, operands: [a, a, a] },
             Operation::Lut(table, operands) => Node { table, operands },
         };
-        let nodes = program
-            .gates()
-            .iter()
-            .map(|gate| node(gate.operation))
-            .collect();
-        let mut network = Self {
-            inputs,
-            nodes,
-            outputs: program.output_wires().to_vec(),
-            columns: Vec::new(),
-        };
+        let nodes = program.gates().iter().map(|gate| node(gate.operation)).collect();
+        let mut network =
+            Self { inputs, nodes, outputs: program.output_wires().to_vec(), columns: Vec::new() };
         network.tidy();
         Ok(network)
     }
@@ -175,11 +149,7 @@ impl Network {
             }
             let Node { table, operands } = self.nodes[wire - self.inputs];
             let waiting = stack.len();
-            stack.extend(
-                operands
-                    .iter()
-                    .filter(|&&operand| placed[operand].is_none()),
-            );
+            stack.extend(operands.iter().filter(|&&operand| placed[operand].is_none()));
             if stack.len() == waiting {
                 let operands = operands.map(|operand| placed[operand].unwrap_or(0));
                 nodes.push(Node { table, operands });
@@ -217,21 +187,14 @@ impl Network {
         changed[wire] = changed[wire].map(|word| !word);
         for index in wire + 1 - self.inputs..self.nodes.len() {
             let node = self.nodes[index];
-            if node
-                .operands
-                .iter()
-                .any(|&operand| contains(&readers, operand))
-            {
+            if node.operands.iter().any(|&operand| contains(&readers, operand)) {
                 insert(&mut readers, self.inputs + index);
                 changed[self.inputs + index] = Self::column_of(node, &changed);
             }
         }
         let differs = |&output: &usize| map2(self.columns[output], changed[output], |a, b| a ^ b);
-        let care = self
-            .outputs
-            .iter()
-            .map(differs)
-            .fold([0; 4], |sum, one| map2(sum, one, |a, b| a | b));
+        let care =
+            self.outputs.iter().map(differs).fold([0; 4], |sum, one| map2(sum, one, |a, b| a | b));
         (care, readers)
     }
 
@@ -257,9 +220,8 @@ impl Network {
         for wire in self.inputs..self.columns.len() {
             if contains(&freed, wire) {
                 let operands = self.nodes[wire - self.inputs].operands;
-                cones[wire] = operands
-                    .iter()
-                    .fold([0; 4], |sum, &o| map2(sum, cones[o], |a, b| a | b));
+                cones[wire] =
+                    operands.iter().fold([0; 4], |sum, &o| map2(sum, cones[o], |a, b| a | b));
                 insert(&mut cones[wire], wire);
             }
         }
@@ -336,18 +298,10 @@ struct Question {
 
 impl Question {
     fn new(target: Column, care: Column, candidates: Vec<usize>) -> Self {
-        let (on, off) = (
-            map2(target, care, |t, c| t & c),
-            map2(target, care, |t, c| !t & c),
-        );
+        let (on, off) = (map2(target, care, |t, c| t & c), map2(target, care, |t, c| !t & c));
         let weight = |&word: &usize| on[word].count_ones().min(off[word].count_ones());
         let word = (0..4).max_by_key(weight).unwrap_or(0);
-        Self {
-            on,
-            off,
-            candidates,
-            word,
-        }
+        Self { on, off, candidates, word }
     }
 
     /// The lookup of these operands that answers, if there is one.
@@ -358,11 +312,7 @@ impl Question {
             for (word, (on, off)) in self.on.iter().zip(self.off).enumerate() {
                 let chosen = |position: usize| {
                     let value = operands[position][word];
-                    if (index >> (2 - position)) & 1 != 0 {
-                        value
-                    } else {
-                        !value
-                    }
+                    if (index >> (2 - position)) & 1 != 0 { value } else { !value }
                 };
                 let cell = chosen(0) & chosen(1) & chosen(2);
                 ones |= cell & on;
@@ -409,10 +359,7 @@ impl Question {
         if count == 0
             && let Some(table) = self.lookup_of([columns[a], columns[b], columns[b]])
         {
-            return found(Node {
-                table,
-                operands: [a, b, b],
-            });
+            return found(Node { table, operands: [a, b, b] });
         }
         if a == b {
             return; // a third wire would make the pair that comes later
@@ -427,10 +374,7 @@ impl Question {
             if mixed[..count].iter().all(separates)
                 && let Some(table) = self.lookup_of([columns[a], columns[b], columns[c]])
             {
-                let node = Node {
-                    table,
-                    operands: [a, b, c],
-                };
+                let node = Node { table, operands: [a, b, c] };
                 found(node.without_idle_operands());
             }
         }
@@ -446,11 +390,7 @@ struct Search {
 
 impl Search {
     fn new(network: Network, seed: u64) -> Self {
-        Self {
-            random: SplitMix64::new(seed),
-            best: network.clone(),
-            current: network,
-        }
+        Self { random: SplitMix64::new(seed), best: network.clone(), current: network }
     }
 
     /// One step: a gate taken by lot is replaced, mostly by one lookup, sometimes by two.
@@ -484,11 +424,7 @@ impl Search {
         question.answers(&self.current.columns, |node| {
             let [a, b, c] = node.operands;
             let single = a == b && (node.table == 0x80 || node.table == 0x01 && !is_output);
-            let kept = size(map2(
-                map2(cones[a], cones[b], |x, y| x | y),
-                cones[c],
-                |x, y| x | y,
-            ));
+            let kept = size(map2(map2(cones[a], cones[b], |x, y| x | y), cones[c], |x, y| x | y));
             let cost = if single { kept } else { kept + 1 };
             let same = node.operands.iter().all(|operand| old.contains(operand));
             let better = best.is_none_or(|(least, _)| cost < least);
@@ -506,8 +442,7 @@ impl Search {
             self.current.redirect(wire, a, node.table == 0x01);
             self.current.tidy();
         } else {
-            self.current
-                .replace(wire, Replacement { node, inner: None });
+            self.current.replace(wire, Replacement { node, inner: None });
         }
     }
 
@@ -526,10 +461,8 @@ impl Search {
                 column.map(|word| if index & bit != 0 { word } else { !word })
             };
             let cell = map2(side(one, 2), side(two, 1), |x, y| x & y);
-            let (ones, zeros) = (
-                map2(cell, question.on, |x, y| x & y),
-                map2(cell, question.off, |x, y| x & y),
-            );
+            let (ones, zeros) =
+                (map2(cell, question.on, |x, y| x & y), map2(cell, question.off, |x, y| x & y));
             table |= match (is_zero(ones), is_zero(zeros)) {
                 (false, false) => {
                     let turned = polarity >> index & 1 != 0;
@@ -553,19 +486,13 @@ impl Search {
         let mut ties = 0;
         let random = &mut self.random;
         inner.answers(&self.current.columns, |node| {
-            let kept = node
-                .operands
-                .iter()
-                .fold(outer, |sum, &o| map2(sum, cones[o], |x, y| x | y));
+            let kept =
+                node.operands.iter().fold(outer, |sum, &o| map2(sum, cones[o], |x, y| x | y));
             let cost = size(kept);
             if best.is_some_and(|(least, _)| cost > least) {
                 return;
             }
-            ties = if best.is_some_and(|(least, _)| cost == least) {
-                ties + 1
-            } else {
-                1
-            };
+            ties = if best.is_some_and(|(least, _)| cost == least) { ties + 1 } else { 1 };
             if random.below(ties) == 0 {
                 best = Some((cost, node));
             }
@@ -576,13 +503,8 @@ impl Search {
         let allowance = if self.random.below(40) == 0 { 2 } else { 0 };
         if after <= before.max(self.best.nodes.len() as u32 + allowance) {
             let new = self.current.columns.len();
-            let node = Replacement {
-                node: Node {
-                    table,
-                    operands: [a, b, new],
-                },
-                inner: Some(node),
-            };
+            let node =
+                Replacement { node: Node { table, operands: [a, b, new] }, inner: Some(node) };
             self.current.replace(wire, node);
         }
     }

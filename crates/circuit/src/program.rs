@@ -200,17 +200,9 @@ impl FromStr for Program {
     /// (key `gates`) that are not the real ones.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (header, body_start) = parse_header(text);
-        let value = |key| {
-            header
-                .iter()
-                .find(|(name, _)| name == key)
-                .map(|(_, value)| value)
-        };
-        let names = |key| {
-            value(key)
-                .and_then(|value| parse_range(value))
-                .ok_or(Error::Header { key })
-        };
+        let value = |key| header.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        let names =
+            |key| value(key).and_then(|value| parse_range(value)).ok_or(Error::Header { key });
         let mut builder = Builder::new(names("inputs")?, names("outputs")?)?;
         let mut leading = String::new();
         for (index, line) in text.lines().enumerate().skip(body_start) {
@@ -226,10 +218,7 @@ impl FromStr for Program {
         let real = program.counts().to_string();
         match program.header("gates") {
             Some(stated) if stated == real => Ok(program),
-            Some(stated) => Err(Error::HeaderCount {
-                stated: stated.to_owned(),
-                real,
-            }),
+            Some(stated) => Err(Error::HeaderCount { stated: stated.to_owned(), real }),
             None => Err(Error::Header { key: "gates" }),
         }
     }
@@ -262,11 +251,7 @@ fn parse_range(text: &str) -> Option<Vec<String>> {
     let prefix = first.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = |name: &str| name.strip_prefix(prefix)?.parse::<u8>().ok();
     let (first, last) = (number(first)?, number(last)?);
-    is_name(prefix).then(|| {
-        (first..=last)
-            .map(|index| format!("{prefix}{index}"))
-            .collect()
-    })
+    is_name(prefix).then(|| (first..=last).map(|index| format!("{prefix}{index}")).collect())
 }
 
 /// Whether a wire may have this name: what is a name in Rust and in C as well.
@@ -291,17 +276,9 @@ impl Builder {
     pub(crate) fn new(inputs: Vec<String>, outputs: Vec<String>) -> Result<Self, Error> {
         let wires: HashMap<_, _> = inputs.iter().cloned().zip(0..).collect();
         if inputs.is_empty() || outputs.is_empty() || inputs.len() > 16 {
-            return Err(Error::Shape(
-                "1 to 16 inputs and at least one output".into(),
-            ));
+            return Err(Error::Shape("1 to 16 inputs and at least one output".into()));
         }
-        Ok(Self {
-            inputs,
-            outputs,
-            gates: Vec::new(),
-            wires,
-            line: 0,
-        })
+        Ok(Self { inputs, outputs, gates: Vec::new(), wires, line: 0 })
     }
 
     /// Adds a gate and returns its wire.
@@ -311,10 +288,7 @@ impl Builder {
 
     /// The number of a wire by its name.
     pub(crate) fn wire(&self, name: &str) -> Result<Wire, Error> {
-        let unknown = || Error::UnknownWire {
-            line: self.line,
-            wire: name.to_owned(),
-        };
+        let unknown = || Error::UnknownWire { line: self.line, wire: name.to_owned() };
         self.wires.get(name).copied().ok_or_else(unknown)
     }
 
@@ -326,9 +300,8 @@ impl Builder {
             [a, "&", b] => Some(Operation::And(self.wire(a)?, self.wire(b)?)),
             [a, "|", b] => Some(Operation::Or(self.wire(a)?, self.wire(b)?)),
             ["lut", table, a, b, c] => {
-                let table = table
-                    .strip_prefix("0x")
-                    .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+                let table =
+                    table.strip_prefix("0x").and_then(|hex| u8::from_str_radix(hex, 16).ok());
                 let operands = [self.wire(a)?, self.wire(b)?, self.wire(c)?];
                 table.map(|table| Operation::Lut(table, operands))
             }
@@ -341,10 +314,7 @@ impl Builder {
     }
 
     fn parse_gate(&mut self, text: &str, leading: String) -> Result<(), Error> {
-        let syntax = || Error::Syntax {
-            line: self.line,
-            text: text.to_owned(),
-        };
+        let syntax = || Error::Syntax { line: self.line, text: text.to_owned() };
         let (name, expression) = text.split_once(" = ").ok_or_else(syntax)?;
         if !is_name(name) {
             return Err(syntax());
@@ -361,16 +331,9 @@ impl Builder {
     ) -> Result<Wire, Error> {
         let wire = self.inputs.len() + self.gates.len();
         if self.wires.insert(name.to_owned(), wire).is_some() {
-            return Err(Error::AssignedTwice {
-                line: self.line,
-                wire: name.to_owned(),
-            });
+            return Err(Error::AssignedTwice { line: self.line, wire: name.to_owned() });
         }
-        self.gates.push(Gate {
-            name: name.to_owned(),
-            operation,
-            leading,
-        });
+        self.gates.push(Gate { name: name.to_owned(), operation, leading });
         Ok(wire)
     }
 
@@ -378,20 +341,8 @@ impl Builder {
         let missing = |name: &String| Error::MissingOutput { wire: name.clone() };
         let find = |name: &String| self.wires.get(name).copied().ok_or_else(|| missing(name));
         let output_wires = self.outputs.iter().map(find).collect::<Result<_, _>>()?;
-        let Self {
-            inputs,
-            outputs,
-            gates,
-            ..
-        } = self;
-        Ok(Program {
-            header,
-            inputs,
-            outputs,
-            output_wires,
-            gates,
-            trailing,
-        })
+        let Self { inputs, outputs, gates, .. } = self;
+        Ok(Program { header, inputs, outputs, output_wires, gates, trailing })
     }
 
     /// The program, under a header of its name, its shape, its counts and then `notes`.
@@ -413,11 +364,8 @@ impl Builder {
             ("gates", program.counts().to_string()),
         ];
         let notes = notes.iter().map(|&(key, value)| (key, value.to_owned()));
-        program.header = fixed
-            .into_iter()
-            .chain(notes)
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect();
+        program.header =
+            fixed.into_iter().chain(notes).map(|(key, value)| (key.to_owned(), value)).collect();
         Ok(program)
     }
 }

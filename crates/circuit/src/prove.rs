@@ -35,11 +35,7 @@ impl Program {
     #[must_use]
     pub fn truth_tables(&self) -> Vec<Vec<u64>> {
         let words = 1usize << self.inputs().len().saturating_sub(6);
-        let column = |variable| {
-            (0..words)
-                .map(|word| variable_word(variable, word))
-                .collect()
-        };
+        let column = |variable| (0..words).map(|word| variable_word(variable, word)).collect();
         let mut tables: Vec<Vec<u64>> = (0..self.inputs().len()).map(column).collect();
         for gate in self.gates() {
             let at = |wire: Wire, word: usize| tables[wire][word];
@@ -66,10 +62,8 @@ impl Program {
     pub fn prove(&self, table: &[u8]) -> Result<(), Error> {
         if table.len() != 1 << self.inputs().len() || self.outputs().len() > 8 {
             let (inputs, outputs) = (self.inputs().len(), self.outputs().len());
-            let shape = format!(
-                "{inputs} inputs and {outputs} outputs, {} table entries",
-                table.len()
-            );
+            let shape =
+                format!("{inputs} inputs and {outputs} outputs, {} table entries", table.len());
             return Err(Error::Shape(shape));
         }
         let columns = self.truth_tables();

@@ -31,15 +31,7 @@ fn a_program_is_proved_on_all_inputs() {
     assert_eq!(program.prove(&[0, 1, 1, 2]), Ok(()));
     let found = program.prove(&[0, 1, 0, 3]).unwrap_err();
     let name = "adder".to_owned();
-    assert_eq!(
-        found,
-        Error::Disproved {
-            name,
-            input: 2,
-            expected: 0,
-            found: 1
-        }
-    );
+    assert_eq!(found, Error::Disproved { name, input: 2, expected: 0, found: 1 });
     assert!(matches!(program.prove(&[0; 256]), Err(Error::Shape(_))));
 }
 
@@ -60,27 +52,12 @@ fn every_operation_has_its_truth_table() {
 #[test]
 fn wrong_texts_are_refused_with_their_line() {
     let wire = |name: &str| name.to_owned();
-    assert_eq!(
-        error_of("s0 = x0 ^ q\n"),
-        Error::UnknownWire {
-            line: 5,
-            wire: wire("q")
-        }
-    );
-    let twice = Error::AssignedTwice {
-        line: 6,
-        wire: wire("t"),
-    };
+    assert_eq!(error_of("s0 = x0 ^ q\n"), Error::UnknownWire { line: 5, wire: wire("q") });
+    let twice = Error::AssignedTwice { line: 6, wire: wire("t") };
     assert_eq!(error_of("t = x0 ^ x1\nt = x0 & x1\n"), twice);
-    let input_assigned = Error::AssignedTwice {
-        line: 5,
-        wire: wire("x0"),
-    };
+    let input_assigned = Error::AssignedTwice { line: 5, wire: wire("x0") };
     assert_eq!(error_of("x0 = x0 ^ x1\n"), input_assigned);
-    assert_eq!(
-        error_of("s0 = x0 ^ x1\n"),
-        Error::MissingOutput { wire: wire("s1") }
-    );
+    assert_eq!(error_of("s0 = x0 ^ x1\n"), Error::MissingOutput { wire: wire("s1") });
     for bad in [
         "s0 = x0 + x1",
         "s0 x0 ^ x1",
@@ -89,13 +66,7 @@ fn wrong_texts_are_refused_with_their_line() {
         "s0 = lut 96 x0 x1 x0",
         "s0 = lut 0x100 x0 x1 x0",
     ] {
-        assert_eq!(
-            error_of(&format!("{bad}\n")),
-            Error::Syntax {
-                line: 5,
-                text: wire(bad)
-            }
-        );
+        assert_eq!(error_of(&format!("{bad}\n")), Error::Syntax { line: 5, text: wire(bad) });
     }
 }
 
@@ -103,16 +74,10 @@ fn wrong_texts_are_refused_with_their_line() {
 fn wrong_headers_are_refused() {
     let stated = "2 = 1 xor + 1 and".to_owned();
     let real = "2 = 2 xor".to_owned();
-    assert_eq!(
-        error_of("s0 = x0 ^ x1\ns1 = s0 ^ x1\n"),
-        Error::HeaderCount { stated, real }
-    );
+    assert_eq!(error_of("s0 = x0 ^ x1\ns1 = s0 ^ x1\n"), Error::HeaderCount { stated, real });
     let parse = |text: &str| text.parse::<Program>().unwrap_err();
     assert_eq!(parse("s0 = x0 ^ x1\n"), Error::Header { key: "inputs" });
-    assert_eq!(
-        parse("# inputs: x0..x1\n"),
-        Error::Header { key: "outputs" }
-    );
+    assert_eq!(parse("# inputs: x0..x1\n"), Error::Header { key: "outputs" });
     assert_eq!(
         parse(&format!("{HEAD}s0 = x0 ^ x1\ns1 = x0 & x1\n")),
         Error::Header { key: "gates" }
@@ -136,28 +101,14 @@ fn a_corrupted_circuit_is_disproved_and_the_input_named() {
     let corrupt = corrupt.replace(&counts.to_string(), &changed.to_string());
     let program: Program = corrupt.parse().unwrap();
     let error = program.prove(&table).unwrap_err();
-    let Error::Disproved {
-        input,
-        expected,
-        found,
-        ..
-    } = error
-    else {
-        panic!("{error}")
-    };
+    let Error::Disproved { input, expected, found, .. } = error else { panic!("{error}") };
     assert_eq!(expected, table[input]);
     assert_ne!(found, expected);
     let message = error.to_string();
-    assert!(
-        message.starts_with(&format!("aes_sbox: wrong for input {input:#04x}")),
-        "{message}"
-    );
+    assert!(message.starts_with(&format!("aes_sbox: wrong for input {input:#04x}")), "{message}");
     // It is the first: with the entries up to it set right, the proof gets further.
     let mut patched = table;
     patched[input] = found;
     let later = program.prove(&patched).unwrap_err();
-    assert!(
-        matches!(later, Error::Disproved { input: next, .. } if next > input),
-        "{later}"
-    );
+    assert!(matches!(later, Error::Disproved { input: next, .. } if next > input), "{later}");
 }

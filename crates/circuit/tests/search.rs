@@ -11,12 +11,7 @@ fn core() -> Program {
     include_str!("../data/inversion.slp").parse().unwrap()
 }
 
-const QUICK: derive::Effort = derive::Effort {
-    seed: 7,
-    survey: 1,
-    refine: 1,
-    maps: 2,
-};
+const QUICK: derive::Effort = derive::Effort { seed: 7, survey: 1, refine: 1, maps: 2 };
 
 #[test]
 fn any_affine_image_of_inversion_is_derived() {
@@ -47,9 +42,7 @@ fn the_affine_maps_are_found_from_the_table_alone() {
         assert_eq!(program[0].prove(&table), Ok(()));
         // Zero is its own inverse, and one is.
         for fixed in [0, 1] {
-            let input = (0..=255)
-                .find(|&input| found.inner.apply(input) == fixed)
-                .unwrap();
+            let input = (0..=255).find(|&input| found.inner.apply(input) == fixed).unwrap();
             assert_eq!(found.outer.apply(fixed), table[usize::from(input)]);
         }
     }
@@ -71,10 +64,7 @@ fn a_table_that_is_no_image_is_refused() {
 
 #[test]
 fn the_same_seed_gives_the_same_circuit() {
-    let effort = lut::Effort {
-        seed: 3,
-        steps: 300,
-    };
+    let effort = lut::Effort { seed: 3, steps: 300 };
     let once = lut::map(&core(), "once", &[], effort).unwrap();
     assert_eq!(lut::map(&core(), "once", &[], effort).unwrap(), once);
     assert!(once.counts().total() < core().counts().total());
@@ -102,13 +92,9 @@ fn random_program(inputs: usize, choices: &[(u8, u8, [u16; 3])]) -> String {
         lines = lines + &name + " = " + &value + "\n";
         names.push(name);
     }
-    let kinds = kinds
-        .iter()
-        .zip(["xor", "and", "or", "not", "lut"])
-        .filter(|(count, _)| **count > 0);
-    let kinds: Vec<String> = kinds
-        .map(|(count, kind)| format!("{count} {kind}"))
-        .collect();
+    let kinds =
+        kinds.iter().zip(["xor", "and", "or", "not", "lut"]).filter(|(count, _)| **count > 0);
+    let kinds: Vec<String> = kinds.map(|(count, kind)| format!("{count} {kind}")).collect();
     let (last, total, kinds) = (inputs - 1, choices.len(), kinds.join(" + "));
     format!(
         "# name: any\n# inputs: x0..x{last}\n# outputs: s0..s2\n# gates: {total} = {kinds}\n\n{lines}"
@@ -167,8 +153,5 @@ proptest! {
 fn layers_out_of_reach_are_refused() {
     assert!(matches!(minimise(11, &[1; 11], 1, 0), Err(Error::Shape(_))));
     assert!(matches!(minimise(4, &[16], 1, 0), Err(Error::Shape(_))));
-    assert_eq!(
-        minimise(4, &[0, 8, 8], 1, 0).unwrap().outputs,
-        [None, Some(3), Some(3)]
-    );
+    assert_eq!(minimise(4, &[0, 8, 8], 1, 0).unwrap().outputs, [None, Some(3), Some(3)]);
 }

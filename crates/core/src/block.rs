@@ -14,6 +14,7 @@ use crate::Direction;
 /// A block of implementation `I`.
 pub type Block<I> = Array<u8, <I as Implementation>::BlockSize>;
 
+// ANCHOR: implementation
 /// One way to compute one cipher with one key size.
 ///
 /// It says how to key itself, how to run a full batch of [`Lanes`](Self::Lanes) blocks and how to
@@ -49,6 +50,7 @@ pub trait Implementation: Clone + Send + Sync {
     /// Runs fewer blocks than a batch, in place.
     fn few(&self, direction: Direction, blocks: &mut [Block<Self>]);
 }
+// ANCHOR_END: implementation
 
 /// A keyed block cipher with RustCrypto's traits, computed by `I`.
 #[derive(Clone)]
@@ -70,9 +72,7 @@ impl<I: Implementation> ParBlocksSizeUser for Cipher<I> {
 
 impl<I: Implementation> KeyInit for Cipher<I> {
     fn new(key: &Key<Self>) -> Self {
-        Self {
-            implementation: I::new(key),
-        }
+        Self { implementation: I::new(key) }
     }
 }
 
@@ -111,33 +111,24 @@ struct Lanes<'a, I: Implementation> {
 
 impl<'a, I: Implementation> Lanes<'a, I> {
     fn new(implementation: &'a I) -> Self {
-        Self {
-            implementation,
-            batch_keys: OnceCell::new(),
-        }
+        Self { implementation, batch_keys: OnceCell::new() }
     }
 
     fn one(&self, direction: Direction, mut block: InOut<'_, '_, Block<I>>) {
         let mut copy = block.clone_in();
-        self.implementation
-            .few(direction, core::slice::from_mut(&mut copy));
+        self.implementation.few(direction, core::slice::from_mut(&mut copy));
         *block.get_out() = copy;
     }
 
     fn batch(&self, direction: Direction, mut blocks: InOut<'_, '_, Array<Block<I>, I::Lanes>>) {
-        let keys = self
-            .batch_keys
-            .get_or_init(|| self.implementation.batch_keys());
+        let keys = self.batch_keys.get_or_init(|| self.implementation.batch_keys());
         let mut copy = blocks.clone_in();
         self.implementation.batch(keys, direction, &mut copy);
         *blocks.get_out() = copy;
     }
 
     fn tail(&self, direction: Direction, mut blocks: InOutBuf<'_, '_, Block<I>>) {
-        debug_assert!(
-            blocks.len() < I::Lanes::USIZE,
-            "a tail is shorter than a batch"
-        );
+        debug_assert!(blocks.len() < I::Lanes::USIZE, "a tail is shorter than a batch");
         for mut block in blocks.reborrow() {
             *block.get_out() = block.clone_in();
         }

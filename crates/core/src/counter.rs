@@ -17,21 +17,14 @@ impl Counter {
             16 => u128::from_be_bytes(block.try_into().ok()?),
             _ => return None,
         };
-        Some(Self {
-            value,
-            block_bytes: block.len(),
-        })
+        Some(Self { value, block_bytes: block.len() })
     }
 
     /// The counter `blocks` blocks further on, wrapped.
     #[must_use]
     pub fn plus(self, blocks: u128) -> Self {
         let sum = self.value.wrapping_add(blocks);
-        let value = if self.block_bytes == 8 {
-            u128::from(sum as u64)
-        } else {
-            sum
-        };
+        let value = if self.block_bytes == 8 { u128::from(sum as u64) } else { sum };
         Self { value, ..self }
     }
 
@@ -46,21 +39,14 @@ impl Counter {
     /// # Panics
     /// Where `blocks` is no multiple of the block size.
     pub fn fill(self, blocks: &mut [u8]) {
-        assert_eq!(
-            blocks.len() % self.block_bytes,
-            0,
-            "counter blocks are whole"
-        );
-        let mut counter = self;
+        assert_eq!(blocks.len() % self.block_bytes, 0, "counter blocks are whole");
         if self.block_bytes == 8 {
-            for block in blocks.chunks_exact_mut(8) {
-                block.copy_from_slice(&(counter.value as u64).to_be_bytes());
-                counter = counter.plus(1);
+            for (i, block) in blocks.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                *block = (self.value as u64).wrapping_add(i as u64).to_be_bytes();
             }
         } else {
-            for block in blocks.chunks_exact_mut(16) {
-                block.copy_from_slice(&counter.value.to_be_bytes());
-                counter = counter.plus(1);
+            for (i, block) in blocks.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+                *block = self.value.wrapping_add(i as u128).to_be_bytes();
             }
         }
     }

@@ -40,18 +40,14 @@ impl Unavailable {
     #[must_use]
     #[allow(clippy::useless_conversion, reason = "with `alloc` the field is a Cow")]
     pub fn because(reason: &'static str) -> Self {
-        Self {
-            reason: reason.into(),
-        }
+        Self { reason: reason.into() }
     }
 
     /// A reason composed at run time.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn because_of(reason: alloc::string::String) -> Self {
-        Self {
-            reason: reason.into(),
-        }
+        Self { reason: reason.into() }
     }
 }
 

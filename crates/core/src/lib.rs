@@ -38,5 +38,5 @@ pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Engine};
 pub use error::{Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
-pub use registry::{Backend, CipherDescription, ConstantTime, Platform};
+pub use registry::{Backend, CipherDescription, ConstantTime, Create, Platform};
 pub use stream::Ctr;

@@ -20,20 +20,21 @@ fn with_scratch<E: Engine + ?Sized, R>(
     bytes: usize,
     work: impl FnOnce(&mut [u8]) -> R,
 ) -> R {
+    let bytes = bytes.next_multiple_of(MAX_BLOCK);
     #[cfg(feature = "alloc")]
     if engine.chunk_bytes() > STACK_CHUNK && bytes > STACK_CHUNK {
-        let bytes = engine.chunk_bytes().min(bytes.next_multiple_of(MAX_BLOCK));
-        return wiped(&mut alloc::vec![0; bytes], work);
+        return wiped(&mut alloc::vec![0; engine.chunk_bytes().min(bytes)], work);
     }
-    let _ = (engine, bytes);
-    wiped(&mut [0; STACK_CHUNK], work)
+    let _ = engine;
+    wiped(&mut [0; STACK_CHUNK][..bytes.min(STACK_CHUNK)], work)
 }
 
 /// Runs `work`, then clears what it left in `scratch`: key stream or plaintext.
 fn wiped<R>(scratch: &mut [u8], work: impl FnOnce(&mut [u8]) -> R) -> R {
     let result = work(scratch);
-    #[cfg(feature = "zeroize")]
-    zeroize::Zeroize::zeroize(scratch);
+    scratch.fill(0);
+    // The optimiser must take the zeros for read, and so write them.
+    core::hint::black_box(scratch);
     result
 }
 
@@ -57,11 +58,7 @@ fn in_pieces(
 /// An IV as a block.
 fn iv_block(mode: Mode, iv: &[u8], block: usize) -> Result<[u8; MAX_BLOCK], Error> {
     if iv.len() != block || block > MAX_BLOCK {
-        return Err(Error::IvLength {
-            mode,
-            given: iv.len(),
-            accepted: block,
-        });
+        return Err(Error::IvLength { mode, given: iv.len(), accepted: block });
     }
     let mut padded = [0; MAX_BLOCK];
     padded[..block].copy_from_slice(iv);
@@ -87,12 +84,11 @@ pub fn ctr<E: Engine + ?Sized>(
     })?;
     with_scratch(engine, data.len(), |scratch| {
         let chunk = scratch.len();
-        in_pieces(data, chunk, |offset, mut piece| {
+        in_pieces(data, chunk, |offset, piece| {
             let keystream = &mut scratch[..piece.len().next_multiple_of(block)];
             first.plus((offset / block) as u128).fill(keystream);
             engine.ecb(Direction::Encrypt, (&mut *keystream).into())?;
-            let length = piece.len();
-            piece.xor_in2out(&keystream[..length]);
+            xor(piece.into_out_with_copied_in(), keystream);
             Ok(())
         })
     })
@@ -110,10 +106,11 @@ pub fn cbc_encrypt<E: Engine + ?Sized>(
     let block = engine.block_bytes();
     let mut previous = iv_block(Mode::Cbc, iv, block)?;
     whole_blocks(Mode::Cbc, data.len(), block)?;
-    in_pieces(data, block, |_, mut piece| {
-        piece.xor_in2out(&previous[..block]);
-        engine.ecb(Direction::Encrypt, piece.get_out().into())?;
-        previous[..block].copy_from_slice(piece.get_out());
+    in_pieces(data, block, |_, piece| {
+        let output = piece.into_out_with_copied_in();
+        xor(output, &previous[..block]);
+        engine.ecb(Direction::Encrypt, (&mut *output).into())?;
+        previous[..block].copy_from_slice(output);
         Ok(())
     })
 }
@@ -147,7 +144,8 @@ pub fn cbc_decrypt<E: Engine + ?Sized>(
     })
 }
 
-/// XORs as many bytes of `mask` over `data` as `data` has.
+/// XORs as many bytes of `mask` over `data` as `data` has. On one slice, where inout's own XOR from
+/// one pointer to another cannot be vectorised in place.
 fn xor(data: &mut [u8], mask: &[u8]) {
     for (byte, mask) in data.iter_mut().zip(mask) {
         *byte ^= mask;
@@ -170,15 +168,10 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
 ) -> Result<(), Error> {
     const BLOCK: usize = 16;
     if engine.block_bytes() != BLOCK {
-        return Err(Error::XtsBlock {
-            given: engine.block_bytes(),
-        });
+        return Err(Error::XtsBlock { given: engine.block_bytes() });
     }
     if data.len() < BLOCK {
-        return Err(Error::DataUnitLength {
-            given: data.len(),
-            block: BLOCK,
-        });
+        return Err(Error::DataUnitLength { given: data.len(), block: BLOCK });
     }
     let mut first = iv_block(Mode::Xts, tweak, BLOCK)?;
     tweak_engine.ecb(Direction::Encrypt, first.as_mut_slice().into())?;
@@ -189,23 +182,20 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     let plain = data.len() - if stolen == 0 { 0 } else { stolen + BLOCK };
     let (whole, last) = data.split_at(plain);
     with_scratch(engine, plain, |scratch| {
-        in_pieces(whole, scratch.len(), |_, mut piece| {
+        in_pieces(whole, scratch.len(), |_, piece| {
             let masks = &mut scratch[..piece.len()];
             for block in masks.chunks_exact_mut(BLOCK) {
                 block.copy_from_slice(&mask.to_le_bytes());
                 mask = times_x(mask);
             }
-            piece.xor_in2out(masks);
-            engine.ecb(direction, piece.get_out().into())?;
-            xor(piece.get_out(), masks);
+            let output = piece.into_out_with_copied_in();
+            xor(output, masks);
+            engine.ecb(direction, (&mut *output).into())?;
+            xor(output, masks);
             Ok(())
         })
     })?;
-    if stolen == 0 {
-        Ok(())
-    } else {
-        steal(engine, mask, direction, last)
-    }
+    if stolen == 0 { Ok(()) } else { steal(engine, mask, direction, last) }
 }
 
 /// The last whole block and the part after it, IEEE 1619 section 5.3.2 and 5.4.2: the part is

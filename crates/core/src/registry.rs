@@ -29,11 +29,7 @@ impl CipherDescription {
         if self.key_bytes.contains(&key.len()) {
             return Ok(());
         }
-        Err(Error::KeyLength {
-            cipher: self.name,
-            given: key.len(),
-            accepted: self.key_bytes,
-        })
+        Err(Error::KeyLength { cipher: self.name, given: key.len(), accepted: self.key_bytes })
     }
 }
 
@@ -76,6 +72,10 @@ impl fmt::Display for ConstantTime {
     }
 }
 
+// ANCHOR: backend
+/// Makes an engine under a key.
+pub type Create = fn(&[u8]) -> Result<Box<dyn Engine>, Error>;
+
 /// One way to compute a cipher, as a value.
 pub struct Backend {
     /// Name on command lines and in reports.
@@ -91,13 +91,12 @@ pub struct Backend {
     /// Whether this machine can run it, and if not why.
     pub available: fn() -> Result<(), Unavailable>,
     /// Makes it under a key of any length that the cipher takes.
-    pub create: fn(&[u8]) -> Result<Box<dyn Engine>, Error>,
+    pub create: Create,
 }
+// ANCHOR_END: backend
 
 impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Backend")
-            .field("id", &self.id)
-            .finish_non_exhaustive()
+        f.debug_struct("Backend").field("id", &self.id).finish_non_exhaustive()
     }
 }

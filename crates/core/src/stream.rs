@@ -31,16 +31,8 @@ impl<E: Engine> Ctr<E> {
     pub fn new(engine: E, iv: &[u8]) -> Result<Self, Error> {
         let accepted = engine.block_bytes();
         let first = Counter::from_block(iv).filter(|_| iv.len() == accepted);
-        let first = first.ok_or(Error::IvLength {
-            mode: Mode::Ctr,
-            given: iv.len(),
-            accepted,
-        })?;
-        Ok(Self {
-            engine,
-            first,
-            position: 0,
-        })
+        let first = first.ok_or(Error::IvLength { mode: Mode::Ctr, given: iv.len(), accepted })?;
+        Ok(Self { engine, first, position: 0 })
     }
 
     /// The position in bytes from the start of the key stream.
@@ -52,11 +44,7 @@ impl<E: Engine> Ctr<E> {
     /// The last position there is, in bytes.
     #[must_use]
     pub fn last_position(&self) -> u128 {
-        if self.engine.block_bytes() == 8 {
-            (1 << 67) - 1
-        } else {
-            u128::MAX
-        }
+        if self.engine.block_bytes() == 8 { (1 << 67) - 1 } else { u128::MAX }
     }
 
     /// Goes to a position in bytes from the start of the key stream.
@@ -82,18 +70,13 @@ impl<E: Engine> Ctr<E> {
         let block = self.engine.block_bytes();
         // Bytes of the first block that lie before the position.
         let skipped = (self.position % block as u128) as usize;
-        let head = if skipped == 0 {
-            0
-        } else {
-            (block - skipped).min(data.len())
-        };
+        let head = if skipped == 0 { 0 } else { (block - skipped).min(data.len()) };
         let (mut head_data, rest) = data.split_at(head);
         let number = self.position / block as u128;
         if head > 0 {
             let mut keystream = [0; 16];
             let keystream = &mut keystream[..block];
-            self.engine
-                .ctr(self.counter(number).get(block), (&mut *keystream).into())?;
+            self.engine.ctr(self.counter(number).get(block), (&mut *keystream).into())?;
             head_data.xor_in2out(&keystream[skipped..skipped + head]);
         }
         if !rest.is_empty() {
@@ -116,9 +99,7 @@ impl<E: Engine> Ctr<E> {
 
     fn counter(&self, number: u128) -> CounterBlock {
         let mut block = CounterBlock([0; 16]);
-        self.first
-            .plus(number)
-            .fill(&mut block.0[..self.engine.block_bytes()]);
+        self.first.plus(number).fill(&mut block.0[..self.engine.block_bytes()]);
         block
     }
 }
@@ -140,9 +121,7 @@ impl<E> fmt::Debug for Ctr<E> {
 
 impl<E: Engine> StreamCipher for Ctr<E> {
     fn check_remaining(&self, data_len: usize) -> Result<(), StreamCipherError> {
-        self.end_of(data_len)
-            .map(drop)
-            .map_err(|_| StreamCipherError)
+        self.end_of(data_len).map(drop).map_err(|_| StreamCipherError)
     }
 
     /// # Panics
@@ -174,9 +153,7 @@ impl<E: Engine> StreamCipherSeek for Ctr<E> {
 
     fn try_seek<T: SeekNum>(&mut self, pos: T) -> Result<(), StreamCipherError> {
         let block = self.engine.block_bytes() as u8;
-        let (number, byte) = pos
-            .into_block_byte::<u128>(block)
-            .map_err(|_| StreamCipherError)?;
+        let (number, byte) = pos.into_block_byte::<u128>(block).map_err(|_| StreamCipherError)?;
         let position = number
             .checked_mul(u128::from(block))
             .and_then(|start| start.checked_add(u128::from(byte)))

@@ -14,9 +14,7 @@ pub struct DeviceBuffer {
 
 impl fmt::Debug for DeviceBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DeviceBuffer")
-            .field("length", &self.length)
-            .finish_non_exhaustive()
+        f.debug_struct("DeviceBuffer").field("length", &self.length).finish_non_exhaustive()
     }
 }
 
@@ -27,11 +25,7 @@ impl DeviceBuffer {
     /// Driver errors, such as too little memory.
     pub fn zeroed(device: &Device, length: usize) -> Result<Self, Error> {
         let address = device.driver().allocate(length.max(1))?;
-        let buffer = Self {
-            device: device.clone(),
-            address,
-            length,
-        };
+        let buffer = Self { device: device.clone(), address, length };
         // SAFETY: the range is the whole of this allocation.
         unsafe { device.driver().clear(address, length) }?;
         Ok(buffer)
@@ -72,11 +66,7 @@ impl DeviceBuffer {
     pub fn write(&mut self, start: usize, data: &[u8]) -> Result<(), Error> {
         self.check(start..start.saturating_add(data.len()))?;
         // SAFETY: the range was just checked to lie in this allocation.
-        unsafe {
-            self.device
-                .driver()
-                .write(self.address + start as u64, data)
-        }
+        unsafe { self.device.driver().write(self.address + start as u64, data) }
     }
 
     /// Copies from the buffer, from byte `start` on, after all launches so far.
@@ -95,10 +85,7 @@ impl DeviceBuffer {
     /// [`Error::Range`] outside the buffer, or where it starts off a 16-byte boundary.
     pub fn slice(&self, range: Range<usize>) -> Result<DeviceSlice<'_>, Error> {
         self.check_aligned(&range)?;
-        Ok(DeviceSlice {
-            buffer: self,
-            range,
-        })
+        Ok(DeviceSlice { buffer: self, range })
     }
 
     /// A part of the buffer as kernel output, or as both.
@@ -107,33 +94,22 @@ impl DeviceBuffer {
     /// As [`slice`](Self::slice).
     pub fn slice_mut(&mut self, range: Range<usize>) -> Result<DeviceSliceMut<'_>, Error> {
         self.check_aligned(&range)?;
-        Ok(DeviceSliceMut {
-            buffer: self,
-            range,
-        })
+        Ok(DeviceSliceMut { buffer: self, range })
     }
 
     fn check(&self, range: Range<usize>) -> Result<(), Error> {
         if range.start <= range.end && range.end <= self.length {
             return Ok(());
         }
-        Err(Error::Range {
-            start: range.start,
-            end: range.end,
-            length: self.length,
-        })
+        Err(Error::Range { start: range.start, end: range.end, length: self.length })
     }
 
     fn check_aligned(&self, range: &Range<usize>) -> Result<(), Error> {
         self.check(range.clone())?;
-        if range.start % 16 == 0 {
+        if range.start.is_multiple_of(16) {
             return Ok(());
         }
-        Err(Error::Range {
-            start: range.start,
-            end: range.end,
-            length: self.length,
-        })
+        Err(Error::Range { start: range.start, end: range.end, length: self.length })
     }
 }
 
@@ -186,10 +162,7 @@ impl DeviceSliceMut<'_> {
     /// The same part, to read.
     #[must_use]
     pub fn as_slice(&self) -> DeviceSlice<'_> {
-        DeviceSlice {
-            buffer: self.buffer,
-            range: self.range.clone(),
-        }
+        DeviceSlice { buffer: self.buffer, range: self.range.clone() }
     }
 
     /// Copies `data` over the last bytes of the part.

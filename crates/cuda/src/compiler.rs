@@ -60,10 +60,7 @@ impl Compiler {
         folder: &Path,
         architecture: &str,
     ) -> Result<String, CompileError> {
-        let refused = |log: String| CompileError::Source {
-            source_name: name.to_owned(),
-            log,
-        };
+        let refused = |log: String| CompileError::Source { source_name: name.to_owned(), log };
         let text = |text: &str| {
             CString::new(text).map_err(|_| refused("the text contains a zero byte".into()))
         };
@@ -75,25 +72,22 @@ impl Compiler {
             "--device-as-default-execution-space".to_owned(),
             format!("--include-path={}", folder.display()),
         ];
-        // SAFETY: the program was just created and is destroyed below, once.
-        let compiled = unsafe { result::compile_program(program, &options) };
-        let ptx = compiled.and_then(|()| unsafe { result::get_ptx(program) });
-        let log = unsafe { result::get_program_log(program) };
-        unsafe { result::destroy_program(program) }.map_err(|error| refused(error.to_string()))?;
+        // SAFETY: the program was just created; it is destroyed once, after its last use.
+        let (ptx, log, destroyed) = unsafe {
+            let compiled = result::compile_program(program, &options);
+            let ptx = compiled.and_then(|()| result::get_ptx(program));
+            (ptx, result::get_program_log(program), result::destroy_program(program))
+        };
+        destroyed.map_err(|error| refused(error.to_string()))?;
         match ptx {
             Ok(ptx) => Ok(from_c(&ptx)),
-            Err(_) => Err(refused(
-                log.map_or_else(|error| error.to_string(), |log| from_c(&log)),
-            )),
+            Err(_) => Err(refused(log.map_or_else(|error| error.to_string(), |log| from_c(&log)))),
         }
     }
 }
 
 /// Text up to the zero byte that ends it.
 fn from_c(text: &[std::ffi::c_char]) -> String {
-    let bytes = text
-        .iter()
-        .map(|&byte| byte.cast_unsigned())
-        .take_while(|&byte| byte != 0);
+    let bytes = text.iter().map(|&byte| byte.cast_unsigned()).take_while(|&byte| byte != 0);
     String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned()
 }

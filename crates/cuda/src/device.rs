@@ -46,9 +46,7 @@ struct Inner {
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Device")
-            .field("name", &self.properties().name)
-            .finish_non_exhaustive()
+        f.debug_struct("Device").field("name", &self.properties().name).finish_non_exhaustive()
     }
 }
 
@@ -62,10 +60,7 @@ impl Device {
         if let Some(devices) = DEVICES.get() {
             return Ok(devices.clone());
         }
-        let devices = gpu::devices()?
-            .into_iter()
-            .map(|gpu| Self::new(Box::new(gpu)))
-            .collect();
+        let devices = gpu::devices()?.into_iter().map(|gpu| Self::new(Box::new(gpu))).collect();
         Ok(DEVICES.get_or_init(|| devices).clone())
     }
 
@@ -76,10 +71,7 @@ impl Device {
     pub fn number(number: usize) -> Result<Self, Error> {
         let devices = Self::all()?;
         let count = devices.len();
-        devices.into_iter().nth(number).ok_or(Error::NoSuchDevice {
-            given: number,
-            count,
-        })
+        devices.into_iter().nth(number).ok_or(Error::NoSuchDevice { given: number, count })
     }
 
     /// The device to use where nobody chose one: number 0, or the one that the environment
@@ -87,10 +79,7 @@ impl Device {
     ///
     /// # Errors
     /// Those of [`Device::number`]; [`Error::NoSuchDevice`] also for a variable that is no number.
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "it can fail, so it cannot be the trait's"
-    )]
+    #[allow(clippy::should_implement_trait, reason = "it can fail, so it cannot be the trait's")]
     pub fn default() -> Result<Self, Error> {
         match std::env::var("LANECRYPT_DEVICE") {
             Err(_) => Self::number(0),
@@ -113,12 +102,7 @@ impl Device {
     }
 
     fn new(driver: Box<dyn Driver>) -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                driver,
-                kernels: Mutex::default(),
-            }),
-        }
+        Self { inner: Arc::new(Inner { driver, kernels: Mutex::default() }) }
     }
 
     /// What the device reports about itself.
@@ -147,11 +131,7 @@ impl Device {
         name: &'static str,
         shared_bytes: u32,
     ) -> Result<LoadedKernel, Error> {
-        let mut kernels = self
-            .inner
-            .kernels
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = self.inner.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(name) {
             return Ok(*kernel);
         }

@@ -140,9 +140,7 @@ impl Engine {
     /// # Errors
     /// Driver errors.
     pub fn resources(&self, kernel: &Kernel) -> Result<Option<Resources>, Error> {
-        let loaded = self
-            .device
-            .kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
+        let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
         self.device.driver().resources(loaded)
     }
 
@@ -159,10 +157,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let length = output.as_slice().len();
         if input.len() != length {
-            let error = lanecrypt_core::Error::OutputLength {
-                input: input.len(),
-                output: length,
-            };
+            let error = lanecrypt_core::Error::OutputLength { input: input.len(), output: length };
             return Err(Error::Data(error));
         }
         self.check_device(input)?;
@@ -203,9 +198,7 @@ impl Engine {
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Duration, Error> {
-        self.device
-            .driver()
-            .time(&mut || self.run(operation, input, output))
+        self.device.driver().time(&mut || self.run(operation, input, output))
     }
 
     fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
@@ -230,12 +223,7 @@ impl Engine {
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
         let whole = self.whole_blocks(operation, input.len())?;
-        self.launch(
-            operation,
-            input.address(),
-            output.as_slice().address(),
-            whole,
-        )?;
+        self.launch(operation, input.address(), output.as_slice().address(), whole)?;
         if whole * self.block_bytes < input.len() {
             let mut tail = [0; MAX_BLOCK];
             let tail = &mut tail[..input.len() - whole * self.block_bytes];
@@ -251,11 +239,7 @@ impl Engine {
         let block = self.block_bytes;
         if matches!(operation, Operation::Ecb(_)) && !length.is_multiple_of(block) {
             let mode = Mode::Ecb;
-            let error = lanecrypt_core::Error::NotWholeBlocks {
-                mode,
-                given: length,
-                block,
-            };
+            let error = lanecrypt_core::Error::NotWholeBlocks { mode, given: length, block };
             return Err(Error::Data(error));
         }
         Ok(length / block)
@@ -269,19 +253,10 @@ impl Engine {
         whole: usize,
         tail: &mut [u8],
     ) -> Result<(), Error> {
-        let counter = self
-            .counter(operation)?
-            .map(|counter| counter.plus(whole as u128));
+        let counter = self.counter(operation)?.map(|counter| counter.plus(whole as u128));
         let mut block = DeviceBuffer::zeroed(&self.device, MAX_BLOCK)?;
         let address = block.slice_mut(0..MAX_BLOCK)?.as_slice().address();
-        self.launch_at(
-            &self.program.ctr,
-            &self.encrypt,
-            address,
-            address,
-            1,
-            counter,
-        )?;
+        self.launch_at(&self.program.ctr, &self.encrypt, address, address, 1, counter)?;
         let mut keystream = [0; MAX_BLOCK];
         block.read(0, &mut keystream)?;
         for (byte, key) in tail.iter_mut().zip(keystream) {
@@ -296,13 +271,11 @@ impl Engine {
         };
         let accepted = self.block_bytes;
         let parsed = Counter::from_block(counter).filter(|_| counter.len() == accepted);
-        parsed
-            .map(Some)
-            .ok_or(Error::Data(lanecrypt_core::Error::IvLength {
-                mode: Mode::Ctr,
-                given: counter.len(),
-                accepted,
-            }))
+        parsed.map(Some).ok_or(Error::Data(lanecrypt_core::Error::IvLength {
+            mode: Mode::Ctr,
+            given: counter.len(),
+            accepted,
+        }))
     }
 
     fn launch(
@@ -333,9 +306,7 @@ impl Engine {
         if blocks == 0 {
             return Ok(());
         }
-        let loaded = self
-            .device
-            .kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
+        let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
         let shape = kernel.shape(blocks, 1);
         let resident = self.device.driver().resident_blocks(loaded, shape)?;
         let shape = kernel.shape(blocks, self.device.properties().multiprocessors * resident);
@@ -388,15 +359,12 @@ impl Engine {
         staging: &'a mut Option<DeviceBuffer>,
         bytes: usize,
     ) -> Result<&'a mut DeviceBuffer, Error> {
-        let kept = staging.take_if(|buffer| buffer.len() >= bytes);
-        let buffer = match kept {
-            Some(buffer) => buffer,
-            None => {
-                *staging = None; // frees the one that is too small first
-                DeviceBuffer::zeroed(&self.device, bytes.next_power_of_two())?
-            }
-        };
-        Ok(staging.insert(buffer))
+        let large_enough = staging.take_if(|buffer| buffer.len() >= bytes);
+        if let Some(buffer) = large_enough {
+            return Ok(staging.insert(buffer));
+        }
+        *staging = None; // frees the one that is too small first
+        Ok(staging.insert(DeviceBuffer::zeroed(&self.device, bytes.next_power_of_two())?))
     }
 }
 
@@ -410,14 +378,8 @@ impl Kernel {
         let threads = threads_needed
             .next_multiple_of(32)
             .clamp(u64::from(smallest), u64::from(self.threads)) as u32;
-        let grid = threads_needed
-            .div_ceil(u64::from(threads))
-            .min(u64::from(resident.max(1)));
-        Shape {
-            grid: grid as u32,
-            threads,
-            shared_bytes: self.shared_bytes,
-        }
+        let grid = threads_needed.div_ceil(u64::from(threads)).min(u64::from(resident.max(1)));
+        Shape { grid: grid as u32, threads, shared_bytes: self.shared_bytes }
     }
 
     /// Whether a thread block of this kernel fits a device.

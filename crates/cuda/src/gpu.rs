@@ -39,10 +39,7 @@ unsafe impl Send for ModuleHandle {}
 fn doing<T>(result: Result<T, DriverError>, doing: impl FnOnce() -> String) -> Result<T, Error> {
     result.map_err(|error| {
         let text = |text: Result<&std::ffi::CStr, DriverError>| {
-            text.map_or_else(
-                |_| "unknown".to_owned(),
-                |text| text.to_string_lossy().into_owned(),
-            )
+            text.map_or_else(|_| "unknown".to_owned(), |text| text.to_string_lossy().into_owned())
         };
         Error::Driver {
             doing: doing(),
@@ -60,9 +57,7 @@ fn unavailable(reason: String) -> Error {
 pub(crate) fn devices() -> Result<Vec<Gpu>, Error> {
     // SAFETY: opening libcuda runs its initialisers, which is what any CUDA program does.
     if !unsafe { sys::is_culib_present() } {
-        return Err(unavailable(
-            "no NVIDIA driver: libcuda was not found".into(),
-        ));
+        return Err(unavailable("no NVIDIA driver: libcuda was not found".into()));
     }
     result::init()
         .map_err(|error| unavailable(format!("the NVIDIA driver does not start: {error}")))?;
@@ -74,15 +69,11 @@ pub(crate) fn devices() -> Result<Vec<Gpu>, Error> {
             version_text(REQUIRED_CUDA),
         )));
     }
-    let count = doing(result::device::get_count(), || {
-        "counting CUDA devices".into()
-    })?;
+    let count = doing(result::device::get_count(), || "counting CUDA devices".into())?;
     if count == 0 {
         return Err(unavailable("the NVIDIA driver finds no device".into()));
     }
-    (0..count.unsigned_abs() as usize)
-        .map(|number| Gpu::new(number, version))
-        .collect()
+    (0..count.unsigned_abs() as usize).map(|number| Gpu::new(number, version)).collect()
 }
 
 fn version_text(version: i32) -> String {
@@ -99,14 +90,10 @@ fn driver_version() -> Result<i32, Error> {
 
 impl Gpu {
     fn new(number: usize, driver_version: i32) -> Result<Self, Error> {
-        let context = doing(CudaContext::new(number), || {
-            format!("opening CUDA device {number}")
-        })?;
+        let context = doing(CudaContext::new(number), || format!("opening CUDA device {number}"))?;
         let attribute = |attribute| {
-            doing(context.attribute(attribute), || {
-                format!("querying CUDA device {number}")
-            })
-            .map(i32::unsigned_abs)
+            doing(context.attribute(attribute), || format!("querying CUDA device {number}"))
+                .map(i32::unsigned_abs)
         };
         let properties = Properties {
             name: doing(context.name(), || format!("naming CUDA device {number}"))?,
@@ -118,23 +105,16 @@ impl Gpu {
             shared_bytes_per_block: attribute(
                 Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
             )?,
-            memory_bytes: doing(context.total_mem(), || {
-                format!("sizing CUDA device {number}")
-            })? as u64,
+            memory_bytes: doing(context.total_mem(), || format!("sizing CUDA device {number}"))?
+                as u64,
             clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
             driver_version,
         };
-        Ok(Self {
-            context,
-            properties,
-            modules: Mutex::default(),
-        })
+        Ok(Self { context, properties, modules: Mutex::default() })
     }
 
     fn bind(&self) -> Result<(), Error> {
-        doing(self.context.bind_to_thread(), || {
-            format!("selecting {}", self.properties.name)
-        })
+        doing(self.context.bind_to_thread(), || format!("selecting {}", self.properties.name))
     }
 
     fn module(&self, module: &'static Module) -> Result<sys::CUmodule, Error> {
@@ -150,10 +130,7 @@ impl Gpu {
             reason: "the text contains a zero byte".into(),
         })?;
         // SAFETY: the image is PTX text that ends with a zero byte and lives through the call.
-        let handle = doing(
-            unsafe { result::module::load_data(image.as_ptr().cast()) },
-            loading,
-        )?;
+        let handle = doing(unsafe { result::module::load_data(image.as_ptr().cast()) }, loading)?;
         modules.insert(module.name, ModuleHandle(handle));
         Ok(handle)
     }
@@ -179,18 +156,15 @@ impl Driver for Gpu {
 
     fn free_bytes(&self) -> Result<usize, Error> {
         self.bind()?;
-        doing(result::mem_get_info(), || {
-            "asking for free device memory".into()
-        })
-        .map(|(free, _total)| free)
+        doing(result::mem_get_info(), || "asking for free device memory".into())
+            .map(|(free, _total)| free)
     }
 
     unsafe fn free(&self, address: u64) {
-        // SAFETY: the caller hands over an allocation of this context.
         let result = self.bind().and_then(|()| {
-            doing(unsafe { result::free_sync(address) }, || {
-                "freeing device memory".into()
-            })
+            // SAFETY: the caller hands over an allocation of this context.
+            let freed = unsafe { result::free_sync(address) };
+            doing(freed, || "freeing device memory".into())
         });
         if let Err(error) = result {
             log::warn!("{error}");
@@ -224,11 +198,10 @@ impl Driver for Gpu {
             return Ok(());
         }
         self.bind()?;
-        // SAFETY: the caller vouches for the range.
         let length = data.len();
-        doing(unsafe { result::memcpy_dtoh_sync(data, address) }, || {
-            format!("copying {length} bytes from the device")
-        })
+        // SAFETY: the caller vouches for the range.
+        let copied = unsafe { result::memcpy_dtoh_sync(data, address) };
+        doing(copied, || format!("copying {length} bytes from the device"))
     }
 
     fn load(
@@ -241,10 +214,9 @@ impl Driver for Gpu {
         self.bind()?;
         let text = CString::new(name).unwrap_or_default();
         // SAFETY: the module is loaded and stays so.
-        let function = doing(
-            unsafe { result::module::get_function(handle, text) },
-            || format!("looking for kernel {name} in module {}", module.name),
-        )?;
+        let function = doing(unsafe { result::module::get_function(handle, text) }, || {
+            format!("looking for kernel {name} in module {}", module.name)
+        })?;
         // SAFETY: the function is of a loaded module.
         let allowed = unsafe {
             result::function::set_function_attribute(
@@ -253,9 +225,7 @@ impl Driver for Gpu {
                 shared_bytes.cast_signed(),
             )
         };
-        doing(allowed, || {
-            format!("allowing kernel {name} {shared_bytes} bytes of shared memory")
-        })?;
+        doing(allowed, || format!("allowing kernel {name} {shared_bytes} bytes of shared memory"))?;
         Ok(LoadedKernel(function as usize))
     }
 
@@ -315,9 +285,7 @@ impl Driver for Gpu {
 
     fn synchronize(&self) -> Result<(), Error> {
         self.bind()?;
-        doing(result::ctx::synchronize(), || {
-            format!("running kernels on {}", self.properties.name)
-        })
+        doing(result::ctx::synchronize(), || format!("running kernels on {}", self.properties.name))
     }
 
     fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
@@ -329,9 +297,8 @@ impl Driver for Gpu {
         end.record()?;
         self.synchronize()?;
         // SAFETY: both events are recorded and complete.
-        let milliseconds = doing(unsafe { result::event::elapsed(start.0, end.0) }, || {
-            "timing a kernel".into()
-        })?;
+        let milliseconds =
+            doing(unsafe { result::event::elapsed(start.0, end.0) }, || "timing a kernel".into())?;
         Ok(Duration::from_secs_f64(f64::from(milliseconds) / 1e3))
     }
 }
@@ -347,10 +314,9 @@ impl Event {
 
     fn record(&self) -> Result<(), Error> {
         // SAFETY: the event is live, and the stream is the default one.
-        doing(
-            unsafe { result::event::record(self.0, result::stream::null()) },
-            || "recording an event".into(),
-        )
+        doing(unsafe { result::event::record(self.0, result::stream::null()) }, || {
+            "recording an event".into()
+        })
     }
 }
 

@@ -73,11 +73,7 @@ impl Host {
             clock_khz: 0,
             driver_version: 0,
         };
-        Ok(Self {
-            library,
-            properties,
-            allocations: Mutex::default(),
-        })
+        Ok(Self { library, properties, allocations: Mutex::default() })
     }
 }
 
@@ -97,10 +93,7 @@ impl Driver for Host {
             });
         }
         let address = pointer.expose_provenance() as u64;
-        self.allocations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(address, layout);
+        self.allocations.lock().unwrap_or_else(PoisonError::into_inner).insert(address, layout);
         Ok(address)
     }
 
@@ -109,19 +102,12 @@ impl Driver for Host {
     }
 
     unsafe fn free(&self, address: u64) {
-        let layout = self
-            .allocations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&address);
+        let layout =
+            self.allocations.lock().unwrap_or_else(PoisonError::into_inner).remove(&address);
         if let Some(layout) = layout {
+            let pointer = std::ptr::with_exposed_provenance_mut(address as usize);
             // SAFETY: the address is from `allocate`, with this layout, and not used again.
-            unsafe {
-                dealloc(
-                    std::ptr::with_exposed_provenance_mut(address as usize),
-                    layout,
-                )
-            };
+            unsafe { dealloc(pointer, layout) };
         }
     }
 
@@ -176,16 +162,8 @@ impl Driver for Host {
         shape: Shape,
         parameters: &[u64],
     ) -> Result<(), Error> {
-        let Shape {
-            grid,
-            threads,
-            shared_bytes,
-        } = shape;
-        let launch = Launch {
-            grid,
-            threads,
-            shared_bytes,
-        };
+        let Shape { grid, threads, shared_bytes } = shape;
+        let launch = Launch { grid, threads, shared_bytes };
         // SAFETY: `load` stored the address of a function of this type.
         let function = unsafe { std::mem::transmute::<usize, KernelFunction>(kernel.0) };
         let bytes = size_of_val(parameters);

@@ -46,11 +46,7 @@ impl<C: DeviceCipher> OnDevice<C> {
     /// Those of [`DeviceCipher::engine`].
     pub fn new(device: &Device, key: &Key<C>) -> Result<Self, Error> {
         let engine = C::engine(device, key)?;
-        Ok(Self {
-            engine,
-            cpu: C::new(key),
-            fallbacks: AtomicU64::new(0),
-        })
+        Ok(Self { engine, cpu: C::new(key), fallbacks: AtomicU64::new(0) })
     }
 
     /// The engine, for modes and for data on the device.
@@ -72,8 +68,7 @@ impl<C: DeviceCipher> OnDevice<C> {
         direction: Direction,
         blocks: InOutBuf<'_, '_, Block<C>>,
     ) -> Result<(), Error> {
-        self.engine
-            .run_on_host_memory(Operation::Ecb(direction), bytes::<C>(blocks), &mut 0)
+        self.engine.run_on_host_memory(Operation::Ecb(direction), bytes::<C>(blocks), &mut 0)
     }
 
     fn bulk(&self, direction: Direction, mut blocks: InOutBuf<'_, '_, Block<C>>) {

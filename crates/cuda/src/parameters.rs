@@ -42,18 +42,9 @@ impl Keys {
         counter: u128,
     ) -> Zeroizing<Vec<u64>> {
         let mut block = Zeroizing::new(Vec::with_capacity(HEADER_WORDS + self.words.len() / 2));
-        block.extend([
-            input,
-            output,
-            blocks,
-            (counter >> 64) as u64,
-            counter as u64,
-            0,
-        ]);
+        block.extend([input, output, blocks, (counter >> 64) as u64, counter as u64, 0]);
         block.extend(
-            self.words
-                .chunks_exact(2)
-                .map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])),
+            self.words.chunks_exact(2).map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])),
         );
         block
     }

@@ -25,8 +25,8 @@ use std::fmt;
 pub use cipher;
 pub use lanecrypt_aes as aes;
 pub use lanecrypt_core::{
-    Backend, CipherDescription, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error,
-    Mode, Platform, Unavailable, modes,
+    Backend, CipherDescription, ConstantTime, Counter, CpuEngine, Create, Ctr, Direction, Engine,
+    Error, Mode, Platform, Unavailable, modes,
 };
 #[cfg(feature = "cuda")]
 pub use lanecrypt_cuda as cuda;
@@ -56,17 +56,11 @@ impl fmt::Display for LookupError {
         match self {
             Self::NoSuchCipher(name) => {
                 let known = CIPHERS.iter().map(|cipher| cipher.name).collect::<Vec<_>>();
-                write!(
-                    f,
-                    "there is no cipher {name:?}; known are {}",
-                    known.join(", ")
-                )
+                write!(f, "there is no cipher {name:?}; known are {}", known.join(", "))
             }
             Self::NoSuchBackend { cipher, id } => {
                 let backends = CIPHERS.iter().filter(|known| known.name == *cipher);
-                let ids = backends
-                    .flat_map(|known| known.backends)
-                    .map(|backend| backend.id);
+                let ids = backends.flat_map(|known| known.backends).map(|backend| backend.id);
                 let ids = ids.collect::<Vec<_>>().join(", ");
                 write!(f, "{cipher} has no backend {id:?}; it has {ids}")
             }
@@ -101,10 +95,7 @@ pub fn find_cipher(name: &str) -> Result<&'static CipherDescription, LookupError
 /// cannot run here.
 pub fn engine(cipher: &str, backend: &str, key: &[u8]) -> Result<Box<dyn Engine>, LookupError> {
     let cipher = find_cipher(cipher)?;
-    let found = cipher
-        .backends
-        .iter()
-        .find(|candidate| candidate.id == backend);
+    let found = cipher.backends.iter().find(|candidate| candidate.id == backend);
     let backend = found.ok_or_else(|| LookupError::NoSuchBackend {
         cipher: cipher.name,
         id: backend.to_owned(),

@@ -20,6 +20,9 @@ const CANARY: [u8; 32] = [0xc5; 32];
 const MISALIGNMENTS: [usize; 3] = [0, 1, 7];
 
 type Outcome = Result<(), Failed>;
+type Property = fn(&Case) -> Outcome;
+/// ECB results by key length and direction.
+type Answers = HashMap<(usize, Direction), Arc<Vec<u8>>>;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -42,7 +45,7 @@ fn backend_trials(
     oracle: &Arc<Oracle>,
     expected: &[&str],
 ) -> Vec<Trial> {
-    let properties: [(&str, fn(&Case) -> Outcome); 6] = [
+    let properties: [(&str, Property); 6] = [
         ("ecb_at_batch_boundaries", ecb_at_batch_boundaries),
         ("ecb_buffers", ecb_buffers),
         ("ctr_lengths", ctr_lengths),
@@ -55,17 +58,13 @@ fn backend_trials(
         eprintln!("{}/{} cannot run here: {reason}", cipher.name, backend.id);
     }
     let is_expected = expected.contains(&backend.id);
-    let trial = |(name, property): (&str, fn(&Case) -> Outcome)| {
+    let trial = |(name, property): (&str, Property)| {
         let name = format!("{}::{}::{name}", cipher.name, backend.id);
         if let Some(reason) = &unavailable {
             let reason = format!("LANECRYPT_EXPECT names it, but {reason}");
             return Trial::test(name, move || Err(reason.into())).with_ignored_flag(!is_expected);
         }
-        let case = Case {
-            cipher,
-            backend,
-            oracle: oracle.clone(),
-        };
+        let case = Case { cipher, backend, oracle: oracle.clone() };
         Trial::test(name, move || property(&case))
     };
     properties.into_iter().map(trial).collect()
@@ -86,52 +85,31 @@ impl Case {
     /// Numbers of blocks around the boundary of a batch, so that every path of it is walked.
     fn block_counts(&self) -> Vec<usize> {
         let lanes = self.backend.lanes;
-        let mut counts = vec![
-            0,
-            1,
-            2,
-            lanes - 1,
-            lanes,
-            lanes + 1,
-            2 * lanes + 1,
-            31 * lanes,
-        ];
+        let mut counts = vec![0, 1, 2, lanes - 1, lanes, lanes + 1, 2 * lanes + 1, 31 * lanes];
         counts.sort_unstable();
         counts.dedup();
         counts
     }
 
     fn keys(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.cipher
-            .key_bytes
-            .iter()
-            .map(|&length| noise(length, length as u64))
+        self.cipher.key_bytes.iter().map(|&length| noise(length, length as u64))
     }
 }
 
 /// The reference backend, whose answers over one long random input are kept.
 struct Oracle {
     cipher: &'static CipherDescription,
-    answers: Mutex<HashMap<(usize, Direction), Arc<Vec<u8>>>>,
+    answers: Mutex<Answers>,
 }
 
 impl Oracle {
     fn new(cipher: &'static CipherDescription) -> Self {
-        Self {
-            cipher,
-            answers: Mutex::default(),
-        }
+        Self { cipher, answers: Mutex::default() }
     }
 
     /// Blocks of the longest input that any backend is asked for.
     fn input(&self) -> Vec<u8> {
-        let lanes = self
-            .cipher
-            .backends
-            .iter()
-            .map(|backend| backend.lanes)
-            .max()
-            .unwrap_or(1);
+        let lanes = self.cipher.backends.iter().map(|backend| backend.lanes).max().unwrap_or(1);
         noise(31 * lanes * self.cipher.block_bytes, 99)
     }
 
@@ -190,11 +168,7 @@ impl Guarded {
         let mut bytes = vec![CANARY[0]; start];
         bytes.extend_from_slice(data);
         bytes.extend_from_slice(&CANARY);
-        Self {
-            bytes,
-            start,
-            length: data.len(),
-        }
+        Self { bytes, start, length: data.len() }
     }
 
     fn data(&mut self) -> &mut [u8] {
@@ -205,9 +179,7 @@ impl Guarded {
         if let Some(at) = self.data().iter().zip(expected).position(|(a, b)| a != b) {
             return Err(format!("{what}: byte {at} of {} is wrong", expected.len()).into());
         }
-        let around = self.bytes[..self.start]
-            .iter()
-            .chain(&self.bytes[self.start + self.length..]);
+        let around = self.bytes[..self.start].iter().chain(&self.bytes[self.start + self.length..]);
         if around.into_iter().any(|&byte| byte != CANARY[0]) {
             return Err(format!("{what}: wrote outside its buffer").into());
         }
@@ -262,13 +234,9 @@ fn ecb_buffers(case: &Case) -> Outcome {
         let answer = case.oracle.answer(&key, direction)?;
         for misalignment in MISALIGNMENTS {
             let what = format!("{direction}, {misalignment} bytes off alignment");
-            both_ways(
-                &input[..bytes],
-                &answer[..bytes],
-                misalignment,
-                &what,
-                |data| engine.ecb(direction, data),
-            )?;
+            both_ways(&input[..bytes], &answer[..bytes], misalignment, &what, |data| {
+                engine.ecb(direction, data)
+            })?;
         }
     }
     Ok(())
@@ -281,9 +249,7 @@ fn ctr_case(case: &Case, key: &[u8], counter: &[u8], length: usize) -> Outcome {
     let keystream = case.oracle.keystream(key, counter, length)?;
     let expected: Vec<u8> = input.iter().zip(&keystream).map(|(a, b)| a ^ b).collect();
     let what = format!("CTR over {length} bytes from {counter:02x?}");
-    both_ways(&input, &expected, length % 5, &what, |data| {
-        engine.ctr(counter, data)
-    })
+    both_ways(&input, &expected, length % 5, &what, |data| engine.ctr(counter, data))
 }
 
 fn ctr_lengths(case: &Case) -> Outcome {
@@ -291,16 +257,7 @@ fn ctr_lengths(case: &Case) -> Outcome {
     let batch = case.backend.lanes * block;
     for (i, key) in case.keys().enumerate() {
         let counter = noise(block, 7 + i as u64);
-        for length in [
-            0,
-            1,
-            block - 1,
-            block,
-            block + 1,
-            batch - 1,
-            batch + 1,
-            3 * batch + 5,
-        ] {
+        for length in [0, 1, block - 1, block, block + 1, batch - 1, batch + 1, 3 * batch + 5] {
             ctr_case(case, &key, &counter, length)?;
         }
     }
@@ -314,11 +271,7 @@ fn ctr_carries(case: &Case) -> Outcome {
     // Counters that carry out of their low 8, 16, 32, 64 bits, and that wrap altogether, some way
     // into the data.
     for bits in [8, 10, 16, 32, 64, 8 * block as u32] {
-        let all_ones = if bits >= 128 {
-            u128::MAX
-        } else {
-            (1 << bits) - 1
-        };
+        let all_ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
         for before in [0, 1, case.backend.lanes as u128 / 2] {
             let value = all_ones.wrapping_sub(before);
             let counter = &value.to_be_bytes()[16 - block..];
@@ -352,10 +305,7 @@ fn bad_input(case: &Case) -> Outcome {
     for direction in Direction::BOTH {
         let mut data = vec![0x77; 2 * block + 1];
         let given = data.len().to_string();
-        names(
-            engine.ecb(direction, data.as_mut_slice().into()),
-            &[&given, &block.to_string()],
-        )?;
+        names(engine.ecb(direction, data.as_mut_slice().into()), &[&given, &block.to_string()])?;
         if data.iter().any(|&byte| byte != 0x77) {
             return Err("data of a refused length was changed".into());
         }

@@ -37,11 +37,7 @@ pub const fn multiply(left: u8, right: u8, modulus: u16) -> u8 {
 #[must_use]
 pub const fn multiply_by_x(element: u8, modulus: u16) -> u8 {
     let [_, reduction] = modulus.to_be_bytes(); // x^8 = the other coefficients
-    if element & 0x80 == 0 {
-        element << 1
-    } else {
-        (element << 1) ^ reduction
-    }
+    if element & 0x80 == 0 { element << 1 } else { (element << 1) ^ reduction }
 }
 
 /// The multiplicative inverse of `element` modulo an irreducible `modulus`, and 0 for 0.

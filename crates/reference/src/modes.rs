@@ -206,11 +206,7 @@ pub fn xts_decrypt(
 ) -> Result<(), ModeError> {
     let mut mask = XtsMask::new(data_cipher, tweak_cipher, tweak, data.len())?;
     let (blocks, tail) = split_tail(data);
-    let stolen_at = if tail.is_empty() {
-        blocks.len()
-    } else {
-        blocks.len() - 16
-    };
+    let stolen_at = if tail.is_empty() { blocks.len() } else { blocks.len() - 16 };
     let (blocks, stolen) = blocks.split_at_mut(stolen_at);
     for block in blocks.chunks_exact_mut(16) {
         mask.apply(block, |block| data_cipher.decrypt_block(block));
@@ -241,17 +237,11 @@ impl XtsMask {
     ) -> Result<Self, ModeError> {
         for given in [data_cipher.block_bytes(), tweak_cipher.block_bytes()] {
             if given != 16 {
-                return Err(ModeError::BlockLength {
-                    mode: "XTS",
-                    given,
-                    accepted: "16",
-                });
+                return Err(ModeError::BlockLength { mode: "XTS", given, accepted: "16" });
             }
         }
         if data_unit_bytes < 16 {
-            return Err(ModeError::ShortDataUnit {
-                given: data_unit_bytes,
-            });
+            return Err(ModeError::ShortDataUnit { given: data_unit_bytes });
         }
         let mut mask = one_block("XTS", 16, tweak)?;
         tweak_cipher.encrypt_block(&mut mask);
@@ -308,11 +298,7 @@ fn increment_big_endian(counter: &mut [u8]) {
 fn block_length(mode: &'static str, cipher: &impl BlockCipher) -> Result<usize, ModeError> {
     match cipher.block_bytes() {
         block_bytes @ 1..=MAX_BLOCK_BYTES => Ok(block_bytes),
-        given => Err(ModeError::BlockLength {
-            mode,
-            given,
-            accepted: "1 to 16",
-        }),
+        given => Err(ModeError::BlockLength { mode, given, accepted: "1 to 16" }),
     }
 }
 
@@ -325,11 +311,7 @@ fn whole_blocks(
     if data.len().is_multiple_of(block) {
         Ok(block)
     } else {
-        Err(ModeError::PartialBlock {
-            mode,
-            given: data.len(),
-            block,
-        })
+        Err(ModeError::PartialBlock { mode, given: data.len(), block })
     }
 }
 
@@ -341,11 +323,7 @@ fn one_block(
 ) -> Result<[u8; MAX_BLOCK_BYTES], ModeError> {
     if iv.len() != block_bytes {
         let (given, accepted) = (iv.len(), block_bytes);
-        return Err(ModeError::InitializationVector {
-            mode,
-            given,
-            accepted,
-        });
+        return Err(ModeError::InitializationVector { mode, given, accepted });
     }
     let mut block = [0; MAX_BLOCK_BYTES];
     block[..block_bytes].copy_from_slice(iv);

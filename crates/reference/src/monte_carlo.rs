@@ -82,9 +82,7 @@ pub fn monte_carlo(
                 _ => Err(MonteCarloError::InitializationVector { given, accepted }),
             }
         }
-        _ => Err(MonteCarloError::Mode {
-            given: line.mode.clone(),
-        }),
+        _ => Err(MonteCarloError::Mode { given: line.mode.clone() }),
     }
 }
 
@@ -140,8 +138,5 @@ fn cbc_chain(line: &MonteCarlo, iv: &[u8], mut block_operation: impl FnMut(&mut 
         input = mem::replace(&mut previous, output);
     }
     // Now `previous` is the last output, and `input` the one before.
-    ChainEnd {
-        output: previous,
-        previous: input,
-    }
+    ChainEnd { output: previous, previous: input }
 }

@@ -32,10 +32,7 @@ impl PlaintextStream {
     /// The stream of `seed`, from the byte at `offset` (counted in bytes from 0).
     #[must_use]
     pub const fn at(seed: u64, offset: u64) -> Self {
-        Self {
-            seed,
-            position: offset,
-        }
+        Self { seed, position: offset }
     }
 
     /// The offset in bytes of the byte that comes next.
@@ -69,9 +66,7 @@ impl PlaintextStream {
 
     /// The splitmix64 output that the position lies in.
     const fn output(&self) -> u64 {
-        let state = self
-            .seed
-            .wrapping_add(STEP.wrapping_mul(self.position / 8 + 1));
+        let state = self.seed.wrapping_add(STEP.wrapping_mul(self.position / 8 + 1));
         let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ mixed >> 31

@@ -75,10 +75,7 @@ const fn aes_affine() -> AffineMap {
         rows[row as usize] = 0b1111_0001_u8.rotate_left(row);
         row += 1;
     }
-    AffineMap {
-        rows,
-        constant: 0x63,
-    }
+    AffineMap { rows, constant: 0x63 }
 }
 
 const fn aes() -> [u8; 256] {

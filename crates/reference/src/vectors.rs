@@ -164,30 +164,11 @@ impl VectorFile {
         let found = lines.len() + faults.len();
         if found != header.stated {
             let (field, stated) = (kind.count_field(), header.stated);
-            faults.push((
-                1,
-                Problem::Count {
-                    field,
-                    stated,
-                    found,
-                },
-            ));
+            faults.push((1, Problem::Count { field, stated, found }));
         }
-        let at = |(line, problem)| FormatError {
-            file: name.to_string(),
-            line,
-            problem,
-        };
+        let at = |(line, problem)| FormatError { file: name.to_string(), line, problem };
         let errors = faults.into_iter().map(at).collect();
-        Ok((
-            Self {
-                name: name.to_string(),
-                header,
-                sources,
-                lines,
-            },
-            errors,
-        ))
+        Ok((Self { name: name.to_string(), header, sources, lines }, errors))
     }
 
     /// The modes that occur in the lines, sorted, each once.
@@ -202,10 +183,7 @@ impl VectorFile {
     /// The source of the line with this index in [`lines`](Self::lines), if the file names one.
     #[must_use]
     pub fn source_of(&self, index: usize) -> Option<&str> {
-        let group = self
-            .sources
-            .iter()
-            .find(|group| group.lines.contains(&index))?;
+        let group = self.sources.iter().find(|group| group.lines.contains(&index))?;
         Some(&group.source)
     }
 }
@@ -252,15 +230,11 @@ fn parse_header(line: &str) -> Result<(Kind, Header), Problem> {
             Some(("-mct", fields)) => (Kind::MonteCarlo, fields),
             Some(("-big", fields)) => (Kind::Big, fields),
             _ => {
-                return Err(Problem::NoHeader {
-                    given: excerpt(line),
-                });
+                return Err(Problem::NoHeader { given: excerpt(line) });
             }
         },
         _ => {
-            return Err(Problem::NoHeader {
-                given: excerpt(line),
-            });
+            return Err(Problem::NoHeader { given: excerpt(line) });
         }
     };
     let fields = Fields::parse(rest, kind.header_fields())?;
@@ -274,15 +248,7 @@ fn parse_header(line: &str) -> Result<(Kind, Header), Problem> {
     };
     let cipher = fields.name("cipher")?.to_string();
     let stated = fields.number(kind.count_field())?;
-    Ok((
-        kind,
-        Header {
-            cipher,
-            mode,
-            expectation,
-            stated,
-        },
-    ))
+    Ok((kind, Header { cipher, mode, expectation, stated }))
 }
 
 fn expectation(given: &str) -> Result<Expectation, Problem> {
@@ -325,11 +291,7 @@ fn collect<L: Line>(
 fn note_comment(comment: &str, next: usize, sources: &mut Vec<SourceGroup>) {
     if let Some(source) = comment.strip_prefix(" source:") {
         let source = source.trim().to_string();
-        sources.push(SourceGroup {
-            source,
-            stated: None,
-            lines: next..next,
-        });
+        sources.push(SourceGroup { source, stated: None, lines: next..next });
     } else if let Some(count) = comment.strip_prefix(" count:")
         && let Some(group) = sources.last_mut()
     {
@@ -347,10 +309,7 @@ fn parse_line<L: Line>(
     let fields = Fields::parse(text, L::FIELDS)?;
     let line = L::from_fields(&fields, header, number)?;
     if let Some(&first_line) = ids.get(line.id()) {
-        return Err(Problem::DuplicateId {
-            id: excerpt(line.id()),
-            first_line,
-        });
+        return Err(Problem::DuplicateId { id: excerpt(line.id()), first_line });
     }
     ids.insert(line.id().to_string(), number);
     Ok(line)

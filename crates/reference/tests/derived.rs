@@ -15,11 +15,7 @@ fn products_of_fips_197() {
     assert_eq!(multiply(0x57, 0x83, AES_MODULUS), 0xc1); // section 4.2
     assert_eq!(multiply(0x57, 0x13, AES_MODULUS), 0xfe); // section 4.2.1
     assert_eq!(multiply_by_x(0x8e, AES_MODULUS), 0x07); // section 4.2.1: xtime
-    assert_eq!(
-        multiply(0x57, 0x83, 0x1b),
-        0xc1,
-        "the bit of x^8 is implied"
-    );
+    assert_eq!(multiply(0x57, 0x83, 0x1b), 0xc1, "the bit of x^8 is implied");
 }
 
 #[test]
@@ -53,10 +49,7 @@ fn multiplication_is_a_commutative_ring() {
 fn aes_sbox_of_fips_197() {
     assert_eq!(sbox::AES[0x53], 0xed); // section 5.1.1
     assert_eq!(sbox::AES[0x00], 0x63);
-    assert_eq!(
-        sbox::AES[..8],
-        [0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5]
-    ); // figure 7
+    assert_eq!(sbox::AES[..8], [0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5]); // figure 7
     assert_eq!(sbox::AES[0xff], 0x16);
     assert_eq!(sbox::AES_INVERSE[..4], [0x52, 0x09, 0x6a, 0xd5]); // figure 14
 }
@@ -75,10 +68,7 @@ fn inverted_permutations_undo() {
 
 #[test]
 fn affine_maps_take_bit_zero_as_the_least_significant() {
-    let swap_ends = AffineMap {
-        rows: [0x80, 2, 4, 8, 16, 32, 64, 1],
-        constant: 0,
-    };
+    let swap_ends = AffineMap { rows: [0x80, 2, 4, 8, 16, 32, 64, 1], constant: 0 };
     assert_eq!(swap_ends.apply(0x01), 0x80);
     assert_eq!(swap_ends.apply(0xc0), 0x41);
     assert_eq!(sbox::AES_AFFINE.apply(0), 0x63);
@@ -88,14 +78,8 @@ fn affine_maps_take_bit_zero_as_the_least_significant() {
 fn plaintext_of_seed_one() {
     let mut start = [0; 16];
     PlaintextStream::new(1).fill(&mut start);
-    assert_eq!(
-        u64::from_be_bytes(start[..8].try_into().unwrap()),
-        0xc15c_0289_ec2d_0a91
-    );
-    assert_eq!(
-        u64::from_be_bytes(start[8..].try_into().unwrap()),
-        0x67ec_8e65_a18d_ebbe
-    );
+    assert_eq!(u64::from_be_bytes(start[..8].try_into().unwrap()), 0xc15c_0289_ec2d_0a91);
+    assert_eq!(u64::from_be_bytes(start[8..].try_into().unwrap()), 0x67ec_8e65_a18d_ebbe);
 }
 
 #[test]
@@ -104,10 +88,7 @@ fn plaintext_far_into_a_stream() {
     let mut stream = PlaintextStream::at(5, u64::MAX - 11);
     stream.fill(&mut across);
     assert_eq!(stream.position(), 12, "offsets are modulo 2^64");
-    assert_eq!(
-        across[12..],
-        PlaintextStream::new(5).take(12).collect::<Vec<u8>>()
-    );
+    assert_eq!(across[12..], PlaintextStream::new(5).take(12).collect::<Vec<u8>>());
 }
 
 proptest! {

@@ -41,10 +41,7 @@ fn xor(block: &mut [u8], key: u8) {
 }
 
 const fn toy(block_bytes: usize) -> Toy {
-    Toy {
-        block_bytes,
-        key: 0xa5,
-    }
+    Toy { block_bytes, key: 0xa5 }
 }
 
 /// E(x) = x: shows what the mode itself does.
@@ -65,23 +62,13 @@ fn numbered(length: usize) -> Vec<u8> {
 #[test]
 fn ecb_by_hand() {
     let mut data = [1, 2, 3, 4, 5, 6];
-    ecb_encrypt(
-        &Toy {
-            block_bytes: 3,
-            key: 0x10,
-        },
-        &mut data,
-    )
-    .unwrap();
+    ecb_encrypt(&Toy { block_bytes: 3, key: 0x10 }, &mut data).unwrap();
     assert_eq!(data, [0x12, 0x13, 0x11, 0x15, 0x16, 0x14]);
 }
 
 #[test]
 fn cbc_by_hand() {
-    let cipher = Toy {
-        block_bytes: 2,
-        key: 0x10,
-    };
+    let cipher = Toy { block_bytes: 2, key: 0x10 };
     let mut data = [1, 2, 3, 4];
     // E([1, 2] ^ [0x80, 0x40]) = [0x52, 0x91]; E([3, 4] ^ [0x52, 0x91]) = [0x85, 0x41].
     cbc_encrypt(&cipher, &[0x80, 0x40], &mut data).unwrap();
@@ -96,27 +83,17 @@ fn ctr_wraps_at_128_bits() {
     ctr(&Identity, &[0xff; 16], &mut data).unwrap();
     assert_eq!(data[..16], [0xff; 16]);
     assert_eq!(data[16..32], [0; 16]);
-    assert_eq!(
-        data[32..],
-        [0; 8],
-        "the counter is now 1, in the last byte, which is cut off"
-    );
+    assert_eq!(data[32..], [0; 8], "the counter is now 1, in the last byte, which is cut off");
     let mut carry = [0; 32];
     let mut counter = [0; 16];
     counter[8..].fill(0xff);
     ctr(&Identity, &counter, &mut carry).unwrap();
-    assert_eq!(
-        u128::from_be_bytes(carry[16..].try_into().unwrap()),
-        1 << 64
-    );
+    assert_eq!(u128::from_be_bytes(carry[16..].try_into().unwrap()), 1 << 64);
 }
 
 #[test]
 fn ctr_wraps_at_64_bits() {
-    let cipher = Toy {
-        block_bytes: 8,
-        key: 0,
-    };
+    let cipher = Toy { block_bytes: 8, key: 0 };
     let mut data = [0; 17];
     let mut counter = [0xff; 8];
     counter[7] = 0xfe;
@@ -133,10 +110,7 @@ fn xts_masks_by_hand() {
     let mut data = numbered(48);
     xts_encrypt(&Identity, &Identity, &[0x9c; 16], &mut data).unwrap();
     assert_eq!(data, numbered(48));
-    let rotation = Toy {
-        block_bytes: 16,
-        key: 0,
-    };
+    let rotation = Toy { block_bytes: 16, key: 0 };
     let mut tweak = [0; 16];
     tweak[15] = 0x80; // alpha^127, so that the next mask is 0x87 in byte 0
     let mut data = [0; 32];
@@ -154,28 +128,14 @@ fn xts_steals_by_hand() {
     xts_encrypt(&Identity, &Identity, &xts_tweak(7), &mut data).unwrap();
     let plain = numbered(37);
     assert_eq!(data[..16], plain[..16]);
-    assert_eq!(
-        data[16..21],
-        plain[32..],
-        "the tail leads the block before it"
-    );
+    assert_eq!(data[16..21], plain[32..], "the tail leads the block before it");
     assert_eq!(data[21..32], plain[21..32]);
-    assert_eq!(
-        data[32..],
-        plain[16..21],
-        "and takes the start of that block"
-    );
+    assert_eq!(data[32..], plain[16..21], "and takes the start of that block");
 }
 
 #[test]
 fn xts_of_every_length_comes_back() {
-    let (data_cipher, tweak_cipher) = (
-        toy(16),
-        Toy {
-            block_bytes: 16,
-            key: 0x3c,
-        },
-    );
+    let (data_cipher, tweak_cipher) = (toy(16), Toy { block_bytes: 16, key: 0x3c });
     for length in 16..=80 {
         let mut data = numbered(length);
         xts_encrypt(&data_cipher, &tweak_cipher, &xts_tweak(1 << 90), &mut data).unwrap();
@@ -207,11 +167,7 @@ fn tweaks_are_little_endian() {
 
 #[test]
 fn wrong_input_is_refused_and_left_alone() {
-    let partial = ModeError::PartialBlock {
-        mode: "ECB",
-        given: 17,
-        block: 16,
-    };
+    let partial = ModeError::PartialBlock { mode: "ECB", given: 17, block: 16 };
     let mut data = numbered(17);
     assert_eq!(ecb_encrypt(&toy(16), &mut data), Err(partial));
     assert_eq!(ecb_decrypt(&toy(16), &mut data), Err(partial));
@@ -219,48 +175,22 @@ fn wrong_input_is_refused_and_left_alone() {
         partial.to_string(),
         "ECB was given 17 bytes, but takes only multiples of the 16-byte block"
     );
-    let iv = |mode| {
-        Err(ModeError::InitializationVector {
-            mode,
-            given: 15,
-            accepted: 16,
-        })
-    };
+    let iv = |mode| Err(ModeError::InitializationVector { mode, given: 15, accepted: 16 });
     assert_eq!(cbc_encrypt(&toy(16), &[0; 15], &mut data[..16]), iv("CBC"));
     assert_eq!(cbc_decrypt(&toy(16), &[0; 15], &mut data[..16]), iv("CBC"));
     assert_eq!(ctr(&toy(16), &[0; 15], &mut data), iv("CTR"));
-    assert_eq!(
-        xts_encrypt(&toy(16), &toy(16), &[0; 15], &mut data),
-        iv("XTS")
-    );
+    assert_eq!(xts_encrypt(&toy(16), &toy(16), &[0; 15], &mut data), iv("XTS"));
     let short = Err(ModeError::ShortDataUnit { given: 15 });
-    assert_eq!(
-        xts_encrypt(&toy(16), &toy(16), &[0; 16], &mut data[..15]),
-        short
-    );
+    assert_eq!(xts_encrypt(&toy(16), &toy(16), &[0; 16], &mut data[..15]), short);
     assert_eq!(
         xts_decrypt(&toy(16), &toy(16), &[0; 16], &mut data[..0]),
         Err(ModeError::ShortDataUnit { given: 0 })
     );
-    let block = ModeError::BlockLength {
-        mode: "XTS",
-        given: 8,
-        accepted: "16",
-    };
-    assert_eq!(
-        xts_decrypt(&toy(8), &toy(16), &[0; 16], &mut data),
-        Err(block)
-    );
-    assert_eq!(
-        xts_decrypt(&toy(16), &toy(8), &[0; 16], &mut data),
-        Err(block)
-    );
+    let block = ModeError::BlockLength { mode: "XTS", given: 8, accepted: "16" };
+    assert_eq!(xts_decrypt(&toy(8), &toy(16), &[0; 16], &mut data), Err(block));
+    assert_eq!(xts_decrypt(&toy(16), &toy(8), &[0; 16], &mut data), Err(block));
     for given in [0, 17] {
-        let block = ModeError::BlockLength {
-            mode: "ECB",
-            given,
-            accepted: "1 to 16",
-        };
+        let block = ModeError::BlockLength { mode: "ECB", given, accepted: "1 to 16" };
         assert_eq!(ecb_encrypt(&toy(given), &mut data), Err(block));
     }
     assert_eq!(data, numbered(17));
@@ -291,120 +221,41 @@ fn chain(mode: &str, direction: Direction, inner: u32) -> MonteCarlo {
 
 #[test]
 fn monte_carlo_ecb_by_hand() {
-    let cipher = Toy {
-        block_bytes: 2,
-        key: 0x10,
-    };
+    let cipher = Toy { block_bytes: 2, key: 0x10 };
     let end = monte_carlo_with(&chain("ecb", Direction::Encrypt, 2), &cipher).unwrap();
-    assert_eq!(
-        end,
-        ChainEnd {
-            output: vec![1, 2],
-            previous: vec![0x12, 0x11]
-        }
-    );
+    assert_eq!(end, ChainEnd { output: vec![1, 2], previous: vec![0x12, 0x11] });
     let end = monte_carlo_with(&chain("ecb", Direction::Decrypt, 1), &cipher).unwrap();
-    assert_eq!(
-        end,
-        ChainEnd {
-            output: vec![0x12, 0x11],
-            previous: vec![1, 2]
-        }
-    );
+    assert_eq!(end, ChainEnd { output: vec![0x12, 0x11], previous: vec![1, 2] });
 }
 
 #[test]
 fn monte_carlo_cbc_by_hand() {
-    let cipher = Toy {
-        block_bytes: 2,
-        key: 0x10,
-    };
+    let cipher = Toy { block_bytes: 2, key: 0x10 };
     let run =
         |direction, inner| monte_carlo_with(&chain("cbc", direction, inner), &cipher).unwrap();
     // c0 = E(in ^ iv); c1 = E(iv ^ c0); c2 = E(c0 ^ c1).
-    let (iv, c0, c1, c2) = (
-        vec![0x80, 0x40],
-        vec![0x52, 0x91],
-        vec![0xc1, 0xc2],
-        vec![0x43, 0x83],
-    );
-    assert_eq!(
-        run(Direction::Encrypt, 1),
-        ChainEnd {
-            output: c0.clone(),
-            previous: iv.clone()
-        }
-    );
-    assert_eq!(
-        run(Direction::Encrypt, 2),
-        ChainEnd {
-            output: c1.clone(),
-            previous: c0
-        }
-    );
-    assert_eq!(
-        run(Direction::Encrypt, 3),
-        ChainEnd {
-            output: c2,
-            previous: c1
-        }
-    );
+    let (iv, c0, c1, c2) = (vec![0x80, 0x40], vec![0x52, 0x91], vec![0xc1, 0xc2], vec![0x43, 0x83]);
+    assert_eq!(run(Direction::Encrypt, 1), ChainEnd { output: c0.clone(), previous: iv.clone() });
+    assert_eq!(run(Direction::Encrypt, 2), ChainEnd { output: c1.clone(), previous: c0 });
+    assert_eq!(run(Direction::Encrypt, 3), ChainEnd { output: c2, previous: c1 });
     // p0 = D(in) ^ iv; p1 = D(iv) ^ in; p2 = D(p0) ^ iv.
     let (p0, p1, p2) = (vec![0x92, 0x51], vec![0x51, 0x92], vec![0xc1, 0xc2]);
-    assert_eq!(
-        run(Direction::Decrypt, 1),
-        ChainEnd {
-            output: p0.clone(),
-            previous: iv
-        }
-    );
-    assert_eq!(
-        run(Direction::Decrypt, 2),
-        ChainEnd {
-            output: p1.clone(),
-            previous: p0
-        }
-    );
-    assert_eq!(
-        run(Direction::Decrypt, 3),
-        ChainEnd {
-            output: p2,
-            previous: p1
-        }
-    );
+    assert_eq!(run(Direction::Decrypt, 1), ChainEnd { output: p0.clone(), previous: iv });
+    assert_eq!(run(Direction::Decrypt, 2), ChainEnd { output: p1.clone(), previous: p0 });
+    assert_eq!(run(Direction::Decrypt, 3), ChainEnd { output: p2, previous: p1 });
 }
 
 #[test]
 fn monte_carlo_refuses_what_has_no_chain() {
     let refuse = |line: &MonteCarlo| monte_carlo(line, |_| panic!("an operation ran")).unwrap_err();
     let other = chain("ctr", Direction::Encrypt, 1);
-    assert_eq!(
-        refuse(&other),
-        MonteCarloError::Mode {
-            given: "ctr".into()
-        }
-    );
-    assert_eq!(
-        refuse(&chain("ecb", Direction::Encrypt, 0)),
-        MonteCarloError::NoOperation
-    );
+    assert_eq!(refuse(&other), MonteCarloError::Mode { given: "ctr".into() });
+    assert_eq!(refuse(&chain("ecb", Direction::Encrypt, 0)), MonteCarloError::NoOperation);
     let mut line = chain("cbc", Direction::Encrypt, 1);
     line.iv = None;
-    assert_eq!(
-        refuse(&line),
-        MonteCarloError::InitializationVector {
-            given: 0,
-            accepted: 2
-        }
-    );
+    assert_eq!(refuse(&line), MonteCarloError::InitializationVector { given: 0, accepted: 2 });
     let error = monte_carlo_with(&line, &toy(16)).unwrap_err();
-    assert_eq!(
-        error,
-        MonteCarloError::InputLength {
-            given: 2,
-            accepted: 16
-        }
-    );
+    assert_eq!(error, MonteCarloError::InputLength { given: 2, accepted: 16 });
 }
 
 proptest! {

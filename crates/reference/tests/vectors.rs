@@ -34,10 +34,7 @@ fn committed_files() -> Vec<PathBuf> {
 /// A file of one mode with these lines, whose header counts them rightly.
 fn file(mode: &str, expect: &str, lines: &[&str]) -> String {
     let count = lines.len();
-    format!(
-        "# bcv1 cipher=toy mode={mode} expect={expect} vectors={count}\n{}\n",
-        lines.join("\n")
-    )
+    format!("# bcv1 cipher=toy mode={mode} expect={expect} vectors={count}\n{}\n", lines.join("\n"))
 }
 
 fn listed(kind: &str, line: &str) -> String {
@@ -71,10 +68,7 @@ fn fault(text: &str) -> (usize, String) {
         Err(VectorError::Format(error)) => {
             assert_eq!(error.file, "toy.txt");
             let message = error.to_string();
-            assert!(
-                message.starts_with(&format!("toy.txt, line {}: ", error.line)),
-                "{message}"
-            );
+            assert!(message.starts_with(&format!("toy.txt, line {}: ", error.line)), "{message}");
             (error.line, error.problem.to_string())
         }
         other => panic!("{other:?}"),
@@ -96,18 +90,9 @@ fn committed_files_are_read_strictly() {
         let file = VectorFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(file.lines.len(), file.header.stated);
         let grouped: usize = file.sources.iter().map(|group| group.lines.len()).sum();
-        assert_eq!(
-            grouped,
-            file.lines.len(),
-            "{path:?}: every line has a source"
-        );
+        assert_eq!(grouped, file.lines.len(), "{path:?}: every line has a source");
         for group in &file.sources {
-            assert!(
-                group
-                    .stated
-                    .is_none_or(|stated| stated == group.lines.len()),
-                "{group:?}"
-            );
+            assert!(group.stated.is_none_or(|stated| stated == group.lines.len()), "{group:?}");
         }
     }
 }
@@ -118,10 +103,7 @@ fn a_vector_in_full() {
         id=a key=00 iv=01 aad=02 tag=03 pt=04 ct=0506 dir=d note=one+two\n";
     let file = VectorFile::parse("toy.txt", text).unwrap();
     assert_eq!(file.header.cipher, "x-9");
-    assert_eq!(
-        file.header.expectation,
-        Some(Expectation::Every(Outcome::Success))
-    );
+    assert_eq!(file.header.expectation, Some(Expectation::Every(Outcome::Success)));
     assert_eq!(file.modes(), ["odd"]);
     assert_eq!(file.source_of(0), Some("here"));
     assert_eq!(file.source_of(1), None);
@@ -149,16 +131,9 @@ fn fields_of_the_other_modes() {
     assert_eq!((&ecb.iv, &ecb.aad, &ecb.tag), (&None, &None, &None));
     assert_eq!(ecb.notes, ["weak", "k1=k2=k3"], "a value may hold the sign");
     let gcm = &vectors(&file("gcm", "ok", &[GCM]))[0];
-    assert_eq!(
-        (&gcm.iv, &gcm.pt, &gcm.ct),
-        (&Some(vec![]), &Some(vec![]), &vec![])
-    );
+    assert_eq!((&gcm.iv, &gcm.pt, &gcm.ct), (&Some(vec![]), &Some(vec![]), &vec![]));
     assert_eq!(gcm.direction, None);
-    let reject = &vectors(&file(
-        "gcm",
-        "reject",
-        &["id=a key=00 iv= aad= ct=01 tag=02"],
-    ))[0];
+    let reject = &vectors(&file("gcm", "reject", &["id=a key=00 iv= aad= ct=01 tag=02"]))[0];
     assert_eq!((reject.outcome, &reject.pt), (Outcome::Rejection, &None));
 }
 
@@ -172,73 +147,40 @@ fn lines_may_say_their_mode_and_outcome() {
     let outcomes: Vec<_> = vectors(text).iter().map(|vector| vector.outcome).collect();
     let (success, rejection) = (Outcome::Success, Outcome::Rejection);
     assert_eq!(outcomes, [success, rejection, rejection, success]);
-    assert_eq!(
-        VectorFile::parse("toy.txt", text).unwrap().modes(),
-        ["ecb", "gcm"]
-    );
+    assert_eq!(VectorFile::parse("toy.txt", text).unwrap().modes(), ["ecb", "gcm"]);
 }
 
 #[test]
 fn a_chain_and_a_message_in_full() {
     let chain = &chains(&listed("mct", CHAIN))[0];
-    assert_eq!(
-        (chain.direction, chain.inner, chain.step),
-        (Direction::Decrypt, 1000, 7)
-    );
+    assert_eq!((chain.direction, chain.inner, chain.step), (Direction::Decrypt, 1000, 7));
     assert_eq!((&chain.input, &chain.output), (&vec![3, 4], &vec![5, 6]));
-    assert_eq!(
-        (&chain.previous, &chain.iv, chain.line),
-        (&vec![7, 8], &Some(vec![1, 2]), 2)
-    );
+    assert_eq!((&chain.previous, &chain.iv, chain.line), (&vec![7, 8], &Some(vec![1, 2]), 2));
     let message = &messages(&listed("big", BIG))[0];
-    assert_eq!(
-        (message.unit, message.seed, message.len),
-        (Some(4096), 255, 5_000_000_000)
-    );
-    assert_eq!(
-        (message.sha256[1], &message.notes[0][..]),
-        (0x11, "over-4GiB")
-    );
+    assert_eq!((message.unit, message.seed, message.len), (Some(4096), 255, 5_000_000_000));
+    assert_eq!((message.sha256[1], &message.notes[0][..]), (0x11, "over-4GiB"));
     let unknown = "id=a mode=new key=00 seed=00000000000000ff len=0 sha256=";
     let digest = "00".repeat(32);
-    assert_eq!(
-        messages(&listed("big", &format!("{unknown}{digest}")))[0].mode,
-        "new"
-    );
+    assert_eq!(messages(&listed("big", &format!("{unknown}{digest}")))[0].mode, "new");
 }
 
 #[test]
 fn lines_may_end_as_on_windows() {
-    assert_eq!(
-        vectors(&file("ecb", "ok", &[ECB]).replace('\n', "\r\n")).len(),
-        1
-    );
+    assert_eq!(vectors(&file("ecb", "ok", &[ECB]).replace('\n', "\r\n")).len(), 1);
 }
 
 #[test]
 fn faults_in_the_header() {
-    for text in [
-        "",
-        "\n",
-        ECB,
-        "# bcv1",
-        "# bcv2 cipher=a",
-        "#bcv1 cipher=a",
-        "# bcv1-new cipher=a",
-    ] {
+    for text in
+        ["", "\n", ECB, "# bcv1", "# bcv2 cipher=a", "#bcv1 cipher=a", "# bcv1-new cipher=a"]
+    {
         let (line, message) = fault(text);
         assert_eq!(line, 1);
         assert!(message.contains("is no header"), "{message}");
     }
     let header = |text: &str| fault(text).1;
-    assert_eq!(
-        header("# bcv1 mode=ecb expect=ok vectors=0"),
-        "field cipher is missing"
-    );
-    assert_eq!(
-        header("# bcv1 cipher=a mode=ecb expect=ok"),
-        "field vectors is missing"
-    );
+    assert_eq!(header("# bcv1 mode=ecb expect=ok vectors=0"), "field cipher is missing");
+    assert_eq!(header("# bcv1 cipher=a mode=ecb expect=ok"), "field vectors is missing");
     assert_eq!(header("# bcv1-mct cipher=a"), "field lines is missing");
     assert!(header("# bcv1-big cipher=a mode=ecb lines=0").starts_with("unknown field \"mode\""));
     assert_eq!(
@@ -247,10 +189,7 @@ fn faults_in_the_header() {
     );
     for count in ["", "-1", "+1", "0x1", "1e3", "99999999999999999999999999"] {
         let message = header(&format!("# bcv1-mct cipher=a lines={count}"));
-        assert!(
-            message.starts_with(&format!("field lines: {count:?}; accepted is")),
-            "{message}"
-        );
+        assert!(message.starts_with(&format!("field lines: {count:?}; accepted is")), "{message}");
     }
 }
 
@@ -264,20 +203,11 @@ fn a_wrong_count_is_a_fault_of_the_header() {
 #[test]
 fn faults_in_hex() {
     let message = line_fault(&ECB.replace("00ff", "00fF"));
-    assert_eq!(
-        message,
-        "field key: 'F' at digit 3; accepted are 0 to 9 and a to f"
-    );
+    assert_eq!(message, "field key: 'F' at digit 3; accepted are 0 to 9 and a to f");
     let message = line_fault(&ECB.replace("0304", "0x04"));
-    assert_eq!(
-        message,
-        "field ct: 'x' at digit 1; accepted are 0 to 9 and a to f"
-    );
+    assert_eq!(message, "field ct: 'x' at digit 1; accepted are 0 to 9 and a to f");
     let message = line_fault(&ECB.replace("0102", "010"));
-    assert_eq!(
-        message,
-        "field pt: 3 hex digits; an even number is accepted"
-    );
+    assert_eq!(message, "field pt: 3 hex digits; an even number is accepted");
 }
 
 #[test]
@@ -291,18 +221,9 @@ fn faults_in_fields() {
         "field key: \"\"; accepted is at least one character"
     );
     assert!(line_fault(&format!("{ECB} colour=red")).starts_with("unknown field \"colour\""));
-    assert_eq!(
-        line_fault(&format!("{ECB} key=00")),
-        "field key is given twice; once is accepted"
-    );
-    assert_eq!(
-        line_fault(&format!("{ECB} iv=00")),
-        "field iv is given, but mode ecb has none"
-    );
-    assert_eq!(
-        line_fault(&ECB.replace("dir=e", "dir=f")),
-        "field dir: \"f\"; accepted is e or d"
-    );
+    assert_eq!(line_fault(&format!("{ECB} key=00")), "field key is given twice; once is accepted");
+    assert_eq!(line_fault(&format!("{ECB} iv=00")), "field iv is given, but mode ecb has none");
+    assert_eq!(line_fault(&ECB.replace("dir=e", "dir=f")), "field dir: \"f\"; accepted is e or d");
     assert!(line_fault(&format!("{ECB} oops")).starts_with("\"oops\" is no field"));
     assert!(line_fault(&ECB.replace(" pt", "  pt")).starts_with("field number 3 is empty"));
     assert!(line_fault(&format!("{ECB} ")).contains("exactly one space"));
@@ -313,40 +234,25 @@ fn faults_in_fields() {
 #[test]
 fn faults_between_fields() {
     let message = line_fault(&ECB.replace("0304", "03"));
-    assert_eq!(
-        message,
-        "field ct has 1 bytes and field pt has 2; the same is accepted"
-    );
+    assert_eq!(message, "field ct has 1 bytes and field pt has 2; the same is accepted");
     let twice = fault(&file("ecb", "ok", &[ECB, ECB]));
     let message = "field id: \"a\" is already the id of line 2; ids are unique".to_string();
     assert_eq!(twice, (3, message));
     let rejected = fault(&file("gcm", "reject", &[GCM])).1;
-    assert_eq!(
-        rejected,
-        "field pt is given, but a vector that must be rejected has none"
-    );
+    assert_eq!(rejected, "field pt is given, but a vector that must be rejected has none");
     let no_tag = fault(&file("gcm", "ok", &[&GCM.replace(" tag=0a0b0c0d", "")])).1;
     assert_eq!(no_tag, "field tag is missing");
     let overruled = fault(&file("ecb", "ok", &[&format!("{ECB} expect=reject")])).1;
-    assert_eq!(
-        overruled,
-        "field expect is given, but a file without expect=per-line has none"
-    );
+    assert_eq!(overruled, "field expect is given, but a file without expect=per-line has none");
 }
 
 #[test]
 fn faults_in_chains_and_messages() {
     let chain = |from, to| fault(&listed("mct", &CHAIN.replace(from, to))).1;
-    assert_eq!(
-        chain("inner=1000", "inner=0"),
-        "field inner: \"0\"; accepted is 1 or more"
-    );
+    assert_eq!(chain("inner=1000", "inner=0"), "field inner: \"0\"; accepted is 1 or more");
     assert!(chain("step=7", "step=4294967296").starts_with("field step: \"4294967296\""));
     assert_eq!(chain(" iv=0102", ""), "field iv is missing");
-    assert_eq!(
-        chain("mode=cbc", "mode=ecb"),
-        "field iv is given, but mode ecb has none"
-    );
+    assert_eq!(chain("mode=cbc", "mode=ecb"), "field iv is given, but mode ecb has none");
     assert_eq!(
         chain("out=0506", "out="),
         "field out has 0 bytes and field in has 2; the same is accepted"
@@ -355,45 +261,21 @@ fn faults_in_chains_and_messages() {
     assert!(message("00000000000000ff", "ff").starts_with("field seed: \"ff\"; accepted is 16"));
     assert!(message("sha256=00", "sha256=").contains("accepted is 64 hex digits"));
     assert!(message("len=5", "len=-5").starts_with("field len: \"-5000000000\""));
-    assert_eq!(
-        message("unit=4096", "unit=0"),
-        "field unit: \"0\"; accepted is 1 or more"
-    );
-    assert_eq!(
-        message("mode=xts", "mode=ctr"),
-        "field unit is given, but mode ctr has none"
-    );
+    assert_eq!(message("unit=4096", "unit=0"), "field unit: \"0\"; accepted is 1 or more");
+    assert_eq!(message("mode=xts", "mode=ctr"), "field unit is given, but mode ctr has none");
 }
 
 #[test]
 fn a_lenient_reader_keeps_the_good_lines() {
     let other = ECB.replace("id=a", "id=b");
-    let text = file(
-        "ecb",
-        "ok",
-        &["# source: one", ECB, "id=", "# source: two", ECB, &other],
-    )
-    .replace("vectors=6", "vectors=5");
+    let text = file("ecb", "ok", &["# source: one", ECB, "id=", "# source: two", ECB, &other])
+        .replace("vectors=6", "vectors=5");
     let (good, errors) = VectorFile::parse_lenient("toy.txt", &text).unwrap();
     assert_eq!(good.lines.len(), 2);
-    assert_eq!(
-        (good.source_of(0), good.source_of(1)),
-        (Some("one"), Some("two"))
-    );
+    assert_eq!((good.source_of(0), good.source_of(1)), (Some("one"), Some("two")));
     let lines: Vec<_> = errors.iter().map(|error| error.line).collect();
-    assert_eq!(
-        lines,
-        [4, 6, 1],
-        "two bad lines, then the count of all four"
-    );
-    assert!(matches!(
-        errors[2].problem,
-        Problem::Count {
-            stated: 5,
-            found: 4,
-            ..
-        }
-    ));
+    assert_eq!(lines, [4, 6, 1], "two bad lines, then the count of all four");
+    assert!(matches!(errors[2].problem, Problem::Count { stated: 5, found: 4, .. }));
 }
 
 #[test]
@@ -409,13 +291,7 @@ fn files_that_cannot_be_read() {
     fs::write(&path, bytes).unwrap();
     let (good, errors) = VectorFile::read_lenient(&path).unwrap();
     assert!(good.lines.is_empty());
-    assert!(matches!(
-        errors[0].problem,
-        Problem::Character {
-            given: '\u{fffd}',
-            ..
-        }
-    ));
+    assert!(matches!(errors[0].problem, Problem::Character { given: '\u{fffd}', .. }));
 }
 
 #[test]

@@ -79,11 +79,7 @@ mod tests {
         for (position, plane) in planes.iter().enumerate() {
             plane.to_le_bytes(&mut lanes);
             for (lane, row) in blocks.chunks_exact(block).enumerate() {
-                assert_eq!(
-                    bit(&lanes, lane),
-                    bit(row, position),
-                    "lane {lane} bit {position}"
-                );
+                assert_eq!(bit(&lanes, lane), bit(row, position), "lane {lane} bit {position}");
             }
         }
         let mut back = vec![0; blocks.len()];

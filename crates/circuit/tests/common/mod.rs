@@ -19,9 +19,7 @@ fn multiply(mut a: u16, b: u16) -> u16 {
 pub(crate) fn aes_tables() -> ([u8; 256], [u8; 256]) {
     let (mut forward, mut backward) = ([0; 256], [0; 256]);
     for input in 0..256u16 {
-        let inverse = (0..256)
-            .find(|&other| multiply(input, other) == 1)
-            .unwrap_or(0) as u8;
+        let inverse = (0..256).find(|&other| multiply(input, other) == 1).unwrap_or(0) as u8;
         let turned = (1..5).fold(inverse, |sum, count| sum ^ inverse.rotate_left(count));
         let output = turned ^ 0x63;
         forward[usize::from(input)] = output;

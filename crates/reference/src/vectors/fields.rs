@@ -20,25 +20,16 @@ impl<'text> Fields<'text> {
         let mut fields: Vec<(&str, &str)> = Vec::new();
         for (index, word) in line.split(' ').enumerate() {
             if word.is_empty() {
-                return Err(Problem::EmptyField {
-                    position: index + 1,
-                });
+                return Err(Problem::EmptyField { position: index + 1 });
             }
             let Some((name, value)) = word.split_once('=') else {
-                return Err(Problem::NotAField {
-                    given: excerpt(word),
-                });
+                return Err(Problem::NotAField { given: excerpt(word) });
             };
             if !accepted.contains(&name) {
-                return Err(Problem::UnknownField {
-                    given: excerpt(name),
-                    accepted,
-                });
+                return Err(Problem::UnknownField { given: excerpt(name), accepted });
             }
             if fields.iter().any(|(earlier, _)| *earlier == name) {
-                return Err(Problem::DuplicateField {
-                    field: name.to_string(),
-                });
+                return Err(Problem::DuplicateField { field: name.to_string() });
             }
             fields.push((name, value));
         }
@@ -47,10 +38,7 @@ impl<'text> Fields<'text> {
 
     /// The value of a field, if the line has it.
     pub(super) fn optional(&self, field: &str) -> Option<&'text str> {
-        self.0
-            .iter()
-            .find(|(name, _)| *name == field)
-            .map(|(_, value)| *value)
+        self.0.iter().find(|(name, _)| *name == field).map(|(_, value)| *value)
     }
 
     /// The value of a field that the line must have; it may be empty.
@@ -73,9 +61,7 @@ impl<'text> Fields<'text> {
 
     /// The bytes of a hex field, if the line has it.
     pub(super) fn optional_bytes(&self, field: &'static str) -> Result<Option<Vec<u8>>, Problem> {
-        self.optional(field)
-            .map(|value| decode(field, value))
-            .transpose()
+        self.optional(field).map(|value| decode(field, value)).transpose()
     }
 
     /// The bytes of a hex field that holds exactly `N` bytes, which `accepted` says in words.
@@ -85,9 +71,7 @@ impl<'text> Fields<'text> {
         accepted: &'static str,
     ) -> Result<[u8; N], Problem> {
         let bytes = self.bytes(field)?;
-        bytes
-            .try_into()
-            .map_err(|_| invalid(field, self.optional(field).unwrap_or(""), accepted))
+        bytes.try_into().map_err(|_| invalid(field, self.optional(field).unwrap_or(""), accepted))
     }
 
     /// A decimal number that the line must have.
@@ -102,20 +86,13 @@ impl<'text> Fields<'text> {
     /// The marks of the `note` field, which `+` joins.
     pub(super) fn notes(&self) -> Vec<std::string::String> {
         let marks = self.optional("note").unwrap_or("").split('+');
-        marks
-            .filter(|mark| !mark.is_empty())
-            .map(ToString::to_string)
-            .collect()
+        marks.filter(|mark| !mark.is_empty()).map(ToString::to_string).collect()
     }
 }
 
 /// The error for a value that the field does not take.
 pub(super) fn invalid(field: &'static str, given: &str, accepted: &'static str) -> Problem {
-    Problem::Value {
-        field,
-        given: excerpt(given),
-        accepted,
-    }
+    Problem::Value { field, given: excerpt(given), accepted }
 }
 
 /// The bytes of lower-case hex.
@@ -125,8 +102,5 @@ fn decode(field: &'static str, value: &str) -> Result<Vec<u8>, Problem> {
         return Err(Problem::Digit { field, given, at });
     }
     // With only hex digits left, the one thing `hex` can still refuse is half a byte.
-    hex::decode(value).map_err(|_| Problem::OddDigits {
-        field,
-        digits: value.len(),
-    })
+    hex::decode(value).map_err(|_| Problem::OddDigits { field, digits: value.len() })
 }

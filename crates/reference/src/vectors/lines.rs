@@ -123,9 +123,8 @@ pub(super) trait Line: Sized {
 }
 
 impl Line for Vector {
-    const FIELDS: &'static [&'static str] = &[
-        "id", "mode", "expect", "key", "iv", "aad", "tag", "pt", "ct", "dir", "note",
-    ];
+    const FIELDS: &'static [&'static str] =
+        &["id", "mode", "expect", "key", "iv", "aad", "tag", "pt", "ct", "dir", "note"];
 
     fn from_fields(fields: &Fields<'_>, header: &Header, line: usize) -> Result<Self, Problem> {
         let mode = match header.mode.as_deref() {
@@ -166,9 +165,8 @@ impl Line for Vector {
 }
 
 impl Line for MonteCarlo {
-    const FIELDS: &'static [&'static str] = &[
-        "id", "mode", "dir", "inner", "step", "key", "iv", "in", "out", "prev",
-    ];
+    const FIELDS: &'static [&'static str] =
+        &["id", "mode", "dir", "inner", "step", "key", "iv", "in", "out", "prev"];
 
     fn from_fields(fields: &Fields<'_>, _: &Header, line: usize) -> Result<Self, Problem> {
         let chain = Self {
@@ -205,9 +203,8 @@ impl Line for MonteCarlo {
 }
 
 impl Line for BigMessage {
-    const FIELDS: &'static [&'static str] = &[
-        "id", "mode", "unit", "key", "iv", "seed", "len", "sha256", "tag", "note",
-    ];
+    const FIELDS: &'static [&'static str] =
+        &["id", "mode", "unit", "key", "iv", "seed", "len", "sha256", "tag", "note"];
 
     fn from_fields(fields: &Fields<'_>, _: &Header, line: usize) -> Result<Self, Problem> {
         let mode = fields.name("mode")?.to_string();
@@ -309,21 +306,9 @@ fn check_lengths(
     (other, other_bytes): (&'static str, &[u8]),
 ) -> Result<(), Problem> {
     let (given, accepted) = (bytes.len(), other_bytes.len());
-    if given == accepted {
-        Ok(())
-    } else {
-        Err(Problem::Lengths {
-            field,
-            given,
-            other,
-            accepted,
-        })
-    }
+    if given == accepted { Ok(()) } else { Err(Problem::Lengths { field, given, other, accepted }) }
 }
 
 fn unexpected(field: &'static str, context: &str) -> Problem {
-    Problem::UnexpectedField {
-        field,
-        context: excerpt(context),
-    }
+    Problem::UnexpectedField { field, context: excerpt(context) }
 }

@@ -1,0 +1,71 @@
+//! bench-all from the command line to the report.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{cpu, environment::Environment, gpu, plan::Options, record::Record, report};
+
+/// Runs bench-all; the exit code is 0, 1 where something failed, or 2 for wrong options.
+#[must_use]
+pub fn run() -> ExitCode {
+    if std::env::var_os(cpu::PLAN).is_some() {
+        return ended(cpu::measuring_process());
+    }
+    let options = Options::parse();
+    if let Err(error) = options.check() {
+        eprintln!("bench-all: {error}");
+        return ExitCode::from(2);
+    }
+    ended(measure(&options))
+}
+
+fn ended(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench-all: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(options: &Options) -> Result<(), String> {
+    let environment = Environment::of_this_machine();
+    if environment.gpu_details.is_none() && !options.cpu_only {
+        eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
+    }
+    let (cases, mut skipped) = options.cpu_cases();
+    let bar = progress_bar(cases.len() + gpu::steps(options));
+    bar.set_message("CPU");
+    let mut measurements = cpu::measure(&cases, options.quick, &bar)?;
+    bar.set_message("GPU");
+    let on_gpu = gpu::measure(options, &bar)?;
+    bar.finish_and_clear();
+
+    measurements.extend(on_gpu.measurements);
+    skipped.extend(on_gpu.skipped);
+    let mut kernels = on_gpu.kernels;
+    if kernels.is_empty() {
+        kernels = gpu::compiled_kernels("sm_90");
+    }
+    let folder = options.out.clone().unwrap_or_else(|| default_folder(&environment));
+    let record = Record { environment, skipped, measurements, kernels };
+    report::write(&record, &folder)
+        .map_err(|error| format!("writing {}: {error}", folder.display()))?;
+    println!("{}", report::terminal(&record));
+    println!("Report: {}", folder.join("report.md").display());
+    Ok(())
+}
+
+fn default_folder(environment: &Environment) -> PathBuf {
+    PathBuf::from("benches/record").join(environment.folder_name())
+}
+
+/// Hidden where standard error is no terminal.
+fn progress_bar(steps: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{msg:4} {wide_bar} {pos}/{len} {eta}");
+    let bar = ProgressBar::new(steps as u64);
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

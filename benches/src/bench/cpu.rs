@@ -1,0 +1,167 @@
+//! Measuring on the CPU: criterion in a process of its own, so that its output stays out of ours.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use criterion::{Criterion, SamplingMode, Throughput};
+use indicatif::ProgressBar;
+use serde::Deserialize;
+
+use super::{
+    plan::{Case, find, key, noise},
+    record::{Measurement, Place},
+    verify::{iv, verify},
+};
+
+/// The environment variable that makes this program the measuring process: the path of its plan.
+pub(super) const PLAN: &str = "LANECRYPT_BENCH_PLAN";
+/// Set for short measurements.
+const QUICK: &str = "LANECRYPT_BENCH_QUICK";
+
+const GROUP: &str = "cpu";
+/// A pass that takes longer is timed once, by its verification.
+const LONGEST_PASS: Duration = Duration::from_secs(1);
+const ESTIMATES: &str = "new/estimates.json";
+/// What a single pass is noted as.
+const SINGLE: &str = "single.json";
+
+/// Verifies and measures all cases.
+///
+/// # Errors
+/// A sentence naming what failed; wrong output is a failure.
+pub(super) fn measure(
+    cases: &[Case],
+    quick: bool,
+    bar: &ProgressBar,
+) -> Result<Vec<Measurement>, String> {
+    if cases.is_empty() {
+        return Ok(Vec::new());
+    }
+    let text = |error: std::io::Error| format!("measuring on the CPU: {error}");
+    let folder = tempfile::tempdir().map_err(text)?;
+    let plan = folder.path().join("plan.json");
+    fs::write(&plan, serde_json::to_string(cases).map_err(|error| error.to_string())?)
+        .map_err(text)?;
+    let mut command = Command::new(std::env::current_exe().map_err(text)?);
+    command.args(["--bench", "--quiet", "--noplot"]).env(PLAN, &plan);
+    if quick {
+        command.env(QUICK, "1");
+    }
+    let complaints = fs::File::create(folder.path().join("stderr")).map_err(text)?;
+    let mut child = command.stdout(Stdio::piped()).stderr(complaints).spawn().map_err(text)?;
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).lines() {
+            if line.map_err(text)?.contains("time:") {
+                bar.inc(1);
+            }
+        }
+    }
+    let status = child.wait().map_err(text)?;
+    if !status.success() {
+        // Criterion's own progress goes there too.
+        let complaints = fs::read_to_string(folder.path().join("stderr")).unwrap_or_default();
+        let complaints = complaints.lines().filter(|line| !line.starts_with("Benchmarking"));
+        let complaints = complaints.collect::<Vec<_>>().join("\n");
+        return Err(format!("the measuring process ended with {status}: {complaints}"));
+    }
+    let results = cases.iter().enumerate();
+    results.map(|(i, case)| result(&folder.path().join(GROUP).join(i.to_string()), case)).collect()
+}
+
+/// What criterion writes about a case.
+#[derive(Deserialize)]
+struct Estimates {
+    median: Estimate,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    /// Nanoseconds.
+    point_estimate: f64,
+}
+
+fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let (text, samples) = match read(ESTIMATES) {
+        Some(text) => (Some(text), SAMPLES),
+        None => (read(SINGLE), 1),
+    };
+    let missing = || format!("no result for {case:?}");
+    let estimates: Estimates =
+        serde_json::from_str(&text.ok_or_else(missing)?).map_err(|error| error.to_string())?;
+    Ok(Measurement {
+        cipher: case.cipher.clone(),
+        key_bits: 8 * case.key_bytes,
+        backend: case.backend.clone(),
+        work: case.work,
+        place: Place::Cpu,
+        bytes: case.bytes,
+        seconds: estimates.median.point_estimate / 1e9,
+        samples,
+    })
+}
+
+/// Passes that criterion takes the median of.
+const SAMPLES: usize = 20;
+
+/// The measuring process: runs the plan that [`PLAN`] names. Criterion reads its own options from
+/// the command line.
+///
+/// # Errors
+/// A sentence naming what failed.
+pub(super) fn measuring_process() -> Result<(), String> {
+    let plan = std::env::var_os(PLAN).ok_or("no plan")?;
+    let folder = Path::new(&plan).parent().ok_or("the plan lies in a folder")?.to_path_buf();
+    let text = fs::read_to_string(&plan).map_err(|error| error.to_string())?;
+    let cases: Vec<Case> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let (warm_up, measurement) =
+        if std::env::var_os(QUICK).is_some() { (30, 120) } else { (150, 500) };
+    let mut criterion = Criterion::default()
+        .configure_from_args()
+        .output_directory(&folder)
+        .warm_up_time(Duration::from_millis(warm_up))
+        .measurement_time(Duration::from_millis(measurement))
+        .sample_size(SAMPLES)
+        .nresamples(1001);
+    for (i, case) in cases.iter().enumerate() {
+        measure_case(&mut criterion, &folder, i, case)?;
+    }
+    Ok(())
+}
+
+fn measure_case(
+    criterion: &mut Criterion,
+    folder: &Path,
+    number: usize,
+    case: &Case,
+) -> Result<(), String> {
+    let (cipher, contender) = find(case).ok_or_else(|| format!("nothing computes {case:?}"))?;
+    let pass = verify(case, cipher, contender)?;
+    if pass > LONGEST_PASS {
+        let folder = folder.join(GROUP).join(number.to_string());
+        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let text = format!(r#"{{"median":{{"point_estimate":{}}}}}"#, pass.as_nanos());
+        fs::write(folder.join(SINGLE), text).map_err(|error| error.to_string())?;
+        println!("{number} time: one pass");
+        return Ok(());
+    }
+    let engine =
+        contender.engine(&key(case.key_bytes)).map_err(|error| format!("{case:?}: {error}"))?;
+    let iv = iv(cipher.block_bytes);
+    let mut data = noise(case.bytes).to_vec();
+    let mut group = criterion.benchmark_group(GROUP);
+    group.throughput(Throughput::Bytes(case.bytes as u64));
+    if pass > Duration::from_millis(5) {
+        group.sampling_mode(SamplingMode::Flat);
+    }
+    group.bench_function(number.to_string(), |bencher| {
+        bencher.iter(|| case.work.run(&*engine, &iv, std::hint::black_box(&mut data)));
+    });
+    group.finish();
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! The machine, the compiler, the commit and the date of a run.
+
+use std::fs;
+
+use lanecrypt::cuda::Device;
+use serde::Serialize;
+
+/// On what a run was made.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Environment {
+    /// The CPU's name.
+    pub(super) cpu: String,
+    /// Its instruction sets that matter here.
+    pub(super) cpu_features: String,
+    /// The GPU's name, or why there is none.
+    pub(super) gpu: String,
+    /// Multiprocessors and clock of the GPU, where there is one.
+    pub(super) gpu_details: Option<GpuDetails>,
+    /// The NVIDIA driver's version.
+    pub(super) driver: Option<String>,
+    /// The Rust compiler that built this program.
+    pub(super) compiler: &'static str,
+    /// The commit that this program was built from.
+    pub(super) commit: &'static str,
+    /// The date of the run, year first.
+    pub(super) date: String,
+}
+
+/// What throughput is compared by.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct GpuDetails {
+    /// Streaming multiprocessors.
+    pub(super) multiprocessors: u32,
+    /// Peak clock in GHz.
+    pub(super) gigahertz: f64,
+    /// Compute capability.
+    pub(super) compute_capability: String,
+}
+
+impl Environment {
+    /// Looks at this machine.
+    #[must_use]
+    pub(super) fn of_this_machine() -> Self {
+        let device = Device::default();
+        let details = device.as_ref().ok().map(|device| {
+            let properties = device.properties();
+            let (major, minor) = properties.compute_capability;
+            GpuDetails {
+                multiprocessors: properties.multiprocessors,
+                gigahertz: f64::from(properties.clock_khz) / 1e6,
+                compute_capability: format!("{major}.{minor}"),
+            }
+        });
+        Self {
+            cpu: cpu_field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            cpu_features: cpu_features(),
+            gpu: match &device {
+                Ok(device) => device.properties().name.clone(),
+                Err(error) => format!("none ({error})"),
+            },
+            driver: details.as_ref().and_then(|_| driver_version()),
+            gpu_details: details,
+            compiler: env!("LANECRYPT_COMPILER"),
+            commit: env!("LANECRYPT_COMMIT"),
+            date: jiff::Zoned::now().date().to_string(),
+        }
+    }
+
+    /// A name for the folder of this run: date, machine, commit.
+    #[must_use]
+    pub(super) fn folder_name(&self) -> String {
+        let machine = if self.gpu_details.is_some() { &self.gpu } else { &self.cpu };
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
+        };
+        let machine: String = machine.chars().map(plain).collect();
+        format!("{}-{}-{}", self.date, machine.trim_matches('-'), self.commit)
+    }
+}
+
+/// A field of the first processor in /proc/cpuinfo.
+fn cpu_field(name: &str) -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line.split_once(':').map(|(_, value)| value.trim().to_owned())
+}
+
+fn cpu_features() -> String {
+    let flags = cpu_field("flags").unwrap_or_default();
+    let interesting = ["aes", "avx2", "avx512f", "gfni", "vaes"];
+    let has = |name: &&str| flags.split(' ').any(|flag| flag == *name);
+    interesting.into_iter().filter(has).collect::<Vec<_>>().join(" ")
+}
+
+/// The driver's own version, as nvidia-smi shows it.
+fn driver_version() -> Option<String> {
+    let text = fs::read_to_string("/proc/driver/nvidia/version").ok()?;
+    let is_version =
+        |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
+    text.split_whitespace().find(is_version).map(str::to_owned)
+}

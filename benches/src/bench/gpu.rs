@@ -1,0 +1,284 @@
+//! Measuring on the GPU: resident data by the device's events, end to end by the clock.
+
+use std::time::Instant;
+
+use indicatif::ProgressBar;
+use lanecrypt::{
+    Backend, CipherDescription, Direction, Platform,
+    cuda::{Device, DeviceBuffer, Engine, Operation, kernels},
+};
+
+use super::{
+    plan::{Options, Work, key, noise},
+    record::{KernelResources, Measurement, Place},
+    verify::{iv, verify_piece},
+};
+
+/// Passes that the median is of; odd, and at least ten.
+const SAMPLES: usize = 11;
+/// Bytes compared with the CPU at the start, in the middle and at the end of resident data.
+const WINDOW: usize = 1 << 20;
+
+/// Everything measured on the GPU.
+#[derive(Debug, Default)]
+pub(super) struct GpuResults {
+    /// Throughput.
+    pub(super) measurements: Vec<Measurement>,
+    /// What the kernels take of this device.
+    pub(super) kernels: Vec<KernelResources>,
+    /// Backends that could not run, with the reason.
+    pub(super) skipped: Vec<String>,
+}
+
+/// The backends of a cipher that are chosen and run on a GPU.
+fn backends<'a>(
+    options: &'a Options,
+    cipher: &'static CipherDescription,
+) -> impl Iterator<Item = &'static Backend> + 'a {
+    let on_gpu = |backend: &&Backend| backend.platform == Platform::Cuda;
+    cipher.backends.iter().filter(on_gpu).filter(|backend| options.takes(backend.id))
+}
+
+/// Number of (backend, key size) pairs, for the progress bar.
+#[must_use]
+pub(super) fn steps(options: &Options) -> usize {
+    if options.cpu_only {
+        return 0;
+    }
+    let of = |cipher| backends(options, cipher).count() * options.key_bytes(cipher).len();
+    options.ciphers().map(of).sum()
+}
+
+/// Verifies and measures all chosen backends.
+///
+/// # Errors
+/// A sentence naming what failed; wrong output is a failure.
+pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults, String> {
+    let mut results = GpuResults::default();
+    if options.cpu_only {
+        return Ok(results);
+    }
+    let device = match Device::default() {
+        Ok(device) => device,
+        Err(error) => {
+            results.skipped.push(format!("every GPU backend: {error}"));
+            return Ok(results);
+        }
+    };
+    let resident = options.sizes(&[64 << 10, 1 << 20, 16 << 20, 256 << 20, 4 << 30], &[1 << 30]);
+    let largest = resident.iter().copied().max().unwrap_or(0);
+    let free = device.free_bytes().map_err(|error| error.to_string())?;
+    if 2 * largest > free {
+        return Err(format!("two buffers of {largest} bytes do not fit in {free} free bytes"));
+    }
+    let mut buffers = Buffers::filled(&device, largest)?;
+    let end_to_end = options.sizes(&[64 << 10, 1 << 20, 16 << 20], &[1 << 20]);
+    for cipher in options.ciphers() {
+        for backend in backends(options, cipher) {
+            if let Err(reason) = (backend.available)() {
+                results.skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
+                continue;
+            }
+            for &key_bytes in options.key_bytes(cipher) {
+                let target = Target::new(cipher, backend, key_bytes)?;
+                for work in Work::ON_DEVICE {
+                    for &bytes in &resident {
+                        results.measurements.push(target.resident(work, bytes, &mut buffers)?);
+                    }
+                    for bytes in end_to_end.iter().copied().filter(|&b| b <= 64 << 20) {
+                        results.measurements.push(target.end_to_end(work, bytes)?);
+                    }
+                }
+                if key_bytes == cipher.key_bytes[0] {
+                    results.kernels.extend(target.kernels(&device)?);
+                }
+                bar.inc(1);
+            }
+        }
+    }
+    Ok(results)
+}
+
+/// Resident input and output.
+struct Buffers {
+    input: DeviceBuffer,
+    output: DeviceBuffer,
+}
+
+impl Buffers {
+    /// Random input: never zeros, which can run faster than real data.
+    fn filled(device: &Device, bytes: usize) -> Result<Self, String> {
+        let text = |error: lanecrypt::cuda::Error| error.to_string();
+        let mut input = DeviceBuffer::zeroed(device, bytes).map_err(text)?;
+        for start in (0..bytes).step_by(64 << 20) {
+            let length = (64 << 20).min(bytes - start);
+            input.write(start, noise(length)).map_err(text)?;
+        }
+        Ok(Self { input, output: DeviceBuffer::zeroed(device, bytes).map_err(text)? })
+    }
+}
+
+/// A backend under a key.
+struct Target {
+    cipher: &'static CipherDescription,
+    backend: &'static Backend,
+    key: Vec<u8>,
+    engine: Box<dyn lanecrypt::Engine>,
+}
+
+impl Target {
+    fn new(
+        cipher: &'static CipherDescription,
+        backend: &'static Backend,
+        key_bytes: usize,
+    ) -> Result<Self, String> {
+        let key = key(key_bytes);
+        let engine = (backend.create)(&key).map_err(|error| error.to_string())?;
+        Ok(Self { cipher, backend, key, engine })
+    }
+
+    fn engine(&self) -> Result<&Engine, String> {
+        let engine = self.engine.as_any().downcast_ref::<Engine>();
+        engine.ok_or_else(|| format!("{} is no device engine", self.backend.id))
+    }
+
+    fn measurement(
+        &self,
+        work: Work,
+        place: Place,
+        bytes: usize,
+        mut seconds: Vec<f64>,
+    ) -> Measurement {
+        seconds.sort_by(f64::total_cmp);
+        Measurement {
+            cipher: self.cipher.name.to_owned(),
+            key_bits: 8 * self.key.len(),
+            backend: self.backend.id.to_owned(),
+            work,
+            place,
+            bytes,
+            seconds: seconds[seconds.len() / 2],
+            samples: seconds.len(),
+        }
+    }
+
+    fn resident(
+        &self,
+        work: Work,
+        bytes: usize,
+        buffers: &mut Buffers,
+    ) -> Result<Measurement, String> {
+        let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
+        let engine = self.engine()?;
+        let iv = iv(self.cipher.block_bytes);
+        let operation = match work {
+            Work::EcbEncrypt => Operation::Ecb(Direction::Encrypt),
+            Work::EcbDecrypt => Operation::Ecb(Direction::Decrypt),
+            _ => Operation::Ctr(&iv),
+        };
+        let input = buffers.input.slice(0..bytes).map_err(text)?;
+        let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
+        engine.run(operation, &input, &mut output).map_err(text)?;
+        self.verify_resident(work, bytes, buffers)?;
+        let mut seconds = Vec::with_capacity(SAMPLES);
+        for _ in 0..SAMPLES {
+            let input = buffers.input.slice(0..bytes).map_err(text)?;
+            let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
+            let time = engine.time(operation, &input, &mut output).map_err(text)?;
+            seconds.push(time.as_secs_f64());
+        }
+        Ok(self.measurement(work, Place::Resident, bytes, seconds))
+    }
+
+    /// Compares the start, the middle and the end with a CPU, then poisons the output.
+    fn verify_resident(
+        &self,
+        work: Work,
+        bytes: usize,
+        buffers: &mut Buffers,
+    ) -> Result<(), String> {
+        let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
+        let length = WINDOW.min(bytes);
+        let block = self.cipher.block_bytes;
+        for offset in [0, (bytes - length) / 2 / block * block, bytes - length] {
+            let (mut input, mut output) = (vec![0; length], vec![0; length]);
+            buffers.input.read(offset, &mut input).map_err(text)?;
+            buffers.output.read(offset, &mut output).map_err(text)?;
+            verify_piece(self.cipher, &self.key, work, offset, &input, &output)
+                .map_err(|error| format!("{}: {error}", self.backend.id))?;
+            buffers.output.write(offset, &vec![0xee; length]).map_err(text)?;
+        }
+        Ok(())
+    }
+
+    fn end_to_end(&self, work: Work, bytes: usize) -> Result<Measurement, String> {
+        let iv = iv(self.cipher.block_bytes);
+        let mut data = noise(bytes).to_vec();
+        let run = |data: &mut [u8]| {
+            work.run(&*self.engine, &iv, data)
+                .map_err(|error| format!("{}: {error}", self.backend.id))
+        };
+        run(&mut data)?;
+        verify_piece(self.cipher, &self.key, work, 0, noise(bytes), &data)
+            .map_err(|error| format!("{}: {error}", self.backend.id))?;
+        let mut seconds = Vec::with_capacity(SAMPLES);
+        for _ in 0..SAMPLES {
+            let start = Instant::now();
+            run(&mut data)?;
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        Ok(self.measurement(work, Place::EndToEnd, bytes, seconds))
+    }
+
+    /// What this program's kernels take of the device, as the driver compiled them.
+    fn kernels(&self, device: &Device) -> Result<Vec<KernelResources>, String> {
+        let engine = self.engine()?;
+        let mut rows = Vec::new();
+        for kernel in engine.program().kernels() {
+            let resources = engine.resources(&kernel).map_err(|error| error.to_string())?;
+            rows.extend(resources.map(|resources| KernelResources {
+                kernel: kernel.name.to_owned(),
+                architecture: device.properties().name.clone(),
+                registers: resources.registers,
+                shared_bytes: resources.static_shared_bytes + kernel.shared_bytes,
+                local_bytes: resources.local_bytes,
+                spill_bytes: 0, // the driver counts spills as local bytes
+            }));
+        }
+        Ok(rows)
+    }
+}
+
+/// The rows of the committed table for one architecture, which needs no GPU: static shared memory
+/// only.
+#[must_use]
+pub(super) fn compiled_kernels(architecture: &str) -> Vec<KernelResources> {
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        let number = |i: usize| fields.get(i).and_then(|field| field.parse::<u32>().ok());
+        (fields.get(1) == Some(&architecture)).then_some(())?;
+        Some(KernelResources {
+            kernel: fields[0].to_owned(),
+            architecture: architecture.to_owned(),
+            registers: number(2)?,
+            shared_bytes: number(3)?,
+            local_bytes: number(4)?,
+            spill_bytes: number(5)? + number(6)?,
+        })
+    };
+    kernels::RESOURCES.lines().filter_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_committed_table_has_every_kernel() {
+        let rows = compiled_kernels("sm_90");
+        assert!(rows.iter().any(|row| row.kernel == "aes_bitslice_ctr" && row.registers > 32));
+        let entries = kernels::MODULES.iter().map(|m| m.ptx.matches(".visible .entry").count());
+        assert_eq!(rows.len(), entries.sum::<usize>());
+        assert!(compiled_kernels("sm_1").is_empty());
+    }
+}

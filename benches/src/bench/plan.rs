@@ -1,0 +1,312 @@
+//! What is measured: cases, and the choice of them on the command line.
+
+use std::{fmt, sync::OnceLock};
+
+use clap::Parser;
+use lanecrypt::{Backend, CIPHERS, CipherDescription, Direction, Engine, Error, Platform, modes};
+use serde::{Deserialize, Serialize};
+
+use super::baseline::{self, Baseline};
+
+/// Measures every cipher and every backend that this machine can run, and writes a report.
+///
+/// Output is verified before it is timed. The report goes to a folder of its own under
+/// benches/record: report.md, report.csv, report.json and pictures.
+///
+/// Example: bench-all --quick --cipher aes --backend bitslice-u64 --size 1M
+#[derive(Clone, Debug, Parser)]
+#[command(name = "bench-all", verbatim_doc_comment)]
+pub(super) struct Options {
+    /// One key size, fewer modes and sizes, shorter measurements: minutes instead of an hour.
+    #[arg(long)]
+    pub(super) quick: bool,
+    /// Only these ciphers (repeat for several).
+    #[arg(long, value_name = "NAME")]
+    pub(super) cipher: Vec<String>,
+    /// Only these backends (repeat for several); baselines are always measured.
+    #[arg(long, value_name = "ID")]
+    pub(super) backend: Vec<String>,
+    /// Only these sizes, in bytes or with K, M, G (repeat for several).
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    pub(super) size: Vec<usize>,
+    /// Only the GPU.
+    #[arg(long, conflicts_with = "cpu_only")]
+    pub(super) gpu_only: bool,
+    /// Only the CPU.
+    #[arg(long)]
+    pub(super) cpu_only: bool,
+    /// The folder to write to, instead of a new one under benches/record.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<std::path::PathBuf>,
+}
+
+/// Bytes from text such as `4096`, `64K` or `4G`.
+fn parse_size(text: &str) -> Result<usize, String> {
+    let wrong = || format!("{text:?} is no size: give bytes, or a number with K, M or G");
+    let (digits, shift) = match text.to_ascii_uppercase().chars().last() {
+        Some('K') => (&text[..text.len() - 1], 10),
+        Some('M') => (&text[..text.len() - 1], 20),
+        Some('G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number: usize = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).filter(|&bytes| bytes > 0).ok_or_else(wrong)
+}
+
+/// What runs over the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum Work {
+    /// ECB encryption.
+    EcbEncrypt,
+    /// ECB decryption.
+    EcbDecrypt,
+    /// CTR, XOR with data.
+    Ctr,
+    /// CBC decryption.
+    CbcDecrypt,
+    /// XTS encryption of one data unit.
+    XtsEncrypt,
+}
+
+impl Work {
+    const ALL: [Self; 5] =
+        [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr, Self::CbcDecrypt, Self::XtsEncrypt];
+    /// What kernels do themselves.
+    pub(super) const ON_DEVICE: [Self; 3] = [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr];
+
+    /// Runs it in place. The counter, IV or tweak is `iv`.
+    ///
+    /// # Errors
+    /// The engine's and the mode's.
+    pub(super) fn run(self, engine: &dyn Engine, iv: &[u8], data: &mut [u8]) -> Result<(), Error> {
+        match self {
+            Self::EcbEncrypt => engine.ecb(Direction::Encrypt, data.into()),
+            Self::EcbDecrypt => engine.ecb(Direction::Decrypt, data.into()),
+            Self::Ctr => engine.ctr(iv, data.into()),
+            Self::CbcDecrypt => modes::cbc_decrypt(engine, iv, data.into()),
+            Self::XtsEncrypt => modes::xts(engine, engine, iv, Direction::Encrypt, data.into()),
+        }
+    }
+}
+
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EcbEncrypt => "ECB encryption",
+            Self::EcbDecrypt => "ECB decryption",
+            Self::Ctr => "CTR",
+            Self::CbcDecrypt => "CBC decryption",
+            Self::XtsEncrypt => "XTS encryption",
+        })
+    }
+}
+
+/// One measurement on a CPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Case {
+    /// The cipher's name.
+    pub(super) cipher: String,
+    /// Bytes of the key.
+    pub(super) key_bytes: usize,
+    /// The backend's id, or a baseline's name.
+    pub(super) backend: String,
+    /// The mode.
+    pub(super) work: Work,
+    /// Bytes of data.
+    pub(super) bytes: usize,
+}
+
+/// The key that everything is measured with: any will do, none is special.
+#[must_use]
+pub(super) fn key(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (i * 37 + 11) as u8).collect()
+}
+
+/// Something that is measured: a backend, or another library.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Contender {
+    /// One of ours.
+    Backend(&'static Backend),
+    /// Another library's.
+    Baseline(&'static Baseline),
+}
+
+impl Contender {
+    /// The id or name in reports.
+    #[must_use]
+    pub(super) fn id(&self) -> &'static str {
+        match self {
+            Self::Backend(backend) => backend.id,
+            Self::Baseline(baseline) => baseline.name,
+        }
+    }
+
+    /// Makes its engine.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    pub(super) fn engine(&self, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
+        match self {
+            Self::Backend(backend) => (backend.create)(key),
+            Self::Baseline(baseline) => (baseline.create)(key),
+        }
+    }
+}
+
+/// The contender of a case.
+#[must_use]
+pub(super) fn find(case: &Case) -> Option<(&'static CipherDescription, Contender)> {
+    let cipher = CIPHERS.iter().copied().find(|cipher| cipher.name == case.cipher)?;
+    let all = contenders(cipher);
+    all.into_iter().find(|contender| contender.id() == case.backend).map(|found| (cipher, found))
+}
+
+/// Everything that computes a cipher on a CPU, the baselines last.
+fn contenders(cipher: &'static CipherDescription) -> Vec<Contender> {
+    let ours = cipher.backends.iter().filter(|backend| backend.platform == Platform::Cpu);
+    let theirs = baseline::BASELINES.iter().filter(|baseline| baseline.cipher == cipher.name);
+    ours.map(Contender::Backend).chain(theirs.map(Contender::Baseline)).collect()
+}
+
+impl Options {
+    /// The ciphers chosen.
+    pub(super) fn ciphers(&self) -> impl Iterator<Item = &'static CipherDescription> {
+        let chosen = self.cipher.clone();
+        CIPHERS.iter().copied().filter(move |cipher| {
+            chosen.is_empty() || chosen.iter().any(|name| name == cipher.name)
+        })
+    }
+
+    /// Names on the command line that do not exist, with those that do.
+    ///
+    /// # Errors
+    /// One sentence for a person.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for name in &self.cipher {
+            lanecrypt::find_cipher(name).map_err(|error| error.to_string())?;
+        }
+        let known = || self.ciphers().flat_map(|cipher| cipher.backends).map(|backend| backend.id);
+        for id in &self.backend {
+            if !known().any(|known| known == id) {
+                let known = known().collect::<Vec<_>>().join(", ");
+                return Err(format!("there is no backend {id:?}; known are {known}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a backend is chosen.
+    #[must_use]
+    pub(super) fn takes(&self, id: &str) -> bool {
+        self.backend.is_empty() || self.backend.iter().any(|chosen| chosen == id)
+    }
+
+    /// Key sizes to measure.
+    #[must_use]
+    pub(super) fn key_bytes(&self, cipher: &CipherDescription) -> &'static [usize] {
+        if self.quick { &cipher.key_bytes[..1] } else { cipher.key_bytes }
+    }
+
+    /// Sizes to measure: those chosen, or the ones given here.
+    #[must_use]
+    pub(super) fn sizes(&self, full: &[usize], quick: &[usize]) -> Vec<usize> {
+        if !self.size.is_empty() {
+            return self.size.clone();
+        }
+        if self.quick { quick.to_vec() } else { full.to_vec() }
+    }
+
+    /// Every case on the CPU, and backends that cannot run with the reason.
+    #[must_use]
+    pub(super) fn cpu_cases(&self) -> (Vec<Case>, Vec<String>) {
+        let (mut cases, mut skipped) = (Vec::new(), Vec::new());
+        if self.gpu_only {
+            return (cases, skipped);
+        }
+        let works = if self.quick { &Work::ALL[..3] } else { &Work::ALL[..] };
+        for cipher in self.ciphers() {
+            let block = cipher.block_bytes;
+            let sizes = self.sizes(
+                &[block, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20],
+                &[block, 4 << 10, 1 << 20],
+            );
+            for contender in contenders(cipher) {
+                if let Contender::Backend(backend) = contender {
+                    if !self.takes(backend.id) {
+                        continue;
+                    }
+                    if let Err(reason) = (backend.available)() {
+                        skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
+                        continue;
+                    }
+                }
+                for &key_bytes in self.key_bytes(cipher) {
+                    for &work in works.iter().filter(|&&work| fits(work, block)) {
+                        cases.extend(sizes.iter().map(|&bytes| Case {
+                            cipher: cipher.name.to_owned(),
+                            key_bytes,
+                            backend: contender.id().to_owned(),
+                            work,
+                            bytes: bytes.next_multiple_of(block),
+                        }));
+                    }
+                }
+            }
+        }
+        (cases, skipped)
+    }
+}
+
+/// XTS is defined for 16-byte blocks only.
+fn fits(work: Work, block: usize) -> bool {
+    work != Work::XtsEncrypt || block == 16
+}
+
+/// Reproducible random data, never zeros: up to the largest CPU size.
+///
+/// # Panics
+/// Where more is asked for than there is.
+pub(super) fn noise(bytes: usize) -> &'static [u8] {
+    static NOISE: OnceLock<Vec<u8>> = OnceLock::new();
+    let noise = NOISE.get_or_init(|| {
+        let mut data = vec![0; 64 << 20];
+        lanecrypt_reference::vectors::PlaintextStream::new(1).fill(&mut data);
+        data
+    });
+    &noise[..bytes]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(parse_size("16"), Ok(16));
+        assert_eq!(parse_size("64k"), Ok(64 << 10));
+        assert_eq!(parse_size("4G"), Ok(4 << 30));
+        for wrong in ["", "K", "-1", "1.5M", "0", "99999999999999999999", "12Q"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_the_known_ones() {
+        let options = Options::parse_from(["bench-all", "--cipher", "rot13"]);
+        assert!(options.check().unwrap_err().contains("aes"));
+        let options = Options::parse_from(["bench-all", "--backend", "abacus"]);
+        assert!(options.check().unwrap_err().contains("bitslice-u64"));
+        let options = Options::parse_from(["bench-all", "--backend", "table32", "--cipher", "aes"]);
+        assert_eq!(options.check(), Ok(()));
+    }
+
+    #[test]
+    fn every_case_can_be_found_again() {
+        let options = Options::parse_from(["bench-all"]);
+        let (cases, _) = options.cpu_cases();
+        assert!(cases.len() > 100, "{}", cases.len());
+        assert!(cases.iter().all(|case| find(case).is_some()));
+        let quick = Options::parse_from(["bench-all", "--quick"]).cpu_cases().0;
+        assert!(quick.len() * 3 < cases.len());
+    }
+}

@@ -1,0 +1,277 @@
+//! The report: tables for the terminal and for Markdown, CSV, JSON.
+
+use std::{fmt::Write as _, fs, io, path::Path};
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use super::{
+    chart,
+    papers::{self, P1_RESOURCES},
+    plan::Work,
+    record::{Measurement, Place, Record},
+};
+
+/// Rows and columns under a title.
+struct Section {
+    title: String,
+    note: String,
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Section {
+    fn render(&self, markdown: bool) -> String {
+        let mut table = Table::new();
+        table.load_style(if markdown {
+            presets::ASCII_MARKDOWN
+        } else {
+            presets::UTF8_FULL_CONDENSED
+        });
+        table.set_header(&self.header);
+        table.add_rows(&self.rows);
+        for column in table.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        let heading = if markdown { "## " } else { "" };
+        let note = if self.note.is_empty() { String::new() } else { format!("{}\n\n", self.note) };
+        format!("{heading}{}\n\n{note}{table}\n", self.title)
+    }
+}
+
+/// Bytes as people write them.
+#[must_use]
+pub(super) fn size_name(bytes: usize) -> String {
+    for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
+        if bytes >= 1 << shift && bytes.is_multiple_of(1 << shift) {
+            return format!("{} {unit}", bytes >> shift);
+        }
+    }
+    format!("{bytes} B")
+}
+
+/// Gbit/s with about four digits.
+fn throughput(value: f64) -> String {
+    if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") }
+}
+
+/// Distinct values in order of first appearance.
+fn distinct<T: PartialEq, I: Iterator<Item = T>>(values: I) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}
+
+/// A section for every cipher, place, mode and key size: backends down, sizes across.
+fn throughput_sections(measurements: &[Measurement]) -> Vec<Section> {
+    let group = |m: &Measurement| (m.cipher.clone(), m.place, m.work, m.key_bits);
+    let groups = distinct(measurements.iter().map(group));
+    let section = |key: &(String, Place, Work, usize)| {
+        let members: Vec<&Measurement> = measurements.iter().filter(|m| group(m) == *key).collect();
+        let mut sizes = distinct(members.iter().map(|m| m.bytes));
+        sizes.sort_unstable();
+        let row = |backend: &String| {
+            let cell = |bytes: &usize| {
+                let found = members.iter().find(|m| m.backend == *backend && m.bytes == *bytes);
+                found.map_or_else(String::new, |m| throughput(m.gbit_per_second()))
+            };
+            std::iter::once(backend.clone()).chain(sizes.iter().map(cell)).collect()
+        };
+        let backends = distinct(members.iter().map(|m| m.backend.clone()));
+        let (cipher, place, work, bits) = key;
+        Section {
+            title: format!("{}-{bits} {work}, {}, Gbit/s", cipher.to_uppercase(), place.name()),
+            note: String::new(),
+            header: std::iter::once("backend".to_owned())
+                .chain(sizes.iter().map(|&bytes| size_name(bytes)))
+                .collect(),
+            rows: backends.iter().map(row).collect(),
+        }
+    };
+    groups.iter().map(section).collect()
+}
+
+/// What every kernel takes, with P1's figures first.
+fn resource_section(record: &Record) -> Option<Section> {
+    if record.kernels.is_empty() {
+        return None;
+    }
+    let row = |name: &str, place: &str, numbers: [u32; 4]| {
+        let texts = numbers.into_iter().map(|number| number.to_string());
+        [name.to_owned(), place.to_owned()].into_iter().chain(texts).collect()
+    };
+    let theirs = P1_RESOURCES.iter().map(|&(name, shared, registers, local)| {
+        row(name, "P1, Table 4", [registers, shared, local, 0])
+    });
+    let ours = record.kernels.iter().map(|k| {
+        let numbers = [k.registers, k.shared_bytes, k.local_bytes, k.spill_bytes];
+        row(&k.kernel, &k.architecture, numbers)
+    });
+    let header = ["kernel", "on", "registers", "shared bytes", "local bytes", "spilled bytes"];
+    Some(Section {
+        title: "What the kernels take (P1, Table 4)".into(),
+        note: "P1's numbers are from the compiler of 2007 for the 8800 series.".into(),
+        header: header.map(str::to_owned).to_vec(),
+        rows: theirs.chain(ours).collect(),
+    })
+}
+
+fn paper_section(record: &Record) -> Option<Section> {
+    let comparisons = papers::comparisons(&record.measurements);
+    let header = ["paper", "figure", "theirs, Gbit/s", "our backend", "ours, Gbit/s", "ratio"];
+    let row = |c: &papers::Comparison| {
+        vec![
+            c.paper.to_owned(),
+            c.what.to_owned(),
+            format!("{}", c.theirs),
+            c.backend.clone(),
+            throughput(c.ours),
+            format!("{:.1}", c.ours / c.theirs),
+        ]
+    };
+    (!comparisons.is_empty()).then(|| Section {
+        title: "The papers' figures and ours".into(),
+        note: "Ours: ECB encryption at the largest size of this run.".into(),
+        header: header.map(str::to_owned).to_vec(),
+        rows: comparisons.iter().map(row).collect(),
+    })
+}
+
+fn sections(record: &Record) -> Vec<Section> {
+    let mut sections = throughput_sections(&record.measurements);
+    sections.extend(resource_section(record));
+    sections.extend(paper_section(record));
+    sections
+}
+
+/// The whole report for a terminal.
+#[must_use]
+pub(super) fn terminal(record: &Record) -> String {
+    let tables = sections(record).iter().map(|s| s.render(false)).collect::<Vec<_>>().join("\n");
+    format!("{tables}\n{}", environment(record))
+}
+
+fn environment(record: &Record) -> String {
+    let machine = &record.environment;
+    let mut text = format!("CPU: {} ({})\nGPU: {}", machine.cpu, machine.cpu_features, machine.gpu);
+    if let (Some(details), Some(driver)) = (&machine.gpu_details, &machine.driver) {
+        let _ = write!(
+            text,
+            ", {} multiprocessors at up to {} GHz, compute capability {}, driver {driver}",
+            details.multiprocessors, details.gigahertz, details.compute_capability
+        );
+    }
+    let _ = writeln!(
+        text,
+        "\nCompiler: {}\nCommit: {}\nDate: {}",
+        machine.compiler, machine.commit, machine.date
+    );
+    for skipped in &record.skipped {
+        let _ = writeln!(text, "Not measured: {skipped}");
+    }
+    text
+}
+
+fn markdown(record: &Record, pictures: &[String]) -> String {
+    let tables = sections(record).iter().map(|s| s.render(true)).collect::<Vec<_>>().join("\n");
+    let environment = environment(record).trim_end().replace('\n', "\n- ");
+    let pictures =
+        pictures.iter().map(|name| format!("![{name}]({name})")).collect::<Vec<_>>().join("\n\n");
+    format!(
+        "# bench-all\n\n- {environment}\n\nMedians. 1 Gbit/s = 10^9 bit/s. Every output was compared \
+         with another implementation before it was timed.\n\n{pictures}\n\n{tables}"
+    )
+}
+
+fn csv(record: &Record) -> String {
+    let mut text =
+        "cipher,key_bits,backend,work,place,bytes,seconds,gbit_per_second,samples\n".to_owned();
+    for m in &record.measurements {
+        let _ = writeln!(
+            text,
+            "{},{},{},{},\"{}\",{},{:e},{:.4},{}",
+            m.cipher,
+            m.key_bits,
+            m.backend,
+            m.work,
+            m.place.name(),
+            m.bytes,
+            m.seconds,
+            m.gbit_per_second(),
+            m.samples
+        );
+    }
+    text
+}
+
+/// Writes report.md, report.csv, report.json and the pictures; each file appears when it is
+/// complete.
+///
+/// # Errors
+/// Those of the file system.
+pub(super) fn write(record: &Record, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut pictures = Vec::new();
+    for (name, svg) in chart::charts(&record.measurements) {
+        replace(&folder.join(&name), &svg)?;
+        pictures.push(name);
+    }
+    replace(&folder.join("report.md"), &markdown(record, &pictures))?;
+    replace(&folder.join("report.csv"), &csv(record))?;
+    replace(&folder.join("report.json"), &serde_json::to_string_pretty(record)?)
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let unfinished = path.with_extension("unfinished");
+    fs::write(&unfinished, text)?;
+    fs::rename(unfinished, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(backend: &str, bytes: usize, seconds: f64) -> Measurement {
+        Measurement {
+            cipher: "aes".into(),
+            key_bits: 128,
+            backend: backend.into(),
+            work: Work::EcbEncrypt,
+            place: Place::Cpu,
+            bytes,
+            seconds,
+            samples: 11,
+        }
+    }
+
+    #[test]
+    fn a_row_a_backend_and_a_column_a_size() {
+        let all = [
+            measurement("a", 1 << 20, 1e-3),
+            measurement("b", 1 << 20, 1e-4),
+            measurement("b", 16, 1e-6),
+        ];
+        let [section] = throughput_sections(&all).try_into().ok().expect("one section");
+        assert_eq!(section.header, ["backend", "16 B", "1 MiB"]);
+        assert_eq!(section.rows[0], ["a", "", "8.389"]);
+        assert_eq!(section.rows[1], ["b", "0.128", "83.886"]);
+        assert!(section.render(true).contains("| backend |"));
+    }
+
+    #[test]
+    fn sizes_are_named_exactly() {
+        for (bytes, name) in [(16, "16 B"), (4096, "4 KiB"), (4 << 30, "4 GiB"), (1500, "1500 B")] {
+            assert_eq!(size_name(bytes), name);
+        }
+    }
+
+    #[test]
+    fn papers_stand_beside_ours() {
+        let all = [measurement("table32", 1 << 20, 1e-3)];
+        let [comparison] = papers::comparisons(&all).try_into().ok().expect("one comparison");
+        assert!((comparison.ours / comparison.theirs - 7.626).abs() < 0.01);
+    }
+}

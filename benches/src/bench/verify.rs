@@ -1,0 +1,92 @@
+//! Output is compared before it is timed.
+
+use std::time::{Duration, Instant};
+
+use lanecrypt::{CipherDescription, Engine, Error, Platform};
+
+use super::plan::{Case, Contender, Work, key, noise};
+
+/// Longest input that the reference itself is asked for; above, another CPU backend is.
+const REFERENCE_BYTES: usize = 64 << 10;
+
+/// The IV, counter or tweak that everything is measured with: carries out of 64 bits early.
+#[must_use]
+pub(super) fn iv(block: usize) -> Vec<u8> {
+    let mut iv = vec![0xff; block];
+    iv[0] = 0;
+    iv
+}
+
+/// Runs a case once, checks its output, and says how long that took.
+///
+/// # Errors
+/// A sentence naming the case where the output is wrong or the engine fails.
+pub(super) fn verify(
+    case: &Case,
+    cipher: &'static CipherDescription,
+    contender: Contender,
+) -> Result<Duration, String> {
+    let failed = |error: Error| format!("{case:?}: {error}");
+    let engine = contender.engine(&key(case.key_bytes)).map_err(failed)?;
+    let mut found = noise(case.bytes).to_vec();
+    let start = Instant::now();
+    case.work.run(&*engine, &iv(cipher.block_bytes), &mut found).map_err(failed)?;
+    let elapsed = start.elapsed();
+    let oracle = oracle(cipher, case, contender.id()).map_err(failed)?;
+    let mut expected = noise(case.bytes).to_vec();
+    case.work.run(&*oracle, &iv(cipher.block_bytes), &mut expected).map_err(failed)?;
+    if found == expected {
+        return Ok(elapsed);
+    }
+    Err(format!("{case:?} gives wrong output; nothing is timed"))
+}
+
+/// An engine to compare with: the reference, or for long inputs the last CPU backend of the table
+/// that runs here and is not the one in question.
+fn oracle(
+    cipher: &'static CipherDescription,
+    case: &Case,
+    id: &str,
+) -> Result<Box<dyn Engine>, Error> {
+    let key = key(case.key_bytes);
+    let runs = |backend: &&lanecrypt::Backend| {
+        backend.platform == Platform::Cpu && backend.id != id && (backend.available)().is_ok()
+    };
+    let other = cipher.backends.iter().rev().find(runs);
+    match other {
+        Some(backend) if case.bytes > REFERENCE_BYTES || id == "reference" => {
+            (backend.create)(&key)
+        }
+        _ => (cipher.backends[0].create)(&key),
+    }
+}
+
+/// Checks pieces of a device's output against a CPU: `output` is what `work` made of `input`,
+/// which starts `offset` bytes into the data.
+///
+/// # Errors
+/// A sentence where they differ.
+pub(super) fn verify_piece(
+    cipher: &'static CipherDescription,
+    key: &[u8],
+    work: Work,
+    offset: usize,
+    input: &[u8],
+    output: &[u8],
+) -> Result<(), String> {
+    let fastest = |backend: &&lanecrypt::Backend| {
+        backend.platform == Platform::Cpu && (backend.available)().is_ok()
+    };
+    let backend = cipher.backends.iter().rev().find(fastest).ok_or("no CPU backend runs here")?;
+    let engine = (backend.create)(key).map_err(|error| error.to_string())?;
+    let block = cipher.block_bytes;
+    let first = lanecrypt::Counter::from_block(&iv(block)).ok_or("blocks of 8 or 16 bytes")?;
+    let mut counter = vec![0; block];
+    first.plus((offset / block) as u128).fill(&mut counter);
+    let mut expected = input.to_vec();
+    work.run(&*engine, &counter, &mut expected).map_err(|error| error.to_string())?;
+    if expected == output {
+        return Ok(());
+    }
+    Err(format!("{work} gives wrong output near byte {offset}; nothing is timed"))
+}

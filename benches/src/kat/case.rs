@@ -1,0 +1,121 @@
+//! The lines of a file as cases to run.
+
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use lanecrypt::{Backend, Mode};
+use lanecrypt_reference::vectors::{BigMessage, Lines, MonteCarlo, Vector, VectorFile};
+use serde::Serialize;
+
+use super::{chain, difference::Difference, message, vector};
+
+/// The kind of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Plaintexts and ciphertexts.
+    Vectors,
+    /// Steps of Monte Carlo chains.
+    Mct,
+    /// Long messages.
+    Big,
+}
+
+/// A line whose mode this tool knows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Case<'a> {
+    Vector(&'a Vector),
+    /// A step of a chain, and how many of the file's lines come before it.
+    Chain {
+        step: &'a MonteCarlo,
+        position: usize,
+    },
+    Message(&'a BigMessage),
+}
+
+impl Case<'_> {
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Vector(_) => Kind::Vectors,
+            Self::Chain { .. } => Kind::Mct,
+            Self::Message(_) => Kind::Big,
+        }
+    }
+
+    /// The line's name and its number in the file.
+    pub(super) fn place(&self) -> (&str, usize) {
+        match self {
+            Self::Vector(vector) => (&vector.id, vector.line),
+            Self::Chain { step, .. } => (&step.id, step.line),
+            Self::Message(message) => (&message.id, message.line),
+        }
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        let name = match self {
+            Self::Vector(vector) => &vector.mode,
+            Self::Chain { step, .. } => &step.mode,
+            Self::Message(message) => &message.mode,
+        };
+        known_mode(self.kind(), name).expect("cases_of takes lines of known modes only")
+    }
+
+    /// Runs the line on a backend: what differs from the file, nothing if the case passes.
+    pub(super) fn check(&self, backend: &Backend) -> Vec<Difference> {
+        let mode = self.mode();
+        let check = || match self {
+            Self::Vector(vector) => vector::check(vector, mode, backend),
+            Self::Chain { step, .. } => chain::check(step, backend),
+            Self::Message(message) => message::check(message, mode, backend),
+        };
+        // A backend that panics fails its case and lets the others run.
+        catch_unwind(AssertUnwindSafe(check))
+            .unwrap_or_else(|panic| vec![Difference::new(None, panic_text(&*panic))])
+    }
+}
+
+/// The cases of a file, and the modes that this tool does not know, each with its number of lines.
+pub(super) fn cases_of(file: &VectorFile) -> (Vec<Case<'_>>, Vec<(&str, usize)>) {
+    let all: Vec<(&str, Case<'_>)> = match &file.lines {
+        Lines::Vectors(lines) => lines.iter().map(|l| (&l.mode[..], Case::Vector(l))).collect(),
+        Lines::MonteCarlo(lines) => {
+            let chain = |(position, step)| Case::Chain { step, position };
+            let modes = lines.iter().map(|line| &line.mode[..]);
+            modes.zip(lines.iter().enumerate().map(chain)).collect()
+        }
+        Lines::Big(lines) => lines.iter().map(|l| (&l.mode[..], Case::Message(l))).collect(),
+        // The enum is open: a kind of file that is younger than this tool.
+        _ => Vec::new(),
+    };
+    let mut cases = Vec::new();
+    let mut unknown: Vec<(&str, usize)> = Vec::new();
+    for (name, case) in all {
+        if known_mode(case.kind(), name).is_some() {
+            cases.push(case);
+        } else if let Some((_, lines)) = unknown.iter_mut().find(|(mode, _)| *mode == name) {
+            *lines += 1;
+        } else {
+            unknown.push((name, 1));
+        }
+    }
+    (cases, unknown)
+}
+
+/// The mode with this name, where lines of this kind can have it.
+fn known_mode(kind: Kind, name: &str) -> Option<Mode> {
+    match (name, kind) {
+        ("ecb", _) => Some(Mode::Ecb),
+        ("cbc", _) => Some(Mode::Cbc),
+        ("ctr", Kind::Vectors | Kind::Big) => Some(Mode::Ctr),
+        ("xts", Kind::Vectors | Kind::Big) => Some(Mode::Xts),
+        _ => None,
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", text.unwrap_or("with something that is no text"))
+}

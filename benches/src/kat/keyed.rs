@@ -1,0 +1,86 @@
+//! A mode of operation under a line's key, on one backend.
+
+use lanecrypt::{
+    Backend, Direction, Engine, Error, Mode,
+    cipher::InOutBuf,
+    modes::{cbc_decrypt, cbc_encrypt, xts},
+};
+
+/// A mode with its key and IV.
+pub(super) struct Keyed<'a> {
+    mode: Mode,
+    engine: Box<dyn Engine>,
+    /// XTS: under the tweak key.
+    tweak_engine: Option<Box<dyn Engine>>,
+    iv: &'a [u8],
+}
+
+impl<'a> Keyed<'a> {
+    /// Keys `backend` for `mode`. In XTS the key is the data key and then the tweak key.
+    pub(super) fn new(
+        backend: &Backend,
+        mode: Mode,
+        key: &[u8],
+        iv: Option<&'a [u8]>,
+    ) -> Result<Self, Error> {
+        let (data_key, tweak_key) = match mode {
+            Mode::Xts => {
+                let (data_key, tweak_key) = key.split_at(key.len() / 2);
+                (data_key, Some(tweak_key))
+            }
+            _ => (key, None),
+        };
+        Ok(Self {
+            mode,
+            engine: (backend.create)(data_key)?,
+            tweak_engine: tweak_key.map(backend.create).transpose()?,
+            iv: iv.unwrap_or_default(),
+        })
+    }
+
+    /// Runs the whole of `data`, in XTS as one data unit.
+    pub(super) fn apply(
+        &self,
+        direction: Direction,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let engine = &*self.engine;
+        match (self.mode, direction) {
+            (Mode::Ecb, _) => engine.ecb(direction, data),
+            (Mode::Ctr, _) => engine.ctr(self.iv, data),
+            (Mode::Cbc, Direction::Encrypt) => cbc_encrypt(engine, self.iv, data),
+            (Mode::Cbc, Direction::Decrypt) => cbc_decrypt(engine, self.iv, data),
+            (Mode::Xts, _) => self.data_unit(self.iv, direction, data),
+        }
+    }
+
+    /// Runs `data` in place, in XTS as data units of `unit` bytes: unit j has the tweak IV + j,
+    /// and the last may be shorter.
+    pub(super) fn apply_units(
+        &self,
+        direction: Direction,
+        unit: Option<u64>,
+        data: &mut [u8],
+    ) -> Result<(), Error> {
+        let (Mode::Xts, Some(unit), Ok(iv)) = (self.mode, unit, <[u8; 16]>::try_from(self.iv))
+        else {
+            return self.apply(direction, data.into());
+        };
+        let mut tweak = u128::from_le_bytes(iv);
+        for piece in data.chunks_mut(usize::try_from(unit).unwrap_or(usize::MAX)) {
+            self.data_unit(&tweak.to_le_bytes(), direction, piece.into())?;
+            tweak = tweak.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    fn data_unit(
+        &self,
+        tweak: &[u8],
+        direction: Direction,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let tweak_engine = self.tweak_engine.as_deref().expect("XTS has a tweak engine");
+        xts(&*self.engine, tweak_engine, tweak, direction, data)
+    }
+}

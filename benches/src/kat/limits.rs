@@ -1,0 +1,89 @@
+//! What is left out because it would take too long, and why.
+
+use lanecrypt::{Mode, Platform};
+
+use super::{case::Case, selection::Target};
+
+/// The default of `--max-bytes`: 64 MiB.
+const MAX_BYTES: u64 = 64 << 20;
+/// Longest message where a device or its emulator would be slow: 1 MiB and a few bytes.
+const SHORT_MESSAGE: u64 = (1 << 20) + 64;
+/// Lines of a Monte Carlo file that a device or its emulator runs.
+const CHAINS: usize = 6;
+
+/// What to leave out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// The longest message that was asked for; by default 64 MiB, and less on the host build of
+    /// the kernels.
+    pub max_bytes: Option<u64>,
+    /// Whether devices run every line of Monte Carlo files too.
+    pub all_chains: bool,
+}
+
+impl Limits {
+    /// Why this case is left out on this backend, if it is.
+    pub(super) fn leave_out(&self, case: &Case<'_>, target: &Target) -> Option<String> {
+        let platform = target.backend.platform;
+        match case {
+            Case::Vector(_) => None,
+            Case::Chain { position, .. } => {
+                let few = platform != Platform::Cpu && !self.all_chains;
+                (few && *position >= CHAINS).then(|| {
+                    format!(
+                        "a chain is a launch a block, so only the first {CHAINS} of a file run; \
+                         --all-mct runs all"
+                    )
+                })
+            }
+            Case::Message(message) => self.too_long(message.len, case.mode(), platform),
+        }
+    }
+
+    fn too_long(&self, length: u64, mode: Mode, platform: Platform) -> Option<String> {
+        let max = self.max_bytes.unwrap_or(MAX_BYTES);
+        if length > max {
+            return Some(format!("longer than --max-bytes, {max}"));
+        }
+        if self.max_bytes.is_some() {
+            return None;
+        }
+        match (platform, mode) {
+            // 64 Ki launches of an emulator for a MiB.
+            (Platform::CudaOnHost, Mode::Cbc) => Some(
+                "CBC encrypts a block a launch, too slow on an emulator; --max-bytes N runs it"
+                    .to_owned(),
+            ),
+            (Platform::CudaOnHost, _) if length > SHORT_MESSAGE => Some(format!(
+                "longer than the {SHORT_MESSAGE} bytes of an emulator; --max-bytes N runs it"
+            )),
+            (Platform::Cuda, Mode::Cbc) if length > SHORT_MESSAGE => Some(format!(
+                "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
+                 N runs it"
+            )),
+            _ => None,
+        }
+    }
+}
+
+/// A number of bytes with an optional suffix: K, M or G, powers of 1024.
+///
+/// ```
+/// # use lanecrypt_benches::kat::parse_bytes;
+/// assert_eq!(parse_bytes("64M"), Ok(64 << 20));
+/// assert!(parse_bytes("64 MB").is_err());
+/// ```
+///
+/// # Errors
+/// A sentence that says what is accepted.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
+        Some(b'm' | b'M') => (&text[..text.len() - 1], 20),
+        Some(b'g' | b'G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let number = digits.parse::<u64>().ok().filter(|_| !digits.starts_with('+'));
+    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "a number of bytes is digits and then K, M, G or nothing".to_owned())
+}

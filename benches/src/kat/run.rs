@@ -1,0 +1,201 @@
+//! Runs the cases: jobs of a few lines of a file on one backend, side by side.
+
+use std::time::Instant;
+
+use indicatif::ProgressBar;
+use lanecrypt::{Mode, Platform};
+use lanecrypt_reference::vectors::{Lines, VectorFile};
+use rayon::prelude::*;
+
+use super::{
+    case::{Case, cases_of},
+    limits::Limits,
+    report::{Cell, Failure, Part, Report, Skip, Tally},
+    selection::{Selection, Target, Wish},
+    sources::Sources,
+};
+
+/// Lines of a job; a long message is a job of its own.
+const LINES: usize = 128;
+
+/// Runs every line on every chosen backend. `progress` counts cases.
+#[must_use]
+pub fn run(
+    sources: &Sources,
+    selection: &Selection,
+    limits: &Limits,
+    progress: &ProgressBar,
+) -> Report {
+    let started = Instant::now();
+    let mut report = Report { backends: selection.targets().len(), ..Report::default() };
+    for failure in &sources.failures {
+        report.add_failure(failure.clone());
+    }
+    let mut planned = Vec::new();
+    for source in &sources.files {
+        let file = &source.file;
+        let wish = selection.wish(&file.header.cipher);
+        if wish == Wish::LeaveOut {
+            continue;
+        }
+        report.files += 1;
+        for fault in &source.faults {
+            report.add_failure(Failure::of_line(fault));
+        }
+        if wish == Wish::Unknown {
+            let reason = format!("no cipher {:?} in the registry", file.header.cipher);
+            report.add_unknown(reason, &file.name, file.lines.len());
+            continue;
+        }
+        let (cases, unknown) = cases_of(file);
+        for (mode, lines) in unknown {
+            report.add_unknown(format!("no mode {mode:?} here"), &file.name, lines);
+        }
+        planned.push((file, cases));
+    }
+    for part in run_jobs(&jobs(&planned, selection), limits, progress) {
+        report.add(part);
+    }
+    report.join_skips();
+    report.seconds = started.elapsed().as_secs_f64();
+    report
+}
+
+/// A few lines of a file on one backend.
+struct Job<'a> {
+    file: &'a VectorFile,
+    cases: &'a [Case<'a>],
+    target: &'a Target,
+}
+
+fn jobs<'a>(
+    planned: &'a [(&'a VectorFile, Vec<Case<'a>>)],
+    selection: &'a Selection,
+) -> Vec<Job<'a>> {
+    let mut jobs = Vec::new();
+    for (file, cases) in planned {
+        let lines = if matches!(file.lines, Lines::Big(_)) { 1 } else { LINES };
+        for target in selection.targets_of(&file.header.cipher) {
+            jobs.extend(cases.chunks(lines).map(|cases| Job { file, cases, target }));
+        }
+    }
+    jobs
+}
+
+/// The jobs' results in the jobs' order. Those on GPUs run one after the other, beside the rest.
+fn run_jobs(jobs: &[Job<'_>], limits: &Limits, progress: &ProgressBar) -> Vec<Part> {
+    let cases = jobs.iter().map(|job| job.cases.len() as u64).sum();
+    progress.set_length(cases);
+    let on_gpu = |job: &Job<'_>| job.target.backend.platform == Platform::Cuda;
+    let (gpu, others): (Vec<_>, Vec<_>) = jobs.iter().enumerate().partition(|(_, job)| on_gpu(job));
+    let run = |&(number, job): &(usize, &Job<'_>)| (number, job.run(limits, progress));
+    let (mut parts, more) = rayon::join(
+        || gpu.iter().map(run).collect::<Vec<_>>(),
+        || others.par_iter().map(run).collect::<Vec<_>>(),
+    );
+    progress.finish_and_clear();
+    parts.extend(more);
+    parts.sort_by_key(|&(number, _)| number);
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+impl Job<'_> {
+    fn run(&self, limits: &Limits, progress: &ProgressBar) -> Part {
+        let mut part = Part::default();
+        if let Some(reason) = &self.target.unavailable {
+            self.note_unavailable(reason, &mut part);
+            progress.inc(self.cases.len() as u64);
+            return part;
+        }
+        for case in self.cases {
+            match limits.leave_out(case, self.target) {
+                Some(reason) => self.skip(case, reason, &mut part),
+                None => self.check(case, &mut part),
+            }
+            progress.inc(1);
+        }
+        part
+    }
+
+    fn check(&self, case: &Case<'_>, part: &mut Part) {
+        let differences = case.check(self.target.backend);
+        let is_good = differences.is_empty();
+        let failed = usize::from(!is_good);
+        self.count(case, Tally { passed: 1 - failed, failed, skipped: 0 }, part);
+        let (id, line) = case.place();
+        for (number, difference) in differences.into_iter().enumerate() {
+            part.failures.push(Failure {
+                file: self.file.name.clone(),
+                line: Some(line),
+                id: Some(id.to_owned()),
+                backend: Some(self.target.name()),
+                direction: difference.direction.map(|direction| direction.to_string()),
+                what: difference.what,
+                cases: usize::from(number == 0),
+            });
+        }
+    }
+
+    fn skip(&self, case: &Case<'_>, reason: String, part: &mut Part) {
+        self.count(case, Tally { skipped: 1, ..Tally::default() }, part);
+        let id = case.place().0.to_owned();
+        if let Some(skip) = part.skips.iter_mut().find(|skip| skip.reason == reason) {
+            skip.names.push(id);
+            skip.cases += 1;
+        } else {
+            let backends = vec![self.target.name()];
+            part.skips.push(Skip { reason, names: vec![id], backends, cases: 1 });
+        }
+    }
+
+    /// Every case skipped, or failed where the backend was expected to be there.
+    fn note_unavailable(&self, reason: &str, part: &mut Part) {
+        let cases = self.cases.len();
+        let tally = if self.target.is_expected {
+            Tally { failed: 1, ..Tally::default() }
+        } else {
+            Tally { skipped: 1, ..Tally::default() }
+        };
+        for case in self.cases {
+            self.count(case, tally, part);
+        }
+        if self.target.is_expected {
+            part.failures.push(Failure {
+                file: self.file.name.clone(),
+                backend: Some(self.target.name()),
+                what: format!("LANECRYPT_EXPECT names it, but it cannot run here: {reason}"),
+                cases,
+                ..Failure::default()
+            });
+        } else {
+            let backends = vec![self.target.name()];
+            let reason = reason.to_owned();
+            part.skips.push(Skip { reason, names: Vec::new(), backends, cases });
+        }
+    }
+
+    fn count(&self, case: &Case<'_>, tally: Tally, part: &mut Part) {
+        let (kind, mode) = (case.kind(), mode_name(case.mode()));
+        if let Some(cell) = part.cells.iter_mut().find(|c| c.kind == kind && c.mode == mode) {
+            cell.tally += tally;
+            return;
+        }
+        part.cells.push(Cell {
+            cipher: self.target.cipher.name,
+            backend: self.target.backend.id,
+            kind,
+            mode: mode.to_owned(),
+            tally,
+        });
+    }
+}
+
+/// The mode as files write it.
+fn mode_name(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Ecb => "ecb",
+        Mode::Cbc => "cbc",
+        Mode::Ctr => "ctr",
+        Mode::Xts => "xts",
+    }
+}

@@ -1,0 +1,5 @@
+//! The tools over the registry of every cipher and backend: known-answer tests and benchmarks.
+#![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod kat;

@@ -1,0 +1,188 @@
+//! Backends that are wrong on purpose, and a kat that finds out how: the test of the test.
+
+use std::{any::Any, fs};
+
+use lanecrypt::{
+    Backend, CipherDescription, ConstantTime, Direction, Engine, Error, Platform, cipher::InOutBuf,
+};
+use lanecrypt_benches::kat::{Limits, Names, Report, Selection, run, sources};
+
+/// How an engine is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Nothing,
+    /// Leaves the last block of an output unwritten, out of place only.
+    LastBlockOutOfPlace,
+    /// Does not undo what encryption does.
+    Decryption,
+    Fails,
+    Panics,
+}
+
+/// A cipher for children: every byte of a block is XORed with the key's.
+#[derive(Debug)]
+struct Toy {
+    key: Vec<u8>,
+    fault: Fault,
+}
+
+impl Engine for Toy {
+    fn block_bytes(&self) -> usize {
+        16
+    }
+
+    fn ecb(&self, direction: Direction, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let in_place = std::ptr::eq(data.get_in().as_ptr(), data.get_out().as_ptr());
+        match self.fault {
+            Fault::Panics => panic!("out of fingers"),
+            Fault::Fails => {
+                return Err(Error::DataUnitLength { given: 0, block: 16 });
+            }
+            Fault::LastBlockOutOfPlace if !in_place => {
+                let written = data.len() - 16;
+                data = data.split_at(written).0;
+            }
+            Fault::Decryption if direction == Direction::Decrypt => return Ok(()),
+            _ => {}
+        }
+        let stream = self.key.repeat(data.len() / 16);
+        data.xor_in2out(&stream);
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A backend with a fault.
+macro_rules! toy {
+    ($id:literal, $platform:ident, $fault:ident) => {
+        Backend {
+            id: $id,
+            platform: Platform::$platform,
+            lanes: 1,
+            constant_time: ConstantTime::Yes,
+            summary: "a toy",
+            available: || Ok(()),
+            create: |key| Ok(Box::new(Toy { key: key.to_vec(), fault: Fault::$fault })),
+        }
+    };
+}
+
+static TOY: CipherDescription = CipherDescription {
+    name: "toy",
+    standard: "none",
+    block_bytes: 16,
+    key_bytes: &[16],
+    backends: &[
+        toy!("good", Cpu, Nothing),
+        toy!("good-gpu", Cuda, Nothing),
+        toy!("good-host", CudaOnHost, Nothing),
+        toy!("last-block", Cpu, LastBlockOutOfPlace),
+        toy!("decryption", Cpu, Decryption),
+        toy!("fails", Cpu, Fails),
+        toy!("panics", Cpu, Panics),
+    ],
+};
+
+fn report(text: &str, backends: &[&str], limits: Limits) -> Report {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("toy.txt"), text).expect("a file");
+    let backends = backends.iter().map(|&id| id.to_owned()).collect();
+    let names = Names { backends, ..Names::default() };
+    let selection = Selection::new(&[&TOY], &names).expect("the names are known");
+    let sources = sources::read(&[folder.path().into()]);
+    run(&sources, &selection, &limits, &indicatif::ProgressBar::hidden())
+}
+
+/// Two blocks, with a key that shows every byte.
+fn vectors() -> String {
+    let pt = "00".repeat(32);
+    let key = "101112131415161718191a1b1c1d1e1f";
+    format!(
+        "# bcv1 cipher=toy mode=ecb expect=ok vectors=1\nid=a key={key} pt={pt} ct={key}{key}\n"
+    )
+}
+
+/// The one failure of a backend over two blocks.
+#[track_caller]
+fn failure(backend: &str) -> (Option<String>, String) {
+    let mut report = report(&vectors(), &[backend], Limits::default());
+    assert_eq!(report.total.failed, 1);
+    let failure = report.failures.remove(0);
+    assert_eq!((failure.line, failure.id.as_deref()), (Some(2), Some("a")));
+    (failure.direction, failure.what)
+}
+
+#[test]
+fn good_backends_pass_everywhere() {
+    let report = report(&vectors(), &["good", "good-gpu", "good-host"], Limits::default());
+    assert_eq!(report.total.to_string(), "3 passed, 0 failed, 0 skipped");
+}
+
+#[test]
+fn each_fault_is_found() {
+    let (direction, what) = failure("last-block");
+    assert_eq!(direction.as_deref(), Some("encrypt"));
+    assert!(what.starts_with("out of place: byte 16 differs"), "{what}");
+    let (direction, what) = failure("decryption");
+    assert_eq!(direction.as_deref(), Some("decrypt"));
+    assert!(what.starts_with("in place: byte 0 differs"), "{what}");
+    assert!(failure("fails").1.contains("in place: XTS data unit of 0 bytes"));
+    assert_eq!(failure("panics"), (None, "panicked: out of fingers".to_owned()));
+}
+
+/// Eight steps whose two operations cancel out.
+fn chains() -> String {
+    let (key, input) = ("01".repeat(16), "02".repeat(16));
+    let (output, previous) = (&input, "03".repeat(16));
+    let line = |step| {
+        format!(
+            "id=s{step} mode=ecb dir=e inner=2 step={step} key={key} in={input} out={output} \
+             prev={previous}\n"
+        )
+    };
+    "# bcv1-mct cipher=toy lines=8\n".to_owned() + &(0..8).map(line).collect::<String>()
+}
+
+#[test]
+fn devices_run_few_chains_unless_told_otherwise() {
+    let backends = ["good", "good-gpu", "good-host"];
+    let some = report(&chains(), &backends, Limits::default());
+    assert_eq!(some.total.to_string(), "20 passed, 0 failed, 4 skipped");
+    assert_eq!(some.skips.len(), 1);
+    assert_eq!(some.skips[0].names, ["s6", "s7"]);
+    assert_eq!(some.skips[0].backends, ["toy/good-gpu", "toy/good-host"]);
+    let all = report(&chains(), &backends, Limits { all_chains: true, ..Limits::default() });
+    assert_eq!(all.total.to_string(), "24 passed, 0 failed, 0 skipped");
+    let wrong = report(&chains(), &["fails"], Limits::default());
+    assert_eq!(wrong.total.failed, 8);
+}
+
+/// A message over the emulator's limit; with a key of zeros the digest is the plaintext's own.
+fn long_message(len: u64, sha256: &str) -> String {
+    let key = "00".repeat(16);
+    format!(
+        "# bcv1-big cipher=toy lines=1\n\
+         id=m mode=ecb key={key} seed=0000000000000001 len={len} sha256={sha256}\n"
+    )
+}
+
+#[test]
+fn long_messages_come_back() {
+    use sha2::{Digest, Sha256};
+    // More than one piece of the comparison, and an end inside of one.
+    let len = (1 << 20) + 80;
+    let mut plaintext = vec![0; (1 << 20) + 80];
+    lanecrypt_reference::plaintext::PlaintextStream::new(1).fill(&mut plaintext);
+    let text = long_message(len, &hex::encode(Sha256::digest(&plaintext)));
+    let backends = ["good", "good-host", "decryption"];
+    let report_by_default = report(&text, &backends, Limits::default());
+    assert_eq!(report_by_default.total.to_string(), "2 passed, 0 failed, 1 skipped");
+    assert_eq!(report_by_default.skips[0].names, ["m"]);
+    let limits = Limits { max_bytes: Some(len), ..Limits::default() };
+    assert_eq!(report(&text, &backends, limits).total.skipped, 0);
+    let limits = Limits { max_bytes: Some(len - 1), ..Limits::default() };
+    assert_eq!(report(&text, &backends, limits).total.skipped, 3);
+}

@@ -1,0 +1,156 @@
+//! The check: links, anchors, pictures, includes, and pages that nothing leads to.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt, fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::{include, page};
+
+/// The table of contents: its links are the pages of the book.
+const SUMMARY: &str = "SUMMARY.md";
+
+/// Something wrong, at a line of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    file: PathBuf,
+    line: usize,
+    what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file.display(), self.line, self.what)
+    }
+}
+
+/// The Markdown files of a book, by their path in its source folder.
+struct Book {
+    source: PathBuf,
+    texts: BTreeMap<PathBuf, String>,
+    ids: BTreeMap<PathBuf, HashSet<String>>,
+}
+
+/// Everything that is wrong with the book in `root`.
+///
+/// # Errors
+/// Those of reading its files.
+pub(crate) fn check(root: &Path) -> io::Result<Vec<Problem>> {
+    let book = Book::read(root.join("src"))?;
+    let mut problems = Vec::new();
+    for (path, text) in &book.texts {
+        let folder = book.source.join(parent(path));
+        let mut report = |offset: usize, what: String| {
+            problems.push(Problem {
+                file: book.source.join(path),
+                line: 1 + text[..offset].matches('\n').count(),
+                what,
+            });
+        };
+        for include in include::includes(text) {
+            if let Some(what) = include::problem(&include, &folder) {
+                report(include.offset, what);
+            }
+        }
+        for link in page::links(text) {
+            if let Err(what) = book.follow(path, &link.target) {
+                report(link.offset, what);
+            }
+        }
+        if !book.is_reached(path) {
+            report(0, format!("{SUMMARY} does not have this page"));
+        }
+    }
+    Ok(problems)
+}
+
+impl Book {
+    fn read(source: PathBuf) -> io::Result<Self> {
+        let mut texts = BTreeMap::new();
+        read_pages(&source, Path::new(""), &mut texts)?;
+        let mut ids = BTreeMap::new();
+        for (path, text) in &texts {
+            let text = include::with_included_pages(text, &source.join(parent(path)))?;
+            ids.insert(path.clone(), page::ids(&text));
+        }
+        Ok(Self { source, texts, ids })
+    }
+
+    /// Checks a link of the page `from`; addresses elsewhere on the web are not followed.
+    fn follow(&self, from: &Path, target: &str) -> Result<(), String> {
+        if target.is_empty() || target.contains("://") || target.starts_with("mailto:") {
+            return Ok(());
+        }
+        let (file, id) = match target.split_once('#') {
+            Some((file, id)) => (file, Some(id)),
+            None => (target, None),
+        };
+        let path = if file.is_empty() {
+            from.to_owned()
+        } else {
+            normalised(&parent(from).join(file))
+                .ok_or_else(|| format!("{target} leads out of the book"))?
+        };
+        match self.ids.get(&path) {
+            Some(ids) if id.is_none_or(|id| ids.contains(id)) => Ok(()),
+            Some(_) => Err(format!("{target}: there is no such heading")),
+            None if self.source.join(&path).is_file() => Ok(()),
+            None => Err(format!("{target}: there is no such file")),
+        }
+    }
+
+    /// Whether a page is in the table of contents, or part of another page.
+    fn is_reached(&self, path: &Path) -> bool {
+        let in_summary = |text: &String| {
+            let links = page::links(text);
+            links.iter().any(|link| Path::new(&link.target) == path)
+        };
+        path == Path::new(SUMMARY)
+            || self.texts.get(Path::new(SUMMARY)).is_some_and(in_summary)
+            || self.texts.iter().any(|(from, text)| includes_page(from, text, path))
+    }
+}
+
+/// Reads the Markdown files under `source`/`folder`.
+fn read_pages(
+    source: &Path,
+    folder: &Path,
+    texts: &mut BTreeMap<PathBuf, String>,
+) -> io::Result<()> {
+    for entry in fs::read_dir(source.join(folder))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            read_pages(source, &path, texts)?;
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            texts.insert(path, fs::read_to_string(entry.path())?);
+        }
+    }
+    Ok(())
+}
+
+/// Whether the page `from` includes the page `part`.
+fn includes_page(from: &Path, text: &str, part: &Path) -> bool {
+    let includes = include::includes(text);
+    let mut files = includes.iter().map(|include| parent(from).join(include.path));
+    files.any(|file| normalised(&file).as_deref() == Some(part))
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// The path without `.` and `..`; `None` where it leaves the folder that it starts in.
+fn normalised(path: &Path) -> Option<PathBuf> {
+    let mut result = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::Normal(name) => result.push(name),
+            Component::ParentDir => result.pop().then_some(())?,
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(result)
+}
