@@ -29,15 +29,12 @@ struct ConflictFree {
     // Fills the tables; all threads of the thread block take part.
     DEVICE explicit ConflictFree(u8 *shared) : lane(shared) {
         const u32 *table = encrypts ? ENCRYPT_TABLE.entries : DECRYPT_TABLE.entries;
-        auto rotated = [=](u32 bits) {
-            return [=](u32 i) { return bits == 0 ? table[i] : rotate_left(table[i], bits); };
-        };
+        auto round_entry = [=](u32 i) { return table[i]; };
         if (tables == 1) {
-            fill_single(shared, rotated(0));
+            fill_single(shared, round_entry);
         } else {
             shared += pair_padding(shared);
-            fill_pair(shared, rotated(0), rotated(8));
-            if (tables == 4) fill_pair(shared + PAIR_BYTES, rotated(16), rotated(24));
+            fill_pairs<tables>(shared, round_entry);
         }
         if (!encrypts) {
             fill_single(shared + ROUND_BYTES,

@@ -50,19 +50,38 @@ DEVICE u32 pair_padding(const u8 *shared) {
     return PAIR_ORIGIN - start;
 }
 
-// Fills a pair of tables; the caller synchronises the thread block.
-template <class First, class Second>
-DEVICE void fill_pair(u8 *pair, First first, Second second) {
-    u32 *words = reinterpret_cast<u32 *>(pair);
-    for (u32 i = threadIdx.x; i < PAIR_BYTES / 4; i += blockDim.x) {
-        const u32 entry = i / (2 * WARP);
-        words[i] = i / WARP % 2 == 0 ? first(entry) : second(entry);
+// Calls `store(entry, value)` in all lanes of a warp for each entry of a table, `value` being
+// `load(entry)`. A lane loads one of eight entries and passes it round, so that the latency of
+// memory is paid once for eight; the warps of the thread block share the entries.
+template <class Load, class Store>
+DEVICE void every_entry(Load load, Store store) {
+    constexpr u32 AT_ONCE = 8;
+    const u32 lane = threadIdx.x % WARP;
+    for (u32 first = threadIdx.x / WARP * AT_ONCE; first < TABLE_ENTRIES;
+         first += blockDim.x / WARP * AT_ONCE) {
+        const u32 mine = load(first + lane % AT_ONCE);
+        UNROLL for (u32 i = 0; i < AT_ONCE; i++) {
+            store(first + i, __shfl_sync(0xffffffff, mine, i));
+        }
     }
 }
 
+// Fills `tables` tables in pairs, table t being the first one rotated by 8t bits to the left; the
+// caller synchronises the thread block.
+template <u32 tables, class Load>
+DEVICE void fill_pairs(u8 *pairs, Load load) {
+    u32 *words = reinterpret_cast<u32 *>(pairs) + threadIdx.x % WARP;
+    every_entry(load, [=](u32 entry, u32 value) {
+        UNROLL for (u32 table = 0; table < tables; table++) {
+            u32 *copies = words + table / 2 * (PAIR_BYTES / 4) + table % 2 * WARP;
+            copies[entry * 2 * WARP] = table == 0 ? value : rotate_left(value, 8 * table);
+        }
+    });
+}
+
 // Fills a single table; the caller synchronises the thread block.
-template <class Table>
-DEVICE void fill_single(u8 *single, Table table) {
-    u32 *words = reinterpret_cast<u32 *>(single);
-    for (u32 i = threadIdx.x; i < SINGLE_BYTES / 4; i += blockDim.x) words[i] = table(i / WARP);
+template <class Load>
+DEVICE void fill_single(u8 *single, Load load) {
+    u32 *words = reinterpret_cast<u32 *>(single) + threadIdx.x % WARP;
+    every_entry(load, [=](u32 entry, u32 value) { words[entry * WARP] = value; });
 }
