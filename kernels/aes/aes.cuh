@@ -9,48 +9,42 @@ DEVICE_TABLE Words256 ENCRYPT_TABLE = make_round_table(make_sbox(), ENCRYPT_COLU
 DEVICE_TABLE Words256 DECRYPT_TABLE = make_round_table(invert(make_sbox()), DECRYPT_COLUMN);
 
 // ANCHOR: round_column
-// A column of a full round: row r comes from the column r to the right (encryption) or to the left
-// (decryption), and adds what table r has for it.
+// A column of a full round: adds what table r has for the byte in row r.
 template <class Tables>
 DEVICE u32 round_column(const Tables &tables, u32 a, u32 b, u32 c, u32 d, u32 key) {
     return xor3(xor3(tables.template look_up<0>(a), tables.template look_up<1>(b),
                      tables.template look_up<2>(c)),
                 tables.template look_up<3>(d), key);
 }
+
+// Makes every column by `column`, which gets the columns that its rows 0 to 3 come from: row r is
+// taken from r columns to the right in encryption, to the left in decryption.
+template <bool encrypts, class MakeColumn>
+DEVICE Block16 shifted_columns(Block16 s, Block16 key, MakeColumn column) {
+    if (encrypts) {
+        return make_uint4(column(s.x, s.y, s.z, s.w, key.x), column(s.y, s.z, s.w, s.x, key.y),
+                          column(s.z, s.w, s.x, s.y, key.z), column(s.w, s.x, s.y, s.z, key.w));
+    }
+    return make_uint4(column(s.x, s.w, s.z, s.y, key.x), column(s.y, s.x, s.w, s.z, key.y),
+                      column(s.z, s.y, s.x, s.w, key.z), column(s.w, s.z, s.y, s.x, key.w));
+}
+
+template <class Tables>
+DEVICE Block16 full_round(const Tables &tables, Block16 state, Block16 key) {
+    return shifted_columns<Tables::ENCRYPTS>(
+        state, key, [&](u32 a, u32 b, u32 c, u32 d, u32 column_key) {
+            return round_column(tables, a, b, c, d, column_key);
+        });
+}
+
+template <class Tables>
+DEVICE Block16 last_round(const Tables &tables, Block16 state, Block16 key) {
+    return shifted_columns<Tables::ENCRYPTS>(
+        state, key, [&](u32 a, u32 b, u32 c, u32 d, u32 column_key) {
+            return tables.substitute(a, b, c, d) ^ column_key;
+        });
+}
 // ANCHOR_END: round_column
-
-template <class Tables>
-DEVICE u32 last_column(const Tables &tables, u32 a, u32 b, u32 c, u32 d, u32 key) {
-    return tables.substitute(a, b, c, d) ^ key;
-}
-
-template <class Tables>
-DEVICE Block16 full_round(const Tables &tables, Block16 s, Block16 key) {
-    if (Tables::ENCRYPTS) {
-        return make_uint4(round_column(tables, s.x, s.y, s.z, s.w, key.x),
-                          round_column(tables, s.y, s.z, s.w, s.x, key.y),
-                          round_column(tables, s.z, s.w, s.x, s.y, key.z),
-                          round_column(tables, s.w, s.x, s.y, s.z, key.w));
-    }
-    return make_uint4(round_column(tables, s.x, s.w, s.z, s.y, key.x),
-                      round_column(tables, s.y, s.x, s.w, s.z, key.y),
-                      round_column(tables, s.z, s.y, s.x, s.w, key.z),
-                      round_column(tables, s.w, s.z, s.y, s.x, key.w));
-}
-
-template <class Tables>
-DEVICE Block16 last_round(const Tables &tables, Block16 s, Block16 key) {
-    if (Tables::ENCRYPTS) {
-        return make_uint4(last_column(tables, s.x, s.y, s.z, s.w, key.x),
-                          last_column(tables, s.y, s.z, s.w, s.x, key.y),
-                          last_column(tables, s.z, s.w, s.x, s.y, key.z),
-                          last_column(tables, s.w, s.x, s.y, s.z, key.w));
-    }
-    return make_uint4(last_column(tables, s.x, s.w, s.z, s.y, key.x),
-                      last_column(tables, s.y, s.x, s.w, s.z, key.y),
-                      last_column(tables, s.z, s.y, s.x, s.w, key.z),
-                      last_column(tables, s.w, s.z, s.y, s.x, key.w));
-}
 
 // ANCHOR: remaining_rounds
 // The rounds from number `done` on, unrolled; the two tests of the key size are the same for the

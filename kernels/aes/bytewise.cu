@@ -45,26 +45,21 @@ DEVICE u32 key_byte(const Block16 &key, u32 index) {
 // The byte that ShiftRows (`step` 1) or InvShiftRows (`step` 3) brings to `index`.
 DEVICE u32 shifted(u32 index, u32 step) { return (index + 4 * step * (index % 4)) % BLOCK_BYTES; }
 
-// ANCHOR: encrypt
-DEVICE u32 encrypt(const u8 *sbox, const Exchange &bytes, u32 value, const AesKeys &keys) {
+// ANCHOR: cipher
+// The cipher on one byte of sixteen. Decryption is the equivalent inverse cipher, whose keys went
+// through InvMixColumns on the host.
+template <bool encrypts>
+DEVICE u32 cipher(const u8 *sbox, const Exchange &bytes, u32 value, const AesKeys &keys) {
+    const u32 source = shifted(bytes.index, encrypts ? 1 : 3);
+    const u32 factors = encrypts ? 0x01010302 : 0x090d0b0e;
     value ^= key_byte(keys.first, bytes.index);
     for (u32 i = 0; i + 1 < keys.rounds; i++) {
-        value = bytes.swap(sbox[value], shifted(bytes.index, 1));
-        value = bytes.mix(value, 0x01010302) ^ key_byte(keys.middle[i], bytes.index);
+        value = bytes.swap(sbox[value], source);
+        value = bytes.mix(value, factors) ^ key_byte(keys.middle[i], bytes.index);
     }
-    return bytes.swap(sbox[value], shifted(bytes.index, 1)) ^ key_byte(keys.last, bytes.index);
+    return bytes.swap(sbox[value], source) ^ key_byte(keys.last, bytes.index);
 }
-// ANCHOR_END: encrypt
-
-// The equivalent inverse cipher, whose keys went through InvMixColumns on the host.
-DEVICE u32 decrypt(const u8 *sbox, const Exchange &bytes, u32 value, const AesKeys &keys) {
-    value ^= key_byte(keys.first, bytes.index);
-    for (u32 i = 0; i + 1 < keys.rounds; i++) {
-        value = bytes.swap(sbox[value], shifted(bytes.index, 3));
-        value = bytes.mix(value, 0x090d0b0e) ^ key_byte(keys.middle[i], bytes.index);
-    }
-    return bytes.swap(sbox[value], shifted(bytes.index, 3)) ^ key_byte(keys.last, bytes.index);
-}
+// ANCHOR_END: cipher
 
 // Calls `work(sbox, bytes, byte number)` for every byte that this thread has. All threads make the
 // same number of passes, so that they meet at every barrier; those past the end get `false`.
@@ -87,10 +82,9 @@ DEVICE void ecb(const Parameters<AesKeys> &parameters, u8 *shared) {
     u8 *output = reinterpret_cast<u8 *>(parameters.output);
     every_byte(parameters.blocks, encrypts ? SBOX : INV_SBOX, shared,
                [&](const u8 *sbox, const Exchange &bytes, u64 i, bool inside) {
-                   u32 value = inside ? input[i] : 0;
-                   value = encrypts ? encrypt(sbox, bytes, value, parameters.keys)
-                                    : decrypt(sbox, bytes, value, parameters.keys);
-                   if (inside) output[i] = u8(value);
+                   const u32 value = inside ? input[i] : 0;
+                   const u32 result = cipher<encrypts>(sbox, bytes, value, parameters.keys);
+                   if (inside) output[i] = u8(result);
                });
 }
 
@@ -113,7 +107,7 @@ KERNEL(aes_bytewise_ctr, THREADS, Parameters<AesKeys>) {
                [&](const u8 *sbox, const Exchange &bytes, u64 i, bool inside) {
                    const Block16 counter = first.plus(i / BLOCK_BYTES).block();
                    const u32 value = key_byte(counter, bytes.index);
-                   const u32 keystream = encrypt(sbox, bytes, value, parameters.keys);
+                   const u32 keystream = cipher<true>(sbox, bytes, value, parameters.keys);
                    if (inside) output[i] = u8(input[i] ^ keystream);
                });
 }
