@@ -9,6 +9,8 @@
 //! The way to write an S-box like that is not unique: `Inv(u) = c Inv(c u)` and squaring commutes
 //! with inversion, so `u` may be replaced by `c u^(2^k)`, 2040 maps in all. They are all tried.
 
+use lanecrypt_reference::gf256;
+
 use crate::Error;
 use crate::linear::{self, LinearProgram};
 use crate::program::{Builder, Operation, Program};
@@ -89,14 +91,9 @@ pub fn derive(
     refined.iter().map(|layers| layers.assemble(&core, name, notes)).collect()
 }
 
-/// Product in GF(2^8) modulo x^8+x^4+x^3+x+1, the field of the core.
-pub(crate) fn multiply(mut a: u8, b: u8) -> u8 {
-    let mut product = 0;
-    for bit in 0..8 {
-        product ^= a * (b >> bit & 1);
-        a = (a << 1) ^ (0x1B * (a >> 7));
-    }
-    product
+/// Multiplication in the field of the inversion core, that of AES.
+pub(crate) fn multiply(a: u8, b: u8) -> u8 {
+    gf256::multiply(a, b, gf256::AES_MODULUS)
 }
 
 /// The maps `u -> c u^(2^k)`, `c` not zero.

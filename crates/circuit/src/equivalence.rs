@@ -5,7 +5,9 @@
 //! outer map; both are linear, so what is known grows by itself to everything or to a
 //! contradiction.
 
-use crate::derive::{Affine, multiply};
+use lanecrypt_reference::gf256;
+
+use crate::derive::Affine;
 
 /// The two affine maps of `S(w) = outer(Inv(inner(w)))`, in the field of the core, modulo
 /// x^8+x^4+x^3+x+1. The constants are the maps' own.
@@ -28,7 +30,8 @@ pub fn find_affine_equivalence(table: &[u8; 256]) -> Option<Equivalence> {
     if preimages.contains(&None) {
         return None;
     }
-    let inverses: [u8; 256] = core::array::from_fn(|value| inverse(value as u8));
+    let inverses: [u8; 256] =
+        core::array::from_fn(|value| gf256::inverse(value as u8, gf256::AES_MODULUS));
     // The input that `inner` carries to zero is one of 256; the rest is linear.
     (0..=255u8).find_map(|zero| {
         let constant = table[usize::from(zero)];
@@ -46,11 +49,6 @@ pub fn find_affine_equivalence(table: &[u8; 256]) -> Option<Equivalence> {
         let outer = Affine::from_fn(|value| maps.outer.images[usize::from(value)] ^ constant)?;
         Some(Equivalence { inner, outer })
     })
-}
-
-/// The inverse in the field of the core; zero for zero.
-fn inverse(value: u8) -> u8 {
-    (0..254).fold(1, |power, _| multiply(power, value))
 }
 
 /// A linear map, known on a subspace.

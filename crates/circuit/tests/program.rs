@@ -1,8 +1,7 @@
 //! The text format: what is read, what is refused and why, what is written; and the proof.
 
-mod common;
-
 use lanecrypt_circuit::{Error, Program, TARGETS};
+use lanecrypt_reference::sbox;
 
 const HEAD: &str = "# name: adder\n# inputs: x0..x1\n# outputs: s0..s1\n";
 const ADDER: &str = "# name: adder\n# inputs: x0..x1\n# outputs: s0..s1\n# gates: 2 = 1 xor + 1 and\n\
@@ -90,7 +89,7 @@ fn wrong_headers_are_refused() {
 
 #[test]
 fn a_corrupted_circuit_is_disproved_and_the_input_named() {
-    let (table, _) = common::aes_tables();
+    let table = sbox::AES;
     let text = TARGETS[0].two_input().unwrap().to_string();
     let line = text.lines().find(|line| line.starts_with("z5 = ")).unwrap();
     let corrupt = text.replace(line, &line.replace('&', "|"));
