@@ -21,7 +21,7 @@ const STEPS: &[Step] = &[
     ("documentation without warnings", documentation),
     ("no_std", no_std),
     ("lowest toolchain", lowest_toolchain),
-    ("book", command::book),
+    ("book, and its tables are those of the newest record", book),
     ("licences, sources and duplicates of dependencies", dependencies),
 ];
 
@@ -81,6 +81,11 @@ fn lowest_toolchain() -> Result<()> {
     let mut check = command("cargo");
     check.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC").env_remove("CARGO");
     run(check.arg(format!("+{name}")).args(["check", "--quiet", "--workspace", "--all-features"]))
+}
+
+fn book() -> Result<()> {
+    command::book(&["--check-only"])?;
+    command::book(&[])
 }
 
 fn dependencies() -> Result<()> {

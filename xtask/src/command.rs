@@ -74,6 +74,6 @@ pub(crate) fn program(
 }
 
 /// Builds the book and checks its links.
-pub(crate) fn book() -> Result<()> {
-    run(cargo().args(["run", "--quiet", "--package", "lanecrypt-book"]))
+pub(crate) fn book(options: &[&str]) -> Result<()> {
+    run(cargo().args(["run", "--quiet", "--package", "lanecrypt-book", "--"]).args(options))
 }

@@ -87,7 +87,7 @@ fn main() -> ExitCode {
             host_kernels::build().map(|library| println!("{}", library.display()))
         }
         Task::Kernels { check, host: false } => kernels::run(check),
-        Task::Book => command::book(),
+        Task::Book => command::book(&[]),
         Task::Bundle => bundle::run_task(),
         Task::Tidy => tidy::run(),
         Task::Ci => ci::run_steps(),
