@@ -103,10 +103,12 @@ fn table(record: &Record, cipher: &str) -> String {
         bytes >> 20,
         WORKS.map(|(_, name)| name).join(" | "),
     );
-    for backend in distinct(members.iter().map(|m| m.backend.as_str())) {
+    let row = |backend: &str| {
         let cells = WORKS.map(|(work, _)| cell(backend, work)).join(" | ");
-        text += &format!("| `{backend}` | {cells} |\n");
-    }
+        format!("| `{backend}` | {cells} |\n")
+    };
+    let backends = distinct(members.iter().map(|m| m.backend.as_str()));
+    text.extend(backends.into_iter().map(row));
     text
 }
 
