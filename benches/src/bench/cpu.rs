@@ -120,7 +120,7 @@ pub(super) fn measuring_process() -> Result<(), String> {
     let text = fs::read_to_string(&plan).map_err(|error| error.to_string())?;
     let cases: Vec<Case> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let (warm_up, measurement) =
-        if std::env::var_os(QUICK).is_some() { (30, 120) } else { (150, 500) };
+        if std::env::var_os(QUICK).is_some() { (30, 120) } else { (100, 300) };
     let mut criterion = Criterion::default()
         .configure_from_args()
         .output_directory(&folder)
