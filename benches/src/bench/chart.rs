@@ -47,7 +47,8 @@ fn chart(title: &str, members: &[&Measurement]) -> Option<String> {
         return None;
     }
     let mut svg = String::new();
-    draw(&mut svg, title, members, (smallest, largest), (slowest / 2.0, fastest * 2.0)).ok()?;
+    // The legend gets the room below the slowest line.
+    draw(&mut svg, title, members, (smallest, largest), (slowest / 30.0, fastest * 2.0)).ok()?;
     Some(svg)
 }
 
@@ -70,11 +71,15 @@ fn draw<'a>(
         .margin(15)
         .x_label_area_size(45)
         .y_label_area_size(70)
-        .build_cartesian_2d((smallest..largest).log_scale(), (slowest..fastest).log_scale())?;
+        .build_cartesian_2d(
+            (smallest..largest).log_scale().base(4.0),
+            (slowest..fastest).log_scale(),
+        )?;
     chart
         .configure_mesh()
         .x_desc("bytes of data")
         .y_desc("Gbit/s")
+        .max_light_lines(1)
         .x_label_formatter(&size_label)
         .draw()?;
     let mut backends: Vec<&str> = members.iter().map(|m| m.backend.as_str()).collect();
