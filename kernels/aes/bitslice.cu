@@ -45,6 +45,14 @@ DEVICE void expand_keys(u32 *planes, const AesKeys &keys) {
     __syncthreads();
 }
 
+// Overwrites them: shared memory keeps what it holds when a kernel ends.
+DEVICE void clear_keys(u32 *planes, const AesKeys &keys) {
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < PLANES * (keys.rounds + 1); i += blockDim.x) {
+        *const_cast<volatile u32 *>(planes + i) = 0;
+    }
+}
+
 // This thread's column of round key `round`.
 DEVICE const Block16 *column_key(const u32 *planes, u32 round) {
     return reinterpret_cast<const Block16 *>(planes + PLANES * round + 32 * column_number());
@@ -177,6 +185,7 @@ DEVICE void ecb(const Parameters<AesKeys> &parameters, u32 *planes) {
             if (i < blocks) output[i * COLUMNS] = rows[k];
         }
     });
+    clear_keys(planes, parameters.keys);
 }
 
 // Bit j of the numbers 0 .. 31, as a plane.
@@ -245,4 +254,5 @@ KERNEL(aes_bitslice_ctr, THREADS, Parameters<AesKeys>) {
             if (i < blocks) output[i * COLUMNS] = data[k] ^ rows[k];
         }
     });
+    clear_keys(planes, parameters.keys);
 }

@@ -94,6 +94,33 @@ fn throughput_sections(measurements: &[Measurement]) -> Vec<Section> {
     groups.iter().map(section).collect()
 }
 
+/// Throughput for comparing GPUs: resident data at the largest size, in bits per multiprocessor and
+/// clock cycle.
+fn per_clock_section(record: &Record) -> Option<Section> {
+    let details = record.environment.gpu_details.as_ref()?;
+    let cycles = f64::from(details.multiprocessors) * details.gigahertz;
+    let resident = record.measurements.iter().filter(|m| m.place == Place::Resident);
+    let largest = resident.clone().map(|m| m.bytes).max()?;
+    let members: Vec<&Measurement> = resident.filter(|m| m.bytes == largest).collect();
+    let kind = |m: &Measurement| (m.cipher.to_uppercase(), m.key_bits, m.work);
+    let kinds = distinct(members.iter().map(|m| kind(m)));
+    let row = |backend: &String| {
+        let cell = |wanted: &(String, usize, Work)| {
+            let found = members.iter().find(|m| m.backend == *backend && kind(m) == *wanted);
+            found.map_or_else(String::new, |m| format!("{:.1}", m.gbit_per_second() / cycles))
+        };
+        std::iter::once(backend.clone()).chain(kinds.iter().map(cell)).collect()
+    };
+    let backends = distinct(members.iter().map(|m| m.backend.clone()));
+    let titles = kinds.iter().map(|(cipher, bits, work)| format!("{cipher}-{bits} {work}"));
+    Some(Section {
+        title: format!("N, resident, {}", size_name(largest)),
+        note: "N = Gbit/s / (multiprocessors x GHz).".into(),
+        header: std::iter::once("backend".to_owned()).chain(titles).collect(),
+        rows: backends.iter().map(row).collect(),
+    })
+}
+
 /// What every kernel takes, with P1's figures first.
 fn resource_section(record: &Record) -> Option<Section> {
     if record.kernels.is_empty() {
@@ -142,6 +169,7 @@ fn paper_section(record: &Record) -> Option<Section> {
 
 fn sections(record: &Record) -> Vec<Section> {
     let mut sections = throughput_sections(&record.measurements);
+    sections.extend(per_clock_section(record));
     sections.extend(resource_section(record));
     sections.extend(paper_section(record));
     sections

@@ -78,12 +78,15 @@ impl Device {
     /// variable `LANECRYPT_DEVICE` names.
     ///
     /// # Errors
-    /// Those of [`Device::number`]; [`Error::NoSuchDevice`] also for a variable that is no number.
+    /// Those of [`Device::number`]; [`Error::DeviceVariable`] for a variable that is no number.
     #[allow(clippy::should_implement_trait, reason = "it can fail, so it cannot be the trait's")]
     pub fn default() -> Result<Self, Error> {
         match std::env::var("LANECRYPT_DEVICE") {
             Err(_) => Self::number(0),
-            Ok(text) => Self::number(text.trim().parse().unwrap_or(usize::MAX)),
+            Ok(given) => match given.trim().parse() {
+                Ok(number) => Self::number(number),
+                Err(_) => Err(Error::DeviceVariable { given }),
+            },
         }
     }
 

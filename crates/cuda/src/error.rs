@@ -17,6 +17,12 @@ pub enum Error {
         /// Devices there are.
         count: usize,
     },
+    /// The environment variable `LANECRYPT_DEVICE` is no number.
+    #[error("LANECRYPT_DEVICE is {given:?}; a device number is expected, counted from 0")]
+    DeviceVariable {
+        /// Its text.
+        given: String,
+    },
     /// A call of the CUDA driver failed.
     #[error("{doing}: {reason} ({name})")]
     Driver {

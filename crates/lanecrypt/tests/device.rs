@@ -41,7 +41,7 @@ const COUNTER: [u8; 16] = {
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let expected = std::env::var("LANECRYPT_EXPECT").unwrap_or_default();
-    let mut trials = vec![Trial::test("no_such_device_is_named", no_such_device)];
+    let mut trials = vec![Trial::test("cuda::no_such_device_is_named", no_such_device)];
     let devices: [(&str, Case); 2] = [
         ("cuda", Case { open: Device::default, large_bytes: 6 * GIB + 16 }),
         ("host", Case { open: Device::on_host, large_bytes: (1 << 20) + 16 }),
