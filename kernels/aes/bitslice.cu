@@ -155,12 +155,15 @@ DEVICE void cipher(Column &state, const u32 *planes, u32 rounds) {
 DEVICE u32 (&as_square(Column &column))[32] { return reinterpret_cast<u32 (&)[32]>(column); }
 
 // Calls `work(first)` for every run of 256 blocks that this warp takes, with the number of the
-// block that bit 0 of this thread's planes belongs to, counted from the first run.
+// block that bit 0 of this thread's planes belongs to, counted from the first run. All warps of a
+// thread block make the same passes, the last perhaps beyond the end: a loop that the compiler
+// sees to be uniform needs fewer registers.
 template <class Work>
 DEVICE void every_run(u64 blocks, Work work) {
     const u64 runs = (blocks + WARP_BLOCKS - 1) / WARP_BLOCKS;
-    for (u64 run = grid_thread() / WARP; run < runs; run += grid_threads() / WARP) {
-        work(run * WARP_BLOCKS + threadIdx.x % WARP / COLUMNS);
+    const u32 warps = blockDim.x / WARP;
+    for (u64 run = u64(blockIdx.x) * warps; run < runs; run += u64(gridDim.x) * warps) {
+        work((run + threadIdx.x / WARP) * WARP_BLOCKS + threadIdx.x % WARP / COLUMNS);
     }
 }
 
