@@ -3,3 +3,4 @@
 
 pub mod bench;
 pub mod kat;
+mod size;

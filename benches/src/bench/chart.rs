@@ -5,8 +5,8 @@ use plotters::prelude::*;
 use super::{
     plan::Work,
     record::{Measurement, Place},
-    report::size_name,
 };
+use crate::size::size_name;
 
 /// Name and SVG text of every picture: ECB encryption with the shortest key, a picture a cipher and
 /// place with at least two sizes.

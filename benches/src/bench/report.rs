@@ -10,6 +10,7 @@ use super::{
     plan::Work,
     record::{Measurement, Place, Record},
 };
+use crate::size::size_name;
 
 /// Rows and columns under a title.
 struct Section {
@@ -36,17 +37,6 @@ impl Section {
         let note = if self.note.is_empty() { String::new() } else { format!("{}\n\n", self.note) };
         format!("{heading}{}\n\n{note}{table}\n", self.title)
     }
-}
-
-/// Bytes as people write them.
-#[must_use]
-pub(super) fn size_name(bytes: usize) -> String {
-    for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
-        if bytes >= 1 << shift && bytes.is_multiple_of(1 << shift) {
-            return format!("{} {unit}", bytes >> shift);
-        }
-    }
-    format!("{bytes} B")
 }
 
 /// Gbit/s with about four digits.
@@ -287,13 +277,6 @@ mod tests {
         assert_eq!(section.rows[0], ["a", "", "8.389"]);
         assert_eq!(section.rows[1], ["b", "0.128", "83.886"]);
         assert!(section.render(true).contains("| backend |"));
-    }
-
-    #[test]
-    fn sizes_are_named_exactly() {
-        for (bytes, name) in [(16, "16 B"), (4096, "4 KiB"), (4 << 30, "4 GiB"), (1500, "1500 B")] {
-            assert_eq!(size_name(bytes), name);
-        }
     }
 
     #[test]

@@ -12,7 +12,8 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanecrypt::CIPHERS;
 
-use super::{Limits, Names, Report, Selection, parse_bytes, print, run, sources};
+use super::{Limits, Names, Report, Selection, print, run, sources};
+use crate::size::parse_bytes;
 
 /// The exit code of a command line that cannot be followed.
 const USAGE: u8 = 2;

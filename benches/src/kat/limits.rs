@@ -65,25 +65,3 @@ impl Limits {
         }
     }
 }
-
-/// A number of bytes with an optional suffix: K, M or G, powers of 1024.
-///
-/// ```
-/// # use lanecrypt_benches::kat::parse_bytes;
-/// assert_eq!(parse_bytes("64M"), Ok(64 << 20));
-/// assert!(parse_bytes("64 MB").is_err());
-/// ```
-///
-/// # Errors
-/// A sentence that says what is accepted.
-pub fn parse_bytes(text: &str) -> Result<u64, String> {
-    let (digits, shift) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
-        Some(b'm' | b'M') => (&text[..text.len() - 1], 20),
-        Some(b'g' | b'G') => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    let number = digits.parse::<u64>().ok().filter(|_| !digits.starts_with('+'));
-    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "a number of bytes is digits and then K, M, G or nothing".to_owned())
-}

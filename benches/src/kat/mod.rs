@@ -37,7 +37,7 @@ mod vector;
 
 pub use case::Kind;
 pub use difference::Difference;
-pub use limits::{Limits, parse_bytes};
+pub use limits::Limits;
 pub use report::{Cell, Failure, Report, Skip, Tally};
 pub use run::run;
 pub use selection::{Names, Selection, Target, UnknownName};

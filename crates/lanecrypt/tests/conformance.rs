@@ -3,12 +3,16 @@
 //! A backend that cannot run is listed as ignored, with the reason on standard error; the
 //! environment variable `LANECRYPT_EXPECT=id,id` makes that a failure.
 
+mod common;
+
 use std::{
     collections::HashMap,
+    fmt::Display,
     process::ExitCode,
     sync::{Arc, Mutex},
 };
 
+use common::{Outcome, Property, noise};
 use lanecrypt::{
     Backend, CIPHERS, CipherDescription, Counter, Direction, Engine, Error, cipher::InOutBuf,
 };
@@ -19,15 +23,12 @@ const CANARY: [u8; 32] = [0xc5; 32];
 /// Largest shift of a buffer from its natural alignment.
 const MISALIGNMENTS: [usize; 3] = [0, 1, 7];
 
-type Outcome = Result<(), Failed>;
-type Property = fn(&Case) -> Outcome;
 /// ECB results by key length and direction.
 type Answers = HashMap<(usize, Direction), Arc<Vec<u8>>>;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let expected = std::env::var("LANECRYPT_EXPECT").unwrap_or_default();
-    let expected: Vec<&str> = expected.split(',').filter(|id| !id.is_empty()).collect();
+    let expected = common::expected_ids();
     let mut trials = Vec::new();
     for cipher in CIPHERS {
         let oracle = Arc::new(Oracle::new(cipher));
@@ -43,9 +44,9 @@ fn backend_trials(
     cipher: &'static CipherDescription,
     backend: &'static Backend,
     oracle: &Arc<Oracle>,
-    expected: &[&str],
+    expected: &[String],
 ) -> Vec<Trial> {
-    let properties: [(&str, Property); 6] = [
+    let properties: [(&str, Property<Case>); 6] = [
         ("ecb_at_batch_boundaries", ecb_at_batch_boundaries),
         ("ecb_buffers", ecb_buffers),
         ("ctr_lengths", ctr_lengths),
@@ -53,21 +54,12 @@ fn backend_trials(
         ("bad_input", bad_input),
         ("secrets", secrets),
     ];
-    let unavailable = (backend.available)().err();
-    if let Some(reason) = &unavailable {
-        eprintln!("{}/{} cannot run here: {reason}", cipher.name, backend.id);
-    }
-    let is_expected = expected.contains(&backend.id);
-    let trial = |(name, property): (&str, Property)| {
-        let name = format!("{}::{}::{name}", cipher.name, backend.id);
-        if let Some(reason) = &unavailable {
-            let reason = format!("LANECRYPT_EXPECT names it, but {reason}");
-            return Trial::test(name, move || Err(reason.into())).with_ignored_flag(!is_expected);
-        }
-        let case = Case { cipher, backend, oracle: oracle.clone() };
-        Trial::test(name, move || property(&case))
-    };
-    properties.into_iter().map(trial).collect()
+    let name = format!("{}::{}", cipher.name, backend.id);
+    let reason = (backend.available)().err();
+    let reason = reason.as_ref().map(|reason| reason as &dyn Display);
+    let is_expected = expected.iter().any(|id| id == backend.id);
+    let case = Case { cipher, backend, oracle: oracle.clone() };
+    common::trials(&name, reason, is_expected, case, &properties)
 }
 
 /// A backend under test, and what its answers are compared with.
@@ -146,13 +138,6 @@ impl Oracle {
         stream.truncate(length);
         Ok(stream)
     }
-}
-
-/// Reproducible random bytes (splitmix64).
-fn noise(length: usize, seed: u64) -> Vec<u8> {
-    let mut data = vec![0; length];
-    lanecrypt_reference::vectors::PlaintextStream::new(seed).fill(&mut data);
-    data
 }
 
 /// A buffer at a chosen distance from its allocation's alignment, with canaries on both sides.

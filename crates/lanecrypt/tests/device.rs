@@ -5,8 +5,11 @@
 //! others. A device that cannot run is ignored with its reason on standard error, or fails where
 //! `LANECRYPT_EXPECT` names one of its backends.
 
-use std::process::ExitCode;
+mod common;
 
+use std::{fmt::Display, process::ExitCode};
+
+use common::{Outcome, Property, noise};
 use lanecrypt::{
     Direction, Engine as _,
     aes::{
@@ -18,9 +21,6 @@ use lanecrypt::{
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 use sha2::{Digest, Sha256};
-
-type Outcome = Result<(), Failed>;
-type Property = fn(&Case) -> Outcome;
 
 /// Which device, and how large the large buffers are.
 struct Case {
@@ -40,21 +40,21 @@ const COUNTER: [u8; 16] = {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let expected = std::env::var("LANECRYPT_EXPECT").unwrap_or_default();
+    let expected = common::expected_ids();
     let mut trials = vec![Trial::test("cuda::no_such_device_is_named", no_such_device)];
     let devices: [(&str, Case); 2] = [
         ("cuda", Case { open: Device::default, large_bytes: 6 * GIB + 16 }),
         ("host", Case { open: Device::on_host, large_bytes: (1 << 20) + 16 }),
     ];
     for (name, case) in devices {
-        let is_expected = expected.split(',').any(|id| id.starts_with(name));
+        let is_expected = expected.iter().any(|id| id.starts_with(name));
         trials.extend(device_trials(name, case, is_expected));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn device_trials(name: &'static str, case: Case, is_expected: bool) -> Vec<Trial> {
-    let properties: [(&str, Property); 7] = [
+fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
+    let properties: [(&str, Property<Case>); 7] = [
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
@@ -63,27 +63,9 @@ fn device_trials(name: &'static str, case: Case, is_expected: bool) -> Vec<Trial
         ("large_resident_buffers", large_resident_buffers),
         ("large_host_buffers", large_host_buffers),
     ];
-    let unavailable = (case.open)().err();
-    if let Some(reason) = &unavailable {
-        eprintln!("{name} cannot run here: {reason}");
-    }
-    let case = std::sync::Arc::new(case);
-    let trial = |(property, check): (&str, Property)| {
-        let title = format!("{name}::{property}");
-        if let Some(reason) = &unavailable {
-            let reason = format!("LANECRYPT_EXPECT names it, but {reason}");
-            return Trial::test(title, move || Err(reason.into())).with_ignored_flag(!is_expected);
-        }
-        let case = case.clone();
-        Trial::test(title, move || check(&case))
-    };
-    properties.into_iter().map(trial).collect()
-}
-
-fn noise(length: usize, seed: u64) -> Vec<u8> {
-    let mut data = vec![0; length];
-    lanecrypt_reference::vectors::PlaintextStream::new(seed).fill(&mut data);
-    data
+    let reason = (case.open)().err();
+    let reason = reason.as_ref().map(|reason| reason as &dyn Display);
+    common::trials(name, reason, is_expected, case, &properties)
 }
 
 /// The same operation by the default CPU cipher.
