@@ -64,3 +64,8 @@ modules! {
 /// What each kernel takes of several architectures, as the compiler reports it: CSV with a header
 /// line, written by `cargo xtask kernels`.
 pub const RESOURCES: &str = include_str!("../resources.csv");
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -142,3 +142,8 @@ impl<K: KeyLength> AlgorithmName for Aes<K> {
 
 #[cfg(feature = "zeroize")]
 impl<K: KeyLength> zeroize::ZeroizeOnDrop for Aes<K> {}
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -40,3 +40,8 @@ pub use error::{Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
 pub use registry::{Backend, CipherDescription, ConstantTime, Create, Platform};
 pub use stream::Ctr;
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -104,3 +104,13 @@ pub fn engine(cipher: &str, backend: &str, key: &[u8]) -> Result<Box<dyn Engine>
     (backend.available)().map_err(Error::from)?;
     Ok((backend.create)(key)?)
 }
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// The workspace's README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct WorkspaceReadme;

@@ -25,3 +25,8 @@ mod word;
 
 pub use transpose::{slice, unslice};
 pub use word::Word;
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
