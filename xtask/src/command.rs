@@ -16,7 +16,7 @@ pub(crate) fn root() -> PathBuf {
 
 /// Where cargo builds.
 pub(crate) fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// A program that starts in the root.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lanecrypt::{CipherDescription, Engine, Error, Platform};
+use lanecrypt::{Backend, CipherDescription, Engine, Error, Platform};
 
 use super::plan::{Case, Contender, Work, key, noise};
 
@@ -49,16 +49,23 @@ fn oracle(
     id: &str,
 ) -> Result<Box<dyn Engine>, Error> {
     let key = key(case.key_bytes);
-    let runs = |backend: &&lanecrypt::Backend| {
-        backend.platform == Platform::Cpu && backend.id != id && (backend.available)().is_ok()
-    };
-    let other = cipher.backends.iter().rev().find(runs);
-    match other {
+    match last_on_cpu(cipher, |backend| backend.id != id) {
         Some(backend) if case.bytes > REFERENCE_BYTES || id == "reference" => {
             (backend.create)(&key)
         }
         _ => (cipher.backends[0].create)(&key),
     }
+}
+
+/// The last CPU backend of the table that runs here, the fastest by custom, among those chosen.
+fn last_on_cpu(
+    cipher: &'static CipherDescription,
+    chosen: impl Fn(&Backend) -> bool,
+) -> Option<&'static Backend> {
+    let runs = |backend: &&Backend| {
+        backend.platform == Platform::Cpu && chosen(backend) && (backend.available)().is_ok()
+    };
+    cipher.backends.iter().rev().find(runs)
 }
 
 /// Checks pieces of a device's output against a CPU: `output` is what `work` made of `input`,
@@ -74,10 +81,7 @@ pub(super) fn verify_piece(
     input: &[u8],
     output: &[u8],
 ) -> Result<(), String> {
-    let fastest = |backend: &&lanecrypt::Backend| {
-        backend.platform == Platform::Cpu && (backend.available)().is_ok()
-    };
-    let backend = cipher.backends.iter().rev().find(fastest).ok_or("no CPU backend runs here")?;
+    let backend = last_on_cpu(cipher, |_| true).ok_or("no CPU backend runs here")?;
     let engine = (backend.create)(key).map_err(|error| error.to_string())?;
     let block = cipher.block_bytes;
     let first = lanecrypt::Counter::from_block(&iv(block)).ok_or("blocks of 8 or 16 bytes")?;

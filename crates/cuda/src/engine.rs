@@ -162,7 +162,7 @@ impl Engine {
         }
         self.check_device(input)?;
         self.check_device(&output.as_slice())?;
-        self.run_between(operation, input, output)
+        self.run_checked(operation, Some(input), output)
     }
 
     /// As [`run`](Self::run), with the result in place of the input.
@@ -175,17 +175,7 @@ impl Engine {
         data: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
         self.check_device(&data.as_slice())?;
-        let (address, length) = (data.as_slice().address(), data.as_slice().len());
-        let whole = self.whole_blocks(operation, length)?;
-        self.launch(operation, address, address, whole)?;
-        if whole * self.block_bytes < length {
-            let mut tail = [0; MAX_BLOCK];
-            let tail = &mut tail[..length - whole * self.block_bytes];
-            data.as_slice().read_end(tail)?;
-            self.xor_tail(operation, whole, tail)?;
-            data.write_end(tail)?;
-        }
-        Ok(())
+        self.run_checked(operation, None, data)
     }
 
     /// The device's own time for one [`run`](Self::run).
@@ -216,18 +206,24 @@ impl Engine {
         })
     }
 
-    fn run_between(
+    /// Runs from `input`, which is as long as `output`, or in place where there is none. The kernel
+    /// leaves a partial block at the end alone.
+    fn run_checked(
         &self,
         operation: Operation<'_>,
-        input: &DeviceSlice<'_>,
+        input: Option<&DeviceSlice<'_>>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
-        let whole = self.whole_blocks(operation, input.len())?;
-        self.launch(operation, input.address(), output.as_slice().address(), whole)?;
-        if whole * self.block_bytes < input.len() {
+        let (target, length) = (output.as_slice().address(), output.as_slice().len());
+        let whole = self.whole_blocks(operation, length)?;
+        self.launch(operation, input.map_or(target, DeviceSlice::address), target, whole)?;
+        if whole * self.block_bytes < length {
             let mut tail = [0; MAX_BLOCK];
-            let tail = &mut tail[..input.len() - whole * self.block_bytes];
-            input.read_end(tail)?;
+            let tail = &mut tail[..length - whole * self.block_bytes];
+            match input {
+                Some(input) => input.read_end(tail)?,
+                None => output.as_slice().read_end(tail)?,
+            }
             self.xor_tail(operation, whole, tail)?;
             output.write_end(tail)?;
         }
