@@ -45,14 +45,6 @@ DEVICE void expand_keys(u32 *planes, const AesKeys &keys) {
     __syncthreads();
 }
 
-// Overwrites them: shared memory keeps what it holds when a kernel ends.
-DEVICE void clear_keys(u32 *planes, const AesKeys &keys) {
-    __syncthreads();
-    for (u32 i = threadIdx.x; i < PLANES * (keys.rounds + 1); i += blockDim.x) {
-        *const_cast<volatile u32 *>(planes + i) = 0;
-    }
-}
-
 // This thread's column of round key `round`.
 DEVICE const Block16 *column_key(const u32 *planes, u32 round) {
     return reinterpret_cast<const Block16 *>(planes + PLANES * round + 32 * column_number());
@@ -154,18 +146,8 @@ DEVICE void cipher(Column &state, const u32 *planes, u32 rounds) {
 
 DEVICE u32 (&as_square(Column &column))[32] { return reinterpret_cast<u32 (&)[32]>(column); }
 
-// Calls `work(first)` for every run of 256 blocks that this warp takes, with the number of the
-// block that bit 0 of this thread's planes belongs to, counted from the first run. All warps of a
-// thread block make the same passes, the last perhaps beyond the end: a loop that the compiler
-// sees to be uniform needs fewer registers.
-template <class Work>
-DEVICE void every_run(u64 blocks, Work work) {
-    const u64 runs = (blocks + WARP_BLOCKS - 1) / WARP_BLOCKS;
-    const u32 warps = blockDim.x / WARP;
-    for (u64 run = u64(blockIdx.x) * warps; run < runs; run += u64(gridDim.x) * warps) {
-        work((run + threadIdx.x / WARP) * WARP_BLOCKS + threadIdx.x % WARP / COLUMNS);
-    }
-}
+// The number within a run of the block that bit 0 of this thread's planes belongs to.
+DEVICE u32 first_in_run() { return threadIdx.x % WARP / COLUMNS; }
 
 template <bool encrypts>
 DEVICE void ecb(const Parameters<AesKeys> &parameters, u32 *planes) {
@@ -173,7 +155,8 @@ DEVICE void ecb(const Parameters<AesKeys> &parameters, u32 *planes) {
     const u32 *input = reinterpret_cast<const u32 *>(parameters.input) + column_number();
     u32 *output = reinterpret_cast<u32 *>(parameters.output) + column_number();
     const u64 blocks = parameters.blocks;
-    every_run(blocks, [&](u64 first) {
+    every_run<WARP_BLOCKS>(blocks, [&](u64 run) {
+        const u64 first = run + first_in_run();
         Column state;
         u32(&rows)[32] = as_square(state);
         UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) {
@@ -188,13 +171,7 @@ DEVICE void ecb(const Parameters<AesKeys> &parameters, u32 *planes) {
             if (i < blocks) output[i * COLUMNS] = rows[k];
         }
     });
-    clear_keys(planes, parameters.keys);
-}
-
-// Bit j of the numbers 0 .. 31, as a plane.
-DEVICE constexpr u32 number_plane(u32 j) {
-    return j == 0 ? 0xaaaaaaaa : j == 1 ? 0xcccccccc : j == 2 ? 0xf0f0f0f0
-         : j == 3 ? 0xff00ff00 : 0xffff0000;
+    clear_shared(planes, PLANES * (parameters.keys.rounds + 1));
 }
 
 // ANCHOR: counter_planes
@@ -206,7 +183,7 @@ DEVICE void counter_planes(Column &state, Counter counter) {
     const u32 word = c < 2 ? (c == 0 ? block.x : block.y) : (c == 2 ? block.z : block.w);
     UNROLL for (u32 r = 0; r < 4; r++) {
         UNROLL for (u32 b = 0; b < 8; b++) {
-            state[r][b] = u32(int(word << (31 - 8 * r - b)) >> 31);
+            state[r][b] = spread_bit(word, 8 * r + b);
         }
     }
     // Big-endian: the low byte is row 3 of column 3.
@@ -239,7 +216,8 @@ KERNEL(aes_bitslice_ctr, THREADS, Parameters<AesKeys>) {
     const u64 skipped = first_block.low % WARP_BLOCKS;
     const Counter base = {first_block.high, first_block.low - skipped};
     const u64 blocks = parameters.blocks;
-    every_run(blocks + skipped, [&](u64 first) {
+    every_run<WARP_BLOCKS>(blocks + skipped, [&](u64 run) {
+        const u64 first = run + first_in_run();
         Column state;
         u32(&rows)[32] = as_square(state);
         counter_planes(state, base.plus(first));
@@ -257,5 +235,5 @@ KERNEL(aes_bitslice_ctr, THREADS, Parameters<AesKeys>) {
             if (i < blocks) output[i * COLUMNS] = data[k] ^ rows[k];
         }
     });
-    clear_keys(planes, parameters.keys);
+    clear_shared(planes, PLANES * (parameters.keys.rounds + 1));
 }

@@ -22,7 +22,7 @@ constexpr u32 CHUNK_STEPS = 65536 / CTR_THREADS;
 template <u32 tables, bool encrypts>
 struct ConflictFree {
     static constexpr bool ENCRYPTS = encrypts;
-    static constexpr u32 ROUND_BYTES = tables == 1 ? SINGLE_BYTES : tables / 2 * PAIR_BYTES;
+    static constexpr u32 ROUND_BYTES = tables == 1 ? SINGLE_BYTES : table_offset(tables);
 
     Lane lane;
 
@@ -49,7 +49,7 @@ struct ConflictFree {
     template <u32 table>
     DEVICE u32 entry(u32 word, u32 byte) const {
         if (tables == 1) return lane.in_single(word, byte, 0);
-        return lane.pair(word, byte, table / 2 * PAIR_BYTES + table % 2 * SECOND_OF_PAIR);
+        return lane.pair(word, byte, table_offset(table));
     }
 
     // T_row of byte `row`, by rotation where that table is not kept.

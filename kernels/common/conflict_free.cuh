@@ -3,10 +3,14 @@
 #pragma once
 #include "word.cuh"
 
-constexpr u32 TABLE_ENTRIES = 256;
-constexpr u32 PAIR_BYTES = TABLE_ENTRIES * 2 * WARP * 4;
+constexpr u32 TABLE_ENTRIES = 256;  // of a table that a byte is looked up in
 constexpr u32 SINGLE_BYTES = TABLE_ENTRIES * WARP * 4;
-constexpr u32 SECOND_OF_PAIR = WARP * 4;
+
+// Bytes from the first of the pairs to table `table`, of `entries` words: two tables lie together.
+template <u32 entries = TABLE_ENTRIES>
+DEVICE constexpr u32 table_offset(u32 table) {
+    return table / 2 * (entries * 2 * WARP * 4) + table % 2 * (WARP * 4);
+}
 
 // Where pairs start in the shared address window. Up to this many bytes of the window belong to the
 // system, as many as the architecture likes; one fixed start, past them all, lets the address of a
@@ -17,7 +21,7 @@ constexpr u32 PAIR_ORIGIN = 1024;
 // Lane l reads copy l of every entry, and copy l of everything lies in bank l:
 //
 //   byte offset       15 .. 8      7        6 .. 2     1 0
-//   pair of tables    entry e      table    lane l     0 0     64 KiB for two tables
+//   pair of tables    entry e      table    lane l     0 0     64 KiB for two of 256 words
 //   single table      --  14 .. 7: entry e, 6 .. 2: lane l --  32 KiB for one
 //
 // One byte permutation builds the offset in a pair: it picks the byte that is looked up, scales it
@@ -50,14 +54,14 @@ DEVICE u32 pair_padding(const u8 *shared) {
     return PAIR_ORIGIN - start;
 }
 
-// Calls `store(entry, value)` in all lanes of a warp for each entry of a table, `value` being
+// Calls `store(entry, value)` in all lanes of a warp for each of `entries`, `value` being
 // `load(entry)`. A lane loads one of eight entries and passes it round, so that the latency of
 // memory is paid once for eight; the warps of the thread block share the entries.
-template <class Load, class Store>
+template <u32 entries, class Load, class Store>
 DEVICE void every_entry(Load load, Store store) {
     constexpr u32 AT_ONCE = 8;
     const u32 lane = threadIdx.x % WARP;
-    for (u32 first = threadIdx.x / WARP * AT_ONCE; first < TABLE_ENTRIES;
+    for (u32 first = threadIdx.x / WARP * AT_ONCE; first < entries;
          first += blockDim.x / WARP * AT_ONCE) {
         const u32 mine = load(first + lane % AT_ONCE);
         UNROLL for (u32 i = 0; i < AT_ONCE; i++) {
@@ -68,12 +72,12 @@ DEVICE void every_entry(Load load, Store store) {
 
 // Fills `tables` tables in pairs, table t being the first one rotated by 8t bits to the left; the
 // caller synchronises the thread block.
-template <u32 tables, class Load>
+template <u32 tables, u32 entries = TABLE_ENTRIES, class Load>
 DEVICE void fill_pairs(u8 *pairs, Load load) {
     u32 *words = reinterpret_cast<u32 *>(pairs) + threadIdx.x % WARP;
-    every_entry(load, [=](u32 entry, u32 value) {
+    every_entry<entries>(load, [=](u32 entry, u32 value) {
         UNROLL for (u32 table = 0; table < tables; table++) {
-            u32 *copies = words + table / 2 * (PAIR_BYTES / 4) + table % 2 * WARP;
+            u32 *copies = words + table_offset<entries>(table) / 4;
             copies[entry * 2 * WARP] = table == 0 ? value : rotate_left(value, 8 * table);
         }
     });
@@ -83,5 +87,5 @@ DEVICE void fill_pairs(u8 *pairs, Load load) {
 template <class Load>
 DEVICE void fill_single(u8 *single, Load load) {
     u32 *words = reinterpret_cast<u32 *>(single) + threadIdx.x % WARP;
-    every_entry(load, [=](u32 entry, u32 value) { words[entry * WARP] = value; });
+    every_entry<TABLE_ENTRIES>(load, [=](u32 entry, u32 value) { words[entry * WARP] = value; });
 }

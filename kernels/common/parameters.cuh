@@ -3,20 +3,22 @@
 #include "word.cuh"
 
 // ANCHOR: parameters
-// What `crates/cuda/src/parameters.rs` packs, field by field.
-template <class Keys>
+// What `crates/cuda/src/parameters.rs` packs, field by field. Block is Block16 or Block8.
+template <class Keys, class Block = Block16>
 struct Parameters {
-    const Block16 *input;
-    Block16 *output;
+    const Block *input;
+    Block *output;
     u64 blocks;
-    // CTR only: the first counter block as a big-endian integer.
+    // CTR only: the first counter block as a big-endian integer, in `counter_low` alone where
+    // blocks have 8 bytes.
     u64 counter_high;
     u64 counter_low;
     alignas(16) Keys keys;
 };
 // ANCHOR_END: parameters
 
-// A 128-bit counter: the integer that a counter block is, most significant byte first.
+// A counter of 128 bits, the low 64 of which are the one of 8-byte blocks: the integer that a
+// counter block is, most significant byte first.
 struct Counter {
     u64 high, low;
 
@@ -30,11 +32,20 @@ struct Counter {
         return make_uint4(byte_swap(u32(high >> 32)), byte_swap(u32(high)),
                           byte_swap(u32(low >> 32)), byte_swap(u32(low)));
     }
+    DEVICE Block8 block8() const {
+        return make_uint2(byte_swap(u32(low >> 32)), byte_swap(u32(low)));
+    }
+    DEVICE void write(Block16 &to) const { to = block(); }
+    DEVICE void write(Block8 &to) const { to = block8(); }
 };
 
-template <class Keys>
-DEVICE Counter first_counter(const Parameters<Keys> &parameters) {
+template <class Keys, class Block>
+DEVICE Counter first_counter(const Parameters<Keys, Block> &parameters) {
     return {parameters.counter_high, parameters.counter_low};
+}
+
+DEVICE Block8 operator^(Block8 left, Block8 right) {
+    return make_uint2(left.x ^ right.x, left.y ^ right.y);
 }
 
 DEVICE Block16 operator^(Block16 left, Block16 right) {
@@ -43,20 +54,20 @@ DEVICE Block16 operator^(Block16 left, Block16 right) {
 
 // ANCHOR: ecb_blocks
 // Threads of the whole grid and this thread's number among them: block i goes to thread i, so the
-// lanes of a warp read and write consecutive 16-byte pieces.
+// lanes of a warp read and write consecutive pieces.
 DEVICE u64 grid_threads() { return u64(gridDim.x) * blockDim.x; }
 DEVICE u64 grid_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 // Runs `cipher` on every block, a grid apart; the next block is loaded before it is needed.
-template <class Keys, class Cipher>
-DEVICE void ecb_blocks(const Parameters<Keys> &parameters, Cipher cipher) {
+template <class Keys, class Block, class Cipher>
+DEVICE void ecb_blocks(const Parameters<Keys, Block> &parameters, Cipher cipher) {
     const u64 stride = grid_threads();
     u64 i = grid_thread();
     if (i >= parameters.blocks) return;
-    Block16 block = parameters.input[i];
+    Block block = parameters.input[i];
     while (true) {
         const u64 next = i + stride;
-        Block16 prefetched = block;
+        Block prefetched = block;
         if (next < parameters.blocks) prefetched = parameters.input[next];
         parameters.output[i] = cipher(block);
         if (next >= parameters.blocks) return;
@@ -67,11 +78,33 @@ DEVICE void ecb_blocks(const Parameters<Keys> &parameters, Cipher cipher) {
 // ANCHOR_END: ecb_blocks
 
 // XORs the key stream over every block, a grid apart.
-template <class Keys, class Cipher>
-DEVICE void ctr_blocks(const Parameters<Keys> &parameters, Cipher cipher) {
+template <class Keys, class Block, class Cipher>
+DEVICE void ctr_blocks(const Parameters<Keys, Block> &parameters, Cipher cipher) {
     const Counter first = first_counter(parameters);
     for (u64 i = grid_thread(); i < parameters.blocks; i += grid_threads()) {
-        const Block16 data = parameters.input[i];
-        parameters.output[i] = data ^ cipher(first.plus(i).block());
+        const Block data = parameters.input[i];
+        Block counter;
+        first.plus(i).write(counter);
+        parameters.output[i] = data ^ cipher(counter);
     }
+}
+
+// ANCHOR: every_run
+// Calls `work(first)` for every run of `run_blocks` blocks that this warp takes, with the number of
+// the run's first block. All warps of a thread block make the same passes, the last perhaps beyond
+// the end: a loop that the compiler sees to be uniform needs fewer registers.
+template <u32 run_blocks, class Work>
+DEVICE void every_run(u64 blocks, Work work) {
+    const u64 runs = (blocks + run_blocks - 1) / run_blocks;
+    const u32 warps = blockDim.x / WARP;
+    for (u64 run = u64(blockIdx.x) * warps; run < runs; run += u64(gridDim.x) * warps) {
+        work((run + threadIdx.x / WARP) * run_blocks);
+    }
+}
+// ANCHOR_END: every_run
+
+// Overwrites words of shared memory, which keeps what it holds when a kernel ends: expanded keys.
+DEVICE void clear_shared(u32 *words, u32 count) {
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) *const_cast<volatile u32 *>(words + i) = 0;
 }

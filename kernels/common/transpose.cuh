@@ -1,4 +1,5 @@
-// The 32x32 bit-matrix transpose that turns 32 blocks into bit planes and back.
+// Bit planes: the 32x32 bit-matrix transpose that turns 32 blocks into them and back, and the
+// planes of consecutive numbers.
 #pragma once
 #include "word.cuh"
 
@@ -37,3 +38,12 @@ DEVICE void transpose32(u32 (&rows)[32]) {
     exchange_rows<2>(rows);
     exchange_rows<1>(rows);
 }
+
+// Bit j of the numbers 0 .. 31, as a plane.
+DEVICE constexpr u32 number_plane(u32 j) {
+    return j == 0 ? 0xaaaaaaaa : j == 1 ? 0xcccccccc : j == 2 ? 0xf0f0f0f0
+         : j == 3 ? 0xff00ff00 : 0xffff0000;
+}
+
+// A word full of bit `bit` of `word`.
+DEVICE u32 spread_bit(u32 word, u32 bit) { return u32(int(word << (31 - bit)) >> 31); }

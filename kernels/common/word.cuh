@@ -25,6 +25,8 @@ typedef unsigned long long u64;
 
 // A cipher block of 16 bytes as it lies in memory: four little-endian words, 16-byte aligned.
 typedef uint4 Block16;
+// One of 8 bytes: two little-endian words, 8-byte aligned.
+typedef uint2 Block8;
 
 constexpr u32 WARP = 32;
 
@@ -70,3 +72,10 @@ DEVICE u32 byte_of(u32 word, u32 i) { return word >> (8 * i) & 0xff; }
 DEVICE u32 byte_swap(u32 word) { return __byte_perm(word, 0, 0x0123); }
 
 DEVICE u32 rotate_left(u32 word, u32 by) { return word << by | word >> (32 - by); }
+
+// ANCHOR: add_key
+// XOR with a word that is all zeros or all ones, off the ALU pipe: x * 1 + 0, or x * -1 - 1. The
+// multiplier has a pipe of its own, which bit-sliced code leaves idle.
+DEVICE constexpr u32 key_factor(u32 key) { return 2 * key + 1; }
+DEVICE u32 add_key(u32 x, u32 key, u32 factor) { return x * factor + key; }
+// ANCHOR_END: add_key

@@ -59,6 +59,18 @@ modules! {
     AES_CONFLICT_FREE_4 = "aes_conflict_free_4", "aes/conflict_free_4.cu";
     /// Bit-sliced AES, 32 blocks a thread.
     AES_BITSLICE = "aes_bitslice", "aes/bitslice.cu";
+    /// DES and triple DES by one copy of eight tables in shared memory.
+    DES_TABLE = "des_table", "des/table.cu";
+    /// DES and triple DES by tables replicated over the banks of shared memory.
+    DES_CONFLICT_FREE = "des_conflict_free", "des/conflict_free.cu";
+    /// Bit-sliced DES and triple DES, 32 blocks a thread.
+    DES_BITSLICE = "des_bitslice", "des/bitslice.cu";
+    /// HIGHT by look-ups of its auxiliary functions.
+    HIGHT_TABLE = "hight_table", "hight/table.cu";
+    /// Byte-sliced HIGHT, four blocks a thread.
+    HIGHT_BYTESLICE = "hight_byteslice", "hight/byteslice.cu";
+    /// Bit-sliced HIGHT, 32 blocks a thread.
+    HIGHT_BITSLICE = "hight_bitslice", "hight/bitslice.cu";
 }
 
 /// What each kernel takes of several architectures, as the compiler reports it: CSV with a header

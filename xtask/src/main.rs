@@ -7,6 +7,7 @@ mod codegen;
 mod command;
 mod generated;
 mod host_kernels;
+mod kernel_tables;
 mod kernels;
 mod resources;
 mod test;

@@ -5,8 +5,9 @@ use alloc::boxed::Box;
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Platform,
-    Unavailable,
+    Unavailable, joined,
 };
+use lanecrypt_slicing::Word;
 
 use crate::{Bitslice, Key128, Key192, Key256, KeyLength, Reference, Table32, hardware};
 
@@ -81,98 +82,16 @@ const BACKENDS: &[Backend] = {
         BITSLICE, BYTEWISE, CONFLICT_FREE, CONFLICT_FREE_ONE, CONFLICT_FREE_TWO, TABLE_GLOBAL,
         TABLE_SHARED,
     };
-    use lanecrypt_cuda::Device;
-
-    /// A family on the GPU, or in the host build of its kernels.
-    macro_rules! on {
-        ($device:path, $platform:ident, $prefix:literal, $name:literal, $family:ident, $lanes:literal, $summary:literal) => {
-            Backend {
-                id: concat!($prefix, $name),
-                platform: Platform::$platform,
-                lanes: $lanes,
-                constant_time: $family.constant_time,
-                summary: $summary,
-                available: || crate::cuda::available($device, &$family),
-                create: |key| crate::cuda::boxed($device, &$family, key),
-            }
-        };
-    }
-    /// All families on one kind of device. Lanes are what a thread block takes at once.
-    macro_rules! families {
-        ($device:path, $platform:ident, $prefix:literal) => {
-            [
-                on!(
-                    $device,
-                    $platform,
-                    $prefix,
-                    "bytewise",
-                    BYTEWISE,
-                    16,
-                    "P1's 8-bit form: 16 threads a block"
-                ),
-                on!(
-                    $device,
-                    $platform,
-                    $prefix,
-                    "table-global",
-                    TABLE_GLOBAL,
-                    256,
-                    "T-tables in global memory"
-                ),
-                on!(
-                    $device,
-                    $platform,
-                    $prefix,
-                    "table-shared",
-                    TABLE_SHARED,
-                    1024,
-                    "one copy of the T-tables in shared memory"
-                ),
-                on!(
-                    $device,
-                    $platform,
-                    $prefix,
-                    "table-conflict-free-1",
-                    CONFLICT_FREE_ONE,
-                    1024,
-                    "one T-table in every bank, three rotations"
-                ),
-                on!(
-                    $device,
-                    $platform,
-                    $prefix,
-                    "table-conflict-free-2",
-                    CONFLICT_FREE_TWO,
-                    1024,
-                    "two T-tables in every bank, one rotation"
-                ),
-                on!(
-                    $device,
-                    $platform,
-                    $prefix,
-                    "table-conflict-free",
-                    CONFLICT_FREE,
-                    1024,
-                    "as many T-tables in every bank as fit"
-                ),
-                on!(
-                    $device,
-                    $platform,
-                    $prefix,
-                    "bitslice",
-                    BITSLICE,
-                    256,
-                    "a column of 32 blocks a thread, a bit of each in a register"
-                ),
-            ]
-        };
-    }
-    const GPU: [Backend; 7] = families!(Device::default, Cuda, "cuda-");
-    const HOST: [Backend; 7] = families!(Device::on_host, CudaOnHost, "host-");
-    let [c0, c1, c2, c3, c4] = CPU_BACKENDS;
-    let [g0, g1, g2, g3, g4, g5, g6] = GPU;
-    let [h0, h1, h2, h3, h4, h5, h6] = HOST;
-    &[c0, c1, c2, c3, c4, g0, g1, g2, g3, g4, g5, g6, h0, h1, h2, h3, h4, h5, h6]
+    const ON_DEVICES: [Backend; 14] = lanecrypt_cuda::backends!(
+        "bytewise" => BYTEWISE,
+        "table-global" => TABLE_GLOBAL,
+        "table-shared" => TABLE_SHARED,
+        "table-conflict-free-1" => CONFLICT_FREE_ONE,
+        "table-conflict-free-2" => CONFLICT_FREE_TWO,
+        "table-conflict-free" => CONFLICT_FREE,
+        "bitslice" => BITSLICE,
+    );
+    &joined::<5, 14, 19>(&CPU_BACKENDS, &ON_DEVICES)
 };
 
 /// One implementation with all key sizes.
@@ -198,7 +117,7 @@ impl Ciphers for ReferenceCiphers {
 impl Ciphers for Table32Ciphers {
     type Of<K: KeyLength> = Cipher<Table32<K>>;
 }
-impl<W: crate::LaneWord> Ciphers for BitsliceCiphers<W> {
+impl<W: Word> Ciphers for BitsliceCiphers<W> {
     type Of<K: KeyLength> = Cipher<Bitslice<W, K>>;
 }
 impl Ciphers for HardwareCiphers {

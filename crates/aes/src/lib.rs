@@ -55,7 +55,7 @@ pub use hardware::Hardware;
 pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
 pub use reference::Reference;
 pub use schedule::{Key128, Key192, Key256, KeyLength};
-pub use sliced::{Bitslice, BroadcastKeys, LaneWord};
+pub use sliced::{Bitslice, BroadcastKeys};
 pub use table32::Table32;
 
 /// AES-128: 16-byte key, 10 rounds.

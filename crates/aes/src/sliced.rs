@@ -6,7 +6,7 @@
 
 use core::marker::PhantomData;
 
-use cipher::{Array, array::ArraySize, typenum::Unsigned};
+use cipher::{Array, typenum::Unsigned};
 use lanecrypt_core::{Block, Direction, Implementation};
 use lanecrypt_slicing::{Word, slice, unslice};
 
@@ -125,20 +125,6 @@ fn decrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
     add_round_key(state, last);
 }
 
-/// A word with its number of lanes as a type, which RustCrypto's traits want.
-pub trait LaneWord: Word {
-    /// The lanes of the word.
-    type Lanes: ArraySize;
-}
-
-impl LaneWord for u32 {
-    type Lanes = cipher::consts::U32;
-}
-
-impl LaneWord for u64 {
-    type Lanes = cipher::consts::U64;
-}
-
 /// Every bit of every round key as a word full of it.
 #[derive(Debug)]
 pub struct BroadcastKeys<W: Word> {
@@ -177,7 +163,7 @@ pub struct Bitslice<W, K> {
     kind: PhantomData<(W, K)>,
 }
 
-impl<W: LaneWord, K: KeyLength> Bitslice<W, K> {
+impl<W: Word, K: KeyLength> Bitslice<W, K> {
     fn keys(&self) -> &[PlaneKey] {
         &self.keys[..=K::ROUNDS]
     }
@@ -194,7 +180,7 @@ impl<W: LaneWord, K: KeyLength> Bitslice<W, K> {
     }
 }
 
-impl<W: LaneWord, K: KeyLength> Implementation for Bitslice<W, K> {
+impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
     type BlockSize = cipher::consts::U16;
     type KeySize = K::Size;
     type Lanes = W::Lanes;

@@ -63,17 +63,20 @@ pub struct Effort {
 ///
 /// # Errors
 /// [`Error::NotEquivalent`] if an output bit is no sum of the core's products, so `top` is not the
-/// map of this table; [`Error::Shape`] for a core that has not eight inputs; and what
-/// [`linear::minimise`] returns.
+/// map of this table; [`Error::Shape`] for a core that has not eight inputs or a table that has not
+/// 256 entries; and what [`linear::minimise`] returns.
 pub fn derive(
     core: &Program,
     top: &Affine,
-    table: &[u8; 256],
+    table: &[u8],
     name: &str,
     notes: &[(&str, &str)],
     effort: Effort,
 ) -> Result<Vec<Program>, Error> {
     let core = Core::new(core)?;
+    if table.len() != 256 {
+        return Err(Error::Shape(format!("an image of inversion has no {} entries", table.len())));
+    }
     let mut ranked = Vec::new();
     for (index, map) in inversion_symmetries().into_iter().enumerate() {
         let Some(map) = Affine::from_fn(|input| map(top.apply(input))) else {
@@ -168,7 +171,7 @@ impl Layers {
     fn new(
         core: &Core<'_>,
         map: &Affine,
-        table: &[u8; 256],
+        table: &[u8],
         attempts: u32,
         seed: u64,
     ) -> Result<Self, Error> {
@@ -263,7 +266,7 @@ fn add_layer(
 }
 
 /// For each output bit the products, and the constant as one more, of which it is the sum.
-fn output_sums(core: &Core<'_>, map: &Affine, table: &[u8; 256]) -> Result<Vec<u32>, Error> {
+fn output_sums(core: &Core<'_>, map: &Affine, table: &[u8]) -> Result<Vec<u32>, Error> {
     // In terms of the core's input: the products at `map(w)` belong to the output `table[w]`.
     let mut images = [0u8; 256];
     for (input, &output) in (0..=255u8).zip(table) {

@@ -3,19 +3,30 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod column;
+mod construct;
 pub mod derive;
 mod emit;
 mod equivalence;
 mod error;
 mod files;
+mod gates;
 pub mod linear;
 pub mod lut;
+mod network;
 mod program;
 mod prove;
+mod question;
 mod random;
+mod rederive;
+pub mod small;
+mod targets;
+mod walk;
 
 pub use emit::{emit_cuda, emit_rust};
 pub use equivalence::{Equivalence, find_affine_equivalence};
 pub use error::Error;
-pub use files::{GeneratedFile, NamedTable, TARGETS, Target, derive_files, generated_files};
+pub use files::{GeneratedFile, NamedTable, generated_files};
 pub use program::{Counts, Gate, Operation, Program, Wire};
+pub use rederive::derive_files;
+pub use targets::{TARGETS, Target};

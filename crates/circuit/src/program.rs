@@ -260,6 +260,45 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(word) && name != "lut"
 }
 
+/// A program to be written from bare operations: its names, and what it is made of.
+pub(crate) struct Assembly<'a> {
+    /// Names of the inputs.
+    pub(crate) inputs: &'a [String],
+    /// Names of the outputs.
+    pub(crate) outputs: &'a [String],
+    /// The operation of each wire after the inputs.
+    pub(crate) operations: &'a [Operation],
+    /// The wire of each output.
+    pub(crate) output_wires: &'a [Wire],
+    /// Copies a wire, for an output that is an input or the same as another output.
+    pub(crate) copy: fn(Wire) -> Operation,
+}
+
+impl Assembly<'_> {
+    /// The program under a header of this name and these notes. Wires that are outputs are called
+    /// so, others by their number.
+    pub(crate) fn finish(&self, name: &str, notes: &[(&str, &str)]) -> Result<Program, Error> {
+        let (inputs, outputs) = (self.inputs, self.outputs);
+        let mut builder = Builder::new(inputs.to_vec(), outputs.to_vec())?;
+        let mut names: Vec<Option<&str>> = vec![None; inputs.len() + self.operations.len()];
+        for (&wire, output) in self.output_wires.iter().zip(outputs) {
+            if wire >= inputs.len() && names[wire].is_none() {
+                names[wire] = Some(output);
+            }
+        }
+        for (index, &operation) in self.operations.iter().enumerate() {
+            let temporary = format!("t{index}");
+            builder.push(names[inputs.len() + index].unwrap_or(&temporary), operation)?;
+        }
+        for (&wire, output) in self.output_wires.iter().zip(outputs) {
+            if names[wire] != Some(output.as_str()) {
+                builder.push(output, (self.copy)(wire))?;
+            }
+        }
+        builder.finish(name, notes)
+    }
+}
+
 /// Puts a program together gate by gate.
 #[derive(Debug)]
 pub(crate) struct Builder {

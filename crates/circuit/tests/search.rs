@@ -2,8 +2,9 @@
 
 use lanecrypt_circuit::derive::{self, Affine, derive};
 use lanecrypt_circuit::linear::minimise;
-use lanecrypt_circuit::{Error, Program, find_affine_equivalence, lut};
-use lanecrypt_reference::sbox;
+use lanecrypt_circuit::small::{self, Gates};
+use lanecrypt_circuit::{Error, Program, TARGETS, find_affine_equivalence, lut};
+use lanecrypt_reference::{des, sbox};
 use proptest::prelude::*;
 
 fn core() -> Program {
@@ -58,6 +59,8 @@ fn a_table_that_is_no_image_is_refused() {
     let top = Affine::from_fn(|input| input).unwrap();
     let found = derive(&core(), &top, &table, "swapped", &[], QUICK);
     assert!(matches!(found, Err(Error::NotEquivalent { .. })));
+    let small = derive(&core(), &top, &des::SBOXES[0], "small", &[], QUICK);
+    assert!(matches!(small, Err(Error::Shape(_))));
     assert_eq!(Affine::from_fn(|input| input & (input << 1)), None);
 }
 
@@ -67,6 +70,43 @@ fn the_same_seed_gives_the_same_circuit() {
     let once = lut::map(&core(), "once", &[], effort).unwrap();
     assert_eq!(lut::map(&core(), "once", &[], effort).unwrap(), once);
     assert!(once.counts().total() < core().counts().total());
+}
+
+#[test]
+fn small_tables_are_searched_with_either_kind_of_gates() {
+    let effort = lut::Effort { seed: 5, steps: 2_000 };
+    // The half of S4 whose first input bit is zero.
+    let table = &des::SBOXES[3][..32];
+    for (gates, most) in [(Gates::TwoInput, 40), (Gates::Lookups, 14)] {
+        let found = small::search(table, 4, gates, effort, ("s4", &[])).unwrap();
+        assert_eq!(found.prove(table), Ok(()));
+        assert!(found.counts().total() <= most, "{}", found.counts());
+        assert_eq!(found.counts().lut > 0, gates == Gates::Lookups);
+        assert_eq!(small::search(table, 4, gates, effort, ("s4", &[])).unwrap(), found);
+    }
+}
+
+#[test]
+fn tables_that_no_search_is_for_are_refused() {
+    let effort = lut::Effort { seed: 1, steps: 10 };
+    let search = |table: &[u8], outputs| {
+        small::search(table, outputs, Gates::Lookups, effort, ("bad", &[])).map(drop)
+    };
+    for (length, outputs) in [(0, 1), (1, 1), (48, 4), (128, 4), (64, 0), (64, 9)] {
+        let found = search(&vec![0; length], outputs);
+        assert!(matches!(found, Err(Error::Shape(_))), "{length} entries of {outputs} bits");
+    }
+    // Not found by a search from the table alone.
+    let found = TARGETS[0].search(&sbox::AES, Gates::Lookups, effort);
+    assert!(matches!(found, Err(Error::Shape(_))));
+}
+
+#[test]
+fn a_search_states_its_effort() {
+    let effort = lut::Effort { seed: 9, steps: 60 };
+    let target = TARGETS.iter().find(|target| target.name == "des_sbox4").unwrap();
+    let found = target.search(&des::SBOXES[3], Gates::Lookups, effort).unwrap();
+    assert_eq!(found.header("search"), Some("seed 9, 60 steps"));
 }
 
 /// The text of a program whose gates come from `choices`: a kind and three operands each.
@@ -145,6 +185,27 @@ proptest! {
         let mapped = lut::map(&program, "mapped", &[], lut::Effort { seed, steps: 60 }).unwrap();
         prop_assert_eq!(mapped.prove(&table_of(&program)), Ok(()));
         prop_assert_eq!(mapped.to_string().parse::<Program>().unwrap(), mapped);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn any_small_table_is_computed(
+        inputs in 2usize..6,
+        entries in prop::collection::vec(any::<u8>(), 64),
+        seed: u64,
+    ) {
+        let table: Vec<u8> = entries[..1 << inputs].iter().map(|entry| entry & 3).collect();
+        let column = |bit: u8| table.iter().map(move |entry| entry >> bit & 1);
+        // A constant has no two-input gate.
+        prop_assume!((0..2).all(|bit| column(bit).any(|v| v == 0) && column(bit).any(|v| v == 1)));
+        for gates in [Gates::TwoInput, Gates::Lookups] {
+            let effort = lut::Effort { seed, steps: 500 };
+            let found = small::search(&table, 2, gates, effort, ("any", &[])).unwrap();
+            prop_assert_eq!(found.prove(&table), Ok(()));
+        }
     }
 }
 

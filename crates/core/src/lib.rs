@@ -38,7 +38,7 @@ pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Engine};
 pub use error::{Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
-pub use registry::{Backend, CipherDescription, ConstantTime, Create, Platform};
+pub use registry::{Backend, CipherDescription, ConstantTime, Create, Platform, joined};
 pub use stream::Ctr;
 
 /// The README's examples, compiled.

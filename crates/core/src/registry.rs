@@ -77,6 +77,7 @@ impl fmt::Display for ConstantTime {
 pub type Create = fn(&[u8]) -> Result<Box<dyn Engine>, Error>;
 
 /// One way to compute a cipher, as a value.
+#[derive(Clone, Copy)]
 pub struct Backend {
     /// Name on command lines and in reports.
     pub id: &'static str,
@@ -99,4 +100,23 @@ impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Backend").field("id", &self.id).finish_non_exhaustive()
     }
+}
+
+/// Two lists of backends as one; `N` is the sum of their lengths. For the constant tables.
+///
+/// # Panics
+/// Where `N` is not that sum, at compile time in a constant.
+#[must_use]
+pub const fn joined<const A: usize, const B: usize, const N: usize>(
+    first: &[Backend; A],
+    second: &[Backend; B],
+) -> [Backend; N] {
+    assert!(A + B == N, "N is the sum of the lengths");
+    let mut all = [first[0]; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < A { first[i] } else { second[i - A] };
+        i += 1;
+    }
+    all
 }

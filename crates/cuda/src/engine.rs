@@ -3,7 +3,10 @@
 use std::{
     any::Any,
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -13,7 +16,8 @@ use lanecrypt_kernels::Module;
 
 pub use crate::parameters::Keys;
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Properties, Resources, driver::Shape,
+    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, KeyPair, Properties, Resources,
+    driver::Shape,
 };
 
 /// Blocks that a group of threads takes at once.
@@ -54,6 +58,45 @@ pub struct Program {
     pub ctr: Kernel,
 }
 
+/// Three kernels `<prefix>_ecb_encrypt`, `<prefix>_ecb_decrypt` and `<prefix>_ctr` of a module
+/// that are launched alike; CTR starts groups of more than one block at aligned counters. With
+/// `one_ecb`, both directions are `<prefix>_ecb` under other keys.
+#[macro_export]
+macro_rules! program {
+    ($module:ident, $prefix:literal, $threads:expr, $shared:expr, $unit:expr) => {
+        $crate::program!(@ $module, concat!($prefix, "_ecb_encrypt"),
+            concat!($prefix, "_ecb_decrypt"), concat!($prefix, "_ctr"), $threads, $shared, $unit)
+    };
+    ($module:ident, $prefix:literal, $threads:expr, $shared:expr, $unit:expr, one_ecb) => {
+        $crate::program!(@ $module, concat!($prefix, "_ecb"), concat!($prefix, "_ecb"),
+            concat!($prefix, "_ctr"), $threads, $shared, $unit)
+    };
+    (@ $module:ident, $encrypt:expr, $decrypt:expr, $ctr:expr, $threads:expr, $shared:expr,
+        $unit:expr) => {{
+        const KERNEL: $crate::Kernel = $crate::Kernel {
+            name: $encrypt,
+            shared_bytes: $shared,
+            threads: $threads,
+            unit: $unit,
+        };
+        $crate::Program {
+            module: &$crate::kernels::$module,
+            ecb_encrypt: KERNEL,
+            ecb_decrypt: $crate::Kernel { name: $decrypt, ..KERNEL },
+            ctr: $crate::Kernel {
+                name: $ctr,
+                unit: $crate::Unit { aligned: KERNEL.unit.blocks > 1, ..KERNEL.unit },
+                ..KERNEL
+            },
+        }
+    }};
+}
+
+impl Unit {
+    /// A thread by itself, a block at a time.
+    pub const THREAD: Self = Self { threads: 1, blocks: 1, aligned: false };
+}
+
 impl Program {
     /// All its kernels.
     #[must_use]
@@ -88,8 +131,9 @@ pub struct Engine {
     device: Device,
     program: &'static Program,
     block_bytes: usize,
-    encrypt: Keys,
-    decrypt: Keys,
+    keys: KeyPair,
+    /// The most threads of a thread block, where fewer are wanted than the kernel allows.
+    thread_block: AtomicU32,
     staging: Mutex<Option<DeviceBuffer>>,
 }
 
@@ -103,24 +147,28 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Keys `program`: `encrypt` for ECB encryption and CTR, `decrypt` for ECB decryption, both in
-    /// the layout of its kernels. `block_bytes` is 8 or 16.
+    /// Keys `program` for blocks of `block_bytes`, which is 8 or 16.
     #[must_use]
     pub fn new(
         device: &Device,
         program: &'static Program,
         block_bytes: usize,
-        encrypt: Keys,
-        decrypt: Keys,
+        keys: KeyPair,
     ) -> Self {
         Self {
             device: device.clone(),
             program,
             block_bytes,
-            encrypt,
-            decrypt,
+            keys,
+            thread_block: AtomicU32::new(u32::MAX),
             staging: Mutex::new(None),
         }
+    }
+
+    /// Lets a thread block have at most `threads` threads, for measuring what their number is
+    /// worth. Never fewer than a group of the kernel needs, never more than it was built for.
+    pub fn limit_thread_block(&self, threads: u32) {
+        self.thread_block.store(threads / 32 * 32, Ordering::Relaxed);
     }
 
     /// The device it runs on.
@@ -252,7 +300,7 @@ impl Engine {
         let counter = self.counter(operation)?.map(|counter| counter.plus(whole as u128));
         let mut block = DeviceBuffer::zeroed(&self.device, MAX_BLOCK)?;
         let address = block.slice_mut(0..MAX_BLOCK)?.as_slice().address();
-        self.launch_at(&self.program.ctr, &self.encrypt, address, address, 1, counter)?;
+        self.launch_at(&self.program.ctr, &self.keys.encrypt, address, address, 1, counter)?;
         let mut keystream = [0; MAX_BLOCK];
         block.read(0, &mut keystream)?;
         for (byte, key) in tail.iter_mut().zip(keystream) {
@@ -283,9 +331,9 @@ impl Engine {
     ) -> Result<(), Error> {
         let counter = self.counter(operation)?;
         let (kernel, keys) = match operation {
-            Operation::Ecb(Direction::Encrypt) => (&self.program.ecb_encrypt, &self.encrypt),
-            Operation::Ecb(Direction::Decrypt) => (&self.program.ecb_decrypt, &self.decrypt),
-            Operation::Ctr(_) => (&self.program.ctr, &self.encrypt),
+            Operation::Ecb(Direction::Encrypt) => (&self.program.ecb_encrypt, &self.keys.encrypt),
+            Operation::Ecb(Direction::Decrypt) => (&self.program.ecb_decrypt, &self.keys.decrypt),
+            Operation::Ctr(_) => (&self.program.ctr, &self.keys.encrypt),
         };
         self.launch_at(kernel, keys, input, output, blocks as u64, counter)
     }
@@ -303,9 +351,11 @@ impl Engine {
             return Ok(());
         }
         let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
-        let shape = kernel.shape(blocks, 1);
+        let limit = self.thread_block.load(Ordering::Relaxed);
+        let shape = kernel.shape(blocks, 1, limit);
         let resident = self.device.driver().resident_blocks(loaded, shape)?;
-        let shape = kernel.shape(blocks, self.device.properties().multiprocessors * resident);
+        let resident = self.device.properties().multiprocessors * resident;
+        let shape = kernel.shape(blocks, resident, limit);
         let parameters = keys.parameters(input, output, blocks, counter.map_or(0, Counter::value));
         // SAFETY: the block has the layout of `Parameters`, which the host build checks in tests;
         // both addresses come from buffers of this device that hold `blocks` blocks and live
@@ -366,14 +416,16 @@ impl Engine {
 
 impl Kernel {
     /// The launch for `blocks` blocks on a device that holds `resident` thread blocks at once:
-    /// no more threads than there is work for, and no more thread blocks than run at once.
-    fn shape(&self, blocks: u64, resident: u32) -> Shape {
+    /// no more threads than there is work for, at most `limit` in a thread block, and no more thread
+    /// blocks than run at once.
+    fn shape(&self, blocks: u64, resident: u32, limit: u32) -> Shape {
         let groups = blocks.div_ceil(u64::from(self.unit.blocks)) + u64::from(self.unit.aligned);
         let threads_needed = groups * u64::from(self.unit.threads);
         let smallest = self.unit.threads.max(32);
         let threads = threads_needed
             .next_multiple_of(32)
-            .clamp(u64::from(smallest), u64::from(self.threads)) as u32;
+            .min(u64::from(self.threads.min(limit)))
+            .max(u64::from(smallest)) as u32;
         let grid = threads_needed.div_ceil(u64::from(threads)).min(u64::from(resident.max(1)));
         Shape { grid: grid as u32, threads, shared_bytes: self.shared_bytes }
     }

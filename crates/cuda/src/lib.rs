@@ -2,8 +2,9 @@
 //!
 //! - [`Device`] is a GPU, or the host build of the kernels that tests use.
 //! - [`DeviceBuffer`] is memory of it, cleared when dropped.
-//! - [`Program`] says which kernels compute a cipher; [`Engine`] keys and runs them over host
-//!   memory (it is a [`lanecrypt_core::Engine`]) or over data already on the device.
+//! - [`Family`] is a way to compute a cipher, [`Program`] the kernels of it that suit a device;
+//!   [`Engine`] keys and runs them over host memory (it is a [`lanecrypt_core::Engine`]) or over
+//!   data already on the device.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
 //! Without a driver or a device nothing panics: [`Device::all`] returns an error that says in one
@@ -23,6 +24,7 @@ mod device;
 mod driver;
 mod engine;
 mod error;
+mod family;
 mod gpu;
 mod host;
 mod on_device;
@@ -33,6 +35,10 @@ pub use device::{Device, Properties};
 pub use driver::Resources;
 pub use engine::{Engine, Kernel, Keys, Operation, Program, Unit};
 pub use error::Error;
+pub use family::{Family, KeyPair};
 pub use host::HOST_KERNELS;
 pub use lanecrypt_kernels as kernels;
-pub use on_device::{DeviceCipher, OnDevice};
+pub use on_device::{DeviceCipher, DeviceImplementation, OnDevice};
+
+#[doc(hidden)]
+pub use lanecrypt_core as registry; // for the macro `backends!`

@@ -9,17 +9,27 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit,
 };
-use lanecrypt_core::Direction;
+use lanecrypt_core::{Cipher, Direction, Implementation};
 
-use crate::{Device, Engine, Error, Operation};
+use crate::{Device, Engine, Error, Family, Operation};
 
 /// A CPU cipher that has kernels.
 pub trait DeviceCipher: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt + AlgorithmName {
-    /// The fastest engine for this cipher on `device`.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] where the device lacks what the kernels need; driver errors.
-    fn engine(device: &Device, key: &Key<Self>) -> Result<Engine, Error>;
+    /// The fastest kernels of this cipher.
+    fn family() -> &'static Family;
+}
+
+/// An implementation whose [`Cipher`] has kernels: what a crate implements for its own type, where
+/// it cannot implement [`DeviceCipher`] for core's.
+pub trait DeviceImplementation: Implementation {
+    /// The fastest kernels of this cipher.
+    fn family() -> &'static Family;
+}
+
+impl<I: DeviceImplementation> DeviceCipher for Cipher<I> {
+    fn family() -> &'static Family {
+        I::family()
+    }
 }
 
 /// A block cipher whose bulk methods run on a device.
@@ -43,9 +53,9 @@ impl<C: DeviceCipher> OnDevice<C> {
     /// Keys the cipher on `device`.
     ///
     /// # Errors
-    /// Those of [`DeviceCipher::engine`].
+    /// Those of [`Family::engine`].
     pub fn new(device: &Device, key: &Key<C>) -> Result<Self, Error> {
-        let engine = C::engine(device, key)?;
+        let engine = C::family().engine(device, key)?;
         Ok(Self { engine, cpu: C::new(key), fallbacks: AtomicU64::new(0) })
     }
 

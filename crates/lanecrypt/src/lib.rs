@@ -30,9 +30,12 @@ pub use lanecrypt_core::{
 };
 #[cfg(feature = "cuda")]
 pub use lanecrypt_cuda as cuda;
+pub use lanecrypt_des as des;
+pub use lanecrypt_hight as hight;
 
 /// Every cipher, each with every way to compute it.
-pub static CIPHERS: &[&CipherDescription] = &[&aes::AES];
+pub static CIPHERS: &[&CipherDescription] =
+    &[&aes::AES, &des::DES, &des::TDES, &des::TDES_EEE, &hight::HIGHT, &hight::HIGHT_KISA];
 
 /// Why there is no such engine.
 #[derive(Debug)]

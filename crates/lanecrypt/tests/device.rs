@@ -1,5 +1,6 @@
 //! What only a device does: data that stays on it, buffers above 4 GiB, RustCrypto's bulk methods,
-//! several threads on one engine. On the GPU, and small on the host build of the kernels.
+//! several threads on one engine. All ciphers and kernels, on the GPU, and small on the host build
+//! of the kernels.
 //!
 //! Options are those of libtest; `device cuda` runs the trials on the GPU, `device host` the
 //! others. A device that cannot run is ignored with its reason on standard error, or fails where
@@ -7,30 +8,36 @@
 
 mod common;
 
-use std::{fmt::Display, process::ExitCode};
+use std::{collections::HashSet, fmt::Display, process::ExitCode};
 
 use common::{Outcome, Property, noise};
 use lanecrypt::{
-    Direction, Engine as _,
-    aes::{
-        self,
-        cipher::{self, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit},
-        cuda::{FAMILIES, Family},
-    },
-    cuda::{Device, DeviceBuffer, Error, Operation},
+    Backend, CIPHERS, CipherDescription, ConstantTime, Direction, Engine as _, Platform, aes,
+    cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit},
+    cuda::{Device, DeviceBuffer, DeviceCipher, Engine, Error, OnDevice, Operation},
+    des, hight,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
-use sha2::{Digest, Sha256};
 
 /// Which device, and how large the large buffers are.
 struct Case {
     open: fn() -> Result<Device, Error>,
+    platform: Platform,
     large_bytes: usize,
 }
 
 const GIB: usize = 1 << 30;
-const KEY: [u8; 32] = [0x3c; 32];
-/// Carries out of 64 bits within the first 100 blocks.
+/// Longer than any cipher's.
+const KEY: [u8; 32] = {
+    let mut key = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        key[i] = 0x3c ^ (i as u8).wrapping_mul(0x1b);
+        i += 1;
+    }
+    key
+};
+/// Carries out of 64 bits within the first 100 blocks; its end wraps an 8-byte counter.
 const COUNTER: [u8; 16] = {
     let mut counter = [0xff; 16];
     counter[0] = 1;
@@ -42,11 +49,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let expected = common::expected_ids();
     let mut trials = vec![Trial::test("cuda::no_such_device_is_named", no_such_device)];
-    let devices: [(&str, Case); 2] = [
-        ("cuda", Case { open: Device::default, large_bytes: 6 * GIB + 16 }),
-        ("host", Case { open: Device::on_host, large_bytes: (1 << 20) + 16 }),
-    ];
-    for (name, case) in devices {
+    let cuda = Case { open: Device::default, platform: Platform::Cuda, large_bytes: 6 * GIB + 16 };
+    let host =
+        Case { open: Device::on_host, platform: Platform::CudaOnHost, large_bytes: (1 << 19) + 16 };
+    for (name, case) in [("cuda", cuda), ("host", host)] {
         let is_expected = expected.iter().any(|id| id.starts_with(name));
         trials.extend(device_trials(name, case, is_expected));
     }
@@ -54,9 +60,10 @@ fn main() -> ExitCode {
 }
 
 fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
-    let properties: [(&str, Property<Case>); 7] = [
+    let properties: [(&str, Property<Case>); 8] = [
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
+        ("thread_blocks_of_any_size", thread_blocks_of_any_size),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
         ("bulk_methods", bulk_methods),
         ("threads_share_an_engine", threads_share_an_engine),
@@ -68,22 +75,88 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
     common::trials(name, reason, is_expected, case, &properties)
 }
 
-/// The same operation by the default CPU cipher.
-fn on_the_cpu(operation: Operation<'_>, data: &mut [u8]) -> Outcome {
-    let engine = aes::CpuEngine::new(aes::Aes256::new(&KEY.into()));
-    let result = match operation {
-        Operation::Ecb(direction) => engine.ecb(direction, data.into()),
-        Operation::Ctr(counter) => engine.ctr(counter, data.into()),
-    };
-    result.map_err(|error| error.to_string().into())
+/// A cipher's kernels under test: one of its backends, keyed.
+struct Target {
+    cipher: &'static CipherDescription,
+    backend: &'static Backend,
+    engine: Box<dyn lanecrypt::Engine>,
 }
 
-fn operations() -> [Operation<'static>; 3] {
-    [
-        Operation::Ecb(Direction::Encrypt),
-        Operation::Ecb(Direction::Decrypt),
-        Operation::Ctr(&COUNTER),
-    ]
+impl Target {
+    fn name(&self) -> String {
+        format!("{}/{}", self.cipher.name, self.backend.id)
+    }
+
+    fn engine(&self) -> Result<&Engine, Failed> {
+        let engine = self.engine.as_any().downcast_ref::<Engine>();
+        engine.ok_or_else(|| format!("{} is no device engine", self.name()).into())
+    }
+
+    fn operations(&self) -> [Operation<'static>; 3] {
+        [
+            Operation::Ecb(Direction::Encrypt),
+            Operation::Ecb(Direction::Decrypt),
+            Operation::Ctr(counter(self.cipher)),
+        ]
+    }
+}
+
+fn counter(cipher: &CipherDescription) -> &'static [u8] {
+    &COUNTER[16 - cipher.block_bytes..]
+}
+
+/// The longest key that the cipher takes.
+fn key(cipher: &CipherDescription) -> &'static [u8] {
+    &KEY[..cipher.key_bytes.iter().copied().max().unwrap_or(0)]
+}
+
+/// Every backend of every cipher on the case's device.
+fn targets(case: &Case) -> Result<Vec<Target>, Failed> {
+    let pairs = CIPHERS.iter().flat_map(|&cipher| cipher.backends.iter().map(move |b| (cipher, b)));
+    let of_platform = pairs.filter(|(_, backend)| backend.platform == case.platform);
+    let target = |(cipher, backend): (&'static CipherDescription, &'static Backend)| {
+        let engine = (backend.create)(key(cipher));
+        let engine = engine.map_err(|error| format!("{}/{}: {error}", cipher.name, backend.id))?;
+        Ok(Target { cipher, backend, engine })
+    };
+    of_platform.map(target).collect()
+}
+
+/// The fastest constant-time CPU engine of a cipher.
+fn on_the_cpu(cipher: &CipherDescription) -> Result<Box<dyn lanecrypt::Engine>, Failed> {
+    let suits = |backend: &&Backend| {
+        backend.platform == Platform::Cpu
+            && backend.constant_time == ConstantTime::Yes
+            && (backend.available)().is_ok()
+    };
+    let widest = cipher.backends.iter().filter(suits).max_by_key(|backend| backend.lanes);
+    let backend = widest.ok_or("every cipher has a constant-time CPU backend")?;
+    (backend.create)(key(cipher)).map_err(|error| error.to_string().into())
+}
+
+/// What `operation` makes of `data`, by the CPU, on all its cores.
+fn expect(cipher: &CipherDescription, operation: Operation<'_>, data: &mut [u8]) -> Outcome {
+    let engine = on_the_cpu(cipher)?;
+    let block = cipher.block_bytes;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let part = data.len().div_ceil(threads).next_multiple_of(block).max(block);
+    let run = |(i, part_data): (usize, &mut [u8])| match operation {
+        Operation::Ecb(direction) => engine.ecb(direction, part_data.into()),
+        Operation::Ctr(counter) => {
+            let mut here = vec![0; block];
+            if let Some(first) = lanecrypt::Counter::from_block(counter) {
+                first.plus((i * part / block) as u128).fill(&mut here);
+            }
+            engine.ctr(&here, part_data.into())
+        }
+    };
+    let run = &run;
+    std::thread::scope(|scope| {
+        let parts = data.chunks_mut(part).enumerate();
+        let threads: Vec<_> = parts.map(|part| scope.spawn(move || run(part))).collect();
+        let results = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+        results.collect::<Result<Vec<()>, _>>().map(drop).map_err(|error| error.to_string().into())
+    })
 }
 
 fn no_such_device() -> Outcome {
@@ -99,13 +172,13 @@ fn ranges_and_canaries(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let (start, length, after) = (48, 16 * 1025, 64);
     let data = noise(start + length + after, 1);
-    for family in FAMILIES {
-        let engine = family.engine(&device, &KEY)?;
-        for operation in operations() {
+    for target in targets(case)? {
+        let engine = target.engine()?;
+        for operation in target.operations() {
             let mut expected = data.clone();
-            on_the_cpu(operation, &mut expected[start..start + length])?;
+            expect(target.cipher, operation, &mut expected[start..start + length])?;
             let range = start..start + length;
-            let what = format!("{} {operation:?}", family.name);
+            let what = format!("{} {operation:?}", target.name());
 
             let mut buffer = DeviceBuffer::from_host(&device, &data)?;
             engine.run_in_place(operation, &mut buffer.slice_mut(range.clone())?)?;
@@ -122,26 +195,54 @@ fn ranges_and_canaries(case: &Case) -> Outcome {
 }
 
 fn compare(buffer: &DeviceBuffer, expected: &[u8], what: &str) -> Outcome {
-    let mut found = vec![0; buffer.len()];
-    buffer.read(0, &mut found)?;
-    match found.iter().zip(expected).position(|(a, b)| a != b) {
-        None => Ok(()),
-        Some(at) => Err(format!("{what}: byte {at} of {} is wrong", expected.len()).into()),
+    const PART: usize = 256 << 20;
+    let mut found = vec![0; PART.min(buffer.len())];
+    for (i, expected) in expected.chunks(PART).enumerate() {
+        let found = &mut found[..expected.len()];
+        buffer.read(i * PART, found)?;
+        if found != expected {
+            let at = found.iter().zip(expected).position(|(a, b)| a != b).unwrap_or(0);
+            return Err(format!("{what}: byte {} is wrong", i * PART + at).into());
+        }
     }
+    Ok(())
 }
 
 /// CTR that ends inside a block touches nothing after its last byte.
 fn partial_blocks_on_the_device(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    for family in FAMILIES {
-        let engine = family.engine(&device, &KEY)?;
-        for length in [0, 1, 15, 17, 1000, 16 * 1024 + 5] {
+    for target in targets(case)? {
+        let operation = Operation::Ctr(counter(target.cipher));
+        for length in [0, 1, 7, 15, 17, 1000, 16 * 1024 + 5] {
             let data = noise(length + 32, length as u64);
             let mut expected = data.clone();
-            on_the_cpu(Operation::Ctr(&COUNTER), &mut expected[..length])?;
+            expect(target.cipher, operation, &mut expected[..length])?;
             let mut buffer = DeviceBuffer::from_host(&device, &data)?;
-            engine.run_in_place(Operation::Ctr(&COUNTER), &mut buffer.slice_mut(0..length)?)?;
-            compare(&buffer, &expected, &format!("{} over {length} bytes", family.name))?;
+            target.engine()?.run_in_place(operation, &mut buffer.slice_mut(0..length)?)?;
+            compare(&buffer, &expected, &format!("{} over {length} bytes", target.name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// A smaller thread block computes the same.
+fn thread_blocks_of_any_size(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let data = noise(16 * 5000, 11);
+    for target in targets(case)? {
+        let engine = target.engine()?;
+        for operation in
+            [Operation::Ecb(Direction::Encrypt), Operation::Ctr(counter(target.cipher))]
+        {
+            let mut expected = data.clone();
+            expect(target.cipher, operation, &mut expected)?;
+            for threads in [0, 33, 256, 768, u32::MAX] {
+                engine.limit_thread_block(threads);
+                let mut buffer = DeviceBuffer::from_host(&device, &data)?;
+                engine.run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
+                let what = format!("{} {operation:?}, {threads} threads", target.name());
+                compare(&buffer, &expected, &what)?;
+            }
         }
     }
     Ok(())
@@ -162,7 +263,7 @@ fn refuses_bad_ranges_and_lengths(case: &Case) -> Outcome {
     refused(error(buffer.slice(96..112).map(drop)), &["96..112", "100"])?;
     refused(error(buffer.read(90, &mut [0; 20])), &["90..110", "100"])?;
     refused(error(buffer.write(usize::MAX, &[0; 2])), &["100"])?;
-    let engine = FAMILIES[0].engine(&device, &KEY)?;
+    let engine = aes::cuda::TABLE_SHARED.engine(&device, &KEY)?;
     let ecb = Operation::Ecb(Direction::Encrypt);
     refused(error(engine.run_in_place(ecb, &mut buffer.slice_mut(0..100)?)), &["ECB", "100"])?;
     let other = DeviceBuffer::zeroed(&device, 64)?;
@@ -170,39 +271,62 @@ fn refuses_bad_ranges_and_lengths(case: &Case) -> Outcome {
     refused(error(result), &["64", "32"])?;
     let result = engine.run_in_place(Operation::Ctr(&[0; 8]), &mut buffer.slice_mut(0..32)?);
     refused(error(result), &["CTR", "8", "16"])?;
-    let keyed = FAMILIES[0].engine(&device, &[0; 20]).map(drop);
-    refused(error(keyed), &["20", "[16, 24, 32]"])
+    let keyed = aes::cuda::TABLE_SHARED.engine(&device, &[0; 20]).map(drop);
+    refused(error(keyed), &["20", "[16, 24, 32]"])?;
+    let keyed = des::cuda::tdes::BITSLICE.engine(&device, &[0; 8]).map(drop);
+    refused(error(keyed), &["8", "[16, 24]"])
 }
 
-/// All six bulk methods of the RustCrypto type, against the CPU's.
+/// All six bulk methods of the RustCrypto types, against the CPU's.
 fn bulk_methods(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    let ours = aes::cuda::Aes192::new(&device, &[0x3c; 24].into())?;
-    let theirs = aes::Aes192::new(&[0x3c; 24].into());
+    bulk_methods_of::<aes::Aes128>(&device)?;
+    bulk_methods_of::<aes::Aes192>(&device)?;
+    bulk_methods_of::<aes::Aes256>(&device)?;
+    bulk_methods_of::<des::Des>(&device)?;
+    bulk_methods_of::<des::TdesEde2>(&device)?;
+    bulk_methods_of::<des::TdesEde3>(&device)?;
+    bulk_methods_of::<des::TdesEee2>(&device)?;
+    bulk_methods_of::<des::TdesEee3>(&device)?;
+    bulk_methods_of::<hight::Hight>(&device)?;
+    bulk_methods_of::<hight::HightKisa>(&device)
+}
+
+/// A cipher's key, from the start of [`KEY`].
+fn key_of<C: KeyInit>() -> Key<C> {
+    Array::from_fn(|i| KEY[i])
+}
+
+fn bulk_methods_of<C: DeviceCipher>(device: &Device) -> Outcome {
+    let ours = OnDevice::<C>::new(device, &key_of::<C>())?;
+    let theirs = C::new(&key_of::<C>());
     for count in [0_usize, 1, 1000, 5001] {
-        let plain: Vec<cipher::Block<aes::Aes192>> =
-            noise(16 * count, 3).chunks(16).map(|b| b.try_into().expect("16 bytes")).collect();
+        let mut plain: Vec<Block<C>> = vec![Array::default(); count];
+        let bytes = Array::slice_as_flattened_mut(&mut plain);
+        bytes.copy_from_slice(&noise(bytes.len(), 3));
         let mut expected = plain.clone();
         theirs.encrypt_blocks(&mut expected);
 
         let mut blocks = plain.clone();
         ours.encrypt_blocks(&mut blocks);
-        assert!(blocks == expected, "encrypt_blocks of {count}");
+        assert!(blocks == expected, "{ours:?}: encrypt_blocks of {count}");
         ours.decrypt_blocks(&mut blocks);
-        assert!(blocks == plain, "decrypt_blocks of {count}");
+        assert!(blocks == plain, "{ours:?}: decrypt_blocks of {count}");
         ours.encrypt_blocks_inout(blocks.as_mut_slice().into());
-        assert!(blocks == expected, "encrypt_blocks_inout of {count}");
+        assert!(blocks == expected, "{ours:?}: encrypt_blocks_inout of {count}");
         ours.decrypt_blocks_inout(blocks.as_mut_slice().into());
-        assert!(blocks == plain, "decrypt_blocks_inout of {count}");
+        assert!(blocks == plain, "{ours:?}: decrypt_blocks_inout of {count}");
         let mut output = plain.clone();
         ours.encrypt_blocks_b2b(&plain, &mut output).expect("equal lengths");
-        assert!(output == expected, "encrypt_blocks_b2b of {count}");
+        assert!(output == expected, "{ours:?}: encrypt_blocks_b2b of {count}");
         ours.decrypt_blocks_b2b(&expected, &mut blocks).expect("equal lengths");
-        assert!(blocks == plain, "decrypt_blocks_b2b of {count}");
-        assert!(ours.encrypt_blocks_b2b(&plain, &mut vec![[0; 16].into(); count + 1]).is_err());
+        assert!(blocks == plain, "{ours:?}: decrypt_blocks_b2b of {count}");
+        let mut longer = vec![Array::default(); count + 1];
+        assert!(ours.encrypt_blocks_b2b(&plain, &mut longer).is_err());
     }
     assert_eq!(ours.fallbacks(), 0, "everything ran on the device");
-    assert!(!format!("{ours:?}").contains("60"), "Debug hides the key");
+    let shown = format!("{ours:?}");
+    assert!(!shown.contains("60") && !shown.contains("3c"), "{shown} hides the key");
     Ok(())
 }
 
@@ -213,9 +337,9 @@ fn threads_share_an_engine(case: &Case) -> Outcome {
         let run = |seed| {
             let engine = &engine;
             scope.spawn(move || {
-                let mut data = noise(100_003, seed);
+                let data = noise(100_003, seed);
                 let mut expected = data.clone();
-                on_the_cpu(Operation::Ctr(&COUNTER), &mut expected)?;
+                expect(&aes::AES, Operation::Ctr(&COUNTER), &mut expected)?;
                 for _ in 0..4 {
                     let mut copy = data.clone();
                     let result = engine.ctr(&COUNTER, copy.as_mut_slice().into());
@@ -224,7 +348,6 @@ fn threads_share_an_engine(case: &Case) -> Outcome {
                         return Err(Failed::from("threads disturb each other"));
                     }
                 }
-                data.clear();
                 Ok(())
             })
         };
@@ -233,102 +356,72 @@ fn threads_share_an_engine(case: &Case) -> Outcome {
     })
 }
 
-/// The digest of `length` bytes of reproducible data after `operation` on the CPU, a part at a
-/// time.
-fn digest_by_the_cpu(length: usize, counter: Option<[u8; 16]>) -> Result<Vec<u8>, Failed> {
-    let engine = aes::CpuEngine::new(aes::Aes256::new(&KEY.into()));
-    let mut digest = Sha256::new();
-    for_each_part(length, |offset, part| {
-        let result = match counter {
-            None => engine.ecb(Direction::Encrypt, part.into()),
-            Some(counter) => {
-                let first = u128::from_be_bytes(counter).wrapping_add(offset as u128 / 16);
-                engine.ctr(&first.to_be_bytes(), part.into())
-            }
-        };
-        digest.update(&*part);
-        result.map_err(|error| Failed::from(error.to_string()))
-    })?;
-    Ok(digest.finalize().to_vec())
-}
-
-/// Fills parts of the reproducible data and hands them to `work`.
-fn for_each_part(
-    length: usize,
-    mut work: impl FnMut(usize, &mut [u8]) -> Result<(), Failed>,
-) -> Outcome {
-    const PART: usize = 256 << 20;
-    let mut part = vec![0; PART.min(length)];
-    for offset in (0..length).step_by(PART) {
-        let part = &mut part[..PART.min(length - offset)];
-        paint(offset, part);
-        work(offset, part)?;
-    }
-    Ok(())
-}
-
 /// Data that differs in every block: its number, multiplied by an odd constant.
-fn paint(offset: usize, part: &mut [u8]) {
-    for (i, word) in part.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let number = (offset / 8 + i) as u64;
+fn paint(data: &mut [u8]) {
+    for (number, word) in (0_u64..).zip(data.as_chunks_mut::<8>().0) {
         *word = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
     }
 }
 
-/// Above 4 GiB: no 32-bit index anywhere. Ciphertext compared with the CPU's by digest.
+/// Above 4 GiB: no 32-bit index anywhere. Every kernel once, all its output compared with the
+/// CPU's.
 fn large_resident_buffers(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let length = case.large_bytes;
-    let mut buffer = DeviceBuffer::zeroed(&device, length)?;
-    for counter in [None, Some(COUNTER)] {
-        let expected = digest_by_the_cpu(length, counter)?;
-        for family in FAMILIES.iter().filter(|family| counter.is_none() || tests_ctr(family)) {
-            for_each_part(length, |offset, part| Ok(buffer.write(offset, part)?))?;
-            let engine = family.engine(&device, &KEY)?;
-            let operation = match &counter {
-                None => Operation::Ecb(Direction::Encrypt),
-                Some(counter) => Operation::Ctr(counter),
+    let mut data = vec![0; length];
+    paint(&mut data);
+    let input = DeviceBuffer::from_host(&device, &data)?;
+    let mut output = DeviceBuffer::zeroed(&device, length)?;
+    let targets = targets(case)?;
+    for i in 0..3 {
+        let mut ran = HashSet::new();
+        for cipher in CIPHERS {
+            let is_new = |target: &&Target| {
+                let kernels = target.engine().map(|engine| engine.program().kernels());
+                target.cipher.name == cipher.name && kernels.is_ok_and(|k| ran.insert(k[i].name))
             };
-            engine.run_in_place(operation, &mut buffer.slice_mut(0..length)?)?;
-            let mut digest = Sha256::new();
-            for_each_part(length, |offset, part| {
-                buffer.read(offset, part)?;
-                digest.update(&*part);
-                Ok(())
-            })?;
-            if digest.finalize().as_slice() != expected {
-                return Err(format!("{} over {length} bytes, {operation:?}", family.name).into());
+            let targets: Vec<&Target> = targets.iter().filter(is_new).collect();
+            let Some(operation) = targets.first().map(|target| target.operations()[i]) else {
+                continue;
+            };
+            let mut expected = data.clone();
+            expect(cipher, operation, &mut expected)?;
+            for target in targets {
+                let mut whole = output.slice_mut(0..length)?;
+                target.engine()?.run(operation, &input.slice(0..length)?, &mut whole)?;
+                compare(&output, &expected, &format!("{} {operation:?}", target.name()))?;
             }
         }
     }
     Ok(())
-}
-
-/// Families whose CTR kernel indexes its own way.
-fn tests_ctr(family: &Family) -> bool {
-    ["table-conflict-free", "bitslice"].contains(&family.name)
 }
 
 /// Host memory of the same size through `encrypt_blocks` and back.
 fn large_host_buffers(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    let cipher = aes::cuda::Aes256::new(&device, &KEY.into())?;
-    let length = case.large_bytes;
-    let mut blocks: Vec<cipher::Block<aes::Aes256>> = vec![[0; 16].into(); length / 16];
-    let bytes = cipher::Array::slice_as_flattened_mut(&mut blocks);
-    paint(0, bytes);
+    large_host_buffer_of::<aes::Aes256>(&device, &aes::AES, case.large_bytes)?;
+    large_host_buffer_of::<hight::Hight>(&device, &hight::HIGHT, case.large_bytes)
+}
+
+fn large_host_buffer_of<C: DeviceCipher>(
+    device: &Device,
+    description: &CipherDescription,
+    length: usize,
+) -> Outcome {
+    let cipher = OnDevice::<C>::new(device, &key_of::<C>())?;
+    let mut blocks: Vec<Block<C>> = vec![Array::default(); length / description.block_bytes];
+    paint(Array::slice_as_flattened_mut(&mut blocks));
+    let plain = blocks.clone();
+    let mut expected = blocks.clone();
+    let encrypt = Operation::Ecb(Direction::Encrypt);
+    expect(description, encrypt, Array::slice_as_flattened_mut(&mut expected))?;
     cipher.encrypt_blocks(&mut blocks);
-    let bytes = cipher::Array::slice_as_flattened(&blocks);
-    if Sha256::digest(bytes).as_slice() != digest_by_the_cpu(length, None)? {
-        return Err(format!("encrypt_blocks over {length} bytes").into());
+    if blocks != expected {
+        return Err(format!("{cipher:?}: encrypt_blocks over {length} bytes").into());
     }
     cipher.decrypt_blocks(&mut blocks);
-    let bytes = cipher::Array::slice_as_flattened(&blocks);
-    for_each_part(length, |offset, part| {
-        if bytes[offset..][..part.len()] == *part {
-            return Ok(());
-        }
-        Err(format!("decrypt_blocks over {length} bytes, after byte {offset}").into())
-    })?;
+    if blocks != plain {
+        return Err(format!("{cipher:?}: decrypt_blocks over {length} bytes").into());
+    }
     if cipher.fallbacks() == 0 { Ok(()) } else { Err("the device failed".into()) }
 }

@@ -2,9 +2,9 @@
 //!
 //! Everything fast in the workspace is compared with what is here: arithmetic in GF(2^8)
 //! ([`gf256`]), S-boxes derived from their definitions ([`sbox`]), the modes of operation one block
-//! at a time ([`modes`]) and the plaintext generator of long messages ([`plaintext`]). With the
-//! feature `std` (on by default) it also reads the vector files ([`vectors`]) and runs Monte Carlo
-//! chains ([`monte_carlo`](mod@monte_carlo)).
+//! at a time ([`modes`]), the tables of DES ([`des`]) and the plaintext generator of long messages
+//! ([`plaintext`]). With the feature `std` (on by default) it also reads the vector files
+//! ([`vectors`]) and runs Monte Carlo chains ([`monte_carlo`](mod@monte_carlo)).
 //!
 //! Nothing here is constant-time, and nothing here is meant to protect data.
 #![no_std]
@@ -13,6 +13,7 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod des;
 pub mod gf256;
 pub mod modes;
 #[cfg(feature = "std")]

@@ -1,8 +1,11 @@
-//! Words whose bits are lanes, and the transposes that fill them.
+//! Words whose bits or bytes are lanes, and the transposes that fill them.
 //!
 //! A bit-sliced cipher works on *planes*: plane `p` holds bit `p` of many blocks, one block a
 //! lane. Code generic over [`Word`] uses bitwise operations only, so the same text runs 32 blocks
 //! on `u32` and 64 on `u64`.
+//!
+//! A byte-sliced cipher works on bytes of many blocks at once. Code generic over [`Bytes`] adds,
+//! XORs and rotates bytes, packed in a word or as planes.
 //!
 //! ```
 //! use lanecrypt_slicing::{slice, unslice};
@@ -20,9 +23,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod bytes;
 mod transpose;
 mod word;
 
+pub use bytes::{Bytes, Gapped, Planes};
 pub use transpose::{slice, unslice};
 pub use word::Word;
 

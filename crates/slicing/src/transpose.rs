@@ -5,6 +5,11 @@
 //! cut into squares of `L` lanes by `L` bit positions, and each square is transposed by swapping
 //! one lane bit with one position bit after the other, the highest first.
 
+#![allow(
+    clippy::inline_always,
+    reason = "shapes are constants of the caller, and the loops then unroll"
+)]
+
 use crate::Word;
 
 /// Fills `planes` from `W::LANES` blocks: bit `i` of `planes[p]` is bit `p % 8` of byte `p / 8` of
@@ -14,14 +19,7 @@ use crate::Word;
 /// Where `blocks` is not `W::LANES` blocks of `planes.len() / 8` bytes each, or the number of
 /// planes no multiple of the lanes.
 pub fn slice<W: Word>(blocks: &[u8], planes: &mut [W]) {
-    let block = check(blocks.len(), planes);
-    let bytes = W::LANES / 8;
-    for (column, square) in planes.chunks_exact_mut(W::LANES).enumerate() {
-        for (row, word) in blocks.chunks_exact(block).zip(square.iter_mut()) {
-            *word = W::from_le_bytes(&row[column * bytes..][..bytes]);
-        }
-        transpose(square);
-    }
+    slice_units::<W, 1>(blocks, planes);
 }
 
 /// The inverse of [`slice()`]; leaves `planes` overwritten with intermediate values.
@@ -29,10 +27,29 @@ pub fn slice<W: Word>(blocks: &[u8], planes: &mut [W]) {
 /// # Panics
 /// As [`slice()`].
 pub fn unslice<W: Word>(planes: &mut [W], blocks: &mut [u8]) {
-    let block = check(blocks.len(), planes);
+    unslice_units::<W, 1>(planes, blocks);
+}
+
+/// [`slice()`] with lanes of `UNIT` bits, 1 or 8, so that a word has `W::LANES / UNIT` of them.
+#[inline(always)]
+pub(crate) fn slice_units<W: Word, const UNIT: usize>(blocks: &[u8], words: &mut [W]) {
+    let block = check::<W, UNIT>(blocks.len(), words);
     let bytes = W::LANES / 8;
-    for (column, square) in planes.chunks_exact_mut(W::LANES).enumerate() {
-        transpose(square);
+    for (column, square) in words.chunks_exact_mut(W::LANES / UNIT).enumerate() {
+        for (row, word) in blocks.chunks_exact(block).zip(square.iter_mut()) {
+            *word = W::from_le_bytes(&row[column * bytes..][..bytes]);
+        }
+        transpose::<W, UNIT>(square);
+    }
+}
+
+/// The inverse of [`slice_units`].
+#[inline(always)]
+pub(crate) fn unslice_units<W: Word, const UNIT: usize>(words: &mut [W], blocks: &mut [u8]) {
+    let block = check::<W, UNIT>(blocks.len(), words);
+    let bytes = W::LANES / 8;
+    for (column, square) in words.chunks_exact_mut(W::LANES / UNIT).enumerate() {
+        transpose::<W, UNIT>(square);
         for (row, word) in blocks.chunks_exact_mut(block).zip(square.iter()) {
             word.to_le_bytes(&mut row[column * bytes..][..bytes]);
         }
@@ -40,20 +57,21 @@ pub fn unslice<W: Word>(planes: &mut [W], blocks: &mut [u8]) {
 }
 
 /// Checks the shapes and returns the bytes of a block.
-fn check<W: Word>(bytes: usize, planes: &[W]) -> usize {
-    assert_eq!(planes.len() % W::LANES, 0, "planes come in squares");
-    assert_eq!(bytes * 8, planes.len() * W::LANES, "one block a lane");
-    planes.len() / 8
+fn check<W: Word, const UNIT: usize>(bytes: usize, words: &[W]) -> usize {
+    assert_eq!(words.len() % (W::LANES / UNIT), 0, "words come in squares");
+    assert_eq!(bytes * 8, words.len() * W::LANES, "one block a lane");
+    words.len() * UNIT / 8
 }
 
-/// Transposes a square of `W::LANES` rows in place.
-fn transpose<W: Word>(square: &mut [W]) {
-    let mut distance = W::LANES / 2;
+/// Transposes a square of `W::LANES / UNIT` rows in place, as a matrix of units of `UNIT` bits.
+#[inline(always)]
+pub(crate) fn transpose<W: Word, const UNIT: usize>(square: &mut [W]) {
+    let mut distance = square.len() / 2;
     while distance > 0 {
         for pair in square.chunks_exact_mut(2 * distance) {
             let (low, high) = pair.split_at_mut(distance);
             for (low, high) in low.iter_mut().zip(high) {
-                W::exchange(low, high, distance);
+                W::exchange(low, high, distance * UNIT);
             }
         }
         distance /= 2;

@@ -3,6 +3,11 @@
 use core::fmt::Debug;
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
+use cipher::{
+    array::ArraySize,
+    consts::{U32, U64},
+};
+
 /// A machine word as a row of one-bit lanes.
 ///
 /// It promises bitwise operations only: sliced code never shifts a word, never asks how wide it
@@ -23,6 +28,8 @@ pub trait Word:
 {
     /// Lanes of the word: blocks that it carries at once.
     const LANES: usize;
+    /// Their number as a type, which RustCrypto's traits want.
+    type Lanes: ArraySize;
 
     /// The same bit in every lane.
     fn splat(bit: bool) -> Self;
@@ -50,9 +57,10 @@ pub trait Word:
 }
 
 macro_rules! word {
-    ($($word:ty),*) => {$(
+    ($($word:ty, $lanes:ty);*) => {$(
         impl Word for $word {
             const LANES: usize = <$word>::BITS as usize;
+            type Lanes = $lanes;
 
             #[inline(always)]
             fn splat(bit: bool) -> Self {
@@ -82,4 +90,4 @@ macro_rules! word {
         }
     )*};
 }
-word!(u32, u64);
+word!(u32, U32; u64, U64);

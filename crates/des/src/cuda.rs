@@ -1,0 +1,169 @@
+//! DES and triple DES on NVIDIA GPUs: RustCrypto types, and the kernel families beside each other.
+//!
+//! ```
+//! use lanecrypt_cuda::Device;
+//! use lanecrypt_des::{cipher::BlockCipherEncrypt, cuda};
+//!
+//! match Device::default() {
+//!     Ok(device) => {
+//!         let cipher = cuda::TdesEde3::new(&device, &[0; 24].into())?;
+//!         let mut blocks = vec![[0; 8].into(); 1 << 16];
+//!         cipher.encrypt_blocks(&mut blocks); // one pass of the device
+//!         assert_eq!(blocks[0][..4], [0x8c, 0xa6, 0x4d, 0xe9]);
+//!     }
+//!     Err(error) => println!("no GPU: {error}"),
+//! }
+//! # Ok::<(), lanecrypt_cuda::Error>(())
+//! ```
+//!
+//! One kernel text serves DES and both orders of triple DES, in both directions: which it is, is in
+//! the round keys. The families stand in a module for each description of the registry.
+//!
+//! | family | how | constant-time |
+//! |---|---|---|
+//! | `TABLE_SHARED` | one copy of the tables in shared memory | no |
+//! | `CONFLICT_FREE` | tables replicated over the banks | addresses vary, bank conflicts cannot |
+//! | `BITSLICE` | 32 blocks a thread, no look-ups | yes |
+
+use alloc::vec::Vec;
+
+use cipher::{Array, array::ArraySize, typenum::Unsigned};
+use lanecrypt_core::{ConstantTime, Direction};
+use lanecrypt_cuda::{
+    DeviceImplementation, Family, KeyPair, Keys, OnDevice, Program, Unit, program,
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    Bitslice, Ede2, Ede3, Eee2, Eee3, Keying, Single,
+    schedule::{ROUNDS, Rounds},
+    table32::word_key,
+};
+
+/// DES whose bulk methods run on a GPU.
+pub type Des = OnDevice<crate::Des>;
+/// Triple DES (EDE, two keys) whose bulk methods run on a GPU.
+pub type TdesEde2 = OnDevice<crate::TdesEde2>;
+/// Triple DES (EDE, three keys) whose bulk methods run on a GPU.
+pub type TdesEde3 = OnDevice<crate::TdesEde3>;
+/// Triple DES (EEE, two keys) whose bulk methods run on a GPU.
+pub type TdesEee2 = OnDevice<crate::TdesEee2>;
+/// Triple DES (EEE, three keys) whose bulk methods run on a GPU.
+pub type TdesEee3 = OnDevice<crate::TdesEee3>;
+
+const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
+
+/// Eight tables of 64 words.
+const TABLE_BYTES: u32 = 8 * 64 * 4;
+/// The same in every bank, and what lies before them: see `kernels/common/conflict_free.cuh`.
+const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES + 1024;
+/// The expanded keys of three passes, see `kernels/des/bitslice.cu`: 64 words a round, and 32 for
+/// every exchange.
+const KEY_BYTES: u32 = (MAX_PASSES * ROUNDS as u32 * 64 + (MAX_PASSES + 1) * 32) * 4;
+const MAX_PASSES: u32 = 3;
+
+const TABLE_SHARED: &[Program] =
+    &[program!(DES_TABLE, "des_table_shared", 1024, TABLE_BYTES, Unit::THREAD, one_ecb)];
+const CONFLICT_FREE: &[Program] = &[program!(
+    DES_CONFLICT_FREE,
+    "des_conflict_free",
+    1024,
+    REPLICATED_BYTES,
+    Unit::THREAD,
+    one_ecb
+)];
+const BITSLICE: &[Program] = &[program!(
+    DES_BITSLICE,
+    "des_bitslice",
+    384,
+    KEY_BYTES,
+    Unit { threads: 32, blocks: 1024, aligned: false },
+    one_ecb
+)];
+
+/// The families of one description.
+macro_rules! families {
+    ($module:ident, $cipher:ident, $keys:path, $doc:literal) => {
+        #[doc = $doc]
+        pub mod $module {
+            use lanecrypt_core::ConstantTime;
+            use lanecrypt_cuda::Family;
+
+            /// One copy of the tables in shared memory.
+            pub static TABLE_SHARED: Family = Family {
+                cipher: &crate::$cipher,
+                summary: "one copy of eight tables in shared memory",
+                lanes: 1024,
+                constant_time: super::LOOKS_UP,
+                programs: super::TABLE_SHARED,
+                keys: $keys,
+            };
+            /// Tables replicated over the banks of shared memory.
+            pub static CONFLICT_FREE: Family = Family {
+                summary: "eight tables in every bank",
+                programs: super::CONFLICT_FREE,
+                ..TABLE_SHARED
+            };
+            /// Bit-sliced, 32 blocks a thread.
+            pub static BITSLICE: Family = Family {
+                summary: "32 blocks a thread, a bit of each in a register",
+                constant_time: ConstantTime::Yes,
+                programs: super::BITSLICE,
+                ..TABLE_SHARED
+            };
+        }
+    };
+}
+families!(des, DES, super::key_pair::<crate::Single>, "DES.");
+families!(tdes, TDES, super::ede_key_pair, "Triple DES, encrypt-decrypt-encrypt.");
+families!(tdes_eee, TDES_EEE, super::eee_key_pair, "Triple DES, three times encryption.");
+
+fn ede_key_pair(key: &[u8]) -> KeyPair {
+    if key.len() == 16 { key_pair::<Ede2>(key) } else { key_pair::<Ede3>(key) }
+}
+
+fn eee_key_pair(key: &[u8]) -> KeyPair {
+    if key.len() == 16 { key_pair::<Eee2>(key) } else { key_pair::<Eee3>(key) }
+}
+
+/// The keys of both directions: the same rounds, in opposite orders.
+fn key_pair<K: Keying>(key: &[u8]) -> KeyPair {
+    let rounds = Rounds::<K, u64>::expand(&checked::<K::Size>(key));
+    KeyPair {
+        encrypt: kernel_keys(&rounds, Direction::Encrypt),
+        decrypt: kernel_keys(&rounds, Direction::Decrypt),
+    }
+}
+
+/// A key whose length the family has checked.
+fn checked<Size: ArraySize>(key: &[u8]) -> Zeroizing<Array<u8, Size>> {
+    Zeroizing::new(Array::from_fn(|i| key[i]))
+}
+
+/// `DesKeys` of `kernels/des/keys.cuh`: two words a round, up to 48 rounds, number of passes.
+fn kernel_keys<K: Keying>(rounds: &Rounds<K, u64>, direction: Direction) -> Keys {
+    let room = 2 * MAX_PASSES as usize * ROUNDS;
+    let mut words = Zeroizing::new(Vec::with_capacity(room + 4));
+    words.extend(rounds.in_order(direction).flat_map(|&key| word_key(key)));
+    words.resize(room, 0);
+    words.extend([(K::Rounds::USIZE / ROUNDS) as u32, 0, 0, 0]);
+    Keys::new(words)
+}
+
+/// The bit-sliced kernels are the fastest of all five types.
+macro_rules! on_device {
+    ($($keying:ident, $module:ident;)*) => {$(
+        impl DeviceImplementation for Bitslice<u64, $keying> {
+            fn family() -> &'static Family {
+                &$module::BITSLICE
+            }
+        }
+    )*};
+}
+on_device! {
+    Single, des;
+    Ede2, tdes;
+    Ede3, tdes;
+    Eee2, tdes_eee;
+    Eee3, tdes_eee;
+}

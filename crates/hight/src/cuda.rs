@@ -1,0 +1,159 @@
+//! HIGHT on NVIDIA GPUs: RustCrypto types, and the kernel families beside each other.
+//!
+//! ```
+//! use lanecrypt_cuda::Device;
+//! use lanecrypt_hight::{cipher::BlockCipherEncrypt, cuda};
+//!
+//! match Device::default() {
+//!     Ok(device) => {
+//!         let key = 0x00112233_44556677_8899aabb_ccddeeff_u128.to_be_bytes();
+//!         let cipher = cuda::Hight::new(&device, &key.into())?;
+//!         let mut blocks = vec![[0; 8].into(); 1 << 16];
+//!         cipher.encrypt_blocks(&mut blocks); // one pass of the device
+//!         assert_eq!(blocks[0], 0x00f4_18ae_d94f_03f2_u64.to_be_bytes());
+//!     }
+//!     Err(error) => println!("no GPU: {error}"),
+//! }
+//! # Ok::<(), lanecrypt_cuda::Error>(())
+//! ```
+//!
+//! The families stand in a module for each byte order.
+//!
+//! | family | how | constant-time |
+//! |---|---|---|
+//! | `TABLE` | F0 and F1 in shared memory, coalesced | no |
+//! | `TABLE_UNCOALESCED` | the same, a thread's blocks side by side | no |
+//! | `BYTESLICE` | a byte of four blocks in a register, coalesced | yes |
+//! | `BYTESLICE_UNCOALESCED` | the same, a thread's blocks side by side | yes |
+//! | `BITSLICE` | 32 blocks a thread, a bit of each in a register | yes |
+
+use alloc::vec::Vec;
+
+use lanecrypt_core::ConstantTime;
+use lanecrypt_cuda::{
+    DeviceImplementation, Family, KeyPair, Keys, OnDevice, Program, Unit, program,
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    Bitslice, Reversed,
+    schedule::{ROUNDS, Subkeys},
+};
+
+/// HIGHT whose bulk methods run on a GPU.
+pub type Hight = OnDevice<crate::Hight>;
+/// HIGHT in KISA's byte order, whose bulk methods run on a GPU.
+pub type HightKisa = OnDevice<crate::HightKisa>;
+
+const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
+
+/// Threads that take four blocks each; which ones depends on their number in a thread block, so
+/// that a thread block is full.
+const QUADS: Unit = Unit { threads: 1, blocks: 4, aligned: false };
+/// F0 and F1.
+const TABLE_BYTES: u32 = 2 * 256;
+/// Subkeys and whitening keys, two words for every bit of them: see `kernels/hight/bitslice.cu`.
+const KEY_BYTES: u32 = (4 * ROUNDS as u32 + 8) * 16 * 4;
+
+const TABLE: &[Program] = &[program!(HIGHT_TABLE, "hight_table", 1024, TABLE_BYTES, QUADS)];
+const TABLE_UNCOALESCED: &[Program] =
+    &[program!(HIGHT_TABLE, "hight_table_uncoalesced", 1024, TABLE_BYTES, QUADS)];
+const BYTESLICE: &[Program] = &[program!(HIGHT_BYTESLICE, "hight_byteslice", 768, 0, QUADS)];
+const BYTESLICE_UNCOALESCED: &[Program] =
+    &[program!(HIGHT_BYTESLICE, "hight_byteslice_uncoalesced", 768, 0, QUADS)];
+const BITSLICE: &[Program] = &[program!(
+    HIGHT_BITSLICE,
+    "hight_bitslice",
+    384,
+    KEY_BYTES,
+    Unit { threads: 32, blocks: 1024, aligned: false }
+)];
+
+/// The families of one byte order.
+macro_rules! families {
+    ($module:ident, $cipher:ident, $keys:path, $doc:literal) => {
+        #[doc = $doc]
+        pub mod $module {
+            use lanecrypt_core::ConstantTime;
+            use lanecrypt_cuda::Family;
+
+            /// F0 and F1 in shared memory, coalesced access.
+            pub static TABLE: Family = Family {
+                cipher: &crate::$cipher,
+                summary: "F0 and F1 in shared memory, coalesced",
+                lanes: 4096,
+                constant_time: super::LOOKS_UP,
+                programs: super::TABLE,
+                keys: $keys,
+            };
+            /// F0 and F1 in shared memory, a thread's four blocks side by side.
+            pub static TABLE_UNCOALESCED: Family = Family {
+                summary: "F0 and F1 in shared memory, uncoalesced",
+                programs: super::TABLE_UNCOALESCED,
+                ..TABLE
+            };
+            /// A byte of four blocks in a register, coalesced access.
+            pub static BYTESLICE: Family = Family {
+                summary: "a byte of 4 blocks in a register, coalesced",
+                lanes: 3072,
+                constant_time: ConstantTime::Yes,
+                programs: super::BYTESLICE,
+                ..TABLE
+            };
+            /// A byte of four blocks in a register, a thread's four blocks side by side.
+            pub static BYTESLICE_UNCOALESCED: Family = Family {
+                summary: "a byte of 4 blocks in a register, uncoalesced",
+                programs: super::BYTESLICE_UNCOALESCED,
+                ..BYTESLICE
+            };
+            /// Bit-sliced, 32 blocks a thread.
+            pub static BITSLICE: Family = Family {
+                summary: "32 blocks a thread, a bit of each in a register",
+                lanes: 1024,
+                programs: super::BITSLICE,
+                ..BYTESLICE
+            };
+        }
+    };
+}
+families!(standard, HIGHT, super::standard_keys, "Blocks and keys as the standard writes them.");
+families!(kisa, HIGHT_KISA, super::kisa_keys, "Blocks and keys in the order of KISA's C source.");
+
+fn standard_keys(key: &[u8]) -> KeyPair {
+    key_pair(key.iter(), false)
+}
+
+fn kisa_keys(key: &[u8]) -> KeyPair {
+    key_pair(key.iter().rev(), true)
+}
+
+/// Both directions take the same keys.
+fn key_pair<'a>(key: impl Iterator<Item = &'a u8>, is_reversed: bool) -> KeyPair {
+    let mut bytes = Zeroizing::new([0; 16]);
+    for (byte, &key) in bytes.iter_mut().zip(key) {
+        *byte = key;
+    }
+    let keys = Subkeys::expand(&bytes);
+    KeyPair { encrypt: kernel_keys(&keys, is_reversed), decrypt: kernel_keys(&keys, is_reversed) }
+}
+
+/// `HightKeys` of `kernels/hight/keys.cuh`: every byte four times in a word, and the byte order.
+fn kernel_keys(keys: &Subkeys<u8>, is_reversed: bool) -> Keys {
+    let mut words = Zeroizing::new(Vec::with_capacity(4 * ROUNDS + 8 + 4));
+    let bytes = keys.rounds.as_flattened().iter().chain(&keys.whitening);
+    words.extend(bytes.map(|&byte| u32::from_ne_bytes([byte; 4])));
+    words.extend([u32::from(is_reversed), 0, 0, 0]);
+    Keys::new(words)
+}
+
+impl DeviceImplementation for Bitslice<u64> {
+    fn family() -> &'static Family {
+        &standard::BITSLICE
+    }
+}
+
+impl DeviceImplementation for Reversed<Bitslice<u64>> {
+    fn family() -> &'static Family {
+        &kisa::BITSLICE
+    }
+}

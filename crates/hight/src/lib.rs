@@ -1,0 +1,68 @@
+//! HIGHT (ISO/IEC 18033-3; CHES 2006): a 64-bit block, a 128-bit key, 32 rounds of additions, XORs
+//! and rotations of bytes, computed in several ways side by side.
+//!
+//! ```
+//! use lanecrypt_hight::{Hight, cipher::{BlockCipherEncrypt, KeyInit}};
+//!
+//! // The bytes as the standard writes them, most significant first: MK15 to MK0, P7 to P0.
+//! let key = 0x00112233_44556677_8899aabb_ccddeeff_u128.to_be_bytes();
+//! let cipher = Hight::new(&key.into());
+//! let mut block = [0; 8].into();
+//! cipher.encrypt_block(&mut block);
+//! assert_eq!(block, 0x00f4_18ae_d94f_03f2_u64.to_be_bytes());
+//! ```
+//!
+//! [`Hight`] and [`HightKisa`] are the fastest constant-time implementation, [`Bitslice`] on
+//! 64-bit words. Every implementation can also be named: `Cipher<Sliced<Gapped<u64>>>`.
+//!
+//! | type | id | blocks at once | constant-time |
+//! |---|---|---|---|
+//! | [`Reference`] | `reference` | 1 | yes |
+//! | [`Table`] | `table` | 1 | no: look-ups of F0 and F1 |
+//! | [`Bitslice<u32>`](Bitslice) | `bitslice-u32` | 32 | yes |
+//! | [`Bitslice<u64>`](Bitslice) | `bitslice-u64` | 64 | yes |
+//! | [`Sliced<Gapped<u32>>`](Sliced) | `byteslice-u32-gap` | 3 | no: look-ups of F0 and F1 |
+//! | [`Sliced<Gapped<u64>>`](Sliced) | `byteslice-u64-gap` | 7 | yes |
+//! | [`Sliced<u32>`](Sliced) | `byteslice-u32` | 4 | yes |
+//! | [`Sliced<u64>`](Sliced) | `byteslice-u64` | 8 | yes |
+//! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+#[cfg(feature = "alloc")]
+mod backends;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+mod lanes;
+mod reference;
+mod reversed;
+mod schedule;
+mod sliced;
+mod table;
+
+#[cfg(feature = "alloc")]
+pub use backends::{HIGHT, HIGHT_KISA};
+pub use cipher;
+pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use lanecrypt_slicing::Gapped;
+pub use lanes::LaneBytes;
+pub use reference::Reference;
+pub use reversed::Reversed;
+pub use schedule::Subkeys;
+pub use sliced::{Bitslice, Sliced};
+pub use table::Table;
+
+/// HIGHT in the standard's byte order, most significant first: a block is P7 to P0, the key MK15
+/// to MK0.
+pub type Hight = Cipher<Bitslice<u64>>;
+
+/// HIGHT in the byte order of KISA's C source: a block is P0 to P7, the key MK0 to MK15.
+pub type HightKisa = Cipher<Reversed<Bitslice<u64>>>;
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

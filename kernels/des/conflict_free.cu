@@ -1,0 +1,40 @@
+// DES by tables that are replicated over the banks of shared memory: eight of them, in four pairs
+// of 16 KiB.
+#include "../common/conflict_free.cuh"
+#include "des.cuh"
+
+namespace {
+
+constexpr u32 THREADS = 1024;
+
+struct ConflictFree {
+    Lane lane;
+
+    // Fills the tables; all threads of the thread block take part.
+    DEVICE explicit ConflictFree(u8 *shared) : lane(shared) {
+        shared += pair_padding(shared);
+        UNROLL for (u32 t = 0; t < 8; t++) {
+            const u32 *table = SP.words[t];
+            fill_pairs<1, SP_ENTRIES>(shared + table_offset<SP_ENTRIES>(t),
+                                      [=](u32 i) { return table[i]; });
+        }
+        __syncthreads();
+    }
+
+    template <u32 t>
+    DEVICE u32 look_up(u32 word) const {
+        return lane.pair(word, t % 4, table_offset<SP_ENTRIES>(t));
+    }
+};
+
+}  // namespace
+
+KERNEL(des_conflict_free_ecb, THREADS, DesParameters) {
+    SHARED_MEMORY(shared);
+    ecb(parameters, ConflictFree(shared));
+}
+
+KERNEL(des_conflict_free_ctr, THREADS, DesParameters) {
+    SHARED_MEMORY(shared);
+    ctr(parameters, ConflictFree(shared));
+}

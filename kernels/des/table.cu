@@ -1,0 +1,36 @@
+// DES by one copy of its tables in shared memory, where lanes that look up different words of a
+// bank wait for each other.
+#include "des.cuh"
+
+namespace {
+
+constexpr u32 THREADS = 1024;
+
+struct OneCopy {
+    const u32 *words;  // eight tables of 64 words
+
+    DEVICE explicit OneCopy(u8 *shared) : words(reinterpret_cast<const u32 *>(shared)) {
+        u32 *to = reinterpret_cast<u32 *>(shared);
+        for (u32 i = threadIdx.x; i < 8 * SP_ENTRIES; i += blockDim.x) {
+            to[i] = SP.words[i / SP_ENTRIES][i % SP_ENTRIES];
+        }
+        __syncthreads();
+    }
+
+    template <u32 t>
+    DEVICE u32 look_up(u32 word) const {
+        return words[SP_ENTRIES * t + byte_of(word, t % 4)];
+    }
+};
+
+}  // namespace
+
+KERNEL(des_table_shared_ecb, THREADS, DesParameters) {
+    SHARED_MEMORY(shared);
+    ecb(parameters, OneCopy(shared));
+}
+
+KERNEL(des_table_shared_ctr, THREADS, DesParameters) {
+    SHARED_MEMORY(shared);
+    ctr(parameters, OneCopy(shared));
+}

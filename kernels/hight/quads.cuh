@@ -1,0 +1,60 @@
+// Four blocks a thread, in either of P3's two orders of access.
+#pragma once
+#include "keys.cuh"
+
+constexpr u32 QUAD = 4;
+
+// ANCHOR: quads
+// The numbers of a thread's four blocks in a tile of four blocks for each thread of the block:
+//
+//   uncoalesced   thread t takes 4t, 4t + 1, 4t + 2, 4t + 3: lanes are 32 bytes apart
+//   coalesced     thread t takes t, t + T, t + 2T, t + 3T:   lanes are neighbours
+template <bool coalesced>
+DEVICE u64 number_in_quad(u64 tile, u32 k) {
+    const u64 first = tile * QUAD * blockDim.x;
+    return first + (coalesced ? k * blockDim.x + threadIdx.x : QUAD * threadIdx.x + k);
+}
+// ANCHOR_END: quads
+
+// The bytes of a block in the opposite order, where blocks have P0 first.
+DEVICE Block8 in_order(const HightKeys &keys, Block8 block) {
+    return keys.is_reversed ? make_uint2(byte_swap(block.y), byte_swap(block.x)) : block;
+}
+
+// Calls `cipher(blocks)` for this thread's four blocks of every tile: the data, or its counters.
+template <bool coalesced, bool is_ctr, class Cipher>
+DEVICE void every_quad(const HightParameters &parameters, Cipher cipher) {
+    const u64 blocks = parameters.blocks;
+    const u64 tiles = (blocks + QUAD * blockDim.x - 1) / (QUAD * blockDim.x);
+    const Counter counter = first_counter(parameters);
+    for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        Block8 data[QUAD] = {}, quad[QUAD];
+        UNROLL for (u32 k = 0; k < QUAD; k++) {
+            const u64 i = number_in_quad<coalesced>(tile, k);
+            if (i < blocks) data[k] = parameters.input[i];
+            quad[k] = in_order(parameters.keys, is_ctr ? counter.plus(i).block8() : data[k]);
+        }
+        cipher(quad);
+        UNROLL for (u32 k = 0; k < QUAD; k++) {
+            const u64 i = number_in_quad<coalesced>(tile, k);
+            const Block8 result = in_order(parameters.keys, quad[k]);
+            if (i < blocks) parameters.output[i] = is_ctr ? data[k] ^ result : result;
+        }
+    }
+}
+
+// The three entry points of a form `Form<encrypts>`, whose object is made once by all threads from
+// the keys and the shared memory and then called with four blocks.
+#define HIGHT_QUADS(prefix, threads, coalesced, Form)                                            \
+    KERNEL(prefix##_ecb_encrypt, threads, HightParameters) {                                     \
+        SHARED_MEMORY(shared);                                                                   \
+        every_quad<coalesced, false>(parameters, Form<true>(parameters.keys, shared));           \
+    }                                                                                            \
+    KERNEL(prefix##_ecb_decrypt, threads, HightParameters) {                                     \
+        SHARED_MEMORY(shared);                                                                   \
+        every_quad<coalesced, false>(parameters, Form<false>(parameters.keys, shared));          \
+    }                                                                                            \
+    KERNEL(prefix##_ctr, threads, HightParameters) {                                             \
+        SHARED_MEMORY(shared);                                                                   \
+        every_quad<coalesced, true>(parameters, Form<true>(parameters.keys, shared));            \
+    }
