@@ -1,9 +1,9 @@
-//! Up to four blocks, constant-time: the path for a single block and for the tail of a batch.
+//! One block, constant-time: what a batch of 64 would be too slow for.
 //!
-//! All eight S-boxes of a block work at once in the nibbles of a word, S1 in the top one. Entry `x`
-//! of the table holds the outputs of all eight for input `x`; a tree of selections, by one input
-//! bit after the other, finds the outputs for inputs that differ from box to box. Nothing is
-//! looked up: the whole table is read every time.
+//! All eight S-boxes work at once in the nibbles of a word, S1 in the top one. Entry `x` of the
+//! table holds the outputs of all eight for input `x`; a tree of selections, by one input bit after
+//! the other, finds the outputs for inputs that differ from box to box. Nothing is looked up: the
+//! whole table is read every time.
 
 use lanecrypt_core::Direction;
 use lanecrypt_reference::des::{P, SBOXES};
@@ -12,12 +12,6 @@ use crate::{
     halves,
     schedule::{Keying, Rounds, key_bit},
 };
-
-/// Blocks in a state.
-pub(crate) const BLOCKS: usize = 4;
-
-/// The same half of each block.
-type Half = [u32; BLOCKS];
 
 /// The lowest bit of every nibble.
 const NIBBLES: u32 = 0x1111_1111;
@@ -63,56 +57,40 @@ pub(crate) fn nibble_key(round_key: u64) -> NibbleKey {
     })
 }
 
-/// For every block a mask with a nibble of ones where input `j` of an S-box is one. Input `j` of
-/// S-box `s` is bit `4s - 1 + j` of the half, from the left.
-fn selector(right: &Half, key: &NibbleKey, j: usize) -> Half {
-    right.map(|half| ((half.rotate_right(4).rotate_left(j as u32) ^ key[j]) & NIBBLES) * 0xf)
-}
-
-fn select(zero: u32, one: u32, by: u32) -> u32 {
-    zero ^ (zero ^ one) & by
+/// A nibble of ones where input `j` of an S-box is one. Input `j` of S-box `s` is bit `4s - 1 + j`
+/// of the half, from the left.
+fn selector(right: u32, key: &NibbleKey, j: usize) -> u32 {
+    ((right.rotate_right(4).rotate_left(j as u32) ^ key[j]) & NIBBLES) * 0xf
 }
 
 /// Halves the number of candidates by one input bit.
-fn narrow<const N: usize>(candidates: &[[Half; 2]; N], by: &Half) -> [Half; N] {
+#[inline(always)]
+fn narrow<const N: usize, const HALF: usize>(candidates: &[u32; N], by: u32) -> [u32; HALF] {
     core::array::from_fn(|i| {
-        let [zero, one] = &candidates[i];
-        core::array::from_fn(|block| select(zero[block], one[block], by[block]))
+        let (zero, one) = (candidates[2 * i], candidates[2 * i + 1]);
+        zero ^ (zero ^ one) & by
     })
 }
 
-fn pairs<const N: usize, const M: usize>(words: [Half; N]) -> [[Half; 2]; M] {
-    core::array::from_fn(|i| [words[2 * i], words[2 * i + 1]])
-}
-
-/// Adds f of the right halves to the left ones.
-fn add_f(left: &mut Half, right: &Half, key: &NibbleKey) {
-    let leaves: [[Half; 2]; 32] =
-        core::array::from_fn(|i| [[OUTPUTS[2 * i]; BLOCKS], [OUTPUTS[2 * i + 1]; BLOCKS]]);
+/// f of the right half.
+fn f(right: u32, key: &NibbleKey) -> u32 {
     let by = |j| selector(right, key, j);
-    let sixteen: [[Half; 2]; 16] = pairs(narrow(&leaves, &by(5)));
-    let eight: [[Half; 2]; 8] = pairs(narrow(&sixteen, &by(4)));
-    let four: [[Half; 2]; 4] = pairs(narrow(&eight, &by(3)));
-    let two: [[Half; 2]; 2] = pairs(narrow(&four, &by(2)));
-    let [one]: [[Half; 2]; 1] = pairs(narrow(&two, &by(1)));
-    let [outputs] = narrow(&[one], &by(0));
-    for (left, output) in left.iter_mut().zip(outputs) {
-        *left ^= permute(output);
-    }
+    let candidates: [u32; 32] = narrow(&OUTPUTS, by(5));
+    let candidates: [u32; 16] = narrow(&candidates, by(4));
+    let candidates: [u32; 8] = narrow(&candidates, by(3));
+    let candidates: [u32; 4] = narrow(&candidates, by(2));
+    let candidates: [u32; 2] = narrow(&candidates, by(1));
+    let [outputs] = narrow(&candidates, by(0));
+    permute(outputs)
 }
 
-/// Runs up to [`BLOCKS`] blocks.
+/// Runs one block.
 pub(crate) fn run<K: Keying>(
     keys: &Rounds<K, NibbleKey>,
     direction: Direction,
-    blocks: &mut [[u8; 8]],
+    block: &mut [u8; 8],
 ) {
-    let mut halves = [[0; BLOCKS]; 2];
-    for (i, block) in blocks.iter().enumerate() {
-        [halves[0][i], halves[1][i]] = halves::load(*block);
-    }
-    keys.run(direction, &mut halves, add_f);
-    for (i, block) in blocks.iter_mut().enumerate() {
-        *block = halves::store([halves[0][i], halves[1][i]]);
-    }
+    let mut halves = halves::load(*block);
+    keys.run(direction, &mut halves, |left, right, key| *left ^= f(*right, key));
+    *block = halves::store(halves);
 }

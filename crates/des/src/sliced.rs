@@ -54,6 +54,9 @@ fn substitute<W: Word>(sbox: usize, x: [W; 6]) -> [W; 4] {
     }
 }
 
+/// Up to so many blocks run faster one by one than as a batch.
+const SINGLE_BLOCKS: usize = 3;
+
 // ANCHOR: add_f
 /// Adds f of the right half to the left one.
 #[inline(always)]
@@ -156,9 +159,18 @@ impl<W: Word, K: Keying> Implementation for Bitslice<W, K> {
     }
 
     fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        let bytes = Array::slice_as_flattened_mut(blocks);
-        for four in bytes.as_chunks_mut::<8>().0.chunks_mut(compact::BLOCKS) {
-            compact::run(&self.keys, direction, four);
+        if blocks.len() <= SINGLE_BLOCKS {
+            for block in blocks {
+                compact::run(&self.keys, direction, &mut block.0);
+            }
+            return;
+        }
+        let keys = self.batch_keys();
+        for few in blocks.chunks_mut(W::LANES) {
+            let mut padded = Array::default();
+            padded[..few.len()].copy_from_slice(few);
+            self.batch(&keys, direction, &mut padded);
+            few.copy_from_slice(&padded[..few.len()]);
         }
     }
 }
