@@ -56,6 +56,8 @@ fn no_std() -> Result<()> {
         "lanecrypt-slicing",
         "lanecrypt-reference",
         "lanecrypt-aes",
+        "lanecrypt-des",
+        "lanecrypt-hight",
         "lanecrypt-kernels",
     ] {
         let options = ["check", "--quiet", "--no-default-features", "--package", package];
