@@ -137,7 +137,8 @@ fn thread_block_section(record: &Record) -> Option<Section> {
     Some(Section {
         title: "Thread-block sizes, Gbit/s".into(),
         note: format!(
-            "Resident ECB encryption of {} with at most so many threads in a thread block, as far              as the kernel allows; * marks the fastest.",
+            "Resident ECB encryption of {} with at most so many threads in a thread block, as far \
+             as the kernel allows; * marks the fastest.",
             size_name(bytes)
         ),
         header: std::iter::once("backend".to_owned()).chain(limits).collect(),
