@@ -5,6 +5,7 @@ use cipher::{
     AlgorithmName, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt,
     KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, block_padding::Pkcs7, consts::U8,
 };
+use lanecrypt_core::{Backend, Platform};
 use lanecrypt_hight::{
     Bitslice, Cipher, CpuEngine, Ctr, Gapped, HIGHT, HIGHT_KISA, Hight, HightKisa, Reference,
     Reversed, Sliced, Table,
@@ -212,7 +213,8 @@ fn wrong_key_lengths_are_refused() {
     for_all!(refuses_wrong_lengths());
     refuses_wrong_lengths::<HightKisa>();
     for description in [&HIGHT, &HIGHT_KISA] {
-        for backend in description.backends {
+        let on_cpu = |backend: &&Backend| backend.platform == Platform::Cpu;
+        for backend in description.backends.iter().filter(on_cpu) {
             assert!((backend.create)(&[0; 15]).is_err(), "{}", backend.id);
             assert!((backend.create)(&[0; 16]).is_ok(), "{}", backend.id);
         }
