@@ -232,6 +232,37 @@ fn an_expected_backend_must_be_available() {
 }
 
 #[test]
+fn the_backends_of_a_platform_are_listed() {
+    let list = |arguments: &[&str]| {
+        let output = kat(&[arguments, &["--list"]].concat());
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("names are UTF-8")
+    };
+    assert_eq!(list(&["--cipher", "des", "--backend", "table32"]), "des/table32\n");
+    let ids = |prefix| {
+        ["table-shared", "table-conflict-free", "bitslice"].map(|id| format!("des/{prefix}{id}\n"))
+    };
+    assert_eq!(list(&["--cipher", "des", "--platform", "cuda"]), ids("cuda-").concat());
+    assert_eq!(list(&["--cipher", "des", "--platform", "host"]), ids("host-").concat());
+    let of_platforms = ["cpu", "cuda", "host"].map(|name| list(&["--platform", name]));
+    let lines = |text: &String| text.lines().count();
+    assert_eq!(of_platforms.iter().map(lines).sum::<usize>(), lines(&list(&[])));
+    assert!(of_platforms[0].starts_with("aes/reference\n"));
+}
+
+#[test]
+fn a_platform_restricts_what_runs() {
+    let folder = folder(ECB, &[ecb_line("one", CT)]);
+    let path = text_of(folder.path());
+    let text = ends(&kat(&[path, "--platform", "host"]), 0, "0 passed, 0 failed, 7 skipped");
+    contains(&text, &["host-bitslice ", "1 files, 7 backends"]);
+    // Nothing that was asked for runs there, so nothing would be tested.
+    let output = kat(&[path, "--platform", "cpu", "--backend", "cuda-bitslice"]);
+    assert_eq!(output.status.code(), Some(2));
+    contains(&String::from_utf8_lossy(&output.stderr), &["no chosen backend", "CPU"]);
+}
+
+#[test]
 fn the_json_report_has_the_same_counts() {
     let folder = folder(ECB, &[ecb_line("one", CT)]);
     let file = folder.path().join("report.json");

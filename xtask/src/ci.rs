@@ -58,6 +58,8 @@ fn no_std() -> Result<()> {
         "lanecrypt-aes",
         "lanecrypt-aria",
         "lanecrypt-camellia",
+        "lanecrypt-des",
+        "lanecrypt-hight",
         "lanecrypt-kernels",
     ] {
         let options = ["check", "--quiet", "--no-default-features", "--package", package];

@@ -51,7 +51,8 @@ fn measure(options: &Options) -> Result<(), String> {
         kernels = gpu::compiled_kernels("sm_90");
     }
     let folder = options.out.clone().unwrap_or_else(|| default_folder(&environment));
-    let record = Record { environment, skipped, measurements, kernels };
+    let thread_blocks = on_gpu.thread_blocks;
+    let record = Record { environment, skipped, measurements, thread_blocks, kernels };
     report::write(&record, &folder)
         .map_err(|error| format!("writing {}: {error}", folder.display()))?;
     println!("{}", report::terminal(&record));

@@ -24,8 +24,6 @@ pub(super) const PLAN: &str = "LANECRYPT_BENCH_PLAN";
 const QUICK: &str = "LANECRYPT_BENCH_QUICK";
 
 const GROUP: &str = "cpu";
-/// A pass that takes longer is timed once, by its verification.
-const LONGEST_PASS: Duration = Duration::from_secs(1);
 const ESTIMATES: &str = "new/estimates.json";
 /// What a single pass is noted as.
 const SINGLE: &str = "single.json";
@@ -109,6 +107,23 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
 /// Passes that criterion takes the median of.
 const SAMPLES: usize = 20;
 
+/// How long to measure a case.
+struct Times {
+    warm_up: Duration,
+    measurement: Duration,
+    /// A pass that takes longer is timed once, by its verification: criterion would take
+    /// [`SAMPLES`] times as long.
+    longest_pass: Duration,
+}
+
+impl Times {
+    fn new(is_quick: bool) -> Self {
+        let [warm_up, measurement, longest_pass] =
+            if is_quick { [30, 120, 100] } else { [100, 300, 300] }.map(Duration::from_millis);
+        Self { warm_up, measurement, longest_pass }
+    }
+}
+
 /// The measuring process: runs the plan that [`PLAN`] names. Criterion reads its own options from
 /// the command line.
 ///
@@ -119,30 +134,30 @@ pub(super) fn measuring_process() -> Result<(), String> {
     let folder = Path::new(&plan).parent().ok_or("the plan lies in a folder")?.to_path_buf();
     let text = fs::read_to_string(&plan).map_err(|error| error.to_string())?;
     let cases: Vec<Case> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let (warm_up, measurement) =
-        if std::env::var_os(QUICK).is_some() { (30, 120) } else { (100, 300) };
+    let times = Times::new(std::env::var_os(QUICK).is_some());
     let mut criterion = Criterion::default()
         .configure_from_args()
         .output_directory(&folder)
-        .warm_up_time(Duration::from_millis(warm_up))
-        .measurement_time(Duration::from_millis(measurement))
+        .warm_up_time(times.warm_up)
+        .measurement_time(times.measurement)
         .sample_size(SAMPLES)
         .nresamples(1001);
     for (i, case) in cases.iter().enumerate() {
-        measure_case(&mut criterion, &folder, i, case)?;
+        measure_case(&mut criterion, &times, &folder, i, case)?;
     }
     Ok(())
 }
 
 fn measure_case(
     criterion: &mut Criterion,
+    times: &Times,
     folder: &Path,
     number: usize,
     case: &Case,
 ) -> Result<(), String> {
     let (cipher, contender) = find(case).ok_or_else(|| format!("nothing computes {case:?}"))?;
     let pass = verify(case, cipher, contender)?;
-    if pass > LONGEST_PASS {
+    if pass > times.longest_pass {
         let folder = folder.join(GROUP).join(number.to_string());
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let text = format!(r#"{{"median":{{"point_estimate":{}}}}}"#, pass.as_nanos());

@@ -3,10 +3,10 @@
 use std::fs;
 
 use lanecrypt::cuda::Device;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// On what a run was made.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Environment {
     /// The CPU's name.
     pub(super) cpu: String,
@@ -19,15 +19,15 @@ pub(super) struct Environment {
     /// The NVIDIA driver's version.
     pub(super) driver: Option<String>,
     /// The Rust compiler that built this program.
-    pub(super) compiler: &'static str,
+    pub(super) compiler: String,
     /// The commit that this program was built from.
-    pub(super) commit: &'static str,
+    pub(super) commit: String,
     /// The date of the run, year first.
     pub(super) date: String,
 }
 
 /// What throughput is compared by.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct GpuDetails {
     /// Streaming multiprocessors.
     pub(super) multiprocessors: u32,
@@ -60,8 +60,8 @@ impl Environment {
             },
             driver: details.as_ref().and_then(|_| driver_version()),
             gpu_details: details,
-            compiler: env!("LANECRYPT_COMPILER"),
-            commit: env!("LANECRYPT_COMMIT"),
+            compiler: env!("LANECRYPT_COMPILER").to_owned(),
+            commit: env!("LANECRYPT_COMMIT").to_owned(),
             date: jiff::Zoned::now().date().to_string(),
         }
     }

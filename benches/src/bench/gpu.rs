@@ -5,12 +5,12 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use lanecrypt::{
     Backend, CipherDescription, Direction, Platform,
-    cuda::{Device, DeviceBuffer, Engine, Operation, kernels},
+    cuda::{Device, DeviceBuffer, Engine, Kernel, Operation, Program, kernels},
 };
 
 use super::{
     plan::{Options, Work, key, noise},
-    record::{KernelResources, Measurement, Place},
+    record::{KernelResources, Measurement, Place, ThreadBlockMeasurement},
     verify::{iv, verify_piece},
 };
 
@@ -18,12 +18,16 @@ use super::{
 const SAMPLES: usize = 11;
 /// Bytes compared with the CPU at the start, in the middle and at the end of resident data.
 const WINDOW: usize = 1 << 20;
+/// The most threads of a thread block that are tried: P3's, and those around them.
+pub(super) const THREAD_BLOCKS: [u32; 6] = [128, 256, 384, 512, 768, 1024];
 
 /// Everything measured on the GPU.
 #[derive(Debug, Default)]
 pub(super) struct GpuResults {
     /// Throughput.
     pub(super) measurements: Vec<Measurement>,
+    /// Throughput by thread-block size.
+    pub(super) thread_blocks: Vec<ThreadBlockMeasurement>,
     /// What the kernels take of this device.
     pub(super) kernels: Vec<KernelResources>,
     /// Backends that could not run, with the reason.
@@ -90,7 +94,10 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
                     }
                 }
                 if key_bytes == cipher.key_bytes[0] {
-                    results.kernels.extend(target.kernels(&device)?);
+                    results.kernels.extend(target.kernels(&device, &results.kernels)?);
+                    if options.tries_thread_blocks(cipher) {
+                        results.thread_blocks.extend(target.thread_blocks(largest, &mut buffers)?);
+                    }
                 }
                 bar.inc(1);
             }
@@ -190,6 +197,23 @@ impl Target {
         Ok(self.measurement(work, Place::Resident, bytes, seconds))
     }
 
+    /// Resident ECB encryption with each limit to the threads of a thread block.
+    fn thread_blocks(
+        &self,
+        bytes: usize,
+        buffers: &mut Buffers,
+    ) -> Result<Vec<ThreadBlockMeasurement>, String> {
+        let engine = self.engine()?;
+        let measure = |threads| {
+            engine.limit_thread_block(threads);
+            let measurement = self.resident(Work::EcbEncrypt, bytes, buffers)?;
+            Ok(ThreadBlockMeasurement { threads, measurement })
+        };
+        let measured = thread_limits(&engine.program().ecb_encrypt).map(measure).collect();
+        engine.limit_thread_block(u32::MAX);
+        measured
+    }
+
     /// Compares the start, the middle and the end with a CPU, then poisons the output.
     fn verify_resident(
         &self,
@@ -234,11 +258,16 @@ impl Target {
         Ok(self.measurement(work, Place::EndToEnd, bytes, seconds))
     }
 
-    /// What this program's kernels take of the device, as the driver compiled them.
-    fn kernels(&self, device: &Device) -> Result<Vec<KernelResources>, String> {
+    /// What this program's kernels take of the device, as the driver compiled them; without those
+    /// that are `listed` already.
+    fn kernels(
+        &self,
+        device: &Device,
+        listed: &[KernelResources],
+    ) -> Result<Vec<KernelResources>, String> {
         let engine = self.engine()?;
         let mut rows = Vec::new();
-        for kernel in engine.program().kernels() {
+        for kernel in new_kernels(engine.program(), listed) {
             let resources = engine.resources(&kernel).map_err(|error| error.to_string())?;
             rows.extend(resources.map(|resources| KernelResources {
                 kernel: kernel.name.to_owned(),
@@ -251,6 +280,25 @@ impl Target {
         }
         Ok(rows)
     }
+}
+
+/// The limits to try of a kernel: no more threads than it allows, no fewer than it needs.
+fn thread_limits(kernel: &Kernel) -> impl Iterator<Item = u32> {
+    let possible = kernel.unit.threads..=kernel.threads;
+    THREAD_BLOCKS.into_iter().filter(move |threads| possible.contains(threads))
+}
+
+/// A program's kernels, each once, without those that are `listed` already: both directions can
+/// be one kernel, and ciphers can share theirs.
+fn new_kernels(program: &Program, listed: &[KernelResources]) -> Vec<Kernel> {
+    let mut kernels: Vec<Kernel> = Vec::new();
+    for kernel in program.kernels() {
+        let is_here = kernels.iter().any(|known| known.name == kernel.name);
+        if !is_here && !listed.iter().any(|row| row.kernel == kernel.name) {
+            kernels.push(kernel);
+        }
+    }
+    kernels
 }
 
 /// The rows of the committed table for one architecture, which needs no GPU: static shared memory
@@ -284,5 +332,30 @@ mod tests {
         let entries = kernels::MODULES.iter().map(|m| m.ptx.matches(".visible .entry").count());
         assert_eq!(rows.len(), entries.sum::<usize>());
         assert!(compiled_kernels("sm_1").is_empty());
+    }
+
+    #[test]
+    fn a_kernel_is_listed_once() {
+        use lanecrypt::des::cuda::{des, tdes};
+        let names = |program, listed: &[KernelResources]| -> Vec<&str> {
+            new_kernels(program, listed).iter().map(|kernel| kernel.name).collect()
+        };
+        let program = &des::BITSLICE.programs[0];
+        assert_eq!(names(program, &[]), ["des_bitslice_ecb", "des_bitslice_ctr"]);
+        let listed = compiled_kernels("sm_90");
+        assert!(names(program, &listed).is_empty());
+        // Single and triple DES share their kernels.
+        assert_eq!(tdes::BITSLICE.programs[0].ecb_encrypt.name, program.ecb_encrypt.name);
+    }
+
+    #[test]
+    fn thread_limits_are_what_the_kernel_can_have() {
+        use lanecrypt::hight::cuda::standard::{BITSLICE, BYTESLICE};
+        let mut kernel = BYTESLICE.programs[0].ecb_encrypt;
+        assert_eq!(thread_limits(&kernel).collect::<Vec<_>>(), [128, 256, 384, 512, 768]);
+        kernel = BITSLICE.programs[0].ecb_encrypt;
+        assert_eq!(thread_limits(&kernel).collect::<Vec<_>>(), [128, 256, 384]);
+        kernel.unit.threads = 256;
+        assert_eq!(thread_limits(&kernel).collect::<Vec<_>>(), [256, 384]);
     }
 }

@@ -18,10 +18,14 @@ use crate::size::parse_bytes;
 #[derive(Clone, Debug, Parser)]
 #[command(name = "bench-all", verbatim_doc_comment)]
 pub(super) struct Options {
-    /// One key size, fewer modes and sizes, shorter measurements: minutes instead of an hour.
+    /// One key size, fewer modes and sizes, shorter measurements, thread-block sizes of hight only:
+    /// minutes instead of an hour.
     #[arg(long)]
     pub(super) quick: bool,
     /// Only these ciphers (repeat for several).
+    ///
+    /// By default all but tdes-eee and hight-kisa, which are as fast as tdes and hight: the same
+    /// operations in another order.
     #[arg(long, value_name = "NAME")]
     pub(super) cipher: Vec<String>,
     /// Only these backends (repeat for several); baselines are always measured.
@@ -47,6 +51,9 @@ fn parse_size(text: &str) -> Result<usize, String> {
     let size = usize::try_from(bytes).ok().filter(|&size| size > 0);
     size.ok_or_else(|| format!("{text} bytes cannot be measured"))
 }
+
+/// Ciphers that do what another one does, in another order: measured where they are named.
+const ONLY_WHEN_NAMED: [&str; 2] = ["tdes-eee", "hight-kisa"];
 
 /// What runs over the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -168,8 +175,18 @@ impl Options {
     pub(super) fn ciphers(&self) -> impl Iterator<Item = &'static CipherDescription> {
         let chosen = self.cipher.clone();
         CIPHERS.iter().copied().filter(move |cipher| {
-            chosen.is_empty() || chosen.iter().any(|name| name == cipher.name)
+            if chosen.is_empty() {
+                !ONLY_WHEN_NAMED.contains(&cipher.name)
+            } else {
+                chosen.iter().any(|name| name == cipher.name)
+            }
         })
+    }
+
+    /// Whether the thread-block sizes of this cipher's kernels are tried: P3 tried HIGHT's.
+    #[must_use]
+    pub(super) fn tries_thread_blocks(&self, cipher: &CipherDescription) -> bool {
+        !self.quick || cipher.name == "hight"
     }
 
     /// Names on the command line that do not exist, with those that do.
@@ -290,6 +307,18 @@ mod tests {
         assert!(options.check().unwrap_err().contains("bitslice-u64"));
         let options = Options::parse_from(["bench-all", "--backend", "table32", "--cipher", "aes"]);
         assert_eq!(options.check(), Ok(()));
+    }
+
+    #[test]
+    fn ciphers_that_tell_nothing_new_are_measured_when_named() {
+        let names = |arguments: &[&str]| -> Vec<&str> {
+            Options::parse_from(arguments).ciphers().map(|cipher| cipher.name).collect()
+        };
+        assert_eq!(names(&["bench-all", "--cipher", "hight-kisa"]), ["hight-kisa"]);
+        let by_default = names(&["bench-all"]);
+        assert_eq!(by_default, names(&["bench-all", "--quick"]));
+        // Each name that is left out is one of the registry.
+        assert_eq!(by_default.len() + ONLY_WHEN_NAMED.len(), CIPHERS.len());
     }
 
     #[test]

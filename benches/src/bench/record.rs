@@ -1,11 +1,11 @@
 //! What a run found, as it is written to JSON.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{environment::Environment, plan::Work};
 
 /// Where data was before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Place {
     /// CPU, in host memory.
     Cpu,
@@ -28,7 +28,7 @@ impl Place {
 }
 
 /// One measurement.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Measurement {
     /// The cipher's name.
     pub(super) cipher: String,
@@ -56,8 +56,18 @@ impl Measurement {
     }
 }
 
+/// A measurement with a limit to the threads of a thread block.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct ThreadBlockMeasurement {
+    /// The most threads of a thread block.
+    pub(super) threads: u32,
+    /// What was measured.
+    #[serde(flatten)]
+    pub(super) measurement: Measurement,
+}
+
 /// What a kernel takes of the device (P1's Table 4).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct KernelResources {
     /// The kernel's name.
     pub(super) kernel: String,
@@ -74,7 +84,7 @@ pub(super) struct KernelResources {
 }
 
 /// A whole run.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     /// On what it ran.
     pub(super) environment: Environment,
@@ -82,6 +92,43 @@ pub(super) struct Record {
     pub(super) skipped: Vec<String>,
     /// Measurements.
     pub(super) measurements: Vec<Measurement>,
+    /// Thread-block sizes tried; records from before there were any have none.
+    #[serde(default)]
+    pub(super) thread_blocks: Vec<ThreadBlockMeasurement>,
     /// Kernels.
     pub(super) kernels: Vec<KernelResources>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of a run, as an earlier bench-all wrote it.
+    const OLD: &str = r#"{
+        "environment": {
+            "cpu": "Xeon", "cpu_features": "aes", "gpu": "none", "gpu_details": null,
+            "driver": null, "compiler": "rustc 1.89.0", "commit": "0123456", "date": "2026-11-21"
+        },
+        "skipped": [],
+        "measurements": [{
+            "cipher": "aes", "key_bits": 128, "backend": "hardware", "work": "EcbEncrypt",
+            "place": "Cpu", "bytes": 16, "seconds": 1e-8, "samples": 20
+        }],
+        "kernels": [{
+            "kernel": "aes_bitslice_ctr", "architecture": "sm_90", "registers": 128,
+            "shared_bytes": 0, "local_bytes": 0, "spill_bytes": 0
+        }]
+    }"#;
+
+    #[test]
+    fn old_records_are_read_and_new_ones_come_back() {
+        let mut record: Record = serde_json::from_str(OLD).expect("an old record is a record");
+        assert!(record.thread_blocks.is_empty());
+        let measurement = record.measurements[0].clone();
+        record.thread_blocks.push(ThreadBlockMeasurement { threads: 768, measurement });
+        let text = serde_json::to_string(&record).expect("a record is JSON");
+        let back: Record = serde_json::from_str(&text).expect("a new record is a record");
+        assert_eq!(back.thread_blocks[0].threads, 768);
+        assert_eq!(back.thread_blocks[0].measurement.backend, "hardware");
+    }
 }

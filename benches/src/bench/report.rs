@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::{
     chart,
+    gpu::THREAD_BLOCKS,
     papers::{self, P1_RESOURCES},
     plan::Work,
     record::{Measurement, Place, Record},
@@ -111,6 +112,40 @@ fn per_clock_section(record: &Record) -> Option<Section> {
     })
 }
 
+/// Throughput by the most threads of a thread block: backends down, limits across.
+fn thread_block_section(record: &Record) -> Option<Section> {
+    let measured = &record.thread_blocks;
+    let bytes = measured.iter().map(|row| row.measurement.bytes).max()?;
+    let name =
+        |m: &Measurement| format!("{}-{} {}", m.cipher.to_uppercase(), m.key_bits, m.backend);
+    let row = |backend: &String| {
+        let members = measured.iter().filter(|row| name(&row.measurement) == *backend);
+        let rate = |threads: u32| {
+            let found = members.clone().find(|row| row.threads == threads);
+            found.map(|row| row.measurement.gbit_per_second())
+        };
+        let fastest = THREAD_BLOCKS.iter().filter_map(|&threads| rate(threads)).fold(0.0, f64::max);
+        let cell = |threads: &u32| match rate(*threads) {
+            None => String::new(),
+            Some(rate) if rate < fastest => throughput(rate),
+            Some(rate) => format!("* {}", throughput(rate)),
+        };
+        std::iter::once(backend.clone()).chain(THREAD_BLOCKS.iter().map(cell)).collect()
+    };
+    let backends = distinct(measured.iter().map(|row| name(&row.measurement)));
+    let limits = THREAD_BLOCKS.map(|threads| threads.to_string());
+    Some(Section {
+        title: "Thread-block sizes, Gbit/s".into(),
+        note: format!(
+            "Resident ECB encryption of {} with at most so many threads in a thread block, as far \
+             as the kernel allows; * marks the fastest.",
+            size_name(bytes)
+        ),
+        header: std::iter::once("backend".to_owned()).chain(limits).collect(),
+        rows: backends.iter().map(row).collect(),
+    })
+}
+
 /// What every kernel takes, with P1's figures first.
 fn resource_section(record: &Record) -> Option<Section> {
     if record.kernels.is_empty() {
@@ -144,24 +179,48 @@ fn paper_section(record: &Record) -> Option<Section> {
             c.paper.to_owned(),
             c.what.to_owned(),
             format!("{}", c.theirs),
-            c.backend.clone(),
+            c.backend.to_owned(),
             throughput(c.ours),
             format!("{:.1}", c.ours / c.theirs),
         ]
     };
     (!comparisons.is_empty()).then(|| Section {
         title: "The papers' figures and ours".into(),
-        note: "Ours: ECB encryption at the largest size of this run.".into(),
+        note: "Ours: the same mode, without transfers, at the largest size of this run.".into(),
         header: header.map(str::to_owned).to_vec(),
         rows: comparisons.iter().map(row).collect(),
+    })
+}
+
+fn gain_section(record: &Record) -> Option<Section> {
+    let gains = papers::gains(&record.measurements);
+    let header = ["paper", "comparison", "theirs", "our backends", "ours"];
+    let row = |gain: &papers::GainComparison| {
+        vec![
+            gain.paper.to_owned(),
+            gain.what.to_owned(),
+            format!("{:.2}", gain.theirs),
+            gain.backends.join(" / "),
+            format!("{:.2}", gain.ours),
+        ]
+    };
+    (!gains.is_empty()).then(|| Section {
+        title: "The papers' gains and ours".into(),
+        note: "How many times the throughput of the one the other has; from their tables, where \
+               they give no ratio."
+            .into(),
+        header: header.map(str::to_owned).to_vec(),
+        rows: gains.iter().map(row).collect(),
     })
 }
 
 fn sections(record: &Record) -> Vec<Section> {
     let mut sections = throughput_sections(&record.measurements);
     sections.extend(per_clock_section(record));
+    sections.extend(thread_block_section(record));
     sections.extend(resource_section(record));
     sections.extend(paper_section(record));
+    sections.extend(gain_section(record));
     sections
 }
 
@@ -251,6 +310,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::record::ThreadBlockMeasurement;
 
     fn measurement(backend: &str, bytes: usize, seconds: f64) -> Measurement {
         Measurement {
@@ -279,10 +339,46 @@ mod tests {
         assert!(section.render(true).contains("| backend |"));
     }
 
+    fn record(measurements: Vec<Measurement>) -> Record {
+        let environment = crate::bench::environment::Environment::of_this_machine();
+        let (skipped, thread_blocks, kernels) = (Vec::new(), Vec::new(), Vec::new());
+        Record { environment, skipped, measurements, thread_blocks, kernels }
+    }
+
+    #[test]
+    fn the_fastest_thread_block_is_marked() {
+        let mut record = record(Vec::new());
+        assert!(thread_block_section(&record).is_none());
+        for (backend, threads, seconds) in
+            [("a", 128, 1e-3), ("a", 256, 1e-4), ("b", 768, 1e-3), ("a", 384, 2e-4)]
+        {
+            let measurement = measurement(backend, 1 << 20, seconds);
+            record.thread_blocks.push(ThreadBlockMeasurement { threads, measurement });
+        }
+        let section = thread_block_section(&record).expect("there are measurements");
+        assert_eq!(section.header[1..], ["128", "256", "384", "512", "768", "1024"]);
+        assert_eq!(section.rows[0], ["AES-128 a", "8.389", "* 83.886", "41.943", "", "", ""]);
+        assert_eq!(section.rows[1], ["AES-128 b", "", "", "", "", "* 8.389", ""]);
+        assert!(section.note.contains("1 MiB"));
+    }
+
+    #[test]
+    fn gains_are_ratios() {
+        let mut measurements =
+            [measurement("table", 1 << 20, 2e-3), measurement("bitslice-u64", 1 << 20, 1e-3)];
+        for measurement in &mut measurements {
+            measurement.cipher = "hight".into();
+        }
+        let section = gain_section(&record(measurements.into())).expect("both were measured");
+        let row = ["P3, Table 1", "bit slicing over KISA's, 64-bit", "2.39"];
+        assert_eq!(section.rows, [[&row[..], &["bitslice-u64 / table", "2.00"]].concat()]);
+        assert!(gain_section(&record(Vec::new())).is_none());
+    }
+
     #[test]
     fn papers_stand_beside_ours() {
         let all = [measurement("table32", 1 << 20, 1e-3)];
-        let [comparison] = papers::comparisons(&all).try_into().ok().expect("one comparison");
+        let [comparison] = papers::comparisons(&all).try_into().expect("one comparison");
         assert!((comparison.ours / comparison.theirs - 7.626).abs() < 0.01);
     }
 }

@@ -8,11 +8,11 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lanecrypt::CIPHERS;
+use lanecrypt::{CIPHERS, Platform};
 
-use super::{Limits, Names, Report, Selection, print, run, sources};
+use super::{Limits, Names, Report, Selection, Target, print, run, sources};
 use crate::size::parse_bytes;
 
 /// The exit code of a command line that cannot be followed.
@@ -31,6 +31,7 @@ const EXAMPLES: &str = "\
 Examples:
   kat                                        all files under vectors/, on all backends
   kat --cipher aes --backend cuda-bitslice   one cipher on one backend
+  kat --platform host --list                 names of the backends of the kernels' host build
   kat --max-bytes 8G vectors/big             the messages over 4 GiB too
   kat --json report.json ~/more-vectors      somebody else's vectors, and a report for programs
 
@@ -58,16 +59,24 @@ pub struct Arguments {
     #[arg(long = "cipher", value_name = "NAME")]
     ciphers: Vec<String>,
 
+    /// Runs only the backends of this platform.
+    #[arg(long, value_name = "NAME")]
+    platform: Option<PlatformName>,
+
+    /// Prints the chosen backends, a CIPHER/ID a line, and runs nothing.
+    #[arg(long)]
+    list: bool,
+
     /// Leaves out long messages over N bytes; suffixes K, M and G are powers of 1024.
     ///
-    /// 64M by default, and less where a device would take long, for CBC encrypts a block a launch:
-    /// 1 MiB in CBC on GPUs; on the host build of the kernels (an emulator) 1 MiB, and nothing in
-    /// CBC. N given here holds everywhere.
+    /// 64M by default, and less where that would take long: 1 MiB on the reference; 1 MiB in CBC
+    /// on GPUs, for CBC encrypts a block a launch; on the host build of the kernels (an emulator) 1
+    /// MiB, none in CBC, and no ordinary CBC vectors over 16 blocks. N given here holds everywhere.
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
 
     /// Runs all Monte Carlo steps on GPUs and the host build of the kernels, not the first 6 of a
-    /// file.
+    /// file there and 2 here.
     #[arg(long)]
     all_mct: bool,
 
@@ -76,12 +85,33 @@ pub struct Arguments {
     json: Option<PathBuf>,
 }
 
+/// A platform on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PlatformName {
+    /// This CPU.
+    Cpu,
+    /// NVIDIA GPUs.
+    Cuda,
+    /// The kernels compiled for this CPU.
+    Host,
+}
+
+impl From<PlatformName> for Platform {
+    fn from(name: PlatformName) -> Self {
+        match name {
+            PlatformName::Cpu => Self::Cpu,
+            PlatformName::Cuda => Self::Cuda,
+            PlatformName::Host => Self::CudaOnHost,
+        }
+    }
+}
+
 impl Arguments {
     /// Does what the command line says; the exit code of the process.
     #[must_use]
     pub fn execute(&self) -> ExitCode {
-        match self.report() {
-            Ok(report) => ExitCode::from(u8::from(report.total.failed > 0)),
+        match self.execute_checked() {
+            Ok(failed) => ExitCode::from(u8::from(failed > 0)),
             Err(error) => {
                 eprintln!("error: {error}");
                 ExitCode::from(USAGE)
@@ -89,9 +119,19 @@ impl Arguments {
         }
     }
 
-    fn report(&self) -> Result<Report, String> {
+    /// The number of failed cases.
+    fn execute_checked(&self) -> Result<usize, String> {
         let selection =
             Selection::new(CIPHERS, &self.names()).map_err(|error| error.to_string())?;
+        if self.list {
+            let line = |target: &Target| target.name() + "\n";
+            print_out(&selection.targets().iter().map(line).collect::<String>());
+            return Ok(0);
+        }
+        self.report(&selection).map(|report| report.total.failed)
+    }
+
+    fn report(&self, selection: &Selection) -> Result<Report, String> {
         // Opened first, so that a wrong path is known before a long run and not after it.
         let json = self.json.as_ref().map(|path| {
             let file = File::create(path);
@@ -99,10 +139,8 @@ impl Arguments {
         });
         let json = json.transpose()?;
         let limits = Limits { max_bytes: self.max_bytes, all_chains: self.all_mct };
-        let report = run(&sources::read(&self.paths), &selection, &limits, &progress_bar());
-        let text = print::render(&report, io::stdout().is_terminal());
-        // Whoever closes the pipe has read enough; the exit code still tells.
-        let _ = io::stdout().write_all(text.as_bytes());
+        let report = run(&sources::read(&self.paths), selection, &limits, &progress_bar());
+        print_out(&print::render(&report, io::stdout().is_terminal()));
         if let Some(mut file) = json {
             let written = serde_json::to_writer_pretty(&mut file, &report).map_err(io::Error::from);
             written
@@ -118,9 +156,15 @@ impl Arguments {
         Names {
             ciphers: self.ciphers.clone(),
             backends: self.backends.clone(),
+            platform: self.platform.map(Platform::from),
             expected: ids.map(str::to_owned).collect(),
         }
     }
+}
+
+/// Writes to standard output. Whoever closes the pipe has read enough; the exit code still tells.
+fn print_out(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
 }
 
 /// A bar on standard error where that is a terminal.

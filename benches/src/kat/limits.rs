@@ -6,16 +6,21 @@ use super::{case::Case, selection::Target};
 
 /// The default of `--max-bytes`: 64 MiB.
 const MAX_BYTES: u64 = 64 << 20;
-/// Longest message where a device or its emulator would be slow: 1 MiB and a few bytes.
+/// Longest message where a device, its emulator or the reference would be slow: 1 MiB and a few
+/// bytes.
 const SHORT_MESSAGE: u64 = (1 << 20) + 64;
-/// Lines of a Monte Carlo file that a device or its emulator runs.
+/// The longest CBC vector of the emulator, in blocks: the few that are longer take most of the time.
+const CBC_BLOCKS: usize = 16;
+/// Lines of a Monte Carlo file that a device runs.
 const CHAINS: usize = 6;
+/// Lines of one that the emulator runs.
+const EMULATED_CHAINS: usize = 2;
 
 /// What to leave out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// The longest message that was asked for; by default 64 MiB, and less on the host build of
-    /// the kernels.
+    /// The longest message that was asked for; by default 64 MiB, and less where that would take
+    /// long, as do long CBC vectors on the host build of the kernels.
     pub max_bytes: Option<u64>,
     /// Whether devices run every line of Monte Carlo files too.
     pub all_chains: bool,
@@ -26,21 +31,34 @@ impl Limits {
     pub(super) fn leave_out(&self, case: &Case<'_>, target: &Target) -> Option<String> {
         let platform = target.backend.platform;
         match case {
-            Case::Vector(_) => None,
-            Case::Chain { position, .. } => {
-                let few = platform != Platform::Cpu && !self.all_chains;
-                (few && *position >= CHAINS).then(|| {
+            Case::Vector(vector) => {
+                let blocks = vector.ct.len() / target.cipher.block_bytes;
+                let is_slow = platform == Platform::CudaOnHost && case.mode() == Mode::Cbc;
+                (is_slow && blocks > CBC_BLOCKS && self.max_bytes.is_none()).then(|| {
                     format!(
-                        "a chain is a launch a block, so only the first {CHAINS} of a file run; \
+                        "more than {CBC_BLOCKS} blocks, and CBC encrypts a block a launch, too \
+                         slow on an emulator; --max-bytes N runs it"
+                    )
+                })
+            }
+            Case::Chain { position, .. } => {
+                let first = match platform {
+                    Platform::Cuda => CHAINS,
+                    Platform::CudaOnHost => EMULATED_CHAINS,
+                    Platform::Cpu => return None,
+                };
+                (!self.all_chains && *position >= first).then(|| {
+                    format!(
+                        "a chain is a launch a block, so only the first {first} of a file run; \
                          --all-mct runs all"
                     )
                 })
             }
-            Case::Message(message) => self.too_long(message.len, case.mode(), platform),
+            Case::Message(message) => self.too_long(message.len, case.mode(), target),
         }
     }
 
-    fn too_long(&self, length: u64, mode: Mode, platform: Platform) -> Option<String> {
+    fn too_long(&self, length: u64, mode: Mode, target: &Target) -> Option<String> {
         let max = self.max_bytes.unwrap_or(MAX_BYTES);
         if length > max {
             return Some(format!("longer than --max-bytes, {max}"));
@@ -48,7 +66,7 @@ impl Limits {
         if self.max_bytes.is_some() {
             return None;
         }
-        match (platform, mode) {
+        match (target.backend.platform, mode) {
             // 64 Ki launches of an emulator for a MiB.
             (Platform::CudaOnHost, Mode::Cbc) => Some(
                 "CBC encrypts a block a launch, too slow on an emulator; --max-bytes N runs it"
@@ -61,6 +79,12 @@ impl Limits {
                 "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
                  N runs it"
             )),
+            (Platform::Cpu, _) if target.backend.id == "reference" && length > SHORT_MESSAGE => {
+                Some(format!(
+                    "longer than the {SHORT_MESSAGE} bytes of the reference, which is slow; \
+                     --max-bytes N runs it"
+                ))
+            }
             _ => None,
         }
     }

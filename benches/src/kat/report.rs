@@ -1,6 +1,7 @@
 //! What came of a run: counts, failures, and what was skipped and why.
 
 use core::{fmt, ops::AddAssign};
+use std::collections::BTreeSet;
 
 use lanecrypt_reference::vectors::FormatError;
 use serde::Serialize;
@@ -127,7 +128,7 @@ pub struct Report {
     pub skips: Vec<Skip>,
     /// Files that were run.
     pub files: usize,
-    /// Backends that were chosen.
+    /// Backends that had cases.
     pub backends: usize,
     /// How long it took.
     pub seconds: f64,
@@ -175,6 +176,13 @@ impl Report {
         self.total.skipped += lines;
         let names = vec![file.to_owned()];
         self.skips.push(Skip { reason, names, backends: Vec::new(), cases: lines });
+    }
+
+    /// Counts the backends of the cells.
+    pub(super) fn count_backends(&mut self) {
+        let names: BTreeSet<_> =
+            self.cells.iter().map(|cell| (cell.cipher, cell.backend)).collect();
+        self.backends = names.len();
     }
 
     /// Makes one entry of those with the same reason and the same backends.

@@ -27,7 +27,7 @@ pub fn run(
     progress: &ProgressBar,
 ) -> Report {
     let started = Instant::now();
-    let mut report = Report { backends: selection.targets().len(), ..Report::default() };
+    let mut report = Report::default();
     for failure in &sources.failures {
         report.add_failure(failure.clone());
     }
@@ -57,6 +57,7 @@ pub fn run(
         report.add(part);
     }
     report.join_skips();
+    report.count_backends();
     report.seconds = started.elapsed().as_secs_f64();
     report
 }

@@ -1,6 +1,6 @@
 //! Which ciphers and backends run, chosen by name out of a registry.
 
-use lanecrypt::{Backend, CipherDescription};
+use lanecrypt::{Backend, CipherDescription, Platform};
 
 /// What was chosen by name. An empty list of ciphers or backends means all of them.
 #[derive(Clone, Debug, Default)]
@@ -9,11 +9,13 @@ pub struct Names {
     pub ciphers: Vec<String>,
     /// Backends to run: `bitslice-u64`, or `aes/bitslice-u64` for one cipher's only.
     pub backends: Vec<String>,
+    /// The platform whose backends run; without one, all.
+    pub platform: Option<Platform>,
     /// Backends that must be able to run here, spelled likewise: `LANECRYPT_EXPECT`.
     pub expected: Vec<String>,
 }
 
-/// A name that the registry does not have.
+/// A name that the registry does not have, or names that nothing has together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownName {
     /// No such cipher.
@@ -34,6 +36,9 @@ pub enum UnknownName {
         /// The ids of the chosen ciphers.
         known: String,
     },
+    /// The chosen backends are all of other platforms.
+    #[error("no chosen backend is of the platform {0}")]
+    Platform(Platform),
 }
 
 /// A backend to run, and whether it can.
@@ -89,9 +94,10 @@ impl Selection {
         check_backends("--backend", &names.backends, &ciphers)?;
         // What is expected may be of a cipher that was not asked for this time.
         check_backends("LANECRYPT_EXPECT", &names.expected, registry)?;
-        let wanted = |cipher, backend| {
-            names.backends.is_empty()
-                || names.backends.iter().any(|id| is_named(id, cipher, backend))
+        let wanted = |cipher, backend: &Backend| {
+            names.platform.is_none_or(|platform| backend.platform == platform)
+                && (names.backends.is_empty()
+                    || names.backends.iter().any(|id| is_named(id, cipher, backend)))
         };
         let mut targets = Vec::new();
         for cipher in ciphers {
@@ -100,6 +106,9 @@ impl Selection {
                 let is_expected = names.expected.iter().any(|id| is_named(id, cipher, backend));
                 targets.push(Target { cipher, backend, unavailable, is_expected });
             }
+        }
+        if let (Some(platform), true) = (names.platform, targets.is_empty()) {
+            return Err(UnknownName::Platform(platform));
         }
         Ok(Self {
             targets,

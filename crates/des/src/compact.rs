@@ -64,7 +64,6 @@ fn selector(right: u32, key: &NibbleKey, j: usize) -> u32 {
 }
 
 /// Halves the number of candidates by one input bit.
-#[inline(always)]
 fn narrow<const N: usize, const HALF: usize>(candidates: &[u32; N], by: u32) -> [u32; HALF] {
     core::array::from_fn(|i| {
         let (zero, one) = (candidates[2 * i], candidates[2 * i + 1]);

@@ -151,15 +151,19 @@ fn bulk_is_block_by_block() {
         let cipher = C::new_from_slice(&key).expect("a key of the right size");
         for count in (0..10).chain(28..36).chain(60..70).chain([127, 128, 129, 200]) {
             let plain: Vec<cipher::Array<u8, U8>> =
-                (0..count).map(|i| [i as u8, 1, 2, 3, 4, 5, 6, 7].into()).collect();
+                (0..count).map(|i: usize| [i as u8, 1, 2, 3, 4, 5, 6, 7].into()).collect();
             let mut one_by_one = plain.clone();
-            one_by_one.iter_mut().for_each(|block| cipher.encrypt_block(block));
+            for block in &mut one_by_one {
+                cipher.encrypt_block(block);
+            }
             let mut blocks = plain.clone();
             cipher.encrypt_blocks(&mut blocks);
             assert!(blocks == one_by_one, "{count} blocks encrypted");
             cipher.decrypt_blocks(&mut blocks);
             assert!(blocks == plain, "{count} blocks decrypted");
-            one_by_one.iter_mut().for_each(|block| cipher.decrypt_block(block));
+            for block in &mut one_by_one {
+                cipher.decrypt_block(block);
+            }
             assert!(one_by_one == plain, "{count} blocks decrypted one by one");
         }
     }
