@@ -17,7 +17,7 @@ pub static ARIA: CipherDescription = CipherDescription {
     standard: "RFC 5794",
     block_bytes: 16,
     key_bytes: &[16, 24, 32],
-    backends: &CPU_BACKENDS,
+    backends: BACKENDS,
 };
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
@@ -60,6 +60,21 @@ const CPU_BACKENDS: [Backend; 4] = [
         create: create::<BitsliceCiphers<u64>>,
     },
 ];
+
+#[cfg(not(feature = "cuda"))]
+const BACKENDS: &[Backend] = &CPU_BACKENDS;
+
+#[cfg(feature = "cuda")]
+const BACKENDS: &[Backend] = {
+    use crate::cuda::{BITSLICE, BYTEWISE, CONFLICT_FREE, TABLE_SHARED};
+    const ON_DEVICES: [Backend; 8] = lanecrypt_cuda::backends!(
+        "bytewise" => BYTEWISE,
+        "table-shared" => TABLE_SHARED,
+        "table-conflict-free" => CONFLICT_FREE,
+        "bitslice" => BITSLICE,
+    );
+    &lanecrypt_core::joined::<4, 8, 12>(&CPU_BACKENDS, &ON_DEVICES)
+};
 
 /// One implementation with all key sizes.
 trait Ciphers {

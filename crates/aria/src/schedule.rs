@@ -92,6 +92,12 @@ impl<T: RoundKey> RoundKeys<T> {
     }
     // ANCHOR_END: run
 
+    /// The round keys in the order in which they are added.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn used(&self) -> &[T] {
+        &self.keys[..=self.rounds]
+    }
+
     /// Another form of every round key.
     pub(crate) fn map<U: RoundKey>(&self, form: impl Fn(&T) -> U) -> RoundKeys<U> {
         RoundKeys { keys: self.keys.each_ref().map(form), rounds: self.rounds }

@@ -17,7 +17,7 @@ pub static CAMELLIA: CipherDescription = CipherDescription {
     standard: "RFC 3713",
     block_bytes: 16,
     key_bytes: &[16, 24, 32],
-    backends: &CPU_BACKENDS,
+    backends: BACKENDS,
 };
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
@@ -60,6 +60,22 @@ const CPU_BACKENDS: [Backend; 4] = [
         create: create::<BitsliceCiphers<u64>>,
     },
 ];
+
+#[cfg(not(feature = "cuda"))]
+const BACKENDS: &[Backend] = &CPU_BACKENDS;
+
+#[cfg(feature = "cuda")]
+const BACKENDS: &[Backend] = {
+    use crate::cuda::{BITSLICE, CONFLICT_FREE, CONFLICT_FREE_MERGED, TABLE_GLOBAL, TABLE_SHARED};
+    const ON_DEVICES: [Backend; 10] = lanecrypt_cuda::backends!(
+        "table-global" => TABLE_GLOBAL,
+        "table-shared" => TABLE_SHARED,
+        "table-conflict-free-merged" => CONFLICT_FREE_MERGED,
+        "table-conflict-free" => CONFLICT_FREE,
+        "bitslice" => BITSLICE,
+    );
+    &lanecrypt_core::joined::<4, 10, 14>(&CPU_BACKENDS, &ON_DEVICES)
+};
 
 /// One implementation with all key sizes.
 trait Ciphers {

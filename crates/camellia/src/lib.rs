@@ -21,6 +21,7 @@
 //! | [`Table32`] | `table32` | 1 | no: table look-ups |
 //! | [`Bitslice<u32, _>`](Bitslice) | `bitslice-u32` | 32 | yes |
 //! | [`Bitslice<u64, _>`](Bitslice) | `bitslice-u64` | 64 | yes |
+//! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -30,6 +31,8 @@ extern crate alloc;
 #[cfg(feature = "alloc")]
 mod backends;
 mod compact;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod reference;
 #[rustfmt::skip]
 mod sbox;

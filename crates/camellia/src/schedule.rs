@@ -9,9 +9,9 @@ use cipher::{
 use lanecrypt_core::Direction;
 
 /// Rounds between two FL layers.
-const GROUP: usize = 6;
+pub(crate) const GROUP: usize = 6;
 /// Groups of rounds that the longer keys have.
-const MAX_GROUPS: usize = 4;
+pub(crate) const MAX_GROUPS: usize = 4;
 
 /// A Camellia key size, as a type.
 pub trait KeyLength: Clone + Copy + fmt::Debug + Send + Sync + 'static {
@@ -107,6 +107,12 @@ impl<T: Subkey> Subkeys<T> {
             layers: core::array::from_fn(|i| form(&self.layers[i])),
             groups: self.groups,
         }
+    }
+
+    /// Groups of six rounds: 3 or 4.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn groups(&self) -> usize {
+        self.groups
     }
 
     /// The subkeys added before the first round and after the last one.
