@@ -22,7 +22,7 @@ static SS: [[u32; 256]; 4] = {
     while index < 4 * 256 {
         let (i, x) = (index / 256, index % 256);
         let masks = u32::from_le_bytes(MASKS).rotate_right(8 * i as u32);
-        tables[i][x] = sbox::SEED[i % 2][x] as u32 * 0x0101_0101 & masks;
+        tables[i][x] = (sbox::SEED[i % 2][x] as u32 * 0x0101_0101) & masks;
         index += 1;
     }
     tables
