@@ -60,6 +60,7 @@ fn no_std() -> Result<()> {
         "lanecrypt-camellia",
         "lanecrypt-des",
         "lanecrypt-hight",
+        "lanecrypt-seed",
         "lanecrypt-kernels",
     ] {
         let options = ["check", "--quiet", "--no-default-features", "--package", package];

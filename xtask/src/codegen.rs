@@ -19,6 +19,8 @@ fn tables() -> Vec<NamedTable<'static>> {
         ("aria_sbox2", &sbox::ARIA_S2),
         ("aria_inv_sbox2", &sbox::ARIA_S2_INVERSE),
         ("camellia_sbox", &sbox::CAMELLIA[0]),
+        ("seed_sbox0", &sbox::SEED[0]),
+        ("seed_sbox1", &sbox::SEED[1]),
     ];
     let images = images_of_inversion.iter().map(|(name, table)| (*name, table.as_slice()));
     let of_des = TARGETS.iter().filter(|target| target.cipher == "des");

@@ -136,6 +136,16 @@ pub const TARGETS: &[Target] = &[
         |input| core_element(sbox::camellia_inverted(input), gf256::CAMELLIA_MODULUS),
         "the element that SBOX1 inverts, carried from Camellia's field", start 128, steps 2_500_000
     ),
+    image_of_inversion!(
+        "seed_sbox0", "seed", "sbox0", "SEED's S0",
+        |input| core_element(input, gf256::SEED_MODULUS),
+        "the input, carried from SEED's field", start 7, steps 2_500_000
+    ),
+    image_of_inversion!(
+        "seed_sbox1", "seed", "sbox1", "SEED's S1",
+        |input| core_element(input, gf256::SEED_MODULUS),
+        "the input, carried from SEED's field", start 1, steps 2_500_000
+    ),
     des_sbox!(1),
     des_sbox!(2),
     des_sbox!(3),

@@ -34,6 +34,7 @@ pub use lanecrypt_core::{
 pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
+pub use lanecrypt_seed as seed;
 
 /// Every cipher, each with every way to compute it.
 pub static CIPHERS: &[&CipherDescription] = &[
@@ -45,6 +46,7 @@ pub static CIPHERS: &[&CipherDescription] = &[
     &des::TDES_EEE,
     &hight::HIGHT,
     &hight::HIGHT_KISA,
+    &seed::SEED,
 ];
 
 /// Why there is no such engine.
