@@ -79,6 +79,10 @@ modules! {
     DES_CONFLICT_FREE = "des_conflict_free", "des/conflict_free.cu";
     /// Bit-sliced DES and triple DES, 32 blocks a thread.
     DES_BITSLICE = "des_bitslice", "des/bitslice.cu";
+    /// SEED by four tables in shared memory, once or in every bank.
+    SEED_TABLE = "seed_table", "seed/table.cu";
+    /// Bit-sliced SEED, 32 blocks a thread.
+    SEED_BITSLICE = "seed_bitslice", "seed/bitslice.cu";
     /// HIGHT by look-ups of its auxiliary functions.
     HIGHT_TABLE = "hight_table", "hight/table.cu";
     /// Byte-sliced HIGHT, four blocks a thread.

@@ -16,7 +16,7 @@ pub static SEED: CipherDescription = CipherDescription {
     standard: "RFC 4269",
     block_bytes: 16,
     key_bytes: &[16],
-    backends: &CPU_BACKENDS,
+    backends: BACKENDS,
 };
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
@@ -28,6 +28,20 @@ const CPU_BACKENDS: [Backend; 4] = [
     row::<Bitslice<u32>>("bitslice-u32", YES, "32 blocks, a bit of each in a word"),
     row::<Bitslice<u64>>("bitslice-u64", YES, "64 blocks, a bit of each in a word"),
 ];
+
+#[cfg(not(feature = "cuda"))]
+const BACKENDS: &[Backend] = &CPU_BACKENDS;
+
+#[cfg(feature = "cuda")]
+const BACKENDS: &[Backend] = {
+    use crate::cuda::{BITSLICE, CONFLICT_FREE, TABLE_SHARED};
+    const ON_DEVICES: [Backend; 6] = lanecrypt_cuda::backends!(
+        "table-shared" => TABLE_SHARED,
+        "table-conflict-free" => CONFLICT_FREE,
+        "bitslice" => BITSLICE,
+    );
+    &lanecrypt_core::joined::<4, 6, 10>(&CPU_BACKENDS, &ON_DEVICES)
+};
 
 const fn row<I: Implementation + core::fmt::Debug + 'static>(
     id: &'static str,

@@ -29,6 +29,8 @@ extern crate alloc;
 #[cfg(feature = "alloc")]
 mod backends;
 mod compact;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
