@@ -1,4 +1,4 @@
-//! One block or up to eight, constant-time: the path for single blocks, short tails and the key
+//! One block or up to four, constant-time: the path for single blocks, short tails and the key
 //! schedule.
 //!
 //! Words stay words, so that additions are the machine's; only for the S-boxes the bytes of all of
@@ -14,8 +14,8 @@ use crate::{
     words::{self, G, MASKS},
 };
 
-/// Blocks from which a batch is faster, less one.
-pub(crate) const BLOCKS: usize = 8;
+/// Blocks up to which this is clearly faster than a batch.
+pub(crate) const BLOCKS: usize = 4;
 
 /// Words whose bytes the planes have lanes for.
 const WORDS: usize = 16;
