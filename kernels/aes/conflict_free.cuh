@@ -1,13 +1,9 @@
 // AES by T-tables that are replicated over the banks of shared memory: 1, 2 or 4 tables, as many
 // as fit; the others are rotations of those.
 #pragma once
+#include "../common/cached_ctr.cuh"
 #include "../common/conflict_free.cuh"
 #include "aes.cuh"
-
-// Counters that a chunk shares all but the low 16 bits of, and those that a thread block takes in
-// a step.
-constexpr u32 CTR_THREADS = 1024;
-constexpr u32 CHUNK_STEPS = 65536 / CTR_THREADS;
 
 // The T-tables of one direction in shared memory, for one lane:
 //
@@ -34,7 +30,9 @@ struct ConflictFree {
             fill_single(shared, round_entry);
         } else {
             shared += pair_padding(shared);
-            fill_pairs<tables>(shared, round_entry);
+            fill_pairs<tables>(shared, round_entry, [](u32 t, u32 word) {
+                return t == 0 ? word : rotate_left(word, 8 * t);
+            });
         }
         if (!encrypts) {
             fill_single(shared + ROUND_BYTES,
@@ -134,38 +132,12 @@ struct CachedRounds {
                           round2.w ^ tables.template look_up<2>(b));
     }
     // ANCHOR_END: after_round2
-};
 
-// CTR over chunks of 65,536 counters that start at a multiple of 65,536. A slot is a counter's
-// distance from the start of the first chunk; a thread block takes a contiguous run of steps of
-// 1,024 slots, so that the runs differ by one step at most.
-template <class Tables>
-DEVICE void conflict_free_ctr(const Parameters<AesKeys> &parameters, u8 *shared) {
-    const Tables tables(shared);
-    const Counter first = first_counter(parameters);
-    const u64 skipped = first.low % 65536;
-    const Counter base = {first.high, first.low - skipped};
-    const u64 steps = (parameters.blocks + skipped + CTR_THREADS - 1) / CTR_THREADS;
-    const u64 begin = steps / gridDim.x * blockIdx.x +
-                      min(u64(blockIdx.x), steps % gridDim.x);
-    const u64 end = begin + steps / gridDim.x + (blockIdx.x < steps % gridDim.x);
-
-    for (u64 step = begin; step < end;) {
-        const u64 chunk = step / CHUNK_STEPS;
-        const u64 chunk_end = min((chunk + 1) * CHUNK_STEPS, end);
-        const Counter counter = base.plus(chunk * 65536 + threadIdx.x % 256);
-        const CachedRounds<Tables> cached(tables, counter, parameters.keys);
-        for (; step < chunk_end; step++) {
-            const u64 slot = step * CTR_THREADS + threadIdx.x;
-            const u64 i = slot - skipped;  // wraps to a huge number before the first block
-            if (i >= parameters.blocks) continue;
-            const Block16 data = parameters.input[i];
-            const u32 byte14 = u32(slot) >> 8 & 0xff;
-            const Block16 state = cached.after_round2(tables, byte14);
-            parameters.output[i] = data ^ remaining_rounds<2>(tables, state, parameters.keys);
-        }
+    // The whole cipher on that counter.
+    DEVICE Block16 operator()(const Tables &tables, u32 byte14, const AesKeys &keys) const {
+        return remaining_rounds<2>(tables, after_round2(tables, byte14), keys);
     }
-}
+};
 
 // The three entry points for `tables` tables.
 #define AES_CONFLICT_FREE(tables)                                                            \
@@ -179,5 +151,6 @@ DEVICE void conflict_free_ctr(const Parameters<AesKeys> &parameters, u8 *shared)
     }                                                                                        \
     KERNEL(aes_conflict_free_##tables##_ctr, 1024, Parameters<AesKeys>) {                    \
         SHARED_MEMORY(shared);                                                               \
-        conflict_free_ctr<ConflictFree<tables, true>>(parameters, shared);                   \
+        const ConflictFree<tables, true> look_ups(shared);                                   \
+        cached_ctr<CachedRounds<ConflictFree<tables, true>>>(parameters, look_ups);          \
     }

@@ -70,15 +70,15 @@ DEVICE void every_entry(Load load, Store store) {
     }
 }
 
-// Fills `tables` tables in pairs, table t being the first one rotated by 8t bits to the left; the
-// caller synchronises the thread block.
-template <u32 tables, u32 entries = TABLE_ENTRIES, class Load>
-DEVICE void fill_pairs(u8 *pairs, Load load) {
+// Fills `tables` tables in pairs: table t of them has `expand(t, word)` for every entry, `word` being
+// `load(entry)`, which is loaded once. The caller synchronises the thread block.
+template <u32 tables, u32 entries = TABLE_ENTRIES, class Load, class Expand>
+DEVICE void fill_pairs(u8 *pairs, Load load, Expand expand) {
     u32 *words = reinterpret_cast<u32 *>(pairs) + threadIdx.x % WARP;
     every_entry<entries>(load, [=](u32 entry, u32 value) {
         UNROLL for (u32 table = 0; table < tables; table++) {
             u32 *copies = words + table_offset<entries>(table) / 4;
-            copies[entry * 2 * WARP] = table == 0 ? value : rotate_left(value, 8 * table);
+            copies[entry * 2 * WARP] = expand(table, value);
         }
     });
 }

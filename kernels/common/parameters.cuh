@@ -89,6 +89,20 @@ DEVICE void ctr_blocks(const Parameters<Keys, Block> &parameters, Cipher cipher)
     }
 }
 
+// The key stream alone, XORed block by block in every thread, which stores only the result: for
+// measuring what the cipher costs without the data. The output has a block for every thread.
+template <class Keys, class Block, class Cipher>
+DEVICE void keystream_blocks(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    const Counter first = first_counter(parameters);
+    Block sum = {};
+    for (u64 i = grid_thread(); i < parameters.blocks; i += grid_threads()) {
+        Block counter;
+        first.plus(i).write(counter);
+        sum = sum ^ cipher(counter);
+    }
+    parameters.output[grid_thread()] = sum;
+}
+
 // ANCHOR: every_run
 // Calls `work(first)` for every run of `run_blocks` blocks that this warp takes, with the number of
 // the run's first block. All warps of a thread block make the same passes, the last perhaps beyond

@@ -73,6 +73,15 @@ DEVICE u32 byte_swap(u32 word) { return __byte_perm(word, 0, 0x0123); }
 
 DEVICE u32 rotate_left(u32 word, u32 by) { return word << by | word >> (32 - by); }
 
+// The same value, of which the compiler does not know that it is the same in every pass of a loop:
+// what is made of it is made anew, where keeping it would take too many registers.
+DEVICE u32 not_hoisted(u32 word) {
+#ifdef __CUDACC__
+    asm volatile("" : "+r"(word));
+#endif
+    return word;
+}
+
 // ANCHOR: add_key
 // XOR with a word that is all zeros or all ones, off the ALU pipe: x * 1 + 0, or x * -1 - 1. The
 // multiplier has a pipe of its own, which bit-sliced code leaves idle.

@@ -1,4 +1,4 @@
-// Bit-sliced DES and triple DES, 32 blocks a thread: see common/sliced64.cuh. Constant-time:
+// Bit-sliced DES and triple DES, 32 blocks a thread: see common/sliced.cuh. Constant-time:
 // nothing is looked up.
 //
 // The permutations and E are names. A round key costs almost nothing: a half is kept with the key
@@ -8,7 +8,7 @@
 //   bit of a half    4s    4s + 1   4s + 2   4s + 3
 //   first use        S-box s, inputs 1 to 4 (from the left, counted from 0)
 //   second use       S-box s - 1, input 5; for 4s + 3 S-box s + 1, input 0
-#include "../common/sliced64.cuh"
+#include "../common/sliced.cuh"
 #include "keys.cuh"
 #include "sbox.cuh"
 
@@ -154,7 +154,7 @@ struct Bitslice {
     const u32 *words;
     u32 passes;
 
-    DEVICE void operator()(Planes64 &planes) const {
+    DEVICE void operator()(u32 (&planes)[64]) const {
         Half left, right;
         const u32 *changes = words + passes * DES_ROUNDS * ROUND_WORDS;
         UNROLL for (u32 b = 0; b < 32; b++) {
@@ -184,7 +184,7 @@ struct Bitslice {
         SHARED_MEMORY(shared);                                         \
         u32 *words = reinterpret_cast<u32 *>(shared);                  \
         expand_keys(words, parameters.keys);                           \
-        sliced64_##mode(parameters, Bitslice{words, parameters.keys.passes}); \
+        sliced_##mode(parameters, Bitslice{words, parameters.keys.passes}); \
         clear_shared(words, key_words(parameters.keys.passes));        \
     }
 

@@ -16,7 +16,8 @@ struct ConflictFree {
         UNROLL for (u32 t = 0; t < 8; t++) {
             const u32 *table = SP.words[t];
             fill_pairs<1, SP_ENTRIES>(shared + table_offset<SP_ENTRIES>(t),
-                                      [=](u32 i) { return table[i]; });
+                                      [=](u32 i) { return table[i]; },
+                                      [](u32, u32 word) { return word; });
         }
         __syncthreads();
     }

@@ -59,12 +59,30 @@ modules! {
     AES_CONFLICT_FREE_4 = "aes_conflict_free_4", "aes/conflict_free_4.cu";
     /// Bit-sliced AES, 32 blocks a thread.
     AES_BITSLICE = "aes_bitslice", "aes/bitslice.cu";
+    /// ARIA in P1's 8-bit form: sixteen threads a block.
+    ARIA_BYTEWISE = "aria_bytewise", "aria/bytewise.cu";
+    /// ARIA by one copy of four tables in shared memory, P1's 32-bit form.
+    ARIA_TABLE = "aria_table", "aria/table.cu";
+    /// ARIA by four tables replicated over the banks of shared memory.
+    ARIA_CONFLICT_FREE = "aria_conflict_free", "aria/conflict_free.cu";
+    /// Bit-sliced ARIA, 32 blocks a thread.
+    ARIA_BITSLICE = "aria_bitslice", "aria/bitslice.cu";
+    /// Camellia by P2's merged table in global memory, or one copy of it in shared memory.
+    CAMELLIA_TABLE = "camellia_table", "camellia/table.cu";
+    /// Camellia by the merged table or four tables, replicated over the banks of shared memory.
+    CAMELLIA_CONFLICT_FREE = "camellia_conflict_free", "camellia/conflict_free.cu";
+    /// Bit-sliced Camellia, 32 blocks a thread.
+    CAMELLIA_BITSLICE = "camellia_bitslice", "camellia/bitslice.cu";
     /// DES and triple DES by one copy of eight tables in shared memory.
     DES_TABLE = "des_table", "des/table.cu";
     /// DES and triple DES by tables replicated over the banks of shared memory.
     DES_CONFLICT_FREE = "des_conflict_free", "des/conflict_free.cu";
     /// Bit-sliced DES and triple DES, 32 blocks a thread.
     DES_BITSLICE = "des_bitslice", "des/bitslice.cu";
+    /// SEED by four tables in shared memory, once or in every bank.
+    SEED_TABLE = "seed_table", "seed/table.cu";
+    /// Bit-sliced SEED, 32 blocks a thread.
+    SEED_BITSLICE = "seed_bitslice", "seed/bitslice.cu";
     /// HIGHT by look-ups of its auxiliary functions.
     HIGHT_TABLE = "hight_table", "hight/table.cu";
     /// Byte-sliced HIGHT, four blocks a thread.

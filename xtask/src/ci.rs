@@ -15,7 +15,7 @@ type Step = (&'static str, fn() -> Result<()>);
 const STEPS: &[Step] = &[
     ("format", format),
     ("tidy", tidy::run),
-    ("codegen --check", || codegen::run(true, false)),
+    ("codegen --check", || codegen::run(true, false, None)),
     ("kernels --check", || kernels::run(true)),
     ("clippy", clippy),
     ("documentation without warnings", documentation),
@@ -56,8 +56,11 @@ fn no_std() -> Result<()> {
         "lanecrypt-slicing",
         "lanecrypt-reference",
         "lanecrypt-aes",
+        "lanecrypt-aria",
+        "lanecrypt-camellia",
         "lanecrypt-des",
         "lanecrypt-hight",
+        "lanecrypt-seed",
         "lanecrypt-kernels",
     ] {
         let options = ["check", "--quiet", "--no-default-features", "--package", package];

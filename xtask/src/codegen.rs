@@ -11,16 +11,27 @@ use crate::{
 
 /// The S-box that each circuit has to compute, from its definition or as the standard prints it.
 fn tables() -> Vec<NamedTable<'static>> {
-    let aes: [NamedTable<'_>; 2] = [("aes_sbox", &sbox::AES), ("aes_inv_sbox", &sbox::AES_INVERSE)];
+    let images_of_inversion = [
+        ("aes_sbox", &sbox::AES),
+        ("aes_inv_sbox", &sbox::AES_INVERSE),
+        ("aria_sbox1", &sbox::AES),
+        ("aria_inv_sbox1", &sbox::AES_INVERSE),
+        ("aria_sbox2", &sbox::ARIA_S2),
+        ("aria_inv_sbox2", &sbox::ARIA_S2_INVERSE),
+        ("camellia_sbox", &sbox::CAMELLIA[0]),
+        ("seed_sbox0", &sbox::SEED[0]),
+        ("seed_sbox1", &sbox::SEED[1]),
+    ];
+    let images = images_of_inversion.iter().map(|(name, table)| (*name, table.as_slice()));
     let of_des = TARGETS.iter().filter(|target| target.cipher == "des");
     let des = of_des.zip(&des::SBOXES).map(|(target, table)| (target.name, table.as_slice()));
-    aes.into_iter().chain(des).collect()
+    images.chain(des).collect()
 }
 
-pub(crate) fn run(check: bool, derive: bool) -> Result<()> {
+pub(crate) fn run(check: bool, derive: bool, cipher: Option<&str>) -> Result<()> {
     if derive {
         println!("deriving the circuits takes some minutes");
-        let files = pairs(lanecrypt_circuit::derive_files(&tables())?);
+        let files = pairs(lanecrypt_circuit::derive_files(&tables(), cipher)?);
         generated::ensure(&files, Mode::Write, "cargo xtask codegen --derive")?;
         println!("build once more and run `cargo xtask codegen` to use them");
         return Ok(());

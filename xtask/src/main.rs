@@ -58,6 +58,9 @@ enum Task {
         /// Derives the circuits anew first (minutes) and writes them too.
         #[arg(long, conflicts_with = "check")]
         derive: bool,
+        /// Derives those of this cipher only.
+        #[arg(long, requires = "derive")]
+        cipher: Option<String>,
     },
     /// Compiles the kernels to PTX and records what they take of each architecture.
     Kernels {
@@ -83,7 +86,7 @@ fn main() -> ExitCode {
         Task::Test => test::run(),
         Task::Kat { options } => test::kat(&options),
         Task::BenchAll { options } => command::program("bench-all", &options, &[]),
-        Task::Codegen { check, derive } => codegen::run(check, derive),
+        Task::Codegen { check, derive, cipher } => codegen::run(check, derive, cipher.as_deref()),
         Task::Kernels { check: _, host: true } => {
             host_kernels::build().map(|library| println!("{}", library.display()))
         }

@@ -15,6 +15,7 @@ pub(crate) const EXPECTED: &str = "reference,table,table32,bitslice-u32,bitslice
                                    byteslice-u64,host-bytewise,host-table-global,\
                                    host-table-shared,host-table-shared-uncoalesced,\
                                    host-table-conflict-free-1,host-table-conflict-free-2,\
+                                   host-table-conflict-free-merged,\
                                    host-table-conflict-free,host-byteslice,\
                                    host-byteslice-uncoalesced,host-bitslice";
 const EXPECT: &str = "LANECRYPT_EXPECT";

@@ -9,6 +9,8 @@ use ctr::{
 use lanecrypt::{
     CipherDescription, CpuEngine, Create, Direction, Engine, Error, Mode,
     aes::AES,
+    aria::ARIA,
+    camellia::CAMELLIA,
     cipher::{
         BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, InnerIvInit, KeyInit, StreamCipherCore,
         typenum::Unsigned,
@@ -43,6 +45,24 @@ pub(super) static BASELINES: &[Baseline] = &[
             16 => keyed::<aes::Aes128, Ctr128BE>(&AES, key),
             24 => keyed::<aes::Aes192, Ctr128BE>(&AES, key),
             _ => keyed::<aes::Aes256, Ctr128BE>(&AES, key),
+        },
+    },
+    Baseline {
+        cipher: "aria",
+        name: "RustCrypto aria + ctr",
+        create: |key| match key.len() {
+            16 => keyed::<aria::Aria128, Ctr128BE>(&ARIA, key),
+            24 => keyed::<aria::Aria192, Ctr128BE>(&ARIA, key),
+            _ => keyed::<aria::Aria256, Ctr128BE>(&ARIA, key),
+        },
+    },
+    Baseline {
+        cipher: "camellia",
+        name: "RustCrypto camellia + ctr",
+        create: |key| match key.len() {
+            16 => keyed::<camellia::Camellia128, Ctr128BE>(&CAMELLIA, key),
+            24 => keyed::<camellia::Camellia192, Ctr128BE>(&CAMELLIA, key),
+            _ => keyed::<camellia::Camellia256, Ctr128BE>(&CAMELLIA, key),
         },
     },
     Baseline {

@@ -11,11 +11,17 @@ use lanecrypt::{
 use super::{
     plan::{Options, Work, key, noise},
     record::{KernelResources, Measurement, Place, ThreadBlockMeasurement},
-    verify::{iv, verify_piece},
+    verify::{fastest_on_cpu, iv, verify_piece},
 };
 
 /// Passes that the median is of; odd, and at least ten.
 const SAMPLES: usize = 11;
+/// Blocks of the key stream alone that are timed; P2 takes 2^35, which only takes longer.
+const KEYSTREAM_BLOCKS: u64 = 1 << 30;
+/// Blocks of it that are compared with a CPU.
+const VERIFIED_BLOCKS: u64 = 1 << 20;
+/// Room for a block of every thread of any device.
+const KEYSTREAM_OUTPUT: usize = 16 << 20;
 /// Bytes compared with the CPU at the start, in the middle and at the end of resident data.
 const WINDOW: usize = 1 << 20;
 /// The most threads of a thread block that are tried: P3's, and those around them.
@@ -93,6 +99,7 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
                         results.measurements.push(target.end_to_end(work, bytes)?);
                     }
                 }
+                results.measurements.extend(target.keystream(&mut buffers)?);
                 if key_bytes == cipher.key_bytes[0] {
                     results.kernels.extend(target.kernels(&device, &results.kernels)?);
                     if options.tries_thread_blocks(cipher) {
@@ -197,6 +204,38 @@ impl Target {
         Ok(self.measurement(work, Place::Resident, bytes, seconds))
     }
 
+    /// The key stream alone, where the kernels have that form, over [`KEYSTREAM_BLOCKS`]; verified
+    /// over fewer.
+    fn keystream(&self, buffers: &mut Buffers) -> Result<Option<Measurement>, String> {
+        let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
+        let (engine, block) = (self.engine()?, self.cipher.block_bytes);
+        if engine.program().keystream.is_none() {
+            return Ok(None);
+        }
+        let iv = iv(block);
+        let time = |blocks: u64, buffers: &mut Buffers| {
+            let mut output = buffers.output.slice_mut(0..KEYSTREAM_OUTPUT).map_err(text)?;
+            engine.time_keystream(&iv, blocks, &mut output).map_err(text)
+        };
+        let mut sums = vec![0; KEYSTREAM_OUTPUT];
+        buffers.output.write(0, &sums).map_err(text)?;
+        time(VERIFIED_BLOCKS, buffers)?;
+        buffers.output.read(0, &mut sums).map_err(text)?;
+        let mut expected = vec![0; VERIFIED_BLOCKS as usize * block];
+        fastest_on_cpu(self.cipher, &self.key)
+            .and_then(|cpu| cpu.ctr(&iv, expected.as_mut_slice().into()))
+            .map_err(|error| error.to_string())?;
+        if sum_of_blocks(&sums, block) != sum_of_blocks(&expected, block) {
+            return Err(format!("{}: the key stream is wrong; nothing is timed", self.backend.id));
+        }
+        let mut seconds = Vec::with_capacity(SAMPLES);
+        for _ in 0..SAMPLES {
+            seconds.extend(time(KEYSTREAM_BLOCKS, buffers)?.map(|time| time.as_secs_f64()));
+        }
+        let bytes = KEYSTREAM_BLOCKS as usize * block;
+        Ok(Some(self.measurement(Work::Keystream, Place::Resident, bytes, seconds)))
+    }
+
     /// Resident ECB encryption with each limit to the threads of a thread block.
     fn thread_blocks(
         &self,
@@ -280,6 +319,15 @@ impl Target {
         }
         Ok(rows)
     }
+}
+
+/// The XOR of all blocks.
+fn sum_of_blocks(data: &[u8], block: usize) -> Vec<u8> {
+    let mut sum = vec![0; block];
+    for piece in data.chunks_exact(block) {
+        sum.iter_mut().zip(piece).for_each(|(sum, byte)| *sum ^= byte);
+    }
+    sum
 }
 
 /// The limits to try of a kernel: no more threads than it allows, no fewer than it needs.

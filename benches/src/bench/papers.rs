@@ -99,6 +99,49 @@ const FIGURES: &[Group<Figure>] = &[
             figure("byte-sliced HIGHT, coalesced", 46.0, &["cuda-byteslice"]),
         ],
     },
+    Group {
+        paper: "P1, Table 3",
+        cipher: "aria",
+        key_bits: 128,
+        work: Work::EcbEncrypt,
+        rows: &[
+            figure("ARIA-128 on the 8800 GTS", 4.8, P1_OURS),
+            figure("ARIA-128 on the 8800 GTX", 7.0, P1_OURS),
+        ],
+    },
+    Group {
+        paper: "P2, Table 2",
+        cipher: "camellia",
+        key_bits: 128,
+        work: Work::Keystream,
+        rows: &[
+            figure("merged table, global memory, RTX 3060 Mobile", 452.16, &["cuda-table-global"]),
+            figure("merged table, shared memory", 495.67, &["cuda-table-shared"]),
+            figure("merged table, conflict-free", 604.48, &["cuda-table-conflict-free-merged"]),
+        ],
+    },
+    Group {
+        paper: "P2, Table 2",
+        cipher: "camellia",
+        key_bits: 192,
+        work: Work::Keystream,
+        rows: &[
+            figure("merged table, global memory, RTX 3060 Mobile", 330.34, &["cuda-table-global"]),
+            figure("merged table, shared memory", 364.33, &["cuda-table-shared"]),
+            figure("merged table, conflict-free", 456.09, &["cuda-table-conflict-free-merged"]),
+        ],
+    },
+    Group {
+        paper: "P2, Table 2",
+        cipher: "camellia",
+        key_bits: 256,
+        work: Work::Keystream,
+        rows: &[
+            figure("merged table, global memory, RTX 3060 Mobile", 331.96, &["cuda-table-global"]),
+            figure("merged table, shared memory", 361.3, &["cuda-table-shared"]),
+            figure("merged table, conflict-free", 454.54, &["cuda-table-conflict-free-merged"]),
+        ],
+    },
 ];
 
 const GAINS: &[Group<Gain>] = &[
@@ -160,12 +203,74 @@ const GAINS: &[Group<Gain>] = &[
             ),
         ],
     },
+    Group {
+        paper: "P2, Table 2",
+        cipher: "camellia",
+        key_bits: 128,
+        work: Work::Keystream,
+        rows: &[
+            gain(
+                "Camellia-128, shared over global memory",
+                495.67 / 452.16,
+                "cuda-table-shared",
+                "cuda-table-global",
+            ),
+            gain(
+                "Camellia-128, conflict-free over global",
+                604.48 / 452.16,
+                "cuda-table-conflict-free-merged",
+                "cuda-table-global",
+            ),
+        ],
+    },
+    Group {
+        paper: "P2, Table 2",
+        cipher: "camellia",
+        key_bits: 192,
+        work: Work::Keystream,
+        rows: &[
+            gain(
+                "Camellia-192, shared over global memory",
+                364.33 / 330.34,
+                "cuda-table-shared",
+                "cuda-table-global",
+            ),
+            gain(
+                "Camellia-192, conflict-free over global",
+                456.09 / 330.34,
+                "cuda-table-conflict-free-merged",
+                "cuda-table-global",
+            ),
+        ],
+    },
+    Group {
+        paper: "P2, Table 2",
+        cipher: "camellia",
+        key_bits: 256,
+        work: Work::Keystream,
+        rows: &[
+            gain(
+                "Camellia-256, shared over global memory",
+                361.30 / 331.96,
+                "cuda-table-shared",
+                "cuda-table-global",
+            ),
+            gain(
+                "Camellia-256, conflict-free over global",
+                454.54 / 331.96,
+                "cuda-table-conflict-free-merged",
+                "cuda-table-global",
+            ),
+        ],
+    },
 ];
 
 /// P1's Table 4: form, shared bytes, registers, local bytes.
 pub(super) const P1_RESOURCES: &[(&str, u32, u32, u32)] = &[
     ("AES, 8-bit, on the 8800", 1016, 12, 20),
     ("AES, 32-bit, on the 8800", 5168, 63, 176),
+    ("ARIA, 8-bit, on the 8800", 1332, 14, 7),
+    ("ARIA, 32-bit, on the 8800", 4348, 19, 0),
     ("DES, 32-bit, on the 8800", 2080, 17, 128),
 ];
 

@@ -68,6 +68,8 @@ pub(super) enum Work {
     CbcDecrypt,
     /// XTS encryption of one data unit.
     XtsEncrypt,
+    /// CTR's key stream alone, not stored: on devices, where kernels have that form.
+    Keystream,
 }
 
 impl Work {
@@ -87,6 +89,10 @@ impl Work {
             Self::Ctr => engine.ctr(iv, data.into()),
             Self::CbcDecrypt => modes::cbc_decrypt(engine, iv, data.into()),
             Self::XtsEncrypt => modes::xts(engine, engine, iv, Direction::Encrypt, data.into()),
+            Self::Keystream => {
+                data.fill(0);
+                engine.ctr(iv, data.into())
+            }
         }
     }
 }
@@ -99,6 +105,7 @@ impl fmt::Display for Work {
             Self::Ctr => "CTR",
             Self::CbcDecrypt => "CBC decryption",
             Self::XtsEncrypt => "XTS encryption",
+            Self::Keystream => "key stream, not stored",
         })
     }
 }

@@ -57,6 +57,18 @@ fn oracle(
     }
 }
 
+/// An engine of that backend.
+///
+/// # Errors
+/// Those of the backend.
+pub(super) fn fastest_on_cpu(
+    cipher: &'static CipherDescription,
+    key: &[u8],
+) -> Result<Box<dyn Engine>, Error> {
+    let backend = last_on_cpu(cipher, |_| true).unwrap_or(&cipher.backends[0]);
+    (backend.create)(key)
+}
+
 /// The last CPU backend of the table that runs here, the fastest by custom, among those chosen.
 fn last_on_cpu(
     cipher: &'static CipherDescription,

@@ -12,7 +12,7 @@
 //! inside 16 bits and MixColumns rotates inside 4 bits.
 
 use lanecrypt_core::Direction;
-use lanecrypt_slicing::Word;
+use lanecrypt_slicing::{Word, byte_planes, unslice_bytes};
 
 use crate::{sbox, schedule::RoundKeys};
 
@@ -36,33 +36,21 @@ pub(crate) fn plane_key(block: &[u8; 16]) -> PlaneKey {
     })
 }
 
-/// Transposes the 8x8 bit matrix whose rows are the bytes of `square`.
-fn transpose8(mut square: u64) -> u64 {
-    // Row bits and column bits change places, the lowest of each first.
-    for (distance, mask) in
-        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
-    {
-        let difference: u64 = (square ^ square >> distance) & mask;
-        square ^= difference ^ difference << distance;
-    }
-    square
-}
-
 fn load(blocks: &[[u8; 16]]) -> State {
-    let mut state = [0; 8];
-    for (i, bytes) in blocks.as_flattened().as_chunks::<8>().0.iter().enumerate() {
-        let planes = transpose8(u64::from_le_bytes(*bytes)).to_le_bytes();
-        for (word, plane) in state.iter_mut().zip(planes) {
-            *word |= u64::from(plane) << (8 * i);
-        }
+    let mut squares = [0; 2 * BLOCKS];
+    let bytes = blocks.as_flattened().as_chunks::<8>().0;
+    for (square, bytes) in squares.iter_mut().zip(bytes) {
+        *square = u64::from_le_bytes(*bytes);
     }
-    state
+    byte_planes(&squares[..bytes.len()])
 }
 
 fn store(state: &State, blocks: &mut [[u8; 16]]) {
-    for (i, bytes) in blocks.as_flattened_mut().as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let planes = core::array::from_fn(|bit| state[bit].to_le_bytes()[i]);
-        *bytes = transpose8(u64::from_le_bytes(planes)).to_le_bytes();
+    let mut squares = [0; 2 * BLOCKS];
+    let bytes = blocks.as_flattened_mut().as_chunks_mut::<8>().0;
+    unslice_bytes(state, &mut squares[..bytes.len()]);
+    for (bytes, square) in bytes.iter_mut().zip(squares) {
+        *bytes = square.to_le_bytes();
     }
 }
 

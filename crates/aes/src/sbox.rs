@@ -3,6 +3,7 @@
 //! `crates/circuit/data/aes_inv_sbox.slp`, 113 = 80 xor + 32 and + 1 not.
 
 #![allow(
+    clippy::inline_always,
     clippy::many_single_char_names,
     clippy::similar_names,
     clippy::too_many_lines
@@ -13,6 +14,7 @@ use lanecrypt_slicing::Word;
 /// The AES S-box on eight words, word `i` holding bit `i` of every byte.
 ///
 /// Gates: 112 = 78 xor + 32 and + 2 not.
+#[inline(always)]
 pub(crate) fn sbox<W: Word>(x: [W; 8]) -> [W; 8] {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = x;
     let y9 = x0 ^ x6;
@@ -133,6 +135,7 @@ pub(crate) fn sbox<W: Word>(x: [W; 8]) -> [W; 8] {
 /// The inverse AES S-box on eight words, word `i` holding bit `i` of every byte.
 ///
 /// Gates: 113 = 80 xor + 32 and + 1 not.
+#[inline(always)]
 pub(crate) fn inv_sbox<W: Word>(x: [W; 8]) -> [W; 8] {
     let [x0, x1, x2, x3, x4, x5, x6, x7] = x;
     let y15 = !x5;

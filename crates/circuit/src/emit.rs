@@ -6,7 +6,8 @@ use crate::Error;
 use crate::program::{Operation, Program};
 
 /// A Rust function `pub(crate) fn NAME<W: Word>(x: [W; 8]) -> [W; 8]` that computes the circuit.
-/// `Word` has the operators `^ & | !`. Every line of `doc` becomes a doc comment line.
+/// `Word` has the operators `^ & | !`. It is always inlined: loops over it become vectors only if it
+/// is part of them. Every line of `doc` becomes a doc comment line.
 ///
 /// # Errors
 /// [`Error::LookupInRust`] for a circuit with lookup gates.
@@ -14,7 +15,7 @@ pub fn emit_rust(program: &Program, function_name: &str, doc: &str) -> Result<St
     let mut text = doc_lines(doc);
     let (inputs, outputs) = (program.inputs(), program.outputs());
     let signature = format!("<W: Word>(x: [W; {}]) -> [W; {}]", inputs.len(), outputs.len());
-    let _ = writeln!(text, "pub(crate) fn {function_name}{signature} {{");
+    let _ = writeln!(text, "#[inline(always)]\npub(crate) fn {function_name}{signature} {{");
     let _ = writeln!(text, "    let [{}] = x;", inputs.join(", "));
     for gate in program.gates() {
         let Some(value) = expression(program, gate.operation, '!') else {

@@ -19,15 +19,19 @@ const LINEAR_EFFORT: derive::Effort =
 /// The search for a circuit that has no seed in its header yet.
 const FIRST_EFFORT: Effort = Effort { seed: 1, steps: 300_000 };
 
-/// Derives the circuits of all [`TARGETS`] anew on all cores, and returns the data files' texts.
-/// Takes eight minutes of processor time in a release build; the same code gives the same texts on
-/// every machine.
+/// Derives the circuits of all [`TARGETS`], or of one cipher's, anew on all cores, and returns the
+/// data files' texts. Takes two minutes of processor time a target in a release build; the same code
+/// gives the same texts on every machine.
 ///
 /// # Errors
 /// As [`crate::generated_files`], and [`Error::NotEquivalent`] for a table that is no affine image
 /// of inversion though its target says so.
-pub fn derive_files(tables: &[NamedTable<'_>]) -> Result<Vec<GeneratedFile>, Error> {
-    let waiting = Mutex::new(TARGETS.iter());
+pub fn derive_files(
+    tables: &[NamedTable<'_>],
+    cipher: Option<&str>,
+) -> Result<Vec<GeneratedFile>, Error> {
+    let wanted = |target: &&Target| cipher.is_none_or(|cipher| target.cipher == cipher);
+    let waiting = Mutex::new(TARGETS.iter().filter(wanted));
     let next = || waiting.lock().ok()?.next();
     let work = || -> Result<Vec<GeneratedFile>, Error> {
         let mut files = Vec::new();
@@ -51,8 +55,9 @@ pub fn derive_files(tables: &[NamedTable<'_>]) -> Result<Vec<GeneratedFile>, Err
 }
 
 impl Target {
-    /// Both data files, from circuits that are proved against the table.
-    fn derive(&self, table: &[u8]) -> Result<[GeneratedFile; 2], Error> {
+    /// Both data files, from circuits that are proved against the table; none where they are another
+    /// target's.
+    fn derive(&self, table: &[u8]) -> Result<Vec<GeneratedFile>, Error> {
         let (two_input, lookups) = match self.derivation {
             Derivation::Inversion { .. } => self.derived_circuits(table)?,
             Derivation::Search { .. } => {
@@ -63,6 +68,7 @@ impl Target {
                 let two_input = found(Gates::TwoInput, self.two_input())?;
                 (two_input, found(Gates::Lookups, self.lookups())?)
             }
+            Derivation::Shared { .. } => return Ok(Vec::new()),
         };
         two_input.prove(table)?;
         lookups.prove(table)?;
@@ -70,7 +76,7 @@ impl Target {
             path: format!("{DATA}/{}.{extension}", self.name),
             contents: program.to_string(),
         };
-        Ok([file(&two_input, "slp"), file(&lookups, "lut")])
+        Ok(vec![file(&two_input, "slp"), file(&lookups, "lut")])
     }
 
     /// The circuit that the search from the table alone finds with this effort, which the header
@@ -94,8 +100,24 @@ impl Target {
 
     /// The two-input circuit and the lookups of a target that is an affine image of inversion.
     fn derived_circuits(&self, table: &[u8]) -> Result<(Program, Program), Error> {
-        let Derivation::Inversion { top, top_text, start, effort } = self.derivation else {
-            return Err(Error::Shape(format!("{} is not derived from inversion", self.name)));
+        let Derivation::Inversion { start, effort, .. } = self.derivation else {
+            return Err(not_derived(self));
+        };
+        let circuits = self.images_of_inversion(table)?;
+        let lookups = self.lookups_from(&circuits, start, effort)?;
+        let two_input = circuits.into_iter().next().ok_or_else(|| no_start(self))?;
+        Ok((two_input, lookups))
+    }
+
+    /// Two-input circuits of a target that is an affine image of inversion, the smallest first: the
+    /// one that `--derive` writes, and where a search for lookups can start.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a target whose circuits are not found in this way, and what
+    /// [`derive::derive`] returns.
+    pub fn images_of_inversion(&self, table: &[u8]) -> Result<Vec<Program>, Error> {
+        let Derivation::Inversion { top, top_text, .. } = self.derivation else {
+            return Err(not_derived(self));
         };
         let not_affine = || Error::Shape(format!("{}: its top map is not affine", self.name));
         let top = Affine::from_fn(top).ok_or_else(not_affine)?;
@@ -107,10 +129,7 @@ impl Target {
         let source = format!("{DATA}/inversion.slp, which names the publication");
         let notes = [("source", source.as_str()), ("derived", derived.as_str())];
         let core: Program = INVERSION.parse()?;
-        let circuits = derive::derive(&core, &top, table, self.name, &notes, LINEAR_EFFORT)?;
-        let lookups = self.lookups_from(&circuits, start, effort)?;
-        let two_input = circuits.into_iter().next().ok_or_else(|| no_start(self))?;
-        Ok((two_input, lookups))
+        derive::derive(&core, &top, table, self.name, &notes, LINEAR_EFFORT)
     }
 
     fn lookups_from(
@@ -140,6 +159,10 @@ fn effort_of(program: &Program) -> Option<Effort> {
     let (seed, steps) = program.header(SEARCH)?.strip_prefix("seed ")?.split_once(", ")?;
     let steps = steps.strip_suffix(" steps")?.parse().ok()?;
     Some(Effort { seed: seed.parse().ok()?, steps })
+}
+
+fn not_derived(target: &Target) -> Error {
+    Error::Shape(format!("{} is not derived from inversion", target.name))
 }
 
 fn no_start(target: &Target) -> Error {

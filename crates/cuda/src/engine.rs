@@ -17,7 +17,7 @@ use lanecrypt_kernels::Module;
 pub use crate::parameters::Keys;
 use crate::{
     Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, KeyPair, Properties, Resources,
-    driver::Shape,
+    driver::{LoadedKernel, Shape},
 };
 
 /// Blocks that a group of threads takes at once.
@@ -56,37 +56,50 @@ pub struct Program {
     pub ecb_decrypt: Kernel,
     /// CTR.
     pub ctr: Kernel,
+    /// CTR's key stream without data, which is not stored: for measuring.
+    pub keystream: Option<Kernel>,
 }
 
-/// Three kernels `<prefix>_ecb_encrypt`, `<prefix>_ecb_decrypt` and `<prefix>_ctr` of a module
-/// that are launched alike; CTR starts groups of more than one block at aligned counters. With
-/// `one_ecb`, both directions are `<prefix>_ecb` under other keys.
+/// Kernels `<prefix>_ecb_encrypt`, `<prefix>_ecb_decrypt` and `<prefix>_ctr` of a module that are
+/// launched alike; CTR starts groups of more than one block at aligned counters. With `one_ecb`,
+/// both directions are `<prefix>_ecb` under other keys; with `keystream` there is
+/// `<prefix>_keystream` too.
 #[macro_export]
 macro_rules! program {
     ($module:ident, $prefix:literal, $threads:expr, $shared:expr, $unit:expr) => {
         $crate::program!(@ $module, concat!($prefix, "_ecb_encrypt"),
-            concat!($prefix, "_ecb_decrypt"), concat!($prefix, "_ctr"), $threads, $shared, $unit)
+            concat!($prefix, "_ecb_decrypt"), $prefix, None, $threads, $shared, $unit)
     };
     ($module:ident, $prefix:literal, $threads:expr, $shared:expr, $unit:expr, one_ecb) => {
         $crate::program!(@ $module, concat!($prefix, "_ecb"), concat!($prefix, "_ecb"),
-            concat!($prefix, "_ctr"), $threads, $shared, $unit)
+            $prefix, None, $threads, $shared, $unit)
     };
-    (@ $module:ident, $encrypt:expr, $decrypt:expr, $ctr:expr, $threads:expr, $shared:expr,
-        $unit:expr) => {{
+    ($module:ident, $prefix:literal, $threads:expr, $shared:expr, $unit:expr, one_ecb,
+        keystream) => {
+        $crate::program!(@ $module, concat!($prefix, "_ecb"), concat!($prefix, "_ecb"),
+            $prefix, Some(concat!($prefix, "_keystream")), $threads, $shared, $unit)
+    };
+    (@ $module:ident, $encrypt:expr, $decrypt:expr, $prefix:literal, $keystream:expr,
+        $threads:expr, $shared:expr, $unit:expr) => {{
         const KERNEL: $crate::Kernel = $crate::Kernel {
             name: $encrypt,
             shared_bytes: $shared,
             threads: $threads,
             unit: $unit,
         };
+        const KEYSTREAM: Option<&str> = $keystream;
         $crate::Program {
             module: &$crate::kernels::$module,
             ecb_encrypt: KERNEL,
             ecb_decrypt: $crate::Kernel { name: $decrypt, ..KERNEL },
             ctr: $crate::Kernel {
-                name: $ctr,
+                name: concat!($prefix, "_ctr"),
                 unit: $crate::Unit { aligned: KERNEL.unit.blocks > 1, ..KERNEL.unit },
                 ..KERNEL
+            },
+            keystream: match KEYSTREAM {
+                Some(name) => Some($crate::Kernel { name, ..KERNEL }),
+                None => None,
             },
         }
     }};
@@ -98,7 +111,13 @@ impl Unit {
 }
 
 impl Program {
-    /// All its kernels.
+    /// The same, with a CTR kernel whose groups of threads are others.
+    #[must_use]
+    pub const fn with_ctr_unit(self, unit: Unit) -> Self {
+        Self { ctr: Kernel { unit, ..self.ctr }, ..self }
+    }
+
+    /// All its kernels but that of the key stream.
     #[must_use]
     pub fn kernels(&self) -> [Kernel; 3] {
         [self.ecb_encrypt, self.ecb_decrypt, self.ctr]
@@ -239,6 +258,36 @@ impl Engine {
         self.device.driver().time(&mut || self.run(operation, input, output))
     }
 
+    /// The device's own time for the key stream of `blocks` blocks from a counter block on, which is
+    /// not stored: every thread writes the XOR of its blocks to `output`, so that none is left out.
+    /// `None` where these kernels have no such form.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for a counter that is no block, and an output of less than a block for every
+    /// thread; driver errors.
+    pub fn time_keystream(
+        &self,
+        counter: &[u8],
+        blocks: u64,
+        output: &mut DeviceSliceMut<'_>,
+    ) -> Result<Option<Duration>, Error> {
+        let Some(kernel) = &self.program.keystream else {
+            return Ok(None);
+        };
+        self.check_device(&output.as_slice())?;
+        let counter = self.counter(Operation::Ctr(counter))?;
+        let (_, shape) = self.loaded(kernel, blocks)?;
+        let needed = shape.grid as usize * shape.threads as usize * self.block_bytes;
+        let (address, length) = (output.as_slice().address(), output.as_slice().len());
+        if length < needed {
+            let error = lanecrypt_core::Error::OutputLength { input: needed, output: length };
+            return Err(Error::Data(error));
+        }
+        let keys = &self.keys.encrypt;
+        let mut launch = || self.launch_at(kernel, keys, address, address, blocks, counter);
+        self.device.driver().time(&mut launch).map(Some)
+    }
+
     fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
         if std::ptr::eq(self.device.driver(), slice.device().driver()) {
             return Ok(());
@@ -350,17 +399,22 @@ impl Engine {
         if blocks == 0 {
             return Ok(());
         }
-        let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
-        let limit = self.thread_block.load(Ordering::Relaxed);
-        let shape = kernel.shape(blocks, 1, limit);
-        let resident = self.device.driver().resident_blocks(loaded, shape)?;
-        let resident = self.device.properties().multiprocessors * resident;
-        let shape = kernel.shape(blocks, resident, limit);
+        let (loaded, shape) = self.loaded(kernel, blocks)?;
         let parameters = keys.parameters(input, output, blocks, counter.map_or(0, Counter::value));
         // SAFETY: the block has the layout of `Parameters`, which the host build checks in tests;
         // both addresses come from buffers of this device that hold `blocks` blocks and live
         // through the launch: device calls run in order, and memory is freed in that order too.
         unsafe { self.device.driver().launch(loaded, shape, &parameters) }
+    }
+
+    /// A kernel, and its launch for so many blocks.
+    fn loaded(&self, kernel: &Kernel, blocks: u64) -> Result<(LoadedKernel, Shape), Error> {
+        let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
+        let limit = self.thread_block.load(Ordering::Relaxed);
+        let shape = kernel.shape(blocks, 1, limit);
+        let resident = self.device.driver().resident_blocks(loaded, shape)?;
+        let resident = self.device.properties().multiprocessors * resident;
+        Ok((loaded, kernel.shape(blocks, resident, limit)))
     }
 
     /// Runs `operation` over host memory, a part at a time through the staging buffer. On an error

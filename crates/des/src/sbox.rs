@@ -9,6 +9,7 @@
 //! `crates/circuit/data/des_sbox8.slp`, 50 = 25 xor + 8 and + 13 or + 4 not.
 
 #![allow(
+    clippy::inline_always,
     clippy::many_single_char_names,
     clippy::similar_names,
     clippy::too_many_lines
@@ -20,6 +21,7 @@ use lanecrypt_slicing::Word;
 /// FIPS 46-3 writes them.
 ///
 /// Gates: 57 = 26 xor + 14 and + 12 or + 5 not.
+#[inline(always)]
 pub(crate) fn sbox1<W: Word>(x: [W; 6]) -> [W; 4] {
     let [x0, x1, x2, x3, x4, x5] = x;
     let t0 = !x2;
@@ -86,6 +88,7 @@ pub(crate) fn sbox1<W: Word>(x: [W; 6]) -> [W; 4] {
 /// FIPS 46-3 writes them.
 ///
 /// Gates: 52 = 24 xor + 13 and + 11 or + 4 not.
+#[inline(always)]
 pub(crate) fn sbox2<W: Word>(x: [W; 6]) -> [W; 4] {
     let [x0, x1, x2, x3, x4, x5] = x;
     let t0 = !x0;
@@ -147,6 +150,7 @@ pub(crate) fn sbox2<W: Word>(x: [W; 6]) -> [W; 4] {
 /// FIPS 46-3 writes them.
 ///
 /// Gates: 57 = 23 xor + 16 and + 13 or + 5 not.
+#[inline(always)]
 pub(crate) fn sbox3<W: Word>(x: [W; 6]) -> [W; 4] {
     let [x0, x1, x2, x3, x4, x5] = x;
     let t0 = x0 ^ x2;
@@ -213,6 +217,7 @@ pub(crate) fn sbox3<W: Word>(x: [W; 6]) -> [W; 4] {
 /// FIPS 46-3 writes them.
 ///
 /// Gates: 37 = 19 xor + 8 and + 8 or + 2 not.
+#[inline(always)]
 pub(crate) fn sbox4<W: Word>(x: [W; 6]) -> [W; 4] {
     let [x0, x1, x2, x3, x4, x5] = x;
     let t0 = x3 ^ x5;
@@ -259,6 +264,7 @@ pub(crate) fn sbox4<W: Word>(x: [W; 6]) -> [W; 4] {
 /// FIPS 46-3 writes them.
 ///
 /// Gates: 63 = 27 xor + 18 and + 12 or + 6 not.
+#[inline(always)]
 pub(crate) fn sbox5<W: Word>(x: [W; 6]) -> [W; 4] {
     let [x0, x1, x2, x3, x4, x5] = x;
     let t0 = x3 ^ x5;
@@ -331,6 +337,7 @@ pub(crate) fn sbox5<W: Word>(x: [W; 6]) -> [W; 4] {
 /// FIPS 46-3 writes them.
 ///
 /// Gates: 56 = 25 xor + 16 and + 9 or + 6 not.
+#[inline(always)]
 pub(crate) fn sbox6<W: Word>(x: [W; 6]) -> [W; 4] {
     let [x0, x1, x2, x3, x4, x5] = x;
     let t0 = x0 ^ x5;
@@ -396,6 +403,7 @@ pub(crate) fn sbox6<W: Word>(x: [W; 6]) -> [W; 4] {
 /// FIPS 46-3 writes them.
 ///
 /// Gates: 51 = 20 xor + 14 and + 10 or + 7 not.
+#[inline(always)]
 pub(crate) fn sbox7<W: Word>(x: [W; 6]) -> [W; 4] {
     let [x0, x1, x2, x3, x4, x5] = x;
     let t0 = x2 ^ x4;
@@ -456,6 +464,7 @@ pub(crate) fn sbox7<W: Word>(x: [W; 6]) -> [W; 4] {
 /// FIPS 46-3 writes them.
 ///
 /// Gates: 50 = 25 xor + 8 and + 13 or + 4 not.
+#[inline(always)]
 pub(crate) fn sbox8<W: Word>(x: [W; 6]) -> [W; 4] {
     let [x0, x1, x2, x3, x4, x5] = x;
     let t0 = x5 | x2;

@@ -24,6 +24,8 @@ use std::fmt;
 
 pub use cipher;
 pub use lanecrypt_aes as aes;
+pub use lanecrypt_aria as aria;
+pub use lanecrypt_camellia as camellia;
 pub use lanecrypt_core::{
     Backend, CipherDescription, ConstantTime, Counter, CpuEngine, Create, Ctr, Direction, Engine,
     Error, Mode, Platform, Unavailable, modes,
@@ -32,10 +34,20 @@ pub use lanecrypt_core::{
 pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
+pub use lanecrypt_seed as seed;
 
 /// Every cipher, each with every way to compute it.
-pub static CIPHERS: &[&CipherDescription] =
-    &[&aes::AES, &des::DES, &des::TDES, &des::TDES_EEE, &hight::HIGHT, &hight::HIGHT_KISA];
+pub static CIPHERS: &[&CipherDescription] = &[
+    &aes::AES,
+    &aria::ARIA,
+    &camellia::CAMELLIA,
+    &des::DES,
+    &des::TDES,
+    &des::TDES_EEE,
+    &hight::HIGHT,
+    &hight::HIGHT_KISA,
+    &seed::SEED,
+];
 
 /// Why there is no such engine.
 #[derive(Debug)]

@@ -12,6 +12,12 @@
 /// The modulus of AES, x^8 + x^4 + x^3 + x + 1 (FIPS 197, section 4.2).
 pub const AES_MODULUS: u16 = 0x11b;
 
+/// The modulus of Camellia, x^8 + x^6 + x^5 + x^3 + 1 (specification, section 4.4.4).
+pub const CAMELLIA_MODULUS: u16 = 0x169;
+
+/// The modulus of SEED, x^8 + x^6 + x^5 + x + 1 (RFC 4269, section 2.2).
+pub const SEED_MODULUS: u16 = 0x163;
+
 /// The product of `left` and `right` modulo `modulus`.
 ///
 /// ```
@@ -55,6 +61,21 @@ pub const fn inverse(element: u8, modulus: u16) -> u8 {
         square = multiply(square, square, modulus);
         power = multiply(power, square, modulus);
         bit += 1;
+    }
+    power
+}
+
+/// `element` to the power `exponent` modulo `modulus`; the power 0 is 1.
+#[must_use]
+pub const fn power(element: u8, exponent: u8, modulus: u16) -> u8 {
+    let mut power = 1;
+    let mut bit = 8;
+    while bit > 0 {
+        bit -= 1;
+        power = multiply(power, power, modulus);
+        if exponent >> bit & 1 == 1 {
+            power = multiply(power, element, modulus);
+        }
     }
     power
 }

@@ -1,7 +1,7 @@
 //! Known values of the field, the S-boxes and the plaintext generator.
 
 use lanecrypt_reference::{
-    gf256::{AES_MODULUS, inverse, multiply, multiply_by_x},
+    gf256::{AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, inverse, multiply, multiply_by_x, power},
     plaintext::PlaintextStream,
     sbox::{self, AffineMap},
 };
@@ -19,10 +19,12 @@ fn products_of_fips_197() {
 }
 
 #[test]
-fn inverses_are_inverses_in_two_fields() {
-    for modulus in [AES_MODULUS, OTHER_MODULUS] {
+fn inverses_are_inverses_in_four_fields() {
+    for modulus in [AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, OTHER_MODULUS] {
         assert_eq!(inverse(0, modulus), 0);
         for element in 1..=255 {
+            assert_eq!(power(element, 254, modulus), inverse(element, modulus));
+            assert_eq!((power(element, 0, modulus), power(element, 255, modulus)), (1, 1));
             assert_eq!(multiply(element, inverse(element, modulus), modulus), 1);
         }
     }
@@ -52,6 +54,31 @@ fn aes_sbox_of_fips_197() {
     assert_eq!(sbox::AES[..8], [0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5]); // figure 7
     assert_eq!(sbox::AES[0xff], 0x16);
     assert_eq!(sbox::AES_INVERSE[..4], [0x52, 0x09, 0x6a, 0xd5]); // figure 14
+}
+
+#[test]
+fn aria_sbox_of_rfc_5794() {
+    assert_eq!(sbox::ARIA_S2[..8], [0xe2, 0x4e, 0x54, 0xfc, 0x94, 0xc2, 0x4a, 0xcc]);
+    assert_eq!(sbox::ARIA_S2[0x1f], 0xc1);
+    assert_eq!(sbox::ARIA_S2_INVERSE[0xe2], 0);
+    assert!(sbox::is_permutation(&sbox::ARIA_S2));
+}
+
+#[test]
+fn camellia_sboxes_of_rfc_3713() {
+    assert_eq!(sbox::CAMELLIA[0][..8], [112, 130, 44, 236, 179, 39, 192, 229]);
+    assert_eq!(sbox::CAMELLIA[0][0xf8..], [21, 227, 173, 244, 119, 199, 128, 158]);
+    assert_eq!(sbox::CAMELLIA[1][..4], [224, 5, 88, 217]);
+    assert_eq!(sbox::CAMELLIA[2][..4], [56, 65, 22, 118]);
+    assert_eq!(sbox::CAMELLIA[3][..4], [112, 44, 179, 192]);
+    assert!(sbox::CAMELLIA.iter().all(sbox::is_permutation));
+}
+
+#[test]
+fn seed_sboxes_of_rfc_4269() {
+    assert_eq!(sbox::SEED[0][..8], [0xa9, 0x85, 0xd6, 0xd3, 0x54, 0x1d, 0xac, 0x25]);
+    assert_eq!(sbox::SEED[1][..8], [0x38, 0xe8, 0x2d, 0xa6, 0xcf, 0xde, 0xb3, 0xb8]);
+    assert!(sbox::SEED.iter().all(sbox::is_permutation));
 }
 
 #[test]

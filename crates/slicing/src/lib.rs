@@ -7,6 +7,9 @@
 //! A byte-sliced cipher works on bytes of many blocks at once. Code generic over [`Bytes`] adds,
 //! XORs and rotates bytes, packed in a word or as planes.
 //!
+//! A single block would pay for a whole batch. [`byte_planes`] makes planes of the bytes of one block
+//! or a few, a byte a lane, so that an S-box circuit runs once over all of them.
+//!
 //! ```
 //! use lanecrypt_slicing::{slice, unslice};
 //!
@@ -23,10 +26,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod byte_planes;
 mod bytes;
 mod transpose;
 mod word;
 
+pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{Bytes, Gapped, Planes};
 pub use transpose::{slice, unslice};
 pub use word::Word;

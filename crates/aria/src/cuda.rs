@@ -1,0 +1,190 @@
+//! ARIA on NVIDIA GPUs: RustCrypto types, and the kernel families beside each other.
+//!
+//! ```
+//! use lanecrypt_aria::{cipher::BlockCipherEncrypt, cuda};
+//! use lanecrypt_cuda::Device;
+//!
+//! match Device::default() {
+//!     Ok(device) => {
+//!         let key = 0x00010203_04050607_08090a0b_0c0d0e0f_u128.to_be_bytes();
+//!         let cipher = cuda::Aria128::new(&device, &key.into())?;
+//!         let block = 0x00112233_44556677_8899aabb_ccddeeff_u128.to_be_bytes();
+//!         let mut blocks = vec![block.into(); 1 << 16];
+//!         cipher.encrypt_blocks(&mut blocks); // one pass of the device
+//!         assert_eq!(blocks[0][..4], [0xd7, 0x18, 0xfb, 0xd6]);
+//!     }
+//!     Err(error) => println!("no GPU: {error}"),
+//! }
+//! # Ok::<(), lanecrypt_cuda::Error>(())
+//! ```
+//!
+//! Decryption takes the same rounds with transformed keys, so one kernel serves both directions.
+//!
+//! | family | how | constant-time |
+//! |---|---|---|
+//! | [`BYTEWISE`] | P1's 8-bit form, 16 threads a block | no |
+//! | [`TABLE_SHARED`] | P1's 32-bit form, one copy of four tables in shared memory | no |
+//! | [`CONFLICT_FREE`] | four tables in every bank | addresses vary, bank conflicts cannot |
+//! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
+
+use alloc::vec::Vec;
+
+use lanecrypt_core::{ConstantTime, Direction};
+use lanecrypt_cuda::{
+    DeviceImplementation, Family, KeyPair, Keys, OnDevice, Program, Unit, program,
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    Bitslice, KeyLength, compact,
+    schedule::{BothKeys, Bytes, MAX_ROUND_KEYS, RoundKeys},
+};
+
+/// ARIA-128 whose bulk methods run on a GPU.
+pub type Aria128 = OnDevice<crate::Aria128>;
+/// ARIA-192 whose bulk methods run on a GPU.
+pub type Aria192 = OnDevice<crate::Aria192>;
+/// ARIA-256 whose bulk methods run on a GPU.
+pub type Aria256 = OnDevice<crate::Aria256>;
+
+const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
+
+/// Four tables of 256 words; the same in every bank, and what lies before: see
+/// `kernels/common/conflict_free.cuh`.
+const TABLE_BYTES: u32 = 4 * 1024;
+const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES + 1024;
+/// Key bytes of the bit-sliced kernels, 16 words each: see `kernels/aria/bitslice.cu`.
+const KEY_BYTES: u32 = MAX_ROUND_KEYS as u32 * 16 * 16 * 4;
+
+/// P1's 8-bit form: sixteen threads a block.
+pub static BYTEWISE: Family = Family {
+    cipher: &crate::ARIA,
+    summary: "P1's 8-bit form: 16 threads a block",
+    lanes: 16,
+    constant_time: LOOKS_UP,
+    // The S-boxes side by side, and a byte a thread.
+    programs: &[program!(
+        ARIA_BYTEWISE,
+        "aria_bytewise",
+        256,
+        1024 + 256,
+        Unit { threads: 16, blocks: 1, aligned: false },
+        one_ecb
+    )],
+    keys: plain_keys,
+};
+
+/// P1's 32-bit form: one copy of four tables in shared memory.
+pub static TABLE_SHARED: Family = Family {
+    summary: "one copy of four tables in shared memory",
+    lanes: 1024,
+    programs: &[program!(
+        ARIA_TABLE,
+        "aria_table_shared",
+        1024,
+        TABLE_BYTES,
+        Unit::THREAD,
+        one_ecb
+    )],
+    keys: folded_keys,
+    ..BYTEWISE
+};
+
+/// Four tables replicated over the banks of shared memory.
+pub static CONFLICT_FREE: Family = Family {
+    summary: "four tables in every bank",
+    programs: &[CONFLICT_FREE_PROGRAM],
+    ..TABLE_SHARED
+};
+
+const CONFLICT_FREE_PROGRAM: Program = {
+    let program = program!(
+        ARIA_CONFLICT_FREE,
+        "aria_conflict_free",
+        1024,
+        REPLICATED_BYTES,
+        Unit::THREAD,
+        one_ecb
+    );
+    program.with_ctr_unit(Unit { threads: 1024, blocks: 1024, aligned: true })
+};
+
+/// Bit-sliced, 32 blocks a thread.
+pub static BITSLICE: Family = Family {
+    summary: "32 blocks a thread, a bit of each in a register",
+    lanes: 1024,
+    constant_time: ConstantTime::Yes,
+    programs: &[program!(
+        ARIA_BITSLICE,
+        "aria_bitslice",
+        256,
+        KEY_BYTES,
+        Unit { threads: 32, blocks: 1024, aligned: false },
+        one_ecb
+    )],
+    ..BYTEWISE
+};
+
+fn plain_keys(key: &[u8]) -> KeyPair {
+    key_pair(key, |key, _| key)
+}
+
+fn folded_keys(key: &[u8]) -> KeyPair {
+    key_pair(key, fold)
+}
+
+fn key_pair(key: &[u8], between: impl Fn(Words, bool) -> Words) -> KeyPair {
+    let keys: BothKeys<Bytes> = compact::expand(key);
+    KeyPair {
+        encrypt: kernel_keys(keys.of(Direction::Encrypt), &between),
+        decrypt: kernel_keys(keys.of(Direction::Decrypt), &between),
+    }
+}
+
+/// A round key as little-endian words.
+type Words = [u32; 4];
+
+fn words(key: &Bytes) -> Words {
+    let bytes = key.as_chunks::<4>().0;
+    core::array::from_fn(|i| u32::from_le_bytes(bytes[i]))
+}
+
+/// Every word becomes the sum of three.
+fn mix_words([x, y, z, w]: Words) -> Words {
+    [x ^ y ^ z, x ^ z ^ w, x ^ y ^ w, y ^ z ^ w]
+}
+
+// ANCHOR: fold
+/// The key that, added before `diffuse` of `kernels/aria/aria.cuh`, is the same as `key` after it.
+/// That function is its own inverse.
+fn fold(key: Words, is_odd: bool) -> Words {
+    let swap_pairs = |word: u32| word.rotate_left(16).swap_bytes();
+    let [x, y, z, w] = mix_words(key);
+    mix_words(if is_odd {
+        [x, swap_pairs(y), z.rotate_left(16), w.swap_bytes()]
+    } else {
+        [x.rotate_left(16), y.swap_bytes(), z, swap_pairs(w)]
+    })
+}
+// ANCHOR_END: fold
+
+/// `AriaKeys` of `kernels/aria/keys.cuh`: first, up to 15 between, last, number of rounds.
+fn kernel_keys(keys: &RoundKeys<Bytes>, between: impl Fn(Words, bool) -> Words) -> Keys {
+    let keys = keys.used();
+    let rounds = keys.len() - 1;
+    let mut kernel_words = Zeroizing::new(Vec::with_capacity(4 * MAX_ROUND_KEYS + 4));
+    kernel_words.extend(words(&keys[0]));
+    for (i, key) in keys[1..rounds].iter().enumerate() {
+        kernel_words.extend(between(words(key), i % 2 == 0));
+    }
+    kernel_words.resize(4 * (MAX_ROUND_KEYS - 1), 0);
+    kernel_words.extend(words(&keys[rounds]));
+    kernel_words.extend([rounds as u32, 0, 0, 0]);
+    Keys::new(kernel_words)
+}
+
+impl<K: KeyLength> DeviceImplementation for Bitslice<u64, K> {
+    fn family() -> &'static Family {
+        &CONFLICT_FREE
+    }
+}

@@ -1,0 +1,62 @@
+//! ARIA-128, ARIA-192 and ARIA-256 (RFC 5794): drop-in for the `aria` crate, constant-time, and
+//! several ways to compute it side by side.
+//!
+//! ```
+//! use lanecrypt_aria::{Aria128, cipher::{BlockCipherEncrypt, KeyInit}};
+//!
+//! // RFC 5794, A.1: key 000102...0f, plaintext 001122...ff.
+//! let cipher = Aria128::new(&core::array::from_fn(|i| i as u8).into());
+//! let mut block = core::array::from_fn(|i| 0x11 * i as u8).into();
+//! cipher.encrypt_block(&mut block);
+//! assert_eq!(block[..4], [0xd7, 0x18, 0xfb, 0xd6]);
+//! ```
+//!
+//! [`Aria128`], [`Aria192`] and [`Aria256`] are [`Bitslice`] on 64-bit words. Every implementation
+//! can also be named: `Cipher<Table32<Key256>>`.
+//!
+//! | type | id | blocks at once | constant-time |
+//! |---|---|---|---|
+//! | [`Reference`] | `reference` | 1 | no: S-box look-ups |
+//! | [`Table32`] | `table32` | 1 | no: table look-ups |
+//! | [`Bitslice<u32, _>`](Bitslice) | `bitslice-u32` | 32 | yes |
+//! | [`Bitslice<u64, _>`](Bitslice) | `bitslice-u64` | 64 | yes |
+//! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+#[cfg(feature = "alloc")]
+mod backends;
+mod compact;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+mod diffusion;
+mod reference;
+#[rustfmt::skip]
+mod sbox;
+mod schedule;
+mod sliced;
+mod table32;
+
+#[cfg(feature = "alloc")]
+pub use backends::ARIA;
+pub use cipher;
+pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use reference::Reference;
+pub use schedule::{Key128, Key192, Key256, KeyLength};
+pub use sliced::{Bitslice, BroadcastKeys};
+pub use table32::Table32;
+
+/// ARIA-128: 16-byte key, 12 rounds.
+pub type Aria128 = Cipher<Bitslice<u64, Key128>>;
+/// ARIA-192: 24-byte key, 14 rounds.
+pub type Aria192 = Cipher<Bitslice<u64, Key192>>;
+/// ARIA-256: 32-byte key, 16 rounds.
+pub type Aria256 = Cipher<Bitslice<u64, Key256>>;
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,171 @@
+//! Camellia on NVIDIA GPUs: RustCrypto types, and the kernel families beside each other.
+//!
+//! ```
+//! use lanecrypt_camellia::{cipher::BlockCipherEncrypt, cuda};
+//! use lanecrypt_cuda::Device;
+//!
+//! match Device::default() {
+//!     Ok(device) => {
+//!         let cipher = cuda::Camellia128::new(&device, &[0; 16].into())?;
+//!         let mut blocks = vec![[0; 16].into(); 1 << 16];
+//!         cipher.encrypt_blocks(&mut blocks); // one pass of the device
+//!         assert_eq!(blocks[0][..4], [0x3d, 0x02, 0x80, 0x25]);
+//!     }
+//!     Err(error) => println!("no GPU: {error}"),
+//! }
+//! # Ok::<(), lanecrypt_cuda::Error>(())
+//! ```
+//!
+//! One kernel serves both directions: which it is, is in the order of the subkeys.
+//!
+//! | family | how | constant-time |
+//! |---|---|---|
+//! | [`TABLE_GLOBAL`] | P2's merged table in global memory | no |
+//! | [`TABLE_SHARED`] | one copy of it in shared memory | no |
+//! | [`CONFLICT_FREE_MERGED`] | a copy of it in every bank | addresses vary, bank conflicts cannot |
+//! | [`CONFLICT_FREE`] | four tables in every bank, where they fit | the same |
+//! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
+
+use alloc::vec::Vec;
+
+use lanecrypt_core::{ConstantTime, Direction};
+use lanecrypt_cuda::{
+    DeviceImplementation, Family, KeyPair, Keys, OnDevice, Program, Unit, program,
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    Bitslice, KeyLength, compact,
+    schedule::{GROUP, MAX_GROUPS, Subkeys},
+    words::parts,
+};
+
+/// Camellia-128 whose bulk methods run on a GPU.
+pub type Camellia128 = OnDevice<crate::Camellia128>;
+/// Camellia-192 whose bulk methods run on a GPU.
+pub type Camellia192 = OnDevice<crate::Camellia192>;
+/// Camellia-256 whose bulk methods run on a GPU.
+pub type Camellia256 = OnDevice<crate::Camellia256>;
+
+const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
+
+/// A table of 256 words; the same in every bank; and what lies before pairs of them: see
+/// `kernels/common/conflict_free.cuh`.
+const TABLE_BYTES: u32 = 1024;
+const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES;
+const PAIR_ORIGIN: u32 = 1024;
+/// Key bytes of the bit-sliced kernels, 16 words each, and the words of the FL layers: see
+/// `kernels/camellia/bitslice.cu`.
+const KEY_BYTES: u32 =
+    ((16 + 8 * (GROUP * MAX_GROUPS) as u32 + 16) * 16 + (MAX_GROUPS as u32 - 1) * 128) * 4;
+
+const MERGED: Program = program!(
+    CAMELLIA_CONFLICT_FREE,
+    "camellia_conflict_free_merged",
+    1024,
+    REPLICATED_BYTES,
+    Unit::THREAD,
+    one_ecb,
+    keystream
+);
+const FOUR: Program = {
+    let program = program!(
+        CAMELLIA_CONFLICT_FREE,
+        "camellia_conflict_free_four",
+        1024,
+        PAIR_ORIGIN + 4 * REPLICATED_BYTES,
+        Unit::THREAD,
+        one_ecb
+    );
+    program.with_ctr_unit(Unit { threads: 1024, blocks: 1024, aligned: true })
+};
+
+/// P2's merged table in global memory.
+pub static TABLE_GLOBAL: Family = Family {
+    cipher: &crate::CAMELLIA,
+    summary: "P2's merged table in global memory",
+    lanes: 256,
+    constant_time: LOOKS_UP,
+    programs: &[program!(
+        CAMELLIA_TABLE,
+        "camellia_table_global",
+        256,
+        0,
+        Unit::THREAD,
+        one_ecb,
+        keystream
+    )],
+    keys: key_pair,
+};
+
+/// One copy of the merged table in shared memory.
+pub static TABLE_SHARED: Family = Family {
+    summary: "one copy of the merged table in shared memory",
+    lanes: 1024,
+    programs: &[program!(
+        CAMELLIA_TABLE,
+        "camellia_table_shared",
+        1024,
+        TABLE_BYTES,
+        Unit::THREAD,
+        one_ecb,
+        keystream
+    )],
+    ..TABLE_GLOBAL
+};
+
+/// The merged table replicated over the banks of shared memory.
+pub static CONFLICT_FREE_MERGED: Family =
+    Family { summary: "the merged table in every bank", programs: &[MERGED], ..TABLE_SHARED };
+
+/// Four tables replicated over the banks, or the merged one where they do not fit.
+pub static CONFLICT_FREE: Family = Family {
+    summary: "four tables in every bank, else the merged one",
+    programs: &[FOUR, MERGED],
+    ..TABLE_SHARED
+};
+
+/// Bit-sliced, 32 blocks a thread.
+pub static BITSLICE: Family = Family {
+    summary: "32 blocks a thread, a bit of each in a register",
+    constant_time: ConstantTime::Yes,
+    programs: &[program!(
+        CAMELLIA_BITSLICE,
+        "camellia_bitslice",
+        256,
+        KEY_BYTES,
+        Unit { threads: 32, blocks: 1024, aligned: false },
+        one_ecb
+    )],
+    ..TABLE_SHARED
+};
+
+fn key_pair(key: &[u8]) -> KeyPair {
+    let subkeys = Subkeys::expand::<compact::Circuit>(key);
+    KeyPair {
+        encrypt: kernel_keys(&subkeys, Direction::Encrypt),
+        decrypt: kernel_keys(&subkeys, Direction::Decrypt),
+    }
+}
+
+/// `CamelliaKeys` of `kernels/camellia/keys.cuh`: start, rounds, layers, end, number of groups.
+fn kernel_keys(subkeys: &Subkeys<u64>, direction: Direction) -> Keys {
+    let (rounds, layers) = (2 * GROUP * MAX_GROUPS, 4 * (MAX_GROUPS - 1));
+    let mut words = Zeroizing::new(Vec::with_capacity(4 + rounds + layers + 4 + 4));
+    let groups = subkeys.groups();
+    let [start, end] = subkeys.whitening(direction);
+    words.extend(start.iter().flat_map(|&key| parts(key)));
+    words.extend((0..GROUP * groups).flat_map(|i| parts(*subkeys.round(direction, i))));
+    words.resize(4 + rounds, 0);
+    words.extend((0..2 * (groups - 1)).flat_map(|i| parts(*subkeys.layer(direction, i))));
+    words.resize(4 + rounds + layers, 0);
+    words.extend(end.iter().flat_map(|&key| parts(key)));
+    words.extend([groups as u32, 0, 0, 0]);
+    Keys::new(words)
+}
+
+impl<K: KeyLength> DeviceImplementation for Bitslice<u64, K> {
+    fn family() -> &'static Family {
+        &CONFLICT_FREE
+    }
+}

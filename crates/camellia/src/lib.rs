@@ -1,0 +1,63 @@
+//! Camellia-128, Camellia-192 and Camellia-256 (RFC 3713): drop-in for the `camellia` crate,
+//! constant-time, and several ways to compute it side by side.
+//!
+//! ```
+//! use lanecrypt_camellia::{Camellia128, cipher::{BlockCipherEncrypt, KeyInit}};
+//!
+//! let key = [
+//!     0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10,
+//! ];
+//! let mut block = key.into(); // RFC 3713's example encrypts the key itself
+//! Camellia128::new(&key.into()).encrypt_block(&mut block);
+//! assert_eq!(block[..4], [0x67, 0x67, 0x31, 0x38]);
+//! ```
+//!
+//! [`Camellia128`], [`Camellia192`] and [`Camellia256`] are [`Bitslice`] on 64-bit words. Every
+//! implementation can also be named: `Cipher<Table32<Key256>>`.
+//!
+//! | type | id | blocks at once | constant-time |
+//! |---|---|---|---|
+//! | [`Reference`] | `reference` | 1 | no: S-box look-ups |
+//! | [`Table32`] | `table32` | 1 | no: table look-ups |
+//! | [`Bitslice<u32, _>`](Bitslice) | `bitslice-u32` | 32 | yes |
+//! | [`Bitslice<u64, _>`](Bitslice) | `bitslice-u64` | 64 | yes |
+//! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+#[cfg(feature = "alloc")]
+mod backends;
+mod compact;
+#[cfg(feature = "cuda")]
+pub mod cuda;
+mod reference;
+#[rustfmt::skip]
+mod sbox;
+mod schedule;
+mod sliced;
+mod table32;
+mod words;
+
+#[cfg(feature = "alloc")]
+pub use backends::CAMELLIA;
+pub use cipher;
+pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use reference::Reference;
+pub use schedule::{Key128, Key192, Key256, KeyLength};
+pub use sliced::{Bitslice, BroadcastKeys};
+pub use table32::Table32;
+
+/// Camellia-128: 16-byte key, 18 rounds.
+pub type Camellia128 = Cipher<Bitslice<u64, Key128>>;
+/// Camellia-192: 24-byte key, 24 rounds.
+pub type Camellia192 = Cipher<Bitslice<u64, Key192>>;
+/// Camellia-256: 32-byte key, 24 rounds.
+pub type Camellia256 = Cipher<Bitslice<u64, Key256>>;
+
+/// The README's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,118 @@
+//! SEED on NVIDIA GPUs: the RustCrypto type, and the kernel families beside each other.
+//!
+//! ```
+//! use lanecrypt_cuda::Device;
+//! use lanecrypt_seed::{cipher::BlockCipherEncrypt, cuda};
+//!
+//! match Device::default() {
+//!     Ok(device) => {
+//!         let cipher = cuda::Seed128::new(&device, &[0; 16].into())?;
+//!         let block = 0x00010203_04050607_08090a0b_0c0d0e0f_u128.to_be_bytes();
+//!         let mut blocks = vec![block.into(); 1 << 16];
+//!         cipher.encrypt_blocks(&mut blocks); // one pass of the device
+//!         assert_eq!(blocks[0][..4], [0x5e, 0xba, 0xc6, 0xe0]);
+//!     }
+//!     Err(error) => println!("no GPU: {error}"),
+//! }
+//! # Ok::<(), lanecrypt_cuda::Error>(())
+//! ```
+//!
+//! One kernel serves both directions: which it is, is in the order of the round keys.
+//!
+//! | family | how | constant-time |
+//! |---|---|---|
+//! | [`TABLE_SHARED`] | one copy of four tables in shared memory | no |
+//! | [`CONFLICT_FREE`] | four tables in every bank | addresses vary, bank conflicts cannot |
+//! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
+
+use alloc::vec::Vec;
+
+use lanecrypt_core::{ConstantTime, Direction};
+use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, Unit, program};
+use zeroize::Zeroizing;
+
+use crate::{
+    Bitslice, compact,
+    schedule::{ROUNDS, RoundKeys},
+};
+
+/// SEED whose bulk methods run on a GPU.
+pub type Seed128 = OnDevice<crate::Seed128>;
+
+/// Four tables of 256 words; the same in every bank, and what lies before: see
+/// `kernels/common/conflict_free.cuh`.
+const TABLE_BYTES: u32 = 4 * 1024;
+const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES + 1024;
+/// Key bits, and a half of 32 blocks for each of 256 threads: see `kernels/seed/bitslice.cu`.
+const BITSLICE_BYTES: u32 = (ROUNDS as u32 * 64 + 64 * 256) * 4;
+
+/// One copy of four tables in shared memory.
+pub static TABLE_SHARED: Family = Family {
+    cipher: &crate::SEED,
+    summary: "one copy of four tables in shared memory",
+    lanes: 1024,
+    constant_time: ConstantTime::No("table addresses depend on key and data"),
+    programs: &[program!(
+        SEED_TABLE,
+        "seed_table_shared",
+        1024,
+        TABLE_BYTES,
+        Unit::THREAD,
+        one_ecb
+    )],
+    keys: key_pair,
+};
+
+/// Four tables replicated over the banks of shared memory.
+pub static CONFLICT_FREE: Family = Family {
+    summary: "four tables in every bank",
+    programs: &[program!(
+        SEED_TABLE,
+        "seed_conflict_free",
+        1024,
+        REPLICATED_BYTES,
+        Unit::THREAD,
+        one_ecb
+    )],
+    ..TABLE_SHARED
+};
+
+/// Bit-sliced, 32 blocks a thread.
+pub static BITSLICE: Family = Family {
+    summary: "32 blocks a thread, a bit of each in a register",
+    constant_time: ConstantTime::Yes,
+    programs: &[program!(
+        SEED_BITSLICE,
+        "seed_bitslice",
+        256,
+        BITSLICE_BYTES,
+        Unit { threads: 32, blocks: 1024, aligned: false },
+        one_ecb
+    )],
+    ..TABLE_SHARED
+};
+
+fn key_pair(key: &[u8]) -> KeyPair {
+    let mut bytes = Zeroizing::new([0; 16]);
+    for (byte, &key) in bytes.iter_mut().zip(key) {
+        *byte = key;
+    }
+    let keys = RoundKeys::expand::<compact::Circuits>(&bytes);
+    KeyPair {
+        encrypt: kernel_keys(&keys, Direction::Encrypt),
+        decrypt: kernel_keys(&keys, Direction::Decrypt),
+    }
+}
+
+/// `SeedKeys` of `kernels/seed/keys.cuh`: two words a round.
+fn kernel_keys(keys: &RoundKeys<u32>, direction: Direction) -> Keys {
+    let mut words = Zeroizing::new(Vec::with_capacity(2 * ROUNDS));
+    words.extend(keys.in_order(direction).into_iter().flatten());
+    Keys::new(words)
+}
+
+impl DeviceImplementation for Bitslice<u64> {
+    fn family() -> &'static Family {
+        &CONFLICT_FREE
+    }
+}

@@ -1,0 +1,123 @@
+// Bit-sliced ARIA, 32 blocks a thread: see common/sliced.cuh. Constant-time: nothing is looked up.
+//
+// Odd rounds take the S-boxes S1, S2, S1^-1, S2^-1 in the bytes of a word, even rounds begin with the
+// third. Here a round ends by exchanging byte j of every word with byte j + 2; the diffusion commutes
+// with that. So all rounds take the same S-boxes in the same places, and the exchange is a choice of
+// names. The number of rounds is even, the last has no exchange, and so the ciphertext comes out
+// exchanged.
+#include "../common/key_planes.cuh"
+#include "../common/sliced.cuh"
+#include "keys.cuh"
+#include "sbox.cuh"
+
+namespace {
+
+constexpr u32 THREADS = 256;  // for 255 registers
+
+constexpr u32 BYTES = 16;
+constexpr u32 MAX_KEYS = MAX_ROUNDS + 1;
+constexpr u32 EXPANDED_WORDS = MAX_KEYS * BYTES * KEY_BYTE_WORDS;
+
+// Sixteen bytes of 32 blocks: bit b of byte j in word 8j + b.
+typedef u32 State[128];
+
+// Round key `i` as the kernel adds it: the odd ones, added to an exchanged state, exchanged.
+DEVICE u32 key_byte(const AriaKeys &keys, u32 i, u32 byte) {
+    const Block16 &key = i == 0 ? keys.first : i == keys.rounds ? keys.last : keys.middle[i - 1];
+    const bool is_exchanged = i == keys.rounds || i % 2 == 1;
+    const u32 words[4] = {key.x, key.y, key.z, key.w};
+    return byte_in(words, is_exchanged ? byte ^ 2 : byte);
+}
+
+DEVICE void expand_keys(u32 *words, const AriaKeys &keys) {
+    expand_key_bytes(words, (keys.rounds + 1) * BYTES,
+                     [&](u32 i) { return key_byte(keys, i / BYTES, i % BYTES); });
+    __syncthreads();
+}
+
+DEVICE void add_round_key(State &x, const u32 *keys) {
+    UNROLL for (u32 j = 0; j < BYTES; j++) {
+        const KeyByte key(keys + j * KEY_BYTE_WORDS);
+        UNROLL for (u32 b = 0; b < 8; b++) x[8 * j + b] = key.add(x[8 * j + b], b);
+    }
+}
+
+DEVICE void substitute(State &x) {
+    UNROLL for (u32 j = 0; j < BYTES; j++) {
+        u32(&byte)[8] = reinterpret_cast<u32(&)[8]>(x[8 * j]);
+        if (j % 4 == 0) aria_sbox1(byte);
+        if (j % 4 == 1) aria_sbox2(byte);
+        if (j % 4 == 2) aria_inv_sbox1(byte);
+        if (j % 4 == 3) aria_inv_sbox2(byte);
+    }
+}
+
+// Every word becomes the sum of three; here a word is a byte of it, and of that a bit.
+DEVICE void mix_words(u32 (&t)[4][4], u32 j) {
+    const u32 a = t[0][j], b = t[1][j], c = t[2][j], d = t[3][j];
+    t[0][j] = xor3(a, b, c);
+    t[1][j] = xor3(a, c, d);
+    t[2][j] = xor3(a, b, d);
+    t[3][j] = xor3(b, c, d);
+}
+
+// ANCHOR: diffuse
+// The diffusion on bit `b` of all bytes, as in P1: inside words, words, bytes of words (byte j of
+// word w comes from byte j ^ w), words. Then the exchange.
+DEVICE void diffuse(State &x, u32 b) {
+    u32 inside[4][4], t[4][4];
+    UNROLL for (u32 w = 0; w < 4; w++) {
+        const u32 *word = x + 32 * w + b;
+        inside[w][0] = xor3(word[8], word[16], word[24]);
+        inside[w][1] = xor3(word[0], word[16], word[24]);
+        inside[w][2] = xor3(word[0], word[8], word[24]);
+        inside[w][3] = xor3(word[0], word[8], word[16]);
+    }
+    UNROLL for (u32 j = 0; j < 4; j++) mix_words(inside, j);
+    UNROLL for (u32 w = 0; w < 4; w++) {
+        UNROLL for (u32 j = 0; j < 4; j++) t[w][j] = inside[w][j ^ w];
+    }
+    UNROLL for (u32 j = 0; j < 4; j++) mix_words(t, j);
+    UNROLL for (u32 w = 0; w < 4; w++) {
+        UNROLL for (u32 j = 0; j < 4; j++) x[32 * w + 8 * (j ^ 2) + b] = t[w][j];
+    }
+}
+// ANCHOR_END: diffuse
+
+struct Bitslice {
+    const u32 *keys;
+    u32 rounds;
+
+    DEVICE void operator()(State &x) const {
+        add_round_key(x, keys);
+        ROLLED for (u32 i = 1; i < rounds; i++) {
+            substitute(x);
+            UNROLL for (u32 b = 0; b < 8; b++) diffuse(x, b);
+            add_round_key(x, keys + i * BYTES * KEY_BYTE_WORDS);
+        }
+        substitute(x);
+        add_round_key(x, keys + rounds * BYTES * KEY_BYTE_WORDS);
+        UNROLL for (u32 i = 0; i < 128; i++) {
+            const u32 j = i ^ 16;  // bytes j and j ^ 2
+            if (i < j) {
+                const u32 exchanged = x[i];
+                x[i] = x[j];
+                x[j] = exchanged;
+            }
+        }
+    }
+};
+
+}  // namespace
+
+#define ARIA_BITSLICE(mode)                                               \
+    KERNEL(aria_bitslice_##mode, THREADS, AriaParameters) {               \
+        SHARED_MEMORY(shared);                                            \
+        u32 *words = reinterpret_cast<u32 *>(shared);                     \
+        expand_keys(words, parameters.keys);                              \
+        sliced_##mode(parameters, Bitslice{words, parameters.keys.rounds}); \
+        clear_shared(words, EXPANDED_WORDS);                              \
+    }
+
+ARIA_BITSLICE(ecb)
+ARIA_BITSLICE(ctr)

@@ -1,0 +1,63 @@
+// ARIA in P1's 8-bit form: see common/bytewise.cuh.
+#include "../common/bytewise.cuh"
+#include "keys.cuh"
+#include "tables.cuh"
+
+namespace {
+
+constexpr u32 THREADS = 256;
+constexpr u32 TABLE_BYTES = 256 * 4;
+
+// The seven bytes that the diffusion sums for byte i of its result, a hexadecimal digit each
+// (RFC 5794, 2.4.3).
+struct Rows {
+    u32 digits[BLOCK_BYTES];
+};
+DEVICE_TABLE Rows DIFFUSION = {{0xed98643, 0xfc98752, 0xfcba641, 0xedba750, 0xfeb8520, 0xfea9431,
+                               0xdca9720, 0xdcb8631, 0xfda7410, 0xecb6510, 0xfd86532, 0xec97432,
+                               0xcb97621, 0xda87630, 0xeb95430, 0xfa85421}};
+
+// ANCHOR: cipher
+// The cipher on one byte of sixteen. S1, S2 and their inverses stand side by side in the words of
+// `sboxes`; byte j takes the one of number j in odd rounds and j + 2 in even ones, modulo 4.
+DEVICE u32 cipher(const u32 *sboxes, const Exchange &bytes, u32 value, const AriaKeys &keys) {
+    const u32 digits = DIFFUSION.digits[bytes.index];
+    value ^= key_byte(keys.first, bytes.index);
+    for (u32 i = 1; i <= keys.rounds; i++) {
+        const u32 box = (bytes.index + (i % 2 == 1 ? 0 : 2)) % 4;
+        value = sboxes[value] >> (8 * box) & 0xff;
+        if (i == keys.rounds) break;
+        value = bytes.sum(value, [&](const u8 *block) {
+            u32 sum = 0;
+            UNROLL for (u32 k = 0; k < 7; k++) sum ^= block[digits >> (4 * k) & 15];
+            return sum;
+        }) ^ key_byte(keys.middle[i - 1], bytes.index);
+    }
+    return value ^ key_byte(keys.last, bytes.index);
+}
+// ANCHOR_END: cipher
+
+DEVICE const u32 *copy_sboxes(u8 *shared) {
+    u32 *words = reinterpret_cast<u32 *>(shared);
+    for (u32 x = threadIdx.x; x < 256; x += blockDim.x) words[x] = ARIA_SBOXES.entries[x];
+    __syncthreads();
+    return words;
+}
+
+}  // namespace
+
+KERNEL(aria_bytewise_ecb, THREADS, AriaParameters) {
+    SHARED_MEMORY(shared);
+    const u32 *sboxes = copy_sboxes(shared);
+    bytewise_ecb(parameters, shared + TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
+        return cipher(sboxes, bytes, value, parameters.keys);
+    });
+}
+
+KERNEL(aria_bytewise_ctr, THREADS, AriaParameters) {
+    SHARED_MEMORY(shared);
+    const u32 *sboxes = copy_sboxes(shared);
+    bytewise_ctr(parameters, shared + TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
+        return cipher(sboxes, bytes, value, parameters.keys);
+    });
+}

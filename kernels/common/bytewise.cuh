@@ -1,0 +1,75 @@
+// P1's 8-bit form: sixteen threads work on one block of 16 bytes, a byte each, and exchange bytes
+// through shared memory. The sixteen sit in one warp, so they wait for it alone.
+#pragma once
+#include "parameters.cuh"
+
+constexpr u32 BLOCK_BYTES = 16;
+
+// ANCHOR: exchange
+// The bytes of this thread's block, in shared memory, and which of them is this thread's.
+struct Exchange {
+    u8 *block;
+    u32 index;
+
+    // Publishes this thread's byte and takes another one. The threads of a block sit in one warp.
+    DEVICE u32 swap(u32 value, u32 from) const {
+        block[index] = u8(value);
+        __syncwarp();
+        const u32 taken = block[from];
+        __syncwarp();
+        return taken;
+    }
+
+    // The sum of what `term(bytes of the block)` reads, once all have published their bytes.
+    template <class Term>
+    DEVICE u32 sum(u32 value, Term term) const {
+        block[index] = u8(value);
+        __syncwarp();
+        const u32 result = term(block);
+        __syncwarp();
+        return result;
+    }
+};
+// ANCHOR_END: exchange
+
+// Byte `index` of a key or counter block.
+DEVICE u32 key_byte(const Block16 &key, u32 index) {
+    const u32 word = index < 8 ? (index < 4 ? key.x : key.y) : (index < 12 ? key.z : key.w);
+    return word >> (8 * (index % 4)) & 0xff;
+}
+
+// Calls `work(bytes, byte number, is inside)` for every byte that this thread has. All threads make
+// the same number of passes, so that they meet at every barrier. `exchanged` is shared memory, a byte
+// a thread.
+template <class Work>
+DEVICE void every_byte(u64 blocks, u8 *exchanged, Work work) {
+    const u32 index = threadIdx.x % BLOCK_BYTES;
+    const Exchange bytes = {exchanged + threadIdx.x - index, index};
+    const u64 total = blocks * BLOCK_BYTES;
+    for (u64 start = u64(blockIdx.x) * blockDim.x; start < total; start += grid_threads()) {
+        work(bytes, start + threadIdx.x, start + threadIdx.x < total);
+    }
+}
+
+// ECB and CTR, `cipher(bytes, value)` being the cipher on one byte of sixteen.
+template <class Keys, class Cipher>
+DEVICE void bytewise_ecb(const Parameters<Keys> &parameters, u8 *exchanged, Cipher cipher) {
+    const u8 *input = reinterpret_cast<const u8 *>(parameters.input);
+    u8 *output = reinterpret_cast<u8 *>(parameters.output);
+    every_byte(parameters.blocks, exchanged, [&](const Exchange &bytes, u64 i, bool inside) {
+        const u32 result = cipher(bytes, inside ? input[i] : 0);
+        if (inside) output[i] = u8(result);
+    });
+}
+
+template <class Keys, class Cipher>
+DEVICE void bytewise_ctr(const Parameters<Keys> &parameters, u8 *exchanged, Cipher cipher) {
+    const u8 *input = reinterpret_cast<const u8 *>(parameters.input);
+    u8 *output = reinterpret_cast<u8 *>(parameters.output);
+    const Counter first = first_counter(parameters);
+    every_byte(parameters.blocks, exchanged, [&](const Exchange &bytes, u64 i, bool inside) {
+        const Block16 counter = first.plus(i / BLOCK_BYTES).block();
+        const u32 keystream = cipher(bytes, key_byte(counter, bytes.index));
+        if (inside) output[i] = u8(input[i] ^ keystream);
+    });
+}

@@ -1,0 +1,42 @@
+// CTR that computes once what many consecutive counters share: the first rounds, but for one byte.
+#pragma once
+#include "parameters.cuh"
+
+// Counters that a chunk shares all but the low 16 bits of, and those that a thread block takes in
+// a step.
+constexpr u32 CHUNK = 65536;
+constexpr u32 CTR_THREADS = 1024;
+constexpr u32 CHUNK_STEPS = CHUNK / CTR_THREADS;
+
+// ANCHOR: cached_ctr
+// CTR over chunks of 65,536 counters that start at a multiple of 65,536. A slot is a counter's
+// distance from the start of the first chunk; a thread block takes a contiguous run of steps of
+// 1,024 slots, so that the runs differ by one step at most. A thread keeps byte 15 of its counters
+// through a chunk, so that from step to step just byte 14 changes.
+//
+// `Cached` is made from (tables, counter whose byte 14 is zero, keys), and its object, called with
+// (tables, byte 14, keys), gives the key stream.
+template <class Cached, class Keys, class Tables>
+DEVICE void cached_ctr(const Parameters<Keys> &parameters, const Tables &tables) {
+    const Counter first = first_counter(parameters);
+    const u64 skipped = first.low % CHUNK;
+    const Counter base = {first.high, first.low - skipped};
+    const u64 steps = (parameters.blocks + skipped + CTR_THREADS - 1) / CTR_THREADS;
+    const u64 begin = steps / gridDim.x * blockIdx.x + min(u64(blockIdx.x), steps % gridDim.x);
+    const u64 end = begin + steps / gridDim.x + (blockIdx.x < steps % gridDim.x);
+
+    for (u64 step = begin; step < end;) {
+        const u64 chunk = step / CHUNK_STEPS;
+        const u64 chunk_end = min((chunk + 1) * CHUNK_STEPS, end);
+        const Cached cached(tables, base.plus(chunk * CHUNK + threadIdx.x % 256), parameters.keys);
+        for (; step < chunk_end; step++) {
+            const u64 slot = step * CTR_THREADS + threadIdx.x;
+            const u64 i = slot - skipped;  // wraps to a huge number before the first block
+            if (i >= parameters.blocks) continue;
+            const Block16 data = parameters.input[i];
+            const u32 byte14 = u32(slot) >> 8 & 0xff;
+            parameters.output[i] = data ^ cached(tables, byte14, parameters.keys);
+        }
+    }
+}
+// ANCHOR_END: cached_ctr

@@ -1,0 +1,133 @@
+// Bit-sliced ciphers whose thread takes 32 whole blocks, a bit of each in a register.
+//
+// A warp takes 1,024 consecutive blocks. Lane l reads blocks l, 32 + l, 64 + l and so on, so that
+// each of its 32 loads is one of a row that the warp reads together:
+//
+//   block number in the warp's 1,024    k4 k3 k2 k1 k0 | l4 l3 l2 l1 l0     bit k of a plane, lane
+//   plane                               w | b2 b1 b0 ..                     word, bit of the word,
+//                                                                           least significant first
+#pragma once
+#include "parameters.cuh"
+#include "transpose.cuh"
+
+constexpr u32 RUN_BLOCKS = 32 * WARP;
+
+// Words of a block.
+template <class Block>
+constexpr u32 BLOCK_WORDS = sizeof(Block) / 4;
+
+// The planes of 32 blocks: plane p holds bit p % 8 of byte p / 8 of each. Before and after the
+// transpose plane 32 w + k is word w of block k.
+template <class Block>
+struct Planes {
+    u32 planes[32 * BLOCK_WORDS<Block>];
+
+    DEVICE void transpose() {
+        UNROLL for (u32 w = 0; w < BLOCK_WORDS<Block>; w++) {
+            transpose32(reinterpret_cast<u32(&)[32]>(planes[32 * w]));
+        }
+    }
+
+    DEVICE void set(u32 k, Block8 block) {
+        planes[k] = block.x;
+        planes[32 + k] = block.y;
+    }
+    DEVICE void set(u32 k, Block16 block) {
+        planes[k] = block.x;
+        planes[32 + k] = block.y;
+        planes[64 + k] = block.z;
+        planes[96 + k] = block.w;
+    }
+    DEVICE void get(u32 k, Block8 &block) const { block = make_uint2(planes[k], planes[32 + k]); }
+    DEVICE void get(u32 k, Block16 &block) const {
+        block = make_uint4(planes[k], planes[32 + k], planes[64 + k], planes[96 + k]);
+    }
+    DEVICE Block block(u32 k) const {
+        Block result;
+        get(k, result);
+        return result;
+    }
+};
+
+// A thread's 32 blocks in memory; where the warp's run lies all inside the data, no block of it is
+// tested by itself.
+struct Rows {
+    u64 first;     // number of this thread's block 0; may be huge: before the data
+    u64 blocks;    // number of blocks there are
+    bool is_whole;
+
+    DEVICE Rows(u64 run, u64 skipped, u64 blocks)
+        : first(run + threadIdx.x % WARP - skipped), blocks(blocks),
+          is_whole(run >= skipped && run - skipped + RUN_BLOCKS <= blocks) {}
+
+    // Calls `work(k, number)` for every one of rows `begin` to `end` that is inside the data.
+    template <class Work>
+    DEVICE void each(u32 begin, u32 end, Work work) const {
+        if (is_whole) {
+            UNROLL for (u32 k = begin; k < end; k++) work(k, first + k * WARP);
+        } else {
+            UNROLL for (u32 k = begin; k < end; k++) {
+                const u64 number = first + k * WARP;
+                if (number < blocks) work(k, number);
+            }
+        }
+    }
+};
+
+// Runs `cipher` on every run of blocks.
+template <class Keys, class Block, class Cipher>
+DEVICE void sliced_ecb(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    every_run<RUN_BLOCKS>(parameters.blocks, [&](u64 run) {
+        const Rows rows(run, 0, parameters.blocks);
+        Planes<Block> state = {};
+        rows.each(0, 32, [&](u32 k, u64 number) { state.set(k, parameters.input[number]); });
+        state.transpose();
+        cipher(state.planes);
+        state.transpose();
+        rows.each(0, 32, [&](u32 k, u64 number) { parameters.output[number] = state.block(k); });
+    });
+}
+
+// ANCHOR: counter_planes
+// The planes of the counters `counter` + 32 k, whose bits 5 to 9 are zero at k = 0. Bit i of a
+// big-endian counter is bit i % 8 of byte i / 8 from the last.
+template <class Block>
+DEVICE void counter_planes(Planes<Block> &state, Counter counter) {
+    constexpr u32 WORDS = BLOCK_WORDS<Block>, BYTES = 4 * WORDS;
+    const u32 counter_words[4] = {
+        not_hoisted(u32(counter.low)), not_hoisted(u32(counter.low >> 32)),
+        not_hoisted(u32(counter.high)), not_hoisted(u32(counter.high >> 32))};
+    UNROLL for (u32 p = 0; p < 32 * WORDS; p++) {
+        const u32 i = 8 * (BYTES - 1 - p / 8) + p % 8;
+        state.planes[p] = i >= 5 && i < 10 ? number_plane(i - 5)
+                                           : spread_bit(counter_words[i / 32], i % 32);
+    }
+}
+// ANCHOR_END: counter_planes
+
+// XORs the key stream over every run of blocks.
+template <class Keys, class Block, class Cipher>
+DEVICE void sliced_ctr(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    // Runs start at counters that are a multiple of 1,024; the first may begin before the data.
+    const Counter first = first_counter(parameters);
+    const u64 skipped = first.low % RUN_BLOCKS;
+    const Counter base = {first.high, first.low - skipped};
+    every_run<RUN_BLOCKS>(parameters.blocks + skipped, [&](u64 run) {
+        const Rows rows(run, skipped, parameters.blocks);
+        Planes<Block> state;
+        counter_planes(state, base.plus(run + threadIdx.x % WARP));
+        cipher(state.planes);
+        state.transpose();
+        // A part's loads come before its stores, which might be to the same memory.
+        constexpr u32 PART = 16 / BLOCK_WORDS<Block>;
+        UNROLL for (u32 begin = 0; begin < 32; begin += PART) {
+            Block data[PART] = {};
+            rows.each(begin, begin + PART, [&](u32 k, u64 number) {
+                data[k - begin] = parameters.input[number];
+            });
+            rows.each(begin, begin + PART, [&](u32 k, u64 number) {
+                parameters.output[number] = data[k - begin] ^ state.block(k);
+            });
+        }
+    });
+}
