@@ -90,7 +90,8 @@ fn throughput_sections(measurements: &[Measurement]) -> Vec<Section> {
 fn per_clock_section(record: &Record) -> Option<Section> {
     let details = record.environment.gpu_details.as_ref()?;
     let cycles = f64::from(details.multiprocessors) * details.gigahertz;
-    let resident = record.measurements.iter().filter(|m| m.place == Place::Resident);
+    let is_stored = |m: &&Measurement| m.place == Place::Resident && m.work != Work::Keystream;
+    let resident = record.measurements.iter().filter(is_stored);
     let largest = resident.clone().map(|m| m.bytes).max()?;
     let members: Vec<&Measurement> = resident.filter(|m| m.bytes == largest).collect();
     let kind = |m: &Measurement| (m.cipher.to_uppercase(), m.key_bits, m.work);
