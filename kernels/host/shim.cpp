@@ -134,6 +134,9 @@ void warp_barrier() { stop(Stopped::AtWarpBarrier); }
 
 }  // namespace host
 
+// Tells the caller, before it calls anything else, what this library was built for.
+extern "C" std::uint32_t lanecrypt_host_interface() { return host::INTERFACE; }
+
 unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
     if (mask != 0xffffffff) __trap();
     host::block.shuffled[threadIdx.x % host::WARP_THREADS] = value;

@@ -35,6 +35,9 @@ struct Launch {
     std::uint32_t grid, threads, shared_bytes;
 };
 
+// What this library and its caller agree on; HOST_INTERFACE of kernels/src/lib.rs is the caller's.
+constexpr std::uint32_t INTERFACE = 1;
+
 // Runs `thread(parameters)` once for each thread of the grid.
 void run(const Launch &launch, void (*thread)(const void *), const void *parameters);
 // Dynamic shared memory, and the start of the window it lies in, some bytes before.

@@ -1,7 +1,7 @@
 //! The tests: everything cargo runs, with the host build of the kernels, then the vectors.
 
 use anyhow::Result;
-use lanecrypt_cuda::HOST_KERNELS;
+use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{self, cargo},

@@ -82,7 +82,7 @@ const BACKENDS: &[Backend] = {
         BITSLICE, BYTEWISE, CONFLICT_FREE, CONFLICT_FREE_ONE, CONFLICT_FREE_TWO, TABLE_GLOBAL,
         TABLE_SHARED,
     };
-    const ON_DEVICES: [Backend; 14] = lanecrypt_cuda::backends!(
+    const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
         "bytewise" => BYTEWISE,
         "table-global" => TABLE_GLOBAL,
         "table-shared" => TABLE_SHARED,
@@ -91,7 +91,7 @@ const BACKENDS: &[Backend] = {
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
     );
-    &joined::<5, 14, 19>(&CPU_BACKENDS, &ON_DEVICES)
+    &joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
 };
 
 /// One implementation with all key sizes.

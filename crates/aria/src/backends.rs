@@ -67,13 +67,13 @@ const BACKENDS: &[Backend] = &CPU_BACKENDS;
 #[cfg(feature = "cuda")]
 const BACKENDS: &[Backend] = {
     use crate::cuda::{BITSLICE, BYTEWISE, CONFLICT_FREE, TABLE_SHARED};
-    const ON_DEVICES: [Backend; 8] = lanecrypt_cuda::backends!(
+    const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
         "bytewise" => BYTEWISE,
         "table-shared" => TABLE_SHARED,
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
     );
-    &lanecrypt_core::joined::<4, 8, 12>(&CPU_BACKENDS, &ON_DEVICES)
+    &lanecrypt_core::joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
 };
 
 /// One implementation with all key sizes.

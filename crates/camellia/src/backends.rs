@@ -67,14 +67,14 @@ const BACKENDS: &[Backend] = &CPU_BACKENDS;
 #[cfg(feature = "cuda")]
 const BACKENDS: &[Backend] = {
     use crate::cuda::{BITSLICE, CONFLICT_FREE, CONFLICT_FREE_MERGED, TABLE_GLOBAL, TABLE_SHARED};
-    const ON_DEVICES: [Backend; 10] = lanecrypt_cuda::backends!(
+    const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
         "table-global" => TABLE_GLOBAL,
         "table-shared" => TABLE_SHARED,
         "table-conflict-free-merged" => CONFLICT_FREE_MERGED,
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
     );
-    &lanecrypt_core::joined::<4, 10, 14>(&CPU_BACKENDS, &ON_DEVICES)
+    &lanecrypt_core::joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
 };
 
 /// One implementation with all key sizes.

@@ -47,12 +47,13 @@ macro_rules! backends {
         #[cfg(feature = "cuda")]
         const ALL: &[Backend] = {
             use crate::cuda::$families::{BITSLICE, CONFLICT_FREE, TABLE_SHARED};
-            const ON_DEVICES: [Backend; 6] = lanecrypt_cuda::backends!(
+            const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
                 "table-shared" => TABLE_SHARED,
                 "table-conflict-free" => CONFLICT_FREE,
                 "bitslice" => BITSLICE,
             );
-            &lanecrypt_core::joined::<4, 6, 10>(&cpu_backends::<$keys>(), &ON_DEVICES)
+            const ON_CPU: &[Backend] = &cpu_backends::<$keys>();
+            &lanecrypt_core::joined::<{ ON_CPU.len() + ON_DEVICES.len() }>(ON_CPU, ON_DEVICES)
         };
         ALL
     }};

@@ -45,14 +45,15 @@ macro_rules! backends {
             use crate::cuda::$families::{
                 BITSLICE, BYTESLICE, BYTESLICE_UNCOALESCED, TABLE, TABLE_UNCOALESCED,
             };
-            const ON_DEVICES: [Backend; 10] = lanecrypt_cuda::backends!(
+            const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
                 "table-shared-uncoalesced" => TABLE_UNCOALESCED,
                 "table-shared" => TABLE,
                 "byteslice-uncoalesced" => BYTESLICE_UNCOALESCED,
                 "byteslice" => BYTESLICE,
                 "bitslice" => BITSLICE,
             );
-            &lanecrypt_core::joined::<8, 10, 18>(&cpu_backends::<$order>(), &ON_DEVICES)
+            const ON_CPU: &[Backend] = &cpu_backends::<$order>();
+            &lanecrypt_core::joined::<{ ON_CPU.len() + ON_DEVICES.len() }>(ON_CPU, ON_DEVICES)
         };
         ALL
     }};

@@ -35,12 +35,12 @@ const BACKENDS: &[Backend] = &CPU_BACKENDS;
 #[cfg(feature = "cuda")]
 const BACKENDS: &[Backend] = {
     use crate::cuda::{BITSLICE, CONFLICT_FREE, TABLE_SHARED};
-    const ON_DEVICES: [Backend; 6] = lanecrypt_cuda::backends!(
+    const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
         "table-shared" => TABLE_SHARED,
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
     );
-    &lanecrypt_core::joined::<4, 6, 10>(&CPU_BACKENDS, &ON_DEVICES)
+    &lanecrypt_core::joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
 };
 
 const fn row<I: Implementation + core::fmt::Debug + 'static>(
