@@ -5,11 +5,11 @@ use alloc::boxed::Box;
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Platform,
-    Unavailable, joined,
+    Unavailable,
 };
 use lanecrypt_slicing::Word;
 
-use crate::{Bitslice, Key128, Key192, Key256, KeyLength, Reference, Table32, hardware};
+use crate::{Bitslice, Key128, Key192, Key256, KeyLength, Reference, Table32};
 
 /// AES and every way this crate computes it.
 pub static AES: CipherDescription = CipherDescription {
@@ -67,7 +67,7 @@ const CPU_BACKENDS: [Backend; 5] = [
         summary: "AES instructions, through the aes crate",
         available: || {
             let missing = Unavailable::because("this CPU has no AES instructions");
-            hardware::detected().then_some(()).ok_or(missing)
+            aes::hardware_accelerated().then_some(()).ok_or(missing)
         },
         create: create::<HardwareCiphers>,
     },
@@ -91,7 +91,7 @@ const BACKENDS: &[Backend] = {
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
     );
-    &joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
+    &lanecrypt_core::joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
 };
 
 /// One implementation with all key sizes.

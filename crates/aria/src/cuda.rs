@@ -29,13 +29,14 @@
 
 use alloc::vec::Vec;
 
+use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bitslice, KeyLength, compact,
-    schedule::{BothKeys, Bytes, MAX_ROUND_KEYS, RoundKeys},
+    Bitslice, Key128, Key192, Key256, KeyLength, compact,
+    schedule::{Bytes, RoundKeys},
 };
 
 /// ARIA-128 whose bulk methods run on a GPU.
@@ -46,6 +47,9 @@ pub type Aria192 = OnDevice<crate::Aria192>;
 pub type Aria256 = OnDevice<crate::Aria256>;
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
+
+/// Round keys of the longest key: 16 rounds and the last addition.
+const MAX_ROUND_KEYS: usize = 17;
 
 /// P1's 8-bit form: sixteen threads a block.
 pub static BYTEWISE: Family = Family::new(
@@ -92,7 +96,17 @@ fn folded_keys(key: &[u8]) -> KeyPair {
 }
 
 fn key_pair(key: &[u8], between: impl Fn(Words, bool) -> Words) -> KeyPair {
-    let keys: BothKeys<Bytes> = compact::expand(key);
+    match key.len() {
+        16 => sized_key_pair::<Key128>(key, between),
+        24 => sized_key_pair::<Key192>(key, between),
+        _ => sized_key_pair::<Key256>(key, between),
+    }
+}
+
+/// The keys from one whose length the family has checked.
+fn sized_key_pair<K: KeyLength>(key: &[u8], between: impl Fn(Words, bool) -> Words) -> KeyPair {
+    let key = Zeroizing::new(Array::from_fn(|i| key[i]));
+    let keys = compact::expand::<K>(&key);
     KeyPair {
         encrypt: kernel_keys(keys.of(Direction::Encrypt), &between),
         decrypt: kernel_keys(keys.of(Direction::Decrypt), &between),
@@ -127,7 +141,10 @@ fn fold(key: Words, is_odd: bool) -> Words {
 // ANCHOR_END: fold
 
 /// `AriaKeys` of `kernels/aria/keys.cuh`: first, up to 15 between, last, number of rounds.
-fn kernel_keys(keys: &RoundKeys<Bytes>, between: impl Fn(Words, bool) -> Words) -> Keys {
+fn kernel_keys<K: KeyLength>(
+    keys: &RoundKeys<K, Bytes>,
+    between: impl Fn(Words, bool) -> Words,
+) -> Keys {
     let keys = keys.used();
     let rounds = keys.len() - 1;
     let mut kernel_words = Zeroizing::new(Vec::with_capacity(4 * MAX_ROUND_KEYS + 4));

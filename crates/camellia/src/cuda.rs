@@ -28,13 +28,14 @@
 
 use alloc::vec::Vec;
 
+use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bitslice, KeyLength, compact,
-    schedule::{GROUP, MAX_GROUPS, Subkeys},
+    Bitslice, Key128, Key192, Key256, KeyLength, compact,
+    schedule::{GROUP, Subkeys},
     words::parts,
 };
 
@@ -46,6 +47,9 @@ pub type Camellia192 = OnDevice<crate::Camellia192>;
 pub type Camellia256 = OnDevice<crate::Camellia256>;
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
+
+/// Groups of six rounds that the longer keys have.
+const MAX_GROUPS: usize = 4;
 
 /// P2's merged table in global memory.
 pub static TABLE_GLOBAL: Family = Family::new(
@@ -93,7 +97,17 @@ pub static BITSLICE: Family = Family::new(
 );
 
 fn key_pair(key: &[u8]) -> KeyPair {
-    let subkeys = Subkeys::expand::<compact::Circuit>(key);
+    match key.len() {
+        16 => sized_key_pair::<Key128>(key),
+        24 => sized_key_pair::<Key192>(key),
+        _ => sized_key_pair::<Key256>(key),
+    }
+}
+
+/// The keys from one whose length the family has checked.
+fn sized_key_pair<K: KeyLength>(key: &[u8]) -> KeyPair {
+    let key = Zeroizing::new(Array::from_fn(|i| key[i]));
+    let subkeys = Subkeys::<K, u64>::expand::<compact::Circuit>(&key);
     KeyPair {
         encrypt: kernel_keys(&subkeys, Direction::Encrypt),
         decrypt: kernel_keys(&subkeys, Direction::Decrypt),
@@ -101,10 +115,10 @@ fn key_pair(key: &[u8]) -> KeyPair {
 }
 
 /// `CamelliaKeys` of `kernels/camellia/keys.cuh`: start, rounds, layers, end, number of groups.
-fn kernel_keys(subkeys: &Subkeys<u64>, direction: Direction) -> Keys {
+fn kernel_keys<K: KeyLength>(subkeys: &Subkeys<K, u64>, direction: Direction) -> Keys {
     let (rounds, layers) = (2 * GROUP * MAX_GROUPS, 4 * (MAX_GROUPS - 1));
     let mut words = Zeroizing::new(Vec::with_capacity(4 + rounds + layers + 4 + 4));
-    let groups = subkeys.groups();
+    let groups = Subkeys::<K, u64>::GROUPS;
     let [start, end] = subkeys.whitening(direction);
     words.extend(start.iter().flat_map(|&key| parts(key)));
     words.extend((0..GROUP * groups).flat_map(|i| parts(*subkeys.round(direction, i))));

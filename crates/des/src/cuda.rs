@@ -27,7 +27,7 @@
 
 use alloc::vec::Vec;
 
-use cipher::{Array, array::ArraySize, typenum::Unsigned};
+use cipher::{Array, array::ArraySize};
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice};
 use zeroize::Zeroizing;
@@ -121,7 +121,7 @@ fn kernel_keys<K: Keying>(rounds: &Rounds<K, u64>, direction: Direction) -> Keys
     let mut words = Zeroizing::new(Vec::with_capacity(room + 4));
     words.extend(rounds.in_order(direction).flat_map(|&key| word_key(key)));
     words.resize(room, 0);
-    words.extend([(K::Rounds::USIZE / ROUNDS) as u32, 0, 0, 0]);
+    words.extend([K::PASSES.len() as u32, 0, 0, 0]);
     Keys::new(words)
 }
 
