@@ -13,18 +13,20 @@ const KEY: &str = "000102030405060708090a0b0c0d0e0f";
 const PT: &str = "00112233445566778899aabbccddeeff";
 const CT: &str = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
-/// Runs `kat` with these arguments and `LANECRYPT_EXPECT`.
+/// The binary with these arguments, without the library of the kernels.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kat"));
+    command.args(arguments).env_remove("LANECRYPT_HOST_KERNELS").env_remove("LANECRYPT_EXPECT");
+    command
+}
+
 fn kat_expecting(expected: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_kat"))
-        .args(arguments)
-        .env_remove("LANECRYPT_HOST_KERNELS")
-        .env("LANECRYPT_EXPECT", expected)
-        .output()
-        .expect("the binary starts")
+    let mut command = command(arguments);
+    command.env("LANECRYPT_EXPECT", expected).output().expect("the binary starts")
 }
 
 fn kat(arguments: &[&str]) -> Output {
-    kat_expecting("", arguments)
+    command(arguments).output().expect("the binary starts")
 }
 
 /// Checks the exit code and the last line, and gives the standard output.
@@ -173,12 +175,17 @@ fn usage_errors_name_what_is_known() {
             if arguments[1] == "--cipher" { "known are aes" } else { "bitslice-u32, bitslice-u64" };
         contains(&errors, &[arguments[2], known]);
     }
-    let output = kat_expecting("abacus", &[path]);
-    assert_eq!(output.status.code(), Some(2));
-    contains(
-        &String::from_utf8_lossy(&output.stderr),
-        &["LANECRYPT_EXPECT", "abacus", "reference"],
-    );
+    for (list, named) in [
+        ("abacus", "no backend \"abacus\"; known are reference"),
+        ("aes/abacus", "no backend \"aes/abacus\"; known are reference"),
+        ("AES/reference", "no cipher \"AES\"; known are aes"),
+        ("", "\"\" has no backend"),
+        ("reference,", "\"reference,\" has no backend"),
+    ] {
+        let output = kat_expecting(list, &[path]);
+        assert_eq!(output.status.code(), Some(2), "{list:?}");
+        contains(&String::from_utf8_lossy(&output.stderr), &["LANECRYPT_EXPECT: ", named]);
+    }
     assert_eq!(kat(&[path, "--max-bytes", "64MB"]).status.code(), Some(2));
     assert_eq!(kat(&[path, "--json", "/no/such/folder/report.json"]).status.code(), Some(2));
 }
@@ -254,12 +261,72 @@ fn the_backends_of_a_platform_are_listed() {
 fn a_platform_restricts_what_runs() {
     let folder = folder(ECB, &[ecb_line("one", CT)]);
     let path = text_of(folder.path());
-    let text = ends(&kat(&[path, "--platform", "host"]), 0, "0 passed, 0 failed, 7 skipped");
+    let text = ends(&kat(&[path, "--platform", "host"]), 1, "0 passed, 0 failed, 7 skipped");
     contains(&text, &["host-bitslice ", "1 files, 7 backends"]);
     // Nothing that was asked for runs there, so nothing would be tested.
     let output = kat(&[path, "--platform", "cpu", "--backend", "cuda-bitslice"]);
     assert_eq!(output.status.code(), Some(2));
     contains(&String::from_utf8_lossy(&output.stderr), &["no chosen backend", "CPU"]);
+}
+
+#[test]
+fn nothing_run_is_a_failure() {
+    // A file without a line, another cipher's file, and backends of which none can run.
+    let empty = folder(ECB, &[]);
+    let output = kat(&[text_of(empty.path())]);
+    ends(&output, 1, "0 passed, 0 failed, 0 skipped");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    contains(&errors, &["nothing was run: no file has a line for a chosen cipher"]);
+    let one = folder(ECB, &[ecb_line("one", CT)]);
+    let path = text_of(one.path());
+    ends(&kat(&[path, "--cipher", "des"]), 1, "0 passed, 0 failed, 0 skipped");
+    let output = kat(&[path, "--backend", "host-bitslice"]);
+    ends(&output, 1, "0 passed, 0 failed, 1 skipped");
+    contains(
+        &String::from_utf8_lossy(&output.stderr),
+        &["nothing was run: every line was skipped"],
+    );
+}
+
+#[test]
+fn names_in_capitals_are_no_names() {
+    let folder = folder(&ECB.replace("aes", "AES"), &[ecb_line("one", CT)]);
+    let text = ends(&kat(&[text_of(folder.path())]), 1, "0 passed, 1 failed, 0 skipped");
+    contains(&text, &["some.txt:1: field cipher", "\"AES\"", "lower-case"]);
+}
+
+#[test]
+fn sums_are_checked() {
+    use sha2::{Digest, Sha256};
+    let folder = folder(ECB, &[ecb_line("one", CT)]);
+    let path = text_of(folder.path());
+    let arguments = [path, "--backend", "reference"];
+    let digest = hex::encode(Sha256::digest(
+        fs::read(folder.path().join("some.txt")).expect("the file was written"),
+    ));
+    let list = |text: &str| fs::write(folder.path().join("SHA256SUMS"), text).expect("a file");
+    list(&format!("{digest}  some.txt\n"));
+    ends(&kat(&arguments), 0, "1 passed, 0 failed, 0 skipped");
+    list(&format!("{digest}  some.txt\n{digest}  gone.txt\n"));
+    contains(&ends(&kat(&arguments), 1, "1 passed, 1 failed, 0 skipped"), &["gone.txt: "]);
+    list(&format!("{}  some.txt\n", digest.replace(&digest[..1], "g")));
+    contains(&ends(&kat(&arguments), 1, "1 passed, 1 failed, 0 skipped"), &["is not the one in"]);
+    list("");
+    contains(&ends(&kat(&arguments), 1, "1 passed, 1 failed, 0 skipped"), &["does not list it"]);
+}
+
+#[test]
+fn what_must_run_without_a_gpu_is_listed() {
+    let list = |option: &str| {
+        let output = kat(&[option]);
+        String::from_utf8(output.stdout).expect("names are UTF-8")
+    };
+    let (all, required) = (list("--list"), list("--list-required"));
+    let missing: Vec<_> = all.lines().filter(|name| !required.contains(name)).collect();
+    // On a CPU without AES instructions, aes/hardware is missing too.
+    assert!(missing.iter().all(|name| name.contains("/cuda-") || *name == "aes/hardware"));
+    assert_eq!(required.matches("/cuda-").count(), 0);
+    assert!(required.contains("aes/reference\n"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::{any::Any, fs};
 use lanecrypt::{
     Backend, CipherDescription, ConstantTime, Direction, Engine, Error, Platform, cipher::InOutBuf,
 };
-use lanecrypt_benches::kat::{Limits, Names, Report, Selection, run, sources};
+use lanecrypt_benches::kat::{Limits, Names, Report, Targets, run, sources};
 
 /// How an engine is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,11 @@ static TOY: CipherDescription = CipherDescription {
         toy!("reference", Cpu, Nothing),
         toy!("good-gpu", Cuda, Nothing),
         toy!("good-host", CudaOnHost, Nothing),
+        toy!("second-host", CudaOnHost, Nothing),
+        toy!("third-host", CudaOnHost, Nothing),
+        toy!("wrong-host", CudaOnHost, Decryption),
+        toy!("second-wrong-host", CudaOnHost, Decryption),
+        toy!("third-wrong-host", CudaOnHost, Decryption),
         toy!("last-block", Cpu, LastBlockOutOfPlace),
         toy!("decryption", Cpu, Decryption),
         toy!("fails", Cpu, Fails),
@@ -92,9 +97,9 @@ fn report(text: &str, backends: &[&str], limits: Limits) -> Report {
     fs::write(folder.path().join("toy.txt"), text).expect("a file");
     let backends = backends.iter().map(|&id| id.to_owned()).collect();
     let names = Names { backends, ..Names::default() };
-    let selection = Selection::new(&[&TOY], &names).expect("the names are known");
+    let targets = Targets::new(&[&TOY], &names).expect("the names are known");
     let sources = sources::read(&[folder.path().into()]);
-    run(&sources, &selection, &limits, &indicatif::ProgressBar::hidden())
+    run(&sources, &targets, &limits, &indicatif::ProgressBar::hidden())
 }
 
 /// Two blocks, with a key that shows every byte.
@@ -215,4 +220,62 @@ fn the_emulator_leaves_out_long_cbc_vectors() {
     );
     let limits = Limits { max_bytes: Some(1 << 20), ..Limits::default() };
     assert_eq!(report(&text, &backends, limits).total.skipped, 0);
+}
+
+/// Lines of two sources and two lengths: names, and how many of each.
+fn classes() -> String {
+    let key = "01".repeat(16);
+    let line = |id: &str, i: usize, blocks: usize| {
+        let (pt, ct) = ("00".repeat(16 * blocks), key.repeat(blocks));
+        format!("id={id}{i} key={key} pt={pt} ct={ct}\n")
+    };
+    let many = |id, count, blocks| (0..count).map(|i| line(id, i, blocks)).collect::<String>();
+    "# bcv1 cipher=toy mode=ecb expect=ok vectors=45\n# source: random\n".to_owned()
+        + &many("one", 30, 1)
+        + &many("four", 12, 4)
+        + "# source: weak keys\n"
+        + &many("weak", 2, 1)
+        + "# source: the only one\n"
+        + &many("only", 1, 1)
+}
+
+#[test]
+fn families_of_the_host_build_share_the_lines() {
+    let hosts = ["good-host", "second-host", "third-host"];
+    let by_default = report(&classes(), &[&["good"][..], &hosts].concat(), Limits::default());
+    let passed = |report: &Report, id: &str| {
+        let of_backend = report.cells.iter().find(|cell| cell.backend == id);
+        of_backend.map_or(0, |cell| cell.tally.passed)
+    };
+    assert_eq!(passed(&by_default, "good"), 45, "the CPU runs every line");
+    for id in hosts {
+        // A third of 30 and of 12, one of the two weak keys, and the only one of its kind.
+        assert_eq!(passed(&by_default, id), 10 + 4 + 1 + 1, "{id}");
+    }
+    let [skip] = &by_default.skips[..] else { panic!("{:?}", by_default.skips) };
+    assert!(skip.reason.starts_with("spread: "), "{}", skip.reason);
+    assert_eq!((skip.cases, skip.backends.len()), (3 * (45 - 16), 3));
+
+    let all = report(&classes(), &hosts, Limits { all_vectors: true, ..Limits::default() });
+    assert_eq!(all.total.to_string(), "135 passed, 0 failed, 0 skipped");
+    // A family that runs alone runs every line.
+    let alone = report(&classes(), &["second-host"], Limits::default());
+    assert_eq!(alone.total.to_string(), "45 passed, 0 failed, 0 skipped");
+}
+
+#[test]
+fn every_line_runs_on_a_family_and_on_the_same_one_each_time() {
+    // All families are wrong, so the failures are the lines that ran.
+    let hosts = ["wrong-host", "second-wrong-host", "third-wrong-host"];
+    let ran = || {
+        let failures = report(&classes(), &hosts, Limits::default()).failures.into_iter();
+        let mut ran: Vec<_> = failures.map(|failure| (failure.id, failure.backend)).collect();
+        ran.sort();
+        ran
+    };
+    let first = ran();
+    assert_eq!(first, ran());
+    let mut lines: Vec<_> = first.into_iter().map(|(id, _)| id).collect();
+    lines.dedup();
+    assert_eq!(lines.len(), 45);
 }

@@ -33,6 +33,9 @@ fn ended(result: Result<(), String>) -> ExitCode {
 
 fn measure(options: &Options) -> Result<(), String> {
     let environment = Environment::of_this_machine();
+    if environment.gpu_details.is_none() && options.gpu_only {
+        return Err(format!("--gpu-only, but there is no GPU: {}", environment.gpu));
+    }
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
@@ -46,6 +49,9 @@ fn measure(options: &Options) -> Result<(), String> {
 
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
+    if measurements.is_empty() {
+        return Err(format!("nothing was measured\n{}", skipped.join("\n")));
+    }
     let mut kernels = on_gpu.kernels;
     if kernels.is_empty() {
         kernels = gpu::compiled_kernels("sm_90");

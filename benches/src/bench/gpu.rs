@@ -49,7 +49,7 @@ fn backends<'a>(
     cipher: &'static CipherDescription,
 ) -> impl Iterator<Item = &'static Backend> + 'a {
     let on_gpu = |backend: &&Backend| backend.platform == Platform::Cuda;
-    cipher.backends.iter().filter(on_gpu).filter(|backend| options.takes(backend.id))
+    cipher.backends.iter().filter(on_gpu).filter(|backend| options.takes(cipher, backend))
 }
 
 /// Number of (backend, key size) pairs, for the progress bar.

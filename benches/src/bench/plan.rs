@@ -3,7 +3,10 @@
 use std::{fmt, sync::OnceLock};
 
 use clap::Parser;
-use lanecrypt::{Backend, CIPHERS, CipherDescription, Direction, Engine, Error, Platform, modes};
+use lanecrypt::{
+    Backend, CIPHERS, CipherDescription, Direction, Engine, Error, Platform, Selection,
+    SelectionError, modes,
+};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{self, Baseline};
@@ -28,9 +31,9 @@ pub(super) struct Options {
     /// operations in another order.
     #[arg(long, value_name = "NAME")]
     pub(super) cipher: Vec<String>,
-    /// Only these backends (repeat for several); baselines are always measured.
-    #[arg(long, value_name = "ID")]
-    pub(super) backend: Vec<String>,
+    /// Only these backends, as ID,CIPHER/ID (repeat for several); baselines are always measured.
+    #[arg(long, value_name = "LIST", value_parser = parse_backends)]
+    pub(super) backend: Vec<Selection>,
     /// Only these sizes, in bytes or with K, M, G (repeat for several).
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub(super) size: Vec<usize>,
@@ -50,6 +53,10 @@ fn parse_size(text: &str) -> Result<usize, String> {
     let bytes = parse_bytes(text)?;
     let size = usize::try_from(bytes).ok().filter(|&size| size > 0);
     size.ok_or_else(|| format!("{text} bytes cannot be measured"))
+}
+
+fn parse_backends(text: &str) -> Result<Selection, SelectionError> {
+    Selection::parse(text, CIPHERS)
 }
 
 /// Ciphers that do what another one does, in another order: measured where they are named.
@@ -196,7 +203,7 @@ impl Options {
         !self.quick || cipher.name == "hight"
     }
 
-    /// Names on the command line that do not exist, with those that do.
+    /// Names on the command line that do not exist, or not together.
     ///
     /// # Errors
     /// One sentence for a person.
@@ -204,20 +211,21 @@ impl Options {
         for name in &self.cipher {
             lanecrypt::find_cipher(name).map_err(|error| error.to_string())?;
         }
-        let known = || self.ciphers().flat_map(|cipher| cipher.backends).map(|backend| backend.id);
-        for id in &self.backend {
-            if !known().any(|known| known == id) {
-                let known = known().collect::<Vec<_>>().join(", ");
-                return Err(format!("there is no backend {id:?}; known are {known}"));
-            }
+        let names_one = |list: &Selection| {
+            self.ciphers().any(|cipher| cipher.backends.iter().any(|b| list.contains(cipher, b)))
+        };
+        if self.backend.iter().all(names_one) {
+            return Ok(());
         }
-        Ok(())
+        let ids = self.ciphers().flat_map(|cipher| cipher.backends).map(|backend| backend.id);
+        let known = ids.collect::<Vec<_>>().join(", ");
+        Err(format!("a --backend names none of the chosen ciphers'; they have {known}"))
     }
 
     /// Whether a backend is chosen.
     #[must_use]
-    pub(super) fn takes(&self, id: &str) -> bool {
-        self.backend.is_empty() || self.backend.iter().any(|chosen| chosen == id)
+    pub(super) fn takes(&self, cipher: &CipherDescription, backend: &Backend) -> bool {
+        self.backend.is_empty() || self.backend.iter().any(|list| list.contains(cipher, backend))
     }
 
     /// Key sizes to measure.
@@ -251,7 +259,7 @@ impl Options {
             );
             for contender in contenders(cipher) {
                 if let Contender::Backend(backend) = contender {
-                    if !self.takes(backend.id) {
+                    if !self.takes(cipher, backend) {
                         continue;
                     }
                     if let Err(reason) = (backend.available)() {
@@ -310,8 +318,10 @@ mod tests {
     fn unknown_names_are_refused_with_the_known_ones() {
         let options = Options::parse_from(["bench-all", "--cipher", "rot13"]);
         assert!(options.check().unwrap_err().contains("aes"));
-        let options = Options::parse_from(["bench-all", "--backend", "abacus"]);
-        assert!(options.check().unwrap_err().contains("bitslice-u64"));
+        let refused = Options::try_parse_from(["bench-all", "--backend", "abacus"]).unwrap_err();
+        assert!(refused.to_string().contains("bitslice-u64"), "{refused}");
+        let arguments = ["bench-all", "--backend", "hardware", "--cipher", "des"];
+        assert!(Options::parse_from(arguments).check().unwrap_err().contains("bitslice-u64"));
         let options = Options::parse_from(["bench-all", "--backend", "table32", "--cipher", "aes"]);
         assert_eq!(options.check(), Ok(()));
     }

@@ -25,50 +25,64 @@ pub enum Kind {
 
 /// A line whose mode this tool knows.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Case<'a> {
+pub(super) struct Case<'a> {
+    /// How many of the file's lines come before it.
+    pub(super) position: usize,
+    pub(super) line: Line<'a>,
+}
+
+/// A line of each kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Line<'a> {
     Vector(&'a Vector),
-    /// A step of a chain, and how many of the file's lines come before it.
-    Chain {
-        step: &'a MonteCarlo,
-        position: usize,
-    },
+    Chain(&'a MonteCarlo),
     Message(&'a BigMessage),
 }
 
-impl Case<'_> {
-    pub(super) fn kind(&self) -> Kind {
+impl<'a> Line<'a> {
+    fn kind(&self) -> Kind {
         match self {
             Self::Vector(_) => Kind::Vectors,
-            Self::Chain { .. } => Kind::Mct,
+            Self::Chain(_) => Kind::Mct,
             Self::Message(_) => Kind::Big,
         }
     }
 
+    /// The mode as the file writes it.
+    pub(super) fn mode_name(&self) -> &'a str {
+        match self {
+            Self::Vector(vector) => &vector.mode,
+            Self::Chain(step) => &step.mode,
+            Self::Message(message) => &message.mode,
+        }
+    }
+}
+
+impl Case<'_> {
+    pub(super) fn kind(&self) -> Kind {
+        self.line.kind()
+    }
+
     /// The line's name and its number in the file.
     pub(super) fn place(&self) -> (&str, usize) {
-        match self {
-            Self::Vector(vector) => (&vector.id, vector.line),
-            Self::Chain { step, .. } => (&step.id, step.line),
-            Self::Message(message) => (&message.id, message.line),
+        match self.line {
+            Line::Vector(vector) => (&vector.id, vector.line),
+            Line::Chain(step) => (&step.id, step.line),
+            Line::Message(message) => (&message.id, message.line),
         }
     }
 
     pub(super) fn mode(&self) -> Mode {
-        let name = match self {
-            Self::Vector(vector) => &vector.mode,
-            Self::Chain { step, .. } => &step.mode,
-            Self::Message(message) => &message.mode,
-        };
-        known_mode(self.kind(), name).expect("cases_of takes lines of known modes only")
+        known_mode(self.kind(), self.line.mode_name()).expect("cases_of takes known modes only")
     }
 
     /// Runs the line on a backend: what differs from the file, nothing if the case passes.
     pub(super) fn check(&self, backend: &Backend) -> Vec<Difference> {
         let mode = self.mode();
-        let check = || match self {
-            Self::Vector(vector) => vector::check(vector, mode, backend),
-            Self::Chain { step, .. } => chain::check(step, backend),
-            Self::Message(message) => message::check(message, mode, backend),
+        let check = || match self.line {
+            Line::Vector(vector) => vector::check(vector, mode, backend),
+            Line::Chain(step) => chain::check(step, backend),
+            Line::Message(message) => message::check(message, mode, backend),
         };
         // A backend that panics fails its case and lets the others run.
         catch_unwind(AssertUnwindSafe(check))
@@ -78,23 +92,23 @@ impl Case<'_> {
 
 /// The cases of a file, and the modes that this tool does not know, each with its number of lines.
 pub(super) fn cases_of(file: &VectorFile) -> (Vec<Case<'_>>, Vec<(&str, usize)>) {
-    let all: Vec<(&str, Case<'_>)> = match &file.lines {
-        Lines::Vectors(lines) => lines.iter().map(|l| (&l.mode[..], Case::Vector(l))).collect(),
-        Lines::MonteCarlo(lines) => {
-            let chain = |(position, step)| Case::Chain { step, position };
-            let modes = lines.iter().map(|line| &line.mode[..]);
-            modes.zip(lines.iter().enumerate().map(chain)).collect()
-        }
-        Lines::Big(lines) => lines.iter().map(|l| (&l.mode[..], Case::Message(l))).collect(),
+    let lines: Vec<Line<'_>> = match &file.lines {
+        Lines::Vectors(lines) => lines.iter().map(Line::Vector).collect(),
+        Lines::MonteCarlo(lines) => lines.iter().map(Line::Chain).collect(),
+        Lines::Big(lines) => lines.iter().map(Line::Message).collect(),
         // The enum is open: a kind of file that is younger than this tool.
         _ => Vec::new(),
     };
     let mut cases = Vec::new();
     let mut unknown: Vec<(&str, usize)> = Vec::new();
-    for (name, case) in all {
-        if known_mode(case.kind(), name).is_some() {
+    for (position, line) in lines.into_iter().enumerate() {
+        let case = Case { position, line };
+        if known_mode(case.kind(), line.mode_name()).is_some() {
             cases.push(case);
-        } else if let Some((_, lines)) = unknown.iter_mut().find(|(mode, _)| *mode == name) {
+            continue;
+        }
+        let name = line.mode_name();
+        if let Some((_, lines)) = unknown.iter_mut().find(|(mode, _)| *mode == name) {
             *lines += 1;
         } else {
             unknown.push((name, 1));

@@ -1,7 +1,6 @@
 //! The command line of `kat`.
 
 use std::{
-    env,
     fs::File,
     io::{self, IsTerminal, Write},
     path::PathBuf,
@@ -10,9 +9,9 @@ use std::{
 
 use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lanecrypt::{CIPHERS, Platform};
+use lanecrypt::{CIPHERS, Platform, Selection};
 
-use super::{Limits, Names, Report, Selection, Target, print, run, sources};
+use super::{Limits, Names, Report, Tally, Targets, print, run, sources};
 use crate::size::parse_bytes;
 
 /// The exit code of a command line that cannot be followed.
@@ -25,7 +24,8 @@ Monte Carlo steps must end as the file says; long messages must have the file's 
 back.
 
 A case is one line on one backend. Lines of ciphers or modes that are not known here count as \
-skipped, once each; lines that cannot be read count as failed.";
+skipped, once each; lines that cannot be read count as failed. Where a folder has a SHA256SUMS, \
+files that are not as it says count as failed too.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,11 +36,13 @@ Examples:
   kat --json report.json ~/more-vectors      somebody else's vectors, and a report for programs
 
 Environment:
-  LANECRYPT_EXPECT=ID,ID   backends that must be able to run here: if not, their cases fail
+  LANECRYPT_EXPECT=LIST    backends that must be able to run here, as ID,CIPHER/ID: if one is not,
+                           its cases fail
   LANECRYPT_HOST_KERNELS   the library of the kernels compiled for this CPU (host-* backends)
   LANECRYPT_DEVICE         the number of the GPU to use
 
-Exit codes: 0 nothing failed, 1 something failed, 2 the command line is wrong.";
+Exit codes: 0 all that ran passed, 1 something failed or nothing ran, 2 the command line or
+LANECRYPT_EXPECT is wrong.";
 
 /// Known-answer tests of every backend of every cipher.
 #[derive(Clone, Debug, Parser)]
@@ -51,8 +53,8 @@ pub struct Arguments {
     #[arg(value_name = "DIR|FILE", default_value = "vectors")]
     paths: Vec<PathBuf>,
 
-    /// Runs only this backend (may be repeated): cuda-bitslice, or aes/cuda-bitslice.
-    #[arg(long = "backend", value_name = "ID")]
+    /// Runs only these backends (may be repeated): cuda-bitslice, or aes/cuda-bitslice,aes/table32.
+    #[arg(long = "backend", value_name = "LIST")]
     backends: Vec<String>,
 
     /// Runs only this cipher (may be repeated); files of others are left out.
@@ -67,6 +69,11 @@ pub struct Arguments {
     #[arg(long)]
     list: bool,
 
+    /// Prints those of them that must run without a GPU: not those of GPUs, and not those whose
+    /// instructions this CPU lacks.
+    #[arg(long, conflicts_with = "list")]
+    list_required: bool,
+
     /// Leaves out long messages over N bytes; suffixes K, M and G are powers of 1024.
     ///
     /// 64M by default, and less where that would take long: 1 MiB on the reference; 1 MiB in CBC
@@ -74,6 +81,13 @@ pub struct Arguments {
     /// MiB, none in CBC, and no ordinary CBC vectors over 16 blocks. N given here holds everywhere.
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
+
+    /// Runs every vector on every family of the host build of the kernels.
+    ///
+    /// By default a vector runs on one of a cipher's families there, chosen by a hash of its name,
+    /// and each family runs one at least of every mode, key size, length and source in a file.
+    #[arg(long)]
+    all_vectors: bool,
 
     /// Runs all Monte Carlo steps on GPUs and the host build of the kernels, not the first 6 of a
     /// file there and 2 here.
@@ -110,36 +124,45 @@ impl Arguments {
     /// Does what the command line says; the exit code of the process.
     #[must_use]
     pub fn execute(&self) -> ExitCode {
-        match self.execute_checked() {
-            Ok(failed) => ExitCode::from(u8::from(failed > 0)),
-            Err(error) => {
-                eprintln!("error: {error}");
-                ExitCode::from(USAGE)
-            }
-        }
+        self.execute_checked().unwrap_or_else(|error| {
+            eprintln!("error: {error}");
+            ExitCode::from(USAGE)
+        })
     }
 
-    /// The number of failed cases.
-    fn execute_checked(&self) -> Result<usize, String> {
-        let selection =
-            Selection::new(CIPHERS, &self.names()).map_err(|error| error.to_string())?;
-        if self.list {
-            let line = |target: &Target| target.name() + "\n";
-            print_out(&selection.targets().iter().map(line).collect::<String>());
-            return Ok(0);
+    fn execute_checked(&self) -> Result<ExitCode, String> {
+        let targets = Targets::new(CIPHERS, &self.names()?).map_err(|error| error.to_string())?;
+        if self.list || self.list_required {
+            let listed = targets.all().iter().filter(|target| self.list || target.is_required());
+            print_out(&listed.map(|target| target.name() + "\n").collect::<String>());
+            return Ok(ExitCode::SUCCESS);
         }
-        self.report(&selection).map(|report| report.total.failed)
+        let Tally { passed, failed, skipped } = self.report(&targets)?.total;
+        if passed + failed == 0 {
+            eprintln!(
+                "error: nothing was run: {}",
+                match skipped {
+                    0 => "no file has a line for a chosen cipher",
+                    _ => "every line was skipped",
+                }
+            );
+        }
+        Ok(ExitCode::from(u8::from(failed > 0 || passed == 0)))
     }
 
-    fn report(&self, selection: &Selection) -> Result<Report, String> {
+    fn report(&self, targets: &Targets) -> Result<Report, String> {
         // Opened first, so that a wrong path is known before a long run and not after it.
         let json = self.json.as_ref().map(|path| {
             let file = File::create(path);
             file.map_err(|error| format!("cannot write {}: {error}", path.display()))
         });
         let json = json.transpose()?;
-        let limits = Limits { max_bytes: self.max_bytes, all_chains: self.all_mct };
-        let report = run(&sources::read(&self.paths), selection, &limits, &progress_bar());
+        let limits = Limits {
+            max_bytes: self.max_bytes,
+            all_chains: self.all_mct,
+            all_vectors: self.all_vectors,
+        };
+        let report = run(&sources::read(&self.paths), targets, &limits, &progress_bar());
         print_out(&print::render(&report, io::stdout().is_terminal()));
         if let Some(mut file) = json {
             let written = serde_json::to_writer_pretty(&mut file, &report).map_err(io::Error::from);
@@ -150,15 +173,13 @@ impl Arguments {
         Ok(report)
     }
 
-    fn names(&self) -> Names {
-        let expected = env::var("LANECRYPT_EXPECT").unwrap_or_default();
-        let ids = expected.split(',').map(str::trim).filter(|id| !id.is_empty());
-        Names {
+    fn names(&self) -> Result<Names, String> {
+        Ok(Names {
             ciphers: self.ciphers.clone(),
             backends: self.backends.clone(),
             platform: self.platform.map(Platform::from),
-            expected: ids.map(str::to_owned).collect(),
-        }
+            expected: Selection::expected().map_err(|error| error.to_string())?,
+        })
     }
 }
 

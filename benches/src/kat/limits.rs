@@ -2,7 +2,10 @@
 
 use lanecrypt::{Mode, Platform};
 
-use super::{case::Case, selection::Target};
+use super::{
+    case::{Case, Line},
+    targets::Target,
+};
 
 /// The default of `--max-bytes`: 64 MiB.
 const MAX_BYTES: u64 = 64 << 20;
@@ -24,14 +27,16 @@ pub struct Limits {
     pub max_bytes: Option<u64>,
     /// Whether devices run every line of Monte Carlo files too.
     pub all_chains: bool,
+    /// Whether every family of the host build runs every line, instead of its share.
+    pub all_vectors: bool,
 }
 
 impl Limits {
     /// Why this case is left out on this backend, if it is.
     pub(super) fn leave_out(&self, case: &Case<'_>, target: &Target) -> Option<String> {
         let platform = target.backend.platform;
-        match case {
-            Case::Vector(vector) => {
+        match case.line {
+            Line::Vector(vector) => {
                 let blocks = vector.ct.len() / target.cipher.block_bytes;
                 let is_slow = platform == Platform::CudaOnHost && case.mode() == Mode::Cbc;
                 (is_slow && blocks > CBC_BLOCKS && self.max_bytes.is_none()).then(|| {
@@ -41,20 +46,20 @@ impl Limits {
                     )
                 })
             }
-            Case::Chain { position, .. } => {
+            Line::Chain(_) => {
                 let first = match platform {
                     Platform::Cuda => CHAINS,
                     Platform::CudaOnHost => EMULATED_CHAINS,
                     Platform::Cpu => return None,
                 };
-                (!self.all_chains && *position >= first).then(|| {
+                (!self.all_chains && case.position >= first).then(|| {
                     format!(
                         "a chain is a launch a block, so only the first {first} of a file run; \
                          --all-mct runs all"
                     )
                 })
             }
-            Case::Message(message) => self.too_long(message.len, case.mode(), target),
+            Line::Message(message) => self.too_long(message.len, case.mode(), target),
         }
     }
 

@@ -220,3 +220,17 @@ pub(super) struct Part {
     pub(super) failures: Vec<Failure>,
     pub(super) skips: Vec<Skip>,
 }
+
+impl Part {
+    /// Adds a case of a backend that was left out, by name or as one of many.
+    pub(super) fn add_skip(&mut self, reason: String, name: Option<&str>, backend: String) {
+        let names = name.map(str::to_owned);
+        if let Some(skip) = self.skips.iter_mut().find(|skip| skip.reason == reason) {
+            skip.names.extend(names);
+            skip.cases += 1;
+        } else {
+            let names = names.into_iter().collect();
+            self.skips.push(Skip { reason, names, backends: vec![backend], cases: 1 });
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use lanecrypt::{Mode, Platform};
+use lanecrypt::{Mode, Platform, Unavailable};
 use lanecrypt_reference::vectors::{Lines, VectorFile};
 use rayon::prelude::*;
 
@@ -11,18 +11,22 @@ use super::{
     case::{Case, cases_of},
     limits::Limits,
     report::{Cell, Failure, Part, Report, Skip, Tally},
-    selection::{Selection, Target, Wish},
     sources::Sources,
+    spread::{self, Share},
+    targets::{Target, Targets, Wish},
 };
 
 /// Lines of a job; a long message is a job of its own.
 const LINES: usize = 128;
 
+/// Why a family of the host build leaves a line out.
+const SPREAD: &str = "spread: another family of the host build runs it; --all-vectors runs all";
+
 /// Runs every line on every chosen backend. `progress` counts cases.
 #[must_use]
 pub fn run(
     sources: &Sources,
-    selection: &Selection,
+    targets: &Targets,
     limits: &Limits,
     progress: &ProgressBar,
 ) -> Report {
@@ -34,7 +38,7 @@ pub fn run(
     let mut planned = Vec::new();
     for source in &sources.files {
         let file = &source.file;
-        let wish = selection.wish(&file.header.cipher);
+        let wish = targets.wish(&file.header.cipher);
         if wish == Wish::LeaveOut {
             continue;
         }
@@ -51,9 +55,9 @@ pub fn run(
         for (mode, lines) in unknown {
             report.add_unknown(format!("no mode {mode:?} here"), &file.name, lines);
         }
-        planned.push((file, cases));
+        planned.push(Planned::new(file, cases, targets, limits));
     }
-    for part in run_jobs(&jobs(&planned, selection), limits, progress) {
+    for part in run_jobs(&jobs(&planned), limits, progress) {
         report.add(part);
     }
     report.join_skips();
@@ -62,22 +66,44 @@ pub fn run(
     report
 }
 
+/// A file's cases, and what runs them.
+struct Planned<'a> {
+    file: &'a VectorFile,
+    cases: Vec<(Case<'a>, Option<Share>)>,
+    targets: Vec<&'a Target>,
+}
+
+impl<'a> Planned<'a> {
+    fn new(
+        file: &'a VectorFile,
+        cases: Vec<Case<'a>>,
+        targets: &'a Targets,
+        limits: &Limits,
+    ) -> Self {
+        let targets: Vec<_> = targets.of(&file.header.cipher).collect();
+        let shares = spread::shares(file, &cases, &targets, limits);
+        Self { file, cases: cases.into_iter().zip(shares).collect(), targets }
+    }
+}
+
 /// A few lines of a file on one backend.
 struct Job<'a> {
     file: &'a VectorFile,
-    cases: &'a [Case<'a>],
+    cases: &'a [(Case<'a>, Option<Share>)],
     target: &'a Target,
+    /// Its number among the families of the host build, where it is one.
+    family: Option<usize>,
 }
 
-fn jobs<'a>(
-    planned: &'a [(&'a VectorFile, Vec<Case<'a>>)],
-    selection: &'a Selection,
-) -> Vec<Job<'a>> {
+fn jobs<'a>(planned: &'a [Planned<'a>]) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
-    for (file, cases) in planned {
+    for Planned { file, cases, targets } in planned {
         let lines = if matches!(file.lines, Lines::Big(_)) { 1 } else { LINES };
-        for target in selection.targets_of(&file.header.cipher) {
-            jobs.extend(cases.chunks(lines).map(|cases| Job { file, cases, target }));
+        let mut families = 0..;
+        for target in targets {
+            let family = spread::takes_shares(target).then(|| families.next()).flatten();
+            let job = |cases| Job { file, cases, target, family };
+            jobs.extend(cases.chunks(lines).map(job));
         }
     }
     jobs
@@ -108,14 +134,22 @@ impl Job<'_> {
             progress.inc(self.cases.len() as u64);
             return part;
         }
-        for case in self.cases {
-            match limits.leave_out(case, self.target) {
-                Some(reason) => self.skip(case, reason, &mut part),
-                None => self.check(case, &mut part),
+        for (case, share) in self.cases {
+            if let Some(reason) = limits.leave_out(case, self.target) {
+                self.skip(case, reason, &mut part);
+            } else if self.leaves_to_others(*share) {
+                self.count(case, Tally { skipped: 1, ..Tally::default() }, &mut part);
+                part.add_skip(SPREAD.to_owned(), None, self.target.name());
+            } else {
+                self.check(case, &mut part);
             }
             progress.inc(1);
         }
         part
+    }
+
+    fn leaves_to_others(&self, share: Option<Share>) -> bool {
+        matches!((share, self.family), (Some(share), Some(family)) if !share.is_of(family))
     }
 
     fn check(&self, case: &Case<'_>, part: &mut Part) {
@@ -139,25 +173,18 @@ impl Job<'_> {
 
     fn skip(&self, case: &Case<'_>, reason: String, part: &mut Part) {
         self.count(case, Tally { skipped: 1, ..Tally::default() }, part);
-        let id = case.place().0.to_owned();
-        if let Some(skip) = part.skips.iter_mut().find(|skip| skip.reason == reason) {
-            skip.names.push(id);
-            skip.cases += 1;
-        } else {
-            let backends = vec![self.target.name()];
-            part.skips.push(Skip { reason, names: vec![id], backends, cases: 1 });
-        }
+        part.add_skip(reason, Some(case.place().0), self.target.name());
     }
 
     /// Every case skipped, or failed where the backend was expected to be there.
-    fn note_unavailable(&self, reason: &str, part: &mut Part) {
+    fn note_unavailable(&self, reason: &Unavailable, part: &mut Part) {
         let cases = self.cases.len();
         let tally = if self.target.is_expected {
             Tally { failed: 1, ..Tally::default() }
         } else {
             Tally { skipped: 1, ..Tally::default() }
         };
-        for case in self.cases {
+        for (case, _) in self.cases {
             self.count(case, tally, part);
         }
         if self.target.is_expected {
@@ -170,7 +197,7 @@ impl Job<'_> {
             });
         } else {
             let backends = vec![self.target.name()];
-            let reason = reason.to_owned();
+            let reason = reason.to_string();
             part.skips.push(Skip { reason, names: Vec::new(), backends, cases });
         }
     }

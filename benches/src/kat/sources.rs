@@ -7,7 +7,7 @@ use std::{
 
 use lanecrypt_reference::vectors::{FormatError, VectorError, VectorFile};
 
-use super::report::Failure;
+use super::{report::Failure, sums};
 
 /// Everything that was read.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Source {
 }
 
 /// Reads files, and all `*.txt` in folders and the folders in them (links to folders are not
-/// followed), each folder in the order of its names.
+/// followed), each folder in the order of its names. A folder's `SHA256SUMS` is checked.
 #[must_use]
 pub fn read(paths: &[PathBuf]) -> Sources {
     let mut sources = Sources::default();
@@ -44,7 +44,7 @@ pub fn read(paths: &[PathBuf]) -> Sources {
             Ok(()) if files.len() == before => {
                 sources.failures.push(unreadable(path, "no *.txt file is in this folder"));
             }
-            Ok(()) => {}
+            Ok(()) => sources.failures.extend(sums::check(path, &files[before..])),
         }
     }
     let mut seen = Vec::new();
@@ -79,7 +79,7 @@ fn text_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-fn unreadable(path: &Path, what: &str) -> Failure {
+pub(super) fn unreadable(path: &Path, what: &str) -> Failure {
     Failure {
         file: path.display().to_string(),
         cases: 1,

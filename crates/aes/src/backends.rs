@@ -66,7 +66,7 @@ const CPU_BACKENDS: [Backend; 5] = [
         constant_time: ConstantTime::Yes,
         summary: "AES instructions, through the aes crate",
         available: || {
-            let missing = Unavailable::because("this CPU has no AES instructions");
+            let missing = Unavailable::of_the_cpu("this CPU has no AES instructions");
             aes::hardware_accelerated().then_some(()).ok_or(missing)
         },
         create: create::<HardwareCiphers>,

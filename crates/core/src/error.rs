@@ -33,6 +33,7 @@ pub struct Unavailable {
     reason: alloc::borrow::Cow<'static, str>,
     #[cfg(not(feature = "alloc"))]
     reason: &'static str,
+    is_of_the_cpu: bool,
 }
 
 impl Unavailable {
@@ -40,14 +41,27 @@ impl Unavailable {
     #[must_use]
     #[allow(clippy::useless_conversion, reason = "with `alloc` the field is a Cow")]
     pub fn because(reason: &'static str) -> Self {
-        Self { reason: reason.into() }
+        Self { reason: reason.into(), is_of_the_cpu: false }
+    }
+
+    /// The instructions that this CPU lacks: the one reason that is no defect of a machine set up
+    /// for tests.
+    #[must_use]
+    pub fn of_the_cpu(reason: &'static str) -> Self {
+        Self { is_of_the_cpu: true, ..Self::because(reason) }
+    }
+
+    /// Whether this CPU lacks instructions.
+    #[must_use]
+    pub fn is_of_the_cpu(&self) -> bool {
+        self.is_of_the_cpu
     }
 
     /// A reason composed at run time.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn because_of(reason: alloc::string::String) -> Self {
-        Self { reason: reason.into() }
+        Self { reason: reason.into(), is_of_the_cpu: false }
     }
 }
 

@@ -20,6 +20,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod selection;
+
 use std::fmt;
 
 pub use cipher;
@@ -35,6 +37,7 @@ pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
 pub use lanecrypt_seed as seed;
+pub use selection::{EXPECT, Selection, SelectionError};
 
 /// Every cipher, each with every way to compute it.
 pub static CIPHERS: &[&CipherDescription] = &[

@@ -1,7 +1,7 @@
 //! Every backend of every cipher against the reference: a trial per backend and property.
 //!
 //! A backend that cannot run is listed as ignored, with the reason on standard error; the
-//! environment variable `LANECRYPT_EXPECT=id,id` makes that a failure.
+//! environment variable `LANECRYPT_EXPECT=id,cipher/id` makes that a failure.
 
 mod common;
 
@@ -14,7 +14,8 @@ use std::{
 
 use common::{Outcome, Property, noise};
 use lanecrypt::{
-    Backend, CIPHERS, CipherDescription, Counter, Direction, Engine, Error, cipher::InOutBuf,
+    Backend, CIPHERS, CipherDescription, Counter, Direction, Engine, Error, Platform, Selection,
+    cipher::InOutBuf,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -28,7 +29,7 @@ type Answers = HashMap<(usize, Direction), Arc<Vec<u8>>>;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let expected = common::expected_ids();
+    let expected = common::expected();
     let mut trials = Vec::new();
     for cipher in CIPHERS {
         let oracle = Arc::new(Oracle::new(cipher));
@@ -36,7 +37,41 @@ fn main() -> ExitCode {
             trials.extend(backend_trials(cipher, backend, &oracle, &expected));
         }
     }
+    #[cfg(feature = "host-kernels")]
+    trials.extend(registry_trials(&expected));
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// What holds of the backends of the kernels together, where they can run without a GPU.
+#[cfg(feature = "host-kernels")]
+fn registry_trials(expected: &Selection) -> Vec<Trial> {
+    let backends: Vec<_> = CIPHERS
+        .iter()
+        .flat_map(|&cipher| cipher.backends.iter().map(move |backend| (cipher, backend)))
+        .filter(|(_, backend)| backend.platform == Platform::CudaOnHost)
+        .collect();
+    let reason = backends.iter().find_map(|(_, backend)| (backend.available)().err());
+    let reason = reason.as_ref().map(|reason| reason as &dyn Display);
+    let is_expected = backends.iter().any(|(cipher, backend)| expected.contains(cipher, backend));
+    let properties: [(&str, Property<_>); 1] = [("every_module_is_run", every_module_is_run)];
+    common::trials("registry", reason, is_expected, backends, &properties)
+}
+
+/// A module that no backend runs is dead, or its family is missing in a cipher's table.
+#[cfg(feature = "host-kernels")]
+fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Backend)>) -> Outcome {
+    use lanecrypt::cuda;
+    let mut run = std::collections::HashSet::new();
+    for (cipher, backend) in backends {
+        let engine = (backend.create)(&noise(cipher.key_bytes[0], 1))
+            .map_err(|error| format!("{}/{}: {error}", cipher.name, backend.id))?;
+        let engine = engine.as_any().downcast_ref::<cuda::Engine>().ok_or("no device engine")?;
+        run.insert(engine.program().ecb_encrypt().module().name);
+    }
+    match cuda::kernels::MODULES.iter().find(|module| !run.contains(module.name)) {
+        Some(module) => Err(format!("no backend runs the module {}", module.name).into()),
+        None => Ok(()),
+    }
 }
 
 /// The trials of one backend; where it cannot run, ignored or failing ones.
@@ -44,7 +79,7 @@ fn backend_trials(
     cipher: &'static CipherDescription,
     backend: &'static Backend,
     oracle: &Arc<Oracle>,
-    expected: &[String],
+    expected: &Selection,
 ) -> Vec<Trial> {
     let properties: [(&str, Property<Case>); 6] = [
         ("ecb_at_batch_boundaries", ecb_at_batch_boundaries),
@@ -57,7 +92,7 @@ fn backend_trials(
     let name = format!("{}::{}", cipher.name, backend.id);
     let reason = (backend.available)().err();
     let reason = reason.as_ref().map(|reason| reason as &dyn Display);
-    let is_expected = expected.iter().any(|id| id == backend.id);
+    let is_expected = expected.contains(cipher, backend);
     let case = Case { cipher, backend, oracle: oracle.clone() };
     common::trials(&name, reason, is_expected, case, &properties)
 }

@@ -241,12 +241,13 @@ fn parse_header(line: &str) -> Result<(Kind, Header), Problem> {
     let (mode, expectation) = match kind {
         // A file of several modes leaves the mode to its lines.
         Kind::Vectors => {
-            let mode = fields.optional("mode").map(ToString::to_string);
+            let mode = fields.optional("mode").map(|_| fields.lower_case_name("mode"));
+            let mode = mode.transpose()?.map(ToString::to_string);
             (mode, Some(expectation(fields.required("expect")?)?))
         }
         Kind::MonteCarlo | Kind::Big => (None, None),
     };
-    let cipher = fields.name("cipher")?.to_string();
+    let cipher = fields.lower_case_name("cipher")?.to_string();
     let stated = fields.number(kind.count_field())?;
     Ok((kind, Header { cipher, mode, expectation, stated }))
 }

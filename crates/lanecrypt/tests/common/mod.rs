@@ -2,6 +2,7 @@
 
 use std::{fmt::Display, sync::Arc};
 
+use lanecrypt::Selection;
 use libtest_mimic::{Failed, Trial};
 
 /// The result of a trial.
@@ -9,10 +10,13 @@ pub(crate) type Outcome = Result<(), Failed>;
 /// Something that holds for a case.
 pub(crate) type Property<Case> = fn(&Case) -> Outcome;
 
-/// The ids that the environment variable `LANECRYPT_EXPECT` names: one that cannot run fails.
-pub(crate) fn expected_ids() -> Vec<String> {
-    let ids = std::env::var("LANECRYPT_EXPECT").unwrap_or_default();
-    ids.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect()
+/// The backends that `LANECRYPT_EXPECT` lists: one that cannot run fails. Ends the process where
+/// the variable is no list of backends.
+pub(crate) fn expected() -> Selection {
+    Selection::expected().unwrap_or_else(|error| {
+        eprintln!("{error}");
+        std::process::exit(2)
+    })
 }
 
 /// A trial a property. Where the case is unavailable they are ignored, with the reason on standard

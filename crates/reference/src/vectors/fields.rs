@@ -54,6 +54,16 @@ impl<'text> Fields<'text> {
         }
     }
 
+    /// The name of a cipher or mode, which the line must have.
+    pub(super) fn lower_case_name(&self, field: &'static str) -> Result<&'text str, Problem> {
+        match self.name(field)? {
+            name if name.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                Err(invalid(field, name, "a lower-case name"))
+            }
+            name => Ok(name),
+        }
+    }
+
     /// The bytes of a hex field that the line must have; there may be none.
     pub(super) fn bytes(&self, field: &'static str) -> Result<Vec<u8>, Problem> {
         decode(field, self.required(field)?)

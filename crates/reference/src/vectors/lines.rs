@@ -129,7 +129,7 @@ impl Line for Vector {
     fn from_fields(fields: &Fields<'_>, header: &Header, line: usize) -> Result<Self, Problem> {
         let mode = match header.mode.as_deref() {
             Some(mode) if fields.optional("mode").is_none() => mode.to_string(),
-            _ => fields.name("mode")?.to_string(),
+            _ => fields.lower_case_name("mode")?.to_string(),
         };
         check_mode_fields(fields, &mode, &["iv", "aad", "tag"])?;
         let outcome = outcome(fields, header)?;
@@ -171,7 +171,7 @@ impl Line for MonteCarlo {
     fn from_fields(fields: &Fields<'_>, _: &Header, line: usize) -> Result<Self, Problem> {
         let chain = Self {
             id: fields.name("id")?.to_string(),
-            mode: fields.name("mode")?.to_string(),
+            mode: fields.lower_case_name("mode")?.to_string(),
             direction: direction(fields.required("dir")?)?,
             inner: fields.number("inner")?,
             step: fields.number("step")?,
@@ -207,7 +207,7 @@ impl Line for BigMessage {
         &["id", "mode", "unit", "key", "iv", "seed", "len", "sha256", "tag", "note"];
 
     fn from_fields(fields: &Fields<'_>, _: &Header, line: usize) -> Result<Self, Problem> {
-        let mode = fields.name("mode")?.to_string();
+        let mode = fields.lower_case_name("mode")?.to_string();
         check_mode_fields(fields, &mode, &["iv", "tag"])?;
         let unit = match fields.optional("unit") {
             Some("0") => return Err(invalid("unit", "0", "1 or more")),

@@ -1,18 +1,18 @@
 //! Which ciphers and backends run, chosen by name out of a registry.
 
-use lanecrypt::{Backend, CipherDescription, Platform};
+use lanecrypt::{Backend, CipherDescription, Platform, Selection, SelectionError, Unavailable};
 
 /// What was chosen by name. An empty list of ciphers or backends means all of them.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Ciphers to run.
     pub ciphers: Vec<String>,
-    /// Backends to run: `bitslice-u64`, or `aes/bitslice-u64` for one cipher's only.
+    /// Backends to run: lists as [`Selection`] reads them.
     pub backends: Vec<String>,
     /// The platform whose backends run; without one, all.
     pub platform: Option<Platform>,
-    /// Backends that must be able to run here, spelled likewise: `LANECRYPT_EXPECT`.
-    pub expected: Vec<String>,
+    /// Backends that must be able to run here. They may be of a cipher that does not run this time.
+    pub expected: Selection,
 }
 
 /// A name that the registry does not have, or names that nothing has together.
@@ -26,16 +26,9 @@ pub enum UnknownName {
         /// The registry's names.
         known: String,
     },
-    /// No such backend of the chosen ciphers.
-    #[error("{origin}: there is no backend {given:?}; known are {known}")]
-    Backend {
-        /// Where the id was given.
-        origin: &'static str,
-        /// The id given.
-        given: String,
-        /// The ids of the chosen ciphers.
-        known: String,
-    },
+    /// No list of backends of the chosen ciphers.
+    #[error("--backend: {0}")]
+    Backend(#[from] SelectionError),
     /// The chosen backends are all of other platforms.
     #[error("no chosen backend is of the platform {0}")]
     Platform(Platform),
@@ -49,7 +42,7 @@ pub struct Target {
     /// One of its backends.
     pub backend: &'static Backend,
     /// Why it cannot run here.
-    pub unavailable: Option<String>,
+    pub unavailable: Option<Unavailable>,
     /// Whether it must be able to.
     pub is_expected: bool,
 }
@@ -59,6 +52,14 @@ impl Target {
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}/{}", self.cipher.name, self.backend.id)
+    }
+
+    /// Whether it must run on a machine without a GPU: it is of the CPU or the kernels' host build,
+    /// and this CPU has the instructions that it needs.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        let lacks_instructions = self.unavailable.as_ref().is_some_and(Unavailable::is_of_the_cpu);
+        self.backend.platform != Platform::Cuda && !lacks_instructions
     }
 }
 
@@ -75,13 +76,13 @@ pub(super) enum Wish {
 
 /// The chosen backends.
 #[derive(Debug)]
-pub struct Selection {
+pub struct Targets {
     targets: Vec<Target>,
     chosen_ciphers: Vec<String>,
     known_ciphers: Vec<&'static str>,
 }
 
-impl Selection {
+impl Targets {
     /// Chooses out of `registry`, and asks each chosen backend whether it can run here.
     ///
     /// # Errors
@@ -91,19 +92,19 @@ impl Selection {
         names: &Names,
     ) -> Result<Self, UnknownName> {
         let ciphers = chosen_ciphers(registry, &names.ciphers)?;
-        check_backends("--backend", &names.backends, &ciphers)?;
-        // What is expected may be of a cipher that was not asked for this time.
-        check_backends("LANECRYPT_EXPECT", &names.expected, registry)?;
+        let mut chosen = Selection::default();
+        for list in &names.backends {
+            chosen.extend(Selection::parse(list, &ciphers)?);
+        }
         let wanted = |cipher, backend: &Backend| {
             names.platform.is_none_or(|platform| backend.platform == platform)
-                && (names.backends.is_empty()
-                    || names.backends.iter().any(|id| is_named(id, cipher, backend)))
+                && (names.backends.is_empty() || chosen.contains(cipher, backend))
         };
         let mut targets = Vec::new();
         for cipher in ciphers {
             for backend in cipher.backends.iter().filter(|backend| wanted(cipher, backend)) {
-                let unavailable = (backend.available)().err().map(|reason| reason.to_string());
-                let is_expected = names.expected.iter().any(|id| is_named(id, cipher, backend));
+                let unavailable = (backend.available)().err();
+                let is_expected = names.expected.contains(cipher, backend);
                 targets.push(Target { cipher, backend, unavailable, is_expected });
             }
         }
@@ -119,12 +120,12 @@ impl Selection {
 
     /// The chosen backends, in the registry's order.
     #[must_use]
-    pub fn targets(&self) -> &[Target] {
+    pub fn all(&self) -> &[Target] {
         &self.targets
     }
 
     /// The chosen backends of the cipher with this name.
-    pub(super) fn targets_of(&self, cipher: &str) -> impl Iterator<Item = &Target> {
+    pub(super) fn of(&self, cipher: &str) -> impl Iterator<Item = &Target> {
         self.targets.iter().filter(move |target| target.cipher.name == cipher)
     }
 
@@ -152,34 +153,4 @@ fn chosen_ciphers(
         names.is_empty() || names.iter().any(|name| name == cipher.name)
     };
     Ok(registry.iter().copied().filter(|cipher| chosen(cipher)).collect())
-}
-
-/// Checks that each id is that of a backend of one of `ciphers`.
-fn check_backends(
-    origin: &'static str,
-    ids: &[String],
-    ciphers: &[&'static CipherDescription],
-) -> Result<(), UnknownName> {
-    let has = |id: &String| {
-        let mut pairs = ciphers.iter().flat_map(|c| c.backends.iter().map(move |b| (c, b)));
-        pairs.any(|(cipher, backend)| is_named(id, cipher, backend))
-    };
-    let Some(given) = ids.iter().find(|id| !has(id)) else {
-        return Ok(());
-    };
-    let mut known = Vec::new();
-    for backend in ciphers.iter().flat_map(|cipher| cipher.backends) {
-        if !known.contains(&backend.id) {
-            known.push(backend.id);
-        }
-    }
-    Err(UnknownName::Backend { origin, given: given.clone(), known: known.join(", ") })
-}
-
-/// Whether `id` names this backend, with the cipher before it or without.
-fn is_named(id: &str, cipher: &CipherDescription, backend: &Backend) -> bool {
-    match id.split_once('/') {
-        Some((name, id)) => name == cipher.name && id == backend.id,
-        None => id == backend.id,
-    }
 }
