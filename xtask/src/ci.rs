@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::{
     codegen,
     command::{self, cargo, command, output, run},
-    kernels, tidy,
+    ct, kernels, tidy,
 };
 
 type Step = (&'static str, fn() -> Result<()>);
@@ -17,6 +17,7 @@ const STEPS: &[Step] = &[
     ("tidy", tidy::run),
     ("codegen --check", || codegen::run(true, false, None)),
     ("kernels --check", || kernels::run(true)),
+    ("constant time", || ct::run_task(None)),
     ("clippy", clippy),
     ("documentation without warnings", documentation),
     ("no_std", no_std),

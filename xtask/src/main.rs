@@ -5,6 +5,7 @@ mod bundle;
 mod ci;
 mod codegen;
 mod command;
+mod ct;
 mod generated;
 mod host_kernels;
 mod kernel_tables;
@@ -75,6 +76,11 @@ enum Task {
     Book,
     /// Collects binaries, vectors and a script in bundle/, for a machine with a GPU but no Rust.
     Bundle,
+    /// Checks every backend's constant-time claim, under valgrind and in the kernels' PTX.
+    Ct {
+        /// Checks backends whose name, as cipher/backend, contains this.
+        filter: Option<String>,
+    },
     /// Rules that no other tool checks: first lines, unsafe code, long files.
     Tidy,
     /// Everything CI checks besides the tests.
@@ -93,6 +99,7 @@ fn main() -> ExitCode {
         Task::Kernels { check, host: false } => kernels::run(check),
         Task::Book => command::book(&[]),
         Task::Bundle => bundle::run_task(),
+        Task::Ct { filter } => ct::run_task(filter.as_deref()),
         Task::Tidy => tidy::run(),
         Task::Ci => ci::run_steps(),
     };
