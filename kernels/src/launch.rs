@@ -46,6 +46,13 @@ impl KeyLayout {
         self.words
     }
 
+    /// Which of the words kernels count by, and so branch on: it tells the length of the key or the
+    /// order of bytes in a block, and nothing else of a key.
+    #[must_use]
+    pub fn count_word(&self) -> Option<usize> {
+        self.count.map(|(word, _)| word)
+    }
+
     /// Whether a kernel may be given these words.
     #[must_use]
     pub fn accepts(&self, words: &[u32]) -> bool {

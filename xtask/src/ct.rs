@@ -1,7 +1,7 @@
 //! Constant time, shown: builds and runs `lanecrypt-ct` over every backend.
 
 use anyhow::{Context, Result};
-use lanecrypt_cuda::HOST_KERNELS;
+use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{cargo, command, run, target},

@@ -1,61 +1,40 @@
-//! What of a kernel's parameter block is public.
+//! What of a kernel's parameter block is public: what is before the keys, and the word among them
+//! that kernels count by, which tells the length of the key or the order of bytes and nothing else.
 
 use anyhow::{Result, ensure};
+use lanecrypt::cuda::kernels::{HEADER_WORDS, programs::PROGRAMS};
 
-/// Bytes before the keys: addresses, number of blocks, counter (`kernels/common/parameters.cuh`).
-const HEADER_BYTES: i64 = 48;
-/// Bytes of every public field among the keys.
-const FIELD_BYTES: i64 = 4;
-
-/// A field of a cipher's key structure, `kernels/<cipher>/keys.cuh`, that tells nothing of the key.
-struct Field {
-    cipher: &'static str,
-    /// Bytes from the start of the structure.
-    offset: i64,
-    why: &'static str,
-}
-
-/// All there are; one that no kernel reads is an error.
-const FIELDS: &[Field] = &[
-    Field { cipher: "aes", offset: 240, why: "number of rounds: the length of the key" },
-    Field { cipher: "aria", offset: 272, why: "number of rounds: the length of the key" },
-    Field { cipher: "camellia", offset: 272, why: "groups of rounds: the length of the key" },
-    Field { cipher: "des", offset: 384, why: "passes: one for DES, three for triple DES" },
-    Field { cipher: "hight", offset: 544, why: "order of the bytes in a block" },
-];
+const WORD_BYTES: usize = 4;
 
 /// The public bytes of a module's parameter blocks: first and end of each range.
 pub(crate) fn of_module(module: &str) -> Vec<(i64, i64)> {
-    let fields = FIELDS.iter().filter(|field| field.is_in(module));
-    let ranges = fields.map(|field| (field.start(), field.start() + FIELD_BYTES));
-    std::iter::once((0, HEADER_BYTES)).chain(ranges).collect()
+    let header = (0, (HEADER_WORDS * WORD_BYTES) as i64);
+    [header].into_iter().chain(count(module).map(|start| (start, start + 4))).collect()
 }
 
-/// Checks that every field was read: `read` has modules, and the public offsets that they read.
+/// Where the word that the kernels of a module count by starts; `None` where they have none.
+fn count(module: &str) -> Option<i64> {
+    let is_of = |name: &str| name == module;
+    let program = PROGRAMS.iter().find(|program| is_of(program.ecb_encrypt().module().name))?;
+    program.keys().count_word().map(|word| ((HEADER_WORDS + word) * WORD_BYTES) as i64)
+}
+
+/// Checks that a word which is taken for public is one: `read` has modules, and the starts of the
+/// public ranges that their kernels read.
 ///
 /// # Errors
-/// Naming one that was not, which does not belong in the list.
+/// Naming a module whose kernels do not read it, so that it must be something else.
 pub(crate) fn require_used(read: &[(&str, i64)]) -> Result<()> {
-    for field in FIELDS {
-        let is_read =
-            |(module, offset): &(&str, i64)| field.is_in(module) && *offset == field.start();
-        let Field { cipher, offset, why } = field;
+    for module in PROGRAMS.iter().map(|program| program.ecb_encrypt().module().name) {
+        let Some(start) = count(module) else {
+            continue;
+        };
         ensure!(
-            read.iter().any(is_read),
-            "no kernel of {cipher} reads byte {offset} of its keys ({why})"
+            read.contains(&(module, start)),
+            "no kernel of {module} reads byte {start} of its parameters, where its count should be"
         );
     }
     Ok(())
-}
-
-impl Field {
-    fn is_in(&self, module: &str) -> bool {
-        module.split('_').next() == Some(self.cipher)
-    }
-
-    fn start(&self) -> i64 {
-        HEADER_BYTES + self.offset
-    }
 }
 
 #[cfg(test)]
@@ -63,18 +42,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_belong_to_one_cipher() {
+    fn the_count_is_a_word_among_the_keys() {
         assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
     }
 
     #[test]
-    fn a_field_that_nobody_reads_is_an_error() {
-        let mut read = vec![("aes_table", 288), ("aria_table", 320), ("camellia_table", 320)];
-        read.extend([("des_table", 432)]);
-        let error = require_used(&read).expect_err("hight is missing").to_string();
-        assert!(error.contains("hight") && error.contains("544"), "{error}");
-        read.push(("hight_table", 592));
+    fn a_count_that_nobody_reads_is_an_error() {
+        let modules = PROGRAMS.iter().map(|program| program.ecb_encrypt().module().name);
+        let mut read: Vec<_> = modules.filter_map(|name| Some((name, count(name)?))).collect();
         require_used(&read).expect("all are there");
+        read.retain(|(name, _)| *name != "hight_table");
+        let error = require_used(&read).expect_err("hight_table is missing").to_string();
+        assert!(error.contains("hight_table") && error.contains("592"), "{error}");
     }
 }
