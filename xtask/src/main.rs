@@ -9,6 +9,7 @@ mod generated;
 mod host_kernels;
 mod kernel_tables;
 mod kernels;
+mod portable;
 mod resources;
 mod test;
 mod tidy;
