@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::{
     codegen,
     command::{self, cargo, command, output, run},
-    ct, kernels, tidy,
+    ct, kernels, portable, tidy,
 };
 
 type Step = (&'static str, fn() -> Result<()>);
@@ -21,6 +21,7 @@ const STEPS: &[Step] = &[
     ("clippy", clippy),
     ("documentation without warnings", documentation),
     ("no_std", no_std),
+    ("portable targets", portable::targets),
     ("lowest toolchain", lowest_toolchain),
     ("book, and its tables are those of the newest record", book),
     ("licences, sources and duplicates of dependencies", dependencies),
@@ -52,18 +53,7 @@ fn documentation() -> Result<()> {
 
 /// The libraries that work without the standard library, without their default features.
 fn no_std() -> Result<()> {
-    for package in [
-        "lanecrypt-core",
-        "lanecrypt-slicing",
-        "lanecrypt-reference",
-        "lanecrypt-aes",
-        "lanecrypt-aria",
-        "lanecrypt-camellia",
-        "lanecrypt-des",
-        "lanecrypt-hight",
-        "lanecrypt-seed",
-        "lanecrypt-kernels",
-    ] {
+    for package in portable::NO_STD {
         let options = ["check", "--quiet", "--no-default-features", "--package", package];
         run(cargo().args(options))?;
     }

@@ -10,6 +10,7 @@ mod generated;
 mod host_kernels;
 mod kernel_tables;
 mod kernels;
+mod portable;
 mod resources;
 mod test;
 mod tidy;

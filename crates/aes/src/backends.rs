@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Platform,
-    Unavailable,
+    Unavailable, on_cleared_stack,
 };
 use lanecrypt_slicing::Word;
 
@@ -133,7 +133,9 @@ fn create<C: Ciphers>(key: &[u8]) -> Result<Box<dyn Engine>, Error> {
     {
         let wrong_length =
             |_| Error::KeyLength { cipher: AES.name, given: key.len(), accepted: AES.key_bytes };
-        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
+        on_cleared_stack(|| {
+            Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)) as _)
+        })
     }
     AES.check_key(key)?;
     match key.len() {

@@ -41,7 +41,7 @@ enum Fastest<H, K: KeyLength> {
 impl<H: Hardware<KeySize = K::Size>, K: KeyLength> Fastest<H, K> {
     fn new(key: &Key<H>) -> Self {
         if aes::hardware_accelerated() {
-            on_cleared_stack(|| Self::Hardware(H::new(key)))
+            Self::Hardware(H::new(key))
         } else {
             Self::Bitslice(Cipher::new(key))
         }
@@ -53,7 +53,7 @@ impl<H: Hardware<KeySize = K::Size>, K: KeyLength> Fastest<H, K> {
         H: From<&'a Other>,
     {
         match other {
-            Fastest::Hardware(cipher) => on_cleared_stack(|| Self::Hardware(cipher.into())),
+            Fastest::Hardware(cipher) => Self::Hardware(cipher.into()),
             Fastest::Bitslice(cipher) => Self::Bitslice(cipher.clone()),
         }
     }
@@ -98,7 +98,7 @@ macro_rules! aes {
 
         impl<K: KeyLength> KeyInit for $name<K> {
             fn new(key: &Key<Self>) -> Self {
-                Self { inner: Fastest::new(key) }
+                on_cleared_stack(|| Self { inner: Fastest::new(key) })
             }
         }
 
@@ -162,7 +162,7 @@ macro_rules! directions {
         $(
             impl<K: KeyLength> From<&AesEnc<K>> for $from<K> {
                 fn from(cipher: &AesEnc<K>) -> Self {
-                    Self { inner: Fastest::convert(&cipher.inner) }
+                    on_cleared_stack(|| Self { inner: Fastest::convert(&cipher.inner) })
                 }
             }
 

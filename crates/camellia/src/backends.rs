@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, consts::U16};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Implementation,
-    Platform,
+    Platform, on_cleared_stack,
 };
 use lanecrypt_slicing::Word;
 
@@ -111,7 +111,9 @@ fn create<C: Ciphers>(key: &[u8]) -> Result<Box<dyn Engine>, Error> {
             given: key.len(),
             accepted: CAMELLIA.key_bytes,
         };
-        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
+        on_cleared_stack(|| {
+            Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)) as _)
+        })
     }
     CAMELLIA.check_key(key)?;
     match key.len() {

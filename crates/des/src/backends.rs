@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, consts::U8};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Implementation,
-    Platform,
+    Platform, on_cleared_stack,
 };
 use lanecrypt_slicing::Word;
 
@@ -185,5 +185,7 @@ where
         given: key.len(),
         accepted: K::CIPHER.key_bytes,
     };
-    Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
+    on_cleared_stack(|| {
+        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)) as _)
+    })
 }

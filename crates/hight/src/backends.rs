@@ -10,7 +10,7 @@ use cipher::{
 };
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Implementation,
-    Platform,
+    Platform, on_cleared_stack,
 };
 use lanecrypt_slicing::Gapped;
 
@@ -136,6 +136,8 @@ fn create<O: ByteOrder, I: Hight>(key: &[u8]) -> Result<Box<dyn Engine>, Error> 
     let cipher = O::description();
     let wrong_length =
         |_| Error::KeyLength { cipher: cipher.name, given: key.len(), accepted: cipher.key_bytes };
-    let keyed = Cipher::<O::Of<I>>::new_from_slice(key).map_err(wrong_length)?;
-    Ok(Box::new(CpuEngine::new(keyed)))
+    on_cleared_stack(|| {
+        let keyed = Cipher::<O::Of<I>>::new_from_slice(key).map_err(wrong_length)?;
+        Ok(Box::new(CpuEngine::new(keyed)) as _)
+    })
 }

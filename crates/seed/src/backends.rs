@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use cipher::{KeyInit, typenum::Unsigned};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Implementation,
-    Platform,
+    Platform, on_cleared_stack,
 };
 
 use crate::{Bitslice, Reference, Table32};
@@ -65,6 +65,8 @@ fn create<I: Implementation + core::fmt::Debug + 'static>(
 ) -> Result<Box<dyn Engine>, Error> {
     let wrong_length =
         |_| Error::KeyLength { cipher: SEED.name, given: key.len(), accepted: SEED.key_bytes };
-    let keyed = Cipher::<I>::new_from_slice(key).map_err(wrong_length)?;
-    Ok(Box::new(CpuEngine::new(keyed)))
+    on_cleared_stack(|| {
+        let keyed = Cipher::<I>::new_from_slice(key).map_err(wrong_length)?;
+        Ok(Box::new(CpuEngine::new(keyed)) as _)
+    })
 }
