@@ -6,8 +6,9 @@ use anyhow::{Context, Result};
 
 use crate::{
     codegen,
-    command::{self, cargo, command, output, run},
+    command::{self, cargo, command, output, run, target},
     ct, kernels, portable, tidy,
+    tools::{DENY, HACK},
 };
 
 type Step = (&'static str, fn() -> Result<()>);
@@ -22,7 +23,9 @@ const STEPS: &[Step] = &[
     ("documentation without warnings", documentation),
     ("no_std", no_std),
     ("portable targets", portable::targets),
-    ("lowest toolchain", lowest_toolchain),
+    ("every set of features, without warnings", features),
+    ("the oldest Rust that Cargo.toml allows", oldest_toolchain),
+    ("bench-all --quick", bench),
     ("book, and its tables are those of the newest record", book),
     ("licences, sources and duplicates of dependencies", dependencies),
 ];
@@ -60,23 +63,40 @@ fn no_std() -> Result<()> {
     Ok(())
 }
 
-/// Builds everything with the lowest stable toolchain that rustup has.
-fn lowest_toolchain() -> Result<()> {
-    let listed = output(command("rustup").args(["toolchain", "list", "--quiet"]))?;
-    let version = |name: &str| {
-        let text = output(command("rustc").arg(format!("+{name}")).arg("--version")).ok()?;
-        let number = text.split(' ').nth(1)?.to_owned();
-        let parts: Option<Vec<u32>> = number.split('.').map(|part| part.parse().ok()).collect();
-        Some((parts?, name.to_owned()))
-    };
-    // Nightly versions do not parse as three numbers, and so are left out.
-    let lowest = listed.lines().filter_map(version).min();
-    let (number, name) = lowest.context("rustup has no stable toolchain")?;
-    println!("{name} ({number:?}); the stated minimum is in Cargo.toml");
+/// The library crates under every set of their features: a set that nobody builds breaks unseen.
+fn features() -> Result<()> {
+    let mut check = command(HACK.path()?);
+    check.args(["hack", "check", "--quiet", "--feature-powerset", "--exclude-features", "default"]);
+    check.arg("--workspace");
+    for program in
+        ["lanecrypt-benches", "lanecrypt-book", "lanecrypt-ct", "lanecrypt-fuzz", "xtask"]
+    {
+        check.args(["--exclude", program]);
+    }
+    run(check.env("RUSTFLAGS", "--deny warnings"))
+}
+
+/// Builds everything with the oldest toolchain that is promised, where rustup can install it.
+fn oldest_toolchain() -> Result<()> {
+    let oldest = env!("CARGO_PKG_RUST_VERSION");
+    let install = ["toolchain", "install", oldest, "--profile", "minimal", "--no-self-update"];
+    if let Err(error) = output(command("rustup").args(install)) {
+        let text = format!("{error:#}");
+        let reason = text.lines().find(|line| line.contains("error")).unwrap_or(&text);
+        println!("NOT tried: Rust {oldest} cannot be installed here: {}", reason.trim());
+        return Ok(());
+    }
     // The cargo that runs this task would pass its own toolchain on.
     let mut check = command("cargo");
     check.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC").env_remove("CARGO");
-    run(check.arg(format!("+{name}")).args(["check", "--quiet", "--workspace", "--all-features"]))
+    let options = ["check", "--quiet", "--workspace", "--all-features"];
+    run(check.arg(format!("+{oldest}")).args(options))
+}
+
+/// The README's first command. The record it writes is of no use.
+fn bench() -> Result<()> {
+    let record = target().join("ci-record");
+    run(command(command::built("bench-all")?).args(["--quick", "--out"]).arg(record))
 }
 
 fn book() -> Result<()> {
@@ -85,9 +105,7 @@ fn book() -> Result<()> {
 }
 
 fn dependencies() -> Result<()> {
-    if command("cargo-deny").arg("--version").output().is_err() {
-        run(cargo().args(["install", "--quiet", "--locked", "cargo-deny"]))?;
-    }
     // Its advisory database cannot be reached everywhere, so advisories are not checked here.
-    run(cargo().args(["deny", "--log-level", "error", "check", "bans", "licenses", "sources"]))
+    let options = ["--log-level", "error", "check", "bans", "licenses", "sources"];
+    run(command(DENY.path()?).args(options))
 }

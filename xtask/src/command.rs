@@ -56,15 +56,20 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Builds and runs a program of the benches package, with its exit code.
+/// Builds the programs of the benches package, and says where this one is.
+pub(crate) fn built(name: &str) -> Result<PathBuf> {
+    let package = ["--package", "lanecrypt-benches"];
+    run(cargo().args(["build", "--quiet", "--release"]).args(package))?;
+    Ok(target().join("release").join(name))
+}
+
+/// Builds and runs a program of the benches package, and ends with its exit code.
 pub(crate) fn program(
     name: &str,
     options: &[String],
     environment: &[(&str, PathBuf)],
 ) -> Result<()> {
-    let package = ["--package", "lanecrypt-benches"];
-    run(cargo().args(["build", "--quiet", "--release"]).args(package))?;
-    let path = target().join("release").join(name);
+    let path = built(name)?;
     let status = command(&path)
         .args(options)
         .envs(environment.iter().map(|(name, value)| (name, value)))

@@ -3,33 +3,40 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::SystemTime,
 };
 
 use anyhow::{Context, Result};
 use lanecrypt_cuda::kernels::MODULES;
+use sha2::{Digest, Sha256};
 
 use crate::command::{command, root, run, target};
 
-/// Builds what is out of date and returns the library's path.
+/// Fortified longjmp refuses to switch stacks, which is what the shim's fibers do. Valgrind names
+/// lines by `-g1`.
+const FLAGS: &str = "-std=c++20 -O2 -g1 -fPIC -Wall -Wextra -Werror -U_FORTIFY_SOURCE -x c++ -c";
+
+/// Builds the library, where it is not of these sources, and returns its path.
 pub(crate) fn build() -> Result<PathBuf> {
     let kernels = root().join("kernels");
     let folder = target().join("host-kernels");
     fs::create_dir_all(&folder)?;
     let library = folder.join("liblanecrypt_host_kernels.so");
-    let newest = newest(&kernels)?;
+    let fingerprint = fingerprint(&kernels)?;
+    // Says of which sources the library is; written last.
+    let stamp = folder.join("fingerprint");
+    if library.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == fingerprint) {
+        return Ok(library);
+    }
+    let _ = fs::remove_file(&stamp);
     let sources = MODULES.iter().map(|module| module.source).chain(["host/shim.cpp"]);
     let mut objects = Vec::new();
     for source in sources {
         let object = folder.join(source.replace('/', "_")).with_extension("o");
-        if modified(&object) < Some(newest) {
-            compile(&kernels.join(source), &object)?;
-        }
+        compile(&kernels.join(source), &object)?;
         objects.push(object);
     }
-    if modified(&library) < Some(newest) {
-        run(command(compiler()).arg("-shared").arg("-o").arg(&library).args(&objects))?;
-    }
+    run(command(compiler()).arg("-shared").arg("-o").arg(&library).args(&objects))?;
+    fs::write(&stamp, fingerprint)?;
     Ok(library)
 }
 
@@ -37,25 +44,66 @@ fn compiler() -> String {
     std::env::var("CXX").unwrap_or_else(|_| "g++".into())
 }
 
-/// Fortified longjmp refuses to switch stacks, which is what the shim's fibers do. Valgrind names
-/// lines by `-g1`.
 fn compile(source: &Path, object: &Path) -> Result<()> {
-    let flags = "-std=c++20 -O2 -g1 -fPIC -Wall -Wextra -Werror -U_FORTIFY_SOURCE -x c++ -c";
-    run(command(compiler()).args(flags.split(' ')).arg(source).arg("-o").arg(object))
+    run(command(compiler()).args(FLAGS.split(' ')).arg(source).arg("-o").arg(object))
         .context("the host build of the kernels needs a C++20 compiler (g++, or $CXX)")
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
-    path.metadata().and_then(|metadata| metadata.modified()).ok()
+/// A digest, in hex, of all that the library is made of: the names and contents of the C++ and CUDA
+/// files under `kernels`, the compiler's name and its options. Times of files say nothing: whoever
+/// unpacks or checks out an older file moves them back.
+pub(crate) fn fingerprint(kernels: &Path) -> Result<String> {
+    let mut digest = Sha256::new();
+    digest.update(format!("{} {FLAGS}\n", compiler()));
+    let mut files = Vec::new();
+    sources(kernels, &mut files)?;
+    files.sort();
+    for path in files {
+        let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
+        let name = path.strip_prefix(kernels).unwrap_or(&path).display();
+        digest.update(format!("{name} {}\n", bytes.len()));
+        digest.update(bytes);
+    }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// When a source under `folder` last changed.
-fn newest(folder: &Path) -> Result<SystemTime> {
-    let mut newest = SystemTime::UNIX_EPOCH;
-    for entry in fs::read_dir(folder)? {
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
-        let time = if path.is_dir() { Some(self::newest(&path)?) } else { modified(&path) };
-        newest = newest.max(time.unwrap_or(newest));
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if path.is_dir() {
+            sources(&path, files)?;
+        } else if extension.is_some_and(|e| ["cu", "cuh", "cpp", "hpp"].contains(&e)) {
+            files.push(path);
+        }
     }
-    Ok(newest)
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_shows_whatever_the_time_of_the_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let source = folder.path().join("aes").join("table.cu");
+        fs::create_dir(folder.path().join("aes")).expect("a folder");
+        let write = |text: &str| fs::write(&source, text).expect("a file");
+        let of_now = || fingerprint(folder.path()).expect("the folder can be read");
+        write("int a;");
+        let time = fs::metadata(&source).and_then(|file| file.modified()).expect("a time");
+        let before = of_now();
+        assert_eq!(before, of_now());
+        write("int b;");
+        let file = fs::File::options().write(true).open(&source).expect("the file is there");
+        file.set_modified(time).expect("times can be set");
+        let changed = of_now();
+        assert_ne!(before, changed);
+        // What is no source does not count; a new name does.
+        fs::write(folder.path().join("table.ptx"), "x").expect("a file");
+        assert_eq!(changed, of_now());
+        fs::rename(&source, folder.path().join("aes").join("other.cu")).expect("a new name");
+        assert_ne!(changed, of_now());
+    }
 }

@@ -6,15 +6,18 @@ mod ci;
 mod codegen;
 mod command;
 mod ct;
+mod fuzz;
 mod generated;
 mod host_kernels;
 mod kernel_tables;
 mod kernels;
+mod mutants;
 mod portable;
 mod resources;
 mod test;
 mod tidy;
 mod toolchain;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -75,6 +78,22 @@ enum Task {
     },
     /// Builds the book into book/out and checks its links.
     Book,
+    /// Fuzzes readers, modes and seeks under libFuzzer, each for a minute.
+    Fuzz {
+        /// Seconds for each target.
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// Only this target: a file's name in fuzz/targets.
+        target: Option<String>,
+    },
+    /// Puts faults into the code, one at a time, and lists those that no test notices (hours).
+    Mutants {
+        /// Only these packages: core, cuda, slicing, reference, or a cipher. By default all.
+        packages: Vec<String>,
+        /// Only this file of each package's src.
+        #[arg(long)]
+        file: Option<String>,
+    },
     /// Collects binaries, vectors and a script in bundle/, for a machine with a GPU but no Rust.
     Bundle,
     /// Checks every backend's constant-time claim, under valgrind and in the kernels' PTX.
@@ -90,7 +109,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
-        Task::Test => test::run(),
+        Task::Test => test::run_all(),
         Task::Kat { options } => test::kat(&options),
         Task::BenchAll { options } => command::program("bench-all", &options, &[]),
         Task::Codegen { check, derive, cipher } => codegen::run(check, derive, cipher.as_deref()),
@@ -99,6 +118,8 @@ fn main() -> ExitCode {
         }
         Task::Kernels { check, host: false } => kernels::run(check),
         Task::Book => command::book(&[]),
+        Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
+        Task::Mutants { packages, file } => mutants::run(&packages, file.as_deref()),
         Task::Bundle => bundle::run_task(),
         Task::Ct { filter } => ct::run_task(filter.as_deref()),
         Task::Tidy => tidy::run(),

@@ -1,0 +1,14 @@
+//! Fuzz targets as functions: each takes any bytes, and panics where a property does not hold.
+//!
+//! `cargo xtask fuzz` runs them under libFuzzer, which looks for inputs that reach new code.
+//! Ordinary tests run them over the inputs in `seeds/` and over random ones.
+#![forbid(unsafe_code)]
+
+mod modes;
+mod seeks;
+mod toy;
+mod vectors;
+
+pub use modes::modes;
+pub use seeks::seeks;
+pub use vectors::vectors;

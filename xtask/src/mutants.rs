@@ -1,0 +1,96 @@
+//! Mutants: a fault at a time in the code, and whether the tests notice.
+
+use std::{fs, slice};
+
+use anyhow::{Context, Result, bail, ensure};
+use lanecrypt_cuda::variables::HOST_KERNELS;
+
+use crate::{
+    command::{command, target},
+    host_kernels,
+    tools::MUTANTS,
+};
+
+/// A package whose code gets the faults.
+struct Subject {
+    package: &'static str,
+    /// Where, in the package's `src`.
+    files: &'static [&'static str],
+    /// Other packages whose tests must notice. Those of the facade hold engines, modes and kernels.
+    tests: &'static [&'static str],
+}
+
+/// The parts of a cipher that have bounds, sizes and keys; its rounds are held by every vector.
+const fn cipher(package: &'static str) -> Subject {
+    Subject { package, files: &["cuda.rs", "schedule.rs"], tests: &["lanecrypt"] }
+}
+
+const SUBJECTS: &[Subject] = &[
+    Subject {
+        package: "core",
+        files: &["**/*.rs"],
+        tests: &["lanecrypt-aes", "lanecrypt-fuzz", "lanecrypt"],
+    },
+    Subject { package: "cuda", files: &["**/*.rs"], tests: &["lanecrypt"] },
+    Subject {
+        package: "slicing",
+        files: &["**/*.rs"],
+        tests: &["lanecrypt-aes", "lanecrypt-hight"],
+    },
+    Subject { package: "reference", files: &["**/*.rs"], tests: &["lanecrypt-fuzz"] },
+    cipher("aes"),
+    cipher("aria"),
+    cipher("camellia"),
+    cipher("des"),
+    cipher("hight"),
+    cipher("seed"),
+];
+
+/// Puts faults into these packages, or into all; `file` restricts them to one file's.
+pub(crate) fn run(packages: &[String], file: Option<&str>) -> Result<()> {
+    let has = |name: &String| SUBJECTS.iter().any(|subject| subject.package == name);
+    if let Some(unknown) = packages.iter().find(|name| !has(name)) {
+        let known = SUBJECTS.iter().map(|subject| subject.package).collect::<Vec<_>>();
+        bail!("no faults are put into {unknown:?}; there are {}", known.join(", "));
+    }
+    let chosen = |subject: &&Subject| {
+        packages.is_empty() || packages.iter().any(|name| name == subject.package)
+    };
+    let mut survivors = Vec::new();
+    for subject in SUBJECTS.iter().filter(chosen) {
+        survivors.extend(subject.run(file)?);
+    }
+    if survivors.is_empty() {
+        println!("no mutant survived");
+        return Ok(());
+    }
+    println!("survivors:\n{}", survivors.join("\n"));
+    bail!("{} mutants survived", survivors.len())
+}
+
+impl Subject {
+    /// The survivors, as cargo-mutants describes them. The tests run on a copy of the workspace,
+    /// with the host build of the kernels.
+    fn run(&self, file: Option<&str>) -> Result<Vec<String>> {
+        let folder = target().join("mutants").join(self.package);
+        fs::create_dir_all(&folder)?;
+        let package = format!("lanecrypt-{}", self.package);
+        let mut mutants = command(MUTANTS.path()?);
+        mutants.args(["mutants", "--no-shuffle", "--colors", "never", "--all-features"]);
+        mutants.args(["--package", &package, "--test-package", &package]);
+        for tests in self.tests {
+            mutants.args(["--test-package", tests]);
+        }
+        for name in file.as_ref().map_or(self.files, slice::from_ref) {
+            mutants.args(["--file", &format!("crates/{}/src/{name}", self.package)]);
+        }
+        // Twice what the tests take without a fault: a mutant that loops is caught, too.
+        mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
+        mutants.arg("--output").arg(&folder).env(HOST_KERNELS, host_kernels::build()?);
+        let status = mutants.status().context("cargo-mutants does not start")?;
+        // 2: some were missed; 3: some ran out of time.
+        ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");
+        let missed = fs::read_to_string(folder.join("mutants.out/missed.txt"))?;
+        Ok(missed.lines().map(str::to_owned).collect())
+    }
+}
