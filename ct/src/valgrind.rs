@@ -69,7 +69,7 @@ fn run(name: &str) -> Result<Output> {
 }
 
 fn first_lines(output: &Output) -> Vec<String> {
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stderr);
     text.lines().take(SHOWN_LINES).map(str::to_owned).collect()
 }
 

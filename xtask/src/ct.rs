@@ -8,7 +8,7 @@ use crate::{
     host_kernels,
 };
 
-/// Like a release, and valgrind can name the lines of what it finds.
+/// A release as users build it, and valgrind can name the lines of what it finds.
 const PROFILE: &str = "constant-time";
 
 pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
