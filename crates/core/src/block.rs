@@ -103,8 +103,8 @@ impl<I: Implementation> BlockCipherDecrypt for Cipher<I> {
     }
 }
 
-/// The backend that the type itself is, as RustCrypto's types are: it keeps no keys for batches from
-/// one call to the next, so `encrypt_with_backend` hands a [`Lanes`] on instead.
+// The backend that the type itself is, as RustCrypto's types are. It keeps no keys for batches from
+// one call to the next, so `encrypt_with_backend` hands `Lanes` on instead.
 impl<I: Implementation> BlockCipherEncBackend for Cipher<I> {
     fn encrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
         Lanes::new(&self.implementation).encrypt_block(block);
@@ -117,7 +117,6 @@ impl<I: Implementation> BlockCipherEncBackend for Cipher<I> {
     }
 }
 
-/// See its counterpart.
 impl<I: Implementation> BlockCipherDecBackend for Cipher<I> {
     fn decrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
         Lanes::new(&self.implementation).decrypt_block(block);

@@ -67,7 +67,7 @@ impl Unavailable {
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
+        fmt::Display::fmt(&self.reason, f)
     }
 }
 

@@ -62,18 +62,18 @@ pub(crate) fn nibble_key(round_key: u64) -> NibbleKey {
 }
 
 /// The key bits of input `j` of all S-boxes, in the nibbles' lowest bits; other bits are anything.
-fn key_bits(key: &NibbleKey, j: usize) -> u32 {
+fn key_bits(key: NibbleKey, j: usize) -> u32 {
     key[j / 4] >> (j % 4)
 }
 
 /// The key bit of input `j` of an S-box.
-pub(crate) fn bit_of(key: &NibbleKey, sbox: usize, j: usize) -> bool {
+pub(crate) fn bit_of(key: NibbleKey, sbox: usize, j: usize) -> bool {
     key_bits(key, j) >> (28 - 4 * sbox) & 1 == 1
 }
 
 /// A nibble of ones where input `j` of an S-box is one. Input `j` of S-box `s` is bit `4s - 1 + j`
 /// of the half, from the left.
-fn selector(right: u32, key: &NibbleKey, j: usize) -> u32 {
+fn selector(right: u32, key: NibbleKey, j: usize) -> u32 {
     ((right.rotate_right(4).rotate_left(j as u32) ^ key_bits(key, j)) & NIBBLES) * 0xf
 }
 
@@ -86,7 +86,7 @@ fn narrow<const N: usize, const HALF: usize>(candidates: &[u32; N], by: u32) -> 
 }
 
 /// f of the right half.
-fn f(right: u32, key: &NibbleKey) -> u32 {
+fn f(right: u32, key: NibbleKey) -> u32 {
     let by = |j| selector(right, key, j);
     let candidates: [u32; 32] = narrow(&OUTPUTS, by(5));
     let candidates: [u32; 16] = narrow(&candidates, by(4));
@@ -104,6 +104,6 @@ pub(crate) fn run<K: Keying>(
     block: &mut [u8; 8],
 ) {
     let mut halves = halves::load(*block);
-    keys.run(direction, &mut halves, |left, right, key| *left ^= f(*right, key));
+    keys.run(direction, &mut halves, |left, right, key| *left ^= f(*right, *key));
     *block = halves::store(halves);
 }

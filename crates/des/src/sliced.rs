@@ -90,7 +90,7 @@ impl<W: Word> Default for RoundKey<W> {
 }
 
 impl<W: Word> RoundKey<W> {
-    fn new(key: &NibbleKey) -> Self {
+    fn new(key: NibbleKey) -> Self {
         let bit = |sbox: usize, input: usize| W::splat(compact::bit_of(key, sbox, input));
         let bits = core::array::from_fn(|sbox| core::array::from_fn(|input| bit(sbox, input)));
         Self { bits }
@@ -137,7 +137,7 @@ impl<W: Word, K: Keying> Implementation for Bitslice<W, K> {
     }
 
     fn batch_keys(&self) -> BroadcastKeys<W, K> {
-        BroadcastKeys { rounds: self.keys.map(RoundKey::new) }
+        BroadcastKeys { rounds: self.keys.map(|&key| RoundKey::new(key)) }
     }
 
     fn batch(
