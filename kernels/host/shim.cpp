@@ -46,22 +46,6 @@ struct Block {
 
 thread_local Block block;
 
-// Tells valgrind, where it runs this, that these bytes are a stack: it then takes a jump there for
-// a switch, and not for a frame of that size. By itself the request does nothing.
-void register_stack(const unsigned char *stack) {
-#if defined(__x86_64__)
-    constexpr std::uint64_t STACK_REGISTER = 0x1501;
-    const auto lowest = reinterpret_cast<std::uintptr_t>(stack);
-    const std::uint64_t request[6] = {STACK_REGISTER, lowest, lowest + STACK_BYTES - 1};
-    std::uint64_t result = 0;
-    asm volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi;"
-                 "xchgq %%rbx, %%rbx"
-                 : "+d"(result) : "a"(request) : "cc", "memory");
-#else
-    (void)stack;
-#endif
-}
-
 // Goes back to the scheduler until it resumes this fiber.
 void stop(Stopped reason) {
     Fiber *self = block.current;
@@ -84,7 +68,6 @@ void resume(Fiber &fiber, unsigned index) {
     if (fiber.started) _longjmp(fiber.context, 1);
     fiber.started = true;
     fiber.stack.reset(new unsigned char[STACK_BYTES]);
-    register_stack(fiber.stack.get());
     getcontext(&block.entry);
     block.entry.uc_stack.ss_sp = fiber.stack.get();
     block.entry.uc_stack.ss_size = STACK_BYTES;
