@@ -48,7 +48,7 @@ DEVICE const u8 *copy_sbox(const Bytes256 &table, u8 *shared) {
 template <bool encrypts>
 DEVICE void ecb(const Parameters<AesKeys> &parameters, u8 *shared) {
     const u8 *sbox = copy_sbox(encrypts ? SBOX : INV_SBOX, shared);
-    bytewise_ecb(parameters, shared + 256, [&](const Exchange &bytes, u32 value) {
+    bytewise_ecb(parameters, shared, 256, [&](const Exchange &bytes, u32 value) {
         return cipher<encrypts>(sbox, bytes, value, parameters.keys);
     });
 }
@@ -68,7 +68,7 @@ KERNEL(aes_bytewise_ecb_decrypt, THREADS, Parameters<AesKeys>) {
 KERNEL(aes_bytewise_ctr, THREADS, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     const u8 *sbox = copy_sbox(SBOX, shared);
-    bytewise_ctr(parameters, shared + 256, [&](const Exchange &bytes, u32 value) {
+    bytewise_ctr(parameters, shared, 256, [&](const Exchange &bytes, u32 value) {
         return cipher<true>(sbox, bytes, value, parameters.keys);
     });
 }

@@ -142,15 +142,15 @@ struct CachedRounds {
 // The three entry points for `tables` tables.
 #define AES_CONFLICT_FREE(tables)                                                            \
     KERNEL(aes_conflict_free_##tables##_ecb_encrypt, 1024, Parameters<AesKeys>) {            \
-        SHARED_MEMORY(shared);                                                               \
+        SHARED_TABLES(shared);                                                               \
         conflict_free_ecb<ConflictFree<tables, true>>(parameters, shared);                   \
     }                                                                                        \
     KERNEL(aes_conflict_free_##tables##_ecb_decrypt, 1024, Parameters<AesKeys>) {            \
-        SHARED_MEMORY(shared);                                                               \
+        SHARED_TABLES(shared);                                                               \
         conflict_free_ecb<ConflictFree<tables, false>>(parameters, shared);                  \
     }                                                                                        \
     KERNEL(aes_conflict_free_##tables##_ctr, 1024, Parameters<AesKeys>) {                    \
-        SHARED_MEMORY(shared);                                                               \
+        SHARED_TABLES(shared);                                                               \
         const ConflictFree<tables, true> look_ups(shared);                                   \
         cached_ctr<CachedRounds<ConflictFree<tables, true>>>(parameters, look_ups);          \
     }

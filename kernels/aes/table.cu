@@ -90,15 +90,15 @@ KERNEL(aes_table_global_ctr, 256, Parameters<AesKeys>) {
 }
 // ANCHOR: shared_kernel
 KERNEL(aes_table_shared_ecb_encrypt, 1024, Parameters<AesKeys>) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, in_shared_memory<true>(shared));
 }
 // ANCHOR_END: shared_kernel
 KERNEL(aes_table_shared_ecb_decrypt, 1024, Parameters<AesKeys>) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, in_shared_memory<false>(shared));
 }
 KERNEL(aes_table_shared_ctr, 1024, Parameters<AesKeys>) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ctr(parameters, in_shared_memory<true>(shared));
 }

@@ -49,7 +49,7 @@ DEVICE const u32 *copy_sboxes(u8 *shared) {
 KERNEL(aria_bytewise_ecb, THREADS, AriaParameters) {
     SHARED_MEMORY(shared);
     const u32 *sboxes = copy_sboxes(shared);
-    bytewise_ecb(parameters, shared + TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
+    bytewise_ecb(parameters, shared, TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
         return cipher(sboxes, bytes, value, parameters.keys);
     });
 }
@@ -57,7 +57,7 @@ KERNEL(aria_bytewise_ecb, THREADS, AriaParameters) {
 KERNEL(aria_bytewise_ctr, THREADS, AriaParameters) {
     SHARED_MEMORY(shared);
     const u32 *sboxes = copy_sboxes(shared);
-    bytewise_ctr(parameters, shared + TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
+    bytewise_ctr(parameters, shared, TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
         return cipher(sboxes, bytes, value, parameters.keys);
     });
 }

@@ -2,10 +2,10 @@
 #include "aria.cuh"
 
 KERNEL(aria_conflict_free_ecb, 1024, AriaParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, ConflictFreeFour<AriaBoxes>(shared));
 }
 KERNEL(aria_conflict_free_ctr, CTR_THREADS, AriaParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     cached_ctr<CachedRounds<ConflictFreeFour<AriaBoxes>>>(parameters, ConflictFreeFour<AriaBoxes>(shared));
 }

@@ -3,11 +3,11 @@
 #include "aria.cuh"
 
 KERNEL(aria_table_shared_ecb, 1024, AriaParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, FourTables<AriaBoxes>(shared));
 }
 KERNEL(aria_table_shared_ctr, 1024, AriaParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     const FourTables<AriaBoxes> tables(shared);
     ctr_blocks(parameters, [&](Block16 block) { return cipher(tables, block, parameters.keys); });
 }

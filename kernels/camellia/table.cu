@@ -15,14 +15,14 @@ KERNEL(camellia_table_global_keystream, 256, CamelliaParameters) {
 }
 
 KERNEL(camellia_table_shared_ecb, 1024, CamelliaParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, merged_in_shared_memory<CamelliaBoxes>(shared));
 }
 KERNEL(camellia_table_shared_ctr, 1024, CamelliaParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ctr(parameters, merged_in_shared_memory<CamelliaBoxes>(shared));
 }
 KERNEL(camellia_table_shared_keystream, 1024, CamelliaParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     keystream(parameters, merged_in_shared_memory<CamelliaBoxes>(shared));
 }

@@ -39,37 +39,43 @@ DEVICE u32 key_byte(const Block16 &key, u32 index) {
 }
 
 // Calls `work(bytes, byte number, is inside)` for every byte that this thread has. All threads make
-// the same number of passes, so that they meet at every barrier. `exchanged` is shared memory, a byte
-// a thread.
+// the same number of passes, so that they meet at every barrier. `shared` has `table_bytes` of tables,
+// then a byte a thread: the last ones exchanged, which with the output tell the last round key.
 template <class Work>
-DEVICE void every_byte(u64 blocks, u8 *exchanged, Work work) {
+DEVICE void every_byte(u64 blocks, u8 *shared, u32 table_bytes, Work work) {
     const u32 index = threadIdx.x % BLOCK_BYTES;
-    const Exchange bytes = {exchanged + threadIdx.x - index, index};
+    const Exchange bytes = {shared + table_bytes + threadIdx.x - index, index};
     const u64 total = blocks * BLOCK_BYTES;
     for (u64 start = u64(blockIdx.x) * blockDim.x; start < total; start += grid_threads()) {
         work(bytes, start + threadIdx.x, start + threadIdx.x < total);
     }
+    clear_shared(reinterpret_cast<u32 *>(shared), (table_bytes + blockDim.x) / sizeof(u32));
 }
 
-// ECB and CTR, `cipher(bytes, value)` being the cipher on one byte of sixteen.
+// ECB and CTR, `cipher(bytes, value)` being the cipher on one byte of sixteen. `shared` is as for
+// `every_byte`.
 template <class Keys, class Cipher>
-DEVICE void bytewise_ecb(const Parameters<Keys> &parameters, u8 *exchanged, Cipher cipher) {
+DEVICE void bytewise_ecb(const Parameters<Keys> &parameters, u8 *shared, u32 table_bytes,
+                         Cipher cipher) {
     const u8 *input = reinterpret_cast<const u8 *>(parameters.input);
     u8 *output = reinterpret_cast<u8 *>(parameters.output);
-    every_byte(parameters.blocks, exchanged, [&](const Exchange &bytes, u64 i, bool inside) {
+    const auto work = [&](const Exchange &bytes, u64 i, bool inside) {
         const u32 result = cipher(bytes, inside ? input[i] : 0);
         if (inside) output[i] = u8(result);
-    });
+    };
+    every_byte(parameters.blocks, shared, table_bytes, work);
 }
 
 template <class Keys, class Cipher>
-DEVICE void bytewise_ctr(const Parameters<Keys> &parameters, u8 *exchanged, Cipher cipher) {
+DEVICE void bytewise_ctr(const Parameters<Keys> &parameters, u8 *shared, u32 table_bytes,
+                         Cipher cipher) {
     const u8 *input = reinterpret_cast<const u8 *>(parameters.input);
     u8 *output = reinterpret_cast<u8 *>(parameters.output);
     const Counter first = first_counter(parameters);
-    every_byte(parameters.blocks, exchanged, [&](const Exchange &bytes, u64 i, bool inside) {
+    const auto work = [&](const Exchange &bytes, u64 i, bool inside) {
         const Block16 counter = first.plus(i / BLOCK_BYTES).block();
         const u32 keystream = cipher(bytes, key_byte(counter, bytes.index));
         if (inside) output[i] = u8(input[i] ^ keystream);
-    });
+    };
+    every_byte(parameters.blocks, shared, table_bytes, work);
 }

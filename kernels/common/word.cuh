@@ -13,8 +13,10 @@
 #define DEVICE_TABLE __device__ const
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
-// Dynamic shared memory, as bytes.
+// Dynamic shared memory, as bytes, all of which the kernel clears; and one that holds nothing but
+// tables, which are public and may stay. The host build checks it.
 #define SHARED_MEMORY(name) extern __shared__ __align__(16) unsigned char name[]
+#define SHARED_TABLES(name) SHARED_MEMORY(name)
 #else
 #include "../host/shim.hpp"
 #endif

@@ -31,11 +31,11 @@ struct ConflictFree {
 }  // namespace
 
 KERNEL(des_conflict_free_ecb, THREADS, DesParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, ConflictFree(shared));
 }
 
 KERNEL(des_conflict_free_ctr, THREADS, DesParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ctr(parameters, ConflictFree(shared));
 }

@@ -26,11 +26,11 @@ struct OneCopy {
 }  // namespace
 
 KERNEL(des_table_shared_ecb, THREADS, DesParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, OneCopy(shared));
 }
 
 KERNEL(des_table_shared_ctr, THREADS, DesParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ctr(parameters, OneCopy(shared));
 }

@@ -47,14 +47,14 @@ DEVICE void every_quad(const HightParameters &parameters, Cipher cipher) {
 // the keys and the shared memory and then called with four blocks.
 #define HIGHT_QUADS(prefix, threads, coalesced, Form)                                            \
     KERNEL(prefix##_ecb_encrypt, threads, HightParameters) {                                     \
-        SHARED_MEMORY(shared);                                                                   \
+        SHARED_TABLES(shared);                                                                   \
         every_quad<coalesced, false>(parameters, Form<true>(parameters.keys, shared));           \
     }                                                                                            \
     KERNEL(prefix##_ecb_decrypt, threads, HightParameters) {                                     \
-        SHARED_MEMORY(shared);                                                                   \
+        SHARED_TABLES(shared);                                                                   \
         every_quad<coalesced, false>(parameters, Form<false>(parameters.keys, shared));          \
     }                                                                                            \
     KERNEL(prefix##_ctr, threads, HightParameters) {                                             \
-        SHARED_MEMORY(shared);                                                                   \
+        SHARED_TABLES(shared);                                                                   \
         every_quad<coalesced, true>(parameters, Form<true>(parameters.keys, shared));            \
     }

@@ -40,10 +40,27 @@ struct Block {
     Fiber *current = nullptr;
     void (*thread)(const void *) = nullptr;
     const void *parameters = nullptr;
+    bool holds_tables = false;
     unsigned shuffled[WARP_THREADS];
 };
 
 thread_local Block block;
+
+// Tells valgrind, where it runs this, that these bytes are a stack: it then takes a jump there for
+// a switch, and not for a frame of that size. By itself the request does nothing.
+void register_stack(const unsigned char *stack) {
+#if defined(__x86_64__)
+    constexpr std::uint64_t STACK_REGISTER = 0x1501;
+    const auto lowest = reinterpret_cast<std::uintptr_t>(stack);
+    const std::uint64_t request[6] = {STACK_REGISTER, lowest, lowest + STACK_BYTES - 1};
+    std::uint64_t result = 0;
+    asm volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi;"
+                 "xchgq %%rbx, %%rbx"
+                 : "+d"(result) : "a"(request) : "cc", "memory");
+#else
+    (void)stack;
+#endif
+}
 
 // Goes back to the scheduler until it resumes this fiber.
 void stop(Stopped reason) {
@@ -67,6 +84,7 @@ void resume(Fiber &fiber, unsigned index) {
     if (fiber.started) _longjmp(fiber.context, 1);
     fiber.started = true;
     fiber.stack.reset(new unsigned char[STACK_BYTES]);
+    register_stack(fiber.stack.get());
     getcontext(&block.entry);
     block.entry.uc_stack.ss_sp = fiber.stack.get();
     block.entry.uc_stack.ss_size = STACK_BYTES;
@@ -107,6 +125,21 @@ void run_block(unsigned threads) {
     }
 }
 
+// ANCHOR: require_clear
+// Shared memory keeps what it holds when a thread block ends, for whoever runs there next: every
+// byte must be one that was never written, or cleared. Tables are public and may stay.
+void require_clear(std::size_t shared_bytes) {
+    if (block.holds_tables) return;
+    const unsigned char *bytes = shared_memory();
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < shared_bytes; i++) left += bytes[i] != 0 && bytes[i] != POISON;
+    if (left == 0) return;
+    fprintf(stderr, "kernel: thread block %u leaves %zu bytes of keys or data in shared memory\n",
+            blockIdx.x, left);
+    abort();
+}
+// ANCHOR_END: require_clear
+
 }  // namespace
 
 void run(const Launch &launch, void (*thread)(const void *), const void *parameters) {
@@ -118,7 +151,9 @@ void run(const Launch &launch, void (*thread)(const void *), const void *paramet
     for (unsigned i = 0; i < launch.grid; i++) {
         blockIdx.x = i;
         block.shared.assign(RESERVED + launch.shared_bytes + 16, POISON);
+        block.holds_tables = false;
         run_block(launch.threads);
+        require_clear(launch.shared_bytes);
     }
 }
 
@@ -129,10 +164,18 @@ unsigned char *shared_window() {
 
 unsigned char *shared_memory() { return shared_window() + RESERVED; }
 
+unsigned char *shared_tables() {
+    block.holds_tables = true;
+    return shared_memory();
+}
+
 void block_barrier() { stop(Stopped::AtBlockBarrier); }
 void warp_barrier() { stop(Stopped::AtWarpBarrier); }
 
 }  // namespace host
+
+// Tells the caller, before it calls anything else, what this library was built for.
+extern "C" std::uint32_t lanecrypt_host_interface() { return host::INTERFACE; }
 
 unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
     if (mask != 0xffffffff) __trap();

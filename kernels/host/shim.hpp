@@ -3,10 +3,11 @@
 // A thread block runs on one host thread; each of its threads is a fiber that runs until it meets
 // a barrier. Shared memory is poisoned before every thread block, and threads that meet different
 // barriers are an error, so that a missing or divergent barrier shows as a wrong result or an
-// abort instead of hiding.
+// abort instead of hiding. So is a thread block that leaves keys or data in shared memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #define __host__
 #define DEVICE inline
@@ -14,6 +15,7 @@
 #define UNROLL
 #define ROLLED
 #define SHARED_MEMORY(name) unsigned char *const name = host::shared_memory()
+#define SHARED_TABLES(name) unsigned char *const name = host::shared_tables()
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
@@ -35,11 +37,16 @@ struct Launch {
     std::uint32_t grid, threads, shared_bytes;
 };
 
+// What this library and its caller agree on; HOST_INTERFACE of kernels/src/lib.rs is the caller's.
+constexpr std::uint32_t INTERFACE = 1;
+
 // Runs `thread(parameters)` once for each thread of the grid.
 void run(const Launch &launch, void (*thread)(const void *), const void *parameters);
 // Dynamic shared memory, and the start of the window it lies in, some bytes before.
 unsigned char *shared_memory();
 unsigned char *shared_window();
+// Dynamic shared memory that will hold public tables and nothing else.
+unsigned char *shared_tables();
 void block_barrier();
 void warp_barrier();
 
@@ -67,14 +74,17 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
 }
 
 // ANCHOR: host_kernel
-// The kernel as a C function. It returns 0, or the size its parameter block should have had.
+// The kernel as a C function. It returns 0, or the size its parameter block should have had. The
+// caller's block may be less aligned than the kernel's.
 #define KERNEL(name, threads, Parameters)                                                    \
     static void name##_thread(const Parameters &parameters);                                \
     extern "C" int name(const host::Launch *launch, const void *parameters, std::size_t size) { \
         if (size != sizeof(Parameters)) return int(sizeof(Parameters));                      \
+        Parameters aligned;                                                                  \
+        std::memcpy(&aligned, parameters, sizeof aligned);                                   \
         host::run(*launch, [](const void *p) {                                               \
             name##_thread(*static_cast<const Parameters *>(p));                             \
-        }, parameters);                                                                      \
+        }, &aligned);                                                                        \
         return 0;                                                                            \
     }                                                                                        \
     static void name##_thread(const Parameters &parameters)

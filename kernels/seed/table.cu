@@ -2,19 +2,19 @@
 #include "seed.cuh"
 
 KERNEL(seed_table_shared_ecb, 1024, SeedParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, FourTables<SeedBoxes>(shared));
 }
 KERNEL(seed_table_shared_ctr, 1024, SeedParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ctr(parameters, FourTables<SeedBoxes>(shared));
 }
 
 KERNEL(seed_conflict_free_ecb, 1024, SeedParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ecb(parameters, ConflictFreeFour<SeedBoxes>(shared));
 }
 KERNEL(seed_conflict_free_ctr, 1024, SeedParameters) {
-    SHARED_MEMORY(shared);
+    SHARED_TABLES(shared);
     ctr(parameters, ConflictFreeFour<SeedBoxes>(shared));
 }

@@ -12,14 +12,24 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod launch;
+pub mod programs;
+
+pub use launch::{HEADER_WORDS, Kernel, KeyLayout, Program, Unit};
+
 /// The architecture that the PTX is built for: Turing, the oldest that current toolkits support.
 pub const BASELINE: &str = "compute_75";
 
 /// The CUDA version that a driver must support to load the PTX, as 1000 x major + 10 x minor.
 pub const REQUIRED_CUDA: i32 = 12010;
 
+/// The version of what the host build of the kernels and its caller agree on: `Launch` and `KERNEL`
+/// in `host/shim.hpp`, and the symbols beside them.
+pub const HOST_INTERFACE: u32 = 1;
+
 /// A kernel family: the unit that a device loads at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Module {
     /// Cipher and family, `"aes_bitslice"`.
     pub name: &'static str,
@@ -27,6 +37,42 @@ pub struct Module {
     pub ptx: &'static str,
     /// Where its source lies under `kernels/`.
     pub source: &'static str,
+}
+
+/// What a module's text says of one of its kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Bytes of its parameter block.
+    pub parameter_bytes: usize,
+    /// The most threads of a thread block.
+    pub threads: u32,
+}
+
+impl Module {
+    /// What the PTX says of the kernel of this name; `None` where it has none, or one of another
+    /// form than ours: one parameter block, threads in one dimension.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<Entry> {
+        let is_it = |text: &&str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
+        let text = self.entries().find(is_it)?;
+        let (parameters, rest) = text.split_once(')')?;
+        let (_, size) = parameters.split_once('[')?;
+        let (_, threads) = rest.split_once(".maxntid ")?;
+        Some(Entry {
+            parameter_bytes: size.split_once(']')?.0.parse().ok()?,
+            threads: threads.split_once(',')?.0.parse().ok()?,
+        })
+    }
+
+    /// The names of its kernels.
+    pub fn entry_names(&self) -> impl Iterator<Item = &'static str> {
+        self.entries().filter_map(|text| text.split_once('(')).map(|(name, _)| name)
+    }
+
+    /// The text from each kernel's name on.
+    fn entries(&self) -> impl Iterator<Item = &'static str> {
+        self.ptx.split(".visible .entry ").skip(1)
+    }
 }
 
 /// Declares the modules and the list of them.

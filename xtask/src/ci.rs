@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::{
     codegen,
     command::{self, cargo, command, output, run, target},
-    kernels, tidy,
+    ct, kernels, portable, tidy,
     tools::{DENY, HACK},
 };
 
@@ -18,9 +18,11 @@ const STEPS: &[Step] = &[
     ("tidy", tidy::run),
     ("codegen --check", || codegen::run(true, false, None)),
     ("kernels --check", || kernels::run(true)),
+    ("constant time", || ct::run_task(None)),
     ("clippy", clippy),
     ("documentation without warnings", documentation),
     ("no_std", no_std),
+    ("portable targets", portable::targets),
     ("every set of features, without warnings", features),
     ("the oldest Rust that Cargo.toml allows", oldest_toolchain),
     ("bench-all --quick", bench),
@@ -54,18 +56,7 @@ fn documentation() -> Result<()> {
 
 /// The libraries that work without the standard library, without their default features.
 fn no_std() -> Result<()> {
-    for package in [
-        "lanecrypt-core",
-        "lanecrypt-slicing",
-        "lanecrypt-reference",
-        "lanecrypt-aes",
-        "lanecrypt-aria",
-        "lanecrypt-camellia",
-        "lanecrypt-des",
-        "lanecrypt-hight",
-        "lanecrypt-seed",
-        "lanecrypt-kernels",
-    ] {
+    for package in portable::NO_STD {
         let options = ["check", "--quiet", "--no-default-features", "--package", package];
         run(cargo().args(options))?;
     }

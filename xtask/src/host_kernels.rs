@@ -11,8 +11,9 @@ use sha2::{Digest, Sha256};
 
 use crate::command::{command, root, run, target};
 
-/// Fortified longjmp refuses to switch stacks, which is what the shim's fibers do.
-const FLAGS: &str = "-std=c++20 -O2 -fPIC -Wall -Wextra -Werror -U_FORTIFY_SOURCE -x c++ -c";
+/// Fortified longjmp refuses to switch stacks, which is what the shim's fibers do. Valgrind names
+/// lines by `-g1`.
+const FLAGS: &str = "-std=c++20 -O2 -g1 -fPIC -Wall -Wextra -Werror -U_FORTIFY_SOURCE -x c++ -c";
 
 /// Builds the library, where it is not of these sources, and returns its path.
 pub(crate) fn build() -> Result<PathBuf> {

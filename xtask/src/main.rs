@@ -5,12 +5,14 @@ mod bundle;
 mod ci;
 mod codegen;
 mod command;
+mod ct;
 mod fuzz;
 mod generated;
 mod host_kernels;
 mod kernel_tables;
 mod kernels;
 mod mutants;
+mod portable;
 mod resources;
 mod test;
 mod tidy;
@@ -94,6 +96,11 @@ enum Task {
     },
     /// Collects binaries, vectors and a script in bundle/, for a machine with a GPU but no Rust.
     Bundle,
+    /// Checks every backend's constant-time claim, under valgrind and in the kernels' PTX.
+    Ct {
+        /// Checks backends whose name, as cipher/backend, contains this.
+        filter: Option<String>,
+    },
     /// Rules that no other tool checks: first lines, unsafe code, long files.
     Tidy,
     /// Everything CI checks besides the tests.
@@ -114,6 +121,7 @@ fn main() -> ExitCode {
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
         Task::Mutants { packages, file } => mutants::run(&packages, file.as_deref()),
         Task::Bundle => bundle::run_task(),
+        Task::Ct { filter } => ct::run_task(filter.as_deref()),
         Task::Tidy => tidy::run(),
         Task::Ci => ci::run_steps(),
     };

@@ -3,7 +3,7 @@
 use std::{fs, slice};
 
 use anyhow::{Context, Result, bail, ensure};
-use lanecrypt_cuda::HOST_KERNELS;
+use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{command, target},

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
-use lanecrypt_cuda::HOST_KERNELS;
+use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{self, cargo, command, output, run},
@@ -24,8 +24,8 @@ pub(crate) fn run_all() -> Result<()> {
     let tests = ["test", "--workspace", "--no-fail-fast"];
     run(cargo().args(tests).envs(environment()))?;
     // What the optimiser makes of the ciphers is what users run.
-    let conformance = ["--release", "--package", "lanecrypt", "--test", "conformance"];
-    run(cargo().arg("test").args(conformance).envs(environment()))?;
+    let conformance = ["--release", "--package", "lanecrypt", "--features", "host-kernels"];
+    run(cargo().arg("test").args(conformance).args(["--test", "conformance"]).envs(environment()))?;
     run(command(&kat).arg("vectors").envs(environment()))
 }
 

@@ -12,17 +12,36 @@ const LONGEST: usize = 600;
 pub(crate) fn run() -> Result<()> {
     let listed =
         output(command("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
+    let variables = fs::read_to_string(root().join(VARIABLES))?;
     let mut faults = Vec::new();
     for path in listed.lines() {
         let Ok(text) = fs::read_to_string(root().join(path)) else {
             continue;
         };
-        faults.extend(faults_of(path, &text).into_iter().map(|fault| format!("{path}: {fault}")));
+        let found = faults_of(path, &text).into_iter().chain(unlisted_variables(&text, &variables));
+        faults.extend(found.map(|fault| format!("{path}: {fault}")));
     }
     if faults.is_empty() {
         return Ok(());
     }
     bail!("{}", faults.join("\n"))
+}
+
+/// Where every environment variable is listed.
+const VARIABLES: &str = "ARCHITECTURE.md";
+
+/// Environment variables of ours that a file names and the list does not.
+fn unlisted_variables(text: &str, list: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
+    let names = text.split("LANECRYPT_").skip(1).filter_map(|rest| {
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        (end > 0).then(|| format!("LANECRYPT_{}", &rest[..end]))
+    });
+    let is_listed = |name: &String| list.contains(&format!("`{name}`"));
+    names
+        .filter(|name| !is_listed(name))
+        .map(|name| format!("environment variable {name} is not listed in {VARIABLES}"))
+        .collect()
 }
 
 /// What is wrong with a source file; nothing for files of other kinds.
@@ -42,9 +61,11 @@ fn faults_of(path: &str, text: &str) -> Vec<String> {
     if !generated && text.lines().count() > LONGEST {
         faults.push(format!("{} lines; at most {LONGEST}", text.lines().count()));
     }
-    let may_be_unsafe = path.starts_with("crates/cuda/") || path.starts_with("crates/slicing/");
+    let may_be_unsafe = path.starts_with("crates/cuda/")
+        || path.starts_with("crates/slicing/")
+        || path.ends_with("/ffi.rs");
     if is_rust && !may_be_unsafe && text.lines().any(has_unsafe) {
-        faults.push("unsafe outside crates/cuda and crates/slicing".to_owned());
+        faults.push("unsafe outside crates/cuda, crates/slicing and ffi.rs".to_owned());
     }
     for mark in ["todo!", "unimplemented!", "dbg!", "FIXME"] {
         if path != "xtask/src/tidy.rs" && text.contains(mark) {
@@ -72,8 +93,13 @@ mod tests {
         assert!(fault("a.cu", "int x;").contains("first line"));
         assert!(fault("a.rs", "//! A.\nunsafe fn f() {}").contains("unsafe"));
         assert!(fault("crates/cuda/src/a.rs", "//! A.\nunsafe fn f() {}").is_empty());
+        assert!(fault("ct/src/ffi.rs", "//! A.\nunsafe { f() }").is_empty());
         assert!(fault("a.rs", &("//! A.\n".to_owned() + &"//\n".repeat(700))).contains("lines"));
         assert!(fault("a.rs", "//! A.\nfn f() { dbg!(1); }").contains("dbg!"));
         assert!(faults_of("a.txt", "anything").is_empty());
+        let list = "| `LANECRYPT_DEVICE` | … |";
+        assert!(unlisted_variables("$LANECRYPT_DEVICE, LANECRYPT_", list).is_empty());
+        let unlisted = ["LANECRYPT", "_DEVICES"].concat();
+        assert!(unlisted_variables(&unlisted, list)[0].contains(&unlisted));
     }
 }

@@ -5,7 +5,10 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use lanecrypt::{
     Backend, CipherDescription, Direction, Platform,
-    cuda::{Device, DeviceBuffer, Engine, Kernel, Operation, Program, kernels},
+    cuda::{
+        Device, DeviceBuffer, Engine, Operation,
+        kernels::{self, Kernel, Program},
+    },
 };
 
 use super::{
@@ -209,7 +212,7 @@ impl Target {
     fn keystream(&self, buffers: &mut Buffers) -> Result<Option<Measurement>, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
         let (engine, block) = (self.engine()?, self.cipher.block_bytes);
-        if engine.program().keystream.is_none() {
+        if engine.program().keystream().is_none() {
             return Ok(None);
         }
         let iv = iv(block);
@@ -248,7 +251,7 @@ impl Target {
             let measurement = self.resident(Work::EcbEncrypt, bytes, buffers)?;
             Ok(ThreadBlockMeasurement { threads, measurement })
         };
-        let measured = thread_limits(&engine.program().ecb_encrypt).map(measure).collect();
+        let measured = thread_limits(engine.program().ecb_encrypt()).map(measure).collect();
         engine.limit_thread_block(u32::MAX);
         measured
     }
@@ -307,12 +310,12 @@ impl Target {
         let engine = self.engine()?;
         let mut rows = Vec::new();
         for kernel in new_kernels(engine.program(), listed) {
-            let resources = engine.resources(&kernel).map_err(|error| error.to_string())?;
+            let resources = engine.resources(kernel).map_err(|error| error.to_string())?;
             rows.extend(resources.map(|resources| KernelResources {
-                kernel: kernel.name.to_owned(),
+                kernel: kernel.name().to_owned(),
                 architecture: device.properties().name.clone(),
                 registers: resources.registers,
-                shared_bytes: resources.static_shared_bytes + kernel.shared_bytes,
+                shared_bytes: resources.static_shared_bytes + kernel.shared_bytes(),
                 local_bytes: resources.local_bytes,
                 spill_bytes: 0, // the driver counts spills as local bytes
             }));
@@ -332,17 +335,17 @@ fn sum_of_blocks(data: &[u8], block: usize) -> Vec<u8> {
 
 /// The limits to try of a kernel: no more threads than it allows, no fewer than it needs.
 fn thread_limits(kernel: &Kernel) -> impl Iterator<Item = u32> {
-    let possible = kernel.unit.threads..=kernel.threads;
+    let possible = kernel.unit().threads..=kernel.threads();
     THREAD_BLOCKS.into_iter().filter(move |threads| possible.contains(threads))
 }
 
 /// A program's kernels, each once, without those that are `listed` already: both directions can
 /// be one kernel, and ciphers can share theirs.
-fn new_kernels(program: &Program, listed: &[KernelResources]) -> Vec<Kernel> {
-    let mut kernels: Vec<Kernel> = Vec::new();
+fn new_kernels(program: &'static Program, listed: &[KernelResources]) -> Vec<&'static Kernel> {
+    let mut kernels: Vec<&Kernel> = Vec::new();
     for kernel in program.kernels() {
-        let is_here = kernels.iter().any(|known| known.name == kernel.name);
-        if !is_here && !listed.iter().any(|row| row.kernel == kernel.name) {
+        let is_here = kernels.iter().any(|known| known.name() == kernel.name());
+        if !is_here && !listed.iter().any(|row| row.kernel == kernel.name()) {
             kernels.push(kernel);
         }
     }
@@ -384,26 +387,22 @@ mod tests {
 
     #[test]
     fn a_kernel_is_listed_once() {
-        use lanecrypt::des::cuda::{des, tdes};
         let names = |program, listed: &[KernelResources]| -> Vec<&str> {
-            new_kernels(program, listed).iter().map(|kernel| kernel.name).collect()
+            new_kernels(program, listed).iter().map(|kernel| kernel.name()).collect()
         };
-        let program = &des::BITSLICE.programs[0];
+        let program = &kernels::programs::DES_BITSLICE;
         assert_eq!(names(program, &[]), ["des_bitslice_ecb", "des_bitslice_ctr"]);
         let listed = compiled_kernels("sm_90");
         assert!(names(program, &listed).is_empty());
-        // Single and triple DES share their kernels.
-        assert_eq!(tdes::BITSLICE.programs[0].ecb_encrypt.name, program.ecb_encrypt.name);
     }
 
     #[test]
     fn thread_limits_are_what_the_kernel_can_have() {
-        use lanecrypt::hight::cuda::standard::{BITSLICE, BYTESLICE};
-        let mut kernel = BYTESLICE.programs[0].ecb_encrypt;
-        assert_eq!(thread_limits(&kernel).collect::<Vec<_>>(), [128, 256, 384, 512, 768]);
-        kernel = BITSLICE.programs[0].ecb_encrypt;
-        assert_eq!(thread_limits(&kernel).collect::<Vec<_>>(), [128, 256, 384]);
-        kernel.unit.threads = 256;
-        assert_eq!(thread_limits(&kernel).collect::<Vec<_>>(), [256, 384]);
+        use kernels::programs::{AES_CONFLICT_FREE_4, HIGHT_BITSLICE, HIGHT_BYTESLICE};
+        let limits = |kernel: &Kernel| thread_limits(kernel).collect::<Vec<_>>();
+        assert_eq!(limits(HIGHT_BYTESLICE.ecb_encrypt()), [128, 256, 384, 512, 768]);
+        assert_eq!(limits(HIGHT_BITSLICE.ecb_encrypt()), [128, 256, 384]);
+        // A group of it is a whole thread block.
+        assert_eq!(limits(AES_CONFLICT_FREE_4.ctr()), [1024]);
     }
 }

@@ -5,11 +5,11 @@ use alloc::boxed::Box;
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Platform,
-    Unavailable, joined,
+    Unavailable, on_cleared_stack,
 };
 use lanecrypt_slicing::Word;
 
-use crate::{Bitslice, Key128, Key192, Key256, KeyLength, Reference, Table32, hardware};
+use crate::{Bitslice, Key128, Key192, Key256, KeyLength, Reference, Table32};
 
 /// AES and every way this crate computes it.
 pub static AES: CipherDescription = CipherDescription {
@@ -67,7 +67,7 @@ const CPU_BACKENDS: [Backend; 5] = [
         summary: "AES instructions, through the aes crate",
         available: || {
             let missing = Unavailable::of_the_cpu("this CPU has no AES instructions");
-            hardware::detected().then_some(()).ok_or(missing)
+            aes::hardware_accelerated().then_some(()).ok_or(missing)
         },
         create: create::<HardwareCiphers>,
     },
@@ -82,7 +82,7 @@ const BACKENDS: &[Backend] = {
         BITSLICE, BYTEWISE, CONFLICT_FREE, CONFLICT_FREE_ONE, CONFLICT_FREE_TWO, TABLE_GLOBAL,
         TABLE_SHARED,
     };
-    const ON_DEVICES: [Backend; 14] = lanecrypt_cuda::backends!(
+    const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
         "bytewise" => BYTEWISE,
         "table-global" => TABLE_GLOBAL,
         "table-shared" => TABLE_SHARED,
@@ -91,7 +91,7 @@ const BACKENDS: &[Backend] = {
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
     );
-    &joined::<5, 14, 19>(&CPU_BACKENDS, &ON_DEVICES)
+    &lanecrypt_core::joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
 };
 
 /// One implementation with all key sizes.
@@ -133,7 +133,9 @@ fn create<C: Ciphers>(key: &[u8]) -> Result<Box<dyn Engine>, Error> {
     {
         let wrong_length =
             |_| Error::KeyLength { cipher: AES.name, given: key.len(), accepted: AES.key_bytes };
-        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
+        on_cleared_stack(|| {
+            Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)) as _)
+        })
     }
     AES.check_key(key)?;
     match key.len() {

@@ -27,9 +27,7 @@
 use alloc::vec::Vec;
 
 use lanecrypt_core::ConstantTime;
-use lanecrypt_cuda::{
-    DeviceCipher, Family, Kernel, KeyPair, Keys, OnDevice, Program, Unit, program,
-};
+use lanecrypt_cuda::{DeviceCipher, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -47,122 +45,73 @@ pub type Aes256 = OnDevice<crate::Aes256>;
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
 
 /// P1's 8-bit form: sixteen threads a block.
-pub static BYTEWISE: Family = Family {
-    cipher: &crate::AES,
-    summary: "P1's 8-bit form: 16 threads a block",
-    lanes: 16,
-    keys: key_pair,
-    constant_time: LOOKS_UP,
-    // The S-box and a byte a thread.
-    programs: &[program!(
-        AES_BYTEWISE,
-        "aes_bytewise",
-        256,
-        256 + 256,
-        Unit { threads: 16, blocks: 1, aligned: false }
-    )],
-};
+pub static BYTEWISE: Family = Family::new(
+    &crate::AES,
+    "P1's 8-bit form: 16 threads a block",
+    LOOKS_UP,
+    &[&programs::AES_BYTEWISE],
+    key_pair,
+);
 
 /// T-tables in global memory.
-pub static TABLE_GLOBAL: Family = Family {
-    cipher: &crate::AES,
-    summary: "T-tables in global memory",
-    lanes: 256,
-    keys: key_pair,
-    constant_time: LOOKS_UP,
-    programs: &[program!(AES_TABLE, "aes_table_global", 256, 0, Unit::THREAD)],
-};
+pub static TABLE_GLOBAL: Family = Family::new(
+    &crate::AES,
+    "T-tables in global memory",
+    LOOKS_UP,
+    &[&programs::AES_TABLE_GLOBAL],
+    key_pair,
+);
 
 /// One copy of the T-tables in shared memory.
-pub static TABLE_SHARED: Family = Family {
-    cipher: &crate::AES,
-    summary: "one copy of the T-tables in shared memory",
-    lanes: 1024,
-    keys: key_pair,
-    constant_time: LOOKS_UP,
-    // Four tables of 256 words and one of 256 bytes.
-    programs: &[program!(AES_TABLE, "aes_table_shared", 1024, 4 * 1024 + 256, Unit::THREAD)],
-};
-
-/// A table of 256 words in every bank, and what lies before a pair of them: see
-/// `kernels/common/conflict_free.cuh`.
-const SINGLE_BYTES: u32 = 32 << 10;
-const PAIR_ORIGIN: u32 = 1024;
+pub static TABLE_SHARED: Family = Family::new(
+    &crate::AES,
+    "one copy of the T-tables in shared memory",
+    LOOKS_UP,
+    &[&programs::AES_TABLE_SHARED],
+    key_pair,
+);
 
 // ANCHOR: conflict_free
-macro_rules! conflict_free {
-    ($module:ident, $prefix:literal, $table_bytes:expr) => {{
-        let program = program!($module, $prefix, 1024, $table_bytes, Unit::THREAD);
-        Program {
-            // The inverse S-box is a table of its own.
-            ecb_decrypt: Kernel {
-                shared_bytes: $table_bytes + SINGLE_BYTES,
-                ..program.ecb_decrypt
-            },
-            // A thread block takes the counters that a thread each of it has, at aligned starts.
-            ctr: Kernel {
-                unit: Unit { threads: 1024, blocks: 1024, aligned: true },
-                ..program.ctr
-            },
-            ..program
-        }
-    }};
-}
-
 /// T-tables replicated over the banks of shared memory: four, two or one of them, as many as fit.
-pub static CONFLICT_FREE: Family = Family {
-    cipher: &crate::AES,
-    summary: "as many T-tables in every bank as fit",
-    lanes: 1024,
-    keys: key_pair,
-    constant_time: LOOKS_UP,
-    programs: &[CONFLICT_FREE_4, CONFLICT_FREE_2, CONFLICT_FREE_1],
-};
+pub static CONFLICT_FREE: Family = Family::new(
+    &crate::AES,
+    "as many T-tables in every bank as fit",
+    LOOKS_UP,
+    &[
+        &programs::AES_CONFLICT_FREE_4,
+        &programs::AES_CONFLICT_FREE_2,
+        &programs::AES_CONFLICT_FREE_1,
+    ],
+    key_pair,
+);
+// ANCHOR_END: conflict_free
 
 /// Two replicated T-tables, which 99 KiB of shared memory hold.
-pub static CONFLICT_FREE_TWO: Family = Family {
-    cipher: &crate::AES,
-    summary: "two T-tables in every bank, one rotation",
-    lanes: 1024,
-    keys: key_pair,
-    constant_time: LOOKS_UP,
-    programs: &[CONFLICT_FREE_2],
-};
+pub static CONFLICT_FREE_TWO: Family = Family::new(
+    &crate::AES,
+    "two T-tables in every bank, one rotation",
+    LOOKS_UP,
+    &[&programs::AES_CONFLICT_FREE_2],
+    key_pair,
+);
 
 /// One replicated T-table, which 64 KiB of shared memory hold.
-pub static CONFLICT_FREE_ONE: Family = Family {
-    cipher: &crate::AES,
-    summary: "one T-table in every bank, three rotations",
-    lanes: 1024,
-    keys: key_pair,
-    constant_time: LOOKS_UP,
-    programs: &[CONFLICT_FREE_1],
-};
-
-const CONFLICT_FREE_4: Program =
-    conflict_free!(AES_CONFLICT_FREE_4, "aes_conflict_free_4", PAIR_ORIGIN + 4 * SINGLE_BYTES);
-// ANCHOR_END: conflict_free
-const CONFLICT_FREE_2: Program =
-    conflict_free!(AES_CONFLICT_FREE_2, "aes_conflict_free_2", PAIR_ORIGIN + 2 * SINGLE_BYTES);
-const CONFLICT_FREE_1: Program =
-    conflict_free!(AES_CONFLICT_FREE_1, "aes_conflict_free_1", SINGLE_BYTES);
+pub static CONFLICT_FREE_ONE: Family = Family::new(
+    &crate::AES,
+    "one T-table in every bank, three rotations",
+    LOOKS_UP,
+    &[&programs::AES_CONFLICT_FREE_1],
+    key_pair,
+);
 
 /// Bit-sliced, 32 blocks a thread.
-pub static BITSLICE: Family = Family {
-    cipher: &crate::AES,
-    summary: "a column of 32 blocks a thread, a bit of each in a register",
-    lanes: 256,
-    keys: key_pair,
-    constant_time: ConstantTime::Yes,
-    programs: &[program!(
-        AES_BITSLICE,
-        "aes_bitslice",
-        512,
-        // The round keys, a word for every bit of them.
-        MAX_ROUND_KEYS as u32 * 128 * 4,
-        Unit { threads: 32, blocks: 256, aligned: false }
-    )],
-};
+pub static BITSLICE: Family = Family::new(
+    &crate::AES,
+    "a column of 32 blocks a thread, a bit of each in a register",
+    ConstantTime::Yes,
+    &[&programs::AES_BITSLICE],
+    key_pair,
+);
 
 /// The keys of both directions: decryption is the equivalent inverse cipher.
 fn key_pair(key: &[u8]) -> KeyPair {

@@ -3,9 +3,12 @@
 use core::fmt;
 
 use cipher::{
+    BlockCipherDecrypt, BlockCipherEncrypt,
     array::ArraySize,
-    consts::{U16, U24, U32},
+    consts::{U11, U13, U15, U16, U24, U32},
 };
+
+use crate::Hardware;
 
 /// Blocks of round keys that the longest key has: AES-256's 14 rounds and the first addition.
 pub(crate) const MAX_ROUND_KEYS: usize = 15;
@@ -14,31 +17,42 @@ pub(crate) const MAX_ROUND_KEYS: usize = 15;
 pub trait KeyLength: Clone + Copy + fmt::Debug + Send + Sync + 'static {
     /// Bytes of the key.
     type Size: ArraySize;
+    /// Round keys: one more than rounds.
+    type RoundKeys: ArraySize;
     /// The hardware cipher of this size.
-    type Hardware: crate::Hardware<KeySize = Self::Size>;
+    type Hardware: Hardware<KeySize = Self::Size>
+        + BlockCipherEncrypt
+        + BlockCipherDecrypt
+        + for<'a> From<&'a Self::HardwareEnc>;
+    /// The same with the round keys of encryption alone.
+    type HardwareEnc: Hardware<KeySize = Self::Size> + BlockCipherEncrypt;
+    /// The same with the round keys of decryption alone.
+    type HardwareDec: Hardware<KeySize = Self::Size>
+        + BlockCipherDecrypt
+        + for<'a> From<&'a Self::HardwareEnc>;
     /// RustCrypto's name of the cipher.
     const NAME: &'static str;
-    /// Number of rounds, Nr.
-    const ROUNDS: usize;
 }
 
 macro_rules! key_length {
-    ($name:ident, $size:ty, $cipher:ident, $rounds:literal) => {
+    ($name:ident, $size:ty, $cipher:ident, $encrypt:ident, $decrypt:ident, $rounds:literal, $keys:ty) => {
         #[doc = concat!("The key size of ", stringify!($cipher), ": ", stringify!($rounds), " rounds.")]
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
 
         impl KeyLength for $name {
             type Size = $size;
+            type RoundKeys = $keys;
             type Hardware = aes::$cipher;
+            type HardwareEnc = aes::$encrypt;
+            type HardwareDec = aes::$decrypt;
             const NAME: &'static str = stringify!($cipher);
-            const ROUNDS: usize = $rounds;
         }
     };
 }
-key_length!(Key128, U16, Aes128, 10);
-key_length!(Key192, U24, Aes192, 12);
-key_length!(Key256, U32, Aes256, 14);
+key_length!(Key128, U16, Aes128, Aes128Enc, Aes128Dec, 10, U11);
+key_length!(Key192, U24, Aes192, Aes192Enc, Aes192Dec, 12, U13);
+key_length!(Key256, U32, Aes256, Aes256Enc, Aes256Dec, 14, U15);
 
 /// The round keys as FIPS 197 numbers them: block `i` is added at the end of round `i`.
 #[derive(Clone)]

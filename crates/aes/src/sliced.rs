@@ -126,10 +126,15 @@ fn decrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
 }
 
 /// Every bit of every round key as a word full of it.
-#[derive(Debug)]
 pub struct BroadcastKeys<W: Word> {
     states: [State<W>; MAX_ROUND_KEYS],
     count: usize,
+}
+
+impl<W: Word> core::fmt::Debug for BroadcastKeys<W> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("BroadcastKeys").finish_non_exhaustive()
+    }
 }
 
 impl<W: Word> BroadcastKeys<W> {
@@ -158,16 +163,12 @@ impl<W: Word> Drop for BroadcastKeys<W> {
 
 /// Bit-sliced AES on words of type `W`. Constant-time, key schedule included.
 #[derive(Clone)]
-pub struct Bitslice<W, K> {
-    keys: [PlaneKey; MAX_ROUND_KEYS],
-    kind: PhantomData<(W, K)>,
+pub struct Bitslice<W, K: KeyLength> {
+    keys: Array<PlaneKey, K::RoundKeys>,
+    word: PhantomData<W>,
 }
 
 impl<W: Word, K: KeyLength> Bitslice<W, K> {
-    fn keys(&self) -> &[PlaneKey] {
-        &self.keys[..=K::ROUNDS]
-    }
-
     fn full(keys: &BroadcastKeys<W>, direction: Direction, bytes: &mut [u8]) {
         let mut state = [[W::splat(false); 8]; 16];
         slice(bytes, state.as_flattened_mut());
@@ -189,15 +190,13 @@ impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        let mut keys = [[0; 8]; MAX_ROUND_KEYS];
-        for (planes, block) in keys.iter_mut().zip(compact::expand(key).blocks()) {
-            *planes = compact::plane_key(block);
-        }
-        Self { keys, kind: PhantomData }
+        let expanded = compact::expand(key);
+        let keys = Array::from_fn(|round| compact::plane_key(&expanded.blocks()[round]));
+        Self { keys, word: PhantomData }
     }
 
     fn batch_keys(&self) -> BroadcastKeys<W> {
-        BroadcastKeys::new(self.keys())
+        BroadcastKeys::new(&self.keys)
     }
 
     fn batch(
@@ -213,23 +212,23 @@ impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
     fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
         let bytes = Array::slice_as_flattened_mut(blocks);
         for four in bytes.as_chunks_mut::<16>().0.chunks_mut(compact::BLOCKS) {
-            compact::run(self.keys(), direction, four);
+            compact::run(&self.keys, direction, four);
         }
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<W, K> Drop for Bitslice<W, K> {
+impl<W, K: KeyLength> Drop for Bitslice<W, K> {
     fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.keys);
+        zeroize::Zeroize::zeroize(self.keys.as_mut_slice().as_flattened_mut());
     }
 }
 
-impl<W, K> core::fmt::Debug for Bitslice<W, K> {
+impl<W, K: KeyLength> core::fmt::Debug for Bitslice<W, K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Bitslice").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<W, K> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}
+impl<W, K: KeyLength> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}

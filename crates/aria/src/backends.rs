@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, consts::U16};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Implementation,
-    Platform,
+    Platform, on_cleared_stack,
 };
 use lanecrypt_slicing::Word;
 
@@ -67,13 +67,13 @@ const BACKENDS: &[Backend] = &CPU_BACKENDS;
 #[cfg(feature = "cuda")]
 const BACKENDS: &[Backend] = {
     use crate::cuda::{BITSLICE, BYTEWISE, CONFLICT_FREE, TABLE_SHARED};
-    const ON_DEVICES: [Backend; 8] = lanecrypt_cuda::backends!(
+    const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
         "bytewise" => BYTEWISE,
         "table-shared" => TABLE_SHARED,
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
     );
-    &lanecrypt_core::joined::<4, 8, 12>(&CPU_BACKENDS, &ON_DEVICES)
+    &lanecrypt_core::joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
 };
 
 /// One implementation with all key sizes.
@@ -107,7 +107,9 @@ fn create<C: Ciphers>(key: &[u8]) -> Result<Box<dyn Engine>, Error> {
     {
         let wrong_length =
             |_| Error::KeyLength { cipher: ARIA.name, given: key.len(), accepted: ARIA.key_bytes };
-        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
+        on_cleared_stack(|| {
+            Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)) as _)
+        })
     }
     ARIA.check_key(key)?;
     match key.len() {

@@ -10,11 +10,12 @@
 //!
 //! All four circuits run over all lanes, and every lane keeps the result of its own.
 
+use cipher::Array;
 use lanecrypt_slicing::{byte_planes, unslice_bytes};
 
 use crate::{
     diffusion::{Words, bytes, diffuse_words, words},
-    schedule::{BothKeys, Bytes, Layer, RoundKeys, Steps},
+    schedule::{BothKeys, Bytes, KeyLength, Layer, RoundKeys, Steps},
     sliced::circuit,
 };
 
@@ -80,7 +81,7 @@ fn substitute_lanes(planes: [u64; 8], layer: Layer) -> [u64; 8] {
 }
 
 /// Runs up to [`BLOCKS`] blocks under the round keys of a direction.
-pub(crate) fn run(keys: &RoundKeys<Bytes>, blocks: &mut [Bytes]) {
+pub(crate) fn run<K: KeyLength>(keys: &RoundKeys<K, Bytes>, blocks: &mut [Bytes]) {
     match blocks {
         [] => {}
         [block] => *block = run_all(keys, [*block])[0],
@@ -93,14 +94,17 @@ pub(crate) fn run(keys: &RoundKeys<Bytes>, blocks: &mut [Bytes]) {
     }
 }
 
-fn run_all<const N: usize>(keys: &RoundKeys<Bytes>, blocks: [Bytes; N]) -> [Bytes; N] {
+fn run_all<K: KeyLength, const N: usize>(
+    keys: &RoundKeys<K, Bytes>,
+    blocks: [Bytes; N],
+) -> [Bytes; N] {
     let mut state = blocks.map(|block| words(&block));
     keys.run::<Circuits<N>>(&mut state);
     state.map(bytes)
 }
 
 /// The round keys of the constant-time implementations.
-pub(crate) fn expand(key: &[u8]) -> BothKeys<Bytes> {
+pub(crate) fn expand<K: KeyLength>(key: &Array<u8, K::Size>) -> BothKeys<K, Bytes> {
     BothKeys::expand(key, |state, layer| {
         let mut state = [words(&state)];
         Circuits::substitute_and_diffuse(&mut state, layer);

@@ -29,15 +29,14 @@
 
 use alloc::vec::Vec;
 
+use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{
-    DeviceImplementation, Family, KeyPair, Keys, OnDevice, Program, Unit, program,
-};
+use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bitslice, KeyLength, compact,
-    schedule::{BothKeys, Bytes, MAX_ROUND_KEYS, RoundKeys},
+    Bitslice, Key128, Key192, Key256, KeyLength, compact,
+    schedule::{Bytes, RoundKeys},
 };
 
 /// ARIA-128 whose bulk methods run on a GPU.
@@ -49,81 +48,44 @@ pub type Aria256 = OnDevice<crate::Aria256>;
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
 
-/// Four tables of 256 words; the same in every bank, and what lies before: see
-/// `kernels/common/conflict_free.cuh`.
-const TABLE_BYTES: u32 = 4 * 1024;
-const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES + 1024;
-/// Key bytes of the bit-sliced kernels, 16 words each: see `kernels/aria/bitslice.cu`.
-const KEY_BYTES: u32 = MAX_ROUND_KEYS as u32 * 16 * 16 * 4;
+/// Round keys of the longest key: 16 rounds and the last addition.
+const MAX_ROUND_KEYS: usize = 17;
 
 /// P1's 8-bit form: sixteen threads a block.
-pub static BYTEWISE: Family = Family {
-    cipher: &crate::ARIA,
-    summary: "P1's 8-bit form: 16 threads a block",
-    lanes: 16,
-    constant_time: LOOKS_UP,
-    // The S-boxes side by side, and a byte a thread.
-    programs: &[program!(
-        ARIA_BYTEWISE,
-        "aria_bytewise",
-        256,
-        1024 + 256,
-        Unit { threads: 16, blocks: 1, aligned: false },
-        one_ecb
-    )],
-    keys: plain_keys,
-};
+pub static BYTEWISE: Family = Family::new(
+    &crate::ARIA,
+    "P1's 8-bit form: 16 threads a block",
+    LOOKS_UP,
+    &[&programs::ARIA_BYTEWISE],
+    plain_keys,
+);
 
 /// P1's 32-bit form: one copy of four tables in shared memory.
-pub static TABLE_SHARED: Family = Family {
-    summary: "one copy of four tables in shared memory",
-    lanes: 1024,
-    programs: &[program!(
-        ARIA_TABLE,
-        "aria_table_shared",
-        1024,
-        TABLE_BYTES,
-        Unit::THREAD,
-        one_ecb
-    )],
-    keys: folded_keys,
-    ..BYTEWISE
-};
+pub static TABLE_SHARED: Family = Family::new(
+    &crate::ARIA,
+    "one copy of four tables in shared memory",
+    LOOKS_UP,
+    &[&programs::ARIA_TABLE_SHARED],
+    folded_keys,
+);
 
 /// Four tables replicated over the banks of shared memory.
-pub static CONFLICT_FREE: Family = Family {
-    summary: "four tables in every bank",
-    programs: &[CONFLICT_FREE_PROGRAM],
-    ..TABLE_SHARED
-};
-
-const CONFLICT_FREE_PROGRAM: Program = {
-    let program = program!(
-        ARIA_CONFLICT_FREE,
-        "aria_conflict_free",
-        1024,
-        REPLICATED_BYTES,
-        Unit::THREAD,
-        one_ecb
-    );
-    program.with_ctr_unit(Unit { threads: 1024, blocks: 1024, aligned: true })
-};
+pub static CONFLICT_FREE: Family = Family::new(
+    &crate::ARIA,
+    "four tables in every bank",
+    LOOKS_UP,
+    &[&programs::ARIA_CONFLICT_FREE],
+    folded_keys,
+);
 
 /// Bit-sliced, 32 blocks a thread.
-pub static BITSLICE: Family = Family {
-    summary: "32 blocks a thread, a bit of each in a register",
-    lanes: 1024,
-    constant_time: ConstantTime::Yes,
-    programs: &[program!(
-        ARIA_BITSLICE,
-        "aria_bitslice",
-        256,
-        KEY_BYTES,
-        Unit { threads: 32, blocks: 1024, aligned: false },
-        one_ecb
-    )],
-    ..BYTEWISE
-};
+pub static BITSLICE: Family = Family::new(
+    &crate::ARIA,
+    "32 blocks a thread, a bit of each in a register",
+    ConstantTime::Yes,
+    &[&programs::ARIA_BITSLICE],
+    plain_keys,
+);
 
 fn plain_keys(key: &[u8]) -> KeyPair {
     key_pair(key, |key, _| key)
@@ -134,7 +96,17 @@ fn folded_keys(key: &[u8]) -> KeyPair {
 }
 
 fn key_pair(key: &[u8], between: impl Fn(Words, bool) -> Words) -> KeyPair {
-    let keys: BothKeys<Bytes> = compact::expand(key);
+    match key.len() {
+        16 => sized_key_pair::<Key128>(key, between),
+        24 => sized_key_pair::<Key192>(key, between),
+        _ => sized_key_pair::<Key256>(key, between),
+    }
+}
+
+/// The keys from one whose length the family has checked.
+fn sized_key_pair<K: KeyLength>(key: &[u8], between: impl Fn(Words, bool) -> Words) -> KeyPair {
+    let key = Zeroizing::new(Array::from_fn(|i| key[i]));
+    let keys = compact::expand::<K>(&key);
     KeyPair {
         encrypt: kernel_keys(keys.of(Direction::Encrypt), &between),
         decrypt: kernel_keys(keys.of(Direction::Decrypt), &between),
@@ -169,7 +141,10 @@ fn fold(key: Words, is_odd: bool) -> Words {
 // ANCHOR_END: fold
 
 /// `AriaKeys` of `kernels/aria/keys.cuh`: first, up to 15 between, last, number of rounds.
-fn kernel_keys(keys: &RoundKeys<Bytes>, between: impl Fn(Words, bool) -> Words) -> Keys {
+fn kernel_keys<K: KeyLength>(
+    keys: &RoundKeys<K, Bytes>,
+    between: impl Fn(Words, bool) -> Words,
+) -> Keys {
     let keys = keys.used();
     let rounds = keys.len() - 1;
     let mut kernel_words = Zeroizing::new(Vec::with_capacity(4 * MAX_ROUND_KEYS + 4));

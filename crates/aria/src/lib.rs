@@ -45,9 +45,13 @@ pub use backends::ARIA;
 pub use cipher;
 pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
 pub use reference::Reference;
-pub use schedule::{Key128, Key192, Key256, KeyLength};
+pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
 pub use sliced::{Bitslice, BroadcastKeys};
 pub use table32::Table32;
+
+/// ARIA with so many round keys, the way the `aria` crate writes it: 13, 15 or 17. Generic code has
+/// to say that there is such a one, by `where KeySize<ROUND_KEYS>: KeyLength`.
+pub type Aria<const ROUND_KEYS: usize> = Cipher<Bitslice<u64, KeySize<ROUND_KEYS>>>;
 
 /// ARIA-128: 16-byte key, 12 rounds.
 pub type Aria128 = Cipher<Bitslice<u64, Key128>>;

@@ -1,7 +1,5 @@
 //! ARIA as RFC 5794 reads: one byte after the other, for checking, not for use.
 
-use core::marker::PhantomData;
-
 use cipher::{Array, consts::U1};
 use lanecrypt_core::{Block, Direction, Implementation};
 use lanecrypt_reference::sbox::{AES, AES_INVERSE, ARIA_S2, ARIA_S2_INVERSE};
@@ -64,9 +62,8 @@ fn a(x: &Bytes) -> Bytes {
 
 /// ARIA by the book. Not constant-time: its S-boxes are tables.
 #[derive(Clone)]
-pub struct Reference<K> {
-    keys: BothKeys<Bytes>,
-    key_length: PhantomData<K>,
+pub struct Reference<K: KeyLength> {
+    keys: BothKeys<K, Bytes>,
 }
 
 impl<K: KeyLength> Implementation for Reference<K> {
@@ -82,7 +79,7 @@ impl<K: KeyLength> Implementation for Reference<K> {
             Bytewise::substitute_and_diffuse(&mut state, layer);
             state
         });
-        Self { keys, key_length: PhantomData }
+        Self { keys }
     }
 
     fn batch_keys(&self) {}
@@ -98,11 +95,11 @@ impl<K: KeyLength> Implementation for Reference<K> {
     }
 }
 
-impl<K> core::fmt::Debug for Reference<K> {
+impl<K: KeyLength> core::fmt::Debug for Reference<K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Reference").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<K> zeroize::ZeroizeOnDrop for Reference<K> {}
+impl<K: KeyLength> zeroize::ZeroizeOnDrop for Reference<K> {}

@@ -3,15 +3,14 @@
 use core::fmt;
 
 use cipher::{
+    Array,
     array::ArraySize,
-    consts::{U16, U24, U32},
+    consts::{U13, U15, U16, U17, U24, U32},
+    typenum::Unsigned,
 };
 use lanecrypt_core::Direction;
 
 use crate::diffusion::{bytes, diffuse_words, words};
-
-/// Round keys of the longest key: 16 rounds and the last addition.
-pub(crate) const MAX_ROUND_KEYS: usize = 17;
 
 /// A block's bytes: as text, or as a round key.
 pub(crate) type Bytes = [u8; 16];
@@ -20,25 +19,33 @@ pub(crate) type Bytes = [u8; 16];
 pub trait KeyLength: Clone + Copy + fmt::Debug + Send + Sync + 'static {
     /// Bytes of the key.
     type Size: ArraySize;
+    /// Round keys: one more than rounds.
+    type RoundKeys: ArraySize;
     /// RustCrypto's name of the cipher.
     const NAME: &'static str;
 }
 
+/// The key size from which `ROUND_KEYS` round keys are made.
+///
+/// The three that there are have names: [`Key128`], [`Key192`] and [`Key256`].
+#[derive(Clone, Copy, Debug)]
+pub struct KeySize<const ROUND_KEYS: usize>;
+
 macro_rules! key_length {
-    ($name:ident, $size:ty, $cipher:literal, $rounds:literal) => {
+    ($name:ident, $size:ty, $round_keys:ty, $cipher:literal, $rounds:literal) => {
         #[doc = concat!("The key size of ", $cipher, ": ", $rounds, " rounds.")]
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name;
+        pub type $name = KeySize<{ <$round_keys>::USIZE }>;
 
         impl KeyLength for $name {
             type Size = $size;
+            type RoundKeys = $round_keys;
             const NAME: &'static str = $cipher;
         }
     };
 }
-key_length!(Key128, U16, "Aria128", "12");
-key_length!(Key192, U24, "Aria192", "14");
-key_length!(Key256, U32, "Aria256", "16");
+key_length!(Key128, U16, U13, "Aria128", "12");
+key_length!(Key192, U24, U15, "Aria192", "14");
+key_length!(Key256, U32, U17, "Aria256", "16");
 
 /// The two substitution layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,37 +77,39 @@ impl RoundKey for Bytes {}
 
 /// The round keys of one direction, in the order in which it adds them. Cleared when dropped.
 #[derive(Clone)]
-pub(crate) struct RoundKeys<T: RoundKey> {
-    keys: [T; MAX_ROUND_KEYS],
-    rounds: usize,
+pub(crate) struct RoundKeys<K: KeyLength, T: RoundKey> {
+    keys: Array<T, K::RoundKeys>,
 }
 
-impl<T: RoundKey> RoundKeys<T> {
+impl<K: KeyLength, T: RoundKey> RoundKeys<K, T> {
+    /// Rounds, the last one without diffusion.
+    const ROUNDS: usize = K::RoundKeys::USIZE - 1;
+
     // ANCHOR: run
     /// Encrypts, or decrypts if these are the round keys of decryption.
     #[allow(clippy::inline_always, reason = "the steps are the whole of a cipher")]
     #[inline(always)]
     pub(crate) fn run<S: Steps<Key = T>>(&self, state: &mut S::State) {
         let mut layers = [Layer::One, Layer::Two].into_iter().cycle();
-        for (key, layer) in self.keys[..self.rounds - 1].iter().zip(&mut layers) {
+        for (key, layer) in self.keys[..Self::ROUNDS - 1].iter().zip(&mut layers) {
             S::add(state, key);
             S::substitute_and_diffuse(state, layer);
         }
-        S::add(state, &self.keys[self.rounds - 1]);
+        S::add(state, &self.keys[Self::ROUNDS - 1]);
         S::substitute(state, Layer::Two);
-        S::add(state, &self.keys[self.rounds]);
+        S::add(state, &self.keys[Self::ROUNDS]);
     }
     // ANCHOR_END: run
 
     /// The round keys in the order in which they are added.
     #[cfg(feature = "cuda")]
     pub(crate) fn used(&self) -> &[T] {
-        &self.keys[..=self.rounds]
+        &self.keys
     }
 
     /// Another form of every round key.
-    pub(crate) fn map<U: RoundKey>(&self, form: impl Fn(&T) -> U) -> RoundKeys<U> {
-        RoundKeys { keys: self.keys.each_ref().map(form), rounds: self.rounds }
+    pub(crate) fn map<U: RoundKey>(&self, form: impl Fn(&T) -> U) -> RoundKeys<K, U> {
+        RoundKeys { keys: Array::from_fn(|i| form(&self.keys[i])) }
     }
 }
 
@@ -114,23 +123,22 @@ const CONSTANTS: [u128; 3] = [
 /// Places to the right by which ek1 to ek4, ek5 to ek8 and so on rotate the word after theirs.
 const ROTATIONS: [u32; 5] = [19, 31, 128 - 61, 128 - 31, 128 - 19];
 
-impl RoundKeys<Bytes> {
+impl<K: KeyLength> RoundKeys<K, Bytes> {
     /// The round keys of encryption.
-    fn expand(key: &[u8], round: impl Fn(Bytes, Layer) -> Bytes) -> Self {
+    fn expand(key: &Array<u8, K::Size>, round: impl Fn(Bytes, Layer) -> Bytes) -> Self {
         let words = source_words(key, round);
         let round_key = |i: usize| {
             let rotated: u128 = words[(i + 1) % 4].rotate_right(ROTATIONS[i / 4]);
             (words[i % 4] ^ rotated).to_be_bytes()
         };
-        Self { keys: core::array::from_fn(round_key), rounds: key.len() / 4 + 8 }
+        Self { keys: Array::from_fn(round_key) }
     }
 
     /// The round keys of decryption: backwards, all but the first and the last through A.
     fn inverse(&self) -> Self {
         let mut inverse = self.clone();
-        let keys = &mut inverse.keys[..=self.rounds];
-        keys.reverse();
-        for key in &mut keys[1..self.rounds] {
+        inverse.keys.reverse();
+        for key in &mut inverse.keys[1..Self::ROUNDS] {
             *key = bytes(diffuse_words(words(key)));
         }
         inverse
@@ -158,29 +166,29 @@ fn source_words(key: &[u8], round: impl Fn(Bytes, Layer) -> Bytes) -> [u128; 4] 
 
 /// The round keys of both directions.
 #[derive(Clone)]
-pub(crate) struct BothKeys<T: RoundKey> {
-    encrypt: RoundKeys<T>,
-    decrypt: RoundKeys<T>,
+pub(crate) struct BothKeys<K: KeyLength, T: RoundKey> {
+    encrypt: RoundKeys<K, T>,
+    decrypt: RoundKeys<K, T>,
 }
 
-impl BothKeys<Bytes> {
-    /// The round keys of a key of 16, 24 or 32 bytes. `round` is a substitution layer and A of the
+impl<K: KeyLength> BothKeys<K, Bytes> {
+    /// The round keys of a key. `round` is a substitution layer and A of the
     /// implementation's own: a table is fast, the circuit is constant-time.
-    pub(crate) fn expand(key: &[u8], round: impl Fn(Bytes, Layer) -> Bytes) -> Self {
+    pub(crate) fn expand(key: &Array<u8, K::Size>, round: impl Fn(Bytes, Layer) -> Bytes) -> Self {
         let encrypt = RoundKeys::expand(key, round);
         let decrypt = encrypt.inverse();
         Self { encrypt, decrypt }
     }
 }
 
-impl<T: RoundKey> BothKeys<T> {
+impl<K: KeyLength, T: RoundKey> BothKeys<K, T> {
     /// Another form of every round key.
-    pub(crate) fn map<U: RoundKey>(&self, form: impl Fn(&T) -> U) -> BothKeys<U> {
+    pub(crate) fn map<U: RoundKey>(&self, form: impl Fn(&T) -> U) -> BothKeys<K, U> {
         BothKeys { encrypt: self.encrypt.map(&form), decrypt: self.decrypt.map(&form) }
     }
 
     /// The round keys of a direction.
-    pub(crate) fn of(&self, direction: Direction) -> &RoundKeys<T> {
+    pub(crate) fn of(&self, direction: Direction) -> &RoundKeys<K, T> {
         match direction {
             Direction::Encrypt => &self.encrypt,
             Direction::Decrypt => &self.decrypt,
@@ -189,7 +197,7 @@ impl<T: RoundKey> BothKeys<T> {
 }
 
 #[cfg(feature = "zeroize")]
-impl<T: RoundKey> Drop for RoundKeys<T> {
+impl<K: KeyLength, T: RoundKey> Drop for RoundKeys<K, T> {
     fn drop(&mut self) {
         self.keys.fill(T::default());
         // Keeps the writes above from being optimised away: the keys are used afterwards.

@@ -122,18 +122,18 @@ impl<W: Word> Default for BroadcastKey<W> {
 impl<W: Word> RoundKey for BroadcastKey<W> {}
 
 /// The round keys of both directions as a batch wants them.
-pub struct BroadcastKeys<W: Word> {
-    keys: BothKeys<BroadcastKey<W>>,
+pub struct BroadcastKeys<W: Word, K: KeyLength> {
+    keys: BothKeys<K, BroadcastKey<W>>,
 }
 
-impl<W: Word> core::fmt::Debug for BroadcastKeys<W> {
+impl<W: Word, K: KeyLength> core::fmt::Debug for BroadcastKeys<W, K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("BroadcastKeys").finish_non_exhaustive()
     }
 }
 
 /// Runs a block a lane.
-fn run<W: Word>(keys: &RoundKeys<BroadcastKey<W>>, bytes: &mut [u8]) {
+fn run<W: Word, K: KeyLength>(keys: &RoundKeys<K, BroadcastKey<W>>, bytes: &mut [u8]) {
     let mut planes = [[W::splat(false); 8]; 16];
     slice(bytes, planes.as_flattened_mut());
     let mut state = core::array::from_fn(|i| planes[position(i)]);
@@ -144,30 +144,30 @@ fn run<W: Word>(keys: &RoundKeys<BroadcastKey<W>>, bytes: &mut [u8]) {
 
 /// Bit-sliced ARIA on words of type `W`. Constant-time, key schedule included.
 #[derive(Clone)]
-pub struct Bitslice<W, K> {
-    keys: BothKeys<Bytes>,
-    kind: PhantomData<(W, K)>,
+pub struct Bitslice<W, K: KeyLength> {
+    keys: BothKeys<K, Bytes>,
+    word: PhantomData<W>,
 }
 
 impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
     type BlockSize = cipher::consts::U16;
     type KeySize = K::Size;
     type Lanes = W::Lanes;
-    type BatchKeys = BroadcastKeys<W>;
+    type BatchKeys = BroadcastKeys<W, K>;
 
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: compact::expand(key), kind: PhantomData }
+        Self { keys: compact::expand(key), word: PhantomData }
     }
 
-    fn batch_keys(&self) -> BroadcastKeys<W> {
+    fn batch_keys(&self) -> BroadcastKeys<W, K> {
         BroadcastKeys { keys: self.keys.map(BroadcastKey::new) }
     }
 
     fn batch(
         &self,
-        keys: &BroadcastKeys<W>,
+        keys: &BroadcastKeys<W, K>,
         direction: Direction,
         blocks: &mut Array<Block<Self>, W::Lanes>,
     ) {
@@ -181,21 +181,21 @@ impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
             compact::run(keys, Array::slice_as_flattened_mut(blocks).as_chunks_mut().0);
             return;
         }
-        let keys = keys.map(BroadcastKey::new);
+        let keys = keys.map(BroadcastKey::<W>::new);
         for few in blocks.chunks_mut(W::LANES) {
             let mut padded = Array::<Block<Self>, W::Lanes>::default();
             padded[..few.len()].copy_from_slice(few);
-            run::<W>(&keys, Array::slice_as_flattened_mut(&mut padded));
+            run(&keys, Array::slice_as_flattened_mut(&mut padded));
             few.copy_from_slice(&padded[..few.len()]);
         }
     }
 }
 
-impl<W, K> core::fmt::Debug for Bitslice<W, K> {
+impl<W, K: KeyLength> core::fmt::Debug for Bitslice<W, K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Bitslice").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<W, K> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}
+impl<W, K: KeyLength> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}

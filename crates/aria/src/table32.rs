@@ -6,8 +6,6 @@
 //! in them and the same sum again. The tables have an S-box output in the three bytes to which `M`
 //! adds it, so a group takes four look-ups. Not constant-time: addresses depend on key and data.
 
-use core::marker::PhantomData;
-
 use cipher::{Array, consts::U1};
 use lanecrypt_core::{Block, Direction, Implementation};
 use lanecrypt_reference::sbox::{AES, AES_INVERSE, ARIA_S2, ARIA_S2_INVERSE};
@@ -77,9 +75,8 @@ fn turn(layer: Layer) -> u32 {
 
 /// ARIA by tables. Not constant-time.
 #[derive(Clone)]
-pub struct Table32<K> {
-    keys: BothKeys<Words>,
-    key_length: PhantomData<K>,
+pub struct Table32<K: KeyLength> {
+    keys: BothKeys<K, Words>,
 }
 
 impl<K: KeyLength> Implementation for Table32<K> {
@@ -96,7 +93,7 @@ impl<K: KeyLength> Implementation for Table32<K> {
             LookUps::substitute_and_diffuse(&mut state, layer);
             bytes(state)
         });
-        Self { keys: keys.map(words), key_length: PhantomData }
+        Self { keys: keys.map(words) }
     }
 
     fn batch_keys(&self) {}
@@ -114,11 +111,11 @@ impl<K: KeyLength> Implementation for Table32<K> {
     }
 }
 
-impl<K> core::fmt::Debug for Table32<K> {
+impl<K: KeyLength> core::fmt::Debug for Table32<K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Table32").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<K> zeroize::ZeroizeOnDrop for Table32<K> {}
+impl<K: KeyLength> zeroize::ZeroizeOnDrop for Table32<K> {}

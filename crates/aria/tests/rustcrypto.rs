@@ -1,8 +1,8 @@
 //! RustCrypto's own tests on our types, and their modes over ours against the same over `aria`.
 
 use cipher::{
-    AlgorithmName, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt,
-    InnerIvInit, KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, block_padding::NoPadding,
+    BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, InnerIvInit,
+    KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, block_padding::NoPadding,
 };
 use lanecrypt_aria::{
     Aria128, Aria192, Aria256, Bitslice, Cipher, CpuEngine, Ctr, Key128, Key192, Key256, Reference,
@@ -132,26 +132,6 @@ proptest! {
         prop_assert_eq!(&a, &b);
         prop_assert_eq!(ours.current_pos::<u64>(), position + a.len() as u64);
     }
-}
-
-fn name<C: AlgorithmName>() -> String {
-    struct Name<C>(std::marker::PhantomData<C>);
-    impl<C: AlgorithmName> std::fmt::Display for Name<C> {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            C::write_alg_name(f)
-        }
-    }
-    Name::<C>(std::marker::PhantomData).to_string()
-}
-
-#[test]
-fn debug_and_names_are_rustcryptos() {
-    let shown = |cipher: &dyn std::fmt::Debug| format!("{cipher:?}");
-    let ours = shown(&Aria192::new(&[0xb7; 24].into()));
-    assert_eq!(ours, "Aria192 { .. }");
-    assert_eq!(ours, shown(&Cipher::<Table32<Key192>>::new(&[0xb7; 24].into())));
-    assert_eq!(name::<Aria128>(), name::<aria::Aria128>());
-    assert_eq!(name::<Aria256>(), name::<aria::Aria256>());
 }
 
 #[test]

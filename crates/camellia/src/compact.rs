@@ -9,7 +9,7 @@ use lanecrypt_slicing::{byte_planes, unslice_bytes};
 
 use crate::{
     sbox,
-    schedule::{RoundFunction, Subkeys},
+    schedule::{KeyLength, RoundFunction, Subkeys},
     words,
 };
 
@@ -55,14 +55,18 @@ impl RoundFunction for Circuit {
 }
 
 /// Runs up to [`BLOCKS`] blocks.
-pub(crate) fn run(keys: &Subkeys<u64>, direction: Direction, blocks: &mut [[u8; 16]]) {
+pub(crate) fn run<K: KeyLength>(
+    keys: &Subkeys<K, u64>,
+    direction: Direction,
+    blocks: &mut [[u8; 16]],
+) {
     match blocks {
         [] => {}
-        [block] => words::run::<Circuit, 1>(keys, direction, core::array::from_mut(block)),
+        [block] => words::run::<K, Circuit, 1>(keys, direction, core::array::from_mut(block)),
         _ => {
             let mut padded = [[0; 16]; BLOCKS];
             padded[..blocks.len()].copy_from_slice(blocks);
-            words::run::<Circuit, BLOCKS>(keys, direction, &mut padded);
+            words::run::<K, Circuit, BLOCKS>(keys, direction, &mut padded);
             blocks.copy_from_slice(&padded[..blocks.len()]);
         }
     }

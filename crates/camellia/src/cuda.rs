@@ -28,15 +28,14 @@
 
 use alloc::vec::Vec;
 
+use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{
-    DeviceImplementation, Family, KeyPair, Keys, OnDevice, Program, Unit, program,
-};
+use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bitslice, KeyLength, compact,
-    schedule::{GROUP, MAX_GROUPS, Subkeys},
+    Bitslice, Key128, Key192, Key256, KeyLength, compact,
+    schedule::{GROUP, Subkeys},
     words::parts,
 };
 
@@ -49,99 +48,66 @@ pub type Camellia256 = OnDevice<crate::Camellia256>;
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
 
-/// A table of 256 words; the same in every bank; and what lies before pairs of them: see
-/// `kernels/common/conflict_free.cuh`.
-const TABLE_BYTES: u32 = 1024;
-const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES;
-const PAIR_ORIGIN: u32 = 1024;
-/// Key bytes of the bit-sliced kernels, 16 words each, and the words of the FL layers: see
-/// `kernels/camellia/bitslice.cu`.
-const KEY_BYTES: u32 =
-    ((16 + 8 * (GROUP * MAX_GROUPS) as u32 + 16) * 16 + (MAX_GROUPS as u32 - 1) * 128) * 4;
-
-const MERGED: Program = program!(
-    CAMELLIA_CONFLICT_FREE,
-    "camellia_conflict_free_merged",
-    1024,
-    REPLICATED_BYTES,
-    Unit::THREAD,
-    one_ecb,
-    keystream
-);
-const FOUR: Program = {
-    let program = program!(
-        CAMELLIA_CONFLICT_FREE,
-        "camellia_conflict_free_four",
-        1024,
-        PAIR_ORIGIN + 4 * REPLICATED_BYTES,
-        Unit::THREAD,
-        one_ecb
-    );
-    program.with_ctr_unit(Unit { threads: 1024, blocks: 1024, aligned: true })
-};
+/// Groups of six rounds that the longer keys have.
+const MAX_GROUPS: usize = 4;
 
 /// P2's merged table in global memory.
-pub static TABLE_GLOBAL: Family = Family {
-    cipher: &crate::CAMELLIA,
-    summary: "P2's merged table in global memory",
-    lanes: 256,
-    constant_time: LOOKS_UP,
-    programs: &[program!(
-        CAMELLIA_TABLE,
-        "camellia_table_global",
-        256,
-        0,
-        Unit::THREAD,
-        one_ecb,
-        keystream
-    )],
-    keys: key_pair,
-};
+pub static TABLE_GLOBAL: Family = Family::new(
+    &crate::CAMELLIA,
+    "P2's merged table in global memory",
+    LOOKS_UP,
+    &[&programs::CAMELLIA_TABLE_GLOBAL],
+    key_pair,
+);
 
 /// One copy of the merged table in shared memory.
-pub static TABLE_SHARED: Family = Family {
-    summary: "one copy of the merged table in shared memory",
-    lanes: 1024,
-    programs: &[program!(
-        CAMELLIA_TABLE,
-        "camellia_table_shared",
-        1024,
-        TABLE_BYTES,
-        Unit::THREAD,
-        one_ecb,
-        keystream
-    )],
-    ..TABLE_GLOBAL
-};
+pub static TABLE_SHARED: Family = Family::new(
+    &crate::CAMELLIA,
+    "one copy of the merged table in shared memory",
+    LOOKS_UP,
+    &[&programs::CAMELLIA_TABLE_SHARED],
+    key_pair,
+);
 
 /// The merged table replicated over the banks of shared memory.
-pub static CONFLICT_FREE_MERGED: Family =
-    Family { summary: "the merged table in every bank", programs: &[MERGED], ..TABLE_SHARED };
+pub static CONFLICT_FREE_MERGED: Family = Family::new(
+    &crate::CAMELLIA,
+    "the merged table in every bank",
+    LOOKS_UP,
+    &[&programs::CAMELLIA_CONFLICT_FREE_MERGED],
+    key_pair,
+);
 
 /// Four tables replicated over the banks, or the merged one where they do not fit.
-pub static CONFLICT_FREE: Family = Family {
-    summary: "four tables in every bank, else the merged one",
-    programs: &[FOUR, MERGED],
-    ..TABLE_SHARED
-};
+pub static CONFLICT_FREE: Family = Family::new(
+    &crate::CAMELLIA,
+    "four tables in every bank, else the merged one",
+    LOOKS_UP,
+    &[&programs::CAMELLIA_CONFLICT_FREE_FOUR, &programs::CAMELLIA_CONFLICT_FREE_MERGED],
+    key_pair,
+);
 
 /// Bit-sliced, 32 blocks a thread.
-pub static BITSLICE: Family = Family {
-    summary: "32 blocks a thread, a bit of each in a register",
-    constant_time: ConstantTime::Yes,
-    programs: &[program!(
-        CAMELLIA_BITSLICE,
-        "camellia_bitslice",
-        256,
-        KEY_BYTES,
-        Unit { threads: 32, blocks: 1024, aligned: false },
-        one_ecb
-    )],
-    ..TABLE_SHARED
-};
+pub static BITSLICE: Family = Family::new(
+    &crate::CAMELLIA,
+    "32 blocks a thread, a bit of each in a register",
+    ConstantTime::Yes,
+    &[&programs::CAMELLIA_BITSLICE],
+    key_pair,
+);
 
 fn key_pair(key: &[u8]) -> KeyPair {
-    let subkeys = Subkeys::expand::<compact::Circuit>(key);
+    match key.len() {
+        16 => sized_key_pair::<Key128>(key),
+        24 => sized_key_pair::<Key192>(key),
+        _ => sized_key_pair::<Key256>(key),
+    }
+}
+
+/// The keys from one whose length the family has checked.
+fn sized_key_pair<K: KeyLength>(key: &[u8]) -> KeyPair {
+    let key = Zeroizing::new(Array::from_fn(|i| key[i]));
+    let subkeys = Subkeys::<K, u64>::expand::<compact::Circuit>(&key);
     KeyPair {
         encrypt: kernel_keys(&subkeys, Direction::Encrypt),
         decrypt: kernel_keys(&subkeys, Direction::Decrypt),
@@ -149,10 +115,10 @@ fn key_pair(key: &[u8]) -> KeyPair {
 }
 
 /// `CamelliaKeys` of `kernels/camellia/keys.cuh`: start, rounds, layers, end, number of groups.
-fn kernel_keys(subkeys: &Subkeys<u64>, direction: Direction) -> Keys {
+fn kernel_keys<K: KeyLength>(subkeys: &Subkeys<K, u64>, direction: Direction) -> Keys {
     let (rounds, layers) = (2 * GROUP * MAX_GROUPS, 4 * (MAX_GROUPS - 1));
     let mut words = Zeroizing::new(Vec::with_capacity(4 + rounds + layers + 4 + 4));
-    let groups = subkeys.groups();
+    let groups = Subkeys::<K, u64>::GROUPS;
     let [start, end] = subkeys.whitening(direction);
     words.extend(start.iter().flat_map(|&key| parts(key)));
     words.extend((0..GROUP * groups).flat_map(|i| parts(*subkeys.round(direction, i))));

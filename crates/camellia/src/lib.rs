@@ -46,9 +46,14 @@ pub use backends::CAMELLIA;
 pub use cipher;
 pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
 pub use reference::Reference;
-pub use schedule::{Key128, Key192, Key256, KeyLength};
+pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
 pub use sliced::{Bitslice, BroadcastKeys};
 pub use table32::Table32;
+
+/// Camellia with keys of `Size` bytes and `SUBKEYS` subkeys, the way the `camellia` crate writes it:
+/// 16 and 26, 24 and 34, or 32 and 34. Generic code has to say that there is such a one, by
+/// `where KeySize<Size, SUBKEYS>: KeyLength`.
+pub type Camellia<Size, const SUBKEYS: usize> = Cipher<Bitslice<u64, KeySize<Size, SUBKEYS>>>;
 
 /// Camellia-128: 16-byte key, 18 rounds.
 pub type Camellia128 = Cipher<Bitslice<u64, Key128>>;

@@ -1,7 +1,5 @@
 //! Camellia as RFC 3713 reads: one byte after the other, for checking, not for use.
 
-use core::marker::PhantomData;
-
 use cipher::{Array, consts::U1};
 use lanecrypt_core::{Block, Direction, Implementation};
 use lanecrypt_reference::sbox::CAMELLIA;
@@ -43,9 +41,8 @@ fn p([t1, t2, t3, t4, t5, t6, t7, t8]: [u8; 8]) -> [u8; 8] {
 
 /// Camellia by the book. Not constant-time: its S-boxes are tables.
 #[derive(Clone)]
-pub struct Reference<K> {
-    keys: Subkeys<u64>,
-    key_length: PhantomData<K>,
+pub struct Reference<K: KeyLength> {
+    keys: Subkeys<K, u64>,
 }
 
 impl<K: KeyLength> Implementation for Reference<K> {
@@ -57,7 +54,7 @@ impl<K: KeyLength> Implementation for Reference<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: Subkeys::expand::<Bytewise>(key), key_length: PhantomData }
+        Self { keys: Subkeys::expand::<Bytewise>(key) }
     }
 
     fn batch_keys(&self) {}
@@ -68,16 +65,20 @@ impl<K: KeyLength> Implementation for Reference<K> {
 
     fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
         for block in blocks {
-            words::run::<Bytewise, 1>(&self.keys, direction, core::array::from_mut(&mut block.0));
+            words::run::<K, Bytewise, 1>(
+                &self.keys,
+                direction,
+                core::array::from_mut(&mut block.0),
+            );
         }
     }
 }
 
-impl<K> core::fmt::Debug for Reference<K> {
+impl<K: KeyLength> core::fmt::Debug for Reference<K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Reference").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<K> zeroize::ZeroizeOnDrop for Reference<K> {}
+impl<K: KeyLength> zeroize::ZeroizeOnDrop for Reference<K> {}

@@ -1,53 +1,59 @@
 //! Key sizes, the key schedule, and the order of the rounds (RFC 3713, sections 2.2 and 2.3).
 
-use core::fmt;
+use core::{fmt, marker::PhantomData};
 
 use cipher::{
+    Array,
     array::ArraySize,
-    consts::{U16, U24, U32},
+    consts::{U16, U24, U26, U32, U34},
+    typenum::Unsigned,
 };
 use lanecrypt_core::Direction;
 
 /// Rounds between two FL layers.
 pub(crate) const GROUP: usize = 6;
-/// Groups of rounds that the longer keys have.
-pub(crate) const MAX_GROUPS: usize = 4;
+/// Subkeys that a group has with the FL layer after it.
+const STRIDE: usize = GROUP + 2;
 
 /// A Camellia key size, as a type.
 pub trait KeyLength: Clone + Copy + fmt::Debug + Send + Sync + 'static {
     /// Bytes of the key.
     type Size: ArraySize;
+    /// Subkeys: one a round, two an FL layer, and four.
+    type Subkeys: ArraySize;
     /// RustCrypto's name of the cipher.
     const NAME: &'static str;
 }
 
+/// The key size of `Size` bytes, from which `SUBKEYS` subkeys are made.
+///
+/// The three that there are have names: [`Key128`], [`Key192`] and [`Key256`].
+#[derive(Clone, Copy, Debug)]
+pub struct KeySize<Size, const SUBKEYS: usize>(PhantomData<fn() -> Size>);
+
 macro_rules! key_length {
-    ($name:ident, $size:ty, $cipher:literal, $rounds:literal) => {
+    ($name:ident, $size:ty, $subkeys:ty, $cipher:literal, $rounds:literal) => {
         #[doc = concat!("The key size of ", $cipher, ": ", $rounds, " rounds.")]
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name;
+        pub type $name = KeySize<$size, { <$subkeys>::USIZE }>;
 
         impl KeyLength for $name {
             type Size = $size;
+            type Subkeys = $subkeys;
             const NAME: &'static str = $cipher;
         }
     };
 }
-key_length!(Key128, U16, "Camellia128", "18");
-key_length!(Key192, U24, "Camellia192", "24");
-key_length!(Key256, U32, "Camellia256", "24");
+key_length!(Key128, U16, U26, "Camellia128", "18");
+key_length!(Key192, U24, U34, "Camellia192", "24");
+key_length!(Key256, U32, U34, "Camellia256", "24");
 
 /// The subkeys, in a form that suits an implementation. Cleared when dropped.
+///
+/// In the order in which encryption takes them: kw1 and kw2, k1 to k6, ke1 and ke2, and so on to kw3
+/// and kw4.
 #[derive(Clone)]
-pub(crate) struct Subkeys<T: Subkey> {
-    /// kw1 and kw2, added before the first round, and kw3 and kw4, after the last.
-    whitening: [[T; 2]; 2],
-    /// k1 to k18 or k24: one a round.
-    rounds: [T; GROUP * MAX_GROUPS],
-    /// ke1 to ke4 or ke6: two for each FL layer.
-    layers: [T; 2 * (MAX_GROUPS - 1)],
-    /// Groups of six rounds: 3 or 4.
-    groups: usize,
+pub(crate) struct Subkeys<K: KeyLength, T: Subkey> {
+    keys: Array<T, K::Subkeys>,
 }
 
 /// A subkey in some form, by default zeros.
@@ -71,7 +77,10 @@ pub(crate) trait Steps {
     fn fl_inverse(half: &mut Self::Half, key: &Self::Key);
 }
 
-impl<T: Subkey> Subkeys<T> {
+impl<K: KeyLength, T: Subkey> Subkeys<K, T> {
+    /// Groups of six rounds: 3 or 4.
+    pub(crate) const GROUPS: usize = (K::Subkeys::USIZE - 2) / STRIDE;
+
     // ANCHOR: run
     /// Runs the halves of a block, which are stored in the order in which they are left.
     #[allow(clippy::inline_always, reason = "the steps are the whole of a cipher")]
@@ -84,7 +93,7 @@ impl<T: Subkey> Subkeys<T> {
         let [before, after] = self.whitening(direction);
         S::add(left, &before[0]);
         S::add(right, &before[1]);
-        for pair in 0..GROUP / 2 * self.groups {
+        for pair in 0..GROUP / 2 * Self::GROUPS {
             if pair > 0 && pair % (GROUP / 2) == 0 {
                 let layer = 2 * pair / (GROUP / 2) - 2;
                 S::fl(left, self.layer(direction, layer));
@@ -100,24 +109,13 @@ impl<T: Subkey> Subkeys<T> {
     // ANCHOR_END: run
 
     /// Another form of every subkey.
-    pub(crate) fn map<U: Subkey>(&self, form: impl Fn(&T) -> U) -> Subkeys<U> {
-        Subkeys {
-            whitening: self.whitening.each_ref().map(|keys| keys.each_ref().map(&form)),
-            rounds: core::array::from_fn(|i| form(&self.rounds[i])),
-            layers: core::array::from_fn(|i| form(&self.layers[i])),
-            groups: self.groups,
-        }
-    }
-
-    /// Groups of six rounds: 3 or 4.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn groups(&self) -> usize {
-        self.groups
+    pub(crate) fn map<U: Subkey>(&self, form: impl Fn(&T) -> U) -> Subkeys<K, U> {
+        Subkeys { keys: Array::from_fn(|i| form(&self.keys[i])) }
     }
 
     /// The subkeys added before the first round and after the last one.
-    pub(crate) fn whitening(&self, direction: Direction) -> [&[T; 2]; 2] {
-        let [first, last] = &self.whitening;
+    pub(crate) fn whitening(&self, direction: Direction) -> [&[T]; 2] {
+        let (first, last) = (&self.keys[..2], &self.keys[K::Subkeys::USIZE - 2..]);
         match direction {
             Direction::Encrypt => [first, last],
             Direction::Decrypt => [last, first],
@@ -126,12 +124,14 @@ impl<T: Subkey> Subkeys<T> {
 
     /// The subkey of a round, counted from 0.
     pub(crate) fn round(&self, direction: Direction, round: usize) -> &T {
-        &self.rounds[in_order(direction, round, GROUP * self.groups)]
+        let round = in_order(direction, round, GROUP * Self::GROUPS);
+        &self.keys[2 + round / GROUP * STRIDE + round % GROUP]
     }
 
     /// A subkey of the FL layers: an even one of FL, then an odd one of its inverse.
     pub(crate) fn layer(&self, direction: Direction, layer: usize) -> &T {
-        &self.layers[in_order(direction, layer, 2 * (self.groups - 1))]
+        let layer = in_order(direction, layer, 2 * (Self::GROUPS - 1));
+        &self.keys[STRIDE + layer / 2 * STRIDE + layer % 2]
     }
 }
 
@@ -175,77 +175,49 @@ const fn halves<const PAIRS: usize, const ALL: usize>(
     all
 }
 
-/// The origins of the subkeys of one schedule.
-struct Origins {
-    whitening: [[Origin; 2]; 2],
-    rounds: &'static [Origin],
-    layers: &'static [Origin],
-}
-
-/// For keys of 128 bits. Of KA at 45 only the left half is used, of KL at 60 the right one.
-const SHORT: Origins = Origins {
-    whitening: [halves([(KL, 0)]), halves([(KA, 111)])],
-    rounds: &{
-        let mut rounds = halves::<9, 18>([
-            (KA, 0),
-            (KL, 15),
-            (KA, 15),
-            (KL, 45),
-            (KA, 45),
-            (KA, 60),
-            (KL, 94),
-            (KA, 94),
-            (KL, 111),
-        ]);
-        rounds[9] = (KL, 60, 1);
-        rounds
-    },
-    layers: &halves::<2, 4>([(KA, 30), (KL, 77)]),
-};
-
-/// For keys of 192 and 256 bits.
-const LONG: Origins = Origins {
-    whitening: [halves([(KL, 0)]), halves([(KB, 111)])],
-    rounds: &halves::<12, 24>([
-        (KB, 0),
-        (KR, 15),
-        (KA, 15),
-        (KB, 30),
-        (KL, 45),
-        (KA, 45),
-        (KR, 60),
-        (KB, 60),
+/// The subkeys of keys of 128 bits. Of KA at 45 only the left half is used, of KL at 60 the right
+/// one.
+#[rustfmt::skip]
+const SHORT: [Origin; 26] = {
+    let mut origins = halves([
+        (KL, 0),
+        (KA, 0), (KL, 15), (KA, 15),
+        (KA, 30),
+        (KL, 45), (KA, 45), (KA, 60),
         (KL, 77),
-        (KR, 94),
-        (KA, 94),
-        (KL, 111),
-    ]),
-    layers: &halves::<3, 6>([(KR, 30), (KL, 60), (KA, 77)]),
+        (KL, 94), (KA, 94), (KL, 111),
+        (KA, 111),
+    ]);
+    origins[13] = (KL, 60, 1);
+    origins
 };
 
-impl Subkeys<u64> {
+/// The subkeys of keys of 192 and 256 bits.
+#[rustfmt::skip]
+const LONG: [Origin; 34] = halves([
+    (KL, 0),
+    (KB, 0), (KR, 15), (KA, 15),
+    (KR, 30),
+    (KB, 30), (KL, 45), (KA, 45),
+    (KL, 60),
+    (KR, 60), (KB, 60), (KL, 77),
+    (KA, 77),
+    (KR, 94), (KA, 94), (KL, 111),
+    (KB, 111),
+]);
+
+impl<K: KeyLength> Subkeys<K, u64> {
     /// The key schedule, with an F of the implementation's own: a table is fast, the circuit is
-    /// constant-time. `key` is 16, 24 or 32 bytes.
-    pub(crate) fn expand<F: RoundFunction>(key: &[u8]) -> Self {
-        let origins = if key.len() == 16 { &SHORT } else { &LONG };
+    /// constant-time.
+    pub(crate) fn expand<F: RoundFunction>(key: &Array<u8, K::Size>) -> Self {
+        let origins: &[Origin] = if key.len() == 16 { &SHORT } else { &LONG };
         let sources = sources::<F>(key);
-        let subkey = |&(source, rotation, half): &Origin| {
+        let subkey = |i: usize| {
+            let (source, rotation, half) = origins[i];
             let rotated: u128 = sources[source].rotate_left(rotation);
             (rotated >> (64 - 64 * half)) as u64
         };
-        let mut subkeys = Self {
-            whitening: origins.whitening.map(|both| both.map(|origin| subkey(&origin))),
-            rounds: [0; GROUP * MAX_GROUPS],
-            layers: [0; 2 * (MAX_GROUPS - 1)],
-            groups: origins.rounds.len() / GROUP,
-        };
-        for (key, origin) in subkeys.rounds.iter_mut().zip(origins.rounds) {
-            *key = subkey(origin);
-        }
-        for (key, origin) in subkeys.layers.iter_mut().zip(origins.layers) {
-            *key = subkey(origin);
-        }
-        subkeys
+        Self { keys: Array::from_fn(subkey) }
     }
 }
 
@@ -287,13 +259,10 @@ fn f_of<F: RoundFunction>(half: u64) -> u64 {
 }
 
 #[cfg(feature = "zeroize")]
-impl<T: Subkey> Drop for Subkeys<T> {
+impl<K: KeyLength, T: Subkey> Drop for Subkeys<K, T> {
     fn drop(&mut self) {
-        let whitening = self.whitening.as_flattened_mut();
-        for keys in [whitening, &mut self.rounds, &mut self.layers] {
-            keys.fill(T::default());
-        }
+        self.keys.fill(T::default());
         // Keeps the writes above from being optimised away: the keys are used afterwards.
-        core::hint::black_box(self);
+        core::hint::black_box(&mut self.keys);
     }
 }

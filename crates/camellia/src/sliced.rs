@@ -160,11 +160,11 @@ impl<W: Word> Default for BroadcastKey<W> {
 impl<W: Word> Subkey for BroadcastKey<W> {}
 
 /// The subkeys as a batch wants them.
-pub struct BroadcastKeys<W: Word> {
-    keys: Subkeys<BroadcastKey<W>>,
+pub struct BroadcastKeys<W: Word, K: KeyLength> {
+    keys: Subkeys<K, BroadcastKey<W>>,
 }
 
-impl<W: Word> core::fmt::Debug for BroadcastKeys<W> {
+impl<W: Word, K: KeyLength> core::fmt::Debug for BroadcastKeys<W, K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("BroadcastKeys").finish_non_exhaustive()
     }
@@ -172,9 +172,9 @@ impl<W: Word> core::fmt::Debug for BroadcastKeys<W> {
 
 /// Bit-sliced Camellia on words of type `W`. Constant-time, key schedule included.
 #[derive(Clone)]
-pub struct Bitslice<W, K> {
-    keys: Subkeys<u64>,
-    kind: PhantomData<(W, K)>,
+pub struct Bitslice<W, K: KeyLength> {
+    keys: Subkeys<K, u64>,
+    word: PhantomData<W>,
 }
 
 /// The index among a block's 128 planes of a bit of a byte of a half.
@@ -204,21 +204,21 @@ impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
     type BlockSize = cipher::consts::U16;
     type KeySize = K::Size;
     type Lanes = W::Lanes;
-    type BatchKeys = BroadcastKeys<W>;
+    type BatchKeys = BroadcastKeys<W, K>;
 
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: Subkeys::expand::<compact::Circuit>(key), kind: PhantomData }
+        Self { keys: Subkeys::expand::<compact::Circuit>(key), word: PhantomData }
     }
 
-    fn batch_keys(&self) -> BroadcastKeys<W> {
+    fn batch_keys(&self) -> BroadcastKeys<W, K> {
         BroadcastKeys { keys: self.keys.map(|&key| BroadcastKey::new(key)) }
     }
 
     fn batch(
         &self,
-        keys: &BroadcastKeys<W>,
+        keys: &BroadcastKeys<W, K>,
         direction: Direction,
         blocks: &mut Array<Block<Self>, W::Lanes>,
     ) {
@@ -248,11 +248,11 @@ impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
     }
 }
 
-impl<W, K> core::fmt::Debug for Bitslice<W, K> {
+impl<W, K: KeyLength> core::fmt::Debug for Bitslice<W, K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Bitslice").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<W, K> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}
+impl<W, K: KeyLength> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}

@@ -5,8 +5,6 @@
 //! is `A + B` and the right one that plus `A` rotated by a byte. Not constant-time: addresses
 //! depend on key and data.
 
-use core::marker::PhantomData;
-
 use cipher::{Array, consts::U1};
 use lanecrypt_core::{Block, Direction, Implementation};
 use lanecrypt_reference::sbox::CAMELLIA;
@@ -50,9 +48,8 @@ impl RoundFunction for LookUps {
 
 /// Camellia by tables. Not constant-time.
 #[derive(Clone)]
-pub struct Table32<K> {
-    keys: Subkeys<u64>,
-    key_length: PhantomData<K>,
+pub struct Table32<K: KeyLength> {
+    keys: Subkeys<K, u64>,
 }
 
 impl<K: KeyLength> Implementation for Table32<K> {
@@ -64,7 +61,7 @@ impl<K: KeyLength> Implementation for Table32<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: Subkeys::expand::<LookUps>(key), key_length: PhantomData }
+        Self { keys: Subkeys::expand::<LookUps>(key) }
     }
 
     fn batch_keys(&self) {}
@@ -75,16 +72,16 @@ impl<K: KeyLength> Implementation for Table32<K> {
 
     fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
         for block in blocks {
-            words::run::<LookUps, 1>(&self.keys, direction, core::array::from_mut(&mut block.0));
+            words::run::<K, LookUps, 1>(&self.keys, direction, core::array::from_mut(&mut block.0));
         }
     }
 }
 
-impl<K> core::fmt::Debug for Table32<K> {
+impl<K: KeyLength> core::fmt::Debug for Table32<K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Table32").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<K> zeroize::ZeroizeOnDrop for Table32<K> {}
+impl<K: KeyLength> zeroize::ZeroizeOnDrop for Table32<K> {}

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use lanecrypt_core::Direction;
 
-use crate::schedule::{RoundFunction, Steps, Subkeys};
+use crate::schedule::{KeyLength, RoundFunction, Steps, Subkeys};
 
 /// `N` blocks at once, a word a half of each, with the round function `F`.
 struct Words<F, const N: usize>(PhantomData<F>);
@@ -59,8 +59,8 @@ pub(crate) fn join([left, right]: [u32; 2]) -> u64 {
 }
 
 /// Runs `N` blocks.
-pub(crate) fn run<F: RoundFunction, const N: usize>(
-    keys: &Subkeys<u64>,
+pub(crate) fn run<K: KeyLength, F: RoundFunction, const N: usize>(
+    keys: &Subkeys<K, u64>,
     direction: Direction,
     blocks: &mut [[u8; 16]; N],
 ) {

@@ -9,7 +9,7 @@ use cipher::{
     typenum::Unsigned,
 };
 
-use crate::Direction;
+use crate::{Direction, on_cleared_stack};
 
 /// A block of implementation `I`.
 pub type Block<I> = Array<u8, <I as Implementation>::BlockSize>;
@@ -72,13 +72,13 @@ impl<I: Implementation> ParBlocksSizeUser for Cipher<I> {
 
 impl<I: Implementation> KeyInit for Cipher<I> {
     fn new(key: &Key<Self>) -> Self {
-        Self { implementation: I::new(key) }
+        on_cleared_stack(|| Self { implementation: I::new(key) })
     }
 }
 
 impl<I: Implementation> fmt::Debug for Cipher<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct(I::NAME).finish_non_exhaustive()
+        write!(f, "{} {{ ... }}", I::NAME) // as the `des`, `camellia` and `aria` crates have it
     }
 }
 
@@ -100,6 +100,33 @@ impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
 impl<I: Implementation> BlockCipherDecrypt for Cipher<I> {
     fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = I::BlockSize>) {
         f.call(&Lanes::new(&self.implementation));
+    }
+}
+
+/// The backend that the type itself is, as RustCrypto's types are: it keeps no keys for batches from
+/// one call to the next, so `encrypt_with_backend` hands a [`Lanes`] on instead.
+impl<I: Implementation> BlockCipherEncBackend for Cipher<I> {
+    fn encrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
+        Lanes::new(&self.implementation).encrypt_block(block);
+    }
+    fn encrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
+        Lanes::new(&self.implementation).encrypt_par_blocks(blocks);
+    }
+    fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
+        Lanes::new(&self.implementation).encrypt_tail_blocks(blocks);
+    }
+}
+
+/// See its counterpart.
+impl<I: Implementation> BlockCipherDecBackend for Cipher<I> {
+    fn decrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
+        Lanes::new(&self.implementation).decrypt_block(block);
+    }
+    fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
+        Lanes::new(&self.implementation).decrypt_par_blocks(blocks);
+    }
+    fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
+        Lanes::new(&self.implementation).decrypt_tail_blocks(blocks);
     }
 }
 

@@ -123,19 +123,19 @@ pub enum Error {
         /// Bytes of a block.
         block: usize,
     },
-    /// XTS is defined for 128-bit blocks only.
+    /// XTS is defined for 128-bit blocks only, of the tweak's cipher as well.
     #[error("XTS with a block of {given} bytes; it is defined for 16 bytes only")]
     XtsBlock {
-        /// Bytes of this cipher's block.
+        /// Bytes of the cipher's block.
         given: usize,
     },
     /// A seek or a write would pass the end of the key stream.
-    #[error("byte {position} of the key stream; its last byte is number {last}")]
+    #[error("position {position} of a key stream of {length} bytes")]
     KeystreamEnd {
         /// The position asked for, saturated at `u128::MAX`.
         position: u128,
-        /// The last position there is.
-        last: u128,
+        /// Bytes of the key stream, as far as positions go.
+        length: u128,
     },
     /// The backend cannot run here.
     #[error("{0}")]

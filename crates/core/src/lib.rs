@@ -30,6 +30,7 @@ mod error;
 pub mod modes;
 #[cfg(feature = "alloc")]
 mod registry;
+mod stack;
 mod stream;
 
 pub use block::{Block, Cipher, Implementation};
@@ -39,6 +40,7 @@ pub use engine::{CpuEngine, Direction, Engine};
 pub use error::{Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
 pub use registry::{Backend, CipherDescription, ConstantTime, Create, Platform, joined};
+pub use stack::on_cleared_stack;
 pub use stream::Ctr;
 
 /// The README's examples, compiled.

@@ -13,8 +13,8 @@ pub const STACK_CHUNK: usize = 4096;
 /// The largest block in bytes.
 const MAX_BLOCK: usize = 16;
 
-/// Runs `work` with scratch memory: as much as `engine` likes where there is an allocator, from
-/// the stack otherwise, and never more than the `bytes` at hand (rounded up to a block).
+/// Runs `work` with scratch memory of whole blocks: as much as `engine` likes where there is an
+/// allocator, from the stack otherwise, and never more than the `bytes` at hand (rounded up).
 fn with_scratch<E: Engine + ?Sized, R>(
     engine: &E,
     bytes: usize,
@@ -23,14 +23,15 @@ fn with_scratch<E: Engine + ?Sized, R>(
     let bytes = bytes.next_multiple_of(MAX_BLOCK);
     #[cfg(feature = "alloc")]
     if engine.chunk_bytes() > STACK_CHUNK && bytes > STACK_CHUNK {
-        return wiped(&mut alloc::vec![0; engine.chunk_bytes().min(bytes)], work);
+        let chunk = engine.chunk_bytes() / MAX_BLOCK * MAX_BLOCK;
+        return wiped(&mut alloc::vec![0; chunk.min(bytes)], work);
     }
     let _ = engine;
     wiped(&mut [0; STACK_CHUNK][..bytes.min(STACK_CHUNK)], work)
 }
 
-/// Runs `work`, then clears what it left in `scratch`: key stream or plaintext.
-fn wiped<R>(scratch: &mut [u8], work: impl FnOnce(&mut [u8]) -> R) -> R {
+/// Runs `work`, then clears what it left in `scratch`: key stream, masks or plaintext.
+pub(crate) fn wiped<R>(scratch: &mut [u8], work: impl FnOnce(&mut [u8]) -> R) -> R {
     let result = work(scratch);
     scratch.fill(0);
     // The optimiser must take the zeros for read, and so write them.
@@ -167,68 +168,98 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     const BLOCK: usize = 16;
-    if engine.block_bytes() != BLOCK {
-        return Err(Error::XtsBlock { given: engine.block_bytes() });
+    for given in [engine.block_bytes(), tweak_engine.block_bytes()] {
+        if given != BLOCK {
+            return Err(Error::XtsBlock { given });
+        }
     }
     if data.len() < BLOCK {
         return Err(Error::DataUnitLength { given: data.len(), block: BLOCK });
     }
-    let mut first = iv_block(Mode::Xts, tweak, BLOCK)?;
-    tweak_engine.ecb(Direction::Encrypt, first.as_mut_slice().into())?;
-    let mut mask = u128::from_le_bytes(first);
-
+    let mut masks = Masks::new(tweak_engine, tweak)?;
     let stolen = data.len() % BLOCK;
     // With stealing, the last whole block waits for the part that follows it.
     let plain = data.len() - if stolen == 0 { 0 } else { stolen + BLOCK };
     let (whole, last) = data.split_at(plain);
     with_scratch(engine, plain, |scratch| {
         in_pieces(whole, scratch.len(), |_, piece| {
-            let masks = &mut scratch[..piece.len()];
-            for block in masks.chunks_exact_mut(BLOCK) {
-                block.copy_from_slice(&mask.to_le_bytes());
-                mask = times_x(mask);
-            }
+            let masks_of_piece = &mut scratch[..piece.len()];
+            masks.fill(masks_of_piece);
             let output = piece.into_out_with_copied_in();
-            xor(output, masks);
+            xor(output, masks_of_piece);
             engine.ecb(direction, (&mut *output).into())?;
-            xor(output, masks);
+            xor(output, masks_of_piece);
             Ok(())
         })
     })?;
-    if stolen == 0 { Ok(()) } else { steal(engine, mask, direction, last) }
+    if stolen == 0 { Ok(()) } else { steal(engine, &mut masks, direction, last) }
+}
+
+/// The masks of a data unit, one a block, each x times the one before. Cleared when dropped.
+struct Masks {
+    next: [u8; 16],
+}
+
+impl Masks {
+    /// From the tweak, which becomes the first mask.
+    fn new<T: Engine + ?Sized>(tweak_engine: &T, tweak: &[u8]) -> Result<Self, Error> {
+        let mut masks = Self { next: iv_block(Mode::Xts, tweak, 16)? };
+        tweak_engine.ecb(Direction::Encrypt, masks.next.as_mut_slice().into())?;
+        Ok(masks)
+    }
+
+    /// Writes the next masks over `blocks`, which are whole.
+    fn fill(&mut self, blocks: &mut [u8]) {
+        for block in blocks.as_chunks_mut::<16>().0 {
+            *block = self.next;
+            self.next = times_x(u128::from_le_bytes(self.next)).to_le_bytes();
+        }
+    }
+}
+
+impl Drop for Masks {
+    fn drop(&mut self) {
+        wiped(&mut self.next, |_| ());
+    }
 }
 
 /// The last whole block and the part after it, IEEE 1619 section 5.3.2 and 5.4.2: the part is
 /// filled up with the end of the block before, which was run first and gives up that end.
 fn steal<E: Engine + ?Sized>(
     engine: &E,
-    mask: u128,
+    masks: &mut Masks,
     direction: Direction,
     mut data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     const BLOCK: usize = 16;
-    let masked = |mask: u128, block: &mut [u8; BLOCK]| {
-        xor(block, &mask.to_le_bytes());
-        engine.ecb(direction, block.as_mut_slice().into())?;
-        xor(block, &mask.to_le_bytes());
-        Ok::<(), Error>(())
-    };
-    // Decryption takes the two masks in the other order.
-    let (mask_first, mask_second) = match direction {
-        Direction::Encrypt => (mask, times_x(mask)),
-        Direction::Decrypt => (times_x(mask), mask),
-    };
-    let mut whole = [0; BLOCK];
-    whole.copy_from_slice(&data.get_in()[..BLOCK]);
-    masked(mask_first, &mut whole)?;
-    let mut filled = whole;
-    let stolen = data.len() - BLOCK;
-    filled[..stolen].copy_from_slice(&data.get_in()[BLOCK..]);
-    masked(mask_second, &mut filled)?;
-    let output = data.get_out();
-    output[..BLOCK].copy_from_slice(&filled);
-    output[BLOCK..].copy_from_slice(&whole[..stolen]);
-    Ok(())
+    // Two masks, then the whole block and the one that the part becomes.
+    wiped(&mut [0; 4 * BLOCK], |scratch| {
+        let (mask_pair, blocks) = scratch.split_at_mut(2 * BLOCK);
+        masks.fill(mask_pair);
+        let (first, second) = mask_pair.split_at(BLOCK);
+        // Decryption takes the two masks in the other order.
+        let (mask_first, mask_second) = match direction {
+            Direction::Encrypt => (first, second),
+            Direction::Decrypt => (second, first),
+        };
+        let masked = |mask: &[u8], block: &mut [u8]| {
+            xor(block, mask);
+            engine.ecb(direction, (&mut *block).into())?;
+            xor(block, mask);
+            Ok::<(), Error>(())
+        };
+        let (whole, filled) = blocks.split_at_mut(BLOCK);
+        whole.copy_from_slice(&data.get_in()[..BLOCK]);
+        masked(mask_first, whole)?;
+        filled.copy_from_slice(whole);
+        let stolen = data.len() - BLOCK;
+        filled[..stolen].copy_from_slice(&data.get_in()[BLOCK..]);
+        masked(mask_second, filled)?;
+        let output = data.get_out();
+        output[..BLOCK].copy_from_slice(filled);
+        output[BLOCK..].copy_from_slice(&whole[..stolen]);
+        Ok(())
+    })
 }
 
 /// Multiplication by x in GF(2^128) modulo x^128 + x^7 + x^2 + x + 1, least significant bit first,

@@ -107,15 +107,12 @@ impl fmt::Debug for Backend {
 /// # Panics
 /// Where `N` is not that sum, at compile time in a constant.
 #[must_use]
-pub const fn joined<const A: usize, const B: usize, const N: usize>(
-    first: &[Backend; A],
-    second: &[Backend; B],
-) -> [Backend; N] {
-    assert!(A + B == N, "N is the sum of the lengths");
+pub const fn joined<const N: usize>(first: &[Backend], second: &[Backend]) -> [Backend; N] {
+    assert!(first.len() + second.len() == N, "N is the sum of the lengths");
     let mut all = [first[0]; N];
     let mut i = 0;
     while i < N {
-        all[i] = if i < A { first[i] } else { second[i - A] };
+        all[i] = if i < first.len() { first[i] } else { second[i - first.len()] };
         i += 1;
     }
     all

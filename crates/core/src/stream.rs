@@ -6,14 +6,14 @@ use cipher::{
     InOutBuf, OverflowError, StreamCipher, StreamCipherError, StreamCipherSeek, stream::SeekNum,
 };
 
-use crate::{Counter, Engine, Error, Mode};
+use crate::{Counter, Engine, Error, Mode, modes};
 
 /// CTR with the whole block as a big-endian counter, as a stream that can seek.
 ///
 /// The same bytes as `ctr::Ctr128BE` (16-byte blocks) and `ctr::Ctr64BE` (8-byte blocks). Whole
 /// blocks go to [`Engine::ctr`] in one piece, whatever their number; a piece that starts or ends
-/// inside a block costs one block more. The key stream has 2^128 or 2^64 blocks, of which
-/// positions up to `u128::MAX` bytes can be reached.
+/// inside a block costs one block more. The key stream has 2^64 blocks of 8 bytes, or 2^128 of 16,
+/// of which positions in bytes reach the first `u128::MAX` bytes.
 ///
 /// RustCrypto's traits cannot report a device error: there the stream panics with the error's
 /// text; use [`try_apply`](Self::try_apply) and [`try_seek_to`](Self::try_seek_to) instead.
@@ -41,10 +41,10 @@ impl<E: Engine> Ctr<E> {
         self.position
     }
 
-    /// The last position there is, in bytes.
+    /// Bytes of the key stream that can be reached; also the position after the last of them.
     #[must_use]
-    pub fn last_position(&self) -> u128 {
-        if self.engine.block_bytes() == 8 { (1 << 67) - 1 } else { u128::MAX }
+    pub fn length(&self) -> u128 {
+        if self.engine.block_bytes() == 8 { 1 << 67 } else { u128::MAX }
     }
 
     /// Goes to a position in bytes from the start of the key stream.
@@ -52,9 +52,9 @@ impl<E: Engine> Ctr<E> {
     /// # Errors
     /// [`Error::KeystreamEnd`] past the end of the key stream; the position stays as it was.
     pub fn try_seek_to(&mut self, position: u128) -> Result<(), Error> {
-        let last = self.last_position();
-        if position > last {
-            return Err(Error::KeystreamEnd { position, last });
+        let length = self.length();
+        if position > length {
+            return Err(Error::KeystreamEnd { position, length });
         }
         self.position = position;
         Ok(())
@@ -74,10 +74,11 @@ impl<E: Engine> Ctr<E> {
         let (mut head_data, rest) = data.split_at(head);
         let number = self.position / block as u128;
         if head > 0 {
-            let mut keystream = [0; 16];
-            let keystream = &mut keystream[..block];
-            self.engine.ctr(self.counter(number).get(block), (&mut *keystream).into())?;
-            head_data.xor_in2out(&keystream[skipped..skipped + head]);
+            modes::wiped(&mut [0; 16][..block], |keystream| {
+                self.engine.ctr(self.counter(number).get(block), (&mut *keystream).into())?;
+                head_data.xor_in2out(&keystream[skipped..skipped + head]);
+                Ok::<(), Error>(())
+            })?;
         }
         if !rest.is_empty() {
             let number = number + u128::from(skipped > 0);
@@ -88,12 +89,12 @@ impl<E: Engine> Ctr<E> {
     }
 
     /// The position after `length` more bytes.
-    fn end_of(&self, length: usize) -> Result<u128, Error> {
-        let last = self.last_position();
-        let end = self.position.checked_add(length as u128);
-        end.filter(|&end| end <= last).ok_or(Error::KeystreamEnd {
-            position: self.position.saturating_add(length as u128),
-            last,
+    fn end_of(&self, bytes: usize) -> Result<u128, Error> {
+        let length = self.length();
+        let end = self.position.checked_add(bytes as u128);
+        end.filter(|&end| end <= length).ok_or(Error::KeystreamEnd {
+            position: self.position.saturating_add(bytes as u128),
+            length,
         })
     }
 
@@ -140,15 +141,9 @@ impl<E: Engine> StreamCipher for Ctr<E> {
 
 impl<E: Engine> StreamCipherSeek for Ctr<E> {
     fn try_current_pos<T: SeekNum>(&self) -> Result<T, OverflowError> {
-        let block = self.engine.block_bytes() as u128;
-        // SeekNum counts the blocks begun, and the bytes used of the last of them.
-        let used = (self.position % block) as u8;
-        if used == 0 {
-            // A full block; position 0 has none begun, which from_block_byte takes as block 0.
-            T::from_block_byte(self.position / block, block as u8, block as u8)
-        } else {
-            T::from_block_byte(self.position / block + 1, used, block as u8)
-        }
+        // As blocks of one byte: SeekNum multiplies the blocks begun before it takes off what is
+        // unused of the last, so that with real blocks the last positions of a type overflow.
+        T::from_block_byte(self.position, 1, 1)
     }
 
     fn try_seek<T: SeekNum>(&mut self, pos: T) -> Result<(), StreamCipherError> {

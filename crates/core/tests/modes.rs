@@ -7,19 +7,23 @@ use cbc::cipher::{
 use lanecrypt_core::{Counter, CpuEngine, Ctr, Direction, Engine, Error, modes};
 use proptest::{collection::vec, prelude::*};
 
-/// An engine that pretends to like scratch memory of `CHUNK` bytes.
+/// An engine that pretends to like scratch memory of so many bytes.
 #[derive(Debug)]
-struct Chunked<const CHUNK: usize>(CpuEngine<aes::Aes128>);
+struct Chunked<C>(usize, CpuEngine<C>);
 
-impl<const CHUNK: usize> Engine for Chunked<CHUNK> {
+impl<C> Engine for Chunked<C>
+where
+    CpuEngine<C>: Engine,
+    C: std::fmt::Debug + 'static,
+{
     fn block_bytes(&self) -> usize {
-        self.0.block_bytes()
+        self.1.block_bytes()
     }
     fn chunk_bytes(&self) -> usize {
-        CHUNK
+        self.0
     }
     fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        self.0.ecb(direction, data)
+        self.1.ecb(direction, data)
     }
     fn as_any(&self) -> &dyn std::any::Any {
         self
@@ -45,6 +49,9 @@ fn both_ways(data: &[u8], work: impl Fn(InOutBuf<'_, '_, u8>)) -> Vec<u8> {
     output
 }
 
+/// A mode over any engine.
+type Run = fn(&dyn Engine, &[u8], InOutBuf<'_, '_, u8>) -> Result<(), Error>;
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -54,7 +61,7 @@ proptest! {
         ctr::Ctr128BE::<aes::Aes128>::new(&key.into(), &iv.into()).apply_keystream(&mut expected);
         let plain = both_ways(&data, |data| engine(key).ctr(&iv, data).expect("CTR"));
         prop_assert_eq!(&plain, &expected);
-        let chunked = Chunked::<{ 1 << 13 }>(engine(key));
+        let chunked = Chunked(1 << 13, engine(key));
         let large = both_ways(&data, |data| chunked.ctr(&iv, data).expect("CTR"));
         prop_assert_eq!(&large, &expected);
     }
@@ -114,6 +121,41 @@ proptest! {
         }
     }
 
+    /// Whatever an engine says about scratch memory, multiple of a block or not.
+    #[test]
+    fn chunks_of_any_size(
+        chunk in 0..3 * modes::STACK_CHUNK, iv: [u8; 16],
+        data in vec(any::<u8>(), 16..4 * modes::STACK_CHUNK),
+    ) {
+        let (plain, chunked) = (engine([5; 16]), Chunked(chunk, engine([5; 16])));
+        let whole = &data[..data.len() / 16 * 16];
+        for direction in Direction::BOTH {
+            let xts = |engine: &dyn Engine| both_ways(&data, |data| {
+                modes::xts(engine, &plain, &iv, direction, data).expect("XTS");
+            });
+            prop_assert_eq!(xts(&chunked), xts(&plain));
+        }
+        let runs: [Run; 3] = [
+            |engine, iv, data| modes::ctr(engine, iv, data),
+            |engine, iv, data| modes::cbc_encrypt(engine, iv, data),
+            |engine, iv, data| modes::cbc_decrypt(engine, iv, data),
+        ];
+        for run in runs {
+            let all = |engine: &dyn Engine| {
+                both_ways(whole, |data| run(engine, &iv, data).expect("whole blocks"))
+            };
+            prop_assert_eq!(all(&chunked), all(&plain));
+        }
+        let (small, chunked) = (
+            CpuEngine::new(des::Des::new(&[3; 8].into())),
+            Chunked(chunk, CpuEngine::new(des::Des::new(&[3; 8].into()))),
+        );
+        let ctr = |engine: &dyn Engine| both_ways(&data, |data| {
+            engine.ctr(&iv[..8], data).expect("CTR");
+        });
+        prop_assert_eq!(ctr(&chunked), ctr(&small));
+    }
+
     #[test]
     fn counters_add_like_integers(start: u128, blocks: u128) {
         let long = Counter::from_block(&start.to_be_bytes()).expect("16 bytes").plus(blocks);
@@ -165,21 +207,90 @@ fn bad_input_is_named() {
     };
     refused(xts(&[0; 8], &mut [0; 16]), &["XTS", "8", "16"]);
     refused(xts(&[0; 16], &mut [0; 15]), &["15", "16"]);
+    let small = CpuEngine::new(des::Des::new(&[1; 8].into()));
+    let mut unit = [7; 16];
+    for (data_engine, tweak_engine) in
+        [(&small as &dyn Engine, &engine as &dyn Engine), (&engine, &small)]
+    {
+        let unit = unit.as_mut_slice().into();
+        let result = modes::xts(data_engine, tweak_engine, &[0; 16], Direction::Encrypt, unit);
+        refused(result, &["XTS", "8 bytes", "16"]);
+    }
+    assert_eq!(unit, [7; 16], "a refused data unit is left as it was");
     assert_eq!(data, [7; 40], "refused data is left as it was");
 }
 
+/// A stream at a position, and the key stream there from its definition: one block after another.
+fn at_the_end<C>(cipher: C, iv: &[u8], position: u128, bytes: usize) -> (Ctr<CpuEngine<C>>, Vec<u8>)
+where
+    C: Clone,
+    CpuEngine<C>: Engine,
+{
+    let block = iv.len();
+    let engine = CpuEngine::new(cipher);
+    let mut blocks = vec![0; bytes.next_multiple_of(block) + block];
+    for (i, bytes) in blocks.chunks_exact_mut(block).enumerate() {
+        let number = position / block as u128 + i as u128;
+        let mut value = [0; 16];
+        value[16 - block..].copy_from_slice(iv);
+        let sum = u128::from_be_bytes(value).wrapping_add(number).to_be_bytes();
+        bytes.copy_from_slice(&sum[16 - block..]);
+    }
+    engine.ecb(Direction::Encrypt, blocks.as_mut_slice().into()).expect("whole blocks");
+    let skipped = (position % block as u128) as usize;
+    let mut stream = Ctr::new(engine, iv).expect("an IV of one block");
+    stream.try_seek_to(position).expect("inside the key stream");
+    (stream, blocks[skipped..skipped + bytes].to_vec())
+}
+
 #[test]
-fn the_key_stream_ends() {
-    let mut stream = Ctr::new(engine([1; 16]), &[0; 16]).expect("an IV of one block");
-    let last = stream.last_position();
-    assert_eq!(last, u128::MAX);
-    stream.try_seek_to(last - 3).expect("inside the key stream");
-    let mut data = [0; 8];
-    let error = stream.try_apply(data.as_mut_slice().into());
-    refused(error, &[&u128::MAX.to_string()]);
-    assert_eq!(data, [0; 8], "nothing is written past the end");
-    assert_eq!(stream.position(), last - 3);
+fn the_key_stream_of_small_blocks_is_whole_and_ends() {
+    let length = 1_u128 << 67; // 2^64 blocks of 8 bytes
+    let des = des::Des::new(&[0x5a; 8].into());
+    for bytes in [1, 7, 8, 9, 30] {
+        let iv = [0xf3; 8];
+        let (mut stream, expected) = at_the_end(des.clone(), &iv, length - bytes as u128, bytes);
+        assert_eq!(stream.length(), length);
+        let mut data = vec![0; bytes];
+        stream.try_apply(data.as_mut_slice().into()).expect("up to the last byte");
+        assert_eq!(data, expected, "the last {bytes} bytes");
+        assert_eq!(stream.position(), length);
+        refused(stream.try_apply(data[..1].as_mut().into()), &[&length.to_string()]);
+        assert_eq!(data, expected, "nothing is written past the end");
+        assert!(stream.try_apply(data[..0].as_mut().into()).is_ok(), "nothing is nothing");
+    }
+    let mut stream = Ctr::new(CpuEngine::new(des), &[0; 8]).expect("an IV of one block");
+    stream.try_seek_to(length).expect("the end itself");
+    refused(stream.try_seek_to(length + 1), &[&(length + 1).to_string(), &length.to_string()]);
+    assert_eq!(stream.position(), length);
+}
+
+#[test]
+fn the_key_stream_of_large_blocks_ends_where_positions_do() {
+    let aes = aes::Aes128::new(&[1; 16].into());
+    let (mut stream, expected) = at_the_end(aes, &[0xff; 16], u128::MAX - 8, 8);
+    let mut data = [0; 9];
+    refused(stream.try_apply(data.as_mut_slice().into()), &[&u128::MAX.to_string()]);
+    assert_eq!(data, [0; 9], "nothing is written past the end");
+    assert_eq!(stream.position(), u128::MAX - 8);
     assert!(stream.try_apply_keystream(&mut data).is_err());
-    assert!(stream.try_apply_keystream(&mut data[..3]).is_ok());
+    assert!(stream.try_apply_keystream(&mut data[..8]).is_ok());
+    assert_eq!(data[..8], expected);
+    assert_eq!(stream.position(), stream.length());
     assert!(Ctr::new(engine([1; 16]), &[0; 15]).is_err());
+}
+
+#[test]
+fn every_position_of_a_number_type_can_be_told() {
+    let mut stream = Ctr::new(engine([1; 16]), &[0; 16]).expect("an IV of one block");
+    for back in 0..40 {
+        let position = u64::MAX - back;
+        stream.seek(position);
+        assert_eq!(stream.position(), u128::from(position));
+        assert_eq!(stream.current_pos::<u64>(), position);
+        assert_eq!(stream.current_pos::<u128>(), u128::from(position));
+        assert!(stream.try_current_pos::<u32>().is_err(), "does not fit");
+        stream.seek(u128::MAX - u128::from(back));
+        assert_eq!(stream.current_pos::<u128>(), u128::MAX - u128::from(back));
+    }
 }

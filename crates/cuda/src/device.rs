@@ -1,17 +1,20 @@
-//! Devices: found once a process, shared by everything that runs on them.
+//! Devices: each opened once a process, shared by everything that runs on it.
 
+#[cfg(feature = "host-kernels")]
+use std::sync::OnceLock;
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fmt,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use lanecrypt_kernels::Module;
+use lanecrypt_kernels::Kernel;
 
 use crate::{
     Error,
     driver::{Driver, LoadedKernel},
-    gpu, host,
+    gpu::{self, Gpu},
+    variables,
 };
 
 /// What the launch geometry is computed from, as the device reports it.
@@ -39,6 +42,9 @@ pub struct Device {
     inner: Arc<Inner>,
 }
 
+/// Devices opened so far, by number.
+type Opened = Mutex<BTreeMap<usize, Device>>;
+
 struct Inner {
     driver: Box<dyn Driver>,
     kernels: Mutex<HashMap<&'static str, LoadedKernel>>,
@@ -51,37 +57,60 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// Every CUDA device of this machine, in the driver's order.
+    /// How many CUDA devices this machine has, at least one.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where there is no driver, an old driver or no device; driver errors.
-    pub fn all() -> Result<Vec<Self>, Error> {
-        static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
-        if let Some(devices) = DEVICES.get() {
-            return Ok(devices.clone());
-        }
-        let devices = gpu::devices()?.into_iter().map(|gpu| Self::new(Box::new(gpu))).collect();
-        Ok(DEVICES.get_or_init(|| devices).clone())
+    pub fn count() -> Result<usize, Error> {
+        gpu::count()
     }
 
-    /// The device with this number.
+    /// Every CUDA device of this machine, in the driver's order.
     ///
     /// # Errors
-    /// [`Error::NoSuchDevice`] naming how many there are; those of [`Device::all`].
+    /// Those of [`Device::count`], and of opening any one of them: where some may be busy, open
+    /// them one by one with [`Device::number`].
+    pub fn all() -> Result<Vec<Self>, Error> {
+        (0..Self::count()?).map(Self::number).collect()
+    }
+
+    /// The device with this number, opened when it is first asked for; no other is touched.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchDevice`] naming how many there are; those of [`Device::count`]; driver errors.
     pub fn number(number: usize) -> Result<Self, Error> {
-        let devices = Self::all()?;
-        let count = devices.len();
-        devices.into_iter().nth(number).ok_or(Error::NoSuchDevice { given: number, count })
+        static OPENED: Opened = Opened::new(BTreeMap::new());
+        let open = |number| Gpu::open(number).map(|gpu| Box::new(gpu) as Box<dyn Driver>);
+        Self::opened(&OPENED, number, Self::count()?, open)
+    }
+
+    /// The device of `number` among `count`, from those opened before or by `open`.
+    fn opened(
+        devices: &Opened,
+        number: usize,
+        count: usize,
+        open: impl FnOnce(usize) -> Result<Box<dyn Driver>, Error>,
+    ) -> Result<Self, Error> {
+        if number >= count {
+            return Err(Error::NoSuchDevice { given: number, count });
+        }
+        let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(device) = devices.get(&number) {
+            return Ok(device.clone());
+        }
+        let device = Self::new(open(number)?);
+        devices.insert(number, device.clone());
+        Ok(device)
     }
 
     /// The device to use where nobody chose one: number 0, or the one that the environment
-    /// variable `LANECRYPT_DEVICE` names.
+    /// variable [`LANECRYPT_DEVICE`](crate::variables::DEVICE) names.
     ///
     /// # Errors
     /// Those of [`Device::number`]; [`Error::DeviceVariable`] for a variable that is no number.
     #[allow(clippy::should_implement_trait, reason = "it can fail, so it cannot be the trait's")]
     pub fn default() -> Result<Self, Error> {
-        match std::env::var("LANECRYPT_DEVICE") {
+        match std::env::var(variables::DEVICE) {
             Err(_) => Self::number(0),
             Ok(given) => match given.trim().parse() {
                 Ok(number) => Self::number(number),
@@ -91,20 +120,23 @@ impl Device {
     }
 
     /// The kernels compiled as C++ for this CPU, from the library that the environment variable
-    /// [`HOST_KERNELS`](crate::HOST_KERNELS) names: for tests without a GPU, never for speed.
+    /// [`LANECRYPT_HOST_KERNELS`](variables::HOST_KERNELS) names: for tests without a GPU, never
+    /// for speed.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where the variable is not set or the library cannot be opened.
+    /// [`Error::Unavailable`] where the variable is not set, or the library cannot be opened or is
+    /// of another version.
+    #[cfg(feature = "host-kernels")]
     pub fn on_host() -> Result<Self, Error> {
         static HOST: OnceLock<Device> = OnceLock::new();
         if let Some(device) = HOST.get() {
             return Ok(device.clone());
         }
-        let device = Self::new(Box::new(host::Host::open()?));
+        let device = Self::new(Box::new(crate::host::Host::open()?));
         Ok(HOST.get_or_init(|| device).clone())
     }
 
-    fn new(driver: Box<dyn Driver>) -> Self {
+    pub(crate) fn new(driver: Box<dyn Driver>) -> Self {
         Self { inner: Arc::new(Inner { driver, kernels: Mutex::default() }) }
     }
 
@@ -128,18 +160,53 @@ impl Device {
 
     /// The kernel, loaded on first use. A module is compiled by the driver when its first kernel
     /// is asked for, and stays.
-    pub(crate) fn kernel(
-        &self,
-        module: &'static Module,
-        name: &'static str,
-        shared_bytes: u32,
-    ) -> Result<LoadedKernel, Error> {
+    pub(crate) fn kernel(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
         let mut kernels = self.inner.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(kernel) = kernels.get(name) {
-            return Ok(*kernel);
+        if let Some(loaded) = kernels.get(kernel.name()) {
+            return Ok(*loaded);
         }
-        let kernel = self.driver().load(module, name, shared_bytes)?;
-        kernels.insert(name, kernel);
-        Ok(kernel)
+        check_parameters(kernel)?;
+        let loaded = self.driver().load(kernel)?;
+        kernels.insert(kernel.name(), loaded);
+        Ok(loaded)
+    }
+}
+
+/// The driver reads as many bytes of parameters as the PTX declares, however many there are.
+fn check_parameters(kernel: &Kernel) -> Result<(), Error> {
+    let found = kernel.module().entry(kernel.name()).map(|entry| entry.parameter_bytes);
+    let expected = kernel.parameter_bytes();
+    if found == Some(expected) {
+        return Ok(());
+    }
+    let (module, kernel) = (kernel.module().name, kernel.name());
+    Err(Error::Parameters { module, kernel, found, expected })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::model::Model;
+
+    #[test]
+    fn only_the_device_asked_for_is_opened_and_once() {
+        let devices = Opened::default();
+        let tried = RefCell::new(Vec::new());
+        let open = |number| {
+            tried.borrow_mut().push(number);
+            match number {
+                0 => Err(Error::NoSuchDevice { given: 0, count: 0 }), // as a busy card would
+                _ => Ok(Box::new(Model::default()) as Box<dyn Driver>),
+            }
+        };
+        let device = |number| Device::opened(&devices, number, 3, open);
+        assert!(device(1).is_ok());
+        assert!(device(0).is_err());
+        assert!(device(1).is_ok());
+        assert!(device(0).is_err(), "a failure is not remembered");
+        assert!(matches!(device(3), Err(Error::NoSuchDevice { given: 3, count: 3 })));
+        assert_eq!(*tried.borrow(), [1, 0, 0]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Debug, time::Duration};
 
-use lanecrypt_kernels::Module;
+use lanecrypt_kernels::Kernel;
 
 use crate::{Error, Properties};
 
@@ -69,14 +69,9 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// As [`clear`](Self::clear).
     unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error>;
 
-    /// Loads a kernel, its module with it if this is the first one of it, and allows it
-    /// `shared_bytes` of dynamic shared memory.
-    fn load(
-        &self,
-        module: &'static Module,
-        name: &'static str,
-        shared_bytes: u32,
-    ) -> Result<LoadedKernel, Error>;
+    /// Loads a kernel, its module with it if this is the first one of it, and allows it its
+    /// dynamic shared memory.
+    fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error>;
 
     /// What a loaded kernel takes, where the driver knows.
     fn resources(&self, kernel: LoadedKernel) -> Result<Option<Resources>, Error>;

@@ -3,126 +3,20 @@
 use std::{
     any::Any,
     fmt,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
 use cipher::InOutBuf;
 use lanecrypt_core::{Counter, Direction, Mode};
-use lanecrypt_kernels::Module;
+use lanecrypt_kernels::{Kernel, Program};
+use zeroize::Zeroizing;
 
-pub use crate::parameters::Keys;
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, KeyPair, Properties, Resources,
-    driver::{LoadedKernel, Shape},
+    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, KeyPair, Keys, Resources,
+    launch::{Launch, ThreadLimit},
+    staging::{Chunk, ChunkLimit, Staging},
 };
-
-/// Blocks that a group of threads takes at once.
-#[derive(Clone, Copy, Debug)]
-pub struct Unit {
-    /// Threads of the group, at most a thread block of them.
-    pub threads: u32,
-    /// Blocks that the group takes.
-    pub blocks: u32,
-    /// Whether the groups start at counters that are a multiple of `blocks`, so that data which
-    /// starts in between needs one group more.
-    pub aligned: bool,
-}
-
-/// A kernel and how to launch it.
-#[derive(Clone, Copy, Debug)]
-pub struct Kernel {
-    /// Its name in the module.
-    pub name: &'static str,
-    /// Bytes of dynamic shared memory of a thread block.
-    pub shared_bytes: u32,
-    /// The most threads of a thread block, a multiple of 32.
-    pub threads: u32,
-    /// What its threads take at once.
-    pub unit: Unit,
-}
-
-/// The kernels that compute a cipher in one way.
-#[derive(Clone, Copy, Debug)]
-pub struct Program {
-    /// The module that they are in.
-    pub module: &'static Module,
-    /// ECB encryption.
-    pub ecb_encrypt: Kernel,
-    /// ECB decryption.
-    pub ecb_decrypt: Kernel,
-    /// CTR.
-    pub ctr: Kernel,
-    /// CTR's key stream without data, which is not stored: for measuring.
-    pub keystream: Option<Kernel>,
-}
-
-/// Kernels `<prefix>_ecb_encrypt`, `<prefix>_ecb_decrypt` and `<prefix>_ctr` of a module that are
-/// launched alike; CTR starts groups of more than one block at aligned counters. With `one_ecb`,
-/// both directions are `<prefix>_ecb` under other keys; with `keystream` there is
-/// `<prefix>_keystream` too.
-#[macro_export]
-macro_rules! program {
-    ($module:ident, $prefix:literal, $threads:expr, $shared:expr, $unit:expr) => {
-        $crate::program!(@ $module, concat!($prefix, "_ecb_encrypt"),
-            concat!($prefix, "_ecb_decrypt"), $prefix, None, $threads, $shared, $unit)
-    };
-    ($module:ident, $prefix:literal, $threads:expr, $shared:expr, $unit:expr, one_ecb) => {
-        $crate::program!(@ $module, concat!($prefix, "_ecb"), concat!($prefix, "_ecb"),
-            $prefix, None, $threads, $shared, $unit)
-    };
-    ($module:ident, $prefix:literal, $threads:expr, $shared:expr, $unit:expr, one_ecb,
-        keystream) => {
-        $crate::program!(@ $module, concat!($prefix, "_ecb"), concat!($prefix, "_ecb"),
-            $prefix, Some(concat!($prefix, "_keystream")), $threads, $shared, $unit)
-    };
-    (@ $module:ident, $encrypt:expr, $decrypt:expr, $prefix:literal, $keystream:expr,
-        $threads:expr, $shared:expr, $unit:expr) => {{
-        const KERNEL: $crate::Kernel = $crate::Kernel {
-            name: $encrypt,
-            shared_bytes: $shared,
-            threads: $threads,
-            unit: $unit,
-        };
-        const KEYSTREAM: Option<&str> = $keystream;
-        $crate::Program {
-            module: &$crate::kernels::$module,
-            ecb_encrypt: KERNEL,
-            ecb_decrypt: $crate::Kernel { name: $decrypt, ..KERNEL },
-            ctr: $crate::Kernel {
-                name: concat!($prefix, "_ctr"),
-                unit: $crate::Unit { aligned: KERNEL.unit.blocks > 1, ..KERNEL.unit },
-                ..KERNEL
-            },
-            keystream: match KEYSTREAM {
-                Some(name) => Some($crate::Kernel { name, ..KERNEL }),
-                None => None,
-            },
-        }
-    }};
-}
-
-impl Unit {
-    /// A thread by itself, a block at a time.
-    pub const THREAD: Self = Self { threads: 1, blocks: 1, aligned: false };
-}
-
-impl Program {
-    /// The same, with a CTR kernel whose groups of threads are others.
-    #[must_use]
-    pub const fn with_ctr_unit(self, unit: Unit) -> Self {
-        Self { ctr: Kernel { unit, ..self.ctr }, ..self }
-    }
-
-    /// All its kernels but that of the key stream.
-    #[must_use]
-    pub fn kernels(&self) -> [Kernel; 3] {
-        [self.ecb_encrypt, self.ecb_decrypt, self.ctr]
-    }
-}
 
 /// What to do with data on the device.
 #[derive(Clone, Copy, Debug)]
@@ -133,8 +27,6 @@ pub enum Operation<'a> {
     Ctr(&'a [u8]),
 }
 
-/// Bytes of host data that are on the device at once.
-const CHUNK_BYTES: usize = 256 << 20;
 /// Scratch memory that `lanecrypt_core::modes` may use on the host.
 const MODE_CHUNK_BYTES: usize = 16 << 20;
 /// Bytes of the largest block.
@@ -149,45 +41,45 @@ const MAX_BLOCK: usize = 16;
 pub struct Engine {
     device: Device,
     program: &'static Program,
-    block_bytes: usize,
     keys: KeyPair,
-    /// The most threads of a thread block, where fewer are wanted than the kernel allows.
-    thread_block: AtomicU32,
-    staging: Mutex<Option<DeviceBuffer>>,
+    thread_limit: ThreadLimit,
+    chunk_limit: ChunkLimit,
+    staging: Mutex<Staging>,
 }
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
             .field("device", &self.device)
-            .field("module", &self.program.module.name)
+            .field("module", &self.program.ecb_encrypt().module().name)
             .finish_non_exhaustive()
     }
 }
 
 impl Engine {
-    /// Keys `program` for blocks of `block_bytes`, which is 8 or 16.
-    #[must_use]
-    pub fn new(
-        device: &Device,
-        program: &'static Program,
-        block_bytes: usize,
-        keys: KeyPair,
-    ) -> Self {
+    /// Keys `program`, whose layout the keys have: [`Family::engine`](crate::Family::engine) checks
+    /// it.
+    pub(crate) fn new(device: &Device, program: &'static Program, keys: KeyPair) -> Self {
         Self {
             device: device.clone(),
             program,
-            block_bytes,
             keys,
-            thread_block: AtomicU32::new(u32::MAX),
-            staging: Mutex::new(None),
+            thread_limit: ThreadLimit::none(),
+            chunk_limit: ChunkLimit::default(),
+            staging: Mutex::default(),
         }
     }
 
     /// Lets a thread block have at most `threads` threads, for measuring what their number is
     /// worth. Never fewer than a group of the kernel needs, never more than it was built for.
     pub fn limit_thread_block(&self, threads: u32) {
-        self.thread_block.store(threads / 32 * 32, Ordering::Relaxed);
+        self.thread_limit.set(threads);
+    }
+
+    /// Lets at most `bytes` bytes of host data be on the device at once, 256 MiB where nothing else
+    /// is said; whole blocks of it, and one at least.
+    pub fn limit_chunk(&self, bytes: usize) {
+        self.chunk_limit.set(bytes);
     }
 
     /// The device it runs on.
@@ -207,7 +99,7 @@ impl Engine {
     /// # Errors
     /// Driver errors.
     pub fn resources(&self, kernel: &Kernel) -> Result<Option<Resources>, Error> {
-        let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
+        let loaded = self.device.kernel(kernel)?;
         self.device.driver().resources(loaded)
     }
 
@@ -271,21 +163,22 @@ impl Engine {
         blocks: u64,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Option<Duration>, Error> {
-        let Some(kernel) = &self.program.keystream else {
+        let Some(kernel) = self.program.keystream() else {
             return Ok(None);
         };
         self.check_device(&output.as_slice())?;
         let counter = self.counter(Operation::Ctr(counter))?;
-        let (_, shape) = self.loaded(kernel, blocks)?;
-        let needed = shape.grid as usize * shape.threads as usize * self.block_bytes;
+        // Shaped once: what is checked here is what is launched.
+        let launch = Launch::new(&self.device, kernel, blocks, &self.thread_limit)?;
+        let needed = launch.threads() * self.program.block_bytes();
         let (address, length) = (output.as_slice().address(), output.as_slice().len());
         if length < needed {
             let error = lanecrypt_core::Error::OutputLength { input: needed, output: length };
             return Err(Error::Data(error));
         }
         let keys = &self.keys.encrypt;
-        let mut launch = || self.launch_at(kernel, keys, address, address, blocks, counter);
-        self.device.driver().time(&mut launch).map(Some)
+        let mut start = || self.start(launch, keys, address, address, blocks, counter);
+        self.device.driver().time(&mut start).map(Some)
     }
 
     fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
@@ -314,9 +207,9 @@ impl Engine {
         let (target, length) = (output.as_slice().address(), output.as_slice().len());
         let whole = self.whole_blocks(operation, length)?;
         self.launch(operation, input.map_or(target, DeviceSlice::address), target, whole)?;
-        if whole * self.block_bytes < length {
-            let mut tail = [0; MAX_BLOCK];
-            let tail = &mut tail[..length - whole * self.block_bytes];
+        if whole * self.program.block_bytes() < length {
+            let mut tail = Zeroizing::new([0; MAX_BLOCK]);
+            let tail = &mut tail[..length - whole * self.program.block_bytes()];
             match input {
                 Some(input) => input.read_end(tail)?,
                 None => output.as_slice().read_end(tail)?,
@@ -329,7 +222,7 @@ impl Engine {
 
     /// Whole blocks in `length` bytes; ECB takes nothing else.
     fn whole_blocks(&self, operation: Operation<'_>, length: usize) -> Result<usize, Error> {
-        let block = self.block_bytes;
+        let block = self.program.block_bytes();
         if matches!(operation, Operation::Ecb(_)) && !length.is_multiple_of(block) {
             let mode = Mode::Ecb;
             let error = lanecrypt_core::Error::NotWholeBlocks { mode, given: length, block };
@@ -349,10 +242,10 @@ impl Engine {
         let counter = self.counter(operation)?.map(|counter| counter.plus(whole as u128));
         let mut block = DeviceBuffer::zeroed(&self.device, MAX_BLOCK)?;
         let address = block.slice_mut(0..MAX_BLOCK)?.as_slice().address();
-        self.launch_at(&self.program.ctr, &self.keys.encrypt, address, address, 1, counter)?;
-        let mut keystream = [0; MAX_BLOCK];
-        block.read(0, &mut keystream)?;
-        for (byte, key) in tail.iter_mut().zip(keystream) {
+        self.launch_at(self.program.ctr(), &self.keys.encrypt, address, address, 1, counter)?;
+        let mut keystream = Zeroizing::new([0; MAX_BLOCK]);
+        block.read(0, &mut *keystream)?;
+        for (byte, key) in tail.iter_mut().zip(*keystream) {
             *byte ^= key;
         }
         Ok(())
@@ -362,7 +255,7 @@ impl Engine {
         let Operation::Ctr(counter) = operation else {
             return Ok(None);
         };
-        let accepted = self.block_bytes;
+        let accepted = self.program.block_bytes();
         let parsed = Counter::from_block(counter).filter(|_| counter.len() == accepted);
         parsed.map(Some).ok_or(Error::Data(lanecrypt_core::Error::IvLength {
             mode: Mode::Ctr,
@@ -380,9 +273,9 @@ impl Engine {
     ) -> Result<(), Error> {
         let counter = self.counter(operation)?;
         let (kernel, keys) = match operation {
-            Operation::Ecb(Direction::Encrypt) => (&self.program.ecb_encrypt, &self.keys.encrypt),
-            Operation::Ecb(Direction::Decrypt) => (&self.program.ecb_decrypt, &self.keys.decrypt),
-            Operation::Ctr(_) => (&self.program.ctr, &self.keys.encrypt),
+            Operation::Ecb(Direction::Encrypt) => (self.program.ecb_encrypt(), &self.keys.encrypt),
+            Operation::Ecb(Direction::Decrypt) => (self.program.ecb_decrypt(), &self.keys.decrypt),
+            Operation::Ctr(_) => (self.program.ctr(), &self.keys.encrypt),
         };
         self.launch_at(kernel, keys, input, output, blocks as u64, counter)
     }
@@ -396,104 +289,64 @@ impl Engine {
         blocks: u64,
         counter: Option<Counter>,
     ) -> Result<(), Error> {
+        let launch = Launch::new(&self.device, kernel, blocks, &self.thread_limit)?;
+        self.start(launch, keys, input, output, blocks, counter)
+    }
+
+    fn start(
+        &self,
+        launch: Launch,
+        keys: &Keys,
+        input: u64,
+        output: u64,
+        blocks: u64,
+        counter: Option<Counter>,
+    ) -> Result<(), Error> {
         if blocks == 0 {
             return Ok(());
         }
-        let (loaded, shape) = self.loaded(kernel, blocks)?;
         let parameters = keys.parameters(input, output, blocks, counter.map_or(0, Counter::value));
-        // SAFETY: the block has the layout of `Parameters`, which the host build checks in tests;
-        // both addresses come from buffers of this device that hold `blocks` blocks and live
-        // through the launch: device calls run in order, and memory is freed in that order too.
-        unsafe { self.device.driver().launch(loaded, shape, &parameters) }
+        // SAFETY: the kernel is of this engine's program, for which `Family::engine` checked the
+        // keys, so that the block is as long as the kernel's (checked when it was loaded) and its
+        // counts are ones it knows. Both addresses come from buffers of this device that hold
+        // `blocks` blocks, or a block for every thread of the key-stream kernel, and live through
+        // the launch: device calls run in order, and memory is freed in that order too.
+        unsafe { self.device.driver().launch(launch.kernel, launch.shape, &parameters) }
     }
 
-    /// A kernel, and its launch for so many blocks.
-    fn loaded(&self, kernel: &Kernel, blocks: u64) -> Result<(LoadedKernel, Shape), Error> {
-        let loaded = self.device.kernel(self.program.module, kernel.name, kernel.shared_bytes)?;
-        let limit = self.thread_block.load(Ordering::Relaxed);
-        let shape = kernel.shape(blocks, 1, limit);
-        let resident = self.device.driver().resident_blocks(loaded, shape)?;
-        let resident = self.device.properties().multiprocessors * resident;
-        Ok((loaded, kernel.shape(blocks, resident, limit)))
-    }
-
-    /// Runs `operation` over host memory, a part at a time through the staging buffer. On an error
-    /// the parts before it are complete: their bytes are added up in `done`.
+    /// Runs `operation` over host memory, a part at a time. On an error the parts before it are
+    /// complete, their bytes are added up in `done`, and the input of the rest is as it was.
     pub(crate) fn run_on_host_memory(
         &self,
         operation: Operation<'_>,
-        mut data: InOutBuf<'_, '_, u8>,
+        data: InOutBuf<'_, '_, u8>,
         done: &mut usize,
     ) -> Result<(), Error> {
         self.whole_blocks(operation, data.len())?;
         let counter = self.counter(operation)?;
+        let block_bytes = self.program.block_bytes();
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        while !data.is_empty() {
-            let length = CHUNK_BYTES.min(data.len());
-            let (mut part, rest) = data.split_at(length);
-            let padded = length.next_multiple_of(self.block_bytes);
-            let buffer = self.staging_buffer(&mut staging, padded)?;
-            buffer.write(0, part.get_in())?;
-            let address = buffer.slice(0..padded)?.address();
+        let chunk = Chunk { bytes: self.chunk_limit.get(), grain: block_bytes };
+        staging.run(&self.device, data, chunk, done, |offset, part| {
             let mut block = [0; MAX_BLOCK];
-            let block = &mut block[..self.block_bytes];
+            let block = &mut block[..block_bytes];
             let operation = match counter {
                 None => operation,
                 Some(counter) => {
-                    counter.plus((*done / self.block_bytes) as u128).fill(block);
+                    counter.plus((offset / block_bytes) as u128).fill(block);
                     Operation::Ctr(block)
                 }
             };
-            self.launch(operation, address, address, padded / self.block_bytes)?;
-            self.device.driver().synchronize()?;
-            buffer.read(0, part.get_out())?;
-            *done += length;
-            data = rest;
-        }
-        Ok(())
-    }
-
-    /// The staging buffer, made or enlarged where it is too small.
-    fn staging_buffer<'a>(
-        &self,
-        staging: &'a mut Option<DeviceBuffer>,
-        bytes: usize,
-    ) -> Result<&'a mut DeviceBuffer, Error> {
-        let large_enough = staging.take_if(|buffer| buffer.len() >= bytes);
-        if let Some(buffer) = large_enough {
-            return Ok(staging.insert(buffer));
-        }
-        *staging = None; // frees the one that is too small first
-        Ok(staging.insert(DeviceBuffer::zeroed(&self.device, bytes.next_power_of_two())?))
-    }
-}
-
-impl Kernel {
-    /// The launch for `blocks` blocks on a device that holds `resident` thread blocks at once:
-    /// no more threads than there is work for, at most `limit` in a thread block, and no more thread
-    /// blocks than run at once.
-    fn shape(&self, blocks: u64, resident: u32, limit: u32) -> Shape {
-        let groups = blocks.div_ceil(u64::from(self.unit.blocks)) + u64::from(self.unit.aligned);
-        let threads_needed = groups * u64::from(self.unit.threads);
-        let smallest = self.unit.threads.max(32);
-        let threads = threads_needed
-            .next_multiple_of(32)
-            .min(u64::from(self.threads.min(limit)))
-            .max(u64::from(smallest)) as u32;
-        let grid = threads_needed.div_ceil(u64::from(threads)).min(u64::from(resident.max(1)));
-        Shape { grid: grid as u32, threads, shared_bytes: self.shared_bytes }
-    }
-
-    /// Whether a thread block of this kernel fits a device.
-    #[must_use]
-    pub fn fits(&self, properties: &Properties) -> bool {
-        self.shared_bytes <= properties.shared_bytes_per_block
+            let (address, blocks) = (part.address(), part.len() / block_bytes);
+            self.launch(operation, address, address, blocks)?;
+            self.device.driver().synchronize()
+        })
     }
 }
 
 impl lanecrypt_core::Engine for Engine {
     fn block_bytes(&self) -> usize {
-        self.block_bytes
+        self.program.block_bytes()
     }
 
     fn chunk_bytes(&self) -> usize {

@@ -33,6 +33,30 @@ pub enum Error {
         /// CUDA's description of it.
         reason: String,
     },
+    /// A kernel family was put together from parts that do not fit each other.
+    #[error("{cipher} by kernel {kernel}: {reason}")]
+    Mismatch {
+        /// The cipher.
+        cipher: &'static str,
+        /// The program's first kernel.
+        kernel: &'static str,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A module's PTX is not what its kernels are launched as.
+    #[error(
+        "kernel {kernel} of module {module} takes {found:?} bytes of parameters, not {expected}"
+    )]
+    Parameters {
+        /// The module.
+        module: &'static str,
+        /// The kernel.
+        kernel: &'static str,
+        /// Bytes that the PTX declares; `None` where it has no such kernel.
+        found: Option<usize>,
+        /// Bytes that a launch passes.
+        expected: usize,
+    },
     /// The library with the host build of the kernels does not fit.
     #[error("{doing}: {reason}")]
     HostKernels {

@@ -1,27 +1,22 @@
 //! Kernel families: the ways to compute a cipher on a device, as values.
 
 use lanecrypt_core::{CipherDescription, ConstantTime, Unavailable};
+use lanecrypt_kernels::{Kernel, Program};
 
-use crate::{Device, Engine, Error, Keys, Program, Properties};
+use crate::{Device, Engine, Error, Keys, Properties};
 
 /// A way to compute a cipher on a device.
 ///
 /// Its name in the registry, after `cuda-` or `host-`, is given where [`backends!`](crate::backends)
-/// lists it.
+/// lists it. The programs are sealed values of [`lanecrypt_kernels::programs`], and keys are held
+/// against what a program takes, so that a family put together wrongly is refused when it is keyed.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// The cipher.
-    pub cipher: &'static CipherDescription,
-    /// One line for tables.
-    pub summary: &'static str,
-    /// Blocks that a thread block takes at once; tests probe lengths around it.
-    pub lanes: usize,
-    /// Its constant-time claim.
-    pub constant_time: ConstantTime,
-    /// The programs to choose from: the first that fits the device.
-    pub programs: &'static [Program],
-    /// Expands a key, whose length was checked, to the layout of the kernels.
-    pub keys: fn(&[u8]) -> KeyPair,
+    cipher: &'static CipherDescription,
+    summary: &'static str,
+    constant_time: ConstantTime,
+    programs: &'static [&'static Program],
+    keys: fn(&[u8]) -> KeyPair,
 }
 
 /// Round keys of both directions, in the layout of the kernels.
@@ -34,17 +29,66 @@ pub struct KeyPair {
 }
 
 impl Family {
+    /// A family of `cipher`: a line for tables, its constant-time claim, the programs to choose
+    /// from (the first that fits a device), and how a key of an accepted length becomes the words
+    /// that these take.
+    #[must_use]
+    pub const fn new(
+        cipher: &'static CipherDescription,
+        summary: &'static str,
+        constant_time: ConstantTime,
+        programs: &'static [&'static Program],
+        keys: fn(&[u8]) -> KeyPair,
+    ) -> Self {
+        Self { cipher, summary, constant_time, programs, keys }
+    }
+
+    /// The cipher.
+    #[must_use]
+    pub const fn cipher(&self) -> &'static CipherDescription {
+        self.cipher
+    }
+
+    /// One line for tables.
+    #[must_use]
+    pub const fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    /// Its constant-time claim.
+    #[must_use]
+    pub const fn constant_time(&self) -> ConstantTime {
+        self.constant_time
+    }
+
+    /// The programs to choose from: the first that fits the device.
+    #[must_use]
+    pub const fn programs(&self) -> &'static [&'static Program] {
+        self.programs
+    }
+
+    /// Blocks that the first program's threads work on together; tests probe lengths around it.
+    ///
+    /// # Panics
+    /// For a family without programs.
+    #[must_use]
+    pub const fn lanes(&self) -> usize {
+        self.programs[0].lanes()
+    }
+
     /// The program of this family that fits a device best.
     ///
     /// # Errors
     /// [`Unavailable`] naming the shared memory that even the smallest would need.
     pub fn program(&self, properties: &Properties) -> Result<&'static Program, Unavailable> {
-        let fits = |program: &&Program| program.kernels().iter().all(|k| k.fits(properties));
-        self.programs.iter().find(fits).ok_or_else(|| {
-            let bytes = |program: &Program| program.kernels().map(|k| k.shared_bytes);
-            let needed = self.programs.iter().flat_map(bytes).max().unwrap_or(0);
+        let most = |program: &Program| {
+            program.kernels().map(Kernel::shared_bytes).into_iter().max().unwrap_or(0)
+        };
+        let fits = |program: &&Program| most(program) <= properties.shared_bytes_per_block;
+        self.programs.iter().copied().find(fits).ok_or_else(|| {
+            let needed = self.programs.iter().map(|program| most(program)).min().unwrap_or(0);
             Unavailable::because_of(format!(
-                "a thread block has {} bytes of shared memory on {}, up to {needed} are needed",
+                "a thread block has {} bytes of shared memory on {}, {needed} are needed",
                 properties.shared_bytes_per_block, properties.name,
             ))
         })
@@ -53,11 +97,31 @@ impl Family {
     /// An engine of this family under a key of a length that the cipher takes.
     ///
     /// # Errors
-    /// [`Error::Data`] for other key lengths; [`Error::Unavailable`] as [`Family::program`].
+    /// [`Error::Data`] for other key lengths; [`Error::Unavailable`] as [`Family::program`];
+    /// [`Error::Mismatch`] for a family whose parts do not fit each other.
     pub fn engine(&self, device: &Device, key: &[u8]) -> Result<Engine, Error> {
         self.cipher.check_key(key).map_err(Error::Data)?;
         let program = self.program(device.properties())?;
-        Ok(Engine::new(device, program, self.cipher.block_bytes, (self.keys)(key)))
+        let mismatch = |reason: String| Error::Mismatch {
+            cipher: self.cipher.name,
+            kernel: program.ecb_encrypt().name(),
+            reason,
+        };
+        let (given, taken) = (self.cipher.block_bytes, program.block_bytes());
+        if given != taken {
+            return Err(mismatch(format!("blocks of {given} bytes where it takes {taken}")));
+        }
+        let keys = (self.keys)(key);
+        for (name, keys) in [("encryption", &keys.encrypt), ("decryption", &keys.decrypt)] {
+            if !program.keys().accepts(keys.words()) {
+                return Err(mismatch(format!(
+                    "{} key words for {name}; it takes {}, among them a count that it knows",
+                    keys.words().len(),
+                    program.keys().words(),
+                )));
+            }
+        }
+        Ok(Engine::new(device, program, keys))
     }
 
     /// Makes the engine for the registry.
@@ -88,31 +152,47 @@ impl Family {
 
 /// The registry's rows of kernel families: each on the GPU as `cuda-<name>`, then each on the host
 /// build of the kernels as `host-<name>`.
-///
-/// ```
-/// # use lanecrypt_core::{Backend, CipherDescription, ConstantTime};
-/// # use lanecrypt_cuda::{Family, KeyPair};
-/// # static CIPHER: CipherDescription = CipherDescription {
-/// #     name: "rot13", standard: "none", block_bytes: 8, key_bytes: &[1], backends: &[] };
-/// # static TABLE: Family = Family {
-/// #     cipher: &CIPHER, summary: "", lanes: 1, constant_time: ConstantTime::Yes, programs: &[],
-/// #     keys: |_| unreachable!() };
-/// const ROWS: [Backend; 2] = lanecrypt_cuda::backends!("table" => TABLE);
-/// assert_eq!(ROWS[1].id, "host-table");
-/// ```
+#[cfg(feature = "host-kernels")]
 #[macro_export]
 macro_rules! backends {
     ($($name:literal => $family:path),* $(,)?) => {[
-        $($crate::backends!(@row $name, $family, "cuda-", Cuda, default),)*
-        $($crate::backends!(@row $name, $family, "host-", CudaOnHost, on_host),)*
+        $($crate::backend_row!($name, $family, "cuda-", Cuda, default),)*
+        $($crate::backend_row!($name, $family, "host-", CudaOnHost, on_host),)*
     ]};
-    (@row $name:literal, $family:path, $prefix:literal, $platform:ident, $device:ident) => {
+}
+
+/// The registry's rows of kernel families: each on the GPU as `cuda-<name>`. With the feature
+/// `host-kernels`, each on the host build of the kernels as `host-<name>` comes after these.
+///
+/// ```
+/// # use lanecrypt_core::{Backend, CipherDescription, ConstantTime};
+/// # use lanecrypt_cuda::{Family, kernels::programs};
+/// # static CIPHER: CipherDescription = CipherDescription {
+/// #     name: "rot13", standard: "none", block_bytes: 8, key_bytes: &[1], backends: &[] };
+/// static TABLE: Family = Family::new(
+///     &CIPHER, "look-ups", ConstantTime::Yes, &[&programs::HIGHT_TABLE], |_| unreachable!());
+/// const ROWS: &[Backend] = &lanecrypt_cuda::backends!("table" => TABLE);
+/// assert_eq!(ROWS[0].id, "cuda-table");
+/// ```
+#[cfg(not(feature = "host-kernels"))]
+#[macro_export]
+macro_rules! backends {
+    ($($name:literal => $family:path),* $(,)?) => {[
+        $($crate::backend_row!($name, $family, "cuda-", Cuda, default),)*
+    ]};
+}
+
+/// A row of [`backends!`](crate::backends).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! backend_row {
+    ($name:literal, $family:path, $prefix:literal, $platform:ident, $device:ident) => {
         $crate::registry::Backend {
             id: concat!($prefix, $name),
             platform: $crate::registry::Platform::$platform,
-            lanes: $family.lanes,
-            constant_time: $family.constant_time,
-            summary: $family.summary,
+            lanes: $family.lanes(),
+            constant_time: $family.constant_time(),
+            summary: $family.summary(),
             available: || $family.available($crate::Device::$device),
             create: |key| $family.create($crate::Device::$device, key),
         }

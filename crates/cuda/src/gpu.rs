@@ -12,7 +12,7 @@ use cudarc::driver::{
     sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute},
 };
 use lanecrypt_core::Unavailable;
-use lanecrypt_kernels::{Module, REQUIRED_CUDA};
+use lanecrypt_kernels::{Kernel, Module, REQUIRED_CUDA};
 
 use crate::{
     Error, Properties,
@@ -53,8 +53,9 @@ fn unavailable(reason: String) -> Error {
     Error::Unavailable(Unavailable::because_of(reason))
 }
 
-/// Every device, or why there is none. Never panics, unlike cudarc without a driver.
-pub(crate) fn devices() -> Result<Vec<Gpu>, Error> {
+/// How many devices there are, which is at least one. Never panics, unlike cudarc without a driver,
+/// and opens none of them.
+pub(crate) fn count() -> Result<usize, Error> {
     // SAFETY: opening libcuda runs its initialisers, which is what any CUDA program does.
     if !unsafe { sys::is_culib_present() } {
         return Err(unavailable("no NVIDIA driver: libcuda was not found".into()));
@@ -73,7 +74,7 @@ pub(crate) fn devices() -> Result<Vec<Gpu>, Error> {
     if count == 0 {
         return Err(unavailable("the NVIDIA driver finds no device".into()));
     }
-    (0..count.unsigned_abs() as usize).map(|number| Gpu::new(number, version)).collect()
+    Ok(count.unsigned_abs() as usize)
 }
 
 fn version_text(version: i32) -> String {
@@ -89,7 +90,9 @@ fn driver_version() -> Result<i32, Error> {
 }
 
 impl Gpu {
-    fn new(number: usize, driver_version: i32) -> Result<Self, Error> {
+    /// Opens the device with this number, below [`count`], and no other: a card that is busy or
+    /// broken does not keep the rest from being used.
+    pub(crate) fn open(number: usize) -> Result<Self, Error> {
         let context = doing(CudaContext::new(number), || format!("opening CUDA device {number}"))?;
         let attribute = |attribute| {
             doing(context.attribute(attribute), || format!("querying CUDA device {number}"))
@@ -108,7 +111,7 @@ impl Gpu {
             memory_bytes: doing(context.total_mem(), || format!("sizing CUDA device {number}"))?
                 as u64,
             clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
-            driver_version,
+            driver_version: driver_version()?,
         };
         Ok(Self { context, properties, modules: Mutex::default() })
     }
@@ -204,12 +207,9 @@ impl Driver for Gpu {
         doing(copied, || format!("copying {length} bytes from the device"))
     }
 
-    fn load(
-        &self,
-        module: &'static Module,
-        name: &'static str,
-        shared_bytes: u32,
-    ) -> Result<LoadedKernel, Error> {
+    fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
+        let (module, name) = (kernel.module(), kernel.name());
+        let shared_bytes = kernel.shared_bytes();
         let handle = self.module(module)?;
         self.bind()?;
         let text = CString::new(name).unwrap_or_default();

@@ -9,16 +9,14 @@ use std::{
 };
 
 use lanecrypt_core::Unavailable;
-use lanecrypt_kernels::Module;
+use lanecrypt_kernels::{HOST_INTERFACE, Kernel};
 use libloading::Library;
 
 use crate::{
     Error, Properties,
     driver::{Driver, LoadedKernel, Resources, Shape},
+    variables::HOST_KERNELS,
 };
-
-/// The environment variable with the path of the library that `cargo xtask kernels --host` builds.
-pub const HOST_KERNELS: &str = "LANECRYPT_HOST_KERNELS";
 
 /// Alignment of an allocation: that of a block of 16 bytes, and no more, so that a kernel which
 /// relies on more than it may fails here.
@@ -34,6 +32,9 @@ struct Launch {
 
 /// A kernel of the library: returns 0, or the size its parameter block should have had.
 type KernelFunction = unsafe extern "C" fn(*const Launch, *const c_void, usize) -> i32;
+
+/// Tells the [`HOST_INTERFACE`] that the library was built with.
+type InterfaceFunction = unsafe extern "C" fn() -> u32;
 
 /// The host build as a device with few, small multiprocessors, so that small tests already make
 /// several thread blocks take several turns.
@@ -60,10 +61,12 @@ impl Host {
                  LANECRYPT_HOST_KERNELS to what `cargo xtask kernels --host` built",
             )
         })?;
-        // SAFETY: the library is our own build of the kernels; its initialisers only set up
-        // thread-local state.
+        // SAFETY: whoever sets the variable, which is read in test builds only, vouches that it
+        // names our own build of the kernels; its initialisers only set up thread-local state.
         let library = unsafe { Library::new(&path) }
             .map_err(|error| Unavailable::because_of(format!("{}: {error}", path.display())))?;
+        check_interface(&library)
+            .map_err(|reason| Unavailable::because_of(format!("{}: {reason}", path.display())))?;
         let properties = Properties {
             name: "host build of the kernels".into(),
             compute_capability: (0, 0),
@@ -74,6 +77,19 @@ impl Host {
             driver_version: 0,
         };
         Ok(Self { library, properties, allocations: Mutex::default() })
+    }
+}
+
+/// Says why a library is not of the version that this code calls.
+fn check_interface(library: &Library) -> Result<(), String> {
+    // SAFETY: a library with this symbol is a build of `kernels/host/shim.cpp`, in every version of
+    // which it is a function of this type.
+    let found =
+        unsafe { library.get::<InterfaceFunction>("lanecrypt_host_interface").map(|f| f()) };
+    match found {
+        Ok(HOST_INTERFACE) => Ok(()),
+        Ok(found) => Err(format!("interface {found} of the host kernels, not {HOST_INTERFACE}")),
+        Err(_) => Err("no host build of the kernels: it does not tell its interface".into()),
     }
 }
 
@@ -132,12 +148,8 @@ impl Driver for Host {
         Ok(())
     }
 
-    fn load(
-        &self,
-        _module: &'static Module,
-        name: &'static str,
-        _shared_bytes: u32,
-    ) -> Result<LoadedKernel, Error> {
+    fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
+        let name = kernel.name();
         // SAFETY: every kernel in the library has this type; the library stays open as long as
         // `self`, and so does the symbol.
         let symbol = unsafe { self.library.get::<KernelFunction>(name) };
@@ -186,5 +198,18 @@ impl Driver for Host {
         let start = Instant::now();
         work()?;
         Ok(start.elapsed())
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_library_is_not_called() {
+        // SAFETY: every program on this system has run its initialisers already.
+        let library = unsafe { Library::new("libc.so.6") }.expect("the C library");
+        let reason = check_interface(&library).expect_err("it has no kernels");
+        assert!(reason.contains("no host build"), "{reason}");
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! - [`Device`] is a GPU, or the host build of the kernels that tests use.
 //! - [`DeviceBuffer`] is memory of it, cleared when dropped.
-//! - [`Family`] is a way to compute a cipher, [`Program`] the kernels of it that suit a device;
-//!   [`Engine`] keys and runs them over host memory (it is a [`lanecrypt_core::Engine`]) or over
+//! - [`Family`] is a way to compute a cipher, [`kernels::Program`] the kernels of it that suit a
+//!   device; [`Engine`] keys and runs them over host memory (it is a [`lanecrypt_core::Engine`]) or over
 //!   data already on the device.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
@@ -25,20 +25,28 @@ mod driver;
 mod engine;
 mod error;
 mod family;
+#[cfg(test)]
+mod faults;
 mod gpu;
+#[cfg(feature = "host-kernels")]
 mod host;
+mod launch;
+#[cfg(test)]
+mod model;
 mod on_device;
 mod parameters;
+mod staging;
+pub mod variables;
 
 pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
 pub use device::{Device, Properties};
 pub use driver::Resources;
-pub use engine::{Engine, Kernel, Keys, Operation, Program, Unit};
+pub use engine::{Engine, Operation};
 pub use error::Error;
 pub use family::{Family, KeyPair};
-pub use host::HOST_KERNELS;
 pub use lanecrypt_kernels as kernels;
 pub use on_device::{DeviceCipher, DeviceImplementation, OnDevice};
+pub use parameters::Keys;
 
 #[doc(hidden)]
 pub use lanecrypt_core as registry; // for the macro `backends!`

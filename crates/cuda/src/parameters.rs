@@ -1,9 +1,7 @@
 //! The parameter block of every kernel, as `kernels/common/parameters.cuh` declares it.
 
+use lanecrypt_kernels::HEADER_WORDS;
 use zeroize::Zeroizing;
-
-/// Bytes before the keys: input, output, number of blocks, two counter words, padding to 16.
-const HEADER_WORDS: usize = 6;
 
 /// Round keys in the layout of a kernel family: little-endian 32-bit words, a multiple of four.
 /// Cleared when dropped.
@@ -33,6 +31,11 @@ impl Keys {
         Self { words }
     }
 
+    /// The words, of which there are a multiple of four.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
     /// The parameter block of a launch.
     pub(crate) fn parameters(
         &self,
@@ -41,7 +44,7 @@ impl Keys {
         blocks: u64,
         counter: u128,
     ) -> Zeroizing<Vec<u64>> {
-        let mut block = Zeroizing::new(Vec::with_capacity(HEADER_WORDS + self.words.len() / 2));
+        let mut block = Zeroizing::new(Vec::with_capacity(HEADER_WORDS / 2 + self.words.len() / 2));
         block.extend([input, output, blocks, (counter >> 64) as u64, counter as u64, 0]);
         block.extend(
             self.words.chunks_exact(2).map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])),

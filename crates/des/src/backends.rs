@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, consts::U8};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Implementation,
-    Platform,
+    Platform, on_cleared_stack,
 };
 use lanecrypt_slicing::Word;
 
@@ -47,12 +47,13 @@ macro_rules! backends {
         #[cfg(feature = "cuda")]
         const ALL: &[Backend] = {
             use crate::cuda::$families::{BITSLICE, CONFLICT_FREE, TABLE_SHARED};
-            const ON_DEVICES: [Backend; 6] = lanecrypt_cuda::backends!(
+            const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
                 "table-shared" => TABLE_SHARED,
                 "table-conflict-free" => CONFLICT_FREE,
                 "bitslice" => BITSLICE,
             );
-            &lanecrypt_core::joined::<4, 6, 10>(&cpu_backends::<$keys>(), &ON_DEVICES)
+            const ON_CPU: &[Backend] = &cpu_backends::<$keys>();
+            &lanecrypt_core::joined::<{ ON_CPU.len() + ON_DEVICES.len() }>(ON_CPU, ON_DEVICES)
         };
         ALL
     }};
@@ -184,5 +185,7 @@ where
         given: key.len(),
         accepted: K::CIPHER.key_bytes,
     };
-    Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)))
+    on_cleared_stack(|| {
+        Ok(Box::new(CpuEngine::new(C::new_from_slice(key).map_err(wrong_length)?)) as _)
+    })
 }

@@ -48,19 +48,33 @@ fn permute(word: u32) -> u32 {
     result
 }
 
-/// A round key: word `j` has the key bits of input `j` of all S-boxes, in the nibbles' lowest bits.
-pub(crate) type NibbleKey = [u32; 6];
+/// A round key in eight bytes, a nibble an S-box, S1 in the top one: bit `j` of a nibble of the first
+/// word is the key bit of input `j`, and of the second word that of input `4 + j`.
+pub(crate) type NibbleKey = [u32; 2];
 
 pub(crate) fn nibble_key(round_key: u64) -> NibbleKey {
-    core::array::from_fn(|input| {
-        (0..8).fold(0, |word, sbox| word << 4 | u32::from(key_bit(round_key, sbox, input)))
+    [[3, 2, 1, 0].as_slice(), &[5, 4]].map(|inputs| {
+        (0..8).fold(0, |word, sbox| {
+            let nibble = |sum, &input| sum << 1 | u32::from(key_bit(round_key, sbox, input));
+            word << 4 | inputs.iter().fold(0, nibble)
+        })
     })
+}
+
+/// The key bits of input `j` of all S-boxes, in the nibbles' lowest bits; other bits are anything.
+fn key_bits(key: &NibbleKey, j: usize) -> u32 {
+    key[j / 4] >> (j % 4)
+}
+
+/// The key bit of input `j` of an S-box.
+pub(crate) fn bit_of(key: &NibbleKey, sbox: usize, j: usize) -> bool {
+    key_bits(key, j) >> (28 - 4 * sbox) & 1 == 1
 }
 
 /// A nibble of ones where input `j` of an S-box is one. Input `j` of S-box `s` is bit `4s - 1 + j`
 /// of the half, from the left.
 fn selector(right: u32, key: &NibbleKey, j: usize) -> u32 {
-    ((right.rotate_right(4).rotate_left(j as u32) ^ key[j]) & NIBBLES) * 0xf
+    ((right.rotate_right(4).rotate_left(j as u32) ^ key_bits(key, j)) & NIBBLES) * 0xf
 }
 
 /// Halves the number of candidates by one input bit.

@@ -27,11 +27,9 @@
 
 use alloc::vec::Vec;
 
-use cipher::{Array, array::ArraySize, typenum::Unsigned};
+use cipher::{Array, array::ArraySize};
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{
-    DeviceImplementation, Family, KeyPair, Keys, OnDevice, Program, Unit, program,
-};
+use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -53,33 +51,8 @@ pub type TdesEee3 = OnDevice<crate::TdesEee3>;
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
 
-/// Eight tables of 64 words.
-const TABLE_BYTES: u32 = 8 * 64 * 4;
-/// The same in every bank, and what lies before them: see `kernels/common/conflict_free.cuh`.
-const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES + 1024;
-/// The expanded keys of three passes, see `kernels/des/bitslice.cu`: 64 words a round, and 32 for
-/// every exchange.
-const KEY_BYTES: u32 = (MAX_PASSES * ROUNDS as u32 * 64 + (MAX_PASSES + 1) * 32) * 4;
-const MAX_PASSES: u32 = 3;
-
-const TABLE_SHARED: &[Program] =
-    &[program!(DES_TABLE, "des_table_shared", 1024, TABLE_BYTES, Unit::THREAD, one_ecb)];
-const CONFLICT_FREE: &[Program] = &[program!(
-    DES_CONFLICT_FREE,
-    "des_conflict_free",
-    1024,
-    REPLICATED_BYTES,
-    Unit::THREAD,
-    one_ecb
-)];
-const BITSLICE: &[Program] = &[program!(
-    DES_BITSLICE,
-    "des_bitslice",
-    384,
-    KEY_BYTES,
-    Unit { threads: 32, blocks: 1024, aligned: false },
-    one_ecb
-)];
+/// Passes of triple DES.
+const MAX_PASSES: usize = 3;
 
 /// The families of one description.
 macro_rules! families {
@@ -87,30 +60,32 @@ macro_rules! families {
         #[doc = $doc]
         pub mod $module {
             use lanecrypt_core::ConstantTime;
-            use lanecrypt_cuda::Family;
+            use lanecrypt_cuda::{Family, kernels::programs};
 
             /// One copy of the tables in shared memory.
-            pub static TABLE_SHARED: Family = Family {
-                cipher: &crate::$cipher,
-                summary: "one copy of eight tables in shared memory",
-                lanes: 1024,
-                constant_time: super::LOOKS_UP,
-                programs: super::TABLE_SHARED,
-                keys: $keys,
-            };
+            pub static TABLE_SHARED: Family = Family::new(
+                &crate::$cipher,
+                "one copy of eight tables in shared memory",
+                super::LOOKS_UP,
+                &[&programs::DES_TABLE_SHARED],
+                $keys,
+            );
             /// Tables replicated over the banks of shared memory.
-            pub static CONFLICT_FREE: Family = Family {
-                summary: "eight tables in every bank",
-                programs: super::CONFLICT_FREE,
-                ..TABLE_SHARED
-            };
+            pub static CONFLICT_FREE: Family = Family::new(
+                &crate::$cipher,
+                "eight tables in every bank",
+                super::LOOKS_UP,
+                &[&programs::DES_CONFLICT_FREE],
+                $keys,
+            );
             /// Bit-sliced, 32 blocks a thread.
-            pub static BITSLICE: Family = Family {
-                summary: "32 blocks a thread, a bit of each in a register",
-                constant_time: ConstantTime::Yes,
-                programs: super::BITSLICE,
-                ..TABLE_SHARED
-            };
+            pub static BITSLICE: Family = Family::new(
+                &crate::$cipher,
+                "32 blocks a thread, a bit of each in a register",
+                ConstantTime::Yes,
+                &[&programs::DES_BITSLICE],
+                $keys,
+            );
         }
     };
 }
@@ -142,11 +117,11 @@ fn checked<Size: ArraySize>(key: &[u8]) -> Zeroizing<Array<u8, Size>> {
 
 /// `DesKeys` of `kernels/des/keys.cuh`: two words a round, up to 48 rounds, number of passes.
 fn kernel_keys<K: Keying>(rounds: &Rounds<K, u64>, direction: Direction) -> Keys {
-    let room = 2 * MAX_PASSES as usize * ROUNDS;
+    let room = 2 * MAX_PASSES * ROUNDS;
     let mut words = Zeroizing::new(Vec::with_capacity(room + 4));
     words.extend(rounds.in_order(direction).flat_map(|&key| word_key(key)));
     words.resize(room, 0);
-    words.extend([(K::Rounds::USIZE / ROUNDS) as u32, 0, 0, 0]);
+    words.extend([K::PASSES.len() as u32, 0, 0, 0]);
     Keys::new(words)
 }
 

@@ -5,8 +5,7 @@ use core::fmt;
 use cipher::{
     Array,
     array::ArraySize,
-    consts::{U8, U16, U24, U48},
-    typenum::Unsigned,
+    consts::{U8, U16, U24, U32, U48},
 };
 use lanecrypt_core::Direction;
 use lanecrypt_reference::des::{LEFT_SHIFTS, PC1, PC2};
@@ -20,8 +19,8 @@ pub(crate) const BLOCK: usize = 8;
 pub trait Keying: Clone + Copy + fmt::Debug + Send + Sync + 'static {
     /// Bytes of the key.
     type Size: ArraySize;
-    /// Rounds of all passes.
-    type Rounds: ArraySize;
+    /// Round keys: sixteen for every eight bytes of the key.
+    type RoundKeys: ArraySize;
     /// RustCrypto's name of the cipher.
     const NAME: &'static str;
     /// The passes of encryption: which eight bytes of the key each takes, and its direction.
@@ -29,25 +28,25 @@ pub trait Keying: Clone + Copy + fmt::Debug + Send + Sync + 'static {
 }
 
 macro_rules! keying {
-    ($name:ident, $doc:literal, $cipher:literal, $size:ty, $rounds:ty, $($part:literal $way:ident),*) => {
+    ($name:ident, $doc:literal, $cipher:literal, $size:ty, $keys:ty, $($part:literal $way:ident),*) => {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
 
         impl Keying for $name {
             type Size = $size;
-            type Rounds = $rounds;
+            type RoundKeys = $keys;
             const NAME: &'static str = $cipher;
             const PASSES: &'static [(usize, Direction)] = &[$(($part, Direction::$way)),*];
         }
     };
 }
 keying!(Single, "One pass of DES.", "Des", U8, U16, 0 Encrypt);
-keying!(Ede2, "Encrypt, decrypt, encrypt under K1, K2, K1.", "TdesEde2", U16, U48,
+keying!(Ede2, "Encrypt, decrypt, encrypt under K1, K2, K1.", "TdesEde2", U16, U32,
     0 Encrypt, 1 Decrypt, 0 Encrypt);
 keying!(Ede3, "Encrypt, decrypt, encrypt under K1, K2, K3.", "TdesEde3", U24, U48,
     0 Encrypt, 1 Decrypt, 2 Encrypt);
-keying!(Eee2, "Encrypt three times under K1, K2, K1.", "TdesEee2", U16, U48,
+keying!(Eee2, "Encrypt three times under K1, K2, K1.", "TdesEee2", U16, U32,
     0 Encrypt, 1 Encrypt, 0 Encrypt);
 keying!(Eee3, "Encrypt three times under K1, K2, K3.", "TdesEee3", U24, U48,
     0 Encrypt, 1 Encrypt, 2 Encrypt);
@@ -75,47 +74,26 @@ pub(crate) fn key_bit(round_key: u64, sbox: usize, input: usize) -> bool {
     round_key >> (47 - 6 * sbox - input) & 1 == 1
 }
 
-/// Something for every round of encryption, in its order; backwards it is that of decryption.
-///
-/// The round keys themselves, or what a form of the cipher makes of them. Cleared when dropped.
+/// The round keys that each eight bytes of the key have, in the order of encryption: sixteen that
+/// are the standard's, or what a form of the cipher makes of them. Cleared when dropped.
 #[derive(Clone)]
 pub(crate) struct Rounds<K: Keying, T: RoundKey> {
-    keys: Array<T, K::Rounds>,
+    keys: Array<T, K::RoundKeys>,
 }
 
-/// A round key in some form.
-pub(crate) trait RoundKey: Clone + Default {
-    /// Overwrites it with zeros.
-    fn clear(&mut self);
-}
+/// A round key in some form, by default zeros.
+pub(crate) trait RoundKey: Clone + Default {}
 
-impl RoundKey for u64 {
-    fn clear(&mut self) {
-        *self = 0;
-    }
-}
-
-impl<const N: usize> RoundKey for [u32; N]
-where
-    Self: Default,
-{
-    fn clear(&mut self) {
-        self.fill(0);
-    }
-}
+impl RoundKey for u64 {}
+impl RoundKey for [u32; 2] {}
 
 impl<K: Keying> Rounds<K, u64> {
     /// The key schedule: 48 bits a round, the standard's bit 1 the most significant.
     pub(crate) fn expand(key: &Array<u8, K::Size>) -> Self {
-        let mut keys = Array::<u64, K::Rounds>::default();
-        let passes = keys.as_chunks_mut::<ROUNDS>().0;
-        for (pass, &(part, direction)) in passes.iter_mut().zip(K::PASSES) {
-            let mut bytes = [0; BLOCK];
-            bytes.copy_from_slice(&key[part * BLOCK..][..BLOCK]);
-            expand_pass(u64::from_be_bytes(bytes), pass);
-            if direction == Direction::Decrypt {
-                pass.reverse();
-            }
+        let mut keys = Array::<u64, K::RoundKeys>::default();
+        let parts = key.as_chunks::<BLOCK>().0;
+        for (rounds, part) in keys.as_chunks_mut::<ROUNDS>().0.iter_mut().zip(parts) {
+            expand_part(u64::from_be_bytes(*part), rounds);
         }
         Self { keys }
     }
@@ -129,11 +107,20 @@ impl<K: Keying, T: RoundKey> Rounds<K, T> {
 
     /// The round keys in the order in which `direction` adds them.
     pub(crate) fn in_order(&self, direction: Direction) -> impl Iterator<Item = &T> {
-        let last = K::Rounds::USIZE - 1;
-        (0..K::Rounds::USIZE).map(move |i| match direction {
-            Direction::Encrypt => &self.keys[i],
-            Direction::Decrypt => &self.keys[last - i],
-        })
+        let pass = move |pass| (0..ROUNDS).map(move |round| self.key(direction, pass, round));
+        (0..K::PASSES.len()).flat_map(pass)
+    }
+
+    /// The round key that `direction` adds in a round of a pass: it takes the passes backwards to
+    /// decrypt, and in each the rounds.
+    #[allow(clippy::inline_always, reason = "an index")]
+    #[inline(always)]
+    fn key(&self, direction: Direction, pass: usize, round: usize) -> &T {
+        let last = K::PASSES.len() - 1;
+        let is_backwards = direction == Direction::Decrypt;
+        let (part, of_pass) = K::PASSES[if is_backwards { last - pass } else { pass }];
+        let round = if direction == of_pass { round } else { ROUNDS - 1 - round };
+        &self.keys[part * ROUNDS + round]
     }
 
     // ANCHOR: run
@@ -147,13 +134,10 @@ impl<K: Keying, T: RoundKey> Rounds<K, T> {
         [left, right]: &mut [H; 2],
         add_f: impl Fn(&mut H, &H, &T),
     ) {
-        let mut keys = self.in_order(direction);
-        for _ in K::PASSES {
-            for _ in 0..ROUNDS / 2 {
-                if let (Some(first), Some(second)) = (keys.next(), keys.next()) {
-                    add_f(left, right, first);
-                    add_f(right, left, second);
-                }
+        for pass in 0..K::PASSES.len() {
+            for round in (0..ROUNDS).step_by(2) {
+                add_f(left, right, self.key(direction, pass, round));
+                add_f(right, left, self.key(direction, pass, round + 1));
             }
             core::mem::swap(left, right);
         }
@@ -164,15 +148,14 @@ impl<K: Keying, T: RoundKey> Rounds<K, T> {
 #[cfg(feature = "zeroize")]
 impl<K: Keying, T: RoundKey> Drop for Rounds<K, T> {
     fn drop(&mut self) {
-        for key in &mut self.keys {
-            key.clear();
-        }
+        self.keys.fill(T::default());
         // Keeps the writes above from being optimised away: the keys are used afterwards.
         core::hint::black_box(&mut self.keys);
     }
 }
 
-fn expand_pass(key: u64, rounds: &mut [u64; ROUNDS]) {
+/// The round keys of eight bytes of key.
+fn expand_part(key: u64, rounds: &mut [u64; ROUNDS]) {
     let [mut c, mut d] = halves_of_key(key);
     for (round, &shift) in rounds.iter_mut().zip(&LEFT_SHIFTS) {
         c = rotate28(c, shift.into());

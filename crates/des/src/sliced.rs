@@ -81,11 +81,7 @@ pub struct BroadcastKeys<W: Word, K: Keying> {
     rounds: Rounds<K, RoundKey<W>>,
 }
 
-impl<W: Word> schedule::RoundKey for RoundKey<W> {
-    fn clear(&mut self) {
-        self.bits = [[W::splat(false); 6]; 8];
-    }
-}
+impl<W: Word> schedule::RoundKey for RoundKey<W> {}
 
 impl<W: Word> Default for RoundKey<W> {
     fn default() -> Self {
@@ -95,7 +91,7 @@ impl<W: Word> Default for RoundKey<W> {
 
 impl<W: Word> RoundKey<W> {
     fn new(key: &NibbleKey) -> Self {
-        let bit = |sbox: usize, input: usize| W::splat(key[input] >> (28 - 4 * sbox) & 1 == 1);
+        let bit = |sbox: usize, input: usize| W::splat(compact::bit_of(key, sbox, input));
         let bits = core::array::from_fn(|sbox| core::array::from_fn(|input| bit(sbox, input)));
         Self { bits }
     }

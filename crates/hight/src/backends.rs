@@ -10,7 +10,7 @@ use cipher::{
 };
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Implementation,
-    Platform,
+    Platform, on_cleared_stack,
 };
 use lanecrypt_slicing::Gapped;
 
@@ -45,14 +45,15 @@ macro_rules! backends {
             use crate::cuda::$families::{
                 BITSLICE, BYTESLICE, BYTESLICE_UNCOALESCED, TABLE, TABLE_UNCOALESCED,
             };
-            const ON_DEVICES: [Backend; 10] = lanecrypt_cuda::backends!(
+            const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
                 "table-shared-uncoalesced" => TABLE_UNCOALESCED,
                 "table-shared" => TABLE,
                 "byteslice-uncoalesced" => BYTESLICE_UNCOALESCED,
                 "byteslice" => BYTESLICE,
                 "bitslice" => BITSLICE,
             );
-            &lanecrypt_core::joined::<8, 10, 18>(&cpu_backends::<$order>(), &ON_DEVICES)
+            const ON_CPU: &[Backend] = &cpu_backends::<$order>();
+            &lanecrypt_core::joined::<{ ON_CPU.len() + ON_DEVICES.len() }>(ON_CPU, ON_DEVICES)
         };
         ALL
     }};
@@ -135,6 +136,8 @@ fn create<O: ByteOrder, I: Hight>(key: &[u8]) -> Result<Box<dyn Engine>, Error> 
     let cipher = O::description();
     let wrong_length =
         |_| Error::KeyLength { cipher: cipher.name, given: key.len(), accepted: cipher.key_bytes };
-    let keyed = Cipher::<O::Of<I>>::new_from_slice(key).map_err(wrong_length)?;
-    Ok(Box::new(CpuEngine::new(keyed)))
+    on_cleared_stack(|| {
+        let keyed = Cipher::<O::Of<I>>::new_from_slice(key).map_err(wrong_length)?;
+        Ok(Box::new(CpuEngine::new(keyed)) as _)
+    })
 }

@@ -30,9 +30,7 @@
 use alloc::vec::Vec;
 
 use lanecrypt_core::ConstantTime;
-use lanecrypt_cuda::{
-    DeviceImplementation, Family, KeyPair, Keys, OnDevice, Program, Unit, program,
-};
+use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -47,72 +45,54 @@ pub type HightKisa = OnDevice<crate::HightKisa>;
 
 const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
 
-/// Threads that take four blocks each; which ones depends on their number in a thread block, so
-/// that a thread block is full.
-const QUADS: Unit = Unit { threads: 1, blocks: 4, aligned: false };
-/// F0 and F1.
-const TABLE_BYTES: u32 = 2 * 256;
-/// Subkeys and whitening keys, two words for every bit of them: see `kernels/hight/bitslice.cu`.
-const KEY_BYTES: u32 = (4 * ROUNDS as u32 + 8) * 16 * 4;
-
-const TABLE: &[Program] = &[program!(HIGHT_TABLE, "hight_table", 1024, TABLE_BYTES, QUADS)];
-const TABLE_UNCOALESCED: &[Program] =
-    &[program!(HIGHT_TABLE, "hight_table_uncoalesced", 1024, TABLE_BYTES, QUADS)];
-const BYTESLICE: &[Program] = &[program!(HIGHT_BYTESLICE, "hight_byteslice", 768, 0, QUADS)];
-const BYTESLICE_UNCOALESCED: &[Program] =
-    &[program!(HIGHT_BYTESLICE, "hight_byteslice_uncoalesced", 768, 0, QUADS)];
-const BITSLICE: &[Program] = &[program!(
-    HIGHT_BITSLICE,
-    "hight_bitslice",
-    384,
-    KEY_BYTES,
-    Unit { threads: 32, blocks: 1024, aligned: false }
-)];
-
 /// The families of one byte order.
 macro_rules! families {
     ($module:ident, $cipher:ident, $keys:path, $doc:literal) => {
         #[doc = $doc]
         pub mod $module {
             use lanecrypt_core::ConstantTime;
-            use lanecrypt_cuda::Family;
+            use lanecrypt_cuda::{Family, kernels::programs};
 
             /// F0 and F1 in shared memory, coalesced access.
-            pub static TABLE: Family = Family {
-                cipher: &crate::$cipher,
-                summary: "F0 and F1 in shared memory, coalesced",
-                lanes: 4096,
-                constant_time: super::LOOKS_UP,
-                programs: super::TABLE,
-                keys: $keys,
-            };
+            pub static TABLE: Family = Family::new(
+                &crate::$cipher,
+                "F0 and F1 in shared memory, coalesced",
+                super::LOOKS_UP,
+                &[&programs::HIGHT_TABLE],
+                $keys,
+            );
             /// F0 and F1 in shared memory, a thread's four blocks side by side.
-            pub static TABLE_UNCOALESCED: Family = Family {
-                summary: "F0 and F1 in shared memory, uncoalesced",
-                programs: super::TABLE_UNCOALESCED,
-                ..TABLE
-            };
+            pub static TABLE_UNCOALESCED: Family = Family::new(
+                &crate::$cipher,
+                "F0 and F1 in shared memory, uncoalesced",
+                super::LOOKS_UP,
+                &[&programs::HIGHT_TABLE_UNCOALESCED],
+                $keys,
+            );
             /// A byte of four blocks in a register, coalesced access.
-            pub static BYTESLICE: Family = Family {
-                summary: "a byte of 4 blocks in a register, coalesced",
-                lanes: 3072,
-                constant_time: ConstantTime::Yes,
-                programs: super::BYTESLICE,
-                ..TABLE
-            };
+            pub static BYTESLICE: Family = Family::new(
+                &crate::$cipher,
+                "a byte of 4 blocks in a register, coalesced",
+                ConstantTime::Yes,
+                &[&programs::HIGHT_BYTESLICE],
+                $keys,
+            );
             /// A byte of four blocks in a register, a thread's four blocks side by side.
-            pub static BYTESLICE_UNCOALESCED: Family = Family {
-                summary: "a byte of 4 blocks in a register, uncoalesced",
-                programs: super::BYTESLICE_UNCOALESCED,
-                ..BYTESLICE
-            };
+            pub static BYTESLICE_UNCOALESCED: Family = Family::new(
+                &crate::$cipher,
+                "a byte of 4 blocks in a register, uncoalesced",
+                ConstantTime::Yes,
+                &[&programs::HIGHT_BYTESLICE_UNCOALESCED],
+                $keys,
+            );
             /// Bit-sliced, 32 blocks a thread.
-            pub static BITSLICE: Family = Family {
-                summary: "32 blocks a thread, a bit of each in a register",
-                lanes: 1024,
-                programs: super::BITSLICE,
-                ..BYTESLICE
-            };
+            pub static BITSLICE: Family = Family::new(
+                &crate::$cipher,
+                "32 blocks a thread, a bit of each in a register",
+                ConstantTime::Yes,
+                &[&programs::HIGHT_BITSLICE],
+                $keys,
+            );
         }
     };
 }

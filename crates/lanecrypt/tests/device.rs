@@ -12,10 +12,11 @@ use std::{collections::HashSet, fmt::Display, process::ExitCode};
 
 use common::{Outcome, Property, noise};
 use lanecrypt::{
-    Backend, CIPHERS, CipherDescription, ConstantTime, Direction, Engine as _, Platform, aes,
+    Backend, CIPHERS, CipherDescription, ConstantTime, Direction, Engine as _, Platform, aes, aria,
+    camellia,
     cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit},
     cuda::{Device, DeviceBuffer, DeviceCipher, Engine, Error, OnDevice, Operation},
-    des, hight,
+    des, hight, seed,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -50,9 +51,13 @@ fn main() -> ExitCode {
     let expected = common::expected();
     let mut trials = vec![Trial::test("cuda::no_such_device_is_named", no_such_device)];
     let cuda = Case { open: Device::default, platform: Platform::Cuda, large_bytes: 6 * GIB + 16 };
-    let host =
-        Case { open: Device::on_host, platform: Platform::CudaOnHost, large_bytes: (1 << 19) + 16 };
-    for (name, case) in [("cuda", cuda), ("host", host)] {
+    let mut cases = vec![("cuda", cuda)];
+    #[cfg(feature = "host-kernels")]
+    cases.push((
+        "host",
+        Case { open: Device::on_host, platform: Platform::CudaOnHost, large_bytes: (1 << 19) + 16 },
+    ));
+    for (name, case) in cases {
         let is_of_case = |backend: &&Backend| backend.platform == case.platform;
         let is_expected = CIPHERS.iter().any(|cipher| {
             let mut backends = cipher.backends.iter().filter(is_of_case);
@@ -64,12 +69,13 @@ fn main() -> ExitCode {
 }
 
 fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
-    let properties: [(&str, Property<Case>); 8] = [
+    let properties: [(&str, Property<Case>); 9] = [
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
         ("thread_blocks_of_any_size", thread_blocks_of_any_size),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
         ("bulk_methods", bulk_methods),
+        ("chunks_of_host_memory", chunks_of_host_memory),
         ("threads_share_an_engine", threads_share_an_engine),
         ("large_resident_buffers", large_resident_buffers),
         ("large_host_buffers", large_host_buffers),
@@ -174,15 +180,21 @@ fn no_such_device() -> Outcome {
 /// Parts of buffers, from one to another and in place; the bytes around them stay.
 fn ranges_and_canaries(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    let (start, length, after) = (48, 16 * 1025, 64);
-    let data = noise(start + length + after, 1);
+    let (start, after) = (48, 64);
     for target in targets(case)? {
         let engine = target.engine()?;
-        for operation in target.operations() {
+        // What a warp or a thread block takes at once, and a block less and more.
+        let lanes = target.backend.lanes;
+        let counts = [lanes - 1, lanes, lanes + 1, 1025];
+        for (operation, count) in
+            target.operations().into_iter().flat_map(|o| counts.map(|c| (o, c)))
+        {
+            let length = count * target.cipher.block_bytes;
+            let data = noise(start + length + after, count as u64);
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected[start..start + length])?;
             let range = start..start + length;
-            let what = format!("{} {operation:?}", target.name());
+            let what = format!("{} {operation:?} of {count} blocks", target.name());
 
             let mut buffer = DeviceBuffer::from_host(&device, &data)?;
             engine.run_in_place(operation, &mut buffer.slice_mut(range.clone())?)?;
@@ -281,19 +293,31 @@ fn refuses_bad_ranges_and_lengths(case: &Case) -> Outcome {
     refused(error(keyed), &["8", "[16, 24]"])
 }
 
-/// All six bulk methods of the RustCrypto types, against the CPU's.
+/// All six bulk methods of every RustCrypto type, against the CPU's.
 fn bulk_methods(case: &Case) -> Outcome {
+    const TYPES: &[fn(&Device) -> Outcome] = &[
+        bulk_methods_of::<aes::Aes128>,
+        bulk_methods_of::<aes::Aes192>,
+        bulk_methods_of::<aes::Aes256>,
+        bulk_methods_of::<aria::Aria128>,
+        bulk_methods_of::<aria::Aria192>,
+        bulk_methods_of::<aria::Aria256>,
+        bulk_methods_of::<camellia::Camellia128>,
+        bulk_methods_of::<camellia::Camellia192>,
+        bulk_methods_of::<camellia::Camellia256>,
+        bulk_methods_of::<des::Des>,
+        bulk_methods_of::<des::TdesEde2>,
+        bulk_methods_of::<des::TdesEde3>,
+        bulk_methods_of::<des::TdesEee2>,
+        bulk_methods_of::<des::TdesEee3>,
+        bulk_methods_of::<hight::Hight>,
+        bulk_methods_of::<hight::HightKisa>,
+        bulk_methods_of::<seed::Seed128>,
+    ];
+    let all: usize = CIPHERS.iter().map(|cipher| cipher.key_bytes.len()).sum();
+    assert_eq!(TYPES.len(), all, "a type for every cipher and key size");
     let device = (case.open)()?;
-    bulk_methods_of::<aes::Aes128>(&device)?;
-    bulk_methods_of::<aes::Aes192>(&device)?;
-    bulk_methods_of::<aes::Aes256>(&device)?;
-    bulk_methods_of::<des::Des>(&device)?;
-    bulk_methods_of::<des::TdesEde2>(&device)?;
-    bulk_methods_of::<des::TdesEde3>(&device)?;
-    bulk_methods_of::<des::TdesEee2>(&device)?;
-    bulk_methods_of::<des::TdesEee3>(&device)?;
-    bulk_methods_of::<hight::Hight>(&device)?;
-    bulk_methods_of::<hight::HightKisa>(&device)
+    TYPES.iter().try_for_each(|check| check(&device))
 }
 
 /// A cipher's key, from the start of [`KEY`].
@@ -329,8 +353,35 @@ fn bulk_methods_of<C: DeviceCipher>(device: &Device) -> Outcome {
         assert!(ours.encrypt_blocks_b2b(&plain, &mut longer).is_err());
     }
     assert_eq!(ours.fallbacks(), 0, "everything ran on the device");
-    let shown = format!("{ours:?}");
-    assert!(!shown.contains("60") && !shown.contains("3c"), "{shown} hides the key");
+    let other = OnDevice::<C>::new(device, &Array::default())?;
+    assert_eq!(format!("{ours:?}"), format!("{other:?}"), "shows nothing of the key");
+    assert_eq!(format!("{:#?}", ours.engine()), format!("{:#?}", other.engine()));
+    Ok(())
+}
+
+/// Host memory that passes the device in several parts: CTR counts on from one to the next, and the
+/// last one ends inside a block.
+fn chunks_of_host_memory(case: &Case) -> Outcome {
+    (case.open)()?;
+    for target in targets(case)? {
+        let engine = target.engine()?;
+        let chunk = (target.backend.lanes + 3) * target.cipher.block_bytes;
+        engine.limit_chunk(chunk);
+        for operation in target.operations() {
+            let tail = if matches!(operation, Operation::Ctr(_)) { 5 } else { 0 };
+            let mut data = noise(3 * chunk + target.cipher.block_bytes + tail, 21);
+            let mut expected = data.clone();
+            expect(target.cipher, operation, &mut expected)?;
+            match operation {
+                Operation::Ecb(direction) => engine.ecb(direction, data.as_mut_slice().into()),
+                Operation::Ctr(counter) => engine.ctr(counter, data.as_mut_slice().into()),
+            }
+            .map_err(|error| Failed::from(error.to_string()))?;
+            if data != expected {
+                return Err(format!("{} {operation:?} in parts", target.name()).into());
+            }
+        }
+    }
     Ok(())
 }
 
@@ -382,7 +433,7 @@ fn large_resident_buffers(case: &Case) -> Outcome {
         for cipher in CIPHERS {
             let is_new = |target: &&Target| {
                 let kernels = target.engine().map(|engine| engine.program().kernels());
-                target.cipher.name == cipher.name && kernels.is_ok_and(|k| ran.insert(k[i].name))
+                target.cipher.name == cipher.name && kernels.is_ok_and(|k| ran.insert(k[i].name()))
             };
             let targets: Vec<&Target> = targets.iter().filter(is_new).collect();
             let Some(operation) = targets.first().map(|target| target.operations()[i]) else {

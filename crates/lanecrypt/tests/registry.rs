@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecrypt::CIPHERS;
+use lanecrypt::{CIPHERS, Platform};
 
 /// The Rust files under a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -33,18 +33,34 @@ fn code() -> Vec<(PathBuf, String)> {
     folders.flat_map(|folder| sources(&folder)).map(without_comments).collect()
 }
 
+/// The names of the ciphers that a file describes to others; what is not public is of tests.
+fn described_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split("\npub static ").skip(1).filter_map(|text| {
+        let (_, description) =
+            text.split(';').next()?.split_once(": CipherDescription = CipherDescription {")?;
+        description.split('"').nth(1)
+    })
+}
+
 #[test]
 fn every_description_is_registered() {
     let mut described = BTreeSet::new();
     for (path, text) in code() {
-        for after in text.split(": CipherDescription = CipherDescription {").skip(1) {
-            let name = after.split('"').nth(1).expect("a description starts with its name");
+        for name in described_in(&text) {
             assert!(described.insert(name.to_owned()), "{path:?}: a second cipher {name:?}");
         }
     }
     let registered: BTreeSet<_> = CIPHERS.iter().map(|cipher| cipher.name.to_owned()).collect();
     assert_eq!(registered.len(), CIPHERS.len(), "a cipher is registered twice");
     assert_eq!(described, registered);
+}
+
+/// What loads a library by a name from the environment is in nobody's build but the tests'.
+#[test]
+fn host_kernels_are_registered_under_their_feature_only() {
+    let mut backends = CIPHERS.iter().flat_map(|cipher| cipher.backends);
+    let is_there = backends.any(|backend| backend.platform == Platform::CudaOnHost);
+    assert_eq!(is_there, cfg!(feature = "host-kernels"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use cipher::{KeyInit, typenum::Unsigned};
 use lanecrypt_core::{
     Backend, Cipher, CipherDescription, ConstantTime, CpuEngine, Engine, Error, Implementation,
-    Platform,
+    Platform, on_cleared_stack,
 };
 
 use crate::{Bitslice, Reference, Table32};
@@ -35,12 +35,12 @@ const BACKENDS: &[Backend] = &CPU_BACKENDS;
 #[cfg(feature = "cuda")]
 const BACKENDS: &[Backend] = {
     use crate::cuda::{BITSLICE, CONFLICT_FREE, TABLE_SHARED};
-    const ON_DEVICES: [Backend; 6] = lanecrypt_cuda::backends!(
+    const ON_DEVICES: &[Backend] = &lanecrypt_cuda::backends!(
         "table-shared" => TABLE_SHARED,
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
     );
-    &lanecrypt_core::joined::<4, 6, 10>(&CPU_BACKENDS, &ON_DEVICES)
+    &lanecrypt_core::joined::<{ CPU_BACKENDS.len() + ON_DEVICES.len() }>(&CPU_BACKENDS, ON_DEVICES)
 };
 
 const fn row<I: Implementation + core::fmt::Debug + 'static>(
@@ -65,6 +65,8 @@ fn create<I: Implementation + core::fmt::Debug + 'static>(
 ) -> Result<Box<dyn Engine>, Error> {
     let wrong_length =
         |_| Error::KeyLength { cipher: SEED.name, given: key.len(), accepted: SEED.key_bytes };
-    let keyed = Cipher::<I>::new_from_slice(key).map_err(wrong_length)?;
-    Ok(Box::new(CpuEngine::new(keyed)))
+    on_cleared_stack(|| {
+        let keyed = Cipher::<I>::new_from_slice(key).map_err(wrong_length)?;
+        Ok(Box::new(CpuEngine::new(keyed)) as _)
+    })
 }

@@ -28,7 +28,7 @@
 use alloc::vec::Vec;
 
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, Unit, program};
+use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -39,58 +39,34 @@ use crate::{
 /// SEED whose bulk methods run on a GPU.
 pub type Seed128 = OnDevice<crate::Seed128>;
 
-/// Four tables of 256 words; the same in every bank, and what lies before: see
-/// `kernels/common/conflict_free.cuh`.
-const TABLE_BYTES: u32 = 4 * 1024;
-const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES + 1024;
-/// Key bits, and a half of 32 blocks for each of 256 threads: see `kernels/seed/bitslice.cu`.
-const BITSLICE_BYTES: u32 = (ROUNDS as u32 * 64 + 64 * 256) * 4;
+const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
 
 /// One copy of four tables in shared memory.
-pub static TABLE_SHARED: Family = Family {
-    cipher: &crate::SEED,
-    summary: "one copy of four tables in shared memory",
-    lanes: 1024,
-    constant_time: ConstantTime::No("table addresses depend on key and data"),
-    programs: &[program!(
-        SEED_TABLE,
-        "seed_table_shared",
-        1024,
-        TABLE_BYTES,
-        Unit::THREAD,
-        one_ecb
-    )],
-    keys: key_pair,
-};
+pub static TABLE_SHARED: Family = Family::new(
+    &crate::SEED,
+    "one copy of four tables in shared memory",
+    LOOKS_UP,
+    &[&programs::SEED_TABLE_SHARED],
+    key_pair,
+);
 
 /// Four tables replicated over the banks of shared memory.
-pub static CONFLICT_FREE: Family = Family {
-    summary: "four tables in every bank",
-    programs: &[program!(
-        SEED_TABLE,
-        "seed_conflict_free",
-        1024,
-        REPLICATED_BYTES,
-        Unit::THREAD,
-        one_ecb
-    )],
-    ..TABLE_SHARED
-};
+pub static CONFLICT_FREE: Family = Family::new(
+    &crate::SEED,
+    "four tables in every bank",
+    LOOKS_UP,
+    &[&programs::SEED_CONFLICT_FREE],
+    key_pair,
+);
 
 /// Bit-sliced, 32 blocks a thread.
-pub static BITSLICE: Family = Family {
-    summary: "32 blocks a thread, a bit of each in a register",
-    constant_time: ConstantTime::Yes,
-    programs: &[program!(
-        SEED_BITSLICE,
-        "seed_bitslice",
-        256,
-        BITSLICE_BYTES,
-        Unit { threads: 32, blocks: 1024, aligned: false },
-        one_ecb
-    )],
-    ..TABLE_SHARED
-};
+pub static BITSLICE: Family = Family::new(
+    &crate::SEED,
+    "32 blocks a thread, a bit of each in a register",
+    ConstantTime::Yes,
+    &[&programs::SEED_BITSLICE],
+    key_pair,
+);
 
 fn key_pair(key: &[u8]) -> KeyPair {
     let mut bytes = Zeroizing::new([0; 16]);

@@ -1,0 +1,95 @@
+//! What the drop-in tests of the cipher crates share: a type's traits as RustCrypto's types have
+//! them, used generically. The tests call these for theirs and for ours and compare the results.
+
+use std::{
+    fmt::{self, Debug, Display},
+    marker::PhantomData,
+    panic::UnwindSafe,
+};
+
+use cipher::{
+    AlgorithmName, Block, BlockCipherDecBackend, BlockCipherDecrypt, BlockCipherEncBackend,
+    BlockCipherEncrypt, BlockSizeUser, InOutBuf, KeyInit, ParBlocks, ParBlocksSizeUser,
+};
+
+/// Clears its keys, if there is the feature that says so.
+#[cfg(feature = "zeroize")]
+pub(crate) use zeroize::ZeroizeOnDrop as Clears;
+#[cfg(not(feature = "zeroize"))]
+pub(crate) trait Clears {}
+#[cfg(not(feature = "zeroize"))]
+impl<C> Clears for C {}
+
+/// What every type is; [`Clears`] beside it.
+pub(crate) trait Common:
+    KeyInit + BlockSizeUser + AlgorithmName + Clone + Debug + Send + Sync + Unpin + UnwindSafe
+{
+}
+impl<C> Common for C where
+    C: KeyInit + BlockSizeUser + AlgorithmName + Clone + Debug + Send + Sync + Unpin + UnwindSafe
+{
+}
+
+struct Name<C>(PhantomData<C>);
+
+impl<C: AlgorithmName> Display for Name<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        C::write_alg_name(f)
+    }
+}
+
+/// The type under some key.
+pub(crate) fn keyed<C: KeyInit>() -> C {
+    let key: Vec<u8> = (0..C::key_size()).map(|i| (3 * i + 1) as u8).collect();
+    C::new_from_slice(&key).expect("a key of the right size")
+}
+
+/// Lengths of key and block, the name, and both forms of Debug.
+pub(crate) fn texts<C: Common + 'static>() -> Vec<String> {
+    let cipher = keyed::<C>().clone();
+    vec![
+        format!("keys of {} bytes, blocks of {}", C::key_size(), C::block_size()),
+        Name::<C>(PhantomData).to_string(),
+        format!("{cipher:?}"),
+        format!("{cipher:#?}"),
+    ]
+}
+
+/// A block encrypted.
+pub(crate) fn encrypted<C: BlockCipherEncrypt>(cipher: &C) -> Vec<u8> {
+    let mut block = Block::<C>::default();
+    cipher.encrypt_block(&mut block);
+    block.to_vec()
+}
+
+/// A block decrypted.
+pub(crate) fn decrypted<C: BlockCipherDecrypt>(cipher: &C) -> Vec<u8> {
+    let mut block = Block::<C>::default();
+    cipher.decrypt_block(&mut block);
+    block.to_vec()
+}
+
+/// Every method of the type as a backend: one block, a batch and a tail, each encrypted, and then
+/// the one block of each that shows what was computed.
+#[allow(dead_code, reason = "the types of `aes` are no backends")]
+pub(crate) fn as_backend<C>(cipher: &C) -> [Vec<u8>; 6]
+where
+    C: ParBlocksSizeUser + BlockCipherEncBackend + BlockCipherDecBackend,
+{
+    let [mut one, mut other] = [Block::<C>::default(), Block::<C>::default()];
+    cipher.encrypt_block((&mut one).into());
+    cipher.decrypt_block((&mut other).into());
+    let [mut batch, mut back] = [ParBlocks::<C>::default(), ParBlocks::<C>::default()];
+    cipher.encrypt_par_blocks((&mut batch).into());
+    cipher.decrypt_par_blocks((&mut back).into());
+    // Fewer blocks than a batch: of one there are none.
+    let [mut tail, mut end] = [ParBlocks::<C>::default(), ParBlocks::<C>::default()];
+    let few = tail.len() - 1;
+    cipher.encrypt_tail_blocks(InOutBuf::from(&mut tail[..few]));
+    cipher.decrypt_tail_blocks(InOutBuf::from(&mut end[..few]));
+    if few == 0 {
+        [tail[0], end[0]] = [one.clone(), other.clone()];
+    }
+    let shown = |blocks: &ParBlocks<C>| blocks[0].to_vec();
+    [one.to_vec(), other.to_vec(), shown(&batch), shown(&back), shown(&tail), shown(&end)]
+}

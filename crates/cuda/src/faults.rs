@@ -1,0 +1,268 @@
+//! What is left when the device fails: an error or the right bytes, whichever driver call it is.
+
+use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit};
+use lanecrypt_core::{Ctr, Direction, Engine as _, modes};
+
+use crate::{
+    DeviceBuffer, Error, KeyPair, OnDevice, Operation,
+    model::{self, Fault, Meanwhile, Model, ToyCipher},
+};
+
+const KEY: [u8; 16] = *b"a key for a toy.";
+const IV: [u8; 16] = [0xfe; 16];
+/// Three chunks of the limit below and some blocks, and not a multiple of a bounced piece.
+const BLOCKS: usize = 20;
+const CHUNK: usize = 6 * 16;
+
+type AnyError = Box<dyn std::error::Error>;
+
+/// Bytes that differ everywhere.
+fn plaintext() -> Vec<u8> {
+    (0..16 * BLOCKS).map(|i| (i * 7 + i / 256) as u8).collect()
+}
+
+fn cpu() -> lanecrypt_core::CpuEngine<ToyCipher> {
+    lanecrypt_core::CpuEngine::new(ToyCipher::new(&KEY.into()))
+}
+
+/// The model's cipher, with chunks so small that data passes in several.
+fn on_device(model: &Model) -> Result<OnDevice<ToyCipher>, Error> {
+    let cipher = OnDevice::new(&model.device(), &KEY.into())?;
+    cipher.engine().limit_chunk(CHUNK);
+    Ok(cipher)
+}
+
+/// Runs `work` with a fault at the first driver call, at the second, and so on, until it gets by
+/// without; both a fault that passes and one that stays. `work` returns what it made of the
+/// plaintext, which is compared; errors are fine.
+fn at_every_call(name: &str, expected: &[u8], work: impl Fn(&Model) -> Result<Vec<u8>, AnyError>) {
+    for fault in [Fault::At, Fault::From] {
+        let mut errors = 0;
+        for call in 0.. {
+            let model = Model::failing(fault(call));
+            let result = work(&model);
+            let has_failed = model.has_failed();
+            match result {
+                Ok(bytes) => assert!(bytes == expected, "{name}: wrong bytes, {model:?}"),
+                Err(_) => errors += 1,
+            }
+            if !has_failed {
+                assert!(call > 2, "{name}: hardly a driver call was made");
+                assert!(errors < call, "{name}: it is an error even without a fault");
+                assert_eq!(model.left_behind(), (0, 0), "{name}: freed without being cleared");
+                break;
+            }
+        }
+    }
+}
+
+/// As [`at_every_call`], for what cannot return an error once it is keyed.
+fn falls_back(
+    name: &str,
+    direction: Direction,
+    work: impl Fn(&OnDevice<ToyCipher>, &mut [Block<ToyCipher>]),
+) {
+    let mut expected = plaintext();
+    cpu().ecb(direction, expected.as_mut_slice().into()).expect("whole blocks");
+    at_every_call(name, &expected, |model| {
+        let cipher = on_device(model)?;
+        let mut data = plaintext();
+        let (blocks, _) = Array::slice_as_chunks_mut(&mut data);
+        work(&cipher, blocks);
+        assert_eq!(cipher.fallbacks(), u64::from(model.has_failed()), "{name}: {model:?}");
+        Ok(data)
+    });
+}
+
+#[test]
+fn bulk_methods_fall_back_without_running_anything_twice() {
+    use Direction::{Decrypt, Encrypt};
+    falls_back("encrypt_blocks", Encrypt, OnDevice::encrypt_blocks);
+    falls_back("decrypt_blocks", Decrypt, OnDevice::decrypt_blocks);
+    falls_back("encrypt_blocks_inout", Encrypt, |cipher, blocks| {
+        cipher.encrypt_blocks_inout(blocks.into());
+    });
+    falls_back("decrypt_blocks_inout", Decrypt, |cipher, blocks| {
+        cipher.decrypt_blocks_inout(blocks.into());
+    });
+    falls_back("encrypt_blocks_b2b", Encrypt, |cipher, blocks| {
+        let input = blocks.to_vec();
+        cipher.encrypt_blocks_b2b(&input, blocks).expect("equal lengths");
+    });
+    falls_back("decrypt_blocks_b2b", Decrypt, |cipher, blocks| {
+        let input = blocks.to_vec();
+        cipher.decrypt_blocks_b2b(&input, blocks).expect("equal lengths");
+    });
+}
+
+/// What an engine makes of the plaintext, in place and between buffers.
+fn reports(
+    name: &str,
+    run: impl Fn(&dyn lanecrypt_core::Engine, InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt_core::Error>,
+) {
+    let mut expected = plaintext();
+    run(&cpu(), expected.as_mut_slice().into()).expect("the CPU does not fail");
+    at_every_call(name, &expected, |model| {
+        let mut data = plaintext();
+        run(on_device(model)?.engine(), data.as_mut_slice().into())?;
+        Ok(data)
+    });
+    at_every_call(name, &expected, |model| {
+        let (input, mut output) = (plaintext(), vec![0; 16 * BLOCKS]);
+        let both = InOutBuf::new(&input, &mut output).expect("equal lengths");
+        run(on_device(model)?.engine(), both)?;
+        Ok(output)
+    });
+}
+
+#[test]
+fn engines_and_modes_report() {
+    for direction in Direction::BOTH {
+        reports("ecb", |engine, data| engine.ecb(direction, data));
+        reports("xts", |engine, data| modes::xts(engine, &cpu(), &IV, direction, data));
+    }
+    reports("ctr", |engine, data| engine.ctr(&IV, data));
+    reports("Ctr from inside a block", |engine, data| {
+        let mut stream = Ctr::new(engine, &IV)?;
+        stream.try_seek_to(5)?;
+        stream.try_apply(data)
+    });
+    reports("cbc_encrypt", |engine, data| modes::cbc_encrypt(engine, &IV, data));
+    reports("cbc_decrypt", |engine, data| modes::cbc_decrypt(engine, &IV, data));
+}
+
+#[test]
+fn resident_runs_report() {
+    let operations = [
+        Operation::Ecb(Direction::Encrypt),
+        Operation::Ecb(Direction::Decrypt),
+        Operation::Ctr(&IV),
+    ];
+    for operation in operations {
+        // CTR ends inside a block.
+        let length = 16 * BLOCKS - if matches!(operation, Operation::Ctr(_)) { 3 } else { 0 };
+        let mut expected = plaintext()[..length].to_vec();
+        let data = expected.as_mut_slice().into();
+        match operation {
+            Operation::Ecb(direction) => cpu().ecb(direction, data),
+            Operation::Ctr(counter) => cpu().ctr(counter, data),
+        }
+        .expect("the CPU does not fail");
+        at_every_call("run_in_place", &expected, |model| {
+            let mut data = plaintext()[..length].to_vec();
+            let cipher = on_device(model)?;
+            let mut buffer = DeviceBuffer::from_host(cipher.engine().device(), &data)?;
+            cipher.engine().run_in_place(operation, &mut buffer.slice_mut(0..length)?)?;
+            buffer.read(0, &mut data)?;
+            Ok(data)
+        });
+        at_every_call("run and time", &expected, |model| {
+            let cipher = on_device(model)?;
+            let (engine, device) = (cipher.engine(), cipher.engine().device());
+            let input = DeviceBuffer::from_host(device, &plaintext()[..length])?;
+            let mut output = DeviceBuffer::zeroed(device, length)?;
+            let (whole, mut target) = (input.slice(0..length)?, output.slice_mut(0..length)?);
+            engine.run(operation, &whole, &mut target)?;
+            engine.time(operation, &whole, &mut target)?;
+            let mut data = vec![0; length];
+            output.read(0, &mut data)?;
+            Ok(data)
+        });
+    }
+}
+
+#[test]
+fn chunks_of_ctr_go_on_where_the_last_one_ended() {
+    let model = Model::default();
+    let mut expected = plaintext();
+    cpu().ctr(&IV, expected[..309].as_mut().into()).expect("the CPU does not fail");
+    for limit in [0, 1, 16, 17, 96, 304, 305, 320, usize::MAX] {
+        let cipher = on_device(&model).expect("no fault");
+        cipher.engine().limit_chunk(limit);
+        let mut data = plaintext();
+        cipher.engine().ctr(&IV, data[..309].as_mut().into()).expect("no fault");
+        assert!(data == expected, "chunks of {limit} bytes");
+    }
+}
+
+#[test]
+fn the_key_stream_is_launched_as_it_was_checked() {
+    let model = Model::default();
+    let device = model.device();
+    let engine = model::WITH_KEYSTREAM.engine(&device, &KEY).expect("no fault");
+    let engine = std::sync::Arc::new(engine);
+    // While it is timed, another thread lifts the limit to which the output was measured.
+    let other = std::sync::Arc::downgrade(&engine);
+    let lift: Meanwhile = Box::new(move || {
+        other.upgrade().expect("the engine is in use").limit_thread_block(u32::MAX);
+    });
+    model.do_while_timing(lift);
+    engine.limit_thread_block(32);
+    let (threads, room) = (64, 16 * 1024);
+    let mut output = DeviceBuffer::zeroed(&device, room).expect("no fault");
+    let mut slice = output.slice_mut(0..16 * threads).expect("in the buffer");
+    let time = engine.time_keystream(&IV, 1 << 20, &mut slice).expect("a block for every thread");
+    assert!(time.is_some());
+    let mut bytes = vec![0; room];
+    output.read(0, &mut bytes).expect("no fault");
+    assert!(bytes[..16 * threads].iter().all(|&byte| byte == 0x77), "every thread wrote");
+    assert!(bytes[16 * threads..].iter().all(|&byte| byte == 0), "wrote behind its output");
+
+    // With the limit lifted there are more threads than blocks in the output.
+    let mut slice = output.slice_mut(0..16 * threads).expect("in the buffer");
+    let error = engine.time_keystream(&IV, 1 << 20, &mut slice).expect_err("too short");
+    assert!(error.to_string().contains("1024"), "{error}");
+    assert!(engine.time_keystream(&IV, 0, &mut slice).is_ok(), "no block, no thread");
+}
+
+#[test]
+fn a_program_that_fits_is_chosen() {
+    let mut properties = Model::default().device().properties().clone();
+    let chosen = |bytes: u32, properties: &mut crate::Properties| {
+        properties.shared_bytes_per_block = bytes;
+        model::FAMILY.program(properties).map(|program| program.ecb_encrypt().name())
+    };
+    // Decryption needs more than encryption does, so a device with room for that alone has none.
+    let all = (1 + 5 * 32) << 10;
+    assert_eq!(chosen(all, &mut properties), Ok("aes_conflict_free_4_ecb_encrypt"));
+    assert_eq!(chosen(all - 1, &mut properties), Ok("aes_table_shared_ecb_encrypt"));
+    assert_eq!(chosen(4352, &mut properties), Ok("aes_table_shared_ecb_encrypt"));
+    let reason = chosen(4351, &mut properties).expect_err("nothing fits").to_string();
+    assert!(reason.contains("4351") && reason.contains("4352") && reason.contains("model"));
+}
+
+#[test]
+fn families_put_together_wrongly_are_refused() {
+    use lanecrypt_core::{CipherDescription, ConstantTime};
+    use lanecrypt_kernels::{Program, programs};
+
+    static SMALL_BLOCKS: CipherDescription = CipherDescription {
+        name: "toy",
+        standard: "none",
+        block_bytes: 8,
+        key_bytes: &[16],
+        backends: &[],
+    };
+    static AES: &[&Program] = &[&programs::AES_TABLE_SHARED];
+    static DES: &[&Program] = &[&programs::DES_TABLE_SHARED];
+    type Expand = fn(&[u8]) -> KeyPair;
+    let refused = |cipher, programs: &'static [&'static Program], keys: Expand| {
+        let family = crate::Family::new(cipher, "", ConstantTime::Yes, programs, keys);
+        let error = family.engine(&Model::default().device(), &KEY).expect_err("does not fit");
+        assert!(matches!(error, Error::Mismatch { .. }), "{error}");
+        error.to_string()
+    };
+    let right = model::toy_keys::<64, 60, 10>;
+    let text = refused(&SMALL_BLOCKS, AES, right);
+    assert!(text.contains("blocks of 8") && text.contains("16"), "{text}");
+    let toy = model::FAMILY.cipher();
+    let text = refused(toy, AES, model::toy_keys::<60, 59, 10>);
+    assert!(text.contains("60 key words for encryption") && text.contains("64"), "{text}");
+    // Words of the right number, among them a number of rounds that the kernel would trust.
+    refused(toy, AES, model::toy_keys::<64, 60, 1000>);
+    refused(toy, AES, |key| KeyPair {
+        decrypt: model::toy_keys::<64, 60, 1000>(key).decrypt,
+        ..model::toy_keys::<64, 60, 10>(key)
+    });
+    refused(toy, DES, right);
+}

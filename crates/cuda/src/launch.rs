@@ -1,0 +1,122 @@
+//! The shape of a launch: how many threads for so many blocks, on the device at hand.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use lanecrypt_kernels::Kernel;
+
+use crate::{
+    Device, Error,
+    driver::{LoadedKernel, Shape},
+};
+
+/// A kernel that is loaded, and the shape of one launch of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Launch {
+    pub(crate) kernel: LoadedKernel,
+    pub(crate) shape: Shape,
+}
+
+impl Launch {
+    /// The launch of `kernel` for `blocks` blocks, with as many thread blocks as `device` holds at
+    /// once, of at most `limit` threads.
+    pub(crate) fn new(
+        device: &Device,
+        kernel: &Kernel,
+        blocks: u64,
+        limit: &ThreadLimit,
+    ) -> Result<Self, Error> {
+        let loaded = device.kernel(kernel)?;
+        let limit = limit.get();
+        let one = shape(kernel, blocks, 1, limit);
+        let resident = device.driver().resident_blocks(loaded, one)?;
+        let resident = device.properties().multiprocessors * resident;
+        Ok(Self { kernel: loaded, shape: shape(kernel, blocks, resident, limit) })
+    }
+
+    /// Threads of all its thread blocks.
+    pub(crate) fn threads(self) -> usize {
+        self.shape.grid as usize * self.shape.threads as usize
+    }
+}
+
+/// The launch for `blocks` blocks on a device that holds `resident` thread blocks at once: no more
+/// threads than there is work for, at most `limit` in a thread block, and no more thread blocks
+/// than run at once.
+fn shape(kernel: &Kernel, blocks: u64, resident: u32, limit: u32) -> Shape {
+    let unit = kernel.unit();
+    let groups = blocks.div_ceil(u64::from(unit.blocks)) + u64::from(unit.aligned);
+    let threads_needed = groups * u64::from(unit.threads);
+    let smallest = unit.threads.max(32);
+    let threads = threads_needed
+        .next_multiple_of(32)
+        .min(u64::from(kernel.threads().min(limit)))
+        .max(u64::from(smallest)) as u32;
+    let grid = threads_needed.div_ceil(u64::from(threads)).min(u64::from(resident.max(1)));
+    Shape { grid: grid as u32, threads, shared_bytes: kernel.shared_bytes() }
+}
+
+/// The most threads of a thread block, where fewer are wanted than the kernel allows. Whoever
+/// shapes a launch reads it once.
+#[derive(Debug)]
+pub(crate) struct ThreadLimit(AtomicU32);
+
+impl ThreadLimit {
+    pub(crate) fn none() -> Self {
+        Self(AtomicU32::new(u32::MAX))
+    }
+
+    /// Whole warps of it.
+    pub(crate) fn set(&self, threads: u32) {
+        self.0.store(threads / 32 * 32, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lanecrypt_kernels::programs;
+
+    use super::*;
+
+    #[test]
+    fn shapes_have_work_for_every_thread_block_and_room_for_every_group() {
+        let thread = programs::AES_TABLE_SHARED.ecb_encrypt();
+        let of = |kernel: &Kernel, blocks, resident, limit| {
+            let Shape { grid, threads, shared_bytes } = shape(kernel, blocks, resident, limit);
+            assert_eq!(shared_bytes, kernel.shared_bytes());
+            (grid, threads)
+        };
+        assert_eq!(of(thread, 1, 132, u32::MAX), (1, 32));
+        assert_eq!(of(thread, 33, 132, u32::MAX), (1, 64));
+        assert_eq!(of(thread, 1024, 132, u32::MAX), (1, 1024));
+        assert_eq!(of(thread, 1025, 132, u32::MAX), (2, 1024));
+        assert_eq!(of(thread, 1 << 40, 132, u32::MAX), (132, 1024));
+        assert_eq!(of(thread, 1 << 40, 132, 256), (132, 256));
+        assert_eq!(of(thread, 1025, 132, 0), (33, 32), "a warp at least");
+        assert_eq!(of(thread, 1025, 0, 1024), (1, 1024), "a thread block at least");
+
+        // A thread block of its own for every 1,024 aligned counters, and one for where data
+        // starts in between; never fewer threads than such a group has.
+        let ctr = programs::AES_CONFLICT_FREE_4.ctr();
+        assert_eq!(of(ctr, 1, 132, 32), (2, 1024));
+        assert_eq!(of(ctr, 1025, 132, 1024), (3, 1024));
+
+        let bitslice = programs::AES_BITSLICE.ecb_encrypt();
+        assert_eq!(of(bitslice, 256, 132, u32::MAX), (1, 32));
+        assert_eq!(of(bitslice, 257, 132, u32::MAX), (1, 64));
+        assert_eq!(of(bitslice, 1 << 30, 132, u32::MAX), (132, 512));
+    }
+
+    #[test]
+    fn limits_are_whole_warps() {
+        let limit = ThreadLimit::none();
+        assert_eq!(limit.get(), u32::MAX);
+        for (set, expected) in [(0, 0), (33, 32), (768, 768)] {
+            limit.set(set);
+            assert_eq!(limit.get(), expected);
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! A device for tests: memory that is checked at every access, a toy cipher in place of the
+//! kernels, and a fault at the driver call of one's choice.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    ops::Range,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{
+    Block, Cipher, CipherDescription, ConstantTime, Counter, Direction, Implementation,
+};
+use lanecrypt_kernels::{HEADER_WORDS, Kernel, programs};
+use zeroize::Zeroizing;
+
+use crate::{
+    Device, DeviceImplementation, Error, Family, KeyPair, Keys, Properties,
+    driver::{Driver, LoadedKernel, Resources, Shape},
+};
+
+/// What uninitialised memory holds.
+const GARBAGE: u8 = 0xdd;
+
+/// When driver calls fail; they are counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Never.
+    None,
+    /// This call, and no other.
+    At(usize),
+    /// This call and all after it, as after a kernel that crashed.
+    From(usize),
+}
+
+/// What happens while [`Driver::time`] measures.
+pub(crate) type Meanwhile = Box<dyn Fn() + Send + Sync>;
+
+/// The device; clones are the same one, so that a test keeps an eye on it.
+#[derive(Clone)]
+pub(crate) struct Model {
+    state: Arc<State>,
+}
+
+struct State {
+    properties: Properties,
+    fault: Fault,
+    calls: AtomicUsize,
+    memory: Mutex<Memory>,
+    meanwhile: Mutex<Option<Meanwhile>>,
+}
+
+#[derive(Default)]
+struct Memory {
+    /// Bytes by their first address.
+    allocations: BTreeMap<u64, Vec<u8>>,
+    /// Bytes that were asked for so far, and room between the allocations.
+    end: u64,
+    /// Names of the kernels that were loaded.
+    kernels: Vec<&'static str>,
+    /// Allocations that were freed with something in them.
+    freed_full: usize,
+}
+
+impl Memory {
+    /// The allocation that has all of `range`.
+    fn slice(&mut self, range: Range<u64>) -> &mut [u8] {
+        let (start, bytes) =
+            self.allocations.range_mut(..=range.start).next_back().expect("nothing lies there");
+        let offset = (range.start - start) as usize;
+        &mut bytes[offset..offset + (range.end - range.start) as usize]
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").field("fault", &self.state.fault).finish_non_exhaustive()
+    }
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::failing(Fault::None)
+    }
+}
+
+impl Model {
+    pub(crate) fn failing(fault: Fault) -> Self {
+        let properties = Properties {
+            name: "model".into(),
+            compute_capability: (0, 0),
+            multiprocessors: 2,
+            shared_bytes_per_block: 64 << 10,
+            memory_bytes: 1 << 30,
+            clock_khz: 0,
+            driver_version: 0,
+        };
+        let state = State {
+            properties,
+            fault,
+            calls: AtomicUsize::new(0),
+            memory: Mutex::default(),
+            meanwhile: Mutex::default(),
+        };
+        Self { state: Arc::new(state) }
+    }
+
+    pub(crate) fn device(&self) -> Device {
+        Device::new(Box::new(self.clone()))
+    }
+
+    /// Whether the fault happened.
+    pub(crate) fn has_failed(&self) -> bool {
+        let calls = self.state.calls.load(Ordering::Relaxed);
+        matches!(self.state.fault, Fault::At(call) | Fault::From(call) if call < calls)
+    }
+
+    /// Allocations that are not freed, and those that were freed without having been cleared.
+    pub(crate) fn left_behind(&self) -> (usize, usize) {
+        let memory = self.state.memory.lock().expect("no panic");
+        (memory.allocations.len(), memory.freed_full)
+    }
+
+    pub(crate) fn do_while_timing(&self, meanwhile: Meanwhile) {
+        *self.state.meanwhile.lock().expect("no panic") = Some(meanwhile);
+    }
+
+    /// Counts a call; an error is the fault.
+    fn call(&self, doing: &str) -> Result<(), Error> {
+        let call = self.state.calls.fetch_add(1, Ordering::Relaxed);
+        let fails = match self.state.fault {
+            Fault::None => false,
+            Fault::At(fault) => call == fault,
+            Fault::From(fault) => call >= fault,
+        };
+        let fault = || Error::Driver {
+            doing: doing.into(),
+            name: "FAULT".into(),
+            reason: format!("driver call {call} was to fail"),
+        };
+        if fails { Err(fault()) } else { Ok(()) }
+    }
+
+    fn with<R>(&self, range: Range<u64>, work: impl FnOnce(&mut [u8]) -> R) -> R {
+        work(self.state.memory.lock().expect("no panic").slice(range))
+    }
+}
+
+impl Driver for Model {
+    fn properties(&self) -> &Properties {
+        &self.state.properties
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        self.call("allocate")?;
+        let mut memory = self.state.memory.lock().expect("no panic");
+        let address = 0x1000 + memory.end;
+        memory.end += (bytes as u64).next_multiple_of(16) + 0x1000;
+        memory.allocations.insert(address, vec![GARBAGE; bytes]);
+        Ok(address)
+    }
+
+    fn free_bytes(&self) -> Result<usize, Error> {
+        Ok(1 << 30)
+    }
+
+    unsafe fn free(&self, address: u64) {
+        let mut memory = self.state.memory.lock().expect("no panic");
+        let bytes = memory.allocations.remove(&address).expect("freed twice");
+        memory.freed_full += usize::from(bytes.iter().any(|&byte| byte != 0));
+    }
+
+    unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), Error> {
+        self.call("clear")?;
+        self.with(address..address + bytes as u64, |memory| memory.fill(0));
+        Ok(())
+    }
+
+    /// A write that fails has come half-way.
+    unsafe fn write(&self, address: u64, data: &[u8]) -> Result<(), Error> {
+        let result = self.call("write");
+        let length = if result.is_ok() { data.len() } else { data.len() / 2 };
+        self.with(address..address + length as u64, |memory| {
+            memory.copy_from_slice(&data[..length]);
+        });
+        result
+    }
+
+    /// A read that fails has come half-way.
+    unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error> {
+        let result = self.call("read");
+        let length = if result.is_ok() { data.len() } else { data.len() / 2 };
+        self.with(address..address + length as u64, |memory| {
+            data[..length].copy_from_slice(memory);
+        });
+        result
+    }
+
+    fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
+        self.call("load")?;
+        let mut memory = self.state.memory.lock().expect("no panic");
+        memory.kernels.push(kernel.name());
+        Ok(LoadedKernel(memory.kernels.len() - 1))
+    }
+
+    fn resources(&self, _: LoadedKernel) -> Result<Option<Resources>, Error> {
+        self.call("resources").map(|()| None)
+    }
+
+    fn resident_blocks(&self, _: LoadedKernel, _: Shape) -> Result<u32, Error> {
+        self.call("resident blocks").map(|()| 1)
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: LoadedKernel,
+        shape: Shape,
+        parameters: &[u64],
+    ) -> Result<(), Error> {
+        self.call("launch")?;
+        assert!(shape.grid > 0 && shape.threads > 0, "an empty launch is an error of CUDA's");
+        let name = self.state.memory.lock().expect("no panic").kernels[kernel.0];
+        self.run(name, shape, parameters);
+        Ok(())
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        self.call("synchronize")
+    }
+
+    fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
+        self.call("time")?;
+        if let Some(meanwhile) = &*self.state.meanwhile.lock().expect("no panic") {
+            meanwhile();
+        }
+        work().map(|()| Duration::from_micros(1))
+    }
+}
+
+impl Model {
+    /// The toy cipher as the kernel of this name would run it.
+    fn run(&self, name: &str, shape: Shape, parameters: &[u64]) {
+        let [input, output, blocks, high, low] = parameters[..5] else { panic!("no header") };
+        let word = |i: usize| (parameters[HEADER_WORDS / 2 + i / 2] >> (32 * (i % 2))) as u32;
+        let key: [[u8; 4]; 4] = [0, 1, 2, 3].map(|i| word(i).to_le_bytes());
+        let key: [u8; 16] = key.as_flattened().try_into().expect("four words");
+        if name.ends_with("_keystream") {
+            let threads = u64::from(shape.grid) * u64::from(shape.threads);
+            return self.with(output..output + 16 * threads, |memory| memory.fill(0x77));
+        }
+        let bytes = 16 * blocks;
+        let mut data = self.with(input..input + bytes, |memory| memory.to_vec());
+        if name.ends_with("_ctr") {
+            let counter = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
+            let mut stream = vec![0; data.len()];
+            Counter::from_block(&counter).expect("16 bytes").fill(&mut stream);
+            toy(&key, Direction::Encrypt, &mut stream);
+            data.iter_mut().zip(stream).for_each(|(byte, key)| *byte ^= key);
+        } else {
+            let direction = if word(4) == 0 { Direction::Encrypt } else { Direction::Decrypt };
+            toy(&key, direction, &mut data);
+        }
+        self.with(output..output + bytes, |memory| memory.copy_from_slice(&data));
+    }
+}
+
+/// Every byte by itself, and so that encryption twice is not decryption.
+fn toy(key: &[u8; 16], direction: Direction, data: &mut [u8]) {
+    for (i, (byte, key)) in data.iter_mut().zip(key.iter().cycle()).enumerate() {
+        *byte = match direction {
+            Direction::Encrypt => (*byte ^ key).rotate_left(3).wrapping_add(i as u8 % 16),
+            Direction::Decrypt => byte.wrapping_sub(i as u8 % 16).rotate_right(3) ^ key,
+        };
+    }
+}
+
+static TOY: CipherDescription = CipherDescription {
+    name: "toy",
+    standard: "none",
+    block_bytes: 16,
+    key_bytes: &[16],
+    backends: &[],
+};
+
+/// Launched as AES's kernels are, of which the first needs more shared memory than the model has.
+pub(crate) static FAMILY: Family = Family::new(
+    &TOY,
+    "toy cipher",
+    ConstantTime::Yes,
+    &[&programs::AES_CONFLICT_FREE_4, &programs::AES_TABLE_SHARED],
+    toy_keys::<64, 60, 10>,
+);
+
+/// Launched as Camellia's kernels are, which have a key stream by itself.
+pub(crate) static WITH_KEYSTREAM: Family = Family::new(
+    &TOY,
+    "toy cipher",
+    ConstantTime::Yes,
+    &[&programs::CAMELLIA_TABLE_GLOBAL],
+    toy_keys::<72, 68, 3>,
+);
+
+/// The key, the direction and, where kernels look for one, a count.
+pub(crate) fn toy_keys<const WORDS: usize, const COUNT_WORD: usize, const COUNT: u32>(
+    key: &[u8],
+) -> KeyPair {
+    let keys = |is_decryption: u32| {
+        let mut words = Zeroizing::new(vec![0; WORDS]);
+        for (word, bytes) in words.iter_mut().zip(key.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        words[4] = is_decryption;
+        words[COUNT_WORD] = COUNT;
+        Keys::new(words)
+    };
+    KeyPair { encrypt: keys(0), decrypt: keys(1) }
+}
+
+/// The toy cipher on the CPU.
+#[derive(Clone)]
+pub(crate) struct Toy {
+    key: [u8; 16],
+}
+
+pub(crate) type ToyCipher = Cipher<Toy>;
+
+impl Implementation for Toy {
+    type BlockSize = U16;
+    type KeySize = U16;
+    type Lanes = cipher::consts::U4;
+    type BatchKeys = ();
+    const NAME: &'static str = "Toy";
+
+    fn new(key: &Array<u8, U16>) -> Self {
+        Self { key: (*key).into() }
+    }
+
+    fn batch_keys(&self) {}
+
+    fn batch(
+        &self,
+        (): &(),
+        direction: Direction,
+        blocks: &mut Array<Block<Self>, cipher::consts::U4>,
+    ) {
+        self.few(direction, blocks);
+    }
+
+    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
+        toy(&self.key, direction, Array::slice_as_flattened_mut(blocks));
+    }
+}
+
+impl DeviceImplementation for Toy {
+    fn family() -> &'static Family {
+        &FAMILY
+    }
+}

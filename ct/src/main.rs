@@ -1,0 +1,54 @@
+//! `cargo xtask ct`: checks every backend's constant-time claim, and that the checks can fail.
+//!
+//! Backends of the CPU, and the kernels compiled for it, run under valgrind with key and data
+//! undefined; the kernels' PTX is read. A backend that claims to be constant-time must pass, and one
+//! that does not claim it must trip.
+
+mod ffi;
+mod ptx;
+mod report;
+mod trial;
+mod valgrind;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use lanecrypt::find_cipher;
+
+use crate::report::Verdict;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask ct", about = "Checks every backend's constant-time claim")]
+struct Options {
+    /// Checks backends whose name, as cipher/backend, contains this.
+    #[arg(default_value = "")]
+    filter: String,
+    /// Runs one backend, named cipher/backend; for use under valgrind.
+    #[arg(long, hide = true)]
+    trial: Option<String>,
+}
+
+fn main() -> Result<ExitCode> {
+    let options = Options::parse();
+    if let Some(name) = &options.trial {
+        run_trial(name)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    ensure!(cfg!(target_arch = "x86_64"), "valgrind's requests are written for x86-64 alone");
+    let mut rows = ptx::rows(&options.filter)?;
+    rows.extend(valgrind::rows(&options.filter)?);
+    report::print(&rows);
+    println!("{}", trial::REDUCED);
+    let checked = report::count(&rows, Verdict::Holds) + report::count(&rows, Verdict::Trips);
+    ensure!(checked > 0, "no backend that can run here has {:?} in its name", options.filter);
+    let wrong = report::count(&rows, Verdict::Wrong);
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn run_trial(name: &str) -> Result<()> {
+    let (cipher, id) = name.split_once('/').context("a backend is named cipher/backend")?;
+    let cipher = find_cipher(cipher)?;
+    let backend = cipher.backends.iter().find(|backend| backend.id == id);
+    trial::run(cipher, backend.with_context(|| format!("{} has no backend {id}", cipher.name))?)
+}

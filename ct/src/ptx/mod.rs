@@ -1,0 +1,115 @@
+//! The kernels' PTX: no address and no branch of a constant-time kernel depends on key or data.
+
+mod parse;
+mod public;
+mod taint;
+
+use std::collections::{BTreeSet, HashMap};
+
+use anyhow::{Context, Result, ensure};
+use lanecrypt::{
+    Backend, CIPHERS, CipherDescription, ConstantTime, Platform,
+    cuda::{
+        Engine,
+        kernels::{Kernel, MODULES, Module},
+    },
+};
+
+use crate::{
+    report::{Row, Verdict},
+    valgrind::name,
+};
+
+/// Findings that are shown of a backend whose claim is wrong.
+const SHOWN_FINDINGS: usize = 10;
+
+/// What was found in the kernels of all modules, by their names.
+struct Analyses {
+    findings: HashMap<&'static str, Vec<taint::Finding>>,
+}
+
+/// Every GPU backend whose name contains `filter`. Backends of the host build name the kernels,
+/// since they can be made where there is no GPU.
+///
+/// # Errors
+/// PTX that is not understood; kernels that no backend has; public fields that no kernel reads.
+pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
+    let analyses = Analyses::of(MODULES)?;
+    let mut rows = Vec::new();
+    let mut owned = Vec::new();
+    for &cipher in CIPHERS {
+        let on_host = |backend: &&Backend| backend.platform == Platform::CudaOnHost;
+        for backend in cipher.backends.iter().filter(on_host) {
+            let kernels = kernels(cipher, backend)?;
+            owned.extend(kernels.iter().copied());
+            rows.push(analyses.row(cipher, backend, &kernels)?);
+        }
+    }
+    let orphans: Vec<_> = analyses.findings.keys().filter(|name| !owned.contains(name)).collect();
+    ensure!(orphans.is_empty(), "no backend has the kernels {orphans:?}");
+    rows.retain(|row| row.name.contains(filter));
+    Ok(rows)
+}
+
+/// The kernels of a backend, each once: some take both directions.
+fn kernels(cipher: &CipherDescription, backend: &Backend) -> Result<Vec<&'static str>> {
+    let key = vec![0; cipher.key_bytes[0]];
+    let engine = (backend.create)(&key).with_context(|| name(cipher, backend))?;
+    let engine = engine.as_any().downcast_ref::<Engine>().context("not a device engine")?;
+    let program = engine.program();
+    let kernels = program.kernels().into_iter().chain(program.keystream());
+    let names: BTreeSet<_> = kernels.map(Kernel::name).collect();
+    Ok(names.into_iter().collect())
+}
+
+impl Analyses {
+    fn of(modules: &'static [Module]) -> Result<Self> {
+        let mut findings = HashMap::new();
+        let mut read = Vec::new();
+        for module in modules {
+            let entries = parse::entries(module.ptx);
+            let entries = entries.with_context(|| module.name)?;
+            ensure!(!entries.is_empty(), "{}: no kernel", module.name);
+            for entry in entries {
+                let analysis = taint::analyse(&entry, &public::of_module(module.name));
+                let analysis = analysis.with_context(|| format!("{}.ptx", module.name))?;
+                read.extend(analysis.public_reads.iter().map(|&offset| (module.name, offset)));
+                findings.insert(entry.name, analysis.findings);
+            }
+        }
+        public::require_used(&read)?;
+        Ok(Self { findings })
+    }
+
+    fn row(
+        &self,
+        cipher: &CipherDescription,
+        backend: &Backend,
+        kernels: &[&'static str],
+    ) -> Result<Row> {
+        let mut findings = Vec::new();
+        let mut silent = 0;
+        for kernel in kernels {
+            let found = self.findings.get(kernel);
+            let found = found.with_context(|| format!("kernel {kernel} is in no module"))?;
+            findings.extend(found.iter().map(|finding| format!("{kernel}: {finding}")));
+            silent += usize::from(found.is_empty());
+        }
+        let verdict = match backend.constant_time {
+            ConstantTime::Yes if findings.is_empty() => Verdict::Holds,
+            ConstantTime::No(_) if silent == 0 => Verdict::Trips,
+            _ => Verdict::Wrong,
+        };
+        let shown = if verdict == Verdict::Wrong { SHOWN_FINDINGS } else { 0 };
+        let found = format!("{} places in {} kernels", findings.len(), kernels.len());
+        findings.truncate(shown);
+        Ok(Row {
+            name: format!("{}/{}", cipher.name, backend.id.replacen("host-", "cuda-", 1)),
+            claim: backend.constant_time,
+            how: "PTX",
+            found,
+            verdict,
+            details: findings,
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! What of a kernel's parameter block is public: what is before the keys, and the word among them
+//! that kernels count by, which tells the length of the key or the order of bytes and nothing else.
+
+use anyhow::{Result, ensure};
+use lanecrypt::cuda::kernels::{HEADER_WORDS, programs::PROGRAMS};
+
+const WORD_BYTES: usize = 4;
+
+/// The public bytes of a module's parameter blocks: first and end of each range.
+pub(crate) fn of_module(module: &str) -> Vec<(i64, i64)> {
+    let header = (0, (HEADER_WORDS * WORD_BYTES) as i64);
+    [header].into_iter().chain(count(module).map(|start| (start, start + 4))).collect()
+}
+
+/// Where the word that the kernels of a module count by starts; `None` where they have none.
+fn count(module: &str) -> Option<i64> {
+    let is_of = |name: &str| name == module;
+    let program = PROGRAMS.iter().find(|program| is_of(program.ecb_encrypt().module().name))?;
+    program.keys().count_word().map(|word| ((HEADER_WORDS + word) * WORD_BYTES) as i64)
+}
+
+/// Checks that a word which is taken for public is one: `read` has modules, and the starts of the
+/// public ranges that their kernels read.
+///
+/// # Errors
+/// Naming a module whose kernels do not read it, so that it must be something else.
+pub(crate) fn require_used(read: &[(&str, i64)]) -> Result<()> {
+    for module in PROGRAMS.iter().map(|program| program.ecb_encrypt().module().name) {
+        let Some(start) = count(module) else {
+            continue;
+        };
+        ensure!(
+            read.contains(&(module, start)),
+            "no kernel of {module} reads byte {start} of its parameters, where its count should be"
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_a_word_among_the_keys() {
+        assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
+        assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
+    }
+
+    #[test]
+    fn a_count_that_nobody_reads_is_an_error() {
+        let modules = PROGRAMS.iter().map(|program| program.ecb_encrypt().module().name);
+        let mut read: Vec<_> = modules.filter_map(|name| Some((name, count(name)?))).collect();
+        require_used(&read).expect("all are there");
+        read.retain(|(name, _)| *name != "hight_table");
+        let error = require_used(&read).expect_err("hight_table is missing").to_string();
+        assert!(error.contains("hight_table") && error.contains("592"), "{error}");
+    }
+}

@@ -1,0 +1,183 @@
+//! What runs under valgrind: one backend, with its key and its data undefined.
+//!
+//! Memcheck then reports every branch and every address that depends on either. Lengths, counters
+//! and what the engine makes of them stay defined: they are public.
+
+use anyhow::{Context, Result, ensure};
+use lanecrypt::{Backend, CipherDescription, ConstantTime, Direction, Engine, Platform};
+
+use crate::ffi;
+
+/// Which memory is undefined.
+#[derive(Clone, Copy)]
+struct Secret {
+    name: &'static str,
+    key: bool,
+    data: bool,
+}
+
+const BOTH: Secret = Secret { name: "key and data", key: true, data: true };
+const KEY: Secret = Secret { name: "key", key: true, data: false };
+const DATA: Secret = Secret { name: "data", key: false, data: true };
+
+/// Bytes at the end of a CTR message that do not fill a block.
+const PARTIAL: usize = 5;
+
+/// Numbers of blocks on the CPU: single blocks, tails, batches of 32 and 64, batches with a tail.
+const MOST_BLOCKS: usize = 70;
+
+/// Which trials run fewer, for reports.
+pub(crate) const REDUCED: &str = "reduced: host-* ran one block, and with the longest key two \
+                                  thread blocks' worth and three more; CPU backends ran every \
+                                  number from 1 to 70";
+
+/// Numbers of blocks that a trial of the backend runs under a key. A launch of a kernel takes all
+/// threads of a thread block through the whole cipher, so kernels run fewer: a part of a run, and
+/// with the longest key whole runs with a tail, whatever counter they start at.
+fn block_counts(backend: &Backend, is_longest_key: bool) -> Vec<usize> {
+    let lanes = backend.lanes;
+    match (backend.platform, is_longest_key) {
+        (Platform::CudaOnHost, true) => vec![1, 2 * lanes + 3],
+        (Platform::CudaOnHost, false) => vec![1],
+        _ => {
+            let around = [lanes - 1, lanes, lanes + 1, lanes + 5, 2 * lanes + 5];
+            let more = around.into_iter().filter(|&count| count > MOST_BLOCKS);
+            (1..=MOST_BLOCKS).chain(more).collect()
+        }
+    }
+}
+
+/// Runs a backend and prints what memcheck found: a line `trips` for every step that it reported
+/// errors in, and `done` at the end. Of a backend that claims nothing the first such step is enough,
+/// with the key undefined and with the data undefined.
+///
+/// # Errors
+/// Where valgrind does not run this; the engine's errors; results that are not undefined, although
+/// all they are made of is.
+pub(crate) fn run(cipher: &CipherDescription, backend: &Backend) -> Result<()> {
+    ensure!(ffi::is_under_valgrind(), "a trial runs under valgrind, on x86-64 alone");
+    if let Err(reason) = (backend.available)() {
+        println!("unavailable\t{reason}");
+        return Ok(());
+    }
+    let secrets: &[Secret] = match backend.constant_time {
+        ConstantTime::Yes => &[BOTH],
+        ConstantTime::No(_) => &[KEY, DATA],
+    };
+    let mut steps = 0;
+    for &secret in secrets {
+        let setting = Setting { cipher, backend, secret };
+        let mut trial = Trial { setting, steps: 0, tripped: false };
+        trial.run()?;
+        steps += trial.steps;
+    }
+    println!("done\t{steps}");
+    Ok(())
+}
+
+/// What a trial runs, and over what.
+#[derive(Clone, Copy)]
+struct Setting<'a> {
+    cipher: &'a CipherDescription,
+    backend: &'a Backend,
+    secret: Secret,
+}
+
+/// A trial, and what came of it so far.
+struct Trial<'a> {
+    setting: Setting<'a>,
+    steps: usize,
+    tripped: bool,
+}
+
+impl Trial<'_> {
+    fn run(&mut self) -> Result<()> {
+        let setting = self.setting;
+        let longest = setting.cipher.key_bytes.iter().max();
+        for key_bytes in setting.cipher.key_bytes {
+            let name = format!("key schedule, {key_bytes} bytes");
+            let engine = self.step(&name, || setting.engine(*key_bytes))?;
+            for blocks in block_counts(setting.backend, Some(key_bytes) == longest) {
+                for direction in Direction::BOTH {
+                    let name = format!("ECB {direction}, {blocks} blocks");
+                    self.step(&name, || setting.ecb(&*engine, direction, blocks))?;
+                }
+                let name = format!("CTR, {blocks} blocks and {PARTIAL} bytes");
+                self.step(&name, || setting.ctr(&*engine, blocks))?;
+                if self.is_enough() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a backend that claims nothing has tripped.
+    fn is_enough(&self) -> bool {
+        self.tripped && !self.setting.is_claimed()
+    }
+
+    /// Does `work` and prints the errors that memcheck found in it.
+    fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let before = ffi::errors();
+        let result = work().with_context(|| name.to_owned())?;
+        let errors = ffi::errors() - before;
+        self.steps += 1;
+        if errors > 0 && !self.is_enough() {
+            self.tripped = true;
+            println!("trips\t{}: {errors} in {name}", self.setting.secret.name);
+        }
+        Ok(result)
+    }
+}
+
+impl Setting<'_> {
+    fn is_claimed(&self) -> bool {
+        self.backend.constant_time == ConstantTime::Yes
+    }
+
+    fn engine(&self, key_bytes: usize) -> Result<Box<dyn Engine>> {
+        let mut key = noise(key_bytes);
+        if self.secret.key {
+            ffi::make_undefined(&mut key);
+        }
+        Ok((self.backend.create)(&key)?)
+    }
+
+    fn ecb(&self, engine: &dyn Engine, direction: Direction, blocks: usize) -> Result<()> {
+        self.over(blocks * self.cipher.block_bytes, |data| engine.ecb(direction, data.into()))
+    }
+
+    fn ctr(&self, engine: &dyn Engine, blocks: usize) -> Result<()> {
+        // Carries out of its last byte, and starts inside a run of every kernel.
+        let mut counter = vec![0xff; self.cipher.block_bytes];
+        counter[0] = 1;
+        let length = blocks * self.cipher.block_bytes + PARTIAL;
+        self.over(length, |data| engine.ctr(&counter, data.into()))
+    }
+
+    /// Runs `work` over so many bytes, undefined where the trial says so. What a constant-time
+    /// backend makes of them must be undefined too: otherwise memcheck lost sight of them.
+    fn over(
+        &self,
+        length: usize,
+        work: impl FnOnce(&mut [u8]) -> Result<(), lanecrypt::Error>,
+    ) -> Result<()> {
+        let mut data = noise(length);
+        if self.secret.data {
+            ffi::make_undefined(&mut data);
+        }
+        work(&mut data)?;
+        let is_undefined = ffi::is_undefined(&data);
+        ffi::make_defined(&mut data);
+        let is_blind = self.is_claimed() && !is_undefined;
+        ensure!(!is_blind, "memcheck takes the result for defined: it was blind");
+        ensure!(data != noise(length), "the data is as it was");
+        Ok(())
+    }
+}
+
+/// Bytes that all differ from their neighbours.
+fn noise(length: usize) -> Vec<u8> {
+    (0..length).map(|i| (i as u8).wrapping_mul(0x6d) ^ 0x35).collect()
+}

@@ -1,0 +1,174 @@
+//! Runs the trials under valgrind, one process a backend, and judges what they say.
+
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result};
+use lanecrypt::{Backend, CIPHERS, CipherDescription, ConstantTime, Platform};
+use rayon::prelude::*;
+
+use crate::report::{Row, Verdict};
+
+/// Lines that are shown of what valgrind says about a backend whose claim is wrong.
+const SHOWN_LINES: usize = 40;
+
+/// A backend that does not run under valgrind although this machine runs it, as `cipher/backend`,
+/// and why. Any other is an error.
+const BEYOND_VALGRIND: &[(&str, &str)] = &[];
+
+/// Every backend of the CPU and of the host build whose name contains `filter`.
+///
+/// # Errors
+/// Where valgrind does not start.
+pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
+    let backends: Vec<(&CipherDescription, &Backend)> = CIPHERS
+        .iter()
+        .flat_map(|&cipher| cipher.backends.iter().map(move |backend| (cipher, backend)))
+        .filter(|(_, backend)| backend.platform != Platform::Cuda)
+        .filter(|(cipher, backend)| name(cipher, backend).contains(filter))
+        .collect();
+    backends.into_par_iter().map(|(cipher, backend)| row(cipher, backend)).collect()
+}
+
+/// As command lines and reports name a backend.
+pub(crate) fn name(cipher: &CipherDescription, backend: &Backend) -> String {
+    format!("{}/{}", cipher.name, backend.id)
+}
+
+fn row(cipher: &CipherDescription, backend: &Backend) -> Result<Row> {
+    let name = name(cipher, backend);
+    let row = |found: String, verdict, details| Row {
+        name: name.clone(),
+        claim: backend.constant_time,
+        how: "valgrind",
+        found,
+        verdict,
+        details,
+    };
+    if let Err(reason) = (backend.available)() {
+        return Ok(row(reason.to_string(), Verdict::NotHere, Vec::new()));
+    }
+    let output = run(&name)?;
+    let said = Said::read(&output);
+    let verdict = judge(backend.constant_time, &said, is_beyond(&name));
+    let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
+    Ok(row(said.shown(), verdict, details))
+}
+
+fn is_beyond(name: &str) -> bool {
+    BEYOND_VALGRIND.iter().any(|(beyond, _)| *beyond == name)
+}
+
+fn run(name: &str) -> Result<Output> {
+    let options = ["--quiet", "--leak-check=no", "--error-limit=no", "--num-callers=20"];
+    Command::new("valgrind")
+        .args(options)
+        .arg(std::env::current_exe()?)
+        .args(["--trial", name])
+        .output()
+        .context("valgrind does not start: apt-get install valgrind")
+}
+
+fn first_lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    text.lines().take(SHOWN_LINES).map(str::to_owned).collect()
+}
+
+/// What a trial printed.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Said {
+    trips: Vec<String>,
+    unavailable: Option<String>,
+    /// Steps it ran, where it came to its end.
+    steps: Option<usize>,
+}
+
+impl Said {
+    fn read(output: &Output) -> Self {
+        let said = Self::parse(&String::from_utf8_lossy(&output.stdout));
+        let steps = said.steps.filter(|_| output.status.success());
+        Self { steps, ..said }
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut said = Self::default();
+        for (word, rest) in text.lines().filter_map(|line| line.split_once('\t')) {
+            match word {
+                "trips" => said.trips.push(rest.to_owned()),
+                "unavailable" => said.unavailable = Some(rest.to_owned()),
+                "done" => said.steps = rest.parse().ok(),
+                _ => {}
+            }
+        }
+        said
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Self { unavailable: Some(reason), .. } => reason.clone(),
+            Self { steps: None, .. } => "ended before its end".to_owned(),
+            Self { steps: Some(steps), trips, .. } if trips.is_empty() => {
+                format!("nothing in {steps} steps")
+            }
+            Self { trips, .. } if trips.len() <= 2 => trips.join("; "),
+            Self { trips, .. } => format!("{}, and {} more steps", trips[0], trips.len() - 1),
+        }
+    }
+}
+
+/// Whether what a trial said is what the backend claims.
+fn judge(claim: ConstantTime, said: &Said, is_beyond: bool) -> Verdict {
+    let trips_on = |secret: &str| said.trips.iter().any(|trip| trip.starts_with(secret));
+    match (claim, said.steps) {
+        _ if said.unavailable.is_some() && is_beyond => Verdict::NotHere,
+        (ConstantTime::Yes, Some(1..)) if said.trips.is_empty() => Verdict::Holds,
+        (ConstantTime::No(_), Some(1..)) if trips_on("key:") && trips_on("data:") => Verdict::Trips,
+        _ => Verdict::Wrong,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOKS_UP: ConstantTime = ConstantTime::No("it looks up");
+    const KEY_TRIPS: &str = "trips\tkey: 3 in key schedule\n";
+    const DATA_TRIPS: &str = "trips\tdata: 16 in ECB encrypt, 1 blocks\n";
+
+    #[test]
+    fn claims_are_judged() {
+        let of = |claim, text: &str| judge(claim, &Said::parse(text), false);
+        assert_eq!(of(ConstantTime::Yes, "done\t9\n"), Verdict::Holds);
+        assert_eq!(of(ConstantTime::Yes, ""), Verdict::Wrong, "it crashed");
+        assert_eq!(of(ConstantTime::Yes, "done\t0\n"), Verdict::Wrong, "it ran nothing");
+        let trips = "trips\tkey and data: 1 in CTR\ndone\t9\n";
+        assert_eq!(of(ConstantTime::Yes, trips), Verdict::Wrong);
+        assert_eq!(of(ConstantTime::Yes, "unavailable\tno AES\n"), Verdict::Wrong, "unexpected");
+
+        let both = format!("{KEY_TRIPS}{DATA_TRIPS}done\t2\n");
+        assert_eq!(of(LOOKS_UP, &both), Verdict::Trips);
+        assert_eq!(
+            of(LOOKS_UP, &format!("{KEY_TRIPS}done\t2\n")),
+            Verdict::Wrong,
+            "blind for data"
+        );
+        assert_eq!(of(LOOKS_UP, &format!("{DATA_TRIPS}done\t2\n")), Verdict::Wrong, "for the key");
+        assert_eq!(of(LOOKS_UP, "done\t9\n"), Verdict::Wrong);
+    }
+
+    #[test]
+    fn only_the_listed_may_be_unavailable() {
+        let said = Said::parse("unavailable\tno AVX-512\n");
+        assert_eq!(judge(ConstantTime::Yes, &said, true), Verdict::NotHere);
+        assert_eq!(judge(ConstantTime::Yes, &said, false), Verdict::Wrong);
+        assert_eq!(said.shown(), "no AVX-512");
+    }
+
+    #[test]
+    fn findings_are_shown_in_a_line() {
+        let shown = |text: &str| Said::parse(text).shown();
+        assert_eq!(shown("done\t9\n"), "nothing in 9 steps");
+        assert_eq!(shown("trips\ta\n"), "ended before its end");
+        assert_eq!(shown("trips\ta\ntrips\tb\ndone\t9\n"), "a; b");
+        assert_eq!(shown("trips\ta\ntrips\tb\ntrips\tc\ndone\t9\n"), "a, and 2 more steps");
+    }
+}

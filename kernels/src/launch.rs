@@ -1,0 +1,178 @@
+//! What a launch of a kernel must respect, as values that only this package makes.
+
+use crate::Module;
+
+/// Words of the parameter block before the keys, of 32 bits: addresses of input and output, number
+/// of blocks, counter, padding.
+pub const HEADER_WORDS: usize = 12;
+
+/// Blocks that a group of threads takes at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    /// Threads of the group, at most a thread block of them.
+    pub threads: u32,
+    /// Blocks that the group takes.
+    pub blocks: u32,
+    /// Whether the groups start at counters that are a multiple of `blocks`, so that data which
+    /// starts in between needs one group more.
+    pub aligned: bool,
+}
+
+impl Unit {
+    /// A thread by itself, a block at a time.
+    pub(crate) const THREAD: Self = Self::new(1, 1);
+
+    pub(crate) const fn new(threads: u32, blocks: u32) -> Self {
+        Self { threads, blocks, aligned: false }
+    }
+}
+
+/// The key part of a cipher's parameter blocks.
+///
+/// Kernels index their keys and shared memory by a number in it, such as that of the rounds, and
+/// trust it: [`accepts`](Self::accepts) is what makes that trust right.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyLayout {
+    /// 32-bit words.
+    pub(crate) words: usize,
+    /// The word that kernels count by, and what it may be.
+    pub(crate) count: Option<(usize, &'static [u32])>,
+}
+
+impl KeyLayout {
+    /// 32-bit words, a multiple of four.
+    #[must_use]
+    pub const fn words(&self) -> usize {
+        self.words
+    }
+
+    /// Which of the words kernels count by, and so branch on: it tells the length of the key or the
+    /// order of bytes in a block, and nothing else of a key.
+    #[must_use]
+    pub fn count_word(&self) -> Option<usize> {
+        self.count.map(|(word, _)| word)
+    }
+
+    /// Whether a kernel may be given these words.
+    #[must_use]
+    pub fn accepts(&self, words: &[u32]) -> bool {
+        let count_fits = |(word, values): (usize, &[u32])| {
+            words.get(word).is_some_and(|count| values.contains(count))
+        };
+        words.len() == self.words && self.count.is_none_or(count_fits)
+    }
+}
+
+/// A kernel and how to launch it.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel {
+    pub(crate) module: &'static Module,
+    pub(crate) name: &'static str,
+    pub(crate) threads: u32,
+    pub(crate) shared_bytes: u32,
+    pub(crate) unit: Unit,
+    pub(crate) parameter_bytes: usize,
+}
+
+impl Kernel {
+    /// The module that it is in.
+    #[must_use]
+    pub const fn module(&self) -> &'static Module {
+        self.module
+    }
+
+    /// Its name in the module.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The most threads of a thread block, a multiple of 32.
+    #[must_use]
+    pub const fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// Bytes of dynamic shared memory of a thread block.
+    #[must_use]
+    pub const fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+
+    /// What its threads take at once.
+    #[must_use]
+    pub const fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Bytes of its parameter block.
+    #[must_use]
+    pub const fn parameter_bytes(&self) -> usize {
+        self.parameter_bytes
+    }
+}
+
+/// The kernels that compute a cipher in one way.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    pub(crate) block_bytes: usize,
+    pub(crate) keys: KeyLayout,
+    pub(crate) ecb_encrypt: Kernel,
+    pub(crate) ecb_decrypt: Kernel,
+    pub(crate) ctr: Kernel,
+    pub(crate) keystream: Option<Kernel>,
+}
+
+impl Program {
+    /// Bytes of the cipher's block.
+    #[must_use]
+    pub const fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    /// What the key part of its parameter blocks is.
+    #[must_use]
+    pub const fn keys(&self) -> &KeyLayout {
+        &self.keys
+    }
+
+    /// ECB encryption.
+    #[must_use]
+    pub const fn ecb_encrypt(&self) -> &Kernel {
+        &self.ecb_encrypt
+    }
+
+    /// ECB decryption; where both directions are one kernel, the same under other keys.
+    #[must_use]
+    pub const fn ecb_decrypt(&self) -> &Kernel {
+        &self.ecb_decrypt
+    }
+
+    /// CTR.
+    #[must_use]
+    pub const fn ctr(&self) -> &Kernel {
+        &self.ctr
+    }
+
+    /// CTR's key stream without data, which is not stored but XORed block by block, a block of
+    /// output for every thread: for measuring.
+    #[must_use]
+    pub const fn keystream(&self) -> Option<&Kernel> {
+        self.keystream.as_ref()
+    }
+
+    /// All its kernels but that of the key stream.
+    #[must_use]
+    pub const fn kernels(&self) -> [&Kernel; 3] {
+        [&self.ecb_encrypt, &self.ecb_decrypt, &self.ctr]
+    }
+
+    /// Blocks that are worked on together: by a warp where warps work for themselves, else by a
+    /// thread block. What computes them may go wrong at a multiple of this number.
+    #[must_use]
+    pub const fn lanes(&self) -> usize {
+        let Kernel { threads, unit, .. } = self.ecb_encrypt;
+        let groups = if unit.threads < 32 { threads / unit.threads } else { 1 };
+        (groups * unit.blocks) as usize
+    }
+}

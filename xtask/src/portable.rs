@@ -1,0 +1,91 @@
+//! The libraries that work without the standard library, on targets that are not this machine's.
+
+use anyhow::{Context, Result, ensure};
+
+use crate::command::{cargo, command, output, run};
+
+/// Libraries that are `no_std` without their features.
+pub(crate) const NO_STD: [&str; 10] = [
+    "lanecrypt-core",
+    "lanecrypt-slicing",
+    "lanecrypt-reference",
+    "lanecrypt-aes",
+    "lanecrypt-aria",
+    "lanecrypt-camellia",
+    "lanecrypt-des",
+    "lanecrypt-hight",
+    "lanecrypt-seed",
+    "lanecrypt-kernels",
+];
+
+/// All of 32 bits, two of them without an operating system.
+const TARGETS: [&str; 4] = [
+    "thumbv7em-none-eabi",
+    "riscv32imac-unknown-none-elf",
+    "wasm32-unknown-unknown",
+    "i686-unknown-linux-gnu",
+];
+
+/// Architectures that `cpufeatures` compiles for; elsewhere it is a `compile_error!`.
+const DETECTS_FEATURES: [&str; 4] = ["x86", "x86_64", "aarch64", "loongarch64"];
+
+/// Checks every library for every target whose libraries can be had, and for all of them what they
+/// depend on.
+pub(crate) fn targets() -> Result<()> {
+    for target in TARGETS {
+        dependencies(target)?;
+        // Without a network this fails, and says so once.
+        let mut install = command("rustup");
+        install.args(["target", "add", target]).env("RUSTUP_MAX_RETRIES", "0");
+        match output(&mut install) {
+            Ok(_) => check(target)?,
+            Err(error) => {
+                let text = format!("{error:#}");
+                let why = text.lines().find(|line| line.starts_with("error")).unwrap_or(&text);
+                println!("{target}: dependencies right, not checked: {why}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Type-checks the libraries, without features and with those that need no standard library.
+fn check(target: &str) -> Result<()> {
+    let features = ["alloc", "zeroize"];
+    let is_cipher = |package: &str| {
+        !["slicing", "reference", "kernels"].iter().any(|name| package.ends_with(name))
+    };
+    for with_features in [false, true] {
+        let mut check = cargo();
+        check.args(["check", "--quiet", "--target", target, "--no-default-features"]);
+        for package in NO_STD {
+            check.args(["--package", package]);
+            if with_features && is_cipher(package) {
+                check.args(features.map(|feature| format!("--features={package}/{feature}")));
+            }
+        }
+        run(&mut check)?;
+    }
+    println!("{target}: {} libraries checked", NO_STD.len());
+    Ok(())
+}
+
+/// Fails where a library would draw in a crate that does not compile for the target. This needs no
+/// libraries of the target.
+fn dependencies(target: &str) -> Result<()> {
+    let cfg = output(command("rustc").args(["--print", "cfg", "--target", target]))?;
+    let architecture = cfg.lines().find_map(|line| line.strip_prefix("target_arch="));
+    let architecture = architecture.context("rustc names no architecture")?.trim_matches('"');
+    for package in NO_STD {
+        let options = ["--no-default-features", "--edges", "normal", "--prefix", "none"];
+        let mut tree = cargo();
+        tree.args(["tree", "--quiet", "--target", target, "--package", package]).args(options);
+        let tree = output(&mut tree)?;
+        let detects = tree.lines().any(|line| line.starts_with("cpufeatures "));
+        ensure!(
+            !detects || DETECTS_FEATURES.contains(&architecture),
+            "{package} depends on cpufeatures for {target}, where that does not compile"
+        );
+    }
+    Ok(())
+}
