@@ -70,42 +70,43 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
 }
 
 fn step(step: &Step, stream: &mut Ctr<Toy>, model: &mut Model) {
-    let last = stream.last_position();
+    let length = stream.length();
     match *step {
-        Step::SeekTo(position) => seek(stream.try_seek_to(position).is_ok(), position, last, model),
+        Step::SeekTo(position) => {
+            seek(stream.try_seek_to(position).is_ok(), position, length, model)
+        }
         Step::SeekToEnd(before) => {
-            let position = last - u128::from(before);
-            seek(stream.try_seek_to(position).is_ok(), position, last, model);
+            let position = length - u128::from(before);
+            seek(stream.try_seek_to(position).is_ok(), position, length, model);
         }
         Step::Seek(position) => {
-            seek(stream.try_seek(position).is_ok(), position.into(), last, model);
+            seek(stream.try_seek(position).is_ok(), position.into(), length, model);
             let back: u64 = stream.try_current_pos().expect("it came as a u64");
             assert_eq!(back, position);
         }
-        Step::Apply(length) => {
-            let data = &mut vec![0x69; length.into()][..];
+        Step::Apply(bytes) => {
+            let data = &mut vec![0x69; bytes.into()][..];
             let is_ok = stream.try_apply((&mut *data).into()).is_ok();
-            apply(is_ok, data, last, model);
+            apply(is_ok, data, length, model);
         }
-        Step::TryApply(length) => {
-            let data = &mut vec![0x69; length.into()][..];
+        Step::TryApply(bytes) => {
+            let data = &mut vec![0x69; bytes.into()][..];
             let is_ok = stream.try_apply_keystream(data).is_ok();
-            apply(is_ok, data, last, model);
+            apply(is_ok, data, length, model);
         }
     }
 }
 
-fn seek(is_ok: bool, position: u128, last: u128, model: &mut Model) {
-    assert_eq!(is_ok, position <= last, "seek to {position}; the last is {last}");
+fn seek(is_ok: bool, position: u128, length: u128, model: &mut Model) {
+    assert_eq!(is_ok, position <= length, "seek to {position} of {length}");
     if is_ok {
         model.position = position;
     }
 }
 
 /// What came of XORing the key stream over bytes of 0x69.
-fn apply(is_ok: bool, data: &[u8], last: u128, model: &mut Model) {
-    // Bytes from the position to the last one.
-    let left = last.checked_sub(model.position).map_or(0, |left| left.saturating_add(1));
+fn apply(is_ok: bool, data: &[u8], length: u128, model: &mut Model) {
+    let left = length - model.position;
     let is_there = data.len() as u128 <= left;
     assert_eq!(is_ok, is_there, "{} bytes at {}; {left} are left", data.len(), model.position);
     if !is_ok {
@@ -116,5 +117,5 @@ fn apply(is_ok: bool, data: &[u8], last: u128, model: &mut Model) {
         let expected = 0x69 ^ model.byte(model.position + i as u128);
         assert_eq!(*byte, expected, "byte {i} of {} at {}", data.len(), model.position);
     }
-    model.position = model.position.saturating_add(data.len() as u128);
+    model.position += data.len() as u128;
 }

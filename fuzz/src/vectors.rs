@@ -10,7 +10,10 @@ use lanecrypt_reference::vectors::{Lines, VectorFile};
 pub fn vectors(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let Ok((file, faults)) = VectorFile::parse_lenient("fuzz.txt", &text) else {
-        assert!(VectorFile::parse("fuzz.txt", &text).is_err(), "strict takes what lenient does not");
+        assert!(
+            VectorFile::parse("fuzz.txt", &text).is_err(),
+            "strict takes what lenient does not"
+        );
         return;
     };
     match VectorFile::parse("fuzz.txt", &text) {

@@ -27,8 +27,10 @@ pub(crate) fn run_targets(seconds: u32, name: Option<&str>) -> Result<()> {
         fuzz.arg(&corpus).arg(root().join("fuzz/seeds").join(name));
         fuzz.args(["--", "-print_final_stats=1", &format!("-max_total_time={seconds}")]);
         run(&mut fuzz).with_context(|| {
-            format!("target {name}: an input that fails is under fuzz/artifacts/{name}; mend, then \
-                     keep it as fuzz/seeds/{name}/WHAT-IT-SHOWED")
+            format!(
+                "target {name}: an input that fails is under fuzz/artifacts/{name}; mend, then \
+                     keep it as fuzz/seeds/{name}/WHAT-IT-SHOWED"
+            )
         })?;
     }
     Ok(())
