@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use lanecrypt_reference::vectors::PlaintextStream;
 
 /// Random inputs of a target.
-const RANDOM: u64 = 2000;
+const RANDOM: u64 = 500;
 
 fn run(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
