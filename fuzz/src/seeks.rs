@@ -76,7 +76,7 @@ fn step(step: &Step, stream: &mut Ctr<Toy>, model: &mut Model) {
     let length = stream.length();
     match *step {
         Step::SeekTo(position) => {
-            seek(stream.try_seek_to(position).is_ok(), position, length, model)
+            seek(stream.try_seek_to(position).is_ok(), position, length, model);
         }
         Step::SeekToEnd(before) => {
             let position = length - u128::from(before);
@@ -107,7 +107,7 @@ fn seek(is_ok: bool, position: u128, length: u128, model: &mut Model) {
     }
 }
 
-/// What came of XORing the key stream over bytes of 0x69.
+/// What came of applying the key stream to bytes of 0x69.
 fn apply(is_ok: bool, data: &[u8], length: u128, model: &mut Model) {
     let left = length - model.position;
     let is_there = data.len() as u128 <= left;
