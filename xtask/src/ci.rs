@@ -68,7 +68,9 @@ fn features() -> Result<()> {
     let mut check = command(HACK.path()?);
     check.args(["hack", "check", "--quiet", "--feature-powerset", "--exclude-features", "default"]);
     check.arg("--workspace");
-    for program in ["lanecrypt-benches", "lanecrypt-book", "lanecrypt-fuzz", "xtask"] {
+    for program in
+        ["lanecrypt-benches", "lanecrypt-book", "lanecrypt-ct", "lanecrypt-fuzz", "xtask"]
+    {
         check.args(["--exclude", program]);
     }
     run(check.env("RUSTFLAGS", "--deny warnings"))
