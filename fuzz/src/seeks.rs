@@ -9,6 +9,9 @@ use lanecrypt_reference::modes::BlockCipher;
 
 use crate::toy::Toy;
 
+/// One more than the longest piece: over a scratch buffer of the stack.
+const LONGEST: usize = lanecrypt_core::modes::STACK_CHUNK + 100;
+
 /// What a caller does.
 #[derive(Arbitrary, Debug)]
 enum Step {
@@ -70,41 +73,43 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
 }
 
 fn step(step: &Step, stream: &mut Ctr<Toy>, model: &mut Model) {
-    let end = stream.length();
+    let length = stream.length();
     match *step {
-        Step::SeekTo(position) => seek(stream.try_seek_to(position).is_ok(), position, end, model),
+        Step::SeekTo(position) => {
+            seek(stream.try_seek_to(position).is_ok(), position, length, model);
+        }
         Step::SeekToEnd(before) => {
-            let position = end - u128::from(before);
-            seek(stream.try_seek_to(position).is_ok(), position, end, model);
+            let position = length - u128::from(before);
+            seek(stream.try_seek_to(position).is_ok(), position, length, model);
         }
         Step::Seek(position) => {
-            seek(stream.try_seek(position).is_ok(), position.into(), end, model);
+            seek(stream.try_seek(position).is_ok(), position.into(), length, model);
             let back: u64 = stream.try_current_pos().expect("it came as a u64");
             assert_eq!(back, position);
         }
-        Step::Apply(length) => {
-            let data = &mut vec![0x69; length.into()][..];
+        Step::Apply(bytes) => {
+            let data = &mut vec![0x69; usize::from(bytes) % LONGEST][..];
             let is_ok = stream.try_apply((&mut *data).into()).is_ok();
-            apply(is_ok, data, end, model);
+            apply(is_ok, data, length, model);
         }
-        Step::TryApply(length) => {
-            let data = &mut vec![0x69; length.into()][..];
+        Step::TryApply(bytes) => {
+            let data = &mut vec![0x69; bytes.into()][..];
             let is_ok = stream.try_apply_keystream(data).is_ok();
-            apply(is_ok, data, end, model);
+            apply(is_ok, data, length, model);
         }
     }
 }
 
-fn seek(is_ok: bool, position: u128, end: u128, model: &mut Model) {
-    assert_eq!(is_ok, position <= end, "seek to {position}; the end is {end}");
+fn seek(is_ok: bool, position: u128, length: u128, model: &mut Model) {
+    assert_eq!(is_ok, position <= length, "seek to {position} of {length}");
     if is_ok {
         model.position = position;
     }
 }
 
-/// What came of XORing the key stream over bytes of 0x69.
-fn apply(is_ok: bool, data: &[u8], end: u128, model: &mut Model) {
-    let left = end - model.position;
+/// What came of applying the key stream to bytes of 0x69.
+fn apply(is_ok: bool, data: &[u8], length: u128, model: &mut Model) {
+    let left = length - model.position;
     let is_there = data.len() as u128 <= left;
     assert_eq!(is_ok, is_there, "{} bytes at {}; {left} are left", data.len(), model.position);
     if !is_ok {

@@ -6,11 +6,12 @@ use std::{fs, path::Path};
 use lanecrypt_reference::vectors::PlaintextStream;
 
 /// Random inputs of a target.
-const RANDOM: u64 = 300;
+const RANDOM: u64 = 500;
 
 fn run(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
-    let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let entries =
+        fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut seeds = 0;
     for entry in entries {
         let seed = fs::read(entry.expect("an entry").path()).expect("a seed can be read");
@@ -23,7 +24,7 @@ fn run(name: &str, target: fn(&[u8])) {
         }
         seeds += 1;
     }
-    assert!(seeds > 0, "{folder:?} has no seeds");
+    assert!(seeds > 0, "{} has no seeds", folder.display());
     for seed in 0..RANDOM {
         let mut input = vec![0; 16 + (seed as usize * 7) % 600];
         PlaintextStream::new(seed).fill(&mut input);

@@ -64,7 +64,7 @@ pub(crate) fn fingerprint(kernels: &Path) -> Result<String> {
         digest.update(format!("{name} {}\n", bytes.len()));
         digest.update(bytes);
     }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(digest.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
 }
 
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

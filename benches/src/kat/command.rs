@@ -48,6 +48,7 @@ LANECRYPT_EXPECT is wrong.";
 #[derive(Clone, Debug, Parser)]
 #[command(name = "kat", version, long_about = DETAILS, after_long_help = EXAMPLES)]
 #[command(after_help = "kat --help shows examples")]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Arguments {
     /// Files, or folders of which all *.txt files are read.
     #[arg(value_name = "DIR|FILE", default_value = "vectors")]

@@ -77,7 +77,7 @@ pub(super) enum Wish {
 /// The chosen backends.
 #[derive(Debug)]
 pub struct Targets {
-    targets: Vec<Target>,
+    all: Vec<Target>,
     chosen_ciphers: Vec<String>,
     known_ciphers: Vec<&'static str>,
 }
@@ -112,7 +112,7 @@ impl Targets {
             return Err(UnknownName::Platform(platform));
         }
         Ok(Self {
-            targets,
+            all: targets,
             chosen_ciphers: names.ciphers.clone(),
             known_ciphers: registry.iter().map(|cipher| cipher.name).collect(),
         })
@@ -121,12 +121,12 @@ impl Targets {
     /// The chosen backends, in the registry's order.
     #[must_use]
     pub fn all(&self) -> &[Target] {
-        &self.targets
+        &self.all
     }
 
     /// The chosen backends of the cipher with this name.
     pub(super) fn of(&self, cipher: &str) -> impl Iterator<Item = &Target> {
-        self.targets.iter().filter(move |target| target.cipher.name == cipher)
+        self.all.iter().filter(move |target| target.cipher.name == cipher)
     }
 
     pub(super) fn wish(&self, cipher: &str) -> Wish {

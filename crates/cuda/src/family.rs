@@ -1,6 +1,6 @@
 //! Kernel families: the ways to compute a cipher on a device, as values.
 
-use lanecrypt_core::{CipherDescription, ConstantTime, Unavailable};
+use lanecrypt_core::{CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
 use lanecrypt_kernels::{Kernel, Program};
 
 use crate::{Device, Engine, Error, Keys, Properties};
@@ -111,7 +111,7 @@ impl Family {
         if given != taken {
             return Err(mismatch(format!("blocks of {given} bytes where it takes {taken}")));
         }
-        let keys = (self.keys)(key);
+        let keys = on_cleared_stack(|| (self.keys)(key));
         for (name, keys) in [("encryption", &keys.encrypt), ("decryption", &keys.decrypt)] {
             if !program.keys().accepts(keys.words()) {
                 return Err(mismatch(format!(

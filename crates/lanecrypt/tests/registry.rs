@@ -11,12 +11,10 @@ use lanecrypt::{CIPHERS, Platform};
 
 /// The Rust files under a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let paths = entries.map(|entry| entry.expect("an entry can be read").path());
-    let of = |path: PathBuf| match path.is_dir() {
-        true => sources(&path),
-        false => vec![path],
-    };
+    let of = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
     paths.flat_map(of).filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
 }
 
@@ -47,7 +45,11 @@ fn every_description_is_registered() {
     let mut described = BTreeSet::new();
     for (path, text) in code() {
         for name in described_in(&text) {
-            assert!(described.insert(name.to_owned()), "{path:?}: a second cipher {name:?}");
+            assert!(
+                described.insert(name.to_owned()),
+                "{}: a second cipher {name:?}",
+                path.display()
+            );
         }
     }
     let registered: BTreeSet<_> = CIPHERS.iter().map(|cipher| cipher.name.to_owned()).collect();
