@@ -4,19 +4,24 @@
 use anyhow::{Result, ensure};
 use lanecrypt::cuda::kernels::{HEADER_WORDS, programs::PROGRAMS};
 
-const WORD_BYTES: usize = 4;
+const WORD_BYTES: i64 = 4;
 
 /// The public bytes of a module's parameter blocks: first and end of each range.
 pub(crate) fn of_module(module: &str) -> Vec<(i64, i64)> {
-    let header = (0, (HEADER_WORDS * WORD_BYTES) as i64);
-    [header].into_iter().chain(count(module).map(|start| (start, start + 4))).collect()
+    let count = count(module).map(|start| (start, start + WORD_BYTES));
+    [(0, offset(HEADER_WORDS))].into_iter().chain(count).collect()
+}
+
+/// Where a word of a parameter block starts, counted from the start of the block.
+fn offset(word: usize) -> i64 {
+    WORD_BYTES * i64::try_from(word).expect("parameter blocks are small")
 }
 
 /// Where the word that the kernels of a module count by starts; `None` where they have none.
 fn count(module: &str) -> Option<i64> {
     let is_of = |name: &str| name == module;
     let program = PROGRAMS.iter().find(|program| is_of(program.ecb_encrypt().module().name))?;
-    program.keys().count_word().map(|word| ((HEADER_WORDS + word) * WORD_BYTES) as i64)
+    program.keys().count_word().map(|word| offset(HEADER_WORDS + word))
 }
 
 /// Checks that a word which is taken for public is one: `read` has modules, and the starts of the
