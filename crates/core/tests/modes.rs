@@ -34,6 +34,29 @@ fn engine(key: [u8; 16]) -> CpuEngine<aes::Aes128> {
     CpuEngine::new(aes::Aes128::new(&key.into()))
 }
 
+/// An engine that notes the most bytes it was given at once.
+#[derive(Debug)]
+struct Largest {
+    chunk_bytes: usize,
+    seen: std::sync::atomic::AtomicUsize,
+}
+
+impl Engine for Largest {
+    fn block_bytes(&self) -> usize {
+        16
+    }
+    fn chunk_bytes(&self) -> usize {
+        self.chunk_bytes
+    }
+    fn ecb(&self, _: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.seen.fetch_max(data.len(), std::sync::atomic::Ordering::Relaxed);
+        Ok(())
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
 /// Long enough for three pieces of the stack's scratch memory and a part.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..3 * modes::STACK_CHUNK + 100)
@@ -163,6 +186,22 @@ proptest! {
         let half = start as u64;
         let short = Counter::from_block(&half.to_be_bytes()).expect("8 bytes").plus(blocks);
         prop_assert_eq!(short.value(), u128::from(half.wrapping_add(blocks as u64)));
+    }
+}
+
+/// Engines get as much at once as they like, whole blocks of it, and no more; from the stack where
+/// they like less than it has.
+#[test]
+fn pieces_are_as_large_as_the_engine_likes() {
+    let stack = modes::STACK_CHUNK;
+    let likes = [(0, stack), (1000, stack), (stack, stack), (stack + 15, stack), (9999, 9984)];
+    #[cfg(not(feature = "alloc"))]
+    let likes = likes.map(|(chunk, _)| (chunk, stack));
+    for (chunk_bytes, expected) in likes {
+        let engine = Largest { chunk_bytes, seen: 0.into() };
+        let mut data = vec![0; 20_000];
+        modes::ctr(&engine, &[0; 16], data.as_mut_slice().into()).expect("CTR");
+        assert_eq!(engine.seen.into_inner(), expected, "an engine that likes {chunk_bytes}");
     }
 }
 
