@@ -17,6 +17,8 @@
 //! }
 //! ```
 
+#[cfg(test)]
+mod bounds;
 mod buffer;
 #[cfg(feature = "compiler")]
 pub mod compiler;

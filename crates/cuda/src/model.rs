@@ -65,6 +65,10 @@ struct Memory {
     kernels: Vec<&'static str>,
     /// Allocations that were freed with something in them.
     freed_full: usize,
+    /// Kernels that ran.
+    launches: usize,
+    /// Bytes of the longest copy to the device.
+    largest_write: usize,
 }
 
 impl Memory {
@@ -90,6 +94,11 @@ impl Default for Model {
 }
 
 impl Model {
+    pub(crate) const FREE_BYTES: usize = 12_345;
+    pub(crate) const TIME: Duration = Duration::from_micros(7);
+    pub(crate) const RESOURCES: Resources =
+        Resources { registers: 40, static_shared_bytes: 1, local_bytes: 2, constant_bytes: 3 };
+
     pub(crate) fn failing(fault: Fault) -> Self {
         let properties = Properties {
             name: "model".into(),
@@ -124,6 +133,16 @@ impl Model {
     pub(crate) fn left_behind(&self) -> (usize, usize) {
         let memory = self.state.memory.lock().expect("no panic");
         (memory.allocations.len(), memory.freed_full)
+    }
+
+    /// Kernels that ran so far.
+    pub(crate) fn launches(&self) -> usize {
+        self.state.memory.lock().expect("no panic").launches
+    }
+
+    /// Bytes of the longest copy to the device so far.
+    pub(crate) fn largest_write(&self) -> usize {
+        self.state.memory.lock().expect("no panic").largest_write
     }
 
     pub(crate) fn do_while_timing(&self, meanwhile: Meanwhile) {
@@ -166,7 +185,7 @@ impl Driver for Model {
     }
 
     fn free_bytes(&self) -> Result<usize, Error> {
-        Ok(1 << 30)
+        Ok(Self::FREE_BYTES)
     }
 
     unsafe fn free(&self, address: u64) {
@@ -184,6 +203,9 @@ impl Driver for Model {
     /// A write that fails has come half-way.
     unsafe fn write(&self, address: u64, data: &[u8]) -> Result<(), Error> {
         let result = self.call("write");
+        let mut memory = self.state.memory.lock().expect("no panic");
+        memory.largest_write = memory.largest_write.max(data.len());
+        drop(memory);
         let length = if result.is_ok() { data.len() } else { data.len() / 2 };
         self.with(address..address + length as u64, |memory| {
             memory.copy_from_slice(&data[..length]);
@@ -209,7 +231,7 @@ impl Driver for Model {
     }
 
     fn resources(&self, _: LoadedKernel) -> Result<Option<Resources>, Error> {
-        self.call("resources").map(|()| None)
+        self.call("resources").map(|()| Some(Self::RESOURCES))
     }
 
     fn resident_blocks(&self, _: LoadedKernel, _: Shape) -> Result<u32, Error> {
@@ -224,7 +246,10 @@ impl Driver for Model {
     ) -> Result<(), Error> {
         self.call("launch")?;
         assert!(shape.grid > 0 && shape.threads > 0, "an empty launch is an error of CUDA's");
-        let name = self.state.memory.lock().expect("no panic").kernels[kernel.0];
+        let mut memory = self.state.memory.lock().expect("no panic");
+        memory.launches += 1;
+        let name = memory.kernels[kernel.0];
+        drop(memory);
         self.run(name, shape, parameters);
         Ok(())
     }
@@ -238,7 +263,7 @@ impl Driver for Model {
         if let Some(meanwhile) = &*self.state.meanwhile.lock().expect("no panic") {
             meanwhile();
         }
-        work().map(|()| Duration::from_micros(1))
+        work().map(|()| Self::TIME)
     }
 }
 

@@ -1,0 +1,156 @@
+//! What buffers and engines refuse, and how much they ask of a device.
+
+use cipher::KeyInit;
+use lanecrypt_core::{CpuEngine, Direction, Engine as _};
+
+use crate::{
+    Device, DeviceBuffer, Engine, Error, Operation,
+    model::{FAMILY, Model, ToyCipher},
+};
+
+const KEY: [u8; 16] = *b"a key for a toy.";
+const IV: [u8; 16] = [0x80; 16];
+
+fn engine(device: &Device) -> Engine {
+    FAMILY.engine(device, &KEY).expect("no fault")
+}
+
+/// The text of an error.
+fn refused<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
+    result.expect_err("bad input was accepted").to_string()
+}
+
+fn bytes(length: usize) -> Vec<u8> {
+    (0..length).map(|i| (i * 11 + i / 256) as u8).collect()
+}
+
+#[test]
+fn buffers_hold_what_is_written_and_nothing_outside() {
+    let device = Model::default().device();
+    let mut buffer = DeviceBuffer::from_host(&device, &bytes(100)).expect("no fault");
+    assert_eq!((buffer.len(), buffer.is_empty()), (100, false));
+    assert_eq!(format!("{buffer:?}"), "DeviceBuffer { length: 100, .. }");
+    assert!(DeviceBuffer::zeroed(&device, 0).expect("no fault").is_empty());
+
+    buffer.write(90, &[0xaa; 10]).expect("up to its end");
+    let mut found = [0; 12];
+    buffer.read(88, &mut found).expect("up to its end");
+    assert_eq!(found[..2], bytes(100)[88..90]);
+    assert_eq!(found[2..], [0xaa; 10]);
+
+    assert!(refused(buffer.write(91, &[0; 10])).contains("91..101 of a device buffer of 100"));
+    assert!(refused(buffer.read(101, &mut [])).contains("101..101"));
+    assert!(refused(buffer.read(usize::MAX, &mut [0; 2])).contains("100"));
+    assert!(buffer.slice(16..100).is_ok() && buffer.slice_mut(96..96).is_ok());
+    for range in [8..24, 0..101, 112..112] {
+        assert!(refused(buffer.slice(range.clone())).contains("multiple of 16"));
+        assert!(refused(buffer.slice_mut(range)).contains("multiple of 16"));
+    }
+    #[allow(clippy::reversed_empty_ranges, reason = "that is what is refused")]
+    let backwards = buffer.slice(32..16);
+    assert!(refused(backwards).contains("32..16"));
+}
+
+#[test]
+fn a_slice_is_its_part_of_the_buffer() {
+    let device = Model::default().device();
+    let engine = engine(&device);
+    for (start, length) in [(0, 64), (48, 64), (48, 5), (16, 21), (112, 0)] {
+        let mut expected = bytes(128);
+        let part = &mut expected[start..start + length];
+        let cpu = CpuEngine::new(ToyCipher::new(&KEY.into()));
+        cpu.ctr(&IV, part.into()).expect("the CPU does not fail");
+        let mut buffer = DeviceBuffer::from_host(&device, &bytes(128)).expect("no fault");
+        let mut slice = buffer.slice_mut(start..start + length).expect("in the buffer");
+        engine.run_in_place(Operation::Ctr(&IV), &mut slice).expect("no fault");
+        let mut found = vec![0; 128];
+        buffer.read(0, &mut found).expect("no fault");
+        assert!(found == expected, "{length} bytes from {start}");
+    }
+}
+
+#[test]
+fn buffers_of_another_device_are_refused() {
+    let (ours, theirs) = (Model::default().device(), Model::default().device());
+    let engine = engine(&ours);
+    let ecb = Operation::Ecb(Direction::Encrypt);
+    let here = DeviceBuffer::zeroed(&ours, 32).expect("no fault");
+    let mut here_too = DeviceBuffer::zeroed(&ours, 32).expect("no fault");
+    let mut there = DeviceBuffer::zeroed(&theirs, 32).expect("no fault");
+    let says = |text: String| assert!(text.contains("the engine runs on"), "{text}");
+    says(refused(engine.run_in_place(ecb, &mut there.slice_mut(0..32).expect("in it"))));
+    let input = here.slice(0..32).expect("in it");
+    says(refused(engine.run(ecb, &input, &mut there.slice_mut(0..32).expect("in it"))));
+    let input = there.slice(0..32).expect("in it");
+    says(refused(engine.run(ecb, &input, &mut here_too.slice_mut(0..32).expect("in it"))));
+    // A clone of a device is the same one.
+    let clone = ours.clone();
+    let mut there = DeviceBuffer::zeroed(&clone, 32).expect("no fault");
+    engine.run_in_place(ecb, &mut there.slice_mut(0..32).expect("in it")).expect("no fault");
+}
+
+#[test]
+fn lengths_and_counters_that_do_not_fit_are_refused() {
+    let device = Model::default().device();
+    let engine = engine(&device);
+    let mut buffer = DeviceBuffer::zeroed(&device, 64).expect("no fault");
+    let ecb = Operation::Ecb(Direction::Decrypt);
+    let mut run = |operation, length| {
+        refused(engine.run_in_place(operation, &mut buffer.slice_mut(0..length).expect("in it")))
+    };
+    assert!(run(ecb, 40).contains("ECB over 40 bytes"));
+    assert!(run(Operation::Ctr(&IV[..8]), 40).contains("CTR IV of 8 bytes"));
+    let input = DeviceBuffer::zeroed(&device, 32).expect("no fault");
+    let input = input.slice(0..32).expect("in it");
+    let text = refused(engine.run(ecb, &input, &mut buffer.slice_mut(0..64).expect("in it")));
+    assert!(text.contains("64") && text.contains("32"), "{text}");
+}
+
+#[test]
+fn host_memory_passes_in_chunks_of_the_limit() {
+    for (limit, chunk, launches) in [(64, 64, 4), (79, 64, 4), (96, 96, 3), (0, 16, 13)] {
+        let model = Model::default();
+        let engine = engine(&model.device());
+        engine.limit_chunk(limit);
+        let mut data = bytes(13 * 16);
+        engine.ecb(Direction::Encrypt, data.as_mut_slice().into()).expect("no fault");
+        assert_eq!((model.largest_write(), model.launches()), (chunk, launches), "limit {limit}");
+    }
+    // Without a limit, all of it.
+    let model = Model::default();
+    let mut data = bytes(13 * 16);
+    engine(&model.device()).ecb(Direction::Encrypt, data.as_mut_slice().into()).expect("no fault");
+    assert_eq!((model.largest_write(), model.launches()), (13 * 16, 1));
+}
+
+#[test]
+fn only_a_partial_block_costs_a_launch_of_its_own() {
+    for (length, launches) in [(64, 1), (65, 2), (5, 1), (0, 0)] {
+        let model = Model::default();
+        let device = model.device();
+        let mut buffer = DeviceBuffer::zeroed(&device, 80).expect("no fault");
+        let mut slice = buffer.slice_mut(0..length).expect("in it");
+        engine(&device).run_in_place(Operation::Ctr(&IV), &mut slice).expect("no fault");
+        assert_eq!(model.launches(), launches, "{length} bytes");
+    }
+}
+
+#[test]
+fn the_device_is_asked_and_its_answers_are_passed_on() {
+    let device = Model::default().device();
+    assert_eq!(format!("{device:?}"), "Device { name: \"model\", .. }");
+    assert_eq!(device.free_bytes().expect("no fault"), Model::FREE_BYTES);
+    let engine = engine(&device);
+    let kernel = engine.program().ctr();
+    assert_eq!(engine.resources(kernel).expect("no fault"), Some(Model::RESOURCES));
+    let (input, mut output) = (
+        DeviceBuffer::zeroed(&device, 32).expect("no fault"),
+        DeviceBuffer::zeroed(&device, 32).expect("no fault"),
+    );
+    let (whole, mut target) =
+        (input.slice(0..32).expect("in it"), output.slice_mut(0..32).expect("in it"));
+    let time = engine.time(Operation::Ctr(&IV), &whole, &mut target).expect("no fault");
+    assert_eq!(time, Model::TIME);
+    let text = format!("{engine:?}");
+    assert!(text.contains("model") && text.contains("aes_table"), "{text}");
+}
