@@ -151,6 +151,7 @@ fn the_device_is_asked_and_its_answers_are_passed_on() {
         (input.slice(0..32).expect("in it"), output.slice_mut(0..32).expect("in it"));
     let time = engine.time(Operation::Ctr(&IV), &whole, &mut target).expect("no fault");
     assert_eq!(time, Model::TIME);
+    assert!(engine.chunk_bytes() >= 1 << 20, "modes hand it pieces that are worth a launch");
     let text = format!("{engine:?}");
     assert!(text.contains("model") && text.contains("aes_table"), "{text}");
 }

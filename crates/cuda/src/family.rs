@@ -172,7 +172,7 @@ macro_rules! backends {
 /// static TABLE: Family = Family::new(
 ///     &CIPHER, "look-ups", ConstantTime::Yes, &[&programs::HIGHT_TABLE], |_| unreachable!());
 /// const ROWS: &[Backend] = &lanecrypt_cuda::backends!("table" => TABLE);
-/// assert_eq!(ROWS[0].id, "cuda-table");
+/// assert_eq!((ROWS[0].id, ROWS[0].summary, ROWS[0].lanes), ("cuda-table", "look-ups", 4096));
 /// ```
 #[cfg(not(feature = "host-kernels"))]
 #[macro_export]

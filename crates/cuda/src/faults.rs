@@ -211,7 +211,8 @@ fn the_key_stream_is_launched_as_it_was_checked() {
     // With the limit lifted there are more threads than blocks in the output.
     let mut slice = output.slice_mut(0..16 * threads).expect("in the buffer");
     let error = engine.time_keystream(&IV, 1 << 20, &mut slice).expect_err("too short");
-    assert!(error.to_string().contains("1024"), "{error}");
+    let needed = (16 * 2 * 256).to_string(); // two thread blocks of as many threads as it can have
+    assert!(error.to_string().contains("1024") && error.to_string().contains(&needed), "{error}");
     assert!(engine.time_keystream(&IV, 0, &mut slice).is_ok(), "no block, no thread");
 }
 
@@ -229,6 +230,14 @@ fn a_program_that_fits_is_chosen() {
     assert_eq!(chosen(4352, &mut properties), Ok("aes_table_shared_ecb_encrypt"));
     let reason = chosen(4351, &mut properties).expect_err("nothing fits").to_string();
     assert!(reason.contains("4351") && reason.contains("4352") && reason.contains("model"));
+
+    let here = || Ok(Model::default().device());
+    assert_eq!(model::FAMILY.available(here), Ok(()));
+    let reason = model::TOO_LARGE.available(here).expect_err("nothing fits").to_string();
+    assert!(reason.contains("65536") && reason.contains(&all.to_string()), "{reason}");
+    let nowhere = || Err(Error::NoSuchDevice { given: 3, count: 1 });
+    let reason = model::FAMILY.available(nowhere).expect_err("no device").to_string();
+    assert!(reason.contains("there is no CUDA device 3"), "{reason}");
 }
 
 #[test]

@@ -321,6 +321,15 @@ pub(crate) static FAMILY: Family = Family::new(
     toy_keys::<64, 60, 10>,
 );
 
+/// With nothing that fits the model.
+pub(crate) static TOO_LARGE: Family = Family::new(
+    &TOY,
+    "toy cipher",
+    ConstantTime::Yes,
+    &[&programs::AES_CONFLICT_FREE_4],
+    toy_keys::<64, 60, 10>,
+);
+
 /// Launched as Camellia's kernels are, which have a key stream by itself.
 pub(crate) static WITH_KEYSTREAM: Family = Family::new(
     &TOY,
