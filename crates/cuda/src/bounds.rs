@@ -1,11 +1,11 @@
 //! What buffers and engines refuse, and how much they ask of a device.
 
-use cipher::KeyInit;
+use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use lanecrypt_core::{CpuEngine, Direction, Engine as _};
 
 use crate::{
-    Device, DeviceBuffer, Engine, Error, Operation,
-    model::{FAMILY, Model, ToyCipher},
+    Device, DeviceBuffer, Engine, Error, OnDevice, Operation,
+    model::{FAMILY, Fault, Model, ToyCipher},
 };
 
 const KEY: [u8; 16] = *b"a key for a toy.";
@@ -133,6 +133,21 @@ fn only_a_partial_block_costs_a_launch_of_its_own() {
         engine(&device).run_in_place(Operation::Ctr(&IV), &mut slice).expect("no fault");
         assert_eq!(model.launches(), launches, "{length} bytes");
     }
+}
+
+#[test]
+fn single_blocks_run_on_the_cpu() {
+    let model = Model::failing(Fault::From(0));
+    let ours = OnDevice::<ToyCipher>::new(&model.device(), &KEY.into()).expect("no driver call");
+    let theirs = ToyCipher::new(&KEY.into());
+    let mut block = [0x3c; 16].into();
+    let mut expected = block;
+    ours.encrypt_block(&mut block);
+    theirs.encrypt_block(&mut expected);
+    assert_eq!(block, expected);
+    ours.decrypt_block(&mut block);
+    assert_eq!(block, [0x3c; 16]);
+    assert_eq!((ours.fallbacks(), model.launches()), (0, 0));
 }
 
 #[test]
