@@ -1,73 +1,29 @@
 //! Every public name and trait of the `des` crate, used in the same text on theirs and on ours: what
-//! is missing does not compile, and what differs is seen.
+//! is missing does not compile, and what differs is seen, sizes among it.
 
+#[macro_use]
 #[path = "../../core/tests/drop_in/mod.rs"]
 mod drop_in;
 
-/// Uses the whole interface of `$library`; the results are to be compared.
+/// All types of `$library`.
 macro_rules! interface {
-    ($module:ident, $library:ident $(, $clears:path)?) => {
-        mod $module {
-            use $library::{
-                Des, TdesEde2, TdesEde3, TdesEee2, TdesEee3, WeakKeyError, weak_key_test,
-                cipher::{
-                    BlockCipherDecBackend, BlockCipherDecrypt, BlockCipherEncBackend,
-                    BlockCipherEncrypt, KeySizeUser, ParBlocksSizeUser, consts,
-                },
-            };
-
-            use crate::drop_in::{Common, as_backend, decrypted, encrypted, keyed};
-
-            /// Texts, and blocks by every trait.
-            fn shown<C, Size>() -> (Vec<String>, Vec<Vec<u8>>)
-            where
-                C: Common + KeySizeUser<KeySize = Size> $(+ $clears)? + 'static,
-                C: BlockCipherEncrypt + BlockCipherDecrypt,
-                C: ParBlocksSizeUser + BlockCipherEncBackend + BlockCipherDecBackend,
-            {
-                let cipher = keyed::<C>();
-                let mut blocks = as_backend(&cipher).to_vec();
-                blocks.extend([encrypted(&cipher), decrypted(&cipher)]);
-                (crate::drop_in::texts::<C>(), blocks)
-            }
-
-            pub(crate) fn all() -> Vec<(Vec<String>, Vec<Vec<u8>>)> {
-                vec![
-                    shown::<Des, consts::U8>(),
-                    shown::<TdesEde2, consts::U16>(),
-                    shown::<TdesEde3, consts::U24>(),
-                    shown::<TdesEee2, consts::U16>(),
-                    shown::<TdesEee3, consts::U24>(),
-                ]
-            }
-
-            /// The verdicts on a strong and a weak key.
-            pub(crate) fn verdicts() -> [Result<(), String>; 2] {
-                fn text<E: Copy + Eq + std::error::Error + 'static>(error: E) -> String {
-                    format!("{error:?}")
-                }
-                [[0x13; 8], [1; 8]].map(|key| {
-                    let verdict: Result<(), WeakKeyError> = weak_key_test(&key);
-                    verdict.map_err(text)
-                })
-            }
-
-            pub(crate) const SIZES: [usize; 5] = [
-                size_of::<Des>(),
-                size_of::<TdesEde2>(),
-                size_of::<TdesEde3>(),
-                size_of::<TdesEee2>(),
-                size_of::<TdesEee3>(),
-            ];
-        }
+    ($module:ident, $library:ident, $clears:tt) => {
+        backend_types!(
+            $module, $library, $clears,
+            Des: U8,
+            TdesEde2: U16,
+            TdesEde3: U24,
+            TdesEee2: U16,
+            TdesEee3: U24,
+        );
     };
 }
-interface!(theirs, des);
-interface!(ours, lanecrypt_des, crate::drop_in::Clears);
+interface!(theirs, des, []);
+interface!(ours, lanecrypt_des, [crate::drop_in::Clears]);
 
 /// But for the Debug text of `TdesEde3`, which theirs calls `TdesEee3` by mistake.
 #[test]
-fn types_show_and_compute_the_same() {
+fn types_are_theirs() {
     let mut expected = theirs::all();
     for text in &mut expected[2].0[2..] {
         assert_eq!(text, "TdesEee3 { ... }");
@@ -76,12 +32,20 @@ fn types_show_and_compute_the_same() {
     assert_eq!(ours::all(), expected);
 }
 
-#[test]
-fn weak_keys_are_theirs() {
-    assert_eq!(ours::verdicts(), theirs::verdicts());
+/// The verdicts of a library on a strong and a weak key.
+macro_rules! verdicts {
+    ($library:ident) => {
+        [[0x13; 8], [1; 8]].map(|key| {
+            fn text<E: Copy + Eq + std::error::Error + 'static>(error: E) -> String {
+                format!("{error:?}")
+            }
+            let verdict: Result<(), $library::WeakKeyError> = $library::weak_key_test(&key);
+            verdict.map_err(text)
+        })
+    };
 }
 
 #[test]
-fn sizes_are_theirs() {
-    assert_eq!(ours::SIZES, theirs::SIZES);
+fn weak_keys_are_theirs() {
+    assert_eq!(verdicts!(lanecrypt_des), verdicts!(des));
 }

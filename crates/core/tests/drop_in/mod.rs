@@ -93,3 +93,39 @@ where
     let shown = |blocks: &ParBlocks<C>| blocks[0].to_vec();
     [one.to_vec(), other.to_vec(), shown(&batch), shown(&back), shown(&tail), shown(&end)]
 }
+
+/// A module that uses types of `$library`, each with its key size, by every trait that a type which
+/// is a backend itself has. `[..]` holds a trait that is asked of them beside, or nothing.
+#[allow(unused_macros, reason = "the types of `aes` are no backends")]
+macro_rules! backend_types {
+    ($module:ident, $library:ident, [$($clears:path)?], $($cipher:ty: $size:ident),* $(,)?) => {
+        mod $module {
+            use $library::{
+                cipher::{
+                    BlockCipherDecBackend, BlockCipherDecrypt, BlockCipherEncBackend,
+                    BlockCipherEncrypt, KeySizeUser, ParBlocksSizeUser, consts,
+                },
+                *,
+            };
+
+            use crate::drop_in::{Common, as_backend, decrypted, encrypted, keyed, texts};
+
+            /// Texts, blocks by every trait, and bytes of the type.
+            fn shown<C, Size>() -> (Vec<String>, Vec<Vec<u8>>, usize)
+            where
+                C: Common + KeySizeUser<KeySize = Size> $(+ $clears)? + 'static,
+                C: BlockCipherEncrypt + BlockCipherDecrypt,
+                C: ParBlocksSizeUser + BlockCipherEncBackend + BlockCipherDecBackend,
+            {
+                let cipher = keyed::<C>();
+                let mut blocks = as_backend(&cipher).to_vec();
+                blocks.extend([encrypted(&cipher), decrypted(&cipher)]);
+                (texts::<C>(), blocks, size_of::<C>())
+            }
+
+            pub(crate) fn all() -> Vec<(Vec<String>, Vec<Vec<u8>>, usize)> {
+                vec![$(shown::<$cipher, consts::$size>()),*]
+            }
+        }
+    };
+}
