@@ -148,6 +148,7 @@ fn single_blocks_run_on_the_cpu() {
     ours.decrypt_block(&mut block);
     assert_eq!(block, [0x3c; 16]);
     assert_eq!((ours.fallbacks(), model.launches()), (0, 0));
+    assert_eq!(format!("{ours:?}"), "Toy on model { .. }");
 }
 
 #[test]

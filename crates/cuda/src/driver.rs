@@ -1,6 +1,6 @@
 //! What the layer asks of a device: implemented by the CUDA driver and by the host build.
 
-use std::{fmt::Debug, time::Duration};
+use std::{fmt::Debug, ptr::NonNull, time::Duration};
 
 use lanecrypt_kernels::Kernel;
 
@@ -68,6 +68,16 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// # Safety
     /// As [`clear`](Self::clear).
     unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error>;
+
+    /// Host memory, all zeros, that copies to and from this device pass fastest; `bytes` is not 0.
+    fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error>;
+
+    /// Returns host memory.
+    ///
+    /// # Safety
+    /// `memory` is from [`allocate_host`](Self::allocate_host) of this driver, with as many bytes,
+    /// and not used again.
+    unsafe fn free_host(&self, memory: NonNull<u8>, bytes: usize);
 
     /// Loads a kernel, its module with it if this is the first one of it, and allows it its
     /// dynamic shared memory.

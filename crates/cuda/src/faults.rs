@@ -95,6 +95,22 @@ fn bulk_methods_fall_back_without_running_anything_twice() {
     });
 }
 
+#[test]
+fn try_run_reports_instead() {
+    for direction in Direction::BOTH {
+        let mut expected = plaintext();
+        cpu().ecb(direction, expected.as_mut_slice().into()).expect("whole blocks");
+        at_every_call("try_run", &expected, |model| {
+            let cipher = on_device(model)?;
+            let mut data = plaintext();
+            let (blocks, _) = Array::slice_as_chunks_mut(&mut data);
+            cipher.try_run(direction, blocks.into())?;
+            assert_eq!(cipher.fallbacks(), 0);
+            Ok(data)
+        });
+    }
+}
+
 /// What an engine makes of the plaintext, in place and between buffers.
 fn reports(
     name: &str,

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     ffi::CString,
+    ptr::NonNull,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -205,6 +206,32 @@ impl Driver for Gpu {
         // SAFETY: the caller vouches for the range.
         let copied = unsafe { result::memcpy_dtoh_sync(data, address) };
         doing(copied, || format!("copying {length} bytes from the device"))
+    }
+
+    fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error> {
+        self.bind()?;
+        let pinning = || format!("pinning {bytes} bytes of host memory");
+        // SAFETY: any size may be asked for. Without flags it is ordinary memory to read.
+        let memory = doing(unsafe { result::malloc_host(bytes, 0) }, pinning)?;
+        let memory = NonNull::new(memory.cast::<u8>()).ok_or_else(|| Error::Driver {
+            doing: pinning(),
+            name: "cuMemHostAlloc".into(),
+            reason: "it returned no memory".into(),
+        })?;
+        // SAFETY: the allocation has so many bytes, and nothing else refers to them yet.
+        unsafe { memory.write_bytes(0, bytes) };
+        Ok(memory)
+    }
+
+    unsafe fn free_host(&self, memory: NonNull<u8>, _bytes: usize) {
+        let result = self.bind().and_then(|()| {
+            // SAFETY: the caller hands over an allocation of `malloc_host`.
+            let freed = unsafe { result::free_host(memory.as_ptr().cast()) };
+            doing(freed, || "freeing pinned host memory".into())
+        });
+        if let Err(error) = result {
+            log::warn!("{error}");
+        }
     }
 
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {

@@ -4,6 +4,7 @@ use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
     collections::HashMap,
     ffi::c_void,
+    ptr::NonNull,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -51,6 +52,13 @@ fn layout(bytes: usize) -> Result<Layout, Error> {
         doing: format!("allocating {bytes} bytes"),
         reason: error.to_string(),
     })
+}
+
+fn out_of_memory(bytes: usize) -> Error {
+    Error::HostKernels {
+        doing: format!("allocating {bytes} bytes"),
+        reason: "out of memory".into(),
+    }
 }
 
 impl Host {
@@ -103,10 +111,7 @@ impl Driver for Host {
         // SAFETY: buffers ask for one byte at least.
         let pointer = unsafe { alloc_zeroed(layout) };
         if pointer.is_null() {
-            return Err(Error::HostKernels {
-                doing: format!("allocating {bytes} bytes"),
-                reason: "out of memory".into(),
-            });
+            return Err(out_of_memory(bytes));
         }
         let address = pointer.expose_provenance() as u64;
         self.allocations.lock().unwrap_or_else(PoisonError::into_inner).insert(address, layout);
@@ -146,6 +151,18 @@ impl Driver for Host {
         // SAFETY: the caller vouches for the range; `data` is borrowed and so lies elsewhere.
         unsafe { pointer.copy_to_nonoverlapping(data.as_mut_ptr(), data.len()) };
         Ok(())
+    }
+
+    fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error> {
+        // SAFETY: the size is not 0.
+        NonNull::new(unsafe { alloc_zeroed(layout(bytes)?) }).ok_or_else(|| out_of_memory(bytes))
+    }
+
+    unsafe fn free_host(&self, memory: NonNull<u8>, bytes: usize) {
+        if let Ok(layout) = layout(bytes) {
+            // SAFETY: the memory is from `allocate_host`, with this layout, and not used again.
+            unsafe { dealloc(memory.as_ptr(), layout) };
+        }
     }
 
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {

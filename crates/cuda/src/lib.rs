@@ -37,6 +37,7 @@ mod launch;
 mod model;
 mod on_device;
 mod parameters;
+mod pinned;
 mod staging;
 pub mod variables;
 

@@ -5,6 +5,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     ops::Range,
+    ptr::NonNull,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -65,6 +66,8 @@ struct Memory {
     kernels: Vec<&'static str>,
     /// Allocations that were freed with something in them.
     freed_full: usize,
+    /// Allocations of host memory.
+    pinned: usize,
     /// Kernels that ran.
     launches: usize,
     /// Bytes of the longest copy to the device.
@@ -132,7 +135,7 @@ impl Model {
     /// Allocations that are not freed, and those that were freed without having been cleared.
     pub(crate) fn left_behind(&self) -> (usize, usize) {
         let memory = self.state.memory.lock().expect("no panic");
-        (memory.allocations.len(), memory.freed_full)
+        (memory.allocations.len() + memory.pinned, memory.freed_full)
     }
 
     /// Kernels that ran so far.
@@ -221,6 +224,22 @@ impl Driver for Model {
             data[..length].copy_from_slice(memory);
         });
         result
+    }
+
+    fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error> {
+        self.call("allocate host memory")?;
+        let memory = Box::leak(vec![0; bytes].into_boxed_slice());
+        self.state.memory.lock().expect("no panic").pinned += 1;
+        Ok(NonNull::from(memory).cast())
+    }
+
+    unsafe fn free_host(&self, memory: NonNull<u8>, bytes: usize) {
+        let memory = NonNull::slice_from_raw_parts(memory, bytes);
+        // SAFETY: the memory is what `allocate_host` took out of a box, and not used again.
+        let bytes = unsafe { Box::from_raw(memory.as_ptr()) };
+        let mut memory = self.state.memory.lock().expect("no panic");
+        memory.pinned -= 1;
+        memory.freed_full += usize::from(bytes.iter().any(|&byte| byte != 0));
     }
 
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {

@@ -3,13 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cipher::InOutBuf;
-use zeroize::Zeroizing;
 
-use crate::{Device, DeviceBuffer, DeviceSlice, Error};
+use crate::{Device, DeviceBuffer, DeviceSlice, Error, pinned::PinnedBuffer};
 
 /// Bytes of host data that are on the device at once, where nobody sets another number.
 const CHUNK_BYTES: usize = 256 << 20;
-/// Bytes that results pass on their way over their own input; a size that stays in the CPU's cache.
+/// Bytes that results pass at once on their way over their own input: they stay in the CPU's cache.
 const BOUNCE_BYTES: usize = if cfg!(test) { 64 } else { 1 << 20 };
 /// What chunks are multiples of: every cipher's block.
 const LARGEST_BLOCK: usize = 16;
@@ -48,7 +47,7 @@ pub(crate) struct Chunk {
 #[derive(Default)]
 pub(crate) struct Staging {
     buffer: Option<DeviceBuffer>,
-    bounce: Zeroizing<Vec<u8>>,
+    bounce: Option<PinnedBuffer>,
 }
 
 impl Staging {
@@ -87,7 +86,7 @@ impl Staging {
     fn read_back(
         buffer: &DeviceBuffer,
         mut part: InOutBuf<'_, '_, u8>,
-        bounce: &mut Zeroizing<Vec<u8>>,
+        bounce: &mut Option<PinnedBuffer>,
         done: &mut usize,
     ) -> Result<(), Error> {
         let is_in_place = std::ptr::eq(part.get_in(), part.get_out());
@@ -96,12 +95,13 @@ impl Staging {
             *done += part.len();
             return Ok(());
         }
-        if bounce.is_empty() {
-            bounce.resize(BOUNCE_BYTES, 0);
-        }
+        let bounce = match bounce {
+            Some(bounce) => bounce,
+            none => none.insert(PinnedBuffer::zeroed(buffer.device(), BOUNCE_BYTES)?),
+        };
         let mut start = 0;
         for piece in part.get_out().chunks_mut(BOUNCE_BYTES) {
-            let bounced = &mut bounce[..piece.len()];
+            let bounced = &mut bounce.bytes()[..piece.len()];
             buffer.read(start, bounced)?;
             piece.copy_from_slice(bounced);
             start += piece.len();
