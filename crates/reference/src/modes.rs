@@ -24,20 +24,6 @@ pub trait BlockCipher {
     fn decrypt_block(&self, block: &mut [u8]);
 }
 
-impl<C: BlockCipher + ?Sized> BlockCipher for &C {
-    fn block_bytes(&self) -> usize {
-        (**self).block_bytes()
-    }
-
-    fn encrypt_block(&self, block: &mut [u8]) {
-        (**self).encrypt_block(block);
-    }
-
-    fn decrypt_block(&self, block: &mut [u8]) {
-        (**self).decrypt_block(block);
-    }
-}
-
 /// Why a mode refuses its input. All lengths are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]

@@ -119,6 +119,16 @@ fn xts_masks_by_hand() {
     (expected[14], expected[15]) = (0x80, 0x80);
     (expected[16], expected[31]) = (0x87, 0x87);
     assert_eq!(data, expected);
+
+    // alpha^127 + 1: what comes round meets a bit that is there, 0x87 + 0x02.
+    tweak[0] = 1;
+    let mut data = [0; 32];
+    xts_encrypt(&rotation, &Identity, &tweak, &mut data).unwrap();
+    let (first, second) = ([0x01, 0x80], 0x85);
+    let mut expected = [0; 32];
+    (expected[0], expected[14], expected[15]) = (first[0], first[1], first[0] ^ first[1]);
+    (expected[16], expected[31]) = (second, second);
+    assert_eq!(data, expected);
 }
 
 #[test]
@@ -246,6 +256,17 @@ fn monte_carlo_cbc_by_hand() {
 }
 
 #[test]
+fn a_chain_ends_as_the_line_says_in_both_blocks() {
+    let mut line = chain("ecb", Direction::Encrypt, 1);
+    (line.output, line.previous) = (vec![1, 2], vec![3, 4]);
+    let ends = |output: [u8; 2], previous: [u8; 2]| {
+        ChainEnd { output: output.into(), previous: previous.into() }.matches(&line)
+    };
+    assert!(ends([1, 2], [3, 4]));
+    assert!(!ends([1, 2], [3, 5]) && !ends([0, 2], [3, 4]) && !ends([3, 4], [1, 2]));
+}
+
+#[test]
 fn monte_carlo_refuses_what_has_no_chain() {
     let refuse = |line: &MonteCarlo| monte_carlo(line, |_| panic!("an operation ran")).unwrap_err();
     let other = chain("ctr", Direction::Encrypt, 1);
@@ -254,6 +275,8 @@ fn monte_carlo_refuses_what_has_no_chain() {
     let mut line = chain("cbc", Direction::Encrypt, 1);
     line.iv = None;
     assert_eq!(refuse(&line), MonteCarloError::InitializationVector { given: 0, accepted: 2 });
+    line.iv = Some(vec![0; 3]);
+    assert_eq!(refuse(&line), MonteCarloError::InitializationVector { given: 3, accepted: 2 });
     let error = monte_carlo_with(&line, &toy(16)).unwrap_err();
     assert_eq!(error, MonteCarloError::InputLength { given: 2, accepted: 16 });
 }
