@@ -132,6 +132,7 @@ fn only_a_partial_block_costs_a_launch_of_its_own() {
         let mut slice = buffer.slice_mut(0..length).expect("in it");
         engine(&device).run_in_place(Operation::Ctr(&IV), &mut slice).expect("no fault");
         assert_eq!(model.launches(), launches, "{length} bytes");
+        assert_eq!(model.loads(), usize::from(length > 0), "{length} bytes");
     }
 }
 

@@ -168,6 +168,9 @@ impl Engine {
         };
         self.check_device(&output.as_slice())?;
         let counter = self.counter(Operation::Ctr(counter))?;
+        if blocks == 0 {
+            return Ok(Some(Duration::ZERO));
+        }
         // Shaped once: what is checked here is what is launched.
         let launch = Launch::new(&self.device, kernel, blocks, &self.thread_limit)?;
         let needed = launch.threads() * self.program.block_bytes();
@@ -289,6 +292,9 @@ impl Engine {
         blocks: u64,
         counter: Option<Counter>,
     ) -> Result<(), Error> {
+        if blocks == 0 {
+            return Ok(()); // nothing to load a kernel for
+        }
         let launch = Launch::new(&self.device, kernel, blocks, &self.thread_limit)?;
         self.start(launch, keys, input, output, blocks, counter)
     }
@@ -302,9 +308,6 @@ impl Engine {
         blocks: u64,
         counter: Option<Counter>,
     ) -> Result<(), Error> {
-        if blocks == 0 {
-            return Ok(());
-        }
         let parameters = keys.parameters(input, output, blocks, counter.map_or(0, Counter::value));
         // SAFETY: the kernel is of this engine's program, for which `Family::engine` checked the
         // keys, so that the block is as long as the kernel's (checked when it was loaded) and its

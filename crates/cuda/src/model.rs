@@ -138,6 +138,11 @@ impl Model {
         (memory.allocations.len() + memory.pinned, memory.freed_full)
     }
 
+    /// Kernels that were loaded so far.
+    pub(crate) fn loads(&self) -> usize {
+        self.state.memory.lock().expect("no panic").kernels.len()
+    }
+
     /// Kernels that ran so far.
     pub(crate) fn launches(&self) -> usize {
         self.state.memory.lock().expect("no panic").launches
