@@ -31,8 +31,41 @@ pub trait Word:
     /// Their number as a type, which RustCrypto's traits want.
     type Lanes: ArraySize;
 
+    /// Whether [`lut3`](Self::lut3) is one instruction, so that circuits of it are the shorter ones.
+    const TERNARY: bool;
+
     /// The same bit in every lane.
     fn splat(bit: bool) -> Self;
+
+    /// A function of three bits, lane by lane: bit `4a + 2b + c` of `TABLE`, as `vpternlog` and
+    /// `lop3` have it.
+    ///
+    /// Words without such an instruction compute it from gates, for tests of circuits.
+    #[must_use]
+    #[inline(always)]
+    fn lut3<const TABLE: i32>(a: Self, b: Self, c: Self) -> Self {
+        // The upper half is the function where `a` is set; a half is chosen by `b` and `c`.
+        let half = |table: i32| match table & 0xf {
+            0b0000 => a & !a,
+            0b0001 => !(b | c),
+            0b0010 => !b & c,
+            0b0011 => !b,
+            0b0100 => b & !c,
+            0b0101 => !c,
+            0b0110 => b ^ c,
+            0b0111 => !(b & c),
+            0b1000 => b & c,
+            0b1001 => !(b ^ c),
+            0b1010 => c,
+            0b1011 => !b | c,
+            0b1100 => b,
+            0b1101 => b | !c,
+            0b1110 => b | c,
+            _ => a | !a,
+        };
+        let (set, clear) = (half(TABLE >> 4), half(TABLE));
+        clear ^ (a & (set ^ clear))
+    }
 
     /// The bits of `bytes` in order, least significant first. For the transposes.
     ///
@@ -61,6 +94,7 @@ macro_rules! word {
         impl Word for $word {
             const LANES: usize = <$word>::BITS as usize;
             type Lanes = $lanes;
+            const TERNARY: bool = false;
 
             #[inline(always)]
             fn splat(bit: bool) -> Self {
@@ -91,3 +125,22 @@ macro_rules! word {
     )*};
 }
 word!(u32, U32; u64, U64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every table on every input, a lane an input.
+    #[test]
+    fn look_ups_are_their_tables() {
+        macro_rules! check {
+            ($($high:literal)*) => {$( check!(row $high; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15); )*};
+            (row $high:literal; $($low:literal)*) => {$({
+                const TABLE: i32 = 16 * $high + $low;
+                let result = u32::lut3::<TABLE>(0xf0, 0xcc, 0xaa);
+                assert_eq!(result & 0xff, TABLE as u32, "table {TABLE:#04x}");
+            })*};
+        }
+        check!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    }
+}
