@@ -1,5 +1,10 @@
 //! The word that sliced ciphers are generic over.
 
+#![allow(
+    clippy::inline_always,
+    reason = "an operation of an instruction or a few, met a thousand times a batch"
+)]
+
 use core::fmt::Debug;
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
