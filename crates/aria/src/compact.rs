@@ -15,7 +15,7 @@ use lanecrypt_slicing::{byte_planes, unslice_bytes};
 
 use crate::{
     diffusion::{Words, bytes, diffuse_words, words},
-    schedule::{BothKeys, Bytes, KeyLength, Layer, RoundKeys, Steps},
+    schedule::{self, Block, KeyLength, Layer, RoundKeys, Steps},
     sliced::circuit,
 };
 
@@ -30,9 +30,9 @@ struct Circuits<const N: usize>;
 
 impl<const N: usize> Steps for Circuits<N> {
     type State = [Words; N];
-    type Key = Bytes;
+    type Key = Block;
 
-    fn add(state: &mut [Words; N], key: &Bytes) {
+    fn add(&self, state: &mut [Words; N], key: &Block) {
         let key = words(key);
         for block in state {
             for (word, key) in block.iter_mut().zip(key) {
@@ -41,7 +41,7 @@ impl<const N: usize> Steps for Circuits<N> {
         }
     }
 
-    fn substitute(state: &mut [Words; N], layer: Layer) {
+    fn substitute(&self, state: &mut [Words; N], layer: Layer) {
         let mut squares = [0; 2 * BLOCKS];
         let squares = &mut squares[..2 * N];
         let halves = state.as_flattened().as_chunks::<2>().0;
@@ -55,8 +55,8 @@ impl<const N: usize> Steps for Circuits<N> {
         }
     }
 
-    fn substitute_and_diffuse(state: &mut [Words; N], layer: Layer) {
-        Self::substitute(state, layer);
+    fn substitute_and_diffuse(&self, state: &mut [Words; N], layer: Layer) {
+        self.substitute(state, layer);
         for block in state {
             *block = diffuse_words(*block);
         }
@@ -81,7 +81,7 @@ fn substitute_lanes(planes: [u64; 8], layer: Layer) -> [u64; 8] {
 }
 
 /// Runs up to [`BLOCKS`] blocks under the round keys of a direction.
-pub(crate) fn run<K: KeyLength>(keys: &RoundKeys<K, Bytes>, blocks: &mut [Bytes]) {
+pub(crate) fn run(keys: &[Block], blocks: &mut [Block]) {
     match blocks {
         [] => {}
         [block] => *block = run_all(keys, [*block])[0],
@@ -94,20 +94,17 @@ pub(crate) fn run<K: KeyLength>(keys: &RoundKeys<K, Bytes>, blocks: &mut [Bytes]
     }
 }
 
-fn run_all<K: KeyLength, const N: usize>(
-    keys: &RoundKeys<K, Bytes>,
-    blocks: [Bytes; N],
-) -> [Bytes; N] {
+fn run_all<const N: usize>(keys: &[Block], blocks: [Block; N]) -> [Block; N] {
     let mut state = blocks.map(|block| words(&block));
-    keys.run::<Circuits<N>>(&mut state);
+    schedule::run(&Circuits::<N>, keys, &mut state);
     state.map(bytes)
 }
 
 /// The round keys of the constant-time implementations.
-pub(crate) fn expand<K: KeyLength>(key: &Array<u8, K::Size>) -> BothKeys<K, Bytes> {
-    BothKeys::expand(key, |state, layer| {
+pub(crate) fn expand<K: KeyLength>(key: &Array<u8, K::Size>) -> RoundKeys<K> {
+    RoundKeys::expand(key, |state, layer| {
         let mut state = [words(&state)];
-        Circuits::substitute_and_diffuse(&mut state, layer);
+        Circuits.substitute_and_diffuse(&mut state, layer);
         bytes(state[0])
     })
 }

@@ -2,18 +2,18 @@
 
 use lanecrypt_slicing::Word;
 
-use crate::schedule::Bytes;
+use crate::schedule::Block;
 
 /// The four groups of a block, the first byte of each the least significant.
 pub(crate) type Words = [u32; 4];
 
-pub(crate) fn words(block: &Bytes) -> Words {
+pub(crate) fn words(block: &Block) -> Words {
     let groups = block.as_chunks::<4>().0;
     core::array::from_fn(|i| u32::from_le_bytes(groups[i]))
 }
 
 /// The inverse of [`words`].
-pub(crate) fn bytes(words: Words) -> Bytes {
+pub(crate) fn bytes(words: Words) -> Block {
     let mut bytes = [0; 16];
     for (group, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
         *group = word.to_le_bytes();
@@ -109,7 +109,7 @@ mod tests {
     fn both_forms_are_the_same_map() {
         for bit in 0..16 {
             let planes: [u32; 16] = core::array::from_fn(|i| u32::from(i == bit));
-            let block: Bytes = core::array::from_fn(|i| u8::from(i == bit));
+            let block: Block = core::array::from_fn(|i| u8::from(i == bit));
             let sums = diffuse(planes).map(|plane| plane as u8);
             assert_eq!(sums, bytes(diffuse_words(words(&block))), "byte {bit}");
             assert_eq!(sums.iter().sum::<u8>(), 7, "every byte goes to seven");

@@ -33,6 +33,7 @@ mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod diffusion;
+mod maps;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
@@ -43,22 +44,24 @@ mod table32;
 #[cfg(feature = "alloc")]
 pub use backends::ARIA;
 pub use cipher;
-pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use lanecrypt_core::{Cipher, Ctr, Engine};
+pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
 pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
-pub use sliced::{Bitslice, BroadcastKeys};
+pub use schedule::RoundKeys;
+pub use sliced::{Bits, Bytes, OnEveryCpu};
 pub use table32::Table32;
 
 /// ARIA with so many round keys, the way the `aria` crate writes it: 13, 15 or 17. Generic code has
 /// to say that there is such a one, by `where KeySize<ROUND_KEYS>: KeyLength`.
-pub type Aria<const ROUND_KEYS: usize> = Cipher<Bitslice<u64, KeySize<ROUND_KEYS>>>;
+pub type Aria<const ROUND_KEYS: usize> = Cipher<Fastest<OnEveryCpu<KeySize<ROUND_KEYS>>>>;
 
 /// ARIA-128: 16-byte key, 12 rounds.
-pub type Aria128 = Cipher<Bitslice<u64, Key128>>;
+pub type Aria128 = Cipher<Fastest<OnEveryCpu<Key128>>>;
 /// ARIA-192: 24-byte key, 14 rounds.
-pub type Aria192 = Cipher<Bitslice<u64, Key192>>;
+pub type Aria192 = Cipher<Fastest<OnEveryCpu<Key192>>>;
 /// ARIA-256: 32-byte key, 16 rounds.
-pub type Aria256 = Cipher<Bitslice<u64, Key256>>;
+pub type Aria256 = Cipher<Fastest<OnEveryCpu<Key256>>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -8,16 +8,20 @@ use cipher::{
     consts::{U13, U15, U16, U17, U24, U32},
     typenum::Unsigned,
 };
-use lanecrypt_core::Direction;
+use lanecrypt_core::{Clear, Direction, Secret};
+use lanecrypt_slicing::Schedule;
 
-use crate::diffusion::{bytes, diffuse_words, words};
+use crate::{
+    compact,
+    diffusion::{bytes, diffuse_words, words},
+};
 
 /// A block's bytes: as text, or as a round key.
-pub(crate) type Bytes = [u8; 16];
+pub(crate) type Block = [u8; 16];
 
 /// An ARIA key size, as a type.
 pub trait KeyLength: Clone + Copy + fmt::Debug + Send + Sync + 'static {
-    /// Bytes of the key.
+    /// Block of the key.
     type Size: ArraySize;
     /// Round keys: one more than rounds.
     type RoundKeys: ArraySize;
@@ -61,57 +65,36 @@ pub(crate) trait Steps {
     /// The state of every block.
     type State;
     /// A round key.
-    type Key: RoundKey;
+    type Key;
     /// Adds a round key.
-    fn add(state: &mut Self::State, key: &Self::Key);
+    fn add(&self, state: &mut Self::State, key: &Self::Key);
     /// A substitution layer.
-    fn substitute(state: &mut Self::State, layer: Layer);
+    fn substitute(&self, state: &mut Self::State, layer: Layer);
     /// A substitution layer and the diffusion layer A.
-    fn substitute_and_diffuse(state: &mut Self::State, layer: Layer);
+    fn substitute_and_diffuse(&self, state: &mut Self::State, layer: Layer);
 }
 
-/// A round key in some form, by default zeros.
-pub(crate) trait RoundKey: Clone + Default {}
-
-impl RoundKey for Bytes {}
-
-/// The round keys of one direction, in the order in which it adds them. Cleared when dropped.
-#[derive(Clone)]
-pub(crate) struct RoundKeys<K: KeyLength, T: RoundKey> {
-    keys: Array<T, K::RoundKeys>,
+// ANCHOR: run
+/// Encrypts, or decrypts if these are the round keys of decryption.
+#[allow(clippy::inline_always, reason = "the steps are the whole of a cipher")]
+#[inline(always)]
+pub(crate) fn run<S: Steps>(steps: &S, keys: &[S::Key], state: &mut S::State) {
+    let [pairs @ .., last_odd, last_even, last] = keys else {
+        return;
+    };
+    for [odd, even] in pairs.as_chunks::<2>().0 {
+        steps.add(state, odd);
+        steps.substitute_and_diffuse(state, Layer::One);
+        steps.add(state, even);
+        steps.substitute_and_diffuse(state, Layer::Two);
+    }
+    steps.add(state, last_odd);
+    steps.substitute_and_diffuse(state, Layer::One);
+    steps.add(state, last_even);
+    steps.substitute(state, Layer::Two);
+    steps.add(state, last);
 }
-
-impl<K: KeyLength, T: RoundKey> RoundKeys<K, T> {
-    /// Rounds, the last one without diffusion.
-    const ROUNDS: usize = K::RoundKeys::USIZE - 1;
-
-    // ANCHOR: run
-    /// Encrypts, or decrypts if these are the round keys of decryption.
-    #[allow(clippy::inline_always, reason = "the steps are the whole of a cipher")]
-    #[inline(always)]
-    pub(crate) fn run<S: Steps<Key = T>>(&self, state: &mut S::State) {
-        let mut layers = [Layer::One, Layer::Two].into_iter().cycle();
-        for (key, layer) in self.keys[..Self::ROUNDS - 1].iter().zip(&mut layers) {
-            S::add(state, key);
-            S::substitute_and_diffuse(state, layer);
-        }
-        S::add(state, &self.keys[Self::ROUNDS - 1]);
-        S::substitute(state, Layer::Two);
-        S::add(state, &self.keys[Self::ROUNDS]);
-    }
-    // ANCHOR_END: run
-
-    /// The round keys in the order in which they are added.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn used(&self) -> &[T] {
-        &self.keys
-    }
-
-    /// Another form of every round key.
-    pub(crate) fn map<U: RoundKey>(&self, form: impl Fn(&T) -> U) -> RoundKeys<K, U> {
-        RoundKeys { keys: Array::from_fn(|i| form(&self.keys[i])) }
-    }
-}
+// ANCHOR_END: run
 
 /// The constants C1 to C3: digits of the inverse of pi.
 const CONSTANTS: [u128; 3] = [
@@ -123,30 +106,73 @@ const CONSTANTS: [u128; 3] = [
 /// Places to the right by which ek1 to ek4, ek5 to ek8 and so on rotate the word after theirs.
 const ROTATIONS: [u32; 5] = [19, 31, 128 - 61, 128 - 31, 128 - 19];
 
-impl<K: KeyLength> RoundKeys<K, Bytes> {
-    /// The round keys of encryption.
-    fn expand(key: &Array<u8, K::Size>, round: impl Fn(Bytes, Layer) -> Bytes) -> Self {
+/// Something for every round key of a direction, in the order in which they are added.
+pub(crate) type PerRound<K, T> = Secret<Array<T, <K as KeyLength>::RoundKeys>>;
+
+/// The round keys of both directions.
+#[derive(Clone)]
+pub struct RoundKeys<K: KeyLength> {
+    encrypt: PerRound<K, Block>,
+    decrypt: PerRound<K, Block>,
+}
+
+impl<K: KeyLength> RoundKeys<K> {
+    /// The round keys of a key. `round` is a substitution layer and A of the implementation's own:
+    /// a table is fast, the circuit is constant-time.
+    pub(crate) fn expand(
+        key: &Array<u8, K::Size>,
+        round: impl Fn(Block, Layer) -> Block,
+    ) -> Self {
         let words = source_words(key, round);
-        let round_key = |i: usize| {
+        let encrypt = Secret::new(Array::from_fn(|i| {
             let rotated: u128 = words[(i + 1) % 4].rotate_right(ROTATIONS[i / 4]);
             (words[i % 4] ^ rotated).to_be_bytes()
-        };
-        Self { keys: Array::from_fn(round_key) }
+        }));
+        // Backwards, all but the first and the last through A.
+        let mut decrypt: PerRound<K, Block> = encrypt.clone();
+        decrypt.reverse();
+        let last = decrypt.len() - 1;
+        for key in &mut decrypt[1..last] {
+            *key = bytes(diffuse_words(self::words(key)));
+        }
+        Self { encrypt, decrypt }
     }
 
-    /// The round keys of decryption: backwards, all but the first and the last through A.
-    fn inverse(&self) -> Self {
-        let mut inverse = self.clone();
-        inverse.keys.reverse();
-        for key in &mut inverse.keys[1..Self::ROUNDS] {
-            *key = bytes(diffuse_words(words(key)));
+    /// The round keys of a direction.
+    pub(crate) fn of(&self, direction: Direction) -> &PerRound<K, Block> {
+        match direction {
+            Direction::Encrypt => &self.encrypt,
+            Direction::Decrypt => &self.decrypt,
         }
-        inverse
+    }
+}
+
+/// Another form of the round keys of a direction.
+#[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+#[inline(always)]
+pub(crate) fn map<K: KeyLength, T: Clear + Default>(
+    keys: &PerRound<K, Block>,
+    form: impl Fn(&Block) -> T,
+) -> PerRound<K, T> {
+    let mut mapped = Secret::new(Array::default());
+    for (mapped, key) in mapped.iter_mut().zip(keys.iter()) {
+        *mapped = form(key);
+    }
+    mapped
+}
+
+impl<K: KeyLength> Schedule for RoundKeys<K> {
+    type BlockSize = U16;
+    type KeySize = K::Size;
+    const NAME: &'static str = K::NAME;
+
+    fn new(key: &Array<u8, K::Size>) -> Self {
+        compact::expand(key)
     }
 }
 
 /// W0 to W3 of the key schedule.
-fn source_words(key: &[u8], round: impl Fn(Bytes, Layer) -> Bytes) -> [u128; 4] {
+fn source_words(key: &[u8], round: impl Fn(Block, Layer) -> Block) -> [u128; 4] {
     let mut bytes = [0; 32];
     bytes[..key.len()].copy_from_slice(key);
     let [left, right] = [0, 16].map(|at| {
@@ -164,43 +190,11 @@ fn source_words(key: &[u8], round: impl Fn(Bytes, Layer) -> Bytes) -> [u128; 4] 
     [left, first, second, third]
 }
 
-/// The round keys of both directions.
-#[derive(Clone)]
-pub(crate) struct BothKeys<K: KeyLength, T: RoundKey> {
-    encrypt: RoundKeys<K, T>,
-    decrypt: RoundKeys<K, T>,
-}
-
-impl<K: KeyLength> BothKeys<K, Bytes> {
-    /// The round keys of a key. `round` is a substitution layer and A of the
-    /// implementation's own: a table is fast, the circuit is constant-time.
-    pub(crate) fn expand(key: &Array<u8, K::Size>, round: impl Fn(Bytes, Layer) -> Bytes) -> Self {
-        let encrypt = RoundKeys::expand(key, round);
-        let decrypt = encrypt.inverse();
-        Self { encrypt, decrypt }
-    }
-}
-
-impl<K: KeyLength, T: RoundKey> BothKeys<K, T> {
-    /// Another form of every round key.
-    pub(crate) fn map<U: RoundKey>(&self, form: impl Fn(&T) -> U) -> BothKeys<K, U> {
-        BothKeys { encrypt: self.encrypt.map(&form), decrypt: self.decrypt.map(&form) }
-    }
-
-    /// The round keys of a direction.
-    pub(crate) fn of(&self, direction: Direction) -> &RoundKeys<K, T> {
-        match direction {
-            Direction::Encrypt => &self.encrypt,
-            Direction::Decrypt => &self.decrypt,
-        }
-    }
-}
-
 #[cfg(feature = "zeroize")]
-impl<K: KeyLength, T: RoundKey> Drop for RoundKeys<K, T> {
-    fn drop(&mut self) {
-        self.keys.fill(T::default());
-        // Keeps the writes above from being optimised away: the keys are used afterwards.
-        core::hint::black_box(&mut self.keys);
+impl<K: KeyLength> zeroize::ZeroizeOnDrop for RoundKeys<K> {}
+
+impl<K: KeyLength> fmt::Debug for RoundKeys<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RoundKeys").finish_non_exhaustive()
     }
 }

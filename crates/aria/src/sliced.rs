@@ -1,86 +1,91 @@
-//! Bit-sliced ARIA, generic over the word: a block a lane, 32 at a time on `u32`, 64 on `u64`.
+//! ARIA sliced by bits and by bytes, a block a lane, on every instruction set.
 //!
-//! A word holds the same bit of every block. The substitution layers are four
-//! passes each of four circuits, the diffusion layer is XORs, and nothing is ever shifted.
+//! By bits, the S-boxes are circuits; by bytes they are inversion between affine maps, for which
+//! there are instructions. The diffusion layer is additions, and nothing is ever shifted.
 //! Constant-time: no branch and no address depends on key or data.
+
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
 
 use core::marker::PhantomData;
 
-use cipher::{Array, typenum::Unsigned};
-use lanecrypt_core::{Block, Direction, Implementation};
-use lanecrypt_slicing::{Word, slice, unslice};
-
-use crate::{
-    compact,
-    diffusion::diffuse,
-    sbox,
-    schedule::{BothKeys, Bytes, KeyLength, Layer, RoundKey, RoundKeys, Steps},
+use cipher::consts::U64;
+use lanecrypt_core::Direction;
+use lanecrypt_slicing::{
+    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, Word, spread,
 };
 
-/// A byte of every lane, bit by bit.
-type Byte<W> = [W; 8];
-/// The sixteen bytes of every lane, in the order of [`position`].
-type State<W> = [Byte<W>; 16];
+use crate::{
+    diffusion::diffuse,
+    maps::{AFTER_S1, AFTER_S2, BEFORE_S1_INVERSE, BEFORE_S2_INVERSE},
+    sbox,
+    schedule::{self, KeyLength, Layer, PerRound, RoundKeys, Steps},
+};
 
-/// Where byte `i` is in a state: those that go through the same S-box are neighbours.
-///
-/// ```text
-/// g1 g0 | s1 s0        byte s of group g, in a block
-/// s1 s0 | g1 g0        its position
-/// ```
-const fn position(i: usize) -> usize {
-    4 * (i % 4) + i / 4
-}
+/// ARIA sliced by bits.
+#[derive(Debug)]
+pub struct Bits<K>(PhantomData<K>);
+
+/// ARIA sliced by bytes.
+#[derive(Debug)]
+pub struct Bytes<K>(PhantomData<K>);
 
 // ANCHOR: steps
-/// The steps on planes.
-struct Planes<W>(PhantomData<W>);
+/// The steps on planes: byte `i` in words `8i` to `8i + 7`, lowest bit first.
+struct OnBits<I>(I);
 
-impl<W: Word> Steps for Planes<W> {
-    type State = State<W>;
-    type Key = BroadcastKey<W>;
+impl<I: BitLanes> Steps for OnBits<I> {
+    type State = BitState<I::Word, 128>;
+    type Key = [[u32; 8]; 16];
 
-    fn add(state: &mut State<W>, key: &BroadcastKey<W>) {
-        for (word, key) in state.as_flattened_mut().iter_mut().zip(key.0.as_flattened()) {
-            *word ^= *key;
+    #[inline(always)]
+    fn add(&self, state: &mut Self::State, key: &Self::Key) {
+        for (word, mask) in state.0.iter_mut().zip(key.as_flattened()) {
+            *word ^= self.0.splat(*mask);
         }
     }
 
-    fn substitute(state: &mut State<W>, layer: Layer) {
-        let (forward, inverse) = state.split_at_mut(8);
-        let (forward, inverse) = match layer {
-            Layer::One => (forward, inverse),
-            Layer::Two => (inverse, forward),
-        };
-        let (first, second) = forward.split_at_mut(4);
-        apply::<0, W>(first);
-        apply::<1, W>(second);
-        let (first, second) = inverse.split_at_mut(4);
-        apply::<2, W>(first);
-        apply::<3, W>(second);
+    #[inline(always)]
+    fn substitute(&self, state: &mut Self::State, layer: Layer) {
+        for group in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<4>().0 {
+            let [a, b, c, d] = in_order(group, layer);
+            *a = circuit::<0, _>(*a);
+            *b = circuit::<1, _>(*b);
+            *c = circuit::<2, _>(*c);
+            *d = circuit::<3, _>(*d);
+        }
     }
 
-    fn substitute_and_diffuse(state: &mut State<W>, layer: Layer) {
-        Self::substitute(state, layer);
-        diffuse_rows(state);
+    #[inline(always)]
+    fn substitute_and_diffuse(&self, state: &mut Self::State, layer: Layer) {
+        self.substitute(state, layer);
+        for bit in 0..8 {
+            let mut row = [state.0[0]; 16];
+            for (i, word) in row.iter_mut().enumerate() {
+                *word = state.0[8 * i + bit];
+            }
+            for (i, sum) in diffuse(row).into_iter().enumerate() {
+                state.0[8 * i + bit] = sum;
+            }
+        }
     }
 }
+// ANCHOR_END: steps
 
-/// Puts some bytes through a circuit.
-///
-/// Compilers make vectors of the same bit of two bytes, as long as this loop is on its own: inside a
-/// round they unroll it.
-#[inline(never)]
-fn apply<const SBOX: usize, W: Word>(bytes: &mut [Byte<W>]) {
-    for byte in bytes {
-        *byte = circuit::<SBOX, W>(*byte);
+/// The bytes of a group that go through S1, S2 and their inverses, in this order.
+#[inline(always)]
+fn in_order<T>([a, b, c, d]: &mut [T; 4], layer: Layer) -> [&mut T; 4] {
+    match layer {
+        Layer::One => [a, b, c, d],
+        Layer::Two => [c, d, a, b],
     }
 }
 
 /// The circuit of an S-box, 0 to 3 in the order of SL1.
-#[allow(clippy::inline_always, reason = "see `apply`")]
 #[inline(always)]
-pub(crate) fn circuit<const SBOX: usize, W: Word>(byte: Byte<W>) -> Byte<W> {
+pub(crate) fn circuit<const SBOX: usize, W: Word>(byte: [W; 8]) -> [W; 8] {
     match SBOX {
         0 => sbox::sbox1(byte),
         1 => sbox::sbox2(byte),
@@ -89,113 +94,104 @@ pub(crate) fn circuit<const SBOX: usize, W: Word>(byte: Byte<W>) -> Byte<W> {
     }
 }
 
-/// The diffusion layer, a bit of every byte after the other.
-#[allow(clippy::needless_range_loop, reason = "columns of rows")]
-#[inline(never)]
-fn diffuse_rows<W: Word>(state: &mut State<W>) {
-    for bit in 0..8 {
-        let sums = diffuse(core::array::from_fn(|i| state[position(i)][bit]));
-        for i in 0..16 {
-            state[position(i)][bit] = sums[i];
+/// The steps on rows of bytes.
+struct OnBytes<I>(I);
+
+impl<I: ByteLanes<Bytes: FieldBytes>> Steps for OnBytes<I> {
+    type State = ByteState<I::Bytes, 16>;
+    type Key = [u32; 16];
+
+    #[inline(always)]
+    fn add(&self, state: &mut Self::State, key: &Self::Key) {
+        for (byte, four) in state.0.iter_mut().zip(key) {
+            *byte ^= self.0.splat(*four);
         }
     }
-}
-// ANCHOR_END: steps
 
-/// Every bit of a round key as a word full of it.
-#[derive(Clone)]
-struct BroadcastKey<W>(State<W>);
-
-impl<W: Word> BroadcastKey<W> {
-    fn new(key: &Bytes) -> Self {
-        let broadcast = |byte: u8| core::array::from_fn(|bit| W::splat(byte >> bit & 1 == 1));
-        Self(core::array::from_fn(|i| broadcast(key[position(i)]))) // position is its own inverse
-    }
-}
-
-impl<W: Word> Default for BroadcastKey<W> {
-    fn default() -> Self {
-        Self([[W::splat(false); 8]; 16])
-    }
-}
-
-impl<W: Word> RoundKey for BroadcastKey<W> {}
-
-/// The round keys of both directions as a batch wants them.
-pub struct BroadcastKeys<W: Word, K: KeyLength> {
-    keys: BothKeys<K, BroadcastKey<W>>,
-}
-
-impl<W: Word, K: KeyLength> core::fmt::Debug for BroadcastKeys<W, K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("BroadcastKeys").finish_non_exhaustive()
-    }
-}
-
-/// Runs a block a lane.
-fn run<W: Word, K: KeyLength>(keys: &RoundKeys<K, BroadcastKey<W>>, bytes: &mut [u8]) {
-    let mut planes = [[W::splat(false); 8]; 16];
-    slice(bytes, planes.as_flattened_mut());
-    let mut state = core::array::from_fn(|i| planes[position(i)]);
-    keys.run::<Planes<W>>(&mut state);
-    planes = core::array::from_fn(|i| state[position(i)]);
-    unslice(planes.as_flattened_mut(), bytes);
-}
-
-/// Bit-sliced ARIA on words of type `W`. Constant-time, key schedule included.
-#[derive(Clone)]
-pub struct Bitslice<W, K: KeyLength> {
-    keys: BothKeys<K, Bytes>,
-    word: PhantomData<W>,
-}
-
-impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
-    type BlockSize = cipher::consts::U16;
-    type KeySize = K::Size;
-    type Lanes = W::Lanes;
-    type BatchKeys = BroadcastKeys<W, K>;
-
-    const NAME: &'static str = K::NAME;
-
-    fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: compact::expand(key), word: PhantomData }
-    }
-
-    fn batch_keys(&self) -> BroadcastKeys<W, K> {
-        BroadcastKeys { keys: self.keys.map(BroadcastKey::new) }
-    }
-
-    fn batch(
-        &self,
-        keys: &BroadcastKeys<W, K>,
-        direction: Direction,
-        blocks: &mut Array<Block<Self>, W::Lanes>,
-    ) {
-        debug_assert_eq!(W::Lanes::USIZE, W::LANES, "a block a lane");
-        run(keys.keys.of(direction), Array::slice_as_flattened_mut(blocks));
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        let keys = self.keys.of(direction);
-        if blocks.len() <= compact::BLOCKS {
-            compact::run(keys, Array::slice_as_flattened_mut(blocks).as_chunks_mut().0);
-            return;
+    #[inline(always)]
+    fn substitute(&self, state: &mut Self::State, layer: Layer) {
+        const IDENTITY: u64 = lanecrypt_slicing::matrix::IDENTITY;
+        for group in state.0.as_chunks_mut::<4>().0 {
+            let [a, b, c, d] = in_order(group, layer);
+            *a = a.inverse_affine::<{ AFTER_S1.0 }, { AFTER_S1.1 }>();
+            *b = b.inverse_affine::<{ AFTER_S2.0 }, { AFTER_S2.1 }>();
+            *c = c.affine::<{ BEFORE_S1_INVERSE.0 }, { BEFORE_S1_INVERSE.1 }>();
+            *c = c.inverse_affine::<IDENTITY, 0>();
+            *d = d.affine::<{ BEFORE_S2_INVERSE.0 }, { BEFORE_S2_INVERSE.1 }>();
+            *d = d.inverse_affine::<IDENTITY, 0>();
         }
-        let keys = keys.map(BroadcastKey::<W>::new);
-        for few in blocks.chunks_mut(W::LANES) {
-            let mut padded = Array::<Block<Self>, W::Lanes>::default();
-            padded[..few.len()].copy_from_slice(few);
-            run(&keys, Array::slice_as_flattened_mut(&mut padded));
-            few.copy_from_slice(&padded[..few.len()]);
+    }
+
+    #[inline(always)]
+    fn substitute_and_diffuse(&self, state: &mut Self::State, layer: Layer) {
+        self.substitute(state, layer);
+        state.0 = diffuse(state.0);
+    }
+}
+
+impl<K: KeyLength> Form for Bits<K> {
+    type Schedule = RoundKeys<K>;
+    type Keys = PerRound<K, [[u32; 8]; 16]>;
+
+    #[inline(always)]
+    fn keys(schedule: &RoundKeys<K>, direction: Direction) -> Self::Keys {
+        schedule::map::<K, _>(schedule.of(direction), |key| {
+            let mut masks = [[0; 8]; 16];
+            for (masks, byte) in masks.iter_mut().zip(key) {
+                for (bit, mask) in masks.iter_mut().enumerate() {
+                    *mask = u32::from(byte >> bit & 1).wrapping_neg();
+                }
+            }
+            masks
+        })
+    }
+}
+
+impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
+    type State = BitState<I::Word, 128>;
+
+    #[inline(always)]
+    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        for state in states {
+            schedule::run(&OnBits(isa), keys, state);
         }
     }
 }
 
-impl<W, K: KeyLength> core::fmt::Debug for Bitslice<W, K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Bitslice").finish_non_exhaustive()
+impl<K: KeyLength> Form for Bytes<K> {
+    type Schedule = RoundKeys<K>;
+    type Keys = PerRound<K, [u32; 16]>;
+
+    #[inline(always)]
+    fn keys(schedule: &RoundKeys<K>, direction: Direction) -> Self::Keys {
+        schedule::map::<K, _>(schedule.of(direction), |key| {
+            let mut fours = [0; 16];
+            for (four, byte) in fours.iter_mut().zip(key) {
+                *four = spread(*byte);
+            }
+            fours
+        })
     }
 }
 
-#[cfg(feature = "zeroize")]
-impl<W, K: KeyLength> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}
+impl<K: KeyLength, I: ByteLanes<Bytes: FieldBytes>> Rounds<I> for Bytes<K> {
+    type State = ByteState<I::Bytes, 16>;
+
+    #[inline(always)]
+    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        for state in states {
+            schedule::run(&OnBytes(isa), keys, state);
+        }
+    }
+}
+
+/// ARIA on whatever CPU there is.
+#[derive(Debug)]
+pub struct OnEveryCpu<K>(PhantomData<K>);
+
+impl<K: KeyLength> Choices for OnEveryCpu<K> {
+    type Schedule = RoundKeys<K>;
+    type Lanes = U64;
+    type Fast = Bytes<K>;
+    type Plain = Bits<K>;
+}

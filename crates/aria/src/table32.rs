@@ -6,13 +6,13 @@
 //! in them and the same sum again. The tables have an S-box output in the three bytes to which `M`
 //! adds it, so a group takes four look-ups. Not constant-time: addresses depend on key and data.
 
-use cipher::{Array, consts::U1};
-use lanecrypt_core::{Block, Direction, Implementation};
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::sbox::{AES, AES_INVERSE, ARIA_S2, ARIA_S2_INVERSE};
 
 use crate::{
     diffusion::{Words, bytes, diffuse_after_groups, words},
-    schedule::{BothKeys, KeyLength, Layer, RoundKey, Steps},
+    schedule::{self, KeyLength, Layer, PerRound, RoundKeys, Steps},
 };
 
 /// The S-boxes of SL1 in their order; SL2 begins with the third.
@@ -31,8 +31,6 @@ static SM: [[u32; 256]; 4] = {
     tables
 };
 
-impl RoundKey for Words {}
-
 /// The steps on words.
 struct LookUps;
 
@@ -40,13 +38,13 @@ impl Steps for LookUps {
     type State = Words;
     type Key = Words;
 
-    fn add(state: &mut Words, key: &Words) {
+    fn add(&self, state: &mut Words, key: &Words) {
         for (word, key) in state.iter_mut().zip(key) {
             *word ^= key;
         }
     }
 
-    fn substitute(state: &mut Words, layer: Layer) {
+    fn substitute(&self, state: &mut Words, layer: Layer) {
         for word in state {
             let bytes = word.rotate_left(turn(layer)).to_le_bytes();
             let image = core::array::from_fn(|i| SBOXES[i][usize::from(bytes[i])]);
@@ -55,7 +53,7 @@ impl Steps for LookUps {
     }
 
     // ANCHOR: round
-    fn substitute_and_diffuse(state: &mut Words, layer: Layer) {
+    fn substitute_and_diffuse(&self, state: &mut Words, layer: Layer) {
         let sums = state.map(|word| {
             let [a, b, c, d] = word.rotate_left(turn(layer)).to_le_bytes().map(usize::from);
             (SM[0][a] ^ SM[1][b] ^ SM[2][c] ^ SM[3][d]).rotate_left(turn(layer))
@@ -76,38 +74,34 @@ fn turn(layer: Layer) -> u32 {
 /// ARIA by tables. Not constant-time.
 #[derive(Clone)]
 pub struct Table32<K: KeyLength> {
-    keys: BothKeys<K, Words>,
+    encrypt: PerRound<K, Words>,
+    decrypt: PerRound<K, Words>,
 }
 
-impl<K: KeyLength> Implementation for Table32<K> {
-    type BlockSize = cipher::consts::U16;
+impl<K: KeyLength> OneBlock for Table32<K> {
+    type BlockSize = U16;
     type KeySize = K::Size;
-    type Lanes = U1;
-    type BatchKeys = ();
-
     const NAME: &'static str = K::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        let keys = BothKeys::expand(key, |state, layer| {
+        let keys = RoundKeys::<K>::expand(key, |state, layer| {
             let mut state = words(&state);
-            LookUps::substitute_and_diffuse(&mut state, layer);
+            LookUps.substitute_and_diffuse(&mut state, layer);
             bytes(state)
         });
-        Self { keys: keys.map(words) }
+        let form = |direction| schedule::map::<K, Words>(keys.of(direction), words);
+        Self { encrypt: form(Direction::Encrypt), decrypt: form(Direction::Decrypt) }
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            let mut state = words(&block.0);
-            self.keys.of(direction).run::<LookUps>(&mut state);
-            block.0 = bytes(state);
-        }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        let mut state = words(&block.0);
+        let keys = match direction {
+            Direction::Encrypt => &self.encrypt,
+            Direction::Decrypt => &self.decrypt,
+        };
+        schedule::run(&LookUps, keys, &mut state);
+        block.0 = bytes(state);
     }
 }
 

@@ -1,15 +1,18 @@
 //! From one way of computing a cipher to a type with RustCrypto's traits.
 
-use core::{cell::OnceCell, fmt};
+use core::{any::Any, cell::OnceCell, fmt};
 
 use cipher::{
     AlgorithmName, Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
     BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut,
     InOutBuf, Key, KeyInit, KeySizeUser, ParBlocks, ParBlocksSizeUser, array::ArraySize,
-    typenum::Unsigned,
+    consts::U1, typenum::Unsigned,
 };
 
-use crate::{Direction, on_cleared_stack};
+use crate::{
+    ConstantTime, Counter, Direction, Engine, Error, Mode, Unavailable, bulk, engine::whole_blocks,
+    modes::wiped, on_cleared_stack,
+};
 
 /// A block of implementation `I`.
 pub type Block<I> = Array<u8, <I as Implementation>::BlockSize>;
@@ -17,45 +20,172 @@ pub type Block<I> = Array<u8, <I as Implementation>::BlockSize>;
 // ANCHOR: implementation
 /// One way to compute one cipher with one key size.
 ///
-/// It says how to key itself, how to run a full batch of [`Lanes`](Self::Lanes) blocks and how to
-/// run a few blocks without the price of a batch; [`Cipher`] does the rest. An implementation
-/// clears its keys when dropped (feature `zeroize`).
+/// It says what the CPU must have for it, how to key itself, how to run many blocks, and how to run
+/// a few without the price of a batch; [`Cipher`] does the rest. An implementation clears its keys
+/// when dropped (feature `zeroize`).
 pub trait Implementation: Clone + Send + Sync {
     /// Bytes of a block.
-    type BlockSize: ArraySize;
+    type BlockSize: ArraySize<ArrayType<u8>: Copy>;
     /// Bytes of a key.
     type KeySize: ArraySize;
-    /// Blocks of a full batch.
+    /// Blocks of a full batch: what RustCrypto's modes hand over at once.
     type Lanes: ArraySize;
-    /// Round keys in the form that a batch wants, made once a call when the first batch comes.
+    /// Proof that this CPU has the instructions it needs: `()` where it needs none.
+    type Token: Copy + Send + Sync;
+    /// Round keys of one direction in the form that batches want, made once a call.
     type BatchKeys;
 
     /// The algorithm's name as RustCrypto spells it, `"Aes128"`.
     const NAME: &'static str;
+    /// Its constant-time claim, key schedule included.
+    const CONSTANT_TIME: ConstantTime;
+
+    /// The token, if this CPU has the instructions.
+    ///
+    /// # Errors
+    /// The instructions that it lacks.
+    fn detect() -> Result<Self::Token, Unavailable>;
+
+    /// Keys the cipher.
+    fn new(token: Self::Token, key: &Array<u8, Self::KeySize>) -> Self;
+
+    /// The round keys of a direction, for batches.
+    fn batch_keys(&self, direction: Direction) -> Self::BatchKeys;
+
+    /// Runs any number of blocks in the direction of the keys; fastest for multiples of
+    /// [`Lanes`](Self::Lanes).
+    fn batches(&self, keys: &Self::BatchKeys, blocks: InOutBuf<'_, '_, Block<Self>>);
+
+    /// Runs fewer blocks than a batch.
+    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
+
+    /// XORs the CTR key stream that starts with `counter` over any number of blocks, under batch
+    /// keys of encryption.
+    fn ctr(&self, keys: &Self::BatchKeys, counter: Counter, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        bulk::ctr(self, keys, counter, blocks);
+    }
+
+    /// CBC decryption of any number of blocks, under batch keys of decryption; `previous` is the
+    /// block of ciphertext before them, and becomes the last of them.
+    fn cbc_decrypt(
+        &self,
+        keys: &Self::BatchKeys,
+        previous: &mut Block<Self>,
+        blocks: InOutBuf<'_, '_, Block<Self>>,
+    ) {
+        bulk::cbc_decrypt(self, keys, previous, blocks);
+    }
+
+    /// XTS of any number of blocks in the direction of the keys; `mask` is that of the first, and
+    /// becomes the one after the last.
+    fn xts(
+        &self,
+        keys: &Self::BatchKeys,
+        mask: &mut [u8; 16],
+        blocks: InOutBuf<'_, '_, Block<Self>>,
+    ) {
+        bulk::xts(self, keys, mask, blocks);
+    }
+}
+// ANCHOR_END: implementation
+
+/// A token that every CPU has.
+pub trait Everywhere: Copy {
+    /// The token.
+    fn get() -> Self;
+}
+
+impl Everywhere for () {
+    fn get() -> Self {}
+}
+
+/// One way to compute one cipher a block at a time: references, and tables.
+///
+/// It is an [`Implementation`] of one lane.
+pub trait OneBlock: Clone + Send + Sync {
+    /// Bytes of a block.
+    type BlockSize: ArraySize<ArrayType<u8>: Copy>;
+    /// Bytes of a key.
+    type KeySize: ArraySize;
+
+    /// The algorithm's name as RustCrypto spells it.
+    const NAME: &'static str;
+    /// Its constant-time claim, key schedule included.
+    const CONSTANT_TIME: ConstantTime;
 
     /// Keys the cipher.
     fn new(key: &Array<u8, Self::KeySize>) -> Self;
 
-    /// The round keys for batches.
-    fn batch_keys(&self) -> Self::BatchKeys;
-
-    /// Runs a full batch in place.
-    fn batch(
-        &self,
-        keys: &Self::BatchKeys,
-        direction: Direction,
-        blocks: &mut Array<Block<Self>, Self::Lanes>,
-    );
-
-    /// Runs fewer blocks than a batch, in place.
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]);
+    /// Runs a block in place.
+    fn run(&self, direction: Direction, block: &mut Array<u8, Self::BlockSize>);
 }
-// ANCHOR_END: implementation
+
+impl<O: OneBlock> Implementation for O {
+    type BlockSize = O::BlockSize;
+    type KeySize = O::KeySize;
+    type Lanes = U1;
+    type Token = ();
+    type BatchKeys = Direction;
+
+    const NAME: &'static str = O::NAME;
+    const CONSTANT_TIME: ConstantTime = O::CONSTANT_TIME;
+
+    fn detect() -> Result<(), Unavailable> {
+        Ok(())
+    }
+
+    fn new((): (), key: &Array<u8, Self::KeySize>) -> Self {
+        O::new(key)
+    }
+
+    fn batch_keys(&self, direction: Direction) -> Direction {
+        direction
+    }
+
+    fn batches(&self, direction: &Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        for mut block in blocks {
+            let mut copy = block.clone_in();
+            self.run(*direction, &mut copy);
+            *block.get_out() = copy;
+        }
+    }
+
+    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        self.batches(&direction, blocks);
+    }
+}
 
 /// A keyed block cipher with RustCrypto's traits, computed by `I`.
 #[derive(Clone)]
 pub struct Cipher<I: Implementation> {
     implementation: I,
+}
+
+impl<I: Implementation> Cipher<I> {
+    /// Keys the cipher on a CPU that has its instructions.
+    pub fn with_token(token: I::Token, key: &Key<Self>) -> Self {
+        on_cleared_stack(|| Self { implementation: I::new(token, key) })
+    }
+
+    /// The implementation.
+    pub fn implementation(&self) -> &I {
+        &self.implementation
+    }
+
+    /// Runs any number of blocks.
+    fn run(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
+        if blocks.len() < I::Lanes::USIZE {
+            self.implementation.few(direction, blocks);
+        } else {
+            self.implementation.batches(&self.implementation.batch_keys(direction), blocks);
+        }
+    }
+}
+
+impl<I: Implementation> From<I> for Cipher<I> {
+    fn from(implementation: I) -> Self {
+        Self { implementation }
+    }
 }
 
 impl<I: Implementation> KeySizeUser for Cipher<I> {
@@ -70,9 +200,9 @@ impl<I: Implementation> ParBlocksSizeUser for Cipher<I> {
     type ParBlocksSize = I::Lanes;
 }
 
-impl<I: Implementation> KeyInit for Cipher<I> {
+impl<I: Implementation<Token: Everywhere>> KeyInit for Cipher<I> {
     fn new(key: &Key<Self>) -> Self {
-        on_cleared_stack(|| Self { implementation: I::new(key) })
+        Self::with_token(Everywhere::get(), key)
     }
 }
 
@@ -91,86 +221,162 @@ impl<I: Implementation> AlgorithmName for Cipher<I> {
 #[cfg(feature = "zeroize")]
 impl<I: Implementation + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Cipher<I> {}
 
+impl<I: Implementation + 'static> Engine for Cipher<I> {
+    fn block_bytes(&self) -> usize {
+        I::BlockSize::USIZE
+    }
+
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        whole_blocks(Mode::Ecb, data.len(), self.block_bytes())?;
+        let (blocks, _no_tail) = data.into_chunks();
+        self.run(direction, blocks);
+        Ok(())
+    }
+
+    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let first = Counter::of_engine(self, counter)?;
+        let (blocks, mut tail) = data.into_chunks();
+        let whole = blocks.len();
+        if whole > 0 {
+            let keys = self.implementation.batch_keys(Direction::Encrypt);
+            self.implementation.ctr(&keys, first, blocks);
+        }
+        if !tail.is_empty() {
+            let mut keystream = Block::<I>::default();
+            wiped(&mut keystream, |keystream| {
+                first.plus(whole as u128).fill(keystream);
+                let block = Array::slice_as_mut_array(keystream).map(InOutBuf::from_mut);
+                block.map(|block| self.implementation.few(Direction::Encrypt, block));
+                tail.xor_in2out(&keystream[..tail.len()]);
+            });
+        }
+        Ok(())
+    }
+
+    fn cbc_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let (blocks, _no_tail) = data.into_chunks();
+        if let Some(previous) = Array::slice_as_mut_array(previous) {
+            let keys = self.implementation.batch_keys(Direction::Decrypt);
+            self.implementation.cbc_decrypt(&keys, previous, blocks);
+        }
+        Ok(())
+    }
+
+    fn xts_blocks(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let (blocks, _no_tail) = data.into_chunks();
+        self.implementation.xts(&self.implementation.batch_keys(direction), mask, blocks);
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
     fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = I::BlockSize>) {
-        f.call(&Lanes::new(&self.implementation));
+        f.call(&Call::new(&self.implementation));
+    }
+
+    // All blocks in one piece, where the provided methods cut them into batches.
+    fn encrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
+        self.run(Direction::Encrypt, blocks);
+    }
+
+    fn encrypt_blocks(&self, blocks: &mut [Block<I>]) {
+        self.run(Direction::Encrypt, blocks.into());
     }
 }
 
 impl<I: Implementation> BlockCipherDecrypt for Cipher<I> {
     fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = I::BlockSize>) {
-        f.call(&Lanes::new(&self.implementation));
+        f.call(&Call::new(&self.implementation));
+    }
+
+    fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
+        self.run(Direction::Decrypt, blocks);
+    }
+
+    fn decrypt_blocks(&self, blocks: &mut [Block<I>]) {
+        self.run(Direction::Decrypt, blocks.into());
     }
 }
 
 // The backend that the type itself is, as RustCrypto's types are. It keeps no keys for batches from
-// one call to the next, so `encrypt_with_backend` hands `Lanes` on instead.
+// one call to the next, so `encrypt_with_backend` hands a [`Call`] on instead.
 impl<I: Implementation> BlockCipherEncBackend for Cipher<I> {
     fn encrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
-        Lanes::new(&self.implementation).encrypt_block(block);
+        Call::new(&self.implementation).encrypt_block(block);
     }
     fn encrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        Lanes::new(&self.implementation).encrypt_par_blocks(blocks);
+        Call::new(&self.implementation).encrypt_par_blocks(blocks);
     }
     fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        Lanes::new(&self.implementation).encrypt_tail_blocks(blocks);
+        Call::new(&self.implementation).encrypt_tail_blocks(blocks);
     }
 }
 
 impl<I: Implementation> BlockCipherDecBackend for Cipher<I> {
     fn decrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
-        Lanes::new(&self.implementation).decrypt_block(block);
+        Call::new(&self.implementation).decrypt_block(block);
     }
     fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        Lanes::new(&self.implementation).decrypt_par_blocks(blocks);
+        Call::new(&self.implementation).decrypt_par_blocks(blocks);
     }
     fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        Lanes::new(&self.implementation).decrypt_tail_blocks(blocks);
+        Call::new(&self.implementation).decrypt_tail_blocks(blocks);
     }
 }
 
 /// The backend handed to RustCrypto's modes: it lives for one call and keeps that call's keys.
-struct Lanes<'a, I: Implementation> {
+struct Call<'a, I: Implementation> {
     implementation: &'a I,
-    batch_keys: OnceCell<I::BatchKeys>,
+    encrypt_keys: OnceCell<I::BatchKeys>,
+    decrypt_keys: OnceCell<I::BatchKeys>,
 }
 
-impl<'a, I: Implementation> Lanes<'a, I> {
+impl<'a, I: Implementation> Call<'a, I> {
     fn new(implementation: &'a I) -> Self {
-        Self { implementation, batch_keys: OnceCell::new() }
+        Self { implementation, encrypt_keys: OnceCell::new(), decrypt_keys: OnceCell::new() }
     }
 
-    fn one(&self, direction: Direction, mut block: InOut<'_, '_, Block<I>>) {
-        let mut copy = block.clone_in();
-        self.implementation.few(direction, core::slice::from_mut(&mut copy));
-        *block.get_out() = copy;
+    fn one(&self, direction: Direction, block: InOut<'_, '_, Block<I>>) {
+        // In place, for want of a way from one block to a buffer of one.
+        self.few(direction, InOutBuf::from_mut(block.into_out_with_copied_in()));
     }
 
-    fn batch(&self, direction: Direction, mut blocks: InOut<'_, '_, Array<Block<I>, I::Lanes>>) {
-        let keys = self.batch_keys.get_or_init(|| self.implementation.batch_keys());
-        let mut copy = blocks.clone_in();
-        self.implementation.batch(keys, direction, &mut copy);
-        *blocks.get_out() = copy;
+    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
+        self.implementation.few(direction, blocks);
     }
 
-    fn tail(&self, direction: Direction, mut blocks: InOutBuf<'_, '_, Block<I>>) {
-        debug_assert!(blocks.len() < I::Lanes::USIZE, "a tail is shorter than a batch");
-        for mut block in blocks.reborrow() {
-            *block.get_out() = block.clone_in();
-        }
-        self.implementation.few(direction, blocks.get_out());
+    fn batch(&self, direction: Direction, blocks: InOut<'_, '_, Array<Block<I>, I::Lanes>>) {
+        let keys = match direction {
+            Direction::Encrypt => &self.encrypt_keys,
+            Direction::Decrypt => &self.decrypt_keys,
+        };
+        let keys = keys.get_or_init(|| self.implementation.batch_keys(direction));
+        self.implementation.batches(keys, blocks.into_buf());
     }
 }
 
-impl<I: Implementation> BlockSizeUser for Lanes<'_, I> {
+impl<I: Implementation> BlockSizeUser for Call<'_, I> {
     type BlockSize = I::BlockSize;
 }
 
-impl<I: Implementation> ParBlocksSizeUser for Lanes<'_, I> {
+impl<I: Implementation> ParBlocksSizeUser for Call<'_, I> {
     type ParBlocksSize = I::Lanes;
 }
 
-impl<I: Implementation> BlockCipherEncBackend for Lanes<'_, I> {
+impl<I: Implementation> BlockCipherEncBackend for Call<'_, I> {
     fn encrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
         self.one(Direction::Encrypt, block);
     }
@@ -178,11 +384,11 @@ impl<I: Implementation> BlockCipherEncBackend for Lanes<'_, I> {
         self.batch(Direction::Encrypt, blocks);
     }
     fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.tail(Direction::Encrypt, blocks);
+        self.few(Direction::Encrypt, blocks);
     }
 }
 
-impl<I: Implementation> BlockCipherDecBackend for Lanes<'_, I> {
+impl<I: Implementation> BlockCipherDecBackend for Call<'_, I> {
     fn decrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
         self.one(Direction::Decrypt, block);
     }
@@ -190,6 +396,6 @@ impl<I: Implementation> BlockCipherDecBackend for Lanes<'_, I> {
         self.batch(Direction::Decrypt, blocks);
     }
     fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.tail(Direction::Decrypt, blocks);
+        self.few(Direction::Decrypt, blocks);
     }
 }

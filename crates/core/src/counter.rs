@@ -1,5 +1,7 @@
 //! The CTR counter: the whole block as one big-endian integer that wraps.
 
+use crate::{Engine, Error, Mode};
+
 /// A counter block of 8 or 16 bytes as a big-endian integer modulo 2^64 or 2^128 (SP 800-38A,
 /// appendix B.1, with the standard incrementing function over the whole block).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,13 @@ impl Counter {
             _ => return None,
         };
         Some(Self { value, block_bytes: block.len() })
+    }
+
+    /// Reads a counter block of `engine`.
+    pub(crate) fn of_engine<E: Engine + ?Sized>(engine: &E, block: &[u8]) -> Result<Self, Error> {
+        let accepted = engine.block_bytes();
+        let counter = Self::from_block(block).filter(|_| block.len() == accepted);
+        counter.ok_or(Error::IvLength { mode: Mode::Ctr, given: block.len(), accepted })
     }
 
     /// The counter `blocks` blocks further on, wrapped.

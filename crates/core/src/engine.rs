@@ -58,6 +58,33 @@ pub trait Engine: fmt::Debug + Send + Sync {
         modes::ctr(self, counter, data)
     }
 
+    /// CBC decryption of whole blocks; `previous` is the block of ciphertext before them, and
+    /// becomes the last of them. [`modes::cbc_decrypt`] checks its input and calls this.
+    ///
+    /// # Errors
+    /// A device error.
+    fn cbc_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        modes::cbc_decrypt_blocks(self, previous, data)
+    }
+
+    /// XTS of whole blocks of 16 bytes; `mask` is that of the first, the tweak times a power of x,
+    /// and becomes the one after the last. [`modes::xts`] checks its input and calls this.
+    ///
+    /// # Errors
+    /// A device error.
+    fn xts_blocks(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        modes::xts_blocks(self, direction, mask, data)
+    }
+
     /// This engine as its own type, for callers who know what it is.
     fn as_any(&self) -> &dyn Any;
 }
@@ -78,6 +105,21 @@ macro_rules! forward_engine {
             }
             fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
                 (**self).ctr(counter, data)
+            }
+            fn cbc_decrypt_blocks(
+                &self,
+                previous: &mut [u8],
+                data: InOutBuf<'_, '_, u8>,
+            ) -> Result<(), Error> {
+                (**self).cbc_decrypt_blocks(previous, data)
+            }
+            fn xts_blocks(
+                &self,
+                direction: Direction,
+                mask: &mut [u8; 16],
+                data: InOutBuf<'_, '_, u8>,
+            ) -> Result<(), Error> {
+                (**self).xts_blocks(direction, mask, data)
             }
             fn as_any(&self) -> &dyn Any {
                 (**self).as_any()
@@ -100,7 +142,8 @@ pub(crate) fn whole_blocks(mode: Mode, given: usize, block: usize) -> Result<(),
     }
 }
 
-/// Any RustCrypto block cipher as an [`Engine`]: ours, and the baselines beside them.
+/// A block cipher of another crate as an [`Engine`], through RustCrypto's traits. Our own
+/// [`Cipher`](crate::Cipher) is an engine by itself, with modes of its own.
 #[derive(Clone)]
 pub struct CpuEngine<C> {
     cipher: C,

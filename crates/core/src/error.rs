@@ -26,6 +26,29 @@ impl fmt::Display for Mode {
     }
 }
 
+/// Whether run time depends on key or data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstantTime {
+    /// No branch and no address depends on key or data.
+    Yes,
+    /// It does depend on them; how.
+    No(&'static str),
+}
+
+impl ConstantTime {
+    /// The claim of implementations that look tables up.
+    pub const LOOKS_UP: Self = Self::No("table addresses depend on key and data");
+}
+
+impl fmt::Display for ConstantTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Yes => f.write_str("yes"),
+            Self::No(how) => write!(f, "no: {how}"),
+        }
+    }
+}
+
 /// Why a backend cannot run on this machine, as one sentence for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {

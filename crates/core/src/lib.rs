@@ -24,22 +24,25 @@
 extern crate alloc;
 
 mod block;
+pub mod bulk;
 mod counter;
 mod engine;
 mod error;
 pub mod modes;
 #[cfg(feature = "alloc")]
 mod registry;
+mod secret;
 mod stack;
 mod stream;
 
-pub use block::{Block, Cipher, Implementation};
+pub use block::{Block, Cipher, Everywhere, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Engine};
-pub use error::{Error, Mode, Unavailable};
+pub use error::{ConstantTime, Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
-pub use registry::{Backend, CipherDescription, ConstantTime, Create, Platform, joined};
+pub use registry::{Backend, CipherDescription, Create, Described, KeySizes, Platform, count, joined};
+pub use secret::{Clear, Secret};
 pub use stack::on_cleared_stack;
 pub use stream::Ctr;
 

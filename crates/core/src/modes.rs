@@ -77,12 +77,7 @@ pub fn ctr<E: Engine + ?Sized>(
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     let block = engine.block_bytes();
-    iv_block(Mode::Ctr, counter, block)?;
-    let first = Counter::from_block(counter).ok_or(Error::IvLength {
-        mode: Mode::Ctr,
-        given: counter.len(),
-        accepted: block,
-    })?;
+    let first = Counter::of_engine(engine, counter)?;
     with_scratch(engine, data.len(), |scratch| {
         let chunk = scratch.len();
         in_pieces(data, chunk, |offset, piece| {
@@ -128,6 +123,16 @@ pub fn cbc_decrypt<E: Engine + ?Sized>(
     let block = engine.block_bytes();
     let mut previous = iv_block(Mode::Cbc, iv, block)?;
     whole_blocks(Mode::Cbc, data.len(), block)?;
+    engine.cbc_decrypt_blocks(&mut previous[..block], data)
+}
+
+/// [`Engine::cbc_decrypt_blocks`] by ECB.
+pub(crate) fn cbc_decrypt_blocks<E: Engine + ?Sized>(
+    engine: &E,
+    previous: &mut [u8],
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    let block = engine.block_bytes();
     with_scratch(engine, data.len(), |scratch| {
         let chunk = scratch.len() / block * block;
         in_pieces(data, chunk, |_, mut piece| {
@@ -137,9 +142,9 @@ pub fn cbc_decrypt<E: Engine + ?Sized>(
             engine.ecb(Direction::Decrypt, piece.reborrow())?;
             let plaintext = piece.get_out();
             let (first, rest) = plaintext.split_at_mut(block);
-            xor(first, &previous[..block]);
+            xor(first, previous);
             xor(rest, ciphertext);
-            previous[..block].copy_from_slice(&ciphertext[ciphertext.len() - block..]);
+            previous.copy_from_slice(&ciphertext[ciphertext.len() - block..]);
             Ok(())
         })
     })
@@ -147,7 +152,7 @@ pub fn cbc_decrypt<E: Engine + ?Sized>(
 
 /// XORs as many bytes of `mask` over `data` as `data` has. On one slice, where inout's own XOR from
 /// one pointer to another cannot be vectorised in place.
-fn xor(data: &mut [u8], mask: &[u8]) {
+pub(crate) fn xor(data: &mut [u8], mask: &[u8]) {
     for (byte, mask) in data.iter_mut().zip(mask) {
         *byte ^= mask;
     }
@@ -176,50 +181,65 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     if data.len() < BLOCK {
         return Err(Error::DataUnitLength { given: data.len(), block: BLOCK });
     }
-    let mut masks = Masks::new(tweak_engine, tweak)?;
+    let mut first = FirstMask::new(tweak_engine, tweak)?;
     let stolen = data.len() % BLOCK;
     // With stealing, the last whole block waits for the part that follows it.
     let plain = data.len() - if stolen == 0 { 0 } else { stolen + BLOCK };
     let (whole, last) = data.split_at(plain);
-    with_scratch(engine, plain, |scratch| {
-        in_pieces(whole, scratch.len(), |_, piece| {
-            let masks_of_piece = &mut scratch[..piece.len()];
-            masks.fill(masks_of_piece);
+    engine.xts_blocks(direction, &mut first.0, whole)?;
+    if stolen == 0 { Ok(()) } else { steal(engine, &mut Masks(&mut first.0), direction, last) }
+}
+
+/// [`Engine::xts_blocks`] by ECB.
+pub(crate) fn xts_blocks<E: Engine + ?Sized>(
+    engine: &E,
+    direction: Direction,
+    mask: &mut [u8; 16],
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    with_scratch(engine, data.len(), |scratch| {
+        in_pieces(data, scratch.len(), |_, piece| {
+            let masks = &mut scratch[..piece.len()];
+            Masks(mask).fill(masks);
             let output = piece.into_out_with_copied_in();
-            xor(output, masks_of_piece);
+            xor(output, masks);
             engine.ecb(direction, (&mut *output).into())?;
-            xor(output, masks_of_piece);
+            xor(output, masks);
             Ok(())
         })
-    })?;
-    if stolen == 0 { Ok(()) } else { steal(engine, &mut masks, direction, last) }
+    })
 }
 
-/// The masks of a data unit, one a block, each x times the one before. Cleared when dropped.
-struct Masks {
-    next: [u8; 16],
-}
+/// The first mask of a data unit that is still to be used: the tweak, encrypted. Cleared when
+/// dropped.
+struct FirstMask([u8; 16]);
 
-impl Masks {
-    /// From the tweak, which becomes the first mask.
+impl FirstMask {
     fn new<T: Engine + ?Sized>(tweak_engine: &T, tweak: &[u8]) -> Result<Self, Error> {
-        let mut masks = Self { next: iv_block(Mode::Xts, tweak, 16)? };
-        tweak_engine.ecb(Direction::Encrypt, masks.next.as_mut_slice().into())?;
-        Ok(masks)
-    }
-
-    /// Writes the next masks over `blocks`, which are whole.
-    fn fill(&mut self, blocks: &mut [u8]) {
-        for block in blocks.as_chunks_mut::<16>().0 {
-            *block = self.next;
-            self.next = times_x(u128::from_le_bytes(self.next)).to_le_bytes();
-        }
+        let mut mask = Self(iv_block(Mode::Xts, tweak, 16)?);
+        tweak_engine.ecb(Direction::Encrypt, mask.0.as_mut_slice().into())?;
+        Ok(mask)
     }
 }
 
-impl Drop for Masks {
+impl Drop for FirstMask {
     fn drop(&mut self) {
-        wiped(&mut self.next, |_| ());
+        wiped(&mut self.0, |_| ());
+    }
+}
+
+/// The masks of a data unit from the one at hand on, one a block, each x times the one before.
+pub(crate) struct Masks<'a>(pub(crate) &'a mut [u8; 16]);
+
+impl Masks<'_> {
+    /// Writes the next masks over `blocks`, which are whole.
+    pub(crate) fn fill(&mut self, blocks: &mut [u8]) {
+        let mut mask = u128::from_le_bytes(*self.0);
+        for block in blocks.as_chunks_mut::<16>().0 {
+            *block = mask.to_le_bytes();
+            mask = times_x(mask);
+        }
+        *self.0 = mask.to_le_bytes();
     }
 }
 
@@ -227,7 +247,7 @@ impl Drop for Masks {
 /// filled up with the end of the block before, which was run first and gives up that end.
 fn steal<E: Engine + ?Sized>(
     engine: &E,
-    masks: &mut Masks,
+    masks: &mut Masks<'_>,
     direction: Direction,
     mut data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {

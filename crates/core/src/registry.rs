@@ -3,7 +3,9 @@
 use alloc::boxed::Box;
 use core::fmt;
 
-use crate::{Engine, Error, Unavailable};
+use cipher::{Array, typenum::Unsigned};
+
+use crate::{Cipher, ConstantTime, Engine, Error, Implementation, Unavailable, on_cleared_stack};
 
 /// A block cipher as the registry knows it.
 #[derive(Debug)]
@@ -29,7 +31,11 @@ impl CipherDescription {
         if self.key_bytes.contains(&key.len()) {
             return Ok(());
         }
-        Err(Error::KeyLength { cipher: self.name, given: key.len(), accepted: self.key_bytes })
+        Err(self.wrong_key(key))
+    }
+
+    fn wrong_key(&self, key: &[u8]) -> Error {
+        Error::KeyLength { cipher: self.name, given: key.len(), accepted: self.key_bytes }
     }
 }
 
@@ -51,24 +57,6 @@ impl fmt::Display for Platform {
             Self::Cuda => "CUDA",
             Self::CudaOnHost => "CUDA kernels on the CPU",
         })
-    }
-}
-
-/// Whether run time depends on key or data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConstantTime {
-    /// No branch and no address depends on key or data.
-    Yes,
-    /// It does depend on them; how.
-    No(&'static str),
-}
-
-impl fmt::Display for ConstantTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Yes => f.write_str("yes"),
-            Self::No(how) => write!(f, "no: {how}"),
-        }
     }
 }
 
@@ -102,17 +90,202 @@ impl fmt::Debug for Backend {
     }
 }
 
-/// Two lists of backends as one; `N` is the sum of their lengths. For the constant tables.
+/// A cipher's description, as a type, for the rows of its own table.
+pub trait Described {
+    /// The description.
+    fn description() -> &'static CipherDescription;
+}
+
+/// One implementation for each key size of a cipher: a tuple of them.
+pub trait KeySizes {
+    /// Blocks of a full batch.
+    const LANES: usize;
+    /// The constant-time claim.
+    const CONSTANT_TIME: ConstantTime;
+
+    /// Whether this CPU has the instructions.
+    ///
+    /// # Errors
+    /// Those that it lacks.
+    fn available() -> Result<(), Unavailable>;
+
+    /// An engine under a key; `None` where no implementation takes its length.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    fn engine(key: &[u8]) -> Option<Result<Box<dyn Engine>, Error>>;
+}
+
+/// An engine of an implementation that takes keys of this length.
+fn keyed<I: Implementation + 'static>(key: &[u8]) -> Option<Result<Box<dyn Engine>, Error>> {
+    let key = Array::slice_as_array(key)?;
+    Some(match I::detect() {
+        Ok(token) => Ok(on_cleared_stack(|| {
+            Box::new(Cipher::<I>::with_token(token, key)) as Box<dyn Engine>
+        })),
+        Err(missing) => Err(missing.into()),
+    })
+}
+
+macro_rules! key_sizes {
+    ($first:ident $($other:ident)*) => {
+        impl<$first: Implementation + 'static $(, $other: Implementation + 'static)*> KeySizes
+            for ($first, $($other,)*)
+        {
+            const LANES: usize = $first::Lanes::USIZE;
+            const CONSTANT_TIME: ConstantTime = $first::CONSTANT_TIME;
+
+            fn available() -> Result<(), Unavailable> {
+                $first::detect().map(drop)
+            }
+
+            fn engine(key: &[u8]) -> Option<Result<Box<dyn Engine>, Error>> {
+                keyed::<$first>(key)$(.or_else(|| keyed::<$other>(key)))*
+            }
+        }
+    };
+}
+key_sizes!(A);
+key_sizes!(A B);
+key_sizes!(A B C);
+
+impl Backend {
+    /// A row for an implementation on this CPU; what `S` knows is not said again.
+    #[must_use]
+    pub const fn on_cpu<D: Described, S: KeySizes>(
+        id: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Self {
+            id,
+            platform: Platform::Cpu,
+            lanes: S::LANES,
+            constant_time: S::CONSTANT_TIME,
+            summary,
+            available: S::available,
+            create: |key| {
+                let description = D::description();
+                description.check_key(key)?;
+                S::engine(key).unwrap_or_else(|| Err(description.wrong_key(key)))
+            },
+        }
+    }
+}
+
+/// The rows of a cipher's table for this CPU: for each key type, or for a cipher of one key size,
+/// `"id", "summary" => type;`. Rows may stand under `#[cfg]`.
 ///
-/// # Panics
-/// Where `N` is not that sum, at compile time in a constant.
+/// ```
+/// # use lanecrypt_core::{Backend, CipherDescription, ConstantTime, Direction, OneBlock};
+/// # use cipher::{Array, consts::{U1, U8}};
+/// # #[derive(Clone)]
+/// # struct Inverted;
+/// # impl OneBlock for Inverted {
+/// #     type BlockSize = U8;
+/// #     type KeySize = U1;
+/// #     const NAME: &'static str = "Inverted";
+/// #     const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
+/// #     fn new(_: &Array<u8, U1>) -> Self { Self }
+/// #     fn run(&self, _: Direction, block: &mut Array<u8, U8>) {
+/// #         block.iter_mut().for_each(|byte| *byte = !*byte);
+/// #     }
+/// # }
+/// static TOY: CipherDescription = CipherDescription {
+///     name: "toy",
+///     standard: "none",
+///     block_bytes: 8,
+///     key_bytes: &[1],
+///     backends: BACKENDS,
+/// };
+/// const BACKENDS: &[Backend] = lanecrypt_core::cpu_backends!(TOY;
+///     "reference", "every bit inverted" => Inverted;
+/// );
+/// assert_eq!(TOY.backends[0].id, "reference");
+/// ```
+#[macro_export]
+macro_rules! cpu_backends {
+    ($cipher:path; $($(#[$cfg:meta])* $id:literal, $summary:literal => $type:ty;)+) => {
+        $crate::cpu_backends!(@ $cipher; $($(#[$cfg])* $id, $summary => ($type,);)+)
+    };
+    ($cipher:path, [$($key:ty),+]; $($(#[$cfg:meta])* $id:literal, $summary:literal => |$k:ident| $type:ty;)+) => {
+        $crate::cpu_backends!(@keyed $cipher, ($($key,)+); $($(#[$cfg])* $id, $summary => |$k| $type;)+)
+    };
+    (@keyed $cipher:path, $keys:tt; $($(#[$cfg:meta])* $id:literal, $summary:literal => |$k:ident| $type:ty;)+) => {
+        $crate::cpu_backends!(@rows $cipher; $($(#[$cfg])* {
+            type Of<$k> = $type;
+            $crate::cpu_backends!(@row $id, $summary, Of, $keys)
+        })+)
+    };
+    (@row $id:literal, $summary:literal, $of:ident, ($($key:ty,)+)) => {
+        $crate::Backend::on_cpu::<Here, ($($of<$key>,)+)>($id, $summary)
+    };
+    (@ $cipher:path; $($(#[$cfg:meta])* $id:literal, $summary:literal => $types:ty;)+) => {
+        $crate::cpu_backends!(@rows $cipher; $($(#[$cfg])* {
+            $crate::Backend::on_cpu::<Here, $types>($id, $summary)
+        })+)
+    };
+    (@rows $cipher:path; $($(#[$cfg:meta])* $row:block)+) => {{
+        enum Here {}
+        impl $crate::Described for Here {
+            fn description() -> &'static $crate::CipherDescription {
+                &$cipher
+            }
+        }
+        &[$($(#[$cfg])* $row),+]
+    }};
+}
+
+/// Lists of backends as one, in a constant.
+///
+/// ```
+/// # use lanecrypt_core::Backend;
+/// const FIRST: &[Backend] = &[];
+/// const SECOND: &[Backend] = &[];
+/// const ALL: &[Backend] = lanecrypt_core::all_backends!(FIRST, SECOND);
+/// assert!(ALL.is_empty());
+/// ```
+#[macro_export]
+macro_rules! all_backends {
+    ($($list:expr),+ $(,)?) => {{
+        const LISTS: &[&[$crate::Backend]] = &[$($list),+];
+        &$crate::joined::<{ $crate::count(LISTS) }>(LISTS)
+    }};
+}
+
+/// How many backends the lists have together.
+#[doc(hidden)]
 #[must_use]
-pub const fn joined<const N: usize>(first: &[Backend], second: &[Backend]) -> [Backend; N] {
-    assert!(first.len() + second.len() == N, "N is the sum of the lengths");
-    let mut all = [first[0]; N];
-    let mut i = 0;
-    while i < N {
-        all[i] = if i < first.len() { first[i] } else { second[i - first.len()] };
+pub const fn count(lists: &[&[Backend]]) -> usize {
+    let (mut sum, mut i) = (0, 0);
+    while i < lists.len() {
+        sum += lists[i].len();
+        i += 1;
+    }
+    sum
+}
+
+/// The lists as one; `N` is the sum of their lengths.
+#[doc(hidden)]
+#[must_use]
+pub const fn joined<const N: usize>(lists: &[&[Backend]]) -> [Backend; N] {
+    let none = Backend {
+        id: "",
+        platform: Platform::Cpu,
+        lanes: 0,
+        constant_time: ConstantTime::Yes,
+        summary: "",
+        available: || Ok(()),
+        create: |_| Err(Error::Unavailable(Unavailable::because("no backend"))),
+    };
+    let mut all = [none; N];
+    let (mut at, mut i) = (0, 0);
+    while i < lists.len() {
+        let mut j = 0;
+        while j < lists[i].len() {
+            all[at] = lists[i][j];
+            at += 1;
+            j += 1;
+        }
         i += 1;
     }
     all

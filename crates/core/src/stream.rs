@@ -6,7 +6,7 @@ use cipher::{
     InOutBuf, OverflowError, StreamCipher, StreamCipherError, StreamCipherSeek, stream::SeekNum,
 };
 
-use crate::{Counter, Engine, Error, Mode, modes};
+use crate::{Counter, Engine, Error, modes};
 
 /// CTR with the whole block as a big-endian counter, as a stream that can seek.
 ///
@@ -29,9 +29,7 @@ impl<E: Engine> Ctr<E> {
     /// # Errors
     /// [`Error::IvLength`] where `iv` is not one block.
     pub fn new(engine: E, iv: &[u8]) -> Result<Self, Error> {
-        let accepted = engine.block_bytes();
-        let first = Counter::from_block(iv).filter(|_| iv.len() == accepted);
-        let first = first.ok_or(Error::IvLength { mode: Mode::Ctr, given: iv.len(), accepted })?;
+        let first = Counter::of_engine(&engine, iv)?;
         Ok(Self { engine, first, position: 0 })
     }
 

@@ -1,4 +1,9 @@
-//! The lanes of bytes that byte-sliced ciphers are generic over.
+//! Instruction sets as rows of byte lanes, for ciphers that are sliced by bytes.
+
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
 
 mod gapped;
 mod packed;
@@ -6,8 +11,12 @@ mod planes;
 
 use core::fmt::Debug;
 
+use cipher::array::ArraySize;
+
+use crate::{Isa, Word};
+
 pub use gapped::Gapped;
-pub use planes::Planes;
+pub use planes::InPlanes;
 
 /// A row of byte lanes: byte `j` of many blocks, one block a lane.
 ///
@@ -20,31 +29,9 @@ pub use planes::Planes;
 /// | `u8` | 1 | 1 operation | 1 |
 /// | `u32`, `u64`: lanes side by side | 4, 8 | 6 | 5 |
 /// | [`Gapped`]: lanes with zero bits between | 3, 7 | 2 | 5 |
-/// | [`Planes`]: a word a bit | those of the word | 34 | none |
-///
-/// ```
-/// use lanecrypt_slicing::Bytes;
-///
-/// /// Works on any of them.
-/// fn mix<B: Bytes>(a: B, b: B) -> B {
-///     a.add(b.rotate_left::<3>()).xor(B::splat(0x5a))
-/// }
-///
-/// let mut bytes = [0u64; 8]; // byte j of 8 blocks of 8 bytes in bytes[j]
-/// Bytes::slice(&[0x81; 64], &mut bytes);
-/// bytes[0] = mix(bytes[0], bytes[1]);
-/// let mut blocks = [0; 64];
-/// Bytes::unslice(&mut bytes, &mut blocks);
-/// assert_eq!(blocks[..2], [(0x81 + 0x0c) ^ 0x5a, 0x81]);
-/// ```
+/// | [`InPlanes`]: a word a bit | those of the word | 34 | none |
+/// | SIMD registers | 16, 32, 64 | 1 | 5, or 1 with GFNI |
 pub trait Bytes: Copy + Debug + Send + Sync + 'static {
-    /// Lanes: blocks that it carries at once.
-    const LANES: usize;
-
-    /// The same byte in every lane.
-    #[must_use]
-    fn splat(byte: u8) -> Self;
-
     /// The sum modulo 256, lane by lane.
     #[must_use]
     fn add(self, other: Self) -> Self;
@@ -61,19 +48,89 @@ pub trait Bytes: Copy + Debug + Send + Sync + 'static {
     #[must_use]
     fn rotate_left<const BY: u32>(self) -> Self;
 
-    /// Fills `bytes` from `LANES` blocks: lane `l` of `bytes[j]` is byte `j` of block `l`.
-    ///
-    /// # Panics
-    /// Where `blocks` is not `LANES` blocks of `bytes.len()` bytes each, or `bytes.len()` no
-    /// multiple of the bytes that a row of lanes has room for (the most is 8).
-    fn slice(blocks: &[u8], bytes: &mut [Self]);
+    /// The XOR of the rotations by `A`, `B` and `C`, lane by lane.
+    #[must_use]
+    #[inline(always)]
+    fn xor_rotations<const A: u32, const B: u32, const C: u32>(self) -> Self {
+        self.rotate_left::<A>().xor(self.rotate_left::<B>()).xor(self.rotate_left::<C>())
+    }
+}
 
-    /// The inverse of [`slice()`](Self::slice); leaves `bytes` overwritten with intermediate
-    /// values.
+/// Byte lanes with the arithmetic of GF(2^8) modulo x^8 + x^4 + x^3 + x + 1: what S-boxes that are
+/// inversion between affine maps want.
+///
+/// A map is a matrix in the form of [`matrix`](crate::matrix) and a constant that is added.
+pub trait FieldBytes: Bytes + Word {
+    /// `MATRIX` times every byte, plus `CONSTANT`.
+    #[must_use]
+    fn affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self;
+
+    /// `MATRIX` times the inverse of every byte (that of 0 is 0), plus `CONSTANT`.
+    #[must_use]
+    fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self;
+}
+
+/// An instruction set whose registers carry a byte of many blocks, one block a lane.
+///
+/// ```
+/// use lanecrypt_slicing::{ByteLanes, Bytes, Portable};
+///
+/// /// Works on any of them.
+/// fn mix<B: Bytes>(a: B, b: B) -> B {
+///     a.add(b.rotate_left::<3>())
+/// }
+///
+/// let isa = Portable::<u64>::new();
+/// let mut bytes = [0u64; 8]; // byte j of 8 blocks of 8 bytes in bytes[j]
+/// ByteLanes::slice(isa, &[0x81; 64], &mut bytes);
+/// bytes[0] = mix(bytes[0], bytes[1]);
+/// let mut blocks = [0; 64];
+/// ByteLanes::unslice(isa, &mut bytes, &mut blocks);
+/// assert_eq!(blocks[..2], [0x81 + 0x0c, 0x81]);
+/// ```
+pub trait ByteLanes: Isa {
+    /// A row of lanes.
+    type Bytes: Bytes;
+    /// Blocks that it carries at once.
+    type Lanes: ArraySize;
+
+    /// The same byte in every lane; `four` is the byte four times, which SIMD registers are filled
+    /// with by a load alone.
+    fn splat(self, four: u32) -> Self::Bytes;
+
+    /// Fills 8 or 16 rows from [`Lanes`](Self::Lanes) blocks: a lane of `bytes[j]` is byte `j` of
+    /// its block. Which lane a block has is the instruction set's own business.
     ///
     /// # Panics
-    /// As [`slice()`](Self::slice).
-    fn unslice(bytes: &mut [Self], blocks: &mut [u8]);
+    /// Where `blocks` is not as many blocks of `bytes.len()` bytes, or `bytes.len()` neither 8
+    /// nor 16.
+    fn slice(self, blocks: &[u8], bytes: &mut [Self::Bytes]);
+
+    /// The inverse of [`slice`](Self::slice); leaves `bytes` overwritten with intermediate values.
+    ///
+    /// # Panics
+    /// As [`slice`](Self::slice).
+    fn unslice(self, bytes: &mut [Self::Bytes], blocks: &mut [u8]);
+
+    /// Fills rows from consecutive counter blocks, big-endian, the first of them `first`; `false`
+    /// where there is no faster way than [`slice`](Self::slice).
+    fn count(self, first: u128, bytes: &mut [Self::Bytes]) -> bool {
+        let _ = (first, bytes);
+        false
+    }
+}
+
+/// A byte four times, for [`ByteLanes::splat`].
+#[must_use]
+pub const fn spread(byte: u8) -> u32 {
+    byte as u32 * 0x0101_0101
+}
+
+/// Checks the shapes of [`ByteLanes::slice`].
+#[inline(always)]
+pub(crate) fn check(blocks: usize, bytes: usize, lanes: usize) {
+    assert!(bytes == 8 || bytes == 16, "blocks have 8 or 16 bytes");
+    assert_eq!(blocks, bytes * lanes, "one block a lane");
 }
 
 #[cfg(test)]

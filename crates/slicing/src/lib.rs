@@ -1,40 +1,64 @@
-//! Words whose bits or bytes are lanes, and the transposes that fill them.
+//! Words and SIMD registers whose bits or bytes are lanes, and the instruction sets that have them.
 //!
-//! A bit-sliced cipher works on *planes*: plane `p` holds bit `p` of many blocks, one block a
-//! lane. Code generic over [`Word`] uses bitwise operations only, so the same text runs 32 blocks
-//! on `u32` and 64 on `u64`.
+//! A *bit-sliced* cipher works on planes: plane `p` holds bit `p` of many blocks, one block a lane.
+//! Code generic over [`Word`] uses bitwise operations only, so the same text runs 32 blocks on `u32`
+//! and 512 on AVX-512. A *byte-sliced* cipher works on rows of bytes of many blocks: code generic
+//! over [`Bytes`] adds, XORs and rotates them, over [`FieldBytes`] it has the maps of S-boxes too.
 //!
-//! A byte-sliced cipher works on bytes of many blocks at once. Code generic over [`Bytes`] adds,
-//! XORs and rotates bytes, packed in a word or as planes.
+//! An instruction set is a token ([`Isa`]), a value of which proves that the CPU has it; everything
+//! that makes a SIMD value takes one. A cipher is written as [`Form`]s with [`Rounds`] and becomes a
+//! type by [`Sliced`], for one instruction set, or [`Fastest`], for the best of the CPU it runs on.
 //!
 //! A single block would pay for a whole batch. [`byte_planes`] makes planes of the bytes of one block
 //! or a few, a byte a lane, so that an S-box circuit runs once over all of them.
 //!
 //! ```
-//! use lanecrypt_slicing::{slice, unslice};
+//! use lanecrypt_slicing::{BitLanes, Portable};
 //!
+//! let isa = Portable::<u64>::new();
 //! let blocks: Vec<u8> = (0..64).flat_map(|i| [2 * i, 1, 0, 0, 0, 0, 0, 0]).collect();
 //! let mut planes = [0u64; 64]; // 64 blocks of 8 bytes: bit p of every block in planes[p]
-//! slice(&blocks, &mut planes);
+//! isa.slice(&blocks, &mut planes);
 //! assert_eq!(planes[0], 0); // bit 0 of byte 0 is clear in every block
 //! assert_eq!(planes[8], !0); // bit 0 of byte 1 is set in every block
 //! assert_eq!(planes[1], 0xaaaa_aaaa_aaaa_aaaa); // bit 1 of byte 0 is set in every other block
 //! let mut back = [0; 64 * 8];
-//! unslice(&mut planes, &mut back);
+//! isa.unslice(&mut planes, &mut back);
 //! assert_eq!(back[..], blocks[..]);
 //! ```
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod batch;
+mod bits;
 mod byte_planes;
 mod bytes;
-mod transpose;
+mod fastest;
+mod form;
+mod isa;
+pub mod matrix;
+#[cfg(feature = "alloc")]
+mod rows;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod wide;
 mod word;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "SIMD instructions")]
+mod x86;
 
+#[doc(hidden)]
+pub use lanecrypt_core as core; // for the macros
+
+pub use batch::{BitState, ByteState, State};
+pub use bits::BitLanes;
 pub use byte_planes::{byte_planes, unslice_bytes};
-pub use bytes::{Bytes, Gapped, Planes};
-pub use transpose::{slice, unslice};
+pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, spread};
+pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
+pub use form::{BlockOf, Form, Rounds, Schedule, Sliced};
+pub use isa::{Isa, Job, Portable};
 pub use word::Word;
+#[cfg(target_arch = "x86_64")]
+pub use x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, Sse2};
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

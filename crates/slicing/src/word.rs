@@ -1,4 +1,4 @@
-//! The word that sliced ciphers are generic over.
+//! The words that sliced ciphers are generic over: rows of one-bit lanes.
 
 #![allow(
     clippy::inline_always,
@@ -8,15 +8,11 @@
 use core::fmt::Debug;
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-use cipher::{
-    array::ArraySize,
-    consts::{U32, U64},
-};
-
-/// A machine word as a row of one-bit lanes.
+/// A machine word or a SIMD register as a row of one-bit lanes.
 ///
 /// It promises bitwise operations only: sliced code never shifts a word, never asks how wide it
-/// is, and so runs at any width. Implementations are `#[inline(always)]`.
+/// is, and so runs at any width. Only an instruction set makes one
+/// ([`BitLanes`](crate::BitLanes), [`ByteLanes`](crate::ByteLanes)).
 pub trait Word:
     Copy
     + Debug
@@ -31,105 +27,64 @@ pub trait Word:
     + BitXorAssign
     + Not<Output = Self>
 {
-    /// Lanes of the word: blocks that it carries at once.
-    const LANES: usize;
-    /// Their number as a type, which RustCrypto's traits want.
-    type Lanes: ArraySize;
-
     /// Whether [`lut3`](Self::lut3) is one instruction, so that circuits of it are the shorter ones.
     const TERNARY: bool;
-
-    /// The same bit in every lane.
-    fn splat(bit: bool) -> Self;
 
     /// A function of three bits, lane by lane: bit `4a + 2b + c` of `TABLE`, as `vpternlog` and
     /// `lop3` have it.
     ///
-    /// Words without such an instruction compute it from gates, for tests of circuits.
+    /// Words without such an instruction compute it from gates, as few as the table allows where it
+    /// is one of those that sliced code uses outside circuits.
     #[must_use]
     #[inline(always)]
     fn lut3<const TABLE: i32>(a: Self, b: Self, c: Self) -> Self {
-        // The upper half is the function where `a` is set; a half is chosen by `b` and `c`.
-        let half = |table: i32| match table & 0xf {
-            0b0000 => a & !a,
-            0b0001 => !(b | c),
-            0b0010 => !b & c,
-            0b0011 => !b,
-            0b0100 => b & !c,
-            0b0101 => !c,
-            0b0110 => b ^ c,
-            0b0111 => !(b & c),
-            0b1000 => b & c,
-            0b1001 => !(b ^ c),
-            0b1010 => c,
-            0b1011 => !b | c,
-            0b1100 => b,
-            0b1101 => b | !c,
-            0b1110 => b | c,
-            _ => a | !a,
-        };
-        let (set, clear) = (half(TABLE >> 4), half(TABLE));
-        clear ^ (a & (set ^ clear))
+        match TABLE {
+            0x96 => a ^ b ^ c,
+            0xca => c ^ (a & (b ^ c)),
+            _ => from_gates::<Self, TABLE>(a, b, c),
+        }
     }
 
-    /// The bits of `bytes` in order, least significant first. For the transposes.
-    ///
-    /// # Panics
-    /// Where `bytes` is not `LANES / 8` long.
-    fn from_le_bytes(bytes: &[u8]) -> Self;
-
-    /// The inverse of [`from_le_bytes`](Self::from_le_bytes).
-    ///
-    /// # Panics
-    /// Where `bytes` is not `LANES / 8` long.
-    fn to_le_bytes(self, bytes: &mut [u8]);
-
-    /// Exchanges, between two rows of a bit matrix, the bits of `low` that `mask(distance)` leaves
-    /// out with the bits of `high` that it covers:
-    ///
-    /// ```text
-    /// low  = [ A | B ]      low  = [ A | C ]     columns in runs of `distance`,
-    /// high = [ C | D ]  ->  high = [ B | D ]     least significant on the left
-    /// ```
-    fn exchange(low: &mut Self, high: &mut Self, distance: usize);
+    /// The sum of three.
+    #[must_use]
+    #[inline(always)]
+    fn xor3(a: Self, b: Self, c: Self) -> Self {
+        Self::lut3::<0x96>(a, b, c)
+    }
 }
 
-macro_rules! word {
-    ($($word:ty, $lanes:ty);*) => {$(
-        impl Word for $word {
-            const LANES: usize = <$word>::BITS as usize;
-            type Lanes = $lanes;
-            const TERNARY: bool = false;
-
-            #[inline(always)]
-            fn splat(bit: bool) -> Self {
-                (bit as $word).wrapping_neg()
-            }
-
-            #[inline(always)]
-            fn from_le_bytes(bytes: &[u8]) -> Self {
-                let mut array = [0; size_of::<$word>()];
-                array.copy_from_slice(bytes);
-                <$word>::from_le_bytes(array)
-            }
-
-            #[inline(always)]
-            fn to_le_bytes(self, bytes: &mut [u8]) {
-                bytes.copy_from_slice(&<$word>::to_le_bytes(self));
-            }
-
-            #[inline(always)]
-            fn exchange(low: &mut Self, high: &mut Self, distance: usize) {
-                // Ones in every other run of `distance` bits, the lowest run first.
-                let mask = <$word>::MAX / ((1 << distance) + 1);
-                let difference = ((*low >> distance) ^ *high) & mask;
-                *high ^= difference;
-                *low ^= difference << distance;
-            }
-        }
-    )*};
+/// Any function of three bits from gates: for each value of `a` one of `b` and `c`.
+#[inline(always)]
+fn from_gates<W: Word, const TABLE: i32>(a: W, b: W, c: W) -> W {
+    let half = |table: i32| match table & 0xf {
+        0b0000 => a & !a,
+        0b0001 => !(b | c),
+        0b0010 => !b & c,
+        0b0011 => !b,
+        0b0100 => b & !c,
+        0b0101 => !c,
+        0b0110 => b ^ c,
+        0b0111 => !(b & c),
+        0b1000 => b & c,
+        0b1001 => !(b ^ c),
+        0b1010 => c,
+        0b1011 => !b | c,
+        0b1100 => b,
+        0b1101 => b | !c,
+        0b1110 => b | c,
+        _ => a | !a,
+    };
+    let (set, clear) = (half(TABLE >> 4), half(TABLE));
+    clear ^ (a & (set ^ clear))
 }
-word!(u32, U32; u64, U64);
+
+impl Word for u32 {
+    const TERNARY: bool = false;
+}
+
+impl Word for u64 {
+    const TERNARY: bool = false;
+}
 
 #[cfg(test)]
 mod tests {

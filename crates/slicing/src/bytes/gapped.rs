@@ -16,7 +16,10 @@
     reason = "an operation of a few instructions, met a thousand times a batch"
 )]
 
-use crate::{Bytes, transpose::transpose};
+use cipher::consts::{U3, U7};
+
+use super::{check, packed::transpose};
+use crate::{ByteLanes, Bytes, Portable};
 
 /// Byte lanes in a word, with gaps: three in `u32`, seven in `u64`.
 ///
@@ -26,7 +29,7 @@ use crate::{Bytes, transpose::transpose};
 pub struct Gapped<W>(pub W);
 
 macro_rules! gapped {
-    ($word:ty, lanes: $lanes:literal, stride: $stride:literal) => {
+    ($word:ty, lanes: $lanes:literal, $count:ty, stride: $stride:literal) => {
         impl Gapped<$word> {
             /// The lowest bit of every lane.
             pub const ONES: $word = {
@@ -82,13 +85,6 @@ macro_rules! gapped {
         }
 
         impl Bytes for Gapped<$word> {
-            const LANES: usize = $lanes;
-
-            #[inline(always)]
-            fn splat(byte: u8) -> Self {
-                Self(Self::ONES * <$word>::from(byte))
-            }
-
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 // The top lane of a u32 has no gap above it: its carry leaves the word.
@@ -114,29 +110,41 @@ macro_rules! gapped {
                 let stays = self.0 & const { Self::ONES * (0xff >> BY) };
                 Self((stays << BY) | ((self.0 ^ stays) >> (8 - BY)))
             }
+        }
+
+        impl ByteLanes for Portable<Gapped<$word>> {
+            type Bytes = Gapped<$word>;
+            type Lanes = $count;
 
             #[inline(always)]
-            fn slice(blocks: &[u8], bytes: &mut [Self]) {
+            fn splat(self, four: u32) -> Gapped<$word> {
+                Gapped(Gapped::<$word>::ONES * <$word>::from(four as u8))
+            }
+
+            #[inline(always)]
+            fn slice(self, blocks: &[u8], bytes: &mut [Gapped<$word>]) {
                 // A square of packed lanes: a block a row, the last row zero.
                 const SIDE: usize = size_of::<$word>();
-                let block = check(blocks.len(), bytes.len(), $lanes, SIDE);
+                check(blocks.len(), bytes.len(), $lanes);
+                let block = bytes.len();
                 for (column, out) in bytes.as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
                     let mut square = [0; SIDE];
                     for (row, word) in blocks.chunks_exact(block).zip(&mut square) {
                         *word = <$word>::from_le_bytes(row.as_chunks().0[column]);
                     }
-                    transpose::<$word, 8>(&mut square);
-                    *out = square.map(Self::spread);
+                    transpose::<$word>(&mut square);
+                    *out = square.map(Gapped::<$word>::spread);
                 }
             }
 
             #[inline(always)]
-            fn unslice(bytes: &mut [Self], blocks: &mut [u8]) {
+            fn unslice(self, bytes: &mut [Gapped<$word>], blocks: &mut [u8]) {
                 const SIDE: usize = size_of::<$word>();
-                let block = check(blocks.len(), bytes.len(), $lanes, SIDE);
+                check(blocks.len(), bytes.len(), $lanes);
+                let block = bytes.len();
                 for (column, lanes) in bytes.as_chunks::<SIDE>().0.iter().enumerate() {
-                    let mut square = lanes.map(Self::pack);
-                    transpose::<$word, 8>(&mut square);
+                    let mut square = lanes.map(Gapped::<$word>::pack);
+                    transpose::<$word>(&mut square);
                     for (row, word) in blocks.chunks_exact_mut(block).zip(square) {
                         row.as_chunks_mut().0[column] = word.to_le_bytes();
                     }
@@ -145,12 +153,5 @@ macro_rules! gapped {
         }
     };
 }
-gapped!(u32, lanes: 3, stride: 12);
-gapped!(u64, lanes: 7, stride: 9);
-
-/// Checks the shapes and returns the bytes of a block.
-fn check(blocks: usize, bytes: usize, lanes: usize, side: usize) -> usize {
-    assert_eq!(bytes % side, 0, "bytes come in squares");
-    assert_eq!(blocks, bytes * lanes, "one block a lane");
-    bytes
-}
+gapped!(u32, lanes: 3, U3, stride: 12);
+gapped!(u64, lanes: 7, U7, stride: 9);

@@ -12,19 +12,12 @@
     reason = "an operation of a few instructions, met a thousand times a batch"
 )]
 
-use crate::{
-    Bytes,
-    transpose::{slice_units, unslice_units},
-};
+use cipher::consts::{U1, U4, U8};
+
+use super::check;
+use crate::{ByteLanes, Bytes, Portable, bits::Columns};
 
 impl Bytes for u8 {
-    const LANES: usize = 1;
-
-    #[inline(always)]
-    fn splat(byte: u8) -> Self {
-        byte
-    }
-
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.wrapping_add(other)
@@ -44,30 +37,33 @@ impl Bytes for u8 {
     fn rotate_left<const BY: u32>(self) -> Self {
         u8::rotate_left(self, BY)
     }
+}
+
+impl ByteLanes for Portable<u8> {
+    type Bytes = u8;
+    type Lanes = U1;
 
     #[inline(always)]
-    fn slice(blocks: &[u8], bytes: &mut [Self]) {
-        assert_eq!(blocks.len(), bytes.len(), "one block a lane");
+    fn splat(self, four: u32) -> u8 {
+        four as u8
+    }
+
+    #[inline(always)]
+    fn slice(self, blocks: &[u8], bytes: &mut [u8]) {
+        check(blocks.len(), bytes.len(), 1);
         bytes.copy_from_slice(blocks);
     }
 
     #[inline(always)]
-    fn unslice(bytes: &mut [Self], blocks: &mut [u8]) {
-        assert_eq!(blocks.len(), bytes.len(), "one block a lane");
+    fn unslice(self, bytes: &mut [u8], blocks: &mut [u8]) {
+        check(blocks.len(), bytes.len(), 1);
         blocks.copy_from_slice(bytes);
     }
 }
 
 macro_rules! packed {
-    ($($word:ty),*) => {$(
+    ($($word:ty, $lanes:ty);*) => {$(
         impl Bytes for $word {
-            const LANES: usize = size_of::<$word>();
-
-            #[inline(always)]
-            fn splat(byte: u8) -> Self {
-                <$word>::from_ne_bytes([byte; size_of::<$word>()])
-            }
-
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 const TOP: $word = <$word>::MAX / 0xff * 0x80;
@@ -93,17 +89,64 @@ macro_rules! packed {
                 let stays = const { <$word>::MAX / 0xff * (0xff >> BY) };
                 ((self & stays) << BY) | ((self & !stays) >> (8 - BY))
             }
+        }
+
+        impl ByteLanes for Portable<$word> {
+            type Bytes = $word;
+            type Lanes = $lanes;
 
             #[inline(always)]
-            fn slice(blocks: &[u8], bytes: &mut [Self]) {
-                slice_units::<$word, 8>(blocks, bytes);
+            fn splat(self, four: u32) -> $word {
+                <$word>::from(four) * (<$word>::MAX / <$word>::from(u32::MAX))
             }
 
             #[inline(always)]
-            fn unslice(bytes: &mut [Self], blocks: &mut [u8]) {
-                unslice_units::<$word, 8>(bytes, blocks);
+            fn slice(self, blocks: &[u8], bytes: &mut [$word]) {
+                const SIDE: usize = size_of::<$word>();
+                check(blocks.len(), bytes.len(), SIDE);
+                let block = bytes.len();
+                for (column, square) in bytes.as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
+                    for (row, word) in square.iter_mut().enumerate() {
+                        *word = <$word>::gather(blocks, block * row + SIDE * column, 0);
+                    }
+                    transpose(square);
+                }
+            }
+
+            #[inline(always)]
+            fn unslice(self, bytes: &mut [$word], blocks: &mut [u8]) {
+                const SIDE: usize = size_of::<$word>();
+                check(blocks.len(), bytes.len(), SIDE);
+                let block = bytes.len();
+                for (column, square) in bytes.as_chunks_mut::<SIDE>().0.iter_mut().enumerate() {
+                    transpose(square);
+                    for (row, word) in square.iter().enumerate() {
+                        word.scatter(blocks, block * row + SIDE * column, 0);
+                    }
+                }
             }
         }
     )*};
 }
-packed!(u32, u64);
+packed!(u32, U4; u64, U8);
+
+/// Transposes a square of bytes, a row a word.
+#[inline(always)]
+pub(crate) fn transpose<W: Columns>(square: &mut [W]) {
+    if W::BYTES == 8 {
+        exchange_rows::<W, 32>(square);
+    }
+    exchange_rows::<W, 16>(square);
+    exchange_rows::<W, 8>(square);
+}
+
+#[inline(always)]
+fn exchange_rows<W: Columns, const DISTANCE: u32>(square: &mut [W]) {
+    let distance = DISTANCE as usize / 8;
+    for pair in square.chunks_exact_mut(2 * distance) {
+        let (low, high) = pair.split_at_mut(distance);
+        for (low, high) in low.iter_mut().zip(high) {
+            W::exchange::<DISTANCE>(low, high);
+        }
+    }
+}

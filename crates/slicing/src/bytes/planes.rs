@@ -9,19 +9,12 @@
     reason = "an operation of a few instructions, met a thousand times a batch"
 )]
 
-use crate::{Bytes, Word, slice, unslice};
+use lanecrypt_core::{Everywhere, Unavailable};
 
-/// Byte lanes as bit planes: bit `l` of `planes[b]` is bit `b` of lane `l`.
-pub type Planes<W> = [W; 8];
+use crate::{BitLanes, ByteLanes, Bytes, Isa, Job, Word};
 
-impl<W: Word> Bytes for Planes<W> {
-    const LANES: usize = W::LANES;
-
-    #[inline(always)]
-    fn splat(byte: u8) -> Self {
-        core::array::from_fn(|bit| W::splat(byte >> bit & 1 == 1))
-    }
-
+/// Byte lanes as bit planes: lane `l` of `planes[b]` has bit `b` of byte `l`.
+impl<W: Word> Bytes for [W; 8] {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         let mut sum = self;
@@ -53,23 +46,77 @@ impl<W: Word> Bytes for Planes<W> {
     }
 
     #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        core::array::from_fn(|bit| self[bit] ^ other[bit])
+    fn xor(mut self, other: Self) -> Self {
+        for (plane, other) in self.iter_mut().zip(other) {
+            *plane ^= other;
+        }
+        self
     }
 
     #[inline(always)]
     fn rotate_left<const BY: u32>(self) -> Self {
         const { assert!(BY < 8, "a byte has 8 bits") };
-        core::array::from_fn(|bit| self[(bit + 8 - BY as usize) % 8])
+        let mut rotated = self;
+        for (bit, plane) in rotated.iter_mut().enumerate() {
+            *plane = self[(bit + 8 - BY as usize) % 8];
+        }
+        rotated
+    }
+}
+
+/// The bit lanes of `I` as byte lanes, eight words a row.
+#[derive(Clone, Copy, Debug)]
+pub struct InPlanes<I>(I);
+
+impl<I: Everywhere> Everywhere for InPlanes<I> {
+    fn get() -> Self {
+        Self(I::get())
+    }
+}
+
+impl<I: Isa> Isa for InPlanes<I> {
+    fn detect() -> Result<Self, Unavailable> {
+        I::detect().map(Self)
+    }
+
+    #[inline]
+    fn run<J: Job<Self>>(self, job: J) -> J::Output {
+        self.0.run(Wrapped(job))
+    }
+}
+
+/// A job that is given [`InPlanes`].
+struct Wrapped<J>(J);
+
+impl<I: Isa, J: Job<InPlanes<I>>> Job<I> for Wrapped<J> {
+    type Output = J::Output;
+
+    #[inline(always)]
+    fn run(self, isa: I) -> J::Output {
+        self.0.run(InPlanes(isa))
+    }
+}
+
+impl<I: BitLanes> ByteLanes for InPlanes<I> {
+    type Bytes = [I::Word; 8];
+    type Lanes = I::Lanes;
+
+    #[inline(always)]
+    fn splat(self, four: u32) -> [I::Word; 8] {
+        let mut planes = [self.0.splat(0); 8];
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            *plane = self.0.splat((four >> bit & 1).wrapping_neg());
+        }
+        planes
     }
 
     #[inline(always)]
-    fn slice(blocks: &[u8], bytes: &mut [Self]) {
-        slice(blocks, bytes.as_flattened_mut());
+    fn slice(self, blocks: &[u8], bytes: &mut [[I::Word; 8]]) {
+        self.0.slice(blocks, bytes.as_flattened_mut());
     }
 
     #[inline(always)]
-    fn unslice(bytes: &mut [Self], blocks: &mut [u8]) {
-        unslice(bytes.as_flattened_mut(), blocks);
+    fn unslice(self, bytes: &mut [[I::Word; 8]], blocks: &mut [u8]) {
+        self.0.unslice(bytes.as_flattened_mut(), blocks);
     }
 }

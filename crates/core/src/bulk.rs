@@ -1,0 +1,78 @@
+//! CTR, CBC decryption and XTS from an implementation's batches alone: for those that have no faster
+//! way of their own.
+
+use cipher::{Array, InOutBuf, typenum::Unsigned};
+
+use crate::{
+    Block, Counter, Implementation,
+    modes::{Masks, wiped, xor},
+};
+
+/// Runs `work` on pieces of at most a batch, with scratch memory of the same length.
+fn in_batches<I: Implementation>(
+    mut blocks: InOutBuf<'_, '_, Block<I>>,
+    mut work: impl FnMut(InOutBuf<'_, '_, Block<I>>, &mut [Block<I>]),
+) {
+    let mut scratch = Array::<Block<I>, I::Lanes>::default();
+    while !blocks.is_empty() {
+        let length = I::Lanes::USIZE.min(blocks.len());
+        let (piece, rest) = blocks.split_at(length);
+        work(piece, &mut scratch[..length]);
+        blocks = rest;
+    }
+    wiped(Array::slice_as_flattened_mut(&mut scratch), |_| ());
+}
+
+/// See [`Implementation::ctr`].
+pub fn ctr<I: Implementation>(
+    implementation: &I,
+    keys: &I::BatchKeys,
+    mut counter: Counter,
+    blocks: InOutBuf<'_, '_, Block<I>>,
+) {
+    in_batches::<I>(blocks, |piece, keystream| {
+        counter.fill(Array::slice_as_flattened_mut(keystream));
+        counter = counter.plus(keystream.len() as u128);
+        implementation.batches(keys, (&mut *keystream).into());
+        let output = Array::slice_as_flattened_mut(piece.into_out_with_copied_in());
+        xor(output, Array::slice_as_flattened(keystream));
+    });
+}
+
+/// See [`Implementation::cbc_decrypt`].
+pub fn cbc_decrypt<I: Implementation>(
+    implementation: &I,
+    keys: &I::BatchKeys,
+    previous: &mut Block<I>,
+    blocks: InOutBuf<'_, '_, Block<I>>,
+) {
+    in_batches::<I>(blocks, |mut piece, ciphertext| {
+        // The ciphertext is needed twice, and in place the output overwrites it.
+        ciphertext.clone_from_slice(piece.get_in());
+        implementation.batches(keys, piece.reborrow());
+        let plaintext = Array::slice_as_flattened_mut(piece.get_out());
+        let (first, rest) = plaintext.split_at_mut(previous.len());
+        xor(first, previous);
+        xor(rest, Array::slice_as_flattened(ciphertext));
+        if let Some(last) = ciphertext.last() {
+            previous.clone_from(last);
+        }
+    });
+}
+
+/// See [`Implementation::xts`].
+pub fn xts<I: Implementation>(
+    implementation: &I,
+    keys: &I::BatchKeys,
+    mask: &mut [u8; 16],
+    blocks: InOutBuf<'_, '_, Block<I>>,
+) {
+    in_batches::<I>(blocks, |piece, masks| {
+        let masks = Array::slice_as_flattened_mut(masks);
+        Masks(mask).fill(masks);
+        let output = piece.into_out_with_copied_in();
+        xor(Array::slice_as_flattened_mut(output), masks);
+        implementation.batches(keys, (&mut *output).into());
+        xor(Array::slice_as_flattened_mut(output), masks);
+    });
+}

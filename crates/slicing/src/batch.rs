@@ -1,0 +1,244 @@
+//! Blocks through the rounds of a sliced cipher: whole batches, several side by side, and what is
+//! left over, padded.
+
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
+
+use cipher::{Array, InOutBuf, array::ArraySize, typenum::Unsigned};
+use lanecrypt_core::Counter;
+
+use crate::{BitLanes, ByteLanes, Form, Isa, Job, Rounds};
+
+/// A batch of blocks in the form in which rounds take it.
+pub trait State<I: Isa>: Copy {
+    /// Blocks of a batch.
+    type Lanes: ArraySize;
+
+    /// A state without blocks.
+    fn new(isa: I) -> Self;
+
+    /// Takes a batch of blocks.
+    fn load(&mut self, isa: I, blocks: &[u8]);
+
+    /// Gives the blocks back; the state is overwritten with intermediate values.
+    fn store(&mut self, isa: I, blocks: &mut [u8]);
+
+    /// Takes the counter blocks from `first` on. `scratch` has room for them.
+    #[inline(always)]
+    fn count(&mut self, isa: I, first: Counter, scratch: &mut [u8]) {
+        first.fill(scratch);
+        self.load(isa, scratch);
+    }
+}
+
+/// Bytes `0..N` of a batch of blocks, a row of lanes each.
+#[derive(Clone, Copy, Debug)]
+pub struct ByteState<B, const N: usize>(pub [B; N]);
+
+impl<I: ByteLanes, const N: usize> State<I> for ByteState<I::Bytes, N> {
+    type Lanes = I::Lanes;
+
+    #[inline(always)]
+    fn new(isa: I) -> Self {
+        Self([isa.splat(0); N])
+    }
+
+    #[inline(always)]
+    fn load(&mut self, isa: I, blocks: &[u8]) {
+        isa.slice(blocks, &mut self.0);
+    }
+
+    #[inline(always)]
+    fn store(&mut self, isa: I, blocks: &mut [u8]) {
+        isa.unslice(&mut self.0, blocks);
+    }
+
+    #[inline(always)]
+    fn count(&mut self, isa: I, first: Counter, scratch: &mut [u8]) {
+        if !isa.count(first.value(), &mut self.0) {
+            first.fill(scratch);
+            self.load(isa, scratch);
+        }
+    }
+}
+
+/// Bits `0..N` of a batch of blocks, a row of lanes each.
+#[derive(Clone, Copy, Debug)]
+pub struct BitState<W, const N: usize>(pub [W; N]);
+
+impl<I: BitLanes, const N: usize> State<I> for BitState<I::Word, N> {
+    type Lanes = I::Lanes;
+
+    #[inline(always)]
+    fn new(isa: I) -> Self {
+        Self([isa.splat(0); N])
+    }
+
+    #[inline(always)]
+    fn load(&mut self, isa: I, blocks: &[u8]) {
+        isa.slice(blocks, &mut self.0);
+    }
+
+    #[inline(always)]
+    fn store(&mut self, isa: I, blocks: &mut [u8]) {
+        isa.unslice(&mut self.0, blocks);
+    }
+}
+
+type Blocks<'inp, 'out, N> = InOutBuf<'inp, 'out, Array<u8, N>>;
+
+/// Every block by itself.
+pub(crate) struct Ecb<'a, 'inp, 'out, F: Form, N: ArraySize> {
+    pub(crate) keys: &'a F::Keys,
+    pub(crate) blocks: Blocks<'inp, 'out, N>,
+}
+
+/// The key stream of counter blocks, added to blocks.
+pub(crate) struct Ctr<'a, 'inp, 'out, F: Form, N: ArraySize> {
+    pub(crate) keys: &'a F::Keys,
+    pub(crate) counter: Counter,
+    pub(crate) blocks: Blocks<'inp, 'out, N>,
+}
+
+impl<F: Rounds<I>, I: Isa, N: ArraySize> Job<I> for Ecb<'_, '_, '_, F, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        run::<F, I, N>(isa, self.keys, &mut EcbPass, self.blocks);
+    }
+}
+
+impl<F: Rounds<I>, I: Isa, N: ArraySize> Job<I> for Ctr<'_, '_, '_, F, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        let mut pass = CtrPass { counter: self.counter, scratch: Array::default() };
+        run::<F, I, N>(isa, self.keys, &mut pass, self.blocks);
+    }
+}
+
+/// What goes into the rounds and what becomes of the result.
+trait Pass<F: Rounds<I>, I: Isa, N: ArraySize> {
+    fn enter(&mut self, isa: I, state: &mut F::State, piece: &Blocks<'_, '_, N>);
+    fn leave(&mut self, isa: I, state: &mut F::State, piece: Blocks<'_, '_, N>);
+}
+
+struct EcbPass;
+
+impl<F: Rounds<I>, I: Isa, N: ArraySize> Pass<F, I, N> for EcbPass {
+    #[inline(always)]
+    fn enter(&mut self, isa: I, state: &mut F::State, piece: &Blocks<'_, '_, N>) {
+        state.load(isa, Array::slice_as_flattened(piece.get_in()));
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, isa: I, state: &mut F::State, mut piece: Blocks<'_, '_, N>) {
+        state.store(isa, Array::slice_as_flattened_mut(piece.get_out()));
+    }
+}
+
+struct CtrPass<N: ArraySize, L: ArraySize> {
+    counter: Counter,
+    scratch: Array<Array<u8, N>, L>,
+}
+
+impl<F: Rounds<I>, I: Isa, N: ArraySize> Pass<F, I, N>
+    for CtrPass<N, <F::State as State<I>>::Lanes>
+{
+    #[inline(always)]
+    fn enter(&mut self, isa: I, state: &mut F::State, piece: &Blocks<'_, '_, N>) {
+        state.count(isa, self.counter, Array::slice_as_flattened_mut(&mut self.scratch));
+        self.counter = self.counter.plus(piece.len() as u128);
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, isa: I, state: &mut F::State, mut piece: Blocks<'_, '_, N>) {
+        let keystream = Array::slice_as_flattened_mut(&mut self.scratch);
+        state.store(isa, keystream);
+        xor(&mut piece, keystream);
+    }
+}
+
+/// Adds as many bytes of key stream as there are, a row of SIMD registers at a time.
+#[inline(always)]
+fn xor<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
+    const ROW: usize = 64;
+    for (i, row) in keystream.as_chunks::<ROW>().0.iter().enumerate() {
+        let mut sum = [0; ROW];
+        let input = &Array::slice_as_flattened(piece.get_in())[ROW * i..][..ROW];
+        for ((sum, byte), mask) in sum.iter_mut().zip(input).zip(row) {
+            *sum = byte ^ mask;
+        }
+        Array::slice_as_flattened_mut(piece.get_out())[ROW * i..][..ROW].copy_from_slice(&sum);
+    }
+    let done = keystream.len() / ROW * ROW;
+    for (i, mask) in keystream.iter().enumerate().skip(done) {
+        let byte = Array::slice_as_flattened(piece.get_in())[i];
+        Array::slice_as_flattened_mut(piece.get_out())[i] = byte ^ mask;
+    }
+}
+
+/// Runs all blocks: first batches side by side, as many as the form likes, then halves of that, and
+/// in the end a padded one.
+#[inline(always)]
+fn run<F: Rounds<I>, I: Isa, N: ArraySize>(
+    isa: I,
+    keys: &F::Keys,
+    pass: &mut impl Pass<F, I, N>,
+    mut blocks: Blocks<'_, '_, N>,
+) {
+    macro_rules! groups {
+        ($($groups:literal)*) => {$(
+            if F::GROUPS >= $groups {
+                blocks = side_by_side::<F, I, N, $groups>(isa, keys, pass, blocks);
+            }
+        )*};
+    }
+    groups!(8 4 2 1);
+    if !blocks.is_empty() {
+        let mut padded = Array::<Array<u8, N>, <F::State as State<I>>::Lanes>::default();
+        padded[..blocks.len()].clone_from_slice(blocks.get_in());
+        side_by_side::<F, I, N, 1>(isa, keys, pass, padded.as_mut_slice().into());
+        let length = blocks.len();
+        blocks.get_out().clone_from_slice(&padded[..length]);
+    }
+}
+
+/// Runs as many batches as there are whole ones, `G` side by side, and returns the rest.
+#[inline(always)]
+fn side_by_side<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
+    isa: I,
+    keys: &F::Keys,
+    pass: &mut impl Pass<F, I, N>,
+    mut blocks: Blocks<'inp, 'out, N>,
+) -> Blocks<'inp, 'out, N> {
+    let lanes = <F::State as State<I>>::Lanes::USIZE;
+    let mut states = [F::State::new(isa); G];
+    while blocks.len() >= G * lanes {
+        let (mut piece, rest) = blocks.split_at(G * lanes);
+        for (g, state) in states.iter_mut().enumerate() {
+            pass.enter(isa, state, &part(&mut piece, g * lanes, lanes));
+        }
+        F::run(keys, isa, &mut states);
+        for (g, state) in states.iter_mut().enumerate() {
+            pass.leave(isa, state, part(&mut piece, g * lanes, lanes));
+        }
+        blocks = rest;
+    }
+    blocks
+}
+
+/// Some blocks of a buffer.
+#[inline(always)]
+fn part<'a, N: ArraySize>(
+    piece: &'a mut Blocks<'_, '_, N>,
+    start: usize,
+    length: usize,
+) -> Blocks<'a, 'a, N> {
+    let (_before, rest) = piece.reborrow().split_at(start);
+    rest.split_at(length).0
+}

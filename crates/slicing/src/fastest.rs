@@ -1,0 +1,200 @@
+//! The choice of an instruction set for the types that users name: the same for every cipher.
+
+use core::fmt;
+
+use cipher::{Array, InOutBuf, array::ArraySize};
+use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable};
+
+#[cfg(target_arch = "aarch64")]
+use crate::neon::{Neon, NeonAes};
+#[cfg(target_arch = "x86_64")]
+use crate::x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
+use crate::{
+    BlockOf, Form, Isa, Portable, Rounds, Schedule,
+    batch::{Ctr, Ecb},
+    form::MakeKeys,
+};
+
+/// Instruction sets from the best on, `Fast` where there are instructions for S-boxes (GFNI, AES),
+/// `Plain` where there are not.
+macro_rules! choices {
+    (fast: $($fast:ident)*; plain: $($plain:ident)*; $portable:ident) => {
+        /// An instruction set that this CPU has, the one that serves sliced ciphers best.
+        #[derive(Clone, Copy, Debug)]
+        #[allow(missing_docs, reason = "the names are those of the tokens")]
+        pub enum Choice {
+            $($fast($fast),)*
+            $($plain($plain),)*
+            $portable(Portable<u64>),
+        }
+
+        impl Choice {
+            /// The best that this CPU has.
+            #[must_use]
+            #[inline]
+            pub fn get() -> Self {
+                $(if let Ok(isa) = <$fast as Isa>::detect() {
+                    return Self::$fast(isa);
+                })*
+                $(if let Ok(isa) = <$plain as Isa>::detect() {
+                    return Self::$plain(isa);
+                })*
+                Self::$portable(Portable::new())
+            }
+        }
+
+        /// A form on every instruction set with instructions for S-boxes.
+        pub trait OnFast: Form $(+ Rounds<$fast>)* {}
+        impl<F: Form $(+ Rounds<$fast>)*> OnFast for F {}
+
+        /// A form on every other instruction set.
+        pub trait OnPlain: Form $(+ Rounds<$plain>)* + Rounds<Portable<u64>> {}
+        impl<F: Form $(+ Rounds<$plain>)* + Rounds<Portable<u64>>> OnPlain for F {}
+
+        /// Runs one expression with the instruction set and another with the form it is for.
+        macro_rules! on_choice {
+            ($choice:expr, |$isa:ident| $for_fast:expr, $for_plain:expr) => {
+                match $choice {
+                    $(Choice::$fast($isa) => $for_fast,)*
+                    $(Choice::$plain($isa) => $for_plain,)*
+                    Choice::$portable($isa) => $for_plain,
+                }
+            };
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+choices!(fast: Avx512 Avx2Gfni Avx2Vaes Avx2Aes; plain: Avx2 Sse2; Words);
+#[cfg(target_arch = "aarch64")]
+choices!(fast: NeonAes; plain: Neon; Words);
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+choices!(fast: ; plain: ; Words);
+
+/// What a cipher runs where: a form for instruction sets with instructions for S-boxes, and one for
+/// the others. It may be the same.
+pub trait Choices: 'static {
+    /// What is kept of a key.
+    type Schedule: Schedule;
+    /// Blocks that RustCrypto's modes hand over at once, on every CPU.
+    type Lanes: ArraySize;
+    /// The form where there are instructions for S-boxes.
+    type Fast: OnFast<Schedule = Self::Schedule>;
+    /// The form elsewhere.
+    type Plain: OnPlain<Schedule = Self::Schedule>;
+}
+
+/// The cipher of `C` on the best instruction set of this CPU. Constant-time, key schedule included.
+pub struct Fastest<C: Choices> {
+    schedule: C::Schedule,
+}
+
+/// The keys of whichever form was chosen.
+pub enum FastestKeys<C: Choices> {
+    /// Where there are instructions for S-boxes.
+    Fast(<C::Fast as Form>::Keys),
+    /// Elsewhere.
+    Plain(<C::Plain as Form>::Keys),
+}
+
+impl<C: Choices> Fastest<C> {
+    /// From a key schedule.
+    pub fn of(schedule: C::Schedule) -> Self {
+        Self { schedule }
+    }
+
+    /// The key schedule.
+    pub fn schedule(&self) -> &C::Schedule {
+        &self.schedule
+    }
+}
+
+/// Runs a job with the keys that were made for the instruction set.
+macro_rules! on_keys {
+    ($keys:expr, |$isa:ident, $form:ident, $of_form:ident| $run:expr) => {
+        on_choice!(
+            Choice::get(),
+            |$isa| {
+                type $form<C> = <C as Choices>::Fast;
+                let FastestKeys::Fast($of_form) = $keys else { unreachable!("{MADE_HERE}") };
+                $run
+            },
+            {
+                type $form<C> = <C as Choices>::Plain;
+                let FastestKeys::Plain($of_form) = $keys else { unreachable!("{MADE_HERE}") };
+                $run
+            }
+        )
+    };
+}
+
+const MADE_HERE: &str = "keys are made for the one choice of the process";
+
+impl<C: Choices> Implementation for Fastest<C> {
+    type BlockSize = <C::Schedule as Schedule>::BlockSize;
+    type KeySize = <C::Schedule as Schedule>::KeySize;
+    type Lanes = C::Lanes;
+    type Token = ();
+    type BatchKeys = FastestKeys<C>;
+
+    const NAME: &'static str = C::Schedule::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
+
+    fn detect() -> Result<(), Unavailable> {
+        Ok(())
+    }
+
+    fn new((): (), key: &Array<u8, Self::KeySize>) -> Self {
+        Self { schedule: C::Schedule::new(key) }
+    }
+
+    fn batch_keys(&self, direction: Direction) -> FastestKeys<C> {
+        let schedule = &self.schedule;
+        on_choice!(
+            Choice::get(),
+            |isa| FastestKeys::Fast(isa.run(MakeKeys::<C::Fast> { schedule, direction })),
+            FastestKeys::Plain(isa.run(MakeKeys::<C::Plain> { schedule, direction }))
+        )
+    }
+
+    fn batches(&self, keys: &FastestKeys<C>, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
+        on_keys!(keys, |isa, Of, keys| isa.run(Ecb::<Of<C>, _> { keys, blocks }));
+    }
+
+    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
+        on_choice!(
+            Choice::get(),
+            |isa| C::Fast::few(&self.schedule, isa, direction, blocks),
+            C::Plain::few(&self.schedule, isa, direction, blocks)
+        );
+    }
+
+    fn ctr(
+        &self,
+        keys: &FastestKeys<C>,
+        counter: Counter,
+        blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
+    ) {
+        on_keys!(keys, |isa, Of, keys| isa.run(Ctr::<Of<C>, _> { keys, counter, blocks }));
+    }
+}
+
+impl<C: Choices> Clone for Fastest<C> {
+    fn clone(&self) -> Self {
+        Self { schedule: self.schedule.clone() }
+    }
+}
+
+impl<C: Choices> fmt::Debug for Fastest<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fastest").finish_non_exhaustive()
+    }
+}
+
+impl<C: Choices> fmt::Debug for FastestKeys<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FastestKeys").finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<C: Choices> zeroize::ZeroizeOnDrop for Fastest<C> where C::Schedule: zeroize::ZeroizeOnDrop {}

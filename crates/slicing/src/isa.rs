@@ -1,0 +1,82 @@
+//! Instruction sets as tokens: a value of one proves that this CPU has its instructions.
+//!
+//! Everything that makes a SIMD value takes the token, so that safe code cannot run an instruction
+//! that the CPU lacks. Work on such values is a [`Job`], and [`Isa::run`] is the only way into the
+//! region that is compiled with the instruction set: whatever a job does must be inlined into it
+//! (`#[inline(always)]` functions and loops; a closure, `array::map` or `dyn` may stay outside, and
+//! then each operation of a few cycles becomes a call).
+
+use core::{fmt, marker::PhantomData};
+
+use lanecrypt_core::{Everywhere, Unavailable};
+
+/// Work that runs where the instructions of `I` may be used. Implementations are
+/// `#[inline(always)]`.
+pub trait Job<I: Isa> {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn run(self, isa: I) -> Self::Output;
+}
+
+/// An instruction set: a value of the type proves that this CPU has it.
+pub trait Isa: Copy + fmt::Debug + Send + Sync + 'static {
+    /// The token, if this CPU has the instructions.
+    ///
+    /// # Errors
+    /// The instructions that are missing.
+    fn detect() -> Result<Self, Unavailable>;
+
+    /// Runs a job with these instructions.
+    fn run<J: Job<Self>>(self, job: J) -> J::Output;
+}
+
+/// What every CPU computes on a machine word, or on another type that needs no instructions of its
+/// own, as lanes.
+pub struct Portable<W>(PhantomData<fn() -> W>);
+
+impl<W> Portable<W> {
+    /// The token.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<W> Default for Portable<W> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W> Clone for Portable<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W> Copy for Portable<W> {}
+
+impl<W> fmt::Debug for Portable<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Portable")
+    }
+}
+
+impl<W> Everywhere for Portable<W> {
+    fn get() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: 'static> Isa for Portable<W> {
+    fn detect() -> Result<Self, Unavailable> {
+        Ok(Self::new())
+    }
+
+    #[inline]
+    fn run<J: Job<Self>>(self, job: J) -> J::Output {
+        job.run(self)
+    }
+}

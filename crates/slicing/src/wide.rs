@@ -1,0 +1,98 @@
+//! What SIMD registers of 128 and 256 bits have in common: columns of 64 bits, and the byte
+//! transposes made of interleaving.
+
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
+
+/// The 64-bit columns at `start`, `start + stride` and so on.
+#[inline(always)]
+pub(crate) fn columns<const N: usize>(bytes: &[u8], start: usize, stride: usize) -> [i64; N] {
+    let mut columns = [0; N];
+    for (i, column) in columns.iter_mut().enumerate() {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(&bytes[start + i * stride..][..8]);
+        *column = i64::from_le_bytes(eight);
+    }
+    columns
+}
+
+/// The inverse of [`columns`].
+#[inline(always)]
+pub(crate) fn put_columns<const N: usize>(
+    columns: [i64; N],
+    bytes: &mut [u8],
+    start: usize,
+    stride: usize,
+) {
+    for (i, column) in columns.iter().enumerate() {
+        bytes[start + i * stride..][..8].copy_from_slice(&column.to_le_bytes());
+    }
+}
+
+/// Ones in every other run of `distance` bits, the lowest run first.
+pub(crate) const fn mask(distance: u32) -> i64 {
+    (u64::MAX / ((1 << distance) + 1)).cast_signed()
+}
+
+/// The bits that a byte rotated by `by` bits keeps of its shift upwards, in four bytes.
+pub(crate) const fn kept(by: u32) -> i32 {
+    crate::spread(0xff << by).cast_signed()
+}
+
+/// A register of bytes that can be interleaved with another.
+pub(crate) trait Interleave: Copy {
+    /// The bytes of both by turns, in every 128 bits by themselves: of their lower halves, and of
+    /// their upper ones.
+    fn interleave(self, other: Self) -> [Self; 2];
+}
+
+/// Interleaves a register with the one half of them further on, `STAGES` times.
+///
+/// With `r` the bits of a register's number and `b` those of a byte's place in 128 bits, one stage
+/// rotates the index `r.. b3 b2 b1 b0` by one bit to the left.
+#[inline(always)]
+fn rotate_index<T: Interleave, const N: usize, const STAGES: usize>(registers: &mut [T; N]) {
+    for _ in 0..STAGES {
+        let before = *registers;
+        for i in 0..N / 2 {
+            let [low, high] = before[i].interleave(before[i + N / 2]);
+            registers[2 * i] = low;
+            registers[2 * i + 1] = high;
+        }
+    }
+}
+
+/// Rows of blocks, as they lie in memory, to rows of their bytes.
+///
+/// ```text
+/// 16 bytes   r3 r2 r1 r0 | j3 j2 j1 j0   to   j3 j2 j1 j0 | r3 r2 r1 r0
+///  8 bytes      r2 r1 r0 | b j2 j1 j0    to   j2 j1 j0 | r2 r1 r0 b        b: block of two in a row
+/// ```
+#[inline(always)]
+pub(crate) fn bytes_to_rows<T: Interleave>(registers: &mut [T]) {
+    if registers.len() == 16 {
+        for registers in registers.as_chunks_mut::<16>().0 {
+            rotate_index::<T, 16, 4>(registers);
+        }
+    } else {
+        for registers in registers.as_chunks_mut::<8>().0 {
+            rotate_index::<T, 8, 4>(registers);
+        }
+    }
+}
+
+/// The inverse of [`bytes_to_rows`].
+#[inline(always)]
+pub(crate) fn rows_to_bytes<T: Interleave>(registers: &mut [T]) {
+    if registers.len() == 16 {
+        for registers in registers.as_chunks_mut::<16>().0 {
+            rotate_index::<T, 16, 4>(registers);
+        }
+    } else {
+        for registers in registers.as_chunks_mut::<8>().0 {
+            rotate_index::<T, 8, 3>(registers);
+        }
+    }
+}

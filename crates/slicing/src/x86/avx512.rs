@@ -1,0 +1,374 @@
+//! AVX-512 with byte permutations and GFNI: 512 bits, three-input look-ups of bits, affine maps and
+//! inversion of bytes.
+
+#![allow(clippy::inline_always, reason = "an operation is an instruction")]
+
+use core::arch::x86_64::{
+    __m512i, _mm512_add_epi8, _mm512_and_si512, _mm512_gf2p8affine_epi64_epi8,
+    _mm512_gf2p8affineinv_epi64_epi8, _mm512_loadu_si512, _mm512_mask_sub_epi8, _mm512_or_si512,
+    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_shuffle_i32x4, _mm512_shuffle_i64x2, _mm512_storeu_si512, _mm512_sub_epi8,
+    _mm512_ternarylogic_epi32, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32,
+    _mm512_unpacklo_epi64, _mm512_xor_si512,
+};
+
+use cipher::consts::{U64, U512};
+
+use super::{detect::Features, isa, registers, word_operators};
+use crate::{BitLanes, ByteLanes, Bytes, FieldBytes, Word, bytes::check, matrix};
+
+isa!(
+    /// 512 bits, with the instructions of GFNI and AES: Ice Lake and later, Zen 4 and later.
+    Avx512, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes",
+    "this CPU has no AVX-512 with byte permutations (VBMI), GFNI and VAES",
+    Features::AVX512 | Features::GFNI | Features::VAES
+);
+
+/// A register of 512 bits.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct B512(pub(super) __m512i);
+
+impl From<__m512i> for B512 {
+    #[inline(always)]
+    fn from(register: __m512i) -> Self {
+        Self(register)
+    }
+}
+
+word_operators!([] B512, _mm512_xor_si512, _mm512_and_si512, _mm512_or_si512, _mm512_set1_epi32(-1));
+
+impl Word for B512 {
+    const TERNARY: bool = true;
+
+    #[inline(always)]
+    fn lut3<const TABLE: i32>(a: Self, b: Self, c: Self) -> Self {
+        Self(registers!(_mm512_ternarylogic_epi32::<TABLE>(a.0, b.0, c.0)))
+    }
+}
+
+impl Bytes for B512 {
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(registers!(_mm512_add_epi8(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn subtract(self, other: Self) -> Self {
+        Self(registers!(_mm512_sub_epi8(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self ^ other
+    }
+
+    #[inline(always)]
+    fn rotate_left<const BY: u32>(self) -> Self {
+        times(self, const { matrix::rotation(BY) })
+    }
+
+    #[inline(always)]
+    fn xor_rotations<const A: u32, const B: u32, const C: u32>(self) -> Self {
+        times(self, const { matrix::rotation(A) ^ matrix::rotation(B) ^ matrix::rotation(C) })
+    }
+}
+
+/// A matrix times every byte.
+#[inline(always)]
+fn times(bytes: B512, matrix: u64) -> B512 {
+    B512(registers! {
+        _mm512_gf2p8affine_epi64_epi8::<0>(bytes.0, _mm512_set1_epi64(matrix.cast_signed()))
+    })
+}
+
+impl FieldBytes for B512 {
+    #[inline(always)]
+    fn affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
+        let matrix = registers!(_mm512_set1_epi64(MATRIX.cast_signed()));
+        Self(registers!(_mm512_gf2p8affine_epi64_epi8::<CONSTANT>(self.0, matrix)))
+    }
+
+    #[inline(always)]
+    fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
+        let matrix = registers!(_mm512_set1_epi64(MATRIX.cast_signed()));
+        Self(registers!(_mm512_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
+    }
+}
+
+#[inline(always)]
+pub(super) fn load(bytes: &[u8; 64]) -> B512 {
+    // SAFETY: 64 bytes can be read; every caller has the token or a value of this type.
+    B512(unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) })
+}
+
+#[inline(always)]
+pub(super) fn store(register: B512, bytes: &mut [u8; 64]) {
+    // SAFETY: 64 bytes can be written; the value proves that there is AVX-512.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), register.0) }
+}
+
+/// For each place of a register, the place that its byte comes from.
+type Order = [u8; 64];
+
+/// A matrix of `rows` by `columns` bytes becomes one of `columns` by `rows`; with `reversed` rows
+/// are taken from the last to the first.
+const fn transposed(rows: usize, columns: usize, reversed: bool) -> Order {
+    let mut order = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        let (column, row) = (i / rows, i % rows);
+        let row = if reversed { rows - 1 - row } else { row };
+        order[i] = (row * columns + column) as u8;
+        i += 1;
+    }
+    order
+}
+
+/// Four blocks of 16 bytes: byte 0 of all, then byte 1, and so on; and back.
+static FOUR_BLOCKS: Order = transposed(4, 16, false);
+static FOUR_BLOCKS_BACK: Order = transposed(16, 4, false);
+/// Eight blocks of 8 bytes, or eight squares of bits; its own inverse.
+static SQUARE: Order = transposed(8, 8, false);
+/// The same with the rows reversed, as the transpose of bits wants them.
+static SQUARE_REVERSED: Order = transposed(8, 8, true);
+
+#[inline(always)]
+fn permute(register: B512, order: &Order) -> B512 {
+    let order = load(order);
+    B512(registers!(_mm512_permutexvar_epi8(order.0, register.0)))
+}
+
+/// In every 64 bits, a square: bit `b` of byte `i` becomes bit `i` of byte `7 - b`.
+#[inline(always)]
+fn transpose_bits(squares: B512) -> B512 {
+    // The squares as matrices, applied to bytes with a single bit.
+    let units = registers!(_mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed()));
+    B512(registers!(_mm512_gf2p8affine_epi64_epi8::<0>(units, squares.0)))
+}
+
+/// Transposes a matrix of 16 by 16 parts of 32 bits.
+#[inline(always)]
+fn transpose_parts32(rows: &mut [B512; 16]) {
+    let before = *rows;
+    for k in 0..8 {
+        let (even, odd) = (before[2 * k].0, before[2 * k + 1].0);
+        rows[2 * k] = B512(registers!(_mm512_unpacklo_epi32(even, odd)));
+        rows[2 * k + 1] = B512(registers!(_mm512_unpackhi_epi32(even, odd)));
+    }
+    let before = *rows;
+    for g in 0..4 {
+        for h in 0..2 {
+            let (even, odd) = (before[4 * g + h].0, before[4 * g + h + 2].0);
+            rows[4 * g + 2 * h] = B512(registers!(_mm512_unpacklo_epi64(even, odd)));
+            rows[4 * g + 2 * h + 1] = B512(registers!(_mm512_unpackhi_epi64(even, odd)));
+        }
+    }
+    let before = *rows;
+    for c in 0..8 {
+        let i = c / 4 * 8 + c % 4;
+        let (low, high) = (before[i].0, before[i + 4].0);
+        rows[i] = B512(registers!(_mm512_shuffle_i32x4::<0x88>(low, high)));
+        rows[i + 4] = B512(registers!(_mm512_shuffle_i32x4::<0xdd>(low, high)));
+    }
+    let before = *rows;
+    for i in 0..8 {
+        let (low, high) = (before[i].0, before[i + 8].0);
+        rows[i] = B512(registers!(_mm512_shuffle_i32x4::<0x88>(low, high)));
+        rows[i + 8] = B512(registers!(_mm512_shuffle_i32x4::<0xdd>(low, high)));
+    }
+}
+
+/// Transposes a matrix of 8 by 8 parts of 64 bits.
+#[inline(always)]
+fn transpose_parts64(rows: &mut [B512; 8]) {
+    let before = *rows;
+    for k in 0..4 {
+        let (even, odd) = (before[2 * k].0, before[2 * k + 1].0);
+        rows[2 * k] = B512(registers!(_mm512_unpacklo_epi64(even, odd)));
+        rows[2 * k + 1] = B512(registers!(_mm512_unpackhi_epi64(even, odd)));
+    }
+    let before = *rows;
+    for c in 0..4 {
+        let i = c / 2 * 4 + c % 2;
+        let (low, high) = (before[i].0, before[i + 2].0);
+        rows[i] = B512(registers!(_mm512_shuffle_i64x2::<0x88>(low, high)));
+        rows[i + 2] = B512(registers!(_mm512_shuffle_i64x2::<0xdd>(low, high)));
+    }
+    let before = *rows;
+    for i in 0..4 {
+        let (low, high) = (before[i].0, before[i + 4].0);
+        rows[i] = B512(registers!(_mm512_shuffle_i64x2::<0x88>(low, high)));
+        rows[i + 4] = B512(registers!(_mm512_shuffle_i64x2::<0xdd>(low, high)));
+    }
+}
+
+impl ByteLanes for Avx512 {
+    type Bytes = B512;
+    type Lanes = U64;
+
+    #[inline(always)]
+    fn splat(self, four: u32) -> B512 {
+        B512(registers!(_mm512_set1_epi32(four.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn slice(self, blocks: &[u8], bytes: &mut [B512]) {
+        check(blocks.len(), bytes.len(), 64);
+        let order = if bytes.len() == 16 { &FOUR_BLOCKS } else { &SQUARE };
+        for (register, row) in bytes.iter_mut().zip(blocks.as_chunks::<64>().0) {
+            *register = permute(load(row), order);
+        }
+        transpose_parts(bytes);
+    }
+
+    #[inline(always)]
+    fn unslice(self, bytes: &mut [B512], blocks: &mut [u8]) {
+        check(blocks.len(), bytes.len(), 64);
+        let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
+        transpose_parts(bytes);
+        for (register, row) in bytes.iter().zip(blocks.as_chunks_mut::<64>().0) {
+            store(permute(*register, order), row);
+        }
+    }
+
+    #[inline(always)]
+    fn count(self, first: u128, bytes: &mut [B512]) -> bool {
+        let digits = first.to_be_bytes();
+        let digits = &digits[16 - bytes.len()..];
+        for (register, digit) in bytes.iter_mut().zip(digits) {
+            *register = B512(registers!(_mm512_set1_epi8(digit.cast_signed())));
+        }
+        let last = bytes.len() - 1;
+        let lanes = load(&LANE_NUMBERS);
+        bytes[last] = bytes[last].add(lanes);
+        // Lanes whose last byte has wrapped carry into the byte before, and on where that is full.
+        // A counter is public, so that a branch on it is none on a secret.
+        let mut carry = u64::MAX.checked_shl(256 - u32::from(digits[last])).unwrap_or(0);
+        for j in (0..last).rev() {
+            if carry == 0 {
+                break;
+            }
+            bytes[j] = B512(registers! {
+                _mm512_mask_sub_epi8(bytes[j].0, carry, bytes[j].0, _mm512_set1_epi8(-1))
+            });
+            if digits[j] != 0xff {
+                carry = 0;
+            }
+        }
+        true
+    }
+}
+
+static LANE_NUMBERS: [u8; 64] = {
+    let mut numbers = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        numbers[i] = i as u8;
+        i += 1;
+    }
+    numbers
+};
+
+/// The transpose for blocks of 16 bytes, or of 8.
+#[inline(always)]
+fn transpose_parts(bytes: &mut [B512]) {
+    if bytes.len() == 16 {
+        bytes.as_chunks_mut().0.iter_mut().for_each(transpose_parts32);
+    } else {
+        bytes.as_chunks_mut().0.iter_mut().for_each(transpose_parts64);
+    }
+}
+
+impl BitLanes for Avx512 {
+    type Word = B512;
+    type Lanes = U512;
+
+    #[inline(always)]
+    fn splat(self, mask: u32) -> B512 {
+        ByteLanes::splat(self, mask)
+    }
+
+    /// With `h i k` the three-bit digits of a block's number, `j` those of a byte's and `b` of a
+    /// bit's:
+    ///
+    /// ```text
+    /// h i | k j b                          eight blocks of 8 bytes a register
+    /// h i | j k b     bytes transposed
+    /// h j | i k b     registers transposed, 64 bits each
+    /// h j | i b k     bits transposed
+    /// h j | b i k     bytes transposed
+    /// b j | h i k     registers transposed: a plane of 512 blocks each
+    /// ```
+    #[inline(always)]
+    fn slice(self, blocks: &[u8], planes: &mut [B512]) {
+        let block = planes.len() / 8;
+        assert_eq!(blocks.len(), 512 * block, "one block a lane");
+        for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
+            for (h, rows) in planes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                for (i, row) in rows.iter_mut().enumerate() {
+                    let eight = eight_blocks(blocks, block, 64 * h + 8 * i, 8 * part);
+                    *row = permute(eight, &SQUARE_REVERSED);
+                }
+                transpose_parts64(rows);
+                for row in rows {
+                    *row = permute(transpose_bits(*row), &SQUARE);
+                }
+            }
+            exchange_digits(planes);
+            planes.as_chunks_mut().0.iter_mut().for_each(transpose_parts64);
+        }
+    }
+
+    #[inline(always)]
+    fn unslice(self, planes: &mut [B512], blocks: &mut [u8]) {
+        let block = planes.len() / 8;
+        assert_eq!(blocks.len(), 512 * block, "one block a lane");
+        for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
+            for rows in planes.as_chunks_mut::<8>().0 {
+                transpose_parts64(rows);
+                for row in rows {
+                    *row = transpose_bits(permute(*row, &SQUARE_REVERSED));
+                }
+            }
+            exchange_digits(planes);
+            for (h, rows) in planes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                transpose_parts64(rows);
+                for (i, row) in rows.iter().enumerate() {
+                    let eight = permute(*row, &SQUARE);
+                    put_eight_blocks(eight, blocks, block, 64 * h + 8 * i, 8 * part);
+                }
+            }
+        }
+    }
+}
+
+/// Register `8a + b` to place `8b + a`.
+#[inline(always)]
+fn exchange_digits(registers: &mut [B512; 64]) {
+    for a in 0..8 {
+        for b in 0..a {
+            registers.swap(8 * a + b, 8 * b + a);
+        }
+    }
+}
+
+/// Eight bytes, from `start` on, of eight blocks of 8 or 16 bytes.
+#[inline(always)]
+fn eight_blocks(blocks: &[u8], block: usize, first: usize, start: usize) -> B512 {
+    let mut eight = [0; 64];
+    for (i, part) in eight.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        part.copy_from_slice(&blocks[block * (first + i) + start..][..8]);
+    }
+    load(&eight)
+}
+
+/// The inverse of [`eight_blocks`].
+#[inline(always)]
+fn put_eight_blocks(eight: B512, blocks: &mut [u8], block: usize, first: usize, start: usize) {
+    let mut bytes = [0; 64];
+    store(eight, &mut bytes);
+    for (i, part) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        blocks[block * (first + i) + start..][..8].copy_from_slice(part);
+    }
+}
