@@ -7,27 +7,93 @@ use core::marker::PhantomData;
 use cipher::{Array, consts::U1};
 use lanecrypt_core::{Block, Direction, Implementation};
 use lanecrypt_reference::{
-    gf256::{AES_MODULUS, multiply},
+    gf256::{self, AES_MODULUS, multiply},
     sbox,
 };
 
-use crate::schedule::{KeyLength, RoundKeys};
+use crate::schedule::KeyLength;
 
 type State = [u8; 16];
+type Word = [u8; 4];
 
-fn add_round_key(state: &mut State, key: &State) {
-    for (byte, key) in state.iter_mut().zip(key) {
-        *byte ^= key;
+/// Words of key schedule of the longest key: Nb (Nr + 1), with 14 rounds.
+const MAX_WORDS: usize = 4 * 15;
+
+/// AES by the book. Not constant-time: its S-box is a table.
+#[derive(Clone)]
+pub struct Reference<K> {
+    /// The key schedule; word `4i + c` is added to column `c` at the end of round `i`.
+    w: [Word; MAX_WORDS],
+    /// Nr.
+    rounds: usize,
+    key_length: PhantomData<K>,
+}
+
+impl<K> Reference<K> {
+    /// `KeyExpansion()` of a key of 16, 24 or 32 bytes (5.2, figure 11).
+    fn expand(key: &[u8]) -> Self {
+        let nk = key.len() / 4;
+        let rounds = nk + 6;
+        let mut w = [[0; 4]; MAX_WORDS];
+        w.as_flattened_mut()[..key.len()].copy_from_slice(key);
+        for i in nk..4 * (rounds + 1) {
+            let mut temp = w[i - 1];
+            if i % nk == 0 {
+                temp = xor(sub_word(rot_word(temp)), round_constant(i / nk));
+            } else if nk > 6 && i % nk == 4 {
+                temp = sub_word(temp);
+            }
+            w[i] = xor(w[i - nk], temp);
+        }
+        Self { w, rounds, key_length: PhantomData }
+    }
+
+    // ANCHOR: encrypt
+    /// `Cipher()` (5.1, figure 5).
+    fn encrypt(&self, state: &mut State) {
+        self.add_round_key(state, 0);
+        for round in 1..self.rounds {
+            substitute(state, &sbox::AES);
+            shift_rows(state);
+            mix_columns(state);
+            self.add_round_key(state, round);
+        }
+        substitute(state, &sbox::AES);
+        shift_rows(state);
+        self.add_round_key(state, self.rounds);
+    }
+    // ANCHOR_END: encrypt
+
+    /// `InvCipher()` (5.3, figure 12).
+    fn decrypt(&self, state: &mut State) {
+        self.add_round_key(state, self.rounds);
+        for round in (1..self.rounds).rev() {
+            inv_shift_rows(state);
+            substitute(state, &sbox::AES_INVERSE);
+            self.add_round_key(state, round);
+            inv_mix_columns(state);
+        }
+        inv_shift_rows(state);
+        substitute(state, &sbox::AES_INVERSE);
+        self.add_round_key(state, 0);
+    }
+
+    /// `AddRoundKey()` (5.1.4), its own inverse (5.3.4).
+    fn add_round_key(&self, state: &mut State, round: usize) {
+        for (byte, key) in state.iter_mut().zip(self.w[4 * round..].as_flattened()) {
+            *byte ^= key;
+        }
     }
 }
 
+/// `SubBytes()` (5.1.1), or `InvSubBytes()` with the inverse S-box (5.3.2).
 fn substitute(state: &mut [u8], sbox: &[u8; 256]) {
     for byte in state {
         *byte = sbox[usize::from(*byte)];
     }
 }
 
-/// Row r moves r columns to the left.
+/// `ShiftRows()` (5.1.2): row r moves r columns to the left.
 fn shift_rows(state: &mut State) {
     let before = *state;
     for (i, byte) in state.iter_mut().enumerate() {
@@ -36,12 +102,23 @@ fn shift_rows(state: &mut State) {
     }
 }
 
+/// `InvShiftRows()` (5.3.1).
 fn inv_shift_rows(state: &mut State) {
     let before = *state;
     for (i, byte) in before.iter().enumerate() {
         let (row, column) = (i % 4, i / 4);
         state[row + 4 * ((column + row) % 4)] = *byte;
     }
+}
+
+/// `MixColumns()` (5.1.3).
+fn mix_columns(state: &mut State) {
+    multiply_columns(state, [2, 3, 1, 1]);
+}
+
+/// `InvMixColumns()` (5.3.3).
+fn inv_mix_columns(state: &mut State) {
+    multiply_columns(state, [14, 11, 13, 9]);
 }
 
 /// Multiplies every column by a circulant matrix whose first row is `factors`.
@@ -56,61 +133,24 @@ fn multiply_columns(state: &mut State, factors: [u8; 4]) {
     }
 }
 
-fn mix_columns(state: &mut State) {
-    multiply_columns(state, [2, 3, 1, 1]);
-}
-
-pub(crate) fn inv_mix_columns(state: &mut State) {
-    multiply_columns(state, [14, 11, 13, 9]);
-}
-
-// ANCHOR: encrypt
-/// `Cipher()`, FIPS 197 figure 5.
-fn encrypt(state: &mut State, keys: &RoundKeys) {
-    let [first, middle @ .., last] = keys.blocks() else {
-        return;
-    };
-    add_round_key(state, first);
-    for key in middle {
-        substitute(state, &sbox::AES);
-        shift_rows(state);
-        mix_columns(state);
-        add_round_key(state, key);
-    }
-    substitute(state, &sbox::AES);
-    shift_rows(state);
-    add_round_key(state, last);
-}
-// ANCHOR_END: encrypt
-
-/// `InvCipher()`, FIPS 197 figure 12.
-fn decrypt(state: &mut State, keys: &RoundKeys) {
-    let [last, middle @ .., first] = keys.blocks() else {
-        return;
-    };
-    add_round_key(state, first);
-    for key in middle.iter().rev() {
-        inv_shift_rows(state);
-        substitute(state, &sbox::AES_INVERSE);
-        add_round_key(state, key);
-        inv_mix_columns(state);
-    }
-    inv_shift_rows(state);
-    substitute(state, &sbox::AES_INVERSE);
-    add_round_key(state, last);
-}
-
-/// `SubWord()` by the S-box's table.
-pub(crate) fn sub_word(mut word: [u8; 4]) -> [u8; 4] {
+/// `SubWord()` (5.2).
+fn sub_word(mut word: Word) -> Word {
     substitute(&mut word, &sbox::AES);
     word
 }
 
-/// AES by the book. Not constant-time: its S-box is a table.
-#[derive(Clone)]
-pub struct Reference<K> {
-    keys: RoundKeys,
-    key_length: PhantomData<K>,
+/// `RotWord()` (5.2).
+fn rot_word([a0, a1, a2, a3]: Word) -> Word {
+    [a1, a2, a3, a0]
+}
+
+/// `Rcon[i]`: x^(i-1) in the first byte (5.2).
+fn round_constant(i: usize) -> Word {
+    [gf256::power(2, i as u8 - 1, AES_MODULUS), 0, 0, 0]
+}
+
+fn xor(a: Word, b: Word) -> Word {
+    core::array::from_fn(|i| a[i] ^ b[i])
 }
 
 impl<K: KeyLength> Implementation for Reference<K> {
@@ -122,7 +162,7 @@ impl<K: KeyLength> Implementation for Reference<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: RoundKeys::expand(key, sub_word), key_length: PhantomData }
+        Self::expand(key)
     }
 
     fn batch_keys(&self) {}
@@ -134,8 +174,8 @@ impl<K: KeyLength> Implementation for Reference<K> {
     fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
         for block in blocks {
             match direction {
-                Direction::Encrypt => encrypt(&mut block.0, &self.keys),
-                Direction::Decrypt => decrypt(&mut block.0, &self.keys),
+                Direction::Encrypt => self.encrypt(&mut block.0),
+                Direction::Decrypt => self.decrypt(&mut block.0),
             }
         }
     }
@@ -144,6 +184,13 @@ impl<K: KeyLength> Implementation for Reference<K> {
 impl<K> core::fmt::Debug for Reference<K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Reference").finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<K> Drop for Reference<K> {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.w);
     }
 }
 

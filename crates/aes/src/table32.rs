@@ -14,10 +14,7 @@ use lanecrypt_reference::{
     sbox,
 };
 
-use crate::{
-    reference,
-    schedule::{KeyLength, MAX_ROUND_KEYS, RoundKeys},
-};
+use crate::schedule::{KeyLength, MAX_ROUND_KEYS, RoundKeys};
 
 /// The tables of one direction.
 struct Tables {
@@ -99,6 +96,21 @@ fn words(block: &[u8; 16]) -> [u32; 4] {
     core::array::from_fn(|column| u32::from_le_bytes(bytes[column]))
 }
 
+/// `SubWord()` of the key expansion.
+fn sub_word(word: [u8; 4]) -> [u8; 4] {
+    word.map(|byte| ENCRYPT.last[usize::from(byte)])
+}
+
+/// `InvMixColumns()` of a round key: the tables of decryption begin with the inverse S-box, which
+/// the S-box undoes.
+fn inv_mix_columns(block: &mut [u8; 16]) {
+    for column in block.as_chunks_mut::<4>().0 {
+        let look_up = |(row, byte): (usize, u8)| DECRYPT.rounds[row][usize::from(byte)];
+        let sums = (0..).zip(sub_word(*column)).map(look_up);
+        *column = sums.fold(0, |sum, word| sum ^ word).to_le_bytes();
+    }
+}
+
 /// Round keys as words, in the order in which one direction adds them.
 #[derive(Clone)]
 struct Keys {
@@ -145,10 +157,10 @@ impl<K: KeyLength> Implementation for Table32<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        let keys = RoundKeys::expand(key, reference::sub_word);
+        let keys = RoundKeys::expand(key, sub_word);
         Self {
             encrypt: Keys::new(&keys),
-            decrypt: Keys::new(&keys.inverse(reference::inv_mix_columns)),
+            decrypt: Keys::new(&keys.inverse(inv_mix_columns)),
             key_length: PhantomData,
         }
     }

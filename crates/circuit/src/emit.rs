@@ -2,29 +2,47 @@
 
 use core::fmt::Write;
 
-use crate::Error;
 use crate::program::{Operation, Program};
 
-/// A Rust function `pub(crate) fn NAME<W: Word>(x: [W; 8]) -> [W; 8]` that computes the circuit.
-/// `Word` has the operators `^ & | !`. It is always inlined: loops over it become vectors only if it
-/// is part of them. Every line of `doc` becomes a doc comment line.
-///
-/// # Errors
-/// [`Error::LookupInRust`] for a circuit with lookup gates.
-pub fn emit_rust(program: &Program, function_name: &str, doc: &str) -> Result<String, Error> {
+/// What differs between the expressions of Rust and of C.
+struct Language {
+    /// The sign of a complement.
+    complement: char,
+    /// The function that looks three bits up.
+    look_up: &'static str,
+}
+
+const RUST: Language = Language { complement: '!', look_up: "W::lut3::" };
+const CUDA: Language = Language { complement: '~', look_up: "lop3" };
+
+/// A Rust function `pub(crate) fn NAME<W: Word>(x: [W; 8]) -> [W; 8]` that computes a circuit of two
+/// forms: the lookups where a word has an instruction for them, else the gates. `Word` has the
+/// operators `^ & | !`, `TERNARY` and `lut3`. All of it is always inlined: loops over it become
+/// vectors only if it is part of them. Every line of `doc` becomes a doc comment line.
+#[must_use]
+pub fn emit_rust([gates, lookups]: [&Program; 2], function_name: &str, doc: &str) -> String {
+    let shape = format!("<W: Word>(x: {}) -> {}", array(gates.inputs()), array(gates.outputs()));
     let mut text = doc_lines(doc);
-    let (inputs, outputs) = (program.inputs(), program.outputs());
-    let signature = format!("<W: Word>(x: [W; {}]) -> [W; {}]", inputs.len(), outputs.len());
-    let _ = writeln!(text, "#[inline(always)]\npub(crate) fn {function_name}{signature} {{");
-    let _ = writeln!(text, "    let [{}] = x;", inputs.join(", "));
-    for gate in program.gates() {
-        let Some(value) = expression(program, gate.operation, '!') else {
-            return Err(Error::LookupInRust { name: program.name().to_owned() });
-        };
-        let _ = writeln!(text, "    let {} = {value};", gate.name);
+    let _ = writeln!(
+        text,
+        "#[inline(always)]\npub(crate) fn {function_name}{shape} {{\n    \
+         if W::TERNARY {{ {function_name}_lookups(x) }} else {{ {function_name}_gates(x) }}\n}}"
+    );
+    for (program, form) in [(gates, "gates"), (lookups, "lookups")] {
+        let _ = writeln!(text, "\n#[inline(always)]\nfn {function_name}_{form}{shape} {{");
+        let _ = writeln!(text, "    let [{}] = x;", program.inputs().join(", "));
+        for gate in program.gates() {
+            let value = expression(program, gate.operation, &RUST);
+            let _ = writeln!(text, "    let {} = {value};", gate.name);
+        }
+        let _ = writeln!(text, "    [{}]\n}}", program.outputs().join(", "));
     }
-    let _ = writeln!(text, "    [{}]\n}}", outputs.join(", "));
-    Ok(text)
+    text
+}
+
+/// The type of as many words as there are names.
+fn array(names: &[String]) -> String {
+    format!("[W; {}]", names.len())
 }
 
 /// A CUDA C++ function that computes the circuit: with as many outputs as inputs in place,
@@ -45,13 +63,7 @@ pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
         let _ = writeln!(text, "    const W {name} = x[{index}];");
     }
     for gate in program.gates() {
-        let value = match gate.operation {
-            Operation::Lut(table, operands) => {
-                let [a, b, c] = operands.map(|wire| program.operand(wire));
-                format!("lop3<{table:#04x}>({a}, {b}, {c})")
-            }
-            operation => expression(program, operation, '~').unwrap_or_default(),
-        };
+        let value = expression(program, gate.operation, &CUDA);
         let _ = writeln!(text, "    const W {} = {value};", gate.name);
     }
     for (index, name) in outputs.iter().enumerate() {
@@ -61,17 +73,19 @@ pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
     text
 }
 
-/// An operation as Rust and C write it, which differ in the sign of a complement; `None` for a
-/// lookup.
-fn expression(program: &Program, operation: Operation, complement: char) -> Option<String> {
+/// An operation as a language writes it.
+fn expression(program: &Program, operation: Operation, language: &Language) -> String {
     let name = |wire| program.operand(wire);
-    Some(match operation {
+    let Language { complement, look_up } = language;
+    match operation {
         Operation::Xor(a, b) => format!("{} ^ {}", name(a), name(b)),
         Operation::And(a, b) => format!("{} & {}", name(a), name(b)),
         Operation::Or(a, b) => format!("{} | {}", name(a), name(b)),
         Operation::Not(a) => format!("{complement}{}", name(a)),
-        Operation::Lut(..) => return None,
-    })
+        Operation::Lut(table, operands) => {
+            format!("{look_up}<{table:#04x}>({})", operands.map(name).join(", "))
+        }
+    }
 }
 
 fn doc_lines(doc: &str) -> String {

@@ -63,12 +63,6 @@ pub enum Error {
     /// Numbers of inputs, outputs or table entries that do not fit together.
     #[error("shape: {0}")]
     Shape(String),
-    /// The emitter has no expression for a gate kind.
-    #[error("{name}: a lookup gate has no form in Rust; emit the two-input circuit")]
-    LookupInRust {
-        /// The circuit's name.
-        name: String,
-    },
     /// The target is no affine image of what the core computes.
     #[error("output bit {bit} is no sum of the core's products")]
     NotEquivalent {

@@ -106,6 +106,7 @@ impl<K: Keying, T: RoundKey> Rounds<K, T> {
     }
 
     /// The round keys in the order in which `direction` adds them.
+    #[cfg(feature = "cuda")]
     pub(crate) fn in_order(&self, direction: Direction) -> impl Iterator<Item = &T> {
         let pass = move |pass| (0..ROUNDS).map(move |round| self.key(direction, pass, round));
         (0..K::PASSES.len()).flat_map(pass)

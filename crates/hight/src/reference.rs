@@ -7,21 +7,82 @@ use cipher::{
     consts::{U1, U8, U16},
 };
 use lanecrypt_core::{Block, Direction, Implementation};
-
-use crate::schedule::{ROUNDS, Subkeys};
+use lanecrypt_reference::hight::{f0, f1};
 
 /// `X[0]` to `X[7]`.
 type State = [u8; 8];
 
-pub(crate) const fn f0(x: u8) -> u8 {
-    x.rotate_left(1) ^ x.rotate_left(2) ^ x.rotate_left(7)
+const ROUNDS: usize = 32;
+
+/// HIGHT by the book: a block at a time, constant-time since it looks nothing up.
+#[derive(Clone)]
+pub struct Reference {
+    /// WK0 to WK7.
+    whitening: [u8; 8],
+    /// SK0 to SK127, the four of every round.
+    subkeys: [[u8; 4]; ROUNDS],
 }
 
-pub(crate) const fn f1(x: u8) -> u8 {
-    x.rotate_left(3) ^ x.rotate_left(4) ^ x.rotate_left(6)
+impl Reference {
+    /// `KeySchedule` of MK0 to MK15.
+    fn expand(mk: &[u8; 16]) -> Self {
+        Self { whitening: whitening_keys(mk), subkeys: subkeys(mk) }
+    }
+
+    // ANCHOR: encrypt
+    fn encrypt(&self, plaintext: State) -> State {
+        let mut x = whiten(plaintext, &self.whitening[..4]);
+        for round in &self.subkeys[..ROUNDS - 1] {
+            x = permute(mix(x, *round));
+        }
+        x = mix(x, self.subkeys[ROUNDS - 1]);
+        whiten(x, &self.whitening[4..])
+    }
+    // ANCHOR_END: encrypt
+
+    fn decrypt(&self, ciphertext: State) -> State {
+        let mut x = inv_whiten(ciphertext, &self.whitening[4..]);
+        x = inv_mix(x, self.subkeys[ROUNDS - 1]);
+        for round in self.subkeys[..ROUNDS - 1].iter().rev() {
+            x = inv_mix(inv_permute(x), *round);
+        }
+        inv_whiten(x, &self.whitening[..4])
+    }
 }
 
-/// The initial and the final transformation, with their four whitening keys.
+/// `WhiteningKeyGeneration`: WK0 to WK3 are MK12 to MK15, WK4 to WK7 are MK0 to MK3.
+fn whitening_keys(mk: &[u8; 16]) -> [u8; 8] {
+    [mk[12], mk[13], mk[14], mk[15], mk[0], mk[1], mk[2], mk[3]]
+}
+
+/// `SubkeyGeneration`.
+fn subkeys(mk: &[u8; 16]) -> [[u8; 4]; ROUNDS] {
+    let delta = constants();
+    let mut subkeys = [[0; 4]; ROUNDS];
+    let sk = subkeys.as_flattened_mut();
+    for i in 0..8 {
+        for j in 0..8 {
+            sk[16 * i + j] = mk[(j + 8 - i) % 8].wrapping_add(delta[16 * i + j]);
+        }
+        for j in 0..8 {
+            sk[16 * i + j + 8] = mk[(j + 8 - i) % 8 + 8].wrapping_add(delta[16 * i + j + 8]);
+        }
+    }
+    subkeys
+}
+
+/// `ConstantGeneration`: delta `i` is the bits s(i) to s(i + 6) of an LFSR, the first the least
+/// significant. It starts from 0, 1, 0, 1, 1, 0, 1 and has connection polynomial x^7 + x^3 + 1.
+fn constants() -> [u8; 4 * ROUNDS] {
+    let mut s = [0; 4 * ROUNDS + 6];
+    s[..7].copy_from_slice(&[0, 1, 0, 1, 1, 0, 1]);
+    for i in 1..4 * ROUNDS {
+        s[i + 6] = s[i + 2] ^ s[i - 1];
+    }
+    core::array::from_fn(|i| (0..7).fold(0, |delta, bit| delta | s[i + bit] << bit))
+}
+
+/// `InitialTransformation` and `FinalTransformation`, with their four whitening keys.
 fn whiten(x: State, wk: &[u8]) -> State {
     [
         x[0].wrapping_add(wk[0]),
@@ -84,32 +145,6 @@ fn inv_permute(x: State) -> State {
     core::array::from_fn(|i| x[(i + 1) % 8])
 }
 
-// ANCHOR: encrypt
-fn encrypt(plaintext: State, keys: &Subkeys<u8>) -> State {
-    let mut x = whiten(plaintext, &keys.whitening[..4]);
-    for round in &keys.rounds[..ROUNDS - 1] {
-        x = permute(mix(x, *round));
-    }
-    x = mix(x, keys.rounds[ROUNDS - 1]);
-    whiten(x, &keys.whitening[4..])
-}
-// ANCHOR_END: encrypt
-
-fn decrypt(ciphertext: State, keys: &Subkeys<u8>) -> State {
-    let mut x = inv_whiten(ciphertext, &keys.whitening[4..]);
-    x = inv_mix(x, keys.rounds[ROUNDS - 1]);
-    for round in keys.rounds[..ROUNDS - 1].iter().rev() {
-        x = inv_mix(inv_permute(x), *round);
-    }
-    inv_whiten(x, &keys.whitening[..4])
-}
-
-/// HIGHT by the book: a block at a time, constant-time since it looks nothing up.
-#[derive(Clone)]
-pub struct Reference {
-    keys: Subkeys<u8>,
-}
-
 impl Implementation for Reference {
     type BlockSize = U8;
     type KeySize = U16;
@@ -119,7 +154,12 @@ impl Implementation for Reference {
     const NAME: &'static str = "Hight";
 
     fn new(key: &Array<u8, U16>) -> Self {
-        Self { keys: Subkeys::expand(&key.0) }
+        let mut mk = key.0; // MK15 comes first
+        mk.reverse();
+        let expanded = Self::expand(&mk);
+        #[cfg(feature = "zeroize")]
+        zeroize::Zeroize::zeroize(&mut mk);
+        expanded
     }
 
     fn batch_keys(&self) {}
@@ -132,8 +172,8 @@ impl Implementation for Reference {
         for block in blocks {
             block.reverse();
             block.0 = match direction {
-                Direction::Encrypt => encrypt(block.0, &self.keys),
-                Direction::Decrypt => decrypt(block.0, &self.keys),
+                Direction::Encrypt => self.encrypt(block.0),
+                Direction::Decrypt => self.decrypt(block.0),
             };
             block.reverse();
         }
@@ -143,6 +183,14 @@ impl Implementation for Reference {
 impl core::fmt::Debug for Reference {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Reference").finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl Drop for Reference {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.whitening);
+        zeroize::Zeroize::zeroize(&mut self.subkeys);
     }
 }
 

@@ -9,11 +9,9 @@ use cipher::{
     consts::{U1, U8, U16},
 };
 use lanecrypt_core::{Block, Direction, Implementation};
+use lanecrypt_reference::hight::{f0, f1};
 
-use crate::{
-    reference::{f0, f1},
-    schedule::Subkeys,
-};
+use crate::schedule::Subkeys;
 
 pub(crate) static F0: [u8; 256] = tabulate(true);
 pub(crate) static F1: [u8; 256] = tabulate(false);
