@@ -4,8 +4,8 @@
 
 use core::marker::PhantomData;
 
-use cipher::{Array, consts::U1};
-use lanecrypt_core::{Block, Direction, Implementation};
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::{
     gf256::{self, AES_MODULUS, multiply},
     sbox,
@@ -153,30 +153,21 @@ fn xor(a: Word, b: Word) -> Word {
     core::array::from_fn(|i| a[i] ^ b[i])
 }
 
-impl<K: KeyLength> Implementation for Reference<K> {
-    type BlockSize = cipher::consts::U16;
+impl<K: KeyLength> OneBlock for Reference<K> {
+    type BlockSize = U16;
     type KeySize = K::Size;
-    type Lanes = U1;
-    type BatchKeys = ();
 
     const NAME: &'static str = K::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
         Self::expand(key)
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            match direction {
-                Direction::Encrypt => self.encrypt(&mut block.0),
-                Direction::Decrypt => self.decrypt(&mut block.0),
-            }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        match direction {
+            Direction::Encrypt => self.encrypt(&mut block.0),
+            Direction::Decrypt => self.decrypt(&mut block.0),
         }
     }
 }

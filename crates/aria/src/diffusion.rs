@@ -47,6 +47,7 @@ fn add_groups([a, b, c, d]: Words) -> Words {
 /// and those of [`diffuse_words`] 72. Found by a search that is greedy in the distance of every
 /// output from the sums so far (Boyar and Peralta, SEA 2010), ties broken at random.
 #[allow(clippy::many_single_char_names, clippy::similar_names, reason = "numbered as in RFC 5794")]
+#[inline(always)]
 pub(crate) fn diffuse<W: Word>(x: [W; 16]) -> [W; 16] {
     let [x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15] = x;
     let t0 = x7 ^ x13;

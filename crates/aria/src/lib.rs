@@ -25,9 +25,6 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "alloc")]
-extern crate alloc;
-
-#[cfg(feature = "alloc")]
 mod backends;
 mod compact;
 #[cfg(feature = "cuda")]
@@ -47,8 +44,8 @@ pub use cipher;
 pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
-pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
 pub use schedule::RoundKeys;
+pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
 pub use sliced::{Bits, Bytes, OnEveryCpu};
 pub use table32::Table32;
 

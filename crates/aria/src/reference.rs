@@ -2,8 +2,8 @@
 
 use core::marker::PhantomData;
 
-use cipher::{Array, consts::U1};
-use lanecrypt_core::{Block, Direction, Implementation};
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::{
     diffusion::ARIA_A,
     sbox::{AES, AES_INVERSE, ARIA_S2, ARIA_S2_INVERSE},
@@ -137,31 +137,22 @@ fn a(x: Word) -> Word {
     Word::from_be_bytes(ARIA_A.map(|row| row.iter().fold(0, |y, &i| y ^ x[usize::from(i)])))
 }
 
-impl<K: KeyLength> Implementation for Reference<K> {
-    type BlockSize = cipher::consts::U16;
+impl<K: KeyLength> OneBlock for Reference<K> {
+    type BlockSize = U16;
     type KeySize = K::Size;
-    type Lanes = U1;
-    type BatchKeys = ();
 
     const NAME: &'static str = K::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
         Self::expand(key)
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            block.0 = match direction {
-                Direction::Encrypt => self.encrypt(block.0),
-                Direction::Decrypt => self.decrypt(block.0),
-            };
-        }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        block.0 = match direction {
+            Direction::Encrypt => self.encrypt(block.0),
+            Direction::Decrypt => self.decrypt(block.0),
+        };
     }
 }
 

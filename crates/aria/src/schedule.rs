@@ -119,10 +119,7 @@ pub struct RoundKeys<K: KeyLength> {
 impl<K: KeyLength> RoundKeys<K> {
     /// The round keys of a key. `round` is a substitution layer and A of the implementation's own:
     /// a table is fast, the circuit is constant-time.
-    pub(crate) fn expand(
-        key: &Array<u8, K::Size>,
-        round: impl Fn(Block, Layer) -> Block,
-    ) -> Self {
+    pub(crate) fn expand(key: &Array<u8, K::Size>, round: impl Fn(Block, Layer) -> Block) -> Self {
         let words = source_words(key, round);
         let encrypt = Secret::new(Array::from_fn(|i| {
             let rotated: u128 = words[(i + 1) % 4].rotate_right(ROTATIONS[i / 4]);

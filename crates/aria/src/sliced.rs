@@ -11,13 +11,18 @@
 
 use core::marker::PhantomData;
 
-use cipher::consts::U64;
+use cipher::{
+    Array, InOutBuf,
+    consts::{U16, U64},
+};
 use lanecrypt_core::Direction;
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, Word, spread,
+    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, Word, padded,
+    spread,
 };
 
 use crate::{
+    compact,
     diffusion::diffuse,
     maps::{AFTER_S1, AFTER_S2, BEFORE_S1_INVERSE, BEFORE_S2_INVERSE},
     sbox,
@@ -154,6 +159,20 @@ impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             schedule::run(&OnBits(isa), keys, state);
+        }
+    }
+
+    fn few(
+        schedule: &RoundKeys<K>,
+        isa: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U16>>,
+    ) {
+        if blocks.len() <= compact::BLOCKS {
+            let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
+            compact::run(schedule.of(direction), blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
 }

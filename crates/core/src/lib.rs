@@ -41,7 +41,9 @@ pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Engine};
 pub use error::{ConstantTime, Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
-pub use registry::{Backend, CipherDescription, Create, Described, KeySizes, Platform, count, joined};
+pub use registry::{
+    Backend, CipherDescription, Create, Described, KeySizes, Platform, count, joined,
+};
 pub use secret::{Clear, Secret};
 pub use stack::on_cleared_stack;
 pub use stream::Ctr;

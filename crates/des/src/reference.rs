@@ -7,9 +7,9 @@ use core::marker::PhantomData;
 
 use cipher::{
     Array,
-    consts::{U1, U8},
+    consts::U8,
 };
-use lanecrypt_core::{Block, Direction, Implementation};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::des::{E, IP, IP_INVERSE, LEFT_SHIFTS, P, PC1, PC2, SBOXES};
 
 use crate::schedule::Keying;
@@ -107,31 +107,22 @@ fn permute(value: u64, width: u32, table: &[u8]) -> u64 {
     table.iter().fold(0, |sum, &from| sum << 1 | value >> (width - u32::from(from)) & 1)
 }
 
-impl<K: Keying> Implementation for Reference<K> {
+impl<K: Keying> OneBlock for Reference<K> {
     type BlockSize = U8;
     type KeySize = K::Size;
-    type Lanes = U1;
-    type BatchKeys = ();
 
     const NAME: &'static str = K::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
         Self::expand(key)
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            block.0 = match direction {
-                Direction::Encrypt => self.encrypt(block.0),
-                Direction::Decrypt => self.decrypt(block.0),
-            };
-        }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U8>) {
+        block.0 = match direction {
+            Direction::Encrypt => self.encrypt(block.0),
+            Direction::Decrypt => self.decrypt(block.0),
+        };
     }
 }
 

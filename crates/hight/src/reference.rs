@@ -4,9 +4,9 @@
 
 use cipher::{
     Array,
-    consts::{U1, U8, U16},
+    consts::{U8, U16},
 };
-use lanecrypt_core::{Block, Direction, Implementation};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::hight::{f0, f1};
 
 /// `X[0]` to `X[7]`.
@@ -145,13 +145,12 @@ fn inv_permute(x: State) -> State {
     core::array::from_fn(|i| x[(i + 1) % 8])
 }
 
-impl Implementation for Reference {
+impl OneBlock for Reference {
     type BlockSize = U8;
     type KeySize = U16;
-    type Lanes = U1;
-    type BatchKeys = ();
 
     const NAME: &'static str = "Hight";
+    const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
 
     fn new(key: &Array<u8, U16>) -> Self {
         let mut mk = key.0; // MK15 comes first
@@ -162,21 +161,13 @@ impl Implementation for Reference {
         expanded
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            block.reverse();
-            block.0 = match direction {
-                Direction::Encrypt => self.encrypt(block.0),
-                Direction::Decrypt => self.decrypt(block.0),
-            };
-            block.reverse();
-        }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U8>) {
+        block.reverse();
+        block.0 = match direction {
+            Direction::Encrypt => self.encrypt(block.0),
+            Direction::Decrypt => self.decrypt(block.0),
+        };
+        block.reverse();
     }
 }
 

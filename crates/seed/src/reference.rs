@@ -2,9 +2,9 @@
 
 use cipher::{
     Array,
-    consts::{U1, U16},
+    consts::U16,
 };
-use lanecrypt_core::{Block, Direction, Implementation};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::sbox::SEED;
 
 use crate::schedule::NAME;
@@ -103,31 +103,22 @@ fn halves(pair: u64) -> [u32; 2] {
     [(pair >> 32) as u32, pair as u32]
 }
 
-impl Implementation for Reference {
+impl OneBlock for Reference {
     type BlockSize = U16;
     type KeySize = U16;
-    type Lanes = U1;
-    type BatchKeys = ();
 
     const NAME: &'static str = NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, U16>) -> Self {
         Self::expand(&key.0)
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            block.0 = match direction {
-                Direction::Encrypt => self.encrypt(&block.0),
-                Direction::Decrypt => self.decrypt(&block.0),
-            };
-        }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        block.0 = match direction {
+            Direction::Encrypt => self.encrypt(&block.0),
+            Direction::Decrypt => self.decrypt(&block.0),
+        };
     }
 }
 

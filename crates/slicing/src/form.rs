@@ -58,9 +58,19 @@ pub trait Rounds<I: Isa>: Form {
         direction: Direction,
         blocks: InOutBuf<'_, '_, BlockOf<Self::Schedule>>,
     ) {
-        let keys = isa.run(MakeKeys::<Self> { schedule, direction });
-        isa.run(Ecb::<Self, _> { keys: &keys, blocks });
+        padded::<Self, I>(schedule, isa, direction, blocks);
     }
+}
+
+/// Runs blocks as a batch, padded to its length: what [`Rounds::few`] does unless told otherwise.
+pub fn padded<F: Rounds<I>, I: Isa>(
+    schedule: &F::Schedule,
+    isa: I,
+    direction: Direction,
+    blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
+) {
+    let keys = isa.run(MakeKeys::<F> { schedule, direction });
+    isa.run(Ecb::<F, _> { keys: &keys, blocks });
 }
 
 /// A key schedule's keys for a form.

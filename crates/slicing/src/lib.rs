@@ -54,7 +54,7 @@ pub use bits::BitLanes;
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
-pub use form::{BlockOf, Form, Rounds, Schedule, Sliced};
+pub use form::{BlockOf, Form, Rounds, Schedule, Sliced, padded};
 pub use isa::{Isa, Job, Portable};
 pub use word::Word;
 #[cfg(target_arch = "x86_64")]

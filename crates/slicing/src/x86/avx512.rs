@@ -274,9 +274,13 @@ static LANE_NUMBERS: [u8; 64] = {
 #[inline(always)]
 fn transpose_parts(bytes: &mut [B512]) {
     if bytes.len() == 16 {
-        bytes.as_chunks_mut().0.iter_mut().for_each(transpose_parts32);
+        for rows in bytes.as_chunks_mut().0 {
+            transpose_parts32(rows);
+        }
     } else {
-        bytes.as_chunks_mut().0.iter_mut().for_each(transpose_parts64);
+        for rows in bytes.as_chunks_mut().0 {
+            transpose_parts64(rows);
+        }
     }
 }
 
@@ -316,7 +320,9 @@ impl BitLanes for Avx512 {
                 }
             }
             exchange_digits(planes);
-            planes.as_chunks_mut().0.iter_mut().for_each(transpose_parts64);
+            for rows in planes.as_chunks_mut().0 {
+                transpose_parts64(rows);
+            }
         }
     }
 

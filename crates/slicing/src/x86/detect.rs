@@ -12,8 +12,7 @@ use core::{
 static FOUND: AtomicU32 = AtomicU32::new(0);
 
 /// Features that are looked for, a bit each.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Features(u32);
+pub(crate) enum Features {}
 
 impl Features {
     /// CPUID was asked.
