@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -116,7 +116,7 @@ fn sized_key_pair<K: KeyLength>(key: &[u8], between: impl Fn(Words, bool) -> Wor
 /// A round key as little-endian words.
 type Words = [u32; 4];
 
-fn words(key: &Bytes) -> Words {
+fn words(key: &Block) -> Words {
     let bytes = key.as_chunks::<4>().0;
     core::array::from_fn(|i| u32::from_le_bytes(bytes[i]))
 }
@@ -141,11 +141,7 @@ fn fold(key: Words, is_odd: bool) -> Words {
 // ANCHOR_END: fold
 
 /// `AriaKeys` of `kernels/aria/keys.cuh`: first, up to 15 between, last, number of rounds.
-fn kernel_keys<K: KeyLength>(
-    keys: &RoundKeys<K, Bytes>,
-    between: impl Fn(Words, bool) -> Words,
-) -> Keys {
-    let keys = keys.used();
+fn kernel_keys(keys: &[Block], between: impl Fn(Words, bool) -> Words) -> Keys {
     let rounds = keys.len() - 1;
     let mut kernel_words = Zeroizing::new(Vec::with_capacity(4 * MAX_ROUND_KEYS + 4));
     kernel_words.extend(words(&keys[0]));
@@ -158,7 +154,7 @@ fn kernel_keys<K: KeyLength>(
     Keys::new(kernel_words)
 }
 
-impl<K: KeyLength> DeviceImplementation for Bitslice<u64, K> {
+impl<K: KeyLength> DeviceChoices for OnEveryCpu<K> {
     fn family() -> &'static Family {
         &CONFLICT_FREE
     }

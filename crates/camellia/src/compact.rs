@@ -4,14 +4,9 @@
 //! Halves stay 64-bit words, on which P and FL are a few operations; only for the S-boxes the bytes
 //! of all halves become lanes of eight planes, and the circuit runs once over all of them.
 
-use lanecrypt_core::Direction;
 use lanecrypt_slicing::{byte_planes, unslice_bytes};
 
-use crate::{
-    sbox,
-    schedule::{KeyLength, RoundFunction, Subkeys},
-    words,
-};
+use crate::{sbox, schedule::RoundFunction, words};
 
 /// Blocks that the planes have lanes for.
 pub(crate) const BLOCKS: usize = 8;
@@ -54,19 +49,15 @@ impl RoundFunction for Circuit {
     }
 }
 
-/// Runs up to [`BLOCKS`] blocks.
-pub(crate) fn run<K: KeyLength>(
-    keys: &Subkeys<K, u64>,
-    direction: Direction,
-    blocks: &mut [[u8; 16]],
-) {
+/// Runs up to [`BLOCKS`] blocks under the subkeys of a direction.
+pub(crate) fn run(keys: &[u64], blocks: &mut [[u8; 16]]) {
     match blocks {
         [] => {}
-        [block] => words::run::<K, Circuit, 1>(keys, direction, core::array::from_mut(block)),
+        [block] => words::run::<Circuit, 1>(keys, core::array::from_mut(block)),
         _ => {
             let mut padded = [[0; 16]; BLOCKS];
             padded[..blocks.len()].copy_from_slice(blocks);
-            words::run::<K, Circuit, BLOCKS>(keys, direction, &mut padded);
+            words::run::<Circuit, BLOCKS>(keys, &mut padded);
             blocks.copy_from_slice(&padded[..blocks.len()]);
         }
     }

@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -107,30 +107,31 @@ fn key_pair(key: &[u8]) -> KeyPair {
 /// The keys from one whose length the family has checked.
 fn sized_key_pair<K: KeyLength>(key: &[u8]) -> KeyPair {
     let key = Zeroizing::new(Array::from_fn(|i| key[i]));
-    let subkeys = Subkeys::<K, u64>::expand::<compact::Circuit>(&key);
+    let subkeys = Subkeys::<K>::new(&key);
     KeyPair {
-        encrypt: kernel_keys(&subkeys, Direction::Encrypt),
-        decrypt: kernel_keys(&subkeys, Direction::Decrypt),
+        encrypt: kernel_keys(&subkeys.of(Direction::Encrypt)),
+        decrypt: kernel_keys(&subkeys.of(Direction::Decrypt)),
     }
 }
 
 /// `CamelliaKeys` of `kernels/camellia/keys.cuh`: start, rounds, layers, end, number of groups.
-fn kernel_keys<K: KeyLength>(subkeys: &Subkeys<K, u64>, direction: Direction) -> Keys {
+fn kernel_keys(subkeys: &[u64]) -> Keys {
     let (rounds, layers) = (2 * GROUP * MAX_GROUPS, 4 * (MAX_GROUPS - 1));
     let mut words = Zeroizing::new(Vec::with_capacity(4 + rounds + layers + 4 + 4));
-    let groups = Subkeys::<K, u64>::GROUPS;
-    let [start, end] = subkeys.whitening(direction);
+    let (start, rest) = subkeys.split_at(2);
+    let (middle, end) = rest.split_at(rest.len() - 2);
+    let groups = middle.chunks(GROUP + 2);
     words.extend(start.iter().flat_map(|&key| parts(key)));
-    words.extend((0..GROUP * groups).flat_map(|i| parts(*subkeys.round(direction, i))));
+    words.extend(groups.clone().flat_map(|group| &group[..GROUP]).flat_map(|&key| parts(key)));
     words.resize(4 + rounds, 0);
-    words.extend((0..2 * (groups - 1)).flat_map(|i| parts(*subkeys.layer(direction, i))));
+    words.extend(groups.clone().flat_map(|group| &group[GROUP..]).flat_map(|&key| parts(key)));
     words.resize(4 + rounds + layers, 0);
     words.extend(end.iter().flat_map(|&key| parts(key)));
-    words.extend([groups as u32, 0, 0, 0]);
+    words.extend([groups.len() as u32, 0, 0, 0]);
     Keys::new(words)
 }
 
-impl<K: KeyLength> DeviceImplementation for Bitslice<u64, K> {
+impl<K: KeyLength> DeviceChoices for OnEveryCpu<K> {
     fn family() -> &'static Family {
         &CONFLICT_FREE
     }

@@ -26,13 +26,11 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "alloc")]
-extern crate alloc;
-
-#[cfg(feature = "alloc")]
 mod backends;
 mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod maps;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
@@ -44,23 +42,25 @@ mod words;
 #[cfg(feature = "alloc")]
 pub use backends::CAMELLIA;
 pub use cipher;
-pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use lanecrypt_core::{Cipher, Ctr, Engine};
+pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
+pub use schedule::Subkeys;
 pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
-pub use sliced::{Bitslice, BroadcastKeys};
+pub use sliced::{Bits, ByteKeys, Bytes, OnEveryCpu};
 pub use table32::Table32;
 
 /// Camellia with keys of `Size` bytes and `SUBKEYS` subkeys, the way the `camellia` crate writes it:
 /// 16 and 26, 24 and 34, or 32 and 34. Generic code has to say that there is such a one, by
 /// `where KeySize<Size, SUBKEYS>: KeyLength`.
-pub type Camellia<Size, const SUBKEYS: usize> = Cipher<Bitslice<u64, KeySize<Size, SUBKEYS>>>;
+pub type Camellia<Size, const SUBKEYS: usize> = Cipher<Fastest<OnEveryCpu<KeySize<Size, SUBKEYS>>>>;
 
 /// Camellia-128: 16-byte key, 18 rounds.
-pub type Camellia128 = Cipher<Bitslice<u64, Key128>>;
+pub type Camellia128 = Cipher<Fastest<OnEveryCpu<Key128>>>;
 /// Camellia-192: 24-byte key, 24 rounds.
-pub type Camellia192 = Cipher<Bitslice<u64, Key192>>;
+pub type Camellia192 = Cipher<Fastest<OnEveryCpu<Key192>>>;
 /// Camellia-256: 32-byte key, 24 rounds.
-pub type Camellia256 = Cipher<Bitslice<u64, Key256>>;
+pub type Camellia256 = Cipher<Fastest<OnEveryCpu<Key256>>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

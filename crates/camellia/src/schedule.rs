@@ -8,10 +8,15 @@ use cipher::{
     consts::{U16, U24, U26, U32, U34},
     typenum::Unsigned,
 };
-use lanecrypt_core::Direction;
+use lanecrypt_core::{Clear, Direction, Secret};
+use lanecrypt_slicing::Schedule;
+
+use crate::compact;
 
 /// Rounds between two FL layers.
 pub(crate) const GROUP: usize = 6;
+/// The most groups that there are.
+pub(crate) const MAX_GROUPS: usize = 4;
 /// Subkeys that a group has with the FL layer after it.
 const STRIDE: usize = GROUP + 2;
 
@@ -47,99 +52,103 @@ key_length!(Key128, U16, U26, "Camellia128", "18");
 key_length!(Key192, U24, U34, "Camellia192", "24");
 key_length!(Key256, U32, U34, "Camellia256", "24");
 
-/// The subkeys, in a form that suits an implementation. Cleared when dropped.
-///
-/// In the order in which encryption takes them: kw1 and kw2, k1 to k6, ke1 and ke2, and so on to kw3
-/// and kw4.
+/// Something for every subkey, in the order in which a direction takes them: kw1 and kw2, k1 to k6,
+/// ke1 and ke2, and so on to kw3 and kw4.
+pub(crate) type PerSubkey<K, T> = Secret<Array<T, <K as KeyLength>::Subkeys>>;
+
+/// The subkeys of encryption.
 #[derive(Clone)]
-pub(crate) struct Subkeys<K: KeyLength, T: Subkey> {
-    keys: Array<T, K::Subkeys>,
-}
-
-/// A subkey in some form, by default zeros.
-pub(crate) trait Subkey: Clone + Default {}
-
-impl Subkey for u64 {}
+pub struct Subkeys<K: KeyLength>(PerSubkey<K, u64>);
 
 /// Camellia's steps on the halves of one block, or of many.
 pub(crate) trait Steps {
     /// A half of every block.
     type Half;
     /// A subkey.
-    type Key: Subkey;
+    type Key;
     /// Adds a subkey.
-    fn add(half: &mut Self::Half, key: &Self::Key);
+    fn add(&self, half: &mut Self::Half, key: &Self::Key);
     /// Adds F of the other half.
-    fn add_f(half: &mut Self::Half, other: &Self::Half, key: &Self::Key);
+    fn add_f(&self, half: &mut Self::Half, other: &Self::Half, key: &Self::Key);
     /// FL.
-    fn fl(half: &mut Self::Half, key: &Self::Key);
+    fn fl(&self, half: &mut Self::Half, key: &Self::Key);
     /// The inverse of FL.
-    fn fl_inverse(half: &mut Self::Half, key: &Self::Key);
+    fn fl_inverse(&self, half: &mut Self::Half, key: &Self::Key);
 }
 
-impl<K: KeyLength, T: Subkey> Subkeys<K, T> {
-    /// Groups of six rounds: 3 or 4.
-    pub(crate) const GROUPS: usize = (K::Subkeys::USIZE - 2) / STRIDE;
-
-    // ANCHOR: run
-    /// Runs the halves of a block, which are stored in the order in which they are left.
-    #[allow(clippy::inline_always, reason = "the steps are the whole of a cipher")]
-    #[inline(always)]
-    pub(crate) fn run<S: Steps<Key = T>>(
-        &self,
-        direction: Direction,
-        [left, right]: &mut [S::Half; 2],
-    ) {
-        let [before, after] = self.whitening(direction);
-        S::add(left, &before[0]);
-        S::add(right, &before[1]);
-        for pair in 0..GROUP / 2 * Self::GROUPS {
-            if pair > 0 && pair % (GROUP / 2) == 0 {
-                let layer = 2 * pair / (GROUP / 2) - 2;
-                S::fl(left, self.layer(direction, layer));
-                S::fl_inverse(right, self.layer(direction, layer + 1));
-            }
-            S::add_f(right, left, self.round(direction, 2 * pair));
-            S::add_f(left, right, self.round(direction, 2 * pair + 1));
+// ANCHOR: run
+/// Runs the halves of a block, which are stored in the order in which they are left, under the
+/// subkeys of a direction.
+#[allow(clippy::inline_always, reason = "the steps are the whole of a cipher")]
+#[inline(always)]
+pub(crate) fn run<S: Steps>(steps: &S, keys: &[S::Key], [left, right]: &mut [S::Half; 2]) {
+    let [kw1, kw2, middle @ .., kw3, kw4] = keys else {
+        return;
+    };
+    steps.add(left, kw1);
+    steps.add(right, kw2);
+    for group in middle.chunks(STRIDE) {
+        let (rounds, layers) = group.split_at(GROUP);
+        for [first, second] in rounds.as_chunks::<2>().0 {
+            steps.add_f(right, left, first);
+            steps.add_f(left, right, second);
         }
-        S::add(right, &after[0]);
-        S::add(left, &after[1]);
-        core::mem::swap(left, right);
-    }
-    // ANCHOR_END: run
-
-    /// Another form of every subkey.
-    pub(crate) fn map<U: Subkey>(&self, form: impl Fn(&T) -> U) -> Subkeys<K, U> {
-        Subkeys { keys: Array::from_fn(|i| form(&self.keys[i])) }
-    }
-
-    /// The subkeys added before the first round and after the last one.
-    pub(crate) fn whitening(&self, direction: Direction) -> [&[T]; 2] {
-        let (first, last) = (&self.keys[..2], &self.keys[K::Subkeys::USIZE - 2..]);
-        match direction {
-            Direction::Encrypt => [first, last],
-            Direction::Decrypt => [last, first],
+        if let [fl, fl_inverse] = layers {
+            steps.fl(left, fl);
+            steps.fl_inverse(right, fl_inverse);
         }
     }
+    steps.add(right, kw3);
+    steps.add(left, kw4);
+    core::mem::swap(left, right);
+}
+// ANCHOR_END: run
 
-    /// The subkey of a round, counted from 0.
-    pub(crate) fn round(&self, direction: Direction, round: usize) -> &T {
-        let round = in_order(direction, round, GROUP * Self::GROUPS);
-        &self.keys[2 + round / GROUP * STRIDE + round % GROUP]
-    }
-
-    /// A subkey of the FL layers: an even one of FL, then an odd one of its inverse.
-    pub(crate) fn layer(&self, direction: Direction, layer: usize) -> &T {
-        let layer = in_order(direction, layer, 2 * (Self::GROUPS - 1));
-        &self.keys[STRIDE + layer / 2 * STRIDE + layer % 2]
+impl<K: KeyLength> Subkeys<K> {
+    /// The subkeys in the order in which a direction takes them: decryption takes those of rounds
+    /// and layers backwards, and the whitening of the other end.
+    pub(crate) fn of(&self, direction: Direction) -> PerSubkey<K, u64> {
+        let mut keys = self.0.clone();
+        if direction == Direction::Decrypt {
+            keys.reverse();
+            let last = keys.len() - 1;
+            keys.swap(0, 1);
+            keys.swap(last - 1, last);
+        }
+        keys
     }
 }
 
-/// Decryption takes the subkeys of the rounds and layers backwards.
-fn in_order(direction: Direction, index: usize, count: usize) -> usize {
-    match direction {
-        Direction::Encrypt => index,
-        Direction::Decrypt => count - 1 - index,
+/// Another form of every subkey.
+#[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+#[inline(always)]
+pub(crate) fn map<K: KeyLength, T: Clear + Default>(
+    keys: &PerSubkey<K, u64>,
+    form: impl Fn(u64) -> T,
+) -> PerSubkey<K, T> {
+    let mut mapped = Secret::new(Array::default());
+    for (mapped, key) in mapped.iter_mut().zip(keys.iter()) {
+        *mapped = form(*key);
+    }
+    mapped
+}
+
+impl<K: KeyLength> Schedule for Subkeys<K> {
+    type BlockSize = U16;
+    type KeySize = K::Size;
+    const NAME: &'static str = K::NAME;
+
+    fn new(key: &Array<u8, K::Size>) -> Self {
+        Self::expand::<compact::Circuit>(key)
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<K: KeyLength> zeroize::ZeroizeOnDrop for Subkeys<K> {}
+
+impl<K: KeyLength> fmt::Debug for Subkeys<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subkeys").finish_non_exhaustive()
     }
 }
 
@@ -206,7 +215,7 @@ const LONG: [Origin; 34] = halves([
     (KB, 111),
 ]);
 
-impl<K: KeyLength> Subkeys<K, u64> {
+impl<K: KeyLength> Subkeys<K> {
     /// The key schedule, with an F of the implementation's own: a table is fast, the circuit is
     /// constant-time.
     pub(crate) fn expand<F: RoundFunction>(key: &Array<u8, K::Size>) -> Self {
@@ -217,7 +226,7 @@ impl<K: KeyLength> Subkeys<K, u64> {
             let rotated: u128 = sources[source].rotate_left(rotation);
             (rotated >> (64 - 64 * half)) as u64
         };
-        Self { keys: Array::from_fn(subkey) }
+        Self(Secret::new(Array::from_fn(subkey)))
     }
 }
 
@@ -256,13 +265,4 @@ fn sources<F: RoundFunction>(key: &[u8]) -> [u128; 4] {
 fn f_of<F: RoundFunction>(half: u64) -> u64 {
     let [image] = F::f([half]);
     image
-}
-
-#[cfg(feature = "zeroize")]
-impl<K: KeyLength, T: Subkey> Drop for Subkeys<K, T> {
-    fn drop(&mut self) {
-        self.keys.fill(T::default());
-        // Keeps the writes above from being optimised away: the keys are used afterwards.
-        core::hint::black_box(&mut self.keys);
-    }
 }

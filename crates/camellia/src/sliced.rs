@@ -1,72 +1,159 @@
-//! Bit-sliced Camellia, generic over the word: a block a lane, 32 at a time on `u32`, 64 on `u64`.
+//! Camellia sliced by bits and by bytes, a block a lane, on every instruction set.
 //!
-//! A word holds the same bit of every block; byte 0 is the one that RFC 3713 writes first. F is eight passes of one circuit: SBOX2, SBOX3 and SBOX4 differ from
-//! SBOX1 by rotations of a byte, which are names, and so are the rotations of FL. P is XORs.
-//! Constant-time: no branch and no address depends on key or data.
+//! Byte 0 is the one that RFC 3713 writes first. By bits, F is eight passes of one circuit: SBOX2,
+//! SBOX3 and SBOX4 differ from SBOX1 by rotations of a byte, which are names, and so are the
+//! rotations of FL. By bytes, the S-boxes are inversion between affine maps, for which there are
+//! instructions. P is additions. Constant-time: no branch and no address depends on key or data.
+
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
 
 use core::marker::PhantomData;
 
-use cipher::{Array, typenum::Unsigned};
-use lanecrypt_core::{Block, Direction, Implementation};
-use lanecrypt_slicing::{Word, slice, unslice};
-
-use crate::{
-    compact, sbox,
-    schedule::{KeyLength, Steps, Subkey, Subkeys},
+use cipher::{
+    Array, InOutBuf,
+    consts::{U16, U64},
+};
+use lanecrypt_core::{Clear, Direction, Secret};
+use lanecrypt_slicing::{
+    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, Word,
+    matrix::apply_to_bytes, padded, spread,
 };
 
-/// The same bit of the eight bytes of a half, of every lane.
-type Row<W> = [W; 8];
-/// A half of every lane, row by row, the bytes' least significant bits first.
-type Half<W> = [Row<W>; 8];
+use crate::{
+    compact,
+    maps::{
+        AFTER_SBOX1, AFTER_SBOX2, AFTER_SBOX3, BEFORE, BEFORE_SBOX4, CARRIED, INTO_BASIS,
+        OUT_OF_BASIS, SHIFTED,
+    },
+    sbox,
+    schedule::{self, GROUP, KeyLength, MAX_GROUPS, PerSubkey, Steps, Subkeys},
+};
+
+/// Camellia sliced by bits.
+#[derive(Debug)]
+pub struct Bits<K>(PhantomData<K>);
+
+/// Camellia sliced by bytes.
+#[derive(Debug)]
+pub struct Bytes<K>(PhantomData<K>);
+
+/// Camellia on whatever CPU there is.
+#[derive(Debug)]
+pub struct OnEveryCpu<K>(PhantomData<K>);
+
+impl<K: KeyLength> Choices for OnEveryCpu<K> {
+    type Schedule = Subkeys<K>;
+    type Lanes = U64;
+    type Fast = Bytes<K>;
+    type Plain = Bits<K>;
+}
+
+/// The eight bits of a byte of every lane, lowest first.
+type Byte<W> = [W; 8];
+/// The bytes of a half of every lane.
+type Half<W> = [Byte<W>; 8];
 
 /// Bits by which the S-boxes rotate SBOX1's input to the left, byte by byte of the half.
 const INPUT_ROTATION: [usize; 8] = [0, 0, 0, 1, 0, 0, 1, 0];
 /// Bits by which they rotate its output to the left.
 const OUTPUT_ROTATION: [usize; 8] = [0, 1, 7, 0, 1, 7, 0, 0];
 
-/// Row `bit` of a half whose bytes are rotated to the left: a renaming.
-fn rotated<W: Word>(half: &Half<W>, bit: usize, by: [usize; 8]) -> Row<W> {
-    core::array::from_fn(|byte| half[(bit + 8 - by[byte]) % 8][byte])
+/// A byte rotated to the left: a renaming.
+#[inline(always)]
+fn rotated<W: Word>(byte: &Byte<W>, by: usize) -> Byte<W> {
+    let mut image = *byte;
+    for (bit, word) in image.iter_mut().enumerate() {
+        *word = byte[(bit + 8 - by) % 8];
+    }
+    image
 }
 
-fn add<W: Word>(to: &mut Row<W>, from: Row<W>) {
-    for (word, from) in to.iter_mut().zip(from) {
-        *word ^= from;
-    }
-}
+/// The steps on planes.
+struct OnBits<I>(I);
 
-// ANCHOR: f
-/// Adds F of a half.
-fn add_f<W: Word>(to: &mut Half<W>, half: &Half<W>, key: &Half<W>) {
-    let mut sums = *half;
-    for (row, key) in sums.iter_mut().zip(key) {
-        add(row, *key);
+impl<I: BitLanes> OnBits<I> {
+    /// The bits of a byte of a key, in every lane.
+    #[inline(always)]
+    fn key(&self, masks: &[[u32; 8]; 8], byte: usize, bit: usize) -> I::Word {
+        self.0.splat(masks[byte][bit])
     }
-    let mut rows: Half<W> = core::array::from_fn(|bit| rotated(&sums, bit, INPUT_ROTATION));
-    substitute(&mut rows);
-    for (bit, row) in to.iter_mut().enumerate() {
-        add(row, p(rotated(&rows, bit, OUTPUT_ROTATION)));
-    }
-}
 
-/// SBOX1 of every byte.
-///
-/// The words of neighbouring bytes are neighbours, so compilers make vectors of them, as long as
-/// this loop is on its own: inside F they unroll it.
-#[allow(clippy::needless_range_loop, reason = "columns of rows")]
-#[inline(never)]
-fn substitute<W: Word>(rows: &mut Half<W>) {
-    for byte in 0..8 {
-        let image = sbox::sbox(core::array::from_fn(|bit| rows[bit][byte]));
-        for bit in 0..8 {
-            rows[bit][byte] = image[bit];
+    /// Adds to the right part the left one AND the key's, rotated left by one bit: bit `i` of a
+    /// part, from the least significant on, is bit `i % 8` of its byte `3 - i / 8`.
+    #[inline(always)]
+    fn add_rotated_and(&self, half: &mut Half<I::Word>, key: &[[u32; 8]; 8]) {
+        for i in 0..32 {
+            let from = (i + 31) % 32;
+            let (byte, bit) = (3 - from / 8, from % 8);
+            let product = half[byte][bit] & self.key(key, byte, bit);
+            half[7 - i / 8][i % 8] ^= product;
+        }
+    }
+
+    /// Adds to the left part the right one OR the key's.
+    #[inline(always)]
+    fn add_or(&self, half: &mut Half<I::Word>, key: &[[u32; 8]; 8]) {
+        for byte in 0..4 {
+            for bit in 0..8 {
+                let sum = half[byte + 4][bit] | self.key(key, byte + 4, bit);
+                half[byte][bit] ^= sum;
+            }
         }
     }
 }
 
+impl<I: BitLanes> Steps for OnBits<I> {
+    type Half = Half<I::Word>;
+    /// A mask a bit, in the order of the planes.
+    type Key = [[u32; 8]; 8];
+
+    #[inline(always)]
+    fn add(&self, half: &mut Half<I::Word>, key: &[[u32; 8]; 8]) {
+        for (word, mask) in half.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
+            *word ^= self.0.splat(*mask);
+        }
+    }
+
+    // ANCHOR: f
+    #[inline(always)]
+    fn add_f(&self, half: &mut Half<I::Word>, other: &Half<I::Word>, key: &[[u32; 8]; 8]) {
+        let mut sums = *other;
+        self.add(&mut sums, key);
+        for (i, byte) in sums.iter_mut().enumerate() {
+            let image = sbox::sbox(rotated(byte, INPUT_ROTATION[i]));
+            *byte = rotated(&image, OUTPUT_ROTATION[i]);
+        }
+        for bit in 0..8 {
+            let mut row = [sums[0][bit]; 8];
+            for (word, byte) in row.iter_mut().zip(&sums) {
+                *word = byte[bit];
+            }
+            for (byte, sum) in half.iter_mut().zip(p(row)) {
+                byte[bit] ^= sum;
+            }
+        }
+    }
+    // ANCHOR_END: f
+
+    #[inline(always)]
+    fn fl(&self, half: &mut Half<I::Word>, key: &[[u32; 8]; 8]) {
+        self.add_rotated_and(half, key);
+        self.add_or(half, key);
+    }
+
+    #[inline(always)]
+    fn fl_inverse(&self, half: &mut Half<I::Word>, key: &[[u32; 8]; 8]) {
+        self.add_or(half, key);
+        self.add_rotated_and(half, key);
+    }
+}
+
 /// P, as sixteen additions: four times four of one part to four of the other.
-fn p<W: Word>([mut z1, mut z2, mut z3, mut z4, mut z5, mut z6, mut z7, mut z8]: Row<W>) -> Row<W> {
+#[inline(always)]
+fn p<W: Word>([mut z1, mut z2, mut z3, mut z4, mut z5, mut z6, mut z7, mut z8]: [W; 8]) -> [W; 8] {
     z1 ^= z6;
     z2 ^= z7;
     z3 ^= z8;
@@ -85,174 +172,263 @@ fn p<W: Word>([mut z1, mut z2, mut z3, mut z4, mut z5, mut z6, mut z7, mut z8]: 
     z8 ^= z3;
     [z5, z6, z7, z8, z1, z2, z3, z4]
 }
-// ANCHOR_END: f
 
-/// The byte and the bit in it where bit `i` of a 32-bit part is, from the least significant on;
-/// `part` is 0 for the left one.
-const fn place(part: usize, i: usize) -> (usize, usize) {
-    (4 * part + 3 - i / 8, i % 8)
-}
+impl<K: KeyLength> Form for Bits<K> {
+    type Schedule = Subkeys<K>;
+    type Keys = PerSubkey<K, [[u32; 8]; 8]>;
 
-/// Adds to the right part the left one AND the key's, rotated left by one bit.
-fn add_rotated_and<W: Word>(half: &mut Half<W>, key: &Half<W>) {
-    for i in 0..32 {
-        let (byte, bit) = place(0, (i + 31) % 32);
-        let product = half[bit][byte] & key[bit][byte];
-        let (byte, bit) = place(1, i);
-        half[bit][byte] ^= product;
+    #[inline(always)]
+    fn keys(schedule: &Subkeys<K>, direction: Direction) -> Self::Keys {
+        schedule::map::<K, _>(&schedule.of(direction), |key| {
+            let mut masks = [[0; 8]; 8];
+            for (masks, byte) in masks.iter_mut().zip(key.to_be_bytes()) {
+                for (bit, mask) in masks.iter_mut().enumerate() {
+                    *mask = u32::from(byte >> bit & 1).wrapping_neg();
+                }
+            }
+            masks
+        })
     }
 }
 
-/// Adds to the left part the right one OR the key's.
-fn add_or<W: Word>(half: &mut Half<W>, key: &Half<W>) {
-    for (row, key) in half.iter_mut().zip(key) {
-        for byte in 0..4 {
-            row[byte] ^= row[byte + 4] | key[byte + 4];
+impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
+    type State = BitState<I::Word, 128>;
+
+    #[inline(always)]
+    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        for state in states {
+            let planes = state.0.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0;
+            for halves in planes.as_chunks_mut::<2>().0 {
+                schedule::run(&OnBits(isa), keys.as_slice(), halves);
+            }
+        }
+    }
+
+    fn few(
+        schedule: &Subkeys<K>,
+        isa: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U16>>,
+    ) {
+        if blocks.len() <= compact::BLOCKS {
+            let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
+            compact::run(&schedule.of(direction), blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
 }
 
-/// The steps on planes.
-struct Planes<W>(PhantomData<W>);
+/// Eight bytes, each four times.
+type Fours = [u32; 8];
 
-impl<W: Word> Steps for Planes<W> {
-    type Half = Half<W>;
-    type Key = BroadcastKey<W>;
+/// The subkeys of a direction for rows of bytes.
+///
+/// A half is not kept as it is but with the subkey added under which F reads it next, so that F adds
+/// none; what is added to a half in a round takes one subkey away and brings the next, inside P.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByteKeys {
+    /// Added to the halves, in the basis.
+    start: [Fours; 2],
+    /// Added to P of a round: to its second part before the first sums, to its first part after.
+    rounds: [Fours; GROUP * MAX_GROUPS],
+    /// FL and its inverse, by turns.
+    layers: [LayerKeys; 2 * (MAX_GROUPS - 1)],
+    /// Added to the halves, out of the basis.
+    end: [Fours; 2],
+    groups: usize,
+}
 
-    fn add(half: &mut Half<W>, key: &BroadcastKey<W>) {
-        for (row, key) in half.iter_mut().zip(key.0) {
-            add(row, key);
+#[derive(Clone, Copy, Debug, Default)]
+struct LayerKeys {
+    key: Fours,
+    /// What the half has added, out of the basis.
+    offset: Fours,
+}
+
+impl Clear for ByteKeys {
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+fn fours(word: u64) -> Fours {
+    let mut fours = [0; 8];
+    for (four, byte) in fours.iter_mut().zip(word.to_le_bytes()) {
+        *four = spread(byte);
+    }
+    fours
+}
+
+/// `BEFORE` in the bytes that do not go through SBOX4.
+const BEFORE_ALL: u64 = BEFORE as u64 * 0x0100_0101_0001_0101;
+
+impl ByteKeys {
+    /// Words have the first byte of a half lowest.
+    #[inline(always)]
+    fn new(subkeys: &[u64]) -> Self {
+        let (start, rest) = subkeys.split_at(2);
+        let (middle, end) = rest.split_at(rest.len() - 2);
+        let mut keys = Self { groups: middle.len().div_ceil(GROUP + 2), ..Self::default() };
+        // Subkeys of rounds, and one that nobody reads.
+        let mut of_rounds = [0; GROUP * MAX_GROUPS + 1];
+        for (i, group) in middle.chunks(GROUP + 2).enumerate() {
+            for (j, key) in group[..GROUP].iter().enumerate() {
+                of_rounds[GROUP * i + j] = key.swap_bytes();
+            }
+        }
+        let rounds = GROUP * keys.groups;
+        let before = apply_to_bytes(OUT_OF_BASIS, BEFORE_ALL);
+        // What a half has added when round `i` reads it, out of the basis.
+        let offset = |i: usize| of_rounds[i] ^ before;
+        for i in 0..2 {
+            let added = start[i].swap_bytes() ^ offset(i);
+            keys.start[i] = fours(apply_to_bytes(INTO_BASIS, added));
+            // The halves are exchanged in the end: the last round read the first of them.
+            keys.end[i] = fours(end[i].swap_bytes() ^ offset(rounds - 1 + i));
+        }
+        // The half that a round adds to was read by the round before, and is by the one after.
+        for i in 1..rounds {
+            let change = of_rounds[i - 1] ^ of_rounds[i + 1];
+            keys.rounds[i] = of_round(apply_to_bytes(INTO_BASIS, change));
+        }
+        for (i, group) in middle.chunks_exact(GROUP + 2).enumerate() {
+            for (j, key) in group[GROUP..].iter().enumerate() {
+                let key = fours(key.swap_bytes());
+                keys.layers[2 * i + j] =
+                    LayerKeys { key, offset: fours(offset(GROUP * (i + 1) - j)) };
+            }
+        }
+        keys
+    }
+}
+
+/// Where P takes up what is added to its result: with `e` added to the second part before the first
+/// part is made of it, the sum of both comes out as `k`.
+fn of_round(k: u64) -> Fours {
+    let (first, second) = (k as u32, (k >> 32) as u32);
+    let e = first ^ second.rotate_left(8);
+    let d = second ^ e.rotate_left(8);
+    fours(u64::from(e) | u64::from(d) << 32)
+}
+
+/// The rounds on rows of bytes.
+struct OnBytes<I>(I);
+
+type Row<I> = [<I as ByteLanes>::Bytes; 8];
+
+impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
+    #[inline(always)]
+    fn add_f(&self, half: &mut Row<I>, other: &Row<I>, key: &Fours) {
+        let xor3 = <I::Bytes as Word>::xor3;
+        let [x1, x2, x3, x4, x5, x6, x7, x8] = *other;
+        let x4 = x4.affine::<{ BEFORE_SBOX4.0 }, { BEFORE_SBOX4.1 }>();
+        let x7 = x7.affine::<{ BEFORE_SBOX4.0 }, { BEFORE_SBOX4.1 }>();
+        let mut z1 = x1.inverse_affine::<{ AFTER_SBOX1.0 }, { AFTER_SBOX1.1 }>();
+        let mut z2 = x2.inverse_affine::<{ AFTER_SBOX2.0 }, { AFTER_SBOX2.1 }>();
+        let mut z3 = x3.inverse_affine::<{ AFTER_SBOX3.0 }, { AFTER_SBOX3.1 }>();
+        let mut z4 = x4.inverse_affine::<{ AFTER_SBOX1.0 }, { AFTER_SBOX1.1 }>();
+        let mut z5 = x5.inverse_affine::<{ AFTER_SBOX2.0 }, { AFTER_SBOX2.1 }>();
+        let mut z6 = x6.inverse_affine::<{ AFTER_SBOX3.0 }, { AFTER_SBOX3.1 }>();
+        let mut z7 = x7.inverse_affine::<{ AFTER_SBOX1.0 }, { AFTER_SBOX1.1 }>();
+        let mut z8 = x8.inverse_affine::<{ AFTER_SBOX1.0 }, { AFTER_SBOX1.1 }>();
+        z1 ^= z6;
+        z2 ^= z7;
+        z3 ^= z8;
+        z4 ^= z5;
+        z5 = xor3(z5, z3, self.0.splat(key[0]));
+        z6 = xor3(z6, z4, self.0.splat(key[1]));
+        z7 = xor3(z7, z1, self.0.splat(key[2]));
+        z8 = xor3(z8, z2, self.0.splat(key[3]));
+        z1 = xor3(z1, z8, self.0.splat(key[4]));
+        z2 = xor3(z2, z5, self.0.splat(key[5]));
+        z3 = xor3(z3, z6, self.0.splat(key[6]));
+        z4 = xor3(z4, z7, self.0.splat(key[7]));
+        half[4] ^= z1;
+        half[5] ^= z2;
+        half[6] ^= z3;
+        half[7] ^= z4;
+        half[0] = xor3(half[0], z5, z4);
+        half[1] = xor3(half[1], z6, z1);
+        half[2] = xor3(half[2], z7, z2);
+        half[3] = xor3(half[3], z8, z3);
+    }
+
+    /// Adds to the right part the left one AND the key's, rotated left by one bit.
+    #[inline(always)]
+    fn add_rotated_and(&self, half: &mut Row<I>, key: &LayerKeys) {
+        let mut products = [half[0]; 4];
+        for (i, product) in products.iter_mut().enumerate() {
+            let plain = half[i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(key.offset[i]);
+            *product = plain & self.0.splat(key.key[i]);
+        }
+        for i in 0..4 {
+            let shifted = products[i].affine::<SHIFTED, 0>();
+            let carried = products[(i + 1) % 4].affine::<CARRIED, 0>();
+            half[4 + i] = Word::xor3(half[4 + i], shifted, carried);
         }
     }
 
-    fn add_f(half: &mut Half<W>, other: &Half<W>, key: &BroadcastKey<W>) {
-        add_f(half, other, &key.0);
+    /// Adds to the left part the right one OR the key's.
+    #[inline(always)]
+    fn add_or(&self, half: &mut Row<I>, key: &LayerKeys) {
+        for i in 0..4 {
+            let plain = half[4 + i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(key.offset[4 + i]);
+            half[i] ^= (plain | self.0.splat(key.key[4 + i])).affine::<INTO_BASIS, 0>();
+        }
     }
 
-    fn fl(half: &mut Half<W>, key: &BroadcastKey<W>) {
-        add_rotated_and(half, &key.0);
-        add_or(half, &key.0);
+    /// Brings a half into the basis or out of it, then adds.
+    #[inline(always)]
+    fn change_basis<const MATRIX: u64>(&self, half: &mut Row<I>, added: &Fours) {
+        for (byte, four) in half.iter_mut().zip(added) {
+            *byte = byte.affine::<MATRIX, 0>() ^ self.0.splat(*four);
+        }
     }
 
-    fn fl_inverse(half: &mut Half<W>, key: &BroadcastKey<W>) {
-        add_or(half, &key.0);
-        add_rotated_and(half, &key.0);
-    }
-}
-
-/// Every bit of a subkey as a word full of it.
-#[derive(Clone)]
-struct BroadcastKey<W>(Half<W>);
-
-impl<W: Word> BroadcastKey<W> {
-    fn new(key: u64) -> Self {
-        let bytes = key.to_be_bytes();
-        Self(core::array::from_fn(|bit| bytes.map(|byte| W::splat(byte >> bit & 1 == 1))))
-    }
-}
-
-impl<W: Word> Default for BroadcastKey<W> {
-    fn default() -> Self {
-        Self([[W::splat(false); 8]; 8])
-    }
-}
-
-impl<W: Word> Subkey for BroadcastKey<W> {}
-
-/// The subkeys as a batch wants them.
-pub struct BroadcastKeys<W: Word, K: KeyLength> {
-    keys: Subkeys<K, BroadcastKey<W>>,
-}
-
-impl<W: Word, K: KeyLength> core::fmt::Debug for BroadcastKeys<W, K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("BroadcastKeys").finish_non_exhaustive()
+    #[inline(always)]
+    fn run(&self, keys: &ByteKeys, [left, right]: &mut [Row<I>; 2]) {
+        self.change_basis::<INTO_BASIS>(left, &keys.start[0]);
+        self.change_basis::<INTO_BASIS>(right, &keys.start[1]);
+        for (group, rounds) in keys.rounds.as_chunks::<GROUP>().0[..keys.groups].iter().enumerate()
+        {
+            if group > 0 {
+                let [fl, fl_inverse] = &keys.layers.as_chunks::<2>().0[group - 1];
+                self.add_rotated_and(left, fl);
+                self.add_or(left, fl);
+                self.add_or(right, fl_inverse);
+                self.add_rotated_and(right, fl_inverse);
+            }
+            for [first, second] in rounds.as_chunks::<2>().0 {
+                self.add_f(right, left, first);
+                self.add_f(left, right, second);
+            }
+        }
+        self.change_basis::<OUT_OF_BASIS>(right, &keys.end[0]);
+        self.change_basis::<OUT_OF_BASIS>(left, &keys.end[1]);
+        core::mem::swap(left, right);
     }
 }
 
-/// Bit-sliced Camellia on words of type `W`. Constant-time, key schedule included.
-#[derive(Clone)]
-pub struct Bitslice<W, K: KeyLength> {
-    keys: Subkeys<K, u64>,
-    word: PhantomData<W>,
+impl<K: KeyLength> Form for Bytes<K> {
+    type Schedule = Subkeys<K>;
+    type Keys = Secret<ByteKeys>;
+
+    #[inline(always)]
+    fn keys(schedule: &Subkeys<K>, direction: Direction) -> Self::Keys {
+        Secret::new(ByteKeys::new(&schedule.of(direction)))
+    }
 }
 
-/// The index among a block's 128 planes of a bit of a byte of a half.
-const fn plane(half: usize, bit: usize, byte: usize) -> usize {
-    64 * half + 8 * byte + bit
-}
+impl<K: KeyLength, I: ByteLanes<Bytes: FieldBytes>> Rounds<I> for Bytes<K> {
+    type State = ByteState<I::Bytes, 16>;
 
-fn halves<W: Word>(planes: &[W; 128]) -> [Half<W>; 2] {
-    [0, 1].map(|half| {
-        let row = |bit| core::array::from_fn(|byte| planes[plane(half, bit, byte)]);
-        core::array::from_fn(row)
-    })
-}
-
-/// The inverse of [`halves`].
-fn store<W: Word>(halves: &[Half<W>; 2], planes: &mut [W; 128]) {
-    for half in 0..2 {
-        for bit in 0..8 {
-            for byte in 0..8 {
-                planes[plane(half, bit, byte)] = halves[half][bit][byte];
+    #[inline(always)]
+    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        for state in states {
+            for halves in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<2>().0 {
+                OnBytes(isa).run(keys, halves);
             }
         }
     }
 }
-
-impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
-    type BlockSize = cipher::consts::U16;
-    type KeySize = K::Size;
-    type Lanes = W::Lanes;
-    type BatchKeys = BroadcastKeys<W, K>;
-
-    const NAME: &'static str = K::NAME;
-
-    fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: Subkeys::expand::<compact::Circuit>(key), word: PhantomData }
-    }
-
-    fn batch_keys(&self) -> BroadcastKeys<W, K> {
-        BroadcastKeys { keys: self.keys.map(|&key| BroadcastKey::new(key)) }
-    }
-
-    fn batch(
-        &self,
-        keys: &BroadcastKeys<W, K>,
-        direction: Direction,
-        blocks: &mut Array<Block<Self>, W::Lanes>,
-    ) {
-        debug_assert_eq!(W::Lanes::USIZE, W::LANES, "a block a lane");
-        let bytes = Array::slice_as_flattened_mut(blocks);
-        let mut planes = [W::splat(false); 128];
-        slice(bytes, &mut planes);
-        let mut halves = halves(&planes);
-        keys.keys.run::<Planes<W>>(direction, &mut halves);
-        store(&halves, &mut planes);
-        unslice(&mut planes, bytes);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        if blocks.len() <= compact::BLOCKS {
-            let blocks = Array::slice_as_flattened_mut(blocks).as_chunks_mut().0;
-            compact::run(&self.keys, direction, blocks);
-            return;
-        }
-        let keys = self.batch_keys();
-        for few in blocks.chunks_mut(W::LANES) {
-            let mut padded = Array::default();
-            padded[..few.len()].copy_from_slice(few);
-            self.batch(&keys, direction, &mut padded);
-            few.copy_from_slice(&padded[..few.len()]);
-        }
-    }
-}
-
-impl<W, K: KeyLength> core::fmt::Debug for Bitslice<W, K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Bitslice").finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "zeroize")]
-impl<W, K: KeyLength> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}

@@ -5,8 +5,8 @@
 //! is `A + B` and the right one that plus `A` rotated by a byte. Not constant-time: addresses
 //! depend on key and data.
 
-use cipher::{Array, consts::U1};
-use lanecrypt_core::{Block, Direction, Implementation};
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::sbox::CAMELLIA;
 
 use crate::{
@@ -49,31 +49,22 @@ impl RoundFunction for LookUps {
 /// Camellia by tables. Not constant-time.
 #[derive(Clone)]
 pub struct Table32<K: KeyLength> {
-    keys: Subkeys<K, u64>,
+    keys: Subkeys<K>,
 }
 
-impl<K: KeyLength> Implementation for Table32<K> {
-    type BlockSize = cipher::consts::U16;
+impl<K: KeyLength> OneBlock for Table32<K> {
+    type BlockSize = U16;
     type KeySize = K::Size;
-    type Lanes = U1;
-    type BatchKeys = ();
-
     const NAME: &'static str = K::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
         Self { keys: Subkeys::expand::<LookUps>(key) }
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            words::run::<K, LookUps, 1>(&self.keys, direction, core::array::from_mut(&mut block.0));
-        }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        let keys = self.keys.of(direction);
+        words::run::<LookUps, 1>(&keys, core::array::from_mut(&mut block.0));
     }
 }
 

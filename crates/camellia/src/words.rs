@@ -4,9 +4,7 @@
 
 use core::marker::PhantomData;
 
-use lanecrypt_core::Direction;
-
-use crate::schedule::{KeyLength, RoundFunction, Steps, Subkeys};
+use crate::schedule::{self, RoundFunction, Steps};
 
 /// `N` blocks at once, a word a half of each, with the round function `F`.
 struct Words<F, const N: usize>(PhantomData<F>);
@@ -15,19 +13,19 @@ impl<F: RoundFunction, const N: usize> Steps for Words<F, N> {
     type Half = [u64; N];
     type Key = u64;
 
-    fn add(half: &mut [u64; N], key: &u64) {
+    fn add(&self, half: &mut [u64; N], key: &u64) {
         for word in half {
             *word ^= key;
         }
     }
 
-    fn add_f(half: &mut [u64; N], other: &[u64; N], key: &u64) {
+    fn add_f(&self, half: &mut [u64; N], other: &[u64; N], key: &u64) {
         for (word, image) in half.iter_mut().zip(F::f(other.map(|word| word ^ key))) {
             *word ^= image;
         }
     }
 
-    fn fl(half: &mut [u64; N], key: &u64) {
+    fn fl(&self, half: &mut [u64; N], key: &u64) {
         let [k1, k2] = parts(*key);
         for word in half {
             let [mut x1, mut x2] = parts(*word);
@@ -37,7 +35,7 @@ impl<F: RoundFunction, const N: usize> Steps for Words<F, N> {
         }
     }
 
-    fn fl_inverse(half: &mut [u64; N], key: &u64) {
+    fn fl_inverse(&self, half: &mut [u64; N], key: &u64) {
         let [k1, k2] = parts(*key);
         for word in half {
             let [mut y1, mut y2] = parts(*word);
@@ -58,15 +56,11 @@ pub(crate) fn join([left, right]: [u32; 2]) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
-/// Runs `N` blocks.
-pub(crate) fn run<K: KeyLength, F: RoundFunction, const N: usize>(
-    keys: &Subkeys<K, u64>,
-    direction: Direction,
-    blocks: &mut [[u8; 16]; N],
-) {
+/// Runs `N` blocks under the subkeys of a direction.
+pub(crate) fn run<F: RoundFunction, const N: usize>(keys: &[u64], blocks: &mut [[u8; 16]; N]) {
     let half = |block: &[u8; 16], i| u64::from_be_bytes(block.as_chunks::<8>().0[i]);
     let mut halves = [0, 1].map(|i| blocks.each_ref().map(|block| half(block, i)));
-    keys.run::<Words<F, N>>(direction, &mut halves);
+    schedule::run(&Words::<F, N>(PhantomData), keys, &mut halves);
     for (i, words) in halves.iter().enumerate() {
         for (block, word) in blocks.iter_mut().zip(words) {
             block.as_chunks_mut::<8>().0[i] = word.to_be_bytes();

@@ -48,7 +48,7 @@ pub use engine::{Engine, Operation};
 pub use error::Error;
 pub use family::{Family, KeyPair};
 pub use lanecrypt_kernels as kernels;
-pub use on_device::{DeviceCipher, DeviceImplementation, OnDevice};
+pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
 pub use parameters::Keys;
 
 #[doc(hidden)]

@@ -9,7 +9,8 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit,
 };
-use lanecrypt_core::{Cipher, Direction, Implementation};
+use lanecrypt_core::{Cipher, Direction, Everywhere, Implementation};
+use lanecrypt_slicing::{Choices, Fastest};
 
 use crate::{Device, Engine, Error, Family, Operation};
 
@@ -21,9 +22,22 @@ pub trait DeviceCipher: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt + Algo
 
 /// An implementation whose [`Cipher`] has kernels: what a crate implements for its own type, where
 /// it cannot implement [`DeviceCipher`] for core's.
-pub trait DeviceImplementation: Implementation {
+pub trait DeviceImplementation: Implementation<Token: Everywhere> {
     /// The fastest kernels of this cipher.
     fn family() -> &'static Family;
+}
+
+/// A sliced cipher, as the choice of its forms, that has kernels: what a crate implements for its
+/// own type, where it cannot implement [`DeviceImplementation`] for slicing's.
+pub trait DeviceChoices: Choices {
+    /// The fastest kernels of this cipher.
+    fn family() -> &'static Family;
+}
+
+impl<C: DeviceChoices> DeviceImplementation for Fastest<C> {
+    fn family() -> &'static Family {
+        C::family()
+    }
 }
 
 impl<I: DeviceImplementation> DeviceCipher for Cipher<I> {
