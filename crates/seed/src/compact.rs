@@ -5,12 +5,11 @@
 //! them become lanes of eight planes. Both circuits run over all lanes, and every lane keeps the
 //! result of its own.
 
-use lanecrypt_core::Direction;
 use lanecrypt_slicing::{byte_planes, unslice_bytes};
 
 use crate::{
     sbox,
-    schedule::RoundKeys,
+    schedule::ROUNDS,
     words::{self, G, MASKS},
 };
 
@@ -62,15 +61,15 @@ fn diffuse(image: u32) -> u32 {
     image & m0 ^ image.rotate_left(8) & m1 ^ image.rotate_left(16) & m2 ^ image.rotate_left(24) & m3
 }
 
-/// Runs up to [`BLOCKS`] blocks.
-pub(crate) fn run(keys: &RoundKeys<u32>, direction: Direction, blocks: &mut [[u8; 16]]) {
+/// Runs up to [`BLOCKS`] blocks under the round keys of a direction.
+pub(crate) fn run(keys: &[[u32; 2]; ROUNDS], blocks: &mut [[u8; 16]]) {
     match blocks {
         [] => {}
-        [block] => words::run::<Circuits, 1>(keys, direction, core::array::from_mut(block)),
+        [block] => words::run::<Circuits, 1>(keys, core::array::from_mut(block)),
         _ => {
             let mut padded = [[0; 16]; BLOCKS];
             padded[..blocks.len()].copy_from_slice(blocks);
-            words::run::<Circuits, BLOCKS>(keys, direction, &mut padded);
+            words::run::<Circuits, BLOCKS>(keys, &mut padded);
             blocks.copy_from_slice(&padded[..blocks.len()]);
         }
     }

@@ -28,7 +28,7 @@
 use alloc::vec::Vec;
 
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -75,19 +75,17 @@ fn key_pair(key: &[u8]) -> KeyPair {
     }
     let keys = RoundKeys::expand::<compact::Circuits>(&bytes);
     KeyPair {
-        encrypt: kernel_keys(&keys, Direction::Encrypt),
-        decrypt: kernel_keys(&keys, Direction::Decrypt),
+        encrypt: kernel_keys(&keys.of(Direction::Encrypt)),
+        decrypt: kernel_keys(&keys.of(Direction::Decrypt)),
     }
 }
 
 /// `SeedKeys` of `kernels/seed/keys.cuh`: two words a round.
-fn kernel_keys(keys: &RoundKeys<u32>, direction: Direction) -> Keys {
-    let mut words = Zeroizing::new(Vec::with_capacity(2 * ROUNDS));
-    words.extend(keys.in_order(direction).into_iter().flatten());
-    Keys::new(words)
+fn kernel_keys(keys: &[[u32; 2]; ROUNDS]) -> Keys {
+    Keys::new(Zeroizing::new(keys.as_flattened().to_vec()))
 }
 
-impl DeviceImplementation for Bitslice<u64> {
+impl DeviceChoices for OnEveryCpu {
     fn family() -> &'static Family {
         &CONFLICT_FREE
     }

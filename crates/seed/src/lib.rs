@@ -24,13 +24,11 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "alloc")]
-extern crate alloc;
-
-#[cfg(feature = "alloc")]
 mod backends;
 mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod maps;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
@@ -42,13 +40,15 @@ mod words;
 #[cfg(feature = "alloc")]
 pub use backends::SEED;
 pub use cipher;
-pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use lanecrypt_core::{Cipher, Ctr, Engine};
+pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
-pub use sliced::{Bitslice, BroadcastKeys};
+pub use schedule::RoundKeys;
+pub use sliced::{Bits, Bytes, OnEveryCpu};
 pub use table32::Table32;
 
 /// SEED: 16-byte key, 16 rounds.
-pub type Seed128 = Cipher<Bitslice<u64>>;
+pub type Seed128 = Cipher<Fastest<OnEveryCpu>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -1,9 +1,6 @@
 //! SEED as RFC 4269 reads: G one byte after the other, for checking, not for use.
 
-use cipher::{
-    Array,
-    consts::U16,
-};
+use cipher::{Array, consts::U16};
 use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::sbox::SEED;
 

@@ -1,104 +1,122 @@
 //! The key schedule, the round function and the order of the rounds (RFC 4269, sections 2 and 2.3).
 
-use lanecrypt_core::Direction;
+use core::fmt;
 
-use crate::words::G;
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{Clear, Direction, Secret};
+use lanecrypt_slicing::Schedule;
+
+use crate::{compact, words::G};
 
 /// RustCrypto's name of the cipher.
 pub(crate) const NAME: &str = "Seed128";
 /// Rounds, each with a key of two words.
 pub(crate) const ROUNDS: usize = 16;
 
-/// The round keys of encryption in its order, in a form that suits an implementation; backwards
-/// they are those of decryption. Cleared when dropped.
+/// Something for both halves of every round key, in the order in which a direction adds them.
+pub(crate) type PerRound<T> = Secret<[[T; 2]; ROUNDS]>;
+
+/// The round keys of encryption; backwards they are those of decryption.
 #[derive(Clone)]
-pub(crate) struct RoundKeys<T: KeyWord> {
-    keys: [[T; 2]; ROUNDS],
-}
-
-/// Half of a round key in some form, by default zeros.
-pub(crate) trait KeyWord: Clone + Default {}
-
-impl KeyWord for u32 {}
+pub struct RoundKeys(PerRound<u32>);
 
 /// SEED's steps on 32-bit words, a word of one block or of many.
 pub(crate) trait Steps {
     /// A word of every block.
     type Word: Clone;
     /// Half of a round key.
-    type Key: KeyWord;
+    type Key;
     /// XORs half of a round key.
-    fn xor_key(word: &mut Self::Word, key: &Self::Key);
+    fn xor_key(&self, word: &mut Self::Word, key: &Self::Key);
     /// XORs a word.
-    fn xor(word: &mut Self::Word, other: &Self::Word);
+    fn xor(&self, word: &mut Self::Word, other: &Self::Word);
     /// Adds a word modulo 2^32.
-    fn add(word: &mut Self::Word, other: &Self::Word);
+    fn add(&self, word: &mut Self::Word, other: &Self::Word);
     /// G.
-    fn g(word: &mut Self::Word);
+    fn g(&self, word: &mut Self::Word);
 }
 
 /// XORs F of the other half (section 2.1).
 #[allow(clippy::inline_always, reason = "the whole of a cipher")]
 #[inline(always)]
-fn xor_f<S: Steps>(to: &mut [S::Word; 2], half: &[S::Word; 2], key: &[S::Key; 2]) {
-    let [mut c, mut d] = half.clone();
-    S::xor_key(&mut c, &key[0]);
-    S::xor_key(&mut d, &key[1]);
-    S::xor(&mut d, &c);
-    S::g(&mut d);
-    S::add(&mut c, &d);
-    S::g(&mut c);
-    S::add(&mut d, &c);
-    S::g(&mut d);
-    S::add(&mut c, &d);
-    S::xor(&mut to[0], &c);
-    S::xor(&mut to[1], &d);
+fn xor_f<S: Steps>(steps: &S, to: &mut [S::Word; 2], [c, d]: &[S::Word; 2], key: &[S::Key; 2]) {
+    let (mut c, mut d) = (c.clone(), d.clone());
+    steps.xor_key(&mut c, &key[0]);
+    steps.xor_key(&mut d, &key[1]);
+    steps.xor(&mut d, &c);
+    steps.g(&mut d);
+    steps.add(&mut c, &d);
+    steps.g(&mut c);
+    steps.add(&mut d, &c);
+    steps.g(&mut d);
+    steps.add(&mut c, &d);
+    steps.xor(&mut to[0], &c);
+    steps.xor(&mut to[1], &d);
 }
 
-impl<T: KeyWord> RoundKeys<T> {
-    // ANCHOR: run
-    /// Runs the halves of a block, which are left in the order in which they are stored.
-    #[allow(clippy::inline_always, reason = "the steps are the whole of a cipher")]
-    #[inline(always)]
-    pub(crate) fn run<S: Steps<Key = T>>(
-        &self,
-        direction: Direction,
-        [left, right]: &mut [[S::Word; 2]; 2],
-    ) {
-        for [first, second] in self.in_order(direction).as_chunks::<2>().0 {
-            xor_f::<S>(left, right, first);
-            xor_f::<S>(right, left, second);
-        }
-        core::mem::swap(left, right);
+// ANCHOR: run
+/// Runs the halves of a block, which are left in the order in which they are stored.
+#[allow(clippy::inline_always, reason = "the steps are the whole of a cipher")]
+#[inline(always)]
+pub(crate) fn run<S: Steps>(
+    steps: &S,
+    keys: &[[S::Key; 2]; ROUNDS],
+    [left, right]: &mut [[S::Word; 2]; 2],
+) {
+    for [first, second] in keys.as_chunks::<2>().0 {
+        xor_f(steps, left, right, first);
+        xor_f(steps, right, left, second);
     }
-    // ANCHOR_END: run
+    core::mem::swap(left, right);
+}
+// ANCHOR_END: run
 
-    /// The round keys in the order in which `direction` takes them.
-    pub(crate) fn in_order(&self, direction: Direction) -> [&[T; 2]; ROUNDS] {
-        let mut keys = self.keys.each_ref();
+impl RoundKeys {
+    /// The round keys in the order in which a direction takes them.
+    pub(crate) fn of(&self, direction: Direction) -> PerRound<u32> {
+        let mut keys = self.0.clone();
         if direction == Direction::Decrypt {
             keys.reverse();
         }
         keys
     }
+}
 
-    /// Another form of every round key.
-    pub(crate) fn map<U: KeyWord>(&self, form: impl Fn(&T) -> U) -> RoundKeys<U> {
-        RoundKeys { keys: self.keys.each_ref().map(|key| key.each_ref().map(&form)) }
+/// Another form of the round keys.
+#[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+#[inline(always)]
+pub(crate) fn map<T: Clear + Copy + Default>(
+    keys: &PerRound<u32>,
+    form: impl Fn(u32) -> T,
+) -> PerRound<T> {
+    let mut mapped = Secret::new([[T::default(); 2]; ROUNDS]);
+    for (mapped, key) in mapped.as_flattened_mut().iter_mut().zip(keys.as_flattened()) {
+        *mapped = form(*key);
+    }
+    mapped
+}
+
+impl Schedule for RoundKeys {
+    type BlockSize = U16;
+    type KeySize = U16;
+    const NAME: &'static str = NAME;
+
+    fn new(key: &Array<u8, U16>) -> Self {
+        Self::expand::<compact::Circuits>(&key.0)
     }
 }
 
 /// KC0, a part of the golden ratio; the other constants are its rotations.
 const GOLDEN_RATIO: u32 = 0x9e37_79b9;
 
-impl RoundKeys<u32> {
+impl RoundKeys {
     /// The round keys of a key. `F` is G in the implementation's own way: a table is fast, the
     /// circuit is constant-time.
     pub(crate) fn expand<F: G>(key: &[u8; 16]) -> Self {
-        let mut keys = [[0; 2]; ROUNDS];
+        let mut keys = Secret::new([[0; 2]; ROUNDS]);
         let mut halves = key.as_chunks::<8>().0.iter().map(|half| u64::from_be_bytes(*half));
         let (mut ab, mut cd) = (halves.next().unwrap_or(0), halves.next().unwrap_or(0));
-        for (i, key) in (0..).zip(&mut keys) {
+        for (i, key) in (0..).zip(keys.iter_mut()) {
             let constant = GOLDEN_RATIO.rotate_left(i);
             let [a, b, c, d] = [(ab >> 32) as u32, ab as u32, (cd >> 32) as u32, cd as u32];
             *key = [
@@ -115,15 +133,15 @@ impl RoundKeys<u32> {
         for words in keys.as_flattened_mut().as_chunks_mut::<ROUNDS>().0 {
             *words = F::g(*words);
         }
-        Self { keys }
+        Self(keys)
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<T: KeyWord> Drop for RoundKeys<T> {
-    fn drop(&mut self) {
-        self.keys.as_flattened_mut().fill(T::default());
-        // Keeps the writes above from being optimised away: the keys are used afterwards.
-        core::hint::black_box(&mut self.keys);
+impl zeroize::ZeroizeOnDrop for RoundKeys {}
+
+impl fmt::Debug for RoundKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RoundKeys").finish_non_exhaustive()
     }
 }

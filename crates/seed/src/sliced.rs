@@ -1,231 +1,290 @@
-//! Bit-sliced SEED, generic over the word: a block a lane, 32 at a time on `u32`, 64 on `u64`.
+//! SEED sliced by bits and by bytes, a block a lane, on every instruction set.
 //!
-//! A plane holds the same bit of every block. G is two passes each of two circuits, and XORs:
-//! every mask drops one of the four S-box outputs. Additions modulo 2^32 ripple through 32 planes.
+//! By bits, the S-boxes are circuits and additions modulo 2^32 ripple through 32 planes; by bytes,
+//! S-boxes are inversion between affine maps, for which there are instructions, and additions are
+//! those of bytes with three carries. Every mask of G drops one of the four S-box outputs.
 //! Constant-time: no branch and no address depends on key or data.
 
-use core::marker::PhantomData;
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
 
-use cipher::{Array, consts::U16, typenum::Unsigned};
-use lanecrypt_core::{Block, Direction, Implementation};
-use lanecrypt_slicing::{Word, slice, unslice};
-
-use crate::{
-    compact, sbox,
-    schedule::{KeyWord, NAME, RoundKeys, Steps},
+use cipher::{
+    Array, InOutBuf,
+    consts::{U16, U128},
+};
+use lanecrypt_core::Direction;
+use lanecrypt_slicing::{
+    BitLanes, BitState, ByteLanes, ByteState, Bytes as _, Choices, FieldBytes, Form, Rounds, Word,
+    matrix::TOP_BIT, padded, spread,
 };
 
-/// The same bit of the four bytes of a word, of every lane, in the order of [`place`].
-type Row<W> = [W; 4];
-/// A 32-bit word of every lane: rows of the bytes' bits, the least significant first.
-type Quarter<W> = [Row<W>; 8];
+use crate::{
+    compact,
+    maps::{AFTER_S0, AFTER_S1, BEFORE},
+    sbox,
+    schedule::{self, PerRound, RoundKeys, Steps},
+};
 
-/// Where byte `i` of a word, counted from the least significant, is in a row: those that go through
-/// the same S-box are neighbours.
-const fn place(i: usize) -> usize {
-    i % 2 * 2 + i / 2
+/// SEED sliced by bits.
+#[derive(Debug)]
+pub enum Bits {}
+
+/// SEED sliced by bytes.
+#[derive(Debug)]
+pub enum Bytes {}
+
+/// SEED on whatever CPU there is.
+#[derive(Debug)]
+pub enum OnEveryCpu {}
+
+impl Choices for OnEveryCpu {
+    type Schedule = RoundKeys;
+    type Lanes = U128;
+    type Fast = Bytes;
+    type Plain = Bits;
 }
 
-fn xor<W: Word>(to: &mut Quarter<W>, from: &Quarter<W>) {
-    for (to, from) in to.as_flattened_mut().iter_mut().zip(from.as_flattened()) {
-        *to ^= *from;
-    }
-}
+/// The eight bits of a byte of every lane, lowest first.
+type Byte<W> = [W; 8];
 
-// ANCHOR: add
-/// Adds modulo 2^32: five operations a bit, two of them between one carry and the next.
-#[inline(never)] // as fast as in line, and less code
-fn add<W: Word>(to: &mut Quarter<W>, from: &Quarter<W>) {
-    let mut carry = W::splat(false);
-    for byte in 0..4 {
-        for bit in 0..8 {
-            let (a, b) = (to[bit][place(byte)], from[bit][place(byte)]);
-            let differ = a ^ b;
-            to[bit][place(byte)] = differ ^ carry;
-            carry = a & b ^ differ & carry;
+/// The steps on planes; a word has its lowest byte first.
+struct OnBits<I>(I);
+
+impl<I: BitLanes> Steps for OnBits<I> {
+    type Word = [Byte<I::Word>; 4];
+    /// A mask a bit.
+    type Key = [[u32; 8]; 4];
+
+    #[inline(always)]
+    fn xor_key(&self, word: &mut Self::Word, key: &Self::Key) {
+        for (plane, mask) in word.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
+            *plane ^= self.0.splat(*mask);
         }
     }
-}
-// ANCHOR_END: add
 
-// ANCHOR: g
-fn g<W: Word>(word: &mut Quarter<W>) {
-    substitute::<0, W>(word);
-    substitute::<1, W>(word);
-    for (bit, row) in word.iter_mut().enumerate() {
-        *row = diffuse(*row, bit / 2);
-    }
-}
-
-/// S-box `SBOX` of both bytes that go through it.
-///
-/// Compilers make vectors of the same bit of both bytes, as long as this loop is on its own: inside
-/// a round they unroll it.
-#[allow(clippy::needless_range_loop, reason = "columns of rows")]
-#[inline(never)]
-fn substitute<const SBOX: usize, W: Word>(word: &mut Quarter<W>) {
-    for byte in 2 * SBOX..2 * SBOX + 2 {
-        let column = core::array::from_fn(|bit| word[bit][byte]);
-        let image = match SBOX {
-            0 => sbox::sbox0(column),
-            _ => sbox::sbox1(column),
-        };
-        for bit in 0..8 {
-            word[bit][byte] = image[bit];
+    #[inline(always)]
+    fn xor(&self, word: &mut Self::Word, other: &Self::Word) {
+        for (plane, other) in word.as_flattened_mut().iter_mut().zip(other.as_flattened()) {
+            *plane ^= *other;
         }
     }
+
+    // ANCHOR: add
+    /// Five operations a bit, two of them between one carry and the next.
+    #[inline(always)]
+    fn add(&self, word: &mut Self::Word, other: &Self::Word) {
+        let mut carry = self.0.splat(0);
+        for (plane, b) in word.as_flattened_mut().iter_mut().zip(other.as_flattened()) {
+            let a = *plane;
+            let differ = a ^ *b;
+            *plane = differ ^ carry;
+            carry = a & *b ^ differ & carry;
+        }
+    }
+    // ANCHOR_END: add
+
+    // ANCHOR: g
+    #[inline(always)]
+    fn g(&self, word: &mut Self::Word) {
+        for [even, odd] in word.as_chunks_mut::<2>().0 {
+            *even = sbox::sbox0(*even);
+            *odd = sbox::sbox1(*odd);
+        }
+        for bit in 0..8 {
+            let image = diffuse([word[0][bit], word[1][bit], word[2][bit], word[3][bit]], bit / 2);
+            for (byte, image) in word.iter_mut().zip(image) {
+                byte[bit] = image;
+            }
+        }
+    }
+    // ANCHOR_END: g
 }
 
 /// One bit of every byte of G's result. Mask `pair` drops it, and byte `j` has the output of byte
 /// `i` under mask `(i + j) % 4`: the sum of all outputs but that of byte `(pair - j) % 4`.
-fn diffuse<W: Word>([y0, y2, y1, y3]: Row<W>, pair: usize) -> Row<W> {
+#[inline(always)]
+fn diffuse<W: Word>([y0, y1, y2, y3]: [W; 4], pair: usize) -> [W; 4] {
     let (y01, y23) = (y0 ^ y1, y2 ^ y3);
     // `without[i]` is the sum of all but the output of byte `i`.
     let without = [y1 ^ y23, y0 ^ y23, y01 ^ y3, y01 ^ y2];
-    [0, 2, 1, 3].map(|j| without[(pair + 4 - j) % 4])
+    [without[pair % 4], without[(pair + 3) % 4], without[(pair + 2) % 4], without[(pair + 1) % 4]]
 }
-// ANCHOR_END: g
 
-/// The steps on planes.
-struct Planes<W>(PhantomData<W>);
+impl Form for Bits {
+    type Schedule = RoundKeys;
+    type Keys = PerRound<[[u32; 8]; 4]>;
 
-impl<W: Word> Steps for Planes<W> {
-    type Word = Quarter<W>;
-    type Key = BroadcastKey<W>;
-
-    fn xor_key(word: &mut Quarter<W>, key: &BroadcastKey<W>) {
-        xor(word, &key.0);
-    }
-
-    fn xor(word: &mut Quarter<W>, other: &Quarter<W>) {
-        xor(word, other);
-    }
-
-    fn add(word: &mut Quarter<W>, other: &Quarter<W>) {
-        add(word, other);
-    }
-
-    fn g(word: &mut Quarter<W>) {
-        g(word);
+    #[inline(always)]
+    fn keys(schedule: &RoundKeys, direction: Direction) -> Self::Keys {
+        schedule::map(&schedule.of(direction), |key| {
+            let mut masks = [[0; 8]; 4];
+            for (i, mask) in masks.as_flattened_mut().iter_mut().enumerate() {
+                *mask = (key >> i & 1).wrapping_neg();
+            }
+            masks
+        })
     }
 }
 
-/// Every bit of half a round key as a word full of it.
-#[derive(Clone)]
-struct BroadcastKey<W>(Quarter<W>);
+impl<I: BitLanes> Rounds<I> for Bits {
+    type State = BitState<I::Word, 128>;
 
-impl<W: Word> BroadcastKey<W> {
-    fn new(key: u32) -> Self {
-        let bytes = key.to_le_bytes();
-        Self(core::array::from_fn(|bit| {
-            core::array::from_fn(|i| W::splat(bytes[place(i)] >> bit & 1 == 1)) // its own inverse
-        }))
+    #[inline(always)]
+    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        for state in states {
+            // Words are stored with their highest byte first.
+            let words = state.0.as_chunks_mut::<8>().0.as_chunks_mut::<4>().0;
+            for word in words.iter_mut() {
+                word.reverse();
+            }
+            for halves in words.as_chunks_mut::<2>().0.as_chunks_mut::<2>().0 {
+                schedule::run(&OnBits(isa), keys, halves);
+            }
+            for word in words.iter_mut() {
+                word.reverse();
+            }
+        }
+    }
+
+    fn few(
+        schedule: &RoundKeys,
+        isa: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U16>>,
+    ) {
+        if blocks.len() <= compact::BLOCKS {
+            let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
+            compact::run(&schedule.of(direction), blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
+        }
     }
 }
 
-impl<W: Word> Default for BroadcastKey<W> {
-    fn default() -> Self {
-        Self([[W::splat(false); 4]; 8])
+/// The steps on rows of bytes, of `G` batches side by side; a word has its lowest byte first.
+struct OnBytes<I, const G: usize>(I);
+
+impl<I: ByteLanes<Bytes: FieldBytes>, const G: usize> Steps for OnBytes<I, G> {
+    type Word = [[I::Bytes; 4]; G];
+    /// Every byte four times.
+    type Key = [u32; 4];
+
+    #[inline(always)]
+    fn xor_key(&self, word: &mut Self::Word, key: &[u32; 4]) {
+        for word in word {
+            for (byte, four) in word.iter_mut().zip(key) {
+                *byte ^= self.0.splat(*four);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn xor(&self, word: &mut Self::Word, other: &Self::Word) {
+        for (byte, other) in word.as_flattened_mut().iter_mut().zip(other.as_flattened()) {
+            *byte ^= *other;
+        }
+    }
+
+    /// A carry is the top bit of the majority of both bytes and the inverted sum.
+    #[inline(always)]
+    fn add(&self, word: &mut Self::Word, other: &Self::Word) {
+        for (word, other) in word.iter_mut().zip(other) {
+            let before = *word;
+            word[0] = before[0].add(other[0]);
+            for i in 1..4 {
+                let carry = Word::lut3::<0xd4>(before[i - 1], other[i - 1], word[i - 1]);
+                word[i] = before[i].add(other[i]).add(carry.affine::<TOP_BIT, 0>());
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn g(&self, word: &mut Self::Word) {
+        for word in word {
+            *word = self.diffuse(substitute(*word));
+        }
     }
 }
 
-impl<W: Word> KeyWord for BroadcastKey<W> {}
-
-/// The round keys as a batch wants them.
-pub struct BroadcastKeys<W: Word> {
-    keys: RoundKeys<BroadcastKey<W>>,
+#[inline(always)]
+fn substitute<B: FieldBytes>([x0, x1, x2, x3]: [B; 4]) -> [B; 4] {
+    [
+        x0.affine::<BEFORE, 0>().inverse_affine::<{ AFTER_S0.0 }, { AFTER_S0.1 }>(),
+        x1.affine::<BEFORE, 0>().inverse_affine::<{ AFTER_S1.0 }, { AFTER_S1.1 }>(),
+        x2.affine::<BEFORE, 0>().inverse_affine::<{ AFTER_S0.0 }, { AFTER_S0.1 }>(),
+        x3.affine::<BEFORE, 0>().inverse_affine::<{ AFTER_S1.0 }, { AFTER_S1.1 }>(),
+    ]
 }
 
-impl<W: Word> core::fmt::Debug for BroadcastKeys<W> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("BroadcastKeys").finish_non_exhaustive()
+impl<I: ByteLanes<Bytes: FieldBytes>, const G: usize> OnBytes<I, G> {
+    /// What is left of G after the S-boxes: byte `j` is the sum of all, less bits 0 and 1 of the
+    /// output of byte `-j`, bits 2 and 3 of the next, and so on: a choice among choices.
+    #[inline(always)]
+    fn diffuse(&self, [y0, y1, y2, y3]: [I::Bytes; 4]) -> [I::Bytes; 4] {
+        /// `a` where the mask is set, `b` elsewhere.
+        #[inline(always)]
+        fn choose<W: Word>(mask: W, a: W, b: W) -> W {
+            W::lut3::<0xca>(mask, a, b)
+        }
+        let low = self.0.splat(spread(0x0f));
+        let even = self.0.splat(spread(0x33));
+        let sum = Word::xor3(y0, y1, y2) ^ y3;
+        let (v0, v1) = (choose(even, y0, y1), choose(even, y1, y2));
+        let (v2, v3) = (choose(even, y2, y3), choose(even, y3, y0));
+        [
+            sum ^ choose(low, v0, v2),
+            sum ^ choose(low, v3, v1),
+            sum ^ choose(low, v2, v0),
+            sum ^ choose(low, v1, v3),
+        ]
     }
 }
 
-/// The index among a block's 128 planes of a bit of what is at `place` in a row of `word`: words are
-/// stored with their most significant byte first.
-const fn plane(word: usize, bit: usize, place_in_row: usize) -> usize {
-    8 * (4 * word + 3 - place(place_in_row)) + bit
+impl Form for Bytes {
+    type Schedule = RoundKeys;
+    type Keys = PerRound<[u32; 4]>;
+
+    #[inline(always)]
+    fn keys(schedule: &RoundKeys, direction: Direction) -> Self::Keys {
+        schedule::map(&schedule.of(direction), |key| {
+            let mut fours = [0; 4];
+            for (four, byte) in fours.iter_mut().zip(key.to_le_bytes()) {
+                *four = spread(byte);
+            }
+            fours
+        })
+    }
 }
 
-/// The halves, two words each, of the blocks whose planes these are.
-fn halves<W: Word>(planes: &[W; 128]) -> [[Quarter<W>; 2]; 2] {
-    let row = |word, bit| core::array::from_fn(|i| planes[plane(word, bit, i)]);
-    let word = |word| core::array::from_fn(|bit| row(word, bit));
-    [[word(0), word(1)], [word(2), word(3)]]
+/// Word `i` of every batch, lowest byte first; `i` counts as the words lie in a block.
+#[inline(always)]
+fn word<B: Copy, const G: usize>(states: &[ByteState<B, 16>; G], i: usize) -> [[B; 4]; G] {
+    let mut words = [[states[0].0[0]; 4]; G];
+    for (word, state) in words.iter_mut().zip(states) {
+        for (j, byte) in word.iter_mut().enumerate() {
+            *byte = state.0[4 * i + 3 - j];
+        }
+    }
+    words
 }
 
-/// The inverse of [`halves`].
-fn store<W: Word>(halves: &[[Quarter<W>; 2]; 2], planes: &mut [W; 128]) {
-    for (word, rows) in halves.as_flattened().iter().enumerate() {
-        for (bit, row) in rows.iter().enumerate() {
-            for (i, value) in row.iter().enumerate() {
-                planes[plane(word, bit, i)] = *value;
+impl<I: ByteLanes<Bytes: FieldBytes>> Rounds<I> for Bytes {
+    type State = ByteState<I::Bytes, 16>;
+
+    const GROUPS: usize = 2;
+
+    #[inline(always)]
+    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        let mut halves = [[word(states, 0), word(states, 1)], [word(states, 2), word(states, 3)]];
+        schedule::run(&OnBytes::<I, G>(isa), keys, &mut halves);
+        for (i, words) in halves.as_flattened().iter().enumerate() {
+            for (word, state) in words.iter().zip(states.iter_mut()) {
+                for (j, byte) in word.iter().enumerate() {
+                    state.0[4 * i + 3 - j] = *byte;
+                }
             }
         }
     }
 }
-
-/// Bit-sliced SEED on words of type `W`. Constant-time, key schedule included.
-#[derive(Clone)]
-pub struct Bitslice<W> {
-    keys: RoundKeys<u32>,
-    word: PhantomData<W>,
-}
-
-impl<W: Word> Implementation for Bitslice<W> {
-    type BlockSize = U16;
-    type KeySize = U16;
-    type Lanes = W::Lanes;
-    type BatchKeys = BroadcastKeys<W>;
-
-    const NAME: &'static str = NAME;
-
-    fn new(key: &Array<u8, U16>) -> Self {
-        Self { keys: RoundKeys::expand::<compact::Circuits>(&key.0), word: PhantomData }
-    }
-
-    fn batch_keys(&self) -> BroadcastKeys<W> {
-        BroadcastKeys { keys: self.keys.map(|&key| BroadcastKey::new(key)) }
-    }
-
-    fn batch(
-        &self,
-        keys: &BroadcastKeys<W>,
-        direction: Direction,
-        blocks: &mut Array<Block<Self>, W::Lanes>,
-    ) {
-        debug_assert_eq!(W::Lanes::USIZE, W::LANES, "a block a lane");
-        let bytes = Array::slice_as_flattened_mut(blocks);
-        let mut planes = [W::splat(false); 128];
-        slice(bytes, &mut planes);
-        let mut halves = halves(&planes);
-        keys.keys.run::<Planes<W>>(direction, &mut halves);
-        store(&halves, &mut planes);
-        unslice(&mut planes, bytes);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        if blocks.len() <= compact::BLOCKS {
-            let blocks = Array::slice_as_flattened_mut(blocks).as_chunks_mut().0;
-            compact::run(&self.keys, direction, blocks);
-            return;
-        }
-        let keys = self.batch_keys();
-        for few in blocks.chunks_mut(W::LANES) {
-            let mut padded = Array::default();
-            padded[..few.len()].copy_from_slice(few);
-            self.batch(&keys, direction, &mut padded);
-            few.copy_from_slice(&padded[..few.len()]);
-        }
-    }
-}
-
-impl<W> core::fmt::Debug for Bitslice<W> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Bitslice").finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "zeroize")]
-impl<W> zeroize::ZeroizeOnDrop for Bitslice<W> {}

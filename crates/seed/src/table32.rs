@@ -3,11 +3,8 @@
 //!
 //! Not constant-time: addresses depend on key and data.
 
-use cipher::{
-    Array,
-    consts::{U1, U16},
-};
-use lanecrypt_core::{Block, Direction, Implementation};
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::sbox;
 
 use crate::{
@@ -46,31 +43,22 @@ impl G for LookUps {
 /// SEED by tables. Not constant-time.
 #[derive(Clone)]
 pub struct Table32 {
-    keys: RoundKeys<u32>,
+    keys: RoundKeys,
 }
 
-impl Implementation for Table32 {
+impl OneBlock for Table32 {
     type BlockSize = U16;
     type KeySize = U16;
-    type Lanes = U1;
-    type BatchKeys = ();
-
     const NAME: &'static str = NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, U16>) -> Self {
         Self { keys: RoundKeys::expand::<LookUps>(&key.0) }
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            words::run::<LookUps, 1>(&self.keys, direction, core::array::from_mut(&mut block.0));
-        }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        let keys = self.keys.of(direction);
+        words::run::<LookUps, 1>(&keys, core::array::from_mut(&mut block.0));
     }
 }
 

@@ -2,9 +2,7 @@
 
 use core::marker::PhantomData;
 
-use lanecrypt_core::Direction;
-
-use crate::schedule::{RoundKeys, Steps};
+use crate::schedule::{self, ROUNDS, Steps};
 
 /// m0 to m3 (RFC 4269, section 2.2): each drops two bits. Byte `j` of G's result is the XOR over `i`
 /// of the output of byte `i`'s S-box under mask `(i + j) % 4`, bytes counted from the least
@@ -24,39 +22,35 @@ impl<F: G, const N: usize> Steps for Words<F, N> {
     type Word = [u32; N];
     type Key = u32;
 
-    fn xor_key(word: &mut [u32; N], key: &u32) {
+    fn xor_key(&self, word: &mut [u32; N], key: &u32) {
         for word in word {
             *word ^= key;
         }
     }
 
-    fn xor(word: &mut [u32; N], other: &[u32; N]) {
+    fn xor(&self, word: &mut [u32; N], other: &[u32; N]) {
         for (word, other) in word.iter_mut().zip(other) {
             *word ^= other;
         }
     }
 
-    fn add(word: &mut [u32; N], other: &[u32; N]) {
+    fn add(&self, word: &mut [u32; N], other: &[u32; N]) {
         for (word, other) in word.iter_mut().zip(other) {
             *word = word.wrapping_add(*other);
         }
     }
 
-    fn g(word: &mut [u32; N]) {
+    fn g(&self, word: &mut [u32; N]) {
         *word = F::g(*word);
     }
 }
 
-/// Runs `N` blocks.
-pub(crate) fn run<F: G, const N: usize>(
-    keys: &RoundKeys<u32>,
-    direction: Direction,
-    blocks: &mut [[u8; 16]; N],
-) {
+/// Runs `N` blocks under the round keys of a direction.
+pub(crate) fn run<F: G, const N: usize>(keys: &[[u32; 2]; ROUNDS], blocks: &mut [[u8; 16]; N]) {
     let word = |block: &[u8; 16], i| u32::from_be_bytes(block.as_chunks::<4>().0[i]);
     let words = |i| blocks.each_ref().map(|block| word(block, i));
     let mut halves = [[words(0), words(1)], [words(2), words(3)]];
-    keys.run::<Words<F, N>>(direction, &mut halves);
+    schedule::run(&Words::<F, N>(PhantomData), keys, &mut halves);
     for (i, words) in halves.as_flattened().iter().enumerate() {
         for (block, word) in blocks.iter_mut().zip(words) {
             block.as_chunks_mut::<4>().0[i] = word.to_be_bytes();
