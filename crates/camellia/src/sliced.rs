@@ -18,7 +18,7 @@ use cipher::{
 };
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, Word,
+    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, SplatBytes, Word,
     matrix::apply_to_bytes, padded, spread,
 };
 
@@ -315,7 +315,7 @@ fn of_round(k: u64) -> Fours {
 /// The rounds on rows of bytes.
 struct OnBytes<I>(I);
 
-type Row<I> = [<I as ByteLanes>::Bytes; 8];
+type Row<I> = [<I as SplatBytes>::Bytes; 8];
 
 impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
     #[inline(always)]

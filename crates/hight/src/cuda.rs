@@ -29,13 +29,15 @@
 
 use alloc::vec::Vec;
 
+use cipher::Array;
 use lanecrypt_core::ConstantTime;
-use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice};
+use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice};
+use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
 use crate::{
-    Bitslice, Reversed,
-    schedule::{ROUNDS, Subkeys},
+    Kisa, OnEveryCpu, Standard,
+    schedule::{ByteOrder, ROUNDS, Subkeys},
 };
 
 /// HIGHT whose bulk methods run on a GPU.
@@ -50,6 +52,7 @@ macro_rules! families {
     ($module:ident, $cipher:ident, $keys:path, $doc:literal) => {
         #[doc = $doc]
         pub mod $module {
+            use cipher::Array;
             use lanecrypt_core::ConstantTime;
             use lanecrypt_cuda::{Family, kernels::programs};
 
@@ -100,39 +103,35 @@ families!(standard, HIGHT, super::standard_keys, "Blocks and keys as the standar
 families!(kisa, HIGHT_KISA, super::kisa_keys, "Blocks and keys in the order of KISA's C source.");
 
 fn standard_keys(key: &[u8]) -> KeyPair {
-    key_pair(key.iter(), false)
+    key_pair::<Standard>(key)
 }
 
 fn kisa_keys(key: &[u8]) -> KeyPair {
-    key_pair(key.iter().rev(), true)
+    key_pair::<Kisa>(key)
 }
 
-/// Both directions take the same keys.
-fn key_pair<'a>(key: impl Iterator<Item = &'a u8>, is_reversed: bool) -> KeyPair {
-    let mut bytes = Zeroizing::new([0; 16]);
-    for (byte, &key) in bytes.iter_mut().zip(key) {
-        *byte = key;
-    }
-    let keys = Subkeys::expand(&bytes);
-    KeyPair { encrypt: kernel_keys(&keys, is_reversed), decrypt: kernel_keys(&keys, is_reversed) }
+/// The keys from one whose length the family has checked. Both directions take the same.
+fn key_pair<O: ByteOrder>(key: &[u8]) -> KeyPair {
+    let keys = Subkeys::<O>::new(&Zeroizing::new(Array::from_fn(|i| key[i])));
+    KeyPair { encrypt: kernel_keys(&keys), decrypt: kernel_keys(&keys) }
 }
 
 /// `HightKeys` of `kernels/hight/keys.cuh`: every byte four times in a word, and the byte order.
-fn kernel_keys(keys: &Subkeys<u8>, is_reversed: bool) -> Keys {
+fn kernel_keys<O: ByteOrder>(keys: &Subkeys<O>) -> Keys {
     let mut words = Zeroizing::new(Vec::with_capacity(4 * ROUNDS + 8 + 4));
-    let bytes = keys.rounds.as_flattened().iter().chain(&keys.whitening);
-    words.extend(bytes.map(|&byte| u32::from_ne_bytes([byte; 4])));
-    words.extend([u32::from(is_reversed), 0, 0, 0]);
+    let keys = keys.fours();
+    words.extend(keys.rounds.as_flattened().iter().chain(&keys.whitening));
+    words.extend([u32::from(O::IS_REVERSED), 0, 0, 0]);
     Keys::new(words)
 }
 
-impl DeviceImplementation for Bitslice<u64> {
+impl DeviceChoices for OnEveryCpu<Standard> {
     fn family() -> &'static Family {
         &standard::BITSLICE
     }
 }
 
-impl DeviceImplementation for Reversed<Bitslice<u64>> {
+impl DeviceChoices for OnEveryCpu<Kisa> {
     fn family() -> &'static Family {
         &kisa::BITSLICE
     }

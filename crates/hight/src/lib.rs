@@ -30,15 +30,11 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "alloc")]
-extern crate alloc;
-
-#[cfg(feature = "alloc")]
 mod backends;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod lanes;
 mod reference;
-mod reversed;
 mod schedule;
 mod sliced;
 mod table;
@@ -46,21 +42,20 @@ mod table;
 #[cfg(feature = "alloc")]
 pub use backends::{HIGHT, HIGHT_KISA};
 pub use cipher;
-pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
-pub use lanecrypt_slicing::Gapped;
-pub use lanes::LaneBytes;
+pub use lanecrypt_core::{Cipher, Ctr, Engine};
+pub use lanecrypt_slicing::{Fastest, Gapped, Sliced};
+pub use lanes::{LookUps, LookedUp};
 pub use reference::Reference;
-pub use reversed::Reversed;
-pub use schedule::Subkeys;
-pub use sliced::{Bitslice, Sliced};
+pub use schedule::{ByteOrder, Kisa, Standard, Subkeys};
+pub use sliced::{Bits, Bytes, DirectedKeys, OnEveryCpu};
 pub use table::Table;
 
 /// HIGHT in the standard's byte order, most significant first: a block is P7 to P0, the key MK15
 /// to MK0.
-pub type Hight = Cipher<Bitslice<u64>>;
+pub type Hight = Cipher<Fastest<OnEveryCpu<Standard>>>;
 
 /// HIGHT in the byte order of KISA's C source: a block is P0 to P7, the key MK0 to MK15.
-pub type HightKisa = Cipher<Reversed<Bitslice<u64>>>;
+pub type HightKisa = Cipher<Fastest<OnEveryCpu<Kisa>>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -2,6 +2,8 @@
 //!
 //! Bytes are numbered as the standard numbers them, so `X[0]` is the last byte of the block.
 
+use core::marker::PhantomData;
+
 use cipher::{
     Array,
     consts::{U8, U16},
@@ -9,24 +11,27 @@ use cipher::{
 use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::hight::{f0, f1};
 
+use crate::schedule::ByteOrder;
+
 /// `X[0]` to `X[7]`.
 type State = [u8; 8];
 
 const ROUNDS: usize = 32;
 
-/// HIGHT by the book: a block at a time, constant-time since it looks nothing up.
+/// HIGHT by the book, bytes in the order `O`: a block at a time, constant-time since it looks nothing up.
 #[derive(Clone)]
-pub struct Reference {
+pub struct Reference<O> {
+    order: PhantomData<O>,
     /// WK0 to WK7.
     whitening: [u8; 8],
     /// SK0 to SK127, the four of every round.
     subkeys: [[u8; 4]; ROUNDS],
 }
 
-impl Reference {
+impl<O> Reference<O> {
     /// `KeySchedule` of MK0 to MK15.
     fn expand(mk: &[u8; 16]) -> Self {
-        Self { whitening: whitening_keys(mk), subkeys: subkeys(mk) }
+        Self { order: PhantomData, whitening: whitening_keys(mk), subkeys: subkeys(mk) }
     }
 
     // ANCHOR: encrypt
@@ -145,16 +150,18 @@ fn inv_permute(x: State) -> State {
     core::array::from_fn(|i| x[(i + 1) % 8])
 }
 
-impl OneBlock for Reference {
+impl<O: ByteOrder> OneBlock for Reference<O> {
     type BlockSize = U8;
     type KeySize = U16;
 
-    const NAME: &'static str = "Hight";
+    const NAME: &'static str = O::NAME;
     const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
 
     fn new(key: &Array<u8, U16>) -> Self {
-        let mut mk = key.0; // MK15 comes first
-        mk.reverse();
+        let mut mk = key.0;
+        if !O::IS_REVERSED {
+            mk.reverse(); // MK15 comes first
+        }
         let expanded = Self::expand(&mk);
         #[cfg(feature = "zeroize")]
         zeroize::Zeroize::zeroize(&mut mk);
@@ -162,23 +169,27 @@ impl OneBlock for Reference {
     }
 
     fn run(&self, direction: Direction, block: &mut Array<u8, U8>) {
-        block.reverse();
+        if !O::IS_REVERSED {
+            block.reverse();
+        }
         block.0 = match direction {
             Direction::Encrypt => self.encrypt(block.0),
             Direction::Decrypt => self.decrypt(block.0),
         };
-        block.reverse();
+        if !O::IS_REVERSED {
+            block.reverse();
+        }
     }
 }
 
-impl core::fmt::Debug for Reference {
+impl<O> core::fmt::Debug for Reference<O> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Reference").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl Drop for Reference {
+impl<O> Drop for Reference<O> {
     fn drop(&mut self) {
         zeroize::Zeroize::zeroize(&mut self.whitening);
         zeroize::Zeroize::zeroize(&mut self.subkeys);
@@ -186,4 +197,4 @@ impl Drop for Reference {
 }
 
 #[cfg(feature = "zeroize")]
-impl zeroize::ZeroizeOnDrop for Reference {}
+impl<O> zeroize::ZeroizeOnDrop for Reference<O> {}

@@ -1,23 +1,48 @@
-//! HIGHT over lanes of bytes, one text for all of them: bit-sliced on planes, byte-sliced on words
-//! with or without gaps, and a single block on `u8`.
+//! HIGHT sliced by bytes and by bits, a block a lane, on every instruction set: one text for all, and
+//! for a single block.
 //!
 //! Constant-time wherever the lanes are: no branch and no address depends on key or data.
 
-#![allow(clippy::inline_always, reason = "a round is to run on registers, whatever the lanes")]
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
 
 use core::marker::PhantomData;
 
 use cipher::{
-    Array,
-    consts::{U8, U16},
+    Array, InOutBuf,
+    consts::{U8, U128},
     typenum::Unsigned,
 };
-use lanecrypt_core::{Block, Direction, Implementation};
-use lanecrypt_slicing::{Bytes, Gapped, Planes};
+use lanecrypt_core::{Direction, Secret};
+use lanecrypt_slicing::{
+    BitLanes, BitState, ByteLanes, ByteState, Bytes as Lanes, Choices, Form, Gapped, InPlanes,
+    Portable, Rounds, SplatBytes, padded,
+};
 
-use crate::{lanes::LaneBytes, schedule::Subkeys};
+use crate::schedule::{ByteOrder, Keys, Subkeys};
 
-/// The bytes of every lane, in the order of the block: `X[7]` comes first.
+/// HIGHT sliced by bytes, which blocks and keys have in the order `O`.
+#[derive(Debug)]
+pub struct Bytes<O>(PhantomData<fn() -> O>);
+
+/// HIGHT sliced by bits.
+#[derive(Debug)]
+pub struct Bits<O>(PhantomData<fn() -> O>);
+
+/// HIGHT on whatever CPU there is.
+#[derive(Debug)]
+pub struct OnEveryCpu<O>(PhantomData<fn() -> O>);
+
+impl<O: ByteOrder> Choices for OnEveryCpu<O> {
+    type Schedule = Subkeys<O>;
+    type Lanes = U128;
+    type Fast = Bytes<O>;
+    type Plain = Bytes<O>;
+}
+
+/// The bytes of every lane, in the standard's order: `X[7]` comes first.
 type State<B> = [B; 8];
 
 /// Where bytes `X[0]` to `X[7]` are in a round, so that none is ever moved: the standard's round
@@ -39,149 +64,229 @@ const fn places(round: usize) -> [usize; 8] {
     places
 }
 
-// ANCHOR: round
-/// Round `ROUND`, modulo 8, with subkeys `sk`; `plus` is the addition of bytes, or to decrypt
-/// their subtraction. The four steps touch different bytes, so that their order is free.
+/// The rounds, `G` batches side by side. To decrypt, additions become subtractions.
+struct OnLanes<L, const G: usize> {
+    lanes: L,
+    direction: Direction,
+}
+
+impl<L: SplatBytes, const G: usize> OnLanes<L, G> {
+    #[inline(always)]
+    fn plus(&self, a: L::Bytes, b: L::Bytes) -> L::Bytes {
+        match self.direction {
+            Direction::Encrypt => a.add(b),
+            Direction::Decrypt => a.subtract(b),
+        }
+    }
+
+    // ANCHOR: round
+    /// Round `ROUND`, modulo 8, with subkeys `sk`. The four steps touch different bytes, so that
+    /// their order is free.
+    #[inline(always)]
+    fn round<const ROUND: usize>(&self, states: &mut [State<L::Bytes>; G], sk: &[u32; 4]) {
+        let [x0, x1, x2, x3, x4, x5, x6, x7] = const { places(ROUND) };
+        for x in states {
+            x[x1] = self.plus(x[x1], f1(x[x0]).xor(self.lanes.splat(sk[0])));
+            x[x5] = self.plus(x[x5], f1(x[x4]).xor(self.lanes.splat(sk[2])));
+            x[x3] = x[x3].xor(f0(x[x2]).add(self.lanes.splat(sk[1])));
+            x[x7] = x[x7].xor(f0(x[x6]).add(self.lanes.splat(sk[3])));
+        }
+    }
+    // ANCHOR_END: round
+
+    /// The four whitening keys `wk` on the bytes as they are named in round `ROUND`, modulo 8.
+    #[inline(always)]
+    fn whiten<const ROUND: usize>(&self, states: &mut [State<L::Bytes>; G], wk: &[u32]) {
+        let [x0, _, x2, _, x4, _, x6, _] = const { places(ROUND) };
+        for x in states {
+            x[x0] = self.plus(x[x0], self.lanes.splat(wk[0]));
+            x[x2] = x[x2].xor(self.lanes.splat(wk[1]));
+            x[x4] = self.plus(x[x4], self.lanes.splat(wk[2]));
+            x[x6] = x[x6].xor(self.lanes.splat(wk[3]));
+        }
+    }
+
+    #[inline(always)]
+    fn encrypt(&self, x: &mut [State<L::Bytes>; G], keys: &Keys<u32>) {
+        self.whiten::<0>(x, &keys.whitening[..4]);
+        for sk in keys.rounds.as_chunks::<8>().0 {
+            self.round::<0>(x, &sk[0]);
+            self.round::<1>(x, &sk[1]);
+            self.round::<2>(x, &sk[2]);
+            self.round::<3>(x, &sk[3]);
+            self.round::<4>(x, &sk[4]);
+            self.round::<5>(x, &sk[5]);
+            self.round::<6>(x, &sk[6]);
+            self.round::<7>(x, &sk[7]);
+        }
+        // The last round keeps the names: its X[7] is the ciphertext's and belongs in front.
+        self.whiten::<7>(x, &keys.whitening[4..]);
+        for [x0, x1, x2, x3, x4, x5, x6, x7] in x {
+            [*x0, *x1, *x2, *x3, *x4, *x5, *x6, *x7] = [*x7, *x0, *x1, *x2, *x3, *x4, *x5, *x6];
+        }
+    }
+
+    #[inline(always)]
+    fn decrypt(&self, x: &mut [State<L::Bytes>; G], keys: &Keys<u32>) {
+        for [x0, x1, x2, x3, x4, x5, x6, x7] in x.iter_mut() {
+            [*x0, *x1, *x2, *x3, *x4, *x5, *x6, *x7] = [*x1, *x2, *x3, *x4, *x5, *x6, *x7, *x0];
+        }
+        self.whiten::<7>(x, &keys.whitening[4..]);
+        for sk in keys.rounds.as_chunks::<8>().0.iter().rev() {
+            self.round::<7>(x, &sk[7]);
+            self.round::<6>(x, &sk[6]);
+            self.round::<5>(x, &sk[5]);
+            self.round::<4>(x, &sk[4]);
+            self.round::<3>(x, &sk[3]);
+            self.round::<2>(x, &sk[2]);
+            self.round::<1>(x, &sk[1]);
+            self.round::<0>(x, &sk[0]);
+        }
+        self.whiten::<0>(x, &keys.whitening[..4]);
+    }
+}
+
+/// F0: the XOR of the rotations by 1, 2 and 7.
 #[inline(always)]
-fn round<B: LaneBytes, const ROUND: usize>(
-    x: &mut State<B>,
-    sk: &[B; 4],
-    plus: impl Fn(B, B) -> B,
+fn f0<B: Lanes>(byte: B) -> B {
+    byte.xor_rotations::<1, 2, 7>()
+}
+
+/// F1: the XOR of the rotations by 3, 4 and 6.
+#[inline(always)]
+fn f1<B: Lanes>(byte: B) -> B {
+    byte.xor_rotations::<3, 4, 6>()
+}
+
+/// Runs batches whose bytes are in the order `O`.
+#[inline(always)]
+fn run<O: ByteOrder, L: SplatBytes, const G: usize>(
+    lanes: L,
+    keys: &DirectedKeys,
+    states: &mut [State<L::Bytes>; G],
 ) {
-    let [x0, x1, x2, x3, x4, x5, x6, x7] = const { places(ROUND) };
-    x[x1] = plus(x[x1], x[x0].f1().xor(sk[0]));
-    x[x5] = plus(x[x5], x[x4].f1().xor(sk[2]));
-    x[x3] = x[x3].xor(x[x2].f0().add(sk[1]));
-    x[x7] = x[x7].xor(x[x6].f0().add(sk[3]));
-}
-// ANCHOR_END: round
-
-/// The four whitening keys `wk` on the bytes as they are named in round `ROUND`, modulo 8.
-#[inline(always)]
-fn whiten<B: LaneBytes, const ROUND: usize>(x: &mut State<B>, wk: &[B], plus: impl Fn(B, B) -> B) {
-    let [x0, _, x2, _, x4, _, x6, _] = const { places(ROUND) };
-    x[x0] = plus(x[x0], wk[0]);
-    x[x2] = x[x2].xor(wk[1]);
-    x[x4] = plus(x[x4], wk[2]);
-    x[x6] = x[x6].xor(wk[3]);
-}
-
-#[inline(always)]
-fn encrypt<B: LaneBytes>(x: &mut State<B>, keys: &Subkeys<B>) {
-    whiten::<B, 0>(x, &keys.whitening[..4], B::add);
-    for sk in keys.rounds.as_chunks::<8>().0 {
-        round::<B, 0>(x, &sk[0], B::add);
-        round::<B, 1>(x, &sk[1], B::add);
-        round::<B, 2>(x, &sk[2], B::add);
-        round::<B, 3>(x, &sk[3], B::add);
-        round::<B, 4>(x, &sk[4], B::add);
-        round::<B, 5>(x, &sk[5], B::add);
-        round::<B, 6>(x, &sk[6], B::add);
-        round::<B, 7>(x, &sk[7], B::add);
+    reverse::<O, _, G>(states);
+    // Two texts, so that the direction is a constant of each.
+    match keys.direction {
+        Direction::Encrypt => {
+            let direction = Direction::Encrypt;
+            OnLanes::<L, G> { lanes, direction }.encrypt(states, &keys.keys);
+        }
+        Direction::Decrypt => {
+            let direction = Direction::Decrypt;
+            OnLanes::<L, G> { lanes, direction }.decrypt(states, &keys.keys);
+        }
     }
-    // The last round keeps the names: its X[7] is the ciphertext's and belongs in front.
-    whiten::<B, 7>(x, &keys.whitening[4..], B::add);
-    *x = core::array::from_fn(|i| x[(i + 7) % 8]);
+    reverse::<O, _, G>(states);
 }
 
+/// From the order `O` to the standard's, or back: a renaming.
 #[inline(always)]
-fn decrypt<B: LaneBytes>(x: &mut State<B>, keys: &Subkeys<B>) {
-    *x = core::array::from_fn(|i| x[(i + 1) % 8]);
-    whiten::<B, 7>(x, &keys.whitening[4..], B::subtract);
-    for sk in keys.rounds.as_chunks::<8>().0.iter().rev() {
-        round::<B, 7>(x, &sk[7], B::subtract);
-        round::<B, 6>(x, &sk[6], B::subtract);
-        round::<B, 5>(x, &sk[5], B::subtract);
-        round::<B, 4>(x, &sk[4], B::subtract);
-        round::<B, 3>(x, &sk[3], B::subtract);
-        round::<B, 2>(x, &sk[2], B::subtract);
-        round::<B, 1>(x, &sk[1], B::subtract);
-        round::<B, 0>(x, &sk[0], B::subtract);
-    }
-    whiten::<B, 0>(x, &keys.whitening[..4], B::subtract);
-}
-
-/// Runs `B::LANES` blocks in place.
-#[inline]
-fn run<B: LaneBytes>(keys: &Subkeys<B>, direction: Direction, blocks: &mut [u8]) {
-    let mut state = [B::splat(0); 8];
-    B::slice(blocks, &mut state);
-    match direction {
-        Direction::Encrypt => encrypt(&mut state, keys),
-        Direction::Decrypt => decrypt(&mut state, keys),
-    }
-    B::unslice(&mut state, blocks);
-}
-
-/// The lanes of a few blocks: of the constant-time ones, those that a full word costs least.
-type Few = Gapped<u64>;
-
-/// Blocks up to which running them one by one costs less than a word of [`Few`].
-const SINGLES: usize = 2;
-
-/// Runs any number of blocks, of eight bytes each, without the price of a wide batch:
-/// constant-time, that is, in a time that depends on their number alone.
-fn run_few(keys: &Subkeys<u8>, direction: Direction, blocks: &mut [u8]) {
-    let few_keys = (blocks.len() > 8 * SINGLES).then(|| keys.splat::<Few>());
-    for few in blocks.chunks_mut(8 * Few::LANES) {
-        match &few_keys {
-            Some(keys) if few.len() > 8 * SINGLES => {
-                let mut padded = [0; 8 * Few::LANES];
-                padded[..few.len()].copy_from_slice(few);
-                run(keys, direction, &mut padded);
-                few.copy_from_slice(&padded[..few.len()]);
-            }
-            _ => few.chunks_mut(8).for_each(|block| run(keys, direction, block)),
+fn reverse<O: ByteOrder, B: Copy, const G: usize>(states: &mut [State<B>; G]) {
+    if O::IS_REVERSED {
+        for [x0, x1, x2, x3, x4, x5, x6, x7] in states {
+            [*x0, *x1, *x2, *x3, *x4, *x5, *x6, *x7] = [*x7, *x6, *x5, *x4, *x3, *x2, *x1, *x0];
         }
     }
 }
 
-/// HIGHT on the lanes of `B`, key schedule included constant-time unless `B` is `Gapped<u32>`.
-#[derive(Clone)]
-pub struct Sliced<B> {
-    keys: Subkeys<u8>,
-    lanes: PhantomData<B>,
+/// The keys, every byte four times, for a direction.
+#[derive(Debug)]
+pub struct DirectedKeys {
+    keys: Secret<Keys<u32>>,
+    direction: Direction,
 }
 
-/// Bit-sliced HIGHT on words of type `W`. Constant-time, key schedule included.
-pub type Bitslice<W> = Sliced<Planes<W>>;
+impl<O: ByteOrder> Form for Bytes<O> {
+    type Schedule = Subkeys<O>;
+    type Keys = DirectedKeys;
 
-impl<B: LaneBytes> Implementation for Sliced<B> {
-    type BlockSize = U8;
-    type KeySize = U16;
-    type Lanes = B::Lanes;
-    type BatchKeys = Subkeys<B>;
+    #[inline(always)]
+    fn keys(schedule: &Subkeys<O>, direction: Direction) -> DirectedKeys {
+        DirectedKeys { keys: schedule.fours(), direction }
+    }
+}
 
-    const NAME: &'static str = "Hight";
+/// Lanes from which on a batch is that of SIMD registers and costs little more than a block.
+const WIDE: usize = 16;
 
-    fn new(key: &Array<u8, U16>) -> Self {
-        Self { keys: Subkeys::expand(&key.0), lanes: PhantomData }
+impl<O: ByteOrder, I: ByteLanes> Rounds<I> for Bytes<O> {
+    type State = ByteState<I::Bytes, 8>;
+
+    /// Two where there are 32 registers.
+    const GROUPS: usize = if I::Lanes::USIZE == 64 { 2 } else { 1 };
+
+    #[inline(always)]
+    fn run<const G: usize>(keys: &DirectedKeys, isa: I, states: &mut [Self::State; G]) {
+        let mut bytes = [states[0].0; G];
+        for (bytes, state) in bytes.iter_mut().zip(states.iter()) {
+            *bytes = state.0;
+        }
+        run::<O, I, G>(isa, keys, &mut bytes);
+        for (bytes, state) in bytes.iter().zip(states) {
+            state.0 = *bytes;
+        }
     }
 
-    fn batch_keys(&self) -> Subkeys<B> {
-        self.keys.splat()
-    }
-
-    fn batch(
-        &self,
-        keys: &Subkeys<B>,
+    fn few(
+        schedule: &Subkeys<O>,
+        isa: I,
         direction: Direction,
-        blocks: &mut Array<Block<Self>, B::Lanes>,
+        blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
-        debug_assert_eq!(B::Lanes::USIZE, B::LANES, "a block a lane");
-        run(keys, direction, Array::slice_as_flattened_mut(blocks));
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        run_few(&self.keys, direction, Array::slice_as_flattened_mut(blocks));
-    }
-}
-
-impl<B> core::fmt::Debug for Sliced<B> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Sliced").finish_non_exhaustive()
+        if I::Lanes::USIZE >= WIDE && blocks.len() > SINGLES {
+            padded::<Self, I>(schedule, isa, direction, blocks);
+        } else {
+            run_few(schedule, direction, blocks);
+        }
     }
 }
 
-#[cfg(feature = "zeroize")]
-impl<B> zeroize::ZeroizeOnDrop for Sliced<B> {}
+/// Blocks up to which running them one by one costs less than a word of [`Gapped`] lanes.
+const SINGLES: usize = 2;
+
+/// Runs any number of blocks without the price of a wide batch: constant-time, that is, in a time
+/// that depends on their number alone.
+fn run_few<O: ByteOrder>(
+    schedule: &Subkeys<O>,
+    direction: Direction,
+    blocks: InOutBuf<'_, '_, Array<u8, U8>>,
+) {
+    if blocks.len() <= SINGLES {
+        padded::<Bytes<O>, _>(schedule, Portable::<u8>::new(), direction, blocks);
+    } else {
+        padded::<Bytes<O>, _>(schedule, Portable::<Gapped<u64>>::new(), direction, blocks);
+    }
+}
+
+impl<O: ByteOrder> Form for Bits<O> {
+    type Schedule = Subkeys<O>;
+    type Keys = DirectedKeys;
+
+    #[inline(always)]
+    fn keys(schedule: &Subkeys<O>, direction: Direction) -> DirectedKeys {
+        DirectedKeys { keys: schedule.fours(), direction }
+    }
+}
+
+impl<O: ByteOrder, I: BitLanes> Rounds<I> for Bits<O> {
+    type State = BitState<I::Word, 64>;
+
+    #[inline(always)]
+    fn run<const G: usize>(keys: &DirectedKeys, isa: I, states: &mut [Self::State; G]) {
+        for state in states {
+            for bytes in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0 {
+                run::<O, _, 1>(InPlanes(isa), keys, core::array::from_mut(bytes));
+            }
+        }
+    }
+
+    fn few(
+        schedule: &Subkeys<O>,
+        _: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U8>>,
+    ) {
+        run_few(schedule, direction, blocks);
+    }
+}

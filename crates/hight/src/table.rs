@@ -6,12 +6,13 @@
 
 use cipher::{
     Array,
-    consts::{U1, U8, U16},
+    consts::{U8, U16},
 };
-use lanecrypt_core::{Block, Direction, Implementation};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::hight::{f0, f1};
+use lanecrypt_slicing::Schedule;
 
-use crate::schedule::Subkeys;
+use crate::schedule::{ByteOrder, Keys, Subkeys};
 
 pub(crate) static F0: [u8; 256] = tabulate(true);
 pub(crate) static F1: [u8; 256] = tabulate(false);
@@ -36,7 +37,7 @@ macro_rules! round {
     };
 }
 
-fn encrypt(block: &mut [u8; 8], keys: &Subkeys<u8>) {
+fn encrypt(block: &mut [u8; 8], keys: &Keys<u8>) {
     let [mut p7, mut p6, mut p5, mut p4, mut p3, mut p2, mut p1, mut p0] = *block;
     let wk = &keys.whitening;
     p0 = p0.wrapping_add(wk[0]);
@@ -61,7 +62,7 @@ fn encrypt(block: &mut [u8; 8], keys: &Subkeys<u8>) {
     *block = [p0, p7, p6, p5, p4, p3, p2, p1];
 }
 
-fn decrypt(block: &mut [u8; 8], keys: &Subkeys<u8>) {
+fn decrypt(block: &mut [u8; 8], keys: &Keys<u8>) {
     let [mut p0, mut p7, mut p6, mut p5, mut p4, mut p3, mut p2, mut p1] = *block;
     let wk = &keys.whitening;
     p1 = p1.wrapping_sub(wk[4]);
@@ -85,45 +86,41 @@ fn decrypt(block: &mut [u8; 8], keys: &Subkeys<u8>) {
     *block = [p7, p6, p5, p4, p3, p2, p1, p0];
 }
 
-/// HIGHT by tables of F0 and F1. Not constant-time.
+/// HIGHT by tables of F0 and F1, bytes in the order `O`. Not constant-time.
 #[derive(Clone)]
-pub struct Table {
-    keys: Subkeys<u8>,
+pub struct Table<O> {
+    keys: Subkeys<O>,
 }
 
-impl Implementation for Table {
+impl<O: ByteOrder> OneBlock for Table<O> {
     type BlockSize = U8;
     type KeySize = U16;
-    type Lanes = U1;
-    type BatchKeys = ();
-
-    const NAME: &'static str = "Hight";
+    const NAME: &'static str = O::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, U16>) -> Self {
-        Self { keys: Subkeys::expand(&key.0) }
+        Self { keys: Subkeys::new(key) }
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            match direction {
-                Direction::Encrypt => encrypt(&mut block.0, &self.keys),
-                Direction::Decrypt => decrypt(&mut block.0, &self.keys),
-            }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U8>) {
+        if O::IS_REVERSED {
+            block.reverse();
+        }
+        match direction {
+            Direction::Encrypt => encrypt(&mut block.0, self.keys.get()),
+            Direction::Decrypt => decrypt(&mut block.0, self.keys.get()),
+        }
+        if O::IS_REVERSED {
+            block.reverse();
         }
     }
 }
 
-impl core::fmt::Debug for Table {
+impl<O> core::fmt::Debug for Table<O> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Table").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl zeroize::ZeroizeOnDrop for Table {}
+impl<O> zeroize::ZeroizeOnDrop for Table<O> {}

@@ -70,6 +70,16 @@ pub trait FieldBytes: Bytes + Word {
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self;
 }
 
+/// What makes rows of byte lanes.
+pub trait SplatBytes: Copy {
+    /// A row of lanes.
+    type Bytes: Bytes;
+
+    /// The same byte in every lane; `four` is the byte four times, which SIMD registers are filled
+    /// with by a load alone.
+    fn splat(self, four: u32) -> Self::Bytes;
+}
+
 /// An instruction set whose registers carry a byte of many blocks, one block a lane.
 ///
 /// ```
@@ -88,15 +98,9 @@ pub trait FieldBytes: Bytes + Word {
 /// ByteLanes::unslice(isa, &mut bytes, &mut blocks);
 /// assert_eq!(blocks[..2], [0x81 + 0x0c, 0x81]);
 /// ```
-pub trait ByteLanes: Isa {
-    /// A row of lanes.
-    type Bytes: Bytes;
-    /// Blocks that it carries at once.
+pub trait ByteLanes: Isa + SplatBytes {
+    /// Blocks that a row carries at once.
     type Lanes: ArraySize;
-
-    /// The same byte in every lane; `four` is the byte four times, which SIMD registers are filled
-    /// with by a load alone.
-    fn splat(self, four: u32) -> Self::Bytes;
 
     /// Fills 8 or 16 rows from [`Lanes`](Self::Lanes) blocks: a lane of `bytes[j]` is byte `j` of
     /// its block. Which lane a block has is the instruction set's own business.

@@ -89,7 +89,8 @@ impl<F: Form, I: Isa> Job<I> for MakeKeys<'_, F> {
     }
 }
 
-/// The cipher of form `F` on the instruction set `I`. Constant-time, key schedule included.
+/// The cipher of form `F` on the instruction set `I`: constant-time where the instruction set is,
+/// key schedule included.
 pub struct Sliced<F: Form, I> {
     schedule: F::Schedule,
     isa: I,
@@ -109,7 +110,7 @@ impl<F: Rounds<I>, I: Isa> Implementation for Sliced<F, I> {
     type BatchKeys = F::Keys;
 
     const NAME: &'static str = F::Schedule::NAME;
-    const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
+    const CONSTANT_TIME: ConstantTime = I::CONSTANT_TIME;
 
     fn detect() -> Result<I, Unavailable> {
         I::detect()

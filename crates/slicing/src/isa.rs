@@ -8,7 +8,7 @@
 
 use core::{fmt, marker::PhantomData};
 
-use lanecrypt_core::{Everywhere, Unavailable};
+use lanecrypt_core::{ConstantTime, Everywhere, Unavailable};
 
 /// Work that runs where the instructions of `I` may be used. Implementations are
 /// `#[inline(always)]`.
@@ -22,6 +22,9 @@ pub trait Job<I: Isa> {
 
 /// An instruction set: a value of the type proves that this CPU has it.
 pub trait Isa: Copy + fmt::Debug + Send + Sync + 'static {
+    /// Whether the operations on its values take the same time for all of them.
+    const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
+
     /// The token, if this CPU has the instructions.
     ///
     /// # Errors

@@ -52,7 +52,7 @@ pub use lanecrypt_core as core; // for the macros
 pub use batch::{BitState, ByteState, State};
 pub use bits::BitLanes;
 pub use byte_planes::{byte_planes, unslice_bytes};
-pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, spread};
+pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
 pub use form::{BlockOf, Form, Rounds, Schedule, Sliced, padded};
 pub use isa::{Isa, Job, Portable};

@@ -10,6 +10,17 @@
 //!
 //! Between operations the gaps are zero. An addition carries into the gap and one mask clears it;
 //! a subtraction borrows from a bit that is put there first.
+//!
+//! The XOR of rotations by `A`, `A + 1` and `C` makes one of the neighbours first: `y = x ^ x << 1` fits
+//! a lane and its gap, and is then rotated by `A`, its ninth bit coming round with the others.
+//!
+//! ```text
+//!        gap 7 6 5 4 3 2 1 0                     7   6   5   4   3   2   1   0
+//! x        0 x7  . . .  x0             A = 1:   y6  y5  y4  y3  y2  y1  y0          y << 1
+//! x << 1  x7 x6  . . .   0                                              y8  y7      y >> 7
+//! y       y8 y7  . . .  y0             C = 7:   x0                                  x << 7
+//!                                                   x7  x6  x5  x4  x3  x2  x1      x >> 1
+//! ```
 
 #![allow(
     clippy::inline_always,
@@ -19,7 +30,7 @@
 use cipher::consts::{U3, U7};
 
 use super::{check, packed::transpose};
-use crate::{ByteLanes, Bytes, Portable};
+use crate::{ByteLanes, Bytes, Portable, SplatBytes};
 
 /// Byte lanes in a word, with gaps: three in `u32`, seven in `u64`.
 ///
@@ -110,16 +121,34 @@ macro_rules! gapped {
                 let stays = self.0 & const { Self::ONES * (0xff >> BY) };
                 Self((stays << BY) | ((self.0 ^ stays) >> (8 - BY)))
             }
+
+            #[inline(always)]
+            fn xor_rotations<const A: u32, const B: u32, const C: u32>(self) -> Self {
+                if B != A + 1 {
+                    return self
+                        .rotate_left::<A>()
+                        .xor(self.rotate_left::<B>())
+                        .xor(self.rotate_left::<C>());
+                }
+                let x = self.0;
+                let y = x ^ x << 1;
+                let (y_up, x_up) = (y & (Self::ONES * (0xff >> A)), x & (Self::ONES * (0xff >> C)));
+                let (y_round, x_round) = (y ^ y_up, x ^ x_up);
+                Self(y_up << A ^ y_round >> (8 - A) ^ (x_up << C | x_round >> (8 - C)))
+            }
         }
 
-        impl ByteLanes for Portable<Gapped<$word>> {
+        impl SplatBytes for Portable<Gapped<$word>> {
             type Bytes = Gapped<$word>;
-            type Lanes = $count;
 
             #[inline(always)]
             fn splat(self, four: u32) -> Gapped<$word> {
                 Gapped(Gapped::<$word>::ONES * <$word>::from(four as u8))
             }
+        }
+
+        impl ByteLanes for Portable<Gapped<$word>> {
+            type Lanes = $count;
 
             #[inline(always)]
             fn slice(self, blocks: &[u8], bytes: &mut [Gapped<$word>]) {

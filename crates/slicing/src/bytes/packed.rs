@@ -15,7 +15,7 @@
 use cipher::consts::{U1, U4, U8};
 
 use super::check;
-use crate::{ByteLanes, Bytes, Portable, bits::Columns};
+use crate::{ByteLanes, Bytes, Portable, SplatBytes, bits::Columns};
 
 impl Bytes for u8 {
     #[inline(always)]
@@ -39,14 +39,17 @@ impl Bytes for u8 {
     }
 }
 
-impl ByteLanes for Portable<u8> {
+impl SplatBytes for Portable<u8> {
     type Bytes = u8;
-    type Lanes = U1;
 
     #[inline(always)]
     fn splat(self, four: u32) -> u8 {
         four as u8
     }
+}
+
+impl ByteLanes for Portable<u8> {
+    type Lanes = U1;
 
     #[inline(always)]
     fn slice(self, blocks: &[u8], bytes: &mut [u8]) {
@@ -91,14 +94,17 @@ macro_rules! packed {
             }
         }
 
-        impl ByteLanes for Portable<$word> {
+        impl SplatBytes for Portable<$word> {
             type Bytes = $word;
-            type Lanes = $lanes;
 
             #[inline(always)]
             fn splat(self, four: u32) -> $word {
                 <$word>::from(four) * (<$word>::MAX / <$word>::from(u32::MAX))
             }
+        }
+
+        impl ByteLanes for Portable<$word> {
+            type Lanes = $lanes;
 
             #[inline(always)]
             fn slice(self, blocks: &[u8], bytes: &mut [$word]) {

@@ -9,9 +9,7 @@
     reason = "an operation of a few instructions, met a thousand times a batch"
 )]
 
-use lanecrypt_core::{Everywhere, Unavailable};
-
-use crate::{BitLanes, ByteLanes, Bytes, Isa, Job, Word};
+use crate::{BitLanes, Bytes, SplatBytes, Word};
 
 /// Byte lanes as bit planes: lane `l` of `planes[b]` has bit `b` of byte `l`.
 impl<W: Word> Bytes for [W; 8] {
@@ -66,40 +64,10 @@ impl<W: Word> Bytes for [W; 8] {
 
 /// The bit lanes of `I` as byte lanes, eight words a row.
 #[derive(Clone, Copy, Debug)]
-pub struct InPlanes<I>(I);
+pub struct InPlanes<I>(pub I);
 
-impl<I: Everywhere> Everywhere for InPlanes<I> {
-    fn get() -> Self {
-        Self(I::get())
-    }
-}
-
-impl<I: Isa> Isa for InPlanes<I> {
-    fn detect() -> Result<Self, Unavailable> {
-        I::detect().map(Self)
-    }
-
-    #[inline]
-    fn run<J: Job<Self>>(self, job: J) -> J::Output {
-        self.0.run(Wrapped(job))
-    }
-}
-
-/// A job that is given [`InPlanes`].
-struct Wrapped<J>(J);
-
-impl<I: Isa, J: Job<InPlanes<I>>> Job<I> for Wrapped<J> {
-    type Output = J::Output;
-
-    #[inline(always)]
-    fn run(self, isa: I) -> J::Output {
-        self.0.run(InPlanes(isa))
-    }
-}
-
-impl<I: BitLanes> ByteLanes for InPlanes<I> {
+impl<I: BitLanes> SplatBytes for InPlanes<I> {
     type Bytes = [I::Word; 8];
-    type Lanes = I::Lanes;
 
     #[inline(always)]
     fn splat(self, four: u32) -> [I::Word; 8] {
@@ -108,15 +76,5 @@ impl<I: BitLanes> ByteLanes for InPlanes<I> {
             *plane = self.0.splat((four >> bit & 1).wrapping_neg());
         }
         planes
-    }
-
-    #[inline(always)]
-    fn slice(self, blocks: &[u8], bytes: &mut [[I::Word; 8]]) {
-        self.0.slice(blocks, bytes.as_flattened_mut());
-    }
-
-    #[inline(always)]
-    fn unslice(self, bytes: &mut [[I::Word; 8]], blocks: &mut [u8]) {
-        self.0.unslice(bytes.as_flattened_mut(), blocks);
     }
 }

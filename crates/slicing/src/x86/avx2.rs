@@ -26,7 +26,7 @@ use cipher::consts::{U32, U256};
 
 use super::{detect::Features, isa, registers, word_operators};
 use crate::{
-    BitLanes, ByteLanes, Bytes, FieldBytes, Isa, Word,
+    BitLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
     bits::{self, Columns},
     bytes::check,
     matrix, wide,
@@ -305,14 +305,17 @@ impl<K: Kind> wide::Interleave for B256<K> {
     }
 }
 
-impl<K: Kind> ByteLanes for K {
+impl<K: Kind> SplatBytes for K {
     type Bytes = B256<K>;
-    type Lanes = U32;
 
     #[inline(always)]
     fn splat(self, four: u32) -> B256<K> {
         BitLanes::splat(self, four)
     }
+}
+
+impl<K: Kind> ByteLanes for K {
+    type Lanes = U32;
 
     #[inline(always)]
     fn slice(self, blocks: &[u8], bytes: &mut [B256<K>]) {

@@ -15,7 +15,7 @@ use core::arch::x86_64::{
 use cipher::consts::{U64, U512};
 
 use super::{detect::Features, isa, registers, word_operators};
-use crate::{BitLanes, ByteLanes, Bytes, FieldBytes, Word, bytes::check, matrix};
+use crate::{BitLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bytes::check, matrix};
 
 isa!(
     /// 512 bits, with the instructions of GFNI and AES: Ice Lake and later, Zen 4 and later.
@@ -203,14 +203,17 @@ fn transpose_parts64(rows: &mut [B512; 8]) {
     }
 }
 
-impl ByteLanes for Avx512 {
+impl SplatBytes for Avx512 {
     type Bytes = B512;
-    type Lanes = U64;
 
     #[inline(always)]
     fn splat(self, four: u32) -> B512 {
         B512(registers!(_mm512_set1_epi32(four.cast_signed())))
     }
+}
+
+impl ByteLanes for Avx512 {
+    type Lanes = U64;
 
     #[inline(always)]
     fn slice(self, blocks: &[u8], bytes: &mut [B512]) {
@@ -290,7 +293,7 @@ impl BitLanes for Avx512 {
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B512 {
-        ByteLanes::splat(self, mask)
+        SplatBytes::splat(self, mask)
     }
 
     /// With `h i k` the three-bit digits of a block's number, `j` those of a byte's and `b` of a

@@ -13,7 +13,7 @@ use lanecrypt_core::Everywhere;
 
 use super::{isa, registers, word_operators};
 use crate::{
-    BitLanes, ByteLanes, Bytes, Word,
+    BitLanes, ByteLanes, Bytes, SplatBytes, Word,
     bits::{self, Columns},
     bytes::check,
     wide,
@@ -144,14 +144,17 @@ fn store(register: B128, bytes: &mut [u8; 16]) {
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), register.0) }
 }
 
-impl ByteLanes for Sse2 {
+impl SplatBytes for Sse2 {
     type Bytes = B128;
-    type Lanes = U16;
 
     #[inline(always)]
     fn splat(self, four: u32) -> B128 {
         BitLanes::splat(self, four)
     }
+}
+
+impl ByteLanes for Sse2 {
+    type Lanes = U16;
 
     #[inline(always)]
     fn slice(self, blocks: &[u8], bytes: &mut [B128]) {
