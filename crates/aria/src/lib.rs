@@ -33,6 +33,8 @@ mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod diffusion;
+#[rustfmt::skip]
+mod linear;
 mod reference;
 #[rustfmt::skip]
 mod sbox;

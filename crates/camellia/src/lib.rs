@@ -33,6 +33,8 @@ mod backends;
 mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[rustfmt::skip]
+mod linear;
 mod reference;
 #[rustfmt::skip]
 mod sbox;

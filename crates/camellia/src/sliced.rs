@@ -11,7 +11,9 @@ use lanecrypt_core::{Block, Direction, Implementation};
 use lanecrypt_slicing::{Word, slice, unslice};
 
 use crate::{
-    compact, sbox,
+    compact,
+    linear::p,
+    sbox,
     schedule::{KeyLength, Steps, Subkey, Subkeys},
 };
 
@@ -63,27 +65,6 @@ fn substitute<W: Word>(rows: &mut Half<W>) {
             rows[bit][byte] = image[bit];
         }
     }
-}
-
-/// P, as sixteen additions: four times four of one part to four of the other.
-fn p<W: Word>([mut z1, mut z2, mut z3, mut z4, mut z5, mut z6, mut z7, mut z8]: Row<W>) -> Row<W> {
-    z1 ^= z6;
-    z2 ^= z7;
-    z3 ^= z8;
-    z4 ^= z5;
-    z5 ^= z3;
-    z6 ^= z4;
-    z7 ^= z1;
-    z8 ^= z2;
-    z1 ^= z8;
-    z2 ^= z5;
-    z3 ^= z6;
-    z4 ^= z7;
-    z5 ^= z4;
-    z6 ^= z1;
-    z7 ^= z2;
-    z8 ^= z3;
-    [z5, z6, z7, z8, z1, z2, z3, z4]
 }
 // ANCHOR_END: f
 
