@@ -1,21 +1,13 @@
 // ARIA in P1's 8-bit form: see common/bytewise.cuh.
 #include "../common/bytewise.cuh"
 #include "keys.cuh"
+#include "linear.cuh"
 #include "tables.cuh"
 
 namespace {
 
 constexpr u32 THREADS = 256;
 constexpr u32 TABLE_BYTES = 256 * 4;
-
-// The seven bytes that the diffusion sums for byte i of its result, a hexadecimal digit each
-// (RFC 5794, 2.4.3).
-struct Rows {
-    u32 digits[BLOCK_BYTES];
-};
-DEVICE_TABLE Rows DIFFUSION = {{0xed98643, 0xfc98752, 0xfcba641, 0xedba750, 0xfeb8520, 0xfea9431,
-                               0xdca9720, 0xdcb8631, 0xfda7410, 0xecb6510, 0xfd86532, 0xec97432,
-                               0xcb97621, 0xda87630, 0xeb95430, 0xfa85421}};
 
 // ANCHOR: cipher
 // The cipher on one byte of sixteen. S1, S2 and their inverses stand side by side in the words of

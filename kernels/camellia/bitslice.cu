@@ -6,6 +6,7 @@
 #include "../common/key_planes.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
+#include "linear.cuh"
 #include "sbox.cuh"
 
 namespace {
@@ -39,12 +40,6 @@ DEVICE void expand_keys(u32 *words, const CamelliaKeys &keys) {
         layers[i] = spread_bit(keys.layers[i / LAYER_WORDS][i % LAYER_WORDS / 32], i % 32);
     }
     __syncthreads();
-}
-
-// Output bytes of P, from the left, that each S-box output is added to.
-DEVICE constexpr bool p_adds(u32 output, u32 input) {
-    constexpr u8 rows[8] = {0xed, 0xdb, 0xb7, 0x7e, 0xe3, 0xd6, 0xbc, 0x79};
-    return rows[output] >> input & 1;
 }
 
 // ANCHOR: sbox

@@ -10,6 +10,7 @@
 //   second use       S-box s - 1, input 5; for 4s + 3 S-box s + 1, input 0
 #include "../common/sliced.cuh"
 #include "keys.cuh"
+#include "linear.cuh"
 #include "sbox.cuh"
 
 namespace {
@@ -35,13 +36,6 @@ constexpr u32 EXCHANGE_WORDS = 32;
 
 DEVICE u32 key_words(u32 passes) {
     return passes * DES_ROUNDS * ROUND_WORDS + (passes + 1) * EXCHANGE_WORDS;
-}
-
-// The bit of a half that S-box output `q` goes to, both counted from the left: the inverse of P.
-DEVICE constexpr u32 after_p(u32 q) {
-    constexpr u8 to[32] = {8,  16, 22, 30, 12, 27, 1,  17, 23, 15, 29, 5,  25, 19, 9,  0,
-                           7,  13, 24, 2,  3,  28, 10, 18, 31, 11, 21, 6,  4,  26, 14, 20};
-    return to[q];
 }
 
 // Key bit of input `input` of S-box `box`, in round `round` of all.
@@ -106,12 +100,12 @@ DEVICE void sbox(const u32 (&x)[6], u32 (&s)[4]) {
 template <u32 box>
 DEVICE void add_box(Half &left, const Half &right, const Block16 *keys) {
     const Block16 change = keys[2 * box], second = keys[2 * box + 1];
-    const u32 x[6] = {add_key(right[(4 * box + 4) % 32], second.y, second.w),
-                      right[4 * box + 3],
-                      right[4 * box + 2],
-                      right[4 * box + 1],
-                      right[4 * box],
-                      add_key(right[(4 * box + 31) % 32], second.x, second.z)};
+    const u32 x[6] = {add_key(right[before_e(box, 5)], second.y, second.w),
+                      right[before_e(box, 4)],
+                      right[before_e(box, 3)],
+                      right[before_e(box, 2)],
+                      right[before_e(box, 1)],
+                      add_key(right[before_e(box, 0)], second.x, second.z)};
     u32 s[4];
     sbox<box>(x, s);
     const u32 changes[4] = {change.x, change.y, change.z, change.w};

@@ -30,6 +30,8 @@ mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod diffusion;
+#[rustfmt::skip]
+mod linear;
 mod maps;
 mod reference;
 #[rustfmt::skip]

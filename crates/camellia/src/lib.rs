@@ -30,6 +30,8 @@ mod backends;
 mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[rustfmt::skip]
+mod linear;
 mod maps;
 mod reference;
 #[rustfmt::skip]

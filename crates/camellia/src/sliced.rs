@@ -24,6 +24,7 @@ use lanecrypt_slicing::{
 
 use crate::{
     compact,
+    linear::p,
     maps::{
         AFTER_SBOX1, AFTER_SBOX2, AFTER_SBOX3, BEFORE, BEFORE_SBOX4, CARRIED, INTO_BASIS,
         OUT_OF_BASIS, SHIFTED,
@@ -149,28 +150,6 @@ impl<I: BitLanes> Steps for OnBits<I> {
         self.add_or(half, key);
         self.add_rotated_and(half, key);
     }
-}
-
-/// P, as sixteen additions: four times four of one part to four of the other.
-#[inline(always)]
-fn p<W: Word>([mut z1, mut z2, mut z3, mut z4, mut z5, mut z6, mut z7, mut z8]: [W; 8]) -> [W; 8] {
-    z1 ^= z6;
-    z2 ^= z7;
-    z3 ^= z8;
-    z4 ^= z5;
-    z5 ^= z3;
-    z6 ^= z4;
-    z7 ^= z1;
-    z8 ^= z2;
-    z1 ^= z8;
-    z2 ^= z5;
-    z3 ^= z6;
-    z4 ^= z7;
-    z5 ^= z4;
-    z6 ^= z1;
-    z7 ^= z2;
-    z8 ^= z3;
-    [z5, z6, z7, z8, z1, z2, z3, z4]
 }
 
 impl<K: KeyLength> Form for Bits<K> {

@@ -60,6 +60,14 @@ pub enum Error {
         /// What the circuit gives.
         found: u8,
     },
+    /// An output of a linear circuit is another sum than its row says.
+    #[error("{name}: output {row} is not the sum of the inputs that its row names")]
+    WrongRow {
+        /// The circuit's name.
+        name: String,
+        /// The output, from 0.
+        row: usize,
+    },
     /// Numbers of inputs, outputs or table entries that do not fit together.
     #[error("shape: {0}")]
     Shape(String),

@@ -1,4 +1,4 @@
-//! S-box circuits as straight-line programs over bits: parse, prove, emit, derive.
+//! Circuits of S-boxes and linear layers as straight-line programs over bits: parse, prove, emit, derive.
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
@@ -11,6 +11,7 @@ mod equivalence;
 mod error;
 mod files;
 mod gates;
+mod layers;
 pub mod linear;
 pub mod lut;
 mod network;
@@ -20,6 +21,7 @@ mod question;
 mod random;
 mod rederive;
 pub mod small;
+pub mod sums;
 mod targets;
 mod walk;
 
@@ -27,6 +29,7 @@ pub use emit::{emit_cuda, emit_rust};
 pub use equivalence::{Equivalence, find_affine_equivalence};
 pub use error::Error;
 pub use files::{GeneratedFile, NamedTable, generated_files};
+pub use layers::{LAYERS, Layer};
 pub use program::{Counts, Gate, Operation, Program, Wire};
-pub use rederive::derive_files;
+pub use rederive::{derive_files, derive_layers};
 pub use targets::{TARGETS, Target};

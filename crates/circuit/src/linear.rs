@@ -10,7 +10,7 @@ use crate::Error;
 use crate::random::SplitMix64;
 
 /// The table of distances has two to this many entries.
-const MAXIMUM_WIDTH: usize = 10;
+const MAXIMUM_WIDTH: usize = 16;
 
 /// A straight-line program of XOR gates. Wires are the inputs, then one a gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl LinearProgram {
 /// of `attempts` greedy runs whose ties are broken by `seed`.
 ///
 /// # Errors
-/// [`Error::Shape`] when both inputs and rows are more than 10, inputs are more than 32, or a row
+/// [`Error::Shape`] when both inputs and rows are more than 16, inputs are more than 32, or a row
 /// names an input that does not exist.
 pub fn minimise(
     inputs: usize,

@@ -82,4 +82,30 @@ impl Program {
         }
         Ok(())
     }
+
+    /// Proves a linear program: evaluates it on all inputs, and compares each output with the sum of
+    /// the inputs that its row, a mask, names.
+    ///
+    /// # Errors
+    /// [`Error::WrongRow`] names the first wrong output; [`Error::Shape`] when there is not one row
+    /// an output, or a row names an input that does not exist.
+    pub fn prove_linear(&self, rows: &[u32]) -> Result<(), Error> {
+        let inputs = self.inputs().len();
+        if rows.len() != self.outputs().len() || rows.iter().any(|row| row >> inputs != 0) {
+            let outputs = self.outputs().len();
+            let shape = format!("{inputs} inputs and {outputs} outputs, {} rows", rows.len());
+            return Err(Error::Shape(shape));
+        }
+        let columns = self.truth_tables();
+        let sum = |row: u32, word: usize| {
+            let summed = (0..inputs).filter(|input| row >> input & 1 == 1);
+            summed.fold(0, |sum, input| sum ^ columns[input][word])
+        };
+        for (index, (&row, &wire)) in rows.iter().zip(self.output_wires()).enumerate() {
+            if columns[wire].iter().enumerate().any(|(word, &found)| found != sum(row, word)) {
+                return Err(Error::WrongRow { name: self.name().to_owned(), row: index });
+            }
+        }
+        Ok(())
+    }
 }

@@ -1,9 +1,10 @@
-//! The circuits of [`TARGETS`] found anew, each in the way that belongs to it.
+//! The circuits of [`TARGETS`] and [`LAYERS`] found anew, each in the way that belongs to it.
 
 use std::sync::Mutex;
 
 use crate::derive::{self, Affine};
 use crate::files::{DATA, GeneratedFile, NamedTable, table_of};
+use crate::layers::LAYERS;
 use crate::lut::{self, Effort};
 use crate::small::{self, Gates};
 use crate::targets::{Derivation, TARGETS, Target};
@@ -19,7 +20,7 @@ const LINEAR_EFFORT: derive::Effort =
 /// The search for a circuit that has no seed in its header yet.
 const FIRST_EFFORT: Effort = Effort { seed: 1, steps: 300_000 };
 
-/// Derives the circuits of all [`TARGETS`], or of one cipher's, anew on all cores, and returns the
+/// Derives the circuits of all [`TARGETS`] and [`LAYERS`], or of one cipher's, anew on all cores, and returns the
 /// data files' texts. Takes two minutes of processor time a target in a release build; the same code
 /// gives the same texts on every machine.
 ///
@@ -50,7 +51,20 @@ pub fn derive_files(
         let stopped = |_| Error::Shape("a derivation stopped".into());
         files.extend(result.map_err(stopped)??);
     }
+    files.extend(derive_layers(cipher)?);
     files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+/// Derives the circuits of all [`LAYERS`], or of one cipher's, anew: seconds.
+///
+/// # Errors
+/// [`Error::Shape`] for a layer that the searches cannot take.
+pub fn derive_layers(cipher: Option<&str>) -> Result<Vec<GeneratedFile>, Error> {
+    let mut files = Vec::new();
+    for layer in LAYERS.iter().filter(|layer| cipher.is_none_or(|cipher| layer.cipher == cipher)) {
+        files.extend(layer.derive()?);
+    }
     Ok(files)
 }
 

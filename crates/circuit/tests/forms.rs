@@ -1,9 +1,10 @@
 //! The generated Rust as it stands in the cipher crates: both forms of every circuit, run on every
-//! input.
+//! input, and of every linear layer.
 
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-use lanecrypt_reference::{des, sbox};
+use lanecrypt_circuit::LAYERS;
+use lanecrypt_reference::{des, plaintext::PlaintextStream, sbox};
 use lanecrypt_slicing::Word;
 
 #[rustfmt::skip]
@@ -13,8 +14,14 @@ mod aes;
 #[path = "../../aria/src/sbox.rs"]
 mod aria;
 #[rustfmt::skip]
+#[path = "../../aria/src/linear.rs"]
+mod aria_linear;
+#[rustfmt::skip]
 #[path = "../../camellia/src/sbox.rs"]
 mod camellia;
+#[rustfmt::skip]
+#[path = "../../camellia/src/linear.rs"]
+mod camellia_linear;
 #[rustfmt::skip]
 #[path = "../../des/src/sbox.rs"]
 mod des_boxes;
@@ -22,20 +29,20 @@ mod des_boxes;
 #[path = "../../seed/src/sbox.rs"]
 mod seed;
 
-/// A word that can only look up: a gate in the form that it takes is a fault.
+/// A word that can only look up, and add if `ADDS`: another gate in the form that it takes is a fault.
 #[derive(Clone, Copy, Debug)]
-struct LookUps(u64);
+struct LookUps<const ADDS: bool>(u64);
 
 macro_rules! no_gates {
     (in place $($binary:ident $function:ident)*) => {$(
-        impl $binary for LookUps {
+        impl<const ADDS: bool> $binary for LookUps<ADDS> {
             fn $function(&mut self, _: Self) {
                 panic!(stringify!($function));
             }
         }
     )*};
     ($($binary:ident $function:ident)*) => {$(
-        impl $binary for LookUps {
+        impl<const ADDS: bool> $binary for LookUps<ADDS> {
             type Output = Self;
             fn $function(self, _: Self) -> Self {
                 panic!(stringify!($function));
@@ -43,17 +50,25 @@ macro_rules! no_gates {
         }
     )*};
 }
-no_gates!(BitAnd bitand BitOr bitor BitXor bitxor);
+no_gates!(BitAnd bitand BitOr bitor);
 no_gates!(in place BitAndAssign bitand_assign BitOrAssign bitor_assign BitXorAssign bitxor_assign);
 
-impl Not for LookUps {
+impl<const ADDS: bool> BitXor for LookUps<ADDS> {
+    type Output = Self;
+    fn bitxor(self, other: Self) -> Self {
+        assert!(ADDS, "bitxor");
+        Self(self.0 ^ other.0)
+    }
+}
+
+impl<const ADDS: bool> Not for LookUps<ADDS> {
     type Output = Self;
     fn not(self) -> Self {
         panic!("not");
     }
 }
 
-impl Word for LookUps {
+impl<const ADDS: bool> Word for LookUps<ADDS> {
     const LANES: usize = 64;
     type Lanes = <u64 as Word>::Lanes;
     const TERNARY: bool = true;
@@ -83,6 +98,16 @@ impl Word for LookUps {
     }
 }
 
+fn word_of<W: Word>(plane: u64) -> W {
+    W::from_le_bytes(&plane.to_le_bytes())
+}
+
+fn plane_of<W: Word>(word: W) -> u64 {
+    let mut bytes = [0; 8];
+    word.to_le_bytes(&mut bytes);
+    u64::from_le_bytes(bytes)
+}
+
 /// Runs a circuit on every input, 64 at a time, and compares with its table.
 fn check<W: Word, const I: usize, const O: usize>(
     name: &str,
@@ -93,13 +118,7 @@ fn check<W: Word, const I: usize, const O: usize>(
         let plane = |bit: usize| {
             (0..64).fold(0_u64, |plane, lane| plane | ((first + lane) as u64 >> bit & 1) << lane)
         };
-        let outputs =
-            circuit(core::array::from_fn(|bit| W::from_le_bytes(&plane(bit).to_le_bytes())));
-        let planes = outputs.map(|word| {
-            let mut bytes = [0; 8];
-            word.to_le_bytes(&mut bytes);
-            u64::from_le_bytes(bytes)
-        });
+        let planes = circuit(core::array::from_fn(|bit| word_of(plane(bit)))).map(plane_of);
         for (lane, &expected) in expected.iter().enumerate() {
             let output = (0..O).fold(0, |sum, bit| sum | (planes[bit] >> lane & 1) << bit);
             assert_eq!(output, u64::from(expected), "{name} of {}", first + lane);
@@ -110,7 +129,7 @@ fn check<W: Word, const I: usize, const O: usize>(
 macro_rules! check_all {
     ($($module:ident::$function:ident is $table:expr;)*) => {$(
         check::<u64, _, _>(stringify!($module::$function, gates), $module::$function, &$table);
-        check::<LookUps, _, _>(stringify!($module::$function, lookups), $module::$function, &$table);
+        check::<LookUps<false>, _, _>(stringify!($module::$function, lookups), $module::$function, &$table);
     )*};
 }
 
@@ -135,4 +154,26 @@ fn both_forms_of_every_sbox_are_its_table() {
         des_boxes::sbox7 is des::SBOXES[6];
         des_boxes::sbox8 is des::SBOXES[7];
     }
+}
+
+/// Runs a linear layer on words that are noise, and compares with the sums of its rows.
+fn check_layer<W: Word, const N: usize>(name: &str, circuit: impl Fn([W; N]) -> [W; N]) {
+    let layer = LAYERS.iter().find(|layer| layer.name == name).expect("it is in the list");
+    for seed in 0..100 {
+        let mut bytes = vec![0; 8 * N];
+        PlaintextStream::new(seed).fill(&mut bytes);
+        let planes: [u64; N] = core::array::from_fn(|i| u64::from_le_bytes(bytes.as_chunks().0[i]));
+        let found = circuit(planes.map(word_of)).map(plane_of);
+        let sum = |row: u32| (0..N).filter(|i| row >> i & 1 == 1).fold(0, |sum, i| sum ^ planes[i]);
+        let expected: Vec<u64> = (layer.rows)().into_iter().map(sum).collect();
+        assert_eq!(found.as_slice(), expected, "{name}");
+    }
+}
+
+#[test]
+fn both_forms_of_every_linear_layer_are_its_rows() {
+    check_layer::<u64, _>("aria_a", aria_linear::diffuse);
+    check_layer::<LookUps<false>, _>("aria_a", aria_linear::diffuse);
+    check_layer::<u64, _>("camellia_p", camellia_linear::p);
+    check_layer::<LookUps<true>, _>("camellia_p", camellia_linear::p);
 }

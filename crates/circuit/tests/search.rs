@@ -3,13 +3,16 @@
 use lanecrypt_circuit::derive::{self, Affine, derive};
 use lanecrypt_circuit::linear::minimise;
 use lanecrypt_circuit::small::{self, Gates};
-use lanecrypt_circuit::{Error, Program, TARGETS, find_affine_equivalence, lut};
+use lanecrypt_circuit::{Error, Program, TARGETS, find_affine_equivalence, lut, sums};
 use lanecrypt_reference::{des, sbox};
 use proptest::prelude::*;
 
 fn core() -> Program {
     include_str!("../data/inversion.slp").parse().unwrap()
 }
+
+/// A quick search for sums of three.
+const ADDITIONS: lut::Effort = lut::Effort { seed: 3, steps: 200 };
 
 const QUICK: derive::Effort = derive::Effort { seed: 7, survey: 1, refine: 1, maps: 2 };
 
@@ -160,7 +163,7 @@ proptest! {
     #[test]
     fn a_linear_program_computes_its_matrix(
         rows in prop::collection::vec(0u32..512, 1..20),
-        columns in prop::collection::vec(0u32..256, 11..32),
+        columns in prop::collection::vec(0u32..256, 17..32),
         seed: u64,
     ) {
         let few_inputs = minimise(9, &rows, 3, seed).unwrap();
@@ -171,6 +174,25 @@ proptest! {
         }).collect();
         let many_inputs = minimise(columns.len(), &rows, 3, seed).unwrap();
         prop_assert_eq!(many_inputs.matrix(), rows);
+    }
+
+    #[test]
+    fn shared_sums_compute_their_matrix(
+        inputs in 1usize..17,
+        masks in prop::collection::vec(1u32..1 << 16, 1..17),
+        seed: u64,
+    ) {
+        // At most nine inputs a row, which three parts of three hold.
+        let ninth = |mask: &u32| (0..9).fold(*mask, |left, _| left & left.wrapping_sub(1));
+        let outside = !((1_u32 << inputs) - 1);
+        let rows: Vec<u32> = masks
+            .iter()
+            .map(|mask| (mask ^ ninth(mask)) & !outside)
+            .map(|row| row.max(1))
+            .collect();
+        let effort = lut::Effort { seed, ..ADDITIONS };
+        let program = sums::share((inputs, &rows), 3, effort, ("sums", &[])).unwrap();
+        prop_assert_eq!(program.prove_linear(&rows), Ok(()));
     }
 
     #[test]
@@ -211,7 +233,12 @@ proptest! {
 
 #[test]
 fn layers_out_of_reach_are_refused() {
-    assert!(matches!(minimise(11, &[1; 11], 1, 0), Err(Error::Shape(_))));
+    assert!(matches!(minimise(17, &[1; 17], 1, 0), Err(Error::Shape(_))));
     assert!(matches!(minimise(4, &[16], 1, 0), Err(Error::Shape(_))));
     assert_eq!(minimise(4, &[0, 8, 8], 1, 0).unwrap().outputs, [None, Some(3), Some(3)]);
+    for (inputs, rows, parts) in [(4, [1, 0], 3), (4, [1, 16], 3), (4, [1, 15], 1), (17, [1, 1], 3)]
+    {
+        let found = sums::share((inputs, &rows), parts, ADDITIONS, ("sums", &[]));
+        assert!(matches!(found, Err(Error::Shape(_))), "{inputs} inputs, {rows:?}, {parts} parts");
+    }
 }

@@ -1,5 +1,11 @@
 //! Every backend of every cipher against the reference: a trial per backend and property.
 //!
+//! What is expected comes from the reference's block function, a block at a time, under the modes of
+//! `lanecrypt_reference`: nothing that makes or cuts batches, counts or masks is on both sides. The
+//! reference's own trials so say that batches and modes do with it what they should, and nothing of
+//! the block function, which is on both sides there: its oracle are the vectors (`cargo xtask kat`)
+//! and RustCrypto's crates (`tests/rustcrypto.rs` of each cipher).
+//!
 //! A backend that cannot run is listed as ignored, with the reason on standard error; the
 //! environment variable `LANECRYPT_EXPECT=id,cipher/id` makes that a failure.
 
@@ -14,9 +20,10 @@ use std::{
 
 use common::{Outcome, Property, noise};
 use lanecrypt::{
-    Backend, CIPHERS, CipherDescription, Counter, Direction, Engine, Error, Platform, Selection,
-    cipher::InOutBuf,
+    Backend, CIPHERS, CipherDescription, Direction, Engine, Error, Selection, cipher::InOutBuf,
+    modes,
 };
+use lanecrypt_reference::modes::{self as by_definition, BlockCipher, ModeError};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Bytes around every buffer that nothing may touch.
@@ -48,7 +55,7 @@ fn registry_trials(expected: &Selection) -> Vec<Trial> {
     let backends: Vec<_> = CIPHERS
         .iter()
         .flat_map(|&cipher| cipher.backends.iter().map(move |backend| (cipher, backend)))
-        .filter(|(_, backend)| backend.platform == Platform::CudaOnHost)
+        .filter(|(_, backend)| backend.platform == lanecrypt::Platform::CudaOnHost)
         .collect();
     let reason = backends.iter().find_map(|(_, backend)| (backend.available)().err());
     let reason = reason.as_ref().map(|reason| reason as &dyn Display);
@@ -81,11 +88,13 @@ fn backend_trials(
     oracle: &Arc<Oracle>,
     expected: &Selection,
 ) -> Vec<Trial> {
-    let properties: [(&str, Property<Case>); 6] = [
+    let properties: [(&str, Property<Case>); 8] = [
         ("ecb_at_batch_boundaries", ecb_at_batch_boundaries),
         ("ecb_buffers", ecb_buffers),
         ("ctr_lengths", ctr_lengths),
         ("ctr_carries", ctr_carries),
+        ("cbc_lengths", cbc_lengths),
+        ("xts_lengths", xts_lengths),
         ("bad_input", bad_input),
         ("secrets", secrets),
     ];
@@ -123,7 +132,31 @@ impl Case {
     }
 }
 
-/// The reference backend, whose answers over one long random input are kept.
+/// The reference backend as the block function that the modes are defined over.
+struct Reference(Box<dyn Engine>);
+
+impl Reference {
+    fn run(&self, direction: Direction, block: &mut [u8]) {
+        self.0.ecb(direction, block.into()).expect("the reference takes a block of its size");
+    }
+}
+
+impl BlockCipher for Reference {
+    fn block_bytes(&self) -> usize {
+        self.0.block_bytes()
+    }
+
+    fn encrypt_block(&self, block: &mut [u8]) {
+        self.run(Direction::Encrypt, block);
+    }
+
+    fn decrypt_block(&self, block: &mut [u8]) {
+        self.run(Direction::Decrypt, block);
+    }
+}
+
+/// The reference backend under the modes' definitions. Its ECB answers over one long random input
+/// are kept.
 struct Oracle {
     cipher: &'static CipherDescription,
     answers: Mutex<Answers>,
@@ -140,8 +173,23 @@ impl Oracle {
         noise(31 * lanes * self.cipher.block_bytes, 99)
     }
 
-    fn reference(&self, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
-        (self.cipher.backends[0].create)(key)
+    fn reference(&self, key: &[u8]) -> Result<Reference, Failed> {
+        let mut backends = self.cipher.backends.iter();
+        let reference = backends.find(|backend| backend.id == "reference");
+        let create = reference.ok_or("no backend has the id `reference`")?.create;
+        create(key).map(Reference).map_err(|error| format!("the reference failed: {error}").into())
+    }
+
+    /// What a mode makes of `input` under the reference and `key`.
+    fn expected(
+        &self,
+        key: &[u8],
+        input: &[u8],
+        mode: impl FnOnce(&Reference, &mut [u8]) -> Result<(), ModeError>,
+    ) -> Result<Vec<u8>, Failed> {
+        let mut data = input.to_vec();
+        mode(&self.reference(key)?, &mut data).map_err(|error| format!("the oracle: {error}"))?;
+        Ok(data)
     }
 
     /// The ECB result over `input()` under the key of this length.
@@ -150,28 +198,13 @@ impl Oracle {
         if let Some(answer) = answers.get(&(key.len(), direction)) {
             return Ok(answer.clone());
         }
-        let mut data = self.input();
-        self.reference(key)
-            .and_then(|engine| engine.ecb(direction, data.as_mut_slice().into()))
-            .map_err(|error| format!("the reference failed: {error}"))?;
-        let answer = Arc::new(data);
+        let ecb = match direction {
+            Direction::Encrypt => by_definition::ecb_encrypt,
+            Direction::Decrypt => by_definition::ecb_decrypt,
+        };
+        let answer = Arc::new(self.expected(key, &self.input(), ecb)?);
         answers.insert((key.len(), direction), answer.clone());
         Ok(answer)
-    }
-
-    /// The CTR key stream, from the definition: one counter block after the other.
-    fn keystream(&self, key: &[u8], counter: &[u8], length: usize) -> Result<Vec<u8>, Failed> {
-        let block = self.cipher.block_bytes;
-        let first = Counter::from_block(counter).ok_or("a counter of 8 or 16 bytes")?;
-        let mut stream = vec![0; length.next_multiple_of(block)];
-        for (i, bytes) in stream.chunks_exact_mut(block).enumerate() {
-            first.plus(i as u128).fill(bytes);
-        }
-        self.reference(key)
-            .and_then(|engine| engine.ecb(Direction::Encrypt, stream.as_mut_slice().into()))
-            .map_err(|error| format!("the reference failed: {error}"))?;
-        stream.truncate(length);
-        Ok(stream)
     }
 }
 
@@ -266,8 +299,9 @@ fn ecb_buffers(case: &Case) -> Outcome {
 fn ctr_case(case: &Case, key: &[u8], counter: &[u8], length: usize) -> Outcome {
     let engine = case.engine(key)?;
     let input = noise(length, 5);
-    let keystream = case.oracle.keystream(key, counter, length)?;
-    let expected: Vec<u8> = input.iter().zip(&keystream).map(|(a, b)| a ^ b).collect();
+    let expected = case
+        .oracle
+        .expected(key, &input, |reference, data| by_definition::ctr(reference, counter, data))?;
     let what = format!("CTR over {length} bytes from {counter:02x?}");
     both_ways(&input, &expected, length % 5, &what, |data| engine.ctr(counter, data))
 }
@@ -296,6 +330,78 @@ fn ctr_carries(case: &Case) -> Outcome {
             let value = all_ones.wrapping_sub(before);
             let counter = &value.to_be_bytes()[16 - block..];
             ctr_case(case, &key, counter, length)?;
+        }
+    }
+    Ok(())
+}
+
+/// CBC in whole blocks; chaining makes encryption serial, so decryption alone walks the batches.
+fn cbc_lengths(case: &Case) -> Outcome {
+    let (block, lanes) = (case.cipher.block_bytes, case.backend.lanes);
+    for (i, key) in case.keys().enumerate() {
+        let engine = case.engine(&key)?;
+        let iv = noise(block, 11 + i as u64);
+        for count in [0, 1, 2, 5] {
+            let input = noise(count * block, 12);
+            let expected = case.oracle.expected(&key, &input, |reference, data| {
+                by_definition::cbc_encrypt(reference, &iv, data)
+            })?;
+            let what = format!("CBC encryption of {count} blocks, {}-byte key", key.len());
+            both_ways(&input, &expected, count, &what, |data| {
+                modes::cbc_encrypt(&engine, &iv, data)
+            })?;
+        }
+        for count in [0, 1, lanes, lanes + 1, 2 * lanes + 3] {
+            let input = noise(count * block, 13);
+            let expected = case.oracle.expected(&key, &input, |reference, data| {
+                by_definition::cbc_decrypt(reference, &iv, data)
+            })?;
+            let what = format!("CBC decryption of {count} blocks, {}-byte key", key.len());
+            both_ways(&input, &expected, count % 5, &what, |data| {
+                modes::cbc_decrypt(&engine, &iv, data)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// XTS with and without stealing around the boundary of a batch; ciphers of shorter blocks refuse.
+fn xts_lengths(case: &Case) -> Outcome {
+    let batch = case.backend.lanes * 16;
+    let tweak = by_definition::xts_tweak(0x0123_4567_89ab_cdef);
+    for key in case.keys() {
+        let tweak_key = noise(key.len(), 21);
+        let [engine, tweak_engine] = [case.engine(&key)?, case.engine(&tweak_key)?];
+        if case.cipher.block_bytes != 16 {
+            let mut data = [0; 16];
+            let refused = modes::xts(
+                &engine,
+                &tweak_engine,
+                &tweak,
+                Direction::Encrypt,
+                data.as_mut_slice().into(),
+            );
+            names(refused, &["XTS", &case.cipher.block_bytes.to_string(), "16"])?;
+            continue;
+        }
+        let tweak_cipher = case.oracle.reference(&tweak_key)?;
+        for direction in Direction::BOTH {
+            for length in [16, 17, 31, 32, batch + 16, batch + 31, 2 * batch + 5] {
+                let input = noise(length, 22);
+                let expected =
+                    case.oracle.expected(&key, &input, |data_cipher, data| match direction {
+                        Direction::Encrypt => {
+                            by_definition::xts_encrypt(data_cipher, &tweak_cipher, &tweak, data)
+                        }
+                        Direction::Decrypt => {
+                            by_definition::xts_decrypt(data_cipher, &tweak_cipher, &tweak, data)
+                        }
+                    })?;
+                let what = format!("XTS, {direction} of {length} bytes, {}-byte key", key.len());
+                both_ways(&input, &expected, length % 5, &what, |data| {
+                    modes::xts(&engine, &tweak_engine, &tweak, direction, data)
+                })?;
+            }
         }
     }
     Ok(())
