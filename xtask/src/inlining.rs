@@ -33,7 +33,9 @@ pub(crate) fn check() -> Result<()> {
     let departures = departures(&listing)?;
     let (known, new): (BTreeSet<_>, _) =
         departures.into_iter().partition(|departure| KNOWN.contains(&departure.owner()));
-    known.iter().for_each(|departure| println!("known: {}", departure.0));
+    for departure in &known {
+        println!("known: {}", departure.0);
+    }
     for owner in KNOWN {
         let is_found = known.iter().any(|departure| departure.owner() == *owner);
         ensure!(

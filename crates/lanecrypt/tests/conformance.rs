@@ -14,7 +14,7 @@ use std::{
 
 use common::{Outcome, Property, noise};
 use lanecrypt::{
-    Backend, CIPHERS, CipherDescription, Counter, Direction, Engine, Error, Platform, Selection,
+    Backend, CIPHERS, CipherDescription, Counter, Direction, Engine, Error, Selection,
     cipher::InOutBuf,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -48,7 +48,7 @@ fn registry_trials(expected: &Selection) -> Vec<Trial> {
     let backends: Vec<_> = CIPHERS
         .iter()
         .flat_map(|&cipher| cipher.backends.iter().map(move |backend| (cipher, backend)))
-        .filter(|(_, backend)| backend.platform == Platform::CudaOnHost)
+        .filter(|(_, backend)| backend.platform == lanecrypt::Platform::CudaOnHost)
         .collect();
     let reason = backends.iter().find_map(|(_, backend)| (backend.available)().err());
     let reason = reason.as_ref().map(|reason| reason as &dyn Display);
