@@ -53,7 +53,7 @@ fn assert_ways_agree<C: BlockCipherEncrypt + BlockCipherDecrypt>(
     mut stream: impl StreamCipher,
     mut ctr: Ctr<impl Engine>,
 ) {
-    let plain: Vec<u8> = (0..SIZES[0]).map(|i| (i * i >> 3) as u8).collect();
+    let plain: Vec<u8> = (0..SIZES[0]).map(|i| ((i * i) >> 3) as u8).collect();
     let mut data = plain.clone();
     encrypt(cipher, &mut data);
     assert_ne!(data, plain, "encryption changes nothing");
