@@ -13,9 +13,11 @@ use indicatif::ProgressBar;
 use serde::Deserialize;
 
 use super::{
-    plan::{Case, find, key, noise},
+    clock,
+    plan::{Case, find},
     record::{Measurement, Place},
-    verify::{iv, verify},
+    runner::Data,
+    verify::verify,
 };
 
 /// The environment variable that makes this program the measuring process: the path of its plan.
@@ -27,6 +29,8 @@ const GROUP: &str = "cpu";
 const ESTIMATES: &str = "new/estimates.json";
 /// What a single pass is noted as.
 const SINGLE: &str = "single.json";
+/// GHz of the core, measured between a case's verification and its measurement.
+const CLOCK: &str = "clock";
 
 /// Verifies and measures all cases.
 ///
@@ -90,6 +94,7 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
         None => (read(SINGLE), 1),
     };
     let missing = || format!("no result for {case:?}");
+    let (_, contender) = find(case).ok_or_else(missing)?;
     let estimates: Estimates =
         serde_json::from_str(&text.ok_or_else(missing)?).map_err(|error| error.to_string())?;
     Ok(Measurement {
@@ -101,6 +106,8 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
         bytes: case.bytes,
         seconds: estimates.median.point_estimate / 1e9,
         samples,
+        gigahertz: read(CLOCK).and_then(|text| text.parse().ok()),
+        is_peer: contender.is_peer(),
     })
 }
 
@@ -156,26 +163,28 @@ fn measure_case(
     case: &Case,
 ) -> Result<(), String> {
     let (cipher, contender) = find(case).ok_or_else(|| format!("nothing computes {case:?}"))?;
+    let folder = folder.join(GROUP).join(number.to_string());
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let write = |name: &str, text: String| {
+        fs::write(folder.join(name), text).map_err(|error| error.to_string())
+    };
     let pass = verify(case, cipher, contender)?;
+    write(CLOCK, clock::gigahertz().to_string())?;
     if pass > times.longest_pass {
-        let folder = folder.join(GROUP).join(number.to_string());
-        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let text = format!(r#"{{"median":{{"point_estimate":{}}}}}"#, pass.as_nanos());
-        fs::write(folder.join(SINGLE), text).map_err(|error| error.to_string())?;
+        write(SINGLE, format!(r#"{{"median":{{"point_estimate":{}}}}}"#, pass.as_nanos()))?;
         println!("{number} time: one pass");
         return Ok(());
     }
-    let engine =
-        contender.engine(&key(case.key_bytes)).map_err(|error| format!("{case:?}: {error}"))?;
-    let iv = iv(cipher.block_bytes);
-    let mut data = noise(case.bytes).to_vec();
+    let failed = |error| format!("{case:?}: {error}");
+    let mut runner = contender.runner(cipher, case.work, case.key_bytes).map_err(failed)?;
+    let mut data = Data::new(case.bytes, cipher.block_bytes);
     let mut group = criterion.benchmark_group(GROUP);
     group.throughput(Throughput::Bytes(case.bytes as u64));
     if pass > Duration::from_millis(5) {
         group.sampling_mode(SamplingMode::Flat);
     }
     group.bench_function(number.to_string(), |bencher| {
-        bencher.iter(|| case.work.run(&*engine, &iv, std::hint::black_box(&mut data)));
+        bencher.iter(|| std::hint::black_box(&mut data).run(&mut *runner));
     });
     group.finish();
     Ok(())

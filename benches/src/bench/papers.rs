@@ -391,6 +391,8 @@ mod tests {
             bytes,
             seconds,
             samples: 1,
+            gigahertz: None,
+            is_peer: false,
         }
     }
 
