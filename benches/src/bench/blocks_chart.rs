@@ -58,7 +58,7 @@ fn draw<'a>(
         .caption(title, ("sans-serif", 22))
         .margin(15)
         .x_label_area_size(45)
-        .y_label_area_size(80)
+        .y_label_area_size(90)
         .build_cartesian_2d(
             (shortest..longest).log_scale().base(2.0),
             (fastest..slowest).log_scale(),
@@ -68,6 +68,7 @@ fn draw<'a>(
         .x_desc("blocks")
         .y_desc(format!("nanoseconds, at {:.2} GHz", curve.gigahertz))
         .x_labels(12)
+        .label_style(("sans-serif", 14))
         .max_light_lines(1)
         .x_label_formatter(&|blocks| format!("{blocks:.0}"))
         .y_label_formatter(&|time| format!("{time:.0}"))
@@ -91,6 +92,7 @@ fn draw<'a>(
     chart
         .configure_series_labels()
         .position(SeriesLabelPosition::LowerRight)
+        .label_font(("sans-serif", 14))
         .background_style(WHITE.mix(0.85))
         .border_style(BLACK.mix(0.3))
         .draw()?;

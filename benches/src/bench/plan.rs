@@ -24,6 +24,7 @@ use crate::size::parse_bytes;
 /// Example: bench-all --quick --cipher aes --backend bitslice-u64 --size 1M
 #[derive(Clone, Debug, Parser)]
 #[command(name = "bench-all", verbatim_doc_comment)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(super) struct Options {
     /// One key size, fewer modes and sizes, shorter measurements, thread-block sizes of hight only:
     /// minutes instead of an hour.

@@ -101,3 +101,28 @@ pub(super) fn verify_piece(
     }
     Err(format!("{work} gives wrong output near byte {offset}; nothing is timed"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::baseline::Baseline;
+
+    #[test]
+    fn wrong_output_ends_the_run() {
+        static WRONG: Baseline = Baseline {
+            cipher: "aria",
+            name: "wrong",
+            create: lanecrypt::camellia::CAMELLIA.backends[0].create,
+        };
+        let cipher = lanecrypt::find_cipher("aria").expect("it is in the registry");
+        let contender = Contender::Baseline(&WRONG);
+        for work in [Work::EcbEncrypt, Work::Ctr, Work::CbcDecrypt, Work::XtsEncrypt] {
+            let (cipher_name, backend) = ("aria".to_owned(), "wrong".to_owned());
+            let case = Case { cipher: cipher_name, key_bytes: 16, backend, work, bytes: 64 };
+            let refused = verify(&case, cipher, contender).expect_err("it is wrong");
+            assert!(refused.contains("wrong output; nothing is timed"), "{refused}");
+            let right = Contender::Backend(&cipher.backends[1]);
+            assert!(verify(&case, cipher, right).is_ok());
+        }
+    }
+}
