@@ -8,7 +8,7 @@ const TRIES: usize = 9;
 const STEPS: u32 = 1 << 16;
 /// Cycles of a step: an exclusive or and an addition, both of registers, each of which waits for
 /// the one before. Either takes one cycle on every x86 and Arm core that we know. A multiplication
-/// does not: 64-bit ones take three on x86, two to five on Arm's cores.
+/// of 64 bits does not: three on x86, and on Arm it depends on the core.
 const STEP_CYCLES: u32 = 2;
 
 /// The clock that this core runs at now, in GHz: the fastest of [`TRIES`] passes through a chain of
