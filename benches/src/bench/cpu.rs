@@ -27,6 +27,7 @@ const QUICK: &str = "LANECRYPT_BENCH_QUICK";
 
 const GROUP: &str = "cpu";
 const ESTIMATES: &str = "new/estimates.json";
+const SAMPLE: &str = "new/sample.json";
 /// What a single pass is noted as.
 const SINGLE: &str = "single.json";
 /// GHz of the core, measured between a case's verification and its measurement.
@@ -87,6 +88,22 @@ struct Estimate {
     point_estimate: f64,
 }
 
+/// The passes that criterion took: how often each ran and how long that took.
+#[derive(Deserialize)]
+struct Sample {
+    iters: Vec<f64>,
+    /// Nanoseconds.
+    times: Vec<f64>,
+}
+
+impl Sample {
+    /// Seconds of the fastest.
+    fn fastest(&self) -> Option<f64> {
+        let each = self.times.iter().zip(&self.iters).map(|(time, iters)| time / iters / 1e9);
+        each.min_by(f64::total_cmp)
+    }
+}
+
 fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let (text, samples) = match read(ESTIMATES) {
@@ -97,6 +114,8 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
     let (_, contender) = find(case).ok_or_else(missing)?;
     let estimates: Estimates =
         serde_json::from_str(&text.ok_or_else(missing)?).map_err(|error| error.to_string())?;
+    let sample = read(SAMPLE).map(|text| serde_json::from_str::<Sample>(&text)).transpose();
+    let sample = sample.map_err(|error| error.to_string())?;
     Ok(Measurement {
         cipher: case.cipher.clone(),
         key_bits: 8 * case.key_bytes,
@@ -105,6 +124,7 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
         place: Place::Cpu,
         bytes: case.bytes,
         seconds: estimates.median.point_estimate / 1e9,
+        fastest_seconds: sample.and_then(|sample| sample.fastest()),
         samples,
         gigahertz: read(CLOCK).and_then(|text| text.parse().ok()),
         is_peer: contender.is_peer(),
@@ -188,4 +208,16 @@ fn measure_case(
     });
     group.finish();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fastest_pass_is_that_of_the_least_time_for_one_run() {
+        let text = r#"{"sampling_mode":"Linear","iters":[1.0,2.0,4.0],"times":[9e9,6e9,16e9]}"#;
+        let sample: Sample = serde_json::from_str(text).expect("it is criterion's form");
+        assert_eq!(sample.fastest(), Some(3.0));
+    }
 }

@@ -176,6 +176,7 @@ impl Target {
             bytes,
             seconds: seconds[seconds.len() / 2],
             samples: seconds.len(),
+            fastest_seconds: None,
             gigahertz: None,
             is_peer: false,
         }

@@ -289,23 +289,24 @@ fn markdown(record: &Record, pictures: &[String]) -> String {
     let pictures =
         pictures.iter().map(|name| format!("![{name}]({name})")).collect::<Vec<_>>().join("\n\n");
     format!(
-        "# bench-all\n\n- {environment}\n\nMedians. 1 Gbit/s = 10^9 bit/s. Every output was compared \
-         with another implementation before it was timed.\n\n{pictures}\n\n{tables}"
+        "# bench-all\n\n- {environment}\n\nMedians; cycles a byte are those of the fastest \
+         pass. 1 Gbit/s = 10^9 bit/s. Every output was compared with another implementation before \
+         it was timed.\n\n{pictures}\n\n{tables}"
     )
 }
 
 fn csv(record: &Record) -> String {
     let mut text = "cipher,key_bits,backend,work,place,bytes,seconds,gbit_per_second,samples,\
-                    gigahertz,cycles_per_byte,of_fastest_peer\n"
+                    gigahertz,fastest_seconds,cycles_per_byte,of_fastest_peer\n"
         .to_owned();
     let or_empty =
         |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.4}"));
     for m in &record.measurements {
         let of_peer = ratio::fastest_peer(&record.measurements, m);
-        let of_peer = of_peer.map(|peer| peer.seconds / m.seconds);
+        let of_peer = of_peer.map(|peer| ratio::of_throughput(m, peer));
         let _ = writeln!(
             text,
-            "{},{},{},{},\"{}\",{},{:e},{:.4},{},{},{},{}",
+            "{},{},{},{},\"{}\",{},{:e},{:.4},{},{},{},{},{}",
             m.cipher,
             m.key_bits,
             m.backend,
@@ -316,6 +317,7 @@ fn csv(record: &Record) -> String {
             m.gbit_per_second(),
             m.samples,
             or_empty(m.gigahertz),
+            m.fastest_seconds.map_or_else(String::new, |seconds| format!("{seconds:e}")),
             or_empty(m.cycles_per_byte()),
             or_empty(of_peer)
         );
@@ -369,6 +371,7 @@ mod tests {
             bytes,
             seconds,
             samples: 11,
+            fastest_seconds: None,
             gigahertz: None,
             is_peer: false,
         }
@@ -397,7 +400,7 @@ mod tests {
         assert_eq!(section.rows[0], ["a", "8.389 (1.907)"]);
         let record = record(all.to_vec());
         assert!(environment(&record).contains("Core clock: 2.00 to 2.00 GHz"));
-        assert!(csv(&record).lines().nth(1).expect("a row").ends_with(",11,2.0000,1.9073,"));
+        assert!(csv(&record).lines().nth(1).expect("a row").ends_with(",11,2.0000,,1.9073,"));
     }
 
     fn record(measurements: Vec<Measurement>) -> Record {
