@@ -26,25 +26,21 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "alloc")]
-extern crate alloc;
-
-#[cfg(feature = "alloc")]
 mod backends;
 mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod fastest;
-mod hardware;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
 mod schedule;
 mod sliced;
 mod table32;
+mod whole;
 
 #[cfg(feature = "hazmat")]
 pub use aes::hazmat;
-pub use aes::{Block, hardware_accelerated};
 #[cfg(feature = "alloc")]
 pub use backends::AES;
 pub use cipher;
@@ -52,12 +48,24 @@ pub use fastest::{
     Aes, Aes128, Aes128Dec, Aes128Enc, Aes192, Aes192Dec, Aes192Enc, Aes256, Aes256Dec, Aes256Enc,
     AesDec, AesEnc,
 };
-pub use hardware::Hardware;
-pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use lanecrypt_core::{Cipher, Ctr, Engine};
+pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
-pub use schedule::{Key128, Key192, Key256, KeyLength};
-pub use sliced::{Bitslice, BroadcastKeys};
+pub use schedule::{
+    AesSchedule, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, RoundKeys,
+};
+pub use sliced::{Bits, MaskKeys, OnEveryCpu};
 pub use table32::Table32;
+pub use whole::{DirectedKeys, Whole};
+
+/// A block of 128 bits.
+pub type Block = cipher::Block<Aes128>;
+
+/// Whether this CPU has AES instructions, which the types then use.
+#[must_use]
+pub fn hardware_accelerated() -> bool {
+    lanecrypt_slicing::run_aes(schedule::HasInstructions)
+}
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

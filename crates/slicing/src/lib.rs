@@ -29,6 +29,7 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+mod aes;
 mod batch;
 mod bits;
 mod byte_planes;
@@ -49,6 +50,7 @@ mod x86;
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
 
+pub use aes::{AesBlocks, AesJob, WholeBlocks, run_aes};
 pub use batch::{BitState, ByteState, State};
 pub use bits::BitLanes;
 pub use byte_planes::{byte_planes, unslice_bytes};
@@ -58,7 +60,7 @@ pub use form::{BlockOf, Form, Rounds, Schedule, Sliced, padded};
 pub use isa::{Isa, Job, Portable};
 pub use word::Word;
 #[cfg(target_arch = "x86_64")]
-pub use x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, Sse2};
+pub use x86::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, Sse2};
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -38,17 +38,17 @@ isa!(
 );
 isa!(
     /// 256 bits, with AES instructions on 128.
-    Avx2Aes, "avx2,aes", "this CPU has no AVX2 or no AES instructions",
+    Avx2Aes, "avx2,aes,pclmulqdq", "this CPU has no AVX2 or no AES instructions",
     Features::AVX2 | Features::AES
 );
 isa!(
     /// 256 bits, with AES instructions on as many.
-    Avx2Vaes, "avx2,aes,vaes", "this CPU has no AVX2 or no AES instructions for it (VAES)",
+    Avx2Vaes, "avx2,aes,vaes,pclmulqdq,vpclmulqdq", "this CPU has no AVX2 or no AES instructions for it (VAES)",
     Features::AVX2 | Features::VAES
 );
 isa!(
     /// 256 bits, with the instructions of GFNI and AES.
-    Avx2Gfni, "avx2,aes,vaes,gfni",
+    Avx2Gfni, "avx2,aes,vaes,pclmulqdq,vpclmulqdq,gfni",
     "this CPU has no AVX2, or no instructions for bytes (GFNI) or AES (VAES) for it",
     Features::AVX2 | Features::VAES | Features::GFNI
 );

@@ -19,7 +19,7 @@ use crate::{BitLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bytes::che
 
 isa!(
     /// 512 bits, with the instructions of GFNI and AES: Ice Lake and later, Zen 4 and later.
-    Avx512, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes",
+    Avx512, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes,pclmulqdq,vpclmulqdq",
     "this CPU has no AVX-512 with byte permutations (VBMI), GFNI and VAES",
     Features::AVX512 | Features::GFNI | Features::VAES
 );

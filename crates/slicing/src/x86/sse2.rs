@@ -133,13 +133,13 @@ impl wide::Interleave for B128 {
 
 /// The bytes of memory as a register.
 #[inline(always)]
-fn load(bytes: &[u8; 16]) -> B128 {
+pub(super) fn load(bytes: &[u8; 16]) -> B128 {
     // SAFETY: 16 bytes can be read; every x86-64 CPU has the instruction.
     B128(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
 #[inline(always)]
-fn store(register: B128, bytes: &mut [u8; 16]) {
+pub(super) fn store(register: B128, bytes: &mut [u8; 16]) {
     // SAFETY: 16 bytes can be written; every x86-64 CPU has the instruction.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), register.0) }
 }
