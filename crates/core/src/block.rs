@@ -245,8 +245,9 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
             let mut keystream = Block::<I>::default();
             wiped(&mut keystream, |keystream| {
                 first.plus(whole as u128).fill(keystream);
-                let block = Array::slice_as_mut_array(keystream).map(InOutBuf::from_mut);
-                block.map(|block| self.implementation.few(Direction::Encrypt, block));
+                if let Some(block) = Array::slice_as_mut_array(keystream) {
+                    self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
+                }
                 tail.xor_in2out(&keystream[..tail.len()]);
             });
         }
