@@ -56,7 +56,7 @@ pub trait Implementation: Clone + Send + Sync {
     /// [`Lanes`](Self::Lanes).
     fn batches(&self, keys: &Self::BatchKeys, blocks: InOutBuf<'_, '_, Block<Self>>);
 
-    /// Runs fewer blocks than a batch.
+    /// Runs fewer blocks than a batch, or a single one.
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
 
     /// XORs the CTR key stream that starts with `counter` over any number of blocks, under batch
