@@ -61,7 +61,7 @@ pub const fn compose(left: u64, right: u64) -> u64 {
 #[must_use]
 pub const fn inverse(matrix: u64) -> u64 {
     let mut columns = [0; 8];
-    let mut byte = 0;
+    let mut byte = 0_u16;
     while byte < 256 {
         let image = apply(matrix, byte as u8);
         if image.is_power_of_two() {

@@ -123,7 +123,7 @@ impl<K: Kind> Columns for B256<K> {
     #[inline(always)]
     fn exchange<const DISTANCE: u32>(low: &mut Self, high: &mut Self) {
         let mask = Self::from(registers!(_mm256_set1_epi64x(wide::mask(DISTANCE))));
-        let by = registers!(_mm_cvtsi32_si128(DISTANCE as i32));
+        let by = registers!(_mm_cvtsi32_si128(DISTANCE.cast_signed()));
         let difference = (Self::from(registers!(_mm256_srl_epi64(low.0, by))) ^ *high) & mask;
         *high ^= difference;
         *low ^= Self::from(registers!(_mm256_sll_epi64(difference.0, by)));
@@ -177,8 +177,8 @@ impl<K: Kind> Bytes for B256<K> {
     fn rotate_left<const BY: u32>(self) -> Self {
         const { assert!(BY < 8, "a byte has 8 bits") };
         let kept = Self::from(registers!(_mm256_set1_epi32(wide::kept(BY))));
-        let up = registers!(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(BY as i32)));
-        let down = registers!(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY as i32)));
+        let up = registers!(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(BY.cast_signed())));
+        let down = registers!(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY.cast_signed())));
         (Self::from(up) & kept) | (Self::from(down) & !kept)
     }
 
@@ -237,11 +237,11 @@ fn load128(bytes: &[u8; 16]) -> __m128i {
 struct Affine<const MATRIX: u64, const CONSTANT: i32>;
 
 impl<const MATRIX: u64, const CONSTANT: i32> Affine<MATRIX, CONSTANT> {
-    const ALONE: Nibbles = Nibbles::new(MATRIX, CONSTANT as u8);
+    const ALONE: Nibbles = Nibbles::new(MATRIX, CONSTANT.cast_unsigned() as u8);
     const AFTER_AES: Nibbles = {
         // FIPS 197, 5.1.1: inversion, then this matrix and 0x63.
         let undone = matrix::compose(MATRIX, matrix::inverse(0xf1e3_c78f_1f3e_7cf8));
-        Nibbles::new(undone, matrix::apply(undone, 0x63) ^ CONSTANT as u8)
+        Nibbles::new(undone, matrix::apply(undone, 0x63) ^ CONSTANT.cast_unsigned() as u8)
     };
 }
 

@@ -15,7 +15,7 @@ use core::arch::x86_64::{
 use cipher::consts::{U64, U512};
 
 use super::{detect::Features, isa, registers, word_operators};
-use crate::{BitLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bytes::check, matrix};
+use crate::{BitLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bits, bytes::check, matrix};
 
 isa!(
     /// 512 bits, with the instructions of GFNI and AES: Ice Lake and later, Zen 4 and later.
@@ -309,8 +309,7 @@ impl BitLanes for Avx512 {
     /// ```
     #[inline(always)]
     fn slice(self, blocks: &[u8], planes: &mut [B512]) {
-        let block = planes.len() / 8;
-        assert_eq!(blocks.len(), 512 * block, "one block a lane");
+        let block = bits::check(blocks.len(), planes.len(), 512);
         for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
             for (h, rows) in planes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                 for (i, row) in rows.iter_mut().enumerate() {
@@ -331,8 +330,7 @@ impl BitLanes for Avx512 {
 
     #[inline(always)]
     fn unslice(self, planes: &mut [B512], blocks: &mut [u8]) {
-        let block = planes.len() / 8;
-        assert_eq!(blocks.len(), 512 * block, "one block a lane");
+        let block = bits::check(blocks.len(), planes.len(), 512);
         for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
             for rows in planes.as_chunks_mut::<8>().0 {
                 transpose_parts64(rows);

@@ -56,10 +56,10 @@ fn features() -> u32 {
     let (ebx, ecx) = seven.map_or((0, 0), |seven| (seven.ebx, seven.ecx));
     let all = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
     let saved = if all(one.ecx, &[27]) { saved_registers() } else { 0 };
-    let saves = |bits: u64| saved & bits == bits;
+    let covers = |bits: u64| saved & bits == bits;
     let aes = all(one.ecx, &[1, 9, 25]);
-    let avx2 = saves(0b110) && all(one.ecx, &[28]) && all(ebx, &[5]);
-    let avx512 = avx2 && saves(0b1110_0110) && all(ebx, &[16, 17, 30, 31]) && all(ecx, &[1, 6]);
+    let avx2 = covers(0b110) && all(one.ecx, &[28]) && all(ebx, &[5]);
+    let avx512 = avx2 && covers(0b1110_0110) && all(ebx, &[16, 17, 30, 31]) && all(ecx, &[1, 6]);
     let found = [
         (Features::AVX2, avx2),
         (Features::AES, aes),

@@ -69,7 +69,7 @@ impl Columns for B128 {
     #[inline(always)]
     fn exchange<const DISTANCE: u32>(low: &mut Self, high: &mut Self) {
         let mask = Self(registers!(_mm_set_epi64x(wide::mask(DISTANCE), wide::mask(DISTANCE))));
-        let by = registers!(_mm_cvtsi32_si128(DISTANCE as i32));
+        let by = registers!(_mm_cvtsi32_si128(DISTANCE.cast_signed()));
         let difference = (Self(registers!(_mm_srl_epi64(low.0, by))) ^ *high) & mask;
         *high ^= difference;
         *low ^= Self(registers!(_mm_sll_epi64(difference.0, by)));
@@ -82,7 +82,7 @@ impl BitLanes for Sse2 {
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B128 {
-        B128(registers!(_mm_set1_epi32(mask as i32)))
+        B128(registers!(_mm_set1_epi32(mask.cast_signed())))
     }
 
     #[inline(always)]
@@ -116,8 +116,8 @@ impl Bytes for B128 {
     fn rotate_left<const BY: u32>(self) -> Self {
         const { assert!(BY < 8, "a byte has 8 bits") };
         let kept = Self(registers!(_mm_set1_epi32(wide::kept(BY))));
-        let up = registers!(_mm_sll_epi64(self.0, _mm_cvtsi32_si128(BY as i32)));
-        let down = registers!(_mm_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY as i32)));
+        let up = registers!(_mm_sll_epi64(self.0, _mm_cvtsi32_si128(BY.cast_signed())));
+        let down = registers!(_mm_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY.cast_signed())));
         (Self(up) & kept) | (Self(down) & !kept)
     }
 }
