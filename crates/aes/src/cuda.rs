@@ -26,13 +26,15 @@
 
 use alloc::vec::Vec;
 
-use lanecrypt_core::ConstantTime;
+use cipher::Array;
+use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{DeviceCipher, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
 use crate::{
-    Aes, KeyLength, compact,
-    schedule::{MAX_ROUND_KEYS, RoundKeys},
+    Aes, Key128, Key192, Key256, KeyLength, RoundKeys,
+    schedule::{AesSchedule, Block, MAX_ROUND_KEYS},
 };
 
 /// AES-128 whose bulk methods run on a GPU.

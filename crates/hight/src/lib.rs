@@ -29,6 +29,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cuda")]
+extern crate alloc;
+
 #[cfg(feature = "alloc")]
 mod backends;
 #[cfg(feature = "cuda")]
