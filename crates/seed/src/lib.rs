@@ -23,9 +23,6 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "cuda")]
-extern crate alloc;
-
 #[cfg(feature = "alloc")]
 mod backends;
 mod compact;
