@@ -10,7 +10,7 @@ use lanecrypt_reference::des::{P, SBOXES};
 
 use crate::{
     halves,
-    schedule::{Keying, Rounds, key_bit},
+    schedule::{self, Keying, PerRound, RoundKey},
 };
 
 /// The lowest bit of every nibble.
@@ -48,33 +48,9 @@ fn permute(word: u32) -> u32 {
     result
 }
 
-/// A round key in eight bytes, a nibble an S-box, S1 in the top one: bit `j` of a nibble of the first
-/// word is the key bit of input `j`, and of the second word that of input `4 + j`.
-pub(crate) type NibbleKey = [u32; 2];
-
-pub(crate) fn nibble_key(round_key: u64) -> NibbleKey {
-    [[3, 2, 1, 0].as_slice(), &[5, 4]].map(|inputs| {
-        (0..8).fold(0, |word, sbox| {
-            let nibble = |sum, &input| sum << 1 | u32::from(key_bit(round_key, sbox, input));
-            word << 4 | inputs.iter().fold(0, nibble)
-        })
-    })
-}
-
-/// The key bits of input `j` of all S-boxes, in the nibbles' lowest bits; other bits are anything.
-fn key_bits(key: NibbleKey, j: usize) -> u32 {
-    key[j / 4] >> (j % 4)
-}
-
-/// The key bit of input `j` of an S-box.
-pub(crate) fn bit_of(key: NibbleKey, sbox: usize, j: usize) -> bool {
-    key_bits(key, j) >> (28 - 4 * sbox) & 1 == 1
-}
-
-/// A nibble of ones where input `j` of an S-box is one. Input `j` of S-box `s` is bit `4s - 1 + j`
-/// of the half, from the left.
-fn selector(right: u32, key: NibbleKey, j: usize) -> u32 {
-    ((right.rotate_right(4).rotate_left(j as u32) ^ key_bits(key, j)) & NIBBLES) * 0xf
+/// A nibble of ones where the lowest bit of the nibble is one.
+fn selector(inputs: u32) -> u32 {
+    (inputs & NIBBLES) * 0xf
 }
 
 /// Halves the number of candidates by one input bit.
@@ -85,25 +61,27 @@ fn narrow<const N: usize, const HALF: usize>(candidates: &[u32; N], by: u32) -> 
     })
 }
 
-/// f of the right half.
-fn f(right: u32, key: NibbleKey) -> u32 {
-    let by = |j| selector(right, key, j);
-    let candidates: [u32; 32] = narrow(&OUTPUTS, by(5));
-    let candidates: [u32; 16] = narrow(&candidates, by(4));
-    let candidates: [u32; 8] = narrow(&candidates, by(3));
-    let candidates: [u32; 4] = narrow(&candidates, by(2));
-    let candidates: [u32; 2] = narrow(&candidates, by(1));
-    let [outputs] = narrow(&candidates, by(0));
+/// f of the right half. Input `j` of S-box `s` is bit `4s - 1 + j` of the half, from the left.
+fn f(right: u32, key: &RoundKey) -> u32 {
+    let first = selector(right.rotate_right(4) ^ key.outer);
+    let last = selector(right.rotate_left(1) ^ key.outer >> 1);
+    let right = right ^ key.inner;
+    let candidates: [u32; 32] = narrow(&OUTPUTS, last);
+    let candidates: [u32; 16] = narrow(&candidates, selector(right));
+    let candidates: [u32; 8] = narrow(&candidates, selector(right >> 1));
+    let candidates: [u32; 4] = narrow(&candidates, selector(right >> 2));
+    let candidates: [u32; 2] = narrow(&candidates, selector(right >> 3));
+    let [outputs] = narrow(&candidates, first);
     permute(outputs)
 }
 
 /// Runs one block.
 pub(crate) fn run<K: Keying>(
-    keys: &Rounds<K, NibbleKey>,
+    keys: &PerRound<K, RoundKey>,
     direction: Direction,
     block: &mut [u8; 8],
 ) {
     let mut halves = halves::load(*block);
-    keys.run(direction, &mut halves, |left, right, key| *left ^= f(*right, *key));
+    schedule::run::<K, _>(keys, direction, &mut halves, f);
     *block = halves::store(halves);
 }

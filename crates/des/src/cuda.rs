@@ -29,12 +29,12 @@ use alloc::vec::Vec;
 
 use cipher::{Array, array::ArraySize};
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceImplementation, Family, KeyPair, Keys, OnDevice};
+use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice};
 use zeroize::Zeroizing;
 
 use crate::{
-    Bitslice, Ede2, Ede3, Eee2, Eee3, Keying, Single,
-    schedule::{ROUNDS, Rounds},
+    Ede2, Ede3, Eee2, Eee3, Keying, OnEveryCpu, Single,
+    schedule::{self, PerRound, ROUNDS},
     table32::word_key,
 };
 
@@ -103,10 +103,10 @@ fn eee_key_pair(key: &[u8]) -> KeyPair {
 
 /// The keys of both directions: the same rounds, in opposite orders.
 fn key_pair<K: Keying>(key: &[u8]) -> KeyPair {
-    let rounds = Rounds::<K, u64>::expand(&checked::<K::Size>(key));
+    let rounds = schedule::expand::<K>(&checked::<K::Size>(key));
     KeyPair {
-        encrypt: kernel_keys(&rounds, Direction::Encrypt),
-        decrypt: kernel_keys(&rounds, Direction::Decrypt),
+        encrypt: kernel_keys::<K>(&rounds, Direction::Encrypt),
+        decrypt: kernel_keys::<K>(&rounds, Direction::Decrypt),
     }
 }
 
@@ -116,10 +116,13 @@ fn checked<Size: ArraySize>(key: &[u8]) -> Zeroizing<Array<u8, Size>> {
 }
 
 /// `DesKeys` of `kernels/des/keys.cuh`: two words a round, up to 48 rounds, number of passes.
-fn kernel_keys<K: Keying>(rounds: &Rounds<K, u64>, direction: Direction) -> Keys {
+fn kernel_keys<K: Keying>(rounds: &PerRound<K, u64>, direction: Direction) -> Keys {
     let room = 2 * MAX_PASSES * ROUNDS;
     let mut words = Zeroizing::new(Vec::with_capacity(room + 4));
-    words.extend(rounds.in_order(direction).flat_map(|&key| word_key(key)));
+    for pass in 0..K::PASSES.len() {
+        let numbers = (0..ROUNDS).map(|round| schedule::number::<K>(direction, pass, round));
+        words.extend(numbers.flat_map(|number| word_key(rounds[number])));
+    }
     words.resize(room, 0);
     words.extend([K::PASSES.len() as u32, 0, 0, 0]);
     Keys::new(words)
@@ -128,7 +131,7 @@ fn kernel_keys<K: Keying>(rounds: &Rounds<K, u64>, direction: Direction) -> Keys
 /// The bit-sliced kernels are the fastest of all five types.
 macro_rules! on_device {
     ($($keying:ident, $module:ident;)*) => {$(
-        impl DeviceImplementation for Bitslice<u64, $keying> {
+        impl DeviceChoices for OnEveryCpu<$keying> {
             fn family() -> &'static Family {
                 &$module::BITSLICE
             }

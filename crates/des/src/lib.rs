@@ -13,21 +13,21 @@
 //! assert_eq!(block, [0x8c, 0xa6, 0x4d, 0xe9, 0xc1, 0xb1, 0x23, 0xa7]);
 //! ```
 //!
-//! [`Des`], [`TdesEde2`], [`TdesEde3`], [`TdesEee2`] and [`TdesEee3`] are [`Bitslice`] on 64-bit
-//! words. Every implementation can also be named: `Cipher<Table32<Ede3>>`. Parity bits of keys are
-//! ignored.
+//! [`Des`], [`TdesEde2`], [`TdesEde3`], [`TdesEee2`] and [`TdesEee3`] are the fastest constant-time
+//! implementation of the CPU. Every implementation can also be named: `Cipher<Table32<Ede3>>`.
+//! Parity bits of keys are ignored.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|
 //! | [`Reference`] | `reference` | 1 | no: S-box look-ups |
 //! | [`Table32`] | `table32` | 1 | no: table look-ups |
-//! | [`Bitslice<u32, _>`](Bitslice) | `bitslice-u32` | 32 | yes |
-//! | [`Bitslice<u64, _>`](Bitslice) | `bitslice-u64` | 64 | yes |
+//! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
+//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "alloc")]
+#[cfg(feature = "cuda")]
 extern crate alloc;
 
 #[cfg(feature = "alloc")]
@@ -47,23 +47,24 @@ mod weak_key;
 #[cfg(feature = "alloc")]
 pub use backends::{DES, TDES, TDES_EEE};
 pub use cipher;
-pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use lanecrypt_core::{Cipher, Ctr, Engine};
+pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
-pub use schedule::{Ede2, Ede3, Eee2, Eee3, Keying, Single};
-pub use sliced::{Bitslice, BroadcastKeys};
+pub use schedule::{Ede2, Ede3, Eee2, Eee3, Keying, RoundKeys, Single};
+pub use sliced::{Bits, Masks, OnEveryCpu};
 pub use table32::Table32;
 pub use weak_key::{WeakKeyError, weak_key_test};
 
 /// DES: 8-byte key, of which 56 bits count.
-pub type Des = Cipher<Bitslice<u64, Single>>;
+pub type Des = Cipher<Fastest<OnEveryCpu<Single>>>;
 /// Triple DES, encrypt-decrypt-encrypt under K1, K2, K1: 16-byte key.
-pub type TdesEde2 = Cipher<Bitslice<u64, Ede2>>;
+pub type TdesEde2 = Cipher<Fastest<OnEveryCpu<Ede2>>>;
 /// Triple DES, encrypt-decrypt-encrypt under K1, K2, K3: 24-byte key.
-pub type TdesEde3 = Cipher<Bitslice<u64, Ede3>>;
+pub type TdesEde3 = Cipher<Fastest<OnEveryCpu<Ede3>>>;
 /// Triple DES, three times encryption under K1, K2, K1: 16-byte key.
-pub type TdesEee2 = Cipher<Bitslice<u64, Eee2>>;
+pub type TdesEee2 = Cipher<Fastest<OnEveryCpu<Eee2>>>;
 /// Triple DES, three times encryption under K1, K2, K3: 24-byte key.
-pub type TdesEee3 = Cipher<Bitslice<u64, Eee3>>;
+pub type TdesEee3 = Cipher<Fastest<OnEveryCpu<Eee3>>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -5,10 +5,11 @@ use core::fmt;
 use cipher::{
     Array,
     array::ArraySize,
-    consts::{U8, U16, U24, U32, U48},
+    consts::{U1, U3, U8, U16, U24, U32, U48},
 };
-use lanecrypt_core::Direction;
+use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::{LEFT_SHIFTS, PC1, PC2};
+use lanecrypt_slicing::Schedule;
 
 /// Rounds of one pass of DES.
 pub(crate) const ROUNDS: usize = 16;
@@ -21,6 +22,8 @@ pub trait Keying: Clone + Copy + fmt::Debug + Send + Sync + 'static {
     type Size: ArraySize;
     /// Round keys: sixteen for every eight bytes of the key.
     type RoundKeys: ArraySize;
+    /// How many passes there are.
+    type Passes: ArraySize;
     /// RustCrypto's name of the cipher.
     const NAME: &'static str;
     /// The passes of encryption: which eight bytes of the key each takes, and its direction.
@@ -28,7 +31,7 @@ pub trait Keying: Clone + Copy + fmt::Debug + Send + Sync + 'static {
 }
 
 macro_rules! keying {
-    ($name:ident, $doc:literal, $cipher:literal, $size:ty, $keys:ty, $($part:literal $way:ident),*) => {
+    ($name:ident, $doc:literal, $cipher:literal, $size:ty, $keys:ty, $passes:ty, $($part:literal $way:ident),*) => {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
@@ -36,19 +39,20 @@ macro_rules! keying {
         impl Keying for $name {
             type Size = $size;
             type RoundKeys = $keys;
+            type Passes = $passes;
             const NAME: &'static str = $cipher;
             const PASSES: &'static [(usize, Direction)] = &[$(($part, Direction::$way)),*];
         }
     };
 }
-keying!(Single, "One pass of DES.", "Des", U8, U16, 0 Encrypt);
-keying!(Ede2, "Encrypt, decrypt, encrypt under K1, K2, K1.", "TdesEde2", U16, U32,
+keying!(Single, "One pass of DES.", "Des", U8, U16, U1, 0 Encrypt);
+keying!(Ede2, "Encrypt, decrypt, encrypt under K1, K2, K1.", "TdesEde2", U16, U32, U3,
     0 Encrypt, 1 Decrypt, 0 Encrypt);
-keying!(Ede3, "Encrypt, decrypt, encrypt under K1, K2, K3.", "TdesEde3", U24, U48,
+keying!(Ede3, "Encrypt, decrypt, encrypt under K1, K2, K3.", "TdesEde3", U24, U48, U3,
     0 Encrypt, 1 Decrypt, 2 Encrypt);
-keying!(Eee2, "Encrypt three times under K1, K2, K1.", "TdesEee2", U16, U32,
+keying!(Eee2, "Encrypt three times under K1, K2, K1.", "TdesEee2", U16, U32, U3,
     0 Encrypt, 1 Encrypt, 0 Encrypt);
-keying!(Eee3, "Encrypt three times under K1, K2, K3.", "TdesEee3", U24, U48,
+keying!(Eee3, "Encrypt three times under K1, K2, K3.", "TdesEee3", U24, U48, U3,
     0 Encrypt, 1 Encrypt, 2 Encrypt);
 
 /// The bits of `value` that `table` names, in its order; both numbered as the standard does, from 1
@@ -69,89 +73,118 @@ pub(crate) fn rotate28(half: u32, by: u32) -> u32 {
     (half << by | half >> (28 - by)) & HALF
 }
 
-/// Key bit `input` (from the left, 0 to 5) of S-box `sbox` (0 to 7) in a round key.
-pub(crate) fn key_bit(round_key: u64, sbox: usize, input: usize) -> bool {
-    round_key >> (47 - 6 * sbox - input) & 1 == 1
+/// Something for every round key, in the order of encryption: sixteen for each eight bytes of the
+/// key.
+pub(crate) type PerRound<K, T> = Secret<Array<T, <K as Keying>::RoundKeys>>;
+
+/// The key schedule: 48 bits a round, the standard's bit 1 the most significant.
+pub(crate) fn expand<K: Keying>(key: &Array<u8, K::Size>) -> PerRound<K, u64> {
+    let mut keys: PerRound<K, u64> = Secret::new(Array::default());
+    let parts = key.as_chunks::<BLOCK>().0;
+    for (rounds, part) in keys.as_chunks_mut::<ROUNDS>().0.iter_mut().zip(parts) {
+        expand_part(u64::from_be_bytes(*part), rounds);
+    }
+    keys
 }
 
-/// The round keys that each eight bytes of the key have, in the order of encryption: sixteen that
-/// are the standard's, or what a form of the cipher makes of them. Cleared when dropped.
+/// Another form of every round key.
+pub(crate) fn map<K: Keying, T: Clear + Default>(
+    keys: &PerRound<K, u64>,
+    form: impl Fn(u64) -> T,
+) -> PerRound<K, T> {
+    let mut mapped: PerRound<K, T> = Secret::new(Array::default());
+    for (mapped, key) in mapped.iter_mut().zip(keys.iter()) {
+        *mapped = form(*key);
+    }
+    mapped
+}
+
+/// Which round key `direction` adds in a round of a pass: it takes the passes backwards to decrypt,
+/// and in each the rounds.
+#[allow(clippy::inline_always, reason = "an index")]
+#[inline(always)]
+pub(crate) fn number<K: Keying>(direction: Direction, pass: usize, round: usize) -> usize {
+    let last = K::PASSES.len() - 1;
+    let is_backwards = direction == Direction::Decrypt;
+    let (part, of_pass) = K::PASSES[if is_backwards { last - pass } else { pass }];
+    part * ROUNDS + if direction == of_pass { round } else { ROUNDS - 1 - round }
+}
+
+// ANCHOR: run
+/// Runs every pass on the halves after the initial permutation and leaves them as they are before
+/// the final one. Between two passes the permutations cancel, which leaves an exchange.
+pub(crate) fn run<K: Keying, T: Clear>(
+    keys: &PerRound<K, T>,
+    direction: Direction,
+    [left, right]: &mut [u32; 2],
+    f: impl Fn(u32, &T) -> u32,
+) {
+    for pass in 0..K::PASSES.len() {
+        for round in (0..ROUNDS).step_by(2) {
+            *left ^= f(*right, &keys[number::<K>(direction, pass, round)]);
+            *right ^= f(*left, &keys[number::<K>(direction, pass, round + 1)]);
+        }
+        core::mem::swap(left, right);
+    }
+}
+// ANCHOR_END: run
+
+/// A round key in eight bytes, its bits where the bits of a half are that they are added to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RoundKey {
+    /// Those of the four inner inputs of every S-box: bits of a half that no two S-boxes share.
+    pub(crate) inner: u32,
+    /// Those of the first inputs, a nibble an S-box, S1 in the top one: in the nibble's lowest bit;
+    /// and of the last inputs in the bit above. Other bits are zero.
+    pub(crate) outer: u32,
+}
+
+impl RoundKey {
+    pub(crate) fn new(round_key: u64) -> Self {
+        let mut key = Self::default();
+        for sbox in 0..8 {
+            let six = (round_key >> (42 - 6 * sbox) & 0x3f) as u32;
+            key.inner = key.inner << 4 | six >> 1 & 0xf;
+            key.outer = key.outer << 4 | (six & 1) << 1 | six >> 5;
+        }
+        key
+    }
+}
+
+impl Clear for RoundKey {
+    fn clear(&mut self) {
+        self.inner.clear();
+        self.outer.clear();
+    }
+}
+
+/// The round keys of a key.
 #[derive(Clone)]
-pub(crate) struct Rounds<K: Keying, T: RoundKey> {
-    keys: Array<T, K::RoundKeys>,
-}
+pub struct RoundKeys<K: Keying>(PerRound<K, RoundKey>);
 
-/// A round key in some form, by default zeros.
-pub(crate) trait RoundKey: Clone + Default {}
-
-impl RoundKey for u64 {}
-impl RoundKey for [u32; 2] {}
-
-impl<K: Keying> Rounds<K, u64> {
-    /// The key schedule: 48 bits a round, the standard's bit 1 the most significant.
-    pub(crate) fn expand(key: &Array<u8, K::Size>) -> Self {
-        let mut keys = Array::<u64, K::RoundKeys>::default();
-        let parts = key.as_chunks::<BLOCK>().0;
-        for (rounds, part) in keys.as_chunks_mut::<ROUNDS>().0.iter_mut().zip(parts) {
-            expand_part(u64::from_be_bytes(*part), rounds);
-        }
-        Self { keys }
+impl<K: Keying> RoundKeys<K> {
+    /// The round keys in the order of encryption.
+    pub(crate) fn get(&self) -> &PerRound<K, RoundKey> {
+        &self.0
     }
 }
 
-impl<K: Keying, T: RoundKey> Rounds<K, T> {
-    /// Another form of every round key.
-    pub(crate) fn map<U: RoundKey>(&self, form: impl Fn(&T) -> U) -> Rounds<K, U> {
-        Rounds { keys: Array::from_fn(|i| form(&self.keys[i])) }
-    }
+impl<K: Keying> Schedule for RoundKeys<K> {
+    type BlockSize = U8;
+    type KeySize = K::Size;
+    const NAME: &'static str = K::NAME;
 
-    /// The round keys in the order in which `direction` adds them.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn in_order(&self, direction: Direction) -> impl Iterator<Item = &T> {
-        let pass = move |pass| (0..ROUNDS).map(move |round| self.key(direction, pass, round));
-        (0..K::PASSES.len()).flat_map(pass)
+    fn new(key: &Array<u8, K::Size>) -> Self {
+        Self(map::<K, _>(&expand::<K>(key), RoundKey::new))
     }
-
-    /// The round key that `direction` adds in a round of a pass: it takes the passes backwards to
-    /// decrypt, and in each the rounds.
-    #[allow(clippy::inline_always, reason = "an index")]
-    #[inline(always)]
-    fn key(&self, direction: Direction, pass: usize, round: usize) -> &T {
-        let last = K::PASSES.len() - 1;
-        let is_backwards = direction == Direction::Decrypt;
-        let (part, of_pass) = K::PASSES[if is_backwards { last - pass } else { pass }];
-        let round = if direction == of_pass { round } else { ROUNDS - 1 - round };
-        &self.keys[part * ROUNDS + round]
-    }
-
-    // ANCHOR: run
-    /// Runs every pass on the halves after the initial permutation and leaves them as they are
-    /// before the final one. Between two passes the permutations cancel, which leaves an exchange.
-    #[allow(clippy::inline_always, reason = "`add_f` is the whole of a cipher")]
-    #[inline(always)]
-    pub(crate) fn run<H>(
-        &self,
-        direction: Direction,
-        [left, right]: &mut [H; 2],
-        add_f: impl Fn(&mut H, &H, &T),
-    ) {
-        for pass in 0..K::PASSES.len() {
-            for round in (0..ROUNDS).step_by(2) {
-                add_f(left, right, self.key(direction, pass, round));
-                add_f(right, left, self.key(direction, pass, round + 1));
-            }
-            core::mem::swap(left, right);
-        }
-    }
-    // ANCHOR_END: run
 }
 
 #[cfg(feature = "zeroize")]
-impl<K: Keying, T: RoundKey> Drop for Rounds<K, T> {
-    fn drop(&mut self) {
-        self.keys.fill(T::default());
-        // Keeps the writes above from being optimised away: the keys are used afterwards.
-        core::hint::black_box(&mut self.keys);
+impl<K: Keying> zeroize::ZeroizeOnDrop for RoundKeys<K> {}
+
+impl<K: Keying> fmt::Debug for RoundKeys<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RoundKeys").finish_non_exhaustive()
     }
 }
 

@@ -1,25 +1,47 @@
-//! Bit-sliced DES, generic over the word: a block a lane, 32 at a time on `u32`, 64 on `u64`.
+//! DES sliced by bits, a block a lane, on every instruction set.
 //!
 //! A word holds the same bit of every block. The permutations are names, the S-boxes circuits, and
 //! nothing is ever shifted. Constant-time: no branch and no address depends on key or data.
+//!
+//! Key bits are folded into the additions of what the S-boxes give, where a look-up of three bits
+//! takes them for nothing. The words of a half hold its bits plus an *offset*, the bits of the round
+//! key that the inner inputs of the S-boxes want next, which the addition before has put there.
+//! Only the outer inputs, bits that another S-box has as inner ones, take an addition of their own.
 
-use cipher::{Array, consts::U8, typenum::Unsigned};
-use lanecrypt_core::{Block, Direction, Implementation};
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
+
+use core::marker::PhantomData;
+
+use cipher::{
+    Array, InOutBuf,
+    consts::{U8, U64},
+    typenum::Unsigned,
+};
+use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::P;
-use lanecrypt_slicing::{Word, slice, unslice};
+use lanecrypt_slicing::{BitLanes, BitState, Choices, Form, Rounds, Word, padded};
 
 use crate::{
-    compact::{self, NibbleKey},
-    sbox,
-    schedule::{self, Keying, Rounds},
+    compact, sbox,
+    schedule::{self, Keying, ROUNDS, RoundKey, RoundKeys},
 };
 
-/// Bits of a half, the standard's bit 1 first.
-type Half<W> = [W; 32];
-/// Bits of a round key: the six inputs of every S-box, from the left.
-#[derive(Clone)]
-struct RoundKey<W> {
-    bits: [[W; 6]; 8],
+/// DES sliced by bits.
+#[derive(Debug)]
+pub struct Bits<K>(PhantomData<K>);
+
+/// DES on whatever CPU there is.
+#[derive(Debug)]
+pub struct OnEveryCpu<K>(PhantomData<K>);
+
+impl<K: Keying> Choices for OnEveryCpu<K> {
+    type Schedule = RoundKeys<K>;
+    type Lanes = U64;
+    type Fast = Bits<K>;
+    type Plain = Bits<K>;
 }
 
 /// The bit of a half that each S-box output goes to, both from the left: the inverse of P.
@@ -33,149 +55,199 @@ const AFTER_P: [usize; 32] = {
     to
 };
 
-/// The plane of bit `bit` of half `half` (0 left, 1 right) after the initial permutation, which
-/// takes a column of the block's 8x8 bits after the other, each from the last byte to the first.
-const fn plane_of(half: usize, bit: usize) -> usize {
-    let (byte, column) = (7 - bit % 8, 2 * (bit / 8) + 1 - half);
-    8 * byte + 7 - column
+/// The halves after the initial permutation, which takes a column of the block's 8x8 bits after the
+/// other, each from the last byte to the first: the planes of the blocks by twos. In each pair, the
+/// first is a bit of the left half and the second the same bit of the right one.
+type Halves<W> = [[W; 2]; 32];
+
+/// The pair that has bit `bit` of the halves.
+const fn pair_of(bit: usize) -> usize {
+    4 * (7 - bit % 8) + 3 - bit / 8
 }
 
-/// The S-boxes: six inputs and four outputs, least significant first.
-fn substitute<W: Word>(sbox: usize, x: [W; 6]) -> [W; 4] {
-    match sbox {
-        0 => sbox::sbox1(x),
-        1 => sbox::sbox2(x),
-        2 => sbox::sbox3(x),
-        3 => sbox::sbox4(x),
-        4 => sbox::sbox5(x),
-        5 => sbox::sbox6(x),
-        6 => sbox::sbox7(x),
-        _ => sbox::sbox8(x),
+/// A mask of ones for every bit of a half that is one, in the order of the pairs.
+type HalfMasks = [u32; 32];
+
+#[inline(always)]
+fn half_masks(half: u32) -> HalfMasks {
+    let mut masks = [0; 32];
+    // Pair 4a + b has bit 7 - a of byte 3 - b from the left.
+    for (pair, mask) in masks.iter_mut().enumerate() {
+        *mask = (half >> (8 * (pair % 4) + pair / 4) & 1).wrapping_neg();
+    }
+    masks
+}
+
+/// The masks of a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct RoundMasks {
+    /// What is added with the S-boxes' outputs: the offset that the half has, and the next one.
+    offsets: HalfMasks,
+    /// What is added to the first and the last input of every S-box.
+    outer: [[u32; 2]; 8],
+}
+
+/// The masks of a pass.
+#[derive(Clone, Copy, Debug, Default)]
+struct PassMasks {
+    /// What is added to the half that the first round reads.
+    first: HalfMasks,
+    rounds: [RoundMasks; ROUNDS],
+}
+
+/// The masks of a direction: every key bit as a word of 32 of it, to be broadcast on use.
+#[derive(Clone)]
+pub struct Masks<K: Keying> {
+    passes: Array<PassMasks, K::Passes>,
+    /// What is added in the end to the half that the last round has read.
+    last: HalfMasks,
+}
+
+impl<K: Keying> Clear for Masks<K> {
+    fn clear(&mut self) {
+        for pass in &mut self.passes {
+            pass.first.clear();
+            for round in &mut pass.rounds {
+                round.offsets.clear();
+                round.outer.clear();
+            }
+        }
+        self.last.clear();
+    }
+}
+
+impl<K: Keying> core::fmt::Debug for Masks<K> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Masks").finish_non_exhaustive()
+    }
+}
+
+impl PassMasks {
+    /// From the round keys in the order of their addition; `before` is the offset of the half that
+    /// the first round reads.
+    #[inline(always)]
+    fn fill(&mut self, keys: &[RoundKey; ROUNDS], before: u32) {
+        self.first = half_masks(before ^ keys[0].inner);
+        for (round, masks) in self.rounds.iter_mut().enumerate() {
+            // The half that is written was read in the round before and is read in the next one.
+            let had = if round == 0 { 0 } else { keys[round - 1].inner };
+            let next = if round == ROUNDS - 1 { 0 } else { keys[round + 1].inner };
+            masks.offsets = half_masks(had ^ next);
+            // The bits on either side of an S-box's own have the offset of their own S-box.
+            let first = keys[round].outer ^ keys[round].inner.rotate_right(4);
+            let last = keys[round].outer >> 1 ^ keys[round].inner.rotate_left(1);
+            for (sbox, masks) in masks.outer.iter_mut().enumerate() {
+                let lowest = 28 - 4 * sbox;
+                *masks = [
+                    (first >> lowest & 1).wrapping_neg(),
+                    (last >> lowest & 1).wrapping_neg(),
+                ];
+            }
+        }
+    }
+}
+
+impl<K: Keying> Form for Bits<K> {
+    type Schedule = RoundKeys<K>;
+    type Keys = Secret<Masks<K>>;
+
+    #[inline(always)]
+    fn keys(schedule: &RoundKeys<K>, direction: Direction) -> Self::Keys {
+        let mut masks = Secret::new(Masks { passes: Array::default(), last: [0; 32] });
+        let mut offset = 0;
+        for (number, pass) in masks.passes.iter_mut().enumerate() {
+            let mut keys = Secret::new([RoundKey::default(); ROUNDS]);
+            for (round, key) in keys.iter_mut().enumerate() {
+                *key = schedule.get()[schedule::number::<K>(direction, number, round)];
+            }
+            pass.fill(&keys, offset);
+            offset = keys[ROUNDS - 1].inner;
+        }
+        masks.last = half_masks(offset);
+        masks
+    }
+}
+
+// ANCHOR: add_f
+/// Adds f of half `from` (0 left, 1 right) to the other one.
+#[inline(always)]
+fn add_f<I: BitLanes>(isa: I, halves: &mut Halves<I::Word>, from: usize, masks: &RoundMasks) {
+    let (from, to) = (from & 1, from & 1 ^ 1);
+    macro_rules! add_sboxes {
+        ($($number:literal $sbox:ident),*) => {$({
+            // E: the four bits of the same place, and one on either side.
+            let x = [
+                halves[const { pair_of((4 * $number + 4) % 32) }][from]
+                    ^ isa.splat(masks.outer[$number][1]),
+                halves[const { pair_of(4 * $number + 3) }][from],
+                halves[const { pair_of(4 * $number + 2) }][from],
+                halves[const { pair_of(4 * $number + 1) }][from],
+                halves[const { pair_of(4 * $number) }][from],
+                halves[const { pair_of((4 * $number + 31) % 32) }][from]
+                    ^ isa.splat(masks.outer[$number][0]),
+            ];
+            let outputs = sbox::$sbox(x);
+            for i in 0..4 {
+                let pair = pair_of(AFTER_P[4 * $number + 3 - i]);
+                let offset = isa.splat(masks.offsets[pair]);
+                halves[pair][to] = Word::xor3(halves[pair][to], outputs[i], offset);
+            }
+        })*};
+    }
+    add_sboxes!(0 sbox1, 1 sbox2, 2 sbox3, 3 sbox4, 4 sbox5, 5 sbox6, 6 sbox7, 7 sbox8);
+}
+// ANCHOR_END: add_f
+
+/// Runs every pass. The halves are named by a number that changes from round to round, so that they
+/// stay in memory, where the compiler would else move all of them through registers.
+#[inline(always)]
+fn run<K: Keying, I: BitLanes>(isa: I, masks: &Masks<K>, halves: &mut Halves<I::Word>) {
+    let mut from = 1;
+    for pass in &masks.passes {
+        for (pair, mask) in halves.iter_mut().zip(&pass.first) {
+            pair[from & 1] ^= isa.splat(*mask);
+        }
+        for round in &pass.rounds {
+            add_f(isa, halves, from, round);
+            from ^= 1;
+        }
+        // Between two passes the halves are exchanged.
+        from ^= 1;
+    }
+    // Before the final permutation they are as well.
+    for (pair, mask) in halves.iter_mut().zip(&masks.last) {
+        pair[from & 1] ^= isa.splat(*mask);
+        pair.swap(0, 1);
     }
 }
 
 /// Up to so many blocks run faster one by one than as a batch.
-const SINGLE_BLOCKS: usize = 3;
+const SINGLES: usize = 1;
 
-// ANCHOR: add_f
-/// Adds f of the right half to the left one.
-#[inline(always)]
-fn add_f<W: Word>(left: &mut Half<W>, right: &Half<W>, key: &RoundKey<W>) {
-    macro_rules! add_sboxes {
-        ($($sbox:literal)*) => {$({
-            // E: the four bits of the same place, and one on either side.
-            let x = core::array::from_fn(|i| {
-                right[(4 * $sbox + 36 - i) % 32] ^ key.bits[$sbox][5 - i]
-            });
-            for (i, output) in substitute($sbox, x).into_iter().enumerate() {
-                left[AFTER_P[4 * $sbox + 3 - i]] ^= output;
-            }
-        })*};
-    }
-    add_sboxes!(0 1 2 3 4 5 6 7);
-}
-// ANCHOR_END: add_f
+impl<K: Keying, I: BitLanes> Rounds<I> for Bits<K> {
+    type State = BitState<I::Word, 64>;
 
-/// Every bit of every round key as a word full of it.
-pub struct BroadcastKeys<W: Word, K: Keying> {
-    rounds: Rounds<K, RoundKey<W>>,
-}
-
-impl<W: Word> schedule::RoundKey for RoundKey<W> {}
-
-impl<W: Word> Default for RoundKey<W> {
-    fn default() -> Self {
-        Self { bits: [[W::splat(false); 6]; 8] }
-    }
-}
-
-impl<W: Word> RoundKey<W> {
-    fn new(key: NibbleKey) -> Self {
-        let bit = |sbox: usize, input: usize| W::splat(compact::bit_of(key, sbox, input));
-        let bits = core::array::from_fn(|sbox| core::array::from_fn(|input| bit(sbox, input)));
-        Self { bits }
-    }
-}
-
-impl<W: Word, K: Keying> core::fmt::Debug for BroadcastKeys<W, K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("BroadcastKeys").finish_non_exhaustive()
-    }
-}
-
-/// Bit-sliced DES on words of type `W`. Constant-time, key schedule included.
-#[derive(Clone)]
-pub struct Bitslice<W, K: Keying> {
-    keys: Rounds<K, NibbleKey>,
-    word: core::marker::PhantomData<W>,
-}
-
-impl<W: Word, K: Keying> Bitslice<W, K> {
-    fn run(keys: &Rounds<K, RoundKey<W>>, direction: Direction, planes: &mut [W; 64]) {
-        let half = |half| core::array::from_fn(|bit| planes[plane_of(half, bit)]);
-        let mut halves: [Half<W>; 2] = [half(0), half(1)];
-        keys.run(direction, &mut halves, add_f);
-        for (half, bits) in halves.iter().enumerate() {
-            for (bit, word) in bits.iter().enumerate() {
-                planes[plane_of(half, bit)] = *word;
+    #[inline(always)]
+    fn run<const G: usize>(masks: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        for state in states {
+            for halves in state.0.as_chunks_mut::<2>().0.as_chunks_mut::<32>().0 {
+                run::<K, I>(isa, masks, halves);
             }
         }
     }
-}
 
-impl<W: Word, K: Keying> Implementation for Bitslice<W, K> {
-    type BlockSize = U8;
-    type KeySize = K::Size;
-    type Lanes = W::Lanes;
-    type BatchKeys = BroadcastKeys<W, K>;
-
-    const NAME: &'static str = K::NAME;
-
-    fn new(key: &Array<u8, K::Size>) -> Self {
-        let keys = Rounds::expand(key).map(|&key| compact::nibble_key(key));
-        Self { keys, word: core::marker::PhantomData }
-    }
-
-    fn batch_keys(&self) -> BroadcastKeys<W, K> {
-        BroadcastKeys { rounds: self.keys.map(|&key| RoundKey::new(key)) }
-    }
-
-    fn batch(
-        &self,
-        keys: &BroadcastKeys<W, K>,
+    fn few(
+        schedule: &RoundKeys<K>,
+        isa: I,
         direction: Direction,
-        blocks: &mut Array<Block<Self>, W::Lanes>,
+        blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
-        debug_assert_eq!(W::Lanes::USIZE, W::LANES, "a block a lane");
-        let bytes = Array::slice_as_flattened_mut(blocks);
-        let mut planes = [W::splat(false); 64];
-        slice(bytes, &mut planes);
-        Self::run(&keys.rounds, direction, &mut planes);
-        unslice(&mut planes, bytes);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        if blocks.len() <= SINGLE_BLOCKS {
-            for block in blocks {
-                compact::run(&self.keys, direction, &mut block.0);
+        if blocks.len() <= SINGLES {
+            for block in blocks.into_out_with_copied_in() {
+                compact::run::<K>(schedule.get(), direction, &mut block.0);
             }
-            return;
-        }
-        let keys = self.batch_keys();
-        for few in blocks.chunks_mut(W::LANES) {
-            let mut padded = Array::default();
-            padded[..few.len()].copy_from_slice(few);
-            self.batch(&keys, direction, &mut padded);
-            few.copy_from_slice(&padded[..few.len()]);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
 }
-
-impl<W, K: Keying> core::fmt::Debug for Bitslice<W, K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Bitslice").finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "zeroize")]
-impl<W, K: Keying> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}

@@ -4,16 +4,13 @@
 //! bytes 0 to 3, and, rotated left by four more, those of S1, S7, S5 and S3. Not constant-time:
 //! addresses depend on key and data.
 
-use cipher::{
-    Array,
-    consts::{U1, U8},
-};
-use lanecrypt_core::{Block, Direction, Implementation};
+use cipher::{Array, consts::U8};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::des::{P, SBOXES};
 
 use crate::{
     halves,
-    schedule::{Keying, Rounds},
+    schedule::{self, Keying, PerRound},
 };
 
 /// The S-boxes in the order in which the halves' bytes need them, counted from 0.
@@ -56,7 +53,7 @@ pub(crate) fn word_key(round_key: u64) -> WordKey {
 
 // ANCHOR: round
 /// f of a half that is kept rotated.
-fn f(right: u32, key: WordKey) -> u32 {
+fn f(right: u32, key: &WordKey) -> u32 {
     let words = [right ^ key[0], right.rotate_left(4) ^ key[1]];
     let mut sum = 0;
     for (word, tables) in words.iter().zip(&SP) {
@@ -66,42 +63,28 @@ fn f(right: u32, key: WordKey) -> u32 {
     }
     sum
 }
-
-fn run<K: Keying>(keys: &Rounds<K, WordKey>, direction: Direction, block: &mut [u8; 8]) {
-    let mut halves = halves::load(*block).map(|half| half.rotate_left(1));
-    keys.run(direction, &mut halves, |left, right, key| *left ^= f(*right, *key));
-    *block = halves::store(halves.map(|half| half.rotate_right(1)));
-}
 // ANCHOR_END: round
 
 /// DES by tables. Not constant-time.
 #[derive(Clone)]
 pub struct Table32<K: Keying> {
-    keys: Rounds<K, WordKey>,
+    keys: PerRound<K, WordKey>,
 }
 
-impl<K: Keying> Implementation for Table32<K> {
+impl<K: Keying> OneBlock for Table32<K> {
     type BlockSize = U8;
     type KeySize = K::Size;
-    type Lanes = U1;
-    type BatchKeys = ();
-
     const NAME: &'static str = K::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: Rounds::expand(key).map(|&key| word_key(key)) }
+        Self { keys: schedule::map::<K, _>(&schedule::expand::<K>(key), word_key) }
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            run(&self.keys, direction, &mut block.0);
-        }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U8>) {
+        let mut halves = halves::load(block.0).map(|half| half.rotate_left(1));
+        schedule::run::<K, _>(&self.keys, direction, &mut halves, f);
+        block.0 = halves::store(halves.map(|half| half.rotate_right(1)));
     }
 }
 
