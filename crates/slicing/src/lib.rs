@@ -38,8 +38,14 @@ mod fastest;
 mod form;
 mod isa;
 pub mod matrix;
+#[cfg(target_arch = "aarch64")]
+#[allow(unsafe_code, reason = "SIMD instructions")]
+mod neon;
 #[cfg(feature = "alloc")]
 mod rows;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[allow(unsafe_code, reason = "SIMD instructions")]
+mod simd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod wide;
 mod word;
@@ -58,6 +64,8 @@ pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spre
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
 pub use form::{BlockOf, Form, Rounds, Schedule, Sliced, padded};
 pub use isa::{Isa, Job, Portable};
+#[cfg(target_arch = "aarch64")]
+pub use neon::{B128, Neon, NeonAes};
 pub use word::Word;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, Sse2};

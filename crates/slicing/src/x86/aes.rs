@@ -25,7 +25,8 @@ use crate::AesBlocks;
 
 isa!(
     /// AES instructions on single blocks.
-    AesNi, "aes,ssse3,pclmulqdq", "this CPU has no AES instructions", Features::AES
+    AesNi, "aes,ssse3,pclmulqdq", "this CPU has no AES instructions",
+    Features::has(Features::AES)
 );
 
 /// x^7 + x^2 + x + 1: what x^128 is.

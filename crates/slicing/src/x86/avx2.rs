@@ -24,33 +24,34 @@ use core::{
 
 use cipher::consts::{U32, U256};
 
-use super::{detect::Features, isa, registers, word_operators};
+use super::detect::Features;
 use crate::{
     BitLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
     bits::{self, Columns},
     bytes::check,
-    matrix, wide,
+    simd::{isa, registers, word_operators},
+    wide::{self, Affine, Nibbles, Rotations, UNSHIFTED},
 };
 
 isa!(
     /// 256 bits, without instructions for S-boxes.
-    Avx2, "avx2", "this CPU has no AVX2", Features::AVX2
+    Avx2, "avx2", "this CPU has no AVX2", Features::has(Features::AVX2)
 );
 isa!(
     /// 256 bits, with AES instructions on 128.
     Avx2Aes, "avx2,aes,pclmulqdq", "this CPU has no AVX2 or no AES instructions",
-    Features::AVX2 | Features::AES
+    Features::has(Features::AVX2 | Features::AES)
 );
 isa!(
     /// 256 bits, with AES instructions on as many.
     Avx2Vaes, "avx2,aes,vaes,pclmulqdq,vpclmulqdq", "this CPU has no AVX2 or no AES instructions for it (VAES)",
-    Features::AVX2 | Features::VAES
+    Features::has(Features::AVX2 | Features::VAES)
 );
 isa!(
     /// 256 bits, with the instructions of GFNI and AES.
     Avx2Gfni, "avx2,aes,vaes,pclmulqdq,vpclmulqdq,gfni",
     "this CPU has no AVX2, or no instructions for bytes (GFNI) or AES (VAES) for it",
-    Features::AVX2 | Features::VAES | Features::GFNI
+    Features::has(Features::AVX2 | Features::VAES | Features::GFNI)
 );
 
 /// Which instructions for S-boxes come with AVX2.
@@ -150,13 +151,6 @@ impl<K: Kind> BitLanes for K {
     }
 }
 
-/// The sum of three rotations, as a matrix.
-struct Rotations<const A: u32, const B: u32, const C: u32>;
-
-impl<const A: u32, const B: u32, const C: u32> Rotations<A, B, C> {
-    const MATRIX: u64 = matrix::rotation(A) ^ matrix::rotation(B) ^ matrix::rotation(C);
-}
-
 impl<K: Kind> Bytes for B256<K> {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -191,39 +185,21 @@ impl<K: Kind> Bytes for B256<K> {
             })
         } else {
             // Two look-ups cost less than three rotations.
-            const { &Nibbles::new(Rotations::<A, B, C>::MATRIX, 0) }.look_up(self)
+            look_up(const { &Nibbles::new(Rotations::<A, B, C>::MATRIX, 0) }, self)
         }
     }
 }
 
-/// An affine map as its values on the lower nibble and on the upper one.
-struct Nibbles {
-    low: [u8; 16],
-    high: [u8; 16],
-}
-
-impl Nibbles {
-    const fn new(matrix: u64, constant: u8) -> Self {
-        let mut tables = Self { low: [0; 16], high: [0; 16] };
-        let mut nibble = 0;
-        while nibble < 16 {
-            tables.low[nibble] = matrix::apply(matrix, nibble as u8) ^ constant;
-            tables.high[nibble] = matrix::apply(matrix, (nibble as u8) << 4);
-            nibble += 1;
-        }
-        tables
-    }
-
-    #[inline(always)]
-    fn look_up<K: Kind>(&self, bytes: B256<K>) -> B256<K> {
-        let nibble = B256::from(registers!(_mm256_set1_epi8(0xf)));
-        let by = registers!(_mm_cvtsi32_si128(4));
-        let high = B256::<K>::from(registers!(_mm256_srl_epi64(bytes.0, by))) & nibble;
-        let low = bytes & nibble;
-        let table = |entries| registers!(_mm256_broadcastsi128_si256(load128(entries)));
-        B256::from(registers!(_mm256_shuffle_epi8(table(&self.low), low.0)))
-            ^ B256::from(registers!(_mm256_shuffle_epi8(table(&self.high), high.0)))
-    }
+/// An affine map of every byte, by two look-ups in a register.
+#[inline(always)]
+fn look_up<K: Kind>(map: &Nibbles, bytes: B256<K>) -> B256<K> {
+    let nibble = B256::from(registers!(_mm256_set1_epi8(0xf)));
+    let by = registers!(_mm_cvtsi32_si128(4));
+    let high = B256::<K>::from(registers!(_mm256_srl_epi64(bytes.0, by))) & nibble;
+    let low = bytes & nibble;
+    let table = |entries| registers!(_mm256_broadcastsi128_si256(load128(entries)));
+    B256::from(registers!(_mm256_shuffle_epi8(table(&map.low), low.0)))
+        ^ B256::from(registers!(_mm256_shuffle_epi8(table(&map.high), high.0)))
 }
 
 #[inline(always)]
@@ -232,24 +208,9 @@ fn load128(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// An affine map in the forms that GFNI and look-ups want; `AFTER_AES` has the affine map of the
-/// AES S-box undone before.
-struct Affine<const MATRIX: u64, const CONSTANT: i32>;
-
-impl<const MATRIX: u64, const CONSTANT: i32> Affine<MATRIX, CONSTANT> {
-    const ALONE: Nibbles = Nibbles::new(MATRIX, CONSTANT.cast_unsigned() as u8);
-    const AFTER_AES: Nibbles = {
-        // FIPS 197, 5.1.1: inversion, then this matrix and 0x63.
-        let undone = matrix::compose(MATRIX, matrix::inverse(0xf1e3_c78f_1f3e_7cf8));
-        Nibbles::new(undone, matrix::apply(undone, 0x63) ^ CONSTANT.cast_unsigned() as u8)
-    };
-}
-
 /// The inverse of every byte under the affine map of the AES S-box.
 #[inline(always)]
 fn aes_sbox<K: Kind>(bytes: B256<K>) -> B256<K> {
-    // The last round of AES with a key of zeros shifts rows, which is undone before.
-    const UNSHIFTED: [u8; 16] = [0, 13, 10, 7, 4, 1, 14, 11, 8, 5, 2, 15, 12, 9, 6, 3];
     let order = registers!(_mm256_broadcastsi128_si256(load128(&UNSHIFTED)));
     let bytes = registers!(_mm256_shuffle_epi8(bytes.0, order));
     B256::from(if K::VAES {
@@ -267,12 +228,12 @@ macro_rules! field_bytes {
         impl FieldBytes for B256<$by_aes> {
             #[inline(always)]
             fn affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
-                const { &Affine::<MATRIX, CONSTANT>::ALONE }.look_up(self)
+                look_up(const { &Affine::<MATRIX, CONSTANT>::ALONE }, self)
             }
 
             #[inline(always)]
             fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
-                const { &Affine::<MATRIX, CONSTANT>::AFTER_AES }.look_up(aes_sbox(self))
+                look_up(const { &Affine::<MATRIX, CONSTANT>::AFTER_AES }, aes_sbox(self))
             }
         }
     )*};

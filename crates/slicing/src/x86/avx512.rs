@@ -14,14 +14,19 @@ use core::arch::x86_64::{
 
 use cipher::consts::{U64, U512};
 
-use super::{detect::Features, isa, registers, word_operators};
-use crate::{BitLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bits, bytes::check, matrix};
+use super::detect::Features;
+use crate::{
+    BitLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bits,
+    bytes::check,
+    matrix,
+    simd::{isa, registers, word_operators},
+};
 
 isa!(
     /// 512 bits, with the instructions of GFNI and AES: Ice Lake and later, Zen 4 and later.
     Avx512, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes,pclmulqdq,vpclmulqdq",
     "this CPU has no AVX-512 with byte permutations (VBMI), GFNI and VAES",
-    Features::AVX512 | Features::GFNI | Features::VAES
+    Features::has(Features::AVX512 | Features::GFNI | Features::VAES)
 );
 
 /// A register of 512 bits.

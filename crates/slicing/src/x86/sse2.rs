@@ -11,17 +11,17 @@ use core::arch::x86_64::{
 use cipher::consts::{U16, U128};
 use lanecrypt_core::Everywhere;
 
-use super::{isa, registers, word_operators};
 use crate::{
     BitLanes, ByteLanes, Bytes, SplatBytes, Word,
     bits::{self, Columns},
     bytes::check,
+    simd::{isa, registers, word_operators},
     wide,
 };
 
 isa!(
     /// 128 bits, without instructions for S-boxes.
-    Sse2, "sse2", "no SSE2", 0
+    Sse2, "sse2", "no SSE2", true
 );
 
 impl Everywhere for Sse2 {
