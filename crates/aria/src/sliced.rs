@@ -9,6 +9,8 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
+mod blocks;
+
 use core::marker::PhantomData;
 
 use cipher::{
@@ -17,8 +19,8 @@ use cipher::{
 };
 use lanecrypt_core::Direction;
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, Word, padded,
-    spread,
+    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, FieldBytes, Form, REGISTERS,
+    Rounds, Word, in_lanes, padded, spread,
 };
 
 use crate::{
@@ -193,13 +195,26 @@ impl<K: KeyLength> Form for Bytes<K> {
     }
 }
 
-impl<K: KeyLength, I: ByteLanes<Bytes: FieldBytes>> Rounds<I> for Bytes<K> {
+impl<K: KeyLength, I: BlockLanes> Rounds<I> for Bytes<K> {
     type State = ByteState<I::Bytes, 16>;
 
     #[inline(always)]
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             schedule::run(&OnBytes(isa), keys, state);
+        }
+    }
+
+    fn few(
+        schedule: &RoundKeys<K>,
+        isa: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U16>>,
+    ) {
+        if blocks.len() <= REGISTERS * I::BLOCKS {
+            in_lanes::<Self, I>(schedule, isa, direction, blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
 }

@@ -35,6 +35,7 @@ mod bits;
 mod byte_planes;
 mod bytes;
 mod fastest;
+mod few;
 mod form;
 mod isa;
 pub mod matrix;
@@ -62,6 +63,7 @@ pub use bits::BitLanes;
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
+pub use few::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes};
 pub use form::{BlockOf, Form, Rounds, Schedule, Sliced, padded};
 pub use isa::{Isa, Job, Portable};
 #[cfg(target_arch = "aarch64")]

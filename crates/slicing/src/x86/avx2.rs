@@ -9,14 +9,15 @@
 use core::{
     arch::x86_64::{
         __m128i, __m256i, _mm_aesenclast_si128, _mm_cvtsi32_si128, _mm_loadu_si128,
-        _mm_setzero_si128, _mm256_add_epi8, _mm256_aesenclast_epi128, _mm256_and_si256,
-        _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_si128,
-        _mm256_extract_epi64, _mm256_extracti128_si256, _mm256_gf2p8affine_epi64_epi8,
-        _mm256_gf2p8affineinv_epi64_epi8, _mm256_inserti128_si256, _mm256_or_si256,
-        _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
-        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64,
+        _mm_setzero_si128, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi32,
+        _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256,
+        _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extract_epi64,
+        _mm256_extracti128_si256, _mm256_gf2p8affine_epi64_epi8, _mm256_gf2p8affineinv_epi64_epi8,
+        _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_or_si256, _mm256_set_epi64x,
+        _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256,
+        _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256,
         _mm256_storeu2_m128i, _mm256_sub_epi8, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8,
-        _mm256_xor_si256,
+        _mm256_xor_si256, _mm256_zextsi128_si256,
     },
     fmt,
     marker::PhantomData,
@@ -26,9 +27,10 @@ use cipher::consts::{U32, U256};
 
 use super::detect::Features;
 use crate::{
-    BitLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
+    BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
     bits::{self, Columns},
     bytes::check,
+    few, matrix,
     simd::{isa, registers, word_operators},
     wide::{self, Affine, Nibbles, Rotations, UNSHIFTED},
 };
@@ -251,6 +253,119 @@ impl FieldBytes for B256<Avx2Gfni> {
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
         let matrix = registers!(_mm256_set1_epi64x(MATRIX.cast_signed()));
         Self::from(registers!(_mm256_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
+    }
+}
+
+/// Sums of bytes as shuffles: in each, byte `i` takes one summand more, or none.
+struct Summands<const LOW: u64, const HIGH: u64>;
+
+impl<const LOW: u64, const HIGH: u64> Summands<LOW, HIGH> {
+    const ORDERS: [[u8; 16]; 8] = {
+        let mut orders = [[few::NONE; 16]; 8];
+        let mut i = 0;
+        while i < 16 {
+            let sums = if i < 8 { LOW } else { HIGH }.to_le_bytes()[i % 8];
+            let (mut k, mut j) = (0, 0);
+            while j < 8 {
+                if sums >> j & 1 == 1 {
+                    orders[k][i] = (i / 8 * 8 + j) as u8;
+                    k += 1;
+                }
+                j += 1;
+            }
+            i += 1;
+        }
+        orders
+    };
+    /// The most summands of a sum.
+    const COUNT: usize = {
+        let (mut most, mut i) = (0, 0);
+        while i < 16 {
+            let sums = if i < 8 { LOW } else { HIGH }.to_le_bytes()[i % 8];
+            if sums.count_ones() > most {
+                most = sums.count_ones();
+            }
+            i += 1;
+        }
+        most as usize
+    };
+}
+
+#[inline(always)]
+fn shuffle<K: Kind>(bytes: B256<K>, order: &[u8; 16]) -> B256<K> {
+    let order = registers!(_mm256_broadcastsi128_si256(load128(order)));
+    B256::from(registers!(_mm256_shuffle_epi8(bytes.0, order)))
+}
+
+impl<K: Kind> BlockBytes for B256<K>
+where
+    Self: FieldBytes,
+{
+    #[inline(always)]
+    fn add32(self, other: Self) -> Self {
+        Self::from(registers!(_mm256_add_epi32(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn shuffled<const ORDER: u128>(self) -> Self {
+        shuffle(self, const { &ORDER.to_le_bytes() })
+    }
+
+    #[inline(always)]
+    fn mixed<const LOW: u64, const HIGH: u64>(self) -> Self {
+        if K::GFNI {
+            // As in `avx512`.
+            let (low, high) =
+                const { (matrix::rows(LOW).cast_signed(), matrix::rows(HIGH).cast_signed()) };
+            let units = registers!(_mm256_set1_epi64x(matrix::UNITS.cast_signed()));
+            let rows = registers!(_mm256_set_epi64x(high, low, high, low));
+            let columns = registers!(_mm256_gf2p8affine_epi64_epi8::<0>(units, self.0));
+            return Self::from(registers!(_mm256_gf2p8affine_epi64_epi8::<0>(rows, columns)));
+        }
+        let orders = const { &Summands::<LOW, HIGH>::ORDERS };
+        let mut sums = shuffle(self, &orders[0]);
+        for order in &orders[1..Summands::<LOW, HIGH>::COUNT] {
+            sums ^= shuffle(self, order);
+        }
+        sums
+    }
+}
+
+impl<K: Kind> BlockLanes for K
+where
+    B256<K>: FieldBytes,
+{
+    const BLOCKS: usize = 2;
+
+    #[inline(always)]
+    fn broadcast(self, block: &[u8; 16]) -> B256<K> {
+        B256::from(registers!(_mm256_broadcastsi128_si256(load128(block))))
+    }
+
+    #[inline(always)]
+    fn load(self, blocks: &[u8]) -> B256<K> {
+        few::check(blocks.len(), Self::BLOCKS);
+        B256::from(match blocks.as_chunks::<16>().0 {
+            // SAFETY: 32 bytes can be read; the token proves that there is AVX2.
+            [_, _] => unsafe { _mm256_loadu_si256(blocks.as_ptr().cast()) },
+            [block] => registers!(_mm256_zextsi128_si256(load128(block))),
+            _ => registers!(_mm256_setzero_si256()),
+        })
+    }
+
+    #[inline(always)]
+    fn store(self, register: B256<K>, blocks: &mut [u8]) {
+        few::check(blocks.len(), Self::BLOCKS);
+        match blocks.as_chunks_mut::<16>().0 {
+            // SAFETY: 32 bytes can be written; the value proves that there is AVX2.
+            [_, _] => unsafe { _mm256_storeu_si256(blocks.as_mut_ptr().cast(), register.0) },
+            [block] => {
+                let low = registers!(_mm256_castsi256_si128(register.0));
+                // SAFETY: 16 bytes can be written; the value proves that there is AVX2.
+                unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), low) }
+            }
+            _ => {}
+        }
     }
 }
 

@@ -4,21 +4,23 @@
 #![allow(clippy::inline_always, reason = "an operation is an instruction")]
 
 use core::arch::x86_64::{
-    __m512i, _mm512_add_epi8, _mm512_and_si512, _mm512_gf2p8affine_epi64_epi8,
-    _mm512_gf2p8affineinv_epi64_epi8, _mm512_loadu_si512, _mm512_mask_sub_epi8, _mm512_or_si512,
-    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_shuffle_i32x4, _mm512_shuffle_i64x2, _mm512_storeu_si512, _mm512_sub_epi8,
-    _mm512_ternarylogic_epi32, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32,
-    _mm512_unpacklo_epi64, _mm512_xor_si512,
+    __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi32, _mm512_and_si512,
+    _mm512_broadcast_i32x4, _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8affineinv_epi64_epi8,
+    _mm512_loadu_si512, _mm512_mask_storeu_epi64, _mm512_mask_sub_epi8, _mm512_maskz_loadu_epi64,
+    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set_epi64, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_shuffle_i32x4,
+    _mm512_shuffle_i64x2, _mm512_storeu_si512, _mm512_sub_epi8, _mm512_ternarylogic_epi32,
+    _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
+    _mm512_xor_si512,
 };
 
 use cipher::consts::{U64, U512};
 
 use super::detect::Features;
 use crate::{
-    BitLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bits,
+    BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bits,
     bytes::check,
-    matrix,
+    few, matrix,
     simd::{isa, registers, word_operators},
 };
 
@@ -99,6 +101,68 @@ impl FieldBytes for B512 {
         let matrix = registers!(_mm512_set1_epi64(MATRIX.cast_signed()));
         Self(registers!(_mm512_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
     }
+}
+
+impl BlockBytes for B512 {
+    #[inline(always)]
+    fn add32(self, other: Self) -> Self {
+        Self(registers!(_mm512_add_epi32(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn shuffled<const ORDER: u128>(self) -> Self {
+        let order = broadcast(const { &ORDER.to_le_bytes() });
+        Self(registers!(_mm512_shuffle_epi8(self.0, order.0)))
+    }
+
+    #[inline(always)]
+    fn mixed<const LOW: u64, const HIGH: u64>(self) -> Self {
+        // Eight bytes as a matrix, transposed, and then applied to the rows of the sums; both turn
+        // the bits of a row round.
+        let (low, high) =
+            const { (matrix::rows(LOW).cast_signed(), matrix::rows(HIGH).cast_signed()) };
+        let units = registers!(_mm512_set1_epi64(matrix::UNITS.cast_signed()));
+        let rows = registers!(_mm512_set_epi64(high, low, high, low, high, low, high, low));
+        let columns = registers!(_mm512_gf2p8affine_epi64_epi8::<0>(units, self.0));
+        Self(registers!(_mm512_gf2p8affine_epi64_epi8::<0>(rows, columns)))
+    }
+}
+
+/// The same 16 bytes four times.
+#[inline(always)]
+fn broadcast(block: &[u8; 16]) -> B512 {
+    // SAFETY: 16 bytes can be read; every caller has the token or a value of the type.
+    B512(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) })
+}
+
+impl BlockLanes for Avx512 {
+    const BLOCKS: usize = 4;
+
+    #[inline(always)]
+    fn broadcast(self, block: &[u8; 16]) -> B512 {
+        broadcast(block)
+    }
+
+    #[inline(always)]
+    fn load(self, blocks: &[u8]) -> B512 {
+        few::check(blocks.len(), Self::BLOCKS);
+        // SAFETY: as many bytes as the mask has lanes can be read.
+        B512(unsafe { _mm512_maskz_loadu_epi64(first_lanes(blocks.len()), blocks.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn store(self, register: B512, blocks: &mut [u8]) {
+        few::check(blocks.len(), Self::BLOCKS);
+        let lanes = first_lanes(blocks.len());
+        // SAFETY: as many bytes as the mask has lanes can be written.
+        unsafe { _mm512_mask_storeu_epi64(blocks.as_mut_ptr().cast(), lanes, register.0) }
+    }
+}
+
+/// The mask of the lanes of 64 bits that so many bytes are, at most 64.
+#[inline(always)]
+fn first_lanes(bytes: usize) -> u8 {
+    ((1_u32 << (bytes / 8)) - 1) as u8
 }
 
 #[inline(always)]
