@@ -18,7 +18,6 @@ use core::marker::PhantomData;
 use cipher::{
     Array, InOutBuf,
     consts::{U8, U64},
-    typenum::Unsigned,
 };
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::P;
@@ -138,10 +137,8 @@ impl PassMasks {
             let last = keys[round].outer >> 1 ^ keys[round].inner.rotate_left(1);
             for (sbox, masks) in masks.outer.iter_mut().enumerate() {
                 let lowest = 28 - 4 * sbox;
-                *masks = [
-                    (first >> lowest & 1).wrapping_neg(),
-                    (last >> lowest & 1).wrapping_neg(),
-                ];
+                *masks =
+                    [(first >> lowest & 1).wrapping_neg(), (last >> lowest & 1).wrapping_neg()];
             }
         }
     }

@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn powers_are_repeated_steps() {
-        let (mut mask, first) = (0x8123_4567_89ab_cdef_0011_2233_4455_6677, 0x8123_4567_89ab_cdef_0011_2233_4455_6677);
+        let (mut mask, first) =
+            (0x8123_4567_89ab_cdef_0011_2233_4455_6677, 0x8123_4567_89ab_cdef_0011_2233_4455_6677);
         for power in 0..600 {
             assert_eq!(times_power_of_x(first, power), mask, "x^{power}");
             mask = product(mask, 2);

@@ -19,9 +19,12 @@ use cipher::consts::{U1, U2, U4};
 
 use super::{
     Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, avx2::Kind, avx512, detect::Features,
-    isa, registers, sse2,
+    sse2,
 };
-use crate::AesBlocks;
+use crate::{
+    AesBlocks,
+    simd::{isa, registers},
+};
 
 isa!(
     /// AES instructions on single blocks.
