@@ -14,7 +14,11 @@ use core::arch::x86_64::{
     _mm512_xor_si512,
 };
 
-use cipher::consts::{U64, U512};
+use cipher::{
+    Array, InOutBuf,
+    array::ArraySize,
+    consts::{U64, U512},
+};
 
 use super::{detect::Features, isa, registers, word_operators};
 use crate::{
@@ -300,6 +304,23 @@ impl ByteLanes for Avx512 {
         for (register, row) in bytes.iter().zip(blocks.as_chunks_mut::<64>().0) {
             store(permute(*register, order), row);
         }
+    }
+
+    #[inline(always)]
+    fn add_unsliced<N: ArraySize>(
+        self,
+        bytes: &mut [B512],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        check(N::USIZE * blocks.len(), bytes.len(), 64);
+        let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
+        transpose_parts(bytes);
+        for (i, register) in bytes.iter().enumerate() {
+            let row = Array::slice_as_flattened(blocks.get_in()).as_chunks::<64>().0[i];
+            let sum = permute(*register, order) ^ load(&row);
+            store(sum, &mut Array::slice_as_flattened_mut(blocks.get_out()).as_chunks_mut().0[i]);
+        }
+        true
     }
 
     #[inline(always)]
