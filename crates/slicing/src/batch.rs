@@ -265,8 +265,8 @@ fn side_by_side<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
     mut blocks: Blocks<'inp, 'out, N>,
 ) -> Blocks<'inp, 'out, N> {
     let lanes = <F::State as State<I>>::Lanes::USIZE;
-    let mut states = [F::State::new(isa); G];
     while blocks.len() >= G * lanes {
+        let mut states = [F::State::new(isa); G];
         let (mut piece, rest) = blocks.split_at(G * lanes);
         for (g, state) in states.iter_mut().enumerate() {
             pass.enter(isa, state, &part(&mut piece, g * lanes, lanes));

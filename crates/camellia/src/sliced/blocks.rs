@@ -67,6 +67,7 @@ const REVERSED: u128 = u128::from_le_bytes([7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 
 const TURNED: (u64, i32) = (BEFORE_SBOX4.0, BEFORE_SBOX4.1 ^ apply(BEFORE_SBOX4.0, BEFORE) as i32);
 
 /// The subkeys of a direction.
+#[derive(Debug)]
 pub struct InOrder<'a, K: KeyLength> {
     subkeys: &'a Subkeys<K>,
     direction: Direction,

@@ -16,8 +16,8 @@ use core::{
         _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_or_si256, _mm256_set_epi64x,
         _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256,
         _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256,
-        _mm256_storeu2_m128i, _mm256_sub_epi8, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8,
-        _mm256_xor_si256, _mm256_zextsi128_si256,
+        _mm256_sub_epi8, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
+        _mm256_zextsi128_si256,
     },
     fmt,
     marker::PhantomData,
@@ -378,6 +378,7 @@ where
     B256<K>: FieldBytes,
 {
     const BLOCKS: usize = 2;
+    const MATRICES: bool = K::GFNI;
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B256<K> {
@@ -436,9 +437,10 @@ impl<K: Kind> ByteLanes for K {
         check(blocks.len(), bytes.len(), 32);
         // Both halves of a register by themselves: block i in the lower, block i + 16 in the upper.
         let (low, high) = blocks.split_at(blocks.len() / 2);
-        let rows = low.as_chunks::<16>().0.iter().zip(high.as_chunks::<16>().0);
-        for (register, (low, high)) in bytes.iter_mut().zip(rows) {
-            *register = join([low, high]);
+        // By numbers, whose bound is known: else the registers would live in memory.
+        let [low, high] = [low.as_chunks::<16>().0, high.as_chunks::<16>().0];
+        for (i, register) in bytes.iter_mut().enumerate() {
+            *register = join([&low[i], &high[i]]);
         }
         wide::bytes_to_rows(bytes);
     }
@@ -448,12 +450,10 @@ impl<K: Kind> ByteLanes for K {
         check(blocks.len(), bytes.len(), 32);
         wide::rows_to_bytes(bytes);
         let (low, high) = blocks.split_at_mut(blocks.len() / 2);
-        let rows = low.as_chunks_mut::<16>().0.iter_mut().zip(high.as_chunks_mut::<16>().0);
-        for (register, (low, high)) in bytes.iter().zip(rows) {
-            // SAFETY: 16 bytes can be written at both places; the value proves that there is AVX2.
-            unsafe {
-                _mm256_storeu2_m128i(high.as_mut_ptr().cast(), low.as_mut_ptr().cast(), register.0);
-            }
+        let [low, high] = [low.as_chunks_mut::<16>().0, high.as_chunks_mut::<16>().0];
+        for (i, register) in bytes.iter().enumerate() {
+            store128(registers!(_mm256_castsi256_si128(register.0)), &mut low[i]);
+            store128(registers!(_mm256_extracti128_si256::<1>(register.0)), &mut high[i]);
         }
     }
 

@@ -139,6 +139,7 @@ fn broadcast(block: &[u8; 16]) -> B512 {
 
 impl BlockLanes for Avx512 {
     const BLOCKS: usize = 4;
+    const MATRICES: bool = true;
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B512 {
@@ -290,8 +291,10 @@ impl ByteLanes for Avx512 {
     fn slice(self, blocks: &[u8], bytes: &mut [B512]) {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS } else { &SQUARE };
-        for (register, row) in bytes.iter_mut().zip(blocks.as_chunks::<64>().0) {
-            *register = permute(load(row), order);
+        let rows = blocks.as_chunks::<64>().0;
+        // By numbers, whose bound is known: else the registers would live in memory.
+        for (i, register) in bytes.iter_mut().enumerate() {
+            *register = permute(load(&rows[i]), order);
         }
         transpose_parts(bytes);
     }
@@ -301,8 +304,9 @@ impl ByteLanes for Avx512 {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
         transpose_parts(bytes);
-        for (register, row) in bytes.iter().zip(blocks.as_chunks_mut::<64>().0) {
-            store(permute(*register, order), row);
+        let rows = blocks.as_chunks_mut::<64>().0;
+        for (i, register) in bytes.iter().enumerate() {
+            store(permute(*register, order), &mut rows[i]);
         }
     }
 
