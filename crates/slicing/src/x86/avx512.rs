@@ -14,7 +14,11 @@ use core::arch::x86_64::{
     _mm512_xor_si512,
 };
 
-use cipher::consts::{U64, U512};
+use cipher::{
+    Array, InOutBuf,
+    array::ArraySize,
+    consts::{U64, U512},
+};
 
 use super::detect::Features;
 use crate::{
@@ -137,6 +141,7 @@ fn broadcast(block: &[u8; 16]) -> B512 {
 
 impl BlockLanes for Avx512 {
     const BLOCKS: usize = 4;
+    const MATRICES: bool = true;
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B512 {
@@ -288,8 +293,10 @@ impl ByteLanes for Avx512 {
     fn slice(self, blocks: &[u8], bytes: &mut [B512]) {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS } else { &SQUARE };
-        for (register, row) in bytes.iter_mut().zip(blocks.as_chunks::<64>().0) {
-            *register = permute(load(row), order);
+        let rows = blocks.as_chunks::<64>().0;
+        // By numbers, whose bound is known: else the registers would live in memory.
+        for (i, register) in bytes.iter_mut().enumerate() {
+            *register = permute(load(&rows[i]), order);
         }
         transpose_parts(bytes);
     }
@@ -299,9 +306,27 @@ impl ByteLanes for Avx512 {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
         transpose_parts(bytes);
-        for (register, row) in bytes.iter().zip(blocks.as_chunks_mut::<64>().0) {
-            store(permute(*register, order), row);
+        let rows = blocks.as_chunks_mut::<64>().0;
+        for (i, register) in bytes.iter().enumerate() {
+            store(permute(*register, order), &mut rows[i]);
         }
+    }
+
+    #[inline(always)]
+    fn add_unsliced<N: ArraySize>(
+        self,
+        bytes: &mut [B512],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        check(N::USIZE * blocks.len(), bytes.len(), 64);
+        let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
+        transpose_parts(bytes);
+        for (i, register) in bytes.iter().enumerate() {
+            let row = Array::slice_as_flattened(blocks.get_in()).as_chunks::<64>().0[i];
+            let sum = permute(*register, order) ^ load(&row);
+            store(sum, &mut Array::slice_as_flattened_mut(blocks.get_out()).as_chunks_mut().0[i]);
+        }
+        true
     }
 
     #[inline(always)]
