@@ -1,9 +1,9 @@
 //! The table of AES's implementations.
 
 use lanecrypt_core::{Backend, CipherDescription, all_backends, cpu_backends};
-use lanecrypt_slicing::{Fastest, Sliced, bit_backends};
+use lanecrypt_slicing::{Fastest, bit_backends};
 
-use crate::{Bits, Key128, Key192, Key256, OnEveryCpu, Reference, RoundKeys, Table32, Whole};
+use crate::{Bits, Key128, Key192, Key256, OnEveryCpu, Reference, RoundKeys, Table32};
 
 /// AES and every way this crate computes it.
 pub static AES: CipherDescription = CipherDescription {
@@ -23,16 +23,16 @@ const BY_BITS: &[Backend] = bit_backends!(AES, [Key128, Key192, Key256]; |K| Bit
 const BY_INSTRUCTIONS: &[Backend] = cpu_backends!(AES, [Key128, Key192, Key256];
     #[cfg(target_arch = "x86_64")]
     "aes-ni", "AES instructions on single blocks, eight side by side"
-        => |K| Sliced<Whole<RoundKeys<K>>, lanecrypt_slicing::AesNi>;
+        => |K| lanecrypt_slicing::Sliced<crate::Whole<RoundKeys<K>>, lanecrypt_slicing::AesNi>;
     #[cfg(target_arch = "x86_64")]
     "vaes-avx2", "AES instructions on two blocks, eight times side by side"
-        => |K| Sliced<Whole<RoundKeys<K>>, lanecrypt_slicing::Avx2Vaes>;
+        => |K| lanecrypt_slicing::Sliced<crate::Whole<RoundKeys<K>>, lanecrypt_slicing::Avx2Vaes>;
     #[cfg(target_arch = "x86_64")]
     "vaes-avx512", "AES instructions on four blocks, eight times side by side"
-        => |K| Sliced<Whole<RoundKeys<K>>, lanecrypt_slicing::Avx512>;
+        => |K| lanecrypt_slicing::Sliced<crate::Whole<RoundKeys<K>>, lanecrypt_slicing::Avx512>;
     #[cfg(target_arch = "aarch64")]
     "aes-neon", "AES instructions on single blocks, eight side by side"
-        => |K| Sliced<Whole<RoundKeys<K>>, lanecrypt_slicing::NeonAes>;
+        => |K| lanecrypt_slicing::Sliced<crate::Whole<RoundKeys<K>>, lanecrypt_slicing::NeonAes>;
 );
 
 #[cfg(not(feature = "cuda"))]
