@@ -11,16 +11,16 @@
 //! ```
 //!
 //! [`Aes128`], [`Aes192`] and [`Aes256`] take the fastest constant-time implementation that this
-//! CPU has: its AES instructions through the `aes` crate, or else [`Bitslice`] on 64-bit words.
-//! Every implementation can also be named: `Cipher<Bitslice<u32, Key256>>`.
+//! CPU has: its AES instructions, or else bits in its widest registers. Every implementation can also
+//! be named: `Cipher<Table32<Key256>>`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|
 //! | [`Reference`] | `reference` | 1 | no: S-box look-ups |
 //! | [`Table32`] | `table32` | 1 | no: T-table look-ups |
-//! | [`Bitslice<u32, _>`](Bitslice) | `bitslice-u32` | 32 | yes |
-//! | [`Bitslice<u64, _>`](Bitslice) | `bitslice-u64` | 64 | yes |
-//! | `aes` crate | `hardware` | 64 | yes |
+//! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
+//! | [`Sliced<Whole<_>, _>`](Sliced) | `aes-ni`, `vaes-*`, `aes-neon` | 1, 2 or 4 in a register | yes |
+//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]

@@ -54,7 +54,7 @@ pub trait Rounds<I: Isa>: Form {
     /// CBC decryption of the first of these blocks, of as many as the return value says; `previous`
     /// is the block of ciphertext before them and becomes the last of them. A form that has a way
     /// of its own overrides this.
-    #[inline(always)]
+    #[inline]
     fn cbc_decrypt(
         keys: &Self::Keys,
         isa: I,
@@ -68,7 +68,7 @@ pub trait Rounds<I: Isa>: Form {
     /// XTS of the first of these blocks, of as many as the return value says; `mask` is that of the
     /// first, and becomes the one after the last of those. A form that has a way of its own
     /// overrides this.
-    #[inline(always)]
+    #[inline]
     fn xts(
         keys: &Self::Keys,
         isa: I,

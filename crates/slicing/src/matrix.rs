@@ -101,9 +101,11 @@ pub const fn rotation(by: u32) -> u64 {
 
 /// The bytes with a single bit, the highest bit first: as rows of an operand, what transposes a
 /// matrix.
+#[cfg(target_arch = "x86_64")]
 pub(crate) const UNITS: u64 = 0x0102_0408_1020_4080;
 
 /// Every byte with its bits turned round.
+#[cfg(target_arch = "x86_64")]
 pub(crate) const fn rows(sums: u64) -> u64 {
     sums.reverse_bits().swap_bytes()
 }

@@ -3,27 +3,35 @@
 //! As with AVX2, an affine map is two look-ups of a nibble each, in a register, and inversion is what
 //! the AES instruction computes, its own affine map undone by the next one.
 
-#![allow(clippy::inline_always, reason = "an operation is an instruction")]
+#![allow(
+    clippy::inline_always,
+    inline_always_mismatching_target_features,
+    reason = "an operation is an instruction, inlined into the region that has it"
+)]
 
 use core::{
     arch::aarch64::{
-        uint8x16_t, vaddq_u8, vaeseq_u8, vandq_u8, vcombine_u64, vcreate_u64, vdupq_n_s8,
-        vdupq_n_s64, vdupq_n_u8, vdupq_n_u32, veorq_u8, vgetq_lane_u64, vld1q_u8, vorrq_u8,
-        vqtbl1q_u8, vreinterpretq_u8_u32, vreinterpretq_u8_u64, vreinterpretq_u64_u8, vshlq_u8,
-        vshlq_u64, vst1q_u8, vsubq_u8, vzip1q_u8, vzip2q_u8,
+        uint8x16_t, vaddq_u8, vaddq_u32, vaesdq_u8, vaeseq_u8, vaesimcq_u8, vaesmcq_u8, vandq_u8,
+        vcombine_u64, vcreate_u64, vdup_n_p8, vdupq_n_s8, vdupq_n_s64, vdupq_n_u8, vdupq_n_u32,
+        veorq_u8, vextq_u8, vget_low_u8, vgetq_lane_u64, vld1q_u8, vmull_p8, vorrq_u8, vqtbl1q_u8,
+        vreinterpret_p8_u8, vreinterpretq_u8_p16, vreinterpretq_u8_u32, vreinterpretq_u8_u64,
+        vreinterpretq_u32_u8, vreinterpretq_u64_u8, vshlq_u8, vshlq_u64, vst1q_u8, vsubq_u8,
+        vzip1q_u8, vzip2q_u8,
     },
     fmt,
     marker::PhantomData,
 };
 
-use cipher::consts::{U16, U128};
+use cipher::consts::{U1, U16, U128};
 
 use crate::{
-    BitLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
+    AesBlocks, BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes,
+    Word,
     bits::{self, Columns},
     bytes::check,
+    few,
     simd::{isa, registers, word_operators},
-    wide::{self, Affine, Nibbles, Rotations, UNSHIFTED},
+    wide::{self, Affine, Nibbles, Rotations, Summands, UNSHIFTED},
 };
 
 cpufeatures::new!(aes_instructions, "aes");
@@ -182,17 +190,145 @@ impl FieldBytes for B128<NeonAes> {
         look_up(const { &Affine::<MATRIX, CONSTANT>::ALONE }, self)
     }
 
-    #[allow(
-        inline_always_mismatching_target_features,
-        reason = "inlined into the region first, which has the instruction"
-    )]
     #[inline(always)]
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
-        // The S-box of AES, with a key of zeros and with its shift of rows undone before.
-        let sbox = Self::from(registers! {
-            vaeseq_u8(vqtbl1q_u8(self.0, load(&UNSHIFTED)), vdupq_n_u8(0))
-        });
+        let sbox = encrypted(shuffle(self, &UNSHIFTED));
         look_up(const { &Affine::<MATRIX, CONSTANT>::AFTER_AES }, sbox)
+    }
+}
+
+/// `SubBytes` and `ShiftRows` of AES.
+#[inline(always)]
+fn encrypted(state: B128<NeonAes>) -> B128<NeonAes> {
+    B128::from(registers!(vaeseq_u8(state.0, vdupq_n_u8(0))))
+}
+
+/// The inverse of [`encrypted`].
+#[inline(always)]
+fn decrypted(state: B128<NeonAes>) -> B128<NeonAes> {
+    B128::from(registers!(vaesdq_u8(state.0, vdupq_n_u8(0))))
+}
+
+#[inline(always)]
+fn shuffle<K: Kind>(bytes: B128<K>, order: &[u8; 16]) -> B128<K> {
+    B128::from(registers!(vqtbl1q_u8(bytes.0, load(order))))
+}
+
+impl BlockBytes for B128<NeonAes> {
+    #[inline(always)]
+    fn add32(self, other: Self) -> Self {
+        Self::from(registers! {
+            vreinterpretq_u8_u32(vaddq_u32(
+                vreinterpretq_u32_u8(self.0),
+                vreinterpretq_u32_u8(other.0),
+            ))
+        })
+    }
+
+    #[inline(always)]
+    fn shuffled<const ORDER: u128>(self) -> Self {
+        shuffle(self, const { &ORDER.to_le_bytes() })
+    }
+
+    #[inline(always)]
+    fn mixed<const LOW: u64, const HIGH: u64>(self) -> Self {
+        let orders = const { &Summands::<LOW, HIGH>::ORDERS };
+        let mut sums = shuffle(self, &orders[0]);
+        for order in &orders[1..Summands::<LOW, HIGH>::COUNT] {
+            sums ^= shuffle(self, order);
+        }
+        sums
+    }
+}
+
+impl BlockLanes for NeonAes {
+    const BLOCKS: usize = 1;
+
+    #[inline(always)]
+    fn broadcast(self, block: &[u8; 16]) -> B128<Self> {
+        B128::from(load(block))
+    }
+
+    #[inline(always)]
+    fn load(self, blocks: &[u8]) -> B128<Self> {
+        few::check(blocks.len(), Self::BLOCKS);
+        match blocks.as_chunks::<16>().0 {
+            [block] => B128::from(load(block)),
+            _ => BitLanes::splat(self, 0),
+        }
+    }
+
+    #[inline(always)]
+    fn store(self, register: B128<Self>, blocks: &mut [u8]) {
+        few::check(blocks.len(), Self::BLOCKS);
+        if let [block] = blocks.as_chunks_mut::<16>().0 {
+            store(register, block);
+        }
+    }
+}
+
+impl AesBlocks for NeonAes {
+    type Blocks = B128<Self>;
+    type Lanes = U1;
+    type Single = Self;
+
+    #[inline(always)]
+    fn single(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn broadcast(self, block: &[u8; 16]) -> Self::Blocks {
+        B128::from(load(block))
+    }
+
+    #[inline(always)]
+    fn load(self, blocks: &[u8]) -> Self::Blocks {
+        assert_eq!(blocks.len(), 16, "a block");
+        BlockLanes::load(self, blocks)
+    }
+
+    #[inline(always)]
+    fn store(self, register: Self::Blocks, blocks: &mut [u8]) {
+        assert_eq!(blocks.len(), 16, "a block");
+        BlockLanes::store(self, register, blocks);
+    }
+
+    #[inline(always)]
+    fn count(self, first: u128) -> Self::Blocks {
+        B128::from(load(&first.to_be_bytes()))
+    }
+
+    #[inline(always)]
+    fn times_x8(self, masks: Self::Blocks) -> Self::Blocks {
+        // x^128 is x^7 + x^2 + x + 1.
+        registers! {
+            let zero = vdupq_n_u8(0);
+            let top = vget_low_u8(vextq_u8::<15>(masks.0, zero));
+            let reduced = vmull_p8(vreinterpret_p8_u8(top), vdup_n_p8(0x87));
+            let moved = vextq_u8::<15>(zero, masks.0);
+            B128::from(veorq_u8(moved, vreinterpretq_u8_p16(reduced)))
+        }
+    }
+
+    #[inline(always)]
+    fn encrypt_round(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
+        B128::from(registers!(vaesmcq_u8(encrypted(state).0))) ^ key
+    }
+
+    #[inline(always)]
+    fn encrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
+        encrypted(state) ^ key
+    }
+
+    #[inline(always)]
+    fn decrypt_round(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
+        B128::from(registers!(vaesimcq_u8(decrypted(state).0))) ^ key
+    }
+
+    #[inline(always)]
+    fn decrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
+        decrypted(state) ^ key
     }
 }
 
@@ -209,6 +345,12 @@ impl<K: Kind> wide::Interleave for B128<K> {
 fn load(bytes: &[u8; 16]) -> uint8x16_t {
     // SAFETY: 16 bytes can be read; every caller has a token or a value that proves NEON.
     unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+#[inline(always)]
+fn store<K: Kind>(register: B128<K>, bytes: &mut [u8; 16]) {
+    // SAFETY: 16 bytes can be written; the value proves that there is NEON.
+    unsafe { vst1q_u8(bytes.as_mut_ptr(), register.0) }
 }
 
 impl<K: Kind> SplatBytes for K {
@@ -237,8 +379,7 @@ impl<K: Kind> ByteLanes for K {
         check(blocks.len(), bytes.len(), 16);
         wide::rows_to_bytes(bytes);
         for (register, row) in bytes.iter().zip(blocks.as_chunks_mut::<16>().0) {
-            // SAFETY: 16 bytes can be written; the value proves that there is NEON.
-            unsafe { vst1q_u8(row.as_mut_ptr(), register.0) };
+            store(*register, row);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What SIMD registers of 128 and 256 bits have in common: columns of 64 bits, the byte transposes
-//! made of interleaving, and affine maps as look-ups of nibbles.
+//! made of interleaving, affine maps as look-ups of nibbles, and sums of bytes as shuffles.
 
 #![allow(
     clippy::inline_always,
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
-use crate::matrix;
+use crate::{NONE, matrix};
 
 /// The 64-bit columns at `start`, `start + stride` and so on.
 #[inline(always)]
@@ -142,3 +142,38 @@ impl<const MATRIX: u64, const CONSTANT: i32> Affine<MATRIX, CONSTANT> {
 /// Where the last round of AES takes the byte of each place from, so that its shift of rows is undone
 /// before.
 pub(crate) const UNSHIFTED: [u8; 16] = [0, 13, 10, 7, 4, 1, 14, 11, 8, 5, 2, 15, 12, 9, 6, 3];
+
+/// Sums of bytes as shuffles: in each, byte `i` takes one summand more, or none.
+pub(crate) struct Summands<const LOW: u64, const HIGH: u64>;
+
+impl<const LOW: u64, const HIGH: u64> Summands<LOW, HIGH> {
+    pub(crate) const ORDERS: [[u8; 16]; 8] = {
+        let mut orders = [[NONE; 16]; 8];
+        let mut i = 0;
+        while i < 16 {
+            let sums = if i < 8 { LOW } else { HIGH }.to_le_bytes()[i % 8];
+            let (mut k, mut j) = (0, 0);
+            while j < 8 {
+                if sums >> j & 1 == 1 {
+                    orders[k][i] = (i / 8 * 8 + j) as u8;
+                    k += 1;
+                }
+                j += 1;
+            }
+            i += 1;
+        }
+        orders
+    };
+    /// The most summands of a sum.
+    pub(crate) const COUNT: usize = {
+        let (mut most, mut i) = (0, 0);
+        while i < 16 {
+            let sums = if i < 8 { LOW } else { HIGH }.to_le_bytes()[i % 8];
+            if sums.count_ones() > most {
+                most = sums.count_ones();
+            }
+            i += 1;
+        }
+        most as usize
+    };
+}

@@ -36,7 +36,7 @@ use crate::{
     bytes::check,
     few, matrix,
     simd::{isa, registers, word_operators},
-    wide::{self, Affine, Nibbles, Rotations, UNSHIFTED},
+    wide::{self, Affine, Nibbles, Rotations, Summands, UNSHIFTED},
 };
 
 isa!(
@@ -258,41 +258,6 @@ impl FieldBytes for B256<Avx2Gfni> {
         let matrix = registers!(_mm256_set1_epi64x(MATRIX.cast_signed()));
         Self::from(registers!(_mm256_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
     }
-}
-
-/// Sums of bytes as shuffles: in each, byte `i` takes one summand more, or none.
-struct Summands<const LOW: u64, const HIGH: u64>;
-
-impl<const LOW: u64, const HIGH: u64> Summands<LOW, HIGH> {
-    const ORDERS: [[u8; 16]; 8] = {
-        let mut orders = [[few::NONE; 16]; 8];
-        let mut i = 0;
-        while i < 16 {
-            let sums = if i < 8 { LOW } else { HIGH }.to_le_bytes()[i % 8];
-            let (mut k, mut j) = (0, 0);
-            while j < 8 {
-                if sums >> j & 1 == 1 {
-                    orders[k][i] = (i / 8 * 8 + j) as u8;
-                    k += 1;
-                }
-                j += 1;
-            }
-            i += 1;
-        }
-        orders
-    };
-    /// The most summands of a sum.
-    const COUNT: usize = {
-        let (mut most, mut i) = (0, 0);
-        while i < 16 {
-            let sums = if i < 8 { LOW } else { HIGH }.to_le_bytes()[i % 8];
-            if sums.count_ones() > most {
-                most = sums.count_ones();
-            }
-            i += 1;
-        }
-        most as usize
-    };
 }
 
 #[inline(always)]
