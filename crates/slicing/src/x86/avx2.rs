@@ -27,7 +27,7 @@ use cipher::consts::{U32, U256};
 use super::{detect::Features, isa, registers, word_operators};
 use crate::{
     BitLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
-    bits::{self, Columns},
+    bits::{self, Columns, LANE_BITS},
     bytes::check,
     matrix, wide,
 };
@@ -133,10 +133,21 @@ impl<K: Kind> Columns for B256<K> {
 impl<K: Kind> BitLanes for K {
     type Word = B256<K>;
     type Lanes = U256;
+    type Narrower = Self;
+
+    #[inline(always)]
+    fn narrower(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B256<K> {
         B256::from(registers!(_mm256_set1_epi32(mask.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn lane_bit(self, bit: usize) -> B256<K> {
+        B256::gather(&LANE_BITS[bit], 0, 8)
     }
 
     #[inline(always)]
