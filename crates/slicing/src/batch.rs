@@ -111,6 +111,11 @@ impl<I: BitLanes, const N: usize> State<I> for BitState<I::Word, N> {
     fn store(&mut self, isa: I, blocks: &mut [u8]) {
         isa.unslice(&mut self.0, blocks);
     }
+
+    #[inline(always)]
+    fn count(&mut self, isa: I, first: Counter, _: &mut [u8]) {
+        isa.count(first.value(), &mut self.0);
+    }
 }
 
 type Blocks<'inp, 'out, N> = InOutBuf<'inp, 'out, Array<u8, N>>;

@@ -32,7 +32,7 @@ use cipher::{
 use super::detect::Features;
 use crate::{
     BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
-    bits::{self, Columns},
+    bits::{self, Columns, LANE_BITS},
     bytes::check,
     few, matrix,
     simd::{isa, registers, word_operators},
@@ -140,10 +140,21 @@ impl<K: Kind> Columns for B256<K> {
 impl<K: Kind> BitLanes for K {
     type Word = B256<K>;
     type Lanes = U256;
+    type Narrower = Self;
+
+    #[inline(always)]
+    fn narrower(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B256<K> {
         B256::from(registers!(_mm256_set1_epi32(mask.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn lane_bit(self, bit: usize) -> B256<K> {
+        B256::gather(&LANE_BITS[bit], 0, 8)
     }
 
     #[inline(always)]
