@@ -18,6 +18,7 @@ use core::marker::PhantomData;
 use cipher::{
     Array, InOutBuf,
     consts::{U8, U64},
+    typenum::Unsigned,
 };
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::P;
