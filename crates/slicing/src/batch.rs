@@ -251,11 +251,15 @@ fn last<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
     let mut padded =
         [(); G].map(|()| Array::<Array<u8, N>, <F::State as State<I>>::Lanes>::default());
     let padded = Array::slice_as_flattened_mut(&mut padded);
-    if length == full {
-        side_by_side::<F, I, N, G>(isa, keys, pass, blocks.reborrow());
+    // One call, as every call is a copy of the rounds.
+    let whole = if length == full {
+        blocks.reborrow()
     } else {
         padded[..length].clone_from_slice(blocks.get_in());
-        side_by_side::<F, I, N, G>(isa, keys, pass, padded.into());
+        InOutBuf::from(&mut *padded)
+    };
+    side_by_side::<F, I, N, G>(isa, keys, pass, whole);
+    if length < full {
         blocks.get_out().clone_from_slice(&padded[..length]);
     }
     blocks.split_at(length).1

@@ -80,7 +80,7 @@ impl<I: BlockLanes> OnBlocks<I> {
 
     /// XORs F of the words of which `C` and `D` make blocks to word `to` and the one after it.
     #[inline(always)]
-    fn add_f<const C: u128, const D: u128>(&self, block: &mut I::Bytes, to: usize, key: &[u32; 2]) {
+    fn add_f<const C: u128, const D: u128>(&self, block: &mut I::Bytes, to: usize, key: [u32; 2]) {
         let c = block.shuffled::<C>() ^ self.0.splat(key[0]);
         let d = Word::xor3(block.shuffled::<D>(), c, self.0.splat(key[1]));
         let d = self.g(d);

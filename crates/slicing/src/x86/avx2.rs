@@ -375,7 +375,6 @@ impl<K: Kind> ByteLanes for K {
         check(blocks.len(), bytes.len(), 32);
         // Both halves of a register by themselves: block i in the lower, block i + 16 in the upper.
         let (low, high) = blocks.split_at(blocks.len() / 2);
-        // By numbers, whose bound is known: else the registers would live in memory.
         let [low, high] = [low.as_chunks::<16>().0, high.as_chunks::<16>().0];
         for (i, register) in bytes.iter_mut().enumerate() {
             *register = join([&low[i], &high[i]]);

@@ -309,7 +309,6 @@ impl ByteLanes for Avx512 {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS } else { &SQUARE };
         let rows = blocks.as_chunks::<64>().0;
-        // By numbers, whose bound is known: else the registers would live in memory.
         for (i, register) in bytes.iter_mut().enumerate() {
             *register = permute(load(&rows[i]), order);
         }
