@@ -28,6 +28,7 @@ pub trait Schedule: Clone + Send + Sync {
 /// A block of a schedule's cipher.
 pub type BlockOf<S> = Array<u8, <S as Schedule>::BlockSize>;
 
+// ANCHOR: form
 /// A way to slice a cipher: by bits, by bytes, or not at all where an instruction does a round.
 pub trait Form: Sized + Send + Sync + 'static {
     /// What is kept of a key.

@@ -10,6 +10,7 @@ use core::{fmt, marker::PhantomData};
 
 use lanecrypt_core::{ConstantTime, Everywhere, Unavailable};
 
+// ANCHOR: isa
 /// Work that runs where the instructions of `I` may be used. Implementations are
 /// `#[inline(always)]`.
 pub trait Job<I: Isa> {
@@ -34,6 +35,8 @@ pub trait Isa: Copy + fmt::Debug + Send + Sync + 'static {
     /// Runs a job with these instructions.
     fn run<J: Job<Self>>(self, job: J) -> J::Output;
 }
+
+// ANCHOR_END: isa
 
 /// What every CPU computes on a machine word, or on another type that needs no instructions of its
 /// own, as lanes.
