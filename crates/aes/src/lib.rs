@@ -57,9 +57,9 @@ pub use reference::Reference;
 pub use schedule::{
     AesSchedule, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, RoundKeys,
 };
-pub use sliced::{Bits, MaskKeys, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, MaskKeys, OnEveryCpu};
 pub use table32::Table32;
-pub use whole::{DirectedKeys, Whole};
+pub use whole::{DirectedKeys, Whole, WholeRounds};
 
 /// A block of 128 bits.
 pub type Block = cipher::Block<Aes128>;

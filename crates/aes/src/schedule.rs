@@ -13,7 +13,6 @@ use lanecrypt_slicing::{AesBlocks, AesJob, Schedule, run_aes};
 use crate::{compact::Circuits, whole::Instructions};
 
 /// Round keys that the longest key has: AES-256's 14 rounds and the first addition.
-#[cfg(feature = "cuda")]
 pub(crate) const MAX_ROUND_KEYS: usize = 15;
 
 /// An AES key size, as a type.

@@ -15,12 +15,12 @@ use cipher::{
     Array, InOutBuf,
     consts::{U16, U32},
 };
-use lanecrypt_core::{Direction, Secret};
-use lanecrypt_slicing::{BitLanes, BitState, Choices, Form, Rounds, Word, padded};
+use lanecrypt_core::{Clear, Direction, Secret};
+use lanecrypt_slicing::{BitLanes, BitState, Choices, Core, Form, Rounds, RunsOn, Word, padded};
 
 use crate::{
     Whole, compact, sbox,
-    schedule::{AesSchedule, KeyLength, PerRound},
+    schedule::{AesSchedule, MAX_ROUND_KEYS},
 };
 
 /// AES sliced by bits, with key schedule `S`.
@@ -162,45 +162,73 @@ fn decrypt<I: BitLanes>(isa: I, state: &mut State<I::Word>, keys: &[[[u32; 8]; 1
 }
 
 /// The round keys of a direction, a mask a bit.
-#[derive(Debug)]
-pub struct MaskKeys<K: KeyLength> {
-    keys: PerRound<K, [[u32; 8]; 16]>,
+#[derive(Clone, Debug)]
+pub struct MaskKeys {
+    /// As many as the key length has.
+    keys: [[[u32; 8]; 16]; MAX_ROUND_KEYS],
+    count: usize,
     direction: Direction,
+}
+
+impl Clear for MaskKeys {
+    fn clear(&mut self) {
+        self.keys.clear();
+    }
 }
 
 impl<S: AesSchedule> Form for Bits<S> {
     type Schedule = S;
-    type Keys = MaskKeys<S::Length>;
+    type Core = BitRounds;
+    type Keys = Secret<MaskKeys>;
 
     #[inline(always)]
     fn keys(schedule: &S, direction: Direction) -> Self::Keys {
-        let mut keys: PerRound<S::Length, [[u32; 8]; 16]> = Secret::new(Array::default());
-        for (masks, key) in keys.iter_mut().zip(schedule.of(direction).iter()) {
+        let round_keys = schedule.of(direction);
+        let keys = [[[0; 8]; 16]; MAX_ROUND_KEYS];
+        let mut masks = Secret::new(MaskKeys { keys, count: round_keys.len(), direction });
+        for (masks, key) in masks.keys.iter_mut().zip(round_keys.iter()) {
             for (masks, byte) in masks.iter_mut().zip(key) {
                 for (bit, mask) in masks.iter_mut().enumerate() {
                     *mask = u32::from(byte >> bit & 1).wrapping_neg();
                 }
             }
         }
-        MaskKeys { keys, direction }
+        masks
+    }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &MaskKeys {
+        keys
     }
 }
 
-impl<S: AesSchedule, I: BitLanes> Rounds<I> for Bits<S> {
+/// The rounds of [`Bits`], whatever the key size.
+#[derive(Debug)]
+pub enum BitRounds {}
+
+impl Core for BitRounds {
+    type BlockSize = U16;
+    type Keys = MaskKeys;
+}
+
+impl<I: BitLanes> Rounds<I> for BitRounds {
     type State = BitState<I::Word, 128>;
 
     #[inline(always)]
-    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+    fn run<const G: usize>(keys: &MaskKeys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             for state in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<16>().0 {
+                let round_keys = &keys.keys[..keys.count];
                 match keys.direction {
-                    Direction::Encrypt => encrypt(isa, state, &keys.keys),
-                    Direction::Decrypt => decrypt(isa, state, &keys.keys),
+                    Direction::Encrypt => encrypt(isa, state, round_keys),
+                    Direction::Decrypt => decrypt(isa, state, round_keys),
                 }
             }
         }
     }
+}
 
+impl<S: AesSchedule, I: BitLanes> RunsOn<I> for Bits<S> {
     fn few(schedule: &S, isa: I, direction: Direction, blocks: InOutBuf<'_, '_, Array<u8, U16>>) {
         if blocks.len() > FEW {
             padded::<Self, I>(schedule, isa, direction, blocks);

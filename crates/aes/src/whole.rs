@@ -12,10 +12,10 @@
 use core::marker::PhantomData;
 
 use cipher::{Array, InOutBuf, consts::U16, typenum::Unsigned};
-use lanecrypt_core::Direction;
-use lanecrypt_slicing::{AesBlocks, Form, Isa, Job, Rounds, WholeBlocks};
+use lanecrypt_core::{Clear, Direction, Secret};
+use lanecrypt_slicing::{AesBlocks, Core, Form, Isa, Job, Rounds, RunsOn, WholeBlocks};
 
-use crate::schedule::{AesSchedule, Block, KeyLength, KeySteps, PerRound};
+use crate::schedule::{AesSchedule, Block, KeySteps, MAX_ROUND_KEYS};
 
 type Blocks<'inp, 'out> = InOutBuf<'inp, 'out, Array<u8, U16>>;
 
@@ -24,10 +24,25 @@ type Blocks<'inp, 'out> = InOutBuf<'inp, 'out, Array<u8, U16>>;
 pub struct Whole<S>(PhantomData<fn() -> S>);
 
 /// The round keys of a direction, which for decryption are those of the equivalent inverse cipher.
-#[derive(Debug)]
-pub struct DirectedKeys<K: KeyLength> {
-    keys: PerRound<K, Block>,
+#[derive(Clone, Debug)]
+pub struct DirectedKeys {
+    /// As many as the key length has.
+    keys: [Block; MAX_ROUND_KEYS],
+    count: usize,
     direction: Direction,
+}
+
+impl DirectedKeys {
+    #[inline(always)]
+    fn used(&self) -> &[Block] {
+        &self.keys[..self.count]
+    }
+}
+
+impl Clear for DirectedKeys {
+    fn clear(&mut self) {
+        self.keys.clear();
+    }
 }
 
 // ANCHOR: rounds
@@ -77,34 +92,69 @@ fn rounds<I: AesBlocks, const G: usize>(
 
 impl<S: AesSchedule> Form for Whole<S> {
     type Schedule = S;
-    type Keys = DirectedKeys<S::Length>;
+    type Core = WholeRounds;
+    type Keys = Secret<DirectedKeys>;
 
     #[inline(always)]
     fn keys(schedule: &S, direction: Direction) -> Self::Keys {
-        DirectedKeys { keys: (*schedule.of(direction)).clone(), direction }
+        let keys = schedule.of(direction);
+        let count = keys.len();
+        let room = [[0; 16]; MAX_ROUND_KEYS];
+        let mut directed = Secret::new(DirectedKeys { keys: room, count, direction });
+        directed.keys[..count].copy_from_slice(&keys);
+        directed
+    }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &DirectedKeys {
+        keys
     }
 }
 
 /// Registers side by side.
 const SIDE_BY_SIDE: usize = 8;
 
-impl<S: AesSchedule, I: AesBlocks> Rounds<I> for Whole<S> {
+/// The rounds of [`Whole`], whatever the key size.
+#[derive(Debug)]
+pub enum WholeRounds {}
+
+impl Core for WholeRounds {
+    type BlockSize = U16;
+    type Keys = DirectedKeys;
+}
+
+impl<I: AesBlocks> Rounds<I> for WholeRounds {
     type State = WholeBlocks<I::Blocks>;
 
     const GROUPS: usize = SIDE_BY_SIDE;
 
     #[inline(always)]
-    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+    fn run<const G: usize>(keys: &DirectedKeys, isa: I, states: &mut [Self::State; G]) {
         let mut registers = [states[0].0; G];
         for (register, state) in registers.iter_mut().zip(states.iter()) {
             *register = state.0;
         }
-        rounds(isa, &keys.keys, keys.direction, &mut registers);
+        rounds(isa, keys.used(), keys.direction, &mut registers);
         for (register, state) in registers.iter().zip(states) {
             state.0 = *register;
         }
     }
 
+    fn cbc_decrypt(
+        keys: &DirectedKeys,
+        isa: I,
+        previous: &mut Array<u8, U16>,
+        blocks: Blocks<'_, '_>,
+    ) -> usize {
+        isa.run(CbcDecrypt { keys: keys.used(), previous: &mut previous.0, blocks })
+    }
+
+    fn xts(keys: &Self::Keys, isa: I, mask: &mut [u8; 16], blocks: Blocks<'_, '_>) -> usize {
+        isa.run(Xts { keys: keys.used(), direction: keys.direction, mask, blocks })
+    }
+}
+
+impl<S: AesSchedule, I: AesBlocks> RunsOn<I> for Whole<S> {
     fn few(schedule: &S, isa: I, direction: Direction, blocks: Blocks<'_, '_>) {
         let keys = schedule.of(direction);
         let whole = blocks.len() / I::Lanes::USIZE * I::Lanes::USIZE;
@@ -115,19 +165,6 @@ impl<S: AesSchedule, I: AesBlocks> Rounds<I> for Whole<S> {
         if !rest.is_empty() {
             isa.single().run(Few { keys: &keys, direction, blocks: rest });
         }
-    }
-
-    fn cbc_decrypt(
-        keys: &Self::Keys,
-        isa: I,
-        previous: &mut Array<u8, U16>,
-        blocks: Blocks<'_, '_>,
-    ) -> usize {
-        isa.run(CbcDecrypt { keys: &keys.keys, previous: &mut previous.0, blocks })
-    }
-
-    fn xts(keys: &Self::Keys, isa: I, mask: &mut [u8; 16], blocks: Blocks<'_, '_>) -> usize {
-        isa.run(Xts { keys: &keys.keys, direction: keys.direction, mask, blocks })
     }
 }
 

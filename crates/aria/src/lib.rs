@@ -52,7 +52,7 @@ pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
 pub use schedule::RoundKeys;
 pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
-pub use sliced::{Bits, Bytes, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, ByteRounds, Bytes, OnEveryCpu};
 pub use table32::Table32;
 
 /// ARIA with so many round keys, the way the `aria` crate writes it: 13, 15 or 17. Generic code has

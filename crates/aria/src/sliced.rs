@@ -20,8 +20,8 @@ use cipher::{
 };
 use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
-    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, FieldBytes, Form, REGISTERS,
-    Rounds, Word, in_lanes, padded, spread,
+    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, Core, FieldBytes, Form,
+    REGISTERS, Rounds, RunsOn, Word, in_lanes, padded, spread,
 };
 
 use crate::{
@@ -139,6 +139,7 @@ impl<I: ByteLanes<Bytes: FieldBytes>> Steps for OnBytes<I> {
 
 impl<K: KeyLength> Form for Bits<K> {
     type Schedule = RoundKeys<K>;
+    type Core = BitRounds;
     type Keys = PerRound<K, [[u32; 8]; 16]>;
 
     #[inline(always)]
@@ -153,9 +154,23 @@ impl<K: KeyLength> Form for Bits<K> {
             masks
         })
     }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &[[[u32; 8]; 16]] {
+        keys
+    }
 }
 
-impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
+/// The rounds of [`Bits`], whatever the key size.
+#[derive(Debug)]
+pub enum BitRounds {}
+
+impl Core for BitRounds {
+    type BlockSize = U16;
+    type Keys = [[[u32; 8]; 16]];
+}
+
+impl<I: BitLanes> Rounds<I> for BitRounds {
     type State = BitState<I::Word, 128>;
 
     #[inline(always)]
@@ -164,7 +179,9 @@ impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
             schedule::run(&OnBits(isa), keys, state);
         }
     }
+}
 
+impl<K: KeyLength, I: BitLanes> RunsOn<I> for Bits<K> {
     fn few(
         schedule: &RoundKeys<K>,
         isa: I,
@@ -182,6 +199,7 @@ impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
 
 impl<K: KeyLength> Form for Bytes<K> {
     type Schedule = RoundKeys<K>;
+    type Core = ByteRounds;
     /// As many as the cipher has round keys; an array of one size is made without a call.
     type Keys = Secret<[[u32; 16]; MAX_ROUND_KEYS]>;
 
@@ -195,18 +213,34 @@ impl<K: KeyLength> Form for Bytes<K> {
         }
         keys
     }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &[[u32; 16]] {
+        &keys[..K::RoundKeys::USIZE]
+    }
 }
 
-impl<K: KeyLength, I: BlockLanes> Rounds<I> for Bytes<K> {
+/// The rounds of [`Bytes`], whatever the key size.
+#[derive(Debug)]
+pub enum ByteRounds {}
+
+impl Core for ByteRounds {
+    type BlockSize = U16;
+    type Keys = [[u32; 16]];
+}
+
+impl<I: BlockLanes> Rounds<I> for ByteRounds {
     type State = ByteState<I::Bytes, 16>;
 
     #[inline(always)]
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
-            schedule::run(&OnBytes(isa), &keys[..K::RoundKeys::USIZE], state);
+            schedule::run(&OnBytes(isa), keys, state);
         }
     }
+}
 
+impl<K: KeyLength, I: BlockLanes> RunsOn<I> for Bytes<K> {
     fn few(
         schedule: &RoundKeys<K>,
         isa: I,

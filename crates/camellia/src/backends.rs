@@ -20,7 +20,8 @@ const ONE_BY_ONE: &[Backend] = cpu_backends!(CAMELLIA, [Key128, Key192, Key256];
     "default", "the fastest constant-time one of this CPU" => |K| Fastest<OnEveryCpu<K>>;
 );
 const BY_BITS: &[Backend] = bit_backends!(CAMELLIA, [Key128, Key192, Key256]; |K| Bits<K>);
-const BY_BYTES: &[Backend] = byte_backends!(CAMELLIA, [Key128, Key192, Key256]; |K| crate::Bytes<K>);
+const BY_BYTES: &[Backend] =
+    byte_backends!(CAMELLIA, [Key128, Key192, Key256]; |K| crate::Bytes<K>);
 
 #[cfg(not(feature = "cuda"))]
 const ON_DEVICES: &[Backend] = &[];

@@ -53,7 +53,7 @@ pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
 pub use schedule::Subkeys;
 pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
-pub use sliced::{Bits, ByteKeys, Bytes, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, ByteKeys, ByteRounds, Bytes, OnEveryCpu};
 pub use table32::Table32;
 
 /// Camellia with keys of `Size` bytes and `SUBKEYS` subkeys, the way the `camellia` crate writes it:

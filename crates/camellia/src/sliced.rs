@@ -21,8 +21,8 @@ use cipher::{
 };
 use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
-    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, FieldBytes, Form, REGISTERS,
-    Rounds, SplatBytes, Word, in_lanes, padded,
+    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, Core, FieldBytes, Form,
+    REGISTERS, Rounds, RunsOn, SplatBytes, Word, in_lanes, padded,
 };
 
 pub use self::keys::ByteKeys;
@@ -159,6 +159,7 @@ impl<I: BitLanes> Steps for OnBits<I> {
 
 impl<K: KeyLength> Form for Bits<K> {
     type Schedule = Subkeys<K>;
+    type Core = BitRounds;
     type Keys = PerSubkey<K, [[u32; 8]; 8]>;
 
     #[inline(always)]
@@ -173,9 +174,23 @@ impl<K: KeyLength> Form for Bits<K> {
             masks
         })
     }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &[[[u32; 8]; 8]] {
+        keys
+    }
 }
 
-impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
+/// The rounds of [`Bits`], whatever the key size.
+#[derive(Debug)]
+pub enum BitRounds {}
+
+impl Core for BitRounds {
+    type BlockSize = U16;
+    type Keys = [[[u32; 8]; 8]];
+}
+
+impl<I: BitLanes> Rounds<I> for BitRounds {
     type State = BitState<I::Word, 128>;
 
     #[inline(always)]
@@ -183,11 +198,13 @@ impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
         for state in states {
             let planes = state.0.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0;
             for halves in planes.as_chunks_mut::<2>().0 {
-                schedule::run(&OnBits(isa), keys.as_slice(), halves);
+                schedule::run(&OnBits(isa), keys, halves);
             }
         }
     }
+}
 
+impl<K: KeyLength, I: BitLanes> RunsOn<I> for Bits<K> {
     fn few(
         schedule: &Subkeys<K>,
         isa: I,
@@ -278,10 +295,10 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
     }
 
     #[inline(always)]
-    fn run(&self, keys: &ByteKeys, groups: usize, [left, right]: &mut [Row<I>; 2]) {
+    fn run(&self, keys: &ByteKeys, [left, right]: &mut [Row<I>; 2]) {
         self.change_basis::<INTO_BASIS>(left, &keys.start()[0]);
         self.change_basis::<INTO_BASIS>(right, &keys.start()[1]);
-        for (group, rounds) in keys.groups()[..groups].iter().enumerate() {
+        for (group, rounds) in keys.groups().iter().enumerate() {
             if group > 0 {
                 let [fl, fl_inverse] = &keys.layers()[group - 1];
                 self.add_rotated_and(left, fl);
@@ -302,26 +319,43 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
 
 impl<K: KeyLength> Form for Bytes<K> {
     type Schedule = Subkeys<K>;
+    type Core = ByteRounds;
     type Keys = Secret<ByteKeys>;
 
     #[inline(always)]
     fn keys(schedule: &Subkeys<K>, direction: Direction) -> Self::Keys {
         Secret::new(ByteKeys::new(schedule, direction))
     }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &ByteKeys {
+        keys
+    }
 }
 
-impl<K: KeyLength, I: BlockLanes> Rounds<I> for Bytes<K> {
+/// The rounds of [`Bytes`], whatever the key size.
+#[derive(Debug)]
+pub enum ByteRounds {}
+
+impl Core for ByteRounds {
+    type BlockSize = U16;
+    type Keys = ByteKeys;
+}
+
+impl<I: BlockLanes> Rounds<I> for ByteRounds {
     type State = ByteState<I::Bytes, 16>;
 
     #[inline(always)]
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             for halves in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<2>().0 {
-                OnBytes(isa).run(keys, keys::groups::<K>(), halves);
+                OnBytes(isa).run(keys, halves);
             }
         }
     }
+}
 
+impl<K: KeyLength, I: BlockLanes> RunsOn<I> for Bytes<K> {
     fn few(
         schedule: &Subkeys<K>,
         isa: I,

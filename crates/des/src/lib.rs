@@ -51,7 +51,7 @@ pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
 pub use schedule::{Ede2, Ede3, Eee2, Eee3, Keying, RoundKeys, Single};
-pub use sliced::{Bits, Masks, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, Masks, OnEveryCpu};
 pub use table32::Table32;
 pub use weak_key::{WeakKeyError, weak_key_test};
 

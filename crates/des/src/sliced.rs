@@ -22,7 +22,7 @@ use cipher::{
 };
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::P;
-use lanecrypt_slicing::{BitLanes, BitState, Choices, Form, Rounds, Word, padded};
+use lanecrypt_slicing::{BitLanes, BitState, Choices, Core, Form, Rounds, RunsOn, Word, padded};
 
 use crate::{
     compact, sbox,
@@ -95,15 +95,20 @@ struct PassMasks {
     rounds: [RoundMasks; ROUNDS],
 }
 
+/// Passes of triple DES.
+const MAX_PASSES: usize = 3;
+
 /// The masks of a direction: every key bit as a word of 32 of it, to be broadcast on use.
 #[derive(Clone)]
-pub struct Masks<K: Keying> {
-    passes: Array<PassMasks, K::Passes>,
+pub struct Masks {
+    /// As many as the keying has.
+    passes: [PassMasks; MAX_PASSES],
+    count: usize,
     /// What is added in the end to the half that the last round has read.
     last: HalfMasks,
 }
 
-impl<K: Keying> Clear for Masks<K> {
+impl Clear for Masks {
     fn clear(&mut self) {
         for pass in &mut self.passes {
             pass.first.clear();
@@ -116,7 +121,7 @@ impl<K: Keying> Clear for Masks<K> {
     }
 }
 
-impl<K: Keying> core::fmt::Debug for Masks<K> {
+impl core::fmt::Debug for Masks {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Masks").finish_non_exhaustive()
     }
@@ -147,13 +152,18 @@ impl PassMasks {
 
 impl<K: Keying> Form for Bits<K> {
     type Schedule = RoundKeys<K>;
-    type Keys = Secret<Masks<K>>;
+    type Core = BitRounds;
+    type Keys = Secret<Masks>;
 
     #[inline(always)]
     fn keys(schedule: &RoundKeys<K>, direction: Direction) -> Self::Keys {
-        let mut masks = Secret::new(Masks { passes: Array::default(), last: [0; 32] });
+        let mut masks = Secret::new(Masks {
+            passes: [PassMasks::default(); MAX_PASSES],
+            count: K::PASSES.len(),
+            last: [0; 32],
+        });
         let mut offset = 0;
-        for (number, pass) in masks.passes.iter_mut().enumerate() {
+        for (number, pass) in masks.passes[..K::PASSES.len()].iter_mut().enumerate() {
             let mut keys = Secret::new([RoundKey::default(); ROUNDS]);
             for (round, key) in keys.iter_mut().enumerate() {
                 *key = schedule.get()[schedule::number::<K>(direction, number, round)];
@@ -163,6 +173,11 @@ impl<K: Keying> Form for Bits<K> {
         }
         masks.last = half_masks(offset);
         masks
+    }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &Masks {
+        keys
     }
 }
 
@@ -199,9 +214,9 @@ fn add_f<I: BitLanes>(isa: I, halves: &mut Halves<I::Word>, from: usize, masks: 
 /// Runs every pass. The halves are named by a number that changes from round to round, so that they
 /// stay in memory, where the compiler would else move all of them through registers.
 #[inline(always)]
-fn run<K: Keying, I: BitLanes>(isa: I, masks: &Masks<K>, halves: &mut Halves<I::Word>) {
+fn run<I: BitLanes>(isa: I, masks: &Masks, halves: &mut Halves<I::Word>) {
     let mut from = 1;
-    for pass in &masks.passes {
+    for pass in &masks.passes[..masks.count] {
         for (pair, mask) in halves.iter_mut().zip(&pass.first) {
             pair[from & 1] ^= isa.splat(*mask);
         }
@@ -222,18 +237,29 @@ fn run<K: Keying, I: BitLanes>(isa: I, masks: &Masks<K>, halves: &mut Halves<I::
 /// Up to so many blocks run faster one by one than as a batch.
 const SINGLES: usize = 1;
 
-impl<K: Keying, I: BitLanes> Rounds<I> for Bits<K> {
+/// The rounds of [`Bits`], whatever the keying.
+#[derive(Debug)]
+pub enum BitRounds {}
+
+impl Core for BitRounds {
+    type BlockSize = U8;
+    type Keys = Masks;
+}
+
+impl<I: BitLanes> Rounds<I> for BitRounds {
     type State = BitState<I::Word, 64>;
 
     #[inline(always)]
-    fn run<const G: usize>(masks: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+    fn run<const G: usize>(masks: &Masks, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             for halves in state.0.as_chunks_mut::<2>().0.as_chunks_mut::<32>().0 {
-                run::<K, I>(isa, masks, halves);
+                run(isa, masks, halves);
             }
         }
     }
+}
 
+impl<K: Keying, I: BitLanes> RunsOn<I> for Bits<K> {
     fn few(
         schedule: &RoundKeys<K>,
         isa: I,
@@ -245,7 +271,7 @@ impl<K: Keying, I: BitLanes> Rounds<I> for Bits<K> {
                 compact::run::<K>(schedule.get(), direction, &mut block.0);
             }
         } else if is_room::<I>(blocks.len()) {
-            <Self as Rounds<I::Narrower>>::few(schedule, isa.narrower(), direction, blocks);
+            <Self as RunsOn<I::Narrower>>::few(schedule, isa.narrower(), direction, blocks);
         } else {
             padded::<Self, I>(schedule, isa, direction, blocks);
         }

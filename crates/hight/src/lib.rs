@@ -48,7 +48,7 @@ pub use lanecrypt_slicing::{Fastest, Gapped, Sliced};
 pub use lanes::{LookUps, LookedUp};
 pub use reference::Reference;
 pub use schedule::{ByteOrder, Kisa, Standard, Subkeys};
-pub use sliced::{Bits, Bytes, DirectedKeys, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, ByteRounds, Bytes, DirectedKeys, OnEveryCpu};
 pub use table::Table;
 
 /// HIGHT in the standard's byte order, most significant first: a block is P7 to P0, the key MK15

@@ -17,8 +17,8 @@ use cipher::{
 };
 use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Bytes as Lanes, Choices, Form, Gapped, InPlanes,
-    Portable, Rounds, SplatBytes, padded,
+    BitLanes, BitState, ByteLanes, ByteState, Bytes as Lanes, Choices, Core, Form, Gapped,
+    InPlanes, Portable, Rounds, RunsOn, SplatBytes, padded,
 };
 
 use crate::schedule::{ByteOrder, Keys, Subkeys};
@@ -158,14 +158,16 @@ fn f1<B: Lanes>(byte: B) -> B {
     byte.xor_rotations::<3, 4, 6>()
 }
 
-/// Runs batches whose bytes are in the order `O`.
+/// Runs batches.
 #[inline(always)]
-fn run<O: ByteOrder, L: SplatBytes, const G: usize>(
+fn run<L: SplatBytes, const G: usize>(
     lanes: L,
     keys: &DirectedKeys,
     states: &mut [State<L::Bytes>; G],
 ) {
-    reverse::<O, _, G>(states);
+    if keys.is_reversed {
+        reverse(states);
+    }
     // Two texts, so that the direction is a constant of each.
     match keys.direction {
         Direction::Encrypt => {
@@ -177,16 +179,16 @@ fn run<O: ByteOrder, L: SplatBytes, const G: usize>(
             OnLanes::<L, G> { lanes, direction }.decrypt(states, &keys.keys);
         }
     }
-    reverse::<O, _, G>(states);
+    if keys.is_reversed {
+        reverse(states);
+    }
 }
 
-/// From the order `O` to the standard's, or back: a renaming.
+/// Between the standard's order of bytes and the other one.
 #[inline(always)]
-fn reverse<O: ByteOrder, B: Copy, const G: usize>(states: &mut [State<B>; G]) {
-    if O::IS_REVERSED {
-        for [x0, x1, x2, x3, x4, x5, x6, x7] in states {
-            [*x0, *x1, *x2, *x3, *x4, *x5, *x6, *x7] = [*x7, *x6, *x5, *x4, *x3, *x2, *x1, *x0];
-        }
+fn reverse<B: Copy, const G: usize>(states: &mut [State<B>; G]) {
+    for [x0, x1, x2, x3, x4, x5, x6, x7] in states {
+        [*x0, *x1, *x2, *x3, *x4, *x5, *x6, *x7] = [*x7, *x6, *x5, *x4, *x3, *x2, *x1, *x0];
     }
 }
 
@@ -195,22 +197,39 @@ fn reverse<O: ByteOrder, B: Copy, const G: usize>(states: &mut [State<B>; G]) {
 pub struct DirectedKeys {
     keys: Secret<Keys<u32>>,
     direction: Direction,
+    /// Whether bytes of blocks are in the reverse of the standard's order.
+    is_reversed: bool,
 }
 
 impl<O: ByteOrder> Form for Bytes<O> {
     type Schedule = Subkeys<O>;
+    type Core = ByteRounds;
     type Keys = DirectedKeys;
 
     #[inline(always)]
     fn keys(schedule: &Subkeys<O>, direction: Direction) -> DirectedKeys {
-        DirectedKeys { keys: schedule.fours(), direction }
+        DirectedKeys { keys: schedule.fours(), direction, is_reversed: O::IS_REVERSED }
+    }
+
+    #[inline(always)]
+    fn view(keys: &DirectedKeys) -> &DirectedKeys {
+        keys
     }
 }
 
 /// Lanes from which on a batch is that of SIMD registers and costs little more than a block.
 const WIDE: usize = 16;
 
-impl<O: ByteOrder, I: ByteLanes> Rounds<I> for Bytes<O> {
+/// The rounds of [`Bytes`], whatever the order of bytes.
+#[derive(Debug)]
+pub enum ByteRounds {}
+
+impl Core for ByteRounds {
+    type BlockSize = U8;
+    type Keys = DirectedKeys;
+}
+
+impl<I: ByteLanes> Rounds<I> for ByteRounds {
     type State = ByteState<I::Bytes, 8>;
 
     /// Two where there are 32 registers.
@@ -222,12 +241,14 @@ impl<O: ByteOrder, I: ByteLanes> Rounds<I> for Bytes<O> {
         for (bytes, state) in bytes.iter_mut().zip(states.iter()) {
             *bytes = state.0;
         }
-        run::<O, I, G>(isa, keys, &mut bytes);
+        run::<I, G>(isa, keys, &mut bytes);
         for (bytes, state) in bytes.iter().zip(states) {
             state.0 = *bytes;
         }
     }
+}
 
+impl<O: ByteOrder, I: ByteLanes> RunsOn<I> for Bytes<O> {
     fn few(
         schedule: &Subkeys<O>,
         isa: I,
@@ -261,26 +282,43 @@ fn run_few<O: ByteOrder>(
 
 impl<O: ByteOrder> Form for Bits<O> {
     type Schedule = Subkeys<O>;
+    type Core = BitRounds;
     type Keys = DirectedKeys;
 
     #[inline(always)]
     fn keys(schedule: &Subkeys<O>, direction: Direction) -> DirectedKeys {
-        DirectedKeys { keys: schedule.fours(), direction }
+        DirectedKeys { keys: schedule.fours(), direction, is_reversed: O::IS_REVERSED }
+    }
+
+    #[inline(always)]
+    fn view(keys: &DirectedKeys) -> &DirectedKeys {
+        keys
     }
 }
 
-impl<O: ByteOrder, I: BitLanes> Rounds<I> for Bits<O> {
+/// The rounds of [`Bits`], whatever the order of bytes.
+#[derive(Debug)]
+pub enum BitRounds {}
+
+impl Core for BitRounds {
+    type BlockSize = U8;
+    type Keys = DirectedKeys;
+}
+
+impl<I: BitLanes> Rounds<I> for BitRounds {
     type State = BitState<I::Word, 64>;
 
     #[inline(always)]
     fn run<const G: usize>(keys: &DirectedKeys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             for bytes in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<8>().0 {
-                run::<O, _, 1>(InPlanes(isa), keys, core::array::from_mut(bytes));
+                run::<_, 1>(InPlanes(isa), keys, core::array::from_mut(bytes));
             }
         }
     }
+}
 
+impl<O: ByteOrder, I: BitLanes> RunsOn<I> for Bits<O> {
     fn few(
         schedule: &Subkeys<O>,
         _: I,

@@ -18,15 +18,15 @@ use cipher::{
 };
 use lanecrypt_core::Direction;
 use lanecrypt_slicing::{
-    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Bytes as _, Choices, FieldBytes, Form,
-    REGISTERS, Rounds, Word, in_lanes, matrix::TOP_BIT, padded, spread,
+    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Bytes as _, Choices, Core, FieldBytes,
+    Form, REGISTERS, Rounds, RunsOn, Word, in_lanes, matrix::TOP_BIT, padded, spread,
 };
 
 use crate::{
     compact,
     maps::{AFTER_S0, AFTER_S1, BEFORE},
     sbox,
-    schedule::{self, PerRound, RoundKeys, Steps},
+    schedule::{self, PerRound, ROUNDS, RoundKeys, Steps},
 };
 
 /// SEED sliced by bits.
@@ -116,6 +116,7 @@ fn diffuse<W: Word>([y0, y1, y2, y3]: [W; 4], pair: usize) -> [W; 4] {
 
 impl Form for Bits {
     type Schedule = RoundKeys;
+    type Core = Self;
     type Keys = PerRound<[[u32; 8]; 4]>;
 
     #[inline(always)]
@@ -128,13 +129,23 @@ impl Form for Bits {
             masks
         })
     }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &[[[[u32; 8]; 4]; 2]; ROUNDS] {
+        keys
+    }
+}
+
+impl Core for Bits {
+    type BlockSize = U16;
+    type Keys = [[[[u32; 8]; 4]; 2]; ROUNDS];
 }
 
 impl<I: BitLanes> Rounds<I> for Bits {
     type State = BitState<I::Word, 128>;
 
     #[inline(always)]
-    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+    fn run<const G: usize>(keys: &<Self as Core>::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             // Words are stored with their highest byte first.
             let words = state.0.as_chunks_mut::<8>().0.as_chunks_mut::<4>().0;
@@ -149,7 +160,9 @@ impl<I: BitLanes> Rounds<I> for Bits {
             }
         }
     }
+}
 
+impl<I: BitLanes> RunsOn<I> for Bits {
     fn few(
         schedule: &RoundKeys,
         isa: I,
@@ -246,6 +259,7 @@ impl<I: ByteLanes<Bytes: FieldBytes>, const G: usize> OnBytes<I, G> {
 
 impl Form for Bytes {
     type Schedule = RoundKeys;
+    type Core = Self;
     type Keys = PerRound<[u32; 4]>;
 
     #[inline(always)]
@@ -258,6 +272,16 @@ impl Form for Bytes {
             fours
         })
     }
+
+    #[inline(always)]
+    fn view(keys: &Self::Keys) -> &[[[u32; 4]; 2]; ROUNDS] {
+        keys
+    }
+}
+
+impl Core for Bytes {
+    type BlockSize = U16;
+    type Keys = [[[u32; 4]; 2]; ROUNDS];
 }
 
 /// Word `i` of every batch, lowest byte first; `i` counts as the words lie in a block.
@@ -278,7 +302,7 @@ impl<I: BlockLanes> Rounds<I> for Bytes {
     const GROUPS: usize = 2;
 
     #[inline(always)]
-    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+    fn run<const G: usize>(keys: &<Self as Core>::Keys, isa: I, states: &mut [Self::State; G]) {
         let mut halves = [[word(states, 0), word(states, 1)], [word(states, 2), word(states, 3)]];
         schedule::run(&OnBytes::<I, G>(isa), keys, &mut halves);
         for (i, words) in halves.as_flattened().iter().enumerate() {
@@ -289,7 +313,9 @@ impl<I: BlockLanes> Rounds<I> for Bytes {
             }
         }
     }
+}
 
+impl<I: BlockLanes> RunsOn<I> for Bytes {
     fn few(
         schedule: &RoundKeys,
         isa: I,

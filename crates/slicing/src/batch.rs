@@ -9,7 +9,7 @@
 use cipher::{Array, InOutBuf, array::ArraySize, typenum::Unsigned};
 use lanecrypt_core::Counter;
 
-use crate::{BitLanes, ByteLanes, Form, Isa, Job, Rounds};
+use crate::{BitLanes, ByteLanes, Core, Isa, Job, Rounds};
 
 /// A batch of blocks in the form in which rounds take it.
 pub trait State<I: Isa>: Copy {
@@ -121,53 +121,53 @@ impl<I: BitLanes, const N: usize> State<I> for BitState<I::Word, N> {
 type Blocks<'inp, 'out, N> = InOutBuf<'inp, 'out, Array<u8, N>>;
 
 /// Every block by itself.
-pub(crate) struct Ecb<'a, 'inp, 'out, F: Form, N: ArraySize> {
-    pub(crate) keys: &'a F::Keys,
-    pub(crate) blocks: Blocks<'inp, 'out, N>,
+pub(crate) struct Ecb<'a, 'inp, 'out, C: Core> {
+    pub(crate) keys: &'a C::Keys,
+    pub(crate) blocks: Blocks<'inp, 'out, C::BlockSize>,
 }
 
 /// The key stream of counter blocks, added to blocks.
-pub(crate) struct Ctr<'a, 'inp, 'out, F: Form, N: ArraySize> {
-    pub(crate) keys: &'a F::Keys,
+pub(crate) struct Ctr<'a, 'inp, 'out, C: Core> {
+    pub(crate) keys: &'a C::Keys,
     pub(crate) counter: Counter,
-    pub(crate) blocks: Blocks<'inp, 'out, N>,
+    pub(crate) blocks: Blocks<'inp, 'out, C::BlockSize>,
 }
 
-impl<F: Rounds<I>, I: Isa, N: ArraySize> Job<I> for Ecb<'_, '_, '_, F, N> {
+impl<C: Rounds<I>, I: Isa> Job<I> for Ecb<'_, '_, '_, C> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, isa: I) {
-        run::<F, I, N>(isa, self.keys, &mut EcbPass, self.blocks);
+        run::<C, I, _>(isa, self.keys, &mut EcbPass, self.blocks);
     }
 }
 
-impl<F: Rounds<I>, I: Isa, N: ArraySize> Job<I> for Ctr<'_, '_, '_, F, N> {
+impl<C: Rounds<I>, I: Isa> Job<I> for Ctr<'_, '_, '_, C> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, isa: I) {
         let mut pass = CtrPass { counter: self.counter, scratch: Array::default() };
-        run::<F, I, N>(isa, self.keys, &mut pass, self.blocks);
+        run::<C, I, _>(isa, self.keys, &mut pass, self.blocks);
     }
 }
 
 /// What goes into the rounds and what becomes of the result.
-trait Pass<F: Rounds<I>, I: Isa, N: ArraySize> {
-    fn enter(&mut self, isa: I, state: &mut F::State, piece: &Blocks<'_, '_, N>);
-    fn leave(&mut self, isa: I, state: &mut F::State, piece: Blocks<'_, '_, N>);
+trait Pass<C: Rounds<I>, I: Isa, N: ArraySize> {
+    fn enter(&mut self, isa: I, state: &mut C::State, piece: &Blocks<'_, '_, N>);
+    fn leave(&mut self, isa: I, state: &mut C::State, piece: Blocks<'_, '_, N>);
 }
 
 struct EcbPass;
 
-impl<F: Rounds<I>, I: Isa, N: ArraySize> Pass<F, I, N> for EcbPass {
+impl<C: Rounds<I>, I: Isa, N: ArraySize> Pass<C, I, N> for EcbPass {
     #[inline(always)]
-    fn enter(&mut self, isa: I, state: &mut F::State, piece: &Blocks<'_, '_, N>) {
+    fn enter(&mut self, isa: I, state: &mut C::State, piece: &Blocks<'_, '_, N>) {
         state.load(isa, Array::slice_as_flattened(piece.get_in()));
     }
 
     #[inline(always)]
-    fn leave(&mut self, isa: I, state: &mut F::State, mut piece: Blocks<'_, '_, N>) {
+    fn leave(&mut self, isa: I, state: &mut C::State, mut piece: Blocks<'_, '_, N>) {
         state.store(isa, Array::slice_as_flattened_mut(piece.get_out()));
     }
 }
@@ -177,17 +177,17 @@ struct CtrPass<N: ArraySize, L: ArraySize> {
     scratch: Array<Array<u8, N>, L>,
 }
 
-impl<F: Rounds<I>, I: Isa, N: ArraySize> Pass<F, I, N>
-    for CtrPass<N, <F::State as State<I>>::Lanes>
+impl<C: Rounds<I>, I: Isa, N: ArraySize> Pass<C, I, N>
+    for CtrPass<N, <C::State as State<I>>::Lanes>
 {
     #[inline(always)]
-    fn enter(&mut self, isa: I, state: &mut F::State, piece: &Blocks<'_, '_, N>) {
+    fn enter(&mut self, isa: I, state: &mut C::State, piece: &Blocks<'_, '_, N>) {
         state.count(isa, self.counter, Array::slice_as_flattened_mut(&mut self.scratch));
         self.counter = self.counter.plus(piece.len() as u128);
     }
 
     #[inline(always)]
-    fn leave(&mut self, isa: I, state: &mut F::State, mut piece: Blocks<'_, '_, N>) {
+    fn leave(&mut self, isa: I, state: &mut C::State, mut piece: Blocks<'_, '_, N>) {
         state.add_to(isa, &mut piece, Array::slice_as_flattened_mut(&mut self.scratch));
     }
 }
@@ -211,83 +211,67 @@ fn add<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
     }
 }
 
-/// Runs all blocks: batches side by side, as many as the form likes, and then what is left.
+/// Runs all blocks: batches side by side, as many as the rounds like, and then as many as are left.
 #[inline(always)]
-fn run<F: Rounds<I>, I: Isa, N: ArraySize>(
+fn run<C: Rounds<I>, I: Isa, N: ArraySize>(
     isa: I,
-    keys: &F::Keys,
-    pass: &mut impl Pass<F, I, N>,
+    keys: &C::Keys,
+    pass: &mut impl Pass<C, I, N>,
     mut blocks: Blocks<'_, '_, N>,
 ) {
+    // One call for each number, as every call is a copy of the rounds.
     macro_rules! groups {
-        (all $($groups:literal)*) => {$(
-            if F::GROUPS == $groups {
-                blocks = side_by_side::<F, I, N, $groups>(isa, keys, pass, blocks);
-            }
-        )*};
-        (rest $($groups:literal)*) => {$(
-            if F::GROUPS >= $groups && !blocks.is_empty() {
-                blocks = last::<F, I, N, $groups>(isa, keys, pass, blocks);
+        ($($groups:literal)*) => {$(
+            if C::GROUPS >= $groups {
+                blocks = side_by_side::<C, I, N, $groups>(isa, keys, pass, blocks);
             }
         )*};
     }
-    groups!(all 1 2 4 8);
-    groups!(rest 1 2 4 8);
+    groups!(8 4 2 1);
+    debug_assert!(blocks.is_empty(), "one batch takes what is left");
 }
 
-/// Runs blocks if `G` batches hold them, padded if need be, and else returns them: a batch more
-/// side by side takes less time than one more alone.
+/// Runs batches, `G` side by side and the last of them padded, as long as half as many do not hold
+/// what is left, and returns the rest: a batch more side by side takes less time than one more alone.
 #[inline(always)]
-fn last<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
+fn side_by_side<'inp, 'out, C: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
     isa: I,
-    keys: &F::Keys,
-    pass: &mut impl Pass<F, I, N>,
+    keys: &C::Keys,
+    pass: &mut impl Pass<C, I, N>,
     mut blocks: Blocks<'inp, 'out, N>,
 ) -> Blocks<'inp, 'out, N> {
-    let (length, full) = (blocks.len(), G * <F::State as State<I>>::Lanes::USIZE);
-    if length > full {
-        return blocks;
-    }
-    let mut padded =
-        [(); G].map(|()| Array::<Array<u8, N>, <F::State as State<I>>::Lanes>::default());
-    let padded = Array::slice_as_flattened_mut(&mut padded);
-    // One call, as every call is a copy of the rounds.
-    let whole = if length == full {
-        blocks.reborrow()
-    } else {
-        padded[..length].clone_from_slice(blocks.get_in());
-        InOutBuf::from(&mut *padded)
-    };
-    side_by_side::<F, I, N, G>(isa, keys, pass, whole);
-    if length < full {
-        blocks.get_out().clone_from_slice(&padded[..length]);
-    }
-    blocks.split_at(length).1
-}
-
-/// Runs as many batches as there are whole ones, `G` side by side, and returns the rest.
-#[inline(always)]
-fn side_by_side<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
-    isa: I,
-    keys: &F::Keys,
-    pass: &mut impl Pass<F, I, N>,
-    mut blocks: Blocks<'inp, 'out, N>,
-) -> Blocks<'inp, 'out, N> {
-    let lanes = <F::State as State<I>>::Lanes::USIZE;
-    while blocks.len() >= G * lanes {
-        let mut states = [F::State::new(isa); G];
-        let (mut piece, rest) = blocks.split_at(G * lanes);
+    let lanes = <C::State as State<I>>::Lanes::USIZE;
+    while blocks.len() > G / 2 * lanes {
+        let length = blocks.len().min(G * lanes);
+        let (mut piece, rest) = blocks.split_at(length);
+        let is_short = length < G * lanes;
+        let mut padded = is_short.then(|| [(); G].map(|()| Batch::<C, I, N>::default()));
+        let mut whole = match &mut padded {
+            None => piece.reborrow(),
+            Some(padded) => {
+                let padded = Array::slice_as_flattened_mut(padded);
+                padded[..length].clone_from_slice(piece.get_in());
+                InOutBuf::from(padded)
+            }
+        };
+        let mut states = [C::State::new(isa); G];
         for (g, state) in states.iter_mut().enumerate() {
-            pass.enter(isa, state, &part(&mut piece, g * lanes, lanes));
+            pass.enter(isa, state, &part(&mut whole, g * lanes, lanes));
         }
-        F::run(keys, isa, &mut states);
+        C::run(keys, isa, &mut states);
         for (g, state) in states.iter_mut().enumerate() {
-            pass.leave(isa, state, part(&mut piece, g * lanes, lanes));
+            pass.leave(isa, state, part(&mut whole, g * lanes, lanes));
+        }
+        if let Some(padded) = &padded {
+            piece.get_out().clone_from_slice(&Array::slice_as_flattened(padded)[..length]);
         }
         blocks = rest;
     }
     blocks
 }
+
+/// The blocks of a batch.
+type Batch<C, I, N> = Array<Array<u8, N>, <<C as Rounds<I>>::State as State<I>>::Lanes>;
 
 /// Some blocks of a buffer.
 #[inline(always)]

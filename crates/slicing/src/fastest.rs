@@ -10,7 +10,7 @@ use crate::neon::{Neon, NeonAes};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
 use crate::{
-    BlockOf, Form, Isa, Portable, Rounds, Schedule,
+    BlockOf, Form, Isa, Portable, Rounds, RunsOn, Schedule,
     batch::{Ctr, Ecb},
     form::MakeKeys,
 };
@@ -44,12 +44,12 @@ macro_rules! choices {
         }
 
         /// A form on every instruction set with instructions for S-boxes.
-        pub trait OnFast: Form $(+ Rounds<$fast>)* {}
-        impl<F: Form $(+ Rounds<$fast>)*> OnFast for F {}
+        pub trait OnFast: Form $(+ RunsOn<$fast>)* {}
+        impl<F: Form $(+ RunsOn<$fast>)*> OnFast for F {}
 
         /// A form on every other instruction set.
-        pub trait OnPlain: Form $(+ Rounds<$plain>)* + Rounds<Portable<u64>> {}
-        impl<F: Form $(+ Rounds<$plain>)* + Rounds<Portable<u64>>> OnPlain for F {}
+        pub trait OnPlain: Form $(+ RunsOn<$plain>)* + RunsOn<Portable<u64>> {}
+        impl<F: Form $(+ RunsOn<$plain>)* + RunsOn<Portable<u64>>> OnPlain for F {}
 
         /// Runs one expression with the instruction set and another with the form it is for.
         macro_rules! on_choice {
@@ -157,14 +157,15 @@ impl<C: Choices> Implementation for Fastest<C> {
     }
 
     fn batches(&self, keys: &FastestKeys<C>, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
-        on_keys!(keys, |isa, Of, keys| isa.run(Ecb::<Of<C>, _> { keys, blocks }));
+        on_keys!(keys, |isa, Of, keys| isa
+            .run(Ecb::<<Of<C> as Form>::Core> { keys: Of::<C>::view(keys), blocks }));
     }
 
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
         on_choice!(
             Choice::get(),
-            |isa| C::Fast::few(&self.schedule, isa, direction, blocks),
-            C::Plain::few(&self.schedule, isa, direction, blocks)
+            |isa| <C::Fast as RunsOn<_>>::few(&self.schedule, isa, direction, blocks),
+            <C::Plain as RunsOn<_>>::few(&self.schedule, isa, direction, blocks)
         );
     }
 
@@ -174,7 +175,11 @@ impl<C: Choices> Implementation for Fastest<C> {
         counter: Counter,
         blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
     ) {
-        on_keys!(keys, |isa, Of, keys| isa.run(Ctr::<Of<C>, _> { keys, counter, blocks }));
+        on_keys!(keys, |isa, Of, keys| isa.run(Ctr::<<Of<C> as Form>::Core> {
+            keys: Of::<C>::view(keys),
+            counter,
+            blocks
+        }));
     }
 
     fn cbc_decrypt(
@@ -185,7 +190,12 @@ impl<C: Choices> Implementation for Fastest<C> {
     ) {
         let first = blocks.reborrow();
         let done = on_keys!(keys, |isa, Of, keys| {
-            <Of<C> as Rounds<_>>::cbc_decrypt(keys, isa, previous, first)
+            <<Of<C> as Form>::Core as Rounds<_>>::cbc_decrypt(
+                Of::<C>::view(keys),
+                isa,
+                previous,
+                first,
+            )
         });
         bulk::cbc_decrypt(self, keys, previous, blocks.split_at(done).1);
     }
@@ -197,8 +207,12 @@ impl<C: Choices> Implementation for Fastest<C> {
         mut blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
     ) {
         let first = blocks.reborrow();
-        let done =
-            on_keys!(keys, |isa, Of, keys| <Of<C> as Rounds<_>>::xts(keys, isa, mask, first));
+        let done = on_keys!(keys, |isa, Of, keys| <<Of<C> as Form>::Core as Rounds<_>>::xts(
+            Of::<C>::view(keys),
+            isa,
+            mask,
+            first
+        ));
         bulk::xts(self, keys, mask, blocks.split_at(done).1);
     }
 }

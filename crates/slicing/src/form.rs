@@ -28,21 +28,21 @@ pub trait Schedule: Clone + Send + Sync {
 /// A block of a schedule's cipher.
 pub type BlockOf<S> = Array<u8, <S as Schedule>::BlockSize>;
 
-// ANCHOR: form
-/// A way to slice a cipher: by bits, by bytes, or not at all where an instruction does a round.
-pub trait Form: Sized + Send + Sync + 'static {
-    /// What is kept of a key.
-    type Schedule: Schedule;
+/// The rounds of a form, whatever the key size: what is compiled once for each instruction set.
+pub trait Core: Send + Sync + 'static {
+    /// Bytes of a block.
+    type BlockSize: ArraySize<ArrayType<u8>: Copy>;
     /// The round keys of one direction as the rounds take them: one word where the lanes all have
-    /// the same, to be broadcast on use. Cleared when dropped.
-    type Keys;
-
-    /// Makes them, once a call. `#[inline(always)]`, so that the instruction set serves here too.
-    fn keys(schedule: &Self::Schedule, direction: Direction) -> Self::Keys;
+    /// the same, to be broadcast on use.
+    type Keys: ?Sized;
 }
 
-/// A form whose rounds run on the instruction set `I`.
-pub trait Rounds<I: Isa>: Form {
+/// A block of a core's cipher.
+pub type CoreBlock<C> = Array<u8, <C as Core>::BlockSize>;
+
+// ANCHOR: form
+/// Rounds on the instruction set `I`.
+pub trait Rounds<I: Isa>: Core {
     /// A batch of blocks.
     type State: State<I>;
 
@@ -53,33 +53,53 @@ pub trait Rounds<I: Isa>: Form {
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]);
 
     /// CBC decryption of the first of these blocks, of as many as the return value says; `previous`
-    /// is the block of ciphertext before them and becomes the last of them. A form that has a way
-    /// of its own overrides this.
+    /// is the block of ciphertext before them and becomes the last of them. Rounds that have a way
+    /// of their own override this.
     #[inline]
     fn cbc_decrypt(
         keys: &Self::Keys,
         isa: I,
-        previous: &mut BlockOf<Self::Schedule>,
-        blocks: InOutBuf<'_, '_, BlockOf<Self::Schedule>>,
+        previous: &mut CoreBlock<Self>,
+        blocks: InOutBuf<'_, '_, CoreBlock<Self>>,
     ) -> usize {
         let _ = (keys, isa, previous, blocks);
         0
     }
 
     /// XTS of the first of these blocks, of as many as the return value says; `mask` is that of the
-    /// first, and becomes the one after the last of those. A form that has a way of its own
-    /// overrides this.
+    /// first, and becomes the one after the last of those. Rounds that have a way of their own
+    /// override this.
     #[inline]
     fn xts(
         keys: &Self::Keys,
         isa: I,
         mask: &mut [u8; 16],
-        blocks: InOutBuf<'_, '_, BlockOf<Self::Schedule>>,
+        blocks: InOutBuf<'_, '_, CoreBlock<Self>>,
     ) -> usize {
         let _ = (keys, isa, mask, blocks);
         0
     }
+}
 
+/// A way to slice a cipher of one key size: by bits, by bytes, or not at all where an instruction
+/// does a round.
+pub trait Form: Sized + Send + Sync + 'static {
+    /// What is kept of a key.
+    type Schedule: Schedule;
+    /// Its rounds.
+    type Core: Core<BlockSize = <Self::Schedule as Schedule>::BlockSize>;
+    /// The round keys of one direction. Cleared when dropped.
+    type Keys;
+
+    /// Makes them, once a call. `#[inline(always)]`, so that the instruction set serves here too.
+    fn keys(schedule: &Self::Schedule, direction: Direction) -> Self::Keys;
+
+    /// Them as the rounds take them.
+    fn view(keys: &Self::Keys) -> &<Self::Core as Core>::Keys;
+}
+
+/// A form on the instruction set `I`.
+pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
     /// Runs fewer blocks than a batch, by whatever is fastest; by default a batch, padded.
     fn few(
         schedule: &Self::Schedule,
@@ -90,16 +110,17 @@ pub trait Rounds<I: Isa>: Form {
         padded::<Self, I>(schedule, isa, direction, blocks);
     }
 }
+// ANCHOR_END: form
 
-/// Runs blocks as a batch, padded to its length: what [`Rounds::few`] does unless told otherwise.
-pub fn padded<F: Rounds<I>, I: Isa>(
+/// Runs blocks as a batch, padded to its length: what [`RunsOn::few`] does unless told otherwise.
+pub fn padded<F: RunsOn<I>, I: Isa>(
     schedule: &F::Schedule,
     isa: I,
     direction: Direction,
     blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
 ) {
     let keys = isa.run(MakeKeys::<F> { schedule, direction });
-    isa.run(Ecb::<F, _> { keys: &keys, blocks });
+    isa.run(Ecb::<F::Core> { keys: F::view(&keys), blocks });
 }
 
 /// A key schedule's keys for a form.
@@ -131,10 +152,10 @@ impl<F: Form, I: Copy> Clone for Sliced<F, I> {
     }
 }
 
-impl<F: Rounds<I>, I: Isa> Implementation for Sliced<F, I> {
+impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
     type BlockSize = <F::Schedule as Schedule>::BlockSize;
     type KeySize = <F::Schedule as Schedule>::KeySize;
-    type Lanes = <F::State as State<I>>::Lanes;
+    type Lanes = <<F::Core as Rounds<I>>::State as State<I>>::Lanes;
     type Token = I;
     type BatchKeys = F::Keys;
 
@@ -154,7 +175,7 @@ impl<F: Rounds<I>, I: Isa> Implementation for Sliced<F, I> {
     }
 
     fn batches(&self, keys: &F::Keys, blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>) {
-        self.isa.run(Ecb::<F, _> { keys, blocks });
+        self.isa.run(Ecb::<F::Core> { keys: F::view(keys), blocks });
     }
 
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>) {
@@ -167,7 +188,7 @@ impl<F: Rounds<I>, I: Isa> Implementation for Sliced<F, I> {
         counter: Counter,
         blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
     ) {
-        self.isa.run(Ctr::<F, _> { keys, counter, blocks });
+        self.isa.run(Ctr::<F::Core> { keys: F::view(keys), counter, blocks });
     }
 
     fn cbc_decrypt(
@@ -176,7 +197,7 @@ impl<F: Rounds<I>, I: Isa> Implementation for Sliced<F, I> {
         previous: &mut BlockOf<F::Schedule>,
         mut blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
     ) {
-        let done = F::cbc_decrypt(keys, self.isa, previous, blocks.reborrow());
+        let done = F::Core::cbc_decrypt(F::view(keys), self.isa, previous, blocks.reborrow());
         bulk::cbc_decrypt(self, keys, previous, blocks.split_at(done).1);
     }
 
@@ -186,7 +207,7 @@ impl<F: Rounds<I>, I: Isa> Implementation for Sliced<F, I> {
         mask: &mut [u8; 16],
         mut blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
     ) {
-        let done = F::xts(keys, self.isa, mask, blocks.reborrow());
+        let done = F::Core::xts(F::view(keys), self.isa, mask, blocks.reborrow());
         bulk::xts(self, keys, mask, blocks.split_at(done).1);
     }
 }

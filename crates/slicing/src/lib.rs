@@ -64,7 +64,7 @@ pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
 pub use few::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes};
-pub use form::{BlockOf, Form, Rounds, Schedule, Sliced, padded};
+pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, padded};
 pub use isa::{Isa, Job, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};

@@ -14,8 +14,8 @@ use cipher::{
 use every_isa::noise;
 use lanecrypt_core::{Cipher, Counter, Direction, Engine, Everywhere, Implementation, Secret};
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Bytes, Choices, Fastest, Form, Isa, Job, Portable,
-    Rounds, Schedule, Sliced, SplatBytes, spread,
+    BitLanes, BitState, ByteLanes, ByteState, Bytes, Choices, Core, Fastest, Form, Isa, Job,
+    Portable, Rounds, RunsOn, Schedule, Sliced, SplatBytes, spread,
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -80,23 +80,46 @@ impl Keys {
 struct ByBytes;
 struct ByBits;
 
+impl Core for ByBytes {
+    type BlockSize = U16;
+    type Keys = Keys;
+}
+
 impl Form for ByBytes {
     type Schedule = Kept;
+    type Core = Self;
     type Keys = Keys;
 
     fn keys(schedule: &Kept, direction: Direction) -> Keys {
         Keys::of(schedule, direction)
     }
+
+    fn view(keys: &Keys) -> &Keys {
+        keys
+    }
+}
+
+impl Core for ByBits {
+    type BlockSize = U16;
+    type Keys = Keys;
 }
 
 impl Form for ByBits {
     type Schedule = Kept;
+    type Core = Self;
     type Keys = Keys;
 
     fn keys(schedule: &Kept, direction: Direction) -> Keys {
         Keys::of(schedule, direction)
     }
+
+    fn view(keys: &Keys) -> &Keys {
+        keys
+    }
 }
+
+impl<I: ByteLanes> RunsOn<I> for ByBytes {}
+impl<I: BitLanes> RunsOn<I> for ByBits {}
 
 impl<I: ByteLanes> Rounds<I> for ByBytes {
     type State = ByteState<I::Bytes, 16>;
@@ -172,7 +195,7 @@ fn is_the_toy<I: Implementation<BlockSize = U16, KeySize = U16> + 'static>(
 
 struct Check<F>(std::marker::PhantomData<F>);
 
-impl<F: Rounds<I, Schedule = Kept>, I: Isa> Job<I> for Check<F> {
+impl<F: RunsOn<I> + Form<Schedule = Kept>, I: Isa> Job<I> for Check<F> {
     type Output = ();
 
     fn run(self, isa: I) {

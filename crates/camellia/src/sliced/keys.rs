@@ -29,11 +29,15 @@ const WORDS: usize = END + 2;
 
 /// The subkeys of a direction for rows of bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct ByteKeys([Fours; WORDS]);
+pub struct ByteKeys {
+    fours: [Fours; WORDS],
+    /// Groups of rounds.
+    groups: usize,
+}
 
 impl Clear for ByteKeys {
     fn clear(&mut self) {
-        self.0.clear();
+        self.fours.clear();
     }
 }
 
@@ -56,31 +60,31 @@ impl ByteKeys {
                 *four = spread(byte);
             }
         }
-        Self(fours)
+        Self { fours, groups: groups::<K>() }
     }
 
     /// Added to the halves, in the basis.
     #[inline(always)]
     pub(super) fn start(&self) -> &[Fours] {
-        &self.0[..2]
+        &self.fours[..2]
     }
 
     /// Added to P of a round: to its second part before the first sums, to its first part after.
     #[inline(always)]
     pub(super) fn groups(&self) -> &[[Fours; GROUP]] {
-        self.0[2..LAYERS].as_chunks().0
+        &self.fours[2..LAYERS].as_chunks().0[..self.groups]
     }
 
     /// FL and its inverse by turns: the key, and what the half has added, out of the basis.
     #[inline(always)]
     pub(super) fn layers(&self) -> &[[[Fours; 2]; 2]] {
-        self.0[LAYERS..END].as_chunks().0.as_chunks().0
+        self.fours[LAYERS..END].as_chunks().0.as_chunks().0
     }
 
     /// Added to the halves, the second first, out of the basis.
     #[inline(always)]
     pub(super) fn end(&self) -> &[Fours] {
-        &self.0[END..]
+        &self.fours[END..]
     }
 }
 
@@ -118,7 +122,7 @@ fn words<K: KeyLength>(subkeys: &Subkeys<K>, direction: Direction) -> [u64; WORD
 }
 
 /// Groups of rounds.
-pub(super) const fn groups<K: KeyLength>() -> usize {
+const fn groups<K: KeyLength>() -> usize {
     K::Subkeys::USIZE / STRIDE
 }
 
