@@ -16,8 +16,9 @@ use core::marker::PhantomData;
 use cipher::{
     Array, InOutBuf,
     consts::{U16, U64},
+    typenum::Unsigned,
 };
-use lanecrypt_core::Direction;
+use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, FieldBytes, Form, REGISTERS,
     Rounds, Word, in_lanes, padded, spread,
@@ -28,7 +29,7 @@ use crate::{
     diffusion::diffuse,
     maps::{AFTER_S1, AFTER_S2, BEFORE_S1_INVERSE, BEFORE_S2_INVERSE},
     sbox,
-    schedule::{self, KeyLength, Layer, PerRound, RoundKeys, Steps},
+    schedule::{self, KeyLength, Layer, MAX_ROUND_KEYS, PerRound, RoundKeys, Steps},
 };
 
 /// ARIA sliced by bits.
@@ -181,17 +182,18 @@ impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
 
 impl<K: KeyLength> Form for Bytes<K> {
     type Schedule = RoundKeys<K>;
-    type Keys = PerRound<K, [u32; 16]>;
+    /// As many as the cipher has round keys; an array of one size is made without a call.
+    type Keys = Secret<[[u32; 16]; MAX_ROUND_KEYS]>;
 
     #[inline(always)]
     fn keys(schedule: &RoundKeys<K>, direction: Direction) -> Self::Keys {
-        schedule::map::<K, _>(schedule.of(direction), |key| {
-            let mut fours = [0; 16];
+        let mut keys = Secret::new([[0; 16]; MAX_ROUND_KEYS]);
+        for (fours, key) in keys.iter_mut().zip(schedule.of(direction).iter()) {
             for (four, byte) in fours.iter_mut().zip(key) {
                 *four = spread(*byte);
             }
-            fours
-        })
+        }
+        keys
     }
 }
 
@@ -201,7 +203,7 @@ impl<K: KeyLength, I: BlockLanes> Rounds<I> for Bytes<K> {
     #[inline(always)]
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
-            schedule::run(&OnBytes(isa), keys, state);
+            schedule::run(&OnBytes(isa), &keys[..K::RoundKeys::USIZE], state);
         }
     }
 

@@ -11,7 +11,7 @@
 )]
 
 mod blocks;
-mod offsets;
+mod keys;
 
 use core::marker::PhantomData;
 
@@ -19,13 +19,14 @@ use cipher::{
     Array, InOutBuf,
     consts::{U16, U64},
 };
-use lanecrypt_core::{Clear, Direction, Secret};
+use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, FieldBytes, Form, REGISTERS,
-    Rounds, SplatBytes, Word, in_lanes, padded, spread,
+    Rounds, SplatBytes, Word, in_lanes, padded,
 };
 
-use self::offsets::{Offsets, ROUNDS};
+pub use self::keys::ByteKeys;
+use self::keys::Fours;
 use crate::{
     compact,
     linear::p,
@@ -34,7 +35,7 @@ use crate::{
         SHIFTED,
     },
     sbox,
-    schedule::{self, GROUP, KeyLength, MAX_GROUPS, PerSubkey, Steps, Subkeys},
+    schedule::{self, KeyLength, PerSubkey, Steps, Subkeys},
 };
 
 /// Camellia sliced by bits.
@@ -202,71 +203,6 @@ impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
     }
 }
 
-/// Eight bytes, each four times.
-type Fours = [u32; 8];
-
-/// The subkeys of a direction for rows of bytes, as [`Offsets`] but for P, which takes up what a round
-/// adds: to its second part before the first sums, to its first part after.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ByteKeys {
-    start: [Fours; 2],
-    rounds: [Fours; ROUNDS],
-    layers: [[LayerKeys; 2]; MAX_GROUPS - 1],
-    end: [Fours; 2],
-    groups: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct LayerKeys {
-    key: Fours,
-    offset: Fours,
-}
-
-impl Clear for ByteKeys {
-    fn clear(&mut self) {
-        *self = Self::default();
-    }
-}
-
-#[inline(always)]
-fn fours(word: u64) -> Fours {
-    let mut fours = [0; 8];
-    for (four, byte) in fours.iter_mut().zip(word.to_le_bytes()) {
-        *four = spread(byte);
-    }
-    fours
-}
-
-impl ByteKeys {
-    #[inline(always)]
-    fn new(offsets: &Offsets) -> Self {
-        let mut keys = Self { groups: offsets.groups, ..Self::default() };
-        for i in 0..2 {
-            keys.start[i] = fours(offsets.start[i]);
-            keys.end[i] = fours(offsets.end[i]);
-        }
-        for (key, word) in keys.rounds.iter_mut().zip(&offsets.rounds) {
-            *key = fours(of_round(*word));
-        }
-        for (keys, layers) in keys.layers.iter_mut().zip(&offsets.layers) {
-            for (key, layer) in keys.iter_mut().zip(layers) {
-                *key = LayerKeys { key: fours(layer.key), offset: fours(layer.offset) };
-            }
-        }
-        keys
-    }
-}
-
-/// Where P takes up what is added to its result: with `e` added to the second part before the first
-/// part is made of it, the sum of both comes out as `k`.
-#[inline(always)]
-fn of_round(k: u64) -> u64 {
-    let (first, second) = (k as u32, (k >> 32) as u32);
-    let e = first ^ second.rotate_left(8);
-    let d = second ^ e.rotate_left(8);
-    u64::from(e) | u64::from(d) << 32
-}
-
 /// The rounds on rows of bytes.
 struct OnBytes<I>(I);
 
@@ -311,11 +247,11 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
 
     /// Adds to the right part the left one AND the key's, rotated left by one bit.
     #[inline(always)]
-    fn add_rotated_and(&self, half: &mut Row<I>, key: &LayerKeys) {
+    fn add_rotated_and(&self, half: &mut Row<I>, [key, offset]: &[Fours; 2]) {
         let mut products = [half[0]; 4];
         for (i, product) in products.iter_mut().enumerate() {
-            let plain = half[i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(key.offset[i]);
-            *product = plain & self.0.splat(key.key[i]);
+            let plain = half[i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(offset[i]);
+            *product = plain & self.0.splat(key[i]);
         }
         for i in 0..4 {
             let shifted = products[i].affine::<SHIFTED, 0>();
@@ -326,10 +262,10 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
 
     /// Adds to the left part the right one OR the key's.
     #[inline(always)]
-    fn add_or(&self, half: &mut Row<I>, key: &LayerKeys) {
+    fn add_or(&self, half: &mut Row<I>, [key, offset]: &[Fours; 2]) {
         for i in 0..4 {
-            let plain = half[4 + i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(key.offset[4 + i]);
-            half[i] ^= (plain | self.0.splat(key.key[4 + i])).affine::<INTO_BASIS, 0>();
+            let plain = half[4 + i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(offset[4 + i]);
+            half[i] ^= (plain | self.0.splat(key[4 + i])).affine::<INTO_BASIS, 0>();
         }
     }
 
@@ -342,13 +278,12 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
     }
 
     #[inline(always)]
-    fn run(&self, keys: &ByteKeys, [left, right]: &mut [Row<I>; 2]) {
-        self.change_basis::<INTO_BASIS>(left, &keys.start[0]);
-        self.change_basis::<INTO_BASIS>(right, &keys.start[1]);
-        for (group, rounds) in keys.rounds.as_chunks::<GROUP>().0[..keys.groups].iter().enumerate()
-        {
+    fn run(&self, keys: &ByteKeys, groups: usize, [left, right]: &mut [Row<I>; 2]) {
+        self.change_basis::<INTO_BASIS>(left, &keys.start()[0]);
+        self.change_basis::<INTO_BASIS>(right, &keys.start()[1]);
+        for (group, rounds) in keys.groups()[..groups].iter().enumerate() {
             if group > 0 {
-                let [fl, fl_inverse] = &keys.layers[group - 1];
+                let [fl, fl_inverse] = &keys.layers()[group - 1];
                 self.add_rotated_and(left, fl);
                 self.add_or(left, fl);
                 self.add_or(right, fl_inverse);
@@ -359,8 +294,8 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
                 self.add_f(left, right, second);
             }
         }
-        self.change_basis::<OUT_OF_BASIS>(right, &keys.end[0]);
-        self.change_basis::<OUT_OF_BASIS>(left, &keys.end[1]);
+        self.change_basis::<OUT_OF_BASIS>(right, &keys.end()[0]);
+        self.change_basis::<OUT_OF_BASIS>(left, &keys.end()[1]);
         core::mem::swap(left, right);
     }
 }
@@ -371,7 +306,7 @@ impl<K: KeyLength> Form for Bytes<K> {
 
     #[inline(always)]
     fn keys(schedule: &Subkeys<K>, direction: Direction) -> Self::Keys {
-        Secret::new(ByteKeys::new(&Secret::new(Offsets::new(&schedule.of(direction)))))
+        Secret::new(ByteKeys::new(schedule, direction))
     }
 }
 
@@ -382,7 +317,7 @@ impl<K: KeyLength, I: BlockLanes> Rounds<I> for Bytes<K> {
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             for halves in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<2>().0 {
-                OnBytes(isa).run(keys, halves);
+                OnBytes(isa).run(keys, keys::groups::<K>(), halves);
             }
         }
     }

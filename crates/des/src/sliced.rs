@@ -18,6 +18,7 @@ use core::marker::PhantomData;
 use cipher::{
     Array, InOutBuf,
     consts::{U8, U64},
+    typenum::Unsigned,
 };
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::P;
@@ -243,8 +244,16 @@ impl<K: Keying, I: BitLanes> Rounds<I> for Bits<K> {
             for block in blocks.into_out_with_copied_in() {
                 compact::run::<K>(schedule.get(), direction, &mut block.0);
             }
+        } else if is_room::<I>(blocks.len()) {
+            <Self as Rounds<I::Narrower>>::few(schedule, isa.narrower(), direction, blocks);
         } else {
             padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
+}
+
+/// Whether so many blocks have room in narrower registers.
+fn is_room<I: BitLanes>(blocks: usize) -> bool {
+    let narrower = <I::Narrower as BitLanes>::Lanes::USIZE;
+    narrower < I::Lanes::USIZE && blocks <= narrower
 }

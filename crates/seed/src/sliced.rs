@@ -296,7 +296,9 @@ impl<I: BlockLanes> Rounds<I> for Bytes {
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
-        if blocks.len() <= 2 * REGISTERS * I::BLOCKS {
+        // Without an instruction for maps of bytes, two registers keep a core busy.
+        let registers = if I::MATRICES { REGISTERS } else { REGISTERS / 2 };
+        if blocks.len() <= registers * I::BLOCKS {
             in_lanes::<Self, I>(schedule, isa, direction, blocks);
         } else {
             padded::<Self, I>(schedule, isa, direction, blocks);

@@ -11,7 +11,7 @@ mod planes;
 
 use core::fmt::Debug;
 
-use cipher::array::ArraySize;
+use cipher::{Array, InOutBuf, array::ArraySize};
 
 use crate::{Isa, Word};
 
@@ -115,6 +115,20 @@ pub trait ByteLanes: Isa + SplatBytes {
     /// # Panics
     /// As [`slice`](Self::slice).
     fn unslice(self, bytes: &mut [Self::Bytes], blocks: &mut [u8]);
+
+    /// [`unslice`](Self::unslice), XORed to blocks in memory; `false`, and nothing done, where there
+    /// is no faster way than that.
+    ///
+    /// # Panics
+    /// As [`unslice`](Self::unslice).
+    fn add_unsliced<N: ArraySize>(
+        self,
+        bytes: &mut [Self::Bytes],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        let _ = (bytes, blocks);
+        false
+    }
 
     /// Fills rows from consecutive counter blocks, big-endian, the first of them `first`; `false`
     /// where there is no faster way than [`slice`](Self::slice).

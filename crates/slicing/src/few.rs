@@ -61,6 +61,8 @@ pub const NONE: u8 = 0x80;
 pub trait BlockLanes: ByteLanes<Bytes: BlockBytes> {
     /// Blocks of a register.
     const BLOCKS: usize;
+    /// Whether it has instructions for affine maps of bytes.
+    const MATRICES: bool;
 
     /// The same 16 bytes in every lane.
     fn broadcast(self, block: &[u8; 16]) -> Self::Bytes;

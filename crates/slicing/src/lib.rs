@@ -70,7 +70,10 @@ pub use isa::{Isa, Job, Portable};
 pub use neon::{B128, Neon, NeonAes};
 pub use word::Word;
 #[cfg(target_arch = "x86_64")]
-pub use x86::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, Sse2};
+pub use x86::{
+    AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Avx512Xmm, Avx512Ymm, B128, B256, B512, Sse2,
+    Xmm, Ymm,
+};
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

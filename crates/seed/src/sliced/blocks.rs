@@ -12,7 +12,7 @@ use super::Bytes;
 use crate::{
     compact::masks,
     maps::{AFTER_S0, AFTER_S1, BEFORE},
-    schedule::{PerRound, RoundKeys},
+    schedule::{ROUNDS, RoundKeys},
 };
 
 /// The bytes of every word from those `BY[j]` further on in the block, for byte `j` of a word.
@@ -30,8 +30,8 @@ const fn words(by: [u8; 4]) -> u128 {
 const REVERSED: u128 = words([3, 2, 1, 0]);
 /// Words rotated towards the highest byte.
 const TURNED: [u128; 3] = [words([3, 0, 1, 2]), words([2, 3, 0, 1]), words([1, 2, 3, 0])];
-/// The halves of the block, each with its words, exchanged.
-const EXCHANGED: u128 = u128::from_le_bytes([8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7]);
+/// The same, with the halves of the block exchanged.
+const STORED: u128 = REVERSED.rotate_left(64);
 
 /// Word `i` of the block in place of all four.
 const fn word(i: u8) -> u128 {
@@ -78,9 +78,9 @@ impl<I: BlockLanes> OnBlocks<I> {
         low ^ high
     }
 
-    /// XORs F of words 2 and 3 to words 0 and 1, with `FIRST` 0; the other way round with 2.
+    /// XORs F of the words of which `C` and `D` make blocks to word `to` and the one after it.
     #[inline(always)]
-    fn add_f<const C: u128, const D: u128>(&self, block: &mut I::Bytes, to: usize, key: &[u32; 2]) {
+    fn add_f<const C: u128, const D: u128>(&self, block: &mut I::Bytes, to: usize, key: [u32; 2]) {
         let c = block.shuffled::<C>() ^ self.0.splat(key[0]);
         let d = Word::xor3(block.shuffled::<D>(), c, self.0.splat(key[1]));
         let d = self.g(d);
@@ -93,23 +93,24 @@ impl<I: BlockLanes> OnBlocks<I> {
 }
 
 impl BlockRounds for Bytes {
-    type BlockKeys<'a> = PerRound<u32>;
+    type BlockKeys<'a> = (&'a RoundKeys, Direction);
 
     #[inline(always)]
-    fn block_keys(schedule: &RoundKeys, direction: Direction) -> PerRound<u32> {
-        schedule.of(direction)
+    fn block_keys(keys: &RoundKeys, direction: Direction) -> (&RoundKeys, Direction) {
+        (keys, direction)
     }
 
     #[inline(always)]
     fn run_blocks<I: BlockLanes, const N: usize>(
-        keys: &PerRound<u32>,
+        &(keys, direction): &(&RoundKeys, Direction),
         isa: I,
         registers: &mut [I::Bytes; N],
     ) {
         for register in registers.iter_mut() {
             *register = register.shuffled::<REVERSED>();
         }
-        for [first, second] in keys.as_chunks::<2>().0 {
+        for i in (0..ROUNDS).step_by(2) {
+            let (first, second) = (keys.at(direction, i), keys.at(direction, i + 1));
             for register in registers.iter_mut() {
                 OnBlocks(isa).add_f::<{ word(2) }, { word(3) }>(register, 0, first);
             }
@@ -117,8 +118,9 @@ impl BlockRounds for Bytes {
                 OnBlocks(isa).add_f::<{ word(0) }, { word(1) }>(register, 2, second);
             }
         }
+        // Halves are left in the order in which they are stored.
         for register in registers.iter_mut() {
-            *register = register.shuffled::<REVERSED>().shuffled::<EXCHANGED>();
+            *register = register.shuffled::<STORED>();
         }
     }
 }

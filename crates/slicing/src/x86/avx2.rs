@@ -11,24 +11,28 @@ use core::{
         __m128i, __m256i, _mm_aesenclast_si128, _mm_cvtsi32_si128, _mm_loadu_si128,
         _mm_setzero_si128, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi32,
         _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256,
-        _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_extract_epi64,
+        _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_cmpgt_epi8, _mm256_extract_epi64,
         _mm256_extracti128_si256, _mm256_gf2p8affine_epi64_epi8, _mm256_gf2p8affineinv_epi64_epi8,
         _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_or_si256, _mm256_set_epi64x,
         _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256,
         _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256,
-        _mm256_storeu2_m128i, _mm256_sub_epi8, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8,
-        _mm256_xor_si256, _mm256_zextsi128_si256,
+        _mm256_sub_epi8, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
+        _mm256_zextsi128_si256,
     },
     fmt,
     marker::PhantomData,
 };
 
-use cipher::consts::{U32, U256};
+use cipher::{
+    Array, InOutBuf,
+    array::ArraySize,
+    consts::{U32, U256},
+};
 
 use super::detect::Features;
 use crate::{
     BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
-    bits::{self, Columns},
+    bits::{self, Columns, LANE_BITS},
     bytes::check,
     few, matrix,
     simd::{isa, registers, word_operators},
@@ -136,10 +140,21 @@ impl<K: Kind> Columns for B256<K> {
 impl<K: Kind> BitLanes for K {
     type Word = B256<K>;
     type Lanes = U256;
+    type Narrower = Self;
+
+    #[inline(always)]
+    fn narrower(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B256<K> {
         B256::from(registers!(_mm256_set1_epi32(mask.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn lane_bit(self, bit: usize) -> B256<K> {
+        B256::gather(&LANE_BITS[bit], 0, 8)
     }
 
     #[inline(always)]
@@ -301,6 +316,7 @@ where
     B256<K>: FieldBytes,
 {
     const BLOCKS: usize = 2;
+    const MATRICES: bool = K::GFNI;
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B256<K> {
@@ -324,11 +340,7 @@ where
         match blocks.as_chunks_mut::<16>().0 {
             // SAFETY: 32 bytes can be written; the value proves that there is AVX2.
             [_, _] => unsafe { _mm256_storeu_si256(blocks.as_mut_ptr().cast(), register.0) },
-            [block] => {
-                let low = registers!(_mm256_castsi256_si128(register.0));
-                // SAFETY: 16 bytes can be written; the value proves that there is AVX2.
-                unsafe { _mm_storeu_si128(block.as_mut_ptr().cast(), low) }
-            }
+            [block] => store128(registers!(_mm256_castsi256_si128(register.0)), block),
             _ => {}
         }
     }
@@ -363,12 +375,9 @@ impl<K: Kind> ByteLanes for K {
         check(blocks.len(), bytes.len(), 32);
         // Both halves of a register by themselves: block i in the lower, block i + 16 in the upper.
         let (low, high) = blocks.split_at(blocks.len() / 2);
-        let rows = low.as_chunks::<16>().0.iter().zip(high.as_chunks::<16>().0);
-        for (register, (low, high)) in bytes.iter_mut().zip(rows) {
-            let [low, high] = [load128(low), load128(high)];
-            *register = B256::from(registers! {
-                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
-            });
+        let [low, high] = [low.as_chunks::<16>().0, high.as_chunks::<16>().0];
+        for (i, register) in bytes.iter_mut().enumerate() {
+            *register = join([&low[i], &high[i]]);
         }
         wide::bytes_to_rows(bytes);
     }
@@ -378,12 +387,84 @@ impl<K: Kind> ByteLanes for K {
         check(blocks.len(), bytes.len(), 32);
         wide::rows_to_bytes(bytes);
         let (low, high) = blocks.split_at_mut(blocks.len() / 2);
-        let rows = low.as_chunks_mut::<16>().0.iter_mut().zip(high.as_chunks_mut::<16>().0);
-        for (register, (low, high)) in bytes.iter().zip(rows) {
-            // SAFETY: 16 bytes can be written at both places; the value proves that there is AVX2.
-            unsafe {
-                _mm256_storeu2_m128i(high.as_mut_ptr().cast(), low.as_mut_ptr().cast(), register.0);
-            }
+        let [low, high] = [low.as_chunks_mut::<16>().0, high.as_chunks_mut::<16>().0];
+        for (i, register) in bytes.iter().enumerate() {
+            store128(registers!(_mm256_castsi256_si128(register.0)), &mut low[i]);
+            store128(registers!(_mm256_extracti128_si256::<1>(register.0)), &mut high[i]);
         }
     }
+
+    #[inline(always)]
+    fn add_unsliced<N: ArraySize>(
+        self,
+        bytes: &mut [B256<K>],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        check(N::USIZE * blocks.len(), bytes.len(), 32);
+        wide::rows_to_bytes(bytes);
+        for (i, register) in bytes.iter().enumerate() {
+            let rows = [i, i + bytes.len()];
+            let input = Array::slice_as_flattened(blocks.get_in()).as_chunks().0;
+            let sum = *register ^ join([&input[rows[0]], &input[rows[1]]]);
+            let output = Array::slice_as_flattened_mut(blocks.get_out()).as_chunks_mut().0;
+            let halves = registers! {
+                [_mm256_castsi256_si128(sum.0), _mm256_extracti128_si256::<1>(sum.0)]
+            };
+            for (row, half) in rows.into_iter().zip(halves) {
+                store128(half, &mut output[row]);
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn count(self, first: u128, bytes: &mut [B256<K>]) -> bool {
+        let digits = first.to_be_bytes();
+        let digits = &digits[16 - bytes.len()..];
+        for (register, digit) in bytes.iter_mut().zip(digits) {
+            *register = B256::from(registers!(_mm256_set1_epi8(digit.cast_signed())));
+        }
+        let last = bytes.len() - 1;
+        let lanes = join([&LANE_NUMBERS[0], &LANE_NUMBERS[1]]);
+        bytes[last] = bytes[last].add(lanes);
+        // Lanes whose last byte has wrapped carry into the byte before, and on where that is full.
+        // A counter is public, so that a branch on it is none on a secret.
+        let unwrapped = (255 - digits[last]).cast_signed();
+        if digits[last] < 128 {
+            return true;
+        }
+        let carry = B256::from(registers! {
+            _mm256_cmpgt_epi8(lanes.0, _mm256_set1_epi8(unwrapped))
+        });
+        for j in (0..last).rev() {
+            bytes[j] = bytes[j].subtract(carry);
+            if digits[j] != 0xff {
+                break;
+            }
+        }
+        true
+    }
+}
+
+static LANE_NUMBERS: [[u8; 16]; 2] = {
+    let mut numbers = [[0; 16]; 2];
+    let mut i = 0;
+    while i < 32 {
+        numbers[i / 16][i % 16] = i as u8;
+        i += 1;
+    }
+    numbers
+};
+
+/// A lower and an upper half.
+#[inline(always)]
+fn join<K: Kind>([low, high]: [&[u8; 16]; 2]) -> B256<K> {
+    let [low, high] = [load128(low), load128(high)];
+    B256::from(registers!(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)))
+}
+
+#[inline(always)]
+fn store128(register: __m128i, bytes: &mut [u8; 16]) {
+    // SAFETY: 16 bytes can be written; every x86-64 CPU has the instruction.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), register) }
 }

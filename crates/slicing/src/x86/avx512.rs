@@ -14,21 +14,40 @@ use core::arch::x86_64::{
     _mm512_xor_si512,
 };
 
-use cipher::consts::{U64, U512};
-
-use super::detect::Features;
-use crate::{
-    BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bits,
-    bytes::check,
-    few, matrix,
-    simd::{isa, registers, word_operators},
+use cipher::{
+    Array, InOutBuf,
+    array::ArraySize,
+    consts::{U64, U512},
 };
 
-isa!(
+use super::Avx512Ymm;
+use crate::{
+    BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word,
+    bits::{self, LANE_BITS},
+    bytes::check,
+    few, matrix,
+    simd::{registers, word_operators},
+};
+
+/// A token of AVX-512, whatever the registers that it is for.
+macro_rules! avx512 {
+    ($(#[$doc:meta])* $name:ident) => {
+        $crate::simd::isa!(
+            $(#[$doc])*
+            $name, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes,pclmulqdq,vpclmulqdq",
+            "this CPU has no AVX-512 with byte permutations (VBMI), GFNI and VAES",
+            {
+                use $crate::x86::detect::Features;
+                Features::has(Features::AVX512 | Features::GFNI | Features::VAES)
+            }
+        );
+    };
+}
+pub(super) use avx512;
+
+avx512!(
     /// 512 bits, with the instructions of GFNI and AES: Ice Lake and later, Zen 4 and later.
-    Avx512, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes,pclmulqdq,vpclmulqdq",
-    "this CPU has no AVX-512 with byte permutations (VBMI), GFNI and VAES",
-    Features::has(Features::AVX512 | Features::GFNI | Features::VAES)
+    Avx512
 );
 
 /// A register of 512 bits.
@@ -137,6 +156,7 @@ fn broadcast(block: &[u8; 16]) -> B512 {
 
 impl BlockLanes for Avx512 {
     const BLOCKS: usize = 4;
+    const MATRICES: bool = true;
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B512 {
@@ -288,8 +308,9 @@ impl ByteLanes for Avx512 {
     fn slice(self, blocks: &[u8], bytes: &mut [B512]) {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS } else { &SQUARE };
-        for (register, row) in bytes.iter_mut().zip(blocks.as_chunks::<64>().0) {
-            *register = permute(load(row), order);
+        let rows = blocks.as_chunks::<64>().0;
+        for (i, register) in bytes.iter_mut().enumerate() {
+            *register = permute(load(&rows[i]), order);
         }
         transpose_parts(bytes);
     }
@@ -299,9 +320,27 @@ impl ByteLanes for Avx512 {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
         transpose_parts(bytes);
-        for (register, row) in bytes.iter().zip(blocks.as_chunks_mut::<64>().0) {
-            store(permute(*register, order), row);
+        let rows = blocks.as_chunks_mut::<64>().0;
+        for (i, register) in bytes.iter().enumerate() {
+            store(permute(*register, order), &mut rows[i]);
         }
+    }
+
+    #[inline(always)]
+    fn add_unsliced<N: ArraySize>(
+        self,
+        bytes: &mut [B512],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        check(N::USIZE * blocks.len(), bytes.len(), 64);
+        let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
+        transpose_parts(bytes);
+        for (i, register) in bytes.iter().enumerate() {
+            let row = Array::slice_as_flattened(blocks.get_in()).as_chunks::<64>().0[i];
+            let sum = permute(*register, order) ^ load(&row);
+            store(sum, &mut Array::slice_as_flattened_mut(blocks.get_out()).as_chunks_mut().0[i]);
+        }
+        true
     }
 
     #[inline(always)]
@@ -356,41 +395,84 @@ fn transpose_parts(bytes: &mut [B512]) {
     }
 }
 
+/// Bytes `8 * part ..` of 64 blocks of `block` bytes as squares of bits. With `i k` the three-bit
+/// digits of a block's number, `j` those of a byte's and `b` of a bit's:
+///
+/// ```text
+/// i | k j b                          eight blocks of 8 bytes a register
+/// i | j k b     bytes transposed
+/// j | i k b     registers transposed, 64 bits each
+/// j | i b k     bits transposed
+/// j | b i k     bytes transposed: eight planes of 64 blocks each a register
+/// ```
+#[inline(always)]
+pub(super) fn to_squares(blocks: &[u8], block: usize, first: usize, part: usize) -> [B512; 8] {
+    let mut rows = [B512(registers!(_mm512_set1_epi32(0))); 8];
+    for (i, row) in rows.iter_mut().enumerate() {
+        let eight = eight_blocks(blocks, block, first + 8 * i, 8 * part);
+        *row = permute(eight, &SQUARE_REVERSED);
+    }
+    transpose_parts64(&mut rows);
+    for row in &mut rows {
+        *row = permute(transpose_bits(*row), &SQUARE);
+    }
+    rows
+}
+
+/// The inverse of [`to_squares`].
+#[inline(always)]
+pub(super) fn from_squares(
+    mut rows: [B512; 8],
+    blocks: &mut [u8],
+    block: usize,
+    first: usize,
+    part: usize,
+) {
+    for row in &mut rows {
+        *row = transpose_bits(permute(*row, &SQUARE_REVERSED));
+    }
+    transpose_parts64(&mut rows);
+    for (i, row) in rows.iter().enumerate() {
+        put_eight_blocks(permute(*row, &SQUARE), blocks, block, first + 8 * i, 8 * part);
+    }
+}
+
 impl BitLanes for Avx512 {
     type Word = B512;
     type Lanes = U512;
+    type Narrower = Avx512Ymm;
+
+    #[inline(always)]
+    fn narrower(self) -> Avx512Ymm {
+        Avx512Ymm::from(self)
+    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B512 {
         SplatBytes::splat(self, mask)
     }
 
-    /// With `h i k` the three-bit digits of a block's number, `j` those of a byte's and `b` of a
-    /// bit's:
+    #[inline(always)]
+    fn lane_bit(self, bit: usize) -> B512 {
+        load(&LANE_BITS[bit])
+    }
+
+    /// With `h` the highest digit of a block's number and the others as in [`to_squares`]:
     ///
     /// ```text
-    /// h i | k j b                          eight blocks of 8 bytes a register
-    /// h i | j k b     bytes transposed
-    /// h j | i k b     registers transposed, 64 bits each
-    /// h j | i b k     bits transposed
-    /// h j | b i k     bytes transposed
-    /// b j | h i k     registers transposed: a plane of 512 blocks each
+    /// h j | b i k     of every 64 blocks by themselves
+    /// j h | b i k     where they are put
+    /// j b | h i k     registers transposed, 64 bits each: a plane of 512 blocks each
     /// ```
     #[inline(always)]
     fn slice(self, blocks: &[u8], planes: &mut [B512]) {
         let block = bits::check(blocks.len(), planes.len(), 512);
         for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
-            for (h, rows) in planes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-                for (i, row) in rows.iter_mut().enumerate() {
-                    let eight = eight_blocks(blocks, block, 64 * h + 8 * i, 8 * part);
-                    *row = permute(eight, &SQUARE_REVERSED);
-                }
-                transpose_parts64(rows);
-                for row in rows {
-                    *row = permute(transpose_bits(*row), &SQUARE);
+            for h in 0..8 {
+                for (j, row) in to_squares(blocks, block, 64 * h, part).iter().enumerate() {
+                    planes[8 * j + h] = *row;
                 }
             }
-            exchange_digits(planes);
             for rows in planes.as_chunks_mut().0 {
                 transpose_parts64(rows);
             }
@@ -401,30 +483,16 @@ impl BitLanes for Avx512 {
     fn unslice(self, planes: &mut [B512], blocks: &mut [u8]) {
         let block = bits::check(blocks.len(), planes.len(), 512);
         for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
-            for rows in planes.as_chunks_mut::<8>().0 {
+            for rows in planes.as_chunks_mut().0 {
                 transpose_parts64(rows);
-                for row in rows {
-                    *row = transpose_bits(permute(*row, &SQUARE_REVERSED));
-                }
             }
-            exchange_digits(planes);
-            for (h, rows) in planes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-                transpose_parts64(rows);
-                for (i, row) in rows.iter().enumerate() {
-                    let eight = permute(*row, &SQUARE);
-                    put_eight_blocks(eight, blocks, block, 64 * h + 8 * i, 8 * part);
+            for h in 0..8 {
+                let mut rows = [planes[h]; 8];
+                for (j, row) in rows.iter_mut().enumerate() {
+                    *row = planes[8 * j + h];
                 }
+                from_squares(rows, blocks, block, 64 * h, part);
             }
-        }
-    }
-}
-
-/// Register `8a + b` to place `8b + a`.
-#[inline(always)]
-fn exchange_digits(registers: &mut [B512; 64]) {
-    for a in 0..8 {
-        for b in 0..a {
-            registers.swap(8 * a + b, 8 * b + a);
         }
     }
 }
@@ -432,6 +500,11 @@ fn exchange_digits(registers: &mut [B512; 64]) {
 /// Eight bytes, from `start` on, of eight blocks of 8 or 16 bytes.
 #[inline(always)]
 fn eight_blocks(blocks: &[u8], block: usize, first: usize, start: usize) -> B512 {
+    if block == 8 {
+        let mut eight = [0; 64];
+        eight.copy_from_slice(&blocks[8 * first..][..64]);
+        return load(&eight);
+    }
     let mut eight = [0; 64];
     for (i, part) in eight.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         part.copy_from_slice(&blocks[block * (first + i) + start..][..8]);
@@ -444,6 +517,10 @@ fn eight_blocks(blocks: &[u8], block: usize, first: usize, start: usize) -> B512
 fn put_eight_blocks(eight: B512, blocks: &mut [u8], block: usize, first: usize, start: usize) {
     let mut bytes = [0; 64];
     store(eight, &mut bytes);
+    if block == 8 {
+        blocks[8 * first..][..64].copy_from_slice(&bytes);
+        return;
+    }
     for (i, part) in bytes.as_chunks::<8>().0.iter().enumerate() {
         blocks[block * (first + i) + start..][..8].copy_from_slice(part);
     }

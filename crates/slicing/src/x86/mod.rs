@@ -4,9 +4,11 @@ mod aes;
 mod avx2;
 mod avx512;
 mod detect;
+mod narrow;
 mod sse2;
 
 pub use aes::AesNi;
 pub use avx2::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, B256};
 pub use avx512::{Avx512, B512};
+pub use narrow::{Avx512Xmm, Avx512Ymm, Xmm, Ymm};
 pub use sse2::{B128, Sse2};

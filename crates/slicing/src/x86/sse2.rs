@@ -13,7 +13,7 @@ use lanecrypt_core::Everywhere;
 
 use crate::{
     BitLanes, ByteLanes, Bytes, SplatBytes, Word,
-    bits::{self, Columns},
+    bits::{self, Columns, LANE_BITS},
     bytes::check,
     simd::{isa, registers, word_operators},
     wide,
@@ -79,10 +79,21 @@ impl Columns for B128 {
 impl BitLanes for Sse2 {
     type Word = B128;
     type Lanes = U128;
+    type Narrower = Self;
+
+    #[inline(always)]
+    fn narrower(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B128 {
         B128(registers!(_mm_set1_epi32(mask.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn lane_bit(self, bit: usize) -> B128 {
+        B128::gather(&LANE_BITS[bit], 0, 8)
     }
 
     #[inline(always)]
