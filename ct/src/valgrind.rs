@@ -11,9 +11,14 @@ use crate::report::{Row, Verdict};
 /// Lines that are shown of what valgrind says about a backend whose claim is wrong.
 const SHOWN_LINES: usize = 40;
 
-/// A backend that does not run under valgrind although this machine runs it, as `cipher/backend`,
-/// and why. Any other is an error.
-const BEYOND_VALGRIND: &[(&str, &str)] = &[];
+/// Instructions that valgrind 3.19 does not run although this machine may, as words of
+/// a backend's id. Any other backend that cannot run there is an error.
+///
+/// What is shown of these backends: their ciphers are one text for every instruction set, and that
+/// runs here on others (`bitslice-avx2`, `aes-avx2`, `byteslice-avx2`, `aes-ni`). What is not: that the
+/// compiler makes of it no branch or address for these instructions, and their own operations and
+/// transposes.
+const BEYOND_VALGRIND: [&str; 3] = ["avx512", "gfni", "vaes"];
 
 /// Every backend of the CPU and of the host build whose name contains `filter`.
 ///
@@ -55,7 +60,7 @@ fn row(cipher: &CipherDescription, backend: &Backend) -> Result<Row> {
 }
 
 fn is_beyond(name: &str) -> bool {
-    BEYOND_VALGRIND.iter().any(|(beyond, _)| *beyond == name)
+    name.split(['/', '-']).any(|word| BEYOND_VALGRIND.contains(&word))
 }
 
 fn run(name: &str) -> Result<Output> {
@@ -161,6 +166,11 @@ mod tests {
         assert_eq!(judge(ConstantTime::Yes, &said, true), Verdict::NotHere);
         assert_eq!(judge(ConstantTime::Yes, &said, false), Verdict::Wrong);
         assert_eq!(said.shown(), "no AVX-512");
+        let is = ["aes/vaes-avx2", "des/bitslice-avx512", "hight/gfni-avx2"].map(is_beyond);
+        assert_eq!(is, [true; 3]);
+        let is =
+            ["aes/aes-ni", "des/bitslice-avx2", "aria/aes-avx2", "seed/default"].map(is_beyond);
+        assert_eq!(is, [false; 4]);
     }
 
     #[test]

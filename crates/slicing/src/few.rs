@@ -81,6 +81,7 @@ pub trait BlockLanes: ByteLanes<Bytes: BlockBytes> {
 }
 
 /// Checks the length for [`BlockLanes::load`].
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 pub(crate) fn check(bytes: usize, blocks: usize) {
     assert!(bytes <= 16 * blocks && bytes.is_multiple_of(16), "whole blocks, as many as fit");

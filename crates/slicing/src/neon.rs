@@ -27,7 +27,7 @@ use cipher::consts::{U1, U16, U128};
 use crate::{
     AesBlocks, BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes,
     Word,
-    bits::{self, Columns},
+    bits::{self, Columns, LANE_BITS},
     bytes::check,
     few,
     simd::{isa, registers, word_operators},
@@ -128,10 +128,21 @@ fn shifted_bytes<K: Kind>(register: B128<K>, by: i8) -> B128<K> {
 impl<K: Kind> BitLanes for K {
     type Word = B128<K>;
     type Lanes = U128;
+    type Narrower = Self;
+
+    #[inline(always)]
+    fn narrower(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B128<K> {
         B128::from(registers!(vreinterpretq_u8_u32(vdupq_n_u32(mask))))
+    }
+
+    #[inline(always)]
+    fn lane_bit(self, bit: usize) -> B128<K> {
+        B128::gather(&LANE_BITS[bit], 0, 8)
     }
 
     #[inline(always)]
@@ -243,6 +254,7 @@ impl BlockBytes for B128<NeonAes> {
 
 impl BlockLanes for NeonAes {
     const BLOCKS: usize = 1;
+    const MATRICES: bool = false;
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B128<Self> {
