@@ -5,10 +5,7 @@
 
 use core::marker::PhantomData;
 
-use cipher::{
-    Array,
-    consts::U8,
-};
+use cipher::{Array, consts::U8};
 use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::des::{E, IP, IP_INVERSE, LEFT_SHIFTS, P, PC1, PC2, SBOXES};
 

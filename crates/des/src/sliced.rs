@@ -18,11 +18,12 @@ use core::marker::PhantomData;
 use cipher::{
     Array, InOutBuf,
     consts::{U8, U64},
-    typenum::Unsigned,
 };
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::P;
-use lanecrypt_slicing::{BitLanes, BitState, Choices, Form, Rounds, Word, padded};
+use lanecrypt_slicing::{
+    BitLanes, BitState, Choices, Form, OnBitLanes, Rest, Rounds, Word, padded,
+};
 
 use crate::{
     compact, sbox,
@@ -138,10 +139,8 @@ impl PassMasks {
             let last = keys[round].outer >> 1 ^ keys[round].inner.rotate_left(1);
             for (sbox, masks) in masks.outer.iter_mut().enumerate() {
                 let lowest = 28 - 4 * sbox;
-                *masks = [
-                    (first >> lowest & 1).wrapping_neg(),
-                    (last >> lowest & 1).wrapping_neg(),
-                ];
+                *masks =
+                    [(first >> lowest & 1).wrapping_neg(), (last >> lowest & 1).wrapping_neg()];
             }
         }
     }
@@ -221,6 +220,16 @@ fn run<K: Keying, I: BitLanes>(isa: I, masks: &Masks<K>, halves: &mut Halves<I::
     }
 }
 
+/// The rest of a job on lanes that suit it.
+struct Padded<K, R>(R, PhantomData<K>);
+
+impl<K: Keying, R: Rest<Bits<K>>> OnBitLanes for Padded<K, R> {
+    #[inline(always)]
+    fn run<I: BitLanes>(self, isa: I) {
+        self.0.pad(isa);
+    }
+}
+
 /// Up to so many blocks run faster one by one than as a batch.
 const SINGLES: usize = 1;
 
@@ -236,6 +245,11 @@ impl<K: Keying, I: BitLanes> Rounds<I> for Bits<K> {
         }
     }
 
+    #[inline(always)]
+    fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
+        isa.suited(blocks, Padded::<K, _>(rest, PhantomData));
+    }
+
     fn few(
         schedule: &RoundKeys<K>,
         isa: I,
@@ -246,16 +260,8 @@ impl<K: Keying, I: BitLanes> Rounds<I> for Bits<K> {
             for block in blocks.into_out_with_copied_in() {
                 compact::run::<K>(schedule.get(), direction, &mut block.0);
             }
-        } else if is_room::<I>(blocks.len()) {
-            <Self as Rounds<I::Narrower>>::few(schedule, isa.narrower(), direction, blocks);
         } else {
             padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
-}
-
-/// Whether so many blocks have room in narrower registers.
-fn is_room<I: BitLanes>(blocks: usize) -> bool {
-    let narrower = <I::Narrower as BitLanes>::Lanes::USIZE;
-    narrower < I::Lanes::USIZE && blocks <= narrower
 }

@@ -112,7 +112,10 @@ impl<F: Rounds<I>, I: Isa, N: ArraySize> Job<I> for Ecb<'_, '_, '_, F, N> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        run::<F, I, N>(isa, self.keys, &mut EcbPass, self.blocks);
+        let blocks = run::<F, I, N>(isa, self.keys, &mut EcbPass, self.blocks);
+        if !blocks.is_empty() {
+            F::rest(isa, blocks.len(), Self { blocks, ..self });
+        }
     }
 }
 
@@ -122,7 +125,39 @@ impl<F: Rounds<I>, I: Isa, N: ArraySize> Job<I> for Ctr<'_, '_, '_, F, N> {
     #[inline(always)]
     fn run(self, isa: I) {
         let mut pass = CtrPass { counter: self.counter, scratch: Array::default() };
-        run::<F, I, N>(isa, self.keys, &mut pass, self.blocks);
+        let blocks = run::<F, I, N>(isa, self.keys, &mut pass, self.blocks);
+        if !blocks.is_empty() {
+            F::rest(isa, blocks.len(), Self { counter: pass.counter, blocks, ..self });
+        }
+    }
+}
+
+/// What is left of a job: fewer blocks than a batch. Implementations are `#[inline(always)]`.
+pub trait Rest<F: Form> {
+    /// Runs it as a batch of `I`, which has the room, padded.
+    fn pad<I: Isa>(self, isa: I)
+    where
+        F: Rounds<I>;
+}
+
+impl<F: Form, N: ArraySize> Rest<F> for Ecb<'_, '_, '_, F, N> {
+    #[inline(always)]
+    fn pad<I: Isa>(self, isa: I)
+    where
+        F: Rounds<I>,
+    {
+        pad::<F, I, N>(isa, self.keys, &mut EcbPass, self.blocks);
+    }
+}
+
+impl<F: Form, N: ArraySize> Rest<F> for Ctr<'_, '_, '_, F, N> {
+    #[inline(always)]
+    fn pad<I: Isa>(self, isa: I)
+    where
+        F: Rounds<I>,
+    {
+        let mut pass = CtrPass { counter: self.counter, scratch: Array::default() };
+        pad::<F, I, N>(isa, self.keys, &mut pass, self.blocks);
     }
 }
 
@@ -187,15 +222,15 @@ fn xor<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
     }
 }
 
-/// Runs all blocks: first batches side by side, as many as the form likes, then halves of that, and
-/// in the end a padded one.
+/// Runs all whole batches, first as many side by side as the form likes, then halves of that, and
+/// returns the rest.
 #[inline(always)]
-fn run<F: Rounds<I>, I: Isa, N: ArraySize>(
+fn run<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize>(
     isa: I,
     keys: &F::Keys,
     pass: &mut impl Pass<F, I, N>,
-    mut blocks: Blocks<'_, '_, N>,
-) {
+    mut blocks: Blocks<'inp, 'out, N>,
+) -> Blocks<'inp, 'out, N> {
     macro_rules! groups {
         ($($groups:literal)*) => {$(
             if F::GROUPS >= $groups {
@@ -204,13 +239,22 @@ fn run<F: Rounds<I>, I: Isa, N: ArraySize>(
         )*};
     }
     groups!(8 4 2 1);
-    if !blocks.is_empty() {
-        let mut padded = Array::<Array<u8, N>, <F::State as State<I>>::Lanes>::default();
-        padded[..blocks.len()].clone_from_slice(blocks.get_in());
-        side_by_side::<F, I, N, 1>(isa, keys, pass, padded.as_mut_slice().into());
-        let length = blocks.len();
-        blocks.get_out().clone_from_slice(&padded[..length]);
-    }
+    blocks
+}
+
+/// Runs fewer blocks than a batch as one.
+#[inline(always)]
+fn pad<F: Rounds<I>, I: Isa, N: ArraySize>(
+    isa: I,
+    keys: &F::Keys,
+    pass: &mut impl Pass<F, I, N>,
+    mut blocks: Blocks<'_, '_, N>,
+) {
+    let mut padded = Array::<Array<u8, N>, <F::State as State<I>>::Lanes>::default();
+    padded[..blocks.len()].clone_from_slice(blocks.get_in());
+    side_by_side::<F, I, N, 1>(isa, keys, pass, padded.as_mut_slice().into());
+    let length = blocks.len();
+    blocks.get_out().clone_from_slice(&padded[..length]);
 }
 
 /// Runs as many batches as there are whole ones, `G` side by side, and returns the rest.

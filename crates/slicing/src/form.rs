@@ -7,7 +7,7 @@ use cipher::{Array, InOutBuf, array::ArraySize};
 use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable};
 
 use crate::{
-    Isa, Job, State,
+    Isa, Job, Rest, State,
     batch::{Ctr, Ecb},
 };
 
@@ -50,6 +50,15 @@ pub trait Rounds<I: Isa>: Form {
 
     /// Runs batches in the direction of the keys. `#[inline(always)]`.
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]);
+
+    /// Runs the `blocks` that are left of a job, fewer than a batch: by default as a batch, padded.
+    /// `#[inline(always)]`.
+    #[allow(clippy::inline_always, reason = "to be compiled with the instruction set")]
+    #[inline(always)]
+    fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
+        let _ = blocks;
+        rest.pad(isa);
+    }
 
     /// Runs fewer blocks than a batch, by whatever is fastest; by default a batch, padded.
     fn few(

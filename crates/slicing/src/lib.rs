@@ -49,8 +49,8 @@ mod x86;
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
 
-pub use batch::{BitState, ByteState, State};
-pub use bits::BitLanes;
+pub use batch::{BitState, ByteState, Rest, State};
+pub use bits::{BitLanes, OnBitLanes};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
@@ -59,7 +59,8 @@ pub use isa::{Isa, Job, Portable};
 pub use word::Word;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{
-    Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Avx512Xmm, Avx512Ymm, B128, B256, B512, Sse2, Xmm, Ymm,
+    Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Avx512Xmm, Avx512Ymm, B128, B256, B512, Sse2, Xmm,
+    Ymm,
 };
 
 /// The README's examples, compiled.

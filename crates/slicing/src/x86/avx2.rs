@@ -133,12 +133,6 @@ impl<K: Kind> Columns for B256<K> {
 impl<K: Kind> BitLanes for K {
     type Word = B256<K>;
     type Lanes = U256;
-    type Narrower = Self;
-
-    #[inline(always)]
-    fn narrower(self) -> Self {
-        self
-    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B256<K> {

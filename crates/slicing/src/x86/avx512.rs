@@ -14,9 +14,10 @@ use core::arch::x86_64::{
 
 use cipher::consts::{U64, U512};
 
-use super::{Avx512Ymm, registers, word_operators};
+use super::{Avx512Xmm, Avx512Ymm, registers, word_operators};
 use crate::{
-    BitLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word, bits::LANE_BITS, bytes::check, matrix,
+    BitLanes, ByteLanes, Bytes, FieldBytes, OnBitLanes, SplatBytes, Word, bits::LANE_BITS,
+    bytes::check, matrix,
 };
 
 /// A token of AVX-512, whatever the registers that it is for.
@@ -348,11 +349,14 @@ pub(super) fn from_squares(
 impl BitLanes for Avx512 {
     type Word = B512;
     type Lanes = U512;
-    type Narrower = Avx512Ymm;
 
     #[inline(always)]
-    fn narrower(self) -> Avx512Ymm {
-        Avx512Ymm::from(self)
+    fn suited(self, blocks: usize, work: impl OnBitLanes) {
+        match blocks {
+            ..=128 => work.run(Avx512Xmm::from(self)),
+            129..=256 => work.run(Avx512Ymm::from(self)),
+            _ => work.run(self),
+        }
     }
 
     #[inline(always)]
