@@ -14,7 +14,10 @@
 use lanecrypt_core::Direction;
 use lanecrypt_slicing::{Word, byte_planes, unslice_bytes};
 
-use crate::{sbox, schedule::RoundKeys};
+use crate::{
+    sbox,
+    schedule::{Block, KeySteps},
+};
 
 /// Blocks in a state.
 pub(crate) const BLOCKS: usize = 4;
@@ -27,16 +30,13 @@ const ROW: u64 = 0x1111_1111_1111_1111;
 const BLOCK: u64 = 0x0001_0001_0001_0001;
 
 /// A round key as bit planes of one block: bit `i` of plane `b` is bit `b` of byte `i`.
-pub(crate) type PlaneKey = [u16; 8];
+type PlaneKey = [u64; 8];
 
-/// The bit planes of one block.
-pub(crate) fn plane_key(block: &[u8; 16]) -> PlaneKey {
-    core::array::from_fn(|bit| {
-        block.iter().rev().fold(0, |plane, byte| plane << 1 | u16::from(byte >> bit & 1))
-    })
+fn plane_key(key: &Block) -> PlaneKey {
+    load(core::slice::from_ref(key))
 }
 
-fn load(blocks: &[[u8; 16]]) -> State {
+fn load(blocks: &[Block]) -> State {
     let mut squares = [0; 2 * BLOCKS];
     let bytes = blocks.as_flattened().as_chunks::<8>().0;
     for (square, bytes) in squares.iter_mut().zip(bytes) {
@@ -45,7 +45,7 @@ fn load(blocks: &[[u8; 16]]) -> State {
     byte_planes(&squares[..bytes.len()])
 }
 
-fn store(state: &State, blocks: &mut [[u8; 16]]) {
+fn store(state: &State, blocks: &mut [Block]) {
     let mut squares = [0; 2 * BLOCKS];
     let bytes = blocks.as_flattened_mut().as_chunks_mut::<8>().0;
     unslice_bytes(state, &mut squares[..bytes.len()]);
@@ -56,7 +56,7 @@ fn store(state: &State, blocks: &mut [[u8; 16]]) {
 
 fn add_round_key(state: &mut State, key: &PlaneKey) {
     for (word, key) in state.iter_mut().zip(key) {
-        *word ^= u64::from(*key) * BLOCK;
+        *word ^= key * BLOCK;
     }
 }
 
@@ -107,67 +107,67 @@ fn inv_mix_columns(state: &mut State) {
     mix_columns(state);
 }
 
-/// Runs up to [`BLOCKS`] blocks.
-pub(crate) fn run(keys: &[PlaneKey], direction: Direction, blocks: &mut [[u8; 16]]) {
-    let mut state = load(blocks);
-    match direction {
-        Direction::Encrypt => encrypt(&mut state, keys),
-        Direction::Decrypt => decrypt(&mut state, keys),
-    }
-    store(&state, blocks);
-}
-
-fn encrypt(state: &mut State, keys: &[PlaneKey]) {
+/// Runs up to [`BLOCKS`] blocks under the round keys of a direction.
+pub(crate) fn run(keys: &[Block], direction: Direction, blocks: &mut [Block]) {
     let [first, middle @ .., last] = keys else {
         return;
     };
-    add_round_key(state, first);
-    for key in middle {
-        *state = sbox::sbox(*state);
-        shift_rows(state, 1);
-        mix_columns(state);
-        add_round_key(state, key);
-    }
-    *state = sbox::sbox(*state);
-    shift_rows(state, 1);
-    add_round_key(state, last);
-}
-
-fn decrypt(state: &mut State, keys: &[PlaneKey]) {
-    let [last, middle @ .., first] = keys else {
-        return;
-    };
-    add_round_key(state, first);
-    for key in middle.iter().rev() {
-        shift_rows(state, 3);
-        *state = sbox::inv_sbox(*state);
-        add_round_key(state, key);
-        inv_mix_columns(state);
-    }
-    shift_rows(state, 3);
-    *state = sbox::inv_sbox(*state);
-    add_round_key(state, last);
-}
-
-/// `SubWord()` by the circuit: no look-up, so the key schedule is constant-time.
-pub(crate) fn sub_word(word: [u8; 4]) -> [u8; 4] {
-    let mut block = [[0; 16]; 1];
-    block[0][..4].copy_from_slice(&word);
-    let state = sbox::sbox(load(&block));
-    store(&state, &mut block);
-    [block[0][0], block[0][1], block[0][2], block[0][3]]
-}
-
-/// InvMixColumns of one block, for the keys of the equivalent inverse cipher.
-#[cfg(feature = "cuda")]
-pub(crate) fn inv_mix_columns_of(block: &mut [u8; 16]) {
-    let blocks = core::slice::from_mut(block);
     let mut state = load(blocks);
-    inv_mix_columns(&mut state);
+    add_round_key(&mut state, &plane_key(first));
+    for key in middle {
+        match direction {
+            Direction::Encrypt => {
+                state = sbox::sbox(state);
+                shift_rows(&mut state, 1);
+                mix_columns(&mut state);
+            }
+            Direction::Decrypt => {
+                state = sbox::inv_sbox(state);
+                shift_rows(&mut state, 3);
+                inv_mix_columns(&mut state);
+            }
+        }
+        add_round_key(&mut state, &plane_key(key));
+    }
+    match direction {
+        Direction::Encrypt => {
+            state = sbox::sbox(state);
+            shift_rows(&mut state, 1);
+        }
+        Direction::Decrypt => {
+            state = sbox::inv_sbox(state);
+            shift_rows(&mut state, 3);
+        }
+    }
+    add_round_key(&mut state, &plane_key(last));
     store(&state, blocks);
 }
 
-/// The round keys of the constant-time implementations.
-pub(crate) fn expand(key: &[u8]) -> RoundKeys {
-    RoundKeys::expand(key, sub_word)
+/// The steps of the key schedule by the circuit: no look-up, so that it is constant-time.
+pub(crate) struct Circuits;
+
+impl Circuits {
+    fn map(block: Block, step: impl Fn(&mut State)) -> Block {
+        let mut blocks = [block];
+        let mut state = load(&blocks);
+        step(&mut state);
+        store(&state, &mut blocks);
+        blocks[0]
+    }
+}
+
+impl KeySteps for Circuits {
+    fn sub_word(&self, word: [u8; 4]) -> [u8; 4] {
+        let mut block = [0; 16];
+        block[..4].copy_from_slice(&word);
+        Self::map(block, |state| *state = sbox::sbox(*state)).as_chunks::<4>().0[0]
+    }
+
+    fn inv_mix_columns(&self, block: Block) -> Block {
+        Self::map(block, inv_mix_columns)
+    }
+
+    fn mix_columns(&self, block: Block) -> Block {
+        Self::map(block, mix_columns)
+    }
 }

@@ -26,13 +26,15 @@
 
 use alloc::vec::Vec;
 
-use lanecrypt_core::ConstantTime;
+use cipher::Array;
+use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{DeviceCipher, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
 use crate::{
-    Aes, KeyLength, compact,
-    schedule::{MAX_ROUND_KEYS, RoundKeys},
+    Aes, Key128, Key192, Key256, KeyLength, RoundKeys,
+    schedule::{AesSchedule, Block, MAX_ROUND_KEYS},
 };
 
 /// AES-128 whose bulk methods run on a GPU.
@@ -115,15 +117,25 @@ pub static BITSLICE: Family = Family::new(
 
 /// The keys of both directions: decryption is the equivalent inverse cipher.
 fn key_pair(key: &[u8]) -> KeyPair {
-    let keys = compact::expand(key);
-    let inverse = keys.inverse(compact::inv_mix_columns_of);
-    KeyPair { encrypt: kernel_keys(&keys), decrypt: kernel_keys(&inverse) }
+    match key.len() {
+        16 => sized_key_pair::<Key128>(key),
+        24 => sized_key_pair::<Key192>(key),
+        _ => sized_key_pair::<Key256>(key),
+    }
+}
+
+/// The keys from one whose length the family has checked.
+fn sized_key_pair<K: KeyLength>(key: &[u8]) -> KeyPair {
+    let keys = RoundKeys::<K>::new(&Zeroizing::new(Array::from_fn(|i| key[i])));
+    KeyPair {
+        encrypt: kernel_keys(&**keys.of(Direction::Encrypt)),
+        decrypt: kernel_keys(&**keys.of(Direction::Decrypt)),
+    }
 }
 
 // ANCHOR: kernel_keys
 /// `AesKeys` of `kernels/aes/keys.cuh`: first, up to 13 between, last, number of rounds.
-fn kernel_keys(keys: &RoundKeys) -> Keys {
-    let blocks = keys.blocks();
+fn kernel_keys(blocks: &[Block]) -> Keys {
     let rounds = blocks.len() - 1;
     let mut words = Zeroizing::new(Vec::with_capacity(4 * MAX_ROUND_KEYS + 4));
     let columns = |block: &[u8; 16]| {

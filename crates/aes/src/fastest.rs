@@ -1,14 +1,17 @@
 //! The types that take the fastest constant-time implementation of the CPU they run on.
 
-use core::fmt;
+use core::{any::Any, fmt};
 
 use cipher::{
-    AlgorithmName, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
-    BlockCipherEncrypt, BlockSizeUser, Key, KeyInit, KeySizeUser, consts::U16,
+    AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
+    BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_core::on_cleared_stack;
+use lanecrypt_core::{Direction, Engine, Error, on_cleared_stack};
+use lanecrypt_slicing::Fastest;
 
-use crate::{Bitslice, Cipher, Hardware, Key128, Key192, Key256, KeyLength};
+use crate::{
+    Cipher, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, OnEveryCpu, RoundKeys,
+};
 
 /// AES-128: 16-byte key, 10 rounds.
 pub type Aes128 = Aes<Key128>;
@@ -31,61 +34,13 @@ pub type Aes192Dec = AesDec<Key192>;
 /// AES-256, decryption only.
 pub type Aes256Dec = AesDec<Key256>;
 
-/// The hardware cipher `H`, or ours where there are no AES instructions.
-#[derive(Clone)]
-enum Fastest<H, K: KeyLength> {
-    Hardware(H),
-    Bitslice(Cipher<Bitslice<u64, K>>),
-}
-
-impl<H: Hardware<KeySize = K::Size>, K: KeyLength> Fastest<H, K> {
-    fn new(key: &Key<H>) -> Self {
-        if aes::hardware_accelerated() {
-            Self::Hardware(H::new(key))
-        } else {
-            Self::Bitslice(Cipher::new(key))
-        }
-    }
-
-    /// The cipher of another direction under the same key.
-    fn convert<'a, Other>(other: &'a Fastest<Other, K>) -> Self
-    where
-        H: From<&'a Other>,
-    {
-        match other {
-            Fastest::Hardware(cipher) => Self::Hardware(cipher.into()),
-            Fastest::Bitslice(cipher) => Self::Bitslice(cipher.clone()),
-        }
-    }
-
-    fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = U16>)
-    where
-        H: BlockCipherEncrypt,
-    {
-        match self {
-            Self::Hardware(cipher) => cipher.encrypt_with_backend(f),
-            Self::Bitslice(cipher) => cipher.encrypt_with_backend(f),
-        }
-    }
-
-    fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = U16>)
-    where
-        H: BlockCipherDecrypt,
-    {
-        match self {
-            Self::Hardware(cipher) => cipher.decrypt_with_backend(f),
-            Self::Bitslice(cipher) => cipher.decrypt_with_backend(f),
-        }
-    }
-}
-
 /// A type over [`Fastest`] and its traits but for the directions; `$suffix` ends its names.
 macro_rules! aes {
-    ($name:ident, $hardware:ident, $suffix:literal, $doc:literal) => {
+    ($name:ident, $schedule:ident, $suffix:literal, $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone)]
         pub struct $name<K: KeyLength> {
-            inner: Fastest<K::$hardware, K>,
+            inner: Cipher<Fastest<OnEveryCpu<$schedule<K>>>>,
         }
 
         impl<K: KeyLength> KeySizeUser for $name<K> {
@@ -98,7 +53,7 @@ macro_rules! aes {
 
         impl<K: KeyLength> KeyInit for $name<K> {
             fn new(key: &Key<Self>) -> Self {
-                on_cleared_stack(|| Self { inner: Fastest::new(key) })
+                Self { inner: Cipher::new(key) }
             }
         }
 
@@ -120,13 +75,13 @@ macro_rules! aes {
 }
 aes!(
     Aes,
-    Hardware,
+    RoundKeys,
     "",
     "AES with key size `K`, by the fastest constant-time implementation that this CPU has."
 );
 aes!(
     AesEnc,
-    HardwareEnc,
+    EncryptKeys,
     "Enc",
     "[`Aes`] that encrypts only, with half of its round keys.
 
@@ -137,7 +92,7 @@ Aes128Enc::new(&[0; 16].into()).decrypt_block(&mut [0; 16].into());
 );
 aes!(
     AesDec,
-    HardwareDec,
+    DecryptKeys,
     "Dec",
     "[`Aes`] that decrypts only, with half of its round keys.
 
@@ -153,16 +108,34 @@ macro_rules! directions {
             fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = U16>) {
                 self.inner.encrypt_with_backend(f);
             }
+
+            fn encrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<Self>>) {
+                self.inner.encrypt_blocks_inout(blocks);
+            }
+
+            fn encrypt_blocks(&self, blocks: &mut [Block<Self>]) {
+                self.inner.encrypt_blocks(blocks);
+            }
         })*
         $(impl<K: KeyLength> BlockCipherDecrypt for $decrypts<K> {
             fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = U16>) {
                 self.inner.decrypt_with_backend(f);
             }
+
+            fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<Self>>) {
+                self.inner.decrypt_blocks_inout(blocks);
+            }
+
+            fn decrypt_blocks(&self, blocks: &mut [Block<Self>]) {
+                self.inner.decrypt_blocks(blocks);
+            }
         })*
         $(
             impl<K: KeyLength> From<&AesEnc<K>> for $from<K> {
                 fn from(cipher: &AesEnc<K>) -> Self {
-                    on_cleared_stack(|| Self { inner: Fastest::convert(&cipher.inner) })
+                    let keys = cipher.inner.implementation().schedule();
+                    let inner = on_cleared_stack(|| Fastest::of(keys.into()).into());
+                    Self { inner }
                 }
             }
 
@@ -176,36 +149,37 @@ macro_rules! directions {
 }
 directions!(encrypt: Aes AesEnc; decrypt: Aes AesDec; from AesEnc: Aes AesDec);
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Which one it is shows from nowhere else: both have 64 lanes on CPUs with VAES.
-    #[test]
-    fn the_hardware_is_taken_where_there_is_some() {
-        let accelerated = aes::hardware_accelerated();
-        let is_hardware = matches!(Aes128::new(&[0; 16].into()).inner, Fastest::Hardware(_));
-        assert_eq!(is_hardware, accelerated);
-        let enc = Aes256Enc::new(&[0; 32].into());
-        assert_eq!(matches!(enc.inner, Fastest::Hardware(_)), accelerated);
-        let dec = Aes256Dec::from(&enc);
-        assert_eq!(matches!(dec.inner, Fastest::Hardware(_)), accelerated);
+impl<K: KeyLength> Engine for Aes<K> {
+    fn block_bytes(&self) -> usize {
+        self.inner.block_bytes()
     }
 
-    /// The other path, on CPUs that have AES instructions: conversions keep the key.
-    #[test]
-    fn bitslice_converts_too() {
-        let (key, plain) = ([0x5a; 24], cipher::Array::from([0xc3; 16]));
-        let inner = Fastest::Bitslice(Cipher::new(&key.into()));
-        let enc = AesEnc::<Key192> { inner };
-        let mut block = plain;
-        enc.encrypt_block(&mut block);
-        let mut expected = plain;
-        aes::Aes192::new(&key.into()).encrypt_block(&mut expected);
-        assert_eq!(block, expected);
-        Aes192Dec::from(&enc).decrypt_block(&mut block);
-        assert_eq!(block, plain);
-        Aes192::from(enc).encrypt_block(&mut block);
-        assert_eq!(block, expected);
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.inner.ecb(direction, data)
+    }
+
+    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.inner.ctr(counter, data)
+    }
+
+    fn cbc_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.inner.cbc_decrypt_blocks(previous, data)
+    }
+
+    fn xts_blocks(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.inner.xts_blocks(direction, mask, data)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -11,21 +11,21 @@
 //! ```
 //!
 //! [`Aes128`], [`Aes192`] and [`Aes256`] take the fastest constant-time implementation that this
-//! CPU has: its AES instructions through the `aes` crate, or else [`Bitslice`] on 64-bit words.
-//! Every implementation can also be named: `Cipher<Bitslice<u32, Key256>>`.
+//! CPU has: its AES instructions, or else bits in its widest registers. Every implementation can also
+//! be named: `Cipher<Table32<Key256>>`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|
 //! | [`Reference`] | `reference` | 1 | no: S-box look-ups |
 //! | [`Table32`] | `table32` | 1 | no: T-table look-ups |
-//! | [`Bitslice<u32, _>`](Bitslice) | `bitslice-u32` | 32 | yes |
-//! | [`Bitslice<u64, _>`](Bitslice) | `bitslice-u64` | 64 | yes |
-//! | `aes` crate | `hardware` | 64 | yes |
+//! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
+//! | [`Sliced<Whole<_>, _>`](Sliced) | `aes-ni`, `vaes-*`, `aes-neon` | 1, 2 or 4 in a register | yes |
+//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "alloc")]
+#[cfg(feature = "cuda")]
 extern crate alloc;
 
 #[cfg(feature = "alloc")]
@@ -34,17 +34,16 @@ mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod fastest;
-mod hardware;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
 mod schedule;
 mod sliced;
 mod table32;
+mod whole;
 
 #[cfg(feature = "hazmat")]
 pub use aes::hazmat;
-pub use aes::{Block, hardware_accelerated};
 #[cfg(feature = "alloc")]
 pub use backends::AES;
 pub use cipher;
@@ -52,12 +51,24 @@ pub use fastest::{
     Aes, Aes128, Aes128Dec, Aes128Enc, Aes192, Aes192Dec, Aes192Enc, Aes256, Aes256Dec, Aes256Enc,
     AesDec, AesEnc,
 };
-pub use hardware::Hardware;
-pub use lanecrypt_core::{Cipher, CpuEngine, Ctr, Engine};
+pub use lanecrypt_core::{Cipher, Ctr, Engine};
+pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
-pub use schedule::{Key128, Key192, Key256, KeyLength};
-pub use sliced::{Bitslice, BroadcastKeys};
+pub use schedule::{
+    AesSchedule, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, RoundKeys,
+};
+pub use sliced::{Bits, MaskKeys, OnEveryCpu};
 pub use table32::Table32;
+pub use whole::{DirectedKeys, Whole};
+
+/// A block of 128 bits.
+pub type Block = cipher::Block<Aes128>;
+
+/// Whether this CPU has AES instructions, which the types then use.
+#[must_use]
+pub fn hardware_accelerated() -> bool {
+    lanecrypt_slicing::run_aes(schedule::HasInstructions)
+}
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

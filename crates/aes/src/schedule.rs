@@ -1,16 +1,19 @@
-//! Key sizes and the key expansion (FIPS 197, 5.2).
+//! Key sizes and the key schedule (FIPS 197, section 5.2), for both directions or one.
 
-use core::fmt;
+use core::{fmt, ops::Deref};
 
 use cipher::{
-    BlockCipherDecrypt, BlockCipherEncrypt,
+    Array,
     array::ArraySize,
     consts::{U11, U13, U15, U16, U24, U32},
 };
+use lanecrypt_core::{Direction, Secret};
+use lanecrypt_slicing::{AesBlocks, AesJob, Schedule, run_aes};
 
-use crate::Hardware;
+use crate::{compact::Circuits, whole::Instructions};
 
-/// Blocks of round keys that the longest key has: AES-256's 14 rounds and the first addition.
+/// Round keys that the longest key has: AES-256's 14 rounds and the first addition.
+#[cfg(feature = "cuda")]
 pub(crate) const MAX_ROUND_KEYS: usize = 15;
 
 /// An AES key size, as a type.
@@ -19,95 +22,92 @@ pub trait KeyLength: Clone + Copy + fmt::Debug + Send + Sync + 'static {
     type Size: ArraySize;
     /// Round keys: one more than rounds.
     type RoundKeys: ArraySize;
-    /// The hardware cipher of this size.
-    type Hardware: Hardware<KeySize = Self::Size>
-        + BlockCipherEncrypt
-        + BlockCipherDecrypt
-        + for<'a> From<&'a Self::HardwareEnc>;
-    /// The same with the round keys of encryption alone.
-    type HardwareEnc: Hardware<KeySize = Self::Size> + BlockCipherEncrypt;
-    /// The same with the round keys of decryption alone.
-    type HardwareDec: Hardware<KeySize = Self::Size>
-        + BlockCipherDecrypt
-        + for<'a> From<&'a Self::HardwareEnc>;
     /// RustCrypto's name of the cipher.
     const NAME: &'static str;
 }
 
 macro_rules! key_length {
-    ($name:ident, $size:ty, $cipher:ident, $encrypt:ident, $decrypt:ident, $rounds:literal, $keys:ty) => {
-        #[doc = concat!("The key size of ", stringify!($cipher), ": ", stringify!($rounds), " rounds.")]
+    ($name:ident, $size:ty, $cipher:literal, $rounds:literal, $keys:ty) => {
+        #[doc = concat!("The key size of ", $cipher, ": ", $rounds, " rounds.")]
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
 
         impl KeyLength for $name {
             type Size = $size;
             type RoundKeys = $keys;
-            type Hardware = aes::$cipher;
-            type HardwareEnc = aes::$encrypt;
-            type HardwareDec = aes::$decrypt;
-            const NAME: &'static str = stringify!($cipher);
+            const NAME: &'static str = $cipher;
         }
     };
 }
-key_length!(Key128, U16, Aes128, Aes128Enc, Aes128Dec, 10, U11);
-key_length!(Key192, U24, Aes192, Aes192Enc, Aes192Dec, 12, U13);
-key_length!(Key256, U32, Aes256, Aes256Enc, Aes256Dec, 14, U15);
+key_length!(Key128, U16, "Aes128", "10", U11);
+key_length!(Key192, U24, "Aes192", "12", U13);
+key_length!(Key256, U32, "Aes256", "14", U15);
 
-/// The round keys as FIPS 197 numbers them: block `i` is added at the end of round `i`.
-#[derive(Clone)]
-pub(crate) struct RoundKeys {
-    blocks: [[u8; 16]; MAX_ROUND_KEYS],
-    rounds: usize,
+/// A block's bytes: as text, or as a round key.
+pub(crate) type Block = [u8; 16];
+
+/// Something for every round key of a direction, in the order in which it adds them.
+pub(crate) type PerRound<K, T> = Secret<Array<T, <K as KeyLength>::RoundKeys>>;
+
+/// What the key schedule needs of the cipher, in some way: a table is fast, a circuit is
+/// constant-time, an instruction is both.
+pub(crate) trait KeySteps {
+    /// `SubWord()`.
+    fn sub_word(&self, word: [u8; 4]) -> [u8; 4];
+    /// `InvMixColumns()` of a block.
+    fn inv_mix_columns(&self, block: Block) -> Block;
+    /// `MixColumns()` of a block.
+    fn mix_columns(&self, block: Block) -> Block;
 }
 
-impl RoundKeys {
-    /// Expands a key of 16, 24 or 32 bytes, with a SubWord that suits the caller: a table is fast,
-    /// the circuit is constant-time.
-    pub(crate) fn expand(key: &[u8], sub_word: impl Fn([u8; 4]) -> [u8; 4]) -> Self {
-        let key_words = key.len() / 4;
-        let rounds = key_words + 6;
-        let mut keys = Self { blocks: [[0; 16]; MAX_ROUND_KEYS], rounds };
-        let words = keys.blocks.as_flattened_mut().as_chunks_mut::<4>().0;
-        for (word, bytes) in words.iter_mut().zip(key.as_chunks::<4>().0) {
-            *word = *bytes;
-        }
-        let mut round_constant = 1;
-        for i in key_words..4 * (rounds + 1) {
-            let mut word = words[i - 1];
-            if i % key_words == 0 {
-                word.rotate_left(1);
-                word = sub_word(word);
-                word[0] ^= round_constant;
-                round_constant = multiply_by_x(round_constant);
-            } else if key_words > 6 && i % key_words == 4 {
-                word = sub_word(word);
-            }
-            for (byte, earlier) in word.iter_mut().zip(words[i - key_words]) {
-                *byte ^= earlier;
-            }
-            words[i] = word;
-        }
-        keys
+/// The round keys of encryption, as FIPS 197 numbers them: number `i` is added at the end of round
+/// `i`.
+#[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+#[inline(always)]
+pub(crate) fn expand<K: KeyLength>(
+    steps: &impl KeySteps,
+    key: &Array<u8, K::Size>,
+) -> PerRound<K, Block> {
+    let mut keys: PerRound<K, Block> = Secret::new(Array::default());
+    let words = keys.as_flattened_mut().as_chunks_mut::<4>().0;
+    let key_words = key.len() / 4;
+    for (word, bytes) in words.iter_mut().zip(key.as_chunks::<4>().0) {
+        *word = *bytes;
     }
+    let mut round_constant = 1;
+    for i in key_words..words.len() {
+        let mut word = words[i - 1];
+        if i % key_words == 0 {
+            word.rotate_left(1);
+            word = steps.sub_word(word);
+            word[0] ^= round_constant;
+            round_constant = multiply_by_x(round_constant);
+        } else if key_words > 6 && i % key_words == 4 {
+            word = steps.sub_word(word);
+        }
+        for (byte, earlier) in word.iter_mut().zip(words[i - key_words]) {
+            *byte ^= earlier;
+        }
+        words[i] = word;
+    }
+    keys
+}
 
-    /// The round keys in order, one block each: Nr + 1 of them.
-    pub(crate) fn blocks(&self) -> &[[u8; 16]] {
-        &self.blocks[..=self.rounds]
+/// The keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order in which it adds them,
+/// or back: reversed, all but the first and last through `mix`.
+#[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+#[inline(always)]
+pub(crate) fn inverse<K: KeyLength>(
+    keys: &PerRound<K, Block>,
+    mix: impl Fn(Block) -> Block,
+) -> PerRound<K, Block> {
+    let mut inverse: PerRound<K, Block> = Secret::new(Array::default());
+    let last = keys.len() - 1;
+    for (i, key) in inverse.iter_mut().enumerate() {
+        let other = keys[last - i];
+        *key = if i == 0 || i == last { other } else { mix(other) };
     }
-
-    /// The keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order in which it adds
-    /// them: reversed, all but the first and last through an InvMixColumns that suits the caller.
-    pub(crate) fn inverse(&self, inv_mix_columns: impl Fn(&mut [u8; 16])) -> Self {
-        let mut inverse = Self { blocks: [[0; 16]; MAX_ROUND_KEYS], rounds: self.rounds };
-        for (block, forward) in inverse.blocks.iter_mut().zip(self.blocks().iter().rev()) {
-            *block = *forward;
-        }
-        for block in &mut inverse.blocks[1..self.rounds] {
-            inv_mix_columns(block);
-        }
-        inverse
-    }
+    inverse
 }
 
 /// Multiplication by x in GF(2^8); the argument is public here (a round constant).
@@ -115,12 +115,215 @@ const fn multiply_by_x(element: u8) -> u8 {
     lanecrypt_reference::gf256::multiply_by_x(element, lanecrypt_reference::gf256::AES_MODULUS)
 }
 
-#[cfg(feature = "zeroize")]
-impl Drop for RoundKeys {
-    fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.blocks);
+/// Work of the key schedule, by instructions where there are some, else by the circuit.
+trait KeyJob {
+    type Output;
+    fn run(self, steps: &impl KeySteps) -> Self::Output;
+}
+
+struct ByInstructions<J>(J);
+
+impl<J: KeyJob> AesJob for ByInstructions<J> {
+    type Output = J::Output;
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn with<I: AesBlocks>(self, isa: I) -> J::Output {
+        self.0.run(&Instructions(isa))
+    }
+
+    fn without(self) -> J::Output {
+        self.0.run(&Circuits)
     }
 }
 
-#[cfg(feature = "zeroize")]
-impl zeroize::ZeroizeOnDrop for RoundKeys {}
+struct Expand<'a, K: KeyLength>(&'a Array<u8, K::Size>);
+
+impl<K: KeyLength> KeyJob for Expand<'_, K> {
+    type Output = PerRound<K, Block>;
+
+    #[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+    #[inline(always)]
+    fn run(self, steps: &impl KeySteps) -> Self::Output {
+        expand::<K>(steps, self.0)
+    }
+}
+
+/// Turns the keys of the direction into those of the other one.
+struct Turn<'a, K: KeyLength>(&'a PerRound<K, Block>, Direction);
+
+impl<K: KeyLength> KeyJob for Turn<'_, K> {
+    type Output = PerRound<K, Block>;
+
+    #[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+    #[inline(always)]
+    fn run(self, steps: &impl KeySteps) -> Self::Output {
+        match self.1 {
+            Direction::Encrypt => inverse::<K>(self.0, |block| steps.inv_mix_columns(block)),
+            Direction::Decrypt => inverse::<K>(self.0, |block| steps.mix_columns(block)),
+        }
+    }
+}
+
+/// The round keys of encryption.
+pub(crate) fn expand_fast<K: KeyLength>(key: &Array<u8, K::Size>) -> PerRound<K, Block> {
+    run_aes(ByInstructions(Expand::<K>(key)))
+}
+
+/// The round keys of the other direction than `of`, whose these are.
+pub(crate) fn turn<K: KeyLength>(keys: &PerRound<K, Block>, of: Direction) -> PerRound<K, Block> {
+    run_aes(ByInstructions(Turn::<K>(keys, of)))
+}
+
+/// Round keys that a schedule has, or that were made for the occasion.
+pub(crate) enum Keys<'a, K: KeyLength> {
+    Held(&'a PerRound<K, Block>),
+    Made(PerRound<K, Block>),
+}
+
+impl<K: KeyLength> Deref for Keys<'_, K> {
+    type Target = PerRound<K, Block>;
+
+    fn deref(&self) -> &PerRound<K, Block> {
+        match self {
+            Self::Held(keys) => keys,
+            Self::Made(keys) => keys,
+        }
+    }
+}
+
+/// A key schedule of AES, with the round keys of both directions or of one.
+pub trait AesSchedule: Schedule<BlockSize = U16> + 'static {
+    /// Its key size.
+    type Length: KeyLength;
+
+    /// The round keys of a direction.
+    #[doc(hidden)]
+    #[allow(private_interfaces, reason = "for this crate alone")]
+    fn of(&self, direction: Direction) -> Keys<'_, Self::Length>;
+}
+
+macro_rules! schedule {
+    ($(#[$doc:meta])* $name:ident, $($held:ident),+) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        pub struct $name<K: KeyLength> {
+            $(pub(crate) $held: PerRound<K, Block>,)+
+        }
+
+        #[cfg(feature = "zeroize")]
+        impl<K: KeyLength> zeroize::ZeroizeOnDrop for $name<K> {}
+
+        impl<K: KeyLength> fmt::Debug for $name<K> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+schedule!(
+    /// The round keys of both directions.
+    RoundKeys, encrypt, decrypt
+);
+schedule!(
+    /// The round keys of encryption.
+    EncryptKeys, encrypt
+);
+schedule!(
+    /// The round keys of decryption, by the equivalent inverse cipher.
+    DecryptKeys, decrypt
+);
+
+impl<K: KeyLength> Schedule for RoundKeys<K> {
+    type BlockSize = U16;
+    type KeySize = K::Size;
+    const NAME: &'static str = K::NAME;
+
+    fn new(key: &Array<u8, K::Size>) -> Self {
+        Self::from(&EncryptKeys::new(key))
+    }
+}
+
+impl<K: KeyLength> Schedule for EncryptKeys<K> {
+    type BlockSize = U16;
+    type KeySize = K::Size;
+    const NAME: &'static str = K::NAME;
+
+    fn new(key: &Array<u8, K::Size>) -> Self {
+        Self { encrypt: expand_fast::<K>(key) }
+    }
+}
+
+impl<K: KeyLength> Schedule for DecryptKeys<K> {
+    type BlockSize = U16;
+    type KeySize = K::Size;
+    const NAME: &'static str = K::NAME;
+
+    fn new(key: &Array<u8, K::Size>) -> Self {
+        Self::from(&EncryptKeys::new(key))
+    }
+}
+
+impl<K: KeyLength> From<&EncryptKeys<K>> for RoundKeys<K> {
+    fn from(keys: &EncryptKeys<K>) -> Self {
+        let decrypt = turn::<K>(&keys.encrypt, Direction::Encrypt);
+        Self { encrypt: keys.encrypt.clone(), decrypt }
+    }
+}
+
+impl<K: KeyLength> From<&EncryptKeys<K>> for DecryptKeys<K> {
+    fn from(keys: &EncryptKeys<K>) -> Self {
+        Self { decrypt: turn::<K>(&keys.encrypt, Direction::Encrypt) }
+    }
+}
+
+#[allow(private_interfaces, reason = "for this crate alone")]
+impl<K: KeyLength> AesSchedule for RoundKeys<K> {
+    type Length = K;
+
+    fn of(&self, direction: Direction) -> Keys<'_, K> {
+        Keys::Held(match direction {
+            Direction::Encrypt => &self.encrypt,
+            Direction::Decrypt => &self.decrypt,
+        })
+    }
+}
+
+#[allow(private_interfaces, reason = "for this crate alone")]
+impl<K: KeyLength> AesSchedule for EncryptKeys<K> {
+    type Length = K;
+
+    fn of(&self, direction: Direction) -> Keys<'_, K> {
+        match direction {
+            Direction::Encrypt => Keys::Held(&self.encrypt),
+            Direction::Decrypt => Keys::Made(turn::<K>(&self.encrypt, Direction::Encrypt)),
+        }
+    }
+}
+
+#[allow(private_interfaces, reason = "for this crate alone")]
+impl<K: KeyLength> AesSchedule for DecryptKeys<K> {
+    type Length = K;
+
+    fn of(&self, direction: Direction) -> Keys<'_, K> {
+        match direction {
+            Direction::Encrypt => Keys::Made(turn::<K>(&self.decrypt, Direction::Decrypt)),
+            Direction::Decrypt => Keys::Held(&self.decrypt),
+        }
+    }
+}
+
+/// Whether there are AES instructions.
+pub(crate) struct HasInstructions;
+
+impl AesJob for HasInstructions {
+    type Output = bool;
+
+    fn with<I: AesBlocks>(self, _: I) -> bool {
+        true
+    }
+
+    fn without(self) -> bool {
+        false
+    }
+}

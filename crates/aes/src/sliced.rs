@@ -1,67 +1,99 @@
-//! Bit-sliced AES, generic over the word: a block a lane, 32 at a time on `u32`, 64 on `u64`.
+//! AES sliced by bits, a block a lane, on every instruction set: for CPUs without AES instructions.
 //!
 //! Word `8i + b` holds bit `b` of byte `i` of every block. SubBytes is sixteen passes of the
 //! circuit, ShiftRows is free (bytes are renamed), MixColumns is XORs, and nothing is ever
 //! shifted. Constant-time: no branch and no address depends on key or data.
 
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
+
 use core::marker::PhantomData;
 
-use cipher::{Array, typenum::Unsigned};
-use lanecrypt_core::{Block, Direction, Implementation};
-use lanecrypt_slicing::{Word, slice, unslice};
+use cipher::{
+    Array, InOutBuf,
+    consts::{U16, U32},
+};
+use lanecrypt_core::{Direction, Secret};
+use lanecrypt_slicing::{BitLanes, BitState, Choices, Form, Rounds, Word, padded};
 
 use crate::{
-    compact::{self, PlaneKey},
-    sbox,
-    schedule::{KeyLength, MAX_ROUND_KEYS},
+    Whole, compact, sbox,
+    schedule::{AesSchedule, KeyLength, PerRound},
 };
+
+/// AES sliced by bits, with key schedule `S`.
+#[derive(Debug)]
+pub struct Bits<S>(PhantomData<fn() -> S>);
+
+/// AES on whatever CPU there is, with key schedule `S`.
+#[derive(Debug)]
+pub struct OnEveryCpu<S>(PhantomData<fn() -> S>);
+
+impl<S: AesSchedule> Choices for OnEveryCpu<S> {
+    type Schedule = S;
+    type Lanes = U32;
+    type Fast = Whole<S>;
+    type Plain = Bits<S>;
+}
 
 /// A byte of every lane, bit by bit.
 type Byte<W> = [W; 8];
 /// The sixteen bytes of every lane.
 type State<W> = [Byte<W>; 16];
 
-fn add_round_key<W: Word>(state: &mut State<W>, key: &State<W>) {
-    for (word, key) in state.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
-        *word ^= *key;
+/// Adds a round key, a mask a bit.
+#[inline(always)]
+fn add_round_key<I: BitLanes>(isa: I, state: &mut State<I::Word>, key: &[[u32; 8]; 16]) {
+    for (word, mask) in state.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
+        *word ^= isa.splat(*mask);
     }
 }
 
+#[inline(always)]
 fn sub_bytes<W: Word>(state: &mut State<W>) {
     for byte in state {
         *byte = sbox::sbox(*byte);
     }
 }
 
+#[inline(always)]
 fn inv_sub_bytes<W: Word>(state: &mut State<W>) {
     for byte in state {
         *byte = sbox::inv_sbox(*byte);
     }
 }
 
-/// The column after ShiftRows (`step` 1) or InvShiftRows (`step` 3).
-fn shifted_column<W: Word>(state: &State<W>, column: usize, step: usize) -> [Byte<W>; 4] {
-    core::array::from_fn(|row| state[row + 4 * ((column + row * step) % 4)])
-}
-
+/// ShiftRows (`step` 1) or InvShiftRows (`step` 3).
+#[inline(always)]
 fn shift_rows<W: Word>(state: &mut State<W>, step: usize) {
     let before = *state;
     for column in 0..4 {
-        state[4 * column..][..4].copy_from_slice(&shifted_column(&before, column, step));
+        for row in 0..4 {
+            state[row + 4 * column] = before[row + 4 * ((column + row * step) % 4)];
+        }
     }
 }
 
+#[inline(always)]
 fn add<W: Word>(left: Byte<W>, right: Byte<W>) -> Byte<W> {
-    core::array::from_fn(|bit| left[bit] ^ right[bit])
+    let mut sum = left;
+    for (sum, right) in sum.iter_mut().zip(right) {
+        *sum ^= right;
+    }
+    sum
 }
 
 /// Multiplication by x: renames the bits and adds the modulus 0x1b.
+#[inline(always)]
 fn times_x<W: Word>(byte: Byte<W>) -> Byte<W> {
     let [b0, b1, b2, b3, b4, b5, b6, b7] = byte;
     [b7, b0 ^ b7, b1, b2 ^ b7, b3 ^ b7, b4, b5, b6]
 }
 
 // ANCHOR: mix_column
+#[inline(always)]
 fn mix_column<W: Word>([a, b, c, d]: [Byte<W>; 4]) -> [Byte<W>; 4] {
     // 2a + 3b + c + d = 2(a + b) + b + (c + d), and so on round the column.
     let (ab, bc, cd, da) = (add(a, b), add(b, c), add(c, d), add(d, a));
@@ -74,14 +106,14 @@ fn mix_column<W: Word>([a, b, c, d]: [Byte<W>; 4]) -> [Byte<W>; 4] {
 }
 // ANCHOR_END: mix_column
 
-fn shift_rows_and_mix_columns<W: Word>(state: &mut State<W>) {
-    let before = *state;
-    for column in 0..4 {
-        let mixed = mix_column(shifted_column(&before, column, 1));
-        state[4 * column..][..4].copy_from_slice(&mixed);
+#[inline(always)]
+fn mix_columns<W: Word>(state: &mut State<W>) {
+    for column in state.as_chunks_mut::<4>().0 {
+        *column = mix_column(*column);
     }
 }
 
+#[inline(always)]
 fn inv_mix_columns<W: Word>(state: &mut State<W>) {
     for column in state.as_chunks_mut::<4>().0 {
         // The inverse matrix is MixColumns times circ(5, 0, 4, 0): a + 4(a + c).
@@ -93,142 +125,93 @@ fn inv_mix_columns<W: Word>(state: &mut State<W>) {
 }
 
 // ANCHOR: encrypt
-fn encrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
+#[inline(always)]
+fn encrypt<I: BitLanes>(isa: I, state: &mut State<I::Word>, keys: &[[[u32; 8]; 16]]) {
     let [first, middle @ .., last] = keys else {
         return;
     };
-    add_round_key(state, first);
+    add_round_key(isa, state, first);
     for key in middle {
         sub_bytes(state);
-        shift_rows_and_mix_columns(state);
-        add_round_key(state, key);
+        shift_rows(state, 1);
+        mix_columns(state);
+        add_round_key(isa, state, key);
     }
     sub_bytes(state);
     shift_rows(state, 1);
-    add_round_key(state, last);
+    add_round_key(isa, state, last);
 }
 // ANCHOR_END: encrypt
 
-fn decrypt<W: Word>(state: &mut State<W>, keys: &[State<W>]) {
-    let [last, middle @ .., first] = keys else {
+/// The equivalent inverse cipher.
+#[inline(always)]
+fn decrypt<I: BitLanes>(isa: I, state: &mut State<I::Word>, keys: &[[[u32; 8]; 16]]) {
+    let [first, middle @ .., last] = keys else {
         return;
     };
-    add_round_key(state, first);
-    for key in middle.iter().rev() {
-        shift_rows(state, 3);
+    add_round_key(isa, state, first);
+    for key in middle {
         inv_sub_bytes(state);
-        add_round_key(state, key);
+        shift_rows(state, 3);
         inv_mix_columns(state);
+        add_round_key(isa, state, key);
     }
-    shift_rows(state, 3);
     inv_sub_bytes(state);
-    add_round_key(state, last);
+    shift_rows(state, 3);
+    add_round_key(isa, state, last);
 }
 
-/// Every bit of every round key as a word full of it.
-pub struct BroadcastKeys<W: Word> {
-    states: [State<W>; MAX_ROUND_KEYS],
-    count: usize,
+/// The round keys of a direction, a mask a bit.
+#[derive(Debug)]
+pub struct MaskKeys<K: KeyLength> {
+    keys: PerRound<K, [[u32; 8]; 16]>,
+    direction: Direction,
 }
 
-impl<W: Word> core::fmt::Debug for BroadcastKeys<W> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("BroadcastKeys").finish_non_exhaustive()
-    }
-}
+impl<S: AesSchedule> Form for Bits<S> {
+    type Schedule = S;
+    type Keys = MaskKeys<S::Length>;
 
-impl<W: Word> BroadcastKeys<W> {
-    fn new(keys: &[PlaneKey]) -> Self {
-        let mut states = [[[W::splat(false); 8]; 16]; MAX_ROUND_KEYS];
-        for (state, key) in states.iter_mut().zip(keys) {
-            for (i, byte) in state.iter_mut().enumerate() {
-                for (word, plane) in byte.iter_mut().zip(key) {
-                    *word = W::splat(plane >> i & 1 == 1);
+    #[inline(always)]
+    fn keys(schedule: &S, direction: Direction) -> Self::Keys {
+        let mut keys: PerRound<S::Length, [[u32; 8]; 16]> = Secret::new(Array::default());
+        for (masks, key) in keys.iter_mut().zip(schedule.of(direction).iter()) {
+            for (masks, byte) in masks.iter_mut().zip(key) {
+                for (bit, mask) in masks.iter_mut().enumerate() {
+                    *mask = u32::from(byte >> bit & 1).wrapping_neg();
                 }
             }
         }
-        Self { states, count: keys.len() }
+        MaskKeys { keys, direction }
     }
 }
 
-#[cfg(feature = "zeroize")]
-impl<W: Word> Drop for BroadcastKeys<W> {
-    fn drop(&mut self) {
-        let words = self.states.as_flattened_mut().as_flattened_mut();
-        words.fill(W::splat(false));
-        // Keeps the writes above from being optimised away: the array is used afterwards.
-        core::hint::black_box(words);
-    }
-}
+impl<S: AesSchedule, I: BitLanes> Rounds<I> for Bits<S> {
+    type State = BitState<I::Word, 128>;
 
-/// Bit-sliced AES on words of type `W`. Constant-time, key schedule included.
-#[derive(Clone)]
-pub struct Bitslice<W, K: KeyLength> {
-    keys: Array<PlaneKey, K::RoundKeys>,
-    word: PhantomData<W>,
-}
-
-impl<W: Word, K: KeyLength> Bitslice<W, K> {
-    fn full(keys: &BroadcastKeys<W>, direction: Direction, bytes: &mut [u8]) {
-        let mut state = [[W::splat(false); 8]; 16];
-        slice(bytes, state.as_flattened_mut());
-        let keys = &keys.states[..keys.count];
-        match direction {
-            Direction::Encrypt => encrypt(&mut state, keys),
-            Direction::Decrypt => decrypt(&mut state, keys),
+    #[inline(always)]
+    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        for state in states {
+            for state in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<16>().0 {
+                match keys.direction {
+                    Direction::Encrypt => encrypt(isa, state, &keys.keys),
+                    Direction::Decrypt => decrypt(isa, state, &keys.keys),
+                }
+            }
         }
-        unslice(state.as_flattened_mut(), bytes);
-    }
-}
-
-impl<W: Word, K: KeyLength> Implementation for Bitslice<W, K> {
-    type BlockSize = cipher::consts::U16;
-    type KeySize = K::Size;
-    type Lanes = W::Lanes;
-    type BatchKeys = BroadcastKeys<W>;
-
-    const NAME: &'static str = K::NAME;
-
-    fn new(key: &Array<u8, K::Size>) -> Self {
-        let expanded = compact::expand(key);
-        let keys = Array::from_fn(|round| compact::plane_key(&expanded.blocks()[round]));
-        Self { keys, word: PhantomData }
     }
 
-    fn batch_keys(&self) -> BroadcastKeys<W> {
-        BroadcastKeys::new(&self.keys)
-    }
-
-    fn batch(
-        &self,
-        keys: &BroadcastKeys<W>,
-        direction: Direction,
-        blocks: &mut Array<Block<Self>, W::Lanes>,
-    ) {
-        debug_assert_eq!(W::Lanes::USIZE, W::LANES, "a block a lane");
-        Self::full(keys, direction, Array::slice_as_flattened_mut(blocks));
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        let bytes = Array::slice_as_flattened_mut(blocks);
-        for four in bytes.as_chunks_mut::<16>().0.chunks_mut(compact::BLOCKS) {
-            compact::run(&self.keys, direction, four);
+    fn few(schedule: &S, isa: I, direction: Direction, blocks: InOutBuf<'_, '_, Array<u8, U16>>) {
+        if blocks.len() > FEW {
+            padded::<Self, I>(schedule, isa, direction, blocks);
+            return;
+        }
+        let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
+        for four in blocks.chunks_mut(compact::BLOCKS) {
+            compact::run(&**schedule.of(direction), direction, four);
         }
     }
 }
 
-#[cfg(feature = "zeroize")]
-impl<W, K: KeyLength> Drop for Bitslice<W, K> {
-    fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(self.keys.as_mut_slice().as_flattened_mut());
-    }
-}
-
-impl<W, K: KeyLength> core::fmt::Debug for Bitslice<W, K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Bitslice").finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "zeroize")]
-impl<W, K: KeyLength> zeroize::ZeroizeOnDrop for Bitslice<W, K> {}
+/// Blocks up to which running four at a time costs less than a batch.
+const FEW: usize = 24;

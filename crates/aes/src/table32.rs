@@ -5,16 +5,14 @@
 //! and four XORs. Decryption is the equivalent inverse cipher, the same round over other tables,
 //! with the rows shifted the other way. Not constant-time: addresses depend on key and data.
 
-use core::marker::PhantomData;
-
-use cipher::{Array, consts::U1};
-use lanecrypt_core::{Block, Direction, Implementation};
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{ConstantTime, Direction, OneBlock, Secret};
 use lanecrypt_reference::{
     gf256::{AES_MODULUS, multiply},
     sbox,
 };
 
-use crate::schedule::{KeyLength, MAX_ROUND_KEYS, RoundKeys};
+use crate::schedule::{self, Block, KeyLength, KeySteps, PerRound};
 
 /// The tables of one direction.
 struct Tables {
@@ -73,8 +71,8 @@ impl Tables {
         })
     }
 
-    fn run(&self, block: &mut [u8; 16], keys: &Keys) {
-        let [first, middle @ .., last] = keys.used() else {
+    fn run(&self, block: &mut [u8; 16], keys: &[[u32; 4]]) {
+        let [first, middle @ .., last] = keys else {
             return;
         };
         let mut state = words(block);
@@ -96,96 +94,67 @@ fn words(block: &[u8; 16]) -> [u32; 4] {
     core::array::from_fn(|column| u32::from_le_bytes(bytes[column]))
 }
 
-/// `SubWord()` of the key expansion.
-fn sub_word(word: [u8; 4]) -> [u8; 4] {
-    word.map(|byte| ENCRYPT.last[usize::from(byte)])
+/// The steps of the key schedule by look-ups.
+struct LookUps;
+
+impl KeySteps for LookUps {
+    fn sub_word(&self, word: [u8; 4]) -> [u8; 4] {
+        word.map(|byte| ENCRYPT.last[usize::from(byte)])
+    }
+
+    /// The tables of decryption begin with the inverse S-box, which the S-box undoes.
+    fn inv_mix_columns(&self, block: Block) -> Block {
+        mixed(block, &DECRYPT, |column| self.sub_word(column))
+    }
+
+    fn mix_columns(&self, block: Block) -> Block {
+        mixed(block, &ENCRYPT, |column| column.map(|byte| DECRYPT.last[usize::from(byte)]))
+    }
 }
 
-/// `InvMixColumns()` of a round key: the tables of decryption begin with the inverse S-box, which
-/// the S-box undoes.
-fn inv_mix_columns(block: &mut [u8; 16]) {
+/// What `tables` make of every column after `before`.
+fn mixed(mut block: Block, tables: &Tables, before: impl Fn([u8; 4]) -> [u8; 4]) -> Block {
     for column in block.as_chunks_mut::<4>().0 {
-        let look_up = |(row, byte): (usize, u8)| DECRYPT.rounds[row][usize::from(byte)];
-        let sums = (0..).zip(sub_word(*column)).map(look_up);
+        let look_up = |(row, byte): (usize, u8)| tables.rounds[row][usize::from(byte)];
+        let sums = (0..).zip(before(*column)).map(look_up);
         *column = sums.fold(0, |sum, word| sum ^ word).to_le_bytes();
     }
-}
-
-/// Round keys as words, in the order in which one direction adds them.
-#[derive(Clone)]
-struct Keys {
-    words: [[u32; 4]; MAX_ROUND_KEYS],
-    count: usize,
-}
-
-impl Keys {
-    fn new(keys: &RoundKeys) -> Self {
-        let blocks = keys.blocks();
-        let mut words = [[0; 4]; MAX_ROUND_KEYS];
-        for (words, block) in words.iter_mut().zip(blocks) {
-            *words = self::words(block);
-        }
-        Self { words, count: blocks.len() }
-    }
-
-    fn used(&self) -> &[[u32; 4]] {
-        &self.words[..self.count]
-    }
-}
-
-#[cfg(feature = "zeroize")]
-impl Drop for Keys {
-    fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.words);
-    }
+    block
 }
 
 /// AES by T-tables. Not constant-time.
 #[derive(Clone)]
-pub struct Table32<K> {
-    encrypt: Keys,
-    decrypt: Keys,
-    key_length: PhantomData<K>,
+pub struct Table32<K: KeyLength> {
+    encrypt: PerRound<K, [u32; 4]>,
+    decrypt: PerRound<K, [u32; 4]>,
 }
 
-impl<K: KeyLength> Implementation for Table32<K> {
-    type BlockSize = cipher::consts::U16;
+impl<K: KeyLength> OneBlock for Table32<K> {
+    type BlockSize = U16;
     type KeySize = K::Size;
-    type Lanes = U1;
-    type BatchKeys = ();
-
     const NAME: &'static str = K::NAME;
+    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        let keys = RoundKeys::expand(key, sub_word);
-        Self {
-            encrypt: Keys::new(&keys),
-            decrypt: Keys::new(&keys.inverse(inv_mix_columns)),
-            key_length: PhantomData,
-        }
+        let encrypt = schedule::expand::<K>(&LookUps, key);
+        let decrypt = schedule::inverse::<K>(&encrypt, |block| LookUps.inv_mix_columns(block));
+        let as_words = |keys: PerRound<K, Block>| Secret::new(Array::from_fn(|i| words(&keys[i])));
+        Self { encrypt: as_words(encrypt), decrypt: as_words(decrypt) }
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(&self, (): &(), direction: Direction, blocks: &mut Array<Block<Self>, U1>) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        for block in blocks {
-            match direction {
-                Direction::Encrypt => ENCRYPT.run(&mut block.0, &self.encrypt),
-                Direction::Decrypt => DECRYPT.run(&mut block.0, &self.decrypt),
-            }
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        match direction {
+            Direction::Encrypt => ENCRYPT.run(&mut block.0, &self.encrypt),
+            Direction::Decrypt => DECRYPT.run(&mut block.0, &self.decrypt),
         }
     }
 }
 
-impl<K> core::fmt::Debug for Table32<K> {
+impl<K: KeyLength> core::fmt::Debug for Table32<K> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Table32").finish_non_exhaustive()
     }
 }
 
 #[cfg(feature = "zeroize")]
-impl<K> zeroize::ZeroizeOnDrop for Table32<K> {}
+impl<K: KeyLength> zeroize::ZeroizeOnDrop for Table32<K> {}

@@ -32,12 +32,10 @@ use alloc::vec::Vec;
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
-use crate::{
-    Bitslice, Key128, Key192, Key256, KeyLength, compact,
-    schedule::{Bytes, RoundKeys},
-};
+use crate::{Key128, Key192, Key256, KeyLength, OnEveryCpu, RoundKeys, schedule::Block};
 
 /// ARIA-128 whose bulk methods run on a GPU.
 pub type Aria128 = OnDevice<crate::Aria128>;
@@ -106,7 +104,7 @@ fn key_pair(key: &[u8], between: impl Fn(Words, bool) -> Words) -> KeyPair {
 /// The keys from one whose length the family has checked.
 fn sized_key_pair<K: KeyLength>(key: &[u8], between: impl Fn(Words, bool) -> Words) -> KeyPair {
     let key = Zeroizing::new(Array::from_fn(|i| key[i]));
-    let keys = compact::expand::<K>(&key);
+    let keys = RoundKeys::<K>::new(&key);
     KeyPair {
         encrypt: kernel_keys(keys.of(Direction::Encrypt), &between),
         decrypt: kernel_keys(keys.of(Direction::Decrypt), &between),

@@ -51,6 +51,9 @@ key_length!(Key128, U16, U13, "Aria128", "12");
 key_length!(Key192, U24, U15, "Aria192", "14");
 key_length!(Key256, U32, U17, "Aria256", "16");
 
+/// The most round keys that there are.
+pub(crate) const MAX_ROUND_KEYS: usize = 17;
+
 /// The two substitution layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layer {

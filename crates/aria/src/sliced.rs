@@ -9,16 +9,19 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
+mod blocks;
+
 use core::marker::PhantomData;
 
 use cipher::{
     Array, InOutBuf,
     consts::{U16, U64},
+    typenum::Unsigned,
 };
-use lanecrypt_core::Direction;
+use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, Word, padded,
-    spread,
+    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, FieldBytes, Form, REGISTERS,
+    Rounds, Word, in_lanes, padded, spread,
 };
 
 use crate::{
@@ -26,7 +29,7 @@ use crate::{
     diffusion::diffuse,
     maps::{AFTER_S1, AFTER_S2, BEFORE_S1_INVERSE, BEFORE_S2_INVERSE},
     sbox,
-    schedule::{self, KeyLength, Layer, PerRound, RoundKeys, Steps},
+    schedule::{self, KeyLength, Layer, MAX_ROUND_KEYS, PerRound, RoundKeys, Steps},
 };
 
 /// ARIA sliced by bits.
@@ -179,27 +182,41 @@ impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
 
 impl<K: KeyLength> Form for Bytes<K> {
     type Schedule = RoundKeys<K>;
-    type Keys = PerRound<K, [u32; 16]>;
+    /// As many as the cipher has round keys; an array of one size is made without a call.
+    type Keys = Secret<[[u32; 16]; MAX_ROUND_KEYS]>;
 
     #[inline(always)]
     fn keys(schedule: &RoundKeys<K>, direction: Direction) -> Self::Keys {
-        schedule::map::<K, _>(schedule.of(direction), |key| {
-            let mut fours = [0; 16];
+        let mut keys = Secret::new([[0; 16]; MAX_ROUND_KEYS]);
+        for (fours, key) in keys.iter_mut().zip(schedule.of(direction).iter()) {
             for (four, byte) in fours.iter_mut().zip(key) {
                 *four = spread(*byte);
             }
-            fours
-        })
+        }
+        keys
     }
 }
 
-impl<K: KeyLength, I: ByteLanes<Bytes: FieldBytes>> Rounds<I> for Bytes<K> {
+impl<K: KeyLength, I: BlockLanes> Rounds<I> for Bytes<K> {
     type State = ByteState<I::Bytes, 16>;
 
     #[inline(always)]
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
-            schedule::run(&OnBytes(isa), keys, state);
+            schedule::run(&OnBytes(isa), &keys[..K::RoundKeys::USIZE], state);
+        }
+    }
+
+    fn few(
+        schedule: &RoundKeys<K>,
+        isa: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U16>>,
+    ) {
+        if blocks.len() <= REGISTERS * I::BLOCKS {
+            in_lanes::<Self, I>(schedule, isa, direction, blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
 }

@@ -3,7 +3,7 @@
 use lanecrypt_core::{Backend, CipherDescription, all_backends, cpu_backends};
 use lanecrypt_slicing::{Fastest, bit_backends, byte_backends};
 
-use crate::{Bits, Bytes, Key128, Key192, Key256, OnEveryCpu, Reference, Table32};
+use crate::{Bits, Key128, Key192, Key256, OnEveryCpu, Reference, Table32};
 
 /// Camellia and every way this crate computes it.
 pub static CAMELLIA: CipherDescription = CipherDescription {
@@ -20,7 +20,7 @@ const ONE_BY_ONE: &[Backend] = cpu_backends!(CAMELLIA, [Key128, Key192, Key256];
     "default", "the fastest constant-time one of this CPU" => |K| Fastest<OnEveryCpu<K>>;
 );
 const BY_BITS: &[Backend] = bit_backends!(CAMELLIA, [Key128, Key192, Key256]; |K| Bits<K>);
-const BY_BYTES: &[Backend] = byte_backends!(CAMELLIA, [Key128, Key192, Key256]; |K| Bytes<K>);
+const BY_BYTES: &[Backend] = byte_backends!(CAMELLIA, [Key128, Key192, Key256]; |K| crate::Bytes<K>);
 
 #[cfg(not(feature = "cuda"))]
 const ON_DEVICES: &[Backend] = &[];

@@ -31,12 +31,11 @@ use alloc::vec::Vec;
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
 use crate::{
-    Bitslice, Key128, Key192, Key256, KeyLength, compact,
-    schedule::{GROUP, Subkeys},
-    words::parts,
+    Key128, Key192, Key256, KeyLength, OnEveryCpu, Subkeys, schedule::GROUP, words::parts,
 };
 
 /// Camellia-128 whose bulk methods run on a GPU.

@@ -12,18 +12,22 @@
 //! assert_eq!(block[..4], [0x67, 0x67, 0x31, 0x38]);
 //! ```
 //!
-//! [`Camellia128`], [`Camellia192`] and [`Camellia256`] are [`Bitslice`] on 64-bit words. Every
+//! [`Camellia128`], [`Camellia192`] and [`Camellia256`] are the fastest of the CPU. Every
 //! implementation can also be named: `Cipher<Table32<Key256>>`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|
 //! | [`Reference`] | `reference` | 1 | no: S-box look-ups |
 //! | [`Table32`] | `table32` | 1 | no: table look-ups |
-//! | [`Bitslice<u32, _>`](Bitslice) | `bitslice-u32` | 32 | yes |
-//! | [`Bitslice<u64, _>`](Bitslice) | `bitslice-u64` | 64 | yes |
+//! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
+//! | [`Sliced<Bytes<_>, _>`](Sliced) | `aes-*`, `vaes-*`, `gfni-*` | 16 to 64, S-boxes by instructions | yes |
+//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "cuda")]
+extern crate alloc;
 
 #[cfg(feature = "alloc")]
 mod backends;

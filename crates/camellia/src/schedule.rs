@@ -18,7 +18,7 @@ pub(crate) const GROUP: usize = 6;
 /// The most groups that there are.
 pub(crate) const MAX_GROUPS: usize = 4;
 /// Subkeys that a group has with the FL layer after it.
-const STRIDE: usize = GROUP + 2;
+pub(crate) const STRIDE: usize = GROUP + 2;
 
 /// A Camellia key size, as a type.
 pub trait KeyLength: Clone + Copy + fmt::Debug + Send + Sync + 'static {
@@ -116,6 +116,20 @@ impl<K: KeyLength> Subkeys<K> {
             keys.swap(last - 1, last);
         }
         keys
+    }
+
+    /// Subkey `i` in the order of a direction.
+    #[allow(clippy::inline_always, reason = "an index, met for every subkey")]
+    #[inline(always)]
+    pub(crate) fn at(&self, direction: Direction, i: usize) -> u64 {
+        let last = self.0.len() - 1;
+        match direction {
+            Direction::Encrypt => self.0[i],
+            // Whitening keys in their own order, the others backwards.
+            Direction::Decrypt if i < 2 => self.0[last - 1 + i],
+            Direction::Decrypt if i > last - 2 => self.0[i + 1 - last],
+            Direction::Decrypt => self.0[last - i],
+        }
     }
 }
 

@@ -10,27 +10,32 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
+mod blocks;
+mod keys;
+
 use core::marker::PhantomData;
 
 use cipher::{
     Array, InOutBuf,
     consts::{U16, U64},
 };
-use lanecrypt_core::{Clear, Direction, Secret};
+use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Choices, FieldBytes, Form, Rounds, SplatBytes, Word,
-    matrix::apply_to_bytes, padded, spread,
+    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, FieldBytes, Form, REGISTERS,
+    Rounds, SplatBytes, Word, in_lanes, padded,
 };
 
+pub use self::keys::ByteKeys;
+use self::keys::Fours;
 use crate::{
     compact,
     linear::p,
     maps::{
-        AFTER_SBOX1, AFTER_SBOX2, AFTER_SBOX3, BEFORE, BEFORE_SBOX4, CARRIED, INTO_BASIS,
-        OUT_OF_BASIS, SHIFTED,
+        AFTER_SBOX1, AFTER_SBOX2, AFTER_SBOX3, BEFORE_SBOX4, CARRIED, INTO_BASIS, OUT_OF_BASIS,
+        SHIFTED,
     },
     sbox,
-    schedule::{self, GROUP, KeyLength, MAX_GROUPS, PerSubkey, Steps, Subkeys},
+    schedule::{self, KeyLength, PerSubkey, Steps, Subkeys},
 };
 
 /// Camellia sliced by bits.
@@ -198,99 +203,6 @@ impl<K: KeyLength, I: BitLanes> Rounds<I> for Bits<K> {
     }
 }
 
-/// Eight bytes, each four times.
-type Fours = [u32; 8];
-
-/// The subkeys of a direction for rows of bytes.
-///
-/// A half is not kept as it is but with the subkey added under which F reads it next, so that F adds
-/// none; what is added to a half in a round takes one subkey away and brings the next, inside P.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ByteKeys {
-    /// Added to the halves, in the basis.
-    start: [Fours; 2],
-    /// Added to P of a round: to its second part before the first sums, to its first part after.
-    rounds: [Fours; GROUP * MAX_GROUPS],
-    /// FL and its inverse, by turns.
-    layers: [LayerKeys; 2 * (MAX_GROUPS - 1)],
-    /// Added to the halves, out of the basis.
-    end: [Fours; 2],
-    groups: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct LayerKeys {
-    key: Fours,
-    /// What the half has added, out of the basis.
-    offset: Fours,
-}
-
-impl Clear for ByteKeys {
-    fn clear(&mut self) {
-        *self = Self::default();
-    }
-}
-
-fn fours(word: u64) -> Fours {
-    let mut fours = [0; 8];
-    for (four, byte) in fours.iter_mut().zip(word.to_le_bytes()) {
-        *four = spread(byte);
-    }
-    fours
-}
-
-/// `BEFORE` in the bytes that do not go through SBOX4.
-const BEFORE_ALL: u64 = BEFORE as u64 * 0x0100_0101_0001_0101;
-
-impl ByteKeys {
-    /// Words have the first byte of a half lowest.
-    #[inline(always)]
-    fn new(subkeys: &[u64]) -> Self {
-        let (start, rest) = subkeys.split_at(2);
-        let (middle, end) = rest.split_at(rest.len() - 2);
-        let mut keys = Self { groups: middle.len().div_ceil(GROUP + 2), ..Self::default() };
-        // Subkeys of rounds, and one that nobody reads.
-        let mut of_rounds = [0; GROUP * MAX_GROUPS + 1];
-        for (i, group) in middle.chunks(GROUP + 2).enumerate() {
-            for (j, key) in group[..GROUP].iter().enumerate() {
-                of_rounds[GROUP * i + j] = key.swap_bytes();
-            }
-        }
-        let rounds = GROUP * keys.groups;
-        let before = apply_to_bytes(OUT_OF_BASIS, BEFORE_ALL);
-        // What a half has added when round `i` reads it, out of the basis.
-        let offset = |i: usize| of_rounds[i] ^ before;
-        for i in 0..2 {
-            let added = start[i].swap_bytes() ^ offset(i);
-            keys.start[i] = fours(apply_to_bytes(INTO_BASIS, added));
-            // The halves are exchanged in the end: the last round read the first of them.
-            keys.end[i] = fours(end[i].swap_bytes() ^ offset(rounds - 1 + i));
-        }
-        // The half that a round adds to was read by the round before, and is by the one after.
-        for i in 1..rounds {
-            let change = of_rounds[i - 1] ^ of_rounds[i + 1];
-            keys.rounds[i] = of_round(apply_to_bytes(INTO_BASIS, change));
-        }
-        for (i, group) in middle.chunks_exact(GROUP + 2).enumerate() {
-            for (j, key) in group[GROUP..].iter().enumerate() {
-                let key = fours(key.swap_bytes());
-                keys.layers[2 * i + j] =
-                    LayerKeys { key, offset: fours(offset(GROUP * (i + 1) - j)) };
-            }
-        }
-        keys
-    }
-}
-
-/// Where P takes up what is added to its result: with `e` added to the second part before the first
-/// part is made of it, the sum of both comes out as `k`.
-fn of_round(k: u64) -> Fours {
-    let (first, second) = (k as u32, (k >> 32) as u32);
-    let e = first ^ second.rotate_left(8);
-    let d = second ^ e.rotate_left(8);
-    fours(u64::from(e) | u64::from(d) << 32)
-}
-
 /// The rounds on rows of bytes.
 struct OnBytes<I>(I);
 
@@ -335,11 +247,11 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
 
     /// Adds to the right part the left one AND the key's, rotated left by one bit.
     #[inline(always)]
-    fn add_rotated_and(&self, half: &mut Row<I>, key: &LayerKeys) {
+    fn add_rotated_and(&self, half: &mut Row<I>, [key, offset]: &[Fours; 2]) {
         let mut products = [half[0]; 4];
         for (i, product) in products.iter_mut().enumerate() {
-            let plain = half[i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(key.offset[i]);
-            *product = plain & self.0.splat(key.key[i]);
+            let plain = half[i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(offset[i]);
+            *product = plain & self.0.splat(key[i]);
         }
         for i in 0..4 {
             let shifted = products[i].affine::<SHIFTED, 0>();
@@ -350,10 +262,10 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
 
     /// Adds to the left part the right one OR the key's.
     #[inline(always)]
-    fn add_or(&self, half: &mut Row<I>, key: &LayerKeys) {
+    fn add_or(&self, half: &mut Row<I>, [key, offset]: &[Fours; 2]) {
         for i in 0..4 {
-            let plain = half[4 + i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(key.offset[4 + i]);
-            half[i] ^= (plain | self.0.splat(key.key[4 + i])).affine::<INTO_BASIS, 0>();
+            let plain = half[4 + i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(offset[4 + i]);
+            half[i] ^= (plain | self.0.splat(key[4 + i])).affine::<INTO_BASIS, 0>();
         }
     }
 
@@ -366,13 +278,12 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
     }
 
     #[inline(always)]
-    fn run(&self, keys: &ByteKeys, [left, right]: &mut [Row<I>; 2]) {
-        self.change_basis::<INTO_BASIS>(left, &keys.start[0]);
-        self.change_basis::<INTO_BASIS>(right, &keys.start[1]);
-        for (group, rounds) in keys.rounds.as_chunks::<GROUP>().0[..keys.groups].iter().enumerate()
-        {
+    fn run(&self, keys: &ByteKeys, groups: usize, [left, right]: &mut [Row<I>; 2]) {
+        self.change_basis::<INTO_BASIS>(left, &keys.start()[0]);
+        self.change_basis::<INTO_BASIS>(right, &keys.start()[1]);
+        for (group, rounds) in keys.groups()[..groups].iter().enumerate() {
             if group > 0 {
-                let [fl, fl_inverse] = &keys.layers.as_chunks::<2>().0[group - 1];
+                let [fl, fl_inverse] = &keys.layers()[group - 1];
                 self.add_rotated_and(left, fl);
                 self.add_or(left, fl);
                 self.add_or(right, fl_inverse);
@@ -383,8 +294,8 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
                 self.add_f(left, right, second);
             }
         }
-        self.change_basis::<OUT_OF_BASIS>(right, &keys.end[0]);
-        self.change_basis::<OUT_OF_BASIS>(left, &keys.end[1]);
+        self.change_basis::<OUT_OF_BASIS>(right, &keys.end()[0]);
+        self.change_basis::<OUT_OF_BASIS>(left, &keys.end()[1]);
         core::mem::swap(left, right);
     }
 }
@@ -395,19 +306,32 @@ impl<K: KeyLength> Form for Bytes<K> {
 
     #[inline(always)]
     fn keys(schedule: &Subkeys<K>, direction: Direction) -> Self::Keys {
-        Secret::new(ByteKeys::new(&schedule.of(direction)))
+        Secret::new(ByteKeys::new(schedule, direction))
     }
 }
 
-impl<K: KeyLength, I: ByteLanes<Bytes: FieldBytes>> Rounds<I> for Bytes<K> {
+impl<K: KeyLength, I: BlockLanes> Rounds<I> for Bytes<K> {
     type State = ByteState<I::Bytes, 16>;
 
     #[inline(always)]
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
         for state in states {
             for halves in state.0.as_chunks_mut::<8>().0.as_chunks_mut::<2>().0 {
-                OnBytes(isa).run(keys, halves);
+                OnBytes(isa).run(keys, keys::groups::<K>(), halves);
             }
+        }
+    }
+
+    fn few(
+        schedule: &Subkeys<K>,
+        isa: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U16>>,
+    ) {
+        if blocks.len() <= REGISTERS * I::BLOCKS {
+            in_lanes::<Self, I>(schedule, isa, direction, blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
 }

@@ -56,7 +56,7 @@ pub trait Implementation: Clone + Send + Sync {
     /// [`Lanes`](Self::Lanes).
     fn batches(&self, keys: &Self::BatchKeys, blocks: InOutBuf<'_, '_, Block<Self>>);
 
-    /// Runs fewer blocks than a batch.
+    /// Runs fewer blocks than a batch, or a single one.
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
 
     /// XORs the CTR key stream that starts with `counter` over any number of blocks, under batch
@@ -245,8 +245,9 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
             let mut keystream = Block::<I>::default();
             wiped(&mut keystream, |keystream| {
                 first.plus(whole as u128).fill(keystream);
-                let block = Array::slice_as_mut_array(keystream).map(InOutBuf::from_mut);
-                block.map(|block| self.implementation.few(Direction::Encrypt, block));
+                if let Some(block) = Array::slice_as_mut_array(keystream) {
+                    self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
+                }
                 tail.xor_in2out(&keystream[..tail.len()]);
             });
         }

@@ -13,6 +13,9 @@ fn in_batches<I: Implementation>(
     mut blocks: InOutBuf<'_, '_, Block<I>>,
     mut work: impl FnMut(InOutBuf<'_, '_, Block<I>>, &mut [Block<I>]),
 ) {
+    if blocks.is_empty() {
+        return;
+    }
     let mut scratch = Array::<Block<I>, I::Lanes>::default();
     while !blocks.is_empty() {
         let length = I::Lanes::USIZE.min(blocks.len());

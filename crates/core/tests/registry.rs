@@ -1,45 +1,90 @@
-//! The table of a cipher's implementations: its parts together, keys, names.
+//! The table of a cipher's implementations: its rows, its parts together, keys, names.
 #![cfg(feature = "alloc")]
 
-use lanecrypt_core::{Backend, CipherDescription, ConstantTime, Platform, Unavailable, joined};
+mod toys;
 
-const fn backend(id: &'static str) -> Backend {
-    Backend {
-        id,
-        platform: Platform::Cpu,
-        lanes: 1,
-        constant_time: ConstantTime::Yes,
-        summary: "none",
-        available: || Err(Unavailable::because("it is made up")),
-        create: |_| Err(Unavailable::because("it is made up").into()),
-    }
-}
+use lanecrypt_core::{
+    Backend, CipherDescription, ConstantTime, Direction, Platform, Unavailable, all_backends,
+    cpu_backends,
+};
+use toys::{Lacking, Long, Shifted, Short};
 
-const FIRST: &[Backend] = &[backend("a"), backend("b")];
-const SECOND: &[Backend] = &[backend("c"), backend("d"), backend("e")];
+/// A cipher of two key sizes, and one that this machine never runs.
+static TOY: CipherDescription = CipherDescription {
+    name: "toy",
+    standard: "none",
+    block_bytes: 8,
+    key_bytes: &[1, 2],
+    backends: ALL,
+};
+
+const BY_BLOCKS: &[Backend] = cpu_backends!(TOY, [Short, Long];
+    "shifted", "every byte plus the first of the key" => |K| Shifted<K>;
+    "lacking", "the same, on a CPU that nobody has" => |K| Lacking<K>;
+);
+const OF_ONE_KEY: &[Backend] = cpu_backends!(TOY;
+    "short", "keys of one byte alone" => Shifted<Short>;
+    #[cfg(any())]
+    "absent", "left out by its attribute" => NoSuchType;
+);
+const MADE_UP: &[Backend] = &[Backend {
+    id: "made-up",
+    platform: Platform::Cuda,
+    lanes: 1,
+    constant_time: ConstantTime::Yes,
+    summary: "none",
+    available: || Err(Unavailable::because("it is made up")),
+    create: |_| Err(Unavailable::because("it is made up").into()),
+}];
+const ALL: &[Backend] = all_backends!(BY_BLOCKS, &[], OF_ONE_KEY, MADE_UP);
 
 #[test]
 fn lists_are_joined_in_order() {
-    const ALL: [Backend; 5] = joined(FIRST, SECOND);
-    assert_eq!(ALL.map(|backend| backend.id), ["a", "b", "c", "d", "e"]);
-    assert_eq!(joined::<2>(FIRST, &[]).map(|backend| backend.id), ["a", "b"]);
-    assert_eq!(format!("{:?}", ALL[0]), "Backend { id: \"a\", .. }");
+    let ids: Vec<_> = TOY.backends.iter().map(|backend| backend.id).collect();
+    assert_eq!(ids, ["shifted", "lacking", "short", "made-up"]);
+    assert_eq!(format!("{:?}", ALL[0]), "Backend { id: \"shifted\", .. }");
+    assert_eq!(ALL[3].platform, Platform::Cuda);
+}
+
+#[test]
+fn rows_say_what_implementations_know() {
+    let [shifted, lacking, ..] = TOY.backends else { unreachable!("there are four") };
+    assert_eq!((shifted.platform, shifted.lanes), (Platform::Cpu, 4));
+    assert_eq!(shifted.constant_time, ConstantTime::No("it is a toy"));
+    assert_eq!(shifted.summary, "every byte plus the first of the key");
+    assert!((shifted.available)().is_ok());
+    let missing = (lacking.available)().expect_err("nobody has it");
+    assert!(missing.is_of_the_cpu(), "{missing}");
+    let error = (lacking.create)(&[1]).expect_err("nobody has it");
+    assert_eq!(error.to_string(), missing.to_string());
+}
+
+#[test]
+fn every_key_size_has_its_engine() {
+    for key in [&[5][..], &[6, 1]] {
+        let engine = (TOY.backends[0].create)(key).expect("a key that the cipher takes");
+        let mut data = [9; 16];
+        engine.ecb(Direction::Encrypt, data.as_mut_slice().into()).expect("whole blocks");
+        assert_eq!(data, [9 + key[0]; 16]);
+        assert_eq!(engine.block_bytes(), 8);
+    }
 }
 
 #[test]
 fn keys_of_other_lengths_are_refused() {
-    let cipher = CipherDescription {
-        name: "made-up",
-        standard: "none",
-        block_bytes: 8,
-        key_bytes: &[8, 16],
-        backends: FIRST,
-    };
-    assert!(cipher.check_key(&[0; 8]).is_ok() && cipher.check_key(&[0; 16]).is_ok());
-    for length in [0, 7, 9, 24] {
-        let error = cipher.check_key(&vec![0; length]).expect_err("not accepted").to_string();
-        assert_eq!(error, format!("made-up key of {length} bytes; accepted are [8, 16] bytes"));
+    assert!(TOY.check_key(&[0; 1]).is_ok() && TOY.check_key(&[0; 2]).is_ok());
+    for length in [0, 3, 24] {
+        let key = vec![0; length];
+        let expected = format!("toy key of {length} bytes; accepted are [1, 2] bytes");
+        assert_eq!(TOY.check_key(&key).expect_err("not accepted").to_string(), expected);
+        for backend in &TOY.backends[..3] {
+            let error = (backend.create)(&key).expect_err("not accepted");
+            assert_eq!(error.to_string(), expected, "{backend:?}");
+        }
     }
+    // The cipher takes it, but no implementation of the row does.
+    let error = (TOY.backends[2].create)(&[0; 2]).expect_err("no type takes it").to_string();
+    assert_eq!(error, "toy key of 2 bytes; accepted are [1, 2] bytes");
 }
 
 #[test]

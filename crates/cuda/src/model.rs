@@ -14,9 +14,7 @@ use std::{
 };
 
 use cipher::{Array, consts::U16};
-use lanecrypt_core::{
-    Block, Cipher, CipherDescription, ConstantTime, Counter, Direction, Implementation,
-};
+use lanecrypt_core::{Cipher, CipherDescription, ConstantTime, Counter, Direction, OneBlock};
 use lanecrypt_kernels::{HEADER_WORDS, Kernel, programs};
 use zeroize::Zeroizing;
 
@@ -387,30 +385,18 @@ pub(crate) struct Toy {
 
 pub(crate) type ToyCipher = Cipher<Toy>;
 
-impl Implementation for Toy {
+impl OneBlock for Toy {
     type BlockSize = U16;
     type KeySize = U16;
-    type Lanes = cipher::consts::U4;
-    type BatchKeys = ();
     const NAME: &'static str = "Toy";
+    const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
 
     fn new(key: &Array<u8, U16>) -> Self {
         Self { key: (*key).into() }
     }
 
-    fn batch_keys(&self) {}
-
-    fn batch(
-        &self,
-        (): &(),
-        direction: Direction,
-        blocks: &mut Array<Block<Self>, cipher::consts::U4>,
-    ) {
-        self.few(direction, blocks);
-    }
-
-    fn few(&self, direction: Direction, blocks: &mut [Block<Self>]) {
-        toy(&self.key, direction, Array::slice_as_flattened_mut(blocks));
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        toy(&self.key, direction, block);
     }
 }
 

@@ -52,7 +52,6 @@ macro_rules! families {
     ($module:ident, $cipher:ident, $keys:path, $doc:literal) => {
         #[doc = $doc]
         pub mod $module {
-            use cipher::Array;
             use lanecrypt_core::ConstantTime;
             use lanecrypt_cuda::{Family, kernels::programs};
 

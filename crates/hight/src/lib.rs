@@ -12,22 +12,23 @@
 //! assert_eq!(block, 0x00f4_18ae_d94f_03f2_u64.to_be_bytes());
 //! ```
 //!
-//! [`Hight`] and [`HightKisa`] are the fastest constant-time implementation, [`Bitslice`] on
-//! 64-bit words. Every implementation can also be named: `Cipher<Sliced<Gapped<u64>>>`.
+//! [`Hight`] and [`HightKisa`] are the fastest constant-time implementation of the CPU. Every
+//! implementation can also be named: `Cipher<Table<Standard>>`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|
 //! | [`Reference`] | `reference` | 1 | yes |
 //! | [`Table`] | `table` | 1 | no: look-ups of F0 and F1 |
-//! | [`Bitslice<u32>`](Bitslice) | `bitslice-u32` | 32 | yes |
-//! | [`Bitslice<u64>`](Bitslice) | `bitslice-u64` | 64 | yes |
-//! | [`Sliced<Gapped<u32>>`](Sliced) | `byteslice-u32-gap` | 3 | no: look-ups of F0 and F1 |
-//! | [`Sliced<Gapped<u64>>`](Sliced) | `byteslice-u64-gap` | 7 | yes |
-//! | [`Sliced<u32>`](Sliced) | `byteslice-u32` | 4 | yes |
-//! | [`Sliced<u64>`](Sliced) | `byteslice-u64` | 8 | yes |
+//! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
+//! | [`Sliced<Bytes<_>, LookUps>`](LookUps) | `byteslice-u32-gap` | 3 | no: look-ups of F0 and F1 |
+//! | [`Sliced<Bytes<_>, _>`](Sliced) | `byteslice-*`, `gfni-*` | 4 to 64, as wide as the registers | yes |
+//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "cuda")]
+extern crate alloc;
 
 #[cfg(feature = "alloc")]
 mod backends;

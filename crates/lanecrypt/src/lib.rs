@@ -20,6 +20,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "parallel")]
+mod parallel;
 mod selection;
 
 use std::fmt;
@@ -37,6 +39,8 @@ pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
 pub use lanecrypt_seed as seed;
+#[cfg(feature = "parallel")]
+pub use parallel::{PIECE, Parallel};
 pub use selection::{EXPECT, Selection, SelectionError};
 
 /// Every cipher, each with every way to compute it.
@@ -106,7 +110,9 @@ pub fn find_cipher(name: &str) -> Result<&'static CipherDescription, LookupError
         .ok_or_else(|| LookupError::NoSuchCipher(name.to_owned()))
 }
 
-/// An engine by the names of its cipher and backend, keyed.
+/// An engine by the names of its cipher and backend, keyed. On the CPU its long calls run on all
+/// cores (feature `parallel`); a row's own [`create`](Backend::create) gives one that stays on the
+/// caller's thread.
 ///
 /// # Errors
 /// [`LookupError`] for unknown names, key lengths that the cipher does not take, and backends that
@@ -120,7 +126,12 @@ pub fn engine(cipher: &str, backend: &str, key: &[u8]) -> Result<Box<dyn Engine>
     })?;
     cipher.check_key(key)?;
     (backend.available)().map_err(Error::from)?;
-    Ok((backend.create)(key)?)
+    let engine = (backend.create)(key)?;
+    #[cfg(feature = "parallel")]
+    if backend.platform == Platform::Cpu {
+        return Ok(Box::new(Parallel::new(engine)));
+    }
+    Ok(engine)
 }
 
 /// The README's examples, compiled.

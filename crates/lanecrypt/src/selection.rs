@@ -2,7 +2,7 @@
 
 use std::{env, fmt};
 
-use crate::{Backend, CIPHERS, CipherDescription};
+use crate::{Backend, CIPHERS, CipherDescription, Platform};
 
 /// The environment variable that lists the backends which must run here: tests and `kat` fail for
 /// one that cannot, instead of skipping it.
@@ -10,8 +10,8 @@ pub const EXPECT: &str = "LANECRYPT_EXPECT";
 
 /// Backends chosen by name: `bitslice-u64`, of every cipher that has it, or `aes/cuda-bitslice`.
 ///
-/// A list has commas between its items and may have spaces around them. Every item must name
-/// something, so that a typo is an error and not a backend less.
+/// `cpu` is every backend of the CPU. A list has commas between its items and may have spaces around
+/// them. Every item must name something, so that a typo is an error and not a backend less.
 ///
 /// ```
 /// use lanecrypt::{CIPHERS, Selection, aes::AES, des::DES};
@@ -33,7 +33,10 @@ pub struct Selection {
     items: Vec<Item>,
 }
 
-/// A backend of one cipher, or of every cipher that has it.
+/// Every backend of the CPU, as an item.
+const CPU: &str = "cpu";
+
+/// A backend of one cipher, or of every cipher that has it; or every one of the CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Item {
     cipher: Option<String>,
@@ -142,7 +145,7 @@ impl Item {
             return Err(SelectionError::NoSuchCipher { given: given.clone(), known });
         }
         let backends = || of.iter().flat_map(|cipher| cipher.backends);
-        if backends().any(|backend| backend.id == id) {
+        if id == CPU || backends().any(|backend| backend.id == id) {
             return Ok(Self { cipher, id });
         }
         let known = listed(backends().map(|backend| backend.id));
@@ -150,7 +153,9 @@ impl Item {
     }
 
     fn names(&self, cipher: &CipherDescription, backend: &Backend) -> bool {
-        self.id == backend.id && self.cipher.as_ref().is_none_or(|name| name == cipher.name)
+        let is_of = self.cipher.as_ref().is_none_or(|name| name == cipher.name);
+        let is_cpu = self.id == CPU && backend.platform == Platform::Cpu;
+        is_of && (is_cpu || self.id == backend.id)
     }
 }
 
@@ -184,6 +189,12 @@ mod tests {
         assert!(names(&AES, "table32") && names(&DES, "table32"));
         assert!(names(&AES, "bitslice-u64") && !names(&DES, "bitslice-u64"));
         assert!(!names(&AES, "reference"));
+        let cpu = Selection::parse("aes/cpu", CIPHERS).expect("a list");
+        for backend in AES.backends {
+            let is_cpu = backend.platform == crate::Platform::Cpu;
+            assert_eq!(cpu.contains(&AES, backend), is_cpu, "{backend:?}");
+        }
+        assert!(!cpu.contains(&DES, &DES.backends[0]));
         let nothing = Selection::default();
         assert!(!nothing.contains(&AES, &AES.backends[0]));
     }
@@ -198,11 +209,8 @@ mod tests {
         assert!(error("AES/table32").contains("there is no cipher \"AES\"; known are aes, "));
         assert!(error("table32,rot13/table32").contains("there is no cipher \"rot13\""));
         // The ids that are named are those of the cipher asked for, each once.
-        assert!(error("des/hardware").starts_with("there is no backend \"des/hardware\""));
-        assert!(
-            !error("des/hardware")
-                .contains("known are reference, table32, bitslice-u32, bitslice-u64, hardware")
-        );
+        assert!(error("des/vaes-avx2").starts_with("there is no backend \"des/vaes-avx2\""));
+        assert!(!error("des/vaes-avx2").contains(", vaes-avx2"));
         assert_eq!(error("abacus").matches("bitslice-u32").count(), 1);
     }
 }

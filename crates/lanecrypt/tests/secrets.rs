@@ -9,8 +9,9 @@ use lanecrypt::{
     cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::ArraySize},
     des, hight, seed,
 };
-use lanecrypt_core::{Cipher, Implementation};
+use lanecrypt_core::{Cipher, Everywhere, Implementation};
 use lanecrypt_reference::vectors::PlaintextStream;
+use lanecrypt_slicing::{Fastest, Gapped, Portable, Sliced};
 
 fn key<Size: ArraySize>(number: u64) -> Array<u8, Size> {
     let mut key = Array::default();
@@ -40,16 +41,14 @@ where
     vec![texts(cipher), texts(&engine), texts(&stream)]
 }
 
-fn implementation<I>()
-where
-    I: Implementation<BatchKeys: Debug> + Debug + 'static,
-{
-    same_under_two_keys(|number| {
-        let implementation = I::new(&key(number));
-        let mut shown = cipher_texts(&Cipher::<I>::new(&key(number)));
-        shown.extend([texts(&implementation), texts(&implementation.batch_keys())]);
-        shown
-    });
+fn implementation<I: Implementation<Token: Everywhere> + 'static>() {
+    same_under_two_keys(|number| cipher_texts(&Cipher::<I>::new(&key(number))));
+}
+
+/// A type that has a Debug text of its own as well.
+fn sliced<I: Implementation<Token: Everywhere> + Debug + 'static>() {
+    implementation::<I>();
+    same_under_two_keys(|number| vec![texts(&I::new(Everywhere::get(), &key(number)))]);
 }
 
 #[test]
@@ -57,10 +56,9 @@ fn aes_shows_no_key() {
     fn sized<K: aes::KeyLength>() {
         implementation::<aes::Reference<K>>();
         implementation::<aes::Table32<K>>();
-        implementation::<aes::Bitslice<u32, K>>();
-        implementation::<aes::Bitslice<u64, K>>();
+        sliced::<Sliced<aes::Bits<aes::RoundKeys<K>>, Portable<u32>>>();
+        sliced::<Fastest<aes::OnEveryCpu<aes::RoundKeys<K>>>>();
         same_under_two_keys(|number| cipher_texts(&aes::Aes::<K>::new(&key(number))));
-        same_under_two_keys(|number| vec![texts(&K::Hardware::new(&key(number)))]);
         same_under_two_keys(|number| vec![texts(&aes::AesEnc::<K>::new(&key(number)))]);
         same_under_two_keys(|number| vec![texts(&aes::AesDec::<K>::new(&key(number)))]);
     }
@@ -74,8 +72,8 @@ fn aria_shows_no_key() {
     fn sized<K: aria::KeyLength>() {
         implementation::<aria::Reference<K>>();
         implementation::<aria::Table32<K>>();
-        implementation::<aria::Bitslice<u32, K>>();
-        implementation::<aria::Bitslice<u64, K>>();
+        sliced::<Sliced<aria::Bits<K>, Portable<u32>>>();
+        sliced::<Fastest<aria::OnEveryCpu<K>>>();
     }
     sized::<aria::Key128>();
     sized::<aria::Key192>();
@@ -87,8 +85,8 @@ fn camellia_shows_no_key() {
     fn sized<K: camellia::KeyLength>() {
         implementation::<camellia::Reference<K>>();
         implementation::<camellia::Table32<K>>();
-        implementation::<camellia::Bitslice<u32, K>>();
-        implementation::<camellia::Bitslice<u64, K>>();
+        sliced::<Sliced<camellia::Bits<K>, Portable<u32>>>();
+        sliced::<Fastest<camellia::OnEveryCpu<K>>>();
     }
     sized::<camellia::Key128>();
     sized::<camellia::Key192>();
@@ -100,8 +98,8 @@ fn des_shows_no_key() {
     fn keyed<K: des::Keying>() {
         implementation::<des::Reference<K>>();
         implementation::<des::Table32<K>>();
-        implementation::<des::Bitslice<u32, K>>();
-        implementation::<des::Bitslice<u64, K>>();
+        sliced::<Sliced<des::Bits<K>, Portable<u32>>>();
+        sliced::<Fastest<des::OnEveryCpu<K>>>();
     }
     keyed::<des::Single>();
     keyed::<des::Ede2>();
@@ -112,22 +110,23 @@ fn des_shows_no_key() {
 
 #[test]
 fn hight_shows_no_key() {
-    implementation::<hight::Reference>();
-    implementation::<hight::Table>();
-    implementation::<hight::Bitslice<u32>>();
-    implementation::<hight::Bitslice<u64>>();
-    implementation::<hight::Sliced<u8>>();
-    implementation::<hight::Sliced<u32>>();
-    implementation::<hight::Sliced<u64>>();
-    implementation::<hight::Sliced<hight::Gapped<u32>>>();
-    implementation::<hight::Sliced<hight::Gapped<u64>>>();
-    implementation::<hight::Reversed<hight::Bitslice<u64>>>();
+    fn ordered<B: hight::ByteOrder>() {
+        implementation::<hight::Reference<B>>();
+        implementation::<hight::Table<B>>();
+        sliced::<Sliced<hight::Bits<B>, Portable<u32>>>();
+        sliced::<Sliced<hight::Bytes<B>, Portable<u64>>>();
+        sliced::<Sliced<hight::Bytes<B>, Portable<Gapped<u64>>>>();
+        sliced::<Sliced<hight::Bytes<B>, hight::LookUps>>();
+        sliced::<Fastest<hight::OnEveryCpu<B>>>();
+    }
+    ordered::<hight::Standard>();
+    ordered::<hight::Kisa>();
 }
 
 #[test]
 fn seed_shows_no_key() {
     implementation::<seed::Reference>();
     implementation::<seed::Table32>();
-    implementation::<seed::Bitslice<u32>>();
-    implementation::<seed::Bitslice<u64>>();
+    sliced::<Sliced<seed::Bits, Portable<u32>>>();
+    sliced::<Fastest<seed::OnEveryCpu>>();
 }

@@ -3,7 +3,7 @@
 use lanecrypt_core::{Backend, CipherDescription, all_backends, cpu_backends};
 use lanecrypt_slicing::{Fastest, bit_backends, byte_backends};
 
-use crate::{Bits, Bytes, OnEveryCpu, Reference, Table32};
+use crate::{Bits, OnEveryCpu, Reference, Table32};
 
 /// SEED and every way this crate computes it.
 pub static SEED: CipherDescription = CipherDescription {
@@ -20,7 +20,7 @@ const ONE_BY_ONE: &[Backend] = cpu_backends!(SEED;
     "default", "the fastest constant-time one of this CPU" => Fastest<OnEveryCpu>;
 );
 const BY_BITS: &[Backend] = bit_backends!(SEED; Bits);
-const BY_BYTES: &[Backend] = byte_backends!(SEED; Bytes);
+const BY_BYTES: &[Backend] = byte_backends!(SEED; crate::Bytes);
 
 #[cfg(not(feature = "cuda"))]
 const ON_DEVICES: &[Backend] = &[];

@@ -45,7 +45,7 @@ fn substitute(planes: [u64; 8]) -> [u64; 8] {
 }
 
 /// What `turn` bytes further up in a result are masks of the S-box outputs.
-const fn masks(turn: usize) -> u32 {
+pub(crate) const fn masks(turn: usize) -> u32 {
     let mut masks = [0; 4];
     let mut j = 0;
     while j < 4 {

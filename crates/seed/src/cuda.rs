@@ -25,16 +25,13 @@
 //! | [`CONFLICT_FREE`] | four tables in every bank | addresses vary, bank conflicts cannot |
 //! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
 
-use alloc::vec::Vec;
-
+use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
-use crate::{
-    Bitslice, compact,
-    schedule::{ROUNDS, RoundKeys},
-};
+use crate::{OnEveryCpu, RoundKeys, schedule::ROUNDS};
 
 /// SEED whose bulk methods run on a GPU.
 pub type Seed128 = OnDevice<crate::Seed128>;
@@ -68,12 +65,9 @@ pub static BITSLICE: Family = Family::new(
     key_pair,
 );
 
+/// The keys from one whose length the family has checked.
 fn key_pair(key: &[u8]) -> KeyPair {
-    let mut bytes = Zeroizing::new([0; 16]);
-    for (byte, &key) in bytes.iter_mut().zip(key) {
-        *byte = key;
-    }
-    let keys = RoundKeys::expand::<compact::Circuits>(&bytes);
+    let keys = RoundKeys::new(&Zeroizing::new(Array::from_fn(|i| key[i])));
     KeyPair {
         encrypt: kernel_keys(&keys.of(Direction::Encrypt)),
         decrypt: kernel_keys(&keys.of(Direction::Decrypt)),

@@ -11,15 +11,15 @@
 //! assert_eq!(block[..4], [0x5e, 0xba, 0xc6, 0xe0]);
 //! ```
 //!
-//! [`Seed128`] is [`Bitslice`] on 64-bit words. Every implementation can also be named:
-//! `Cipher<Table32>`.
+//! [`Seed128`] is the fastest of the CPU. Every implementation can also be named: `Cipher<Table32>`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|
 //! | [`Reference`] | `reference` | 1 | no: S-box look-ups |
 //! | [`Table32`] | `table32` | 1 | no: table look-ups |
-//! | [`Bitslice<u32>`](Bitslice) | `bitslice-u32` | 32 | yes |
-//! | [`Bitslice<u64>`](Bitslice) | `bitslice-u64` | 64 | yes |
+//! | [`Sliced<Bits, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
+//! | [`Sliced<Bytes, _>`](Sliced) | `aes-*`, `vaes-*`, `gfni-*` | 16 to 64, S-boxes by instructions | yes |
+//! | [`Fastest<OnEveryCpu>`](Fastest) | `default` | whichever of these is fastest | yes |
 #![no_std]
 #![forbid(unsafe_code)]
 

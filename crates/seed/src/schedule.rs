@@ -80,6 +80,16 @@ impl RoundKeys {
         }
         keys
     }
+
+    /// Round key `i` in the order of a direction.
+    #[allow(clippy::inline_always, reason = "an index, met for every round")]
+    #[inline(always)]
+    pub(crate) fn at(&self, direction: Direction, i: usize) -> &[u32; 2] {
+        match direction {
+            Direction::Encrypt => &self.0[i],
+            Direction::Decrypt => &self.0[ROUNDS - 1 - i],
+        }
+    }
 }
 
 /// Another form of the round keys.

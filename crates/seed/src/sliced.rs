@@ -10,14 +10,16 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
+mod blocks;
+
 use cipher::{
     Array, InOutBuf,
     consts::{U16, U128},
 };
 use lanecrypt_core::Direction;
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Bytes as _, Choices, FieldBytes, Form, Rounds, Word,
-    matrix::TOP_BIT, padded, spread,
+    BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Bytes as _, Choices, FieldBytes, Form,
+    REGISTERS, Rounds, Word, in_lanes, matrix::TOP_BIT, padded, spread,
 };
 
 use crate::{
@@ -270,7 +272,7 @@ fn word<B: Copy, const G: usize>(states: &[ByteState<B, 16>; G], i: usize) -> [[
     words
 }
 
-impl<I: ByteLanes<Bytes: FieldBytes>> Rounds<I> for Bytes {
+impl<I: BlockLanes> Rounds<I> for Bytes {
     type State = ByteState<I::Bytes, 16>;
 
     const GROUPS: usize = 2;
@@ -285,6 +287,21 @@ impl<I: ByteLanes<Bytes: FieldBytes>> Rounds<I> for Bytes {
                     state.0[4 * i + 3 - j] = *byte;
                 }
             }
+        }
+    }
+
+    fn few(
+        schedule: &RoundKeys,
+        isa: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U16>>,
+    ) {
+        // Without an instruction for maps of bytes, two registers keep a core busy.
+        let registers = if I::MATRICES { REGISTERS } else { REGISTERS / 2 };
+        if blocks.len() <= registers * I::BLOCKS {
+            in_lanes::<Self, I>(schedule, isa, direction, blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
 }

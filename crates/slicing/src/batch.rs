@@ -25,6 +25,19 @@ pub trait State<I: Isa>: Copy {
     /// Gives the blocks back; the state is overwritten with intermediate values.
     fn store(&mut self, isa: I, blocks: &mut [u8]);
 
+    /// XORs the blocks to those of a buffer; the state is overwritten with intermediate values.
+    /// `scratch` has room for them.
+    #[inline(always)]
+    fn add_to<N: ArraySize>(
+        &mut self,
+        isa: I,
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+        scratch: &mut [u8],
+    ) {
+        self.store(isa, scratch);
+        add(blocks, scratch);
+    }
+
     /// Takes the counter blocks from `first` on. `scratch` has room for them.
     #[inline(always)]
     fn count(&mut self, isa: I, first: Counter, scratch: &mut [u8]) {
@@ -53,6 +66,19 @@ impl<I: ByteLanes, const N: usize> State<I> for ByteState<I::Bytes, N> {
     #[inline(always)]
     fn store(&mut self, isa: I, blocks: &mut [u8]) {
         isa.unslice(&mut self.0, blocks);
+    }
+
+    #[inline(always)]
+    fn add_to<M: ArraySize>(
+        &mut self,
+        isa: I,
+        blocks: &mut InOutBuf<'_, '_, Array<u8, M>>,
+        scratch: &mut [u8],
+    ) {
+        if !isa.add_unsliced(&mut self.0, blocks) {
+            self.store(isa, scratch);
+            add(blocks, scratch);
+        }
     }
 
     #[inline(always)]
@@ -197,15 +223,13 @@ impl<F: Rounds<I>, I: Isa, N: ArraySize> Pass<F, I, N>
 
     #[inline(always)]
     fn leave(&mut self, isa: I, state: &mut F::State, mut piece: Blocks<'_, '_, N>) {
-        let keystream = Array::slice_as_flattened_mut(&mut self.scratch);
-        state.store(isa, keystream);
-        xor(&mut piece, keystream);
+        state.add_to(isa, &mut piece, Array::slice_as_flattened_mut(&mut self.scratch));
     }
 }
 
 /// Adds as many bytes of key stream as there are, a row of SIMD registers at a time.
 #[inline(always)]
-fn xor<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
+fn add<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
     const ROW: usize = 64;
     for (i, row) in keystream.as_chunks::<ROW>().0.iter().enumerate() {
         let mut sum = [0; ROW];
@@ -222,8 +246,7 @@ fn xor<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
     }
 }
 
-/// Runs all whole batches, first as many side by side as the form likes, then halves of that, and
-/// returns the rest.
+/// Runs batches side by side, as many as the form likes, and returns the rest.
 #[inline(always)]
 fn run<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize>(
     isa: I,
@@ -233,16 +256,16 @@ fn run<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize>(
 ) -> Blocks<'inp, 'out, N> {
     macro_rules! groups {
         ($($groups:literal)*) => {$(
-            if F::GROUPS >= $groups {
+            if F::GROUPS == $groups {
                 blocks = side_by_side::<F, I, N, $groups>(isa, keys, pass, blocks);
             }
         )*};
     }
-    groups!(8 4 2 1);
+    groups!(1 2 4 8);
     blocks
 }
 
-/// Runs fewer blocks than a batch as one.
+/// Runs what [`run`] leaves.
 #[inline(always)]
 fn pad<F: Rounds<I>, I: Isa, N: ArraySize>(
     isa: I,
@@ -250,11 +273,41 @@ fn pad<F: Rounds<I>, I: Isa, N: ArraySize>(
     pass: &mut impl Pass<F, I, N>,
     mut blocks: Blocks<'_, '_, N>,
 ) {
-    let mut padded = Array::<Array<u8, N>, <F::State as State<I>>::Lanes>::default();
-    padded[..blocks.len()].clone_from_slice(blocks.get_in());
-    side_by_side::<F, I, N, 1>(isa, keys, pass, padded.as_mut_slice().into());
-    let length = blocks.len();
-    blocks.get_out().clone_from_slice(&padded[..length]);
+    macro_rules! groups {
+        ($($groups:literal)*) => {$(
+            if F::GROUPS >= $groups && !blocks.is_empty() {
+                blocks = last::<F, I, N, $groups>(isa, keys, pass, blocks);
+            }
+        )*};
+    }
+    groups!(1 2 4 8);
+}
+
+/// Runs blocks if `G` batches hold them, padded if need be, and else returns them: a batch more
+/// side by side takes less time than one more alone.
+#[inline(always)]
+fn last<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
+    isa: I,
+    keys: &F::Keys,
+    pass: &mut impl Pass<F, I, N>,
+    mut blocks: Blocks<'inp, 'out, N>,
+) -> Blocks<'inp, 'out, N> {
+    let (length, full) = (blocks.len(), G * <F::State as State<I>>::Lanes::USIZE);
+    if length > full {
+        return blocks;
+    }
+    let mut padded =
+        [(); G].map(|()| Array::<Array<u8, N>, <F::State as State<I>>::Lanes>::default());
+    let padded = Array::slice_as_flattened_mut(&mut padded);
+    // What fills as many batches as the form likes has been run.
+    if length == full && G < F::GROUPS {
+        side_by_side::<F, I, N, G>(isa, keys, pass, blocks.reborrow());
+    } else {
+        padded[..length].clone_from_slice(blocks.get_in());
+        side_by_side::<F, I, N, G>(isa, keys, pass, padded.into());
+        blocks.get_out().clone_from_slice(&padded[..length]);
+    }
+    blocks.split_at(length).1
 }
 
 /// Runs as many batches as there are whole ones, `G` side by side, and returns the rest.
@@ -266,8 +319,8 @@ fn side_by_side<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
     mut blocks: Blocks<'inp, 'out, N>,
 ) -> Blocks<'inp, 'out, N> {
     let lanes = <F::State as State<I>>::Lanes::USIZE;
-    let mut states = [F::State::new(isa); G];
     while blocks.len() >= G * lanes {
+        let mut states = [F::State::new(isa); G];
         let (mut piece, rest) = blocks.split_at(G * lanes);
         for (g, state) in states.iter_mut().enumerate() {
             pass.enter(isa, state, &part(&mut piece, g * lanes, lanes));

@@ -136,8 +136,8 @@ pub(crate) trait Columns: Word {
 /// [`BitLanes::slice`] for any columns.
 #[inline(always)]
 pub(crate) fn slice<W: Columns>(blocks: &[u8], planes: &mut [W]) {
-    let block = check::<W>(blocks.len(), planes);
     let side = 8 * W::BYTES;
+    let block = check(blocks.len(), planes.len(), side * W::COUNT);
     for (column, square) in planes.chunks_exact_mut(side).enumerate() {
         for (row, word) in square.iter_mut().enumerate() {
             *word = W::gather(blocks, block * row + W::BYTES * column, block * side);
@@ -149,8 +149,8 @@ pub(crate) fn slice<W: Columns>(blocks: &[u8], planes: &mut [W]) {
 /// [`BitLanes::unslice`] for any columns.
 #[inline(always)]
 pub(crate) fn unslice<W: Columns>(planes: &mut [W], blocks: &mut [u8]) {
-    let block = check::<W>(blocks.len(), planes);
     let side = 8 * W::BYTES;
+    let block = check(blocks.len(), planes.len(), side * W::COUNT);
     for (column, square) in planes.chunks_exact_mut(side).enumerate() {
         transpose(square);
         for (row, word) in square.iter().enumerate() {
@@ -159,13 +159,12 @@ pub(crate) fn unslice<W: Columns>(planes: &mut [W], blocks: &mut [u8]) {
     }
 }
 
-/// Checks the shapes and returns the bytes of a block.
+/// Checks the shapes of [`BitLanes::slice`] and returns the bytes of a block.
 #[inline(always)]
-fn check<W: Columns>(bytes: usize, planes: &[W]) -> usize {
-    let lanes = 8 * W::BYTES * W::COUNT;
-    assert_eq!(planes.len() % 64, 0, "planes come in squares");
-    assert_eq!(bytes * 8, planes.len() * lanes, "one block a lane");
-    planes.len() / 8
+pub(crate) fn check(bytes: usize, planes: usize, lanes: usize) -> usize {
+    assert_eq!(planes % 64, 0, "planes come in squares");
+    assert_eq!(bytes * 8, planes * lanes, "one block a lane");
+    planes / 8
 }
 
 /// Transposes a square in every column.

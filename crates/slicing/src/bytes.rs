@@ -11,7 +11,7 @@ mod planes;
 
 use core::fmt::Debug;
 
-use cipher::array::ArraySize;
+use cipher::{Array, InOutBuf, array::ArraySize};
 
 use crate::{Isa, Word};
 
@@ -116,6 +116,20 @@ pub trait ByteLanes: Isa + SplatBytes {
     /// As [`slice`](Self::slice).
     fn unslice(self, bytes: &mut [Self::Bytes], blocks: &mut [u8]);
 
+    /// [`unslice`](Self::unslice), XORed to blocks in memory; `false`, and nothing done, where there
+    /// is no faster way than that.
+    ///
+    /// # Panics
+    /// As [`unslice`](Self::unslice).
+    fn add_unsliced<N: ArraySize>(
+        self,
+        bytes: &mut [Self::Bytes],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        let _ = (bytes, blocks);
+        false
+    }
+
     /// Fills rows from consecutive counter blocks, big-endian, the first of them `first`; `false`
     /// where there is no faster way than [`slice`](Self::slice).
     fn count(self, first: u128, bytes: &mut [Self::Bytes]) -> bool {
@@ -135,127 +149,4 @@ pub const fn spread(byte: u8) -> u32 {
 pub(crate) fn check(blocks: usize, bytes: usize, lanes: usize) {
     assert!(bytes == 8 || bytes == 16, "blocks have 8 or 16 bytes");
     assert_eq!(blocks, bytes * lanes, "one block a lane");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    extern crate std;
-    use proptest::{collection::vec, prelude::*};
-    use std::{vec, vec::Vec};
-
-    /// Bytes of a block in the tests; the widest row has 64 lanes.
-    const BLOCK: usize = 16;
-    const MOST: usize = 64 * BLOCK;
-
-    fn sliced<B: Bytes>(blocks: &[u8]) -> Vec<B> {
-        let mut bytes = vec![B::splat(0); BLOCK];
-        B::slice(&blocks[..B::LANES * BLOCK], &mut bytes);
-        bytes
-    }
-
-    fn unsliced<B: Bytes>(mut bytes: Vec<B>) -> Vec<u8> {
-        let mut blocks = vec![0; B::LANES * BLOCK];
-        B::unslice(&mut bytes, &mut blocks);
-        blocks
-    }
-
-    /// `ours` over lanes is `plain` over every byte.
-    fn agrees<B: Bytes>(
-        left: &[u8],
-        right: &[u8],
-        ours: impl Fn(B, B) -> B,
-        plain: impl Fn(u8, u8) -> u8,
-    ) {
-        let pairs = sliced(left).into_iter().zip(sliced(right));
-        let ours = unsliced(pairs.map(|(a, b)| ours(a, b)).collect());
-        let plain: Vec<u8> = left.iter().zip(right).map(|(&a, &b)| plain(a, b)).collect();
-        assert_eq!(ours, plain[..ours.len()]);
-    }
-
-    fn rotations_agree<B: Bytes>(data: &[u8]) {
-        agrees::<B>(data, data, |a, _| a.rotate_left::<0>(), |a, _| a);
-        agrees::<B>(data, data, |a, _| a.rotate_left::<1>(), |a, _| a.rotate_left(1));
-        agrees::<B>(data, data, |a, _| a.rotate_left::<2>(), |a, _| a.rotate_left(2));
-        agrees::<B>(data, data, |a, _| a.rotate_left::<3>(), |a, _| a.rotate_left(3));
-        agrees::<B>(data, data, |a, _| a.rotate_left::<4>(), |a, _| a.rotate_left(4));
-        agrees::<B>(data, data, |a, _| a.rotate_left::<5>(), |a, _| a.rotate_left(5));
-        agrees::<B>(data, data, |a, _| a.rotate_left::<6>(), |a, _| a.rotate_left(6));
-        agrees::<B>(data, data, |a, _| a.rotate_left::<7>(), |a, _| a.rotate_left(7));
-    }
-
-    fn all_agree<B: Bytes>(left: &[u8], right: &[u8]) {
-        agrees::<B>(left, right, B::add, u8::wrapping_add);
-        agrees::<B>(left, right, B::subtract, u8::wrapping_sub);
-        agrees::<B>(left, right, B::xor, |a, b| a ^ b);
-        // Operations on results, so that what they leave between the lanes is seen.
-        agrees::<B>(
-            left,
-            right,
-            |a, b| a.subtract(b).add(a.add(b)).rotate_left::<3>().subtract(b.rotate_left::<7>()),
-            |a, b| a.wrapping_add(a).rotate_left(3).wrapping_sub(b.rotate_left(7)),
-        );
-        let byte = right[0];
-        agrees::<B>(left, left, |a, _| a.add(B::splat(byte)), |a, _| a.wrapping_add(byte));
-        rotations_agree::<B>(left);
-    }
-
-    /// A byte that is set alone arrives in its lane alone: `slice` without `unslice`.
-    fn a_byte_is_in_its_lane<B: Bytes + PartialEq>(lane: impl Fn(usize, u8) -> B) {
-        for at in 0..B::LANES * BLOCK {
-            let mut blocks = vec![0; B::LANES * BLOCK];
-            blocks[at] = 0xa7;
-            for (j, bytes) in sliced::<B>(&blocks).into_iter().enumerate() {
-                let expected = if j == at % BLOCK { 0xa7 } else { 0 };
-                assert_eq!(bytes, lane(at / BLOCK, expected), "byte {at} in row {j}");
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn every_operation_is_that_of_u8(left in vec(any::<u8>(), MOST), right in vec(any::<u8>(), MOST)) {
-            all_agree::<u8>(&left, &right);
-            all_agree::<u32>(&left, &right);
-            all_agree::<u64>(&left, &right);
-            all_agree::<Gapped<u32>>(&left, &right);
-            all_agree::<Gapped<u64>>(&left, &right);
-            all_agree::<Planes<u32>>(&left, &right);
-            all_agree::<Planes<u64>>(&left, &right);
-        }
-    }
-
-    #[test]
-    fn every_pair_of_bytes_adds_and_subtracts() {
-        let left: Vec<u8> = (0..=255).cycle().take(MOST).collect();
-        for other in 0..=255 {
-            let right = vec![other; MOST];
-            all_agree::<u32>(&left, &right);
-            all_agree::<u64>(&left, &right);
-            all_agree::<Gapped<u32>>(&left, &right);
-            all_agree::<Gapped<u64>>(&left, &right);
-            all_agree::<Planes<u64>>(&left, &right);
-        }
-    }
-
-    #[test]
-    fn slicing_is_as_drawn() {
-        a_byte_is_in_its_lane::<u8>(|_, byte| byte);
-        a_byte_is_in_its_lane::<u32>(|lane, byte| u32::from(byte) << (8 * lane));
-        a_byte_is_in_its_lane::<u64>(|lane, byte| u64::from(byte) << (8 * lane));
-        a_byte_is_in_its_lane(|lane, byte| Gapped(u32::from(byte) << (12 * lane)));
-        a_byte_is_in_its_lane(|lane, byte| Gapped(u64::from(byte) << (9 * lane)));
-        a_byte_is_in_its_lane::<Planes<u32>>(|lane, byte| {
-            core::array::from_fn(|bit| u32::from(byte >> bit & 1) << lane)
-        });
-        a_byte_is_in_its_lane::<Planes<u64>>(|lane, byte| {
-            core::array::from_fn(|bit| u64::from(byte >> bit & 1) << lane)
-        });
-    }
-
-    #[test]
-    #[should_panic(expected = "one block a lane")]
-    fn a_short_buffer_is_refused() {
-        Bytes::slice(&[0; 55], &mut [Gapped(0_u64); 8]);
-    }
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
-use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable};
+use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, bulk};
 
 #[cfg(target_arch = "aarch64")]
 use crate::neon::{Neon, NeonAes};
@@ -175,6 +175,31 @@ impl<C: Choices> Implementation for Fastest<C> {
         blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
     ) {
         on_keys!(keys, |isa, Of, keys| isa.run(Ctr::<Of<C>, _> { keys, counter, blocks }));
+    }
+
+    fn cbc_decrypt(
+        &self,
+        keys: &FastestKeys<C>,
+        previous: &mut BlockOf<C::Schedule>,
+        mut blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
+    ) {
+        let first = blocks.reborrow();
+        let done = on_keys!(keys, |isa, Of, keys| {
+            <Of<C> as Rounds<_>>::cbc_decrypt(keys, isa, previous, first)
+        });
+        bulk::cbc_decrypt(self, keys, previous, blocks.split_at(done).1);
+    }
+
+    fn xts(
+        &self,
+        keys: &FastestKeys<C>,
+        mask: &mut [u8; 16],
+        mut blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
+    ) {
+        let first = blocks.reborrow();
+        let done =
+            on_keys!(keys, |isa, Of, keys| <Of<C> as Rounds<_>>::xts(keys, isa, mask, first));
+        bulk::xts(self, keys, mask, blocks.split_at(done).1);
     }
 }
 

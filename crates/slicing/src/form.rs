@@ -4,7 +4,7 @@
 use core::fmt;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
-use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable};
+use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, bulk};
 
 use crate::{
     Isa, Job, Rest, State,
@@ -51,13 +51,41 @@ pub trait Rounds<I: Isa>: Form {
     /// Runs batches in the direction of the keys. `#[inline(always)]`.
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]);
 
-    /// Runs the `blocks` that are left of a job, fewer than a batch: by default as a batch, padded.
-    /// `#[inline(always)]`.
+    /// Runs the `blocks` that are left of a job, fewer than [`GROUPS`](Self::GROUPS) batches: by
+    /// default as batches, padded. `#[inline(always)]`.
     #[allow(clippy::inline_always, reason = "to be compiled with the instruction set")]
     #[inline(always)]
     fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
         let _ = blocks;
         rest.pad(isa);
+    }
+
+    /// CBC decryption of the first of these blocks, of as many as the return value says; `previous`
+    /// is the block of ciphertext before them and becomes the last of them. A form that has a way
+    /// of its own overrides this.
+    #[inline]
+    fn cbc_decrypt(
+        keys: &Self::Keys,
+        isa: I,
+        previous: &mut BlockOf<Self::Schedule>,
+        blocks: InOutBuf<'_, '_, BlockOf<Self::Schedule>>,
+    ) -> usize {
+        let _ = (keys, isa, previous, blocks);
+        0
+    }
+
+    /// XTS of the first of these blocks, of as many as the return value says; `mask` is that of the
+    /// first, and becomes the one after the last of those. A form that has a way of its own
+    /// overrides this.
+    #[inline]
+    fn xts(
+        keys: &Self::Keys,
+        isa: I,
+        mask: &mut [u8; 16],
+        blocks: InOutBuf<'_, '_, BlockOf<Self::Schedule>>,
+    ) -> usize {
+        let _ = (keys, isa, mask, blocks);
+        0
     }
 
     /// Runs fewer blocks than a batch, by whatever is fastest; by default a batch, padded.
@@ -148,6 +176,26 @@ impl<F: Rounds<I>, I: Isa> Implementation for Sliced<F, I> {
         blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
     ) {
         self.isa.run(Ctr::<F, _> { keys, counter, blocks });
+    }
+
+    fn cbc_decrypt(
+        &self,
+        keys: &F::Keys,
+        previous: &mut BlockOf<F::Schedule>,
+        mut blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
+    ) {
+        let done = F::cbc_decrypt(keys, self.isa, previous, blocks.reborrow());
+        bulk::cbc_decrypt(self, keys, previous, blocks.split_at(done).1);
+    }
+
+    fn xts(
+        &self,
+        keys: &F::Keys,
+        mask: &mut [u8; 16],
+        mut blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
+    ) {
+        let done = F::xts(keys, self.isa, mask, blocks.reborrow());
+        bulk::xts(self, keys, mask, blocks.split_at(done).1);
     }
 }
 

@@ -29,16 +29,24 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+mod aes;
 mod batch;
 mod bits;
 mod byte_planes;
 mod bytes;
 mod fastest;
+mod few;
 mod form;
 mod isa;
 pub mod matrix;
+#[cfg(target_arch = "aarch64")]
+#[allow(unsafe_code, reason = "SIMD instructions")]
+mod neon;
 #[cfg(feature = "alloc")]
 mod rows;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[allow(unsafe_code, reason = "SIMD instructions")]
+mod simd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod wide;
 mod word;
@@ -49,18 +57,22 @@ mod x86;
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
 
+pub use aes::{AesBlocks, AesJob, WholeBlocks, run_aes};
 pub use batch::{BitState, ByteState, Rest, State};
 pub use bits::{BitLanes, OnBitLanes};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
+pub use few::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes};
 pub use form::{BlockOf, Form, Rounds, Schedule, Sliced, padded};
 pub use isa::{Isa, Job, Portable};
+#[cfg(target_arch = "aarch64")]
+pub use neon::{B128, Neon, NeonAes};
 pub use word::Word;
 #[cfg(target_arch = "x86_64")]
 pub use x86::{
-    Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Avx512Xmm, Avx512Ymm, B128, B256, B512, Sse2, Xmm,
-    Ymm,
+    AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Avx512Xmm, Avx512Ymm, B128, B256, B512, Sse2,
+    Xmm, Ymm,
 };
 
 /// The README's examples, compiled.

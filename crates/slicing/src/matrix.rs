@@ -15,18 +15,33 @@ pub const fn apply(matrix: u64, byte: u8) -> u8 {
     image
 }
 
-/// The matrix times every byte of a word, without a branch or an address that depends on it.
+/// `MATRIX` times every byte of a word, without a branch or an address that depends on it.
+#[allow(clippy::inline_always, reason = "to be compiled with an instruction set, in loops")]
 #[must_use]
-pub const fn apply_to_bytes(matrix: u64, word: u64) -> u64 {
+#[inline(always)]
+pub const fn apply_to_bytes<const MATRIX: u64>(word: u64) -> u64 {
     const LOW: u64 = 0x0101_0101_0101_0101;
+    let columns = const { columns(MATRIX) };
     let mut image = 0;
     let mut j = 0;
     while j < 8 {
-        // Bit j of every byte times column j: no carry, as a byte is 0 or 1.
-        image ^= (word >> j & LOW) * apply(matrix, 1 << j) as u64;
+        // Bit j of every byte: all ones where it is set.
+        let bits = word >> j & LOW;
+        image ^= (bits << 8).wrapping_sub(bits) & (LOW * columns[j] as u64);
         j += 1;
     }
     image
+}
+
+/// The images of the bytes with a single bit, lowest bit first.
+const fn columns(matrix: u64) -> [u8; 8] {
+    let mut columns = [0; 8];
+    let mut j = 0;
+    while j < 8 {
+        columns[j] = apply(matrix, 1 << j);
+        j += 1;
+    }
+    columns
 }
 
 /// From the images of the bytes with a single bit, lowest bit first.
@@ -61,7 +76,7 @@ pub const fn compose(left: u64, right: u64) -> u64 {
 #[must_use]
 pub const fn inverse(matrix: u64) -> u64 {
     let mut columns = [0; 8];
-    let mut byte = 0;
+    let mut byte = 0_u16;
     while byte < 256 {
         let image = apply(matrix, byte as u8);
         if image.is_power_of_two() {
@@ -82,6 +97,17 @@ pub const fn rotation(by: u32) -> u64 {
         j += 1;
     }
     from_columns(columns)
+}
+
+/// The bytes with a single bit, the highest bit first: as rows of an operand, what transposes a
+/// matrix.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const UNITS: u64 = 0x0102_0408_1020_4080;
+
+/// Every byte with its bits turned round.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const fn rows(sums: u64) -> u64 {
+    sums.reverse_bits().swap_bytes()
 }
 
 /// A byte as it is.
@@ -115,7 +141,7 @@ mod tests {
             assert_eq!(apply(compose(MATRIX, SHIFT_UP), byte), apply(MATRIX, byte << 1));
             let word = u64::from_le_bytes([byte, 1, 2, 3, 0xff, byte, !byte, 0]);
             let images = word.to_le_bytes().map(|byte| apply(MATRIX, byte));
-            assert_eq!(apply_to_bytes(MATRIX, word).to_le_bytes(), images);
+            assert_eq!(apply_to_bytes::<MATRIX>(word).to_le_bytes(), images);
         }
     }
 }

@@ -1,10 +1,12 @@
-//! What SIMD registers of 128 and 256 bits have in common: columns of 64 bits, and the byte
-//! transposes made of interleaving.
+//! What SIMD registers of 128 and 256 bits have in common: columns of 64 bits, the byte transposes
+//! made of interleaving, affine maps as look-ups of nibbles, and sums of bytes as shuffles.
 
 #![allow(
     clippy::inline_always,
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
+
+use crate::{NONE, matrix};
 
 /// The 64-bit columns at `start`, `start + stride` and so on.
 #[inline(always)]
@@ -37,6 +39,7 @@ pub(crate) const fn mask(distance: u32) -> i64 {
 }
 
 /// The bits that a byte rotated by `by` bits keeps of its shift upwards, in four bytes.
+#[cfg(target_arch = "x86_64")] // elsewhere bytes shift by themselves
 pub(crate) const fn kept(by: u32) -> i32 {
     crate::spread(0xff << by).cast_signed()
 }
@@ -95,4 +98,82 @@ pub(crate) fn rows_to_bytes<T: Interleave>(registers: &mut [T]) {
             rotate_index::<T, 8, 3>(registers);
         }
     }
+}
+
+/// The sum of three rotations, as a matrix.
+pub(crate) struct Rotations<const A: u32, const B: u32, const C: u32>;
+
+impl<const A: u32, const B: u32, const C: u32> Rotations<A, B, C> {
+    pub(crate) const MATRIX: u64 = matrix::rotation(A) ^ matrix::rotation(B) ^ matrix::rotation(C);
+}
+
+/// An affine map as its values on the lower nibble and on the upper one.
+pub(crate) struct Nibbles {
+    pub(crate) low: [u8; 16],
+    pub(crate) high: [u8; 16],
+}
+
+impl Nibbles {
+    pub(crate) const fn new(matrix: u64, constant: u8) -> Self {
+        let mut tables = Self { low: [0; 16], high: [0; 16] };
+        let mut nibble = 0;
+        while nibble < 16 {
+            tables.low[nibble] = matrix::apply(matrix, nibble as u8) ^ constant;
+            tables.high[nibble] = matrix::apply(matrix, (nibble as u8) << 4);
+            nibble += 1;
+        }
+        tables
+    }
+}
+
+/// An affine map in the forms that GFNI and look-ups want; `AFTER_AES` has the affine map of the
+/// AES S-box undone before.
+pub(crate) struct Affine<const MATRIX: u64, const CONSTANT: i32>;
+
+impl<const MATRIX: u64, const CONSTANT: i32> Affine<MATRIX, CONSTANT> {
+    pub(crate) const ALONE: Nibbles = Nibbles::new(MATRIX, CONSTANT.cast_unsigned() as u8);
+    pub(crate) const AFTER_AES: Nibbles = {
+        // FIPS 197, 5.1.1: inversion, then this matrix and 0x63.
+        let undone = matrix::compose(MATRIX, matrix::inverse(0xf1e3_c78f_1f3e_7cf8));
+        Nibbles::new(undone, matrix::apply(undone, 0x63) ^ CONSTANT.cast_unsigned() as u8)
+    };
+}
+
+/// Where the last round of AES takes the byte of each place from, so that its shift of rows is undone
+/// before.
+pub(crate) const UNSHIFTED: [u8; 16] = [0, 13, 10, 7, 4, 1, 14, 11, 8, 5, 2, 15, 12, 9, 6, 3];
+
+/// Sums of bytes as shuffles: in each, byte `i` takes one summand more, or none.
+pub(crate) struct Summands<const LOW: u64, const HIGH: u64>;
+
+impl<const LOW: u64, const HIGH: u64> Summands<LOW, HIGH> {
+    pub(crate) const ORDERS: [[u8; 16]; 8] = {
+        let mut orders = [[NONE; 16]; 8];
+        let mut i = 0;
+        while i < 16 {
+            let sums = if i < 8 { LOW } else { HIGH }.to_le_bytes()[i % 8];
+            let (mut k, mut j) = (0, 0);
+            while j < 8 {
+                if sums >> j & 1 == 1 {
+                    orders[k][i] = (i / 8 * 8 + j) as u8;
+                    k += 1;
+                }
+                j += 1;
+            }
+            i += 1;
+        }
+        orders
+    };
+    /// The most summands of a sum.
+    pub(crate) const COUNT: usize = {
+        let (mut most, mut i) = (0, 0);
+        while i < 16 {
+            let sums = if i < 8 { LOW } else { HIGH }.to_le_bytes()[i % 8];
+            if sums.count_ones() > most {
+                most = sums.count_ones();
+            }
+            i += 1;
+        }
+        most as usize
+    };
 }

@@ -85,22 +85,3 @@ impl Word for u32 {
 impl Word for u64 {
     const TERNARY: bool = false;
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every table on every input, a lane an input.
-    #[test]
-    fn look_ups_are_their_tables() {
-        macro_rules! check {
-            ($($high:literal)*) => {$( check!(row $high; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15); )*};
-            (row $high:literal; $($low:literal)*) => {$({
-                const TABLE: i32 = 16 * $high + $low;
-                let result = u32::lut3::<TABLE>(0xf0, 0xcc, 0xaa);
-                assert_eq!(result & 0xff, TABLE as u32, "table {TABLE:#04x}");
-            })*};
-        }
-        check!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-    }
-}

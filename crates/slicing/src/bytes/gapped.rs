@@ -12,7 +12,8 @@
 //! a subtraction borrows from a bit that is put there first.
 //!
 //! The XOR of rotations by `A`, `A + 1` and `C` makes one of the neighbours first: `y = x ^ x << 1` fits
-//! a lane and its gap, and is then rotated by `A`, its ninth bit coming round with the others.
+//! a lane and its gap, and is then rotated by `A`, its ninth bit coming round with the others. The top
+//! lane of a u32 has no gap, so there the rotations are made one by one.
 //!
 //! ```text
 //!        gap 7 6 5 4 3 2 1 0                     7   6   5   4   3   2   1   0
@@ -54,6 +55,9 @@ macro_rules! gapped {
 
             /// The bits of the lanes, gaps left out.
             pub const LANE_BITS: $word = Self::ONES * 0xff;
+
+            /// Whether the top lane has a gap above it, too.
+            const GAP_ABOVE_ALL: bool = Self::LANE_BITS.leading_zeros() > 0;
 
             /// For each bit of a lane number, the highest first: where the lanes that have it are
             /// in packed lanes once the higher bits are dealt with, and how far they must move.
@@ -124,7 +128,7 @@ macro_rules! gapped {
 
             #[inline(always)]
             fn xor_rotations<const A: u32, const B: u32, const C: u32>(self) -> Self {
-                if B != A + 1 {
+                if B != A + 1 || !Self::GAP_ABOVE_ALL {
                     return self
                         .rotate_left::<A>()
                         .xor(self.rotate_left::<B>())

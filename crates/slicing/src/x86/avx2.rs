@@ -9,48 +9,55 @@
 use core::{
     arch::x86_64::{
         __m128i, __m256i, _mm_aesenclast_si128, _mm_cvtsi32_si128, _mm_loadu_si128,
-        _mm_setzero_si128, _mm256_add_epi8, _mm256_aesenclast_epi128, _mm256_and_si256,
-        _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_si128,
-        _mm256_extract_epi64, _mm256_extracti128_si256, _mm256_gf2p8affine_epi64_epi8,
-        _mm256_gf2p8affineinv_epi64_epi8, _mm256_inserti128_si256, _mm256_or_si256,
-        _mm256_set_epi64x, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x,
-        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64,
-        _mm256_storeu2_m128i, _mm256_sub_epi8, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8,
-        _mm256_xor_si256,
+        _mm_setzero_si128, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi32,
+        _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256,
+        _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_cmpgt_epi8, _mm256_extract_epi64,
+        _mm256_extracti128_si256, _mm256_gf2p8affine_epi64_epi8, _mm256_gf2p8affineinv_epi64_epi8,
+        _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_or_si256, _mm256_set_epi64x,
+        _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256,
+        _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256,
+        _mm256_sub_epi8, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
+        _mm256_zextsi128_si256,
     },
     fmt,
     marker::PhantomData,
 };
 
-use cipher::consts::{U32, U256};
+use cipher::{
+    Array, InOutBuf,
+    array::ArraySize,
+    consts::{U32, U256},
+};
 
-use super::{detect::Features, isa, registers, word_operators};
+use super::detect::Features;
 use crate::{
-    BitLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
+    BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
     bits::{self, Columns, LANE_BITS},
     bytes::check,
-    matrix, wide,
+    few, matrix,
+    simd::{isa, registers, word_operators},
+    wide::{self, Affine, Nibbles, Rotations, Summands, UNSHIFTED},
 };
 
 isa!(
     /// 256 bits, without instructions for S-boxes.
-    Avx2, "avx2", "this CPU has no AVX2", Features::AVX2
+    Avx2, "avx2", "this CPU has no AVX2", Features::has(Features::AVX2)
 );
 isa!(
     /// 256 bits, with AES instructions on 128.
-    Avx2Aes, "avx2,aes", "this CPU has no AVX2 or no AES instructions",
-    Features::AVX2 | Features::AES
+    Avx2Aes, "avx2,aes,pclmulqdq", "this CPU has no AVX2 or no AES instructions",
+    Features::has(Features::AVX2 | Features::AES)
 );
 isa!(
     /// 256 bits, with AES instructions on as many.
-    Avx2Vaes, "avx2,aes,vaes", "this CPU has no AVX2 or no AES instructions for it (VAES)",
-    Features::AVX2 | Features::VAES
+    Avx2Vaes, "avx2,aes,vaes,pclmulqdq,vpclmulqdq", "this CPU has no AVX2 or no AES instructions for it (VAES)",
+    Features::has(Features::AVX2 | Features::VAES)
 );
 isa!(
     /// 256 bits, with the instructions of GFNI and AES.
-    Avx2Gfni, "avx2,aes,vaes,gfni",
+    Avx2Gfni, "avx2,aes,vaes,pclmulqdq,vpclmulqdq,gfni",
     "this CPU has no AVX2, or no instructions for bytes (GFNI) or AES (VAES) for it",
-    Features::AVX2 | Features::VAES | Features::GFNI
+    Features::has(Features::AVX2 | Features::VAES | Features::GFNI)
 );
 
 /// Which instructions for S-boxes come with AVX2.
@@ -123,7 +130,7 @@ impl<K: Kind> Columns for B256<K> {
     #[inline(always)]
     fn exchange<const DISTANCE: u32>(low: &mut Self, high: &mut Self) {
         let mask = Self::from(registers!(_mm256_set1_epi64x(wide::mask(DISTANCE))));
-        let by = registers!(_mm_cvtsi32_si128(DISTANCE as i32));
+        let by = registers!(_mm_cvtsi32_si128(DISTANCE.cast_signed()));
         let difference = (Self::from(registers!(_mm256_srl_epi64(low.0, by))) ^ *high) & mask;
         *high ^= difference;
         *low ^= Self::from(registers!(_mm256_sll_epi64(difference.0, by)));
@@ -155,13 +162,6 @@ impl<K: Kind> BitLanes for K {
     }
 }
 
-/// The sum of three rotations, as a matrix.
-struct Rotations<const A: u32, const B: u32, const C: u32>;
-
-impl<const A: u32, const B: u32, const C: u32> Rotations<A, B, C> {
-    const MATRIX: u64 = matrix::rotation(A) ^ matrix::rotation(B) ^ matrix::rotation(C);
-}
-
 impl<K: Kind> Bytes for B256<K> {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -182,8 +182,8 @@ impl<K: Kind> Bytes for B256<K> {
     fn rotate_left<const BY: u32>(self) -> Self {
         const { assert!(BY < 8, "a byte has 8 bits") };
         let kept = Self::from(registers!(_mm256_set1_epi32(wide::kept(BY))));
-        let up = registers!(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(BY as i32)));
-        let down = registers!(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY as i32)));
+        let up = registers!(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(BY.cast_signed())));
+        let down = registers!(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY.cast_signed())));
         (Self::from(up) & kept) | (Self::from(down) & !kept)
     }
 
@@ -196,39 +196,21 @@ impl<K: Kind> Bytes for B256<K> {
             })
         } else {
             // Two look-ups cost less than three rotations.
-            const { &Nibbles::new(Rotations::<A, B, C>::MATRIX, 0) }.look_up(self)
+            look_up(const { &Nibbles::new(Rotations::<A, B, C>::MATRIX, 0) }, self)
         }
     }
 }
 
-/// An affine map as its values on the lower nibble and on the upper one.
-struct Nibbles {
-    low: [u8; 16],
-    high: [u8; 16],
-}
-
-impl Nibbles {
-    const fn new(matrix: u64, constant: u8) -> Self {
-        let mut tables = Self { low: [0; 16], high: [0; 16] };
-        let mut nibble = 0;
-        while nibble < 16 {
-            tables.low[nibble] = matrix::apply(matrix, nibble as u8) ^ constant;
-            tables.high[nibble] = matrix::apply(matrix, (nibble as u8) << 4);
-            nibble += 1;
-        }
-        tables
-    }
-
-    #[inline(always)]
-    fn look_up<K: Kind>(&self, bytes: B256<K>) -> B256<K> {
-        let nibble = B256::from(registers!(_mm256_set1_epi8(0xf)));
-        let by = registers!(_mm_cvtsi32_si128(4));
-        let high = B256::<K>::from(registers!(_mm256_srl_epi64(bytes.0, by))) & nibble;
-        let low = bytes & nibble;
-        let table = |entries| registers!(_mm256_broadcastsi128_si256(load128(entries)));
-        B256::from(registers!(_mm256_shuffle_epi8(table(&self.low), low.0)))
-            ^ B256::from(registers!(_mm256_shuffle_epi8(table(&self.high), high.0)))
-    }
+/// An affine map of every byte, by two look-ups in a register.
+#[inline(always)]
+fn look_up<K: Kind>(map: &Nibbles, bytes: B256<K>) -> B256<K> {
+    let nibble = B256::from(registers!(_mm256_set1_epi8(0xf)));
+    let by = registers!(_mm_cvtsi32_si128(4));
+    let high = B256::<K>::from(registers!(_mm256_srl_epi64(bytes.0, by))) & nibble;
+    let low = bytes & nibble;
+    let table = |entries| registers!(_mm256_broadcastsi128_si256(load128(entries)));
+    B256::from(registers!(_mm256_shuffle_epi8(table(&map.low), low.0)))
+        ^ B256::from(registers!(_mm256_shuffle_epi8(table(&map.high), high.0)))
 }
 
 #[inline(always)]
@@ -237,24 +219,9 @@ fn load128(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// An affine map in the forms that GFNI and look-ups want; `AFTER_AES` has the affine map of the
-/// AES S-box undone before.
-struct Affine<const MATRIX: u64, const CONSTANT: i32>;
-
-impl<const MATRIX: u64, const CONSTANT: i32> Affine<MATRIX, CONSTANT> {
-    const ALONE: Nibbles = Nibbles::new(MATRIX, CONSTANT as u8);
-    const AFTER_AES: Nibbles = {
-        // FIPS 197, 5.1.1: inversion, then this matrix and 0x63.
-        let undone = matrix::compose(MATRIX, matrix::inverse(0xf1e3_c78f_1f3e_7cf8));
-        Nibbles::new(undone, matrix::apply(undone, 0x63) ^ CONSTANT as u8)
-    };
-}
-
 /// The inverse of every byte under the affine map of the AES S-box.
 #[inline(always)]
 fn aes_sbox<K: Kind>(bytes: B256<K>) -> B256<K> {
-    // The last round of AES with a key of zeros shifts rows, which is undone before.
-    const UNSHIFTED: [u8; 16] = [0, 13, 10, 7, 4, 1, 14, 11, 8, 5, 2, 15, 12, 9, 6, 3];
     let order = registers!(_mm256_broadcastsi128_si256(load128(&UNSHIFTED)));
     let bytes = registers!(_mm256_shuffle_epi8(bytes.0, order));
     B256::from(if K::VAES {
@@ -272,12 +239,12 @@ macro_rules! field_bytes {
         impl FieldBytes for B256<$by_aes> {
             #[inline(always)]
             fn affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
-                const { &Affine::<MATRIX, CONSTANT>::ALONE }.look_up(self)
+                look_up(const { &Affine::<MATRIX, CONSTANT>::ALONE }, self)
             }
 
             #[inline(always)]
             fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
-                const { &Affine::<MATRIX, CONSTANT>::AFTER_AES }.look_up(aes_sbox(self))
+                look_up(const { &Affine::<MATRIX, CONSTANT>::AFTER_AES }, aes_sbox(self))
             }
         }
     )*};
@@ -295,6 +262,81 @@ impl FieldBytes for B256<Avx2Gfni> {
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
         let matrix = registers!(_mm256_set1_epi64x(MATRIX.cast_signed()));
         Self::from(registers!(_mm256_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
+    }
+}
+
+#[inline(always)]
+fn shuffle<K: Kind>(bytes: B256<K>, order: &[u8; 16]) -> B256<K> {
+    let order = registers!(_mm256_broadcastsi128_si256(load128(order)));
+    B256::from(registers!(_mm256_shuffle_epi8(bytes.0, order)))
+}
+
+impl<K: Kind> BlockBytes for B256<K>
+where
+    Self: FieldBytes,
+{
+    #[inline(always)]
+    fn add32(self, other: Self) -> Self {
+        Self::from(registers!(_mm256_add_epi32(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn shuffled<const ORDER: u128>(self) -> Self {
+        shuffle(self, const { &ORDER.to_le_bytes() })
+    }
+
+    #[inline(always)]
+    fn mixed<const LOW: u64, const HIGH: u64>(self) -> Self {
+        if K::GFNI {
+            // As in `avx512`.
+            let (low, high) =
+                const { (matrix::rows(LOW).cast_signed(), matrix::rows(HIGH).cast_signed()) };
+            let units = registers!(_mm256_set1_epi64x(matrix::UNITS.cast_signed()));
+            let rows = registers!(_mm256_set_epi64x(high, low, high, low));
+            let columns = registers!(_mm256_gf2p8affine_epi64_epi8::<0>(units, self.0));
+            return Self::from(registers!(_mm256_gf2p8affine_epi64_epi8::<0>(rows, columns)));
+        }
+        let orders = const { &Summands::<LOW, HIGH>::ORDERS };
+        let mut sums = shuffle(self, &orders[0]);
+        for order in &orders[1..Summands::<LOW, HIGH>::COUNT] {
+            sums ^= shuffle(self, order);
+        }
+        sums
+    }
+}
+
+impl<K: Kind> BlockLanes for K
+where
+    B256<K>: FieldBytes,
+{
+    const BLOCKS: usize = 2;
+    const MATRICES: bool = K::GFNI;
+
+    #[inline(always)]
+    fn broadcast(self, block: &[u8; 16]) -> B256<K> {
+        B256::from(registers!(_mm256_broadcastsi128_si256(load128(block))))
+    }
+
+    #[inline(always)]
+    fn load(self, blocks: &[u8]) -> B256<K> {
+        few::check(blocks.len(), Self::BLOCKS);
+        B256::from(match blocks.as_chunks::<16>().0 {
+            // SAFETY: 32 bytes can be read; the token proves that there is AVX2.
+            [_, _] => unsafe { _mm256_loadu_si256(blocks.as_ptr().cast()) },
+            [block] => registers!(_mm256_zextsi128_si256(load128(block))),
+            _ => registers!(_mm256_setzero_si256()),
+        })
+    }
+
+    #[inline(always)]
+    fn store(self, register: B256<K>, blocks: &mut [u8]) {
+        few::check(blocks.len(), Self::BLOCKS);
+        match blocks.as_chunks_mut::<16>().0 {
+            // SAFETY: 32 bytes can be written; the value proves that there is AVX2.
+            [_, _] => unsafe { _mm256_storeu_si256(blocks.as_mut_ptr().cast(), register.0) },
+            [block] => store128(registers!(_mm256_castsi256_si128(register.0)), block),
+            _ => {}
+        }
     }
 }
 
@@ -327,12 +369,10 @@ impl<K: Kind> ByteLanes for K {
         check(blocks.len(), bytes.len(), 32);
         // Both halves of a register by themselves: block i in the lower, block i + 16 in the upper.
         let (low, high) = blocks.split_at(blocks.len() / 2);
-        let rows = low.as_chunks::<16>().0.iter().zip(high.as_chunks::<16>().0);
-        for (register, (low, high)) in bytes.iter_mut().zip(rows) {
-            let [low, high] = [load128(low), load128(high)];
-            *register = B256::from(registers! {
-                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
-            });
+        // By numbers, whose bound is known: else the registers would live in memory.
+        let [low, high] = [low.as_chunks::<16>().0, high.as_chunks::<16>().0];
+        for (i, register) in bytes.iter_mut().enumerate() {
+            *register = join([&low[i], &high[i]]);
         }
         wide::bytes_to_rows(bytes);
     }
@@ -342,12 +382,84 @@ impl<K: Kind> ByteLanes for K {
         check(blocks.len(), bytes.len(), 32);
         wide::rows_to_bytes(bytes);
         let (low, high) = blocks.split_at_mut(blocks.len() / 2);
-        let rows = low.as_chunks_mut::<16>().0.iter_mut().zip(high.as_chunks_mut::<16>().0);
-        for (register, (low, high)) in bytes.iter().zip(rows) {
-            // SAFETY: 16 bytes can be written at both places; the value proves that there is AVX2.
-            unsafe {
-                _mm256_storeu2_m128i(high.as_mut_ptr().cast(), low.as_mut_ptr().cast(), register.0);
-            }
+        let [low, high] = [low.as_chunks_mut::<16>().0, high.as_chunks_mut::<16>().0];
+        for (i, register) in bytes.iter().enumerate() {
+            store128(registers!(_mm256_castsi256_si128(register.0)), &mut low[i]);
+            store128(registers!(_mm256_extracti128_si256::<1>(register.0)), &mut high[i]);
         }
     }
+
+    #[inline(always)]
+    fn add_unsliced<N: ArraySize>(
+        self,
+        bytes: &mut [B256<K>],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        check(N::USIZE * blocks.len(), bytes.len(), 32);
+        wide::rows_to_bytes(bytes);
+        for (i, register) in bytes.iter().enumerate() {
+            let rows = [i, i + bytes.len()];
+            let input = Array::slice_as_flattened(blocks.get_in()).as_chunks().0;
+            let sum = *register ^ join([&input[rows[0]], &input[rows[1]]]);
+            let output = Array::slice_as_flattened_mut(blocks.get_out()).as_chunks_mut().0;
+            let halves = registers! {
+                [_mm256_castsi256_si128(sum.0), _mm256_extracti128_si256::<1>(sum.0)]
+            };
+            for (row, half) in rows.into_iter().zip(halves) {
+                store128(half, &mut output[row]);
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn count(self, first: u128, bytes: &mut [B256<K>]) -> bool {
+        let digits = first.to_be_bytes();
+        let digits = &digits[16 - bytes.len()..];
+        for (register, digit) in bytes.iter_mut().zip(digits) {
+            *register = B256::from(registers!(_mm256_set1_epi8(digit.cast_signed())));
+        }
+        let last = bytes.len() - 1;
+        let lanes = join([&LANE_NUMBERS[0], &LANE_NUMBERS[1]]);
+        bytes[last] = bytes[last].add(lanes);
+        // Lanes whose last byte has wrapped carry into the byte before, and on where that is full.
+        // A counter is public, so that a branch on it is none on a secret.
+        let unwrapped = (255 - digits[last]).cast_signed();
+        if digits[last] < 128 {
+            return true;
+        }
+        let carry = B256::from(registers! {
+            _mm256_cmpgt_epi8(lanes.0, _mm256_set1_epi8(unwrapped))
+        });
+        for j in (0..last).rev() {
+            bytes[j] = bytes[j].subtract(carry);
+            if digits[j] != 0xff {
+                break;
+            }
+        }
+        true
+    }
+}
+
+static LANE_NUMBERS: [[u8; 16]; 2] = {
+    let mut numbers = [[0; 16]; 2];
+    let mut i = 0;
+    while i < 32 {
+        numbers[i / 16][i % 16] = i as u8;
+        i += 1;
+    }
+    numbers
+};
+
+/// A lower and an upper half.
+#[inline(always)]
+fn join<K: Kind>([low, high]: [&[u8; 16]; 2]) -> B256<K> {
+    let [low, high] = [load128(low), load128(high)];
+    B256::from(registers!(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)))
+}
+
+#[inline(always)]
+fn store128(register: __m128i, bytes: &mut [u8; 16]) {
+    // SAFETY: 16 bytes can be written; every x86-64 CPU has the instruction.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), register) }
 }

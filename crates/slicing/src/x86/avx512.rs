@@ -4,32 +4,41 @@
 #![allow(clippy::inline_always, reason = "an operation is an instruction")]
 
 use core::arch::x86_64::{
-    __m512i, _mm512_add_epi8, _mm512_and_si512, _mm512_gf2p8affine_epi64_epi8,
-    _mm512_gf2p8affineinv_epi64_epi8, _mm512_loadu_si512, _mm512_mask_sub_epi8, _mm512_or_si512,
-    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_shuffle_i32x4, _mm512_shuffle_i64x2, _mm512_storeu_si512, _mm512_sub_epi8,
-    _mm512_ternarylogic_epi32, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32,
-    _mm512_unpacklo_epi64, _mm512_xor_si512,
+    __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi32, _mm512_and_si512,
+    _mm512_broadcast_i32x4, _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8affineinv_epi64_epi8,
+    _mm512_loadu_si512, _mm512_mask_storeu_epi64, _mm512_mask_sub_epi8, _mm512_maskz_loadu_epi64,
+    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set_epi64, _mm512_set1_epi8,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_shuffle_i32x4,
+    _mm512_shuffle_i64x2, _mm512_storeu_si512, _mm512_sub_epi8, _mm512_ternarylogic_epi32,
+    _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
+    _mm512_xor_si512,
 };
 
-use cipher::consts::{U64, U512};
+use cipher::{
+    Array, InOutBuf,
+    array::ArraySize,
+    consts::{U64, U512},
+};
 
-use super::{Avx512Xmm, Avx512Ymm, registers, word_operators};
+use super::{Avx512Xmm, Avx512Ymm};
 use crate::{
-    BitLanes, ByteLanes, Bytes, FieldBytes, OnBitLanes, SplatBytes, Word, bits::LANE_BITS,
-    bytes::check, matrix,
+    BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, OnBitLanes, SplatBytes, Word,
+    bits::{self, LANE_BITS},
+    bytes::check,
+    few, matrix,
+    simd::{registers, word_operators},
 };
 
 /// A token of AVX-512, whatever the registers that it is for.
 macro_rules! avx512 {
     ($(#[$doc:meta])* $name:ident) => {
-        $crate::x86::isa!(
+        $crate::simd::isa!(
             $(#[$doc])*
-            $name, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes",
+            $name, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes,pclmulqdq,vpclmulqdq",
             "this CPU has no AVX-512 with byte permutations (VBMI), GFNI and VAES",
             {
                 use $crate::x86::detect::Features;
-                Features::AVX512 | Features::GFNI | Features::VAES
+                Features::has(Features::AVX512 | Features::GFNI | Features::VAES)
             }
         );
     };
@@ -111,6 +120,69 @@ impl FieldBytes for B512 {
         let matrix = registers!(_mm512_set1_epi64(MATRIX.cast_signed()));
         Self(registers!(_mm512_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
     }
+}
+
+impl BlockBytes for B512 {
+    #[inline(always)]
+    fn add32(self, other: Self) -> Self {
+        Self(registers!(_mm512_add_epi32(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn shuffled<const ORDER: u128>(self) -> Self {
+        let order = broadcast(const { &ORDER.to_le_bytes() });
+        Self(registers!(_mm512_shuffle_epi8(self.0, order.0)))
+    }
+
+    #[inline(always)]
+    fn mixed<const LOW: u64, const HIGH: u64>(self) -> Self {
+        // Eight bytes as a matrix, transposed, and then applied to the rows of the sums; both turn
+        // the bits of a row round.
+        let (low, high) =
+            const { (matrix::rows(LOW).cast_signed(), matrix::rows(HIGH).cast_signed()) };
+        let units = registers!(_mm512_set1_epi64(matrix::UNITS.cast_signed()));
+        let rows = registers!(_mm512_set_epi64(high, low, high, low, high, low, high, low));
+        let columns = registers!(_mm512_gf2p8affine_epi64_epi8::<0>(units, self.0));
+        Self(registers!(_mm512_gf2p8affine_epi64_epi8::<0>(rows, columns)))
+    }
+}
+
+/// The same 16 bytes four times.
+#[inline(always)]
+fn broadcast(block: &[u8; 16]) -> B512 {
+    // SAFETY: 16 bytes can be read; every caller has the token or a value of the type.
+    B512(unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(block.as_ptr().cast())) })
+}
+
+impl BlockLanes for Avx512 {
+    const BLOCKS: usize = 4;
+    const MATRICES: bool = true;
+
+    #[inline(always)]
+    fn broadcast(self, block: &[u8; 16]) -> B512 {
+        broadcast(block)
+    }
+
+    #[inline(always)]
+    fn load(self, blocks: &[u8]) -> B512 {
+        few::check(blocks.len(), Self::BLOCKS);
+        // SAFETY: as many bytes as the mask has lanes can be read.
+        B512(unsafe { _mm512_maskz_loadu_epi64(first_lanes(blocks.len()), blocks.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn store(self, register: B512, blocks: &mut [u8]) {
+        few::check(blocks.len(), Self::BLOCKS);
+        let lanes = first_lanes(blocks.len());
+        // SAFETY: as many bytes as the mask has lanes can be written.
+        unsafe { _mm512_mask_storeu_epi64(blocks.as_mut_ptr().cast(), lanes, register.0) }
+    }
+}
+
+/// The mask of the lanes of 64 bits that so many bytes are, at most 64.
+#[inline(always)]
+fn first_lanes(bytes: usize) -> u8 {
+    ((1_u32 << (bytes / 8)) - 1) as u8
 }
 
 #[inline(always)]
@@ -236,8 +308,10 @@ impl ByteLanes for Avx512 {
     fn slice(self, blocks: &[u8], bytes: &mut [B512]) {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS } else { &SQUARE };
-        for (register, row) in bytes.iter_mut().zip(blocks.as_chunks::<64>().0) {
-            *register = permute(load(row), order);
+        let rows = blocks.as_chunks::<64>().0;
+        // By numbers, whose bound is known: else the registers would live in memory.
+        for (i, register) in bytes.iter_mut().enumerate() {
+            *register = permute(load(&rows[i]), order);
         }
         transpose_parts(bytes);
     }
@@ -247,9 +321,27 @@ impl ByteLanes for Avx512 {
         check(blocks.len(), bytes.len(), 64);
         let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
         transpose_parts(bytes);
-        for (register, row) in bytes.iter().zip(blocks.as_chunks_mut::<64>().0) {
-            store(permute(*register, order), row);
+        let rows = blocks.as_chunks_mut::<64>().0;
+        for (i, register) in bytes.iter().enumerate() {
+            store(permute(*register, order), &mut rows[i]);
         }
+    }
+
+    #[inline(always)]
+    fn add_unsliced<N: ArraySize>(
+        self,
+        bytes: &mut [B512],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        check(N::USIZE * blocks.len(), bytes.len(), 64);
+        let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
+        transpose_parts(bytes);
+        for (i, register) in bytes.iter().enumerate() {
+            let row = Array::slice_as_flattened(blocks.get_in()).as_chunks::<64>().0[i];
+            let sum = permute(*register, order) ^ load(&row);
+            store(sum, &mut Array::slice_as_flattened_mut(blocks.get_out()).as_chunks_mut().0[i]);
+        }
+        true
     }
 
     #[inline(always)]
@@ -378,8 +470,7 @@ impl BitLanes for Avx512 {
     /// ```
     #[inline(always)]
     fn slice(self, blocks: &[u8], planes: &mut [B512]) {
-        let block = planes.len() / 8;
-        assert_eq!(blocks.len(), 512 * block, "one block a lane");
+        let block = bits::check(blocks.len(), planes.len(), 512);
         for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
             for h in 0..8 {
                 for (j, row) in to_squares(blocks, block, 64 * h, part).iter().enumerate() {
@@ -394,8 +485,7 @@ impl BitLanes for Avx512 {
 
     #[inline(always)]
     fn unslice(self, planes: &mut [B512], blocks: &mut [u8]) {
-        let block = planes.len() / 8;
-        assert_eq!(blocks.len(), 512 * block, "one block a lane");
+        let block = bits::check(blocks.len(), planes.len(), 512);
         for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
             for rows in planes.as_chunks_mut().0 {
                 transpose_parts64(rows);

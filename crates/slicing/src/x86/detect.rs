@@ -19,9 +19,9 @@ impl Features {
     const KNOWN: u32 = 1;
     /// AVX2, with its registers saved by the system.
     pub(crate) const AVX2: u32 = 1 << 1;
-    /// AES on 128 bits, and SSSE3 for byte shuffles.
+    /// AES on 128 bits, with SSSE3 for byte shuffles and PCLMULQDQ.
     pub(crate) const AES: u32 = 1 << 2;
-    /// AES on 256 bits, and on 512 with AVX-512.
+    /// AES on 256 bits, and on 512 with AVX-512; VPCLMULQDQ likewise.
     pub(crate) const VAES: u32 = 1 << 3;
     /// Affine maps and inversion of bytes.
     pub(crate) const GFNI: u32 = 1 << 4;
@@ -56,14 +56,14 @@ fn features() -> u32 {
     let (ebx, ecx) = seven.map_or((0, 0), |seven| (seven.ebx, seven.ecx));
     let all = |register: u32, bits: &[u32]| bits.iter().all(|bit| register >> bit & 1 == 1);
     let saved = if all(one.ecx, &[27]) { saved_registers() } else { 0 };
-    let saves = |bits: u64| saved & bits == bits;
-    let aes = all(one.ecx, &[9, 25]);
-    let avx2 = saves(0b110) && all(one.ecx, &[28]) && all(ebx, &[5]);
-    let avx512 = avx2 && saves(0b1110_0110) && all(ebx, &[16, 17, 30, 31]) && all(ecx, &[1, 6]);
+    let covers = |bits: u64| saved & bits == bits;
+    let aes = all(one.ecx, &[1, 9, 25]);
+    let avx2 = covers(0b110) && all(one.ecx, &[28]) && all(ebx, &[5]);
+    let avx512 = avx2 && covers(0b1110_0110) && all(ebx, &[16, 17, 30, 31]) && all(ecx, &[1, 6]);
     let found = [
         (Features::AVX2, avx2),
         (Features::AES, aes),
-        (Features::VAES, aes && all(ecx, &[9])),
+        (Features::VAES, aes && all(ecx, &[9, 10])),
         (Features::GFNI, all(ecx, &[8])),
         (Features::AVX512, avx512),
     ];

@@ -1,87 +1,14 @@
 //! Instruction sets of x86-64: what the CPU has, and a token for each set that we have code for.
 
+mod aes;
 mod avx2;
 mod avx512;
 mod detect;
 mod narrow;
 mod sse2;
 
+pub use aes::AesNi;
 pub use avx2::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, B256};
 pub use avx512::{Avx512, B512};
 pub use narrow::{Avx512Xmm, Avx512Ymm, Xmm, Ymm};
 pub use sse2::{B128, Sse2};
-
-/// Calls intrinsics that touch registers alone.
-///
-/// Every value of a SIMD type of ours was made with the token of an instruction set that has the
-/// intrinsic, and a token exists only where the CPU has the instructions.
-macro_rules! registers {
-    ($($intrinsics:tt)*) => {
-        // SAFETY: the CPU has the instructions, as the value or the token at hand proves; no memory
-        // is touched.
-        unsafe { $($intrinsics)* }
-    };
-}
-use registers;
-
-/// A token and the one function that is compiled with its instructions.
-macro_rules! isa {
-    ($(#[$doc:meta])* $name:ident, $features:literal, $missing:literal, $needs:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name(pub(in crate::x86) ());
-
-        impl $crate::Isa for $name {
-            #[inline]
-            fn detect() -> Result<Self, lanecrypt_core::Unavailable> {
-                let missing = lanecrypt_core::Unavailable::of_the_cpu($missing);
-                let has = $crate::x86::detect::Features::has($needs);
-                has.then_some(Self(())).ok_or(missing)
-            }
-
-            #[inline]
-            fn run<J: $crate::Job<Self>>(self, job: J) -> J::Output {
-                #[target_feature(enable = $features)]
-                fn region<J: $crate::Job<$name>>(isa: $name, job: J) -> J::Output {
-                    job.run(isa)
-                }
-                // SAFETY: the token proves that the CPU has the instructions.
-                unsafe { region(self, job) }
-            }
-        }
-    };
-}
-use isa;
-
-/// The operators of [`Word`](crate::Word) for a register type.
-macro_rules! word_operators {
-    ([$($generics:tt)*] $type:ty, $xor:ident, $and:ident, $or:ident, $ones:expr) => {
-        word_operators!(@ [$($generics)*] $type, BitXor bitxor BitXorAssign bitxor_assign $xor);
-        word_operators!(@ [$($generics)*] $type, BitAnd bitand BitAndAssign bitand_assign $and);
-        word_operators!(@ [$($generics)*] $type, BitOr bitor BitOrAssign bitor_assign $or);
-
-        impl<$($generics)*> core::ops::Not for $type {
-            type Output = Self;
-            #[inline(always)]
-            fn not(self) -> Self {
-                Self::from(registers!($xor(self.0, $ones)))
-            }
-        }
-    };
-    (@ [$($generics:tt)*] $type:ty, $op:ident $method:ident $assign:ident $by:ident $call:ident) => {
-        impl<$($generics)*> core::ops::$op for $type {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self::from(registers!($call(self.0, other.0)))
-            }
-        }
-        impl<$($generics)*> core::ops::$assign for $type {
-            #[inline(always)]
-            fn $by(&mut self, other: Self) {
-                *self = core::ops::$op::$method(*self, other);
-            }
-        }
-    };
-}
-use word_operators;

@@ -15,9 +15,12 @@ use cipher::consts::{U128, U256};
 use super::{
     Avx512, B512,
     avx512::{avx512, from_squares, to_squares},
-    registers, word_operators,
 };
-use crate::{BitLanes, Word, bits::LANE_BITS};
+use crate::{
+    BitLanes, Word,
+    bits::LANE_BITS,
+    simd::{registers, word_operators},
+};
 
 avx512!(
     /// AVX-512 on 256 bits.

@@ -11,17 +11,17 @@ use core::arch::x86_64::{
 use cipher::consts::{U16, U128};
 use lanecrypt_core::Everywhere;
 
-use super::{isa, registers, word_operators};
 use crate::{
     BitLanes, ByteLanes, Bytes, SplatBytes, Word,
     bits::{self, Columns, LANE_BITS},
     bytes::check,
+    simd::{isa, registers, word_operators},
     wide,
 };
 
 isa!(
     /// 128 bits, without instructions for S-boxes.
-    Sse2, "sse2", "no SSE2", 0
+    Sse2, "sse2", "no SSE2", true
 );
 
 impl Everywhere for Sse2 {
@@ -69,7 +69,7 @@ impl Columns for B128 {
     #[inline(always)]
     fn exchange<const DISTANCE: u32>(low: &mut Self, high: &mut Self) {
         let mask = Self(registers!(_mm_set_epi64x(wide::mask(DISTANCE), wide::mask(DISTANCE))));
-        let by = registers!(_mm_cvtsi32_si128(DISTANCE as i32));
+        let by = registers!(_mm_cvtsi32_si128(DISTANCE.cast_signed()));
         let difference = (Self(registers!(_mm_srl_epi64(low.0, by))) ^ *high) & mask;
         *high ^= difference;
         *low ^= Self(registers!(_mm_sll_epi64(difference.0, by)));
@@ -82,7 +82,7 @@ impl BitLanes for Sse2 {
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B128 {
-        B128(registers!(_mm_set1_epi32(mask as i32)))
+        B128(registers!(_mm_set1_epi32(mask.cast_signed())))
     }
 
     #[inline(always)]
@@ -121,8 +121,8 @@ impl Bytes for B128 {
     fn rotate_left<const BY: u32>(self) -> Self {
         const { assert!(BY < 8, "a byte has 8 bits") };
         let kept = Self(registers!(_mm_set1_epi32(wide::kept(BY))));
-        let up = registers!(_mm_sll_epi64(self.0, _mm_cvtsi32_si128(BY as i32)));
-        let down = registers!(_mm_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY as i32)));
+        let up = registers!(_mm_sll_epi64(self.0, _mm_cvtsi32_si128(BY.cast_signed())));
+        let down = registers!(_mm_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY.cast_signed())));
         (Self(up) & kept) | (Self(down) & !kept)
     }
 }
@@ -138,13 +138,13 @@ impl wide::Interleave for B128 {
 
 /// The bytes of memory as a register.
 #[inline(always)]
-fn load(bytes: &[u8; 16]) -> B128 {
+pub(super) fn load(bytes: &[u8; 16]) -> B128 {
     // SAFETY: 16 bytes can be read; every x86-64 CPU has the instruction.
     B128(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
 #[inline(always)]
-fn store(register: B128, bytes: &mut [u8; 16]) {
+pub(super) fn store(register: B128, bytes: &mut [u8; 16]) {
     // SAFETY: 16 bytes can be written; every x86-64 CPU has the instruction.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), register.0) }
 }

@@ -1,0 +1,338 @@
+//! AES on whole blocks in registers, by the CPU's AES instructions: rounds, key schedule, and the
+//! modes that are worth a way of their own.
+//!
+//! Eight registers run side by side, since a round takes as long as eight take to begin.
+//! Constant-time: no branch and no address depends on key or data.
+
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
+
+use core::marker::PhantomData;
+
+use cipher::{Array, InOutBuf, consts::U16, typenum::Unsigned};
+use lanecrypt_core::Direction;
+use lanecrypt_slicing::{AesBlocks, Form, Isa, Job, Rounds, WholeBlocks};
+
+use crate::schedule::{AesSchedule, Block, KeyLength, KeySteps, PerRound};
+
+type Blocks<'inp, 'out> = InOutBuf<'inp, 'out, Array<u8, U16>>;
+
+/// AES on whole blocks, with key schedule `S`.
+#[derive(Debug)]
+pub struct Whole<S>(PhantomData<fn() -> S>);
+
+/// The round keys of a direction, which for decryption are those of the equivalent inverse cipher.
+#[derive(Debug)]
+pub struct DirectedKeys<K: KeyLength> {
+    keys: PerRound<K, Block>,
+    direction: Direction,
+}
+
+// ANCHOR: rounds
+/// Runs registers of blocks side by side.
+#[inline(always)]
+fn rounds<I: AesBlocks, const G: usize>(
+    isa: I,
+    keys: &[Block],
+    direction: Direction,
+    states: &mut [I::Blocks; G],
+) {
+    let [first, middle @ .., last] = keys else {
+        return;
+    };
+    let key = isa.broadcast(first);
+    for state in states.iter_mut() {
+        *state ^= key;
+    }
+    match direction {
+        Direction::Encrypt => {
+            for key in middle {
+                let key = isa.broadcast(key);
+                for state in states.iter_mut() {
+                    *state = isa.encrypt_round(*state, key);
+                }
+            }
+            let key = isa.broadcast(last);
+            for state in states.iter_mut() {
+                *state = isa.encrypt_last(*state, key);
+            }
+        }
+        Direction::Decrypt => {
+            for key in middle {
+                let key = isa.broadcast(key);
+                for state in states.iter_mut() {
+                    *state = isa.decrypt_round(*state, key);
+                }
+            }
+            let key = isa.broadcast(last);
+            for state in states.iter_mut() {
+                *state = isa.decrypt_last(*state, key);
+            }
+        }
+    }
+}
+// ANCHOR_END: rounds
+
+impl<S: AesSchedule> Form for Whole<S> {
+    type Schedule = S;
+    type Keys = DirectedKeys<S::Length>;
+
+    #[inline(always)]
+    fn keys(schedule: &S, direction: Direction) -> Self::Keys {
+        DirectedKeys { keys: (*schedule.of(direction)).clone(), direction }
+    }
+}
+
+/// Registers side by side.
+const SIDE_BY_SIDE: usize = 8;
+
+impl<S: AesSchedule, I: AesBlocks> Rounds<I> for Whole<S> {
+    type State = WholeBlocks<I::Blocks>;
+
+    const GROUPS: usize = SIDE_BY_SIDE;
+
+    #[inline(always)]
+    fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]) {
+        let mut registers = [states[0].0; G];
+        for (register, state) in registers.iter_mut().zip(states.iter()) {
+            *register = state.0;
+        }
+        rounds(isa, &keys.keys, keys.direction, &mut registers);
+        for (register, state) in registers.iter().zip(states) {
+            state.0 = *register;
+        }
+    }
+
+    fn few(schedule: &S, isa: I, direction: Direction, blocks: Blocks<'_, '_>) {
+        let keys = schedule.of(direction);
+        let whole = blocks.len() / I::Lanes::USIZE * I::Lanes::USIZE;
+        let (registers, rest) = blocks.split_at(whole);
+        if !registers.is_empty() {
+            isa.run(Few { keys: &keys, direction, blocks: registers });
+        }
+        if !rest.is_empty() {
+            isa.single().run(Few { keys: &keys, direction, blocks: rest });
+        }
+    }
+
+    fn cbc_decrypt(
+        keys: &Self::Keys,
+        isa: I,
+        previous: &mut Array<u8, U16>,
+        blocks: Blocks<'_, '_>,
+    ) -> usize {
+        isa.run(CbcDecrypt { keys: &keys.keys, previous: &mut previous.0, blocks })
+    }
+
+    fn xts(keys: &Self::Keys, isa: I, mask: &mut [u8; 16], blocks: Blocks<'_, '_>) -> usize {
+        isa.run(Xts { keys: &keys.keys, direction: keys.direction, mask, blocks })
+    }
+}
+
+/// Whole registers, fewer than a batch.
+struct Few<'a, 'inp, 'out> {
+    keys: &'a [Block],
+    direction: Direction,
+    blocks: Blocks<'inp, 'out>,
+}
+
+impl<I: AesBlocks> Job<I> for Few<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        let Self { keys, direction, mut blocks } = self;
+        blocks = run_registers::<I, 4>(isa, keys, direction, blocks);
+        run_registers::<I, 1>(isa, keys, direction, blocks);
+    }
+}
+
+/// Runs as many blocks as fill `G` registers, over and over, and returns the rest.
+#[inline(always)]
+fn run_registers<'inp, 'out, I: AesBlocks, const G: usize>(
+    isa: I,
+    keys: &[Block],
+    direction: Direction,
+    mut blocks: Blocks<'inp, 'out>,
+) -> Blocks<'inp, 'out> {
+    let (lanes, bytes) = (I::Lanes::USIZE, 16 * I::Lanes::USIZE);
+    while blocks.len() >= G * lanes {
+        let (mut piece, rest) = blocks.split_at(G * lanes);
+        let mut states = [isa.broadcast(&[0; 16]); G];
+        for (state, blocks) in states.iter_mut().zip(input(&piece).chunks_exact(bytes)) {
+            *state = isa.load(blocks);
+        }
+        rounds(isa, keys, direction, &mut states);
+        for (state, blocks) in states.iter().zip(output(&mut piece).chunks_exact_mut(bytes)) {
+            isa.store(*state, blocks);
+        }
+        blocks = rest;
+    }
+    blocks
+}
+
+#[inline(always)]
+fn input<'a>(blocks: &'a Blocks<'_, '_>) -> &'a [u8] {
+    Array::slice_as_flattened(blocks.get_in())
+}
+
+#[inline(always)]
+fn output<'a>(blocks: &'a mut Blocks<'_, '_>) -> &'a mut [u8] {
+    Array::slice_as_flattened_mut(blocks.get_out())
+}
+
+/// CBC decryption of whole batches.
+struct CbcDecrypt<'a, 'inp, 'out> {
+    keys: &'a [Block],
+    previous: &'a mut Block,
+    blocks: Blocks<'inp, 'out>,
+}
+
+impl<I: AesBlocks> Job<I> for CbcDecrypt<'_, '_, '_> {
+    /// Blocks that were run.
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, isa: I) -> usize {
+        let Self { keys, previous, mut blocks } = self;
+        let (batch, bytes) = (SIDE_BY_SIDE * I::Lanes::USIZE, 16 * I::Lanes::USIZE);
+        let mut done = 0;
+        while blocks.len() >= batch {
+            let (mut piece, rest) = blocks.split_at(batch);
+            let mut states = [isa.broadcast(previous); SIDE_BY_SIDE];
+            for (state, blocks) in states.iter_mut().zip(input(&piece).chunks_exact(bytes)) {
+                *state = isa.load(blocks);
+            }
+            rounds(isa, keys, Direction::Decrypt, &mut states);
+            // The ciphertext before that of the first register.
+            let mut before = [0; 64];
+            before[..16].copy_from_slice(previous);
+            before[16..bytes].copy_from_slice(&input(&piece)[..bytes - 16]);
+            let last = input(&piece).last_chunk::<16>();
+            last.iter().for_each(|last| *previous = **last);
+            // From the last on, so that in place the ciphertext before a register is still there.
+            for (i, state) in states.iter().enumerate().rev() {
+                let at = i * bytes;
+                let before = match i {
+                    0 => isa.load(&before[..bytes]),
+                    _ => isa.load(&input(&piece)[at - 16..][..bytes]),
+                };
+                isa.store(*state ^ before, &mut output(&mut piece)[at..][..bytes]);
+            }
+            done += batch;
+            blocks = rest;
+        }
+        done
+    }
+}
+
+/// XTS of whole batches.
+struct Xts<'a, 'inp, 'out> {
+    keys: &'a [Block],
+    direction: Direction,
+    mask: &'a mut Block,
+    blocks: Blocks<'inp, 'out>,
+}
+
+impl<I: AesBlocks> Job<I> for Xts<'_, '_, '_> {
+    /// Blocks that were run.
+    type Output = usize;
+
+    #[inline(always)]
+    fn run(self, isa: I) -> usize {
+        let Self { keys, direction, mask, mut blocks } = self;
+        let (lanes, bytes) = (I::Lanes::USIZE, 16 * I::Lanes::USIZE);
+        let batch = SIDE_BY_SIDE * lanes;
+        if blocks.len() < batch {
+            return 0;
+        }
+        // Eight masks fill so many registers; those of the next are x^8 times theirs.
+        let stride = 8 / lanes;
+        let mut masks = [isa.broadcast(mask); SIDE_BY_SIDE];
+        let first = eight_masks(*mask);
+        for (register, masks) in masks.iter_mut().zip(first.as_flattened().chunks_exact(bytes)) {
+            *register = isa.load(masks);
+        }
+        let mut done = 0;
+        while blocks.len() >= batch {
+            let (mut piece, rest) = blocks.split_at(batch);
+            for i in stride..SIDE_BY_SIDE {
+                masks[i] = isa.times_x8(masks[i - stride]);
+            }
+            let mut states = masks;
+            for (state, blocks) in states.iter_mut().zip(input(&piece).chunks_exact(bytes)) {
+                *state ^= isa.load(blocks);
+            }
+            rounds(isa, keys, direction, &mut states);
+            let registers = states.iter().zip(&masks);
+            for ((state, mask), blocks) in registers.zip(output(&mut piece).chunks_exact_mut(bytes))
+            {
+                isa.store(*state ^ *mask, blocks);
+            }
+            for i in 0..stride {
+                masks[i] = isa.times_x8(masks[SIDE_BY_SIDE - stride + i]);
+            }
+            done += batch;
+            blocks = rest;
+        }
+        let mut next = [0; 64];
+        isa.store(masks[0], &mut next[..bytes]);
+        mask.copy_from_slice(&next[..16]);
+        done
+    }
+}
+
+/// A mask and the seven after it, each x times the one before.
+#[inline(always)]
+fn eight_masks(first: Block) -> [Block; 8] {
+    let mut mask = u128::from_le_bytes(first);
+    let mut masks = [first; 8];
+    for block in &mut masks {
+        *block = mask.to_le_bytes();
+        mask = (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87);
+    }
+    masks
+}
+
+/// The steps of the key schedule by instructions.
+pub(crate) struct Instructions<I>(pub(crate) I);
+
+impl<I: AesBlocks> Instructions<I> {
+    #[inline(always)]
+    fn map(&self, block: Block, step: impl Fn(I::Blocks) -> I::Blocks) -> Block {
+        let mut result = [0; 64];
+        self.0.store(step(self.0.broadcast(&block)), &mut result[..16 * I::Lanes::USIZE]);
+        let mut block = [0; 16];
+        block.copy_from_slice(&result[..16]);
+        block
+    }
+}
+
+impl<I: AesBlocks> KeySteps for Instructions<I> {
+    /// The last round, whose ShiftRows moves nothing where all columns are the same.
+    #[inline(always)]
+    fn sub_word(&self, word: [u8; 4]) -> [u8; 4] {
+        let mut block = [0; 16];
+        for column in block.as_chunks_mut::<4>().0 {
+            *column = word;
+        }
+        let zero = self.0.broadcast(&[0; 16]);
+        let block = self.map(block, |block| self.0.encrypt_last(block, zero));
+        block.as_chunks::<4>().0[0]
+    }
+
+    /// A round of decryption, whose first steps undo a last round of encryption.
+    #[inline(always)]
+    fn inv_mix_columns(&self, block: Block) -> Block {
+        let zero = self.0.broadcast(&[0; 16]);
+        self.map(block, |block| self.0.decrypt_round(self.0.encrypt_last(block, zero), zero))
+    }
+
+    #[inline(always)]
+    fn mix_columns(&self, block: Block) -> Block {
+        let zero = self.0.broadcast(&[0; 16]);
+        self.map(block, |block| self.0.encrypt_round(self.0.decrypt_last(block, zero), zero))
+    }
+}

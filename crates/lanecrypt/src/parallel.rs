@@ -1,0 +1,233 @@
+//! An engine over all cores: long inputs are cut into pieces that rayon's threads take.
+
+use std::{any::Any, fmt};
+
+use cipher::InOutBuf;
+use lanecrypt_core::{Counter, Direction, Engine, Error};
+use rayon::prelude::*;
+
+/// The shortest piece that is worth a thread, in bytes: the fastest backend takes some ten
+/// microseconds for it, which is what waking a thread costs.
+pub const PIECE: usize = 256 << 10;
+
+/// An engine whose long calls run on all threads of rayon's current pool.
+///
+/// Inputs of less than two [`PIECE`]s run on the caller's thread alone. Results are those of the
+/// engine within. Out of place, the input is copied to the output first.
+pub struct Parallel<E> {
+    engine: E,
+}
+
+impl<E: Engine> Parallel<E> {
+    /// Wraps an engine that runs on the CPU.
+    pub fn new(engine: E) -> Self {
+        Self { engine }
+    }
+
+    /// Whether there is enough for two threads, in whole blocks.
+    fn is_worth_threads(&self, bytes: usize) -> bool {
+        bytes >= 2 * PIECE && rayon::current_num_threads() >= 2
+    }
+
+    /// Runs `work` on pieces, each with the number of blocks before it.
+    fn in_pieces(
+        &self,
+        data: InOutBuf<'_, '_, u8>,
+        work: impl Fn(usize, &mut [u8]) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        // Multiples of the shortest piece, so that all but the last are full batches.
+        let bytes = data.len().div_ceil(rayon::current_num_threads()).next_multiple_of(PIECE);
+        let blocks = bytes / self.engine.block_bytes();
+        let pieces = data.into_out_with_copied_in().par_chunks_mut(bytes).enumerate();
+        pieces.try_for_each(|(i, piece)| work(i * blocks, piece))
+    }
+}
+
+impl<E: Engine> Engine for Parallel<E> {
+    fn block_bytes(&self) -> usize {
+        self.engine.block_bytes()
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        self.engine.chunk_bytes()
+    }
+
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        if !self.is_worth_threads(data.len()) || data.len() % self.block_bytes() != 0 {
+            return self.engine.ecb(direction, data);
+        }
+        self.in_pieces(data, |_, piece| self.engine.ecb(direction, piece.into()))
+    }
+
+    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let block = self.block_bytes();
+        let first = Counter::from_block(counter).filter(|_| counter.len() == block);
+        let Some(first) = first.filter(|_| self.is_worth_threads(data.len())) else {
+            return self.engine.ctr(counter, data);
+        };
+        self.in_pieces(data, |before, piece| {
+            let mut counter = [0; 16];
+            first.plus(before as u128).fill(&mut counter[..block]);
+            self.engine.ctr(&counter[..block], piece.into())
+        })
+    }
+
+    fn cbc_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        if !self.is_worth_threads(data.len()) {
+            return self.engine.cbc_decrypt_blocks(previous, data);
+        }
+        let block = self.block_bytes();
+        // The ciphertext before every place where a piece may begin, read before any of them
+        // overwrites it.
+        let last_blocks = data.get_in().chunks(PIECE).map(|piece| &piece[piece.len() - block..]);
+        let before: Vec<u8> = previous.iter().chain(last_blocks.flatten()).copied().collect();
+        self.in_pieces(data, |blocks, piece| {
+            let at = blocks * block / PIECE * block;
+            let mut previous = before[at..][..block].to_vec();
+            self.engine.cbc_decrypt_blocks(&mut previous, piece.into())
+        })?;
+        previous.copy_from_slice(&before[before.len() - block..]);
+        Ok(())
+    }
+
+    fn xts_blocks(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        if !self.is_worth_threads(data.len()) {
+            return self.engine.xts_blocks(direction, mask, data);
+        }
+        let blocks = data.len() / 16;
+        let first = u128::from_le_bytes(*mask);
+        self.in_pieces(data, |before, piece| {
+            let mut mask = times_power_of_x(first, before).to_le_bytes();
+            self.engine.xts_blocks(direction, &mut mask, piece.into())
+        })?;
+        *mask = times_power_of_x(first, blocks).to_le_bytes();
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self.engine.as_any()
+    }
+}
+
+impl<E: fmt::Debug> fmt::Debug for Parallel<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Parallel").field(&self.engine).finish()
+    }
+}
+
+/// `mask` times `x^power` modulo x^128 + x^7 + x^2 + x + 1, the least significant bit first.
+/// Without a branch on the mask, which is secret; the power is public.
+fn times_power_of_x(mask: u128, power: usize) -> u128 {
+    let (mut result, mut square, mut power) = (mask, 2, power);
+    while power > 0 {
+        if power & 1 == 1 {
+            result = product(result, square);
+        }
+        square = product(square, square);
+        power >>= 1;
+    }
+    result
+}
+
+/// The product of two polynomials, of which `public` may be seen.
+fn product(secret: u128, public: u128) -> u128 {
+    let (mut sum, mut shifted) = (0, secret);
+    for i in 0..128 {
+        if public >> i & 1 == 1 {
+            sum ^= shifted;
+        }
+        shifted = (shifted << 1) ^ ((shifted >> 127).wrapping_neg() & 0x87);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_are_repeated_steps() {
+        let (mut mask, first) =
+            (0x8123_4567_89ab_cdef_0011_2233_4455_6677, 0x8123_4567_89ab_cdef_0011_2233_4455_6677);
+        for power in 0..600 {
+            assert_eq!(times_power_of_x(first, power), mask, "x^{power}");
+            mask = product(mask, 2);
+        }
+    }
+
+    /// Every mode at lengths round the pieces, on pools of several sizes, against the engine alone.
+    #[test]
+    fn pieces_are_seamless() {
+        let lengths = [0, 16, 2 * PIECE - 16, 2 * PIECE, 2 * PIECE + 16, 5 * PIECE + 48];
+        for (cipher, key_bytes) in [("aes", 32), ("hight", 16)] {
+            let cipher = crate::find_cipher(cipher).expect("it is in the registry");
+            let backend = cipher.backends.iter().find(|backend| backend.id == "default");
+            let create = backend.expect("every cipher has a default").create;
+            let engine = || create(&vec![7; key_bytes]).expect("a good key");
+            for threads in [2, 3, 7] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                pool.expect("threads").install(|| {
+                    for length in lengths {
+                        agree(&*engine(), &Parallel::new(engine()), length);
+                    }
+                });
+            }
+        }
+    }
+
+    fn agree(alone: &dyn Engine, parallel: &dyn Engine, length: usize) {
+        let data: Vec<u8> = (0..length).map(|i| (i * i >> 7) as u8).collect();
+        let iv = &[0xff, 1, 2, 3, 4, 5, 0xff, 0xfe, 9, 8, 7, 0xff, 0xff, 0xff, 0xff, 0xf0]
+            [..alone.block_bytes()];
+        type Pass<'a> = &'a dyn Fn(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error>;
+        let passes: [(&str, Pass<'_>); 5] = [
+            ("encryption", &|engine, data| engine.ecb(Direction::Encrypt, data)),
+            ("decryption", &|engine, data| engine.ecb(Direction::Decrypt, data)),
+            ("CTR", &|engine, data| engine.ctr(iv, data)),
+            ("CBC", &|engine, data| crate::modes::cbc_decrypt(engine, iv, data)),
+            ("XTS", &|engine, data| {
+                if iv.len() < 16 || data.is_empty() {
+                    return Ok(());
+                }
+                crate::modes::xts(engine, engine, iv, Direction::Decrypt, data)
+            }),
+        ];
+        for (name, pass) in passes {
+            let mut expected = data.clone();
+            pass(alone, expected.as_mut_slice().into()).expect("a good length");
+            let mut ours = data.clone();
+            pass(parallel, ours.as_mut_slice().into()).expect("a good length");
+            assert!(ours == expected, "{name} of {length} bytes in place");
+            let mut ours = vec![0; length];
+            let both = InOutBuf::new(&data, &mut ours).expect("equally long");
+            pass(parallel, both).expect("a good length");
+            if name != "XTS" || iv.len() == 16 && length > 0 {
+                assert!(ours == expected, "{name} of {length} bytes out of place");
+            }
+        }
+    }
+
+    #[test]
+    fn bad_input_is_refused_as_alone() {
+        let engine = Parallel::new(crate::engine("aes", "default", &[0; 16]).expect("a good key"));
+        let mut data = vec![0; 2 * PIECE + 1];
+        assert!(matches!(
+            engine.ecb(Direction::Encrypt, data.as_mut_slice().into()),
+            Err(Error::NotWholeBlocks { .. })
+        ));
+        assert!(matches!(
+            engine.ctr(&[0; 8], data.as_mut_slice().into()),
+            Err(Error::IvLength { .. })
+        ));
+        assert!(data.iter().all(|&byte| byte == 0), "nothing is written");
+    }
+}

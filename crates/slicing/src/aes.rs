@@ -1,0 +1,131 @@
+//! Instruction sets that run a round of AES on whole blocks, one or more in a register.
+
+use core::{
+    fmt::Debug,
+    ops::{BitXor, BitXorAssign},
+};
+
+use cipher::{array::ArraySize, consts::U1};
+
+use crate::{Isa, State};
+
+/// An instruction set with AES instructions.
+///
+/// A round here is FIPS 197's, its key added at the end; rounds of decryption are those of the
+/// equivalent inverse cipher (section 5.3.5).
+pub trait AesBlocks: Isa {
+    /// A register of blocks.
+    type Blocks: Copy + Debug + Send + Sync + BitXor<Output = Self::Blocks> + BitXorAssign;
+    /// Blocks of a register: 1, 2 or 4.
+    type Lanes: ArraySize;
+    /// The same instructions on single blocks.
+    type Single: AesBlocks<Lanes = U1, Single = Self::Single>;
+
+    /// The token of the same instructions on single blocks.
+    fn single(self) -> Self::Single;
+
+    /// The same block in every lane.
+    fn broadcast(self, block: &[u8; 16]) -> Self::Blocks;
+
+    /// Takes as many blocks as there are lanes.
+    ///
+    /// # Panics
+    /// Where `blocks` has another length.
+    fn load(self, blocks: &[u8]) -> Self::Blocks;
+
+    /// Gives the blocks back.
+    ///
+    /// # Panics
+    /// Where `blocks` has another length.
+    fn store(self, register: Self::Blocks, blocks: &mut [u8]);
+
+    /// Consecutive counter blocks, big-endian, the first of them `first`.
+    fn count(self, first: u128) -> Self::Blocks;
+
+    /// Every block, as a polynomial over GF(2) with the least significant bit first, times x^8
+    /// modulo x^128 + x^7 + x^2 + x + 1: eight steps of XTS.
+    fn times_x8(self, masks: Self::Blocks) -> Self::Blocks;
+
+    /// A round of encryption.
+    fn encrypt_round(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks;
+
+    /// The last round of encryption, without MixColumns.
+    fn encrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks;
+
+    /// A round of decryption.
+    fn decrypt_round(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks;
+
+    /// The last round of decryption, without InvMixColumns.
+    fn decrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks;
+}
+
+/// A register of whole blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeBlocks<B>(pub B);
+
+impl<I: AesBlocks> State<I> for WholeBlocks<I::Blocks> {
+    type Lanes = I::Lanes;
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn new(isa: I) -> Self {
+        Self(isa.broadcast(&[0; 16]))
+    }
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn load(&mut self, isa: I, blocks: &[u8]) {
+        self.0 = isa.load(blocks);
+    }
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn store(&mut self, isa: I, blocks: &mut [u8]) {
+        isa.store(self.0, blocks);
+    }
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn count(&mut self, isa: I, first: lanecrypt_core::Counter, _scratch: &mut [u8]) {
+        self.0 = isa.count(first.value());
+    }
+}
+
+/// Work that AES instructions do, on single blocks, or code without them.
+pub trait AesJob {
+    /// What comes of it.
+    type Output;
+
+    /// Does it by instructions. `#[inline(always)]`.
+    fn with<I: AesBlocks>(self, isa: I) -> Self::Output;
+
+    /// Does it where there are none.
+    fn without(self) -> Self::Output;
+}
+
+/// Runs a job with the AES instructions of this CPU, if it has any.
+pub fn run_aes<J: AesJob>(job: J) -> J::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Ok(isa) = crate::AesNi::detect() {
+        return isa.run(With(job));
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Ok(isa) = crate::NeonAes::detect() {
+        return isa.run(With(job));
+    }
+    job.without()
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+struct With<J>(J);
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+impl<I: AesBlocks, J: AesJob> crate::Job<I> for With<J> {
+    type Output = J::Output;
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn run(self, isa: I) -> J::Output {
+        self.0.with(isa)
+    }
+}

@@ -1,0 +1,70 @@
+//! Every instruction set that there is code for: tests run a job on all that this CPU has.
+
+#![allow(dead_code, unused_macros, reason = "every test takes what it needs of this")]
+
+use lanecrypt_slicing::{Isa, Job};
+
+/// Runs a job on an instruction set, or says why not.
+pub(crate) fn run<I: Isa, J: Job<I>>(name: &str, job: J) -> Option<J::Output> {
+    match I::detect() {
+        Ok(isa) => Some(isa.run(job)),
+        Err(missing) => {
+            println!("{name} is skipped: {missing}");
+            None
+        }
+    }
+}
+
+/// Runs a job, made anew for each, on instruction sets of the list.
+macro_rules! on_each {
+    ($job:expr; $($isa:ty),*) => {
+        $(every_isa::run::<$isa, _>(stringify!($isa), $job);)*
+    };
+}
+
+/// ... on those with instructions for S-boxes.
+macro_rules! on_field_bytes {
+    ($job:expr) => {
+        #[cfg(target_arch = "x86_64")]
+        on_each!($job; lanecrypt_slicing::Avx2Aes, lanecrypt_slicing::Avx2Vaes);
+        #[cfg(target_arch = "x86_64")]
+        on_each!($job; lanecrypt_slicing::Avx2Gfni, lanecrypt_slicing::Avx512);
+        #[cfg(target_arch = "aarch64")]
+        on_each!($job; lanecrypt_slicing::NeonAes);
+    };
+}
+
+/// ... on those with rows of bits.
+macro_rules! on_bit_lanes {
+    ($job:expr) => {
+        on_each!($job; lanecrypt_slicing::Portable<u32>, lanecrypt_slicing::Portable<u64>);
+        #[cfg(target_arch = "x86_64")]
+        on_each!($job; lanecrypt_slicing::Sse2, lanecrypt_slicing::Avx2);
+        #[cfg(target_arch = "aarch64")]
+        on_each!($job; lanecrypt_slicing::Neon);
+        on_field_bytes!($job);
+    };
+}
+
+/// ... on those with rows of bytes.
+macro_rules! on_byte_lanes {
+    ($job:expr) => {
+        on_each!($job; lanecrypt_slicing::Portable<u8>);
+        on_each!($job; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u32>>);
+        on_each!($job; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u64>>);
+        on_bit_lanes!($job);
+    };
+}
+
+/// Bytes without a pattern.
+pub(crate) fn noise(length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
+    let mut next = || {
+        // xorshift64
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
