@@ -247,6 +247,9 @@ fn add<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
 }
 
 /// Runs batches side by side, as many as the form likes, and returns the rest.
+///
+/// How many that is, is asked in constant blocks here: a cipher's rounds are thousands of
+/// instructions, and what is known to be dead is then not generated at all.
 #[inline(always)]
 fn run<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize>(
     isa: I,
@@ -256,7 +259,7 @@ fn run<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize>(
 ) -> Blocks<'inp, 'out, N> {
     macro_rules! groups {
         ($($groups:literal)*) => {$(
-            if F::GROUPS == $groups {
+            if const { F::GROUPS == $groups } {
                 blocks = side_by_side::<F, I, N, $groups>(isa, keys, pass, blocks);
             }
         )*};
@@ -275,7 +278,7 @@ fn pad<F: Rounds<I>, I: Isa, N: ArraySize>(
 ) {
     macro_rules! groups {
         ($($groups:literal)*) => {$(
-            if F::GROUPS >= $groups && !blocks.is_empty() {
+            if const { F::GROUPS >= $groups } {
                 blocks = last::<F, I, N, $groups>(isa, keys, pass, blocks);
             }
         )*};
@@ -293,20 +296,21 @@ fn last<'inp, 'out, F: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
     mut blocks: Blocks<'inp, 'out, N>,
 ) -> Blocks<'inp, 'out, N> {
     let (length, full) = (blocks.len(), G * <F::State as State<I>>::Lanes::USIZE);
-    if length > full {
+    if length == 0 || length > full {
         return blocks;
+    }
+    if const { G < F::GROUPS } {
+        // Here alone, as what fills as many batches as the form likes has been run.
+        if length == full {
+            return side_by_side::<F, I, N, G>(isa, keys, pass, blocks);
+        }
     }
     let mut padded =
         [(); G].map(|()| Array::<Array<u8, N>, <F::State as State<I>>::Lanes>::default());
     let padded = Array::slice_as_flattened_mut(&mut padded);
-    // What fills as many batches as the form likes has been run.
-    if length == full && G < F::GROUPS {
-        side_by_side::<F, I, N, G>(isa, keys, pass, blocks.reborrow());
-    } else {
-        padded[..length].clone_from_slice(blocks.get_in());
-        side_by_side::<F, I, N, G>(isa, keys, pass, padded.into());
-        blocks.get_out().clone_from_slice(&padded[..length]);
-    }
+    padded[..length].clone_from_slice(blocks.get_in());
+    side_by_side::<F, I, N, G>(isa, keys, pass, padded.into());
+    blocks.get_out().clone_from_slice(&padded[..length]);
     blocks.split_at(length).1
 }
 

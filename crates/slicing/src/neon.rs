@@ -27,7 +27,7 @@ use cipher::consts::{U1, U16, U128};
 use crate::{
     AesBlocks, BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes,
     Word,
-    bits::{self, Columns},
+    bits::{self, Columns, LANE_BITS},
     bytes::check,
     few,
     simd::{isa, registers, word_operators},
@@ -132,6 +132,11 @@ impl<K: Kind> BitLanes for K {
     #[inline(always)]
     fn splat(self, mask: u32) -> B128<K> {
         B128::from(registers!(vreinterpretq_u8_u32(vdupq_n_u32(mask))))
+    }
+
+    #[inline(always)]
+    fn lane_bit(self, bit: usize) -> B128<K> {
+        B128::gather(&LANE_BITS[bit], 0, 8)
     }
 
     #[inline(always)]

@@ -163,6 +163,8 @@ impl<K: Kind> BitLanes for K {
 }
 
 impl<K: Kind> Bytes for B256<K> {
+    const ROTATIONS_AT_ONCE: bool = K::GFNI;
+
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self::from(registers!(_mm256_add_epi8(self.0, other.0)))

@@ -74,6 +74,8 @@ impl Word for B512 {
 }
 
 impl Bytes for B512 {
+    const ROTATIONS_AT_ONCE: bool = true;
+
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self(registers!(_mm512_add_epi8(self.0, other.0)))

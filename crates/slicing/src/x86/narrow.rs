@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     BitLanes, Word,
-    bits::LANE_BITS,
+    bits::{self, LANE_BITS},
     simd::{registers, word_operators},
 };
 
@@ -181,8 +181,7 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn slice(self, blocks: &[u8], planes: &mut [$word]) {
-                let block = planes.len() / 8;
-                assert_eq!(blocks.len(), 64 * $squares * block, "one block a lane");
+                let block = bits::check(blocks.len(), planes.len(), 64 * $squares);
                 let zero = B512::from(registers!(_mm512_setzero_si512()));
                 for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
                     let mut squares = [[zero; $squares]; 8];
@@ -203,8 +202,7 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn unslice(self, planes: &mut [$word], blocks: &mut [u8]) {
-                let block = planes.len() / 8;
-                assert_eq!(blocks.len(), 64 * $squares * block, "one block a lane");
+                let block = bits::check(blocks.len(), planes.len(), 64 * $squares);
                 let zero = B512::from(registers!(_mm512_setzero_si512()));
                 for (part, planes) in planes.as_chunks::<64>().0.iter().enumerate() {
                     let mut squares = [[zero; $squares]; 8];
