@@ -18,11 +18,12 @@ use core::marker::PhantomData;
 use cipher::{
     Array, InOutBuf,
     consts::{U8, U64},
-    typenum::Unsigned,
 };
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::P;
-use lanecrypt_slicing::{BitLanes, BitState, Choices, Core, Form, Rounds, RunsOn, Word, padded};
+use lanecrypt_slicing::{
+    BitLanes, BitState, Choices, Core, Form, OnBitLanes, Rest, Rounds, RunsOn, Word, padded,
+};
 
 use crate::{
     compact, sbox,
@@ -234,6 +235,16 @@ fn run<I: BitLanes>(isa: I, masks: &Masks, halves: &mut Halves<I::Word>) {
     }
 }
 
+/// The rest of a job on lanes that suit it.
+struct Padded<R>(R);
+
+impl<R: Rest<BitRounds>> OnBitLanes for Padded<R> {
+    #[inline(always)]
+    fn run<I: BitLanes>(self, isa: I) {
+        self.0.pad(isa);
+    }
+}
+
 /// Up to so many blocks run faster one by one than as a batch.
 const SINGLES: usize = 1;
 
@@ -257,6 +268,11 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
             }
         }
     }
+
+    #[inline(always)]
+    fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
+        isa.suited(blocks, Padded(rest));
+    }
 }
 
 impl<K: Keying, I: BitLanes> RunsOn<I> for Bits<K> {
@@ -270,16 +286,8 @@ impl<K: Keying, I: BitLanes> RunsOn<I> for Bits<K> {
             for block in blocks.into_out_with_copied_in() {
                 compact::run::<K>(schedule.get(), direction, &mut block.0);
             }
-        } else if is_room::<I>(blocks.len()) {
-            <Self as RunsOn<I::Narrower>>::few(schedule, isa.narrower(), direction, blocks);
         } else {
             padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
-}
-
-/// Whether so many blocks have room in narrower registers.
-fn is_room<I: BitLanes>(blocks: usize) -> bool {
-    let narrower = <I::Narrower as BitLanes>::Lanes::USIZE;
-    narrower < I::Lanes::USIZE && blocks <= narrower
 }

@@ -217,9 +217,6 @@ impl<O: ByteOrder> Form for Bytes<O> {
     }
 }
 
-/// Lanes from which on a batch is that of SIMD registers and costs little more than a block.
-const WIDE: usize = 16;
-
 /// The rounds of [`Bytes`], whatever the order of bytes.
 #[derive(Debug)]
 pub enum ByteRounds {}
@@ -255,16 +252,25 @@ impl<O: ByteOrder, I: ByteLanes> RunsOn<I> for Bytes<O> {
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
-        if I::Lanes::USIZE >= WIDE && blocks.len() > SINGLES {
-            padded::<Self, I>(schedule, isa, direction, blocks);
-        } else {
+        // What rotates at once runs a batch in the time of a block.
+        let is_one = blocks.len() == 1 && !I::Bytes::ROTATIONS_AT_ONCE;
+        let is_word = blocks.len() <= GAPPED && (GAPPED..=WIDE).contains(&I::Lanes::USIZE);
+        if is_one || is_word {
             run_few(schedule, direction, blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
         }
     }
 }
 
-/// Blocks up to which running them one by one costs less than a word of [`Gapped`] lanes.
-const SINGLES: usize = 2;
+/// Lanes of a word with gaps.
+const GAPPED: usize = <Portable<Gapped<u64>> as ByteLanes>::Lanes::USIZE;
+
+/// Lanes up to which a batch of registers costs more than a word with gaps.
+const WIDE: usize = 16;
+
+/// Blocks up to which words with gaps cost less than a batch that is sliced by bits.
+const NARROW: usize = 4 * GAPPED;
 
 /// Runs any number of blocks without the price of a wide batch: constant-time, that is, in a time
 /// that depends on their number alone.
@@ -273,7 +279,7 @@ fn run_few<O: ByteOrder>(
     direction: Direction,
     blocks: InOutBuf<'_, '_, Array<u8, U8>>,
 ) {
-    if blocks.len() <= SINGLES {
+    if blocks.len() == 1 {
         padded::<Bytes<O>, _>(schedule, Portable::<u8>::new(), direction, blocks);
     } else {
         padded::<Bytes<O>, _>(schedule, Portable::<Gapped<u64>>::new(), direction, blocks);
@@ -321,10 +327,14 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 impl<O: ByteOrder, I: BitLanes> RunsOn<I> for Bits<O> {
     fn few(
         schedule: &Subkeys<O>,
-        _: I,
+        isa: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
-        run_few(schedule, direction, blocks);
+        if blocks.len() <= NARROW {
+            run_few(schedule, direction, blocks);
+        } else {
+            padded::<Self, I>(schedule, isa, direction, blocks);
+        }
     }
 }

@@ -138,7 +138,10 @@ impl<C: Rounds<I>, I: Isa> Job<I> for Ecb<'_, '_, '_, C> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        run::<C, I, _>(isa, self.keys, &mut EcbPass, self.blocks);
+        let blocks = run::<C, I, _>(isa, self.keys, &mut EcbPass, self.blocks);
+        if !blocks.is_empty() {
+            C::rest(isa, blocks.len(), Self { blocks, ..self });
+        }
     }
 }
 
@@ -148,7 +151,39 @@ impl<C: Rounds<I>, I: Isa> Job<I> for Ctr<'_, '_, '_, C> {
     #[inline(always)]
     fn run(self, isa: I) {
         let mut pass = CtrPass { counter: self.counter, scratch: Array::default() };
-        run::<C, I, _>(isa, self.keys, &mut pass, self.blocks);
+        let blocks = run::<C, I, _>(isa, self.keys, &mut pass, self.blocks);
+        if !blocks.is_empty() {
+            C::rest(isa, blocks.len(), Self { counter: pass.counter, blocks, ..self });
+        }
+    }
+}
+
+/// What is left of a job: fewer blocks than a batch. Implementations are `#[inline(always)]`.
+pub trait Rest<C: Core> {
+    /// Runs it as a batch of `I`, which has the room, padded.
+    fn pad<I: Isa>(self, isa: I)
+    where
+        C: Rounds<I>;
+}
+
+impl<C: Core> Rest<C> for Ecb<'_, '_, '_, C> {
+    #[inline(always)]
+    fn pad<I: Isa>(self, isa: I)
+    where
+        C: Rounds<I>,
+    {
+        pad::<C, I, _>(isa, self.keys, &mut EcbPass, self.blocks);
+    }
+}
+
+impl<C: Core> Rest<C> for Ctr<'_, '_, '_, C> {
+    #[inline(always)]
+    fn pad<I: Isa>(self, isa: I)
+    where
+        C: Rounds<I>,
+    {
+        let mut pass = CtrPass { counter: self.counter, scratch: Array::default() };
+        pad::<C, I, _>(isa, self.keys, &mut pass, self.blocks);
     }
 }
 
@@ -211,28 +246,75 @@ fn add<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
     }
 }
 
-/// Runs all blocks: batches side by side, as many as the rounds like, and then as many as are left.
+/// Runs batches side by side, as many as the rounds like, and returns the rest.
+///
+/// How many that is, is asked in constant blocks here: a cipher's rounds are thousands of
+/// instructions, and what is known to be dead is then not generated at all.
 #[inline(always)]
-fn run<C: Rounds<I>, I: Isa, N: ArraySize>(
+fn run<'inp, 'out, C: Rounds<I>, I: Isa, N: ArraySize>(
+    isa: I,
+    keys: &C::Keys,
+    pass: &mut impl Pass<C, I, N>,
+    mut blocks: Blocks<'inp, 'out, N>,
+) -> Blocks<'inp, 'out, N> {
+    macro_rules! groups {
+        ($($groups:literal)*) => {$(
+            if const { C::GROUPS == $groups } {
+                blocks = side_by_side::<C, I, N, $groups>(isa, keys, pass, blocks);
+            }
+        )*};
+    }
+    groups!(1 2 4 8);
+    blocks
+}
+
+/// Runs what [`run`] leaves.
+#[inline(always)]
+fn pad<C: Rounds<I>, I: Isa, N: ArraySize>(
     isa: I,
     keys: &C::Keys,
     pass: &mut impl Pass<C, I, N>,
     mut blocks: Blocks<'_, '_, N>,
 ) {
-    // One call for each number, as every call is a copy of the rounds.
     macro_rules! groups {
         ($($groups:literal)*) => {$(
-            if C::GROUPS >= $groups {
-                blocks = side_by_side::<C, I, N, $groups>(isa, keys, pass, blocks);
+            if const { C::GROUPS >= $groups } {
+                blocks = last::<C, I, N, $groups>(isa, keys, pass, blocks);
             }
         )*};
     }
-    groups!(8 4 2 1);
-    debug_assert!(blocks.is_empty(), "one batch takes what is left");
+    groups!(1 2 4 8);
 }
 
-/// Runs batches, `G` side by side and the last of them padded, as long as half as many do not hold
-/// what is left, and returns the rest: a batch more side by side takes less time than one more alone.
+/// Runs blocks if `G` batches hold them, padded if need be, and else returns them: a batch more
+/// side by side takes less time than one more alone.
+#[inline(always)]
+fn last<'inp, 'out, C: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
+    isa: I,
+    keys: &C::Keys,
+    pass: &mut impl Pass<C, I, N>,
+    mut blocks: Blocks<'inp, 'out, N>,
+) -> Blocks<'inp, 'out, N> {
+    let (length, full) = (blocks.len(), G * <C::State as State<I>>::Lanes::USIZE);
+    if length == 0 || length > full {
+        return blocks;
+    }
+    if const { G < C::GROUPS } {
+        // Here alone, as what fills as many batches as the form likes has been run.
+        if length == full {
+            return side_by_side::<C, I, N, G>(isa, keys, pass, blocks);
+        }
+    }
+    let mut padded =
+        [(); G].map(|()| Array::<Array<u8, N>, <C::State as State<I>>::Lanes>::default());
+    let padded = Array::slice_as_flattened_mut(&mut padded);
+    padded[..length].clone_from_slice(blocks.get_in());
+    side_by_side::<C, I, N, G>(isa, keys, pass, padded.into());
+    blocks.get_out().clone_from_slice(&padded[..length]);
+    blocks.split_at(length).1
+}
+
+/// Runs as many batches as there are whole ones, `G` side by side, and returns the rest.
 #[inline(always)]
 fn side_by_side<'inp, 'out, C: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
     isa: I,
@@ -241,37 +323,20 @@ fn side_by_side<'inp, 'out, C: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
     mut blocks: Blocks<'inp, 'out, N>,
 ) -> Blocks<'inp, 'out, N> {
     let lanes = <C::State as State<I>>::Lanes::USIZE;
-    while blocks.len() > G / 2 * lanes {
-        let length = blocks.len().min(G * lanes);
-        let (mut piece, rest) = blocks.split_at(length);
-        let is_short = length < G * lanes;
-        let mut padded = is_short.then(|| [(); G].map(|()| Batch::<C, I, N>::default()));
-        let mut whole = match &mut padded {
-            None => piece.reborrow(),
-            Some(padded) => {
-                let padded = Array::slice_as_flattened_mut(padded);
-                padded[..length].clone_from_slice(piece.get_in());
-                InOutBuf::from(padded)
-            }
-        };
+    while blocks.len() >= G * lanes {
         let mut states = [C::State::new(isa); G];
+        let (mut piece, rest) = blocks.split_at(G * lanes);
         for (g, state) in states.iter_mut().enumerate() {
-            pass.enter(isa, state, &part(&mut whole, g * lanes, lanes));
+            pass.enter(isa, state, &part(&mut piece, g * lanes, lanes));
         }
         C::run(keys, isa, &mut states);
         for (g, state) in states.iter_mut().enumerate() {
-            pass.leave(isa, state, part(&mut whole, g * lanes, lanes));
-        }
-        if let Some(padded) = &padded {
-            piece.get_out().clone_from_slice(&Array::slice_as_flattened(padded)[..length]);
+            pass.leave(isa, state, part(&mut piece, g * lanes, lanes));
         }
         blocks = rest;
     }
     blocks
 }
-
-/// The blocks of a batch.
-type Batch<C, I, N> = Array<Array<u8, N>, <<C as Rounds<I>>::State as State<I>>::Lanes>;
 
 /// Some blocks of a buffer.
 #[inline(always)]

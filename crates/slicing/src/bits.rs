@@ -28,12 +28,6 @@ pub trait BitLanes: Isa {
     type Word: Word;
     /// Blocks that it carries at once.
     type Lanes: ArraySize;
-    /// The same instructions on fewer lanes, in less time, for fewer blocks; itself where nothing is
-    /// faster.
-    type Narrower: BitLanes;
-
-    /// The instruction set of fewer lanes.
-    fn narrower(self) -> Self::Narrower;
 
     /// The word whose 32-bit parts are all `mask`; all ones or all zeros for the same bit in every
     /// lane.
@@ -53,6 +47,14 @@ pub trait BitLanes: Isa {
     /// As [`slice`](Self::slice).
     fn unslice(self, planes: &mut [Self::Word], blocks: &mut [u8]);
 
+    /// Does work on so many blocks, at most [`Lanes`](Self::Lanes), with the same instructions on as
+    /// few lanes as hold them, where that is faster.
+    #[inline(always)]
+    fn suited(self, blocks: usize, work: impl OnBitLanes) {
+        let _ = blocks;
+        work.run(self);
+    }
+
     /// The word that has bit `bit` of its number in every lane.
     ///
     /// # Panics
@@ -67,19 +69,21 @@ pub trait BitLanes: Isa {
     #[inline(always)]
     fn count(self, first: u128, planes: &mut [Self::Word]) {
         assert_eq!(planes.len() % 8, 0, "blocks are bytes");
-        let (bits, lane_bits) = (planes.len(), Self::Lanes::USIZE.trailing_zeros() as usize);
+        let lane_bits = Self::Lanes::USIZE.trailing_zeros() as usize;
         let mut carry = self.splat(0);
-        for bit in 0..bits {
-            // Bit 0 is the lowest of the last byte.
-            let plane = &mut planes[bits - 8 - bit / 8 * 8 + bit % 8];
-            let digit = self.splat(((first >> bit) as u32 & 1).wrapping_neg());
-            if bit < lane_bits {
-                let lane = self.lane_bit(bit);
-                *plane = Word::xor3(lane, digit, carry);
-                carry = Word::lut3::<MAJORITY>(lane, digit, carry);
-            } else {
-                *plane = digit ^ carry;
-                carry &= digit;
+        // From the lowest bit of the last byte on.
+        let bytes = planes.as_chunks_mut::<8>().0.iter_mut().rev();
+        for (number, (planes, byte)) in bytes.zip(first.to_le_bytes()).enumerate() {
+            for (bit, plane) in planes.iter_mut().enumerate() {
+                let digit = self.splat(u32::from(byte >> bit & 1).wrapping_neg());
+                if 8 * number + bit < lane_bits {
+                    let lane = self.lane_bit(8 * number + bit);
+                    *plane = Word::xor3(lane, digit, carry);
+                    carry = Word::lut3::<MAJORITY>(lane, digit, carry);
+                } else {
+                    *plane = digit ^ carry;
+                    carry &= digit;
+                }
             }
         }
     }
@@ -99,6 +103,12 @@ pub(crate) static LANE_BITS: [[u8; 64]; 9] = {
     }
     rows
 };
+
+/// Work on whichever bit lanes it is given. Implementations are `#[inline(always)]`.
+pub trait OnBitLanes {
+    /// Does it.
+    fn run<I: BitLanes>(self, isa: I);
+}
 
 /// A word as columns of bits that shift by themselves.
 pub(crate) trait Columns: Word {
@@ -211,12 +221,6 @@ macro_rules! portable {
         impl BitLanes for Portable<$word> {
             type Word = $word;
             type Lanes = $lanes;
-            type Narrower = Self;
-
-            #[inline(always)]
-            fn narrower(self) -> Self {
-                self
-            }
 
             #[inline(always)]
             fn lane_bit(self, bit: usize) -> $word {

@@ -32,6 +32,9 @@ pub use planes::InPlanes;
 /// | [`InPlanes`]: a word a bit | those of the word | 34 | none |
 /// | SIMD registers | 16, 32, 64 | 1 | 5, or 1 with GFNI |
 pub trait Bytes: Copy + Debug + Send + Sync + 'static {
+    /// Whether [`xor_rotations`](Self::xor_rotations) is one instruction.
+    const ROTATIONS_AT_ONCE: bool = false;
+
     /// The sum modulo 256, lane by lane.
     #[must_use]
     fn add(self, other: Self) -> Self;

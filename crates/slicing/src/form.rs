@@ -7,7 +7,7 @@ use cipher::{Array, InOutBuf, array::ArraySize};
 use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, bulk};
 
 use crate::{
-    Isa, Job, State,
+    Isa, Job, Rest, State,
     batch::{Ctr, Ecb},
 };
 
@@ -29,7 +29,7 @@ pub trait Schedule: Clone + Send + Sync {
 pub type BlockOf<S> = Array<u8, <S as Schedule>::BlockSize>;
 
 /// The rounds of a form, whatever the key size: what is compiled once for each instruction set.
-pub trait Core: Send + Sync + 'static {
+pub trait Core: Sized + Send + Sync + 'static {
     /// Bytes of a block.
     type BlockSize: ArraySize<ArrayType<u8>: Copy>;
     /// The round keys of one direction as the rounds take them: one word where the lanes all have
@@ -51,6 +51,15 @@ pub trait Rounds<I: Isa>: Core {
 
     /// Runs batches in the direction of the keys. `#[inline(always)]`.
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]);
+
+    /// Runs the `blocks` that are left of a job, fewer than [`GROUPS`](Self::GROUPS) batches: by
+    /// default as batches, padded. `#[inline(always)]`.
+    #[allow(clippy::inline_always, reason = "to be compiled with the instruction set")]
+    #[inline(always)]
+    fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
+        let _ = blocks;
+        rest.pad(isa);
+    }
 
     /// CBC decryption of the first of these blocks, of as many as the return value says; `previous`
     /// is the block of ciphertext before them and becomes the last of them. Rounds that have a way

@@ -5,7 +5,7 @@ mod every_isa;
 
 use cipher::typenum::Unsigned;
 use every_isa::noise;
-use lanecrypt_slicing::{BitLanes, Isa, Job, Portable, Word};
+use lanecrypt_slicing::{BitLanes, Isa, Job, OnBitLanes, Portable, Word};
 use proptest::{array::uniform3, prelude::*};
 
 /// Blocks to planes, `work` on them, and back.
@@ -201,6 +201,85 @@ fn every_table<W: Word>(a: W, b: W, c: W) -> Vec<W> {
 #[test]
 fn look_ups_are_their_tables() {
     on_bit_lanes!(LookUps);
+}
+
+/// Planes of counters are those of counter blocks, whichever bit the carry stops at and wherever in
+/// the lanes it starts.
+struct Counters {
+    block: usize,
+}
+
+impl<I: BitLanes> Job<I> for Counters {
+    type Output = ();
+
+    fn run(self, isa: I) {
+        let (lanes, bits) = (I::Lanes::USIZE, 8 * self.block);
+        let step = if cfg!(miri) { 41 } else { 1 };
+        let noise = u128::from_le_bytes(*noise(16, 3).first_chunk().expect("16 bytes"));
+        for bit in (0..=bits).step_by(step) {
+            let power = 1_u128.checked_shl(bit as u32).unwrap_or(0);
+            for before in [0, 1, lanes / 2 + 1, lanes - 1, lanes] {
+                // Ones below the bit that the carry stops at, noise above it.
+                let above = noise & !power.wrapping_sub(1) & !power;
+                self.check(isa, above.wrapping_add(power.wrapping_sub(before as u128)));
+            }
+        }
+    }
+}
+
+impl Counters {
+    fn check<I: BitLanes>(&self, isa: I, first: u128) {
+        let mut planes = vec![isa.splat(0x5a5a_5a5a); 8 * self.block];
+        isa.count(first, &mut planes);
+        let mut blocks = vec![0; I::Lanes::USIZE * self.block];
+        isa.unslice(&mut planes, &mut blocks);
+        for (lane, block) in blocks.chunks_exact(self.block).enumerate() {
+            let expected = first.wrapping_add(lane as u128).to_be_bytes();
+            let expected = &expected[16 - self.block..];
+            assert_eq!(block, expected, "{isa:?}: lane {lane} from {first:#x} on");
+        }
+    }
+}
+
+#[test]
+fn counters_are_those_of_blocks() {
+    for block in [8, 16] {
+        on_bit_lanes!(Counters { block });
+    }
+}
+
+/// Work that was given lanes suited to so many blocks.
+struct Suited;
+
+/// How many lanes there are.
+struct Lanes<'a>(&'a mut usize);
+
+impl OnBitLanes for Lanes<'_> {
+    fn run<I: BitLanes>(self, isa: I) {
+        *self.0 = I::Lanes::USIZE;
+        PlanesAreInOrder { block: 8 }.run(isa);
+    }
+}
+
+impl<I: BitLanes> Job<I> for Suited {
+    type Output = ();
+
+    fn run(self, isa: I) {
+        for blocks in 0..=I::Lanes::USIZE {
+            let mut lanes = 0;
+            isa.suited(blocks, Lanes(&mut lanes));
+            assert!(blocks <= lanes && lanes <= I::Lanes::USIZE, "{isa:?}: {blocks} in {lanes}");
+            let narrow = format!("{isa:?}") == "Avx512(())" && blocks <= 256;
+            let expected =
+                if narrow { blocks.next_power_of_two().max(128) } else { I::Lanes::USIZE };
+            assert_eq!(lanes, expected, "{isa:?}: {blocks} blocks");
+        }
+    }
+}
+
+#[test]
+fn lanes_suit_the_number_of_blocks() {
+    on_bit_lanes!(Suited);
 }
 
 /// What `slice` and `unslice` must refuse: bytes of blocks, and planes, for a number of lanes.

@@ -140,12 +140,6 @@ impl<K: Kind> Columns for B256<K> {
 impl<K: Kind> BitLanes for K {
     type Word = B256<K>;
     type Lanes = U256;
-    type Narrower = Self;
-
-    #[inline(always)]
-    fn narrower(self) -> Self {
-        self
-    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B256<K> {
@@ -169,6 +163,8 @@ impl<K: Kind> BitLanes for K {
 }
 
 impl<K: Kind> Bytes for B256<K> {
+    const ROTATIONS_AT_ONCE: bool = K::GFNI;
+
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self::from(registers!(_mm256_add_epi8(self.0, other.0)))

@@ -20,9 +20,9 @@ use cipher::{
     consts::{U64, U512},
 };
 
-use super::Avx512Ymm;
+use super::{Avx512Xmm, Avx512Ymm};
 use crate::{
-    BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, SplatBytes, Word,
+    BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, OnBitLanes, SplatBytes, Word,
     bits::{self, LANE_BITS},
     bytes::check,
     few, matrix,
@@ -74,6 +74,8 @@ impl Word for B512 {
 }
 
 impl Bytes for B512 {
+    const ROTATIONS_AT_ONCE: bool = true;
+
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self(registers!(_mm512_add_epi8(self.0, other.0)))
@@ -440,11 +442,14 @@ pub(super) fn from_squares(
 impl BitLanes for Avx512 {
     type Word = B512;
     type Lanes = U512;
-    type Narrower = Avx512Ymm;
 
     #[inline(always)]
-    fn narrower(self) -> Avx512Ymm {
-        Avx512Ymm::from(self)
+    fn suited(self, blocks: usize, work: impl OnBitLanes) {
+        match blocks {
+            ..=128 => work.run(Avx512Xmm::from(self)),
+            129..=256 => work.run(Avx512Ymm::from(self)),
+            _ => work.run(self),
+        }
     }
 
     #[inline(always)]

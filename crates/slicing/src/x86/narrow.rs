@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     BitLanes, Word,
-    bits::LANE_BITS,
+    bits::{self, LANE_BITS},
     simd::{registers, word_operators},
 };
 
@@ -38,9 +38,9 @@ impl From<Avx512> for Avx512Ymm {
     }
 }
 
-impl From<Avx512Ymm> for Avx512Xmm {
+impl From<Avx512> for Avx512Xmm {
     #[inline(always)]
-    fn from(_: Avx512Ymm) -> Self {
+    fn from(_: Avx512) -> Self {
         Self(())
     }
 }
@@ -121,7 +121,7 @@ fn unzip<const H: usize>(mut rows: [B512; H]) -> [B512; H] {
 macro_rules! narrow {
     (
         $(#[$doc:meta])* $word:ident($register:ty): $xor:ident $and:ident $or:ident $set1:ident
-        $ternary:ident $load:ident; $isa:ident narrower $narrower:ident, $lanes:ty,
+        $ternary:ident $load:ident; $isa:ident, $lanes:ty,
         squares: $squares:literal
     ) => {
         $(#[$doc])*
@@ -167,12 +167,6 @@ macro_rules! narrow {
         impl BitLanes for $isa {
             type Word = $word;
             type Lanes = $lanes;
-            type Narrower = $narrower;
-
-            #[inline(always)]
-            fn narrower(self) -> $narrower {
-                self.into()
-            }
 
             #[inline(always)]
             fn splat(self, mask: u32) -> $word {
@@ -187,8 +181,7 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn slice(self, blocks: &[u8], planes: &mut [$word]) {
-                let block = planes.len() / 8;
-                assert_eq!(blocks.len(), 64 * $squares * block, "one block a lane");
+                let block = bits::check(blocks.len(), planes.len(), 64 * $squares);
                 let zero = B512::from(registers!(_mm512_setzero_si512()));
                 for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
                     let mut squares = [[zero; $squares]; 8];
@@ -209,8 +202,7 @@ macro_rules! narrow {
 
             #[inline(always)]
             fn unslice(self, planes: &mut [$word], blocks: &mut [u8]) {
-                let block = planes.len() / 8;
-                assert_eq!(blocks.len(), 64 * $squares * block, "one block a lane");
+                let block = bits::check(blocks.len(), planes.len(), 64 * $squares);
                 let zero = B512::from(registers!(_mm512_setzero_si512()));
                 for (part, planes) in planes.as_chunks::<64>().0.iter().enumerate() {
                     let mut squares = [[zero; $squares]; 8];
@@ -236,10 +228,10 @@ macro_rules! narrow {
 narrow!(
     /// A register of 256 bits on a CPU with AVX-512.
     Ymm(__m256i): _mm256_xor_si256 _mm256_and_si256 _mm256_or_si256 _mm256_set1_epi32
-    _mm256_ternarylogic_epi32 _mm256_loadu_si256; Avx512Ymm narrower Avx512Xmm, U256, squares: 4
+    _mm256_ternarylogic_epi32 _mm256_loadu_si256; Avx512Ymm, U256, squares: 4
 );
 narrow!(
     /// A register of 128 bits on a CPU with AVX-512.
     Xmm(__m128i): _mm_xor_si128 _mm_and_si128 _mm_or_si128 _mm_set1_epi32
-    _mm_ternarylogic_epi32 _mm_loadu_si128; Avx512Xmm narrower Avx512Xmm, U128, squares: 2
+    _mm_ternarylogic_epi32 _mm_loadu_si128; Avx512Xmm, U128, squares: 2
 );

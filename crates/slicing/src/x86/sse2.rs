@@ -79,12 +79,6 @@ impl Columns for B128 {
 impl BitLanes for Sse2 {
     type Word = B128;
     type Lanes = U128;
-    type Narrower = Self;
-
-    #[inline(always)]
-    fn narrower(self) -> Self {
-        self
-    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B128 {

@@ -37,6 +37,15 @@ macro_rules! on_field_bytes {
 /// ... on those with rows of bits.
 macro_rules! on_bit_lanes {
     ($job:expr) => {
+        on_bit_and_byte_lanes!($job);
+        #[cfg(target_arch = "x86_64")]
+        on_each!($job; lanecrypt_slicing::Avx512Ymm, lanecrypt_slicing::Avx512Xmm);
+    };
+}
+
+/// ... on those with rows of bits and of bytes.
+macro_rules! on_bit_and_byte_lanes {
+    ($job:expr) => {
         on_each!($job; lanecrypt_slicing::Portable<u32>, lanecrypt_slicing::Portable<u64>);
         #[cfg(target_arch = "x86_64")]
         on_each!($job; lanecrypt_slicing::Sse2, lanecrypt_slicing::Avx2);
@@ -52,7 +61,7 @@ macro_rules! on_byte_lanes {
         on_each!($job; lanecrypt_slicing::Portable<u8>);
         on_each!($job; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u32>>);
         on_each!($job; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u64>>);
-        on_bit_lanes!($job);
+        on_bit_and_byte_lanes!($job);
     };
 }
 
