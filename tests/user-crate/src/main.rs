@@ -10,12 +10,18 @@ use std::{
 };
 
 use lanecrypt_aes::{
-    Aes128, Aes256, CpuEngine, Ctr, Engine,
+    Aes128, Aes256, Ctr, Engine,
     cipher::{
         Array, BlockCipherDecrypt, BlockCipherEncrypt, Iv, KeyInit, KeyIvInit, StreamCipher,
         typenum::Unsigned,
     },
 };
+
+use lanecrypt_aria::Aria128;
+use lanecrypt_camellia::Camellia128;
+use lanecrypt_des::{Des, TdesEde3};
+use lanecrypt_hight::Hight;
+use lanecrypt_seed::Seed128;
 
 /// Bytes of the buffers: one that the nearest cache holds, and one that it does not.
 const SIZES: [usize; 2] = [16 << 10, 1 << 20];
@@ -24,20 +30,26 @@ fn main() {
     println!("{:32}{:>10}{:>10}", "GB/s", "16 KiB", "1 MiB");
     measure::<Aes128, ctr::Ctr128BE<Aes128>>("AES-128");
     measure::<Aes256, ctr::Ctr128BE<Aes256>>("AES-256");
+    measure::<Aria128, ctr::Ctr128BE<Aria128>>("ARIA-128");
+    measure::<Camellia128, ctr::Ctr128BE<Camellia128>>("Camellia-128");
+    measure::<Seed128, ctr::Ctr128BE<Seed128>>("SEED");
+    measure::<Hight, ctr::Ctr64BE<Hight>>("HIGHT");
+    measure::<Des, ctr::Ctr64BE<Des>>("DES");
+    measure::<TdesEde3, ctr::Ctr64BE<TdesEde3>>("triple DES");
 }
 
 /// Every way to call the cipher `C`, of which `S` is the CTR stream of the crate `ctr`.
 fn measure<C, S>(name: &str)
 where
     C: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt,
-    C: std::fmt::Debug + Send + Sync + 'static,
+    C: Engine,
     S: KeyIvInit<KeySize = C::KeySize> + StreamCipher,
 {
     let key = Array::from_fn(|i| i as u8);
     let iv = Iv::<S>::from_fn(|i| !i as u8);
     let cipher = C::new(&key);
     let mut stream = S::new(&key, &iv);
-    let ours = || Ctr::new(CpuEngine::new(C::new(&key)), &iv).expect("the IV is one block");
+    let ours = || Ctr::new(C::new(&key), &iv).expect("the IV is one block");
     let mut ctr = ours();
     assert_ways_agree(&cipher, S::new(&key, &iv), ours());
 
