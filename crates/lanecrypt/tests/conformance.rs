@@ -4,7 +4,7 @@
 //! `lanecrypt_reference`: nothing that makes or cuts batches, counts or masks is on both sides. The
 //! reference's own trials so say that batches and modes do with it what they should, and nothing of
 //! the block function, which is on both sides there: its oracle are the vectors (`cargo xtask kat`)
-//! and RustCrypto's crates (`tests/rustcrypto.rs` of each cipher).
+//! and RustCrypto's crates (`tests/rustcrypto.rs`).
 //!
 //! A backend that cannot run is listed as ignored, with the reason on standard error; the
 //! environment variable `LANECRYPT_EXPECT=id,cipher/id` makes that a failure.
