@@ -69,13 +69,7 @@ impl<const ADDS: bool> Not for LookUps<ADDS> {
 }
 
 impl<const ADDS: bool> Word for LookUps<ADDS> {
-    const LANES: usize = 64;
-    type Lanes = <u64 as Word>::Lanes;
     const TERNARY: bool = true;
-
-    fn splat(bit: bool) -> Self {
-        Self(u64::splat(bit))
-    }
 
     /// The inputs for which the table has a one, each as the lanes where it occurs.
     fn lut3<const TABLE: i32>(a: Self, b: Self, c: Self) -> Self {
@@ -84,32 +78,26 @@ impl<const ADDS: bool> Word for LookUps<ADDS> {
         let lanes = |input: u32| of(a, input >> 2) & of(b, input >> 1 & 1) & of(c, input & 1);
         Self(ones.fold(0, |sum, input| sum | lanes(input)))
     }
+}
 
-    fn from_le_bytes(bytes: &[u8]) -> Self {
-        Self(Word::from_le_bytes(bytes))
-    }
+/// A word of 64 lanes that can be made here.
+trait Plane: Word + From<u64> + Into<u64> {}
+impl<W: Word + From<u64> + Into<u64>> Plane for W {}
 
-    fn to_le_bytes(self, bytes: &mut [u8]) {
-        Word::to_le_bytes(self.0, bytes);
-    }
-
-    fn exchange(low: &mut Self, high: &mut Self, distance: usize) {
-        u64::exchange(&mut low.0, &mut high.0, distance);
+impl<const ADDS: bool> From<u64> for LookUps<ADDS> {
+    fn from(plane: u64) -> Self {
+        Self(plane)
     }
 }
 
-fn word_of<W: Word>(plane: u64) -> W {
-    W::from_le_bytes(&plane.to_le_bytes())
-}
-
-fn plane_of<W: Word>(word: W) -> u64 {
-    let mut bytes = [0; 8];
-    word.to_le_bytes(&mut bytes);
-    u64::from_le_bytes(bytes)
+impl<const ADDS: bool> From<LookUps<ADDS>> for u64 {
+    fn from(word: LookUps<ADDS>) -> Self {
+        word.0
+    }
 }
 
 /// Runs a circuit on every input, 64 at a time, and compares with its table.
-fn check<W: Word, const I: usize, const O: usize>(
+fn check<W: Plane, const I: usize, const O: usize>(
     name: &str,
     circuit: impl Fn([W; I]) -> [W; O],
     table: &[u8],
@@ -118,7 +106,8 @@ fn check<W: Word, const I: usize, const O: usize>(
         let plane = |bit: usize| {
             (0..64).fold(0_u64, |plane, lane| plane | ((first + lane) as u64 >> bit & 1) << lane)
         };
-        let planes = circuit(core::array::from_fn(|bit| word_of(plane(bit)))).map(plane_of);
+        let planes: [u64; O] =
+            circuit(core::array::from_fn(|bit| W::from(plane(bit)))).map(Into::into);
         for (lane, &expected) in expected.iter().enumerate() {
             let output = (0..O).fold(0, |sum, bit| sum | (planes[bit] >> lane & 1) << bit);
             assert_eq!(output, u64::from(expected), "{name} of {}", first + lane);
@@ -157,13 +146,13 @@ fn both_forms_of_every_sbox_are_its_table() {
 }
 
 /// Runs a linear layer on words that are noise, and compares with the sums of its rows.
-fn check_layer<W: Word, const N: usize>(name: &str, circuit: impl Fn([W; N]) -> [W; N]) {
+fn check_layer<W: Plane, const N: usize>(name: &str, circuit: impl Fn([W; N]) -> [W; N]) {
     let layer = LAYERS.iter().find(|layer| layer.name == name).expect("it is in the list");
     for seed in 0..100 {
         let mut bytes = vec![0; 8 * N];
         PlaintextStream::new(seed).fill(&mut bytes);
         let planes: [u64; N] = core::array::from_fn(|i| u64::from_le_bytes(bytes.as_chunks().0[i]));
-        let found = circuit(planes.map(word_of)).map(plane_of);
+        let found: [u64; N] = circuit(planes.map(W::from)).map(Into::into);
         let sum = |row: u32| (0..N).filter(|i| row >> i & 1 == 1).fold(0, |sum, i| sum ^ planes[i]);
         let expected: Vec<u64> = (layer.rows)().into_iter().map(sum).collect();
         assert_eq!(found.as_slice(), expected, "{name}");

@@ -318,7 +318,7 @@ impl<I: BitLanes + ByteLanes> Job<I> for Counters {
 
 #[test]
 fn counters_carry() {
-    on_bit_lanes!(Counters);
+    on_bit_and_byte_lanes!(Counters);
 }
 
 /// What `slice` and `unslice` must refuse.
