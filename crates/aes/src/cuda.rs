@@ -128,8 +128,8 @@ fn key_pair(key: &[u8]) -> KeyPair {
 fn sized_key_pair<K: KeyLength>(key: &[u8]) -> KeyPair {
     let keys = RoundKeys::<K>::new(&Zeroizing::new(Array::from_fn(|i| key[i])));
     KeyPair {
-        encrypt: kernel_keys(&**keys.of(Direction::Encrypt)),
-        decrypt: kernel_keys(&**keys.of(Direction::Decrypt)),
+        encrypt: kernel_keys(&keys.of(Direction::Encrypt)),
+        decrypt: kernel_keys(&keys.of(Direction::Decrypt)),
     }
 }
 

@@ -236,7 +236,7 @@ impl<S: AesSchedule, I: BitLanes> RunsOn<I> for Bits<S> {
         }
         let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
         for four in blocks.chunks_mut(compact::BLOCKS) {
-            compact::run(&**schedule.of(direction), direction, four);
+            compact::run(&schedule.of(direction), direction, four);
         }
     }
 }

@@ -247,8 +247,9 @@ impl<I: AesBlocks> Job<I> for CbcDecrypt<'_, '_, '_> {
             let mut before = [0; 64];
             before[..16].copy_from_slice(previous);
             before[16..bytes].copy_from_slice(&input(&piece)[..bytes - 16]);
-            let last = input(&piece).last_chunk::<16>();
-            last.iter().for_each(|last| *previous = **last);
+            if let Some(last) = input(&piece).last_chunk() {
+                *previous = *last;
+            }
             // From the last on, so that in place the ciphertext before a register is still there.
             for (i, state) in states.iter().enumerate().rev() {
                 let at = i * bytes;

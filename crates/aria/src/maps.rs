@@ -22,7 +22,9 @@ mod tests {
 
     #[test]
     fn maps_make_the_sboxes() {
-        let map = |(matrix, constant): (u64, i32), byte| apply(matrix, byte) ^ constant as u8;
+        let map = |(matrix, constant): (u64, i32), byte| {
+            apply(matrix, byte) ^ constant.cast_unsigned() as u8
+        };
         let inverse = |byte| inverse(byte, AES_MODULUS);
         for byte in 0..=255_u8 {
             let i = usize::from(byte);

@@ -102,10 +102,10 @@ impl<I: BitLanes> OnBits<I> {
     /// Adds to the left part the right one OR the key's.
     #[inline(always)]
     fn add_or(&self, half: &mut Half<I::Word>, key: &[[u32; 8]; 8]) {
-        for byte in 0..4 {
-            for bit in 0..8 {
-                let sum = half[byte + 4][bit] | self.key(key, byte + 4, bit);
-                half[byte][bit] ^= sum;
+        let (left, right) = half.split_at_mut(4);
+        for ((left, right), masks) in left.iter_mut().zip(right).zip(&key[4..]) {
+            for ((plane, other), mask) in left.iter_mut().zip(right).zip(masks) {
+                *plane ^= *other | self.0.splat(*mask);
             }
         }
     }

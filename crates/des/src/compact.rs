@@ -62,7 +62,7 @@ fn narrow<const N: usize, const HALF: usize>(candidates: &[u32; N], by: u32) -> 
 }
 
 /// f of the right half. Input `j` of S-box `s` is bit `4s - 1 + j` of the half, from the left.
-fn f(right: u32, key: &RoundKey) -> u32 {
+fn f(right: u32, key: RoundKey) -> u32 {
     let first = selector(right.rotate_right(4) ^ key.outer);
     let last = selector(right.rotate_left(1) ^ key.outer >> 1);
     let right = right ^ key.inner;

@@ -113,16 +113,16 @@ pub(crate) fn number<K: Keying>(direction: Direction, pass: usize, round: usize)
 // ANCHOR: run
 /// Runs every pass on the halves after the initial permutation and leaves them as they are before
 /// the final one. Between two passes the permutations cancel, which leaves an exchange.
-pub(crate) fn run<K: Keying, T: Clear>(
+pub(crate) fn run<K: Keying, T: Clear + Copy>(
     keys: &PerRound<K, T>,
     direction: Direction,
     [left, right]: &mut [u32; 2],
-    f: impl Fn(u32, &T) -> u32,
+    f: impl Fn(u32, T) -> u32,
 ) {
     for pass in 0..K::PASSES.len() {
         for round in (0..ROUNDS).step_by(2) {
-            *left ^= f(*right, &keys[number::<K>(direction, pass, round)]);
-            *right ^= f(*left, &keys[number::<K>(direction, pass, round + 1)]);
+            *left ^= f(*right, keys[number::<K>(direction, pass, round)]);
+            *right ^= f(*left, keys[number::<K>(direction, pass, round + 1)]);
         }
         core::mem::swap(left, right);
     }

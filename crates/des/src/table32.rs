@@ -53,7 +53,7 @@ pub(crate) fn word_key(round_key: u64) -> WordKey {
 
 // ANCHOR: round
 /// f of a half that is kept rotated.
-fn f(right: u32, key: &WordKey) -> u32 {
+fn f(right: u32, key: WordKey) -> u32 {
     let words = [right ^ key[0], right.rotate_left(4) ^ key[1]];
     let mut sum = 0;
     for (word, tables) in words.iter().zip(&SP) {

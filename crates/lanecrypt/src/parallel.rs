@@ -24,11 +24,6 @@ impl<E: Engine> Parallel<E> {
         Self { engine }
     }
 
-    /// Whether there is enough for two threads, in whole blocks.
-    fn is_worth_threads(&self, bytes: usize) -> bool {
-        bytes >= 2 * PIECE && rayon::current_num_threads() >= 2
-    }
-
     /// Runs `work` on pieces, each with the number of blocks before it.
     fn in_pieces(
         &self,
@@ -43,6 +38,11 @@ impl<E: Engine> Parallel<E> {
     }
 }
 
+/// Whether there is enough for two threads.
+fn is_worth_threads(bytes: usize) -> bool {
+    bytes >= 2 * PIECE && rayon::current_num_threads() >= 2
+}
+
 impl<E: Engine> Engine for Parallel<E> {
     fn block_bytes(&self) -> usize {
         self.engine.block_bytes()
@@ -53,7 +53,7 @@ impl<E: Engine> Engine for Parallel<E> {
     }
 
     fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        if !self.is_worth_threads(data.len()) || data.len() % self.block_bytes() != 0 {
+        if !is_worth_threads(data.len()) || data.len() % self.block_bytes() != 0 {
             return self.engine.ecb(direction, data);
         }
         self.in_pieces(data, |_, piece| self.engine.ecb(direction, piece.into()))
@@ -62,7 +62,7 @@ impl<E: Engine> Engine for Parallel<E> {
     fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         let block = self.block_bytes();
         let first = Counter::from_block(counter).filter(|_| counter.len() == block);
-        let Some(first) = first.filter(|_| self.is_worth_threads(data.len())) else {
+        let Some(first) = first.filter(|_| is_worth_threads(data.len())) else {
             return self.engine.ctr(counter, data);
         };
         self.in_pieces(data, |before, piece| {
@@ -77,7 +77,7 @@ impl<E: Engine> Engine for Parallel<E> {
         previous: &mut [u8],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        if !self.is_worth_threads(data.len()) {
+        if !is_worth_threads(data.len()) {
             return self.engine.cbc_decrypt_blocks(previous, data);
         }
         let block = self.block_bytes();
@@ -100,7 +100,7 @@ impl<E: Engine> Engine for Parallel<E> {
         mask: &mut [u8; 16],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        if !self.is_worth_threads(data.len()) {
+        if !is_worth_threads(data.len()) {
             return self.engine.xts_blocks(direction, mask, data);
         }
         let blocks = data.len() / 16;
@@ -184,11 +184,12 @@ mod tests {
         }
     }
 
+    type Pass<'a> = &'a dyn Fn(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error>;
+
     fn agree(alone: &dyn Engine, parallel: &dyn Engine, length: usize) {
-        let data: Vec<u8> = (0..length).map(|i| (i * i >> 7) as u8).collect();
+        let data: Vec<u8> = (0..length).map(|i| ((i * i) >> 7) as u8).collect();
         let iv = &[0xff, 1, 2, 3, 4, 5, 0xff, 0xfe, 9, 8, 7, 0xff, 0xff, 0xff, 0xff, 0xf0]
             [..alone.block_bytes()];
-        type Pass<'a> = &'a dyn Fn(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error>;
         let passes: [(&str, Pass<'_>); 5] = [
             ("encryption", &|engine, data| engine.ecb(Direction::Encrypt, data)),
             ("decryption", &|engine, data| engine.ecb(Direction::Decrypt, data)),

@@ -23,7 +23,10 @@ mod tests {
         for byte in 0..=255_u8 {
             let inverse = inverse(apply(BEFORE, byte), AES_MODULUS);
             for (sbox, (matrix, constant)) in SEED.iter().zip([AFTER_S0, AFTER_S1]) {
-                assert_eq!(apply(matrix, inverse) ^ constant as u8, sbox[usize::from(byte)]);
+                assert_eq!(
+                    apply(matrix, inverse) ^ constant.cast_unsigned() as u8,
+                    sbox[usize::from(byte)]
+                );
             }
         }
     }
