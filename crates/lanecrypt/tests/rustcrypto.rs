@@ -65,7 +65,9 @@ fn bulk_agrees<A: Ours, B: Both + BlockSizeUser<BlockSize = A::BlockSize>>(messa
     let plain: Vec<Block<A>> =
         message.data.chunks_exact(size).map(|block| block.try_into().expect("a block")).collect();
     let mut expected = plain.clone();
-    expected.iter_mut().for_each(|block| theirs.encrypt_block(block));
+    for block in &mut expected {
+        theirs.encrypt_block(block);
+    }
 
     let mut blocks = plain.clone();
     ours.encrypt_blocks(&mut blocks);
