@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 
 use crate::{
     codegen,
-    command::{self, cargo, command, output, run, target},
-    ct, kernels, portable, tidy,
+    command::{self, cargo, command, output, root, run, target},
+    ct, inlining, kernels, portable, tidy,
     tools::{DENY, HACK},
 };
 
@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     ("codegen --check", || codegen::run(true, false, None)),
     ("kernels --check", || kernels::run(true)),
     ("constant time", || ct::run_task(None)),
+    ("inlining", inlining::check),
     ("clippy", clippy),
     ("documentation without warnings", documentation),
     ("no_std", no_std),
@@ -41,7 +42,8 @@ pub(crate) fn run_steps() -> Result<()> {
 }
 
 fn format() -> Result<()> {
-    run(cargo().args(["fmt", "--all", "--check"]))
+    run(cargo().args(["fmt", "--all", "--check"]))?;
+    run(cargo().args(["fmt", "--check"]).current_dir(root().join(inlining::USER_CRATE)))
 }
 
 fn clippy() -> Result<()> {

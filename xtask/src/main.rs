@@ -5,10 +5,12 @@ mod bundle;
 mod ci;
 mod codegen;
 mod command;
+mod cross;
 mod ct;
 mod fuzz;
 mod generated;
 mod host_kernels;
+mod inlining;
 mod kernel_tables;
 mod kernels;
 mod mutants;
@@ -101,6 +103,13 @@ enum Task {
         /// Checks backends whose name, as cipher/backend, contains this.
         filter: Option<String>,
     },
+    /// Tests under emulators: big-endian and NEON under qemu-user, portable code under Miri.
+    Cross {
+        /// Only these; by default all.
+        parts: Vec<cross::Part>,
+    },
+    /// Whether vector code stays inlined when it is built with cargo's own release profile.
+    Inlining,
     /// Rules that no other tool checks: first lines, unsafe code, long files.
     Tidy,
     /// Everything CI checks besides the tests.
@@ -122,6 +131,8 @@ fn main() -> ExitCode {
         Task::Mutants { packages, file } => mutants::run(&packages, file.as_deref()),
         Task::Bundle => bundle::run_task(),
         Task::Ct { filter } => ct::run_task(filter.as_deref()),
+        Task::Cross { parts } => cross::run_parts(&parts),
+        Task::Inlining => inlining::check(),
         Task::Tidy => tidy::run(),
         Task::Ci => ci::run_steps(),
     };

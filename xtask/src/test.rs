@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Backends that must run: one of them skipped is a failure.
-const EXPECT: &str = "LANECRYPT_EXPECT";
+pub(crate) const EXPECT: &str = "LANECRYPT_EXPECT";
 
 pub(crate) fn run_all() -> Result<()> {
     let library = host_kernels::build()?;

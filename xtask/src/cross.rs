@@ -1,0 +1,169 @@
+//! Tests on machines that this one is not: big-endian and NEON under qemu-user, and the portable
+//! code under Miri.
+
+use std::{path::Path, process::Command};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use crate::{
+    command::{cargo, command, output, run},
+    portable::NO_STD,
+    test::EXPECT,
+};
+
+/// What a run of the task may be narrowed to.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// Big-endian, under qemu-user.
+    S390x,
+    /// AES instructions of ARMv8, under qemu-user.
+    Aarch64,
+    /// Undefined behaviour, by an interpreter.
+    Miri,
+}
+
+/// A Linux target, Debian's cross toolchain for it, and qemu's program for its instructions.
+struct Emulated {
+    target: &'static str,
+    /// The architecture's name in programs and folders.
+    name: &'static str,
+    /// The architecture's name in packages of libraries.
+    debian: &'static str,
+    /// What conformance trials must not skip beyond portable code, as `LANECRYPT_EXPECT` lists it.
+    expected: Option<&'static str>,
+}
+
+const S390X: Emulated =
+    Emulated { target: "s390x-unknown-linux-gnu", name: "s390x", debian: "s390x", expected: None };
+
+const AARCH64: Emulated = Emulated {
+    target: "aarch64-unknown-linux-gnu",
+    name: "aarch64",
+    debian: "arm64",
+    expected: Some("aes/hardware"),
+};
+
+/// Runs these parts, or all. One for which this machine cannot get the tools is named, and is no
+/// failure as long as another one ran.
+pub(crate) fn run_parts(parts: &[Part]) -> Result<()> {
+    let parts = if parts.is_empty() { Part::value_variants() } else { parts };
+    let mut ran = false;
+    for part in parts {
+        let (name, tools) = match part {
+            Part::S390x => (S390X.target, S390X.install()),
+            Part::Aarch64 => (AARCH64.target, AARCH64.install()),
+            Part::Miri => ("Miri", install_miri()),
+        };
+        if let Err(error) = tools {
+            println!("NOT tried: {name}: {}", one_line(&error));
+            continue;
+        }
+        println!("== {name}");
+        match part {
+            Part::S390x => S390X.test()?,
+            Part::Aarch64 => AARCH64.test()?,
+            Part::Miri => miri()?,
+        }
+        ran = true;
+    }
+    if ran { Ok(()) } else { bail!("no part could be tried") }
+}
+
+/// What a tool says of its own failure, or else all of the error's first line.
+fn one_line(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    let said = text.lines().find(|line| line.starts_with("error") || line.starts_with("E: "));
+    said.or(text.lines().next()).unwrap_or_default().to_owned()
+}
+
+impl Emulated {
+    fn linker(&self) -> String {
+        format!("{}-linux-gnu-gcc", self.name)
+    }
+
+    fn emulator(&self) -> String {
+        format!("qemu-{}", self.name)
+    }
+
+    /// Where the target's libraries are, libc foremost.
+    fn libraries(&self) -> String {
+        format!("/usr/{}-linux-gnu", self.name)
+    }
+
+    fn install(&self) -> Result<()> {
+        rustup(&["target", "add", self.target])?;
+        let starts = |program| command(program).arg("--version").output().is_ok();
+        let has_libc = Path::new(&self.libraries()).join("lib/libc.so.6").exists();
+        if starts(self.linker()) && starts(self.emulator()) && has_libc {
+            return Ok(());
+        }
+        let compiler = format!("gcc-{}-linux-gnu", self.name);
+        let libc = format!("libc6-dev-{}-cross", self.debian);
+        println!("installing {compiler}, {libc} and qemu-user");
+        output(command("apt-get").args(["update", "-qq"]))?;
+        let install = ["install", "-y", "-qq", "--no-install-recommends"];
+        let packages = [compiler.as_str(), &libc, "qemu-user"];
+        output(command("apt-get").args(install).args(packages)).map(drop)
+    }
+
+    /// Unit and integration tests of the libraries, and the conformance trials of the CPU's backends.
+    fn test(&self) -> Result<()> {
+        let variable = self.target.replace('-', "_").to_uppercase();
+        let runner = format!("{} -L {}", self.emulator(), self.libraries());
+        let mut test = cargo();
+        test.args(["test", "--quiet", "--no-fail-fast", "--target", self.target])
+            .args(["--lib", "--tests", "--no-default-features"])
+            .args(["--features", "lanecrypt/zeroize", "--package", "lanecrypt"])
+            .args(NO_STD.iter().flat_map(|package| ["--package", package]))
+            .env(format!("CARGO_TARGET_{variable}_LINKER"), self.linker())
+            .env(format!("CARGO_TARGET_{variable}_RUNNER"), runner)
+            .env("CARGO_PROFILE_DEV_DEBUG", "0") // the builds are most of the time
+            .envs(self.expected.map(|backends| (EXPECT, backends)));
+        run(&mut test)
+    }
+}
+
+/// Miri comes with nightly compilers only.
+fn install_miri() -> Result<()> {
+    rustup(&["component", "add", "--toolchain", "nightly", "miri", "rust-src"])?;
+    output(nightly().args(["miri", "--version"])).map(drop).context("Miri does not start")
+}
+
+/// What Miri gets through in minutes: the transposes, every backend's key schedule, and AES as a
+/// user of RustCrypto's crate calls it. The tests of byte lanes go over all bytes, and take hours.
+const UNDER_MIRI: [&[&str]; 3] = [
+    &["--package", "lanecrypt-slicing", "--lib", "--", "--skip", "bytes::tests"],
+    &[
+        "--package",
+        "lanecrypt",
+        "--no-default-features",
+        "--test",
+        "conformance",
+        "--",
+        "bad_input",
+    ],
+    &["--package", "lanecrypt-aes", "--lib", "--test", "drop_in"],
+];
+
+fn miri() -> Result<()> {
+    for programs in UNDER_MIRI {
+        let mut test = nightly();
+        test.args(["miri", "test", "--quiet"]).args(programs);
+        // proptest asks for the working folder, which Miri hides otherwise.
+        run(test.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("PROPTEST_CASES", "1"))?;
+    }
+    Ok(())
+}
+
+/// cargo of the nightly toolchain. The cargo that runs this task would pass its own on.
+fn nightly() -> Command {
+    let mut nightly = command("cargo");
+    nightly.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC").env_remove("CARGO").arg("+nightly");
+    nightly
+}
+
+/// Without a network this fails, and says so once.
+fn rustup(arguments: &[&str]) -> Result<()> {
+    output(command("rustup").args(arguments).env("RUSTUP_MAX_RETRIES", "0")).map(drop)
+}
