@@ -98,7 +98,7 @@ fn oldest_toolchain() -> Result<()> {
 /// The README's first command. The record it writes is of no use.
 fn bench() -> Result<()> {
     let record = target().join("ci-record");
-    run(command(command::built("bench-all")?).args(["--quick", "--out"]).arg(record))
+    run(command(command::built("bench-all", &[])?).args(["--quick", "--out"]).arg(record))
 }
 
 fn book() -> Result<()> {

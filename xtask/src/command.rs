@@ -56,9 +56,10 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Builds the programs of the benches package, and says where this one is.
-pub(crate) fn built(name: &str) -> Result<PathBuf> {
-    let package = ["--package", "lanecrypt-benches"];
+/// Builds the programs of the benches package, with these of its features, and says where this one
+/// is.
+pub(crate) fn built(name: &str, features: &[&str]) -> Result<PathBuf> {
+    let package = ["--package", "lanecrypt-benches", "--features", &features.join(",")];
     run(cargo().args(["build", "--quiet", "--release"]).args(package))?;
     Ok(target().join("release").join(name))
 }
@@ -66,10 +67,11 @@ pub(crate) fn built(name: &str) -> Result<PathBuf> {
 /// Builds and runs a program of the benches package, and ends with its exit code.
 pub(crate) fn program(
     name: &str,
+    features: &[&str],
     options: &[String],
     environment: &[(&str, PathBuf)],
 ) -> Result<()> {
-    let path = built(name)?;
+    let path = built(name, features)?;
     let status = command(&path)
         .args(options)
         .envs(environment.iter().map(|(name, value)| (name, value)))

@@ -116,11 +116,23 @@ enum Task {
     Ci,
 }
 
+/// Builds and runs bench-all, with Botan and OpenSSL where `--peers` asks for them.
+fn bench_all(options: &[String]) -> anyhow::Result<()> {
+    let with_peers = options.iter().any(|option| option == "--peers");
+    let features: &[&str] = if with_peers {
+        println!("Botan and OpenSSL: where they are not built yet, that takes minutes");
+        &["peers"]
+    } else {
+        &[]
+    };
+    command::program("bench-all", features, options, &[])
+}
+
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
         Task::Test => test::run_all(),
         Task::Kat { options } => test::kat(&options),
-        Task::BenchAll { options } => command::program("bench-all", &options, &[]),
+        Task::BenchAll { options } => bench_all(&options),
         Task::Codegen { check, derive, cipher } => codegen::run(check, derive, cipher.as_deref()),
         Task::Kernels { check: _, host: true } => {
             host_kernels::build().map(|library| println!("{}", library.display()))

@@ -15,7 +15,7 @@ pub(crate) const EXPECT: &str = "LANECRYPT_EXPECT";
 
 pub(crate) fn run_all() -> Result<()> {
     let library = host_kernels::build()?;
-    let kat = command::built("kat")?;
+    let kat = command::built("kat", &[])?;
     let mut environment = vec![(HOST_KERNELS, library.into_os_string())];
     if std::env::var_os(EXPECT).is_none() {
         environment.push((EXPECT, required(&kat)?.into()));
@@ -43,10 +43,10 @@ fn required(kat: &PathBuf) -> Result<String> {
 /// kat, with the host build of the kernels where it can be made.
 pub(crate) fn kat(options: &[String]) -> Result<()> {
     match host_kernels::build() {
-        Ok(library) => command::program("kat", options, &[(HOST_KERNELS, library)]),
+        Ok(library) => command::program("kat", &[], options, &[(HOST_KERNELS, library)]),
         Err(error) => {
             eprintln!("the host build of the kernels is left out: {error:#}");
-            command::program("kat", options, &[])
+            command::program("kat", &[], options, &[])
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Other libraries, measured in the same run.
+//! Other Rust libraries, measured in every run.
 
 use std::{any::Any, fmt, marker::PhantomData};
 
@@ -17,6 +17,8 @@ use lanecrypt::{
     },
     des::{DES, TDES, TDES_EEE},
 };
+
+use super::kisa::KisaSeed;
 
 /// Another library's implementation of a cipher.
 pub(super) struct Baseline {
@@ -86,7 +88,13 @@ pub(super) static BASELINES: &[Baseline] = &[
             _ => keyed::<des::TdesEee3, Ctr64BE>(&TDES_EEE, key),
         },
     },
+    Baseline { cipher: "seed", name: "kisaseed", create: KisaSeed::create },
 ];
+
+/// The other library's implementation of a cipher, where there is one.
+pub(super) fn of(cipher: &CipherDescription) -> Option<&'static Baseline> {
+    BASELINES.iter().find(|baseline| baseline.cipher == cipher.name)
+}
 
 /// Makes a RustCrypto cipher, with CTR of flavour `F`.
 fn keyed<C, F>(cipher: &CipherDescription, key: &[u8]) -> Result<Box<dyn Engine>, Error>
@@ -174,6 +182,8 @@ mod tests {
                 assert!(run(baseline.create) == oracle, "{baseline:?}, {} bits", 8 * key_bytes);
             }
             assert!((baseline.create)(&[0; 5]).is_err());
+            let engine = (baseline.create)(noise(cipher.key_bytes[0])).expect("a good length");
+            assert!(engine.ecb(Direction::Encrypt, [0; 17][..].as_mut().into()).is_err());
         }
     }
 }

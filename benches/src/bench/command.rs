@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{cpu, environment::Environment, gpu, plan::Options, record::Record, report};
+use super::{blocks, cpu, environment::Environment, gpu, plan::Options, record::Record, report};
 
 /// Runs bench-all; the exit code is 0, 1 where something failed, or 2 for wrong options.
 #[must_use]
@@ -32,7 +32,7 @@ fn ended(result: Result<(), String>) -> ExitCode {
 }
 
 fn measure(options: &Options) -> Result<(), String> {
-    let environment = Environment::of_this_machine();
+    let environment = Environment::of_this_machine(options.peers);
     if environment.gpu_details.is_none() && options.gpu_only {
         return Err(format!("--gpu-only, but there is no GPU: {}", environment.gpu));
     }
@@ -43,6 +43,7 @@ fn measure(options: &Options) -> Result<(), String> {
     let bar = progress_bar(cases.len() + gpu::steps(options));
     bar.set_message("CPU");
     let mut measurements = cpu::measure(&cases, options.quick, &bar)?;
+    let block_curves = blocks::measure(options)?;
     bar.set_message("GPU");
     let on_gpu = gpu::measure(options, &bar)?;
     bar.finish_and_clear();
@@ -58,7 +59,8 @@ fn measure(options: &Options) -> Result<(), String> {
     }
     let folder = options.out.clone().unwrap_or_else(|| default_folder(&environment));
     let thread_blocks = on_gpu.thread_blocks;
-    let record = Record { environment, skipped, measurements, thread_blocks, kernels };
+    let record =
+        Record { environment, skipped, measurements, thread_blocks, block_curves, kernels };
     report::write(&record, &folder)
         .map_err(|error| format!("writing {}: {error}", folder.display()))?;
     println!("{}", report::terminal(&record));

@@ -13,9 +13,11 @@ use indicatif::ProgressBar;
 use serde::Deserialize;
 
 use super::{
-    plan::{Case, find, key, noise},
+    clock,
+    plan::{Case, find},
     record::{Measurement, Place},
-    verify::{iv, verify},
+    runner::Data,
+    verify::verify,
 };
 
 /// The environment variable that makes this program the measuring process: the path of its plan.
@@ -25,8 +27,11 @@ const QUICK: &str = "LANECRYPT_BENCH_QUICK";
 
 const GROUP: &str = "cpu";
 const ESTIMATES: &str = "new/estimates.json";
+const SAMPLE: &str = "new/sample.json";
 /// What a single pass is noted as.
 const SINGLE: &str = "single.json";
+/// GHz of the core, measured between a case's verification and its measurement.
+const CLOCK: &str = "clock";
 
 /// Verifies and measures all cases.
 ///
@@ -83,6 +88,22 @@ struct Estimate {
     point_estimate: f64,
 }
 
+/// The passes that criterion took: how often each ran and how long that took.
+#[derive(Deserialize)]
+struct Sample {
+    iters: Vec<f64>,
+    /// Nanoseconds.
+    times: Vec<f64>,
+}
+
+impl Sample {
+    /// Seconds of the fastest.
+    fn fastest(&self) -> Option<f64> {
+        let each = self.times.iter().zip(&self.iters).map(|(time, iters)| time / iters / 1e9);
+        each.min_by(f64::total_cmp)
+    }
+}
+
 fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let (text, samples) = match read(ESTIMATES) {
@@ -90,8 +111,11 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
         None => (read(SINGLE), 1),
     };
     let missing = || format!("no result for {case:?}");
+    let (_, contender) = find(case).ok_or_else(missing)?;
     let estimates: Estimates =
         serde_json::from_str(&text.ok_or_else(missing)?).map_err(|error| error.to_string())?;
+    let sample = read(SAMPLE).map(|text| serde_json::from_str::<Sample>(&text)).transpose();
+    let sample = sample.map_err(|error| error.to_string())?;
     Ok(Measurement {
         cipher: case.cipher.clone(),
         key_bits: 8 * case.key_bytes,
@@ -100,7 +124,10 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
         place: Place::Cpu,
         bytes: case.bytes,
         seconds: estimates.median.point_estimate / 1e9,
+        fastest_seconds: sample.and_then(|sample| sample.fastest()),
         samples,
+        gigahertz: read(CLOCK).and_then(|text| text.parse().ok()),
+        is_peer: contender.is_peer(),
     })
 }
 
@@ -156,27 +183,41 @@ fn measure_case(
     case: &Case,
 ) -> Result<(), String> {
     let (cipher, contender) = find(case).ok_or_else(|| format!("nothing computes {case:?}"))?;
+    let folder = folder.join(GROUP).join(number.to_string());
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let write = |name: &str, text: String| {
+        fs::write(folder.join(name), text).map_err(|error| error.to_string())
+    };
     let pass = verify(case, cipher, contender)?;
+    write(CLOCK, clock::gigahertz().to_string())?;
     if pass > times.longest_pass {
-        let folder = folder.join(GROUP).join(number.to_string());
-        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let text = format!(r#"{{"median":{{"point_estimate":{}}}}}"#, pass.as_nanos());
-        fs::write(folder.join(SINGLE), text).map_err(|error| error.to_string())?;
+        write(SINGLE, format!(r#"{{"median":{{"point_estimate":{}}}}}"#, pass.as_nanos()))?;
         println!("{number} time: one pass");
         return Ok(());
     }
-    let engine =
-        contender.engine(&key(case.key_bytes)).map_err(|error| format!("{case:?}: {error}"))?;
-    let iv = iv(cipher.block_bytes);
-    let mut data = noise(case.bytes).to_vec();
+    let failed = |error| format!("{case:?}: {error}");
+    let mut runner = contender.runner(cipher, case.work, case.key_bytes).map_err(failed)?;
+    let mut data = Data::new(case.bytes, cipher.block_bytes);
     let mut group = criterion.benchmark_group(GROUP);
     group.throughput(Throughput::Bytes(case.bytes as u64));
     if pass > Duration::from_millis(5) {
         group.sampling_mode(SamplingMode::Flat);
     }
     group.bench_function(number.to_string(), |bencher| {
-        bencher.iter(|| case.work.run(&*engine, &iv, std::hint::black_box(&mut data)));
+        bencher.iter(|| std::hint::black_box(&mut data).run(&mut *runner));
     });
     group.finish();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fastest_pass_is_that_of_the_least_time_for_one_run() {
+        let text = r#"{"sampling_mode":"Linear","iters":[1.0,2.0,4.0],"times":[9e9,6e9,16e9]}"#;
+        let sample: Sample = serde_json::from_str(text).expect("it is criterion's form");
+        assert_eq!(sample.fastest(), Some(3.0));
+    }
 }

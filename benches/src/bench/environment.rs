@@ -5,6 +5,8 @@ use std::fs;
 use lanecrypt::cuda::Device;
 use serde::{Deserialize, Serialize};
 
+use super::peers::PEERS;
+
 /// On what a run was made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Environment {
@@ -24,6 +26,9 @@ pub(super) struct Environment {
     pub(super) commit: String,
     /// The date of the run, year first.
     pub(super) date: String,
+    /// Names and versions of the libraries in other languages that were measured too.
+    #[serde(default)]
+    pub(super) peers: Vec<String>,
 }
 
 /// What throughput is compared by.
@@ -38,9 +43,9 @@ pub(super) struct GpuDetails {
 }
 
 impl Environment {
-    /// Looks at this machine.
+    /// Looks at this machine, and at the peers where they are measured.
     #[must_use]
-    pub(super) fn of_this_machine() -> Self {
+    pub(super) fn of_this_machine(with_peers: bool) -> Self {
         let device = Device::default();
         let details = device.as_ref().ok().map(|device| {
             let properties = device.properties();
@@ -63,6 +68,7 @@ impl Environment {
             compiler: env!("LANECRYPT_COMPILER").to_owned(),
             commit: env!("LANECRYPT_COMMIT").to_owned(),
             date: jiff::Zoned::now().date().to_string(),
+            peers: PEERS.iter().filter(|_| with_peers).map(|peer| (peer.version)()).collect(),
         }
     }
 

@@ -176,6 +176,9 @@ impl Target {
             bytes,
             seconds: seconds[seconds.len() / 2],
             samples: seconds.len(),
+            fastest_seconds: None,
+            gigahertz: None,
+            is_peer: false,
         }
     }
 
@@ -285,7 +288,7 @@ impl Target {
         let iv = iv(self.cipher.block_bytes);
         let mut data = noise(bytes).to_vec();
         let run = |data: &mut [u8]| {
-            work.run(&*self.engine, &iv, data)
+            work.run(&*self.engine, &*self.engine, &iv, data)
                 .map_err(|error| format!("{}: {error}", self.backend.id))
         };
         run(&mut data)?;

@@ -1,19 +1,28 @@
 //! bench-all: measures every backend in every mode, verified first, and writes one report.
 //!
-//! CPU backends are measured by criterion, in a process of its own that this one starts; kernels by
+//! CPU backends are measured by criterion, in a process of its own that this one starts, and beside
+//! other libraries; short calls of the default types by hand, in this process; kernels by
 //! the device's own events, on data that stays on the device (resident) and from host memory to
 //! host memory (end to end).
 
 mod baseline;
+mod blocks;
+mod blocks_chart;
+mod blocks_report;
 mod chart;
+mod clock;
 mod command;
 mod cpu;
 mod environment;
 mod gpu;
+mod kisa;
 mod papers;
+mod peers;
 mod plan;
+mod ratio;
 mod record;
 mod report;
+mod runner;
 mod verify;
 
 pub use command::run;

@@ -391,6 +391,9 @@ mod tests {
             bytes,
             seconds,
             samples: 1,
+            fastest_seconds: None,
+            gigahertz: None,
+            is_peer: false,
         }
     }
 

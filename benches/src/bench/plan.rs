@@ -9,7 +9,11 @@ use lanecrypt::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{self, Baseline};
+use super::{
+    baseline::{self, Baseline},
+    peers::{PEERS, Peer},
+    runner::{self, EngineRunner, Runner},
+};
 use crate::size::parse_bytes;
 
 /// Measures every cipher and every backend that this machine can run, and writes a report.
@@ -20,6 +24,7 @@ use crate::size::parse_bytes;
 /// Example: bench-all --quick --cipher aes --backend bitslice-u64 --size 1M
 #[derive(Clone, Debug, Parser)]
 #[command(name = "bench-all", verbatim_doc_comment)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(super) struct Options {
     /// One key size, fewer modes and sizes, shorter measurements, thread-block sizes of hight only:
     /// minutes instead of an hour.
@@ -37,6 +42,11 @@ pub(super) struct Options {
     /// Only these sizes, in bytes or with K, M, G (repeat for several).
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub(super) size: Vec<usize>,
+    /// Botan and OpenSSL too, beside the Rust crates that are always measured.
+    ///
+    /// They must have been compiled in: `cargo xtask bench-all --peers` does that, in minutes.
+    #[arg(long, conflicts_with = "gpu_only")]
+    pub(super) peers: bool,
     /// Only the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(super) gpu_only: bool,
@@ -59,6 +69,10 @@ fn parse_backends(text: &str) -> Result<Selection, SelectionError> {
     Selection::parse(text, CIPHERS)
 }
 
+/// What `--peers` is answered where they are not compiled in.
+const NO_PEERS: &str = "--peers: Botan and OpenSSL are not compiled into this program; \
+    `cargo xtask bench-all --peers` builds one that has them (feature `peers` of lanecrypt-benches)";
+
 /// Ciphers that do what another one does, in another order: measured where they are named.
 const ONLY_WHEN_NAMED: [&str; 2] = ["tdes-eee", "hight-kisa"];
 
@@ -80,22 +94,30 @@ pub(super) enum Work {
 }
 
 impl Work {
-    const ALL: [Self; 5] =
+    pub(super) const ALL: [Self; 5] =
         [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr, Self::CbcDecrypt, Self::XtsEncrypt];
     /// What kernels do themselves.
     pub(super) const ON_DEVICE: [Self; 3] = [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr];
 
-    /// Runs it in place. The counter, IV or tweak is `iv`.
+    /// Runs it in place. The counter, IV or tweak is `iv`; `tweak_engine` serves XTS alone.
     ///
     /// # Errors
     /// The engine's and the mode's.
-    pub(super) fn run(self, engine: &dyn Engine, iv: &[u8], data: &mut [u8]) -> Result<(), Error> {
+    pub(super) fn run(
+        self,
+        engine: &dyn Engine,
+        tweak_engine: &dyn Engine,
+        iv: &[u8],
+        data: &mut [u8],
+    ) -> Result<(), Error> {
         match self {
             Self::EcbEncrypt => engine.ecb(Direction::Encrypt, data.into()),
             Self::EcbDecrypt => engine.ecb(Direction::Decrypt, data.into()),
             Self::Ctr => engine.ctr(iv, data.into()),
             Self::CbcDecrypt => modes::cbc_decrypt(engine, iv, data.into()),
-            Self::XtsEncrypt => modes::xts(engine, engine, iv, Direction::Encrypt, data.into()),
+            Self::XtsEncrypt => {
+                modes::xts(engine, tweak_engine, iv, Direction::Encrypt, data.into())
+            }
             Self::Keystream => {
                 data.fill(0);
                 engine.ctr(iv, data.into())
@@ -143,8 +165,10 @@ pub(super) fn key(bytes: usize) -> Vec<u8> {
 pub(super) enum Contender {
     /// One of ours.
     Backend(&'static Backend),
-    /// Another library's.
+    /// A Rust library's.
     Baseline(&'static Baseline),
+    /// A library's in another language.
+    Peer(&'static Peer),
 }
 
 impl Contender {
@@ -154,18 +178,35 @@ impl Contender {
         match self {
             Self::Backend(backend) => backend.id,
             Self::Baseline(baseline) => baseline.name,
+            Self::Peer(peer) => peer.name,
         }
     }
 
-    /// Makes its engine.
+    /// Whether it is somebody else's.
+    #[must_use]
+    pub(super) fn is_peer(&self) -> bool {
+        !matches!(self, Self::Backend(_))
+    }
+
+    /// Makes what is timed.
     ///
     /// # Errors
-    /// Those of the backend.
-    pub(super) fn engine(&self, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
-        match self {
-            Self::Backend(backend) => (backend.create)(key),
-            Self::Baseline(baseline) => (baseline.create)(key),
-        }
+    /// Those of the backend, or what a library lacks, as a sentence.
+    pub(super) fn runner(
+        &self,
+        cipher: &CipherDescription,
+        work: Work,
+        key_bytes: usize,
+    ) -> Result<Box<dyn Runner>, String> {
+        let create = match self {
+            Self::Backend(backend) => backend.create,
+            Self::Baseline(baseline) => baseline.create,
+            Self::Peer(peer) => {
+                return (peer.create)(cipher, work, &runner::key(work, key_bytes));
+            }
+        };
+        let runner = EngineRunner::new(create, work, key_bytes);
+        runner.map(|runner| Box::new(runner) as Box<dyn Runner>).map_err(|error| error.to_string())
     }
 }
 
@@ -173,15 +214,16 @@ impl Contender {
 #[must_use]
 pub(super) fn find(case: &Case) -> Option<(&'static CipherDescription, Contender)> {
     let cipher = CIPHERS.iter().copied().find(|cipher| cipher.name == case.cipher)?;
-    let all = contenders(cipher);
+    let all = contenders(cipher, true);
     all.into_iter().find(|contender| contender.id() == case.backend).map(|found| (cipher, found))
 }
 
-/// Everything that computes a cipher on a CPU, the baselines last.
-fn contenders(cipher: &'static CipherDescription) -> Vec<Contender> {
+/// Everything that computes a cipher on a CPU, other libraries last.
+fn contenders(cipher: &'static CipherDescription, with_peers: bool) -> Vec<Contender> {
     let ours = cipher.backends.iter().filter(|backend| backend.platform == Platform::Cpu);
-    let theirs = baseline::BASELINES.iter().filter(|baseline| baseline.cipher == cipher.name);
-    ours.map(Contender::Backend).chain(theirs.map(Contender::Baseline)).collect()
+    let peers = PEERS.iter().filter(|_| with_peers);
+    let theirs = baseline::of(cipher).into_iter().map(Contender::Baseline);
+    ours.map(Contender::Backend).chain(theirs).chain(peers.map(Contender::Peer)).collect()
 }
 
 impl Options {
@@ -208,6 +250,9 @@ impl Options {
     /// # Errors
     /// One sentence for a person.
     pub(super) fn check(&self) -> Result<(), String> {
+        if self.peers && PEERS.is_empty() {
+            return Err(NO_PEERS.into());
+        }
         for name in &self.cipher {
             lanecrypt::find_cipher(name).map_err(|error| error.to_string())?;
         }
@@ -243,49 +288,68 @@ impl Options {
         if self.quick { quick.to_vec() } else { full.to_vec() }
     }
 
-    /// Every case on the CPU, and backends that cannot run with the reason.
+    /// Every case on the CPU, and what cannot run with the reason.
     #[must_use]
     pub(super) fn cpu_cases(&self) -> (Vec<Case>, Vec<String>) {
         let (mut cases, mut skipped) = (Vec::new(), Vec::new());
         if self.gpu_only {
             return (cases, skipped);
         }
-        let works = if self.quick { &Work::ALL[..3] } else { &Work::ALL[..] };
         for cipher in self.ciphers() {
-            let block = cipher.block_bytes;
-            let sizes = self.sizes(
-                &[block, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20],
-                &[block, 4 << 10, 1 << 20],
-            );
-            for contender in contenders(cipher) {
-                if let Contender::Backend(backend) = contender {
-                    if !self.takes(cipher, backend) {
-                        continue;
-                    }
-                    if let Err(reason) = (backend.available)() {
-                        skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
-                        continue;
-                    }
-                }
-                for &key_bytes in self.key_bytes(cipher) {
-                    for &work in works.iter().filter(|&&work| fits(work, block)) {
-                        cases.extend(sizes.iter().map(|&bytes| Case {
-                            cipher: cipher.name.to_owned(),
-                            key_bytes,
-                            backend: contender.id().to_owned(),
-                            work,
-                            bytes: bytes.next_multiple_of(block),
-                        }));
-                    }
+            for contender in contenders(cipher, self.peers) {
+                match contender {
+                    Contender::Backend(backend) if !self.takes(cipher, backend) => {}
+                    Contender::Backend(backend) => match (backend.available)() {
+                        Err(reason) => {
+                            skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
+                        }
+                        Ok(()) => cases.extend(self.cases_of(cipher, contender, &mut skipped)),
+                    },
+                    _ => cases.extend(self.cases_of(cipher, contender, &mut skipped)),
                 }
             }
         }
         (cases, skipped)
     }
+
+    /// The cases of one contender; what it lacks is added to `skipped`, once each.
+    fn cases_of(
+        &self,
+        cipher: &'static CipherDescription,
+        contender: Contender,
+        skipped: &mut Vec<String>,
+    ) -> Vec<Case> {
+        let block = cipher.block_bytes;
+        let sizes = self.sizes(
+            &[block, 256, 4 << 10, 16 << 10, 64 << 10, 1 << 20, 16 << 20],
+            &[block, 4 << 10, 16 << 10, 1 << 20],
+        );
+        let works = if self.quick { &Work::ALL[..3] } else { &Work::ALL[..] };
+        let mut cases = Vec::new();
+        for &key_bytes in self.key_bytes(cipher) {
+            for &work in works.iter().filter(|&&work| fits(work, block)) {
+                if let Err(reason) = contender.runner(cipher, work, key_bytes) {
+                    let what = format!("{}: {reason}", contender.id());
+                    if !skipped.contains(&what) {
+                        skipped.push(what);
+                    }
+                    continue;
+                }
+                cases.extend(sizes.iter().map(|&bytes| Case {
+                    cipher: cipher.name.to_owned(),
+                    key_bytes,
+                    backend: contender.id().to_owned(),
+                    work,
+                    bytes: bytes.next_multiple_of(block),
+                }));
+            }
+        }
+        cases
+    }
 }
 
 /// XTS is defined for 16-byte blocks only.
-fn fits(work: Work, block: usize) -> bool {
+pub(super) fn fits(work: Work, block: usize) -> bool {
     work != Work::XtsEncrypt || block == 16
 }
 
@@ -346,5 +410,32 @@ mod tests {
         assert!(cases.iter().all(|case| find(case).is_some()));
         let quick = Options::parse_from(["bench-all", "--quick"]).cpu_cases().0;
         assert!(quick.len() * 3 < cases.len());
+        for of_16_kib in [&cases, &quick] {
+            assert!(of_16_kib.iter().any(|case| case.bytes == 16 << 10));
+        }
+    }
+
+    #[cfg(not(feature = "peers"))]
+    #[test]
+    fn without_peers_their_option_says_where_to_get_them() {
+        let refused = Options::parse_from(["bench-all", "--peers"]).check().unwrap_err();
+        assert!(refused.contains("cargo xtask bench-all --peers"), "{refused}");
+    }
+
+    #[cfg(feature = "peers")]
+    #[test]
+    fn peers_are_measured_when_asked_for_and_what_they_lack_is_named() {
+        let names = ["bench-all", "--cipher", "seed", "--cipher", "hight"];
+        let of_peers = |options: &[&str]| {
+            let options = Options::parse_from([&names[..], options].concat());
+            assert_eq!(options.check(), Ok(()));
+            let (cases, skipped) = options.cpu_cases();
+            let ours = skipped.iter().filter(|line| line.starts_with("OpenSSL"));
+            let ours = ours.cloned().collect::<Vec<_>>();
+            (cases.iter().filter(|case| case.backend == "OpenSSL").count(), ours)
+        };
+        assert_eq!(of_peers(&[]), (0, Vec::new()));
+        let lacks = ["OpenSSL: it has no HIGHT", "OpenSSL: it has no SEED-CTR"];
+        assert_eq!(of_peers(&["--peers", "--quick"]), (2 * 4, lacks.map(str::to_owned).to_vec()));
     }
 }

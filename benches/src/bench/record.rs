@@ -44,8 +44,18 @@ pub(super) struct Measurement {
     pub(super) bytes: usize,
     /// Median seconds of a pass.
     pub(super) seconds: f64,
+    /// Seconds of the fastest pass, on the CPU; older records have the median alone.
+    #[serde(default)]
+    pub(super) fastest_seconds: Option<f64>,
     /// Passes that the median is of.
     pub(super) samples: usize,
+    /// GHz of the core, measured just before; on GPUs, and in records from before it was measured,
+    /// there is none.
+    #[serde(default)]
+    pub(super) gigahertz: Option<f64>,
+    /// Whether it is another library's; older records do not say.
+    #[serde(default)]
+    pub(super) is_peer: bool,
 }
 
 impl Measurement {
@@ -53,6 +63,19 @@ impl Measurement {
     #[must_use]
     pub(super) fn gbit_per_second(&self) -> f64 {
         self.bytes as f64 * 8.0 / self.seconds / 1e9
+    }
+
+    /// Seconds of the fastest pass where it is known, else the median. Cycles and ratios are of
+    /// this: what else runs on the machine makes passes longer, never shorter.
+    #[must_use]
+    pub(super) fn undisturbed_seconds(&self) -> f64 {
+        self.fastest_seconds.unwrap_or(self.seconds)
+    }
+
+    /// Cycles of the core for a byte, in the fastest pass, where the clock is known.
+    #[must_use]
+    pub(super) fn cycles_per_byte(&self) -> Option<f64> {
+        self.gigahertz.map(|clock| clock * 1e9 * self.undisturbed_seconds() / self.bytes as f64)
     }
 }
 
@@ -83,6 +106,30 @@ pub(super) struct KernelResources {
     pub(super) spill_bytes: u32,
 }
 
+/// The time of a call by its number of blocks: ECB encryption on the CPU with the shortest key.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BlockCurve {
+    /// The cipher's name.
+    pub(super) cipher: String,
+    /// Bits of the key.
+    pub(super) key_bits: usize,
+    /// The highest clock of the core meanwhile, in GHz.
+    pub(super) gigahertz: f64,
+    /// The numbers of blocks from which on our type takes a wider form.
+    pub(super) switches: Vec<usize>,
+    /// Our default type, and the table code that it replaces where there is any.
+    pub(super) lines: Vec<BlockLine>,
+}
+
+/// One implementation's part of a [`BlockCurve`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BlockLine {
+    /// What was called.
+    pub(super) name: String,
+    /// Number of blocks and nanoseconds of a call, shortest first.
+    pub(super) points: Vec<(usize, f64)>,
+}
+
 /// A whole run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Record {
@@ -95,6 +142,9 @@ pub(super) struct Record {
     /// Thread-block sizes tried; records from before there were any have none.
     #[serde(default)]
     pub(super) thread_blocks: Vec<ThreadBlockMeasurement>,
+    /// Time by number of blocks; records from before it was measured have none.
+    #[serde(default)]
+    pub(super) block_curves: Vec<BlockCurve>,
     /// Kernels.
     pub(super) kernels: Vec<KernelResources>,
 }
@@ -123,12 +173,19 @@ mod tests {
     #[test]
     fn old_records_are_read_and_new_ones_come_back() {
         let mut record: Record = serde_json::from_str(OLD).expect("an old record is a record");
-        assert!(record.thread_blocks.is_empty());
+        assert!(record.thread_blocks.is_empty() && record.block_curves.is_empty());
+        assert!(record.environment.peers.is_empty());
+        assert_eq!(record.measurements[0].cycles_per_byte(), None);
+        record.measurements[0].gigahertz = Some(3.2);
+        assert_eq!(record.measurements[0].cycles_per_byte(), Some(2.0));
+        record.measurements[0].fastest_seconds = Some(5e-9);
         let measurement = record.measurements[0].clone();
         record.thread_blocks.push(ThreadBlockMeasurement { threads: 768, measurement });
         let text = serde_json::to_string(&record).expect("a record is JSON");
         let back: Record = serde_json::from_str(&text).expect("a new record is a record");
         assert_eq!(back.thread_blocks[0].threads, 768);
         assert_eq!(back.thread_blocks[0].measurement.backend, "hardware");
+        let cycles = back.measurements[0].cycles_per_byte().expect("the clock is known");
+        assert!((cycles - 1.0).abs() < 1e-9, "16 cycles for 16 bytes, not {cycles} a byte");
     }
 }

@@ -5,20 +5,21 @@ use std::{fmt::Write as _, fs, io, path::Path};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::{
-    chart,
+    blocks_chart, blocks_report, chart,
     gpu::THREAD_BLOCKS,
     papers::{self, P1_RESOURCES},
     plan::Work,
+    ratio,
     record::{Measurement, Place, Record},
 };
 use crate::size::size_name;
 
 /// Rows and columns under a title.
-struct Section {
-    title: String,
-    note: String,
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
+pub(super) struct Section {
+    pub(super) title: String,
+    pub(super) note: String,
+    pub(super) header: Vec<String>,
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Section {
@@ -46,7 +47,7 @@ fn throughput(value: f64) -> String {
 }
 
 /// Distinct values in order of first appearance.
-fn distinct<T: PartialEq, I: Iterator<Item = T>>(values: I) -> Vec<T> {
+pub(super) fn distinct<T: PartialEq, I: Iterator<Item = T>>(values: I) -> Vec<T> {
     let mut seen = Vec::new();
     for value in values {
         if !seen.contains(&value) {
@@ -54,6 +55,15 @@ fn distinct<T: PartialEq, I: Iterator<Item = T>>(values: I) -> Vec<T> {
         }
     }
     seen
+}
+
+/// Gbit/s, and cycles a byte where the core's clock is known.
+fn throughput_and_cycles(measurement: &Measurement) -> String {
+    let throughput = throughput(measurement.gbit_per_second());
+    match measurement.cycles_per_byte() {
+        Some(cycles) => format!("{throughput} ({cycles:.3})"),
+        None => throughput,
+    }
 }
 
 /// A section for every cipher, place, mode and key size: backends down, sizes across.
@@ -67,14 +77,19 @@ fn throughput_sections(measurements: &[Measurement]) -> Vec<Section> {
         let row = |backend: &String| {
             let cell = |bytes: &usize| {
                 let found = members.iter().find(|m| m.backend == *backend && m.bytes == *bytes);
-                found.map_or_else(String::new, |m| throughput(m.gbit_per_second()))
+                found.map_or_else(String::new, |m| throughput_and_cycles(m))
             };
             std::iter::once(backend.clone()).chain(sizes.iter().map(cell)).collect()
         };
         let backends = distinct(members.iter().map(|m| m.backend.clone()));
         let (cipher, place, work, bits) = key;
         Section {
-            title: format!("{}-{bits} {work}, {}, Gbit/s", cipher.to_uppercase(), place.name()),
+            title: format!(
+                "{}-{bits} {work}, {}, Gbit/s{}",
+                cipher.to_uppercase(),
+                place.name(),
+                if members.iter().any(|m| m.gigahertz.is_some()) { " (cycles a byte)" } else { "" }
+            ),
             note: String::new(),
             header: std::iter::once("backend".to_owned())
                 .chain(sizes.iter().map(|&bytes| size_name(bytes)))
@@ -217,6 +232,8 @@ fn gain_section(record: &Record) -> Option<Section> {
 
 fn sections(record: &Record) -> Vec<Section> {
     let mut sections = throughput_sections(&record.measurements);
+    sections.extend(ratio::section(record));
+    sections.extend(blocks_report::section(&record.block_curves));
     sections.extend(per_clock_section(record));
     sections.extend(thread_block_section(record));
     sections.extend(resource_section(record));
@@ -247,6 +264,19 @@ fn environment(record: &Record) -> String {
         "\nCompiler: {}\nCommit: {}\nDate: {}",
         machine.compiler, machine.commit, machine.date
     );
+    let clocks = record.measurements.iter().filter_map(|m| m.gigahertz);
+    let (lowest, highest) = clocks
+        .fold((f64::MAX, 0.0), |(low, high): (f64, f64), clock| (low.min(clock), high.max(clock)));
+    if lowest <= highest {
+        let _ = writeln!(
+            text,
+            "Core clock: {lowest:.2} to {highest:.2} GHz, measured before each figure by a chain \
+             of dependent additions"
+        );
+    }
+    for peer in &machine.peers {
+        let _ = writeln!(text, "Peer: {peer}");
+    }
     for skipped in &record.skipped {
         let _ = writeln!(text, "Not measured: {skipped}");
     }
@@ -259,18 +289,24 @@ fn markdown(record: &Record, pictures: &[String]) -> String {
     let pictures =
         pictures.iter().map(|name| format!("![{name}]({name})")).collect::<Vec<_>>().join("\n\n");
     format!(
-        "# bench-all\n\n- {environment}\n\nMedians. 1 Gbit/s = 10^9 bit/s. Every output was compared \
-         with another implementation before it was timed.\n\n{pictures}\n\n{tables}"
+        "# bench-all\n\n- {environment}\n\nMedians; cycles a byte are those of the fastest \
+         pass. 1 Gbit/s = 10^9 bit/s. Every output was compared with another implementation before \
+         it was timed.\n\n{pictures}\n\n{tables}"
     )
 }
 
 fn csv(record: &Record) -> String {
-    let mut text =
-        "cipher,key_bits,backend,work,place,bytes,seconds,gbit_per_second,samples\n".to_owned();
+    let mut text = "cipher,key_bits,backend,work,place,bytes,seconds,gbit_per_second,samples,\
+                    gigahertz,fastest_seconds,cycles_per_byte,of_fastest_peer\n"
+        .to_owned();
+    let or_empty =
+        |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.4}"));
     for m in &record.measurements {
+        let of_peer = ratio::fastest_peer(&record.measurements, m);
+        let of_peer = of_peer.map(|peer| ratio::of_throughput(m, peer));
         let _ = writeln!(
             text,
-            "{},{},{},{},\"{}\",{},{:e},{:.4},{}",
+            "{},{},{},{},\"{}\",{},{:e},{:.4},{},{},{},{},{}",
             m.cipher,
             m.key_bits,
             m.backend,
@@ -279,14 +315,18 @@ fn csv(record: &Record) -> String {
             m.bytes,
             m.seconds,
             m.gbit_per_second(),
-            m.samples
+            m.samples,
+            or_empty(m.gigahertz),
+            m.fastest_seconds.map_or_else(String::new, |seconds| format!("{seconds:e}")),
+            or_empty(m.cycles_per_byte()),
+            or_empty(of_peer)
         );
     }
     text
 }
 
-/// Writes report.md, report.csv, report.json and the pictures; each file appears when it is
-/// complete.
+/// Writes report.md, report.csv, report.json, the times by number of blocks as CSV, and the
+/// pictures; each file appears when it is complete.
 ///
 /// # Errors
 /// Those of the file system.
@@ -296,6 +336,14 @@ pub(super) fn write(record: &Record, folder: &Path) -> io::Result<()> {
     for (name, svg) in chart::charts(&record.measurements) {
         replace(&folder.join(&name), &svg)?;
         pictures.push(name);
+    }
+    for curve in &record.block_curves {
+        replace(&folder.join(format!("{}-blocks.csv", curve.cipher)), &blocks_report::csv(curve))?;
+        if let Some(svg) = blocks_chart::chart(curve) {
+            let name = format!("{}-blocks.svg", curve.cipher);
+            replace(&folder.join(&name), &svg)?;
+            pictures.push(name);
+        }
     }
     replace(&folder.join("report.md"), &markdown(record, &pictures))?;
     replace(&folder.join("report.csv"), &csv(record))?;
@@ -323,6 +371,9 @@ mod tests {
             bytes,
             seconds,
             samples: 11,
+            fastest_seconds: None,
+            gigahertz: None,
+            is_peer: false,
         }
     }
 
@@ -340,10 +391,23 @@ mod tests {
         assert!(section.render(true).contains("| backend |"));
     }
 
+    #[test]
+    fn cycles_stand_beside_throughput() {
+        let mut all = [measurement("a", 1 << 20, 1e-3)];
+        all[0].gigahertz = Some(2.0);
+        let [section] = throughput_sections(&all).try_into().ok().expect("one section");
+        assert!(section.title.ends_with("Gbit/s (cycles a byte)"), "{}", section.title);
+        assert_eq!(section.rows[0], ["a", "8.389 (1.907)"]);
+        let record = record(all.to_vec());
+        assert!(environment(&record).contains("Core clock: 2.00 to 2.00 GHz"));
+        assert!(csv(&record).lines().nth(1).expect("a row").ends_with(",11,2.0000,,1.9073,"));
+    }
+
     fn record(measurements: Vec<Measurement>) -> Record {
-        let environment = crate::bench::environment::Environment::of_this_machine();
+        let environment = crate::bench::environment::Environment::of_this_machine(false);
         let (skipped, thread_blocks, kernels) = (Vec::new(), Vec::new(), Vec::new());
-        Record { environment, skipped, measurements, thread_blocks, kernels }
+        let block_curves = Vec::new();
+        Record { environment, skipped, measurements, thread_blocks, block_curves, kernels }
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use lanecrypt::{Backend, CipherDescription, Engine, Error, Platform};
+use lanecrypt::{Backend, CipherDescription, Create, Engine, Error, Platform};
 
-use super::plan::{Case, Contender, Work, key, noise};
+use super::{
+    plan::{Case, Contender, Work},
+    runner::{Data, expected},
+};
 
 /// Longest input that the reference itself is asked for; above, another CPU backend is.
 const REFERENCE_BYTES: usize = 64 << 10;
@@ -26,34 +29,26 @@ pub(super) fn verify(
     cipher: &'static CipherDescription,
     contender: Contender,
 ) -> Result<Duration, String> {
-    let failed = |error: Error| format!("{case:?}: {error}");
-    let engine = contender.engine(&key(case.key_bytes)).map_err(failed)?;
-    let mut found = noise(case.bytes).to_vec();
+    let failed = |error: String| format!("{case:?}: {error}");
+    let mut runner = contender.runner(cipher, case.work, case.key_bytes).map_err(failed)?;
+    let mut found = Data::new(case.bytes, cipher.block_bytes);
     let start = Instant::now();
-    case.work.run(&*engine, &iv(cipher.block_bytes), &mut found).map_err(failed)?;
+    found.run(&mut *runner).map_err(failed)?;
     let elapsed = start.elapsed();
-    let oracle = oracle(cipher, case, contender.id()).map_err(failed)?;
-    let mut expected = noise(case.bytes).to_vec();
-    case.work.run(&*oracle, &iv(cipher.block_bytes), &mut expected).map_err(failed)?;
-    if found == expected {
+    let oracle = oracle(cipher, case.bytes, contender.id());
+    let expected = expected(cipher, oracle, case.work, case.key_bytes, case.bytes);
+    if found.output() == expected.map_err(failed)?.output() {
         return Ok(elapsed);
     }
     Err(format!("{case:?} gives wrong output; nothing is timed"))
 }
 
-/// An engine to compare with: the reference, or for long inputs the last CPU backend of the table
+/// What to compare `id` with: the reference, or for long inputs the last CPU backend of the table
 /// that runs here and is not the one in question.
-fn oracle(
-    cipher: &'static CipherDescription,
-    case: &Case,
-    id: &str,
-) -> Result<Box<dyn Engine>, Error> {
-    let key = key(case.key_bytes);
+pub(super) fn oracle(cipher: &'static CipherDescription, bytes: usize, id: &str) -> Create {
     match last_on_cpu(cipher, |backend| backend.id != id) {
-        Some(backend) if case.bytes > REFERENCE_BYTES || id == "reference" => {
-            (backend.create)(&key)
-        }
-        _ => (cipher.backends[0].create)(&key),
+        Some(backend) if bytes > REFERENCE_BYTES || id == "reference" => backend.create,
+        _ => cipher.backends[0].create,
     }
 }
 
@@ -100,9 +95,34 @@ pub(super) fn verify_piece(
     let mut counter = vec![0; block];
     first.plus((offset / block) as u128).fill(&mut counter);
     let mut expected = input.to_vec();
-    work.run(&*engine, &counter, &mut expected).map_err(|error| error.to_string())?;
+    work.run(&*engine, &*engine, &counter, &mut expected).map_err(|error| error.to_string())?;
     if expected == output {
         return Ok(());
     }
     Err(format!("{work} gives wrong output near byte {offset}; nothing is timed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::baseline::Baseline;
+
+    #[test]
+    fn wrong_output_ends_the_run() {
+        static WRONG: Baseline = Baseline {
+            cipher: "aria",
+            name: "wrong",
+            create: lanecrypt::camellia::CAMELLIA.backends[0].create,
+        };
+        let cipher = lanecrypt::find_cipher("aria").expect("it is in the registry");
+        let contender = Contender::Baseline(&WRONG);
+        for work in [Work::EcbEncrypt, Work::Ctr, Work::CbcDecrypt, Work::XtsEncrypt] {
+            let (cipher_name, backend) = ("aria".to_owned(), "wrong".to_owned());
+            let case = Case { cipher: cipher_name, key_bytes: 16, backend, work, bytes: 64 };
+            let refused = verify(&case, cipher, contender).expect_err("it is wrong");
+            assert!(refused.contains("wrong output; nothing is timed"), "{refused}");
+            let right = Contender::Backend(&cipher.backends[1]);
+            assert!(verify(&case, cipher, right).is_ok());
+        }
+    }
 }
