@@ -80,11 +80,11 @@ impl<L: SplatBytes, const G: usize> OnLanes<L, G> {
     }
 
     // ANCHOR: round
-    /// Round `ROUND`, modulo 8, with subkeys `sk`. The four steps touch different bytes, so that
-    /// their order is free.
+    /// A round on bytes at these places, with subkeys `sk`. The four steps touch different bytes, so
+    /// that their order is free.
     #[inline(always)]
-    fn round<const ROUND: usize>(&self, states: &mut [State<L::Bytes>; G], sk: &[u32; 4]) {
-        let [x0, x1, x2, x3, x4, x5, x6, x7] = const { places(ROUND) };
+    fn round(&self, places: [usize; 8], states: &mut [State<L::Bytes>; G], sk: &[u32; 4]) {
+        let [x0, x1, x2, x3, x4, x5, x6, x7] = places;
         for x in states {
             x[x1] = self.plus(x[x1], f1(x[x0]).xor(self.lanes.splat(sk[0])));
             x[x5] = self.plus(x[x5], f1(x[x4]).xor(self.lanes.splat(sk[2])));
@@ -106,19 +106,53 @@ impl<L: SplatBytes, const G: usize> OnLanes<L, G> {
         }
     }
 
+    /// The rounds in the order of the direction. Registers have no numbers at run time, so that with
+    /// states in registers eight rounds are written out.
+    #[inline(always)]
+    fn rounds(&self, x: &mut [State<L::Bytes>; G], keys: &Keys<u32>) {
+        if L::Bytes::IN_MEMORY {
+            for i in 0..keys.rounds.len() {
+                let round = match self.direction {
+                    Direction::Encrypt => i,
+                    Direction::Decrypt => keys.rounds.len() - 1 - i,
+                };
+                self.round(places(round), x, &keys.rounds[round]);
+            }
+            return;
+        }
+        let eights = keys.rounds.as_chunks::<8>().0;
+        match self.direction {
+            Direction::Encrypt => {
+                for sk in eights {
+                    self.round(const { places(0) }, x, &sk[0]);
+                    self.round(const { places(1) }, x, &sk[1]);
+                    self.round(const { places(2) }, x, &sk[2]);
+                    self.round(const { places(3) }, x, &sk[3]);
+                    self.round(const { places(4) }, x, &sk[4]);
+                    self.round(const { places(5) }, x, &sk[5]);
+                    self.round(const { places(6) }, x, &sk[6]);
+                    self.round(const { places(7) }, x, &sk[7]);
+                }
+            }
+            Direction::Decrypt => {
+                for sk in eights.iter().rev() {
+                    self.round(const { places(7) }, x, &sk[7]);
+                    self.round(const { places(6) }, x, &sk[6]);
+                    self.round(const { places(5) }, x, &sk[5]);
+                    self.round(const { places(4) }, x, &sk[4]);
+                    self.round(const { places(3) }, x, &sk[3]);
+                    self.round(const { places(2) }, x, &sk[2]);
+                    self.round(const { places(1) }, x, &sk[1]);
+                    self.round(const { places(0) }, x, &sk[0]);
+                }
+            }
+        }
+    }
+
     #[inline(always)]
     fn encrypt(&self, x: &mut [State<L::Bytes>; G], keys: &Keys<u32>) {
         self.whiten::<0>(x, &keys.whitening[..4]);
-        for sk in keys.rounds.as_chunks::<8>().0 {
-            self.round::<0>(x, &sk[0]);
-            self.round::<1>(x, &sk[1]);
-            self.round::<2>(x, &sk[2]);
-            self.round::<3>(x, &sk[3]);
-            self.round::<4>(x, &sk[4]);
-            self.round::<5>(x, &sk[5]);
-            self.round::<6>(x, &sk[6]);
-            self.round::<7>(x, &sk[7]);
-        }
+        self.rounds(x, keys);
         // The last round keeps the names: its X[7] is the ciphertext's and belongs in front.
         self.whiten::<7>(x, &keys.whitening[4..]);
         for [x0, x1, x2, x3, x4, x5, x6, x7] in x {
@@ -132,16 +166,7 @@ impl<L: SplatBytes, const G: usize> OnLanes<L, G> {
             [*x0, *x1, *x2, *x3, *x4, *x5, *x6, *x7] = [*x1, *x2, *x3, *x4, *x5, *x6, *x7, *x0];
         }
         self.whiten::<7>(x, &keys.whitening[4..]);
-        for sk in keys.rounds.as_chunks::<8>().0.iter().rev() {
-            self.round::<7>(x, &sk[7]);
-            self.round::<6>(x, &sk[6]);
-            self.round::<5>(x, &sk[5]);
-            self.round::<4>(x, &sk[4]);
-            self.round::<3>(x, &sk[3]);
-            self.round::<2>(x, &sk[2]);
-            self.round::<1>(x, &sk[1]);
-            self.round::<0>(x, &sk[0]);
-        }
+        self.rounds(x, keys);
         self.whiten::<0>(x, &keys.whitening[..4]);
     }
 }

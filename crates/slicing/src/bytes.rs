@@ -35,6 +35,9 @@ pub trait Bytes: Copy + Debug + Send + Sync + 'static {
     /// Whether [`xor_rotations`](Self::xor_rotations) is one instruction.
     const ROTATIONS_AT_ONCE: bool = false;
 
+    /// Whether a row is more than registers hold, so that it can be told by a number as well.
+    const IN_MEMORY: bool = false;
+
     /// The sum modulo 256, lane by lane.
     #[must_use]
     fn add(self, other: Self) -> Self;

@@ -13,6 +13,8 @@ use crate::{BitLanes, Bytes, SplatBytes, Word};
 
 /// Byte lanes as bit planes: lane `l` of `planes[b]` has bit `b` of byte `l`.
 impl<W: Word> Bytes for [W; 8] {
+    const IN_MEMORY: bool = true;
+
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         let mut sum = self;

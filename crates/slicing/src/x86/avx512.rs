@@ -5,13 +5,14 @@
 
 use core::arch::x86_64::{
     __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi32, _mm512_and_si512,
-    _mm512_broadcast_i32x4, _mm512_gf2p8affine_epi64_epi8, _mm512_gf2p8affineinv_epi64_epi8,
-    _mm512_loadu_si512, _mm512_mask_storeu_epi64, _mm512_mask_sub_epi8, _mm512_maskz_loadu_epi64,
-    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set_epi64, _mm512_set1_epi8,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_shuffle_i32x4,
-    _mm512_shuffle_i64x2, _mm512_storeu_si512, _mm512_sub_epi8, _mm512_ternarylogic_epi32,
-    _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
-    _mm512_xor_si512,
+    _mm512_broadcast_i32x4, _mm512_cmplt_epu8_mask, _mm512_gf2p8affine_epi64_epi8,
+    _mm512_gf2p8affineinv_epi64_epi8, _mm512_loadu_si512, _mm512_mask_shuffle_epi32,
+    _mm512_mask_storeu_epi64, _mm512_mask_sub_epi8, _mm512_maskz_loadu_epi64, _mm512_or_si512,
+    _mm512_permutexvar_epi8, _mm512_set_epi64, _mm512_set1_epi8, _mm512_set1_epi16,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_shuffle_i64x2,
+    _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi16, _mm512_srli_epi32,
+    _mm512_storeu_si512, _mm512_sub_epi8, _mm512_ternarylogic_epi32, _mm512_unpackhi_epi16,
+    _mm512_unpackhi_epi64, _mm512_unpacklo_epi16, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
 use cipher::{
@@ -216,9 +217,6 @@ const fn transposed(rows: usize, columns: usize, reversed: bool) -> Order {
     order
 }
 
-/// Four blocks of 16 bytes: byte 0 of all, then byte 1, and so on; and back.
-static FOUR_BLOCKS: Order = transposed(4, 16, false);
-static FOUR_BLOCKS_BACK: Order = transposed(16, 4, false);
 /// Eight blocks of 8 bytes, or eight squares of bits; its own inverse.
 static SQUARE: Order = transposed(8, 8, false);
 /// The same with the rows reversed, as the transpose of bits wants them.
@@ -236,38 +234,6 @@ fn transpose_bits(squares: B512) -> B512 {
     // The squares as matrices, applied to bytes with a single bit.
     let units = registers!(_mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed()));
     B512(registers!(_mm512_gf2p8affine_epi64_epi8::<0>(units, squares.0)))
-}
-
-/// Transposes a matrix of 16 by 16 parts of 32 bits.
-#[inline(always)]
-fn transpose_parts32(rows: &mut [B512; 16]) {
-    let before = *rows;
-    for k in 0..8 {
-        let (even, odd) = (before[2 * k].0, before[2 * k + 1].0);
-        rows[2 * k] = B512(registers!(_mm512_unpacklo_epi32(even, odd)));
-        rows[2 * k + 1] = B512(registers!(_mm512_unpackhi_epi32(even, odd)));
-    }
-    let before = *rows;
-    for g in 0..4 {
-        for h in 0..2 {
-            let (even, odd) = (before[4 * g + h].0, before[4 * g + h + 2].0);
-            rows[4 * g + 2 * h] = B512(registers!(_mm512_unpacklo_epi64(even, odd)));
-            rows[4 * g + 2 * h + 1] = B512(registers!(_mm512_unpackhi_epi64(even, odd)));
-        }
-    }
-    let before = *rows;
-    for c in 0..8 {
-        let i = c / 4 * 8 + c % 4;
-        let (low, high) = (before[i].0, before[i + 4].0);
-        rows[i] = B512(registers!(_mm512_shuffle_i32x4::<0x88>(low, high)));
-        rows[i + 4] = B512(registers!(_mm512_shuffle_i32x4::<0xdd>(low, high)));
-    }
-    let before = *rows;
-    for i in 0..8 {
-        let (low, high) = (before[i].0, before[i + 8].0);
-        rows[i] = B512(registers!(_mm512_shuffle_i32x4::<0x88>(low, high)));
-        rows[i + 8] = B512(registers!(_mm512_shuffle_i32x4::<0xdd>(low, high)));
-    }
 }
 
 /// Transposes a matrix of 8 by 8 parts of 64 bits.
@@ -306,25 +272,28 @@ impl SplatBytes for Avx512 {
 impl ByteLanes for Avx512 {
     type Lanes = U64;
 
+    /// With `r` the digits of a register's number, `i` those of a block's in a register and `j` those
+    /// of a byte's:
+    ///
+    /// ```text
+    /// r | i j     64 bytes of blocks a register
+    /// j | i r     bytes transposed: byte j of 64 blocks a register
+    /// ```
     #[inline(always)]
     fn slice(self, blocks: &[u8], bytes: &mut [B512]) {
         check(blocks.len(), bytes.len(), 64);
-        let order = if bytes.len() == 16 { &FOUR_BLOCKS } else { &SQUARE };
-        let rows = blocks.as_chunks::<64>().0;
-        for (i, register) in bytes.iter_mut().enumerate() {
-            *register = permute(load(&rows[i]), order);
+        for (register, row) in bytes.iter_mut().zip(blocks.as_chunks::<64>().0) {
+            *register = load(row);
         }
-        transpose_parts(bytes);
+        transpose_bytes(bytes);
     }
 
     #[inline(always)]
     fn unslice(self, bytes: &mut [B512], blocks: &mut [u8]) {
         check(blocks.len(), bytes.len(), 64);
-        let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
-        transpose_parts(bytes);
-        let rows = blocks.as_chunks_mut::<64>().0;
-        for (i, register) in bytes.iter().enumerate() {
-            store(permute(*register, order), &mut rows[i]);
+        transpose_bytes(bytes);
+        for (register, row) in bytes.iter().zip(blocks.as_chunks_mut::<64>().0) {
+            store(*register, row);
         }
     }
 
@@ -335,11 +304,10 @@ impl ByteLanes for Avx512 {
         blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
     ) -> bool {
         check(N::USIZE * blocks.len(), bytes.len(), 64);
-        let order = if bytes.len() == 16 { &FOUR_BLOCKS_BACK } else { &SQUARE };
-        transpose_parts(bytes);
+        transpose_bytes(bytes);
         for (i, register) in bytes.iter().enumerate() {
             let row = Array::slice_as_flattened(blocks.get_in()).as_chunks::<64>().0[i];
-            let sum = permute(*register, order) ^ load(&row);
+            let sum = *register ^ load(&row);
             store(sum, &mut Array::slice_as_flattened_mut(blocks.get_out()).as_chunks_mut().0[i]);
         }
         true
@@ -353,11 +321,11 @@ impl ByteLanes for Avx512 {
             *register = B512(registers!(_mm512_set1_epi8(digit.cast_signed())));
         }
         let last = bytes.len() - 1;
-        let lanes = load(&LANE_NUMBERS);
-        bytes[last] = bytes[last].add(lanes);
+        let start = bytes[last];
+        bytes[last] = start.add(load(if bytes.len() == 16 { &FOURS } else { &EIGHTS }));
         // Lanes whose last byte has wrapped carry into the byte before, and on where that is full.
         // A counter is public, so that a branch on it is none on a secret.
-        let mut carry = u64::MAX.checked_shl(256 - u32::from(digits[last])).unwrap_or(0);
+        let mut carry = registers!(_mm512_cmplt_epu8_mask(bytes[last].0, start.0));
         for j in (0..last).rev() {
             if carry == 0 {
                 break;
@@ -373,28 +341,79 @@ impl ByteLanes for Avx512 {
     }
 }
 
-static LANE_NUMBERS: [u8; 64] = {
-    let mut numbers = [0; 64];
-    let mut i = 0;
-    while i < 64 {
-        numbers[i] = i as u8;
-        i += 1;
-    }
-    numbers
-};
+/// The number of the block that a lane has, for blocks of 16 bytes, four to a register, and of 8.
+static FOURS: Order = transposed(16, 4, false);
+static EIGHTS: Order = transposed(8, 8, false);
 
-/// The transpose for blocks of 16 bytes, or of 8.
+/// Byte `j` of the block `i` in register `r` becomes byte `r` of the block `i` in register `j`; its own
+/// inverse. The lowest binary digits of both numbers are exchanged by shifts, which need another port
+/// than shuffles, the others together.
 #[inline(always)]
-fn transpose_parts(bytes: &mut [B512]) {
-    if bytes.len() == 16 {
-        for rows in bytes.as_chunks_mut().0 {
-            transpose_parts32(rows);
-        }
+fn transpose_bytes(rows: &mut [B512]) {
+    in_pairs::<0, 1>(rows);
+    if rows.len() == 16 {
+        // Digits of the number of a 16-bit part, the highest first, and three of a register's:
+        // abc, xyz   bcx, ayz   cxy, abz   xyz, abc
+        in_pairs::<3, 8>(rows);
+        in_pairs::<3, 4>(rows);
+        in_pairs::<3, 2>(rows);
     } else {
-        for rows in bytes.as_chunks_mut().0 {
-            transpose_parts64(rows);
+        in_pairs::<1, 2>(rows);
+        in_pairs::<2, 4>(rows);
+    }
+}
+
+/// Does step `STEP` of [`transpose_bytes`] to every two registers that are so far apart.
+#[inline(always)]
+fn in_pairs<const STEP: usize, const DISTANCE: usize>(rows: &mut [B512]) {
+    for pair in rows.chunks_exact_mut(2 * DISTANCE) {
+        let (low, high) = pair.split_at_mut(DISTANCE);
+        for (a, b) in low.iter_mut().zip(high) {
+            (*a, *b) = match STEP {
+                0 => exchange_bytes(*a, *b),
+                1 => exchange_parts16(*a, *b),
+                2 => exchange_parts32(*a, *b),
+                _ => interleave_parts16(*a, *b),
+            };
         }
     }
+}
+
+/// By a mask, the first or the second: an instruction that the compiler makes no shuffle of.
+const CHOOSE: i32 = 0xca;
+
+/// The odd bytes of the first and the even ones of the second change places.
+#[inline(always)]
+fn exchange_bytes(a: B512, b: B512) -> (B512, B512) {
+    registers! {{
+        let even = B512(_mm512_set1_epi16(0x00ff));
+        let (up, down) = (_mm512_slli_epi16::<8>(b.0), _mm512_srli_epi16::<8>(a.0));
+        (B512::lut3::<CHOOSE>(even, a, B512(up)), B512::lut3::<CHOOSE>(even, B512(down), b))
+    }}
+}
+
+#[inline(always)]
+fn exchange_parts16(a: B512, b: B512) -> (B512, B512) {
+    registers! {{
+        let even = B512(_mm512_set1_epi32(0x0000_ffff));
+        let (up, down) = (_mm512_slli_epi32::<16>(b.0), _mm512_srli_epi32::<16>(a.0));
+        (B512::lut3::<CHOOSE>(even, a, B512(up)), B512::lut3::<CHOOSE>(even, B512(down), b))
+    }}
+}
+
+#[inline(always)]
+fn exchange_parts32(a: B512, b: B512) -> (B512, B512) {
+    registers! {(
+        B512(_mm512_mask_shuffle_epi32::<0xa0>(a.0, 0xaaaa, b.0)),
+        B512(_mm512_mask_shuffle_epi32::<0xf5>(b.0, 0x5555, a.0)),
+    )}
+}
+
+/// The parts of 16 bits of two registers by turns: those of the first halves of 128 bits, and those
+/// of the second.
+#[inline(always)]
+fn interleave_parts16(a: B512, b: B512) -> (B512, B512) {
+    registers!((B512(_mm512_unpacklo_epi16(a.0, b.0)), B512(_mm512_unpackhi_epi16(a.0, b.0))))
 }
 
 /// Bytes `8 * part ..` of 64 blocks of `block` bytes as squares of bits. With `i k` the three-bit
