@@ -11,8 +11,9 @@
 //! ```
 //!
 //! [`Aes128`], [`Aes192`] and [`Aes256`] take the fastest constant-time implementation that this
-//! CPU has: its AES instructions, or else bits in its widest registers. Every implementation can also
-//! be named: `Cipher<Table32<Key256>>`.
+//! CPU has: its AES instructions (on x86-64 where there is AVX2 too), or else bits in its widest
+//! registers. Every implementation can also be named: `Cipher<Table32<Key256>>`, or
+//! `Cipher<Sliced<Bits<RoundKeys<Key256>>, I>>` for an instruction set `I` of `lanecrypt-slicing`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|
@@ -64,7 +65,8 @@ pub use whole::{DirectedKeys, Whole, WholeRounds};
 /// A block of 128 bits.
 pub type Block = cipher::Block<Aes128>;
 
-/// Whether this CPU has AES instructions, which the types then use.
+/// Whether this CPU has AES instructions. The types use them, but on x86-64 without AVX2 for the key
+/// schedule alone.
 #[must_use]
 pub fn hardware_accelerated() -> bool {
     lanecrypt_slicing::run_aes(schedule::HasInstructions)

@@ -11,8 +11,9 @@
 //! assert_eq!(block[..4], [0xd7, 0x18, 0xfb, 0xd6]);
 //! ```
 //!
-//! [`Aria128`], [`Aria192`] and [`Aria256`] are the fastest of the CPU. Every implementation
-//! can also be named: `Cipher<Table32<Key256>>`.
+//! [`Aria128`], [`Aria192`] and [`Aria256`] are the fastest constant-time implementation of the CPU.
+//! Every implementation can also be named: `Cipher<Table32<Key256>>`, or
+//! `Cipher<Sliced<Bytes<Key256>, I>>` for an instruction set `I` of `lanecrypt-slicing`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|

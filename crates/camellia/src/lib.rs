@@ -12,8 +12,9 @@
 //! assert_eq!(block[..4], [0x67, 0x67, 0x31, 0x38]);
 //! ```
 //!
-//! [`Camellia128`], [`Camellia192`] and [`Camellia256`] are the fastest of the CPU. Every
-//! implementation can also be named: `Cipher<Table32<Key256>>`.
+//! [`Camellia128`], [`Camellia192`] and [`Camellia256`] are the fastest constant-time implementation
+//! of the CPU. Every implementation can also be named: `Cipher<Table32<Key256>>`, or
+//! `Cipher<Sliced<Bytes<Key256>, I>>` for an instruction set `I` of `lanecrypt-slicing`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|

@@ -2,8 +2,8 @@
 //!
 //! - [`Implementation`] is what one way of computing a cipher provides, and [`Cipher`] turns it
 //!   into a type with all of RustCrypto's block-cipher traits.
-//! - [`Engine`] is the bulk interface: whole byte buffers, fallible, object safe. CPU ciphers get
-//!   it through [`CpuEngine`], GPU kernels implement it themselves.
+//! - [`Engine`] is the bulk interface: whole byte buffers, fallible, object safe. [`Cipher`] and
+//!   GPU kernels implement it; [`CpuEngine`] makes one of another crate's block cipher.
 //! - [`modes`] are CTR, CBC and XTS over any engine; [`Ctr`] is the seekable CTR stream.
 //! - [`Backend`] is a row of a cipher's table of implementations (feature `alloc`).
 //!

@@ -1,4 +1,4 @@
-//! One block, constant-time: what a batch of 64 would be too slow for.
+//! One block, constant-time: what a whole batch would be too slow for.
 //!
 //! All eight S-boxes work at once in the nibbles of a word, S1 in the top one. Entry `x` of the
 //! table holds the outputs of all eight for input `x`; a tree of selections, by one input bit after

@@ -14,8 +14,9 @@
 //! ```
 //!
 //! [`Des`], [`TdesEde2`], [`TdesEde3`], [`TdesEee2`] and [`TdesEee3`] are the fastest constant-time
-//! implementation of the CPU. Every implementation can also be named: `Cipher<Table32<Ede3>>`.
-//! Parity bits of keys are ignored.
+//! implementation of the CPU. Every implementation can also be named: `Cipher<Table32<Ede3>>`, or
+//! `Cipher<Sliced<Bits<Ede3>, I>>` for an instruction set `I` of `lanecrypt-slicing`. Parity bits of
+//! keys are ignored.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|

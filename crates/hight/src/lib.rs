@@ -13,7 +13,8 @@
 //! ```
 //!
 //! [`Hight`] and [`HightKisa`] are the fastest constant-time implementation of the CPU. Every
-//! implementation can also be named: `Cipher<Table<Standard>>`.
+//! implementation can also be named: `Cipher<Table<Standard>>`, or `Cipher<Sliced<Bytes<Standard>, I>>`
+//! for an instruction set `I` of `lanecrypt-slicing`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|

@@ -11,7 +11,7 @@
 //! let mut blocks = vec![[0; 16].into(); 1000];
 //! cipher.encrypt_blocks(&mut blocks);
 //!
-//! // Any implementation by name, over any number of bytes.
+//! // Any implementation by name, over any number of bytes; long calls run on all cores.
 //! let engine = lanecrypt::engine("aes", "bitslice-u64", &[0; 32])?;
 //! let mut data = vec![0; 16_000];
 //! engine.ecb(lanecrypt::Direction::Encrypt, data.as_mut_slice().into())?;

@@ -11,7 +11,9 @@
 //! assert_eq!(block[..4], [0x5e, 0xba, 0xc6, 0xe0]);
 //! ```
 //!
-//! [`Seed128`] is the fastest of the CPU. Every implementation can also be named: `Cipher<Table32>`.
+//! [`Seed128`] is the fastest constant-time implementation of the CPU. Every implementation can also
+//! be named: `Cipher<Table32>`, or `Cipher<Sliced<Bytes, I>>` for an instruction set `I` of
+//! `lanecrypt-slicing`.
 //!
 //! | type | id | blocks at once | constant-time |
 //! |---|---|---|---|
@@ -20,6 +22,7 @@
 //! | [`Sliced<Bits, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
 //! | [`Sliced<Bytes, _>`](Sliced) | `aes-*`, `vaes-*`, `gfni-*` | 16 to 64, S-boxes by instructions | yes |
 //! | [`Fastest<OnEveryCpu>`](Fastest) | `default` | whichever of these is fastest | yes |
+//! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
 
