@@ -26,7 +26,7 @@ use lanecrypt_slicing::{
 };
 
 pub use self::keys::ByteKeys;
-use self::keys::Fours;
+use self::keys::{Fours, Layer};
 use crate::{
     compact,
     linear::p,
@@ -264,25 +264,24 @@ impl<I: ByteLanes<Bytes: FieldBytes>> OnBytes<I> {
 
     /// Adds to the right part the left one AND the key's, rotated left by one bit.
     #[inline(always)]
-    fn add_rotated_and(&self, half: &mut Row<I>, [key, offset]: &[Fours; 2]) {
-        let mut products = [half[0]; 4];
-        for (i, product) in products.iter_mut().enumerate() {
-            let plain = half[i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(offset[i]);
-            *product = plain & self.0.splat(key[i]);
-        }
+    fn add_rotated_and(&self, half: &mut Row<I>, layer: &Layer) {
         for i in 0..4 {
-            let shifted = products[i].affine::<SHIFTED, 0>();
-            let carried = products[(i + 1) % 4].affine::<CARRIED, 0>();
-            half[4 + i] = Word::xor3(half[4 + i], shifted, carried);
+            let next = (i + 1) % 4;
+            let (mask, of_next) = (self.0.splat(layer.masks[i]), self.0.splat(layer.masks[next]));
+            let shifted = half[i].masked::<OUT_OF_BASIS, SHIFTED>(mask, layer.shifted[i]);
+            let carried = half[next].masked::<OUT_OF_BASIS, CARRIED>(of_next, layer.carried[next]);
+            let sum = Word::xor3(half[4 + i], shifted, carried);
+            half[4 + i] = sum ^ self.0.splat(layer.added[4 + i]);
         }
     }
 
     /// Adds to the left part the right one OR the key's.
     #[inline(always)]
-    fn add_or(&self, half: &mut Row<I>, [key, offset]: &[Fours; 2]) {
+    fn add_or(&self, half: &mut Row<I>, layer: &Layer) {
         for i in 0..4 {
-            let plain = half[4 + i].affine::<OUT_OF_BASIS, 0>() ^ self.0.splat(offset[4 + i]);
-            half[i] ^= (plain | self.0.splat(key[4 + i])).affine::<INTO_BASIS, 0>();
+            let mask = self.0.splat(layer.masks[4 + i]);
+            let kept = half[4 + i].masked::<OUT_OF_BASIS, INTO_BASIS>(mask, layer.kept[i]);
+            half[i] = Word::xor3(half[i], kept, self.0.splat(layer.added[i]));
         }
     }
 

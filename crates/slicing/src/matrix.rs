@@ -33,6 +33,20 @@ pub const fn apply_to_bytes<const MATRIX: u64>(word: u64) -> u64 {
     image
 }
 
+/// `x -> after(mask & before(x))`, from `BEFORE` [`transposed`].
+#[allow(clippy::inline_always, reason = "to be compiled with an instruction set, in loops")]
+#[must_use]
+#[inline(always)]
+pub const fn masked<const BEFORE_TRANSPOSED: u64>(after: u64, mask: u8) -> u64 {
+    apply_to_bytes::<BEFORE_TRANSPOSED>(after & 0x0101_0101_0101_0101 * mask as u64)
+}
+
+/// Rows and columns exchanged.
+#[must_use]
+pub const fn transposed(matrix: u64) -> u64 {
+    u64::from_be_bytes(columns(matrix))
+}
+
 /// The images of the bytes with a single bit, lowest bit first.
 const fn columns(matrix: u64) -> [u8; 8] {
     let mut columns = [0; 8];
@@ -141,6 +155,9 @@ mod tests {
             assert_eq!(apply(compose(MATRIX, SHIFT_UP), byte), apply(MATRIX, byte << 1));
             let word = u64::from_le_bytes([byte, 1, 2, 3, 0xff, byte, !byte, 0]);
             let images = word.to_le_bytes().map(|byte| apply(MATRIX, byte));
+            let mask = byte.wrapping_mul(0x35);
+            let all = masked::<{ transposed(MATRIX) }>(SHIFT_UP, mask);
+            assert_eq!(apply(all, byte), apply(SHIFT_UP, mask & apply(MATRIX, byte)));
             assert_eq!(apply_to_bytes::<MATRIX>(word).to_le_bytes(), images);
         }
     }

@@ -10,10 +10,13 @@
 
 use cipher::typenum::Unsigned;
 use lanecrypt_core::{Clear, Direction};
-use lanecrypt_slicing::{matrix::apply_to_bytes, spread};
+use lanecrypt_slicing::{
+    matrix::{apply_to_bytes, masked, transposed},
+    spread,
+};
 
 use crate::{
-    maps::{BEFORE, INTO_BASIS, OUT_OF_BASIS},
+    maps::{BEFORE, CARRIED, INTO_BASIS, OUT_OF_BASIS, SHIFTED},
     schedule::{GROUP, KeyLength, MAX_GROUPS, STRIDE, Subkeys},
 };
 
@@ -22,15 +25,15 @@ pub(super) type Fours = [u32; 8];
 
 /// The most rounds that there are.
 const ROUNDS: usize = GROUP * MAX_GROUPS;
-/// Where the words of layers start, and those of the end: after two and those of the rounds.
-const LAYERS: usize = 2 + ROUNDS;
-const END: usize = LAYERS + 4 * (MAX_GROUPS - 1);
+/// Where the words of the end start: after two and those of the rounds.
+const END: usize = 2 + ROUNDS;
 const WORDS: usize = END + 2;
 
 /// The subkeys of a direction for rows of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteKeys {
     fours: [Fours; WORDS],
+    layers: [[Layer; 2]; MAX_GROUPS - 1],
     /// Groups of rounds.
     groups: usize,
 }
@@ -38,29 +41,30 @@ pub struct ByteKeys {
 impl Clear for ByteKeys {
     fn clear(&mut self) {
         self.fours.clear();
+        self.layers.clear();
     }
 }
 
 /// `BEFORE` in the bytes that do not go through SBOX4.
 const BEFORE_ALL: u64 = BEFORE as u64 * 0x0100_0101_0001_0101;
+/// The same out of the basis.
+const BEFORE_OUT: u64 = apply_to_bytes::<OUT_OF_BASIS>(BEFORE_ALL);
 
 impl ByteKeys {
     #[inline(always)]
     pub(super) fn new<K: KeyLength>(subkeys: &Subkeys<K>, direction: Direction) -> Self {
         let mut words = words(subkeys, direction);
-        for word in &mut words[..LAYERS] {
+        for word in &mut words[..END] {
             *word = apply_to_bytes::<INTO_BASIS>(*word);
         }
-        for word in &mut words[2..LAYERS] {
+        for word in &mut words[2..END] {
             *word = inside_p(*word);
         }
         let mut fours = [[0; 8]; WORDS];
         for (fours, word) in fours.iter_mut().zip(&words) {
-            for (four, byte) in fours.iter_mut().zip(word.to_le_bytes()) {
-                *four = spread(byte);
-            }
+            *fours = spread_all(*word);
         }
-        Self { fours, groups: groups::<K>() }
+        Self { fours, layers: layers(subkeys, direction), groups: groups::<K>() }
     }
 
     /// Added to the halves, in the basis.
@@ -72,13 +76,13 @@ impl ByteKeys {
     /// Added to P of a round: to its second part before the first sums, to its first part after.
     #[inline(always)]
     pub(super) fn groups(&self) -> &[[Fours; GROUP]] {
-        &self.fours[2..LAYERS].as_chunks().0[..self.groups]
+        &self.fours[2..END].as_chunks().0[..self.groups]
     }
 
-    /// FL and its inverse by turns: the key, and what the half has added, out of the basis.
+    /// FL and its inverse, between the groups.
     #[inline(always)]
-    pub(super) fn layers(&self) -> &[[[Fours; 2]; 2]] {
-        self.fours[LAYERS..END].as_chunks().0.as_chunks().0
+    pub(super) fn layers(&self) -> &[[Layer; 2]] {
+        &self.layers[..self.groups - 1]
     }
 
     /// Added to the halves, the second first, out of the basis.
@@ -100,9 +104,8 @@ fn words<K: KeyLength>(subkeys: &Subkeys<K>, direction: Direction) -> [u64; WORD
     for (i, word) in of_rounds[..rounds].iter_mut().enumerate() {
         *word = subkey(2 + STRIDE * (i / GROUP) + i % GROUP);
     }
-    let before = const { apply_to_bytes::<OUT_OF_BASIS>(BEFORE_ALL) };
     // What a half has added when round `i` reads it.
-    let offset = |i: usize| of_rounds[i] ^ before;
+    let offset = |i: usize| of_rounds[i] ^ BEFORE_OUT;
     let mut words = [0; WORDS];
     for i in 0..2 {
         words[i] = subkey(i) ^ offset(i);
@@ -114,11 +117,87 @@ fn words<K: KeyLength>(subkeys: &Subkeys<K>, direction: Direction) -> [u64; WORD
     for i in 1..ROUNDS {
         words[2 + i] = of_rounds[i - 1] ^ of_rounds[i + 1];
     }
-    for i in 0..2 * (groups::<K>() - 1) {
-        words[LAYERS + 2 * i] = subkey(2 + STRIDE * (i / 2) + GROUP + i % 2);
-        words[LAYERS + 2 * i + 1] = offset(GROUP * (i / 2 + 1) - i % 2);
-    }
     words
+}
+
+/// FL or its inverse on rows of bytes. What AND and OR make of a key is a mask and a sum:
+///
+/// ```text
+/// rotated(x & k)       x & k, rotated
+/// x | k                x & !k, plus k
+/// ```
+///
+/// so that with the maps into the basis and out of it every step is a matrix of the key's, and a sum
+/// to which the steps before have added what the half has added.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layer {
+    /// What is left of the first part, out of the basis, and of the second.
+    pub(super) masks: Fours,
+    /// By bytes of the first part: into the byte itself, and into the one above.
+    pub(super) shifted: [u64; 4],
+    pub(super) carried: [u64; 4],
+    /// By bytes of the second part: into the first.
+    pub(super) kept: [u64; 4],
+    /// Added to the parts, in the basis.
+    pub(super) added: Fours,
+}
+
+impl Layer {
+    const NONE: Self =
+        Self { masks: [0; 8], shifted: [0; 4], carried: [0; 4], kept: [0; 4], added: [0; 8] };
+
+    /// From a subkey, and what the half has added out of the basis.
+    #[inline(always)]
+    fn new(key: u64, offset: u64) -> Self {
+        let masks = key ^ 0xffff_ffff_0000_0000;
+        let mut layer = Self { masks: spread_all(masks), ..Self::NONE };
+        let [first, second] = [masks.to_le_bytes(), (masks >> 32).to_le_bytes()];
+        for i in 0..4 {
+            layer.shifted[i] = masked::<OUT_TRANSPOSED>(SHIFTED, first[i]);
+            layer.carried[i] = masked::<OUT_TRANSPOSED>(CARRIED, first[i]);
+            layer.kept[i] = masked::<OUT_TRANSPOSED>(INTO_BASIS, second[i]);
+        }
+        let product = ((key & offset) as u32).swap_bytes().rotate_left(1).swap_bytes();
+        let added = (key | offset) >> 32 | u64::from(product) << 32;
+        layer.added = spread_all(apply_to_bytes::<INTO_BASIS>(added));
+        layer
+    }
+}
+
+const OUT_TRANSPOSED: u64 = transposed(OUT_OF_BASIS);
+
+impl Clear for Layer {
+    fn clear(&mut self) {
+        *self = Self::NONE;
+    }
+}
+
+#[inline(always)]
+fn layers<K: KeyLength>(
+    subkeys: &Subkeys<K>,
+    direction: Direction,
+) -> [[Layer; 2]; MAX_GROUPS - 1] {
+    let subkey = |i| subkeys.at(direction, i).swap_bytes();
+    let mut layers = [[Layer::NONE; 2]; MAX_GROUPS - 1];
+    for (group, layers) in layers[..groups::<K>() - 1].iter_mut().enumerate() {
+        let key = 2 + STRIDE * group + GROUP;
+        // The first half is read by the round after the layer, the second was by the one before.
+        let offsets = [subkey(key + 2), subkey(key - 1)];
+        for (i, layer) in layers.iter_mut().enumerate() {
+            *layer = Layer::new(subkey(key + i), offsets[i] ^ BEFORE_OUT);
+        }
+    }
+    layers
+}
+
+/// Every byte of a word four times.
+#[inline(always)]
+fn spread_all(word: u64) -> Fours {
+    let mut fours = [0; 8];
+    for (four, byte) in fours.iter_mut().zip(word.to_le_bytes()) {
+        *four = spread(byte);
+    }
+    fours
 }
 
 /// Groups of rounds.

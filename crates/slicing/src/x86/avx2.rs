@@ -265,6 +265,12 @@ impl FieldBytes for B256<Avx2Gfni> {
         let matrix = registers!(_mm256_set1_epi64x(MATRIX.cast_signed()));
         Self::from(registers!(_mm256_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
     }
+
+    #[inline(always)]
+    fn masked<const BEFORE: u64, const AFTER: u64>(self, _mask: Self, matrix: u64) -> Self {
+        let matrix = registers!(_mm256_set1_epi64x(matrix.cast_signed()));
+        Self::from(registers!(_mm256_gf2p8affine_epi64_epi8::<0>(self.0, matrix)))
+    }
 }
 
 #[inline(always)]

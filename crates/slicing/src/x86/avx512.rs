@@ -123,6 +123,11 @@ impl FieldBytes for B512 {
         let matrix = registers!(_mm512_set1_epi64(MATRIX.cast_signed()));
         Self(registers!(_mm512_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
     }
+
+    #[inline(always)]
+    fn masked<const BEFORE: u64, const AFTER: u64>(self, _mask: Self, matrix: u64) -> Self {
+        times(self, matrix)
+    }
 }
 
 impl BlockBytes for B512 {
