@@ -22,7 +22,7 @@ use cipher::{
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::P;
 use lanecrypt_slicing::{
-    BitLanes, BitState, Choices, Core, Form, OnBitLanes, Rest, Rounds, RunsOn, Word, padded,
+    BitLanes, BitState, Choices, Core, Form, OnBitLanes, Rest, Rounds, RunsOn, Word,
 };
 
 use crate::{
@@ -276,18 +276,18 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<K: Keying, I: BitLanes> RunsOn<I> for Bits<K> {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        (blocks <= SINGLES).then_some(1)
+    }
+
     fn few(
         schedule: &RoundKeys<K>,
-        isa: I,
+        _: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
-        if blocks.len() <= SINGLES {
-            for block in blocks.into_out_with_copied_in() {
-                compact::run::<K>(schedule.get(), direction, &mut block.0);
-            }
-        } else {
-            padded::<Self, I>(schedule, isa, direction, blocks);
+        for block in blocks.into_out_with_copied_in() {
+            compact::run::<K>(schedule.get(), direction, &mut block.0);
         }
     }
 }
