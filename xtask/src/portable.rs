@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::command::{cargo, command, output, run};
+use crate::command::{cargo, command, one_line, output, run, rustup};
 
 /// Libraries that are `no_std` without their features.
 pub(crate) const NO_STD: [&str; 10] = [
@@ -34,15 +34,10 @@ const DETECTS_FEATURES: [&str; 4] = ["x86", "x86_64", "aarch64", "loongarch64"];
 pub(crate) fn targets() -> Result<()> {
     for target in TARGETS {
         dependencies(target)?;
-        // Without a network this fails, and says so once.
-        let mut install = command("rustup");
-        install.args(["target", "add", target]).env("RUSTUP_MAX_RETRIES", "0");
-        match output(&mut install) {
-            Ok(_) => check(target)?,
+        match rustup(&["target", "add", target]) {
+            Ok(()) => check(target)?,
             Err(error) => {
-                let text = format!("{error:#}");
-                let why = text.lines().find(|line| line.starts_with("error")).unwrap_or(&text);
-                println!("{target}: dependencies right, not checked: {why}");
+                println!("{target}: dependencies right, not checked: {}", one_line(&error));
             }
         }
     }
