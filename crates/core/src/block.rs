@@ -60,6 +60,7 @@ pub trait Implementation: Clone + Send + Sync {
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
 
     /// Whether so many blocks are for [`few`](Self::few).
+    #[must_use]
     #[inline]
     fn is_few(blocks: usize) -> bool {
         blocks < Self::Lanes::USIZE

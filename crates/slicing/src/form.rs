@@ -111,6 +111,7 @@ pub trait Form: Sized + Send + Sync + 'static {
 pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
     /// How many blocks [`few`](Self::few) runs at once of a call with so many, where that is faster
     /// than a batch, padded; by default it never is.
+    #[must_use]
     #[inline]
     fn few_at_once(blocks: usize) -> Option<usize> {
         let _ = blocks;

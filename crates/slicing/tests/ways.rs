@@ -73,7 +73,7 @@ impl<R: Rest<Nothing>> OnBitLanes for Padded<R> {
 impl<I: BitLanes> Rounds<I> for Nothing {
     type State = BitState<I::Word, 128>;
 
-    fn run<const G: usize>(_: &(), _: I, _: &mut [Self::State; G]) {
+    fn run<const G: usize>((): &(), _: I, _: &mut [Self::State; G]) {
         note(Way::Batches(<Self::State as State<I>>::Lanes::USIZE));
     }
 
