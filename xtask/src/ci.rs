@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::{
     codegen,
     command::{self, cargo, cargo_of, command, one_line, root, run, rustup, target},
-    ct, inlining, kernels, portable, tidy,
+    ct, inlining, kernels, packages, portable, tidy,
     tools::{DENY, HACK},
 };
 
@@ -73,8 +73,8 @@ fn documentation() -> Result<()> {
 
 /// The libraries that work without the standard library, without their default features.
 fn no_std() -> Result<()> {
-    for package in portable::NO_STD {
-        let options = ["check", "--quiet", "--no-default-features", "--package", package];
+    for package in packages::no_std()? {
+        let options = ["check", "--quiet", "--no-default-features", "--package", &package];
         run(cargo().args(options))?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::{
     command::{cargo, cargo_of, command, one_line, output, run, rustup},
-    portable::NO_STD,
+    packages,
     test::EXPECT,
 };
 
@@ -99,11 +99,12 @@ impl Emulated {
     fn test(&self) -> Result<()> {
         let variable = self.target.replace('-', "_").to_uppercase();
         let runner = format!("{} -L {}", self.emulator(), self.libraries());
+        let no_std = packages::no_std()?;
         let mut test = cargo();
         test.args(["test", "--quiet", "--no-fail-fast", "--target", self.target])
             .args(["--lib", "--tests", "--no-default-features"])
             .args(["--features", "lanecrypt/zeroize", "--package", "lanecrypt"])
-            .args(NO_STD.iter().flat_map(|package| ["--package", package]))
+            .args(no_std.iter().flat_map(|package| ["--package", package]))
             .env(format!("CARGO_TARGET_{variable}_LINKER"), self.linker())
             .env(format!("CARGO_TARGET_{variable}_RUNNER"), runner)
             .env("CARGO_PROFILE_DEV_DEBUG", "0") // the builds are most of the time
