@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 
 use crate::{
     codegen,
-    command::{self, cargo, command, output, root, run, target},
-    ct, inlining, kernels, portable, tidy,
+    command::{self, cargo, cargo_of, command, one_line, root, run, rustup, target},
+    ct, inlining, kernels, packages, portable, tidy,
     tools::{DENY, HACK},
 };
 
@@ -73,8 +73,8 @@ fn documentation() -> Result<()> {
 
 /// The libraries that work without the standard library, without their default features.
 fn no_std() -> Result<()> {
-    for package in portable::NO_STD {
-        let options = ["check", "--quiet", "--no-default-features", "--package", package];
+    for package in packages::no_std()? {
+        let options = ["check", "--quiet", "--no-default-features", "--package", &package];
         run(cargo().args(options))?;
     }
     Ok(())
@@ -97,17 +97,12 @@ fn features() -> Result<()> {
 fn oldest_toolchain() -> Result<()> {
     let oldest = env!("CARGO_PKG_RUST_VERSION");
     let install = ["toolchain", "install", oldest, "--profile", "minimal", "--no-self-update"];
-    if let Err(error) = output(command("rustup").args(install)) {
-        let text = format!("{error:#}");
-        let reason = text.lines().find(|line| line.contains("error")).unwrap_or(&text);
-        println!("NOT tried: Rust {oldest} cannot be installed here: {}", reason.trim());
+    if let Err(error) = rustup(&install) {
+        println!("NOT tried: Rust {oldest} cannot be installed here: {}", one_line(&error));
         return Ok(());
     }
     for packages in WITHOUT_PEERS {
-        // The cargo that runs this task would pass its own toolchain on.
-        let mut check = command("cargo");
-        check.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC").env_remove("CARGO");
-        run(check.arg(format!("+{oldest}")).args(["check", "--quiet"]).args(packages))?;
+        run(cargo_of(oldest).args(["check", "--quiet"]).args(packages))?;
     }
     Ok(())
 }

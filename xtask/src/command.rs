@@ -31,6 +31,27 @@ pub(crate) fn cargo() -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// The cargo of another toolchain, "nightly" or a version. The cargo that runs this task would pass
+/// its own on.
+pub(crate) fn cargo_of(toolchain: &str) -> Command {
+    let mut cargo = command("cargo");
+    cargo.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC").env_remove("CARGO");
+    cargo.arg(format!("+{toolchain}"));
+    cargo
+}
+
+/// Runs rustup, which without a network fails, and says so once.
+pub(crate) fn rustup(arguments: &[&str]) -> Result<()> {
+    output(command("rustup").args(arguments).env("RUSTUP_MAX_RETRIES", "0")).map(drop)
+}
+
+/// What a tool says of its own failure, or else all of the error's first line.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    let said = text.lines().find(|line| line.starts_with("error") || line.starts_with("E: "));
+    said.or(text.lines().next()).unwrap_or_default().to_owned()
+}
+
 /// Runs a command to its end; an error names it and how it ended.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("{} does not start", shown(command)))?;

@@ -1,14 +1,14 @@
 //! Tests on machines that this one is not: big-endian and NEON under qemu-user, and the portable
 //! code under Miri.
 
-use std::{path::Path, process::Command};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
 use crate::{
-    command::{cargo, command, output, run},
-    portable::NO_STD,
+    command::{cargo, cargo_of, command, one_line, output, run, rustup},
+    packages,
     test::EXPECT,
 };
 
@@ -64,13 +64,6 @@ pub(crate) fn run_parts(parts: &[Part]) -> Result<()> {
     if ran { Ok(()) } else { bail!("no part could be tried") }
 }
 
-/// What a tool says of its own failure, or else all of the error's first line.
-fn one_line(error: &anyhow::Error) -> String {
-    let text = format!("{error:#}");
-    let said = text.lines().find(|line| line.starts_with("error") || line.starts_with("E: "));
-    said.or(text.lines().next()).unwrap_or_default().to_owned()
-}
-
 impl Emulated {
     fn linker(&self) -> String {
         format!("{}-linux-gnu-gcc", self.name)
@@ -106,11 +99,12 @@ impl Emulated {
     fn test(&self) -> Result<()> {
         let variable = self.target.replace('-', "_").to_uppercase();
         let runner = format!("{} -L {}", self.emulator(), self.libraries());
+        let no_std = packages::no_std()?;
         let mut test = cargo();
         test.args(["test", "--quiet", "--no-fail-fast", "--target", self.target])
             .args(["--lib", "--tests", "--no-default-features"])
             .args(["--features", "lanecrypt/zeroize", "--package", "lanecrypt"])
-            .args(NO_STD.iter().flat_map(|package| ["--package", package]))
+            .args(no_std.iter().flat_map(|package| ["--package", package]))
             .env(format!("CARGO_TARGET_{variable}_LINKER"), self.linker())
             .env(format!("CARGO_TARGET_{variable}_RUNNER"), runner)
             .env("CARGO_PROFILE_DEV_DEBUG", "0") // the builds are most of the time
@@ -120,9 +114,11 @@ impl Emulated {
 }
 
 /// Miri comes with nightly compilers only.
+const NIGHTLY: &str = "nightly";
+
 fn install_miri() -> Result<()> {
-    rustup(&["component", "add", "--toolchain", "nightly", "miri", "rust-src"])?;
-    output(nightly().args(["miri", "--version"])).map(drop).context("Miri does not start")
+    rustup(&["component", "add", "--toolchain", NIGHTLY, "miri", "rust-src"])?;
+    output(cargo_of(NIGHTLY).args(["miri", "--version"])).map(drop).context("Miri does not start")
 }
 
 /// What Miri gets through in minutes: the transposes and operations of lanes, on fewer values than
@@ -143,22 +139,10 @@ const UNDER_MIRI: [&[&str]; 3] = [
 
 fn miri() -> Result<()> {
     for programs in UNDER_MIRI {
-        let mut test = nightly();
+        let mut test = cargo_of(NIGHTLY);
         test.args(["miri", "test", "--quiet"]).args(programs);
         // proptest asks for the working folder, which Miri hides otherwise.
         run(test.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("PROPTEST_CASES", "1"))?;
     }
     Ok(())
-}
-
-/// cargo of the nightly toolchain. The cargo that runs this task would pass its own on.
-fn nightly() -> Command {
-    let mut nightly = command("cargo");
-    nightly.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC").env_remove("CARGO").arg("+nightly");
-    nightly
-}
-
-/// Without a network this fails, and says so once.
-fn rustup(arguments: &[&str]) -> Result<()> {
-    output(command("rustup").args(arguments).env("RUSTUP_MAX_RETRIES", "0")).map(drop)
 }

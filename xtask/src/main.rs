@@ -14,6 +14,7 @@ mod inlining;
 mod kernel_tables;
 mod kernels;
 mod mutants;
+mod packages;
 mod portable;
 mod resources;
 mod test;

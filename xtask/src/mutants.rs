@@ -7,13 +7,13 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{command, target},
-    host_kernels,
+    host_kernels, packages,
     tools::MUTANTS,
 };
 
 /// A package whose code gets the faults.
 struct Subject {
-    package: &'static str,
+    package: String,
     /// Where, in the package's `src`.
     files: &'static [&'static str],
     /// Other packages whose tests must notice. Those of the facade hold engines, modes and kernels.
@@ -21,43 +21,37 @@ struct Subject {
 }
 
 /// The parts of a cipher that have bounds, sizes and keys; its rounds are held by every vector.
-const fn cipher(package: &'static str) -> Subject {
+fn cipher(package: String) -> Subject {
     Subject { package, files: &["cuda.rs", "schedule.rs"], tests: &["lanecrypt"] }
 }
 
-const SUBJECTS: &[Subject] = &[
-    Subject {
-        package: "core",
-        files: &["**/*.rs"],
-        tests: &["lanecrypt-aes", "lanecrypt-fuzz", "lanecrypt"],
-    },
-    Subject { package: "cuda", files: &["**/*.rs"], tests: &["lanecrypt"] },
-    Subject {
-        package: "slicing",
-        files: &["**/*.rs"],
-        tests: &["lanecrypt-aes", "lanecrypt-hight"],
-    },
-    Subject { package: "reference", files: &["**/*.rs"], tests: &["lanecrypt-fuzz"] },
-    cipher("aes"),
-    cipher("aria"),
-    cipher("camellia"),
-    cipher("des"),
-    cipher("hight"),
-    cipher("seed"),
-];
+/// A package all of whose code gets them.
+fn whole(package: &str, tests: &'static [&'static str]) -> Subject {
+    Subject { package: package.to_owned(), files: &["**/*.rs"], tests }
+}
+
+fn subjects() -> Result<Vec<Subject>> {
+    let mut subjects = vec![
+        whole("core", &["lanecrypt-aes", "lanecrypt-fuzz", "lanecrypt"]),
+        whole("cuda", &["lanecrypt"]),
+        whole("slicing", &["lanecrypt-aes", "lanecrypt-hight"]),
+        whole("reference", &["lanecrypt-fuzz"]),
+    ];
+    subjects.extend(packages::ciphers()?.into_iter().map(cipher));
+    Ok(subjects)
+}
 
 /// Puts faults into these packages, or into all; `file` restricts them to one file's.
 pub(crate) fn run(packages: &[String], file: Option<&str>) -> Result<()> {
-    let has = |name: &String| SUBJECTS.iter().any(|subject| subject.package == name);
+    let subjects = subjects()?;
+    let has = |name: &String| subjects.iter().any(|subject| subject.package == *name);
     if let Some(unknown) = packages.iter().find(|name| !has(name)) {
-        let known = SUBJECTS.iter().map(|subject| subject.package).collect::<Vec<_>>();
+        let known = subjects.iter().map(|subject| subject.package.as_str()).collect::<Vec<_>>();
         bail!("no faults are put into {unknown:?}; there are {}", known.join(", "));
     }
-    let chosen = |subject: &&Subject| {
-        packages.is_empty() || packages.iter().any(|name| name == subject.package)
-    };
+    let chosen = |subject: &&Subject| packages.is_empty() || packages.contains(&subject.package);
     let mut survivors = Vec::new();
-    for subject in SUBJECTS.iter().filter(chosen) {
+    for subject in subjects.iter().filter(chosen) {
         survivors.extend(subject.run(file)?);
     }
     if survivors.is_empty() {
@@ -72,7 +66,7 @@ impl Subject {
     /// The survivors, as cargo-mutants describes them. The tests run on a copy of the workspace,
     /// with the host build of the kernels.
     fn run(&self, file: Option<&str>) -> Result<Vec<String>> {
-        let folder = target().join("mutants").join(self.package);
+        let folder = target().join("mutants").join(&self.package);
         fs::create_dir_all(&folder)?;
         let package = format!("lanecrypt-{}", self.package);
         let mut mutants = command(MUTANTS.path()?);

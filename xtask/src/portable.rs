@@ -2,21 +2,10 @@
 
 use anyhow::{Context, Result, ensure};
 
-use crate::command::{cargo, command, output, run};
-
-/// Libraries that are `no_std` without their features.
-pub(crate) const NO_STD: [&str; 10] = [
-    "lanecrypt-core",
-    "lanecrypt-slicing",
-    "lanecrypt-reference",
-    "lanecrypt-aes",
-    "lanecrypt-aria",
-    "lanecrypt-camellia",
-    "lanecrypt-des",
-    "lanecrypt-hight",
-    "lanecrypt-seed",
-    "lanecrypt-kernels",
-];
+use crate::{
+    command::{cargo, command, one_line, output, run, rustup},
+    packages,
+};
 
 /// All of 32 bits, two of them without an operating system.
 const TARGETS: [&str; 4] = [
@@ -32,17 +21,13 @@ const DETECTS_FEATURES: [&str; 4] = ["x86", "x86_64", "aarch64", "loongarch64"];
 /// Checks every library for every target whose libraries can be had, and for all of them what they
 /// depend on.
 pub(crate) fn targets() -> Result<()> {
+    let packages = packages::no_std()?;
     for target in TARGETS {
-        dependencies(target)?;
-        // Without a network this fails, and says so once.
-        let mut install = command("rustup");
-        install.args(["target", "add", target]).env("RUSTUP_MAX_RETRIES", "0");
-        match output(&mut install) {
-            Ok(_) => check(target)?,
+        dependencies(target, &packages)?;
+        match rustup(&["target", "add", target]) {
+            Ok(()) => check(target, &packages)?,
             Err(error) => {
-                let text = format!("{error:#}");
-                let why = text.lines().find(|line| line.starts_with("error")).unwrap_or(&text);
-                println!("{target}: dependencies right, not checked: {why}");
+                println!("{target}: dependencies right, not checked: {}", one_line(&error));
             }
         }
     }
@@ -50,7 +35,7 @@ pub(crate) fn targets() -> Result<()> {
 }
 
 /// Type-checks the libraries, without features and with those that need no standard library.
-fn check(target: &str) -> Result<()> {
+fn check(target: &str, packages: &[String]) -> Result<()> {
     let features = ["alloc", "zeroize"];
     let is_cipher = |package: &str| {
         !["slicing", "reference", "kernels"].iter().any(|name| package.ends_with(name))
@@ -58,7 +43,7 @@ fn check(target: &str) -> Result<()> {
     for with_features in [false, true] {
         let mut check = cargo();
         check.args(["check", "--quiet", "--target", target, "--no-default-features"]);
-        for package in NO_STD {
+        for package in packages {
             check.args(["--package", package]);
             if with_features && is_cipher(package) {
                 check.args(features.map(|feature| format!("--features={package}/{feature}")));
@@ -66,17 +51,17 @@ fn check(target: &str) -> Result<()> {
         }
         run(&mut check)?;
     }
-    println!("{target}: {} libraries checked", NO_STD.len());
+    println!("{target}: {} libraries checked", packages.len());
     Ok(())
 }
 
 /// Fails where a library would draw in a crate that does not compile for the target. This needs no
 /// libraries of the target.
-fn dependencies(target: &str) -> Result<()> {
+fn dependencies(target: &str, packages: &[String]) -> Result<()> {
     let cfg = output(command("rustc").args(["--print", "cfg", "--target", target]))?;
     let architecture = cfg.lines().find_map(|line| line.strip_prefix("target_arch="));
     let architecture = architecture.context("rustc names no architecture")?.trim_matches('"');
-    for package in NO_STD {
+    for package in packages {
         let options = ["--no-default-features", "--edges", "normal", "--prefix", "none"];
         let mut tree = cargo();
         tree.args(["tree", "--quiet", "--target", target, "--package", package]).args(options);

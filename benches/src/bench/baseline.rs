@@ -103,9 +103,8 @@ where
     C: Clone + fmt::Debug + Send + Sync + 'static,
     F: CtrFlavor<C::BlockSize> + 'static,
 {
-    let wrong =
-        |_| Error::KeyLength { cipher: cipher.name, given: key.len(), accepted: cipher.key_bytes };
-    let cipher = C::new_from_slice(key).map_err(wrong)?;
+    cipher.check_key(key)?;
+    let cipher = C::new_from_slice(key).expect("its key lengths are ours");
     let engine = CpuEngine::new(cipher.clone());
     Ok(Box::new(RustCrypto::<C, F> { engine, cipher, flavor: PhantomData }))
 }

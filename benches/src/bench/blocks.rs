@@ -5,23 +5,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lanecrypt::{
-    CipherDescription, CpuEngine, Create, Engine, Error, aes, aria, camellia,
-    cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit},
-    des, hight, seed,
-};
+use lanecrypt::{Backend, CipherDescription, Create, Way};
 
 use super::{
     baseline, clock,
     plan::{Options, Work},
     record::{BlockCurve, BlockLine},
-    runner::{Data, EngineRunner, Runner, expected},
+    runner::{Data, EngineRunner, Runner, expected, key},
 };
 
-/// The id of a cipher's default type, as a backend and as a line of a picture.
+/// The id of the type that users name, as a backend and as a line of a picture.
 pub(super) const DEFAULT: &str = "default";
 
-/// Numbers of blocks that are tried: powers of two, and those one and a half times as large.
+/// Numbers of blocks that are tried everywhere: powers of two, and those one and a half times as
+/// large.
 const LENGTHS: [usize; 22] =
     [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048];
 
@@ -47,12 +44,16 @@ pub(super) fn measure(options: &Options) -> Result<Vec<BlockCurve>, String> {
 
 /// Measures one cipher.
 fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<BlockCurve, String> {
+    let ours = default_backend(cipher)?;
+    let engine = (ours.create)(&key(Work::EcbEncrypt, cipher.key_bytes[0]));
+    let engine = engine.map_err(|error| error.to_string())?;
+    let ways = ways(|blocks| engine.way(blocks));
+    let lengths = lengths(&ways);
     let theirs = baseline::of(cipher).map(|baseline| (baseline.name, baseline.create));
-    let ours = default_type(cipher).map(|create| (DEFAULT, create));
-    let contenders: Vec<_> = ours.into_iter().chain(theirs).collect();
+    let contenders: Vec<_> = std::iter::once((ours.id, ours.create)).chain(theirs).collect();
     let mut calls = Vec::new();
     for &(name, create) in &contenders {
-        for blocks in LENGTHS {
+        for &blocks in &lengths {
             calls.push(Call::new(cipher, name, create, blocks)?);
         }
     }
@@ -71,48 +72,41 @@ fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<BlockCurve
         cipher: cipher.name.to_owned(),
         key_bits: 8 * cipher.key_bytes[0],
         gigahertz,
-        switches: switches(cipher).to_vec(),
-        lines: calls.chunks(LENGTHS.len()).zip(&contenders).map(line).collect(),
+        ways,
+        lines: calls.chunks(lengths.len()).zip(&contenders).map(line).collect(),
     })
 }
 
-/// The numbers of blocks from which on the default type takes a wider form: the registry does not
-/// say yet.
-fn switches(_cipher: &CipherDescription) -> &'static [usize] {
-    &[]
+/// The row of the type that a user names.
+///
+/// # Errors
+/// A sentence, where a cipher has none.
+fn default_backend(cipher: &CipherDescription) -> Result<&'static Backend, String> {
+    let found = cipher.backends.iter().find(|backend| backend.id == DEFAULT);
+    found.ok_or_else(|| format!("{} has no backend {DEFAULT}", cipher.name))
 }
 
-/// The type that a user names, under the cipher's shortest key: the registry's [`DEFAULT`], or
-/// where that has none the type itself.
-fn default_type(cipher: &CipherDescription) -> Option<Create> {
-    let registered = cipher.backends.iter().find(|backend| backend.id == DEFAULT);
-    let of_name = || -> Option<Create> {
-        Some(match cipher.name {
-            "aes" => |key| keyed::<aes::Aes128>(&aes::AES, key),
-            "aria" => |key| keyed::<aria::Aria128>(&aria::ARIA, key),
-            "camellia" => |key| keyed::<camellia::Camellia128>(&camellia::CAMELLIA, key),
-            "des" => |key| keyed::<des::Des>(&des::DES, key),
-            "tdes" => |key| keyed::<des::TdesEde2>(&des::TDES, key),
-            "tdes-eee" => |key| keyed::<des::TdesEee2>(&des::TDES_EEE, key),
-            "hight" => |key| keyed::<hight::Hight>(&hight::HIGHT, key),
-            "hight-kisa" => |key| keyed::<hight::HightKisa>(&hight::HIGHT_KISA, key),
-            "seed" => |key| keyed::<seed::Seed128>(&seed::SEED, key),
-            _ => return None,
-        })
-    };
-    registered.map(|backend| backend.create).or_else(of_name)
+/// The numbers of blocks, from 1 on, from which on a call is run another way, and which: what the
+/// implementation says of itself, by the decisions that it runs.
+fn ways(way: impl Fn(usize) -> Option<Way>) -> Vec<(usize, String)> {
+    let mut ways: Vec<(usize, Way)> = Vec::new();
+    for blocks in 1..=LENGTHS[LENGTHS.len() - 1] {
+        if let Some(way) = way(blocks)
+            && ways.last().is_none_or(|last| last.1 != way)
+        {
+            ways.push((blocks, way));
+        }
+    }
+    ways.into_iter().map(|(blocks, way)| (blocks, way.to_string())).collect()
 }
 
-/// An engine of a type whose key has the cipher's shortest length.
-fn keyed<C>(cipher: &CipherDescription, key: &[u8]) -> Result<Box<dyn Engine>, Error>
-where
-    C: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt,
-    C: std::fmt::Debug + Send + Sync + 'static,
-{
-    let wrong =
-        |_| Error::KeyLength { cipher: cipher.name, given: key.len(), accepted: cipher.key_bytes };
-    let cipher = C::new_from_slice(key).map_err(wrong)?;
-    Ok(Box::new(CpuEngine::new(cipher)))
+/// [`LENGTHS`], and those on either side of every switch.
+fn lengths(ways: &[(usize, String)]) -> Vec<usize> {
+    let round_switches = ways.iter().skip(1).flat_map(|&(blocks, _)| [blocks - 1, blocks]);
+    let mut lengths: Vec<usize> = LENGTHS.into_iter().chain(round_switches).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths
 }
 
 /// A call that is timed, keyed before.
@@ -178,11 +172,31 @@ mod tests {
     #[test]
     fn every_cipher_has_a_default_type() {
         for cipher in CIPHERS {
-            let create = default_type(cipher).unwrap_or_else(|| panic!("{} has none", cipher.name));
-            // Its construction compares the output.
-            Call::new(cipher, DEFAULT, create, 3).expect("it is right");
-            assert!(create(&[0; 5]).is_err());
+            let backend = default_backend(cipher).expect("it has one");
+            let engine = (backend.create)(&key(Work::EcbEncrypt, cipher.key_bytes[0]));
+            let ways = ways(|blocks| engine.as_ref().ok()?.way(blocks));
+            assert_eq!(ways[0].0, 1, "{}: a single block is run somehow", cipher.name);
+            for blocks in lengths(&ways) {
+                // Its construction compares the output.
+                Call::new(cipher, DEFAULT, backend.create, blocks).expect("it is right");
+            }
         }
+    }
+
+    #[test]
+    fn switches_are_where_the_way_changes_and_are_measured_on_either_side() {
+        let ways = ways(|blocks| {
+            Some(match blocks {
+                ..5 => Way::Few(4),
+                5..200 => Way::Batches(128),
+                _ => Way::Batches(256),
+            })
+        });
+        let texts = ["4 at once", "batches of 128", "batches of 256"].map(str::to_owned);
+        assert!(ways.iter().cloned().eq([1, 5, 200].into_iter().zip(texts)), "{ways:?}");
+        let lengths = lengths(&ways);
+        assert!([4, 5, 199, 200].iter().all(|blocks| lengths.contains(blocks)));
+        assert!(lengths.is_sorted() && lengths.len() == LENGTHS.len() + 3, "{lengths:?}");
     }
 
     #[test]
@@ -200,7 +214,7 @@ mod tests {
         let names: Vec<&str> = curve.lines.iter().map(|line| line.name.as_str()).collect();
         assert_eq!(names, [DEFAULT, "RustCrypto aria + ctr"]);
         for line in &curve.lines {
-            assert!(line.points.iter().map(|point| point.0).eq(LENGTHS));
+            assert!(line.points.iter().map(|point| point.0).eq(lengths(&curve.ways)));
             let [first, .., last] = &line.points[..] else { panic!("there are points") };
             assert!(last.1 > first.1 && last.1.is_finite(), "{line:?}");
         }

@@ -73,13 +73,14 @@ fn draw<'a>(
         .x_label_formatter(&|blocks| format!("{blocks:.0}"))
         .y_label_formatter(&|time| format!("{time:.0}"))
         .draw()?;
-    for &switch in &curve.switches {
-        let x = switch as f64;
+    for (switch, way) in curve.switches() {
+        let x = *switch as f64;
         let ends = [(x, fastest), (x, slowest)];
         chart.draw_series(DashedLineSeries::new(ends, 6, 4, MARK.stroke_width(1)))?;
-        let label = format!("from {switch}");
-        let font = ("sans-serif", 13).into_font().color(&BLACK);
-        chart.draw_series([Text::new(label, (x, slowest / 1.1), font)])?;
+        // Along its line, so that neighbours do not meet.
+        let font = ("sans-serif", 13).into_font().transform(FontTransform::Rotate90);
+        let label = format!("from {switch}: {way}");
+        chart.draw_series([Text::new(label, (x, slowest / 1.1), font.color(&BLACK))])?;
     }
     for (line, color) in curve.lines.iter().zip(COLORS) {
         let points = || line.points.iter().map(|point| (point.0 as f64, point.1));
@@ -108,10 +109,12 @@ mod tests {
     fn lines_switches_and_the_dark_scheme_are_drawn() {
         let mut curve = curve(&[(1, 100.0), (4, 120.0), (16, 300.0)]);
         let svg = chart(&curve).expect("there are points");
-        for part in ["default", "theirs", "from 4", "prefers-color-scheme:dark", "ARIA-128"] {
+        for part in
+            ["default", "theirs", "from 4: batches of 64", "prefers-color-scheme:dark", "ARIA-128"]
+        {
             assert!(svg.contains(part), "{part}");
         }
-        curve.switches.clear();
+        curve.ways.truncate(1);
         assert!(!chart(&curve).expect("there are points").contains("from "));
         curve.lines.clear();
         assert!(chart(&curve).is_none());

@@ -12,6 +12,13 @@ const TOLERANCE: f64 = 1.05;
 /// The numbers of blocks in the table.
 const COLUMNS: [usize; 5] = [1, 4, 16, 64, 1024];
 
+impl BlockCurve {
+    /// The numbers of blocks at which our type changes its way, and the way from there on.
+    pub(super) fn switches(&self) -> impl Iterator<Item = &(usize, String)> {
+        self.ways.iter().skip(1)
+    }
+}
+
 impl BlockLine {
     /// Nanoseconds of a call with so many blocks.
     fn nanoseconds(&self, blocks: usize) -> Option<f64> {
@@ -65,16 +72,21 @@ pub(super) fn section(curves: &[BlockCurve]) -> Option<Section> {
     })
 }
 
-/// Every point of a curve.
+/// Every point of a curve; what our type does is said of its line alone.
 #[must_use]
 pub(super) fn csv(curve: &BlockCurve) -> String {
-    let mut text = "name,blocks,nanoseconds,cycles,is_switch\n".to_owned();
-    for line in &curve.lines {
+    let mut text = "name,blocks,nanoseconds,cycles,is_switch,way\n".to_owned();
+    for (i, line) in curve.lines.iter().enumerate() {
         for &(blocks, nanoseconds) in &line.points {
-            let is_switch = curve.switches.contains(&blocks);
+            let is_switch = i == 0 && curve.switches().any(|switch| switch.0 == blocks);
+            let way = curve.ways.iter().rfind(|way| i == 0 && way.0 <= blocks);
+            let way = way.map_or("", |way| &way.1);
             let cycles = nanoseconds * curve.gigahertz;
-            let _ =
-                writeln!(text, "{},{blocks},{nanoseconds:.2},{cycles:.1},{is_switch}", line.name);
+            let _ = writeln!(
+                text,
+                "{},{blocks},{nanoseconds:.2},{cycles:.1},{is_switch},{way}",
+                line.name
+            );
         }
     }
     text
@@ -93,7 +105,7 @@ pub(super) mod tests {
             cipher: "aria".into(),
             key_bits: 128,
             gigahertz: 2.0,
-            switches: vec![4],
+            ways: vec![(1, "1 at once".into()), (4, "batches of 64".into())],
             lines: vec![line("default", ours), line("theirs", &[(1, 50.0), (4, 200.0)])],
         }
     }
@@ -124,7 +136,10 @@ pub(super) mod tests {
     fn csv_has_cycles_and_switches() {
         let text = csv(&curve(&[(1, 100.0), (4, 120.0)]));
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[1..3], ["default,1,100.00,200.0,false", "default,4,120.00,240.0,true"]);
-        assert_eq!(lines[3], "theirs,1,50.00,100.0,false");
+        assert_eq!(
+            lines[1..3],
+            ["default,1,100.00,200.0,false,1 at once", "default,4,120.00,240.0,true,batches of 64"]
+        );
+        assert_eq!(lines[3..], ["theirs,1,50.00,100.0,false,", "theirs,4,200.00,400.0,false,"]);
     }
 }

@@ -60,7 +60,7 @@ const FIGURES: &[Group<Figure>] = &[
         rows: &[figure(
             "AES-128 in C on a 2.4 GHz Core2 Quad",
             1.1,
-            &["table32", "bitslice-u64", "hardware"],
+            &["table32", "bitslice-u64", "default"],
         )],
     },
     Group {

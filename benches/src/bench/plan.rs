@@ -384,7 +384,7 @@ mod tests {
         assert!(options.check().unwrap_err().contains("aes"));
         let refused = Options::try_parse_from(["bench-all", "--backend", "abacus"]).unwrap_err();
         assert!(refused.to_string().contains("bitslice-u64"), "{refused}");
-        let arguments = ["bench-all", "--backend", "hardware", "--cipher", "des"];
+        let arguments = ["bench-all", "--backend", "byteslice-u32", "--cipher", "des"];
         assert!(Options::parse_from(arguments).check().unwrap_err().contains("bitslice-u64"));
         let options = Options::parse_from(["bench-all", "--backend", "table32", "--cipher", "aes"]);
         assert_eq!(options.check(), Ok(()));

@@ -1,6 +1,8 @@
-//! Ours against the fastest of the other libraries.
+//! The default type against other libraries.
 
 use super::{
+    baseline::BASELINES,
+    blocks::DEFAULT,
     plan::Work,
     record::{Measurement, Place, Record},
     report::{Section, distinct},
@@ -20,23 +22,26 @@ pub(super) fn fastest_peer<'a>(
     all: &'a [Measurement],
     measurement: &Measurement,
 ) -> Option<&'a Measurement> {
-    fastest(all, task(measurement), measurement.bytes, true)
+    fastest(all, task(measurement), measurement.bytes, |m| m.is_peer)
         .filter(|_| measurement.place == Place::Cpu)
 }
 
-/// The fastest on the CPU, of other libraries or of ours.
+/// The fastest on the CPU, of those that are meant.
 fn fastest<'a>(
     all: &'a [Measurement],
     wanted: Task<'_>,
     bytes: usize,
-    is_peer: bool,
+    is_meant: impl Fn(&Measurement) -> bool,
 ) -> Option<&'a Measurement> {
-    let is_one = |m: &&Measurement| {
-        m.place == Place::Cpu && m.is_peer == is_peer && m.bytes == bytes && task(m) == wanted
-    };
+    let is_one = |m: &&Measurement| m.place == Place::Cpu && m.bytes == bytes && task(m) == wanted;
     all.iter()
-        .filter(is_one)
+        .filter(|m| is_one(m) && is_meant(m))
         .min_by(|a, b| a.undisturbed_seconds().total_cmp(&b.undisturbed_seconds()))
+}
+
+/// Whether it is of the crate that our default type replaces.
+fn is_replaced(m: &Measurement) -> bool {
+    BASELINES.iter().any(|baseline| m.is_peer && m.backend == baseline.name)
 }
 
 /// How many times the throughput of `peer` `ours` has, in the fastest passes.
@@ -45,34 +50,57 @@ pub(super) fn of_throughput(ours: &Measurement, peer: &Measurement) -> f64 {
     peer.undisturbed_seconds() / ours.undisturbed_seconds()
 }
 
-/// How many times the throughput of the fastest peer the fastest of ours has: ciphers and modes
-/// down, sizes across. Only where peers were asked for.
-#[must_use]
-pub(super) fn section(record: &Record) -> Option<Section> {
-    if record.environment.peers.is_empty() {
-        return None;
-    }
+/// How many times the throughput of others our default type has: that of the crate it replaces, and
+/// where peers were asked for that of the fastest of them.
+pub(super) fn sections(record: &Record) -> impl Iterator<Item = Section> {
     let all = &record.measurements;
-    let peers = all.iter().filter(|m| m.is_peer);
-    let mut sizes = distinct(peers.clone().map(|m| m.bytes));
+    let replaced = section(
+        all,
+        is_replaced,
+        "Throughput over that of the crate that is replaced",
+        "The default type against the Rust crate, which is named, by their fastest passes; more than \
+         1 is faster than theirs.",
+    );
+    let peers = (!record.environment.peers.is_empty()).then(|| {
+        section(
+            all,
+            |m| m.is_peer,
+            "Throughput over that of the fastest peer",
+            "The default type against the fastest other library, which is named, by their fastest \
+             passes; more than 1 is faster than theirs.",
+        )
+    });
+    replaced.into_iter().chain(peers.flatten())
+}
+
+/// Ciphers and modes down, sizes across: those that both sides were measured with.
+fn section(
+    all: &[Measurement],
+    is_theirs: impl Fn(&Measurement) -> bool + Copy,
+    title: &str,
+    note: &str,
+) -> Option<Section> {
+    let theirs = all.iter().filter(|m| m.place == Place::Cpu && is_theirs(m));
+    let pair = |wanted: Task<'_>, bytes: usize| {
+        fastest(all, wanted, bytes, |m| m.backend == DEFAULT)
+            .zip(fastest(all, wanted, bytes, is_theirs))
+    };
+    let is_paired = |m: &&Measurement| pair(task(m), m.bytes).is_some();
+    let mut sizes = distinct(theirs.clone().filter(is_paired).map(|m| m.bytes));
     sizes.sort_unstable();
-    let row = |&wanted: &Task<'_>| {
+    let row = |&(cipher, bits, work): &Task<'_>| {
         let cell = |&bytes: &usize| {
-            let pair = fastest(all, wanted, bytes, false).zip(fastest(all, wanted, bytes, true));
-            pair.map_or_else(String::new, |(ours, peer)| {
-                format!("{:.2} {}", of_throughput(ours, peer), peer.backend)
+            pair((cipher, bits, work), bytes).map_or_else(String::new, |(ours, theirs)| {
+                format!("{:.2} {}", of_throughput(ours, theirs), theirs.backend)
             })
         };
-        let (cipher, bits, work) = wanted;
         let name = format!("{}-{bits} {work}", cipher.to_uppercase());
         std::iter::once(name).chain(sizes.iter().map(cell)).collect()
     };
-    let tasks = distinct(peers.map(task));
+    let tasks = distinct(theirs.filter(is_paired).map(task));
     (!tasks.is_empty()).then(|| Section {
-        title: "Throughput over that of the fastest peer".into(),
-        note: "The fastest backend of ours on the CPU against the fastest other library, which is \
-               named, by their fastest passes; more than 1 is faster than theirs."
-            .into(),
+        title: title.to_owned(),
+        note: note.to_owned(),
         header: std::iter::once("cipher and mode".to_owned())
             .chain(sizes.iter().map(|&bytes| size_name(bytes)))
             .collect(),
@@ -104,7 +132,8 @@ mod tests {
     fn record(peers: &[&str]) -> Record {
         let mut measurements = vec![
             measurement("table32", false, 8e-6),
-            measurement("bitslice-u64", false, 2e-6),
+            measurement("bitslice-u64", false, 1e-6),
+            measurement(DEFAULT, false, 2e-6),
             measurement("kisaseed", true, 9e-6),
             measurement("Botan", true, 3e-6),
         ];
@@ -125,18 +154,24 @@ mod tests {
         Record { environment, skipped, measurements, thread_blocks, block_curves, kernels }
     }
 
+    /// Ours is the default type's figure, not that of whatever backend was fastest.
     #[test]
-    fn the_fastest_of_both_are_compared() {
+    fn the_default_type_is_compared_with_what_it_replaces_and_with_the_fastest() {
+        let rows = |record: &Record| sections(record).map(|s| s.rows).collect::<Vec<_>>();
         let mut record = record(&["Botan 3"]);
-        let section = section(&record).expect("peers were measured");
-        assert_eq!(section.header, ["cipher and mode", "16 B", "16 KiB"]);
-        assert_eq!(section.rows[0], ["SEED-128 CTR", "", "1.50 Botan"]);
+        let headers: Vec<_> = sections(&record).map(|s| s.header).collect();
+        assert_eq!(headers, [["cipher and mode", "16 KiB"]; 2]);
+        assert_eq!(
+            rows(&record),
+            [[["SEED-128 CTR", "4.50 kisaseed"]], [["SEED-128 CTR", "1.50 Botan"]]]
+        );
         // The fastest pass counts, where it is known.
-        record.measurements[2].fastest_seconds = Some(1e-6);
-        let section = super::section(&record).expect("peers were measured");
-        assert_eq!(section.rows[0], ["SEED-128 CTR", "", "0.50 kisaseed"]);
+        record.measurements[3].fastest_seconds = Some(1e-6);
+        assert_eq!(rows(&record)[1], [["SEED-128 CTR", "0.50 kisaseed"]]);
         record.environment.peers.clear();
-        assert!(super::section(&record).is_none());
+        assert_eq!(rows(&record), [[["SEED-128 CTR", "0.50 kisaseed"]]]);
+        record.measurements.retain(|m| m.backend != DEFAULT);
+        assert!(rows(&record).is_empty());
     }
 
     #[test]

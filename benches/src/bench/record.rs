@@ -115,8 +115,8 @@ pub(super) struct BlockCurve {
     pub(super) key_bits: usize,
     /// The highest clock of the core meanwhile, in GHz.
     pub(super) gigahertz: f64,
-    /// The numbers of blocks from which on our type takes a wider form.
-    pub(super) switches: Vec<usize>,
+    /// The numbers of blocks from which on our type runs a call another way, from 1 on, and which.
+    pub(super) ways: Vec<(usize, String)>,
     /// Our default type, and the table code that it replaces where there is any.
     pub(super) lines: Vec<BlockLine>,
 }

@@ -232,7 +232,7 @@ fn gain_section(record: &Record) -> Option<Section> {
 
 fn sections(record: &Record) -> Vec<Section> {
     let mut sections = throughput_sections(&record.measurements);
-    sections.extend(ratio::section(record));
+    sections.extend(ratio::sections(record));
     sections.extend(blocks_report::section(&record.block_curves));
     sections.extend(per_clock_section(record));
     sections.extend(thread_block_section(record));

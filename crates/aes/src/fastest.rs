@@ -6,7 +6,7 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_core::{Direction, Engine, Error, on_cleared_stack};
+use lanecrypt_core::{Direction, Engine, Error, Way, on_cleared_stack};
 use lanecrypt_slicing::Fastest;
 
 use crate::{
@@ -177,6 +177,10 @@ impl<K: KeyLength> Engine for Aes<K> {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         self.inner.xts_blocks(direction, mask, data)
+    }
+
+    fn way(&self, blocks: usize) -> Option<Way> {
+        self.inner.way(blocks)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -16,7 +16,7 @@ use cipher::{
     consts::{U16, U32},
 };
 use lanecrypt_core::{Clear, Direction, Secret};
-use lanecrypt_slicing::{BitLanes, BitState, Choices, Core, Form, Rounds, RunsOn, Word, padded};
+use lanecrypt_slicing::{BitLanes, BitState, Choices, Core, Form, Rounds, RunsOn, Word};
 
 use crate::{
     Whole, compact, sbox,
@@ -229,11 +229,11 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<S: AesSchedule, I: BitLanes> RunsOn<I> for Bits<S> {
-    fn few(schedule: &S, isa: I, direction: Direction, blocks: InOutBuf<'_, '_, Array<u8, U16>>) {
-        if blocks.len() > FEW {
-            padded::<Self, I>(schedule, isa, direction, blocks);
-            return;
-        }
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        (blocks <= FEW).then_some(compact::BLOCKS)
+    }
+
+    fn few(schedule: &S, _: I, direction: Direction, blocks: InOutBuf<'_, '_, Array<u8, U16>>) {
         let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
         for four in blocks.chunks_mut(compact::BLOCKS) {
             compact::run(&schedule.of(direction), direction, four);

@@ -155,6 +155,10 @@ impl<I: AesBlocks> Rounds<I> for WholeRounds {
 }
 
 impl<S: AesSchedule, I: AesBlocks> RunsOn<I> for Whole<S> {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        Some(if blocks < I::Lanes::USIZE { 1 } else { I::Lanes::USIZE })
+    }
+
     fn few(schedule: &S, isa: I, direction: Direction, blocks: Blocks<'_, '_>) {
         let keys = schedule.of(direction);
         let whole = blocks.len() / I::Lanes::USIZE * I::Lanes::USIZE;

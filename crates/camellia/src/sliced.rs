@@ -22,7 +22,7 @@ use cipher::{
 use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, Core, FieldBytes, Form,
-    REGISTERS, Rounds, RunsOn, SplatBytes, Word, in_lanes, padded,
+    REGISTERS, Rounds, RunsOn, SplatBytes, Word, in_lanes, lanes_at_once, one_or,
 };
 
 pub use self::keys::ByteKeys;
@@ -205,18 +205,18 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<K: KeyLength, I: BitLanes> RunsOn<I> for Bits<K> {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        one_or(compact::BLOCKS, blocks)
+    }
+
     fn few(
         schedule: &Subkeys<K>,
-        isa: I,
+        _: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
-        if blocks.len() <= compact::BLOCKS {
-            let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
-            compact::run(&schedule.of(direction), blocks);
-        } else {
-            padded::<Self, I>(schedule, isa, direction, blocks);
-        }
+        let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
+        compact::run(&schedule.of(direction), blocks);
     }
 }
 
@@ -355,16 +355,16 @@ impl<I: BlockLanes> Rounds<I> for ByteRounds {
 }
 
 impl<K: KeyLength, I: BlockLanes> RunsOn<I> for Bytes<K> {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        lanes_at_once::<I>(REGISTERS, blocks)
+    }
+
     fn few(
         schedule: &Subkeys<K>,
         isa: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
-        if blocks.len() <= REGISTERS * I::BLOCKS {
-            in_lanes::<Self, I>(schedule, isa, direction, blocks);
-        } else {
-            padded::<Self, I>(schedule, isa, direction, blocks);
-        }
+        in_lanes::<Self, I>(schedule, isa, direction, blocks);
     }
 }

@@ -10,8 +10,8 @@ use cipher::{
 };
 
 use crate::{
-    ConstantTime, Counter, Direction, Engine, Error, Mode, Unavailable, bulk, engine::whole_blocks,
-    modes::wiped, on_cleared_stack,
+    ConstantTime, Counter, Direction, Engine, Error, Mode, Unavailable, Way, bulk,
+    engine::whole_blocks, modes::wiped, on_cleared_stack,
 };
 
 /// A block of implementation `I`.
@@ -58,6 +58,20 @@ pub trait Implementation: Clone + Send + Sync {
 
     /// Runs fewer blocks than a batch, or a single one.
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
+
+    /// Whether so many blocks are for [`few`](Self::few).
+    #[must_use]
+    #[inline]
+    fn is_few(blocks: usize) -> bool {
+        blocks < Self::Lanes::USIZE
+    }
+
+    /// How so many blocks are run, at least one: by [`few`](Self::few) if they
+    /// [are](Self::is_few), else by [`batches`](Self::batches).
+    fn way(&self, blocks: usize) -> Way {
+        let lanes = Self::Lanes::USIZE;
+        if Self::is_few(blocks) { Way::Few(lanes) } else { Way::Batches(lanes) }
+    }
 
     /// XORs the CTR key stream that starts with `counter` over any number of blocks, under batch
     /// keys of encryption.
@@ -174,7 +188,7 @@ impl<I: Implementation> Cipher<I> {
 
     /// Runs any number of blocks.
     fn run(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
-        if blocks.len() < I::Lanes::USIZE {
+        if I::is_few(blocks.len()) {
             self.implementation.few(direction, blocks);
         } else {
             self.implementation.batches(&self.implementation.batch_keys(direction), blocks);
@@ -276,6 +290,10 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         let (blocks, _no_tail) = data.into_chunks();
         self.implementation.xts(&self.implementation.batch_keys(direction), mask, blocks);
         Ok(())
+    }
+
+    fn way(&self, blocks: usize) -> Option<Way> {
+        Some(self.implementation.way(blocks))
     }
 
     fn as_any(&self) -> &dyn Any {

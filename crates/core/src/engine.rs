@@ -29,6 +29,24 @@ impl fmt::Display for Direction {
     }
 }
 
+/// How a call runs its blocks: which of an implementation's ways it takes, and how wide that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A way for few blocks, so many of them at once.
+    Few(usize),
+    /// Batches of so many blocks, the last one padded.
+    Batches(usize),
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Few(lanes) => write!(f, "{lanes} at once"),
+            Self::Batches(lanes) => write!(f, "batches of {lanes}"),
+        }
+    }
+}
+
 /// One block cipher under one key, over whole buffers of any size.
 ///
 /// Buffers are byte slices in an [`InOutBuf`], so that input and output are either the same
@@ -85,6 +103,13 @@ pub trait Engine: fmt::Debug + Send + Sync {
         modes::xts_blocks(self, direction, mask, data)
     }
 
+    /// How a call of [`ecb`](Self::ecb) runs so many blocks, at least one, where the engine knows:
+    /// for reports, which mark where that changes.
+    fn way(&self, blocks: usize) -> Option<Way> {
+        let _ = blocks;
+        None
+    }
+
     /// This engine as its own type, for callers who know what it is.
     fn as_any(&self) -> &dyn Any;
 }
@@ -120,6 +145,9 @@ macro_rules! forward_engine {
                 data: InOutBuf<'_, '_, u8>,
             ) -> Result<(), Error> {
                 (**self).xts_blocks(direction, mask, data)
+            }
+            fn way(&self, blocks: usize) -> Option<Way> {
+                (**self).way(blocks)
             }
             fn as_any(&self) -> &dyn Any {
                 (**self).as_any()

@@ -38,7 +38,7 @@ mod stream;
 pub use block::{Block, Cipher, Everywhere, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
-pub use engine::{CpuEngine, Direction, Engine};
+pub use engine::{CpuEngine, Direction, Engine, Way};
 pub use error::{ConstantTime, Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
 pub use registry::{

@@ -20,9 +20,9 @@ use cipher::{
     consts::{U8, U64},
 };
 use lanecrypt_core::{Clear, Direction, Secret};
-use lanecrypt_reference::des::P;
+use lanecrypt_reference::des::{E, P};
 use lanecrypt_slicing::{
-    BitLanes, BitState, Choices, Core, Form, OnBitLanes, Rest, Rounds, RunsOn, Word, padded,
+    BitLanes, BitState, Choices, Core, Form, OnBitLanes, Rest, Rounds, RunsOn, Word,
 };
 
 use crate::{
@@ -64,6 +64,11 @@ type Halves<W> = [[W; 2]; 32];
 /// The pair that has bit `bit` of the halves.
 const fn pair_of(bit: usize) -> usize {
     4 * (7 - bit % 8) + 3 - bit / 8
+}
+
+/// The pair that has what E makes input `bit`, from the lowest on, of S-box `number`.
+const fn input_of(number: usize, bit: usize) -> usize {
+    pair_of(E[6 * number + 5 - bit] as usize - 1)
 }
 
 /// A mask of ones for every bit of a half that is one, in the order of the pairs.
@@ -189,15 +194,15 @@ fn add_f<I: BitLanes>(isa: I, halves: &mut Halves<I::Word>, from: usize, masks: 
     let (from, to) = (from & 1, from & 1 ^ 1);
     macro_rules! add_sboxes {
         ($($number:literal $sbox:ident),*) => {$({
-            // E: the four bits of the same place, and one on either side.
+            // The outer two are inner inputs of the S-boxes on either side.
             let x = [
-                halves[const { pair_of((4 * $number + 4) % 32) }][from]
+                halves[const { input_of($number, 0) }][from]
                     ^ isa.splat(masks.outer[$number][1]),
-                halves[const { pair_of(4 * $number + 3) }][from],
-                halves[const { pair_of(4 * $number + 2) }][from],
-                halves[const { pair_of(4 * $number + 1) }][from],
-                halves[const { pair_of(4 * $number) }][from],
-                halves[const { pair_of((4 * $number + 31) % 32) }][from]
+                halves[const { input_of($number, 1) }][from],
+                halves[const { input_of($number, 2) }][from],
+                halves[const { input_of($number, 3) }][from],
+                halves[const { input_of($number, 4) }][from],
+                halves[const { input_of($number, 5) }][from]
                     ^ isa.splat(masks.outer[$number][0]),
             ];
             let outputs = sbox::$sbox(x);
@@ -276,18 +281,18 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<K: Keying, I: BitLanes> RunsOn<I> for Bits<K> {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        (blocks <= SINGLES).then_some(1)
+    }
+
     fn few(
         schedule: &RoundKeys<K>,
-        isa: I,
+        _: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
-        if blocks.len() <= SINGLES {
-            for block in blocks.into_out_with_copied_in() {
-                compact::run::<K>(schedule.get(), direction, &mut block.0);
-            }
-        } else {
-            padded::<Self, I>(schedule, isa, direction, blocks);
+        for block in blocks.into_out_with_copied_in() {
+            compact::run::<K>(schedule.get(), direction, &mut block.0);
         }
     }
 }

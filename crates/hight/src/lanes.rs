@@ -91,18 +91,46 @@ impl ByteLanes for LookUps {
 
     #[inline(always)]
     fn slice(self, blocks: &[u8], bytes: &mut [LookedUp]) {
-        for bytes in bytes.as_chunks_mut::<8>().0 {
-            let mut gapped = bytes.map(|byte| byte.0);
-            Portable::<Gapped<u32>>::new().slice(blocks, &mut gapped);
-            *bytes = gapped.map(LookedUp);
-        }
+        with_gapped(bytes, |gapped| Portable::<Gapped<u32>>::new().slice(blocks, gapped));
     }
 
     #[inline(always)]
     fn unslice(self, bytes: &mut [LookedUp], blocks: &mut [u8]) {
-        for bytes in bytes.as_chunks_mut::<8>().0 {
-            let mut gapped = bytes.map(|byte| byte.0);
-            Portable::<Gapped<u32>>::new().unslice(&mut gapped, blocks);
+        with_gapped(bytes, |gapped| Portable::<Gapped<u32>>::new().unslice(gapped, blocks));
+    }
+}
+
+/// Does something with the lanes of up to 16 rows.
+#[inline(always)]
+fn with_gapped(bytes: &mut [LookedUp], work: impl FnOnce(&mut [Gapped<u32>])) {
+    let mut gapped = [Gapped(0); 16];
+    let gapped = &mut gapped[..bytes.len()];
+    for (gapped, byte) in gapped.iter_mut().zip(bytes.iter()) {
+        *gapped = byte.0;
+    }
+    work(gapped);
+    for (byte, gapped) in bytes.iter_mut().zip(gapped) {
+        byte.0 = *gapped;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// HIGHT's blocks have eight bytes; the lanes take blocks of sixteen as well.
+    #[test]
+    fn blocks_of_eight_and_sixteen_bytes_are_sliced_as_without_look_ups() {
+        for block in [8, 16] {
+            let blocks: [u8; 48] = core::array::from_fn(|i| (37 * i + 11) as u8);
+            let blocks = &blocks[..3 * block];
+            let (mut ours, mut theirs) = ([LookedUp(Gapped(0)); 16], [Gapped(0); 16]);
+            LookUps(()).slice(blocks, &mut ours[..block]);
+            Portable::<Gapped<u32>>::new().slice(blocks, &mut theirs[..block]);
+            assert!(ours.iter().zip(&theirs).all(|(ours, theirs)| ours.0.0 == theirs.0));
+            let mut back = [0; 48];
+            LookUps(()).unslice(&mut ours[..block], &mut back[..3 * block]);
+            assert_eq!(&back[..3 * block], blocks);
         }
     }
 }

@@ -271,20 +271,20 @@ impl<I: ByteLanes> Rounds<I> for ByteRounds {
 }
 
 impl<O: ByteOrder, I: ByteLanes> RunsOn<I> for Bytes<O> {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        // What rotates at once runs a batch in the time of a block.
+        let is_one = blocks == 1 && !I::Bytes::ROTATIONS_AT_ONCE;
+        let is_word = blocks <= GAPPED && (GAPPED..=WIDE).contains(&I::Lanes::USIZE);
+        (is_one || is_word).then_some(at_once(blocks))
+    }
+
     fn few(
         schedule: &Subkeys<O>,
-        isa: I,
+        _: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
-        // What rotates at once runs a batch in the time of a block.
-        let is_one = blocks.len() == 1 && !I::Bytes::ROTATIONS_AT_ONCE;
-        let is_word = blocks.len() <= GAPPED && (GAPPED..=WIDE).contains(&I::Lanes::USIZE);
-        if is_one || is_word {
-            run_few(schedule, direction, blocks);
-        } else {
-            padded::<Self, I>(schedule, isa, direction, blocks);
-        }
+        run_few(schedule, direction, blocks);
     }
 }
 
@@ -297,6 +297,11 @@ const WIDE: usize = 16;
 /// Blocks up to which words with gaps cost less than a batch that is sliced by bits.
 const NARROW: usize = 4 * GAPPED;
 
+/// Blocks that [`run_few`] runs at once.
+const fn at_once(blocks: usize) -> usize {
+    if blocks == 1 { 1 } else { GAPPED }
+}
+
 /// Runs any number of blocks without the price of a wide batch: constant-time, that is, in a time
 /// that depends on their number alone.
 fn run_few<O: ByteOrder>(
@@ -304,7 +309,7 @@ fn run_few<O: ByteOrder>(
     direction: Direction,
     blocks: InOutBuf<'_, '_, Array<u8, U8>>,
 ) {
-    if blocks.len() == 1 {
+    if at_once(blocks.len()) == 1 {
         padded::<Bytes<O>, _>(schedule, Portable::<u8>::new(), direction, blocks);
     } else {
         padded::<Bytes<O>, _>(schedule, Portable::<Gapped<u64>>::new(), direction, blocks);
@@ -350,16 +355,16 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<O: ByteOrder, I: BitLanes> RunsOn<I> for Bits<O> {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        (blocks <= NARROW).then_some(at_once(blocks))
+    }
+
     fn few(
         schedule: &Subkeys<O>,
-        isa: I,
+        _: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
-        if blocks.len() <= NARROW {
-            run_few(schedule, direction, blocks);
-        } else {
-            padded::<Self, I>(schedule, isa, direction, blocks);
-        }
+        run_few(schedule, direction, blocks);
     }
 }

@@ -32,7 +32,7 @@ pub use lanecrypt_aria as aria;
 pub use lanecrypt_camellia as camellia;
 pub use lanecrypt_core::{
     Backend, CipherDescription, ConstantTime, Counter, CpuEngine, Create, Ctr, Direction, Engine,
-    Error, Mode, Platform, Unavailable, modes,
+    Error, Mode, Platform, Unavailable, Way, modes,
 };
 #[cfg(feature = "cuda")]
 pub use lanecrypt_cuda as cuda;

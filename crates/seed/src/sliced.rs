@@ -19,7 +19,8 @@ use cipher::{
 use lanecrypt_core::Direction;
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Bytes as _, Choices, Core, FieldBytes,
-    Form, REGISTERS, Rounds, RunsOn, Word, in_lanes, matrix::TOP_BIT, padded, spread,
+    Form, REGISTERS, Rounds, RunsOn, Word, in_lanes, lanes_at_once, matrix::TOP_BIT, one_or,
+    spread,
 };
 
 use crate::{
@@ -163,18 +164,18 @@ impl<I: BitLanes> Rounds<I> for Bits {
 }
 
 impl<I: BitLanes> RunsOn<I> for Bits {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        one_or(compact::BLOCKS, blocks)
+    }
+
     fn few(
         schedule: &RoundKeys,
-        isa: I,
+        _: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
-        if blocks.len() <= compact::BLOCKS {
-            let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
-            compact::run(&schedule.of(direction), blocks);
-        } else {
-            padded::<Self, I>(schedule, isa, direction, blocks);
-        }
+        let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
+        compact::run(&schedule.of(direction), blocks);
     }
 }
 
@@ -316,18 +317,18 @@ impl<I: BlockLanes> Rounds<I> for Bytes {
 }
 
 impl<I: BlockLanes> RunsOn<I> for Bytes {
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        // Without an instruction for maps of bytes, two registers keep a core busy.
+        let registers = if I::MATRICES { REGISTERS } else { REGISTERS / 2 };
+        lanes_at_once::<I>(registers, blocks)
+    }
+
     fn few(
         schedule: &RoundKeys,
         isa: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
-        // Without an instruction for maps of bytes, two registers keep a core busy.
-        let registers = if I::MATRICES { REGISTERS } else { REGISTERS / 2 };
-        if blocks.len() <= registers * I::BLOCKS {
-            in_lanes::<Self, I>(schedule, isa, direction, blocks);
-        } else {
-            padded::<Self, I>(schedule, isa, direction, blocks);
-        }
+        in_lanes::<Self, I>(schedule, isa, direction, blocks);
     }
 }

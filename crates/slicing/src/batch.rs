@@ -187,6 +187,28 @@ impl<C: Core> Rest<C> for Ctr<'_, '_, '_, C> {
     }
 }
 
+/// A rest that notes the lanes of the batch it would become, and runs nothing.
+struct Probe<'a>(&'a mut usize);
+
+impl<C: Core> Rest<C> for Probe<'_> {
+    fn pad<I: Isa>(self, _: I)
+    where
+        C: Rounds<I>,
+    {
+        *self.0 = <C::State as State<I>>::Lanes::USIZE;
+    }
+}
+
+/// Blocks of the batches that so many blocks are run in: of the first, where there are several
+/// sizes.
+pub(crate) fn batch_lanes<C: Rounds<I>, I: Isa>(isa: I, blocks: usize) -> usize {
+    let mut lanes = <C::State as State<I>>::Lanes::USIZE;
+    if blocks < C::GROUPS * lanes {
+        C::rest(isa, blocks, Probe(&mut lanes));
+    }
+    lanes
+}
+
 /// What goes into the rounds and what becomes of the result.
 trait Pass<C: Rounds<I>, I: Isa, N: ArraySize> {
     fn enter(&mut self, isa: I, state: &mut C::State, piece: &Blocks<'_, '_, N>);

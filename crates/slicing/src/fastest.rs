@@ -3,7 +3,7 @@
 use core::fmt;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
-use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, bulk};
+use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, Way, bulk};
 
 #[cfg(target_arch = "aarch64")]
 use crate::neon::{Neon, NeonAes};
@@ -12,7 +12,7 @@ use crate::x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
 use crate::{
     BlockOf, Form, Isa, Portable, Rounds, RunsOn, Schedule,
     batch::{Ctr, Ecb},
-    form::MakeKeys,
+    form::{self, MakeKeys},
 };
 
 /// Instruction sets from the best on, `Fast` where there are instructions for S-boxes (GFNI, AES),
@@ -164,9 +164,17 @@ impl<C: Choices> Implementation for Fastest<C> {
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
         on_choice!(
             Choice::get(),
-            |isa| <C::Fast as RunsOn<_>>::few(&self.schedule, isa, direction, blocks),
-            <C::Plain as RunsOn<_>>::few(&self.schedule, isa, direction, blocks)
+            |isa| form::few::<C::Fast, _>(&self.schedule, isa, direction, blocks),
+            form::few::<C::Plain, _>(&self.schedule, isa, direction, blocks)
         );
+    }
+
+    fn way(&self, blocks: usize) -> Way {
+        on_choice!(
+            Choice::get(),
+            |isa| form::way::<C::Fast, _>(isa, blocks, Self::is_few(blocks)),
+            form::way::<C::Plain, _>(isa, blocks, Self::is_few(blocks))
+        )
     }
 
     fn ctr(

@@ -106,6 +106,14 @@ pub trait BlockRounds: Form<Schedule: Schedule<BlockSize = U16>> {
 /// Registers that run side by side at most: further ones take longer than waiting for them.
 pub const REGISTERS: usize = 4;
 
+/// What [`RunsOn::few_at_once`](crate::RunsOn::few_at_once) is of [`in_lanes`], where it is faster
+/// than a batch for as many blocks as so many registers hold.
+#[must_use]
+#[inline]
+pub fn lanes_at_once<I: BlockLanes>(registers: usize, blocks: usize) -> Option<usize> {
+    (blocks <= registers * I::BLOCKS).then_some(I::BLOCKS)
+}
+
 /// Runs blocks in lanes: faster than a padded batch for not much more than [`REGISTERS`] of them.
 pub fn in_lanes<F: BlockRounds, I: BlockLanes>(
     schedule: &F::Schedule,

@@ -4,11 +4,11 @@
 use core::fmt;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
-use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, bulk};
+use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, Way, bulk};
 
 use crate::{
     Isa, Job, Rest, State,
-    batch::{Ctr, Ecb},
+    batch::{Ctr, Ecb, batch_lanes},
 };
 
 /// What a cipher keeps of a key: compact, the same for every form and instruction set, and cleared
@@ -109,7 +109,17 @@ pub trait Form: Sized + Send + Sync + 'static {
 
 /// A form on the instruction set `I`.
 pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
-    /// Runs fewer blocks than a batch, by whatever is fastest; by default a batch, padded.
+    /// How many blocks [`few`](Self::few) runs at once of a call with so many, where that is faster
+    /// than a batch, padded; by default it never is.
+    #[must_use]
+    #[inline]
+    fn few_at_once(blocks: usize) -> Option<usize> {
+        let _ = blocks;
+        None
+    }
+
+    /// Runs as many blocks as [`few_at_once`](Self::few_at_once) has a number for, and fewer than a
+    /// batch.
     fn few(
         schedule: &Self::Schedule,
         isa: I,
@@ -121,7 +131,42 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
 }
 // ANCHOR_END: form
 
-/// Runs blocks as a batch, padded to its length: what [`RunsOn::few`] does unless told otherwise.
+/// What [`RunsOn::few_at_once`] is of code that runs one block, or up to `several` as if it were so
+/// many.
+#[must_use]
+#[inline]
+pub fn one_or(several: usize, blocks: usize) -> Option<usize> {
+    match blocks {
+        1 => Some(1),
+        _ if blocks <= several => Some(several),
+        _ => None,
+    }
+}
+
+/// Runs fewer blocks than a batch by whichever is faster.
+#[inline]
+pub(crate) fn few<F: RunsOn<I>, I: Isa>(
+    schedule: &F::Schedule,
+    isa: I,
+    direction: Direction,
+    blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
+) {
+    if F::few_at_once(blocks.len()).is_some() {
+        F::few(schedule, isa, direction, blocks);
+    } else {
+        padded::<F, I>(schedule, isa, direction, blocks);
+    }
+}
+
+/// How blocks are run: where they are few, as [`few`] decides.
+pub(crate) fn way<F: RunsOn<I>, I: Isa>(isa: I, blocks: usize, are_few: bool) -> Way {
+    match F::few_at_once(blocks).filter(|_| are_few) {
+        Some(lanes) => Way::Few(lanes),
+        None => Way::Batches(batch_lanes::<F::Core, I>(isa, blocks)),
+    }
+}
+
+/// Runs blocks as a batch, padded to its length.
 pub fn padded<F: RunsOn<I>, I: Isa>(
     schedule: &F::Schedule,
     isa: I,
@@ -188,7 +233,11 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
     }
 
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>) {
-        F::few(&self.schedule, self.isa, direction, blocks);
+        few::<F, I>(&self.schedule, self.isa, direction, blocks);
+    }
+
+    fn way(&self, blocks: usize) -> Way {
+        way::<F, I>(self.isa, blocks, Self::is_few(blocks))
     }
 
     fn ctr(

@@ -63,8 +63,8 @@ pub use bits::{BitLanes, OnBitLanes};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
-pub use few::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes};
-pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, padded};
+pub use few::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes, lanes_at_once};
+pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
 pub use isa::{Isa, Job, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};

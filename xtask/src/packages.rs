@@ -1,0 +1,56 @@
+//! The workspace's libraries, as their folders say: a new one is in every task that goes over them.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::command::root;
+
+/// The names of the folders under `crates` for which this holds, in order.
+fn crates(is_meant: impl Fn(PathBuf) -> Result<bool>) -> Result<Vec<String>> {
+    let folder = root().join("crates");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() && is_meant(entry.path())? {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The crates of ciphers, without `lanecrypt-`: those with a table of implementations.
+pub(crate) fn ciphers() -> Result<Vec<String>> {
+    crates(|path| Ok(path.join("src/backends.rs").exists()))
+}
+
+/// The packages that are `no_std` without their features.
+pub(crate) fn no_std() -> Result<Vec<String>> {
+    let is_no_std = |path: PathBuf| {
+        let library = path.join("src/lib.rs");
+        let text = fs::read_to_string(&library).with_context(|| library.display().to_string())?;
+        Ok(text.lines().any(|line| line == "#![no_std]"))
+    };
+    let mut names = crates(is_no_std)?;
+    if is_no_std(root().join("kernels"))? {
+        names.push("kernels".to_owned());
+    }
+    Ok(names.into_iter().map(|name| format!("lanecrypt-{name}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_say_what_a_package_is() {
+        let ciphers = ciphers().expect("crates/ can be read");
+        assert!(ciphers.iter().any(|name| name == "aes") && ciphers.len() >= 6, "{ciphers:?}");
+        let no_std = no_std().expect("crates/ can be read");
+        let is_there = |name: &str| no_std.iter().any(|package| package == name);
+        assert!(ciphers.iter().all(|cipher| is_there(&format!("lanecrypt-{cipher}"))));
+        assert!(is_there("lanecrypt-core") && is_there("lanecrypt-kernels"), "{no_std:?}");
+        assert!(!is_there("lanecrypt-cuda") && !is_there("lanecrypt-lanecrypt"), "{no_std:?}");
+    }
+}
