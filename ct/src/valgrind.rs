@@ -51,24 +51,18 @@ fn row(
         details,
     };
     let is_beyond = machine_code::token(backend.id).is_some();
-    let reason = match (backend.available)() {
-        Err(reason) => reason.to_string(),
-        Ok(()) => {
-            let output = run(&name)?;
-            let said = Said::read(&output);
-            match said.unavailable {
-                Some(reason) if is_beyond => reason,
-                _ => {
-                    let verdict = judge(backend.constant_time, &said);
-                    let is_wrong = verdict == Verdict::Wrong;
-                    let details = if is_wrong { first_lines(&output) } else { Vec::new() };
-                    return Ok(row("valgrind", said.shown(), verdict, details));
-                }
-            }
+    let is_here = (backend.available)();
+    if let (Err(reason), false) = (&is_here, is_beyond) {
+        return Ok(row("valgrind", reason.to_string(), Verdict::NotHere, Vec::new()));
+    }
+    if is_here.is_ok() {
+        let output = run(&name)?;
+        let said = Said::read(&output);
+        if said.unavailable.is_none() || !is_beyond {
+            let verdict = judge(backend.constant_time, &said);
+            let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
+            return Ok(row("valgrind", said.shown(), verdict, details));
         }
-    };
-    if !is_beyond {
-        return Ok(row("valgrind", reason, Verdict::NotHere, Vec::new()));
     }
     let evidence = machine_code.and_then(|code| code.of(cipher.name, backend.id));
     let evidence = evidence.with_context(|| format!("{name}: the program has no code of it"))?;

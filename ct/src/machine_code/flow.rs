@@ -80,7 +80,9 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
         let index: BTreeMap<u64, usize> =
             instructions.iter().enumerate().map(|(i, at)| (at.address, i)).collect();
         let mut starts = BTreeMap::from([(first.address, 0)]);
-        for (i, at) in instructions.iter().enumerate().filter(|(_, at)| at.mnemonic.starts_with('j')) {
+        for (i, at) in
+            instructions.iter().enumerate().filter(|(_, at)| at.mnemonic.starts_with('j'))
+        {
             if let [Operand::Target(target)] = at.operands[..] {
                 starts.extend(index.get(&target).map(|&to| (target, to)));
             }
@@ -145,7 +147,10 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
                 return self.leave(i, state);
             }
             if at.mnemonic == "call" {
-                if !self.call(&mut state, at).with_context(|| format!("{:x}: {}", at.address, at.text))? {
+                if !self
+                    .call(&mut state, at)
+                    .with_context(|| format!("{:x}: {}", at.address, at.text))?
+                {
                     return Ok(Vec::new());
                 }
             } else {
@@ -235,7 +240,7 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
                 Value::Secret
             }
         };
-        self.clobber(state, result);
+        Self::clobber(state, result);
         Ok(true)
     }
 
@@ -254,7 +259,13 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
     }
 
     /// `memcpy(to, from, length)` and `memset(to, byte, length)`.
-    fn memory(&mut self, state: &mut State, at: &Instruction<'_>, arguments: [Value; 6], copies: bool) {
+    fn memory(
+        &mut self,
+        state: &mut State,
+        at: &Instruction<'_>,
+        arguments: [Value; 6],
+        copies: bool,
+    ) {
         let [to, from, length, ..] = arguments;
         if to.is_secret() || length.is_secret() || copies && from.is_secret() {
             self.notes.findings.push((at.address, ADDRESS));
@@ -270,7 +281,9 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
         };
         match (exact(to), length, exact(from).filter(|_| copies)) {
             (Some(to), Value::Number(bytes @ 1..), Some(from)) => state.frame.copy(from, to, bytes),
-            (Some(to), Value::Number(bytes @ 1..), None) => state.frame.store(to, bytes, value, false),
+            (Some(to), Value::Number(bytes @ 1..), None) => {
+                state.frame.store(to, bytes, value, false);
+            }
             (_, Value::Number(0), _) => {}
             _ if to.is_secret() || matches!(to, Value::Frame(_)) => {
                 state.frame.store_somewhere(value);
@@ -280,7 +293,7 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
     }
 
     /// What a call leaves: what functions preserve, and the result.
-    fn clobber(&self, state: &mut State, result: Value) {
+    fn clobber(state: &mut State, result: Value) {
         for (register, value) in (0..).zip(&mut state.general) {
             if register != RSP && !PRESERVED.contains(&register) {
                 *value = Value::Secret;

@@ -102,7 +102,11 @@ impl Frame {
             } else {
                 let old = self.word(start);
                 let secret = if value.is_secret() { part } else { 0 };
-                Word { secret: old.secret & !part | secret, value: None, slot: old.slot & !part | slot }
+                Word {
+                    secret: old.secret & !part | secret,
+                    value: None,
+                    slot: old.slot & !part | slot,
+                }
             };
             self.words.insert(start, word);
         }
@@ -124,7 +128,8 @@ impl Frame {
     pub(crate) fn copy(&mut self, from: i64, to: i64, bytes: i64) {
         let mut done = 0;
         while done < bytes {
-            let (at, is_whole) = (from + done, (from + done) % WORD == 0 && (to + done) % WORD == 0);
+            let (at, is_whole) =
+                (from + done, (from + done) % WORD == 0 && (to + done) % WORD == 0);
             let step = if is_whole && bytes - done >= WORD { WORD } else { 1 };
             let value = self.load(at, step);
             self.store(to + done, step, value, false);

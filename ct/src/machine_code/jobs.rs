@@ -60,9 +60,9 @@ const PUBLIC: &[(&str, &[(i64, i64)])] = &[
 /// Where its job is not known.
 pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
     let (_, job) = name.split_once("::region::<").context("a region without a job: is it v0?")?;
-    let kind = KINDS.iter().find(|kind| {
-        job.strip_prefix(kind.name).is_some_and(|rest| rest.starts_with(['<', '>']))
-    });
+    let kind = KINDS
+        .iter()
+        .find(|kind| job.strip_prefix(kind.name).is_some_and(|rest| rest.starts_with(['<', '>'])));
     let kind = kind.with_context(|| format!("{job} is no job that is known"))?;
     let mut arguments = [Value::Public; 6];
     let Some(bytes) = kind.bytes else {
@@ -86,7 +86,10 @@ pub(super) fn require_read(entry: &Entry<'_>, analysis: &Analysis) -> Result<()>
     let words = analysis.job_reads.len();
     ensure!(words >= FEWEST_WORDS, "it reads {words} words of its job: was that taken apart?");
     for (start, _) in job.public_keys {
-        ensure!(analysis.public_reads.contains(start), "nothing public is at byte {start} of its keys");
+        ensure!(
+            analysis.public_reads.contains(start),
+            "nothing public is at byte {start} of its keys"
+        );
     }
     Ok(())
 }

@@ -48,6 +48,9 @@ const SILENT: [&str; 4] = ["sse2::Sse2", "avx2::Avx2", "avx2::Avx2Aes", "aes::Ae
 /// What the names of functions have that look tables up.
 const LOOKS_UP: [&str; 2] = ["::Table32", " as lanecrypt_core::block::Implementation>::batches"];
 
+/// What an address in a table of 32-bit words ends with.
+const WORDS: &str = ",4)";
+
 /// Beginnings of the names of functions that report a defect and do not return.
 const PANICS: [&str; 5] = [
     "core::panicking::",
@@ -177,7 +180,9 @@ impl<'a> Program<'a> {
 
     /// The regions of an instruction set.
     fn regions(&self, token: &str) -> Vec<&Function<'a>> {
-        let start = format!("<lanecrypt_slicing::x86::{token} as lanecrypt_slicing::isa::Isa>::run::region");
+        let start = format!(
+            "<lanecrypt_slicing::x86::{token} as lanecrypt_slicing::isa::Isa>::run::region"
+        );
         self.functions.iter().filter(|function| function.name.starts_with(&start)).collect()
     }
 
@@ -230,7 +235,8 @@ impl<'a> Program<'a> {
                 searched.findings.insert(format!("{at:x}: {what}: {text} in {}", function.name));
             }
             for (callee, arguments) in analysis.calls {
-                let is_root = self.function(callee).is_some_and(|f| f.name.contains("::run::region::<"));
+                let is_root =
+                    self.function(callee).is_some_and(|f| f.name.contains("::run::region::<"));
                 if !is_root && seen.insert((callee, arguments)) {
                     waiting.push((callee, Entry { arguments, job: None }));
                 }
@@ -244,14 +250,17 @@ impl<'a> Program<'a> {
         let looks_up = |name: &str| LOOKS_UP.iter().all(|part| name.contains(part));
         let functions: Vec<_> = self.functions.iter().filter(|f| looks_up(f.name)).collect();
         ensure!(!functions.is_empty(), "the program has no function that looks tables up");
+        // Itself, its keys and the blocks, whose pointers and number come by pointer.
         let mut arguments = [Value::Public; 6];
-        arguments[2] = Value::Frame(Some(JOB));
+        arguments[1..3].fill(Value::Frame(Some(JOB)));
         let job = flow::Job { bytes: 24, keys: 0, public_keys: &[] };
         for function in functions {
             let entry = Entry { arguments, job: Some(job) };
             let searched = self.follow(function, entry, false);
             let searched = searched.with_context(|| function.name.to_owned())?;
-            let is_found = searched.findings.iter().any(|finding| finding.contains(step::ADDRESS));
+            let is_look_up =
+                |finding: &String| finding.contains(step::ADDRESS) && finding.contains(WORDS);
+            let is_found = searched.findings.iter().any(is_look_up);
             ensure!(is_found, "no look-up is found in {}: the search is blind", function.name);
         }
         Ok(())

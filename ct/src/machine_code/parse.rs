@@ -331,8 +331,7 @@ fn memory(text: &str, comment: &str) -> Result<Memory> {
         base => memory.base = Some(whole(base)?),
     }
     memory.index = match parts.next().map(|name| (name, register(name.trim_start_matches('%')))) {
-        None => None,
-        Some(("%riz", _)) => None,
+        None | Some(("%riz", _)) => None,
         Some((_, Some(Operand::Vector(number, _)))) => Some(Index::Vector(number)),
         Some((name, _)) => Some(Index::General(whole(name)?)),
     };

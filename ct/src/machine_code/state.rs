@@ -47,7 +47,14 @@ impl State {
             general[usize::from(register)] = value;
         }
         let frame = Frame::default();
-        Self { general, vectors: [true; 32], carry: true, flags: true, masks: [Value::Secret; 8], frame }
+        Self {
+            general,
+            vectors: [true; 32],
+            carry: true,
+            flags: true,
+            masks: [Value::Secret; 8],
+            frame,
+        }
     }
 
     /// Joins what is known on another way; whether that changes anything.

@@ -72,9 +72,8 @@ const LAST: [&str; 17] = [
 ];
 /// The same, of the others alone, and no flags.
 const LAST_WITHOUT_FLAGS: [&str; 7] = ["rorx", "shlx", "shrx", "sarx", "pext", "pdep", "movbe"];
-/// That do nothing, or fill registers with bits of their own.
-const NOTHING: [&str; 10] =
-    ["nop", "nopw", "nopl", "endbr64", "vzeroupper", "pause", "prefetcht0", "mfence", "lfence", "cs"];
+/// That do nothing, or clear what is above the lowest 128 bits of every vector.
+const NOTHING: [&str; 5] = ["nop", "nopw", "nopl", "endbr64", "vzeroupper"];
 
 impl Step<'_, '_, '_> {
     fn run(&mut self) -> Result<()> {
@@ -113,7 +112,10 @@ impl Step<'_, '_, '_> {
             return Ok(());
         }
         match (name, operands) {
-            ("lea", [Operand::Memory(memory), Operand::General(to)]) => self.lea(memory, *to),
+            ("lea", [Operand::Memory(memory), Operand::General(to)]) => {
+                self.state.set(*to, self.state.address(memory));
+                Ok(())
+            }
             ("push", [from]) => self.push(*from),
             ("pop", [Operand::General(to)]) => self.pop(*to),
             ("leave", []) => self.leave(),
@@ -128,8 +130,12 @@ impl Step<'_, '_, '_> {
                 self.state.set(*register, value.mix(value));
                 Ok(())
             }
-            ("cltq" | "cwtl", []) => self.implied(RAX, RAX),
-            ("cqto" | "cltd", []) => self.implied(RAX, RDX),
+            ("cltq" | "cwtl" | "cqto" | "cltd", []) => {
+                let value = self.state.whole(RAX);
+                let to = if matches!(name, "cqto" | "cltd") { RDX } else { RAX };
+                self.state.set(General::whole(to), value.mix(value));
+                Ok(())
+            }
             _ => self.wide_or_last(),
         }
     }
@@ -273,11 +279,6 @@ impl Step<'_, '_, '_> {
         Ok(())
     }
 
-    fn lea(&mut self, memory: &Memory, to: General) -> Result<()> {
-        self.state.set(to, self.state.address(memory));
-        Ok(())
-    }
-
     fn push(&mut self, from: Operand) -> Result<()> {
         let value = self.read(from, 8)?;
         let top = self.state.whole(RSP).plus(Value::Number(-8));
@@ -302,18 +303,15 @@ impl Step<'_, '_, '_> {
         self.pop(General::whole(RBP))
     }
 
-    fn implied(&mut self, from: u8, to: u8) -> Result<()> {
-        let value = self.state.whole(from);
-        self.state.set(General::whole(to), value.mix(value));
-        Ok(())
-    }
-
     /// An instruction on vectors or masks: its last operand is made of the others.
     fn vector(&mut self) -> Result<()> {
         if self.at.is_unknown_vector() {
             bail!("{} is not known to the analysis", self.at.mnemonic);
         }
         let (&to, from) = self.at.operands.split_last().context("no operand")?;
+        if let (Operand::Mask(to), &[from]) = (to, from) {
+            return self.move_mask(from, to);
+        }
         let mut is_secret = false;
         for &operand in from {
             is_secret |= self.read_vector(operand)?;
@@ -330,15 +328,6 @@ impl Step<'_, '_, '_> {
         if let Some((register, _)) = self.at.mask {
             is_secret |= self.is_secret_mask(register);
         }
-        if let (Operand::Mask(number), [from]) = (to, from) {
-            // A move. Of eight lanes, only the lowest byte counts.
-            let bytes = self.at.loaded_bytes();
-            self.state.masks[usize::from(number)] = match from {
-                Operand::Mask(from) => self.state.masks[usize::from(*from)],
-                from => self.read(*from, bytes)?,
-            };
-            return Ok(());
-        }
         match to {
             Operand::Vector(number, _) => {
                 let old = &mut self.state.vectors[usize::from(number)];
@@ -351,6 +340,18 @@ impl Step<'_, '_, '_> {
             Operand::Memory(memory) => self.store_vector(&memory, is_secret)?,
             _ => bail!("its operands are not understood"),
         }
+        Ok(())
+    }
+
+    /// To a mask from another one, memory or a register, of which the lowest byte counts where there
+    /// are eight lanes.
+    fn move_mask(&mut self, from: Operand, to: u8) -> Result<()> {
+        let bytes = self.at.loaded_bytes();
+        self.state.masks[usize::from(to)] = match from {
+            Operand::Mask(from) => self.state.masks[usize::from(from)],
+            Operand::Vector(from, _) => classified(self.state.vectors[usize::from(from)]),
+            _ => self.read(from, bytes)?,
+        };
         Ok(())
     }
 
@@ -431,8 +432,7 @@ impl Step<'_, '_, '_> {
             }
             Place::Constants => self.constant(memory, bytes),
             Place::Keys(at) => {
-                let is_inside =
-                    |range: &&(i64, i64)| range.0 <= at && at + bytes <= range.1;
+                let is_inside = |range: &&(i64, i64)| range.0 <= at && at + bytes <= range.1;
                 let range = self.notes.public_keys.iter().find(is_inside);
                 self.notes.public_reads.extend(range.map(|range| range.0));
                 if range.is_some() { Value::Public } else { Value::Secret }

@@ -71,9 +71,8 @@ impl Value {
     pub(crate) fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => Self::Number(a.wrapping_add(b)),
-            (Self::Frame(Some(at)), Self::Number(by)) | (Self::Number(by), Self::Frame(Some(at))) => {
-                Self::Frame(Some(at.wrapping_add(by)))
-            }
+            (Self::Frame(Some(at)), Self::Number(by))
+            | (Self::Number(by), Self::Frame(Some(at))) => Self::Frame(Some(at.wrapping_add(by))),
             (Self::Keys(at), Self::Number(by)) | (Self::Number(by), Self::Keys(at)) => {
                 Self::Keys(at.wrapping_add(by))
             }

@@ -6,9 +6,8 @@ use super::parse::{Instruction, Operand};
 
 /// Beginnings of instructions of AVX that read their last operand before they write it. Whatever
 /// else merges into it does so under a mask.
-const READ_THEIR_RESULT: [&str; 9] = [
-    "vfm", "vfnm", "vpternlog", "vpermt2", "vpermi2", "vpdp", "vpmadd52", "vpshldv", "vpshrdv",
-];
+const READ_THEIR_RESULT: [&str; 9] =
+    ["vfm", "vfnm", "vpternlog", "vpermt2", "vpermi2", "vpdp", "vpmadd52", "vpshldv", "vpshrdv"];
 
 /// Instructions of SSE that write all of a register without reading it.
 const MOVE: [&str; 10] = [
@@ -24,13 +23,14 @@ const CANCEL: [&str; 14] = [
 /// Beginnings of instructions that compute flags.
 const FLAGS: [&str; 6] = ["ptest", "testp", "ucomi", "comi", "kortest", "ktest"];
 
-/// Beginnings of instructions that write more than their last operand.
-const UNKNOWN: [&str; 4] = ["pcmpestr", "pcmpistr", "p2intersect", "zeroall"];
+/// Beginnings of instructions that write something else than their last operand.
+const UNKNOWN: [&str; 5] = ["pcmpestr", "pcmpistr", "p2intersect", "zeroall", "maskmovdqu"];
 
 impl Instruction<'_> {
     /// Whether it is about vectors or masks.
     pub(crate) fn is_vector(&self) -> bool {
-        let of_vectors = |operand: &Operand| matches!(operand, Operand::Vector(..) | Operand::Mask(_));
+        let of_vectors =
+            |operand: &Operand| matches!(operand, Operand::Vector(..) | Operand::Mask(_));
         self.mnemonic.starts_with('v') || self.operands.iter().any(of_vectors)
     }
 
@@ -39,7 +39,7 @@ impl Instruction<'_> {
         self.mnemonic.strip_prefix('v').unwrap_or(self.mnemonic)
     }
 
-    /// Whether it writes more than this analysis knows.
+    /// Whether it writes what this analysis does not know.
     pub(crate) fn is_unknown_vector(&self) -> bool {
         UNKNOWN.iter().any(|start| self.bare().starts_with(start))
     }
@@ -72,10 +72,12 @@ impl Instruction<'_> {
         !(self.mnemonic.starts_with('k') || MOVE.contains(&self.mnemonic))
     }
 
-    /// Whether a register says which elements of memory it touches.
+    /// The vector that says which elements of memory it touches, as AVX2 has it.
     pub(crate) fn masking_vector(&self) -> Option<u8> {
-        match (self.bare().starts_with("pmaskmov") || self.bare().starts_with("maskmov"), &self.operands[..]) {
-            (true, [_, Operand::Vector(register, _), _]) => Some(*register),
+        let bare = self.bare();
+        match self.operands[..] {
+            [Operand::Vector(mask, _), _, _] if bare.contains("gather") => Some(mask),
+            [_, Operand::Vector(mask, _), _] if bare.contains("maskmov") => Some(mask),
             _ => None,
         }
     }
@@ -111,7 +113,8 @@ impl Instruction<'_> {
             Operand::Vector(_, bytes) => Some(i64::from(*bytes)),
             _ => None,
         });
-        let whole = ["movap", "movup", "movdq", "movnt", "pmaskmov", "maskmov", "pscatter", "scatter"];
+        let whole =
+            ["movap", "movup", "movdq", "movnt", "pmaskmov", "maskmov", "pscatter", "scatter"];
         if let Some(bytes) = part_bytes(bare) {
             return Ok(bytes);
         }
@@ -129,9 +132,10 @@ impl Instruction<'_> {
 
 /// Bytes of a move, an insertion, an extraction or a broadcast of a part of a register.
 fn part_bytes(bare: &str) -> Option<i64> {
-    let of = |names: &[&str]| names.iter().any(|name| bare == *name);
+    let of = |names: &[&str]| names.contains(&bare);
     let ends = |ends: &[&str]| {
-        let is_part = ["insert", "extract", "broadcast"].iter().any(|start| bare.starts_with(start));
+        let is_part =
+            ["insert", "extract", "broadcast"].iter().any(|start| bare.starts_with(start));
         is_part && ends.iter().any(|end| bare.ends_with(end))
     };
     match () {
