@@ -14,7 +14,8 @@ use crate::{
 /// Lines that are shown of what valgrind says about a backend whose claim is wrong.
 const SHOWN_LINES: usize = 40;
 
-/// Every backend of the CPU and of the host build whose name contains `filter`.
+/// Every backend of the CPU and of the host build whose name contains `filter`, and what checks the
+/// search of machine code where that is needed.
 ///
 /// # Errors
 /// Where valgrind does not start, or machine code is not understood.
@@ -28,7 +29,9 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
     let is_needed = backends.iter().any(|(_, backend)| machine_code::token(backend.id).is_some());
     let machine_code = is_needed.then(MachineCode::of_this_program).transpose()?;
     let row = |(cipher, backend)| row(cipher, backend, machine_code.as_ref());
-    backends.into_par_iter().map(row).collect()
+    let mut rows = backends.into_par_iter().map(row).collect::<Result<Vec<_>>>()?;
+    rows.extend(machine_code.into_iter().flat_map(MachineCode::into_rows));
+    Ok(rows)
 }
 
 /// As command lines and reports name a backend.
@@ -42,10 +45,10 @@ fn row(
     machine_code: Option<&MachineCode>,
 ) -> Result<Row> {
     let name = name(cipher, backend);
-    let row = |how, found: String, verdict, details| Row {
+    let row = |found: String, verdict, details| Row {
         name: name.clone(),
         claim: backend.constant_time,
-        how,
+        how: "valgrind",
         found,
         verdict,
         details,
@@ -53,7 +56,7 @@ fn row(
     let is_beyond = machine_code::token(backend.id).is_some();
     let is_here = (backend.available)();
     if let (Err(reason), false) = (&is_here, is_beyond) {
-        return Ok(row("valgrind", reason.to_string(), Verdict::NotHere, Vec::new()));
+        return Ok(row(reason.to_string(), Verdict::NotHere, Vec::new()));
     }
     if is_here.is_ok() {
         let output = run(&name)?;
@@ -61,13 +64,12 @@ fn row(
         if said.unavailable.is_none() || !is_beyond {
             let verdict = judge(backend.constant_time, &said);
             let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
-            return Ok(row("valgrind", said.shown(), verdict, details));
+            return Ok(row(said.shown(), verdict, details));
         }
     }
     let evidence = machine_code.and_then(|code| code.of(cipher.name, backend.id));
     let evidence = evidence.with_context(|| format!("{name}: the program has no code of it"))?;
-    let verdict = evidence.verdict(backend.constant_time);
-    Ok(row("machine code", evidence.shown(), verdict, evidence.details()))
+    Ok(evidence.row(name, backend.constant_time))
 }
 
 fn run(name: &str) -> Result<Output> {
