@@ -6,24 +6,19 @@ use anyhow::{Context, Result};
 use lanecrypt::{Backend, CIPHERS, CipherDescription, ConstantTime, Platform};
 use rayon::prelude::*;
 
-use crate::report::{Row, Verdict};
+use crate::{
+    machine_code::{self, MachineCode},
+    report::{Row, Verdict},
+};
 
 /// Lines that are shown of what valgrind says about a backend whose claim is wrong.
 const SHOWN_LINES: usize = 40;
 
-/// Instructions that valgrind 3.19 does not run although this machine may, as words of
-/// a backend's id. Any other backend that cannot run there is an error.
-///
-/// What is shown of these backends: their ciphers are one text for every instruction set, and that
-/// runs here on others (`bitslice-avx2`, `aes-avx2`, `byteslice-avx2`, `aes-ni`). What is not: that the
-/// compiler makes of it no branch or address for these instructions, and their own operations and
-/// transposes.
-const BEYOND_VALGRIND: [&str; 3] = ["avx512", "gfni", "vaes"];
-
-/// Every backend of the CPU and of the host build whose name contains `filter`.
+/// Every backend of the CPU and of the host build whose name contains `filter`, and what checks the
+/// search of machine code where that is needed.
 ///
 /// # Errors
-/// Where valgrind does not start.
+/// Where valgrind does not start, or machine code is not understood.
 pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
     let backends: Vec<(&CipherDescription, &Backend)> = CIPHERS
         .iter()
@@ -31,7 +26,12 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
         .filter(|(_, backend)| backend.platform != Platform::Cuda)
         .filter(|(cipher, backend)| name(cipher, backend).contains(filter))
         .collect();
-    backends.into_par_iter().map(|(cipher, backend)| row(cipher, backend)).collect()
+    let is_needed = backends.iter().any(|(_, backend)| machine_code::token(backend.id).is_some());
+    let machine_code = is_needed.then(MachineCode::of_this_program).transpose()?;
+    let row = |(cipher, backend)| row(cipher, backend, machine_code.as_ref());
+    let mut rows = backends.into_par_iter().map(row).collect::<Result<Vec<_>>>()?;
+    rows.extend(machine_code.into_iter().flat_map(MachineCode::into_rows));
+    Ok(rows)
 }
 
 /// As command lines and reports name a backend.
@@ -39,7 +39,11 @@ pub(crate) fn name(cipher: &CipherDescription, backend: &Backend) -> String {
     format!("{}/{}", cipher.name, backend.id)
 }
 
-fn row(cipher: &CipherDescription, backend: &Backend) -> Result<Row> {
+fn row(
+    cipher: &CipherDescription,
+    backend: &Backend,
+    machine_code: Option<&MachineCode>,
+) -> Result<Row> {
     let name = name(cipher, backend);
     let row = |found: String, verdict, details| Row {
         name: name.clone(),
@@ -49,18 +53,23 @@ fn row(cipher: &CipherDescription, backend: &Backend) -> Result<Row> {
         verdict,
         details,
     };
-    if let Err(reason) = (backend.available)() {
+    let is_beyond = machine_code::token(backend.id).is_some();
+    let is_here = (backend.available)();
+    if let (Err(reason), false) = (&is_here, is_beyond) {
         return Ok(row(reason.to_string(), Verdict::NotHere, Vec::new()));
     }
-    let output = run(&name)?;
-    let said = Said::read(&output);
-    let verdict = judge(backend.constant_time, &said, is_beyond(&name));
-    let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
-    Ok(row(said.shown(), verdict, details))
-}
-
-fn is_beyond(name: &str) -> bool {
-    name.split(['/', '-']).any(|word| BEYOND_VALGRIND.contains(&word))
+    if is_here.is_ok() {
+        let output = run(&name)?;
+        let said = Said::read(&output);
+        if said.unavailable.is_none() || !is_beyond {
+            let verdict = judge(backend.constant_time, &said);
+            let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
+            return Ok(row(said.shown(), verdict, details));
+        }
+    }
+    let evidence = machine_code.and_then(|code| code.of(cipher.name, backend.id));
+    let evidence = evidence.with_context(|| format!("{name}: the program has no code of it"))?;
+    Ok(evidence.row(name, backend.constant_time))
 }
 
 fn run(name: &str) -> Result<Output> {
@@ -121,10 +130,9 @@ impl Said {
 }
 
 /// Whether what a trial said is what the backend claims.
-fn judge(claim: ConstantTime, said: &Said, is_beyond: bool) -> Verdict {
+fn judge(claim: ConstantTime, said: &Said) -> Verdict {
     let trips_on = |secret: &str| said.trips.iter().any(|trip| trip.starts_with(secret));
     match (claim, said.steps) {
-        _ if said.unavailable.is_some() && is_beyond => Verdict::NotHere,
         (ConstantTime::Yes, Some(1..)) if said.trips.is_empty() => Verdict::Holds,
         (ConstantTime::No(_), Some(1..)) if trips_on("key:") && trips_on("data:") => Verdict::Trips,
         _ => Verdict::Wrong,
@@ -141,7 +149,7 @@ mod tests {
 
     #[test]
     fn claims_are_judged() {
-        let of = |claim, text: &str| judge(claim, &Said::parse(text), false);
+        let of = |claim, text: &str| judge(claim, &Said::parse(text));
         assert_eq!(of(ConstantTime::Yes, "done\t9\n"), Verdict::Holds);
         assert_eq!(of(ConstantTime::Yes, ""), Verdict::Wrong, "it crashed");
         assert_eq!(of(ConstantTime::Yes, "done\t0\n"), Verdict::Wrong, "it ran nothing");
@@ -163,13 +171,12 @@ mod tests {
     #[test]
     fn only_the_listed_may_be_unavailable() {
         let said = Said::parse("unavailable\tno AVX-512\n");
-        assert_eq!(judge(ConstantTime::Yes, &said, true), Verdict::NotHere);
-        assert_eq!(judge(ConstantTime::Yes, &said, false), Verdict::Wrong);
+        assert_eq!(judge(ConstantTime::Yes, &said), Verdict::Wrong);
         assert_eq!(said.shown(), "no AVX-512");
-        let is = ["aes/vaes-avx2", "des/bitslice-avx512", "hight/gfni-avx2"].map(is_beyond);
+        let is_beyond = |id: &str| machine_code::token(id).is_some();
+        let is = ["vaes-avx2", "bitslice-avx512", "gfni-avx2"].map(is_beyond);
         assert_eq!(is, [true; 3]);
-        let is =
-            ["aes/aes-ni", "des/bitslice-avx2", "aria/aes-avx2", "seed/default"].map(is_beyond);
+        let is = ["aes-ni", "bitslice-avx2", "aes-avx2", "default"].map(is_beyond);
         assert_eq!(is, [false; 4]);
     }
 

@@ -99,7 +99,7 @@ enum Task {
     },
     /// Collects binaries, vectors and a script in bundle/, for a machine with a GPU but no Rust.
     Bundle,
-    /// Checks every backend's constant-time claim, under valgrind and in the kernels' PTX.
+    /// Checks every backend's constant-time claim, under valgrind, in machine code and in PTX.
     Ct {
         /// Checks backends whose name, as cipher/backend, contains this.
         filter: Option<String>,

@@ -1,0 +1,95 @@
+//! What of a function's arguments is public: pointers and lengths, and of keys, how many there are.
+//!
+//! A region runs one job. A job that it gets by a pointer is a structure of pointers, lengths, a
+//! direction and a counter, all of which are public; what they point to, blocks and keys, is secret.
+//! A job of two words comes in registers, so that no argument points to a job. Which of the two it is
+//! was decided by the compiler; where it took a job apart into more registers, the job read through
+//! a pointer would be keys or blocks, so fewer than [`FEWEST_WORDS`] words read of a job are an error.
+
+use anyhow::{Context, Result, ensure};
+
+use super::{
+    flow::{Analysis, Entry, Job},
+    value::{JOB, Value},
+};
+
+/// A type of jobs.
+struct Kind {
+    /// Its name, without parameters.
+    name: &'static str,
+    /// Bytes of its structure at most; `None` where it comes in registers.
+    bytes: Option<i64>,
+}
+
+const KINDS: &[Kind] = &[
+    Kind { name: "lanecrypt_slicing::batch::Ecb", bytes: Some(40) },
+    Kind { name: "lanecrypt_slicing::batch::Ctr", bytes: Some(80) },
+    Kind { name: "lanecrypt_slicing::few::InLanes", bytes: Some(40) },
+    Kind { name: "lanecrypt_slicing::form::MakeKeys", bytes: None },
+    Kind { name: "lanecrypt_slicing::aes::With", bytes: None },
+    Kind { name: "lanecrypt_aes::whole::Few", bytes: Some(48) },
+    Kind { name: "lanecrypt_aes::whole::CbcDecrypt", bytes: Some(48) },
+    Kind { name: "lanecrypt_aes::whole::Xts", bytes: Some(56) },
+];
+
+/// The compiler takes a structure apart where a function reads no more than two words of it.
+const FEWEST_WORDS: usize = 3;
+
+/// Where `Ecb` and where `Ctr` has its pointer to keys.
+const KEYS_IN_ECB: i64 = 0;
+const KEYS_IN_CTR: i64 = 0x38;
+
+/// Bytes of keys that are public, behind the keys themselves, by the rounds that read them. Whatever
+/// else jobs run takes keys by pointer and length, or has always as many.
+const PUBLIC: &[(&str, &[(i64, i64)])] = &[
+    // How many, which the length of the key tells, and for which direction.
+    ("lanecrypt_aes::sliced::BitRounds", &[(0x1e00, 0x1e08), (0x1e08, 0x1e09)]),
+    ("lanecrypt_aes::whole::WholeRounds", &[(0xf0, 0xf8), (0xf8, 0xf9)]),
+    // How many, which the length of the key tells.
+    ("lanecrypt_camellia::sliced::ByteRounds", &[(0x500, 0x508)]),
+    // How many, which the length of the key tells: one for each pass of triple DES.
+    ("lanecrypt_des::sliced::BitRounds", &[(0x2600, 0x2608)]),
+    // For which direction and which order of bytes.
+    ("lanecrypt_hight::sliced::BitRounds", &[(0x220, 0x222)]),
+    ("lanecrypt_hight::sliced::ByteRounds", &[(0x220, 0x222)]),
+];
+
+/// What the region of this name is given.
+///
+/// # Errors
+/// Where its job is not known.
+pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
+    let (_, job) = name.split_once("::region::<").context("a region without a job: is it v0?")?;
+    let kind = KINDS
+        .iter()
+        .find(|kind| job.strip_prefix(kind.name).is_some_and(|rest| rest.starts_with(['<', '>'])));
+    let kind = kind.with_context(|| format!("{job} is no job that is known"))?;
+    let mut arguments = [Value::Public; 6];
+    let Some(bytes) = kind.bytes else {
+        return Ok(Entry { arguments, job: None });
+    };
+    arguments[0] = Value::Frame(Some(JOB));
+    let public = PUBLIC.iter().find(|(rounds, _)| job.contains(&format!("<{rounds}>")));
+    let public_keys = public.map_or(&[][..], |(_, ranges)| ranges);
+    let keys = if kind.name.ends_with("Ctr") { KEYS_IN_CTR } else { KEYS_IN_ECB };
+    Ok(Entry { arguments, job: Some(Job { bytes, keys, public_keys }) })
+}
+
+/// Checks that what was taken for public is what a region reads.
+///
+/// # Errors
+/// Where it cannot be.
+pub(super) fn require_read(entry: &Entry<'_>, analysis: &Analysis) -> Result<()> {
+    let Some(job) = entry.job else {
+        return Ok(());
+    };
+    let words = analysis.job_reads.len();
+    ensure!(words >= FEWEST_WORDS, "it reads {words} words of its job: was that taken apart?");
+    for (start, _) in job.public_keys {
+        ensure!(
+            analysis.public_reads.contains(start),
+            "nothing public is at byte {start} of its keys"
+        );
+    }
+    Ok(())
+}
