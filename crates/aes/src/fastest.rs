@@ -134,8 +134,7 @@ macro_rules! directions {
             impl<K: KeyLength> From<&AesEnc<K>> for $from<K> {
                 fn from(cipher: &AesEnc<K>) -> Self {
                     let keys = cipher.inner.implementation().schedule();
-                    let inner = on_cleared_stack(|| Fastest::of(keys.into()).into());
-                    Self { inner }
+                    on_cleared_stack(|| Self { inner: Fastest::of(keys.into()).into() })
                 }
             }
 
