@@ -29,9 +29,11 @@ const MOST_BLOCKS: usize = 70;
 /// Which trials run fewer, for reports.
 pub(crate) const REDUCED: &str = "reduced: host-* ran one block, and with the longest key two \
                                   thread blocks' worth and three more; CPU backends ran every \
-                                  number from 1 to 70";
+                                  number from 1 to 70 with the longest key, and one, two and a \
+                                  batch and one more with the others";
 
-/// Numbers of blocks that a trial of the backend runs under a key. A launch of a kernel takes all
+/// Numbers of blocks that a trial of the backend runs under a key: all where the key is the longest,
+/// since what a number decides does not depend on the key's length. A launch of a kernel takes all
 /// threads of a thread block through the whole cipher, so kernels run fewer: a part of a run, and
 /// with the longest key whole runs with a tail, whatever counter they start at.
 fn block_counts(backend: &Backend, is_longest_key: bool) -> Vec<usize> {
@@ -39,7 +41,8 @@ fn block_counts(backend: &Backend, is_longest_key: bool) -> Vec<usize> {
     match (backend.platform, is_longest_key) {
         (Platform::CudaOnHost, true) => vec![1, 2 * lanes + 3],
         (Platform::CudaOnHost, false) => vec![1],
-        _ => {
+        (_, false) => vec![1, 2, lanes + 1],
+        (_, true) => {
             let around = [lanes - 1, lanes, lanes + 1, lanes + 5, 2 * lanes + 5];
             let more = around.into_iter().filter(|&count| count > MOST_BLOCKS);
             (1..=MOST_BLOCKS).chain(more).collect()

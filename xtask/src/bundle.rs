@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{cargo, output, root, run, target};
+use crate::command::{cargo, command, output, root, run, target};
 
 /// Test programs that take a device, by the name of their test target.
 const TESTS: [&str; 2] = ["conformance", "device"];
@@ -22,10 +22,10 @@ pub(crate) fn run_task() -> Result<()> {
     let package = ["--package", "lanecrypt-benches"];
     run(cargo().args(["build", "--quiet", "--release"]).args(package))?;
     for program in PROGRAMS {
-        copy(&target().join("release").join(program), &folder.join(program))?;
+        copy_program(&target().join("release").join(program), &folder.join(program))?;
     }
     for test in TESTS {
-        copy(&test_program(test)?, &folder.join(test))?;
+        copy_program(&test_program(test)?, &folder.join(test))?;
     }
     copy_folder(&root().join("vectors"), &folder.join("vectors"))?;
     copy(&root().join("xtask/bundle.sh"), &folder.join("run.sh"))?;
@@ -43,6 +43,11 @@ fn test_program(test: &str) -> Result<PathBuf> {
         Some((path, _)) => Ok(root().join(path)),
         None => bail!("cargo did not say where test {test} is:\n{report}"),
     }
+}
+
+/// Copies a program without its symbols, which are most of it.
+fn copy_program(from: &Path, to: &Path) -> Result<()> {
+    run(command("strip").arg("-o").arg(to).arg(from))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
