@@ -1,6 +1,6 @@
 //! What a launch of a kernel must respect, as values that only this package makes.
 
-use crate::Module;
+use crate::{Module, Task};
 
 /// Words of the parameter block before the keys, of 32 bits: addresses of input and output, number
 /// of blocks, counter, padding.
@@ -112,15 +112,14 @@ impl Kernel {
     }
 }
 
-/// The kernels that compute a cipher in one way.
+/// The kernels that compute a cipher in one way, each for its [`Task`].
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     pub(crate) block_bytes: usize,
     pub(crate) keys: KeyLayout,
-    pub(crate) ecb_encrypt: Kernel,
-    pub(crate) ecb_decrypt: Kernel,
-    pub(crate) ctr: Kernel,
-    pub(crate) keystream: Option<Kernel>,
+    pub(crate) module: &'static Module,
+    /// By the tasks' numbers.
+    pub(crate) kernels: [Option<Kernel>; Task::COUNT],
 }
 
 impl Program {
@@ -136,43 +135,37 @@ impl Program {
         &self.keys
     }
 
-    /// ECB encryption.
+    /// The module that all its kernels are in.
     #[must_use]
-    pub const fn ecb_encrypt(&self) -> &Kernel {
-        &self.ecb_encrypt
+    pub const fn module(&self) -> &'static Module {
+        self.module
     }
 
-    /// ECB decryption; where both directions are one kernel, the same under other keys.
+    /// The kernel for a task, if it has one. Every program has ECB in both directions and CTR.
     #[must_use]
-    pub const fn ecb_decrypt(&self) -> &Kernel {
-        &self.ecb_decrypt
+    pub const fn kernel(&self, task: Task) -> Option<&Kernel> {
+        self.kernels[task as usize].as_ref()
     }
 
-    /// CTR.
-    #[must_use]
-    pub const fn ctr(&self) -> &Kernel {
-        &self.ctr
-    }
-
-    /// CTR's key stream without data, which is not stored but XORed block by block, a block of
-    /// output for every thread: for measuring.
-    #[must_use]
-    pub const fn keystream(&self) -> Option<&Kernel> {
-        self.keystream.as_ref()
-    }
-
-    /// All its kernels but that of the key stream.
-    #[must_use]
-    pub const fn kernels(&self) -> [&Kernel; 3] {
-        [&self.ecb_encrypt, &self.ecb_decrypt, &self.ctr]
+    /// Its kernels and what each is for. One kernel may be there for several tasks.
+    pub fn kernels(&self) -> impl Iterator<Item = (Task, &Kernel)> {
+        Task::ALL.into_iter().filter_map(|task| Some((task, self.kernel(task)?)))
     }
 
     /// Blocks that are worked on together: by a warp where warps work for themselves, else by a
     /// thread block. What computes them may go wrong at a multiple of this number.
     #[must_use]
     pub const fn lanes(&self) -> usize {
-        let Kernel { threads, unit, .. } = self.ecb_encrypt;
-        let groups = if unit.threads < 32 { threads / unit.threads } else { 1 };
-        (groups * unit.blocks) as usize
+        let mut most = 0;
+        let mut i = 0;
+        while i < self.kernels.len() {
+            if let Some(Kernel { threads, unit, .. }) = self.kernels[i] {
+                let groups = if unit.threads < 32 { threads / unit.threads } else { 1 };
+                let blocks = (groups * unit.blocks) as usize;
+                most = if blocks > most { blocks } else { most };
+            }
+            i += 1;
+        }
+        most
     }
 }

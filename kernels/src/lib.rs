@@ -14,8 +14,10 @@
 
 mod launch;
 pub mod programs;
+mod task;
 
 pub use launch::{HEADER_WORDS, Kernel, KeyLayout, Program, Unit};
+pub use task::Task;
 
 /// The architecture that the PTX is built for: Turing, the oldest that current toolkits support.
 pub const BASELINE: &str = "compute_75";
