@@ -17,6 +17,8 @@ constexpr u32 THREADS = 256;  // for 255 registers
 constexpr u32 BYTES = 16;
 constexpr u32 MAX_KEYS = MAX_ROUNDS + 1;
 constexpr u32 EXPANDED_WORDS = MAX_KEYS * BYTES * KEY_BYTE_WORDS;
+constexpr Launch ECB = {THREADS, EXPANDED_WORDS * 4, SLICED};
+constexpr Launch CTR = {THREADS, EXPANDED_WORDS * 4, SLICED_CTR};
 
 // Sixteen bytes of 32 blocks: bit b of byte j in word 8j + b.
 typedef u32 State[128];
@@ -110,8 +112,8 @@ struct Bitslice {
 
 }  // namespace
 
-#define ARIA_BITSLICE(mode)                                               \
-    KERNEL(aria_bitslice_##mode, THREADS, AriaParameters) {               \
+#define ARIA_BITSLICE(mode, launch)                                       \
+    KERNEL(aria_bitslice_##mode, launch, AriaParameters) {                \
         SHARED_MEMORY(shared);                                            \
         u32 *words = reinterpret_cast<u32 *>(shared);                     \
         expand_keys(words, parameters.keys);                              \
@@ -119,5 +121,5 @@ struct Bitslice {
         clear_shared(words, EXPANDED_WORDS);                              \
     }
 
-ARIA_BITSLICE(ecb)
-ARIA_BITSLICE(ctr)
+ARIA_BITSLICE(ecb, ECB)
+ARIA_BITSLICE(ctr, CTR)

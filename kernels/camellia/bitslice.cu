@@ -25,6 +25,8 @@ constexpr u32 END = ROUNDS + 8 * MAX_ALL_ROUNDS;
 constexpr u32 KEY_BYTES = END + 16;
 constexpr u32 LAYER_WORDS = 128;
 constexpr u32 EXPANDED_WORDS = KEY_BYTES * KEY_BYTE_WORDS + (MAX_GROUPS - 1) * LAYER_WORDS;
+constexpr Launch ECB = {THREADS, EXPANDED_WORDS * 4, SLICED};
+constexpr Launch CTR = {THREADS, EXPANDED_WORDS * 4, SLICED_CTR};
 
 // Byte `i` of big-endian words.
 DEVICE u32 big_endian_byte(const u32 *words, u32 i) { return byte_in(words, i ^ 3); }
@@ -155,8 +157,8 @@ struct Bitslice {
 
 }  // namespace
 
-#define CAMELLIA_BITSLICE(mode)                                           \
-    KERNEL(camellia_bitslice_##mode, THREADS, CamelliaParameters) {       \
+#define CAMELLIA_BITSLICE(mode, launch)                                   \
+    KERNEL(camellia_bitslice_##mode, launch, CamelliaParameters) {        \
         SHARED_MEMORY(shared);                                            \
         u32 *words = reinterpret_cast<u32 *>(shared);                     \
         expand_keys(words, parameters.keys);                              \
@@ -164,5 +166,5 @@ struct Bitslice {
         clear_shared(words, EXPANDED_WORDS);                              \
     }
 
-CAMELLIA_BITSLICE(ecb)
-CAMELLIA_BITSLICE(ctr)
+CAMELLIA_BITSLICE(ecb, ECB)
+CAMELLIA_BITSLICE(ctr, CTR)

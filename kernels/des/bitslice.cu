@@ -34,9 +34,12 @@ constexpr u32 ROUND_WORDS = 8 * BOX_WORDS;
 constexpr u32 EXCHANGE_WORDS = 32;
 // ANCHOR_END: key_words
 
-DEVICE u32 key_words(u32 passes) {
+DEVICE constexpr u32 key_words(u32 passes) {
     return passes * DES_ROUNDS * ROUND_WORDS + (passes + 1) * EXCHANGE_WORDS;
 }
+
+constexpr Launch ECB = {THREADS, key_words(MAX_PASSES) * 4, SLICED};
+constexpr Launch CTR = {THREADS, key_words(MAX_PASSES) * 4, SLICED_CTR};
 
 // Key bit of input `input` of S-box `box`, in round `round` of all.
 DEVICE u32 key_bit(const DesKeys &keys, u32 round, u32 box, u32 input) {
@@ -173,8 +176,8 @@ struct Bitslice {
 
 }  // namespace
 
-#define DES_BITSLICE(mode)                                             \
-    KERNEL(des_bitslice_##mode, THREADS, DesParameters) {              \
+#define DES_BITSLICE(mode, launch)                                     \
+    KERNEL(des_bitslice_##mode, launch, DesParameters) {               \
         SHARED_MEMORY(shared);                                         \
         u32 *words = reinterpret_cast<u32 *>(shared);                  \
         expand_keys(words, parameters.keys);                           \
@@ -182,5 +185,5 @@ struct Bitslice {
         clear_shared(words, key_words(parameters.keys.passes));        \
     }
 
-DES_BITSLICE(ecb)
-DES_BITSLICE(ctr)
+DES_BITSLICE(ecb, ECB)
+DES_BITSLICE(ctr, CTR)

@@ -5,7 +5,7 @@
 
 namespace {
 
-constexpr u32 THREADS = 1024;
+constexpr Launch LAUNCH = {1024, PAIR_ORIGIN + table_offset<SP_ENTRIES>(8), BLOCK_A_THREAD};
 
 struct ConflictFree {
     Lane lane;
@@ -30,12 +30,12 @@ struct ConflictFree {
 
 }  // namespace
 
-KERNEL(des_conflict_free_ecb, THREADS, DesParameters) {
+KERNEL(des_conflict_free_ecb, LAUNCH, DesParameters) {
     SHARED_TABLES(shared);
     ecb(parameters, ConflictFree(shared));
 }
 
-KERNEL(des_conflict_free_ctr, THREADS, DesParameters) {
+KERNEL(des_conflict_free_ctr, LAUNCH, DesParameters) {
     SHARED_TABLES(shared);
     ctr(parameters, ConflictFree(shared));
 }

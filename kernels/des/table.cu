@@ -4,7 +4,7 @@
 
 namespace {
 
-constexpr u32 THREADS = 1024;
+constexpr Launch LAUNCH = {1024, 8 * SP_ENTRIES * 4, BLOCK_A_THREAD};
 
 struct OneCopy {
     const u32 *words;  // eight tables of 64 words
@@ -25,12 +25,12 @@ struct OneCopy {
 
 }  // namespace
 
-KERNEL(des_table_shared_ecb, THREADS, DesParameters) {
+KERNEL(des_table_shared_ecb, LAUNCH, DesParameters) {
     SHARED_TABLES(shared);
     ecb(parameters, OneCopy(shared));
 }
 
-KERNEL(des_table_shared_ctr, THREADS, DesParameters) {
+KERNEL(des_table_shared_ctr, LAUNCH, DesParameters) {
     SHARED_TABLES(shared);
     ctr(parameters, OneCopy(shared));
 }

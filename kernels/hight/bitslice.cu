@@ -11,6 +11,8 @@ namespace {
 
 constexpr u32 THREADS = 384;  // for 168 registers
 constexpr u32 EXPANDED_WORDS = KEY_WORDS * 4 * KEY_BYTE_WORDS;
+constexpr Launch ECB = {THREADS, EXPANDED_WORDS * 4, SLICED};
+constexpr Launch CTR = {THREADS, EXPANDED_WORDS * 4, SLICED_CTR};
 
 // Bit i of the same byte of 32 blocks, in word i.
 typedef u32 PlaneByte[8];
@@ -131,8 +133,8 @@ struct Bitslice {
 
 }  // namespace
 
-#define HIGHT_BITSLICE(name, encrypts, mode)                              \
-    KERNEL(hight_bitslice_##name, THREADS, HightParameters) {             \
+#define HIGHT_BITSLICE(name, launch, encrypts, mode)                      \
+    KERNEL(hight_bitslice_##name, launch, HightParameters) {              \
         SHARED_MEMORY(shared);                                            \
         u32 *words = reinterpret_cast<u32 *>(shared);                     \
         expand_keys(words, parameters.keys);                              \
@@ -140,6 +142,6 @@ struct Bitslice {
         clear_shared(words, EXPANDED_WORDS);                              \
     }
 
-HIGHT_BITSLICE(ecb_encrypt, true, sliced_ecb)
-HIGHT_BITSLICE(ecb_decrypt, false, sliced_ecb)
-HIGHT_BITSLICE(ctr, true, sliced_ctr)
+HIGHT_BITSLICE(ecb_encrypt, ECB, true, sliced_ecb)
+HIGHT_BITSLICE(ecb_decrypt, ECB, false, sliced_ecb)
+HIGHT_BITSLICE(ctr, CTR, true, sliced_ctr)

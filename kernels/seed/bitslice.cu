@@ -17,6 +17,8 @@ typedef u32 Word[32];
 constexpr u32 KEY_BITS = SEED_ROUNDS * 2 * 32;
 // Shared memory: the key bits, then a half of each thread's blocks, a word a thread and row.
 constexpr u32 WAITING_WORDS = 64 * THREADS;
+constexpr Launch ECB = {THREADS, (KEY_BITS + WAITING_WORDS) * 4, SLICED};
+constexpr Launch CTR = {THREADS, (KEY_BITS + WAITING_WORDS) * 4, SLICED_CTR};
 
 DEVICE void expand_keys(u32 *words, const SeedKeys &keys) {
     for (u32 i = threadIdx.x; i < KEY_BITS; i += blockDim.x) {
@@ -105,8 +107,8 @@ struct Bitslice {
 
 }  // namespace
 
-#define SEED_BITSLICE(mode)                                               \
-    KERNEL(seed_bitslice_##mode, THREADS, SeedParameters) {               \
+#define SEED_BITSLICE(mode, launch)                                       \
+    KERNEL(seed_bitslice_##mode, launch, SeedParameters) {                \
         SHARED_MEMORY(shared);                                            \
         u32 *words = reinterpret_cast<u32 *>(shared);                     \
         expand_keys(words, parameters.keys);                              \
@@ -114,5 +116,5 @@ struct Bitslice {
         clear_shared(words, KEY_BITS + WAITING_WORDS);                    \
     }
 
-SEED_BITSLICE(ecb)
-SEED_BITSLICE(ctr)
+SEED_BITSLICE(ecb, ECB)
+SEED_BITSLICE(ctr, CTR)

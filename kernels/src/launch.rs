@@ -1,13 +1,13 @@
 //! What a launch of a kernel must respect, as values that only this package makes.
 
-use crate::{Module, Task};
+use crate::{Module, Task, launches::LAUNCHES};
 
 /// Words of the parameter block before the keys, of 32 bits: addresses of input and output, number
 /// of blocks, counter, padding.
 pub const HEADER_WORDS: usize = 12;
 
 /// Blocks that a group of threads takes at once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// Threads of the group, at most a thread block of them.
     pub threads: u32,
@@ -18,13 +18,42 @@ pub struct Unit {
     pub aligned: bool,
 }
 
-impl Unit {
-    /// A thread by itself, a block at a time.
-    pub(crate) const THREAD: Self = Self::new(1, 1);
+/// How a kernel is launched, as its source says: `Launch` of `common/launch.cuh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Launch {
+    pub(crate) threads: u32,
+    pub(crate) shared_bytes: u32,
+    pub(crate) unit: Unit,
+}
 
-    pub(crate) const fn new(threads: u32, blocks: u32) -> Self {
-        Self { threads, blocks, aligned: false }
+impl Launch {
+    /// Of a kernel that was not built yet: so that this package, and with it `cargo xtask kernels`,
+    /// can be built before. No module has such a kernel, and the tests refuse it.
+    const NOT_BUILT: Self =
+        Self { threads: 32, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } };
+
+    /// Of the kernel with this name.
+    pub(crate) const fn of(name: &str) -> Self {
+        let mut i = 0;
+        while i < LAUNCHES.len() {
+            let (known, launch) = LAUNCHES[i];
+            if is_same(known, name) {
+                return launch;
+            }
+            i += 1;
+        }
+        Self::NOT_BUILT
     }
+}
+
+/// `==` of strings, which is not const.
+const fn is_same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut i = 0;
+    while i < left.len() && i < right.len() && left[i] == right[i] {
+        i += 1;
+    }
+    i == left.len() && i == right.len()
 }
 
 /// The key part of a cipher's parameter blocks.
@@ -68,9 +97,7 @@ impl KeyLayout {
 pub struct Kernel {
     pub(crate) module: &'static Module,
     pub(crate) name: &'static str,
-    pub(crate) threads: u32,
-    pub(crate) shared_bytes: u32,
-    pub(crate) unit: Unit,
+    pub(crate) launch: Launch,
     pub(crate) parameter_bytes: usize,
 }
 
@@ -90,19 +117,19 @@ impl Kernel {
     /// The most threads of a thread block, a multiple of 32.
     #[must_use]
     pub const fn threads(&self) -> u32 {
-        self.threads
+        self.launch.threads
     }
 
     /// Bytes of dynamic shared memory of a thread block.
     #[must_use]
     pub const fn shared_bytes(&self) -> u32 {
-        self.shared_bytes
+        self.launch.shared_bytes
     }
 
     /// What its threads take at once.
     #[must_use]
     pub const fn unit(&self) -> Unit {
-        self.unit
+        self.launch.unit
     }
 
     /// Bytes of its parameter block.
@@ -159,7 +186,8 @@ impl Program {
         let mut most = 0;
         let mut i = 0;
         while i < self.kernels.len() {
-            if let Some(Kernel { threads, unit, .. }) = self.kernels[i] {
+            if let Some(kernel) = self.kernels[i] {
+                let Launch { threads, unit, .. } = kernel.launch;
                 let groups = if unit.threads < 32 { threads / unit.threads } else { 1 };
                 let blocks = (groups * unit.blocks) as usize;
                 most = if blocks > most { blocks } else { most };

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod launch;
+mod launches;
 pub mod programs;
 mod task;
 
@@ -25,9 +26,9 @@ pub const BASELINE: &str = "compute_75";
 /// The CUDA version that a driver must support to load the PTX, as 1000 x major + 10 x minor.
 pub const REQUIRED_CUDA: i32 = 12010;
 
-/// The version of what the host build of the kernels and its caller agree on: `Launch` and `KERNEL`
-/// in `host/shim.hpp`, and the symbols beside them.
-pub const HOST_INTERFACE: u32 = 1;
+/// The version of what the host build of the kernels and its caller agree on: `Shape`, `Expected` and
+/// `KERNEL` in `host/shim.hpp`, and the symbols beside them.
+pub const HOST_INTERFACE: u32 = 2;
 
 /// A kernel family: the unit that a device loads at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

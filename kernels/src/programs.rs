@@ -1,8 +1,8 @@
-//! Every program: which kernels, and what only their sources know of how they are launched.
+//! Every program: which kernel does what, and what its keys are.
 
 use crate::{
     Module,
-    launch::{HEADER_WORDS, Kernel, KeyLayout, Program, Unit},
+    launch::{HEADER_WORDS, Kernel, KeyLayout, Launch, Program},
     task::Task::{self, Ctr, EcbDecrypt, EcbEncrypt, Keystream},
 };
 
@@ -33,56 +33,19 @@ const fn cipher(
     Cipher { block_bytes, keys: KeyLayout { words, count } }
 }
 
-/// A table of 256 words; the same in every bank; and what lies before a pair of these: see
-/// `common/conflict_free.cuh`.
-const TABLE_BYTES: u32 = 1024;
-const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES;
-const PAIR_ORIGIN: u32 = 1024;
-
-/// A warp takes 32 blocks a thread, or a column of each.
-const WARP_OF_COLUMNS: Unit = Unit::new(32, 256);
-const WARP_OF_BLOCKS: Unit = Unit::new(32, 1024);
-/// A thread block takes the counters that a thread each of it has, from a multiple of them on.
-const ALIGNED_THOUSAND: Unit = Unit { threads: 1024, blocks: 1024, aligned: true };
-/// Which four blocks a thread takes depends on its number in a thread block, which is therefore
-/// full.
-const QUADS: Unit = Unit::new(1, 4);
-
 impl Program {
-    /// Kernels of one cipher and module by their names, launched alike but for this: a counter mode
-    /// starts groups of more than one block at aligned counters.
-    const fn new(
-        cipher: &Cipher,
-        module: &'static Module,
-        (threads, shared_bytes, unit): (u32, u32, Unit),
-        rows: &[(Task, &'static str)],
-    ) -> Self {
+    /// Kernels of one cipher and module by their names, launched as their sources say.
+    const fn new(cipher: &Cipher, module: &'static Module, rows: &[(Task, &'static str)]) -> Self {
         let parameter_bytes = 4 * (HEADER_WORDS + cipher.keys.words);
         let mut kernels = [None; Task::COUNT];
         let mut i = 0;
         while i < rows.len() {
             let (task, name) = rows[i];
-            let aligned = matches!(task, Ctr) && unit.blocks > 1;
-            let unit = Unit { aligned, ..unit };
-            kernels[task as usize] =
-                Some(Kernel { module, name, threads, shared_bytes, unit, parameter_bytes });
+            let launch = Launch::of(name);
+            kernels[task as usize] = Some(Kernel { module, name, launch, parameter_bytes });
             i += 1;
         }
         Self { block_bytes: cipher.block_bytes, keys: cipher.keys, module, kernels }
-    }
-
-    const fn with_unit(mut self, task: Task, unit: Unit) -> Self {
-        if let Some(kernel) = &mut self.kernels[task as usize] {
-            kernel.unit = unit;
-        }
-        self
-    }
-
-    const fn with_shared_bytes(mut self, task: Task, shared_bytes: u32) -> Self {
-        if let Some(kernel) = &mut self.kernels[task as usize] {
-            kernel.shared_bytes = shared_bytes;
-        }
-        self
     }
 }
 
@@ -101,7 +64,6 @@ programs! {
     AES_BYTEWISE = Program::new(
         &AES,
         &crate::AES_BYTEWISE,
-        (256, 256 + 256, Unit::new(16, 1)),
         &[
             (EcbEncrypt, "aes_bytewise_ecb_encrypt"),
             (EcbDecrypt, "aes_bytewise_ecb_decrypt"),
@@ -112,7 +74,6 @@ programs! {
     AES_TABLE_GLOBAL = Program::new(
         &AES,
         &crate::AES_TABLE,
-        (256, 0, Unit::THREAD),
         &[
             (EcbEncrypt, "aes_table_global_ecb_encrypt"),
             (EcbDecrypt, "aes_table_global_ecb_decrypt"),
@@ -123,7 +84,6 @@ programs! {
     AES_TABLE_SHARED = Program::new(
         &AES,
         &crate::AES_TABLE,
-        (1024, 4 * TABLE_BYTES + 256, Unit::THREAD),
         &[
             (EcbEncrypt, "aes_table_shared_ecb_encrypt"),
             (EcbDecrypt, "aes_table_shared_ecb_decrypt"),
@@ -134,46 +94,36 @@ programs! {
     AES_CONFLICT_FREE_4 = Program::new(
         &AES,
         &crate::AES_CONFLICT_FREE_4,
-        (1024, PAIR_ORIGIN + 4 * REPLICATED_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "aes_conflict_free_4_ecb_encrypt"),
             (EcbDecrypt, "aes_conflict_free_4_ecb_decrypt"),
             (Ctr, "aes_conflict_free_4_ctr"),
         ],
-    )
-    .with_shared_bytes(EcbDecrypt, PAIR_ORIGIN + 5 * REPLICATED_BYTES)
-    .with_unit(Ctr, ALIGNED_THOUSAND);
+    );
     /// AES by two replicated T-tables.
     AES_CONFLICT_FREE_2 = Program::new(
         &AES,
         &crate::AES_CONFLICT_FREE_2,
-        (1024, PAIR_ORIGIN + 2 * REPLICATED_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "aes_conflict_free_2_ecb_encrypt"),
             (EcbDecrypt, "aes_conflict_free_2_ecb_decrypt"),
             (Ctr, "aes_conflict_free_2_ctr"),
         ],
-    )
-    .with_shared_bytes(EcbDecrypt, PAIR_ORIGIN + 3 * REPLICATED_BYTES)
-    .with_unit(Ctr, ALIGNED_THOUSAND);
+    );
     /// AES by one replicated T-table.
     AES_CONFLICT_FREE_1 = Program::new(
         &AES,
         &crate::AES_CONFLICT_FREE_1,
-        (1024, REPLICATED_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "aes_conflict_free_1_ecb_encrypt"),
             (EcbDecrypt, "aes_conflict_free_1_ecb_decrypt"),
             (Ctr, "aes_conflict_free_1_ctr"),
         ],
-    )
-    .with_shared_bytes(EcbDecrypt, 2 * REPLICATED_BYTES)
-    .with_unit(Ctr, ALIGNED_THOUSAND);
+    );
     /// Bit-sliced AES; 15 round keys, a word for every bit of them.
     AES_BITSLICE = Program::new(
         &AES,
         &crate::AES_BITSLICE,
-        (512, 15 * 128 * 4, WARP_OF_COLUMNS),
         &[
             (EcbEncrypt, "aes_bitslice_ecb_encrypt"),
             (EcbDecrypt, "aes_bitslice_ecb_decrypt"),
@@ -185,7 +135,6 @@ programs! {
     ARIA_BYTEWISE = Program::new(
         &ARIA,
         &crate::ARIA_BYTEWISE,
-        (256, 1024 + 256, Unit::new(16, 1)),
         &[
             (EcbEncrypt, "aria_bytewise_ecb"),
             (EcbDecrypt, "aria_bytewise_ecb"),
@@ -196,7 +145,6 @@ programs! {
     ARIA_TABLE_SHARED = Program::new(
         &ARIA,
         &crate::ARIA_TABLE,
-        (1024, 4 * TABLE_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "aria_table_shared_ecb"),
             (EcbDecrypt, "aria_table_shared_ecb"),
@@ -207,19 +155,16 @@ programs! {
     ARIA_CONFLICT_FREE = Program::new(
         &ARIA,
         &crate::ARIA_CONFLICT_FREE,
-        (1024, 4 * REPLICATED_BYTES + PAIR_ORIGIN, Unit::THREAD),
         &[
             (EcbEncrypt, "aria_conflict_free_ecb"),
             (EcbDecrypt, "aria_conflict_free_ecb"),
             (Ctr, "aria_conflict_free_ctr"),
         ],
-    )
-    .with_unit(Ctr, ALIGNED_THOUSAND);
+    );
     /// Bit-sliced ARIA; 17 round keys of 16 bytes, 16 words each.
     ARIA_BITSLICE = Program::new(
         &ARIA,
         &crate::ARIA_BITSLICE,
-        (256, 17 * 16 * 16 * 4, WARP_OF_BLOCKS),
         &[
             (EcbEncrypt, "aria_bitslice_ecb"),
             (EcbDecrypt, "aria_bitslice_ecb"),
@@ -231,7 +176,6 @@ programs! {
     CAMELLIA_TABLE_GLOBAL = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_TABLE,
-        (256, 0, Unit::THREAD),
         &[
             (EcbEncrypt, "camellia_table_global_ecb"),
             (EcbDecrypt, "camellia_table_global_ecb"),
@@ -243,7 +187,6 @@ programs! {
     CAMELLIA_TABLE_SHARED = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_TABLE,
-        (1024, TABLE_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "camellia_table_shared_ecb"),
             (EcbDecrypt, "camellia_table_shared_ecb"),
@@ -255,7 +198,6 @@ programs! {
     CAMELLIA_CONFLICT_FREE_MERGED = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_CONFLICT_FREE,
-        (1024, REPLICATED_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "camellia_conflict_free_merged_ecb"),
             (EcbDecrypt, "camellia_conflict_free_merged_ecb"),
@@ -267,20 +209,17 @@ programs! {
     CAMELLIA_CONFLICT_FREE_FOUR = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_CONFLICT_FREE,
-        (1024, PAIR_ORIGIN + 4 * REPLICATED_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "camellia_conflict_free_four_ecb"),
             (EcbDecrypt, "camellia_conflict_free_four_ecb"),
             (Ctr, "camellia_conflict_free_four_ctr"),
         ],
-    )
-    .with_unit(Ctr, ALIGNED_THOUSAND);
+    );
     /// Bit-sliced Camellia; whitening at both ends and 24 round keys of 8 bytes, 16 words each, and
     /// 128 words for each of three FL layers.
     CAMELLIA_BITSLICE = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_BITSLICE,
-        (256, ((16 + 8 * 24 + 16) * 16 + 3 * 128) * 4, WARP_OF_BLOCKS),
         &[
             (EcbEncrypt, "camellia_bitslice_ecb"),
             (EcbDecrypt, "camellia_bitslice_ecb"),
@@ -292,7 +231,6 @@ programs! {
     DES_TABLE_SHARED = Program::new(
         &DES,
         &crate::DES_TABLE,
-        (1024, 2 * TABLE_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "des_table_shared_ecb"),
             (EcbDecrypt, "des_table_shared_ecb"),
@@ -303,7 +241,6 @@ programs! {
     DES_CONFLICT_FREE = Program::new(
         &DES,
         &crate::DES_CONFLICT_FREE,
-        (1024, 2 * REPLICATED_BYTES + PAIR_ORIGIN, Unit::THREAD),
         &[
             (EcbEncrypt, "des_conflict_free_ecb"),
             (EcbDecrypt, "des_conflict_free_ecb"),
@@ -315,7 +252,6 @@ programs! {
     DES_BITSLICE = Program::new(
         &DES,
         &crate::DES_BITSLICE,
-        (384, (3 * 16 * 64 + 4 * 32) * 4, WARP_OF_BLOCKS),
         &[
             (EcbEncrypt, "des_bitslice_ecb"),
             (EcbDecrypt, "des_bitslice_ecb"),
@@ -327,7 +263,6 @@ programs! {
     HIGHT_TABLE = Program::new(
         &HIGHT,
         &crate::HIGHT_TABLE,
-        (1024, 2 * 256, QUADS),
         &[
             (EcbEncrypt, "hight_table_ecb_encrypt"),
             (EcbDecrypt, "hight_table_ecb_decrypt"),
@@ -338,7 +273,6 @@ programs! {
     HIGHT_TABLE_UNCOALESCED = Program::new(
         &HIGHT,
         &crate::HIGHT_TABLE,
-        (1024, 2 * 256, QUADS),
         &[
             (EcbEncrypt, "hight_table_uncoalesced_ecb_encrypt"),
             (EcbDecrypt, "hight_table_uncoalesced_ecb_decrypt"),
@@ -349,7 +283,6 @@ programs! {
     HIGHT_BYTESLICE = Program::new(
         &HIGHT,
         &crate::HIGHT_BYTESLICE,
-        (768, 0, QUADS),
         &[
             (EcbEncrypt, "hight_byteslice_ecb_encrypt"),
             (EcbDecrypt, "hight_byteslice_ecb_decrypt"),
@@ -360,7 +293,6 @@ programs! {
     HIGHT_BYTESLICE_UNCOALESCED = Program::new(
         &HIGHT,
         &crate::HIGHT_BYTESLICE,
-        (768, 0, QUADS),
         &[
             (EcbEncrypt, "hight_byteslice_uncoalesced_ecb_encrypt"),
             (EcbDecrypt, "hight_byteslice_uncoalesced_ecb_decrypt"),
@@ -371,7 +303,6 @@ programs! {
     HIGHT_BITSLICE = Program::new(
         &HIGHT,
         &crate::HIGHT_BITSLICE,
-        (384, (4 * 32 + 8) * 16 * 4, WARP_OF_BLOCKS),
         &[
             (EcbEncrypt, "hight_bitslice_ecb_encrypt"),
             (EcbDecrypt, "hight_bitslice_ecb_decrypt"),
@@ -383,7 +314,6 @@ programs! {
     SEED_TABLE_SHARED = Program::new(
         &SEED,
         &crate::SEED_TABLE,
-        (1024, 4 * TABLE_BYTES, Unit::THREAD),
         &[
             (EcbEncrypt, "seed_table_shared_ecb"),
             (EcbDecrypt, "seed_table_shared_ecb"),
@@ -394,7 +324,6 @@ programs! {
     SEED_CONFLICT_FREE = Program::new(
         &SEED,
         &crate::SEED_TABLE,
-        (1024, 4 * REPLICATED_BYTES + PAIR_ORIGIN, Unit::THREAD),
         &[
             (EcbEncrypt, "seed_conflict_free_ecb"),
             (EcbDecrypt, "seed_conflict_free_ecb"),
@@ -405,7 +334,6 @@ programs! {
     SEED_BITSLICE = Program::new(
         &SEED,
         &crate::SEED_BITSLICE,
-        (256, (16 * 64 + 64 * 256) * 4, WARP_OF_BLOCKS),
         &[
             (EcbEncrypt, "seed_bitslice_ecb"),
             (EcbDecrypt, "seed_bitslice_ecb"),
@@ -421,7 +349,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::MODULES;
+    use crate::{MODULES, launches::LAUNCHES};
 
     fn all_kernels() -> impl Iterator<Item = &'static Kernel> {
         PROGRAMS.iter().flat_map(|program| program.kernels()).map(|(_, kernel)| kernel)
@@ -459,6 +387,17 @@ mod tests {
             assert_eq!(entry.threads, kernel.threads(), "{name}");
             let unit = kernel.unit().threads;
             assert!(kernel.threads().is_multiple_of(unit.max(32)), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_every_kernel_once() {
+        let names: BTreeSet<&str> = LAUNCHES.iter().map(|(name, _)| *name).collect();
+        let entries: BTreeSet<&str> = MODULES.iter().flat_map(Module::entry_names).collect();
+        assert_eq!(names, entries);
+        assert_eq!(names.len(), LAUNCHES.len());
+        for (name, launch) in LAUNCHES {
+            assert_eq!(Launch::of(name), *launch, "{name}");
         }
     }
 

@@ -66,6 +66,16 @@ pub enum Error {
         /// Bytes that a launch passes.
         expected: usize,
     },
+    /// A launch that the kernel's source does not allow; only the host build tells.
+    #[error("kernel {kernel} was launched with {given}; it takes {expected}")]
+    Launch {
+        /// The kernel.
+        kernel: &'static str,
+        /// Threads of a thread block, shared memory and parameters of the launch.
+        given: String,
+        /// What its source says of them.
+        expected: String,
+    },
     /// The library with the host build of the kernels does not fit.
     #[error("{doing}: {reason}")]
     HostKernels {
