@@ -1,5 +1,6 @@
 // AES by T-tables as P1 has it: one thread a block, the tables in global memory, or one copy of
 // them in shared memory, where lanes that look up different words of a bank wait for each other.
+#include "../common/entry.cuh"
 #include "aes.cuh"
 
 namespace {
@@ -93,16 +94,8 @@ KERNEL(aes_table_global_ctr, GLOBAL, Parameters<AesKeys>) {
     ctr(parameters, in_global_memory<true>());
 }
 // ANCHOR: shared_kernel
-KERNEL(aes_table_shared_ecb_encrypt, SHARED, Parameters<AesKeys>) {
-    SHARED_TABLES(shared);
-    ecb(parameters, in_shared_memory<true>(shared));
-}
+TABLE_KERNEL(aes_table_shared_ecb_encrypt, SHARED, Parameters<AesKeys>, ecb, in_shared_memory<true>)
 // ANCHOR_END: shared_kernel
-KERNEL(aes_table_shared_ecb_decrypt, SHARED, Parameters<AesKeys>) {
-    SHARED_TABLES(shared);
-    ecb(parameters, in_shared_memory<false>(shared));
-}
-KERNEL(aes_table_shared_ctr, SHARED, Parameters<AesKeys>) {
-    SHARED_TABLES(shared);
-    ctr(parameters, in_shared_memory<true>(shared));
-}
+TABLE_KERNEL(aes_table_shared_ecb_decrypt, SHARED, Parameters<AesKeys>,
+             ecb, in_shared_memory<false>)
+TABLE_KERNEL(aes_table_shared_ctr, SHARED, Parameters<AesKeys>, ctr, in_shared_memory<true>)

@@ -1,4 +1,5 @@
 // ARIA by four tables that are replicated over the banks of shared memory.
+#include "../common/entry.cuh"
 #include "aria.cuh"
 
 namespace {
@@ -8,11 +9,6 @@ constexpr Launch CTR = {CTR_THREADS, ConflictFreeFour<AriaBoxes>::SHARED_BYTES, 
 
 }  // namespace
 
-KERNEL(aria_conflict_free_ecb, ECB, AriaParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, ConflictFreeFour<AriaBoxes>(shared));
-}
-KERNEL(aria_conflict_free_ctr, CTR, AriaParameters) {
-    SHARED_TABLES(shared);
-    cached_ctr<CachedRounds<ConflictFreeFour<AriaBoxes>>>(parameters, ConflictFreeFour<AriaBoxes>(shared));
-}
+TABLE_KERNEL(aria_conflict_free_ecb, ECB, AriaParameters, ecb, ConflictFreeFour<AriaBoxes>)
+TABLE_KERNEL(aria_conflict_free_ctr, CTR, AriaParameters,
+             cached_ctr<CachedRounds<ConflictFreeFour<AriaBoxes>>>, ConflictFreeFour<AriaBoxes>)

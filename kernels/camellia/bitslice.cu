@@ -3,6 +3,7 @@
 //
 // The four S-boxes are one circuit: SBOX2 and SBOX3 rotate its output, SBOX4 its input, and a
 // rotation is a choice of names. P is XORs of bytes, two S-box outputs at a time.
+#include "../common/entry.cuh"
 #include "../common/key_planes.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
@@ -124,6 +125,9 @@ struct Bitslice {
     const u32 *keys;
     u32 groups;
 
+    static DEVICE Bitslice of(u32 *words, const CamelliaKeys &keys) { return {words, keys.groups}; }
+    static DEVICE u32 words(const CamelliaKeys &) { return EXPANDED_WORDS; }
+
     DEVICE const u32 *key_byte(u32 i) const { return keys + i * KEY_BYTE_WORDS; }
 
     DEVICE void operator()(u32 (&planes)[128]) const {
@@ -157,14 +161,5 @@ struct Bitslice {
 
 }  // namespace
 
-#define CAMELLIA_BITSLICE(mode, launch)                                   \
-    KERNEL(camellia_bitslice_##mode, launch, CamelliaParameters) {        \
-        SHARED_MEMORY(shared);                                            \
-        u32 *words = reinterpret_cast<u32 *>(shared);                     \
-        expand_keys(words, parameters.keys);                              \
-        sliced_##mode(parameters, Bitslice{words, parameters.keys.groups}); \
-        clear_shared(words, EXPANDED_WORDS);                              \
-    }
-
-CAMELLIA_BITSLICE(ecb, ECB)
-CAMELLIA_BITSLICE(ctr, CTR)
+SLICED_KERNEL(camellia_bitslice_ecb, ECB, CamelliaParameters, sliced_ecb, Bitslice)
+SLICED_KERNEL(camellia_bitslice_ctr, CTR, CamelliaParameters, sliced_ctr, Bitslice)

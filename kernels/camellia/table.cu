@@ -1,5 +1,6 @@
 // Camellia by P2's merged table, once: in global memory, or in shared memory, where lanes that look
 // up different words of a bank wait for each other.
+#include "../common/entry.cuh"
 #include "camellia.cuh"
 
 namespace {
@@ -17,15 +18,9 @@ KERNEL(camellia_table_global_keystream, GLOBAL, CamelliaParameters) {
     keystream(parameters, in_global_memory());
 }
 
-KERNEL(camellia_table_shared_ecb, SHARED, CamelliaParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, merged_in_shared_memory<CamelliaBoxes>(shared));
-}
-KERNEL(camellia_table_shared_ctr, SHARED, CamelliaParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, merged_in_shared_memory<CamelliaBoxes>(shared));
-}
-KERNEL(camellia_table_shared_keystream, SHARED, CamelliaParameters) {
-    SHARED_TABLES(shared);
-    keystream(parameters, merged_in_shared_memory<CamelliaBoxes>(shared));
-}
+TABLE_KERNEL(camellia_table_shared_ecb, SHARED, CamelliaParameters,
+             ecb, merged_in_shared_memory<CamelliaBoxes>)
+TABLE_KERNEL(camellia_table_shared_ctr, SHARED, CamelliaParameters,
+             ctr, merged_in_shared_memory<CamelliaBoxes>)
+TABLE_KERNEL(camellia_table_shared_keystream, SHARED, CamelliaParameters,
+             keystream, merged_in_shared_memory<CamelliaBoxes>)

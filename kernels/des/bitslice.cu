@@ -8,6 +8,7 @@
 //   bit of a half    4s    4s + 1   4s + 2   4s + 3
 //   first use        S-box s, inputs 1 to 4 (from the left, counted from 0)
 //   second use       S-box s - 1, input 5; for 4s + 3 S-box s + 1, input 0
+#include "../common/entry.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
 #include "linear.cuh"
@@ -148,12 +149,15 @@ DEVICE constexpr u32 plane_of(u32 half, u32 b) {
 }
 
 struct Bitslice {
-    const u32 *words;
+    const u32 *expanded;
     u32 passes;
+
+    static DEVICE Bitslice of(u32 *words, const DesKeys &keys) { return {words, keys.passes}; }
+    static DEVICE u32 words(const DesKeys &keys) { return key_words(keys.passes); }
 
     DEVICE void operator()(u32 (&planes)[64]) const {
         Half left, right;
-        const u32 *changes = words + passes * DES_ROUNDS * ROUND_WORDS;
+        const u32 *changes = expanded + passes * DES_ROUNDS * ROUND_WORDS;
         UNROLL for (u32 b = 0; b < 32; b++) {
             left[b] = planes[plane_of(0, b)];
             right[b] = planes[plane_of(1, b)] ^ changes[b];
@@ -161,7 +165,7 @@ struct Bitslice {
         ROLLED for (u32 pass = 0; pass < passes; pass++) {
             changes += EXCHANGE_WORDS;
             ROLLED for (u32 i = 0; i < DES_ROUNDS; i += 2) {
-                const u32 *keys = words + (pass * DES_ROUNDS + i) * ROUND_WORDS;
+                const u32 *keys = expanded + (pass * DES_ROUNDS + i) * ROUND_WORDS;
                 add_f(left, right, keys);
                 add_f(right, left, keys + ROUND_WORDS);
             }
@@ -176,14 +180,5 @@ struct Bitslice {
 
 }  // namespace
 
-#define DES_BITSLICE(mode, launch)                                     \
-    KERNEL(des_bitslice_##mode, launch, DesParameters) {               \
-        SHARED_MEMORY(shared);                                         \
-        u32 *words = reinterpret_cast<u32 *>(shared);                  \
-        expand_keys(words, parameters.keys);                           \
-        sliced_##mode(parameters, Bitslice{words, parameters.keys.passes}); \
-        clear_shared(words, key_words(parameters.keys.passes));        \
-    }
-
-DES_BITSLICE(ecb, ECB)
-DES_BITSLICE(ctr, CTR)
+SLICED_KERNEL(des_bitslice_ecb, ECB, DesParameters, sliced_ecb, Bitslice)
+SLICED_KERNEL(des_bitslice_ctr, CTR, DesParameters, sliced_ctr, Bitslice)

@@ -1,6 +1,7 @@
 // DES by tables that are replicated over the banks of shared memory: eight of them, in four pairs
 // of 16 KiB.
 #include "../common/conflict_free.cuh"
+#include "../common/entry.cuh"
 #include "des.cuh"
 
 namespace {
@@ -30,12 +31,5 @@ struct ConflictFree {
 
 }  // namespace
 
-KERNEL(des_conflict_free_ecb, LAUNCH, DesParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, ConflictFree(shared));
-}
-
-KERNEL(des_conflict_free_ctr, LAUNCH, DesParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, ConflictFree(shared));
-}
+TABLE_KERNEL(des_conflict_free_ecb, LAUNCH, DesParameters, ecb, ConflictFree)
+TABLE_KERNEL(des_conflict_free_ctr, LAUNCH, DesParameters, ctr, ConflictFree)

@@ -1,5 +1,6 @@
 // DES by one copy of its tables in shared memory, where lanes that look up different words of a
 // bank wait for each other.
+#include "../common/entry.cuh"
 #include "des.cuh"
 
 namespace {
@@ -25,12 +26,5 @@ struct OneCopy {
 
 }  // namespace
 
-KERNEL(des_table_shared_ecb, LAUNCH, DesParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, OneCopy(shared));
-}
-
-KERNEL(des_table_shared_ctr, LAUNCH, DesParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, OneCopy(shared));
-}
+TABLE_KERNEL(des_table_shared_ecb, LAUNCH, DesParameters, ecb, OneCopy)
+TABLE_KERNEL(des_table_shared_ctr, LAUNCH, DesParameters, ctr, OneCopy)

@@ -3,6 +3,7 @@
 //
 // Sixty-four registers hold the state, XOR and rotation cost nothing but names, and an addition is
 // a ripple adder of three-input lookups: a sum bit is x ^ y ^ carry, the next carry the majority.
+#include "../common/entry.cuh"
 #include "../common/key_planes.cuh"
 #include "../common/sliced.cuh"
 #include "hight.cuh"
@@ -114,6 +115,11 @@ struct Bitslice {
     PlaneBytes bytes;
     bool is_reversed;
 
+    static DEVICE Bitslice of(u32 *words, const HightKeys &keys) {
+        return {{words}, keys.is_reversed != 0};
+    }
+    static DEVICE u32 words(const HightKeys &) { return EXPANDED_WORDS; }
+
     // The block in memory has P7 first: planes 8m .. 8m + 7 are P(7 - m).
     DEVICE void operator()(u32 (&state)[64]) const {
         if (is_reversed) reverse_bytes(state);
@@ -133,15 +139,6 @@ struct Bitslice {
 
 }  // namespace
 
-#define HIGHT_BITSLICE(name, launch, encrypts, mode)                      \
-    KERNEL(hight_bitslice_##name, launch, HightParameters) {              \
-        SHARED_MEMORY(shared);                                            \
-        u32 *words = reinterpret_cast<u32 *>(shared);                     \
-        expand_keys(words, parameters.keys);                              \
-        mode(parameters, Bitslice<encrypts>{{words}, parameters.keys.is_reversed != 0}); \
-        clear_shared(words, EXPANDED_WORDS);                              \
-    }
-
-HIGHT_BITSLICE(ecb_encrypt, ECB, true, sliced_ecb)
-HIGHT_BITSLICE(ecb_decrypt, ECB, false, sliced_ecb)
-HIGHT_BITSLICE(ctr, CTR, true, sliced_ctr)
+SLICED_KERNEL(hight_bitslice_ecb_encrypt, ECB, HightParameters, sliced_ecb, Bitslice<true>)
+SLICED_KERNEL(hight_bitslice_ecb_decrypt, ECB, HightParameters, sliced_ecb, Bitslice<false>)
+SLICED_KERNEL(hight_bitslice_ctr, CTR, HightParameters, sliced_ctr, Bitslice<true>)

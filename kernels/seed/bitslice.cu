@@ -3,6 +3,7 @@
 // G's masks leave out one of four S-box outputs for every bit of its result, so that a bit is the sum
 // of three. An addition is a ripple adder. The half that a round changes waits in shared memory, so
 // that the other one, F's two words and an S-box fit into registers.
+#include "../common/entry.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
 #include "sbox.cuh"
@@ -60,6 +61,11 @@ struct Bitslice {
     const u32 *keys;
     u32 *waiting;  // this thread's half, a row every `blockDim.x` words
 
+    static DEVICE Bitslice of(u32 *words, const SeedKeys &) {
+        return {words, words + KEY_BITS + threadIdx.x};
+    }
+    static DEVICE u32 words(const SeedKeys &) { return KEY_BITS + WAITING_WORDS; }
+
     DEVICE u32 &row(u32 i) const { return waiting[i * blockDim.x]; }
 
     // ANCHOR: round
@@ -107,14 +113,5 @@ struct Bitslice {
 
 }  // namespace
 
-#define SEED_BITSLICE(mode, launch)                                       \
-    KERNEL(seed_bitslice_##mode, launch, SeedParameters) {                \
-        SHARED_MEMORY(shared);                                            \
-        u32 *words = reinterpret_cast<u32 *>(shared);                     \
-        expand_keys(words, parameters.keys);                              \
-        sliced_##mode(parameters, Bitslice{words, words + KEY_BITS + threadIdx.x}); \
-        clear_shared(words, KEY_BITS + WAITING_WORDS);                    \
-    }
-
-SEED_BITSLICE(ecb, ECB)
-SEED_BITSLICE(ctr, CTR)
+SLICED_KERNEL(seed_bitslice_ecb, ECB, SeedParameters, sliced_ecb, Bitslice)
+SLICED_KERNEL(seed_bitslice_ctr, CTR, SeedParameters, sliced_ctr, Bitslice)

@@ -1,4 +1,5 @@
 // SEED by tables in shared memory: one copy of four, or a copy in every bank.
+#include "../common/entry.cuh"
 #include "seed.cuh"
 
 namespace {
@@ -8,20 +9,9 @@ constexpr Launch CONFLICT_FREE = {1024, ConflictFreeFour<SeedBoxes>::SHARED_BYTE
 
 }  // namespace
 
-KERNEL(seed_table_shared_ecb, SHARED, SeedParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, FourTables<SeedBoxes>(shared));
-}
-KERNEL(seed_table_shared_ctr, SHARED, SeedParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, FourTables<SeedBoxes>(shared));
-}
-
-KERNEL(seed_conflict_free_ecb, CONFLICT_FREE, SeedParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, ConflictFreeFour<SeedBoxes>(shared));
-}
-KERNEL(seed_conflict_free_ctr, CONFLICT_FREE, SeedParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, ConflictFreeFour<SeedBoxes>(shared));
-}
+TABLE_KERNEL(seed_table_shared_ecb, SHARED, SeedParameters, ecb, FourTables<SeedBoxes>)
+TABLE_KERNEL(seed_table_shared_ctr, SHARED, SeedParameters, ctr, FourTables<SeedBoxes>)
+TABLE_KERNEL(seed_conflict_free_ecb, CONFLICT_FREE, SeedParameters,
+             ecb, ConflictFreeFour<SeedBoxes>)
+TABLE_KERNEL(seed_conflict_free_ctr, CONFLICT_FREE, SeedParameters,
+             ctr, ConflictFreeFour<SeedBoxes>)
