@@ -25,6 +25,10 @@ constexpr u32 COLUMNS = 4;
 constexpr u32 GROUPS = WARP / COLUMNS;
 constexpr u32 WARP_BLOCKS = GROUPS * LANE_BLOCKS;
 constexpr u32 PLANES = 128;
+constexpr u32 EXPANDED_BYTES = (MAX_MIDDLE + 2) * PLANES * 4;
+
+constexpr Launch ECB = {THREADS, EXPANDED_BYTES, {WARP, WARP_BLOCKS, false}};
+constexpr Launch CTR = {THREADS, EXPANDED_BYTES, {WARP, WARP_BLOCKS, true}};
 
 // The planes of one column: row, bit.
 typedef u32 Column[4][8];
@@ -195,17 +199,17 @@ DEVICE void counter_planes(Column &state, Counter counter) {
 
 }  // namespace
 
-KERNEL(aes_bitslice_ecb_encrypt, THREADS, Parameters<AesKeys>) {
+KERNEL(aes_bitslice_ecb_encrypt, ECB, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     ecb<true>(parameters, reinterpret_cast<u32 *>(shared));
 }
 
-KERNEL(aes_bitslice_ecb_decrypt, THREADS, Parameters<AesKeys>) {
+KERNEL(aes_bitslice_ecb_decrypt, ECB, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     ecb<false>(parameters, reinterpret_cast<u32 *>(shared));
 }
 
-KERNEL(aes_bitslice_ctr, THREADS, Parameters<AesKeys>) {
+KERNEL(aes_bitslice_ctr, CTR, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     u32 *planes = reinterpret_cast<u32 *>(shared);
     expand_keys(planes, parameters.keys);

@@ -6,6 +6,8 @@
 namespace {
 
 constexpr u32 THREADS = 256;
+constexpr u32 SBOX_BYTES = 256;
+constexpr Launch LAUNCH = {THREADS, SBOX_BYTES + THREADS, BYTE_A_THREAD};
 
 // The byte that ShiftRows (`step` 1) or InvShiftRows (`step` 3) brings to `index`.
 DEVICE u32 shifted(u32 index, u32 step) { return (index + 4 * step * (index % 4)) % BLOCK_BYTES; }
@@ -40,7 +42,7 @@ DEVICE u32 cipher(const u8 *sbox, const Exchange &bytes, u32 value, const AesKey
 
 // The S-box in shared memory, before the exchanged bytes.
 DEVICE const u8 *copy_sbox(const Bytes256 &table, u8 *shared) {
-    for (u32 i = threadIdx.x; i < 256; i += blockDim.x) shared[i] = table.entries[i];
+    for (u32 i = threadIdx.x; i < SBOX_BYTES; i += blockDim.x) shared[i] = table.entries[i];
     __syncthreads();
     return shared;
 }
@@ -48,27 +50,27 @@ DEVICE const u8 *copy_sbox(const Bytes256 &table, u8 *shared) {
 template <bool encrypts>
 DEVICE void ecb(const Parameters<AesKeys> &parameters, u8 *shared) {
     const u8 *sbox = copy_sbox(encrypts ? SBOX : INV_SBOX, shared);
-    bytewise_ecb(parameters, shared, 256, [&](const Exchange &bytes, u32 value) {
+    bytewise_ecb(parameters, shared, SBOX_BYTES, [&](const Exchange &bytes, u32 value) {
         return cipher<encrypts>(sbox, bytes, value, parameters.keys);
     });
 }
 
 }  // namespace
 
-KERNEL(aes_bytewise_ecb_encrypt, THREADS, Parameters<AesKeys>) {
+KERNEL(aes_bytewise_ecb_encrypt, LAUNCH, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     ecb<true>(parameters, shared);
 }
 
-KERNEL(aes_bytewise_ecb_decrypt, THREADS, Parameters<AesKeys>) {
+KERNEL(aes_bytewise_ecb_decrypt, LAUNCH, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     ecb<false>(parameters, shared);
 }
 
-KERNEL(aes_bytewise_ctr, THREADS, Parameters<AesKeys>) {
+KERNEL(aes_bytewise_ctr, LAUNCH, Parameters<AesKeys>) {
     SHARED_MEMORY(shared);
     const u8 *sbox = copy_sbox(SBOX, shared);
-    bytewise_ctr(parameters, shared, 256, [&](const Exchange &bytes, u32 value) {
+    bytewise_ctr(parameters, shared, SBOX_BYTES, [&](const Exchange &bytes, u32 value) {
         return cipher<true>(sbox, bytes, value, parameters.keys);
     });
 }

@@ -19,6 +19,8 @@ template <u32 tables, bool encrypts>
 struct ConflictFree {
     static constexpr bool ENCRYPTS = encrypts;
     static constexpr u32 ROUND_BYTES = tables == 1 ? SINGLE_BYTES : table_offset(tables);
+    static constexpr u32 SHARED_BYTES =
+        (tables == 1 ? 0 : PAIR_ORIGIN) + ROUND_BYTES + (encrypts ? 0 : SINGLE_BYTES);
 
     Lane lane;
 
@@ -139,17 +141,27 @@ struct CachedRounds {
     }
 };
 
+template <u32 tables, bool encrypts>
+constexpr Launch CONFLICT_FREE_ECB = {
+    1024, ConflictFree<tables, encrypts>::SHARED_BYTES, BLOCK_A_THREAD};
+template <u32 tables>
+constexpr Launch CONFLICT_FREE_CTR = {
+    CTR_THREADS, ConflictFree<tables, true>::SHARED_BYTES, CACHED_CTR};
+
 // The three entry points for `tables` tables.
 #define AES_CONFLICT_FREE(tables)                                                            \
-    KERNEL(aes_conflict_free_##tables##_ecb_encrypt, 1024, Parameters<AesKeys>) {            \
+    KERNEL(aes_conflict_free_##tables##_ecb_encrypt, (CONFLICT_FREE_ECB<tables, true>),      \
+           Parameters<AesKeys>) {                                                            \
         SHARED_TABLES(shared);                                                               \
         conflict_free_ecb<ConflictFree<tables, true>>(parameters, shared);                   \
     }                                                                                        \
-    KERNEL(aes_conflict_free_##tables##_ecb_decrypt, 1024, Parameters<AesKeys>) {            \
+    KERNEL(aes_conflict_free_##tables##_ecb_decrypt, (CONFLICT_FREE_ECB<tables, false>),     \
+           Parameters<AesKeys>) {                                                            \
         SHARED_TABLES(shared);                                                               \
         conflict_free_ecb<ConflictFree<tables, false>>(parameters, shared);                  \
     }                                                                                        \
-    KERNEL(aes_conflict_free_##tables##_ctr, 1024, Parameters<AesKeys>) {                    \
+    KERNEL(aes_conflict_free_##tables##_ctr, CONFLICT_FREE_CTR<tables>,                      \
+           Parameters<AesKeys>) {                                                            \
         SHARED_TABLES(shared);                                                               \
         const ConflictFree<tables, true> look_ups(shared);                                   \
         cached_ctr<CachedRounds<ConflictFree<tables, true>>>(parameters, look_ups);          \

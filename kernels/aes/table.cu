@@ -1,8 +1,13 @@
 // AES by T-tables as P1 has it: one thread a block, the tables in global memory, or one copy of
 // them in shared memory, where lanes that look up different words of a bank wait for each other.
+#include "../common/entry.cuh"
 #include "aes.cuh"
 
 namespace {
+
+constexpr u32 ROUND_WORDS = 4 * 256;
+constexpr Launch GLOBAL = {256, 0, BLOCK_A_THREAD};
+constexpr Launch SHARED = {1024, ROUND_WORDS * 4 + 256, BLOCK_A_THREAD};
 
 // ANCHOR: one_copy
 // Reads `round[r][x]` and `last[x]` wherever they lie.
@@ -57,8 +62,8 @@ template <bool encrypts>
 DEVICE OneCopy<encrypts> in_shared_memory(u8 *shared) {
     const OneCopy<encrypts> global = in_global_memory<encrypts>();
     u32 *round = reinterpret_cast<u32 *>(shared);
-    u8 *last = shared + 4 * 256 * 4;
-    for (u32 i = threadIdx.x; i < 4 * 256; i += blockDim.x) round[i] = global.round[i];
+    u8 *last = shared + ROUND_WORDS * 4;
+    for (u32 i = threadIdx.x; i < ROUND_WORDS; i += blockDim.x) round[i] = global.round[i];
     for (u32 i = threadIdx.x; i < 256; i += blockDim.x) last[i] = global.last[i];
     __syncthreads();
     return {round, last};
@@ -79,26 +84,18 @@ DEVICE void ctr(const Parameters<AesKeys> &parameters, const Tables &tables) {
 
 }  // namespace
 
-KERNEL(aes_table_global_ecb_encrypt, 256, Parameters<AesKeys>) {
+KERNEL(aes_table_global_ecb_encrypt, GLOBAL, Parameters<AesKeys>) {
     ecb(parameters, in_global_memory<true>());
 }
-KERNEL(aes_table_global_ecb_decrypt, 256, Parameters<AesKeys>) {
+KERNEL(aes_table_global_ecb_decrypt, GLOBAL, Parameters<AesKeys>) {
     ecb(parameters, in_global_memory<false>());
 }
-KERNEL(aes_table_global_ctr, 256, Parameters<AesKeys>) {
+KERNEL(aes_table_global_ctr, GLOBAL, Parameters<AesKeys>) {
     ctr(parameters, in_global_memory<true>());
 }
 // ANCHOR: shared_kernel
-KERNEL(aes_table_shared_ecb_encrypt, 1024, Parameters<AesKeys>) {
-    SHARED_TABLES(shared);
-    ecb(parameters, in_shared_memory<true>(shared));
-}
+TABLE_KERNEL(aes_table_shared_ecb_encrypt, SHARED, Parameters<AesKeys>, ecb, in_shared_memory<true>)
 // ANCHOR_END: shared_kernel
-KERNEL(aes_table_shared_ecb_decrypt, 1024, Parameters<AesKeys>) {
-    SHARED_TABLES(shared);
-    ecb(parameters, in_shared_memory<false>(shared));
-}
-KERNEL(aes_table_shared_ctr, 1024, Parameters<AesKeys>) {
-    SHARED_TABLES(shared);
-    ctr(parameters, in_shared_memory<true>(shared));
-}
+TABLE_KERNEL(aes_table_shared_ecb_decrypt, SHARED, Parameters<AesKeys>,
+             ecb, in_shared_memory<false>)
+TABLE_KERNEL(aes_table_shared_ctr, SHARED, Parameters<AesKeys>, ctr, in_shared_memory<true>)

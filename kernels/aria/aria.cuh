@@ -154,3 +154,8 @@ template <class Tables>
 DEVICE void ecb(const AriaParameters &parameters, const Tables &tables) {
     ecb_blocks(parameters, [&](Block16 block) { return cipher(tables, block, parameters.keys); });
 }
+
+template <class Tables>
+DEVICE void ctr(const AriaParameters &parameters, const Tables &tables) {
+    ctr_blocks(parameters, [&](Block16 block) { return cipher(tables, block, parameters.keys); });
+}

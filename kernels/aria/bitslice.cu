@@ -5,6 +5,7 @@
 // with that. So all rounds take the same S-boxes in the same places, and the exchange is a choice of
 // names. The number of rounds is even, the last has no exchange, and so the ciphertext comes out
 // exchanged.
+#include "../common/entry.cuh"
 #include "../common/key_planes.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
@@ -17,6 +18,8 @@ constexpr u32 THREADS = 256;  // for 255 registers
 constexpr u32 BYTES = 16;
 constexpr u32 MAX_KEYS = MAX_ROUNDS + 1;
 constexpr u32 EXPANDED_WORDS = MAX_KEYS * BYTES * KEY_BYTE_WORDS;
+constexpr Launch ECB = {THREADS, EXPANDED_WORDS * 4, SLICED};
+constexpr Launch CTR = {THREADS, EXPANDED_WORDS * 4, SLICED_CTR};
 
 // Sixteen bytes of 32 blocks: bit b of byte j in word 8j + b.
 typedef u32 State[128];
@@ -88,6 +91,9 @@ struct Bitslice {
     const u32 *keys;
     u32 rounds;
 
+    static DEVICE Bitslice of(u32 *words, const AriaKeys &keys) { return {words, keys.rounds}; }
+    static DEVICE u32 words(const AriaKeys &) { return EXPANDED_WORDS; }
+
     DEVICE void operator()(State &x) const {
         add_round_key(x, keys);
         ROLLED for (u32 i = 1; i < rounds; i++) {
@@ -110,14 +116,5 @@ struct Bitslice {
 
 }  // namespace
 
-#define ARIA_BITSLICE(mode)                                               \
-    KERNEL(aria_bitslice_##mode, THREADS, AriaParameters) {               \
-        SHARED_MEMORY(shared);                                            \
-        u32 *words = reinterpret_cast<u32 *>(shared);                     \
-        expand_keys(words, parameters.keys);                              \
-        sliced_##mode(parameters, Bitslice{words, parameters.keys.rounds}); \
-        clear_shared(words, EXPANDED_WORDS);                              \
-    }
-
-ARIA_BITSLICE(ecb)
-ARIA_BITSLICE(ctr)
+SLICED_KERNEL(aria_bitslice_ecb, ECB, AriaParameters, sliced_ecb, Bitslice)
+SLICED_KERNEL(aria_bitslice_ctr, CTR, AriaParameters, sliced_ctr, Bitslice)

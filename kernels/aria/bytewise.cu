@@ -8,6 +8,7 @@ namespace {
 
 constexpr u32 THREADS = 256;
 constexpr u32 TABLE_BYTES = 256 * 4;
+constexpr Launch LAUNCH = {THREADS, TABLE_BYTES + THREADS, BYTE_A_THREAD};
 
 // ANCHOR: cipher
 // The cipher on one byte of sixteen. S1, S2 and their inverses stand side by side in the words of
@@ -38,7 +39,7 @@ DEVICE const u32 *copy_sboxes(u8 *shared) {
 
 }  // namespace
 
-KERNEL(aria_bytewise_ecb, THREADS, AriaParameters) {
+KERNEL(aria_bytewise_ecb, LAUNCH, AriaParameters) {
     SHARED_MEMORY(shared);
     const u32 *sboxes = copy_sboxes(shared);
     bytewise_ecb(parameters, shared, TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
@@ -46,7 +47,7 @@ KERNEL(aria_bytewise_ecb, THREADS, AriaParameters) {
     });
 }
 
-KERNEL(aria_bytewise_ctr, THREADS, AriaParameters) {
+KERNEL(aria_bytewise_ctr, LAUNCH, AriaParameters) {
     SHARED_MEMORY(shared);
     const u32 *sboxes = copy_sboxes(shared);
     bytewise_ctr(parameters, shared, TABLE_BYTES, [&](const Exchange &bytes, u32 value) {

@@ -1,11 +1,14 @@
 // ARIA by four tables that are replicated over the banks of shared memory.
+#include "../common/entry.cuh"
 #include "aria.cuh"
 
-KERNEL(aria_conflict_free_ecb, 1024, AriaParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, ConflictFreeFour<AriaBoxes>(shared));
-}
-KERNEL(aria_conflict_free_ctr, CTR_THREADS, AriaParameters) {
-    SHARED_TABLES(shared);
-    cached_ctr<CachedRounds<ConflictFreeFour<AriaBoxes>>>(parameters, ConflictFreeFour<AriaBoxes>(shared));
-}
+namespace {
+
+constexpr Launch ECB = {1024, ConflictFreeFour<AriaBoxes>::SHARED_BYTES, BLOCK_A_THREAD};
+constexpr Launch CTR = {CTR_THREADS, ConflictFreeFour<AriaBoxes>::SHARED_BYTES, CACHED_CTR};
+
+}  // namespace
+
+TABLE_KERNEL(aria_conflict_free_ecb, ECB, AriaParameters, ecb, ConflictFreeFour<AriaBoxes>)
+TABLE_KERNEL(aria_conflict_free_ctr, CTR, AriaParameters,
+             cached_ctr<CachedRounds<ConflictFreeFour<AriaBoxes>>>, ConflictFreeFour<AriaBoxes>)

@@ -3,6 +3,7 @@
 //
 // The four S-boxes are one circuit: SBOX2 and SBOX3 rotate its output, SBOX4 its input, and a
 // rotation is a choice of names. P is XORs of bytes, two S-box outputs at a time.
+#include "../common/entry.cuh"
 #include "../common/key_planes.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
@@ -25,6 +26,8 @@ constexpr u32 END = ROUNDS + 8 * MAX_ALL_ROUNDS;
 constexpr u32 KEY_BYTES = END + 16;
 constexpr u32 LAYER_WORDS = 128;
 constexpr u32 EXPANDED_WORDS = KEY_BYTES * KEY_BYTE_WORDS + (MAX_GROUPS - 1) * LAYER_WORDS;
+constexpr Launch ECB = {THREADS, EXPANDED_WORDS * 4, SLICED};
+constexpr Launch CTR = {THREADS, EXPANDED_WORDS * 4, SLICED_CTR};
 
 // Byte `i` of big-endian words.
 DEVICE u32 big_endian_byte(const u32 *words, u32 i) { return byte_in(words, i ^ 3); }
@@ -122,6 +125,9 @@ struct Bitslice {
     const u32 *keys;
     u32 groups;
 
+    static DEVICE Bitslice of(u32 *words, const CamelliaKeys &keys) { return {words, keys.groups}; }
+    static DEVICE u32 words(const CamelliaKeys &) { return EXPANDED_WORDS; }
+
     DEVICE const u32 *key_byte(u32 i) const { return keys + i * KEY_BYTE_WORDS; }
 
     DEVICE void operator()(u32 (&planes)[128]) const {
@@ -155,14 +161,5 @@ struct Bitslice {
 
 }  // namespace
 
-#define CAMELLIA_BITSLICE(mode)                                           \
-    KERNEL(camellia_bitslice_##mode, THREADS, CamelliaParameters) {       \
-        SHARED_MEMORY(shared);                                            \
-        u32 *words = reinterpret_cast<u32 *>(shared);                     \
-        expand_keys(words, parameters.keys);                              \
-        sliced_##mode(parameters, Bitslice{words, parameters.keys.groups}); \
-        clear_shared(words, EXPANDED_WORDS);                              \
-    }
-
-CAMELLIA_BITSLICE(ecb)
-CAMELLIA_BITSLICE(ctr)
+SLICED_KERNEL(camellia_bitslice_ecb, ECB, CamelliaParameters, sliced_ecb, Bitslice)
+SLICED_KERNEL(camellia_bitslice_ctr, CTR, CamelliaParameters, sliced_ctr, Bitslice)

@@ -1,25 +1,23 @@
 // Camellia by tables that are replicated over the banks of shared memory: P2's merged table in
 // 32 KiB, or four tables in 128 KiB.
+#include "../common/entry.cuh"
 #include "camellia.cuh"
 
-KERNEL(camellia_conflict_free_merged_ecb, 1024, CamelliaParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, ConflictFreeMerged<CamelliaBoxes>(shared));
-}
-KERNEL(camellia_conflict_free_merged_ctr, 1024, CamelliaParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, ConflictFreeMerged<CamelliaBoxes>(shared));
-}
-KERNEL(camellia_conflict_free_merged_keystream, 1024, CamelliaParameters) {
-    SHARED_TABLES(shared);
-    keystream(parameters, ConflictFreeMerged<CamelliaBoxes>(shared));
-}
+namespace {
 
-KERNEL(camellia_conflict_free_four_ecb, 1024, CamelliaParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, ConflictFreeFour<CamelliaBoxes>(shared));
-}
-KERNEL(camellia_conflict_free_four_ctr, CTR_THREADS, CamelliaParameters) {
-    SHARED_TABLES(shared);
-    cached_ctr<CachedRounds<ConflictFreeFour<CamelliaBoxes>>>(parameters, ConflictFreeFour<CamelliaBoxes>(shared));
-}
+typedef ConflictFreeMerged<CamelliaBoxes> ReplicatedMerged;
+typedef ConflictFreeFour<CamelliaBoxes> ReplicatedFour;
+
+constexpr Launch MERGED = {1024, ReplicatedMerged::SHARED_BYTES, BLOCK_A_THREAD};
+constexpr Launch FOUR_ECB = {1024, ReplicatedFour::SHARED_BYTES, BLOCK_A_THREAD};
+constexpr Launch FOUR_CTR = {CTR_THREADS, ReplicatedFour::SHARED_BYTES, CACHED_CTR};
+
+}  // namespace
+
+TABLE_KERNEL(camellia_conflict_free_merged_ecb, MERGED, CamelliaParameters, ecb, ReplicatedMerged)
+TABLE_KERNEL(camellia_conflict_free_merged_ctr, MERGED, CamelliaParameters, ctr, ReplicatedMerged)
+TABLE_KERNEL(camellia_conflict_free_merged_keystream, MERGED, CamelliaParameters,
+             keystream, ReplicatedMerged)
+TABLE_KERNEL(camellia_conflict_free_four_ecb, FOUR_ECB, CamelliaParameters, ecb, ReplicatedFour)
+TABLE_KERNEL(camellia_conflict_free_four_ctr, FOUR_CTR, CamelliaParameters,
+             cached_ctr<CachedRounds<ReplicatedFour>>, ReplicatedFour)

@@ -4,6 +4,7 @@
 #include "parameters.cuh"
 
 constexpr u32 BLOCK_BYTES = 16;
+constexpr Unit BYTE_A_THREAD = {BLOCK_BYTES, 1, false};
 
 // ANCHOR: exchange
 // The bytes of this thread's block, in shared memory, and which of them is this thread's.

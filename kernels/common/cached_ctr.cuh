@@ -7,6 +7,7 @@
 constexpr u32 CHUNK = 65536;
 constexpr u32 CTR_THREADS = 1024;
 constexpr u32 CHUNK_STEPS = CHUNK / CTR_THREADS;
+constexpr Unit CACHED_CTR = {CTR_THREADS, CTR_THREADS, true};
 
 // ANCHOR: cached_ctr
 // CTR over chunks of 65,536 counters that start at a multiple of 65,536. A slot is a counter's

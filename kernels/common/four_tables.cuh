@@ -27,6 +27,8 @@ DEVICE u32 expand(u32 t, u32 packed) {
 // look-up makes of its word what the four tables would have.
 template <class Boxes>
 struct Merged {
+    static constexpr u32 SHARED_BYTES = TABLE_ENTRIES * 4;  // of a copy there
+
     const u32 *words;
 
     template <u32 t>
@@ -38,6 +40,8 @@ struct Merged {
 // The same in every bank: 32 KiB.
 template <class Boxes>
 struct ConflictFreeMerged {
+    static constexpr u32 SHARED_BYTES = SINGLE_BYTES;
+
     Lane lane;
 
     DEVICE explicit ConflictFreeMerged(u8 *shared) : lane(shared) {
@@ -65,6 +69,8 @@ DEVICE Merged<Boxes> merged_in_shared_memory(u8 *shared) {
 // One copy of the four tables: 4 KiB.
 template <class Boxes>
 struct FourTables {
+    static constexpr u32 SHARED_BYTES = FOUR * TABLE_ENTRIES * 4;
+
     const u32 *words;
 
     DEVICE explicit FourTables(u8 *shared) : words(reinterpret_cast<const u32 *>(shared)) {
@@ -84,6 +90,8 @@ struct FourTables {
 // All four in every bank: 128 KiB, and one byte permutation a look-up.
 template <class Boxes>
 struct ConflictFreeFour {
+    static constexpr u32 SHARED_BYTES = PAIR_ORIGIN + table_offset(FOUR);
+
     Lane lane;
 
     DEVICE explicit ConflictFreeFour(u8 *shared) : lane(shared) {

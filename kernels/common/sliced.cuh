@@ -11,6 +11,8 @@
 #include "transpose.cuh"
 
 constexpr u32 RUN_BLOCKS = 32 * WARP;
+constexpr Unit SLICED = {WARP, RUN_BLOCKS, false};
+constexpr Unit SLICED_CTR = {WARP, RUN_BLOCKS, true};
 
 // Words of a block.
 template <class Block>

@@ -1,12 +1,15 @@
 // The words kernels are written in, and the few intrinsics they use, on the device and on the host.
 #pragma once
+#include "launch.cuh"
 
 #ifdef __CUDACC__
 // ANCHOR: kernel
 // A kernel takes one parameter block, which stays in the constant bank: no copy in device memory,
 // nothing shared between streams, and round keys are operands of the instructions that use them.
-#define KERNEL(name, threads, Parameters)                                 \
-    extern "C" __global__ void __launch_bounds__(threads, 1)              \
+// `cargo xtask kernels` finds what `launch` says as `NAME_launch` in the PTX.
+#define KERNEL(name, launch, Parameters)                                  \
+    constexpr Launch name##_launch = launch;                              \
+    extern "C" __global__ void __launch_bounds__((launch).threads, 1)     \
     name(const __grid_constant__ Parameters parameters)
 // ANCHOR_END: kernel
 #define DEVICE __device__ __forceinline__

@@ -8,6 +8,7 @@
 //   bit of a half    4s    4s + 1   4s + 2   4s + 3
 //   first use        S-box s, inputs 1 to 4 (from the left, counted from 0)
 //   second use       S-box s - 1, input 5; for 4s + 3 S-box s + 1, input 0
+#include "../common/entry.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
 #include "linear.cuh"
@@ -34,9 +35,12 @@ constexpr u32 ROUND_WORDS = 8 * BOX_WORDS;
 constexpr u32 EXCHANGE_WORDS = 32;
 // ANCHOR_END: key_words
 
-DEVICE u32 key_words(u32 passes) {
+DEVICE constexpr u32 key_words(u32 passes) {
     return passes * DES_ROUNDS * ROUND_WORDS + (passes + 1) * EXCHANGE_WORDS;
 }
+
+constexpr Launch ECB = {THREADS, key_words(MAX_PASSES) * 4, SLICED};
+constexpr Launch CTR = {THREADS, key_words(MAX_PASSES) * 4, SLICED_CTR};
 
 // Key bit of input `input` of S-box `box`, in round `round` of all.
 DEVICE u32 key_bit(const DesKeys &keys, u32 round, u32 box, u32 input) {
@@ -145,12 +149,15 @@ DEVICE constexpr u32 plane_of(u32 half, u32 b) {
 }
 
 struct Bitslice {
-    const u32 *words;
+    const u32 *expanded;
     u32 passes;
+
+    static DEVICE Bitslice of(u32 *words, const DesKeys &keys) { return {words, keys.passes}; }
+    static DEVICE u32 words(const DesKeys &keys) { return key_words(keys.passes); }
 
     DEVICE void operator()(u32 (&planes)[64]) const {
         Half left, right;
-        const u32 *changes = words + passes * DES_ROUNDS * ROUND_WORDS;
+        const u32 *changes = expanded + passes * DES_ROUNDS * ROUND_WORDS;
         UNROLL for (u32 b = 0; b < 32; b++) {
             left[b] = planes[plane_of(0, b)];
             right[b] = planes[plane_of(1, b)] ^ changes[b];
@@ -158,7 +165,7 @@ struct Bitslice {
         ROLLED for (u32 pass = 0; pass < passes; pass++) {
             changes += EXCHANGE_WORDS;
             ROLLED for (u32 i = 0; i < DES_ROUNDS; i += 2) {
-                const u32 *keys = words + (pass * DES_ROUNDS + i) * ROUND_WORDS;
+                const u32 *keys = expanded + (pass * DES_ROUNDS + i) * ROUND_WORDS;
                 add_f(left, right, keys);
                 add_f(right, left, keys + ROUND_WORDS);
             }
@@ -173,14 +180,5 @@ struct Bitslice {
 
 }  // namespace
 
-#define DES_BITSLICE(mode)                                             \
-    KERNEL(des_bitslice_##mode, THREADS, DesParameters) {              \
-        SHARED_MEMORY(shared);                                         \
-        u32 *words = reinterpret_cast<u32 *>(shared);                  \
-        expand_keys(words, parameters.keys);                           \
-        sliced_##mode(parameters, Bitslice{words, parameters.keys.passes}); \
-        clear_shared(words, key_words(parameters.keys.passes));        \
-    }
-
-DES_BITSLICE(ecb)
-DES_BITSLICE(ctr)
+SLICED_KERNEL(des_bitslice_ecb, ECB, DesParameters, sliced_ecb, Bitslice)
+SLICED_KERNEL(des_bitslice_ctr, CTR, DesParameters, sliced_ctr, Bitslice)

@@ -1,11 +1,12 @@
 // DES by tables that are replicated over the banks of shared memory: eight of them, in four pairs
 // of 16 KiB.
 #include "../common/conflict_free.cuh"
+#include "../common/entry.cuh"
 #include "des.cuh"
 
 namespace {
 
-constexpr u32 THREADS = 1024;
+constexpr Launch LAUNCH = {1024, PAIR_ORIGIN + table_offset<SP_ENTRIES>(8), BLOCK_A_THREAD};
 
 struct ConflictFree {
     Lane lane;
@@ -30,12 +31,5 @@ struct ConflictFree {
 
 }  // namespace
 
-KERNEL(des_conflict_free_ecb, THREADS, DesParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, ConflictFree(shared));
-}
-
-KERNEL(des_conflict_free_ctr, THREADS, DesParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, ConflictFree(shared));
-}
+TABLE_KERNEL(des_conflict_free_ecb, LAUNCH, DesParameters, ecb, ConflictFree)
+TABLE_KERNEL(des_conflict_free_ctr, LAUNCH, DesParameters, ctr, ConflictFree)

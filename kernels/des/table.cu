@@ -1,10 +1,11 @@
 // DES by one copy of its tables in shared memory, where lanes that look up different words of a
 // bank wait for each other.
+#include "../common/entry.cuh"
 #include "des.cuh"
 
 namespace {
 
-constexpr u32 THREADS = 1024;
+constexpr Launch LAUNCH = {1024, 8 * SP_ENTRIES * 4, BLOCK_A_THREAD};
 
 struct OneCopy {
     const u32 *words;  // eight tables of 64 words
@@ -25,12 +26,5 @@ struct OneCopy {
 
 }  // namespace
 
-KERNEL(des_table_shared_ecb, THREADS, DesParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, OneCopy(shared));
-}
-
-KERNEL(des_table_shared_ctr, THREADS, DesParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, OneCopy(shared));
-}
+TABLE_KERNEL(des_table_shared_ecb, LAUNCH, DesParameters, ecb, OneCopy)
+TABLE_KERNEL(des_table_shared_ctr, LAUNCH, DesParameters, ctr, OneCopy)

@@ -3,6 +3,7 @@
 //
 // Sixty-four registers hold the state, XOR and rotation cost nothing but names, and an addition is
 // a ripple adder of three-input lookups: a sum bit is x ^ y ^ carry, the next carry the majority.
+#include "../common/entry.cuh"
 #include "../common/key_planes.cuh"
 #include "../common/sliced.cuh"
 #include "hight.cuh"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr u32 THREADS = 384;  // for 168 registers
 constexpr u32 EXPANDED_WORDS = KEY_WORDS * 4 * KEY_BYTE_WORDS;
+constexpr Launch ECB = {THREADS, EXPANDED_WORDS * 4, SLICED};
+constexpr Launch CTR = {THREADS, EXPANDED_WORDS * 4, SLICED_CTR};
 
 // Bit i of the same byte of 32 blocks, in word i.
 typedef u32 PlaneByte[8];
@@ -112,6 +115,11 @@ struct Bitslice {
     PlaneBytes bytes;
     bool is_reversed;
 
+    static DEVICE Bitslice of(u32 *words, const HightKeys &keys) {
+        return {{words}, keys.is_reversed != 0};
+    }
+    static DEVICE u32 words(const HightKeys &) { return EXPANDED_WORDS; }
+
     // The block in memory has P7 first: planes 8m .. 8m + 7 are P(7 - m).
     DEVICE void operator()(u32 (&state)[64]) const {
         if (is_reversed) reverse_bytes(state);
@@ -131,15 +139,6 @@ struct Bitslice {
 
 }  // namespace
 
-#define HIGHT_BITSLICE(name, encrypts, mode)                              \
-    KERNEL(hight_bitslice_##name, THREADS, HightParameters) {             \
-        SHARED_MEMORY(shared);                                            \
-        u32 *words = reinterpret_cast<u32 *>(shared);                     \
-        expand_keys(words, parameters.keys);                              \
-        mode(parameters, Bitslice<encrypts>{{words}, parameters.keys.is_reversed != 0}); \
-        clear_shared(words, EXPANDED_WORDS);                              \
-    }
-
-HIGHT_BITSLICE(ecb_encrypt, true, sliced_ecb)
-HIGHT_BITSLICE(ecb_decrypt, false, sliced_ecb)
-HIGHT_BITSLICE(ctr, true, sliced_ctr)
+SLICED_KERNEL(hight_bitslice_ecb_encrypt, ECB, HightParameters, sliced_ecb, Bitslice<true>)
+SLICED_KERNEL(hight_bitslice_ecb_decrypt, ECB, HightParameters, sliced_ecb, Bitslice<false>)
+SLICED_KERNEL(hight_bitslice_ctr, CTR, HightParameters, sliced_ctr, Bitslice<true>)

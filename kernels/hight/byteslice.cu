@@ -5,7 +5,7 @@
 
 namespace {
 
-constexpr u32 THREADS = 768;
+constexpr Launch LAUNCH = {768, 0, QUAD_A_THREAD};
 
 constexpr u32 LOW_BITS = 0x7f7f7f7f;
 constexpr u32 TOP_BITS = 0x80808080;
@@ -94,5 +94,5 @@ struct Byteslice {
 
 }  // namespace
 
-HIGHT_QUADS(hight_byteslice, THREADS, true, Byteslice)
-HIGHT_QUADS(hight_byteslice_uncoalesced, THREADS, false, Byteslice)
+HIGHT_QUADS(hight_byteslice, LAUNCH, true, Byteslice)
+HIGHT_QUADS(hight_byteslice_uncoalesced, LAUNCH, false, Byteslice)

@@ -3,6 +3,7 @@
 #include "keys.cuh"
 
 constexpr u32 QUAD = 4;
+constexpr Unit QUAD_A_THREAD = {1, QUAD, false};
 
 // ANCHOR: quads
 // The numbers of a thread's four blocks in a tile of four blocks for each thread of the block:
@@ -45,16 +46,16 @@ DEVICE void every_quad(const HightParameters &parameters, Cipher cipher) {
 
 // The three entry points of a form `Form<encrypts>`, whose object is made once by all threads from
 // the keys and the shared memory and then called with four blocks.
-#define HIGHT_QUADS(prefix, threads, coalesced, Form)                                            \
-    KERNEL(prefix##_ecb_encrypt, threads, HightParameters) {                                     \
+#define HIGHT_QUADS(prefix, launch, coalesced, Form)                                             \
+    KERNEL(prefix##_ecb_encrypt, launch, HightParameters) {                                      \
         SHARED_TABLES(shared);                                                                   \
         every_quad<coalesced, false>(parameters, Form<true>(parameters.keys, shared));           \
     }                                                                                            \
-    KERNEL(prefix##_ecb_decrypt, threads, HightParameters) {                                     \
+    KERNEL(prefix##_ecb_decrypt, launch, HightParameters) {                                      \
         SHARED_TABLES(shared);                                                                   \
         every_quad<coalesced, false>(parameters, Form<false>(parameters.keys, shared));          \
     }                                                                                            \
-    KERNEL(prefix##_ctr, threads, HightParameters) {                                             \
+    KERNEL(prefix##_ctr, launch, HightParameters) {                                              \
         SHARED_TABLES(shared);                                                                   \
         every_quad<coalesced, true>(parameters, Form<true>(parameters.keys, shared));            \
     }

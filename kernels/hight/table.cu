@@ -5,7 +5,8 @@
 
 namespace {
 
-constexpr u32 THREADS = 1024;
+constexpr u32 ENTRIES = 256;
+constexpr Launch LAUNCH = {1024, 2 * ENTRIES, QUAD_A_THREAD};
 
 DEVICE u32 rotate8(u32 byte, u32 by) { return (byte << by | byte >> (8 - by)) & 0xff; }
 
@@ -36,10 +37,10 @@ template <bool encrypts>
 struct Table {
     OneBlock one;
 
-    DEVICE Table(const HightKeys &keys, u8 *shared) : one{keys, shared, shared + 256} {
-        for (u32 i = threadIdx.x; i < 256; i += blockDim.x) {
+    DEVICE Table(const HightKeys &keys, u8 *shared) : one{keys, shared, shared + ENTRIES} {
+        for (u32 i = threadIdx.x; i < ENTRIES; i += blockDim.x) {
             shared[i] = u8(rotate8(i, 1) ^ rotate8(i, 2) ^ rotate8(i, 7));
-            shared[256 + i] = u8(rotate8(i, 3) ^ rotate8(i, 4) ^ rotate8(i, 6));
+            shared[ENTRIES + i] = u8(rotate8(i, 3) ^ rotate8(i, 4) ^ rotate8(i, 6));
         }
         __syncthreads();
     }
@@ -67,5 +68,5 @@ struct Table {
 
 }  // namespace
 
-HIGHT_QUADS(hight_table, THREADS, true, Table)
-HIGHT_QUADS(hight_table_uncoalesced, THREADS, false, Table)
+HIGHT_QUADS(hight_table, LAUNCH, true, Table)
+HIGHT_QUADS(hight_table_uncoalesced, LAUNCH, false, Table)

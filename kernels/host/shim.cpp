@@ -15,7 +15,6 @@ thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
 namespace host {
 namespace {
 
-constexpr unsigned WARP_THREADS = 32;
 constexpr std::size_t STACK_BYTES = 128 << 10;
 constexpr unsigned char POISON = 0xa5;
 // What the system keeps at the start of the shared window: less than on the H200 (1,024), so that
@@ -125,18 +124,25 @@ void require_clear(std::size_t shared_bytes) {
 
 }  // namespace
 
-void run(const Launch &launch, void (*thread)(const void *), const void *parameters) {
-    while (block.fibers.size() < launch.threads) block.fibers.emplace_back(new Fiber);
+bool fits(const Expected &expected, const Shape &shape, std::size_t parameter_bytes) {
+    return shape.threads > 0 && shape.threads <= expected.threads &&
+           shape.threads % expected.group_threads == 0 &&
+           shape.shared_bytes == expected.shared_bytes &&
+           parameter_bytes == expected.parameter_bytes;
+}
+
+void run(const Shape &shape, void (*thread)(const void *), const void *parameters) {
+    while (block.fibers.size() < shape.threads) block.fibers.emplace_back(new Fiber);
     block.thread = thread;
     block.parameters = parameters;
-    blockDim.x = launch.threads;
-    gridDim.x = launch.grid;
-    for (unsigned i = 0; i < launch.grid; i++) {
+    blockDim.x = shape.threads;
+    gridDim.x = shape.grid;
+    for (unsigned i = 0; i < shape.grid; i++) {
         blockIdx.x = i;
-        block.shared.assign(RESERVED + launch.shared_bytes + 16, POISON);
+        block.shared.assign(RESERVED + shape.shared_bytes + 16, POISON);
         block.holds_tables = false;
-        run_block(launch.threads);
-        require_clear(launch.shared_bytes);
+        run_block(shape.threads);
+        require_clear(shape.shared_bytes);
     }
 }
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../common/launch.cuh"
+
 #define __host__
 #define DEVICE inline
 #define DEVICE_TABLE static const
@@ -32,16 +34,35 @@ struct Dimension {
 
 namespace host {
 
-// What a launch says; crates/cuda/src/host.rs has the same layout.
-struct Launch {
+// The shape of one launch; `Shape` of crates/cuda/src/driver.rs has the same layout.
+struct Shape {
     std::uint32_t grid, threads, shared_bytes;
 };
 
+// What a kernel can be launched with; crates/cuda/src/host.rs has the same layout.
+struct Expected {
+    std::uint32_t threads;        // at most
+    std::uint32_t group_threads;  // that they are a multiple of
+    std::uint32_t shared_bytes;
+    std::uint32_t parameter_bytes;
+};
+
+constexpr std::uint32_t WARP_THREADS = 32;
+
+// What a source says, as what is expected: whole groups of threads and whole warps.
+constexpr Expected expected(const ::Launch &launch, std::size_t parameter_bytes) {
+    const std::uint32_t group = launch.unit.threads;
+    return {launch.threads, group > WARP_THREADS ? group : WARP_THREADS, launch.shared_bytes,
+            std::uint32_t(parameter_bytes)};
+}
+
+bool fits(const Expected &expected, const Shape &shape, std::size_t parameter_bytes);
+
 // What this library and its caller agree on; HOST_INTERFACE of kernels/src/lib.rs is the caller's.
-constexpr std::uint32_t INTERFACE = 1;
+constexpr std::uint32_t INTERFACE = 2;
 
 // Runs `thread(parameters)` once for each thread of the grid.
-void run(const Launch &launch, void (*thread)(const void *), const void *parameters);
+void run(const Shape &shape, void (*thread)(const void *), const void *parameters);
 // Dynamic shared memory, and the start of the window it lies in, some bytes before.
 unsigned char *shared_memory();
 unsigned char *shared_window();
@@ -74,18 +95,20 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
 }
 
 // ANCHOR: host_kernel
-// The kernel as a C function. It returns 0, or the size its parameter block should have had. The
-// caller's block may be less aligned than the kernel's.
-#define KERNEL(name, threads, Parameters)                                                    \
-    static void name##_thread(const Parameters &parameters);                                \
-    extern "C" int name(const host::Launch *launch, const void *parameters, std::size_t size) { \
-        if (size != sizeof(Parameters)) return int(sizeof(Parameters));                      \
+// The kernel as a C function. It returns a null pointer, or what it should have been launched with
+// where it was not run. The caller's block may be less aligned than the kernel's.
+#define KERNEL(name, launch, Parameters)                                                     \
+    static void name##_thread(const Parameters &parameters);                                 \
+    extern "C" const host::Expected *name(const host::Shape *shape, const void *parameters,  \
+                                          std::size_t size) {                                \
+        static constexpr host::Expected expected = host::expected(launch, sizeof(Parameters)); \
+        if (!host::fits(expected, *shape, size)) return &expected;                           \
         Parameters aligned;                                                                  \
         std::memcpy(&aligned, parameters, sizeof aligned);                                   \
-        host::run(*launch, [](const void *p) {                                               \
-            name##_thread(*static_cast<const Parameters *>(p));                             \
+        host::run(*shape, [](const void *p) {                                                \
+            name##_thread(*static_cast<const Parameters *>(p));                              \
         }, &aligned);                                                                        \
-        return 0;                                                                            \
+        return nullptr;                                                                      \
     }                                                                                        \
     static void name##_thread(const Parameters &parameters)
 // ANCHOR_END: host_kernel

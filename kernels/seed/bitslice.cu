@@ -3,6 +3,7 @@
 // G's masks leave out one of four S-box outputs for every bit of its result, so that a bit is the sum
 // of three. An addition is a ripple adder. The half that a round changes waits in shared memory, so
 // that the other one, F's two words and an S-box fit into registers.
+#include "../common/entry.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
 #include "sbox.cuh"
@@ -17,6 +18,8 @@ typedef u32 Word[32];
 constexpr u32 KEY_BITS = SEED_ROUNDS * 2 * 32;
 // Shared memory: the key bits, then a half of each thread's blocks, a word a thread and row.
 constexpr u32 WAITING_WORDS = 64 * THREADS;
+constexpr Launch ECB = {THREADS, (KEY_BITS + WAITING_WORDS) * 4, SLICED};
+constexpr Launch CTR = {THREADS, (KEY_BITS + WAITING_WORDS) * 4, SLICED_CTR};
 
 DEVICE void expand_keys(u32 *words, const SeedKeys &keys) {
     for (u32 i = threadIdx.x; i < KEY_BITS; i += blockDim.x) {
@@ -57,6 +60,11 @@ DEVICE constexpr u32 plane_of(u32 w, u32 i) { return 32 * w + 8 * (3 - i / 8) + 
 struct Bitslice {
     const u32 *keys;
     u32 *waiting;  // this thread's half, a row every `blockDim.x` words
+
+    static DEVICE Bitslice of(u32 *words, const SeedKeys &) {
+        return {words, words + KEY_BITS + threadIdx.x};
+    }
+    static DEVICE u32 words(const SeedKeys &) { return KEY_BITS + WAITING_WORDS; }
 
     DEVICE u32 &row(u32 i) const { return waiting[i * blockDim.x]; }
 
@@ -105,14 +113,5 @@ struct Bitslice {
 
 }  // namespace
 
-#define SEED_BITSLICE(mode)                                               \
-    KERNEL(seed_bitslice_##mode, THREADS, SeedParameters) {               \
-        SHARED_MEMORY(shared);                                            \
-        u32 *words = reinterpret_cast<u32 *>(shared);                     \
-        expand_keys(words, parameters.keys);                              \
-        sliced_##mode(parameters, Bitslice{words, words + KEY_BITS + threadIdx.x}); \
-        clear_shared(words, KEY_BITS + WAITING_WORDS);                    \
-    }
-
-SEED_BITSLICE(ecb)
-SEED_BITSLICE(ctr)
+SLICED_KERNEL(seed_bitslice_ecb, ECB, SeedParameters, sliced_ecb, Bitslice)
+SLICED_KERNEL(seed_bitslice_ctr, CTR, SeedParameters, sliced_ctr, Bitslice)

@@ -1,20 +1,17 @@
 // SEED by tables in shared memory: one copy of four, or a copy in every bank.
+#include "../common/entry.cuh"
 #include "seed.cuh"
 
-KERNEL(seed_table_shared_ecb, 1024, SeedParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, FourTables<SeedBoxes>(shared));
-}
-KERNEL(seed_table_shared_ctr, 1024, SeedParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, FourTables<SeedBoxes>(shared));
-}
+namespace {
 
-KERNEL(seed_conflict_free_ecb, 1024, SeedParameters) {
-    SHARED_TABLES(shared);
-    ecb(parameters, ConflictFreeFour<SeedBoxes>(shared));
-}
-KERNEL(seed_conflict_free_ctr, 1024, SeedParameters) {
-    SHARED_TABLES(shared);
-    ctr(parameters, ConflictFreeFour<SeedBoxes>(shared));
-}
+constexpr Launch SHARED = {1024, FourTables<SeedBoxes>::SHARED_BYTES, BLOCK_A_THREAD};
+constexpr Launch CONFLICT_FREE = {1024, ConflictFreeFour<SeedBoxes>::SHARED_BYTES, BLOCK_A_THREAD};
+
+}  // namespace
+
+TABLE_KERNEL(seed_table_shared_ecb, SHARED, SeedParameters, ecb, FourTables<SeedBoxes>)
+TABLE_KERNEL(seed_table_shared_ctr, SHARED, SeedParameters, ctr, FourTables<SeedBoxes>)
+TABLE_KERNEL(seed_conflict_free_ecb, CONFLICT_FREE, SeedParameters,
+             ecb, ConflictFreeFour<SeedBoxes>)
+TABLE_KERNEL(seed_conflict_free_ctr, CONFLICT_FREE, SeedParameters,
+             ctr, ConflictFreeFour<SeedBoxes>)

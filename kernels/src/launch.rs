@@ -1,13 +1,13 @@
 //! What a launch of a kernel must respect, as values that only this package makes.
 
-use crate::Module;
+use crate::{Module, Task, launches::LAUNCHES};
 
 /// Words of the parameter block before the keys, of 32 bits: addresses of input and output, number
 /// of blocks, counter, padding.
 pub const HEADER_WORDS: usize = 12;
 
 /// Blocks that a group of threads takes at once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// Threads of the group, at most a thread block of them.
     pub threads: u32,
@@ -18,13 +18,42 @@ pub struct Unit {
     pub aligned: bool,
 }
 
-impl Unit {
-    /// A thread by itself, a block at a time.
-    pub(crate) const THREAD: Self = Self::new(1, 1);
+/// How a kernel is launched, as its source says: `Launch` of `common/launch.cuh`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Launch {
+    pub(crate) threads: u32,
+    pub(crate) shared_bytes: u32,
+    pub(crate) unit: Unit,
+}
 
-    pub(crate) const fn new(threads: u32, blocks: u32) -> Self {
-        Self { threads, blocks, aligned: false }
+impl Launch {
+    /// Of a kernel that was not built yet: so that this package, and with it `cargo xtask kernels`,
+    /// can be built before. No module has such a kernel, and the tests refuse it.
+    const NOT_BUILT: Self =
+        Self { threads: 32, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } };
+
+    /// Of the kernel with this name.
+    pub(crate) const fn of(name: &str) -> Self {
+        let mut i = 0;
+        while i < LAUNCHES.len() {
+            let (known, launch) = LAUNCHES[i];
+            if is_same(known, name) {
+                return launch;
+            }
+            i += 1;
+        }
+        Self::NOT_BUILT
     }
+}
+
+/// `==` of strings, which is not const.
+const fn is_same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut i = 0;
+    while i < left.len() && i < right.len() && left[i] == right[i] {
+        i += 1;
+    }
+    i == left.len() && i == right.len()
 }
 
 /// The key part of a cipher's parameter blocks.
@@ -68,9 +97,7 @@ impl KeyLayout {
 pub struct Kernel {
     pub(crate) module: &'static Module,
     pub(crate) name: &'static str,
-    pub(crate) threads: u32,
-    pub(crate) shared_bytes: u32,
-    pub(crate) unit: Unit,
+    pub(crate) launch: Launch,
     pub(crate) parameter_bytes: usize,
 }
 
@@ -90,19 +117,19 @@ impl Kernel {
     /// The most threads of a thread block, a multiple of 32.
     #[must_use]
     pub const fn threads(&self) -> u32 {
-        self.threads
+        self.launch.threads
     }
 
     /// Bytes of dynamic shared memory of a thread block.
     #[must_use]
     pub const fn shared_bytes(&self) -> u32 {
-        self.shared_bytes
+        self.launch.shared_bytes
     }
 
     /// What its threads take at once.
     #[must_use]
     pub const fn unit(&self) -> Unit {
-        self.unit
+        self.launch.unit
     }
 
     /// Bytes of its parameter block.
@@ -112,15 +139,14 @@ impl Kernel {
     }
 }
 
-/// The kernels that compute a cipher in one way.
+/// The kernels that compute a cipher in one way, each for its [`Task`].
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     pub(crate) block_bytes: usize,
     pub(crate) keys: KeyLayout,
-    pub(crate) ecb_encrypt: Kernel,
-    pub(crate) ecb_decrypt: Kernel,
-    pub(crate) ctr: Kernel,
-    pub(crate) keystream: Option<Kernel>,
+    pub(crate) module: &'static Module,
+    /// By the tasks' numbers.
+    pub(crate) kernels: [Option<Kernel>; Task::COUNT],
 }
 
 impl Program {
@@ -136,43 +162,38 @@ impl Program {
         &self.keys
     }
 
-    /// ECB encryption.
+    /// The module that all its kernels are in.
     #[must_use]
-    pub const fn ecb_encrypt(&self) -> &Kernel {
-        &self.ecb_encrypt
+    pub const fn module(&self) -> &'static Module {
+        self.module
     }
 
-    /// ECB decryption; where both directions are one kernel, the same under other keys.
+    /// The kernel for a task, if it has one. Every program has ECB in both directions and CTR.
     #[must_use]
-    pub const fn ecb_decrypt(&self) -> &Kernel {
-        &self.ecb_decrypt
+    pub const fn kernel(&self, task: Task) -> Option<&Kernel> {
+        self.kernels[task as usize].as_ref()
     }
 
-    /// CTR.
-    #[must_use]
-    pub const fn ctr(&self) -> &Kernel {
-        &self.ctr
-    }
-
-    /// CTR's key stream without data, which is not stored but XORed block by block, a block of
-    /// output for every thread: for measuring.
-    #[must_use]
-    pub const fn keystream(&self) -> Option<&Kernel> {
-        self.keystream.as_ref()
-    }
-
-    /// All its kernels but that of the key stream.
-    #[must_use]
-    pub const fn kernels(&self) -> [&Kernel; 3] {
-        [&self.ecb_encrypt, &self.ecb_decrypt, &self.ctr]
+    /// Its kernels and what each is for. One kernel may be there for several tasks.
+    pub fn kernels(&self) -> impl Iterator<Item = (Task, &Kernel)> {
+        Task::ALL.into_iter().filter_map(|task| Some((task, self.kernel(task)?)))
     }
 
     /// Blocks that are worked on together: by a warp where warps work for themselves, else by a
     /// thread block. What computes them may go wrong at a multiple of this number.
     #[must_use]
     pub const fn lanes(&self) -> usize {
-        let Kernel { threads, unit, .. } = self.ecb_encrypt;
-        let groups = if unit.threads < 32 { threads / unit.threads } else { 1 };
-        (groups * unit.blocks) as usize
+        let mut most = 0;
+        let mut i = 0;
+        while i < self.kernels.len() {
+            if let Some(kernel) = self.kernels[i] {
+                let Launch { threads, unit, .. } = kernel.launch;
+                let groups = if unit.threads < 32 { threads / unit.threads } else { 1 };
+                let blocks = (groups * unit.blocks) as usize;
+                most = if blocks > most { blocks } else { most };
+            }
+            i += 1;
+        }
+        most
     }
 }

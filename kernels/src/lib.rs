@@ -13,9 +13,12 @@
 #![forbid(unsafe_code)]
 
 mod launch;
+mod launches;
 pub mod programs;
+mod task;
 
 pub use launch::{HEADER_WORDS, Kernel, KeyLayout, Program, Unit};
+pub use task::Task;
 
 /// The architecture that the PTX is built for: Turing, the oldest that current toolkits support.
 pub const BASELINE: &str = "compute_75";
@@ -23,9 +26,9 @@ pub const BASELINE: &str = "compute_75";
 /// The CUDA version that a driver must support to load the PTX, as 1000 x major + 10 x minor.
 pub const REQUIRED_CUDA: i32 = 12010;
 
-/// The version of what the host build of the kernels and its caller agree on: `Launch` and `KERNEL`
-/// in `host/shim.hpp`, and the symbols beside them.
-pub const HOST_INTERFACE: u32 = 1;
+/// The version of what the host build of the kernels and its caller agree on: `Shape`, `Expected` and
+/// `KERNEL` in `host/shim.hpp`, and the symbols beside them.
+pub const HOST_INTERFACE: u32 = 2;
 
 /// A kernel family: the unit that a device loads at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,8 +1,9 @@
-//! Every program: which kernels, and what only their sources know of how they are launched.
+//! Every program: which kernel does what, and what its keys are.
 
 use crate::{
     Module,
-    launch::{HEADER_WORDS, Kernel, KeyLayout, Program, Unit},
+    launch::{HEADER_WORDS, Kernel, KeyLayout, Launch, Program},
+    task::Task::{self, Ctr, EcbDecrypt, EcbEncrypt, Keystream},
 };
 
 /// What the programs of a cipher have in common.
@@ -32,54 +33,19 @@ const fn cipher(
     Cipher { block_bytes, keys: KeyLayout { words, count } }
 }
 
-/// A table of 256 words; the same in every bank; and what lies before a pair of these: see
-/// `common/conflict_free.cuh`.
-const TABLE_BYTES: u32 = 1024;
-const REPLICATED_BYTES: u32 = 32 * TABLE_BYTES;
-const PAIR_ORIGIN: u32 = 1024;
-
-/// A warp takes 32 blocks a thread, or a column of each.
-const WARP_OF_COLUMNS: Unit = Unit::new(32, 256);
-const WARP_OF_BLOCKS: Unit = Unit::new(32, 1024);
-/// A thread block takes the counters that a thread each of it has, from a multiple of them on.
-const ALIGNED_THOUSAND: Unit = Unit { threads: 1024, blocks: 1024, aligned: true };
-/// Which four blocks a thread takes depends on its number in a thread block, which is therefore
-/// full.
-const QUADS: Unit = Unit::new(1, 4);
-
 impl Program {
-    /// Kernels that are launched alike, of one cipher and module: ECB encryption, ECB decryption
-    /// and CTR, which starts groups of more than one block at aligned counters.
-    const fn new(
-        cipher: &Cipher,
-        module: &'static Module,
-        names: [&'static str; 3],
-        (threads, shared_bytes, unit): (u32, u32, Unit),
-    ) -> Self {
+    /// Kernels of one cipher and module by their names, launched as their sources say.
+    const fn new(cipher: &Cipher, module: &'static Module, rows: &[(Task, &'static str)]) -> Self {
         let parameter_bytes = 4 * (HEADER_WORDS + cipher.keys.words);
-        let [encrypt, decrypt, ctr] = names;
-        let kernel = Kernel { module, name: encrypt, threads, shared_bytes, unit, parameter_bytes };
-        let aligned = unit.blocks > 1;
-        Self {
-            block_bytes: cipher.block_bytes,
-            keys: cipher.keys,
-            ecb_encrypt: kernel,
-            ecb_decrypt: Kernel { name: decrypt, ..kernel },
-            ctr: Kernel { name: ctr, unit: Unit { aligned, ..unit }, ..kernel },
-            keystream: None,
+        let mut kernels = [None; Task::COUNT];
+        let mut i = 0;
+        while i < rows.len() {
+            let (task, name) = rows[i];
+            let launch = Launch::of(name);
+            kernels[task as usize] = Some(Kernel { module, name, launch, parameter_bytes });
+            i += 1;
         }
-    }
-
-    const fn with_ctr_unit(self, unit: Unit) -> Self {
-        Self { ctr: Kernel { unit, ..self.ctr }, ..self }
-    }
-
-    const fn with_ecb_decrypt_bytes(self, shared_bytes: u32) -> Self {
-        Self { ecb_decrypt: Kernel { shared_bytes, ..self.ecb_decrypt }, ..self }
-    }
-
-    const fn with_keystream(self, name: &'static str) -> Self {
-        Self { keystream: Some(Kernel { name, ..self.ecb_encrypt }), ..self }
+        Self { block_bytes: cipher.block_bytes, keys: cipher.keys, module, kernels }
     }
 }
 
@@ -98,236 +64,281 @@ programs! {
     AES_BYTEWISE = Program::new(
         &AES,
         &crate::AES_BYTEWISE,
-        ["aes_bytewise_ecb_encrypt", "aes_bytewise_ecb_decrypt", "aes_bytewise_ctr"],
-        (256, 256 + 256, Unit::new(16, 1)),
+        &[
+            (EcbEncrypt, "aes_bytewise_ecb_encrypt"),
+            (EcbDecrypt, "aes_bytewise_ecb_decrypt"),
+            (Ctr, "aes_bytewise_ctr"),
+        ],
     );
     /// AES by T-tables in global memory.
     AES_TABLE_GLOBAL = Program::new(
         &AES,
         &crate::AES_TABLE,
-        ["aes_table_global_ecb_encrypt", "aes_table_global_ecb_decrypt", "aes_table_global_ctr"],
-        (256, 0, Unit::THREAD),
+        &[
+            (EcbEncrypt, "aes_table_global_ecb_encrypt"),
+            (EcbDecrypt, "aes_table_global_ecb_decrypt"),
+            (Ctr, "aes_table_global_ctr"),
+        ],
     );
     /// AES by one copy of the T-tables, and of a table of bytes, in shared memory.
     AES_TABLE_SHARED = Program::new(
         &AES,
         &crate::AES_TABLE,
-        ["aes_table_shared_ecb_encrypt", "aes_table_shared_ecb_decrypt", "aes_table_shared_ctr"],
-        (1024, 4 * TABLE_BYTES + 256, Unit::THREAD),
+        &[
+            (EcbEncrypt, "aes_table_shared_ecb_encrypt"),
+            (EcbDecrypt, "aes_table_shared_ecb_decrypt"),
+            (Ctr, "aes_table_shared_ctr"),
+        ],
     );
     /// AES by four replicated T-tables; decryption has the inverse S-box beside them.
     AES_CONFLICT_FREE_4 = Program::new(
         &AES,
         &crate::AES_CONFLICT_FREE_4,
-        [
-            "aes_conflict_free_4_ecb_encrypt",
-            "aes_conflict_free_4_ecb_decrypt",
-            "aes_conflict_free_4_ctr",
+        &[
+            (EcbEncrypt, "aes_conflict_free_4_ecb_encrypt"),
+            (EcbDecrypt, "aes_conflict_free_4_ecb_decrypt"),
+            (Ctr, "aes_conflict_free_4_ctr"),
         ],
-        (1024, PAIR_ORIGIN + 4 * REPLICATED_BYTES, Unit::THREAD),
-    )
-    .with_ecb_decrypt_bytes(PAIR_ORIGIN + 5 * REPLICATED_BYTES)
-    .with_ctr_unit(ALIGNED_THOUSAND);
+    );
     /// AES by two replicated T-tables.
     AES_CONFLICT_FREE_2 = Program::new(
         &AES,
         &crate::AES_CONFLICT_FREE_2,
-        [
-            "aes_conflict_free_2_ecb_encrypt",
-            "aes_conflict_free_2_ecb_decrypt",
-            "aes_conflict_free_2_ctr",
+        &[
+            (EcbEncrypt, "aes_conflict_free_2_ecb_encrypt"),
+            (EcbDecrypt, "aes_conflict_free_2_ecb_decrypt"),
+            (Ctr, "aes_conflict_free_2_ctr"),
         ],
-        (1024, PAIR_ORIGIN + 2 * REPLICATED_BYTES, Unit::THREAD),
-    )
-    .with_ecb_decrypt_bytes(PAIR_ORIGIN + 3 * REPLICATED_BYTES)
-    .with_ctr_unit(ALIGNED_THOUSAND);
+    );
     /// AES by one replicated T-table.
     AES_CONFLICT_FREE_1 = Program::new(
         &AES,
         &crate::AES_CONFLICT_FREE_1,
-        [
-            "aes_conflict_free_1_ecb_encrypt",
-            "aes_conflict_free_1_ecb_decrypt",
-            "aes_conflict_free_1_ctr",
+        &[
+            (EcbEncrypt, "aes_conflict_free_1_ecb_encrypt"),
+            (EcbDecrypt, "aes_conflict_free_1_ecb_decrypt"),
+            (Ctr, "aes_conflict_free_1_ctr"),
         ],
-        (1024, REPLICATED_BYTES, Unit::THREAD),
-    )
-    .with_ecb_decrypt_bytes(2 * REPLICATED_BYTES)
-    .with_ctr_unit(ALIGNED_THOUSAND);
+    );
     /// Bit-sliced AES; 15 round keys, a word for every bit of them.
     AES_BITSLICE = Program::new(
         &AES,
         &crate::AES_BITSLICE,
-        ["aes_bitslice_ecb_encrypt", "aes_bitslice_ecb_decrypt", "aes_bitslice_ctr"],
-        (512, 15 * 128 * 4, WARP_OF_COLUMNS),
+        &[
+            (EcbEncrypt, "aes_bitslice_ecb_encrypt"),
+            (EcbDecrypt, "aes_bitslice_ecb_decrypt"),
+            (Ctr, "aes_bitslice_ctr"),
+        ],
     );
 
     /// ARIA in P1's 8-bit form: the S-boxes side by side, and a byte a thread.
     ARIA_BYTEWISE = Program::new(
         &ARIA,
         &crate::ARIA_BYTEWISE,
-        ["aria_bytewise_ecb", "aria_bytewise_ecb", "aria_bytewise_ctr"],
-        (256, 1024 + 256, Unit::new(16, 1)),
+        &[
+            (EcbEncrypt, "aria_bytewise_ecb"),
+            (EcbDecrypt, "aria_bytewise_ecb"),
+            (Ctr, "aria_bytewise_ctr"),
+        ],
     );
     /// ARIA by one copy of four tables in shared memory, P1's 32-bit form.
     ARIA_TABLE_SHARED = Program::new(
         &ARIA,
         &crate::ARIA_TABLE,
-        ["aria_table_shared_ecb", "aria_table_shared_ecb", "aria_table_shared_ctr"],
-        (1024, 4 * TABLE_BYTES, Unit::THREAD),
+        &[
+            (EcbEncrypt, "aria_table_shared_ecb"),
+            (EcbDecrypt, "aria_table_shared_ecb"),
+            (Ctr, "aria_table_shared_ctr"),
+        ],
     );
     /// ARIA by four replicated tables.
     ARIA_CONFLICT_FREE = Program::new(
         &ARIA,
         &crate::ARIA_CONFLICT_FREE,
-        ["aria_conflict_free_ecb", "aria_conflict_free_ecb", "aria_conflict_free_ctr"],
-        (1024, 4 * REPLICATED_BYTES + PAIR_ORIGIN, Unit::THREAD),
-    )
-    .with_ctr_unit(ALIGNED_THOUSAND);
+        &[
+            (EcbEncrypt, "aria_conflict_free_ecb"),
+            (EcbDecrypt, "aria_conflict_free_ecb"),
+            (Ctr, "aria_conflict_free_ctr"),
+        ],
+    );
     /// Bit-sliced ARIA; 17 round keys of 16 bytes, 16 words each.
     ARIA_BITSLICE = Program::new(
         &ARIA,
         &crate::ARIA_BITSLICE,
-        ["aria_bitslice_ecb", "aria_bitslice_ecb", "aria_bitslice_ctr"],
-        (256, 17 * 16 * 16 * 4, WARP_OF_BLOCKS),
+        &[
+            (EcbEncrypt, "aria_bitslice_ecb"),
+            (EcbDecrypt, "aria_bitslice_ecb"),
+            (Ctr, "aria_bitslice_ctr"),
+        ],
     );
 
     /// Camellia by P2's merged table in global memory.
     CAMELLIA_TABLE_GLOBAL = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_TABLE,
-        ["camellia_table_global_ecb", "camellia_table_global_ecb", "camellia_table_global_ctr"],
-        (256, 0, Unit::THREAD),
-    )
-    .with_keystream("camellia_table_global_keystream");
+        &[
+            (EcbEncrypt, "camellia_table_global_ecb"),
+            (EcbDecrypt, "camellia_table_global_ecb"),
+            (Ctr, "camellia_table_global_ctr"),
+            (Keystream, "camellia_table_global_keystream"),
+        ],
+    );
     /// Camellia by one copy of the merged table in shared memory.
     CAMELLIA_TABLE_SHARED = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_TABLE,
-        ["camellia_table_shared_ecb", "camellia_table_shared_ecb", "camellia_table_shared_ctr"],
-        (1024, TABLE_BYTES, Unit::THREAD),
-    )
-    .with_keystream("camellia_table_shared_keystream");
+        &[
+            (EcbEncrypt, "camellia_table_shared_ecb"),
+            (EcbDecrypt, "camellia_table_shared_ecb"),
+            (Ctr, "camellia_table_shared_ctr"),
+            (Keystream, "camellia_table_shared_keystream"),
+        ],
+    );
     /// Camellia by the merged table, replicated.
     CAMELLIA_CONFLICT_FREE_MERGED = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_CONFLICT_FREE,
-        [
-            "camellia_conflict_free_merged_ecb",
-            "camellia_conflict_free_merged_ecb",
-            "camellia_conflict_free_merged_ctr",
+        &[
+            (EcbEncrypt, "camellia_conflict_free_merged_ecb"),
+            (EcbDecrypt, "camellia_conflict_free_merged_ecb"),
+            (Ctr, "camellia_conflict_free_merged_ctr"),
+            (Keystream, "camellia_conflict_free_merged_keystream"),
         ],
-        (1024, REPLICATED_BYTES, Unit::THREAD),
-    )
-    .with_keystream("camellia_conflict_free_merged_keystream");
+    );
     /// Camellia by four replicated tables.
     CAMELLIA_CONFLICT_FREE_FOUR = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_CONFLICT_FREE,
-        [
-            "camellia_conflict_free_four_ecb",
-            "camellia_conflict_free_four_ecb",
-            "camellia_conflict_free_four_ctr",
+        &[
+            (EcbEncrypt, "camellia_conflict_free_four_ecb"),
+            (EcbDecrypt, "camellia_conflict_free_four_ecb"),
+            (Ctr, "camellia_conflict_free_four_ctr"),
         ],
-        (1024, PAIR_ORIGIN + 4 * REPLICATED_BYTES, Unit::THREAD),
-    )
-    .with_ctr_unit(ALIGNED_THOUSAND);
+    );
     /// Bit-sliced Camellia; whitening at both ends and 24 round keys of 8 bytes, 16 words each, and
     /// 128 words for each of three FL layers.
     CAMELLIA_BITSLICE = Program::new(
         &CAMELLIA,
         &crate::CAMELLIA_BITSLICE,
-        ["camellia_bitslice_ecb", "camellia_bitslice_ecb", "camellia_bitslice_ctr"],
-        (256, ((16 + 8 * 24 + 16) * 16 + 3 * 128) * 4, WARP_OF_BLOCKS),
+        &[
+            (EcbEncrypt, "camellia_bitslice_ecb"),
+            (EcbDecrypt, "camellia_bitslice_ecb"),
+            (Ctr, "camellia_bitslice_ctr"),
+        ],
     );
 
     /// DES and triple DES by one copy of eight tables of 64 words.
     DES_TABLE_SHARED = Program::new(
         &DES,
         &crate::DES_TABLE,
-        ["des_table_shared_ecb", "des_table_shared_ecb", "des_table_shared_ctr"],
-        (1024, 2 * TABLE_BYTES, Unit::THREAD),
+        &[
+            (EcbEncrypt, "des_table_shared_ecb"),
+            (EcbDecrypt, "des_table_shared_ecb"),
+            (Ctr, "des_table_shared_ctr"),
+        ],
     );
     /// DES and triple DES by replicated tables.
     DES_CONFLICT_FREE = Program::new(
         &DES,
         &crate::DES_CONFLICT_FREE,
-        ["des_conflict_free_ecb", "des_conflict_free_ecb", "des_conflict_free_ctr"],
-        (1024, 2 * REPLICATED_BYTES + PAIR_ORIGIN, Unit::THREAD),
+        &[
+            (EcbEncrypt, "des_conflict_free_ecb"),
+            (EcbDecrypt, "des_conflict_free_ecb"),
+            (Ctr, "des_conflict_free_ctr"),
+        ],
     );
     /// Bit-sliced DES and triple DES; 64 words for each round of three passes, and 32 for each of
     /// the four exchanges round them.
     DES_BITSLICE = Program::new(
         &DES,
         &crate::DES_BITSLICE,
-        ["des_bitslice_ecb", "des_bitslice_ecb", "des_bitslice_ctr"],
-        (384, (3 * 16 * 64 + 4 * 32) * 4, WARP_OF_BLOCKS),
+        &[
+            (EcbEncrypt, "des_bitslice_ecb"),
+            (EcbDecrypt, "des_bitslice_ecb"),
+            (Ctr, "des_bitslice_ctr"),
+        ],
     );
 
     /// HIGHT by look-ups of F0 and F1, a byte each, coalesced.
     HIGHT_TABLE = Program::new(
         &HIGHT,
         &crate::HIGHT_TABLE,
-        ["hight_table_ecb_encrypt", "hight_table_ecb_decrypt", "hight_table_ctr"],
-        (1024, 2 * 256, QUADS),
+        &[
+            (EcbEncrypt, "hight_table_ecb_encrypt"),
+            (EcbDecrypt, "hight_table_ecb_decrypt"),
+            (Ctr, "hight_table_ctr"),
+        ],
     );
     /// The same, a thread's blocks side by side.
     HIGHT_TABLE_UNCOALESCED = Program::new(
         &HIGHT,
         &crate::HIGHT_TABLE,
-        [
-            "hight_table_uncoalesced_ecb_encrypt",
-            "hight_table_uncoalesced_ecb_decrypt",
-            "hight_table_uncoalesced_ctr",
+        &[
+            (EcbEncrypt, "hight_table_uncoalesced_ecb_encrypt"),
+            (EcbDecrypt, "hight_table_uncoalesced_ecb_decrypt"),
+            (Ctr, "hight_table_uncoalesced_ctr"),
         ],
-        (1024, 2 * 256, QUADS),
     );
     /// Byte-sliced HIGHT, coalesced.
     HIGHT_BYTESLICE = Program::new(
         &HIGHT,
         &crate::HIGHT_BYTESLICE,
-        ["hight_byteslice_ecb_encrypt", "hight_byteslice_ecb_decrypt", "hight_byteslice_ctr"],
-        (768, 0, QUADS),
+        &[
+            (EcbEncrypt, "hight_byteslice_ecb_encrypt"),
+            (EcbDecrypt, "hight_byteslice_ecb_decrypt"),
+            (Ctr, "hight_byteslice_ctr"),
+        ],
     );
     /// The same, a thread's blocks side by side.
     HIGHT_BYTESLICE_UNCOALESCED = Program::new(
         &HIGHT,
         &crate::HIGHT_BYTESLICE,
-        [
-            "hight_byteslice_uncoalesced_ecb_encrypt",
-            "hight_byteslice_uncoalesced_ecb_decrypt",
-            "hight_byteslice_uncoalesced_ctr",
+        &[
+            (EcbEncrypt, "hight_byteslice_uncoalesced_ecb_encrypt"),
+            (EcbDecrypt, "hight_byteslice_uncoalesced_ecb_decrypt"),
+            (Ctr, "hight_byteslice_uncoalesced_ctr"),
         ],
-        (768, 0, QUADS),
     );
     /// Bit-sliced HIGHT; 32 rounds of four subkeys and 8 whitening keys, two words for every bit.
     HIGHT_BITSLICE = Program::new(
         &HIGHT,
         &crate::HIGHT_BITSLICE,
-        ["hight_bitslice_ecb_encrypt", "hight_bitslice_ecb_decrypt", "hight_bitslice_ctr"],
-        (384, (4 * 32 + 8) * 16 * 4, WARP_OF_BLOCKS),
+        &[
+            (EcbEncrypt, "hight_bitslice_ecb_encrypt"),
+            (EcbDecrypt, "hight_bitslice_ecb_decrypt"),
+            (Ctr, "hight_bitslice_ctr"),
+        ],
     );
 
     /// SEED by one copy of four tables in shared memory.
     SEED_TABLE_SHARED = Program::new(
         &SEED,
         &crate::SEED_TABLE,
-        ["seed_table_shared_ecb", "seed_table_shared_ecb", "seed_table_shared_ctr"],
-        (1024, 4 * TABLE_BYTES, Unit::THREAD),
+        &[
+            (EcbEncrypt, "seed_table_shared_ecb"),
+            (EcbDecrypt, "seed_table_shared_ecb"),
+            (Ctr, "seed_table_shared_ctr"),
+        ],
     );
     /// SEED by four replicated tables.
     SEED_CONFLICT_FREE = Program::new(
         &SEED,
         &crate::SEED_TABLE,
-        ["seed_conflict_free_ecb", "seed_conflict_free_ecb", "seed_conflict_free_ctr"],
-        (1024, 4 * REPLICATED_BYTES + PAIR_ORIGIN, Unit::THREAD),
+        &[
+            (EcbEncrypt, "seed_conflict_free_ecb"),
+            (EcbDecrypt, "seed_conflict_free_ecb"),
+            (Ctr, "seed_conflict_free_ctr"),
+        ],
     );
     /// Bit-sliced SEED; 16 rounds of 64 key bits, and half of 32 blocks for each of 256 threads.
     SEED_BITSLICE = Program::new(
         &SEED,
         &crate::SEED_BITSLICE,
-        ["seed_bitslice_ecb", "seed_bitslice_ecb", "seed_bitslice_ctr"],
-        (256, (16 * 64 + 64 * 256) * 4, WARP_OF_BLOCKS),
+        &[
+            (EcbEncrypt, "seed_bitslice_ecb"),
+            (EcbDecrypt, "seed_bitslice_ecb"),
+            (Ctr, "seed_bitslice_ctr"),
+        ],
     );
 }
 
@@ -338,15 +349,38 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::MODULES;
+    use crate::{MODULES, launches::LAUNCHES};
 
-    fn all_kernels(program: &Program) -> impl Iterator<Item = &Kernel> {
-        program.kernels().into_iter().chain(program.keystream())
+    fn all_kernels() -> impl Iterator<Item = &'static Kernel> {
+        PROGRAMS.iter().flat_map(|program| program.kernels()).map(|(_, kernel)| kernel)
+    }
+
+    #[test]
+    fn every_program_computes_ecb_and_ctr() {
+        for program in PROGRAMS {
+            for task in [EcbEncrypt, EcbDecrypt, Ctr] {
+                let kernel = program.kernel(task);
+                assert!(kernel.is_some(), "{}: no {task}", program.module().name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_is_where_its_task_is_looked_up() {
+        for program in PROGRAMS {
+            for (task, kernel) in program.kernels() {
+                assert_eq!(program.kernel(task).map(Kernel::name), Some(kernel.name()));
+                assert_eq!(kernel.module(), program.module());
+            }
+        }
+        let keystream = CAMELLIA_TABLE_SHARED.kernel(Keystream).map(Kernel::name);
+        assert_eq!(keystream, Some("camellia_table_shared_keystream"));
+        assert!(AES_BITSLICE.kernel(Keystream).is_none());
     }
 
     #[test]
     fn launches_are_what_the_ptx_says() {
-        for kernel in PROGRAMS.iter().flat_map(|program| all_kernels(program)) {
+        for kernel in all_kernels() {
             let name = kernel.name();
             let entry = kernel.module().entry(name).expect(name);
             assert_eq!(entry.parameter_bytes, kernel.parameter_bytes(), "{name}");
@@ -357,9 +391,19 @@ mod tests {
     }
 
     #[test]
+    fn the_table_has_every_kernel_once() {
+        let names: BTreeSet<&str> = LAUNCHES.iter().map(|(name, _)| *name).collect();
+        let entries: BTreeSet<&str> = MODULES.iter().flat_map(Module::entry_names).collect();
+        assert_eq!(names, entries);
+        assert_eq!(names.len(), LAUNCHES.len());
+        for (name, launch) in LAUNCHES {
+            assert_eq!(Launch::of(name), *launch, "{name}");
+        }
+    }
+
+    #[test]
     fn every_entry_of_every_module_is_launched_by_a_program() {
-        let launched: BTreeSet<&str> =
-            PROGRAMS.iter().flat_map(|program| all_kernels(program)).map(Kernel::name).collect();
+        let launched: BTreeSet<&str> = all_kernels().map(Kernel::name).collect();
         let entries: BTreeSet<&str> = MODULES.iter().flat_map(Module::entry_names).collect();
         assert_eq!(launched, entries);
     }

@@ -1,4 +1,5 @@
-//! CUDA C++ to PTX, and the table of what each kernel takes of several architectures.
+//! CUDA C++ to PTX, and the tables of how each kernel is launched and what it takes of several
+//! architectures.
 
 use std::fs;
 
@@ -11,6 +12,7 @@ use lanecrypt_cuda::{
 use crate::{
     command::{command, output, root, target},
     generated::{self, Mode},
+    launches,
     resources::{self, Usage},
     toolchain::{self, Toolchain},
 };
@@ -22,15 +24,18 @@ pub(crate) fn run(check: bool) -> Result<()> {
     let toolchain = toolchain::install()?;
     let compiler = Compiler::open(&toolchain.nvrtc)?;
     let mut files = Vec::new();
+    let mut launches = Vec::new();
     let mut table = Vec::new();
     for module in MODULES {
         let ptx = compile(&compiler, module)?;
+        launches.extend(launches::parse(&ptx)?);
         for architecture in ARCHITECTURES {
             table.extend(assemble(&toolchain, module, &ptx, architecture)?);
         }
         files.push((format!("kernels/ptx/{}.ptx", module.name), ptx));
     }
     refuse_new_spills(&table)?;
+    files.push(("kernels/src/launches.rs".to_owned(), launches::to_rust(&launches)));
     files.push(("kernels/resources.csv".to_owned(), resources::to_csv(&table)));
     no_orphans()?;
     generated::ensure(&files, Mode::from_check(check), "cargo xtask kernels")?;

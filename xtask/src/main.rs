@@ -13,6 +13,7 @@ mod host_kernels;
 mod inlining;
 mod kernel_tables;
 mod kernels;
+mod launches;
 mod mutants;
 mod packages;
 mod portable;

@@ -23,6 +23,10 @@ pub(crate) fn run_all() -> Result<()> {
     let environment = || environment.iter().map(|(name, value)| (name, value));
     let tests = ["test", "--workspace", "--no-fail-fast"];
     run(cargo().args(tests).envs(environment()))?;
+    // What only the library's kernels can show.
+    let mut refusals = cargo();
+    refusals.args(["test", "--package", "lanecrypt-cuda", "--features", "host-kernels", "--lib"]);
+    run(refusals.args(["--", "--ignored"]).envs(environment()))?;
     // What the optimiser makes of the ciphers is what users run.
     let mut conformance = cargo();
     conformance.args(["test", "--release", "--package", "lanecrypt", "--test", "conformance"]);

@@ -7,7 +7,7 @@ use lanecrypt::{
     Backend, CipherDescription, Direction, Platform,
     cuda::{
         Device, DeviceBuffer, Engine, Operation,
-        kernels::{self, Kernel, Program},
+        kernels::{self, Kernel, Program, Task},
     },
 };
 
@@ -215,7 +215,7 @@ impl Target {
     fn keystream(&self, buffers: &mut Buffers) -> Result<Option<Measurement>, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
         let (engine, block) = (self.engine()?, self.cipher.block_bytes);
-        if engine.program().keystream().is_none() {
+        if engine.program().kernel(Task::Keystream).is_none() {
             return Ok(None);
         }
         let iv = iv(block);
@@ -254,7 +254,8 @@ impl Target {
             let measurement = self.resident(Work::EcbEncrypt, bytes, buffers)?;
             Ok(ThreadBlockMeasurement { threads, measurement })
         };
-        let measured = thread_limits(engine.program().ecb_encrypt()).map(measure).collect();
+        let kernel = engine.program().kernel(Task::EcbEncrypt).ok_or("no kernel for ECB")?;
+        let measured = thread_limits(kernel).map(measure).collect();
         engine.limit_thread_block(u32::MAX);
         measured
     }
@@ -346,7 +347,7 @@ fn thread_limits(kernel: &Kernel) -> impl Iterator<Item = u32> {
 /// be one kernel, and ciphers can share theirs.
 fn new_kernels(program: &'static Program, listed: &[KernelResources]) -> Vec<&'static Kernel> {
     let mut kernels: Vec<&Kernel> = Vec::new();
-    for kernel in program.kernels() {
+    for (_, kernel) in program.kernels() {
         let is_here = kernels.iter().any(|known| known.name() == kernel.name());
         if !is_here && !listed.iter().any(|row| row.kernel == kernel.name()) {
             kernels.push(kernel);
@@ -402,10 +403,12 @@ mod tests {
     #[test]
     fn thread_limits_are_what_the_kernel_can_have() {
         use kernels::programs::{AES_CONFLICT_FREE_4, HIGHT_BITSLICE, HIGHT_BYTESLICE};
-        let limits = |kernel: &Kernel| thread_limits(kernel).collect::<Vec<_>>();
-        assert_eq!(limits(HIGHT_BYTESLICE.ecb_encrypt()), [128, 256, 384, 512, 768]);
-        assert_eq!(limits(HIGHT_BITSLICE.ecb_encrypt()), [128, 256, 384]);
+        let limits = |program: &Program, task| {
+            thread_limits(program.kernel(task).expect("it is there")).collect::<Vec<_>>()
+        };
+        assert_eq!(limits(&HIGHT_BYTESLICE, Task::EcbEncrypt), [128, 256, 384, 512, 768]);
+        assert_eq!(limits(&HIGHT_BITSLICE, Task::EcbEncrypt), [128, 256, 384]);
         // A group of it is a whole thread block.
-        assert_eq!(limits(AES_CONFLICT_FREE_4.ctr()), [1024]);
+        assert_eq!(limits(&AES_CONFLICT_FREE_4, Task::Ctr), [1024]);
     }
 }

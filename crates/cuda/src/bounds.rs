@@ -2,6 +2,7 @@
 
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use lanecrypt_core::{CpuEngine, Direction, Engine as _};
+use lanecrypt_kernels::Task;
 
 use crate::{
     Device, DeviceBuffer, Engine, Error, OnDevice, Operation,
@@ -158,7 +159,7 @@ fn the_device_is_asked_and_its_answers_are_passed_on() {
     assert_eq!(format!("{device:?}"), "Device { name: \"model\", .. }");
     assert_eq!(device.free_bytes().expect("no fault"), Model::FREE_BYTES);
     let engine = engine(&device);
-    let kernel = engine.program().ctr();
+    let kernel = engine.program().kernel(Task::Ctr).expect("every program has it");
     assert_eq!(engine.resources(kernel).expect("no fault"), Some(Model::RESOURCES));
     let (input, mut output) = (
         DeviceBuffer::zeroed(&device, 32).expect("no fault"),

@@ -10,8 +10,9 @@ use crate::{Error, Properties};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadedKernel(pub(crate) usize);
 
-/// The shape of a launch.
+/// The shape of a launch. What `kernels/host/shim.hpp` calls `host::Shape` has this layout.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Shape {
     /// Thread blocks.
     pub(crate) grid: u32,

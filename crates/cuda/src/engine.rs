@@ -9,7 +9,7 @@ use std::{
 
 use cipher::InOutBuf;
 use lanecrypt_core::{Counter, Direction, Mode};
-use lanecrypt_kernels::{Kernel, Program};
+use lanecrypt_kernels::{Kernel, Program, Task};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -25,6 +25,18 @@ pub enum Operation<'a> {
     Ecb(Direction),
     /// CTR from this counter block on; any length.
     Ctr(&'a [u8]),
+}
+
+impl Operation<'_> {
+    /// What a kernel must do for it.
+    #[must_use]
+    pub const fn task(self) -> Task {
+        match self {
+            Self::Ecb(Direction::Encrypt) => Task::EcbEncrypt,
+            Self::Ecb(Direction::Decrypt) => Task::EcbDecrypt,
+            Self::Ctr(_) => Task::Ctr,
+        }
+    }
 }
 
 /// Scratch memory that `lanecrypt_core::modes` may use on the host.
@@ -51,7 +63,7 @@ impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
             .field("device", &self.device)
-            .field("module", &self.program.ecb_encrypt().module().name)
+            .field("module", &self.program.module().name)
             .finish_non_exhaustive()
     }
 }
@@ -163,7 +175,7 @@ impl Engine {
         blocks: u64,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Option<Duration>, Error> {
-        let Some(kernel) = self.program.keystream() else {
+        let Some(kernel) = self.program.kernel(Task::Keystream) else {
             return Ok(None);
         };
         self.check_device(&output.as_slice())?;
@@ -179,7 +191,7 @@ impl Engine {
             let error = lanecrypt_core::Error::OutputLength { input: needed, output: length };
             return Err(Error::Data(error));
         }
-        let keys = &self.keys.encrypt;
+        let keys = self.keys(Task::Keystream);
         let mut start = || self.start(launch, keys, address, address, blocks, counter);
         self.device.driver().time(&mut start).map(Some)
     }
@@ -245,7 +257,7 @@ impl Engine {
         let counter = self.counter(operation)?.map(|counter| counter.plus(whole as u128));
         let mut block = DeviceBuffer::zeroed(&self.device, MAX_BLOCK)?;
         let address = block.slice_mut(0..MAX_BLOCK)?.as_slice().address();
-        self.launch_at(self.program.ctr(), &self.keys.encrypt, address, address, 1, counter)?;
+        self.launch_at(Task::Ctr, address, address, 1, counter)?;
         let mut keystream = Zeroizing::new([0; MAX_BLOCK]);
         block.read(0, &mut *keystream)?;
         for (byte, key) in tail.iter_mut().zip(*keystream) {
@@ -275,28 +287,32 @@ impl Engine {
         blocks: usize,
     ) -> Result<(), Error> {
         let counter = self.counter(operation)?;
-        let (kernel, keys) = match operation {
-            Operation::Ecb(Direction::Encrypt) => (self.program.ecb_encrypt(), &self.keys.encrypt),
-            Operation::Ecb(Direction::Decrypt) => (self.program.ecb_decrypt(), &self.keys.decrypt),
-            Operation::Ctr(_) => (self.program.ctr(), &self.keys.encrypt),
-        };
-        self.launch_at(kernel, keys, input, output, blocks as u64, counter)
+        self.launch_at(operation.task(), input, output, blocks as u64, counter)
     }
 
     fn launch_at(
         &self,
-        kernel: &Kernel,
-        keys: &Keys,
+        task: Task,
         input: u64,
         output: u64,
         blocks: u64,
         counter: Option<Counter>,
     ) -> Result<(), Error> {
+        let module = self.program.module().name;
+        let kernel = self.program.kernel(task).ok_or(Error::Task { module, task })?;
         if blocks == 0 {
             return Ok(()); // nothing to load a kernel for
         }
         let launch = Launch::new(&self.device, kernel, blocks, &self.thread_limit)?;
-        self.start(launch, keys, input, output, blocks, counter)
+        self.start(launch, self.keys(task), input, output, blocks, counter)
+    }
+
+    /// The keys that a task takes.
+    fn keys(&self, task: Task) -> &Keys {
+        match task {
+            Task::EcbDecrypt => &self.keys.decrypt,
+            _ => &self.keys.encrypt,
+        }
     }
 
     fn start(

@@ -1,6 +1,7 @@
 //! Errors of the device layer: each says what was being done.
 
 use lanecrypt_core::Unavailable;
+use lanecrypt_kernels::Task;
 
 /// What can go wrong on a device.
 #[derive(Debug, thiserror::Error)]
@@ -34,14 +35,22 @@ pub enum Error {
         reason: String,
     },
     /// A kernel family was put together from parts that do not fit each other.
-    #[error("{cipher} by kernel {kernel}: {reason}")]
+    #[error("{cipher} by the kernels of {module}: {reason}")]
     Mismatch {
         /// The cipher.
         cipher: &'static str,
-        /// The program's first kernel.
-        kernel: &'static str,
+        /// The module of its program.
+        module: &'static str,
         /// What does not fit.
         reason: String,
+    },
+    /// The kernels that an engine runs have none for what was asked of it.
+    #[error("module {module} has no kernel for {task}")]
+    Task {
+        /// The module.
+        module: &'static str,
+        /// What was asked.
+        task: Task,
     },
     /// A module's PTX is not what its kernels are launched as.
     #[error(
@@ -56,6 +65,16 @@ pub enum Error {
         found: Option<usize>,
         /// Bytes that a launch passes.
         expected: usize,
+    },
+    /// A launch that the kernel's source does not allow; only the host build tells.
+    #[error("kernel {kernel} was launched with {given}; it takes {expected}")]
+    Launch {
+        /// The kernel.
+        kernel: &'static str,
+        /// Threads of a thread block, shared memory and parameters of the launch.
+        given: String,
+        /// What its source says of them.
+        expected: String,
     },
     /// The library with the host build of the kernels does not fit.
     #[error("{doing}: {reason}")]

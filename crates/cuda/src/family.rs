@@ -1,7 +1,7 @@
 //! Kernel families: the ways to compute a cipher on a device, as values.
 
 use lanecrypt_core::{CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
-use lanecrypt_kernels::{Kernel, Program};
+use lanecrypt_kernels::Program;
 
 use crate::{Device, Engine, Error, Keys, Properties};
 
@@ -82,7 +82,7 @@ impl Family {
     /// [`Unavailable`] naming the shared memory that even the smallest would need.
     pub fn program(&self, properties: &Properties) -> Result<&'static Program, Unavailable> {
         let most = |program: &Program| {
-            program.kernels().map(Kernel::shared_bytes).into_iter().max().unwrap_or(0)
+            program.kernels().map(|(_, kernel)| kernel.shared_bytes()).max().unwrap_or(0)
         };
         let fits = |program: &&Program| most(program) <= properties.shared_bytes_per_block;
         self.programs.iter().copied().find(fits).ok_or_else(|| {
@@ -104,7 +104,7 @@ impl Family {
         let program = self.program(device.properties())?;
         let mismatch = |reason: String| Error::Mismatch {
             cipher: self.cipher.name,
-            kernel: program.ecb_encrypt().name(),
+            module: program.module().name,
             reason,
         };
         let (given, taken) = (self.cipher.block_bytes, program.block_bytes());

@@ -4,6 +4,7 @@ use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
     collections::HashMap,
     ffi::c_void,
+    fmt,
     ptr::NonNull,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
@@ -23,16 +24,39 @@ use crate::{
 /// relies on more than it may fails here.
 const ALIGNMENT: usize = 16;
 
-/// What `kernels/host/shim.hpp` calls `host::Launch`.
+/// What a kernel can be launched with: `host::Expected` of `kernels/host/shim.hpp`.
+#[derive(Clone, Copy)]
 #[repr(C)]
-struct Launch {
-    grid: u32,
+struct Expected {
+    /// At most.
     threads: u32,
+    /// That they are a multiple of.
+    group_threads: u32,
     shared_bytes: u32,
+    parameter_bytes: u32,
 }
 
-/// A kernel of the library: returns 0, or the size its parameter block should have had.
-type KernelFunction = unsafe extern "C" fn(*const Launch, *const c_void, usize) -> i32;
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { threads, group_threads, shared_bytes, parameter_bytes } = self;
+        write!(
+            f,
+            "a multiple of {group_threads} threads, at most {threads}, {shared_bytes} bytes of \
+             shared memory and {parameter_bytes} of parameters"
+        )
+    }
+}
+
+/// A kernel of the library: returns null, or where it did not run what it can be launched with,
+/// which lives as long as the library.
+type KernelFunction = unsafe extern "C" fn(*const Shape, *const c_void, usize) -> *const Expected;
+
+/// A kernel that was looked up.
+#[derive(Clone, Copy, Debug)]
+struct Loaded {
+    name: &'static str,
+    function: KernelFunction,
+}
 
 /// Tells the [`HOST_INTERFACE`] that the library was built with.
 type InterfaceFunction = unsafe extern "C" fn() -> u32;
@@ -45,6 +69,8 @@ pub(crate) struct Host {
     properties: Properties,
     /// Sizes by address, to free with.
     allocations: Mutex<HashMap<u64, Layout>>,
+    /// By the numbers that [`LoadedKernel`] holds.
+    kernels: Mutex<Vec<Loaded>>,
 }
 
 fn layout(bytes: usize) -> Result<Layout, Error> {
@@ -84,7 +110,7 @@ impl Host {
             clock_khz: 0,
             driver_version: 0,
         };
-        Ok(Self { library, properties, allocations: Mutex::default() })
+        Ok(Self { library, properties, allocations: Mutex::default(), kernels: Mutex::default() })
     }
 }
 
@@ -174,7 +200,9 @@ impl Driver for Host {
             doing: format!("looking for kernel {name} in the host build"),
             reason: error.to_string(),
         })?;
-        Ok(LoadedKernel(*symbol as usize))
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.push(Loaded { name, function: *symbol });
+        Ok(LoadedKernel(kernels.len() - 1))
     }
 
     fn resources(&self, _kernel: LoadedKernel) -> Result<Option<Resources>, Error> {
@@ -191,20 +219,25 @@ impl Driver for Host {
         shape: Shape,
         parameters: &[u64],
     ) -> Result<(), Error> {
-        let Shape { grid, threads, shared_bytes } = shape;
-        let launch = Launch { grid, threads, shared_bytes };
-        // SAFETY: `load` stored the address of a function of this type.
-        let function = unsafe { std::mem::transmute::<usize, KernelFunction>(kernel.0) };
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let Loaded { name: kernel, function } = kernels[kernel.0];
+        drop(kernels); // others launch meanwhile
         let bytes = size_of_val(parameters);
-        // SAFETY: the function checks the size of the block, and the caller vouches for the rest.
-        let expected = unsafe { function(&raw const launch, parameters.as_ptr().cast(), bytes) };
-        if expected == 0 {
-            return Ok(());
+        // SAFETY: the function checks the shape and the size of the block, and the caller vouches
+        // for the rest.
+        let expected = unsafe { function(&raw const shape, parameters.as_ptr().cast(), bytes) };
+        // SAFETY: null, or a constant of the library, which is open as long as `self`.
+        match unsafe { expected.as_ref() } {
+            None => Ok(()),
+            Some(expected) => {
+                let Shape { threads, shared_bytes, .. } = shape;
+                let given = format!(
+                    "{threads} threads, {shared_bytes} bytes of shared memory and {bytes} of \
+                     parameters"
+                );
+                Err(Error::Launch { kernel, given, expected: expected.to_string() })
+            }
         }
-        Err(Error::HostKernels {
-            doing: "launching a kernel".into(),
-            reason: format!("its parameter block has {expected} bytes, {bytes} were given"),
-        })
     }
 
     fn synchronize(&self) -> Result<(), Error> {
@@ -220,6 +253,8 @@ impl Driver for Host {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use lanecrypt_kernels::Task;
+
     use super::*;
 
     #[test]
@@ -228,5 +263,47 @@ mod tests {
         let library = unsafe { Library::new("libc.so.6") }.expect("the C library");
         let reason = check_interface(&library).expect_err("it has no kernels");
         assert!(reason.contains("no host build"), "{reason}");
+    }
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn launches_that_the_source_does_not_allow_are_refused() {
+        let host = Host::open().expect("LANECRYPT_HOST_KERNELS names the library");
+        let program = &lanecrypt_kernels::programs::AES_CONFLICT_FREE_4;
+        let ecb = program.kernel(Task::EcbEncrypt).expect("every program has it");
+        let ctr = program.kernel(Task::Ctr).expect("every program has it");
+        // No blocks, and so no address that is used; the number of rounds is 0.
+        let block = vec![0; ecb.parameter_bytes() / 8];
+        let launch = |kernel: &Kernel, threads, shared_bytes, parameters: &[u64]| {
+            let loaded = host.load(kernel).expect("it is in the library");
+            let shape = Shape { grid: 1, threads, shared_bytes };
+            // SAFETY: the block asks for nothing, or is refused.
+            unsafe { host.launch(loaded, shape, parameters) }.map_err(|error| error.to_string())
+        };
+        let shared = ecb.shared_bytes();
+        assert_eq!(launch(ecb, 1024, shared, &block), Ok(()));
+        assert_eq!(launch(ecb, 32, shared, &block), Ok(()));
+        assert_eq!(launch(ctr, 1024, shared, &block), Ok(()));
+
+        for (threads, shared, block) in [
+            (0, shared, &block[..]),
+            (1056, shared, &block),
+            (33, shared, &block),
+            (32, shared + 4, &block),
+            (32, 0, &block),
+            (32, shared, &block[1..]),
+        ] {
+            let refused = launch(ecb, threads, shared, block).expect_err("not as it is launched");
+            let given = format!(
+                "kernel aes_conflict_free_4_ecb_encrypt was launched with {threads} threads, \
+                 {shared} bytes of shared memory and {} of parameters; it takes a multiple of 32 \
+                 threads, at most 1024, 132096 bytes of shared memory and 304 of parameters",
+                8 * block.len(),
+            );
+            assert_eq!(refused, given);
+        }
+        // Its groups are whole thread blocks.
+        let refused = launch(ctr, 512, shared, &block).expect_err("half a group");
+        assert!(refused.contains("512") && refused.contains("a multiple of 1024"), "{refused}");
     }
 }

@@ -77,13 +77,14 @@ impl ThreadLimit {
 
 #[cfg(test)]
 mod tests {
-    use lanecrypt_kernels::programs;
+    use lanecrypt_kernels::{Program, Task, programs};
 
     use super::*;
 
     #[test]
     fn shapes_have_work_for_every_thread_block_and_room_for_every_group() {
-        let thread = programs::AES_TABLE_SHARED.ecb_encrypt();
+        let kernel = |program: &'static Program, task| program.kernel(task).expect("it is there");
+        let thread = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
         let of = |kernel: &Kernel, blocks, resident, limit| {
             let Shape { grid, threads, shared_bytes } = shape(kernel, blocks, resident, limit);
             assert_eq!(shared_bytes, kernel.shared_bytes());
@@ -100,11 +101,11 @@ mod tests {
 
         // A thread block of its own for every 1,024 aligned counters, and one for where data
         // starts in between; never fewer threads than such a group has.
-        let ctr = programs::AES_CONFLICT_FREE_4.ctr();
+        let ctr = kernel(&programs::AES_CONFLICT_FREE_4, Task::Ctr);
         assert_eq!(of(ctr, 1, 132, 32), (2, 1024));
         assert_eq!(of(ctr, 1025, 132, 1024), (3, 1024));
 
-        let bitslice = programs::AES_BITSLICE.ecb_encrypt();
+        let bitslice = kernel(&programs::AES_BITSLICE, Task::EcbEncrypt);
         assert_eq!(of(bitslice, 256, 132, u32::MAX), (1, 32));
         assert_eq!(of(bitslice, 257, 132, u32::MAX), (1, 64));
         assert_eq!(of(bitslice, 1 << 30, 132, u32::MAX), (132, 512));

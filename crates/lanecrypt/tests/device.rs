@@ -432,8 +432,9 @@ fn large_resident_buffers(case: &Case) -> Outcome {
         let mut ran = HashSet::new();
         for cipher in CIPHERS {
             let is_new = |target: &&Target| {
-                let kernels = target.engine().map(|engine| engine.program().kernels());
-                target.cipher.name == cipher.name && kernels.is_ok_and(|k| ran.insert(k[i].name()))
+                let task = target.operations()[i].task();
+                let kernel = target.engine().ok().and_then(|e| e.program().kernel(task));
+                target.cipher.name == cipher.name && kernel.is_some_and(|k| ran.insert(k.name()))
             };
             let targets: Vec<&Target> = targets.iter().filter(is_new).collect();
             let Some(operation) = targets.first().map(|target| target.operations()[i]) else {

@@ -11,7 +11,7 @@ use lanecrypt::{
     Backend, CIPHERS, CipherDescription, ConstantTime, Platform,
     cuda::{
         Engine,
-        kernels::{Kernel, MODULES, Module},
+        kernels::{MODULES, Module},
     },
 };
 
@@ -57,8 +57,7 @@ fn kernels(cipher: &CipherDescription, backend: &Backend) -> Result<Vec<&'static
     let engine = (backend.create)(&key).with_context(|| name(cipher, backend))?;
     let engine = engine.as_any().downcast_ref::<Engine>().context("not a device engine")?;
     let program = engine.program();
-    let kernels = program.kernels().into_iter().chain(program.keystream());
-    let names: BTreeSet<_> = kernels.map(Kernel::name).collect();
+    let names: BTreeSet<_> = program.kernels().map(|(_, kernel)| kernel.name()).collect();
     Ok(names.into_iter().collect())
 }
 

@@ -1,0 +1,24 @@
+// Entry points in a line each: what the kernels of a kind do besides their mode.
+#pragma once
+#include "parameters.cuh"
+
+// ANCHOR: table_kernel
+// By look-ups in tables: `mode(parameters, tables)`, all threads making them by `tables(shared)`.
+#define TABLE_KERNEL(name, launch, Parameters, mode, tables) \
+    KERNEL(name, launch, Parameters) {                       \
+        SHARED_TABLES(shared);                               \
+        mode(parameters, tables(shared));                    \
+    }
+// ANCHOR_END: table_kernel
+
+// Bit-sliced: `mode(parameters, form)`, the form being `Form::of(words, keys)`, after
+// `expand_keys(words, keys)` has filled words of shared memory. As many as `Form::words(keys)` hold
+// secrets in the end and are cleared.
+#define SLICED_KERNEL(name, launch, Parameters, mode, Form)             \
+    KERNEL(name, launch, Parameters) {                                  \
+        SHARED_MEMORY(shared);                                          \
+        u32 *words = reinterpret_cast<u32 *>(shared);                   \
+        expand_keys(words, parameters.keys);                            \
+        mode(parameters, Form::of(words, parameters.keys));             \
+        clear_shared(words, Form::words(parameters.keys));              \
+    }

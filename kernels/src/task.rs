@@ -1,0 +1,49 @@
+//! What kernels do.
+
+use core::fmt;
+
+/// What a kernel does to the blocks it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Task {
+    /// ECB encryption.
+    EcbEncrypt,
+    /// ECB decryption; where both directions are one kernel, the same under other keys.
+    EcbDecrypt,
+    /// CTR.
+    Ctr,
+    /// CTR's key stream without data, which is not stored but XORed block by block, a block of
+    /// output for every thread: for measuring.
+    Keystream,
+}
+
+impl Task {
+    /// Every task, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr, Self::Keystream];
+
+    /// How many there are.
+    pub(crate) const COUNT: usize = Self::ALL.len();
+}
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EcbEncrypt => "ECB encryption",
+            Self::EcbDecrypt => "ECB decryption",
+            Self::Ctr => "CTR",
+            Self::Keystream => "the key stream of CTR",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_stands_at_its_number() {
+        for (number, task) in Task::ALL.into_iter().enumerate() {
+            assert_eq!(task as usize, number, "{task}");
+        }
+    }
+}
