@@ -154,4 +154,8 @@ impl<K: KeyLength> DeviceCipher for Aes<K> {
     fn family() -> &'static Family {
         &CONFLICT_FREE
     }
+
+    fn constant_time_family() -> &'static Family {
+        &BITSLICE
+    }
 }

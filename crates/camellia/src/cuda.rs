@@ -134,4 +134,8 @@ impl<K: KeyLength> DeviceChoices for OnEveryCpu<K> {
     fn family() -> &'static Family {
         &CONFLICT_FREE
     }
+
+    fn constant_time_family() -> &'static Family {
+        &BITSLICE
+    }
 }

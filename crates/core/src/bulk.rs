@@ -1,29 +1,31 @@
 //! CTR, CBC decryption and XTS from an implementation's batches alone: for those that have no faster
 //! way of their own.
 
-use cipher::{Array, InOutBuf, typenum::Unsigned};
+use cipher::{Array, InOutBuf};
 
 use crate::{
     Block, Counter, Implementation,
     modes::{Masks, wiped, xor},
 };
 
-/// Runs `work` on pieces of at most a batch, with scratch memory of the same length.
-fn in_batches<I: Implementation>(
+/// Bytes of a piece: many batches of words, and a batch of the widest registers.
+const PIECE_BYTES: usize = 4096;
+
+/// Runs `work` on pieces of at most [`PIECE_BYTES`], with scratch memory of the same length.
+fn in_pieces<I: Implementation>(
     mut blocks: InOutBuf<'_, '_, Block<I>>,
     mut work: impl FnMut(InOutBuf<'_, '_, Block<I>>, &mut [Block<I>]),
 ) {
-    if blocks.is_empty() {
-        return;
-    }
-    let mut scratch = Array::<Block<I>, I::Lanes>::default();
+    let mut scratch = [0; PIECE_BYTES];
+    let scratch = Array::slice_as_chunks_mut(&mut scratch).0;
+    let most = scratch.len().min(blocks.len());
     while !blocks.is_empty() {
-        let length = I::Lanes::USIZE.min(blocks.len());
+        let length = most.min(blocks.len());
         let (piece, rest) = blocks.split_at(length);
         work(piece, &mut scratch[..length]);
         blocks = rest;
     }
-    wiped(Array::slice_as_flattened_mut(&mut scratch), |_| ());
+    wiped(Array::slice_as_flattened_mut(&mut scratch[..most]), |_| ());
 }
 
 /// See [`Implementation::ctr`].
@@ -33,7 +35,7 @@ pub fn ctr<I: Implementation>(
     mut counter: Counter,
     blocks: InOutBuf<'_, '_, Block<I>>,
 ) {
-    in_batches::<I>(blocks, |piece, keystream| {
+    in_pieces::<I>(blocks, |piece, keystream| {
         counter.fill(Array::slice_as_flattened_mut(keystream));
         counter = counter.plus(keystream.len() as u128);
         implementation.batches(keys, (&mut *keystream).into());
@@ -49,7 +51,7 @@ pub fn cbc_decrypt<I: Implementation>(
     previous: &mut Block<I>,
     blocks: InOutBuf<'_, '_, Block<I>>,
 ) {
-    in_batches::<I>(blocks, |mut piece, ciphertext| {
+    in_pieces::<I>(blocks, |mut piece, ciphertext| {
         // The ciphertext is needed twice, and in place the output overwrites it.
         ciphertext.clone_from_slice(piece.get_in());
         implementation.batches(keys, piece.reborrow());
@@ -70,7 +72,7 @@ pub fn xts<I: Implementation>(
     mask: &mut [u8; 16],
     blocks: InOutBuf<'_, '_, Block<I>>,
 ) {
-    in_batches::<I>(blocks, |piece, masks| {
+    in_pieces::<I>(blocks, |piece, masks| {
         let masks = Array::slice_as_flattened_mut(masks);
         Masks(mask).fill(masks);
         let output = piece.into_out_with_copied_in();

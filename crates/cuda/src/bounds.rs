@@ -1,12 +1,12 @@
 //! What buffers and engines refuse, and how much they ask of a device.
 
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-use lanecrypt_core::{CpuEngine, Direction, Engine as _};
+use lanecrypt_core::{CipherDescription, ConstantTime, CpuEngine, Direction, Engine as _};
 use lanecrypt_kernels::Task;
 
 use crate::{
-    Device, DeviceBuffer, Engine, Error, OnDevice, Operation,
-    model::{FAMILY, Fault, Model, ToyCipher},
+    Device, DeviceBuffer, Engine, Error, Family, OnDevice, Operation,
+    model::{CONSTANT_TIME, FAMILY, Fault, Model, ToyCipher, toy_keys},
 };
 
 const KEY: [u8; 16] = *b"a key for a toy.";
@@ -149,8 +149,37 @@ fn single_blocks_run_on_the_cpu() {
     assert_eq!(block, expected);
     ours.decrypt_block(&mut block);
     assert_eq!(block, [0x3c; 16]);
+    ours.encrypt_blocks(std::slice::from_mut(&mut block));
+    assert_eq!(block, expected);
+    ours.decrypt_blocks(std::slice::from_mut(&mut block));
+    ours.decrypt_blocks(&mut []);
+    assert_eq!(block, [0x3c; 16]);
     assert_eq!((ours.fallbacks(), model.launches()), (0, 0));
     assert_eq!(format!("{ours:?}"), "Toy on model { .. }");
+}
+
+#[test]
+fn kernels_are_chosen_by_their_claim_or_by_name() {
+    static OF_AES: CipherDescription = CipherDescription { name: "aes", ..*FAMILY.cipher() };
+    static FOREIGN: Family =
+        Family::new(&OF_AES, "", ConstantTime::Yes, FAMILY.programs(), toy_keys::<64, 60, 10>);
+    let (model, key) = (Model::default(), KEY.into());
+    let device = model.device();
+    let fastest = OnDevice::<ToyCipher>::new(&device, &key).expect("no fault");
+    assert!(matches!(fastest.claim(), ConstantTime::No(_)));
+    let safe = OnDevice::<ToyCipher>::constant_time(&device, &key).expect("no fault");
+    assert_eq!(safe.claim(), ConstantTime::Yes);
+    let chosen = OnDevice::<ToyCipher>::of_family(&CONSTANT_TIME, &device, &key).expect("no fault");
+    for cipher in [fastest, safe, chosen] {
+        let mut blocks = [[7; 16].into(); 3];
+        cipher.encrypt_blocks(&mut blocks);
+        let mut expected = [[7; 16].into(); 3];
+        ToyCipher::new(&key).encrypt_blocks(&mut expected);
+        assert_eq!((blocks, cipher.fallbacks()), (expected, 0));
+    }
+    assert_eq!(model.launches(), 3);
+    let text = refused(OnDevice::<ToyCipher>::of_family(&FOREIGN, &device, &key));
+    assert_eq!(text, "kernels of aes, not of toy");
 }
 
 #[test]

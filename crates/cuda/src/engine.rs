@@ -8,7 +8,7 @@ use std::{
 };
 
 use cipher::InOutBuf;
-use lanecrypt_core::{Counter, Direction, Mode};
+use lanecrypt_core::{ConstantTime, Counter, Direction, Mode};
 use lanecrypt_kernels::{Kernel, Program, Task};
 use zeroize::Zeroizing;
 
@@ -53,6 +53,7 @@ const MAX_BLOCK: usize = 16;
 pub struct Engine {
     device: Device,
     program: &'static Program,
+    constant_time: ConstantTime,
     keys: KeyPair,
     thread_limit: ThreadLimit,
     chunk_limit: ChunkLimit,
@@ -71,10 +72,16 @@ impl fmt::Debug for Engine {
 impl Engine {
     /// Keys `program`, whose layout the keys have: [`Family::engine`](crate::Family::engine) checks
     /// it.
-    pub(crate) fn new(device: &Device, program: &'static Program, keys: KeyPair) -> Self {
+    pub(crate) fn new(
+        device: &Device,
+        program: &'static Program,
+        constant_time: ConstantTime,
+        keys: KeyPair,
+    ) -> Self {
         Self {
             device: device.clone(),
             program,
+            constant_time,
             keys,
             thread_limit: ThreadLimit::none(),
             chunk_limit: ChunkLimit::default(),
@@ -104,6 +111,12 @@ impl Engine {
     #[must_use]
     pub fn program(&self) -> &'static Program {
         self.program
+    }
+
+    /// The claim of the family that it is of.
+    #[must_use]
+    pub fn constant_time(&self) -> ConstantTime {
+        self.constant_time
     }
 
     /// What a kernel takes of this device; `None` for the host build.

@@ -52,6 +52,14 @@ pub enum Error {
         /// What was asked.
         task: Task,
     },
+    /// A kernel family of one cipher where one of another is wanted.
+    #[error("kernels of {given}, not of {expected}")]
+    OtherCipher {
+        /// The cipher of the family.
+        given: &'static str,
+        /// The cipher that is wanted.
+        expected: &'static str,
+    },
     /// A module's PTX is not what its kernels are launched as.
     #[error(
         "kernel {kernel} of module {module} takes {found:?} bytes of parameters, not {expected}"

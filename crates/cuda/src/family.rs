@@ -121,7 +121,7 @@ impl Family {
                 )));
             }
         }
-        Ok(Engine::new(device, program, keys))
+        Ok(Engine::new(device, program, self.constant_time, keys))
     }
 
     /// Makes the engine for the registry.

@@ -338,8 +338,17 @@ static TOY: CipherDescription = CipherDescription {
 pub(crate) static FAMILY: Family = Family::new(
     &TOY,
     "toy cipher",
-    ConstantTime::Yes,
+    ConstantTime::No("it is a toy"),
     &[&programs::AES_CONFLICT_FREE_4, &programs::AES_TABLE_SHARED],
+    toy_keys::<64, 60, 10>,
+);
+
+/// The same, with a claim.
+pub(crate) static CONSTANT_TIME: Family = Family::new(
+    &TOY,
+    "toy cipher, constant-time",
+    ConstantTime::Yes,
+    &[&programs::AES_TABLE_SHARED],
     toy_keys::<64, 60, 10>,
 );
 
@@ -403,5 +412,9 @@ impl OneBlock for Toy {
 impl DeviceImplementation for Toy {
     fn family() -> &'static Family {
         &FAMILY
+    }
+
+    fn constant_time_family() -> &'static Family {
+        &CONSTANT_TIME
     }
 }

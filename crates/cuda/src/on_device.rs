@@ -9,7 +9,7 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit,
 };
-use lanecrypt_core::{Cipher, Direction, Everywhere, Implementation};
+use lanecrypt_core::{Cipher, ConstantTime, Direction, Everywhere, Implementation};
 use lanecrypt_slicing::{Choices, Fastest};
 
 use crate::{Device, Engine, Error, Family, Operation};
@@ -18,6 +18,9 @@ use crate::{Device, Engine, Error, Family, Operation};
 pub trait DeviceCipher: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt + AlgorithmName {
     /// The fastest kernels of this cipher.
     fn family() -> &'static Family;
+
+    /// The fastest ones that are constant-time.
+    fn constant_time_family() -> &'static Family;
 }
 
 /// An implementation whose [`Cipher`] has kernels: what a crate implements for its own type, where
@@ -25,6 +28,9 @@ pub trait DeviceCipher: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt + Algo
 pub trait DeviceImplementation: Implementation<Token: Everywhere> {
     /// The fastest kernels of this cipher.
     fn family() -> &'static Family;
+
+    /// The fastest ones that are constant-time.
+    fn constant_time_family() -> &'static Family;
 }
 
 /// A sliced cipher, as the choice of its forms, that has kernels: what a crate implements for its
@@ -32,11 +38,18 @@ pub trait DeviceImplementation: Implementation<Token: Everywhere> {
 pub trait DeviceChoices: Choices {
     /// The fastest kernels of this cipher.
     fn family() -> &'static Family;
+
+    /// The fastest ones that are constant-time.
+    fn constant_time_family() -> &'static Family;
 }
 
 impl<C: DeviceChoices> DeviceImplementation for Fastest<C> {
     fn family() -> &'static Family {
         C::family()
+    }
+
+    fn constant_time_family() -> &'static Family {
+        C::constant_time_family()
     }
 }
 
@@ -44,13 +57,17 @@ impl<I: DeviceImplementation> DeviceCipher for Cipher<I> {
     fn family() -> &'static Family {
         I::family()
     }
+
+    fn constant_time_family() -> &'static Family {
+        I::constant_time_family()
+    }
 }
 
 /// A block cipher whose bulk methods run on a device.
 ///
 /// `encrypt_blocks`, `encrypt_blocks_inout`, `encrypt_blocks_b2b` and their decrypting
-/// counterparts send the whole slice down in one piece. Single blocks, and everything that goes
-/// through `encrypt_with_backend` (which is how mode crates call a cipher), run on the CPU cipher
+/// counterparts send the whole slice down in one piece, unless it is a single block. Single blocks,
+/// and everything that goes through `encrypt_with_backend` (which is how mode crates call a cipher), run on the CPU cipher
 /// `C`: a launch costs more than thousands of blocks there. For modes on the device use the
 /// engine: [`lanecrypt_core::Ctr`] over [`engine`](Self::engine), and [`lanecrypt_core::modes`].
 ///
@@ -64,13 +81,39 @@ pub struct OnDevice<C> {
 }
 
 impl<C: DeviceCipher> OnDevice<C> {
-    /// Keys the cipher on `device`.
+    /// Keys the cipher on `device`, by its fastest kernels. Those of most ciphers look tables up, at
+    /// addresses that depend on key and data: [`claim`](Self::claim) tells.
     ///
     /// # Errors
     /// Those of [`Family::engine`].
     pub fn new(device: &Device, key: &Key<C>) -> Result<Self, Error> {
-        let engine = C::family().engine(device, key)?;
+        Self::of_family(C::family(), device, key)
+    }
+
+    /// Keys the cipher on `device`, by its fastest constant-time kernels.
+    ///
+    /// # Errors
+    /// Those of [`Family::engine`].
+    pub fn constant_time(device: &Device, key: &Key<C>) -> Result<Self, Error> {
+        Self::of_family(C::constant_time_family(), device, key)
+    }
+
+    /// Keys the cipher on `device`, by kernels of one's choice.
+    ///
+    /// # Errors
+    /// [`Error::OtherCipher`] for kernels of another cipher; those of [`Family::engine`].
+    pub fn of_family(family: &Family, device: &Device, key: &Key<C>) -> Result<Self, Error> {
+        let (given, expected) = (family.cipher().name, C::family().cipher().name);
+        if given != expected {
+            return Err(Error::OtherCipher { given, expected });
+        }
+        let engine = family.engine(device, key)?;
         Ok(Self { engine, cpu: C::new(key), fallbacks: AtomicU64::new(0) })
+    }
+
+    /// Whether its kernels are constant-time.
+    pub fn claim(&self) -> ConstantTime {
+        self.engine.constant_time()
     }
 
     /// The engine, for modes and for data on the device.
@@ -96,6 +139,9 @@ impl<C: DeviceCipher> OnDevice<C> {
     }
 
     fn bulk(&self, direction: Direction, mut blocks: InOutBuf<'_, '_, Block<C>>) {
+        if blocks.len() <= 1 {
+            return self.on_cpu(direction, blocks);
+        }
         let mut done = 0;
         let operation = Operation::Ecb(direction);
         let data = bytes::<C>(blocks.reborrow());
@@ -104,10 +150,13 @@ impl<C: DeviceCipher> OnDevice<C> {
         };
         self.fallbacks.fetch_add(1, Ordering::Relaxed);
         log::error!("{self:?} goes on with the CPU after {done} bytes: {error}");
-        let (_complete, rest) = blocks.split_at(done / C::block_size());
+        self.on_cpu(direction, blocks.split_at(done / C::block_size()).1);
+    }
+
+    fn on_cpu(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<C>>) {
         match direction {
-            Direction::Encrypt => self.cpu.encrypt_blocks_inout(rest),
-            Direction::Decrypt => self.cpu.decrypt_blocks_inout(rest),
+            Direction::Encrypt => self.cpu.encrypt_blocks_inout(blocks),
+            Direction::Decrypt => self.cpu.decrypt_blocks_inout(blocks),
         }
     }
 }

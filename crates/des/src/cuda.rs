@@ -135,6 +135,10 @@ macro_rules! on_device {
             fn family() -> &'static Family {
                 &$module::BITSLICE
             }
+
+            fn constant_time_family() -> &'static Family {
+                &$module::BITSLICE
+            }
         }
     )*};
 }

@@ -128,10 +128,18 @@ impl DeviceChoices for OnEveryCpu<Standard> {
     fn family() -> &'static Family {
         &standard::BITSLICE
     }
+
+    fn constant_time_family() -> &'static Family {
+        &standard::BITSLICE
+    }
 }
 
 impl DeviceChoices for OnEveryCpu<Kisa> {
     fn family() -> &'static Family {
+        &kisa::BITSLICE
+    }
+
+    fn constant_time_family() -> &'static Family {
         &kisa::BITSLICE
     }
 }

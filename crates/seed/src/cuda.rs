@@ -83,4 +83,8 @@ impl DeviceChoices for OnEveryCpu {
     fn family() -> &'static Family {
         &CONFLICT_FREE
     }
+
+    fn constant_time_family() -> &'static Family {
+        &BITSLICE
+    }
 }

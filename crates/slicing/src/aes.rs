@@ -5,7 +5,7 @@ use core::{
     ops::{BitXor, BitXorAssign},
 };
 
-use cipher::{array::ArraySize, consts::U1};
+use cipher::{Array, InOutBuf, array::ArraySize, consts::U1};
 
 use crate::{Isa, State};
 
@@ -82,6 +82,18 @@ impl<I: AesBlocks> State<I> for WholeBlocks<I::Blocks> {
     #[inline(always)]
     fn store(&mut self, isa: I, blocks: &mut [u8]) {
         isa.store(self.0, blocks);
+    }
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn add_to<N: ArraySize>(
+        &mut self,
+        isa: I,
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+        _scratch: &mut [u8],
+    ) {
+        let sum = self.0 ^ isa.load(Array::slice_as_flattened(blocks.get_in()));
+        isa.store(sum, Array::slice_as_flattened_mut(blocks.get_out()));
     }
 
     #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]

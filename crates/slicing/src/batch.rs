@@ -249,22 +249,30 @@ impl<C: Rounds<I>, I: Isa, N: ArraySize> Pass<C, I, N>
     }
 }
 
-/// Adds as many bytes of key stream as there are, a row of SIMD registers at a time.
+/// Adds as many bytes of key stream as there are, which are whole blocks: a row of SIMD registers at a
+/// time, and what is left of that by words.
 #[inline(always)]
 fn add<N: ArraySize>(piece: &mut Blocks<'_, '_, N>, keystream: &[u8]) {
-    const ROW: usize = 64;
+    let rows = keystream.len() / 64 * 64;
+    add_rows::<N, 64>(piece, 0, &keystream[..rows]);
+    add_rows::<N, 8>(piece, rows, &keystream[rows..]);
+}
+
+/// Adds rows of `ROW` bytes to those from byte `start` on.
+#[inline(always)]
+fn add_rows<N: ArraySize, const ROW: usize>(
+    piece: &mut Blocks<'_, '_, N>,
+    start: usize,
+    keystream: &[u8],
+) {
     for (i, row) in keystream.as_chunks::<ROW>().0.iter().enumerate() {
+        let at = start + ROW * i;
         let mut sum = [0; ROW];
-        let input = &Array::slice_as_flattened(piece.get_in())[ROW * i..][..ROW];
+        let input = &Array::slice_as_flattened(piece.get_in())[at..][..ROW];
         for ((sum, byte), mask) in sum.iter_mut().zip(input).zip(row) {
             *sum = byte ^ mask;
         }
-        Array::slice_as_flattened_mut(piece.get_out())[ROW * i..][..ROW].copy_from_slice(&sum);
-    }
-    let done = keystream.len() / ROW * ROW;
-    for (i, mask) in keystream.iter().enumerate().skip(done) {
-        let byte = Array::slice_as_flattened(piece.get_in())[i];
-        Array::slice_as_flattened_mut(piece.get_out())[i] = byte ^ mask;
+        Array::slice_as_flattened_mut(piece.get_out())[at..][..ROW].copy_from_slice(&sum);
     }
 }
 

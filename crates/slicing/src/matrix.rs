@@ -38,7 +38,7 @@ pub const fn apply_to_bytes<const MATRIX: u64>(word: u64) -> u64 {
 #[must_use]
 #[inline(always)]
 pub const fn masked<const BEFORE_TRANSPOSED: u64>(after: u64, mask: u8) -> u64 {
-    apply_to_bytes::<BEFORE_TRANSPOSED>(after & 0x0101_0101_0101_0101 * mask as u64)
+    apply_to_bytes::<BEFORE_TRANSPOSED>(after & (0x0101_0101_0101_0101 * mask as u64))
 }
 
 /// Rows and columns exchanged.

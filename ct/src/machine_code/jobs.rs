@@ -46,7 +46,7 @@ const PUBLIC: &[(&str, &[(i64, i64)])] = &[
     ("lanecrypt_aes::sliced::BitRounds", &[(0x1e00, 0x1e08), (0x1e08, 0x1e09)]),
     ("lanecrypt_aes::whole::WholeRounds", &[(0xf0, 0xf8), (0xf8, 0xf9)]),
     // How many, which the length of the key tells.
-    ("lanecrypt_camellia::sliced::ByteRounds", &[(0x500, 0x508)]),
+    ("lanecrypt_camellia::sliced::ByteRounds", &[(0x740, 0x748)]),
     // How many, which the length of the key tells: one for each pass of triple DES.
     ("lanecrypt_des::sliced::BitRounds", &[(0x2600, 0x2608)]),
     // For which direction and which order of bytes.
