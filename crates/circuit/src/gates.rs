@@ -161,6 +161,9 @@ fn best_draft<const N: usize>(
     let forms = forms(network)?;
     let mut choices = vec![0u8; forms.len()];
     let mut best = draft(network, &forms, &choices);
+    if forms.is_empty() {
+        return Some(best); // there is nothing to choose
+    }
     for _ in 0..attempts {
         let mut changed = choices.clone();
         for _ in 0..=random.below(3) {
