@@ -12,8 +12,9 @@ use lanecrypt_kernels::Kernel;
 
 use crate::{
     Error,
-    driver::{Driver, LoadedKernel},
+    driver::Driver,
     gpu::{self, Gpu},
+    launch::Ready,
     variables,
 };
 
@@ -47,7 +48,7 @@ type Opened = Mutex<BTreeMap<usize, Device>>;
 
 struct Inner {
     driver: Box<dyn Driver>,
-    kernels: Mutex<HashMap<&'static str, LoadedKernel>>,
+    kernels: Mutex<HashMap<&'static str, Ready>>,
 }
 
 impl fmt::Debug for Device {
@@ -160,15 +161,15 @@ impl Device {
 
     /// The kernel, loaded on first use. A module is compiled by the driver when its first kernel
     /// is asked for, and stays.
-    pub(crate) fn kernel(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
+    pub(crate) fn kernel(&self, kernel: &Kernel) -> Result<Ready, Error> {
         let mut kernels = self.inner.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(loaded) = kernels.get(kernel.name()) {
-            return Ok(*loaded);
+        if let Some(ready) = kernels.get(kernel.name()) {
+            return Ok(*ready);
         }
         check_parameters(kernel)?;
-        let loaded = self.driver().load(kernel)?;
-        kernels.insert(kernel.name(), loaded);
-        Ok(loaded)
+        let ready = Ready::new(self.driver(), kernel, self.driver().load(kernel)?)?;
+        kernels.insert(kernel.name(), ready);
+        Ok(ready)
     }
 }
 

@@ -39,6 +39,21 @@ impl Operation<'_> {
     }
 }
 
+/// An operation that was checked: what kernels do, and from which counter on.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    task: Task,
+    counter: Option<Counter>,
+}
+
+impl Work {
+    /// The same so many blocks further on.
+    fn after(self, blocks: usize) -> Self {
+        let counter = self.counter.map(|counter| counter.plus(blocks as u128));
+        Self { counter, ..self }
+    }
+}
+
 /// Scratch memory that `lanecrypt_core::modes` may use on the host.
 const MODE_CHUNK_BYTES: usize = 16 << 20;
 /// Bytes of the largest block.
@@ -124,8 +139,7 @@ impl Engine {
     /// # Errors
     /// Driver errors.
     pub fn resources(&self, kernel: &Kernel) -> Result<Option<Resources>, Error> {
-        let loaded = self.device.kernel(kernel)?;
-        self.device.driver().resources(loaded)
+        self.device.driver().resources(self.device.kernel(kernel)?.kernel)
     }
 
     /// Starts `operation` from `input` to `output`, both on this engine's device and equally long.
@@ -146,7 +160,7 @@ impl Engine {
         }
         self.check_device(input)?;
         self.check_device(&output.as_slice())?;
-        self.run_checked(operation, Some(input), output)
+        self.run_checked(self.work(operation, length)?, Some(input), output)
     }
 
     /// As [`run`](Self::run), with the result in place of the input.
@@ -159,7 +173,7 @@ impl Engine {
         data: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
         self.check_device(&data.as_slice())?;
-        self.run_checked(operation, None, data)
+        self.run_checked(self.work(operation, data.as_slice().len())?, None, data)
     }
 
     /// The device's own time for one [`run`](Self::run).
@@ -188,24 +202,23 @@ impl Engine {
         blocks: u64,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Option<Duration>, Error> {
-        let Some(kernel) = self.program.kernel(Task::Keystream) else {
+        if self.program.kernel(Task::Keystream).is_none() {
             return Ok(None);
-        };
+        }
         self.check_device(&output.as_slice())?;
-        let counter = self.counter(Operation::Ctr(counter))?;
+        let work = Work { task: Task::Keystream, ..self.work(Operation::Ctr(counter), 0)? };
         if blocks == 0 {
             return Ok(Some(Duration::ZERO));
         }
         // Shaped once: what is checked here is what is launched.
-        let launch = Launch::new(&self.device, kernel, blocks, &self.thread_limit)?;
+        let launch = self.shaped(work.task, blocks)?;
         let needed = launch.threads() * self.program.block_bytes();
         let (address, length) = (output.as_slice().address(), output.as_slice().len());
         if length < needed {
             let error = lanecrypt_core::Error::OutputLength { input: needed, output: length };
             return Err(Error::Data(error));
         }
-        let keys = self.keys(Task::Keystream);
-        let mut start = || self.start(launch, keys, address, address, blocks, counter);
+        let mut start = || self.start(launch, work, address, address, blocks);
         self.device.driver().time(&mut start).map(Some)
     }
 
@@ -228,13 +241,13 @@ impl Engine {
     /// leaves a partial block at the end alone.
     fn run_checked(
         &self,
-        operation: Operation<'_>,
+        work: Work,
         input: Option<&DeviceSlice<'_>>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
         let (target, length) = (output.as_slice().address(), output.as_slice().len());
-        let whole = self.whole_blocks(operation, length)?;
-        self.launch(operation, input.map_or(target, DeviceSlice::address), target, whole)?;
+        let whole = length / self.program.block_bytes();
+        self.launch(work, input.map_or(target, DeviceSlice::address), target, whole)?;
         if whole * self.program.block_bytes() < length {
             let mut tail = Zeroizing::new([0; MAX_BLOCK]);
             let tail = &mut tail[..length - whole * self.program.block_bytes()];
@@ -242,35 +255,18 @@ impl Engine {
                 Some(input) => input.read_end(tail)?,
                 None => output.as_slice().read_end(tail)?,
             }
-            self.xor_tail(operation, whole, tail)?;
+            self.xor_tail(work.after(whole), tail)?;
             output.write_end(tail)?;
         }
         Ok(())
     }
 
-    /// Whole blocks in `length` bytes; ECB takes nothing else.
-    fn whole_blocks(&self, operation: Operation<'_>, length: usize) -> Result<usize, Error> {
-        let block = self.program.block_bytes();
-        if matches!(operation, Operation::Ecb(_)) && !length.is_multiple_of(block) {
-            let mode = Mode::Ecb;
-            let error = lanecrypt_core::Error::NotWholeBlocks { mode, given: length, block };
-            return Err(Error::Data(error));
-        }
-        Ok(length / block)
-    }
-
-    /// Runs CTR over the last, partial block, which comes after `whole` others: through a block
-    /// of its own, since the kernels write whole blocks only.
-    fn xor_tail(
-        &self,
-        operation: Operation<'_>,
-        whole: usize,
-        tail: &mut [u8],
-    ) -> Result<(), Error> {
-        let counter = self.counter(operation)?.map(|counter| counter.plus(whole as u128));
+    /// Runs CTR over a partial block, the next: through a block of its own, since the kernels write
+    /// whole blocks only.
+    fn xor_tail(&self, work: Work, tail: &mut [u8]) -> Result<(), Error> {
         let mut block = DeviceBuffer::zeroed(&self.device, MAX_BLOCK)?;
         let address = block.slice_mut(0..MAX_BLOCK)?.as_slice().address();
-        self.launch_at(Task::Ctr, address, address, 1, counter)?;
+        self.launch(work, address, address, 1)?;
         let mut keystream = Zeroizing::new([0; MAX_BLOCK]);
         block.read(0, &mut *keystream)?;
         for (byte, key) in tail.iter_mut().zip(*keystream) {
@@ -279,45 +275,40 @@ impl Engine {
         Ok(())
     }
 
-    fn counter(&self, operation: Operation<'_>) -> Result<Option<Counter>, Error> {
-        let Operation::Ctr(counter) = operation else {
-            return Ok(None);
+    /// Checks an operation over so many bytes.
+    fn work(&self, operation: Operation<'_>, length: usize) -> Result<Work, Error> {
+        let block = self.program.block_bytes();
+        let counter = match operation {
+            Operation::Ecb(_) if !length.is_multiple_of(block) => {
+                let mode = Mode::Ecb;
+                let error = lanecrypt_core::Error::NotWholeBlocks { mode, given: length, block };
+                return Err(Error::Data(error));
+            }
+            Operation::Ecb(_) => None,
+            Operation::Ctr(given) => {
+                let counter = Counter::from_block(given).filter(|_| given.len() == block);
+                let (mode, given, accepted) = (Mode::Ctr, given.len(), block);
+                let error = lanecrypt_core::Error::IvLength { mode, given, accepted };
+                Some(counter.ok_or(Error::Data(error))?)
+            }
         };
-        let accepted = self.program.block_bytes();
-        let parsed = Counter::from_block(counter).filter(|_| counter.len() == accepted);
-        parsed.map(Some).ok_or(Error::Data(lanecrypt_core::Error::IvLength {
-            mode: Mode::Ctr,
-            given: counter.len(),
-            accepted,
-        }))
+        Ok(Work { task: operation.task(), counter })
     }
 
-    fn launch(
-        &self,
-        operation: Operation<'_>,
-        input: u64,
-        output: u64,
-        blocks: usize,
-    ) -> Result<(), Error> {
-        let counter = self.counter(operation)?;
-        self.launch_at(operation.task(), input, output, blocks as u64, counter)
-    }
-
-    fn launch_at(
-        &self,
-        task: Task,
-        input: u64,
-        output: u64,
-        blocks: u64,
-        counter: Option<Counter>,
-    ) -> Result<(), Error> {
-        let module = self.program.module().name;
-        let kernel = self.program.kernel(task).ok_or(Error::Task { module, task })?;
+    fn launch(&self, work: Work, input: u64, output: u64, blocks: usize) -> Result<(), Error> {
         if blocks == 0 {
             return Ok(()); // nothing to load a kernel for
         }
-        let launch = Launch::new(&self.device, kernel, blocks, &self.thread_limit)?;
-        self.start(launch, self.keys(task), input, output, blocks, counter)
+        let launch = self.shaped(work.task, blocks as u64)?;
+        self.start(launch, work, input, output, blocks as u64)
+    }
+
+    /// The launch of a task over so many blocks.
+    fn shaped(&self, task: Task, blocks: u64) -> Result<Launch, Error> {
+        let module = self.program.module().name;
+        let kernel = self.program.kernel(task).ok_or(Error::Task { module, task })?;
+        let ready = self.device.kernel(kernel)?;
+        Launch::new(self.device.driver(), (kernel, ready), blocks, &self.thread_limit)
     }
 
     /// The keys that a task takes.
@@ -331,13 +322,13 @@ impl Engine {
     fn start(
         &self,
         launch: Launch,
-        keys: &Keys,
+        work: Work,
         input: u64,
         output: u64,
         blocks: u64,
-        counter: Option<Counter>,
     ) -> Result<(), Error> {
-        let parameters = keys.parameters(input, output, blocks, counter.map_or(0, Counter::value));
+        let counter = work.counter.map_or(0, Counter::value);
+        let parameters = self.keys(work.task).parameters(input, output, blocks, counter);
         // SAFETY: the kernel is of this engine's program, for which `Family::engine` checked the
         // keys, so that the block is as long as the kernel's (checked when it was loaded) and its
         // counts are ones it knows. Both addresses come from buffers of this device that hold
@@ -354,23 +345,13 @@ impl Engine {
         data: InOutBuf<'_, '_, u8>,
         done: &mut usize,
     ) -> Result<(), Error> {
-        self.whole_blocks(operation, data.len())?;
-        let counter = self.counter(operation)?;
+        let work = self.work(operation, data.len())?;
         let block_bytes = self.program.block_bytes();
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         let chunk = Chunk { bytes: self.chunk_limit.get(), grain: block_bytes };
         staging.run(&self.device, data, chunk, done, |offset, part| {
-            let mut block = [0; MAX_BLOCK];
-            let block = &mut block[..block_bytes];
-            let operation = match counter {
-                None => operation,
-                Some(counter) => {
-                    counter.plus((offset / block_bytes) as u128).fill(block);
-                    Operation::Ctr(block)
-                }
-            };
             let (address, blocks) = (part.address(), part.len() / block_bytes);
-            self.launch(operation, address, address, blocks)?;
+            self.launch(work.after(offset / block_bytes), address, address, blocks)?;
             self.device.driver().synchronize()
         })
     }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use lanecrypt_kernels::Kernel;
 
 use crate::{
-    Device, Error,
-    driver::{LoadedKernel, Shape},
+    Error,
+    driver::{Driver, LoadedKernel, Shape},
 };
 
 /// A kernel that is loaded, and the shape of one launch of it.
@@ -16,21 +16,49 @@ pub(crate) struct Launch {
     pub(crate) shape: Shape,
 }
 
+/// A kernel that a device has loaded, and how many full thread blocks of it the device holds at
+/// once: what is asked of the driver once, not at every launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    pub(crate) kernel: LoadedKernel,
+    resident: u32,
+}
+
+impl Ready {
+    /// Asks the driver.
+    pub(crate) fn new(
+        driver: &dyn Driver,
+        kernel: &Kernel,
+        loaded: LoadedKernel,
+    ) -> Result<Self, Error> {
+        let full =
+            Shape { grid: 1, threads: kernel.threads(), shared_bytes: kernel.shared_bytes() };
+        Ok(Self { kernel: loaded, resident: resident(driver, loaded, full)? })
+    }
+}
+
+/// Thread blocks that a device holds at once.
+fn resident(driver: &dyn Driver, kernel: LoadedKernel, shape: Shape) -> Result<u32, Error> {
+    Ok(driver.properties().multiprocessors * driver.resident_blocks(kernel, shape)?)
+}
+
 impl Launch {
-    /// The launch of `kernel` for `blocks` blocks, with as many thread blocks as `device` holds at
+    /// The launch of `kernel` for `blocks` blocks, with as many thread blocks as the device holds at
     /// once, of at most `limit` threads.
     pub(crate) fn new(
-        device: &Device,
-        kernel: &Kernel,
+        driver: &dyn Driver,
+        (kernel, ready): (&Kernel, Ready),
         blocks: u64,
         limit: &ThreadLimit,
     ) -> Result<Self, Error> {
-        let loaded = device.kernel(kernel)?;
         let limit = limit.get();
-        let one = shape(kernel, blocks, 1, limit);
-        let resident = device.driver().resident_blocks(loaded, one)?;
-        let resident = device.properties().multiprocessors * resident;
-        Ok(Self { kernel: loaded, shape: shape(kernel, blocks, resident, limit) })
+        // A thread block that is not full for want of work is the only one.
+        let resident = if limit < kernel.threads() {
+            resident(driver, ready.kernel, shape(kernel, blocks, 1, limit))?
+        } else {
+            ready.resident
+        };
+        Ok(Self { kernel: ready.kernel, shape: shape(kernel, blocks, resident, limit) })
     }
 
     /// Threads of all its thread blocks.
