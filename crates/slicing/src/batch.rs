@@ -316,14 +316,14 @@ fn pad<C: Rounds<I>, I: Isa, N: ArraySize>(
     groups!(1 2 4 8);
 }
 
-/// Runs blocks if `G` batches hold them, the last of them padded if need be, and else returns them: a
-/// batch more side by side takes less time than one more alone.
+/// Runs blocks if `G` batches hold them, padded if need be, and else returns them: a batch more
+/// side by side takes less time than one more alone.
 #[inline(always)]
 fn last<'inp, 'out, C: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
     isa: I,
     keys: &C::Keys,
     pass: &mut impl Pass<C, I, N>,
-    blocks: Blocks<'inp, 'out, N>,
+    mut blocks: Blocks<'inp, 'out, N>,
 ) -> Blocks<'inp, 'out, N> {
     let (length, full) = (blocks.len(), G * <C::State as State<I>>::Lanes::USIZE);
     if length == 0 || length > full {
@@ -335,30 +335,13 @@ fn last<'inp, 'out, C: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
             return side_by_side::<C, I, N, G>(isa, keys, pass, blocks);
         }
     }
-    let lanes = <C::State as State<I>>::Lanes::USIZE;
-    let (mut whole, rest) = blocks.split_at(length);
-    let (mut whole, mut partial) = whole.reborrow().split_at(length / lanes * lanes);
-    let (batches, over) = (whole.len() / lanes, partial.len());
-    let mut padded = Array::<Array<u8, N>, <C::State as State<I>>::Lanes>::default();
-    padded[..over].clone_from_slice(partial.get_in());
-    let mut states = [C::State::new(isa); G];
-    for (g, state) in states.iter_mut().enumerate() {
-        if g < batches {
-            pass.enter(isa, state, &part(&mut whole, g * lanes, lanes));
-        } else if g == batches && over > 0 {
-            pass.enter(isa, state, &padded.as_mut_slice().into());
-        }
-    }
-    C::run(keys, isa, &mut states);
-    for (g, state) in states.iter_mut().enumerate() {
-        if g < batches {
-            pass.leave(isa, state, part(&mut whole, g * lanes, lanes));
-        } else if g == batches && over > 0 {
-            pass.leave(isa, state, padded.as_mut_slice().into());
-        }
-    }
-    partial.get_out().clone_from_slice(&padded[..over]);
-    rest
+    let mut padded =
+        [(); G].map(|()| Array::<Array<u8, N>, <C::State as State<I>>::Lanes>::default());
+    let padded = Array::slice_as_flattened_mut(&mut padded);
+    padded[..length].clone_from_slice(blocks.get_in());
+    side_by_side::<C, I, N, G>(isa, keys, pass, padded.into());
+    blocks.get_out().clone_from_slice(&padded[..length]);
+    blocks.split_at(length).1
 }
 
 /// Runs as many batches as there are whole ones, `G` side by side, and returns the rest.
