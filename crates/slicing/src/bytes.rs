@@ -153,7 +153,7 @@ pub trait ByteLanes: Isa + SplatBytes {
     }
 }
 
-/// A byte four times, for [`ByteLanes::splat`].
+/// A byte four times, for [`SplatBytes::splat`].
 #[must_use]
 pub const fn spread(byte: u8) -> u32 {
     byte as u32 * 0x0101_0101

@@ -486,7 +486,7 @@ impl BitLanes for Avx512 {
         load(&LANE_BITS[bit])
     }
 
-    /// With `h` the highest digit of a block's number and the others as in [`to_squares`]:
+    /// With `h` the highest digit of a block's number and the others as in `to_squares`:
     ///
     /// ```text
     /// h j | b i k     of every 64 blocks by themselves
