@@ -128,12 +128,6 @@ fn shifted_bytes<K: Kind>(register: B128<K>, by: i8) -> B128<K> {
 impl<K: Kind> BitLanes for K {
     type Word = B128<K>;
     type Lanes = U128;
-    type Narrower = Self;
-
-    #[inline(always)]
-    fn narrower(self) -> Self {
-        self
-    }
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B128<K> {
