@@ -187,10 +187,8 @@ impl<S: AesSchedule> Form for Bits<S> {
         let keys = [[[0; 8]; 16]; MAX_ROUND_KEYS];
         let mut masks = Secret::new(MaskKeys { keys, count: round_keys.len(), direction });
         for (masks, key) in masks.keys.iter_mut().zip(round_keys.iter()) {
-            for (masks, byte) in masks.iter_mut().zip(key) {
-                for (bit, mask) in masks.iter_mut().enumerate() {
-                    *mask = u32::from(byte >> bit & 1).wrapping_neg();
-                }
+            for (bits, byte) in masks.iter_mut().zip(key) {
+                *bits = lanecrypt_slicing::masks(*byte);
             }
         }
         masks

@@ -146,10 +146,8 @@ impl<K: KeyLength> Form for Bits<K> {
     fn keys(schedule: &RoundKeys<K>, direction: Direction) -> Self::Keys {
         schedule::map::<K, _>(schedule.of(direction), |key| {
             let mut masks = [[0; 8]; 16];
-            for (masks, byte) in masks.iter_mut().zip(key) {
-                for (bit, mask) in masks.iter_mut().enumerate() {
-                    *mask = u32::from(byte >> bit & 1).wrapping_neg();
-                }
+            for (bits, byte) in masks.iter_mut().zip(key) {
+                *bits = lanecrypt_slicing::masks(*byte);
             }
             masks
         })

@@ -166,10 +166,8 @@ impl<K: KeyLength> Form for Bits<K> {
     fn keys(schedule: &Subkeys<K>, direction: Direction) -> Self::Keys {
         schedule::map::<K, _>(&schedule.of(direction), |key| {
             let mut masks = [[0; 8]; 8];
-            for (masks, byte) in masks.iter_mut().zip(key.to_be_bytes()) {
-                for (bit, mask) in masks.iter_mut().enumerate() {
-                    *mask = u32::from(byte >> bit & 1).wrapping_neg();
-                }
+            for (bits, byte) in masks.iter_mut().zip(key.to_be_bytes()) {
+                *bits = lanecrypt_slicing::masks(byte);
             }
             masks
         })

@@ -226,6 +226,13 @@ pub struct DirectedKeys {
     is_reversed: bool,
 }
 
+impl DirectedKeys {
+    #[inline(always)]
+    fn new<O: ByteOrder>(schedule: &Subkeys<O>, direction: Direction) -> Self {
+        Self { keys: schedule.fours(), direction, is_reversed: O::IS_REVERSED }
+    }
+}
+
 impl<O: ByteOrder> Form for Bytes<O> {
     type Schedule = Subkeys<O>;
     type Core = ByteRounds;
@@ -233,7 +240,7 @@ impl<O: ByteOrder> Form for Bytes<O> {
 
     #[inline(always)]
     fn keys(schedule: &Subkeys<O>, direction: Direction) -> DirectedKeys {
-        DirectedKeys { keys: schedule.fours(), direction, is_reversed: O::IS_REVERSED }
+        DirectedKeys::new(schedule, direction)
     }
 
     #[inline(always)]
@@ -323,7 +330,7 @@ impl<O: ByteOrder> Form for Bits<O> {
 
     #[inline(always)]
     fn keys(schedule: &Subkeys<O>, direction: Direction) -> DirectedKeys {
-        DirectedKeys { keys: schedule.fours(), direction, is_reversed: O::IS_REVERSED }
+        DirectedKeys::new(schedule, direction)
     }
 
     #[inline(always)]

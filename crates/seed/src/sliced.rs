@@ -239,11 +239,7 @@ impl<I: ByteLanes<Bytes: FieldBytes>, const G: usize> OnBytes<I, G> {
     /// output of byte `-j`, bits 2 and 3 of the next, and so on: a choice among choices.
     #[inline(always)]
     fn diffuse(&self, [y0, y1, y2, y3]: [I::Bytes; 4]) -> [I::Bytes; 4] {
-        /// `a` where the mask is set, `b` elsewhere.
-        #[inline(always)]
-        fn choose<W: Word>(mask: W, a: W, b: W) -> W {
-            W::lut3::<0xca>(mask, a, b)
-        }
+        let choose = <I::Bytes as Word>::choose;
         let low = self.0.splat(spread(0x0f));
         let even = self.0.splat(spread(0x33));
         let sum = Word::xor3(y0, y1, y2) ^ y3;

@@ -104,6 +104,19 @@ pub(crate) static LANE_BITS: [[u8; 64]; 9] = {
     rows
 };
 
+/// A byte as a mask for each bit, lowest first: 32 ones where it is set, for [`BitLanes::splat`].
+#[must_use]
+#[inline(always)]
+pub const fn masks(byte: u8) -> [u32; 8] {
+    let mut masks = [0; 8];
+    let mut bit = 0;
+    while bit < 8 {
+        masks[bit] = ((byte >> bit & 1) as u32).wrapping_neg();
+        bit += 1;
+    }
+    masks
+}
+
 /// Work on whichever bit lanes it is given. Implementations are `#[inline(always)]`.
 pub trait OnBitLanes {
     /// Does it.

@@ -59,7 +59,7 @@ pub use lanecrypt_core as core; // for the macros
 
 pub use aes::{AesBlocks, AesJob, WholeBlocks, run_aes};
 pub use batch::{BitState, ByteState, Rest, State};
-pub use bits::{BitLanes, OnBitLanes};
+pub use bits::{BitLanes, OnBitLanes, masks};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};

@@ -45,6 +45,13 @@ pub trait Word:
         }
     }
 
+    /// Where a bit of `mask` is set that of `a`, elsewhere that of `b`.
+    #[must_use]
+    #[inline(always)]
+    fn choose(mask: Self, a: Self, b: Self) -> Self {
+        Self::lut3::<0xca>(mask, a, b)
+    }
+
     /// The sum of three.
     #[must_use]
     #[inline(always)]

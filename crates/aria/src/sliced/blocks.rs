@@ -48,7 +48,7 @@ struct OnBlocks<I, const N: usize>(I);
 impl<I: BlockLanes, const N: usize> OnBlocks<I, N> {
     #[inline(always)]
     fn sboxes(&self, x: I::Bytes, layer: Layer) -> I::Bytes {
-        let choose = <I::Bytes as Word>::lut3::<0xca>; // by the mask, the first or the second
+        let choose = <I::Bytes as Word>::choose;
         let second = self.0.splat(SECOND);
         let inverses = self.0.splat(match layer {
             Layer::One => INVERSES,

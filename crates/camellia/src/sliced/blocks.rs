@@ -73,9 +73,6 @@ pub struct InOrder<'a, K: KeyLength> {
     direction: Direction,
 }
 
-/// By a mask, the first or the second.
-const CHOOSE: i32 = 0xca;
-
 struct OnBlocks<I>(I);
 
 impl<I: BlockLanes> OnBlocks<I> {
@@ -104,7 +101,7 @@ impl<I: BlockLanes> OnBlocks<I> {
     #[inline(always)]
     fn both(&self, [first, second]: [u64; 2]) -> I::Bytes {
         let mask = self.0.broadcast(const { &u128::to_le_bytes(u64::MAX as u128) });
-        Word::lut3::<CHOOSE>(mask, self.twice(first), self.twice(second))
+        Word::choose(mask, self.twice(first), self.twice(second))
     }
 
     /// FL on the first half, its inverse on the second.
@@ -122,14 +119,14 @@ impl<I: BlockLanes> OnBlocks<I> {
     fn f<const LOW: u64, const HIGH: u64>(&self, x: I::Bytes) -> I::Bytes {
         let mask = |half: &'static [u8; 16]| self.0.broadcast(half);
         let turned = x.affine::<{ TURNED.0 }, { TURNED.1 }>();
-        let x = Word::lut3::<CHOOSE>(mask(const { &twice(SBOX4) }), turned, x);
-        let others = Word::lut3::<CHOOSE>(
+        let x = Word::choose(mask(const { &twice(SBOX4) }), turned, x);
+        let others = Word::choose(
             mask(const { &twice(SBOX3) }),
             x.inverse_affine::<{ AFTER_SBOX3.0 }, { AFTER_SBOX3.1 }>(),
             x.inverse_affine::<{ AFTER_SBOX1.0 }, { AFTER_SBOX1.1 }>(),
         );
         let second = x.inverse_affine::<{ AFTER_SBOX2.0 }, { AFTER_SBOX2.1 }>();
-        let images = Word::lut3::<CHOOSE>(mask(const { &twice(SBOX2) }), second, others);
+        let images = Word::choose(mask(const { &twice(SBOX2) }), second, others);
         images.shuffled::<EXCHANGED>().mixed::<LOW, HIGH>()
     }
 

@@ -51,8 +51,6 @@ const fn lane(i: usize) -> [u8; 16] {
 
 /// `a` XOR `b` AND `c`.
 const XOR_AND: i32 = 0x78;
-/// By a mask, the first or the second.
-const CHOOSE: i32 = 0xca;
 
 struct OnBlocks<I>(I);
 
@@ -62,7 +60,7 @@ impl<I: BlockLanes> OnBlocks<I> {
         let x = x.affine::<BEFORE, 0>();
         let even = x.inverse_affine::<{ AFTER_S0.0 }, { AFTER_S0.1 }>();
         let odd = x.inverse_affine::<{ AFTER_S1.0 }, { AFTER_S1.1 }>();
-        let y = <I::Bytes as Word>::lut3::<CHOOSE>(self.0.splat(0x00ff_00ff), even, odd);
+        let y = Word::choose(self.0.splat(0x00ff_00ff), even, odd);
         let mask = |turn| self.0.splat(turn);
         let [m0, m1, m2, m3] = const { [masks(0), masks(1), masks(2), masks(3)] };
         let low = <I::Bytes as Word>::lut3::<XOR_AND>(

@@ -384,16 +384,14 @@ fn in_pairs<const STEP: usize, const DISTANCE: usize>(rows: &mut [B512]) {
     }
 }
 
-/// By a mask, the first or the second: an instruction that the compiler makes no shuffle of.
-const CHOOSE: i32 = 0xca;
-
-/// The odd bytes of the first and the even ones of the second change places.
+/// The odd bytes of the first and the even ones of the second change places: by choices, which the
+/// compiler makes no shuffle of.
 #[inline(always)]
 fn exchange_bytes(a: B512, b: B512) -> (B512, B512) {
     registers! {{
         let even = B512(_mm512_set1_epi16(0x00ff));
         let (up, down) = (_mm512_slli_epi16::<8>(b.0), _mm512_srli_epi16::<8>(a.0));
-        (B512::lut3::<CHOOSE>(even, a, B512(up)), B512::lut3::<CHOOSE>(even, B512(down), b))
+        (B512::choose(even, a, B512(up)), B512::choose(even, B512(down), b))
     }}
 }
 
@@ -402,7 +400,7 @@ fn exchange_parts16(a: B512, b: B512) -> (B512, B512) {
     registers! {{
         let even = B512(_mm512_set1_epi32(0x0000_ffff));
         let (up, down) = (_mm512_slli_epi32::<16>(b.0), _mm512_srli_epi32::<16>(a.0));
-        (B512::lut3::<CHOOSE>(even, a, B512(up)), B512::lut3::<CHOOSE>(even, B512(down), b))
+        (B512::choose(even, a, B512(up)), B512::choose(even, B512(down), b))
     }}
 }
 
