@@ -118,15 +118,12 @@ impl<I: ByteLanes<Bytes: FieldBytes>> Steps for OnBytes<I> {
 
     #[inline(always)]
     fn substitute(&self, state: &mut Self::State, layer: Layer) {
-        const IDENTITY: u64 = lanecrypt_slicing::matrix::IDENTITY;
         for group in state.0.as_chunks_mut::<4>().0 {
             let [a, b, c, d] = in_order(group, layer);
             *a = a.inverse_affine::<{ AFTER_S1.0 }, { AFTER_S1.1 }>();
             *b = b.inverse_affine::<{ AFTER_S2.0 }, { AFTER_S2.1 }>();
-            *c = c.affine::<{ BEFORE_S1_INVERSE.0 }, { BEFORE_S1_INVERSE.1 }>();
-            *c = c.inverse_affine::<IDENTITY, 0>();
-            *d = d.affine::<{ BEFORE_S2_INVERSE.0 }, { BEFORE_S2_INVERSE.1 }>();
-            *d = d.inverse_affine::<IDENTITY, 0>();
+            *c = c.affine_inverse::<{ BEFORE_S1_INVERSE.0 }, { BEFORE_S1_INVERSE.1 }>();
+            *d = d.affine_inverse::<{ BEFORE_S2_INVERSE.0 }, { BEFORE_S2_INVERSE.1 }>();
         }
     }
 

@@ -19,8 +19,7 @@ use cipher::{
 use lanecrypt_core::Direction;
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Bytes as _, Choices, Core, FieldBytes,
-    Form, REGISTERS, Rounds, RunsOn, Word, in_lanes, lanes_at_once, matrix::TOP_BIT, one_or,
-    spread,
+    Form, REGISTERS, Rounds, RunsOn, Word, in_lanes, lanes_at_once, one_or, spread,
 };
 
 use crate::{
@@ -211,7 +210,7 @@ impl<I: ByteLanes<Bytes: FieldBytes>, const G: usize> Steps for OnBytes<I, G> {
             word[0] = before[0].add(other[0]);
             for i in 1..4 {
                 let carry = Word::lut3::<0xd4>(before[i - 1], other[i - 1], word[i - 1]);
-                word[i] = before[i].add(other[i]).add(carry.affine::<TOP_BIT, 0>());
+                word[i] = before[i].add(other[i]).add_top_bit(carry);
             }
         }
     }

@@ -13,7 +13,7 @@ use core::fmt::Debug;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
 
-use crate::{Isa, Word};
+use crate::{Isa, Word, matrix};
 
 pub use gapped::Gapped;
 pub use planes::InPlanes;
@@ -74,6 +74,20 @@ pub trait FieldBytes: Bytes + Word {
     /// `MATRIX` times the inverse of every byte (that of 0 is 0), plus `CONSTANT`.
     #[must_use]
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self;
+
+    /// The inverse of `MATRIX` times every byte, plus `CONSTANT`: an inverse S-box.
+    #[must_use]
+    #[inline(always)]
+    fn affine_inverse<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
+        self.affine::<MATRIX, CONSTANT>().inverse_affine::<{ matrix::IDENTITY }, 0>()
+    }
+
+    /// One more in every lane where the top bit of `carry` is set.
+    #[must_use]
+    #[inline(always)]
+    fn add_top_bit(self, carry: Self) -> Self {
+        self.add(carry.affine::<{ matrix::TOP_BIT }, 0>())
+    }
 
     /// `AFTER` times what `mask` leaves of `BEFORE` times every byte; `matrix` is all of that
     /// ([`matrix::masked`](crate::matrix::masked)), which is one instruction with GFNI.

@@ -15,8 +15,8 @@ use core::{
         vcombine_u64, vcreate_u64, vdup_n_p8, vdupq_n_s8, vdupq_n_s64, vdupq_n_u8, vdupq_n_u32,
         veorq_u8, vextq_u8, vget_low_u8, vgetq_lane_u64, vld1q_u8, vmull_p8, vorrq_u8, vqtbl1q_u8,
         vreinterpret_p8_u8, vreinterpretq_u8_p16, vreinterpretq_u8_u32, vreinterpretq_u8_u64,
-        vreinterpretq_u32_u8, vreinterpretq_u64_u8, vshlq_u8, vshlq_u64, vst1q_u8, vsubq_u8,
-        vzip1q_u8, vzip2q_u8,
+        vreinterpretq_u32_u8, vreinterpretq_u64_u8, vshlq_u8, vshlq_u64, vsraq_n_u8, vst1q_u8,
+        vsubq_u8, vzip1q_u8, vzip2q_u8,
     },
     fmt,
     marker::PhantomData,
@@ -31,7 +31,7 @@ use crate::{
     bytes::check,
     few,
     simd::{isa, registers, word_operators},
-    wide::{self, Affine, Nibbles, Rotations, Summands, UNSHIFTED},
+    wide::{self, Affine, Nibbles, Rotations, SHIFTED, Summands, UNSHIFTED},
 };
 
 cpufeatures::new!(aes_instructions, "aes");
@@ -183,6 +183,9 @@ impl<K: Kind> Bytes for B128<K> {
 /// An affine map of every byte, by two look-ups in a register.
 #[inline(always)]
 fn look_up<K: Kind>(map: &Nibbles, bytes: B128<K>) -> B128<K> {
+    if map.is_identity {
+        return bytes;
+    }
     let low = bytes & B128::from(registers!(vdupq_n_u8(0xf)));
     let high = shifted_bytes(bytes, -4);
     B128::from(registers!(vqtbl1q_u8(load(&map.low), low.0)))
@@ -197,8 +200,19 @@ impl FieldBytes for B128<NeonAes> {
 
     #[inline(always)]
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
-        let sbox = encrypted(shuffle(self, &UNSHIFTED));
-        look_up(const { &Affine::<MATRIX, CONSTANT>::AFTER_AES }, sbox)
+        let after = const { &Affine::<MATRIX, CONSTANT>::AFTER_AES };
+        look_up(after, encrypted(shuffle(self, &UNSHIFTED)))
+    }
+
+    #[inline(always)]
+    fn affine_inverse<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
+        let before = const { &Affine::<MATRIX, CONSTANT>::BEFORE_AES };
+        decrypted(shuffle(look_up(before, self), &SHIFTED))
+    }
+
+    #[inline(always)]
+    fn add_top_bit(self, carry: Self) -> Self {
+        Self::from(registers!(vsraq_n_u8::<7>(self.0, carry.0)))
     }
 }
 

@@ -111,11 +111,14 @@ impl<const A: u32, const B: u32, const C: u32> Rotations<A, B, C> {
 pub(crate) struct Nibbles {
     pub(crate) low: [u8; 16],
     pub(crate) high: [u8; 16],
+    /// Nothing needs to be looked up.
+    pub(crate) is_identity: bool,
 }
 
 impl Nibbles {
     pub(crate) const fn new(matrix: u64, constant: u8) -> Self {
-        let mut tables = Self { low: [0; 16], high: [0; 16] };
+        let is_identity = matrix == matrix::IDENTITY && constant == 0;
+        let mut tables = Self { low: [0; 16], high: [0; 16], is_identity };
         let mut nibble = 0;
         while nibble < 16 {
             tables.low[nibble] = matrix::apply(matrix, nibble as u8) ^ constant;
@@ -126,22 +129,32 @@ impl Nibbles {
     }
 }
 
-/// An affine map in the forms that GFNI and look-ups want; `AFTER_AES` has the affine map of the
-/// AES S-box undone before.
+/// The affine map of the AES S-box (FIPS 197, 5.1.1): inversion, then this matrix and constant.
+const AES: (u64, u8) = (0xf1e3_c78f_1f3e_7cf8, 0x63);
+
+/// An affine map in the forms that look-ups want. AES instructions invert between maps of their own,
+/// `AES` after it or the inverse of that before it.
 pub(crate) struct Affine<const MATRIX: u64, const CONSTANT: i32>;
 
 impl<const MATRIX: u64, const CONSTANT: i32> Affine<MATRIX, CONSTANT> {
-    pub(crate) const ALONE: Nibbles = Nibbles::new(MATRIX, CONSTANT.cast_unsigned() as u8);
+    const CONSTANT_BYTE: u8 = CONSTANT.cast_unsigned() as u8;
+    pub(crate) const ALONE: Nibbles = Nibbles::new(MATRIX, Self::CONSTANT_BYTE);
+    /// After encryption.
     pub(crate) const AFTER_AES: Nibbles = {
-        // FIPS 197, 5.1.1: inversion, then this matrix and 0x63.
-        let undone = matrix::compose(MATRIX, matrix::inverse(0xf1e3_c78f_1f3e_7cf8));
-        Nibbles::new(undone, matrix::apply(undone, 0x63) ^ CONSTANT.cast_unsigned() as u8)
+        let undone = matrix::compose(MATRIX, matrix::inverse(AES.0));
+        Nibbles::new(undone, matrix::apply(undone, AES.1) ^ Self::CONSTANT_BYTE)
     };
+    /// Before decryption.
+    pub(crate) const BEFORE_AES: Nibbles = Nibbles::new(
+        matrix::compose(AES.0, MATRIX),
+        matrix::apply(AES.0, Self::CONSTANT_BYTE) ^ AES.1,
+    );
 }
 
 /// Where the last round of AES takes the byte of each place from, so that its shift of rows is undone
-/// before.
+/// before: in encryption and in decryption.
 pub(crate) const UNSHIFTED: [u8; 16] = [0, 13, 10, 7, 4, 1, 14, 11, 8, 5, 2, 15, 12, 9, 6, 3];
+pub(crate) const SHIFTED: [u8; 16] = [0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11];
 
 /// Sums of bytes as shuffles: in each, byte `i` takes one summand more, or none.
 pub(crate) struct Summands<const LOW: u64, const HIGH: u64>;

@@ -41,6 +41,7 @@ pub trait Word:
         match TABLE {
             0x96 => a ^ b ^ c,
             0xca => c ^ (a & (b ^ c)),
+            0xd4 => a & b | (a | b) & !c,
             _ => from_gates::<Self, TABLE>(a, b, c),
         }
     }

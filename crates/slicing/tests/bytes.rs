@@ -245,18 +245,23 @@ impl<I: ByteLanes<Bytes: FieldBytes>> Job<I> for Maps {
                 agree(|row| row.inverse_affine::<{ $matrix }, $constant>(), &|byte| {
                     map(gf256::inverse(byte, gf256::AES_MODULUS))
                 });
+                agree(|row| row.affine_inverse::<{ $matrix }, $constant>(), &|byte| {
+                    gf256::inverse(map(byte), gf256::AES_MODULUS)
+                });
             )*};
         }
         maps!(
             matrix::IDENTITY, 0;
             matrix::IDENTITY, 0xff;
             0xf1e3_c78f_1f3e_7cf8, 0x63; // the S-box of AES
+            0xa449_9225_4a94_2952, 0x05; // its inverse
             matrix::rotation(3), 0x80;
             matrix::SHIFT_UP, 0x01; // no inverse
             matrix::TOP_BIT, 0x5a;
             0, 0xc3;
             0x0123_4567_89ab_cdef, 0x17;
         );
+        agree(|row| row.add_top_bit(row), &|byte| byte.wrapping_add(byte >> 7));
     }
 }
 

@@ -8,16 +8,16 @@
 
 use core::{
     arch::x86_64::{
-        __m128i, __m256i, _mm_aesenclast_si128, _mm_cvtsi32_si128, _mm_loadu_si128,
-        _mm_setzero_si128, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi32,
-        _mm256_aesenclast_epi128, _mm256_and_si256, _mm256_broadcastsi128_si256,
-        _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_cmpgt_epi8, _mm256_extract_epi64,
-        _mm256_extracti128_si256, _mm256_gf2p8affine_epi64_epi8, _mm256_gf2p8affineinv_epi64_epi8,
-        _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_or_si256, _mm256_set_epi64x,
-        _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256,
-        _mm256_shuffle_epi8, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256,
-        _mm256_sub_epi8, _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256,
-        _mm256_zextsi128_si256,
+        __m128i, __m256i, _mm_aesdeclast_si128, _mm_aesenclast_si128, _mm_cvtsi32_si128,
+        _mm_loadu_si128, _mm_setzero_si128, _mm_storeu_si128, _mm256_add_epi8, _mm256_add_epi32,
+        _mm256_aesdeclast_epi128, _mm256_aesenclast_epi128, _mm256_and_si256,
+        _mm256_broadcastsi128_si256, _mm256_castsi128_si256, _mm256_castsi256_si128,
+        _mm256_cmpgt_epi8, _mm256_extract_epi64, _mm256_extracti128_si256,
+        _mm256_gf2p8affine_epi64_epi8, _mm256_gf2p8affineinv_epi64_epi8, _mm256_inserti128_si256,
+        _mm256_loadu_si256, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8,
+        _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi8,
+        _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256, _mm256_sub_epi8,
+        _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256, _mm256_zextsi128_si256,
     },
     fmt,
     marker::PhantomData,
@@ -36,7 +36,7 @@ use crate::{
     bytes::check,
     few, matrix,
     simd::{isa, registers, word_operators},
-    wide::{self, Affine, Nibbles, Rotations, Summands, UNSHIFTED},
+    wide::{self, Affine, Nibbles, Rotations, SHIFTED, Summands, UNSHIFTED},
 };
 
 isa!(
@@ -206,6 +206,9 @@ impl<K: Kind> Bytes for B256<K> {
 /// An affine map of every byte, by two look-ups in a register.
 #[inline(always)]
 fn look_up<K: Kind>(map: &Nibbles, bytes: B256<K>) -> B256<K> {
+    if map.is_identity {
+        return bytes;
+    }
     let nibble = B256::from(registers!(_mm256_set1_epi8(0xf)));
     let by = registers!(_mm_cvtsi32_si128(4));
     let high = B256::<K>::from(registers!(_mm256_srl_epi64(bytes.0, by))) & nibble;
@@ -221,19 +224,31 @@ fn load128(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// The inverse of every byte under the affine map of the AES S-box.
+/// The S-box of AES, or its inverse, by the instruction for a last round.
+macro_rules! aes_sbox {
+    ($name:ident, $unshifted:ident, $wide:ident, $half:ident) => {
+        #[inline(always)]
+        fn $name<K: Kind>(bytes: B256<K>) -> B256<K> {
+            let bytes = shuffle(bytes, &$unshifted).0;
+            B256::from(if K::VAES {
+                registers!($wide(bytes, _mm256_setzero_si256()))
+            } else {
+                let half = |half| registers!($half(half, _mm_setzero_si128()));
+                let low = half(registers!(_mm256_castsi256_si128(bytes)));
+                let high = half(registers!(_mm256_extracti128_si256::<1>(bytes)));
+                registers!(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
+            })
+        }
+    };
+}
+aes_sbox!(aes_sbox, UNSHIFTED, _mm256_aesenclast_epi128, _mm_aesenclast_si128);
+aes_sbox!(aes_sbox_inverse, SHIFTED, _mm256_aesdeclast_epi128, _mm_aesdeclast_si128);
+
+/// A comparison says minus one, where a map would take six operations.
 #[inline(always)]
-fn aes_sbox<K: Kind>(bytes: B256<K>) -> B256<K> {
-    let order = registers!(_mm256_broadcastsi128_si256(load128(&UNSHIFTED)));
-    let bytes = registers!(_mm256_shuffle_epi8(bytes.0, order));
-    B256::from(if K::VAES {
-        registers!(_mm256_aesenclast_epi128(bytes, _mm256_setzero_si256()))
-    } else {
-        let half = |half| registers!(_mm_aesenclast_si128(half, _mm_setzero_si128()));
-        let low = half(registers!(_mm256_castsi256_si128(bytes)));
-        let high = half(registers!(_mm256_extracti128_si256::<1>(bytes)));
-        registers!(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high))
-    })
+fn add_top_bit<K: Kind>(bytes: B256<K>, carry: B256<K>) -> B256<K> {
+    let minus_one = registers!(_mm256_cmpgt_epi8(_mm256_setzero_si256(), carry.0));
+    bytes.subtract(B256::from(minus_one))
 }
 
 macro_rules! field_bytes {
@@ -246,7 +261,19 @@ macro_rules! field_bytes {
 
             #[inline(always)]
             fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
-                look_up(const { &Affine::<MATRIX, CONSTANT>::AFTER_AES }, aes_sbox(self))
+                let after = const { &Affine::<MATRIX, CONSTANT>::AFTER_AES };
+                look_up(after, aes_sbox(self))
+            }
+
+            #[inline(always)]
+            fn affine_inverse<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
+                let before = const { &Affine::<MATRIX, CONSTANT>::BEFORE_AES };
+                aes_sbox_inverse(look_up(before, self))
+            }
+
+            #[inline(always)]
+            fn add_top_bit(self, carry: Self) -> Self {
+                add_top_bit(self, carry)
             }
         }
     )*};
@@ -264,6 +291,11 @@ impl FieldBytes for B256<Avx2Gfni> {
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
         let matrix = registers!(_mm256_set1_epi64x(MATRIX.cast_signed()));
         Self::from(registers!(_mm256_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
+    }
+
+    #[inline(always)]
+    fn add_top_bit(self, carry: Self) -> Self {
+        add_top_bit(self, carry)
     }
 
     #[inline(always)]
