@@ -6,7 +6,7 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_core::{Direction, Engine, Error, Way, on_cleared_stack};
+use lanecrypt_core::{Chain, Direction, Engine, Error, Way, on_cleared_stack};
 use lanecrypt_slicing::Fastest;
 
 use crate::{
@@ -167,6 +167,23 @@ impl<K: KeyLength> Engine for Aes<K> {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         self.inner.cbc_decrypt_blocks(previous, data)
+    }
+
+    fn cfb_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.inner.cfb_decrypt_blocks(previous, data)
+    }
+
+    fn chain_blocks(
+        &self,
+        chain: Chain,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.inner.chain_blocks(chain, previous, data)
     }
 
     fn xts_blocks(

@@ -10,8 +10,10 @@ use cipher::{
 };
 
 use crate::{
-    ConstantTime, Counter, Direction, Engine, Error, Mode, Unavailable, Way, bulk,
-    engine::whole_blocks, modes::wiped, on_cleared_stack,
+    Chain, ConstantTime, Counter, Direction, Engine, Error, Mode, Unavailable, Way, bulk,
+    engine::whole_blocks,
+    modes::{self, wiped},
+    on_cleared_stack,
 };
 
 /// A block of implementation `I`.
@@ -279,6 +281,33 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
             self.implementation.cbc_decrypt(&keys, previous, blocks);
         }
         Ok(())
+    }
+
+    fn cfb_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let (blocks, _no_tail) = data.into_chunks();
+        if let Some(previous) = Array::slice_as_mut_array(previous) {
+            let keys = self.implementation.batch_keys(Direction::Encrypt);
+            bulk::cfb_decrypt(&self.implementation, &keys, previous, blocks);
+        }
+        Ok(())
+    }
+
+    fn chain_blocks(
+        &self,
+        chain: Chain,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        modes::chain_blocks(chain, previous, data, |block| {
+            if let Some(block) = Array::slice_as_mut_array(block) {
+                self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
+            }
+            Ok(())
+        })
     }
 
     fn xts_blocks(

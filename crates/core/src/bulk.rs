@@ -1,4 +1,4 @@
-//! CTR, CBC decryption and XTS from an implementation's batches alone: for those that have no faster
+//! CTR, CBC and CFB decryption and XTS from an implementation's batches alone: for those that have no faster
 //! way of their own.
 
 use cipher::{Array, InOutBuf};
@@ -62,6 +62,28 @@ pub fn cbc_decrypt<I: Implementation>(
         if let Some(last) = ciphertext.last() {
             previous.clone_from(last);
         }
+    });
+}
+
+/// CFB decryption of any number of blocks, under batch keys of encryption; `previous` is the block of
+/// ciphertext before them, and becomes the last of them.
+pub fn cfb_decrypt<I: Implementation>(
+    implementation: &I,
+    keys: &I::BatchKeys,
+    previous: &mut Block<I>,
+    blocks: InOutBuf<'_, '_, Block<I>>,
+) {
+    in_pieces::<I>(blocks, |piece, keystream| {
+        if let [first, rest @ ..] = &mut *keystream
+            && let [before @ .., last] = piece.get_in()
+        {
+            first.clone_from(previous);
+            rest.clone_from_slice(before);
+            previous.clone_from(last);
+        }
+        implementation.batches(keys, (&mut *keystream).into());
+        let output = Array::slice_as_flattened_mut(piece.into_out_with_copied_in());
+        xor(output, Array::slice_as_flattened(keystream));
     });
 }
 

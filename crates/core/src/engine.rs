@@ -29,6 +29,17 @@ impl fmt::Display for Direction {
     }
 }
 
+/// A mode whose every block waits for the one before it (SP 800-38A, 6.2 to 6.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chain {
+    /// Encryption in CBC.
+    CbcEncrypt,
+    /// Encryption in CFB, with segments of a whole block.
+    CfbEncrypt,
+    /// OFB in either direction.
+    Ofb,
+}
+
 /// How a call runs its blocks: which of an implementation's ways it takes, and how wide that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -89,6 +100,37 @@ pub trait Engine: fmt::Debug + Send + Sync {
         modes::cbc_decrypt_blocks(self, previous, data)
     }
 
+    /// CFB decryption of whole blocks; `previous` is the block of ciphertext before them, and becomes
+    /// the last of them. [`modes::cfb_decrypt`] checks its input and calls this.
+    ///
+    /// # Errors
+    /// A device error.
+    fn cfb_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        modes::cfb_decrypt_blocks(self, previous, data)
+    }
+
+    /// Whole blocks, each after the one before it; `previous` is what the first is chained to, the
+    /// block of ciphertext before it or in OFB that of the key stream, and becomes what the next one
+    /// would be. [`modes::cbc_encrypt`], [`modes::cfb_encrypt`] and [`modes::ofb`] check their input
+    /// and call this.
+    ///
+    /// # Errors
+    /// A device error.
+    fn chain_blocks(
+        &self,
+        chain: Chain,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        modes::chain_blocks(chain, previous, data, |block| {
+            self.ecb(Direction::Encrypt, block.into())
+        })
+    }
+
     /// XTS of whole blocks of 16 bytes; `mask` is that of the first, the tweak times a power of x,
     /// and becomes the one after the last. [`modes::xts`] checks its input and calls this.
     ///
@@ -137,6 +179,21 @@ macro_rules! forward_engine {
                 data: InOutBuf<'_, '_, u8>,
             ) -> Result<(), Error> {
                 (**self).cbc_decrypt_blocks(previous, data)
+            }
+            fn cfb_decrypt_blocks(
+                &self,
+                previous: &mut [u8],
+                data: InOutBuf<'_, '_, u8>,
+            ) -> Result<(), Error> {
+                (**self).cfb_decrypt_blocks(previous, data)
+            }
+            fn chain_blocks(
+                &self,
+                chain: Chain,
+                previous: &mut [u8],
+                data: InOutBuf<'_, '_, u8>,
+            ) -> Result<(), Error> {
+                (**self).chain_blocks(chain, previous, data)
             }
             fn xts_blocks(
                 &self,

@@ -11,6 +11,10 @@ pub enum Mode {
     Cbc,
     /// Counter mode.
     Ctr,
+    /// Cipher feedback, with segments of a whole block.
+    Cfb,
+    /// Output feedback.
+    Ofb,
     /// XEX with ciphertext stealing (IEEE 1619).
     Xts,
 }
@@ -21,6 +25,8 @@ impl fmt::Display for Mode {
             Self::Ecb => "ECB",
             Self::Cbc => "CBC",
             Self::Ctr => "CTR",
+            Self::Cfb => "CFB",
+            Self::Ofb => "OFB",
             Self::Xts => "XTS",
         })
     }

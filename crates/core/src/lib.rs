@@ -4,7 +4,7 @@
 //!   into a type with all of RustCrypto's block-cipher traits.
 //! - [`Engine`] is the bulk interface: whole byte buffers, fallible, object safe. [`Cipher`] and
 //!   GPU kernels implement it; [`CpuEngine`] makes one of another crate's block cipher.
-//! - [`modes`] are CTR, CBC and XTS over any engine; [`Ctr`] is the seekable CTR stream.
+//! - [`modes`] are CTR, CBC, CFB, OFB and XTS over any engine; [`Ctr`] is the seekable CTR stream.
 //! - [`Backend`] is a row of a cipher's table of implementations (feature `alloc`).
 //!
 //! ```
@@ -38,7 +38,7 @@ mod stream;
 pub use block::{Block, Cipher, Everywhere, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
-pub use engine::{CpuEngine, Direction, Engine, Way};
+pub use engine::{Chain, CpuEngine, Direction, Engine, Way};
 pub use error::{ConstantTime, Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
 pub use registry::{

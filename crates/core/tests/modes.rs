@@ -1,10 +1,12 @@
 //! The modes and the stream over an engine against RustCrypto's own, and what they refuse.
 
 use cbc::cipher::{
-    BlockModeDecrypt, BlockModeEncrypt, InOutBuf, KeyInit, KeyIvInit, StreamCipher,
-    StreamCipherSeek, block_padding::NoPadding,
+    Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, InOutBuf,
+    KeyInit, KeyIvInit, StreamCipher, StreamCipherSeek, block_padding::NoPadding, consts::U16,
 };
-use lanecrypt_core::{Counter, CpuEngine, Ctr, Direction, Engine, Error, modes};
+use lanecrypt_core::{
+    Cipher, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error, OneBlock, modes,
+};
 use proptest::{collection::vec, prelude::*};
 
 /// An engine that pretends to like scratch memory of so many bytes.
@@ -32,6 +34,35 @@ where
 
 fn engine(key: [u8; 16]) -> CpuEngine<aes::Aes128> {
     CpuEngine::new(aes::Aes128::new(&key.into()))
+}
+
+/// AES-128 by an engine, by one that likes other pieces, and by our own `Cipher`.
+fn engines(key: [u8; 16]) -> [Box<dyn Engine>; 3] {
+    let ours = Cipher::<BlockByBlock>::new(&key.into());
+    [Box::new(engine(key)), Box::new(Chunked(5000, engine(key))), Box::new(ours)]
+}
+
+/// AES-128 as an implementation of ours.
+#[derive(Clone)]
+struct BlockByBlock(aes::Aes128);
+
+impl OneBlock for BlockByBlock {
+    type BlockSize = U16;
+    type KeySize = U16;
+
+    const NAME: &'static str = "AES, block by block";
+    const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
+
+    fn new(key: &Array<u8, U16>) -> Self {
+        Self(aes::Aes128::new(key))
+    }
+
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        match direction {
+            Direction::Encrypt => self.0.encrypt_block(block),
+            Direction::Decrypt => self.0.decrypt_block(block),
+        }
+    }
 }
 
 /// An engine that notes the most bytes it was given at once.
@@ -102,6 +133,66 @@ proptest! {
         let theirs = cbc::Decryptor::<aes::Aes128>::new(&key.into(), &iv.into())
             .decrypt_padded_vec::<NoPadding>(&ours).expect("whole blocks");
         prop_assert_eq!(&theirs, data);
+    }
+
+    #[test]
+    fn cfb_is_rustcryptos(key: [u8; 16], iv: [u8; 16], data in message()) {
+        let (ciphers, key) = (engines(key), key.into());
+        let mut expected = data.clone();
+        cfb_mode::Encryptor::<aes::Aes128>::new(&key, &iv.into()).encrypt(&mut expected);
+        for engine in &ciphers {
+            let ours = both_ways(&data, |data| modes::cfb_encrypt(engine, &iv, data).expect("CFB"));
+            prop_assert_eq!(&ours, &expected);
+            let back = both_ways(&ours, |data| modes::cfb_decrypt(engine, &iv, data).expect("CFB"));
+            prop_assert_eq!(&back, &data);
+        }
+    }
+
+    #[test]
+    fn ofb_is_rustcryptos(key: [u8; 16], iv: [u8; 16], data in message()) {
+        let mut expected = data.clone();
+        ofb::Ofb::<aes::Aes128>::new(&key.into(), &iv.into()).apply_keystream(&mut expected);
+        for engine in &engines(key) {
+            let ours = both_ways(&data, |data| modes::ofb(engine, &iv, data).expect("OFB"));
+            prop_assert_eq!(&ours, &expected);
+        }
+    }
+
+    /// `before` blocks before the low 32 bits wrap.
+    #[test]
+    fn ctr32_is_rustcryptos(
+        key: [u8; 16], mut iv: [u8; 16], before in 0..600_u32, data in message(),
+    ) {
+        iv[12..].copy_from_slice(&before.wrapping_neg().to_be_bytes());
+        let mut expected = data.clone();
+        ctr::Ctr32BE::<aes::Aes128>::new(&key.into(), &iv.into()).apply_keystream(&mut expected);
+        for engine in &engines(key) {
+            let ours = both_ways(&data, |data| modes::ctr32(engine, &iv, data).expect("CTR"));
+            prop_assert_eq!(&ours, &expected);
+        }
+    }
+
+    /// Units are what one call each makes of them, round where the number takes up a word more.
+    #[test]
+    fn xts_units_are_single_units(
+        keys: [[u8; 16]; 2], back in 0..200_u128, high: u64, unit in 16..700_usize, data in message(),
+        last in 16..700_usize,
+    ) {
+        let [engine, tweaks] = keys.map(engine);
+        let first = (u128::from(high) << 64 | u128::from(u64::MAX)).wrapping_sub(back);
+        let whole = data.len() / unit * unit;
+        let data = &data[..whole + if whole + last.min(unit) <= data.len() { last.min(unit) } else { 0 }];
+        for direction in Direction::BOTH {
+            let ours = both_ways(data, |data| {
+                modes::xts_units(&engine, &tweaks, first, unit, direction, data).expect("XTS");
+            });
+            let mut expected = data.to_vec();
+            for (i, unit) in expected.chunks_mut(unit).enumerate() {
+                let tweak = first.wrapping_add(i as u128).to_le_bytes();
+                modes::xts(&engine, &tweaks, &tweak, direction, unit.into()).expect("XTS");
+            }
+            prop_assert_eq!(ours, expected);
+        }
     }
 
     #[test]
@@ -240,12 +331,22 @@ fn bad_input_is_named() {
     refused(modes::cbc_decrypt(&engine, &iv, data.as_mut_slice().into()), &["CBC", "40", "16"]);
     let iv = [0; 12];
     refused(engine.ctr(&iv, data.as_mut_slice().into()), &["CTR", "12", "16"]);
+    refused(modes::ctr32(&engine, &iv, data.as_mut_slice().into()), &["CTR", "12", "16"]);
+    refused(modes::cfb_encrypt(&engine, &iv, data.as_mut_slice().into()), &["CFB", "12", "16"]);
+    refused(modes::cfb_decrypt(&engine, &iv, data.as_mut_slice().into()), &["CFB", "12", "16"]);
+    refused(modes::ofb(&engine, &iv, data.as_mut_slice().into()), &["OFB", "12", "16"]);
     refused(modes::cbc_decrypt(&engine, &iv, data[..32].as_mut().into()), &["CBC", "12", "16"]);
     let xts = |tweak: &[u8], data: &mut [u8]| {
         modes::xts(&engine, &engine, tweak, Direction::Decrypt, data.into())
     };
     refused(xts(&[0; 8], &mut [0; 16]), &["XTS", "8", "16"]);
     refused(xts(&[0; 16], &mut [0; 15]), &["15", "16"]);
+    let units = |unit, data: &mut [u8]| {
+        modes::xts_units(&engine, &engine, 0, unit, Direction::Encrypt, data.into())
+    };
+    refused(units(15, &mut [0; 30]), &["15", "16"]);
+    refused(units(0, &mut [0; 32]), &["0 bytes", "16"]);
+    refused(units(20, data.as_mut_slice().split_at_mut(35).0), &["15", "16"]);
     let small = CpuEngine::new(des::Des::new(&[1; 8].into()));
     let mut unit = [7; 16];
     for (data_engine, tweak_engine) in

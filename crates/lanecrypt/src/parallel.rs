@@ -3,7 +3,7 @@
 use std::{any::Any, fmt};
 
 use cipher::InOutBuf;
-use lanecrypt_core::{Counter, Direction, Engine, Error};
+use lanecrypt_core::{Chain, Counter, Direction, Engine, Error};
 use rayon::prelude::*;
 
 /// The shortest piece that is worth a thread, in bytes: the fastest backend takes some ten
@@ -35,6 +35,30 @@ impl<E: Engine> Parallel<E> {
         let blocks = bytes / self.engine.block_bytes();
         let pieces = data.into_out_with_copied_in().par_chunks_mut(bytes).enumerate();
         pieces.try_for_each(|(i, piece)| work(i * blocks, piece))
+    }
+
+    /// Runs a decryption in which every block needs the block of ciphertext before it.
+    fn decrypt_chained(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+        work: impl Fn(&E, &mut [u8], InOutBuf<'_, '_, u8>) -> Result<(), Error> + Sync,
+    ) -> Result<(), Error> {
+        if !is_worth_threads(data.len()) {
+            return work(&self.engine, previous, data);
+        }
+        let block = self.block_bytes();
+        // The ciphertext before every place where a piece may begin, read before any of them
+        // overwrites it.
+        let last_blocks = data.get_in().chunks(PIECE).map(|piece| &piece[piece.len() - block..]);
+        let before: Vec<u8> = previous.iter().chain(last_blocks.flatten()).copied().collect();
+        self.in_pieces(data, |blocks, piece| {
+            let at = blocks * block / PIECE * block;
+            let mut previous = before[at..][..block].to_vec();
+            work(&self.engine, &mut previous, piece.into())
+        })?;
+        previous.copy_from_slice(&before[before.len() - block..]);
+        Ok(())
     }
 }
 
@@ -77,21 +101,28 @@ impl<E: Engine> Engine for Parallel<E> {
         previous: &mut [u8],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        if !is_worth_threads(data.len()) {
-            return self.engine.cbc_decrypt_blocks(previous, data);
-        }
-        let block = self.block_bytes();
-        // The ciphertext before every place where a piece may begin, read before any of them
-        // overwrites it.
-        let last_blocks = data.get_in().chunks(PIECE).map(|piece| &piece[piece.len() - block..]);
-        let before: Vec<u8> = previous.iter().chain(last_blocks.flatten()).copied().collect();
-        self.in_pieces(data, |blocks, piece| {
-            let at = blocks * block / PIECE * block;
-            let mut previous = before[at..][..block].to_vec();
-            self.engine.cbc_decrypt_blocks(&mut previous, piece.into())
-        })?;
-        previous.copy_from_slice(&before[before.len() - block..]);
-        Ok(())
+        self.decrypt_chained(previous, data, |engine, previous, piece| {
+            engine.cbc_decrypt_blocks(previous, piece)
+        })
+    }
+
+    fn cfb_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.decrypt_chained(previous, data, |engine, previous, piece| {
+            engine.cfb_decrypt_blocks(previous, piece)
+        })
+    }
+
+    fn chain_blocks(
+        &self,
+        chain: Chain,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.engine.chain_blocks(chain, previous, data)
     }
 
     fn xts_blocks(
@@ -190,11 +221,12 @@ mod tests {
         let data: Vec<u8> = (0..length).map(|i| ((i * i) >> 7) as u8).collect();
         let iv = &[0xff, 1, 2, 3, 4, 5, 0xff, 0xfe, 9, 8, 7, 0xff, 0xff, 0xff, 0xff, 0xf0]
             [..alone.block_bytes()];
-        let passes: [(&str, Pass<'_>); 5] = [
+        let passes: [(&str, Pass<'_>); 6] = [
             ("encryption", &|engine, data| engine.ecb(Direction::Encrypt, data)),
             ("decryption", &|engine, data| engine.ecb(Direction::Decrypt, data)),
             ("CTR", &|engine, data| engine.ctr(iv, data)),
             ("CBC", &|engine, data| crate::modes::cbc_decrypt(engine, iv, data)),
+            ("CFB", &|engine, data| crate::modes::cfb_decrypt(engine, iv, data)),
             ("XTS", &|engine, data| {
                 if iv.len() < 16 || data.is_empty() {
                     return Ok(());

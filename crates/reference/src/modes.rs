@@ -1,10 +1,16 @@
 //! The modes of operation, one block at a time, as the standards write them.
 //!
-//! ECB, CBC and CTR are those of NIST SP 800-38A, XTS is that of IEEE 1619. All work in place, add
-//! no padding, and take any [`BlockCipher`] with blocks of 1 to [`MAX_BLOCK_BYTES`] bytes. When a
-//! function returns an error, the data is as it was.
+//! ECB, CBC, CFB, OFB and CTR are those of NIST SP 800-38A, GCM is that of SP 800-38D, XTS that of
+//! IEEE 1619. All work in place, add no padding, and take any [`BlockCipher`] with blocks of 1 to
+//! [`MAX_BLOCK_BYTES`] bytes. When a function returns an error, the data is as it was.
+
+mod feedback;
+mod gcm;
 
 use thiserror::Error;
+
+pub use feedback::{cfb_decrypt, cfb_encrypt, ofb};
+pub use gcm::{ctr32, gcm_decrypt, gcm_encrypt};
 
 /// The longest block that the modes take, in bytes: 128 bits.
 pub const MAX_BLOCK_BYTES: usize = 16;

@@ -1,0 +1,178 @@
+//! XTS: a tweak a data unit, a mask a block, and ciphertext stealing.
+
+use cipher::InOutBuf;
+
+use super::{in_pieces, iv_block, wiped, with_scratch, xor};
+use crate::{Direction, Engine, Error, Mode};
+
+/// Bytes of a block.
+const BLOCK: usize = 16;
+
+/// One XTS data unit (IEEE 1619), with ciphertext stealing where the length is no multiple of the
+/// block. `engine` has the data key, `tweak_engine` the tweak key; `tweak` is the unit's number as
+/// 16 bytes, least significant first.
+///
+/// # Errors
+/// [`Error::XtsBlock`] for ciphers of other than 128-bit blocks, [`Error::IvLength`],
+/// [`Error::DataUnitLength`] for less than a block; the engines' own errors.
+pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
+    engine: &E,
+    tweak_engine: &T,
+    tweak: &[u8],
+    direction: Direction,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    check(engine, tweak_engine, data.len())?;
+    let mut mask = iv_block(Mode::Xts, tweak, BLOCK)?;
+    wiped(&mut mask, |mask| {
+        tweak_engine.ecb(Direction::Encrypt, (&mut *mask).into())?;
+        let [mask] = mask.as_chunks_mut().0 else { unreachable!("one block") };
+        unit(engine, mask, direction, data)
+    })
+}
+
+/// XTS data units of `unit_bytes` each, of which the last may be shorter, with consecutive numbers
+/// from `first` on (modulo 2^128): the sectors of a disk.
+///
+/// # Errors
+/// As [`xts`], for any of the units before anything is written.
+pub fn xts_units<E: Engine + ?Sized, T: Engine + ?Sized>(
+    engine: &E,
+    tweak_engine: &T,
+    first: u128,
+    unit_bytes: usize,
+    direction: Direction,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    check(engine, tweak_engine, unit_bytes)?;
+    if data.len() % unit_bytes != 0 {
+        check(engine, tweak_engine, data.len() % unit_bytes)?;
+    }
+    // Their first masks are made together.
+    wiped(&mut [0; 64 * BLOCK], |masks| {
+        let mut number = first;
+        in_pieces(data, unit_bytes.saturating_mul(64), |_, piece| {
+            let units = piece.len().div_ceil(unit_bytes);
+            let masks = masks[..units * BLOCK].as_chunks_mut::<BLOCK>().0;
+            for mask in &mut *masks {
+                *mask = number.to_le_bytes();
+                number = number.wrapping_add(1);
+            }
+            tweak_engine.ecb(Direction::Encrypt, masks.as_flattened_mut().into())?;
+            let mut masks = masks.iter_mut();
+            in_pieces(piece, unit_bytes, |_, data| {
+                masks.next().map_or(Ok(()), |mask| unit(engine, mask, direction, data))
+            })
+        })
+    })
+}
+
+fn check<E: Engine + ?Sized, T: Engine + ?Sized>(
+    engine: &E,
+    tweak_engine: &T,
+    unit_bytes: usize,
+) -> Result<(), Error> {
+    for given in [engine.block_bytes(), tweak_engine.block_bytes()] {
+        if given != BLOCK {
+            return Err(Error::XtsBlock { given });
+        }
+    }
+    if unit_bytes < BLOCK {
+        return Err(Error::DataUnitLength { given: unit_bytes, block: BLOCK });
+    }
+    Ok(())
+}
+
+/// A data unit whose first mask is `mask`.
+fn unit<E: Engine + ?Sized>(
+    engine: &E,
+    mask: &mut [u8; BLOCK],
+    direction: Direction,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    let stolen = data.len() % BLOCK;
+    // With stealing, the last whole block waits for the part that follows it.
+    let plain = data.len() - if stolen == 0 { 0 } else { stolen + BLOCK };
+    let (whole, last) = data.split_at(plain);
+    engine.xts_blocks(direction, mask, whole)?;
+    if stolen == 0 { Ok(()) } else { steal(engine, &mut Masks(mask), direction, last) }
+}
+
+/// [`Engine::xts_blocks`] by ECB.
+pub(crate) fn xts_blocks<E: Engine + ?Sized>(
+    engine: &E,
+    direction: Direction,
+    mask: &mut [u8; 16],
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    with_scratch(engine, data.len(), |scratch| {
+        in_pieces(data, scratch.len(), |_, piece| {
+            let masks = &mut scratch[..piece.len()];
+            Masks(mask).fill(masks);
+            let output = piece.into_out_with_copied_in();
+            xor(output, masks);
+            engine.ecb(direction, (&mut *output).into())?;
+            xor(output, masks);
+            Ok(())
+        })
+    })
+}
+
+/// The masks of a data unit from the one at hand on, one a block, each x times the one before.
+pub(crate) struct Masks<'a>(pub(crate) &'a mut [u8; BLOCK]);
+
+impl Masks<'_> {
+    /// Writes the next masks over `blocks`, which are whole.
+    pub(crate) fn fill(&mut self, blocks: &mut [u8]) {
+        let mut mask = u128::from_le_bytes(*self.0);
+        for block in blocks.as_chunks_mut::<BLOCK>().0 {
+            *block = mask.to_le_bytes();
+            mask = times_x(mask);
+        }
+        *self.0 = mask.to_le_bytes();
+    }
+}
+
+/// The last whole block and the part after it, IEEE 1619 section 5.3.2 and 5.4.2: the part is
+/// filled up with the end of the block before, which was run first and gives up that end.
+fn steal<E: Engine + ?Sized>(
+    engine: &E,
+    masks: &mut Masks<'_>,
+    direction: Direction,
+    mut data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    // Two masks, then the whole block and the one that the part becomes.
+    wiped(&mut [0; 4 * BLOCK], |scratch| {
+        let (mask_pair, blocks) = scratch.split_at_mut(2 * BLOCK);
+        masks.fill(mask_pair);
+        let (first, second) = mask_pair.split_at(BLOCK);
+        // Decryption takes the two masks in the other order.
+        let (mask_first, mask_second) = match direction {
+            Direction::Encrypt => (first, second),
+            Direction::Decrypt => (second, first),
+        };
+        let masked = |mask: &[u8], block: &mut [u8]| {
+            xor(block, mask);
+            engine.ecb(direction, (&mut *block).into())?;
+            xor(block, mask);
+            Ok::<(), Error>(())
+        };
+        let (whole, filled) = blocks.split_at_mut(BLOCK);
+        whole.copy_from_slice(&data.get_in()[..BLOCK]);
+        masked(mask_first, whole)?;
+        filled.copy_from_slice(whole);
+        let stolen = data.len() - BLOCK;
+        filled[..stolen].copy_from_slice(&data.get_in()[BLOCK..]);
+        masked(mask_second, filled)?;
+        let output = data.get_out();
+        output[..BLOCK].copy_from_slice(filled);
+        output[BLOCK..].copy_from_slice(&whole[..stolen]);
+        Ok(())
+    })
+}
+
+/// Multiplication by x in GF(2^128) modulo x^128 + x^7 + x^2 + x + 1, least significant bit first,
+/// without a branch: the mask is secret.
+fn times_x(mask: u128) -> u128 {
+    (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87)
+}
