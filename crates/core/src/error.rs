@@ -15,6 +15,8 @@ pub enum Mode {
     Cfb,
     /// Output feedback.
     Ofb,
+    /// Galois counter mode (SP 800-38D).
+    Gcm,
     /// XEX with ciphertext stealing (IEEE 1619).
     Xts,
 }
@@ -27,6 +29,7 @@ impl fmt::Display for Mode {
             Self::Ctr => "CTR",
             Self::Cfb => "CFB",
             Self::Ofb => "OFB",
+            Self::Gcm => "GCM",
             Self::Xts => "XTS",
         })
     }
@@ -152,12 +155,36 @@ pub enum Error {
         /// Bytes of a block.
         block: usize,
     },
-    /// XTS is defined for 128-bit blocks only, of the tweak's cipher as well.
-    #[error("XTS with a block of {given} bytes; it is defined for 16 bytes only")]
-    XtsBlock {
+    /// The mode is defined for 128-bit blocks only, in XTS of the tweak's cipher as well.
+    #[error("{mode} with a block of {given} bytes; it is defined for 16 bytes only")]
+    BlockLength {
+        /// The mode.
+        mode: Mode,
         /// Bytes of the cipher's block.
         given: usize,
     },
+    /// GCM takes an IV of any length but zero.
+    #[error("GCM IV of 0 bytes; it needs one at least, and 12 are usual")]
+    EmptyIv,
+    /// GCM has tags of 4 to 16 bytes.
+    #[error("GCM tag of {given} bytes; accepted are 4 to 16")]
+    TagLength {
+        /// Bytes given.
+        given: usize,
+    },
+    /// There is more data than the mode takes under one IV.
+    #[error("{given} bytes of {what} for GCM; at most {most} may go with one IV")]
+    MessageLength {
+        /// What there is too much of.
+        what: &'static str,
+        /// Bytes given.
+        given: u64,
+        /// Bytes accepted.
+        most: u64,
+    },
+    /// The tag is not that of this ciphertext, IV, associated data and key. Nothing was decrypted.
+    #[error("the GCM tag does not match: message, associated data, IV, tag or key is another one")]
+    NotAuthentic,
     /// A seek or a write would pass the end of the key stream.
     #[error("position {position} of a key stream of {length} bytes")]
     KeystreamEnd {

@@ -8,7 +8,7 @@ use cipher::{
 
 use crate::{Counter, Engine, Error, modes};
 
-/// CTR with the whole block as a big-endian counter, as a stream that can seek.
+/// CTR as a stream that can seek, with the whole block as a big-endian counter or its last 32 bits.
 ///
 /// The same bytes as `ctr::Ctr128BE` (16-byte blocks) and `ctr::Ctr64BE` (8-byte blocks). Whole
 /// blocks go to [`Engine::ctr`] in one piece, whatever their number; a piece that starts or ends
@@ -20,6 +20,8 @@ use crate::{Counter, Engine, Error, modes};
 pub struct Ctr<E> {
     engine: E,
     first: Counter,
+    /// Whether the counter is the last 32 bits of the block alone.
+    has_32_bits: bool,
     position: u128,
 }
 
@@ -30,7 +32,16 @@ impl<E: Engine> Ctr<E> {
     /// [`Error::IvLength`] where `iv` is not one block.
     pub fn new(engine: E, iv: &[u8]) -> Result<Self, Error> {
         let first = Counter::of_engine(&engine, iv)?;
-        Ok(Self { engine, first, position: 0 })
+        Ok(Self { engine, first, has_32_bits: false, position: 0 })
+    }
+
+    /// A stream at position 0, whose first counter block is `iv` and whose counter is the last 32 bits
+    /// of it, which wrap: the same bytes as `ctr::Ctr32BE`. It has 2^32 blocks.
+    ///
+    /// # Errors
+    /// [`Error::IvLength`] where `iv` is not one block.
+    pub fn with_32_bits(engine: E, iv: &[u8]) -> Result<Self, Error> {
+        Ok(Self { has_32_bits: true, ..Self::new(engine, iv)? })
     }
 
     /// The position in bytes from the start of the key stream.
@@ -42,7 +53,12 @@ impl<E: Engine> Ctr<E> {
     /// Bytes of the key stream that can be reached; also the position after the last of them.
     #[must_use]
     pub fn length(&self) -> u128 {
-        if self.engine.block_bytes() == 8 { 1 << 67 } else { u128::MAX }
+        let block = self.engine.block_bytes() as u128;
+        match (self.has_32_bits, block) {
+            (true, _) => block << 32,
+            (false, 8) => block << 64,
+            (false, _) => u128::MAX,
+        }
     }
 
     /// Goes to a position in bytes from the start of the key stream.
@@ -73,14 +89,14 @@ impl<E: Engine> Ctr<E> {
         let number = self.position / block as u128;
         if head > 0 {
             modes::wiped(&mut [0; 16][..block], |keystream| {
-                self.engine.ctr(self.counter(number).get(block), (&mut *keystream).into())?;
+                self.run(number, (&mut *keystream).into())?;
                 head_data.xor_in2out(&keystream[skipped..skipped + head]);
                 Ok::<(), Error>(())
             })?;
         }
         if !rest.is_empty() {
             let number = number + u128::from(skipped > 0);
-            self.engine.ctr(self.counter(number).get(block), rest)?;
+            self.run(number, rest)?;
         }
         self.position = end;
         Ok(())
@@ -96,19 +112,18 @@ impl<E: Engine> Ctr<E> {
         })
     }
 
-    fn counter(&self, number: u128) -> CounterBlock {
-        let mut block = CounterBlock([0; 16]);
-        self.first.plus(number).fill(&mut block.0[..self.engine.block_bytes()]);
-        block
-    }
-}
-
-/// A counter block, of which the first 8 or all 16 bytes count.
-struct CounterBlock([u8; 16]);
-
-impl CounterBlock {
-    fn get(&self, block_bytes: usize) -> &[u8] {
-        &self.0[..block_bytes]
+    /// Runs the key stream from block `number` on.
+    fn run(&self, number: u128, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let mut counter = [0; 16];
+        let counter = &mut counter[..self.engine.block_bytes()];
+        if !self.has_32_bits {
+            self.first.plus(number).fill(counter);
+            return self.engine.ctr(counter, data);
+        }
+        self.first.fill(counter);
+        let digits = (self.first.value() as u32).wrapping_add(number as u32).to_be_bytes();
+        counter[self.engine.block_bytes() - 4..].copy_from_slice(&digits);
+        modes::ctr32(&self.engine, counter, data)
     }
 }
 

@@ -37,6 +37,7 @@ mod bytes;
 mod fastest;
 mod few;
 mod form;
+mod ghash;
 mod isa;
 pub mod matrix;
 #[cfg(target_arch = "aarch64")]
@@ -65,6 +66,7 @@ pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spre
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
 pub use few::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes, lanes_at_once};
 pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
+pub use ghash::{Carryless, HashKey};
 pub use isa::{Isa, Job, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};

@@ -13,10 +13,10 @@ use core::{
     arch::aarch64::{
         uint8x16_t, vaddq_u8, vaddq_u32, vaesdq_u8, vaeseq_u8, vaesimcq_u8, vaesmcq_u8, vandq_u8,
         vcombine_u64, vcreate_u64, vdup_n_p8, vdupq_n_s8, vdupq_n_s64, vdupq_n_u8, vdupq_n_u32,
-        veorq_u8, vextq_u8, vget_low_u8, vgetq_lane_u64, vld1q_u8, vmull_p8, vorrq_u8, vqtbl1q_u8,
-        vreinterpret_p8_u8, vreinterpretq_u8_p16, vreinterpretq_u8_u32, vreinterpretq_u8_u64,
-        vreinterpretq_u32_u8, vreinterpretq_u64_u8, vshlq_u8, vshlq_u64, vsraq_n_u8, vst1q_u8,
-        vsubq_u8, vzip1q_u8, vzip2q_u8,
+        veorq_u8, vextq_u8, vget_low_u8, vgetq_lane_u64, vld1q_u8, vmull_p8, vmull_p64, vorrq_u8,
+        vqtbl1q_u8, vreinterpret_p8_u8, vreinterpretq_u8_p16, vreinterpretq_u8_p128,
+        vreinterpretq_u8_u32, vreinterpretq_u8_u64, vreinterpretq_u32_u8, vreinterpretq_u64_u8,
+        vshlq_u8, vshlq_u64, vsraq_n_u8, vst1q_u8, vsubq_u8, vzip1q_u8, vzip2q_u8,
     },
     fmt,
     marker::PhantomData,
@@ -25,8 +25,8 @@ use core::{
 use cipher::consts::{U1, U16, U128};
 
 use crate::{
-    AesBlocks, BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes,
-    Word,
+    AesBlocks, BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, Carryless, FieldBytes, Isa,
+    SplatBytes, Word,
     bits::{self, Columns, LANE_BITS},
     bytes::check,
     few,
@@ -349,6 +349,56 @@ impl AesBlocks for NeonAes {
     #[inline(always)]
     fn decrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
         decrypted(state) ^ key
+    }
+}
+
+impl Carryless for NeonAes {
+    type One = Self;
+
+    #[inline(always)]
+    fn one(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn widen(self, block: B128<Self>) -> B128<Self> {
+        block
+    }
+
+    #[inline(always)]
+    fn sum(self, block: B128<Self>) -> B128<Self> {
+        block
+    }
+
+    #[inline(always)]
+    fn reverse(self, blocks: B128<Self>) -> B128<Self> {
+        shuffle(blocks, &[15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
+    }
+
+    #[inline(always)]
+    fn exchange(self, blocks: B128<Self>) -> B128<Self> {
+        B128::from(registers!(vextq_u8::<8>(blocks.0, blocks.0)))
+    }
+
+    #[inline(always)]
+    fn low_up(self, blocks: B128<Self>) -> B128<Self> {
+        B128::from(registers!(vextq_u8::<8>(vdupq_n_u8(0), blocks.0)))
+    }
+
+    #[inline(always)]
+    fn high_down(self, blocks: B128<Self>) -> B128<Self> {
+        B128::from(registers!(vextq_u8::<8>(blocks.0, vdupq_n_u8(0))))
+    }
+
+    #[inline(always)]
+    fn multiply<const HALVES: i32>(self, a: B128<Self>, b: B128<Self>) -> B128<Self> {
+        B128::from(registers! {
+            let a = vreinterpretq_u64_u8(a.0);
+            let b = vreinterpretq_u64_u8(b.0);
+            let a = if HALVES & 0x01 == 0 { vgetq_lane_u64::<0>(a) } else { vgetq_lane_u64::<1>(a) };
+            let b = if HALVES & 0x10 == 0 { vgetq_lane_u64::<0>(b) } else { vgetq_lane_u64::<1>(b) };
+            vreinterpretq_u8_p128(vmull_p64(a, b))
+        })
     }
 }
 

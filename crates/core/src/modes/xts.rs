@@ -13,7 +13,7 @@ const BLOCK: usize = 16;
 /// 16 bytes, least significant first.
 ///
 /// # Errors
-/// [`Error::XtsBlock`] for ciphers of other than 128-bit blocks, [`Error::IvLength`],
+/// [`Error::BlockLength`] for ciphers of other than 128-bit blocks, [`Error::IvLength`],
 /// [`Error::DataUnitLength`] for less than a block; the engines' own errors.
 pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     engine: &E,
@@ -74,7 +74,7 @@ fn check<E: Engine + ?Sized, T: Engine + ?Sized>(
 ) -> Result<(), Error> {
     for given in [engine.block_bytes(), tweak_engine.block_bytes()] {
         if given != BLOCK {
-            return Err(Error::XtsBlock { given });
+            return Err(Error::BlockLength { mode: Mode::Xts, given });
         }
     }
     if unit_bytes < BLOCK {

@@ -37,7 +37,7 @@ const REDUCTION: i64 = 0x87;
 
 /// The order that reverses the bytes of a block.
 #[inline(always)]
-fn reversed() -> __m128i {
+pub(super) fn reversed() -> __m128i {
     registers!(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 }
 

@@ -3,6 +3,7 @@
 mod aes;
 mod avx2;
 mod avx512;
+mod carryless;
 mod detect;
 mod narrow;
 mod sse2;

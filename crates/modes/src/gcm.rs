@@ -1,0 +1,278 @@
+//! GCM (NIST SP 800-38D) over any engine with blocks of 16 bytes.
+
+use core::{fmt, marker::PhantomData};
+
+use aead::{AeadCore, AeadInOut, TagPosition};
+use cipher::{
+    Array, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser,
+    array::ArraySize,
+    consts::{U4, U8, U12, U13, U14, U15, U16},
+};
+use lanecrypt_core::{Direction, Engine, Error, Mode, Secret, modes};
+use subtle::ConstantTimeEq;
+
+use crate::hash;
+
+/// The most bytes of data under one IV: 2^32 - 2 blocks (SP 800-38D, 5.2.1.1).
+pub const MAX_MESSAGE_BYTES: u64 = (1 << 36) - 32;
+/// The most bytes of associated data under one IV (SP 800-38D, 5.2.1.1).
+pub const MAX_AAD_BYTES: u64 = (1 << 61) - 1;
+
+/// Bytes that are encrypted before they are hashed: they should still be in the first cache.
+const PIECE: usize = 16 << 10;
+
+type Block = Array<u8, U16>;
+
+/// Tags that the types take: 4 and 8 bytes, which SP 800-38D allows with restrictions (appendix C),
+/// and 12 to 16. [`Gcm::encrypt`] takes any from 4 to 16.
+pub trait TagSize: ArraySize {}
+impl TagSize for U4 {}
+impl TagSize for U8 {}
+impl TagSize for U12 {}
+impl TagSize for U13 {}
+impl TagSize for U14 {}
+impl TagSize for U15 {}
+impl TagSize for U16 {}
+
+/// GCM with the cipher `C`, and with nonces and tags of so many bytes where they come by `aead`'s
+/// traits: `Gcm<Aes256>` is `aes_gcm::Aes256Gcm`, `Gcm<Aes192, U16, U12>` one with other lengths.
+///
+/// [`encrypt`](Self::encrypt) and [`decrypt`](Self::decrypt) take IVs of any length but zero, and tags
+/// of 4 to 16 bytes. Decryption writes nothing before the tag has been found right, in constant time.
+/// An IV must never be used twice under one key.
+///
+/// ```
+/// use lanecrypt_aes::Aes128;
+/// use lanecrypt_modes::{Gcm, cipher::{InOutBuf, KeyInit}};
+///
+/// let gcm = Gcm::<Aes128>::new(&[0; 16].into());
+/// let (message, mut sealed, mut tag) = (*b"a message", [0; 9], [0; 16]);
+/// gcm.encrypt(b"an IV", b"", InOutBuf::new(&message, &mut sealed)?, &mut tag)?;
+/// let mut opened = [0; 9];
+/// gcm.decrypt(b"an IV", b"", InOutBuf::new(&sealed, &mut opened)?, &tag)?;
+/// assert_eq!(opened, message);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Gcm<C, NonceSize = U12, Tag = U16> {
+    engine: C,
+    key: hash::Key,
+    sizes: PhantomData<(NonceSize, Tag)>,
+}
+
+impl<C: Engine, N, T> Gcm<C, N, T> {
+    /// With an engine that has its key.
+    ///
+    /// # Errors
+    /// [`Error::BlockLength`] for blocks of other than 16 bytes; the engine's own errors.
+    pub fn of(engine: C) -> Result<Self, Error> {
+        Self::with_hash(engine, hash::Key::new)
+    }
+
+    /// [`of`](Self::of) with a hash that takes no instructions of the CPU; for tests.
+    #[doc(hidden)]
+    pub fn with_portable_hash(engine: C) -> Result<Self, Error> {
+        Self::with_hash(engine, hash::Key::portable)
+    }
+
+    fn with_hash(engine: C, hash_key: impl Fn(&Block) -> hash::Key) -> Result<Self, Error> {
+        let given = engine.block_bytes();
+        if given != 16 {
+            return Err(Error::BlockLength { mode: Mode::Gcm, given });
+        }
+        let mut h = Secret::new(Block::default());
+        engine.ecb(Direction::Encrypt, h.as_mut_slice().into())?;
+        Ok(Self { engine, key: hash_key(&h), sizes: PhantomData })
+    }
+
+    /// The engine.
+    pub fn engine(&self) -> &C {
+        &self.engine
+    }
+
+    /// Encrypts `data` and fills `tag`.
+    ///
+    /// # Errors
+    /// [`Error::EmptyIv`], [`Error::TagLength`], [`Error::MessageLength`]: nothing is written then.
+    /// The engine's own errors: the output is unspecified then.
+    pub fn encrypt(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        check(iv, aad, data.len(), tag.len())?;
+        let message = Message::new(self, iv)?;
+        let lengths = [aad.len() as u64, data.len() as u64];
+        let mut hash = self.key.start();
+        hash.add(aad);
+        message.crypt(data, |ciphertext| hash.add(ciphertext))?;
+        let full = message.tag(hash.finish(lengths));
+        tag.copy_from_slice(&full[..tag.len()]);
+        Ok(())
+    }
+
+    /// Decrypts `data` if `tag` is the right one.
+    ///
+    /// # Errors
+    /// [`Error::EmptyIv`], [`Error::TagLength`], [`Error::MessageLength`], [`Error::NotAuthentic`]:
+    /// nothing is written then. The engine's own errors: the output is unspecified then.
+    pub fn decrypt(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        check(iv, aad, data.len(), tag.len())?;
+        let message = Message::new(self, iv)?;
+        let mut hash = self.key.start();
+        hash.add(aad);
+        hash.add(data.get_in());
+        let expected = message.tag(hash.finish([aad.len() as u64, data.len() as u64]));
+        if !bool::from(expected[..tag.len()].ct_eq(tag)) {
+            return Err(Error::NotAuthentic);
+        }
+        message.crypt(data, |_| ())
+    }
+}
+
+/// Checks all lengths, in bytes.
+fn check(iv: &[u8], aad: &[u8], message: usize, tag: usize) -> Result<(), Error> {
+    if iv.is_empty() {
+        return Err(Error::EmptyIv);
+    }
+    if !(4..=16).contains(&tag) {
+        return Err(Error::TagLength { given: tag });
+    }
+    for (what, given, most) in [
+        ("data", message as u64, MAX_MESSAGE_BYTES),
+        ("associated data", aad.len() as u64, MAX_AAD_BYTES),
+    ] {
+        if given > most {
+            return Err(Error::MessageLength { what, given, most });
+        }
+    }
+    Ok(())
+}
+
+/// A message: what follows from its IV.
+struct Message<'a, C> {
+    engine: &'a C,
+    /// The counter block J0.
+    first: Block,
+    /// J0, encrypted: what hides the hash in the tag.
+    mask: Secret<Block>,
+}
+
+impl<'a, C: Engine> Message<'a, C> {
+    fn new<N, T>(gcm: &'a Gcm<C, N, T>, iv: &[u8]) -> Result<Self, Error> {
+        let mut first = Block::default();
+        if iv.len() == 12 {
+            first[..12].copy_from_slice(iv);
+            first[15] = 1;
+        } else {
+            let mut hash = gcm.key.start();
+            hash.add(iv);
+            first.0 = hash.finish([0, iv.len() as u64]);
+        }
+        let mut mask = Secret::new(first);
+        gcm.engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
+        Ok(Self { engine: &gcm.engine, first, mask })
+    }
+
+    /// The counter block of block `number` of the data.
+    fn counter(&self, number: usize) -> Block {
+        let mut counter = self.first;
+        let [.., a, b, c, d] = counter.0;
+        let sum = u32::from_be_bytes([a, b, c, d]).wrapping_add(1).wrapping_add(number as u32);
+        counter[12..].copy_from_slice(&sum.to_be_bytes());
+        counter
+    }
+
+    /// Runs the key stream over the data, a piece at a time, each of which `done` gets.
+    fn crypt(
+        &self,
+        mut data: InOutBuf<'_, '_, u8>,
+        mut done: impl FnMut(&[u8]),
+    ) -> Result<(), Error> {
+        let piece_bytes = PIECE.max(self.engine.chunk_bytes().next_multiple_of(16));
+        let mut number = 0;
+        while !data.is_empty() {
+            let length = piece_bytes.min(data.len());
+            let (mut piece, rest) = data.split_at(length);
+            modes::ctr32(self.engine, &self.counter(number), piece.reborrow())?;
+            done(piece.get_out());
+            number += length / 16;
+            data = rest;
+        }
+        Ok(())
+    }
+
+    fn tag(&self, mut hash: [u8; 16]) -> [u8; 16] {
+        for (byte, mask) in hash.iter_mut().zip(self.mask.iter()) {
+            *byte ^= mask;
+        }
+        hash
+    }
+}
+
+impl<C, N, T> fmt::Debug for Gcm<C, N, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gcm").finish_non_exhaustive()
+    }
+}
+
+impl<C: KeySizeUser, N, T> KeySizeUser for Gcm<C, N, T> {
+    type KeySize = C::KeySize;
+}
+
+/// # Panics
+/// Where the engine fails; CPU engines do not.
+impl<C: Engine + BlockSizeUser<BlockSize = U16>, N, T> From<C> for Gcm<C, N, T> {
+    fn from(engine: C) -> Self {
+        match Self::of(engine) {
+            Ok(gcm) => gcm,
+            Err(error) => panic!("GCM: {error}"),
+        }
+    }
+}
+
+impl<C: Engine + KeyInit + BlockSizeUser<BlockSize = U16>, N, T> KeyInit for Gcm<C, N, T> {
+    fn new(key: &Key<Self>) -> Self {
+        C::new(key).into()
+    }
+}
+
+impl<C, N: ArraySize, T: TagSize> AeadCore for Gcm<C, N, T> {
+    type NonceSize = N;
+    type TagSize = T;
+    const TAG_POSITION: TagPosition = TagPosition::Postfix;
+}
+
+impl<C: Engine, N: ArraySize, T: TagSize> AeadInOut for Gcm<C, N, T> {
+    fn encrypt_inout_detached(
+        &self,
+        nonce: &Array<u8, N>,
+        associated_data: &[u8],
+        buffer: InOutBuf<'_, '_, u8>,
+    ) -> Result<Array<u8, T>, aead::Error> {
+        let mut tag = Array::default();
+        self.encrypt(nonce, associated_data, buffer, &mut tag).map_err(|_| aead::Error)?;
+        Ok(tag)
+    }
+
+    fn decrypt_inout_detached(
+        &self,
+        nonce: &Array<u8, N>,
+        associated_data: &[u8],
+        buffer: InOutBuf<'_, '_, u8>,
+        tag: &Array<u8, T>,
+    ) -> Result<(), aead::Error> {
+        self.decrypt(nonce, associated_data, buffer, tag).map_err(|_| aead::Error)
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<C: zeroize::ZeroizeOnDrop, N, T> zeroize::ZeroizeOnDrop for Gcm<C, N, T> {}

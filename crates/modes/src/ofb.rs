@@ -1,0 +1,99 @@
+//! OFB (SP 800-38A, 6.4) as a stream.
+
+use core::fmt;
+
+use cipher::{
+    Array, Block, BlockSizeUser, InOutBuf, InnerIvInit, Iv, IvSizeUser, StreamCipher,
+    StreamCipherError, common::InnerUser, typenum::Unsigned,
+};
+use lanecrypt_core::{Chain, Engine, Error};
+
+/// OFB with cipher `C`: a key stream without end, and without seeking, since every block of it is made
+/// of the one before.
+#[derive(Clone)]
+pub struct Ofb<C: BlockSizeUser> {
+    engine: C,
+    /// The block of key stream that the position is in, or the IV.
+    block: Block<C>,
+    /// Bytes of it that were used; all of them in the beginning.
+    used: usize,
+}
+
+impl<C: Engine + BlockSizeUser> Ofb<C> {
+    /// XORs the key stream over `data` and moves on by its length.
+    ///
+    /// # Errors
+    /// The engine's own: the output and the state are unspecified then.
+    pub fn try_apply(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let rest = self.use_block(data);
+        let whole = rest.len() / C::BlockSize::USIZE * C::BlockSize::USIZE;
+        let (blocks, tail) = rest.split_at(whole);
+        self.engine.chain_blocks(Chain::Ofb, &mut self.block, blocks)?;
+        if !tail.is_empty() {
+            let mut zeros = Block::<C>::default();
+            self.engine.chain_blocks(Chain::Ofb, &mut self.block, zeros.as_mut_slice().into())?;
+            self.used = 0;
+            self.use_block(tail);
+        }
+        Ok(())
+    }
+
+    /// XORs what is left of the block at hand, and returns the data after it.
+    fn use_block<'i, 'o>(&mut self, data: InOutBuf<'i, 'o, u8>) -> InOutBuf<'i, 'o, u8> {
+        let length = data.len().min(C::BlockSize::USIZE - self.used);
+        let (mut piece, rest) = data.split_at(length);
+        piece.xor_in2out(&self.block[self.used..self.used + length]);
+        self.used += length;
+        rest
+    }
+}
+
+impl<C: BlockSizeUser> IvSizeUser for Ofb<C> {
+    type IvSize = C::BlockSize;
+}
+
+impl<C: BlockSizeUser> InnerUser for Ofb<C> {
+    type Inner = C;
+}
+
+impl<C: BlockSizeUser> InnerIvInit for Ofb<C> {
+    fn inner_iv_init(engine: C, iv: &Iv<Self>) -> Self {
+        Self { engine, block: iv.clone(), used: C::BlockSize::USIZE }
+    }
+}
+
+impl<C: Engine + BlockSizeUser> StreamCipher for Ofb<C> {
+    fn check_remaining(&self, _: usize) -> Result<(), StreamCipherError> {
+        Ok(())
+    }
+
+    /// # Panics
+    /// Where the engine fails; CPU engines do not.
+    fn unchecked_apply_keystream_inout(&mut self, buf: InOutBuf<'_, '_, u8>) {
+        if let Err(error) = self.try_apply(buf) {
+            panic!("OFB: {error}");
+        }
+    }
+
+    fn unchecked_write_keystream(&mut self, buf: &mut [u8]) {
+        buf.fill(0);
+        self.unchecked_apply_keystream_inout(buf.into());
+    }
+}
+
+impl<C: BlockSizeUser> Drop for Ofb<C> {
+    fn drop(&mut self) {
+        // Key stream.
+        self.block = Array::default();
+        core::hint::black_box(&mut self.block);
+    }
+}
+
+impl<C: BlockSizeUser> fmt::Debug for Ofb<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ofb").finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<C: BlockSizeUser + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Ofb<C> {}

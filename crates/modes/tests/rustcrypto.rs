@@ -1,0 +1,180 @@
+//! The types of modes against RustCrypto's, over the same ciphers: pieces, padding, seeks, states.
+
+use cipher::{
+    BlockModeDecrypt, BlockModeEncrypt, InOutBuf, IvState, KeyInit, KeyIvInit, StreamCipher,
+    StreamCipherSeek, block_padding::Pkcs7,
+};
+use lanecrypt_aes::Aes192;
+use lanecrypt_des::TdesEde3;
+use lanecrypt_modes::{Ctr, Ofb, Xts, cbc, cfb, get_tweak_default, xts_halves_are_equal};
+use proptest::{collection::vec, prelude::*};
+
+fn message() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..9000)
+}
+
+/// Where a message is cut.
+fn cuts() -> impl Strategy<Value = Vec<usize>> {
+    vec(0..700_usize, 0..12)
+}
+
+/// Runs `work` on pieces of so many units each, and on the rest.
+fn in_pieces<T>(mut data: &mut [T], cuts: &[usize], mut work: impl FnMut(&mut [T])) {
+    for cut in cuts {
+        let (piece, rest) = data.split_at_mut((*cut).min(data.len()));
+        work(piece);
+        data = rest;
+    }
+    work(data);
+}
+
+/// The same test for AES-192, with blocks of 16 bytes, and triple DES, with blocks of 8.
+macro_rules! both_sizes {
+    ($name:ident, $test:ident) => {
+        mod $name {
+            use super::*;
+            proptest! {
+                #![proptest_config(ProptestConfig::with_cases(24))]
+
+                #[test]
+                fn aes(key: [u8; 24], iv: [u8; 16], data in message(), cuts in cuts()) {
+                    $test!(Aes192, ::aes::Aes192, key, iv, data, cuts);
+                }
+
+                #[test]
+                fn triple_des(key: [u8; 24], iv: [u8; 8], data in message(), cuts in cuts()) {
+                    $test!(TdesEde3, ::des::TdesEde3, key, iv, data, cuts);
+                }
+            }
+        }
+    };
+}
+
+macro_rules! cbc_test {
+    ($ours:ty, $theirs:ty, $key:ident, $iv:ident, $data:ident, $cuts:ident) => {
+        let (key, iv) = (&$key.into(), &$iv.into());
+        let expected =
+            ::cbc::Encryptor::<$theirs>::new(key, iv).encrypt_padded_vec::<Pkcs7>(&$data);
+        let ours = cbc::Encryptor::<$ours>::new(key, iv).encrypt_padded_vec::<Pkcs7>(&$data);
+        prop_assert_eq!(&ours, &expected);
+        let back = cbc::Decryptor::<$ours>::new(key, iv).decrypt_padded_vec::<Pkcs7>(&ours);
+        prop_assert_eq!(back.expect("our own padding"), $data);
+
+        let mut blocks: Vec<_> = expected
+            .chunks_exact($iv.len())
+            .map(|block| cipher::Array::try_from(block).expect("a block"))
+            .collect();
+        let mut theirs = blocks.clone();
+        let mut decryptor = cbc::Decryptor::<$ours>::new(key, iv);
+        in_pieces(&mut blocks, &$cuts, |piece| match piece {
+            [block] => decryptor.decrypt_block(block),
+            _ => decryptor.decrypt_blocks(piece),
+        });
+        let mut reference = ::cbc::Decryptor::<$theirs>::new(key, iv);
+        reference.decrypt_blocks(&mut theirs);
+        prop_assert_eq!(&blocks, &theirs);
+        prop_assert_eq!(decryptor.iv_state(), reference.iv_state());
+    };
+}
+both_sizes!(cbc_is_the_same, cbc_test);
+
+macro_rules! cfb_test {
+    ($ours:ty, $theirs:ty, $key:ident, $iv:ident, $data:ident, $cuts:ident) => {
+        let (key, iv) = (&$key.into(), &$iv.into());
+        let (mut expected, mut ours) = ($data.clone(), $data.clone());
+        cfb_mode::Encryptor::<$theirs>::new(key, iv).encrypt(&mut expected);
+        cfb::Encryptor::<$ours>::new(key, iv).encrypt(&mut ours);
+        prop_assert_eq!(&ours, &expected);
+        let mut output = vec![0xee; ours.len()];
+        let buffer = InOutBuf::new(&ours, &mut output).expect("equal lengths");
+        cfb::Decryptor::<$ours>::new(key, iv).decrypt_inout(buffer);
+        prop_assert_eq!(&output, &$data);
+
+        let mut blocks: Vec<_> = expected
+            .chunks_exact($iv.len())
+            .map(|block| cipher::Array::try_from(block).expect("a block"))
+            .collect();
+        let mut decryptor = cfb::Decryptor::<$ours>::new(key, iv);
+        in_pieces(&mut blocks, &$cuts, |piece| decryptor.decrypt_blocks(piece));
+        prop_assert_eq!(
+            cipher::Array::slice_as_flattened(&blocks),
+            &$data[..cipher::Array::slice_as_flattened(&blocks).len()]
+        );
+        let mut encryptor = cfb::Encryptor::<$ours>::new(key, iv);
+        in_pieces(&mut blocks, &$cuts, |piece| encryptor.encrypt_blocks(piece));
+        prop_assert_eq!(
+            cipher::Array::slice_as_flattened(&blocks),
+            &expected[..cipher::Array::slice_as_flattened(&blocks).len()]
+        );
+    };
+}
+both_sizes!(cfb_is_the_same, cfb_test);
+
+macro_rules! ofb_test {
+    ($ours:ty, $theirs:ty, $key:ident, $iv:ident, $data:ident, $cuts:ident) => {
+        let (key, iv) = (&$key.into(), &$iv.into());
+        let (mut expected, mut ours) = ($data.clone(), $data.clone());
+        ::ofb::Ofb::<$theirs>::new(key, iv).apply_keystream(&mut expected);
+        let mut stream = Ofb::<$ours>::new(key, iv);
+        in_pieces(&mut ours, &$cuts, |piece| stream.apply_keystream(piece));
+        prop_assert_eq!(&ours, &expected);
+    };
+}
+both_sizes!(ofb_is_the_same, ofb_test);
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// `before` blocks before the counter of 32 bits wraps, and at any position.
+    #[test]
+    fn ctr_of_32_bits_is_the_same(
+        key: [u8; 24], mut iv: [u8; 16], before in 0..600_u32, data in message(), cuts in cuts(),
+        position in 0..1_u64 << 36,
+    ) {
+        iv[12..].copy_from_slice(&before.wrapping_neg().to_be_bytes());
+        for position in [0, position] {
+            let mut theirs = ::ctr::Ctr32BE::<::aes::Aes192>::new(&key.into(), &iv.into());
+            let mut ours = Ctr::with_32_bits(Aes192::new(&key.into()), &iv).expect("a block");
+            let room = ((1_u64 << 36) - position).min(data.len() as u64);
+            let data = &data[..usize::try_from(room).expect("short")];
+            let (mut expected, mut output) = (data.to_vec(), data.to_vec());
+            theirs.seek(position);
+            theirs.apply_keystream(&mut expected);
+            ours.seek(position);
+            in_pieces(&mut output, &cuts, |piece| ours.apply_keystream(piece));
+            prop_assert_eq!(&output, &expected);
+        }
+    }
+
+    #[test]
+    fn xts_is_the_same(
+        keys: [[u8; 24]; 2], first in 0..u128::from(u64::MAX), sector in 16..700_usize,
+        data in vec(any::<u8>(), 16..9000),
+    ) {
+        // The last sector is a block at least.
+        let rest = data.len() % sector;
+        let data = &data[..data.len() - if rest < 16 { rest } else { 0 }];
+        let [a, b] = keys.map(|key| ::aes::Aes192::new(&key.into()));
+        let theirs = xts_mode::Xts128::new(a, b);
+        let [a, b] = keys.map(|key| Aes192::new(&key.into()));
+        let ours = Xts::new(a, b);
+        let (mut expected, mut output) = (data.to_vec(), data.to_vec());
+        theirs.encrypt_area(&mut expected, sector, first, xts_mode::get_tweak_default);
+        ours.encrypt_area(&mut output, sector, first, get_tweak_default);
+        prop_assert_eq!(&output, &expected);
+        ours.decrypt_area(&mut output, sector, first, get_tweak_default);
+        prop_assert_eq!(&output, data);
+        ours.units(lanecrypt_core::Direction::Encrypt, first, sector, output.as_mut_slice().into())
+            .expect("good units");
+        prop_assert_eq!(&output, &expected);
+    }
+}
+
+#[test]
+fn halves_of_xts_keys() {
+    assert!(xts_halves_are_equal(&[3; 64]));
+    assert!(!xts_halves_are_equal(&[[3; 32], [4; 32]].concat()));
+    let last = [&[3; 32][..], &[3; 31], &[2]].concat();
+    assert!(!xts_halves_are_equal(&last));
+    assert!(!xts_halves_are_equal(&[3; 33]), "halves of different lengths");
+}
