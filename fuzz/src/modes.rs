@@ -12,7 +12,10 @@ const LONGEST: usize = 3 * ours::STACK_CHUNK + 40;
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Mode {
     Ctr,
+    Ctr32,
     Cbc,
+    Cfb,
+    Ofb,
     Xts,
 }
 
@@ -59,7 +62,11 @@ impl Case {
         match (self.mode, self.direction) {
             (Mode::Ctr, _) => self.engine.ctr(&self.iv, data),
             (Mode::Cbc, Direction::Encrypt) => ours::cbc_encrypt(&self.engine, &self.iv, data),
+            (Mode::Ctr32, _) => ours::ctr32(&self.engine, &self.iv, data),
             (Mode::Cbc, Direction::Decrypt) => ours::cbc_decrypt(&self.engine, &self.iv, data),
+            (Mode::Cfb, Direction::Encrypt) => ours::cfb_encrypt(&self.engine, &self.iv, data),
+            (Mode::Cfb, Direction::Decrypt) => ours::cfb_decrypt(&self.engine, &self.iv, data),
+            (Mode::Ofb, _) => ours::ofb(&self.engine, &self.iv, data),
             (Mode::Xts, _) => {
                 ours::xts(&self.engine, &self.tweak_engine, &self.iv, self.direction, data)
             }
@@ -73,7 +80,11 @@ impl Case {
         let result = match (self.mode, self.direction) {
             (Mode::Ctr, _) => naive::ctr(cipher, iv, &mut data),
             (Mode::Cbc, Direction::Encrypt) => naive::cbc_encrypt(cipher, iv, &mut data),
+            (Mode::Ctr32, _) => naive::ctr32(cipher, iv, &mut data),
             (Mode::Cbc, Direction::Decrypt) => naive::cbc_decrypt(cipher, iv, &mut data),
+            (Mode::Cfb, Direction::Encrypt) => naive::cfb_encrypt(cipher, iv, &mut data),
+            (Mode::Cfb, Direction::Decrypt) => naive::cfb_decrypt(cipher, iv, &mut data),
+            (Mode::Ofb, _) => naive::ofb(cipher, iv, &mut data),
             (Mode::Xts, Direction::Encrypt) => {
                 naive::xts_encrypt(cipher, tweak_cipher, iv, &mut data)
             }

@@ -123,6 +123,7 @@ fn known_mode(kind: Kind, name: &str) -> Option<Mode> {
         ("ecb", _) => Some(Mode::Ecb),
         ("cbc", _) => Some(Mode::Cbc),
         ("ctr", Kind::Vectors | Kind::Big) => Some(Mode::Ctr),
+        ("gcm", Kind::Vectors | Kind::Big) => Some(Mode::Gcm),
         ("xts", Kind::Vectors | Kind::Big) => Some(Mode::Xts),
         _ => None,
     }

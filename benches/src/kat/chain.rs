@@ -8,7 +8,7 @@ use lanecrypt_reference::{
 
 use super::{
     difference::{Difference, first_difference},
-    keyed::Keyed,
+    keyed::{Beside, Keyed},
 };
 
 /// What differs. A step has one direction.
@@ -22,7 +22,7 @@ pub(super) fn check(step: &MonteCarlo, backend: &Backend) -> Vec<Difference> {
 }
 
 fn difference(step: &MonteCarlo, direction: Direction, backend: &Backend) -> Option<String> {
-    let block = match Keyed::new(backend, Mode::Ecb, &step.key, None) {
+    let block = match Keyed::new(backend, Mode::Ecb, &step.key, Beside::default()) {
         Ok(block) => block,
         Err(error) => return Some(format!("cannot be keyed: {error}")),
     };

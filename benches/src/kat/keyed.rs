@@ -1,10 +1,18 @@
 //! A mode of operation under a line's key, on one backend.
 
 use lanecrypt::{
-    Backend, Direction, Engine, Error, Mode,
+    Backend, Direction, Engine, Error, Gcm, Mode,
     cipher::InOutBuf,
-    modes::{cbc_decrypt, cbc_encrypt, xts},
+    modes::{cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb, xts},
 };
+
+/// What goes with a message; empty where the mode has none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beside<'a> {
+    pub(super) iv: &'a [u8],
+    pub(super) aad: &'a [u8],
+    pub(super) tag: &'a [u8],
+}
 
 /// A mode with its key and IV.
 pub(super) struct Keyed<'a> {
@@ -12,7 +20,7 @@ pub(super) struct Keyed<'a> {
     engine: Box<dyn Engine>,
     /// XTS: under the tweak key.
     tweak_engine: Option<Box<dyn Engine>>,
-    iv: &'a [u8],
+    beside: Beside<'a>,
 }
 
 impl<'a> Keyed<'a> {
@@ -21,7 +29,7 @@ impl<'a> Keyed<'a> {
         backend: &Backend,
         mode: Mode,
         key: &[u8],
-        iv: Option<&'a [u8]>,
+        beside: Beside<'a>,
     ) -> Result<Self, Error> {
         let (data_key, tweak_key) = match mode {
             Mode::Xts => {
@@ -34,24 +42,40 @@ impl<'a> Keyed<'a> {
             mode,
             engine: (backend.create)(data_key)?,
             tweak_engine: tweak_key.map(backend.create).transpose()?,
-            iv: iv.unwrap_or_default(),
+            beside,
         })
     }
 
-    /// Runs the whole of `data`, in XTS as one data unit.
+    /// Runs the whole of `data`, in XTS as one data unit. In GCM the tag must be the right one in
+    /// both directions.
     pub(super) fn apply(
         &self,
         direction: Direction,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let engine = &*self.engine;
+        let (engine, Beside { iv, .. }) = (&*self.engine, self.beside);
         match (self.mode, direction) {
             (Mode::Ecb, _) => engine.ecb(direction, data),
-            (Mode::Ctr, _) => engine.ctr(self.iv, data),
-            (Mode::Cbc, Direction::Encrypt) => cbc_encrypt(engine, self.iv, data),
-            (Mode::Cbc, Direction::Decrypt) => cbc_decrypt(engine, self.iv, data),
-            (Mode::Xts, _) => self.data_unit(self.iv, direction, data),
+            (Mode::Ctr, _) => engine.ctr(iv, data),
+            (Mode::Cbc, Direction::Encrypt) => cbc_encrypt(engine, iv, data),
+            (Mode::Cbc, Direction::Decrypt) => cbc_decrypt(engine, iv, data),
+            (Mode::Cfb, Direction::Encrypt) => cfb_encrypt(engine, iv, data),
+            (Mode::Cfb, Direction::Decrypt) => cfb_decrypt(engine, iv, data),
+            (Mode::Ofb, _) => ofb(engine, iv, data),
+            (Mode::Xts, _) => self.data_unit(iv, direction, data),
+            (Mode::Gcm, _) => self.sealed(direction, data),
         }
+    }
+
+    fn sealed(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let Beside { iv, aad, tag } = self.beside;
+        let gcm = Gcm::<&dyn Engine>::of(&*self.engine)?;
+        if direction == Direction::Decrypt {
+            return gcm.decrypt(iv, aad, data, tag);
+        }
+        let mut made = vec![0; tag.len()];
+        gcm.encrypt(iv, aad, data, &mut made)?;
+        if made == tag { Ok(()) } else { Err(Error::NotAuthentic) }
     }
 
     /// Runs `data` in place, in XTS as data units of `unit` bytes: unit j has the tweak IV + j,
@@ -62,7 +86,8 @@ impl<'a> Keyed<'a> {
         unit: Option<u64>,
         data: &mut [u8],
     ) -> Result<(), Error> {
-        let (Mode::Xts, Some(unit), Ok(iv)) = (self.mode, unit, <[u8; 16]>::try_from(self.iv))
+        let (Mode::Xts, Some(unit), Ok(iv)) =
+            (self.mode, unit, <[u8; 16]>::try_from(self.beside.iv))
         else {
             return self.apply(direction, data.into());
         };

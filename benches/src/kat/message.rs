@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::{
     budget,
     difference::{Difference, first_difference},
-    keyed::Keyed,
+    keyed::{Beside, Keyed},
 };
 
 /// Bytes of plaintext that are generated again at a time.
@@ -25,7 +25,8 @@ fn check_in_memory(message: &BigMessage, mode: Mode, backend: &Backend) -> Resul
         Ok(data) => data,
         Err(what) => return failed(None, what),
     };
-    let keyed = match Keyed::new(backend, mode, &message.key, message.iv.as_deref()) {
+    let [iv, tag] = [&message.iv, &message.tag].map(|field| field.as_deref().unwrap_or_default());
+    let keyed = match Keyed::new(backend, mode, &message.key, Beside { iv, tag, aad: &[] }) {
         Ok(keyed) => keyed,
         Err(error) => return failed(None, format!("cannot be keyed: {error}")),
     };

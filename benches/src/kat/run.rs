@@ -223,7 +223,10 @@ fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Ecb => "ecb",
         Mode::Cbc => "cbc",
+        Mode::Cfb => "cfb",
         Mode::Ctr => "ctr",
+        Mode::Gcm => "gcm",
+        Mode::Ofb => "ofb",
         Mode::Xts => "xts",
     }
 }

@@ -5,12 +5,14 @@ use lanecrypt_reference::vectors::{Outcome, Vector};
 
 use super::{
     difference::{Difference, first_difference},
-    keyed::Keyed,
+    keyed::{Beside, Keyed},
 };
 
 /// What differs, at most once a direction.
 pub(super) fn check(vector: &Vector, mode: Mode, backend: &Backend) -> Vec<Difference> {
-    let keyed = match Keyed::new(backend, mode, &vector.key, vector.iv.as_deref()) {
+    let [iv, aad, tag] =
+        [&vector.iv, &vector.aad, &vector.tag].map(|field| field.as_deref().unwrap_or_default());
+    let keyed = match Keyed::new(backend, mode, &vector.key, Beside { iv, aad, tag }) {
         Ok(keyed) => keyed,
         Err(error) if vector.outcome == Outcome::Rejection && refuses(&error) => return Vec::new(),
         Err(error) => return vec![Difference::new(None, format!("cannot be keyed: {error}"))],
@@ -60,10 +62,12 @@ fn out_of_place(
     first_difference(expected, &output, 0).map(|what| format!("out of place: {what}"))
 }
 
-/// A line that must be rejected: decryption has to fail for what it was given.
+/// A line that must be rejected: decryption has to fail for what it was given, and to write nothing.
 fn rejects(keyed: &Keyed<'_>, ciphertext: &[u8]) -> Option<Difference> {
-    let what = match keyed.apply(Direction::Decrypt, ciphertext.to_vec().as_mut_slice().into()) {
-        Err(error) if refuses(&error) => return None,
+    let mut data = ciphertext.to_vec();
+    let what = match keyed.apply(Direction::Decrypt, data.as_mut_slice().into()) {
+        Err(error) if refuses(&error) && data == ciphertext => return None,
+        Err(error) if refuses(&error) => format!("was refused ({error}), but written to"),
         Err(error) => format!("failed for another reason than its input: {error}"),
         Ok(()) => "was accepted, but must be rejected".to_owned(),
     };

@@ -6,8 +6,9 @@ use lanecrypt_core::{CpuEngine, Ctr, Direction, Mode, Unavailable};
 #[test]
 fn directions_and_modes_have_names() {
     assert_eq!(Direction::BOTH.map(|direction| direction.to_string()), ["encrypt", "decrypt"]);
-    let modes = [Mode::Ecb, Mode::Cbc, Mode::Ctr, Mode::Xts];
-    assert_eq!(modes.map(|mode| mode.to_string()), ["ECB", "CBC", "CTR", "XTS"]);
+    let modes = [Mode::Ecb, Mode::Cbc, Mode::Ctr, Mode::Cfb, Mode::Ofb, Mode::Gcm, Mode::Xts];
+    let names = ["ECB", "CBC", "CTR", "CFB", "OFB", "GCM", "XTS"];
+    assert_eq!(modes.map(|mode| mode.to_string()), names);
 }
 
 #[test]

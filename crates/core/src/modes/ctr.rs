@@ -40,6 +40,7 @@ pub fn ctr32<E: Engine + ?Sized>(
     mut data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     let block = engine.block_bytes();
+    Counter::of_engine(engine, counter)?;
     let mut first = iv_block(Mode::Ctr, counter, block)?;
     // Up to where it wraps it counts as the whole block does.
     loop {
