@@ -58,6 +58,7 @@ where
             gcm.decrypt(iv, aad, data.as_mut_slice().into(), &tag).expect("authentic");
             assert_eq!(data, message);
         }
+        let (good_iv, good_aad) = (iv, aad);
         let (mut iv, mut aad, mut data, mut tag) =
             (iv.to_vec(), aad.to_vec(), expected.clone(), full.to_vec());
         let mut parts = [&mut iv, &mut aad, &mut data, &mut tag];
@@ -74,6 +75,13 @@ where
         let buffer = InOutBuf::new(&data, &mut output).expect("equal lengths");
         assert!(matches!(gcm.decrypt(&iv, &aad, buffer, &tag), Err(Error::NotAuthentic)));
         assert!(output.iter().all(|&byte| byte == 0xee), "nothing is given out");
+        for i in 0..16 {
+            let mut tag = full;
+            tag[i] ^= 1 << (flip % 8);
+            let mut data = expected.clone();
+            let refused = gcm.decrypt(&good_iv, &good_aad, data.as_mut_slice().into(), &tag);
+            assert!(matches!(refused, Err(Error::NotAuthentic)), "byte {i} of the tag");
+        }
         let before = data.clone();
         let refused = gcm.decrypt(&iv, &aad, data.as_mut_slice().into(), &tag);
         assert!(matches!(refused, Err(Error::NotAuthentic)));
