@@ -4,7 +4,7 @@ use std::{fmt, sync::OnceLock};
 
 use clap::Parser;
 use lanecrypt::{
-    Backend, CIPHERS, CipherDescription, Direction, Engine, Error, Platform, Selection,
+    Backend, CIPHERS, CipherDescription, Direction, Engine, Error, Gcm, Platform, Selection,
     SelectionError, modes,
 };
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,9 @@ const NO_PEERS: &str = "--peers: Botan and OpenSSL are not compiled into this pr
 /// Ciphers that do what another one does, in another order: measured where they are named.
 const ONLY_WHEN_NAMED: [&str; 2] = ["tdes-eee", "hight-kisa"];
 
+/// Bytes of an IV of GCM.
+pub(super) const GCM_IV_BYTES: usize = 12;
+
 /// What runs over the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Work {
@@ -89,13 +92,21 @@ pub(super) enum Work {
     CbcDecrypt,
     /// XTS encryption of one data unit.
     XtsEncrypt,
+    /// GCM encryption with an IV of 12 bytes and no associated data.
+    GcmEncrypt,
     /// CTR's key stream alone, not stored: on devices, where kernels have that form.
     Keystream,
 }
 
 impl Work {
-    pub(super) const ALL: [Self; 5] =
-        [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr, Self::CbcDecrypt, Self::XtsEncrypt];
+    pub(super) const ALL: [Self; 6] = [
+        Self::EcbEncrypt,
+        Self::EcbDecrypt,
+        Self::Ctr,
+        Self::CbcDecrypt,
+        Self::XtsEncrypt,
+        Self::GcmEncrypt,
+    ];
     /// What kernels do themselves.
     pub(super) const ON_DEVICE: [Self; 3] = [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr];
 
@@ -118,12 +129,21 @@ impl Work {
             Self::XtsEncrypt => {
                 modes::xts(engine, tweak_engine, iv, Direction::Encrypt, data.into())
             }
+            Self::GcmEncrypt => seal(&Gcm::of(engine)?, iv, data),
             Self::Keystream => {
                 data.fill(0);
                 engine.ctr(iv, data.into())
             }
         }
     }
+}
+
+/// Encrypts in GCM with the first bytes of `iv` as it is usually long.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn seal<E: Engine>(gcm: &Gcm<E>, iv: &[u8], data: &mut [u8]) -> Result<(), Error> {
+    gcm.encrypt(&iv[..GCM_IV_BYTES], &[], data.into(), &mut std::hint::black_box([0; 16]))
 }
 
 impl fmt::Display for Work {
@@ -134,6 +154,7 @@ impl fmt::Display for Work {
             Self::Ctr => "CTR",
             Self::CbcDecrypt => "CBC decryption",
             Self::XtsEncrypt => "XTS encryption",
+            Self::GcmEncrypt => "GCM encryption",
             Self::Keystream => "key stream, not stored",
         })
     }
@@ -200,6 +221,9 @@ impl Contender {
     ) -> Result<Box<dyn Runner>, String> {
         let create = match self {
             Self::Backend(backend) => backend.create,
+            Self::Baseline(_) if work == Work::GcmEncrypt => {
+                return Err(format!("it has no {work}"));
+            }
             Self::Baseline(baseline) => baseline.create,
             Self::Peer(peer) => {
                 return (peer.create)(cipher, work, &runner::key(work, key_bytes));
@@ -348,9 +372,9 @@ impl Options {
     }
 }
 
-/// XTS is defined for 16-byte blocks only.
+/// XTS and GCM are defined for 16-byte blocks only.
 pub(super) fn fits(work: Work, block: usize) -> bool {
-    work != Work::XtsEncrypt || block == 16
+    !matches!(work, Work::XtsEncrypt | Work::GcmEncrypt) || block == 16
 }
 
 /// Reproducible random data, never zeros: up to the largest CPU size.

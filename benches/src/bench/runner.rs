@@ -1,9 +1,9 @@
 //! What a contender does over and over while it is timed.
 
-use lanecrypt::{CipherDescription, Create, Engine, Error};
+use lanecrypt::{CipherDescription, Create, Engine, Error, Gcm};
 
 use super::{
-    plan::{Work, noise},
+    plan::{Work, noise, seal},
     verify::iv,
 };
 
@@ -63,6 +63,8 @@ pub(super) struct EngineRunner {
     work: Work,
     engine: Box<dyn Engine>,
     tweak_engine: Option<Box<dyn Engine>>,
+    /// In GCM, which keeps more of a key than its engine does.
+    gcm: Option<Gcm<Box<dyn Engine>>>,
 }
 
 impl EngineRunner {
@@ -74,7 +76,8 @@ impl EngineRunner {
         let key = key(work, key_bytes);
         let (data_key, tweak_key) = key.split_at(key_bytes);
         let tweak_engine = (!tweak_key.is_empty()).then(|| create(tweak_key)).transpose()?;
-        Ok(Self { work, engine: create(data_key)?, tweak_engine })
+        let gcm = (work == Work::GcmEncrypt).then(|| Gcm::of(create(data_key)?)).transpose()?;
+        Ok(Self { work, engine: create(data_key)?, tweak_engine, gcm })
     }
 }
 
@@ -82,7 +85,10 @@ impl Runner for EngineRunner {
     fn run(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), String> {
         let tweak_engine = self.tweak_engine.as_ref().unwrap_or(&self.engine);
         let output = &mut output[..input.len()];
-        let ran = self.work.run(&*self.engine, &**tweak_engine, iv, output);
+        let ran = match &self.gcm {
+            Some(gcm) => seal(gcm, iv, output),
+            None => self.work.run(&*self.engine, &**tweak_engine, iv, output),
+        };
         ran.map_err(|error| error.to_string())
     }
 }

@@ -116,7 +116,8 @@ mod tests {
         };
         let cipher = lanecrypt::find_cipher("aria").expect("it is in the registry");
         let contender = Contender::Baseline(&WRONG);
-        for work in [Work::EcbEncrypt, Work::Ctr, Work::CbcDecrypt, Work::XtsEncrypt] {
+        let all = Work::ALL.into_iter().filter(|&work| work != Work::GcmEncrypt);
+        for work in all {
             let (cipher_name, backend) = ("aria".to_owned(), "wrong".to_owned());
             let case = Case { cipher: cipher_name, key_bytes: 16, backend, work, bytes: 64 };
             let refused = verify(&case, cipher, contender).expect_err("it is wrong");

@@ -3,7 +3,10 @@
 use botan::{BlockCipher, Cipher, CipherDirection, Error, Version};
 use lanecrypt::CipherDescription;
 
-use super::super::{plan::Work, runner::Runner};
+use super::super::{
+    plan::{GCM_IV_BYTES, Work},
+    runner::Runner,
+};
 
 /// Name and version.
 pub(super) fn version() -> String {
@@ -39,12 +42,14 @@ pub(super) fn create(
         Work::Ctr => (format!("CTR-BE({name})"), CipherDirection::Encrypt),
         Work::CbcDecrypt => (format!("{name}/CBC/NoPadding"), CipherDirection::Decrypt),
         Work::XtsEncrypt => (format!("{name}/XTS"), CipherDirection::Encrypt),
+        Work::GcmEncrypt => (format!("{name}/GCM"), CipherDirection::Encrypt),
         Work::Keystream => return Err(format!("it has no {work}")),
     };
+    let iv_bytes = if work == Work::GcmEncrypt { GCM_IV_BYTES } else { usize::MAX };
     let mut mode = Cipher::new(&*mode, direction).map_err(failed)?;
     mode.set_key(key).map_err(failed)?;
     let at_once = mode.ideal_update_granularity().unwrap_or_else(|| mode.update_granularity());
-    Ok(Box::new(Mode { mode, at_once }))
+    Ok(Box::new(Mode { mode, at_once, iv_bytes }))
 }
 
 /// Blocks by themselves, in place.
@@ -70,6 +75,8 @@ struct Mode {
     mode: Cipher,
     /// Bytes that Botan takes at once through its buffer.
     at_once: usize,
+    /// The most bytes of an IV.
+    iv_bytes: usize,
 }
 
 impl Runner for Mode {
@@ -77,7 +84,7 @@ impl Runner for Mode {
         // The end goes through a buffer as long as itself, so it is kept short.
         let end = (input.len() - 1) / self.at_once * self.at_once;
         let mut run = || {
-            self.mode.start(iv)?;
+            self.mode.start(&iv[..iv.len().min(self.iv_bytes)])?;
             let written = self.mode.update_into(&input[..end], output)?;
             self.mode.finish_into(&input[end..], &mut output[written..])
         };

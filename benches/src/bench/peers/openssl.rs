@@ -5,7 +5,10 @@ use std::sync::OnceLock;
 use lanecrypt::CipherDescription;
 use openssl::{cipher::Cipher, cipher_ctx::CipherCtx, error::ErrorStack, provider::Provider};
 
-use super::super::{plan::Work, runner::Runner};
+use super::super::{
+    plan::{GCM_IV_BYTES, Work},
+    runner::Runner,
+};
 
 /// Name and version.
 pub(super) fn version() -> String {
@@ -38,12 +41,13 @@ pub(super) fn create(
         Work::Ctr => "CTR",
         Work::CbcDecrypt => "CBC",
         Work::XtsEncrypt => "XTS",
+        Work::GcmEncrypt => "GCM",
         Work::Keystream => return Err(format!("it has no {work}")),
     };
     let algorithm = format!("{name}-{mode}");
     let cipher = Cipher::fetch(None, &algorithm, None);
     let cipher = cipher.map_err(|_| format!("it has no {algorithm}"))?;
-    let is_ecb = mode == "ECB";
+    let (is_ecb, is_gcm) = (mode == "ECB", mode == "GCM");
     let decrypts = matches!(work, Work::EcbDecrypt | Work::CbcDecrypt);
     let context = CipherCtx::new().and_then(|mut context| {
         if decrypts {
@@ -55,7 +59,7 @@ pub(super) fn create(
         Ok(context)
     });
     let context = context.map_err(|error| format!("{algorithm}: {error}"))?;
-    Ok(Box::new(Mode { context, is_ecb, decrypts }))
+    Ok(Box::new(Mode { context, is_ecb, is_gcm, decrypts }))
 }
 
 /// The provider of SEED and DES, and the default one, which has to be named where another is.
@@ -69,19 +73,26 @@ fn load_providers() -> Result<(), ErrorStack> {
 struct Mode {
     context: CipherCtx,
     is_ecb: bool,
+    is_gcm: bool,
     decrypts: bool,
 }
 
 impl Runner for Mode {
     fn run(&mut self, iv: &[u8], input: &[u8], output: &mut [u8]) -> Result<(), String> {
+        let iv = if self.is_gcm { &iv[..GCM_IV_BYTES] } else { iv };
         let mut run = || {
             if !self.is_ecb && self.decrypts {
                 self.context.decrypt_init(None, None, Some(iv))?;
             } else if !self.is_ecb {
                 self.context.encrypt_init(None, None, Some(iv))?;
             }
-            self.context.cipher_update(input, Some(output))
+            let written = self.context.cipher_update(input, Some(output))?;
+            if self.is_gcm {
+                self.context.cipher_final(&mut output[written..])?;
+                self.context.tag(&mut std::hint::black_box([0; 16]))?;
+            }
+            Ok(())
         };
-        run().map(drop).map_err(|error: ErrorStack| error.to_string())
+        run().map_err(|error: ErrorStack| error.to_string())
     }
 }
