@@ -13,6 +13,7 @@
 // and temporaries leave room for 16 warps on a multiprocessor, and a round is short enough for the
 // instruction cache: with all four columns in a thread neither holds (see the book).
 // Constant-time: nothing is looked up.
+#include "../common/chain.cuh"
 #include "../common/transpose.cuh"
 #include "keys.cuh"
 #include "sbox.cuh"
@@ -178,6 +179,46 @@ DEVICE void ecb(const Parameters<AesKeys> &parameters, u32 *planes) {
     clear_shared(planes, PLANES * (parameters.keys.rounds + 1));
 }
 
+// Word `column` of a block.
+DEVICE u32 column_of(Block16 block, u32 column) {
+    return column < 2 ? (column == 0 ? block.x : block.y) : (column == 2 ? block.z : block.w);
+}
+
+// CBC or CFB decryption of a warp's range, from its end.
+template <bool is_cfb>
+DEVICE void chain(const Parameters<AesKeys> &parameters, u32 *planes) {
+    expand_keys(planes, parameters.keys);
+    const u32 *input = reinterpret_cast<const u32 *>(parameters.input) + column_number();
+    u32 *output = reinterpret_cast<u32 *>(parameters.output) + column_number();
+    const u64 blocks = parameters.blocks;
+    const Range<WARP_BLOCKS> range(blocks);
+    for (u64 rest = range.length; rest > 0; rest -= WARP_BLOCKS) {
+        const auto load = [&](u32 k, u64 i, bool previous) {
+            if (i >= blocks) return 0u;
+            if (!previous) return input[i * COLUMNS];
+            const bool is_first = rest == WARP_BLOCKS && k == 0 && first_in_run() == 0;
+            if (!is_first) return input[(i - 1) * COLUMNS];
+            return column_of(before_range(parameters, i), column_number());
+        };
+        const u64 first = range.first + rest - WARP_BLOCKS + first_in_run();
+        Column state;
+        u32(&rows)[32] = as_square(state);
+        UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) rows[k] = load(k, first + k * GROUPS, is_cfb);
+        transpose32(rows);
+        cipher<is_cfb>(state, planes, parameters.keys.rounds);
+        u32 data[LANE_BLOCKS];
+        UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) data[k] = load(k, first + k * GROUPS, !is_cfb);
+        // A word that this lane loads is one that another stores.
+        __syncwarp();
+        transpose32(rows);
+        UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) {
+            const u64 i = first + k * GROUPS;
+            if (i < blocks) output[i * COLUMNS] = data[k] ^ rows[k];
+        }
+    }
+    clear_shared(planes, PLANES * (parameters.keys.rounds + 1));
+}
+
 // ANCHOR: counter_planes
 // The planes of this thread's column of the counters `counter` + 8k. The low byte of `counter` is
 // the group's number alone, so that bits 3 to 7 are k, and all others are the same in all blocks.
@@ -240,4 +281,14 @@ KERNEL(aes_bitslice_ctr, CTR, Parameters<AesKeys>) {
         }
     });
     clear_shared(planes, PLANES * (parameters.keys.rounds + 1));
+}
+
+KERNEL(aes_bitslice_cbc_decrypt, ECB, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    chain<false>(parameters, reinterpret_cast<u32 *>(shared));
+}
+
+KERNEL(aes_bitslice_cfb_decrypt, ECB, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    chain<true>(parameters, reinterpret_cast<u32 *>(shared));
 }

@@ -1,6 +1,6 @@
 // Entry points in a line each: what the kernels of a kind do besides their mode.
 #pragma once
-#include "parameters.cuh"
+#include "chain.cuh"
 
 // ANCHOR: table_kernel
 // By look-ups in tables: `mode(parameters, tables)`, all threads making them by `tables(shared)`.
@@ -10,6 +10,12 @@
         mode(parameters, tables(shared));                    \
     }
 // ANCHOR_END: table_kernel
+
+// CBC and CFB decryption where both directions of the cipher look up in the same tables; `launch` is
+// that of ECB.
+#define TABLE_CHAINS(prefix, launch, Parameters, tables)                                          \
+    TABLE_KERNEL(prefix##_cbc_decrypt, in_ranges(launch), Parameters, cbc_decrypt, tables)        \
+    TABLE_KERNEL(prefix##_cfb_decrypt, in_ranges(launch), Parameters, cfb_decrypt, tables)
 
 // Bit-sliced: `mode(parameters, form)`, the form being `Form::of(words, keys)`, after
 // `expand_keys(words, keys)` has filled words of shared memory. As many as `Form::words(keys)` hold

@@ -7,7 +7,7 @@
 //   plane                               w | b2 b1 b0 ..                     word, bit of the word,
 //                                                                           least significant first
 #pragma once
-#include "parameters.cuh"
+#include "chain.cuh"
 #include "transpose.cuh"
 
 constexpr u32 RUN_BLOCKS = 32 * WARP;
@@ -88,6 +88,51 @@ DEVICE void sliced_ecb(const Parameters<Keys, Block> &parameters, Cipher cipher)
         state.transpose();
         rows.each(0, 32, [&](u32 k, u64 number) { parameters.output[number] = state.block(k); });
     });
+}
+
+// ANCHOR: sliced_chain
+// CBC or CFB decryption. A warp goes through its range from the end, and through a run as well where
+// it loads previous blocks beside what it stores, so that they are still there.
+template <bool is_cfb, class Keys, class Block, class Cipher>
+DEVICE void sliced_chain(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    const Range<RUN_BLOCKS> range(parameters.blocks);
+    for (u64 rest = range.length; rest > 0; rest -= RUN_BLOCKS) {
+        const auto load = [&](u32 k, u64 number, bool previous) {
+            if (!previous) return parameters.input[number];
+            const bool is_first = rest == RUN_BLOCKS && k == 0 && threadIdx.x % WARP == 0;
+            return previous_block(parameters, number, is_first);
+        };
+        const Rows rows(range.first + rest - RUN_BLOCKS, 0, parameters.blocks);
+        Planes<Block> state = {};
+        rows.each(0, 32, [&](u32 k, u64 number) { state.set(k, load(k, number, is_cfb)); });
+        state.transpose();
+        cipher(state.planes);
+        state.transpose();
+        constexpr u32 PART = 16 / BLOCK_WORDS<Block>;
+        UNROLL for (u32 end = 32; end > 0; end -= PART) {
+            const u32 begin = end - PART;
+            Block data[PART] = {};
+            rows.each(begin, end, [&](u32 k, u64 number) {
+                data[k - begin] = load(k, number, !is_cfb);
+            });
+            // A block that this lane loads is one that its neighbour stores.
+            __syncwarp();
+            rows.each(begin, end, [&](u32 k, u64 number) {
+                parameters.output[number] = data[k - begin] ^ state.block(k);
+            });
+        }
+    }
+}
+// ANCHOR_END: sliced_chain
+
+template <class Keys, class Block, class Cipher>
+DEVICE void sliced_cbc_decrypt(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    sliced_chain<false>(parameters, cipher);
+}
+
+template <class Keys, class Block, class Cipher>
+DEVICE void sliced_cfb_decrypt(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    sliced_chain<true>(parameters, cipher);
 }
 
 // ANCHOR: counter_planes

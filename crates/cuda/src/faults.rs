@@ -10,6 +10,8 @@ use crate::{
 
 const KEY: [u8; 16] = *b"a key for a toy.";
 const IV: [u8; 16] = [0xfe; 16];
+/// Its last four bytes wrap in the second chunk.
+const WRAPS: [u8; 16] = [0xab, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0xff, 0xff, 0xff, 0xff, 0xf7];
 /// Three chunks of the limit below and some blocks, and not a multiple of a bounced piece.
 const BLOCKS: usize = 20;
 const CHUNK: usize = 6 * 16;
@@ -147,23 +149,94 @@ fn engines_and_modes_report() {
     reports("cbc_decrypt", |engine, data| modes::cbc_decrypt(engine, &IV, data));
 }
 
+const OPERATIONS: [Operation<'static>; 6] = [
+    Operation::Ecb(Direction::Encrypt),
+    Operation::Ecb(Direction::Decrypt),
+    Operation::Ctr(&IV),
+    Operation::Ctr32(&WRAPS),
+    Operation::CbcDecrypt(&IV),
+    Operation::CfbDecrypt(&IV),
+];
+
+/// What an operation makes of `data`, a block at a time.
+fn on_the_cpu(operation: Operation<'_>, data: &[u8]) -> Vec<u8> {
+    let cpu = cpu();
+    let run = |direction, block: &[u8]| {
+        let mut block = block.to_vec();
+        cpu.ecb(direction, block.as_mut_slice().into()).expect("whole blocks");
+        block
+    };
+    let xor = |left: &[u8], right: Vec<u8>| left.iter().zip(right).map(|(a, b)| a ^ b).collect();
+    let previous = |iv: &[u8], i: usize| match i {
+        0 => iv.to_vec(),
+        _ => data[16 * (i - 1)..16 * i].to_vec(),
+    };
+    let counter = |first: &[u8], add: u128, modulus: u128| {
+        let first = u128::from_be_bytes(first.try_into().expect("a block"));
+        (first - first % modulus + (first % modulus + add) % modulus).to_be_bytes()
+    };
+    let block = |(i, block): (usize, &[u8])| -> Vec<u8> {
+        match operation {
+            Operation::Ecb(direction) => run(direction, block),
+            Operation::Ctr(first) => {
+                xor(block, run(Direction::Encrypt, &counter(first, i as u128, u128::MAX)))
+            }
+            Operation::Ctr32(first) => {
+                xor(block, run(Direction::Encrypt, &counter(first, i as u128, 1 << 32)))
+            }
+            Operation::CbcDecrypt(iv) => xor(&run(Direction::Decrypt, block), previous(iv, i)),
+            Operation::CfbDecrypt(iv) => xor(block, run(Direction::Encrypt, &previous(iv, i))),
+        }
+    };
+    data.chunks(16).enumerate().flat_map(block).collect()
+}
+
+/// Many warps have a range, and in place each needs what the one before it overwrites.
+#[test]
+fn chains_in_place_need_nothing_that_is_overwritten() {
+    let data: Vec<u8> = (0..16 * 700).map(|i| (i * 7 + i / 256) as u8).collect();
+    for operation in [Operation::CbcDecrypt(&IV), Operation::CfbDecrypt(&IV)] {
+        let expected = on_the_cpu(operation, &data);
+        for (limit, threads) in [(usize::MAX, u32::MAX), (200 * 16, 32), (usize::MAX, 32)] {
+            let model = Model::default();
+            let cipher = on_device(&model).expect("no fault");
+            cipher.engine().limit_chunk(limit);
+            cipher.engine().limit_thread_block(threads);
+            let mut found = data.clone();
+            let run = cipher.engine().run_host_memory(operation, found.as_mut_slice().into());
+            run.expect("no fault");
+            assert!(found == expected, "{operation:?} in parts of {limit}, {threads} threads");
+        }
+        at_every_call("a chain in place", &expected, |model| {
+            let cipher = on_device(model)?;
+            let mut buffer = DeviceBuffer::from_host(cipher.engine().device(), &data)?;
+            cipher.engine().run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
+            let mut found = vec![0; data.len()];
+            buffer.read(0, &mut found)?;
+            Ok(found)
+        });
+    }
+}
+
+#[test]
+fn operations_over_host_memory_report() {
+    for operation in OPERATIONS {
+        let expected = on_the_cpu(operation, &plaintext());
+        at_every_call("run_host_memory", &expected, |model| {
+            let mut data = plaintext();
+            on_device(model)?.engine().run_host_memory(operation, data.as_mut_slice().into())?;
+            Ok(data)
+        });
+    }
+}
+
 #[test]
 fn resident_runs_report() {
-    let operations = [
-        Operation::Ecb(Direction::Encrypt),
-        Operation::Ecb(Direction::Decrypt),
-        Operation::Ctr(&IV),
-    ];
-    for operation in operations {
+    for operation in OPERATIONS {
+        let is_ctr = matches!(operation, Operation::Ctr(_) | Operation::Ctr32(_));
         // CTR ends inside a block.
-        let length = 16 * BLOCKS - if matches!(operation, Operation::Ctr(_)) { 3 } else { 0 };
-        let mut expected = plaintext()[..length].to_vec();
-        let data = expected.as_mut_slice().into();
-        match operation {
-            Operation::Ecb(direction) => cpu().ecb(direction, data),
-            Operation::Ctr(counter) => cpu().ctr(counter, data),
-        }
-        .expect("the CPU does not fail");
+        let length = 16 * BLOCKS - if is_ctr { 3 } else { 0 };
+        let expected = on_the_cpu(operation, &plaintext()[..length]);
         at_every_call("run_in_place", &expected, |model| {
             let mut data = plaintext()[..length].to_vec();
             let cipher = on_device(model)?;

@@ -1,0 +1,21 @@
+//! Kernels that modes need beside a cipher's: of a module of their own, and without keys.
+
+use crate::{
+    MODES, Module,
+    launch::{HEADER_WORDS, Kernel, Launch},
+};
+
+/// Words of what takes the place of the keys, of 32 bits, all zero.
+pub const NO_KEY_WORDS: usize = 4;
+
+/// Copies rows of bytes to rows that lie at another distance from each other.
+pub static COPY_ROWS: Kernel = kernel("modes_copy_rows");
+
+/// All of them.
+pub static KERNELS: &[&Kernel] = &[&COPY_ROWS];
+
+const fn kernel(name: &'static str) -> Kernel {
+    static MODULE: Module = MODES;
+    let parameter_bytes = 4 * (HEADER_WORDS + NO_KEY_WORDS);
+    Kernel { module: &MODULE, name, launch: Launch::of(name), parameter_bytes }
+}
