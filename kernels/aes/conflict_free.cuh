@@ -172,4 +172,10 @@ constexpr Launch CONFLICT_FREE_CTR = {
                  cbc_decrypt, (ConflictFree<tables, false>))                                 \
     TABLE_KERNEL(aes_conflict_free_##tables##_cfb_decrypt,                                   \
                  (in_ranges(CONFLICT_FREE_ECB<tables, true>)), Parameters<AesKeys>,          \
-                 cfb_decrypt, (ConflictFree<tables, true>))
+                 cfb_decrypt, (ConflictFree<tables, true>))                               \
+    TABLE_KERNEL(aes_conflict_free_##tables##_xts_encrypt,                                   \
+                 (in_ranges(CONFLICT_FREE_ECB<tables, true>)), Parameters<AesKeys>,          \
+                 xts, (ConflictFree<tables, true>))                                          \
+    TABLE_KERNEL(aes_conflict_free_##tables##_xts_decrypt,                                   \
+                 (in_ranges(CONFLICT_FREE_ECB<tables, false>)), Parameters<AesKeys>,         \
+                 xts, (ConflictFree<tables, false>))

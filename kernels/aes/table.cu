@@ -99,6 +99,12 @@ KERNEL(aes_table_global_cbc_decrypt, in_ranges(GLOBAL), Parameters<AesKeys>) {
 KERNEL(aes_table_global_cfb_decrypt, in_ranges(GLOBAL), Parameters<AesKeys>) {
     cfb_decrypt(parameters, in_global_memory<true>());
 }
+KERNEL(aes_table_global_xts_encrypt, in_ranges(GLOBAL), Parameters<AesKeys>) {
+    xts(parameters, in_global_memory<true>());
+}
+KERNEL(aes_table_global_xts_decrypt, in_ranges(GLOBAL), Parameters<AesKeys>) {
+    xts(parameters, in_global_memory<false>());
+}
 // ANCHOR: shared_kernel
 TABLE_KERNEL(aes_table_shared_ecb_encrypt, SHARED, Parameters<AesKeys>, ecb, in_shared_memory<true>)
 // ANCHOR_END: shared_kernel
@@ -109,3 +115,7 @@ TABLE_KERNEL(aes_table_shared_cbc_decrypt, in_ranges(SHARED), Parameters<AesKeys
              cbc_decrypt, in_shared_memory<false>)
 TABLE_KERNEL(aes_table_shared_cfb_decrypt, in_ranges(SHARED), Parameters<AesKeys>,
              cfb_decrypt, in_shared_memory<true>)
+TABLE_KERNEL(aes_table_shared_xts_encrypt, in_ranges(SHARED), Parameters<AesKeys>,
+             xts, in_shared_memory<true>)
+TABLE_KERNEL(aes_table_shared_xts_decrypt, in_ranges(SHARED), Parameters<AesKeys>,
+             xts, in_shared_memory<false>)

@@ -9,7 +9,7 @@ namespace {
 constexpr u32 THREADS = 256;
 constexpr u32 TABLE_BYTES = 256 * 4;
 constexpr Launch LAUNCH = {THREADS, TABLE_BYTES + THREADS, BYTE_A_THREAD};
-constexpr Launch CHAIN = {THREADS, TABLE_BYTES + THREADS, BYTE_A_LANE};
+constexpr Launch RANGES = {THREADS, TABLE_BYTES + THREADS, BYTE_A_LANE};
 
 // ANCHOR: cipher
 // The cipher on one byte of sixteen. S1, S2 and their inverses stand side by side in the words of
@@ -65,12 +65,20 @@ KERNEL(aria_bytewise_ctr, LAUNCH, AriaParameters) {
     });
 }
 
-KERNEL(aria_bytewise_cbc_decrypt, CHAIN, AriaParameters) {
+KERNEL(aria_bytewise_cbc_decrypt, RANGES, AriaParameters) {
     SHARED_MEMORY(shared);
     chain<false>(parameters, shared);
 }
 
-KERNEL(aria_bytewise_cfb_decrypt, CHAIN, AriaParameters) {
+KERNEL(aria_bytewise_cfb_decrypt, RANGES, AriaParameters) {
     SHARED_MEMORY(shared);
     chain<true>(parameters, shared);
+}
+
+KERNEL(aria_bytewise_xts, RANGES, AriaParameters) {
+    SHARED_MEMORY(shared);
+    const u32 *sboxes = copy_sboxes(shared);
+    bytewise_xts(parameters, shared, TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
+        return cipher(sboxes, bytes, value, parameters.keys);
+    });
 }

@@ -22,4 +22,6 @@ TABLE_KERNEL(camellia_conflict_free_four_ecb, FOUR_ECB, CamelliaParameters, ecb,
 TABLE_KERNEL(camellia_conflict_free_four_ctr, FOUR_CTR, CamelliaParameters,
              cached_ctr<CachedRounds<ReplicatedFour>>, ReplicatedFour)
 TABLE_CHAINS(camellia_conflict_free_merged, MERGED, CamelliaParameters, ReplicatedMerged)
+TABLE_XTS(camellia_conflict_free_merged, MERGED, CamelliaParameters, ReplicatedMerged)
 TABLE_CHAINS(camellia_conflict_free_four, FOUR_ECB, CamelliaParameters, ReplicatedFour)
+TABLE_XTS(camellia_conflict_free_four, FOUR_ECB, CamelliaParameters, ReplicatedFour)

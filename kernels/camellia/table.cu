@@ -23,6 +23,9 @@ KERNEL(camellia_table_global_cbc_decrypt, in_ranges(GLOBAL), CamelliaParameters)
 KERNEL(camellia_table_global_cfb_decrypt, in_ranges(GLOBAL), CamelliaParameters) {
     cfb_decrypt(parameters, in_global_memory());
 }
+KERNEL(camellia_table_global_xts, in_ranges(GLOBAL), CamelliaParameters) {
+    xts(parameters, in_global_memory());
+}
 
 TABLE_KERNEL(camellia_table_shared_ecb, SHARED, CamelliaParameters,
              ecb, merged_in_shared_memory<CamelliaBoxes>)
@@ -32,3 +35,4 @@ TABLE_KERNEL(camellia_table_shared_keystream, SHARED, CamelliaParameters,
              keystream, merged_in_shared_memory<CamelliaBoxes>)
 TABLE_CHAINS(camellia_table_shared, SHARED, CamelliaParameters,
              merged_in_shared_memory<CamelliaBoxes>)
+TABLE_XTS(camellia_table_shared, SHARED, CamelliaParameters, merged_in_shared_memory<CamelliaBoxes>)

@@ -2,6 +2,7 @@
 // through shared memory. The sixteen sit in one warp, so they wait for it alone.
 #pragma once
 #include "chain.cuh"
+#include "masks.cuh"
 
 constexpr u32 BLOCK_BYTES = 16;
 constexpr Unit BYTE_A_THREAD = {BLOCK_BYTES, 1, false};
@@ -109,6 +110,29 @@ DEVICE void bytewise_chain(const Parameters<Keys> &parameters, u8 *shared, u32 t
         before = other;
         const u32 result = cipher(bytes, is_cfb ? previous : value);
         if (inside) output[i] = u8(result ^ (is_cfb ? value : previous));
+    }
+    clear_shared(reinterpret_cast<u32 *>(shared), (table_bytes + blockDim.x) / sizeof(u32));
+}
+
+// XTS: sixteen threads keep the mask of their block, each all of it.
+template <class Keys, class Cipher>
+DEVICE void bytewise_xts(const Parameters<Keys> &parameters, u8 *shared, u32 table_bytes,
+                         Cipher cipher) {
+    const u8 *input = reinterpret_cast<const u8 *>(parameters.input);
+    u8 *output = reinterpret_cast<u8 *>(parameters.output);
+    const u32 ahead = threadIdx.x % WARP / BLOCK_BYTES;
+    const Exchange bytes = exchange(shared, table_bytes);
+    const u64 blocks = parameters.blocks;
+    const Range<WARP_BLOCKS> range(blocks);
+    u64 block = range.first + ahead;
+    auto masks = first_masks<WARP_BLOCKS>(parameters, range.first, ahead);
+    for (u64 run = 0; run < range.length; run += WARP_BLOCKS) {
+        const u64 i = block * BLOCK_BYTES + bytes.index;
+        const u32 mask = key_byte(masks.mask, bytes.index);
+        const u32 result = cipher(bytes, (block < blocks ? input[i] : 0) ^ mask);
+        if (block < blocks) output[i] = u8(result ^ mask);
+        block += WARP_BLOCKS;
+        masks.advance(block < blocks);
     }
     clear_shared(reinterpret_cast<u32 *>(shared), (table_bytes + blockDim.x) / sizeof(u32));
 }

@@ -11,7 +11,7 @@ struct Parameters {
     u64 blocks;
     // What the mode starts from. CTR: the first counter block as a big-endian integer, its high half,
     // then its low one, which alone blocks of 8 bytes have. What the others keep here is said where
-    // it is read: `before_range`, `Tweaks`.
+    // it is read: `before_range`, `Masks`.
     u64 mode0, mode1, mode2;
     alignas(16) Keys keys;
 };

@@ -8,11 +8,17 @@
 //                                                                           least significant first
 #pragma once
 #include "chain.cuh"
+#include "masks.cuh"
 #include "transpose.cuh"
 
 constexpr u32 RUN_BLOCKS = 32 * WARP;
 constexpr Unit SLICED = {WARP, RUN_BLOCKS, false};
 constexpr Unit SLICED_CTR = {WARP, RUN_BLOCKS, true};
+
+// A launch with a mask for every thread in shared memory.
+constexpr Launch with_masks(Launch launch) {
+    return {launch.threads, launch.shared_bytes + launch.threads * u32(sizeof(Block16)), launch.unit};
+}
 
 // Words of a block.
 template <class Block>
@@ -134,6 +140,41 @@ template <class Keys, class Block, class Cipher>
 DEVICE void sliced_cfb_decrypt(const Parameters<Keys, Block> &parameters, Cipher cipher) {
     sliced_chain<true>(parameters, cipher);
 }
+
+// ANCHOR: sliced_xts
+// XTS over a warp's range. No register holds a mask while the cipher runs: that of the run's first
+// block is `kept` in shared memory, and the others are made twice.
+template <class Keys, class Cipher>
+DEVICE void sliced_xts(const Parameters<Keys> &parameters, Block16 *kept, Cipher cipher) {
+    const u64 blocks = parameters.blocks;
+    const Range<RUN_BLOCKS> range(blocks);
+    *kept = first_masks<WARP>(parameters, range.first, threadIdx.x % WARP).mask;
+    for (u64 run = 0; run < range.length; run += RUN_BLOCKS) {
+        // Calls `work(k, number, mask)` for this thread's blocks and returns the mask after them.
+        const auto masked = [&](auto work) {
+            const u32 lane = not_hoisted(threadIdx.x % WARP);
+            const u64 first = range.first + run + lane;
+            Masks<WARP> masks(parameters, first, 0, *kept);
+            UNROLL for (u32 k = 0; k < 32; k++) {
+                const u64 number = first + k * WARP;
+                if (number < blocks) work(k, number, masks.mask);
+                masks.advance(number + WARP < blocks);
+            }
+            return masks.mask;
+        };
+        Planes<Block16> state = {};
+        masked([&](u32 k, u64 number, Block16 mask) {
+            state.set(k, parameters.input[number] ^ mask);
+        });
+        state.transpose();
+        cipher(state.planes);
+        state.transpose();
+        *kept = masked([&](u32 k, u64 number, Block16 mask) {
+            parameters.output[number] = state.block(k) ^ mask;
+        });
+    }
+}
+// ANCHOR_END: sliced_xts
 
 // ANCHOR: counter_planes
 // The planes of the counters `counter` + 32 k, whose bits 5 to 9 are zero at k = 0. Bit i of a

@@ -169,7 +169,7 @@ impl Program {
     }
 
     /// The kernel for a task, if it has one. Every program has all but the key
-    /// stream.
+    /// stream, and XTS where blocks have 16 bytes.
     #[must_use]
     pub const fn kernel(&self, task: Task) -> Option<&Kernel> {
         self.kernels[task as usize].as_ref()

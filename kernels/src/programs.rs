@@ -3,7 +3,10 @@
 use crate::{
     Module,
     launch::{HEADER_WORDS, Kernel, KeyLayout, Launch, Program},
-    task::Task::{self, CbcDecrypt, CfbDecrypt, Ctr, EcbDecrypt, EcbEncrypt, Keystream},
+    task::Task::{
+        self, CbcDecrypt, CfbDecrypt, Ctr, EcbDecrypt, EcbEncrypt, Keystream, XtsDecrypt,
+        XtsEncrypt,
+    },
 };
 
 /// What the programs of a cipher have in common.
@@ -70,6 +73,8 @@ programs! {
             (Ctr, "aes_bytewise_ctr"),
             (CbcDecrypt, "aes_bytewise_cbc_decrypt"),
             (CfbDecrypt, "aes_bytewise_cfb_decrypt"),
+            (XtsEncrypt, "aes_bytewise_xts_encrypt"),
+            (XtsDecrypt, "aes_bytewise_xts_decrypt"),
         ],
     );
     /// AES by T-tables in global memory.
@@ -82,6 +87,8 @@ programs! {
             (Ctr, "aes_table_global_ctr"),
             (CbcDecrypt, "aes_table_global_cbc_decrypt"),
             (CfbDecrypt, "aes_table_global_cfb_decrypt"),
+            (XtsEncrypt, "aes_table_global_xts_encrypt"),
+            (XtsDecrypt, "aes_table_global_xts_decrypt"),
         ],
     );
     /// AES by one copy of the T-tables, and of a table of bytes, in shared memory.
@@ -94,6 +101,8 @@ programs! {
             (Ctr, "aes_table_shared_ctr"),
             (CbcDecrypt, "aes_table_shared_cbc_decrypt"),
             (CfbDecrypt, "aes_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "aes_table_shared_xts_encrypt"),
+            (XtsDecrypt, "aes_table_shared_xts_decrypt"),
         ],
     );
     /// AES by four replicated T-tables; decryption has the inverse S-box beside them.
@@ -106,6 +115,8 @@ programs! {
             (Ctr, "aes_conflict_free_4_ctr"),
             (CbcDecrypt, "aes_conflict_free_4_cbc_decrypt"),
             (CfbDecrypt, "aes_conflict_free_4_cfb_decrypt"),
+            (XtsEncrypt, "aes_conflict_free_4_xts_encrypt"),
+            (XtsDecrypt, "aes_conflict_free_4_xts_decrypt"),
         ],
     );
     /// AES by two replicated T-tables.
@@ -118,6 +129,8 @@ programs! {
             (Ctr, "aes_conflict_free_2_ctr"),
             (CbcDecrypt, "aes_conflict_free_2_cbc_decrypt"),
             (CfbDecrypt, "aes_conflict_free_2_cfb_decrypt"),
+            (XtsEncrypt, "aes_conflict_free_2_xts_encrypt"),
+            (XtsDecrypt, "aes_conflict_free_2_xts_decrypt"),
         ],
     );
     /// AES by one replicated T-table.
@@ -130,6 +143,8 @@ programs! {
             (Ctr, "aes_conflict_free_1_ctr"),
             (CbcDecrypt, "aes_conflict_free_1_cbc_decrypt"),
             (CfbDecrypt, "aes_conflict_free_1_cfb_decrypt"),
+            (XtsEncrypt, "aes_conflict_free_1_xts_encrypt"),
+            (XtsDecrypt, "aes_conflict_free_1_xts_decrypt"),
         ],
     );
     /// Bit-sliced AES; 15 round keys, a word for every bit of them.
@@ -142,6 +157,8 @@ programs! {
             (Ctr, "aes_bitslice_ctr"),
             (CbcDecrypt, "aes_bitslice_cbc_decrypt"),
             (CfbDecrypt, "aes_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "aes_bitslice_xts_encrypt"),
+            (XtsDecrypt, "aes_bitslice_xts_decrypt"),
         ],
     );
 
@@ -155,6 +172,8 @@ programs! {
             (Ctr, "aria_bytewise_ctr"),
             (CbcDecrypt, "aria_bytewise_cbc_decrypt"),
             (CfbDecrypt, "aria_bytewise_cfb_decrypt"),
+            (XtsEncrypt, "aria_bytewise_xts"),
+            (XtsDecrypt, "aria_bytewise_xts"),
         ],
     );
     /// ARIA by one copy of four tables in shared memory, P1's 32-bit form.
@@ -167,6 +186,8 @@ programs! {
             (Ctr, "aria_table_shared_ctr"),
             (CbcDecrypt, "aria_table_shared_cbc_decrypt"),
             (CfbDecrypt, "aria_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "aria_table_shared_xts"),
+            (XtsDecrypt, "aria_table_shared_xts"),
         ],
     );
     /// ARIA by four replicated tables.
@@ -179,6 +200,8 @@ programs! {
             (Ctr, "aria_conflict_free_ctr"),
             (CbcDecrypt, "aria_conflict_free_cbc_decrypt"),
             (CfbDecrypt, "aria_conflict_free_cfb_decrypt"),
+            (XtsEncrypt, "aria_conflict_free_xts"),
+            (XtsDecrypt, "aria_conflict_free_xts"),
         ],
     );
     /// Bit-sliced ARIA; 17 round keys of 16 bytes, 16 words each.
@@ -191,6 +214,8 @@ programs! {
             (Ctr, "aria_bitslice_ctr"),
             (CbcDecrypt, "aria_bitslice_cbc_decrypt"),
             (CfbDecrypt, "aria_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "aria_bitslice_xts"),
+            (XtsDecrypt, "aria_bitslice_xts"),
         ],
     );
 
@@ -204,6 +229,8 @@ programs! {
             (Ctr, "camellia_table_global_ctr"),
             (CbcDecrypt, "camellia_table_global_cbc_decrypt"),
             (CfbDecrypt, "camellia_table_global_cfb_decrypt"),
+            (XtsEncrypt, "camellia_table_global_xts"),
+            (XtsDecrypt, "camellia_table_global_xts"),
             (Keystream, "camellia_table_global_keystream"),
         ],
     );
@@ -217,6 +244,8 @@ programs! {
             (Ctr, "camellia_table_shared_ctr"),
             (CbcDecrypt, "camellia_table_shared_cbc_decrypt"),
             (CfbDecrypt, "camellia_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "camellia_table_shared_xts"),
+            (XtsDecrypt, "camellia_table_shared_xts"),
             (Keystream, "camellia_table_shared_keystream"),
         ],
     );
@@ -230,6 +259,8 @@ programs! {
             (Ctr, "camellia_conflict_free_merged_ctr"),
             (CbcDecrypt, "camellia_conflict_free_merged_cbc_decrypt"),
             (CfbDecrypt, "camellia_conflict_free_merged_cfb_decrypt"),
+            (XtsEncrypt, "camellia_conflict_free_merged_xts"),
+            (XtsDecrypt, "camellia_conflict_free_merged_xts"),
             (Keystream, "camellia_conflict_free_merged_keystream"),
         ],
     );
@@ -243,6 +274,8 @@ programs! {
             (Ctr, "camellia_conflict_free_four_ctr"),
             (CbcDecrypt, "camellia_conflict_free_four_cbc_decrypt"),
             (CfbDecrypt, "camellia_conflict_free_four_cfb_decrypt"),
+            (XtsEncrypt, "camellia_conflict_free_four_xts"),
+            (XtsDecrypt, "camellia_conflict_free_four_xts"),
         ],
     );
     /// Bit-sliced Camellia; whitening at both ends and 24 round keys of 8 bytes, 16 words each, and
@@ -256,6 +289,8 @@ programs! {
             (Ctr, "camellia_bitslice_ctr"),
             (CbcDecrypt, "camellia_bitslice_cbc_decrypt"),
             (CfbDecrypt, "camellia_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "camellia_bitslice_xts"),
+            (XtsDecrypt, "camellia_bitslice_xts"),
         ],
     );
 
@@ -368,6 +403,8 @@ programs! {
             (Ctr, "seed_table_shared_ctr"),
             (CbcDecrypt, "seed_table_shared_cbc_decrypt"),
             (CfbDecrypt, "seed_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "seed_table_shared_xts"),
+            (XtsDecrypt, "seed_table_shared_xts"),
         ],
     );
     /// SEED by four replicated tables.
@@ -380,6 +417,8 @@ programs! {
             (Ctr, "seed_conflict_free_ctr"),
             (CbcDecrypt, "seed_conflict_free_cbc_decrypt"),
             (CfbDecrypt, "seed_conflict_free_cfb_decrypt"),
+            (XtsEncrypt, "seed_conflict_free_xts"),
+            (XtsDecrypt, "seed_conflict_free_xts"),
         ],
     );
     /// Bit-sliced SEED; 16 rounds of 64 key bits, and half of 32 blocks for each of 256 threads.
@@ -392,6 +431,8 @@ programs! {
             (Ctr, "seed_bitslice_ctr"),
             (CbcDecrypt, "seed_bitslice_cbc_decrypt"),
             (CfbDecrypt, "seed_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "seed_bitslice_xts"),
+            (XtsDecrypt, "seed_bitslice_xts"),
         ],
     );
 }
@@ -416,6 +457,10 @@ mod tests {
             for task in [EcbEncrypt, EcbDecrypt, Ctr, CbcDecrypt, CfbDecrypt] {
                 let kernel = program.kernel(task);
                 assert!(kernel.is_some(), "{}: no {task}", program.module().name);
+            }
+            for task in [XtsEncrypt, XtsDecrypt] {
+                let (kernel, name) = (program.kernel(task), program.module().name);
+                assert_eq!(kernel.is_some(), program.block_bytes() == 16, "{name}: {task}");
             }
         }
     }

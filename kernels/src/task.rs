@@ -16,6 +16,10 @@ pub enum Task {
     CbcDecrypt,
     /// CFB decryption of whole blocks, by segments of a block.
     CfbDecrypt,
+    /// XTS encryption of whole blocks; for blocks of 16 bytes.
+    XtsEncrypt,
+    /// XTS decryption of whole blocks; for blocks of 16 bytes.
+    XtsDecrypt,
     /// CTR's key stream without data, which is not stored but XORed block by block, a block of
     /// output for every thread: for measuring.
     Keystream,
@@ -23,12 +27,14 @@ pub enum Task {
 
 impl Task {
     /// Every task, in the order of their numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::EcbEncrypt,
         Self::EcbDecrypt,
         Self::Ctr,
         Self::CbcDecrypt,
         Self::CfbDecrypt,
+        Self::XtsEncrypt,
+        Self::XtsDecrypt,
         Self::Keystream,
     ];
 
@@ -44,6 +50,8 @@ impl fmt::Display for Task {
             Self::Ctr => "CTR",
             Self::CbcDecrypt => "CBC decryption",
             Self::CfbDecrypt => "CFB decryption",
+            Self::XtsEncrypt => "XTS encryption",
+            Self::XtsDecrypt => "XTS decryption",
             Self::Keystream => "the key stream of CTR",
         })
     }

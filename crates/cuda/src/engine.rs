@@ -36,9 +36,12 @@ pub struct Engine {
     constant_time: ConstantTime,
     keys: KeyPair,
     thread_limit: ThreadLimit,
-    chunk_limit: ChunkLimit,
-    staging: Mutex<Staging>,
+    pub(crate) chunk_limit: ChunkLimit,
+    pub(crate) staging: Mutex<Staging>,
+    /// Blocks that are saved, or masks that warps start with: for one launch.
     scratch: Scratch,
+    /// What several launches need, each of which may need the other one.
+    pub(crate) masks: Scratch,
 }
 
 impl fmt::Debug for Engine {
@@ -68,6 +71,7 @@ impl Engine {
             chunk_limit: ChunkLimit::default(),
             staging: Mutex::default(),
             scratch: Scratch::default(),
+            masks: Scratch::default(),
         }
     }
 
@@ -189,7 +193,7 @@ impl Engine {
         self.device.driver().time(&mut start).map(Some)
     }
 
-    fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
+    pub(crate) fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
         if std::ptr::eq(self.device.driver(), slice.device().driver()) {
             return Ok(());
         }
@@ -248,7 +252,13 @@ impl Engine {
     }
 
     /// Runs `work` from `input` to `output`, the same memory or apart.
-    fn launch(&self, work: Work, input: u64, output: u64, blocks: usize) -> Result<(), Error> {
+    pub(crate) fn launch(
+        &self,
+        work: Work,
+        input: u64,
+        output: u64,
+        blocks: usize,
+    ) -> Result<(), Error> {
         let block_bytes = self.program.block_bytes() as u64;
         let (mut work, mut done) = (work, 0);
         while done < blocks {
@@ -280,7 +290,7 @@ impl Engine {
     }
 
     /// Copies rows of bytes that lie apart.
-    fn copy_rows(&self, from: u64, to: u64, rows: Rows) -> Result<(), Error> {
+    pub(crate) fn copy_rows(&self, from: u64, to: u64, rows: Rows) -> Result<(), Error> {
         let bytes = rows.count * rows.width;
         if bytes == 0 {
             return Ok(());
@@ -290,7 +300,7 @@ impl Engine {
     }
 
     /// Starts a kernel that takes no keys.
-    fn start_mode(&self, kernel: &Kernel, header: Header) -> Result<(), Error> {
+    pub(crate) fn start_mode(&self, kernel: &Kernel, header: Header) -> Result<(), Error> {
         let ready = self.device.kernel(kernel)?;
         let driver = self.device.driver();
         let launch = Launch::new(driver, (kernel, ready), header.blocks, &self.thread_limit)?;
@@ -312,7 +322,7 @@ impl Engine {
     /// The keys that a task takes.
     fn keys(&self, task: Task) -> &Keys {
         match task {
-            Task::EcbDecrypt | Task::CbcDecrypt => &self.keys.decrypt,
+            Task::EcbDecrypt | Task::CbcDecrypt | Task::XtsDecrypt => &self.keys.decrypt,
             _ => &self.keys.encrypt,
         }
     }
@@ -327,14 +337,47 @@ impl Engine {
         aside: u64,
     ) -> Result<(), Error> {
         let [first, second] = work.words();
-        let header = Header { input, output, blocks, mode: [first, second, aside] };
-        let parameters = self.keys(work.task).parameters(header);
+        let mode = [first, second, aside];
+        self.start_program(launch, work.task, Header { input, output, blocks, mode })
+    }
+
+    /// Runs XTS over whole blocks of units of `unit_blocks` blocks, whose first masks lie at `masks`.
+    pub(crate) fn launch_xts(
+        &self,
+        direction: Direction,
+        (input, output): (u64, u64),
+        blocks: u64,
+        unit_blocks: u64,
+        masks: u64,
+    ) -> Result<(), Error> {
+        if blocks == 0 {
+            return Ok(());
+        }
+        let task = match direction {
+            Direction::Encrypt => Task::XtsEncrypt,
+            Direction::Decrypt => Task::XtsDecrypt,
+        };
+        let launch = self.shaped(task, blocks)?;
+        let range = launch.range_blocks(blocks);
+        let ranges = blocks.div_ceil(range);
+        self.scratch.with(&self.device, ranges as usize * MAX_BLOCK, |starts| {
+            let mode = [0, range, unit_blocks];
+            let header = Header { input: masks, output: starts, blocks: ranges, mode };
+            self.start_mode(&modes::XTS_MASKS, header)?;
+            let mode = [unit_blocks, masks, starts];
+            self.start_program(launch, task, Header { input, output, blocks, mode })
+        })
+    }
+
+    /// Starts a kernel of the program.
+    fn start_program(&self, launch: Launch, task: Task, header: Header) -> Result<(), Error> {
+        let parameters = self.keys(task).parameters(header);
         // SAFETY: the kernel is of this engine's program, for which `Family::engine` checked the
         // keys, so that the block is as long as the kernel's (checked when it was loaded) and its
         // counts are ones it knows. All addresses come from buffers of this device that hold
-        // `blocks` blocks, or a block for every thread of the key-stream kernel, or one for every
-        // warp that has a range, and live through the launch: device calls run in order, and memory
-        // is freed in that order too.
+        // `blocks` blocks, or a block for every thread of the key-stream kernel, for every warp that
+        // has a range, or for every data unit, and live through the launch: device calls run in
+        // order, and memory is freed in that order too.
         unsafe { self.device.driver().launch(launch.kernel, launch.shape, &parameters) }
     }
 
@@ -408,6 +451,15 @@ impl lanecrypt_core::Engine for Engine {
         Ok(())
     }
 
+    fn xts_blocks(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), lanecrypt_core::Error> {
+        Ok(self.xts_on_host_memory(direction, mask, data)?)
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -415,10 +467,10 @@ impl lanecrypt_core::Engine for Engine {
 
 /// Rows of bytes: how far their starts are apart where they come from and where they go to.
 #[derive(Clone, Copy, Debug)]
-struct Rows {
-    from_pitch: u64,
-    to_pitch: u64,
+pub(crate) struct Rows {
+    pub(crate) from_pitch: u64,
+    pub(crate) to_pitch: u64,
     /// Bytes of a row.
-    width: u64,
-    count: u64,
+    pub(crate) width: u64,
+    pub(crate) count: u64,
 }

@@ -4,7 +4,7 @@ use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, Key
 use lanecrypt_core::{Ctr, Direction, Engine as _, modes};
 
 use crate::{
-    DeviceBuffer, Error, KeyPair, OnDevice, Operation,
+    DataUnits, DeviceBuffer, Error, KeyPair, OnDevice, Operation, XtsEngine,
     model::{self, Fault, Meanwhile, Model, ToyCipher},
 };
 
@@ -194,7 +194,7 @@ fn on_the_cpu(operation: Operation<'_>, data: &[u8]) -> Vec<u8> {
 /// Many warps have a range, and in place each needs what the one before it overwrites.
 #[test]
 fn chains_in_place_need_nothing_that_is_overwritten() {
-    let data: Vec<u8> = (0..16 * 700).map(|i| (i * 7 + i / 256) as u8).collect();
+    let data: Vec<u8> = (0..16 * 700_usize).map(|i| (i * 7 + i / 256) as u8).collect();
     for operation in [Operation::CbcDecrypt(&IV), Operation::CfbDecrypt(&IV)] {
         let expected = on_the_cpu(operation, &data);
         for (limit, threads) in [(usize::MAX, u32::MAX), (200 * 16, 32), (usize::MAX, 32)] {
@@ -227,6 +227,119 @@ fn operations_over_host_memory_report() {
             on_device(model)?.engine().run_host_memory(operation, data.as_mut_slice().into())?;
             Ok(data)
         });
+    }
+}
+
+/// What XTS makes of `data`, unit by unit; the key of the tweaks is the other's in reverse.
+fn xts_on_the_cpu(direction: Direction, units: DataUnits, data: &[u8]) -> Vec<u8> {
+    let mut tweak_key = KEY;
+    tweak_key.reverse();
+    let tweak_cpu = lanecrypt_core::CpuEngine::new(ToyCipher::new(&tweak_key.into()));
+    let mut data = data.to_vec();
+    for (i, unit) in data.chunks_mut(units.bytes).enumerate() {
+        let tweak = units.first.wrapping_add(i as u128).to_le_bytes();
+        modes::xts(&cpu(), &tweak_cpu, &tweak, direction, unit.into()).expect("a block at least");
+    }
+    data
+}
+
+fn xts_engine(model: &Model) -> Result<XtsEngine, Error> {
+    let mut keys = [KEY, KEY].concat();
+    keys[16..].reverse();
+    model::FAMILY.xts_engine(&model.device(), &keys)
+}
+
+/// Units with and without stealing, shorter and longer than a chunk, the last one shorter.
+const UNITS: [(usize, usize); 9] = [
+    (16, 80),
+    (17, 101),
+    (31, 16),
+    (32, 112),
+    (48, 400),
+    (50, 168),
+    (160, 200),
+    (333, 333),
+    (512, 3000),
+];
+
+#[test]
+fn data_units_report() {
+    let first = u128::from(u64::MAX) - 1;
+    for (bytes, length) in UNITS {
+        let data: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256) as u8).collect();
+        for direction in Direction::BOTH {
+            let units = DataUnits { bytes, first };
+            let expected = xts_on_the_cpu(direction, units, &data);
+            let name = format!("{direction} of {length} bytes in units of {bytes}");
+            at_every_call(&format!("{name}, in place"), &expected, |model| {
+                let engine = xts_engine(model)?;
+                let mut buffer = DeviceBuffer::from_host(&model_device(&engine), &data)?;
+                engine.run_in_place(direction, units, &mut buffer.slice_mut(0..length)?)?;
+                let mut found = vec![0; length];
+                buffer.read(0, &mut found)?;
+                Ok(found)
+            });
+            at_every_call(&format!("{name}, host memory"), &expected, |model| {
+                let engine = xts_engine(model)?;
+                engine.limit_chunk(CHUNK);
+                let mut found = data.clone();
+                engine.run_host_memory(direction, units, found.as_mut_slice().into())?;
+                Ok(found)
+            });
+        }
+    }
+}
+
+fn model_device(engine: &XtsEngine) -> crate::Device {
+    engine.data_engine().device().clone()
+}
+
+/// Groups of a few units, and many warps in a long one.
+#[test]
+fn data_units_are_cut_anyhow() {
+    let data: Vec<u8> = (0..16 * 700 + 5_usize).map(|i| (i * 7 + i / 256) as u8).collect();
+    for bytes in [16, 40, 512, 520, 4096, 16 * 700 + 5] {
+        let rest = data.len() % bytes;
+        let data = &data[..data.len() - if rest < 16 { rest } else { 0 }];
+        let units = DataUnits { bytes, first: 3 };
+        let expected = xts_on_the_cpu(Direction::Encrypt, units, data);
+        for limit in [0, 1000, 16 * 1024, usize::MAX] {
+            let model = Model::default();
+            let engine = xts_engine(&model).expect("no fault");
+            engine.limit_chunk(limit);
+            let input = DeviceBuffer::from_host(&model_device(&engine), data).expect("no fault");
+            let mut output =
+                DeviceBuffer::from_host(&model_device(&engine), data).expect("no fault");
+            let (from, mut to) = (
+                input.slice(0..data.len()).expect("in it"),
+                output.slice_mut(0..data.len()).expect("in it"),
+            );
+            engine.run(Direction::Encrypt, units, &from, &mut to).expect("no fault");
+            let mut found = vec![0; data.len()];
+            output.read(0, &mut found).expect("no fault");
+            assert!(found == expected, "units of {bytes}, limit {limit}");
+        }
+    }
+}
+
+#[test]
+fn data_units_that_are_none_are_refused() {
+    let model = Model::default();
+    let engine = xts_engine(&model).expect("no fault");
+    let run = |bytes, length: usize| {
+        let units = DataUnits { bytes, first: 0 };
+        let mut data = vec![0; length];
+        engine.run_host_memory(Direction::Encrypt, units, data.as_mut_slice().into())
+    };
+    for (bytes, length, named) in [(0, 32, "0"), (15, 32, "15"), (32, 47, "15"), (100, 7, "7")] {
+        let text = run(bytes, length).expect_err("no unit").to_string();
+        assert!(text.contains(&format!("unit of {named} bytes")), "{text}");
+    }
+    assert!(run(32, 0).is_ok() && run(32, 48).is_ok());
+    for length in [0, 16, 30, 31, 33, 64] {
+        let keys = vec![1; length];
+        let keyed = model::FAMILY.xts_engine(&model.device(), &keys);
+        assert!(keyed.is_err(), "{length} bytes are no two keys");
     }
 }
 

@@ -42,6 +42,7 @@ mod scratch;
 mod staging;
 pub mod variables;
 mod work;
+mod xts;
 
 pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
 pub use device::{Device, Properties};
@@ -53,6 +54,7 @@ pub use lanecrypt_kernels as kernels;
 pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
 pub use parameters::Keys;
 pub use work::Operation;
+pub use xts::{DataUnits, XtsEngine};
 
 #[doc(hidden)]
 pub use lanecrypt_core as registry; // for the macro `backends!`

@@ -75,7 +75,9 @@ fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Back
         let engine = engine.as_any().downcast_ref::<cuda::Engine>().ok_or("no device engine")?;
         run.insert(engine.program().module().name);
     }
-    match cuda::kernels::MODULES.iter().find(|module| !run.contains(module.name)) {
+    let of_modes = cuda::kernels::MODES.name;
+    let mut modules = cuda::kernels::MODULES.iter().filter(|module| module.name != of_modes);
+    match modules.find(|module| !run.contains(module.name)) {
         Some(module) => Err(format!("no backend runs the module {}", module.name).into()),
         None => Ok(()),
     }
@@ -398,7 +400,7 @@ fn xts_lengths(case: &Case) -> Outcome {
         }
         let tweak_cipher = case.oracle.reference(&tweak_key)?;
         for direction in Direction::BOTH {
-            for length in [16, 17, 31, 32, batch + 16, batch + 31, 2 * batch + 5] {
+            for length in [16, 17, 31, 32, batch + 16, batch + 31, 2 * batch + 5, 9 * batch + 48] {
                 let input = noise(length, 22);
                 let expected =
                     case.oracle.expected(&key, &input, |data_cipher, data| match direction {

@@ -7,6 +7,8 @@
 //! `LANECRYPT_EXPECT` names one of its backends.
 
 mod common;
+#[path = "device/units.rs"]
+mod units;
 
 use std::{collections::HashSet, fmt::Display, process::ExitCode};
 
@@ -69,11 +71,12 @@ fn main() -> ExitCode {
 }
 
 fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
-    let properties: [(&str, Property<Case>); 9] = [
+    let properties: [(&str, Property<Case>); 10] = [
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
         ("thread_blocks_of_any_size", thread_blocks_of_any_size),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
+        ("data_units", units::data_units),
         ("bulk_methods", bulk_methods),
         ("chunks_of_host_memory", chunks_of_host_memory),
         ("threads_share_an_engine", threads_share_an_engine),
@@ -138,14 +141,19 @@ fn targets(case: &Case) -> Result<Vec<Target>, Failed> {
 
 /// The fastest constant-time CPU engine of a cipher.
 fn on_the_cpu(cipher: &CipherDescription) -> Result<Box<dyn lanecrypt::Engine>, Failed> {
+    let create = widest_on_the_cpu(cipher)?.create;
+    create(key(cipher)).map_err(|error| error.to_string().into())
+}
+
+/// The backend of that engine.
+fn widest_on_the_cpu(cipher: &CipherDescription) -> Result<&'static Backend, Failed> {
     let suits = |backend: &&Backend| {
         backend.platform == Platform::Cpu
             && backend.constant_time == ConstantTime::Yes
             && (backend.available)().is_ok()
     };
     let widest = cipher.backends.iter().filter(suits).max_by_key(|backend| backend.lanes);
-    let backend = widest.ok_or("every cipher has a constant-time CPU backend")?;
-    (backend.create)(key(cipher)).map_err(|error| error.to_string().into())
+    widest.ok_or_else(|| "every cipher has a constant-time CPU backend".into())
 }
 
 /// What `operation` makes of `data`, by the CPU, on all its cores.
