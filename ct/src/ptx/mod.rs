@@ -49,7 +49,7 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
     // What modes need beside a cipher runs for backends of either claim.
     let of_modes: Vec<_> = modes::KERNELS.iter().map(|kernel| kernel.name()).collect();
     owned.extend(of_modes.iter().copied());
-    rows.push(analyses.row("modes".into(), ConstantTime::Yes, &of_modes)?);
+    rows.push(analyses.row("modes/cuda".into(), ConstantTime::Yes, &of_modes)?);
     let orphans: Vec<_> = analyses.findings.keys().filter(|name| !owned.contains(name)).collect();
     ensure!(orphans.is_empty(), "no backend has the kernels {orphans:?}");
     rows.retain(|row| row.name.contains(filter));
