@@ -37,9 +37,9 @@ impl ChunkLimit {
 /// How host data is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk {
-    /// Bytes of a part, a multiple of `grain`.
+    /// Bytes of a part.
     pub(crate) bytes: usize,
-    /// What the last part is rounded up to on the device: a block.
+    /// What a part is rounded up to on the device: a block.
     pub(crate) grain: usize,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Staging {
 
 impl Staging {
     /// Runs `work` over `data`, a chunk at a time: it gets a part as it is in host memory, and on the
-    /// device, where the last one is filled up to whole blocks with whatever is there. It returns when
+    /// device, where it is filled up to whole blocks with whatever is there. It returns when
     /// it is done with the latter.
     ///
     /// Bytes that are complete are added up in `done`. On an error the input after them is as it
