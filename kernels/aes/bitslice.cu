@@ -13,6 +13,8 @@
 // and temporaries leave room for 16 warps on a multiprocessor, and a round is short enough for the
 // instruction cache: with all four columns in a thread neither holds (see the book).
 // Constant-time: nothing is looked up.
+#include "../common/chain.cuh"
+#include "../common/masks.cuh"
 #include "../common/transpose.cuh"
 #include "keys.cuh"
 #include "sbox.cuh"
@@ -29,6 +31,9 @@ constexpr u32 EXPANDED_BYTES = (MAX_MIDDLE + 2) * PLANES * 4;
 
 constexpr Launch ECB = {THREADS, EXPANDED_BYTES, {WARP, WARP_BLOCKS, false}};
 constexpr Launch CTR = {THREADS, EXPANDED_BYTES, {WARP, WARP_BLOCKS, true}};
+// With two masks a thread before the keys: one that is kept, one on its way.
+constexpr u32 MASK_WORDS = 2 * 4 * THREADS;
+constexpr Launch XTS = {THREADS, MASK_WORDS * 4 + EXPANDED_BYTES, {WARP, WARP_BLOCKS, false}};
 
 // The planes of one column: row, bit.
 typedef u32 Column[4][8];
@@ -178,6 +183,100 @@ DEVICE void ecb(const Parameters<AesKeys> &parameters, u32 *planes) {
     clear_shared(planes, PLANES * (parameters.keys.rounds + 1));
 }
 
+// Word `column` of a block.
+DEVICE u32 column_of(Block16 block, u32 column) {
+    return column < 2 ? (column == 0 ? block.x : block.y) : (column == 2 ? block.z : block.w);
+}
+
+// CBC or CFB decryption of a warp's range, from its end.
+template <bool is_cfb>
+DEVICE void chain(const Parameters<AesKeys> &parameters, u32 *planes) {
+    expand_keys(planes, parameters.keys);
+    const u32 *input = reinterpret_cast<const u32 *>(parameters.input) + column_number();
+    u32 *output = reinterpret_cast<u32 *>(parameters.output) + column_number();
+    const u64 blocks = parameters.blocks;
+    const Range<WARP_BLOCKS> range(blocks);
+    for (u64 rest = range.length; rest > 0; rest -= WARP_BLOCKS) {
+        const auto load = [&](u32 k, u64 i, bool previous) {
+            if (i >= blocks) return 0u;
+            if (!previous) return input[i * COLUMNS];
+            const bool is_first = rest == WARP_BLOCKS && k == 0 && first_in_run() == 0;
+            if (!is_first) return input[(i - 1) * COLUMNS];
+            return column_of(before_range(parameters, i), column_number());
+        };
+        const u64 first = range.first + rest - WARP_BLOCKS + first_in_run();
+        Column state;
+        u32(&rows)[32] = as_square(state);
+        UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) rows[k] = load(k, first + k * GROUPS, is_cfb);
+        transpose32(rows);
+        cipher<is_cfb>(state, planes, parameters.keys.rounds);
+        u32 data[LANE_BLOCKS];
+        UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) data[k] = load(k, first + k * GROUPS, !is_cfb);
+        // A word that this lane loads is one that another stores.
+        __syncwarp();
+        transpose32(rows);
+        UNROLL for (u32 k = 0; k < LANE_BLOCKS; k++) {
+            const u64 i = first + k * GROUPS;
+            if (i < blocks) output[i * COLUMNS] = data[k] ^ rows[k];
+        }
+    }
+    clear_shared(planes, PLANES * (parameters.keys.rounds + 1));
+}
+
+// Calls `work(k, number, word)` for this thread's word of every mask of a run, and returns the mask
+// after those of its lane. A lane makes the masks of every 32nd block from `first` on, of which the
+// first is `mask`, and passes them on through `passed`, which has a mask for every lane: word c of
+// block 8q + g lies at 32q + lane.
+template <class Work>
+DEVICE Block16 every_mask_word(const Parameters<AesKeys> &parameters, u64 run, Block16 mask,
+                               Block16 *passed, Work work) {
+    const u32 lane = not_hoisted(threadIdx.x % WARP);
+    constexpr u32 ROWS = WARP / GROUPS;
+    Masks<WARP> masks(parameters, run + lane, 0, mask);
+    UNROLL for (u32 k = 0; k < LANE_BLOCKS; k += ROWS) {
+        passed[lane] = masks.mask;
+        __syncwarp();
+        UNROLL for (u32 q = 0; q < ROWS; q++) {
+            work(k + q, reinterpret_cast<const u32 *>(passed)[WARP * q + lane]);
+        }
+        __syncwarp();
+        masks.advance(run + lane + (k + ROWS) * GROUPS < parameters.blocks);
+    }
+    return masks.mask;
+}
+
+// XTS over a warp's range. No register holds a mask while the cipher runs.
+template <bool encrypts>
+DEVICE void xts(const Parameters<AesKeys> &parameters, Block16 *shared) {
+    Block16 *kept = shared + threadIdx.x;
+    Block16 *passed = shared + THREADS + threadIdx.x / WARP * WARP;
+    u32 *planes = reinterpret_cast<u32 *>(shared) + MASK_WORDS;
+    expand_keys(planes, parameters.keys);
+    const u32 *input = reinterpret_cast<const u32 *>(parameters.input) + column_number();
+    u32 *output = reinterpret_cast<u32 *>(parameters.output) + column_number();
+    const u64 blocks = parameters.blocks;
+    const Range<WARP_BLOCKS> range(blocks);
+    *kept = first_masks<WARP>(parameters, range.first, threadIdx.x % WARP).mask;
+    for (u64 rest = 0; rest < range.length; rest += WARP_BLOCKS) {
+        const u64 run = range.first + rest, first = run + first_in_run();
+        Column state;
+        u32(&rows)[32] = as_square(state);
+        every_mask_word(parameters, run, *kept, passed, [&](u32 k, u32 mask) {
+            const u64 i = first + k * GROUPS;
+            rows[k] = i < blocks ? input[i * COLUMNS] ^ mask : 0;
+        });
+        transpose32(rows);
+        cipher<encrypts>(state, planes, parameters.keys.rounds);
+        transpose32(rows);
+        *kept = every_mask_word(parameters, run, *kept, passed, [&](u32 k, u32 mask) {
+            const u64 i = first + k * GROUPS;
+            if (i < blocks) output[i * COLUMNS] = rows[k] ^ mask;
+        });
+    }
+    clear_shared(reinterpret_cast<u32 *>(shared),
+                 MASK_WORDS + PLANES * (parameters.keys.rounds + 1));
+}
+
 // ANCHOR: counter_planes
 // The planes of this thread's column of the counters `counter` + 8k. The low byte of `counter` is
 // the group's number alone, so that bits 3 to 7 are k, and all others are the same in all blocks.
@@ -240,4 +339,24 @@ KERNEL(aes_bitslice_ctr, CTR, Parameters<AesKeys>) {
         }
     });
     clear_shared(planes, PLANES * (parameters.keys.rounds + 1));
+}
+
+KERNEL(aes_bitslice_cbc_decrypt, ECB, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    chain<false>(parameters, reinterpret_cast<u32 *>(shared));
+}
+
+KERNEL(aes_bitslice_cfb_decrypt, ECB, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    chain<true>(parameters, reinterpret_cast<u32 *>(shared));
+}
+
+KERNEL(aes_bitslice_xts_encrypt, XTS, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    xts<true>(parameters, reinterpret_cast<Block16 *>(shared));
+}
+
+KERNEL(aes_bitslice_xts_decrypt, XTS, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    xts<false>(parameters, reinterpret_cast<Block16 *>(shared));
 }

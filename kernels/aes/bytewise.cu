@@ -8,6 +8,7 @@ namespace {
 constexpr u32 THREADS = 256;
 constexpr u32 SBOX_BYTES = 256;
 constexpr Launch LAUNCH = {THREADS, SBOX_BYTES + THREADS, BYTE_A_THREAD};
+constexpr Launch RANGES = {THREADS, SBOX_BYTES + THREADS, BYTE_A_LANE};
 
 // The byte that ShiftRows (`step` 1) or InvShiftRows (`step` 3) brings to `index`.
 DEVICE u32 shifted(u32 index, u32 step) { return (index + 4 * step * (index % 4)) % BLOCK_BYTES; }
@@ -55,6 +56,23 @@ DEVICE void ecb(const Parameters<AesKeys> &parameters, u8 *shared) {
     });
 }
 
+template <bool is_cfb>
+DEVICE void chain(const Parameters<AesKeys> &parameters, u8 *shared) {
+    const u8 *sbox = copy_sbox(is_cfb ? SBOX : INV_SBOX, shared);
+    const auto work = [&](const Exchange &bytes, u32 value) {
+        return cipher<is_cfb>(sbox, bytes, value, parameters.keys);
+    };
+    bytewise_chain<is_cfb>(parameters, shared, SBOX_BYTES, work);
+}
+
+template <bool encrypts>
+DEVICE void xts(const Parameters<AesKeys> &parameters, u8 *shared) {
+    const u8 *sbox = copy_sbox(encrypts ? SBOX : INV_SBOX, shared);
+    bytewise_xts(parameters, shared, SBOX_BYTES, [&](const Exchange &bytes, u32 value) {
+        return cipher<encrypts>(sbox, bytes, value, parameters.keys);
+    });
+}
+
 }  // namespace
 
 KERNEL(aes_bytewise_ecb_encrypt, LAUNCH, Parameters<AesKeys>) {
@@ -73,4 +91,24 @@ KERNEL(aes_bytewise_ctr, LAUNCH, Parameters<AesKeys>) {
     bytewise_ctr(parameters, shared, SBOX_BYTES, [&](const Exchange &bytes, u32 value) {
         return cipher<true>(sbox, bytes, value, parameters.keys);
     });
+}
+
+KERNEL(aes_bytewise_cbc_decrypt, RANGES, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    chain<false>(parameters, shared);
+}
+
+KERNEL(aes_bytewise_cfb_decrypt, RANGES, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    chain<true>(parameters, shared);
+}
+
+KERNEL(aes_bytewise_xts_encrypt, RANGES, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    xts<true>(parameters, shared);
+}
+
+KERNEL(aes_bytewise_xts_decrypt, RANGES, Parameters<AesKeys>) {
+    SHARED_MEMORY(shared);
+    xts<false>(parameters, shared);
 }

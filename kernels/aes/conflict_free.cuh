@@ -3,6 +3,7 @@
 #pragma once
 #include "../common/cached_ctr.cuh"
 #include "../common/conflict_free.cuh"
+#include "../common/entry.cuh"
 #include "aes.cuh"
 
 // The T-tables of one direction in shared memory, for one lane:
@@ -148,7 +149,7 @@ template <u32 tables>
 constexpr Launch CONFLICT_FREE_CTR = {
     CTR_THREADS, ConflictFree<tables, true>::SHARED_BYTES, CACHED_CTR};
 
-// The three entry points for `tables` tables.
+// The entry points for `tables` tables.
 #define AES_CONFLICT_FREE(tables)                                                            \
     KERNEL(aes_conflict_free_##tables##_ecb_encrypt, (CONFLICT_FREE_ECB<tables, true>),      \
            Parameters<AesKeys>) {                                                            \
@@ -165,4 +166,16 @@ constexpr Launch CONFLICT_FREE_CTR = {
         SHARED_TABLES(shared);                                                               \
         const ConflictFree<tables, true> look_ups(shared);                                   \
         cached_ctr<CachedRounds<ConflictFree<tables, true>>>(parameters, look_ups);          \
-    }
+    }                                                                                        \
+    TABLE_KERNEL(aes_conflict_free_##tables##_cbc_decrypt,                                   \
+                 (in_ranges(CONFLICT_FREE_ECB<tables, false>)), Parameters<AesKeys>,         \
+                 cbc_decrypt, (ConflictFree<tables, false>))                                 \
+    TABLE_KERNEL(aes_conflict_free_##tables##_cfb_decrypt,                                   \
+                 (in_ranges(CONFLICT_FREE_ECB<tables, true>)), Parameters<AesKeys>,          \
+                 cfb_decrypt, (ConflictFree<tables, true>))                               \
+    TABLE_KERNEL(aes_conflict_free_##tables##_xts_encrypt,                                   \
+                 (in_ranges(CONFLICT_FREE_ECB<tables, true>)), Parameters<AesKeys>,          \
+                 xts, (ConflictFree<tables, true>))                                          \
+    TABLE_KERNEL(aes_conflict_free_##tables##_xts_decrypt,                                   \
+                 (in_ranges(CONFLICT_FREE_ECB<tables, false>)), Parameters<AesKeys>,         \
+                 xts, (ConflictFree<tables, false>))

@@ -93,9 +93,29 @@ KERNEL(aes_table_global_ecb_decrypt, GLOBAL, Parameters<AesKeys>) {
 KERNEL(aes_table_global_ctr, GLOBAL, Parameters<AesKeys>) {
     ctr(parameters, in_global_memory<true>());
 }
+KERNEL(aes_table_global_cbc_decrypt, in_ranges(GLOBAL), Parameters<AesKeys>) {
+    cbc_decrypt(parameters, in_global_memory<false>());
+}
+KERNEL(aes_table_global_cfb_decrypt, in_ranges(GLOBAL), Parameters<AesKeys>) {
+    cfb_decrypt(parameters, in_global_memory<true>());
+}
+KERNEL(aes_table_global_xts_encrypt, in_ranges(GLOBAL), Parameters<AesKeys>) {
+    xts(parameters, in_global_memory<true>());
+}
+KERNEL(aes_table_global_xts_decrypt, in_ranges(GLOBAL), Parameters<AesKeys>) {
+    xts(parameters, in_global_memory<false>());
+}
 // ANCHOR: shared_kernel
 TABLE_KERNEL(aes_table_shared_ecb_encrypt, SHARED, Parameters<AesKeys>, ecb, in_shared_memory<true>)
 // ANCHOR_END: shared_kernel
 TABLE_KERNEL(aes_table_shared_ecb_decrypt, SHARED, Parameters<AesKeys>,
              ecb, in_shared_memory<false>)
 TABLE_KERNEL(aes_table_shared_ctr, SHARED, Parameters<AesKeys>, ctr, in_shared_memory<true>)
+TABLE_KERNEL(aes_table_shared_cbc_decrypt, in_ranges(SHARED), Parameters<AesKeys>,
+             cbc_decrypt, in_shared_memory<false>)
+TABLE_KERNEL(aes_table_shared_cfb_decrypt, in_ranges(SHARED), Parameters<AesKeys>,
+             cfb_decrypt, in_shared_memory<true>)
+TABLE_KERNEL(aes_table_shared_xts_encrypt, in_ranges(SHARED), Parameters<AesKeys>,
+             xts, in_shared_memory<true>)
+TABLE_KERNEL(aes_table_shared_xts_decrypt, in_ranges(SHARED), Parameters<AesKeys>,
+             xts, in_shared_memory<false>)

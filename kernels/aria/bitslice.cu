@@ -118,3 +118,6 @@ struct Bitslice {
 
 SLICED_KERNEL(aria_bitslice_ecb, ECB, AriaParameters, sliced_ecb, Bitslice)
 SLICED_KERNEL(aria_bitslice_ctr, CTR, AriaParameters, sliced_ctr, Bitslice)
+SLICED_KERNEL(aria_bitslice_cbc_decrypt, ECB, AriaParameters, sliced_cbc_decrypt, Bitslice)
+SLICED_KERNEL(aria_bitslice_cfb_decrypt, ECB, AriaParameters, sliced_cfb_decrypt, Bitslice)
+SLICED_XTS_KERNEL(aria_bitslice_xts, ECB, AriaParameters, Bitslice)

@@ -9,6 +9,7 @@ namespace {
 constexpr u32 THREADS = 256;
 constexpr u32 TABLE_BYTES = 256 * 4;
 constexpr Launch LAUNCH = {THREADS, TABLE_BYTES + THREADS, BYTE_A_THREAD};
+constexpr Launch RANGES = {THREADS, TABLE_BYTES + THREADS, BYTE_A_LANE};
 
 // ANCHOR: cipher
 // The cipher on one byte of sixteen. S1, S2 and their inverses stand side by side in the words of
@@ -37,6 +38,15 @@ DEVICE const u32 *copy_sboxes(u8 *shared) {
     return words;
 }
 
+template <bool is_cfb>
+DEVICE void chain(const AriaParameters &parameters, u8 *shared) {
+    const u32 *sboxes = copy_sboxes(shared);
+    const auto work = [&](const Exchange &bytes, u32 value) {
+        return cipher(sboxes, bytes, value, parameters.keys);
+    };
+    bytewise_chain<is_cfb>(parameters, shared, TABLE_BYTES, work);
+}
+
 }  // namespace
 
 KERNEL(aria_bytewise_ecb, LAUNCH, AriaParameters) {
@@ -51,6 +61,24 @@ KERNEL(aria_bytewise_ctr, LAUNCH, AriaParameters) {
     SHARED_MEMORY(shared);
     const u32 *sboxes = copy_sboxes(shared);
     bytewise_ctr(parameters, shared, TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
+        return cipher(sboxes, bytes, value, parameters.keys);
+    });
+}
+
+KERNEL(aria_bytewise_cbc_decrypt, RANGES, AriaParameters) {
+    SHARED_MEMORY(shared);
+    chain<false>(parameters, shared);
+}
+
+KERNEL(aria_bytewise_cfb_decrypt, RANGES, AriaParameters) {
+    SHARED_MEMORY(shared);
+    chain<true>(parameters, shared);
+}
+
+KERNEL(aria_bytewise_xts, RANGES, AriaParameters) {
+    SHARED_MEMORY(shared);
+    const u32 *sboxes = copy_sboxes(shared);
+    bytewise_xts(parameters, shared, TABLE_BYTES, [&](const Exchange &bytes, u32 value) {
         return cipher(sboxes, bytes, value, parameters.keys);
     });
 }

@@ -12,3 +12,5 @@ constexpr Launch CTR = {CTR_THREADS, ConflictFreeFour<AriaBoxes>::SHARED_BYTES, 
 TABLE_KERNEL(aria_conflict_free_ecb, ECB, AriaParameters, ecb, ConflictFreeFour<AriaBoxes>)
 TABLE_KERNEL(aria_conflict_free_ctr, CTR, AriaParameters,
              cached_ctr<CachedRounds<ConflictFreeFour<AriaBoxes>>>, ConflictFreeFour<AriaBoxes>)
+TABLE_CHAINS(aria_conflict_free, ECB, AriaParameters, ConflictFreeFour<AriaBoxes>)
+TABLE_XTS(aria_conflict_free, ECB, AriaParameters, ConflictFreeFour<AriaBoxes>)

@@ -11,3 +11,5 @@ constexpr Launch LAUNCH = {1024, FourTables<AriaBoxes>::SHARED_BYTES, BLOCK_A_TH
 
 TABLE_KERNEL(aria_table_shared_ecb, LAUNCH, AriaParameters, ecb, FourTables<AriaBoxes>)
 TABLE_KERNEL(aria_table_shared_ctr, LAUNCH, AriaParameters, ctr, FourTables<AriaBoxes>)
+TABLE_CHAINS(aria_table_shared, LAUNCH, AriaParameters, FourTables<AriaBoxes>)
+TABLE_XTS(aria_table_shared, LAUNCH, AriaParameters, FourTables<AriaBoxes>)

@@ -163,3 +163,6 @@ struct Bitslice {
 
 SLICED_KERNEL(camellia_bitslice_ecb, ECB, CamelliaParameters, sliced_ecb, Bitslice)
 SLICED_KERNEL(camellia_bitslice_ctr, CTR, CamelliaParameters, sliced_ctr, Bitslice)
+SLICED_KERNEL(camellia_bitslice_cbc_decrypt, ECB, CamelliaParameters, sliced_cbc_decrypt, Bitslice)
+SLICED_KERNEL(camellia_bitslice_cfb_decrypt, ECB, CamelliaParameters, sliced_cfb_decrypt, Bitslice)
+SLICED_XTS_KERNEL(camellia_bitslice_xts, ECB, CamelliaParameters, Bitslice)

@@ -21,3 +21,7 @@ TABLE_KERNEL(camellia_conflict_free_merged_keystream, MERGED, CamelliaParameters
 TABLE_KERNEL(camellia_conflict_free_four_ecb, FOUR_ECB, CamelliaParameters, ecb, ReplicatedFour)
 TABLE_KERNEL(camellia_conflict_free_four_ctr, FOUR_CTR, CamelliaParameters,
              cached_ctr<CachedRounds<ReplicatedFour>>, ReplicatedFour)
+TABLE_CHAINS(camellia_conflict_free_merged, MERGED, CamelliaParameters, ReplicatedMerged)
+TABLE_XTS(camellia_conflict_free_merged, MERGED, CamelliaParameters, ReplicatedMerged)
+TABLE_CHAINS(camellia_conflict_free_four, FOUR_ECB, CamelliaParameters, ReplicatedFour)
+TABLE_XTS(camellia_conflict_free_four, FOUR_ECB, CamelliaParameters, ReplicatedFour)

@@ -17,6 +17,15 @@ KERNEL(camellia_table_global_ctr, GLOBAL, CamelliaParameters) { ctr(parameters, 
 KERNEL(camellia_table_global_keystream, GLOBAL, CamelliaParameters) {
     keystream(parameters, in_global_memory());
 }
+KERNEL(camellia_table_global_cbc_decrypt, in_ranges(GLOBAL), CamelliaParameters) {
+    cbc_decrypt(parameters, in_global_memory());
+}
+KERNEL(camellia_table_global_cfb_decrypt, in_ranges(GLOBAL), CamelliaParameters) {
+    cfb_decrypt(parameters, in_global_memory());
+}
+KERNEL(camellia_table_global_xts, in_ranges(GLOBAL), CamelliaParameters) {
+    xts(parameters, in_global_memory());
+}
 
 TABLE_KERNEL(camellia_table_shared_ecb, SHARED, CamelliaParameters,
              ecb, merged_in_shared_memory<CamelliaBoxes>)
@@ -24,3 +33,6 @@ TABLE_KERNEL(camellia_table_shared_ctr, SHARED, CamelliaParameters,
              ctr, merged_in_shared_memory<CamelliaBoxes>)
 TABLE_KERNEL(camellia_table_shared_keystream, SHARED, CamelliaParameters,
              keystream, merged_in_shared_memory<CamelliaBoxes>)
+TABLE_CHAINS(camellia_table_shared, SHARED, CamelliaParameters,
+             merged_in_shared_memory<CamelliaBoxes>)
+TABLE_XTS(camellia_table_shared, SHARED, CamelliaParameters, merged_in_shared_memory<CamelliaBoxes>)

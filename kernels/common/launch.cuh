@@ -21,3 +21,8 @@ struct Launch {
 
 // A thread by itself, a block at a time.
 constexpr Unit BLOCK_A_THREAD = {1, 1, false};
+
+// The launch of a mode that gives every warp a range of the data, which it takes a block a lane.
+constexpr Launch in_ranges(Launch launch) {
+    return {launch.threads, launch.shared_bytes, {32, 32, false}};
+}

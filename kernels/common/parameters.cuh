@@ -1,4 +1,4 @@
-// The one parameter block of every bulk kernel, and the counter in it.
+// The one parameter block of every bulk kernel, the counter in it, and who takes which blocks.
 #pragma once
 #include "word.cuh"
 
@@ -9,10 +9,10 @@ struct Parameters {
     const Block *input;
     Block *output;
     u64 blocks;
-    // CTR only: the first counter block as a big-endian integer, in `counter_low` alone where
-    // blocks have 8 bytes.
-    u64 counter_high;
-    u64 counter_low;
+    // What the mode starts from. CTR: the first counter block as a big-endian integer, its high half,
+    // then its low one, which alone blocks of 8 bytes have. What the others keep here is said where
+    // it is read: `before_range`, `Masks`.
+    u64 mode0, mode1, mode2;
     alignas(16) Keys keys;
 };
 // ANCHOR_END: parameters
@@ -41,7 +41,7 @@ struct Counter {
 
 template <class Keys, class Block>
 DEVICE Counter first_counter(const Parameters<Keys, Block> &parameters) {
-    return {parameters.counter_high, parameters.counter_low};
+    return {parameters.mode0, parameters.mode1};
 }
 
 DEVICE Block8 operator^(Block8 left, Block8 right) {
@@ -57,6 +57,7 @@ DEVICE Block16 operator^(Block16 left, Block16 right) {
 // lanes of a warp read and write consecutive pieces.
 DEVICE u64 grid_threads() { return u64(gridDim.x) * blockDim.x; }
 DEVICE u64 grid_thread() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
+DEVICE u64 grid_warp() { return grid_thread() / WARP; }
 
 // Runs `cipher` on every block, a grid apart; the next block is loaded before it is needed.
 template <class Keys, class Block, class Cipher>
@@ -116,6 +117,22 @@ DEVICE void every_run(u64 blocks, Work work) {
     }
 }
 // ANCHOR_END: every_run
+
+// ANCHOR: range
+// The contiguous range of blocks that this warp has, for modes in which a block needs the one before
+// it: as many runs of `run_blocks` for every warp of the grid, so that the ranges of the last warps
+// may end behind the data, or begin there. `Launch::range_blocks` on the host is the same.
+template <u32 run_blocks>
+struct Range {
+    u64 length, first;
+
+    DEVICE explicit Range(u64 blocks) {
+        const u64 runs = (blocks + run_blocks - 1) / run_blocks, warps = grid_threads() / WARP;
+        length = (runs + warps - 1) / warps * run_blocks;
+        first = grid_warp() * length;
+    }
+};
+// ANCHOR_END: range
 
 // Overwrites words of shared memory, which keeps what it holds when a kernel ends: expanded keys.
 DEVICE void clear_shared(u32 *words, u32 count) {

@@ -7,12 +7,18 @@
 //   plane                               w | b2 b1 b0 ..                     word, bit of the word,
 //                                                                           least significant first
 #pragma once
-#include "parameters.cuh"
+#include "chain.cuh"
+#include "masks.cuh"
 #include "transpose.cuh"
 
 constexpr u32 RUN_BLOCKS = 32 * WARP;
 constexpr Unit SLICED = {WARP, RUN_BLOCKS, false};
 constexpr Unit SLICED_CTR = {WARP, RUN_BLOCKS, true};
+
+// A launch with a mask for every thread in shared memory.
+constexpr Launch with_masks(Launch launch) {
+    return {launch.threads, launch.shared_bytes + launch.threads * u32(sizeof(Block16)), launch.unit};
+}
 
 // Words of a block.
 template <class Block>
@@ -89,6 +95,86 @@ DEVICE void sliced_ecb(const Parameters<Keys, Block> &parameters, Cipher cipher)
         rows.each(0, 32, [&](u32 k, u64 number) { parameters.output[number] = state.block(k); });
     });
 }
+
+// ANCHOR: sliced_chain
+// CBC or CFB decryption. A warp goes through its range from the end, and through a run as well where
+// it loads previous blocks beside what it stores, so that they are still there.
+template <bool is_cfb, class Keys, class Block, class Cipher>
+DEVICE void sliced_chain(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    const Range<RUN_BLOCKS> range(parameters.blocks);
+    for (u64 rest = range.length; rest > 0; rest -= RUN_BLOCKS) {
+        const auto load = [&](u32 k, u64 number, bool previous) {
+            if (!previous) return parameters.input[number];
+            const bool is_first = rest == RUN_BLOCKS && k == 0 && threadIdx.x % WARP == 0;
+            return previous_block(parameters, number, is_first);
+        };
+        const Rows rows(range.first + rest - RUN_BLOCKS, 0, parameters.blocks);
+        Planes<Block> state = {};
+        rows.each(0, 32, [&](u32 k, u64 number) { state.set(k, load(k, number, is_cfb)); });
+        state.transpose();
+        cipher(state.planes);
+        state.transpose();
+        constexpr u32 PART = 16 / BLOCK_WORDS<Block>;
+        UNROLL for (u32 end = 32; end > 0; end -= PART) {
+            const u32 begin = end - PART;
+            Block data[PART] = {};
+            rows.each(begin, end, [&](u32 k, u64 number) {
+                data[k - begin] = load(k, number, !is_cfb);
+            });
+            // A block that this lane loads is one that its neighbour stores.
+            __syncwarp();
+            rows.each(begin, end, [&](u32 k, u64 number) {
+                parameters.output[number] = data[k - begin] ^ state.block(k);
+            });
+        }
+    }
+}
+// ANCHOR_END: sliced_chain
+
+template <class Keys, class Block, class Cipher>
+DEVICE void sliced_cbc_decrypt(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    sliced_chain<false>(parameters, cipher);
+}
+
+template <class Keys, class Block, class Cipher>
+DEVICE void sliced_cfb_decrypt(const Parameters<Keys, Block> &parameters, Cipher cipher) {
+    sliced_chain<true>(parameters, cipher);
+}
+
+// ANCHOR: sliced_xts
+// XTS over a warp's range. No register holds a mask while the cipher runs: that of the run's first
+// block is `kept` in shared memory, and the others are made twice.
+template <class Keys, class Cipher>
+DEVICE void sliced_xts(const Parameters<Keys> &parameters, Block16 *kept, Cipher cipher) {
+    const u64 blocks = parameters.blocks;
+    const Range<RUN_BLOCKS> range(blocks);
+    *kept = first_masks<WARP>(parameters, range.first, threadIdx.x % WARP).mask;
+    for (u64 run = 0; run < range.length; run += RUN_BLOCKS) {
+        // Calls `work(k, number, mask)` for this thread's blocks and returns the mask after them.
+        const auto masked = [&](auto work) {
+            const u32 lane = not_hoisted(threadIdx.x % WARP);
+            const u64 first = range.first + run + lane;
+            Masks<WARP> masks(parameters, first, 0, *kept);
+            UNROLL for (u32 k = 0; k < 32; k++) {
+                const u64 number = first + k * WARP;
+                if (number < blocks) work(k, number, masks.mask);
+                masks.advance(number + WARP < blocks);
+            }
+            return masks.mask;
+        };
+        Planes<Block16> state = {};
+        masked([&](u32 k, u64 number, Block16 mask) {
+            state.set(k, parameters.input[number] ^ mask);
+        });
+        state.transpose();
+        cipher(state.planes);
+        state.transpose();
+        *kept = masked([&](u32 k, u64 number, Block16 mask) {
+            parameters.output[number] = state.block(k) ^ mask;
+        });
+    }
+}
+// ANCHOR_END: sliced_xts
 
 // ANCHOR: counter_planes
 // The planes of the counters `counter` + 32 k, whose bits 5 to 9 are zero at k = 0. Bit i of a

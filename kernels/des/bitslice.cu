@@ -182,3 +182,5 @@ struct Bitslice {
 
 SLICED_KERNEL(des_bitslice_ecb, ECB, DesParameters, sliced_ecb, Bitslice)
 SLICED_KERNEL(des_bitslice_ctr, CTR, DesParameters, sliced_ctr, Bitslice)
+SLICED_KERNEL(des_bitslice_cbc_decrypt, ECB, DesParameters, sliced_cbc_decrypt, Bitslice)
+SLICED_KERNEL(des_bitslice_cfb_decrypt, ECB, DesParameters, sliced_cfb_decrypt, Bitslice)

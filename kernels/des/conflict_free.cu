@@ -33,3 +33,4 @@ struct ConflictFree {
 
 TABLE_KERNEL(des_conflict_free_ecb, LAUNCH, DesParameters, ecb, ConflictFree)
 TABLE_KERNEL(des_conflict_free_ctr, LAUNCH, DesParameters, ctr, ConflictFree)
+TABLE_CHAINS(des_conflict_free, LAUNCH, DesParameters, ConflictFree)

@@ -28,3 +28,4 @@ struct OneCopy {
 
 TABLE_KERNEL(des_table_shared_ecb, LAUNCH, DesParameters, ecb, OneCopy)
 TABLE_KERNEL(des_table_shared_ctr, LAUNCH, DesParameters, ctr, OneCopy)
+TABLE_CHAINS(des_table_shared, LAUNCH, DesParameters, OneCopy)

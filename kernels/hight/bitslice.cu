@@ -142,3 +142,5 @@ struct Bitslice {
 SLICED_KERNEL(hight_bitslice_ecb_encrypt, ECB, HightParameters, sliced_ecb, Bitslice<true>)
 SLICED_KERNEL(hight_bitslice_ecb_decrypt, ECB, HightParameters, sliced_ecb, Bitslice<false>)
 SLICED_KERNEL(hight_bitslice_ctr, CTR, HightParameters, sliced_ctr, Bitslice<true>)
+SLICED_KERNEL(hight_bitslice_cbc_decrypt, ECB, HightParameters, sliced_cbc_decrypt, Bitslice<false>)
+SLICED_KERNEL(hight_bitslice_cfb_decrypt, ECB, HightParameters, sliced_cfb_decrypt, Bitslice<true>)

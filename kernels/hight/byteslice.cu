@@ -6,6 +6,7 @@
 namespace {
 
 constexpr Launch LAUNCH = {768, 0, QUAD_A_THREAD};
+constexpr Launch CHAIN = {768, 0, QUAD_A_LANE};
 
 constexpr u32 LOW_BITS = 0x7f7f7f7f;
 constexpr u32 TOP_BITS = 0x80808080;
@@ -94,5 +95,5 @@ struct Byteslice {
 
 }  // namespace
 
-HIGHT_QUADS(hight_byteslice, LAUNCH, true, Byteslice)
-HIGHT_QUADS(hight_byteslice_uncoalesced, LAUNCH, false, Byteslice)
+HIGHT_QUADS(hight_byteslice, LAUNCH, CHAIN, true, Byteslice)
+HIGHT_QUADS(hight_byteslice_uncoalesced, LAUNCH, CHAIN, false, Byteslice)

@@ -7,6 +7,7 @@ namespace {
 
 constexpr u32 ENTRIES = 256;
 constexpr Launch LAUNCH = {1024, 2 * ENTRIES, QUAD_A_THREAD};
+constexpr Launch CHAIN = {1024, 2 * ENTRIES, QUAD_A_LANE};
 
 DEVICE u32 rotate8(u32 byte, u32 by) { return (byte << by | byte >> (8 - by)) & 0xff; }
 
@@ -68,5 +69,5 @@ struct Table {
 
 }  // namespace
 
-HIGHT_QUADS(hight_table, LAUNCH, true, Table)
-HIGHT_QUADS(hight_table_uncoalesced, LAUNCH, false, Table)
+HIGHT_QUADS(hight_table, LAUNCH, CHAIN, true, Table)
+HIGHT_QUADS(hight_table_uncoalesced, LAUNCH, CHAIN, false, Table)

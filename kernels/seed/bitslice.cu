@@ -115,3 +115,6 @@ struct Bitslice {
 
 SLICED_KERNEL(seed_bitslice_ecb, ECB, SeedParameters, sliced_ecb, Bitslice)
 SLICED_KERNEL(seed_bitslice_ctr, CTR, SeedParameters, sliced_ctr, Bitslice)
+SLICED_KERNEL(seed_bitslice_cbc_decrypt, ECB, SeedParameters, sliced_cbc_decrypt, Bitslice)
+SLICED_KERNEL(seed_bitslice_cfb_decrypt, ECB, SeedParameters, sliced_cfb_decrypt, Bitslice)
+SLICED_XTS_KERNEL(seed_bitslice_xts, ECB, SeedParameters, Bitslice)

@@ -15,3 +15,7 @@ TABLE_KERNEL(seed_conflict_free_ecb, CONFLICT_FREE, SeedParameters,
              ecb, ConflictFreeFour<SeedBoxes>)
 TABLE_KERNEL(seed_conflict_free_ctr, CONFLICT_FREE, SeedParameters,
              ctr, ConflictFreeFour<SeedBoxes>)
+TABLE_CHAINS(seed_table_shared, SHARED, SeedParameters, FourTables<SeedBoxes>)
+TABLE_XTS(seed_table_shared, SHARED, SeedParameters, FourTables<SeedBoxes>)
+TABLE_CHAINS(seed_conflict_free, CONFLICT_FREE, SeedParameters, ConflictFreeFour<SeedBoxes>)
+TABLE_XTS(seed_conflict_free, CONFLICT_FREE, SeedParameters, ConflictFreeFour<SeedBoxes>)

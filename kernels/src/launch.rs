@@ -3,7 +3,7 @@
 use crate::{Module, Task, launches::LAUNCHES};
 
 /// Words of the parameter block before the keys, of 32 bits: addresses of input and output, number
-/// of blocks, counter, padding.
+/// of blocks, and what the mode starts from.
 pub const HEADER_WORDS: usize = 12;
 
 /// Blocks that a group of threads takes at once.
@@ -168,7 +168,8 @@ impl Program {
         self.module
     }
 
-    /// The kernel for a task, if it has one. Every program has ECB in both directions and CTR.
+    /// The kernel for a task, if it has one. Every program has all but the key
+    /// stream, and XTS where blocks have 16 bytes.
     #[must_use]
     pub const fn kernel(&self, task: Task) -> Option<&Kernel> {
         self.kernels[task as usize].as_ref()

@@ -14,6 +14,7 @@
 
 mod launch;
 mod launches;
+pub mod modes;
 pub mod programs;
 mod task;
 
@@ -138,6 +139,8 @@ modules! {
     HIGHT_BYTESLICE = "hight_byteslice", "hight/byteslice.cu";
     /// Bit-sliced HIGHT, 32 blocks a thread.
     HIGHT_BITSLICE = "hight_bitslice", "hight/bitslice.cu";
+    /// What modes need beside a cipher.
+    MODES = "modes", "modes/modes.cu";
 }
 
 /// What each kernel takes of several architectures, as the compiler reports it: CSV with a header

@@ -3,7 +3,10 @@
 use crate::{
     Module,
     launch::{HEADER_WORDS, Kernel, KeyLayout, Launch, Program},
-    task::Task::{self, Ctr, EcbDecrypt, EcbEncrypt, Keystream},
+    task::Task::{
+        self, CbcDecrypt, CfbDecrypt, Ctr, EcbDecrypt, EcbEncrypt, Keystream, XtsDecrypt,
+        XtsEncrypt,
+    },
 };
 
 /// What the programs of a cipher have in common.
@@ -68,6 +71,10 @@ programs! {
             (EcbEncrypt, "aes_bytewise_ecb_encrypt"),
             (EcbDecrypt, "aes_bytewise_ecb_decrypt"),
             (Ctr, "aes_bytewise_ctr"),
+            (CbcDecrypt, "aes_bytewise_cbc_decrypt"),
+            (CfbDecrypt, "aes_bytewise_cfb_decrypt"),
+            (XtsEncrypt, "aes_bytewise_xts_encrypt"),
+            (XtsDecrypt, "aes_bytewise_xts_decrypt"),
         ],
     );
     /// AES by T-tables in global memory.
@@ -78,6 +85,10 @@ programs! {
             (EcbEncrypt, "aes_table_global_ecb_encrypt"),
             (EcbDecrypt, "aes_table_global_ecb_decrypt"),
             (Ctr, "aes_table_global_ctr"),
+            (CbcDecrypt, "aes_table_global_cbc_decrypt"),
+            (CfbDecrypt, "aes_table_global_cfb_decrypt"),
+            (XtsEncrypt, "aes_table_global_xts_encrypt"),
+            (XtsDecrypt, "aes_table_global_xts_decrypt"),
         ],
     );
     /// AES by one copy of the T-tables, and of a table of bytes, in shared memory.
@@ -88,6 +99,10 @@ programs! {
             (EcbEncrypt, "aes_table_shared_ecb_encrypt"),
             (EcbDecrypt, "aes_table_shared_ecb_decrypt"),
             (Ctr, "aes_table_shared_ctr"),
+            (CbcDecrypt, "aes_table_shared_cbc_decrypt"),
+            (CfbDecrypt, "aes_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "aes_table_shared_xts_encrypt"),
+            (XtsDecrypt, "aes_table_shared_xts_decrypt"),
         ],
     );
     /// AES by four replicated T-tables; decryption has the inverse S-box beside them.
@@ -98,6 +113,10 @@ programs! {
             (EcbEncrypt, "aes_conflict_free_4_ecb_encrypt"),
             (EcbDecrypt, "aes_conflict_free_4_ecb_decrypt"),
             (Ctr, "aes_conflict_free_4_ctr"),
+            (CbcDecrypt, "aes_conflict_free_4_cbc_decrypt"),
+            (CfbDecrypt, "aes_conflict_free_4_cfb_decrypt"),
+            (XtsEncrypt, "aes_conflict_free_4_xts_encrypt"),
+            (XtsDecrypt, "aes_conflict_free_4_xts_decrypt"),
         ],
     );
     /// AES by two replicated T-tables.
@@ -108,6 +127,10 @@ programs! {
             (EcbEncrypt, "aes_conflict_free_2_ecb_encrypt"),
             (EcbDecrypt, "aes_conflict_free_2_ecb_decrypt"),
             (Ctr, "aes_conflict_free_2_ctr"),
+            (CbcDecrypt, "aes_conflict_free_2_cbc_decrypt"),
+            (CfbDecrypt, "aes_conflict_free_2_cfb_decrypt"),
+            (XtsEncrypt, "aes_conflict_free_2_xts_encrypt"),
+            (XtsDecrypt, "aes_conflict_free_2_xts_decrypt"),
         ],
     );
     /// AES by one replicated T-table.
@@ -118,6 +141,10 @@ programs! {
             (EcbEncrypt, "aes_conflict_free_1_ecb_encrypt"),
             (EcbDecrypt, "aes_conflict_free_1_ecb_decrypt"),
             (Ctr, "aes_conflict_free_1_ctr"),
+            (CbcDecrypt, "aes_conflict_free_1_cbc_decrypt"),
+            (CfbDecrypt, "aes_conflict_free_1_cfb_decrypt"),
+            (XtsEncrypt, "aes_conflict_free_1_xts_encrypt"),
+            (XtsDecrypt, "aes_conflict_free_1_xts_decrypt"),
         ],
     );
     /// Bit-sliced AES; 15 round keys, a word for every bit of them.
@@ -128,6 +155,10 @@ programs! {
             (EcbEncrypt, "aes_bitslice_ecb_encrypt"),
             (EcbDecrypt, "aes_bitslice_ecb_decrypt"),
             (Ctr, "aes_bitslice_ctr"),
+            (CbcDecrypt, "aes_bitslice_cbc_decrypt"),
+            (CfbDecrypt, "aes_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "aes_bitslice_xts_encrypt"),
+            (XtsDecrypt, "aes_bitslice_xts_decrypt"),
         ],
     );
 
@@ -139,6 +170,10 @@ programs! {
             (EcbEncrypt, "aria_bytewise_ecb"),
             (EcbDecrypt, "aria_bytewise_ecb"),
             (Ctr, "aria_bytewise_ctr"),
+            (CbcDecrypt, "aria_bytewise_cbc_decrypt"),
+            (CfbDecrypt, "aria_bytewise_cfb_decrypt"),
+            (XtsEncrypt, "aria_bytewise_xts"),
+            (XtsDecrypt, "aria_bytewise_xts"),
         ],
     );
     /// ARIA by one copy of four tables in shared memory, P1's 32-bit form.
@@ -149,6 +184,10 @@ programs! {
             (EcbEncrypt, "aria_table_shared_ecb"),
             (EcbDecrypt, "aria_table_shared_ecb"),
             (Ctr, "aria_table_shared_ctr"),
+            (CbcDecrypt, "aria_table_shared_cbc_decrypt"),
+            (CfbDecrypt, "aria_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "aria_table_shared_xts"),
+            (XtsDecrypt, "aria_table_shared_xts"),
         ],
     );
     /// ARIA by four replicated tables.
@@ -159,6 +198,10 @@ programs! {
             (EcbEncrypt, "aria_conflict_free_ecb"),
             (EcbDecrypt, "aria_conflict_free_ecb"),
             (Ctr, "aria_conflict_free_ctr"),
+            (CbcDecrypt, "aria_conflict_free_cbc_decrypt"),
+            (CfbDecrypt, "aria_conflict_free_cfb_decrypt"),
+            (XtsEncrypt, "aria_conflict_free_xts"),
+            (XtsDecrypt, "aria_conflict_free_xts"),
         ],
     );
     /// Bit-sliced ARIA; 17 round keys of 16 bytes, 16 words each.
@@ -169,6 +212,10 @@ programs! {
             (EcbEncrypt, "aria_bitslice_ecb"),
             (EcbDecrypt, "aria_bitslice_ecb"),
             (Ctr, "aria_bitslice_ctr"),
+            (CbcDecrypt, "aria_bitslice_cbc_decrypt"),
+            (CfbDecrypt, "aria_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "aria_bitslice_xts"),
+            (XtsDecrypt, "aria_bitslice_xts"),
         ],
     );
 
@@ -180,6 +227,10 @@ programs! {
             (EcbEncrypt, "camellia_table_global_ecb"),
             (EcbDecrypt, "camellia_table_global_ecb"),
             (Ctr, "camellia_table_global_ctr"),
+            (CbcDecrypt, "camellia_table_global_cbc_decrypt"),
+            (CfbDecrypt, "camellia_table_global_cfb_decrypt"),
+            (XtsEncrypt, "camellia_table_global_xts"),
+            (XtsDecrypt, "camellia_table_global_xts"),
             (Keystream, "camellia_table_global_keystream"),
         ],
     );
@@ -191,6 +242,10 @@ programs! {
             (EcbEncrypt, "camellia_table_shared_ecb"),
             (EcbDecrypt, "camellia_table_shared_ecb"),
             (Ctr, "camellia_table_shared_ctr"),
+            (CbcDecrypt, "camellia_table_shared_cbc_decrypt"),
+            (CfbDecrypt, "camellia_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "camellia_table_shared_xts"),
+            (XtsDecrypt, "camellia_table_shared_xts"),
             (Keystream, "camellia_table_shared_keystream"),
         ],
     );
@@ -202,6 +257,10 @@ programs! {
             (EcbEncrypt, "camellia_conflict_free_merged_ecb"),
             (EcbDecrypt, "camellia_conflict_free_merged_ecb"),
             (Ctr, "camellia_conflict_free_merged_ctr"),
+            (CbcDecrypt, "camellia_conflict_free_merged_cbc_decrypt"),
+            (CfbDecrypt, "camellia_conflict_free_merged_cfb_decrypt"),
+            (XtsEncrypt, "camellia_conflict_free_merged_xts"),
+            (XtsDecrypt, "camellia_conflict_free_merged_xts"),
             (Keystream, "camellia_conflict_free_merged_keystream"),
         ],
     );
@@ -213,6 +272,10 @@ programs! {
             (EcbEncrypt, "camellia_conflict_free_four_ecb"),
             (EcbDecrypt, "camellia_conflict_free_four_ecb"),
             (Ctr, "camellia_conflict_free_four_ctr"),
+            (CbcDecrypt, "camellia_conflict_free_four_cbc_decrypt"),
+            (CfbDecrypt, "camellia_conflict_free_four_cfb_decrypt"),
+            (XtsEncrypt, "camellia_conflict_free_four_xts"),
+            (XtsDecrypt, "camellia_conflict_free_four_xts"),
         ],
     );
     /// Bit-sliced Camellia; whitening at both ends and 24 round keys of 8 bytes, 16 words each, and
@@ -224,6 +287,10 @@ programs! {
             (EcbEncrypt, "camellia_bitslice_ecb"),
             (EcbDecrypt, "camellia_bitslice_ecb"),
             (Ctr, "camellia_bitslice_ctr"),
+            (CbcDecrypt, "camellia_bitslice_cbc_decrypt"),
+            (CfbDecrypt, "camellia_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "camellia_bitslice_xts"),
+            (XtsDecrypt, "camellia_bitslice_xts"),
         ],
     );
 
@@ -235,6 +302,8 @@ programs! {
             (EcbEncrypt, "des_table_shared_ecb"),
             (EcbDecrypt, "des_table_shared_ecb"),
             (Ctr, "des_table_shared_ctr"),
+            (CbcDecrypt, "des_table_shared_cbc_decrypt"),
+            (CfbDecrypt, "des_table_shared_cfb_decrypt"),
         ],
     );
     /// DES and triple DES by replicated tables.
@@ -245,6 +314,8 @@ programs! {
             (EcbEncrypt, "des_conflict_free_ecb"),
             (EcbDecrypt, "des_conflict_free_ecb"),
             (Ctr, "des_conflict_free_ctr"),
+            (CbcDecrypt, "des_conflict_free_cbc_decrypt"),
+            (CfbDecrypt, "des_conflict_free_cfb_decrypt"),
         ],
     );
     /// Bit-sliced DES and triple DES; 64 words for each round of three passes, and 32 for each of
@@ -256,6 +327,8 @@ programs! {
             (EcbEncrypt, "des_bitslice_ecb"),
             (EcbDecrypt, "des_bitslice_ecb"),
             (Ctr, "des_bitslice_ctr"),
+            (CbcDecrypt, "des_bitslice_cbc_decrypt"),
+            (CfbDecrypt, "des_bitslice_cfb_decrypt"),
         ],
     );
 
@@ -267,6 +340,8 @@ programs! {
             (EcbEncrypt, "hight_table_ecb_encrypt"),
             (EcbDecrypt, "hight_table_ecb_decrypt"),
             (Ctr, "hight_table_ctr"),
+            (CbcDecrypt, "hight_table_cbc_decrypt"),
+            (CfbDecrypt, "hight_table_cfb_decrypt"),
         ],
     );
     /// The same, a thread's blocks side by side.
@@ -277,6 +352,8 @@ programs! {
             (EcbEncrypt, "hight_table_uncoalesced_ecb_encrypt"),
             (EcbDecrypt, "hight_table_uncoalesced_ecb_decrypt"),
             (Ctr, "hight_table_uncoalesced_ctr"),
+            (CbcDecrypt, "hight_table_uncoalesced_cbc_decrypt"),
+            (CfbDecrypt, "hight_table_uncoalesced_cfb_decrypt"),
         ],
     );
     /// Byte-sliced HIGHT, coalesced.
@@ -287,6 +364,8 @@ programs! {
             (EcbEncrypt, "hight_byteslice_ecb_encrypt"),
             (EcbDecrypt, "hight_byteslice_ecb_decrypt"),
             (Ctr, "hight_byteslice_ctr"),
+            (CbcDecrypt, "hight_byteslice_cbc_decrypt"),
+            (CfbDecrypt, "hight_byteslice_cfb_decrypt"),
         ],
     );
     /// The same, a thread's blocks side by side.
@@ -297,6 +376,8 @@ programs! {
             (EcbEncrypt, "hight_byteslice_uncoalesced_ecb_encrypt"),
             (EcbDecrypt, "hight_byteslice_uncoalesced_ecb_decrypt"),
             (Ctr, "hight_byteslice_uncoalesced_ctr"),
+            (CbcDecrypt, "hight_byteslice_uncoalesced_cbc_decrypt"),
+            (CfbDecrypt, "hight_byteslice_uncoalesced_cfb_decrypt"),
         ],
     );
     /// Bit-sliced HIGHT; 32 rounds of four subkeys and 8 whitening keys, two words for every bit.
@@ -307,6 +388,8 @@ programs! {
             (EcbEncrypt, "hight_bitslice_ecb_encrypt"),
             (EcbDecrypt, "hight_bitslice_ecb_decrypt"),
             (Ctr, "hight_bitslice_ctr"),
+            (CbcDecrypt, "hight_bitslice_cbc_decrypt"),
+            (CfbDecrypt, "hight_bitslice_cfb_decrypt"),
         ],
     );
 
@@ -318,6 +401,10 @@ programs! {
             (EcbEncrypt, "seed_table_shared_ecb"),
             (EcbDecrypt, "seed_table_shared_ecb"),
             (Ctr, "seed_table_shared_ctr"),
+            (CbcDecrypt, "seed_table_shared_cbc_decrypt"),
+            (CfbDecrypt, "seed_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "seed_table_shared_xts"),
+            (XtsDecrypt, "seed_table_shared_xts"),
         ],
     );
     /// SEED by four replicated tables.
@@ -328,6 +415,10 @@ programs! {
             (EcbEncrypt, "seed_conflict_free_ecb"),
             (EcbDecrypt, "seed_conflict_free_ecb"),
             (Ctr, "seed_conflict_free_ctr"),
+            (CbcDecrypt, "seed_conflict_free_cbc_decrypt"),
+            (CfbDecrypt, "seed_conflict_free_cfb_decrypt"),
+            (XtsEncrypt, "seed_conflict_free_xts"),
+            (XtsDecrypt, "seed_conflict_free_xts"),
         ],
     );
     /// Bit-sliced SEED; 16 rounds of 64 key bits, and half of 32 blocks for each of 256 threads.
@@ -338,6 +429,10 @@ programs! {
             (EcbEncrypt, "seed_bitslice_ecb"),
             (EcbDecrypt, "seed_bitslice_ecb"),
             (Ctr, "seed_bitslice_ctr"),
+            (CbcDecrypt, "seed_bitslice_cbc_decrypt"),
+            (CfbDecrypt, "seed_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "seed_bitslice_xts"),
+            (XtsDecrypt, "seed_bitslice_xts"),
         ],
     );
 }
@@ -352,15 +447,20 @@ mod tests {
     use crate::{MODULES, launches::LAUNCHES};
 
     fn all_kernels() -> impl Iterator<Item = &'static Kernel> {
-        PROGRAMS.iter().flat_map(|program| program.kernels()).map(|(_, kernel)| kernel)
+        let of_programs = PROGRAMS.iter().flat_map(|program| program.kernels());
+        of_programs.map(|(_, kernel)| kernel).chain(crate::modes::KERNELS.iter().copied())
     }
 
     #[test]
-    fn every_program_computes_ecb_and_ctr() {
+    fn every_program_computes_every_mode() {
         for program in PROGRAMS {
-            for task in [EcbEncrypt, EcbDecrypt, Ctr] {
+            for task in [EcbEncrypt, EcbDecrypt, Ctr, CbcDecrypt, CfbDecrypt] {
                 let kernel = program.kernel(task);
                 assert!(kernel.is_some(), "{}: no {task}", program.module().name);
+            }
+            for task in [XtsEncrypt, XtsDecrypt] {
+                let (kernel, name) = (program.kernel(task), program.module().name);
+                assert_eq!(kernel.is_some(), program.block_bytes() == 16, "{name}: {task}");
             }
         }
     }
@@ -402,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_of_every_module_is_launched_by_a_program() {
+    fn every_entry_of_every_module_is_launched() {
         let launched: BTreeSet<&str> = all_kernels().map(Kernel::name).collect();
         let entries: BTreeSet<&str> = MODULES.iter().flat_map(Module::entry_names).collect();
         assert_eq!(launched, entries);

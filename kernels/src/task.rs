@@ -12,6 +12,14 @@ pub enum Task {
     EcbDecrypt,
     /// CTR.
     Ctr,
+    /// CBC decryption of whole blocks.
+    CbcDecrypt,
+    /// CFB decryption of whole blocks, by segments of a block.
+    CfbDecrypt,
+    /// XTS encryption of whole blocks; for blocks of 16 bytes.
+    XtsEncrypt,
+    /// XTS decryption of whole blocks; for blocks of 16 bytes.
+    XtsDecrypt,
     /// CTR's key stream without data, which is not stored but XORed block by block, a block of
     /// output for every thread: for measuring.
     Keystream,
@@ -19,7 +27,16 @@ pub enum Task {
 
 impl Task {
     /// Every task, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr, Self::Keystream];
+    pub const ALL: [Self; 8] = [
+        Self::EcbEncrypt,
+        Self::EcbDecrypt,
+        Self::Ctr,
+        Self::CbcDecrypt,
+        Self::CfbDecrypt,
+        Self::XtsEncrypt,
+        Self::XtsDecrypt,
+        Self::Keystream,
+    ];
 
     /// How many there are.
     pub(crate) const COUNT: usize = Self::ALL.len();
@@ -31,6 +48,10 @@ impl fmt::Display for Task {
             Self::EcbEncrypt => "ECB encryption",
             Self::EcbDecrypt => "ECB decryption",
             Self::Ctr => "CTR",
+            Self::CbcDecrypt => "CBC decryption",
+            Self::CfbDecrypt => "CFB decryption",
+            Self::XtsEncrypt => "XTS encryption",
+            Self::XtsDecrypt => "XTS decryption",
             Self::Keystream => "the key stream of CTR",
         })
     }

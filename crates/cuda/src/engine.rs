@@ -8,56 +8,21 @@ use std::{
 };
 
 use cipher::InOutBuf;
-use lanecrypt_core::{ConstantTime, Counter, Direction, Mode};
-use lanecrypt_kernels::{Kernel, Program, Task};
+use lanecrypt_core::{ConstantTime, Direction};
+use lanecrypt_kernels::{Kernel, Program, Task, modes};
 use zeroize::Zeroizing;
 
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, KeyPair, Keys, Resources,
+    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, KeyPair, Keys, Operation, Resources,
     launch::{Launch, ThreadLimit},
+    parameters::Header,
+    scratch::Scratch,
     staging::{Chunk, ChunkLimit, Staging},
+    work::{MAX_BLOCK, Start, Work},
 };
-
-/// What to do with data on the device.
-#[derive(Clone, Copy, Debug)]
-pub enum Operation<'a> {
-    /// ECB in this direction; whole blocks.
-    Ecb(Direction),
-    /// CTR from this counter block on; any length.
-    Ctr(&'a [u8]),
-}
-
-impl Operation<'_> {
-    /// What a kernel must do for it.
-    #[must_use]
-    pub const fn task(self) -> Task {
-        match self {
-            Self::Ecb(Direction::Encrypt) => Task::EcbEncrypt,
-            Self::Ecb(Direction::Decrypt) => Task::EcbDecrypt,
-            Self::Ctr(_) => Task::Ctr,
-        }
-    }
-}
-
-/// An operation that was checked: what kernels do, and from which counter on.
-#[derive(Clone, Copy, Debug)]
-struct Work {
-    task: Task,
-    counter: Option<Counter>,
-}
-
-impl Work {
-    /// The same so many blocks further on.
-    fn after(self, blocks: usize) -> Self {
-        let counter = self.counter.map(|counter| counter.plus(blocks as u128));
-        Self { counter, ..self }
-    }
-}
 
 /// Scratch memory that `lanecrypt_core::modes` may use on the host.
 const MODE_CHUNK_BYTES: usize = 16 << 20;
-/// Bytes of the largest block.
-const MAX_BLOCK: usize = 16;
 
 /// A cipher under one key on one device.
 ///
@@ -71,8 +36,12 @@ pub struct Engine {
     constant_time: ConstantTime,
     keys: KeyPair,
     thread_limit: ThreadLimit,
-    chunk_limit: ChunkLimit,
-    staging: Mutex<Staging>,
+    pub(crate) chunk_limit: ChunkLimit,
+    pub(crate) staging: Mutex<Staging>,
+    /// Blocks that are saved, or masks that warps start with: for one launch.
+    scratch: Scratch,
+    /// What several launches need, each of which may need the other one.
+    pub(crate) masks: Scratch,
 }
 
 impl fmt::Debug for Engine {
@@ -101,6 +70,8 @@ impl Engine {
             thread_limit: ThreadLimit::none(),
             chunk_limit: ChunkLimit::default(),
             staging: Mutex::default(),
+            scratch: Scratch::default(),
+            masks: Scratch::default(),
         }
     }
 
@@ -146,7 +117,7 @@ impl Engine {
     /// Returns as soon as the kernel is queued; reading the output waits for it.
     ///
     /// # Errors
-    /// [`Error::Data`] for lengths and counters the mode does not take; driver errors.
+    /// [`Error::Data`] for lengths, counters and IVs that the mode does not take; driver errors.
     pub fn run(
         &self,
         operation: Operation<'_>,
@@ -218,11 +189,11 @@ impl Engine {
             let error = lanecrypt_core::Error::OutputLength { input: needed, output: length };
             return Err(Error::Data(error));
         }
-        let mut start = || self.start(launch, work, address, address, blocks);
+        let mut start = || self.start(launch, work, (address, address), blocks, 0);
         self.device.driver().time(&mut start).map(Some)
     }
 
-    fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
+    pub(crate) fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
         if std::ptr::eq(self.device.driver(), slice.device().driver()) {
             return Ok(());
         }
@@ -255,7 +226,7 @@ impl Engine {
                 Some(input) => input.read_end(tail)?,
                 None => output.as_slice().read_end(tail)?,
             }
-            self.xor_tail(work.after(whole), tail)?;
+            self.xor_tail(work.after_blocks(whole), tail)?;
             output.write_end(tail)?;
         }
         Ok(())
@@ -277,30 +248,67 @@ impl Engine {
 
     /// Checks an operation over so many bytes.
     fn work(&self, operation: Operation<'_>, length: usize) -> Result<Work, Error> {
-        let block = self.program.block_bytes();
-        let counter = match operation {
-            Operation::Ecb(_) if !length.is_multiple_of(block) => {
-                let mode = Mode::Ecb;
-                let error = lanecrypt_core::Error::NotWholeBlocks { mode, given: length, block };
-                return Err(Error::Data(error));
-            }
-            Operation::Ecb(_) => None,
-            Operation::Ctr(given) => {
-                let counter = Counter::from_block(given).filter(|_| given.len() == block);
-                let (mode, given, accepted) = (Mode::Ctr, given.len(), block);
-                let error = lanecrypt_core::Error::IvLength { mode, given, accepted };
-                Some(counter.ok_or(Error::Data(error))?)
-            }
-        };
-        Ok(Work { task: operation.task(), counter })
+        operation.work(length, self.program.block_bytes())
     }
 
-    fn launch(&self, work: Work, input: u64, output: u64, blocks: usize) -> Result<(), Error> {
-        if blocks == 0 {
-            return Ok(()); // nothing to load a kernel for
+    /// Runs `work` from `input` to `output`, the same memory or apart.
+    pub(crate) fn launch(
+        &self,
+        work: Work,
+        input: u64,
+        output: u64,
+        blocks: usize,
+    ) -> Result<(), Error> {
+        let block_bytes = self.program.block_bytes() as u64;
+        let (mut work, mut done) = (work, 0);
+        while done < blocks {
+            let now = work.blocks_at_once(blocks - done);
+            let offset = done as u64 * block_bytes;
+            self.launch_once(work, input + offset, output + offset, now as u64)?;
+            work = work.after_blocks(now);
+            done += now;
         }
-        let launch = self.shaped(work.task, blocks as u64)?;
-        self.start(launch, work, input, output, blocks as u64)
+        Ok(())
+    }
+
+    fn launch_once(&self, work: Work, input: u64, output: u64, blocks: u64) -> Result<(), Error> {
+        let launch = self.shaped(work.task, blocks)?;
+        if !matches!(work.start, Start::Chain(_)) || input != output {
+            return self.start(launch, work, (input, output), blocks, 0);
+        }
+        // In place: a warp's first block needs one that another warp overwrites.
+        let range = launch.range_blocks(blocks);
+        let block = self.program.block_bytes() as u64;
+        let saved = (blocks - 1) / range;
+        self.scratch.with(&self.device, (saved * block) as usize, |scratch| {
+            let last_of_first = input + (range - 1) * block;
+            let rows =
+                Rows { from_pitch: range * block, to_pitch: block, width: block, count: saved };
+            self.copy_rows(last_of_first, scratch, rows)?;
+            self.start(launch, work, (input, output), blocks, scratch)
+        })
+    }
+
+    /// Copies rows of bytes that lie apart.
+    pub(crate) fn copy_rows(&self, from: u64, to: u64, rows: Rows) -> Result<(), Error> {
+        let bytes = rows.count * rows.width;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let mode = [rows.from_pitch, rows.to_pitch, rows.width];
+        self.start_mode(&modes::COPY_ROWS, Header { input: from, output: to, blocks: bytes, mode })
+    }
+
+    /// Starts a kernel that takes no keys.
+    pub(crate) fn start_mode(&self, kernel: &Kernel, header: Header) -> Result<(), Error> {
+        let ready = self.device.kernel(kernel)?;
+        let driver = self.device.driver();
+        let launch = Launch::new(driver, (kernel, ready), header.blocks, &self.thread_limit)?;
+        // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What
+        // the kernel reads and writes follows from the header alone, whose addresses and lengths the
+        // caller takes from memory of this device that lives through the launch: device calls run in
+        // order, and memory is freed in that order too.
+        unsafe { driver.launch(launch.kernel, launch.shape, &header.without_keys()) }
     }
 
     /// The launch of a task over so many blocks.
@@ -314,27 +322,75 @@ impl Engine {
     /// The keys that a task takes.
     fn keys(&self, task: Task) -> &Keys {
         match task {
-            Task::EcbDecrypt => &self.keys.decrypt,
+            Task::EcbDecrypt | Task::CbcDecrypt | Task::XtsDecrypt => &self.keys.decrypt,
             _ => &self.keys.encrypt,
         }
     }
 
+    /// Starts a kernel of the program; `aside` is the address of what its mode keeps elsewhere.
     fn start(
         &self,
         launch: Launch,
         work: Work,
-        input: u64,
-        output: u64,
+        (input, output): (u64, u64),
         blocks: u64,
+        aside: u64,
     ) -> Result<(), Error> {
-        let counter = work.counter.map_or(0, Counter::value);
-        let parameters = self.keys(work.task).parameters(input, output, blocks, counter);
+        let [first, second] = work.words();
+        let mode = [first, second, aside];
+        self.start_program(launch, work.task, Header { input, output, blocks, mode })
+    }
+
+    /// Runs XTS over whole blocks of units of `unit_blocks` blocks, whose first masks lie at `masks`.
+    pub(crate) fn launch_xts(
+        &self,
+        direction: Direction,
+        (input, output): (u64, u64),
+        blocks: u64,
+        unit_blocks: u64,
+        masks: u64,
+    ) -> Result<(), Error> {
+        if blocks == 0 {
+            return Ok(());
+        }
+        let task = match direction {
+            Direction::Encrypt => Task::XtsEncrypt,
+            Direction::Decrypt => Task::XtsDecrypt,
+        };
+        let launch = self.shaped(task, blocks)?;
+        let range = launch.range_blocks(blocks);
+        let ranges = blocks.div_ceil(range);
+        self.scratch.with(&self.device, ranges as usize * MAX_BLOCK, |starts| {
+            let mode = [0, range, unit_blocks];
+            let header = Header { input: masks, output: starts, blocks: ranges, mode };
+            self.start_mode(&modes::XTS_MASKS, header)?;
+            let mode = [unit_blocks, masks, starts];
+            self.start_program(launch, task, Header { input, output, blocks, mode })
+        })
+    }
+
+    /// Starts a kernel of the program.
+    fn start_program(&self, launch: Launch, task: Task, header: Header) -> Result<(), Error> {
+        let parameters = self.keys(task).parameters(header);
         // SAFETY: the kernel is of this engine's program, for which `Family::engine` checked the
         // keys, so that the block is as long as the kernel's (checked when it was loaded) and its
-        // counts are ones it knows. Both addresses come from buffers of this device that hold
-        // `blocks` blocks, or a block for every thread of the key-stream kernel, and live through
-        // the launch: device calls run in order, and memory is freed in that order too.
+        // counts are ones it knows. All addresses come from buffers of this device that hold
+        // `blocks` blocks, or a block for every thread of the key-stream kernel, for every warp that
+        // has a range, or for every data unit, and live through the launch: device calls run in
+        // order, and memory is freed in that order too.
         unsafe { self.device.driver().launch(launch.kernel, launch.shape, &parameters) }
+    }
+
+    /// Runs `operation` over host memory of any size, a part at a time through memory of the device.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); the output is unspecified then.
+    pub fn run_host_memory(
+        &self,
+        operation: Operation<'_>,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.run_on_host_memory(operation, data, &mut 0)
     }
 
     /// Runs `operation` over host memory, a part at a time. On an error the parts before it are
@@ -345,15 +401,36 @@ impl Engine {
         data: InOutBuf<'_, '_, u8>,
         done: &mut usize,
     ) -> Result<(), Error> {
-        let work = self.work(operation, data.len())?;
+        let mut work = self.work(operation, data.len())?;
         let block_bytes = self.program.block_bytes();
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         let chunk = Chunk { bytes: self.chunk_limit.get(), grain: block_bytes };
-        staging.run(&self.device, data, chunk, done, |offset, part| {
+        staging.run(&self.device, data, chunk, done, |input, part| {
             let (address, blocks) = (part.address(), part.len() / block_bytes);
-            self.launch(work.after(offset / block_bytes), address, address, blocks)?;
+            self.launch(work, address, address, blocks)?;
+            work = work.after(input); // while it is there: the result may take its place
             self.device.driver().synchronize()
         })
+    }
+}
+
+impl Engine {
+    /// Runs a decryption over whole blocks of host memory; `previous` becomes the last of them.
+    fn decrypt_chained(
+        &self,
+        operation: Operation<'_>,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let mut last = [0; MAX_BLOCK];
+        let last = &mut last[..previous.len()];
+        match data.get_in().rchunks_exact(previous.len()).next() {
+            Some(block) => last.copy_from_slice(block),
+            None => return Ok(()),
+        }
+        self.run_host_memory(operation, data)?;
+        previous.copy_from_slice(last);
+        Ok(())
     }
 }
 
@@ -378,7 +455,44 @@ impl lanecrypt_core::Engine for Engine {
         Ok(self.run_on_host_memory(Operation::Ctr(counter), data, &mut 0)?)
     }
 
+    fn cbc_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), lanecrypt_core::Error> {
+        let iv = previous.to_vec();
+        Ok(self.decrypt_chained(Operation::CbcDecrypt(&iv), previous, data)?)
+    }
+
+    fn cfb_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), lanecrypt_core::Error> {
+        let iv = previous.to_vec();
+        Ok(self.decrypt_chained(Operation::CfbDecrypt(&iv), previous, data)?)
+    }
+
+    fn xts_blocks(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), lanecrypt_core::Error> {
+        Ok(self.xts_on_host_memory(direction, mask, data)?)
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Rows of bytes: how far their starts are apart where they come from and where they go to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    pub(crate) from_pitch: u64,
+    pub(crate) to_pitch: u64,
+    /// Bytes of a row.
+    pub(crate) width: u64,
+    pub(crate) count: u64,
 }

@@ -22,9 +22,9 @@ pub struct Family {
 /// Round keys of both directions, in the layout of the kernels.
 #[derive(Debug)]
 pub struct KeyPair {
-    /// For ECB encryption and CTR.
+    /// For encryption, and for modes that only encrypt, such as CTR.
     pub encrypt: Keys,
-    /// For ECB decryption.
+    /// For decryption.
     pub decrypt: Keys,
 }
 

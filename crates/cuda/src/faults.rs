@@ -4,12 +4,14 @@ use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, Key
 use lanecrypt_core::{Ctr, Direction, Engine as _, modes};
 
 use crate::{
-    DeviceBuffer, Error, KeyPair, OnDevice, Operation,
+    DataUnits, DeviceBuffer, Error, KeyPair, OnDevice, Operation, XtsEngine,
     model::{self, Fault, Meanwhile, Model, ToyCipher},
 };
 
 const KEY: [u8; 16] = *b"a key for a toy.";
 const IV: [u8; 16] = [0xfe; 16];
+/// Its last four bytes wrap in the second chunk.
+const WRAPS: [u8; 16] = [0xab, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0xff, 0xff, 0xff, 0xff, 0xf7];
 /// Three chunks of the limit below and some blocks, and not a multiple of a bounced piece.
 const BLOCKS: usize = 20;
 const CHUNK: usize = 6 * 16;
@@ -147,23 +149,207 @@ fn engines_and_modes_report() {
     reports("cbc_decrypt", |engine, data| modes::cbc_decrypt(engine, &IV, data));
 }
 
+const OPERATIONS: [Operation<'static>; 6] = [
+    Operation::Ecb(Direction::Encrypt),
+    Operation::Ecb(Direction::Decrypt),
+    Operation::Ctr(&IV),
+    Operation::Ctr32(&WRAPS),
+    Operation::CbcDecrypt(&IV),
+    Operation::CfbDecrypt(&IV),
+];
+
+/// What an operation makes of `data`, a block at a time.
+fn on_the_cpu(operation: Operation<'_>, data: &[u8]) -> Vec<u8> {
+    let cpu = cpu();
+    let run = |direction, block: &[u8]| {
+        let mut block = block.to_vec();
+        cpu.ecb(direction, block.as_mut_slice().into()).expect("whole blocks");
+        block
+    };
+    let xor = |left: &[u8], right: Vec<u8>| left.iter().zip(right).map(|(a, b)| a ^ b).collect();
+    let previous = |iv: &[u8], i: usize| match i {
+        0 => iv.to_vec(),
+        _ => data[16 * (i - 1)..16 * i].to_vec(),
+    };
+    let counter = |first: &[u8], add: u128, modulus: u128| {
+        let first = u128::from_be_bytes(first.try_into().expect("a block"));
+        (first - first % modulus + (first % modulus + add) % modulus).to_be_bytes()
+    };
+    let block = |(i, block): (usize, &[u8])| -> Vec<u8> {
+        match operation {
+            Operation::Ecb(direction) => run(direction, block),
+            Operation::Ctr(first) => {
+                xor(block, run(Direction::Encrypt, &counter(first, i as u128, u128::MAX)))
+            }
+            Operation::Ctr32(first) => {
+                xor(block, run(Direction::Encrypt, &counter(first, i as u128, 1 << 32)))
+            }
+            Operation::CbcDecrypt(iv) => xor(&run(Direction::Decrypt, block), previous(iv, i)),
+            Operation::CfbDecrypt(iv) => xor(block, run(Direction::Encrypt, &previous(iv, i))),
+        }
+    };
+    data.chunks(16).enumerate().flat_map(block).collect()
+}
+
+/// Many warps have a range, and in place each needs what the one before it overwrites.
+#[test]
+fn chains_in_place_need_nothing_that_is_overwritten() {
+    let data: Vec<u8> = (0..16 * 700_usize).map(|i| (i * 7 + i / 256) as u8).collect();
+    for operation in [Operation::CbcDecrypt(&IV), Operation::CfbDecrypt(&IV)] {
+        let expected = on_the_cpu(operation, &data);
+        for (limit, threads) in [(usize::MAX, u32::MAX), (200 * 16, 32), (usize::MAX, 32)] {
+            let model = Model::default();
+            let cipher = on_device(&model).expect("no fault");
+            cipher.engine().limit_chunk(limit);
+            cipher.engine().limit_thread_block(threads);
+            let mut found = data.clone();
+            let run = cipher.engine().run_host_memory(operation, found.as_mut_slice().into());
+            run.expect("no fault");
+            assert!(found == expected, "{operation:?} in parts of {limit}, {threads} threads");
+        }
+        at_every_call("a chain in place", &expected, |model| {
+            let cipher = on_device(model)?;
+            let mut buffer = DeviceBuffer::from_host(cipher.engine().device(), &data)?;
+            cipher.engine().run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
+            let mut found = vec![0; data.len()];
+            buffer.read(0, &mut found)?;
+            Ok(found)
+        });
+    }
+}
+
+#[test]
+fn operations_over_host_memory_report() {
+    for operation in OPERATIONS {
+        let expected = on_the_cpu(operation, &plaintext());
+        at_every_call("run_host_memory", &expected, |model| {
+            let mut data = plaintext();
+            on_device(model)?.engine().run_host_memory(operation, data.as_mut_slice().into())?;
+            Ok(data)
+        });
+    }
+}
+
+/// What XTS makes of `data`, unit by unit; the key of the tweaks is the other's in reverse.
+fn xts_on_the_cpu(direction: Direction, units: DataUnits, data: &[u8]) -> Vec<u8> {
+    let mut tweak_key = KEY;
+    tweak_key.reverse();
+    let tweak_cpu = lanecrypt_core::CpuEngine::new(ToyCipher::new(&tweak_key.into()));
+    let mut data = data.to_vec();
+    for (i, unit) in data.chunks_mut(units.bytes).enumerate() {
+        let tweak = units.first.wrapping_add(i as u128).to_le_bytes();
+        modes::xts(&cpu(), &tweak_cpu, &tweak, direction, unit.into()).expect("a block at least");
+    }
+    data
+}
+
+fn xts_engine(model: &Model) -> Result<XtsEngine, Error> {
+    let mut keys = [KEY, KEY].concat();
+    keys[16..].reverse();
+    model::FAMILY.xts_engine(&model.device(), &keys)
+}
+
+/// Units with and without stealing, shorter and longer than a chunk, the last one shorter.
+const UNITS: [(usize, usize); 9] = [
+    (16, 80),
+    (17, 101),
+    (31, 16),
+    (32, 112),
+    (48, 400),
+    (50, 168),
+    (160, 200),
+    (333, 333),
+    (512, 3000),
+];
+
+#[test]
+fn data_units_report() {
+    let first = u128::from(u64::MAX) - 1;
+    for (bytes, length) in UNITS {
+        let data: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256) as u8).collect();
+        for direction in Direction::BOTH {
+            let units = DataUnits { bytes, first };
+            let expected = xts_on_the_cpu(direction, units, &data);
+            let name = format!("{direction} of {length} bytes in units of {bytes}");
+            at_every_call(&format!("{name}, in place"), &expected, |model| {
+                let engine = xts_engine(model)?;
+                let mut buffer = DeviceBuffer::from_host(&model_device(&engine), &data)?;
+                engine.run_in_place(direction, units, &mut buffer.slice_mut(0..length)?)?;
+                let mut found = vec![0; length];
+                buffer.read(0, &mut found)?;
+                Ok(found)
+            });
+            at_every_call(&format!("{name}, host memory"), &expected, |model| {
+                let engine = xts_engine(model)?;
+                engine.limit_chunk(CHUNK);
+                let mut found = data.clone();
+                engine.run_host_memory(direction, units, found.as_mut_slice().into())?;
+                Ok(found)
+            });
+        }
+    }
+}
+
+fn model_device(engine: &XtsEngine) -> crate::Device {
+    engine.data_engine().device().clone()
+}
+
+/// Groups of a few units, and many warps in a long one.
+#[test]
+fn data_units_are_cut_anyhow() {
+    let data: Vec<u8> = (0..16 * 700 + 5_usize).map(|i| (i * 7 + i / 256) as u8).collect();
+    for bytes in [16, 40, 512, 520, 4096, 16 * 700 + 5] {
+        let rest = data.len() % bytes;
+        let data = &data[..data.len() - if rest < 16 { rest } else { 0 }];
+        let units = DataUnits { bytes, first: 3 };
+        let expected = xts_on_the_cpu(Direction::Encrypt, units, data);
+        for limit in [0, 1000, 16 * 1024, usize::MAX] {
+            let model = Model::default();
+            let engine = xts_engine(&model).expect("no fault");
+            engine.limit_chunk(limit);
+            let input = DeviceBuffer::from_host(&model_device(&engine), data).expect("no fault");
+            let mut output =
+                DeviceBuffer::from_host(&model_device(&engine), data).expect("no fault");
+            let (from, mut to) = (
+                input.slice(0..data.len()).expect("in it"),
+                output.slice_mut(0..data.len()).expect("in it"),
+            );
+            engine.run(Direction::Encrypt, units, &from, &mut to).expect("no fault");
+            let mut found = vec![0; data.len()];
+            output.read(0, &mut found).expect("no fault");
+            assert!(found == expected, "units of {bytes}, limit {limit}");
+        }
+    }
+}
+
+#[test]
+fn data_units_that_are_none_are_refused() {
+    let model = Model::default();
+    let engine = xts_engine(&model).expect("no fault");
+    let run = |bytes, length: usize| {
+        let units = DataUnits { bytes, first: 0 };
+        let mut data = vec![0; length];
+        engine.run_host_memory(Direction::Encrypt, units, data.as_mut_slice().into())
+    };
+    for (bytes, length, named) in [(0, 32, "0"), (15, 32, "15"), (32, 47, "15"), (100, 7, "7")] {
+        let text = run(bytes, length).expect_err("no unit").to_string();
+        assert!(text.contains(&format!("unit of {named} bytes")), "{text}");
+    }
+    assert!(run(32, 0).is_ok() && run(32, 48).is_ok());
+    for length in [0, 16, 30, 31, 33, 64] {
+        let keys = vec![1; length];
+        let keyed = model::FAMILY.xts_engine(&model.device(), &keys);
+        assert!(keyed.is_err(), "{length} bytes are no two keys");
+    }
+}
+
 #[test]
 fn resident_runs_report() {
-    let operations = [
-        Operation::Ecb(Direction::Encrypt),
-        Operation::Ecb(Direction::Decrypt),
-        Operation::Ctr(&IV),
-    ];
-    for operation in operations {
+    for operation in OPERATIONS {
+        let is_ctr = matches!(operation, Operation::Ctr(_) | Operation::Ctr32(_));
         // CTR ends inside a block.
-        let length = 16 * BLOCKS - if matches!(operation, Operation::Ctr(_)) { 3 } else { 0 };
-        let mut expected = plaintext()[..length].to_vec();
-        let data = expected.as_mut_slice().into();
-        match operation {
-            Operation::Ecb(direction) => cpu().ecb(direction, data),
-            Operation::Ctr(counter) => cpu().ctr(counter, data),
-        }
-        .expect("the CPU does not fail");
+        let length = 16 * BLOCKS - if is_ctr { 3 } else { 0 };
+        let expected = on_the_cpu(operation, &plaintext()[..length]);
         at_every_call("run_in_place", &expected, |model| {
             let mut data = plaintext()[..length].to_vec();
             let cipher = on_device(model)?;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use lanecrypt_kernels::Kernel;
+use lanecrypt_kernels::{Kernel, Unit};
 
 use crate::{
     Error,
@@ -14,7 +14,11 @@ use crate::{
 pub(crate) struct Launch {
     pub(crate) kernel: LoadedKernel,
     pub(crate) shape: Shape,
+    unit: Unit,
 }
+
+/// Threads of a warp.
+const WARP: u64 = 32;
 
 /// A kernel that a device has loaded, and how many full thread blocks of it the device holds at
 /// once: what is asked of the driver once, not at every launch.
@@ -58,7 +62,15 @@ impl Launch {
         } else {
             ready.resident
         };
-        Ok(Self { kernel: ready.kernel, shape: shape(kernel, blocks, resident, limit) })
+        let shape = shape(kernel, blocks, resident, limit);
+        Ok(Self { kernel: ready.kernel, shape, unit: kernel.unit() })
+    }
+
+    /// Blocks of the contiguous range of `blocks` that a warp has, in modes that give it one: `Range`
+    /// of `kernels/common/parameters.cuh` computes the same.
+    pub(crate) fn range_blocks(self, blocks: u64) -> u64 {
+        let (run, warps) = (u64::from(self.unit.blocks), self.threads() as u64 / WARP);
+        blocks.div_ceil(run).div_ceil(warps) * run
     }
 
     /// Threads of all its thread blocks.

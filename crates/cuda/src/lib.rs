@@ -38,18 +38,23 @@ mod model;
 mod on_device;
 mod parameters;
 mod pinned;
+mod scratch;
 mod staging;
 pub mod variables;
+mod work;
+mod xts;
 
 pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
 pub use device::{Device, Properties};
 pub use driver::Resources;
-pub use engine::{Engine, Operation};
+pub use engine::Engine;
 pub use error::Error;
 pub use family::{Family, KeyPair};
 pub use lanecrypt_kernels as kernels;
 pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
 pub use parameters::Keys;
+pub use work::Operation;
+pub use xts::{DataUnits, XtsEngine};
 
 #[doc(hidden)]
 pub use lanecrypt_core as registry; // for the macro `backends!`

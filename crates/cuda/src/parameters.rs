@@ -1,12 +1,39 @@
 //! The parameter block of every kernel, as `kernels/common/parameters.cuh` declares it.
 
-use lanecrypt_kernels::HEADER_WORDS;
+use lanecrypt_kernels::{HEADER_WORDS, modes::NO_KEY_WORDS};
 use zeroize::Zeroizing;
 
 /// Round keys in the layout of a kernel family: little-endian 32-bit words, a multiple of four.
 /// Cleared when dropped.
 pub struct Keys {
     words: Zeroizing<Vec<u32>>,
+}
+
+/// What of a parameter block is before the keys: `Parameters` of `kernels/common/parameters.cuh`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    /// Address of the input.
+    pub(crate) input: u64,
+    /// Address of the output.
+    pub(crate) output: u64,
+    /// Blocks of either.
+    pub(crate) blocks: u64,
+    /// What the mode starts from.
+    pub(crate) mode: [u64; 3],
+}
+
+impl Header {
+    fn words(self) -> [u64; HEADER_WORDS / 2] {
+        let [first, second, third] = self.mode;
+        [self.input, self.output, self.blocks, first, second, third]
+    }
+
+    /// The parameter block of a kernel without keys.
+    pub(crate) fn without_keys(self) -> Vec<u64> {
+        let mut block = self.words().to_vec();
+        block.extend([0; NO_KEY_WORDS / 2]);
+        block
+    }
 }
 
 impl std::fmt::Debug for Keys {
@@ -37,15 +64,9 @@ impl Keys {
     }
 
     /// The parameter block of a launch.
-    pub(crate) fn parameters(
-        &self,
-        input: u64,
-        output: u64,
-        blocks: u64,
-        counter: u128,
-    ) -> Zeroizing<Vec<u64>> {
+    pub(crate) fn parameters(&self, header: Header) -> Zeroizing<Vec<u64>> {
         let mut block = Zeroizing::new(Vec::with_capacity(HEADER_WORDS / 2 + self.words.len() / 2));
-        block.extend([input, output, blocks, (counter >> 64) as u64, counter as u64, 0]);
+        block.extend(header.words());
         block.extend(
             self.words.chunks_exact(2).map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])),
         );

@@ -37,9 +37,9 @@ impl ChunkLimit {
 /// How host data is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk {
-    /// Bytes of a part, a multiple of `grain`.
+    /// Bytes of a part.
     pub(crate) bytes: usize,
-    /// What the last part is rounded up to on the device: a block.
+    /// What a part is rounded up to on the device: a block.
     pub(crate) grain: usize,
 }
 
@@ -51,9 +51,9 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Runs `work` over `data`, a chunk at a time: it gets the offset of a part and the part on the
-    /// device, the last one filled up to whole blocks with whatever is there, and returns when it
-    /// is done with it.
+    /// Runs `work` over `data`, a chunk at a time: it gets a part as it is in host memory, and on the
+    /// device, where it is filled up to whole blocks with whatever is there. It returns when
+    /// it is done with the latter.
     ///
     /// Bytes that are complete are added up in `done`. On an error the input after them is as it
     /// was, in place as well.
@@ -63,18 +63,16 @@ impl Staging {
         mut data: InOutBuf<'_, '_, u8>,
         chunk: Chunk,
         done: &mut usize,
-        mut work: impl FnMut(usize, &DeviceSlice<'_>) -> Result<(), Error>,
+        mut work: impl FnMut(&[u8], &DeviceSlice<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut offset = 0;
         while !data.is_empty() {
             let length = chunk.bytes.min(data.len());
             let (part, rest) = data.split_at(length);
             let padded = length.next_multiple_of(chunk.grain);
-            let buffer = Self::buffer(&mut self.buffer, device, padded)?;
+            let buffer = at_least(&mut self.buffer, device, padded)?;
             buffer.write(0, part.get_in())?;
-            work(offset, &buffer.slice(0..padded)?)?;
+            work(part.get_in(), &buffer.slice(0..padded)?)?;
             Self::read_back(buffer, part, &mut self.bounce, done)?;
-            offset += length;
             data = rest;
         }
         Ok(())
@@ -109,17 +107,17 @@ impl Staging {
         }
         Ok(())
     }
+}
 
-    /// The buffer on the device, made or enlarged where it is too small.
-    fn buffer<'a>(
-        kept: &'a mut Option<DeviceBuffer>,
-        device: &Device,
-        bytes: usize,
-    ) -> Result<&'a mut DeviceBuffer, Error> {
-        if let Some(buffer) = kept.take_if(|buffer| buffer.len() >= bytes) {
-            return Ok(kept.insert(buffer));
-        }
-        *kept = None; // frees the one that is too small first
-        Ok(kept.insert(DeviceBuffer::zeroed(device, bytes.next_power_of_two())?))
+/// The buffer that is kept, made or enlarged where it has less than `bytes` bytes.
+pub(crate) fn at_least<'a>(
+    kept: &'a mut Option<DeviceBuffer>,
+    device: &Device,
+    bytes: usize,
+) -> Result<&'a mut DeviceBuffer, Error> {
+    if let Some(buffer) = kept.take_if(|buffer| buffer.len() >= bytes) {
+        return Ok(kept.insert(buffer));
     }
+    *kept = None; // frees the one that is too small first
+    Ok(kept.insert(DeviceBuffer::zeroed(device, bytes.next_power_of_two())?))
 }

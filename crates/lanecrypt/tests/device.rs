@@ -7,6 +7,8 @@
 //! `LANECRYPT_EXPECT` names one of its backends.
 
 mod common;
+#[path = "device/units.rs"]
+mod units;
 
 use std::{collections::HashSet, fmt::Display, process::ExitCode};
 
@@ -69,11 +71,12 @@ fn main() -> ExitCode {
 }
 
 fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
-    let properties: [(&str, Property<Case>); 9] = [
+    let properties: [(&str, Property<Case>); 10] = [
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
         ("thread_blocks_of_any_size", thread_blocks_of_any_size),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
+        ("data_units", units::data_units),
         ("bulk_methods", bulk_methods),
         ("chunks_of_host_memory", chunks_of_host_memory),
         ("threads_share_an_engine", threads_share_an_engine),
@@ -102,11 +105,15 @@ impl Target {
         engine.ok_or_else(|| format!("{} is no device engine", self.name()).into())
     }
 
-    fn operations(&self) -> [Operation<'static>; 3] {
+    fn operations(&self) -> [Operation<'static>; 6] {
+        let block = counter(self.cipher);
         [
             Operation::Ecb(Direction::Encrypt),
             Operation::Ecb(Direction::Decrypt),
-            Operation::Ctr(counter(self.cipher)),
+            Operation::Ctr(block),
+            Operation::Ctr32(block),
+            Operation::CbcDecrypt(block),
+            Operation::CfbDecrypt(block),
         ]
     }
 }
@@ -134,14 +141,19 @@ fn targets(case: &Case) -> Result<Vec<Target>, Failed> {
 
 /// The fastest constant-time CPU engine of a cipher.
 fn on_the_cpu(cipher: &CipherDescription) -> Result<Box<dyn lanecrypt::Engine>, Failed> {
+    let create = widest_on_the_cpu(cipher)?.create;
+    create(key(cipher)).map_err(|error| error.to_string().into())
+}
+
+/// The backend of that engine.
+fn widest_on_the_cpu(cipher: &CipherDescription) -> Result<&'static Backend, Failed> {
     let suits = |backend: &&Backend| {
         backend.platform == Platform::Cpu
             && backend.constant_time == ConstantTime::Yes
             && (backend.available)().is_ok()
     };
     let widest = cipher.backends.iter().filter(suits).max_by_key(|backend| backend.lanes);
-    let backend = widest.ok_or("every cipher has a constant-time CPU backend")?;
-    (backend.create)(key(cipher)).map_err(|error| error.to_string().into())
+    widest.ok_or_else(|| "every cipher has a constant-time CPU backend".into())
 }
 
 /// What `operation` makes of `data`, by the CPU, on all its cores.
@@ -150,14 +162,40 @@ fn expect(cipher: &CipherDescription, operation: Operation<'_>, data: &mut [u8])
     let block = cipher.block_bytes;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let part = data.len().div_ceil(threads).next_multiple_of(block).max(block);
-    let run = |(i, part_data): (usize, &mut [u8])| match operation {
-        Operation::Ecb(direction) => engine.ecb(direction, part_data.into()),
-        Operation::Ctr(counter) => {
-            let mut here = vec![0; block];
-            if let Some(first) = lanecrypt::Counter::from_block(counter) {
-                first.plus((i * part / block) as u128).fill(&mut here);
+    // The block before each part, which another thread may overwrite.
+    let before: Vec<Vec<u8>> = (0..data.len().div_ceil(part))
+        .map(|i| data[(i * part).saturating_sub(block)..][..block.min(data.len())].to_vec())
+        .collect();
+    let run = |(i, part_data): (usize, &mut [u8])| {
+        let first = i * part / block;
+        let previous = |iv: &[u8]| if i == 0 { iv.to_vec() } else { before[i].clone() };
+        match operation {
+            Operation::Ecb(direction) => engine.ecb(direction, part_data.into()),
+            Operation::Ctr(counter) => {
+                let mut here = vec![0; block];
+                if let Some(counter) = lanecrypt::Counter::from_block(counter) {
+                    counter.plus(first as u128).fill(&mut here);
+                }
+                engine.ctr(&here, part_data.into())
             }
-            engine.ctr(&here, part_data.into())
+            Operation::Ctr32(counter) => {
+                let mut counters = counters_of_32_bits(counter, first, part_data.len());
+                engine.ecb(Direction::Encrypt, counters.as_mut_slice().into())?;
+                xor(part_data, &counters);
+                Ok(())
+            }
+            Operation::CbcDecrypt(iv) => {
+                let ciphertext = [&previous(iv), &*part_data].concat();
+                engine.ecb(Direction::Decrypt, (&mut *part_data).into())?;
+                xor(part_data, &ciphertext);
+                Ok(())
+            }
+            Operation::CfbDecrypt(iv) => {
+                let mut ciphertext = [&previous(iv), &*part_data].concat();
+                engine.ecb(Direction::Encrypt, ciphertext.as_mut_slice().into())?;
+                xor(part_data, &ciphertext);
+                Ok(())
+            }
         }
     };
     let run = &run;
@@ -167,6 +205,20 @@ fn expect(cipher: &CipherDescription, operation: Operation<'_>, data: &mut [u8])
         let results = threads.into_iter().map(|thread| thread.join().expect("no panic"));
         results.collect::<Result<Vec<()>, _>>().map(drop).map_err(|error| error.to_string().into())
     })
+}
+
+/// The counter blocks from number `first` after `counter` on, which wraps in its last four bytes: as
+/// many as `length` bytes need.
+fn counters_of_32_bits(counter: &[u8], first: usize, length: usize) -> Vec<u8> {
+    let (front, low) = counter.split_at(counter.len() - 4);
+    let low = u32::from_be_bytes(low.try_into().expect("four bytes"));
+    let block = |i: usize| [front, &low.wrapping_add((first + i) as u32).to_be_bytes()].concat();
+    (0..length.div_ceil(counter.len())).flat_map(block).collect()
+}
+
+/// XORs the first bytes of `mask` over `data`.
+fn xor(data: &mut [u8], mask: &[u8]) {
+    data.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
 }
 
 fn no_such_device() -> Outcome {
@@ -185,7 +237,8 @@ fn ranges_and_canaries(case: &Case) -> Outcome {
         let engine = target.engine()?;
         // What a warp or a thread block takes at once, and a block less and more.
         let lanes = target.backend.lanes;
-        let counts = [lanes - 1, lanes, lanes + 1, 1025];
+        // And so much that every warp has a range of several runs.
+        let counts = [lanes - 1, lanes, lanes + 1, 1025, 9 * lanes + 7];
         for (operation, count) in
             target.operations().into_iter().flat_map(|o| counts.map(|c| (o, c)))
         {
@@ -228,8 +281,10 @@ fn compare(buffer: &DeviceBuffer, expected: &[u8], what: &str) -> Outcome {
 fn partial_blocks_on_the_device(case: &Case) -> Outcome {
     let device = (case.open)()?;
     for target in targets(case)? {
-        let operation = Operation::Ctr(counter(target.cipher));
-        for length in [0, 1, 7, 15, 17, 1000, 16 * 1024 + 5] {
+        let counter = counter(target.cipher);
+        let lengths = [0, 1, 7, 15, 17, 1000, 16 * 1024 + 5];
+        let operations = [Operation::Ctr(counter), Operation::Ctr32(counter)];
+        for (operation, length) in operations.into_iter().flat_map(|o| lengths.map(|l| (o, l))) {
             let data = noise(length + 32, length as u64);
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected[..length])?;
@@ -247,9 +302,7 @@ fn thread_blocks_of_any_size(case: &Case) -> Outcome {
     let data = noise(16 * 5000, 11);
     for target in targets(case)? {
         let engine = target.engine()?;
-        for operation in
-            [Operation::Ecb(Direction::Encrypt), Operation::Ctr(counter(target.cipher))]
-        {
+        for operation in target.operations() {
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected)?;
             for threads in [0, 33, 256, 768, u32::MAX] {
@@ -368,15 +421,12 @@ fn chunks_of_host_memory(case: &Case) -> Outcome {
         let chunk = (target.backend.lanes + 3) * target.cipher.block_bytes;
         engine.limit_chunk(chunk);
         for operation in target.operations() {
-            let tail = if matches!(operation, Operation::Ctr(_)) { 5 } else { 0 };
+            let is_ctr = matches!(operation, Operation::Ctr(_) | Operation::Ctr32(_));
+            let tail = if is_ctr { 5 } else { 0 };
             let mut data = noise(3 * chunk + target.cipher.block_bytes + tail, 21);
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected)?;
-            match operation {
-                Operation::Ecb(direction) => engine.ecb(direction, data.as_mut_slice().into()),
-                Operation::Ctr(counter) => engine.ctr(counter, data.as_mut_slice().into()),
-            }
-            .map_err(|error| Failed::from(error.to_string()))?;
+            engine.run_host_memory(operation, data.as_mut_slice().into())?;
             if data != expected {
                 return Err(format!("{} {operation:?} in parts", target.name()).into());
             }
@@ -418,7 +468,7 @@ fn paint(data: &mut [u8]) {
     }
 }
 
-/// Above 4 GiB: no 32-bit index anywhere. Every kernel once, all its output compared with the
+/// Above 4 GiB: no 32-bit index anywhere. Every kernel once for an operation, all its output compared with the
 /// CPU's.
 fn large_resident_buffers(case: &Case) -> Outcome {
     let device = (case.open)()?;
@@ -428,7 +478,7 @@ fn large_resident_buffers(case: &Case) -> Outcome {
     let input = DeviceBuffer::from_host(&device, &data)?;
     let mut output = DeviceBuffer::zeroed(&device, length)?;
     let targets = targets(case)?;
-    for i in 0..3 {
+    for i in 0..targets.first().map_or(0, |target| target.operations().len()) {
         let mut ran = HashSet::new();
         for cipher in CIPHERS {
             let is_new = |target: &&Target| {

@@ -11,7 +11,7 @@ use lanecrypt::{
     Backend, CIPHERS, CipherDescription, ConstantTime, Platform,
     cuda::{
         Engine,
-        kernels::{MODULES, Module},
+        kernels::{MODULES, Module, modes},
     },
 };
 
@@ -42,9 +42,14 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
         for backend in cipher.backends.iter().filter(on_host) {
             let kernels = kernels(cipher, backend)?;
             owned.extend(kernels.iter().copied());
-            rows.push(analyses.row(cipher, backend, &kernels)?);
+            let name = name(cipher, backend).replacen("host-", "cuda-", 1);
+            rows.push(analyses.row(name, backend.constant_time, &kernels)?);
         }
     }
+    // What modes need beside a cipher runs for backends of either claim.
+    let of_modes: Vec<_> = modes::KERNELS.iter().map(|kernel| kernel.name()).collect();
+    owned.extend(of_modes.iter().copied());
+    rows.push(analyses.row("modes/cuda".into(), ConstantTime::Yes, &of_modes)?);
     let orphans: Vec<_> = analyses.findings.keys().filter(|name| !owned.contains(name)).collect();
     ensure!(orphans.is_empty(), "no backend has the kernels {orphans:?}");
     rows.retain(|row| row.name.contains(filter));
@@ -80,12 +85,7 @@ impl Analyses {
         Ok(Self { findings })
     }
 
-    fn row(
-        &self,
-        cipher: &CipherDescription,
-        backend: &Backend,
-        kernels: &[&'static str],
-    ) -> Result<Row> {
+    fn row(&self, name: String, claim: ConstantTime, kernels: &[&'static str]) -> Result<Row> {
         let mut findings = Vec::new();
         let mut silent = 0;
         for kernel in kernels {
@@ -94,7 +94,7 @@ impl Analyses {
             findings.extend(found.iter().map(|finding| format!("{kernel}: {finding}")));
             silent += usize::from(found.is_empty());
         }
-        let verdict = match backend.constant_time {
+        let verdict = match claim {
             ConstantTime::Yes if findings.is_empty() => Verdict::Holds,
             ConstantTime::No(_) if silent == 0 => Verdict::Trips,
             _ => Verdict::Wrong,
@@ -102,13 +102,6 @@ impl Analyses {
         let shown = if verdict == Verdict::Wrong { SHOWN_FINDINGS } else { 0 };
         let found = format!("{} places in {} kernels", findings.len(), kernels.len());
         findings.truncate(shown);
-        Ok(Row {
-            name: format!("{}/{}", cipher.name, backend.id.replacen("host-", "cuda-", 1)),
-            claim: backend.constant_time,
-            how: "PTX",
-            found,
-            verdict,
-            details: findings,
-        })
+        Ok(Row { name, claim, how: "PTX", found, verdict, details: findings })
     }
 }

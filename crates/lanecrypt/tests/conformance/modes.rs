@@ -65,6 +65,18 @@ pub(crate) fn cbc_lengths(case: &Case) -> Outcome {
                 modes::cbc_encrypt(&engine, &iv, data)
             })?;
         }
+        for count in case.block_counts() {
+            let input = &case.oracle.input()[..count * block];
+            // Every block decrypted by itself, then XORed with the one before it.
+            let mut expected =
+                case.oracle.answer(&key, Direction::Decrypt)?[..input.len()].to_vec();
+            let previous = iv.iter().chain(input);
+            expected.iter_mut().zip(previous).for_each(|(byte, previous)| *byte ^= previous);
+            let what = format!("CBC decryption of {count} blocks, {}-byte key", key.len());
+            both_ways(input, &expected, count % 5, &what, |data| {
+                modes::cbc_decrypt(&engine, &iv, data)
+            })?;
+        }
         for count in [0, 1, lanes, lanes + 1, 2 * lanes + 3] {
             let input = noise(count * block, 13);
             let expected = case.oracle.expected(&key, &input, |reference, data| {
@@ -100,7 +112,7 @@ pub(crate) fn xts_lengths(case: &Case) -> Outcome {
         }
         let tweak_cipher = case.oracle.reference(&tweak_key)?;
         for direction in Direction::BOTH {
-            for length in [16, 17, 31, 32, batch + 16, batch + 31, 2 * batch + 5] {
+            for length in [16, 17, 31, 32, batch + 16, batch + 31, 2 * batch + 5, 9 * batch + 48] {
                 let input = noise(length, 22);
                 let expected =
                     case.oracle.expected(&key, &input, |data_cipher, data| match direction {

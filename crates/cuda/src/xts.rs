@@ -1,0 +1,356 @@
+//! XTS (IEEE 1619) on the device: many data units in one call, and one unit from a mask on.
+
+use std::sync::PoisonError;
+
+use cipher::InOutBuf;
+use lanecrypt_core::{Direction, Mode};
+use lanecrypt_kernels::{Task, modes};
+
+use crate::{
+    Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family,
+    engine::Rows,
+    parameters::Header,
+    staging::Chunk,
+    work::{MAX_BLOCK, Start, Work},
+};
+
+/// Bytes of a block, which XTS is defined for.
+const BLOCK: usize = MAX_BLOCK;
+/// What of the limit of host data on the device is a limit of what the masks take there.
+const SCRATCH_SHARE: usize = 16;
+
+/// How data is cut into data units: pieces of equal length, but for the last, with consecutive numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataUnits {
+    /// Bytes of a unit, 16 at least. Where it is no multiple of 16 every unit ends by ciphertext
+    /// stealing, and units are copied to where blocks can be read.
+    pub bytes: usize,
+    /// The number of the first one; numbers wrap after 2^128 - 1.
+    pub first: u128,
+}
+
+impl DataUnits {
+    /// Checks that `length` bytes are whole units, the last of which may be shorter but has a block.
+    fn check(self, length: usize) -> Result<(), Error> {
+        let short =
+            |given| Err(Error::Data(lanecrypt_core::Error::DataUnitLength { given, block: BLOCK }));
+        match length % self.bytes.max(1) {
+            _ if self.bytes < BLOCK => short(self.bytes),
+            rest @ 1..BLOCK => short(rest),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Family {
+    /// XTS under two keys of equal lengths that the cipher takes, one after the other: that of the
+    /// data, then that of the tweaks. IEEE 1619 wants them to be independent; that is not checked.
+    ///
+    /// # Errors
+    /// Those of [`Family::engine`]; [`Error::Data`] for ciphers of other than 128-bit blocks, and for
+    /// keys that are no pair.
+    pub fn xts_engine(&self, device: &Device, keys: &[u8]) -> Result<XtsEngine, Error> {
+        let given = self.cipher().block_bytes;
+        if given != BLOCK {
+            return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Xts, given }));
+        }
+        let (data, tweak) = keys.split_at(keys.len() / 2);
+        Ok(XtsEngine { data: self.engine(device, data)?, tweak: self.engine(device, tweak)? })
+    }
+}
+
+/// A cipher under the two keys of XTS on one device.
+#[derive(Debug)]
+pub struct XtsEngine {
+    data: Engine,
+    tweak: Engine,
+}
+
+/// Data units of one length that lie one behind the other on the device.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    input: u64,
+    output: u64,
+    /// Bytes of a unit.
+    unit: u64,
+    count: u64,
+}
+
+impl Span {
+    /// Blocks of a unit that are run as they are: with stealing, all but the last whole one.
+    fn plain_blocks(self) -> u64 {
+        self.unit / BLOCK as u64 - u64::from(self.steals())
+    }
+
+    fn steals(self) -> bool {
+        !self.unit.is_multiple_of(BLOCK as u64)
+    }
+
+    /// Whether the plain blocks of all units can be read where they are.
+    fn is_in_place(self) -> bool {
+        let is_aligned = (self.input | self.output).is_multiple_of(BLOCK as u64);
+        is_aligned && (self.count == 1 || !self.steals())
+    }
+
+    /// Bytes of scratch memory for a unit: its mask, and where it steals two blocks, room to exchange
+    /// them, another mask, and the rest of it.
+    fn scratch_bytes(self) -> u64 {
+        let stealing = if self.steals() { 4 * BLOCK as u64 } else { 0 };
+        let copied = if self.is_in_place() { 0 } else { self.plain_blocks() * BLOCK as u64 };
+        BLOCK as u64 + stealing + copied
+    }
+
+    fn rows(self, from_pitch: u64, to_pitch: u64, width: u64) -> Rows {
+        Rows { from_pitch, to_pitch, width, count: self.count }
+    }
+}
+
+impl XtsEngine {
+    /// The engine under the data's key.
+    #[must_use]
+    pub fn data_engine(&self) -> &Engine {
+        &self.data
+    }
+
+    /// As [`Engine::limit_chunk`]. A sixteenth of it is what masks, and copies of units that are no
+    /// multiple of 16 bytes, may take of the device at once; what a single unit needs, it takes.
+    pub fn limit_chunk(&self, bytes: usize) {
+        self.data.limit_chunk(bytes);
+    }
+
+    /// Runs XTS from `input` to `output`, both on this engine's device and equally long. Returns as
+    /// soon as the kernels are queued; reading the output waits for them.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for units, or a last unit, of less than 16 bytes and for unequal lengths;
+    /// driver errors, after which the output is unspecified.
+    pub fn run(
+        &self,
+        direction: Direction,
+        units: DataUnits,
+        input: &DeviceSlice<'_>,
+        output: &mut DeviceSliceMut<'_>,
+    ) -> Result<(), Error> {
+        let length = output.as_slice().len();
+        if input.len() != length {
+            let error = lanecrypt_core::Error::OutputLength { input: input.len(), output: length };
+            return Err(Error::Data(error));
+        }
+        self.data.check_device(input)?;
+        self.data.check_device(&output.as_slice())?;
+        units.check(length)?;
+        self.run_all(direction, units, (input.address(), output.as_slice().address()), length)
+    }
+
+    /// As [`run`](Self::run), with the result in place of the input.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_in_place(
+        &self,
+        direction: Direction,
+        units: DataUnits,
+        data: &mut DeviceSliceMut<'_>,
+    ) -> Result<(), Error> {
+        self.data.check_device(&data.as_slice())?;
+        let (address, length) = (data.as_slice().address(), data.as_slice().len());
+        units.check(length)?;
+        self.run_all(direction, units, (address, address), length)
+    }
+
+    /// Runs XTS over host memory of any size, whole units at a time through memory of the device;
+    /// units that are longer than [`limit_chunk`](Self::limit_chunk) lets be there go in parts.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_host_memory(
+        &self,
+        direction: Direction,
+        units: DataUnits,
+        mut data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        units.check(data.len())?;
+        let at_once = self.data.chunk_limit.get() / units.bytes;
+        let mut next = units;
+        if at_once == 0 {
+            while !data.is_empty() {
+                let length = units.bytes.min(data.len());
+                let (unit, rest) = data.split_at(length);
+                let tweak = next.first.to_le_bytes();
+                lanecrypt_core::modes::xts(&self.data, &self.tweak, &tweak, direction, unit)
+                    .map_err(Error::Data)?;
+                next.first = next.first.wrapping_add(1);
+                data = rest;
+            }
+            return Ok(());
+        }
+        let mut staging = self.data.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let chunk = Chunk { bytes: at_once * units.bytes, grain: BLOCK };
+        staging.run(self.data.device(), data, chunk, &mut 0, |input, part| {
+            let address = part.address();
+            self.run_all(direction, next, (address, address), input.len())?;
+            next.first = next.first.wrapping_add(at_once as u128);
+            self.data.device().driver().synchronize()
+        })
+    }
+
+    /// Runs units that were checked, as many at once as the scratch memory has room for; the last one
+    /// by itself where it is shorter.
+    fn run_all(
+        &self,
+        direction: Direction,
+        units: DataUnits,
+        (mut input, mut output): (u64, u64),
+        length: usize,
+    ) -> Result<(), Error> {
+        let room = (self.data.chunk_limit.get() / SCRATCH_SHARE) as u64;
+        let (mut rest, mut number) = (length as u64, units.first);
+        while rest > 0 {
+            let unit = rest.min(units.bytes as u64);
+            let all = Span { input, output, unit, count: rest / unit };
+            let count = all.count.min(room / all.scratch_bytes()).max(1);
+            self.run_units(direction, Span { count, ..all }, number)?;
+            number = number.wrapping_add(u128::from(count));
+            (input, output, rest) =
+                (input + count * unit, output + count * unit, rest - count * unit);
+        }
+        Ok(())
+    }
+
+    /// Makes the first masks of units of one length and runs them.
+    fn run_units(&self, direction: Direction, span: Span, number: u128) -> Result<(), Error> {
+        let bytes = span.count * span.scratch_bytes();
+        self.data.masks.with(self.data.device(), bytes as usize, |masks| {
+            let mode = [number as u64, (number >> 64) as u64, 0];
+            let header = Header { input: masks, output: masks, blocks: span.count, mode };
+            self.data.start_mode(&modes::XTS_NUMBERS, header)?;
+            let ecb = Work { task: Task::EcbEncrypt, start: Start::Nowhere, block: BLOCK };
+            self.tweak.launch(ecb, masks, masks, span.count as usize)?;
+            self.run_plain(direction, span, masks)?;
+            if span.steals() { self.run_stolen(direction, span, masks) } else { Ok(()) }
+        })
+    }
+
+    /// The blocks before those that stealing changes, through a copy where units lie askew.
+    fn run_plain(&self, direction: Direction, span: Span, masks: u64) -> Result<(), Error> {
+        let unit_blocks = span.plain_blocks();
+        let (blocks, width) = (span.count * unit_blocks, unit_blocks * BLOCK as u64);
+        let run = |ends| self.data.launch_xts(direction, ends, blocks, unit_blocks, masks);
+        if span.is_in_place() {
+            return run((span.input, span.output));
+        }
+        let copy = masks + 5 * BLOCK as u64 * span.count; // behind what `run_stolen` uses
+        let copy = if span.steals() { copy } else { masks + BLOCK as u64 * span.count };
+        self.data.copy_rows(span.input, copy, span.rows(span.unit, width, width))?;
+        run((copy, copy))?;
+        self.data.copy_rows(copy, span.output, span.rows(width, span.unit, width))
+    }
+
+    /// The last whole block of every unit and the part after it, IEEE 1619 sections 5.3.2 and 5.4.2:
+    /// the block is run under one mask, exchanges its first bytes for the part, and is run under
+    /// another. Decryption takes the masks in the other order.
+    fn run_stolen(&self, direction: Direction, span: Span, masks: u64) -> Result<(), Error> {
+        let block = BLOCK as u64;
+        let (place, part) = (span.plain_blocks(), span.unit % block);
+        let [wholes, parts, aside, at] = [1, 2, 3, 4].map(|i| masks + i * block * span.count);
+        let (whole_at, part_at) = (place * block, (place + 1) * block);
+        let engine = &self.data;
+        let run = |place: u64| {
+            // The mask of that block of every unit, as if units had one more.
+            let mode = [place, place + 1, place + 1];
+            let header = Header { input: masks, output: at, blocks: span.count, mode };
+            engine.start_mode(&modes::XTS_MASKS, header)?;
+            engine.launch_xts(direction, (wholes, wholes), span.count, 1, at)
+        };
+        let (first, second) = match direction {
+            Direction::Encrypt => (place, place + 1),
+            Direction::Decrypt => (place + 1, place),
+        };
+        engine.copy_rows(span.input + whole_at, wholes, span.rows(span.unit, block, block))?;
+        engine.copy_rows(span.input + part_at, parts, span.rows(span.unit, block, part))?;
+        run(first)?;
+        let starts = span.rows(block, block, part);
+        engine.copy_rows(wholes, aside, starts)?;
+        engine.copy_rows(parts, wholes, starts)?;
+        engine.copy_rows(aside, parts, starts)?;
+        run(second)?;
+        engine.copy_rows(wholes, span.output + whole_at, span.rows(block, span.unit, block))?;
+        engine.copy_rows(parts, span.output + part_at, span.rows(block, span.unit, part))
+    }
+}
+
+impl Engine {
+    /// Whole blocks of one unit in host memory; `mask` is that of the first, and becomes the one after
+    /// the last.
+    pub(crate) fn xts_on_host_memory(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; BLOCK],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let given = self.program().block_bytes();
+        if given != BLOCK {
+            return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Xts, given }));
+        }
+        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let chunk = Chunk { bytes: self.chunk_limit.get(), grain: BLOCK };
+        staging.run(self.device(), data, chunk, &mut 0, |input, part| {
+            let (address, blocks) = (part.address(), (input.len() / BLOCK) as u64);
+            self.masks.with(self.device(), BLOCK, |masks| {
+                // SAFETY: the scratch memory has that block, and nobody else writes to it meanwhile.
+                unsafe { self.device().driver().write(masks, mask) }?;
+                self.launch_xts(direction, (address, address), blocks, blocks, masks)
+            })?;
+            *mask = times_power_of_x(u128::from_le_bytes(*mask), blocks).to_le_bytes();
+            self.device().driver().synchronize()
+        })
+    }
+}
+
+/// `mask` times x^exponent in GF(2^128), without a branch on the mask.
+fn times_power_of_x(mask: u128, exponent: u64) -> u128 {
+    let mut power = 1;
+    for bit in (0..u64::BITS - exponent.leading_zeros()).rev() {
+        power = product(power, power);
+        if exponent >> bit & 1 == 1 {
+            power = times_x(power);
+        }
+    }
+    product(mask, power)
+}
+
+/// Bit by bit of `factor`.
+fn product(mut mask: u128, factor: u128) -> u128 {
+    let mut sum = 0;
+    for bit in 0..u128::BITS {
+        sum ^= mask & (factor >> bit & 1).wrapping_neg();
+        mask = times_x(mask);
+    }
+    sum
+}
+
+/// Multiplication by x modulo x^128 + x^7 + x^2 + x + 1, least significant bit first.
+fn times_x(mask: u128) -> u128 {
+    (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_x_are_what_doubling_gives() {
+        let mut doubled = 0x8123_4567_89ab_cdef_0123_4567_89ab_cdef;
+        let mask = doubled;
+        for exponent in 0..1000 {
+            assert_eq!(times_power_of_x(mask, exponent), doubled, "{exponent}");
+            doubled = times_x(doubled);
+        }
+        // Squaring 128 times is the identity.
+        let mut x = 2;
+        for _ in 0..128 {
+            x = product(x, x);
+        }
+        assert_eq!(x, 2);
+    }
+}

@@ -1,0 +1,144 @@
+//! XTS over data units on a device, against the CPU unit by unit.
+
+use std::collections::HashSet;
+
+use lanecrypt::{
+    CipherDescription, Direction, Platform, aes, aria, camellia,
+    cuda::{DataUnits, Device, DeviceBuffer, Family, XtsEngine},
+    modes, seed,
+};
+
+use crate::{
+    Case,
+    common::{Outcome, noise},
+    compare, widest_on_the_cpu,
+};
+
+/// Every family that has XTS, with each of its programs.
+const XTS_FAMILIES: &[&Family] = &[
+    &aes::cuda::BYTEWISE,
+    &aes::cuda::TABLE_GLOBAL,
+    &aes::cuda::TABLE_SHARED,
+    &aes::cuda::CONFLICT_FREE,
+    &aes::cuda::CONFLICT_FREE_TWO,
+    &aes::cuda::CONFLICT_FREE_ONE,
+    &aes::cuda::BITSLICE,
+    &aria::cuda::BYTEWISE,
+    &aria::cuda::TABLE_SHARED,
+    &aria::cuda::CONFLICT_FREE,
+    &aria::cuda::BITSLICE,
+    &camellia::cuda::TABLE_GLOBAL,
+    &camellia::cuda::TABLE_SHARED,
+    &camellia::cuda::CONFLICT_FREE_MERGED,
+    &camellia::cuda::CONFLICT_FREE,
+    &camellia::cuda::BITSLICE,
+    &seed::cuda::TABLE_SHARED,
+    &seed::cuda::CONFLICT_FREE,
+    &seed::cuda::BITSLICE,
+];
+
+/// Bytes of units, and how many of them there are: with and without stealing, so short that a warp
+/// has many, so long that many warps have one. The last unit is shorter where that leaves a block.
+const UNITS: [(usize, usize); 11] = [
+    (16, 300),
+    (17, 11),
+    (31, 5),
+    (32, 40),
+    (48, 1),
+    (512, 41),
+    (4096, 3),
+    (4097, 2),
+    (20_001, 1),
+    (48, 300),
+    (520, 7),
+];
+
+/// XTS over many units, every key size and family, against the CPU unit by unit.
+pub(crate) fn data_units(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let mut modules = HashSet::new();
+    for family in XTS_FAMILIES {
+        let program = family.program(device.properties()).map_err(|reason| reason.to_string())?;
+        modules.insert(program.module().name);
+        for (i, &length) in family.cipher().key_bytes.iter().enumerate() {
+            let keys = noise(2 * length, 31 + length as u64);
+            let engine = family.xts_engine(&device, &keys)?;
+            // All of them under the first length of keys, the last two under the others.
+            for &(bytes, count) in UNITS.iter().skip(if i == 0 { 0 } else { UNITS.len() - 2 }) {
+                data_units_of(&device, family, &engine, &keys, (bytes, count))?;
+            }
+        }
+    }
+    let programs = lanecrypt::cuda::kernels::programs::PROGRAMS.iter();
+    let with_xts = programs.filter(|program| program.block_bytes() == 16);
+    let mut names = with_xts.map(|program| program.module().name);
+    // A small GPU takes other programs of a family.
+    match names.find(|name| !modules.contains(name) && case.platform == Platform::CudaOnHost) {
+        None => Ok(()),
+        Some(module) => Err(format!("XTS by {module} was not tried").into()),
+    }
+}
+
+fn data_units_of(
+    device: &Device,
+    family: &Family,
+    engine: &XtsEngine,
+    keys: &[u8],
+    (bytes, count): (usize, usize),
+) -> Outcome {
+    // Numbers carry out of 64 bits on the way.
+    let units = DataUnits { bytes, first: u128::from(u64::MAX) - count as u128 / 2 };
+    let length = bytes * count + (bytes / 3).max(16) * usize::from(bytes >= 48 && count > 1);
+    let (start, after) = (48, 32);
+    let data = noise(start + length + after, bytes as u64);
+    let range = start..start + length;
+    for direction in Direction::BOTH {
+        let mut expected = data.clone();
+        xts_by_the_cpu(family.cipher(), keys, direction, units, &mut expected[range.clone()])?;
+        let what = format!("{} {direction}, {length} bytes, {units:?}", family.summary());
+
+        let mut buffer = DeviceBuffer::from_host(device, &data)?;
+        engine.run_in_place(direction, units, &mut buffer.slice_mut(range.clone())?)?;
+        compare(&buffer, &expected, &format!("{what}, in place"))?;
+
+        // Half of the units at once.
+        let scratch = if bytes % 16 == 0 { 16 } else { bytes + 80 };
+        engine.limit_chunk(16 * scratch * count.div_ceil(2));
+        let input = DeviceBuffer::from_host(device, &data)?;
+        let mut output = DeviceBuffer::from_host(device, &data)?;
+        let (from, mut to) = (input.slice(range.clone())?, output.slice_mut(range.clone())?);
+        engine.run(direction, units, &from, &mut to)?;
+        compare(&output, &expected, &format!("{what}, out of place"))?;
+        compare(&input, &data, &format!("{what}, its input"))?;
+
+        // Half of the units in a part of host memory, or a unit in three parts.
+        engine.limit_chunk(if count == 1 { bytes / 3 } else { count.div_ceil(2) * bytes });
+        let mut copy = data.clone();
+        engine.run_host_memory(direction, units, copy[range.clone()].as_mut().into())?;
+        if copy != expected {
+            return Err(format!("{what}, host memory in parts").into());
+        }
+        engine.limit_chunk(256 << 20);
+    }
+    Ok(())
+}
+
+/// Unit by unit.
+fn xts_by_the_cpu(
+    cipher: &CipherDescription,
+    keys: &[u8],
+    direction: Direction,
+    units: DataUnits,
+    data: &mut [u8],
+) -> Outcome {
+    let backend = widest_on_the_cpu(cipher)?;
+    let create = |key: &[u8]| (backend.create)(key).map_err(|error| error.to_string());
+    let (data_key, tweak_key) = keys.split_at(keys.len() / 2);
+    let [data_engine, tweak_engine] = [create(data_key)?, create(tweak_key)?];
+    for (i, unit) in data.chunks_mut(units.bytes).enumerate() {
+        let tweak = units.first.wrapping_add(i as u128).to_le_bytes();
+        modes::xts(&data_engine, &tweak_engine, &tweak, direction, unit.into())
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
