@@ -2,15 +2,16 @@
 // masks are made of. Constant-time: addresses and branches follow from lengths and numbers alone.
 #include "../common/masks.cuh"
 
-namespace {
-
-constexpr Launch LAUNCH = {256, 0, BLOCK_A_THREAD};
-
-// The place of the keys, of which there are none.
+// The place of the keys, of which there are none. Outside of the namespace, so that the kernels' types
+// have external names: without any, the compiler puts a number of its own into the PTX at every run.
 struct NoKeys {
     u32 padding[4];
 };
 typedef Parameters<NoKeys> ModeParameters;
+
+namespace {
+
+constexpr Launch LAUNCH = {256, 0, BLOCK_A_THREAD};
 
 // The bits of 16 with a zero above each: their square as a polynomial.
 DEVICE u32 spread(u32 half) {
