@@ -79,7 +79,7 @@ where
             let mut tag = full;
             tag[i] ^= 1 << (flip % 8);
             let mut data = expected.clone();
-            let refused = gcm.decrypt(&good_iv, &good_aad, data.as_mut_slice().into(), &tag);
+            let refused = gcm.decrypt(good_iv, good_aad, data.as_mut_slice().into(), &tag);
             assert!(matches!(refused, Err(Error::NotAuthentic)), "byte {i} of the tag");
         }
         let before = data.clone();
