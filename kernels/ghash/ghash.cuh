@@ -6,10 +6,9 @@
 #pragma once
 #include "../common/field.cuh"
 
-namespace {
-
 // What `crates/cuda/src/ghash.rs` packs, field by field: addresses, lengths and numbers, all of them
-// public. What each kernel does not name it does not read.
+// public. What each kernel does not name it does not read. (It has an external name, without any of
+// which the compiler puts a number of its own into the PTX at every run.)
 struct HashParameters {
     const Block16 *input;
     Block16 *output;
@@ -22,6 +21,8 @@ struct HashParameters {
     u64 lengths[2];         // in bits, as the last block of a message has them
     u64 flags, padding;
 };
+
+namespace {
 
 // Flags of `ghash_finish`.
 constexpr u64 FROM_STATE = 1;    // the output has the hash so far
