@@ -2,15 +2,16 @@
 // masks are made of. Constant-time: addresses and branches follow from lengths and numbers alone.
 #include "../common/masks.cuh"
 
-namespace {
-
-constexpr Launch LAUNCH = {256, 0, BLOCK_A_THREAD};
-
-// The place of the keys, of which there are none.
+// The place of the keys, of which there are none. Outside of the namespace, so that the kernels' types
+// have external names: without any, the compiler puts a number of its own into the PTX at every run.
 struct NoKeys {
     u32 padding[4];
 };
 typedef Parameters<NoKeys> ModeParameters;
+
+namespace {
+
+constexpr Launch LAUNCH = {256, 0, BLOCK_A_THREAD};
 
 // ANCHOR: power_of_x
 // x^exponent, which is public: its top seven bits name a bit of the result, every other one squares.

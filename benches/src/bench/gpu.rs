@@ -6,13 +6,13 @@ use indicatif::ProgressBar;
 use lanecrypt::{
     Backend, CipherDescription, Direction, Platform,
     cuda::{
-        Device, DeviceBuffer, Engine, Operation,
+        DataUnits, Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Engine, Operation, XtsEngine,
         kernels::{self, Kernel, Program, Task},
     },
 };
 
 use super::{
-    plan::{Options, Work, key, noise},
+    plan::{Options, UNIT, Work, fits, key, noise},
     record::{KernelResources, Measurement, Place, ThreadBlockMeasurement},
     verify::{fastest_on_cpu, iv, verify_piece},
 };
@@ -94,9 +94,13 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
             }
             for &key_bytes in options.key_bytes(cipher) {
                 let target = Target::new(cipher, backend, key_bytes)?;
-                for work in Work::ON_DEVICE {
+                let block = cipher.block_bytes;
+                for work in Work::ON_DEVICE.into_iter().filter(|&work| fits(work, block)) {
                     for &bytes in &resident {
                         results.measurements.push(target.resident(work, bytes, &mut buffers)?);
+                    }
+                    if work == Work::XtsDecrypt {
+                        continue; // from host memory it is one unit, as on CPUs
                     }
                     for bytes in end_to_end.iter().copied().filter(|&b| b <= 64 << 20) {
                         results.measurements.push(target.end_to_end(work, bytes)?);
@@ -141,6 +145,7 @@ struct Target {
     backend: &'static Backend,
     key: Vec<u8>,
     engine: Box<dyn lanecrypt::Engine>,
+    xts: Option<XtsEngine>,
 }
 
 impl Target {
@@ -151,7 +156,14 @@ impl Target {
     ) -> Result<Self, String> {
         let key = key(key_bytes);
         let engine = (backend.create)(&key).map_err(|error| error.to_string())?;
-        Ok(Self { cipher, backend, key, engine })
+        let mut target = Self { cipher, backend, key, engine, xts: None };
+        if fits(Work::XtsEncrypt, cipher.block_bytes) {
+            let keys = super::plan::key(2 * key_bytes);
+            let device_engine = target.engine()?;
+            let xts = device_engine.family().xts_engine(device_engine.device(), &keys);
+            target.xts = Some(xts.map_err(|error| error.to_string())?);
+        }
+        Ok(target)
     }
 
     fn engine(&self) -> Result<&Engine, String> {
@@ -190,24 +202,43 @@ impl Target {
     ) -> Result<Measurement, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
         let engine = self.engine()?;
-        let iv = iv(self.cipher.block_bytes);
-        let operation = match work {
-            Work::EcbEncrypt => Operation::Ecb(Direction::Encrypt),
-            Work::EcbDecrypt => Operation::Ecb(Direction::Decrypt),
-            _ => Operation::Ctr(&iv),
-        };
         let input = buffers.input.slice(0..bytes).map_err(text)?;
         let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
-        engine.run(operation, &input, &mut output).map_err(text)?;
+        self.start(work, &input, &mut output).map_err(text)?;
         self.verify_resident(work, bytes, buffers)?;
         let mut seconds = Vec::with_capacity(SAMPLES);
         for _ in 0..SAMPLES {
             let input = buffers.input.slice(0..bytes).map_err(text)?;
             let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
-            let time = engine.time(operation, &input, &mut output).map_err(text)?;
+            let mut start = || self.start(work, &input, &mut output);
+            let time = engine.device().time(&mut start).map_err(text)?;
             seconds.push(time.as_secs_f64());
         }
         Ok(self.measurement(work, Place::Resident, bytes, seconds))
+    }
+
+    /// Queues the kernels of a mode.
+    fn start(
+        &self,
+        work: Work,
+        input: &DeviceSlice<'_>,
+        output: &mut DeviceSliceMut<'_>,
+    ) -> Result<(), lanecrypt::cuda::Error> {
+        let iv = iv(self.cipher.block_bytes);
+        let direction = match work {
+            Work::EcbDecrypt | Work::XtsDecrypt => Direction::Decrypt,
+            _ => Direction::Encrypt,
+        };
+        let operation = match (work, &self.xts) {
+            (Work::XtsEncrypt | Work::XtsDecrypt, Some(xts)) => {
+                return xts.run(direction, DataUnits { bytes: UNIT, first: 0 }, input, output);
+            }
+            (Work::EcbEncrypt | Work::EcbDecrypt, _) => Operation::Ecb(direction),
+            (Work::CbcDecrypt, _) => Operation::CbcDecrypt(&iv),
+            _ => Operation::Ctr(&iv),
+        };
+        let engine = self.engine.as_any().downcast_ref::<Engine>();
+        engine.map_or(Ok(()), |engine| engine.run(operation, input, output))
     }
 
     /// The key stream alone, where the kernels have that form, over [`KEYSTREAM_BLOCKS`]; verified
@@ -275,7 +306,7 @@ impl Target {
             let (mut input, mut output) = (vec![0; length], vec![0; length]);
             buffers.input.read(offset, &mut input).map_err(text)?;
             buffers.output.read(offset, &mut output).map_err(text)?;
-            verify_piece(self.cipher, &self.key, work, offset, &input, &output)
+            verify_piece(self.cipher, &self.key, work, offset, &input, &output, true)
                 .map_err(|error| format!("{}: {error}", self.backend.id))?;
         }
         // So that the next verification cannot pass on what this one left.
@@ -293,7 +324,7 @@ impl Target {
                 .map_err(|error| format!("{}: {error}", self.backend.id))
         };
         run(&mut data)?;
-        verify_piece(self.cipher, &self.key, work, 0, noise(bytes), &data)
+        verify_piece(self.cipher, &self.key, work, 0, noise(bytes), &data, false)
             .map_err(|error| format!("{}: {error}", self.backend.id))?;
         let mut seconds = Vec::with_capacity(SAMPLES);
         for _ in 0..SAMPLES {
@@ -395,7 +426,9 @@ mod tests {
             new_kernels(program, listed).iter().map(|kernel| kernel.name()).collect()
         };
         let program = &kernels::programs::DES_BITSLICE;
-        assert_eq!(names(program, &[]), ["des_bitslice_ecb", "des_bitslice_ctr"]);
+        let all =
+            ["ecb", "ctr", "cbc_decrypt", "cfb_decrypt"].map(|mode| format!("des_bitslice_{mode}"));
+        assert_eq!(names(program, &[]), all);
         let listed = compiled_kernels("sm_90");
         assert!(names(program, &listed).is_empty());
     }

@@ -76,6 +76,9 @@ const NO_PEERS: &str = "--peers: Botan and OpenSSL are not compiled into this pr
 /// Ciphers that do what another one does, in another order: measured where they are named.
 const ONLY_WHEN_NAMED: [&str; 2] = ["tdes-eee", "hight-kisa"];
 
+/// Bytes of a data unit of XTS on devices: a sector of a disk, and a page.
+pub(super) const UNIT: usize = 4096;
+
 /// Bytes of an IV of GCM.
 pub(super) const GCM_IV_BYTES: usize = 12;
 
@@ -90,8 +93,10 @@ pub(super) enum Work {
     Ctr,
     /// CBC decryption.
     CbcDecrypt,
-    /// XTS encryption of one data unit.
+    /// XTS encryption: of one data unit on CPUs, of units of [`UNIT`] bytes on devices.
     XtsEncrypt,
+    /// XTS decryption, on devices.
+    XtsDecrypt,
     /// GCM encryption with an IV of 12 bytes and no associated data.
     GcmEncrypt,
     /// CTR's key stream alone, not stored: on devices, where kernels have that form.
@@ -108,7 +113,14 @@ impl Work {
         Self::GcmEncrypt,
     ];
     /// What kernels do themselves.
-    pub(super) const ON_DEVICE: [Self; 3] = [Self::EcbEncrypt, Self::EcbDecrypt, Self::Ctr];
+    pub(super) const ON_DEVICE: [Self; 6] = [
+        Self::EcbEncrypt,
+        Self::EcbDecrypt,
+        Self::Ctr,
+        Self::CbcDecrypt,
+        Self::XtsEncrypt,
+        Self::XtsDecrypt,
+    ];
 
     /// Runs it in place. The counter, IV or tweak is `iv`; `tweak_engine` serves XTS alone.
     ///
@@ -128,6 +140,9 @@ impl Work {
             Self::CbcDecrypt => modes::cbc_decrypt(engine, iv, data.into()),
             Self::XtsEncrypt => {
                 modes::xts(engine, tweak_engine, iv, Direction::Encrypt, data.into())
+            }
+            Self::XtsDecrypt => {
+                modes::xts(engine, tweak_engine, iv, Direction::Decrypt, data.into())
             }
             Self::GcmEncrypt => seal(&Gcm::of(engine)?, iv, data),
             Self::Keystream => {
@@ -154,6 +169,7 @@ impl fmt::Display for Work {
             Self::Ctr => "CTR",
             Self::CbcDecrypt => "CBC decryption",
             Self::XtsEncrypt => "XTS encryption",
+            Self::XtsDecrypt => "XTS decryption",
             Self::GcmEncrypt => "GCM encryption",
             Self::Keystream => "key stream, not stored",
         })
@@ -374,7 +390,7 @@ impl Options {
 
 /// XTS and GCM are defined for 16-byte blocks only.
 pub(super) fn fits(work: Work, block: usize) -> bool {
-    !matches!(work, Work::XtsEncrypt | Work::GcmEncrypt) || block == 16
+    !matches!(work, Work::XtsEncrypt | Work::XtsDecrypt | Work::GcmEncrypt) || block == 16
 }
 
 /// Reproducible random data, never zeros: up to the largest CPU size.

@@ -6,7 +6,7 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_core::{Chain, Direction, Engine, Error, Way, on_cleared_stack};
+use lanecrypt_core::{Chain, Direction, Engine, Error, HashPowers, Way, on_cleared_stack};
 use lanecrypt_slicing::Fastest;
 
 use crate::{
@@ -159,6 +159,16 @@ impl<K: KeyLength> Engine for Aes<K> {
 
     fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         self.inner.ctr(counter, data)
+    }
+
+    fn ctr32_hashed(
+        &self,
+        counter: &[u8; 16],
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<usize, Error> {
+        self.inner.ctr32_hashed(counter, powers, hash, data)
     }
 
     fn cbc_decrypt_blocks(

@@ -10,7 +10,8 @@ use cipher::{
 };
 
 use crate::{
-    Chain, ConstantTime, Counter, Direction, Engine, Error, Mode, Unavailable, Way, bulk,
+    Chain, ConstantTime, Counter, Direction, Engine, Error, HashPowers, Mode, Unavailable, Way,
+    bulk,
     engine::whole_blocks,
     modes::{self, wiped},
     on_cleared_stack,
@@ -79,6 +80,21 @@ pub trait Implementation: Clone + Send + Sync {
     /// keys of encryption.
     fn ctr(&self, keys: &Self::BatchKeys, counter: Counter, blocks: InOutBuf<'_, '_, Block<Self>>) {
         bulk::ctr(self, keys, counter, blocks);
+    }
+
+    /// CTR and GHASH of the ciphertext in one pass, under batch keys of encryption, of the first of
+    /// these blocks, of as many as the return value says; [`Engine::ctr32_hashed`] has the arguments.
+    /// The counter does not wrap. By default it does nothing.
+    fn ctr_hashed(
+        &self,
+        keys: &Self::BatchKeys,
+        counter: Counter,
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        blocks: InOutBuf<'_, '_, Block<Self>>,
+    ) -> usize {
+        let _ = (keys, counter, powers, hash, blocks);
+        0
     }
 
     /// CBC decryption of any number of blocks, under batch keys of decryption; `previous` is the
@@ -268,6 +284,24 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
             });
         }
         Ok(())
+    }
+
+    fn ctr32_hashed(
+        &self,
+        counter: &[u8; 16],
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<usize, Error> {
+        let first = Counter::of_engine(self, counter)?;
+        let (blocks, _tail) = data.into_chunks();
+        let before_wrap = (1 << 32) - (first.value() & 0xffff_ffff);
+        if blocks.is_empty() || blocks.len() as u128 > before_wrap {
+            return Ok(0);
+        }
+        let keys = self.implementation.batch_keys(Direction::Encrypt);
+        let done = self.implementation.ctr_hashed(&keys, first, powers, hash, blocks);
+        Ok(done * self.block_bytes())
     }
 
     fn cbc_decrypt_blocks(

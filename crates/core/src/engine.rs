@@ -29,6 +29,9 @@ impl fmt::Display for Direction {
     }
 }
 
+/// Powers of a GHASH key, as many as `lanecrypt_slicing::HashKey` keeps, from the highest on.
+pub type HashPowers = [[u8; 16]; 32];
+
 /// A mode whose every block waits for the one before it (SP 800-38A, 6.2 to 6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chain {
@@ -85,6 +88,24 @@ pub trait Engine: fmt::Debug + Send + Sync {
     /// [`Error::IvLength`], or a device error.
     fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         modes::ctr(self, counter, data)
+    }
+
+    /// CTR with a counter of 32 bits, and GHASH of the ciphertext in the same pass, where the engine
+    /// has such a one: of the first of `data`, of as many bytes as the return value says, whole
+    /// blocks. `counter` is the first counter block and `hash` the hash so far; `powers` is
+    /// `lanecrypt_slicing::HashKey::powers`. By default it does nothing.
+    ///
+    /// # Errors
+    /// A device error.
+    fn ctr32_hashed(
+        &self,
+        counter: &[u8; 16],
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<usize, Error> {
+        let _ = (counter, powers, hash, data);
+        Ok(0)
     }
 
     /// CBC decryption of whole blocks; `previous` is the block of ciphertext before them, and
@@ -172,6 +193,15 @@ macro_rules! forward_engine {
             }
             fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
                 (**self).ctr(counter, data)
+            }
+            fn ctr32_hashed(
+                &self,
+                counter: &[u8; 16],
+                powers: &HashPowers,
+                hash: &mut [u8; 16],
+                data: InOutBuf<'_, '_, u8>,
+            ) -> Result<usize, Error> {
+                (**self).ctr32_hashed(counter, powers, hash, data)
             }
             fn cbc_decrypt_blocks(
                 &self,

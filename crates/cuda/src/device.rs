@@ -6,6 +6,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use lanecrypt_kernels::Kernel;
@@ -145,6 +146,14 @@ impl Device {
     #[must_use]
     pub fn properties(&self) -> &Properties {
         self.inner.driver.properties()
+    }
+
+    /// The device's own time for all that `work` queues on it.
+    ///
+    /// # Errors
+    /// Those of `work`; driver errors.
+    pub fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
+        self.driver().time(work)
     }
 
     /// Bytes of device memory that are free now.

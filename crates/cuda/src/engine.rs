@@ -13,7 +13,8 @@ use lanecrypt_kernels::{Kernel, Program, Task, modes};
 use zeroize::Zeroizing;
 
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, KeyPair, Keys, Operation, Resources,
+    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Family, KeyPair, Keys, Operation,
+    Resources,
     launch::{Launch, ThreadLimit},
     parameters::Header,
     scratch::Scratch,
@@ -33,7 +34,7 @@ const MODE_CHUNK_BYTES: usize = 16 << 20;
 pub struct Engine {
     device: Device,
     program: &'static Program,
-    constant_time: ConstantTime,
+    family: Family,
     keys: KeyPair,
     thread_limit: ThreadLimit,
     pub(crate) chunk_limit: ChunkLimit,
@@ -59,13 +60,13 @@ impl Engine {
     pub(crate) fn new(
         device: &Device,
         program: &'static Program,
-        constant_time: ConstantTime,
+        family: Family,
         keys: KeyPair,
     ) -> Self {
         Self {
             device: device.clone(),
             program,
-            constant_time,
+            family,
             keys,
             thread_limit: ThreadLimit::none(),
             chunk_limit: ChunkLimit::default(),
@@ -99,10 +100,16 @@ impl Engine {
         self.program
     }
 
+    /// The family that it is of.
+    #[must_use]
+    pub fn family(&self) -> &Family {
+        &self.family
+    }
+
     /// The claim of the family that it is of.
     #[must_use]
     pub fn constant_time(&self) -> ConstantTime {
-        self.constant_time
+        self.family.constant_time()
     }
 
     /// What a kernel takes of this device; `None` for the host build.
@@ -157,7 +164,7 @@ impl Engine {
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Duration, Error> {
-        self.device.driver().time(&mut || self.run(operation, input, output))
+        self.device.time(&mut || self.run(operation, input, output))
     }
 
     /// The device's own time for the key stream of `blocks` blocks from a counter block on, which is
@@ -190,7 +197,7 @@ impl Engine {
             return Err(Error::Data(error));
         }
         let mut start = || self.start(launch, work, (address, address), blocks, 0);
-        self.device.driver().time(&mut start).map(Some)
+        self.device.time(&mut start).map(Some)
     }
 
     pub(crate) fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {

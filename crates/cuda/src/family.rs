@@ -121,7 +121,7 @@ impl Family {
                 )));
             }
         }
-        Ok(Engine::new(device, program, self.constant_time, keys))
+        Ok(Engine::new(device, program, *self, keys))
     }
 
     /// Makes the engine for the registry.

@@ -96,7 +96,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         &self,
         iv: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        mut data: InOutBuf<'_, '_, u8>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
         modes::gcm::check_lengths(iv.len(), aad.len(), data.len(), tag.len())?;
@@ -104,7 +104,14 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         let lengths = [aad.len() as u64, data.len() as u64];
         let mut hash = self.key.start();
         hash.add(aad);
-        message.crypt(data, |ciphertext| hash.add(ciphertext))?;
+        let done = match hash.by_powers() {
+            Some((powers, hash)) => {
+                let counter = message.counter(0);
+                self.engine.ctr32_hashed(&counter.0, powers, hash, data.reborrow())?
+            }
+            None => 0,
+        };
+        message.crypt(done / 16, data.split_at(done).1, |ciphertext| hash.add(ciphertext))?;
         let full = message.tag(hash.finish(lengths));
         tag.copy_from_slice(&full[..tag.len()]);
         Ok(())
@@ -131,7 +138,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         if !bool::from(expected[..tag.len()].ct_eq(tag)) {
             return Err(Error::NotAuthentic);
         }
-        message.crypt(data, |_| ())
+        message.crypt(0, data, |_| ())
     }
 }
 
@@ -165,14 +172,15 @@ impl<'a, C: Engine> Message<'a, C> {
         Array(modes::gcm::counter(&self.first.0, number as u32))
     }
 
-    /// Runs the key stream over the data, a piece at a time, each of which `done` gets.
+    /// Runs the key stream from block `number` on over the data, a piece at a time, each of which
+    /// `done` gets.
     fn crypt(
         &self,
+        mut number: usize,
         mut data: InOutBuf<'_, '_, u8>,
         mut done: impl FnMut(&[u8]),
     ) -> Result<(), Error> {
         let piece_bytes = PIECE.max(self.engine.chunk_bytes().next_multiple_of(16));
-        let mut number = 0;
         while !data.is_empty() {
             let length = piece_bytes.min(data.len());
             let (mut piece, rest) = data.split_at(length);

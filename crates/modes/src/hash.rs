@@ -3,6 +3,7 @@
 
 use cipher::{Array, consts::U16};
 use ghash::{GHash, universal_hash::UniversalHash};
+use lanecrypt_core::HashPowers;
 use lanecrypt_slicing::HashKey;
 
 /// A hash key.
@@ -43,6 +44,14 @@ pub(crate) enum Hash<'a> {
 }
 
 impl Hash<'_> {
+    /// The powers of the key and the hash so far, where there are powers.
+    pub(crate) fn by_powers(&mut self) -> Option<(&HashPowers, &mut [u8; 16])> {
+        match self {
+            Self::Powers(key, hash) => Some((key.powers(), hash)),
+            Self::Portable(_) => None,
+        }
+    }
+
     /// Adds a string, filled up with zeros to whole blocks.
     pub(crate) fn add(&mut self, data: &[u8]) {
         match self {

@@ -3,7 +3,9 @@
 use core::fmt;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
-use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, Way, bulk};
+use lanecrypt_core::{
+    ConstantTime, Counter, Direction, HashPowers, Implementation, Unavailable, Way, bulk,
+};
 
 #[cfg(target_arch = "aarch64")]
 use crate::neon::{Neon, NeonAes};
@@ -188,6 +190,24 @@ impl<C: Choices> Implementation for Fastest<C> {
             counter,
             blocks
         }));
+    }
+
+    fn ctr_hashed(
+        &self,
+        keys: &FastestKeys<C>,
+        counter: Counter,
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
+    ) -> usize {
+        on_keys!(keys, |isa, Of, keys| <<Of<C> as Form>::Core as Rounds<_>>::ctr_hashed(
+            Of::<C>::view(keys),
+            isa,
+            counter,
+            powers,
+            hash,
+            blocks
+        ))
     }
 
     fn cbc_decrypt(

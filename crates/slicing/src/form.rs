@@ -4,7 +4,9 @@
 use core::fmt;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
-use lanecrypt_core::{ConstantTime, Counter, Direction, Implementation, Unavailable, Way, bulk};
+use lanecrypt_core::{
+    ConstantTime, Counter, Direction, HashPowers, Implementation, Unavailable, Way, bulk,
+};
 
 use crate::{
     Isa, Job, Rest, State,
@@ -59,6 +61,21 @@ pub trait Rounds<I: Isa>: Core {
     fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
         let _ = blocks;
         rest.pad(isa);
+    }
+
+    /// CTR and GHASH of the ciphertext in one pass, of the first of these blocks, of as many as the
+    /// return value says ([`Implementation::ctr_hashed`]). Rounds that have one override this.
+    #[inline]
+    fn ctr_hashed(
+        keys: &Self::Keys,
+        isa: I,
+        counter: Counter,
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        blocks: InOutBuf<'_, '_, CoreBlock<Self>>,
+    ) -> usize {
+        let _ = (keys, isa, counter, powers, hash, blocks);
+        0
     }
 
     /// CBC decryption of the first of these blocks, of as many as the return value says; `previous`
@@ -247,6 +264,17 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
         blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
     ) {
         self.isa.run(Ctr::<F::Core> { keys: F::view(keys), counter, blocks });
+    }
+
+    fn ctr_hashed(
+        &self,
+        keys: &F::Keys,
+        counter: Counter,
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
+    ) -> usize {
+        F::Core::ctr_hashed(F::view(keys), self.isa, counter, powers, hash, blocks)
     }
 
     fn cbc_decrypt(

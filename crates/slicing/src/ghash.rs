@@ -16,18 +16,20 @@
 use core::fmt;
 
 use cipher::{consts::U1, typenum::Unsigned};
-use lanecrypt_core::Secret;
+use lanecrypt_core::{HashPowers, Secret};
 
 use crate::{AesBlocks, Job};
 
-/// The most powers of the key that are kept: as many blocks go between one reduction and the next.
-const POWERS: usize = 32;
-/// Registers that are multiplied before they are reduced.
+/// Registers that are multiplied before they are reduced; powers of the key are kept for as many of the
+/// widest.
 const REGISTERS: usize = 8;
 /// x^127 + x^126 + x^121, the upper half of the modulus: what its lowest term becomes.
 const MODULUS: u128 = 0xc2 << 120;
 
 type Block = [u8; 16];
+
+/// Powers that are kept.
+const POWERS: usize = size_of::<HashPowers>() / size_of::<Block>();
 
 /// An instruction set that multiplies polynomials over GF(2), on registers of blocks as
 /// [`AesBlocks`] has them; a block is two halves of 64 bits, the lower one first.
@@ -101,51 +103,91 @@ impl<I: Carryless> Products<I> {
     }
 }
 
-/// Adds `G` registers of blocks to a hash: the first block and the hash so far times the first of as
-/// many powers, the second times the second, and so on.
-#[inline(always)]
-fn absorb<I: Carryless, const G: usize>(
-    isa: I,
-    powers: &[u8],
-    blocks: &[u8],
+/// `G` registers of blocks on their way into a hash: the first block and the hash so far times the first
+/// of as many powers, the second times the second, and so on.
+///
+/// A register at a time, so that other work goes between them, and from the last on, since the first
+/// waits for the hash so far.
+#[derive(Clone, Copy)]
+#[allow(missing_debug_implementations, reason = "it holds secrets")]
+pub struct Hashing<I: Carryless> {
     sum: <I::One as AesBlocks>::Blocks,
-) -> <I::One as AesBlocks>::Blocks {
-    let bytes = 16 * I::Lanes::USIZE;
-    let zero = isa.broadcast(&[0; 16]);
-    let mut products = Products::<I> { low: zero, middle: zero, high: zero };
-    // From the last on, since the first waits for the sum.
-    for i in (0..G).rev() {
-        let mut block = isa.reverse(isa.load(&blocks[i * bytes..][..bytes]));
-        if i == 0 {
-            block ^= isa.widen(sum);
-        }
-        let power = isa.load(&powers[i * bytes..][..bytes]);
-        products.add(Products::new(isa, block, power));
+    products: Products<I>,
+}
+
+impl<I: Carryless> Hashing<I> {
+    /// On the hash so far.
+    #[inline(always)]
+    pub fn new(isa: I, hash: &[u8; 16]) -> Self {
+        let one = isa.one();
+        let zero = isa.broadcast(&[0; 16]);
+        let products = Products { low: zero, middle: zero, high: zero };
+        Self { sum: one.reverse(one.load(hash)), products }
     }
-    products.reduce(isa)
+
+    /// Adds register `i` of `G`, from `G - 1` down to 0.
+    ///
+    /// # Panics
+    /// Where `G` registers have more blocks than there are powers.
+    #[inline(always)]
+    pub fn add<const G: usize>(
+        &mut self,
+        isa: I,
+        powers: &HashPowers,
+        i: usize,
+        blocks: I::Blocks,
+    ) {
+        let lanes = I::Lanes::USIZE;
+        let mut factor = isa.reverse(blocks);
+        if i == 0 {
+            factor ^= isa.widen(self.sum);
+        }
+        let at = POWERS - (G - i) * lanes;
+        let power = isa.load(powers[at..at + lanes].as_flattened());
+        self.products.add(Products::new(isa, factor, power));
+    }
+
+    /// Makes the hash of the registers, so that others can follow.
+    #[inline(always)]
+    pub fn reduce(&mut self, isa: I) {
+        let zero = isa.broadcast(&[0; 16]);
+        self.sum = self.products.reduce(isa);
+        self.products = Products { low: zero, middle: zero, high: zero };
+    }
+
+    /// The hash.
+    #[inline(always)]
+    pub fn store(self, isa: I, hash: &mut [u8; 16]) {
+        let one = isa.one();
+        one.store(one.reverse(self.sum), hash);
+    }
 }
 
 /// Adds as many groups of `G` registers as there are, and returns the blocks that are left.
 #[inline(always)]
 fn groups<'a, I: Carryless, const G: usize>(
     isa: I,
-    powers: &[Block; POWERS],
+    powers: &HashPowers,
     mut blocks: &'a [u8],
-    sum: &mut <I::One as AesBlocks>::Blocks,
+    hash: &mut Block,
 ) -> &'a [u8] {
-    let count = G * I::Lanes::USIZE;
-    let powers = powers[POWERS - count..].as_flattened();
-    while let Some((group, rest)) = blocks.split_at_checked(16 * count) {
-        *sum = absorb::<I, G>(isa, powers, group, *sum);
+    let bytes = 16 * I::Lanes::USIZE;
+    let mut hashing = Hashing::new(isa, hash);
+    while let Some((group, rest)) = blocks.split_at_checked(G * bytes) {
+        for i in (0..G).rev() {
+            hashing.add::<G>(isa, powers, i, isa.load(&group[i * bytes..][..bytes]));
+        }
+        hashing.reduce(isa);
         blocks = rest;
     }
+    hashing.store(isa, hash);
     blocks
 }
 
 /// Adds blocks to a hash.
 struct Absorb<'a> {
-    powers: &'a [Block; POWERS],
-    sum: &'a mut Block,
+    powers: &'a HashPowers,
+    hash: &'a mut Block,
     blocks: &'a [u8],
 }
 
@@ -154,14 +196,12 @@ impl<I: Carryless> Job<I> for Absorb<'_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { powers, blocks, .. } = self;
+        let Self { powers, hash, blocks } = self;
         let one = isa.one();
-        let mut sum = one.reverse(one.load(self.sum));
-        let blocks = groups::<I, REGISTERS>(isa, powers, blocks, &mut sum);
-        let blocks = groups::<I, { REGISTERS / 4 }>(isa, powers, blocks, &mut sum);
-        let blocks = groups::<I::One, { REGISTERS / 4 }>(one, powers, blocks, &mut sum);
-        groups::<I::One, 1>(one, powers, blocks, &mut sum);
-        one.store(one.reverse(sum), self.sum);
+        let blocks = groups::<I, REGISTERS>(isa, powers, blocks, hash);
+        let blocks = groups::<I, { REGISTERS / 4 }>(isa, powers, blocks, hash);
+        let blocks = groups::<I::One, { REGISTERS / 4 }>(one, powers, blocks, hash);
+        groups::<I::One, 1>(one, powers, blocks, hash);
     }
 }
 
@@ -169,7 +209,7 @@ impl<I: Carryless> Job<I> for Absorb<'_> {
 struct MakePowers<'a>(&'a Block);
 
 impl<I: Carryless> Job<I> for MakePowers<'_> {
-    type Output = Secret<[Block; POWERS]>;
+    type Output = Secret<HashPowers>;
 
     #[inline(always)]
     fn run(self, isa: I) -> Self::Output {
@@ -210,7 +250,7 @@ impl<I: Carryless> Job<I> for MakePowers<'_> {
 /// ```
 #[derive(Clone)]
 pub struct HashKey {
-    powers: Secret<[Block; POWERS]>,
+    powers: Secret<HashPowers>,
 }
 
 impl HashKey {
@@ -221,13 +261,19 @@ impl HashKey {
         run_carryless(MakePowers(h)).map(|powers| Self { powers })
     }
 
+    /// Powers of the key, times x: those that [`Hashing`] takes.
+    #[must_use]
+    pub fn powers(&self) -> &HashPowers {
+        &self.powers
+    }
+
     /// Adds whole blocks to a hash, which is zero in the beginning.
     ///
     /// # Panics
     /// Where `blocks` is no multiple of 16 bytes.
     pub fn absorb(&self, hash: &mut [u8; 16], blocks: &[u8]) {
         assert!(blocks.len().is_multiple_of(16), "whole blocks, not {} bytes", blocks.len());
-        let done = run_carryless::<_, ()>(Absorb { powers: &self.powers, sum: hash, blocks });
+        let done = run_carryless::<_, ()>(Absorb { powers: &self.powers, hash, blocks });
         assert!(done.is_some(), "a key is made where there are the instructions");
     }
 }
@@ -298,7 +344,7 @@ mod tests {
                         product(sum ^ u128::from_be_bytes(*block), h)
                     });
                 let blocks = blocks[..count].as_flattened();
-                isa.run(Absorb { powers: &powers, sum: &mut sum, blocks });
+                isa.run(Absorb { powers: &powers, hash: &mut sum, blocks });
                 assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} blocks");
             }
         }

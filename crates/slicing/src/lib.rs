@@ -66,7 +66,7 @@ pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spre
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
 pub use few::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes, lanes_at_once};
 pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
-pub use ghash::{Carryless, HashKey};
+pub use ghash::{Carryless, HashKey, Hashing};
 pub use isa::{Isa, Job, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};

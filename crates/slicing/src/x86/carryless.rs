@@ -12,7 +12,7 @@ use core::arch::x86_64::{
     _mm512_zextsi128_si512,
 };
 
-use super::{AesNi, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, aes::reversed};
+use super::{AesNi, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, aes::reversed};
 use crate::{AesBlocks, Carryless, simd::registers};
 
 /// Parts of 32 bits in the order 2, 3, 0, 1.
@@ -54,29 +54,34 @@ macro_rules! at_every_width {
     };
 }
 
-impl Carryless for AesNi {
-    type One = Self;
+macro_rules! single_blocks {
+    ($($isa:ident)*) => {$(
+        impl Carryless for $isa {
+            type One = AesNi;
 
-    #[inline(always)]
-    fn one(self) -> Self {
-        self
-    }
+            #[inline(always)]
+            fn one(self) -> AesNi {
+                self.single()
+            }
 
-    #[inline(always)]
-    fn widen(self, block: B128) -> B128 {
-        block
-    }
+            #[inline(always)]
+            fn widen(self, block: B128) -> B128 {
+                block
+            }
 
-    #[inline(always)]
-    fn sum(self, block: B128) -> B128 {
-        block
-    }
+            #[inline(always)]
+            fn sum(self, block: B128) -> B128 {
+                block
+            }
 
-    at_every_width!(
-        B128: _mm_shuffle_epi8 _mm_shuffle_epi32 _mm_bslli_si128 _mm_bsrli_si128
-        _mm_clmulepi64_si128 |order| order
-    );
+            at_every_width!(
+                B128: _mm_shuffle_epi8 _mm_shuffle_epi32 _mm_bslli_si128 _mm_bsrli_si128
+                _mm_clmulepi64_si128 |order| order
+            );
+        }
+    )*};
 }
+single_blocks!(AesNi Avx2Aes);
 
 macro_rules! pairs_of_blocks {
     ($($isa:ident)*) => {$(
