@@ -38,15 +38,6 @@ DEVICE Block previous_block(const Parameters<Keys, Block> &parameters, u64 i, bo
     return is_first ? before_range(parameters, i) : parameters.input[i - 1];
 }
 
-// The block that another lane of this warp passes; all lanes take part.
-DEVICE Block8 from_lane(Block8 block, u32 lane) {
-    return make_uint2(__shfl_sync(0xffffffff, block.x, lane), __shfl_sync(0xffffffff, block.y, lane));
-}
-DEVICE Block16 from_lane(Block16 block, u32 lane) {
-    return make_uint4(__shfl_sync(0xffffffff, block.x, lane), __shfl_sync(0xffffffff, block.y, lane),
-                      __shfl_sync(0xffffffff, block.z, lane), __shfl_sync(0xffffffff, block.w, lane));
-}
-
 // The lane before this one, that of lane 0 being the last.
 DEVICE u32 lane_before() { return (threadIdx.x + WARP - 1) % WARP; }
 

@@ -4,31 +4,7 @@
 //
 // A mask is 128 bits, least significant first, and so four words as they lie in memory.
 #pragma once
-#include "parameters.cuh"
-
-// The high word of `high:low` shifted to the left by less than 32.
-DEVICE u32 shifted_in(u32 low, u32 high, u32 by) {
-    return u32((u64(high) << 32 | low) << by >> 32);
-}
-
-// ANCHOR: times_power
-// Adds `out`, what a shift moved beyond bit 127, where it comes back: x^128 = x^7 + x^2 + x + 1.
-DEVICE Block16 reduced(Block16 mask, u32 out) {
-    mask.x ^= xor3(out, out << 1, out << 2) ^ out << 7;
-    mask.y ^= xor3(out >> 31, out >> 30, out >> 25);
-    return mask;
-}
-
-// mask * x^by for `by` below 32, and for 32, where words only move.
-DEVICE Block16 times_power(Block16 mask, u32 by) {
-    const Block16 moved = make_uint4(shifted_in(0, mask.x, by), shifted_in(mask.x, mask.y, by),
-                                     shifted_in(mask.y, mask.z, by), shifted_in(mask.z, mask.w, by));
-    return reduced(moved, shifted_in(mask.w, 0, by));
-}
-DEVICE Block16 times_x32(Block16 mask) {
-    return reduced(make_uint4(0, mask.x, mask.y, mask.z), mask.w);
-}
-// ANCHOR_END: times_power
+#include "field.cuh"
 
 // ANCHOR: masks
 // The mask of this lane's block, and where the block is: its unit, and its place there. The lane goes

@@ -52,6 +52,15 @@ DEVICE Block16 operator^(Block16 left, Block16 right) {
     return make_uint4(left.x ^ right.x, left.y ^ right.y, left.z ^ right.z, left.w ^ right.w);
 }
 
+// The block that another lane of this warp passes; all lanes take part.
+DEVICE Block8 from_lane(Block8 block, u32 lane) {
+    return make_uint2(__shfl_sync(0xffffffff, block.x, lane), __shfl_sync(0xffffffff, block.y, lane));
+}
+DEVICE Block16 from_lane(Block16 block, u32 lane) {
+    return make_uint4(__shfl_sync(0xffffffff, block.x, lane), __shfl_sync(0xffffffff, block.y, lane),
+                      __shfl_sync(0xffffffff, block.z, lane), __shfl_sync(0xffffffff, block.w, lane));
+}
+
 // ANCHOR: ecb_blocks
 // Threads of the whole grid and this thread's number among them: block i goes to thread i, so the
 // lanes of a warp read and write consecutive pieces.

@@ -69,6 +69,27 @@ DEVICE u32 load_shared(u32 address, u32 offset) {
 #endif
 }
 
+// The same for a block.
+DEVICE Block16 load_shared_block(u32 address) {
+#ifdef __CUDACC__
+    return *static_cast<const Block16 *>(__cvta_shared_to_generic(address));
+#else
+    return *reinterpret_cast<const Block16 *>(host::shared_window() + address);
+#endif
+}
+
+// The sum of the products of their bytes, and `sum`.
+DEVICE u32 dot_bytes(u32 left, u32 right, u32 sum) {
+#ifdef __CUDACC__
+    u32 result;
+    asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(left), "r"(right), "r"(sum));
+    return result;
+#else
+    for (u32 i = 0; i < 4; i++) sum += (left >> 8 * i & 0xff) * (right >> 8 * i & 0xff);
+    return sum;
+#endif
+}
+
 DEVICE u32 xor3(u32 a, u32 b, u32 c) { return lop3<0x96>(a, b, c); }
 
 // Byte `i` of a word; `i` is a constant.

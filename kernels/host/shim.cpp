@@ -7,6 +7,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -23,11 +24,21 @@ constexpr std::size_t RESERVED = 256;
 
 enum class Stopped { Fresh, AtWarpBarrier, AtBlockBarrier, Finished };
 
+// A copy to shared memory that was asked for; `group` counts those that were ended before it.
+struct Copy {
+    uint4 *to;
+    const uint4 *from;
+    bool is_there;
+    unsigned group;
+};
+
 struct Fiber {
     std::unique_ptr<unsigned char[]> stack;
     jmp_buf context;
     bool started = false;
     Stopped stopped = Stopped::Fresh;
+    std::vector<Copy> copies;
+    unsigned groups = 0;
 };
 
 // Everything about the thread block that this host thread runs.
@@ -41,6 +52,7 @@ struct Block {
     const void *parameters = nullptr;
     bool holds_tables = false;
     unsigned shuffled[WARP_THREADS];
+    BitOperands operands[WARP_THREADS];
 };
 
 thread_local Block block;
@@ -56,6 +68,10 @@ void stop(Stopped reason) {
 void fiber_main() {
     for (;;) {
         block.thread(block.parameters);
+        if (!block.current->copies.empty()) {
+            fprintf(stderr, "kernel: thread %u ends before its copies\n", threadIdx.x);
+            abort();
+        }
         stop(Stopped::Finished);
     }
 }
@@ -160,6 +176,39 @@ unsigned char *shared_tables() {
 
 void block_barrier() { stop(Stopped::AtBlockBarrier); }
 void warp_barrier() { stop(Stopped::AtWarpBarrier); }
+
+// Lane 4g + t: words t of row g, t of row g + 8, 4 + t of row g and of row g + 8; words t and 4 + t of
+// column g; the sums of row g with columns 2t and 2t + 1, then of row g + 8.
+void multiply_bits(unsigned (&sum)[4], const BitOperands &mine) {
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    block.operands[lane] = mine;
+    warp_barrier();
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned half = i / 2, column = lane % 4 * 2 + i % 2;
+        for (unsigned t = 0; t < 4; t++) {
+            const BitOperands &row = block.operands[lane / 4 * 4 + t];
+            const BitOperands &other = block.operands[4 * column + t];
+            sum[i] += unsigned(std::popcount(row.left[half] & other.right[0]) +
+                               std::popcount(row.left[2 + half] & other.right[1]));
+        }
+    }
+    warp_barrier();
+}
+
+void copy_async(uint4 *to, const uint4 *from, bool is_there) {
+    block.current->copies.push_back({to, from, is_there, block.current->groups});
+}
+
+void commit_copies() { block.current->groups++; }
+
+void wait_copies(unsigned groups) {
+    Fiber &fiber = *block.current;
+    std::erase_if(fiber.copies, [&](const Copy &copy) {
+        if (copy.group + groups >= fiber.groups) return false;
+        *copy.to = copy.is_there ? *copy.from : uint4{};
+        return true;
+    });
+}
 
 }  // namespace host
 

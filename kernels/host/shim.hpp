@@ -71,6 +71,18 @@ unsigned char *shared_tables();
 void block_barrier();
 void warp_barrier();
 
+// What `multiply_bits` of ../common/tensor.cuh takes of a lane: words of the left and the right
+// operand. All lanes of the warp take part.
+struct BitOperands {
+    unsigned left[4], right[2];
+};
+void multiply_bits(unsigned (&sum)[4], const BitOperands &mine);
+
+// Copies of this thread, made no earlier than it waits for them: reading too early shows.
+void copy_async(uint4 *to, const uint4 *from, bool is_there);
+void commit_copies();
+void wait_copies(unsigned groups);
+
 }  // namespace host
 
 extern thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
@@ -80,6 +92,11 @@ inline void __syncwarp() { host::warp_barrier(); }
 [[noreturn]] void __trap();
 // The value that lane `lane` of this warp passes; all lanes take part.
 unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane);
+inline unsigned __brev(unsigned word) {
+    unsigned result = 0;
+    for (unsigned i = 0; i < 32; i++) result |= (word >> i & 1) << (31 - i);
+    return result;
+}
 inline std::uint64_t min(std::uint64_t left, std::uint64_t right) {
     return left < right ? left : right;
 }

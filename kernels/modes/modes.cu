@@ -13,23 +13,6 @@ namespace {
 
 constexpr Launch LAUNCH = {256, 0, BLOCK_A_THREAD};
 
-// The bits of 16 with a zero above each: their square as a polynomial.
-DEVICE u32 spread(u32 half) {
-    half = (half | half << 8) & 0x00ff00ff;
-    half = (half | half << 4) & 0x0f0f0f0f;
-    half = (half | half << 2) & 0x33333333;
-    return (half | half << 1) & 0x55555555;
-}
-
-// The square in GF(2^128). What is above bit 127 comes back times x^7 + x^2 + x + 1.
-DEVICE Block16 square(Block16 a) {
-    const Block16 low = make_uint4(spread(a.x & 0xffff), spread(a.x >> 16), spread(a.y & 0xffff),
-                                   spread(a.y >> 16));
-    const Block16 high = make_uint4(spread(a.z & 0xffff), spread(a.z >> 16), spread(a.w & 0xffff),
-                                    spread(a.w >> 16));
-    return low ^ high ^ times_power(high, 1) ^ times_power(high, 2) ^ times_power(high, 7);
-}
-
 // ANCHOR: power_of_x
 // x^exponent, which is public: its top seven bits name a bit of the result, every other one squares.
 DEVICE Block16 power_of_x(u64 exponent) {
@@ -45,20 +28,6 @@ DEVICE Block16 power_of_x(u64 exponent) {
     return power;
 }
 // ANCHOR_END: power_of_x
-
-// The product in GF(2^128), bit by bit of `factor`.
-DEVICE Block16 product(Block16 mask, Block16 factor) {
-    Block16 sum = {};
-    ROLLED for (u32 i = 0; i < 128; i++) {
-        const u32 take = 0 - (factor.x & 1);
-        sum = make_uint4(sum.x ^ (mask.x & take), sum.y ^ (mask.y & take), sum.z ^ (mask.z & take),
-                         sum.w ^ (mask.w & take));
-        mask = times_power(mask, 1);
-        factor = make_uint4(factor.x >> 1 | factor.y << 31, factor.y >> 1 | factor.z << 31,
-                            factor.z >> 1 | factor.w << 31, factor.w >> 1);
-    }
-    return sum;
-}
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod ghash;
 mod launch;
 mod launches;
 pub mod modes;
@@ -21,7 +22,7 @@ mod task;
 pub use launch::{HEADER_WORDS, Kernel, KeyLayout, Program, Unit};
 pub use task::Task;
 
-/// The architecture that the PTX is built for: Turing, the oldest that current toolkits support.
+/// The architecture that most PTX is built for: Turing, the oldest that current toolkits support.
 pub const BASELINE: &str = "compute_75";
 
 /// The CUDA version that a driver must support to load the PTX, as 1000 x major + 10 x minor.
@@ -41,6 +42,9 @@ pub struct Module {
     pub ptx: &'static str,
     /// Where its source lies under `kernels/`.
     pub source: &'static str,
+    /// The architecture that the PTX is built for: [`BASELINE`], or a newer one whose instructions the
+    /// module needs.
+    pub architecture: &'static str,
 }
 
 /// What a module's text says of one of its kernels.
@@ -79,15 +83,21 @@ impl Module {
     }
 }
 
+/// That of a module, where it needs a newer one than the others.
+const fn architecture(newer: &[&'static str]) -> &'static str {
+    if let [newer] = newer { newer } else { BASELINE }
+}
+
 /// Declares the modules and the list of them.
 macro_rules! modules {
-    ($($(#[$doc:meta])* $constant:ident = $name:literal, $source:literal;)*) => {
+    ($($(#[$doc:meta])* $constant:ident = $name:literal, $source:literal $(, $newer:expr)?;)*) => {
         $(
             $(#[$doc])*
             pub const $constant: Module = Module {
                 name: $name,
                 ptx: include_str!(concat!("../ptx/", $name, ".ptx")),
                 source: $source,
+                architecture: architecture(&[$($newer)?]),
             };
         )*
 
@@ -141,6 +151,12 @@ modules! {
     HIGHT_BITSLICE = "hight_bitslice", "hight/bitslice.cu";
     /// What modes need beside a cipher.
     MODES = "modes", "modes/modes.cu";
+    /// GHASH, but for what goes through long messages.
+    GHASH = "ghash", "ghash/ghash.cu";
+    /// GHASH of long messages by look-ups.
+    GHASH_TABLES = "ghash_tables", "ghash/tables.cu";
+    /// GHASH of long messages by matrices of bits, on tensor cores.
+    GHASH_MATRICES = "ghash_matrices", "ghash/matrices.cu", "compute_80";
 }
 
 /// What each kernel takes of several architectures, as the compiler reports it: CSV with a header

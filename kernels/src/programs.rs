@@ -448,7 +448,8 @@ mod tests {
 
     fn all_kernels() -> impl Iterator<Item = &'static Kernel> {
         let of_programs = PROGRAMS.iter().flat_map(|program| program.kernels());
-        of_programs.map(|(_, kernel)| kernel).chain(crate::modes::KERNELS.iter().copied())
+        let of_modes = crate::modes::KERNELS.iter().copied().chain(crate::ghash::kernels());
+        of_programs.map(|(_, kernel)| kernel).chain(of_modes)
     }
 
     #[test]

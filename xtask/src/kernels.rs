@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result, bail};
 use lanecrypt_cuda::{
     compiler::Compiler,
-    kernels::{BASELINE, MODULES, Module, RESOURCES},
+    kernels::{MODULES, Module, RESOURCES},
 };
 
 use crate::{
@@ -29,7 +29,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
     for module in MODULES {
         let ptx = compile(&compiler, module)?;
         launches.extend(launches::parse(&ptx)?);
-        for architecture in ARCHITECTURES {
+        for architecture in ARCHITECTURES.into_iter().filter(|name| runs_on(module, name)) {
             table.extend(assemble(&toolchain, module, &ptx, architecture)?);
         }
         files.push((format!("kernels/ptx/{}.ptx", module.name), ptx));
@@ -43,11 +43,17 @@ pub(crate) fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
+/// Whether an architecture, `"sm_90"`, has the instructions of a module.
+fn runs_on(module: &Module, architecture: &str) -> bool {
+    let number = |name: &str| name.rsplit('_').next().and_then(|digits| digits.parse::<u32>().ok());
+    number(module.architecture) <= number(architecture)
+}
+
 fn compile(compiler: &Compiler, module: &Module) -> Result<String> {
     let path = root().join("kernels").join(module.source);
     let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let folder = path.parent().context("a source lies in a folder")?;
-    Ok(compiler.ptx(&source, module.source, folder, BASELINE)?)
+    Ok(compiler.ptx(&source, module.source, folder, module.architecture)?)
 }
 
 /// What the assembler reports about every kernel of a module.

@@ -5,6 +5,7 @@
 
 mod chain;
 mod ctr;
+pub mod gcm;
 mod xts;
 
 use cipher::InOutBuf;

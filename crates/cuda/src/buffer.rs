@@ -152,6 +152,21 @@ impl DeviceSlice<'_> {
         &self.buffer.device
     }
 
+    /// Checks that kernels of `device` can reach it.
+    pub(crate) fn require_device(&self, device: &Device) -> Result<(), Error> {
+        if std::ptr::eq(device.driver(), self.device().driver()) {
+            return Ok(());
+        }
+        Err(Error::Driver {
+            doing: "running a kernel".into(),
+            name: "buffer".into(),
+            reason: format!(
+                "the buffer lies on {:?}, the engine runs on {device:?}",
+                self.device()
+            ),
+        })
+    }
+
     /// Copies the last bytes of the part.
     pub(crate) fn read_end(&self, data: &mut [u8]) -> Result<(), Error> {
         self.buffer.read(self.range.end - data.len(), data)

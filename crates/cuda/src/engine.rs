@@ -201,18 +201,7 @@ impl Engine {
     }
 
     pub(crate) fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
-        if std::ptr::eq(self.device.driver(), slice.device().driver()) {
-            return Ok(());
-        }
-        Err(Error::Driver {
-            doing: "running a kernel".into(),
-            name: "buffer".into(),
-            reason: format!(
-                "the buffer lies on {:?}, the engine runs on {:?}",
-                slice.device(),
-                self.device
-            ),
-        })
+        slice.require_device(&self.device)
     }
 
     /// Runs from `input`, which is as long as `output`, or in place where there is none. The kernel

@@ -5,6 +5,7 @@
 //! - [`Family`] is a way to compute a cipher, [`kernels::Program`] the kernels of it that suit a
 //!   device; [`Engine`] keys and runs them over host memory (it is a [`lanecrypt_core::Engine`]) or over
 //!   data already on the device.
+//! - [`XtsEngine`] and [`GcmEngine`] are modes that need more than an engine.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
 //! Without a driver or a device nothing panics: [`Device::all`] returns an error that says in one
@@ -29,6 +30,8 @@ mod error;
 mod family;
 #[cfg(test)]
 mod faults;
+mod gcm;
+mod ghash;
 mod gpu;
 #[cfg(feature = "host-kernels")]
 mod host;
@@ -50,6 +53,8 @@ pub use driver::Resources;
 pub use engine::Engine;
 pub use error::Error;
 pub use family::{Family, KeyPair};
+pub use gcm::GcmEngine;
+pub use ghash::{GhashEngine, HashFamily};
 pub use lanecrypt_kernels as kernels;
 pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
 pub use parameters::Keys;

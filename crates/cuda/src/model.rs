@@ -1,6 +1,8 @@
 //! A device for tests: memory that is checked at every access, a toy cipher in place of the
 //! kernels, and a fault at the driver call of one's choice.
 
+mod ghash;
+
 use std::{
     collections::BTreeMap,
     fmt,
@@ -292,6 +294,9 @@ impl Driver for Model {
 impl Model {
     /// The toy cipher as the kernel of this name would run it.
     fn run(&self, name: &str, shape: Shape, parameters: &[u64]) {
+        if name.starts_with("ghash_") {
+            return self.ghash(name, shape, parameters);
+        }
         let [input, output, blocks, high, low, aside] = parameters[..6] else {
             panic!("no header")
         };

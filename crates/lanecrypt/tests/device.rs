@@ -7,6 +7,8 @@
 //! `LANECRYPT_EXPECT` names one of its backends.
 
 mod common;
+#[path = "device/gcm.rs"]
+mod gcm;
 #[path = "device/units.rs"]
 mod units;
 
@@ -71,12 +73,16 @@ fn main() -> ExitCode {
 }
 
 fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
-    let properties: [(&str, Property<Case>); 10] = [
+    let properties: [(&str, Property<Case>); 14] = [
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
         ("thread_blocks_of_any_size", thread_blocks_of_any_size),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
         ("data_units", units::data_units),
+        ("ghash", gcm::hashes),
+        ("gcm", gcm::messages),
+        ("gcm_refuses", gcm::refusals),
+        ("gcm_vectors", gcm::vectors),
         ("bulk_methods", bulk_methods),
         ("chunks_of_host_memory", chunks_of_host_memory),
         ("threads_share_an_engine", threads_share_an_engine),

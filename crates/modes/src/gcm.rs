@@ -13,10 +13,7 @@ use subtle::ConstantTimeEq;
 
 use crate::hash;
 
-/// The most bytes of data under one IV: 2^32 - 2 blocks (SP 800-38D, 5.2.1.1).
-pub const MAX_MESSAGE_BYTES: u64 = (1 << 36) - 32;
-/// The most bytes of associated data under one IV (SP 800-38D, 5.2.1.1).
-pub const MAX_AAD_BYTES: u64 = (1 << 61) - 1;
+pub use modes::gcm::{MAX_AAD_BYTES, MAX_MESSAGE_BYTES};
 
 /// Bytes that are encrypted before they are hashed: they should still be in the first cache.
 const PIECE: usize = 16 << 10;
@@ -102,7 +99,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         mut data: InOutBuf<'_, '_, u8>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        check(iv, aad, data.len(), tag.len())?;
+        modes::gcm::check_lengths(iv.len(), aad.len(), data.len(), tag.len())?;
         let message = Message::new(self, iv)?;
         let lengths = [aad.len() as u64, data.len() as u64];
         let mut hash = self.key.start();
@@ -132,7 +129,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         data: InOutBuf<'_, '_, u8>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        check(iv, aad, data.len(), tag.len())?;
+        modes::gcm::check_lengths(iv.len(), aad.len(), data.len(), tag.len())?;
         let message = Message::new(self, iv)?;
         let mut hash = self.key.start();
         hash.add(aad);
@@ -143,25 +140,6 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         }
         message.crypt(0, data, |_| ())
     }
-}
-
-/// Checks all lengths, in bytes.
-fn check(iv: &[u8], aad: &[u8], message: usize, tag: usize) -> Result<(), Error> {
-    if iv.is_empty() {
-        return Err(Error::EmptyIv);
-    }
-    if !(4..=16).contains(&tag) {
-        return Err(Error::TagLength { given: tag });
-    }
-    for (what, given, most) in [
-        ("data", message as u64, MAX_MESSAGE_BYTES),
-        ("associated data", aad.len() as u64, MAX_AAD_BYTES),
-    ] {
-        if given > most {
-            return Err(Error::MessageLength { what, given, most });
-        }
-    }
-    Ok(())
 }
 
 /// A message: what follows from its IV.
@@ -191,11 +169,7 @@ impl<'a, C: Engine> Message<'a, C> {
 
     /// The counter block of block `number` of the data.
     fn counter(&self, number: usize) -> Block {
-        let mut counter = self.first;
-        let [.., a, b, c, d] = counter.0;
-        let sum = u32::from_be_bytes([a, b, c, d]).wrapping_add(1).wrapping_add(number as u32);
-        counter[12..].copy_from_slice(&sum.to_be_bytes());
-        counter
+        Array(modes::gcm::counter(&self.first.0, number as u32))
     }
 
     /// Runs the key stream from block `number` on over the data, a piece at a time, each of which

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use lanecrypt::{
     Backend, CIPHERS, CipherDescription, ConstantTime, Platform,
     cuda::{
-        Engine,
-        kernels::{MODULES, Module, modes},
+        Engine, HashFamily,
+        kernels::{Kernel, MODULES, Module, ghash, modes},
     },
 };
 
@@ -47,9 +47,16 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
         }
     }
     // What modes need beside a cipher runs for backends of either claim.
-    let of_modes: Vec<_> = modes::KERNELS.iter().map(|kernel| kernel.name()).collect();
-    owned.extend(of_modes.iter().copied());
-    rows.push(analyses.row("modes/cuda".into(), ConstantTime::Yes, &of_modes)?);
+    for (name, claim, kernels) in [
+        ("modes/cuda", ConstantTime::Yes, modes::KERNELS),
+        ("ghash/cuda", ConstantTime::Yes, ghash::COMMON_KERNELS),
+        ("ghash/cuda-tables", HashFamily::Tables.constant_time(), ghash::TABLE_KERNELS),
+        ("ghash/cuda-matrices", HashFamily::Matrices.constant_time(), ghash::MATRIX_KERNELS),
+    ] {
+        let kernels: Vec<_> = kernels.iter().copied().map(Kernel::name).collect();
+        owned.extend(kernels.iter().copied());
+        rows.push(analyses.row(name.into(), claim, &kernels)?);
+    }
     let orphans: Vec<_> = analyses.findings.keys().filter(|name| !owned.contains(name)).collect();
     ensure!(orphans.is_empty(), "no backend has the kernels {orphans:?}");
     rows.retain(|row| row.name.contains(filter));

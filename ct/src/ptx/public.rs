@@ -1,13 +1,17 @@
 //! What of a kernel's parameter block is public: what is before the keys, and the word among them
 //! that kernels count by, which tells the length of the key or the order of bytes and nothing else.
+//! Those of GHASH have no key in it, but addresses and lengths alone.
 
 use anyhow::{Result, ensure};
-use lanecrypt::cuda::kernels::{HEADER_WORDS, programs::PROGRAMS};
+use lanecrypt::cuda::kernels::{HEADER_WORDS, ghash, programs::PROGRAMS};
 
 const WORD_BYTES: i64 = 4;
 
 /// The public bytes of a module's parameter blocks: first and end of each range.
 pub(crate) fn of_module(module: &str) -> Vec<(i64, i64)> {
+    if ghash::kernels().any(|kernel| kernel.module().name == module) {
+        return vec![(0, offset(2 * ghash::PARAMETER_WORDS))];
+    }
     let count = count(module).map(|start| (start, start + WORD_BYTES));
     [(0, offset(HEADER_WORDS))].into_iter().chain(count).collect()
 }
@@ -50,6 +54,7 @@ mod tests {
     fn the_count_is_a_word_among_the_keys() {
         assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
+        assert_eq!(of_module("ghash_tables"), [(0, 112)]);
     }
 
     #[test]

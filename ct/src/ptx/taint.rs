@@ -92,6 +92,8 @@ enum Kind {
     /// Loads or stores; memory of a thread by itself, the parameter block, or any other.
     Load(Space),
     Store(Space),
+    /// Copies from its second operand to its first, which are addresses, or waits for copies.
+    Copy,
     /// Goes elsewhere, waits or ends.
     Control,
 }
@@ -105,9 +107,9 @@ enum Space {
 
 /// Instructions that make a value of others in the same time for all values.
 const COMPUTES: &[&str] = &[
-    "abs", "add", "and", "bfe", "bfi", "brev", "clz", "cvt", "cvta", "lop3", "mad", "max", "min",
-    "mov", "mul", "neg", "not", "or", "popc", "prmt", "selp", "setp", "shf", "shl", "shr", "sub",
-    "xor",
+    "abs", "add", "and", "bfe", "bfi", "brev", "clz", "cvt", "cvta", "dp4a", "lop3", "mad", "max",
+    "min", "mma", "mov", "mul", "neg", "not", "or", "popc", "prmt", "selp", "setp", "shf", "shl",
+    "shr", "sub", "xor",
 ];
 
 fn kind(instruction: &Instruction<'_>) -> Result<Kind> {
@@ -124,6 +126,7 @@ fn kind(instruction: &Instruction<'_>) -> Result<Kind> {
         "shfl" => Kind::Shuffle,
         "ld" => Kind::Load(space),
         "st" => Kind::Store(space),
+        "cp" => Kind::Copy,
         "bar" | "bra" | "exit" | "ret" | "trap" => Kind::Control,
         _ => bail!("line {}: {name} is not known to the analysis", instruction.line),
     })
@@ -255,6 +258,8 @@ impl<'a> State<'a> {
         Ok(match kind(instruction)? {
             _ if addresses.into_iter().any(|base| self.is_secret(base)) => Some("secret address"),
             Kind::Compute => None,
+            // How many bytes there are to copy shows as an address does.
+            Kind::Copy if any(2) => Some("secret address"),
             Kind::Control if is_guarded || any(0) => Some("secret branch"),
             _ if is_guarded => Some("secret predicate"),
             Kind::Divide if any(1) => Some("division of secrets"),

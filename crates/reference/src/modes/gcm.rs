@@ -120,7 +120,9 @@ impl<'a, C: BlockCipher> Gcm<'a, C> {
 
 /// GHASH of two strings, each filled up with zeros, and of their lengths in bits (sections 6.4, 7.1).
 /// That of an IV has it for the second, and zero for the first one's length.
-fn ghash(hash_key: u128, first: &[u8], second: &[u8]) -> u128 {
+/// The key and the hash are big-endian numbers, as their bytes are written.
+#[must_use]
+pub fn ghash(hash_key: u128, first: &[u8], second: &[u8]) -> u128 {
     let lengths = (first.len() as u128 * 8) << 64 | (second.len() as u128 * 8);
     let mut sum = 0;
     for piece in first.chunks(16).chain(second.chunks(16)) {

@@ -123,6 +123,38 @@ fn shuffles_and_divisions() {
 }
 
 #[test]
+fn copies_and_products_of_bits() {
+    let copy = |to, from, bytes| {
+        found(&format!(
+            "mul.wide.u32 %rd2, {from}, 4;\ncp.async.cg.shared.global [{to}], [%rd2], 16, {bytes};"
+        ))
+    };
+    assert!(copy("%r2", "%r3", "%r2").is_empty());
+    for secret in [copy("%r1", "%r3", "%r2"), copy("%r2", "%r1", "%r2"), copy("%r2", "%r3", "%r1")]
+    {
+        assert_eq!(secret, ["secret address"]);
+    }
+    assert!(found("cp.async.commit_group;\ncp.async.wait_group 2;").is_empty());
+    // Every sum depends on every operand.
+    let product = |left, right, sum| {
+        found(&format!(
+            "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc {{%r5, %r6, %r7, %r8}}, \
+             {{%r3, {left}}}, {{{right}}}, {{%r2, %r2, {sum}, %r2}};\nld.shared.u32 %r9, [%r8];"
+        ))
+    };
+    assert!(product("%r2", "%r3", "%r2").is_empty());
+    for secret in
+        [product("%r1", "%r3", "%r2"), product("%r2", "%r1", "%r2"), product("%r2", "%r3", "%r1")]
+    {
+        assert_eq!(secret, ["secret address"]);
+    }
+    assert_eq!(
+        found("dp4a.u32.u32 %r8, %r1, %r2, %r3;\nld.shared.u32 %r9, [%r8];"),
+        ["secret address"]
+    );
+}
+
+#[test]
 fn what_is_not_known_is_an_error() {
     for body in ["atom.add.u32 %r4, [%rd1], 1;", "frob 0;", "add.s32 %r4, %r9, 1;", "@%p7 bra L;"] {
         assert!(analysis(body).is_err(), "{body}");

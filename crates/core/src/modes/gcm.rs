@@ -1,0 +1,41 @@
+//! GCM's limits, and how it counts: for every way to compute it.
+
+use crate::Error;
+
+/// The most bytes of data under one IV: 2^32 - 2 blocks (SP 800-38D, 5.2.1.1).
+pub const MAX_MESSAGE_BYTES: u64 = (1 << 36) - 32;
+/// The most bytes of associated data under one IV (SP 800-38D, 5.2.1.1).
+pub const MAX_AAD_BYTES: u64 = (1 << 61) - 1;
+
+/// Checks all lengths of a message, in bytes: the IV's, the associated data's, the data's, the tag's.
+///
+/// # Errors
+/// [`Error::EmptyIv`], [`Error::TagLength`], [`Error::MessageLength`].
+pub fn check_lengths(iv: usize, aad: usize, message: usize, tag: usize) -> Result<(), Error> {
+    if iv == 0 {
+        return Err(Error::EmptyIv);
+    }
+    if !(4..=16).contains(&tag) {
+        return Err(Error::TagLength { given: tag });
+    }
+    for (what, given, most) in [
+        ("data", message as u64, MAX_MESSAGE_BYTES),
+        ("associated data", aad as u64, MAX_AAD_BYTES),
+    ] {
+        if given > most {
+            return Err(Error::MessageLength { what, given, most });
+        }
+    }
+    Ok(())
+}
+
+/// The counter block of block `number` of the data, from 0: as far after J0, whose last four bytes
+/// count and wrap.
+#[must_use]
+pub fn counter(first: &[u8; 16], number: u32) -> [u8; 16] {
+    let mut counter = *first;
+    let [.., a, b, c, d] = counter;
+    let sum = u32::from_be_bytes([a, b, c, d]).wrapping_add(1).wrapping_add(number);
+    counter[12..].copy_from_slice(&sum.to_be_bytes());
+    counter
+}

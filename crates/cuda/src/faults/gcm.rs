@@ -1,0 +1,143 @@
+//! GCM: whatever fails, nothing that was not verified is written.
+
+use cipher::InOutBuf;
+use lanecrypt_core::{Direction, Engine as _};
+
+use super::{KEY, at_every_call, cpu};
+use crate::{
+    DeviceBuffer, Error, GcmEngine, GhashEngine, HashFamily,
+    model::{self, Model},
+};
+
+/// The toy cipher as the plain mode takes it.
+struct Plain;
+
+impl lanecrypt_reference::modes::BlockCipher for Plain {
+    fn block_bytes(&self) -> usize {
+        16
+    }
+
+    fn encrypt_block(&self, block: &mut [u8]) {
+        cpu().ecb(Direction::Encrypt, block.into()).expect("a block");
+    }
+
+    fn decrypt_block(&self, block: &mut [u8]) {
+        cpu().ecb(Direction::Decrypt, block.into()).expect("a block");
+    }
+}
+
+const AAD: &[u8] = &[0x61; 133];
+const LONG_IV: &[u8] = &[0x17; 100];
+
+/// A message of so many bytes: plaintext, ciphertext and tag.
+fn sealed(length: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+    let plain: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256) as u8).collect();
+    let mut data = plain.clone();
+    let tag = lanecrypt_reference::modes::gcm_encrypt(&Plain, LONG_IV, AAD, &mut data);
+    (plain, data, tag.expect("blocks of 16 bytes")[..13].to_vec())
+}
+
+fn gcm_engine(model: &Model, hash: HashFamily, limit: usize) -> Result<GcmEngine, Error> {
+    let engine = model::FAMILY.gcm_engine_with(&model.device(), hash, &KEY)?;
+    engine.limit_chunk(limit);
+    Ok(engine)
+}
+
+/// Short and long messages, and parts of host memory that are one, three, and more than the message.
+#[test]
+fn sealing_reports() {
+    for (hash, length, limit) in
+        HashFamily::ALL.into_iter().flat_map(|h| [(h, 309, 512), (h, 309, 112), (h, 25_000, 9000)])
+    {
+        let (plain, data, tag) = sealed(length);
+        let expected = [data, tag].concat();
+        let name = format!("{hash:?}, {length} bytes");
+        at_every_call(&format!("encryption by {name}"), &expected, |model| {
+            let engine = gcm_engine(model, hash, limit)?;
+            let mut found = [&plain[..], &[0; 13]].concat();
+            let (data, tag) = found.split_at_mut(length);
+            engine.encrypt_host_memory(LONG_IV, AAD, data.into(), tag)?;
+            Ok(found)
+        });
+        at_every_call(&format!("resident encryption by {name}"), &expected, |model| {
+            let engine = gcm_engine(model, hash, limit)?;
+            let mut found = [&plain[..], &[0; 13]].concat();
+            let (data, tag) = found.split_at_mut(length);
+            let mut buffer = DeviceBuffer::from_host(engine.engine().device(), data)?;
+            engine.encrypt_in_place(LONG_IV, AAD, &mut buffer.slice_mut(0..length)?, tag)?;
+            buffer.read(0, data)?;
+            Ok(found)
+        });
+    }
+}
+
+/// Under a right tag there is an error or the plaintext; under a wrong one there is an error, and the
+/// output is as it was, whatever fails.
+#[test]
+fn opening_reports_and_writes_nothing_unverified() {
+    const CANARY: u8 = 0xc5;
+    for (hash, length, limit) in
+        HashFamily::ALL.into_iter().flat_map(|h| [(h, 309, 512), (h, 309, 112), (h, 25_000, 9000)])
+    {
+        let (plain, data, tag) = sealed(length);
+        let mut wrong = tag.clone();
+        wrong[12] ^= 0x80;
+        let name = format!("{hash:?}, {length} bytes in parts of {limit}");
+        at_every_call(&format!("decryption by {name}"), &plain, |model| {
+            let engine = gcm_engine(model, hash, limit)?;
+            let mut found = data.clone();
+            engine.decrypt_host_memory(LONG_IV, AAD, found.as_mut_slice().into(), &tag)?;
+            Ok(found)
+        });
+        let canary = vec![CANARY; length];
+        at_every_call(&format!("refusal by {name}"), &canary, |model| {
+            let engine = gcm_engine(model, hash, limit)?;
+            let mut found = canary.clone();
+            let both = InOutBuf::new(&data, &mut found).expect("equal lengths");
+            let result = engine.decrypt_host_memory(LONG_IV, AAD, both, &wrong);
+            refused(result, model)?;
+            assert!(found == canary, "{name}: written, {model:?}");
+            Ok(found)
+        });
+        at_every_call(&format!("resident refusal by {name}"), &canary, |model| {
+            let engine = gcm_engine(model, hash, limit)?;
+            let input = DeviceBuffer::from_host(engine.engine().device(), &data)?;
+            let mut output = DeviceBuffer::from_host(engine.engine().device(), &canary)?;
+            let (from, mut to) = (input.slice(0..length)?, output.slice_mut(0..length)?);
+            refused(engine.decrypt(LONG_IV, AAD, &from, &mut to, &wrong), model)?;
+            let mut found = vec![0; length];
+            output.read(0, &mut found)?;
+            Ok(found)
+        });
+    }
+}
+
+/// A wrong tag is an error; so is a fault, and nothing else.
+fn refused(result: Result<(), Error>, model: &Model) -> Result<(), Error> {
+    match result {
+        Err(Error::Data(lanecrypt_core::Error::NotAuthentic)) => Ok(()),
+        Err(error) if model.has_failed() => Err(error),
+        other => panic!("a wrong tag gave {other:?}"),
+    }
+}
+
+#[test]
+fn hashes_need_their_device() {
+    let (one, other) = (Model::default(), Model::default());
+    let engine = GhashEngine::new(&one.device(), HashFamily::Tables, &KEY).expect("no fault");
+    let buffer = DeviceBuffer::zeroed(&other.device(), 32).expect("no fault");
+    let slice = buffer.slice(0..32).expect("in it");
+    let error = engine.hash(&[], &slice).expect_err("another device").to_string();
+    assert!(error.contains("the buffer lies on"), "{error}");
+    let text = format!("{engine:?} {:?}", gcm_engine(&one, HashFamily::Matrices, 16));
+    assert!(!text.contains("key"), "{text}");
+
+    let mut properties = one.device().properties().clone();
+    for (major, best) in [(7, 0), (8, 1), (9, 1), (10, 0), (12, 0)] {
+        properties.compute_capability = (major, 0);
+        let best = HashFamily::ALL[best];
+        assert_eq!(HashFamily::of(&properties), best, "{major}");
+        assert!(best.fits(&properties));
+        assert_eq!(HashFamily::Matrices.fits(&properties), best == HashFamily::Matrices);
+    }
+}

@@ -1,0 +1,328 @@
+//! GCM (SP 800-38D) on the device: CTR and GHASH, one after the other.
+
+use std::sync::PoisonError;
+
+use cipher::InOutBuf;
+use lanecrypt_core::{
+    ConstantTime, Mode,
+    modes::gcm::{check_lengths, counter},
+};
+use lanecrypt_kernels::Task;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::{
+    Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, GhashEngine, HashFamily, Operation,
+    ghash::{self, Hash},
+    staging::Chunk,
+    work::{MAX_BLOCK, Start, Work},
+};
+
+/// Bytes of a block, which GCM is defined for.
+const BLOCK: usize = MAX_BLOCK;
+/// ECB encryption, of single blocks here.
+const ENCRYPT: Work = Work { task: Task::EcbEncrypt, start: Start::Nowhere, block: BLOCK };
+
+impl Family {
+    /// GCM under a key that the cipher takes, with the fastest hash for the device. That may look
+    /// tables up where the cipher does not: see [`GcmEngine::constant_time`].
+    ///
+    /// # Errors
+    /// Those of [`Family::engine`]; [`Error::Data`] for ciphers of other than 128-bit blocks.
+    pub fn gcm_engine(&self, device: &Device, key: &[u8]) -> Result<GcmEngine, Error> {
+        self.gcm_engine_with(device, HashFamily::of(device.properties()), key)
+    }
+
+    /// The same with a certain hash.
+    ///
+    /// # Errors
+    /// As [`gcm_engine`](Self::gcm_engine); [`Error::Unavailable`] for a hash that the device cannot
+    /// run.
+    pub fn gcm_engine_with(
+        &self,
+        device: &Device,
+        hash: HashFamily,
+        key: &[u8],
+    ) -> Result<GcmEngine, Error> {
+        let given = self.cipher().block_bytes;
+        if given != BLOCK {
+            return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Gcm, given }));
+        }
+        let engine = self.engine(device, key)?;
+        // The hash key is the block of zeros, encrypted where it stays.
+        let hash = GhashEngine::with_key(device, hash, |at| engine.launch(ENCRYPT, at, at, 1))?;
+        Ok(GcmEngine { engine, hash })
+    }
+}
+
+/// A cipher under one key and the hash key that belongs to it, on one device.
+///
+/// IVs have any length but zero, and tags 4 to 16 bytes. Decryption hashes before it decrypts, and
+/// writes nothing before the tag has been found right, in constant time. An IV must never be used
+/// twice under one key. Several threads may use one engine; they take turns.
+#[derive(Debug)]
+pub struct GcmEngine {
+    engine: Engine,
+    hash: GhashEngine,
+}
+
+impl GcmEngine {
+    /// The engine of the cipher.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The hash.
+    #[must_use]
+    pub fn hash(&self) -> &GhashEngine {
+        &self.hash
+    }
+
+    /// The claims of cipher and hash together.
+    #[must_use]
+    pub fn constant_time(&self) -> ConstantTime {
+        match self.engine.constant_time() {
+            ConstantTime::Yes => self.hash.family().constant_time(),
+            claim @ ConstantTime::No(_) => claim,
+        }
+    }
+
+    /// As [`Engine::limit_chunk`]. Associated data, and data that is only hashed, has 16 MiB at most.
+    pub fn limit_chunk(&self, bytes: usize) {
+        self.engine.limit_chunk(bytes);
+        self.hash.limit_chunk(bytes);
+    }
+
+    /// Encrypts from `input` to `output`, both on this engine's device and equally long, and fills
+    /// `tag`.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for an empty IV, lengths of tags or data that GCM does not take, and unequal
+    /// lengths: nothing is written then. Driver errors: the output is unspecified then.
+    pub fn encrypt(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        input: &DeviceSlice<'_>,
+        output: &mut DeviceSliceMut<'_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check(iv, aad, input, tag)?;
+        let message = self.message(iv, aad)?;
+        self.engine.run(Operation::Ctr32(&message.counter()), input, output)?;
+        message.fill_tag(&output.as_slice(), tag)
+    }
+
+    /// As [`encrypt`](Self::encrypt), with the result in place of the input.
+    ///
+    /// # Errors
+    /// As [`encrypt`](Self::encrypt).
+    pub fn encrypt_in_place(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        data: &mut DeviceSliceMut<'_>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check(iv, aad, &data.as_slice(), tag)?;
+        let message = self.message(iv, aad)?;
+        self.engine.run_in_place(Operation::Ctr32(&message.counter()), data)?;
+        message.fill_tag(&data.as_slice(), tag)
+    }
+
+    /// Decrypts from `input` to `output`, both on this engine's device and equally long, if `tag` is
+    /// the right one.
+    ///
+    /// # Errors
+    /// Those of [`encrypt`](Self::encrypt); [`Error::Data`] with
+    /// [`NotAuthentic`](lanecrypt_core::Error::NotAuthentic) for a wrong tag. On every error of data
+    /// nothing is written. After driver errors the output may have parts of the plaintext, but only
+    /// of one whose tag was right.
+    pub fn decrypt(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        input: &DeviceSlice<'_>,
+        output: &mut DeviceSliceMut<'_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        self.check(iv, aad, input, tag)?;
+        let message = self.message(iv, aad)?;
+        let counter = message.counter();
+        message.verify(input, tag)?;
+        self.engine.run(Operation::Ctr32(&counter), input, output)
+    }
+
+    /// As [`decrypt`](Self::decrypt), with the result in place of the input.
+    ///
+    /// # Errors
+    /// As [`decrypt`](Self::decrypt).
+    pub fn decrypt_in_place(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        data: &mut DeviceSliceMut<'_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        self.check(iv, aad, &data.as_slice(), tag)?;
+        let message = self.message(iv, aad)?;
+        let counter = message.counter();
+        message.verify(&data.as_slice(), tag)?;
+        self.engine.run_in_place(Operation::Ctr32(&counter), data)
+    }
+
+    /// Encrypts host memory of any size that GCM takes, a part at a time through memory of the device,
+    /// and fills `tag`.
+    ///
+    /// # Errors
+    /// As [`encrypt`](Self::encrypt).
+    pub fn encrypt_host_memory(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &mut [u8],
+    ) -> Result<(), Error> {
+        check_lengths(iv.len(), aad.len(), data.len(), tag.len()).map_err(Error::Data)?;
+        let length = data.len();
+        let mut message = self.message(iv, aad)?;
+        let mut work = Operation::Ctr32(&message.counter()).work(length, BLOCK)?;
+        let mut staging = self.engine.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        staging.run(self.engine.device(), data, self.chunk(), &mut 0, |input, part| {
+            let address = part.address();
+            self.engine.launch(work, address, address, part.len() / BLOCK)?;
+            message.hash.add(address, input.len())?;
+            work = work.after(input);
+            self.engine.device().driver().synchronize()
+        })?;
+        message.hash.add_last(0, 0, [message.aad_bytes, length])?;
+        tag.copy_from_slice(&message.tag()?[..tag.len()]);
+        Ok(())
+    }
+
+    /// Decrypts host memory of any size that GCM takes, a part at a time through memory of the device,
+    /// if `tag` is the right one. What does not fit there at once is copied to it twice: all of it is
+    /// hashed before any of it is decrypted.
+    ///
+    /// # Errors
+    /// As [`decrypt`](Self::decrypt).
+    pub fn decrypt_host_memory(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        check_lengths(iv.len(), aad.len(), data.len(), tag.len()).map_err(Error::Data)?;
+        let mut message = self.message(iv, aad)?;
+        let (counter, lengths) = (message.counter(), [aad.len(), data.len()]);
+        let decrypt = Operation::Ctr32(&counter);
+        if data.is_empty() || data.len() > self.chunk().bytes {
+            message.hash.add_host(data.get_in())?;
+            message.hash.add_last(0, 0, lengths)?;
+            message.require(tag)?;
+            return self.engine.run_host_memory(decrypt, data);
+        }
+        let work = decrypt.work(data.len(), BLOCK)?;
+        let mut staging = self.engine.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        staging.run(self.engine.device(), data, self.chunk(), &mut 0, |input, part| {
+            let address = part.address();
+            message.hash.add_last(address, input.len(), lengths)?;
+            message.require(tag)?;
+            self.engine.launch(work, address, address, part.len() / BLOCK)?;
+            self.engine.device().driver().synchronize()
+        })
+    }
+
+    fn chunk(&self) -> Chunk {
+        Chunk { bytes: self.engine.chunk_limit.get(), grain: BLOCK }
+    }
+
+    fn check(
+        &self,
+        iv: &[u8],
+        aad: &[u8],
+        data: &DeviceSlice<'_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        data.require_device(self.engine.device())?;
+        check_lengths(iv.len(), aad.len(), data.len(), tag.len()).map_err(Error::Data)
+    }
+
+    /// Starts a message: makes its first counter block, what hides its hash, and hashes the
+    /// associated data.
+    fn message(&self, iv: &[u8], aad: &[u8]) -> Result<Message<'_>, Error> {
+        let mut first = [0; BLOCK];
+        if iv.len() == 12 {
+            first[..12].copy_from_slice(iv);
+            first[15] = 1;
+        } else {
+            let mut hash = self.hash.start();
+            hash.add_host(iv)?;
+            hash.add_last(0, 0, [0, iv.len()])?;
+            hash.read(&mut first)?;
+        }
+        let mut hash = self.hash.start();
+        let mask = hash.aside()?;
+        // SAFETY: the hash has that block for this, and nobody else writes to it meanwhile.
+        unsafe { self.engine.device().driver().write(mask, &first) }?;
+        self.engine.launch(ENCRYPT, mask, mask, 1)?;
+        hash.add_host(aad)?;
+        Ok(Message { first, hash, aad_bytes: aad.len() })
+    }
+}
+
+/// A message whose associated data was hashed.
+struct Message<'a> {
+    /// The counter block J0. Encrypted, it hides the hash: on the device, behind it.
+    first: [u8; BLOCK],
+    hash: Hash<'a>,
+    aad_bytes: usize,
+}
+
+impl Message<'_> {
+    /// The counter block of the first block of data.
+    fn counter(&self) -> [u8; BLOCK] {
+        counter(&self.first, 0)
+    }
+
+    /// The tag, after all was hashed.
+    fn tag(&self) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
+        let mut both = ghash::two_blocks();
+        self.hash.read(&mut *both)?;
+        let (hash, mask) = both.split_at(BLOCK);
+        let mut tag = Zeroizing::new([0; BLOCK]);
+        for (byte, (hash, mask)) in tag.iter_mut().zip(hash.iter().zip(mask)) {
+            *byte = hash ^ mask;
+        }
+        Ok(tag)
+    }
+
+    /// Hashes the ciphertext and fills `tag`.
+    fn fill_tag(mut self, ciphertext: &DeviceSlice<'_>, tag: &mut [u8]) -> Result<(), Error> {
+        self.add_last(ciphertext)?;
+        tag.copy_from_slice(&self.tag()?[..tag.len()]);
+        Ok(())
+    }
+
+    /// Hashes the ciphertext and requires its tag to be `tag`.
+    fn verify(mut self, ciphertext: &DeviceSlice<'_>, tag: &[u8]) -> Result<(), Error> {
+        self.add_last(ciphertext)?;
+        self.require(tag)
+    }
+
+    fn add_last(&mut self, ciphertext: &DeviceSlice<'_>) -> Result<(), Error> {
+        let length = ciphertext.len();
+        self.hash.add_last(ciphertext.address(), length, [self.aad_bytes, length])
+    }
+
+    /// Compares `tag` with that of what was hashed, in constant time.
+    fn require(&self, tag: &[u8]) -> Result<(), Error> {
+        if bool::from(self.tag()?[..tag.len()].ct_eq(tag)) {
+            Ok(())
+        } else {
+            Err(Error::Data(lanecrypt_core::Error::NotAuthentic))
+        }
+    }
+}

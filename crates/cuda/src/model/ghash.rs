@@ -1,0 +1,120 @@
+//! The kernels of GHASH on the model device.
+
+use super::Model;
+use crate::driver::Shape;
+
+impl Model {
+    /// The kernels of GHASH: what they read and write is what the others do.
+    pub(super) fn ghash(&self, name: &str, shape: Shape, parameters: &[u64]) {
+        let [input, output, blocks, powers, units, unit_blocks, sums, step, tail, rest] =
+            parameters[..10]
+        else {
+            panic!("no parameters of GHASH")
+        };
+        let threads = u64::from(shape.grid) * u64::from(shape.threads);
+        let write = |i: u64, element: u128| self.write_at(output + 16 * i, &element.to_be_bytes());
+        match name {
+            "ghash_powers" => {
+                let h = self.element_at(input);
+                for digit in 0..4 {
+                    let factor = power(h, 1 << (8 * digit));
+                    let next = |last: &u128| Some(times(*last, factor));
+                    let powers = std::iter::successors(Some(1 << 127), next).take(256);
+                    (256 * digit..).zip(powers).for_each(|(i, power)| write(i, power));
+                }
+                assert_eq!(blocks, 1025, "the powers, and one more");
+                write(1024, power(h, units));
+            }
+            // The key in place of the matrices.
+            "ghash_matrices_words" => {
+                self.write_at(output, &vec![0x77; 4 * blocks as usize]);
+                write(0, self.element_at(powers + 16));
+            }
+            "ghash_tables" => {
+                // A thread's blocks end where the message does.
+                let factor = self.element_at(powers + 16 * 1024);
+                for thread in 0..threads {
+                    let from_end = threads - 1 - thread;
+                    let first = (blocks - 1 - from_end) % threads;
+                    let mine = (first..blocks).step_by(threads as usize);
+                    let sum =
+                        mine.fold(0, |sum, i| times(sum, factor) ^ self.element_at(input + 16 * i));
+                    write(thread, sum);
+                }
+            }
+            "ghash_matrices" => {
+                // Everything in the last row of a thread block, whose weight is that of its end.
+                let h = self.element_at(powers);
+                let (grid, zeros) = (u64::from(shape.grid), units * 256 - blocks);
+                self.read_at(powers, 4 * 68 * 128);
+                let mut start = 0;
+                for block in 0..grid {
+                    let end = start + units / grid + u64::from(block < units % grid);
+                    let mine = (start * 256).max(zeros)..end * 256;
+                    let sum = mine.fold(0, |sum, i| {
+                        times(sum, h) ^ self.element_at(input + 16 * (i - zeros))
+                    });
+                    (0..15).for_each(|row| write(16 * block + row, 0));
+                    write(16 * block + 15, sum);
+                    start = end;
+                }
+            }
+            "ghash_weigh" => {
+                let h = self.element_at(powers + 16);
+                let ranges = blocks / sums;
+                let mut warps = vec![0; threads as usize / 32];
+                let mut last = (0, 1 << 127);
+                for i in (0..blocks).rev() {
+                    let range = i / sums;
+                    let end = (range + 1) * (units / ranges) + (range + 1).min(units % ranges);
+                    let exponent = (units - end) * unit_blocks + (sums - 1 - i % sums) * step + 1;
+                    last = (exponent, times(last.1, power(h, exponent - last.0)));
+                    let warp = i % threads / 32;
+                    warps[warp as usize] ^= times(self.element_at(input + 16 * i), last.1);
+                }
+                (0..).zip(warps).for_each(|(warp, sum)| write(warp, sum));
+            }
+            "ghash_finish" => {
+                let h = self.element_at(powers + 16);
+                let mut sum = (0..blocks).fold(0, |sum, i| sum ^ self.element_at(input + 16 * i));
+                if parameters[12] & 1 == 1 {
+                    sum ^= times(self.element_at(output), power(h, units));
+                }
+                if rest > 0 {
+                    for piece in self.read_at(tail, rest).chunks(16) {
+                        let mut block = [0; 16];
+                        block[..piece.len()].copy_from_slice(piece);
+                        sum = times(sum ^ u128::from_be_bytes(block), h);
+                    }
+                }
+                if parameters[12] & 2 == 2 {
+                    let lengths = u128::from(parameters[10]) << 64 | u128::from(parameters[11]);
+                    sum = times(sum ^ lengths, h);
+                }
+                write(0, sum);
+            }
+            _ => panic!("no kernel {name}"),
+        }
+    }
+
+    /// The block at `address` as GHASH numbers it.
+    fn element_at(&self, address: u64) -> u128 {
+        u128::from_be_bytes(self.read_at(address, 16).try_into().expect("16 bytes"))
+    }
+}
+
+/// GHASH's product (SP 800-38D, 6.3).
+fn times(x: u128, mut y: u128) -> u128 {
+    (0..128).rev().fold(0, |sum, i| {
+        let product = if x >> i & 1 == 1 { sum ^ y } else { sum };
+        y = y >> 1 ^ if y & 1 == 1 { 0xe1 << 120 } else { 0 };
+        product
+    })
+}
+
+fn power(h: u128, exponent: u64) -> u128 {
+    (0..64 - exponent.leading_zeros()).rev().fold(1 << 127, |power, bit| {
+        let square = times(power, power);
+        if exponent >> bit & 1 == 1 { times(square, h) } else { square }
+    })
+}

@@ -1,0 +1,349 @@
+//! GHASH and GCM on a device, against the plain mode and the vectors.
+
+use std::path::Path;
+
+use lanecrypt::{
+    CipherDescription, Direction, Engine as _, aes, aria, camellia,
+    cipher::InOutBuf,
+    cuda::{Device, DeviceBuffer, Error, Family, GcmEngine, GhashEngine, HashFamily},
+    des, seed,
+};
+use lanecrypt_reference::{
+    modes::{BlockCipher, gcm_encrypt, ghash},
+    vectors::{Lines, Outcome as Expected, Vector, VectorFile},
+};
+use libtest_mimic::Failed;
+
+use crate::{
+    Case, Platform,
+    common::{Outcome, noise},
+    compare, widest_on_the_cpu,
+};
+
+/// A family of every cipher with blocks of 16 bytes, and the names of its vectors.
+const FAMILIES: [(&str, &Family); 4] = [
+    ("aes", &aes::cuda::TABLE_SHARED),
+    ("aria", &aria::cuda::TABLE_SHARED),
+    ("camellia", &camellia::cuda::BITSLICE),
+    ("seed", &seed::cuda::TABLE_SHARED),
+];
+
+/// Bytes of IV, associated data, data and tag.
+const MESSAGES: [(usize, usize, usize, usize); 12] = [
+    (12, 0, 0, 16),
+    (12, 20, 60, 12),
+    (1, 1, 1, 4),
+    (16, 16, 16, 8),
+    (60, 1000, 17, 13),
+    (12, 0, 15, 16),
+    (12, 80, 33, 5),
+    (12, 79, 1000, 15),
+    (13, 2000, 16 * 100 + 7, 16),
+    (12, 16, 16 * 512, 16),
+    (12, 3, 16 * 1537 - 1, 14),
+    (128, 16 * 600 + 9, 16 * 3200 + 9, 16),
+];
+
+/// The hash families that the case's device can run.
+fn hash_families(device: &Device) -> Vec<HashFamily> {
+    HashFamily::ALL.into_iter().filter(|family| family.fits(device.properties())).collect()
+}
+
+/// The hash of strings of lengths around every boundary, under random and special keys.
+pub(crate) fn hashes(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let mut random = [0; 16];
+    random.copy_from_slice(&noise(16, 5));
+    let keys = [u128::from_be_bytes(random), 0, 1, 1 << 127, u128::MAX];
+    for family in hash_families(&device) {
+        for (i, key) in keys.into_iter().enumerate() {
+            let engine = GhashEngine::new(&device, family, &key.to_be_bytes())?;
+            let all = lengths(engine.long_blocks());
+            // All of them under the first key, a few under the others.
+            for length in all.iter().copied().step_by(if i == 0 { 1 } else { 7 }) {
+                hash_of(&device, &engine, key, (i * 5, length))?;
+            }
+            hash_of(&device, &engine, key, (1000, 1000))?;
+            engine.limit_chunk(48);
+            hash_of(&device, &engine, key, (1000, 3))?;
+        }
+        let long = GhashEngine::new(&device, family, &random)?.long_blocks();
+        if case.platform == Platform::CudaOnHost && long > 2000 {
+            return Err(format!("{family:?}: no length here is a long one").into());
+        }
+    }
+    Ok(())
+}
+
+/// Bytes around blocks, warps, thread blocks, and what a grid takes at once and in several passes.
+fn lengths(long: usize) -> Vec<usize> {
+    let few = [0, 1, 15, 16, 17, 31, 64, 79, 80, 81, 95, 96];
+    let blocks = [31, 32, 33, 127, 128, 255, 256, 257, 511, 512, 513];
+    let grids = [long - 1, long, long + 1, long + 128, long + 255, long + 256, long + 257];
+    let more = [2 * long - 1, 2 * long, 2 * long + 1, 3 * long + 5, 5 * long + 300];
+    let blocks = blocks.into_iter().chain(grids).chain(more);
+    few.into_iter().chain(blocks.flat_map(|count| [16 * count, 16 * count + count % 16])).collect()
+}
+
+fn hash_of(
+    device: &Device,
+    engine: &GhashEngine,
+    key: u128,
+    (aad, length): (usize, usize),
+) -> Outcome {
+    let (start, after) = (32, 40);
+    let aad = noise(aad, 3);
+    // What is around the data is not zero, and not to be hashed.
+    let data = noise(start + length + after, length as u64);
+    let range = start..start + length;
+    let buffer = DeviceBuffer::from_host(device, &data)?;
+    let found = engine.hash(&aad, &buffer.slice(range.clone())?)?;
+    if u128::from_be_bytes(found) == ghash(key, &aad, &data[range]) {
+        return Ok(());
+    }
+    let family = engine.family();
+    Err(format!("{family:?}, key {key:x}: {} and {length} bytes", aad.len()).into())
+}
+
+/// A CPU engine as the plain modes take it.
+struct OnCpu(Box<dyn lanecrypt::Engine>);
+
+impl OnCpu {
+    fn new(cipher: &CipherDescription, key: &[u8]) -> Result<Self, Failed> {
+        let create = widest_on_the_cpu(cipher)?.create;
+        create(key).map(Self).map_err(|error| error.to_string().into())
+    }
+
+    fn run(&self, direction: Direction, block: &mut [u8]) {
+        self.0.ecb(direction, block.into()).expect("a block");
+    }
+}
+
+impl BlockCipher for OnCpu {
+    fn block_bytes(&self) -> usize {
+        self.0.block_bytes()
+    }
+
+    fn encrypt_block(&self, block: &mut [u8]) {
+        self.run(Direction::Encrypt, block);
+    }
+
+    fn decrypt_block(&self, block: &mut [u8]) {
+        self.run(Direction::Decrypt, block);
+    }
+}
+
+/// A message, and what the plain mode makes of it.
+struct Message {
+    iv: Vec<u8>,
+    aad: Vec<u8>,
+    plain: Vec<u8>,
+    sealed: Vec<u8>,
+    tag: Vec<u8>,
+}
+
+impl Message {
+    fn new(
+        cipher: &OnCpu,
+        (iv, aad, length, tag): (usize, usize, usize, usize),
+    ) -> Result<Self, Failed> {
+        let (iv, aad, plain) = (noise(iv, 1), noise(aad, 2), noise(length, 3));
+        let mut sealed = plain.clone();
+        let whole = gcm_encrypt(cipher, &iv, &aad, &mut sealed)?;
+        Ok(Self { iv, aad, plain, sealed, tag: whole[..tag].to_vec() })
+    }
+}
+
+/// Every cipher, key size and hash, in every way to pass a message.
+pub(crate) fn messages(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    for (name, family) in FAMILIES {
+        for &key_bytes in family.cipher().key_bytes {
+            let key = noise(key_bytes, 77);
+            let cipher = OnCpu::new(family.cipher(), &key)?;
+            for hash in hash_families(&device) {
+                let engine = family.gcm_engine_with(&device, hash, &key)?;
+                // All of them under the shortest key, short ones under the others.
+                let count = if key_bytes == 16 { MESSAGES.len() } else { 5 };
+                for &lengths in &MESSAGES[..count] {
+                    let what = format!("{name}, key of {key_bytes} bytes, {hash:?}, {lengths:?}");
+                    let message = Message::new(&cipher, lengths)?;
+                    resident(&device, &engine, &message, &what)?;
+                    in_host_memory(&engine, &message, &what)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// On the device, apart and in place; the bytes around the data stay.
+fn resident(device: &Device, engine: &GcmEngine, message: &Message, what: &str) -> Outcome {
+    let Message { iv, aad, plain, sealed, tag } = message;
+    let framed = |data: &[u8]| [&noise(32, 8), data, &noise(24, 9)].concat();
+    let range = 32..32 + plain.len();
+    let (plain, sealed) = (framed(plain), framed(sealed));
+    let blank = framed(&noise(range.len(), 10));
+
+    let input = DeviceBuffer::from_host(device, &plain)?;
+    let mut output = DeviceBuffer::from_host(device, &blank)?;
+    let mut found = vec![0; tag.len()];
+    let mut to = output.slice_mut(range.clone())?;
+    engine.encrypt(iv, aad, &input.slice(range.clone())?, &mut to, &mut found)?;
+    compare(&output, &sealed, &format!("{what}, encryption"))?;
+    compare(&input, &plain, &format!("{what}, the input of encryption"))?;
+    assert_eq!(&found, tag, "{what}");
+
+    let input = output;
+    let mut output = DeviceBuffer::from_host(device, &blank)?;
+    let mut to = output.slice_mut(range.clone())?;
+    engine.decrypt(iv, aad, &input.slice(range.clone())?, &mut to, tag)?;
+    compare(&output, &plain, &format!("{what}, decryption"))?;
+
+    let mut data = output;
+    found.fill(0);
+    engine.encrypt_in_place(iv, aad, &mut data.slice_mut(range.clone())?, &mut found)?;
+    compare(&data, &sealed, &format!("{what}, encryption in place"))?;
+    assert_eq!(&found, tag, "{what}, in place");
+    engine.decrypt_in_place(iv, aad, &mut data.slice_mut(range)?, tag)?;
+    compare(&data, &plain, &format!("{what}, decryption in place"))
+}
+
+/// In host memory, at once and in parts, apart and in place.
+fn in_host_memory(engine: &GcmEngine, message: &Message, what: &str) -> Outcome {
+    let Message { iv, aad, plain, sealed, tag } = message;
+    for limit in [plain.len().max(16), plain.len() / 3 + 16] {
+        engine.limit_chunk(limit);
+        let what = format!("{what}, parts of {limit}");
+        let (mut output, mut found) = (vec![0; plain.len()], vec![0; tag.len()]);
+        let both = InOutBuf::new(plain, &mut output).expect("equal lengths");
+        engine.encrypt_host_memory(iv, aad, both, &mut found)?;
+        assert!(output == *sealed && found == *tag, "{what}, encryption");
+        engine.decrypt_host_memory(iv, aad, output.as_mut_slice().into(), tag)?;
+        assert!(output == *plain, "{what}, decryption in place");
+        found.fill(0);
+        engine.encrypt_host_memory(iv, aad, output.as_mut_slice().into(), &mut found)?;
+        assert!(output == *sealed && found == *tag, "{what}, encryption in place");
+        output.fill(0);
+        let both = InOutBuf::new(sealed, &mut output).expect("equal lengths");
+        engine.decrypt_host_memory(iv, aad, both, tag)?;
+        assert!(output == *plain, "{what}, decryption");
+    }
+    Ok(())
+}
+
+/// Whatever is wrong, the output is as it was.
+pub(crate) fn refusals(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let key = noise(16, 77);
+    let cipher = OnCpu::new(&aes::AES, &key)?;
+    let message = Message::new(&cipher, (12, 20, 5000, 16))?;
+    for hash in hash_families(&device) {
+        let engine = aes::cuda::TABLE_SHARED.gcm_engine_with(&device, hash, &key)?;
+        let claim = lanecrypt::ConstantTime::LOOKS_UP;
+        assert_eq!(engine.constant_time(), claim, "the cipher's, whatever the hash's is");
+        for change in 0..4 {
+            let Message { mut iv, mut aad, mut sealed, mut tag, .. } =
+                Message::new(&cipher, (12, 20, 5000, 16))?;
+            // Every byte of a tag is compared, and every bit of it.
+            let bytes = if change == 3 { 0..16 } else { 0..1 };
+            for i in bytes {
+                let changed = [&mut iv, &mut aad, &mut sealed, &mut tag][change].as_mut_slice();
+                changed[i] ^= 1 << (i % 8);
+                let what = format!("{hash:?}, change {change} of byte {i}");
+                stays(&device, &engine, (&iv, &aad, &sealed, &tag), &what, |error| {
+                    matches!(error, lanecrypt::Error::NotAuthentic)
+                })?;
+                let changed = [&mut iv, &mut aad, &mut sealed, &mut tag][change].as_mut_slice();
+                changed[i] ^= 1 << (i % 8);
+            }
+        }
+        let Message { iv, aad, sealed, tag, .. } = &message;
+        let is_length = |error: &_| matches!(error, lanecrypt::Error::TagLength { given: 3 });
+        stays(&device, &engine, (iv, aad, sealed, &tag[..3]), "3 bytes", is_length)?;
+        let is_length = |error: &_| matches!(error, lanecrypt::Error::TagLength { given: 17 });
+        stays(&device, &engine, (iv, aad, sealed, &[0; 17]), "17 bytes", is_length)?;
+        let is_empty = |error: &_| matches!(error, lanecrypt::Error::EmptyIv);
+        stays(&device, &engine, (&[], aad, sealed, tag), "no IV", is_empty)?;
+        let error = des::cuda::tdes::BITSLICE.gcm_engine_with(&device, hash, &key).map(drop);
+        let Err(Error::Data(lanecrypt::Error::BlockLength { given: 8, .. })) = error else {
+            return Err("GCM of blocks of 8 bytes".into());
+        };
+    }
+    Ok(())
+}
+
+/// Decryption in every way gives an error that `is_right`, and leaves its output.
+fn stays(
+    device: &Device,
+    engine: &GcmEngine,
+    (iv, aad, sealed, tag): (&[u8], &[u8], &[u8], &[u8]),
+    what: &str,
+    is_right: impl Fn(&lanecrypt::Error) -> bool,
+) -> Outcome {
+    let check = |result: Result<(), Error>| match result {
+        Err(Error::Data(error)) if is_right(&error) => Ok(()),
+        other => Err(Failed::from(format!("{what}: {other:?}"))),
+    };
+    let range = 0..sealed.len();
+    let blank = noise(sealed.len(), 10);
+    let input = DeviceBuffer::from_host(device, sealed)?;
+    let mut output = DeviceBuffer::from_host(device, &blank)?;
+    let (from, mut to) = (input.slice(range.clone())?, output.slice_mut(range.clone())?);
+    check(engine.decrypt(iv, aad, &from, &mut to, tag))?;
+    compare(&output, &blank, what)?;
+    let mut data = input;
+    check(engine.decrypt_in_place(iv, aad, &mut data.slice_mut(range)?, tag))?;
+    compare(&data, sealed, what)?;
+    for limit in [sealed.len(), sealed.len() / 3] {
+        engine.limit_chunk(limit);
+        let mut output = blank.clone();
+        let both = InOutBuf::new(sealed, &mut output).expect("equal lengths");
+        check(engine.decrypt_host_memory(iv, aad, both, tag))?;
+        assert!(output == blank, "{what}, parts of {limit}");
+        let mut data = sealed.to_vec();
+        check(engine.decrypt_host_memory(iv, aad, data.as_mut_slice().into(), tag))?;
+        assert!(data == sealed, "{what}, parts of {limit}, in place");
+    }
+    Ok(())
+}
+
+/// The vectors of every cipher; on the host build, which emulates, some of them.
+pub(crate) fn vectors(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+    let mut hashes = hash_families(&device).into_iter().cycle();
+    for (name, family) in FAMILIES {
+        for kind in ["gcm", "gcm_reject"] {
+            let file = VectorFile::read(folder.join(format!("{name}_{kind}.txt")))?;
+            let Lines::Vectors(lines) = &file.lines else { return Err("no vectors".into()) };
+            let step = if case.platform == Platform::CudaOnHost { lines.len() / 60 + 1 } else { 1 };
+            for vector in lines.iter().step_by(step) {
+                let hash = hashes.next().ok_or("no hash")?;
+                vector_of(&device, family, hash, vector)
+                    .map_err(|why| format!("{}: {}", vector.id, why.message().unwrap_or("")))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn vector_of(device: &Device, family: &Family, hash: HashFamily, vector: &Vector) -> Outcome {
+    let engine = family.gcm_engine_with(device, hash, &vector.key)?;
+    let (Some(iv), Some(aad), Some(tag)) = (&vector.iv, &vector.aad, &vector.tag) else {
+        return Err("no GCM vector".into());
+    };
+    let mut data = vector.ct.clone();
+    let result = engine.decrypt_host_memory(iv, aad, data.as_mut_slice().into(), tag);
+    if vector.outcome == Expected::Rejection {
+        let is_refused = matches!(result, Err(Error::Data(_)));
+        return if is_refused && data == vector.ct { Ok(()) } else { Err("accepted".into()) };
+    }
+    result?;
+    let plain = vector.pt.as_ref().ok_or("no plaintext")?;
+    assert_eq!(&data, plain, "decryption");
+    let mut found = vec![0; tag.len()];
+    engine.encrypt_host_memory(iv, aad, data.as_mut_slice().into(), &mut found)?;
+    assert_eq!((&data, &found), (&vector.ct, tag), "encryption");
+    Ok(())
+}

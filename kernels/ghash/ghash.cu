@@ -1,0 +1,126 @@
+// GHASH on any card, before and after the kernels that go through a long message: powers of H, sums
+// times powers, and the end. Constant-time: addresses and branches follow from lengths alone.
+#include "ghash.cuh"
+
+namespace {
+
+constexpr Launch LAUNCH = {256, 0, BLOCK_A_THREAD};
+// One thread block ends a hash; its warps leave a sum each.
+constexpr u32 FINISH_THREADS = 256, FINISH_WARPS = FINISH_THREADS / WARP;
+constexpr Launch FINISH_LAUNCH = {FINISH_THREADS, FINISH_WARPS * sizeof(Block16),
+                                  {FINISH_THREADS, 1, false}};
+
+// H^exponent; of the digits of `exponent` all but one may be zero.
+DEVICE Block16 power(Block16 h, u64 exponent) {
+    Block16 result = make_uint4(1, 0, 0, 0);
+    for (u32 bit = 64; bit > 0; bit--) {
+        if (exponent >> (bit - 1) == 0) continue;
+        result = square(result);
+        if (exponent >> (bit - 1) & 1) result = product(result, h);
+    }
+    return result;
+}
+
+// `element` times H^exponent, for exponents below 2^32: a product a digit that is not zero.
+DEVICE Block16 times_h(Block16 element, const Block16 *powers, u64 exponent) {
+    ROLLED for (u32 k = 0; k < DIGITS; k++) {
+        const u32 digit = u32(exponent >> 8 * k) & (RADIX - 1);
+        if (digit > 0) element = product(element, powers[RADIX * k + digit]);
+    }
+    return element;
+}
+
+// The sum over the lanes of this warp, all of which take part.
+DEVICE Block16 warp_sum(Block16 block) {
+    for (u32 distance = 1; distance < WARP; distance *= 2) {
+        block = block ^ from_lane(block, threadIdx.x % WARP ^ distance);
+    }
+    return block;
+}
+
+// A block of the first bytes, filled up with zeros; at most 16 are taken.
+DEVICE Block16 padded(const u8 *bytes, u64 count) {
+    u32 words[4] = {};
+    UNROLL for (u32 i = 0; i < 16; i++) {
+        if (i < count) words[i / 4] |= u32(bytes[i]) << 8 * (i % 4);
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// The last block of a message.
+DEVICE Block16 lengths_block(const u64 (&lengths)[2]) {
+    return make_uint4(byte_swap(u32(lengths[0] >> 32)), byte_swap(u32(lengths[0])),
+                      byte_swap(u32(lengths[1] >> 32)), byte_swap(u32(lengths[1])));
+}
+
+// ANCHOR: exponent
+// What sum `i` is multiplied by. There are `sums` of them for each of as many ranges of units as they
+// are enough for, and the sums of a range stand for blocks that are `step` apart, up to its last one.
+// The ranges share the units out as evenly as it goes, the first ones having one more.
+DEVICE u64 exponent(const HashParameters &parameters, u64 i) {
+    const u64 ranges = parameters.blocks / parameters.sums, range = i / parameters.sums;
+    const u64 each = parameters.units / ranges, more = parameters.units % ranges;
+    const u64 after = parameters.units - (range + 1) * each - min(range + 1, more);
+    return after * parameters.unit_blocks +
+           (parameters.sums - 1 - i % parameters.sums) * parameters.step + 1;
+}
+// ANCHOR_END: exponent
+
+// The hash after `sum`, which is without the hash so far, and what comes behind.
+DEVICE Block16 after_sum(const HashParameters &parameters, Block16 sum) {
+    if (parameters.flags & FROM_STATE) {
+        const Block16 state = reversed(parameters.output[0]);
+        sum = sum ^ times_h(state, parameters.powers, parameters.units);
+    }
+    const Block16 h = parameters.powers[1];
+    for (u64 i = 0; i < parameters.tail_bytes; i += 16) {
+        const Block16 block = padded(parameters.tail + i, parameters.tail_bytes - i);
+        sum = product(sum ^ reversed(block), h);
+    }
+    if (parameters.flags & WITH_LENGTHS) {
+        sum = product(sum ^ reversed(lengths_block(parameters.lengths)), h);
+    }
+    return sum;
+}
+
+}  // namespace
+
+// Writes the powers of the block H that is the input; the last is H^`units`.
+KERNEL(ghash_powers, LAUNCH, HashParameters) {
+    const Block16 h = reversed(parameters.input[0]);
+    for (u64 i = grid_thread(); i < parameters.blocks; i += grid_threads()) {
+        const u64 digit = i % RADIX << 8 * (i / RADIX);
+        parameters.output[i] = power(h, i == NAMED_POWER ? parameters.units : digit);
+    }
+}
+
+// Multiplies sums, or blocks of a message, by their powers of H, and writes the sum of them over every
+// warp.
+KERNEL(ghash_weigh, LAUNCH, HashParameters) {
+    Block16 sum = {};
+    for (u64 i = grid_thread(); i < parameters.blocks; i += grid_threads()) {
+        const Block16 element = reversed(parameters.input[i]);
+        sum = sum ^ times_h(element, parameters.powers, exponent(parameters, i));
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % WARP == 0) parameters.output[grid_warp()] = reversed(sum);
+}
+
+// Adds the sums of warps, which `units` blocks of a message came to, to the hash so far; then the few
+// bytes after them, the last block filled up with zeros, and the block of lengths.
+KERNEL(ghash_finish, FINISH_LAUNCH, HashParameters) {
+    SHARED_MEMORY(shared);
+    Block16 *sums = reinterpret_cast<Block16 *>(shared);
+    Block16 sum = {};
+    for (u64 i = threadIdx.x; i < parameters.blocks; i += FINISH_THREADS) {
+        sum = sum ^ parameters.input[i];
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % WARP == 0) sums[threadIdx.x / WARP] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (u32 i = 1; i < FINISH_WARPS; i++) sum = sum ^ sums[i];
+        parameters.output[0] = reversed(after_sum(parameters, reversed(sum)));
+    }
+    clear_shared(reinterpret_cast<u32 *>(shared), FINISH_WARPS * sizeof(Block16) / 4);
+}

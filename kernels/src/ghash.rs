@@ -1,0 +1,57 @@
+//! Kernels of GHASH, which GCM needs beside a cipher's: the same for every cipher of 128-bit blocks.
+
+use crate::{
+    GHASH, GHASH_MATRICES, GHASH_TABLES, Module,
+    launch::{Kernel, Launch},
+};
+
+/// Words of the parameter block of every one of these kernels, of 64 bits: `HashParameters` of
+/// `ghash/ghash.cuh`. None of them is secret.
+pub const PARAMETER_WORDS: usize = 14;
+
+/// Powers of the hash key that [`POWERS`] writes: H^(j 256^k) at 256 k + j for k below 4, and one more
+/// that its caller names.
+pub const POWER_COUNT: usize = 4 * 256 + 1;
+
+/// 32-bit words that [`MATRIX_WORDS`] writes: as `LANE_WORDS` and `THREADS` of `ghash/matrices.cu` say.
+pub const MATRIX_WORD_COUNT: usize = 68 * 128;
+
+/// Sums that a thread block of [`MATRICES`] writes.
+pub const MATRIX_ROWS: u64 = 16;
+
+/// Writes the powers of a hash key.
+pub static POWERS: Kernel = kernel(&GHASH, "ghash_powers");
+
+/// Multiplies sums by powers of the key, and adds them up over every warp.
+pub static WEIGH: Kernel = kernel(&GHASH, "ghash_weigh");
+
+/// Adds up the sums of warps, the hash before them, what is left of the message, and its lengths.
+pub static FINISH: Kernel = kernel(&GHASH, "ghash_finish");
+
+/// Goes through a long message by look-ups: a sum a thread.
+pub static TABLES: Kernel = kernel(&GHASH_TABLES, "ghash_tables");
+
+/// Writes the matrices of a hash key.
+pub static MATRIX_WORDS: Kernel = kernel(&GHASH_MATRICES, "ghash_matrices_words");
+
+/// Goes through a long message by matrices of bits: [`MATRIX_ROWS`] sums a thread block.
+pub static MATRICES: Kernel = kernel(&GHASH_MATRICES, "ghash_matrices");
+
+/// Those that every hash needs; constant-time.
+pub static COMMON_KERNELS: &[&Kernel] = &[&POWERS, &WEIGH, &FINISH];
+
+/// Those of the hash by look-ups; not constant-time.
+pub static TABLE_KERNELS: &[&Kernel] = &[&TABLES];
+
+/// Those of the hash by matrices; constant-time.
+pub static MATRIX_KERNELS: &[&Kernel] = &[&MATRIX_WORDS, &MATRICES];
+
+/// All of them.
+pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
+    [COMMON_KERNELS, TABLE_KERNELS, MATRIX_KERNELS].into_iter().flatten().copied()
+}
+
+const fn kernel(module: &'static Module, name: &'static str) -> Kernel {
+    let parameter_bytes = 8 * PARAMETER_WORDS;
+    Kernel { module, name, launch: Launch::of(name), parameter_bytes }
+}
