@@ -6,13 +6,14 @@ use indicatif::ProgressBar;
 use lanecrypt::{
     Backend, CipherDescription, Direction, Platform,
     cuda::{
-        DataUnits, Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Engine, Operation, XtsEngine,
+        DataUnits, Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Engine, GcmEngine, Operation,
+        XtsEngine,
         kernels::{self, Kernel, Program, Task},
     },
 };
 
 use super::{
-    plan::{Options, UNIT, Work, fits, key, noise},
+    plan::{GCM_IV_BYTES, Options, UNIT, Work, fits, key, noise},
     record::{KernelResources, Measurement, Place, ThreadBlockMeasurement},
     verify::{fastest_on_cpu, iv, verify_piece},
 };
@@ -99,8 +100,8 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
                     for &bytes in &resident {
                         results.measurements.push(target.resident(work, bytes, &mut buffers)?);
                     }
-                    if work == Work::XtsDecrypt {
-                        continue; // from host memory it is one unit, as on CPUs
+                    if matches!(work, Work::XtsDecrypt | Work::GcmEncrypt) {
+                        continue; // from host memory one unit, as on CPUs, and a key at every call
                     }
                     for bytes in end_to_end.iter().copied().filter(|&b| b <= 64 << 20) {
                         results.measurements.push(target.end_to_end(work, bytes)?);
@@ -145,7 +146,8 @@ struct Target {
     backend: &'static Backend,
     key: Vec<u8>,
     engine: Box<dyn lanecrypt::Engine>,
-    xts: Option<XtsEngine>,
+    /// Of ciphers with blocks of 16 bytes.
+    modes: Option<(XtsEngine, GcmEngine)>,
 }
 
 impl Target {
@@ -156,12 +158,14 @@ impl Target {
     ) -> Result<Self, String> {
         let key = key(key_bytes);
         let engine = (backend.create)(&key).map_err(|error| error.to_string())?;
-        let mut target = Self { cipher, backend, key, engine, xts: None };
+        let mut target = Self { cipher, backend, key, engine, modes: None };
         if fits(Work::XtsEncrypt, cipher.block_bytes) {
+            let text = |error: lanecrypt::cuda::Error| error.to_string();
+            let (family, device) = (target.engine()?.family(), target.engine()?.device());
             let keys = super::plan::key(2 * key_bytes);
-            let device_engine = target.engine()?;
-            let xts = device_engine.family().xts_engine(device_engine.device(), &keys);
-            target.xts = Some(xts.map_err(|error| error.to_string())?);
+            let xts = family.xts_engine(device, &keys).map_err(text)?;
+            let gcm = family.gcm_engine(device, &target.key).map_err(text)?;
+            target.modes = Some((xts, gcm));
         }
         Ok(target)
     }
@@ -229,9 +233,12 @@ impl Target {
             Work::EcbDecrypt | Work::XtsDecrypt => Direction::Decrypt,
             _ => Direction::Encrypt,
         };
-        let operation = match (work, &self.xts) {
-            (Work::XtsEncrypt | Work::XtsDecrypt, Some(xts)) => {
+        let operation = match (work, &self.modes) {
+            (Work::XtsEncrypt | Work::XtsDecrypt, Some((xts, _))) => {
                 return xts.run(direction, DataUnits { bytes: UNIT, first: 0 }, input, output);
+            }
+            (Work::GcmEncrypt, Some((_, gcm))) => {
+                return gcm.encrypt(&iv[..GCM_IV_BYTES], &[], input, output, &mut [0; 16]);
             }
             (Work::EcbEncrypt | Work::EcbDecrypt, _) => Operation::Ecb(direction),
             (Work::CbcDecrypt, _) => Operation::CbcDecrypt(&iv),

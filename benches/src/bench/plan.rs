@@ -113,13 +113,14 @@ impl Work {
         Self::GcmEncrypt,
     ];
     /// What kernels do themselves.
-    pub(super) const ON_DEVICE: [Self; 6] = [
+    pub(super) const ON_DEVICE: [Self; 7] = [
         Self::EcbEncrypt,
         Self::EcbDecrypt,
         Self::Ctr,
         Self::CbcDecrypt,
         Self::XtsEncrypt,
         Self::XtsDecrypt,
+        Self::GcmEncrypt,
     ];
 
     /// Runs it in place. The counter, IV or tweak is `iv`; `tweak_engine` serves XTS alone.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use lanecrypt::{Backend, CipherDescription, Create, Direction, Engine, Error, Platform, modes};
 
 use super::{
-    plan::{self, Case, Contender, UNIT, Work},
+    plan::{self, Case, Contender, GCM_IV_BYTES, UNIT, Work},
     runner::{Data, expected},
 };
 
@@ -76,8 +76,8 @@ fn last_on_cpu(
 }
 
 /// Checks pieces of a device's output against a CPU: `output` is what `work` made of `input`,
-/// which starts `offset` bytes into the data; `units` says whether XTS ran over data units of [`UNIT`]
-/// bytes, the first of them with number 0.
+/// which starts `offset` bytes into the data. Where `is_resident`, XTS ran over data units of [`UNIT`]
+/// bytes, the first of them with number 0, and GCM on the device.
 ///
 /// # Errors
 /// A sentence where they differ.
@@ -88,7 +88,7 @@ pub(super) fn verify_piece(
     offset: usize,
     input: &[u8],
     output: &[u8],
-    units: bool,
+    is_resident: bool,
 ) -> Result<(), String> {
     let backend = last_on_cpu(cipher, |_| true).ok_or("no CPU backend runs here")?;
     let engine = (backend.create)(key).map_err(|error| error.to_string())?;
@@ -99,7 +99,7 @@ pub(super) fn verify_piece(
     let mut expected = input.to_vec();
     let mut from = 0;
     let ran = match work {
-        Work::XtsEncrypt | Work::XtsDecrypt if units => {
+        Work::XtsEncrypt | Work::XtsDecrypt if is_resident => {
             let tweak = (backend.create)(&plan::key(2 * key.len())[key.len()..]);
             let tweak = tweak.map_err(|error| error.to_string())?;
             let direction = match work {
@@ -115,6 +115,13 @@ pub(super) fn verify_piece(
                 direction,
                 expected.as_mut_slice().into(),
             )
+        }
+        Work::GcmEncrypt if is_resident => {
+            // The counter after that of the tag; the tag itself is the business of tests.
+            let mut counter = [0; 16];
+            counter[..GCM_IV_BYTES].copy_from_slice(&iv(block)[..GCM_IV_BYTES]);
+            counter[12..].copy_from_slice(&(2 + (offset / block) as u32).to_be_bytes());
+            modes::ctr32(&engine, &counter, expected.as_mut_slice().into())
         }
         Work::CbcDecrypt if offset > 0 => {
             // The first block is the one before.
