@@ -29,6 +29,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::aes::With", bytes: None },
     Kind { name: "lanecrypt_aes::whole::Few", bytes: Some(48) },
     Kind { name: "lanecrypt_aes::whole::CbcDecrypt", bytes: Some(48) },
+    Kind { name: "lanecrypt_aes::whole::CtrHashed", bytes: Some(96) },
     Kind { name: "lanecrypt_aes::whole::Xts", bytes: Some(56) },
 ];
 
