@@ -6,7 +6,7 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_core::{Chain, Direction, Engine, Error, HashPowers, Way, on_cleared_stack};
+use lanecrypt_core::{Wraps, on_cleared_stack};
 use lanecrypt_slicing::Fastest;
 
 use crate::{
@@ -148,68 +148,14 @@ macro_rules! directions {
 }
 directions!(encrypt: Aes AesEnc; decrypt: Aes AesDec; from AesEnc: Aes AesDec);
 
-impl<K: KeyLength> Engine for Aes<K> {
-    fn block_bytes(&self) -> usize {
-        self.inner.block_bytes()
+impl<K: KeyLength> Wraps for Aes<K> {
+    type Inner = Cipher<Fastest<OnEveryCpu<RoundKeys<K>>>>;
+
+    fn inner(&self) -> &Self::Inner {
+        &self.inner
     }
 
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        self.inner.ecb(direction, data)
-    }
-
-    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        self.inner.ctr(counter, data)
-    }
-
-    fn ctr32_hashed(
-        &self,
-        counter: &[u8; 16],
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<usize, Error> {
-        self.inner.ctr32_hashed(counter, powers, hash, data)
-    }
-
-    fn cbc_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.inner.cbc_decrypt_blocks(previous, data)
-    }
-
-    fn cfb_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.inner.cfb_decrypt_blocks(previous, data)
-    }
-
-    fn chain_blocks(
-        &self,
-        chain: Chain,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.inner.chain_blocks(chain, previous, data)
-    }
-
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.inner.xts_blocks(direction, mask, data)
-    }
-
-    fn way(&self, blocks: usize) -> Option<Way> {
-        self.inner.way(blocks)
-    }
-
-    fn as_any(&self) -> &dyn Any {
+    fn outer(&self) -> &dyn Any {
         self
     }
 }

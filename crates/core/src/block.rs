@@ -295,8 +295,7 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
     ) -> Result<usize, Error> {
         let first = Counter::of_engine(self, counter)?;
         let (blocks, _tail) = data.into_chunks();
-        let before_wrap = (1 << 32) - (first.value() & 0xffff_ffff);
-        if blocks.is_empty() || blocks.len() as u128 > before_wrap {
+        if blocks.is_empty() || blocks.len() as u64 > first.blocks_before_wrap32() {
             return Ok(0);
         }
         let keys = self.implementation.batch_keys(Direction::Encrypt);

@@ -1,5 +1,5 @@
-//! CTR, CBC and CFB decryption and XTS from an implementation's batches alone: for those that have no faster
-//! way of their own.
+//! CTR, CBC and CFB decryption and XTS from an implementation's batches alone: for those that have
+//! no faster way of their own.
 
 use cipher::{Array, InOutBuf};
 

@@ -10,6 +10,12 @@ pub struct Counter {
     block_bytes: usize,
 }
 
+impl From<[u8; 16]> for Counter {
+    fn from(block: [u8; 16]) -> Self {
+        Self { value: u128::from_be_bytes(block), block_bytes: block.len() }
+    }
+}
+
 impl Counter {
     /// Reads a counter block; `None` where it is neither 8 nor 16 bytes long.
     #[must_use]
@@ -37,6 +43,21 @@ impl Counter {
         Self { value, ..self }
     }
 
+    /// The counter `blocks` blocks further on where its last 32 bits count alone, and wrap without a
+    /// carry to those before: as GCM counts (SP 800-38D, 6.2: inc32).
+    #[must_use]
+    pub fn plus32(self, blocks: u128) -> Self {
+        let low = u128::from((self.value as u32).wrapping_add(blocks as u32));
+        Self { value: self.value & !u128::from(u32::MAX) | low, ..self }
+    }
+
+    /// Blocks from this one on up to where its last 32 bits wrap: 1 to 2^32. As many count in the same
+    /// way whether 32 bits count or all.
+    #[must_use]
+    pub fn blocks_before_wrap32(self) -> u64 {
+        (1 << 32) - u64::from(self.value as u32)
+    }
+
     /// The counter as an integer.
     #[must_use]
     pub fn value(self) -> u128 {
@@ -57,6 +78,30 @@ impl Counter {
             for (i, block) in blocks.as_chunks_mut::<16>().0.iter_mut().enumerate() {
                 *block = self.value.wrapping_add(i as u128).to_be_bytes();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_32_bits_carry_nothing() {
+        for block in [8, 16] {
+            let mut first = [0xff; 16];
+            first[block - 1] = 0xfd;
+            let counter = Counter::from_block(&first[..block]).expect("a block");
+            assert_eq!(counter.blocks_before_wrap32(), 3);
+            assert_eq!(counter.plus32(2), counter.plus(2));
+            let wrapped = counter.plus32(3);
+            let mut bytes = [0; 16];
+            wrapped.fill(&mut bytes[..block]);
+            first[block - 4..block].fill(0);
+            assert_eq!(bytes[..block], first[..block]);
+            assert_eq!(wrapped.blocks_before_wrap32(), 1 << 32);
+            assert_eq!(wrapped.plus32(1 << 32), wrapped);
+            assert_eq!(counter.plus(3).value(), 0, "all bits carry");
         }
     }
 }

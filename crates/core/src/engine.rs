@@ -177,76 +177,97 @@ pub trait Engine: fmt::Debug + Send + Sync {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// Forwards every method through a pointer type.
-macro_rules! forward_engine {
-    ($(#[$attribute:meta])* $pointer:ty) => {
-        $(#[$attribute])*
-        impl<E: Engine + ?Sized> Engine for $pointer {
-            fn block_bytes(&self) -> usize {
-                (**self).block_bytes()
-            }
-            fn chunk_bytes(&self) -> usize {
-                (**self).chunk_bytes()
-            }
-            fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-                (**self).ecb(direction, data)
-            }
-            fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-                (**self).ctr(counter, data)
-            }
-            fn ctr32_hashed(
-                &self,
-                counter: &[u8; 16],
-                powers: &HashPowers,
-                hash: &mut [u8; 16],
-                data: InOutBuf<'_, '_, u8>,
-            ) -> Result<usize, Error> {
-                (**self).ctr32_hashed(counter, powers, hash, data)
-            }
-            fn cbc_decrypt_blocks(
-                &self,
-                previous: &mut [u8],
-                data: InOutBuf<'_, '_, u8>,
-            ) -> Result<(), Error> {
-                (**self).cbc_decrypt_blocks(previous, data)
-            }
-            fn cfb_decrypt_blocks(
-                &self,
-                previous: &mut [u8],
-                data: InOutBuf<'_, '_, u8>,
-            ) -> Result<(), Error> {
-                (**self).cfb_decrypt_blocks(previous, data)
-            }
-            fn chain_blocks(
-                &self,
-                chain: Chain,
-                previous: &mut [u8],
-                data: InOutBuf<'_, '_, u8>,
-            ) -> Result<(), Error> {
-                (**self).chain_blocks(chain, previous, data)
-            }
-            fn xts_blocks(
-                &self,
-                direction: Direction,
-                mask: &mut [u8; 16],
-                data: InOutBuf<'_, '_, u8>,
-            ) -> Result<(), Error> {
-                (**self).xts_blocks(direction, mask, data)
-            }
-            fn way(&self, blocks: usize) -> Option<Way> {
-                (**self).way(blocks)
-            }
-            fn as_any(&self) -> &dyn Any {
-                (**self).as_any()
-            }
-        }
-    };
+/// Something that is an [`Engine`] by the one it has within: a pointer to an engine, or a type around
+/// one.
+pub trait Wraps: fmt::Debug + Send + Sync {
+    /// The engine within.
+    type Inner: Engine + ?Sized;
+
+    /// The engine within.
+    fn inner(&self) -> &Self::Inner;
+
+    /// What [`Engine::as_any`] gives: the engine within, where a type does not give itself.
+    fn outer(&self) -> &dyn Any {
+        self.inner().as_any()
+    }
 }
-forward_engine!(&E);
-forward_engine!(
-    #[cfg(feature = "alloc")]
-    alloc::boxed::Box<E>
-);
+
+impl<E: Engine + ?Sized> Wraps for &E {
+    type Inner = E;
+
+    fn inner(&self) -> &E {
+        self
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<E: Engine + ?Sized> Wraps for alloc::boxed::Box<E> {
+    type Inner = E;
+
+    fn inner(&self) -> &E {
+        self
+    }
+}
+
+impl<W: Wraps> Engine for W {
+    fn block_bytes(&self) -> usize {
+        self.inner().block_bytes()
+    }
+    fn chunk_bytes(&self) -> usize {
+        self.inner().chunk_bytes()
+    }
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.inner().ecb(direction, data)
+    }
+    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.inner().ctr(counter, data)
+    }
+    fn ctr32_hashed(
+        &self,
+        counter: &[u8; 16],
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<usize, Error> {
+        self.inner().ctr32_hashed(counter, powers, hash, data)
+    }
+    fn cbc_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.inner().cbc_decrypt_blocks(previous, data)
+    }
+    fn cfb_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.inner().cfb_decrypt_blocks(previous, data)
+    }
+    fn chain_blocks(
+        &self,
+        chain: Chain,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.inner().chain_blocks(chain, previous, data)
+    }
+    fn xts_blocks(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.inner().xts_blocks(direction, mask, data)
+    }
+    fn way(&self, blocks: usize) -> Option<Way> {
+        self.inner().way(blocks)
+    }
+    fn as_any(&self) -> &dyn Any {
+        self.outer()
+    }
+}
 
 /// Checks that `data` is whole blocks.
 pub(crate) fn whole_blocks(mode: Mode, given: usize, block: usize) -> Result<(), Error> {

@@ -38,7 +38,7 @@ mod stream;
 pub use block::{Block, Cipher, Everywhere, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
-pub use engine::{Chain, CpuEngine, Direction, Engine, HashPowers, Way};
+pub use engine::{Chain, CpuEngine, Direction, Engine, HashPowers, Way, Wraps};
 pub use error::{ConstantTime, Error, Mode, Unavailable};
 #[cfg(feature = "alloc")]
 pub use registry::{

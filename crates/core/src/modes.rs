@@ -16,7 +16,7 @@ pub use chain::{cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
 pub(crate) use chain::{cbc_decrypt_blocks, cfb_decrypt_blocks, chain_blocks};
 pub use ctr::{ctr, ctr32};
 pub(crate) use xts::{Masks, xts_blocks};
-pub use xts::{xts, xts_units};
+pub use xts::{times_power_of_x, xts, xts_units};
 
 /// Bytes of scratch memory that the modes take from the stack.
 pub const STACK_CHUNK: usize = 4096;

@@ -116,14 +116,12 @@ impl<E: Engine> Ctr<E> {
     fn run(&self, number: u128, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         let mut counter = [0; 16];
         let counter = &mut counter[..self.engine.block_bytes()];
-        if !self.has_32_bits {
-            self.first.plus(number).fill(counter);
-            return self.engine.ctr(counter, data);
+        if self.has_32_bits {
+            self.first.plus32(number).fill(counter);
+            return modes::ctr32(&self.engine, counter, data);
         }
-        self.first.fill(counter);
-        let digits = (self.first.value() as u32).wrapping_add(number as u32).to_be_bytes();
-        counter[self.engine.block_bytes() - 4..].copy_from_slice(&digits);
-        modes::ctr32(&self.engine, counter, data)
+        self.first.plus(number).fill(counter);
+        self.engine.ctr(counter, data)
     }
 }
 

@@ -157,14 +157,8 @@ impl DeviceSlice<'_> {
         if std::ptr::eq(device.driver(), self.device().driver()) {
             return Ok(());
         }
-        Err(Error::Driver {
-            doing: "running a kernel".into(),
-            name: "buffer".into(),
-            reason: format!(
-                "the buffer lies on {:?}, the engine runs on {device:?}",
-                self.device()
-            ),
-        })
+        let name = |device: &Device| format!("{device:?}");
+        Err(Error::OtherDevice { buffer: name(self.device()), engine: name(device) })
     }
 
     /// Copies the last bytes of the part.
@@ -178,6 +172,23 @@ impl DeviceSliceMut<'_> {
     #[must_use]
     pub fn as_slice(&self) -> DeviceSlice<'_> {
         DeviceSlice { buffer: self.buffer, range: self.range.clone() }
+    }
+
+    /// Checks that kernels of `device` can run from `input` to it: all are there, and equally long.
+    pub(crate) fn require_pair(
+        &self,
+        input: &DeviceSlice<'_>,
+        device: &Device,
+    ) -> Result<(), Error> {
+        let (input_bytes, output_bytes) = (input.len(), self.range.len());
+        if input_bytes != output_bytes {
+            return Err(Error::Data(lanecrypt_core::Error::OutputLength {
+                input: input_bytes,
+                output: output_bytes,
+            }));
+        }
+        input.require_device(device)?;
+        self.as_slice().require_device(device)
     }
 
     /// Copies `data` over the last bytes of the part.

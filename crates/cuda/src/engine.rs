@@ -124,21 +124,16 @@ impl Engine {
     /// Returns as soon as the kernel is queued; reading the output waits for it.
     ///
     /// # Errors
-    /// [`Error::Data`] for lengths, counters and IVs that the mode does not take; driver errors.
+    /// [`Error::Data`] for lengths, counters and IVs that the mode does not take;
+    /// [`Error::OtherDevice`]; driver errors.
     pub fn run(
         &self,
         operation: Operation<'_>,
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
-        let length = output.as_slice().len();
-        if input.len() != length {
-            let error = lanecrypt_core::Error::OutputLength { input: input.len(), output: length };
-            return Err(Error::Data(error));
-        }
-        self.check_device(input)?;
-        self.check_device(&output.as_slice())?;
-        self.run_checked(self.work(operation, length)?, Some(input), output)
+        output.require_pair(input, &self.device)?;
+        self.run_checked(self.work(operation, input.len())?, Some(input), output)
     }
 
     /// As [`run`](Self::run), with the result in place of the input.
@@ -150,7 +145,7 @@ impl Engine {
         operation: Operation<'_>,
         data: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
-        self.check_device(&data.as_slice())?;
+        data.as_slice().require_device(&self.device)?;
         self.run_checked(self.work(operation, data.as_slice().len())?, None, data)
     }
 
@@ -183,7 +178,7 @@ impl Engine {
         if self.program.kernel(Task::Keystream).is_none() {
             return Ok(None);
         }
-        self.check_device(&output.as_slice())?;
+        output.as_slice().require_device(&self.device)?;
         let work = Work { task: Task::Keystream, ..self.work(Operation::Ctr(counter), 0)? };
         if blocks == 0 {
             return Ok(Some(Duration::ZERO));
@@ -198,10 +193,6 @@ impl Engine {
         }
         let mut start = || self.start(launch, work, (address, address), blocks, 0);
         self.device.time(&mut start).map(Some)
-    }
-
-    pub(crate) fn check_device(&self, slice: &DeviceSlice<'_>) -> Result<(), Error> {
-        slice.require_device(&self.device)
     }
 
     /// Runs from `input`, which is as long as `output`, or in place where there is none. The kernel

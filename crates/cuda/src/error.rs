@@ -92,6 +92,14 @@ pub enum Error {
         /// What was wrong.
         reason: String,
     },
+    /// Memory of one device where an engine runs on another.
+    #[error("the buffer lies on {buffer}, the engine runs on {engine}")]
+    OtherDevice {
+        /// The device of the buffer.
+        buffer: String,
+        /// That of the engine.
+        engine: String,
+    },
     /// A range outside a buffer, or one whose start is not on a 16-byte boundary.
     #[error(
         "bytes {start}..{end} of a device buffer of {length}; ranges start at a multiple of 16"

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use cipher::InOutBuf;
 use lanecrypt_core::{
     ConstantTime, Mode,
-    modes::gcm::{check_lengths, counter},
+    modes::gcm::{check_lengths, counter, first_counter},
 };
 use lanecrypt_kernels::Task;
 use subtle::ConstantTimeEq;
@@ -98,8 +98,8 @@ impl GcmEngine {
     /// `tag`.
     ///
     /// # Errors
-    /// [`Error::Data`] for an empty IV, lengths of tags or data that GCM does not take, and unequal
-    /// lengths: nothing is written then. Driver errors: the output is unspecified then.
+    /// [`Error::OtherDevice`]; [`Error::Data`] for an empty IV, lengths of tags or data that GCM does
+    /// not take, and unequal lengths: nothing is written then. Driver errors: the output is unspecified then.
     pub fn encrypt(
         &self,
         iv: &[u8],
@@ -108,7 +108,8 @@ impl GcmEngine {
         output: &mut DeviceSliceMut<'_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        self.check(iv, aad, input, tag)?;
+        output.require_pair(input, self.engine.device())?;
+        check_lengths(iv.len(), aad.len(), input.len(), tag.len()).map_err(Error::Data)?;
         let message = self.message(iv, aad)?;
         self.engine.run(Operation::Ctr32(&message.counter()), input, output)?;
         message.fill_tag(&output.as_slice(), tag)
@@ -125,7 +126,9 @@ impl GcmEngine {
         data: &mut DeviceSliceMut<'_>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        self.check(iv, aad, &data.as_slice(), tag)?;
+        data.as_slice().require_device(self.engine.device())?;
+        check_lengths(iv.len(), aad.len(), data.as_slice().len(), tag.len())
+            .map_err(Error::Data)?;
         let message = self.message(iv, aad)?;
         self.engine.run_in_place(Operation::Ctr32(&message.counter()), data)?;
         message.fill_tag(&data.as_slice(), tag)
@@ -147,7 +150,8 @@ impl GcmEngine {
         output: &mut DeviceSliceMut<'_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        self.check(iv, aad, input, tag)?;
+        output.require_pair(input, self.engine.device())?;
+        check_lengths(iv.len(), aad.len(), input.len(), tag.len()).map_err(Error::Data)?;
         let message = self.message(iv, aad)?;
         let counter = message.counter();
         message.verify(input, tag)?;
@@ -165,7 +169,9 @@ impl GcmEngine {
         data: &mut DeviceSliceMut<'_>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        self.check(iv, aad, &data.as_slice(), tag)?;
+        data.as_slice().require_device(self.engine.device())?;
+        check_lengths(iv.len(), aad.len(), data.as_slice().len(), tag.len())
+            .map_err(Error::Data)?;
         let message = self.message(iv, aad)?;
         let counter = message.counter();
         message.verify(&data.as_slice(), tag)?;
@@ -239,30 +245,13 @@ impl GcmEngine {
         Chunk { bytes: self.engine.chunk_limit.get(), grain: BLOCK }
     }
 
-    fn check(
-        &self,
-        iv: &[u8],
-        aad: &[u8],
-        data: &DeviceSlice<'_>,
-        tag: &[u8],
-    ) -> Result<(), Error> {
-        data.require_device(self.engine.device())?;
-        check_lengths(iv.len(), aad.len(), data.len(), tag.len()).map_err(Error::Data)
-    }
-
     /// Starts a message: makes its first counter block, what hides its hash, and hashes the
     /// associated data.
     fn message(&self, iv: &[u8], aad: &[u8]) -> Result<Message<'_>, Error> {
-        let mut first = [0; BLOCK];
-        if iv.len() == 12 {
-            first[..12].copy_from_slice(iv);
-            first[15] = 1;
-        } else {
-            let mut hash = self.hash.start();
-            hash.add_host(iv)?;
-            hash.add_last(0, 0, [0, iv.len()])?;
-            hash.read(&mut first)?;
-        }
+        let first = match first_counter(iv) {
+            Some(first) => first,
+            None => self.hash_iv(iv)?,
+        };
         let mut hash = self.hash.start();
         let mask = hash.aside()?;
         // SAFETY: the hash has that block for this, and nobody else writes to it meanwhile.
@@ -270,6 +259,15 @@ impl GcmEngine {
         self.engine.launch(ENCRYPT, mask, mask, 1)?;
         hash.add_host(aad)?;
         Ok(Message { first, hash, aad_bytes: aad.len() })
+    }
+
+    /// The counter block J0 of an IV of other than 12 bytes.
+    fn hash_iv(&self, iv: &[u8]) -> Result<[u8; BLOCK], Error> {
+        let (mut hash, mut first) = (self.hash.start(), [0; BLOCK]);
+        hash.add_host(iv)?;
+        hash.add_last(0, 0, [0, iv.len()])?;
+        hash.read(&mut first)?;
+        Ok(first)
     }
 }
 

@@ -244,7 +244,7 @@ impl GhashEngine {
     /// blocks, and of their lengths.
     ///
     /// # Errors
-    /// Driver errors, among them a buffer of another device.
+    /// [`Error::OtherDevice`]; driver errors.
     pub fn hash(&self, aad: &[u8], data: &DeviceSlice<'_>) -> Result<[u8; 16], Error> {
         data.require_device(&self.device)?;
         let mut hash = self.start();
@@ -284,7 +284,7 @@ impl GhashEngine {
         self.launch(&kernels::MATRIX_WORDS, parameters)
     }
 
-    /// Starts a kernel with threads for so many blocks as the parameters say; how many it has.
+    /// Starts a kernel with threads for as many blocks as the parameters say.
     fn launch(&self, kernel: &Kernel, parameters: Parameters) -> Result<(), Error> {
         self.start_kernel(shaped(&self.device, kernel, parameters.blocks.max(1))?, parameters)
     }

@@ -93,9 +93,7 @@ impl Work {
     pub(crate) fn after_blocks(self, blocks: usize) -> Self {
         let start = match self.start {
             Start::Counter(counter) => Start::Counter(counter.plus(blocks as u128)),
-            Start::Counter32(counter) => {
-                Start::Counter32(plus_in_32_bits(counter, blocks as u64, self.block))
-            }
+            Start::Counter32(counter) => Start::Counter32(counter.plus32(blocks as u128)),
             other => other,
         };
         Self { start, ..self }
@@ -105,8 +103,7 @@ impl Work {
     pub(crate) fn blocks_at_once(self, blocks: usize) -> usize {
         match self.start {
             Start::Counter32(counter) => {
-                let left = (1 << 32) - (counter.value() as u64 & u64::from(u32::MAX));
-                blocks.min(usize::try_from(left).unwrap_or(usize::MAX))
+                blocks.min(usize::try_from(counter.blocks_before_wrap32()).unwrap_or(usize::MAX))
             }
             _ => blocks,
         }
@@ -156,14 +153,6 @@ fn padded(block: &[u8]) -> [u8; MAX_BLOCK] {
     let mut padded = [0; MAX_BLOCK];
     padded[..block.len()].copy_from_slice(block);
     padded
-}
-
-/// The counter `blocks` further on, with no carry out of its low 32 bits.
-fn plus_in_32_bits(counter: Counter, blocks: u64, block: usize) -> Counter {
-    let low = (counter.value() as u32).wrapping_add(blocks as u32);
-    let value = counter.value() & !u128::from(u32::MAX) | u128::from(low);
-    let bytes = value.to_be_bytes();
-    Counter::from_block(&bytes[MAX_BLOCK - block..]).unwrap_or(counter)
 }
 
 #[cfg(test)]

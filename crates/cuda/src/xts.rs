@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use cipher::InOutBuf;
-use lanecrypt_core::{Direction, Mode};
+use lanecrypt_core::{Direction, Mode, modes::times_power_of_x};
 use lanecrypt_kernels::{Task, modes};
 
 use crate::{
@@ -123,7 +123,7 @@ impl XtsEngine {
     ///
     /// # Errors
     /// [`Error::Data`] for units, or a last unit, of less than 16 bytes and for unequal lengths;
-    /// driver errors, after which the output is unspecified.
+    /// [`Error::OtherDevice`]; driver errors, after which the output is unspecified.
     pub fn run(
         &self,
         direction: Direction,
@@ -131,15 +131,10 @@ impl XtsEngine {
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
-        let length = output.as_slice().len();
-        if input.len() != length {
-            let error = lanecrypt_core::Error::OutputLength { input: input.len(), output: length };
-            return Err(Error::Data(error));
-        }
-        self.data.check_device(input)?;
-        self.data.check_device(&output.as_slice())?;
-        units.check(length)?;
-        self.run_all(direction, units, (input.address(), output.as_slice().address()), length)
+        output.require_pair(input, self.data.device())?;
+        units.check(input.len())?;
+        let ends = (input.address(), output.as_slice().address());
+        self.run_all(direction, units, ends, input.len())
     }
 
     /// As [`run`](Self::run), with the result in place of the input.
@@ -152,7 +147,7 @@ impl XtsEngine {
         units: DataUnits,
         data: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
-        self.data.check_device(&data.as_slice())?;
+        data.as_slice().require_device(self.data.device())?;
         let (address, length) = (data.as_slice().address(), data.as_slice().len());
         units.check(length)?;
         self.run_all(direction, units, (address, address), length)
@@ -304,53 +299,5 @@ impl Engine {
             *mask = times_power_of_x(u128::from_le_bytes(*mask), blocks).to_le_bytes();
             self.device().driver().synchronize()
         })
-    }
-}
-
-/// `mask` times x^exponent in GF(2^128), without a branch on the mask.
-fn times_power_of_x(mask: u128, exponent: u64) -> u128 {
-    let mut power = 1;
-    for bit in (0..u64::BITS - exponent.leading_zeros()).rev() {
-        power = product(power, power);
-        if exponent >> bit & 1 == 1 {
-            power = times_x(power);
-        }
-    }
-    product(mask, power)
-}
-
-/// Bit by bit of `factor`.
-fn product(mut mask: u128, factor: u128) -> u128 {
-    let mut sum = 0;
-    for bit in 0..u128::BITS {
-        sum ^= mask & (factor >> bit & 1).wrapping_neg();
-        mask = times_x(mask);
-    }
-    sum
-}
-
-/// Multiplication by x modulo x^128 + x^7 + x^2 + x + 1, least significant bit first.
-fn times_x(mask: u128) -> u128 {
-    (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn powers_of_x_are_what_doubling_gives() {
-        let mut doubled = 0x8123_4567_89ab_cdef_0123_4567_89ab_cdef;
-        let mask = doubled;
-        for exponent in 0..1000 {
-            assert_eq!(times_power_of_x(mask, exponent), doubled, "{exponent}");
-            doubled = times_x(doubled);
-        }
-        // Squaring 128 times is the identity.
-        let mut x = 2;
-        for _ in 0..128 {
-            x = product(x, x);
-        }
-        assert_eq!(x, 2);
     }
 }

@@ -153,15 +153,11 @@ struct Message<'a, C> {
 
 impl<'a, C: Engine> Message<'a, C> {
     fn new<N, T>(gcm: &'a Gcm<C, N, T>, iv: &[u8]) -> Result<Self, Error> {
-        let mut first = Block::default();
-        if iv.len() == 12 {
-            first[..12].copy_from_slice(iv);
-            first[15] = 1;
-        } else {
+        let first = Array(modes::gcm::first_counter(iv).unwrap_or_else(|| {
             let mut hash = gcm.key.start();
             hash.add(iv);
-            first.0 = hash.finish([0, iv.len() as u64]);
-        }
+            hash.finish([0, iv.len() as u64])
+        }));
         let mut mask = Secret::new(first);
         gcm.engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
         Ok(Self { engine: &gcm.engine, first, mask })

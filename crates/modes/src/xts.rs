@@ -96,9 +96,12 @@ impl<C: Engine> Xts<C> {
         first_sector_index: u128,
         get_tweak_fn: impl Fn(u128) -> Array<u8, U16>,
     ) {
-        for (i, sector) in area.chunks_mut(sector_size).enumerate() {
-            self.encrypt_sector(sector, get_tweak_fn(first_sector_index + i as u128));
-        }
+        self.area(
+            Direction::Encrypt,
+            area.chunks_mut(sector_size),
+            first_sector_index,
+            get_tweak_fn,
+        );
     }
 
     /// Decrypts what [`encrypt_area`](Self::encrypt_area) encrypted.
@@ -112,8 +115,23 @@ impl<C: Engine> Xts<C> {
         first_sector_index: u128,
         get_tweak_fn: impl Fn(u128) -> Array<u8, U16>,
     ) {
-        for (i, sector) in area.chunks_mut(sector_size).enumerate() {
-            self.decrypt_sector(sector, get_tweak_fn(first_sector_index + i as u128));
+        self.area(
+            Direction::Decrypt,
+            area.chunks_mut(sector_size),
+            first_sector_index,
+            get_tweak_fn,
+        );
+    }
+
+    fn area<'a>(
+        &self,
+        direction: Direction,
+        sectors: impl Iterator<Item = &'a mut [u8]>,
+        first: u128,
+        tweak: impl Fn(u128) -> Array<u8, U16>,
+    ) {
+        for (i, sector) in (0..).zip(sectors) {
+            expect(self.unit(direction, &tweak(first.wrapping_add(i)).0, sector.into()));
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use cipher::InOutBuf;
 
-use super::{in_pieces, iv_block, with_scratch, xor};
-use crate::{Counter, Direction, Engine, Error, Mode};
+use super::{MAX_BLOCK, in_pieces, with_scratch, xor};
+use crate::{Counter, Direction, Engine, Error};
 
 /// XORs the CTR key stream over `data` (SP 800-38A, 6.5): the counter is the whole block, as one
 /// big-endian integer that wraps. `data` may have any length.
@@ -40,20 +40,20 @@ pub fn ctr32<E: Engine + ?Sized>(
     mut data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     let block = engine.block_bytes();
-    Counter::of_engine(engine, counter)?;
-    let mut first = iv_block(Mode::Ctr, counter, block)?;
+    let mut next = Counter::of_engine(engine, counter)?;
     // Up to where it wraps it counts as the whole block does.
     loop {
-        let digits = &mut first[block - 4..block];
-        let count = digits.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        let before_wrap = ((1 << 32) - count).saturating_mul(block as u64);
-        let bytes = usize::try_from(before_wrap).unwrap_or(usize::MAX).min(data.len());
+        let blocks = next.blocks_before_wrap32();
+        let most = usize::try_from(blocks.saturating_mul(block as u64)).unwrap_or(usize::MAX);
+        let bytes = most.min(data.len());
         let (piece, rest) = data.split_at(bytes);
+        let mut first = [0; MAX_BLOCK];
+        next.fill(&mut first[..block]);
         engine.ctr(&first[..block], piece)?;
         if rest.is_empty() {
             return Ok(());
         }
-        first[block - 4..block].fill(0);
+        next = next.plus32(u128::from(blocks));
         data = rest;
     }
 }

@@ -1,6 +1,6 @@
 //! GCM's limits, and how it counts: for every way to compute it.
 
-use crate::Error;
+use crate::{Counter, Error};
 
 /// The most bytes of data under one IV: 2^32 - 2 blocks (SP 800-38D, 5.2.1.1).
 pub const MAX_MESSAGE_BYTES: u64 = (1 << 36) - 32;
@@ -29,13 +29,21 @@ pub fn check_lengths(iv: usize, aad: usize, message: usize, tag: usize) -> Resul
     Ok(())
 }
 
+/// The counter block J0 of an IV of 12 bytes; other IVs are hashed (SP 800-38D, 7.1, step 2).
+#[must_use]
+pub fn first_counter(iv: &[u8]) -> Option<[u8; 16]> {
+    let iv: [u8; 12] = iv.try_into().ok()?;
+    let mut first = [0; 16];
+    first[..12].copy_from_slice(&iv);
+    first[15] = 1;
+    Some(first)
+}
+
 /// The counter block of block `number` of the data, from 0: as far after J0, whose last four bytes
 /// count and wrap.
 #[must_use]
 pub fn counter(first: &[u8; 16], number: u32) -> [u8; 16] {
     let mut counter = *first;
-    let [.., a, b, c, d] = counter;
-    let sum = u32::from_be_bytes([a, b, c, d]).wrapping_add(1).wrapping_add(number);
-    counter[12..].copy_from_slice(&sum.to_be_bytes());
+    Counter::from(*first).plus32(1 + u128::from(number)).fill(&mut counter);
     counter
 }

@@ -176,3 +176,45 @@ fn steal<E: Engine + ?Sized>(
 fn times_x(mask: u128) -> u128 {
     (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87)
 }
+
+/// A mask `blocks` blocks further on in its data unit: times x^blocks, as integers whose least
+/// significant bit is the coefficient of 1. Without a branch on the mask, which is secret; how far is
+/// public.
+#[must_use]
+pub fn times_power_of_x(mask: u128, blocks: u64) -> u128 {
+    let mut power = 1;
+    for bit in (0..u64::BITS - blocks.leading_zeros()).rev() {
+        power = product(power, power);
+        if blocks >> bit & 1 == 1 {
+            power = times_x(power);
+        }
+    }
+    product(mask, power)
+}
+
+/// Bit by bit of `factor`.
+fn product(mut mask: u128, factor: u128) -> u128 {
+    let mut sum = 0;
+    for bit in 0..u128::BITS {
+        sum ^= mask & (factor >> bit & 1).wrapping_neg();
+        mask = times_x(mask);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_x_are_repeated_steps() {
+        let first = 0x8123_4567_89ab_cdef_0123_4567_89ab_cdef;
+        let mut mask = first;
+        for blocks in 0..1000 {
+            assert_eq!(times_power_of_x(first, blocks), mask, "{blocks}");
+            mask = times_x(mask);
+        }
+        // Squaring 128 times is the identity.
+        assert_eq!((0..128).fold(2, |power, _| product(power, power)), 2);
+    }
+}

@@ -2,7 +2,8 @@
 
 use std::{fmt::Display, sync::Arc};
 
-use lanecrypt::Selection;
+use lanecrypt::{Direction, Engine, Selection};
+use lanecrypt_reference::modes::BlockCipher;
 use libtest_mimic::{Failed, Trial};
 
 /// The result of a trial.
@@ -42,6 +43,29 @@ pub(crate) fn trials<Case: Send + Sync + 'static>(
         Trial::test(title, move || check(&case))
     };
     properties.iter().map(trial).collect()
+}
+
+/// An engine as the block function that the modes are defined over.
+pub(crate) struct EngineBlocks(pub(crate) Box<dyn Engine>);
+
+impl EngineBlocks {
+    pub(crate) fn run(&self, direction: Direction, block: &mut [u8]) {
+        self.0.ecb(direction, block.into()).expect("it takes a block of its size");
+    }
+}
+
+impl BlockCipher for EngineBlocks {
+    fn block_bytes(&self) -> usize {
+        self.0.block_bytes()
+    }
+
+    fn encrypt_block(&self, block: &mut [u8]) {
+        self.run(Direction::Encrypt, block);
+    }
+
+    fn decrypt_block(&self, block: &mut [u8]) {
+        self.run(Direction::Decrypt, block);
+    }
 }
 
 /// Reproducible random bytes (splitmix64).

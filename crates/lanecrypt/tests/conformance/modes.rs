@@ -157,7 +157,7 @@ pub(crate) fn ctr32_wraps(case: &Case) -> Outcome {
 type Pair = (
     &'static str,
     fn(&dyn Engine, &[u8], InOutBuf<'_, '_, u8>) -> Result<(), Error>,
-    fn(&crate::oracle::Reference, &[u8], &mut [u8]) -> Result<(), by_definition::ModeError>,
+    fn(&crate::common::EngineBlocks, &[u8], &mut [u8]) -> Result<(), by_definition::ModeError>,
 );
 
 /// CFB decryption walks the batches; CFB encryption and OFB are serial.

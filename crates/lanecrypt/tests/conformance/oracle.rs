@@ -6,40 +6,17 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use lanecrypt::{CipherDescription, Direction, Engine, Error, cipher::InOutBuf};
-use lanecrypt_reference::modes::{self as by_definition, BlockCipher, ModeError};
+use lanecrypt::{CipherDescription, Direction, Error, cipher::InOutBuf};
+use lanecrypt_reference::modes::{self as by_definition, ModeError};
 use libtest_mimic::Failed;
 
-use crate::common::{Outcome, noise};
+use crate::common::{EngineBlocks, Outcome, noise};
 
 /// Bytes around every buffer that nothing may touch.
 const CANARY: [u8; 32] = [0xc5; 32];
 
 /// ECB results by key length and direction.
 type Answers = HashMap<(usize, Direction), Arc<Vec<u8>>>;
-
-/// The reference backend as the block function that the modes are defined over.
-pub(crate) struct Reference(Box<dyn Engine>);
-
-impl Reference {
-    pub(crate) fn run(&self, direction: Direction, block: &mut [u8]) {
-        self.0.ecb(direction, block.into()).expect("the reference takes a block of its size");
-    }
-}
-
-impl BlockCipher for Reference {
-    fn block_bytes(&self) -> usize {
-        self.0.block_bytes()
-    }
-
-    fn encrypt_block(&self, block: &mut [u8]) {
-        self.run(Direction::Encrypt, block);
-    }
-
-    fn decrypt_block(&self, block: &mut [u8]) {
-        self.run(Direction::Decrypt, block);
-    }
-}
 
 /// The reference backend under the modes' definitions. Its ECB answers over one long random input
 /// are kept.
@@ -59,11 +36,13 @@ impl Oracle {
         noise(31 * lanes * self.cipher.block_bytes, 99)
     }
 
-    pub(crate) fn reference(&self, key: &[u8]) -> Result<Reference, Failed> {
+    pub(crate) fn reference(&self, key: &[u8]) -> Result<EngineBlocks, Failed> {
         let mut backends = self.cipher.backends.iter();
         let reference = backends.find(|backend| backend.id == "reference");
         let create = reference.ok_or("no backend has the id `reference`")?.create;
-        create(key).map(Reference).map_err(|error| format!("the reference failed: {error}").into())
+        create(key)
+            .map(EngineBlocks)
+            .map_err(|error| format!("the reference failed: {error}").into())
     }
 
     /// What a mode makes of `input` under the reference and `key`.
@@ -71,7 +50,7 @@ impl Oracle {
         &self,
         key: &[u8],
         input: &[u8],
-        mode: impl FnOnce(&Reference, &mut [u8]) -> Result<(), ModeError>,
+        mode: impl FnOnce(&EngineBlocks, &mut [u8]) -> Result<(), ModeError>,
     ) -> Result<Vec<u8>, Failed> {
         let mut data = input.to_vec();
         mode(&self.reference(key)?, &mut data).map_err(|error| format!("the oracle: {error}"))?;

@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use lanecrypt::{
-    CipherDescription, Direction, Engine as _, aes, aria, camellia,
+    CipherDescription, aes, aria, camellia,
     cipher::InOutBuf,
     cuda::{Device, DeviceBuffer, Error, Family, GcmEngine, GhashEngine, HashFamily},
     des, seed,
 };
 use lanecrypt_reference::{
-    modes::{BlockCipher, gcm_encrypt, ghash},
+    modes::{gcm_encrypt, ghash},
     vectors::{Lines, Outcome as Expected, Vector, VectorFile},
 };
 use libtest_mimic::Failed;
 
 use crate::{
     Case, Platform,
-    common::{Outcome, noise},
+    common::{EngineBlocks, Outcome, noise},
     compare, widest_on_the_cpu,
 };
 
@@ -105,32 +105,10 @@ fn hash_of(
     Err(format!("{family:?}, key {key:x}: {} and {length} bytes", aad.len()).into())
 }
 
-/// A CPU engine as the plain modes take it.
-struct OnCpu(Box<dyn lanecrypt::Engine>);
-
-impl OnCpu {
-    fn new(cipher: &CipherDescription, key: &[u8]) -> Result<Self, Failed> {
-        let create = widest_on_the_cpu(cipher)?.create;
-        create(key).map(Self).map_err(|error| error.to_string().into())
-    }
-
-    fn run(&self, direction: Direction, block: &mut [u8]) {
-        self.0.ecb(direction, block.into()).expect("a block");
-    }
-}
-
-impl BlockCipher for OnCpu {
-    fn block_bytes(&self) -> usize {
-        self.0.block_bytes()
-    }
-
-    fn encrypt_block(&self, block: &mut [u8]) {
-        self.run(Direction::Encrypt, block);
-    }
-
-    fn decrypt_block(&self, block: &mut [u8]) {
-        self.run(Direction::Decrypt, block);
-    }
+/// The fastest CPU engine, as the plain modes take it.
+fn on_cpu(cipher: &CipherDescription, key: &[u8]) -> Result<EngineBlocks, Failed> {
+    let create = widest_on_the_cpu(cipher)?.create;
+    create(key).map(EngineBlocks).map_err(|error| error.to_string().into())
 }
 
 /// A message, and what the plain mode makes of it.
@@ -144,7 +122,7 @@ struct Message {
 
 impl Message {
     fn new(
-        cipher: &OnCpu,
+        cipher: &EngineBlocks,
         (iv, aad, length, tag): (usize, usize, usize, usize),
     ) -> Result<Self, Failed> {
         let (iv, aad, plain) = (noise(iv, 1), noise(aad, 2), noise(length, 3));
@@ -160,7 +138,7 @@ pub(crate) fn messages(case: &Case) -> Outcome {
     for (name, family) in FAMILIES {
         for &key_bytes in family.cipher().key_bytes {
             let key = noise(key_bytes, 77);
-            let cipher = OnCpu::new(family.cipher(), &key)?;
+            let cipher = on_cpu(family.cipher(), &key)?;
             for hash in hash_families(&device) {
                 let engine = family.gcm_engine_with(&device, hash, &key)?;
                 // All of them under the shortest key, short ones under the others.
@@ -236,7 +214,7 @@ fn in_host_memory(engine: &GcmEngine, message: &Message, what: &str) -> Outcome 
 pub(crate) fn refusals(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let key = noise(16, 77);
-    let cipher = OnCpu::new(&aes::AES, &key)?;
+    let cipher = on_cpu(&aes::AES, &key)?;
     let message = Message::new(&cipher, (12, 20, 5000, 16))?;
     for hash in hash_families(&device) {
         let engine = aes::cuda::TABLE_SHARED.gcm_engine_with(&device, hash, &key)?;
