@@ -154,16 +154,7 @@ impl DeviceSlice<'_> {
 
     /// Checks that kernels of `device` can reach it.
     pub(crate) fn require_device(&self, device: &Device) -> Result<(), Error> {
-        if std::ptr::eq(device.driver(), self.device().driver()) {
-            return Ok(());
-        }
-        let name = |device: &Device| format!("{device:?}");
-        Err(Error::OtherDevice { buffer: name(self.device()), engine: name(device) })
-    }
-
-    /// Copies the last bytes of the part.
-    pub(crate) fn read_end(&self, data: &mut [u8]) -> Result<(), Error> {
-        self.buffer.read(self.range.end - data.len(), data)
+        device.require(self.device(), "buffer")
     }
 }
 
@@ -189,10 +180,5 @@ impl DeviceSliceMut<'_> {
         }
         input.require_device(device)?;
         self.as_slice().require_device(device)
-    }
-
-    /// Copies `data` over the last bytes of the part.
-    pub(crate) fn write_end(&mut self, data: &[u8]) -> Result<(), Error> {
-        self.buffer.write(self.range.end - data.len(), data)
     }
 }

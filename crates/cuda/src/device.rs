@@ -164,6 +164,15 @@ impl Device {
         self.driver().free_bytes()
     }
 
+    /// Checks that something of the device `given` is of this one.
+    pub(crate) fn require(&self, given: &Self, what: &'static str) -> Result<(), Error> {
+        if Arc::ptr_eq(&self.inner, &given.inner) {
+            return Ok(());
+        }
+        let name = |device: &Self| format!("{device:?}");
+        Err(Error::OtherDevice { what, given: name(given), engine: name(self) })
+    }
+
     pub(crate) fn driver(&self) -> &dyn Driver {
         &*self.inner.driver
     }

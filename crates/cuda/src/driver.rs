@@ -10,6 +10,19 @@ use crate::{Error, Properties};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadedKernel(pub(crate) usize);
 
+/// A stream; meaningful to the driver that gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamHandle(pub(crate) usize);
+
+impl StreamHandle {
+    /// The one that is always there: CUDA's legacy default stream.
+    pub(crate) const DEFAULT: Self = Self(0);
+}
+
+/// A point in a stream that can be waited for; meaningful to the driver that gave it.
+#[derive(Debug)]
+pub(crate) struct Mark(pub(crate) usize);
+
 /// The shape of a launch. What `kernels/host/shim.hpp` calls `host::Shape` has this layout.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -35,7 +48,8 @@ pub struct Resources {
     pub constant_bytes: u32,
 }
 
-/// A device under one context. Everything runs in order: a call sees what the ones before it did.
+/// A device under one context. What names no stream runs on the default one. That one and those of
+/// [`new_stream`](Self::new_stream) are in order with each other, but not the latter among themselves.
 pub(crate) trait Driver: Debug + Send + Sync {
     /// Fixed properties.
     fn properties(&self) -> &Properties;
@@ -90,20 +104,51 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Thread blocks of this shape that one multiprocessor holds at once.
     fn resident_blocks(&self, kernel: LoadedKernel, shape: Shape) -> Result<u32, Error>;
 
+    /// A new stream.
+    fn new_stream(&self) -> Result<StreamHandle, Error>;
+
+    /// Destroys a stream after all that is queued on it.
+    ///
+    /// # Safety
+    /// It is from [`new_stream`](Self::new_stream) of this driver and not used again.
+    unsafe fn free_stream(&self, stream: StreamHandle);
+
+    /// Whether a stream that somebody else made is of this driver's context.
+    ///
+    /// # Safety
+    /// It is a live stream of some context.
+    unsafe fn is_of_context(&self, stream: StreamHandle) -> Result<bool, Error>;
+
+    /// The point behind all that is queued on a stream now.
+    fn mark(&self, stream: StreamHandle) -> Result<Mark, Error>;
+
+    /// Waits until a stream has passed the mark, and reports what went wrong before it.
+    fn wait(&self, mark: &Mark) -> Result<(), Error>;
+
+    /// Lets what is queued on `stream` from now on wait for the mark.
+    fn wait_on_device(&self, stream: StreamHandle, mark: &Mark) -> Result<(), Error>;
+
+    /// Whether a stream has passed the mark.
+    fn is_complete(&self, mark: &Mark) -> Result<bool, Error>;
+
+    /// Forgets a mark.
+    fn free_mark(&self, mark: Mark);
+
     /// Starts a kernel.
     ///
     /// # Safety
     /// `parameters` is the kernel's parameter block, and every address in it is valid for what the
-    /// kernel does with it.
+    /// kernel does with it. `stream` is live.
     unsafe fn launch(
         &self,
+        stream: StreamHandle,
         kernel: LoadedKernel,
         shape: Shape,
         parameters: &[u64],
     ) -> Result<(), Error>;
 
-    /// Waits until everything has run, and reports what went wrong in it.
-    fn synchronize(&self) -> Result<(), Error>;
+    /// Waits until everything on a stream has run, and reports what went wrong in it.
+    fn synchronize(&self, stream: StreamHandle) -> Result<(), Error>;
 
     /// The device's own time for what `work` starts.
     fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error>;

@@ -9,17 +9,15 @@ use std::{
 
 use cipher::InOutBuf;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_kernels::{Kernel, Program, Task, modes};
-use zeroize::Zeroizing;
+use lanecrypt_kernels::{Kernel, Program, Task};
 
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Family, KeyPair, Keys, Operation,
-    Resources,
+    Device, DeviceSlice, DeviceSliceMut, Error, Family, KeyPair, Keys, Operation, Pending,
+    Resources, Stream,
     launch::{Launch, ThreadLimit},
-    parameters::Header,
-    scratch::Scratch,
+    on_stream::OnStream,
     staging::{Chunk, ChunkLimit, Staging},
-    work::{MAX_BLOCK, Start, Work},
+    work::{MAX_BLOCK, Work},
 };
 
 /// Scratch memory that `lanecrypt_core::modes` may use on the host.
@@ -28,9 +26,9 @@ const MODE_CHUNK_BYTES: usize = 16 << 20;
 /// A cipher under one key on one device.
 ///
 /// As a [`lanecrypt_core::Engine`] it takes host memory of any size, a part at a time through
-/// memory of the device; [`run`](Self::run) takes data that is on the device already. Round keys
-/// travel with every launch and are not kept on the device. Several threads may use one engine;
-/// host calls take turns.
+/// memory of the device; [`run`](Self::run) takes data that is on the device already, and
+/// [`queue`](Self::queue) does so on a stream. Round keys travel with every launch and are not kept
+/// on the device. Several threads may use one engine; host calls take turns.
 pub struct Engine {
     device: Device,
     program: &'static Program,
@@ -39,10 +37,7 @@ pub struct Engine {
     thread_limit: ThreadLimit,
     pub(crate) chunk_limit: ChunkLimit,
     pub(crate) staging: Mutex<Staging>,
-    /// Blocks that are saved, or masks that warps start with: for one launch.
-    scratch: Scratch,
-    /// What several launches need, each of which may need the other one.
-    pub(crate) masks: Scratch,
+    pub(crate) default_stream: Stream,
 }
 
 impl fmt::Debug for Engine {
@@ -71,8 +66,7 @@ impl Engine {
             thread_limit: ThreadLimit::none(),
             chunk_limit: ChunkLimit::default(),
             staging: Mutex::default(),
-            scratch: Scratch::default(),
-            masks: Scratch::default(),
+            default_stream: Stream::default_of(device),
         }
     }
 
@@ -133,7 +127,8 @@ impl Engine {
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
         output.require_pair(input, &self.device)?;
-        self.run_checked(self.work(operation, input.len())?, Some(input), output)
+        let ends = (input.address(), output.as_slice().address());
+        self.without_stream().run(self.work(operation, input.len())?, ends, input.len())
     }
 
     /// As [`run`](Self::run), with the result in place of the input.
@@ -146,7 +141,98 @@ impl Engine {
         data: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
         data.as_slice().require_device(&self.device)?;
-        self.run_checked(self.work(operation, data.as_slice().len())?, None, data)
+        let (address, length) = (data.as_slice().address(), data.as_slice().len());
+        self.without_stream().run(self.work(operation, length)?, (address, address), length)
+    }
+
+    /// As [`run`](Self::run), on a stream: it runs beside what is queued on other streams. The engine
+    /// may be used, or dropped, meanwhile.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and [`Error::OtherDevice`] for a stream of another device. Nothing is
+    /// running any more then.
+    pub fn queue<'b>(
+        &self,
+        stream: &'b Stream,
+        operation: Operation<'_>,
+        input: &'b DeviceSlice<'_>,
+        output: &'b mut DeviceSliceMut<'_>,
+    ) -> Result<Pending<'b>, Error> {
+        output.require_pair(input, &self.device)?;
+        let work = self.work_on(stream, operation, input.len())?;
+        let ends = (input.address(), output.as_slice().address());
+        stream.pending(self.queue_work(stream, work, ends, input.len()))
+    }
+
+    /// As [`queue`](Self::queue), with the result in place of the input.
+    ///
+    /// # Errors
+    /// As [`queue`](Self::queue).
+    pub fn queue_in_place<'b>(
+        &self,
+        stream: &'b Stream,
+        operation: Operation<'_>,
+        data: &'b mut DeviceSliceMut<'_>,
+    ) -> Result<Pending<'b>, Error> {
+        let data = data.as_slice();
+        data.require_device(&self.device)?;
+        let work = self.work_on(stream, operation, data.len())?;
+        let ends = (data.address(), data.address());
+        stream.pending(self.queue_work(stream, work, ends, data.len()))
+    }
+
+    /// Queues `operation` over `length` bytes at addresses of the caller's, and waits for nothing.
+    ///
+    /// # Safety
+    /// Kernels of this engine's device may read `length` bytes at `input` and write as many at `output`,
+    /// and nobody else writes to the former or uses the latter, from what was queued on `stream` before
+    /// until this has run; after an error as well.
+    ///
+    /// # Errors
+    /// [`Error::Addresses`] where one of them is no multiple of 16, or the two overlap without being the
+    /// same; as [`queue`](Self::queue). After driver errors a part of the work may run.
+    pub unsafe fn queue_raw(
+        &self,
+        stream: &Stream,
+        operation: Operation<'_>,
+        input: u64,
+        output: u64,
+        length: usize,
+    ) -> Result<(), Error> {
+        check_addresses(input, output, length)?;
+        let work = self.work_on(stream, operation, length)?;
+        self.queue_work(stream, work, (input, output), length)
+    }
+
+    /// Checks an operation on a stream over so many bytes.
+    fn work_on(
+        &self,
+        stream: &Stream,
+        operation: Operation<'_>,
+        length: usize,
+    ) -> Result<Work, Error> {
+        stream.require_device(&self.device)?;
+        self.work(operation, length)
+    }
+
+    fn queue_work(
+        &self,
+        stream: &Stream,
+        work: Work,
+        ends: (u64, u64),
+        length: usize,
+    ) -> Result<(), Error> {
+        stream.wait_for_default()?;
+        self.on(stream).run(work, ends, length)
+    }
+
+    pub(crate) fn on<'a>(&'a self, stream: &'a Stream) -> OnStream<'a> {
+        OnStream { engine: self, stream }
+    }
+
+    /// On the default stream.
+    pub(crate) fn without_stream(&self) -> OnStream<'_> {
+        self.on(&self.default_stream)
     }
 
     /// The device's own time for one [`run`](Self::run).
@@ -191,46 +277,9 @@ impl Engine {
             let error = lanecrypt_core::Error::OutputLength { input: needed, output: length };
             return Err(Error::Data(error));
         }
-        let mut start = || self.start(launch, work, (address, address), blocks, 0);
+        let on = self.without_stream();
+        let mut start = || on.start(launch, work, (address, address), blocks, 0);
         self.device.time(&mut start).map(Some)
-    }
-
-    /// Runs from `input`, which is as long as `output`, or in place where there is none. The kernel
-    /// leaves a partial block at the end alone.
-    fn run_checked(
-        &self,
-        work: Work,
-        input: Option<&DeviceSlice<'_>>,
-        output: &mut DeviceSliceMut<'_>,
-    ) -> Result<(), Error> {
-        let (target, length) = (output.as_slice().address(), output.as_slice().len());
-        let whole = length / self.program.block_bytes();
-        self.launch(work, input.map_or(target, DeviceSlice::address), target, whole)?;
-        if whole * self.program.block_bytes() < length {
-            let mut tail = Zeroizing::new([0; MAX_BLOCK]);
-            let tail = &mut tail[..length - whole * self.program.block_bytes()];
-            match input {
-                Some(input) => input.read_end(tail)?,
-                None => output.as_slice().read_end(tail)?,
-            }
-            self.xor_tail(work.after_blocks(whole), tail)?;
-            output.write_end(tail)?;
-        }
-        Ok(())
-    }
-
-    /// Runs CTR over a partial block, the next: through a block of its own, since the kernels write
-    /// whole blocks only.
-    fn xor_tail(&self, work: Work, tail: &mut [u8]) -> Result<(), Error> {
-        let mut block = DeviceBuffer::zeroed(&self.device, MAX_BLOCK)?;
-        let address = block.slice_mut(0..MAX_BLOCK)?.as_slice().address();
-        self.launch(work, address, address, 1)?;
-        let mut keystream = Zeroizing::new([0; MAX_BLOCK]);
-        block.read(0, &mut *keystream)?;
-        for (byte, key) in tail.iter_mut().zip(*keystream) {
-            *byte ^= key;
-        }
-        Ok(())
     }
 
     /// Checks an operation over so many bytes.
@@ -238,134 +287,25 @@ impl Engine {
         operation.work(length, self.program.block_bytes())
     }
 
-    /// Runs `work` from `input` to `output`, the same memory or apart.
-    pub(crate) fn launch(
-        &self,
-        work: Work,
-        input: u64,
-        output: u64,
-        blocks: usize,
-    ) -> Result<(), Error> {
-        let block_bytes = self.program.block_bytes() as u64;
-        let (mut work, mut done) = (work, 0);
-        while done < blocks {
-            let now = work.blocks_at_once(blocks - done);
-            let offset = done as u64 * block_bytes;
-            self.launch_once(work, input + offset, output + offset, now as u64)?;
-            work = work.after_blocks(now);
-            done += now;
-        }
-        Ok(())
-    }
-
-    fn launch_once(&self, work: Work, input: u64, output: u64, blocks: u64) -> Result<(), Error> {
-        let launch = self.shaped(work.task, blocks)?;
-        if !matches!(work.start, Start::Chain(_)) || input != output {
-            return self.start(launch, work, (input, output), blocks, 0);
-        }
-        // In place: a warp's first block needs one that another warp overwrites.
-        let range = launch.range_blocks(blocks);
-        let block = self.program.block_bytes() as u64;
-        let saved = (blocks - 1) / range;
-        self.scratch.with(&self.device, (saved * block) as usize, |scratch| {
-            let last_of_first = input + (range - 1) * block;
-            let rows =
-                Rows { from_pitch: range * block, to_pitch: block, width: block, count: saved };
-            self.copy_rows(last_of_first, scratch, rows)?;
-            self.start(launch, work, (input, output), blocks, scratch)
-        })
-    }
-
-    /// Copies rows of bytes that lie apart.
-    pub(crate) fn copy_rows(&self, from: u64, to: u64, rows: Rows) -> Result<(), Error> {
-        let bytes = rows.count * rows.width;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mode = [rows.from_pitch, rows.to_pitch, rows.width];
-        self.start_mode(&modes::COPY_ROWS, Header { input: from, output: to, blocks: bytes, mode })
-    }
-
-    /// Starts a kernel that takes no keys.
-    pub(crate) fn start_mode(&self, kernel: &Kernel, header: Header) -> Result<(), Error> {
-        let ready = self.device.kernel(kernel)?;
-        let driver = self.device.driver();
-        let launch = Launch::new(driver, (kernel, ready), header.blocks, &self.thread_limit)?;
-        // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What
-        // the kernel reads and writes follows from the header alone, whose addresses and lengths the
-        // caller takes from memory of this device that lives through the launch: device calls run in
-        // order, and memory is freed in that order too.
-        unsafe { driver.launch(launch.kernel, launch.shape, &header.without_keys()) }
-    }
-
     /// The launch of a task over so many blocks.
-    fn shaped(&self, task: Task, blocks: u64) -> Result<Launch, Error> {
+    pub(crate) fn shaped(&self, task: Task, blocks: u64) -> Result<Launch, Error> {
         let module = self.program.module().name;
         let kernel = self.program.kernel(task).ok_or(Error::Task { module, task })?;
+        self.shaped_kernel(kernel, blocks)
+    }
+
+    /// The launch of a kernel over so many blocks.
+    pub(crate) fn shaped_kernel(&self, kernel: &Kernel, blocks: u64) -> Result<Launch, Error> {
         let ready = self.device.kernel(kernel)?;
         Launch::new(self.device.driver(), (kernel, ready), blocks, &self.thread_limit)
     }
 
     /// The keys that a task takes.
-    fn keys(&self, task: Task) -> &Keys {
+    pub(crate) fn keys(&self, task: Task) -> &Keys {
         match task {
             Task::EcbDecrypt | Task::CbcDecrypt | Task::XtsDecrypt => &self.keys.decrypt,
             _ => &self.keys.encrypt,
         }
-    }
-
-    /// Starts a kernel of the program; `aside` is the address of what its mode keeps elsewhere.
-    fn start(
-        &self,
-        launch: Launch,
-        work: Work,
-        (input, output): (u64, u64),
-        blocks: u64,
-        aside: u64,
-    ) -> Result<(), Error> {
-        let [first, second] = work.words();
-        let mode = [first, second, aside];
-        self.start_program(launch, work.task, Header { input, output, blocks, mode })
-    }
-
-    /// Runs XTS over whole blocks of units of `unit_blocks` blocks, whose first masks lie at `masks`.
-    pub(crate) fn launch_xts(
-        &self,
-        direction: Direction,
-        (input, output): (u64, u64),
-        blocks: u64,
-        unit_blocks: u64,
-        masks: u64,
-    ) -> Result<(), Error> {
-        if blocks == 0 {
-            return Ok(());
-        }
-        let task = match direction {
-            Direction::Encrypt => Task::XtsEncrypt,
-            Direction::Decrypt => Task::XtsDecrypt,
-        };
-        let launch = self.shaped(task, blocks)?;
-        let range = launch.range_blocks(blocks);
-        let ranges = blocks.div_ceil(range);
-        self.scratch.with(&self.device, ranges as usize * MAX_BLOCK, |starts| {
-            let mode = [0, range, unit_blocks];
-            let header = Header { input: masks, output: starts, blocks: ranges, mode };
-            self.start_mode(&modes::XTS_MASKS, header)?;
-            let mode = [unit_blocks, masks, starts];
-            self.start_program(launch, task, Header { input, output, blocks, mode })
-        })
-    }
-
-    /// Starts a kernel of the program.
-    fn start_program(&self, launch: Launch, task: Task, header: Header) -> Result<(), Error> {
-        let parameters = self.keys(task).parameters(header);
-        // SAFETY: the kernel is of this engine's program, for which `Family::engine` checked the
-        // keys, so that the block is as long as the kernel's (checked when it was loaded) and its
-        // counts are ones it knows. All addresses come from buffers of this device that hold
-        // `blocks` blocks, or a block for every thread of the key-stream kernel, for every warp that
-        // has a range, or for every data unit, and live through the launch: device calls run in
-        // order, and memory is freed in that order too.
-        unsafe { self.device.driver().launch(launch.kernel, launch.shape, &parameters) }
     }
 
     /// Runs `operation` over host memory of any size, a part at a time through memory of the device.
@@ -394,9 +334,9 @@ impl Engine {
         let chunk = Chunk { bytes: self.chunk_limit.get(), grain: block_bytes };
         staging.run(&self.device, data, chunk, done, |input, part| {
             let (address, blocks) = (part.address(), part.len() / block_bytes);
-            self.launch(work, address, address, blocks)?;
+            self.without_stream().launch(work, address, address, blocks)?;
             work = work.after(input); // while it is there: the result may take its place
-            self.device.driver().synchronize()
+            self.default_stream.synchronize()
         })
     }
 }
@@ -474,12 +414,11 @@ impl lanecrypt_core::Engine for Engine {
     }
 }
 
-/// Rows of bytes: how far their starts are apart where they come from and where they go to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows {
-    pub(crate) from_pitch: u64,
-    pub(crate) to_pitch: u64,
-    /// Bytes of a row.
-    pub(crate) width: u64,
-    pub(crate) count: u64,
+/// Checks addresses of a caller's: what slices of buffers are by themselves.
+pub(crate) fn check_addresses(input: u64, output: u64, length: usize) -> Result<(), Error> {
+    let are_aligned = (input | output).is_multiple_of(MAX_BLOCK as u64);
+    if are_aligned && (input == output || input.abs_diff(output) >= length as u64) {
+        return Ok(());
+    }
+    Err(Error::Addresses { input, output, length })
 }

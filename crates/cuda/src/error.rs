@@ -92,13 +92,34 @@ pub enum Error {
         /// What was wrong.
         reason: String,
     },
-    /// Memory of one device where an engine runs on another.
-    #[error("the buffer lies on {buffer}, the engine runs on {engine}")]
+    /// Memory or a stream of one device where an engine runs on another.
+    #[error("the {what} is of {given}, the engine runs on {engine}")]
     OtherDevice {
-        /// The device of the buffer.
-        buffer: String,
-        /// That of the engine.
+        /// What is of another device.
+        what: &'static str,
+        /// That device.
+        given: String,
+        /// The engine's.
         engine: String,
+    },
+    /// A stream of another context than the primary one of a device.
+    #[error("the stream is not of the primary context of {device}")]
+    OtherContext {
+        /// The device.
+        device: String,
+    },
+    /// Addresses of memory that kernels cannot run over.
+    #[error(
+        "{length} bytes from {input:#x} to {output:#x}; both start at a multiple of 16 and are the same \
+         or do not overlap"
+    )]
+    Addresses {
+        /// Where the input starts.
+        input: u64,
+        /// Where the output starts.
+        output: u64,
+        /// Bytes of either.
+        length: usize,
     },
     /// A range outside a buffer, or one whose start is not on a 16-byte boundary.
     #[error(

@@ -1,6 +1,7 @@
 //! What is left when the device fails: an error or the right bytes, whichever driver call it is.
 
 mod gcm;
+mod streams;
 
 use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit};
 use lanecrypt_core::{Ctr, Direction, Engine as _, modes};

@@ -50,7 +50,9 @@ impl Family {
         }
         let engine = self.engine(device, key)?;
         // The hash key is the block of zeros, encrypted where it stays.
-        let hash = GhashEngine::with_key(device, hash, |at| engine.launch(ENCRYPT, at, at, 1))?;
+        let hash = GhashEngine::with_key(device, hash, |at| {
+            engine.without_stream().launch(ENCRYPT, at, at, 1)
+        })?;
         Ok(GcmEngine { engine, hash })
     }
 }
@@ -197,10 +199,10 @@ impl GcmEngine {
         let mut staging = self.engine.staging.lock().unwrap_or_else(PoisonError::into_inner);
         staging.run(self.engine.device(), data, self.chunk(), &mut 0, |input, part| {
             let address = part.address();
-            self.engine.launch(work, address, address, part.len() / BLOCK)?;
+            self.engine.without_stream().launch(work, address, address, part.len() / BLOCK)?;
             message.hash.add(address, input.len())?;
             work = work.after(input);
-            self.engine.device().driver().synchronize()
+            self.engine.default_stream.synchronize()
         })?;
         message.hash.add_last(0, 0, [message.aad_bytes, length])?;
         tag.copy_from_slice(&message.tag()?[..tag.len()]);
@@ -236,8 +238,8 @@ impl GcmEngine {
             let address = part.address();
             message.hash.add_last(address, input.len(), lengths)?;
             message.require(tag)?;
-            self.engine.launch(work, address, address, part.len() / BLOCK)?;
-            self.engine.device().driver().synchronize()
+            self.engine.without_stream().launch(work, address, address, part.len() / BLOCK)?;
+            self.engine.default_stream.synchronize()
         })
     }
 
@@ -256,7 +258,7 @@ impl GcmEngine {
         let mask = hash.aside()?;
         // SAFETY: the hash has that block for this, and nobody else writes to it meanwhile.
         unsafe { self.engine.device().driver().write(mask, &first) }?;
-        self.engine.launch(ENCRYPT, mask, mask, 1)?;
+        self.engine.without_stream().launch(ENCRYPT, mask, mask, 1)?;
         hash.add_host(aad)?;
         Ok(Message { first, hash, aad_bytes: aad.len() })
     }

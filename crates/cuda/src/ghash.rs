@@ -14,6 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Device, DeviceBuffer, DeviceSlice, Error, Properties,
+    driver::StreamHandle,
     launch::{Launch, ThreadLimit},
     staging::{self, ChunkLimit},
     work::MAX_BLOCK,
@@ -296,7 +297,9 @@ impl GhashEngine {
         // of the memory of a hash, which have room for what the largest grid writes, and of data of
         // this device; all live through the launch: device calls run in order, and memory is freed in
         // that order too.
-        unsafe { self.device.driver().launch(launch.kernel, launch.shape, &words) }
+        unsafe {
+            self.device.driver().launch(StreamHandle::DEFAULT, launch.kernel, launch.shape, &words)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     ffi::CString,
+    mem::ManuallyDrop,
     ptr::NonNull,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -17,10 +18,10 @@ use lanecrypt_kernels::{Kernel, Module, REQUIRED_CUDA};
 
 use crate::{
     Error, Properties,
-    driver::{Driver, LoadedKernel, Resources, Shape},
+    driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
 
-/// A GPU under its primary context. Everything runs on the default stream, in order.
+/// A GPU under its primary context.
 #[derive(Debug)]
 pub(crate) struct Gpu {
     context: Arc<CudaContext>,
@@ -287,8 +288,74 @@ impl Driver for Gpu {
         doing(blocks, || "asking for a kernel's occupancy".into()).map(i32::unsigned_abs)
     }
 
+    fn new_stream(&self) -> Result<StreamHandle, Error> {
+        self.bind()?;
+        // Not `NonBlocking`: it is in order with the default stream.
+        let stream = result::stream::create(result::stream::StreamKind::Default);
+        doing(stream, || "creating a stream".into()).map(|stream| StreamHandle(stream as usize))
+    }
+
+    unsafe fn free_stream(&self, stream: StreamHandle) {
+        let result = self.bind().and_then(|()| {
+            // SAFETY: the caller hands over a stream of this context.
+            let destroyed = unsafe { result::stream::destroy(cuda_stream(stream)) };
+            doing(destroyed, || "destroying a stream".into())
+        });
+        if let Err(error) = result {
+            log::warn!("{error}");
+        }
+    }
+
+    unsafe fn is_of_context(&self, stream: StreamHandle) -> Result<bool, Error> {
+        self.bind()?;
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the caller vouches for the stream, and the pointer is to a live one.
+        let asked = unsafe { sys::cuStreamGetCtx(cuda_stream(stream), &raw mut context) }.result();
+        doing(asked, || "asking for the context of a stream".into())?;
+        Ok(context == self.context.cu_ctx())
+    }
+
+    fn mark(&self, stream: StreamHandle) -> Result<Mark, Error> {
+        self.bind()?;
+        let event = Event::new(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        event.record(stream)?;
+        Ok(Mark(event.into_raw() as usize))
+    }
+
+    fn wait(&self, mark: &Mark) -> Result<(), Error> {
+        self.bind()?;
+        // SAFETY: a mark is a live event.
+        doing(unsafe { result::event::synchronize(cuda_event(mark)) }, || {
+            format!("running kernels on {}", self.properties.name)
+        })
+    }
+
+    fn wait_on_device(&self, stream: StreamHandle, mark: &Mark) -> Result<(), Error> {
+        self.bind()?;
+        let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+        // SAFETY: a mark is a live event, and the stream is live.
+        let waits =
+            unsafe { result::stream::wait_event(cuda_stream(stream), cuda_event(mark), flags) };
+        doing(waits, || "letting a stream wait".into())
+    }
+
+    fn is_complete(&self, mark: &Mark) -> Result<bool, Error> {
+        self.bind()?;
+        // SAFETY: a mark is a live event.
+        match unsafe { result::event::query(cuda_event(mark)) } {
+            Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => Ok(false),
+            other => doing(other, || format!("running kernels on {}", self.properties.name))
+                .map(|()| true),
+        }
+    }
+
+    fn free_mark(&self, mark: Mark) {
+        drop(Event(cuda_event(&mark)));
+    }
+
     unsafe fn launch(
         &self,
+        stream: StreamHandle,
         kernel: LoadedKernel,
         shape: Shape,
         parameters: &[u64],
@@ -303,26 +370,29 @@ impl Driver for Gpu {
                 (shape.grid, 1, 1),
                 (shape.threads, 1, 1),
                 shape.shared_bytes,
-                result::stream::null(),
+                cuda_stream(stream),
                 &mut arguments,
             )
         };
         doing(launched, || format!("launching a kernel as {shape:?}"))
     }
 
-    fn synchronize(&self) -> Result<(), Error> {
+    fn synchronize(&self, stream: StreamHandle) -> Result<(), Error> {
         self.bind()?;
-        doing(result::ctx::synchronize(), || format!("running kernels on {}", self.properties.name))
+        // SAFETY: streams that this driver is asked for are live.
+        doing(unsafe { result::stream::synchronize(cuda_stream(stream)) }, || {
+            format!("running kernels on {}", self.properties.name)
+        })
     }
 
     fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
         self.bind()?;
-        let start = Event::new()?;
-        let end = Event::new()?;
-        start.record()?;
+        let start = Event::new(sys::CUevent_flags::CU_EVENT_DEFAULT)?;
+        let end = Event::new(sys::CUevent_flags::CU_EVENT_DEFAULT)?;
+        start.record(StreamHandle::DEFAULT)?;
         work()?;
-        end.record()?;
-        self.synchronize()?;
+        end.record(StreamHandle::DEFAULT)?;
+        self.synchronize(StreamHandle::DEFAULT)?;
         // SAFETY: both events are recorded and complete.
         let milliseconds =
             doing(unsafe { result::event::elapsed(start.0, end.0) }, || "timing a kernel".into())?;
@@ -330,20 +400,34 @@ impl Driver for Gpu {
     }
 }
 
-/// A point in the default stream, with a time.
+/// The stream behind a handle, which is null for the default one.
+fn cuda_stream(stream: StreamHandle) -> sys::CUstream {
+    stream.0 as sys::CUstream
+}
+
+/// The event behind a mark.
+fn cuda_event(mark: &Mark) -> sys::CUevent {
+    mark.0 as sys::CUevent
+}
+
+/// A point in a stream, with a time where the flags do not say otherwise.
 struct Event(sys::CUevent);
 
 impl Event {
-    fn new() -> Result<Self, Error> {
-        let event = result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT);
-        doing(event, || "creating an event".into()).map(Self)
+    fn new(flags: sys::CUevent_flags) -> Result<Self, Error> {
+        doing(result::event::create(flags), || "creating an event".into()).map(Self)
     }
 
-    fn record(&self) -> Result<(), Error> {
-        // SAFETY: the event is live, and the stream is the default one.
-        doing(unsafe { result::event::record(self.0, result::stream::null()) }, || {
+    fn record(&self, stream: StreamHandle) -> Result<(), Error> {
+        // SAFETY: the event is live, and so is every stream that a driver is asked for.
+        doing(unsafe { result::event::record(self.0, cuda_stream(stream)) }, || {
             "recording an event".into()
         })
+    }
+
+    /// The event, which the caller destroys.
+    fn into_raw(self) -> sys::CUevent {
+        ManuallyDrop::new(self).0
     }
 }
 

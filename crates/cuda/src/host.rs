@@ -16,7 +16,7 @@ use libloading::Library;
 
 use crate::{
     Error, Properties,
-    driver::{Driver, LoadedKernel, Resources, Shape},
+    driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
     variables::HOST_KERNELS,
 };
 
@@ -213,8 +213,39 @@ impl Driver for Host {
         Ok(1)
     }
 
+    // Kernels run when they are launched: streams and marks have nothing to do.
+
+    fn new_stream(&self) -> Result<StreamHandle, Error> {
+        Ok(StreamHandle::DEFAULT)
+    }
+
+    unsafe fn free_stream(&self, _stream: StreamHandle) {}
+
+    unsafe fn is_of_context(&self, stream: StreamHandle) -> Result<bool, Error> {
+        Ok(stream == StreamHandle::DEFAULT)
+    }
+
+    fn mark(&self, _stream: StreamHandle) -> Result<Mark, Error> {
+        Ok(Mark(0))
+    }
+
+    fn wait(&self, _mark: &Mark) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn wait_on_device(&self, _stream: StreamHandle, _mark: &Mark) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn is_complete(&self, _mark: &Mark) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    fn free_mark(&self, _mark: Mark) {}
+
     unsafe fn launch(
         &self,
+        _stream: StreamHandle,
         kernel: LoadedKernel,
         shape: Shape,
         parameters: &[u64],
@@ -240,7 +271,7 @@ impl Driver for Host {
         }
     }
 
-    fn synchronize(&self) -> Result<(), Error> {
+    fn synchronize(&self, _stream: StreamHandle) -> Result<(), Error> {
         Ok(())
     }
 
@@ -278,7 +309,8 @@ mod tests {
             let loaded = host.load(kernel).expect("it is in the library");
             let shape = Shape { grid: 1, threads, shared_bytes };
             // SAFETY: the block asks for nothing, or is refused.
-            unsafe { host.launch(loaded, shape, parameters) }.map_err(|error| error.to_string())
+            unsafe { host.launch(StreamHandle::DEFAULT, loaded, shape, parameters) }
+                .map_err(|error| error.to_string())
         };
         let shared = ecb.shared_bytes();
         assert_eq!(launch(ecb, 1024, shared, &block), Ok(()));

@@ -5,6 +5,8 @@
 //! - [`Family`] is a way to compute a cipher, [`kernels::Program`] the kernels of it that suit a
 //!   device; [`Engine`] keys and runs them over host memory (it is a [`lanecrypt_core::Engine`]) or over
 //!   data already on the device.
+//! - [`Stream`] is a queue of work that runs beside that of others, [`Pending`] what was queued.
+//!   With the feature `cudarc-interop` there is `CudarcStream`, for streams and memory of that crate.
 //! - [`XtsEngine`] and [`GcmEngine`] are modes that need more than an engine.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
@@ -23,6 +25,8 @@ mod bounds;
 mod buffer;
 #[cfg(feature = "compiler")]
 pub mod compiler;
+#[cfg(feature = "cudarc-interop")]
+mod cudarc_interop;
 mod device;
 mod driver;
 mod engine;
@@ -39,13 +43,21 @@ mod launch;
 #[cfg(test)]
 mod model;
 mod on_device;
+mod on_stream;
 mod parameters;
 mod pinned;
 mod scratch;
 mod staging;
+mod stream;
 pub mod variables;
 mod work;
 mod xts;
+
+#[cfg(feature = "cudarc-interop")]
+pub use cudarc;
+
+#[cfg(feature = "cudarc-interop")]
+pub use crate::cudarc_interop::CudarcStream;
 
 pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
 pub use device::{Device, Properties};
@@ -58,6 +70,7 @@ pub use ghash::{GhashEngine, HashFamily};
 pub use lanecrypt_kernels as kernels;
 pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
 pub use parameters::Keys;
+pub use stream::{Pending, Stream};
 pub use work::Operation;
 pub use xts::{DataUnits, XtsEngine};
 

@@ -1,5 +1,5 @@
 //! A device for tests: memory that is checked at every access, a toy cipher in place of the
-//! kernels, and a fault at the driver call of one's choice.
+//! kernels, streams that run as late as they may, and a fault at the driver call of one's choice.
 
 mod ghash;
 
@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Device, DeviceImplementation, Error, Family, KeyPair, Keys, Properties,
-    driver::{Driver, LoadedKernel, Resources, Shape},
+    driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
 
 /// What uninitialised memory holds.
@@ -68,13 +68,37 @@ struct Memory {
     freed_full: usize,
     /// Allocations of host memory.
     pinned: usize,
-    /// Kernels that ran.
+    /// Kernels that were launched.
     launches: usize,
+    /// What was launched on streams and has not run yet.
+    queued: Vec<Queued>,
+    /// Streams and marks that were made so far, and those that are there.
+    handles: usize,
+    live_handles: usize,
+    /// By mark, its stream and how many launches there were before it.
+    marks: BTreeMap<usize, (StreamHandle, usize)>,
     /// Bytes of the longest copy to the device.
     largest_write: usize,
 }
 
+/// A launch on a stream: it runs as late as it may.
+struct Queued {
+    stream: StreamHandle,
+    /// Launches before it.
+    number: usize,
+    name: &'static str,
+    shape: Shape,
+    parameters: Vec<u64>,
+}
+
 impl Memory {
+    /// A handle that nothing else has, and that is not the default stream's.
+    fn new_handle(&mut self) -> usize {
+        self.handles += 1;
+        self.live_handles += 1;
+        self.handles
+    }
+
     /// The allocation that has all of `range`.
     fn slice(&mut self, range: Range<u64>) -> &mut [u8] {
         let (start, bytes) =
@@ -97,6 +121,8 @@ impl Default for Model {
 }
 
 impl Model {
+    /// A stream of another context.
+    pub(crate) const FOREIGN: StreamHandle = StreamHandle(usize::MAX);
     pub(crate) const FREE_BYTES: usize = 12_345;
     pub(crate) const TIME: Duration = Duration::from_micros(7);
     pub(crate) const RESOURCES: Resources =
@@ -132,10 +158,10 @@ impl Model {
         matches!(self.state.fault, Fault::At(call) | Fault::From(call) if call < calls)
     }
 
-    /// Allocations that are not freed, and those that were freed without having been cleared.
+    /// Allocations, streams and marks that are not freed, and allocations that were freed without having been cleared.
     pub(crate) fn left_behind(&self) -> (usize, usize) {
         let memory = self.state.memory.lock().expect("no panic");
-        (memory.allocations.len() + memory.pinned, memory.freed_full)
+        (memory.allocations.len() + memory.pinned + memory.live_handles, memory.freed_full)
     }
 
     /// Kernels that were loaded so far.
@@ -143,7 +169,7 @@ impl Model {
         self.state.memory.lock().expect("no panic").kernels.len()
     }
 
-    /// Kernels that ran so far.
+    /// Kernels that were launched so far.
     pub(crate) fn launches(&self) -> usize {
         self.state.memory.lock().expect("no panic").launches
     }
@@ -173,6 +199,22 @@ impl Model {
         if fails { Err(fault()) } else { Ok(()) }
     }
 
+    /// Runs what was queued and is to run now.
+    fn run_queued(&self, is_due: impl Fn(&Queued) -> bool) {
+        loop {
+            let mut memory = self.state.memory.lock().expect("no panic");
+            let Some(next) = memory.queued.iter().position(&is_due) else { return };
+            let Queued { name, shape, parameters, .. } = memory.queued.remove(next);
+            drop(memory);
+            self.run(name, shape, &parameters);
+        }
+    }
+
+    fn run_up_to(&self, mark: &Mark) {
+        let (stream, number) = self.state.memory.lock().expect("no panic").marks[&mark.0];
+        self.run_queued(|queued| queued.stream == stream && queued.number < number);
+    }
+
     fn with<R>(&self, range: Range<u64>, work: impl FnOnce(&mut [u8]) -> R) -> R {
         work(self.state.memory.lock().expect("no panic").slice(range))
     }
@@ -197,12 +239,14 @@ impl Driver for Model {
     }
 
     unsafe fn free(&self, address: u64) {
+        self.run_queued(|_| true);
         let mut memory = self.state.memory.lock().expect("no panic");
         let bytes = memory.allocations.remove(&address).expect("freed twice");
         memory.freed_full += usize::from(bytes.iter().any(|&byte| byte != 0));
     }
 
     unsafe fn clear(&self, address: u64, bytes: usize) -> Result<(), Error> {
+        self.run_queued(|_| true);
         self.call("clear")?;
         self.with(address..address + bytes as u64, |memory| memory.fill(0));
         Ok(())
@@ -210,6 +254,7 @@ impl Driver for Model {
 
     /// A write that fails has come half-way.
     unsafe fn write(&self, address: u64, data: &[u8]) -> Result<(), Error> {
+        self.run_queued(|_| true);
         let result = self.call("write");
         let mut memory = self.state.memory.lock().expect("no panic");
         memory.largest_write = memory.largest_write.max(data.len());
@@ -223,6 +268,7 @@ impl Driver for Model {
 
     /// A read that fails has come half-way.
     unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error> {
+        self.run_queued(|_| true);
         let result = self.call("read");
         let length = if result.is_ok() { data.len() } else { data.len() / 2 };
         self.with(address..address + length as u64, |memory| {
@@ -262,8 +308,55 @@ impl Driver for Model {
         self.call("resident blocks").map(|()| 1)
     }
 
+    fn new_stream(&self) -> Result<StreamHandle, Error> {
+        self.call("new stream")?;
+        Ok(StreamHandle(self.state.memory.lock().expect("no panic").new_handle()))
+    }
+
+    unsafe fn free_stream(&self, _: StreamHandle) {
+        self.state.memory.lock().expect("no panic").live_handles -= 1;
+    }
+
+    unsafe fn is_of_context(&self, stream: StreamHandle) -> Result<bool, Error> {
+        self.call("context of a stream")?;
+        Ok(stream != Self::FOREIGN)
+    }
+
+    fn mark(&self, stream: StreamHandle) -> Result<Mark, Error> {
+        self.call("mark")?;
+        let mut memory = self.state.memory.lock().expect("no panic");
+        let mark = memory.new_handle();
+        let launches = memory.launches;
+        memory.marks.insert(mark, (stream, launches));
+        Ok(Mark(mark))
+    }
+
+    fn wait(&self, mark: &Mark) -> Result<(), Error> {
+        self.run_up_to(mark);
+        self.call("wait")
+    }
+
+    fn wait_on_device(&self, _: StreamHandle, mark: &Mark) -> Result<(), Error> {
+        self.run_up_to(mark);
+        self.call("wait on the device")
+    }
+
+    fn is_complete(&self, mark: &Mark) -> Result<bool, Error> {
+        self.call("is complete")?;
+        let memory = self.state.memory.lock().expect("no panic");
+        let (stream, number) = memory.marks[&mark.0];
+        Ok(!memory.queued.iter().any(|queued| queued.stream == stream && queued.number < number))
+    }
+
+    fn free_mark(&self, mark: Mark) {
+        let mut memory = self.state.memory.lock().expect("no panic");
+        memory.live_handles -= 1;
+        memory.marks.remove(&mark.0).expect("forgotten twice");
+    }
+
     unsafe fn launch(
         &self,
+        stream: StreamHandle,
         kernel: LoadedKernel,
         shape: Shape,
         parameters: &[u64],
@@ -271,14 +364,21 @@ impl Driver for Model {
         self.call("launch")?;
         assert!(shape.grid > 0 && shape.threads > 0, "an empty launch is an error of CUDA's");
         let mut memory = self.state.memory.lock().expect("no panic");
+        let (name, number) = (memory.kernels[kernel.0], memory.launches);
         memory.launches += 1;
-        let name = memory.kernels[kernel.0];
+        if stream != StreamHandle::DEFAULT {
+            let parameters = parameters.to_vec();
+            memory.queued.push(Queued { stream, number, name, shape, parameters });
+            return Ok(());
+        }
         drop(memory);
+        self.run_queued(|_| true);
         self.run(name, shape, parameters);
         Ok(())
     }
 
-    fn synchronize(&self) -> Result<(), Error> {
+    fn synchronize(&self, stream: StreamHandle) -> Result<(), Error> {
+        self.run_queued(|queued| stream == StreamHandle::DEFAULT || queued.stream == stream);
         self.call("synchronize")
     }
 

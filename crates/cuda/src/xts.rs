@@ -7,8 +7,8 @@ use lanecrypt_core::{Direction, Mode, modes::times_power_of_x};
 use lanecrypt_kernels::{Task, modes};
 
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family,
-    engine::Rows,
+    Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Pending, Stream,
+    on_stream::{OnStream, Rows},
     parameters::Header,
     staging::Chunk,
     work::{MAX_BLOCK, Start, Work},
@@ -134,7 +134,7 @@ impl XtsEngine {
         output.require_pair(input, self.data.device())?;
         units.check(input.len())?;
         let ends = (input.address(), output.as_slice().address());
-        self.run_all(direction, units, ends, input.len())
+        self.run_all(&self.data.default_stream, direction, units, ends, input.len())
     }
 
     /// As [`run`](Self::run), with the result in place of the input.
@@ -150,7 +150,60 @@ impl XtsEngine {
         data.as_slice().require_device(self.data.device())?;
         let (address, length) = (data.as_slice().address(), data.as_slice().len());
         units.check(length)?;
-        self.run_all(direction, units, (address, address), length)
+        let stream = &self.data.default_stream;
+        self.run_all(stream, direction, units, (address, address), length)
+    }
+
+    /// As [`run`](Self::run), on a stream: see [`Engine::queue`].
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), and [`Error::OtherDevice`] for a stream of another device. Nothing is
+    /// running any more then.
+    pub fn queue<'b>(
+        &self,
+        stream: &'b Stream,
+        direction: Direction,
+        units: DataUnits,
+        input: &'b DeviceSlice<'_>,
+        output: &'b mut DeviceSliceMut<'_>,
+    ) -> Result<Pending<'b>, Error> {
+        output.require_pair(input, self.data.device())?;
+        let ends = (input.address(), output.as_slice().address());
+        self.queue_checked(stream, direction, units, ends, input.len())
+    }
+
+    /// As [`queue`](Self::queue), with the result in place of the input.
+    ///
+    /// # Errors
+    /// As [`queue`](Self::queue).
+    pub fn queue_in_place<'b>(
+        &self,
+        stream: &'b Stream,
+        direction: Direction,
+        units: DataUnits,
+        data: &'b mut DeviceSliceMut<'_>,
+    ) -> Result<Pending<'b>, Error> {
+        let data = data.as_slice();
+        data.require_device(self.data.device())?;
+        let ends = (data.address(), data.address());
+        self.queue_checked(stream, direction, units, ends, data.len())
+    }
+
+    /// Queues units between memory of this engine's device.
+    fn queue_checked<'b>(
+        &self,
+        stream: &Stream,
+        direction: Direction,
+        units: DataUnits,
+        ends: (u64, u64),
+        length: usize,
+    ) -> Result<Pending<'b>, Error> {
+        stream.require_device(self.data.device())?;
+        units.check(length)?;
+        let queued = stream
+            .wait_for_default()
+            .and_then(|()| self.run_all(stream, direction, units, ends, length));
+        stream.pending(queued)
     }
 
     /// Runs XTS over host memory of any size, whole units at a time through memory of the device;
@@ -183,9 +236,10 @@ impl XtsEngine {
         let chunk = Chunk { bytes: at_once * units.bytes, grain: BLOCK };
         staging.run(self.data.device(), data, chunk, &mut 0, |input, part| {
             let address = part.address();
-            self.run_all(direction, next, (address, address), input.len())?;
+            let stream = &self.data.default_stream;
+            self.run_all(stream, direction, next, (address, address), input.len())?;
             next.first = next.first.wrapping_add(at_once as u128);
-            self.data.device().driver().synchronize()
+            stream.synchronize()
         })
     }
 
@@ -193,6 +247,7 @@ impl XtsEngine {
     /// by itself where it is shorter.
     fn run_all(
         &self,
+        stream: &Stream,
         direction: Direction,
         units: DataUnits,
         (mut input, mut output): (u64, u64),
@@ -204,7 +259,7 @@ impl XtsEngine {
             let unit = rest.min(units.bytes as u64);
             let all = Span { input, output, unit, count: rest / unit };
             let count = all.count.min(room / all.scratch_bytes()).max(1);
-            self.run_units(direction, Span { count, ..all }, number)?;
+            self.run_units(stream, direction, Span { count, ..all }, number)?;
             number = number.wrapping_add(u128::from(count));
             (input, output, rest) =
                 (input + count * unit, output + count * unit, rest - count * unit);
@@ -213,65 +268,71 @@ impl XtsEngine {
     }
 
     /// Makes the first masks of units of one length and runs them.
-    fn run_units(&self, direction: Direction, span: Span, number: u128) -> Result<(), Error> {
+    fn run_units(
+        &self,
+        stream: &Stream,
+        direction: Direction,
+        span: Span,
+        number: u128,
+    ) -> Result<(), Error> {
         let bytes = span.count * span.scratch_bytes();
-        self.data.masks.with(self.data.device(), bytes as usize, |masks| {
+        stream.masks.with(stream, bytes as usize, |masks| {
+            let on = self.data.on(stream);
             let mode = [number as u64, (number >> 64) as u64, 0];
             let header = Header { input: masks, output: masks, blocks: span.count, mode };
-            self.data.start_mode(&modes::XTS_NUMBERS, header)?;
+            on.start_mode(&modes::XTS_NUMBERS, header)?;
             let ecb = Work { task: Task::EcbEncrypt, start: Start::Nowhere, block: BLOCK };
-            self.tweak.launch(ecb, masks, masks, span.count as usize)?;
-            self.run_plain(direction, span, masks)?;
-            if span.steals() { self.run_stolen(direction, span, masks) } else { Ok(()) }
+            self.tweak.on(stream).launch(ecb, masks, masks, span.count as usize)?;
+            run_plain(on, direction, span, masks)?;
+            if span.steals() { run_stolen(on, direction, span, masks) } else { Ok(()) }
         })
     }
+}
 
-    /// The blocks before those that stealing changes, through a copy where units lie askew.
-    fn run_plain(&self, direction: Direction, span: Span, masks: u64) -> Result<(), Error> {
-        let unit_blocks = span.plain_blocks();
-        let (blocks, width) = (span.count * unit_blocks, unit_blocks * BLOCK as u64);
-        let run = |ends| self.data.launch_xts(direction, ends, blocks, unit_blocks, masks);
-        if span.is_in_place() {
-            return run((span.input, span.output));
-        }
-        let copy = masks + 5 * BLOCK as u64 * span.count; // behind what `run_stolen` uses
-        let copy = if span.steals() { copy } else { masks + BLOCK as u64 * span.count };
-        self.data.copy_rows(span.input, copy, span.rows(span.unit, width, width))?;
-        run((copy, copy))?;
-        self.data.copy_rows(copy, span.output, span.rows(width, span.unit, width))
+/// The blocks before those that stealing changes, through a copy where units lie askew.
+fn run_plain(on: OnStream<'_>, direction: Direction, span: Span, masks: u64) -> Result<(), Error> {
+    let unit_blocks = span.plain_blocks();
+    let (blocks, width) = (span.count * unit_blocks, unit_blocks * BLOCK as u64);
+    let run = |ends| on.launch_xts(direction, ends, blocks, unit_blocks, masks);
+    if span.is_in_place() {
+        return run((span.input, span.output));
     }
+    let copy = masks + 5 * BLOCK as u64 * span.count; // behind what `run_stolen` uses
+    let copy = if span.steals() { copy } else { masks + BLOCK as u64 * span.count };
+    on.copy_rows(span.input, copy, span.rows(span.unit, width, width))?;
+    run((copy, copy))?;
+    on.copy_rows(copy, span.output, span.rows(width, span.unit, width))
+}
 
-    /// The last whole block of every unit and the part after it, IEEE 1619 sections 5.3.2 and 5.4.2:
-    /// the block is run under one mask, exchanges its first bytes for the part, and is run under
-    /// another. Decryption takes the masks in the other order.
-    fn run_stolen(&self, direction: Direction, span: Span, masks: u64) -> Result<(), Error> {
-        let block = BLOCK as u64;
-        let (place, part) = (span.plain_blocks(), span.unit % block);
-        let [wholes, parts, aside, at] = [1, 2, 3, 4].map(|i| masks + i * block * span.count);
-        let (whole_at, part_at) = (place * block, (place + 1) * block);
-        let engine = &self.data;
-        let run = |place: u64| {
-            // The mask of that block of every unit, as if units had one more.
-            let mode = [place, place + 1, place + 1];
-            let header = Header { input: masks, output: at, blocks: span.count, mode };
-            engine.start_mode(&modes::XTS_MASKS, header)?;
-            engine.launch_xts(direction, (wholes, wholes), span.count, 1, at)
-        };
-        let (first, second) = match direction {
-            Direction::Encrypt => (place, place + 1),
-            Direction::Decrypt => (place + 1, place),
-        };
-        engine.copy_rows(span.input + whole_at, wholes, span.rows(span.unit, block, block))?;
-        engine.copy_rows(span.input + part_at, parts, span.rows(span.unit, block, part))?;
-        run(first)?;
-        let starts = span.rows(block, block, part);
-        engine.copy_rows(wholes, aside, starts)?;
-        engine.copy_rows(parts, wholes, starts)?;
-        engine.copy_rows(aside, parts, starts)?;
-        run(second)?;
-        engine.copy_rows(wholes, span.output + whole_at, span.rows(block, span.unit, block))?;
-        engine.copy_rows(parts, span.output + part_at, span.rows(block, span.unit, part))
-    }
+/// The last whole block of every unit and the part after it, IEEE 1619 sections 5.3.2 and 5.4.2:
+/// the block is run under one mask, exchanges its first bytes for the part, and is run under
+/// another. Decryption takes the masks in the other order.
+fn run_stolen(on: OnStream<'_>, direction: Direction, span: Span, masks: u64) -> Result<(), Error> {
+    let block = BLOCK as u64;
+    let (place, part) = (span.plain_blocks(), span.unit % block);
+    let [wholes, parts, aside, at] = [1, 2, 3, 4].map(|i| masks + i * block * span.count);
+    let (whole_at, part_at) = (place * block, (place + 1) * block);
+    let run = |place: u64| {
+        // The mask of that block of every unit, as if units had one more.
+        let mode = [place, place + 1, place + 1];
+        let header = Header { input: masks, output: at, blocks: span.count, mode };
+        on.start_mode(&modes::XTS_MASKS, header)?;
+        on.launch_xts(direction, (wholes, wholes), span.count, 1, at)
+    };
+    let (first, second) = match direction {
+        Direction::Encrypt => (place, place + 1),
+        Direction::Decrypt => (place + 1, place),
+    };
+    on.copy_rows(span.input + whole_at, wholes, span.rows(span.unit, block, block))?;
+    on.copy_rows(span.input + part_at, parts, span.rows(span.unit, block, part))?;
+    run(first)?;
+    let starts = span.rows(block, block, part);
+    on.copy_rows(wholes, aside, starts)?;
+    on.copy_rows(parts, wholes, starts)?;
+    on.copy_rows(aside, parts, starts)?;
+    run(second)?;
+    on.copy_rows(wholes, span.output + whole_at, span.rows(block, span.unit, block))?;
+    on.copy_rows(parts, span.output + part_at, span.rows(block, span.unit, part))
 }
 
 impl Engine {
@@ -291,13 +352,14 @@ impl Engine {
         let chunk = Chunk { bytes: self.chunk_limit.get(), grain: BLOCK };
         staging.run(self.device(), data, chunk, &mut 0, |input, part| {
             let (address, blocks) = (part.address(), (input.len() / BLOCK) as u64);
-            self.masks.with(self.device(), BLOCK, |masks| {
+            let stream = &self.default_stream;
+            stream.masks.with(stream, BLOCK, |masks| {
                 // SAFETY: the scratch memory has that block, and nobody else writes to it meanwhile.
                 unsafe { self.device().driver().write(masks, mask) }?;
-                self.launch_xts(direction, (address, address), blocks, blocks, masks)
+                self.on(stream).launch_xts(direction, (address, address), blocks, blocks, masks)
             })?;
             *mask = times_power_of_x(u128::from_le_bytes(*mask), blocks).to_le_bytes();
-            self.device().driver().synchronize()
+            stream.synchronize()
         })
     }
 }

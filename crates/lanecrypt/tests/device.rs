@@ -9,6 +9,8 @@
 mod common;
 #[path = "device/gcm.rs"]
 mod gcm;
+#[path = "device/streams.rs"]
+mod streams;
 #[path = "device/units.rs"]
 mod units;
 
@@ -73,7 +75,8 @@ fn main() -> ExitCode {
 }
 
 fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
-    let properties: [(&str, Property<Case>); 14] = [
+    #[allow(unused_mut, reason = "with a feature there is one more")]
+    let mut properties: Vec<(&str, Property<Case>)> = vec![
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
         ("thread_blocks_of_any_size", thread_blocks_of_any_size),
@@ -86,9 +89,15 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("bulk_methods", bulk_methods),
         ("chunks_of_host_memory", chunks_of_host_memory),
         ("threads_share_an_engine", threads_share_an_engine),
+        ("streams_run_beside_each_other", streams::streams_run_beside_each_other),
+        ("threads_queue_data_units", streams::threads_queue_data_units),
         ("large_resident_buffers", large_resident_buffers),
         ("large_host_buffers", large_host_buffers),
     ];
+    #[cfg(feature = "cudarc-interop")]
+    if case.platform == Platform::Cuda {
+        properties.push(("memory_of_cudarc", streams::memory_of_cudarc));
+    }
     let reason = (case.open)().err();
     let reason = reason.as_ref().map(|reason| reason as &dyn Display);
     common::trials(name, reason, is_expected, case, &properties)

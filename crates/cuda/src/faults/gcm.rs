@@ -128,7 +128,7 @@ fn hashes_need_their_device() {
     let buffer = DeviceBuffer::zeroed(&other.device(), 32).expect("no fault");
     let slice = buffer.slice(0..32).expect("in it");
     let error = engine.hash(&[], &slice).expect_err("another device").to_string();
-    assert!(error.contains("the buffer lies on"), "{error}");
+    assert!(error.contains("the buffer is of"), "{error}");
     let text = format!("{engine:?} {:?}", gcm_engine(&one, HashFamily::Matrices, 16));
     assert!(!text.contains("key"), "{text}");
 

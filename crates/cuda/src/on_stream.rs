@@ -1,0 +1,168 @@
+//! What an engine queues on a stream: the launches of an operation over addresses that were checked.
+
+use lanecrypt_core::Direction;
+use lanecrypt_kernels::{Kernel, Task, modes};
+
+use crate::{
+    Engine, Error, Stream,
+    launch::Launch,
+    parameters::Header,
+    work::{MAX_BLOCK, Start, Work},
+};
+
+/// An engine and a stream of its device.
+#[derive(Clone, Copy)]
+pub(crate) struct OnStream<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) stream: &'a Stream,
+}
+
+/// Rows of bytes: how far their starts are apart where they come from and where they go to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    pub(crate) from_pitch: u64,
+    pub(crate) to_pitch: u64,
+    /// Bytes of a row.
+    pub(crate) width: u64,
+    pub(crate) count: u64,
+}
+
+impl OnStream<'_> {
+    /// Runs `work` over `length` bytes, from `input` to `output`, the same memory or apart.
+    pub(crate) fn run(
+        self,
+        work: Work,
+        (input, output): (u64, u64),
+        length: usize,
+    ) -> Result<(), Error> {
+        let whole = length / work.block;
+        self.launch(work, input, output, whole)?;
+        let done = (whole * work.block) as u64;
+        let tail = length as u64 - done;
+        if tail == 0 {
+            return Ok(());
+        }
+        // A part of a block, which CTR alone has: kernels write whole ones, so it passes a block of
+        // its own.
+        let row = Rows { from_pitch: 0, to_pitch: 0, width: tail, count: 1 };
+        self.stream.scratch.with(self.stream, MAX_BLOCK, |block| {
+            self.copy_rows(input + done, block, row)?;
+            self.launch(work.after_blocks(whole), block, block, 1)?;
+            self.copy_rows(block, output + done, row)
+        })
+    }
+
+    /// Runs `work` over whole blocks.
+    pub(crate) fn launch(
+        self,
+        work: Work,
+        input: u64,
+        output: u64,
+        blocks: usize,
+    ) -> Result<(), Error> {
+        let block_bytes = work.block as u64;
+        let (mut work, mut done) = (work, 0);
+        while done < blocks {
+            let now = work.blocks_at_once(blocks - done);
+            let offset = done as u64 * block_bytes;
+            self.launch_once(work, input + offset, output + offset, now as u64)?;
+            work = work.after_blocks(now);
+            done += now;
+        }
+        Ok(())
+    }
+
+    fn launch_once(self, work: Work, input: u64, output: u64, blocks: u64) -> Result<(), Error> {
+        let launch = self.engine.shaped(work.task, blocks)?;
+        if !matches!(work.start, Start::Chain(_)) || input != output {
+            return self.start(launch, work, (input, output), blocks, 0);
+        }
+        // In place: a warp's first block needs one that another warp overwrites.
+        let range = launch.range_blocks(blocks);
+        let block = work.block as u64;
+        let saved = (blocks - 1) / range;
+        self.stream.scratch.with(self.stream, (saved * block) as usize, |scratch| {
+            let last_of_first = input + (range - 1) * block;
+            let rows =
+                Rows { from_pitch: range * block, to_pitch: block, width: block, count: saved };
+            self.copy_rows(last_of_first, scratch, rows)?;
+            self.start(launch, work, (input, output), blocks, scratch)
+        })
+    }
+
+    /// Copies rows of bytes that lie apart.
+    pub(crate) fn copy_rows(self, from: u64, to: u64, rows: Rows) -> Result<(), Error> {
+        let bytes = rows.count * rows.width;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let mode = [rows.from_pitch, rows.to_pitch, rows.width];
+        self.start_mode(&modes::COPY_ROWS, Header { input: from, output: to, blocks: bytes, mode })
+    }
+
+    /// Starts a kernel that takes no keys.
+    pub(crate) fn start_mode(self, kernel: &Kernel, header: Header) -> Result<(), Error> {
+        let Launch { kernel, shape, .. } = self.engine.shaped_kernel(kernel, header.blocks)?;
+        let driver = self.engine.device().driver();
+        // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What
+        // the kernel reads and writes follows from the header alone, whose addresses and lengths the
+        // caller takes from memory of this device that lives through the launch: whoever queues on a
+        // stream holds it until that has run, and without one device calls run in order, the freeing
+        // of memory among them.
+        unsafe { driver.launch(self.stream.handle, kernel, shape, &header.without_keys()) }
+    }
+
+    /// Starts a kernel of the program; `aside` is the address of what its mode keeps elsewhere.
+    pub(crate) fn start(
+        self,
+        launch: Launch,
+        work: Work,
+        (input, output): (u64, u64),
+        blocks: u64,
+        aside: u64,
+    ) -> Result<(), Error> {
+        let [first, second] = work.words();
+        let mode = [first, second, aside];
+        self.start_program(launch, work.task, Header { input, output, blocks, mode })
+    }
+
+    /// Runs XTS over whole blocks of units of `unit_blocks` blocks, whose first masks lie at `masks`.
+    pub(crate) fn launch_xts(
+        self,
+        direction: Direction,
+        (input, output): (u64, u64),
+        blocks: u64,
+        unit_blocks: u64,
+        masks: u64,
+    ) -> Result<(), Error> {
+        if blocks == 0 {
+            return Ok(());
+        }
+        let task = match direction {
+            Direction::Encrypt => Task::XtsEncrypt,
+            Direction::Decrypt => Task::XtsDecrypt,
+        };
+        let launch = self.engine.shaped(task, blocks)?;
+        let range = launch.range_blocks(blocks);
+        let ranges = blocks.div_ceil(range);
+        self.stream.scratch.with(self.stream, ranges as usize * MAX_BLOCK, |starts| {
+            let mode = [0, range, unit_blocks];
+            let header = Header { input: masks, output: starts, blocks: ranges, mode };
+            self.start_mode(&modes::XTS_MASKS, header)?;
+            let mode = [unit_blocks, masks, starts];
+            self.start_program(launch, task, Header { input, output, blocks, mode })
+        })
+    }
+
+    /// Starts a kernel of the program.
+    fn start_program(self, launch: Launch, task: Task, header: Header) -> Result<(), Error> {
+        let parameters = self.engine.keys(task).parameters(header);
+        let driver = self.engine.device().driver();
+        // SAFETY: the kernel is of the engine's program, for which `Family::engine` checked the keys,
+        // so that the block is as long as the kernel's (checked when it was loaded) and its counts
+        // are ones it knows. All addresses come from memory of this device that holds `blocks`
+        // blocks, or a block for every thread of the key-stream kernel, for every warp that has a
+        // range, or for every data unit, and lives through the launch, as in `start_mode`.
+        unsafe { driver.launch(self.stream.handle, launch.kernel, launch.shape, &parameters) }
+    }
+}

@@ -1,0 +1,206 @@
+//! Streams: work that is queued on a device and runs beside that of other streams.
+
+use std::{fmt, marker::PhantomData};
+
+use crate::{
+    Device, Error,
+    driver::{Mark, StreamHandle},
+    scratch::Scratch,
+};
+
+/// A stream of a device: what is queued on it runs in order, beside what is queued on others.
+///
+/// [`Engine::queue`](crate::Engine::queue) and [`XtsEngine::queue`](crate::XtsEngine::queue) take one.
+/// What runs without one, as [`Engine::run`](crate::Engine::run), copies to and from a
+/// [`DeviceBuffer`](crate::DeviceBuffer) and their clearing wait for all that was queued on streams
+/// before, and are waited for by what is queued after.
+///
+/// A stream keeps what modes need beside the data: memory of the device, cleared when it is dropped.
+pub struct Stream {
+    device: Device,
+    pub(crate) handle: StreamHandle,
+    owner: Owner,
+    /// Blocks that are saved, or masks that warps start with: for one launch.
+    pub(crate) scratch: Scratch,
+    /// What several launches need, each of which may need the other one.
+    pub(crate) masks: Scratch,
+}
+
+/// Who made a stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// It is the one that is always there.
+    Cuda,
+    /// It is destroyed with our value.
+    Us,
+    /// It may not be in order with what runs without a stream.
+    Caller,
+}
+
+impl Stream {
+    /// A new stream of `device`.
+    ///
+    /// # Errors
+    /// Driver errors.
+    pub fn new(device: &Device) -> Result<Self, Error> {
+        let handle = device.driver().new_stream()?;
+        Ok(Self::of_handle(device, handle, Owner::Us))
+    }
+
+    /// Where everything runs that names no stream.
+    pub(crate) fn default_of(device: &Device) -> Self {
+        Self::of_handle(device, StreamHandle::DEFAULT, Owner::Cuda)
+    }
+
+    fn of_handle(device: &Device, handle: StreamHandle, owner: Owner) -> Self {
+        Self {
+            device: device.clone(),
+            handle,
+            owner,
+            scratch: Scratch::default(),
+            masks: Scratch::default(),
+        }
+    }
+
+    /// A stream that the caller made with CUDA, a `CUstream` of the primary context of `device`. It is
+    /// not destroyed with this value.
+    ///
+    /// # Safety
+    /// `stream` is a live stream, and stays so as long as this value. No [`Pending`] of it is
+    /// forgotten: it need not be in order with the freeing of memory.
+    ///
+    /// # Errors
+    /// [`Error::OtherContext`] for one of another context; driver errors.
+    pub unsafe fn from_raw(device: &Device, stream: *mut std::ffi::c_void) -> Result<Self, Error> {
+        let handle = StreamHandle(stream as usize);
+        // SAFETY: the caller vouches for the stream.
+        let is_ours = unsafe { device.driver().is_of_context(handle) }?;
+        if !is_ours {
+            return Err(Error::OtherContext { device: format!("{device:?}") });
+        }
+        Ok(Self::of_handle(device, handle, Owner::Caller))
+    }
+
+    /// The device it is of.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Waits until all that is queued on it has run.
+    ///
+    /// # Errors
+    /// Driver errors, among them those of what has run.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.device.driver().synchronize(self.handle)
+    }
+
+    /// Checks that engines of `device` can queue on it.
+    pub(crate) fn require_device(&self, device: &Device) -> Result<(), Error> {
+        device.require(&self.device, "stream")
+    }
+
+    /// Lets what is queued from now on see what ran without a stream before.
+    pub(crate) fn wait_for_default(&self) -> Result<(), Error> {
+        if self.owner != Owner::Caller {
+            return Ok(());
+        }
+        let driver = self.device.driver();
+        let mark = driver.mark(StreamHandle::DEFAULT)?;
+        let result = driver.wait_on_device(self.handle, &mark);
+        driver.free_mark(mark);
+        result
+    }
+
+    /// What becomes of work on it that was queued with `result`: on an error nothing of it runs any
+    /// more when this returns, so that no borrow is needed.
+    pub(crate) fn pending<'b>(&self, result: Result<(), Error>) -> Result<Pending<'b>, Error> {
+        let driver = self.device.driver();
+        match result.and_then(|()| driver.mark(self.handle)) {
+            Ok(mark) => {
+                Ok(Pending { device: self.device.clone(), mark: Some(mark), borrows: PhantomData })
+            }
+            Err(error) => {
+                if let Err(second) = self.synchronize() {
+                    log::warn!("after {error}: {second}");
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        match self.owner {
+            Owner::Cuda => {}
+            // SAFETY: the stream is of this driver and not used again. What is queued on it still
+            // runs, and its scratch memory is cleared after that.
+            Owner::Us => unsafe { self.device.driver().free_stream(self.handle) },
+            // Clearing the scratch memory may not be in order with it.
+            Owner::Caller => {
+                if let Err(error) = self.synchronize() {
+                    log::warn!("a stream was left with an error: {error}");
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// Work that was queued on a [`Stream`], and the borrow of all that it reads and writes.
+///
+/// Dropping it waits; [`wait`](Self::wait) also says what went wrong. Whoever forgets it
+/// (`std::mem::forget`) may see data that is half done, but nothing runs outside its buffers: they are
+/// freed after what was queued.
+#[must_use = "dropping it waits for the work at once"]
+pub struct Pending<'b> {
+    device: Device,
+    /// `None` once it was waited for.
+    mark: Option<Mark>,
+    borrows: PhantomData<&'b ()>,
+}
+
+impl Pending<'_> {
+    /// Waits until the work is complete.
+    ///
+    /// # Errors
+    /// Driver errors, among them those of the work; its output is unspecified then.
+    pub fn wait(mut self) -> Result<(), Error> {
+        self.wait_once()
+    }
+
+    /// Whether the work is complete; does not wait.
+    ///
+    /// # Errors
+    /// As [`wait`](Self::wait).
+    pub fn is_complete(&self) -> Result<bool, Error> {
+        self.mark.as_ref().map_or(Ok(true), |mark| self.device.driver().is_complete(mark))
+    }
+
+    fn wait_once(&mut self) -> Result<(), Error> {
+        let Some(mark) = self.mark.take() else { return Ok(()) };
+        let result = self.device.driver().wait(&mark);
+        self.device.driver().free_mark(mark);
+        result
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.wait_once() {
+            log::error!("work that nobody waited for failed: {error}");
+        }
+    }
+}
+
+impl fmt::Debug for Pending<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("device", &self.device).finish_non_exhaustive()
+    }
+}

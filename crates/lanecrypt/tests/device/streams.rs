@@ -1,0 +1,141 @@
+//! Streams of a device: work of several at once, and memory and streams of the crate cudarc.
+
+use std::thread;
+
+use lanecrypt::{
+    aes,
+    cuda::{DataUnits, DeviceBuffer, Operation, Stream},
+};
+use libtest_mimic::Failed;
+
+use crate::{
+    Case, Target,
+    common::{Outcome, noise},
+    compare, expect, key, targets,
+};
+
+/// Streams that run at once.
+const STREAMS: usize = 4;
+/// Bytes of a buffer, and where the data in it begins and ends: CTR ends inside a block.
+const BYTES: usize = (1 << 16) + 48;
+const START: usize = 16;
+const END: usize = (1 << 16) + 16;
+
+/// Every family's operations, each on streams of its own beside each other: none waits before all are
+/// queued, and all share one engine.
+pub(crate) fn streams_run_beside_each_other(case: &Case) -> Outcome {
+    for target in targets(case)? {
+        for operation in target.operations() {
+            queue_on_all(&target, operation)?;
+        }
+    }
+    Ok(())
+}
+
+fn queue_on_all(target: &Target, operation: Operation<'_>) -> Outcome {
+    let engine = target.engine()?;
+    let device = engine.device();
+    let tail = usize::from(matches!(operation, Operation::Ctr(_) | Operation::Ctr32(_))) * 3;
+    let range = START..END - tail;
+    let plain: Vec<_> = (0..STREAMS as u64).map(|seed| noise(BYTES, seed)).collect();
+    let mut buffers = Vec::new();
+    for data in &plain {
+        buffers.push((DeviceBuffer::from_host(device, data)?, Stream::new(device)?));
+    }
+    let mut slices = Vec::new();
+    for (buffer, stream) in &mut buffers {
+        slices.push((buffer.slice_mut(range.clone())?, &*stream));
+    }
+    let mut pending = Vec::new();
+    for (slice, stream) in &mut slices {
+        pending.push(engine.queue_in_place(stream, operation, slice)?);
+    }
+    for pending in pending {
+        pending.wait()?;
+    }
+    for ((buffer, _), mut expected) in buffers.iter().zip(plain) {
+        expect(target.cipher, operation, &mut expected[range.clone()])?;
+        compare(buffer, &expected, &format!("{}, {operation:?}", target.name()))?;
+    }
+    Ok(())
+}
+
+/// A stream a thread, and one engine of XTS, out of place.
+pub(crate) fn threads_queue_data_units(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let keys = noise(32, 7);
+    let engine = aes::cuda::TABLE_SHARED.xts_engine(&device, &keys)?;
+    let direction = lanecrypt::Direction::Encrypt;
+    let units = DataUnits { bytes: 520, first: 5 };
+    let range = START..END - END % 520;
+    let expected = |data: &[u8]| -> Result<Vec<u8>, Failed> {
+        let [one, other] =
+            [&keys[..16], &keys[16..]].map(|key| lanecrypt::engine("aes", "default", key));
+        let mut data = data.to_vec();
+        let part = &mut data[range.clone()];
+        lanecrypt::modes::xts_units(&one?, &other?, 5, 520, direction, part.into())?;
+        Ok(data)
+    };
+    thread::scope(|scope| {
+        let run = |seed: usize| -> Outcome {
+            let data = noise(BYTES, seed as u64);
+            let stream = Stream::new(&device)?;
+            let input = DeviceBuffer::from_host(&device, &data)?;
+            for _ in 0..3 {
+                let mut output = DeviceBuffer::from_host(&device, &data)?;
+                let (from, mut to) =
+                    (input.slice(range.clone())?, output.slice_mut(range.clone())?);
+                engine.queue(&stream, direction, units, &from, &mut to)?.wait()?;
+                compare(&output, &expected(&data)?, &format!("stream {seed}"))?;
+            }
+            Ok(())
+        };
+        let threads: Vec<_> = (0..STREAMS).map(|seed| scope.spawn(move || run(seed))).collect();
+        for thread in threads {
+            thread.join().map_err(|_| "a thread panicked")??;
+        }
+        Ok(())
+    })
+}
+
+/// Buffers that cudarc allocated, on streams that it made.
+#[cfg(feature = "cudarc-interop")]
+pub(crate) fn memory_of_cudarc(case: &Case) -> Outcome {
+    use lanecrypt::cuda::{CudarcStream, Device, Error, cudarc::driver::CudaContext};
+
+    let context = CudaContext::new(0)?;
+    let device = Device::number(0)?;
+    let stream = CudarcStream::new(&device, context.new_stream()?)?;
+    let other = context.new_stream()?;
+    for target in targets(case)? {
+        let engine = target.engine()?;
+        for operation in target.operations() {
+            let plain = noise(BYTES, 9);
+            let mut expected = plain[START..END].to_vec();
+            expect(target.cipher, operation, &mut expected)?;
+            // Made on another stream, so that cudarc must let ours wait.
+            let input = other.clone_htod(&plain)?;
+            let mut output = other.alloc_zeros::<u8>(BYTES)?;
+            let to = &mut output.slice_mut(START..END);
+            stream.run(engine, operation, &input.slice(START..END), to)?;
+            let found = other.clone_dtoh(&output)?;
+            if found[START..END] != expected || found[..START].iter().any(|&byte| byte != 0) {
+                return Err(format!("{}, {operation:?}", target.name()).into());
+            }
+            let mut data = input;
+            stream.run_in_place(engine, operation, &mut data.slice_mut(START..END))?;
+            let found = other.clone_dtoh(&data)?;
+            if found[START..END] != expected || found[..START] != plain[..START] {
+                return Err(format!("{}, {operation:?} in place", target.name()).into());
+            }
+        }
+    }
+    let engine = aes::cuda::TABLE_SHARED.engine(&device, key(&aes::AES)[..16].into())?;
+    let ecb = Operation::Ecb(lanecrypt::Direction::Encrypt);
+    let mut data = other.alloc_zeros::<u8>(64)?;
+    let refused = stream.run_in_place(&engine, ecb, &mut data.slice_mut(8..24));
+    if !matches!(refused, Err(Error::Addresses { .. })) {
+        return Err(format!("memory that is not aligned gave {refused:?}").into());
+    }
+    Ok(())
+}
