@@ -7,7 +7,7 @@ use lanecrypt::{
     Backend, CipherDescription, Direction, Platform,
     cuda::{
         DataUnits, Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Engine, GcmEngine, Operation,
-        XtsEngine,
+        Pending, Stream, XtsEngine,
         kernels::{self, Kernel, Program, Task},
     },
 };
@@ -20,6 +20,8 @@ use super::{
 
 /// Passes that the median is of; odd, and at least ten.
 const SAMPLES: usize = 11;
+/// The same of launches that are waited for one by one.
+const LAUNCHES: usize = 201;
 /// Blocks of the key stream alone that are timed; P2 takes 2^35, which only takes longer.
 const KEYSTREAM_BLOCKS: u64 = 1 << 30;
 /// Blocks of it that are compared with a CPU.
@@ -99,6 +101,11 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
                 for work in Work::ON_DEVICE.into_iter().filter(|&work| fits(work, block)) {
                     for &bytes in &resident {
                         results.measurements.push(target.resident(work, bytes, &mut buffers)?);
+                    }
+                    if work == Work::Ctr {
+                        for bytes in resident.iter().copied().filter(|&bytes| bytes <= 1 << 20) {
+                            results.measurements.push(target.queued(bytes, &mut buffers)?);
+                        }
                     }
                     if matches!(work, Work::XtsDecrypt | Work::GcmEncrypt) {
                         continue; // from host memory one unit, as on CPUs, and a key at every call
@@ -219,6 +226,24 @@ impl Target {
             seconds.push(time.as_secs_f64());
         }
         Ok(self.measurement(work, Place::Resident, bytes, seconds))
+    }
+
+    /// CTR on a stream, from before it is queued until the host knows that it has run.
+    fn queued(&self, bytes: usize, buffers: &mut Buffers) -> Result<Measurement, String> {
+        let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
+        let (engine, iv) = (self.engine()?, iv(self.cipher.block_bytes));
+        let stream = Stream::new(engine.device()).map_err(text)?;
+        let mut seconds = Vec::with_capacity(LAUNCHES);
+        for _ in 0..LAUNCHES {
+            let input = buffers.input.slice(0..bytes).map_err(text)?;
+            let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
+            let start = Instant::now();
+            let pending = engine.queue(&stream, Operation::Ctr(&iv), &input, &mut output);
+            pending.and_then(Pending::wait).map_err(text)?;
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        self.verify_resident(Work::Ctr, bytes, buffers)?;
+        Ok(self.measurement(Work::Ctr, Place::Queued, bytes, seconds))
     }
 
     /// Queues the kernels of a mode.

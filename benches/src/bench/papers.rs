@@ -312,7 +312,7 @@ impl<Row> Group<Row> {
                 && m.cipher == self.cipher
                 && m.key_bits == self.key_bits
                 && m.work == self.work
-                && m.place != Place::EndToEnd
+                && matches!(m.place, Place::Cpu | Place::Resident)
         };
         let largest = measurements.iter().filter(same).max_by_key(|m| m.bytes);
         largest.map(Measurement::gbit_per_second)

@@ -11,6 +11,8 @@ pub(super) enum Place {
     Cpu,
     /// On the device before and after.
     Resident,
+    /// On the device, queued on a stream: the time is the host's, from before that until it has run.
+    Queued,
     /// Device, from host memory to host memory.
     EndToEnd,
 }
@@ -22,6 +24,7 @@ impl Place {
         match self {
             Self::Cpu => "CPU",
             Self::Resident => "GPU, resident",
+            Self::Queued => "GPU, launch to finish",
             Self::EndToEnd => "GPU, end to end",
         }
     }

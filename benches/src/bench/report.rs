@@ -57,8 +57,11 @@ pub(super) fn distinct<T: PartialEq, I: Iterator<Item = T>>(values: I) -> Vec<T>
     seen
 }
 
-/// Gbit/s, and cycles a byte where the core's clock is known.
+/// Gbit/s, and cycles a byte where the core's clock is known; of single launches, microseconds.
 fn throughput_and_cycles(measurement: &Measurement) -> String {
+    if measurement.place == Place::Queued {
+        return format!("{:.1}", measurement.seconds * 1e6);
+    }
     let throughput = throughput(measurement.gbit_per_second());
     match measurement.cycles_per_byte() {
         Some(cycles) => format!("{throughput} ({cycles:.3})"),
@@ -85,9 +88,10 @@ fn throughput_sections(measurements: &[Measurement]) -> Vec<Section> {
         let (cipher, place, work, bits) = key;
         Section {
             title: format!(
-                "{}-{bits} {work}, {}, Gbit/s{}",
+                "{}-{bits} {work}, {}, {}{}",
                 cipher.to_uppercase(),
                 place.name(),
+                if *place == Place::Queued { "microseconds" } else { "Gbit/s" },
                 if members.iter().any(|m| m.gigahertz.is_some()) { " (cycles a byte)" } else { "" }
             ),
             note: String::new(),

@@ -2,6 +2,7 @@
 //! kernels, streams that run as late as they may, and a fault at the driver call of one's choice.
 
 mod ghash;
+mod toy;
 
 use std::{
     collections::BTreeMap,
@@ -15,15 +16,15 @@ use std::{
     time::Duration,
 };
 
-use cipher::{Array, consts::U16};
-use lanecrypt_core::{Cipher, CipherDescription, ConstantTime, Counter, Direction, OneBlock};
-use lanecrypt_kernels::{HEADER_WORDS, Kernel, programs};
-use zeroize::Zeroizing;
+use lanecrypt_core::{Counter, Direction};
+use lanecrypt_kernels::{HEADER_WORDS, Kernel};
 
 use crate::{
-    Device, DeviceImplementation, Error, Family, KeyPair, Keys, Properties,
+    Device, Error, Properties,
     driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
+
+pub(crate) use toy::{CONSTANT_TIME, FAMILY, TOO_LARGE, ToyCipher, WITH_KEYSTREAM, toy_keys};
 
 /// What uninitialised memory holds.
 const GARBAGE: u8 = 0xdd;
@@ -419,14 +420,14 @@ impl Model {
         if is_cfb || name.ends_with("_cbc_decrypt") {
             let combine = |previous: &[u8], block: &mut [u8]| {
                 let mut run = if is_cfb { previous } else { &*block }.to_vec();
-                toy(&key, direction, &mut run);
+                toy::toy(&key, direction, &mut run);
                 let rest = if is_cfb { block.to_vec() } else { previous.to_vec() };
                 block.iter_mut().zip(run.iter().zip(rest)).for_each(|(to, (a, b))| *to = a ^ b);
             };
             return self.chain(shape, [input, output, blocks], mode, combine);
         }
         if name.contains("_xts_") {
-            let run = |block: &mut [u8]| toy(&key, direction, block);
+            let run = |block: &mut [u8]| toy::toy(&key, direction, block);
             return self.xts(shape, [input, output, blocks], mode, run);
         }
         let bytes = 16 * blocks;
@@ -435,10 +436,10 @@ impl Model {
             let counter = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
             let mut stream = vec![0; data.len()];
             Counter::from_block(&counter).expect("16 bytes").fill(&mut stream);
-            toy(&key, Direction::Encrypt, &mut stream);
+            toy::toy(&key, Direction::Encrypt, &mut stream);
             data.iter_mut().zip(stream).for_each(|(byte, key)| *byte ^= key);
         } else {
-            toy(&key, direction, &mut data);
+            toy::toy(&key, direction, &mut data);
         }
         self.with(output..output + bytes, |memory| memory.copy_from_slice(&data));
     }
@@ -544,107 +545,4 @@ impl Model {
 /// The next mask of a unit.
 fn times_x(mask: u128) -> u128 {
     (mask << 1) ^ if mask >> 127 == 1 { 0x87 } else { 0 }
-}
-
-/// Every byte by itself, and so that encryption twice is not decryption.
-fn toy(key: &[u8; 16], direction: Direction, data: &mut [u8]) {
-    for (i, (byte, key)) in data.iter_mut().zip(key.iter().cycle()).enumerate() {
-        *byte = match direction {
-            Direction::Encrypt => (*byte ^ key).rotate_left(3).wrapping_add(i as u8 % 16),
-            Direction::Decrypt => byte.wrapping_sub(i as u8 % 16).rotate_right(3) ^ key,
-        };
-    }
-}
-
-static TOY: CipherDescription = CipherDescription {
-    name: "toy",
-    standard: "none",
-    block_bytes: 16,
-    key_bytes: &[16],
-    backends: &[],
-};
-
-/// Launched as AES's kernels are, of which the first needs more shared memory than the model has.
-pub(crate) static FAMILY: Family = Family::new(
-    &TOY,
-    "toy cipher",
-    ConstantTime::No("it is a toy"),
-    &[&programs::AES_CONFLICT_FREE_4, &programs::AES_TABLE_SHARED],
-    toy_keys::<64, 60, 10>,
-);
-
-/// The same, with a claim.
-pub(crate) static CONSTANT_TIME: Family = Family::new(
-    &TOY,
-    "toy cipher, constant-time",
-    ConstantTime::Yes,
-    &[&programs::AES_TABLE_SHARED],
-    toy_keys::<64, 60, 10>,
-);
-
-/// With nothing that fits the model.
-pub(crate) static TOO_LARGE: Family = Family::new(
-    &TOY,
-    "toy cipher",
-    ConstantTime::Yes,
-    &[&programs::AES_CONFLICT_FREE_4],
-    toy_keys::<64, 60, 10>,
-);
-
-/// Launched as Camellia's kernels are, which have a key stream by itself.
-pub(crate) static WITH_KEYSTREAM: Family = Family::new(
-    &TOY,
-    "toy cipher",
-    ConstantTime::Yes,
-    &[&programs::CAMELLIA_TABLE_GLOBAL],
-    toy_keys::<72, 68, 3>,
-);
-
-/// The key, the direction and, where kernels look for one, a count.
-pub(crate) fn toy_keys<const WORDS: usize, const COUNT_WORD: usize, const COUNT: u32>(
-    key: &[u8],
-) -> KeyPair {
-    let keys = |is_decryption: u32| {
-        let mut words = Zeroizing::new(vec![0; WORDS]);
-        for (word, bytes) in words.iter_mut().zip(key.as_chunks::<4>().0) {
-            *word = u32::from_le_bytes(*bytes);
-        }
-        words[4] = is_decryption;
-        words[COUNT_WORD] = COUNT;
-        Keys::new(words)
-    };
-    KeyPair { encrypt: keys(0), decrypt: keys(1) }
-}
-
-/// The toy cipher on the CPU.
-#[derive(Clone)]
-pub(crate) struct Toy {
-    key: [u8; 16],
-}
-
-pub(crate) type ToyCipher = Cipher<Toy>;
-
-impl OneBlock for Toy {
-    type BlockSize = U16;
-    type KeySize = U16;
-    const NAME: &'static str = "Toy";
-    const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
-
-    fn new(key: &Array<u8, U16>) -> Self {
-        Self { key: (*key).into() }
-    }
-
-    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
-        toy(&self.key, direction, block);
-    }
-}
-
-impl DeviceImplementation for Toy {
-    fn family() -> &'static Family {
-        &FAMILY
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &CONSTANT_TIME
-    }
 }

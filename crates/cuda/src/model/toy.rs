@@ -1,0 +1,111 @@
+//! The toy cipher that the model device runs in place of the kernels, and families of it.
+
+use cipher::{Array, consts::U16};
+use lanecrypt_core::{Cipher, CipherDescription, ConstantTime, Direction, OneBlock};
+use lanecrypt_kernels::programs;
+use zeroize::Zeroizing;
+
+use crate::{DeviceImplementation, Family, KeyPair, Keys};
+
+/// Every byte by itself, and so that encryption twice is not decryption.
+pub(super) fn toy(key: &[u8; 16], direction: Direction, data: &mut [u8]) {
+    for (i, (byte, key)) in data.iter_mut().zip(key.iter().cycle()).enumerate() {
+        *byte = match direction {
+            Direction::Encrypt => (*byte ^ key).rotate_left(3).wrapping_add(i as u8 % 16),
+            Direction::Decrypt => byte.wrapping_sub(i as u8 % 16).rotate_right(3) ^ key,
+        };
+    }
+}
+
+static TOY: CipherDescription = CipherDescription {
+    name: "toy",
+    standard: "none",
+    block_bytes: 16,
+    key_bytes: &[16],
+    backends: &[],
+};
+
+/// Launched as AES's kernels are, of which the first needs more shared memory than the model has.
+pub(crate) static FAMILY: Family = Family::new(
+    &TOY,
+    "toy cipher",
+    ConstantTime::No("it is a toy"),
+    &[&programs::AES_CONFLICT_FREE_4, &programs::AES_TABLE_SHARED],
+    toy_keys::<64, 60, 10>,
+);
+
+/// The same, with a claim.
+pub(crate) static CONSTANT_TIME: Family = Family::new(
+    &TOY,
+    "toy cipher, constant-time",
+    ConstantTime::Yes,
+    &[&programs::AES_TABLE_SHARED],
+    toy_keys::<64, 60, 10>,
+);
+
+/// With nothing that fits the model.
+pub(crate) static TOO_LARGE: Family = Family::new(
+    &TOY,
+    "toy cipher",
+    ConstantTime::Yes,
+    &[&programs::AES_CONFLICT_FREE_4],
+    toy_keys::<64, 60, 10>,
+);
+
+/// Launched as Camellia's kernels are, which have a key stream by itself.
+pub(crate) static WITH_KEYSTREAM: Family = Family::new(
+    &TOY,
+    "toy cipher",
+    ConstantTime::Yes,
+    &[&programs::CAMELLIA_TABLE_GLOBAL],
+    toy_keys::<72, 68, 3>,
+);
+
+/// The key, the direction and, where kernels look for one, a count.
+pub(crate) fn toy_keys<const WORDS: usize, const COUNT_WORD: usize, const COUNT: u32>(
+    key: &[u8],
+) -> KeyPair {
+    let keys = |is_decryption: u32| {
+        let mut words = Zeroizing::new(vec![0; WORDS]);
+        for (word, bytes) in words.iter_mut().zip(key.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        words[4] = is_decryption;
+        words[COUNT_WORD] = COUNT;
+        Keys::new(words)
+    };
+    KeyPair { encrypt: keys(0), decrypt: keys(1) }
+}
+
+/// The toy cipher on the CPU.
+#[derive(Clone)]
+pub(crate) struct Toy {
+    key: [u8; 16],
+}
+
+pub(crate) type ToyCipher = Cipher<Toy>;
+
+impl OneBlock for Toy {
+    type BlockSize = U16;
+    type KeySize = U16;
+    const NAME: &'static str = "Toy";
+    const CONSTANT_TIME: ConstantTime = ConstantTime::Yes;
+
+    fn new(key: &Array<u8, U16>) -> Self {
+        Self { key: (*key).into() }
+    }
+
+    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
+        toy(&self.key, direction, block);
+    }
+}
+
+impl DeviceImplementation for Toy {
+    fn family() -> &'static Family {
+        &FAMILY
+    }
+
+    fn constant_time_family() -> &'static Family {
+        &CONSTANT_TIME
+    }
+}
