@@ -1,7 +1,7 @@
 //! CUDA C++ kernels of the block ciphers, and the PTX that `cargo xtask kernels` builds from them.
 //!
-//! The PTX is text for a baseline architecture; the driver compiles it for the card at hand when a
-//! module is loaded. No CUDA toolkit is needed to build or run. The sources lie beside this file:
+//! The PTX is text for a baseline architecture; the driver compiles a kernel for the card at hand when it
+//! is loaded. No CUDA toolkit is needed to build or run. The sources lie beside this file:
 //! `common/` (words, transposes, conflict-free tables), a folder per cipher, and `host/`, which
 //! lets the same sources run on a CPU in tests.
 //!
@@ -32,7 +32,7 @@ pub const REQUIRED_CUDA: i32 = 12010;
 /// `KERNEL` in `host/shim.hpp`, and the symbols beside them.
 pub const HOST_INTERFACE: u32 = 2;
 
-/// A kernel family: the unit that a device loads at once.
+/// A kernel family: what one source is compiled to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Module {
@@ -46,6 +46,9 @@ pub struct Module {
     /// module needs.
     pub architecture: &'static str,
 }
+
+/// What every kernel begins with in PTX. Nothing else follows the first one: all functions are inlined.
+const ENTRY: &str = ".visible .entry ";
 
 /// What a module's text says of one of its kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +64,7 @@ impl Module {
     /// form than ours: one parameter block, threads in one dimension.
     #[must_use]
     pub fn entry(&self, name: &str) -> Option<Entry> {
-        let is_it = |text: &&str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
-        let text = self.entries().find(is_it)?;
+        let [_, _, text] = self.ptx_of(name)?;
         let (parameters, rest) = text.split_once(')')?;
         let (_, size) = parameters.split_once('[')?;
         let (_, threads) = rest.split_once(".maxntid ")?;
@@ -72,6 +74,16 @@ impl Module {
         })
     }
 
+    /// The PTX of one kernel by itself, without the module's others: what all have in common, and the
+    /// kernel; `None` where the module has none of this name. A driver compiles it in a fraction of the
+    /// time that all of them take.
+    #[must_use]
+    pub fn ptx_of(&self, name: &str) -> Option<[&'static str; 3]> {
+        let (common, _) = self.ptx.split_once(ENTRY)?;
+        let is_it = |text: &&str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
+        Some([common, ENTRY, self.entries().find(is_it)?])
+    }
+
     /// The names of its kernels.
     pub fn entry_names(&self) -> impl Iterator<Item = &'static str> {
         self.entries().filter_map(|text| text.split_once('(')).map(|(name, _)| name)
@@ -79,7 +91,7 @@ impl Module {
 
     /// The text from each kernel's name on.
     fn entries(&self) -> impl Iterator<Item = &'static str> {
-        self.ptx.split(".visible .entry ").skip(1)
+        self.ptx.split(ENTRY).skip(1)
     }
 }
 
@@ -167,3 +179,25 @@ pub const RESOURCES: &str = include_str!("../resources.csv");
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(test)]
+mod tests {
+    extern crate alloc;
+
+    use super::*;
+
+    #[test]
+    fn a_kernel_by_itself_is_a_whole_module() {
+        for module in MODULES {
+            for name in module.entry_names() {
+                let text = module.ptx_of(name).expect("it is in it").concat();
+                assert!(text.starts_with("//") && text.contains(".target"), "{name}");
+                assert_eq!(text.matches(".entry").count(), 1, "{name}");
+                let braces = |brace| text.matches(brace).count();
+                assert_eq!(braces('{'), braces('}'), "{name}");
+                assert!(module.entry(name).is_some(), "{name}");
+            }
+            assert!(module.ptx_of("no such kernel").is_none());
+        }
+    }
+}

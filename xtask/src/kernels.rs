@@ -15,6 +15,7 @@ use crate::{
     launches,
     resources::{self, Usage},
     toolchain::{self, Toolchain},
+    unread::without_unread,
 };
 
 /// Architectures of the resource table: Turing, A100, RTX 30, RTX 40, Hopper, Blackwell.
@@ -29,6 +30,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
     for module in MODULES {
         let ptx = compile(&compiler, module)?;
         launches.extend(launches::parse(&ptx)?);
+        let ptx = without_unread(&ptx);
         for architecture in ARCHITECTURES.into_iter().filter(|name| runs_on(module, name)) {
             table.extend(assemble(&toolchain, module, &ptx, architecture)?);
         }

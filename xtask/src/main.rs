@@ -22,6 +22,7 @@ mod test;
 mod tidy;
 mod toolchain;
 mod tools;
+mod unread;
 
 use std::process::ExitCode;
 

@@ -177,8 +177,7 @@ impl Device {
         &*self.inner.driver
     }
 
-    /// The kernel, loaded on first use. A module is compiled by the driver when its first kernel
-    /// is asked for, and stays.
+    /// The kernel, loaded on first use: the driver compiles it then, by itself, and it stays.
     pub(crate) fn kernel(&self, kernel: &Kernel) -> Result<Ready, Error> {
         let mut kernels = self.inner.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = kernels.get(kernel.name()) {

@@ -94,8 +94,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// and not used again.
     unsafe fn free_host(&self, memory: NonNull<u8>, bytes: usize);
 
-    /// Loads a kernel, its module with it if this is the first one of it, and allows it its
-    /// dynamic shared memory.
+    /// Loads a kernel, without the others of its module, and allows it its dynamic shared memory.
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error>;
 
     /// What a loaded kernel takes, where the driver knows.

@@ -1,20 +1,13 @@
 //! The CUDA driver, through cudarc's thin layer.
 
-use std::{
-    collections::HashMap,
-    ffi::CString,
-    mem::ManuallyDrop,
-    ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{ffi::CString, mem::ManuallyDrop, ptr::NonNull, sync::Arc, time::Duration};
 
 use cudarc::driver::{
     CudaContext, DriverError, result,
     sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute},
 };
 use lanecrypt_core::Unavailable;
-use lanecrypt_kernels::{Kernel, Module, REQUIRED_CUDA};
+use lanecrypt_kernels::{Kernel, REQUIRED_CUDA};
 
 use crate::{
     Error, Properties,
@@ -26,16 +19,7 @@ use crate::{
 pub(crate) struct Gpu {
     context: Arc<CudaContext>,
     properties: Properties,
-    modules: Mutex<HashMap<&'static str, ModuleHandle>>,
 }
-
-/// A loaded module; it stays loaded as long as the process lives.
-#[derive(Clone, Copy, Debug)]
-struct ModuleHandle(sys::CUmodule);
-
-// SAFETY: a CUmodule is a handle that every thread may use while its context is current, and every
-// method of `Gpu` makes the context current first.
-unsafe impl Send for ModuleHandle {}
 
 /// Names what was being done when a driver call failed.
 fn doing<T>(result: Result<T, DriverError>, doing: impl FnOnce() -> String) -> Result<T, Error> {
@@ -115,29 +99,29 @@ impl Gpu {
             clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
             driver_version: driver_version()?,
         };
-        Ok(Self { context, properties, modules: Mutex::default() })
+        Ok(Self { context, properties })
     }
 
     fn bind(&self) -> Result<(), Error> {
         doing(self.context.bind_to_thread(), || format!("selecting {}", self.properties.name))
     }
 
-    fn module(&self, module: &'static Module) -> Result<sys::CUmodule, Error> {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(handle) = modules.get(module.name) {
-            return Ok(handle.0);
-        }
-        self.bind()?;
-        let loading = || format!("loading module {} on {}", module.name, self.properties.name);
-        let image = CString::new(module.ptx).map_err(|_| Error::Driver {
+    /// Loads the part of a module that is one kernel. It stays loaded as long as the process lives.
+    fn load_part(&self, kernel: &Kernel) -> Result<sys::CUmodule, Error> {
+        let (module, name) = (kernel.module(), kernel.name());
+        let loading = || {
+            format!("loading kernel {name} of module {} on {}", module.name, self.properties.name)
+        };
+        let failed = |what: &str, reason: &str| Error::Driver {
             doing: loading(),
-            name: "PTX".into(),
-            reason: "the text contains a zero byte".into(),
-        })?;
+            name: what.into(),
+            reason: reason.into(),
+        };
+        let parts = module.ptx_of(name).ok_or_else(|| failed("PTX", "it is not in it"))?;
+        let image =
+            CString::new(parts.concat()).map_err(|_| failed("PTX", "it has a zero byte"))?;
         // SAFETY: the image is PTX text that ends with a zero byte and lives through the call.
-        let handle = doing(unsafe { result::module::load_data(image.as_ptr().cast()) }, loading)?;
-        modules.insert(module.name, ModuleHandle(handle));
-        Ok(handle)
+        doing(unsafe { result::module::load_data(image.as_ptr().cast()) }, loading)
     }
 }
 
@@ -236,10 +220,9 @@ impl Driver for Gpu {
     }
 
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
-        let (module, name) = (kernel.module(), kernel.name());
-        let shared_bytes = kernel.shared_bytes();
-        let handle = self.module(module)?;
         self.bind()?;
+        let (module, name, shared_bytes) = (kernel.module(), kernel.name(), kernel.shared_bytes());
+        let handle = self.load_part(kernel)?;
         let text = CString::new(name).unwrap_or_default();
         // SAFETY: the module is loaded and stays so.
         let function = doing(unsafe { result::module::get_function(handle, text) }, || {
