@@ -118,8 +118,11 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// It is a live stream of some context.
     unsafe fn is_of_context(&self, stream: StreamHandle) -> Result<bool, Error>;
 
-    /// The point behind all that is queued on a stream now.
-    fn mark(&self, stream: StreamHandle) -> Result<Mark, Error>;
+    /// A mark that is behind nothing yet.
+    fn new_mark(&self) -> Result<Mark, Error>;
+
+    /// Puts a mark behind all that is queued on a stream now.
+    fn record(&self, mark: &Mark, stream: StreamHandle) -> Result<(), Error>;
 
     /// Waits until a stream has passed the mark, and reports what went wrong before it.
     fn wait(&self, mark: &Mark) -> Result<(), Error>;

@@ -298,11 +298,15 @@ impl Driver for Gpu {
         Ok(context == self.context.cu_ctx())
     }
 
-    fn mark(&self, stream: StreamHandle) -> Result<Mark, Error> {
+    fn new_mark(&self) -> Result<Mark, Error> {
         self.bind()?;
         let event = Event::new(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
-        event.record(stream)?;
-        Ok(Mark(event.into_raw() as usize))
+        Ok(Mark(ManuallyDrop::new(event).0 as usize)) // until `free_mark`
+    }
+
+    fn record(&self, mark: &Mark, stream: StreamHandle) -> Result<(), Error> {
+        self.bind()?;
+        ManuallyDrop::new(Event(cuda_event(mark))).record(stream)
     }
 
     fn wait(&self, mark: &Mark) -> Result<(), Error> {
@@ -406,11 +410,6 @@ impl Event {
         doing(unsafe { result::event::record(self.0, cuda_stream(stream)) }, || {
             "recording an event".into()
         })
-    }
-
-    /// The event, which the caller destroys.
-    fn into_raw(self) -> sys::CUevent {
-        ManuallyDrop::new(self).0
     }
 }
 

@@ -56,13 +56,16 @@ impl Launch {
         limit: &ThreadLimit,
     ) -> Result<Self, Error> {
         let limit = limit.get();
-        // A thread block that is not full for want of work is the only one.
+        let multiprocessors = driver.properties().multiprocessors;
+        let shape = |resident| shape(kernel, blocks, (multiprocessors, resident), limit);
+        // Where thread blocks are smaller for want of work, fewer of them are wanted than there are
+        // multiprocessors.
         let resident = if limit < kernel.threads() {
-            resident(driver, ready.kernel, shape(kernel, blocks, 1, limit))?
+            resident(driver, ready.kernel, shape(1))?
         } else {
             ready.resident
         };
-        let shape = shape(kernel, blocks, resident, limit);
+        let shape = shape(resident);
         Ok(Self { kernel: ready.kernel, shape, unit: kernel.unit() })
     }
 
@@ -79,20 +82,26 @@ impl Launch {
     }
 }
 
-/// The launch for `blocks` blocks on a device that holds `resident` thread blocks at once: no more
-/// threads than there is work for, at most `limit` in a thread block, and no more thread blocks
-/// than run at once.
-fn shape(kernel: &Kernel, blocks: u64, resident: u32, limit: u32) -> Shape {
+/// The launch for `blocks` blocks on a device with so many multiprocessors, which hold `resident` full
+/// thread blocks at once: no more threads than there is work for, in thread blocks that are as small
+/// as all multiprocessors having some allows, at most `limit`, and no more of them than run at once.
+fn shape(
+    kernel: &Kernel,
+    blocks: u64,
+    (multiprocessors, resident): (u32, u32),
+    limit: u32,
+) -> Shape {
     let unit = kernel.unit();
     let groups = blocks.div_ceil(u64::from(unit.blocks)) + u64::from(unit.aligned);
     let threads_needed = groups * u64::from(unit.threads);
-    let smallest = unit.threads.max(32);
+    let smallest = u64::from(unit.threads.max(32));
+    let largest = u64::from(kernel.threads().min(limit)).max(smallest);
     let threads = threads_needed
-        .next_multiple_of(32)
-        .min(u64::from(kernel.threads().min(limit)))
-        .max(u64::from(smallest)) as u32;
-    let grid = threads_needed.div_ceil(u64::from(threads)).min(u64::from(resident.max(1)));
-    Shape { grid: grid as u32, threads, shared_bytes: kernel.shared_bytes() }
+        .div_ceil(u64::from(multiprocessors))
+        .next_multiple_of(smallest)
+        .clamp(smallest, largest);
+    let grid = threads_needed.div_ceil(threads).min(u64::from(resident.max(1)));
+    Shape { grid: grid as u32, threads: threads as u32, shared_bytes: kernel.shared_bytes() }
 }
 
 /// The most threads of a thread block, where fewer are wanted than the kernel allows. Whoever
@@ -126,18 +135,20 @@ mod tests {
         let kernel = |program: &'static Program, task| program.kernel(task).expect("it is there");
         let thread = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
         let of = |kernel: &Kernel, blocks, resident, limit| {
-            let Shape { grid, threads, shared_bytes } = shape(kernel, blocks, resident, limit);
+            let Shape { grid, threads, shared_bytes } =
+                shape(kernel, blocks, (132, resident), limit);
             assert_eq!(shared_bytes, kernel.shared_bytes());
             (grid, threads)
         };
         assert_eq!(of(thread, 1, 132, u32::MAX), (1, 32));
-        assert_eq!(of(thread, 33, 132, u32::MAX), (1, 64));
-        assert_eq!(of(thread, 1024, 132, u32::MAX), (1, 1024));
-        assert_eq!(of(thread, 1025, 132, u32::MAX), (2, 1024));
+        assert_eq!(of(thread, 33, 132, u32::MAX), (2, 32));
+        assert_eq!(of(thread, 132 * 32, 132, u32::MAX), (132, 32));
+        assert_eq!(of(thread, 132 * 32 + 1, 132, u32::MAX), (67, 64), "two warps each");
+        assert_eq!(of(thread, 132 * 1024, 132, u32::MAX), (132, 1024));
         assert_eq!(of(thread, 1 << 40, 132, u32::MAX), (132, 1024));
         assert_eq!(of(thread, 1 << 40, 132, 256), (132, 256));
         assert_eq!(of(thread, 1025, 132, 0), (33, 32), "a warp at least");
-        assert_eq!(of(thread, 1025, 0, 1024), (1, 1024), "a thread block at least");
+        assert_eq!(of(thread, 1025, 0, 1024), (1, 32), "a thread block at least");
 
         // A thread block of its own for every 1,024 aligned counters, and one for where data
         // starts in between; never fewer threads than such a group has.
@@ -147,7 +158,7 @@ mod tests {
 
         let bitslice = kernel(&programs::AES_BITSLICE, Task::EcbEncrypt);
         assert_eq!(of(bitslice, 256, 132, u32::MAX), (1, 32));
-        assert_eq!(of(bitslice, 257, 132, u32::MAX), (1, 64));
+        assert_eq!(of(bitslice, 257, 132, u32::MAX), (2, 32));
         assert_eq!(of(bitslice, 1 << 30, 132, u32::MAX), (132, 512));
     }
 

@@ -323,13 +323,17 @@ impl Driver for Model {
         Ok(stream != Self::FOREIGN)
     }
 
-    fn mark(&self, stream: StreamHandle) -> Result<Mark, Error> {
-        self.call("mark")?;
+    fn new_mark(&self) -> Result<Mark, Error> {
+        self.call("new mark")?;
+        Ok(Mark(self.state.memory.lock().expect("no panic").new_handle()))
+    }
+
+    fn record(&self, mark: &Mark, stream: StreamHandle) -> Result<(), Error> {
+        self.call("record")?;
         let mut memory = self.state.memory.lock().expect("no panic");
-        let mark = memory.new_handle();
         let launches = memory.launches;
-        memory.marks.insert(mark, (stream, launches));
-        Ok(Mark(mark))
+        memory.marks.insert(mark.0, (stream, launches));
+        Ok(())
     }
 
     fn wait(&self, mark: &Mark) -> Result<(), Error> {
@@ -352,7 +356,7 @@ impl Driver for Model {
     fn free_mark(&self, mark: Mark) {
         let mut memory = self.state.memory.lock().expect("no panic");
         memory.live_handles -= 1;
-        memory.marks.remove(&mark.0).expect("forgotten twice");
+        memory.marks.remove(&mark.0);
     }
 
     unsafe fn launch(

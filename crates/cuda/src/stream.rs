@@ -1,6 +1,9 @@
 //! Streams: work that is queued on a device and runs beside that of other streams.
 
-use std::{fmt, marker::PhantomData};
+use std::{
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use crate::{
     Device, Error,
@@ -24,6 +27,8 @@ pub struct Stream {
     pub(crate) scratch: Scratch,
     /// What several launches need, each of which may need the other one.
     pub(crate) masks: Scratch,
+    /// Marks that nobody waits for any more: making one takes as long as a launch.
+    spare_marks: Mutex<Vec<Mark>>,
 }
 
 /// Who made a stream.
@@ -59,6 +64,7 @@ impl Stream {
             owner,
             scratch: Scratch::default(),
             masks: Scratch::default(),
+            spare_marks: Mutex::default(),
         }
     }
 
@@ -105,21 +111,17 @@ impl Stream {
         if self.owner != Owner::Caller {
             return Ok(());
         }
-        let driver = self.device.driver();
-        let mark = driver.mark(StreamHandle::DEFAULT)?;
-        let result = driver.wait_on_device(self.handle, &mark);
-        driver.free_mark(mark);
+        let mark = self.marked(StreamHandle::DEFAULT)?;
+        let result = self.device.driver().wait_on_device(self.handle, &mark);
+        self.spare(mark);
         result
     }
 
     /// What becomes of work on it that was queued with `result`: on an error nothing of it runs any
     /// more when this returns, so that no borrow is needed.
-    pub(crate) fn pending<'b>(&self, result: Result<(), Error>) -> Result<Pending<'b>, Error> {
-        let driver = self.device.driver();
-        match result.and_then(|()| driver.mark(self.handle)) {
-            Ok(mark) => {
-                Ok(Pending { device: self.device.clone(), mark: Some(mark), borrows: PhantomData })
-            }
+    pub(crate) fn pending(&self, result: Result<(), Error>) -> Result<Pending<'_>, Error> {
+        match result.and_then(|()| self.marked(self.handle)) {
+            Ok(mark) => Ok(Pending { stream: self, mark: Some(mark) }),
             Err(error) => {
                 if let Err(second) = self.synchronize() {
                     log::warn!("after {error}: {second}");
@@ -128,10 +130,36 @@ impl Stream {
             }
         }
     }
+
+    /// A mark behind all that is queued on `handle` now.
+    fn marked(&self, handle: StreamHandle) -> Result<Mark, Error> {
+        let driver = self.device.driver();
+        let spare = self.spare_marks().pop();
+        let mark = spare.map_or_else(|| driver.new_mark(), Ok)?;
+        match driver.record(&mark, handle) {
+            Ok(()) => Ok(mark),
+            Err(error) => {
+                driver.free_mark(mark);
+                Err(error)
+            }
+        }
+    }
+
+    /// Keeps a mark for the next time.
+    fn spare(&self, mark: Mark) {
+        self.spare_marks().push(mark);
+    }
+
+    fn spare_marks(&self) -> MutexGuard<'_, Vec<Mark>> {
+        self.spare_marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
+        for mark in self.spare_marks().drain(..) {
+            self.device.driver().free_mark(mark);
+        }
         match self.owner {
             Owner::Cuda => {}
             // SAFETY: the stream is of this driver and not used again. What is queued on it still
@@ -160,10 +188,9 @@ impl fmt::Debug for Stream {
 /// freed after what was queued.
 #[must_use = "dropping it waits for the work at once"]
 pub struct Pending<'b> {
-    device: Device,
+    stream: &'b Stream,
     /// `None` once it was waited for.
     mark: Option<Mark>,
-    borrows: PhantomData<&'b ()>,
 }
 
 impl Pending<'_> {
@@ -180,13 +207,14 @@ impl Pending<'_> {
     /// # Errors
     /// As [`wait`](Self::wait).
     pub fn is_complete(&self) -> Result<bool, Error> {
-        self.mark.as_ref().map_or(Ok(true), |mark| self.device.driver().is_complete(mark))
+        let driver = self.stream.device.driver();
+        self.mark.as_ref().map_or(Ok(true), |mark| driver.is_complete(mark))
     }
 
     fn wait_once(&mut self) -> Result<(), Error> {
         let Some(mark) = self.mark.take() else { return Ok(()) };
-        let result = self.device.driver().wait(&mark);
-        self.device.driver().free_mark(mark);
+        let result = self.stream.device.driver().wait(&mark);
+        self.stream.spare(mark);
         result
     }
 }
@@ -201,6 +229,6 @@ impl Drop for Pending<'_> {
 
 impl fmt::Debug for Pending<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("device", &self.device).finish_non_exhaustive()
+        f.debug_struct("Pending").field("stream", &self.stream).finish_non_exhaustive()
     }
 }

@@ -192,7 +192,7 @@ impl XtsEngine {
     /// Queues units between memory of this engine's device.
     fn queue_checked<'b>(
         &self,
-        stream: &Stream,
+        stream: &'b Stream,
         direction: Direction,
         units: DataUnits,
         ends: (u64, u64),
