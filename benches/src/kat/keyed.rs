@@ -3,6 +3,7 @@
 use lanecrypt::{
     Backend, Direction, Engine, Error, Gcm, Mode,
     cipher::InOutBuf,
+    cuda::{self, DataUnits, GcmEngine, XtsEngine},
     modes::{cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb, xts},
 };
 
@@ -20,7 +21,28 @@ pub(super) struct Keyed<'a> {
     engine: Box<dyn Engine>,
     /// XTS: under the tweak key.
     tweak_engine: Option<Box<dyn Engine>>,
+    /// Where a device has the mode whole, and not only the cipher of it.
+    on_device: Option<OnDevice>,
     beside: Beside<'a>,
+}
+
+/// A mode that a device has whole.
+enum OnDevice {
+    Xts(XtsEngine),
+    Gcm(GcmEngine),
+}
+
+impl OnDevice {
+    /// The mode with the kernels of `engine`, if that is of a device.
+    fn new(engine: &dyn Engine, mode: Mode, key: &[u8]) -> Result<Option<Self>, cuda::Error> {
+        let Some(engine) = engine.as_any().downcast_ref::<cuda::Engine>() else { return Ok(None) };
+        let (family, device) = (engine.family(), engine.device());
+        Ok(match mode {
+            Mode::Xts => Some(Self::Xts(family.xts_engine(device, key)?)),
+            Mode::Gcm => Some(Self::Gcm(family.gcm_engine(device, key)?)),
+            _ => None,
+        })
+    }
 }
 
 impl<'a> Keyed<'a> {
@@ -38,9 +60,11 @@ impl<'a> Keyed<'a> {
             }
             _ => (key, None),
         };
+        let engine = (backend.create)(data_key)?;
         Ok(Self {
             mode,
-            engine: (backend.create)(data_key)?,
+            on_device: OnDevice::new(&*engine, mode, key)?,
+            engine,
             tweak_engine: tweak_key.map(backend.create).transpose()?,
             beside,
         })
@@ -69,12 +93,19 @@ impl<'a> Keyed<'a> {
 
     fn sealed(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         let Beside { iv, aad, tag } = self.beside;
-        let gcm = Gcm::<&dyn Engine>::of(&*self.engine)?;
-        if direction == Direction::Decrypt {
-            return gcm.decrypt(iv, aad, data, tag);
-        }
         let mut made = vec![0; tag.len()];
-        gcm.encrypt(iv, aad, data, &mut made)?;
+        if let Some(OnDevice::Gcm(gcm)) = &self.on_device {
+            match direction {
+                Direction::Decrypt => return Ok(gcm.decrypt_host_memory(iv, aad, data, tag)?),
+                Direction::Encrypt => gcm.encrypt_host_memory(iv, aad, data, &mut made)?,
+            }
+        } else {
+            let gcm = Gcm::<&dyn Engine>::of(&*self.engine)?;
+            match direction {
+                Direction::Decrypt => return gcm.decrypt(iv, aad, data, tag),
+                Direction::Encrypt => gcm.encrypt(iv, aad, data, &mut made)?,
+            }
+        }
         if made == tag { Ok(()) } else { Err(Error::NotAuthentic) }
     }
 
@@ -92,7 +123,12 @@ impl<'a> Keyed<'a> {
             return self.apply(direction, data.into());
         };
         let mut tweak = u128::from_le_bytes(iv);
-        for piece in data.chunks_mut(usize::try_from(unit).unwrap_or(usize::MAX)) {
+        let bytes = usize::try_from(unit).unwrap_or(usize::MAX);
+        if let Some(OnDevice::Xts(xts)) = &self.on_device {
+            let units = DataUnits { bytes, first: tweak };
+            return Ok(xts.run_host_memory(direction, units, data.into())?);
+        }
+        for piece in data.chunks_mut(bytes) {
             self.data_unit(&tweak.to_le_bytes(), direction, piece.into())?;
             tweak = tweak.wrapping_add(1);
         }

@@ -222,7 +222,7 @@ impl Engine {
         ends: (u64, u64),
         length: usize,
     ) -> Result<(), Error> {
-        stream.wait_for_default()?;
+        stream.begin()?;
         self.on(stream).run(work, ends, length)
     }
 

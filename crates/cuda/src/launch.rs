@@ -17,6 +17,8 @@ pub(crate) struct Launch {
     unit: Unit,
 }
 
+/// Threads that a thread block has at least where each of them looks up in shared tables.
+const TABLE_THREADS: u64 = 256;
 /// Threads of a warp.
 const WARP: u64 = 32;
 
@@ -95,11 +97,14 @@ fn shape(
     let groups = blocks.div_ceil(u64::from(unit.blocks)) + u64::from(unit.aligned);
     let threads_needed = groups * u64::from(unit.threads);
     let smallest = u64::from(unit.threads.max(32));
+    // Threads that look up in shared memory fill its tables first: few of them take long for it.
+    let looks_up = unit.threads == 1 && kernel.shared_bytes() > 0;
+    let fewest = if looks_up { TABLE_THREADS.next_multiple_of(smallest) } else { smallest };
     let largest = u64::from(kernel.threads().min(limit)).max(smallest);
     let threads = threads_needed
         .div_ceil(u64::from(multiprocessors))
         .next_multiple_of(smallest)
-        .clamp(smallest, largest);
+        .clamp(fewest.min(largest), largest);
     let grid = threads_needed.div_ceil(threads).min(u64::from(resident.max(1)));
     Shape { grid: grid as u32, threads: threads as u32, shared_bytes: kernel.shared_bytes() }
 }
@@ -133,7 +138,7 @@ mod tests {
     #[test]
     fn shapes_have_work_for_every_thread_block_and_room_for_every_group() {
         let kernel = |program: &'static Program, task| program.kernel(task).expect("it is there");
-        let thread = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
+        let thread = kernel(&programs::AES_TABLE_GLOBAL, Task::EcbEncrypt);
         let of = |kernel: &Kernel, blocks, resident, limit| {
             let Shape { grid, threads, shared_bytes } =
                 shape(kernel, blocks, (132, resident), limit);
@@ -149,6 +154,9 @@ mod tests {
         assert_eq!(of(thread, 1 << 40, 132, 256), (132, 256));
         assert_eq!(of(thread, 1025, 132, 0), (33, 32), "a warp at least");
         assert_eq!(of(thread, 1025, 0, 1024), (1, 32), "a thread block at least");
+        let shared = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
+        assert_eq!(of(shared, 257, 132, u32::MAX), (2, 256), "enough to fill tables");
+        assert_eq!(of(shared, 257, 132, 64), (5, 64));
 
         // A thread block of its own for every 1,024 aligned counters, and one for where data
         // starts in between; never fewer threads than such a group has.

@@ -1,13 +1,14 @@
 //! Streams: work that is queued on a device and runs beside that of other streams.
 
 use std::{
-    fmt,
+    collections::BTreeMap,
+    fmt, mem,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use crate::{
     Device, Error,
-    driver::{Mark, StreamHandle},
+    driver::{Driver, Mark, StreamHandle},
     scratch::Scratch,
 };
 
@@ -27,8 +28,20 @@ pub struct Stream {
     pub(crate) scratch: Scratch,
     /// What several launches need, each of which may need the other one.
     pub(crate) masks: Scratch,
+    tickets: Mutex<Tickets>,
+}
+
+/// Who may wait for what on a stream. Waiting for the stream is quicker than for a mark, and the same as
+/// long as nothing was queued later; so a mark is made when something is.
+#[derive(Default)]
+struct Tickets {
+    /// The number of the last piece of work, and whether somebody may still wait for it alone.
+    last: u64,
+    is_awaited: bool,
+    /// Behind pieces of work that others follow.
+    marks: BTreeMap<u64, Mark>,
     /// Marks that nobody waits for any more: making one takes as long as a launch.
-    spare_marks: Mutex<Vec<Mark>>,
+    spare: Vec<Mark>,
 }
 
 /// Who made a stream.
@@ -64,7 +77,7 @@ impl Stream {
             owner,
             scratch: Scratch::default(),
             masks: Scratch::default(),
-            spare_marks: Mutex::default(),
+            tickets: Mutex::default(),
         }
     }
 
@@ -106,58 +119,64 @@ impl Stream {
         device.require(&self.device, "stream")
     }
 
-    /// Lets what is queued from now on see what ran without a stream before.
-    pub(crate) fn wait_for_default(&self) -> Result<(), Error> {
-        if self.owner != Owner::Caller {
-            return Ok(());
+    /// Comes before work is queued: it will see what ran without a stream before, and who waits for
+    /// what was queued before need not wait for it.
+    pub(crate) fn begin(&self) -> Result<(), Error> {
+        let driver = self.device.driver();
+        let mut tickets = self.tickets();
+        if tickets.is_awaited {
+            let mark = tickets.mark(driver, self.handle)?;
+            let last = tickets.last;
+            tickets.marks.insert(last, mark);
+            tickets.is_awaited = false;
         }
-        let mark = self.marked(StreamHandle::DEFAULT)?;
-        let result = self.device.driver().wait_on_device(self.handle, &mark);
-        self.spare(mark);
-        result
+        if self.owner == Owner::Caller {
+            let mark = tickets.mark(driver, StreamHandle::DEFAULT)?;
+            let result = driver.wait_on_device(self.handle, &mark);
+            tickets.spare.push(mark);
+            result?;
+        }
+        Ok(())
     }
 
     /// What becomes of work on it that was queued with `result`: on an error nothing of it runs any
     /// more when this returns, so that no borrow is needed.
     pub(crate) fn pending(&self, result: Result<(), Error>) -> Result<Pending<'_>, Error> {
-        match result.and_then(|()| self.marked(self.handle)) {
-            Ok(mark) => Ok(Pending { stream: self, mark: Some(mark) }),
-            Err(error) => {
-                if let Err(second) = self.synchronize() {
-                    log::warn!("after {error}: {second}");
-                }
-                Err(error)
+        if let Err(error) = result {
+            if let Err(second) = self.synchronize() {
+                log::warn!("after {error}: {second}");
             }
+            return Err(error);
         }
+        let mut tickets = self.tickets();
+        tickets.last += 1;
+        tickets.is_awaited = true;
+        Ok(Pending { stream: self, ticket: tickets.last, was_waited_for: false })
     }
 
-    /// A mark behind all that is queued on `handle` now.
-    fn marked(&self, handle: StreamHandle) -> Result<Mark, Error> {
-        let driver = self.device.driver();
-        let spare = self.spare_marks().pop();
-        let mark = spare.map_or_else(|| driver.new_mark(), Ok)?;
-        match driver.record(&mark, handle) {
+    fn tickets(&self) -> MutexGuard<'_, Tickets> {
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tickets {
+    /// A mark behind all that is queued on a stream now.
+    fn mark(&mut self, driver: &dyn Driver, stream: StreamHandle) -> Result<Mark, Error> {
+        let mark = self.spare.pop().map_or_else(|| driver.new_mark(), Ok)?;
+        match driver.record(&mark, stream) {
             Ok(()) => Ok(mark),
             Err(error) => {
-                driver.free_mark(mark);
+                self.spare.push(mark);
                 Err(error)
             }
         }
-    }
-
-    /// Keeps a mark for the next time.
-    fn spare(&self, mark: Mark) {
-        self.spare_marks().push(mark);
-    }
-
-    fn spare_marks(&self) -> MutexGuard<'_, Vec<Mark>> {
-        self.spare_marks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        for mark in self.spare_marks().drain(..) {
+        let Tickets { marks, spare, .. } = mem::take(&mut *self.tickets());
+        for mark in marks.into_values().chain(spare) {
             self.device.driver().free_mark(mark);
         }
         match self.owner {
@@ -189,8 +208,8 @@ impl fmt::Debug for Stream {
 #[must_use = "dropping it waits for the work at once"]
 pub struct Pending<'b> {
     stream: &'b Stream,
-    /// `None` once it was waited for.
-    mark: Option<Mark>,
+    ticket: u64,
+    was_waited_for: bool,
 }
 
 impl Pending<'_> {
@@ -208,13 +227,29 @@ impl Pending<'_> {
     /// As [`wait`](Self::wait).
     pub fn is_complete(&self) -> Result<bool, Error> {
         let driver = self.stream.device.driver();
-        self.mark.as_ref().map_or(Ok(true), |mark| driver.is_complete(mark))
+        let mut tickets = self.stream.tickets();
+        if let Some(mark) = tickets.marks.get(&self.ticket) {
+            return driver.is_complete(mark);
+        }
+        let mark = tickets.mark(driver, self.stream.handle)?;
+        let result = driver.is_complete(&mark);
+        tickets.marks.insert(self.ticket, mark);
+        result
     }
 
     fn wait_once(&mut self) -> Result<(), Error> {
-        let Some(mark) = self.mark.take() else { return Ok(()) };
+        if mem::replace(&mut self.was_waited_for, true) {
+            return Ok(());
+        }
+        let mut tickets = self.stream.tickets();
+        let mark = tickets.marks.remove(&self.ticket);
+        if tickets.last == self.ticket {
+            tickets.is_awaited = false;
+        }
+        drop(tickets); // others queue meanwhile
+        let Some(mark) = mark else { return self.stream.synchronize() };
         let result = self.stream.device.driver().wait(&mark);
-        self.stream.spare(mark);
+        self.stream.tickets().spare.push(mark);
         result
     }
 }

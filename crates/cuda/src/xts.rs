@@ -200,9 +200,8 @@ impl XtsEngine {
     ) -> Result<Pending<'b>, Error> {
         stream.require_device(self.data.device())?;
         units.check(length)?;
-        let queued = stream
-            .wait_for_default()
-            .and_then(|()| self.run_all(stream, direction, units, ends, length));
+        let queued =
+            stream.begin().and_then(|()| self.run_all(stream, direction, units, ends, length));
         stream.pending(queued)
     }
 

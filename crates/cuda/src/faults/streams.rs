@@ -3,7 +3,7 @@
 use lanecrypt_core::Direction;
 
 use super::{OPERATIONS, at_every_call, on_device, on_the_cpu, xts_engine, xts_on_the_cpu};
-use crate::{DataUnits, DeviceBuffer, Error, Operation, Stream, model::Model};
+use crate::{DataUnits, DeviceBuffer, Error, Operation, Pending, Stream, model::Model};
 
 const LENGTH: usize = 16 * 40;
 
@@ -30,6 +30,29 @@ fn what_is_queued_runs_when_it_is_waited_for() {
         assert!(!pending.is_complete().expect("no fault"), "the model waits as long as it may");
         pending.wait().expect("no fault");
         assert!(whole(&buffer) == on_the_cpu(operation, &data()), "{operation:?}");
+    }
+}
+
+#[test]
+fn the_first_of_two_does_not_wait_for_the_second() {
+    let model = Model::default();
+    let cipher = on_device(&model).expect("no fault");
+    let (engine, device) = (cipher.engine(), cipher.engine().device());
+    let ecb = Operation::Ecb(Direction::Encrypt);
+    let stream = Stream::new(device).expect("no fault");
+    let mut buffers = [0; 3].map(|_| DeviceBuffer::from_host(device, &data()).expect("no fault"));
+    let mut slices = buffers.each_mut().map(|buffer| buffer.slice_mut(0..LENGTH).expect("in it"));
+    let [first, second, third] = slices
+        .each_mut()
+        .map(|slice| engine.queue_in_place(&stream, ecb, slice).expect("no fault"));
+    let complete = |pending: &Pending<'_>| pending.is_complete().expect("no fault");
+    second.wait().expect("no fault");
+    assert!(complete(&first), "it came before");
+    assert!(!complete(&third), "nobody waits for it yet");
+    third.wait().expect("no fault");
+    drop(first);
+    for buffer in &buffers {
+        assert!(whole(buffer) == on_the_cpu(ecb, &data()));
     }
 }
 
