@@ -139,6 +139,7 @@ mod tests {
     fn shapes_have_work_for_every_thread_block_and_room_for_every_group() {
         let kernel = |program: &'static Program, task| program.kernel(task).expect("it is there");
         let thread = kernel(&programs::AES_TABLE_GLOBAL, Task::EcbEncrypt);
+        let shared = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
         let of = |kernel: &Kernel, blocks, resident, limit| {
             let Shape { grid, threads, shared_bytes } =
                 shape(kernel, blocks, (132, resident), limit);
@@ -149,12 +150,11 @@ mod tests {
         assert_eq!(of(thread, 33, 132, u32::MAX), (2, 32));
         assert_eq!(of(thread, 132 * 32, 132, u32::MAX), (132, 32));
         assert_eq!(of(thread, 132 * 32 + 1, 132, u32::MAX), (67, 64), "two warps each");
-        assert_eq!(of(thread, 132 * 1024, 132, u32::MAX), (132, 1024));
-        assert_eq!(of(thread, 1 << 40, 132, u32::MAX), (132, 1024));
-        assert_eq!(of(thread, 1 << 40, 132, 256), (132, 256));
+        assert_eq!(of(shared, 132 * 1024, 132, u32::MAX), (132, 1024));
+        assert_eq!(of(shared, 1 << 40, 132, u32::MAX), (132, 1024));
+        assert_eq!(of(shared, 1 << 40, 132, 256), (132, 256));
         assert_eq!(of(thread, 1025, 132, 0), (33, 32), "a warp at least");
         assert_eq!(of(thread, 1025, 0, 1024), (1, 32), "a thread block at least");
-        let shared = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
         assert_eq!(of(shared, 257, 132, u32::MAX), (2, 256), "enough to fill tables");
         assert_eq!(of(shared, 257, 132, 64), (5, 64));
 
