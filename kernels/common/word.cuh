@@ -69,12 +69,20 @@ DEVICE u32 load_shared(u32 address, u32 offset) {
 #endif
 }
 
-// The same for a block.
+// The same for a block, and a store.
 DEVICE Block16 load_shared_block(u32 address) {
 #ifdef __CUDACC__
     return *static_cast<const Block16 *>(__cvta_shared_to_generic(address));
 #else
     return *reinterpret_cast<const Block16 *>(host::shared_window() + address);
+#endif
+}
+
+DEVICE void store_shared_block(u32 address, Block16 block) {
+#ifdef __CUDACC__
+    *static_cast<Block16 *>(__cvta_shared_to_generic(address)) = block;
+#else
+    *reinterpret_cast<Block16 *>(host::shared_window() + address) = block;
 #endif
 }
 

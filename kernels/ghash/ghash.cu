@@ -53,6 +53,12 @@ DEVICE Block16 lengths_block(const u64 (&lengths)[2]) {
                       byte_swap(u32(lengths[1] >> 32)), byte_swap(u32(lengths[1])));
 }
 
+// Blocks behind those that sums stand for: the tail's, the last one perhaps in part, and the lengths.
+DEVICE u64 tail_blocks(const HashParameters &parameters) { return (parameters.tail_bytes + 15) / 16; }
+DEVICE u64 blocks_behind(const HashParameters &parameters) {
+    return tail_blocks(parameters) + (parameters.flags & WITH_LENGTHS ? 1 : 0);
+}
+
 // ANCHOR: exponent
 // What sum `i` is multiplied by. There are `sums` of them for each of as many ranges of units as they
 // are enough for, and the sums of a range stand for blocks that are `step` apart, up to its last one.
@@ -62,25 +68,29 @@ DEVICE u64 exponent(const HashParameters &parameters, u64 i) {
     const u64 each = parameters.units / ranges, more = parameters.units % ranges;
     const u64 after = parameters.units - (range + 1) * each - min(range + 1, more);
     return after * parameters.unit_blocks +
-           (parameters.sums - 1 - i % parameters.sums) * parameters.step + 1;
+           (parameters.sums - 1 - i % parameters.sums) * parameters.step + 1 +
+           blocks_behind(parameters);
 }
 // ANCHOR_END: exponent
 
-// The hash after `sum`, which is without the hash so far, and what comes behind.
-DEVICE Block16 after_sum(const HashParameters &parameters, Block16 sum) {
-    if (parameters.flags & FROM_STATE) {
-        const Block16 state = reversed(parameters.output[0]);
-        sum = sum ^ times_h(state, parameters.powers, parameters.units);
+// What a thread of the kernel that ends a hash adds to the sums: a block of the tail, the block of
+// lengths, the hash so far, which the last thread has, or nothing.
+DEVICE Block16 part_of_end(const HashParameters &parameters) {
+    const u64 tail = tail_blocks(parameters), behind = blocks_behind(parameters);
+    const u64 i = threadIdx.x;
+    Block16 block = {};
+    u64 exponent = 0;
+    if (i < tail) {
+        block = padded(parameters.tail + 16 * i, parameters.tail_bytes - 16 * i);
+        exponent = behind - i;
+    } else if (i < behind) {
+        block = lengths_block(parameters.lengths);
+        exponent = 1;
+    } else if (i == FINISH_THREADS - 1 && parameters.flags & FROM_STATE) {
+        block = parameters.output[0];
+        exponent = parameters.units + behind;
     }
-    const Block16 h = parameters.powers[1];
-    for (u64 i = 0; i < parameters.tail_bytes; i += 16) {
-        const Block16 block = padded(parameters.tail + i, parameters.tail_bytes - i);
-        sum = product(sum ^ reversed(block), h);
-    }
-    if (parameters.flags & WITH_LENGTHS) {
-        sum = product(sum ^ reversed(lengths_block(parameters.lengths)), h);
-    }
-    return sum;
+    return times_h(reversed(block), parameters.powers, exponent);
 }
 
 }  // namespace
@@ -107,11 +117,12 @@ KERNEL(ghash_weigh, LAUNCH, HashParameters) {
 }
 
 // Adds the sums of warps, which `units` blocks of a message came to, to the hash so far; then the few
-// bytes after them, the last block filled up with zeros, and the block of lengths.
+// blocks after them, fewer than the threads by one at least, the last one filled up with zeros, and the
+// block of lengths.
 KERNEL(ghash_finish, FINISH_LAUNCH, HashParameters) {
     SHARED_MEMORY(shared);
     Block16 *sums = reinterpret_cast<Block16 *>(shared);
-    Block16 sum = {};
+    Block16 sum = reversed(part_of_end(parameters));
     for (u64 i = threadIdx.x; i < parameters.blocks; i += FINISH_THREADS) {
         sum = sum ^ parameters.input[i];
     }
@@ -120,7 +131,7 @@ KERNEL(ghash_finish, FINISH_LAUNCH, HashParameters) {
     __syncthreads();
     if (threadIdx.x == 0) {
         for (u32 i = 1; i < FINISH_WARPS; i++) sum = sum ^ sums[i];
-        parameters.output[0] = reversed(after_sum(parameters, reversed(sum)));
+        parameters.output[0] = sum;
     }
     clear_shared(reinterpret_cast<u32 *>(shared), FINISH_WARPS * sizeof(Block16) / 4);
 }

@@ -11,7 +11,7 @@
 // The matrices, the right operand, stay in registers: a warp has those of a word of the result. So a
 // sum is packed and goes in again, a barrier a unit, with nothing reduced and nothing shifted.
 #include "../common/tensor.cuh"
-#include "ghash.cuh"
+#include "matrix.cuh"
 
 namespace {
 
@@ -36,7 +36,7 @@ constexpr Launch MATRICES_LAUNCH = {256, 0, BLOCK_A_THREAD};
 //
 // and the last four words for word t of the sum, tile by tile.
 struct Place {
-    u32 exponent, word, byte, bit;
+    u32 exponent, word, bit;
 
     DEVICE Place(u32 lane, u32 index) {
         const u32 c = lane / 4, t = lane % 4, slice = index / SLICE_WORDS;
@@ -44,26 +44,10 @@ struct Place {
         const u32 tile = is_sum ? index % TILES : index / 2 % TILES;
         exponent = is_sum ? UNIT : SLICE * (SLICES - 1 - slice) + 3 - t;
         word = is_sum ? t : index / (2 * TILES) % 2 * 2 + index % 2;
-        byte = c / 2;
-        bit = 2 * tile + c % 2;
+        bit = c / 2 * 8 + 2 * tile + c % 2;
     }
 };
 // ANCHOR_END: matrix_word
-
-// Word `i` of an element. All are read, since `i` is none of the compiler's constants.
-DEVICE u32 word_of(Block16 a, u32 i) { return i == 0 ? a.x : i == 1 ? a.y : i == 2 ? a.z : a.w; }
-
-// Bit i of the result is bit (byte, bit) of word `to` of the product of H^exponent and the block that
-// has bit i of `place.word` alone. Bits of bytes are in the other order in elements.
-DEVICE u32 matrix_word(Block16 power, const Place &place, u32 to) {
-    for (u32 i = 0; i < place.word; i++) power = times_x32(power);
-    u32 result = 0;
-    ROLLED for (u32 i = 0; i < 32; i++) {
-        result |= (word_of(power, to) >> (8 * place.byte + (place.bit ^ 7)) & 1) << (i ^ 7);
-        power = times_power(power, 1);
-    }
-    return result;
-}
 
 // The matrices of this lane, and what it adds up with them.
 struct Lane {
@@ -154,9 +138,8 @@ KERNEL(ghash_matrices_words, MATRICES_LAUNCH, HashParameters) {
     for (u64 i = grid_thread(); i < parameters.blocks; i += grid_threads()) {
         const u32 thread = u32(i) % THREADS;
         const Place place(thread % WARP, u32(i) / THREADS);
-        const u32 digit = place.exponent / RADIX;
-        const Block16 power = parameters.powers[digit * RADIX + place.exponent % RADIX + digit];
-        words[i] = matrix_word(power, place, thread / WARP);
+        const Block16 power = listed_power(parameters.powers, place.exponent);
+        words[i] = matrix_word(power, place.word, thread / WARP, place.bit);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <ucontext.h>
 
 #include <bit>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -22,7 +23,12 @@ constexpr unsigned char POISON = 0xa5;
 // kernels that rely on that number fail here.
 constexpr std::size_t RESERVED = 256;
 
-enum class Stopped { Fresh, AtWarpBarrier, AtBlockBarrier, Finished };
+constexpr unsigned WARPGROUP_THREADS = 4 * WARP_THREADS;
+// Of the operands of `add_products` and `start_products`: bytes of a row or column in each of its two
+// halves, rows and columns.
+constexpr unsigned HALF_BYTES = 16, ROWS = 64, COLUMNS = 128;
+
+enum class Stopped { Fresh, AtWarpBarrier, AtWarpgroupBarrier, AtBlockBarrier, Finished };
 
 // A copy to shared memory that was asked for; `group` counts those that were ended before it.
 struct Copy {
@@ -32,6 +38,30 @@ struct Copy {
     unsigned group;
 };
 
+// A row or column of an operand of products of bits, 2 x 128 bits.
+struct BitRow {
+    unsigned words[2][4];
+};
+
+// Products that were started, as far as they are this thread's: of two rows. Rows in shared memory are
+// read no earlier than it waits for them.
+struct Product {
+    unsigned *sums;
+    bool is_first;             // so that what the sums were is not added
+    BitRow rows[2];
+    unsigned left, left_half;  // where the rows are instead, unless `left` is 0
+    unsigned right, right_half;
+};
+
+// What counts a copy in bulk, phase by phase.
+struct Arrival {
+    unsigned phase;
+    bool is_under_way;
+    unsigned to;
+    const unsigned char *from;
+    unsigned bytes;
+};
+
 struct Fiber {
     std::unique_ptr<unsigned char[]> stack;
     jmp_buf context;
@@ -39,6 +69,8 @@ struct Fiber {
     Stopped stopped = Stopped::Fresh;
     std::vector<Copy> copies;
     unsigned groups = 0;
+    std::vector<Product> products;
+    bool is_prepared = false;
 };
 
 // Everything about the thread block that this host thread runs.
@@ -53,9 +85,19 @@ struct Block {
     bool holds_tables = false;
     unsigned shuffled[WARP_THREADS];
     BitOperands operands[WARP_THREADS];
+    // Shared memory as products and copies in bulk see it: without what threads wrote since one of
+    // them published what it wrote.
+    std::vector<unsigned char> published;
+    bool is_publishing = false;
+    std::map<unsigned, Arrival> arrivals;  // by their addresses
 };
 
 thread_local Block block;
+
+[[noreturn]] void fail(const char *what) {
+    fprintf(stderr, "kernel: thread %u of block %u %s\n", threadIdx.x, blockIdx.x, what);
+    abort();
+}
 
 // Goes back to the scheduler until it resumes this fiber.
 void stop(Stopped reason) {
@@ -68,18 +110,16 @@ void stop(Stopped reason) {
 void fiber_main() {
     for (;;) {
         block.thread(block.parameters);
-        if (!block.current->copies.empty()) {
-            fprintf(stderr, "kernel: thread %u ends before its copies\n", threadIdx.x);
-            abort();
-        }
+        if (!block.current->copies.empty()) fail("ends before its copies");
+        if (!block.current->products.empty()) fail("ends before its products");
         stop(Stopped::Finished);
     }
 }
 
-void resume(Fiber &fiber, unsigned index) {
+Stopped resume(Fiber &fiber, unsigned index) {
     threadIdx.x = index;
     block.current = &fiber;
-    if (_setjmp(block.scheduler) != 0) return;
+    if (_setjmp(block.scheduler) != 0) return block.current->stopped;
     if (fiber.started) _longjmp(fiber.context, 1);
     fiber.started = true;
     fiber.stack.reset(new unsigned char[STACK_BYTES]);
@@ -89,39 +129,38 @@ void resume(Fiber &fiber, unsigned index) {
     block.entry.uc_link = nullptr;
     makecontext(&block.entry, fiber_main, 0);
     setcontext(&block.entry);
+    abort();  // unless there is no such context
 }
 
-// ANCHOR: run_warp
-// Runs the threads `first .. last` until all have stopped for the same reason, passing the warp
-// barriers on the way; returns that reason.
-Stopped run_warp(unsigned first, unsigned last) {
-    for (;;) {
-        for (unsigned i = first; i < last; i++) resume(*block.fibers[i], i);
-        const Stopped reason = block.fibers[first]->stopped;
-        for (unsigned i = first; i < last; i++) {
-            if (block.fibers[i]->stopped == reason) continue;
+// ANCHOR: run_level
+// Threads that have barriers in common: how many, at most, and what they have stopped for there.
+struct Level {
+    unsigned threads;
+    Stopped barrier;
+};
+constexpr Level LEVELS[] = {{1, Stopped::Fresh},
+                            {WARP_THREADS, Stopped::AtWarpBarrier},
+                            {WARPGROUP_THREADS, Stopped::AtWarpgroupBarrier},
+                            {~0u, Stopped::AtBlockBarrier}};
+
+// Runs the threads `first .. last` of a level, part by part, until all have stopped for the same
+// reason, passing the level's own barriers on the way; returns that reason.
+Stopped run_level(unsigned level, unsigned first, unsigned last) {
+    if (level == 0) return resume(*block.fibers[first], first);
+    for (const unsigned part = LEVELS[level - 1].threads;;) {
+        Stopped reason = Stopped::Fresh;
+        for (unsigned i = first; i < last; i += part) {
+            const Stopped stopped = run_level(level - 1, i, last - i > part ? i + part : last);
+            if (i == first) reason = stopped;
+            if (stopped == reason) continue;
             fprintf(stderr, "kernel: threads %u and %u of block %u meet different barriers\n",
                     first, i, blockIdx.x);
             abort();
         }
-        if (reason != Stopped::AtWarpBarrier) return reason;
+        if (reason != LEVELS[level].barrier) return reason;
     }
 }
-// ANCHOR_END: run_warp
-
-void run_block(unsigned threads) {
-    for (Stopped reason = Stopped::Fresh; reason != Stopped::Finished;) {
-        for (unsigned first = 0; first < threads; first += WARP_THREADS) {
-            const unsigned last = first + WARP_THREADS < threads ? first + WARP_THREADS : threads;
-            const Stopped warp = run_warp(first, last);
-            if (first > 0 && warp != reason) {
-                fprintf(stderr, "kernel: warps of block %u meet different barriers\n", blockIdx.x);
-                abort();
-            }
-            reason = warp;
-        }
-    }
-}
+// ANCHOR_END: run_level
 
 // ANCHOR: require_clear
 // Shared memory keeps what it holds when a thread block ends, for whoever runs there next: every
@@ -157,8 +196,11 @@ void run(const Shape &shape, void (*thread)(const void *), const void *parameter
         blockIdx.x = i;
         block.shared.assign(RESERVED + shape.shared_bytes + 16, POISON);
         block.holds_tables = false;
-        run_block(shape.threads);
+        block.published.clear();
+        block.is_publishing = false;
+        run_level(3, 0, shape.threads);
         require_clear(shape.shared_bytes);
+        if (!block.arrivals.empty()) fail("leaves arrivals in use");
     }
 }
 
@@ -175,6 +217,7 @@ unsigned char *shared_tables() {
 }
 
 void block_barrier() { stop(Stopped::AtBlockBarrier); }
+void warpgroup_barrier() { stop(Stopped::AtWarpgroupBarrier); }
 void warp_barrier() { stop(Stopped::AtWarpBarrier); }
 
 // Lane 4g + t: words t of row g, t of row g + 8, 4 + t of row g and of row g + 8; words t and 4 + t of
@@ -210,6 +253,129 @@ void wait_copies(unsigned groups) {
     });
 }
 
+void publish_shared() { block.is_publishing = true; }
+
+namespace {
+
+// Shared memory as products and copies see it, at an address.
+unsigned char *published(unsigned address) {
+    const unsigned char *window = shared_window();
+    const std::size_t bytes = block.shared.data() + block.shared.size() - window;
+    if (block.published.empty()) block.published.assign(bytes, POISON);
+    if (block.is_publishing) memcpy(block.published.data(), window, bytes);
+    block.is_publishing = false;
+    return block.published.data() + address;
+}
+
+// Row or column `i` of an operand that is there.
+BitRow row_at(unsigned address, unsigned half_bytes, unsigned i) {
+    BitRow row;
+    for (unsigned half = 0; half < 2; half++) {
+        memcpy(row.words[half], published(address + half * half_bytes + i * HALF_BYTES), HALF_BYTES);
+    }
+    return row;
+}
+
+void start(const Product &product) {
+    if (!block.current->is_prepared) fail("starts products without having prepared them");
+    block.current->products.push_back(product);
+}
+
+// Row 16w + g of thread 32w + 4g + t; the other one is eight rows further down.
+unsigned first_row() {
+    const unsigned warp = threadIdx.x % WARPGROUP_THREADS / WARP_THREADS;
+    return 16 * warp + threadIdx.x % WARP_THREADS / 4;
+}
+
+// Sums 4j + 2r + i: row r of the two, column 8j + 2t + i.
+void finish(const Product &product) {
+    BitRow rows[2] = {product.rows[0], product.rows[1]};
+    for (unsigned r = 0; product.left > 0 && r < 2; r++) {
+        rows[r] = row_at(product.left, product.left_half, first_row() + 8 * r);
+    }
+    for (unsigned at = 0; at < ROWS * COLUMNS / WARPGROUP_THREADS; at++) {
+        const unsigned column = at / 4 * 8 + threadIdx.x % 4 * 2 + at % 2;
+        const BitRow &left = rows[at / 2 % 2];
+        const BitRow right = row_at(product.right, product.right_half, column);
+        unsigned sum = product.is_first ? 0 : product.sums[at];
+        for (unsigned i = 0; i < 8; i++) {
+            sum += unsigned(std::popcount(left.words[i / 4][i % 4] & right.words[i / 4][i % 4]));
+        }
+        product.sums[at] = sum;
+    }
+}
+
+Arrival &arrival_at(unsigned address) {
+    const auto found = block.arrivals.find(address);
+    if (found == block.arrivals.end()) fail("uses an arrival that is none");
+    return found->second;
+}
+
+}  // namespace
+
+void prepare_products() { block.current->is_prepared = true; }
+
+void start_products(unsigned *sums, unsigned upper, unsigned lower, unsigned right) {
+    const unsigned lane = threadIdx.x % WARP_THREADS;
+    block.operands[lane] = {{upper, lower}, {}};
+    warp_barrier();
+    Product product = {sums, true, {}, 0, 0, right, 0};
+    for (unsigned t = 0; t < 4; t++) {
+        for (unsigned r = 0; r < 2; r++) {
+            product.rows[r].words[0][t] = block.operands[lane / 4 * 4 + t].left[r];
+        }
+    }
+    warp_barrier();
+    start(product);
+}
+
+void add_products(unsigned *sums, unsigned left, unsigned left_half, unsigned right,
+                  unsigned right_half) {
+    start({sums, false, {}, left, left_half, right, right_half});
+}
+
+void wait_products() {
+    for (const Product &product : block.current->products) finish(product);
+    block.current->products.clear();
+    block.current->is_prepared = false;
+}
+
+void init_arrival(unsigned address) {
+    if (address % 8 != 0 || block.arrivals.contains(address)) fail("makes no arrival there");
+    memset(shared_window() + address, POISON ^ 0xff, 8);  // whatever: it is not to be read
+    block.arrivals[address] = {};
+}
+
+void copy_bulk(unsigned to, const void *from, unsigned bytes, unsigned address) {
+    Arrival &arrival = arrival_at(address);
+    if (arrival.is_under_way) fail("starts a copy before the last one was waited for");
+    const auto source = static_cast<const unsigned char *>(from);
+    const bool is_aligned = to % 16 == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
+    if (bytes == 0 || bytes % 16 != 0 || !is_aligned) fail("copies what are no whole blocks");
+    for (const std::unique_ptr<Fiber> &fiber : block.fibers) {
+        for (const Product &product : fiber->products) {
+            const bool is_left = product.left - to < bytes, is_right = product.right - to < bytes;
+            if (is_left || is_right) fail("starts a copy over operands that are in use");
+        }
+    }
+    arrival = {arrival.phase, true, to, source, bytes};
+}
+
+void wait_arrival(unsigned address, unsigned parity) {
+    Arrival &arrival = arrival_at(address);
+    if (arrival.phase % 2 != parity) return;  // it is over
+    if (!arrival.is_under_way) fail("waits for a copy that nobody started");
+    memcpy(published(arrival.to), arrival.from, arrival.bytes);
+    memcpy(shared_window() + arrival.to, arrival.from, arrival.bytes);
+    arrival.is_under_way = false;
+    arrival.phase++;
+}
+
+void drop_arrival(unsigned address) {
+    if (arrival_at(address).is_under_way) fail("drops an arrival before its copy");
+    block.arrivals.erase(address);
+}
+
 }  // namespace host
 
 // Tells the caller, before it calls anything else, what this library was built for.
@@ -224,7 +390,4 @@ unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
     return result;
 }
 
-void __trap() {
-    fprintf(stderr, "kernel: trap in thread %u of block %u\n", threadIdx.x, blockIdx.x);
-    abort();
-}
+void __trap() { host::fail("traps"); }

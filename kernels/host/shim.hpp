@@ -69,6 +69,7 @@ unsigned char *shared_window();
 // Dynamic shared memory that will hold public tables and nothing else.
 unsigned char *shared_tables();
 void block_barrier();
+void warpgroup_barrier();
 void warp_barrier();
 
 // What `multiply_bits` of ../common/tensor.cuh takes of a lane: words of the left and the right
@@ -82,6 +83,19 @@ void multiply_bits(unsigned (&sum)[4], const BitOperands &mine);
 void copy_async(uint4 *to, const uint4 *from, bool is_there);
 void commit_copies();
 void wait_copies(unsigned groups);
+
+// What ../common/warpgroup.cuh has: products and copies in bulk are made no earlier than somebody waits
+// for them, and see of shared memory what was published. Addresses are those in the shared window.
+void publish_shared();
+void prepare_products();
+void start_products(unsigned *sums, unsigned upper, unsigned lower, unsigned right);
+void add_products(unsigned *sums, unsigned left, unsigned left_half, unsigned right,
+                  unsigned right_half);
+void wait_products();
+void init_arrival(unsigned address);
+void copy_bulk(unsigned to, const void *from, unsigned bytes, unsigned address);
+void wait_arrival(unsigned address, unsigned parity);
+void drop_arrival(unsigned address);
 
 }  // namespace host
 

@@ -1,7 +1,7 @@
 //! Kernels of GHASH, which GCM needs beside a cipher's: the same for every cipher of 128-bit blocks.
 
 use crate::{
-    GHASH, GHASH_MATRICES, GHASH_TABLES, Module,
+    GHASH, GHASH_MATRICES, GHASH_TABLES, GHASH_WIDE_MATRICES, Module,
     launch::{Kernel, Launch},
 };
 
@@ -18,6 +18,13 @@ pub const MATRIX_WORD_COUNT: usize = 68 * 128;
 
 /// Sums that a thread block of [`MATRICES`] writes.
 pub const MATRIX_ROWS: u64 = 16;
+
+/// 32-bit words that [`WIDE_MATRIX_WORDS`] writes: `MATRICES` of `ghash/wide_matrices.cu`, each of 128
+/// columns of 128 bits.
+pub const WIDE_MATRIX_WORD_COUNT: usize = 17 * 128 * 4;
+
+/// Sums that a warpgroup, 128 threads, of [`WIDE_MATRICES`] writes.
+pub const WIDE_MATRIX_ROWS: u64 = 64;
 
 /// Writes the powers of a hash key.
 pub static POWERS: Kernel = kernel(&GHASH, "ghash_powers");
@@ -37,6 +44,13 @@ pub static MATRIX_WORDS: Kernel = kernel(&GHASH_MATRICES, "ghash_matrices_words"
 /// Goes through a long message by matrices of bits: [`MATRIX_ROWS`] sums a thread block.
 pub static MATRICES: Kernel = kernel(&GHASH_MATRICES, "ghash_matrices");
 
+/// Writes the matrices of a hash key for [`WIDE_MATRICES`].
+pub static WIDE_MATRIX_WORDS: Kernel = kernel(&GHASH_WIDE_MATRICES, "ghash_wide_matrices_words");
+
+/// Goes through a long message by matrices of bits, on compute capability 9.0: [`WIDE_MATRIX_ROWS`]
+/// sums a warpgroup.
+pub static WIDE_MATRICES: Kernel = kernel(&GHASH_WIDE_MATRICES, "ghash_wide_matrices");
+
 /// Those that every hash needs; constant-time.
 pub static COMMON_KERNELS: &[&Kernel] = &[&POWERS, &WEIGH, &FINISH];
 
@@ -46,9 +60,13 @@ pub static TABLE_KERNELS: &[&Kernel] = &[&TABLES];
 /// Those of the hash by matrices; constant-time.
 pub static MATRIX_KERNELS: &[&Kernel] = &[&MATRIX_WORDS, &MATRICES];
 
+/// Those of the hash by wide matrices; constant-time.
+pub static WIDE_MATRIX_KERNELS: &[&Kernel] = &[&WIDE_MATRIX_WORDS, &WIDE_MATRICES];
+
 /// All of them.
 pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
-    [COMMON_KERNELS, TABLE_KERNELS, MATRIX_KERNELS].into_iter().flatten().copied()
+    let lists = [COMMON_KERNELS, TABLE_KERNELS, MATRIX_KERNELS, WIDE_MATRIX_KERNELS];
+    lists.into_iter().flatten().copied()
 }
 
 const fn kernel(module: &'static Module, name: &'static str) -> Kernel {

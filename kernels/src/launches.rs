@@ -121,6 +121,8 @@ pub(crate) const LAUNCHES: &[(&str, Launch)] = &[
     ("ghash_powers", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("ghash_tables", Launch { threads: 768, shared_bytes: 32768, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("ghash_weigh", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
+    ("ghash_wide_matrices", Launch { threads: 512, shared_bytes: 165968, unit: Unit { threads: 128, blocks: 1024, aligned: false } }),
+    ("ghash_wide_matrices_words", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("hight_bitslice_cbc_decrypt", Launch { threads: 384, shared_bytes: 8704, unit: Unit { threads: 32, blocks: 1024, aligned: false } }),
     ("hight_bitslice_cfb_decrypt", Launch { threads: 384, shared_bytes: 8704, unit: Unit { threads: 32, blocks: 1024, aligned: false } }),
     ("hight_bitslice_ctr", Launch { threads: 384, shared_bytes: 8704, unit: Unit { threads: 32, blocks: 1024, aligned: true } }),

@@ -169,6 +169,8 @@ modules! {
     GHASH_TABLES = "ghash_tables", "ghash/tables.cu";
     /// GHASH of long messages by matrices of bits, on tensor cores.
     GHASH_MATRICES = "ghash_matrices", "ghash/matrices.cu", "compute_80";
+    /// The same by products and copies that compute capability 9.0 alone has.
+    GHASH_WIDE_MATRICES = "ghash_wide_matrices", "ghash/wide_matrices.cu", "compute_90a";
 }
 
 /// What each kernel takes of several architectures, as the compiler reports it: CSV with a header

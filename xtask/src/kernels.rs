@@ -31,8 +31,8 @@ pub(crate) fn run(check: bool) -> Result<()> {
         let ptx = compile(&compiler, module)?;
         launches.extend(launches::parse(&ptx)?);
         let ptx = without_unread(&ptx);
-        for architecture in ARCHITECTURES.into_iter().filter(|name| runs_on(module, name)) {
-            table.extend(assemble(&toolchain, module, &ptx, architecture)?);
+        for architecture in architectures(module) {
+            table.extend(assemble(&toolchain, module, &ptx, &architecture)?);
         }
         files.push((format!("kernels/ptx/{}.ptx", module.name), ptx));
     }
@@ -45,10 +45,16 @@ pub(crate) fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-/// Whether an architecture, `"sm_90"`, has the instructions of a module.
-fn runs_on(module: &Module, architecture: &str) -> bool {
+/// The architectures of the table that have the instructions of a module: those from its own on, or,
+/// where the name of its own ends with a letter (`"compute_90a"`), that one alone.
+fn architectures(module: &Module) -> Vec<String> {
+    let own = module.architecture.replace("compute", "sm");
+    if own.ends_with(|end: char| end.is_ascii_lowercase()) {
+        return vec![own];
+    }
     let number = |name: &str| name.rsplit('_').next().and_then(|digits| digits.parse::<u32>().ok());
-    number(module.architecture) <= number(architecture)
+    let has_them = |name: &&str| number(&own) <= number(name);
+    ARCHITECTURES.into_iter().filter(has_them).map(str::to_owned).collect()
 }
 
 fn compile(compiler: &Compiler, module: &Module) -> Result<String> {
@@ -75,6 +81,10 @@ fn assemble(
             .arg(&input),
     )?;
     let usages = resources::parse(&report, architecture);
+    // Products of a warpgroup that wait for each other: "wgmma.mma_async instructions are serialized".
+    if let Some(line) = report.lines().find(|line| line.contains("serialized")) {
+        bail!("{}: {line}", module.name);
+    }
     if usages.is_empty() {
         bail!("ptxas reported no kernel of {}:\n{report}", module.name);
     }

@@ -107,7 +107,7 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
                             results.measurements.push(target.queued(bytes, &mut buffers)?);
                         }
                     }
-                    if matches!(work, Work::XtsDecrypt | Work::GcmEncrypt) {
+                    if matches!(work, Work::XtsDecrypt | Work::GcmEncrypt | Work::GcmDecrypt) {
                         continue; // from host memory one unit, as on CPUs, and a key at every call
                     }
                     for bytes in end_to_end.iter().copied().filter(|&b| b <= 64 << 20) {
@@ -215,13 +215,14 @@ impl Target {
         let engine = self.engine()?;
         let input = buffers.input.slice(0..bytes).map_err(text)?;
         let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
-        self.start(work, &input, &mut output).map_err(text)?;
+        let tag = self.tag(work, &input, &mut output).map_err(text)?;
+        self.start(work, &input, &mut output, &tag).map_err(text)?;
         self.verify_resident(work, bytes, buffers)?;
         let mut seconds = Vec::with_capacity(SAMPLES);
         for _ in 0..SAMPLES {
             let input = buffers.input.slice(0..bytes).map_err(text)?;
             let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
-            let mut start = || self.start(work, &input, &mut output);
+            let mut start = || self.start(work, &input, &mut output, &tag);
             let time = engine.device().time(&mut start).map_err(text)?;
             seconds.push(time.as_secs_f64());
         }
@@ -246,12 +247,30 @@ impl Target {
         Ok(self.measurement(Work::Ctr, Place::Queued, bytes, seconds))
     }
 
-    /// Queues the kernels of a mode.
+    /// The tag that `input` has as a ciphertext, where the mode asks for it: GCM that encrypts twice
+    /// ends with what it began with.
+    fn tag(
+        &self,
+        work: Work,
+        input: &DeviceSlice<'_>,
+        output: &mut DeviceSliceMut<'_>,
+    ) -> Result<[u8; 16], lanecrypt::cuda::Error> {
+        let mut tag = [0; 16];
+        if let (Work::GcmDecrypt, Some((_, gcm))) = (work, &self.modes) {
+            let iv = iv(self.cipher.block_bytes);
+            gcm.encrypt(&iv[..GCM_IV_BYTES], &[], input, output, &mut tag)?;
+            gcm.encrypt_in_place(&iv[..GCM_IV_BYTES], &[], output, &mut tag)?;
+        }
+        Ok(tag)
+    }
+
+    /// Queues the kernels of a mode; `tag` is the one that decryption in GCM asks for.
     fn start(
         &self,
         work: Work,
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
+        tag: &[u8; 16],
     ) -> Result<(), lanecrypt::cuda::Error> {
         let iv = iv(self.cipher.block_bytes);
         let direction = match work {
@@ -264,6 +283,9 @@ impl Target {
             }
             (Work::GcmEncrypt, Some((_, gcm))) => {
                 return gcm.encrypt(&iv[..GCM_IV_BYTES], &[], input, output, &mut [0; 16]);
+            }
+            (Work::GcmDecrypt, Some((_, gcm))) => {
+                return gcm.decrypt(&iv[..GCM_IV_BYTES], &[], input, output, tag);
             }
             (Work::EcbEncrypt | Work::EcbDecrypt, _) => Operation::Ecb(direction),
             (Work::CbcDecrypt, _) => Operation::CbcDecrypt(&iv),

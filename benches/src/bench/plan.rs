@@ -99,6 +99,8 @@ pub(super) enum Work {
     XtsDecrypt,
     /// GCM encryption with an IV of 12 bytes and no associated data.
     GcmEncrypt,
+    /// GCM decryption of what has the right tag, on devices.
+    GcmDecrypt,
     /// CTR's key stream alone, not stored: on devices, where kernels have that form.
     Keystream,
 }
@@ -113,7 +115,7 @@ impl Work {
         Self::GcmEncrypt,
     ];
     /// What kernels do themselves.
-    pub(super) const ON_DEVICE: [Self; 7] = [
+    pub(super) const ON_DEVICE: [Self; 8] = [
         Self::EcbEncrypt,
         Self::EcbDecrypt,
         Self::Ctr,
@@ -121,6 +123,7 @@ impl Work {
         Self::XtsEncrypt,
         Self::XtsDecrypt,
         Self::GcmEncrypt,
+        Self::GcmDecrypt,
     ];
 
     /// Runs it in place. The counter, IV or tweak is `iv`; `tweak_engine` serves XTS alone.
@@ -146,6 +149,7 @@ impl Work {
                 modes::xts(engine, tweak_engine, iv, Direction::Decrypt, data.into())
             }
             Self::GcmEncrypt => seal(&Gcm::of(engine)?, iv, data),
+            Self::GcmDecrypt => gcm_bytes(engine, iv, 0, data),
             Self::Keystream => {
                 data.fill(0);
                 engine.ctr(iv, data.into())
@@ -162,6 +166,24 @@ pub(super) fn seal<E: Engine>(gcm: &Gcm<E>, iv: &[u8], data: &mut [u8]) -> Resul
     gcm.encrypt(&iv[..GCM_IV_BYTES], &[], data.into(), &mut std::hint::black_box([0; 16]))
 }
 
+/// What GCM makes of data of a message from the block with this number on, without the tag: the same in
+/// both directions.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn gcm_bytes(
+    engine: &dyn Engine,
+    iv: &[u8],
+    first: u32,
+    data: &mut [u8],
+) -> Result<(), Error> {
+    // The counter after that of the tag.
+    let mut counter = [0; 16];
+    counter[..GCM_IV_BYTES].copy_from_slice(&iv[..GCM_IV_BYTES]);
+    counter[GCM_IV_BYTES..].copy_from_slice(&(2 + first).to_be_bytes());
+    modes::ctr32(engine, &counter, data.into())
+}
+
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -172,6 +194,7 @@ impl fmt::Display for Work {
             Self::XtsEncrypt => "XTS encryption",
             Self::XtsDecrypt => "XTS decryption",
             Self::GcmEncrypt => "GCM encryption",
+            Self::GcmDecrypt => "GCM decryption",
             Self::Keystream => "key stream, not stored",
         })
     }
@@ -391,7 +414,8 @@ impl Options {
 
 /// XTS and GCM are defined for 16-byte blocks only.
 pub(super) fn fits(work: Work, block: usize) -> bool {
-    !matches!(work, Work::XtsEncrypt | Work::XtsDecrypt | Work::GcmEncrypt) || block == 16
+    use Work::{GcmDecrypt, GcmEncrypt, XtsDecrypt, XtsEncrypt};
+    !matches!(work, XtsEncrypt | XtsDecrypt | GcmEncrypt | GcmDecrypt) || block == 16
 }
 
 /// Reproducible random data, never zeros: up to the largest CPU size.

@@ -255,10 +255,9 @@ impl GcmEngine {
             None => self.hash_iv(iv)?,
         };
         let mut hash = self.hash.start();
-        let mask = hash.aside()?;
-        // SAFETY: the hash has that block for this, and nobody else writes to it meanwhile.
-        unsafe { self.engine.device().driver().write(mask, &first) }?;
-        self.engine.without_stream().launch(ENCRYPT, mask, mask, 1)?;
+        // The counter travels with the launch, which a copy of the block would not.
+        let encrypt = Operation::Ctr(&first).work(BLOCK, BLOCK)?;
+        self.engine.without_stream().launch(encrypt, hash.zeros()?, hash.aside()?, 1)?;
         hash.add_host(aad)?;
         Ok(Message { first, hash, aad_bytes: aad.len() })
     }

@@ -8,7 +8,7 @@ use std::{
 use lanecrypt_core::{ConstantTime, Unavailable};
 use lanecrypt_kernels::{
     Kernel,
-    ghash::{self as kernels, MATRIX_ROWS, MATRIX_WORD_COUNT, PARAMETER_WORDS, POWER_COUNT},
+    ghash::{self as kernels, PARAMETER_WORDS, POWER_COUNT},
 };
 use zeroize::Zeroizing;
 
@@ -22,8 +22,11 @@ use crate::{
 
 /// Bytes of a block.
 const BLOCK: usize = MAX_BLOCK;
-/// Blocks that are not worth a launch: the kernel that ends a hash takes them one by one.
-const FEW: usize = 4;
+/// Blocks that are not worth a launch: the kernel that ends a hash takes one a thread, beside a last one
+/// in part, the lengths, and the hash so far.
+const FEW: usize = 252;
+/// Blocks of a line of the device's memory: copies of a long message start with one.
+const LINE: usize = 8;
 /// Blocks of one go, so that exponents of the key stay below 2^32.
 const MOST_BLOCKS: usize = 1 << 31;
 /// The most bytes of host memory that are on the device at once.
@@ -32,9 +35,11 @@ const FEED_BYTES: usize = 16 << 20;
 /// Where the memory of a key has what: the key, its powers, and its matrices.
 const POWERS_AT: usize = BLOCK;
 const MATRICES_AT: usize = POWERS_AT + POWER_COUNT * BLOCK;
-/// Where the memory of a hash has what: the hash so far, a block for who hashes, and sums.
+/// Where the memory of a hash has what: the hash so far, a block for who hashes, one that stays zero,
+/// and sums.
 const ASIDE_AT: usize = BLOCK;
-const SUMS_AT: usize = 2 * BLOCK;
+const ZEROS_AT: usize = 2 * BLOCK;
+const SUMS_AT: usize = 3 * BLOCK;
 
 /// Flags of the kernel that ends a hash: `FROM_STATE` and `WITH_LENGTHS` of `ghash/ghash.cuh`.
 const FROM_STATE: u64 = 1;
@@ -50,23 +55,42 @@ pub enum HashFamily {
     /// Products of bits on tensor cores: compute capability 8.0 to 9.x, and the host build, which
     /// emulates them.
     Matrices,
+    /// The same with the products and copies that compute capability 9.0 alone has, and the host build,
+    /// which emulates them too.
+    WideMatrices,
 }
 
 impl HashFamily {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Tables, Self::Matrices];
+    pub const ALL: [Self; 3] = [Self::Tables, Self::Matrices, Self::WideMatrices];
 
     /// The fastest for a device.
     #[must_use]
     pub fn of(properties: &Properties) -> Self {
-        // Later devices emulate products of bits.
-        if matches!(properties.compute_capability.0, 8 | 9) { Self::Matrices } else { Self::Tables }
+        match properties.compute_capability {
+            (9, 0) => Self::WideMatrices,
+            (8 | 9, _) => Self::Matrices,
+            _ => Self::Tables, // later devices emulate products of bits
+        }
     }
 
     /// Whether a device can run it.
     #[must_use]
     pub fn fits(self, properties: &Properties) -> bool {
-        self == Self::Tables || matches!(properties.compute_capability.0, 0 | 8 | 9)
+        match (self, properties.compute_capability) {
+            (Self::Tables, _) | (Self::Matrices, (0 | 8 | 9, _)) => true,
+            (Self::WideMatrices, (major, minor)) => major == 0 || (major, minor) == (9, 0),
+            (Self::Matrices, _) => false,
+        }
+    }
+
+    /// The compute capabilities that it needs, as a message has them.
+    const fn needs(self) -> &'static str {
+        match self {
+            Self::Tables => "any compute capability",
+            Self::Matrices => "compute capability 8.0 to 9.x",
+            Self::WideMatrices => "compute capability 9.0",
+        }
     }
 
     /// Its constant-time claim.
@@ -74,7 +98,7 @@ impl HashFamily {
     pub const fn constant_time(self) -> ConstantTime {
         match self {
             Self::Tables => ConstantTime::LOOKS_UP,
-            Self::Matrices => ConstantTime::Yes,
+            Self::Matrices | Self::WideMatrices => ConstantTime::Yes,
         }
     }
 
@@ -84,6 +108,7 @@ impl HashFamily {
         match self {
             Self::Tables => "GHASH by look-ups of bytes",
             Self::Matrices => "GHASH by matrices of bits on tensor cores",
+            Self::WideMatrices => "GHASH by matrices of bits on tensor cores, from shared memory",
         }
     }
 
@@ -92,8 +117,47 @@ impl HashFamily {
         match self {
             Self::Tables => &kernels::TABLES,
             Self::Matrices => &kernels::MATRICES,
+            Self::WideMatrices => &kernels::WIDE_MATRICES,
         }
     }
+
+    /// Sums that a launch of its kernel for long messages writes.
+    fn sums(self, long: Launch) -> u64 {
+        let groups = long.threads() / self.kernel().unit().threads as usize;
+        groups as u64 * self.matrices().map_or(1, |matrices| matrices.rows)
+    }
+
+    /// The matrices that it multiplies by, if any.
+    const fn matrices(self) -> Option<Matrices> {
+        match self {
+            Self::Tables => None,
+            Self::Matrices => Some(Matrices {
+                writer: &kernels::MATRIX_WORDS,
+                words: kernels::MATRIX_WORD_COUNT,
+                rows: kernels::MATRIX_ROWS,
+                step: 4, // of four neighbours of 64 blocks each
+            }),
+            Self::WideMatrices => Some(Matrices {
+                writer: &kernels::WIDE_MATRIX_WORDS,
+                words: kernels::WIDE_MATRIX_WORD_COUNT,
+                rows: kernels::WIDE_MATRIX_ROWS,
+                step: 1,
+            }),
+        }
+    }
+}
+
+/// What a family does with matrices of bits.
+#[derive(Clone, Copy)]
+struct Matrices {
+    /// The kernel that makes them of powers of the key.
+    writer: &'static Kernel,
+    /// Their 32-bit words.
+    words: usize,
+    /// Sums that a unit's threads write.
+    rows: u64,
+    /// Blocks between what neighbours of these sums stand for.
+    step: u64,
 }
 
 /// The parameter block of every kernel: `HashParameters` of `kernels/ghash/ghash.cuh`.
@@ -153,7 +217,7 @@ pub struct GhashEngine {
 
 /// What a hash needs while it runs.
 struct Memory {
-    /// The hash so far, a block for who hashes, sums over warps, and sums of a long message.
+    /// The hash so far, a block for who hashes, zeros, sums over warps, and sums of a long message.
     buffer: DeviceBuffer,
     /// Where the last of these are.
     long_at: usize,
@@ -191,19 +255,17 @@ impl GhashEngine {
         if !family.fits(device.properties()) {
             let (major, minor) = device.properties().compute_capability;
             return Err(Error::Unavailable(Unavailable::because_of(format!(
-                "{} needs a device of compute capability 8.0 to 9.x; {} has {major}.{minor}",
+                "{} needs a device of {}; {} has {major}.{minor}",
                 family.summary(),
+                family.needs(),
                 device.properties().name,
             ))));
         }
-        let matrices = if family == HashFamily::Matrices { 4 * MATRIX_WORD_COUNT } else { 0 };
+        let matrices = family.matrices().map_or(0, |matrices| 4 * matrices.words);
         let mut key = DeviceBuffer::zeroed(device, MATRICES_AT + matrices)?;
         write(key.slice_mut(0..BLOCK)?.as_slice().address())?;
         let long = shaped(device, family.kernel(), u64::from(u32::MAX))?;
-        let long_sums = match family {
-            HashFamily::Tables => long.threads() as u64,
-            HashFamily::Matrices => u64::from(long.shape.grid) * MATRIX_ROWS,
-        };
+        let long_sums = family.sums(long);
         // One block for every warp of the largest grid.
         let warps = shaped(device, &kernels::WEIGH, u64::from(u32::MAX))?.threads() / 32;
         let long_at = SUMS_AT + warps * BLOCK;
@@ -234,11 +296,16 @@ impl GhashEngine {
     }
 
     /// Blocks from which on the kernel for long messages runs: one for every thread of a full grid, or
-    /// a unit for every thread block of it. Tests probe lengths around it.
+    /// a unit of matrices' for every multiprocessor. Tests probe lengths around it.
     #[must_use]
     pub fn long_blocks(&self) -> usize {
-        let unit = self.family.kernel().unit();
-        self.long.threads() / unit.threads as usize * unit.blocks as usize
+        match self.family {
+            HashFamily::Tables => self.long.threads(),
+            HashFamily::Matrices | HashFamily::WideMatrices => {
+                let multiprocessors = self.device.properties().multiprocessors;
+                (multiprocessors * self.family.kernel().unit().blocks) as usize
+            }
+        }
     }
 
     /// The hash of associated data and of data on the device, each filled up with zeros to whole
@@ -273,16 +340,16 @@ impl GhashEngine {
             ..Parameters::default()
         };
         self.launch(&kernels::POWERS, parameters)?;
-        if self.family == HashFamily::Tables {
+        let Some(matrices) = self.family.matrices() else {
             return Ok(());
-        }
+        };
         let parameters = Parameters {
             output: key + MATRICES_AT as u64,
-            blocks: MATRIX_WORD_COUNT as u64,
+            blocks: matrices.words as u64,
             powers: key + POWERS_AT as u64,
             ..Parameters::default()
         };
-        self.launch(&kernels::MATRIX_WORDS, parameters)
+        self.launch(matrices.writer, parameters)
     }
 
     /// Starts a kernel with threads for as many blocks as the parameters say.
@@ -320,7 +387,12 @@ pub(crate) struct Hash<'a> {
 impl Hash<'_> {
     /// Where a block is that whoever hashes may use, behind the hash.
     pub(crate) fn aside(&self) -> Result<u64, Error> {
-        Ok(self.memory.buffer.slice(ASIDE_AT..SUMS_AT)?.address())
+        Ok(self.memory.buffer.slice(ASIDE_AT..ZEROS_AT)?.address())
+    }
+
+    /// Where a block of zeros is, which nobody writes to.
+    pub(crate) fn zeros(&self) -> Result<u64, Error> {
+        Ok(self.memory.buffer.slice(ZEROS_AT..SUMS_AT)?.address())
     }
 
     /// Reads the hash, and the block behind it where `to` has two.
@@ -377,14 +449,12 @@ impl Hash<'_> {
         bytes: usize,
         lengths: Option<[u64; 2]>,
     ) -> Result<(), Error> {
-        let whole = if bytes / BLOCK > FEW { bytes / BLOCK } else { 0 };
+        let whole = self.whole_blocks(bytes / BLOCK);
         let memory = self.memory.buffer.slice(0..self.memory.buffer.len())?.address();
-        let sums = if whole > 0 { self.add_blocks(memory, address, whole as u64)? } else { 0 };
         let from_state = if self.has_state { FROM_STATE } else { 0 };
-        let parameters = Parameters {
+        let end = Parameters {
             input: memory + SUMS_AT as u64,
             output: memory,
-            blocks: sums,
             powers: self.powers()?,
             units: whole as u64,
             tail: address + (whole * BLOCK) as u64,
@@ -393,14 +463,33 @@ impl Hash<'_> {
             flags: from_state | if lengths.is_some() { WITH_LENGTHS } else { 0 },
             ..Parameters::default()
         };
+        let sums = if whole > 0 { self.add_blocks(memory, address, whole as u64, end)? } else { 0 };
+        let parameters = Parameters { blocks: sums, ..end };
         let launch = shaped(&self.engine.device, &kernels::FINISH, 1)?;
         self.engine.start_kernel(launch, parameters)?;
         self.has_state = true;
         Ok(())
     }
 
-    /// Adds whole blocks up to one sum for every warp of a grid; how many these are.
-    fn add_blocks(&self, memory: u64, address: u64, blocks: u64) -> Result<u64, Error> {
+    /// Of so many whole blocks, those that kernels add up before the one that ends the hash.
+    fn whole_blocks(&self, blocks: usize) -> usize {
+        match blocks {
+            0..=FEW => 0,
+            // The others are in front of zeros that lead to whole units: whole lines of them.
+            _ if blocks - blocks % LINE >= self.engine.long_blocks() => blocks - blocks % LINE,
+            _ => blocks,
+        }
+    }
+
+    /// Adds whole blocks up to one sum for every warp of a grid; how many these are. `end` is for the
+    /// kernel that comes after.
+    fn add_blocks(
+        &self,
+        memory: u64,
+        address: u64,
+        blocks: u64,
+        end: Parameters,
+    ) -> Result<u64, Error> {
         let weighed = if blocks < self.engine.long_blocks() as u64 {
             // Every block is a sum by itself.
             Parameters {
@@ -414,23 +503,24 @@ impl Hash<'_> {
         } else {
             self.add_long(memory + self.memory.long_at as u64, address, blocks)?
         };
-        let output = memory + SUMS_AT as u64;
         let launch = shaped(&self.engine.device, &kernels::WEIGH, weighed.blocks)?;
-        let powers = self.powers()?;
-        self.engine.start_kernel(launch, Parameters { output, powers, ..weighed })?;
+        let Parameters { input: output, powers, tail_bytes, flags, .. } = end;
+        let parameters = Parameters { output, powers, tail_bytes, flags, ..weighed };
+        self.engine.start_kernel(launch, parameters)?;
         Ok(launch.threads() as u64 / 32)
     }
 
-    /// Goes through a long message with all threads that the device holds; what the sums that it
-    /// leaves at `sums_at` stand for.
+    /// Goes through a long message; what the sums that it leaves at `sums_at` stand for.
     fn add_long(&self, sums_at: u64, address: u64, blocks: u64) -> Result<Parameters, Error> {
         let engine = self.engine;
-        let unit_blocks = u64::from(engine.family.kernel().unit().blocks);
-        let (powers, units) = match engine.family {
-            HashFamily::Tables => (self.powers()?, 1),
-            HashFamily::Matrices => {
+        let kernel = engine.family.kernel();
+        // Where there are no matrices, every thread has a sum, and a power of the key is for all of them.
+        let (powers, units, long, sums, step) = match engine.family.matrices() {
+            None => (self.powers()?, 1, engine.long, engine.long_sums, 1),
+            Some(Matrices { rows, step, .. }) => {
                 let words = engine.key.slice(MATRICES_AT..engine.key.len())?.address();
-                (words, blocks.div_ceil(unit_blocks))
+                let units = blocks.div_ceil(u64::from(kernel.unit().blocks));
+                (words, units, shaped(&engine.device, kernel, blocks)?, rows, step)
             }
         };
         let parameters = Parameters {
@@ -441,17 +531,12 @@ impl Hash<'_> {
             units,
             ..Parameters::default()
         };
-        engine.start_kernel(engine.long, parameters)?;
-        let (sums, step) = match engine.family {
-            HashFamily::Tables => (engine.long_sums, 1),
-            HashFamily::Matrices => (MATRIX_ROWS, 4), // of four neighbours of 64 blocks each
-        };
-        let blocks = engine.long_sums;
+        engine.start_kernel(long, parameters)?;
         Ok(Parameters {
             input: sums_at,
-            blocks,
+            blocks: engine.family.sums(long),
             units,
-            unit_blocks,
+            unit_blocks: u64::from(kernel.unit().blocks),
             sums,
             step,
             ..Parameters::default()

@@ -52,6 +52,11 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
         ("ghash/cuda", ConstantTime::Yes, ghash::COMMON_KERNELS),
         ("ghash/cuda-tables", HashFamily::Tables.constant_time(), ghash::TABLE_KERNELS),
         ("ghash/cuda-matrices", HashFamily::Matrices.constant_time(), ghash::MATRIX_KERNELS),
+        (
+            "ghash/cuda-wide-matrices",
+            HashFamily::WideMatrices.constant_time(),
+            ghash::WIDE_MATRIX_KERNELS,
+        ),
     ] {
         let kernels: Vec<_> = kernels.iter().copied().map(Kernel::name).collect();
         owned.extend(kernels.iter().copied());

@@ -94,6 +94,11 @@ enum Kind {
     Store(Space),
     /// Copies from its second operand to its first, which are addresses, or waits for copies.
     Copy,
+    /// Adds to its first operand products of the next two, which are registers or say where in shared
+    /// memory the factors are.
+    Product,
+    /// Counts copies that are over, or asks whether they are: which says nothing of what they bring.
+    Arrival,
     /// Goes elsewhere, waits or ends.
     Control,
 }
@@ -127,7 +132,9 @@ fn kind(instruction: &Instruction<'_>) -> Result<Kind> {
         "ld" => Kind::Load(space),
         "st" => Kind::Store(space),
         "cp" => Kind::Copy,
-        "bar" | "bra" | "exit" | "ret" | "trap" => Kind::Control,
+        "wgmma" if instruction.opcode.starts_with("wgmma.mma_async.") => Kind::Product,
+        "mbarrier" => Kind::Arrival,
+        "bar" | "bra" | "exit" | "fence" | "ret" | "trap" | "wgmma" => Kind::Control,
         _ => bail!("line {}: {name} is not known to the analysis", instruction.line),
     })
 }
@@ -184,6 +191,11 @@ impl<'a> State<'a> {
                 Space::Other => true,
             };
             return Ok(Some(Value { is_secret, offset: None }));
+        }
+        match kind(instruction)? {
+            Kind::Product => return Ok(Some(Value { is_secret: true, offset: None })),
+            Kind::Arrival => return Ok(Some(Value::default())),
+            _ => {}
         }
         let names = sources.iter().flat_map(Operand::names);
         let Some(values) = names.map(|name| self.value(name)).collect::<Option<Vec<_>>>() else {
@@ -260,11 +272,22 @@ impl<'a> State<'a> {
             Kind::Compute => None,
             // How many bytes there are to copy shows as an address does.
             Kind::Copy if any(2) => Some("secret address"),
+            Kind::Product if self.is_secret_place(instruction) => Some("secret address"),
+            Kind::Arrival if any(1) => Some("secret branch"),
             Kind::Control if is_guarded || any(0) => Some("secret branch"),
             _ if is_guarded => Some("secret predicate"),
             Kind::Divide if any(1) => Some("division of secrets"),
             Kind::Shuffle if any(2) => Some("secret lane"),
             _ => None,
+        })
+    }
+
+    /// Whether where the factors of products are is secret: factors that are registers are vectors of
+    /// them, and may be.
+    fn is_secret_place(&self, instruction: &Instruction<'a>) -> bool {
+        instruction.operands.iter().skip(1).any(|operand| match operand {
+            Operand::Values(names) => names.len() == 1 && self.is_secret(names[0]),
+            Operand::Address { .. } => true,
         })
     }
 

@@ -42,7 +42,9 @@ pub(super) fn create(
         Work::CbcDecrypt => "CBC",
         Work::XtsEncrypt => "XTS",
         Work::GcmEncrypt => "GCM",
-        Work::XtsDecrypt | Work::Keystream => return Err(format!("it has no {work}")),
+        Work::XtsDecrypt | Work::GcmDecrypt | Work::Keystream => {
+            return Err(format!("it has no {work}"));
+        }
     };
     let algorithm = format!("{name}-{mode}");
     let cipher = Cipher::fetch(None, &algorithm, None);

@@ -43,12 +43,17 @@ fn gcm_engine(model: &Model, hash: HashFamily, limit: usize) -> Result<GcmEngine
     Ok(engine)
 }
 
-/// Short and long messages, and parts of host memory that are one, three, and more than the message.
+/// Short and long messages, and parts of host memory that are more, less, and three or two of the
+/// message: long ones by themselves.
+fn lengths(hash: HashFamily) -> [(HashFamily, usize, usize); 3] {
+    let (long, part) =
+        if hash == HashFamily::WideMatrices { (41_000, 33_000) } else { (25_000, 9000) };
+    [(hash, 309, 512), (hash, 309, 112), (hash, long, part)]
+}
+
 #[test]
 fn sealing_reports() {
-    for (hash, length, limit) in
-        HashFamily::ALL.into_iter().flat_map(|h| [(h, 309, 512), (h, 309, 112), (h, 25_000, 9000)])
-    {
+    for (hash, length, limit) in HashFamily::ALL.into_iter().flat_map(lengths) {
         let (plain, data, tag) = sealed(length);
         let expected = [data, tag].concat();
         let name = format!("{hash:?}, {length} bytes");
@@ -76,9 +81,7 @@ fn sealing_reports() {
 #[test]
 fn opening_reports_and_writes_nothing_unverified() {
     const CANARY: u8 = 0xc5;
-    for (hash, length, limit) in
-        HashFamily::ALL.into_iter().flat_map(|h| [(h, 309, 512), (h, 309, 112), (h, 25_000, 9000)])
-    {
+    for (hash, length, limit) in HashFamily::ALL.into_iter().flat_map(lengths) {
         let (plain, data, tag) = sealed(length);
         let mut wrong = tag.clone();
         wrong[12] ^= 0x80;
@@ -133,11 +136,21 @@ fn hashes_need_their_device() {
     assert!(!text.contains("key"), "{text}");
 
     let mut properties = one.device().properties().clone();
-    for (major, best) in [(7, 0), (8, 1), (9, 1), (10, 0), (12, 0)] {
-        properties.compute_capability = (major, 0);
-        let best = HashFamily::ALL[best];
-        assert_eq!(HashFamily::of(&properties), best, "{major}");
-        assert!(best.fits(&properties));
-        assert_eq!(HashFamily::Matrices.fits(&properties), best == HashFamily::Matrices);
+    let [tables, matrices, wide] = HashFamily::ALL;
+    for (capability, best, others) in [
+        ((7, 5), tables, &[][..]),
+        ((8, 0), matrices, &[tables]),
+        ((8, 9), matrices, &[tables]),
+        ((9, 0), wide, &[tables, matrices]),
+        ((9, 1), matrices, &[tables]),
+        ((10, 0), tables, &[]),
+        ((12, 0), tables, &[]),
+    ] {
+        properties.compute_capability = capability;
+        assert_eq!(HashFamily::of(&properties), best, "{capability:?}");
+        for family in HashFamily::ALL {
+            let fits = family == best || others.contains(&family);
+            assert_eq!(family.fits(&properties), fits, "{family:?} on {capability:?}");
+        }
     }
 }

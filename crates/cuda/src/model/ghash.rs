@@ -3,6 +3,18 @@
 use super::Model;
 use crate::driver::Shape;
 
+/// A kernel by matrices: threads of a group, their rows, blocks that they take at once, and words of
+/// its matrices.
+struct Rows {
+    threads: u64,
+    rows: u64,
+    blocks: u64,
+    words: u64,
+}
+
+const MATRICES: Rows = Rows { threads: 128, rows: 16, blocks: 256, words: 68 * 128 };
+const WIDE_MATRICES: Rows = Rows { threads: 128, rows: 64, blocks: 1024, words: 17 * 128 * 4 };
+
 impl Model {
     /// The kernels of GHASH: what they read and write is what the others do.
     pub(super) fn ghash(&self, name: &str, shape: Shape, parameters: &[u64]) {
@@ -12,6 +24,8 @@ impl Model {
             panic!("no parameters of GHASH")
         };
         let threads = u64::from(shape.grid) * u64::from(shape.threads);
+        // The tail's blocks and that of the lengths.
+        let behind = rest.div_ceil(16) + (parameters[12] >> 1 & 1);
         let write = |i: u64, element: u128| self.write_at(output + 16 * i, &element.to_be_bytes());
         match name {
             "ghash_powers" => {
@@ -26,7 +40,7 @@ impl Model {
                 write(1024, power(h, units));
             }
             // The key in place of the matrices.
-            "ghash_matrices_words" => {
+            "ghash_matrices_words" | "ghash_wide_matrices_words" => {
                 self.write_at(output, &vec![0x77; 4 * blocks as usize]);
                 write(0, self.element_at(powers + 16));
             }
@@ -43,21 +57,10 @@ impl Model {
                 }
             }
             "ghash_matrices" => {
-                // Everything in the last row of a thread block, whose weight is that of its end.
-                let h = self.element_at(powers);
-                let (grid, zeros) = (u64::from(shape.grid), units * 256 - blocks);
-                self.read_at(powers, 4 * 68 * 128);
-                let mut start = 0;
-                for block in 0..grid {
-                    let end = start + units / grid + u64::from(block < units % grid);
-                    let mine = (start * 256).max(zeros)..end * 256;
-                    let sum = mine.fold(0, |sum, i| {
-                        times(sum, h) ^ self.element_at(input + 16 * (i - zeros))
-                    });
-                    (0..15).for_each(|row| write(16 * block + row, 0));
-                    write(16 * block + 15, sum);
-                    start = end;
-                }
+                self.rows([input, output, blocks, powers, units], &MATRICES, threads)
+            }
+            "ghash_wide_matrices" => {
+                self.rows([input, output, blocks, powers, units], &WIDE_MATRICES, threads);
             }
             "ghash_weigh" => {
                 let h = self.element_at(powers + 16);
@@ -68,6 +71,7 @@ impl Model {
                     let range = i / sums;
                     let end = (range + 1) * (units / ranges) + (range + 1).min(units % ranges);
                     let exponent = (units - end) * unit_blocks + (sums - 1 - i % sums) * step + 1;
+                    let exponent = exponent + behind;
                     last = (exponent, times(last.1, power(h, exponent - last.0)));
                     let warp = i % threads / 32;
                     warps[warp as usize] ^= times(self.element_at(input + 16 * i), last.1);
@@ -75,25 +79,47 @@ impl Model {
                 (0..).zip(warps).for_each(|(warp, sum)| write(warp, sum));
             }
             "ghash_finish" => {
+                assert!(behind < u64::from(shape.threads), "a thread a block, and one more");
                 let h = self.element_at(powers + 16);
                 let mut sum = (0..blocks).fold(0, |sum, i| sum ^ self.element_at(input + 16 * i));
                 if parameters[12] & 1 == 1 {
-                    sum ^= times(self.element_at(output), power(h, units));
+                    sum ^= times(self.element_at(output), power(h, units + behind));
                 }
+                let mut end = 0;
                 if rest > 0 {
                     for piece in self.read_at(tail, rest).chunks(16) {
                         let mut block = [0; 16];
                         block[..piece.len()].copy_from_slice(piece);
-                        sum = times(sum ^ u128::from_be_bytes(block), h);
+                        end = times(end ^ u128::from_be_bytes(block), h);
                     }
                 }
                 if parameters[12] & 2 == 2 {
                     let lengths = u128::from(parameters[10]) << 64 | u128::from(parameters[11]);
-                    sum = times(sum ^ lengths, h);
+                    end = times(end ^ lengths, h);
                 }
+                sum ^= end;
                 write(0, sum);
             }
             _ => panic!("no kernel {name}"),
+        }
+    }
+
+    /// Everything in the last row of a group of threads, whose weight is that of the group's end.
+    fn rows(&self, [input, output, blocks, powers, units]: [u64; 5], kernel: &Rows, threads: u64) {
+        let h = self.element_at(powers);
+        let (groups, zeros) = (threads / kernel.threads, units * kernel.blocks - blocks);
+        self.read_at(powers, 4 * kernel.words);
+        let mut start = 0;
+        for group in 0..groups {
+            let end = start + units / groups + u64::from(group < units % groups);
+            let mine = (start * kernel.blocks).max(zeros)..end * kernel.blocks;
+            let sum =
+                mine.fold(0, |sum, i| times(sum, h) ^ self.element_at(input + 16 * (i - zeros)));
+            for row in 0..kernel.rows {
+                let element = if row + 1 == kernel.rows { sum } else { 0 };
+                self.write_at(output + 16 * (kernel.rows * group + row), &element.to_be_bytes());
+            }
+            start = end;
         }
     }
 

@@ -155,6 +155,42 @@ fn copies_and_products_of_bits() {
 }
 
 #[test]
+fn products_of_a_warpgroup_and_copies_in_bulk() {
+    let product = |left, right| {
+        found(&format!(
+            "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n128k256.s32.b1.b1.and.popc \
+             {{%r5, %r6}}, {left}, {right}, 1;\nwgmma.wait_group.sync.aligned 0;"
+        ))
+    };
+    assert!(product("%r2", "%r3").is_empty());
+    assert!(product("{%r1, %r2, %r3, %r3}", "%r3").is_empty(), "a secret factor");
+    assert_eq!(product("%r1", "%r3"), ["secret address"]);
+    assert_eq!(product("%r2", "%r1"), ["secret address"]);
+    let sum = "wgmma.mma_async.sync.aligned.m64n128k256.s32.b1.b1.and.popc {%r5, %r6}, %r2, %r3, 0;\n\
+               ld.shared.u32 %r9, [%r6];";
+    assert_eq!(found(sum), ["secret address"], "shared memory is secret");
+
+    let copy = |to, bytes, arrival| {
+        found(&format!(
+            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [{arrival}], {bytes};\n\
+             cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{to}], [%rd1], \
+             {bytes}, [{arrival}];"
+        ))
+    };
+    assert!(copy("%r2", "%r2", "%r3").is_empty());
+    assert_eq!(copy("%r1", "%r2", "%r3"), ["secret address"]);
+    assert_eq!(copy("%r2", "%r1", "%r3"), ["secret branch", "secret address"]);
+    assert_eq!(copy("%r2", "%r2", "%r1"), ["secret address"; 2]);
+    let wait = |phase| {
+        found(&format!(
+            "mbarrier.try_wait.parity.shared::cta.b64 %over0, [%r2], {phase};\n@!%over0 bra L;"
+        ))
+    };
+    assert!(wait("%r3").is_empty(), "that a copy is over is no secret");
+    assert_eq!(wait("%r1"), ["secret branch"]);
+}
+
+#[test]
 fn what_is_not_known_is_an_error() {
     for body in ["atom.add.u32 %r4, [%rd1], 1;", "frob 0;", "add.s32 %r4, %r9, 1;", "@%p7 bra L;"] {
         assert!(analysis(body).is_err(), "{body}");
