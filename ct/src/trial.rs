@@ -4,7 +4,10 @@
 //! and what the engine makes of them stay defined: they are public.
 
 use anyhow::{Context, Result, ensure};
-use lanecrypt::{Backend, CipherDescription, ConstantTime, Direction, Engine, Platform};
+use lanecrypt::{
+    Backend, CipherDescription, ConstantTime, Direction, Engine, Gcm, Platform, cipher::InOutBuf,
+    modes,
+};
 
 use crate::ffi;
 
@@ -20,8 +23,13 @@ const BOTH: Secret = Secret { name: "key and data", key: true, data: true };
 const KEY: Secret = Secret { name: "key", key: true, data: false };
 const DATA: Secret = Secret { name: "data", key: false, data: true };
 
-/// Bytes at the end of a CTR message that do not fill a block.
+/// A mode over an engine.
+type ModePass<'a> = &'a dyn Fn(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt::Error>;
+
+/// Bytes at the end of a message that do not fill a block.
 const PARTIAL: usize = 5;
+/// Bytes of a tag of GCM.
+const TAG_BYTES: usize = 16;
 
 /// Numbers of blocks on the CPU: single blocks, tails, batches of 32 and 64, batches with a tail.
 const MOST_BLOCKS: usize = 70;
@@ -30,7 +38,8 @@ const MOST_BLOCKS: usize = 70;
 pub(crate) const REDUCED: &str = "reduced: host-* ran one block, and with the longest key two \
                                   thread blocks' worth and three more; CPU backends ran every \
                                   number from 1 to 70 with the longest key, and one, two and a \
-                                  batch and one more with the others";
+                                  batch and one more with the others, and of CBC and CFB \
+                                  decryption, XTS and GCM one, a batch and one more, and 70";
 
 /// Numbers of blocks that a trial of the backend runs under a key: all where the key is the longest,
 /// since what a number decides does not depend on the key's length. A launch of a kernel takes all
@@ -111,6 +120,40 @@ impl Trial<'_> {
                     return Ok(());
                 }
             }
+            if setting.backend.platform == Platform::Cpu {
+                self.modes(&*engine)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What engines have ways of their own for, and GCM, whose hash is no cipher's.
+    fn modes(&mut self, engine: &dyn Engine) -> Result<()> {
+        let setting = self.setting;
+        let iv = noise(setting.cipher.block_bytes);
+        let lanes = setting.backend.lanes;
+        for blocks in [1, lanes + 1, MOST_BLOCKS] {
+            let bytes = blocks * setting.cipher.block_bytes;
+            let mut over = |name: &str, length, mode: ModePass<'_>| {
+                let name = format!("{name}, {blocks} blocks");
+                self.step(&name, || setting.over(length, |data| mode(engine, data.into())))
+            };
+            over("CBC decryption", bytes, &|engine, data| modes::cbc_decrypt(engine, &iv, data))?;
+            over("CFB decryption", bytes, &|engine, data| modes::cfb_decrypt(engine, &iv, data))?;
+            if setting.cipher.block_bytes != 16 {
+                continue;
+            }
+            for direction in Direction::BOTH {
+                over(&format!("XTS {direction}"), bytes + PARTIAL, &|engine, data| {
+                    modes::xts(engine, engine, &iv, direction, data)
+                })?;
+            }
+            // The tag, too, must be undefined. An IV of 12 bytes: see the claim of `Gcm`.
+            over("GCM encryption", bytes + PARTIAL + TAG_BYTES, &|engine, mut data| {
+                let length = data.len() - TAG_BYTES;
+                let (message, mut tag) = data.reborrow().split_at(length);
+                Gcm::<&dyn Engine>::of(engine)?.encrypt(&iv[..12], &iv, message, tag.get_out())
+            })?;
         }
         Ok(())
     }

@@ -38,6 +38,9 @@ impl TagSize for U16 {}
 /// of 4 to 16 bytes. Decryption writes nothing before the tag has been found right, in constant time.
 /// An IV must never be used twice under one key.
 ///
+/// It is as constant-time as the cipher and the hash are; but an IV of other than 12 bytes is hashed
+/// to the first counter, and the time tells where the last 32 bits of that wrap.
+///
 /// ```
 /// use lanecrypt_aes::Aes128;
 /// use lanecrypt_modes::{Gcm, cipher::{InOutBuf, KeyInit}};

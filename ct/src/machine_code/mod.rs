@@ -45,6 +45,9 @@ const BEYOND_VALGRIND: [(&str, &str); 3] =
 /// Tokens whose regions run under valgrind and trip nothing there, so nothing may be found here, too.
 const SILENT: [&str; 4] = ["sse2::Sse2", "avx2::Avx2", "avx2::Avx2Aes", "aes::AesNi"];
 
+/// What the names of regions have that hash for GCM, for whatever cipher.
+const GHASH: &str = "lanecrypt_slicing::ghash::";
+
 /// What the names of functions have that look tables up.
 const LOOKS_UP: [&str; 2] = ["::Table32", " as lanecrypt_core::block::Implementation>::batches"];
 
@@ -146,14 +149,19 @@ impl MachineCode {
         for (_, token) in BEYOND_VALGRIND {
             evidence.extend(program.evidence(token)?);
         }
-        let silent = SILENT.map(|token| program.row(token));
-        Ok(Self { evidence, silent: silent.into_iter().collect::<Result<_>>()? })
+        let silent = SILENT.map(|token| program.row(token)).into_iter().collect::<Result<_>>()?;
+        Ok(Self { evidence, silent })
     }
 
     /// What was found of the instruction sets that valgrind does run, a row for each: were anything
-    /// found there that valgrind does not report, the search would be too coarse.
+    /// found there that valgrind does not report, the search would be too coarse. And of GCM's hash,
+    /// which is no backend, on the others.
     pub(crate) fn into_rows(self) -> Vec<Row> {
-        self.silent
+        let hashes = self.evidence.into_iter().filter(|((_, owner), _)| owner == "ghash");
+        let row = |((token, owner), evidence): ((&str, String), Evidence)| {
+            evidence.row(format!("{owner}/{token}"), ConstantTime::Yes)
+        };
+        self.silent.into_iter().chain(hashes.map(row)).collect()
     }
 
     /// What was found of a backend.
@@ -210,6 +218,7 @@ impl<'a> Program<'a> {
                 .split("lanecrypt_")
                 .filter_map(|part| part.split_once("::").map(|(name, _)| name))
                 .find(|name| *name != "slicing")
+                .or_else(|| function.name.contains(GHASH).then_some("ghash"))
                 .with_context(|| format!("{}: of no cipher", function.name))?;
             of_crates.entry((token, owner.to_owned())).or_default().add(searched);
         }
