@@ -5,15 +5,16 @@ use crate::driver::Shape;
 
 /// A kernel by matrices: threads of a group, their rows, blocks that they take at once, and words of
 /// its matrices.
-struct Rows {
+struct ByMatrices {
     threads: u64,
     rows: u64,
     blocks: u64,
     words: u64,
 }
 
-const MATRICES: Rows = Rows { threads: 128, rows: 16, blocks: 256, words: 68 * 128 };
-const WIDE_MATRICES: Rows = Rows { threads: 128, rows: 64, blocks: 1024, words: 17 * 128 * 4 };
+const MATRICES: ByMatrices = ByMatrices { threads: 128, rows: 16, blocks: 256, words: 68 * 128 };
+const WIDE_MATRICES: ByMatrices =
+    ByMatrices { threads: 128, rows: 64, blocks: 1024, words: 17 * 128 * 4 };
 
 impl Model {
     /// The kernels of GHASH: what they read and write is what the others do.
@@ -57,7 +58,7 @@ impl Model {
                 }
             }
             "ghash_matrices" => {
-                self.rows([input, output, blocks, powers, units], &MATRICES, threads)
+                self.rows([input, output, blocks, powers, units], &MATRICES, threads);
             }
             "ghash_wide_matrices" => {
                 self.rows([input, output, blocks, powers, units], &WIDE_MATRICES, threads);
@@ -72,7 +73,9 @@ impl Model {
                     let end = (range + 1) * (units / ranges) + (range + 1).min(units % ranges);
                     let exponent = (units - end) * unit_blocks + (sums - 1 - i % sums) * step + 1;
                     let exponent = exponent + behind;
-                    last = (exponent, times(last.1, power(h, exponent - last.0)));
+                    // Only what a range without units has comes before that of the one behind it.
+                    let (below, factor) = if exponent < last.0 { (0, 1 << 127) } else { last };
+                    last = (exponent, times(factor, power(h, exponent - below)));
                     let warp = i % threads / 32;
                     warps[warp as usize] ^= times(self.element_at(input + 16 * i), last.1);
                 }
@@ -105,7 +108,12 @@ impl Model {
     }
 
     /// Everything in the last row of a group of threads, whose weight is that of the group's end.
-    fn rows(&self, [input, output, blocks, powers, units]: [u64; 5], kernel: &Rows, threads: u64) {
+    fn rows(
+        &self,
+        [input, output, blocks, powers, units]: [u64; 5],
+        kernel: &ByMatrices,
+        threads: u64,
+    ) {
         let h = self.element_at(powers);
         let (groups, zeros) = (threads / kernel.threads, units * kernel.blocks - blocks);
         self.read_at(powers, 4 * kernel.words);
