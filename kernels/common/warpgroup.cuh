@@ -41,6 +41,16 @@ DEVICE u64 descriptor(BitOperand operand) {
 }
 #endif
 
+// Zero in a register that no phase or address which starts as 0 is in: what follows it may be secret,
+// and `cargo xtask ct` takes a register for secret as a whole.
+DEVICE u32 zero_of_its_own() {
+    u32 zero = 0;
+#ifdef __CUDACC__
+    asm volatile("mov.u32 %0, 0;" : "=r"(zero));
+#endif
+    return zero;
+}
+
 // Before the first products and after registers that they take were written.
 DEVICE void prepare_products() {
 #ifdef __CUDACC__

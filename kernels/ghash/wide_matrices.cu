@@ -95,8 +95,7 @@ struct Warpgroup {
 
     // The sums of all rows: word t of rows 16w + g and 16w + g + 8.
     DEVICE void hash(u32 &upper, u32 &lower) const {
-        // In a register that no address or phase which is 0 too is in: sums are secret.
-        upper = lower = not_hoisted(0);
+        upper = lower = zero_of_its_own();
         ROLLED for (u64 unit = 0; unit < count; unit++) {
             const u32 i = u32(unit) % DEPTH;
             arrival(i).wait(u32(unit) / DEPTH);
