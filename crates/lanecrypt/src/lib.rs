@@ -20,6 +20,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod aes_gcm;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod selection;
