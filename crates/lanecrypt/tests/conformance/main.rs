@@ -63,7 +63,7 @@ fn registry_trials(expected: &Selection) -> Vec<Trial> {
 fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Backend)>) -> Outcome {
     use lanecrypt::cuda::{
         self,
-        kernels::{GHASH, GHASH_MATRICES, GHASH_TABLES, MODES},
+        kernels::{GHASH, GHASH_MATRICES, GHASH_TABLES, MODES, batch},
     };
     let mut run = std::collections::HashSet::new();
     for (cipher, backend) in backends {
@@ -72,8 +72,10 @@ fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Back
         let engine = engine.as_any().downcast_ref::<cuda::Engine>().ok_or("no device engine")?;
         run.insert(engine.program().module().name);
     }
-    // Those that modes share are no cipher's; the trials of `device` run them.
-    let shared = [MODES, GHASH, GHASH_MATRICES, GHASH_TABLES].map(|module| module.name);
+    // Those that modes share and those of batches are no engine's; the trials of `device` run them.
+    let of_batches = batch::kernels().map(|kernel| kernel.module().name);
+    let of_modes = [MODES, GHASH, GHASH_MATRICES, GHASH_TABLES].map(|module| module.name);
+    let shared: Vec<_> = of_modes.into_iter().chain(of_batches).collect();
     let mut modules = cuda::kernels::MODULES.iter().filter(|module| !shared.contains(&module.name));
     match modules.find(|module| !run.contains(module.name)) {
         Some(module) => Err(format!("no backend runs the module {}", module.name).into()),
