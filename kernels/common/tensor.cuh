@@ -23,6 +23,21 @@ DEVICE void multiply_bits(u32 (&sum)[4], u32 left0, u32 left1, u32 left2, u32 le
 }
 // ANCHOR_END: multiply_bits
 
+// The same, with a sum that nothing was added to before.
+DEVICE void begin_bits(u32 (&sum)[4], u32 left0, u32 left1, u32 left2, u32 left3,
+                       const u32 (&right)[2]) {
+#ifdef __CUDACC__
+    asm volatile("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+                 : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
+                 : "r"(left0), "r"(left1), "r"(left2), "r"(left3), "r"(right[0]), "r"(right[1]),
+                   "r"(0));
+#else
+    for (u32 &word : sum) word = 0;
+    host::multiply_bits(sum, {left0, left1, left2, left3, right[0], right[1]});
+#endif
+}
+
 // The same over 128 bits: the first of the two words each.
 DEVICE void multiply_bits(u32 (&sum)[4], u32 left0, u32 left1, u32 right) {
 #ifdef __CUDACC__

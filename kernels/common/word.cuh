@@ -16,10 +16,12 @@
 #define DEVICE_TABLE __device__ const
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
-// Dynamic shared memory, as bytes, all of which the kernel clears; and one that holds nothing but
-// tables, which are public and may stay. The host build checks it.
+// Dynamic shared memory, as bytes, all of which the kernel clears; one that holds nothing but tables,
+// which are public and may stay; and one whose first bytes are tables, and which the kernel clears from
+// there on. The host build checks it.
 #define SHARED_MEMORY(name) extern __shared__ __align__(16) unsigned char name[]
 #define SHARED_TABLES(name) SHARED_MEMORY(name)
+#define SHARED_TABLES_AND_KEYS(name, bytes) SHARED_MEMORY(name)
 #else
 #include "../host/shim.hpp"
 #endif

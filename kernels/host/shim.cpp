@@ -82,7 +82,7 @@ struct Block {
     Fiber *current = nullptr;
     void (*thread)(const void *) = nullptr;
     const void *parameters = nullptr;
-    bool holds_tables = false;
+    std::size_t table_bytes = 0;  // that may stay, at the start of shared memory
     unsigned shuffled[WARP_THREADS];
     BitOperands operands[WARP_THREADS];
     // Shared memory as products and copies in bulk see it: without what threads wrote since one of
@@ -164,12 +164,11 @@ Stopped run_level(unsigned level, unsigned first, unsigned last) {
 
 // ANCHOR: require_clear
 // Shared memory keeps what it holds when a thread block ends, for whoever runs there next: every
-// byte must be one that was never written, or cleared. Tables are public and may stay.
+// byte behind public tables must be one that was never written, or cleared.
 void require_clear(std::size_t shared_bytes) {
-    if (block.holds_tables) return;
     const unsigned char *bytes = shared_memory();
     std::size_t left = 0;
-    for (std::size_t i = 0; i < shared_bytes; i++) left += bytes[i] != 0 && bytes[i] != POISON;
+    for (std::size_t i = block.table_bytes; i < shared_bytes; i++) left += bytes[i] != 0 && bytes[i] != POISON;
     if (left == 0) return;
     fprintf(stderr, "kernel: thread block %u leaves %zu bytes of keys or data in shared memory\n",
             blockIdx.x, left);
@@ -195,7 +194,7 @@ void run(const Shape &shape, void (*thread)(const void *), const void *parameter
     for (unsigned i = 0; i < shape.grid; i++) {
         blockIdx.x = i;
         block.shared.assign(RESERVED + shape.shared_bytes + 16, POISON);
-        block.holds_tables = false;
+        block.table_bytes = 0;
         block.published.clear();
         block.is_publishing = false;
         run_level(3, 0, shape.threads);
@@ -211,8 +210,8 @@ unsigned char *shared_window() {
 
 unsigned char *shared_memory() { return shared_window() + RESERVED; }
 
-unsigned char *shared_tables() {
-    block.holds_tables = true;
+unsigned char *shared_tables(std::size_t bytes) {
+    block.table_bytes = bytes;
     return shared_memory();
 }
 
@@ -386,6 +385,16 @@ unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
     host::block.shuffled[threadIdx.x % host::WARP_THREADS] = value;
     __syncwarp();
     const unsigned result = host::block.shuffled[lane % host::WARP_THREADS];
+    __syncwarp();
+    return result;
+}
+
+unsigned __ballot_sync(unsigned mask, int predicate) {
+    if (mask != 0xffffffff) __trap();
+    host::block.shuffled[threadIdx.x % host::WARP_THREADS] = predicate != 0;
+    __syncwarp();
+    unsigned result = 0;
+    for (unsigned i = 0; i < host::WARP_THREADS; i++) result |= host::block.shuffled[i] << i;
     __syncwarp();
     return result;
 }

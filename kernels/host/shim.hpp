@@ -18,6 +18,7 @@
 #define ROLLED
 #define SHARED_MEMORY(name) unsigned char *const name = host::shared_memory()
 #define SHARED_TABLES(name) unsigned char *const name = host::shared_tables()
+#define SHARED_TABLES_AND_KEYS(name, bytes) unsigned char *const name = host::shared_tables(bytes)
 
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
@@ -66,8 +67,8 @@ void run(const Shape &shape, void (*thread)(const void *), const void *parameter
 // Dynamic shared memory, and the start of the window it lies in, some bytes before.
 unsigned char *shared_memory();
 unsigned char *shared_window();
-// Dynamic shared memory that will hold public tables and nothing else.
-unsigned char *shared_tables();
+// Dynamic shared memory whose first bytes will hold public tables: all of it, or so many.
+unsigned char *shared_tables(std::size_t bytes = SIZE_MAX);
 void block_barrier();
 void warpgroup_barrier();
 void warp_barrier();
@@ -106,6 +107,9 @@ inline void __syncwarp() { host::warp_barrier(); }
 [[noreturn]] void __trap();
 // The value that lane `lane` of this warp passes; all lanes take part.
 unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane);
+// A bit for every lane that passes other than zero; all lanes take part.
+unsigned __ballot_sync(unsigned mask, int predicate);
+inline int __popc(unsigned word) { return __builtin_popcount(word); }
 inline unsigned __brev(unsigned word) {
     unsigned result = 0;
     for (unsigned i = 0; i < 32; i++) result |= (word >> i & 1) << (31 - i);

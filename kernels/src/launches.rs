@@ -6,6 +6,10 @@ use crate::launch::{Launch, Unit};
 #[rustfmt::skip]
 #[allow(clippy::unreadable_literal, reason = "nobody types them")]
 pub(crate) const LAUNCHES: &[(&str, Launch)] = &[
+    ("aes_batch_chain", Launch { threads: 256, shared_bytes: 197632, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
+    ("aes_batch_crypt", Launch { threads: 768, shared_bytes: 158208, unit: Unit { threads: 32, blocks: 1, aligned: false } }),
+    ("aes_batch_decrypt", Launch { threads: 1024, shared_bytes: 173568, unit: Unit { threads: 32, blocks: 1, aligned: false } }),
+    ("aes_batch_keys", Launch { threads: 512, shared_bytes: 132096, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("aes_bitslice_cbc_decrypt", Launch { threads: 512, shared_bytes: 7680, unit: Unit { threads: 32, blocks: 256, aligned: false } }),
     ("aes_bitslice_cfb_decrypt", Launch { threads: 512, shared_bytes: 7680, unit: Unit { threads: 32, blocks: 256, aligned: false } }),
     ("aes_bitslice_ctr", Launch { threads: 512, shared_bytes: 7680, unit: Unit { threads: 32, blocks: 256, aligned: true } }),
@@ -75,6 +79,11 @@ pub(crate) const LAUNCHES: &[(&str, Launch)] = &[
     ("aria_table_shared_ctr", Launch { threads: 1024, shared_bytes: 4096, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("aria_table_shared_ecb", Launch { threads: 1024, shared_bytes: 4096, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("aria_table_shared_xts", Launch { threads: 1024, shared_bytes: 4096, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
+    ("batch_finish", Launch { threads: 128, shared_bytes: 576, unit: Unit { threads: 32, blocks: 1, aligned: false } }),
+    ("batch_hash", Launch { threads: 256, shared_bytes: 65536, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
+    ("batch_matrices", Launch { threads: 384, shared_bytes: 136704, unit: Unit { threads: 32, blocks: 1, aligned: false } }),
+    ("batch_save", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
+    ("batch_sequences", Launch { threads: 256, shared_bytes: 65536, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
     ("camellia_bitslice_cbc_decrypt", Launch { threads: 256, shared_bytes: 15872, unit: Unit { threads: 32, blocks: 1024, aligned: false } }),
     ("camellia_bitslice_cfb_decrypt", Launch { threads: 256, shared_bytes: 15872, unit: Unit { threads: 32, blocks: 1024, aligned: false } }),
     ("camellia_bitslice_ctr", Launch { threads: 256, shared_bytes: 15872, unit: Unit { threads: 32, blocks: 1024, aligned: true } }),

@@ -12,6 +12,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod batch;
 pub mod ghash;
 mod launch;
 mod launches;
@@ -171,6 +172,12 @@ modules! {
     GHASH_MATRICES = "ghash_matrices", "ghash/matrices.cu", "compute_80";
     /// The same by products and copies that compute capability 9.0 alone has.
     GHASH_WIDE_MATRICES = "ghash_wide_matrices", "ghash/wide_matrices.cu", "compute_90a";
+    /// Batches: hashes under many keys, by look-ups of four bits, and the ends of all hashes.
+    BATCH_HASH = "batch_hash", "batch/hash.cu";
+    /// Batches: hashes under many keys, by matrices of bits on tensor cores.
+    BATCH_MATRICES = "batch_matrices", "batch/matrices.cu", "compute_80";
+    /// Batches of messages by AES, each under a key of its own.
+    AES_BATCH = "aes_batch", "aes/batch.cu";
 }
 
 /// What each kernel takes of several architectures, as the compiler reports it: CSV with a header

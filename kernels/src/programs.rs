@@ -449,6 +449,7 @@ mod tests {
     fn all_kernels() -> impl Iterator<Item = &'static Kernel> {
         let of_programs = PROGRAMS.iter().flat_map(|program| program.kernels());
         let of_modes = crate::modes::KERNELS.iter().copied().chain(crate::ghash::kernels());
+        let of_modes = of_modes.chain(crate::batch::kernels());
         of_programs.map(|(_, kernel)| kernel).chain(of_modes)
     }
 

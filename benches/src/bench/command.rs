@@ -5,7 +5,14 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{blocks, cpu, environment::Environment, gpu, plan::Options, record::Record, report};
+use super::{
+    batches, blocks, cpu,
+    environment::Environment,
+    gpu::{self, GpuResults},
+    plan::Options,
+    record::{BlockCurve, Measurement, Record},
+    report,
+};
 
 /// Runs bench-all; the exit code is 0, 1 where something failed, or 2 for wrong options.
 #[must_use]
@@ -39,18 +46,12 @@ fn measure(options: &Options) -> Result<(), String> {
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
-    let (cases, mut skipped) = options.cpu_cases();
-    let bar = progress_bar(cases.len() + gpu::steps(options));
-    bar.set_message("CPU");
-    let mut measurements = cpu::measure(&cases, options.quick, &bar)?;
-    let block_curves = blocks::measure(options)?;
-    bar.set_message("GPU");
-    let on_gpu = gpu::measure(options, &bar)?;
-    bar.finish_and_clear();
-
+    let single = if options.batches { Single::default() } else { Single::measure(options)? };
+    let batches = batches::measure(options)?;
+    let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
-    if measurements.is_empty() {
+    if measurements.is_empty() && batches.is_empty() {
         return Err(format!("nothing was measured\n{}", skipped.join("\n")));
     }
     let mut kernels = on_gpu.kernels;
@@ -59,13 +60,43 @@ fn measure(options: &Options) -> Result<(), String> {
     }
     let folder = options.out.clone().unwrap_or_else(|| default_folder(&environment));
     let thread_blocks = on_gpu.thread_blocks;
-    let record =
-        Record { environment, skipped, measurements, thread_blocks, block_curves, kernels };
+    let record = Record {
+        environment,
+        skipped,
+        measurements,
+        thread_blocks,
+        batches,
+        block_curves,
+        kernels,
+    };
     report::write(&record, &folder)
         .map_err(|error| format!("writing {}: {error}", folder.display()))?;
     println!("{}", report::terminal(&record));
     println!("Report: {}", folder.join("report.md").display());
     Ok(())
+}
+
+/// What is measured under one key.
+#[derive(Default)]
+struct Single {
+    measurements: Vec<Measurement>,
+    skipped: Vec<String>,
+    block_curves: Vec<BlockCurve>,
+    on_gpu: GpuResults,
+}
+
+impl Single {
+    fn measure(options: &Options) -> Result<Self, String> {
+        let (cases, skipped) = options.cpu_cases();
+        let bar = progress_bar(cases.len() + gpu::steps(options));
+        bar.set_message("CPU");
+        let measurements = cpu::measure(&cases, options.quick, &bar)?;
+        let block_curves = blocks::measure(options)?;
+        bar.set_message("GPU");
+        let on_gpu = gpu::measure(options, &bar)?;
+        bar.finish_and_clear();
+        Ok(Self { measurements, skipped, block_curves, on_gpu })
+    }
 }
 
 fn default_folder(environment: &Environment) -> PathBuf {

@@ -3,9 +3,10 @@
 //! CPU backends are measured by criterion, in a process of its own that this one starts, and beside
 //! other libraries; short calls of the default types by hand, in this process; kernels by
 //! the device's own events, on data that stays on the device (resident) and from host memory to
-//! host memory (end to end).
+//! host memory (end to end); batches of messages on both.
 
 mod baseline;
+mod batches;
 mod blocks;
 mod blocks_chart;
 mod blocks_report;

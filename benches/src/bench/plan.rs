@@ -47,6 +47,9 @@ pub(super) struct Options {
     /// They must have been compiled in: `cargo xtask bench-all --peers` does that, in minutes.
     #[arg(long, conflicts_with = "gpu_only")]
     pub(super) peers: bool,
+    /// Only batches of messages with keys of their own.
+    #[arg(long, conflicts_with = "backend")]
+    pub(super) batches: bool,
     /// Only the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(super) gpu_only: bool,

@@ -82,6 +82,35 @@ impl Measurement {
     }
 }
 
+/// A batch: many messages of one length in one call, each under a key of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct BatchMeasurement {
+    /// The cipher's name.
+    pub(super) cipher: String,
+    /// Bits of every key.
+    pub(super) key_bits: usize,
+    /// The mode.
+    pub(super) work: Work,
+    /// Where the data was.
+    pub(super) place: Place,
+    /// Messages.
+    pub(super) messages: usize,
+    /// Bytes of each.
+    pub(super) message_bytes: usize,
+    /// Median seconds of a pass, key schedules among it.
+    pub(super) seconds: f64,
+    /// Passes that the median is of.
+    pub(super) samples: usize,
+}
+
+impl BatchMeasurement {
+    /// Gbit/s of all messages together.
+    #[must_use]
+    pub(super) fn gbit_per_second(&self) -> f64 {
+        (self.messages * self.message_bytes) as f64 * 8.0 / self.seconds / 1e9
+    }
+}
+
 /// A measurement with a limit to the threads of a thread block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ThreadBlockMeasurement {
@@ -145,6 +174,9 @@ pub(super) struct Record {
     /// Thread-block sizes tried; records from before there were any have none.
     #[serde(default)]
     pub(super) thread_blocks: Vec<ThreadBlockMeasurement>,
+    /// Batches; records from before there were any have none.
+    #[serde(default)]
+    pub(super) batches: Vec<BatchMeasurement>,
     /// Time by number of blocks; records from before it was measured have none.
     #[serde(default)]
     pub(super) block_curves: Vec<BlockCurve>,
@@ -177,6 +209,7 @@ mod tests {
     fn old_records_are_read_and_new_ones_come_back() {
         let mut record: Record = serde_json::from_str(OLD).expect("an old record is a record");
         assert!(record.thread_blocks.is_empty() && record.block_curves.is_empty());
+        assert!(record.batches.is_empty());
         assert!(record.environment.peers.is_empty());
         assert_eq!(record.measurements[0].cycles_per_byte(), None);
         record.measurements[0].gigahertz = Some(3.2);

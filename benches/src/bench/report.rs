@@ -10,7 +10,7 @@ use super::{
     papers::{self, P1_RESOURCES},
     plan::Work,
     ratio,
-    record::{Measurement, Place, Record},
+    record::{BatchMeasurement, Measurement, Place, Record},
 };
 use crate::size::size_name;
 
@@ -166,6 +166,42 @@ fn thread_block_section(record: &Record) -> Option<Section> {
     })
 }
 
+/// Throughput of batches: messages down, ciphers, modes and places across.
+fn batch_section(record: &Record) -> Option<Section> {
+    let measured = &record.batches;
+    let kind = |m: &BatchMeasurement| (m.cipher.to_uppercase(), m.key_bits, m.work, m.place);
+    let kinds = distinct(measured.iter().map(kind));
+    let shapes = distinct(measured.iter().map(|m| (m.message_bytes, m.messages)));
+    if shapes.is_empty() {
+        return None;
+    }
+    let row = |&(bytes, messages): &(usize, usize)| {
+        let cell = |wanted: &(String, usize, Work, Place)| {
+            let is_it = |m: &&BatchMeasurement| {
+                kind(m) == *wanted && (m.message_bytes, m.messages) == (bytes, messages)
+            };
+            measured
+                .iter()
+                .find(is_it)
+                .map_or_else(String::new, |m| throughput(m.gbit_per_second()))
+        };
+        let name = format!("{messages} of {}", size_name(bytes));
+        std::iter::once(name).chain(kinds.iter().map(cell)).collect()
+    };
+    let titles = kinds
+        .iter()
+        .map(|(cipher, bits, work, place)| format!("{cipher}-{bits} {work}, {}", place.name()));
+    Some(Section {
+        title: "Batches of messages with keys of their own, Gbit/s".into(),
+        note:
+            "One call for all messages, key schedules counted; on the GPU the upload of keys and \
+               places is not."
+                .into(),
+        header: std::iter::once("messages".to_owned()).chain(titles).collect(),
+        rows: shapes.iter().map(row).collect(),
+    })
+}
+
 /// What every kernel takes, with P1's figures first.
 fn resource_section(record: &Record) -> Option<Section> {
     if record.kernels.is_empty() {
@@ -240,6 +276,7 @@ fn sections(record: &Record) -> Vec<Section> {
     sections.extend(blocks_report::section(&record.block_curves));
     sections.extend(per_clock_section(record));
     sections.extend(thread_block_section(record));
+    sections.extend(batch_section(record));
     sections.extend(resource_section(record));
     sections.extend(paper_section(record));
     sections.extend(gain_section(record));
@@ -410,8 +447,8 @@ mod tests {
     fn record(measurements: Vec<Measurement>) -> Record {
         let environment = crate::bench::environment::Environment::of_this_machine(false);
         let (skipped, thread_blocks, kernels) = (Vec::new(), Vec::new(), Vec::new());
-        let block_curves = Vec::new();
-        Record { environment, skipped, measurements, thread_blocks, block_curves, kernels }
+        let (batches, block_curves) = (Vec::new(), Vec::new());
+        Record { environment, skipped, measurements, thread_blocks, batches, block_curves, kernels }
     }
 
     #[test]
@@ -429,6 +466,28 @@ mod tests {
         assert_eq!(section.rows[0], ["AES-128 a", "8.389", "* 83.886", "41.943", "", "", ""]);
         assert_eq!(section.rows[1], ["AES-128 b", "", "", "", "", "* 8.389", ""]);
         assert!(section.note.contains("1 MiB"));
+    }
+
+    #[test]
+    fn batches_have_a_row_a_shape() {
+        let mut record = record(Vec::new());
+        assert!(batch_section(&record).is_none());
+        for (place, messages) in [(Place::Cpu, 10), (Place::Resident, 10), (Place::Resident, 20)] {
+            record.batches.push(BatchMeasurement {
+                cipher: "aes".into(),
+                key_bits: 128,
+                work: Work::Ctr,
+                place,
+                messages,
+                message_bytes: 1 << 20,
+                seconds: 1e-3 * messages as f64,
+                samples: 11,
+            });
+        }
+        let section = batch_section(&record).expect("there are measurements");
+        assert_eq!(section.header[1..], ["AES-128 CTR, CPU", "AES-128 CTR, GPU, resident"]);
+        assert_eq!(section.rows[0], ["10 of 1 MiB", "8.389", "8.389"]);
+        assert_eq!(section.rows[1], ["20 of 1 MiB", "", "8.389"]);
     }
 
     #[test]

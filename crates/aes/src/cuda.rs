@@ -28,7 +28,10 @@ use alloc::vec::Vec;
 
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceCipher, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_cuda::{
+    BatchFamily, DeviceCipher, Family, KeyPair, Keys, OnDevice,
+    kernels::{batch, programs},
+};
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
@@ -114,6 +117,9 @@ pub static BITSLICE: Family = Family::new(
     &[&programs::AES_BITSLICE],
     key_pair,
 );
+
+/// Batches: many messages, each under a key of its own, by T-tables in every bank.
+pub static BATCHES: BatchFamily = BatchFamily::new(&crate::AES, &batch::AES);
 
 /// The keys of both directions: decryption is the equivalent inverse cipher.
 fn key_pair(key: &[u8]) -> KeyPair {

@@ -5,6 +5,7 @@
 //! - [`Engine`] is the bulk interface: whole byte buffers, fallible, object safe. [`Cipher`] and
 //!   GPU kernels implement it; [`CpuEngine`] makes one of another crate's block cipher.
 //! - [`modes`] are CTR, CBC, CFB, OFB and XTS over any engine; [`Ctr`] is the seekable CTR stream.
+//! - [`batch`] has what a call over many messages takes, each with its own key.
 //! - [`Backend`] is a row of a cipher's table of implementations (feature `alloc`).
 //!
 //! ```
@@ -23,6 +24,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod batch;
 mod block;
 pub mod bulk;
 mod counter;

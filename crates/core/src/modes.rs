@@ -22,7 +22,7 @@ pub use xts::{times_power_of_x, xts, xts_units};
 pub const STACK_CHUNK: usize = 4096;
 
 /// The largest block in bytes.
-const MAX_BLOCK: usize = 16;
+pub(crate) const MAX_BLOCK: usize = 16;
 
 /// Runs `work` with scratch memory of whole blocks: as much as `engine` likes where there is an
 /// allocator, from the stack otherwise, and never more than the `bytes` at hand (rounded up).

@@ -133,6 +133,25 @@ pub enum Error {
         /// Bytes of the buffer.
         length: usize,
     },
+    /// Two jobs of a batch would write to the same bytes.
+    #[error("jobs {first} and {second} of the batch write to the same bytes; outputs lie apart")]
+    Overlap {
+        /// The number of the one that starts first.
+        first: usize,
+        /// The number of the other.
+        second: usize,
+    },
+    /// A batch is to run in place whose jobs have other places for their output.
+    #[error(
+        "a job of the batch has its output elsewhere than its input; in place they are the same"
+    )]
+    NotInPlace,
+    /// A cipher that has no kernels for batches.
+    #[error("{cipher} has no batches on devices: they run on the CPU")]
+    NoBatches {
+        /// The cipher.
+        cipher: &'static str,
+    },
     /// A length or an IV that the mode does not take.
     #[error("{0}")]
     Data(lanecrypt_core::Error),

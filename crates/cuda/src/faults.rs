@@ -1,5 +1,6 @@
 //! What is left when the device fails: an error or the right bytes, whichever driver call it is.
 
+mod batch;
 mod gcm;
 mod streams;
 
@@ -41,10 +42,20 @@ fn on_device(model: &Model) -> Result<OnDevice<ToyCipher>, Error> {
 /// without; both a fault that passes and one that stays. `work` returns what it made of the
 /// plaintext, which is compared; errors are fine.
 fn at_every_call(name: &str, expected: &[u8], work: impl Fn(&Model) -> Result<Vec<u8>, AnyError>) {
+    at_every_call_of(Model::failing, name, expected, work);
+}
+
+/// The same on a model of one's choice.
+fn at_every_call_of(
+    make: fn(Fault) -> Model,
+    name: &str,
+    expected: &[u8],
+    work: impl Fn(&Model) -> Result<Vec<u8>, AnyError>,
+) {
     for fault in [Fault::At, Fault::From] {
         let mut errors = 0;
         for call in 0.. {
-            let model = Model::failing(fault(call));
+            let model = make(fault(call));
             let result = work(&model);
             let has_failed = model.has_failed();
             match result {

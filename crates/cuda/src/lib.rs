@@ -8,6 +8,7 @@
 //! - [`Stream`] is a queue of work that runs beside that of others, [`Pending`] what was queued.
 //!   With the feature `cudarc-interop` there is `CudarcStream`, for streams and memory of that crate.
 //! - [`XtsEngine`] and [`GcmEngine`] are modes that need more than an engine.
+//! - [`BatchFamily`] runs many messages in one call, each under a key of its own.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
 //! Without a driver or a device nothing panics: [`Device::all`] returns an error that says in one
@@ -20,6 +21,7 @@
 //! }
 //! ```
 
+mod batch;
 #[cfg(test)]
 mod bounds;
 mod buffer;
@@ -59,6 +61,7 @@ pub use cudarc;
 #[cfg(feature = "cudarc-interop")]
 pub use crate::cudarc_interop::CudarcStream;
 
+pub use batch::{BatchFamily, DeviceJob, PreparedBatch};
 pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
 pub use device::{Device, Properties};
 pub use driver::Resources;

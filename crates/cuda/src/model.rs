@@ -1,6 +1,7 @@
 //! A device for tests: memory that is checked at every access, a toy cipher in place of the
 //! kernels, streams that run as late as they may, and a fault at the driver call of one's choice.
 
+mod batch;
 mod ghash;
 mod toy;
 
@@ -24,7 +25,7 @@ use crate::{
     driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
 
-pub(crate) use toy::{CONSTANT_TIME, FAMILY, TOO_LARGE, ToyCipher, WITH_KEYSTREAM, toy_keys};
+pub(crate) use toy::{CONSTANT_TIME, FAMILY, TOO_LARGE, TOY, ToyCipher, WITH_KEYSTREAM, toy_keys};
 
 /// What uninitialised memory holds.
 const GARBAGE: u8 = 0xdd;
@@ -130,11 +131,20 @@ impl Model {
         Resources { registers: 40, static_shared_bytes: 1, local_bytes: 2, constant_bytes: 3 };
 
     pub(crate) fn failing(fault: Fault) -> Self {
+        Self::with_shared_memory(64 << 10, fault)
+    }
+
+    /// The same with as much shared memory as any kernel needs.
+    pub(crate) fn roomy(fault: Fault) -> Self {
+        Self::with_shared_memory(227 << 10, fault)
+    }
+
+    fn with_shared_memory(shared_bytes_per_block: u32, fault: Fault) -> Self {
         let properties = Properties {
             name: "model".into(),
             compute_capability: (0, 0),
             multiprocessors: 2,
-            shared_bytes_per_block: 64 << 10,
+            shared_bytes_per_block,
             memory_bytes: 1 << 30,
             clock_khz: 0,
             driver_version: 0,
@@ -399,6 +409,9 @@ impl Driver for Model {
 impl Model {
     /// The toy cipher as the kernel of this name would run it.
     fn run(&self, name: &str, shape: Shape, parameters: &[u64]) {
+        if name.starts_with("batch_") || name.starts_with("aes_batch_") {
+            return self.batch(name, parameters);
+        }
         if name.starts_with("ghash_") {
             return self.ghash(name, shape, parameters);
         }

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aes_gcm;
+pub mod batch;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod selection;

@@ -6,9 +6,12 @@
 //! others. A device that cannot run is ignored with its reason on standard error, or fails where
 //! `LANECRYPT_EXPECT` names one of its backends.
 
+#[path = "device/batches.rs"]
+mod batches;
 mod common;
 #[path = "device/gcm.rs"]
 mod gcm;
+mod mix;
 #[path = "device/streams.rs"]
 mod streams;
 #[path = "device/units.rs"]
@@ -86,6 +89,11 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("gcm", gcm::messages),
         ("gcm_refuses", gcm::refusals),
         ("gcm_vectors", gcm::vectors),
+        ("batches", batches::mixed),
+        ("batches_at_boundaries", batches::boundaries),
+        ("batches_in_host_memory", batches::host_memory),
+        ("batches_refuse", batches::refusals),
+        ("batch_vectors", batches::vectors),
         ("bulk_methods", bulk_methods),
         ("chunks_of_host_memory", chunks_of_host_memory),
         ("threads_share_an_engine", threads_share_an_engine),

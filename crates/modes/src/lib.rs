@@ -26,6 +26,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod batch;
 mod chained;
 mod gcm;
 mod hash;
@@ -33,6 +34,7 @@ mod ofb;
 mod xts;
 
 pub use aead;
+pub use batch::run_job;
 pub use chained::{BlockEngine, Chained, Decrypts, Encrypts, Step, cbc, cfb};
 pub use cipher;
 pub use gcm::{Gcm, MAX_AAD_BYTES, MAX_MESSAGE_BYTES, TagSize};

@@ -11,7 +11,7 @@ use lanecrypt::{
     Backend, CIPHERS, CipherDescription, ConstantTime, Platform,
     cuda::{
         Engine, HashFamily,
-        kernels::{Kernel, MODULES, Module, ghash, modes},
+        kernels::{Kernel, MODULES, Module, batch, ghash, modes},
     },
 };
 
@@ -46,7 +46,10 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
             rows.push(analyses.row(name, backend.constant_time, &kernels)?);
         }
     }
-    // What modes need beside a cipher runs for backends of either claim.
+    // What modes need beside a cipher runs for backends of either claim. What batches read is described
+    // in memory, so that lengths and places, which are public, cannot be told from secrets there: nothing
+    // is claimed for them.
+    let of_batches: Vec<_> = batch::kernels().collect();
     for (name, claim, kernels) in [
         ("modes/cuda", ConstantTime::Yes, modes::KERNELS),
         ("ghash/cuda", ConstantTime::Yes, ghash::COMMON_KERNELS),
@@ -57,6 +60,7 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
             HashFamily::WideMatrices.constant_time(),
             ghash::WIDE_MATRIX_KERNELS,
         ),
+        ("batch/cuda", ConstantTime::LOOKS_UP, &of_batches),
     ] {
         let kernels: Vec<_> = kernels.iter().copied().map(Kernel::name).collect();
         owned.extend(kernels.iter().copied());

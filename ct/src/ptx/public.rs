@@ -1,9 +1,9 @@
 //! What of a kernel's parameter block is public: what is before the keys, and the word among them
 //! that kernels count by, which tells the length of the key or the order of bytes and nothing else.
-//! Those of GHASH have no key in it, but addresses and lengths alone.
+//! Those of GHASH and of batches have no key in it, but addresses and lengths alone.
 
 use anyhow::{Result, ensure};
-use lanecrypt::cuda::kernels::{HEADER_WORDS, ghash, programs::PROGRAMS};
+use lanecrypt::cuda::kernels::{HEADER_WORDS, batch, ghash, programs::PROGRAMS};
 
 const WORD_BYTES: i64 = 4;
 
@@ -11,6 +11,9 @@ const WORD_BYTES: i64 = 4;
 pub(crate) fn of_module(module: &str) -> Vec<(i64, i64)> {
     if ghash::kernels().any(|kernel| kernel.module().name == module) {
         return vec![(0, offset(2 * ghash::PARAMETER_WORDS))];
+    }
+    if batch::kernels().any(|kernel| kernel.module().name == module) {
+        return vec![(0, offset(2 * batch::PARAMETER_WORDS))];
     }
     let count = count(module).map(|start| (start, start + WORD_BYTES));
     [(0, offset(HEADER_WORDS))].into_iter().chain(count).collect()
@@ -55,6 +58,7 @@ mod tests {
         assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
         assert_eq!(of_module("ghash_tables"), [(0, 112)]);
+        assert_eq!(of_module("aes_batch"), [(0, 128)]);
     }
 
     #[test]

@@ -114,7 +114,7 @@ enum Space {
 const COMPUTES: &[&str] = &[
     "abs", "add", "and", "bfe", "bfi", "brev", "clz", "cvt", "cvta", "dp4a", "lop3", "mad", "max",
     "min", "mma", "mov", "mul", "neg", "not", "or", "popc", "prmt", "selp", "setp", "shf", "shl",
-    "shr", "sub", "xor",
+    "shr", "sub", "vote", "xor",
 ];
 
 fn kind(instruction: &Instruction<'_>) -> Result<Kind> {

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The toy cipher as the plain mode takes it.
-struct Plain;
+pub(super) struct Plain;
 
 impl lanecrypt_reference::modes::BlockCipher for Plain {
     fn block_bytes(&self) -> usize {

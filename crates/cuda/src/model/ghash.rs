@@ -138,7 +138,7 @@ impl Model {
 }
 
 /// GHASH's product (SP 800-38D, 6.3).
-fn times(x: u128, mut y: u128) -> u128 {
+pub(super) fn times(x: u128, mut y: u128) -> u128 {
     (0..128).rev().fold(0, |sum, i| {
         let product = if x >> i & 1 == 1 { sum ^ y } else { sum };
         y = y >> 1 ^ if y & 1 == 1 { 0xe1 << 120 } else { 0 };
@@ -146,7 +146,7 @@ fn times(x: u128, mut y: u128) -> u128 {
     })
 }
 
-fn power(h: u128, exponent: u64) -> u128 {
+pub(super) fn power(h: u128, exponent: u64) -> u128 {
     (0..64 - exponent.leading_zeros()).rev().fold(1 << 127, |power, bit| {
         let square = times(power, power);
         if exponent >> bit & 1 == 1 { times(square, h) } else { square }

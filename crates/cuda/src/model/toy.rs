@@ -17,7 +17,7 @@ pub(super) fn toy(key: &[u8; 16], direction: Direction, data: &mut [u8]) {
     }
 }
 
-static TOY: CipherDescription = CipherDescription {
+pub(crate) static TOY: CipherDescription = CipherDescription {
     name: "toy",
     standard: "none",
     block_bytes: 16,

@@ -45,7 +45,7 @@ const MESSAGES: [(usize, usize, usize, usize); 12] = [
 ];
 
 /// The hash families that the case's device can run.
-fn hash_families(device: &Device) -> Vec<HashFamily> {
+pub(crate) fn hash_families(device: &Device) -> Vec<HashFamily> {
     HashFamily::ALL.into_iter().filter(|family| family.fits(device.properties())).collect()
 }
 

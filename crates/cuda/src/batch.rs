@@ -1,0 +1,410 @@
+//! Batches on the device: many messages in one call, each with its own key, mode and length.
+//!
+//! Jobs are checked and cut into items on the host, and uploaded once. Then a few launches do all of
+//! it, whatever the number of messages:
+//!
+//! ```text
+//! keys        a thread a job      round keys, H, J0 encrypted
+//! sequences   a thread a message  what matrices of H are made of        long messages of GCM
+//! hash, finish                    are the tags right?                   GCM decryption
+//! save        a thread an item    the block before it                   ECB and CBC decryption
+//! crypt       a warp an item, or eight lanes                            CTR, GCM, ECB encryption
+//! decrypt     a warp an item                                            ECB and CBC decryption
+//! chain       a thread a message                                        CBC encryption
+//! hash, finish                    the tags                              GCM encryption
+//! ```
+
+mod host_memory;
+mod items;
+mod memory;
+mod words;
+
+use std::time::Duration;
+
+use lanecrypt_core::{
+    CipherDescription, Unavailable,
+    batch::{Failure, JobMode, Outcome},
+};
+use lanecrypt_kernels::{
+    Kernel,
+    batch::{self as kernels, BatchProgram},
+};
+
+use self::{
+    items::{Cuts, Items},
+    memory::{Counts, HashCounts, HashLists, Memory, Parameters},
+    words::{BLOCK, Described, RESULT_BYTES},
+};
+use crate::{
+    Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Properties,
+    driver::StreamHandle,
+    launch::{Launch, ThreadLimit},
+};
+
+/// Flag of the kernel that ends hashes: `WITHOUT_H` of `kernels/batch/batch.cuh`.
+const WITHOUT_H: u64 = 1;
+/// What a result says of a right tag: `RIGHT` there.
+const RIGHT: u8 = 1;
+/// Items of a few lanes that a warp takes at once.
+const NARROW_AT_ONCE: u64 = 4;
+/// The most blocks of a message: items count them in 32 bits.
+const MOST_BLOCKS: usize = u32::MAX as usize;
+
+/// How a cipher's batches run on devices.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchFamily {
+    cipher: &'static CipherDescription,
+    program: &'static BatchProgram,
+}
+
+/// One message of a batch on a device: bytes of an input and an output slice, which are given when the
+/// batch runs.
+#[derive(Debug)]
+pub struct DeviceJob<'a> {
+    /// The key, of any length that the cipher takes; it may differ from job to job.
+    pub key: &'a [u8],
+    /// What is done.
+    pub mode: JobMode<'a>,
+    /// The first byte of the message in the input slice, a multiple of 16.
+    pub input: usize,
+    /// Where its result starts in the output slice, a multiple of 16; the same as `input` for batches
+    /// that run in place.
+    pub output: usize,
+    /// Bytes; any number, also none.
+    pub length: usize,
+}
+
+impl BatchFamily {
+    /// Batches of `cipher` by the kernels of `program`.
+    #[must_use]
+    pub const fn new(cipher: &'static CipherDescription, program: &'static BatchProgram) -> Self {
+        Self { cipher, program }
+    }
+
+    /// The cipher.
+    #[must_use]
+    pub const fn cipher(&self) -> &'static CipherDescription {
+        self.cipher
+    }
+
+    /// Whether a device has the shared memory that the kernels need.
+    ///
+    /// # Errors
+    /// [`Unavailable`] naming what it has and what is needed.
+    pub fn fits(&self, properties: &Properties) -> Result<(), Unavailable> {
+        let needed = self.program.shared_bytes();
+        if needed <= properties.shared_bytes_per_block {
+            return Ok(());
+        }
+        Err(Unavailable::because_of(format!(
+            "a thread block has {} bytes of shared memory on {}, batches of {} need {needed}",
+            properties.shared_bytes_per_block, properties.name, self.cipher.name,
+        )))
+    }
+
+    /// Checks jobs, cuts them into items and uploads what the kernels need, the keys among it.
+    ///
+    /// A job with a key or a length that its mode does not take is no error here: it is left out, and
+    /// named when the batch has run.
+    ///
+    /// # Errors
+    /// [`Error::Overlap`] for two jobs that write to the same bytes, [`Error::Range`] for messages that
+    /// start off a 16-byte boundary; [`Error::Unavailable`] as [`fits`](Self::fits); driver errors.
+    pub fn prepare<'a>(
+        &self,
+        device: &Device,
+        jobs: Vec<DeviceJob<'a>>,
+    ) -> Result<PreparedBatch<'a>, Error> {
+        self.prepare_with(device, HashFamily::of(device.properties()), None, jobs)
+    }
+
+    /// [`prepare`](Self::prepare) with a certain hash (by look-ups, or by matrices, of which batches have
+    /// one kind), and with items of other lengths in blocks,
+    /// powers of two: of those that are encrypted, those that are hashed, and messages that are hashed
+    /// at once; for tests.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    #[doc(hidden)]
+    pub fn prepare_with<'a>(
+        &self,
+        device: &Device,
+        hash: HashFamily,
+        cuts: Option<[u32; 3]>,
+        jobs: Vec<DeviceJob<'a>>,
+    ) -> Result<PreparedBatch<'a>, Error> {
+        self.fits(device.properties())?;
+        if !hash.fits(device.properties()) {
+            return Err(Error::Unavailable(Unavailable::because("the device lacks the hash")));
+        }
+        require_apart(&jobs)?;
+        let cuts = match cuts {
+            Some([piece, hashed, short]) => {
+                Cuts { piece, hashed, short, ends_pieces: hash != HashFamily::Tables }
+            }
+            None => self.cuts(device, hash, &jobs)?,
+        };
+        let mut failures = Vec::new();
+        let mut accepted = Vec::with_capacity(jobs.len());
+        let mut described = Described::with_room(jobs.len());
+        let mut items = Items::default();
+        let (mut input_end, mut output_end, mut is_in_place) = (0, 0, true);
+        for (number, job) in jobs.into_iter().enumerate() {
+            if let Err(error) = self.check(&job) {
+                failures.push(Failure { job: number, error });
+                continue;
+            }
+            let DeviceJob { key, mode, input, output, length } = job;
+            let long_number = items.push(accepted.len() as u32, &mode, length, cuts);
+            described.push(key, &mode, [input, output, length], long_number);
+            input_end = input_end.max(input + length);
+            output_end = output_end.max(output + length);
+            is_in_place &= input == output;
+            accepted.push((number, mode));
+        }
+        items.sort();
+        let memory = Memory::new(device, &described, &items, accepted.len())?;
+        Ok(PreparedBatch {
+            device: device.clone(),
+            program: self.program,
+            hash,
+            cuts,
+            jobs: accepted,
+            failures,
+            items: Counts::of(&items),
+            memory,
+            ends: [input_end, output_end],
+            is_in_place,
+        })
+    }
+
+    fn check(&self, job: &DeviceJob<'_>) -> Result<(), lanecrypt_core::Error> {
+        self.cipher.check_key(job.key)?;
+        job.mode.check(job.length, self.cipher.block_bytes)?;
+        if job.length.div_ceil(BLOCK) > MOST_BLOCKS {
+            let reason = "a message of 64 GiB or more is no job of a batch on a device";
+            return Err(Unavailable::because(reason).into());
+        }
+        Ok(())
+    }
+
+    /// How messages are best cut on this device.
+    fn cuts(
+        &self,
+        device: &Device,
+        hash: HashFamily,
+        jobs: &[DeviceJob<'_>],
+    ) -> Result<Cuts, Error> {
+        let blocks = jobs.iter().map(|job| job.length.div_ceil(BLOCK) as u64).sum();
+        let threads = |kernel| {
+            let all = shaped(device, kernel, u64::from(u32::MAX))?;
+            Ok::<_, Error>(all.threads() as u64)
+        };
+        let hashers = match hash {
+            HashFamily::Tables => threads(&kernels::HASH)?,
+            HashFamily::Matrices | HashFamily::WideMatrices => threads(&kernels::MATRICES)? / 32,
+        };
+        Ok(Cuts::of(blocks, threads(self.program.crypt())? / 32, hash, hashers))
+    }
+}
+
+/// Checks that messages start at multiples of a block and that no two are written to the same bytes.
+fn require_apart(jobs: &[DeviceJob<'_>]) -> Result<(), Error> {
+    let mut outputs = Vec::with_capacity(jobs.len());
+    for (number, job) in jobs.iter().enumerate() {
+        for start in [job.input, job.output] {
+            let end = start.checked_add(job.length);
+            let is_right = start.is_multiple_of(BLOCK) && end.is_some();
+            if !is_right {
+                let end = end.unwrap_or(usize::MAX);
+                return Err(Error::Range { start, end, length: usize::MAX });
+            }
+        }
+        if job.length > 0 {
+            outputs.push((job.output, job.output + job.length, number));
+        }
+    }
+    outputs.sort_unstable();
+    for pair in outputs.windows(2) {
+        let [(_, end, first), (start, _, second)] = pair else { continue };
+        if end > start {
+            return Err(Error::Overlap { first: *first, second: *second });
+        }
+    }
+    Ok(())
+}
+
+/// The launch of a kernel for so many units of its work.
+fn shaped(device: &Device, kernel: &Kernel, count: u64) -> Result<Launch, Error> {
+    let ready = device.kernel(kernel)?;
+    Launch::new(device.driver(), (kernel, ready), count, &ThreadLimit::none())
+}
+
+/// A batch that was checked and uploaded. It runs once, so that no IV is used twice by accident; keys,
+/// and what was made of them on the device, are cleared when it is dropped.
+#[derive(Debug)]
+#[must_use = "it has not run"]
+pub struct PreparedBatch<'a> {
+    device: Device,
+    program: &'static BatchProgram,
+    hash: HashFamily,
+    cuts: Cuts,
+    /// The jobs that are run: their numbers among all, and their modes.
+    jobs: Vec<(usize, JobMode<'a>)>,
+    failures: Vec<Failure>,
+    items: Counts,
+    memory: Memory,
+    /// Where the last messages end in the input and the output.
+    ends: [usize; 2],
+    is_in_place: bool,
+}
+
+impl PreparedBatch<'_> {
+    /// Runs all jobs from `input` to `output`, which lie in different buffers of the batch's device, and
+    /// fills the tags.
+    ///
+    /// The outcome names jobs that failed: what they would have written is as it was. All others are
+    /// complete.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where a message ends behind its slice: nothing is written then. Driver errors:
+    /// no output is to be used then, but nothing of GCM is written whose tag was not right.
+    pub fn run(
+        mut self,
+        input: &DeviceSlice<'_>,
+        output: &mut DeviceSliceMut<'_>,
+    ) -> Result<Outcome, Error> {
+        self.launch(input, output)?;
+        self.finish()
+    }
+
+    /// [`run`](Self::run) with every result in place of its input.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); [`Error::NotInPlace`] where the output of a job does not start where its
+    /// input does.
+    pub fn run_in_place(mut self, data: &mut DeviceSliceMut<'_>) -> Result<Outcome, Error> {
+        self.launch_in_place(data)?;
+        self.finish()
+    }
+
+    /// The device's own time for a run whose results nobody reads: for measuring, which may repeat it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    #[doc(hidden)]
+    pub fn time(
+        &mut self,
+        input: &DeviceSlice<'_>,
+        output: &mut DeviceSliceMut<'_>,
+    ) -> Result<Duration, Error> {
+        let device = self.device.clone();
+        device.time(&mut || self.launch(input, output))
+    }
+
+    /// Starts all kernels over data that is somewhere else afterwards.
+    fn launch(
+        &mut self,
+        input: &DeviceSlice<'_>,
+        output: &mut DeviceSliceMut<'_>,
+    ) -> Result<(), Error> {
+        let output = output.as_slice();
+        for (slice, end) in [input, &output].into_iter().zip(self.ends) {
+            slice.require_device(&self.device)?;
+            if end > slice.len() {
+                return Err(Error::Range { start: 0, end, length: slice.len() });
+            }
+        }
+        self.start(input.address(), output.address())
+    }
+
+    fn launch_in_place(&mut self, data: &mut DeviceSliceMut<'_>) -> Result<(), Error> {
+        if !self.is_in_place {
+            return Err(Error::NotInPlace);
+        }
+        let data = data.as_slice();
+        data.require_device(&self.device)?;
+        let end = self.ends[0];
+        if end > data.len() {
+            return Err(Error::Range { start: 0, end, length: data.len() });
+        }
+        self.start(data.address(), data.address())
+    }
+
+    /// Starts all kernels, whose data was checked to be there.
+    fn start(&self, input: u64, output: u64) -> Result<(), Error> {
+        let Memory { lists, parameters, .. } = &self.memory;
+        let Counts { wide, narrow, decrypted, chained, verified, sealed, .. } = self.items;
+        let piece = u64::from(self.cuts.hashed);
+        let all = Parameters { input, output, piece, ..*parameters };
+        let of = |items, count| Parameters { items, count, ..all };
+        self.run_kernel(self.program.keys(), of(0, self.jobs.len() as u64))?;
+        if self.hash != HashFamily::Tables {
+            self.run_kernel(&kernels::SEQUENCES, of(lists.in_pieces, self.items.in_pieces))?;
+        }
+        self.run_hashes(all, lists.verified, verified)?;
+        self.run_kernel(&kernels::SAVE, of(lists.decrypted, decrypted))?;
+        let crypt =
+            Parameters { narrow: lists.narrow, narrow_count: narrow, ..of(lists.wide, wide) };
+        self.run_kernel(self.program.crypt(), crypt)?;
+        self.run_kernel(self.program.decrypt(), of(lists.decrypted, decrypted))?;
+        self.run_kernel(self.program.chain(), of(lists.chained, chained))?;
+        self.run_hashes(all, lists.sealed, sealed)
+    }
+
+    fn run_hashes(
+        &self,
+        all: Parameters,
+        lists: HashLists,
+        counts: HashCounts,
+    ) -> Result<(), Error> {
+        let of = |items, count| Parameters { items, count, ..all };
+        self.run_kernel(&kernels::HASH, of(lists.short, counts.short))?;
+        let (kernel, flags) = match self.hash {
+            HashFamily::Tables => (&kernels::HASH, 0),
+            HashFamily::Matrices | HashFamily::WideMatrices => (&kernels::MATRICES, WITHOUT_H),
+        };
+        self.run_kernel(kernel, of(lists.pieces, counts.pieces))?;
+        self.run_kernel(&kernels::FINISH, Parameters { flags, ..of(lists.long, counts.long) })
+    }
+
+    /// Starts a kernel, unless there is nothing for it.
+    fn run_kernel(&self, kernel: &Kernel, parameters: Parameters) -> Result<(), Error> {
+        let count = parameters.count + parameters.narrow_count.div_ceil(NARROW_AT_ONCE);
+        if count == 0 {
+            return Ok(());
+        }
+        let launch = shaped(&self.device, kernel, count)?;
+        // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What the
+        // kernel reads and writes follows from the block and from jobs and items that this module
+        // wrote: they say places inside the input and the output, which `launch` checked, and inside
+        // the batch's own memory, which has room for all of them. All of it lives through the launch:
+        // device calls run in order, and memory is freed in that order too.
+        unsafe {
+            let driver = self.device.driver();
+            driver.launch(StreamHandle::DEFAULT, launch.kernel, launch.shape, &parameters.words())
+        }
+    }
+
+    /// Waits, fills the tags and names the jobs that failed.
+    fn finish(mut self) -> Result<Outcome, Error> {
+        let mut results = vec![0; self.jobs.len() * RESULT_BYTES];
+        let is_gcm = |(_, mode): &(usize, JobMode<'_>)| mode.mode() == lanecrypt_core::Mode::Gcm;
+        if self.jobs.iter().any(is_gcm) {
+            self.memory.made.read(0, &mut results)?;
+        }
+        self.device.driver().synchronize(StreamHandle::DEFAULT)?;
+        let (results, _) = results.as_chunks::<RESULT_BYTES>();
+        for ((number, mode), result) in self.jobs.iter_mut().zip(results) {
+            match mode {
+                JobMode::GcmEncrypt { tag, .. } => tag.copy_from_slice(&result[..tag.len()]),
+                JobMode::GcmDecrypt { .. } if result[0] != RIGHT => {
+                    let error = lanecrypt_core::Error::NotAuthentic;
+                    self.failures.push(Failure { job: *number, error });
+                }
+                _ => {}
+            }
+        }
+        Ok(Outcome::new(self.failures))
+    }
+}

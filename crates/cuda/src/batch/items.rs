@@ -1,0 +1,221 @@
+//! How the messages of a batch are cut into items, and which kernel takes which.
+
+use lanecrypt_core::batch::JobMode;
+use lanecrypt_kernels::batch::NARROW_BLOCKS;
+
+use super::words::{BLOCK, Item, WHOLE};
+use crate::HashFamily;
+
+/// Counters that differ in their last byte alone.
+const RUN: u32 = 256;
+/// The most blocks of a message that a thread hashes by itself, where a warp could do it.
+const SHORT_BLOCKS: u32 = 128;
+/// Items that every warp, or thread, should have at least, so that the last ones end at about the same time.
+const TURNS: u64 = 8;
+
+/// How messages are cut, in blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cuts {
+    /// Of an item that is encrypted or decrypted, a power of two.
+    pub(super) piece: u32,
+    /// Of an item that is hashed, a power of two.
+    pub(super) hashed: u32,
+    /// Messages of more blocks are hashed in items of their own.
+    pub(super) short: u32,
+    /// Whether the kernel that hashes pieces ends the hash of a message that is one.
+    pub(super) ends_pieces: bool,
+}
+
+impl Cuts {
+    /// For messages of `blocks` blocks together, on a device that has so many warps at once which
+    /// encrypt, and so many warps or threads which hash.
+    pub(super) fn of(blocks: u64, crypt_warps: u64, hash: HashFamily, hashers: u64) -> Self {
+        let share = |of: u64, least: u32, most: u32| {
+            let blocks = (blocks / (of.max(1) * TURNS)).clamp(u64::from(least), u64::from(most));
+            1 << blocks.ilog2()
+        };
+        let piece = share(crypt_warps, RUN, 4096);
+        match hash {
+            HashFamily::Matrices | HashFamily::WideMatrices => Self {
+                piece,
+                hashed: share(hashers, 1024, 1 << 16),
+                short: SHORT_BLOCKS,
+                ends_pieces: true,
+            },
+            HashFamily::Tables => {
+                let hashed = share(hashers, SHORT_BLOCKS, 4096);
+                Self { piece, hashed, short: hashed, ends_pieces: false }
+            }
+        }
+    }
+}
+
+/// The items of a batch, by the kernels that take them.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    /// Of a warp, and of a few lanes: ECB encryption and CTR.
+    pub(super) wide: Vec<Item>,
+    pub(super) narrow: Vec<Item>,
+    /// ECB and CBC decryption.
+    pub(super) decrypted: Vec<Item>,
+    /// CBC encryption, a message each.
+    pub(super) chained: Vec<Item>,
+    /// Hashes of ciphertexts to decrypt, and of those that come out.
+    pub(super) verified: Hashes,
+    pub(super) sealed: Hashes,
+    /// Places for what is left of items.
+    pub(super) places: u32,
+    /// Messages that are hashed in items.
+    pub(super) long: u32,
+}
+
+/// Items that are hashed.
+#[derive(Debug, Default)]
+pub(super) struct Hashes {
+    /// Whole messages.
+    pub(super) short: Vec<Item>,
+    /// Pieces of messages.
+    pub(super) pieces: Vec<Item>,
+    /// The messages of these that are more than one piece, or all: `blocks` is the number of pieces.
+    pub(super) long: Vec<Item>,
+    /// The messages that are one piece, whose hash ends with it.
+    pub(super) single: Vec<Item>,
+}
+
+impl Items {
+    /// Adds the items of a message of `length` bytes; its number among those that are hashed in pieces.
+    pub(super) fn push(&mut self, job: u32, mode: &JobMode<'_>, length: usize, cuts: Cuts) -> u32 {
+        let blocks = length.div_ceil(BLOCK) as u32;
+        let whole = Item { job, blocks, first: 0, place: 0 };
+        let long = self.long;
+        match mode {
+            JobMode::EcbDecrypt | JobMode::CbcDecrypt { .. } => {
+                for (first, blocks) in pieces(blocks, cuts.piece, cuts.piece) {
+                    let place = self.next_place();
+                    self.decrypted.push(Item { job, blocks, first, place });
+                }
+            }
+            JobMode::CbcEncrypt { .. } if blocks > 0 => self.chained.push(whole),
+            JobMode::CbcEncrypt { .. } => {}
+            _ if blocks == 0 => {}
+            _ if blocks < NARROW_BLOCKS as u32 => self.narrow.push(whole),
+            _ => {
+                let first = cuts.piece - first_byte(mode) % cuts.piece.min(RUN);
+                for (first, blocks) in pieces(blocks, first, cuts.piece) {
+                    self.wide.push(Item { job, blocks, first, place: 0 });
+                }
+            }
+        }
+        match mode {
+            JobMode::GcmEncrypt { .. } => self.push_hash(whole, cuts, true),
+            JobMode::GcmDecrypt { .. } => self.push_hash(whole, cuts, false),
+            _ => {}
+        }
+        long
+    }
+
+    fn push_hash(&mut self, whole: Item, cuts: Cuts, is_sealed: bool) {
+        let hashes = if is_sealed { &mut self.sealed } else { &mut self.verified };
+        if whole.blocks <= cuts.short {
+            hashes.short.push(Item { place: WHOLE, ..whole });
+            return;
+        }
+        // The first piece is the shorter one, so that all others weigh the same.
+        let first = (whole.blocks - 1) % cuts.hashed + 1;
+        self.long += 1;
+        if cuts.ends_pieces && whole.blocks <= cuts.hashed {
+            hashes.pieces.push(Item { place: WHOLE, ..whole });
+            hashes.single.push(whole);
+            return;
+        }
+        let place = self.places;
+        for (first, blocks) in pieces(whole.blocks, first, cuts.hashed) {
+            hashes.pieces.push(Item { blocks, first, place: self.places, ..whole });
+            self.places += 1;
+        }
+        hashes.long.push(Item { blocks: self.places - place, place, ..whole });
+    }
+
+    fn next_place(&mut self) -> u32 {
+        self.places += 1;
+        self.places - 1
+    }
+
+    /// Puts long items first, where neighbours in a warp wait for each other.
+    pub(super) fn sort(&mut self) {
+        let lists = [
+            &mut self.narrow,
+            &mut self.chained,
+            &mut self.verified.short,
+            &mut self.sealed.short,
+            &mut self.verified.pieces,
+            &mut self.sealed.pieces,
+        ];
+        for list in lists {
+            list.sort_by_key(|item| std::cmp::Reverse(item.blocks));
+        }
+    }
+}
+
+/// The last byte of a message's first counter, where the host knows it.
+fn first_byte(mode: &JobMode<'_>) -> u32 {
+    match mode {
+        JobMode::Ctr { counter } | JobMode::Ctr32 { counter } => {
+            counter.last().copied().unwrap_or(0).into()
+        }
+        JobMode::GcmEncrypt { iv, .. } | JobMode::GcmDecrypt { iv, .. } if iv.len() == 12 => 2,
+        _ => 0,
+    }
+}
+
+/// First block and number of blocks of each piece: `first` blocks, then `others` as long as there are
+/// so many.
+fn pieces(blocks: u32, first: u32, others: u32) -> impl Iterator<Item = (u32, u32)> {
+    let mut start = 0;
+    let mut length = first;
+    std::iter::from_fn(move || {
+        let piece = (start, length.min(blocks - start));
+        start += piece.1;
+        length = others;
+        (piece.1 > 0).then_some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CUTS: Cuts = Cuts { piece: 256, hashed: 1024, short: 128, ends_pieces: true };
+
+    #[test]
+    fn pieces_are_all_of_a_message() {
+        let cut = |blocks, first, others| pieces(blocks, first, others).collect::<Vec<_>>();
+        assert_eq!(cut(0, 254, 256), []);
+        assert_eq!(cut(254, 254, 256), [(0, 254)]);
+        assert_eq!(cut(600, 254, 256), [(0, 254), (254, 256), (510, 90)]);
+    }
+
+    #[test]
+    fn counters_of_an_item_begin_where_their_last_byte_does() {
+        let mut items = Items::default();
+        let mut tag = [0; 16];
+        let mode = JobMode::GcmEncrypt { iv: &[0; 12], aad: &[], tag: &mut tag };
+        items.push(7, &mode, 16 * 2500 - 3, CUTS);
+        let starts: Vec<_> = items.wide.iter().map(|item| item.first).collect();
+        assert_eq!(starts[..3], [0, 254, 510]);
+        let pieces: Vec<_> = items.sealed.pieces.iter().map(|i| (i.first, i.blocks)).collect();
+        assert_eq!(pieces, [(0, 452), (452, 1024), (1476, 1024)]);
+        assert_eq!(items.sealed.long, [Item { job: 7, blocks: 3, first: 0, place: 0 }]);
+        assert_eq!((items.places, items.long), (3, 1));
+    }
+
+    #[test]
+    fn cuts_suit_the_device() {
+        let cuts = Cuts::of(4096 << 16, 132 * 24, HashFamily::Matrices, 132 * 12);
+        assert_eq!((cuts.piece, cuts.hashed), (4096, 1 << 14));
+        let cuts = Cuts::of(10_000 << 10, 132 * 24, HashFamily::Matrices, 132 * 12);
+        assert_eq!((cuts.piece, cuts.hashed, cuts.short), (256, 1024, 128));
+        let cuts = Cuts::of(1, 132 * 24, HashFamily::Tables, 132 * 768);
+        assert_eq!((cuts.piece, cuts.hashed, cuts.short), (256, 128, 128));
+    }
+}

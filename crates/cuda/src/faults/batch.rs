@@ -1,0 +1,194 @@
+//! Batches: whatever fails, no job that is not named is incomplete, and nothing unverified is written.
+
+use lanecrypt_core::{
+    Error,
+    batch::{Job, JobData, JobMode},
+};
+use lanecrypt_kernels::batch;
+use lanecrypt_reference::modes;
+
+use super::{at_every_call_of, gcm::Plain};
+use crate::{
+    BatchFamily, DeviceBuffer, DeviceJob, HashFamily,
+    model::{self, Fault, Model},
+};
+
+static BATCHES: BatchFamily = BatchFamily::new(&model::TOY, &batch::AES);
+
+const IV: [u8; 16] = [0xfe; 16];
+const LONG_IV: &[u8] = &[0x17; 21];
+const AAD: &[u8] = &[0x61; 19];
+/// The number of the message with a wrong tag.
+const WRONG: usize = 6;
+
+/// A message in one of the modes, and what comes out.
+#[derive(Clone)]
+struct Message {
+    mode: usize,
+    tag: Vec<u8>,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    sealed_tag: Vec<u8>,
+}
+
+impl Message {
+    fn new(mode: usize, length: usize) -> Self {
+        let plain: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256 + mode) as u8).collect();
+        let (mut input, mut output) = (plain.clone(), plain);
+        let (mut tag, mut sealed_tag) = (vec![], vec![]);
+        let result = match mode {
+            0 => modes::ecb_encrypt(&Plain, &mut output),
+            1 => modes::ecb_decrypt(&Plain, &mut output),
+            2 => modes::ctr(&Plain, &IV, &mut output),
+            3 => modes::ctr32(&Plain, &IV, &mut output),
+            4 => modes::cbc_encrypt(&Plain, &IV, &mut output),
+            5 => modes::cbc_decrypt(&Plain, &IV, &mut output),
+            _ => {
+                let tag_of_all = modes::gcm_encrypt(&Plain, LONG_IV, AAD, &mut output);
+                sealed_tag = tag_of_all.expect("a good message")[..13].to_vec();
+                tag = vec![0; 13];
+                Ok(())
+            }
+        };
+        result.expect("a good message");
+        if mode == 7 {
+            tag.clone_from(&sealed_tag);
+            std::mem::swap(&mut input, &mut output);
+        }
+        Self { mode, tag, input, output, sealed_tag }
+    }
+
+    fn mode(&mut self) -> JobMode<'_> {
+        match self.mode {
+            0 => JobMode::EcbEncrypt,
+            1 => JobMode::EcbDecrypt,
+            2 => JobMode::Ctr { counter: &IV },
+            3 => JobMode::Ctr32 { counter: &IV },
+            4 => JobMode::CbcEncrypt { iv: &IV },
+            5 => JobMode::CbcDecrypt { iv: &IV },
+            6 => JobMode::GcmEncrypt { iv: LONG_IV, aad: AAD, tag: &mut self.tag },
+            _ => JobMode::GcmDecrypt { iv: LONG_IV, aad: AAD, tag: &self.tag },
+        }
+    }
+}
+
+/// All modes, short and long messages and one of no bytes, and one with a wrong tag.
+fn messages() -> Vec<Message> {
+    let lengths = [(0, 48), (1, 80), (2, 1500), (3, 37), (4, 64), (5, 160), (7, 100), (6, 900)];
+    let more = [(7, 33), (6, 20), (7, 700), (6, 0), (5, 0)];
+    let mut all: Vec<_> =
+        lengths.into_iter().chain(more).map(|(m, l)| Message::new(m, l)).collect();
+    all[WRONG].tag[3] ^= 4;
+    all[WRONG].output = all[WRONG].input.clone();
+    all
+}
+
+/// Places of the messages in a buffer, and its length.
+fn places(messages: &[Message]) -> (Vec<usize>, usize) {
+    let mut at = 32;
+    let place = |message: &Message| {
+        let start = at;
+        at += message.input.len().next_multiple_of(16) + 16;
+        start
+    };
+    (messages.iter().map(place).collect(), at)
+}
+
+/// The texts of all messages where they belong, then all tags.
+fn laid(
+    messages: &[Message],
+    text: impl Fn(&Message) -> &[u8],
+    tag: impl Fn(&Message) -> &[u8],
+) -> Vec<u8> {
+    let (places, length) = places(messages);
+    let mut all = vec![0xc5; length];
+    for (message, at) in messages.iter().zip(places) {
+        all[at..at + text(message).len()].copy_from_slice(text(message));
+    }
+    all.extend(messages.iter().flat_map(tag));
+    all
+}
+
+#[test]
+fn resident_batches_report() {
+    let messages = messages();
+    let (places, length) = places(&messages);
+    let is_sealed = |message: &Message| message.mode == 6;
+    let expected =
+        laid(&messages, |m| &m.output, |m| if is_sealed(m) { &m.sealed_tag } else { &m.tag });
+    for (hash, cuts) in HashFamily::ALL
+        .into_iter()
+        .flat_map(|hash| [None, Some([16, 16, 2]), Some([4, 32, 8])].map(|cuts| (hash, cuts)))
+    {
+        at_every_call_of(Model::roomy, &format!("{hash:?}, {cuts:?}"), &expected, |model| {
+            let device = model.device();
+            let mut tried = messages.clone();
+            let data = laid(&tried, |m| &m.input, |_| &[]);
+            let mut buffer = DeviceBuffer::from_host(&device, &data)?;
+            let jobs = tried.iter_mut().zip(&places).map(|(message, &at)| {
+                let length = message.input.len();
+                DeviceJob { key: &super::KEY, mode: message.mode(), input: at, output: at, length }
+            });
+            let batch = BATCHES.prepare_with(&device, hash, cuts, jobs.collect())?;
+            let outcome = batch.run_in_place(&mut buffer.slice_mut(0..length)?)?;
+            let failed: Vec<_> = outcome.failures().iter().map(|failure| failure.job).collect();
+            assert_eq!(failed, [WRONG], "{outcome}");
+            let mut found = vec![0; length];
+            buffer.read(0, &mut found)?;
+            found.extend(tried.iter().flat_map(|message| &message.tag));
+            Ok(found)
+        });
+    }
+}
+
+/// Every job is complete or named, and in place what is named is as it was.
+#[test]
+fn batches_in_host_memory_name_what_is_incomplete() {
+    let messages = messages();
+    for (fault, part) in [(Fault::At as fn(usize) -> Fault, 0), (Fault::From, 0), (Fault::At, 1700)]
+    {
+        for call in 0.. {
+            let model = Model::roomy(fault(call));
+            let mut tried = messages.clone();
+            let mut texts: Vec<_> = tried.iter().map(|message| message.input.clone()).collect();
+            let jobs = tried.iter_mut().zip(&mut texts).map(|(message, text)| Job {
+                key: &super::KEY,
+                mode: message.mode(),
+                data: JobData::from(text.as_mut_slice()),
+            });
+            let mut jobs: Vec<_> = jobs.collect();
+            let outcome = BATCHES.run_host_memory_in_parts(&model.device(), part, &mut jobs);
+            drop(jobs);
+            let outcome = outcome.expect("the device fits");
+            let mut failures = outcome.failures().iter().peekable();
+            for (number, (message, text)) in tried.iter().zip(&texts).enumerate() {
+                let failure = failures.next_if(|failure| failure.job == number);
+                assert!(number != WRONG || failure.is_some(), "a wrong tag is accepted");
+                match failure.map(|failure| &failure.error) {
+                    None => {
+                        assert!(*text == message.output, "job {number}, call {call}");
+                        assert!(message.mode != 6 || message.tag == message.sealed_tag);
+                    }
+                    Some(error) => {
+                        assert!(*text == message.input, "job {number}, call {call}: {error}");
+                        let is_right = matches!(error, Error::NotAuthentic) && number == WRONG
+                            || matches!(error, Error::Device(_)) && model.has_failed();
+                        assert!(is_right, "job {number}, call {call}: {error}");
+                    }
+                }
+            }
+            if !model.has_failed() {
+                assert!(call > 20, "hardly a driver call was made");
+                assert_eq!(model.left_behind(), (0, 0), "freed without being cleared");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_with_too_little_shared_memory_is_refused() {
+    let error = BATCHES.run_host_memory(&Model::default().device(), &mut []);
+    let text = error.expect_err("the model has 64 KiB").to_string();
+    assert!(text.contains("65536 bytes of shared memory on model, batches of toy need"), "{text}");
+}

@@ -1,0 +1,90 @@
+//! Batches: many messages in one call, each with its own key, mode and length.
+//!
+//! ```
+//! use lanecrypt::{aes::AES, batch::{self, Job, JobMode}};
+//!
+//! let keys = [[1; 32], [2; 32]];
+//! let mut messages = [b"one session".to_vec(), b"and a longer one".to_vec()];
+//! let mut tags = [[0; 16]; 2];
+//! let jobs = keys.iter().zip(&mut messages).zip(&mut tags).map(|((key, message), tag)| Job {
+//!     key,
+//!     mode: JobMode::GcmEncrypt { iv: b"never twice!", aad: b"", tag },
+//!     data: message.as_mut_slice().into(),
+//! });
+//! batch::run_on_cpu(&AES, &mut jobs.collect::<Vec<_>>()).into_result()?;
+//! # assert_ne!(tags[0], tags[1]);
+//! # Ok::<(), lanecrypt::batch::Outcome>(())
+//! ```
+
+use lanecrypt_core::Engine;
+pub use lanecrypt_core::batch::{Failure, Job, JobData, JobMode, Outcome};
+use lanecrypt_modes::run_job;
+#[cfg(feature = "parallel")]
+use rayon::prelude::*;
+
+use crate::{Backend, CipherDescription, Error, Unavailable};
+
+/// Runs jobs of one cipher on the GPU that [`Device::default`](crate::cuda::Device::default) gives,
+/// where there is one that has batches of the cipher, else on all cores; both give the same bytes.
+///
+/// Host memory passes the bus at some 50 GB/s each way: for AES, many cores may be faster, by
+/// [`run_on_cpu`]. On the GPU keys and data choose the addresses of look-ups.
+#[cfg(feature = "cuda")]
+pub fn run(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> Outcome {
+    let on_device = on_device(cipher).and_then(|family| {
+        let device = crate::cuda::Device::default()?;
+        family.run_host_memory(&device, jobs)
+    });
+    match on_device {
+        Ok(outcome) => outcome,
+        // Nothing was written.
+        Err(_) => run_on_cpu(cipher, jobs),
+    }
+}
+
+/// How batches of a cipher run on devices.
+///
+/// # Errors
+/// [`cuda::Error::NoBatches`](crate::cuda::Error::NoBatches) naming a cipher that has no kernels for
+/// them: its batches run on the CPU.
+#[cfg(feature = "cuda")]
+pub fn on_device(
+    cipher: &CipherDescription,
+) -> Result<&'static crate::cuda::BatchFamily, crate::cuda::Error> {
+    let mut families = [&crate::aes::cuda::BATCHES].into_iter();
+    let found = families.find(|family| family.cipher().name == cipher.name);
+    found.ok_or(crate::cuda::Error::NoBatches { cipher: cipher.name })
+}
+
+/// Runs jobs of one cipher on all cores (feature `parallel`), by its constant-time default: a long
+/// message may take several, and short ones share one.
+///
+/// A job that fails is named in the outcome, and all others are complete.
+pub fn run_on_cpu(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> Outcome {
+    let run = |(number, job): (usize, &mut Job<'_>)| {
+        run_one(cipher, job).err().map(|error| Failure { job: number, error })
+    };
+    #[cfg(feature = "parallel")]
+    let failures = jobs.par_iter_mut().enumerate().filter_map(run).collect();
+    #[cfg(not(feature = "parallel"))]
+    let failures = jobs.iter_mut().enumerate().filter_map(run).collect();
+    Outcome::new(failures)
+}
+
+/// Runs one job; a message that is long enough for two threads gets them.
+fn run_one(cipher: &CipherDescription, job: &mut Job<'_>) -> Result<(), Error> {
+    let engine = keyed(cipher, job.key)?;
+    #[cfg(feature = "parallel")]
+    if job.data.len() >= 2 * crate::PIECE {
+        return run_job(crate::Parallel::new(engine), job);
+    }
+    run_job(engine, job)
+}
+
+/// The cipher's default on this CPU under a key.
+fn keyed(cipher: &CipherDescription, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
+    let is_default = |backend: &&Backend| backend.id == "default";
+    let default = cipher.backends.iter().find(is_default);
+    let none = Unavailable::because("the cipher has no default backend");
+    (default.ok_or(none)?.create)(key)
+}

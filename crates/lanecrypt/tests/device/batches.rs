@@ -1,0 +1,262 @@
+//! Batches on a device, against the plain modes and the CPU's batches.
+
+use std::path::Path;
+
+use lanecrypt::{
+    aes,
+    batch::{Job, JobData, JobMode},
+    cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error, HashFamily},
+};
+use lanecrypt_reference::vectors::{Lines, Outcome as Expected, Vector, VectorFile};
+
+use crate::{
+    Case, Platform,
+    common::{Outcome, noise},
+    compare,
+    gcm::hash_families,
+    mix::{Kind, Message, Numbers, check, messages},
+};
+
+/// The ciphers that have batches on devices.
+const FAMILIES: [&BatchFamily; 1] = [&aes::cuda::BATCHES];
+/// Bytes before the first message.
+const START: usize = 48;
+/// How messages are cut: as the device likes, and so that short ones are cut.
+const CUTS: [Option<[u32; 3]>; 3] = [None, Some([64, 128, 16]), Some([256, 64, 0])];
+
+/// Messages of any length in a buffer, a few bytes between them.
+struct Laid {
+    places: Vec<usize>,
+    data: Vec<u8>,
+    expected: Vec<u8>,
+}
+
+impl Laid {
+    fn new(messages: &[Message], seed: u64) -> Self {
+        let mut numbers = Numbers::new(seed);
+        let mut at = START;
+        let place = |message: &Message| {
+            let start = at;
+            at = (at + message.input.len() + numbers.below(40)).next_multiple_of(16);
+            start
+        };
+        let places: Vec<_> = messages.iter().map(place).collect();
+        let mut data = noise(at + 33, seed);
+        let mut expected = data.clone();
+        for (message, &start) in messages.iter().zip(&places) {
+            data[start..start + message.input.len()].copy_from_slice(&message.input);
+            expected[start..start + message.output.len()].copy_from_slice(&message.output);
+        }
+        Self { places, data, expected }
+    }
+}
+
+/// Runs messages in every way and compares all bytes, those between them too.
+fn run(
+    device: &Device,
+    family: &BatchFamily,
+    hash: HashFamily,
+    cuts: Option<[u32; 3]>,
+    messages: &[Message],
+    what: &str,
+) -> Outcome {
+    let what = format!("{what}, {hash:?}, {cuts:?}");
+    let inputs = Laid::new(messages, 3);
+    let mut tried = messages.to_vec();
+    let places: Vec<_> = inputs.places.iter().map(|&place| (place, place)).collect();
+    let mut buffer = DeviceBuffer::from_host(device, &inputs.data)?;
+    let batch = family.prepare_with(device, hash, cuts, on_device(&mut tried, &places))?;
+    let outcome = batch.run_in_place(&mut buffer.slice_mut(0..inputs.data.len())?)?;
+    check(&tried, &outcome, &format!("{what}, in place"));
+    compare(&buffer, &inputs.expected, &format!("{what}, in place"))?;
+
+    // In another order, and with other gaps.
+    let reversed: Vec<_> = messages.iter().rev().cloned().collect();
+    let outputs = Laid::new(&reversed, 4);
+    let mut places = outputs.places.clone();
+    places.reverse();
+    let places: Vec<_> = inputs.places.iter().copied().zip(places).collect();
+    let mut tried = messages.to_vec();
+    let blank = noise(outputs.expected.len(), 4);
+    let mut expected = blank.clone();
+    for (message, &(_, at)) in messages.iter().zip(&places) {
+        if message.bad.is_none() {
+            expected[at..at + message.output.len()].copy_from_slice(&message.output);
+        }
+    }
+    let input = DeviceBuffer::from_host(device, &inputs.data)?;
+    let mut output = DeviceBuffer::from_host(device, &blank)?;
+    let batch = family.prepare_with(device, hash, cuts, on_device(&mut tried, &places))?;
+    let mut to = output.slice_mut(0..blank.len())?;
+    let outcome = batch.run(&input.slice(0..inputs.data.len())?, &mut to)?;
+    check(&tried, &outcome, &format!("{what}, apart"));
+    compare(&output, &expected, &format!("{what}, apart"))?;
+    compare(&input, &inputs.data, &format!("{what}, the input"))
+}
+
+fn on_device<'a>(messages: &'a mut [Message], places: &[(usize, usize)]) -> Vec<DeviceJob<'a>> {
+    let job = |(message, &(input, output)): (&'a mut Message, _)| {
+        let length = message.input.len();
+        let (key, mode) = message.mode();
+        DeviceJob { key, mode, input, output, length }
+    };
+    messages.iter_mut().zip(places).map(job).collect()
+}
+
+/// Messages of all modes, keys and lengths, good ones and bad ones between them.
+pub(crate) fn mixed(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let (count, most) =
+        if case.platform == Platform::CudaOnHost { (60, 9_000) } else { (3_000, 300_000) };
+    for family in FAMILIES {
+        for (seed, cuts) in (10..).zip(CUTS) {
+            for hash in hash_families(&device) {
+                let messages = messages(family.cipher(), count, most, 4, seed);
+                run(&device, family, hash, cuts, &messages, "mixed")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One mode at a time, lengths around those where another kernel or another way takes over.
+pub(crate) fn boundaries(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let blocks =
+        [1, 2, 7, 8, 9, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 192, 255, 257, 510, 1100];
+    for family in FAMILIES {
+        for kind in Kind::ALL {
+            let mut numbers = Numbers::new(kind as u64);
+            let lengths = blocks.into_iter().flat_map(|blocks| [16 * blocks, 16 * blocks - 5]);
+            let messages: Vec<_> = lengths
+                .map(|length| Message::new(family.cipher(), kind, length, &mut numbers))
+                .collect();
+            for hash in hash_families(&device) {
+                run(&device, family, hash, Some([256, 256, 100]), &messages, &format!("{kind:?}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Host memory in parts, apart and in place; then a few messages by themselves.
+pub(crate) fn host_memory(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let messages = messages(&aes::AES, 50, 5_000, 5, 21);
+    for part in [0, 4_000, 64 << 20] {
+        let mut tried = messages.clone();
+        let mut outputs: Vec<_> = messages.iter().map(|m| noise(m.input.len(), 5)).collect();
+        let blank = outputs.clone();
+        let mut jobs = Vec::new();
+        for ((message, original), output) in tried.iter_mut().zip(&messages).zip(&mut outputs) {
+            let (key, mode) = message.mode();
+            let data = JobData::new(&original.input, output).expect("equal lengths");
+            jobs.push(Job { key, mode, data });
+        }
+        let outcome = aes::cuda::BATCHES.run_host_memory_in_parts(&device, part, &mut jobs)?;
+        drop(jobs);
+        check(&tried, &outcome, "host memory, apart");
+        for ((message, output), blank) in messages.iter().zip(&outputs).zip(&blank) {
+            let expected = if message.bad.is_some() { blank } else { &message.output };
+            assert!(output == expected, "host memory, apart, parts of {part}: {:?}", message.kind);
+        }
+        let mut tried = messages.clone();
+        let mut data: Vec<_> = messages.iter().map(|message| message.input.clone()).collect();
+        let mut jobs = Vec::new();
+        for (message, data) in tried.iter_mut().zip(&mut data) {
+            let (key, mode) = message.mode();
+            jobs.push(Job { key, mode, data: data.as_mut_slice().into() });
+        }
+        let outcome = aes::cuda::BATCHES.run_host_memory_in_parts(&device, part, &mut jobs)?;
+        drop(jobs);
+        check(&tried, &outcome, "host memory, in place");
+        for (message, data) in messages.iter().zip(&data) {
+            assert!(*data == message.output, "host memory, parts of {part}: {:?}", message.kind);
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with all of a batch is an error before anything is written.
+pub(crate) fn refusals(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let family = &aes::cuda::BATCHES;
+    let data = noise(256, 1);
+    let mut buffer = DeviceBuffer::from_host(&device, &data)?;
+    let job = |input, output, length| DeviceJob {
+        key: &[7; 16],
+        mode: JobMode::Ctr { counter: &[1; 16] },
+        input,
+        output,
+        length,
+    };
+    let prepare = |jobs: &[(usize, usize, usize)]| {
+        family.prepare(&device, jobs.iter().map(|&(i, o, l)| job(i, o, l)).collect())
+    };
+    let overlap = prepare(&[(0, 64, 17), (32, 0, 64), (16, 80, 1)]).err();
+    assert!(matches!(overlap, Some(Error::Overlap { first: 0, second: 2 })), "{overlap:?}");
+    assert!(matches!(prepare(&[(8, 0, 1)]).err(), Some(Error::Range { start: 8, .. })));
+    assert!(matches!(prepare(&[(0, 24, 1)]).err(), Some(Error::Range { start: 24, .. })));
+    assert!(matches!(prepare(&[(0, 16, usize::MAX)]).err(), Some(Error::Range { .. })));
+    // An empty message is nowhere, and reading the same bytes twice is fine.
+    let two = prepare(&[(0, 0, 32), (0, 64, 32), (16, 16, 0)])?;
+    let mut slice = buffer.slice_mut(0..256)?;
+    assert!(matches!(two.run_in_place(&mut slice), Err(Error::NotInPlace)));
+    let long = prepare(&[(0, 0, 32), (240, 240, 17)])?;
+    assert!(matches!(long.run_in_place(&mut slice), Err(Error::Range { end: 257, .. })));
+    let input = DeviceBuffer::from_host(&device, &data)?;
+    for (from, to) in [(256, 240), (240, 256)] {
+        let batch = prepare(&[(240, 240, 16)])?;
+        let mut output = buffer.slice_mut(0..to)?;
+        let result = batch.run(&input.slice(0..from)?, &mut output);
+        assert!(matches!(result, Err(Error::Range { end: 256, length: 240, .. })), "{result:?}");
+    }
+    assert!(prepare(&[])?.run_in_place(&mut buffer.slice_mut(0..0)?)?.is_complete());
+    compare(&buffer, &data, "after refusals")
+}
+
+/// The vectors of GCM, all in one batch.
+pub(crate) fn vectors(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
+    let mut all = Vec::new();
+    for kind in ["gcm", "gcm_reject"] {
+        let file = VectorFile::read(folder.join(format!("aes_{kind}.txt")))?;
+        let Lines::Vectors(lines) = &file.lines else { return Err("no vectors".into()) };
+        let step = if case.platform == Platform::CudaOnHost { lines.len() / 150 + 1 } else { 1 };
+        all.extend(lines.iter().step_by(step).cloned());
+    }
+    for decrypts in [true, false] {
+        let is_run = |vector: &&Vector| decrypts || vector.outcome != Expected::Rejection;
+        let chosen: Vec<_> = all.iter().filter(is_run).collect();
+        let mut texts: Vec<_> = chosen.iter().map(|v| text(v, !decrypts)).collect();
+        let mut tags: Vec<_> = chosen.iter().map(|v| v.tag.clone().unwrap_or_default()).collect();
+        let jobs = chosen.iter().zip(&mut texts).zip(&mut tags).map(|((vector, data), tag)| {
+            let iv = vector.iv.as_deref().unwrap_or_default();
+            let aad = vector.aad.as_deref().unwrap_or_default();
+            let mode = if decrypts {
+                JobMode::GcmDecrypt { iv, aad, tag }
+            } else {
+                JobMode::GcmEncrypt { iv, aad, tag }
+            };
+            Job { key: &vector.key, mode, data: data.as_mut_slice().into() }
+        });
+        let mut jobs: Vec<_> = jobs.collect();
+        let outcome = aes::cuda::BATCHES.run_host_memory(&device, &mut jobs)?;
+        drop(jobs);
+        let mut failed = outcome.failures().iter().map(|failure| failure.job).peekable();
+        for (number, vector) in chosen.iter().enumerate() {
+            let is_refused = failed.next_if_eq(&number).is_some();
+            assert_eq!(is_refused, vector.outcome == Expected::Rejection, "{}", vector.id);
+            let expected = if is_refused { vector.ct.clone() } else { text(vector, decrypts) };
+            assert!(texts[number] == expected, "{}", vector.id);
+            assert!(Some(&tags[number]) == vector.tag.as_ref(), "{}", vector.id);
+        }
+    }
+    Ok(())
+}
+
+/// The plaintext of a vector, or its ciphertext.
+fn text(vector: &Vector, plain: bool) -> Vec<u8> {
+    if plain { vector.pt.clone().unwrap_or_default() } else { vector.ct.clone() }
+}

@@ -1,0 +1,63 @@
+// Round keys of sessions in shared memory, and the data of a message: what a cipher's kernels of batches
+// are made of, whatever the cipher.
+#pragma once
+#include "batch.cuh"
+
+namespace {
+
+// Blocks of a session's round keys and the number of its rounds.
+constexpr u32 SESSION_KEYS = ROUNDS_ROW + 1;
+
+// ANCHOR: staged
+// Round keys in shared memory, `stride` blocks apart. A few lanes or a warp share those of a session,
+// which lie together: reading one is reading the same 16 bytes. Where every lane has a session of its
+// own, number i of all lanes lie beside each other.
+template <u32 stride>
+struct StagedKeys {
+    Block16 *blocks;
+
+    // Copies a session's, of which this lane takes every `lanes`-th from `lane` on.
+    DEVICE void copy(const Session &session, u32 lane, u32 lanes) const {
+        for (u32 i = lane; i < SESSION_KEYS; i += lanes) blocks[i * stride] = session.row(i);
+    }
+
+    DEVICE Block16 key(u32 i) const { return blocks[i * stride]; }
+    DEVICE u32 rounds() const { return blocks[ROUNDS_ROW * stride].x; }
+};
+// ANCHOR_END: staged
+
+// Input and output of a message from a block on.
+struct Text {
+    const u8 *input;
+    u8 *output;
+    u32 whole, rest;  // blocks, and bytes after them
+
+    DEVICE Text(const BatchParameters &parameters, const BatchJob &job, u32 first)
+        : input(parameters.input + job.input + u64(first) * 16),
+          output(parameters.output + job.output + u64(first) * 16),
+          whole(u32(job.length / 16) - first), rest(u32(job.length % 16)) {}
+
+    DEVICE Block16 load(u32 i) const {
+        const u8 *from = input + u64(i) * 16;
+        return i < whole ? *reinterpret_cast<const Block16 *>(from) : padded(from, rest);
+    }
+
+    // Stores a block, or of the last one what is there.
+    DEVICE void store(u32 i, Block16 block) const {
+        u8 *to = output + u64(i) * 16;
+        if (i < whole) {
+            *reinterpret_cast<Block16 *>(to) = block;
+            return;
+        }
+        ROLLED for (u32 at = 0; at < rest; at++) {
+            to[at] = u8(word_of(block, at / 4) >> 8 * (at % 4));
+        }
+    }
+};
+
+// Whether a message of GCM is to be left as it is: its tag was found wrong.
+DEVICE bool is_refused(const BatchParameters &parameters, u32 mode, u32 job) {
+    return mode == MODE_GCM_DECRYPT && parameters.results[job].x != RIGHT;
+}
+
+}  // namespace

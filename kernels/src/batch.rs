@@ -1,0 +1,114 @@
+//! Kernels of batches: many messages in one call, each under a key of its own.
+
+use crate::{
+    AES_BATCH, BATCH_HASH, BATCH_MATRICES, Module,
+    launch::{Kernel, Launch},
+};
+
+/// Words of the parameter block of every one of these kernels, of 64 bits: `BatchParameters` of
+/// `batch/batch.cuh`. None of them is secret.
+pub const PARAMETER_WORDS: usize = 16;
+
+/// Bytes of a job: `BatchJob` of `batch/batch.cuh`.
+pub const JOB_BYTES: usize = 128;
+
+/// Bytes of a session: 19 rows of blocks, as `Session` of `batch/batch.cuh` has them.
+pub const SESSION_BYTES: usize = 304;
+
+/// Bytes of the sequences that are kept for a message which is hashed in pieces: `SEQUENCE_WORDS` of
+/// `batch/rows.cuh`.
+pub const SEQUENCE_BYTES: usize = 288;
+
+/// Blocks that a message has fewer of, where a few lanes of [`BatchProgram::crypt`] take it and not a
+/// warp.
+pub const NARROW_BLOCKS: usize = 64;
+
+/// The kernels of a cipher that batches need.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchProgram {
+    /// Makes what every message needs of its key and IV.
+    pub(crate) keys: Kernel,
+    /// ECB encryption, CTR and GCM without its hash.
+    pub(crate) crypt: Kernel,
+    /// ECB and CBC decryption.
+    pub(crate) decrypt: Kernel,
+    /// CBC encryption.
+    pub(crate) chain: Kernel,
+}
+
+impl BatchProgram {
+    /// Makes what every message needs of its key and IV.
+    #[must_use]
+    pub const fn keys(&self) -> &Kernel {
+        &self.keys
+    }
+
+    /// ECB encryption, CTR and GCM without its hash.
+    #[must_use]
+    pub const fn crypt(&self) -> &Kernel {
+        &self.crypt
+    }
+
+    /// ECB and CBC decryption.
+    #[must_use]
+    pub const fn decrypt(&self) -> &Kernel {
+        &self.decrypt
+    }
+
+    /// CBC encryption.
+    #[must_use]
+    pub const fn chain(&self) -> &Kernel {
+        &self.chain
+    }
+
+    /// All of them.
+    #[must_use]
+    pub const fn kernels(&self) -> [&Kernel; 4] {
+        [&self.keys, &self.crypt, &self.decrypt, &self.chain]
+    }
+
+    /// Bytes of dynamic shared memory that a thread block must be able to have.
+    #[must_use]
+    pub fn shared_bytes(&self) -> u32 {
+        self.kernels().map(Kernel::shared_bytes).into_iter().max().unwrap_or(0)
+    }
+}
+
+/// AES, by four T-tables in every bank of shared memory.
+pub static AES: BatchProgram = BatchProgram {
+    keys: kernel(&AES_BATCH, "aes_batch_keys"),
+    crypt: kernel(&AES_BATCH, "aes_batch_crypt"),
+    decrypt: kernel(&AES_BATCH, "aes_batch_decrypt"),
+    chain: kernel(&AES_BATCH, "aes_batch_chain"),
+};
+
+/// All programs.
+pub static PROGRAMS: &[&BatchProgram] = &[&AES];
+
+/// Writes sequences of bits that the matrices of a hash key are made of.
+pub static SEQUENCES: Kernel = kernel(&BATCH_HASH, "batch_sequences");
+
+/// Hashes short messages, or pieces, a thread each.
+pub static HASH: Kernel = kernel(&BATCH_HASH, "batch_hash");
+
+/// Ends the hashes of messages that were hashed in pieces.
+pub static FINISH: Kernel = kernel(&BATCH_HASH, "batch_finish");
+
+/// Saves the block before every item that is decrypted by CBC.
+pub static SAVE: Kernel = kernel(&BATCH_HASH, "batch_save");
+
+/// Hashes long messages, or pieces, a warp each.
+pub static MATRICES: Kernel = kernel(&BATCH_MATRICES, "batch_matrices");
+
+/// Those that every cipher needs.
+pub static COMMON_KERNELS: &[&Kernel] = &[&SEQUENCES, &HASH, &FINISH, &SAVE, &MATRICES];
+
+/// All of them.
+pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
+    COMMON_KERNELS.iter().copied().chain(PROGRAMS.iter().flat_map(|program| program.kernels()))
+}
+
+const fn kernel(module: &'static Module, name: &'static str) -> Kernel {
+    let parameter_bytes = 8 * PARAMETER_WORDS;
+    Kernel { module, name, launch: Launch::of(name), parameter_bytes }
+}
