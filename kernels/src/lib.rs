@@ -191,8 +191,6 @@ struct Readme;
 
 #[cfg(test)]
 mod tests {
-    extern crate alloc;
-
     use super::*;
 
     #[test]

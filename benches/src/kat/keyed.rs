@@ -28,8 +28,8 @@ pub(super) struct Keyed<'a> {
 
 /// A mode that a device has whole.
 enum OnDevice {
-    Xts(XtsEngine),
-    Gcm(GcmEngine),
+    Xts(Box<XtsEngine>),
+    Gcm(Box<GcmEngine>),
 }
 
 impl OnDevice {
@@ -38,8 +38,8 @@ impl OnDevice {
         let Some(engine) = engine.as_any().downcast_ref::<cuda::Engine>() else { return Ok(None) };
         let (family, device) = (engine.family(), engine.device());
         Ok(match mode {
-            Mode::Xts => Some(Self::Xts(family.xts_engine(device, key)?)),
-            Mode::Gcm => Some(Self::Gcm(family.gcm_engine(device, key)?)),
+            Mode::Xts => Some(Self::Xts(family.xts_engine(device, key)?.into())),
+            Mode::Gcm => Some(Self::Gcm(family.gcm_engine(device, key)?.into())),
             _ => None,
         })
     }
