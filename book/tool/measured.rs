@@ -1,8 +1,8 @@
-//! Tables of measurements, from the newest GPU record in `benches/record`: a file a cipher, which
-//! the cipher's page includes.
+//! Tables of measurements, from the newest GPU record in `benches/record` that has them whole: a file a
+//! cipher, which the cipher's page includes.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -45,20 +45,29 @@ const WORKS: [(&str, &str); 3] =
 /// # Errors
 /// Where a record cannot be read.
 pub(crate) fn tables(records: &Path, source: &Path) -> Result<BTreeMap<PathBuf, String>> {
-    let mut tables = BTreeMap::new();
+    let mut tables: BTreeMap<PathBuf, Table> = BTreeMap::new();
     for folder in folders(records)? {
         let path = folder.join("report.json");
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let record: Record =
             serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-        let resident = |m: &&Measurement| m.place == "Resident";
-        for measurement in record.measurements.iter().filter(resident) {
-            let cipher = &measurement.cipher;
+        let resident = record.measurements.iter().filter(|m| m.place == "Resident");
+        for cipher in distinct(resident.map(|m| &m.cipher)) {
             let file = source.join(format!("{cipher}-measured.md"));
-            tables.insert(file, table(&record, cipher));
+            let newer = table(&record, cipher);
+            // A record of some backends, or of smaller data, does not replace one of all.
+            if tables.get(&file).is_none_or(|older| older.rows.is_subset(&newer.rows)) {
+                tables.insert(file, newer);
+            }
         }
     }
-    Ok(tables)
+    Ok(tables.into_iter().map(|(file, table)| (file, table.text)).collect())
+}
+
+/// A table, and its rows: backend, bits of the key, bytes of data.
+struct Table {
+    rows: BTreeSet<(String, u32, u64)>,
+    text: String,
 }
 
 /// The records, oldest first: their names begin with their dates.
@@ -75,7 +84,7 @@ fn folders(records: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Backends down, modes across, key sizes beside each other, at the largest size.
-fn table(record: &Record, cipher: &str) -> String {
+fn table(record: &Record, cipher: &str) -> Table {
     let members: Vec<&Measurement> = record
         .measurements
         .iter()
@@ -110,7 +119,8 @@ fn table(record: &Record, cipher: &str) -> String {
     };
     let backends = distinct(members.iter().map(|m| m.backend.as_str()));
     text.extend(backends.into_iter().map(row));
-    text
+    let rows = members.iter().map(|m| (m.backend.clone(), m.key_bits, m.bytes)).collect();
+    Table { rows, text }
 }
 
 /// Gbit/s, whole, with a comma at the thousands.
@@ -154,6 +164,9 @@ mod tests {
         for (name, text) in [
             ("2026-01-01-g-a", RECORD.replace("1e-6", "1e-5")),
             ("2026-01-02-g-b", RECORD.to_owned()),
+            // Of another backend alone, and of less data.
+            ("2026-01-03-g-c", RECORD.replace(r#""backend": "a""#, r#""backend": "b""#)),
+            ("2026-01-04-g-d", RECORD.replace("1048576", "1024")),
         ] {
             fs::create_dir(folder.path().join(name)).expect("a folder");
             fs::write(folder.path().join(name).join("report.json"), text).expect("a file");

@@ -441,14 +441,14 @@ fn new_kernels(program: &'static Program, listed: &[KernelResources]) -> Vec<&'s
     kernels
 }
 
-/// The rows of the committed table for one architecture, which needs no GPU: static shared memory
-/// only.
+/// The rows of the committed table for one architecture, those of its own instructions among them
+/// (`sm_90a`), which needs no GPU: static shared memory only.
 #[must_use]
 pub(super) fn compiled_kernels(architecture: &str) -> Vec<KernelResources> {
     let row = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |i: usize| fields.get(i).and_then(|field| field.parse::<u32>().ok());
-        (fields.get(1) == Some(&architecture)).then_some(())?;
+        (fields.get(1)?.trim_end_matches('a') == architecture).then_some(())?;
         Some(KernelResources {
             kernel: fields[0].to_owned(),
             architecture: architecture.to_owned(),

@@ -63,7 +63,7 @@ fn registry_trials(expected: &Selection) -> Vec<Trial> {
 fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Backend)>) -> Outcome {
     use lanecrypt::cuda::{
         self,
-        kernels::{GHASH, GHASH_MATRICES, GHASH_TABLES, MODES, batch},
+        kernels::{MODES, batch, ghash},
     };
     let mut run = std::collections::HashSet::new();
     for (cipher, backend) in backends {
@@ -73,9 +73,8 @@ fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Back
         run.insert(engine.program().module().name);
     }
     // Those that modes share and those of batches are no engine's; the trials of `device` run them.
-    let of_batches = batch::kernels().map(|kernel| kernel.module().name);
-    let of_modes = [MODES, GHASH, GHASH_MATRICES, GHASH_TABLES].map(|module| module.name);
-    let shared: Vec<_> = of_modes.into_iter().chain(of_batches).collect();
+    let kernels = batch::kernels().chain(ghash::kernels());
+    let shared: Vec<_> = kernels.map(|kernel| kernel.module().name).chain([MODES.name]).collect();
     let mut modules = cuda::kernels::MODULES.iter().filter(|module| !shared.contains(&module.name));
     match modules.find(|module| !run.contains(module.name)) {
         Some(module) => Err(format!("no backend runs the module {}", module.name).into()),
