@@ -1,4 +1,4 @@
-//! The names of the crate `aes-gcm` 0.11, so that [`Gcm`] takes its place: `use lanecrypt::aes_gcm;`.
+//! The names of the crate `aes-gcm` 0.11, so that [`AesGcm`] takes its place: `use lanecrypt::aes_gcm;`.
 //!
 //! ```
 //! use lanecrypt::aes_gcm::{Aes256Gcm, Key, Nonce, aead::{AeadInOut, KeyInit}};
