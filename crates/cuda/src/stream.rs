@@ -179,17 +179,16 @@ impl Drop for Stream {
         for mark in marks.into_values().chain(spare) {
             self.device.driver().free_mark(mark);
         }
-        match self.owner {
-            Owner::Cuda => {}
-            // SAFETY: the stream is of this driver and not used again. What is queued on it still
-            // runs, and its scratch memory is cleared after that.
-            Owner::Us => unsafe { self.device.driver().free_stream(self.handle) },
-            // Clearing the scratch memory may not be in order with it.
-            Owner::Caller => {
-                if let Err(error) = self.synchronize() {
-                    log::warn!("a stream was left with an error: {error}");
-                }
-            }
+        if self.owner == Owner::Cuda {
+            return;
+        }
+        // The scratch memory is cleared and freed without a stream: after what may still use it.
+        if let Err(error) = self.synchronize() {
+            log::warn!("a stream was left with an error: {error}");
+        }
+        if self.owner == Owner::Us {
+            // SAFETY: the stream is of this driver and not used again.
+            unsafe { self.device.driver().free_stream(self.handle) };
         }
     }
 }
