@@ -11,7 +11,7 @@ use lanecrypt::{
 
 use super::{
     plan::{GCM_IV_BYTES, Options, Work, noise},
-    record::{BatchMeasurement, Place},
+    record::{BatchMeasurement, Place, median},
 };
 
 /// Passes that the median is of; odd.
@@ -115,8 +115,7 @@ impl Messages {
         format!("{count} messages of {bytes} bytes, {}-{} {work}", cipher.name, 8 * key_bytes)
     }
 
-    fn measured(&self, place: Place, mut seconds: Vec<f64>) -> BatchMeasurement {
-        seconds.sort_by(f64::total_cmp);
+    fn measured(&self, place: Place, seconds: Vec<f64>) -> BatchMeasurement {
         BatchMeasurement {
             cipher: self.cipher.name.to_owned(),
             key_bits: 8 * self.key_bytes,
@@ -124,8 +123,8 @@ impl Messages {
             place,
             messages: self.count,
             message_bytes: self.bytes,
-            seconds: seconds[seconds.len() / 2],
             samples: seconds.len(),
+            seconds: median(seconds),
         }
     }
 

@@ -14,7 +14,7 @@ use lanecrypt::{
 
 use super::{
     plan::{GCM_IV_BYTES, Options, UNIT, Work, fits, key, noise},
-    record::{KernelResources, Measurement, Place, ThreadBlockMeasurement},
+    record::{KernelResources, Measurement, Place, ThreadBlockMeasurement, median},
     verify::{fastest_on_cpu, iv, verify_piece},
 };
 
@@ -187,9 +187,8 @@ impl Target {
         work: Work,
         place: Place,
         bytes: usize,
-        mut seconds: Vec<f64>,
+        seconds: Vec<f64>,
     ) -> Measurement {
-        seconds.sort_by(f64::total_cmp);
         Measurement {
             cipher: self.cipher.name.to_owned(),
             key_bits: 8 * self.key.len(),
@@ -197,8 +196,8 @@ impl Target {
             work,
             place,
             bytes,
-            seconds: seconds[seconds.len() / 2],
             samples: seconds.len(),
+            seconds: median(seconds),
             fastest_seconds: None,
             gigahertz: None,
             is_peer: false,

@@ -180,11 +180,10 @@ pub(super) fn gcm_bytes(
     first: u32,
     data: &mut [u8],
 ) -> Result<(), Error> {
-    // The counter after that of the tag.
     let mut counter = [0; 16];
     counter[..GCM_IV_BYTES].copy_from_slice(&iv[..GCM_IV_BYTES]);
-    counter[GCM_IV_BYTES..].copy_from_slice(&(2 + first).to_be_bytes());
-    modes::ctr32(engine, &counter, data.into())
+    counter[15] = 1; // the tag's
+    modes::ctr32(engine, &modes::gcm::counter(&counter, first), data.into())
 }
 
 impl fmt::Display for Work {

@@ -30,6 +30,17 @@ impl Place {
     }
 }
 
+/// The median of the seconds of an odd number of passes.
+pub(super) fn median(mut seconds: Vec<f64>) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
+}
+
+/// Gbit/s, with 1 Gbit = 10^9 bits.
+fn gbit_per_second(bytes: usize, seconds: f64) -> f64 {
+    bytes as f64 * 8.0 / seconds / 1e9
+}
+
 /// One measurement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Measurement {
@@ -65,7 +76,7 @@ impl Measurement {
     /// Gbit/s, with 1 Gbit = 10^9 bits.
     #[must_use]
     pub(super) fn gbit_per_second(&self) -> f64 {
-        self.bytes as f64 * 8.0 / self.seconds / 1e9
+        gbit_per_second(self.bytes, self.seconds)
     }
 
     /// Seconds of the fastest pass where it is known, else the median. Cycles and ratios are of
@@ -107,7 +118,7 @@ impl BatchMeasurement {
     /// Gbit/s of all messages together.
     #[must_use]
     pub(super) fn gbit_per_second(&self) -> f64 {
-        (self.messages * self.message_bytes) as f64 * 8.0 / self.seconds / 1e9
+        gbit_per_second(self.messages * self.message_bytes, self.seconds)
     }
 }
 

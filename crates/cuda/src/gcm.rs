@@ -101,7 +101,8 @@ impl GcmEngine {
     ///
     /// # Errors
     /// [`Error::OtherDevice`]; [`Error::Data`] for an empty IV, lengths of tags or data that GCM does
-    /// not take, and unequal lengths: nothing is written then. Driver errors: the output is unspecified then.
+    /// not take, and unequal lengths: nothing is written then. Driver errors: the output is unspecified
+    /// then.
     pub fn encrypt(
         &self,
         iv: &[u8],
@@ -111,7 +112,7 @@ impl GcmEngine {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         output.require_pair(input, self.engine.device())?;
-        check_lengths(iv.len(), aad.len(), input.len(), tag.len()).map_err(Error::Data)?;
+        check(iv, aad, input.len(), tag)?;
         let message = self.message(iv, aad)?;
         self.engine.run(Operation::Ctr32(&message.counter()), input, output)?;
         message.fill_tag(&output.as_slice(), tag)
@@ -129,8 +130,7 @@ impl GcmEngine {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         data.as_slice().require_device(self.engine.device())?;
-        check_lengths(iv.len(), aad.len(), data.as_slice().len(), tag.len())
-            .map_err(Error::Data)?;
+        check(iv, aad, data.as_slice().len(), tag)?;
         let message = self.message(iv, aad)?;
         self.engine.run_in_place(Operation::Ctr32(&message.counter()), data)?;
         message.fill_tag(&data.as_slice(), tag)
@@ -153,7 +153,7 @@ impl GcmEngine {
         tag: &[u8],
     ) -> Result<(), Error> {
         output.require_pair(input, self.engine.device())?;
-        check_lengths(iv.len(), aad.len(), input.len(), tag.len()).map_err(Error::Data)?;
+        check(iv, aad, input.len(), tag)?;
         let message = self.message(iv, aad)?;
         let counter = message.counter();
         message.verify(input, tag)?;
@@ -172,8 +172,7 @@ impl GcmEngine {
         tag: &[u8],
     ) -> Result<(), Error> {
         data.as_slice().require_device(self.engine.device())?;
-        check_lengths(iv.len(), aad.len(), data.as_slice().len(), tag.len())
-            .map_err(Error::Data)?;
+        check(iv, aad, data.as_slice().len(), tag)?;
         let message = self.message(iv, aad)?;
         let counter = message.counter();
         message.verify(&data.as_slice(), tag)?;
@@ -192,7 +191,7 @@ impl GcmEngine {
         data: InOutBuf<'_, '_, u8>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        check_lengths(iv.len(), aad.len(), data.len(), tag.len()).map_err(Error::Data)?;
+        check(iv, aad, data.len(), tag)?;
         let length = data.len();
         let mut message = self.message(iv, aad)?;
         let mut work = Operation::Ctr32(&message.counter()).work(length, BLOCK)?;
@@ -222,7 +221,7 @@ impl GcmEngine {
         data: InOutBuf<'_, '_, u8>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        check_lengths(iv.len(), aad.len(), data.len(), tag.len()).map_err(Error::Data)?;
+        check(iv, aad, data.len(), tag)?;
         let mut message = self.message(iv, aad)?;
         let (counter, lengths) = (message.counter(), [aad.len(), data.len()]);
         let decrypt = Operation::Ctr32(&counter);
@@ -270,6 +269,11 @@ impl GcmEngine {
         hash.read(&mut first)?;
         Ok(first)
     }
+}
+
+/// Checks all lengths of a message of so many bytes.
+fn check(iv: &[u8], aad: &[u8], bytes: usize, tag: &[u8]) -> Result<(), Error> {
+    check_lengths(iv.len(), aad.len(), bytes, tag.len()).map_err(Error::Data)
 }
 
 /// A message whose associated data was hashed.

@@ -169,7 +169,8 @@ impl Model {
         matches!(self.state.fault, Fault::At(call) | Fault::From(call) if call < calls)
     }
 
-    /// Allocations, streams and marks that are not freed, and allocations that were freed without having been cleared.
+    /// Allocations, streams and marks that are not freed, and allocations that were freed without having
+    /// been cleared.
     pub(crate) fn left_behind(&self) -> (usize, usize) {
         let memory = self.state.memory.lock().expect("no panic");
         (memory.allocations.len() + memory.pinned + memory.live_handles, memory.freed_full)

@@ -1,7 +1,10 @@
 //! Batches on the CPU: every cipher, all modes, keys and lengths in one call, against the plain modes.
 
+#[path = "common/engine_blocks.rs"]
+mod engine_blocks;
 mod mix;
 
+use engine_blocks::EngineBlocks;
 use lanecrypt::{
     CIPHERS, CipherDescription,
     batch::{self, Job, JobData},

@@ -11,8 +11,9 @@ use crate::Gcm;
 /// Runs one message of a batch under `engine`, which has its key already: [`Job::key`] is not looked at.
 ///
 /// # Errors
-/// [`Error::OutputLength`] and those of [`JobMode::check`], before anything is written; [`Error::NotAuthentic`], where nothing is
-/// written either; the engine's own errors: the output is unspecified then.
+/// [`Error::OutputLength`] and those of [`JobMode::check`], before anything is written;
+/// [`Error::NotAuthentic`], where nothing is written either; the engine's own errors: the output is
+/// unspecified then.
 pub fn run_job<E: Engine>(engine: E, job: &mut Job<'_>) -> Result<(), Error> {
     job.mode.check(job.data.len(), engine.block_bytes())?;
     let data = job.data.inout()?;

@@ -1,6 +1,6 @@
 //! Jobs and items as the kernels read them: `BatchJob` and `BatchItem` of `kernels/batch/batch.cuh`.
 
-use lanecrypt_core::batch::JobMode;
+use lanecrypt_core::{batch::JobMode, modes::gcm::first_counter};
 use lanecrypt_kernels::batch::JOB_BYTES;
 use zeroize::Zeroizing;
 
@@ -83,9 +83,8 @@ impl Described {
     fn push_gcm(&mut self, job: &mut [u8; JOB_BYTES], iv: &[u8], aad: &[u8]) {
         job[88..96].copy_from_slice(&(aad.len() as u64).to_le_bytes());
         self.push_padded(aad);
-        if iv.len() == 12 {
-            job[64..76].copy_from_slice(iv);
-            job[79] = 1;
+        if let Some(first) = first_counter(iv) {
+            job[64..80].copy_from_slice(&first);
         } else {
             job[116..120].copy_from_slice(&(iv.len() as u32).to_le_bytes());
             self.push_padded(iv);

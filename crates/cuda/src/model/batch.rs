@@ -260,15 +260,11 @@ impl Parameters<'_> {
             if job.mode == 0 {
                 return self.run(&job, Direction::Encrypt, block);
             }
-            let number = item.first + i as u64;
-            let mut counter = first;
-            if job.mode == 2 {
-                let counters = Counter::from_block(&first).expect("16 bytes");
-                counters.plus(number.into()).fill(&mut counter);
-            } else {
-                let low = u32::from_be_bytes(first[12..].try_into().expect("four bytes"));
-                counter[12..].copy_from_slice(&low.wrapping_add(number as u32).to_be_bytes());
-            }
+            let number = u128::from(item.first) + i as u128;
+            let first = Counter::from(first);
+            let next = if job.mode == 2 { first.plus(number) } else { first.plus32(number) };
+            let mut counter = [0; 16];
+            next.fill(&mut counter);
             xor(block, &self.run(&job, Direction::Encrypt, &counter))
         });
         let result: Vec<u8> = blocks.flatten().collect();

@@ -1,10 +1,13 @@
 //! What the trials share: which backends must run, how one that cannot is shown, and test data.
 
+mod engine_blocks;
+
 use std::{fmt::Display, sync::Arc};
 
-use lanecrypt::{Direction, Engine, Selection};
-use lanecrypt_reference::modes::BlockCipher;
+use lanecrypt::Selection;
 use libtest_mimic::{Failed, Trial};
+
+pub(crate) use engine_blocks::EngineBlocks;
 
 /// The result of a trial.
 pub(crate) type Outcome = Result<(), Failed>;
@@ -43,29 +46,6 @@ pub(crate) fn trials<Case: Send + Sync + 'static>(
         Trial::test(title, move || check(&case))
     };
     properties.iter().map(trial).collect()
-}
-
-/// An engine as the block function that the modes are defined over.
-pub(crate) struct EngineBlocks(pub(crate) Box<dyn Engine>);
-
-impl EngineBlocks {
-    pub(crate) fn run(&self, direction: Direction, block: &mut [u8]) {
-        self.0.ecb(direction, block.into()).expect("it takes a block of its size");
-    }
-}
-
-impl BlockCipher for EngineBlocks {
-    fn block_bytes(&self) -> usize {
-        self.0.block_bytes()
-    }
-
-    fn encrypt_block(&self, block: &mut [u8]) {
-        self.run(Direction::Encrypt, block);
-    }
-
-    fn decrypt_block(&self, block: &mut [u8]) {
-        self.run(Direction::Decrypt, block);
-    }
 }
 
 /// Reproducible random bytes (splitmix64).

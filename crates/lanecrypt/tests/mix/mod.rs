@@ -2,13 +2,12 @@
 //! `lanecrypt_reference` make of them one by one.
 
 use lanecrypt::{
-    CipherDescription, Direction, Engine, Error,
+    CipherDescription, Error,
     batch::{JobMode, Outcome},
 };
-use lanecrypt_reference::{
-    modes::{self, BlockCipher},
-    vectors::PlaintextStream,
-};
+use lanecrypt_reference::{modes, vectors::PlaintextStream};
+
+use crate::EngineBlocks;
 
 /// The modes of [`JobMode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,12 +125,12 @@ impl Message {
             sealed_tag: Vec::new(),
             bad: None,
         };
-        message.expect(&OnCpu::new(cipher, &message.key));
+        message.expect(&on_cpu(cipher, &message.key));
         message
     }
 
     /// Fills in what the plain modes make of it.
-    fn expect(&mut self, cipher: &OnCpu) {
+    fn expect(&mut self, cipher: &EngineBlocks) {
         let Self { kind, iv, aad, input, output, .. } = self;
         let made = match kind {
             Kind::EcbEncrypt => modes::ecb_encrypt(cipher, output),
@@ -252,30 +251,8 @@ pub(crate) fn check(messages: &[Message], outcome: &Outcome, what: &str) {
     assert!(failures.next().is_none(), "{what}: {outcome}");
 }
 
-/// A CPU engine as the plain modes take it.
-struct OnCpu(Box<dyn Engine>);
-
-impl OnCpu {
-    fn new(cipher: &CipherDescription, key: &[u8]) -> Self {
-        let default = cipher.backends.iter().find(|backend| backend.id == "default");
-        Self((default.expect("it is there").create)(key).expect("a good key"))
-    }
-
-    fn run(&self, direction: Direction, block: &mut [u8]) {
-        self.0.ecb(direction, block.into()).expect("a block");
-    }
-}
-
-impl BlockCipher for OnCpu {
-    fn block_bytes(&self) -> usize {
-        self.0.block_bytes()
-    }
-
-    fn encrypt_block(&self, block: &mut [u8]) {
-        self.run(Direction::Encrypt, block);
-    }
-
-    fn decrypt_block(&self, block: &mut [u8]) {
-        self.run(Direction::Decrypt, block);
-    }
+/// The cipher's default, as the plain modes take it.
+fn on_cpu(cipher: &CipherDescription, key: &[u8]) -> EngineBlocks {
+    let default = cipher.backends.iter().find(|backend| backend.id == "default");
+    EngineBlocks((default.expect("it is there").create)(key).expect("a good key"))
 }
