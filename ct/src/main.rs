@@ -51,6 +51,6 @@ fn main() -> Result<ExitCode> {
 fn run_trial(name: &str) -> Result<()> {
     let (cipher, id) = name.split_once('/').context("a backend is named cipher/backend")?;
     let cipher = find_cipher(cipher)?;
-    let backend = cipher.backends.iter().find(|backend| backend.id == id);
+    let backend = cipher.backend(id);
     trial::run(cipher, backend.with_context(|| format!("{} has no backend {id}", cipher.name))?)
 }

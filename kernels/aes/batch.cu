@@ -246,7 +246,7 @@ DEVICE Block16 hash_of_iv(const BatchParameters &parameters, const BatchJob &job
     Block16 sum = {};
     ROLLED for (u64 i = 0; i <= blocks_of(job.iv_bytes); i++) {
         const bool is_last = i == blocks_of(job.iv_bytes);
-        const Block16 block = is_last ? lengths_block(0, job.iv_bytes)
+        const Block16 block = is_last ? lengths_block(0, 8 * u64(job.iv_bytes))
                                       : block_at(iv, job.iv_bytes, i);
         sum = product(sum ^ reversed(block), h);
     }

@@ -9,7 +9,7 @@
 //   items        16 bytes each   a piece of a message
 //   results      16 bytes each   the tag, or whether the given one was right
 #pragma once
-#include "../common/field.cuh"
+#include "../common/gcm.cuh"
 
 // ANCHOR: job
 // A message as `crates/cuda/src/batch/words.rs` packs it. Data starts at multiples of 16 bytes.
@@ -39,7 +39,7 @@ struct BatchItem {
     u32 place;  // of what is left of it, among the sums or the saved blocks, or WHOLE
 };
 
-// Numbers of the modes: `Code` of crates/cuda/src/batch/words.rs.
+// Numbers of the modes: `code` of crates/cuda/src/batch/words.rs.
 constexpr u32 MODE_ECB_ENCRYPT = 0, MODE_ECB_DECRYPT = 1, MODE_CTR = 2, MODE_CTR32 = 3,
               MODE_CBC_ENCRYPT = 4, MODE_CBC_DECRYPT = 5, MODE_GCM_ENCRYPT = 6,
               MODE_GCM_DECRYPT = 7;
@@ -96,35 +96,10 @@ constexpr u64 WITHOUT_H = 1;
 // What a result says of a tag that was found right.
 constexpr u32 RIGHT = 1;
 
-// GCM writes the coefficient of 1 first, in the highest bit of a byte.
-DEVICE u32 reversed_bytes(u32 word) { return byte_swap(__brev(word)); }
-DEVICE Block16 reversed(Block16 block) {
-    return make_uint4(reversed_bytes(block.x), reversed_bytes(block.y), reversed_bytes(block.z),
-                      reversed_bytes(block.w));
-}
-
-DEVICE u32 word_of(Block16 a, u32 i) { return i == 0 ? a.x : i == 1 ? a.y : i == 2 ? a.z : a.w; }
-
-// A block of the first bytes, filled up with zeros; at most 16 are taken.
-DEVICE Block16 padded(const u8 *bytes, u64 count) {
-    u32 words[4] = {};
-    UNROLL for (u32 i = 0; i < 16; i++) {
-        if (i < count) words[i / 4] |= u32(bytes[i]) << 8 * (i % 4);
-    }
-    return make_uint4(words[0], words[1], words[2], words[3]);
-}
-
 // Block `i` of `length` bytes, which are there.
 DEVICE Block16 block_at(const u8 *data, u64 length, u64 i) {
     if (16 * i + 16 <= length) return *reinterpret_cast<const Block16 *>(data + 16 * i);
     return padded(data + 16 * i, length - 16 * i);
-}
-
-// The last block that is hashed of a message: two lengths, in bits.
-DEVICE Block16 lengths_block(u64 first_bytes, u64 second_bytes) {
-    const u64 first = 8 * first_bytes, second = 8 * second_bytes;
-    return make_uint4(byte_swap(u32(first >> 32)), byte_swap(u32(first)),
-                      byte_swap(u32(second >> 32)), byte_swap(u32(second)));
 }
 
 DEVICE bool is_gcm(u32 mode) { return mode >= MODE_GCM_ENCRYPT; }

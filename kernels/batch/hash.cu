@@ -95,7 +95,7 @@ DEVICE void hash_item(const BatchParameters &parameters, const BatchItem &item,
         hash.add(block);
     }
     if (item.place == WHOLE) {
-        hash.add(lengths_block(job.aad_bytes, job.length));
+        hash.add(lengths_block(8 * job.aad_bytes, 8 * job.length));
         conclude(parameters, item.job, hash.sum);
     } else {
         parameters.sums[item.place] = hash.sum;
@@ -186,7 +186,7 @@ KERNEL(batch_finish, FINISH_LAUNCH, BatchParameters) {
         make_power(mine, h);
         const Rows rows(mine);
         if (parameters.flags & WITHOUT_H) sum = rows.times(sum);
-        sum = rows.times(sum ^ reversed(lengths_block(job.aad_bytes, job.length)));
+        sum = rows.times(sum ^ reversed(lengths_block(8 * job.aad_bytes, 8 * job.length)));
         if (threadIdx.x % WARP == 0) conclude(parameters, item.job, sum);
     }
     clear_shared(reinterpret_cast<u32 *>(shared), FINISH_LAUNCH.shared_bytes / 4);

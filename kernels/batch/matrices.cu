@@ -17,7 +17,6 @@ namespace {
 
 constexpr u32 THREADS = 384, WARPS = THREADS / WARP;
 constexpr u32 HALF = UNIT / 2;  // blocks of eight rows
-constexpr u32 TILES = 4;        // of 8 bits, in a word of the result
 // Of a warp, in shared memory: the powers H^0 to H^6 and H^112, as sums, and words of a matrix.
 constexpr u32 WARP_POWERS = 8, KEPT_WORDS = (4 + 1) * TILES * 4 * WARP;
 constexpr u32 WARP_WORDS = WARP_POWERS * POWER_WORDS + KEPT_WORDS;
@@ -84,17 +83,6 @@ struct Matrices {
 constexpr u32 AT_ONCE = 2;
 
 // ANCHOR: pack
-// Lane 4g + t has columns 2t and 2t + 1 of every tile, for row g and then for row g + 8: the bits of
-// byte t of every word. The sums that they are the lowest bits of stay below 2^16.
-DEVICE u32 packed(const u32 (&added)[TILES][4]) {
-    u32 bytes = 0;  // that of row g, and 16 bits above it that of row g + 8
-    UNROLL for (u32 i = 0; i < 2 * TILES; i++) {
-        const u32 both = added[i / 2][2 + i % 2] * 0x10000 + added[i / 2][i % 2];
-        bytes += (both & 0x00010001) * (1u << i);
-    }
-    return bytes;
-}
-
 // From byte t of all words, in four lanes, to all words: byte t of word w is byte w of lane t.
 DEVICE Block16 gathered(u32 bytes) {
     const u32 lane = threadIdx.x % WARP / 4 * 4;
@@ -287,7 +275,7 @@ DEVICE void conclude_sum(const BatchParameters &parameters, u32 number, Block16 
     __syncwarp();
     const Rows by_h(powers);
     __syncwarp();
-    sum = by_h.times(sum) ^ reversed(lengths_block(job.aad_bytes, job.length));
+    sum = by_h.times(sum) ^ reversed(lengths_block(8 * job.aad_bytes, 8 * job.length));
     sum = by_h.times(sum);
     if (threadIdx.x % WARP == 0) conclude(parameters, number, sum);
 }

@@ -38,21 +38,6 @@ DEVICE Block16 warp_sum(Block16 block) {
     return block;
 }
 
-// A block of the first bytes, filled up with zeros; at most 16 are taken.
-DEVICE Block16 padded(const u8 *bytes, u64 count) {
-    u32 words[4] = {};
-    UNROLL for (u32 i = 0; i < 16; i++) {
-        if (i < count) words[i / 4] |= u32(bytes[i]) << 8 * (i % 4);
-    }
-    return make_uint4(words[0], words[1], words[2], words[3]);
-}
-
-// The last block of a message.
-DEVICE Block16 lengths_block(const u64 (&lengths)[2]) {
-    return make_uint4(byte_swap(u32(lengths[0] >> 32)), byte_swap(u32(lengths[0])),
-                      byte_swap(u32(lengths[1] >> 32)), byte_swap(u32(lengths[1])));
-}
-
 // Blocks behind those that sums stand for: the tail's, the last one perhaps in part, and the lengths.
 DEVICE u64 tail_blocks(const HashParameters &parameters) { return (parameters.tail_bytes + 15) / 16; }
 DEVICE u64 blocks_behind(const HashParameters &parameters) {
@@ -84,7 +69,7 @@ DEVICE Block16 part_of_end(const HashParameters &parameters) {
         block = padded(parameters.tail + 16 * i, parameters.tail_bytes - 16 * i);
         exponent = behind - i;
     } else if (i < behind) {
-        block = lengths_block(parameters.lengths);
+        block = lengths_block(parameters.lengths[0], parameters.lengths[1]);
         exponent = 1;
     } else if (i == FINISH_THREADS - 1 && parameters.flags & FROM_STATE) {
         block = parameters.output[0];

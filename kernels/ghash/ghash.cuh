@@ -4,7 +4,7 @@
 // into parts that are hashed side by side; each sum is multiplied by the power of H that what
 // follows it in the message asks for, and all are added. Exponents follow from lengths: public.
 #pragma once
-#include "../common/field.cuh"
+#include "../common/gcm.cuh"
 
 // What `crates/cuda/src/ghash.rs` packs, field by field: addresses, lengths and numbers, all of them
 // public. What each kernel does not name it does not read. (It has an external name, without any of
@@ -30,13 +30,5 @@ constexpr u64 WITH_LENGTHS = 2;  // the message ends here
 
 // Powers of H: H^(j 256^k) at 256 k + j, and the one that a caller names at the end.
 constexpr u32 RADIX = 256, DIGITS = 4, NAMED_POWER = DIGITS * RADIX;
-
-// GCM writes the coefficient of 1 first, in the highest bit of a byte: bytes of an element are those
-// of the block with their bits reversed. And back.
-DEVICE u32 reversed_bytes(u32 word) { return byte_swap(__brev(word)); }
-DEVICE Block16 reversed(Block16 block) {
-    return make_uint4(reversed_bytes(block.x), reversed_bytes(block.y), reversed_bytes(block.z),
-                      reversed_bytes(block.w));
-}
 
 }  // namespace

@@ -18,7 +18,6 @@ namespace {
 constexpr u32 WARPS = 4, THREADS = WARPS * WARP;
 constexpr u32 ROWS = 16, SLICE = 4 * ROWS;             // blocks that the rows take at once
 constexpr u32 SLICES = 4, UNIT = SLICES * SLICE;       // blocks of a unit
-constexpr u32 TILES = 4;                               // of 8 bits, in a warp's word
 constexpr u32 SLICE_WORDS = 4 * TILES;                 // of matrices, a lane and slice
 constexpr u32 LANE_WORDS = SLICES * SLICE_WORDS + TILES;
 constexpr u32 DEPTH = 4;                               // units that are on their way, and the one at hand
@@ -82,14 +81,9 @@ struct Lane {
 };
 
 // ANCHOR: pack
-// Lane 4g + t has columns 2t and 2t + 1 of every tile, for row g and then for row g + 8: the bits of
-// byte t of this warp's word. The sums that they are the lowest bits of stay below 2^16.
+// Keeps the bits of this warp's word of the sums.
 DEVICE void pack(const u32 (&added)[TILES][4], u8 *sums) {
-    u32 bytes = 0;  // that of row g, and 16 bits above it that of row g + 8
-    UNROLL for (u32 i = 0; i < 2 * TILES; i++) {
-        const u32 both = added[i / 2][2 + i % 2] * 0x10000 + added[i / 2][i % 2];
-        bytes += (both & 0x00010001) * (1u << i);
-    }
+    const u32 bytes = packed(added);
     const u32 lane = threadIdx.x % WARP, row = lane / 4, byte = threadIdx.x / WARP * 4 + lane % 4;
     sums[row * sizeof(Block16) + byte] = u8(bytes);
     sums[(row + 8) * sizeof(Block16) + byte] = u8(bytes >> 16);

@@ -4,9 +4,6 @@
 
 namespace {
 
-// Word `i` of an element. All are read, since `i` is none of the compiler's constants.
-DEVICE u32 word_of(Block16 a, u32 i) { return i == 0 ? a.x : i == 1 ? a.y : i == 2 ? a.z : a.w; }
-
 // H^exponent, for exponents below 2^16, of the powers that `ghash_powers` wrote.
 DEVICE Block16 listed_power(const Block16 *powers, u32 exponent) {
     const Block16 low = powers[exponent % RADIX];

@@ -178,7 +178,7 @@ impl Messages {
             output: self.start(i),
             length: self.bytes,
         });
-        let mut prepared = family.prepare(device, jobs.collect()).map_err(text)?;
+        let prepared = family.prepare(device, jobs.collect()).map_err(text)?;
         let from = input.slice(0..bytes).map_err(text)?;
         let mut seconds = Vec::new();
         for pass in 0..=SAMPLES {

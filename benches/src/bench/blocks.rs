@@ -82,8 +82,7 @@ fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<BlockCurve
 /// # Errors
 /// A sentence, where a cipher has none.
 fn default_backend(cipher: &CipherDescription) -> Result<&'static Backend, String> {
-    let found = cipher.backends.iter().find(|backend| backend.id == DEFAULT);
-    found.ok_or_else(|| format!("{} has no backend {DEFAULT}", cipher.name))
+    cipher.backend(DEFAULT).ok_or_else(|| format!("{} has no backend {DEFAULT}", cipher.name))
 }
 
 /// The numbers of blocks, from 1 on, from which on a call is run another way, and which: what the

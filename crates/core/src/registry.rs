@@ -34,6 +34,12 @@ impl CipherDescription {
         Err(self.wrong_key(key))
     }
 
+    /// The backend of that id.
+    #[must_use]
+    pub fn backend(&self, id: &str) -> Option<&'static Backend> {
+        self.backends.iter().find(|backend| backend.id == id)
+    }
+
     fn wrong_key(&self, key: &[u8]) -> Error {
         Error::KeyLength { cipher: self.name, given: key.len(), accepted: self.key_bytes }
     }

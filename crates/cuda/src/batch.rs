@@ -32,7 +32,7 @@ use lanecrypt_kernels::{
 
 use self::{
     items::{Cuts, Items},
-    memory::{Counts, HashCounts, HashLists, Memory, Parameters},
+    memory::{HashLists, List, Memory, Parameters},
     words::{BLOCK, Described, RESULT_BYTES},
 };
 use crate::{
@@ -119,9 +119,8 @@ impl BatchFamily {
     }
 
     /// [`prepare`](Self::prepare) with a certain hash (by look-ups, or by matrices, of which batches have
-    /// one kind), and with items of other lengths in blocks,
-    /// powers of two: of those that are encrypted, those that are hashed, and messages that are hashed
-    /// at once; for tests.
+    /// one kind), and with items of other lengths in blocks, powers of two: of those that are encrypted,
+    /// of those that are hashed, and of messages that are hashed at once; for tests.
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare).
@@ -138,11 +137,10 @@ impl BatchFamily {
             return Err(Error::Unavailable(Unavailable::because("the device lacks the hash")));
         }
         require_apart(&jobs)?;
+        let by_matrices = hash != HashFamily::Tables;
         let cuts = match cuts {
-            Some([piece, hashed, short]) => {
-                Cuts { piece, hashed, short, ends_pieces: hash != HashFamily::Tables }
-            }
-            None => self.cuts(device, hash, &jobs)?,
+            Some([piece, hashed, short]) => Cuts { piece, hashed, short, by_matrices },
+            None => self.cuts(device, by_matrices, &jobs)?,
         };
         let mut failures = Vec::new();
         let mut accepted = Vec::with_capacity(jobs.len());
@@ -167,11 +165,9 @@ impl BatchFamily {
         Ok(PreparedBatch {
             device: device.clone(),
             program: self.program,
-            hash,
             cuts,
             jobs: accepted,
             failures,
-            items: Counts::of(&items),
             memory,
             ends: [input_end, output_end],
             is_in_place,
@@ -192,7 +188,7 @@ impl BatchFamily {
     fn cuts(
         &self,
         device: &Device,
-        hash: HashFamily,
+        by_matrices: bool,
         jobs: &[DeviceJob<'_>],
     ) -> Result<Cuts, Error> {
         let blocks = jobs.iter().map(|job| job.length.div_ceil(BLOCK) as u64).sum();
@@ -200,11 +196,9 @@ impl BatchFamily {
             let all = shaped(device, kernel, u64::from(u32::MAX))?;
             Ok::<_, Error>(all.threads() as u64)
         };
-        let hashers = match hash {
-            HashFamily::Tables => threads(&kernels::HASH)?,
-            HashFamily::Matrices | HashFamily::WideMatrices => threads(&kernels::MATRICES)? / 32,
-        };
-        Ok(Cuts::of(blocks, threads(self.program.crypt())? / 32, hash, hashers))
+        let hashers =
+            if by_matrices { threads(&kernels::MATRICES)? / 32 } else { threads(&kernels::HASH)? };
+        Ok(Cuts::of(blocks, threads(self.program.crypt())? / 32, by_matrices, hashers))
     }
 }
 
@@ -247,12 +241,10 @@ fn shaped(device: &Device, kernel: &Kernel, count: u64) -> Result<Launch, Error>
 pub struct PreparedBatch<'a> {
     device: Device,
     program: &'static BatchProgram,
-    hash: HashFamily,
     cuts: Cuts,
     /// The jobs that are run: their numbers among all, and their modes.
     jobs: Vec<(usize, JobMode<'a>)>,
     failures: Vec<Failure>,
-    items: Counts,
     memory: Memory,
     /// Where the last messages end in the input and the output.
     ends: [usize; 2],
@@ -270,7 +262,7 @@ impl PreparedBatch<'_> {
     /// [`Error::Range`] where a message ends behind its slice: nothing is written then. Driver errors:
     /// no output is to be used then, but nothing of GCM is written whose tag was not right.
     pub fn run(
-        mut self,
+        self,
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Outcome, Error> {
@@ -283,7 +275,7 @@ impl PreparedBatch<'_> {
     /// # Errors
     /// As [`run`](Self::run); [`Error::NotInPlace`] where the output of a job does not start where its
     /// input does.
-    pub fn run_in_place(mut self, data: &mut DeviceSliceMut<'_>) -> Result<Outcome, Error> {
+    pub fn run_in_place(self, data: &mut DeviceSliceMut<'_>) -> Result<Outcome, Error> {
         self.launch_in_place(data)?;
         self.finish()
     }
@@ -294,78 +286,70 @@ impl PreparedBatch<'_> {
     /// As [`run`](Self::run).
     #[doc(hidden)]
     pub fn time(
-        &mut self,
+        &self,
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Duration, Error> {
-        let device = self.device.clone();
-        device.time(&mut || self.launch(input, output))
+        self.device.time(&mut || self.launch(input, output))
     }
 
     /// Starts all kernels over data that is somewhere else afterwards.
     fn launch(
-        &mut self,
+        &self,
         input: &DeviceSlice<'_>,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<(), Error> {
         let output = output.as_slice();
-        for (slice, end) in [input, &output].into_iter().zip(self.ends) {
-            slice.require_device(&self.device)?;
-            if end > slice.len() {
-                return Err(Error::Range { start: 0, end, length: slice.len() });
-            }
-        }
-        self.start(input.address(), output.address())
+        let [input_end, output_end] = self.ends;
+        self.start(self.checked(input, input_end)?, self.checked(&output, output_end)?)
     }
 
-    fn launch_in_place(&mut self, data: &mut DeviceSliceMut<'_>) -> Result<(), Error> {
+    fn launch_in_place(&self, data: &mut DeviceSliceMut<'_>) -> Result<(), Error> {
         if !self.is_in_place {
             return Err(Error::NotInPlace);
         }
-        let data = data.as_slice();
-        data.require_device(&self.device)?;
-        let end = self.ends[0];
-        if end > data.len() {
-            return Err(Error::Range { start: 0, end, length: data.len() });
+        let address = self.checked(&data.as_slice(), self.ends[0])?;
+        self.start(address, address)
+    }
+
+    /// The address of a slice on the batch's device in which all messages end, the last at `end`.
+    fn checked(&self, slice: &DeviceSlice<'_>, end: usize) -> Result<u64, Error> {
+        slice.require_device(&self.device)?;
+        if end > slice.len() {
+            return Err(Error::Range { start: 0, end, length: slice.len() });
         }
-        self.start(data.address(), data.address())
+        Ok(slice.address())
     }
 
     /// Starts all kernels, whose data was checked to be there.
     fn start(&self, input: u64, output: u64) -> Result<(), Error> {
         let Memory { lists, parameters, .. } = &self.memory;
-        let Counts { wide, narrow, decrypted, chained, verified, sealed, .. } = self.items;
         let piece = u64::from(self.cuts.hashed);
         let all = Parameters { input, output, piece, ..*parameters };
-        let of = |items, count| Parameters { items, count, ..all };
-        self.run_kernel(self.program.keys(), of(0, self.jobs.len() as u64))?;
-        if self.hash != HashFamily::Tables {
-            self.run_kernel(&kernels::SEQUENCES, of(lists.in_pieces, self.items.in_pieces))?;
+        let sessions = List { address: 0, count: all.session_count };
+        self.run_kernel(self.program.keys(), all.over(sessions))?;
+        if self.cuts.by_matrices {
+            self.run_kernel(&kernels::SEQUENCES, all.over(lists.in_pieces))?;
         }
-        self.run_hashes(all, lists.verified, verified)?;
-        self.run_kernel(&kernels::SAVE, of(lists.decrypted, decrypted))?;
-        let crypt =
-            Parameters { narrow: lists.narrow, narrow_count: narrow, ..of(lists.wide, wide) };
+        self.run_hashes(all, &lists.verified)?;
+        self.run_kernel(&kernels::SAVE, all.over(lists.decrypted))?;
+        let List { address: narrow, count: narrow_count } = lists.narrow;
+        let crypt = Parameters { narrow, narrow_count, ..all.over(lists.wide) };
         self.run_kernel(self.program.crypt(), crypt)?;
-        self.run_kernel(self.program.decrypt(), of(lists.decrypted, decrypted))?;
-        self.run_kernel(self.program.chain(), of(lists.chained, chained))?;
-        self.run_hashes(all, lists.sealed, sealed)
+        self.run_kernel(self.program.decrypt(), all.over(lists.decrypted))?;
+        self.run_kernel(self.program.chain(), all.over(lists.chained))?;
+        self.run_hashes(all, &lists.sealed)
     }
 
-    fn run_hashes(
-        &self,
-        all: Parameters,
-        lists: HashLists,
-        counts: HashCounts,
-    ) -> Result<(), Error> {
-        let of = |items, count| Parameters { items, count, ..all };
-        self.run_kernel(&kernels::HASH, of(lists.short, counts.short))?;
-        let (kernel, flags) = match self.hash {
-            HashFamily::Tables => (&kernels::HASH, 0),
-            HashFamily::Matrices | HashFamily::WideMatrices => (&kernels::MATRICES, WITHOUT_H),
+    fn run_hashes(&self, all: Parameters, lists: &HashLists) -> Result<(), Error> {
+        self.run_kernel(&kernels::HASH, all.over(lists.short))?;
+        let (kernel, flags) = if self.cuts.by_matrices {
+            (&kernels::MATRICES, WITHOUT_H)
+        } else {
+            (&kernels::HASH, 0)
         };
-        self.run_kernel(kernel, of(lists.pieces, counts.pieces))?;
-        self.run_kernel(&kernels::FINISH, Parameters { flags, ..of(lists.long, counts.long) })
+        self.run_kernel(kernel, all.over(lists.pieces))?;
+        self.run_kernel(&kernels::FINISH, Parameters { flags, ..all.over(lists.long) })
     }
 
     /// Starts a kernel, unless there is nothing for it.

@@ -22,7 +22,7 @@ use lanecrypt_modes::run_job;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
-use crate::{Backend, CipherDescription, Error, Unavailable};
+use crate::{CipherDescription, Error, Unavailable};
 
 /// Runs jobs of one cipher on the GPU that [`Device::default`](crate::cuda::Device::default) gives,
 /// where there is one that has batches of the cipher, else on all cores; both give the same bytes.
@@ -38,7 +38,10 @@ pub fn run(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> Outcome 
     match on_device {
         Ok(outcome) => outcome,
         // Nothing was written.
-        Err(_) => run_on_cpu(cipher, jobs),
+        Err(error) => {
+            log::info!("a batch of {} runs on the CPU: {error}", cipher.name);
+            run_on_cpu(cipher, jobs)
+        }
     }
 }
 
@@ -71,20 +74,16 @@ pub fn run_on_cpu(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> O
     Outcome::new(failures)
 }
 
-/// Runs one job; a message that is long enough for two threads gets them.
+/// Runs one job, whose message gets several threads if it is long enough.
 fn run_one(cipher: &CipherDescription, job: &mut Job<'_>) -> Result<(), Error> {
     let engine = keyed(cipher, job.key)?;
     #[cfg(feature = "parallel")]
-    if job.data.len() >= 2 * crate::PIECE {
-        return run_job(crate::Parallel::new(engine), job);
-    }
+    let engine = crate::Parallel::new(engine);
     run_job(engine, job)
 }
 
 /// The cipher's default on this CPU under a key.
 fn keyed(cipher: &CipherDescription, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
-    let is_default = |backend: &&Backend| backend.id == "default";
-    let default = cipher.backends.iter().find(is_default);
     let none = Unavailable::because("the cipher has no default backend");
-    (default.ok_or(none)?.create)(key)
+    (cipher.backend("default").ok_or(none)?.create)(key)
 }

@@ -122,8 +122,7 @@ pub fn find_cipher(name: &str) -> Result<&'static CipherDescription, LookupError
 /// cannot run here.
 pub fn engine(cipher: &str, backend: &str, key: &[u8]) -> Result<Box<dyn Engine>, LookupError> {
     let cipher = find_cipher(cipher)?;
-    let found = cipher.backends.iter().find(|candidate| candidate.id == backend);
-    let backend = found.ok_or_else(|| LookupError::NoSuchBackend {
+    let backend = cipher.backend(backend).ok_or_else(|| LookupError::NoSuchBackend {
         cipher: cipher.name,
         id: backend.to_owned(),
     })?;

@@ -3,7 +3,9 @@
 use std::{any::Any, fmt};
 
 use cipher::InOutBuf;
-use lanecrypt_core::{Chain, Counter, Direction, Engine, Error, modes::times_power_of_x};
+use lanecrypt_core::{
+    Chain, Counter, Direction, Engine, Error, HashPowers, modes::times_power_of_x,
+};
 use rayon::prelude::*;
 
 /// The shortest piece that is worth a thread, in bytes: the fastest backend takes some ten
@@ -96,6 +98,16 @@ impl<E: Engine> Engine for Parallel<E> {
         })
     }
 
+    fn ctr32_hashed(
+        &self,
+        counter: &[u8; 16],
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<usize, Error> {
+        self.engine.ctr32_hashed(counter, powers, hash, data)
+    }
+
     fn cbc_decrypt_blocks(
         &self,
         previous: &mut [u8],
@@ -165,8 +177,7 @@ mod tests {
         let lengths = [0, 16, 2 * PIECE - 16, 2 * PIECE, 2 * PIECE + 16, 5 * PIECE + 48];
         for (cipher, key_bytes) in [("aes", 32), ("hight", 16)] {
             let cipher = crate::find_cipher(cipher).expect("it is in the registry");
-            let backend = cipher.backends.iter().find(|backend| backend.id == "default");
-            let create = backend.expect("every cipher has a default").create;
+            let create = cipher.backend("default").expect("every cipher has one").create;
             let engine = || create(&vec![7; key_bytes]).expect("a good key");
             for threads in [2, 3, 7] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

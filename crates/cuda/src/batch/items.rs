@@ -4,7 +4,6 @@ use lanecrypt_core::batch::JobMode;
 use lanecrypt_kernels::batch::NARROW_BLOCKS;
 
 use super::words::{BLOCK, Item, WHOLE};
-use crate::HashFamily;
 
 /// Counters that differ in their last byte alone.
 const RUN: u32 = 256;
@@ -22,31 +21,26 @@ pub(super) struct Cuts {
     pub(super) hashed: u32,
     /// Messages of more blocks are hashed in items of their own.
     pub(super) short: u32,
-    /// Whether the kernel that hashes pieces ends the hash of a message that is one.
-    pub(super) ends_pieces: bool,
+    /// Whether pieces are hashed by matrices, not by look-ups; their kernel ends the hash of a message
+    /// that is one piece.
+    pub(super) by_matrices: bool,
 }
 
 impl Cuts {
     /// For messages of `blocks` blocks together, on a device that has so many warps at once which
     /// encrypt, and so many warps or threads which hash.
-    pub(super) fn of(blocks: u64, crypt_warps: u64, hash: HashFamily, hashers: u64) -> Self {
+    pub(super) fn of(blocks: u64, crypt_warps: u64, by_matrices: bool, hashers: u64) -> Self {
         let share = |of: u64, least: u32, most: u32| {
             let blocks = (blocks / (of.max(1) * TURNS)).clamp(u64::from(least), u64::from(most));
             1 << blocks.ilog2()
         };
         let piece = share(crypt_warps, RUN, 4096);
-        match hash {
-            HashFamily::Matrices | HashFamily::WideMatrices => Self {
-                piece,
-                hashed: share(hashers, 1024, 1 << 16),
-                short: SHORT_BLOCKS,
-                ends_pieces: true,
-            },
-            HashFamily::Tables => {
-                let hashed = share(hashers, SHORT_BLOCKS, 4096);
-                Self { piece, hashed, short: hashed, ends_pieces: false }
-            }
+        if by_matrices {
+            let hashed = share(hashers, 1024, 1 << 16);
+            return Self { piece, hashed, short: SHORT_BLOCKS, by_matrices };
         }
+        let hashed = share(hashers, SHORT_BLOCKS, 4096);
+        Self { piece, hashed, short: hashed, by_matrices }
     }
 }
 
@@ -123,7 +117,7 @@ impl Items {
         // The first piece is the shorter one, so that all others weigh the same.
         let first = (whole.blocks - 1) % cuts.hashed + 1;
         self.long += 1;
-        if cuts.ends_pieces && whole.blocks <= cuts.hashed {
+        if cuts.by_matrices && whole.blocks <= cuts.hashed {
             hashes.pieces.push(Item { place: WHOLE, ..whole });
             hashes.single.push(whole);
             return;
@@ -134,6 +128,27 @@ impl Items {
             self.places += 1;
         }
         hashes.long.push(Item { blocks: self.places - place, place, ..whole });
+    }
+
+    /// All lists, in the order in which they lie in memory. Messages that are hashed in pieces end it:
+    /// those of one piece, those of several, and so again, so that each of the kernels that take them
+    /// finds its own in one place.
+    pub(super) fn lists(&self) -> [&[Item]; 12] {
+        let Self { wide, narrow, decrypted, chained, verified, sealed, .. } = self;
+        [
+            wide,
+            narrow,
+            decrypted,
+            chained,
+            &verified.short,
+            &sealed.short,
+            &verified.pieces,
+            &sealed.pieces,
+            &verified.single,
+            &verified.long,
+            &sealed.long,
+            &sealed.single,
+        ]
     }
 
     fn next_place(&mut self) -> u32 {
@@ -185,7 +200,7 @@ fn pieces(blocks: u32, first: u32, others: u32) -> impl Iterator<Item = (u32, u3
 mod tests {
     use super::*;
 
-    const CUTS: Cuts = Cuts { piece: 256, hashed: 1024, short: 128, ends_pieces: true };
+    const CUTS: Cuts = Cuts { piece: 256, hashed: 1024, short: 128, by_matrices: true };
 
     #[test]
     fn pieces_are_all_of_a_message() {
@@ -211,11 +226,11 @@ mod tests {
 
     #[test]
     fn cuts_suit_the_device() {
-        let cuts = Cuts::of(4096 << 16, 132 * 24, HashFamily::Matrices, 132 * 12);
+        let cuts = Cuts::of(4096 << 16, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed), (4096, 1 << 14));
-        let cuts = Cuts::of(10_000 << 10, 132 * 24, HashFamily::Matrices, 132 * 12);
+        let cuts = Cuts::of(10_000 << 10, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (256, 1024, 128));
-        let cuts = Cuts::of(1, 132 * 24, HashFamily::Tables, 132 * 768);
+        let cuts = Cuts::of(1, 132 * 24, false, 132 * 768);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (256, 128, 128));
     }
 }

@@ -3,8 +3,8 @@
 use lanecrypt_kernels::batch::{PARAMETER_WORDS, SEQUENCE_BYTES, SESSION_BYTES};
 
 use super::{
-    items::{Hashes, Items},
-    words::{BLOCK, Described, ITEM_BYTES, Item, RESULT_BYTES},
+    items::Items,
+    words::{BLOCK, Described, ITEM_BYTES, RESULT_BYTES},
 };
 use crate::{Device, DeviceBuffer, Error};
 
@@ -29,6 +29,11 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
+    /// The same for a kernel that takes the items of `list`.
+    pub(super) fn over(self, list: List) -> Self {
+        Self { items: list.address, count: list.count, ..self }
+    }
+
     pub(super) fn words(self) -> [u64; PARAMETER_WORDS] {
         let Self { input, output, jobs, sessions, session_count, results, items, count, .. } = self;
         let Self { narrow, narrow_count, arena, sequences, sums, piece, flags, .. } = self;
@@ -53,63 +58,65 @@ impl Parameters {
     }
 }
 
-/// How many items there are of each kind, in the order in which they lie in memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
-    pub(super) wide: u64,
-    pub(super) narrow: u64,
-    pub(super) decrypted: u64,
-    pub(super) chained: u64,
-    pub(super) verified: HashCounts,
-    pub(super) sealed: HashCounts,
-    pub(super) in_pieces: u64,
+/// Items that lie one behind the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct List {
+    pub(super) address: u64,
+    pub(super) count: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct HashCounts {
-    pub(super) short: u64,
-    pub(super) pieces: u64,
-    pub(super) long: u64,
-}
-
-impl Counts {
-    pub(super) fn of(items: &Items) -> Self {
-        let count = |list: &[Item]| list.len() as u64;
-        let hashes = |hashes: &Hashes| HashCounts {
-            short: count(&hashes.short),
-            pieces: count(&hashes.pieces),
-            long: count(&hashes.long),
-        };
-        Self {
-            wide: count(&items.wide),
-            narrow: count(&items.narrow),
-            decrypted: count(&items.decrypted),
-            chained: count(&items.chained),
-            verified: hashes(&items.verified),
-            sealed: hashes(&items.sealed),
-            in_pieces: items.long.into(),
-        }
-    }
-}
-
-/// Addresses of a batch's lists of items.
+/// A batch's lists of items: fields of [`Items`] by the same names.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lists {
-    pub(super) wide: u64,
-    pub(super) narrow: u64,
-    pub(super) decrypted: u64,
-    pub(super) chained: u64,
+    pub(super) wide: List,
+    pub(super) narrow: List,
+    pub(super) decrypted: List,
+    pub(super) chained: List,
     pub(super) verified: HashLists,
     pub(super) sealed: HashLists,
-    /// All messages that are hashed in pieces: those of one, then those of several, and so again.
-    pub(super) in_pieces: u64,
+    /// All messages that are hashed in pieces.
+    pub(super) in_pieces: List,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HashLists {
-    pub(super) short: u64,
-    pub(super) pieces: u64,
-    pub(super) long: u64,
+    pub(super) short: List,
+    pub(super) pieces: List,
+    pub(super) long: List,
+}
+
+impl Lists {
+    /// Where the lists are if the first one begins at `start`.
+    fn at(start: u64, items: &Items) -> Self {
+        let mut next = start;
+        let [
+            wide,
+            narrow,
+            decrypted,
+            chained,
+            short,
+            sealed_short,
+            pieces,
+            sealed_pieces,
+            single,
+            long,
+            sealed_long,
+            _,
+        ] = items.lists().map(|list| {
+            let address = next;
+            next += (list.len() * ITEM_BYTES) as u64;
+            List { address, count: list.len() as u64 }
+        });
+        Self {
+            wide,
+            narrow,
+            decrypted,
+            chained,
+            verified: HashLists { short, pieces, long },
+            sealed: HashLists { short: sealed_short, pieces: sealed_pieces, long: sealed_long },
+            in_pieces: List { count: items.long.into(), ..single },
+        }
+    }
 }
 
 /// Memory of the device that belongs to a batch; cleared when dropped, keys and all.
@@ -131,21 +138,8 @@ impl Memory {
         items: &Items,
         jobs: usize,
     ) -> Result<Self, Error> {
-        let lists: [&[Item]; 12] = [
-            &items.wide,
-            &items.narrow,
-            &items.decrypted,
-            &items.chained,
-            &items.verified.short,
-            &items.sealed.short,
-            &items.verified.pieces,
-            &items.sealed.pieces,
-            &items.verified.single,
-            &items.verified.long,
-            &items.sealed.long,
-            &items.sealed.single,
-        ];
-        let item_bytes: Vec<u8> = lists.iter().copied().flatten().flat_map(|i| i.bytes()).collect();
+        let all_items = items.lists().into_iter().flatten();
+        let item_bytes: Vec<u8> = all_items.flat_map(|item| item.bytes()).collect();
         let parts = [&described.jobs[..], &described.arena, &item_bytes];
         let mut buffer = DeviceBuffer::zeroed(device, parts.iter().map(|part| part.len()).sum())?;
         let start = buffer.slice(0..buffer.len())?.address();
@@ -155,25 +149,7 @@ impl Memory {
             at += part.len();
         }
         let arena = start + described.jobs.len() as u64;
-        let mut next = arena + described.arena.len() as u64;
-        let [
-            wide,
-            narrow,
-            decrypted,
-            chained,
-            short,
-            sealed_short,
-            pieces,
-            sealed_pieces,
-            single,
-            long,
-            sealed_long,
-            _,
-        ] = lists.map(|list| {
-            let address = next;
-            next += (list.len() * ITEM_BYTES) as u64;
-            address
-        });
+        let lists = Lists::at(arena + described.arena.len() as u64, items);
         let sizes = [
             jobs * RESULT_BYTES,
             jobs * SESSION_BYTES,
@@ -190,15 +166,7 @@ impl Memory {
         Ok(Self {
             _described: buffer,
             made,
-            lists: Lists {
-                wide,
-                narrow,
-                decrypted,
-                chained,
-                verified: HashLists { short, pieces, long },
-                sealed: HashLists { short: sealed_short, pieces: sealed_pieces, long: sealed_long },
-                in_pieces: single,
-            },
+            lists,
             parameters: Parameters {
                 jobs: start,
                 arena,

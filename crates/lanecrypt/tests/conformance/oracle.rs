@@ -37,8 +37,7 @@ impl Oracle {
     }
 
     pub(crate) fn reference(&self, key: &[u8]) -> Result<EngineBlocks, Failed> {
-        let mut backends = self.cipher.backends.iter();
-        let reference = backends.find(|backend| backend.id == "reference");
+        let reference = self.cipher.backend("reference");
         let create = reference.ok_or("no backend has the id `reference`")?.create;
         create(key)
             .map(EngineBlocks)

@@ -1,20 +1,18 @@
 //! Batches on a device, against the plain modes and the CPU's batches.
 
-use std::path::Path;
-
 use lanecrypt::{
     aes,
-    batch::{Job, JobData, JobMode},
+    batch::{Job, JobMode},
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error, HashFamily},
 };
-use lanecrypt_reference::vectors::{Lines, Outcome as Expected, Vector, VectorFile};
+use lanecrypt_reference::vectors::{Outcome as Expected, Vector};
 
 use crate::{
     Case, Platform,
     common::{Outcome, noise},
     compare,
-    gcm::hash_families,
-    mix::{Kind, Message, Numbers, check, messages},
+    gcm::{self, hash_families},
+    mix::{Kind, Message, Numbers, check, messages, run_apart_and_in_place},
 };
 
 /// The ciphers that have batches on devices.
@@ -139,40 +137,15 @@ pub(crate) fn boundaries(case: &Case) -> Outcome {
     Ok(())
 }
 
-/// Host memory in parts, apart and in place; then a few messages by themselves.
+/// Host memory in parts, apart and in place.
 pub(crate) fn host_memory(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let messages = messages(&aes::AES, 50, 5_000, 5, 21);
     for part in [0, 4_000, 64 << 20] {
-        let mut tried = messages.clone();
-        let mut outputs: Vec<_> = messages.iter().map(|m| noise(m.input.len(), 5)).collect();
-        let blank = outputs.clone();
-        let mut jobs = Vec::new();
-        for ((message, original), output) in tried.iter_mut().zip(&messages).zip(&mut outputs) {
-            let (key, mode) = message.mode();
-            let data = JobData::new(&original.input, output).expect("equal lengths");
-            jobs.push(Job { key, mode, data });
-        }
-        let outcome = aes::cuda::BATCHES.run_host_memory_in_parts(&device, part, &mut jobs)?;
-        drop(jobs);
-        check(&tried, &outcome, "host memory, apart");
-        for ((message, output), blank) in messages.iter().zip(&outputs).zip(&blank) {
-            let expected = if message.bad.is_some() { blank } else { &message.output };
-            assert!(output == expected, "host memory, apart, parts of {part}: {:?}", message.kind);
-        }
-        let mut tried = messages.clone();
-        let mut data: Vec<_> = messages.iter().map(|message| message.input.clone()).collect();
-        let mut jobs = Vec::new();
-        for (message, data) in tried.iter_mut().zip(&mut data) {
-            let (key, mode) = message.mode();
-            jobs.push(Job { key, mode, data: data.as_mut_slice().into() });
-        }
-        let outcome = aes::cuda::BATCHES.run_host_memory_in_parts(&device, part, &mut jobs)?;
-        drop(jobs);
-        check(&tried, &outcome, "host memory, in place");
-        for (message, data) in messages.iter().zip(&data) {
-            assert!(*data == message.output, "host memory, parts of {part}: {:?}", message.kind);
-        }
+        let what = format!("host memory, parts of {part}");
+        run_apart_and_in_place(&messages, &what, |jobs| {
+            aes::cuda::BATCHES.run_host_memory_in_parts(&device, part, jobs)
+        })?;
     }
     Ok(())
 }
@@ -218,14 +191,7 @@ pub(crate) fn refusals(case: &Case) -> Outcome {
 /// The vectors of GCM, all in one batch.
 pub(crate) fn vectors(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors");
-    let mut all = Vec::new();
-    for kind in ["gcm", "gcm_reject"] {
-        let file = VectorFile::read(folder.join(format!("aes_{kind}.txt")))?;
-        let Lines::Vectors(lines) = &file.lines else { return Err("no vectors".into()) };
-        let step = if case.platform == Platform::CudaOnHost { lines.len() / 150 + 1 } else { 1 };
-        all.extend(lines.iter().step_by(step).cloned());
-    }
+    let all = gcm::vectors_of("aes", case, 300)?;
     for decrypts in [true, false] {
         let is_run = |vector: &&Vector| decrypts || vector.outcome != Expected::Rejection;
         let chosen: Vec<_> = all.iter().filter(is_run).collect();

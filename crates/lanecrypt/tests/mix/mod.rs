@@ -3,7 +3,7 @@
 
 use lanecrypt::{
     CipherDescription, Error,
-    batch::{JobMode, Outcome},
+    batch::{Job, JobData, JobMode, Outcome},
 };
 use lanecrypt_reference::{modes, vectors::PlaintextStream};
 
@@ -226,6 +226,44 @@ pub(crate) fn messages(
     (0..count).map(message).collect()
 }
 
+/// Runs messages by a call over jobs, apart and then in place, and checks all that it wrote.
+pub(crate) fn run_apart_and_in_place<E>(
+    messages: &[Message],
+    what: &str,
+    mut run: impl FnMut(&mut [Job<'_>]) -> Result<Outcome, E>,
+) -> Result<(), E> {
+    let mut tried = messages.to_vec();
+    let mut outputs: Vec<_> = messages.iter().map(|m| vec![0xa5; m.input.len()]).collect();
+    let data = messages
+        .iter()
+        .zip(&mut outputs)
+        .map(|(message, output)| JobData::new(&message.input, output).expect("equal lengths"));
+    let outcome = run(&mut jobs(&mut tried, data))?;
+    check(&tried, &outcome, &format!("{what}, apart"));
+    for (number, (message, output)) in messages.iter().zip(&outputs).enumerate() {
+        let untouched = vec![0xa5; output.len()];
+        let expected = if message.bad.is_some() { &untouched } else { &message.output };
+        assert!(output == expected, "{what}, apart: job {number}, {:?}", message.kind);
+    }
+
+    let mut tried = messages.to_vec();
+    let mut texts: Vec<_> = messages.iter().map(|message| message.input.clone()).collect();
+    let outcome = run(&mut jobs(&mut tried, texts.iter_mut().map(|t| t.as_mut_slice().into())))?;
+    check(&tried, &outcome, &format!("{what}, in place"));
+    for (number, (message, text)) in messages.iter().zip(&texts).enumerate() {
+        assert!(*text == message.output, "{what}, in place: job {number}, {:?}", message.kind);
+    }
+    Ok(())
+}
+
+fn jobs<'a>(messages: &'a mut [Message], data: impl Iterator<Item = JobData<'a>>) -> Vec<Job<'a>> {
+    let job = |(message, data): (&'a mut Message, _)| {
+        let (key, mode) = message.mode();
+        Job { key, mode, data }
+    };
+    messages.iter_mut().zip(data).map(job).collect()
+}
+
 /// Checks tags, and that the outcome names the bad messages and no others, for what is wrong.
 pub(crate) fn check(messages: &[Message], outcome: &Outcome, what: &str) {
     let mut failures = outcome.failures().iter();
@@ -253,6 +291,5 @@ pub(crate) fn check(messages: &[Message], outcome: &Outcome, what: &str) {
 
 /// The cipher's default, as the plain modes take it.
 fn on_cpu(cipher: &CipherDescription, key: &[u8]) -> EngineBlocks {
-    let default = cipher.backends.iter().find(|backend| backend.id == "default");
-    EngineBlocks((default.expect("it is there").create)(key).expect("a good key"))
+    EngineBlocks((cipher.backend("default").expect("it is there").create)(key).expect("a good key"))
 }

@@ -1,0 +1,33 @@
+// What blocks of GCM (SP 800-38D) are in GF(2^128), and the blocks that are not whole or come last.
+#pragma once
+#include "field.cuh"
+
+namespace {
+
+// GCM writes the coefficient of 1 first, in the highest bit of a byte: bytes of an element are those
+// of the block with their bits reversed. And back.
+DEVICE u32 reversed_bytes(u32 word) { return byte_swap(__brev(word)); }
+DEVICE Block16 reversed(Block16 block) {
+    return make_uint4(reversed_bytes(block.x), reversed_bytes(block.y), reversed_bytes(block.z),
+                      reversed_bytes(block.w));
+}
+
+// Word `i` of a block or an element. All are read, where `i` is none of the compiler's constants.
+DEVICE u32 word_of(Block16 a, u32 i) { return i == 0 ? a.x : i == 1 ? a.y : i == 2 ? a.z : a.w; }
+
+// A block of the first bytes, filled up with zeros; at most 16 are taken.
+DEVICE Block16 padded(const u8 *bytes, u64 count) {
+    u32 words[4] = {};
+    UNROLL for (u32 i = 0; i < 16; i++) {
+        if (i < count) words[i / 4] |= u32(bytes[i]) << 8 * (i % 4);
+    }
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// The last block that is hashed of a message: two lengths, in bits.
+DEVICE Block16 lengths_block(u64 first, u64 second) {
+    return make_uint4(byte_swap(u32(first >> 32)), byte_swap(u32(first)),
+                      byte_swap(u32(second >> 32)), byte_swap(u32(second)));
+}
+
+}  // namespace
