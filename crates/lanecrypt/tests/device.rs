@@ -59,13 +59,21 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let expected = common::expected();
     let mut trials = vec![Trial::test("cuda::no_such_device_is_named", no_such_device)];
-    let cuda = Case { open: Device::default, platform: Platform::Cuda, large_bytes: 6 * GIB + 16 };
-    let mut cases = vec![("cuda", cuda)];
-    #[cfg(feature = "host-kernels")]
-    cases.push((
-        "host",
-        Case { open: Device::on_host, platform: Platform::CudaOnHost, large_bytes: (1 << 19) + 16 },
-    ));
+    let cases = [
+        (
+            "cuda",
+            Case { open: Device::default, platform: Platform::Cuda, large_bytes: 6 * GIB + 16 },
+        ),
+        #[cfg(feature = "host-kernels")]
+        (
+            "host",
+            Case {
+                open: Device::on_host,
+                platform: Platform::CudaOnHost,
+                large_bytes: (1 << 19) + 16,
+            },
+        ),
+    ];
     for (name, case) in cases {
         let is_of_case = |backend: &&Backend| backend.platform == case.platform;
         let is_expected = CIPHERS.iter().any(|cipher| {
