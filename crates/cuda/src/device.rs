@@ -12,10 +12,11 @@ use std::{
 use lanecrypt_kernels::Kernel;
 
 use crate::{
-    Error,
+    Error, Limits,
     driver::Driver,
     gpu::{self, Gpu},
     launch::Ready,
+    pipeline::Pool,
     variables,
 };
 
@@ -42,6 +43,9 @@ pub struct Properties {
 #[derive(Clone)]
 pub struct Device {
     inner: Arc<Inner>,
+    /// What host memory passes. Its own memory is of a device with another one, which stays empty: so
+    /// that the last value of this device frees it.
+    pool: Arc<Pool>,
 }
 
 /// Devices opened so far, by number.
@@ -139,7 +143,23 @@ impl Device {
     }
 
     pub(crate) fn new(driver: Box<dyn Driver>) -> Self {
-        Self { inner: Arc::new(Inner { driver, kernels: Mutex::default() }) }
+        let inner = Arc::new(Inner { driver, kernels: Mutex::default() });
+        Self { inner, pool: Arc::default() }
+    }
+
+    /// The same device with lanes of its own, of which there are none.
+    pub(crate) fn without_pool(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), pool: Arc::default() }
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Bounds what host memory takes on its way through the device from now on, and frees what is kept
+    /// for it: that is kept between calls otherwise.
+    pub fn limit_host_memory(&self, limits: Limits) {
+        self.pool.limit(limits);
     }
 
     /// What the device reports about itself.

@@ -84,6 +84,30 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// As [`clear`](Self::clear).
     unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error>;
 
+    /// Starts to copy host memory to the device, on a stream.
+    ///
+    /// # Safety
+    /// As [`clear`](Self::clear). Until `stream` has passed the copy nobody writes to `data`, which stays
+    /// where it is.
+    unsafe fn start_write(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        data: NonNull<[u8]>,
+    ) -> Result<(), Error>;
+
+    /// Starts to copy from the device to host memory, on a stream.
+    ///
+    /// # Safety
+    /// As [`clear`](Self::clear). Until `stream` has passed the copy nobody uses `data`, which stays
+    /// where it is.
+    unsafe fn start_read(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        data: NonNull<[u8]>,
+    ) -> Result<(), Error>;
+
     /// Host memory, all zeros, that copies to and from this device pass fastest; `bytes` is not 0.
     fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error>;
 

@@ -1,11 +1,6 @@
 //! Keys and runs a cipher's kernels, over data on the device or in host memory.
 
-use std::{
-    any::Any,
-    fmt,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{any::Any, fmt, sync::Mutex, time::Duration};
 
 use cipher::InOutBuf;
 use lanecrypt_core::{ConstantTime, Direction};
@@ -16,7 +11,8 @@ use crate::{
     Resources, Stream,
     launch::{Launch, ThreadLimit},
     on_stream::OnStream,
-    staging::{Chunk, ChunkLimit, Staging},
+    pipeline::{self, Cut},
+    staging::{ChunkLimit, Staging},
     work::{MAX_BLOCK, Work},
 };
 
@@ -25,10 +21,10 @@ const MODE_CHUNK_BYTES: usize = 16 << 20;
 
 /// A cipher under one key on one device.
 ///
-/// As a [`lanecrypt_core::Engine`] it takes host memory of any size, a part at a time through
+/// As a [`lanecrypt_core::Engine`] it takes host memory of any size, pieces of it side by side through
 /// memory of the device; [`run`](Self::run) takes data that is on the device already, and
 /// [`queue`](Self::queue) does so on a stream. Round keys travel with every launch and are not kept
-/// on the device. Several threads may use one engine; host calls take turns.
+/// on the device. Several threads may use one engine.
 pub struct Engine {
     device: Device,
     program: &'static Program,
@@ -76,8 +72,9 @@ impl Engine {
         self.thread_limit.set(threads);
     }
 
-    /// Lets at most `bytes` bytes of host data be on the device at once, 256 MiB where nothing else
-    /// is said; whole blocks of it, and one at least.
+    /// Lets a piece of host data on the device have at most `bytes` bytes, whole blocks of it and one at
+    /// least; [`Device::limit_host_memory`] says how many pieces are there at once. GCM has one piece
+    /// there, of at most 256 MiB where nothing else is said.
     pub fn limit_chunk(&self, bytes: usize) {
         self.chunk_limit.set(bytes);
     }
@@ -308,7 +305,8 @@ impl Engine {
         }
     }
 
-    /// Runs `operation` over host memory of any size, a part at a time through memory of the device.
+    /// Runs `operation` over host memory of any size, pieces of it side by side through memory of the
+    /// device, fed by several threads: [`Limits`](crate::Limits) bounds both.
     ///
     /// # Errors
     /// As [`run`](Self::run); the output is unspecified then.
@@ -320,23 +318,20 @@ impl Engine {
         self.run_on_host_memory(operation, data, &mut 0)
     }
 
-    /// Runs `operation` over host memory, a part at a time. On an error the parts before it are
-    /// complete, their bytes are added up in `done`, and the input of the rest is as it was.
+    /// Runs `operation` over host memory. On an error the bytes before it are complete, of which the
+    /// number is added to `done`, and what comes after them was not touched.
     pub(crate) fn run_on_host_memory(
         &self,
         operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
         done: &mut usize,
     ) -> Result<(), Error> {
-        let mut work = self.work(operation, data.len())?;
-        let block_bytes = self.program.block_bytes();
-        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        let chunk = Chunk { bytes: self.chunk_limit.get(), grain: block_bytes };
-        staging.run(&self.device, data, chunk, done, |input, part| {
-            let (address, blocks) = (part.address(), part.len() / block_bytes);
-            self.without_stream().launch(work, address, address, blocks)?;
-            work = work.after(input); // while it is there: the result may take its place
-            self.default_stream.synchronize()
+        let work = self.work(operation, data.len())?;
+        let block = self.program.block_bytes();
+        let cut = Cut::new(&self.device, data.len(), self.chunk_limit.get(), MAX_BLOCK);
+        let starts = work.at_pieces(data.get_in(), cut.bytes);
+        pipeline::run(&self.device, data, cut, block, done, |stream, address, piece, length| {
+            self.on(stream).launch(starts[piece], address, address, length.div_ceil(block))
         })
     }
 }

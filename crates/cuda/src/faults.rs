@@ -2,6 +2,7 @@
 
 mod batch;
 mod gcm;
+mod pipeline;
 mod streams;
 
 use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit};

@@ -193,6 +193,32 @@ impl Driver for Gpu {
         doing(copied, || format!("copying {length} bytes from the device"))
     }
 
+    unsafe fn start_write(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        data: NonNull<[u8]>,
+    ) -> Result<(), Error> {
+        self.bind()?;
+        // SAFETY: the caller vouches for both ranges and the stream.
+        let started =
+            unsafe { result::memcpy_htod_async(address, data.as_ref(), cuda_stream(stream)) };
+        doing(started, || format!("copying {} bytes to the device", data.len()))
+    }
+
+    unsafe fn start_read(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        mut data: NonNull<[u8]>,
+    ) -> Result<(), Error> {
+        self.bind()?;
+        // SAFETY: the caller vouches for both ranges and the stream.
+        let started =
+            unsafe { result::memcpy_dtoh_async(data.as_mut(), address, cuda_stream(stream)) };
+        doing(started, || format!("copying {} bytes from the device", data.len()))
+    }
+
     fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error> {
         self.bind()?;
         let pinning = || format!("pinning {bytes} bytes of host memory");

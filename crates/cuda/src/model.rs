@@ -3,6 +3,7 @@
 
 mod batch;
 mod ghash;
+mod modes;
 mod toy;
 
 use std::{
@@ -55,6 +56,7 @@ struct State {
     fault: Fault,
     calls: AtomicUsize,
     memory: Mutex<Memory>,
+    runs_queued: Mutex<()>,
     meanwhile: Mutex<Option<Meanwhile>>,
 }
 
@@ -72,26 +74,38 @@ struct Memory {
     pinned: usize,
     /// Kernels that were launched.
     launches: usize,
-    /// What was launched on streams and has not run yet.
+    /// These and copies that were started.
+    steps: usize,
+    /// What was queued on streams and has not run yet.
     queued: Vec<Queued>,
     /// Streams and marks that were made so far, and those that are there.
     handles: usize,
     live_handles: usize,
-    /// By mark, its stream and how many launches there were before it.
+    /// By mark, its stream and how many steps there were before it.
     marks: BTreeMap<usize, (StreamHandle, usize)>,
     /// Bytes of the longest copy to the device.
     largest_write: usize,
 }
 
-/// A launch on a stream: it runs as late as it may.
+/// What is queued on a stream: it runs as late as it may.
 struct Queued {
     stream: StreamHandle,
-    /// Launches before it.
+    /// Steps before it.
     number: usize,
-    name: &'static str,
-    shape: Shape,
-    parameters: Vec<u64>,
+    task: QueuedTask,
 }
+
+enum QueuedTask {
+    Kernel { name: &'static str, shape: Shape, parameters: Vec<u64> },
+    Write { address: u64, data: HostData },
+    Read { address: u64, data: HostData },
+}
+
+/// Host memory of a copy that was started.
+struct HostData(NonNull<[u8]>);
+
+// SAFETY: who started the copy vouches for the memory until it is complete, in whatever thread.
+unsafe impl Send for HostData {}
 
 impl Memory {
     /// A handle that nothing else has, and that is not the default stream's.
@@ -154,6 +168,7 @@ impl Model {
             fault,
             calls: AtomicUsize::new(0),
             memory: Mutex::default(),
+            runs_queued: Mutex::default(),
             meanwhile: Mutex::default(),
         };
         Self { state: Arc::new(state) }
@@ -174,6 +189,11 @@ impl Model {
     pub(crate) fn left_behind(&self) -> (usize, usize) {
         let memory = self.state.memory.lock().expect("no panic");
         (memory.allocations.len() + memory.pinned + memory.live_handles, memory.freed_full)
+    }
+
+    /// Allocations of host memory that are there.
+    pub(crate) fn pinned(&self) -> usize {
+        self.state.memory.lock().expect("no panic").pinned
     }
 
     /// Kernels that were loaded so far.
@@ -211,15 +231,38 @@ impl Model {
         if fails { Err(fault()) } else { Ok(()) }
     }
 
-    /// Runs what was queued and is to run now.
+    /// Runs what was queued and is to run now. One thread does so at a time, so that what is queued on a
+    /// stream stays in order, and has run when another thread goes on.
     fn run_queued(&self, is_due: impl Fn(&Queued) -> bool) {
+        let _only_one = self.state.runs_queued.lock().expect("no panic");
         loop {
             let mut memory = self.state.memory.lock().expect("no panic");
             let Some(next) = memory.queued.iter().position(&is_due) else { return };
-            let Queued { name, shape, parameters, .. } = memory.queued.remove(next);
+            let task = memory.queued.remove(next).task;
             drop(memory);
-            self.run(name, shape, &parameters);
+            match task {
+                QueuedTask::Kernel { name, shape, parameters } => {
+                    self.run(name, shape, &parameters);
+                }
+                QueuedTask::Write { address, data: HostData(data) } => {
+                    // SAFETY: who started the copy vouches for it.
+                    self.write_at(address, unsafe { data.as_ref() });
+                }
+                QueuedTask::Read { address, data: HostData(mut data) } => {
+                    // SAFETY: who started the copy vouches for it.
+                    let data = unsafe { data.as_mut() };
+                    data.copy_from_slice(&self.read_at(address, data.len() as u64));
+                }
+            }
         }
+    }
+
+    fn queue(&self, stream: StreamHandle, task: QueuedTask) {
+        let mut memory = self.state.memory.lock().expect("no panic");
+        memory.launches += usize::from(matches!(task, QueuedTask::Kernel { .. }));
+        let number = memory.steps;
+        memory.steps += 1;
+        memory.queued.push(Queued { stream, number, task });
     }
 
     fn run_up_to(&self, mark: &Mark) {
@@ -289,6 +332,31 @@ impl Driver for Model {
         result
     }
 
+    unsafe fn start_write(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        data: NonNull<[u8]>,
+    ) -> Result<(), Error> {
+        self.call("start to write")?;
+        let mut memory = self.state.memory.lock().expect("no panic");
+        memory.largest_write = memory.largest_write.max(data.len());
+        drop(memory);
+        self.queue(stream, QueuedTask::Write { address, data: HostData(data) });
+        Ok(())
+    }
+
+    unsafe fn start_read(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        data: NonNull<[u8]>,
+    ) -> Result<(), Error> {
+        self.call("start to read")?;
+        self.queue(stream, QueuedTask::Read { address, data: HostData(data) });
+        Ok(())
+    }
+
     fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error> {
         self.call("allocate host memory")?;
         let memory = Box::leak(vec![0; bytes].into_boxed_slice());
@@ -342,8 +410,8 @@ impl Driver for Model {
     fn record(&self, mark: &Mark, stream: StreamHandle) -> Result<(), Error> {
         self.call("record")?;
         let mut memory = self.state.memory.lock().expect("no panic");
-        let launches = memory.launches;
-        memory.marks.insert(mark.0, (stream, launches));
+        let steps = memory.steps;
+        memory.marks.insert(mark.0, (stream, steps));
         Ok(())
     }
 
@@ -379,17 +447,11 @@ impl Driver for Model {
     ) -> Result<(), Error> {
         self.call("launch")?;
         assert!(shape.grid > 0 && shape.threads > 0, "an empty launch is an error of CUDA's");
-        let mut memory = self.state.memory.lock().expect("no panic");
-        let (name, number) = (memory.kernels[kernel.0], memory.launches);
-        memory.launches += 1;
-        if stream != StreamHandle::DEFAULT {
-            let parameters = parameters.to_vec();
-            memory.queued.push(Queued { stream, number, name, shape, parameters });
-            return Ok(());
+        let name = self.state.memory.lock().expect("no panic").kernels[kernel.0];
+        self.queue(stream, QueuedTask::Kernel { name, shape, parameters: parameters.to_vec() });
+        if stream == StreamHandle::DEFAULT {
+            self.run_queued(|_| true);
         }
-        drop(memory);
-        self.run_queued(|_| true);
-        self.run(name, shape, parameters);
         Ok(())
     }
 
@@ -461,106 +523,4 @@ impl Model {
         }
         self.with(output..output + bytes, |memory| memory.copy_from_slice(&data));
     }
-
-    fn read_at(&self, address: u64, bytes: u64) -> Vec<u8> {
-        self.with(address..address + bytes, |memory| memory.to_vec())
-    }
-
-    fn write_at(&self, address: u64, data: &[u8]) {
-        let end = address + data.len() as u64;
-        self.with(address..end, |memory| memory.copy_from_slice(data));
-    }
-
-    fn copy_rows(&self, input: u64, output: u64, bytes: u64, [from, to, width]: [u64; 3]) {
-        assert!(bytes.is_multiple_of(width), "whole rows");
-        for row in 0..bytes / width {
-            let data = self.read_at(input + row * from, width);
-            self.write_at(output + row * to, &data);
-        }
-    }
-
-    fn numbers(&self, output: u64, blocks: u64, [low, high, _]: [u64; 3]) {
-        let first = u128::from(high) << 64 | u128::from(low);
-        for i in 0..blocks {
-            let number = first.wrapping_add(u128::from(i));
-            self.write_at(output + 16 * i, &number.to_le_bytes());
-        }
-    }
-
-    /// The block of masks at `address`.
-    fn mask_at(&self, address: u64) -> u128 {
-        u128::from_le_bytes(self.read_at(address, 16).try_into().expect("16 bytes"))
-    }
-
-    fn masks(&self, input: u64, output: u64, blocks: u64, [first, step, unit]: [u64; 3]) {
-        for i in 0..blocks {
-            let block = first + i * step;
-            let mask = self.mask_at(input + 16 * (block / unit));
-            let mask = (0..block % unit).fold(mask, |mask, _| times_x(mask));
-            self.write_at(output + 16 * i, &mask.to_le_bytes());
-        }
-    }
-
-    /// A range starts with the mask that was made for it, a unit with its first one.
-    fn xts(
-        &self,
-        shape: Shape,
-        [input, output, blocks]: [u64; 3],
-        [unit, units, starts]: [u64; 3],
-        run: impl Fn(&mut [u8]),
-    ) {
-        let warps = u64::from(shape.grid) * u64::from(shape.threads) / 32;
-        let range = blocks.div_ceil(32).div_ceil(warps) * 32;
-        for (warp, start) in (0..).zip((0..blocks).step_by(range as usize)) {
-            let mut mask = self.mask_at(starts + 16 * warp);
-            for i in start..blocks.min(start + range) {
-                if i > start {
-                    mask = times_x(mask);
-                }
-                if i % unit == 0 {
-                    mask = self.mask_at(units + 16 * (i / unit));
-                }
-                let mut block = self.read_at(input + 16 * i, 16);
-                let add = |block: &mut [u8]| {
-                    block.iter_mut().zip(mask.to_le_bytes()).for_each(|(byte, mask)| *byte ^= mask);
-                };
-                add(&mut block);
-                run(&mut block);
-                add(&mut block);
-                self.write_at(output + 16 * i, &block);
-            }
-        }
-    }
-
-    /// Ranges as the kernels' warps have them, from the first on: where a range changes the block
-    /// before the next one, that one must have it from elsewhere.
-    fn chain(
-        &self,
-        shape: Shape,
-        [input, output, blocks]: [u64; 3],
-        [first, second, saved]: [u64; 3],
-        combine: impl Fn(&[u8], &mut [u8]),
-    ) {
-        let warps = u64::from(shape.grid) * u64::from(shape.threads) / 32;
-        let range = blocks.div_ceil(32).div_ceil(warps) * 32;
-        for (warp, start) in (0..blocks).step_by(range as usize).enumerate() {
-            let mut previous = match warp as u64 {
-                0 => [first.to_le_bytes(), second.to_le_bytes()].concat(),
-                _ if saved == 0 => self.read_at(input + 16 * (start - 1), 16),
-                warp => self.read_at(saved + 16 * (warp - 1), 16),
-            };
-            let mut data = self.read_at(input + 16 * start, 16 * range.min(blocks - start));
-            for block in data.chunks_mut(16) {
-                let ciphertext = block.to_vec();
-                combine(&previous, block);
-                previous = ciphertext;
-            }
-            self.write_at(output + 16 * start, &data);
-        }
-    }
-}
-
-/// The next mask of a unit.
-fn times_x(mask: u128) -> u128 {
-    (mask << 1) ^ if mask >> 127 == 1 { 0x87 } else { 0 }
 }

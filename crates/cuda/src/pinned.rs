@@ -1,6 +1,6 @@
 //! Host memory that the driver does not move: copies to and from a device pass it fastest.
 
-use std::ptr::NonNull;
+use std::{ops::Range, ptr::NonNull};
 
 use zeroize::Zeroize;
 
@@ -24,9 +24,18 @@ impl PinnedBuffer {
         Ok(Self { device: device.clone(), memory, length })
     }
 
+    /// A part of it, for copies that go on when the call returns.
+    ///
+    /// # Panics
+    /// For a range that is not inside.
+    pub(crate) fn part(&mut self, range: Range<usize>) -> NonNull<[u8]> {
+        NonNull::from(&mut self.bytes()[range])
+    }
+
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the memory has so many initialised bytes, which nothing else refers to while
-        // `self` is borrowed: the device's copies are complete when a driver call returns.
+        // `self` is borrowed: the device's copies are complete when a driver call returns, and who
+        // starts one that is not waits for it first.
         unsafe { std::slice::from_raw_parts_mut(self.memory.as_ptr(), self.length) }
     }
 }

@@ -99,6 +99,17 @@ impl Work {
         Self { start, ..self }
     }
 
+    /// The same at the start of every piece of `bytes` bytes of `input`, whole blocks.
+    pub(crate) fn at_pieces(self, input: &[u8], bytes: usize) -> Vec<Self> {
+        let mut next = self;
+        let start = |piece| {
+            let here = next;
+            next = next.after(piece);
+            here
+        };
+        input.chunks(bytes).map(start).collect()
+    }
+
     /// As many of `blocks` blocks as one launch takes: those up to where a counter of 32 bits wraps.
     pub(crate) fn blocks_at_once(self, blocks: usize) -> usize {
         match self.start {

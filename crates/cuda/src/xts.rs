@@ -1,7 +1,5 @@
 //! XTS (IEEE 1619) on the device: many data units in one call, and one unit from a mask on.
 
-use std::sync::PoisonError;
-
 use cipher::InOutBuf;
 use lanecrypt_core::{Direction, Mode, modes::times_power_of_x};
 use lanecrypt_kernels::{Task, modes};
@@ -10,7 +8,7 @@ use crate::{
     Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Pending, Stream,
     on_stream::{OnStream, Rows},
     parameters::Header,
-    staging::Chunk,
+    pipeline::{self, Cut},
     work::{MAX_BLOCK, Start, Work},
 };
 
@@ -217,9 +215,8 @@ impl XtsEngine {
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         units.check(data.len())?;
-        let at_once = self.data.chunk_limit.get() / units.bytes;
-        let mut next = units;
-        if at_once == 0 {
+        if units.bytes > Cut::most(self.data.chunk_limit.get()) {
+            let mut next = units;
             while !data.is_empty() {
                 let length = units.bytes.min(data.len());
                 let (unit, rest) = data.split_at(length);
@@ -231,14 +228,13 @@ impl XtsEngine {
             }
             return Ok(());
         }
-        let mut staging = self.data.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        let chunk = Chunk { bytes: at_once * units.bytes, grain: BLOCK };
-        staging.run(self.data.device(), data, chunk, &mut 0, |input, part| {
-            let address = part.address();
-            let stream = &self.data.default_stream;
-            self.run_all(stream, direction, next, (address, address), input.len())?;
-            next.first = next.first.wrapping_add(at_once as u128);
-            stream.synchronize()
+        let device = self.data.device();
+        let cut = Cut::new(device, data.len(), self.data.chunk_limit.get(), units.bytes);
+        let at_once = cut.bytes / units.bytes;
+        pipeline::run(device, data, cut, BLOCK, &mut 0, |stream, address, piece, length| {
+            let first = units.first.wrapping_add((piece * at_once) as u128);
+            let units = DataUnits { first, ..units };
+            self.run_all(stream, direction, units, (address, address), length)
         })
     }
 
@@ -347,18 +343,21 @@ impl Engine {
         if given != BLOCK {
             return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Xts, given }));
         }
-        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        let chunk = Chunk { bytes: self.chunk_limit.get(), grain: BLOCK };
-        staging.run(self.device(), data, chunk, &mut 0, |input, part| {
-            let (address, blocks) = (part.address(), (input.len() / BLOCK) as u64);
-            let stream = &self.default_stream;
+        let (first, all) = (u128::from_le_bytes(*mask), (data.len() / BLOCK) as u64);
+        let cut = Cut::new(self.device(), data.len(), self.chunk_limit.get(), BLOCK);
+        let before = |piece: usize| (piece * (cut.bytes / BLOCK)) as u64;
+        let device = self.device();
+        pipeline::run(device, data, cut, BLOCK, &mut 0, |stream, address, piece, length| {
+            let (mask, blocks) = (times_power_of_x(first, before(piece)), (length / BLOCK) as u64);
             stream.masks.with(stream, BLOCK, |masks| {
-                // SAFETY: the scratch memory has that block, and nobody else writes to it meanwhile.
-                unsafe { self.device().driver().write(masks, mask) }?;
+                // It travels with a launch: a number is written as a block of the same bytes.
+                let mode = [mask as u64, (mask >> 64) as u64, 0];
+                let header = Header { input: masks, output: masks, blocks: 1, mode };
+                self.on(stream).start_mode(&modes::XTS_NUMBERS, header)?;
                 self.on(stream).launch_xts(direction, (address, address), blocks, blocks, masks)
-            })?;
-            *mask = times_power_of_x(u128::from_le_bytes(*mask), blocks).to_le_bytes();
-            stream.synchronize()
-        })
+            })
+        })?;
+        *mask = times_power_of_x(first, all).to_le_bytes();
+        Ok(())
     }
 }

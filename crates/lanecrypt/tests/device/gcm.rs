@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use lanecrypt::{
-    CipherDescription, aes, aria, camellia,
-    cipher::InOutBuf,
+    CipherDescription, Gcm, aes, aria, camellia,
+    cipher::{InOutBuf, KeyInit},
     cuda::{Device, DeviceBuffer, Error, Family, GcmEngine, GhashEngine, HashFamily},
     des, seed,
 };
@@ -208,6 +208,29 @@ fn in_host_memory(engine: &GcmEngine, message: &Message, what: &str) -> Outcome 
         let both = InOutBuf::new(sealed, &mut output).expect("equal lengths");
         engine.decrypt_host_memory(iv, aad, both, tag)?;
         assert!(output == *plain, "{what}, decryption");
+    }
+    Ok(())
+}
+
+/// A message over 4 GiB, whose counter passes 2^28 blocks; the CPU's own GCM says what comes out.
+pub(crate) fn large_message(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let length = case.large_bytes + 5;
+    let (key, iv, aad) = (noise(32, 1), noise(12, 2), noise(33, 3));
+    let plain = noise(length, 4);
+    let mut sealed = plain.clone();
+    let mut tag = [0; 16];
+    let on_cpu = Gcm::<_, (), ()>::of(aes::Aes256::new_from_slice(&key).expect("32 bytes"))?;
+    on_cpu.encrypt(&iv, &aad, sealed.as_mut_slice().into(), &mut tag)?;
+    let mut data = DeviceBuffer::from_host(&device, &plain)?;
+    for hash in hash_families(&device) {
+        let engine = aes::cuda::TABLE_SHARED.gcm_engine_with(&device, hash, &key)?;
+        let mut found = [0; 16];
+        engine.encrypt_in_place(&iv, &aad, &mut data.slice_mut(0..length)?, &mut found)?;
+        assert_eq!(found, tag, "{hash:?}");
+        compare(&data, &sealed, &format!("{hash:?}, encryption"))?;
+        engine.decrypt_in_place(&iv, &aad, &mut data.slice_mut(0..length)?, &tag)?;
+        compare(&data, &plain, &format!("{hash:?}, decryption"))?;
     }
     Ok(())
 }
