@@ -16,6 +16,7 @@ use crate::{
     driver::Driver,
     gpu::{self, Gpu},
     launch::Ready,
+    pinned::PinnedRanges,
     pipeline::Pool,
     variables,
 };
@@ -54,6 +55,7 @@ type Opened = Mutex<BTreeMap<usize, Device>>;
 struct Inner {
     driver: Box<dyn Driver>,
     kernels: Mutex<HashMap<&'static str, Ready>>,
+    pinned: PinnedRanges,
 }
 
 impl fmt::Debug for Device {
@@ -143,13 +145,19 @@ impl Device {
     }
 
     pub(crate) fn new(driver: Box<dyn Driver>) -> Self {
-        let inner = Arc::new(Inner { driver, kernels: Mutex::default() });
+        let (kernels, pinned) = (Mutex::default(), PinnedRanges::default());
+        let inner = Arc::new(Inner { driver, kernels, pinned });
         Self { inner, pool: Arc::default() }
     }
 
     /// The same device with lanes of its own, of which there are none.
     pub(crate) fn without_pool(&self) -> Self {
         Self { inner: Arc::clone(&self.inner), pool: Arc::default() }
+    }
+
+    /// Where its pinned buffers are.
+    pub(crate) fn pinned(&self) -> &PinnedRanges {
+        &self.inner.pinned
     }
 
     pub(crate) fn pool(&self) -> &Pool {

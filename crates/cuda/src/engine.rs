@@ -309,28 +309,38 @@ impl Engine {
     /// device, fed by several threads: [`Limits`](crate::Limits) bounds both.
     ///
     /// # Errors
-    /// As [`run`](Self::run); the output is unspecified then.
+    /// [`Error::Data`] as [`run`](Self::run); [`Error::Interrupted`] by driver errors, which says how much
+    /// is complete.
     pub fn run_host_memory(
         &self,
         operation: Operation<'_>,
-        data: InOutBuf<'_, '_, u8>,
+        mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        self.run_on_host_memory(operation, data, &mut 0)
+        let cut = Cut::new(&self.device, &mut data, self.chunk_limit.get(), MAX_BLOCK);
+        self.run_pieces(operation, data, cut)
     }
 
-    /// Runs `operation` over host memory. On an error the bytes before it are complete, of which the
-    /// number is added to `done`, and what comes after them was not touched.
-    pub(crate) fn run_on_host_memory(
+    /// As [`run_host_memory`](Self::run_host_memory); after an error what is not complete is as it was
+    /// wherever it lies.
+    pub(crate) fn run_recoverably(
+        &self,
+        operation: Operation<'_>,
+        mut data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let cut = Cut::new(&self.device, &mut data, self.chunk_limit.get(), MAX_BLOCK);
+        self.run_pieces(operation, data, cut.staged())
+    }
+
+    fn run_pieces(
         &self,
         operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
-        done: &mut usize,
+        cut: Cut,
     ) -> Result<(), Error> {
         let work = self.work(operation, data.len())?;
         let block = self.program.block_bytes();
-        let cut = Cut::new(&self.device, data.len(), self.chunk_limit.get(), MAX_BLOCK);
         let starts = work.at_pieces(data.get_in(), cut.bytes);
-        pipeline::run(&self.device, data, cut, block, done, |stream, address, piece, length| {
+        pipeline::run(&self.device, data, cut, block, |stream, address, piece, length| {
             self.on(stream).launch(starts[piece], address, address, length.div_ceil(block))
         })
     }
@@ -370,11 +380,11 @@ impl lanecrypt_core::Engine for Engine {
         direction: Direction,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        Ok(self.run_on_host_memory(Operation::Ecb(direction), data, &mut 0)?)
+        Ok(self.run_host_memory(Operation::Ecb(direction), data)?)
     }
 
     fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt_core::Error> {
-        Ok(self.run_on_host_memory(Operation::Ctr(counter), data, &mut 0)?)
+        Ok(self.run_host_memory(Operation::Ctr(counter), data)?)
     }
 
     fn cbc_decrypt_blocks(

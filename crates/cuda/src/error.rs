@@ -152,6 +152,16 @@ pub enum Error {
         /// The cipher.
         cipher: &'static str,
     },
+    /// Something failed in the middle of host memory.
+    #[error("{error}; the first {complete} bytes are complete")]
+    Interrupted {
+        /// Bytes that are complete. What comes after them is as it was, unless the data is a
+        /// [`PinnedBuffer`](crate::PinnedBuffer)'s: there it is unspecified.
+        complete: usize,
+        /// What went wrong.
+        #[source]
+        error: Box<Self>,
+    },
     /// A length or an IV that the mode does not take.
     #[error("{0}")]
     Data(lanecrypt_core::Error),

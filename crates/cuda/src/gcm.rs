@@ -196,7 +196,7 @@ impl GcmEngine {
         let mut message = self.message(iv, aad)?;
         let mut work = Operation::Ctr32(&message.counter()).work(length, BLOCK)?;
         let mut staging = self.engine.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        staging.run(self.engine.device(), data, self.chunk(), &mut 0, |input, part| {
+        staging.run(self.engine.device(), data, self.chunk(), |input, part| {
             let address = part.address();
             self.engine.without_stream().launch(work, address, address, part.len() / BLOCK)?;
             message.hash.add(address, input.len())?;
@@ -233,7 +233,7 @@ impl GcmEngine {
         }
         let work = decrypt.work(data.len(), BLOCK)?;
         let mut staging = self.engine.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        staging.run(self.engine.device(), data, self.chunk(), &mut 0, |input, part| {
+        staging.run(self.engine.device(), data, self.chunk(), |input, part| {
             let address = part.address();
             message.hash.add_last(address, input.len(), lengths)?;
             message.require(tag)?;

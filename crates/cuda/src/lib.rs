@@ -5,6 +5,8 @@
 //! - [`Family`] is a way to compute a cipher, [`kernels::Program`] the kernels of it that suit a
 //!   device; [`Engine`] keys and runs them over host memory (it is a [`lanecrypt_core::Engine`]) or over
 //!   data already on the device.
+//! - [`PinnedBuffer`] is host memory that passes to the device fastest; [`Limits`] bounds what host memory
+//!   takes on its way.
 //! - [`Stream`] is a queue of work that runs beside that of others, [`Pending`] what was queued.
 //!   With the feature `cudarc-interop` there is `CudarcStream`, for streams and memory of that crate.
 //! - [`XtsEngine`] and [`GcmEngine`] are modes that need more than an engine.
@@ -74,6 +76,7 @@ pub use ghash::{GhashEngine, HashFamily};
 pub use lanecrypt_kernels as kernels;
 pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
 pub use parameters::Keys;
+pub use pinned::PinnedBuffer;
 pub use pipeline::Limits;
 pub use stream::{Pending, Stream};
 pub use work::Operation;

@@ -129,28 +129,29 @@ impl<C: DeviceCipher> OnDevice<C> {
     /// ECB over `blocks` on the device, with nothing to fall back to.
     ///
     /// # Errors
-    /// Driver errors; the output is unspecified then.
+    /// [`Error::Interrupted`] by driver errors.
     pub fn try_run(
         &self,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Block<C>>,
     ) -> Result<(), Error> {
-        self.engine.run_on_host_memory(Operation::Ecb(direction), bytes::<C>(blocks), &mut 0)
+        self.engine.run_host_memory(Operation::Ecb(direction), bytes::<C>(blocks))
     }
 
     fn bulk(&self, direction: Direction, mut blocks: InOutBuf<'_, '_, Block<C>>) {
         if blocks.len() <= 1 {
             return self.on_cpu(direction, blocks);
         }
-        let mut done = 0;
         let operation = Operation::Ecb(direction);
         let data = bytes::<C>(blocks.reborrow());
-        let Err(error) = self.engine.run_on_host_memory(operation, data, &mut done) else {
-            return;
+        let Err(error) = self.engine.run_recoverably(operation, data) else { return };
+        let complete = match error {
+            Error::Interrupted { complete, .. } => complete,
+            _ => 0,
         };
         self.fallbacks.fetch_add(1, Ordering::Relaxed);
-        log::error!("{self:?} goes on with the CPU after {done} bytes: {error}");
-        self.on_cpu(direction, blocks.split_at(done / C::block_size()).1);
+        log::error!("{self:?} goes on with the CPU: {error}");
+        self.on_cpu(direction, blocks.split_at(complete / C::block_size()).1);
     }
 
     fn on_cpu(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<C>>) {

@@ -13,6 +13,9 @@
 //! Lanes belong to the device and are kept between calls; [`Limits`] bounds them, whatever the size of
 //! the input is. Results are written in order of their pieces ([`order`]), so that after an error all
 //! before it is complete and nothing after it was touched.
+//!
+//! Memory that is pinned already needs none of this: copies start and end there, and one thread is
+//! enough.
 
 mod lane;
 mod order;
@@ -36,6 +39,10 @@ const LONGEST_PIECE: usize = 4 << 20;
 const SHORTEST_PIECE: usize = 256 << 10;
 /// Lanes of a thread.
 const LANES: usize = 2;
+/// The longest piece of memory that is pinned already, and how many of these are on their way: what fills
+/// the bus.
+const LONGEST_PINNED_PIECE: usize = 16 << 20;
+const PINNED_LANES: usize = 4;
 /// The most threads where nobody says another number: more did not copy faster.
 const THREADS: usize = 12;
 
@@ -70,7 +77,26 @@ impl Default for Limits {
 pub(crate) struct Cut {
     /// Bytes of every piece but the last.
     pub(crate) bytes: usize,
+    way: Way,
     threads: usize,
+}
+
+/// How pieces pass between the caller's memory and the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// By memory of the lane's.
+    Staged,
+    /// By the device's own copies, as both ends are pinned.
+    Pinned,
+}
+
+impl Way {
+    fn lanes(self) -> usize {
+        match self {
+            Self::Staged => LANES,
+            Self::Pinned => PINNED_LANES,
+        }
+    }
 }
 
 impl Cut {
@@ -79,14 +105,32 @@ impl Cut {
         limit.min(LONGEST_PIECE)
     }
 
-    /// For `length` bytes on a device: pieces of at most `most` bytes and of whole `units`, of which one
+    /// For data that passes a device: pieces of at most `most` bytes and of whole `units`, of which one
     /// has no more than that.
-    pub(crate) fn new(device: &Device, length: usize, most: usize, unit: usize) -> Self {
-        let threads = device.pool().limits().threads.max(1);
-        let share = length.div_ceil(threads * LANES);
-        let bytes = share.clamp(SHORTEST_PIECE, LONGEST_PIECE).min(most).max(unit);
+    pub(crate) fn new(
+        device: &Device,
+        data: &mut InOutBuf<'_, '_, u8>,
+        most: usize,
+        unit: usize,
+    ) -> Self {
+        let is_pinned =
+            device.pinned().contain(data.get_in()) && device.pinned().contain(data.get_out());
+        let (way, threads, longest) = if is_pinned {
+            (Way::Pinned, 1, LONGEST_PINNED_PIECE)
+        } else {
+            (Way::Staged, device.pool().limits().threads.max(1), LONGEST_PIECE)
+        };
+        let share = data.len().div_ceil(threads * way.lanes());
+        let bytes = share.clamp(SHORTEST_PIECE, longest).min(most).max(unit);
         let bytes = bytes / unit * unit;
-        Self { bytes, threads: threads.min(length.div_ceil(bytes).div_ceil(LANES)) }
+        let threads = threads.min(data.len().div_ceil(bytes).div_ceil(way.lanes()));
+        Self { bytes, way, threads }
+    }
+
+    /// [`new`](Self::new) for results that wait for their turn wherever they belong, so that what comes
+    /// after an error was not touched.
+    pub(crate) fn staged(self) -> Self {
+        Self { way: Way::Staged, bytes: self.bytes.min(LONGEST_PIECE), ..self }
     }
 }
 
@@ -121,19 +165,18 @@ struct Call<'a, W> {
 /// device, the number of the piece and its bytes, and queues what is to be done in place. There the
 /// piece is filled up to a multiple of `grain` bytes with whatever is there.
 ///
-/// Bytes that are complete are added up in `done`. On an error what comes after them was not touched.
+/// # Errors
+/// [`Error::Interrupted`] by those of `work` and of the driver.
 pub(crate) fn run(
     device: &Device,
     data: InOutBuf<'_, '_, u8>,
     cut: Cut,
     grain: usize,
-    done: &mut usize,
     work: impl Fn(&Stream, u64, usize, usize) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     if data.is_empty() {
         return Ok(());
     }
-    let length = data.len();
     let rest = Mutex::new(Rest { data: Some(data), taken: 0 });
     let call = Call { device, cut, grain, work, rest, order: Order::default() };
     thread::scope(|scope| {
@@ -143,13 +186,9 @@ pub(crate) fn run(
         call.run_pieces();
     });
     match call.order.into_failure() {
-        None => {
-            *done += length;
-            Ok(())
-        }
+        None => Ok(()),
         Some((piece, error)) => {
-            *done += piece * cut.bytes;
-            Err(error)
+            Err(Error::Interrupted { complete: piece * cut.bytes, error: Box::new(error) })
         }
     }
 }
@@ -162,7 +201,7 @@ impl<'a, W: Fn(&Stream, u64, usize, usize) -> Result<(), Error> + Sync> Call<'a,
         loop {
             // A thread with a lane waits for nobody, and those who wait for an earlier piece hold
             // theirs: so the lane comes first, and then the piece.
-            if running.len() < LANES
+            if running.len() < self.cut.way.lanes()
                 && let Some(next) = self.start_next(running.is_empty())
             {
                 running.push_back(next);
@@ -180,12 +219,16 @@ impl<'a, W: Fn(&Stream, u64, usize, usize) -> Result<(), Error> + Sync> Call<'a,
         }
         let bytes = self.cut.bytes.next_multiple_of(self.grain);
         let lane = self.device.pool().lend(self.device, bytes, waits).transpose()?;
-        let piece = self.take()?;
+        let mut piece = self.take()?;
         let started = lane.and_then(|mut lane| {
-            let length = piece.data.len();
-            lane.start(piece.data.get_in(), |stream, address| {
-                (self.work)(stream, address, piece.number, length)
-            })?;
+            let (number, length) = (piece.number, piece.data.len());
+            let work = |stream: &Stream, address| (self.work)(stream, address, number, length);
+            match self.cut.way {
+                Way::Staged => lane.start(piece.data.get_in(), work)?,
+                // SAFETY: the memory is the piece's, which the call has until it has waited for the lane;
+                // it is dropped with the lane, and after it, if it does not come to that.
+                Way::Pinned => unsafe { lane.start_pinned(&mut piece.data, work) }?,
+            }
             Ok(lane)
         });
         match started {
@@ -199,10 +242,15 @@ impl<'a, W: Fn(&Stream, u64, usize, usize) -> Result<(), Error> + Sync> Call<'a,
 
     /// Waits for a piece, and writes it once all before it have come that far.
     fn end(&self, Piece { number, mut data }: Piece<'_>, mut lane: Lent<'_>) {
-        let ended = lane.wait(|bytes| {
-            if self.order.wait_for_turn(number) {
-                let output = data.get_out();
-                output.copy_from_slice(&bytes[..output.len()]);
+        let ended = lane.wait(|bytes| match self.cut.way {
+            Way::Pinned => {
+                self.order.wait_for_turn(number); // which it is: there is one thread
+            }
+            Way::Staged => {
+                if self.order.wait_for_turn(number) {
+                    let output = data.get_out();
+                    output.copy_from_slice(&bytes[..output.len()]);
+                }
             }
         });
         if let Err(error) = ended {

@@ -229,9 +229,9 @@ impl XtsEngine {
             return Ok(());
         }
         let device = self.data.device();
-        let cut = Cut::new(device, data.len(), self.data.chunk_limit.get(), units.bytes);
+        let cut = Cut::new(device, &mut data, self.data.chunk_limit.get(), units.bytes);
         let at_once = cut.bytes / units.bytes;
-        pipeline::run(device, data, cut, BLOCK, &mut 0, |stream, address, piece, length| {
+        pipeline::run(device, data, cut, BLOCK, |stream, address, piece, length| {
             let first = units.first.wrapping_add((piece * at_once) as u128);
             let units = DataUnits { first, ..units };
             self.run_all(stream, direction, units, (address, address), length)
@@ -337,17 +337,17 @@ impl Engine {
         &self,
         direction: Direction,
         mask: &mut [u8; BLOCK],
-        data: InOutBuf<'_, '_, u8>,
+        mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         let given = self.program().block_bytes();
         if given != BLOCK {
             return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Xts, given }));
         }
         let (first, all) = (u128::from_le_bytes(*mask), (data.len() / BLOCK) as u64);
-        let cut = Cut::new(self.device(), data.len(), self.chunk_limit.get(), BLOCK);
+        let cut = Cut::new(self.device(), &mut data, self.chunk_limit.get(), BLOCK);
         let before = |piece: usize| (piece * (cut.bytes / BLOCK)) as u64;
         let device = self.device();
-        pipeline::run(device, data, cut, BLOCK, &mut 0, |stream, address, piece, length| {
+        pipeline::run(device, data, cut, BLOCK, |stream, address, piece, length| {
             let (mask, blocks) = (times_power_of_x(first, before(piece)), (length / BLOCK) as u64);
             stream.masks.with(stream, BLOCK, |masks| {
                 // It travels with a launch: a number is written as a block of the same bytes.

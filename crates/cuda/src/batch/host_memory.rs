@@ -109,7 +109,7 @@ impl Parts<'_> {
         let bytes = jobs.iter().map(|job| room(job.data.len())).sum();
         let passage = Passage::at_least(self.device, self.passage.take(), bytes)?;
         let Passage { pinned, buffer } = self.passage.insert(passage);
-        let pinned = &mut pinned.bytes()[..bytes];
+        let pinned = &mut pinned[..bytes];
         let mut at = 0;
         for job in jobs.iter() {
             pinned[at..at + job.data.len()].copy_from_slice(job.data.input());

@@ -2,11 +2,12 @@
 
 use std::{sync::mpsc, thread, time::Duration};
 
+use cipher::{Array, BlockCipherEncrypt, InOutBuf};
 use lanecrypt_core::Direction;
 
 use super::{CHUNK, IV, KEY, OPERATIONS, at_every_call, on_device, on_the_cpu, plaintext};
 use crate::{
-    Limits, OnDevice, Operation,
+    Error, Limits, OnDevice, Operation, PinnedBuffer,
     model::{Model, ToyCipher},
 };
 
@@ -17,9 +18,8 @@ fn watched(test: impl FnOnce() + Send + 'static) {
         test();
         sender.send(()).ok();
     });
-    if ended.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {
-        panic!("it hangs");
-    }
+    let waited = ended.recv_timeout(Duration::from_secs(60));
+    assert_ne!(waited, Err(mpsc::RecvTimeoutError::Timeout), "it hangs");
     test.join().expect("the test's own failure");
 }
 
@@ -70,7 +70,7 @@ fn calls_share_the_lanes_that_there_may_be() {
                 scope.spawn(move || {
                     let cipher = OnDevice::<ToyCipher>::new(device, &KEY.into()).expect("no fault");
                     cipher.engine().limit_chunk(CHUNK);
-                    for length in [16 * 300, 16, 16 * 77] {
+                    for length in [16 * 300_usize, 16, 16 * 77] {
                         let data: Vec<u8> = (0..length).map(|i| i as u8 ^ caller).collect();
                         let operation = Operation::CbcDecrypt(&IV);
                         let mut found = data.clone();
@@ -97,17 +97,74 @@ fn an_error_tells_what_is_complete() {
             let cipher = on_device(model)?;
             let limits = Limits { threads, ..Limits::default() };
             cipher.engine().device().limit_host_memory(limits);
-            let (mut data, mut done) = (plain.clone(), 0);
-            let run = data.as_mut_slice().into();
-            let result = cipher.engine().run_on_host_memory(operation, run, &mut done);
-            assert!(result.is_err() || done == data.len(), "{operation:?}: {done}");
-            assert!(done.is_multiple_of(CHUNK) || done == data.len(), "{operation:?}: {done}");
+            let mut data = plain.clone();
+            let result = cipher.engine().run_host_memory(operation, data.as_mut_slice().into());
+            let done = match &result {
+                Ok(()) => data.len(),
+                Err(Error::Interrupted { complete, .. }) => *complete,
+                Err(other) => panic!("{other}"),
+            };
             assert!(data[..done] == expected[..done], "{operation:?}: {done} bytes are complete");
             assert!(data[done..] == plain[done..], "{operation:?}: more than {done} bytes changed");
             result?;
             Ok(data)
         });
     }
+}
+
+/// Pinned memory of ours is used as it is; it may be a part of it, and one end alone.
+#[test]
+fn pinned_memory_is_not_copied() {
+    for operation in OPERATIONS {
+        let plain = plaintext();
+        let length = plain.len();
+        let expected = on_the_cpu(operation, &plain);
+        at_every_call("pinned, in place", &expected, |model| {
+            let cipher = on_device(model)?;
+            let mut data = PinnedBuffer::zeroed(cipher.engine().device(), length + 32)?;
+            data[16..16 + length].copy_from_slice(&plain);
+            let part = &mut data[16..16 + length];
+            cipher.engine().run_host_memory(operation, part.into()).inspect_err(|error| {
+                if let Error::Interrupted { complete, .. } = error {
+                    assert!(data[16..16 + complete] == expected[..*complete], "{complete}");
+                }
+            })?;
+            assert_eq!(model.pinned(), 1, "lanes have none");
+            assert!(data[..16] == [0; 16] && data[16 + length..] == [0; 16]);
+            Ok(data[16..16 + length].to_vec())
+        });
+        at_every_call("pinned, apart", &expected, |model| {
+            let cipher = on_device(model)?;
+            let device = cipher.engine().device();
+            let mut input = PinnedBuffer::zeroed(device, length)?;
+            input.copy_from_slice(&plain);
+            let mut output = PinnedBuffer::zeroed(device, length)?;
+            let both = InOutBuf::new(&input, &mut output).expect("equal lengths");
+            cipher.engine().run_host_memory(operation, both)?;
+            assert_eq!(model.pinned(), 2, "lanes have none");
+            assert!(*input == *plain, "the input stays");
+            let mut elsewhere = vec![0; length];
+            let both = InOutBuf::new(&input, &mut elsewhere).expect("equal lengths");
+            cipher.engine().run_host_memory(operation, both)?;
+            assert!(*output == *elsewhere);
+            Ok(elsewhere)
+        });
+    }
+}
+
+/// A cipher that falls back needs what is not complete as it was.
+#[test]
+fn falling_back_from_pinned_memory() {
+    let operation = Operation::Ecb(Direction::Encrypt);
+    let expected = on_the_cpu(operation, &plaintext());
+    at_every_call("a fallback", &expected, |model| {
+        let cipher = on_device(model)?;
+        let mut data = PinnedBuffer::zeroed(cipher.engine().device(), expected.len())?;
+        data.copy_from_slice(&plaintext());
+        let (blocks, _) = Array::slice_as_chunks_mut(&mut data);
+        cipher.encrypt_blocks(blocks);
+        Ok(data.to_vec())
+    });
 }
 
 /// A device that failed once is used again, and gives back what it held.

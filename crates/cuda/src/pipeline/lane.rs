@@ -1,6 +1,11 @@
 //! Lanes: what a piece of host memory passes on its way through a device, and the device's pool of them.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::{
+    ptr::NonNull,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+use cipher::InOutBuf;
 
 use super::Limits;
 use crate::{Device, DeviceBuffer, Error, Stream, pinned::PinnedBuffer};
@@ -10,38 +15,47 @@ pub(crate) struct Lane {
     /// The first that is dropped, which waits for the copies.
     stream: Stream,
     buffer: DeviceBuffer,
-    pinned: PinnedBuffer,
+    /// As long as that, once it is needed.
+    pinned: Option<PinnedBuffer>,
 }
 
 impl Lane {
     fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
-        Ok(Self {
-            stream: Stream::new(device)?,
-            buffer: DeviceBuffer::zeroed(device, bytes)?,
-            pinned: PinnedBuffer::zeroed(device, bytes)?,
-        })
+        let stream = Stream::new(device)?;
+        Ok(Self { stream, buffer: DeviceBuffer::zeroed(device, bytes)?, pinned: None })
     }
 
     fn bytes(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Copies so many bytes of the pinned memory to the device, lets `work` queue what is done with them
-    /// in place, and copies them back.
-    fn start(
+    /// The pinned memory.
+    fn pinned(&mut self) -> Result<&mut PinnedBuffer, Error> {
+        match &mut self.pinned {
+            Some(pinned) => Ok(pinned),
+            none => Ok(none.insert(PinnedBuffer::zeroed(self.buffer.device(), self.buffer.len())?)),
+        }
+    }
+
+    /// Copies pinned memory to the device, lets `work` queue what is done with it in place, and copies
+    /// it to other pinned memory, or back.
+    ///
+    /// # Safety
+    /// Nobody writes to `input` or uses `output` before the lane's stream has been waited for, which
+    /// dropping the lane does too.
+    unsafe fn start(
         &mut self,
-        length: usize,
+        input: NonNull<[u8]>,
+        output: NonNull<[u8]>,
         work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let address = self.buffer.slice(0..length)?.address();
+        let address = self.buffer.slice(0..input.len())?.address();
         let (driver, stream) = (self.buffer.device().driver(), self.stream.handle);
-        let pinned = self.pinned.part(0..length);
-        // SAFETY: both ranges lie in memory of the lane, which nothing else uses until the stream has
-        // been waited for: by `Lent::wait`, or after an error when the lane is dropped.
-        unsafe { driver.start_write(stream, address, pinned) }?;
+        // SAFETY: the range on the device is the lane's own; the caller vouches for the other.
+        unsafe { driver.start_write(stream, address, input) }?;
         work(&self.stream, address)?;
         // SAFETY: as above.
-        unsafe { driver.start_read(stream, address, pinned) }
+        unsafe { driver.start_read(stream, address, output) }
     }
 }
 
@@ -51,6 +65,7 @@ pub(super) struct Lent<'a> {
     /// None of an unsound one.
     lane: Option<Lane>,
     bytes: usize,
+    is_running: bool,
 }
 
 impl Lent<'_> {
@@ -61,19 +76,43 @@ impl Lent<'_> {
         input: &[u8],
         work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.is_running = true;
         self.with(|lane| {
-            lane.pinned.bytes()[..input.len()].copy_from_slice(input);
-            lane.start(input.len(), work)
+            let pinned = lane.pinned()?;
+            pinned[..input.len()].copy_from_slice(input);
+            let part = pinned.part(0..input.len());
+            // SAFETY: the memory is the lane's own, which nothing uses before `wait` has waited.
+            unsafe { lane.start(part, part, work) }
         })
+    }
+
+    /// The same from pinned memory to pinned memory, without a copy.
+    ///
+    /// # Safety
+    /// Nobody uses the data before [`wait`](Self::wait) has returned, or this value is dropped.
+    pub(super) unsafe fn start_pinned(
+        &mut self,
+        data: &mut InOutBuf<'_, '_, u8>,
+        work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.is_running = true;
+        let (length, (input, output)) = (data.len(), data.reborrow().into_raw());
+        let slice = |start: *mut u8| {
+            let start = NonNull::new(start).unwrap_or(NonNull::dangling()); // which it is not
+            NonNull::slice_from_raw_parts(start, length)
+        };
+        let (input, output) = (slice(input.cast_mut()), slice(output));
+        // SAFETY: the caller vouches for the data.
+        self.with(|lane| unsafe { lane.start(input, output, work) })
     }
 
     /// Waits for what was started, and lets `write` have what came back.
     pub(super) fn wait(&mut self, write: impl FnOnce(&[u8])) -> Result<(), Error> {
         self.with(|lane| lane.stream.synchronize())?;
-        self.with(|lane| {
-            write(lane.pinned.bytes());
-            Ok(())
-        })
+        self.is_running = false;
+        let pinned = self.lane.as_ref().and_then(|lane| lane.pinned.as_deref());
+        write(pinned.unwrap_or_default());
+        Ok(())
     }
 
     /// Runs `work` on the lane, which is dropped after an error.
@@ -89,6 +128,9 @@ impl Lent<'_> {
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
+        if self.is_running {
+            self.lane = None; // a panic came between, or an error: it is waited for and freed
+        }
         self.pool.give_back(self.lane.take(), self.bytes);
     }
 }
@@ -139,7 +181,7 @@ impl Pool {
             if let Some(i) = state.idle.iter().position(|lane| lane.bytes() >= bytes) {
                 state.lent += 1;
                 let lane = state.idle.swap_remove(i);
-                return Ok(Some(Lent { pool: self, bytes: lane.bytes(), lane: Some(lane) }));
+                return Ok(Some(self.lent(lane.bytes(), Some(lane))));
             }
             let most = state.limits.pinned_bytes;
             if state.bytes + bytes <= most {
@@ -157,9 +199,13 @@ impl Pool {
         state.lent += 1;
         drop(state);
         drop(too_small);
-        let mut lent = Lent { pool: self, lane: None, bytes };
+        let mut lent = self.lent(bytes, None);
         lent.lane = Some(Lane::new(&device.without_pool(), bytes)?);
         Ok(Some(lent))
+    }
+
+    fn lent(&self, bytes: usize, lane: Option<Lane>) -> Lent<'_> {
+        Lent { pool: self, lane, bytes, is_running: false }
     }
 
     /// Takes back a lane of so many bytes, or the room that one had which is no more.
