@@ -31,16 +31,12 @@ const WORKS: [Work; 2] = [Work::Ctr, Work::GcmEncrypt];
 const KEY_BYTES: usize = 32;
 const BLOCK: usize = 16;
 
-/// Measures the batches of every cipher that has them on devices; none where certain backends are
-/// wanted, which batches are none of.
+/// Measures the batches of every cipher that has them on devices.
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
 pub(super) fn measure(options: &Options) -> Result<Vec<BatchMeasurement>, String> {
     let mut measured = Vec::new();
-    if !options.backend.is_empty() {
-        return Ok(measured);
-    }
     let device = if options.cpu_only { None } else { Device::default().ok() };
     for cipher in options.ciphers() {
         let Ok(family) = batch::on_device(cipher) else { continue };

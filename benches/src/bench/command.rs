@@ -9,6 +9,7 @@ use super::{
     batches, blocks, cpu,
     environment::Environment,
     gpu::{self, GpuResults},
+    host_memory,
     plan::Options,
     record::{BlockCurve, Measurement, Record},
     report,
@@ -46,12 +47,23 @@ fn measure(options: &Options) -> Result<(), String> {
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
-    let single = if options.batches { Single::default() } else { Single::measure(options)? };
-    let batches = batches::measure(options)?;
+    let is_all = !options.batches && !options.host_memory;
+    let single = if is_all { Single::measure(options)? } else { Single::default() };
+    let takes_families = options.backend.is_empty(); // neither is of a certain backend
+    let batches = if takes_families && (is_all || options.batches) {
+        batches::measure(options)?
+    } else {
+        Vec::new()
+    };
+    let host_memory = if takes_families && (is_all || options.host_memory) {
+        host_memory::measure(options)?
+    } else {
+        Vec::new()
+    };
     let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
-    if measurements.is_empty() && batches.is_empty() {
+    if measurements.is_empty() && batches.is_empty() && host_memory.is_empty() {
         return Err(format!("nothing was measured\n{}", skipped.join("\n")));
     }
     let mut kernels = on_gpu.kernels;
@@ -66,6 +78,7 @@ fn measure(options: &Options) -> Result<(), String> {
         measurements,
         thread_blocks,
         batches,
+        host_memory,
         block_curves,
         kernels,
     };

@@ -16,6 +16,7 @@ mod command;
 mod cpu;
 mod environment;
 mod gpu;
+mod host_memory;
 mod kisa;
 mod papers;
 mod peers;

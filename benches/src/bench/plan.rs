@@ -50,6 +50,9 @@ pub(super) struct Options {
     /// Only batches of messages with keys of their own.
     #[arg(long, conflicts_with = "backend")]
     pub(super) batches: bool,
+    /// Only host memory: its way to the GPU and back, and all cores of the CPU.
+    #[arg(long, conflicts_with = "backend")]
+    pub(super) host_memory: bool,
     /// Only the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(super) gpu_only: bool,

@@ -150,8 +150,18 @@ mod tests {
         let mut environment = Environment::of_this_machine(false);
         environment.peers = peers.iter().map(|&name| name.to_owned()).collect();
         let (skipped, thread_blocks) = (Vec::new(), Vec::new());
-        let (batches, block_curves, kernels) = (Vec::new(), Vec::new(), Vec::new());
-        Record { environment, skipped, measurements, thread_blocks, batches, block_curves, kernels }
+        let (batches, host_memory) = (Vec::new(), Vec::new());
+        let (block_curves, kernels) = (Vec::new(), Vec::new());
+        Record {
+            environment,
+            skipped,
+            measurements,
+            thread_blocks,
+            batches,
+            host_memory,
+            block_curves,
+            kernels,
+        }
     }
 
     /// Ours is the default type's figure, not that of whatever backend was fastest.

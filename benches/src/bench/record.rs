@@ -15,6 +15,8 @@ pub(super) enum Place {
     Queued,
     /// Device, from host memory to host memory.
     EndToEnd,
+    /// The same with memory that is pinned.
+    Pinned,
 }
 
 impl Place {
@@ -26,6 +28,7 @@ impl Place {
             Self::Resident => "GPU, resident",
             Self::Queued => "GPU, launch to finish",
             Self::EndToEnd => "GPU, end to end",
+            Self::Pinned => "GPU, pinned memory",
         }
     }
 }
@@ -122,6 +125,31 @@ impl BatchMeasurement {
     }
 }
 
+/// CTR in place over host memory, by all cores or by the GPU.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct HostMemoryMeasurement {
+    /// The cipher's name.
+    pub(super) cipher: String,
+    /// Bits of the key.
+    pub(super) key_bits: usize,
+    /// What ran it, and from which memory.
+    pub(super) place: Place,
+    /// Bytes.
+    pub(super) bytes: usize,
+    /// Median seconds of a pass.
+    pub(super) seconds: f64,
+    /// Passes that the median is of.
+    pub(super) samples: usize,
+}
+
+impl HostMemoryMeasurement {
+    /// GB/s, with 1 GB = 10^9 bytes: of what is read, and as many of what is written.
+    #[must_use]
+    pub(super) fn gigabytes_per_second(&self) -> f64 {
+        gbit_per_second(self.bytes, self.seconds) / 8.0
+    }
+}
+
 /// A measurement with a limit to the threads of a thread block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ThreadBlockMeasurement {
@@ -188,6 +216,9 @@ pub(super) struct Record {
     /// Batches; records from before there were any have none.
     #[serde(default)]
     pub(super) batches: Vec<BatchMeasurement>,
+    /// Host memory; records from before it was measured have none.
+    #[serde(default)]
+    pub(super) host_memory: Vec<HostMemoryMeasurement>,
     /// Time by number of blocks; records from before it was measured have none.
     #[serde(default)]
     pub(super) block_curves: Vec<BlockCurve>,

@@ -10,7 +10,7 @@ use super::{
     papers::{self, P1_RESOURCES},
     plan::Work,
     ratio,
-    record::{BatchMeasurement, Measurement, Place, Record},
+    record::{BatchMeasurement, HostMemoryMeasurement, Measurement, Place, Record},
 };
 use crate::size::size_name;
 
@@ -202,6 +202,36 @@ fn batch_section(record: &Record) -> Option<Section> {
     })
 }
 
+/// Throughput from host memory to host memory: sizes down, ciphers and places across.
+fn host_memory_section(record: &Record) -> Option<Section> {
+    let measured = &record.host_memory;
+    let kind = |m: &HostMemoryMeasurement| (m.cipher.to_uppercase(), m.key_bits);
+    let kinds = distinct(measured.iter().map(kind));
+    let columns = distinct(measured.iter().map(|m| (m.place, m.bytes)));
+    if columns.is_empty() {
+        return None;
+    }
+    let row = |wanted: &(String, usize)| {
+        let cell = |&(place, bytes): &(Place, usize)| {
+            let is_it = |m: &&HostMemoryMeasurement| {
+                kind(m) == *wanted && (m.place, m.bytes) == (place, bytes)
+            };
+            let found = measured.iter().find(is_it);
+            found.map_or_else(String::new, |m| format!("{:.2}", m.gigabytes_per_second()))
+        };
+        let name = format!("{}-{}", wanted.0, wanted.1);
+        std::iter::once(name).chain(columns.iter().map(cell)).collect()
+    };
+    let titles =
+        columns.iter().map(|(place, bytes)| format!("{}, {}", place.name(), size_name(*bytes)));
+    Some(Section {
+        title: "Host memory, GB/s".into(),
+        note: "CTR in place, from host memory to host memory; CPU is all of its cores.".into(),
+        header: std::iter::once("cipher".to_owned()).chain(titles).collect(),
+        rows: kinds.iter().map(row).collect(),
+    })
+}
+
 /// What every kernel takes, with P1's figures first.
 fn resource_section(record: &Record) -> Option<Section> {
     if record.kernels.is_empty() {
@@ -277,6 +307,7 @@ fn sections(record: &Record) -> Vec<Section> {
     sections.extend(per_clock_section(record));
     sections.extend(thread_block_section(record));
     sections.extend(batch_section(record));
+    sections.extend(host_memory_section(record));
     sections.extend(resource_section(record));
     sections.extend(paper_section(record));
     sections.extend(gain_section(record));
@@ -447,8 +478,17 @@ mod tests {
     fn record(measurements: Vec<Measurement>) -> Record {
         let environment = crate::bench::environment::Environment::of_this_machine(false);
         let (skipped, thread_blocks, kernels) = (Vec::new(), Vec::new(), Vec::new());
-        let (batches, block_curves) = (Vec::new(), Vec::new());
-        Record { environment, skipped, measurements, thread_blocks, batches, block_curves, kernels }
+        let (batches, host_memory, block_curves) = (Vec::new(), Vec::new(), Vec::new());
+        Record {
+            environment,
+            skipped,
+            measurements,
+            thread_blocks,
+            batches,
+            host_memory,
+            block_curves,
+            kernels,
+        }
     }
 
     #[test]
@@ -488,6 +528,25 @@ mod tests {
         assert_eq!(section.header[1..], ["AES-128 CTR, CPU", "AES-128 CTR, GPU, resident"]);
         assert_eq!(section.rows[0], ["10 of 1 MiB", "8.389", "8.389"]);
         assert_eq!(section.rows[1], ["20 of 1 MiB", "", "8.389"]);
+    }
+
+    #[test]
+    fn host_memory_has_a_column_a_place_and_size() {
+        let mut record = record(Vec::new());
+        assert!(host_memory_section(&record).is_none());
+        for (place, bytes) in [(Place::EndToEnd, 1 << 20), (Place::Cpu, 1 << 20)] {
+            record.host_memory.push(HostMemoryMeasurement {
+                cipher: "aes".into(),
+                key_bits: 128,
+                place,
+                bytes,
+                seconds: 1e-3,
+                samples: 11,
+            });
+        }
+        let section = host_memory_section(&record).expect("there are measurements");
+        assert_eq!(section.header[1..], ["GPU, end to end, 1 MiB", "CPU, 1 MiB"]);
+        assert_eq!(section.rows, [["AES-128", "1.05", "1.05"]]);
     }
 
     #[test]
