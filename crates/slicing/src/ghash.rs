@@ -28,6 +28,9 @@ const MODULUS: u128 = 0xc2 << 120;
 
 type Block = [u8; 16];
 
+/// The coefficient of 1 alone.
+const ONE: Block = 0x80_u128.to_le_bytes();
+
 /// Powers that are kept.
 const POWERS: usize = size_of::<HashPowers>() / size_of::<Block>();
 
@@ -261,6 +264,42 @@ impl HashKey {
         run_carryless(MakePowers(h)).map(|powers| Self { powers })
     }
 
+    /// The key whose [`powers`](Self::powers) these are, on the CPU that made them.
+    #[must_use]
+    pub fn of_powers(powers: &HashPowers) -> Self {
+        Self { powers: Secret::new(*powers) }
+    }
+
+    /// The key that is this one to the power `exponent`, one at least: adding a block of zeros to a hash
+    /// under it is adding so many under this one. The time depends on the exponent, never on the key.
+    #[must_use]
+    pub fn power(&self, exponent: u64) -> Self {
+        // The block of 1, multiplied by the squares of the key that the exponent has.
+        let mut result = Secret::new(ONE);
+        let mut square = self.clone();
+        let mut rest = exponent.max(1);
+        loop {
+            if rest & 1 == 1 {
+                square.absorb(&mut result, &[0; 16]);
+            }
+            rest >>= 1;
+            if rest == 0 {
+                return Self::another(&result);
+            }
+            let mut next = Secret::new(ONE);
+            square.absorb(&mut next, &[0; 32]);
+            square = Self::another(&next);
+        }
+    }
+
+    /// A key where there was one before.
+    fn another(h: &Block) -> Self {
+        match Self::new(h) {
+            Some(key) => key,
+            None => panic!("a key is made where there are the instructions"),
+        }
+    }
+
     /// Powers of the key, times x: those that [`Hashing`] takes.
     #[must_use]
     pub fn powers(&self) -> &HashPowers {
@@ -347,6 +386,20 @@ mod tests {
                 isa.run(Absorb { powers: &powers, hash: &mut sum, blocks });
                 assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} blocks");
             }
+        }
+    }
+
+    #[test]
+    fn a_power_of_a_key_stands_for_blocks_of_zeros() {
+        let Some(key) = HashKey::new(&0x66e9_4bd4_ef8a_2c3b_u128.to_be_bytes()) else { return };
+        let key = HashKey::of_powers(key.powers());
+        for exponent in [1, 2, 3, 4, 5, 63, 64, 1000, 1 << 14, (1 << 14) + 7] {
+            let (mut expected, mut found) = ([0x5a; 16], [0x5a; 16]);
+            for _ in 0..exponent {
+                key.absorb(&mut expected, &[0; 16]);
+            }
+            key.power(exponent).absorb(&mut found, &[0; 16]);
+            assert_eq!(found, expected, "{exponent}");
         }
     }
 
