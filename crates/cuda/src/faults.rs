@@ -9,7 +9,7 @@ use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, Key
 use lanecrypt_core::{Ctr, Direction, Engine as _, modes};
 
 use crate::{
-    DataUnits, DeviceBuffer, Error, KeyPair, OnDevice, Operation, XtsEngine,
+    DataUnits, DeviceBuffer, Error, KeyPair, Limits, OnDevice, Operation, XtsEngine,
     model::{self, Fault, Meanwhile, Model, ToyCipher},
 };
 
@@ -32,10 +32,13 @@ fn cpu() -> lanecrypt_core::CpuEngine<ToyCipher> {
     lanecrypt_core::CpuEngine::new(ToyCipher::new(&KEY.into()))
 }
 
-/// The model's cipher, with chunks so small that data passes in several.
+/// The model's cipher, with chunks so small that data passes in several, on one thread: of several, one may
+/// fail when the others have done all there is to do.
 fn on_device(model: &Model) -> Result<OnDevice<ToyCipher>, Error> {
     let cipher = OnDevice::new(&model.device(), &KEY.into())?;
     cipher.engine().limit_chunk(CHUNK);
+    let limits = Limits { threads: 1, ..Limits::default() };
+    cipher.engine().device().limit_host_memory(limits);
     Ok(cipher)
 }
 
