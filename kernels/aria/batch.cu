@@ -33,6 +33,61 @@ DEVICE void run_rounds(const Tables &tables, Block16 (&states)[count], const Key
     }
 }
 
+// ANCHOR: last_byte_rounds
+// The first two rounds of counters that differ in byte 15 alone: one byte of round 1's input and, through
+// the diffusion, seven of round 2's, two in each word but the last, which has one. Eight look-ups of 32
+// are left.
+struct LastByteRounds {
+    u32 word1;      // of round 1's last input word, byte 15 still to be added
+    Block16 input;  // of round 2, less what that byte's S-box output adds
+    Block16 sums;   // of round 2, the look-ups of the bytes that do not change, and the key
+
+    // The bytes of every word that the S-box output goes to.
+    static constexpr u32 X = 0x00ffff00, Y = 0x0000ffff, Z = 0x00ff00ff, W = 0xff000000;
+
+    // `counter` has zero in byte 15.
+    template <class Keys>
+    DEVICE LastByteRounds(const Tables &tables, Block16 counter, const Keys &keys) {
+        const Block16 s = counter ^ keys.key(0), key = keys.key(2);
+        word1 = s.w;
+        input = with_output(full_round<true>(tables, s, keys.key(1)), substituted(tables, 0));
+        sums.x = xor3(tables.look_up<2>(input.x, 0), tables.look_up<1>(input.x, 3), key.x);
+        sums.y = xor3(tables.look_up<0>(input.y, 2), tables.look_up<1>(input.y, 3), key.y);
+        sums.z = xor3(tables.look_up<3>(input.z, 1), tables.look_up<1>(input.z, 3), key.z);
+        sums.w = xor3(tables.look_up<2>(input.w, 0), tables.look_up<3>(input.w, 1),
+                      tables.look_up<0>(input.w, 2)) ^ key.w;
+    }
+
+    // The S-box output of byte 15, in every byte.
+    DEVICE u32 substituted(const Tables &tables, u32 number) const {
+        return __byte_perm(tables.look_up<3>(word1 ^ number << 24, 3), 0, 0);
+    }
+
+    static DEVICE Block16 with_output(Block16 s, u32 output) {
+        return s ^ make_uint4(output & X, output & Y, output & Z, output & W);
+    }
+
+    // The state after round 2 of the counter whose byte 15 is the lowest of `number`.
+    DEVICE Block16 after_round2(const Tables &tables, u32 number) const {
+        const Block16 s = with_output(input, substituted(tables, number));
+        return diffuse<false>(make_uint4(
+            xor3(sums.x, tables.look_up<3>(s.x, 1), tables.look_up<0>(s.x, 2)),
+            xor3(sums.y, tables.look_up<2>(s.y, 0), tables.look_up<3>(s.y, 1)),
+            xor3(sums.z, tables.look_up<2>(s.z, 0), tables.look_up<0>(s.z, 2)),
+            sums.w ^ tables.look_up<1>(s.w, 3)));
+    }
+
+    // Encrypts two of the counters.
+    template <class Keys>
+    DEVICE void encrypt(const Tables &tables, u32 first, u32 second, Block16 (&states)[2],
+                        const Keys &keys) const {
+        states[0] = after_round2(tables, first);
+        states[1] = after_round2(tables, second);
+        run_rounds<2>(tables, states, keys);
+    }
+};
+// ANCHOR_END: last_byte_rounds
+
 // C1 to C3, digits of the inverse of pi, as they lie in memory.
 DEVICE Block16 schedule_constant(u32 i) {
     return i % 3 == 0   ? make_uint4(0xb7c17c51, 0x940a2227, 0xe8ab13fe, 0xe06e9afa)
@@ -77,7 +132,7 @@ DEVICE Block16 folded(Block16 key, bool is_inverse) {
 struct AriaBatch {
     typedef Tables Encryption;
     typedef Tables Decryption;
-    typedef NothingShared<AriaBatch> Counters;
+    typedef LastByteRounds Counters;
     static constexpr u32 KEY_ROWS = ROUNDS_ROW + 1;
 
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {

@@ -55,6 +55,39 @@ DEVICE void run_rounds(const Tables &tables, CamelliaState (&states)[count],
     }
 }
 
+// The first two rounds of counters that differ in byte 15 alone: round 1 does not read it, and in round 2
+// one look-up does. That one is left of 16.
+struct LastByteRounds {
+    CamelliaState state;  // after round 2, less what that look-up adds and byte 15
+    u32 word2;            // of round 2's second input word, byte 15 still to be added
+
+    // `counter` has zero in byte 15.
+    template <class Keys>
+    DEVICE LastByteRounds(const Tables &tables, Block16 counter, const Keys &keys) {
+        const Block16 s = swapped(counter) ^ keys.key(0), key = keys.key(1);
+        const u32 first[2] = {key.x, key.y}, second[2] = {key.z, key.w};
+        state = {s.x, s.y, s.z, s.w};
+        add_f(tables, state.s0, state.s1, state.s2, state.s3, first);
+        word2 = state.s3 ^ second[1];
+        add_f(tables, state.s2, state.s3, state.s0, state.s1, second);
+        state = with_byte(tables, 0);
+    }
+
+    // The state of the counter whose byte 15 is the lowest of `number`, after round 2.
+    DEVICE CamelliaState with_byte(const Tables &tables, u32 number) const {
+        const u32 change = tables.look_up<0>(word2 ^ number, 0);
+        return {state.s0 ^ change, state.s1 ^ change, state.s2, state.s3 ^ byte_of(number, 0)};
+    }
+
+    // Encrypts two of the counters.
+    template <class Keys>
+    DEVICE void encrypt(const Tables &tables, u32 first, u32 second, Block16 (&blocks)[2],
+                        const Keys &keys) const {
+        CamelliaState states[2] = {with_byte(tables, first), with_byte(tables, second)};
+        run_rounds<1>(tables, states, blocks, keys);
+    }
+};
+
 // KL, KR, KA and KB.
 DEVICE void source_words(const Tables &tables, const KeyOf &key, Block16 (&sources)[4]) {
     const u32 *words = key.words;
@@ -127,7 +160,7 @@ DEVICE void write_rows(const Block16 (&sources)[4], bool is_inverse, const Sessi
 struct CamelliaBatch {
     typedef Tables Encryption;
     typedef Tables Decryption;
-    typedef NothingShared<CamelliaBatch> Counters;
+    typedef LastByteRounds Counters;
     static constexpr u32 KEY_ROWS = GROUPS_ROW + 1;
 
     static DEVICE void expand_key(const Tables &tables, const KeyOf &key, const Session &session) {
