@@ -109,14 +109,15 @@ DEVICE void source_words(const Tables &tables, const KeyOf &key, Block16 (&words
 }
 
 // ANCHOR: folded_key
-// Every byte of a word becomes the sum of the other three: the diffusion but for what `diffuse` does.
+// Every byte of a word becomes the sum of the other three: the part of the diffusion that `diffuse` leaves
+// to the tables.
 DEVICE u32 sum_of_others(u32 word) {
     return rotate_left(word, 8) ^ rotate_left(word, 16) ^ rotate_left(word, 24);
 }
 
-// Round key `i` as it is added before the diffusion of round `i`, not behind it: the diffusion's inverse,
-// which is itself, but for the sums inside words, and for words that are rotated in even rounds. In
-// decryption keys have gone through all of the diffusion before, so that the sums are left over.
+// A round key as it is added before `diffuse`, not behind it: that function of it, which is its own
+// inverse. Keys of decryption have been through the whole diffusion, the sums inside words and `diffuse`,
+// so that the sums alone are left, rotated by two bytes as the words of even rounds are.
 template <bool is_odd>
 DEVICE Block16 folded(Block16 key, bool is_inverse) {
     if (!is_inverse) return diffuse<is_odd>(key);
@@ -129,7 +130,7 @@ DEVICE Block16 folded(Block16 key, bool is_inverse) {
 // ANCHOR_END: folded_key
 
 // What kernels/batch/entry.cuh wants of a cipher.
-struct AriaBatch {
+struct AriaBatch : ExpandsFirst<AriaBatch> {
     typedef Tables Encryption;
     typedef Tables Decryption;
     typedef LastByteRounds Counters;
@@ -154,11 +155,6 @@ struct AriaBatch {
             }
             session.row(is_inverse ? rounds - i : i) = round_key;
         }
-    }
-
-    static DEVICE void expand(const Tables &tables, const KeyOf &key, const Session &session,
-                              TwoBlocks &two) {
-        expand_then_encrypt<AriaBatch>(tables, key, session, two);
     }
 
     template <u32 count, class Keys>

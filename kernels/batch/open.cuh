@@ -44,16 +44,19 @@ struct TwoBlocks {
     Block16 blocks[2];
 };
 
-// Expands a key into the session's rows, and then encrypts the two blocks where the mode is GCM: for
-// ciphers that do not encrypt them while they make round keys.
+// For ciphers that do not encrypt these while they make round keys: `expand_key(tables, key, session)`
+// writes the session's rows, from which the blocks' round keys are read back.
 template <class Cipher>
-DEVICE void expand_then_encrypt(const typename Cipher::Encryption &tables, const KeyOf &key,
-                                const Session &session, TwoBlocks &two) {
-    Cipher::expand_key(tables, key, session);
-    if (is_gcm(key.mode)) {
-        Cipher::run(tables, two.blocks, KeysInMemory<Cipher::KEY_ROWS>{session});
+struct ExpandsFirst {
+    template <class Tables>
+    static DEVICE void expand(const Tables &tables, const KeyOf &key, const Session &session,
+                              TwoBlocks &two) {
+        Cipher::expand_key(tables, key, session);
+        if (is_gcm(key.mode)) {
+            Cipher::run(tables, two.blocks, KeysInMemory<Cipher::KEY_ROWS>{session});
+        }
     }
-}
+};
 
 // J0 of an IV that has not 12 bytes, bit by bit: there are few of these.
 DEVICE Block16 hash_of_iv(const BatchParameters &parameters, const BatchJob &job, Block16 h) {

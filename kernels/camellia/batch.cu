@@ -157,7 +157,7 @@ DEVICE void write_rows(const Block16 (&sources)[4], bool is_inverse, const Sessi
 }
 
 // What kernels/batch/entry.cuh wants of a cipher.
-struct CamelliaBatch {
+struct CamelliaBatch : ExpandsFirst<CamelliaBatch> {
     typedef Tables Encryption;
     typedef Tables Decryption;
     typedef LastByteRounds Counters;
@@ -168,11 +168,6 @@ struct CamelliaBatch {
         source_words(tables, key, sources);
         if (key.bytes == 16) write_rows<ShortKey>(sources, key.is_inverse(), session);
         else write_rows<LongKey>(sources, key.is_inverse(), session);
-    }
-
-    static DEVICE void expand(const Tables &tables, const KeyOf &key, const Session &session,
-                              TwoBlocks &two) {
-        expand_then_encrypt<CamelliaBatch>(tables, key, session, two);
     }
 
     template <u32 count, class Keys>

@@ -8,7 +8,7 @@ namespace {
 typedef ConflictFreeFour<SeedBoxes> Tables;
 
 // What kernels/batch/entry.cuh wants of a cipher. A row of a session has the keys of two rounds.
-struct SeedBatch {
+struct SeedBatch : ExpandsFirst<SeedBatch> {
     typedef Tables Encryption;
     typedef Tables Decryption;
     typedef NothingShared<SeedBatch> Counters;
@@ -35,11 +35,6 @@ struct SeedBatch {
                 is_inverse ? make_uint4(third, fourth, first, second)
                            : make_uint4(first, second, third, fourth);
         }
-    }
-
-    static DEVICE void expand(const Tables &tables, const KeyOf &key, const Session &session,
-                              TwoBlocks &two) {
-        expand_then_encrypt<SeedBatch>(tables, key, session, two);
     }
 
     // Words of the blocks are l0, l1, r0 and r1, with the first byte on top.

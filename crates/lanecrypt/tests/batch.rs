@@ -51,7 +51,7 @@ fn a_batch_runs_somewhere() {
 #[cfg(feature = "cuda")]
 #[test]
 fn ciphers_have_batches_on_devices() {
-    for cipher in lanecrypt::CIPHERS {
+    for cipher in CIPHERS {
         let family = batch::on_device(cipher).map(|family| family.cipher().name);
         match family {
             Ok(found) => assert_eq!((found, cipher.block_bytes), (cipher.name, 16)),
