@@ -5,7 +5,7 @@
 // key; then items are encrypted, decrypted and hashed, each by a few lanes or a warp:
 //
 //   jobs        128 bytes each   what the host says: addresses, mode, key, IV
-//   sessions    304 bytes each   what is made of it: round keys, H, the counter, what hides the hash
+//   sessions    336 bytes each   what is made of it: round keys, H, the counter, what hides the hash
 //   items        16 bytes each   a piece of a message
 //   results      16 bytes each   the tag, or whether the given one was right
 #pragma once
@@ -28,9 +28,6 @@ struct BatchJob {
     u32 padding;
 };
 // ANCHOR_END: job
-
-// Round keys: of AES-256 there are most.
-constexpr u32 MOST_ROUND_KEYS = 15;
 
 // A piece of a message: blocks from number `first` on.
 struct BatchItem {
@@ -73,8 +70,9 @@ constexpr u32 WHOLE = 0xffffffff;
 
 // ANCHOR: session
 // What is made of a job: rows of blocks, one of each row for every job, so that neighbours among the jobs
-// are neighbours in memory. The round keys come first, then how many rounds there are.
-constexpr u32 ROUNDS_ROW = MOST_ROUND_KEYS, H_ROW = 16, MASK_ROW = 17, COUNTER_ROW = 18;
+// are neighbours in memory. The round keys come first, as the cipher has them; ARIA-256 has most of them,
+// 17, and a row that says how many.
+constexpr u32 MOST_KEY_ROWS = 18, H_ROW = 18, MASK_ROW = 19, COUNTER_ROW = 20;
 
 struct Session {
     Block16 *first;

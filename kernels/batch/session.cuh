@@ -5,26 +5,33 @@
 
 namespace {
 
-// Blocks of a session's round keys and the number of its rounds.
-constexpr u32 SESSION_KEYS = ROUNDS_ROW + 1;
-
 // ANCHOR: staged
-// Round keys in shared memory, `stride` blocks apart. A few lanes or a warp share those of a session,
-// which lie together: reading one is reading the same 16 bytes. Where every lane has a session of its
-// own, number i of all lanes lie beside each other.
-template <u32 stride>
+// The first `rows` rows of a session in shared memory, `stride` blocks apart: its round keys. A few lanes
+// or a warp share those of a session, which lie together: reading one is reading the same 16 bytes. Where
+// every lane has a session of its own, number i of all lanes lie beside each other.
+template <u32 rows, u32 stride>
 struct StagedKeys {
     Block16 *blocks;
 
     // Copies a session's, of which this lane takes every `lanes`-th from `lane` on.
     DEVICE void copy(const Session &session, u32 lane, u32 lanes) const {
-        for (u32 i = lane; i < SESSION_KEYS; i += lanes) blocks[i * stride] = session.row(i);
+        for (u32 i = lane; i < rows; i += lanes) blocks[i * stride] = session.row(i);
     }
 
     DEVICE Block16 key(u32 i) const { return blocks[i * stride]; }
-    DEVICE u32 rounds() const { return blocks[ROUNDS_ROW * stride].x; }
+    // The number that the last row begins with, where the cipher keeps one there.
+    DEVICE u32 count() const { return blocks[(rows - 1) * stride].x; }
 };
 // ANCHOR_END: staged
+
+// The same, read from where they lie in the session.
+template <u32 rows>
+struct KeysInMemory {
+    Session session;
+
+    DEVICE Block16 key(u32 i) const { return session.row(i); }
+    DEVICE u32 count() const { return session.row(rows - 1).x; }
+};
 
 // Input and output of a message from a block on.
 struct Text {

@@ -1,7 +1,7 @@
 //! Kernels of batches: many messages in one call, each under a key of its own.
 
 use crate::{
-    AES_BATCH, BATCH_HASH, BATCH_MATRICES, Module,
+    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, CAMELLIA_BATCH, Module, SEED_BATCH,
     launch::{Kernel, Launch},
 };
 
@@ -12,8 +12,8 @@ pub const PARAMETER_WORDS: usize = 16;
 /// Bytes of a job: `BatchJob` of `batch/batch.cuh`.
 pub const JOB_BYTES: usize = 128;
 
-/// Bytes of a session: 19 rows of blocks, as `Session` of `batch/batch.cuh` has them.
-pub const SESSION_BYTES: usize = 304;
+/// Bytes of a session: 21 rows of blocks, as `Session` of `batch/batch.cuh` has them.
+pub const SESSION_BYTES: usize = 336;
 
 /// Bytes of the sequences that are kept for a message which is hashed in pieces: `SEQUENCE_WORDS` of
 /// `batch/rows.cuh`.
@@ -82,8 +82,32 @@ pub static AES: BatchProgram = BatchProgram {
     chain: kernel(&AES_BATCH, "aes_batch_chain"),
 };
 
+/// ARIA, by four tables in every bank of shared memory.
+pub static ARIA: BatchProgram = BatchProgram {
+    keys: kernel(&ARIA_BATCH, "aria_batch_keys"),
+    crypt: kernel(&ARIA_BATCH, "aria_batch_crypt"),
+    decrypt: kernel(&ARIA_BATCH, "aria_batch_decrypt"),
+    chain: kernel(&ARIA_BATCH, "aria_batch_chain"),
+};
+
+/// Camellia, by four tables in every bank of shared memory.
+pub static CAMELLIA: BatchProgram = BatchProgram {
+    keys: kernel(&CAMELLIA_BATCH, "camellia_batch_keys"),
+    crypt: kernel(&CAMELLIA_BATCH, "camellia_batch_crypt"),
+    decrypt: kernel(&CAMELLIA_BATCH, "camellia_batch_decrypt"),
+    chain: kernel(&CAMELLIA_BATCH, "camellia_batch_chain"),
+};
+
+/// SEED, by four tables in every bank of shared memory.
+pub static SEED: BatchProgram = BatchProgram {
+    keys: kernel(&SEED_BATCH, "seed_batch_keys"),
+    crypt: kernel(&SEED_BATCH, "seed_batch_crypt"),
+    decrypt: kernel(&SEED_BATCH, "seed_batch_decrypt"),
+    chain: kernel(&SEED_BATCH, "seed_batch_chain"),
+};
+
 /// All programs.
-pub static PROGRAMS: &[&BatchProgram] = &[&AES];
+pub static PROGRAMS: &[&BatchProgram] = &[&AES, &ARIA, &CAMELLIA, &SEED];
 
 /// Writes sequences of bits that the matrices of a hash key are made of.
 pub static SEQUENCES: Kernel = kernel(&BATCH_HASH, "batch_sequences");

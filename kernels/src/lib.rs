@@ -178,6 +178,12 @@ modules! {
     BATCH_MATRICES = "batch_matrices", "batch/matrices.cu", "compute_80";
     /// Batches of messages by AES, each under a key of its own.
     AES_BATCH = "aes_batch", "aes/batch.cu";
+    /// Batches of messages by ARIA, each under a key of its own.
+    ARIA_BATCH = "aria_batch", "aria/batch.cu";
+    /// Batches of messages by Camellia, each under a key of its own.
+    CAMELLIA_BATCH = "camellia_batch", "camellia/batch.cu";
+    /// Batches of messages by SEED, each under a key of its own.
+    SEED_BATCH = "seed_batch", "seed/batch.cu";
 }
 
 /// What each kernel takes of several architectures, as the compiler reports it: CSV with a header

@@ -60,8 +60,13 @@ pub(super) fn measure(options: &Options) -> Result<Vec<BatchMeasurement>, String
     Ok(measured)
 }
 
+/// Those whose messages are of the sizes that are wanted, or all.
 fn shapes(options: &Options, all: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    if options.quick { vec![QUICK] } else { all.to_vec() }
+    match (options.size.is_empty(), options.quick) {
+        (true, true) => vec![QUICK],
+        (true, false) => all.to_vec(),
+        _ => all.iter().copied().filter(|(_, bytes)| options.size.contains(bytes)).collect(),
+    }
 }
 
 /// The messages of a batch: all of one length, each under a key and an IV of its own.
@@ -221,5 +226,24 @@ impl Messages {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn sizes_choose_among_the_shapes() {
+        let of = |arguments: &[&str]| {
+            let arguments = ["bench-all", "--batches"].iter().chain(arguments);
+            shapes(&Options::parse_from(arguments), &ON_DEVICE)
+        };
+        assert_eq!(of(&[]), ON_DEVICE);
+        assert_eq!(of(&["--quick"]), [QUICK]);
+        assert_eq!(of(&["--quick", "--size", "1M", "--size", "256"]), [ON_DEVICE[0], ON_DEVICE[4]]);
+        assert_eq!(of(&["--size", "17"]), []);
     }
 }

@@ -39,7 +39,7 @@ pub(super) struct Options {
     /// Only these backends, as ID,CIPHER/ID (repeat for several); baselines are always measured.
     #[arg(long, value_name = "LIST", value_parser = parse_backends)]
     pub(super) backend: Vec<Selection>,
-    /// Only these sizes, in bytes or with K, M, G (repeat for several).
+    /// Only these sizes, of batches those of a message, in bytes or with K, M, G (repeat for several).
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub(super) size: Vec<usize>,
     /// Botan and OpenSSL too, beside the Rust crates that are always measured.

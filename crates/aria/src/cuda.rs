@@ -31,7 +31,10 @@ use alloc::vec::Vec;
 
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_cuda::{
+    BatchFamily, DeviceChoices, Family, KeyPair, Keys, OnDevice,
+    kernels::{batch, programs},
+};
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
@@ -84,6 +87,9 @@ pub static BITSLICE: Family = Family::new(
     &[&programs::ARIA_BITSLICE],
     plain_keys,
 );
+
+/// Batches: many messages, each under a key of its own, by four tables in every bank.
+pub static BATCHES: BatchFamily = BatchFamily::new(&crate::ARIA, &batch::ARIA);
 
 fn plain_keys(key: &[u8]) -> KeyPair {
     key_pair(key, |key, _| key)

@@ -30,7 +30,10 @@ use alloc::vec::Vec;
 
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_cuda::{
+    BatchFamily, DeviceChoices, Family, KeyPair, Keys, OnDevice,
+    kernels::{batch, programs},
+};
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
@@ -94,6 +97,9 @@ pub static BITSLICE: Family = Family::new(
     &[&programs::CAMELLIA_BITSLICE],
     key_pair,
 );
+
+/// Batches: many messages, each under a key of its own, by four tables in every bank.
+pub static BATCHES: BatchFamily = BatchFamily::new(&crate::CAMELLIA, &batch::CAMELLIA);
 
 fn key_pair(key: &[u8]) -> KeyPair {
     match key.len() {

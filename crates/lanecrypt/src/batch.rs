@@ -45,7 +45,7 @@ pub fn run(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> Outcome 
     }
 }
 
-/// How batches of a cipher run on devices.
+/// How batches of a cipher run on devices: ciphers of blocks of 16 bytes have kernels for them.
 ///
 /// # Errors
 /// [`cuda::Error::NoBatches`](crate::cuda::Error::NoBatches) naming a cipher that has no kernels for
@@ -54,8 +54,13 @@ pub fn run(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> Outcome 
 pub fn on_device(
     cipher: &CipherDescription,
 ) -> Result<&'static crate::cuda::BatchFamily, crate::cuda::Error> {
-    let mut families = [&crate::aes::cuda::BATCHES].into_iter();
-    let found = families.find(|family| family.cipher().name == cipher.name);
+    let families = [
+        &crate::aes::cuda::BATCHES,
+        &crate::aria::cuda::BATCHES,
+        &crate::camellia::cuda::BATCHES,
+        &crate::seed::cuda::BATCHES,
+    ];
+    let found = families.into_iter().find(|family| family.cipher().name == cipher.name);
     found.ok_or(crate::cuda::Error::NoBatches { cipher: cipher.name })
 }
 

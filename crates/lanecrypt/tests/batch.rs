@@ -44,10 +44,21 @@ fn a_batch_runs_somewhere() {
         let messages = messages(cipher, 50, 5_000, 6, 99);
         let anywhere = |jobs: &mut [Job<'_>]| Ok::<_, Infallible>(batch::run(cipher, jobs));
         let Ok(()) = run_apart_and_in_place(&messages, name, anywhere);
+    }
+}
+
+/// Those of blocks of 16 bytes; of the others the error names the cipher.
+#[cfg(feature = "cuda")]
+#[test]
+fn ciphers_have_batches_on_devices() {
+    for cipher in CIPHERS {
         let family = batch::on_device(cipher).map(|family| family.cipher().name);
         match family {
-            Ok(found) => assert_eq!((found, name), ("aes", "aes")),
-            Err(error) => assert!(error.to_string().contains(name), "{error}"),
+            Ok(found) => assert_eq!((found, cipher.block_bytes), (cipher.name, 16)),
+            Err(error) => {
+                assert_eq!(cipher.block_bytes, 8, "{error}");
+                assert!(error.to_string().contains(cipher.name), "{error}");
+            }
         }
     }
 }

@@ -27,7 +27,10 @@
 
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_cuda::{
+    BatchFamily, DeviceChoices, Family, KeyPair, Keys, OnDevice,
+    kernels::{batch, programs},
+};
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
@@ -64,6 +67,9 @@ pub static BITSLICE: Family = Family::new(
     &[&programs::SEED_BITSLICE],
     key_pair,
 );
+
+/// Batches: many messages, each under a key of its own, by four tables in every bank.
+pub static BATCHES: BatchFamily = BatchFamily::new(&crate::SEED, &batch::SEED);
 
 /// The keys from one whose length the family has checked.
 fn key_pair(key: &[u8]) -> KeyPair {

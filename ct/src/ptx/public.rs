@@ -58,7 +58,9 @@ mod tests {
         assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
         assert_eq!(of_module("ghash_tables"), [(0, 112)]);
-        assert_eq!(of_module("aes_batch"), [(0, 128)]);
+        for module in ["aes_batch", "aria_batch", "camellia_batch", "seed_batch"] {
+            assert_eq!(of_module(module), [(0, 128)]);
+        }
     }
 
     #[test]

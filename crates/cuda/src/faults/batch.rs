@@ -13,7 +13,13 @@ use crate::{
     model::{self, Fault, Model},
 };
 
-static BATCHES: BatchFamily = BatchFamily::new(&model::TOY, &batch::AES);
+/// The toy cipher by the kernels of the ciphers, which are launched alike.
+static FAMILIES: [BatchFamily; 4] = [
+    BatchFamily::new(&model::TOY, &batch::AES),
+    BatchFamily::new(&model::TOY, &batch::ARIA),
+    BatchFamily::new(&model::TOY, &batch::CAMELLIA),
+    BatchFamily::new(&model::TOY, &batch::SEED),
+];
 
 const IV: [u8; 16] = [0xfe; 16];
 const LONG_IV: &[u8] = &[0x17; 21];
@@ -116,10 +122,11 @@ fn resident_batches_report() {
     let is_sealed = |message: &Message| message.mode == 6;
     let expected =
         laid(&messages, |m| &m.output, |m| if is_sealed(m) { &m.sealed_tag } else { &m.tag });
-    for (hash, cuts) in HashFamily::ALL
+    assert_eq!(FAMILIES.len(), batch::PROGRAMS.len());
+    let ways = HashFamily::ALL
         .into_iter()
-        .flat_map(|hash| [None, Some([16, 16, 2]), Some([4, 32, 8])].map(|cuts| (hash, cuts)))
-    {
+        .flat_map(|hash| [None, Some([16, 16, 2]), Some([4, 32, 8])].map(|cuts| (hash, cuts)));
+    for (family, (hash, cuts)) in FAMILIES.iter().cycle().zip(ways) {
         at_every_call_of(Model::roomy, &format!("{hash:?}, {cuts:?}"), &expected, |model| {
             let device = model.device();
             let mut tried = messages.clone();
@@ -129,7 +136,7 @@ fn resident_batches_report() {
                 let length = message.input.len();
                 DeviceJob { key: &super::KEY, mode: message.mode(), input: at, output: at, length }
             });
-            let batch = BATCHES.prepare_with(&device, hash, cuts, jobs.collect())?;
+            let batch = family.prepare_with(&device, hash, cuts, jobs.collect())?;
             let outcome = batch.run_in_place(&mut buffer.slice_mut(0..length)?)?;
             let failed: Vec<_> = outcome.failures().iter().map(|failure| failure.job).collect();
             assert_eq!(failed, [WRONG], "{outcome}");
@@ -145,8 +152,8 @@ fn resident_batches_report() {
 #[test]
 fn batches_in_host_memory_name_what_is_incomplete() {
     let messages = messages();
-    for (fault, part) in [(Fault::At as fn(usize) -> Fault, 0), (Fault::From, 0), (Fault::At, 1700)]
-    {
+    let faults = [(Fault::At as fn(usize) -> Fault, 0), (Fault::From, 0), (Fault::At, 1700)];
+    for (family, (fault, part)) in FAMILIES.iter().rev().zip(faults) {
         for call in 0.. {
             let model = Model::roomy(fault(call));
             let mut tried = messages.clone();
@@ -157,7 +164,7 @@ fn batches_in_host_memory_name_what_is_incomplete() {
                 data: JobData::from(text.as_mut_slice()),
             });
             let mut jobs: Vec<_> = jobs.collect();
-            let outcome = BATCHES.run_host_memory_in_parts(&model.device(), part, &mut jobs);
+            let outcome = family.run_host_memory_in_parts(&model.device(), part, &mut jobs);
             drop(jobs);
             let outcome = outcome.expect("the device fits");
             let mut failures = outcome.failures().iter().peekable();
@@ -188,7 +195,10 @@ fn batches_in_host_memory_name_what_is_incomplete() {
 
 #[test]
 fn a_device_with_too_little_shared_memory_is_refused() {
-    let error = BATCHES.run_host_memory(&Model::default().device(), &mut []);
-    let text = error.expect_err("the model has 64 KiB").to_string();
-    assert!(text.contains("65536 bytes of shared memory on model, batches of toy need"), "{text}");
+    for family in &FAMILIES {
+        let error = family.run_host_memory(&Model::default().device(), &mut []);
+        let text = error.expect_err("the model has 64 KiB").to_string();
+        let named = "65536 bytes of shared memory on model, batches of toy need";
+        assert!(text.contains(named), "{text}");
+    }
 }

@@ -9,10 +9,10 @@ use super::{
 };
 
 /// Rows of a session, as `kernels/batch/batch.cuh` numbers them.
-const ROWS: u64 = 19;
-const H_ROW: u64 = 16;
-const MASK_ROW: u64 = 17;
-const COUNTER_ROW: u64 = 18;
+const ROWS: u64 = 21;
+const H_ROW: u64 = 18;
+const MASK_ROW: u64 = 19;
+const COUNTER_ROW: u64 = 20;
 
 /// A parameter block, by the names of its fields.
 #[derive(Clone, Copy)]
@@ -86,8 +86,9 @@ impl Model {
         let each = |list: u64, count: u64, work: &dyn Fn(Item)| {
             (0..count).for_each(|i| work(all.item(list + 16 * i)));
         };
-        match name {
-            "aes_batch_keys" => (0..count).for_each(|i| all.open(i)),
+        // Those of all ciphers do the same.
+        match name.split_once("_batch_").map_or(name, |(_, work)| work) {
+            "keys" => (0..count).for_each(|i| all.open(i)),
             "batch_sequences" => each(items, count, &|item| {
                 let place = all.job(item.job).long_number;
                 self.write_at(sequences + 288 * place, &[0x77; 288]);
@@ -103,12 +104,12 @@ impl Model {
                 };
                 self.write_at(sums + 16 * item.place, &before);
             }),
-            "aes_batch_crypt" => {
+            "crypt" => {
                 each(items, count, &|item| all.crypt(&item));
                 each(narrow, few, &|item| all.crypt(&item));
             }
-            "aes_batch_decrypt" => each(items, count, &|item| all.decrypt(&item)),
-            "aes_batch_chain" => each(items, count, &|item| all.chain(&item)),
+            "decrypt" => each(items, count, &|item| all.decrypt(&item)),
+            "chain" => each(items, count, &|item| all.chain(&item)),
             _ => panic!("no kernel {name}"),
         }
     }

@@ -1,9 +1,11 @@
 //! Batches on a device, against the plain modes and the CPU's batches.
 
 use lanecrypt::{
-    aes,
+    aes, aria,
     batch::{Job, JobMode},
+    camellia,
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error, HashFamily},
+    seed,
 };
 use lanecrypt_reference::vectors::{Outcome as Expected, Vector};
 
@@ -15,8 +17,13 @@ use crate::{
     mix::{Kind, Message, Numbers, check, messages, run_apart_and_in_place},
 };
 
-/// The ciphers that have batches on devices.
-const FAMILIES: [&BatchFamily; 1] = [&aes::cuda::BATCHES];
+/// The ciphers that have batches on devices, and the names of their vectors.
+const FAMILIES: [(&str, &BatchFamily); 4] = [
+    ("aes", &aes::cuda::BATCHES),
+    ("aria", &aria::cuda::BATCHES),
+    ("camellia", &camellia::cuda::BATCHES),
+    ("seed", &seed::cuda::BATCHES),
+];
 /// Bytes before the first message.
 const START: usize = 48;
 /// How messages are cut: as the device likes, and so that short ones are cut.
@@ -58,7 +65,7 @@ fn run(
     messages: &[Message],
     what: &str,
 ) -> Outcome {
-    let what = format!("{what}, {hash:?}, {cuts:?}");
+    let what = format!("{}, {what}, {hash:?}, {cuts:?}", family.cipher().name);
     let inputs = Laid::new(messages, 3);
     let mut tried = messages.to_vec();
     let places: Vec<_> = inputs.places.iter().map(|&place| (place, place)).collect();
@@ -105,11 +112,11 @@ fn on_device<'a>(messages: &'a mut [Message], places: &[(usize, usize)]) -> Vec<
 pub(crate) fn mixed(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let (count, most) =
-        if case.platform == Platform::CudaOnHost { (60, 9_000) } else { (3_000, 300_000) };
-    for family in FAMILIES {
+        if case.platform == Platform::CudaOnHost { (60, 9_000) } else { (700, 300_000) };
+    for (_, family) in FAMILIES {
         for (seed, cuts) in (10..).zip(CUTS) {
+            let messages = messages(family.cipher(), count, most, 4, seed);
             for hash in hash_families(&device) {
-                let messages = messages(family.cipher(), count, most, 4, seed);
                 run(&device, family, hash, cuts, &messages, "mixed")?;
             }
         }
@@ -122,7 +129,7 @@ pub(crate) fn boundaries(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let blocks =
         [1, 2, 7, 8, 9, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 192, 255, 257, 510, 1100];
-    for family in FAMILIES {
+    for (_, family) in FAMILIES {
         for kind in Kind::ALL {
             let mut numbers = Numbers::new(kind as u64);
             let lengths = blocks.into_iter().flat_map(|blocks| [16 * blocks, 16 * blocks - 5]);
@@ -140,12 +147,14 @@ pub(crate) fn boundaries(case: &Case) -> Outcome {
 /// Host memory in parts, apart and in place.
 pub(crate) fn host_memory(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    let messages = messages(&aes::AES, 50, 5_000, 5, 21);
-    for part in [0, 4_000, 64 << 20] {
-        let what = format!("host memory, parts of {part}");
-        run_apart_and_in_place(&messages, &what, |jobs| {
-            aes::cuda::BATCHES.run_host_memory_in_parts(&device, part, jobs)
-        })?;
+    for (name, family) in FAMILIES {
+        let messages = messages(family.cipher(), 50, 5_000, 5, 21);
+        for part in [0, 4_000, 64 << 20] {
+            let what = format!("{name}, host memory, parts of {part}");
+            run_apart_and_in_place(&messages, &what, |jobs| {
+                family.run_host_memory_in_parts(&device, part, jobs)
+            })?;
+        }
     }
     Ok(())
 }
@@ -153,9 +162,12 @@ pub(crate) fn host_memory(case: &Case) -> Outcome {
 /// What is wrong with all of a batch is an error before anything is written.
 pub(crate) fn refusals(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    let family = &aes::cuda::BATCHES;
+    FAMILIES.into_iter().try_for_each(|(_, family)| refusals_of(&device, family))
+}
+
+fn refusals_of(device: &Device, family: &BatchFamily) -> Outcome {
     let data = noise(256, 1);
-    let mut buffer = DeviceBuffer::from_host(&device, &data)?;
+    let mut buffer = DeviceBuffer::from_host(device, &data)?;
     let job = |input, output, length| DeviceJob {
         key: &[7; 16],
         mode: JobMode::Ctr { counter: &[1; 16] },
@@ -164,7 +176,7 @@ pub(crate) fn refusals(case: &Case) -> Outcome {
         length,
     };
     let prepare = |jobs: &[(usize, usize, usize)]| {
-        family.prepare(&device, jobs.iter().map(|&(i, o, l)| job(i, o, l)).collect())
+        family.prepare(device, jobs.iter().map(|&(i, o, l)| job(i, o, l)).collect())
     };
     let overlap = prepare(&[(0, 64, 17), (32, 0, 64), (16, 80, 1)]).err();
     assert!(matches!(overlap, Some(Error::Overlap { first: 0, second: 2 })), "{overlap:?}");
@@ -177,7 +189,7 @@ pub(crate) fn refusals(case: &Case) -> Outcome {
     assert!(matches!(two.run_in_place(&mut slice), Err(Error::NotInPlace)));
     let long = prepare(&[(0, 0, 32), (240, 240, 17)])?;
     assert!(matches!(long.run_in_place(&mut slice), Err(Error::Range { end: 257, .. })));
-    let input = DeviceBuffer::from_host(&device, &data)?;
+    let input = DeviceBuffer::from_host(device, &data)?;
     for (from, to) in [(256, 240), (240, 256)] {
         let batch = prepare(&[(240, 240, 16)])?;
         let mut output = buffer.slice_mut(0..to)?;
@@ -188,10 +200,16 @@ pub(crate) fn refusals(case: &Case) -> Outcome {
     compare(&buffer, &data, "after refusals")
 }
 
-/// The vectors of GCM, all in one batch.
+/// The vectors of GCM, all of a cipher's in one batch.
 pub(crate) fn vectors(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    let all = gcm::vectors_of("aes", case, 300)?;
+    for (name, family) in FAMILIES {
+        vectors_of(&device, family, &gcm::vectors_of(name, case, 300)?)?;
+    }
+    Ok(())
+}
+
+fn vectors_of(device: &Device, family: &BatchFamily, all: &[Vector]) -> Outcome {
     for decrypts in [true, false] {
         let is_run = |vector: &&Vector| decrypts || vector.outcome != Expected::Rejection;
         let chosen: Vec<_> = all.iter().filter(is_run).collect();
@@ -208,7 +226,7 @@ pub(crate) fn vectors(case: &Case) -> Outcome {
             Job { key: &vector.key, mode, data: data.as_mut_slice().into() }
         });
         let mut jobs: Vec<_> = jobs.collect();
-        let outcome = aes::cuda::BATCHES.run_host_memory(&device, &mut jobs)?;
+        let outcome = family.run_host_memory(device, &mut jobs)?;
         drop(jobs);
         let mut failed = outcome.failures().iter().map(|failure| failure.job).peekable();
         for (number, vector) in chosen.iter().enumerate() {

@@ -1,0 +1,165 @@
+// The kernels of batches of a cipher, by look-ups in tables that are in every bank, so that lanes of a warp
+// may run under different keys. Round keys come from shared memory, where each group of lanes has those of
+// its message.
+//
+// The cipher is a type that says
+//
+//   Encryption, Decryption   its tables of either direction, which a constructor fills in shared memory:
+//                            SHARED_BYTES of it
+//   KEY_ROWS                 rows of a session that round keys take, in the order of the direction
+//   expand(tables, key, session, two)
+//                            writes them, and encrypts two blocks where the mode is GCM
+//   run(tables, states, keys)
+//                            the cipher on a few blocks at once, which share the reads of round keys, in
+//                            the direction of tables and keys: `keys.key(i)` is row i, and `keys.count()`
+//                            what the last of them begins with
+//   Counters                 counters that differ in their last byte alone: NothingShared, or what computes
+//                            once what they share
+#pragma once
+#include "crypt.cuh"
+#include "open.cuh"
+
+namespace {
+
+template <class Cipher>
+constexpr Launch KEYS_LAUNCH = {512, Cipher::Encryption::SHARED_BYTES, BLOCK_A_THREAD};
+
+// Blocks from one staged session to the next: an odd number, so that groups of lanes meet different banks.
+template <class Cipher>
+constexpr u32 STAGED_BLOCKS = Cipher::KEY_ROWS | 1;
+
+// Round keys that a group of lanes, or a warp, has for itself: number `i` of them.
+template <class Cipher>
+using SharedKeys = StagedKeys<Cipher::KEY_ROWS, 1>;
+template <class Cipher>
+DEVICE SharedKeys<Cipher> shared_keys(Block16 *staged, u32 i) {
+    return {staged + i * STAGED_BLOCKS<Cipher>};
+}
+
+constexpr u32 CRYPT_THREADS = 768;
+template <class Cipher>
+constexpr u32 CRYPT_KEY_BYTES =
+    CRYPT_THREADS / GROUP * STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
+template <class Cipher>
+constexpr Launch CRYPT_LAUNCH = {
+    CRYPT_THREADS, Cipher::Encryption::SHARED_BYTES + CRYPT_KEY_BYTES<Cipher>, {WARP, 1, false}};
+
+constexpr u32 DECRYPT_THREADS = 1024;
+template <class Cipher>
+constexpr u32 DECRYPT_KEY_BYTES =
+    DECRYPT_THREADS / WARP * STAGED_BLOCKS<Cipher> * u32(sizeof(Block16));
+template <class Cipher>
+constexpr Launch DECRYPT_LAUNCH = {
+    DECRYPT_THREADS, Cipher::Decryption::SHARED_BYTES + DECRYPT_KEY_BYTES<Cipher>, {WARP, 1, false}};
+
+constexpr u32 CHAIN_THREADS = 256;
+template <class Cipher>
+constexpr u32 CHAIN_KEY_BYTES = CHAIN_THREADS * Cipher::KEY_ROWS * u32(sizeof(Block16));
+template <class Cipher>
+constexpr Launch CHAIN_LAUNCH = {
+    CHAIN_THREADS, Cipher::Encryption::SHARED_BYTES + CHAIN_KEY_BYTES<Cipher>, BLOCK_A_THREAD};
+
+// ECB encryption, CTR or GCM of an item whose round keys this lane has, one of `lanes` that take it, all
+// of a warp or of a group.
+template <class Cipher, u32 lanes>
+DEVICE void crypt_item(const typename Cipher::Encryption &tables, const BatchParameters &parameters,
+                       const BatchItem &item, const SharedKeys<Cipher> &keys) {
+    const BatchJob &job = parameters.jobs[item.job];
+    const Session session(parameters, item.job);
+    const u32 lane = threadIdx.x % lanes;
+    keys.copy(session, lane, lanes);
+    __syncwarp();
+    const Text text(parameters, job, item.first);
+    if (job.mode == MODE_ECB_ENCRYPT) {
+        encrypt_item<Cipher>(tables, text, item, keys, lane, lanes);
+    } else if (!is_refused(parameters, job.mode, item.job)) {
+        const Counter counter = counter_of(session.counter());
+        if (lanes == WARP) wide_ctr<Cipher>(tables, text, item, job.mode, counter, keys);
+        else narrow_ctr<Cipher>(tables, text, item, job.mode, counter, keys);
+    }
+    __syncwarp();
+}
+
+// ANCHOR: crypt
+// Items of a warp, then those of eight lanes, four of which a warp takes at once.
+template <class Cipher>
+DEVICE void crypt_items(const BatchParameters &parameters, u8 *shared) {
+    const typename Cipher::Encryption tables(shared);
+    Block16 *staged = reinterpret_cast<Block16 *>(shared + Cipher::Encryption::SHARED_BYTES);
+    const u32 lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const u64 warps = grid_threads() / WARP;
+    const SharedKeys<Cipher> of_warp = shared_keys<Cipher>(staged, warp * (WARP / GROUP));
+    for (u64 i = grid_warp(); i < parameters.count; i += warps) {
+        crypt_item<Cipher, WARP>(tables, parameters, parameters.items[i], of_warp);
+    }
+    const SharedKeys<Cipher> of_group = shared_keys<Cipher>(staged, threadIdx.x / GROUP);
+    for (u64 i = grid_warp(); i * (WARP / GROUP) < parameters.narrow_count; i += warps) {
+        const u64 number = i * (WARP / GROUP) + lane / GROUP;
+        BatchItem item = {};
+        if (number < parameters.narrow_count) item = parameters.narrow[number];
+        crypt_item<Cipher, GROUP>(tables, parameters, item, of_group);
+    }
+    clear_shared(reinterpret_cast<u32 *>(staged), CRYPT_KEY_BYTES<Cipher> / 4);
+}
+// ANCHOR_END: crypt
+
+// Items that are decrypted; the sums have the blocks before them.
+template <class Cipher>
+DEVICE void decrypt_items(const BatchParameters &parameters, u8 *shared) {
+    const typename Cipher::Decryption tables(shared);
+    Block16 *staged = reinterpret_cast<Block16 *>(shared + Cipher::Decryption::SHARED_BYTES);
+    const SharedKeys<Cipher> keys = shared_keys<Cipher>(staged, threadIdx.x / WARP);
+    for (u64 i = grid_warp(); i < parameters.count; i += grid_threads() / WARP) {
+        const BatchItem item = parameters.items[i];
+        const BatchJob &job = parameters.jobs[item.job];
+        keys.copy(Session(parameters, item.job), threadIdx.x % WARP, WARP);
+        __syncwarp();
+        decrypt_item<Cipher>(tables, Text(parameters, job, item.first), item,
+                             job.mode == MODE_CBC_DECRYPT, parameters.sums[item.place], keys);
+        __syncwarp();
+    }
+    clear_shared(reinterpret_cast<u32 *>(staged), DECRYPT_KEY_BYTES<Cipher> / 4);
+}
+
+// Messages that are chained, one a thread, whose keys lie beside those of its neighbours.
+template <class Cipher>
+DEVICE void chain_messages(const BatchParameters &parameters, u8 *shared) {
+    const typename Cipher::Encryption tables(shared);
+    Block16 *staged = reinterpret_cast<Block16 *>(shared + Cipher::Encryption::SHARED_BYTES);
+    const StagedKeys<Cipher::KEY_ROWS, WARP> keys = {
+        staged + threadIdx.x / WARP * (Cipher::KEY_ROWS * WARP) + threadIdx.x % WARP};
+    for (u64 i = grid_thread(); i < parameters.count; i += grid_threads()) {
+        const BatchItem item = parameters.items[i];
+        const BatchJob &job = parameters.jobs[item.job];
+        keys.copy(Session(parameters, item.job), 0, 1);
+        chain_message<Cipher>(tables, Text(parameters, job, 0), item.blocks, job.iv, keys);
+    }
+    clear_shared(reinterpret_cast<u32 *>(staged), CHAIN_KEY_BYTES<Cipher> / 4);
+}
+
+}  // namespace
+
+// ANCHOR: entries
+// The four kernels of a cipher: the sessions of all jobs, of which there are `count`, a thread each; ECB
+// encryption, CTR and GCM; ECB and CBC decryption; CBC encryption.
+#define BATCH_KERNELS(prefix, Cipher)                                             \
+    KERNEL(prefix##_batch_keys, KEYS_LAUNCH<Cipher>, BatchParameters) {           \
+        SHARED_TABLES(shared);                                                    \
+        const Cipher::Encryption tables(shared);                                  \
+        for (u64 i = grid_thread(); i < parameters.count; i += grid_threads()) {  \
+            open_session<Cipher>(tables, parameters, i);                          \
+        }                                                                         \
+    }                                                                             \
+    KERNEL(prefix##_batch_crypt, CRYPT_LAUNCH<Cipher>, BatchParameters) {         \
+        SHARED_TABLES_AND_KEYS(shared, Cipher::Encryption::SHARED_BYTES);         \
+        crypt_items<Cipher>(parameters, shared);                                  \
+    }                                                                             \
+    KERNEL(prefix##_batch_decrypt, DECRYPT_LAUNCH<Cipher>, BatchParameters) {     \
+        SHARED_TABLES_AND_KEYS(shared, Cipher::Decryption::SHARED_BYTES);         \
+        decrypt_items<Cipher>(parameters, shared);                                \
+    }                                                                             \
+    KERNEL(prefix##_batch_chain, CHAIN_LAUNCH<Cipher>, BatchParameters) {         \
+        SHARED_TABLES_AND_KEYS(shared, Cipher::Encryption::SHARED_BYTES);         \
+        chain_messages<Cipher>(parameters, shared);                               \
+    }
+// ANCHOR_END: entries

@@ -1,0 +1,102 @@
+// Sessions of a batch: what is made of a key and an IV before the data is looked at, by any cipher.
+#pragma once
+#include "session.cuh"
+
+namespace {
+
+// A key and what is done with it, read before anything is written.
+struct KeyOf {
+    u32 words[8];  // in memory order; zeros where the key is shorter
+    u32 bytes, mode;
+
+    DEVICE explicit KeyOf(const BatchJob &job) : bytes(job.key_bytes), mode(job.mode) {
+        const Block16 *key = reinterpret_cast<const Block16 *>(job.key);
+        const Block16 low = key[0], high = key[1];
+        words[0] = low.x, words[1] = low.y, words[2] = low.z, words[3] = low.w;
+        words[4] = high.x, words[5] = high.y, words[6] = high.z, words[7] = high.w;
+    }
+
+    // Whether blocks are decrypted under it.
+    DEVICE bool is_inverse() const {
+        return mode == MODE_ECB_DECRYPT || mode == MODE_CBC_DECRYPT;
+    }
+};
+
+// A block as words that have the first byte on top, and back.
+DEVICE Block16 swapped(Block16 a) {
+    return make_uint4(byte_swap(a.x), byte_swap(a.y), byte_swap(a.z), byte_swap(a.w));
+}
+
+// The 128 bits of such words, rotated to the left by a constant.
+DEVICE Block16 rotated_left(Block16 a, u32 by) {
+    const u32 words[4] = {a.x, a.y, a.z, a.w};
+    u32 result[4];
+    UNROLL for (u32 i = 0; i < 4; i++) {
+        const u32 high = words[(i + by / 32) % 4], low = words[(i + by / 32 + 1) % 4];
+        result[i] = by % 32 == 0 ? high : high << by % 32 | low >> (32 - by % 32);
+    }
+    return make_uint4(result[0], result[1], result[2], result[3]);
+}
+
+// The blocks that GCM encrypts before it sees data: that of zeros, which gives the hash key, and J0, which
+// gives what hides the hash.
+struct TwoBlocks {
+    Block16 blocks[2];
+};
+
+// For ciphers that do not encrypt these while they make round keys: `expand_key(tables, key, session)`
+// writes the session's rows, from which the blocks' round keys are read back.
+template <class Cipher>
+struct ExpandsFirst {
+    template <class Tables>
+    static DEVICE void expand(const Tables &tables, const KeyOf &key, const Session &session,
+                              TwoBlocks &two) {
+        Cipher::expand_key(tables, key, session);
+        if (is_gcm(key.mode)) {
+            Cipher::run(tables, two.blocks, KeysInMemory<Cipher::KEY_ROWS>{session});
+        }
+    }
+};
+
+// J0 of an IV that has not 12 bytes, bit by bit: there are few of these.
+DEVICE Block16 hash_of_iv(const BatchParameters &parameters, const BatchJob &job, Block16 h) {
+    const u8 *iv = parameters.arena + job.aad + 16 * blocks_of(job.aad_bytes);
+    Block16 sum = {};
+    ROLLED for (u64 i = 0; i <= blocks_of(job.iv_bytes); i++) {
+        const bool is_last = i == blocks_of(job.iv_bytes);
+        const Block16 block = is_last ? lengths_block(0, 8 * u64(job.iv_bytes))
+                                      : block_at(iv, job.iv_bytes, i);
+        sum = product(sum ^ reversed(block), h);
+    }
+    return reversed(sum);
+}
+
+// ANCHOR: open_session
+// What is made of a job before its data is looked at.
+template <class Cipher>
+DEVICE void open_session(const typename Cipher::Encryption &tables,
+                         const BatchParameters &parameters, u64 number) {
+    static_assert(Cipher::KEY_ROWS <= MOST_KEY_ROWS, "the host has no room for so many");
+    const BatchJob &job = parameters.jobs[number];
+    const Session session(parameters, number);
+    const KeyOf key(job);
+    const u32 passes = job.iv_bytes > 0 ? 2 : 1;
+    Block16 first = job.iv;
+    TwoBlocks two = {{{}, first}};
+    ROLLED for (u32 pass = 0; pass < passes; pass++) {
+        if (pass > 0) {
+            first = hash_of_iv(parameters, job, reversed(two.blocks[0]));
+            two = {{{}, first}};
+        }
+        Cipher::expand(tables, key, session, two);
+    }
+    if (is_gcm(key.mode)) {
+        session.row(H_ROW) = reversed(two.blocks[0]);
+        session.row(MASK_ROW) = two.blocks[1];
+        first = further(counter_of(first), MODE_CTR32, 1).block();
+    }
+    session.row(COUNTER_ROW) = first;
+}
+// ANCHOR_END: open_session
+
+}  // namespace
