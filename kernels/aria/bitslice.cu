@@ -87,6 +87,9 @@ DEVICE void diffuse(State &x, u32 b) {
 }
 // ANCHOR_END: diffuse
 
+// The warps of a thread block go through the rounds `together`, all as often, but in XTS, where that
+// would take registers which are not there.
+template <bool together>
 struct Bitslice {
     const u32 *keys;
     u32 rounds;
@@ -99,6 +102,9 @@ struct Bitslice {
         ROLLED for (u32 i = 1; i < rounds; i++) {
             substitute(x);
             UNROLL for (u32 b = 0; b < 8; b++) diffuse(x, b);
+            // A round is 25 KB of code, more than the caches near the pipes hold: warps that go through
+            // it together fetch it once.
+            if (together) __syncthreads();
             add_round_key(x, keys + i * BYTES * KEY_BYTE_WORDS);
         }
         substitute(x);
@@ -116,8 +122,8 @@ struct Bitslice {
 
 }  // namespace
 
-SLICED_KERNEL(aria_bitslice_ecb, ECB, AriaParameters, sliced_ecb, Bitslice)
-SLICED_KERNEL(aria_bitslice_ctr, CTR, AriaParameters, sliced_ctr, Bitslice)
-SLICED_KERNEL(aria_bitslice_cbc_decrypt, ECB, AriaParameters, sliced_cbc_decrypt, Bitslice)
-SLICED_KERNEL(aria_bitslice_cfb_decrypt, ECB, AriaParameters, sliced_cfb_decrypt, Bitslice)
-SLICED_XTS_KERNEL(aria_bitslice_xts, ECB, AriaParameters, Bitslice)
+SLICED_KERNEL(aria_bitslice_ecb, ECB, AriaParameters, sliced_ecb, Bitslice<true>)
+SLICED_KERNEL(aria_bitslice_ctr, CTR, AriaParameters, sliced_ctr, Bitslice<true>)
+SLICED_KERNEL(aria_bitslice_cbc_decrypt, ECB, AriaParameters, sliced_cbc_decrypt, Bitslice<true>)
+SLICED_KERNEL(aria_bitslice_cfb_decrypt, ECB, AriaParameters, sliced_cfb_decrypt, Bitslice<true>)
+SLICED_XTS_KERNEL(aria_bitslice_xts, ECB, AriaParameters, Bitslice<false>)

@@ -144,10 +144,9 @@ struct Bitslice {
                 fl(left, layer, layer + 32);
                 inverse_fl(right, layer + 64, layer + 96);
             }
-            ROLLED for (u32 i = 0; i < GROUP_ROUNDS; i += 2) {
-                const u32 *round = key_byte(ROUNDS + 8 * (group * GROUP_ROUNDS + i));
-                add_f(right, left, round);
-                add_f(left, right, round + 8 * KEY_BYTE_WORDS);
+            ROLLED for (u32 i = 0; i < GROUP_ROUNDS; i++) {
+                add_f(right, left, key_byte(ROUNDS + 8 * (group * GROUP_ROUNDS + i)));
+                exchange_planes(left, right);
             }
         }
         whiten(right, key_byte(END));

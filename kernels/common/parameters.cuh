@@ -116,13 +116,14 @@ DEVICE void keystream_blocks(const Parameters<Keys, Block> &parameters, Cipher c
 // ANCHOR: every_run
 // Calls `work(first)` for every run of `run_blocks` blocks that this warp takes, with the number of
 // the run's first block. All warps of a thread block make the same passes, the last perhaps beyond
-// the end: a loop that the compiler sees to be uniform needs fewer registers.
+// the end: a loop that the compiler sees to be uniform needs fewer registers. Runs are fewer than 2^32,
+// which would be 16 TiB.
 template <u32 run_blocks, class Work>
 DEVICE void every_run(u64 blocks, Work work) {
-    const u64 runs = (blocks + run_blocks - 1) / run_blocks;
+    const u32 runs = u32((blocks + run_blocks - 1) / run_blocks);
     const u32 warps = blockDim.x / WARP;
-    for (u64 run = u64(blockIdx.x) * warps; run < runs; run += u64(gridDim.x) * warps) {
-        work((run + threadIdx.x / WARP) * run_blocks);
+    for (u32 run = blockIdx.x * warps; run < runs; run += gridDim.x * warps) {
+        work(u64(run + threadIdx.x / WARP) * run_blocks);
     }
 }
 // ANCHOR_END: every_run

@@ -57,6 +57,17 @@ struct Planes {
     }
 };
 
+// Exchanges two values of `n` planes. In a loop whose body ends with it, that is mostly a choice of
+// registers, and the body half as long as one that does everything twice, under both names.
+template <u32 n>
+DEVICE void exchange_planes(u32 (&a)[n], u32 (&b)[n]) {
+    UNROLL for (u32 i = 0; i < n; i++) {
+        const u32 plane = a[i];
+        a[i] = b[i];
+        b[i] = plane;
+    }
+}
+
 // A thread's 32 blocks in memory; where the warp's run lies all inside the data, no block of it is
 // tested by itself.
 struct Rows {
@@ -65,7 +76,7 @@ struct Rows {
     bool is_whole;
 
     DEVICE Rows(u64 run, u64 skipped, u64 blocks)
-        : first(run + threadIdx.x % WARP - skipped), blocks(blocks),
+        : first(run + not_hoisted(threadIdx.x % WARP) - skipped), blocks(blocks),
           is_whole(run >= skipped && run - skipped + RUN_BLOCKS <= blocks) {}
 
     // Calls `work(k, number)` for every one of rows `begin` to `end` that is inside the data.
@@ -81,6 +92,33 @@ struct Rows {
         }
     }
 };
+
+// ANCHOR: store_sum
+// Stores the sum of the blocks of `state`, planes so far, and those that `load(k, number)` gives, row by
+// row from the last, a part at a time. A part's loads come before its stores, which may be to the same
+// memory; the first part's also before the transpose, which takes longer than they do. `rows()` are
+// made anew for each: no register holds them in between.
+template <class MakeRows, class Block, class Load>
+DEVICE void store_sum(MakeRows rows, Planes<Block> &state, Block *output, Load load) {
+    constexpr u32 PART = 64 / BLOCK_WORDS<Block>;  // as many as there are registers for
+    Block data[PART] = {};
+    const auto load_part = [&](u32 begin) {
+        rows().each(begin, begin + PART,
+                  [&](u32 k, u64 number) { data[k - begin] = load(k, number); });
+    };
+    load_part(32 - PART);
+    state.transpose();
+    UNROLL for (u32 end = 32; end > 0; end -= PART) {
+        const u32 begin = end - PART;
+        if (end < 32) load_part(begin);
+        // A block that this lane loads may be one that its neighbour stores.
+        __syncwarp();
+        rows().each(begin, end, [&](u32 k, u64 number) {
+            output[number] = data[k - begin] ^ state.block(k);
+        });
+    }
+}
+// ANCHOR_END: store_sum
 
 // Runs `cipher` on every run of blocks.
 template <class Keys, class Block, class Cipher>
@@ -108,25 +146,15 @@ DEVICE void sliced_chain(const Parameters<Keys, Block> &parameters, Cipher ciphe
             const bool is_first = rest == RUN_BLOCKS && k == 0 && threadIdx.x % WARP == 0;
             return previous_block(parameters, number, is_first);
         };
-        const Rows rows(range.first + rest - RUN_BLOCKS, 0, parameters.blocks);
+        const auto rows = [&] {
+            return Rows(range.first + rest - RUN_BLOCKS, 0, parameters.blocks);
+        };
         Planes<Block> state = {};
-        rows.each(0, 32, [&](u32 k, u64 number) { state.set(k, load(k, number, is_cfb)); });
+        rows().each(0, 32, [&](u32 k, u64 number) { state.set(k, load(k, number, is_cfb)); });
         state.transpose();
         cipher(state.planes);
-        state.transpose();
-        constexpr u32 PART = 16 / BLOCK_WORDS<Block>;
-        UNROLL for (u32 end = 32; end > 0; end -= PART) {
-            const u32 begin = end - PART;
-            Block data[PART] = {};
-            rows.each(begin, end, [&](u32 k, u64 number) {
-                data[k - begin] = load(k, number, !is_cfb);
-            });
-            // A block that this lane loads is one that its neighbour stores.
-            __syncwarp();
-            rows.each(begin, end, [&](u32 k, u64 number) {
-                parameters.output[number] = data[k - begin] ^ state.block(k);
-            });
-        }
+        store_sum(rows, state, parameters.output,
+                  [&](u32 k, u64 number) { return load(k, number, !is_cfb); });
     }
 }
 // ANCHOR_END: sliced_chain
@@ -201,21 +229,10 @@ DEVICE void sliced_ctr(const Parameters<Keys, Block> &parameters, Cipher cipher)
     const u64 skipped = first.low % RUN_BLOCKS;
     const Counter base = {first.high, first.low - skipped};
     every_run<RUN_BLOCKS>(parameters.blocks + skipped, [&](u64 run) {
-        const Rows rows(run, skipped, parameters.blocks);
         Planes<Block> state;
         counter_planes(state, base.plus(run + threadIdx.x % WARP));
         cipher(state.planes);
-        state.transpose();
-        // A part's loads come before its stores, which might be to the same memory.
-        constexpr u32 PART = 16 / BLOCK_WORDS<Block>;
-        UNROLL for (u32 begin = 0; begin < 32; begin += PART) {
-            Block data[PART] = {};
-            rows.each(begin, begin + PART, [&](u32 k, u64 number) {
-                data[k - begin] = parameters.input[number];
-            });
-            rows.each(begin, begin + PART, [&](u32 k, u64 number) {
-                parameters.output[number] = data[k - begin] ^ state.block(k);
-            });
-        }
+        store_sum([&] { return Rows(run, skipped, parameters.blocks); }, state, parameters.output,
+                  [&](u32, u64 number) { return parameters.input[number]; });
     });
 }

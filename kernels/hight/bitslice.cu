@@ -52,27 +52,32 @@ DEVICE void subtract(PlaneByte &x, const PlaneByte &y) {
 // ANCHOR: operations
 struct PlaneBytes {
     typedef PlaneByte Byte;
+    static constexpr u32 BODY = 4;
     const u32 *keys;  // in shared memory, see `expand_keys`
 
     DEVICE KeyByte key(u32 w, u32 b) const {
         return KeyByte(keys + (4 * w + b) * KEY_BYTE_WORDS);
     }
 
-    // F1(y) ^ key; bit 0 needs no carry, and so its sum has room for the key.
-    DEVICE void f1_and_key(PlaneByte &f, const PlaneByte &y, u32 w, u32 b) const {
-        const KeyByte k = key(w, b);
-        f[0] = f1(y, 0) ^ k.key[0];
-        UNROLL for (u32 i = 1; i < 8; i++) f[i] = k.add(f1(y, i), i);
+    // Bit i of F1(y) ^ key; bit 0 needs no carry, and so its sum has room for the key.
+    static DEVICE u32 f1_and_key(const PlaneByte &y, const KeyByte &k, u32 i) {
+        return i == 0 ? f1(y, 0) ^ k.key[0] : k.add(f1(y, i), i);
     }
 
     DEVICE void add_f1(PlaneByte &x, const PlaneByte &y, u32 w, u32 b) const {
-        PlaneByte f;
-        f1_and_key(f, y, w, b);
-        add(x, f);
+        const KeyByte k = key(w, b);
+        u32 carry = 0;
+        UNROLL for (u32 i = 0; i < 8; i++) {
+            const u32 f = f1_and_key(y, k, i);
+            const u32 next = majority(x[i], f, carry);
+            x[i] = xor3(x[i], f, carry);
+            carry = next;
+        }
     }
     DEVICE void subtract_f1(PlaneByte &x, const PlaneByte &y, u32 w, u32 b) const {
+        const KeyByte k = key(w, b);
         PlaneByte f;
-        f1_and_key(f, y, w, b);
+        UNROLL for (u32 i = 0; i < 8; i++) f[i] = f1_and_key(y, k, i);
         subtract(x, f);
     }
     DEVICE void xor_f0(PlaneByte &x, const PlaneByte &y, u32 w, u32 b) const {
@@ -92,6 +97,7 @@ struct PlaneBytes {
         const KeyByte k = key(w, b);
         UNROLL for (u32 i = 0; i < 8; i++) x[i] ^= k.key[i];
     }
+    DEVICE void exchange(PlaneByte &x, PlaneByte &y) const { exchange_planes(x, y); }
 };
 // ANCHOR_END: operations
 
@@ -100,29 +106,32 @@ DEVICE void expand_keys(u32 *words, const HightKeys &keys) {
     __syncthreads();
 }
 
-// The planes of blocks that have P0 first, for those that have P7 first, and back.
-DEVICE void reverse_bytes(u32 (&state)[64]) {
-    UNROLL for (u32 i = 0; i < 32; i++) {
-        const u32 j = 8 * (7 - i / 8) + i % 8;
-        const u32 plane = state[i];
-        state[i] = state[j];
-        state[j] = plane;
+// The planes of blocks that have P0 first, for those that have P7 first, and back, `times` times. As a
+// loop of one pass or none it costs nothing where there is none; an `if` becomes 64 selections.
+DEVICE void reverse_bytes(u32 (&state)[64], u32 times) {
+    ROLLED for (; times > 0; times--) {
+        UNROLL for (u32 i = 0; i < 32; i++) {
+            const u32 j = 8 * (7 - i / 8) + i % 8;
+            const u32 plane = state[i];
+            state[i] = state[j];
+            state[j] = plane;
+        }
     }
 }
 
 template <bool encrypts>
 struct Bitslice {
     PlaneBytes bytes;
-    bool is_reversed;
+    u32 reversals;  // of the blocks, before and after: one or none
 
     static DEVICE Bitslice of(u32 *words, const HightKeys &keys) {
-        return {{words}, keys.is_reversed != 0};
+        return {{words}, u32(keys.is_reversed != 0)};
     }
     static DEVICE u32 words(const HightKeys &) { return EXPANDED_WORDS; }
 
     // The block in memory has P7 first: planes 8m .. 8m + 7 are P(7 - m).
     DEVICE void operator()(u32 (&state)[64]) const {
-        if (is_reversed) reverse_bytes(state);
+        reverse_bytes(state, reversals);
         PlaneByte x[8];
         UNROLL for (u32 j = 0; j < 8; j++) {
             const u32 place = input_place<encrypts>(j);
@@ -133,7 +142,7 @@ struct Bitslice {
             const u32 place = output_place<encrypts>(j);
             UNROLL for (u32 i = 0; i < 8; i++) state[8 * (7 - j) + i] = x[place][i];
         }
-        if (is_reversed) reverse_bytes(state);
+        reverse_bytes(state, reversals);
     }
 };
 

@@ -76,14 +76,14 @@ struct Bitslice {
             x[i] = c[i] ^ key[i];
             y[i] = xor3(d[i], key[32 + i], x[i]);
         }
-        g(y);
-        add(x, y);
-        g(x);
-        add(y, x);
-        g(y);
-        add(x, y);
+        ROLLED for (u32 step = 0; step < 3; step++) {
+            g(y);
+            add(x, y);
+            exchange_planes(x, y);
+        }
+        // Three exchanges: x and y have each other's names.
         UNROLL for (u32 i = 0; i < 32; i++) {
-            const u32 a = row(i) ^ x[i], b = row(32 + i) ^ y[i];
+            const u32 a = row(i) ^ y[i], b = row(32 + i) ^ x[i];
             row(i) = c[i];
             row(32 + i) = d[i];
             c[i] = a;
