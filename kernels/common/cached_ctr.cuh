@@ -22,6 +22,9 @@ DEVICE void cached_ctr(const Parameters<Keys> &parameters, const Tables &tables)
     const Counter first = first_counter(parameters);
     const u64 skipped = first.low % CHUNK;
     const Counter base = {first.high, first.low - skipped};
+    // This thread's place in a step, so that blocks which the lanes of a warp take begin where a line of
+    // memory does, wherever counters begin: in all warps but the one in which a step wraps round.
+    const u32 place = (threadIdx.x + u32(skipped)) % CTR_THREADS;
     const u64 steps = (parameters.blocks + skipped + CTR_THREADS - 1) / CTR_THREADS;
     const u64 begin = steps / gridDim.x * blockIdx.x + min(u64(blockIdx.x), steps % gridDim.x);
     const u64 end = begin + steps / gridDim.x + (blockIdx.x < steps % gridDim.x);
@@ -29,9 +32,9 @@ DEVICE void cached_ctr(const Parameters<Keys> &parameters, const Tables &tables)
     for (u64 step = begin; step < end;) {
         const u64 chunk = step / CHUNK_STEPS;
         const u64 chunk_end = min((chunk + 1) * CHUNK_STEPS, end);
-        const Cached cached(tables, base.plus(chunk * CHUNK + threadIdx.x % 256), parameters.keys);
+        const Cached cached(tables, base.plus(chunk * CHUNK + place % 256), parameters.keys);
         for (; step < chunk_end; step++) {
-            const u64 slot = step * CTR_THREADS + threadIdx.x;
+            const u64 slot = step * CTR_THREADS + place;
             const u64 i = slot - skipped;  // wraps to a huge number before the first block
             if (i >= parameters.blocks) continue;
             const Block16 data = parameters.input[i];
