@@ -8,10 +8,10 @@
 
 // The T-tables of one direction in shared memory, for one lane:
 //
-//   tables   layout                                     encryption     decryption
-//   4        pair (T0, T1), pair (T2, T3)   128 KiB     128 KiB        and S: 160 KiB
-//   2        pair (T0, T1)                   64 KiB      64 KiB        and S:  96 KiB
-//   1        single T0                       32 KiB      32 KiB        and S:  64 KiB
+//   tables              encryption     decryption
+//   4   T0 .. T3        128 KiB        and S: 160 KiB
+//   2   T0, T1           64 KiB        and S:  96 KiB
+//   1   T0               32 KiB        and S:  64 KiB
 //
 // T1 = T0 <<< 8, T2 = T0 <<< 16, T3 = T0 <<< 24. In encryption the last round finds S(x) itself in
 // a byte of T0(x), since the MixColumns matrix has ones; the inverse matrix has none, so
@@ -19,28 +19,20 @@
 template <u32 tables, bool encrypts>
 struct ConflictFree {
     static constexpr bool ENCRYPTS = encrypts;
-    static constexpr u32 ROUND_BYTES = tables == 1 ? SINGLE_BYTES : table_offset(tables);
-    static constexpr u32 SHARED_BYTES =
-        (tables == 1 ? 0 : PAIR_ORIGIN) + ROUND_BYTES + (encrypts ? 0 : SINGLE_BYTES);
+    static constexpr u32 ROUND_BYTES = table_bytes(tables);
+    static constexpr u32 SHARED_BYTES = ROUND_BYTES + (encrypts ? 0 : table_bytes(1));
 
     Lane lane;
 
     // Fills the tables; all threads of the thread block take part.
     DEVICE explicit ConflictFree(u8 *shared) : lane(shared) {
         const u32 *table = encrypts ? ENCRYPT_TABLE.entries : DECRYPT_TABLE.entries;
-        auto round_entry = [=](u32 i) { return table[i]; };
-        if (tables == 1) {
-            fill_single(shared, round_entry);
-        } else {
-            shared += pair_padding(shared);
-            fill_pairs<tables>(shared, round_entry, [](u32 t, u32 word) {
-                return t == 0 ? word : rotate_left(word, 8 * t);
-            });
-        }
+        fill_tables<tables>(shared, [=](u32 i) { return table[i]; }, [](u32 t, u32 word) {
+            return t == 0 ? word : rotate_left(word, 8 * t);
+        });
         if (!encrypts) {
-            fill_single(shared + ROUND_BYTES,
-                        [](u32 i) { return INV_SBOX.entries[i] * 0x01010101u; });
-            lane = Lane(shared);
+            fill_table(shared + ROUND_BYTES,
+                       [](u32 i) { return INV_SBOX.entries[i] * 0x01010101u; });
         }
         __syncthreads();
     }
@@ -49,8 +41,7 @@ struct ConflictFree {
     // Byte `byte` of `word` looked up in T_table, for the tables that are kept.
     template <u32 table>
     DEVICE u32 entry(u32 word, u32 byte) const {
-        if (tables == 1) return lane.in_single(word, byte, 0);
-        return lane.pair(word, byte, table_offset(table));
+        return lane.look_up(word, byte, table_bytes(table));
     }
 
     // T_row of byte `row`, by rotation where that table is not kept.
@@ -70,7 +61,7 @@ struct ConflictFree {
 
    private:
     DEVICE u32 inverse(u32 word, u32 byte) const {
-        return lane.in_single(word, byte, ROUND_BYTES);
+        return lane.look_up(word, byte, ROUND_BYTES);
     }
 
     // Byte 0 of a, byte 1 of b, byte 2 of c, byte 3 of d.

@@ -40,18 +40,18 @@ struct Merged {
 // The same in every bank: 32 KiB.
 template <class Boxes>
 struct ConflictFreeMerged {
-    static constexpr u32 SHARED_BYTES = SINGLE_BYTES;
+    static constexpr u32 SHARED_BYTES = table_bytes(1);
 
     Lane lane;
 
     DEVICE explicit ConflictFreeMerged(u8 *shared) : lane(shared) {
-        fill_single(shared, [](u32 x) { return Boxes::packed(x); });
+        fill_table(shared, [](u32 x) { return Boxes::packed(x); });
         __syncthreads();
     }
 
     template <u32 t>
     DEVICE u32 look_up(u32 word, u32 byte) const {
-        return Boxes::template expand<t>(lane.in_single(word, byte, 0));
+        return Boxes::template expand<t>(lane.look_up(word, byte, 0));
     }
 };
 // ANCHOR_END: merged
@@ -87,22 +87,22 @@ struct FourTables {
     }
 };
 
-// All four in every bank: 128 KiB, and one byte permutation a look-up.
+// All four in every bank: 128 KiB, and nothing on the ALU pipe for a look-up's address.
 template <class Boxes>
 struct ConflictFreeFour {
-    static constexpr u32 SHARED_BYTES = PAIR_ORIGIN + table_offset(FOUR);
+    static constexpr u32 SHARED_BYTES = table_bytes(FOUR);
 
     Lane lane;
 
     DEVICE explicit ConflictFreeFour(u8 *shared) : lane(shared) {
-        fill_pairs<FOUR>(shared + pair_padding(shared), [](u32 x) { return Boxes::packed(x); },
-                         [](u32 t, u32 packed) { return expand<Boxes>(t, packed); });
+        fill_tables<FOUR>(shared, [](u32 x) { return Boxes::packed(x); },
+                          [](u32 t, u32 packed) { return expand<Boxes>(t, packed); });
         __syncthreads();
     }
 
     template <u32 t>
     DEVICE u32 look_up(u32 word, u32 byte) const {
-        return lane.pair(word, byte, table_offset(t));
+        return lane.look_up(word, byte, table_bytes(t));
     }
 };
 // ANCHOR_END: four

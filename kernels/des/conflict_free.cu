@@ -1,31 +1,28 @@
-// DES by tables that are replicated over the banks of shared memory: eight of them, in four pairs
-// of 16 KiB.
+// DES by tables that are replicated over the banks of shared memory: eight of them, 8 KiB each.
 #include "../common/conflict_free.cuh"
 #include "../common/entry.cuh"
 #include "des.cuh"
 
 namespace {
 
-constexpr Launch LAUNCH = {1024, PAIR_ORIGIN + table_offset<SP_ENTRIES>(8), BLOCK_A_THREAD};
+constexpr Launch LAUNCH = {1024, table_bytes<SP_ENTRIES>(8), BLOCK_A_THREAD};
 
 struct ConflictFree {
     Lane lane;
 
     // Fills the tables; all threads of the thread block take part.
     DEVICE explicit ConflictFree(u8 *shared) : lane(shared) {
-        shared += pair_padding(shared);
         UNROLL for (u32 t = 0; t < 8; t++) {
             const u32 *table = SP.words[t];
-            fill_pairs<1, SP_ENTRIES>(shared + table_offset<SP_ENTRIES>(t),
-                                      [=](u32 i) { return table[i]; },
-                                      [](u32, u32 word) { return word; });
+            fill_table<SP_ENTRIES>(shared + table_bytes<SP_ENTRIES>(t),
+                                   [=](u32 i) { return table[i]; });
         }
         __syncthreads();
     }
 
     template <u32 t>
     DEVICE u32 look_up(u32 word) const {
-        return lane.pair(word, t % 4, table_offset<SP_ENTRIES>(t));
+        return lane.look_up(word, t % 4, table_bytes<SP_ENTRIES>(t));
     }
 };
 

@@ -355,7 +355,7 @@ mod tests {
             let given = format!(
                 "kernel aes_conflict_free_4_ecb_encrypt was launched with {threads} threads, \
                  {shared} bytes of shared memory and {} of parameters; it takes a multiple of 32 \
-                 threads, at most 1024, 132096 bytes of shared memory and 304 of parameters",
+                 threads, at most 1024, 131072 bytes of shared memory and 304 of parameters",
                 8 * block.len(),
             );
             assert_eq!(refused, given);
