@@ -2,6 +2,7 @@
 
 mod batch;
 mod gcm;
+mod large;
 mod pipeline;
 mod streams;
 
