@@ -91,16 +91,21 @@ DEVICE void shift_rows_to_blocks(const RowPlanes &state, BlockRows &blocks) {
     exchange_rows<1>(blocks.rows);
 }
 
-// The rounds from number `done` on but the last round's ShiftRows, and its key.
-template <bool encrypts>
+// The rounds from number `done` on but the last round's ShiftRows, and its key. Where the S-boxes of the
+// last round are a copy behind the loop, most kernels exceed the instruction cache; so `is_short` has a test
+// in the loop instead, of what the compiler must not know.
+template <bool encrypts, bool is_short>
 DEVICE void sliced_rounds(const MixedKeys &keys, RowPlanes &state, u32 done) {
-    ROLLED for (u32 i = done; i + 1 < keys.aes.rounds; i++) {
+    const u32 rounds = keys.aes.rounds;
+    ROLLED for (u32 i = done; i < (is_short ? rounds : rounds - 1); i++) {
         substitute<encrypts>(state);
-        shift_rows<encrypts>(state);
-        if (!encrypts) prepare_inverse(state);
-        mix_columns(state, KeyPlanes{keys.planes[i]});
+        if (!is_short || not_hoisted(i + 1) < rounds) {
+            shift_rows<encrypts>(state);
+            if (!encrypts) prepare_inverse(state);
+            mix_columns(state, KeyPlanes{keys.planes[i]});
+        }
     }
-    substitute<encrypts>(state);
+    if (!is_short) substitute<encrypts>(state);
 }
 
 // The cipher on blocks that the first round key was added to, without the addition of the last.
@@ -108,6 +113,6 @@ template <bool encrypts>
 DEVICE void sliced_cipher(const MixedKeys &keys, BlockRows &blocks) {
     RowPlanes state;
     to_planes(blocks, state);
-    sliced_rounds<encrypts>(keys, state, 0);
+    sliced_rounds<encrypts, true>(keys, state, 0);
     shift_rows_to_blocks<encrypts>(state, blocks);
 }

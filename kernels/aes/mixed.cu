@@ -215,7 +215,7 @@ struct Ctr : Mode<true> {
             Block16 *output = parameters.output + start + row;
             RowPlanes state;
             start_row(state, counter + u32(run) * RUN + row);
-            sliced_rounds<true>(parameters.keys, state, 2);
+            sliced_rounds<true, false>(parameters.keys, state, 2);
             // A part's loads come before its stores, which might be to the same memory.
             constexpr u32 PART = THREAD_BLOCKS / 2;
             Block16 data[PART];
