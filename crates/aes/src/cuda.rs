@@ -132,9 +132,10 @@ pub static MIXED: Family = Family::new(
 );
 
 // ANCHOR: fastest
-/// Bytes from which on the mixed kernels are faster than the tables: their warps take runs of 16 KiB, so
-/// that a multiprocessor has enough of them only in so many. On an H200, Gbit/s of CTR by the tables and
-/// mixed: 4,650 and 2,774 over 16 MiB, 6,401 and 7,336 over 64 MiB, 7,004 and 8,417 over 256 MiB.
+/// Bytes from which on the mixed kernels are faster than the tables in every mode: their warps take runs
+/// of 16 KiB for some 36 us each, so that a multiprocessor has enough of them only in so many. On an H200,
+/// Gbit/s of AES-128 by the tables and mixed: 5,773 and 5,860 of CTR over 64 MiB, 5,550 and 5,960 of ECB;
+/// 7,328 and 9,328, and 6,263 and 7,657, over 4 GiB. Over 16 MiB the tables are ahead.
 pub const MIXED_FROM: u64 = 64 << 20;
 
 /// The fastest for every size: [`CONFLICT_FREE`], and [`MIXED`] from [`MIXED_FROM`] on.
