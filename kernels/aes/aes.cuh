@@ -47,20 +47,29 @@ DEVICE Block16 last_round(const Tables &tables, Block16 state, Block16 key) {
 // ANCHOR_END: round_column
 
 // ANCHOR: remaining_rounds
-// The rounds from number `done` on, unrolled; the two tests of the key size are the same for the
-// whole grid and cost next to nothing.
+// The rounds from number `done` on, unrolled, of blocks side by side; the two tests of the key size are
+// the same for the whole grid and cost next to nothing.
+template <u32 done, class Tables, u32 count>
+DEVICE void remaining_rounds(const Tables &tables, Block16 (&states)[count], const AesKeys &keys) {
+    const auto round = [&](u32 i) {
+        UNROLL for (u32 k = 0; k < count; k++) {
+            states[k] = full_round(tables, states[k], keys.middle[i]);
+        }
+    };
+    UNROLL for (u32 i = done; i < 9; i++) round(i);
+    if (keys.rounds > 10) {
+        round(9), round(10);
+        if (keys.rounds > 12) round(11), round(12);
+    }
+    UNROLL for (u32 k = 0; k < count; k++) states[k] = last_round(tables, states[k], keys.last);
+}
+
+// The same of one block.
 template <u32 done, class Tables>
 DEVICE Block16 remaining_rounds(const Tables &tables, Block16 state, const AesKeys &keys) {
-    UNROLL for (u32 i = done; i < 9; i++) state = full_round(tables, state, keys.middle[i]);
-    if (keys.rounds > 10) {
-        state = full_round(tables, state, keys.middle[9]);
-        state = full_round(tables, state, keys.middle[10]);
-        if (keys.rounds > 12) {
-            state = full_round(tables, state, keys.middle[11]);
-            state = full_round(tables, state, keys.middle[12]);
-        }
-    }
-    return last_round(tables, state, keys.last);
+    Block16 states[1] = {state};
+    remaining_rounds<done>(tables, states, keys);
+    return states[0];
 }
 // ANCHOR_END: remaining_rounds
 

@@ -16,3 +16,12 @@ struct AesKeys {
     u32 padding[3];
 };
 // ANCHOR_END: keys
+
+// ANCHOR: mixed_keys
+// The same for kernels that are bit-sliced in part: bit p of column c of a key in `middle` as byte c of
+// plane p, full of it.
+struct MixedKeys {
+    AesKeys aes;
+    u32 planes[MAX_MIDDLE][32];
+};
+// ANCHOR_END: mixed_keys

@@ -105,6 +105,28 @@ DEVICE u32 xor3(u32 a, u32 b, u32 c) { return lop3<0x96>(a, b, c); }
 // Byte `i` of a word; `i` is a constant.
 DEVICE u32 byte_of(u32 word, u32 i) { return word >> (8 * i) & 0xff; }
 
+// Every byte full of its top bit.
+DEVICE u32 spread_top_bits(u32 word) {
+#ifdef __CUDACC__
+    u32 result;
+    asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(result) : "r"(word));
+    return result;
+#else
+    return (word >> 7 & 0x01010101) * 0xff;
+#endif
+}
+
+// A word full of the top bit of byte `i`, which is a constant.
+DEVICE u32 spread_top_bit(u32 word, u32 i) {
+#ifdef __CUDACC__
+    u32 result;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(result) : "r"(word), "r"(0x8888 | i * 0x1111));
+    return result;
+#else
+    return 0 - (word >> (8 * i + 7) & 1);
+#endif
+}
+
 DEVICE u32 byte_swap(u32 word) { return __byte_perm(word, 0, 0x0123); }
 
 DEVICE u32 rotate_left(u32 word, u32 by) { return word << by | word >> (32 - by); }

@@ -132,6 +132,8 @@ modules! {
     AES_CONFLICT_FREE_4 = "aes_conflict_free_4", "aes/conflict_free_4.cu";
     /// Bit-sliced AES, 32 blocks a thread.
     AES_BITSLICE = "aes_bitslice", "aes/bitslice.cu";
+    /// AES by four replicated T-tables and bit-sliced, in one kernel.
+    AES_MIXED = "aes_mixed", "aes/mixed.cu";
     /// ARIA in P1's 8-bit form: sixteen threads a block.
     ARIA_BYTEWISE = "aria_bytewise", "aria/bytewise.cu";
     /// ARIA by one copy of four tables in shared memory, P1's 32-bit form.

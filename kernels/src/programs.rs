@@ -17,6 +17,8 @@ struct Cipher {
 
 /// `AesKeys` of `aes/keys.cuh`; the word is the number of rounds.
 const AES: Cipher = cipher(16, 64, Some((60, &[10, 12, 14])));
+/// `MixedKeys` of `aes/keys.cuh`: those of AES, and 13 round keys of 32 planes.
+const AES_WITH_PLANES: Cipher = cipher(16, 64 + 13 * 32, Some((60, &[10, 12, 14])));
 /// `AriaKeys` of `aria/keys.cuh`; the word is the number of rounds.
 const ARIA: Cipher = cipher(16, 72, Some((68, &[12, 14, 16])));
 /// `CamelliaKeys` of `camellia/keys.cuh`; the word is the number of groups of rounds.
@@ -159,6 +161,20 @@ programs! {
             (CfbDecrypt, "aes_bitslice_cfb_decrypt"),
             (XtsEncrypt, "aes_bitslice_xts_encrypt"),
             (XtsDecrypt, "aes_bitslice_xts_decrypt"),
+        ],
+    );
+    /// AES by look-ups and bit-sliced, in one kernel.
+    AES_MIXED = Program::new(
+        &AES_WITH_PLANES,
+        &crate::AES_MIXED,
+        &[
+            (EcbEncrypt, "aes_mixed_ecb_encrypt"),
+            (EcbDecrypt, "aes_mixed_ecb_decrypt"),
+            (Ctr, "aes_mixed_ctr"),
+            (CbcDecrypt, "aes_mixed_cbc_decrypt"),
+            (CfbDecrypt, "aes_mixed_cfb_decrypt"),
+            (XtsEncrypt, "aes_mixed_xts_encrypt"),
+            (XtsDecrypt, "aes_mixed_xts_decrypt"),
         ],
     );
 

@@ -40,8 +40,8 @@ const ON_DEVICES: &[Backend] = &[];
 #[cfg(feature = "cuda")]
 const ON_DEVICES: &[Backend] = {
     use crate::cuda::{
-        BITSLICE, BYTEWISE, CONFLICT_FREE, CONFLICT_FREE_ONE, CONFLICT_FREE_TWO, TABLE_GLOBAL,
-        TABLE_SHARED,
+        BITSLICE, BYTEWISE, CONFLICT_FREE, CONFLICT_FREE_ONE, CONFLICT_FREE_TWO, FASTEST, MIXED,
+        TABLE_GLOBAL, TABLE_SHARED,
     };
     &lanecrypt_cuda::backends!(
         "bytewise" => BYTEWISE,
@@ -51,6 +51,8 @@ const ON_DEVICES: &[Backend] = {
         "table-conflict-free-2" => CONFLICT_FREE_TWO,
         "table-conflict-free" => CONFLICT_FREE,
         "bitslice" => BITSLICE,
+        "mixed" => MIXED,
+        "fastest" => FASTEST,
     )
 };
 

@@ -23,6 +23,8 @@
 //! | [`TABLE_SHARED`] | one copy of the T-tables in shared memory | no |
 //! | [`CONFLICT_FREE`] | T-tables replicated over the banks | addresses vary, bank conflicts cannot |
 //! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
+//! | [`MIXED`] | replicated T-tables and eight blocks a thread, side by side | no |
+//! | [`FASTEST`] | [`CONFLICT_FREE`], and [`MIXED`] for large data | no |
 
 use alloc::vec::Vec;
 
@@ -30,7 +32,7 @@ use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{
     BatchFamily, DeviceCipher, Family, KeyPair, Keys, OnDevice,
-    kernels::{batch, programs},
+    kernels::{Program, batch, programs},
 };
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
@@ -82,13 +84,14 @@ pub static CONFLICT_FREE: Family = Family::new(
     &crate::AES,
     "as many T-tables in every bank as fit",
     LOOKS_UP,
-    &[
-        &programs::AES_CONFLICT_FREE_4,
-        &programs::AES_CONFLICT_FREE_2,
-        &programs::AES_CONFLICT_FREE_1,
-    ],
+    CONFLICT_FREE_PROGRAMS,
     key_pair,
 );
+const CONFLICT_FREE_PROGRAMS: &[&Program] = &[
+    &programs::AES_CONFLICT_FREE_4,
+    &programs::AES_CONFLICT_FREE_2,
+    &programs::AES_CONFLICT_FREE_1,
+];
 // ANCHOR_END: conflict_free
 
 /// Two replicated T-tables, which 99 KiB of shared memory hold.
@@ -117,6 +120,34 @@ pub static BITSLICE: Family = Family::new(
     &[&programs::AES_BITSLICE],
     key_pair,
 );
+
+/// Warps that look up and warps that are bit-sliced in one kernel, on devices with 161 KiB of shared
+/// memory.
+pub static MIXED: Family = Family::new(
+    &crate::AES,
+    "T-tables in every bank, and bit-sliced warps beside them",
+    LOOKS_UP,
+    &[&programs::AES_MIXED],
+    key_pair_with_planes,
+);
+
+// ANCHOR: fastest
+/// Bytes from which on the mixed kernels are faster than the tables in every mode: their warps take runs
+/// of 16 KiB for some 36 us each, so that a multiprocessor has enough of them only in so many. On an H200,
+/// Gbit/s of AES-128 by the tables and mixed: 5,773 and 5,860 of CTR over 64 MiB, 5,550 and 5,960 of ECB;
+/// 7,328 and 9,328, and 6,263 and 7,657, over 4 GiB. Over 16 MiB the tables are ahead.
+pub const MIXED_FROM: u64 = 64 << 20;
+
+/// The fastest for every size: [`CONFLICT_FREE`], and [`MIXED`] from [`MIXED_FROM`] on.
+pub static FASTEST: Family = Family::new(
+    &crate::AES,
+    "as many T-tables in every bank as fit; bit-sliced warps beside them from 64 MiB on",
+    LOOKS_UP,
+    CONFLICT_FREE_PROGRAMS,
+    key_pair_with_planes,
+)
+.with_large(&programs::AES_MIXED, MIXED_FROM);
+// ANCHOR_END: fastest
 
 /// Batches: many messages, each under a key of its own, by T-tables in every bank.
 pub static BATCHES: BatchFamily = BatchFamily::new(&crate::AES, &batch::AES);
@@ -156,9 +187,31 @@ fn kernel_keys(blocks: &[Block]) -> Keys {
 }
 // ANCHOR_END: kernel_keys
 
+/// The same, with planes.
+fn key_pair_with_planes(key: &[u8]) -> KeyPair {
+    let KeyPair { encrypt, decrypt } = key_pair(key);
+    KeyPair { encrypt: with_planes(&encrypt), decrypt: with_planes(&decrypt) }
+}
+
+// ANCHOR: with_planes
+/// `MixedKeys` of `kernels/aes/keys.cuh`: after the keys 32 words for each between the first and the last,
+/// of which word `p` has bit `p` of column `c` in every bit of byte `c`.
+fn with_planes(keys: &Keys) -> Keys {
+    let middle = &keys.words()[4..4 * (MAX_ROUND_KEYS - 1)];
+    let mut words = Zeroizing::new(Vec::with_capacity(keys.words().len() + 8 * middle.len()));
+    words.extend_from_slice(keys.words());
+    for columns in middle.as_chunks::<4>().0 {
+        words.extend((0..32).map(|bit| {
+            u32::from_le_bytes(columns.map(|column| if column >> bit & 1 == 1 { 0xff } else { 0 }))
+        }));
+    }
+    Keys::new(words)
+}
+// ANCHOR_END: with_planes
+
 impl<K: KeyLength> DeviceCipher for Aes<K> {
     fn family() -> &'static Family {
-        &CONFLICT_FREE
+        &FASTEST
     }
 
     fn constant_time_family() -> &'static Family {

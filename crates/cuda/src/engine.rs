@@ -9,6 +9,7 @@ use lanecrypt_kernels::{Kernel, Program, Task};
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, Family, KeyPair, Keys, Operation, Pending,
     Resources, Stream,
+    family::Large,
     launch::{Launch, ThreadLimit},
     on_stream::OnStream,
     pipeline::{self, Cut},
@@ -28,6 +29,7 @@ const MODE_CHUNK_BYTES: usize = 16 << 20;
 pub struct Engine {
     device: Device,
     program: &'static Program,
+    large: Option<Large>,
     family: Family,
     keys: KeyPair,
     thread_limit: ThreadLimit,
@@ -46,17 +48,18 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Keys `program`, whose layout the keys have: [`Family::engine`](crate::Family::engine) checks
-    /// it.
+    /// Keys a program and what takes over from it, whose layouts the keys have:
+    /// [`Family::engine`](crate::Family::engine) checks it.
     pub(crate) fn new(
         device: &Device,
-        program: &'static Program,
+        (program, large): (&'static Program, Option<Large>),
         family: Family,
         keys: KeyPair,
     ) -> Self {
         Self {
             device: device.clone(),
             program,
+            large,
             family,
             keys,
             thread_limit: ThreadLimit::none(),
@@ -85,10 +88,17 @@ impl Engine {
         &self.device
     }
 
-    /// The kernels it runs.
+    /// The kernels it runs, but for large data where [`large_program`](Self::large_program) has others.
     #[must_use]
     pub fn program(&self) -> &'static Program {
         self.program
+    }
+
+    /// The kernels it runs for large data, if those are others; see
+    /// [`Family::with_large`](crate::Family::with_large).
+    #[must_use]
+    pub fn large_program(&self) -> Option<&'static Program> {
+        self.large.map(|large| large.program)
     }
 
     /// The family that it is of.
@@ -287,8 +297,11 @@ impl Engine {
     /// The launch of a task over so many blocks.
     pub(crate) fn shaped(&self, task: Task, blocks: u64) -> Result<Launch, Error> {
         let module = self.program.module().name;
-        let kernel = self.program.kernel(task).ok_or(Error::Task { module, task })?;
-        self.shaped_kernel(kernel, blocks)
+        let bytes = blocks.saturating_mul(self.program.block_bytes() as u64);
+        let large = self.large.filter(|large| large.bytes <= bytes);
+        let kernel = large.and_then(|large| large.program.kernel(task));
+        let kernel = kernel.or_else(|| self.program.kernel(task));
+        self.shaped_kernel(kernel.ok_or(Error::Task { module, task })?, blocks)
     }
 
     /// The launch of a kernel over so many blocks.

@@ -16,7 +16,15 @@ pub struct Family {
     summary: &'static str,
     constant_time: ConstantTime,
     programs: &'static [&'static Program],
+    large: Option<Large>,
     keys: fn(&[u8]) -> KeyPair,
+}
+
+/// A program that is faster than those of its family from so many bytes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Large {
+    pub(crate) program: &'static Program,
+    pub(crate) bytes: u64,
 }
 
 /// Round keys of both directions, in the layout of the kernels.
@@ -40,7 +48,14 @@ impl Family {
         programs: &'static [&'static Program],
         keys: fn(&[u8]) -> KeyPair,
     ) -> Self {
-        Self { cipher, summary, constant_time, programs, keys }
+        Self { cipher, summary, constant_time, programs, large: None, keys }
+    }
+
+    /// The same family, with another program for what is `bytes` bytes or more in one launch, on devices
+    /// that it fits. Each program takes as many of the key words as it knows, from the first on.
+    #[must_use]
+    pub const fn with_large(self, program: &'static Program, bytes: u64) -> Self {
+        Self { large: Some(Large { program, bytes }), ..self }
     }
 
     /// The cipher.
@@ -81,17 +96,27 @@ impl Family {
     /// # Errors
     /// [`Unavailable`] naming the shared memory that even the smallest would need.
     pub fn program(&self, properties: &Properties) -> Result<&'static Program, Unavailable> {
-        let most = |program: &Program| {
-            program.kernels().map(|(_, kernel)| kernel.shared_bytes()).max().unwrap_or(0)
-        };
-        let fits = |program: &&Program| most(program) <= properties.shared_bytes_per_block;
+        let fits = |program: &&Program| shared_bytes(program) <= properties.shared_bytes_per_block;
         self.programs.iter().copied().find(fits).ok_or_else(|| {
-            let needed = self.programs.iter().map(|program| most(program)).min().unwrap_or(0);
+            let all = self.programs.iter().map(|program| shared_bytes(program));
+            let needed = all.min().unwrap_or(0);
             Unavailable::because_of(format!(
                 "a thread block has {} bytes of shared memory on {}, {needed} are needed",
                 properties.shared_bytes_per_block, properties.name,
             ))
         })
+    }
+
+    /// What takes over from the program for large data, if it fits a device.
+    fn large(&self, properties: &Properties) -> Option<Large> {
+        let fits = |large: &Large| shared_bytes(large.program) <= properties.shared_bytes_per_block;
+        self.large.filter(fits)
+    }
+
+    /// Words that its keys have: as many as its programs take at most.
+    fn key_words(&self) -> usize {
+        let all = self.programs.iter().copied().chain(self.large.map(|large| large.program));
+        all.map(|program| program.keys().words()).max().unwrap_or(0)
     }
 
     /// An engine of this family under a key of a length that the cipher takes.
@@ -102,6 +127,17 @@ impl Family {
     pub fn engine(&self, device: &Device, key: &[u8]) -> Result<Engine, Error> {
         self.cipher.check_key(key).map_err(Error::Data)?;
         let program = self.program(device.properties())?;
+        let large = self.large(device.properties());
+        let keys = on_cleared_stack(|| (self.keys)(key));
+        self.check(program, &keys)?;
+        if let Some(large) = large {
+            self.check(large.program, &keys)?;
+        }
+        Ok(Engine::new(device, (program, large), *self, keys))
+    }
+
+    /// Holds a program against the cipher and its keys.
+    fn check(&self, program: &Program, keys: &KeyPair) -> Result<(), Error> {
         let mismatch = |reason: String| Error::Mismatch {
             cipher: self.cipher.name,
             module: program.module().name,
@@ -111,17 +147,19 @@ impl Family {
         if given != taken {
             return Err(mismatch(format!("blocks of {given} bytes where it takes {taken}")));
         }
-        let keys = on_cleared_stack(|| (self.keys)(key));
+        let layout = program.keys();
         for (name, keys) in [("encryption", &keys.encrypt), ("decryption", &keys.decrypt)] {
-            if !program.keys().accepts(keys.words()) {
+            let (words, expected) = (keys.words(), self.key_words());
+            let taken = words.get(..layout.words()).filter(|_| words.len() == expected);
+            if !taken.is_some_and(|words| layout.accepts(words)) {
+                let (given, taken) = (words.len(), layout.words());
                 return Err(mismatch(format!(
-                    "{} key words for {name}; it takes {}, among them a count that it knows",
-                    keys.words().len(),
-                    program.keys().words(),
+                    "{given} key words for {name}, where its family has {expected}; it takes \
+                     {taken}, among them a count that it knows"
                 )));
             }
         }
-        Ok(Engine::new(device, program, *self, keys))
+        Ok(())
     }
 
     /// Makes the engine for the registry.
@@ -148,6 +186,11 @@ impl Family {
         let device = device().map_err(as_unavailable)?;
         self.program(device.properties()).map(drop)
     }
+}
+
+/// Bytes of shared memory that the kernels of a program take at most.
+fn shared_bytes(program: &Program) -> u32 {
+    program.kernels().map(|(_, kernel)| kernel.shared_bytes()).max().unwrap_or(0)
 }
 
 /// The registry's rows of kernel families: each on the GPU as `cuda-<name>`, then each on the host

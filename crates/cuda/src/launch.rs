@@ -15,6 +15,7 @@ pub(crate) struct Launch {
     pub(crate) kernel: LoadedKernel,
     pub(crate) shape: Shape,
     unit: Unit,
+    parameter_bytes: usize,
 }
 
 /// Threads that a thread block has at least where each of them looks up in shared tables.
@@ -68,14 +69,24 @@ impl Launch {
             ready.resident
         };
         let shape = shape(resident);
-        Ok(Self { kernel: ready.kernel, shape, unit: kernel.unit() })
+        let (unit, parameter_bytes) = (kernel.unit(), kernel.parameter_bytes());
+        Ok(Self { kernel: ready.kernel, shape, unit, parameter_bytes })
     }
 
     /// Blocks of the contiguous range of `blocks` that a warp has, in modes that give it one: `Range`
-    /// of `kernels/common/parameters.cuh` computes the same.
+    /// of `kernels/common/parameters.cuh` computes the same. Where a group is more than a warp, its warps
+    /// take runs of `unit.blocks` from a queue, each of which is a range by itself.
     pub(crate) fn range_blocks(self, blocks: u64) -> u64 {
         let (run, warps) = (u64::from(self.unit.blocks), self.threads() as u64 / WARP);
+        if u64::from(self.unit.threads) > WARP {
+            return run;
+        }
         blocks.div_ceil(run).div_ceil(warps) * run
+    }
+
+    /// Bytes of the kernel's parameter block.
+    pub(crate) fn parameter_bytes(self) -> usize {
+        self.parameter_bytes
     }
 
     /// Threads of all its thread blocks.

@@ -26,7 +26,9 @@ use crate::{
     driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
 
-pub(crate) use toy::{CONSTANT_TIME, FAMILY, TOO_LARGE, TOY, ToyCipher, WITH_KEYSTREAM, toy_keys};
+pub(crate) use toy::{
+    CONSTANT_TIME, FAMILY, LARGE, LARGE_FROM, TOO_LARGE, TOY, ToyCipher, WITH_KEYSTREAM, toy_keys,
+};
 
 /// What uninitialised memory holds.
 const GARBAGE: u8 = 0xdd;
@@ -199,6 +201,11 @@ impl Model {
     /// Kernels that were loaded so far.
     pub(crate) fn loads(&self) -> usize {
         self.state.memory.lock().expect("no panic").kernels.len()
+    }
+
+    /// Their names, in the order in which they were loaded.
+    pub(crate) fn loaded(&self) -> Vec<&'static str> {
+        self.state.memory.lock().expect("no panic").kernels.clone()
     }
 
     /// Kernels that were launched so far.
@@ -504,15 +511,19 @@ impl Model {
                 let rest = if is_cfb { block.to_vec() } else { previous.to_vec() };
                 block.iter_mut().zip(run.iter().zip(rest)).for_each(|(to, (a, b))| *to = a ^ b);
             };
-            return self.chain(shape, [input, output, blocks], mode, combine);
+            let range = modes::range(name, shape, blocks);
+            return self.chain(range, [input, output, blocks], mode, combine);
         }
         if name.contains("_xts_") {
             let run = |block: &mut [u8]| toy::toy(&key, direction, block);
-            return self.xts(shape, [input, output, blocks], mode, run);
+            let range = modes::range(name, shape, blocks);
+            return self.xts(range, [input, output, blocks], mode, run);
         }
         let bytes = 16 * blocks;
         let mut data = self.with(input..input + bytes, |memory| memory.to_vec());
         if name.ends_with("_ctr") {
+            let left = (1 << 32) - u64::from(low as u32);
+            assert!(blocks <= left, "kernels take the upper 96 bits of counters to be the same");
             let counter = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
             let mut stream = vec![0; data.len()];
             Counter::from_block(&counter).expect("16 bytes").fill(&mut stream);

@@ -59,16 +59,21 @@ impl Keys {
     }
 
     /// The words, of which there are a multiple of four.
-    pub(crate) fn words(&self) -> &[u32] {
+    #[must_use]
+    pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// The parameter block of a launch.
-    pub(crate) fn parameters(&self, header: Header) -> Zeroizing<Vec<u64>> {
-        let mut block = Zeroizing::new(Vec::with_capacity(HEADER_WORDS / 2 + self.words.len() / 2));
+    /// The parameter block of a launch, of so many bytes: the kernel takes the first of the words.
+    ///
+    /// # Panics
+    /// Where there are fewer than it takes.
+    pub(crate) fn parameters(&self, header: Header, bytes: usize) -> Zeroizing<Vec<u64>> {
+        let words = &self.words[..bytes / 4 - HEADER_WORDS];
+        let mut block = Zeroizing::new(Vec::with_capacity(bytes / 8));
         block.extend(header.words());
         block.extend(
-            self.words.chunks_exact(2).map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])),
+            words.chunks_exact(2).map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])),
         );
         block
     }

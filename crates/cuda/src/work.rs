@@ -110,10 +110,12 @@ impl Work {
         input.chunks(bytes).map(start).collect()
     }
 
-    /// As many of `blocks` blocks as one launch takes: those up to where a counter of 32 bits wraps.
+    /// As many of `blocks` blocks as one launch takes: those up to where the low 32 bits of a counter
+    /// wrap. By then a counter of 32 bits must start anew, and kernels may have computed once what all
+    /// counters with the same upper bits share.
     pub(crate) fn blocks_at_once(self, blocks: usize) -> usize {
         match self.start {
-            Start::Counter32(counter) => {
+            Start::Counter(counter) | Start::Counter32(counter) => {
                 blocks.min(usize::try_from(counter.blocks_before_wrap32()).unwrap_or(usize::MAX))
             }
             _ => blocks,
@@ -187,7 +189,9 @@ mod tests {
             assert_eq!(work.after_blocks(4).words(), [ones[0], ones[1] + 1]);
             let whole = Operation::Ctr(&first).work(100, block).expect("a block");
             assert_eq!(whole.after_blocks(3).words(), [0, 0], "this one carries");
-            assert_eq!(whole.blocks_at_once(usize::MAX), usize::MAX);
+            assert_eq!(whole.blocks_at_once(usize::MAX), 3, "in a launch of its own");
+            let ecb = Operation::Ecb(Direction::Encrypt).work(0, block).expect("whole blocks");
+            assert_eq!(ecb.blocks_at_once(usize::MAX), usize::MAX);
         }
     }
 

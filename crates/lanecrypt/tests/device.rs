@@ -9,6 +9,8 @@
 #[path = "device/batches.rs"]
 mod batches;
 mod common;
+#[path = "device/counters.rs"]
+mod counters;
 #[path = "device/gcm.rs"]
 mod gcm;
 mod mix;
@@ -99,6 +101,7 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
         ("thread_blocks_of_any_size", thread_blocks_of_any_size),
+        ("rounds_that_counters_share", counters::shared_rounds),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
         ("data_units", units::data_units),
         ("ghash", gcm::hashes),

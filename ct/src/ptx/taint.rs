@@ -92,6 +92,9 @@ enum Kind {
     /// Loads or stores; memory of a thread by itself, the parameter block, or any other.
     Load(Space),
     Store(Space),
+    /// Changes what its second operand points to, and gives what was there before: which other threads
+    /// may have put there.
+    Exchange,
     /// Copies from its second operand to its first, which are addresses, or waits for copies.
     Copy,
     /// Adds to its first operand products of the next two, which are registers or say where in shared
@@ -131,6 +134,7 @@ fn kind(instruction: &Instruction<'_>) -> Result<Kind> {
         "shfl" => Kind::Shuffle,
         "ld" => Kind::Load(space),
         "st" => Kind::Store(space),
+        "atom" => Kind::Exchange,
         "cp" => Kind::Copy,
         "wgmma" if instruction.opcode.starts_with("wgmma.mma_async.") => Kind::Product,
         "mbarrier" => Kind::Arrival,
@@ -193,7 +197,9 @@ impl<'a> State<'a> {
             return Ok(Some(Value { is_secret, offset: None }));
         }
         match kind(instruction)? {
-            Kind::Product => return Ok(Some(Value { is_secret: true, offset: None })),
+            Kind::Product | Kind::Exchange => {
+                return Ok(Some(Value { is_secret: true, offset: None }));
+            }
             Kind::Arrival => return Ok(Some(Value::default())),
             _ => {}
         }

@@ -43,6 +43,20 @@ pub(crate) static CONSTANT_TIME: Family = Family::new(
     toy_keys::<64, 60, 10>,
 );
 
+/// Bytes from which on [`LARGE`] has another program.
+pub(crate) const LARGE_FROM: u64 = 16 * 1024;
+
+/// With a program for large data that needs more shared memory than the model has, and all that a roomy
+/// one has.
+pub(crate) static LARGE: Family = Family::new(
+    &TOY,
+    "toy cipher, also for large data",
+    ConstantTime::No("it is a toy"),
+    &[&programs::AES_TABLE_SHARED],
+    toy_keys::<480, 60, 10>,
+)
+.with_large(&programs::AES_MIXED, LARGE_FROM);
+
 /// With nothing that fits the model.
 pub(crate) static TOO_LARGE: Family = Family::new(
     &TOY,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use lanecrypt::{
     CipherDescription, Direction, Platform, aes, aria, camellia,
-    cuda::{DataUnits, Device, DeviceBuffer, Family, XtsEngine},
+    cuda::{DataUnits, Device, DeviceBuffer, Family, XtsEngine, kernels::Task},
     modes, seed,
 };
 
@@ -23,6 +23,7 @@ const XTS_FAMILIES: &[&Family] = &[
     &aes::cuda::CONFLICT_FREE_TWO,
     &aes::cuda::CONFLICT_FREE_ONE,
     &aes::cuda::BITSLICE,
+    &aes::cuda::MIXED,
     &aria::cuda::BYTEWISE,
     &aria::cuda::TABLE_SHARED,
     &aria::cuda::CONFLICT_FREE,
@@ -53,6 +54,11 @@ const UNITS: [(usize, usize); 11] = [
     (520, 7),
 ];
 
+/// So many units that warps which take runs from a queue have several, of each sort of warp: units shorter
+/// than a step of theirs, of a step and of a row, and such as end anywhere.
+const UNITS_OF_RUNS: [(usize, usize); 6] =
+    [(16, 5000), (48, 1700), (512, 160), (528, 160), (4096, 20), (48_000, 2)];
+
 /// XTS over many units, every key size and family, against the CPU unit by unit.
 pub(crate) fn data_units(case: &Case) -> Outcome {
     let device = (case.open)()?;
@@ -60,11 +66,14 @@ pub(crate) fn data_units(case: &Case) -> Outcome {
     for family in XTS_FAMILIES {
         let program = family.program(device.properties()).map_err(|reason| reason.to_string())?;
         modules.insert(program.module().name);
+        let has_runs = program.kernel(Task::XtsEncrypt).is_some_and(|k| k.unit().threads > 32);
+        let more = if has_runs { &UNITS_OF_RUNS[..] } else { &[] };
         for (i, &length) in family.cipher().key_bytes.iter().enumerate() {
             let keys = noise(2 * length, 31 + length as u64);
             let engine = family.xts_engine(&device, &keys)?;
             // All of them under the first length of keys, the last two under the others.
-            for &(bytes, count) in UNITS.iter().skip(if i == 0 { 0 } else { UNITS.len() - 2 }) {
+            let all = UNITS.iter().skip(if i == 0 { 0 } else { UNITS.len() - 2 });
+            for &(bytes, count) in all.chain(more) {
                 data_units_of(&device, family, &engine, &keys, (bytes, count))?;
             }
         }

@@ -68,6 +68,9 @@ fn sources() {
     assert_eq!(looked_up("ld.volatile.shared.u32 %r8, [16];"), ["secret address"]);
     assert_eq!(looked_up("ld.u32 %r8, [%rd1];"), ["secret address"]);
     assert_eq!(looked_up("ld.global.v2.u32 {%r7, %r8}, [%rd1];"), ["secret address"]);
+    assert_eq!(looked_up("atom.shared.add.u32 %r8, [16], 1;"), ["secret address"]);
+    assert_eq!(found("atom.shared.add.u32 %r8, [%r1], 1;"), ["secret address"]);
+    assert!(found("atom.shared.add.u32 %r8, [%r3], %r1;").is_empty());
     assert!(looked_up("mov.u32 %r8, %ctaid.x;").is_empty());
 }
 

@@ -1,0 +1,24 @@
+// A queue of numbers that the warps of a thread block take from, each as fast as it works.
+#pragma once
+#include "parameters.cuh"
+
+// ANCHOR: queue
+// `next` is a word of shared memory that holds zero before the first warp takes a number. On the host,
+// where a warp runs to its end before the next one starts, numbers are dealt out instead, as they would
+// be to warps that are equally fast.
+struct Queue {
+    u32 *next;
+    u32 taken;  // by this warp
+
+    // The next number, for all lanes of this warp.
+    DEVICE u32 take() {
+#ifdef __CUDACC__
+        u32 number = 0;
+        if (threadIdx.x % WARP == 0) number = atomicAdd(next, 1);
+        return __shfl_sync(0xffffffff, number, 0);
+#else
+        return threadIdx.x / WARP + blockDim.x / WARP * taken++;
+#endif
+    }
+};
+// ANCHOR_END: queue
