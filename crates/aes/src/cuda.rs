@@ -24,7 +24,7 @@
 //! | [`CONFLICT_FREE`] | T-tables replicated over the banks | addresses vary, bank conflicts cannot |
 //! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
 //! | [`MIXED`] | replicated T-tables and eight blocks a thread, side by side | no |
-//! | [`FASTEST`] | [`CONFLICT_FREE`], and [`MIXED`] for large data | no |
+//! | [`FASTEST`] | [`CONFLICT_FREE`]; [`TABLE_GLOBAL`] for small data, [`MIXED`] for large | no |
 
 use alloc::vec::Vec;
 
@@ -138,14 +138,22 @@ pub static MIXED: Family = Family::new(
 /// 7,328 and 9,328, and 6,263 and 7,657, over 4 GiB. Over 16 MiB the tables are ahead.
 pub const MIXED_FROM: u64 = 64 << 20;
 
-/// The fastest for every size: [`CONFLICT_FREE`], and [`MIXED`] from [`MIXED_FROM`] on.
+/// Bytes up to which tables in global memory are faster than copies in every bank, which a thread block
+/// fills before it begins. On an H200, microseconds of CTR on the device by one and the other: 7.7 and
+/// 17.9 over 64 KiB, 8.0 and 16.9 over 256 KiB; of ECB 10.6 and 9.1 over 1 MiB.
+pub const GLOBAL_BELOW: u64 = 1 << 20;
+
+/// The fastest for every size: [`CONFLICT_FREE`], but [`TABLE_GLOBAL`] below [`GLOBAL_BELOW`], and [`MIXED`]
+/// from [`MIXED_FROM`] on.
 pub static FASTEST: Family = Family::new(
     &crate::AES,
-    "as many T-tables in every bank as fit; bit-sliced warps beside them from 64 MiB on",
+    "as many T-tables in every bank as fit; for less than 1 MiB one copy in global memory, from 64 MiB on \
+     bit-sliced warps beside them",
     LOOKS_UP,
     CONFLICT_FREE_PROGRAMS,
     key_pair_with_planes,
 )
+.with_small(&programs::AES_TABLE_GLOBAL, GLOBAL_BELOW)
 .with_large(&programs::AES_MIXED, MIXED_FROM);
 // ANCHOR_END: fastest
 

@@ -9,7 +9,7 @@ use lanecrypt_kernels::{Kernel, Program, Task};
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, Family, KeyPair, Keys, Operation, Pending,
     Resources, Stream,
-    family::Large,
+    family::Other,
     launch::{Launch, ThreadLimit},
     on_stream::OnStream,
     pipeline::{self, Cut},
@@ -29,7 +29,7 @@ const MODE_CHUNK_BYTES: usize = 16 << 20;
 pub struct Engine {
     device: Device,
     program: &'static Program,
-    large: Option<Large>,
+    others: [Option<Other>; 2],
     family: Family,
     keys: KeyPair,
     thread_limit: ThreadLimit,
@@ -48,18 +48,18 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Keys a program and what takes over from it, whose layouts the keys have:
+    /// Keys a program and those that take over from it, whose layouts the keys have:
     /// [`Family::engine`](crate::Family::engine) checks it.
     pub(crate) fn new(
         device: &Device,
-        (program, large): (&'static Program, Option<Large>),
+        (program, others): (&'static Program, [Option<Other>; 2]),
         family: Family,
         keys: KeyPair,
     ) -> Self {
         Self {
             device: device.clone(),
             program,
-            large,
+            others,
             family,
             keys,
             thread_limit: ThreadLimit::none(),
@@ -88,17 +88,17 @@ impl Engine {
         &self.device
     }
 
-    /// The kernels it runs, but for large data where [`large_program`](Self::large_program) has others.
+    /// The kernels it runs, but for sizes for which [`other_programs`](Self::other_programs) has others.
     #[must_use]
     pub fn program(&self) -> &'static Program {
         self.program
     }
 
-    /// The kernels it runs for large data, if those are others; see
-    /// [`Family::with_large`](crate::Family::with_large).
-    #[must_use]
-    pub fn large_program(&self) -> Option<&'static Program> {
-        self.large.map(|large| large.program)
+    /// The kernels it runs for small and for large data, if those are others; see
+    /// [`Family::with_small`](crate::Family::with_small) and
+    /// [`with_large`](crate::Family::with_large).
+    pub fn other_programs(&self) -> impl Iterator<Item = &'static Program> {
+        self.others.into_iter().flatten().map(|other| other.program)
     }
 
     /// The family that it is of.
@@ -298,8 +298,8 @@ impl Engine {
     pub(crate) fn shaped(&self, task: Task, blocks: u64) -> Result<Launch, Error> {
         let module = self.program.module().name;
         let bytes = blocks.saturating_mul(self.program.block_bytes() as u64);
-        let large = self.large.filter(|large| large.bytes <= bytes);
-        let kernel = large.and_then(|large| large.program.kernel(task));
+        let other = self.others.iter().flatten().find(|other| other.takes(bytes));
+        let kernel = other.and_then(|other| other.program.kernel(task));
         let kernel = kernel.or_else(|| self.program.kernel(task));
         self.shaped_kernel(kernel.ok_or(Error::Task { module, task })?, blocks)
     }

@@ -16,15 +16,25 @@ pub struct Family {
     summary: &'static str,
     constant_time: ConstantTime,
     programs: &'static [&'static Program],
-    large: Option<Large>,
+    small: Option<Other>,
+    large: Option<Other>,
     keys: fn(&[u8]) -> KeyPair,
 }
 
-/// A program that is faster than those of its family from so many bytes on.
+/// A program that is faster than those of its family for launches of certain sizes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Large {
+pub(crate) struct Other {
     pub(crate) program: &'static Program,
-    pub(crate) bytes: u64,
+    /// Bytes of such a launch: so many at least, and fewer than so many.
+    from: u64,
+    below: u64,
+}
+
+impl Other {
+    /// Whether it runs what has so many bytes.
+    pub(crate) fn takes(&self, bytes: u64) -> bool {
+        (self.from..self.below).contains(&bytes)
+    }
 }
 
 /// Round keys of both directions, in the layout of the kernels.
@@ -48,14 +58,20 @@ impl Family {
         programs: &'static [&'static Program],
         keys: fn(&[u8]) -> KeyPair,
     ) -> Self {
-        Self { cipher, summary, constant_time, programs, large: None, keys }
+        Self { cipher, summary, constant_time, programs, small: None, large: None, keys }
     }
 
     /// The same family, with another program for what is `bytes` bytes or more in one launch, on devices
     /// that it fits. Each program takes as many of the key words as it knows, from the first on.
     #[must_use]
     pub const fn with_large(self, program: &'static Program, bytes: u64) -> Self {
-        Self { large: Some(Large { program, bytes }), ..self }
+        Self { large: Some(Other { program, from: bytes, below: u64::MAX }), ..self }
+    }
+
+    /// The same for what is less than `bytes` bytes in one launch.
+    #[must_use]
+    pub const fn with_small(self, program: &'static Program, bytes: u64) -> Self {
+        Self { small: Some(Other { program, from: 0, below: bytes }), ..self }
     }
 
     /// The cipher.
@@ -107,15 +123,16 @@ impl Family {
         })
     }
 
-    /// What takes over from the program for large data, if it fits a device.
-    fn large(&self, properties: &Properties) -> Option<Large> {
-        let fits = |large: &Large| shared_bytes(large.program) <= properties.shared_bytes_per_block;
-        self.large.filter(fits)
+    /// What takes over from the program for small and for large data, as far as it fits a device.
+    fn others(&self, properties: &Properties) -> [Option<Other>; 2] {
+        let fits = |other: &Other| shared_bytes(other.program) <= properties.shared_bytes_per_block;
+        [self.small, self.large].map(|other| other.filter(fits))
     }
 
     /// Words that its keys have: as many as its programs take at most.
     fn key_words(&self) -> usize {
-        let all = self.programs.iter().copied().chain(self.large.map(|large| large.program));
+        let others = [self.small, self.large].into_iter().flatten().map(|other| other.program);
+        let all = self.programs.iter().copied().chain(others);
         all.map(|program| program.keys().words()).max().unwrap_or(0)
     }
 
@@ -127,13 +144,13 @@ impl Family {
     pub fn engine(&self, device: &Device, key: &[u8]) -> Result<Engine, Error> {
         self.cipher.check_key(key).map_err(Error::Data)?;
         let program = self.program(device.properties())?;
-        let large = self.large(device.properties());
+        let others = self.others(device.properties());
         let keys = on_cleared_stack(|| (self.keys)(key));
         self.check(program, &keys)?;
-        if let Some(large) = large {
-            self.check(large.program, &keys)?;
+        for other in others.iter().flatten() {
+            self.check(other.program, &keys)?;
         }
-        Ok(Engine::new(device, (program, large), *self, keys))
+        Ok(Engine::new(device, (program, others), *self, keys))
     }
 
     /// Holds a program against the cipher and its keys.

@@ -1,4 +1,4 @@
-//! Families with another program for large data: which of the two runs, and that both are right.
+//! Families with another program for large data, and for small: which of them runs, and that all are right.
 
 use lanecrypt_core::Direction;
 
@@ -52,6 +52,23 @@ fn the_length_of_a_launch_chooses_the_program() {
 }
 
 #[test]
+fn small_data_has_a_program_too() {
+    let family = LARGE.with_small(&lanecrypt_kernels::programs::AES_TABLE_GLOBAL, 16 * 8);
+    let operation = Operation::Ecb(Direction::Encrypt);
+    for (blocks, program) in
+        [(7, "aes_table_global_"), (8, "aes_table_shared_"), (FROM, "aes_mixed_")]
+    {
+        let (model, data) = (Model::roomy(model::Fault::None), data(blocks));
+        let engine = family.engine(&model.device(), &KEY).expect("no fault");
+        assert_eq!(engine.other_programs().count(), 2);
+        let found = in_place(&engine, operation, &data).expect("no fault");
+        assert!(found == on_the_cpu(operation, &data), "{blocks} blocks");
+        let loaded = model.loaded();
+        assert!(loaded.iter().all(|name| name.starts_with(program)), "{blocks}: {loaded:?}");
+    }
+}
+
+#[test]
 fn a_counter_is_cut_where_its_low_words_wrap() {
     let engine = engine(&Model::roomy(model::Fault::None)).expect("no fault");
     // Up to there, across, and through the end of all 128 bits; the model refuses launches that cross.
@@ -100,7 +117,7 @@ fn large_data_units_have_masks_for_every_run() {
 
 #[test]
 fn a_program_that_does_not_fit_never_runs() {
-    let of = |model: &Model| engine(model).expect("no fault").large_program().is_some();
+    let of = |model: &Model| engine(model).expect("no fault").other_programs().count() > 0;
     assert!(of(&Model::roomy(model::Fault::None)));
     assert!(!of(&Model::default()), "64 KiB are too little");
     let (model, data) = (Model::default(), data(FROM));
