@@ -88,7 +88,7 @@ DEVICE Block16 cipher(const Tables &tables, Block16 block, const CamelliaKeys &k
 
 // The first three rounds of the counters of a chunk, but for what byte 14 changes: round 1 does not
 // read it, in round 2 one look-up does, whose word changes three bytes of either word of round 3's
-// input. Nine look-ups of 24 are left, the others are done once.
+// input. Seven look-ups of 24 are left, the others are done once.
 template <class Tables>
 struct CachedRounds {
     u32 word2;         // of round 2's second input word, byte 14 still to be added

@@ -12,11 +12,13 @@ use super::{
 /// Longest input that the reference itself is asked for; above, another CPU backend is.
 const REFERENCE_BYTES: usize = 64 << 10;
 
-/// The IV, counter or tweak that everything is measured with: carries out of 64 bits early.
+/// The IV, counter or tweak that everything is measured with. As a counter it begins as GCM's and TLS's do;
+/// where the low 32 bits wrap, which is once in 64 GiB, a device needs another launch.
 #[must_use]
 pub(super) fn iv(block: usize) -> Vec<u8> {
     let mut iv = vec![0xff; block];
     iv[0] = 0;
+    iv[block - 4..].copy_from_slice(&2_u32.to_be_bytes());
     iv
 }
 
