@@ -28,7 +28,7 @@ use lanecrypt::{
     cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit},
     cuda::{
         Device, DeviceBuffer, DeviceCipher, Engine, Error, GhashEngine, HashFamily, OnDevice,
-        Operation,
+        Operation, PinnedBuffer,
     },
     des, hight, seed,
 };
