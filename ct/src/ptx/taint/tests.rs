@@ -195,7 +195,7 @@ fn products_of_a_warpgroup_and_copies_in_bulk() {
 
 #[test]
 fn what_is_not_known_is_an_error() {
-    for body in ["atom.add.u32 %r4, [%rd1], 1;", "frob 0;", "add.s32 %r4, %r9, 1;", "@%p7 bra L;"] {
+    for body in ["red.add.u32 [%rd1], 1;", "frob 0;", "add.s32 %r4, %r9, 1;", "@%p7 bra L;"] {
         assert!(analysis(body).is_err(), "{body}");
     }
 }
