@@ -149,19 +149,7 @@ mod tests {
         }
         let mut environment = Environment::of_this_machine(false);
         environment.peers = peers.iter().map(|&name| name.to_owned()).collect();
-        let (skipped, thread_blocks) = (Vec::new(), Vec::new());
-        let (batches, host_memory) = (Vec::new(), Vec::new());
-        let (block_curves, kernels) = (Vec::new(), Vec::new());
-        Record {
-            environment,
-            skipped,
-            measurements,
-            thread_blocks,
-            batches,
-            host_memory,
-            block_curves,
-            kernels,
-        }
+        Record::of(environment, measurements)
     }
 
     /// Ours is the default type's figure, not that of whatever backend was fastest.

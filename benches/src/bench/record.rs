@@ -227,6 +227,23 @@ pub(super) struct Record {
 }
 
 #[cfg(test)]
+impl Record {
+    /// Of measurements alone.
+    pub(super) fn of(environment: Environment, measurements: Vec<Measurement>) -> Self {
+        Self {
+            environment,
+            skipped: Vec::new(),
+            measurements,
+            thread_blocks: Vec::new(),
+            batches: Vec::new(),
+            host_memory: Vec::new(),
+            block_curves: Vec::new(),
+            kernels: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -477,18 +477,7 @@ mod tests {
 
     fn record(measurements: Vec<Measurement>) -> Record {
         let environment = crate::bench::environment::Environment::of_this_machine(false);
-        let (skipped, thread_blocks, kernels) = (Vec::new(), Vec::new(), Vec::new());
-        let (batches, host_memory, block_curves) = (Vec::new(), Vec::new(), Vec::new());
-        Record {
-            environment,
-            skipped,
-            measurements,
-            thread_blocks,
-            batches,
-            host_memory,
-            block_curves,
-            kernels,
-        }
+        Record::of(environment, measurements)
     }
 
     #[test]
