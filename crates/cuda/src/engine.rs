@@ -338,10 +338,10 @@ impl Engine {
     pub(crate) fn run_recoverably(
         &self,
         operation: Operation<'_>,
-        mut data: InOutBuf<'_, '_, u8>,
+        data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let cut = Cut::new(&self.device, &mut data, self.chunk_limit.get(), MAX_BLOCK);
-        self.run_pieces(operation, data, cut.staged())
+        let cut = Cut::staged(&self.device, data.len(), self.chunk_limit.get(), MAX_BLOCK);
+        self.run_pieces(operation, data, cut)
     }
 
     fn run_pieces(

@@ -115,22 +115,26 @@ impl Cut {
     ) -> Self {
         let is_pinned =
             device.pinned().contain(data.get_in()) && device.pinned().contain(data.get_out());
-        let (way, threads, longest) = if is_pinned {
-            (Way::Pinned, 1, LONGEST_PINNED_PIECE)
-        } else {
-            (Way::Staged, device.pool().limits().threads.max(1), LONGEST_PIECE)
-        };
-        let share = data.len().div_ceil(threads * way.lanes());
-        let bytes = share.clamp(SHORTEST_PIECE, longest).min(most).max(unit);
-        let bytes = bytes / unit * unit;
-        let threads = threads.min(data.len().div_ceil(bytes).div_ceil(way.lanes()));
-        Self { bytes, way, threads }
+        let way = if is_pinned { Way::Pinned } else { Way::Staged };
+        Self::of(way, device, data.len(), most, unit)
     }
 
-    /// [`new`](Self::new) for results that wait for their turn wherever they belong, so that what comes
-    /// after an error was not touched.
-    pub(crate) fn staged(self) -> Self {
-        Self { way: Way::Staged, bytes: self.bytes.min(LONGEST_PIECE), ..self }
+    /// The same for `length` bytes whose results wait for their turn wherever they belong, so that what
+    /// comes after an error was not touched.
+    pub(crate) fn staged(device: &Device, length: usize, most: usize, unit: usize) -> Self {
+        Self::of(Way::Staged, device, length, most, unit)
+    }
+
+    fn of(way: Way, device: &Device, length: usize, most: usize, unit: usize) -> Self {
+        let (threads, longest) = match way {
+            Way::Staged => (device.pool().limits().threads.max(1), LONGEST_PIECE),
+            Way::Pinned => (1, LONGEST_PINNED_PIECE),
+        };
+        let share = length.div_ceil(threads * way.lanes());
+        let bytes = share.clamp(SHORTEST_PIECE, longest).min(most).max(unit);
+        let bytes = bytes / unit * unit;
+        let threads = threads.min(length.div_ceil(bytes).div_ceil(way.lanes()));
+        Self { bytes, way, threads }
     }
 }
 
@@ -242,15 +246,11 @@ impl<'a, W: Fn(&Stream, u64, usize, usize) -> Result<(), Error> + Sync> Call<'a,
 
     /// Waits for a piece, and writes it once all before it have come that far.
     fn end(&self, Piece { number, mut data }: Piece<'_>, mut lane: Lent<'_>) {
-        let ended = lane.wait(|bytes| match self.cut.way {
-            Way::Pinned => {
-                self.order.wait_for_turn(number); // which it is: there is one thread
-            }
-            Way::Staged => {
-                if self.order.wait_for_turn(number) {
-                    let output = data.get_out();
-                    output.copy_from_slice(&bytes[..output.len()]);
-                }
+        let ended = lane.wait(|bytes| {
+            let is_turn = self.order.wait_for_turn(number);
+            if is_turn && self.cut.way == Way::Staged {
+                let output = data.get_out();
+                output.copy_from_slice(&bytes[..output.len()]);
             }
         });
         if let Err(error) = ended {

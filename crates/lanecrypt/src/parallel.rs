@@ -4,7 +4,8 @@ use std::{any::Any, fmt};
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    Chain, Counter, Direction, Engine, Error, HashPowers, modes::times_power_of_x,
+    Chain, Counter, Direction, Engine, Error, HashPowers,
+    modes::{gcm::HASHED_AT_ONCE, times_power_of_x},
 };
 use lanecrypt_slicing::HashKey;
 use rayon::prelude::*;
@@ -13,13 +14,11 @@ use rayon::prelude::*;
 /// microseconds for it, which is what waking a thread costs.
 pub const PIECE: usize = 256 << 10;
 
-/// Bytes that are encrypted before they are hashed: they should still be in the first cache.
-const CACHED: usize = 16 << 10;
-
 /// An engine whose long calls run on all threads of rayon's current pool.
 ///
 /// Inputs of less than two [`PIECE`]s run on the caller's thread alone. Results are those of the
-/// engine within. GCM encrypts and hashes on all threads; its decryption hashes on one. Out of place, the input is copied to the output first.
+/// engine within. GCM encrypts and hashes on all threads; its decryption hashes on one. Out of place,
+/// the input is copied to the output first.
 pub struct Parallel<E> {
     engine: E,
 }
@@ -53,8 +52,8 @@ impl<E: Engine> Parallel<E> {
         let mut counter = [0; 16];
         first.fill(&mut counter);
         let done = self.engine.ctr32_hashed(&counter, key.powers(), hash, (&mut *data).into())?;
-        for (i, part) in data[done..].chunks_mut(CACHED).enumerate() {
-            first.plus(((done + i * CACHED) / 16) as u128).fill(&mut counter);
+        for (i, part) in data[done..].chunks_mut(HASHED_AT_ONCE).enumerate() {
+            first.plus(((done + i * HASHED_AT_ONCE) / 16) as u128).fill(&mut counter);
             self.engine.ctr(&counter, (&mut *part).into())?;
             key.absorb(hash, part);
         }

@@ -15,9 +15,6 @@ use crate::hash;
 
 pub use modes::gcm::{MAX_AAD_BYTES, MAX_MESSAGE_BYTES};
 
-/// Bytes that are encrypted before they are hashed: they should still be in the first cache.
-const PIECE: usize = 16 << 10;
-
 type Block = Array<u8, U16>;
 
 /// Tags that the types take: 4 and 8 bytes, which SP 800-38D allows with restrictions (appendix C),
@@ -179,7 +176,8 @@ impl<'a, C: Engine> Message<'a, C> {
         mut data: InOutBuf<'_, '_, u8>,
         mut done: impl FnMut(&[u8]),
     ) -> Result<(), Error> {
-        let piece_bytes = PIECE.max(self.engine.chunk_bytes().next_multiple_of(16));
+        let piece_bytes =
+            modes::gcm::HASHED_AT_ONCE.max(self.engine.chunk_bytes().next_multiple_of(16));
         while !data.is_empty() {
             let length = piece_bytes.min(data.len());
             let (mut piece, rest) = data.split_at(length);

@@ -6,6 +6,8 @@ use crate::{Counter, Error};
 pub const MAX_MESSAGE_BYTES: u64 = (1 << 36) - 32;
 /// The most bytes of associated data under one IV (SP 800-38D, 5.2.1.1).
 pub const MAX_AAD_BYTES: u64 = (1 << 61) - 1;
+/// Bytes that are best encrypted before they are hashed: they should still be in the first cache then.
+pub const HASHED_AT_ONCE: usize = 16 << 10;
 
 /// Checks all lengths of a message, in bytes: the IV's, the associated data's, the data's, the tag's.
 ///
