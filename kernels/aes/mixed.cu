@@ -339,18 +339,43 @@ struct RunMasks {
         if (left < rest) upcoming = *following;
     }
 
-    // Whether the next `steps` steps stay in the unit.
-    DEVICE bool is_far(u32 steps) const { return left > int(WARP * steps); }
-
     // Goes a step on, to a block with so many up to the end; none if that is behind it.
+    DEVICE void advance(int rest) { advance_in<false>(rest); }
+
+    // Nothing is left to do where another row begins.
+    DEVICE void next_row(int) {}
+
+    // Calls `work(k, mask)` for the thread's blocks of a row, of which there are `rest` and those of the
+    // next ones; returns the masks of the next one, if there is one.
+    template <class Work>
+    DEVICE RunMasks every(int rest, Work work) const {
+        RunMasks masks = *this;
+        masks.prepare(rest);
+        const bool is_far = left > int(WARP * (THREAD_BLOCKS - 1));
+        return is_far ? masks.template every_in<true>(rest, work)
+                      : masks.template every_in<false>(rest, work);
+    }
+
+   private:
+    // Where all but the row's last step are known to stay in the unit, `is_far`, nothing is tested.
+    template <bool is_far, class Work>
+    DEVICE RunMasks every_in(int rest, Work work) {
+        UNROLL for (u32 k = 0; k < THREAD_BLOCKS; k++) {
+            work(k, mask);
+            const int then = rest - int(k + 1) * int(WARP);
+            if (k + 1 < THREAD_BLOCKS) advance_in<is_far>(then);
+            else advance_in<false>(then);
+        }
+        return *this;
+    }
+
     template <bool is_far>
-    DEVICE void advance(int rest) {
+    DEVICE void advance_in(int rest) {
         left -= WARP;
         mask = times_x32(mask);
         if (!is_far && left <= 0) enter(rest);
     }
 
-   private:
     // Takes the place from the unit's end to another unit; of those that are shorter than a step, to one
     // further on.
     DEVICE void enter(int rest) {
@@ -364,8 +389,51 @@ struct RunMasks {
 };
 // ANCHOR_END: run_masks
 
+// ANCHOR: row_masks
+// The same where data units are whole rows, as those of 4 KiB and more are: a warp enters one where a row
+// begins, all lanes at once. There is so much less code that the loops stay in the instruction cache.
+struct RowMasks {
+    const Block16 *following;  // where the next unit's first mask lies
+    u32 unit_rows, left;       // rows of a unit, and of this one from this row on
+    Block16 mask;
+
+    DEVICE RowMasks(const MixedParameters &parameters, u64 run, int) {
+        const u64 rows = parameters.mode0 / ROW_BLOCKS, row = run * (RUN / ROW_BLOCKS);
+        following = reinterpret_cast<const Block16 *>(parameters.mode1) + row / rows + 1;
+        unit_rows = u32(rows);
+        left = u32(rows - row % rows);
+        mask = times_power(reinterpret_cast<const Block16 *>(parameters.mode2)[run], lane_number());
+    }
+
+    // Whether units are of this kind; where one is longer than all data may be, its rows may be many.
+    static DEVICE bool fit(const MixedParameters &parameters) {
+        return parameters.mode0 % ROW_BLOCKS == 0 && parameters.mode0 >> 32 == 0;
+    }
+
+    DEVICE void advance(int) { mask = times_x32(mask); }
+
+    // From a row's end to the next row, if there is one: this lane has `rest` blocks from there on.
+    DEVICE void next_row(int rest) {
+        if (--left > 0 || rest <= 0) return;
+        left = unit_rows;
+        mask = times_power(*following++, lane_number());
+    }
+
+    template <class Work>
+    DEVICE RowMasks every(int rest, Work work) const {
+        RowMasks masks = *this;
+        UNROLL for (u32 k = 0; k < THREAD_BLOCKS; k++) {
+            work(k, masks.mask);
+            masks.advance(rest);
+        }
+        masks.next_row(rest - int(ROW_BLOCKS));
+        return masks;
+    }
+};
+// ANCHOR_END: row_masks
+
 // XTS. A run is a range by itself.
-template <bool encrypts>
+template <bool encrypts, class Masks>
 struct Xts : Mode<encrypts> {
     // Blocks from this lane's block `at` of a run on, to the end of the run or data.
     template <bool is_whole>
@@ -381,14 +449,15 @@ struct Xts : Mode<encrypts> {
         UNROLL for (u32 k = 0; k < AT_ONCE; k++) {
             next[k] = this->template load<is_whole>(start + k * WARP);
         }
-        RunMasks masks(this->parameters, run, rest<is_whole>(run, 0));
+        Masks masks(this->parameters, run, rest<is_whole>(run, 0));
         ROLLED for (u32 at = 0; at < RUN; at += STEP) {
             Block16 states[AT_ONCE], mask[AT_ONCE];
             UNROLL for (u32 k = 0; k < AT_ONCE; k++) {
                 mask[k] = masks.mask;
                 states[k] = xor3(next[k], mask[k], this->keys().first);
-                masks.advance<false>(rest<is_whole>(run, at + (k + 1) * WARP));
+                masks.advance(rest<is_whole>(run, at + (k + 1) * WARP));
             }
+            if ((at + STEP) % ROW_BLOCKS == 0) masks.next_row(rest<is_whole>(run, at + STEP));
             if (at + STEP < RUN) {
                 UNROLL for (u32 k = 0; k < AT_ONCE; k++) {
                     next[k] = this->template load<is_whole>(start + at + STEP + k * WARP);
@@ -401,40 +470,21 @@ struct Xts : Mode<encrypts> {
         }
     }
 
-    // Calls `work(k, mask)` for the thread's blocks of a row; returns the masks of the next one, if there
-    // is one.
-    template <bool is_far, class Work>
-    static DEVICE RunMasks every_mask(RunMasks masks, int rest, Work work) {
-        UNROLL for (u32 k = 0; k < THREAD_BLOCKS; k++) {
-            work(k, masks.mask);
-            const int then = rest - int(k + 1) * int(WARP);
-            if (k + 1 < THREAD_BLOCKS) masks.advance<is_far>(then);
-            else masks.advance<false>(then);
-        }
-        return masks;
-    }
-    template <class Work>
-    static DEVICE RunMasks masked(RunMasks masks, int rest, Work work) {
-        masks.prepare(rest);
-        return masks.is_far(THREAD_BLOCKS - 1) ? every_mask<true>(masks, rest, work)
-                                               : every_mask<false>(masks, rest, work);
-    }
-
     // No register holds a mask while the cipher runs but that of the row's first block: the others are
     // made twice.
     DEVICE void sliced(u64 run) const {
         const u64 start = run * RUN + lane_number();
-        RunMasks kept(this->parameters, run, rest<true>(run, 0));
+        Masks kept(this->parameters, run, rest<true>(run, 0));
         ROLLED for (u32 at = 0; at < RUN; at += ROW_BLOCKS) {
             const Block16 *input = this->parameters.input + start + at;
             Block16 *output = this->parameters.output + start + at;
             BlockRows rows;
-            masked(kept, ROW_BLOCKS - lane_number(), [&](u32 k, Block16 mask) {
+            kept.every(ROW_BLOCKS - lane_number(), [&](u32 k, Block16 mask) {
                 rows.set(k, xor3(input[k * WARP], mask, this->keys().first));
             });
             sliced_cipher<encrypts>(this->parameters.keys, rows);
             kept.mask = not_hoisted(kept.mask);
-            kept = masked(kept, rest<true>(run, at), [&](u32 k, Block16 mask) {
+            kept = kept.every(rest<true>(run, at), [&](u32 k, Block16 mask) {
                 output[k * WARP] = xor3(rows.get(k), mask, this->keys().last);
             });
         }
@@ -444,27 +494,45 @@ struct Xts : Mode<encrypts> {
 // The runs of modes without counters.
 DEVICE u64 runs_of(u64 blocks) { return (blocks + RUN - 1) / RUN; }
 
+// The queue behind the tables.
+template <bool encrypts>
+DEVICE u32 *queue_word(u8 *shared) {
+    return reinterpret_cast<u32 *>(shared + Tables<encrypts>::SHARED_BYTES);
+}
+
 template <bool encrypts, class Mode>
 DEVICE void mixed(const MixedParameters &parameters, u8 *shared) {
     const Tables<encrypts> tables(shared);
-    u32 *words = reinterpret_cast<u32 *>(shared + Tables<encrypts>::SHARED_BYTES);
-    every_mixed_run(Mode{{parameters, tables}}, runs_of(parameters.blocks), words, 1);
+    every_mixed_run(Mode{{parameters, tables}}, runs_of(parameters.blocks),
+                    queue_word<encrypts>(shared), 1);
+}
+
+template <bool encrypts>
+DEVICE void mixed_xts(const MixedParameters &parameters, u8 *shared) {
+    const Tables<encrypts> tables(shared);
+    const u64 runs = runs_of(parameters.blocks);
+    u32 *queue = queue_word<encrypts>(shared);
+    if (RowMasks::fit(parameters)) {
+        every_mixed_run(Xts<encrypts, RowMasks>{{parameters, tables}}, runs, queue, 1);
+    } else {
+        every_mixed_run(Xts<encrypts, RunMasks>{{parameters, tables}}, runs, queue, 1);
+    }
 }
 
 }  // namespace
 
-#define MIXED_KERNEL(name, encrypts, Mode)                                   \
+#define MIXED_KERNEL(name, encrypts, body)                                   \
     KERNEL(name, MIXED<encrypts>, MixedParameters) {                         \
         SHARED_TABLES_AND_KEYS(shared, Tables<encrypts>::SHARED_BYTES);      \
-        mixed<encrypts, Mode>(parameters, shared);                           \
+        body(parameters, shared);                                            \
     }
 
-MIXED_KERNEL(aes_mixed_ecb_encrypt, true, Ecb<true>)
-MIXED_KERNEL(aes_mixed_ecb_decrypt, false, Ecb<false>)
-MIXED_KERNEL(aes_mixed_cbc_decrypt, false, Chain<false>)
-MIXED_KERNEL(aes_mixed_cfb_decrypt, true, Chain<true>)
-MIXED_KERNEL(aes_mixed_xts_encrypt, true, Xts<true>)
-MIXED_KERNEL(aes_mixed_xts_decrypt, false, Xts<false>)
+MIXED_KERNEL(aes_mixed_ecb_encrypt, true, (mixed<true, Ecb<true>>))
+MIXED_KERNEL(aes_mixed_ecb_decrypt, false, (mixed<false, Ecb<false>>))
+MIXED_KERNEL(aes_mixed_cbc_decrypt, false, (mixed<false, Chain<false>>))
+MIXED_KERNEL(aes_mixed_cfb_decrypt, true, (mixed<true, Chain<true>>))
+MIXED_KERNEL(aes_mixed_xts_encrypt, true, mixed_xts<true>)
+MIXED_KERNEL(aes_mixed_xts_decrypt, false, mixed_xts<false>)
 
 KERNEL(aes_mixed_ctr, MIXED_CTR, MixedParameters) {
     SHARED_TABLES_AND_KEYS(shared, Tables<true>::SHARED_BYTES);

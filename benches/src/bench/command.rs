@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{
     batches, blocks, cpu,
     environment::Environment,
+    first_call,
     gpu::{self, GpuResults},
     host_memory,
     plan::Options,
@@ -20,6 +21,9 @@ use super::{
 pub fn run() -> ExitCode {
     if std::env::var_os(cpu::PLAN).is_some() {
         return ended(cpu::measuring_process());
+    }
+    if let Ok(case) = std::env::var(first_call::CASE) {
+        return ended(first_call::measuring_process(&case));
     }
     let options = Options::parse();
     if let Err(error) = options.check() {
@@ -47,7 +51,7 @@ fn measure(options: &Options) -> Result<(), String> {
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
-    let is_all = !options.batches && !options.host_memory;
+    let is_all = !(options.batches || options.host_memory || options.first_calls);
     let single = if is_all { Single::measure(options)? } else { Single::default() };
     let takes_families = options.backend.is_empty(); // neither is of a certain backend
     let batches = if takes_families && (is_all || options.batches) {
@@ -60,10 +64,16 @@ fn measure(options: &Options) -> Result<(), String> {
     } else {
         Vec::new()
     };
+    let first_calls = if takes_families && (is_all || options.first_calls) {
+        first_call::measure(options)?
+    } else {
+        Vec::new()
+    };
     let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
-    if measurements.is_empty() && batches.is_empty() && host_memory.is_empty() {
+    let is_nothing = measurements.is_empty() && batches.is_empty();
+    if is_nothing && host_memory.is_empty() && first_calls.is_empty() {
         return Err(format!("nothing was measured\n{}", skipped.join("\n")));
     }
     let mut kernels = on_gpu.kernels;
@@ -79,6 +89,7 @@ fn measure(options: &Options) -> Result<(), String> {
         thread_blocks,
         batches,
         host_memory,
+        first_calls,
         block_curves,
         kernels,
     };

@@ -24,7 +24,7 @@ const QUICK_SIZES: [usize; 2] = [1 << 20, 256 << 20];
 const WINDOW: usize = 1 << 20;
 
 /// The kernels that each cipher's type takes by itself.
-fn families() -> [&'static Family; 7] {
+pub(super) fn families() -> [&'static Family; 7] {
     [
         aes::Aes128::family(),
         aria::Aria128::family(),

@@ -15,6 +15,7 @@ mod clock;
 mod command;
 mod cpu;
 mod environment;
+mod first_call;
 mod gpu;
 mod host_memory;
 mod kisa;

@@ -53,6 +53,9 @@ pub(super) struct Options {
     /// Only host memory: its way to the GPU and back, and all cores of the CPU.
     #[arg(long, conflicts_with = "backend")]
     pub(super) host_memory: bool,
+    /// Only the first call of a process on the GPU: opening it, and loading kernels.
+    #[arg(long, conflicts_with_all = ["backend", "cpu_only"])]
+    pub(super) first_calls: bool,
     /// Only the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(super) gpu_only: bool,

@@ -150,6 +150,27 @@ impl HostMemoryMeasurement {
     }
 }
 
+/// The first call of a process on a GPU.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct FirstCall {
+    /// The cipher's name.
+    pub(super) cipher: String,
+    /// Bits of the key.
+    pub(super) key_bits: usize,
+    /// The mode.
+    pub(super) work: Work,
+    /// Where the data was.
+    pub(super) place: Place,
+    /// Bytes of data.
+    pub(super) bytes: usize,
+    /// Seconds until the device is open, before the call.
+    pub(super) open_seconds: f64,
+    /// Seconds that the first call takes longer than the second where the driver has compiled nothing yet.
+    pub(super) compiling_seconds: f64,
+    /// The same where another process has had the same kernels compiled.
+    pub(super) loading_seconds: f64,
+}
+
 /// A measurement with a limit to the threads of a thread block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ThreadBlockMeasurement {
@@ -219,6 +240,9 @@ pub(super) struct Record {
     /// Host memory; records from before it was measured have none.
     #[serde(default)]
     pub(super) host_memory: Vec<HostMemoryMeasurement>,
+    /// First calls; records from before they were measured have none.
+    #[serde(default)]
+    pub(super) first_calls: Vec<FirstCall>,
     /// Time by number of blocks; records from before it was measured have none.
     #[serde(default)]
     pub(super) block_curves: Vec<BlockCurve>,
@@ -237,6 +261,7 @@ impl Record {
             thread_blocks: Vec::new(),
             batches: Vec::new(),
             host_memory: Vec::new(),
+            first_calls: Vec::new(),
             block_curves: Vec::new(),
             kernels: Vec::new(),
         }

@@ -10,7 +10,7 @@ use super::{
     papers::{self, P1_RESOURCES},
     plan::Work,
     ratio,
-    record::{BatchMeasurement, HostMemoryMeasurement, Measurement, Place, Record},
+    record::{BatchMeasurement, FirstCall, HostMemoryMeasurement, Measurement, Place, Record},
 };
 use crate::size::size_name;
 
@@ -232,6 +232,29 @@ fn host_memory_section(record: &Record) -> Option<Section> {
     })
 }
 
+/// Milliseconds of first calls: calls down, their parts across.
+fn first_call_section(record: &Record) -> Option<Section> {
+    let measured = &record.first_calls;
+    let row = |call: &FirstCall| {
+        let FirstCall { cipher, key_bits, work, place, bytes, .. } = call;
+        let cipher = cipher.to_uppercase();
+        let (place, size) = (place.name(), size_name(*bytes));
+        let times = [call.open_seconds, call.compiling_seconds, call.loading_seconds];
+        std::iter::once(format!("{cipher}-{key_bits} {work}, {place}, {size}"))
+            .chain(times.map(|seconds| format!("{:.0}", 1e3 * seconds)))
+            .collect()
+    };
+    let header = ["call", "device opened", "kernels compiled", "kernels of the driver's cache"];
+    (!measured.is_empty()).then(|| Section {
+        title: "The first call of a process, milliseconds".into(),
+        note:
+            "Opening comes before the call; the others are what it takes longer than the next one."
+                .into(),
+        header: header.map(str::to_owned).to_vec(),
+        rows: measured.iter().map(row).collect(),
+    })
+}
+
 /// What every kernel takes, with P1's figures first.
 fn resource_section(record: &Record) -> Option<Section> {
     if record.kernels.is_empty() {
@@ -308,6 +331,7 @@ fn sections(record: &Record) -> Vec<Section> {
     sections.extend(thread_block_section(record));
     sections.extend(batch_section(record));
     sections.extend(host_memory_section(record));
+    sections.extend(first_call_section(record));
     sections.extend(resource_section(record));
     sections.extend(paper_section(record));
     sections.extend(gain_section(record));
@@ -536,6 +560,25 @@ mod tests {
         let section = host_memory_section(&record).expect("there are measurements");
         assert_eq!(section.header[1..], ["GPU, end to end, 1 MiB", "CPU, 1 MiB"]);
         assert_eq!(section.rows, [["AES-128", "1.05", "1.05"]]);
+    }
+
+    #[test]
+    fn first_calls_have_a_row_each() {
+        let mut record = record(Vec::new());
+        assert!(first_call_section(&record).is_none());
+        record.first_calls.push(FirstCall {
+            cipher: "aes".into(),
+            key_bits: 128,
+            work: Work::Ctr,
+            place: Place::Resident,
+            bytes: 1 << 20,
+            open_seconds: 0.3,
+            compiling_seconds: 0.25,
+            loading_seconds: 0.0015,
+        });
+        let section = first_call_section(&record).expect("there is one");
+        let row = ["AES-128 CTR, GPU, resident, 1 MiB", "300", "250", "2"];
+        assert_eq!(section.rows, [row]);
     }
 
     #[test]

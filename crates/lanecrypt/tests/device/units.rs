@@ -55,9 +55,17 @@ const UNITS: [(usize, usize); 11] = [
 ];
 
 /// So many units that warps which take runs from a queue have several, of each sort of warp: units shorter
-/// than a step of theirs, of a step and of a row, and such as end anywhere.
-const UNITS_OF_RUNS: [(usize, usize); 6] =
-    [(16, 5000), (48, 1700), (512, 160), (528, 160), (4096, 20), (48_000, 2)];
+/// than a step of theirs, of a step, of one row and more, and such as end anywhere.
+const UNITS_OF_RUNS: [(usize, usize); 8] = [
+    (16, 5000),
+    (48, 1700),
+    (512, 160),
+    (528, 160),
+    (4096, 20),
+    (12_288, 9),
+    (65_536, 1),
+    (48_000, 2),
+];
 
 /// XTS over many units, every key size and family, against the CPU unit by unit.
 pub(crate) fn data_units(case: &Case) -> Outcome {
