@@ -51,8 +51,9 @@ fn measure(options: &Options) -> Result<(), String> {
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
-    let is_all = !(options.batches || options.host_memory || options.first_calls);
-    let single = if is_all { Single::measure(options)? } else { Single::default() };
+    let is_one_key = !(options.batches || options.host_memory || options.first_calls);
+    let is_all = is_one_key && !options.sustained;
+    let single = if is_one_key { Single::measure(options)? } else { Single::default() };
     let takes_families = options.backend.is_empty(); // neither is of a certain backend
     let batches = if takes_families && (is_all || options.batches) {
         batches::measure(options)?

@@ -1,6 +1,6 @@
 //! Measuring on the GPU: resident data by the device's events, end to end by the clock.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use lanecrypt::{
@@ -22,6 +22,9 @@ use super::{
 const SAMPLES: usize = 11;
 /// The same of launches that are waited for one by one.
 const LAUNCHES: usize = 201;
+/// For how long launches follow each other where that is measured, and how many are queued at once.
+const SUSTAINED: Duration = Duration::from_secs(60);
+const WITHOUT_WAITING: usize = 100;
 /// Blocks of the key stream alone that are timed; P2 takes 2^35, which only takes longer.
 const KEYSTREAM_BLOCKS: u64 = 1 << 30;
 /// Blocks of it that are compared with a CPU.
@@ -97,24 +100,13 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
             }
             for &key_bytes in options.key_bytes(cipher) {
                 let target = Target::new(cipher, backend, key_bytes)?;
-                let block = cipher.block_bytes;
-                for work in Work::ON_DEVICE.into_iter().filter(|&work| fits(work, block)) {
-                    for &bytes in &resident {
-                        results.measurements.push(target.resident(work, bytes, &mut buffers)?);
-                    }
-                    if work == Work::Ctr {
-                        for bytes in resident.iter().copied().filter(|&bytes| bytes <= 1 << 20) {
-                            results.measurements.push(target.queued(bytes, &mut buffers)?);
-                        }
-                    }
-                    if matches!(work, Work::XtsDecrypt | Work::GcmEncrypt | Work::GcmDecrypt) {
-                        continue; // from host memory one unit, as on CPUs, and a key at every call
-                    }
-                    for bytes in end_to_end.iter().copied().filter(|&b| b <= 64 << 20) {
-                        results.measurements.push(target.end_to_end(work, bytes)?);
-                    }
+                if options.sustained {
+                    results.measurements.push(target.sustained(largest, &mut buffers)?);
+                    bar.inc(1);
+                    continue;
                 }
-                results.measurements.extend(target.keystream(&mut buffers)?);
+                let measured = target.every_mode(&resident, &end_to_end, &mut buffers)?;
+                results.measurements.extend(measured);
                 if key_bytes == cipher.key_bytes[0] {
                     results.kernels.extend(target.kernels(&device, &results.kernels)?);
                     if options.tries_thread_blocks(cipher) {
@@ -202,6 +194,58 @@ impl Target {
             gigahertz: None,
             is_peer: false,
         }
+    }
+
+    /// All modes in all places.
+    fn every_mode(
+        &self,
+        resident: &[usize],
+        end_to_end: &[usize],
+        buffers: &mut Buffers,
+    ) -> Result<Vec<Measurement>, String> {
+        let mut measured = Vec::new();
+        for work in Work::ON_DEVICE.into_iter().filter(|&work| fits(work, self.cipher.block_bytes))
+        {
+            for &bytes in resident {
+                measured.push(self.resident(work, bytes, buffers)?);
+            }
+            if work == Work::Ctr {
+                for bytes in resident.iter().copied().filter(|&bytes| bytes <= 1 << 20) {
+                    measured.push(self.queued(bytes, buffers)?);
+                }
+            }
+            if matches!(work, Work::XtsDecrypt | Work::GcmEncrypt | Work::GcmDecrypt) {
+                continue; // from host memory one unit, as on CPUs, and a key at every call
+            }
+            for bytes in end_to_end.iter().copied().filter(|&bytes| bytes <= 64 << 20) {
+                measured.push(self.end_to_end(work, bytes)?);
+            }
+        }
+        measured.extend(self.keystream(buffers)?);
+        Ok(measured)
+    }
+
+    /// CTR launched without a pause for [`SUSTAINED`]: the card comes to its power limit.
+    fn sustained(&self, bytes: usize, buffers: &mut Buffers) -> Result<Measurement, String> {
+        self.resident(Work::Ctr, bytes, buffers)?; // which verifies
+        let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
+        let device = self.engine()?.device();
+        let (mut launches, mut seconds) = (0, 0.0);
+        let start = Instant::now();
+        while start.elapsed() < SUSTAINED {
+            let input = buffers.input.slice(0..bytes).map_err(text)?;
+            let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
+            let mut launch = || {
+                let mut start = |_| self.start(Work::Ctr, &input, &mut output, &[0; 16]);
+                (0..WITHOUT_WAITING).try_for_each(&mut start)
+            };
+            seconds += device.time(&mut launch).map_err(text)?.as_secs_f64();
+            launches += WITHOUT_WAITING;
+        }
+        self.verify_resident(Work::Ctr, bytes, buffers)?;
+        let each = seconds / launches as f64;
+        let measurement = self.measurement(Work::Ctr, Place::Sustained, bytes, vec![each]);
+        Ok(Measurement { samples: launches, ..measurement })
     }
 
     fn resident(

@@ -56,6 +56,10 @@ pub(super) struct Options {
     /// Only the first call of a process on the GPU: opening it, and loading kernels.
     #[arg(long, conflicts_with_all = ["backend", "cpu_only"])]
     pub(super) first_calls: bool,
+    /// Only CTR on the GPU over the largest size, launched for a minute without a pause: a minute for each
+    /// backend and key size.
+    #[arg(long, requires = "gpu_only")]
+    pub(super) sustained: bool,
     /// Only the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(super) gpu_only: bool,

@@ -11,6 +11,8 @@ pub(super) enum Place {
     Cpu,
     /// On the device before and after.
     Resident,
+    /// The same, launch after launch for a minute: the time is the mean of all.
+    Sustained,
     /// On the device, queued on a stream: the time is the host's, from before that until it has run.
     Queued,
     /// Device, from host memory to host memory.
@@ -26,6 +28,7 @@ impl Place {
         match self {
             Self::Cpu => "CPU",
             Self::Resident => "GPU, resident",
+            Self::Sustained => "GPU, resident, a minute without a pause",
             Self::Queued => "GPU, launch to finish",
             Self::EndToEnd => "GPU, end to end",
             Self::Pinned => "GPU, pinned memory",
