@@ -200,12 +200,12 @@ DEVICE void chain(const Parameters<AesKeys> &parameters, u32 *planes) {
 // after those of its lane. A lane makes the masks of every 32nd block from `first` on, of which the
 // first is `mask`, and passes them on through `passed`, which has a mask for every lane: word c of
 // block 8q + g lies at 32q + lane.
-template <class Work>
+template <class Masks, class Work>
 DEVICE Block16 every_mask_word(const Parameters<AesKeys> &parameters, u64 run, Block16 mask,
                                Block16 *passed, Work work) {
     const u32 lane = not_hoisted(threadIdx.x % WARP);
     constexpr u32 ROWS = WARP / GROUPS;
-    Masks<WARP> masks(parameters, run + lane, 0, mask);
+    Masks masks(parameters, run + lane, 0, mask);
     UNROLL for (u32 k = 0; k < LANE_BLOCKS; k += ROWS) {
         passed[lane] = masks.mask;
         __syncwarp();
@@ -215,16 +215,15 @@ DEVICE Block16 every_mask_word(const Parameters<AesKeys> &parameters, u64 run, B
         __syncwarp();
         masks.advance(run + lane + (k + ROWS) * GROUPS < parameters.blocks);
     }
+    masks.next_row(run + WARP_BLOCKS);
     return masks.mask;
 }
 
 // XTS over a warp's range. No register holds a mask while the cipher runs.
-template <bool encrypts>
-DEVICE void xts(const Parameters<AesKeys> &parameters, Block16 *shared) {
+template <bool encrypts, class Masks>
+DEVICE void xts_by(const Parameters<AesKeys> &parameters, Block16 *shared, const u32 *planes) {
     Block16 *kept = shared + threadIdx.x;
     Block16 *passed = shared + THREADS + threadIdx.x / WARP * WARP;
-    u32 *planes = reinterpret_cast<u32 *>(shared) + MASK_WORDS;
-    expand_keys(planes, parameters.keys);
     const u32 *input = reinterpret_cast<const u32 *>(parameters.input) + column_number();
     u32 *output = reinterpret_cast<u32 *>(parameters.output) + column_number();
     const u64 blocks = parameters.blocks;
@@ -234,18 +233,27 @@ DEVICE void xts(const Parameters<AesKeys> &parameters, Block16 *shared) {
         const u64 run = range.first + rest, first = run + first_in_run();
         RowPlanes state;
         u32(&rows)[32] = as_square(state);
-        every_mask_word(parameters, run, *kept, passed, [&](u32 k, u32 mask) {
+        every_mask_word<Masks>(parameters, run, *kept, passed, [&](u32 k, u32 mask) {
             const u64 i = first + k * GROUPS;
             rows[k] = i < blocks ? input[i * COLUMNS] ^ mask : 0;
         });
         transpose32(rows);
         cipher<encrypts>(state, planes, parameters.keys.rounds);
         transpose32(rows);
-        *kept = every_mask_word(parameters, run, *kept, passed, [&](u32 k, u32 mask) {
+        *kept = every_mask_word<Masks>(parameters, run, *kept, passed, [&](u32 k, u32 mask) {
             const u64 i = first + k * GROUPS;
             if (i < blocks) output[i * COLUMNS] = rows[k] ^ mask;
         });
     }
+}
+
+template <bool encrypts>
+DEVICE void xts(const Parameters<AesKeys> &parameters, Block16 *shared) {
+    typedef RowMasks<AesKeys> Rows;
+    u32 *planes = reinterpret_cast<u32 *>(shared) + MASK_WORDS;
+    expand_keys(planes, parameters.keys);
+    if (Rows::fit(parameters)) xts_by<encrypts, Rows>(parameters, shared, planes);
+    else xts_by<encrypts, Masks<WARP>>(parameters, shared, planes);
     clear_shared(reinterpret_cast<u32 *>(shared),
                  MASK_WORDS + KEY_WORDS * (parameters.keys.rounds + 1));
 }

@@ -392,12 +392,12 @@ struct RunMasks {
 // ANCHOR: row_masks
 // The same where data units are whole rows, as those of 4 KiB and more are: a warp enters one where a row
 // begins, all lanes at once. There is so much less code that the loops stay in the instruction cache.
-struct RowMasks {
+struct RunRowMasks {
     const Block16 *following;  // where the next unit's first mask lies
     u32 unit_rows, left;       // rows of a unit, and of this one from this row on
     Block16 mask;
 
-    DEVICE RowMasks(const MixedParameters &parameters, u64 run, int) {
+    DEVICE RunRowMasks(const MixedParameters &parameters, u64 run, int) {
         const u64 rows = parameters.mode0 / ROW_BLOCKS, row = run * (RUN / ROW_BLOCKS);
         following = reinterpret_cast<const Block16 *>(parameters.mode1) + row / rows + 1;
         unit_rows = u32(rows);
@@ -420,8 +420,8 @@ struct RowMasks {
     }
 
     template <class Work>
-    DEVICE RowMasks every(int rest, Work work) const {
-        RowMasks masks = *this;
+    DEVICE RunRowMasks every(int rest, Work work) const {
+        RunRowMasks masks = *this;
         UNROLL for (u32 k = 0; k < THREAD_BLOCKS; k++) {
             work(k, masks.mask);
             masks.advance(rest);
@@ -512,8 +512,8 @@ DEVICE void mixed_xts(const MixedParameters &parameters, u8 *shared) {
     const Tables<encrypts> tables(shared);
     const u64 runs = runs_of(parameters.blocks);
     u32 *queue = queue_word<encrypts>(shared);
-    if (RowMasks::fit(parameters)) {
-        every_mixed_run(Xts<encrypts, RowMasks>{{parameters, tables}}, runs, queue, 1);
+    if (RunRowMasks::fit(parameters)) {
+        every_mixed_run(Xts<encrypts, RunRowMasks>{{parameters, tables}}, runs, queue, 1);
     } else {
         every_mixed_run(Xts<encrypts, RunMasks>{{parameters, tables}}, runs, queue, 1);
     }

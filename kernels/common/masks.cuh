@@ -27,6 +27,9 @@ struct Masks {
         if (place >= unit_blocks) enter(i < parameters.blocks);
     }
 
+    // Nothing is left to do where another row begins.
+    DEVICE void next_row(u64) {}
+
     // Goes on to a block that is there if `inside`.
     DEVICE void advance(bool inside) {
         place += step;
@@ -49,6 +52,39 @@ struct Masks {
     }
 };
 // ANCHOR_END: masks
+
+// ANCHOR: row_masks
+// The same for steps of a warp where data units are whole rows of blocks, as those of 4 KiB and more are: all
+// lanes enter a unit at once, where a row begins. That is so much less code that the loops of long kernels
+// stay in the instruction cache.
+constexpr u32 MASK_ROW_BLOCKS = 8 * WARP;
+
+template <class Keys>
+struct RowMasks {
+    const Parameters<Keys> &parameters;
+    Block16 mask;
+
+    // Whether units are of this kind, and rows can be counted in 32 bits.
+    static DEVICE bool fit(const Parameters<Keys> &parameters) {
+        const u64 most = u64(MASK_ROW_BLOCKS) << 32;
+        const u64 unit_blocks = parameters.mode0;
+        return unit_blocks % MASK_ROW_BLOCKS == 0 && unit_blocks < most && parameters.blocks < most;
+    }
+
+    DEVICE RowMasks(const Parameters<Keys> &parameters, u64, u32, Block16 mask)
+        : parameters(parameters), mask(mask) {}
+
+    DEVICE void advance(bool) { mask = times_x32(mask); }
+
+    // Goes on to the row that begins with this block, if that is there.
+    DEVICE void next_row(u64 first) {
+        const u32 row = u32(first / MASK_ROW_BLOCKS), rows = u32(parameters.mode0 / MASK_ROW_BLOCKS);
+        if (row % rows != 0 || first >= parameters.blocks) return;
+        const Block16 *units = reinterpret_cast<const Block16 *>(parameters.mode1);
+        mask = times_power(units[row / rows], not_hoisted(threadIdx.x % WARP));
+    }
+};
+// ANCHOR_END: row_masks
 
 // The masks from the block on that is `ahead` blocks after the first of this warp's range.
 template <u32 step, class Keys>

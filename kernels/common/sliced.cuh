@@ -172,8 +172,8 @@ DEVICE void sliced_cfb_decrypt(const Parameters<Keys, Block> &parameters, Cipher
 // ANCHOR: sliced_xts
 // XTS over a warp's range. No register holds a mask while the cipher runs: that of the run's first
 // block is `kept` in shared memory, and the others are made twice.
-template <class Keys, class Cipher>
-DEVICE void sliced_xts(const Parameters<Keys> &parameters, Block16 *kept, Cipher cipher) {
+template <class Masks, class Keys, class Cipher>
+DEVICE void sliced_xts_by(const Parameters<Keys> &parameters, Block16 *kept, Cipher cipher) {
     const u64 blocks = parameters.blocks;
     const Range<RUN_BLOCKS> range(blocks);
     *kept = first_masks<WARP>(parameters, range.first, threadIdx.x % WARP).mask;
@@ -182,11 +182,12 @@ DEVICE void sliced_xts(const Parameters<Keys> &parameters, Block16 *kept, Cipher
         const auto masked = [&](auto work) {
             const u32 lane = not_hoisted(threadIdx.x % WARP);
             const u64 first = range.first + run + lane;
-            Masks<WARP> masks(parameters, first, 0, *kept);
+            Masks masks(parameters, first, 0, *kept);
             UNROLL for (u32 k = 0; k < 32; k++) {
                 const u64 number = first + k * WARP;
                 if (number < blocks) work(k, number, masks.mask);
                 masks.advance(number + WARP < blocks);
+                if ((k + 1) * WARP % MASK_ROW_BLOCKS == 0) masks.next_row(number - lane + WARP);
             }
             return masks.mask;
         };
@@ -203,6 +204,12 @@ DEVICE void sliced_xts(const Parameters<Keys> &parameters, Block16 *kept, Cipher
     }
 }
 // ANCHOR_END: sliced_xts
+
+template <class Keys, class Cipher>
+DEVICE void sliced_xts(const Parameters<Keys> &parameters, Block16 *kept, Cipher cipher) {
+    if (RowMasks<Keys>::fit(parameters)) sliced_xts_by<RowMasks<Keys>>(parameters, kept, cipher);
+    else sliced_xts_by<Masks<WARP>>(parameters, kept, cipher);
+}
 
 // ANCHOR: counter_planes
 // The planes of the counters `counter` + 32 k, whose bits 5 to 9 are zero at k = 0. Bit i of a
