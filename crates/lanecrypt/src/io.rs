@@ -31,7 +31,7 @@ mod writer;
 use std::io;
 
 pub use self::{
-    modes::{CbcDecryption, DataUnits, RunsUnits, StreamMode},
+    modes::{CbcDecryption, RunsUnits, StreamMode, XtsUnits},
     reader::Reader,
     writer::Writer,
 };

@@ -13,7 +13,7 @@ use lanecrypt::{
     Ctr, Direction, Engine, Error, Xts,
     aes::Aes128,
     cipher::{InOutBuf, KeyInit},
-    io::{CbcDecryption, DataUnits, Reader, StreamMode, Writer},
+    io::{CbcDecryption, Reader, StreamMode, Writer, XtsUnits},
     modes,
 };
 
@@ -52,7 +52,7 @@ const KINDS: [Kind; 3] = [
         name: "XTS",
         mode: || {
             let xts = Xts::new(aes(), aes());
-            let units = DataUnits::new(xts, Direction::Encrypt, UNIT, u128::MAX - 1);
+            let units = XtsUnits::new(xts, Direction::Encrypt, UNIT, u128::MAX - 1);
             Box::new(units.expect("16 bytes and more"))
         },
         at_once: |data| {
@@ -301,6 +301,6 @@ fn after_an_error_of_the_engine_there_is_nothing_more() {
 fn modes_that_do_not_fit_are_refused() {
     let error = CbcDecryption::new(aes(), &IV[..8]).expect_err("no block");
     assert!(matches!(error, Error::IvLength { given: 8, accepted: 16, .. }), "{error}");
-    let error = DataUnits::new(Xts::new(aes(), aes()), Direction::Decrypt, 15, 0).map(drop);
+    let error = XtsUnits::new(Xts::new(aes(), aes()), Direction::Decrypt, 15, 0).map(drop);
     assert!(matches!(error, Err(Error::DataUnitLength { given: 15, block: 16 })), "{error:?}");
 }

@@ -107,14 +107,14 @@ impl RunsUnits for crate::cuda::XtsEngine {
 /// XTS over data units of one length with consecutive numbers, the last of which may be shorter: the
 /// sectors of a disk.
 #[derive(Debug)]
-pub struct DataUnits<X> {
+pub struct XtsUnits<X> {
     xts: X,
     direction: Direction,
     bytes: usize,
     next: u128,
 }
 
-impl<X: RunsUnits> DataUnits<X> {
+impl<X: RunsUnits> XtsUnits<X> {
     /// Units of `bytes` bytes from number `first` on; numbers wrap after 2^128 - 1.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl<X: RunsUnits> DataUnits<X> {
     }
 }
 
-impl<X: RunsUnits> StreamMode for DataUnits<X> {
+impl<X: RunsUnits> StreamMode for XtsUnits<X> {
     fn unit_bytes(&self) -> usize {
         self.bytes
     }
