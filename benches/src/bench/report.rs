@@ -193,10 +193,7 @@ fn batch_section(record: &Record) -> Option<Section> {
         .map(|(cipher, bits, work, place)| format!("{cipher}-{bits} {work}, {}", place.name()));
     Some(Section {
         title: "Batches of messages with keys of their own, Gbit/s".into(),
-        note:
-            "One call for all messages, key schedules counted; where messages are resident, the upload \
-               of keys and places is not."
-                .into(),
+        note: "Key schedules counted; the upload of keys is not where data is resident.".into(),
         header: std::iter::once("messages".to_owned()).chain(titles).collect(),
         rows: shapes.iter().map(row).collect(),
     })
@@ -222,12 +219,11 @@ fn host_memory_section(record: &Record) -> Option<Section> {
         let name = format!("{}-{} {}", wanted.0, wanted.1, wanted.2);
         std::iter::once(name).chain(columns.iter().map(cell)).collect()
     };
-    let titles =
-        columns.iter().map(|(place, bytes)| format!("{}, {}", place.name(), size_name(*bytes)));
+    let title = |of: &(Place, usize)| format!("{}, {}", of.0.name(), size_name(of.1));
     Some(Section {
         title: "Host memory, GB/s".into(),
         note: "In place, from host memory to host memory; CPU is all of its cores.".into(),
-        header: std::iter::once("cipher".to_owned()).chain(titles).collect(),
+        header: std::iter::once("cipher".to_owned()).chain(columns.iter().map(title)).collect(),
         rows: kinds.iter().map(row).collect(),
     })
 }
