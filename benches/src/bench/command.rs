@@ -56,7 +56,9 @@ fn measure(options: &Options) -> Result<(), String> {
     let single = if is_one_key { Single::measure(options)? } else { Single::default() };
     let takes_families = options.backend.is_empty(); // neither is of a certain backend
     // Those in host memory belong to both.
-    let batches = if takes_families { batches::measure(options)? } else { Vec::new() };
+    let has_batches = is_all || options.batches || options.host_memory;
+    let batches =
+        if takes_families && has_batches { batches::measure(options)? } else { Vec::new() };
     let host_memory = if takes_families && (is_all || options.host_memory) {
         host_memory::measure(options)?
     } else {
