@@ -55,11 +55,10 @@ fn measure(options: &Options) -> Result<(), String> {
     let is_all = is_one_key && !options.sustained;
     let single = if is_one_key { Single::measure(options)? } else { Single::default() };
     let takes_families = options.backend.is_empty(); // neither is of a certain backend
-    let batches = if takes_families && (is_all || options.batches) {
-        batches::measure(options)?
-    } else {
-        Vec::new()
-    };
+    // Those in host memory belong to both.
+    let has_batches = is_all || options.batches || options.host_memory;
+    let batches =
+        if takes_families && has_batches { batches::measure(options)? } else { Vec::new() };
     let host_memory = if takes_families && (is_all || options.host_memory) {
         host_memory::measure(options)?
     } else {

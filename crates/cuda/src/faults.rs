@@ -22,6 +22,9 @@ const WRAPS: [u8; 16] = [0xab, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0xff, 0xff, 0xff, 
 const BLOCKS: usize = 20;
 const CHUNK: usize = 6 * 16;
 
+/// So that the same calls are made every time.
+const ONE_THREAD: Limits = Limits { pinned_bytes: 256 << 20, threads: 1 };
+
 type AnyError = Box<dyn std::error::Error>;
 
 /// Bytes that differ everywhere.
@@ -38,8 +41,7 @@ fn cpu() -> lanecrypt_core::CpuEngine<ToyCipher> {
 fn on_device(model: &Model) -> Result<OnDevice<ToyCipher>, Error> {
     let cipher = OnDevice::new(&model.device(), &KEY.into())?;
     cipher.engine().limit_chunk(CHUNK);
-    let limits = Limits { threads: 1, ..Limits::default() };
-    cipher.engine().device().limit_host_memory(limits);
+    cipher.engine().device().limit_host_memory(ONE_THREAD);
     Ok(cipher)
 }
 
@@ -265,7 +267,9 @@ fn xts_on_the_cpu(direction: Direction, units: DataUnits, data: &[u8]) -> Vec<u8
 fn xts_engine(model: &Model) -> Result<XtsEngine, Error> {
     let mut keys = [KEY, KEY].concat();
     keys[16..].reverse();
-    model::FAMILY.xts_engine(&model.device(), &keys)
+    let device = model.device();
+    device.limit_host_memory(ONE_THREAD);
+    model::FAMILY.xts_engine(&device, &keys)
 }
 
 /// Units with and without stealing, shorter and longer than a chunk, the last one shorter.
