@@ -31,7 +31,7 @@ use cipher::InOutBuf;
 
 pub(crate) use self::lane::Pool;
 use self::{lane::Lent, order::Order};
-use crate::{Device, Error, Stream};
+use crate::{Device, Error, Stream, pinned::is_pinned};
 
 /// The longest piece, in bytes: a few of them fit in the CPU's cache.
 const LONGEST_PIECE: usize = 4 << 20;
@@ -113,8 +113,7 @@ impl Cut {
         most: usize,
         unit: usize,
     ) -> Self {
-        let is_pinned =
-            device.pinned().contain(data.get_in()) && device.pinned().contain(data.get_out());
+        let is_pinned = is_pinned(data.get_in()) && is_pinned(data.get_out());
         let way = if is_pinned { Way::Pinned } else { Way::Staged };
         Self::of(way, device, data.len(), most, unit)
     }
@@ -123,6 +122,11 @@ impl Cut {
     /// comes after an error was not touched.
     pub(crate) fn staged(device: &Device, length: usize, most: usize, unit: usize) -> Self {
         Self::of(Way::Staged, device, length, most, unit)
+    }
+
+    /// The same by at most so many threads.
+    pub(crate) fn by_threads(self, most: usize) -> Self {
+        Self { threads: self.threads.min(most).max(1), ..self }
     }
 
     fn of(way: Way, device: &Device, length: usize, most: usize, unit: usize) -> Self {
