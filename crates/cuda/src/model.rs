@@ -99,6 +99,7 @@ struct Queued {
 
 enum QueuedTask {
     Kernel { name: &'static str, shape: Shape, parameters: Vec<u64> },
+    Clear { address: u64, bytes: u64 },
     Write { address: u64, data: HostData },
     Read { address: u64, data: HostData },
 }
@@ -251,6 +252,9 @@ impl Model {
                 QueuedTask::Kernel { name, shape, parameters } => {
                     self.run(name, shape, &parameters);
                 }
+                QueuedTask::Clear { address, bytes } => {
+                    self.with(address..address + bytes, |memory| memory.fill(0));
+                }
                 QueuedTask::Write { address, data: HostData(data) } => {
                     // SAFETY: who started the copy vouches for it.
                     self.write_at(address, unsafe { data.as_ref() });
@@ -337,6 +341,17 @@ impl Driver for Model {
             data[..length].copy_from_slice(memory);
         });
         result
+    }
+
+    unsafe fn start_clear(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        self.call("start to clear")?;
+        self.queue(stream, QueuedTask::Clear { address, bytes: bytes as u64 });
+        Ok(())
     }
 
     unsafe fn start_write(
