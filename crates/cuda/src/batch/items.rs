@@ -77,6 +77,15 @@ pub(super) struct Hashes {
 }
 
 impl Items {
+    /// At least the items and the places of a message of `length` bytes, by cuts of [`Cuts::of`].
+    pub(super) fn most(length: usize) -> [usize; 2] {
+        let blocks = length.div_ceil(BLOCK);
+        let runs = blocks / RUN as usize;
+        // The first run may be cut; a message that is no short one is an item by itself, too.
+        let hashed = blocks / SHORT_BLOCKS as usize;
+        [runs + 2 + hashed + 2, hashed.max(runs) + 1]
+    }
+
     /// Adds the items of a message of `length` bytes; its number among those that are hashed in pieces.
     pub(super) fn push(&mut self, job: u32, mode: &JobMode<'_>, length: usize, cuts: Cuts) -> u32 {
         let blocks = length.div_ceil(BLOCK) as u32;
