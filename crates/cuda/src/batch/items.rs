@@ -234,6 +234,33 @@ mod tests {
     }
 
     #[test]
+    fn no_message_has_more_items_than_there_is_room_for() {
+        let iv = [0xff; 16];
+        for (total, by_matrices) in [(1, true), (1, false), (1 << 20, true), (1 << 30, false)] {
+            let cuts = Cuts::of(total, 132 * 24, by_matrices, 132 * 12);
+            for blocks in (0..3000).chain([1 << 16, (1 << 20) + 1]) {
+                let mut tag = [0; 16];
+                let modes = [
+                    JobMode::EcbEncrypt,
+                    JobMode::Ctr { counter: &iv },
+                    JobMode::CbcEncrypt { iv: &iv },
+                    JobMode::CbcDecrypt { iv: &iv },
+                    JobMode::GcmDecrypt { iv: &iv[..12], aad: &[], tag: &iv },
+                    JobMode::GcmEncrypt { iv: &iv, aad: &[], tag: &mut tag },
+                ];
+                for mode in modes {
+                    let mut items = Items::default();
+                    items.push(0, &mode, BLOCK * blocks, cuts);
+                    let count: usize = items.lists().iter().map(|list| list.len()).sum();
+                    let [most, most_places] = Items::most(BLOCK * blocks);
+                    let places = items.places as usize;
+                    assert!(count <= most && places <= most_places, "{mode:?}, {blocks}, {cuts:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn cuts_suit_the_device() {
         let cuts = Cuts::of(4096 << 16, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed), (4096, 1 << 14));

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Fails a test whose threads wait for each other, which would hang otherwise.
-fn watched(test: impl FnOnce() + Send + 'static) {
+pub(super) fn watched(test: impl FnOnce() + Send + 'static) {
     let (sender, ended) = mpsc::channel();
     let test = thread::spawn(move || {
         test();
