@@ -120,8 +120,8 @@ impl Layout {
             }
             _ => 0,
         };
-        let made = RESULT_BYTES + SESSION_BYTES + SEQUENCE_BYTES;
-        JOB_BYTES + arena + items * ITEM_BYTES + made + places * BLOCK
+        let fixed = JOB_BYTES + RESULT_BYTES + SESSION_BYTES + SEQUENCE_BYTES;
+        fixed + arena + items * ITEM_BYTES + places * BLOCK
     }
 
     pub(super) fn described_bytes(&self) -> usize {
@@ -143,10 +143,10 @@ impl Layout {
         let session_count = (self.made[0] / RESULT_BYTES) as u64;
         let parameters = Parameters {
             jobs,
-            arena,
-            results,
             sessions,
             session_count,
+            results,
+            arena,
             sequences,
             sums,
             ..Parameters::default()

@@ -25,7 +25,7 @@ enum Text<'a> {
 // another thread may use.
 unsafe impl Send for Text<'_> {}
 
-impl<'a> Text<'a> {
+impl Text<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Both(data) => data.len(),
@@ -98,7 +98,7 @@ struct HostPiece<'a, W> {
     /// Among all of them, from 0 on.
     number: usize,
     text: Text<'a>,
-    _on_panic: FailOnPanic<'a>,
+    on_panic: FailOnPanic<'a>,
 }
 
 /// Runs `work` over all of `data`, a piece at a time: it gets a stream, the address of a piece on the
@@ -162,8 +162,8 @@ impl<'a, W> Iterator for Rest<'a, W> {
         let (text, rest) = text.split_at(length);
         self.text = (rest.len() > 0).then_some(rest);
         self.taken += 1;
-        let _on_panic = call.order.fail_on_panic();
-        Some(HostPiece { call, number: self.taken - 1, text, _on_panic })
+        let on_panic = call.order.fail_on_panic();
+        Some(HostPiece { call, number: self.taken - 1, text, on_panic })
     }
 }
 
@@ -192,14 +192,14 @@ where
         }
     }
 
-    fn end(mut self, came_back: Result<&mut [u8], Error>) {
-        let Self { call, number, .. } = self;
+    fn end(self, came_back: Result<&mut [u8], Error>) {
+        let Self { call, number, mut text, on_panic: _held } = self;
         match came_back {
             Err(error) => call.order.fail(number, error),
             Ok(bytes) => {
                 let is_turn = call.order.wait_for_turn(number);
                 if is_turn && call.cut.way == Way::Staged {
-                    let output = self.text.output();
+                    let output = text.output();
                     output.copy_from_slice(&bytes[..output.len()]);
                 }
             }

@@ -9,6 +9,18 @@ use std::{
 use super::Limits;
 use crate::{Device, DeviceBuffer, Error, Stream, pinned::PinnedBuffer};
 
+/// Bytes of lanes that serve any piece. Longer ones, which a long message of a batch takes, serve their like.
+const LONGEST_USUAL: usize = 16 << 20;
+
+/// Bytes of a lane for a piece of so many: there are few kinds, so that one serves another piece.
+fn rounded(bytes: usize) -> usize {
+    if bytes <= LONGEST_USUAL {
+        bytes.next_power_of_two()
+    } else {
+        bytes.next_multiple_of(LONGEST_USUAL)
+    }
+}
+
 /// Pinned memory, as much memory of the device, and a stream.
 pub(crate) struct Lane {
     /// The first that is dropped, which waits for the copies.
@@ -207,10 +219,11 @@ impl Pool {
         bytes: usize,
         waits: bool,
     ) -> Result<Option<Lent<'_>>, Error> {
-        let bytes = bytes.next_power_of_two();
+        let bytes = rounded(bytes);
+        let suits = |lane: &Lane| (bytes..=LONGEST_USUAL.max(2 * bytes)).contains(&lane.bytes());
         let mut state = self.state();
         let too_small = loop {
-            if let Some(i) = state.idle.iter().position(|lane| lane.bytes() >= bytes) {
+            if let Some(i) = state.idle.iter().position(suits) {
                 state.lent += 1;
                 let lane = state.idle.swap_remove(i);
                 return Ok(Some(self.lent(lane.bytes(), Some(lane))));
@@ -252,7 +265,7 @@ impl Pool {
                 drop(gone);
             }
         }
-        self.given_back.notify_one();
+        self.given_back.notify_all(); // one of them may want more than there is
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
