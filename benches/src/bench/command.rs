@@ -54,11 +54,8 @@ fn measure(options: &Options) -> Result<(), String> {
     let is_all = !(options.batches || options.host_memory || options.first_calls);
     let single = if is_all { Single::measure(options)? } else { Single::default() };
     let takes_families = options.backend.is_empty(); // neither is of a certain backend
-    let batches = if takes_families && (is_all || options.batches) {
-        batches::measure(options)?
-    } else {
-        Vec::new()
-    };
+    // Those in host memory belong to both.
+    let batches = if takes_families { batches::measure(options)? } else { Vec::new() };
     let host_memory = if takes_families && (is_all || options.host_memory) {
         host_memory::measure(options)?
     } else {

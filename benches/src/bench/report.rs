@@ -194,8 +194,8 @@ fn batch_section(record: &Record) -> Option<Section> {
     Some(Section {
         title: "Batches of messages with keys of their own, Gbit/s".into(),
         note:
-            "One call for all messages, key schedules counted; on the GPU the upload of keys and \
-               places is not."
+            "One call for all messages, key schedules counted; where messages are resident, the upload \
+               of keys and places is not."
                 .into(),
         header: std::iter::once("messages".to_owned()).chain(titles).collect(),
         rows: shapes.iter().map(row).collect(),
@@ -205,13 +205,13 @@ fn batch_section(record: &Record) -> Option<Section> {
 /// Throughput from host memory to host memory: sizes down, ciphers and places across.
 fn host_memory_section(record: &Record) -> Option<Section> {
     let measured = &record.host_memory;
-    let kind = |m: &HostMemoryMeasurement| (m.cipher.to_uppercase(), m.key_bits);
+    let kind = |m: &HostMemoryMeasurement| (m.cipher.to_uppercase(), m.key_bits, m.work);
     let kinds = distinct(measured.iter().map(kind));
     let columns = distinct(measured.iter().map(|m| (m.place, m.bytes)));
     if columns.is_empty() {
         return None;
     }
-    let row = |wanted: &(String, usize)| {
+    let row = |wanted: &(String, usize, Work)| {
         let cell = |&(place, bytes): &(Place, usize)| {
             let is_it = |m: &&HostMemoryMeasurement| {
                 kind(m) == *wanted && (m.place, m.bytes) == (place, bytes)
@@ -219,14 +219,14 @@ fn host_memory_section(record: &Record) -> Option<Section> {
             let found = measured.iter().find(is_it);
             found.map_or_else(String::new, |m| format!("{:.2}", m.gigabytes_per_second()))
         };
-        let name = format!("{}-{}", wanted.0, wanted.1);
+        let name = format!("{}-{} {}", wanted.0, wanted.1, wanted.2);
         std::iter::once(name).chain(columns.iter().map(cell)).collect()
     };
     let titles =
         columns.iter().map(|(place, bytes)| format!("{}, {}", place.name(), size_name(*bytes)));
     Some(Section {
         title: "Host memory, GB/s".into(),
-        note: "CTR in place, from host memory to host memory; CPU is all of its cores.".into(),
+        note: "In place, from host memory to host memory; CPU is all of its cores.".into(),
         header: std::iter::once("cipher".to_owned()).chain(titles).collect(),
         rows: kinds.iter().map(row).collect(),
     })
@@ -551,6 +551,7 @@ mod tests {
             record.host_memory.push(HostMemoryMeasurement {
                 cipher: "aes".into(),
                 key_bits: 128,
+                work: Work::Ctr,
                 place,
                 bytes,
                 seconds: 1e-3,
@@ -559,7 +560,7 @@ mod tests {
         }
         let section = host_memory_section(&record).expect("there are measurements");
         assert_eq!(section.header[1..], ["GPU, end to end, 1 MiB", "CPU, 1 MiB"]);
-        assert_eq!(section.rows, [["AES-128", "1.05", "1.05"]]);
+        assert_eq!(section.rows, [["AES-128 CTR", "1.05", "1.05"]]);
     }
 
     #[test]
