@@ -1,11 +1,12 @@
 //! Measuring batches: many messages in one call, each under a key of its own, on the CPU's cores and on
-//! the GPU. Output is compared with the CPU's, message by message, before it is timed.
+//! the GPU, where messages are there or in host memory. Output is compared with the CPU's, message by message,
+//! before it is timed.
 
 use std::time::Instant;
 
 use lanecrypt::{
     CipherDescription,
-    batch::{self, Job, JobMode},
+    batch::{self, Job, JobMode, Outcome},
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error},
 };
 
@@ -21,6 +22,8 @@ const VERIFIED: usize = 64;
 /// Messages and bytes of each, on the GPU: P4's sessions have 35 KB and 150 KB.
 const ON_DEVICE: [(usize, usize); 5] =
     [(1_000_000, 256), (10_000, 16 << 10), (10_000, 35_000), (4_000, 150_000), (4_096, 1 << 20)];
+/// The same in host memory.
+const END_TO_END: [(usize, usize); 2] = [(1_000_000, 256), (10_000, 16 << 10)];
 /// The same on the CPU.
 const ON_CPU: [(usize, usize); 3] = [(50_000, 256), (1_000, 16 << 10), (64, 1 << 20)];
 /// Those of a quick run.
@@ -31,7 +34,8 @@ const WORKS: [Work; 2] = [Work::Ctr, Work::GcmEncrypt];
 const KEY_BYTES: usize = 32;
 const BLOCK: usize = 16;
 
-/// Measures the batches of every cipher that has them on devices.
+/// Measures the batches of every cipher that has them on devices; those in host memory alone, where only
+/// host memory is wanted.
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
@@ -43,16 +47,26 @@ pub(super) fn measure(options: &Options) -> Result<Vec<BatchMeasurement>, String
         let runs = device.as_ref().filter(|device| family.fits(device.properties()).is_ok());
         for &key_bytes in options.key_bytes(cipher) {
             for work in WORKS {
-                if !options.gpu_only {
-                    for shape in shapes(options, &ON_CPU) {
-                        let messages = Messages::new(cipher, key_bytes, work, shape);
-                        measured.push(messages.on_cpu()?);
+                let of = |shape| Messages::new(cipher, key_bytes, work, shape);
+                if let Some(device) = runs {
+                    for shape in shapes(options, &END_TO_END) {
+                        let run = |jobs: &mut [Job<'_>]| family.run_host_memory(device, jobs);
+                        measured.push(of(shape).in_host_memory(Place::EndToEnd, run)?);
                     }
                 }
-                for shape in shapes(options, &ON_DEVICE).into_iter().filter(|_| runs.is_some()) {
-                    let messages = Messages::new(cipher, key_bytes, work, shape);
-                    measured
-                        .extend(runs.map(|device| messages.on_device(family, device)).transpose()?);
+                if options.host_memory && !options.batches {
+                    continue;
+                }
+                if !options.gpu_only {
+                    for shape in shapes(options, &ON_CPU) {
+                        let run = |jobs: &mut [Job<'_>]| Ok(batch::run_on_cpu(cipher, jobs));
+                        measured.push(of(shape).in_host_memory(Place::Cpu, run)?);
+                    }
+                }
+                if let Some(device) = runs {
+                    for shape in shapes(options, &ON_DEVICE) {
+                        measured.push(of(shape).on_device(family, device)?);
+                    }
                 }
             }
         }
@@ -129,11 +143,15 @@ impl Messages {
         }
     }
 
-    /// The batch on all cores, in place; a message is compared with what it is alone.
-    fn on_cpu(&self) -> Result<BatchMeasurement, String> {
+    /// The batch over host memory, in place; a message is compared with what it is alone.
+    fn in_host_memory(
+        &self,
+        place: Place,
+        run: impl Fn(&mut [Job<'_>]) -> Result<Outcome, Error>,
+    ) -> Result<BatchMeasurement, String> {
         let mut texts = vec![0; self.count * self.bytes];
         let mut seconds = Vec::new();
-        for _ in 0..SAMPLES {
+        for pass in 0..=SAMPLES {
             for text in texts.chunks_mut(self.bytes) {
                 text.copy_from_slice(&noise(64 << 20)[..self.bytes]);
             }
@@ -147,18 +165,21 @@ impl Messages {
                 })
                 .collect();
             let start = Instant::now();
-            let outcome = batch::run_on_cpu(self.cipher, &mut jobs);
-            seconds.push(start.elapsed().as_secs_f64());
+            let outcome = run(&mut jobs).map_err(|error| format!("{}: {error}", self.what()))?;
+            let time = start.elapsed().as_secs_f64();
             drop(jobs);
             outcome.into_result().map_err(|outcome| format!("{}: {outcome}", self.what()))?;
-            if seconds.len() == 1 {
+            // The first one loads kernels.
+            if pass > 0 {
+                seconds.push(time);
+            } else {
                 self.verify(&tags, |number, to| {
                     to.copy_from_slice(&texts[number * self.bytes..][..self.bytes]);
                     Ok(noise(64 << 20)[..self.bytes].to_vec())
                 })?;
             }
         }
-        Ok(self.measured(Place::Cpu, seconds))
+        Ok(self.measured(place, seconds))
     }
 
     /// The batch over data on the device, from one buffer to another.

@@ -55,11 +55,10 @@ fn measure(options: &Options) -> Result<(), String> {
     let is_all = !is_part && !options.sustained;
     let single = if is_part { Single::default() } else { Single::measure(options)? };
     let takes_families = options.backend.is_empty(); // none of these is of a certain backend
-    let batches = if takes_families && (is_all || options.batches) {
-        batches::measure(options)?
-    } else {
-        Vec::new()
-    };
+    // Those in host memory belong to both.
+    let is_batches = is_all || options.batches || options.host_memory;
+    let batches =
+        if takes_families && is_batches { batches::measure(options)? } else { Vec::new() };
     let host_memory = if takes_families && (is_all || options.host_memory) {
         host_memory::measure(options)?
     } else {

@@ -1,16 +1,16 @@
-//! Measuring host memory: CTR in place, the whole way to the GPU and back, and by the CPU's cores over the
-//! same bytes. Parts of what comes out are compared with one core's before anything is timed.
+//! Measuring host memory: CTR and GCM in place, the whole way to the GPU and back, and by the CPU's cores over
+//! the same bytes. Parts of what comes out are compared with one core's before anything is timed.
 
-use std::time::Instant;
+use std::{cell::Cell, fmt::Display, time::Instant};
 
 use lanecrypt::{
-    CipherDescription, Parallel, aes, aria, camellia,
+    CipherDescription, Engine as _, Gcm, Parallel, aes, aria, camellia,
     cuda::{Device, DeviceCipher, Family, PinnedBuffer},
     des, hight, seed,
 };
 
 use super::{
-    plan::{Options, Work, key, noise},
+    plan::{self, GCM_IV_BYTES, Options, Work, key, noise},
     record::{HostMemoryMeasurement, Place, median},
     report::{Section, distinct},
     verify::{iv, verify_piece},
@@ -57,20 +57,25 @@ pub(super) fn measure(options: &Options) -> Result<Vec<HostMemoryMeasurement>, S
         }
         for &key_bytes in options.key_bytes(cipher) {
             let key = key(key_bytes);
+            let target = Target { cipher, key: &key, iv: iv(cipher.block_bytes) };
             if let (Some(device), Some(pinned)) = (&device, &mut pinned) {
-                let engine = family.engine(device, &key).map_err(|error| error.to_string())?;
-                let target = Target { cipher, key: &key, engine: &engine };
-                for &bytes in &sizes {
-                    measured.push(target.measure(Place::EndToEnd, &mut pageable[..bytes])?);
-                    measured.push(target.measure(Place::Pinned, &mut pinned[..bytes])?);
-                }
+                let mut on_gpu = |place, memory: &mut [u8]| {
+                    for &bytes in &sizes {
+                        measured.extend(target.on_gpu(
+                            family,
+                            device,
+                            place,
+                            &mut memory[..bytes],
+                        )?);
+                    }
+                    Ok::<_, String>(())
+                };
+                on_gpu(Place::EndToEnd, &mut pageable)?;
+                on_gpu(Place::Pinned, pinned)?;
             }
             if !options.gpu_only {
-                let default = cipher.backend("default").ok_or("no default backend")?;
-                let engine = (default.create)(&key).map_err(|error| error.to_string())?;
-                let target = Target { cipher, key: &key, engine: &Parallel::new(engine) };
                 for &bytes in &sizes {
-                    measured.push(target.measure(Place::Cpu, &mut pageable[..bytes])?);
+                    measured.extend(target.on_cpu(&mut pageable[..bytes])?);
                 }
             }
         }
@@ -78,62 +83,143 @@ pub(super) fn measure(options: &Options) -> Result<Vec<HostMemoryMeasurement>, S
     Ok(measured)
 }
 
-/// An engine under a key.
+/// A cipher under a key.
 struct Target<'a> {
     cipher: &'static CipherDescription,
     key: &'a [u8],
-    engine: &'a dyn lanecrypt::Engine,
+    iv: Vec<u8>,
 }
 
+/// What is timed: it works in place.
+type Run<'a> = &'a dyn Fn(&mut [u8]) -> Result<(), String>;
+
 impl Target<'_> {
-    fn measure(&self, place: Place, data: &mut [u8]) -> Result<HostMemoryMeasurement, String> {
-        let Self { cipher, key, engine } = *self;
-        let failed = |what: &dyn std::fmt::Display| {
-            format!("{}-{} from host memory: {what}", cipher.name, 8 * key.len())
+    fn has_gcm(&self) -> bool {
+        self.cipher.block_bytes == 16
+    }
+
+    /// What failed, and how.
+    fn failed(&self, what: &dyn Display) -> String {
+        format!("{}-{} from host memory: {what}", self.cipher.name, 8 * self.key.len())
+    }
+
+    fn on_gpu(
+        &self,
+        family: &Family,
+        device: &Device,
+        place: Place,
+        data: &mut [u8],
+    ) -> Result<Vec<HostMemoryMeasurement>, String> {
+        let failed = |error: &dyn Display| self.failed(error);
+        let engine = family.engine(device, self.key).map_err(|error| failed(&error))?;
+        let ctr = |data: &mut [u8]| {
+            engine.ctr(&self.iv, data.into()).map_err(|error| self.failed(&error))
         };
-        let iv = iv(cipher.block_bytes);
-        let (bytes, noise) = (data.len(), noise(64 << 20));
+        let mut measured = vec![self.measure(Work::Ctr, place, data, &|_| Ok(()), &ctr)?];
+        if self.has_gcm() {
+            let gcm = family.gcm_engine(device, self.key).map_err(|error| failed(&error))?;
+            let (iv, tag) = (&self.iv[..GCM_IV_BYTES], Cell::new([0; 16]));
+            let seal = |data: &mut [u8]| {
+                let mut made = [0; 16];
+                let sealed = gcm.encrypt_host_memory(iv, &[], data.into(), &mut made);
+                tag.set(made);
+                sealed.map_err(|error| self.failed(&error))
+            };
+            let open = |data: &mut [u8]| {
+                let opened = gcm.decrypt_host_memory(iv, &[], data.into(), &tag.get());
+                opened.map_err(|error| self.failed(&error))
+            };
+            measured.push(self.measure(Work::GcmEncrypt, place, data, &|_| Ok(()), &seal)?);
+            measured.push(self.measure(Work::GcmDecrypt, place, data, &seal, &open)?);
+        }
+        Ok(measured)
+    }
+
+    fn on_cpu(&self, data: &mut [u8]) -> Result<Vec<HostMemoryMeasurement>, String> {
+        let failed = |error: &dyn Display| self.failed(error);
+        let default = self.cipher.backend("default").ok_or("no default backend")?;
+        let create = || (default.create)(self.key).map(Parallel::new);
+        let engine = create().map_err(|error| failed(&error))?;
+        let ctr = |data: &mut [u8]| {
+            engine.ctr(&self.iv, data.into()).map_err(|error| self.failed(&error))
+        };
+        let mut measured = vec![self.measure(Work::Ctr, Place::Cpu, data, &|_| Ok(()), &ctr)?];
+        if self.has_gcm() {
+            let gcm = create().and_then(Gcm::of).map_err(|error| failed(&error))?;
+            let seal = |data: &mut [u8]| {
+                plan::seal(&gcm, &self.iv, data).map_err(|error| self.failed(&error))
+            };
+            let work = Work::GcmEncrypt;
+            measured.push(self.measure(work, Place::Cpu, data, &|_| Ok(()), &seal)?);
+        }
+        Ok(measured)
+    }
+
+    /// Times `run`, before every pass of which comes `prepare`.
+    fn measure(
+        &self,
+        work: Work,
+        place: Place,
+        data: &mut [u8],
+        prepare: Run<'_>,
+        run: Run<'_>,
+    ) -> Result<HostMemoryMeasurement, String> {
+        let noise = noise(64 << 20);
         for piece in data.chunks_mut(noise.len()) {
             piece.copy_from_slice(&noise[..piece.len()]);
         }
         let mut seconds = Vec::new();
         for pass in 0..=SAMPLES {
+            prepare(data)?;
             let start = Instant::now();
-            engine.ctr(&iv, (&mut *data).into()).map_err(|error| failed(&error))?;
+            run(data)?;
             let time = start.elapsed().as_secs_f64();
             if pass > 0 {
                 seconds.push(time);
-                continue;
-            }
-            let length = WINDOW.min(bytes);
-            for offset in [0, (bytes - length) / 2 / 16 * 16, bytes - length] {
-                let input: Vec<u8> =
-                    (offset..offset + length).map(|i| noise[i % noise.len()]).collect();
-                let output = &data[offset..offset + length];
-                verify_piece(cipher, key, Work::Ctr, offset, &input, output, false)
-                    .map_err(|error| failed(&error))?;
+            } else {
+                self.verify(work, noise, data).map_err(|error| self.failed(&error))?;
             }
         }
         Ok(HostMemoryMeasurement {
-            cipher: cipher.name.to_owned(),
-            key_bits: 8 * key.len(),
+            cipher: self.cipher.name.to_owned(),
+            key_bits: 8 * self.key.len(),
+            work,
             place,
-            bytes,
+            bytes: data.len(),
             samples: seconds.len(),
             seconds: median(seconds),
         })
+    }
+
+    /// Compares what came of the noise at the start, in the middle and at the end.
+    fn verify(&self, work: Work, noise: &[u8], output: &[u8]) -> Result<(), String> {
+        let length = WINDOW.min(output.len());
+        for offset in [0, (output.len() - length) / 2 / 16 * 16, output.len() - length] {
+            let input: Vec<u8> =
+                (offset..offset + length).map(|i| noise[i % noise.len()]).collect();
+            let output = &output[offset..offset + length];
+            if work == Work::GcmDecrypt {
+                // What was sealed is opened again.
+                if input != output {
+                    return Err(format!("{work} gives wrong output; nothing is timed"));
+                }
+                continue;
+            }
+            verify_piece(self.cipher, self.key, work, offset, &input, output, true)?;
+        }
+        Ok(())
     }
 }
 
 /// Throughput from host memory to host memory: ciphers down, places and sizes across.
 pub(super) fn section(measured: &[HostMemoryMeasurement]) -> Option<Section> {
-    let kind = |m: &HostMemoryMeasurement| (m.cipher.to_uppercase(), m.key_bits);
+    let kind = |m: &HostMemoryMeasurement| (m.cipher.to_uppercase(), m.key_bits, m.work);
     let kinds = distinct(measured.iter().map(kind));
     let columns = distinct(measured.iter().map(|m| (m.place, m.bytes)));
     if columns.is_empty() {
         return None;
     }
-    let row = |wanted: &(String, usize)| {
+    let row = |wanted: &(String, usize, Work)| {
         let cell = |&(place, bytes): &(Place, usize)| {
             let is_it = |m: &&HostMemoryMeasurement| {
                 kind(m) == *wanted && (m.place, m.bytes) == (place, bytes)
@@ -141,14 +227,14 @@ pub(super) fn section(measured: &[HostMemoryMeasurement]) -> Option<Section> {
             let found = measured.iter().find(is_it);
             found.map_or_else(String::new, |m| format!("{:.2}", m.gigabytes_per_second()))
         };
-        let name = format!("{}-{}", wanted.0, wanted.1);
+        let name = format!("{}-{} {}", wanted.0, wanted.1, wanted.2);
         std::iter::once(name).chain(columns.iter().map(cell)).collect()
     };
     let titles =
         columns.iter().map(|(place, bytes)| format!("{}, {}", place.name(), size_name(*bytes)));
     Some(Section {
         title: "Host memory, GB/s".into(),
-        note: "CTR in place, from host memory to host memory; CPU is all of its cores.".into(),
+        note: "In place, from host memory to host memory; CPU is all of its cores.".into(),
         header: std::iter::once("cipher".to_owned()).chain(titles).collect(),
         rows: kinds.iter().map(row).collect(),
     })
@@ -164,6 +250,7 @@ mod tests {
         let measured = [Place::EndToEnd, Place::Cpu].map(|place| HostMemoryMeasurement {
             cipher: "aes".into(),
             key_bits: 128,
+            work: Work::Ctr,
             place,
             bytes: 1 << 20,
             seconds: 1e-3,
@@ -171,6 +258,6 @@ mod tests {
         });
         let section = section(&measured).expect("there are measurements");
         assert_eq!(section.header[1..], ["GPU, end to end, 1 MiB", "CPU, 1 MiB"]);
-        assert_eq!(section.rows, [["AES-128", "1.05", "1.05"]]);
+        assert_eq!(section.rows, [["AES-128 CTR", "1.05", "1.05"]]);
     }
 }

@@ -50,7 +50,7 @@ pub(super) struct Options {
     /// Only batches of messages with keys of their own.
     #[arg(long, conflicts_with = "backend")]
     pub(super) batches: bool,
-    /// Only host memory: its way to the GPU and back, and all cores of the CPU.
+    /// Only host memory, batches in it among it: its way to the GPU and back, and all cores of the CPU.
     #[arg(long, conflicts_with = "backend")]
     pub(super) host_memory: bool,
     /// Only the first call of a process on the GPU: opening it, and loading kernels.

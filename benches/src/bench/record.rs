@@ -128,13 +128,16 @@ impl BatchMeasurement {
     }
 }
 
-/// CTR in place over host memory, by all cores or by the GPU.
+/// CTR or GCM in place over host memory, by all cores or by the GPU.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct HostMemoryMeasurement {
     /// The cipher's name.
     pub(super) cipher: String,
     /// Bits of the key.
     pub(super) key_bits: usize,
+    /// The mode; records from before there were others have CTR alone.
+    #[serde(default = "ctr")]
+    pub(super) work: Work,
     /// What ran it, and from which memory.
     pub(super) place: Place,
     /// Bytes.
@@ -143,6 +146,10 @@ pub(super) struct HostMemoryMeasurement {
     pub(super) seconds: f64,
     /// Passes that the median is of.
     pub(super) samples: usize,
+}
+
+fn ctr() -> Work {
+    Work::Ctr
 }
 
 impl HostMemoryMeasurement {

@@ -23,7 +23,7 @@ mod words;
 use std::time::Duration;
 
 use lanecrypt_core::{
-    CipherDescription, Unavailable,
+    CipherDescription, Mode, Unavailable,
     batch::{Failure, JobMode, Outcome},
 };
 use lanecrypt_kernels::{
@@ -34,8 +34,8 @@ use lanecrypt_kernels::{
 pub use self::fleet::BatchFleet;
 use self::{
     items::{Cuts, Items},
-    memory::{HashLists, List, Memory, Parameters},
-    words::{BLOCK, Described, RESULT_BYTES},
+    memory::{HashLists, Layout, List, Lists, Memory, Parameters},
+    words::{BLOCK, Described, ITEM_BYTES, RESULT_BYTES},
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Properties,
@@ -144,42 +144,51 @@ impl BatchFamily {
             Some([piece, hashed, short]) => Cuts { piece, hashed, short, by_matrices },
             None => self.cuts(device, by_matrices, &jobs)?,
         };
-        let mut failures = Vec::new();
-        let mut accepted = Vec::with_capacity(jobs.len());
-        let mut described = Described::with_room(jobs.len());
-        let mut items = Items::default();
-        let (mut input_end, mut output_end, mut is_in_place) = (0, 0, true);
-        for (number, job) in jobs.into_iter().enumerate() {
-            if let Err(error) = self.check(&job) {
-                failures.push(Failure { job: number, error });
-                continue;
-            }
-            let DeviceJob { key, mode, input, output, length } = job;
-            let long_number = items.push(accepted.len() as u32, &mode, length, cuts);
-            described.push(key, &mode, [input, output, length], long_number);
-            input_end = input_end.max(input + length);
-            output_end = output_end.max(output + length);
-            is_in_place &= input == output;
-            accepted.push((number, mode));
-        }
-        items.sort();
-        let memory = Memory::new(device, &described, &items, accepted.len())?;
+        let description = self.describe(cuts, &jobs);
         Ok(PreparedBatch {
+            memory: Memory::new(device, &description)?,
             device: device.clone(),
             program: self.program,
-            cuts,
-            jobs: accepted,
-            failures,
-            memory,
-            ends: [input_end, output_end],
-            is_in_place,
+            cuts: description.cuts,
+            ends: description.ends(&jobs),
+            accepted: description.accepted,
+            failures: description.failures,
+            jobs,
         })
     }
 
-    fn check(&self, job: &DeviceJob<'_>) -> Result<(), lanecrypt_core::Error> {
-        self.cipher.check_key(job.key)?;
-        job.mode.check(job.length, self.cipher.block_bytes)?;
-        if job.length.div_ceil(BLOCK) > MOST_BLOCKS {
+    /// Checks jobs, cuts them into items and describes them.
+    fn describe(&self, cuts: Cuts, jobs: &[DeviceJob<'_>]) -> Description {
+        let mut all = Description {
+            cuts,
+            accepted: Vec::with_capacity(jobs.len()),
+            failures: Vec::new(),
+            described: Described::with_room(jobs.len()),
+            items: Items::default(),
+        };
+        for (number, job) in jobs.iter().enumerate() {
+            let DeviceJob { key, mode, input, output, length } = job;
+            if let Err(error) = self.check(key, mode, *length) {
+                all.failures.push(Failure { job: number, error });
+                continue;
+            }
+            let long_number = all.items.push(all.accepted.len() as u32, mode, *length, cuts);
+            all.described.push(key, mode, [*input, *output, *length], long_number);
+            all.accepted.push(number);
+        }
+        all.items.sort();
+        all
+    }
+
+    fn check(
+        &self,
+        key: &[u8],
+        mode: &JobMode<'_>,
+        length: usize,
+    ) -> Result<(), lanecrypt_core::Error> {
+        self.cipher.check_key(key)?;
+        mode.check(length, self.cipher.block_bytes)?;
+        if length.div_ceil(BLOCK) > MOST_BLOCKS {
             let reason = "a message of 64 GiB or more is no job of a batch on a device";
             return Err(Unavailable::because(reason).into());
         }
@@ -236,6 +245,57 @@ fn shaped(device: &Device, kernel: &Kernel, count: u64) -> Result<Launch, Error>
     Launch::new(device.driver(), (kernel, ready), count, &ThreadLimit::none())
 }
 
+/// Jobs as the host has checked, cut and described them.
+struct Description {
+    cuts: Cuts,
+    /// The numbers of those that are run.
+    accepted: Vec<usize>,
+    failures: Vec<Failure>,
+    described: Described,
+    items: Items,
+}
+
+impl Description {
+    fn layout(&self) -> Layout {
+        Layout::new(self.accepted.len(), self.described.arena.len(), &self.items)
+    }
+
+    /// Writes what the kernels read: the first area of its layout.
+    fn write(&self, to: &mut [u8]) {
+        let (jobs, rest) = to.split_at_mut(self.described.jobs.len());
+        let (arena, items) = rest.split_at_mut(self.described.arena.len());
+        jobs.copy_from_slice(&self.described.jobs);
+        arena.copy_from_slice(&self.described.arena);
+        let all_items = self.items.lists().into_iter().flatten();
+        for (to, item) in items.chunks_mut(ITEM_BYTES).zip(all_items) {
+            to.copy_from_slice(&item.bytes());
+        }
+    }
+
+    /// Where the last messages end in the input and the output.
+    fn ends(&self, jobs: &[DeviceJob<'_>]) -> [usize; 2] {
+        let accepted = self.accepted.iter().map(|&number| &jobs[number]);
+        accepted.fold([0, 0], |[input, output], job| {
+            [input.max(job.input + job.length), output.max(job.output + job.length)]
+        })
+    }
+}
+
+/// What a job's result says: fills its tag, or tells that the given one is wrong.
+fn settle(
+    mode: &mut JobMode<'_>,
+    result: &[u8; RESULT_BYTES],
+) -> Result<(), lanecrypt_core::Error> {
+    match mode {
+        JobMode::GcmEncrypt { tag, .. } => tag.copy_from_slice(&result[..tag.len()]),
+        JobMode::GcmDecrypt { .. } if result[0] != RIGHT => {
+            return Err(lanecrypt_core::Error::NotAuthentic);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
 /// A batch that was checked and uploaded. It runs once, so that no IV is used twice by accident; keys,
 /// and what was made of them on the device, are cleared when it is dropped.
 #[derive(Debug)]
@@ -244,13 +304,13 @@ pub struct PreparedBatch<'a> {
     device: Device,
     program: &'static BatchProgram,
     cuts: Cuts,
-    /// The jobs that are run: their numbers among all, and their modes.
-    jobs: Vec<(usize, JobMode<'a>)>,
+    jobs: Vec<DeviceJob<'a>>,
+    /// The numbers of those that are run.
+    accepted: Vec<usize>,
     failures: Vec<Failure>,
     memory: Memory,
     /// Where the last messages end in the input and the output.
     ends: [usize; 2],
-    is_in_place: bool,
 }
 
 impl PreparedBatch<'_> {
@@ -307,7 +367,7 @@ impl PreparedBatch<'_> {
     }
 
     fn launch_in_place(&self, data: &mut DeviceSliceMut<'_>) -> Result<(), Error> {
-        if !self.is_in_place {
+        if self.accepted.iter().any(|&number| self.jobs[number].input != self.jobs[number].output) {
             return Err(Error::NotInPlace);
         }
         let address = self.checked(&data.as_slice(), self.ends[0])?;
@@ -325,11 +385,47 @@ impl PreparedBatch<'_> {
 
     /// Starts all kernels, whose data was checked to be there.
     fn start(&self, input: u64, output: u64) -> Result<(), Error> {
-        let Memory { lists, parameters, .. } = &self.memory;
-        let piece = u64::from(self.cuts.hashed);
-        let all = Parameters { input, output, piece, ..*parameters };
+        let Self { device, program, cuts, memory, .. } = self;
+        let Memory { parameters, lists, .. } = memory;
+        let parameters = Parameters { input, output, ..*parameters };
+        let stream = StreamHandle::DEFAULT;
+        Launches { device, stream, program, cuts: *cuts, parameters, lists }.start()
+    }
+
+    /// Waits, fills the tags and names the jobs that failed.
+    fn finish(mut self) -> Result<Outcome, Error> {
+        let mut results = vec![0; self.accepted.len() * RESULT_BYTES];
+        let is_gcm = |&number: &usize| self.jobs[number].mode.mode() == Mode::Gcm;
+        if self.accepted.iter().any(is_gcm) {
+            self.memory.made.read(0, &mut results)?;
+        }
+        self.device.driver().synchronize(StreamHandle::DEFAULT)?;
+        for (&job, result) in self.accepted.iter().zip(results.as_chunks().0) {
+            let failure = |error| Failure { job, error };
+            let settled = settle(&mut self.jobs[job].mode, result);
+            self.failures.extend(settled.err().map(failure));
+        }
+        Ok(Outcome::new(self.failures))
+    }
+}
+
+/// All launches of a batch on a stream.
+struct Launches<'a> {
+    device: &'a Device,
+    stream: StreamHandle,
+    program: &'static BatchProgram,
+    cuts: Cuts,
+    /// With data, without items.
+    parameters: Parameters,
+    lists: &'a Lists,
+}
+
+impl Launches<'_> {
+    fn start(&self) -> Result<(), Error> {
+        let Self { parameters, lists, program, .. } = self;
+        let all = Parameters { piece: self.cuts.hashed.into(), ..*parameters };
         let sessions = List { address: 0, count: all.session_count };
-        self.run_kernel(self.program.keys(), all.over(sessions))?;
+        self.run_kernel(program.keys(), all.over(sessions))?;
         if self.cuts.by_matrices {
             self.run_kernel(&kernels::SEQUENCES, all.over(lists.in_pieces))?;
         }
@@ -337,9 +433,9 @@ impl PreparedBatch<'_> {
         self.run_kernel(&kernels::SAVE, all.over(lists.decrypted))?;
         let List { address: narrow, count: narrow_count } = lists.narrow;
         let crypt = Parameters { narrow, narrow_count, ..all.over(lists.wide) };
-        self.run_kernel(self.program.crypt(), crypt)?;
-        self.run_kernel(self.program.decrypt(), all.over(lists.decrypted))?;
-        self.run_kernel(self.program.chain(), all.over(lists.chained))?;
+        self.run_kernel(program.crypt(), crypt)?;
+        self.run_kernel(program.decrypt(), all.over(lists.decrypted))?;
+        self.run_kernel(program.chain(), all.over(lists.chained))?;
         self.run_hashes(all, &lists.sealed)
     }
 
@@ -360,37 +456,16 @@ impl PreparedBatch<'_> {
         if count == 0 {
             return Ok(());
         }
-        let launch = shaped(&self.device, kernel, count)?;
+        let launch = shaped(self.device, kernel, count)?;
         // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What the
         // kernel reads and writes follows from the block and from jobs and items that this module
-        // wrote: they say places inside the input and the output, which `launch` checked, and inside
-        // the batch's own memory, which has room for all of them. All of it lives through the launch:
-        // device calls run in order, and memory is freed in that order too.
+        // wrote: they say places inside the input and the output, which whoever made this checked, and
+        // inside the batch's own memory, which has room for all of them. All of it lives through the
+        // launch: device calls run in order, memory is freed in that order too, and a lane that has a
+        // stream of its own is waited for.
         unsafe {
             let driver = self.device.driver();
-            driver.launch(StreamHandle::DEFAULT, launch.kernel, launch.shape, &parameters.words())
+            driver.launch(self.stream, launch.kernel, launch.shape, &parameters.words())
         }
-    }
-
-    /// Waits, fills the tags and names the jobs that failed.
-    fn finish(mut self) -> Result<Outcome, Error> {
-        let mut results = vec![0; self.jobs.len() * RESULT_BYTES];
-        let is_gcm = |(_, mode): &(usize, JobMode<'_>)| mode.mode() == lanecrypt_core::Mode::Gcm;
-        if self.jobs.iter().any(is_gcm) {
-            self.memory.made.read(0, &mut results)?;
-        }
-        self.device.driver().synchronize(StreamHandle::DEFAULT)?;
-        let (results, _) = results.as_chunks::<RESULT_BYTES>();
-        for ((number, mode), result) in self.jobs.iter_mut().zip(results) {
-            match mode {
-                JobMode::GcmEncrypt { tag, .. } => tag.copy_from_slice(&result[..tag.len()]),
-                JobMode::GcmDecrypt { .. } if result[0] != RIGHT => {
-                    let error = lanecrypt_core::Error::NotAuthentic;
-                    self.failures.push(Failure { job: *number, error });
-                }
-                _ => {}
-            }
-        }
-        Ok(Outcome::new(self.failures))
     }
 }

@@ -84,6 +84,17 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// As [`clear`](Self::clear).
     unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error>;
 
+    /// Starts to set memory to zero, on a stream.
+    ///
+    /// # Safety
+    /// As [`clear`](Self::clear), and `stream` is live.
+    unsafe fn start_clear(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        bytes: usize,
+    ) -> Result<(), Error>;
+
     /// Starts to copy host memory to the device, on a stream.
     ///
     /// # Safety

@@ -1,6 +1,6 @@
 //! Keys and runs a cipher's kernels, over data on the device or in host memory.
 
-use std::{any::Any, fmt, sync::Mutex, time::Duration};
+use std::{any::Any, fmt, time::Duration};
 
 use cipher::InOutBuf;
 use lanecrypt_core::{ConstantTime, Direction};
@@ -12,8 +12,7 @@ use crate::{
     family::Other,
     launch::{Launch, ThreadLimit},
     on_stream::OnStream,
-    pipeline::{self, Cut},
-    staging::{ChunkLimit, Staging},
+    pipeline::{self, ChunkLimit, Cut},
     work::{MAX_BLOCK, Work},
 };
 
@@ -34,7 +33,6 @@ pub struct Engine {
     keys: KeyPair,
     thread_limit: ThreadLimit,
     pub(crate) chunk_limit: ChunkLimit,
-    pub(crate) staging: Mutex<Staging>,
     pub(crate) default_stream: Stream,
 }
 
@@ -64,7 +62,6 @@ impl Engine {
             keys,
             thread_limit: ThreadLimit::none(),
             chunk_limit: ChunkLimit::default(),
-            staging: Mutex::default(),
             default_stream: Stream::default_of(device),
         }
     }
@@ -76,8 +73,7 @@ impl Engine {
     }
 
     /// Lets a piece of host data on the device have at most `bytes` bytes, whole blocks of it and one at
-    /// least; [`Device::limit_host_memory`] says how many pieces are there at once. GCM has one piece
-    /// there, of at most 256 MiB where nothing else is said.
+    /// least; [`Device::limit_host_memory`] says how many pieces are there at once.
     pub fn limit_chunk(&self, bytes: usize) {
         self.chunk_limit.set(bytes);
     }

@@ -19,7 +19,7 @@ use self::{
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Operation,
     engine::{MODE_CHUNK_BYTES, decrypt_chained},
-    staging::ChunkLimit,
+    pipeline::ChunkLimit,
     work::{MAX_BLOCK, Start, Work},
 };
 

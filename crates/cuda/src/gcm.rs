@@ -1,7 +1,5 @@
 //! GCM (SP 800-38D) on the device: CTR and GHASH, one after the other.
 
-use std::sync::PoisonError;
-
 use cipher::InOutBuf;
 use lanecrypt_core::{
     ConstantTime, Mode,
@@ -14,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, GhashEngine, HashFamily, Operation,
     ghash::{self, Hash},
-    staging::Chunk,
+    pipeline::{self, Cut},
     work::{MAX_BLOCK, Start, Work},
 };
 
@@ -90,7 +88,7 @@ impl GcmEngine {
         }
     }
 
-    /// As [`Engine::limit_chunk`]. Associated data, and data that is only hashed, has 16 MiB at most.
+    /// As [`Engine::limit_chunk`], for associated data too.
     pub fn limit_chunk(&self, bytes: usize) {
         self.engine.limit_chunk(bytes);
         self.hash.limit_chunk(bytes);
@@ -179,41 +177,53 @@ impl GcmEngine {
         self.engine.run_in_place(Operation::Ctr32(&counter), data)
     }
 
-    /// Encrypts host memory of any size that GCM takes, a part at a time through memory of the device,
-    /// and fills `tag`.
+    /// Encrypts host memory of any size that GCM takes, pieces of it side by side through memory of the
+    /// device as [`Engine::run_host_memory`] does, and fills `tag`.
     ///
     /// # Errors
-    /// As [`encrypt`](Self::encrypt).
+    /// [`Error::Data`] as [`encrypt`](Self::encrypt). [`Error::Interrupted`] by driver errors, which says
+    /// how much is complete, or a driver error before anything was written; `tag` is as it was then.
     pub fn encrypt_host_memory(
         &self,
         iv: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        mut data: InOutBuf<'_, '_, u8>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        check(iv, aad, data.len(), tag)?;
         let length = data.len();
+        check(iv, aad, length, tag)?;
         let mut message = self.message(iv, aad)?;
-        let mut work = Operation::Ctr32(&message.counter()).work(length, BLOCK)?;
-        let mut staging = self.engine.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        staging.run(self.engine.device(), data, self.chunk(), |input, part| {
-            let address = part.address();
-            self.engine.without_stream().launch(work, address, address, part.len() / BLOCK)?;
-            message.hash.add(address, input.len())?;
-            work = work.after(input);
-            self.engine.default_stream.synchronize()
+        let work = Operation::Ctr32(&message.counter()).work(length, BLOCK)?;
+        let device = self.engine.device();
+        let cut = Cut::new(device, &mut data, self.engine.chunk_limit.get(), BLOCK);
+        let mut complete = 0;
+        let lengths = Some([message.aad_bytes, length]);
+        let hashed = message.hash.add_pieces([length, cut.bytes], lengths, |pieces| {
+            pipeline::run(device, data, cut, BLOCK, |stream, address, number, bytes| {
+                let work = work.after_blocks(number * (cut.bytes / BLOCK));
+                let blocks = bytes.div_ceil(BLOCK);
+                self.engine.on(stream).launch(work, address, address, blocks)?;
+                pieces.hash(stream, address, number, bytes)
+            })?;
+            complete = length;
+            Ok(())
+        });
+        let made = hashed.and_then(|()| message.tag());
+        let made = made.map_err(|error| match complete {
+            0 => error,
+            _ => Error::Interrupted { complete, error: Box::new(error) },
         })?;
-        message.hash.add_last(0, 0, [message.aad_bytes, length])?;
-        tag.copy_from_slice(&message.tag()?[..tag.len()]);
+        tag.copy_from_slice(&made[..tag.len()]);
         Ok(())
     }
 
-    /// Decrypts host memory of any size that GCM takes, a part at a time through memory of the device,
-    /// if `tag` is the right one. What does not fit there at once is copied to it twice: all of it is
-    /// hashed before any of it is decrypted.
+    /// Decrypts host memory of any size that GCM takes, if `tag` is the right one. It passes the device
+    /// twice, as [`Engine::run_host_memory`] does: all of it is hashed before any of it is decrypted.
     ///
     /// # Errors
-    /// As [`decrypt`](Self::decrypt).
+    /// [`Error::Data`] as [`decrypt`](Self::decrypt), after which nothing is written. Driver errors before
+    /// the tag was found right: nothing is written then either; [`Error::Interrupted`] by those that come
+    /// later, which says how much is complete.
     pub fn decrypt_host_memory(
         &self,
         iv: &[u8],
@@ -223,27 +233,12 @@ impl GcmEngine {
     ) -> Result<(), Error> {
         check(iv, aad, data.len(), tag)?;
         let mut message = self.message(iv, aad)?;
-        let (counter, lengths) = (message.counter(), [aad.len(), data.len()]);
-        let decrypt = Operation::Ctr32(&counter);
-        if data.is_empty() || data.len() > self.chunk().bytes {
-            message.hash.add_host(data.get_in())?;
-            message.hash.add_last(0, 0, lengths)?;
-            message.require(tag)?;
-            return self.engine.run_host_memory(decrypt, data);
-        }
-        let work = decrypt.work(data.len(), BLOCK)?;
-        let mut staging = self.engine.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        staging.run(self.engine.device(), data, self.chunk(), |input, part| {
-            let address = part.address();
-            message.hash.add_last(address, input.len(), lengths)?;
-            message.require(tag)?;
-            self.engine.without_stream().launch(work, address, address, part.len() / BLOCK)?;
-            self.engine.default_stream.synchronize()
-        })
-    }
-
-    fn chunk(&self) -> Chunk {
-        Chunk { bytes: self.engine.chunk_limit.get(), grain: BLOCK }
+        let counter = message.counter();
+        message.hash.add_host(data.get_in())?;
+        message.hash.add_last(0, 0, [aad.len(), data.len()])?;
+        message.require(tag)?;
+        drop(message); // others hash meanwhile
+        self.engine.run_host_memory(Operation::Ctr32(&counter), data)
     }
 
     /// Starts a message: makes its first counter block, what hides its hash, and hashes the

@@ -1,22 +1,27 @@
 //! GHASH (SP 800-38D, 6.4) on the device, under one key.
 
+mod family;
+
 use std::{
     fmt,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use lanecrypt_core::{ConstantTime, Unavailable};
+use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{
     Kernel,
     ghash::{self as kernels, PARAMETER_WORDS, POWER_COUNT},
 };
 use zeroize::Zeroizing;
 
+pub use self::family::HashFamily;
+use self::family::Matrices;
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, Error, Properties,
+    Device, DeviceBuffer, DeviceSlice, Error, Stream,
     driver::StreamHandle,
     launch::{Launch, ThreadLimit},
-    staging::{self, ChunkLimit},
+    pipeline::{self, ChunkLimit, Cut},
+    scratch::Scratch,
     work::MAX_BLOCK,
 };
 
@@ -29,8 +34,6 @@ const FEW: usize = 252;
 const LINE: usize = 8;
 /// Blocks of one go, so that exponents of the key stay below 2^32.
 const MOST_BLOCKS: usize = 1 << 31;
-/// The most bytes of host memory that are on the device at once.
-const FEED_BYTES: usize = 16 << 20;
 
 /// Where the memory of a key has what: the key, its powers, and its matrices.
 const POWERS_AT: usize = BLOCK;
@@ -44,121 +47,6 @@ const SUMS_AT: usize = 3 * BLOCK;
 /// Flags of the kernel that ends a hash: `FROM_STATE` and `WITH_LENGTHS` of `ghash/ghash.cuh`.
 const FROM_STATE: u64 = 1;
 const WITH_LENGTHS: u64 = 2;
-
-/// A way to compute GHASH on a device. Parts of a message are multiplied by powers of the key in
-/// constant time in either way; they differ in how they go through long messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum HashFamily {
-    /// Look-ups of bytes in shared memory, on any device.
-    Tables,
-    /// Products of bits on tensor cores: compute capability 8.0 to 9.x, and the host build, which
-    /// emulates them.
-    Matrices,
-    /// The same with the products and copies that compute capability 9.0 alone has, and the host build,
-    /// which emulates them too.
-    WideMatrices,
-}
-
-impl HashFamily {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Tables, Self::Matrices, Self::WideMatrices];
-
-    /// The fastest for a device.
-    #[must_use]
-    pub fn of(properties: &Properties) -> Self {
-        match properties.compute_capability {
-            (9, 0) => Self::WideMatrices,
-            (8 | 9, _) => Self::Matrices,
-            _ => Self::Tables, // later devices emulate products of bits
-        }
-    }
-
-    /// Whether a device can run it.
-    #[must_use]
-    pub fn fits(self, properties: &Properties) -> bool {
-        match (self, properties.compute_capability) {
-            (Self::Tables, _) | (Self::Matrices, (0 | 8 | 9, _)) => true,
-            (Self::WideMatrices, (major, minor)) => major == 0 || (major, minor) == (9, 0),
-            (Self::Matrices, _) => false,
-        }
-    }
-
-    /// The compute capabilities that it needs, as a message has them.
-    const fn needs(self) -> &'static str {
-        match self {
-            Self::Tables => "any compute capability",
-            Self::Matrices => "compute capability 8.0 to 9.x",
-            Self::WideMatrices => "compute capability 9.0",
-        }
-    }
-
-    /// Its constant-time claim.
-    #[must_use]
-    pub const fn constant_time(self) -> ConstantTime {
-        match self {
-            Self::Tables => ConstantTime::LOOKS_UP,
-            Self::Matrices | Self::WideMatrices => ConstantTime::Yes,
-        }
-    }
-
-    /// One line for tables.
-    #[must_use]
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::Tables => "GHASH by look-ups of bytes",
-            Self::Matrices => "GHASH by matrices of bits on tensor cores",
-            Self::WideMatrices => "GHASH by matrices of bits on tensor cores, from shared memory",
-        }
-    }
-
-    /// The kernel that goes through long messages.
-    const fn kernel(self) -> &'static Kernel {
-        match self {
-            Self::Tables => &kernels::TABLES,
-            Self::Matrices => &kernels::MATRICES,
-            Self::WideMatrices => &kernels::WIDE_MATRICES,
-        }
-    }
-
-    /// Sums that a launch of its kernel for long messages writes.
-    fn sums(self, long: Launch) -> u64 {
-        let groups = long.threads() / self.kernel().unit().threads as usize;
-        groups as u64 * self.matrices().map_or(1, |matrices| matrices.rows)
-    }
-
-    /// The matrices that it multiplies by, if any.
-    const fn matrices(self) -> Option<Matrices> {
-        match self {
-            Self::Tables => None,
-            Self::Matrices => Some(Matrices {
-                writer: &kernels::MATRIX_WORDS,
-                words: kernels::MATRIX_WORD_COUNT,
-                rows: kernels::MATRIX_ROWS,
-                step: 4, // of four neighbours of 64 blocks each
-            }),
-            Self::WideMatrices => Some(Matrices {
-                writer: &kernels::WIDE_MATRIX_WORDS,
-                words: kernels::WIDE_MATRIX_WORD_COUNT,
-                rows: kernels::WIDE_MATRIX_ROWS,
-                step: 1,
-            }),
-        }
-    }
-}
-
-/// What a family does with matrices of bits.
-#[derive(Clone, Copy)]
-struct Matrices {
-    /// The kernel that makes them of powers of the key.
-    writer: &'static Kernel,
-    /// Their 32-bit words.
-    words: usize,
-    /// Sums that a unit's threads write.
-    rows: u64,
-    /// Blocks between what neighbours of these sums stand for.
-    step: u64,
-}
 
 /// The parameter block of every kernel: `HashParameters` of `kernels/ghash/ghash.cuh`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -209,20 +97,15 @@ pub struct GhashEngine {
     key: DeviceBuffer,
     /// The launch of the kernel for long messages with all the threads that the device holds.
     long: Launch,
-    /// Sums that it writes.
-    long_sums: u64,
-    memory: Mutex<Memory>,
+    /// Bytes of the sums over warps, behind which those of a long message are, and of both.
+    warp_sums: usize,
+    all_sums: usize,
+    /// What a hash needs while it runs: the hash so far, a block for who hashes, zeros, and sums.
+    memory: Mutex<DeviceBuffer>,
+    /// The hashes of pieces of host memory.
+    pieces: Scratch,
+    default_stream: Stream,
     chunk_limit: ChunkLimit,
-}
-
-/// What a hash needs while it runs.
-struct Memory {
-    /// The hash so far, a block for who hashes, zeros, sums over warps, and sums of a long message.
-    buffer: DeviceBuffer,
-    /// Where the last of these are.
-    long_at: usize,
-    /// Bytes from the host.
-    fed: Option<DeviceBuffer>,
 }
 
 impl fmt::Debug for GhashEngine {
@@ -265,20 +148,28 @@ impl GhashEngine {
         let mut key = DeviceBuffer::zeroed(device, MATRICES_AT + matrices)?;
         write(key.slice_mut(0..BLOCK)?.as_slice().address())?;
         let long = shaped(device, family.kernel(), u64::from(u32::MAX))?;
-        let long_sums = family.sums(long);
         // One block for every warp of the largest grid.
-        let warps = shaped(device, &kernels::WEIGH, u64::from(u32::MAX))?.threads() / 32;
-        let long_at = SUMS_AT + warps * BLOCK;
-        let buffer = DeviceBuffer::zeroed(device, long_at + long_sums as usize * BLOCK)?;
-        let memory = Mutex::new(Memory { buffer, long_at, fed: None });
-        let (device, chunk_limit) = (device.clone(), ChunkLimit::default());
-        let engine = Self { device, family, key, long, long_sums, memory, chunk_limit };
+        let warp_sums =
+            shaped(device, &kernels::WEIGH, u64::from(u32::MAX))?.threads() / 32 * BLOCK;
+        let all_sums = warp_sums + family.sums(long) as usize * BLOCK;
+        let engine = Self {
+            device: device.clone(),
+            family,
+            key,
+            long,
+            warp_sums,
+            all_sums,
+            memory: Mutex::new(DeviceBuffer::zeroed(device, SUMS_AT + all_sums)?),
+            pieces: Scratch::default(),
+            default_stream: Stream::default_of(device),
+            chunk_limit: ChunkLimit::default(),
+        };
         engine.expand_key()?;
         Ok(engine)
     }
 
-    /// Lets at most `bytes` bytes of host data be on the device at once, 16 MiB where nothing else is
-    /// said and at most; whole blocks of it, and one at least.
+    /// Lets a piece of host data on the device have at most `bytes` bytes, whole blocks of it and one at
+    /// least; [`Device::limit_host_memory`] says how many pieces are there at once.
     pub fn limit_chunk(&self, bytes: usize) {
         self.chunk_limit.set(bytes);
     }
@@ -354,19 +245,27 @@ impl GhashEngine {
 
     /// Starts a kernel with threads for as many blocks as the parameters say.
     fn launch(&self, kernel: &Kernel, parameters: Parameters) -> Result<(), Error> {
-        self.start_kernel(shaped(&self.device, kernel, parameters.blocks.max(1))?, parameters)
+        let launch = shaped(&self.device, kernel, parameters.blocks.max(1))?;
+        self.start_kernel(StreamHandle::DEFAULT, launch, parameters)
     }
 
-    fn start_kernel(&self, launch: Launch, parameters: Parameters) -> Result<(), Error> {
+    fn start_kernel(
+        &self,
+        stream: StreamHandle,
+        launch: Launch,
+        parameters: Parameters,
+    ) -> Result<(), Error> {
         let words = parameters.words();
         // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What the
         // kernel reads and writes follows from the block alone, whose addresses are those of the key,
         // of the memory of a hash, which have room for what the largest grid writes, and of data of
-        // this device; all live through the launch: device calls run in order, and memory is freed in
-        // that order too.
-        unsafe {
-            self.device.driver().launch(StreamHandle::DEFAULT, launch.kernel, launch.shape, &words)
-        }
+        // this device; all live through the launch: device calls run in order, memory is freed in that
+        // order too, and a lane that has a stream of its own is waited for.
+        unsafe { self.device.driver().launch(stream, launch.kernel, launch.shape, &words) }
+    }
+
+    fn powers(&self) -> Result<u64, Error> {
+        Ok(self.key.slice(POWERS_AT..MATRICES_AT)?.address())
     }
 }
 
@@ -379,7 +278,7 @@ fn shaped(device: &Device, kernel: &Kernel, blocks: u64) -> Result<Launch, Error
 /// A hash so far.
 pub(crate) struct Hash<'a> {
     engine: &'a GhashEngine,
-    memory: MutexGuard<'a, Memory>,
+    memory: MutexGuard<'a, DeviceBuffer>,
     /// Whether the memory has something of this hash.
     has_state: bool,
 }
@@ -387,92 +286,192 @@ pub(crate) struct Hash<'a> {
 impl Hash<'_> {
     /// Where a block is that whoever hashes may use, behind the hash.
     pub(crate) fn aside(&self) -> Result<u64, Error> {
-        Ok(self.memory.buffer.slice(ASIDE_AT..ZEROS_AT)?.address())
+        Ok(self.memory.slice(ASIDE_AT..ZEROS_AT)?.address())
     }
 
     /// Where a block of zeros is, which nobody writes to.
     pub(crate) fn zeros(&self) -> Result<u64, Error> {
-        Ok(self.memory.buffer.slice(ZEROS_AT..SUMS_AT)?.address())
+        Ok(self.memory.slice(ZEROS_AT..SUMS_AT)?.address())
     }
 
     /// Reads the hash, and the block behind it where `to` has two.
     pub(crate) fn read(&self, to: &mut [u8]) -> Result<(), Error> {
-        self.memory.buffer.read(0, to)
+        self.memory.read(0, to)
     }
 
-    /// Adds host memory, filled up with zeros to whole blocks, a part at a time.
+    /// Adds host memory, filled up with zeros to whole blocks.
     pub(crate) fn add_host(&mut self, data: &[u8]) -> Result<(), Error> {
-        let part_bytes = self.engine.chunk_limit.get().min(FEED_BYTES);
-        for part in data.chunks(part_bytes) {
-            let padded = part.len().next_multiple_of(BLOCK);
-            let buffer = staging::at_least(&mut self.memory.fed, &self.engine.device, padded)?;
-            buffer.write(0, part)?; // after the kernels that read what was there
-            let address = buffer.slice(0..padded)?.address();
-            self.add(address, part.len())?;
+        let GhashEngine { device, chunk_limit, .. } = self.engine;
+        for part in data.chunks(MOST_BLOCKS * BLOCK) {
+            let cut = Cut::fed(device, part, chunk_limit.get(), BLOCK);
+            self.add_pieces([part.len(), cut.bytes], None, |pieces| {
+                pipeline::feed(device, part, cut, BLOCK, |stream, address, number, length| {
+                    pieces.hash(stream, address, number, length)
+                })
+            })?;
         }
         Ok(())
     }
 
-    /// Adds bytes on the device, filled up with zeros to whole blocks.
-    pub(crate) fn add(&mut self, address: u64, bytes: usize) -> Result<(), Error> {
-        if bytes == 0 { Ok(()) } else { self.add_all(address, bytes, None) }
-    }
-
-    /// Adds the last bytes, and the lengths, in bytes, of both strings of the message.
-    pub(crate) fn add_last(
+    /// Adds a string of so many bytes in pieces of so many, all of which `work` hashes; and the lengths,
+    /// in bytes, of both strings of the message, where it ends here.
+    pub(crate) fn add_pieces(
         &mut self,
-        address: u64,
-        bytes: usize,
-        lengths: [usize; 2],
+        [bytes, piece_bytes]: [usize; 2],
+        lengths: Option<[usize; 2]>,
+        work: impl FnOnce(Pieces<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.add_all(address, bytes, Some(lengths.map(|length| 8 * length as u64)))
+        let Self { engine, has_state, .. } = *self;
+        let (count, place) = (bytes.div_ceil(piece_bytes), self.place()?);
+        let state = self.memory.slice(0..BLOCK)?.address();
+        engine.pieces.with(&engine.default_stream, count * BLOCK, |hashes| {
+            let behind = u64::from(lengths.is_some());
+            work(Pieces { engine, hashes, piece_bytes, blocks: blocks(bytes) + behind })?;
+            // They are multiplied by their powers already.
+            let sums = Parameters { input: hashes, blocks: count as u64, ..Parameters::default() };
+            place.finish(state, has_state.then_some(blocks(bytes)), bits(lengths), sums)
+        })?;
+        self.has_state = true;
+        Ok(())
     }
 
-    fn add_all(
+    /// Adds the last bytes, on the device, filled up with zeros to whole blocks; and the lengths, in
+    /// bytes, of both strings of the message.
+    pub(crate) fn add_last(
         &mut self,
         mut address: u64,
         mut bytes: usize,
-        lengths: Option<[u64; 2]>,
+        lengths: [usize; 2],
     ) -> Result<(), Error> {
         while bytes > MOST_BLOCKS * BLOCK {
             self.add_once(address, MOST_BLOCKS * BLOCK, None)?;
             address += (MOST_BLOCKS * BLOCK) as u64;
             bytes -= MOST_BLOCKS * BLOCK;
         }
-        self.add_once(address, bytes, lengths)
+        self.add_once(address, bytes, Some(lengths))
     }
 
-    /// Adds so many bytes that no exponent passes 2^32.
     fn add_once(
         &mut self,
         address: u64,
         bytes: usize,
-        lengths: Option<[u64; 2]>,
+        lengths: Option<[usize; 2]>,
     ) -> Result<(), Error> {
-        let whole = self.whole_blocks(bytes / BLOCK);
-        let memory = self.memory.buffer.slice(0..self.memory.buffer.len())?.address();
-        let from_state = if self.has_state { FROM_STATE } else { 0 };
-        let end = Parameters {
-            input: memory + SUMS_AT as u64,
-            output: memory,
-            powers: self.powers()?,
-            units: whole as u64,
-            tail: address + (whole * BLOCK) as u64,
-            tail_bytes: (bytes - whole * BLOCK) as u64,
-            lengths: lengths.unwrap_or_default(),
-            flags: from_state | if lengths.is_some() { WITH_LENGTHS } else { 0 },
-            ..Parameters::default()
-        };
-        let sums = if whole > 0 { self.add_blocks(memory, address, whole as u64, end)? } else { 0 };
-        let parameters = Parameters { blocks: sums, ..end };
-        let launch = shaped(&self.engine.device, &kernels::FINISH, 1)?;
-        self.engine.start_kernel(launch, parameters)?;
+        let state = self.memory.slice(0..BLOCK)?.address();
+        self.place()?.add(state, self.has_state, (address, bytes), bits(lengths))?;
         self.has_state = true;
         Ok(())
     }
 
+    fn place(&self) -> Result<Place<'_>, Error> {
+        let sums = self.memory.slice(SUMS_AT..self.memory.len())?.address();
+        Ok(Place { engine: self.engine, stream: StreamHandle::DEFAULT, sums })
+    }
+}
+
+/// Blocks of so many bytes, the last one perhaps in part.
+fn blocks(bytes: usize) -> u64 {
+    bytes.div_ceil(BLOCK) as u64
+}
+
+/// Lengths of strings as the last block of a message has them.
+fn bits(lengths: Option<[usize; 2]>) -> Option<[u64; 2]> {
+    lengths.map(|lengths| lengths.map(|length| 8 * length as u64))
+}
+
+/// The hashes of all pieces of a string, each multiplied by the power of the key that what follows it asks
+/// for: so they are made in any order, side by side, and are added up in the end.
+#[derive(Clone, Copy)]
+pub(crate) struct Pieces<'a> {
+    engine: &'a GhashEngine,
+    /// Where they are.
+    hashes: u64,
+    /// Bytes of every piece but the last.
+    piece_bytes: usize,
+    /// Blocks of the string, that of the lengths among them: fewer than 2^32.
+    blocks: u64,
+}
+
+impl Pieces<'_> {
+    /// Queues the hash of a piece, whose number this is, of so many bytes on the device.
+    pub(crate) fn hash(
+        self,
+        stream: &Stream,
+        address: u64,
+        number: usize,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        let engine = self.engine;
+        let hash = self.hashes + (number * BLOCK) as u64;
+        let after = self.blocks - blocks(number * self.piece_bytes + bytes);
+        stream.scratch.with(stream, engine.all_sums, |sums| {
+            let place = Place { engine, stream: stream.handle, sums };
+            place.add(hash, false, (address, bytes), None)?;
+            if after > 0 {
+                place.finish(hash, Some(after), None, Parameters::default())?;
+            }
+            // The stream is a lane's, which others use as well, and as long as the device is there.
+            // SAFETY: the scratch memory has so many bytes.
+            unsafe { engine.device.driver().start_clear(stream.handle, sums, engine.all_sums) }
+        })
+    }
+}
+
+/// Where a hash is computed: the stream, and room for sums.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    engine: &'a GhashEngine,
+    stream: StreamHandle,
+    sums: u64,
+}
+
+impl Place<'_> {
+    /// Adds so many bytes on the device, filled up with zeros to whole blocks, to the hash at `state`, if
+    /// there is one; and the lengths, in bits, where the message ends here. No exponent passes 2^32.
+    fn add(
+        self,
+        state: u64,
+        has_state: bool,
+        (address, bytes): (u64, usize),
+        lengths: Option<[u64; 2]>,
+    ) -> Result<(), Error> {
+        let whole = self.whole_blocks(bytes / BLOCK);
+        let end = Parameters {
+            input: self.sums,
+            tail: address + (whole * BLOCK) as u64,
+            tail_bytes: (bytes - whole * BLOCK) as u64,
+            flags: if lengths.is_some() { WITH_LENGTHS } else { 0 },
+            ..Parameters::default()
+        };
+        let sums = if whole > 0 { self.add_blocks(address, whole as u64, end)? } else { 0 };
+        let end = Parameters { blocks: sums, ..end };
+        self.finish(state, has_state.then_some(whole as u64), lengths, end)
+    }
+
+    /// Makes of the hash at `state`, if any, and of the sums and the tail that `end` names the hash there:
+    /// what was there is so many blocks, and those of the tail and the lengths, further on.
+    fn finish(
+        self,
+        state: u64,
+        further: Option<u64>,
+        lengths: Option<[u64; 2]>,
+        end: Parameters,
+    ) -> Result<(), Error> {
+        let from_state = if further.is_some() { FROM_STATE } else { 0 };
+        let parameters = Parameters {
+            output: state,
+            powers: self.engine.powers()?,
+            units: further.unwrap_or(0),
+            lengths: lengths.unwrap_or_default(),
+            flags: from_state | if lengths.is_some() { WITH_LENGTHS } else { 0 },
+            ..end
+        };
+        let launch = shaped(&self.engine.device, &kernels::FINISH, 1)?;
+        self.engine.start_kernel(self.stream, launch, parameters)
+    }
+
     /// Of so many whole blocks, those that kernels add up before the one that ends the hash.
-    fn whole_blocks(&self, blocks: usize) -> usize {
+    fn whole_blocks(self, blocks: usize) -> usize {
         match blocks {
             0..=FEW => 0,
             // The others are in front of zeros that lead to whole units: whole lines of them.
@@ -483,13 +482,7 @@ impl Hash<'_> {
 
     /// Adds whole blocks up to one sum for every warp of a grid; how many these are. `end` is for the
     /// kernel that comes after.
-    fn add_blocks(
-        &self,
-        memory: u64,
-        address: u64,
-        blocks: u64,
-        end: Parameters,
-    ) -> Result<u64, Error> {
+    fn add_blocks(self, address: u64, blocks: u64, end: Parameters) -> Result<u64, Error> {
         let weighed = if blocks < self.engine.long_blocks() as u64 {
             // Every block is a sum by itself.
             Parameters {
@@ -501,22 +494,23 @@ impl Hash<'_> {
                 ..Parameters::default()
             }
         } else {
-            self.add_long(memory + self.memory.long_at as u64, address, blocks)?
+            self.add_long(address, blocks)?
         };
         let launch = shaped(&self.engine.device, &kernels::WEIGH, weighed.blocks)?;
-        let Parameters { input: output, powers, tail_bytes, flags, .. } = end;
+        let Parameters { input: output, tail_bytes, flags, .. } = end;
+        let powers = self.engine.powers()?;
         let parameters = Parameters { output, powers, tail_bytes, flags, ..weighed };
-        self.engine.start_kernel(launch, parameters)?;
+        self.engine.start_kernel(self.stream, launch, parameters)?;
         Ok(launch.threads() as u64 / 32)
     }
 
-    /// Goes through a long message; what the sums that it leaves at `sums_at` stand for.
-    fn add_long(&self, sums_at: u64, address: u64, blocks: u64) -> Result<Parameters, Error> {
-        let engine = self.engine;
-        let kernel = engine.family.kernel();
+    /// Goes through a long message; what the sums that it leaves stand for.
+    fn add_long(self, address: u64, blocks: u64) -> Result<Parameters, Error> {
+        let Self { engine, sums, .. } = self;
+        let (sums_at, kernel) = (sums + engine.warp_sums as u64, engine.family.kernel());
         // Where there are no matrices, every thread has a sum, and a power of the key is for all of them.
         let (powers, units, long, sums, step) = match engine.family.matrices() {
-            None => (self.powers()?, 1, engine.long, engine.long_sums, 1),
+            None => (engine.powers()?, 1, engine.long, engine.family.sums(engine.long), 1),
             Some(Matrices { rows, step, .. }) => {
                 let words = engine.key.slice(MATRICES_AT..engine.key.len())?.address();
                 let units = blocks.div_ceil(u64::from(kernel.unit().blocks));
@@ -531,7 +525,7 @@ impl Hash<'_> {
             units,
             ..Parameters::default()
         };
-        engine.start_kernel(long, parameters)?;
+        engine.start_kernel(self.stream, long, parameters)?;
         Ok(Parameters {
             input: sums_at,
             blocks: engine.family.sums(long),
@@ -541,10 +535,6 @@ impl Hash<'_> {
             step,
             ..Parameters::default()
         })
-    }
-
-    fn powers(&self) -> Result<u64, Error> {
-        Ok(self.engine.key.slice(POWERS_AT..MATRICES_AT)?.address())
     }
 }
 

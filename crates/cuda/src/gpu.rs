@@ -193,6 +193,21 @@ impl Driver for Gpu {
         doing(copied, || format!("copying {length} bytes from the device"))
     }
 
+    unsafe fn start_clear(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.bind()?;
+        // SAFETY: the caller vouches for the range and the stream.
+        let started = unsafe { result::memset_d8_async(address, 0, bytes, cuda_stream(stream)) };
+        doing(started, || format!("clearing {bytes} bytes of device memory"))
+    }
+
     unsafe fn start_write(
         &self,
         stream: StreamHandle,

@@ -55,7 +55,6 @@ mod parameters;
 mod pinned;
 mod pipeline;
 mod scratch;
-mod staging;
 mod stream;
 pub mod variables;
 mod work;

@@ -62,8 +62,8 @@ struct Memory {
     kernels: Vec<&'static str>,
     /// Allocations that were freed with something in them.
     freed_full: usize,
-    /// Allocations of host memory.
-    pinned: usize,
+    /// Bytes of allocations of host memory, by their addresses.
+    pinned: BTreeMap<usize, usize>,
     /// Kernels that were launched.
     launches: usize,
     /// These and copies that were started.
@@ -89,6 +89,7 @@ struct Queued {
 
 enum QueuedTask {
     Kernel { name: &'static str, shape: Shape, parameters: Vec<u64> },
+    Clear { address: u64, bytes: u64 },
     Write { address: u64, data: HostData },
     Read { address: u64, data: HostData },
 }
@@ -188,12 +189,25 @@ impl Model {
     /// been cleared.
     pub(crate) fn left_behind(&self) -> (usize, usize) {
         let memory = self.state.memory.lock().expect("no panic");
-        (memory.allocations.len() + memory.pinned + memory.live_handles, memory.freed_full)
+        (memory.allocations.len() + memory.pinned.len() + memory.live_handles, memory.freed_full)
     }
 
     /// Allocations of host memory that are there.
     pub(crate) fn pinned(&self) -> usize {
-        self.state.memory.lock().expect("no panic").pinned
+        self.state.memory.lock().expect("no panic").pinned.len()
+    }
+
+    /// Whether these bytes are somewhere on the device, or in host memory that is pinned; nothing may be
+    /// running.
+    pub(crate) fn holds(&self, wanted: &[u8]) -> bool {
+        let memory = self.state.memory.lock().expect("no panic");
+        let has = |bytes: &[u8]| bytes.windows(wanted.len()).any(|window| window == wanted);
+        let pinned = |(&start, &length): (&usize, &usize)| {
+            let start = std::ptr::with_exposed_provenance(start);
+            // SAFETY: the allocation is there, and nobody writes to it now.
+            has(unsafe { std::slice::from_raw_parts(start, length) })
+        };
+        memory.allocations.values().any(|bytes| has(bytes)) || memory.pinned.iter().any(pinned)
     }
 
     /// Kernels that were loaded so far.
@@ -237,6 +251,9 @@ impl Model {
             match task {
                 QueuedTask::Kernel { name, shape, parameters } => {
                     self.run(name, shape, &parameters);
+                }
+                QueuedTask::Clear { address, bytes } => {
+                    self.with(address..address + bytes, |memory| memory.fill(0));
                 }
                 QueuedTask::Write { address, data: HostData(data) } => {
                     // SAFETY: who started the copy vouches for it.
@@ -329,6 +346,17 @@ impl Driver for Model {
         result
     }
 
+    unsafe fn start_clear(
+        &self,
+        stream: StreamHandle,
+        address: u64,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        self.call("start to clear")?;
+        self.queue(stream, QueuedTask::Clear { address, bytes: bytes as u64 });
+        Ok(())
+    }
+
     unsafe fn start_write(
         &self,
         stream: StreamHandle,
@@ -357,16 +385,18 @@ impl Driver for Model {
     fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error> {
         self.call("allocate host memory")?;
         let memory = Box::leak(vec![0; bytes].into_boxed_slice());
-        self.state.memory.lock().expect("no panic").pinned += 1;
+        let start = memory.as_mut_ptr().expose_provenance();
+        self.state.memory.lock().expect("no panic").pinned.insert(start, bytes);
         Ok(NonNull::from(memory).cast())
     }
 
     unsafe fn free_host(&self, memory: NonNull<u8>, bytes: usize) {
+        let start = memory.addr().get();
         let memory = NonNull::slice_from_raw_parts(memory, bytes);
         // SAFETY: the memory is what `allocate_host` took out of a box, and not used again.
         let bytes = unsafe { Box::from_raw(memory.as_ptr()) };
         let mut memory = self.state.memory.lock().expect("no panic");
-        memory.pinned -= 1;
+        memory.pinned.remove(&start);
         memory.freed_full += usize::from(bytes.iter().any(|&byte| byte != 0));
     }
 

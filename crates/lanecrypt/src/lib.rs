@@ -22,6 +22,7 @@
 
 pub mod aes_gcm;
 pub mod batch;
+pub mod io;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod selection;

@@ -1,27 +1,46 @@
-//! Batches of messages in host memory: as many at a time as fit in a part of the device's memory.
+//! Batches of messages in host memory: parts of them side by side, each on a lane.
+//!
+//! A lane's memory has, one behind the other, what is described of the jobs, their data, and what the kernels
+//! make. So one copy to the device brings the first two, one copy back brings data and results, and all of it
+//! is cleared on the device then:
+//!
+//! ```text
+//! jobs, associated data, items | data | results | sessions, sequences, sums
+//! up .................................
+//!                                down ..........
+//! ```
+//!
+//! Parts are not written in order: an outcome names every job whose part did not come back.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lanecrypt_core::batch::{Failure, Job, Outcome};
+use zeroize::Zeroize;
 
-use super::{BLOCK, BatchFamily, DeviceJob};
-use crate::{Device, DeviceBuffer, Error, pinned::PinnedBuffer};
-
-/// Bytes of messages that are on the device at once, where no message is longer.
-const PART_BYTES: usize = 64 << 20;
+use super::{
+    BLOCK, BatchFamily, Description, DeviceJob, Launches, Layout, Parameters, RESULT_BYTES, settle,
+};
+use crate::{
+    Device, Error, HashFamily,
+    pipeline::{self, Crew, Extent, Lent, Piece},
+};
 
 impl BatchFamily {
-    /// Runs jobs whose messages are in host memory, a part of them at a time.
+    /// Runs jobs whose messages are in host memory, parts of them side by side through memory of the
+    /// device, fed by several threads: [`Limits`](crate::Limits) bounds both. A message is never cut; one
+    /// that is longer than a part is one by itself.
     ///
     /// A job that fails is named in the outcome, and all others are complete. After a failure of the
-    /// driver those are named whose results had not all been copied back: what they would have written
+    /// driver those are named whose part had not been copied back: what they would have written
     /// is as it was.
     ///
     /// # Errors
     /// [`Error::Unavailable`] as [`fits`](Self::fits): nothing is written then.
     pub fn run_host_memory(&self, device: &Device, jobs: &mut [Job<'_>]) -> Result<Outcome, Error> {
-        self.run_host_memory_in_parts(device, PART_BYTES, jobs)
+        self.run_host_memory_in_parts(device, usize::MAX, jobs)
     }
 
-    /// The same with another number of bytes at once; for tests.
+    /// The same with parts of no more bytes than these; for tests.
     ///
     /// # Errors
     /// As [`run_host_memory`](Self::run_host_memory).
@@ -33,112 +52,240 @@ impl BatchFamily {
         jobs: &mut [Job<'_>],
     ) -> Result<Outcome, Error> {
         self.fits(device.properties())?;
-        let mut failures = Vec::new();
-        let mut parts = Parts { family: self, device, passage: None };
-        let mut first = 0;
-        while first < jobs.len() {
-            let count = count_of_part(&jobs[first..], part_bytes);
-            let part = &mut jobs[first..first + count];
-            match parts.run(part) {
-                Ok(outcome) => failures.extend(
-                    outcome
-                        .into_failures()
-                        .into_iter()
-                        .map(|f| Failure { job: first + f.job, ..f }),
-                ),
-                Err(error) => {
-                    let failure = |job| Failure { job, error: incomplete(&error) };
-                    failures.extend((first..jobs.len()).map(failure));
-                    break;
-                }
+        let crew = Crew::most(device);
+        let rooms: Vec<_> = jobs.iter().map(|job| self.most(job)).collect();
+        let usual = crew.share(rooms.iter().sum()).min(part_bytes);
+        let counts = counts(&rooms, usual);
+        let crew = crew.for_pieces(counts.len());
+        let state = Mutex::default();
+        let call = Call { family: self, device, usual, state };
+        pipeline::pass(
+            device,
+            crew,
+            Parts { call: &call, counts: counts.into_iter(), jobs, first: 0 },
+        );
+        let state = call.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Outcome::new(state.failures))
+    }
+
+    /// At least the bytes that a job takes of a lane: none where it is refused.
+    fn most(&self, job: &Job<'_>) -> usize {
+        match self.room(job) {
+            None => 0,
+            Some(room) => room + Layout::most_of_job(&job.mode, job.data.len()),
+        }
+    }
+
+    /// Bytes that a job's message has on the device, unless the job is refused.
+    fn room(&self, job: &Job<'_>) -> Option<usize> {
+        let length = job.data.len();
+        self.check(job.key, &job.mode, length).ok()?;
+        Some(length.next_multiple_of(BLOCK))
+    }
+}
+
+/// How many jobs every part has, and bytes of a lane that they take at most: no more than `usual`, or one
+/// job.
+fn counts(rooms: &[usize], usual: usize) -> Vec<(usize, usize)> {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for &room in rooms {
+        match parts.last_mut() {
+            Some((count, bytes)) if *bytes + room <= usual => {
+                *count += 1;
+                *bytes += room;
             }
-            first += count;
+            _ => parts.push((1, room)),
         }
-        Ok(Outcome::new(failures))
     }
+    parts
 }
 
-/// What is said of a job that the device did not come to, or not to the end of.
-fn incomplete(error: &Error) -> lanecrypt_core::Error {
-    lanecrypt_core::Error::Device(format!("the batch ended before this job: {error}").into())
-}
-
-/// As many jobs as fit in a part, one at least.
-fn count_of_part(jobs: &[Job<'_>], part_bytes: usize) -> usize {
-    let mut bytes = 0;
-    let fits = |job: &&Job<'_>| {
-        bytes += room(job.data.len());
-        bytes <= part_bytes
-    };
-    jobs.iter().take_while(fits).count().max(1)
-}
-
-/// Bytes that a message has on the device.
-fn room(length: usize) -> usize {
-    length.next_multiple_of(BLOCK)
-}
-
-/// Memory that parts pass, on the host and on the device.
-struct Passage {
-    pinned: PinnedBuffer,
-    buffer: DeviceBuffer,
-}
-
-impl Passage {
-    /// So many bytes at least: what is kept of the part before, where that is enough.
-    fn at_least(device: &Device, kept: Option<Self>, bytes: usize) -> Result<Self, Error> {
-        if let Some(kept) = kept.filter(|kept| kept.buffer.len() >= bytes) {
-            return Ok(kept);
-        }
-        let length = bytes.next_power_of_two();
-        let pinned = PinnedBuffer::zeroed(device, length)?;
-        Ok(Self { pinned, buffer: DeviceBuffer::zeroed(device, length)? })
-    }
-}
-
-/// The family and the device that parts run on, and what the last of them passed.
-struct Parts<'a> {
+/// What the parts of a call share.
+struct Call<'a> {
     family: &'a BatchFamily,
     device: &'a Device,
-    passage: Option<Passage>,
+    /// Bytes of a lane, where a part needs no more.
+    usual: usize,
+    state: Mutex<State>,
 }
 
-impl Parts<'_> {
-    /// Runs a part. Results are copied to where they belong after all have come back.
-    fn run(&mut self, jobs: &mut [Job<'_>]) -> Result<Outcome, Error> {
-        let bytes = jobs.iter().map(|job| room(job.data.len())).sum();
-        let passage = Passage::at_least(self.device, self.passage.take(), bytes)?;
-        let Passage { pinned, buffer } = self.passage.insert(passage);
-        let pinned = &mut pinned[..bytes];
-        let mut at = 0;
-        for job in jobs.iter() {
-            pinned[at..at + job.data.len()].copy_from_slice(job.data.input());
-            at += room(job.data.len());
-        }
-        buffer.write(0, pinned)?;
-        let batch = self.family.prepare(self.device, on_device(jobs))?;
-        let outcome = batch.run_in_place(&mut buffer.slice_mut(0..bytes)?)?;
-        buffer.read(0, pinned)?;
-        let mut failed = outcome.failures().iter().map(|failure| failure.job).peekable();
-        let mut at = 0;
-        for (number, job) in jobs.iter_mut().enumerate() {
-            let length = job.data.len();
-            if failed.next_if_eq(&number).is_none() {
-                job.data.output().copy_from_slice(&pinned[at..at + length]);
-            }
-            at += room(length);
-        }
-        Ok(outcome)
+#[derive(Default)]
+struct State {
+    failures: Vec<Failure>,
+    /// What the device failed with, if it did.
+    error: Option<String>,
+}
+
+impl Call<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The jobs of a part, one behind the other, in place.
-fn on_device<'b>(jobs: &'b mut [Job<'_>]) -> Vec<DeviceJob<'b>> {
-    let mut at = 0;
-    let place = |job: &'b mut Job<'_>| {
-        let (start, length) = (at, job.data.len());
-        at += room(length);
-        DeviceJob { key: job.key, mode: job.mode.reborrow(), input: start, output: start, length }
-    };
-    jobs.iter_mut().map(place).collect()
+impl State {
+    /// Names so many jobs, to the end of which the device did not come.
+    fn name(&mut self, first: usize, count: usize, error: &str) {
+        let failure = |job| {
+            let text = format!("the batch ended before this job: {error}");
+            Failure { job, error: lanecrypt_core::Error::Device(text.into()) }
+        };
+        self.failures.extend((first..first + count).map(failure));
+    }
+}
+
+/// The parts that no thread has taken yet.
+struct Parts<'a, 'j> {
+    call: &'a Call<'a>,
+    counts: std::vec::IntoIter<(usize, usize)>,
+    jobs: &'a mut [Job<'j>],
+    /// The number of the first of these jobs.
+    first: usize,
+}
+
+impl<'a, 'j> Iterator for Parts<'a, 'j> {
+    type Item = Part<'a, 'j>;
+
+    /// After a failure no part is started any more.
+    fn next(&mut self) -> Option<Part<'a, 'j>> {
+        let mut state = self.call.state();
+        if let Some(error) = state.error.clone() {
+            let rest = std::mem::take(&mut self.jobs).len();
+            state.name(self.first, rest, &error);
+            self.counts = Vec::new().into_iter();
+        }
+        let (count, bytes) = self.counts.next()?;
+        let (jobs, rest) = std::mem::take(&mut self.jobs).split_at_mut(count);
+        self.jobs = rest;
+        let first = self.first;
+        self.first += count;
+        Some(Part { call: self.call, first, jobs, bytes, placed: Placed::default() })
+    }
+}
+
+/// Some jobs, one behind the other.
+struct Part<'a, 'j> {
+    call: &'a Call<'a>,
+    /// The number of the first of them.
+    first: usize,
+    jobs: &'a mut [Job<'j>],
+    /// Bytes of a lane that they take at most.
+    bytes: usize,
+    placed: Placed,
+}
+
+/// What of a part is where on its lane.
+#[derive(Default)]
+struct Placed {
+    /// The numbers of the jobs that are run, and where their messages start.
+    messages: Vec<(usize, usize)>,
+    /// Those that are not.
+    failures: Vec<Failure>,
+    described_bytes: usize,
+    results_at: usize,
+}
+
+impl Part<'_, '_> {
+    /// Where messages start, one behind the other, and where the last one ends.
+    fn starts(&self) -> (Vec<usize>, usize) {
+        let mut end = 0;
+        let place = |job: &Job<'_>| {
+            let start = end;
+            end += self.call.family.room(job).unwrap_or(0);
+            start
+        };
+        (self.jobs.iter().map(place).collect(), end)
+    }
+
+    /// Checks the jobs, whose messages start there, and describes them, each in place.
+    fn describe(&mut self, starts: &[usize]) -> Result<Description, Error> {
+        let Call { family, device, .. } = self.call;
+        let jobs = self.jobs.iter_mut().zip(starts);
+        let jobs: Vec<_> = jobs.map(|(job, &start)| on_device(job, start)).collect();
+        let by_matrices = HashFamily::of(device.properties()) != HashFamily::Tables;
+        Ok(family.describe(family.cuts(device, by_matrices, &jobs)?, &jobs))
+    }
+}
+
+/// A job whose message is on the device, from `start` on.
+fn on_device<'a>(job: &'a mut Job<'_>, start: usize) -> DeviceJob<'a> {
+    let length = job.data.len();
+    DeviceJob { key: job.key, mode: job.mode.reborrow(), input: start, output: start, length }
+}
+
+impl Piece for Part<'_, '_> {
+    fn lane_bytes(&self) -> usize {
+        self.bytes.max(self.call.usual).max(1)
+    }
+
+    fn start(&mut self, lane: &mut Lent<'_>) -> Result<(), Error> {
+        let (starts, data_bytes) = self.starts();
+        let mut description = self.describe(&starts)?;
+        let Self { call, jobs, placed, .. } = self;
+        let layout = description.layout();
+        let data_at = layout.described_bytes();
+        let made_at = data_at + data_bytes;
+        *placed = Placed {
+            messages: description
+                .accepted
+                .iter()
+                .map(|&job| (job, data_at + starts[job]))
+                .collect(),
+            failures: std::mem::take(&mut description.failures),
+            described_bytes: data_at,
+            results_at: made_at,
+        };
+        let extent = Extent {
+            up: made_at,
+            down: data_at..made_at + layout.result_bytes(),
+            all: made_at + layout.made_bytes(),
+        };
+        let all = extent.all;
+        let fill = |pinned: &mut [u8]| {
+            description.write(&mut pinned[..data_at]);
+            for &(job, at) in &placed.messages {
+                let input = jobs[job].data.input();
+                pinned[at..at + input.len()].copy_from_slice(input);
+            }
+        };
+        lane.start(extent, fill, |stream, address| {
+            let (described, made) = (address, address + made_at as u64);
+            let (parameters, lists) = layout.at(described, made, &description.items);
+            let data = address + data_at as u64;
+            let parameters = Parameters { input: data, output: data, ..parameters };
+            let Call { device, family, .. } = *call;
+            let (stream, program, cuts) = (stream.handle, family.program, description.cuts);
+            Launches { device, stream, program, cuts, parameters, lists: &lists }.start()
+        })?;
+        lane.clear(all)
+    }
+
+    fn end(self, came_back: Result<&mut [u8], Error>) {
+        let Self { call, first, jobs, placed, .. } = self;
+        let pinned = match came_back {
+            Ok(pinned) => pinned,
+            Err(error) => {
+                let text = error.to_string();
+                let mut state = call.state();
+                state.name(first, jobs.len(), &text);
+                state.error.get_or_insert(text);
+                return;
+            }
+        };
+        pinned[..placed.described_bytes].zeroize();
+        let mut failures = placed.failures;
+        let (data, results) = pinned.split_at(placed.results_at);
+        let results = results.as_chunks::<RESULT_BYTES>().0;
+        for (&(job, at), result) in placed.messages.iter().zip(results) {
+            let Job { mode, data: text, .. } = &mut jobs[job];
+            match settle(mode, result) {
+                Ok(()) => {
+                    let output = text.output();
+                    output.copy_from_slice(&data[at..at + output.len()]);
+                }
+                Err(error) => failures.push(Failure { job, error }),
+            }
+        }
+        let named = failures.into_iter().map(|f| Failure { job: first + f.job, ..f });
+        call.state().failures.extend(named);
+    }
 }

@@ -77,6 +77,15 @@ pub(super) struct Hashes {
 }
 
 impl Items {
+    /// At least the items and the places of a message of `length` bytes, by cuts of [`Cuts::of`].
+    pub(super) fn most(length: usize) -> [usize; 2] {
+        let blocks = length.div_ceil(BLOCK);
+        let runs = blocks / RUN as usize;
+        // The first run may be cut; a message that is no short one is an item by itself, too.
+        let hashed = blocks / SHORT_BLOCKS as usize;
+        [runs + 2 + hashed + 2, hashed.max(runs) + 1]
+    }
+
     /// Adds the items of a message of `length` bytes; its number among those that are hashed in pieces.
     pub(super) fn push(&mut self, job: u32, mode: &JobMode<'_>, length: usize, cuts: Cuts) -> u32 {
         let blocks = length.div_ceil(BLOCK) as u32;
@@ -222,6 +231,33 @@ mod tests {
         assert_eq!(pieces, [(0, 452), (452, 1024), (1476, 1024)]);
         assert_eq!(items.sealed.long, [Item { job: 7, blocks: 3, first: 0, place: 0 }]);
         assert_eq!((items.places, items.long), (3, 1));
+    }
+
+    #[test]
+    fn no_message_has_more_items_than_there_is_room_for() {
+        let iv = [0xff; 16];
+        for (total, by_matrices) in [(1, true), (1, false), (1 << 20, true), (1 << 30, false)] {
+            let cuts = Cuts::of(total, 132 * 24, by_matrices, 132 * 12);
+            for blocks in (0..3000).chain([1 << 16, (1 << 20) + 1]) {
+                let mut tag = [0; 16];
+                let modes = [
+                    JobMode::EcbEncrypt,
+                    JobMode::Ctr { counter: &iv },
+                    JobMode::CbcEncrypt { iv: &iv },
+                    JobMode::CbcDecrypt { iv: &iv },
+                    JobMode::GcmDecrypt { iv: &iv[..12], aad: &[], tag: &iv },
+                    JobMode::GcmEncrypt { iv: &iv, aad: &[], tag: &mut tag },
+                ];
+                for mode in modes {
+                    let mut items = Items::default();
+                    items.push(0, &mode, BLOCK * blocks, cuts);
+                    let count: usize = items.lists().iter().map(|list| list.len()).sum();
+                    let [most, most_places] = Items::most(BLOCK * blocks);
+                    let places = items.places as usize;
+                    assert!(count <= most && places <= most_places, "{mode:?}, {blocks}, {cuts:?}");
+                }
+            }
+        }
     }
 
     #[test]

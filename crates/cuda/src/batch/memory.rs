@@ -1,10 +1,13 @@
 //! What a batch has on the device: what the host says, and room for what the kernels make of it.
 
-use lanecrypt_kernels::batch::{PARAMETER_WORDS, SEQUENCE_BYTES, SESSION_BYTES};
+use lanecrypt_core::batch::JobMode;
+use lanecrypt_kernels::batch::{JOB_BYTES, PARAMETER_WORDS, SEQUENCE_BYTES, SESSION_BYTES};
+use zeroize::Zeroizing;
 
 use super::{
+    Description,
     items::Items,
-    words::{BLOCK, Described, ITEM_BYTES, RESULT_BYTES},
+    words::{BLOCK, ITEM_BYTES, RESULT_BYTES},
 };
 use crate::{Device, DeviceBuffer, Error};
 
@@ -85,6 +88,83 @@ pub(super) struct HashLists {
     pub(super) long: List,
 }
 
+/// How much a batch takes on the device, in two areas: what the host says (jobs, associated data, items), and
+/// what the kernels make of it (results, sessions, sequences, sums), where results come first. Both are
+/// multiples of a block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    described: [usize; 3],
+    made: [usize; 4],
+}
+
+impl Layout {
+    pub(super) fn new(jobs: usize, arena_bytes: usize, items: &Items) -> Self {
+        let item_count: usize = items.lists().iter().map(|list| list.len()).sum();
+        Self {
+            described: [jobs * JOB_BYTES, arena_bytes, item_count * ITEM_BYTES],
+            made: [
+                jobs * RESULT_BYTES,
+                jobs * SESSION_BYTES,
+                items.long as usize * SEQUENCE_BYTES,
+                items.places as usize * BLOCK,
+            ],
+        }
+    }
+
+    /// At least the bytes that a job takes in both areas, by cuts that suit a device.
+    pub(super) fn most_of_job(mode: &JobMode<'_>, length: usize) -> usize {
+        let [items, places] = Items::most(length);
+        let arena = match mode {
+            JobMode::GcmEncrypt { iv, aad, .. } | JobMode::GcmDecrypt { iv, aad, .. } => {
+                aad.len().next_multiple_of(BLOCK) + iv.len().next_multiple_of(BLOCK)
+            }
+            _ => 0,
+        };
+        let fixed = JOB_BYTES + RESULT_BYTES + SESSION_BYTES + SEQUENCE_BYTES;
+        fixed + arena + items * ITEM_BYTES + places * BLOCK
+    }
+
+    pub(super) fn described_bytes(&self) -> usize {
+        self.described.iter().sum()
+    }
+
+    pub(super) fn result_bytes(&self) -> usize {
+        self.made[0]
+    }
+
+    pub(super) fn made_bytes(&self) -> usize {
+        self.made.iter().sum()
+    }
+
+    /// Where everything is if the two areas start at these addresses.
+    pub(super) fn at(&self, described: u64, made: u64, items: &Items) -> (Parameters, Lists) {
+        let [jobs, arena, first_list] = addresses(described, self.described);
+        let [results, sessions, sequences, sums] = addresses(made, self.made);
+        let session_count = (self.made[0] / RESULT_BYTES) as u64;
+        let parameters = Parameters {
+            jobs,
+            sessions,
+            session_count,
+            results,
+            arena,
+            sequences,
+            sums,
+            ..Parameters::default()
+        };
+        (parameters, Lists::at(first_list, items))
+    }
+}
+
+/// Where parts of so many bytes are that lie one behind the other.
+fn addresses<const N: usize>(start: u64, bytes: [usize; N]) -> [u64; N] {
+    let mut next = start;
+    bytes.map(|bytes| {
+        let address = next;
+        next += bytes as u64;
+        address
+    })
+}
+
 impl Lists {
     /// Where the lists are if the first one begins at `start`.
     fn at(start: u64, items: &Items) -> Self {
@@ -122,9 +202,9 @@ impl Lists {
 /// Memory of the device that belongs to a batch; cleared when dropped, keys and all.
 #[derive(Debug)]
 pub(super) struct Memory {
-    /// What the host says: jobs, associated data, items.
+    /// What the host says.
     pub(super) _described: DeviceBuffer,
-    /// What the kernels make of it: results, sessions, sequences, sums.
+    /// What the kernels make of it, results first.
     pub(super) made: DeviceBuffer,
     pub(super) lists: Lists,
     /// Where everything is; without data and items.
@@ -132,51 +212,15 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn new(
-        device: &Device,
-        described: &Described,
-        items: &Items,
-        jobs: usize,
-    ) -> Result<Self, Error> {
-        let all_items = items.lists().into_iter().flatten();
-        let item_bytes: Vec<u8> = all_items.flat_map(|item| item.bytes()).collect();
-        let parts = [&described.jobs[..], &described.arena, &item_bytes];
-        let mut buffer = DeviceBuffer::zeroed(device, parts.iter().map(|part| part.len()).sum())?;
-        let start = buffer.slice(0..buffer.len())?.address();
-        let mut at = 0;
-        for part in parts.into_iter().filter(|part| !part.is_empty()) {
-            buffer.write(at, part)?;
-            at += part.len();
-        }
-        let arena = start + described.jobs.len() as u64;
-        let lists = Lists::at(arena + described.arena.len() as u64, items);
-        let sizes = [
-            jobs * RESULT_BYTES,
-            jobs * SESSION_BYTES,
-            items.long as usize * SEQUENCE_BYTES,
-            items.places as usize * BLOCK,
-        ];
-        let made = DeviceBuffer::zeroed(device, sizes.iter().sum())?;
-        let mut next = made.slice(0..made.len())?.address();
-        let [results, sessions, sequences, sums] = sizes.map(|bytes| {
-            let address = next;
-            next += bytes as u64;
-            address
-        });
-        Ok(Self {
-            _described: buffer,
-            made,
-            lists,
-            parameters: Parameters {
-                jobs: start,
-                arena,
-                results,
-                sessions,
-                session_count: jobs as u64,
-                sequences,
-                sums,
-                ..Parameters::default()
-            },
-        })
+    pub(super) fn new(device: &Device, description: &Description) -> Result<Self, Error> {
+        let layout = description.layout();
+        let mut bytes = Zeroizing::new(vec![0; layout.described_bytes()]);
+        description.write(&mut bytes);
+        let buffer = DeviceBuffer::from_host(device, &bytes)?;
+        let made = DeviceBuffer::zeroed(device, layout.made_bytes())?;
+        let start =
+            |buffer: &DeviceBuffer| Ok::<_, Error>(buffer.slice(0..buffer.len())?.address());
+        let (parameters, lists) = layout.at(start(&buffer)?, start(&made)?, &description.items);
+        Ok(Self { _described: buffer, made, lists, parameters })
     }
 }

@@ -7,9 +7,9 @@ use lanecrypt_core::{
 use lanecrypt_kernels::batch;
 use lanecrypt_reference::modes;
 
-use super::{at_every_call_of, gcm::Plain};
+use super::{at_every_call_of, gcm::Plain, watched};
 use crate::{
-    BatchFamily, DeviceBuffer, DeviceJob, HashFamily,
+    BatchFamily, Device, DeviceBuffer, DeviceJob, HashFamily, Limits,
     model::{self, Fault, Model},
 };
 
@@ -191,6 +191,67 @@ fn batches_in_host_memory_name_what_is_incomplete() {
             }
         }
     }
+}
+
+/// Runs the messages and compares all that is written; the key is nowhere then.
+fn run_in_host_memory(device: &Device, part: usize, messages: &[Message], what: &str) {
+    let mut tried = messages.to_vec();
+    let mut texts: Vec<_> = tried.iter().map(|message| message.input.clone()).collect();
+    let jobs = tried.iter_mut().zip(&mut texts).map(|(message, text)| Job {
+        key: &super::KEY,
+        mode: message.mode(),
+        data: JobData::from(text.as_mut_slice()),
+    });
+    let mut jobs: Vec<_> = jobs.collect();
+    let outcome = FAMILIES[0].run_host_memory_in_parts(device, part, &mut jobs);
+    drop(jobs);
+    let outcome = outcome.expect("the device fits");
+    let failed: Vec<_> = outcome.failures().iter().map(|failure| failure.job).collect();
+    let wrong: Vec<_> = (WRONG..messages.len()).step_by(13).collect();
+    assert_eq!(failed, wrong, "{what}: {outcome}");
+    for (number, (message, text)) in tried.iter().zip(&texts).enumerate() {
+        assert!(*text == message.output, "{what}: job {number}");
+        assert!(message.mode != 6 || message.tag == message.sealed_tag, "{what}: job {number}");
+    }
+}
+
+/// Several times the messages, so that several parts are on their way; one of them may be longer than all
+/// that may be there.
+#[test]
+fn parts_pass_any_number_of_threads_and_lanes() {
+    watched(|| {
+        let messages = vec![messages(); 5].concat();
+        for threads in [0, 1, 3, 8] {
+            for pinned_bytes in [0, 4096, 10_000, 1 << 20] {
+                let model = Model::roomy(Fault::None);
+                let device = model.device();
+                device.limit_host_memory(Limits { pinned_bytes, threads });
+                for part in [0, 1700, 5000, usize::MAX] {
+                    let what = format!("{threads} threads, {pinned_bytes}, parts of {part}");
+                    run_in_host_memory(&device, part, &messages, &what);
+                    assert!(!model.holds(&super::KEY), "{what}: a key is left");
+                }
+                device.limit_host_memory(Limits { pinned_bytes: 0, threads });
+                assert_eq!(model.left_behind(), (0, 0), "{threads}, {pinned_bytes}");
+            }
+        }
+    });
+}
+
+/// Parts that want more than others leave wait for them, and not in a circle.
+#[test]
+fn calls_share_the_lanes_that_there_may_be() {
+    watched(|| {
+        let (model, messages) = (Model::roomy(Fault::None), messages());
+        let device = model.device();
+        device.limit_host_memory(Limits { pinned_bytes: 3 << 10, threads: 3 });
+        std::thread::scope(|scope| {
+            for part in [0, 1000, 3000, usize::MAX, 0, 2000] {
+                let (device, messages) = (&device, &messages);
+                scope.spawn(move || run_in_host_memory(device, part, messages, "one of many"));
+            }
+        });
+    });
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use cipher::InOutBuf;
 use lanecrypt_core::{Direction, Engine as _};
 
-use super::{KEY, at_every_call, cpu};
+use super::{KEY, at_every_call, cpu, watched};
 use crate::{
-    DeviceBuffer, Error, GcmEngine, GhashEngine, HashFamily,
+    DeviceBuffer, Error, GcmEngine, GhashEngine, HashFamily, Limits, PinnedBuffer,
     model::{self, Model},
 };
 
@@ -113,6 +113,85 @@ fn opening_reports_and_writes_nothing_unverified() {
             Ok(found)
         });
     }
+}
+
+/// Pieces are hashed in any order, by any number of threads.
+#[test]
+fn pieces_pass_any_number_of_threads_and_lanes() {
+    watched(|| {
+        for (hash, length, limit) in HashFamily::ALL.into_iter().flat_map(lengths) {
+            let (plain, data, tag) = sealed(length);
+            for (threads, pinned_bytes) in [(0, 0), (1, 1 << 20), (3, 300), (8, 1 << 20)] {
+                let model = Model::default();
+                let engine = gcm_engine(&model, hash, limit / 4).expect("no fault");
+                let device = engine.engine().device();
+                device.limit_host_memory(Limits { pinned_bytes, threads });
+                let what = format!("{hash:?}, {length} bytes, {threads}, {pinned_bytes}");
+                let (mut found, mut made) = (plain.clone(), [0; 13]);
+                let run = found.as_mut_slice().into();
+                engine.encrypt_host_memory(LONG_IV, AAD, run, &mut made).expect("no fault");
+                assert!(found == data && made == *tag, "{what}");
+                let run = found.as_mut_slice().into();
+                engine.decrypt_host_memory(LONG_IV, AAD, run, &tag).expect("no fault");
+                assert!(found == plain, "{what}");
+            }
+        }
+    });
+}
+
+/// What an error says is complete is the ciphertext, and after it nothing was touched.
+#[test]
+fn an_error_tells_what_is_complete() {
+    let (plain, data, tag) = sealed(309);
+    for threads in [1, 3] {
+        for is_opened in [false, true] {
+            let (from, to) = if is_opened { (&data, &plain) } else { (&plain, &data) };
+            at_every_call("pieces", to, |model| {
+                let engine = gcm_engine(model, HashFamily::Tables, 32)?;
+                let limits = Limits { threads, ..Limits::default() };
+                engine.engine().device().limit_host_memory(limits);
+                let (mut found, mut made) = (from.clone(), tag.clone());
+                let run = found.as_mut_slice().into();
+                let result = if is_opened {
+                    engine.decrypt_host_memory(LONG_IV, AAD, run, &tag)
+                } else {
+                    made.fill(0);
+                    engine.encrypt_host_memory(LONG_IV, AAD, run, &mut made)
+                };
+                let done = match &result {
+                    Ok(()) => found.len(),
+                    Err(Error::Interrupted { complete, .. }) => *complete,
+                    Err(_) => 0,
+                };
+                assert!(found[..done] == to[..done], "{done} bytes are complete");
+                assert!(found[done..] == from[done..], "more than {done} bytes changed");
+                let is_whole = result.is_ok() || is_opened;
+                assert!(if is_whole { made == tag } else { made == [0; 13] }, "the tag");
+                result?;
+                Ok(found)
+            });
+        }
+    }
+}
+
+/// Pinned memory of ours is used as it is, by both passes of decryption as well.
+#[test]
+fn pinned_memory_is_not_copied() {
+    let (plain, data, tag) = sealed(309);
+    at_every_call("pinned", &plain, |model| {
+        let engine = gcm_engine(model, HashFamily::Tables, 112)?;
+        let mut found = PinnedBuffer::zeroed(engine.engine().device(), plain.len())?;
+        found.copy_from_slice(&plain);
+        let mut made = [0; 13];
+        engine.encrypt_host_memory(LONG_IV, &[], (&mut *found).into(), &mut made)?;
+        assert!(*found == *data, "wrong bytes");
+        engine.decrypt_host_memory(LONG_IV, &[], (&mut *found).into(), &made)?;
+        assert_eq!(model.pinned(), 2, "only that of the IV's lane, beside the data");
+        engine.encrypt_host_memory(LONG_IV, AAD, (&mut *found).into(), &mut made)?;
+        assert!(*found == *data && made == *tag, "wrong bytes or tag");
+        engine.decrypt_host_memory(LONG_IV, AAD, (&mut *found).into(), &tag)?;
+        Ok(found.to_vec())
+    });
 }
 
 /// A wrong tag is an error; so is a fault, and nothing else.

@@ -13,7 +13,10 @@ use super::{
     roster::{FleetReport, Roster, Seat},
     share::{Shared, Unfinished, share},
 };
-use crate::{Device, Error, pipeline::Cut, staging::ChunkLimit};
+use crate::{
+    Device, Error,
+    pipeline::{ChunkLimit, Cut},
+};
 
 /// The longest range, in bytes: long enough for a launch to hardly count, and short enough for devices to
 /// be ready at about the same time.

@@ -1,14 +1,25 @@
 //! Lanes: what a piece of host memory passes on its way through a device, and the device's pool of them.
 
 use std::{
+    ops::Range,
     ptr::NonNull,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use cipher::InOutBuf;
-
 use super::Limits;
 use crate::{Device, DeviceBuffer, Error, Stream, pinned::PinnedBuffer};
+
+/// Bytes of lanes that serve any piece. Longer ones, which a long message of a batch takes, serve their like.
+const LONGEST_USUAL: usize = 16 << 20;
+
+/// Bytes of a lane for a piece of so many: there are few kinds, so that one serves another piece.
+fn rounded(bytes: usize) -> usize {
+    if bytes <= LONGEST_USUAL {
+        bytes.next_power_of_two()
+    } else {
+        bytes.next_multiple_of(LONGEST_USUAL)
+    }
+}
 
 /// Pinned memory, as much memory of the device, and a stream.
 pub(crate) struct Lane {
@@ -17,6 +28,17 @@ pub(crate) struct Lane {
     buffer: DeviceBuffer,
     /// As long as that, once it is needed.
     pinned: Option<PinnedBuffer>,
+}
+
+/// What a piece uses of a lane, in bytes from its start.
+#[derive(Clone, Debug)]
+pub(crate) struct Extent {
+    /// Those that are copied to the device.
+    pub(crate) up: usize,
+    /// Those that are copied back.
+    pub(crate) down: Range<usize>,
+    /// All of the device's that are read or written, the others among them.
+    pub(crate) all: usize,
 }
 
 impl Lane {
@@ -37,30 +59,38 @@ impl Lane {
         }
     }
 
-    /// Copies pinned memory to the device, lets `work` queue what is done with it in place, and copies
-    /// it to other pinned memory, or back.
+    /// Copies `input` to the start of the device's memory, lets `work` queue what is done with the first
+    /// `all` bytes there, and copies what lies from `from` on to `output`.
     ///
     /// # Safety
     /// Nobody writes to `input` or uses `output` before the lane's stream has been waited for, which
     /// dropping the lane does too.
     unsafe fn start(
         &mut self,
+        all: usize,
         input: NonNull<[u8]>,
-        output: NonNull<[u8]>,
+        (from, output): (usize, NonNull<[u8]>),
         work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let address = self.buffer.slice(0..input.len())?.address();
+        let address = self.buffer.slice(0..all)?.address();
+        self.buffer.slice(0..input.len())?;
+        let result = self.buffer.slice(from..from + output.len())?.address();
         let (driver, stream) = (self.buffer.device().driver(), self.stream.handle);
-        // SAFETY: the range on the device is the lane's own; the caller vouches for the other.
-        unsafe { driver.start_write(stream, address, input) }?;
+        if !input.is_empty() {
+            // SAFETY: the range on the device is the lane's own; the caller vouches for the other.
+            unsafe { driver.start_write(stream, address, input) }?;
+        }
         work(&self.stream, address)?;
+        if output.is_empty() {
+            return Ok(());
+        }
         // SAFETY: as above.
-        unsafe { driver.start_read(stream, address, output) }
+        unsafe { driver.start_read(stream, result, output) }
     }
 }
 
 /// A lane that a thread has. Dropped, it goes back to its pool; after an error it is freed instead.
-pub(super) struct Lent<'a> {
+pub(crate) struct Lent<'a> {
     pool: &'a Pool,
     /// None of an unsound one.
     lane: Option<Lane>,
@@ -69,50 +99,64 @@ pub(super) struct Lent<'a> {
 }
 
 impl Lent<'_> {
-    /// Copies `input` to the device, lets `work` queue what is done with it in place, and copies it
-    /// back.
-    pub(super) fn start(
+    /// Lets `fill` write to pinned memory, copies that to the device, lets `work` queue what is done with
+    /// it in place, and copies a part of it back.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where the lane is shorter; those of `work` and of the driver.
+    pub(crate) fn start(
         &mut self,
-        input: &[u8],
+        Extent { up, down, all }: Extent,
+        fill: impl FnOnce(&mut [u8]),
         work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.wait()?; // or the device would still use what is filled
         self.is_running = true;
         self.with(|lane| {
+            lane.buffer.slice(0..all.max(up).max(down.end))?;
             let pinned = lane.pinned()?;
-            pinned[..input.len()].copy_from_slice(input);
-            let part = pinned.part(0..input.len());
+            fill(&mut pinned[..up]);
+            let (input, output) = (pinned.part(0..up), pinned.part(down.clone()));
             // SAFETY: the memory is the lane's own, which nothing uses before `wait` has waited.
-            unsafe { lane.start(part, part, work) }
+            unsafe { lane.start(all, input, (down.start, output), work) }
         })
     }
 
-    /// The same from pinned memory to pinned memory, without a copy.
+    /// The same from pinned memory of the caller's to pinned memory, without a copy; `output` may be
+    /// shorter, or nothing.
     ///
     /// # Safety
-    /// Nobody uses the data before [`wait`](Self::wait) has returned, or this value is dropped.
+    /// Nobody writes to `input` or uses `output` before [`wait`](Self::wait) has returned, or this value is
+    /// dropped.
     pub(super) unsafe fn start_pinned(
         &mut self,
-        data: &mut InOutBuf<'_, '_, u8>,
+        all: usize,
+        (input, output): (NonNull<[u8]>, NonNull<[u8]>),
         work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.is_running = true;
-        let (length, (input, output)) = (data.len(), data.reborrow().into_raw());
-        let slice = |start: *mut u8| {
-            let start = NonNull::new(start).unwrap_or(NonNull::dangling()); // which it is not
-            NonNull::slice_from_raw_parts(start, length)
-        };
-        let (input, output) = (slice(input.cast_mut()), slice(output));
         // SAFETY: the caller vouches for the data.
-        self.with(|lane| unsafe { lane.start(input, output, work) })
+        self.with(|lane| unsafe { lane.start(all, input, (0, output), work) })
     }
 
-    /// Waits for what was started, and lets `write` have what came back.
-    pub(super) fn wait(&mut self, write: impl FnOnce(&[u8])) -> Result<(), Error> {
-        self.with(|lane| lane.stream.synchronize())?;
-        self.is_running = false;
-        let pinned = self.lane.as_ref().and_then(|lane| lane.pinned.as_deref());
-        write(pinned.unwrap_or_default());
-        Ok(())
+    /// Queues that the first so many bytes of the device's memory are set to zero, after all that was
+    /// started.
+    pub(crate) fn clear(&mut self, bytes: usize) -> Result<(), Error> {
+        self.with(|lane| {
+            let address = lane.buffer.slice(0..bytes)?.address();
+            // SAFETY: the range is the lane's own.
+            unsafe { lane.buffer.device().driver().start_clear(lane.stream.handle, address, bytes) }
+        })
+    }
+
+    /// Waits for what was started; then the pinned memory, with what came back.
+    pub(crate) fn wait(&mut self) -> Result<&mut [u8], Error> {
+        if self.is_running {
+            self.with(|lane| lane.stream.synchronize())?;
+            self.is_running = false;
+        }
+        let pinned = self.lane.as_mut().and_then(|lane| lane.pinned.as_deref_mut());
+        Ok(pinned.unwrap_or_default())
     }
 
     /// Runs `work` on the lane, which is dropped after an error.
@@ -169,16 +213,17 @@ impl Pool {
 
     /// A lane of at least so many bytes. Where as much is in use as may be, it waits for one, or gives
     /// none.
-    pub(super) fn lend(
+    pub(crate) fn lend(
         &self,
         device: &Device,
         bytes: usize,
         waits: bool,
     ) -> Result<Option<Lent<'_>>, Error> {
-        let bytes = bytes.next_power_of_two();
+        let bytes = rounded(bytes);
+        let suits = |lane: &Lane| (bytes..=LONGEST_USUAL.max(2 * bytes)).contains(&lane.bytes());
         let mut state = self.state();
         let too_small = loop {
-            if let Some(i) = state.idle.iter().position(|lane| lane.bytes() >= bytes) {
+            if let Some(i) = state.idle.iter().position(suits) {
                 state.lent += 1;
                 let lane = state.idle.swap_remove(i);
                 return Ok(Some(self.lent(lane.bytes(), Some(lane))));
@@ -220,7 +265,7 @@ impl Pool {
                 drop(gone);
             }
         }
-        self.given_back.notify_one();
+        self.given_back.notify_all(); // one of them may want more than there is
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

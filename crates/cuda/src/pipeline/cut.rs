@@ -1,0 +1,169 @@
+//! How host memory is cut into pieces, and what may be on its way at once.
+
+use std::{
+    num::NonZero,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use cipher::InOutBuf;
+
+use crate::{Device, pinned::is_pinned, work::MAX_BLOCK};
+
+/// The longest piece, in bytes: a few of them fit in the CPU's cache.
+const LONGEST_PIECE: usize = 4 << 20;
+/// The shortest piece that is worth a launch of its own.
+const SHORTEST_PIECE: usize = 256 << 10;
+/// Lanes of a thread.
+const LANES: usize = 2;
+/// The longest piece of memory that is pinned already, and how many of these are on their way: what fills
+/// the bus.
+const LONGEST_PINNED_PIECE: usize = 16 << 20;
+const PINNED_LANES: usize = 4;
+/// The most threads where nobody says another number: more did not copy faster.
+const THREADS: usize = 12;
+/// What [`ChunkLimit`] is where nobody sets it.
+const CHUNK_BYTES: usize = 256 << 20;
+
+/// What host memory may take on its way through a device, all calls together.
+///
+/// ```
+/// use lanecrypt_cuda::{Device, Limits};
+///
+/// if let Ok(device) = Device::default() {
+///     device.limit_host_memory(Limits { threads: 4, ..Limits::default() });
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of pinned memory, and as many of the device's beside it. A call that finds all of it in use
+    /// waits for others to end. Where it is less than a piece has, one piece is taken; a message of a
+    /// batch is never cut, with what the kernels need for it.
+    pub pinned_bytes: usize,
+    /// Threads that a call uses, its own among them; none is as one.
+    pub threads: usize,
+}
+
+impl Default for Limits {
+    /// 256 MiB, and as many threads as the machine runs at once, up to twelve.
+    fn default() -> Self {
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS);
+        Self { pinned_bytes: 256 << 20, threads }
+    }
+}
+
+/// The most bytes of a piece of host data, where somebody wants fewer than are best.
+#[derive(Debug)]
+pub(crate) struct ChunkLimit(AtomicUsize);
+
+impl Default for ChunkLimit {
+    fn default() -> Self {
+        Self(AtomicUsize::new(CHUNK_BYTES))
+    }
+}
+
+impl ChunkLimit {
+    /// Whole blocks of it, one at least.
+    pub(crate) fn set(&self, bytes: usize) {
+        self.0.store((bytes / MAX_BLOCK * MAX_BLOCK).max(MAX_BLOCK), Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How host data is cut.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cut {
+    /// Bytes of every piece but the last.
+    pub(crate) bytes: usize,
+    pub(super) way: Way,
+    pub(super) crew: Crew,
+}
+
+/// Who passes pieces through a device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crew {
+    pub(super) threads: usize,
+    /// Of a thread.
+    pub(super) lanes: usize,
+}
+
+/// How pieces pass between the caller's memory and the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By memory of the lane's.
+    Staged,
+    /// By the device's own copies, as both ends are pinned.
+    Pinned,
+}
+
+impl Crew {
+    /// All that may be there, for data that is staged.
+    pub(crate) fn most(device: &Device) -> Self {
+        Self { threads: device.pool().limits().threads.max(1), lanes: LANES }
+    }
+
+    /// What is worth while for so many pieces.
+    pub(crate) fn for_pieces(self, count: usize) -> Self {
+        Self { threads: self.threads.min(count.div_ceil(self.lanes)).max(1), ..self }
+    }
+
+    /// Bytes of a staged piece of so many together, so that there is one for every lane, but neither a
+    /// short nor a long one.
+    pub(crate) fn share(self, bytes: usize) -> usize {
+        self.share_of(bytes, LONGEST_PIECE)
+    }
+
+    fn share_of(self, bytes: usize, longest: usize) -> usize {
+        bytes.div_ceil(self.threads * self.lanes).clamp(SHORTEST_PIECE, longest)
+    }
+}
+
+impl Cut {
+    /// The most bytes of a piece that is cut anywhere, where a caller wants no more than `limit`.
+    pub(crate) fn most(limit: usize) -> usize {
+        limit.min(LONGEST_PIECE)
+    }
+
+    /// For data that passes a device: pieces of at most `most` bytes and of whole `units`, of which one
+    /// has no more than that.
+    pub(crate) fn new(
+        device: &Device,
+        data: &mut InOutBuf<'_, '_, u8>,
+        most: usize,
+        unit: usize,
+    ) -> Self {
+        let is_pinned = is_pinned(data.get_in()) && is_pinned(data.get_out());
+        let way = if is_pinned { Way::Pinned } else { Way::Staged };
+        Self::of(way, device, data.len(), most, unit)
+    }
+
+    /// The same for data of which nothing comes back.
+    pub(crate) fn fed(device: &Device, data: &[u8], most: usize, unit: usize) -> Self {
+        let way = if is_pinned(data) { Way::Pinned } else { Way::Staged };
+        Self::of(way, device, data.len(), most, unit)
+    }
+
+    /// The same for `length` bytes whose results wait for their turn wherever they belong, so that what
+    /// comes after an error was not touched.
+    pub(crate) fn staged(device: &Device, length: usize, most: usize, unit: usize) -> Self {
+        Self::of(Way::Staged, device, length, most, unit)
+    }
+
+    /// The same by at most so many threads.
+    pub(crate) fn by_threads(self, most: usize) -> Self {
+        let threads = self.crew.threads.min(most).max(1);
+        Self { crew: Crew { threads, ..self.crew }, ..self }
+    }
+
+    fn of(way: Way, device: &Device, length: usize, most: usize, unit: usize) -> Self {
+        let (crew, longest) = match way {
+            Way::Staged => (Crew::most(device), LONGEST_PIECE),
+            Way::Pinned => (Crew { threads: 1, lanes: PINNED_LANES }, LONGEST_PINNED_PIECE),
+        };
+        let bytes = crew.share_of(length, longest).min(most).max(unit) / unit * unit;
+        Self { bytes, way, crew: crew.for_pieces(length.div_ceil(bytes)) }
+    }
+}

@@ -1,0 +1,306 @@
+//! Streams of bytes: the same as the mode over all of them at once, however they come and go.
+
+use std::{
+    any::Any,
+    io::{self, BufRead, ErrorKind, Read, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use lanecrypt::{
+    Ctr, Direction, Engine, Error, Xts,
+    aes::Aes128,
+    cipher::{InOutBuf, KeyInit},
+    io::{CbcDecryption, DataUnits, Reader, StreamMode, Writer},
+    modes,
+};
+
+const IV: [u8; 16] = [0xfe; 16];
+/// Bytes of a data unit, and of a piece.
+const UNIT: usize = 40;
+const PIECE: usize = 100;
+
+fn aes() -> Aes128 {
+    Aes128::new(&[0x3c; 16].into())
+}
+
+fn bytes(length: usize) -> Vec<u8> {
+    (0..length).map(|i| (i * 7 + i / 256) as u8).collect()
+}
+
+/// A mode from its start, and the same over all bytes at once.
+struct Kind {
+    name: &'static str,
+    mode: fn() -> Box<dyn StreamMode>,
+    at_once: fn(&mut [u8]) -> Result<(), Error>,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        name: "CTR",
+        mode: || Box::new(Ctr::new(aes(), &IV).expect("a block")),
+        at_once: |data| aes().ctr(&IV, data.into()),
+    },
+    Kind {
+        name: "CBC decryption",
+        mode: || Box::new(CbcDecryption::new(aes(), &IV).expect("a block")),
+        at_once: |data| modes::cbc_decrypt(&aes(), &IV, data.into()),
+    },
+    Kind {
+        name: "XTS",
+        mode: || {
+            let xts = Xts::new(aes(), aes());
+            let units = DataUnits::new(xts, Direction::Encrypt, UNIT, u128::MAX - 1);
+            Box::new(units.expect("16 bytes and more"))
+        },
+        at_once: |data| {
+            let (unit, first) = (UNIT, u128::MAX - 1);
+            modes::xts_units(&aes(), &aes(), first, unit, Direction::Encrypt, data.into())
+        },
+    },
+];
+
+/// A mode as a trait object.
+struct Boxed(Box<dyn StreamMode>);
+
+impl StreamMode for Boxed {
+    fn unit_bytes(&self) -> usize {
+        self.0.unit_bytes()
+    }
+
+    fn apply(&mut self, piece: &mut [u8]) -> Result<(), Error> {
+        self.0.apply(piece)
+    }
+}
+
+/// Reads and writes a few bytes at a time, other numbers at every call, and fails between.
+struct Fitful<T> {
+    inner: T,
+    calls: usize,
+}
+
+impl<T> Fitful<T> {
+    fn new(inner: T) -> Self {
+        Self { inner, calls: 0 }
+    }
+
+    fn most(&mut self) -> io::Result<usize> {
+        self.calls += 1;
+        match self.calls % 4 {
+            0 => Err(ErrorKind::Interrupted.into()),
+            1 => Err(ErrorKind::WouldBlock.into()),
+            _ => Ok(self.calls % 37 + 1),
+        }
+    }
+}
+
+impl<R: Read> Read for Fitful<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let most = self.most()?.min(to.len());
+        self.inner.read(&mut to[..most])
+    }
+}
+
+impl<W: Write> Write for Fitful<W> {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        let most = self.most()?.min(from.len());
+        self.inner.write(&from[..most])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Tries until it is not told to come again.
+fn persist<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            other => return other,
+        }
+    }
+}
+
+const LENGTHS: [usize; 14] = [0, 1, 15, 16, 17, 79, 80, 81, 96, 100, 160, 240, 333, 4000];
+
+/// What comes of the stream, and what comes of all at once: for a last unit that the mode does not take,
+/// an error of both.
+fn compare(kind: &Kind, length: usize, what: &str, found: io::Result<Vec<u8>>) {
+    let mut expected = bytes(length);
+    let result = (kind.at_once)(&mut expected);
+    let what = format!("{}, {length} bytes, {what}", kind.name);
+    match (result, found) {
+        (Ok(()), Ok(found)) => assert!(found == expected, "{what}"),
+        (Err(_), Err(error)) => assert_eq!(error.kind(), ErrorKind::InvalidData, "{what}"),
+        (result, found) => panic!("{what}: {result:?} at once, {:?} streamed", found.map(drop)),
+    }
+}
+
+#[test]
+fn readers_give_what_the_mode_gives_at_once() {
+    for kind in &KINDS {
+        for (length, piece) in LENGTHS.into_iter().flat_map(|l| [0, PIECE, 1 << 20].map(|p| (l, p)))
+        {
+            let data = bytes(length);
+            let mut reader = Reader::with_piece_bytes(&data[..], Boxed((kind.mode)()), piece);
+            let mut found = Vec::new();
+            let read = reader.read_to_end(&mut found).map(|_| found);
+            compare(kind, length, "read to the end", read);
+
+            let inner = Fitful::new(&data[..]);
+            let mut reader = Reader::with_piece_bytes(inner, Boxed((kind.mode)()), piece);
+            let (mut found, mut part) = (Vec::new(), [0; 23]);
+            let read = loop {
+                match persist(|| reader.read(&mut part)) {
+                    Ok(0) => break Ok(found),
+                    Ok(count) => found.extend(&part[..count]),
+                    Err(error) => break Err(error),
+                }
+            };
+            compare(kind, length, "read fitfully", read);
+        }
+    }
+}
+
+#[test]
+fn writers_pass_on_what_the_mode_gives_at_once() {
+    for kind in &KINDS {
+        for (length, piece) in LENGTHS.into_iter().flat_map(|l| [0, PIECE, 1 << 20].map(|p| (l, p)))
+        {
+            let mut writer = Writer::with_piece_bytes(Vec::new(), Boxed((kind.mode)()), piece);
+            let written = writer.write_all(&bytes(length));
+            compare(kind, length, "written", written.and_then(|()| writer.finish()));
+
+            let inner = Fitful::new(Vec::new());
+            let mut writer = Writer::with_piece_bytes(inner, Boxed((kind.mode)()), piece);
+            for (i, mut part) in bytes(length).chunks(29).enumerate() {
+                while !part.is_empty() {
+                    let count = persist(|| writer.write(part)).expect("it comes to it");
+                    part = &part[count..];
+                }
+                if i % 3 == 2 {
+                    persist(|| writer.flush()).expect("it comes to it");
+                }
+            }
+            let ended = persist(|| writer.try_finish());
+            if ended.is_ok() {
+                let error = writer.write(&[0]).expect_err("it was finished");
+                assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+            }
+            let inner = ended.and_then(|()| writer.finish());
+            let written = inner.map(|inner| inner.inner);
+            compare(kind, length, "written fitfully", written);
+        }
+    }
+}
+
+/// Bytes are there when they are flushed, and a writer that is dropped ends its stream.
+#[test]
+fn flushing_passes_on_what_there_is() {
+    let mut expected = bytes(150);
+    aes().ctr(&IV, expected.as_mut_slice().into()).expect("the CPU does not fail");
+    let mut found = Vec::new();
+    let mode = Ctr::new(aes(), &IV).expect("a block");
+    let mut writer = Writer::with_piece_bytes(&mut found, mode, PIECE);
+    writer.write_all(&bytes(150)[..7]).expect("a vector does not fail");
+    writer.flush().expect("a vector does not fail");
+    writer.write_all(&bytes(150)[7..]).expect("a vector does not fail");
+    drop(writer);
+    assert!(found == expected);
+
+    let mut found = Vec::new();
+    let mode = CbcDecryption::new(aes(), &IV).expect("a block");
+    let mut writer = Writer::with_piece_bytes(&mut found, mode, PIECE);
+    writer.write_all(&bytes(39)).expect("a vector does not fail");
+    writer.flush().expect("a vector does not fail");
+    drop(writer);
+    assert_eq!(found.len(), 32, "whole blocks");
+}
+
+/// As a `BufRead` it has pieces of so many bytes.
+#[test]
+fn pieces_are_whole_units() {
+    for (kind, piece) in KINDS.iter().zip([100, 96, 80]) {
+        let data = bytes(400);
+        let mut reader = Reader::with_piece_bytes(&data[..], Boxed((kind.mode)()), PIECE);
+        assert_eq!(reader.fill_buf().expect("a slice does not fail").len(), piece, "{}", kind.name);
+        reader.consume(piece - 1);
+        assert_eq!(reader.fill_buf().expect("a slice does not fail").len(), 1);
+        reader.consume(1);
+        assert_eq!(reader.fill_buf().expect("a slice does not fail").len(), piece);
+    }
+}
+
+/// An engine that fails at a call of one's choice, when it has written half of its output.
+#[derive(Debug)]
+struct Failing {
+    calls: Arc<AtomicUsize>,
+    at: usize,
+}
+
+impl Engine for Failing {
+    fn block_bytes(&self) -> usize {
+        16
+    }
+
+    fn ecb(&self, _: Direction, _: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        unreachable!("CTR alone is streamed")
+    }
+
+    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) != self.at {
+            return aes().ctr(counter, data);
+        }
+        let half = data.len() / 2;
+        aes().ctr(counter, data.split_at(half).0)?;
+        Err(Error::Device("a test's".into()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn failing(at: usize) -> Ctr<Failing> {
+    Ctr::new(Failing { calls: Arc::default(), at }, &IV).expect("a block")
+}
+
+/// Nothing of a piece that failed is given, by that call or a later one.
+#[test]
+fn after_an_error_of_the_engine_there_is_nothing_more() {
+    let mut expected = bytes(500);
+    aes().ctr(&IV, expected.as_mut_slice().into()).expect("the CPU does not fail");
+    for at in 0..4 {
+        // Pieces of whole blocks, so that each is one call.
+        let data = bytes(500);
+        let mut reader = Reader::with_piece_bytes(&data[..], failing(at), 96);
+        let (mut found, mut part) = (Vec::<u8>::new(), [0; 50]);
+        let error = loop {
+            match reader.read(&mut part) {
+                Ok(count) => found.extend(&part[..count]),
+                Err(error) => break error,
+            }
+        };
+        assert!(error.kind() == ErrorKind::Other && error.to_string() == "a test's", "{error}");
+        assert!(found == expected[..96 * at], "read before call {at}");
+        assert!(reader.read(&mut part).is_err() && reader.fill_buf().is_err(), "it goes on");
+
+        let mut found = Vec::new();
+        let mut writer = Writer::with_piece_bytes(&mut found, failing(at), 96);
+        assert_eq!(writer.write_all(&data).expect_err("it fails").to_string(), "a test's");
+        assert!(writer.write(&data).is_err() && writer.flush().is_err(), "it goes on");
+        assert!(writer.finish().is_err());
+        assert!(found == expected[..96 * at], "written before call {at}");
+    }
+}
+
+#[test]
+fn modes_that_do_not_fit_are_refused() {
+    let error = CbcDecryption::new(aes(), &IV[..8]).expect_err("no block");
+    assert!(matches!(error, Error::IvLength { given: 8, accepted: 16, .. }), "{error}");
+    let error = DataUnits::new(Xts::new(aes(), aes()), Direction::Decrypt, 15, 0).map(drop);
+    assert!(matches!(error, Err(Error::DataUnitLength { given: 15, block: 16 })), "{error:?}");
+}
