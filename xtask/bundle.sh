@@ -24,6 +24,7 @@ run() { # name, command ...
 summary=""
 run conformance ./conformance --quiet cuda-
 run device ./device cuda
+run endurance ./endurance cuda
 run kat ./kat vectors --platform cuda
 # The messages above 4 GiB alone, which only AES has: a block at a time, the long CBC ones would take
 # hours.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::command::{cargo, command, output, root, run, target};
 
 /// Test programs that take a device, by the name of their test target.
-const TESTS: [&str; 2] = ["conformance", "device"];
+const TESTS: [&str; 3] = ["conformance", "device", "endurance"];
 const PROGRAMS: [&str; 2] = ["kat", "bench-all"];
 
 pub(crate) fn run_task() -> Result<()> {

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{
     batches, blocks, cpu,
     environment::Environment,
-    first_call,
+    first_call, fleet,
     gpu::{self, GpuResults},
     host_memory,
     plan::Options,
@@ -51,10 +51,10 @@ fn measure(options: &Options) -> Result<(), String> {
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
-    let is_one_key = !(options.batches || options.host_memory || options.first_calls);
-    let is_all = is_one_key && !options.sustained;
-    let single = if is_one_key { Single::measure(options)? } else { Single::default() };
-    let takes_families = options.backend.is_empty(); // neither is of a certain backend
+    let is_part = options.batches || options.host_memory || options.first_calls || options.fleet;
+    let is_all = !is_part && !options.sustained;
+    let single = if is_part { Single::default() } else { Single::measure(options)? };
+    let takes_families = options.backend.is_empty(); // none of these is of a certain backend
     // Those in host memory belong to both.
     let has_batches = is_all || options.batches || options.host_memory;
     let batches =
@@ -69,10 +69,15 @@ fn measure(options: &Options) -> Result<(), String> {
     } else {
         Vec::new()
     };
+    let fleet = if takes_families && (is_all || options.fleet) {
+        fleet::measure(options)?
+    } else {
+        Vec::new()
+    };
     let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
-    let is_nothing = measurements.is_empty() && batches.is_empty();
+    let is_nothing = measurements.is_empty() && batches.is_empty() && fleet.is_empty();
     if is_nothing && host_memory.is_empty() && first_calls.is_empty() {
         return Err(format!("nothing was measured\n{}", skipped.join("\n")));
     }
@@ -90,6 +95,7 @@ fn measure(options: &Options) -> Result<(), String> {
         batches,
         host_memory,
         first_calls,
+        fleet,
         block_curves,
         kernels,
     };

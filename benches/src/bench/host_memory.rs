@@ -12,8 +12,10 @@ use lanecrypt::{
 use super::{
     plan::{self, GCM_IV_BYTES, Options, Work, key, noise},
     record::{HostMemoryMeasurement, Place, median},
+    report::{Section, distinct},
     verify::{iv, verify_piece},
 };
+use crate::size::size_name;
 
 /// Passes that the median is of; odd.
 const SAMPLES: usize = 11;
@@ -206,5 +208,56 @@ impl Target<'_> {
             verify_piece(self.cipher, self.key, work, offset, &input, output, true)?;
         }
         Ok(())
+    }
+}
+
+/// Throughput from host memory to host memory: ciphers down, places and sizes across.
+pub(super) fn section(measured: &[HostMemoryMeasurement]) -> Option<Section> {
+    let kind = |m: &HostMemoryMeasurement| (m.cipher.to_uppercase(), m.key_bits, m.work);
+    let kinds = distinct(measured.iter().map(kind));
+    let columns = distinct(measured.iter().map(|m| (m.place, m.bytes)));
+    if columns.is_empty() {
+        return None;
+    }
+    let row = |wanted: &(String, usize, Work)| {
+        let cell = |&(place, bytes): &(Place, usize)| {
+            let is_it = |m: &&HostMemoryMeasurement| {
+                kind(m) == *wanted && (m.place, m.bytes) == (place, bytes)
+            };
+            let found = measured.iter().find(is_it);
+            found.map_or_else(String::new, |m| format!("{:.2}", m.gigabytes_per_second()))
+        };
+        let name = format!("{}-{} {}", wanted.0, wanted.1, wanted.2);
+        std::iter::once(name).chain(columns.iter().map(cell)).collect()
+    };
+    let titles =
+        columns.iter().map(|(place, bytes)| format!("{}, {}", place.name(), size_name(*bytes)));
+    Some(Section {
+        title: "Host memory, GB/s".into(),
+        note: "In place, from host memory to host memory; CPU is all of its cores.".into(),
+        header: std::iter::once("cipher".to_owned()).chain(titles).collect(),
+        rows: kinds.iter().map(row).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_a_place_and_size() {
+        assert!(section(&[]).is_none());
+        let measured = [Place::EndToEnd, Place::Cpu].map(|place| HostMemoryMeasurement {
+            cipher: "aes".into(),
+            key_bits: 128,
+            work: Work::Ctr,
+            place,
+            bytes: 1 << 20,
+            seconds: 1e-3,
+            samples: 11,
+        });
+        let section = section(&measured).expect("there are measurements");
+        assert_eq!(section.header[1..], ["GPU, end to end, 1 MiB", "CPU, 1 MiB"]);
+        assert_eq!(section.rows, [["AES-128 CTR", "1.05", "1.05"]]);
     }
 }

@@ -3,7 +3,8 @@
 //! CPU backends are measured by criterion, in a process of its own that this one starts, and beside
 //! other libraries; short calls of the default types by hand, in this process; kernels by
 //! the device's own events, on data that stays on the device (resident) and from host memory to
-//! host memory (end to end); batches of messages on both.
+//! host memory (end to end); batches of messages on both;
+//! several GPUs as one.
 
 mod baseline;
 mod batches;
@@ -16,6 +17,7 @@ mod command;
 mod cpu;
 mod environment;
 mod first_call;
+mod fleet;
 mod gpu;
 mod host_memory;
 mod kisa;

@@ -60,6 +60,9 @@ pub(super) struct Options {
     /// backend and key size.
     #[arg(long, requires = "gpu_only")]
     pub(super) sustained: bool,
+    /// Only several GPUs as one: data that lies on them, and host memory that they share.
+    #[arg(long, conflicts_with_all = ["backend", "cpu_only"])]
+    pub(super) fleet: bool,
     /// Only the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(super) gpu_only: bool,

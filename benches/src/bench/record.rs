@@ -181,6 +181,33 @@ pub(super) struct FirstCall {
     pub(super) loading_seconds: f64,
 }
 
+/// CTR by several devices.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct FleetMeasurement {
+    /// The cipher's name.
+    pub(super) cipher: String,
+    /// Bits of the key.
+    pub(super) key_bits: usize,
+    /// Where the data was.
+    pub(super) place: Place,
+    /// Devices.
+    pub(super) devices: usize,
+    /// Bytes that all of them ran together.
+    pub(super) bytes: usize,
+    /// Median seconds of a pass.
+    pub(super) seconds: f64,
+    /// Passes that the median is of.
+    pub(super) samples: usize,
+}
+
+impl FleetMeasurement {
+    /// GB/s, with 1 GB = 10^9 bytes, of all devices together.
+    #[must_use]
+    pub(super) fn gigabytes_per_second(&self) -> f64 {
+        gbit_per_second(self.bytes, self.seconds) / 8.0
+    }
+}
+
 /// A measurement with a limit to the threads of a thread block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ThreadBlockMeasurement {
@@ -253,6 +280,9 @@ pub(super) struct Record {
     /// First calls; records from before they were measured have none.
     #[serde(default)]
     pub(super) first_calls: Vec<FirstCall>,
+    /// Several devices; records from before they were measured, and of one device, have none.
+    #[serde(default)]
+    pub(super) fleet: Vec<FleetMeasurement>,
     /// Time by number of blocks; records from before it was measured have none.
     #[serde(default)]
     pub(super) block_curves: Vec<BlockCurve>,
@@ -272,6 +302,7 @@ impl Record {
             batches: Vec::new(),
             host_memory: Vec::new(),
             first_calls: Vec::new(),
+            fleet: Vec::new(),
             block_curves: Vec::new(),
             kernels: Vec::new(),
         }

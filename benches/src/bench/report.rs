@@ -5,12 +5,13 @@ use std::{fmt::Write as _, fs, io, path::Path};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::{
-    blocks_chart, blocks_report, chart,
+    blocks_chart, blocks_report, chart, fleet,
     gpu::THREAD_BLOCKS,
+    host_memory,
     papers::{self, P1_RESOURCES},
     plan::Work,
     ratio,
-    record::{BatchMeasurement, FirstCall, HostMemoryMeasurement, Measurement, Place, Record},
+    record::{BatchMeasurement, FirstCall, Measurement, Place, Record},
 };
 use crate::size::size_name;
 
@@ -193,38 +194,12 @@ fn batch_section(record: &Record) -> Option<Section> {
         .map(|(cipher, bits, work, place)| format!("{cipher}-{bits} {work}, {}", place.name()));
     Some(Section {
         title: "Batches of messages with keys of their own, Gbit/s".into(),
-        note: "Key schedules counted; the upload of keys is not where data is resident.".into(),
+        note:
+            "One call for all messages, key schedules counted; on the GPU the upload of keys and \
+               places is not."
+                .into(),
         header: std::iter::once("messages".to_owned()).chain(titles).collect(),
         rows: shapes.iter().map(row).collect(),
-    })
-}
-
-/// Throughput from host memory to host memory: sizes down, ciphers and places across.
-fn host_memory_section(record: &Record) -> Option<Section> {
-    let measured = &record.host_memory;
-    let kind = |m: &HostMemoryMeasurement| (m.cipher.to_uppercase(), m.key_bits, m.work);
-    let kinds = distinct(measured.iter().map(kind));
-    let columns = distinct(measured.iter().map(|m| (m.place, m.bytes)));
-    if columns.is_empty() {
-        return None;
-    }
-    let row = |wanted: &(String, usize, Work)| {
-        let cell = |&(place, bytes): &(Place, usize)| {
-            let is_it = |m: &&HostMemoryMeasurement| {
-                kind(m) == *wanted && (m.place, m.bytes) == (place, bytes)
-            };
-            let found = measured.iter().find(is_it);
-            found.map_or_else(String::new, |m| format!("{:.2}", m.gigabytes_per_second()))
-        };
-        let name = format!("{}-{} {}", wanted.0, wanted.1, wanted.2);
-        std::iter::once(name).chain(columns.iter().map(cell)).collect()
-    };
-    let title = |of: &(Place, usize)| format!("{}, {}", of.0.name(), size_name(of.1));
-    Some(Section {
-        title: "Host memory, GB/s".into(),
-        note: "In place, from host memory to host memory; CPU is all of its cores.".into(),
-        header: std::iter::once("cipher".to_owned()).chain(columns.iter().map(title)).collect(),
-        rows: kinds.iter().map(row).collect(),
     })
 }
 
@@ -326,8 +301,9 @@ fn sections(record: &Record) -> Vec<Section> {
     sections.extend(per_clock_section(record));
     sections.extend(thread_block_section(record));
     sections.extend(batch_section(record));
-    sections.extend(host_memory_section(record));
+    sections.extend(host_memory::section(&record.host_memory));
     sections.extend(first_call_section(record));
+    sections.extend(fleet::section(&record.fleet));
     sections.extend(resource_section(record));
     sections.extend(paper_section(record));
     sections.extend(gain_section(record));
@@ -537,26 +513,6 @@ mod tests {
         assert_eq!(section.header[1..], ["AES-128 CTR, CPU", "AES-128 CTR, GPU, resident"]);
         assert_eq!(section.rows[0], ["10 of 1 MiB", "8.389", "8.389"]);
         assert_eq!(section.rows[1], ["20 of 1 MiB", "", "8.389"]);
-    }
-
-    #[test]
-    fn host_memory_has_a_column_a_place_and_size() {
-        let mut record = record(Vec::new());
-        assert!(host_memory_section(&record).is_none());
-        for (place, bytes) in [(Place::EndToEnd, 1 << 20), (Place::Cpu, 1 << 20)] {
-            record.host_memory.push(HostMemoryMeasurement {
-                cipher: "aes".into(),
-                key_bits: 128,
-                work: Work::Ctr,
-                place,
-                bytes,
-                seconds: 1e-3,
-                samples: 11,
-            });
-        }
-        let section = host_memory_section(&record).expect("there are measurements");
-        assert_eq!(section.header[1..], ["GPU, end to end, 1 MiB", "CPU, 1 MiB"]);
-        assert_eq!(section.rows, [["AES-128 CTR", "1.05", "1.05"]]);
     }
 
     #[test]

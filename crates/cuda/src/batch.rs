@@ -14,6 +14,7 @@
 //! hash, finish                    the tags                              GCM encryption
 //! ```
 
+mod fleet;
 mod host_memory;
 mod items;
 mod memory;
@@ -30,6 +31,7 @@ use lanecrypt_kernels::{
     batch::{self as kernels, BatchProgram},
 };
 
+pub use self::fleet::BatchFleet;
 use self::{
     items::{Cuts, Items},
     memory::{HashLists, Layout, List, Lists, Memory, Parameters},

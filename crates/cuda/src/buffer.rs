@@ -152,6 +152,11 @@ impl DeviceSlice<'_> {
         &self.buffer.device
     }
 
+    /// Copies its last bytes from the device, after all launches so far; it has as many.
+    pub(crate) fn read_last(&self, data: &mut [u8]) -> Result<(), Error> {
+        self.buffer.read(self.range.end.saturating_sub(data.len()), data)
+    }
+
     /// Checks that kernels of `device` can reach it.
     pub(crate) fn require_device(&self, device: &Device) -> Result<(), Error> {
         device.require(self.device(), "buffer")

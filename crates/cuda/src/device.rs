@@ -16,7 +16,6 @@ use crate::{
     driver::Driver,
     gpu::{self, Gpu},
     launch::Ready,
-    pinned::PinnedRanges,
     pipeline::Pool,
     variables,
 };
@@ -55,7 +54,6 @@ type Opened = Mutex<BTreeMap<usize, Device>>;
 struct Inner {
     driver: Box<dyn Driver>,
     kernels: Mutex<HashMap<&'static str, Ready>>,
-    pinned: PinnedRanges,
 }
 
 impl fmt::Debug for Device {
@@ -144,20 +142,23 @@ impl Device {
         Ok(HOST.get_or_init(|| device).clone())
     }
 
+    /// As [`on_host`](Self::on_host), a device of its own: for tests of several.
+    ///
+    /// # Errors
+    /// As [`on_host`](Self::on_host).
+    #[cfg(feature = "host-kernels")]
+    pub fn another_on_host() -> Result<Self, Error> {
+        Ok(Self::new(Box::new(crate::host::Host::open()?)))
+    }
+
     pub(crate) fn new(driver: Box<dyn Driver>) -> Self {
-        let (kernels, pinned) = (Mutex::default(), PinnedRanges::default());
-        let inner = Arc::new(Inner { driver, kernels, pinned });
+        let inner = Arc::new(Inner { driver, kernels: Mutex::default() });
         Self { inner, pool: Arc::default() }
     }
 
     /// The same device with lanes of its own, of which there are none.
     pub(crate) fn without_pool(&self) -> Self {
         Self { inner: Arc::clone(&self.inner), pool: Arc::default() }
-    }
-
-    /// Where its pinned buffers are.
-    pub(crate) fn pinned(&self) -> &PinnedRanges {
-        &self.inner.pinned
     }
 
     pub(crate) fn pool(&self) -> &Pool {
@@ -192,9 +193,14 @@ impl Device {
         self.driver().free_bytes()
     }
 
+    /// Whether both are the same device.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
     /// Checks that something of the device `given` is of this one.
     pub(crate) fn require(&self, given: &Self, what: &'static str) -> Result<(), Error> {
-        if Arc::ptr_eq(&self.inner, &given.inner) {
+        if self.is(given) {
             return Ok(());
         }
         let name = |device: &Self| format!("{device:?}");

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Scratch memory that `lanecrypt_core::modes` may use on the host.
-const MODE_CHUNK_BYTES: usize = 16 << 20;
+pub(crate) const MODE_CHUNK_BYTES: usize = 16 << 20;
 
 /// A cipher under one key on one device.
 ///
@@ -286,7 +286,7 @@ impl Engine {
     }
 
     /// Checks an operation over so many bytes.
-    fn work(&self, operation: Operation<'_>, length: usize) -> Result<Work, Error> {
+    pub(crate) fn work(&self, operation: Operation<'_>, length: usize) -> Result<Work, Error> {
         operation.work(length, self.program.block_bytes())
     }
 
@@ -347,32 +347,39 @@ impl Engine {
         cut: Cut,
     ) -> Result<(), Error> {
         let work = self.work(operation, data.len())?;
-        let block = self.program.block_bytes();
         let starts = work.at_pieces(data.get_in(), cut.bytes);
+        self.run_from(&starts, data, cut)
+    }
+
+    /// Runs work that was checked over host memory, of whose pieces each has a start.
+    pub(crate) fn run_from(
+        &self,
+        starts: &[Work],
+        data: InOutBuf<'_, '_, u8>,
+        cut: Cut,
+    ) -> Result<(), Error> {
+        let block = self.program.block_bytes();
         pipeline::run(&self.device, data, cut, block, |stream, address, piece, length| {
             self.on(stream).launch(starts[piece], address, address, length.div_ceil(block))
         })
     }
 }
 
-impl Engine {
-    /// Runs a decryption over whole blocks of host memory; `previous` becomes the last of them.
-    fn decrypt_chained(
-        &self,
-        operation: Operation<'_>,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        let mut last = [0; MAX_BLOCK];
-        let last = &mut last[..previous.len()];
-        match data.get_in().rchunks_exact(previous.len()).next() {
-            Some(block) => last.copy_from_slice(block),
-            None => return Ok(()),
-        }
-        self.run_host_memory(operation, data)?;
-        previous.copy_from_slice(last);
-        Ok(())
+/// Runs a decryption over whole blocks of host memory; `previous` becomes the last of them.
+pub(crate) fn decrypt_chained(
+    previous: &mut [u8],
+    data: InOutBuf<'_, '_, u8>,
+    run: impl FnOnce(InOutBuf<'_, '_, u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut last = [0; MAX_BLOCK];
+    let last = &mut last[..previous.len()];
+    match data.get_in().rchunks_exact(previous.len()).next() {
+        Some(block) => last.copy_from_slice(block),
+        None => return Ok(()),
     }
+    run(data)?;
+    previous.copy_from_slice(last);
+    Ok(())
 }
 
 impl lanecrypt_core::Engine for Engine {
@@ -402,7 +409,9 @@ impl lanecrypt_core::Engine for Engine {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
         let iv = previous.to_vec();
-        Ok(self.decrypt_chained(Operation::CbcDecrypt(&iv), previous, data)?)
+        Ok(decrypt_chained(previous, data, |data| {
+            self.run_host_memory(Operation::CbcDecrypt(&iv), data)
+        })?)
     }
 
     fn cfb_decrypt_blocks(
@@ -411,7 +420,9 @@ impl lanecrypt_core::Engine for Engine {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
         let iv = previous.to_vec();
-        Ok(self.decrypt_chained(Operation::CfbDecrypt(&iv), previous, data)?)
+        Ok(decrypt_chained(previous, data, |data| {
+            self.run_host_memory(Operation::CfbDecrypt(&iv), data)
+        })?)
     }
 
     fn xts_blocks(

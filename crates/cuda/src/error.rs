@@ -1,7 +1,36 @@
 //! Errors of the device layer: each says what was being done.
 
+use std::ops::Range;
+
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::Task;
+
+use crate::Dropped;
+
+/// CUDA's names of errors that leave a device, or this process's context on it, unusable: of those after
+/// which "any further CUDA work will return the same error", and of devices that are gone.
+const LOST: [&str; 20] = [
+    "CUDA_ERROR_DEINITIALIZED",
+    "CUDA_ERROR_DEVICE_UNAVAILABLE",
+    "CUDA_ERROR_NO_DEVICE",
+    "CUDA_ERROR_INVALID_CONTEXT",
+    "CUDA_ERROR_ECC_UNCORRECTABLE",
+    "CUDA_ERROR_NVLINK_UNCORRECTABLE",
+    "CUDA_ERROR_CONTAINED",
+    "CUDA_ERROR_ILLEGAL_ADDRESS",
+    "CUDA_ERROR_LAUNCH_TIMEOUT",
+    "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+    "CUDA_ERROR_ASSERT",
+    "CUDA_ERROR_HARDWARE_STACK_ERROR",
+    "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+    "CUDA_ERROR_MISALIGNED_ADDRESS",
+    "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+    "CUDA_ERROR_INVALID_PC",
+    "CUDA_ERROR_LAUNCH_FAILED",
+    "CUDA_ERROR_TENSOR_MEMORY_LEAK",
+    "CUDA_ERROR_MPS_CLIENT_TERMINATED",
+    "CUDA_ERROR_UNKNOWN",
+];
 
 /// What can go wrong on a device.
 #[derive(Debug, thiserror::Error)]
@@ -162,9 +191,77 @@ pub enum Error {
         #[source]
         error: Box<Self>,
     },
+    /// Devices of a fleet failed, and none was left to run their share, or they have the data.
+    #[error("{}", of_fleet(.incomplete, .dropped))]
+    Fleet {
+        /// Bytes that are not complete, of all that the call was for; all others are. In host memory
+        /// what is in place is there as it was, and an output of its own is unspecified; on devices
+        /// they are unspecified.
+        incomplete: Vec<Range<usize>>,
+        /// The devices that failed, and why.
+        dropped: Vec<Dropped>,
+    },
     /// A length or an IV that the mode does not take.
     #[error("{0}")]
     Data(lanecrypt_core::Error),
+}
+
+/// The text of [`Error::Fleet`].
+fn of_fleet(incomplete: &[Range<usize>], dropped: &[Dropped]) -> String {
+    let mut text: Vec<_> = dropped.iter().map(Dropped::to_string).collect();
+    if let Some(first) = incomplete.first() {
+        let bytes: usize = incomplete.iter().map(Range::len).sum();
+        text.push(format!("{bytes} bytes are not complete, from byte {} on", first.start));
+    }
+    text.join("; ")
+}
+
+impl Error {
+    /// Whether the device is lost to this process: nothing that is asked of it will succeed before the
+    /// process has ended. So after a fault of a kernel or of the card's memory, or of a card that is no
+    /// longer there; not where memory is short. Of [`Error::Fleet`], whether all devices that it names
+    /// are.
+    ///
+    /// ```
+    /// use lanecrypt_cuda::Error;
+    ///
+    /// let error = |name: &str| Error::Driver {
+    ///     doing: "running kernels".into(),
+    ///     name: name.into(),
+    ///     reason: "as CUDA describes it".into(),
+    /// };
+    /// assert!(error("CUDA_ERROR_ECC_UNCORRECTABLE").is_device_lost());
+    /// assert!(!error("CUDA_ERROR_OUT_OF_MEMORY").is_device_lost());
+    /// ```
+    #[must_use]
+    pub fn is_device_lost(&self) -> bool {
+        match self {
+            Self::Driver { name, .. } => LOST.contains(&name.as_str()),
+            Self::Interrupted { error, .. } => error.is_device_lost(),
+            Self::Fleet { dropped, .. } => dropped.iter().all(|one| one.error.is_device_lost()),
+            // What came through an interface of core's.
+            Self::Data(lanecrypt_core::Error::Device(error)) => {
+                error.downcast_ref::<Self>().is_some_and(Self::is_device_lost)
+            }
+            _ => false,
+        }
+    }
+
+    /// Bytes of host memory that are complete all the same.
+    pub(crate) fn complete_bytes(&self) -> usize {
+        match self {
+            Self::Interrupted { complete, .. } => *complete,
+            _ => 0,
+        }
+    }
+
+    /// What went wrong, wherever.
+    pub(crate) fn into_cause(self) -> Self {
+        match self {
+            Self::Interrupted { error, .. } => *error,
+            other => other,
+        }
+    }
 }
 
 impl From<Error> for lanecrypt_core::Error {

@@ -1,10 +1,14 @@
 //! What is left when the device fails: an error or the right bytes, whichever driver call it is.
 
 mod batch;
+mod fleet;
 mod gcm;
 mod large;
 mod pipeline;
+mod refused;
 mod streams;
+
+use std::{sync::mpsc, thread, time::Duration};
 
 use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit};
 use lanecrypt_core::{Ctr, Direction, Engine as _, modes};
@@ -24,6 +28,18 @@ const CHUNK: usize = 6 * 16;
 
 /// So that the same calls are made every time.
 const ONE_THREAD: Limits = Limits { pinned_bytes: 256 << 20, threads: 1 };
+
+/// Fails a test whose threads wait for each other, which would hang otherwise.
+pub(crate) fn watched(test: impl FnOnce() + Send + 'static) {
+    let (sender, ended) = mpsc::channel();
+    let test = thread::spawn(move || {
+        test();
+        sender.send(()).ok();
+    });
+    let waited = ended.recv_timeout(Duration::from_secs(60));
+    assert_ne!(waited, Err(mpsc::RecvTimeoutError::Timeout), "it hangs");
+    test.join().expect("the test's own failure");
+}
 
 type AnyError = Box<dyn std::error::Error>;
 
@@ -47,7 +63,7 @@ fn on_device(model: &Model) -> Result<OnDevice<ToyCipher>, Error> {
 
 /// Runs `work` with a fault at the first driver call, at the second, and so on, until it gets by
 /// without; both a fault that passes and one that stays. `work` returns what it made of the
-/// plaintext, which is compared; errors are fine.
+/// plaintext, which is compared; errors are fine, and tell whether the device is lost.
 fn at_every_call(name: &str, expected: &[u8], work: impl Fn(&Model) -> Result<Vec<u8>, AnyError>) {
     at_every_call_of(Model::failing, name, expected, work);
 }
@@ -67,7 +83,11 @@ fn at_every_call_of(
             let has_failed = model.has_failed();
             match result {
                 Ok(bytes) => assert!(bytes == expected, "{name}: wrong bytes, {model:?}"),
-                Err(_) => errors += 1,
+                Err(error) => {
+                    let is_lost = is_device_lost(&*error);
+                    assert_eq!(is_lost, fault(0) == Fault::From(0), "{name}: {model:?}, {error}");
+                    errors += 1;
+                }
             }
             if !has_failed {
                 assert!(call > 2, "{name}: hardly a driver call was made");
@@ -77,6 +97,14 @@ fn at_every_call_of(
             }
         }
     }
+}
+
+/// Whether an error of ours or of core's says so.
+fn is_device_lost(error: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(lanecrypt_core::Error::Device(cause)) = error.downcast_ref() {
+        return is_device_lost(&**cause);
+    }
+    error.downcast_ref::<Error>().is_some_and(Error::is_device_lost)
 }
 
 /// As [`at_every_call`], for what cannot return an error once it is keyed.

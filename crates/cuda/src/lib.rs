@@ -11,6 +11,8 @@
 //!   With the feature `cudarc-interop` there is `CudarcStream`, for streams and memory of that crate.
 //! - [`XtsEngine`] and [`GcmEngine`] are modes that need more than an engine.
 //! - [`BatchFamily`] runs many messages in one call, each under a key of its own.
+//! - [`Fleet`] is several devices as one engine, [`XtsFleet`] and [`BatchFleet`] the same for data units and
+//!   for batches.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
 //! Without a driver or a device nothing panics: [`Device::all`] returns an error that says in one
@@ -38,6 +40,7 @@ mod error;
 mod family;
 #[cfg(test)]
 mod faults;
+mod fleet;
 mod gcm;
 mod ghash;
 mod gpu;
@@ -63,13 +66,14 @@ pub use cudarc;
 #[cfg(feature = "cudarc-interop")]
 pub use crate::cudarc_interop::CudarcStream;
 
-pub use batch::{BatchFamily, DeviceJob, PreparedBatch};
+pub use batch::{BatchFamily, BatchFleet, DeviceJob, PreparedBatch};
 pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
 pub use device::{Device, Properties};
 pub use driver::Resources;
 pub use engine::Engine;
 pub use error::Error;
 pub use family::{Family, KeyPair};
+pub use fleet::{Dropped, Fleet, FleetReport, XtsFleet};
 pub use gcm::GcmEngine;
 pub use ghash::{GhashEngine, HashFamily};
 pub use lanecrypt_kernels as kernels;

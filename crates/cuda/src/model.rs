@@ -2,6 +2,7 @@
 //! kernels, streams that run as late as they may, and a fault at the driver call of one's choice.
 
 mod batch;
+mod fault;
 mod ghash;
 mod modes;
 mod toy;
@@ -11,10 +12,7 @@ use std::{
     fmt,
     ops::Range,
     ptr::NonNull,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -26,23 +24,14 @@ use crate::{
     driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
 
+use self::fault::Calls;
+pub(crate) use self::fault::Fault;
 pub(crate) use toy::{
     CONSTANT_TIME, FAMILY, LARGE, LARGE_FROM, TOO_LARGE, TOY, ToyCipher, WITH_KEYSTREAM, toy_keys,
 };
 
 /// What uninitialised memory holds.
 const GARBAGE: u8 = 0xdd;
-
-/// When driver calls fail; they are counted from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// Never.
-    None,
-    /// This call, and no other.
-    At(usize),
-    /// This call and all after it, as after a kernel that crashed.
-    From(usize),
-}
 
 /// What happens while [`Driver::time`] measures.
 pub(crate) type Meanwhile = Box<dyn Fn() + Send + Sync>;
@@ -55,8 +44,9 @@ pub(crate) struct Model {
 
 struct State {
     properties: Properties,
-    fault: Fault,
-    calls: AtomicUsize,
+    calls: Calls,
+    /// How long it waits where it is waited for.
+    pause: Duration,
     memory: Mutex<Memory>,
     runs_queued: Mutex<()>,
     meanwhile: Mutex<Option<Meanwhile>>,
@@ -129,7 +119,7 @@ impl Memory {
 
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Model").field("fault", &self.state.fault).finish_non_exhaustive()
+        f.debug_struct("Model").field("calls", &self.state.calls).finish_non_exhaustive()
     }
 }
 
@@ -156,7 +146,16 @@ impl Model {
         Self::with_shared_memory(227 << 10, fault)
     }
 
+    /// One that takes its time, wherever it is waited for.
+    pub(crate) fn slow(pause: Duration) -> Self {
+        Self::new(64 << 10, Fault::None, pause)
+    }
+
     fn with_shared_memory(shared_bytes_per_block: u32, fault: Fault) -> Self {
+        Self::new(shared_bytes_per_block, fault, Duration::ZERO)
+    }
+
+    fn new(shared_bytes_per_block: u32, fault: Fault, pause: Duration) -> Self {
         let properties = Properties {
             name: "model".into(),
             compute_capability: (0, 0),
@@ -168,8 +167,8 @@ impl Model {
         };
         let state = State {
             properties,
-            fault,
-            calls: AtomicUsize::new(0),
+            calls: Calls::new(fault),
+            pause,
             memory: Mutex::default(),
             runs_queued: Mutex::default(),
             meanwhile: Mutex::default(),
@@ -183,8 +182,7 @@ impl Model {
 
     /// Whether the fault happened.
     pub(crate) fn has_failed(&self) -> bool {
-        let calls = self.state.calls.load(Ordering::Relaxed);
-        matches!(self.state.fault, Fault::At(call) | Fault::From(call) if call < calls)
+        self.state.calls.has_failed()
     }
 
     /// Allocations, streams and marks that are not freed, and allocations that were freed without having
@@ -238,18 +236,7 @@ impl Model {
 
     /// Counts a call; an error is the fault.
     fn call(&self, doing: &str) -> Result<(), Error> {
-        let call = self.state.calls.fetch_add(1, Ordering::Relaxed);
-        let fails = match self.state.fault {
-            Fault::None => false,
-            Fault::At(fault) => call == fault,
-            Fault::From(fault) => call >= fault,
-        };
-        let fault = || Error::Driver {
-            doing: doing.into(),
-            name: "FAULT".into(),
-            reason: format!("driver call {call} was to fail"),
-        };
-        if fails { Err(fault()) } else { Ok(()) }
+        self.state.calls.count(doing)
     }
 
     /// Runs what was queued and is to run now. One thread does so at a time, so that what is queued on a
@@ -275,7 +262,10 @@ impl Model {
                 QueuedTask::Read { address, data: HostData(mut data) } => {
                     // SAFETY: who started the copy vouches for it.
                     let data = unsafe { data.as_mut() };
-                    data.copy_from_slice(&self.read_at(address, data.len() as u64));
+                    // That of a device which is lost comes half-way.
+                    let length =
+                        if self.state.calls.is_lost() { data.len() / 2 } else { data.len() };
+                    data[..length].copy_from_slice(&self.read_at(address, length as u64));
                 }
             }
         }
@@ -493,6 +483,9 @@ impl Driver for Model {
     }
 
     fn synchronize(&self, stream: StreamHandle) -> Result<(), Error> {
+        if self.state.pause > Duration::ZERO {
+            std::thread::sleep(self.state.pause);
+        }
         self.run_queued(|queued| stream == StreamHandle::DEFAULT || queued.stream == stream);
         self.call("synchronize")
     }

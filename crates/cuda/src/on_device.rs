@@ -145,10 +145,7 @@ impl<C: DeviceCipher> OnDevice<C> {
         let operation = Operation::Ecb(direction);
         let data = bytes::<C>(blocks.reborrow());
         let Err(error) = self.engine.run_recoverably(operation, data) else { return };
-        let complete = match error {
-            Error::Interrupted { complete, .. } => complete,
-            _ => 0,
-        };
+        let complete = error.complete_bytes();
         self.fallbacks.fetch_add(1, Ordering::Relaxed);
         log::error!("{self:?} goes on with the CPU: {error}");
         self.on_cpu(direction, blocks.split_at(complete / C::block_size()).1);

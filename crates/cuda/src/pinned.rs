@@ -46,8 +46,15 @@ impl PinnedBuffer {
     /// Driver errors, such as too little memory.
     pub fn zeroed(device: &Device, length: usize) -> Result<Self, Error> {
         let memory = device.driver().allocate_host(length.max(1))?;
-        device.pinned().add(memory.as_ptr() as usize, length);
+        RANGES.add(memory.as_ptr() as usize, length);
         Ok(Self { device: device.clone(), memory, length })
+    }
+
+    /// Bytes that all buffers of this kind have in this process, those among them that host memory passes
+    /// on its way through a device.
+    #[must_use]
+    pub fn bytes_of_all() -> usize {
+        RANGES.lock().values().sum()
     }
 
     /// A part of it, for copies that go on when the call returns.
@@ -80,7 +87,7 @@ impl DerefMut for PinnedBuffer {
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
         self.zeroize();
-        self.device.pinned().remove(self.memory.as_ptr() as usize);
+        RANGES.remove(self.memory.as_ptr() as usize);
         // SAFETY: the memory is from this device's driver, with this length, and not used again.
         unsafe { self.device.driver().free_host(self.memory, self.length.max(1)) }
     }
@@ -92,14 +99,19 @@ impl fmt::Debug for PinnedBuffer {
     }
 }
 
-/// Where a device's pinned buffers are.
-#[derive(Debug, Default)]
-pub(crate) struct PinnedRanges {
-    /// Bytes by their first address.
-    ranges: Mutex<BTreeMap<usize, usize>>,
+/// Where the pinned buffers of this process are: every device copies each of them fastest, whichever it was
+/// made for.
+static RANGES: Ranges = Ranges(Mutex::new(BTreeMap::new()));
+
+/// Whether all of `data` is in one of them.
+pub(crate) fn is_pinned(data: &[u8]) -> bool {
+    RANGES.contain(data)
 }
 
-impl PinnedRanges {
+/// Bytes of buffers by their first address.
+struct Ranges(Mutex<BTreeMap<usize, usize>>);
+
+impl Ranges {
     fn add(&self, start: usize, length: usize) {
         self.lock().insert(start, length);
     }
@@ -108,8 +120,7 @@ impl PinnedRanges {
         self.lock().remove(&start);
     }
 
-    /// Whether all of `data` is in one of them.
-    pub(crate) fn contain(&self, data: &[u8]) -> bool {
+    fn contain(&self, data: &[u8]) -> bool {
         let start = data.as_ptr() as usize;
         let ranges = self.lock();
         let before = ranges.range(..=start).next_back();
@@ -117,6 +128,6 @@ impl PinnedRanges {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, usize>> {
-        self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -38,17 +38,28 @@ impl Operation<'_> {
         }
     }
 
+    /// The mode that it is of.
+    pub(crate) const fn mode(self) -> Mode {
+        match self {
+            Self::Ecb(_) => Mode::Ecb,
+            Self::Ctr(_) | Self::Ctr32(_) => Mode::Ctr,
+            Self::CbcDecrypt(_) => Mode::Cbc,
+            Self::CfbDecrypt(_) => Mode::Cfb,
+        }
+    }
+
     /// Checks it over `length` bytes in blocks of `block`.
     pub(crate) fn work(self, length: usize, block: usize) -> Result<Work, Error> {
         let start = match self {
             Self::Ecb(_) => {
-                whole_blocks(Mode::Ecb, length, block)?;
+                whole_blocks(self.mode(), length, block)?;
                 Start::Nowhere
             }
             Self::Ctr(given) => Start::Counter(counter(given, block)?),
             Self::Ctr32(given) => Start::Counter32(counter(given, block)?),
-            Self::CbcDecrypt(iv) => Start::Chain(chain(Mode::Cbc, iv, length, block)?),
-            Self::CfbDecrypt(iv) => Start::Chain(chain(Mode::Cfb, iv, length, block)?),
+            Self::CbcDecrypt(iv) | Self::CfbDecrypt(iv) => {
+                Start::Chain(chain(self.mode(), iv, length, block)?)
+            }
         };
         Ok(Work { task: self.task(), start, block })
     }

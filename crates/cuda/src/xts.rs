@@ -29,7 +29,7 @@ pub struct DataUnits {
 
 impl DataUnits {
     /// Checks that `length` bytes are whole units, the last of which may be shorter but has a block.
-    fn check(self, length: usize) -> Result<(), Error> {
+    pub(crate) fn check(self, length: usize) -> Result<(), Error> {
         let short =
             |given| Err(Error::Data(lanecrypt_core::Error::DataUnitLength { given, block: BLOCK }));
         match length % self.bytes.max(1) {
@@ -132,7 +132,7 @@ impl XtsEngine {
         output.require_pair(input, self.data.device())?;
         units.check(input.len())?;
         let ends = (input.address(), output.as_slice().address());
-        self.run_all(&self.data.default_stream, direction, units, ends, input.len())
+        self.pair().run_all(&self.data.default_stream, direction, units, ends, input.len())
     }
 
     /// As [`run`](Self::run), with the result in place of the input.
@@ -149,7 +149,7 @@ impl XtsEngine {
         let (address, length) = (data.as_slice().address(), data.as_slice().len());
         units.check(length)?;
         let stream = &self.data.default_stream;
-        self.run_all(stream, direction, units, (address, address), length)
+        self.pair().run_all(stream, direction, units, (address, address), length)
     }
 
     /// As [`run`](Self::run), on a stream: see [`Engine::queue`].
@@ -198,8 +198,8 @@ impl XtsEngine {
     ) -> Result<Pending<'b>, Error> {
         stream.require_device(self.data.device())?;
         units.check(length)?;
-        let queued =
-            stream.begin().and_then(|()| self.run_all(stream, direction, units, ends, length));
+        let run = || self.pair().run_all(stream, direction, units, ends, length);
+        let queued = stream.begin().and_then(|()| run());
         stream.pending(queued)
     }
 
@@ -215,21 +215,55 @@ impl XtsEngine {
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         units.check(data.len())?;
-        if units.bytes > Cut::most(self.data.chunk_limit.get()) {
-            let mut next = units;
-            while !data.is_empty() {
-                let length = units.bytes.min(data.len());
-                let (unit, rest) = data.split_at(length);
-                let tweak = next.first.to_le_bytes();
-                lanecrypt_core::modes::xts(&self.data, &self.tweak, &tweak, direction, unit)
-                    .map_err(Error::Data)?;
-                next.first = next.first.wrapping_add(1);
-                data = rest;
-            }
-            return Ok(());
+        let most = self.data.chunk_limit.get();
+        if units.bytes > Cut::most(most) {
+            return unit_by_unit(units, data, |tweak, unit| {
+                lanecrypt_core::modes::xts(&self.data, &self.tweak, tweak, direction, unit)
+            })
+            .map_err(|(_, error)| Error::Data(error));
         }
+        let cut = Cut::new(self.data.device(), &mut data, most, units.bytes);
+        self.pair().run_cut(direction, units, data, cut)
+    }
+
+    fn pair(&self) -> Pair<'_> {
+        Pair { data: &self.data, tweak: &self.tweak }
+    }
+}
+
+/// Runs units one by one, each with its tweak. An error comes with the number of bytes before its unit.
+pub(crate) fn unit_by_unit(
+    units: DataUnits,
+    data: InOutBuf<'_, '_, u8>,
+    mut run: impl FnMut(&[u8], InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt_core::Error>,
+) -> Result<(), (usize, lanecrypt_core::Error)> {
+    let (mut number, mut before, mut rest) = (units.first, 0, data);
+    while !rest.is_empty() {
+        let length = units.bytes.min(rest.len());
+        let (unit, after) = rest.split_at(length);
+        run(&number.to_le_bytes(), unit).map_err(|error| (before, error))?;
+        (number, before, rest) = (number.wrapping_add(1), before + length, after);
+    }
+    Ok(())
+}
+
+/// Engines of one device under the two keys of XTS.
+#[derive(Clone, Copy)]
+pub(crate) struct Pair<'a> {
+    pub(crate) data: &'a Engine,
+    pub(crate) tweak: &'a Engine,
+}
+
+impl Pair<'_> {
+    /// Runs units over host memory, which is cut into whole ones.
+    pub(crate) fn run_cut(
+        self,
+        direction: Direction,
+        units: DataUnits,
+        data: InOutBuf<'_, '_, u8>,
+        cut: Cut,
+    ) -> Result<(), Error> {
         let device = self.data.device();
-        let cut = Cut::new(device, &mut data, self.data.chunk_limit.get(), units.bytes);
         let at_once = cut.bytes / units.bytes;
         pipeline::run(device, data, cut, BLOCK, |stream, address, piece, length| {
             let first = units.first.wrapping_add((piece * at_once) as u128);
@@ -240,8 +274,8 @@ impl XtsEngine {
 
     /// Runs units that were checked, as many at once as the scratch memory has room for; the last one
     /// by itself where it is shorter.
-    fn run_all(
-        &self,
+    pub(crate) fn run_all(
+        self,
         stream: &Stream,
         direction: Direction,
         units: DataUnits,
@@ -264,7 +298,7 @@ impl XtsEngine {
 
     /// Makes the first masks of units of one length and runs them.
     fn run_units(
-        &self,
+        self,
         stream: &Stream,
         direction: Direction,
         span: Span,
@@ -339,12 +373,31 @@ impl Engine {
         mask: &mut [u8; BLOCK],
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let given = self.program().block_bytes();
-        if given != BLOCK {
-            return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Xts, given }));
-        }
+        self.require_xts()?;
         let (first, all) = (u128::from_le_bytes(*mask), (data.len() / BLOCK) as u64);
         let cut = Cut::new(self.device(), &mut data, self.chunk_limit.get(), BLOCK);
+        self.xts_from(direction, first, data, cut)?;
+        *mask = times_power_of_x(first, all).to_le_bytes();
+        Ok(())
+    }
+
+    /// Checks that the cipher's blocks are those of XTS.
+    pub(crate) fn require_xts(&self) -> Result<(), Error> {
+        let given = self.program().block_bytes();
+        if given == BLOCK {
+            return Ok(());
+        }
+        Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Xts, given }))
+    }
+
+    /// Whole blocks of one unit in host memory, of which the first has the mask `first`.
+    pub(crate) fn xts_from(
+        &self,
+        direction: Direction,
+        first: u128,
+        data: InOutBuf<'_, '_, u8>,
+        cut: Cut,
+    ) -> Result<(), Error> {
         let before = |piece: usize| (piece * (cut.bytes / BLOCK)) as u64;
         let device = self.device();
         pipeline::run(device, data, cut, BLOCK, |stream, address, piece, length| {
@@ -356,8 +409,6 @@ impl Engine {
                 self.on(stream).start_mode(&modes::XTS_NUMBERS, header)?;
                 self.on(stream).launch_xts(direction, (address, address), blocks, blocks, masks)
             })
-        })?;
-        *mask = times_power_of_x(first, all).to_le_bytes();
-        Ok(())
+        })
     }
 }

@@ -11,6 +11,8 @@ mod batches;
 mod common;
 #[path = "device/counters.rs"]
 mod counters;
+#[path = "device/fleet.rs"]
+mod fleet;
 #[path = "device/gcm.rs"]
 mod gcm;
 mod mix;
@@ -34,9 +36,10 @@ use lanecrypt::{
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// Which device, and how large the large buffers are.
+/// Which device, all that there are of the kind, and how large the large buffers are.
 struct Case {
     open: fn() -> Result<Device, Error>,
+    open_all: fn() -> Result<Vec<Device>, Error>,
     platform: Platform,
     large_bytes: usize,
 }
@@ -67,13 +70,19 @@ fn main() -> ExitCode {
     let cases = [
         (
             "cuda",
-            Case { open: Device::default, platform: Platform::Cuda, large_bytes: 6 * GIB + 16 },
+            Case {
+                open: Device::default,
+                open_all: Device::all,
+                platform: Platform::Cuda,
+                large_bytes: 6 * GIB + 16,
+            },
         ),
         #[cfg(feature = "host-kernels")]
         (
             "host",
             Case {
                 open: Device::on_host,
+                open_all: || Ok(vec![Device::on_host()?, Device::another_on_host()?]),
                 platform: Platform::CudaOnHost,
                 large_bytes: (1 << 19) + 16,
             },
@@ -114,13 +123,19 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("batches_refuse", batches::refusals),
         ("batch_vectors", batches::vectors),
         ("bulk_methods", bulk_methods),
+        ("fleet_ranges", fleet::ranges),
+        ("fleet_data_units", fleet::data_units),
+        ("fleet_parts", fleet::parts),
+        ("fleet_batches", fleet::batches),
         ("chunks_of_host_memory", chunks_of_host_memory),
         ("threads_share_an_engine", threads_share_an_engine),
         ("streams_run_beside_each_other", streams::streams_run_beside_each_other),
         ("threads_queue_data_units", streams::threads_queue_data_units),
+        ("streams_dropped_early", streams::streams_dropped_early),
         ("large_resident_buffers", large_resident_buffers),
         ("large_host_buffers", large_host_buffers),
         ("large_gcm", gcm::large_message),
+        ("large_fleet", fleet::large),
     ];
     if case.platform == Platform::Cuda {
         properties.extend(OF_CUDARC);

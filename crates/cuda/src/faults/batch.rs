@@ -7,14 +7,14 @@ use lanecrypt_core::{
 use lanecrypt_kernels::batch;
 use lanecrypt_reference::modes;
 
-use super::{at_every_call_of, gcm::Plain, pipeline::watched};
+use super::{at_every_call_of, gcm::Plain, watched};
 use crate::{
     BatchFamily, Device, DeviceBuffer, DeviceJob, HashFamily, Limits,
     model::{self, Fault, Model},
 };
 
 /// The toy cipher by the kernels of the ciphers, which are launched alike.
-static FAMILIES: [BatchFamily; 4] = [
+pub(super) static FAMILIES: [BatchFamily; 4] = [
     BatchFamily::new(&model::TOY, &batch::AES),
     BatchFamily::new(&model::TOY, &batch::ARIA),
     BatchFamily::new(&model::TOY, &batch::CAMELLIA),
@@ -25,16 +25,16 @@ const IV: [u8; 16] = [0xfe; 16];
 const LONG_IV: &[u8] = &[0x17; 21];
 const AAD: &[u8] = &[0x61; 19];
 /// The number of the message with a wrong tag.
-const WRONG: usize = 6;
+pub(super) const WRONG: usize = 6;
 
 /// A message in one of the modes, and what comes out.
 #[derive(Clone)]
-struct Message {
-    mode: usize,
-    tag: Vec<u8>,
-    input: Vec<u8>,
-    output: Vec<u8>,
-    sealed_tag: Vec<u8>,
+pub(super) struct Message {
+    pub(super) mode: usize,
+    pub(super) tag: Vec<u8>,
+    pub(super) input: Vec<u8>,
+    pub(super) output: Vec<u8>,
+    pub(super) sealed_tag: Vec<u8>,
 }
 
 impl Message {
@@ -64,7 +64,7 @@ impl Message {
         Self { mode, tag, input, output, sealed_tag }
     }
 
-    fn mode(&mut self) -> JobMode<'_> {
+    pub(super) fn mode(&mut self) -> JobMode<'_> {
         match self.mode {
             0 => JobMode::EcbEncrypt,
             1 => JobMode::EcbDecrypt,
@@ -79,7 +79,7 @@ impl Message {
 }
 
 /// All modes, short and long messages and one of no bytes, and one with a wrong tag.
-fn messages() -> Vec<Message> {
+pub(super) fn messages() -> Vec<Message> {
     let lengths = [(0, 48), (1, 80), (2, 1500), (3, 37), (4, 64), (5, 160), (7, 100), (6, 900)];
     let more = [(7, 33), (6, 20), (7, 700), (6, 0), (5, 0)];
     let mut all: Vec<_> =

@@ -3,7 +3,7 @@
 use cipher::InOutBuf;
 use lanecrypt_core::{Direction, Engine as _};
 
-use super::{KEY, ONE_THREAD, at_every_call, cpu, pipeline::watched};
+use super::{KEY, ONE_THREAD, at_every_call, cpu, watched};
 use crate::{
     DeviceBuffer, Error, GcmEngine, GhashEngine, HashFamily, Limits, PinnedBuffer,
     model::{self, Model},

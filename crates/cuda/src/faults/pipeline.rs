@@ -1,27 +1,15 @@
 //! Host memory in pieces, on several threads and within bounds.
 
-use std::{sync::mpsc, thread, time::Duration};
+use std::thread;
 
 use cipher::{Array, BlockCipherEncrypt, InOutBuf};
 use lanecrypt_core::Direction;
 
-use super::{CHUNK, IV, KEY, OPERATIONS, at_every_call, on_device, on_the_cpu, plaintext};
+use super::{CHUNK, IV, KEY, OPERATIONS, at_every_call, on_device, on_the_cpu, plaintext, watched};
 use crate::{
     Error, Limits, OnDevice, Operation, PinnedBuffer,
     model::{Model, ToyCipher},
 };
-
-/// Fails a test whose threads wait for each other, which would hang otherwise.
-pub(super) fn watched(test: impl FnOnce() + Send + 'static) {
-    let (sender, ended) = mpsc::channel();
-    let test = thread::spawn(move || {
-        test();
-        sender.send(()).ok();
-    });
-    let waited = ended.recv_timeout(Duration::from_secs(60));
-    assert_ne!(waited, Err(mpsc::RecvTimeoutError::Timeout), "it hangs");
-    test.join().expect("the test's own failure");
-}
 
 #[test]
 fn pieces_pass_any_number_of_threads_and_lanes() {

@@ -8,7 +8,7 @@ use std::{
 
 use cipher::InOutBuf;
 
-use crate::{Device, work::MAX_BLOCK};
+use crate::{Device, pinned::is_pinned, work::MAX_BLOCK};
 
 /// The longest piece, in bytes: a few of them fit in the CPU's cache.
 const LONGEST_PIECE: usize = 4 << 20;
@@ -135,16 +135,14 @@ impl Cut {
         most: usize,
         unit: usize,
     ) -> Self {
-        let is_pinned =
-            device.pinned().contain(data.get_in()) && device.pinned().contain(data.get_out());
+        let is_pinned = is_pinned(data.get_in()) && is_pinned(data.get_out());
         let way = if is_pinned { Way::Pinned } else { Way::Staged };
         Self::of(way, device, data.len(), most, unit)
     }
 
     /// The same for data of which nothing comes back.
     pub(crate) fn fed(device: &Device, data: &[u8], most: usize, unit: usize) -> Self {
-        let is_pinned = device.pinned().contain(data);
-        let way = if is_pinned { Way::Pinned } else { Way::Staged };
+        let way = if is_pinned(data) { Way::Pinned } else { Way::Staged };
         Self::of(way, device, data.len(), most, unit)
     }
 
@@ -152,6 +150,12 @@ impl Cut {
     /// comes after an error was not touched.
     pub(crate) fn staged(device: &Device, length: usize, most: usize, unit: usize) -> Self {
         Self::of(Way::Staged, device, length, most, unit)
+    }
+
+    /// The same by at most so many threads.
+    pub(crate) fn by_threads(self, most: usize) -> Self {
+        let threads = self.crew.threads.min(most).max(1);
+        Self { crew: Crew { threads, ..self.crew }, ..self }
     }
 
     fn of(way: Way, device: &Device, length: usize, most: usize, unit: usize) -> Self {

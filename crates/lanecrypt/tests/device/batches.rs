@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The ciphers that have batches on devices, and the names of their vectors.
-const FAMILIES: [(&str, &BatchFamily); 4] = [
+pub(crate) const FAMILIES: [(&str, &BatchFamily); 4] = [
     ("aes", &aes::cuda::BATCHES),
     ("aria", &aria::cuda::BATCHES),
     ("camellia", &camellia::cuda::BATCHES),

@@ -60,6 +60,33 @@ fn queue_on_all(target: &Target, operation: Operation<'_>) -> Outcome {
     Ok(())
 }
 
+/// A stream that is dropped while its work runs, which nobody waits for: the work is complete all the same.
+pub(crate) fn streams_dropped_early(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let bytes = case.large_bytes / 64 / 16 * 16;
+    let operation = Operation::Ctr(&crate::COUNTER);
+    let engine = aes::cuda::FASTEST.engine(&device, crate::key(&aes::AES))?;
+    let plain = noise(bytes, 3);
+    let mut expected = plain.clone();
+    expect(&aes::AES, operation, &mut expected)?;
+    for _ in 0..5 {
+        let mut buffer = DeviceBuffer::from_host(&device, &plain)?;
+        let stream = Stream::new(&device)?;
+        let mut slice = buffer.slice_mut(0..bytes)?;
+        std::mem::forget(engine.queue_in_place(&stream, operation, &mut slice)?);
+        drop(stream);
+        compare(&buffer, &expected, "after the stream was dropped")?;
+        // And one whose buffer goes too, with more work queued than has run.
+        let stream = Stream::new(&device)?;
+        for _ in 0..3 {
+            let mut slice = buffer.slice_mut(0..bytes)?;
+            std::mem::forget(engine.queue_in_place(&stream, operation, &mut slice)?);
+        }
+        drop((buffer, stream));
+    }
+    Ok(())
+}
+
 /// A stream a thread, and one engine of XTS, out of place.
 pub(crate) fn threads_queue_data_units(case: &Case) -> Outcome {
     let device = (case.open)()?;
