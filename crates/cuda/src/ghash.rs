@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use crate::{
     Device, DeviceBuffer, DeviceSlice, Error, Properties,
     driver::StreamHandle,
-    launch::{Launch, ThreadLimit},
+    launch::Launch,
     staging::{self, ChunkLimit},
     work::MAX_BLOCK,
 };
@@ -373,7 +373,7 @@ impl GhashEngine {
 /// The launch of a kernel for so many blocks.
 fn shaped(device: &Device, kernel: &Kernel, blocks: u64) -> Result<Launch, Error> {
     let ready = device.kernel(kernel)?;
-    Launch::new(device.driver(), (kernel, ready), blocks, &ThreadLimit::none())
+    Ok(Launch::new(device.driver(), (kernel, ready), blocks, None))
 }
 
 /// A hash so far.

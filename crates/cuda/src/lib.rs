@@ -11,6 +11,7 @@
 //!   With the feature `cudarc-interop` there is `CudarcStream`, for streams and memory of that crate.
 //! - [`XtsEngine`] and [`GcmEngine`] are modes that need more than an engine.
 //! - [`BatchFamily`] runs many messages in one call, each under a key of its own.
+//! - [`Experience`] is what was measured of a device, by which kernels are launched.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
 //! Without a driver or a device nothing panics: [`Device::all`] returns an error that says in one
@@ -35,6 +36,7 @@ mod device;
 mod driver;
 mod engine;
 mod error;
+mod experience;
 mod family;
 #[cfg(test)]
 mod faults;
@@ -70,10 +72,12 @@ pub use device::{Device, Properties};
 pub use driver::Resources;
 pub use engine::Engine;
 pub use error::Error;
+pub use experience::{Experience, Measured, Piece};
 pub use family::{Family, KeyPair};
 pub use gcm::GcmEngine;
 pub use ghash::{GhashEngine, HashFamily};
 pub use lanecrypt_kernels as kernels;
+pub use launch::Geometry;
 pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
 pub use parameters::Keys;
 pub use pinned::PinnedBuffer;

@@ -25,6 +25,8 @@ pub mod batch;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod selection;
+#[cfg(feature = "tune")]
+pub mod tuning;
 
 use std::fmt;
 
@@ -45,6 +47,8 @@ pub use lanecrypt_seed as seed;
 #[cfg(feature = "parallel")]
 pub use parallel::{PIECE, Parallel};
 pub use selection::{EXPECT, Selection, SelectionError};
+#[cfg(feature = "tune")]
+pub use tuning::tune;
 
 /// Every cipher, each with every way to compute it.
 pub static CIPHERS: &[&CipherDescription] = &[

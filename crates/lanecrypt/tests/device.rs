@@ -27,8 +27,8 @@ use lanecrypt::{
     camellia,
     cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit},
     cuda::{
-        Device, DeviceBuffer, DeviceCipher, Engine, Error, GhashEngine, HashFamily, OnDevice,
-        Operation, PinnedBuffer,
+        Device, DeviceBuffer, DeviceCipher, Engine, Error, Geometry, GhashEngine, HashFamily,
+        OnDevice, Operation, PinnedBuffer,
     },
     des, hight, seed,
 };
@@ -100,7 +100,7 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
     let mut properties: Vec<(&str, Property<Case>)> = vec![
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
-        ("thread_blocks_of_any_size", thread_blocks_of_any_size),
+        ("launches_of_any_geometry", launches_of_any_geometry),
         ("rounds_that_counters_share", counters::shared_rounds),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
         ("data_units", units::data_units),
@@ -339,7 +339,7 @@ fn partial_blocks_on_the_device(case: &Case) -> Outcome {
 }
 
 /// A smaller thread block computes the same.
-fn thread_blocks_of_any_size(case: &Case) -> Outcome {
+fn launches_of_any_geometry(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let data = noise(16 * 5000, 11);
     for target in targets(case)? {
@@ -347,11 +347,17 @@ fn thread_blocks_of_any_size(case: &Case) -> Outcome {
         for operation in target.operations() {
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected)?;
-            for threads in [0, 33, 256, 768, u32::MAX] {
-                engine.limit_thread_block(threads);
+            let kernel = engine.program().kernel(operation.task()).ok_or("no kernel")?;
+            // Every number of threads that there can be, each with another grid, and ones that cannot.
+            let unit = kernel.unit().threads.max(32);
+            let threads = (unit..=kernel.threads()).step_by(unit as usize).chain([0, 33, u32::MAX]);
+            let grids = [1, 3, 2, u32::MAX, 0].into_iter().cycle();
+            for (threads, blocks_per_multiprocessor) in threads.zip(grids) {
+                let geometry = Geometry { threads, blocks_per_multiprocessor };
+                engine.launch_as(Some(geometry));
                 let mut buffer = DeviceBuffer::from_host(&device, &data)?;
                 engine.run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
-                let what = format!("{} {operation:?}, {threads} threads", target.name());
+                let what = format!("{} {operation:?}, {geometry:?}", target.name());
                 compare(&buffer, &expected, &what)?;
             }
         }
