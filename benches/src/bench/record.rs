@@ -174,10 +174,10 @@ pub(super) struct FirstCall {
     pub(super) loading_seconds: f64,
 }
 
-/// A measurement with a limit to the threads of a thread block.
+/// A measurement with thread blocks of one size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ThreadBlockMeasurement {
-    /// The most threads of a thread block.
+    /// Threads of a thread block; 0 where the kernel was launched as it is by itself.
     pub(super) threads: u32,
     /// What was measured.
     #[serde(flatten)]

@@ -132,7 +132,7 @@ fn per_clock_section(record: &Record) -> Option<Section> {
     })
 }
 
-/// Throughput by the most threads of a thread block: backends down, limits across.
+/// Throughput by threads of a thread block: backends down, sizes across, and what is chosen.
 fn thread_block_section(record: &Record) -> Option<Section> {
     let measured = &record.thread_blocks;
     let bytes = measured.iter().map(|row| row.measurement.bytes).max()?;
@@ -150,18 +150,24 @@ fn thread_block_section(record: &Record) -> Option<Section> {
             Some(rate) if rate < fastest => throughput(rate),
             Some(rate) => format!("* {}", throughput(rate)),
         };
-        std::iter::once(backend.clone()).chain(THREAD_BLOCKS.iter().map(cell)).collect()
+        let chosen = rate(0).map_or_else(String::new, throughput);
+        let cells = THREAD_BLOCKS.iter().map(cell);
+        std::iter::once(backend.clone()).chain(cells).chain([chosen]).collect()
     };
     let backends = distinct(measured.iter().map(|row| name(&row.measurement)));
-    let limits = THREAD_BLOCKS.map(|threads| threads.to_string());
+    let sizes = THREAD_BLOCKS.map(|threads| threads.to_string());
     Some(Section {
         title: "Thread-block sizes, Gbit/s".into(),
         note: format!(
-            "Resident ECB encryption of {} with at most so many threads in a thread block, as far \
-             as the kernel allows; * marks the fastest.",
+            "Resident ECB encryption of {} with so many threads in a thread block, as far as the kernel \
+             allows, as many of these as run at once; * marks the fastest. Last, as it is launched by \
+             itself: by experience data.",
             size_name(bytes)
         ),
-        header: std::iter::once("backend".to_owned()).chain(limits).collect(),
+        header: std::iter::once("backend".to_owned())
+            .chain(sizes)
+            .chain(["by itself".to_owned()])
+            .collect(),
         rows: backends.iter().map(row).collect(),
     })
 }
@@ -509,15 +515,16 @@ mod tests {
         let mut record = record(Vec::new());
         assert!(thread_block_section(&record).is_none());
         for (backend, threads, seconds) in
-            [("a", 128, 1e-3), ("a", 256, 1e-4), ("b", 768, 1e-3), ("a", 384, 2e-4)]
+            [("a", 128, 1e-3), ("a", 256, 1e-4), ("b", 768, 1e-3), ("a", 384, 2e-4), ("a", 0, 1e-4)]
         {
             let measurement = measurement(backend, 1 << 20, seconds);
             record.thread_blocks.push(ThreadBlockMeasurement { threads, measurement });
         }
         let section = thread_block_section(&record).expect("there are measurements");
-        assert_eq!(section.header[1..], ["128", "256", "384", "512", "768", "1024"]);
-        assert_eq!(section.rows[0], ["AES-128 a", "8.389", "* 83.886", "41.943", "", "", ""]);
-        assert_eq!(section.rows[1], ["AES-128 b", "", "", "", "", "* 8.389", ""]);
+        assert_eq!(section.header[1..7], ["128", "256", "384", "512", "768", "1024"]);
+        let cells = ["AES-128 a", "8.389", "* 83.886", "41.943", "", "", "", "83.886"];
+        assert_eq!(section.rows[0], cells);
+        assert_eq!(section.rows[1], ["AES-128 b", "", "", "", "", "* 8.389", "", ""]);
         assert!(section.note.contains("1 MiB"));
     }
 

@@ -21,6 +21,8 @@
 #![forbid(unsafe_code)]
 
 pub mod aes_gcm;
+#[cfg(feature = "tune")]
+mod auto;
 pub mod batch;
 #[cfg(feature = "parallel")]
 mod parallel;
@@ -48,7 +50,7 @@ pub use lanecrypt_seed as seed;
 pub use parallel::{PIECE, Parallel};
 pub use selection::{EXPECT, Selection, SelectionError};
 #[cfg(feature = "tune")]
-pub use tuning::tune;
+pub use {auto::Auto, tuning::tune};
 
 /// Every cipher, each with every way to compute it.
 pub static CIPHERS: &[&CipherDescription] = &[

@@ -32,7 +32,9 @@ use crate::{
 };
 
 pub use crossovers::{Crossovers, Place, Switches};
-pub use file::{Folder, Ignored};
+pub use file::{Folder, Ignored, of_any_device};
+
+pub(crate) use measuring::TASKS;
 
 /// What was measured on a device, and on the CPU beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -156,7 +158,19 @@ pub fn tune_device(
     options: &Options,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, Error> {
-    let folder = Folder::of_user().ok_or(Error::NoFolder)?;
+    tune_into(&Folder::of_user().ok_or(Error::NoFolder)?, device, options, progress)
+}
+
+/// The same, kept in another folder.
+///
+/// # Errors
+/// Those of [`tune_device`] but the first.
+pub fn tune_into(
+    folder: &Folder,
+    device: &Device,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Report, Error> {
     let before = device.experience();
     let known = folder.read_or_warn(device);
     let measured = measuring::measure(device, options, progress);

@@ -338,16 +338,18 @@ fn partial_blocks_on_the_device(case: &Case) -> Outcome {
     Ok(())
 }
 
-/// A smaller thread block computes the same.
+/// Thread blocks of any size, and any number of them, compute the same.
 fn launches_of_any_geometry(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    let data = noise(16 * 5000, 11);
     for target in targets(case)? {
         let engine = target.engine()?;
         for operation in target.operations() {
+            let kernel = engine.program().kernel(operation.task()).ok_or("no kernel")?;
+            // Several groups of threads, the last one not full.
+            let blocks = (4 * kernel.unit().blocks as usize + 17).max(700);
+            let data = noise(target.cipher.block_bytes * blocks, 11);
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected)?;
-            let kernel = engine.program().kernel(operation.task()).ok_or("no kernel")?;
             // Every number of threads that there can be, each with another grid, and ones that cannot.
             let unit = kernel.unit().threads.max(32);
             let threads = (unit..=kernel.threads()).step_by(unit as usize).chain([0, 33, u32::MAX]);

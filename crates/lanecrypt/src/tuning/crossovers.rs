@@ -83,7 +83,8 @@ impl Switches {
             if is_left(place, bytes)? {
                 let (mut low, mut high) = (before, bytes);
                 while low > 0 && high as f64 / low as f64 > PRECISION && high - low > GRAIN {
-                    let middle = (low as f64 * high as f64).sqrt() as u64 / GRAIN * GRAIN;
+                    let middle =
+                        (u128::from(low) * u128::from(high)).isqrt() as u64 / GRAIN * GRAIN;
                     let middle = middle.clamp(low + 1, high - 1);
                     let side = if is_left(place, middle)? { &mut high } else { &mut low };
                     *side = middle;

@@ -212,11 +212,23 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
+/// What a file's text says, and the name of the device that it is about, whatever is here.
+///
+/// # Errors
+/// [`Ignored::Corrupt`].
+pub fn of_any_device(text: &str) -> Result<(String, Tuning), Ignored> {
+    let file: File = toml::from_str(text).map_err(|error| corrupt(&error))?;
+    Ok((file.about.device.clone(), to_tuning(file).map_err(Ignored::Corrupt)?))
+}
+
+fn corrupt(error: &toml::de::Error) -> Ignored {
+    Ignored::Corrupt(error.message().to_owned())
+}
+
 /// What a text says, if it is about what is here.
 fn parse(text: &str, here: &About) -> Result<Tuning, Ignored> {
-    let corrupt = |error: toml::de::Error| Ignored::Corrupt(error.message().to_owned());
     // What it is about comes first: older formats may have had another form.
-    let table: toml::Table = toml::from_str(text).map_err(corrupt)?;
+    let table: toml::Table = toml::from_str(text).map_err(|error| corrupt(&error))?;
     let about = table.get("about").cloned().and_then(|about| About::deserialize(about).ok());
     let about = about.ok_or_else(|| Ignored::Corrupt("it does not say what it is about".into()))?;
     let differs = |what: &dyn Fn(&About) -> String| {
@@ -237,7 +249,7 @@ fn parse(text: &str, here: &About) -> Result<Tuning, Ignored> {
     if let Some(difference) = differs(&version) {
         return Err(Ignored::Stale(difference));
     }
-    to_tuning(File::deserialize(table).map_err(corrupt)?).map_err(Ignored::Corrupt)
+    to_tuning(File::deserialize(table).map_err(|error| corrupt(&error))?).map_err(Ignored::Corrupt)
 }
 
 /// What a file says, checked: its numbers are ones that a device can do.

@@ -115,21 +115,21 @@ impl<'a> Launches<'a> {
 
 /// What runs a kernel.
 enum Runner {
-    Plain(Engine, Operation<'static>),
-    Xts(XtsEngine, Direction),
+    Plain(Box<Engine>, Operation<'static>),
+    Xts(Box<XtsEngine>, Direction),
 }
 
 impl Runner {
     fn new(device: &Device, row: &Row) -> Result<Self, Error> {
         let xts = |direction| -> Result<Self, Error> {
             let keys = key(2 * row.key_bytes);
-            Ok(Self::Xts(row.family.xts_engine(device, &keys)?, direction))
+            Ok(Self::Xts(Box::new(row.family.xts_engine(device, &keys)?), direction))
         };
         match row.task {
             Task::XtsEncrypt => xts(Direction::Encrypt),
             Task::XtsDecrypt => xts(Direction::Decrypt),
             task => {
-                let engine = row.family.engine(device, &key(row.key_bytes))?;
+                let engine = Box::new(row.family.engine(device, &key(row.key_bytes))?);
                 let operation = measuring::operation(task, row.family.cipher().block_bytes);
                 Ok(Self::Plain(engine, operation))
             }
