@@ -13,6 +13,7 @@ use lanecrypt::{
 };
 
 use super::{
+    block_sizes::{MESSAGES, SIZES},
     plan::{GCM_IV_BYTES, Options, UNIT, Work, fits, key, noise},
     record::{KernelResources, Measurement, Place, ThreadBlockMeasurement, median},
     verify::{fastest_on_cpu, iv, verify_piece},
@@ -43,6 +44,8 @@ pub(super) struct GpuResults {
     pub(super) measurements: Vec<Measurement>,
     /// Throughput by thread-block size.
     pub(super) thread_blocks: Vec<ThreadBlockMeasurement>,
+    /// The same with P4's messages and sizes.
+    pub(super) block_sizes: Vec<ThreadBlockMeasurement>,
     /// What the kernels take of this device.
     pub(super) kernels: Vec<KernelResources>,
     /// Backends that could not run, with the reason.
@@ -108,6 +111,13 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
                 }
                 let measured = target.every_mode(&resident, &end_to_end, &mut buffers)?;
                 results.measurements.extend(measured);
+                if options.tries_messages(cipher) && target.engine()?.other_programs().count() == 0
+                {
+                    for bytes in MESSAGES.into_iter().filter(|&bytes| bytes <= largest) {
+                        let of = target.thread_blocks(&SIZES, bytes, &mut buffers)?;
+                        results.block_sizes.extend(of);
+                    }
+                }
                 if key_bytes == cipher.key_bytes[0] {
                     results.kernels.extend(target.kernels(&device, &results.kernels)?);
                     if options.tries_thread_blocks(cipher) {

@@ -5,8 +5,10 @@
 //! the device's own events, on data that stays on the device (resident) and from host memory to
 //! host memory (end to end); batches of messages on both.
 
+mod auto;
 mod baseline;
 mod batches;
+mod block_sizes;
 mod blocks;
 mod blocks_chart;
 mod blocks_report;

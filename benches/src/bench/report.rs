@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs, io, path::Path};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::{
-    blocks_chart, blocks_report, chart,
+    auto, block_sizes, blocks_chart, blocks_report, chart,
     gpu::THREAD_BLOCKS,
     papers::{self, P1_RESOURCES},
     plan::Work,
@@ -335,7 +335,9 @@ fn sections(record: &Record) -> Vec<Section> {
     sections.extend(blocks_report::section(&record.block_curves));
     sections.extend(per_clock_section(record));
     sections.extend(thread_block_section(record));
+    sections.extend(block_sizes::section(record));
     sections.extend(batch_section(record));
+    sections.extend(auto::section(&record.auto));
     sections.extend(host_memory_section(record));
     sections.extend(first_call_section(record));
     sections.extend(resource_section(record));
@@ -438,6 +440,11 @@ pub(super) fn write(record: &Record, folder: &Path) -> io::Result<()> {
     for (name, svg) in chart::charts(&record.measurements) {
         replace(&folder.join(&name), &svg)?;
         pictures.push(name);
+    }
+    if let Some(svg) = block_sizes::chart(record) {
+        let name = "aes-thread-blocks.svg";
+        replace(&folder.join(name), &svg)?;
+        pictures.push(name.to_owned());
     }
     for curve in &record.block_curves {
         replace(&folder.join(format!("{}-blocks.csv", curve.cipher)), &blocks_report::csv(curve))?;

@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap, time::Duration};
 
 use super::{
     Error, Options, guess,
-    measuring::{self, Row, key, median_on_clock, noise},
+    measuring::{self, Row, key, median_on_clock},
 };
 use crate::{
     Engine, PIECE, Parallel,
@@ -141,19 +141,23 @@ struct Pair<'a> {
     time: Duration,
     cpu: Parallel<Box<dyn Engine>>,
     gpu: Box<dyn Engine>,
-    data: Vec<u8>,
+    data: &'a mut [u8],
 }
 
-/// Finds the switches of a row.
-pub(super) fn measure(device: &Device, row: &Row, options: &Options) -> Result<Switches, Error> {
+/// Finds the switches of a row; `data` is as long as the longest.
+pub(super) fn measure(
+    device: &Device,
+    row: &Row,
+    options: &Options,
+    data: &mut [u8],
+) -> Result<Switches, Error> {
     let key = key(row.key_bytes);
     let none = crate::Unavailable::because("the cipher has no default backend");
     let default = row.family.cipher().backend("default").ok_or(crate::Error::from(none))?;
     let cpu = Parallel::new((default.create)(&key)?);
     let gpu: Box<dyn Engine> = Box::new(row.family.engine(device, &key)?);
-    let longest = options.sizes.iter().copied().max().unwrap_or(0);
-    let pair = Pair { row, time: options.time, cpu, gpu, data: noise(longest) };
-    let pair = RefCell::new(pair);
+    let longest = data.len();
+    let pair = RefCell::new(Pair { row, time: options.time, cpu, gpu, data });
     let mut sizes: Vec<u64> = options.sizes.iter().map(|&bytes| bytes as u64).collect();
     // Just before the CPU's threads begin to share a call, and from there on.
     let shared = [2 * PIECE as u64 - GRAIN, 2 * PIECE as u64];

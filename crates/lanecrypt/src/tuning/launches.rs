@@ -1,5 +1,7 @@
 //! Launches of a kernel over resident data: thread blocks of every size, and grids.
 
+use std::time::Duration;
+
 use super::{
     Error, Options, Tuned,
     measuring::{self, Row, key, median, noise},
@@ -16,6 +18,8 @@ use crate::{
 const UNIT: usize = 4096;
 /// The fewest threads of a thread block: a warp.
 const WARP: u32 = 32;
+/// Data that takes longer is the longest of its kernel that is tried.
+const LONGEST_PASS: Duration = Duration::from_millis(10);
 /// Of the fastest geometries so many are measured again, for longer.
 const FINALISTS: usize = 3;
 
@@ -55,6 +59,9 @@ impl<'a> Launches<'a> {
             let usual = self.time(&runner, None, bytes, 1)?;
             let (geometry, nanoseconds) = self.fastest(&runner, row, bytes)?;
             points.push((Measured { bytes: bytes as u64, geometry, nanoseconds }, usual));
+            if nanoseconds > LONGEST_PASS.as_nanos() as u64 {
+                break; // what is longer goes by this
+            }
         }
         Ok(Tuned { kernel: row.kernel.name(), key_bytes: row.key_bytes, points })
     }

@@ -71,14 +71,16 @@ pub(super) fn measure(
     drop(launches); // with its memory
     // Host memory passes kernels that are launched as they will be.
     device.set_experience(experience.clone());
+    let longest = if families.is_empty() { None } else { options.sizes.iter().copied().max() };
+    let mut data = noise(longest.unwrap_or(0));
     for (i, row) in families.iter().enumerate() {
         begin(kernels.len() + i, row, " from host memory");
-        let pieces = pieces::measure(device, row, options)?;
+        let pieces = pieces::measure(device, row, options, &mut data)?;
         if !pieces.is_empty() {
             experience.set_pieces(row.kernel.name(), row.key_bytes, pieces);
             device.set_experience(experience.clone());
         }
-        let switches = crossovers::measure(device, row, options)?;
+        let switches = crossovers::measure(device, row, options, &mut data)?;
         report.tuning.crossovers.set(row.kernel.name(), row.key_bytes, switches);
     }
     report.tuning.experience = experience.into();

@@ -2,7 +2,7 @@
 
 use super::{
     Error, Options,
-    measuring::{self, Row, key, median_on_clock, noise},
+    measuring::{self, Row, key, median_on_clock},
 };
 use crate::cuda::{
     Device, Piece,
@@ -20,7 +20,12 @@ const GAIN: f64 = 1.05;
 
 /// The pieces that are faster than those of no limit, with nothing for a family where none is. XTS has
 /// pieces of its own.
-pub(super) fn measure(device: &Device, row: &Row, options: &Options) -> Result<Vec<Piece>, Error> {
+pub(super) fn measure(
+    device: &Device,
+    row: &Row,
+    options: &Options,
+    data: &mut [u8],
+) -> Result<Vec<Piece>, Error> {
     let mut sizes =
         options.sizes.iter().copied().filter(|bytes| (SHORTEST..=LONGEST).contains(bytes));
     if matches!(row.task, XtsEncrypt | XtsDecrypt) {
@@ -30,10 +35,10 @@ pub(super) fn measure(device: &Device, row: &Row, options: &Options) -> Result<V
     let mut is_worth_it = false;
     let engine = row.family.engine(device, &key(row.key_bytes))?;
     sizes.try_for_each(|bytes| {
-        let mut data = noise(bytes);
+        let data = &mut data[..bytes];
         let mut seconds = |limit: usize| -> Result<f64, Error> {
             engine.limit_chunk(limit);
-            let pass = || measuring::run(row.task, &engine, data.as_mut_slice().into());
+            let pass = || measuring::run(row.task, &engine, (&mut *data).into());
             Ok(median_on_clock(4 * options.time, pass)?.as_secs_f64())
         };
         let usual = seconds(usize::MAX)?;
