@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn built_in_data_is_of_kernels_that_there_are() {
-        let all = || lanecrypt_kernels::programs::PROGRAMS.iter();
+        let all = || programs::PROGRAMS.iter();
         let kernels: Vec<_> =
             all().flat_map(|program| program.kernels()).map(|(_, kernel)| kernel).collect();
         for (device, _) in built_in::DEVICES {

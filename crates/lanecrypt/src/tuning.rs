@@ -172,11 +172,11 @@ pub fn tune_into(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, Error> {
     let before = device.experience();
-    let known = folder.read_or_warn(device);
-    let measured = measuring::measure(device, options, progress);
+    let mut tuning = folder.read_or_warn(device).unwrap_or_default();
+    let known = with_built_in(device, tuning.clone()).experience;
+    let measured = measuring::measure(device, &known, options, progress);
     device.set_experience(before);
     let mut report = measured?;
-    let mut tuning = known.unwrap_or_default();
     tuning.extend(std::mem::take(&mut report.tuning));
     folder.write(device, &tuning)?;
     report.tuning = with_built_in(device, tuning);

@@ -44,9 +44,10 @@ impl Row {
     }
 }
 
-/// Measures without keeping anything.
+/// Measures without keeping anything; `known` is how kernels are launched that are not measured now.
 pub(super) fn measure(
     device: &Device,
+    known: &Experience,
     options: &Options,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Report, Error> {
@@ -70,7 +71,12 @@ pub(super) fn measure(
     }
     drop(launches); // with its memory
     // Host memory passes kernels that are launched as they will be.
-    device.set_experience(experience.clone());
+    let set = |newer: &Experience| {
+        let mut all = known.clone();
+        all.extend(newer.clone());
+        device.set_experience(all);
+    };
+    set(&experience);
     let longest = if families.is_empty() { None } else { options.sizes.iter().copied().max() };
     let mut data = noise(longest.unwrap_or(0));
     for (i, row) in families.iter().enumerate() {
@@ -78,7 +84,7 @@ pub(super) fn measure(
         let pieces = pieces::measure(device, row, options, &mut data)?;
         if !pieces.is_empty() {
             experience.set_pieces(row.kernel.name(), row.key_bytes, pieces);
-            device.set_experience(experience.clone());
+            set(&experience);
         }
         let switches = crossovers::measure(device, row, options, &mut data)?;
         report.tuning.crossovers.set(row.kernel.name(), row.key_bytes, switches);
