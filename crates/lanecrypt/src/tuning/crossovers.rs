@@ -195,13 +195,13 @@ mod tests {
     use super::*;
 
     /// Seconds of a CPU with many threads from 512 KiB on, and of a GPU with a launch and a bus.
-    fn model(place: Place, bytes: u64) -> Result<f64, Infallible> {
+    fn model(place: Place, bytes: u64) -> f64 {
         let bytes = bytes as f64;
-        Ok(match place {
+        match place {
             Place::Cpu if bytes < 524_288.0 => bytes / 1e9,
             Place::Cpu => 20e-6 + bytes / 6e9,
             Place::Gpu => 60e-6 + bytes / 25e9,
-        })
+        }
     }
 
     fn sizes() -> impl Iterator<Item = u64> {
@@ -210,16 +210,16 @@ mod tests {
 
     #[test]
     fn switches_are_where_the_faster_one_changes() {
-        let switches = Switches::find(sizes(), model).expect("a model does not fail");
+        let seconds = |place, bytes| Ok::<_, Infallible>(model(place, bytes));
+        let switches = Switches::find(sizes(), seconds).expect("a model does not fail");
         let [first] = *switches.at() else { panic!("{switches:?}") };
         let exact = 60e-6 / (1.0 / 1e9 - 1.0 / 25e9); // 62,500
         assert!((first as f64 / exact - 1.0).abs() < 0.1, "{first} for {exact}");
         // Nobody is ever a tenth slower than the better one.
-        for i in 0..400 {
-            let bytes = (64.0 * 1.045_f64.powi(i)) as u64;
-            let of = |place| model(place, bytes).expect("a model does not fail");
-            let better = of(Place::Cpu).min(of(Place::Gpu));
-            assert!(of(switches.place(bytes)) <= 1.1 * better, "{bytes} bytes");
+        let lengths = std::iter::successors(Some(64_u64), |bytes| Some(bytes + bytes / 25));
+        for bytes in lengths.take_while(|&bytes| bytes < 1 << 32) {
+            let better = model(Place::Cpu, bytes).min(model(Place::Gpu, bytes));
+            assert!(model(switches.place(bytes), bytes) <= 1.1 * better, "{bytes} bytes");
         }
     }
 
