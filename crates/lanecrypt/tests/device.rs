@@ -13,6 +13,8 @@ mod common;
 mod counters;
 #[path = "device/gcm.rs"]
 mod gcm;
+#[path = "device/geometries.rs"]
+mod geometries;
 mod mix;
 #[path = "device/streams.rs"]
 mod streams;
@@ -27,8 +29,8 @@ use lanecrypt::{
     camellia,
     cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit},
     cuda::{
-        Device, DeviceBuffer, DeviceCipher, Engine, Error, Geometry, GhashEngine, HashFamily,
-        OnDevice, Operation, PinnedBuffer,
+        Device, DeviceBuffer, DeviceCipher, Engine, Error, GhashEngine, HashFamily, OnDevice,
+        Operation, PinnedBuffer,
     },
     des, hight, seed,
 };
@@ -100,7 +102,8 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
     let mut properties: Vec<(&str, Property<Case>)> = vec![
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
-        ("launches_of_any_geometry", launches_of_any_geometry),
+        ("launches_of_any_geometry", geometries::operations),
+        ("data_units_of_any_geometry", geometries::data_units),
         ("rounds_that_counters_share", counters::shared_rounds),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
         ("data_units", units::data_units),
@@ -333,35 +336,6 @@ fn partial_blocks_on_the_device(case: &Case) -> Outcome {
             let mut buffer = DeviceBuffer::from_host(&device, &data)?;
             target.engine()?.run_in_place(operation, &mut buffer.slice_mut(0..length)?)?;
             compare(&buffer, &expected, &format!("{} over {length} bytes", target.name()))?;
-        }
-    }
-    Ok(())
-}
-
-/// Thread blocks of any size, and any number of them, compute the same.
-fn launches_of_any_geometry(case: &Case) -> Outcome {
-    let device = (case.open)()?;
-    for target in targets(case)? {
-        let engine = target.engine()?;
-        for operation in target.operations() {
-            let kernel = engine.program().kernel(operation.task()).ok_or("no kernel")?;
-            // Several groups of threads, the last one not full.
-            let blocks = (4 * kernel.unit().blocks as usize + 17).max(700);
-            let data = noise(target.cipher.block_bytes * blocks, 11);
-            let mut expected = data.clone();
-            expect(target.cipher, operation, &mut expected)?;
-            // Every number of threads that there can be, each with another grid, and ones that cannot.
-            let unit = kernel.unit().threads.max(32);
-            let threads = (unit..=kernel.threads()).step_by(unit as usize).chain([0, 33, u32::MAX]);
-            let grids = [1, 3, 2, u32::MAX, 0].into_iter().cycle();
-            for (threads, blocks_per_multiprocessor) in threads.zip(grids) {
-                let geometry = Geometry { threads, blocks_per_multiprocessor };
-                engine.launch_as(Some(geometry));
-                let mut buffer = DeviceBuffer::from_host(&device, &data)?;
-                engine.run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
-                let what = format!("{} {operation:?}, {geometry:?}", target.name());
-                compare(&buffer, &expected, &what)?;
-            }
         }
     }
     Ok(())
