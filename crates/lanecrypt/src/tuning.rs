@@ -1,6 +1,6 @@
 //! Tuning: what is fastest on this machine, measured once and kept in the user's cache folder.
 //!
-//! [`tune`](crate::tune) measures a device and writes a file; [`load`] reads it, and from then on engines
+//! [`tune`] measures a device and writes a file; [`load`] reads it, and from then on engines
 //! of that device launch kernels as was fastest, and [`Auto`](crate::Auto) knows where a buffer finishes
 //! first. Without a file there is what is built in, for GPUs that we had, and a guess.
 //!
