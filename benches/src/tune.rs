@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use lanecrypt::{
     cuda::Device,
-    tuning::{self, Folder, Options, Report, Tuned},
+    tuning::{self, Folder, Ignored, Options, Report, Tuned},
 };
 use serde_json::{Value, json};
 
@@ -76,10 +76,15 @@ impl Arguments {
             return Ok(built_in(&fs::read_to_string(file)?)?);
         }
         let device = if self.on_host { Device::on_host()? } else { Device::default()? };
+        let folder = Folder::of_user().ok_or(tuning::Error::NoFolder)?;
+        match folder.read(&device) {
+            Ok(_) | Err(Ignored::Missing) => {}
+            Err(why) => eprintln!("{} is made anew: {why}", folder.file(&device).display()),
+        }
         let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {eta} {msg}");
         let bar = ProgressBar::new(0);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let report = tuning::tune_device(&device, &self.options()?, &mut |progress| {
+        let report = tuning::tune_into(&folder, &device, &self.options()?, &mut |progress| {
             bar.set_length(progress.steps as u64);
             bar.set_position(progress.done as u64);
             bar.set_message(progress.next.to_owned());
@@ -89,13 +94,8 @@ impl Arguments {
         if self.json {
             return Ok(serde_json::to_string_pretty(&to_json(&report))?);
         }
-        let file = Folder::of_user().map(|folder| folder.file(&device).display().to_string());
-        Ok(format!(
-            "{}\n{}\n{}",
-            launches(&report.kernels),
-            crossovers(&report),
-            file.unwrap_or_default()
-        ))
+        let (launches, crossovers) = (launches(&report.kernels), crossovers(&report));
+        Ok(format!("{launches}\n{crossovers}\n{}", folder.file(&device).display()))
     }
 
     fn options(&self) -> Result<Options, Box<dyn Error>> {
@@ -199,7 +199,7 @@ fn to_json(report: &Report) -> Value {
 }
 
 /// Experience data as the source file that `lanecrypt-cuda` has of it.
-fn built_in(text: &str) -> Result<String, tuning::Ignored> {
+fn built_in(text: &str) -> Result<String, Ignored> {
     let (device, tuning) = tuning::of_any_device(text)?;
     let row = |(kernel, key_bytes, row): (&str, usize, &[lanecrypt::cuda::Measured])| {
         let points = row.iter().map(|at| {
@@ -220,4 +220,50 @@ fn built_in(text: &str) -> Result<String, tuning::Ignored> {
          #[allow(clippy::unreadable_literal, reason = \"nobody types them\")]\n\
          pub(super) static DEVICES: &[(&str, &[Launches])] = &[\n    ({device:?}, &[\n{rows}    ]),\n];"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the host build's file looks like.
+    const FILE: &str = r#"
+        cpu_threads = 1
+        [about]
+        format = 1
+        device = "a \"GPU\""
+        compute_capability = [9, 0]
+        multiprocessors = 132
+        driver = 13000
+        lanecrypt = "0.0.0"
+        kernels = "0"
+        [[launches]]
+        kernel = "aes_bitslice_ctr"
+        key_bits = 192
+        fastest = [[64, 32, 1, 9000], [4096, 96, 2, 9001]]
+    "#;
+
+    #[test]
+    fn experience_data_becomes_source_text() {
+        let text = built_in(FILE).expect("it is experience data, of whatever device");
+        let row =
+            "        (\"aes_bitslice_ctr\", 24, &[(64, 32, 1, 9000), (4096, 96, 2, 9001)]),\n";
+        assert!(text.contains(row) && text.contains("(\"a \\\"GPU\\\"\", &["), "{text}");
+        assert!(text.starts_with("//! "));
+        assert!(built_in(&FILE.replace("96,", "97,")).is_err());
+    }
+
+    #[test]
+    fn options_say_what_is_measured() {
+        let of = |options: &[&str]| Arguments::try_parse_from([&["tune"], options].concat());
+        let all = of(&[]).expect("no options").options().expect("all ciphers");
+        assert!(all.launches && all.host_memory && all.ciphers.len() == lanecrypt::CIPHERS.len());
+        assert_eq!((all.sizes.first(), all.sizes.last()), (Some(&64), Some(&(1 << 30))));
+        let some = of(&["--launches", "--cipher", "aria", "--size", "4K", "--size", "64"]);
+        let some = some.expect("good options").options().expect("a cipher");
+        assert!(some.launches && !some.host_memory && some.ciphers.len() == 1);
+        assert_eq!(some.sizes, [64, 4096]);
+        assert!(of(&["--size", "65"]).is_err() && of(&["--launches", "--host-memory"]).is_err());
+        assert!(of(&["--cipher", "rot13"]).expect("a name").options().is_err());
+    }
 }

@@ -10,6 +10,7 @@ use lanecrypt::{
         Operation, Pending, Stream, XtsEngine,
         kernels::{self, Kernel, Program, Task},
     },
+    tuning::Folder,
 };
 
 use super::{
@@ -88,6 +89,12 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
         }
     };
     lanecrypt::tuning::load(&device);
+    if let Some(folder) = Folder::of_user()
+        && let Err(why) = folder.read(&device)
+    {
+        let file = folder.file(&device);
+        results.skipped.push(format!("experience data, {}: {why}", file.display()));
+    }
     let resident = options.sizes(&[64 << 10, 1 << 20, 16 << 20, 256 << 20, 4 << 30], &[1 << 30]);
     let largest = resident.iter().copied().max().unwrap_or(0);
     let free = device.free_bytes().map_err(|error| error.to_string())?;
