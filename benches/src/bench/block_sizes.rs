@@ -1,12 +1,53 @@
-//! P4's gains by the size of a thread block, its Table 3 and Figure 10, and ours beside them.
+//! Throughput by the size of a thread block: P3's question, and P4's Table 3 and Figure 10.
 
 use plotters::{coord::Shift, prelude::*};
 
 use super::{
-    record::{Record, ThreadBlockMeasurement},
-    report::{Section, distinct},
+    gpu::THREAD_BLOCKS,
+    record::{Measurement, Record, ThreadBlockMeasurement},
+    report::{Section, distinct, throughput},
 };
 use crate::size::size_name;
+
+/// P3's question: throughput by threads of a thread block: backends down, sizes across, and what is chosen.
+pub(super) fn thread_blocks(record: &Record) -> Option<Section> {
+    let measured = &record.thread_blocks;
+    let bytes = measured.iter().map(|row| row.measurement.bytes).max()?;
+    let name =
+        |m: &Measurement| format!("{}-{} {}", m.cipher.to_uppercase(), m.key_bits, m.backend);
+    let row = |backend: &String| {
+        let members = measured.iter().filter(|row| name(&row.measurement) == *backend);
+        let rate = |threads: u32| {
+            let found = members.clone().find(|row| row.threads == threads);
+            found.map(|row| row.measurement.gbit_per_second())
+        };
+        let fastest = THREAD_BLOCKS.iter().filter_map(|&threads| rate(threads)).fold(0.0, f64::max);
+        let cell = |threads: &u32| match rate(*threads) {
+            None => String::new(),
+            Some(rate) if rate < fastest => throughput(rate),
+            Some(rate) => format!("* {}", throughput(rate)),
+        };
+        let chosen = rate(0).map_or_else(String::new, throughput);
+        let cells = THREAD_BLOCKS.iter().map(cell);
+        std::iter::once(backend.clone()).chain(cells).chain([chosen]).collect()
+    };
+    let backends = distinct(measured.iter().map(|row| name(&row.measurement)));
+    let sizes = THREAD_BLOCKS.map(|threads| threads.to_string());
+    Some(Section {
+        title: "Thread-block sizes, Gbit/s".into(),
+        note: format!(
+            "Resident ECB encryption of {} with so many threads in a thread block, as far as the kernel \
+             allows, as many of these as run at once; * marks the fastest. Last, as it is launched by \
+             itself: by experience data.",
+            size_name(bytes)
+        ),
+        header: std::iter::once("backend".to_owned())
+            .chain(sizes)
+            .chain(["by itself".to_owned()])
+            .collect(),
+        rows: backends.iter().map(row).collect(),
+    })
+}
 
 /// P4's sizes of thread blocks.
 pub(super) const SIZES: [u32; 11] = [64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384];
@@ -175,11 +216,7 @@ fn panel<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{
-        environment::Environment,
-        plan::Work,
-        record::{Measurement, Place},
-    };
+    use crate::bench::{environment::Environment, plan::Work, record::Place};
 
     fn row(threads: u32, bytes: usize, seconds: f64) -> ThreadBlockMeasurement {
         let measurement = Measurement {
@@ -218,6 +255,25 @@ mod tests {
         // Without the choice there is nothing to hold against anything.
         record.block_sizes.retain(|row| row.threads > 0);
         assert_eq!(gains(&record.block_sizes, DRAWN[1], 192), []);
+    }
+
+    #[test]
+    fn the_fastest_thread_block_is_marked() {
+        let mut record = Record::of(Environment::of_this_machine(false), Vec::new());
+        assert!(thread_blocks(&record).is_none());
+        for (backend, threads, seconds) in
+            [("a", 128, 1e-3), ("a", 256, 1e-4), ("b", 768, 1e-3), ("a", 384, 2e-4), ("a", 0, 1e-4)]
+        {
+            let mut row = row(threads, 1 << 20, seconds);
+            row.measurement.backend = backend.to_owned();
+            record.thread_blocks.push(row);
+        }
+        let section = thread_blocks(&record).expect("there are measurements");
+        assert_eq!(section.header[1..7], ["128", "256", "384", "512", "768", "1024"]);
+        let cells = ["AES-192 a", "8.389", "* 83.886", "41.943", "", "", "", "83.886"];
+        assert_eq!(section.rows[0], cells);
+        assert_eq!(section.rows[1], ["AES-192 b", "", "", "", "", "* 8.389", "", ""]);
+        assert!(section.note.contains("1 MiB"));
     }
 
     #[test]
