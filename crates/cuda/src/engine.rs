@@ -319,7 +319,7 @@ impl Engine {
 
     /// The kernel for so many bytes: the fastest, where all that could do it were measured, else the one
     /// whose program the family names for them.
-    fn kernel(&self, task: Task, bytes: u64) -> Option<&'static Kernel> {
+    pub(crate) fn kernel(&self, task: Task, bytes: u64) -> Option<&'static Kernel> {
         let others = || self.others.iter().flatten();
         let by_size = others().find(|other| other.takes(bytes)).map(|other| other.program);
         let by_size = by_size.and_then(|program| program.kernel(task));

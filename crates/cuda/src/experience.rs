@@ -189,6 +189,10 @@ mod tests {
     use lanecrypt_kernels::{Task, programs};
 
     use super::*;
+    use crate::{
+        Engine, Family,
+        model::{FAMILY, Fault, LARGE, LARGE_FROM, Model, WITH_KEYSTREAM},
+    };
 
     fn measured(bytes: u64, threads: u32, nanoseconds: u64) -> Measured {
         let geometry = Geometry { threads, blocks_per_multiprocessor: 1 };
@@ -245,6 +249,76 @@ mod tests {
         experience.set_launches(fast_start.name(), 16, row);
         assert_eq!(fastest(&experience, 64), Some(fast_start.name()));
         assert_eq!(fastest(&experience, 1000), Some(slow_start.name()));
+    }
+
+    fn engine(family: &Family, model: &Model, experience: &Experience) -> Engine {
+        let device = model.device();
+        device.set_experience(experience.clone());
+        let engine = family.engine(&device, &[7; 16]).expect("no fault");
+        // What is said later changes nothing for it.
+        device.set_experience(Experience::default());
+        engine
+    }
+
+    #[test]
+    fn launches_go_by_what_was_known_when_the_engine_was_made() {
+        let launched = |family, experience: &Experience, task| {
+            let engine = engine(family, &Model::default(), experience);
+            engine.shaped(task, 1 << 20).expect("no fault").threads()
+        };
+        for (family, task, goes_by_it) in [
+            (&FAMILY, Task::EcbEncrypt, true),
+            (&WITH_KEYSTREAM, Task::Ctr, true),
+            (&WITH_KEYSTREAM, Task::Keystream, false), // its output has room for fewer threads
+        ] {
+            let nothing = Experience::default();
+            let kernel =
+                engine(family, &Model::default(), &nothing).kernel(task, 1).expect("it is there");
+            let mut experience = Experience::default();
+            let geometry = Geometry { threads: 96, blocks_per_multiprocessor: 5 };
+            let row = vec![Measured { bytes: 1, geometry, nanoseconds: 1 }];
+            experience.set_launches(kernel.name(), 16, row);
+            let (usual, found) =
+                (launched(family, &nothing, task), launched(family, &experience, task));
+            let wanted = 96 * 5 * 2; // the model has two multiprocessors
+            assert_ne!(usual, wanted);
+            assert_eq!(found, if goes_by_it { wanted } else { usual }, "{task}");
+        }
+    }
+
+    #[test]
+    fn recorded_times_choose_the_program() {
+        let chosen = |times: &[(&str, u64)], bytes| {
+            let mut experience = Experience::default();
+            for &(kernel, nanoseconds) in times {
+                let row = vec![measured(1, 32, nanoseconds), measured(1 << 40, 32, nanoseconds)];
+                experience.set_launches(kernel, 16, row);
+            }
+            let engine = engine(&LARGE, &Model::roomy(Fault::None), &experience);
+            engine.kernel(Task::Ctr, bytes).expect("it is there").name()
+        };
+        let (small, large) = ("aes_table_shared_ctr", "aes_mixed_ctr");
+        // Where one is missing, by the limit that the family names.
+        for times in [&[][..], &[(small, 5)], &[(large, 5)]] {
+            assert_eq!(chosen(times, LARGE_FROM - 1), small, "{times:?}");
+            assert_eq!(chosen(times, LARGE_FROM), large, "{times:?}");
+        }
+        for bytes in [1, LARGE_FROM, 1 << 30] {
+            assert_eq!(chosen(&[(small, 4), (large, 5)], bytes), small);
+            assert_eq!(chosen(&[(small, 6), (large, 5)], bytes), large);
+        }
+    }
+
+    #[test]
+    fn pieces_of_host_memory_go_by_it() {
+        let model = Model::default();
+        let mut experience = Experience::default();
+        let kernel = FAMILY.programs()[1].kernel(Task::EcbEncrypt).expect("it is there").name();
+        experience.set_pieces(kernel, 16, vec![Piece { bytes: 1, piece_bytes: 64 }]);
+        let engine = engine(&FAMILY, &model, &experience);
+        let operation = crate::Operation::Ecb(lanecrypt_core::Direction::Encrypt);
+        engine.run_host_memory(operation, [7; 13 * 16].as_mut_slice().into()).expect("no fault");
+        assert_eq!((model.largest_write(), model.launches()), (64, 4));
     }
 
     #[test]
