@@ -33,8 +33,7 @@ use crate::{
 
 pub use crossovers::{Crossovers, Place, Switches};
 pub use file::{Folder, Ignored, of_any_device};
-
-pub(crate) use measuring::TASKS;
+pub use measuring::TASKS;
 
 /// What was measured on a device, and on the CPU beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,10 +9,13 @@ use std::{
 };
 
 use lanecrypt::{
-    Auto, Engine as _, PIECE, Parallel,
+    Auto, ConstantTime, Direction, Engine as _, PIECE, Parallel,
     aes::Aes128,
-    cipher::{BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit},
-    cuda::{Device, DeviceCipher, Experience, Geometry, Measured, Operation, kernels::Task},
+    cipher::{Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit},
+    cuda::{
+        Device, DeviceCipher, Experience, Family, Geometry, KeyPair, Keys, Measured, Operation,
+        kernels::{Task, programs},
+    },
     des::TdesEde3,
     tuning::{self, Crossovers, Folder, Ignored, Options, Place, Switches, Tuning},
 };
@@ -240,7 +243,7 @@ fn both_sides_of_a_switch_give_the_same_bytes() {
             assert!(found == expected, "{length} bytes");
         };
         let iv = [0xfe; 8];
-        for direction in lanecrypt::Direction::BOTH {
+        for direction in Direction::BOTH {
             both(&|engine, data| engine.ecb(direction, data).expect("whole blocks"));
         }
         both(&|engine, data| engine.ctr(&iv, data).expect("a block"));
@@ -265,6 +268,123 @@ fn both_sides_of_a_switch_give_the_same_bytes() {
         cpu.decrypt_blocks(&mut expected);
         auto.decrypt_blocks(&mut blocks);
         assert!(blocks == expected, "{length} bytes");
+    }
+}
+
+/// Kernels under other keys than they are given, so that it shows who ran.
+static WRONG: Family = Family::new(
+    &lanecrypt::aes::AES,
+    "AES under round keys of zeros",
+    ConstantTime::LOOKS_UP,
+    &[&programs::AES_TABLE_SHARED],
+    |_| {
+        let keys = || {
+            let mut words = vec![0; 64];
+            words[60] = 10; // rounds
+            Keys::new(words.into())
+        };
+        KeyPair { encrypt: keys(), decrypt: keys() }
+    },
+);
+
+#[test]
+#[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+fn every_call_runs_where_it_belongs() {
+    let device = device();
+    let (key, iv) = ([0x11; 16].into(), [9; 16]);
+    for task in tuning::TASKS {
+        // Only this task switches.
+        let mut tuning = Tuning::default();
+        for task in tuning::TASKS {
+            let kernel = programs::AES_TABLE_SHARED.kernel(task).expect("it is there");
+            tuning.crossovers.set(kernel.name(), 16, Switches::default());
+        }
+        let kernel = programs::AES_TABLE_SHARED.kernel(task).expect("it is there");
+        let switches = Switches::new(vec![1600]).expect("one");
+        tuning.crossovers.set(kernel.name(), 16, switches);
+        let auto = Auto::<Aes128>::on(&device, &WRONG, &tuning, &key).expect("it fits");
+        assert_eq!(auto.claim(), ConstantTime::LOOKS_UP);
+        let cpu = Aes128::new(&key);
+        for (length, is_long) in [(1584, false), (1600, true)] {
+            let differs = |run: &dyn Fn(&dyn lanecrypt::Engine, &mut [u8])| {
+                let (mut found, mut expected) = (vec![5; length], vec![5; length]);
+                run(&auto, &mut found);
+                run(&cpu, &mut expected);
+                found != expected
+            };
+            let (encrypt, decrypt) = (Direction::Encrypt, Direction::Decrypt);
+            let ecb = |direction| {
+                differs(&|engine, data| engine.ecb(direction, data.into()).expect("whole blocks"))
+            };
+            let xts = |direction| {
+                differs(&|engine, data| {
+                    engine.xts_blocks(direction, &mut iv.clone(), data.into()).expect("no fault");
+                })
+            };
+            let bulk = |run: &dyn Fn(bool, &mut [Block<Aes128>])| {
+                let mut found = vec![[5; 16].into(); length / 16];
+                let mut expected = found.clone();
+                run(true, &mut found);
+                run(false, &mut expected);
+                found != expected
+            };
+            let ran_on_gpu = [
+                (Task::EcbEncrypt, ecb(encrypt)),
+                (Task::EcbDecrypt, ecb(decrypt)),
+                (Task::XtsEncrypt, xts(encrypt)),
+                (Task::XtsDecrypt, xts(decrypt)),
+                (
+                    Task::Ctr,
+                    differs(&|engine, data| engine.ctr(&iv, data.into()).expect("a counter")),
+                ),
+                (
+                    Task::CbcDecrypt,
+                    differs(&|engine, data| {
+                        engine.cbc_decrypt_blocks(&mut iv.clone(), data.into()).expect("no fault");
+                    }),
+                ),
+                (
+                    Task::CfbDecrypt,
+                    differs(&|engine, data| {
+                        engine.cfb_decrypt_blocks(&mut iv.clone(), data.into()).expect("no fault");
+                    }),
+                ),
+                (
+                    Task::EcbEncrypt,
+                    bulk(&|is_auto, blocks| {
+                        if is_auto {
+                            auto.encrypt_blocks(blocks)
+                        } else {
+                            cpu.encrypt_blocks(blocks)
+                        }
+                    }),
+                ),
+                (
+                    Task::EcbDecrypt,
+                    bulk(&|is_auto, blocks| {
+                        if is_auto {
+                            auto.decrypt_blocks(blocks)
+                        } else {
+                            cpu.decrypt_blocks(blocks)
+                        }
+                    }),
+                ),
+            ];
+            for (of, is_on_gpu) in ran_on_gpu {
+                assert_eq!(
+                    is_on_gpu,
+                    of == task && is_long,
+                    "{of}, {length} bytes; {task} switches"
+                );
+            }
+            // A chain waits for every block.
+            let mut chained = vec![5; length];
+            lanecrypt::modes::cbc_encrypt(&auto, &iv, chained.as_mut_slice().into())
+                .expect("blocks");
+            lanecrypt::modes::cbc_decrypt(&cpu, &iv, chained.as_mut_slice().into())
+                .expect("blocks");
+            assert!(chained == vec![5; length]);
+        }
     }
 }
 
@@ -306,7 +426,7 @@ fn without_a_gpu_it_is_the_cpu() {
     let auto = Auto::<Aes128>::new(&[0; 16].into());
     assert!(auto.on_device().is_none());
     assert_eq!(auto.place(Task::Ctr, usize::MAX), Place::Cpu);
-    assert_eq!(auto.claim(), lanecrypt::ConstantTime::Yes);
+    assert_eq!(auto.claim(), ConstantTime::Yes);
     let mut block = [0; 16].into();
     auto.encrypt_block(&mut block);
     assert_eq!(block[..4], [0x66, 0xe9, 0x4b, 0xd4]);

@@ -17,8 +17,8 @@ use crate::{
 /// The fewest passes of a point, and the most.
 const PASSES: std::ops::RangeInclusive<usize> = 3..=25;
 
-/// What kernels do for users.
-pub(crate) const TASKS: [Task; 7] = [
+/// What kernels do for users: what is tuned, and what [`Auto`](crate::Auto) has a choice for.
+pub const TASKS: [Task; 7] = [
     Task::EcbEncrypt,
     Task::EcbDecrypt,
     Task::Ctr,
@@ -201,7 +201,7 @@ pub(super) fn operation(task: Task, block: usize) -> cuda::Operation<'static> {
 }
 
 /// Runs a task over host memory.
-pub(crate) fn run(
+pub(super) fn run(
     task: Task,
     engine: &dyn crate::Engine,
     data: InOutBuf<'_, '_, u8>,
