@@ -353,9 +353,9 @@ fn every_call_runs_where_it_belongs() {
                     Task::EcbEncrypt,
                     bulk(&|is_auto, blocks| {
                         if is_auto {
-                            auto.encrypt_blocks(blocks)
+                            auto.encrypt_blocks(blocks);
                         } else {
-                            cpu.encrypt_blocks(blocks)
+                            cpu.encrypt_blocks(blocks);
                         }
                     }),
                 ),
@@ -363,9 +363,9 @@ fn every_call_runs_where_it_belongs() {
                     Task::EcbDecrypt,
                     bulk(&|is_auto, blocks| {
                         if is_auto {
-                            auto.decrypt_blocks(blocks)
+                            auto.decrypt_blocks(blocks);
                         } else {
-                            cpu.decrypt_blocks(blocks)
+                            cpu.decrypt_blocks(blocks);
                         }
                     }),
                 ),
