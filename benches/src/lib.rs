@@ -1,6 +1,7 @@
-//! The tools over the registry of every cipher and backend: known-answer tests and benchmarks.
+//! The tools over the registry of every cipher and backend: known-answer tests, benchmarks, tuning.
 #![forbid(unsafe_code)]
 
 pub mod bench;
 pub mod kat;
 mod size;
+pub mod tune;

@@ -101,6 +101,19 @@ const fn architecture(newer: &[&'static str]) -> &'static str {
     if let [newer] = newer { newer } else { BASELINE }
 }
 
+/// A number that changes with the text of any module: what was measured of kernels is of these kernels
+/// as long as it is the same. It takes a few milliseconds.
+#[must_use]
+pub fn fingerprint() -> u64 {
+    // FNV-1a, by words of eight bytes.
+    let add = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
+    MODULES.iter().fold(0xcbf2_9ce4_8422_2325, |hash, module| {
+        let (words, rest) = module.ptx.as_bytes().as_chunks::<8>();
+        let hash = words.iter().fold(hash, |hash, word| add(hash, u64::from_le_bytes(*word)));
+        rest.iter().fold(add(hash, rest.len() as u64), |hash, &byte| add(hash, u64::from(byte)))
+    })
+}
+
 /// Declares the modules and the list of them.
 macro_rules! modules {
     ($($(#[$doc:meta])* $constant:ident = $name:literal, $source:literal $(, $newer:expr)?;)*) => {

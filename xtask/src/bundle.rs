@@ -11,7 +11,7 @@ use crate::command::{cargo, command, output, root, run, target};
 
 /// Test programs that take a device, by the name of their test target.
 const TESTS: [&str; 3] = ["conformance", "device", "endurance"];
-const PROGRAMS: [&str; 2] = ["kat", "bench-all"];
+const PROGRAMS: [&str; 3] = ["kat", "bench-all", "tune"];
 
 pub(crate) fn run_task() -> Result<()> {
     let folder = root().join("bundle");

@@ -60,6 +60,13 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
+    /// Measures what is fastest on this machine, for all programs (`cargo xtask tune --help`).
+    #[command(disable_help_flag = true)]
+    Tune {
+        /// Options of tune.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
     /// Writes the S-box sources from the circuits in crates/circuit/data, after proving them.
     Codegen {
         /// Changes nothing; fails where a file is not what the circuits give.
@@ -136,6 +143,7 @@ fn main() -> ExitCode {
         Task::Test => test::run_all(),
         Task::Kat { options } => test::kat(&options),
         Task::BenchAll { options } => bench_all(&options),
+        Task::Tune { options } => command::program("tune", &[], &options, &[]),
         Task::Codegen { check, derive, cipher } => codegen::run(check, derive, cipher.as_deref()),
         Task::Kernels { check: _, host: true } => {
             host_kernels::build().map(|library| println!("{}", library.display()))

@@ -27,6 +27,9 @@ pub(crate) fn run_all() -> Result<()> {
     let mut refusals = cargo();
     refusals.args(["test", "--package", "lanecrypt-cuda", "--features", "host-kernels", "--lib"]);
     run(refusals.args(["--", "--ignored"]).envs(environment()))?;
+    let mut tuning = cargo();
+    tuning.args(["test", "--package", "lanecrypt", "--features", "host-kernels,tune"]);
+    run(tuning.args(["--test", "tuning", "--", "--ignored"]).envs(environment()))?;
     // What the optimiser makes of the ciphers is what users run.
     let mut conformance = cargo();
     conformance.args(["test", "--release", "--package", "lanecrypt", "--test", "conformance"]);

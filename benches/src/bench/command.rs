@@ -6,7 +6,7 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
-    batches, blocks, cpu,
+    auto, batches, blocks, cpu,
     environment::Environment,
     first_call, fleet,
     gpu::{self, GpuResults},
@@ -51,7 +51,11 @@ fn measure(options: &Options) -> Result<(), String> {
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
-    let is_part = options.batches || options.host_memory || options.first_calls || options.fleet;
+    let is_part = options.batches
+        || options.host_memory
+        || options.first_calls
+        || options.fleet
+        || options.auto;
     let is_all = !is_part && !options.sustained;
     let single = if is_part { Single::default() } else { Single::measure(options)? };
     let takes_families = options.backend.is_empty(); // none of these is of a certain backend
@@ -74,10 +78,18 @@ fn measure(options: &Options) -> Result<(), String> {
     } else {
         Vec::new()
     };
+    let auto = if takes_families && (is_all || options.auto) {
+        auto::measure(options)?
+    } else {
+        Vec::new()
+    };
     let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
-    let is_nothing = measurements.is_empty() && batches.is_empty() && fleet.is_empty();
+    let is_nothing = measurements.is_empty()
+        && batches.is_empty()
+        && fleet.is_empty()
+        && auto.is_empty();
     if is_nothing && host_memory.is_empty() && first_calls.is_empty() {
         return Err(format!("nothing was measured\n{}", skipped.join("\n")));
     }
@@ -86,12 +98,14 @@ fn measure(options: &Options) -> Result<(), String> {
         kernels = gpu::compiled_kernels("sm_90");
     }
     let folder = options.out.clone().unwrap_or_else(|| default_folder(&environment));
-    let thread_blocks = on_gpu.thread_blocks;
+    let (thread_blocks, block_sizes) = (on_gpu.thread_blocks, on_gpu.block_sizes);
     let record = Record {
         environment,
         skipped,
         measurements,
         thread_blocks,
+        block_sizes,
+        auto,
         batches,
         host_memory,
         first_calls,

@@ -6,13 +6,15 @@ use indicatif::ProgressBar;
 use lanecrypt::{
     Backend, CipherDescription, Direction, Platform,
     cuda::{
-        DataUnits, Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Engine, GcmEngine, Operation,
-        Pending, Stream, XtsEngine,
+        DataUnits, Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Engine, GcmEngine, Geometry,
+        Operation, Pending, Stream, XtsEngine,
         kernels::{self, Kernel, Program, Task},
     },
+    tuning::Folder,
 };
 
 use super::{
+    block_sizes::{MESSAGES, SIZES},
     plan::{GCM_IV_BYTES, Options, UNIT, Work, fits, key, noise},
     record::{KernelResources, Measurement, Place, ThreadBlockMeasurement, median},
     verify::{fastest_on_cpu, iv, verify_piece},
@@ -33,7 +35,7 @@ const VERIFIED_BLOCKS: u64 = 1 << 20;
 const KEYSTREAM_OUTPUT: usize = 16 << 20;
 /// Bytes compared with the CPU at the start, in the middle and at the end of resident data.
 const WINDOW: usize = 1 << 20;
-/// The most threads of a thread block that are tried: P3's, and those around them.
+/// Threads of a thread block that are tried: P3's, and those around them.
 pub(super) const THREAD_BLOCKS: [u32; 6] = [128, 256, 384, 512, 768, 1024];
 
 /// Everything measured on the GPU.
@@ -43,6 +45,8 @@ pub(super) struct GpuResults {
     pub(super) measurements: Vec<Measurement>,
     /// Throughput by thread-block size.
     pub(super) thread_blocks: Vec<ThreadBlockMeasurement>,
+    /// The same with P4's messages and sizes.
+    pub(super) block_sizes: Vec<ThreadBlockMeasurement>,
     /// What the kernels take of this device.
     pub(super) kernels: Vec<KernelResources>,
     /// Backends that could not run, with the reason.
@@ -84,6 +88,13 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
             return Ok(results);
         }
     };
+    lanecrypt::tuning::load(&device);
+    if let Some(folder) = Folder::of_user()
+        && let Err(why) = folder.read(&device)
+    {
+        let file = folder.file(&device);
+        results.skipped.push(format!("experience data, {}: {why}", file.display()));
+    }
     let resident = options.sizes(&[64 << 10, 1 << 20, 16 << 20, 256 << 20, 4 << 30], &[1 << 30]);
     let largest = resident.iter().copied().max().unwrap_or(0);
     let free = device.free_bytes().map_err(|error| error.to_string())?;
@@ -107,10 +118,19 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
                 }
                 let measured = target.every_mode(&resident, &end_to_end, &mut buffers)?;
                 results.measurements.extend(measured);
+                if options.tries_messages(cipher) && target.engine()?.other_programs().count() == 0
+                {
+                    for bytes in MESSAGES.into_iter().filter(|&bytes| bytes <= largest) {
+                        let of = target.thread_blocks(&SIZES, bytes, &mut buffers)?;
+                        results.block_sizes.extend(of);
+                    }
+                }
                 if key_bytes == cipher.key_bytes[0] {
                     results.kernels.extend(target.kernels(&device, &results.kernels)?);
                     if options.tries_thread_blocks(cipher) {
-                        results.thread_blocks.extend(target.thread_blocks(largest, &mut buffers)?);
+                        let sizes = &THREAD_BLOCKS;
+                        let of = target.thread_blocks(sizes, largest, &mut buffers)?;
+                        results.thread_blocks.extend(of);
                     }
                 }
                 bar.inc(1);
@@ -370,21 +390,26 @@ impl Target {
         Ok(Some(self.measurement(Work::Keystream, Place::Resident, bytes, seconds)))
     }
 
-    /// Resident ECB encryption with each limit to the threads of a thread block.
+    /// Resident ECB encryption by thread blocks of each of these sizes that the kernel can have, and, with
+    /// 0 for a size, as it is launched by itself.
     fn thread_blocks(
         &self,
+        sizes: &[u32],
         bytes: usize,
         buffers: &mut Buffers,
     ) -> Result<Vec<ThreadBlockMeasurement>, String> {
         let engine = self.engine()?;
+        let kernel = engine.program().kernel(Task::EcbEncrypt).ok_or("no kernel for ECB")?;
         let measure = |threads| {
-            engine.limit_thread_block(threads);
+            let resident = engine.device().resident_blocks(kernel, threads);
+            let blocks_per_multiprocessor = resident.map_err(|error| error.to_string())?;
+            let geometry = Geometry { threads, blocks_per_multiprocessor };
+            engine.launch_as((threads > 0).then_some(geometry));
             let measurement = self.resident(Work::EcbEncrypt, bytes, buffers)?;
             Ok(ThreadBlockMeasurement { threads, measurement })
         };
-        let kernel = engine.program().kernel(Task::EcbEncrypt).ok_or("no kernel for ECB")?;
-        let measured = thread_limits(kernel).map(measure).collect();
-        engine.limit_thread_block(u32::MAX);
+        let measured = possible(kernel, sizes).chain([0]).map(measure).collect();
+        engine.launch_as(None);
         measured
     }
 
@@ -465,10 +490,11 @@ fn sum_of_blocks(data: &[u8], block: usize) -> Vec<u8> {
     sum
 }
 
-/// The limits to try of a kernel: no more threads than it allows, no fewer than it needs.
-fn thread_limits(kernel: &Kernel) -> impl Iterator<Item = u32> {
-    let possible = kernel.unit().threads..=kernel.threads();
-    THREAD_BLOCKS.into_iter().filter(move |threads| possible.contains(threads))
+/// The sizes of thread blocks that a kernel can have: no more threads than it was built for, and whole
+/// groups of them.
+fn possible(kernel: &Kernel, sizes: &[u32]) -> impl Iterator<Item = u32> {
+    let (group, most) = (kernel.unit().threads, kernel.threads());
+    sizes.iter().copied().filter(move |&threads| threads.is_multiple_of(group) && threads <= most)
 }
 
 /// A program's kernels, each once, without those that are `listed` already: both directions can
@@ -531,10 +557,11 @@ mod tests {
     }
 
     #[test]
-    fn thread_limits_are_what_the_kernel_can_have() {
+    fn thread_blocks_are_what_the_kernel_can_have() {
         use kernels::programs::{AES_CONFLICT_FREE_4, HIGHT_BITSLICE, HIGHT_BYTESLICE};
         let limits = |program: &Program, task| {
-            thread_limits(program.kernel(task).expect("it is there")).collect::<Vec<_>>()
+            let kernel = program.kernel(task).expect("it is there");
+            possible(kernel, &THREAD_BLOCKS).collect::<Vec<_>>()
         };
         assert_eq!(limits(&HIGHT_BYTESLICE, Task::EcbEncrypt), [128, 256, 384, 512, 768]);
         assert_eq!(limits(&HIGHT_BITSLICE, Task::EcbEncrypt), [128, 256, 384]);

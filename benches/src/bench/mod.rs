@@ -6,8 +6,10 @@
 //! host memory (end to end); batches of messages on both;
 //! several GPUs as one.
 
+mod auto;
 mod baseline;
 mod batches;
+mod block_sizes;
 mod blocks;
 mod blocks_chart;
 mod blocks_report;

@@ -63,6 +63,9 @@ pub(super) struct Options {
     /// Only several GPUs as one: data that lies on them, and host memory that they share.
     #[arg(long, conflicts_with_all = ["backend", "cpu_only"])]
     pub(super) fleet: bool,
+    /// Only the choice between CPU and GPU, at sizes round every switch that experience data has.
+    #[arg(long, conflicts_with = "backend")]
+    pub(super) auto: bool,
     /// Only the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(super) gpu_only: bool,
@@ -322,6 +325,12 @@ impl Options {
     #[must_use]
     pub(super) fn tries_thread_blocks(&self, cipher: &CipherDescription) -> bool {
         !self.quick || cipher.name == "hight"
+    }
+
+    /// Whether they are tried with messages of all lengths: P4 did so with AES.
+    #[must_use]
+    pub(super) fn tries_messages(&self, cipher: &CipherDescription) -> bool {
+        !self.quick && cipher.name == "aes"
     }
 
     /// Names on the command line that do not exist, or not together.

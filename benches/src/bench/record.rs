@@ -208,10 +208,33 @@ impl FleetMeasurement {
     }
 }
 
-/// A measurement with a limit to the threads of a thread block.
+/// `Auto` beside the places that it chooses from, from host memory to host memory, in place.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct AutoMeasurement {
+    /// The cipher's name.
+    pub(super) cipher: String,
+    /// Bits of the key.
+    pub(super) key_bits: usize,
+    /// The mode.
+    pub(super) work: Work,
+    /// Bytes from which on it is the GPU, then again the CPU, and so on.
+    pub(super) switches: Vec<u64>,
+    /// Bytes.
+    pub(super) bytes: usize,
+    /// What was chosen.
+    pub(super) is_on_gpu: bool,
+    /// Median seconds of a pass of all of the CPU's threads.
+    pub(super) cpu_seconds: f64,
+    /// The same of the GPU.
+    pub(super) gpu_seconds: f64,
+    /// The same of what chooses.
+    pub(super) auto_seconds: f64,
+}
+
+/// A measurement with thread blocks of one size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ThreadBlockMeasurement {
-    /// The most threads of a thread block.
+    /// Threads of a thread block; 0 where the kernel was launched as it is by itself.
     pub(super) threads: u32,
     /// What was measured.
     #[serde(flatten)]
@@ -271,6 +294,12 @@ pub(super) struct Record {
     /// Thread-block sizes tried; records from before there were any have none.
     #[serde(default)]
     pub(super) thread_blocks: Vec<ThreadBlockMeasurement>,
+    /// P4's sizes of thread blocks, by messages of all lengths; older records have none.
+    #[serde(default)]
+    pub(super) block_sizes: Vec<ThreadBlockMeasurement>,
+    /// Choices between CPU and GPU; records from before there were any have none.
+    #[serde(default)]
+    pub(super) auto: Vec<AutoMeasurement>,
     /// Batches; records from before there were any have none.
     #[serde(default)]
     pub(super) batches: Vec<BatchMeasurement>,
@@ -299,6 +328,8 @@ impl Record {
             skipped: Vec::new(),
             measurements,
             thread_blocks: Vec::new(),
+            block_sizes: Vec::new(),
+            auto: Vec::new(),
             batches: Vec::new(),
             host_memory: Vec::new(),
             first_calls: Vec::new(),

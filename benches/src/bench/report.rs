@@ -5,9 +5,7 @@ use std::{fmt::Write as _, fs, io, path::Path};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::{
-    blocks_chart, blocks_report, chart, fleet,
-    gpu::THREAD_BLOCKS,
-    host_memory,
+    auto, block_sizes, blocks_chart, blocks_report, chart, fleet, host_memory,
     papers::{self, P1_RESOURCES},
     plan::Work,
     ratio,
@@ -43,7 +41,7 @@ impl Section {
 }
 
 /// Gbit/s with about four digits.
-fn throughput(value: f64) -> String {
+pub(super) fn throughput(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") }
 }
 
@@ -129,40 +127,6 @@ fn per_clock_section(record: &Record) -> Option<Section> {
         title: format!("N, resident, {}", size_name(largest)),
         note: "N = Gbit/s / (multiprocessors x GHz).".into(),
         header: std::iter::once("backend".to_owned()).chain(titles).collect(),
-        rows: backends.iter().map(row).collect(),
-    })
-}
-
-/// Throughput by the most threads of a thread block: backends down, limits across.
-fn thread_block_section(record: &Record) -> Option<Section> {
-    let measured = &record.thread_blocks;
-    let bytes = measured.iter().map(|row| row.measurement.bytes).max()?;
-    let name =
-        |m: &Measurement| format!("{}-{} {}", m.cipher.to_uppercase(), m.key_bits, m.backend);
-    let row = |backend: &String| {
-        let members = measured.iter().filter(|row| name(&row.measurement) == *backend);
-        let rate = |threads: u32| {
-            let found = members.clone().find(|row| row.threads == threads);
-            found.map(|row| row.measurement.gbit_per_second())
-        };
-        let fastest = THREAD_BLOCKS.iter().filter_map(|&threads| rate(threads)).fold(0.0, f64::max);
-        let cell = |threads: &u32| match rate(*threads) {
-            None => String::new(),
-            Some(rate) if rate < fastest => throughput(rate),
-            Some(rate) => format!("* {}", throughput(rate)),
-        };
-        std::iter::once(backend.clone()).chain(THREAD_BLOCKS.iter().map(cell)).collect()
-    };
-    let backends = distinct(measured.iter().map(|row| name(&row.measurement)));
-    let limits = THREAD_BLOCKS.map(|threads| threads.to_string());
-    Some(Section {
-        title: "Thread-block sizes, Gbit/s".into(),
-        note: format!(
-            "Resident ECB encryption of {} with at most so many threads in a thread block, as far \
-             as the kernel allows; * marks the fastest.",
-            size_name(bytes)
-        ),
-        header: std::iter::once("backend".to_owned()).chain(limits).collect(),
         rows: backends.iter().map(row).collect(),
     })
 }
@@ -299,8 +263,10 @@ fn sections(record: &Record) -> Vec<Section> {
     sections.extend(ratio::sections(record));
     sections.extend(blocks_report::section(&record.block_curves));
     sections.extend(per_clock_section(record));
-    sections.extend(thread_block_section(record));
+    sections.extend(block_sizes::thread_blocks(record));
+    sections.extend(block_sizes::section(record));
     sections.extend(batch_section(record));
+    sections.extend(auto::section(&record.auto));
     sections.extend(host_memory::section(&record.host_memory));
     sections.extend(first_call_section(record));
     sections.extend(fleet::section(&record.fleet));
@@ -405,6 +371,11 @@ pub(super) fn write(record: &Record, folder: &Path) -> io::Result<()> {
         replace(&folder.join(&name), &svg)?;
         pictures.push(name);
     }
+    if let Some(svg) = block_sizes::chart(record) {
+        let name = "aes-thread-blocks.svg";
+        replace(&folder.join(name), &svg)?;
+        pictures.push(name.to_owned());
+    }
     for curve in &record.block_curves {
         replace(&folder.join(format!("{}-blocks.csv", curve.cipher)), &blocks_report::csv(curve))?;
         if let Some(svg) = blocks_chart::chart(curve) {
@@ -427,7 +398,6 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::record::ThreadBlockMeasurement;
 
     fn measurement(backend: &str, bytes: usize, seconds: f64) -> Measurement {
         Measurement {
@@ -474,23 +444,6 @@ mod tests {
     fn record(measurements: Vec<Measurement>) -> Record {
         let environment = crate::bench::environment::Environment::of_this_machine(false);
         Record::of(environment, measurements)
-    }
-
-    #[test]
-    fn the_fastest_thread_block_is_marked() {
-        let mut record = record(Vec::new());
-        assert!(thread_block_section(&record).is_none());
-        for (backend, threads, seconds) in
-            [("a", 128, 1e-3), ("a", 256, 1e-4), ("b", 768, 1e-3), ("a", 384, 2e-4)]
-        {
-            let measurement = measurement(backend, 1 << 20, seconds);
-            record.thread_blocks.push(ThreadBlockMeasurement { threads, measurement });
-        }
-        let section = thread_block_section(&record).expect("there are measurements");
-        assert_eq!(section.header[1..], ["128", "256", "384", "512", "768", "1024"]);
-        assert_eq!(section.rows[0], ["AES-128 a", "8.389", "* 83.886", "41.943", "", "", ""]);
-        assert_eq!(section.rows[1], ["AES-128 b", "", "", "", "", "* 8.389", ""]);
-        assert!(section.note.contains("1 MiB"));
     }
 
     #[test]

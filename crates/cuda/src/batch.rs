@@ -38,9 +38,8 @@ use self::{
     words::{BLOCK, Described, ITEM_BYTES, RESULT_BYTES},
 };
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Properties,
-    driver::StreamHandle,
-    launch::{Launch, ThreadLimit},
+    Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Properties, driver::StreamHandle,
+    launch::Launch,
 };
 
 /// Flag of the kernel that ends hashes: `WITHOUT_H` of `kernels/batch/batch.cuh`.
@@ -242,7 +241,7 @@ fn require_apart(jobs: &[DeviceJob<'_>]) -> Result<(), Error> {
 /// The launch of a kernel for so many units of its work.
 fn shaped(device: &Device, kernel: &Kernel, count: u64) -> Result<Launch, Error> {
     let ready = device.kernel(kernel)?;
-    Launch::new(device.driver(), (kernel, ready), count, &ThreadLimit::none())
+    Ok(Launch::new(device.driver(), (kernel, ready), count, None))
 }
 
 /// Jobs as the host has checked, cut and described them.

@@ -5,15 +5,15 @@ use std::sync::OnceLock;
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
 
 use lanecrypt_kernels::Kernel;
 
 use crate::{
-    Error, Limits,
-    driver::Driver,
+    Error, Experience, Limits,
+    driver::{Driver, Shape},
     gpu::{self, Gpu},
     launch::Ready,
     pipeline::Pool,
@@ -54,6 +54,7 @@ type Opened = Mutex<BTreeMap<usize, Device>>;
 struct Inner {
     driver: Box<dyn Driver>,
     kernels: Mutex<HashMap<&'static str, Ready>>,
+    experience: RwLock<Arc<Experience>>,
 }
 
 impl fmt::Debug for Device {
@@ -152,7 +153,8 @@ impl Device {
     }
 
     pub(crate) fn new(driver: Box<dyn Driver>) -> Self {
-        let inner = Arc::new(Inner { driver, kernels: Mutex::default() });
+        let experience = RwLock::new(Arc::new(Experience::of_device(&driver.properties().name)));
+        let inner = Arc::new(Inner { driver, kernels: Mutex::default(), experience });
         Self { inner, pool: Arc::default() }
     }
 
@@ -169,6 +171,20 @@ impl Device {
     /// for it: that is kept between calls otherwise.
     pub fn limit_host_memory(&self, limits: Limits) {
         self.pool.limit(limits);
+    }
+
+    /// What is known of kernels on this device, by which engines launch them: built-in data where this
+    /// model of a GPU was measured, or what was [set](Self::set_experience).
+    #[must_use]
+    pub fn experience(&self) -> Arc<Experience> {
+        Arc::clone(&self.inner.experience.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets engines that are made from now on go by this. No experience makes a result wrong: at worst
+    /// it is late.
+    pub fn set_experience(&self, experience: impl Into<Arc<Experience>>) {
+        let mut known = self.inner.experience.write().unwrap_or_else(PoisonError::into_inner);
+        *known = experience.into();
     }
 
     /// What the device reports about itself.
@@ -209,6 +225,19 @@ impl Device {
 
     pub(crate) fn driver(&self) -> &dyn Driver {
         &*self.inner.driver
+    }
+
+    /// Thread blocks of so many threads of a kernel that one multiprocessor holds at once; 0 where the
+    /// kernel cannot have so many.
+    ///
+    /// # Errors
+    /// Driver errors.
+    pub fn resident_blocks(&self, kernel: &Kernel, threads: u32) -> Result<u32, Error> {
+        if threads > kernel.threads() {
+            return Ok(0);
+        }
+        let shape = Shape { grid: 1, threads, shared_bytes: kernel.shared_bytes() };
+        self.driver().resident_blocks(self.kernel(kernel)?.kernel, shape)
     }
 
     /// The kernel, loaded on first use: the driver compiles it then, by itself, and it stays.

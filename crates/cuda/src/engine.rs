@@ -1,16 +1,16 @@
 //! Keys and runs a cipher's kernels, over data on the device or in host memory.
 
-use std::{any::Any, fmt, time::Duration};
+use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use cipher::InOutBuf;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_kernels::{Kernel, Program, Task};
 
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Error, Family, KeyPair, Keys, Operation, Pending,
-    Resources, Stream,
+    Device, DeviceSlice, DeviceSliceMut, Error, Experience, Family, Geometry, KeyPair, Keys,
+    Operation, Pending, Resources, Stream,
     family::Other,
-    launch::{Launch, ThreadLimit},
+    launch::{Launch, Wanted},
     on_stream::OnStream,
     pipeline::{self, ChunkLimit, Cut},
     work::{MAX_BLOCK, Work},
@@ -31,7 +31,9 @@ pub struct Engine {
     others: [Option<Other>; 2],
     family: Family,
     keys: KeyPair,
-    thread_limit: ThreadLimit,
+    key_bytes: usize,
+    experience: Arc<Experience>,
+    geometry: Wanted,
     pub(crate) chunk_limit: ChunkLimit,
     pub(crate) default_stream: Stream,
 }
@@ -46,13 +48,13 @@ impl fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Keys a program and those that take over from it, whose layouts the keys have:
-    /// [`Family::engine`](crate::Family::engine) checks it.
+    /// Keys a program and those that take over from it, whose layouts the keys have, made of a key of
+    /// `key_bytes` bytes: [`Family::engine`](crate::Family::engine) checks it.
     pub(crate) fn new(
         device: &Device,
         (program, others): (&'static Program, [Option<Other>; 2]),
         family: Family,
-        keys: KeyPair,
+        (keys, key_bytes): (KeyPair, usize),
     ) -> Self {
         Self {
             device: device.clone(),
@@ -60,16 +62,18 @@ impl Engine {
             others,
             family,
             keys,
-            thread_limit: ThreadLimit::none(),
+            key_bytes,
+            experience: device.experience(),
+            geometry: Wanted::default(),
             chunk_limit: ChunkLimit::default(),
             default_stream: Stream::default_of(device),
         }
     }
 
-    /// Lets a thread block have at most `threads` threads, for measuring what their number is
-    /// worth. Never fewer than a group of the kernel needs, never more than it was built for.
-    pub fn limit_thread_block(&self, threads: u32) {
-        self.thread_limit.set(threads);
+    /// Launches the cipher's kernels so from now on, as far as they allow it, instead of as experience
+    /// says: for measuring what that is worth. With `None`, by experience again.
+    pub fn launch_as(&self, geometry: Option<Geometry>) {
+        self.geometry.set(geometry);
     }
 
     /// Lets a piece of host data on the device have at most `bytes` bytes, whole blocks of it and one at
@@ -294,16 +298,32 @@ impl Engine {
     pub(crate) fn shaped(&self, task: Task, blocks: u64) -> Result<Launch, Error> {
         let module = self.program.module().name;
         let bytes = blocks.saturating_mul(self.program.block_bytes() as u64);
-        let other = self.others.iter().flatten().find(|other| other.takes(bytes));
-        let kernel = other.and_then(|other| other.program.kernel(task));
-        let kernel = kernel.or_else(|| self.program.kernel(task));
-        self.shaped_kernel(kernel.ok_or(Error::Task { module, task })?, blocks)
+        let kernel = self.kernel(task, bytes).ok_or(Error::Task { module, task })?;
+        let wanted = self.geometry.get().or_else(|| {
+            // The key stream alone is for measuring: its output has room for a grid of the usual size.
+            let known = self.experience.geometry(kernel.name(), self.key_bytes, bytes);
+            known.filter(|_| task != Task::Keystream)
+        });
+        let ready = self.device.kernel(kernel)?;
+        Ok(Launch::new(self.device.driver(), (kernel, ready), blocks, wanted))
     }
 
-    /// The launch of a kernel over so many blocks.
+    /// The kernel for so many bytes: the fastest, where all that could do it were measured, else the one
+    /// whose program the family names for them.
+    pub(crate) fn kernel(&self, task: Task, bytes: u64) -> Option<&'static Kernel> {
+        let others = || self.others.iter().flatten();
+        let by_size = others().find(|other| other.takes(bytes)).map(|other| other.program);
+        let by_size = by_size.and_then(|program| program.kernel(task));
+        let programs = others().map(|other| other.program).chain([self.program]);
+        let kernels = programs.filter_map(|program| program.kernel(task));
+        let fastest = self.experience.fastest(kernels, self.key_bytes, bytes);
+        fastest.or(by_size).or_else(|| self.program.kernel(task))
+    }
+
+    /// The launch of a kernel that no program has over so many blocks.
     pub(crate) fn shaped_kernel(&self, kernel: &Kernel, blocks: u64) -> Result<Launch, Error> {
         let ready = self.device.kernel(kernel)?;
-        Launch::new(self.device.driver(), (kernel, ready), blocks, &self.thread_limit)
+        Ok(Launch::new(self.device.driver(), (kernel, ready), blocks, None))
     }
 
     /// The keys that a task takes.
@@ -325,7 +345,8 @@ impl Engine {
         operation: Operation<'_>,
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let cut = Cut::new(&self.device, &mut data, self.chunk_limit.get(), MAX_BLOCK);
+        let most = self.most_of_a_piece(operation.task(), data.len());
+        let cut = Cut::new(&self.device, &mut data, most, MAX_BLOCK);
         self.run_pieces(operation, data, cut)
     }
 
@@ -336,8 +357,17 @@ impl Engine {
         operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let cut = Cut::staged(&self.device, data.len(), self.chunk_limit.get(), MAX_BLOCK);
+        let most = self.most_of_a_piece(operation.task(), data.len());
+        let cut = Cut::staged(&self.device, data.len(), most, MAX_BLOCK);
         self.run_pieces(operation, data, cut)
+    }
+
+    /// The most bytes of a piece of so many: the limit, or fewer where that was measured to be faster.
+    fn most_of_a_piece(&self, task: Task, bytes: usize) -> usize {
+        let kernel = self.program.kernel(task).map_or("", Kernel::name);
+        let known = self.experience.piece(kernel, self.key_bytes, bytes as u64);
+        let known = known.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        self.chunk_limit.get().min(known.max(MAX_BLOCK))
     }
 
     fn run_pieces(

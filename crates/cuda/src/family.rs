@@ -150,7 +150,7 @@ impl Family {
         for other in others.iter().flatten() {
             self.check(other.program, &keys)?;
         }
-        Ok(Engine::new(device, (program, others), *self, keys))
+        Ok(Engine::new(device, (program, others), *self, (keys, key.len())))
     }
 
     /// Holds a program against the cipher and its keys.

@@ -14,7 +14,7 @@ use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, Key
 use lanecrypt_core::{Ctr, Direction, Engine as _, modes};
 
 use crate::{
-    DataUnits, DeviceBuffer, Error, KeyPair, Limits, OnDevice, Operation, XtsEngine,
+    DataUnits, DeviceBuffer, Error, Geometry, KeyPair, Limits, OnDevice, Operation, XtsEngine,
     model::{self, Fault, Meanwhile, Model, ToyCipher},
 };
 
@@ -246,15 +246,16 @@ fn chains_in_place_need_nothing_that_is_overwritten() {
     let data: Vec<u8> = (0..16 * 700_usize).map(|i| (i * 7 + i / 256) as u8).collect();
     for operation in [Operation::CbcDecrypt(&IV), Operation::CfbDecrypt(&IV)] {
         let expected = on_the_cpu(operation, &data);
-        for (limit, threads) in [(usize::MAX, u32::MAX), (200 * 16, 32), (usize::MAX, 32)] {
+        let small = Some(Geometry { threads: 32, blocks_per_multiprocessor: 1 });
+        for (limit, geometry) in [(usize::MAX, None), (200 * 16, small), (usize::MAX, small)] {
             let model = Model::default();
             let cipher = on_device(&model).expect("no fault");
             cipher.engine().limit_chunk(limit);
-            cipher.engine().limit_thread_block(threads);
+            cipher.engine().launch_as(geometry);
             let mut found = data.clone();
             let run = cipher.engine().run_host_memory(operation, found.as_mut_slice().into());
             run.expect("no fault");
-            assert!(found == expected, "{operation:?} in parts of {limit}, {threads} threads");
+            assert!(found == expected, "{operation:?} in parts of {limit}, {geometry:?}");
         }
         at_every_call("a chain in place", &expected, |model| {
             let cipher = on_device(model)?;
@@ -447,10 +448,10 @@ fn the_key_stream_is_launched_as_it_was_checked() {
     // While it is timed, another thread lifts the limit to which the output was measured.
     let other = std::sync::Arc::downgrade(&engine);
     let lift: Meanwhile = Box::new(move || {
-        other.upgrade().expect("the engine is in use").limit_thread_block(u32::MAX);
+        other.upgrade().expect("the engine is in use").launch_as(None);
     });
     model.do_while_timing(lift);
-    engine.limit_thread_block(32);
+    engine.launch_as(Some(Geometry { threads: 32, blocks_per_multiprocessor: 1 }));
     let (threads, room) = (64, 16 * 1024);
     let mut output = DeviceBuffer::zeroed(&device, room).expect("no fault");
     let mut slice = output.slice_mut(0..16 * threads).expect("in the buffer");

@@ -19,7 +19,7 @@ use self::family::Matrices;
 use crate::{
     Device, DeviceBuffer, DeviceSlice, Error, Stream,
     driver::StreamHandle,
-    launch::{Launch, ThreadLimit},
+    launch::Launch,
     pipeline::{self, ChunkLimit, Cut},
     scratch::Scratch,
     work::MAX_BLOCK,
@@ -272,7 +272,7 @@ impl GhashEngine {
 /// The launch of a kernel for so many blocks.
 fn shaped(device: &Device, kernel: &Kernel, blocks: u64) -> Result<Launch, Error> {
     let ready = device.kernel(kernel)?;
-    Launch::new(device.driver(), (kernel, ready), blocks, &ThreadLimit::none())
+    Ok(Launch::new(device.driver(), (kernel, ready), blocks, None))
 }
 
 /// A hash so far.

@@ -1,6 +1,6 @@
 //! The shape of a launch: how many threads for so many blocks, on the device at hand.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lanecrypt_kernels::{Kernel, Unit};
 
@@ -8,6 +8,18 @@ use crate::{
     Error,
     driver::{Driver, LoadedKernel, Shape},
 };
+
+/// How a kernel is launched, as far as that is a choice.
+///
+/// Every value is safe: launches take of it what the kernel allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Threads of a thread block: whole groups of the kernel's, from one up to as many as it was built
+    /// for.
+    pub threads: u32,
+    /// Thread blocks for every multiprocessor, at most; one at least, and no more than there is work for.
+    pub blocks_per_multiprocessor: u32,
+}
 
 /// A kernel that is loaded, and the shape of one launch of it.
 #[derive(Clone, Copy, Debug)]
@@ -40,37 +52,30 @@ impl Ready {
     ) -> Result<Self, Error> {
         let full =
             Shape { grid: 1, threads: kernel.threads(), shared_bytes: kernel.shared_bytes() };
-        Ok(Self { kernel: loaded, resident: resident(driver, loaded, full)? })
+        let resident =
+            driver.properties().multiprocessors * driver.resident_blocks(loaded, full)?;
+        Ok(Self { kernel: loaded, resident })
     }
 }
 
-/// Thread blocks that a device holds at once.
-fn resident(driver: &dyn Driver, kernel: LoadedKernel, shape: Shape) -> Result<u32, Error> {
-    Ok(driver.properties().multiprocessors * driver.resident_blocks(kernel, shape)?)
-}
-
 impl Launch {
-    /// The launch of `kernel` for `blocks` blocks, with as many thread blocks as the device holds at
-    /// once, of at most `limit` threads.
+    /// The launch of `kernel` for `blocks` blocks: as `wanted`, else with as many thread blocks as the
+    /// device holds at once.
     pub(crate) fn new(
         driver: &dyn Driver,
         (kernel, ready): (&Kernel, Ready),
         blocks: u64,
-        limit: &ThreadLimit,
-    ) -> Result<Self, Error> {
-        let limit = limit.get();
+        wanted: Option<Geometry>,
+    ) -> Self {
+        let work = Groups::of(kernel, blocks);
         let multiprocessors = driver.properties().multiprocessors;
-        let shape = |resident| shape(kernel, blocks, (multiprocessors, resident), limit);
-        // Where thread blocks are smaller for want of work, fewer of them are wanted than there are
-        // multiprocessors.
-        let resident = if limit < kernel.threads() {
-            resident(driver, ready.kernel, shape(1))?
-        } else {
-            ready.resident
+        let (threads, grid) = match wanted {
+            Some(wanted) => work.shaped_as(wanted, multiprocessors),
+            None => work.shaped(multiprocessors, ready.resident),
         };
-        let shape = shape(resident);
+        let shape = Shape { grid, threads, shared_bytes: kernel.shared_bytes() };
         let (unit, parameter_bytes) = (kernel.unit(), kernel.parameter_bytes());
-        Ok(Self { kernel: ready.kernel, shape, unit, parameter_bytes })
+        Self { kernel: ready.kernel, shape, unit, parameter_bytes }
     }
 
     /// Blocks of the contiguous range of `blocks` that a warp has, in modes that give it one: `Range`
@@ -95,48 +100,76 @@ impl Launch {
     }
 }
 
-/// The launch for `blocks` blocks on a device with so many multiprocessors, which hold `resident` full
-/// thread blocks at once: no more threads than there is work for, in thread blocks that are as small
-/// as all multiprocessors having some allows, at most `limit`, and no more of them than run at once.
-fn shape(
-    kernel: &Kernel,
-    blocks: u64,
-    (multiprocessors, resident): (u32, u32),
-    limit: u32,
-) -> Shape {
-    let unit = kernel.unit();
-    let groups = blocks.div_ceil(u64::from(unit.blocks)) + u64::from(unit.aligned);
-    let threads_needed = groups * u64::from(unit.threads);
-    let smallest = u64::from(unit.threads.max(32));
-    // Threads that look up in shared memory fill its tables first: few of them take long for it.
-    let looks_up = unit.threads == 1 && kernel.shared_bytes() > 0;
-    let fewest = if looks_up { TABLE_THREADS.next_multiple_of(smallest) } else { smallest };
-    let largest = u64::from(kernel.threads().min(limit)).max(smallest);
-    let threads = threads_needed
-        .div_ceil(u64::from(multiprocessors))
-        .next_multiple_of(smallest)
-        .clamp(fewest.min(largest), largest);
-    let grid = threads_needed.div_ceil(threads).min(u64::from(resident.max(1)));
-    Shape { grid: grid as u32, threads: threads as u32, shared_bytes: kernel.shared_bytes() }
+/// The most thread blocks of a launch.
+const MOST_BLOCKS: u64 = i32::MAX as u64;
+
+/// The work of a launch, as threads and how they come together.
+#[derive(Clone, Copy)]
+struct Groups {
+    /// Threads that have work.
+    threads: u64,
+    /// Threads that are in one thread block at least, of which every thread block has a multiple.
+    smallest: u64,
+    /// The fewest threads of a thread block that are worth it.
+    fewest: u64,
+    /// The most threads of a thread block.
+    largest: u64,
 }
 
-/// The most threads of a thread block, where fewer are wanted than the kernel allows. Whoever
-/// shapes a launch reads it once.
-#[derive(Debug)]
-pub(crate) struct ThreadLimit(AtomicU32);
-
-impl ThreadLimit {
-    pub(crate) fn none() -> Self {
-        Self(AtomicU32::new(u32::MAX))
+impl Groups {
+    fn of(kernel: &Kernel, blocks: u64) -> Self {
+        let unit = kernel.unit();
+        let groups = blocks.div_ceil(u64::from(unit.blocks)) + u64::from(unit.aligned);
+        let smallest = u64::from(unit.threads).max(WARP);
+        // Threads that look up in shared memory fill its tables first: few of them take long for it.
+        let looks_up = unit.threads == 1 && kernel.shared_bytes() > 0;
+        let fewest = if looks_up { TABLE_THREADS.next_multiple_of(smallest) } else { smallest };
+        let largest = u64::from(kernel.threads()).max(smallest);
+        Self { threads: groups * u64::from(unit.threads), smallest, fewest, largest }
     }
 
-    /// Whole warps of it.
-    pub(crate) fn set(&self, threads: u32) {
-        self.0.store(threads / 32 * 32, Ordering::Relaxed);
+    /// Threads and thread blocks where nobody knows better, on a device with so many multiprocessors,
+    /// which hold `resident` full thread blocks at once: no more threads than there is work for, in
+    /// thread blocks that are as small as all multiprocessors having some allows, and no more of them
+    /// than run at once. (Where thread blocks are smaller for want of work, fewer of them are wanted than
+    /// there are multiprocessors.)
+    fn shaped(self, multiprocessors: u32, resident: u32) -> (u32, u32) {
+        let threads = self
+            .threads
+            .div_ceil(u64::from(multiprocessors))
+            .next_multiple_of(self.smallest)
+            .clamp(self.fewest.min(self.largest), self.largest);
+        let grid = self.threads.div_ceil(threads).min(u64::from(resident.max(1)));
+        (threads as u32, grid as u32)
     }
 
-    fn get(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
+    /// Threads and thread blocks as `wanted`, as far as the kernel allows and there is work.
+    fn shaped_as(self, wanted: Geometry, multiprocessors: u32) -> (u32, u32) {
+        let whole = u64::from(wanted.threads) / self.smallest * self.smallest;
+        let threads = whole.clamp(self.smallest, self.largest);
+        let most = u64::from(wanted.blocks_per_multiprocessor) * u64::from(multiprocessors);
+        let grid = self.threads.div_ceil(threads).min(most).clamp(1, MOST_BLOCKS);
+        (threads as u32, grid as u32)
+    }
+}
+
+/// The geometry that somebody who measures wants, if any. Whoever shapes a launch reads it once.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted(AtomicU64);
+
+impl Wanted {
+    pub(crate) fn set(&self, geometry: Option<Geometry>) {
+        // Nobody wants no threads: that stands for nothing.
+        let packed = geometry.map_or(0, |Geometry { threads, blocks_per_multiprocessor }| {
+            u64::from(threads.max(1)) << 32 | u64::from(blocks_per_multiprocessor)
+        });
+        self.0.store(packed, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> Option<Geometry> {
+        let packed = self.0.load(Ordering::Relaxed);
+        let (threads, blocks_per_multiprocessor) = ((packed >> 32) as u32, packed as u32);
+        (packed != 0).then_some(Geometry { threads, blocks_per_multiprocessor })
     }
 }
 
@@ -146,48 +179,67 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn shapes_have_work_for_every_thread_block_and_room_for_every_group() {
-        let kernel = |program: &'static Program, task| program.kernel(task).expect("it is there");
-        let thread = kernel(&programs::AES_TABLE_GLOBAL, Task::EcbEncrypt);
-        let shared = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
-        let of = |kernel: &Kernel, blocks, resident, limit| {
-            let Shape { grid, threads, shared_bytes } =
-                shape(kernel, blocks, (132, resident), limit);
-            assert_eq!(shared_bytes, kernel.shared_bytes());
-            (grid, threads)
-        };
-        assert_eq!(of(thread, 1, 132, u32::MAX), (1, 32));
-        assert_eq!(of(thread, 33, 132, u32::MAX), (2, 32));
-        assert_eq!(of(thread, 132 * 32, 132, u32::MAX), (132, 32));
-        assert_eq!(of(thread, 132 * 32 + 1, 132, u32::MAX), (67, 64), "two warps each");
-        assert_eq!(of(shared, 132 * 1024, 132, u32::MAX), (132, 1024));
-        assert_eq!(of(shared, 1 << 40, 132, u32::MAX), (132, 1024));
-        assert_eq!(of(shared, 1 << 40, 132, 256), (132, 256));
-        assert_eq!(of(thread, 1025, 132, 0), (33, 32), "a warp at least");
-        assert_eq!(of(thread, 1025, 0, 1024), (1, 32), "a thread block at least");
-        assert_eq!(of(shared, 257, 132, u32::MAX), (2, 256), "enough to fill tables");
-        assert_eq!(of(shared, 257, 132, 64), (5, 64));
-
-        // A thread block of its own for every 1,024 aligned counters, and one for where data
-        // starts in between; never fewer threads than such a group has.
-        let ctr = kernel(&programs::AES_CONFLICT_FREE_4, Task::Ctr);
-        assert_eq!(of(ctr, 1, 132, 32), (2, 1024));
-        assert_eq!(of(ctr, 1025, 132, 1024), (3, 1024));
-
-        let bitslice = kernel(&programs::AES_BITSLICE, Task::EcbEncrypt);
-        assert_eq!(of(bitslice, 256, 132, u32::MAX), (1, 32));
-        assert_eq!(of(bitslice, 257, 132, u32::MAX), (2, 32));
-        assert_eq!(of(bitslice, 1 << 30, 132, u32::MAX), (132, 512));
+    fn kernel(program: &'static Program, task: Task) -> &'static Kernel {
+        program.kernel(task).expect("it is there")
     }
 
     #[test]
-    fn limits_are_whole_warps() {
-        let limit = ThreadLimit::none();
-        assert_eq!(limit.get(), u32::MAX);
-        for (set, expected) in [(0, 0), (33, 32), (768, 768)] {
-            limit.set(set);
-            assert_eq!(limit.get(), expected);
+    fn shapes_have_work_for_every_thread_block_and_room_for_every_group() {
+        let thread = kernel(&programs::AES_TABLE_GLOBAL, Task::EcbEncrypt);
+        let shared = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
+        let of = |kernel, blocks, resident| {
+            let (threads, grid) = Groups::of(kernel, blocks).shaped(132, resident);
+            (grid, threads)
+        };
+        assert_eq!(of(thread, 1, 132), (1, 32));
+        assert_eq!(of(thread, 33, 132), (2, 32));
+        assert_eq!(of(thread, 132 * 32, 132), (132, 32));
+        assert_eq!(of(thread, 132 * 32 + 1, 132), (67, 64), "two warps each");
+        assert_eq!(of(shared, 132 * 1024, 132), (132, 1024));
+        assert_eq!(of(shared, 1 << 40, 132), (132, 1024));
+        assert_eq!(of(thread, 1025, 0), (1, 32), "a thread block at least");
+        assert_eq!(of(shared, 257, 132), (2, 256), "enough to fill tables");
+
+        // A thread block of its own for every 1,024 aligned counters, and one for where data
+        // starts in between.
+        let ctr = kernel(&programs::AES_CONFLICT_FREE_4, Task::Ctr);
+        assert_eq!(of(ctr, 1, 132), (2, 1024));
+        assert_eq!(of(ctr, 1025, 132), (3, 1024));
+
+        let bitslice = kernel(&programs::AES_BITSLICE, Task::EcbEncrypt);
+        assert_eq!(of(bitslice, 256, 132), (1, 32));
+        assert_eq!(of(bitslice, 257, 132), (2, 32));
+        assert_eq!(of(bitslice, 1 << 30, 132), (132, 512));
+    }
+
+    #[test]
+    fn whatever_is_wanted_is_launched_as_the_kernel_allows() {
+        let shared = kernel(&programs::AES_TABLE_SHARED, Task::EcbEncrypt);
+        let ctr = kernel(&programs::AES_CONFLICT_FREE_4, Task::Ctr);
+        let of = |kernel, blocks, threads, blocks_per_multiprocessor| {
+            let wanted = Geometry { threads, blocks_per_multiprocessor };
+            let (threads, grid) = Groups::of(kernel, blocks).shaped_as(wanted, 132);
+            (grid, threads)
+        };
+        assert_eq!(of(shared, 1 << 40, 256, 2), (264, 256));
+        assert_eq!(of(shared, 257, 256, 2), (2, 256), "no more than there is work for");
+        assert_eq!(of(shared, 1 << 40, 0, 0), (1, 32), "a warp and a thread block at least");
+        assert_eq!(of(shared, 1 << 40, 65, 1), (132, 64), "whole warps");
+        assert_eq!(of(shared, 1 << 40, u32::MAX, 1), (132, 1024), "no more than it was built for");
+        assert_eq!(of(shared, 1 << 60, 32, u32::MAX), (i32::MAX as u32, 32), "a grid's limit");
+        assert_eq!(of(ctr, 1 << 40, 96, 1), (132, 1024), "a group is a whole thread block");
+    }
+
+    #[test]
+    fn what_is_wanted_is_kept_as_it_is() {
+        let wanted = Wanted::default();
+        assert_eq!(wanted.get(), None);
+        let of = |threads| Geometry { threads, blocks_per_multiprocessor: 3 };
+        for (set, expected) in
+            [(Some(of(64)), Some(of(64))), (Some(of(0)), Some(of(1))), (None, None)]
+        {
+            wanted.set(set);
+            assert_eq!(wanted.get(), expected);
         }
     }
 }

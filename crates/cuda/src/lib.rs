@@ -13,6 +13,7 @@
 //! - [`BatchFamily`] runs many messages in one call, each under a key of its own.
 //! - [`Fleet`] is several devices as one engine, [`XtsFleet`] and [`BatchFleet`] the same for data units and
 //!   for batches.
+//! - [`Experience`] is what was measured of a device, by which kernels are launched.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
 //! Without a driver or a device nothing panics: [`Device::all`] returns an error that says in one
@@ -37,6 +38,7 @@ mod device;
 mod driver;
 mod engine;
 mod error;
+mod experience;
 mod family;
 #[cfg(test)]
 mod faults;
@@ -72,11 +74,13 @@ pub use device::{Device, Properties};
 pub use driver::Resources;
 pub use engine::Engine;
 pub use error::Error;
+pub use experience::{Experience, Measured, Piece};
 pub use family::{Family, KeyPair};
 pub use fleet::{Dropped, Fleet, FleetReport, XtsFleet};
 pub use gcm::GcmEngine;
 pub use ghash::{GhashEngine, HashFamily};
 pub use lanecrypt_kernels as kernels;
+pub use launch::Geometry;
 pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
 pub use parameters::Keys;
 pub use pinned::PinnedBuffer;

@@ -21,11 +21,15 @@
 #![forbid(unsafe_code)]
 
 pub mod aes_gcm;
+#[cfg(feature = "tune")]
+mod auto;
 pub mod batch;
 pub mod io;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod selection;
+#[cfg(feature = "tune")]
+pub mod tuning;
 
 use std::fmt;
 
@@ -46,6 +50,8 @@ pub use lanecrypt_seed as seed;
 #[cfg(feature = "parallel")]
 pub use parallel::{PIECE, Parallel};
 pub use selection::{EXPECT, Selection, SelectionError};
+#[cfg(feature = "tune")]
+pub use {auto::Auto, tuning::tune};
 
 /// Every cipher, each with every way to compute it.
 pub static CIPHERS: &[&CipherDescription] = &[

@@ -15,6 +15,8 @@ mod counters;
 mod fleet;
 #[path = "device/gcm.rs"]
 mod gcm;
+#[path = "device/geometries.rs"]
+mod geometries;
 mod mix;
 #[path = "device/streams.rs"]
 mod streams;
@@ -109,7 +111,8 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
     let mut properties: Vec<(&str, Property<Case>)> = vec![
         ("ranges_and_canaries", ranges_and_canaries),
         ("partial_blocks_on_the_device", partial_blocks_on_the_device),
-        ("thread_blocks_of_any_size", thread_blocks_of_any_size),
+        ("launches_of_any_geometry", geometries::operations),
+        ("data_units_of_any_geometry", geometries::data_units),
         ("rounds_that_counters_share", counters::shared_rounds),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
         ("data_units", units::data_units),
@@ -348,27 +351,6 @@ fn partial_blocks_on_the_device(case: &Case) -> Outcome {
             let mut buffer = DeviceBuffer::from_host(&device, &data)?;
             target.engine()?.run_in_place(operation, &mut buffer.slice_mut(0..length)?)?;
             compare(&buffer, &expected, &format!("{} over {length} bytes", target.name()))?;
-        }
-    }
-    Ok(())
-}
-
-/// A smaller thread block computes the same.
-fn thread_blocks_of_any_size(case: &Case) -> Outcome {
-    let device = (case.open)()?;
-    let data = noise(16 * 5000, 11);
-    for target in targets(case)? {
-        let engine = target.engine()?;
-        for operation in target.operations() {
-            let mut expected = data.clone();
-            expect(target.cipher, operation, &mut expected)?;
-            for threads in [0, 33, 256, 768, u32::MAX] {
-                engine.limit_thread_block(threads);
-                let mut buffer = DeviceBuffer::from_host(&device, &data)?;
-                engine.run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
-                let what = format!("{} {operation:?}, {threads} threads", target.name());
-                compare(&buffer, &expected, &what)?;
-            }
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Every family that has XTS, with each of its programs.
-const XTS_FAMILIES: &[&Family] = &[
+pub(crate) const XTS_FAMILIES: &[&Family] = &[
     &aes::cuda::BYTEWISE,
     &aes::cuda::TABLE_GLOBAL,
     &aes::cuda::TABLE_SHARED,
@@ -141,7 +141,7 @@ fn data_units_of(
 }
 
 /// Unit by unit.
-fn xts_by_the_cpu(
+pub(crate) fn xts_by_the_cpu(
     cipher: &CipherDescription,
     keys: &[u8],
     direction: Direction,

@@ -1,0 +1,239 @@
+//! Where a buffer finishes first: `lanecrypt::Auto` at sizes round every switch, and both places beside it.
+
+use std::time::Instant;
+
+use lanecrypt::{
+    Auto, Engine, Parallel, aes, aria, camellia,
+    cipher::{Array, KeySizeUser},
+    cuda::{Device, DeviceCipher, kernels::Task},
+    des, hight, seed,
+    tuning::{self, Place, Tuning},
+};
+
+use super::{
+    plan::{Options, Work, fits, key, noise},
+    record::{AutoMeasurement, median},
+    report::{Section, distinct},
+    verify::{iv, verify_piece},
+};
+use crate::size::size_name;
+
+/// Passes that the median is of; odd.
+const SAMPLES: usize = 11;
+/// Sizes where nothing is switched.
+const WITHOUT_SWITCH: [usize; 2] = [64 << 10, 64 << 20];
+/// The longest, whatever is switched there.
+const LONGEST: usize = 1 << 30;
+/// Bytes that are compared with a CPU.
+const WINDOW: usize = 1 << 20;
+/// What a choice may take of the better one's time.
+const ALLOWED: f64 = 1.1;
+
+/// The modes, and the kernels that choices are recorded for.
+const MODES: [(Work, Task); 5] = [
+    (Work::EcbEncrypt, Task::EcbEncrypt),
+    (Work::EcbDecrypt, Task::EcbDecrypt),
+    (Work::Ctr, Task::Ctr),
+    (Work::CbcDecrypt, Task::CbcDecrypt),
+    (Work::XtsEncrypt, Task::XtsEncrypt),
+];
+
+/// Measures the chosen ciphers; a quick run takes CTR under the shortest key.
+///
+/// # Errors
+/// A sentence naming what failed; wrong output is a failure.
+pub(super) fn measure(options: &Options) -> Result<Vec<AutoMeasurement>, String> {
+    let Ok(device) = Device::default() else { return Ok(Vec::new()) };
+    if options.cpu_only {
+        return Ok(Vec::new());
+    }
+    let tuning = tuning::load(&device);
+    let (mut data, noise) = (vec![0; LONGEST], noise(64 << 20));
+    data.chunks_mut(noise.len()).for_each(|piece| piece.copy_from_slice(&noise[..piece.len()]));
+    let mut run = Run { options, device, tuning: &tuning, data, rows: Vec::new() };
+    run.measure::<aes::Aes128>()?;
+    run.measure::<aes::Aes192>()?;
+    run.measure::<aes::Aes256>()?;
+    run.measure::<aria::Aria128>()?;
+    run.measure::<aria::Aria192>()?;
+    run.measure::<aria::Aria256>()?;
+    run.measure::<camellia::Camellia128>()?;
+    run.measure::<camellia::Camellia192>()?;
+    run.measure::<camellia::Camellia256>()?;
+    run.measure::<des::Des>()?;
+    run.measure::<des::TdesEde2>()?;
+    run.measure::<des::TdesEde3>()?;
+    run.measure::<hight::Hight>()?;
+    run.measure::<seed::Seed128>()?;
+    Ok(run.rows)
+}
+
+struct Run<'a> {
+    options: &'a Options,
+    device: Device,
+    tuning: &'a Tuning,
+    data: Vec<u8>,
+    rows: Vec<AutoMeasurement>,
+}
+
+impl Run<'_> {
+    fn measure<C: DeviceCipher + Engine>(&mut self) -> Result<(), String> {
+        let cipher = C::family().cipher();
+        let key_bytes = <C as KeySizeUser>::key_size();
+        let is_chosen = self.options.ciphers().any(|chosen| chosen.name == cipher.name);
+        if !is_chosen || !self.options.key_bytes(cipher).contains(&key_bytes) {
+            return Ok(());
+        }
+        let key = key(key_bytes);
+        let array = Array::from_fn(|i| key[i]);
+        let auto = Auto::<C>::on(&self.device, C::family(), self.tuning, &array);
+        let auto = auto.map_err(|error| format!("{}: {error}", cipher.name))?;
+        let cpu = Parallel::new(C::new(&array));
+        let modes = MODES.into_iter().filter(|&(work, _)| fits(work, cipher.block_bytes));
+        for (work, task) in modes.filter(|&(work, _)| !self.options.quick || work == Work::Ctr) {
+            let switches =
+                self.tuning.crossovers.of(C::family(), &self.device, task, key_bytes).at().to_vec();
+            for bytes in self.options.sizes(&sizes(&switches), &sizes(&switches)) {
+                let gpu = auto.on_device().ok_or("no GPU")?.engine();
+                let engines: [&dyn Engine; 3] = [&cpu, gpu, &auto];
+                let failed =
+                    |what: String| format!("{}-{} {work}: {what}", cipher.name, 8 * key_bytes);
+                let [cpu_seconds, gpu_seconds, auto_seconds] = self
+                    .seconds(&engines, work, bytes.min(LONGEST), |input, output| {
+                        verify_piece(cipher, &key, work, 0, input, output, false)
+                    })
+                    .map_err(failed)?;
+                self.rows.push(AutoMeasurement {
+                    cipher: cipher.name.to_owned(),
+                    key_bits: 8 * key_bytes,
+                    work,
+                    switches: switches.clone(),
+                    bytes,
+                    is_on_gpu: auto.place(task, bytes) == Place::Gpu,
+                    cpu_seconds,
+                    gpu_seconds,
+                    auto_seconds,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Medians of each engine, a pass of each in turn; what they make of the data is compared first.
+    fn seconds(
+        &mut self,
+        engines: &[&dyn Engine; 3],
+        work: Work,
+        bytes: usize,
+        verify: impl Fn(&[u8], &[u8]) -> Result<(), String>,
+    ) -> Result<[f64; 3], String> {
+        let data = &mut self.data[..bytes];
+        let mut seconds = [const { Vec::new() }; 3];
+        for pass in 0..=SAMPLES {
+            for (engine, seconds) in engines.iter().zip(&mut seconds) {
+                let iv = iv(engine.block_bytes());
+                let before =
+                    if pass == 0 { data[..WINDOW.min(bytes)].to_vec() } else { Vec::new() };
+                let start = Instant::now();
+                let ran = work.run(*engine, *engine, &iv, data);
+                let time = start.elapsed().as_secs_f64();
+                ran.map_err(|error| error.to_string())?;
+                if pass == 0 {
+                    verify(&before, &data[..before.len()])?;
+                } else {
+                    seconds.push(time);
+                }
+            }
+        }
+        Ok(seconds.map(median))
+    }
+}
+
+/// Sizes on both sides of every switch.
+fn sizes(switches: &[u64]) -> Vec<usize> {
+    if switches.is_empty() {
+        return WITHOUT_SWITCH.to_vec();
+    }
+    let near = |&at: &u64| [at / 2, at / 10 * 9, at / 10 * 11, at * 2];
+    let near = switches.iter().flat_map(near).map(|bytes| bytes as usize / 16 * 16);
+    let mut sizes: Vec<usize> = near.map(|bytes| bytes.clamp(64, LONGEST)).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// What a choice takes of the better one's time.
+fn ratio(row: &AutoMeasurement) -> f64 {
+    row.auto_seconds / row.cpu_seconds.min(row.gpu_seconds)
+}
+
+/// Switches, and both places beside the choice.
+pub(super) fn section(rows: &[AutoMeasurement]) -> Option<Section> {
+    let microseconds = |seconds: f64| format!("{:.1}", 1e6 * seconds);
+    let row = |row: &AutoMeasurement| {
+        vec![
+            format!("{}-{} {}", row.cipher.to_uppercase(), row.key_bits, row.work),
+            size_name(row.bytes),
+            if row.is_on_gpu { "GPU" } else { "CPU" }.to_owned(),
+            microseconds(row.cpu_seconds),
+            microseconds(row.gpu_seconds),
+            microseconds(row.auto_seconds),
+            format!("{:.2}{}", ratio(row), if ratio(row) > ALLOWED { " !" } else { "" }),
+        ]
+    };
+    let late = rows.iter().filter(|row| ratio(row) > ALLOWED).count();
+    let switches = distinct(rows.iter().map(|row| {
+        let at =
+            row.switches.iter().map(|&at| size_name(at as usize)).collect::<Vec<_>>().join(", ");
+        let at = if at.is_empty() { "none".to_owned() } else { at };
+        format!("{}-{} {}: {at}", row.cipher.to_uppercase(), row.key_bits, row.work)
+    }));
+    let header =
+        ["", "bytes", "goes to", "CPU, us", "GPU, us", "Auto, us", "of the better one's time"];
+    (!rows.is_empty()).then(|| Section {
+        title: "Auto: CPU or GPU, from host memory to host memory".into(),
+        note: format!(
+            "CPU with its threads. {late} of {} choices take more than {ALLOWED} of the better one's time \
+             (!). Switches: {}.",
+            rows.len(),
+            switches.join("; ")
+        ),
+        header: header.map(str::to_owned).to_vec(),
+        rows: rows.iter().map(row).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_of_every_switch_are_measured() {
+        assert_eq!(sizes(&[]), WITHOUT_SWITCH);
+        assert_eq!(sizes(&[1600]), [800, 1440, 1760, 3200]);
+        assert_eq!(sizes(&[0]), [64]);
+        assert!(sizes(&[1600, 1 << 40]).iter().all(|&bytes| bytes <= LONGEST));
+    }
+
+    #[test]
+    fn choices_that_are_late_are_marked() {
+        let row = |auto_seconds| AutoMeasurement {
+            cipher: "des".into(),
+            key_bits: 64,
+            work: Work::Ctr,
+            switches: vec![4096],
+            bytes: 8192,
+            is_on_gpu: true,
+            cpu_seconds: 2e-6,
+            gpu_seconds: 1e-6,
+            auto_seconds,
+        };
+        assert!(section(&[]).is_none());
+        let section = section(&[row(1.04e-6), row(2e-6)]).expect("two rows");
+        assert!(section.note.contains("1 of 2 choices"), "{}", section.note);
+        assert!(section.note.contains("DES-64 CTR: 4 KiB"), "{}", section.note);
+        let cells = ["DES-64 CTR", "8 KiB", "GPU", "2.0", "1.0", "1.0", "1.04"];
+        assert_eq!(section.rows[0], cells);
+        assert_eq!(section.rows[1][6], "2.00 !");
+    }
+}

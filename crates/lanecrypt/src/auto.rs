@@ -1,0 +1,305 @@
+//! A cipher that runs where a buffer finishes first: on the CPU, with its threads, or on the GPU.
+
+use std::{any::Any, fmt, sync::OnceLock};
+
+use cipher::{
+    AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
+    BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, typenum::Unsigned,
+};
+use rayon::prelude::*;
+
+use crate::{
+    Chain, ConstantTime, Direction, Engine, Error, PIECE, Parallel,
+    cuda::{self, Device, DeviceCipher, Family, OnDevice, kernels::Task},
+    tuning::{self, Place, Switches, TASKS, Tuning},
+};
+
+/// A block cipher that runs where a buffer of its length finishes first, by what was measured on this
+/// machine: see [`tuning`](mod@crate::tuning). `C` is a CPU cipher that has kernels.
+///
+/// Without a GPU it is the CPU, and the crate `log` is told once. As an [`Engine`] it takes any mode:
+/// chains, such as CBC encryption, and GCM, whose hash is the CPU's, always run on the CPU. Pinned memory
+/// passes a GPU faster than was measured here: whoever has it takes [`OnDevice`].
+///
+/// The fastest kernels of most ciphers look tables up, at addresses that depend on key and data;
+/// [`constant_time`](Self::constant_time) gives a cipher without.
+///
+/// RustCrypto's traits cannot fail: what a GPU fails to do the CPU does, as with [`OnDevice`]. A call of the
+/// [`Engine`] reports the error of the device.
+///
+/// ```
+/// use lanecrypt::{Auto, aes::Aes128, cipher::{BlockCipherEncrypt, KeyInit}};
+///
+/// let cipher = Auto::<Aes128>::new(&[0; 16].into());
+/// let mut blocks = vec![[0; 16].into(); 1000];
+/// cipher.encrypt_blocks(&mut blocks);
+/// assert_eq!(blocks[999][..4], [0x66, 0xe9, 0x4b, 0xd4]);
+/// ```
+pub struct Auto<C> {
+    cpu: C,
+    gpu: Option<Gpu<C>>,
+}
+
+struct Gpu<C> {
+    cipher: OnDevice<C>,
+    /// In the order of [`TASKS`].
+    switches: [Switches; TASKS.len()],
+}
+
+/// The device that [`Device::default`] gives, if it gives one when it is first asked.
+fn default_device() -> Option<&'static Device> {
+    static DEVICE: OnceLock<Option<Device>> = OnceLock::new();
+    let open = || match Device::default() {
+        Ok(device) => Some(device),
+        Err(error) => {
+            log::info!("ciphers that would choose run on the CPU: {error}");
+            None
+        }
+    };
+    DEVICE.get_or_init(open).as_ref()
+}
+
+impl<C: DeviceCipher + Engine> Auto<C> {
+    /// Keys the cipher, by constant-time kernels where it runs on a GPU.
+    pub fn constant_time(key: &Key<C>) -> Self {
+        Self::of_family(C::constant_time_family(), key)
+    }
+
+    /// Keys the cipher on `device` by kernels of one's choice, to go by this tuning.
+    ///
+    /// # Errors
+    /// Those of [`OnDevice::of_family`].
+    pub fn on(
+        device: &Device,
+        family: &Family,
+        tuning: &Tuning,
+        key: &Key<C>,
+    ) -> Result<Self, cuda::Error> {
+        let cipher = OnDevice::of_family(family, device, key)?;
+        let of = |task| tuning.crossovers.of(family, device, task, C::key_size());
+        Ok(Self { cpu: C::new(key), gpu: Some(Gpu { cipher, switches: TASKS.map(of) }) })
+    }
+
+    fn of_family(family: &Family, key: &Key<C>) -> Self {
+        let on = |device: &Device| Self::on(device, family, &tuning::load(device), key);
+        match default_device().map(on) {
+            Some(Ok(cipher)) => cipher,
+            Some(Err(error)) => {
+                log::warn!("{} runs on the CPU: {error}", family.cipher().name);
+                Self { cpu: C::new(key), gpu: None }
+            }
+            None => Self { cpu: C::new(key), gpu: None },
+        }
+    }
+
+    /// Where a call for this task runs, over so many bytes; `Keystream` as CTR.
+    pub fn place(&self, task: Task, bytes: usize) -> Place {
+        let number = TASKS.iter().position(|known| *known == task);
+        let number = number.or_else(|| TASKS.iter().position(|known| *known == Task::Ctr));
+        let switches = self.gpu.as_ref().and_then(|gpu| gpu.switches.get(number?));
+        switches.map_or(Place::Cpu, |switches| switches.place(bytes as u64))
+    }
+
+    /// Whether it is constant-time, wherever it runs.
+    pub fn claim(&self) -> ConstantTime {
+        self.gpu.as_ref().map_or(ConstantTime::Yes, |gpu| gpu.cipher.claim())
+    }
+
+    /// The cipher on the GPU, where there is one.
+    pub fn on_device(&self) -> Option<&OnDevice<C>> {
+        self.gpu.as_ref().map(|gpu| &gpu.cipher)
+    }
+
+    /// The GPU's, where a call goes there.
+    fn gpu(&self, task: Task, bytes: usize) -> Option<&OnDevice<C>> {
+        self.on_device().filter(|_| self.place(task, bytes) == Place::Gpu)
+    }
+
+    /// Runs a call of an engine where it belongs.
+    fn run(
+        &self,
+        task: Task,
+        data: InOutBuf<'_, '_, u8>,
+        call: impl FnOnce(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self.gpu(task, data.len()) {
+            Some(gpu) => call(gpu.engine(), data),
+            None => call(&Parallel::new(&self.cpu), data),
+        }
+    }
+
+    /// Runs whole blocks on the CPU, by several threads if there are enough of them.
+    fn blocks_on_cpu(
+        mut blocks: InOutBuf<'_, '_, Block<C>>,
+        run: impl Fn(InOutBuf<'_, '_, Block<C>>) + Sync,
+    ) where
+        Block<C>: Send,
+    {
+        let shortest = PIECE / C::BlockSize::USIZE;
+        let threads = rayon::current_num_threads();
+        if threads < 2 || blocks.len() < 2 * shortest {
+            return run(blocks);
+        }
+        let piece = blocks.len().div_ceil(threads).next_multiple_of(shortest);
+        // Threads share the output, where the input is put first.
+        for mut block in blocks.reborrow() {
+            let input = block.clone_in();
+            *block.get_out() = input;
+        }
+        blocks.get_out().par_chunks_mut(piece).for_each(|piece| run(piece.into()));
+    }
+}
+
+impl<C: DeviceCipher + Engine> Engine for Auto<C> {
+    fn block_bytes(&self) -> usize {
+        self.cpu.block_bytes()
+    }
+
+    fn chunk_bytes(&self) -> usize {
+        self.cpu.chunk_bytes()
+    }
+
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.run(ecb(direction), data, |engine, data| engine.ecb(direction, data))
+    }
+
+    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.run(Task::Ctr, data, |engine, data| engine.ctr(counter, data))
+    }
+
+    fn ctr32_hashed(
+        &self,
+        counter: &[u8; 16],
+        powers: &lanecrypt_core::HashPowers,
+        hash: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<usize, Error> {
+        Parallel::new(&self.cpu).ctr32_hashed(counter, powers, hash, data)
+    }
+
+    fn cbc_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.run(Task::CbcDecrypt, data, |engine, data| engine.cbc_decrypt_blocks(previous, data))
+    }
+
+    fn cfb_decrypt_blocks(
+        &self,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.run(Task::CfbDecrypt, data, |engine, data| engine.cfb_decrypt_blocks(previous, data))
+    }
+
+    fn chain_blocks(
+        &self,
+        chain: Chain,
+        previous: &mut [u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        self.cpu.chain_blocks(chain, previous, data)
+    }
+
+    fn xts_blocks(
+        &self,
+        direction: Direction,
+        mask: &mut [u8; 16],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let task = match direction {
+            Direction::Encrypt => Task::XtsEncrypt,
+            Direction::Decrypt => Task::XtsDecrypt,
+        };
+        self.run(task, data, |engine, data| engine.xts_blocks(direction, mask, data))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self.cpu.as_any()
+    }
+}
+
+fn ecb(direction: Direction) -> Task {
+    match direction {
+        Direction::Encrypt => Task::EcbEncrypt,
+        Direction::Decrypt => Task::EcbDecrypt,
+    }
+}
+
+impl<C: DeviceCipher> BlockSizeUser for Auto<C> {
+    type BlockSize = C::BlockSize;
+}
+
+impl<C: DeviceCipher> KeySizeUser for Auto<C> {
+    type KeySize = C::KeySize;
+}
+
+impl<C: DeviceCipher + Engine> KeyInit for Auto<C> {
+    /// By the fastest kernels, on the device that [`Device::default`] gives, where there is one.
+    fn new(key: &Key<Self>) -> Self {
+        Self::of_family(C::family(), key)
+    }
+}
+
+impl<C: DeviceCipher + Engine> BlockCipherEncrypt for Auto<C> {
+    fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = C::BlockSize>) {
+        self.cpu.encrypt_with_backend(f);
+    }
+    fn encrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        match self.gpu(Task::EcbEncrypt, blocks.len() * C::block_size()) {
+            Some(gpu) => gpu.encrypt_blocks_inout(blocks),
+            None => Self::blocks_on_cpu(blocks, |piece| self.cpu.encrypt_blocks_inout(piece)),
+        }
+    }
+    fn encrypt_blocks(&self, blocks: &mut [Block<Self>]) {
+        self.encrypt_blocks_inout(blocks.into());
+    }
+    fn encrypt_blocks_b2b(
+        &self,
+        in_blocks: &[Block<Self>],
+        out_blocks: &mut [Block<Self>],
+    ) -> Result<(), cipher::inout::NotEqualError> {
+        self.encrypt_blocks_inout(InOutBuf::new(in_blocks, out_blocks)?);
+        Ok(())
+    }
+}
+
+impl<C: DeviceCipher + Engine> BlockCipherDecrypt for Auto<C> {
+    fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = C::BlockSize>) {
+        self.cpu.decrypt_with_backend(f);
+    }
+    fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        match self.gpu(Task::EcbDecrypt, blocks.len() * C::block_size()) {
+            Some(gpu) => gpu.decrypt_blocks_inout(blocks),
+            None => Self::blocks_on_cpu(blocks, |piece| self.cpu.decrypt_blocks_inout(piece)),
+        }
+    }
+    fn decrypt_blocks(&self, blocks: &mut [Block<Self>]) {
+        self.decrypt_blocks_inout(blocks.into());
+    }
+    fn decrypt_blocks_b2b(
+        &self,
+        in_blocks: &[Block<Self>],
+        out_blocks: &mut [Block<Self>],
+    ) -> Result<(), cipher::inout::NotEqualError> {
+        self.decrypt_blocks_inout(InOutBuf::new(in_blocks, out_blocks)?);
+        Ok(())
+    }
+}
+
+impl<C: DeviceCipher> fmt::Debug for Auto<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        C::write_alg_name(f)?;
+        match &self.gpu {
+            Some(gpu) => write!(f, " on the CPU or {:?}", gpu.cipher.engine().device()),
+            None => f.write_str(" on the CPU { .. }"),
+        }
+    }
+}
+
+impl<C: DeviceCipher> AlgorithmName for Auto<C> {
+    fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        C::write_alg_name(f)
+    }
+}

@@ -1,0 +1,323 @@
+//! The file of experience data: a TOML file a model of device in the user's cache folder.
+
+use std::{
+    fmt, fs,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use directories::ProjectDirs;
+use serde::{Deserialize, Serialize};
+
+use super::{Crossovers, Error, Switches, Tuning};
+use crate::cuda::{Device, Experience, Geometry, Measured, Piece, kernels};
+
+/// The version of what is said below.
+const FORMAT: u32 = 1;
+/// Longer files are none of ours.
+const LONGEST: u64 = 8 << 20;
+/// Bytes of data that anything can be known of.
+const BYTES: std::ops::RangeInclusive<u64> = 1..=1 << 40;
+
+/// What a file says of what it is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct About {
+    format: u32,
+    /// Marketing name.
+    device: String,
+    compute_capability: (u32, u32),
+    multiprocessors: u32,
+    /// The CUDA version that the driver supports.
+    driver: i32,
+    /// The version of this crate, and the fingerprint of the kernels, in hexadecimal digits.
+    lanecrypt: String,
+    kernels: String,
+}
+
+impl About {
+    fn of(device: &Device) -> Self {
+        let properties = device.properties();
+        Self {
+            format: FORMAT,
+            device: properties.name.clone(),
+            compute_capability: properties.compute_capability,
+            multiprocessors: properties.multiprocessors,
+            driver: properties.driver_version,
+            lanecrypt: env!("CARGO_PKG_VERSION").to_owned(),
+            kernels: format!("{:016x}", kernels::fingerprint()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    about: About,
+    /// Threads that the CPU had for what crossovers say.
+    cpu_threads: usize,
+    #[serde(default)]
+    launches: Vec<Launches>,
+    #[serde(default)]
+    pieces: Vec<Pieces>,
+    #[serde(default)]
+    crossovers: Vec<Crossover>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Launches {
+    kernel: String,
+    key_bits: usize,
+    /// Bytes of data, threads, thread blocks for every multiprocessor, nanoseconds.
+    fastest: Vec<(u64, u32, u32, u64)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pieces {
+    kernel: String,
+    key_bits: usize,
+    /// Bytes of data, and of a piece.
+    fastest: Vec<(u64, u64)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Crossover {
+    kernel: String,
+    key_bits: usize,
+    /// Bytes from which on it is the GPU, then again the CPU, and so on.
+    switches: Vec<u64>,
+}
+
+/// Why a file is not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ignored {
+    /// There is none.
+    Missing,
+    /// It cannot be read.
+    Unreadable(String),
+    /// It is no experience data, or says what no device can do.
+    Corrupt(String),
+    /// It is of another driver or other kernels: what it says, and what is here.
+    Stale(String),
+    /// It is of another device: what it says, and what is here.
+    Foreign(String),
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("there is none"),
+            Self::Unreadable(why) => write!(f, "it cannot be read: {why}"),
+            Self::Corrupt(why) => write!(f, "it is corrupt: {why}"),
+            Self::Stale(why) => write!(f, "it is stale: {why}"),
+            Self::Foreign(why) => write!(f, "it is of another device: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Ignored {}
+
+/// A folder with a file for every model of device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// In the cache folder of this user; `None` where there is none.
+    #[must_use]
+    pub fn of_user() -> Option<Self> {
+        let folders = ProjectDirs::from("", "", "lanecrypt")?;
+        Some(Self(folders.cache_dir().join("experience")))
+    }
+
+    /// Any other.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The file of a device.
+    #[must_use]
+    pub fn file(&self, device: &Device) -> PathBuf {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let name: String = device.properties().name.chars().map(plain).collect();
+        self.0.join(format!("{}.toml", name.trim_matches('-')))
+    }
+
+    /// Reads what is known of a device.
+    ///
+    /// # Errors
+    /// Why that is nothing.
+    pub fn read(&self, device: &Device) -> Result<Tuning, Ignored> {
+        parse(&text(&self.file(device))?, &About::of(device))
+    }
+
+    /// The same, with a warning where there is a file that is of no use.
+    pub(super) fn read_or_warn(&self, device: &Device) -> Option<Tuning> {
+        match self.read(device) {
+            Ok(tuning) => return Some(tuning),
+            Err(Ignored::Missing) => {}
+            Err(why) => {
+                let file = self.file(device);
+                log::warn!(
+                    "experience data {} is ignored until it is made anew: {why}",
+                    file.display()
+                );
+            }
+        }
+        None
+    }
+
+    /// Writes what is known of a device, in place of what there was: whoever reads meanwhile sees one or
+    /// the other.
+    ///
+    /// # Errors
+    /// [`Error::File`]; [`Error::Format`] for numbers that TOML does not have.
+    pub fn write(&self, device: &Device, tuning: &Tuning) -> Result<(), Error> {
+        let file = self.file(device);
+        let text = toml::to_string(&of_tuning(About::of(device), tuning))?;
+        let text = format!(
+            "# What was measured on this machine, for launches by Lanecrypt: `cargo xtask tune`, or\n\
+             # `lanecrypt::tune()`, writes it anew. It may be deleted.\n\n{text}"
+        );
+        replace(&file, &text).map_err(|error| Error::File { path: file, error })
+    }
+}
+
+fn text(path: &Path) -> Result<String, Ignored> {
+    let file = fs::File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ignored::Missing,
+        _ => Ignored::Unreadable(error.to_string()),
+    })?;
+    let mut text = String::new();
+    let read = file.take(LONGEST + 1).read_to_string(&mut text);
+    match read.map_err(|error| Ignored::Unreadable(error.to_string()))? as u64 {
+        ..=LONGEST => Ok(text),
+        _ => Err(Ignored::Corrupt(format!("it is longer than {LONGEST} bytes"))),
+    }
+}
+
+/// Writes beside the file, and renames.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
+    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&unfinished); // what failed is what is reported
+    }
+    written
+}
+
+/// What a file's text says, and the name of the device that it is about, whatever is here.
+///
+/// # Errors
+/// [`Ignored::Corrupt`].
+pub fn of_any_device(text: &str) -> Result<(String, Tuning), Ignored> {
+    let file: File = toml::from_str(text).map_err(|error| corrupt(&error))?;
+    Ok((file.about.device.clone(), to_tuning(file).map_err(Ignored::Corrupt)?))
+}
+
+fn corrupt(error: &toml::de::Error) -> Ignored {
+    Ignored::Corrupt(error.message().to_owned())
+}
+
+/// What a text says, if it is about what is here.
+fn parse(text: &str, here: &About) -> Result<Tuning, Ignored> {
+    // What it is about comes first: older formats may have had another form.
+    let table: toml::Table = toml::from_str(text).map_err(|error| corrupt(&error))?;
+    let about = table.get("about").cloned().and_then(|about| About::deserialize(about).ok());
+    let about = about.ok_or_else(|| Ignored::Corrupt("it does not say what it is about".into()))?;
+    let differs = |what: &dyn Fn(&About) -> String| {
+        let (there, here) = (what(&about), what(here));
+        (there != here).then(|| format!("{there}, not {here}"))
+    };
+    let device = |about: &About| {
+        let ((major, minor), count) = (about.compute_capability, about.multiprocessors);
+        format!("{} ({count} multiprocessors of {major}.{minor})", about.device)
+    };
+    if let Some(difference) = differs(&device) {
+        return Err(Ignored::Foreign(difference));
+    }
+    let version = |about: &About| {
+        let About { format, driver, lanecrypt, kernels, .. } = about;
+        format!("format {format}, driver {driver}, version {lanecrypt}, kernels {kernels}")
+    };
+    if let Some(difference) = differs(&version) {
+        return Err(Ignored::Stale(difference));
+    }
+    to_tuning(File::deserialize(table).map_err(|error| corrupt(&error))?).map_err(Ignored::Corrupt)
+}
+
+/// What a file says, checked: its numbers are ones that a device can do.
+fn to_tuning(file: File) -> Result<Tuning, String> {
+    let mut experience = Experience::default();
+    let mut crossovers = Crossovers::default();
+    let ascend = |name: &str, bytes: Vec<u64>| {
+        let fits =
+            bytes.iter().all(|bytes| BYTES.contains(bytes)) && bytes.is_sorted_by(|a, b| a < b);
+        if fits { Ok(()) } else { Err(format!("{name}: lengths {bytes:?}")) }
+    };
+    for Launches { kernel, key_bits, fastest } in file.launches {
+        ascend(&kernel, fastest.iter().map(|row| row.0).collect())?;
+        let measured = fastest.into_iter().map(|(bytes, threads, grid, nanoseconds)| {
+            let is_possible = threads.is_multiple_of(32)
+                && (32..=1024).contains(&threads)
+                && (1..=1024).contains(&grid)
+                && (1..1 << 40).contains(&nanoseconds);
+            let geometry = Geometry { threads, blocks_per_multiprocessor: grid };
+            let measured = Measured { bytes, geometry, nanoseconds };
+            if is_possible { Ok(measured) } else { Err(format!("{kernel}: {measured:?}")) }
+        });
+        let measured = measured.collect::<Result<_, _>>()?;
+        experience.set_launches(kernel, key_bits / 8, measured);
+    }
+    for Pieces { kernel, key_bits, fastest } in file.pieces {
+        ascend(&kernel, fastest.iter().map(|row| row.0).collect())?;
+        let pieces = fastest.into_iter().map(|(bytes, piece_bytes)| {
+            let is_possible = (64 << 10..=1 << 40).contains(&piece_bytes);
+            let piece = Piece { bytes, piece_bytes };
+            if is_possible { Ok(piece) } else { Err(format!("{kernel}: {piece:?}")) }
+        });
+        let pieces = pieces.collect::<Result<_, _>>()?;
+        experience.set_pieces(kernel, key_bits / 8, pieces);
+    }
+    // Measured beside another number of threads they are of no use here.
+    if file.cpu_threads == rayon::current_num_threads() {
+        for Crossover { kernel, key_bits, switches } in file.crossovers {
+            let named = || format!("{kernel}: switches {switches:?}");
+            let switches = Switches::new(switches.clone()).ok_or_else(named)?;
+            crossovers.set(kernel, key_bits / 8, switches);
+        }
+    }
+    Ok(Tuning { experience: Arc::new(experience), crossovers })
+}
+
+fn of_tuning(about: About, tuning: &Tuning) -> File {
+    let launches = tuning.experience.launches().map(|(kernel, key_bytes, row)| {
+        let point = |measured: &Measured| {
+            let Measured { bytes, geometry, nanoseconds } = *measured;
+            (bytes, geometry.threads, geometry.blocks_per_multiprocessor, nanoseconds)
+        };
+        let fastest = row.iter().map(point).collect();
+        Launches { kernel: kernel.to_owned(), key_bits: 8 * key_bytes, fastest }
+    });
+    let pieces = tuning.experience.pieces().map(|(kernel, key_bytes, row)| {
+        let fastest = row.iter().map(|piece| (piece.bytes, piece.piece_bytes)).collect();
+        Pieces { kernel: kernel.to_owned(), key_bits: 8 * key_bytes, fastest }
+    });
+    let crossovers = tuning.crossovers.iter().map(|(kernel, key_bytes, switches)| {
+        let switches = switches.at().to_vec();
+        Crossover { kernel: kernel.to_owned(), key_bits: 8 * key_bytes, switches }
+    });
+    File {
+        about,
+        cpu_threads: rayon::current_num_threads(),
+        launches: launches.collect(),
+        pieces: pieces.collect(),
+        crossovers: crossovers.collect(),
+    }
+}

@@ -1,0 +1,248 @@
+//! What is measured: kernels and families of a device, and how long a point takes.
+
+use std::time::{Duration, Instant};
+
+use cipher::InOutBuf;
+
+use super::{Error, Options, Progress, Report, crossovers, launches, pieces};
+use crate::{
+    CipherDescription, Direction, Engine as _, Platform, aes, aria, camellia,
+    cuda::{
+        self, Device, DeviceCipher, Experience, Family,
+        kernels::{Kernel, Program, Task},
+    },
+    des, hight, seed,
+};
+
+/// The fewest passes of a point, and the most.
+const PASSES: std::ops::RangeInclusive<usize> = 3..=25;
+
+/// What kernels do for users: what is tuned, and what [`Auto`](crate::Auto) has a choice for.
+pub const TASKS: [Task; 7] = [
+    Task::EcbEncrypt,
+    Task::EcbDecrypt,
+    Task::Ctr,
+    Task::CbcDecrypt,
+    Task::CfbDecrypt,
+    Task::XtsEncrypt,
+    Task::XtsDecrypt,
+];
+
+/// A kernel of a family under keys of so many bytes.
+pub(super) struct Row {
+    pub(super) family: Family,
+    pub(super) key_bytes: usize,
+    pub(super) task: Task,
+    pub(super) kernel: &'static Kernel,
+}
+
+impl Row {
+    /// For people.
+    fn name(&self) -> String {
+        let bits = 8 * self.key_bytes;
+        format!("{}, {bits}-bit key", self.kernel.name())
+    }
+}
+
+/// Measures without keeping anything; `known` is how kernels are launched that are not measured now.
+pub(super) fn measure(
+    device: &Device,
+    known: &Experience,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Report, Error> {
+    // What is computed without experience is what experience is held against.
+    device.set_experience(Experience::default());
+    let kernels = if options.launches { kernels(device, options)? } else { Vec::new() };
+    let families = if options.host_memory { families(device, options)? } else { Vec::new() };
+    let steps = kernels.len() + families.len();
+    let mut report = Report::default();
+    let mut experience = Experience::default();
+    let mut begin = |done: usize, row: &Row, what: &str| {
+        progress(Progress { done, steps, next: &format!("{}{what}", row.name()) });
+    };
+    let mut launches = launches::Launches::new(device, options)?;
+    for (i, row) in kernels.iter().enumerate() {
+        begin(i, row, "");
+        let tuned = launches.measure(row)?;
+        let measured = tuned.points.iter().map(|(measured, _)| *measured).collect();
+        experience.set_launches(tuned.kernel, tuned.key_bytes, measured);
+        report.kernels.push(tuned);
+    }
+    drop(launches); // with its memory
+    // Host memory passes kernels that are launched as they will be.
+    let set = |newer: &Experience| {
+        let mut all = known.clone();
+        all.extend(newer.clone());
+        device.set_experience(all);
+    };
+    set(&experience);
+    let longest = if families.is_empty() { None } else { options.sizes.iter().copied().max() };
+    let mut data = noise(longest.unwrap_or(0));
+    for (i, row) in families.iter().enumerate() {
+        begin(kernels.len() + i, row, " from host memory");
+        let pieces = pieces::measure(device, row, options, &mut data)?;
+        if !pieces.is_empty() {
+            experience.set_pieces(row.kernel.name(), row.key_bytes, pieces);
+            set(&experience);
+        }
+        let switches = crossovers::measure(device, row, options, &mut data)?;
+        report.tuning.crossovers.set(row.kernel.name(), row.key_bytes, switches);
+    }
+    report.tuning.experience = experience.into();
+    Ok(report)
+}
+
+/// Every kernel once for each key length: ciphers share some, and tasks do.
+fn kernels(device: &Device, options: &Options) -> Result<Vec<Row>, Error> {
+    let is_host = device.properties().compute_capability == (0, 0);
+    let platform = if is_host { Platform::CudaOnHost } else { Platform::Cuda };
+    let mut rows: Vec<Row> = Vec::new();
+    for cipher in &options.ciphers {
+        for backend in cipher.backends.iter().filter(|backend| backend.platform == platform) {
+            if (backend.available)().is_err() {
+                continue;
+            }
+            let engine = (backend.create)(&key(cipher.key_bytes[0]))?;
+            let Some(engine) = engine.as_any().downcast_ref::<cuda::Engine>() else { continue };
+            // A family with several programs has those of others.
+            if engine.other_programs().next().is_none() {
+                add_rows(&mut rows, cipher, engine.family(), engine.program());
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// What users take of the chosen ciphers: their families, for every task.
+fn families(device: &Device, options: &Options) -> Result<Vec<Row>, Error> {
+    let mut rows = Vec::new();
+    for family in users_families() {
+        let cipher = family.cipher();
+        if options.ciphers.iter().any(|chosen| chosen.name == cipher.name) {
+            let program = family.program(device.properties()).map_err(cuda::Error::from)?;
+            add_rows(&mut rows, cipher, family, program);
+        }
+    }
+    Ok(rows)
+}
+
+fn add_rows(
+    rows: &mut Vec<Row>,
+    cipher: &CipherDescription,
+    family: &Family,
+    program: &'static Program,
+) {
+    for &key_bytes in cipher.key_bytes {
+        for (task, kernel) in program.kernels().filter(|(task, _)| TASKS.contains(task)) {
+            let is_it =
+                |row: &Row| row.kernel.name() == kernel.name() && row.key_bytes == key_bytes;
+            if !rows.iter().any(is_it) {
+                rows.push(Row { family: *family, key_bytes, task, kernel });
+            }
+        }
+    }
+}
+
+/// The families that types of users have.
+fn users_families() -> impl Iterator<Item = &'static Family> {
+    fn of<C: DeviceCipher>() -> [&'static Family; 2] {
+        [C::family(), C::constant_time_family()]
+    }
+    [
+        of::<aes::Aes128>(),
+        of::<aria::Aria128>(),
+        of::<camellia::Camellia128>(),
+        of::<des::Des>(),
+        of::<des::TdesEde3>(),
+        of::<hight::Hight>(),
+        of::<seed::Seed128>(),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// A key that means nothing.
+pub(super) fn key(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (i * 37 + 11) as u8).collect()
+}
+
+/// Data that is no zeros, which can run faster.
+pub(super) fn noise(bytes: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_u32;
+    let mut next = || {
+        // Xorshift, as good as any here.
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state.to_le_bytes()
+    };
+    let mut data: Vec<u8> = (0..bytes.min(1 << 20).div_ceil(4)).flat_map(|_| next()).collect();
+    data.truncate(bytes);
+    while data.len() < bytes {
+        data.extend_from_within(..data.len().min(bytes - data.len()));
+    }
+    data
+}
+
+/// An IV of whole blocks; its low bits do not wrap soon.
+const IV: [u8; 16] = [1; 16];
+
+/// The operation of a task that an engine runs over resident data; XTS is another engine's.
+pub(super) fn operation(task: Task, block: usize) -> cuda::Operation<'static> {
+    let iv = &IV[..block];
+    match task {
+        Task::EcbEncrypt => cuda::Operation::Ecb(Direction::Encrypt),
+        Task::EcbDecrypt => cuda::Operation::Ecb(Direction::Decrypt),
+        Task::CbcDecrypt => cuda::Operation::CbcDecrypt(iv),
+        Task::CfbDecrypt => cuda::Operation::CfbDecrypt(iv),
+        _ => cuda::Operation::Ctr(iv),
+    }
+}
+
+/// Runs a task over host memory.
+pub(super) fn run(
+    task: Task,
+    engine: &dyn crate::Engine,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), crate::Error> {
+    let mut iv = IV;
+    let block = engine.block_bytes();
+    match task {
+        Task::EcbEncrypt => engine.ecb(Direction::Encrypt, data),
+        Task::EcbDecrypt => engine.ecb(Direction::Decrypt, data),
+        Task::CbcDecrypt => engine.cbc_decrypt_blocks(&mut iv[..block], data),
+        Task::CfbDecrypt => engine.cfb_decrypt_blocks(&mut iv[..block], data),
+        Task::XtsEncrypt => engine.xts_blocks(Direction::Encrypt, &mut iv, data),
+        Task::XtsDecrypt => engine.xts_blocks(Direction::Decrypt, &mut iv, data),
+        _ => engine.ctr(&iv[..block], data),
+    }
+}
+
+/// The median of as many passes as fit in `time`, three at least, after one that is not counted.
+pub(super) fn median<E>(
+    time: Duration,
+    mut pass: impl FnMut() -> Result<Duration, E>,
+) -> Result<Duration, E> {
+    let mut passes = Vec::new();
+    let mut total = Duration::ZERO;
+    pass()?;
+    while passes.len() < *PASSES.start() || (total < time && passes.len() < *PASSES.end()) {
+        passes.push(pass()?);
+        total += passes[passes.len() - 1];
+    }
+    passes.sort_unstable();
+    Ok(passes[passes.len() / 2])
+}
+
+/// The same by the host's clock.
+pub(super) fn median_on_clock<E>(
+    time: Duration,
+    mut pass: impl FnMut() -> Result<(), E>,
+) -> Result<Duration, E> {
+    median(time, || {
+        let start = Instant::now();
+        pass()?;
+        Ok(start.elapsed())
+    })
+}

@@ -1,0 +1,78 @@
+//! Thread blocks of every size and several grids compute the same.
+
+use lanecrypt::{
+    Direction,
+    cuda::{
+        DataUnits, DeviceBuffer, Geometry,
+        kernels::{Kernel, Task},
+    },
+};
+
+use crate::{
+    Case,
+    common::{Outcome, noise},
+    compare, expect, targets,
+    units::{XTS_FAMILIES, xts_by_the_cpu},
+};
+
+/// Every number of threads that there can be, each with another grid, and some that cannot.
+fn geometries(kernel: &Kernel) -> impl Iterator<Item = Geometry> {
+    let group = kernel.unit().threads.max(32);
+    let threads = (group..=kernel.threads()).step_by(group as usize).chain([0, 33, u32::MAX]);
+    let grids = [1, 3, 2, u32::MAX, 0].into_iter().cycle();
+    threads.zip(grids).map(|(threads, grid)| Geometry { threads, blocks_per_multiprocessor: grid })
+}
+
+/// Blocks for several groups of threads, the last of which are not full.
+fn blocks(kernel: &Kernel) -> usize {
+    (4 * kernel.unit().blocks as usize + 17).max(700)
+}
+
+/// Every kernel of a program but those of XTS.
+pub(crate) fn operations(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    for target in targets(case)? {
+        let engine = target.engine()?;
+        for operation in target.operations() {
+            let kernel = engine.program().kernel(operation.task()).ok_or("no kernel")?;
+            let data = noise(target.cipher.block_bytes * blocks(kernel), 11);
+            let mut expected = data.clone();
+            expect(target.cipher, operation, &mut expected)?;
+            for geometry in geometries(kernel) {
+                engine.launch_as(Some(geometry));
+                let mut buffer = DeviceBuffer::from_host(&device, &data)?;
+                engine.run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
+                let what = format!("{} {operation:?}, {geometry:?}", target.name());
+                compare(&buffer, &expected, &what)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Those of XTS: units that end anywhere, and such as end with a row.
+pub(crate) fn data_units(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    for family in XTS_FAMILIES {
+        let program = family.program(device.properties()).map_err(|reason| reason.to_string())?;
+        let keys = noise(2 * family.cipher().key_bytes[0], 31);
+        let engine = family.xts_engine(&device, &keys)?;
+        let tasks =
+            [(Direction::Encrypt, Task::XtsEncrypt), (Direction::Decrypt, Task::XtsDecrypt)];
+        for ((direction, task), bytes) in tasks.into_iter().zip([528, 4096]) {
+            let kernel = program.kernel(task).ok_or("no kernel")?;
+            let data = noise(16 * blocks(kernel), bytes as u64);
+            let units = DataUnits { bytes, first: 7 };
+            let mut expected = data.clone();
+            xts_by_the_cpu(family.cipher(), &keys, direction, units, &mut expected)?;
+            for geometry in geometries(kernel) {
+                engine.data_engine().launch_as(Some(geometry));
+                let mut buffer = DeviceBuffer::from_host(&device, &data)?;
+                engine.run_in_place(direction, units, &mut buffer.slice_mut(0..data.len())?)?;
+                let what = format!("{} {direction}, {units:?}, {geometry:?}", family.summary());
+                compare(&buffer, &expected, &what)?;
+            }
+        }
+    }
+    Ok(())
+}
