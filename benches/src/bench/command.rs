@@ -86,10 +86,8 @@ fn measure(options: &Options) -> Result<(), String> {
     let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
-    let is_nothing = measurements.is_empty()
-        && batches.is_empty()
-        && fleet.is_empty()
-        && auto.is_empty();
+    let is_nothing =
+        measurements.is_empty() && batches.is_empty() && fleet.is_empty() && auto.is_empty();
     if is_nothing && host_memory.is_empty() && first_calls.is_empty() {
         return Err(format!("nothing was measured\n{}", skipped.join("\n")));
     }

@@ -22,7 +22,7 @@ mod pieces;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -190,8 +190,7 @@ static KNOWN: Mutex<BTreeMap<String, Arc<Tuning>>> = Mutex::new(BTreeMap::new())
 /// folder; what is built in fills the rest. The file is read once a process and model of device; what
 /// cannot be used is ignored with a warning, and made anew by [`tune`].
 pub fn load(device: &Device) -> Arc<Tuning> {
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = known.get(&device.properties().name).cloned();
+    let known = known().get(&device.properties().name).cloned();
     let tuning = known.unwrap_or_else(|| {
         let read = Folder::of_user().and_then(|folder| folder.read_or_warn(device));
         Arc::new(with_built_in(device, read.unwrap_or_default()))
@@ -211,6 +210,9 @@ fn with_built_in(device: &Device, tuning: Tuning) -> Tuning {
 /// Lets a device go by it, and whoever loads it later.
 fn install(device: &Device, tuning: Arc<Tuning>) {
     device.set_experience(Arc::clone(&tuning.experience));
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.insert(device.properties().name.clone(), tuning);
+    known().insert(device.properties().name.clone(), tuning);
+}
+
+fn known() -> MutexGuard<'static, BTreeMap<String, Arc<Tuning>>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -51,6 +51,16 @@ fn example() -> Tuning {
     Tuning { experience: Arc::new(experience), crossovers }
 }
 
+/// Nobody waits for himself, and the second time is as the first.
+#[test]
+#[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+fn what_is_known_is_loaded() {
+    let (_alone, device) = (alone(), device());
+    let first = tuning::load(&device);
+    assert_eq!(device.experience(), first.experience);
+    assert!(Arc::ptr_eq(&tuning::load(&device), &first));
+}
+
 #[test]
 #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
 fn what_is_written_is_read_again() {
