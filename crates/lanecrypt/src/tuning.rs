@@ -189,6 +189,7 @@ static KNOWN: Mutex<BTreeMap<String, Arc<Tuning>>> = Mutex::new(BTreeMap::new())
 /// Lets engines of `device` that are made from now on go by what was measured on it, from the user's cache
 /// folder; what is built in fills the rest. The file is read once a process and model of device; what
 /// cannot be used is ignored with a warning, and made anew by [`tune`].
+#[allow(clippy::must_use_candidate, reason = "most callers want what it does, not what it found")]
 pub fn load(device: &Device) -> Arc<Tuning> {
     let known = known().get(&device.properties().name).cloned();
     let tuning = known.unwrap_or_else(|| {
