@@ -59,30 +59,14 @@ fn measure(options: &Options) -> Result<(), String> {
     let is_all = !is_part && !options.sustained;
     let single = if is_part { Single::default() } else { Single::measure(options)? };
     let takes_families = options.backend.is_empty(); // none of these is of a certain backend
+    let is_wanted = |is_chosen| takes_families && (is_all || is_chosen);
     // Those in host memory belong to both.
-    let has_batches = is_all || options.batches || options.host_memory;
-    let batches =
-        if takes_families && has_batches { batches::measure(options)? } else { Vec::new() };
-    let host_memory = if takes_families && (is_all || options.host_memory) {
-        host_memory::measure(options)?
-    } else {
-        Vec::new()
-    };
-    let first_calls = if takes_families && (is_all || options.first_calls) {
-        first_call::measure(options)?
-    } else {
-        Vec::new()
-    };
-    let fleet = if takes_families && (is_all || options.fleet) {
-        fleet::measure(options)?
-    } else {
-        Vec::new()
-    };
-    let auto = if takes_families && (is_all || options.auto) {
-        auto::measure(options)?
-    } else {
-        Vec::new()
-    };
+    let has_batches = options.batches || options.host_memory;
+    let batches = part(is_wanted(has_batches), options, batches::measure)?;
+    let host_memory = part(is_wanted(options.host_memory), options, host_memory::measure)?;
+    let first_calls = part(is_wanted(options.first_calls), options, first_call::measure)?;
+    let fleet = part(is_wanted(options.fleet), options, fleet::measure)?;
+    let auto = part(is_wanted(options.auto), options, auto::measure)?;
     let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
@@ -116,6 +100,15 @@ fn measure(options: &Options) -> Result<(), String> {
     println!("{}", report::terminal(&record));
     println!("Report: {}", folder.join("report.md").display());
     Ok(())
+}
+
+/// A part of what is measured, where it is wanted.
+fn part<T>(
+    is_wanted: bool,
+    options: &Options,
+    measure: impl FnOnce(&Options) -> Result<Vec<T>, String>,
+) -> Result<Vec<T>, String> {
+    if is_wanted { measure(options) } else { Ok(Vec::new()) }
 }
 
 /// What is measured under one key.

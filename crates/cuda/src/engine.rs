@@ -395,11 +395,11 @@ impl Engine {
     }
 }
 
-/// Runs a decryption over whole blocks of host memory; `previous` becomes the last of them.
+/// Runs a decryption over whole blocks of host memory from `previous`, which becomes the last of them.
 pub(crate) fn decrypt_chained(
     previous: &mut [u8],
     data: InOutBuf<'_, '_, u8>,
-    run: impl FnOnce(InOutBuf<'_, '_, u8>) -> Result<(), Error>,
+    run: impl FnOnce(&[u8], InOutBuf<'_, '_, u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut last = [0; MAX_BLOCK];
     let last = &mut last[..previous.len()];
@@ -407,7 +407,7 @@ pub(crate) fn decrypt_chained(
         Some(block) => last.copy_from_slice(block),
         None => return Ok(()),
     }
-    run(data)?;
+    run(previous, data)?;
     previous.copy_from_slice(last);
     Ok(())
 }
@@ -438,9 +438,8 @@ impl lanecrypt_core::Engine for Engine {
         previous: &mut [u8],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        let iv = previous.to_vec();
-        Ok(decrypt_chained(previous, data, |data| {
-            self.run_host_memory(Operation::CbcDecrypt(&iv), data)
+        Ok(decrypt_chained(previous, data, |iv, data| {
+            self.run_host_memory(Operation::CbcDecrypt(iv), data)
         })?)
     }
 
@@ -449,9 +448,8 @@ impl lanecrypt_core::Engine for Engine {
         previous: &mut [u8],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        let iv = previous.to_vec();
-        Ok(decrypt_chained(previous, data, |data| {
-            self.run_host_memory(Operation::CfbDecrypt(&iv), data)
+        Ok(decrypt_chained(previous, data, |iv, data| {
+            self.run_host_memory(Operation::CfbDecrypt(iv), data)
         })?)
     }
 

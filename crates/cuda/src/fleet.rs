@@ -259,9 +259,8 @@ impl lanecrypt_core::Engine for Fleet {
         previous: &mut [u8],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        let iv = previous.to_vec();
-        Ok(decrypt_chained(previous, data, |data| {
-            self.run_host_memory(Operation::CbcDecrypt(&iv), data).map(drop)
+        Ok(decrypt_chained(previous, data, |iv, data| {
+            self.run_host_memory(Operation::CbcDecrypt(iv), data).map(drop)
         })?)
     }
 
@@ -270,9 +269,8 @@ impl lanecrypt_core::Engine for Fleet {
         previous: &mut [u8],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        let iv = previous.to_vec();
-        Ok(decrypt_chained(previous, data, |data| {
-            self.run_host_memory(Operation::CfbDecrypt(&iv), data).map(drop)
+        Ok(decrypt_chained(previous, data, |iv, data| {
+            self.run_host_memory(Operation::CfbDecrypt(iv), data).map(drop)
         })?)
     }
 
