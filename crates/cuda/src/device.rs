@@ -15,7 +15,7 @@ use crate::{
     Error, Experience, Limits,
     driver::{Driver, Shape},
     gpu::{self, Gpu},
-    launch::Ready,
+    launch::{Geometry, Launch, Ready},
     pipeline::Pool,
     variables,
 };
@@ -238,6 +238,16 @@ impl Device {
         }
         let shape = Shape { grid: 1, threads, shared_bytes: kernel.shared_bytes() };
         self.driver().resident_blocks(self.kernel(kernel)?.kernel, shape)
+    }
+
+    /// How a kernel is launched over so many blocks of data where there is no [`Experience`] of it.
+    ///
+    /// # Errors
+    /// Driver errors.
+    pub fn computed_geometry(&self, kernel: &Kernel, blocks: u64) -> Result<Geometry, Error> {
+        let launch = Launch::new(self.driver(), (kernel, self.kernel(kernel)?), blocks, None);
+        let blocks_per_multiprocessor = self.resident_blocks(kernel, kernel.threads())?.max(1);
+        Ok(Geometry { threads: launch.shape.threads, blocks_per_multiprocessor })
     }
 
     /// The kernel, loaded on first use: the driver compiles it then, by itself, and it stays.

@@ -1,6 +1,6 @@
 //! Errors of the device layer: each says what was being done.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::Task;
@@ -191,6 +191,13 @@ pub enum Error {
         #[source]
         error: Box<Self>,
     },
+    /// What failed a job of a batch that had not come back.
+    #[error("the batch ended before this job: {error}")]
+    BatchEnded {
+        /// What went wrong, which ended other jobs as well.
+        #[source]
+        error: Arc<Self>,
+    },
     /// Devices of a fleet failed, and none was left to run their share, or they have the data.
     #[error("{}", of_fleet(.incomplete, .dropped))]
     Fleet {
@@ -238,6 +245,7 @@ impl Error {
         match self {
             Self::Driver { name, .. } => LOST.contains(&name.as_str()),
             Self::Interrupted { error, .. } => error.is_device_lost(),
+            Self::BatchEnded { error } => error.is_device_lost(),
             Self::Fleet { dropped, .. } => dropped.iter().all(|one| one.error.is_device_lost()),
             // What came through an interface of core's.
             Self::Data(lanecrypt_core::Error::Device(error)) => {

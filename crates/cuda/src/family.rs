@@ -129,11 +129,15 @@ impl Family {
         [self.small, self.large].map(|other| other.filter(fits))
     }
 
+    /// Every program that its engines may run, on whatever device.
+    pub fn all_programs(&self) -> impl Iterator<Item = &'static Program> {
+        let others = [self.small, self.large].into_iter().flatten().map(|other| other.program);
+        self.programs.iter().copied().chain(others)
+    }
+
     /// Words that its keys have: as many as its programs take at most.
     fn key_words(&self) -> usize {
-        let others = [self.small, self.large].into_iter().flatten().map(|other| other.program);
-        let all = self.programs.iter().copied().chain(others);
-        all.map(|program| program.keys().words()).max().unwrap_or(0)
+        self.all_programs().map(|program| program.keys().words()).max().unwrap_or(0)
     }
 
     /// An engine of this family under a key of a length that the cipher takes.

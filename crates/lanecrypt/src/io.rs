@@ -31,7 +31,7 @@ mod writer;
 use std::io;
 
 pub use self::{
-    modes::{CbcDecryption, RunsUnits, StreamMode, XtsUnits},
+    modes::{Chained, ChainedMode, Ecb, RunsUnits, StreamMode, XtsUnits},
     reader::Reader,
     writer::Writer,
 };

@@ -24,6 +24,8 @@ pub mod aes_gcm;
 #[cfg(feature = "tune")]
 mod auto;
 pub mod batch;
+#[cfg(feature = "tune")]
+mod by_name;
 pub mod io;
 #[cfg(feature = "parallel")]
 mod parallel;
@@ -51,7 +53,11 @@ pub use lanecrypt_seed as seed;
 pub use parallel::{PIECE, Parallel};
 pub use selection::{EXPECT, Selection, SelectionError};
 #[cfg(feature = "tune")]
-pub use {auto::Auto, tuning::tune};
+pub use {
+    auto::Auto,
+    by_name::{auto, constant_time_family},
+    tuning::tune,
+};
 
 /// Every cipher, each with every way to compute it.
 pub static CIPHERS: &[&CipherDescription] = &[

@@ -27,13 +27,21 @@ use std::{
 };
 
 use crate::{
-    CIPHERS, CipherDescription,
-    cuda::{self, Device, Experience, Measured},
+    CIPHERS, CipherDescription, by_name,
+    cuda::{self, Device, Experience, Family, Measured, kernels::Program},
 };
 
 pub use crossovers::{Crossovers, Place, Switches};
 pub use file::{Folder, Ignored, of_any_device};
 pub use measuring::TASKS;
+
+/// Whether a kernel of this name may be launched by the GPU types that users have: others are there for
+/// comparison.
+#[must_use]
+pub fn is_users_kernel(name: &str) -> bool {
+    let programs = by_name::users_families().flat_map(Family::all_programs);
+    programs.flat_map(Program::kernels).any(|(_, kernel)| kernel.name() == name)
+}
 
 /// What was measured on a device, and on the CPU beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

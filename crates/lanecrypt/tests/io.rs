@@ -13,7 +13,7 @@ use lanecrypt::{
     Ctr, Direction, Engine, Error, Xts,
     aes::Aes128,
     cipher::{InOutBuf, KeyInit},
-    io::{CbcDecryption, Reader, StreamMode, Writer, XtsUnits},
+    io::{Chained, ChainedMode, Ecb, Reader, StreamMode, Writer, XtsUnits},
     modes,
 };
 
@@ -30,6 +30,10 @@ fn bytes(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i * 7 + i / 256) as u8).collect()
 }
 
+fn chained(mode: ChainedMode) -> Box<dyn StreamMode> {
+    Box::new(Chained::new(aes(), mode, &IV).expect("a block"))
+}
+
 /// A mode from its start, and the same over all bytes at once.
 struct Kind {
     name: &'static str,
@@ -37,16 +41,41 @@ struct Kind {
     at_once: fn(&mut [u8]) -> Result<(), Error>,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 8] = [
     Kind {
         name: "CTR",
         mode: || Box::new(Ctr::new(aes(), &IV).expect("a block")),
         at_once: |data| aes().ctr(&IV, data.into()),
     },
     Kind {
+        name: "ECB",
+        mode: || Box::new(Ecb::new(aes(), Direction::Decrypt)),
+        at_once: |data| aes().ecb(Direction::Decrypt, data.into()),
+    },
+    Kind {
+        name: "CBC encryption",
+        mode: || chained(ChainedMode::Cbc(Direction::Encrypt)),
+        at_once: |data| modes::cbc_encrypt(&aes(), &IV, data.into()),
+    },
+    Kind {
         name: "CBC decryption",
-        mode: || Box::new(CbcDecryption::new(aes(), &IV).expect("a block")),
+        mode: || chained(ChainedMode::Cbc(Direction::Decrypt)),
         at_once: |data| modes::cbc_decrypt(&aes(), &IV, data.into()),
+    },
+    Kind {
+        name: "CFB encryption",
+        mode: || chained(ChainedMode::Cfb(Direction::Encrypt)),
+        at_once: |data| modes::cfb_encrypt(&aes(), &IV, data.into()),
+    },
+    Kind {
+        name: "CFB decryption",
+        mode: || chained(ChainedMode::Cfb(Direction::Decrypt)),
+        at_once: |data| modes::cfb_decrypt(&aes(), &IV, data.into()),
+    },
+    Kind {
+        name: "OFB",
+        mode: || chained(ChainedMode::Ofb),
+        at_once: |data| modes::ofb(&aes(), &IV, data.into()),
     },
     Kind {
         name: "XTS",
@@ -212,7 +241,7 @@ fn flushing_passes_on_what_there_is() {
     assert!(found == expected);
 
     let mut found = Vec::new();
-    let mode = CbcDecryption::new(aes(), &IV).expect("a block");
+    let mode = Chained::new(aes(), ChainedMode::Cbc(Direction::Decrypt), &IV).expect("a block");
     let mut writer = Writer::with_piece_bytes(&mut found, mode, PIECE);
     writer.write_all(&bytes(39)).expect("a vector does not fail");
     writer.flush().expect("a vector does not fail");
@@ -223,7 +252,7 @@ fn flushing_passes_on_what_there_is() {
 /// As a `BufRead` it has pieces of so many bytes.
 #[test]
 fn pieces_are_whole_units() {
-    for (kind, piece) in KINDS.iter().zip([100, 96, 80]) {
+    for (kind, piece) in KINDS.iter().zip([100, 96, 96, 96, 96, 96, 96, 80]) {
         let data = bytes(400);
         let mut reader = Reader::with_piece_bytes(&data[..], Boxed((kind.mode)()), PIECE);
         assert_eq!(reader.fill_buf().expect("a slice does not fail").len(), piece, "{}", kind.name);
@@ -299,7 +328,7 @@ fn after_an_error_of_the_engine_there_is_nothing_more() {
 
 #[test]
 fn modes_that_do_not_fit_are_refused() {
-    let error = CbcDecryption::new(aes(), &IV[..8]).expect_err("no block");
+    let error = Chained::new(aes(), ChainedMode::Ofb, &IV[..8]).expect_err("no block");
     assert!(matches!(error, Error::IvLength { given: 8, accepted: 16, .. }), "{error}");
     let error = XtsUnits::new(Xts::new(aes(), aes()), Direction::Decrypt, 15, 0).map(drop);
     assert!(matches!(error, Err(Error::DataUnitLength { given: 15, block: 16 })), "{error:?}");

@@ -12,7 +12,7 @@
 //!
 //! Parts are not written in order: an outcome names every job whose part did not come back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lanecrypt_core::batch::{Failure, Job, Outcome};
 use zeroize::Zeroize;
@@ -113,7 +113,7 @@ struct Call<'a> {
 struct State {
     failures: Vec<Failure>,
     /// What the device failed with, if it did.
-    error: Option<String>,
+    error: Option<Arc<Error>>,
 }
 
 impl Call<'_> {
@@ -124,10 +124,10 @@ impl Call<'_> {
 
 impl State {
     /// Names so many jobs, to the end of which the device did not come.
-    fn name(&mut self, first: usize, count: usize, error: &str) {
+    fn name(&mut self, first: usize, count: usize, error: &Arc<Error>) {
         let failure = |job| {
-            let text = format!("the batch ended before this job: {error}");
-            Failure { job, error: lanecrypt_core::Error::Device(text.into()) }
+            let ended = Error::BatchEnded { error: error.clone() };
+            Failure { job, error: lanecrypt_core::Error::Device(Box::new(ended)) }
         };
         self.failures.extend((first..first + count).map(failure));
     }
@@ -264,10 +264,10 @@ impl Piece for Part<'_, '_> {
         let pinned = match came_back {
             Ok(pinned) => pinned,
             Err(error) => {
-                let text = error.to_string();
+                let error = Arc::new(error);
                 let mut state = call.state();
-                state.name(first, jobs.len(), &text);
-                state.error.get_or_insert(text);
+                state.name(first, jobs.len(), &error);
+                state.error.get_or_insert(error);
                 return;
             }
         };

@@ -181,6 +181,9 @@ fn batches_in_host_memory_name_what_is_incomplete() {
                         let is_right = matches!(error, Error::NotAuthentic) && number == WRONG
                             || matches!(error, Error::Device(_)) && model.has_failed();
                         assert!(is_right, "job {number}, call {call}: {error}");
+                        let is_lost = fault(0) == Fault::From(0) && number != WRONG;
+                        let says_so = number != WRONG && super::is_device_lost(error);
+                        assert_eq!(says_so, is_lost, "job {number}, call {call}: {error}");
                     }
                 }
             }

@@ -1,8 +1,11 @@
 //! The modes that streams of bytes can be in.
 
-use cipher::InOutBuf;
+use std::fmt;
 
-use crate::{Ctr, Direction, Engine, Error, Mode, Xts};
+use cipher::InOutBuf;
+use zeroize::Zeroize;
+
+use crate::{Chain, Ctr, Direction, Engine, Error, Mode, Xts};
 
 /// A mode that goes through a stream of bytes a piece at a time.
 pub trait StreamMode {
@@ -27,39 +30,115 @@ impl<E: Engine> StreamMode for Ctr<E> {
     }
 }
 
-/// CBC decryption without padding: of whole blocks, many at once.
+/// Every block by itself, without padding.
 #[derive(Debug)]
-pub struct CbcDecryption<E> {
+pub struct Ecb<E> {
     engine: E,
-    /// The block of ciphertext before the next ones, or the IV.
-    previous: Vec<u8>,
+    direction: Direction,
 }
 
-impl<E: Engine> CbcDecryption<E> {
-    /// From the start of a message.
-    ///
-    /// # Errors
-    /// [`Error::IvLength`] where `iv` is not one block.
-    pub fn new(engine: E, iv: &[u8]) -> Result<Self, Error> {
-        let accepted = engine.block_bytes();
-        if iv.len() != accepted {
-            return Err(Error::IvLength { mode: Mode::Cbc, given: iv.len(), accepted });
-        }
-        Ok(Self { engine, previous: iv.to_vec() })
+impl<E: Engine> Ecb<E> {
+    /// Of an engine in a direction.
+    pub fn new(engine: E, direction: Direction) -> Self {
+        Self { engine, direction }
     }
 }
 
-impl<E: Engine> StreamMode for CbcDecryption<E> {
+impl<E: Engine> StreamMode for Ecb<E> {
+    fn unit_bytes(&self) -> usize {
+        self.engine.block_bytes()
+    }
+
+    fn apply(&mut self, piece: &mut [u8]) -> Result<(), Error> {
+        self.engine.ecb(self.direction, piece.into())
+    }
+}
+
+/// A mode whose blocks are chained, and its direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChainedMode {
+    /// CBC without padding, of whole blocks. Decryption runs many at once.
+    Cbc(Direction),
+    /// CFB with segments of a whole block, of any length. Decryption runs many blocks at once.
+    Cfb(Direction),
+    /// OFB in either direction, of any length.
+    Ofb,
+}
+
+impl ChainedMode {
+    fn mode(self) -> Mode {
+        match self {
+            Self::Cbc(_) => Mode::Cbc,
+            Self::Cfb(_) => Mode::Cfb,
+            Self::Ofb => Mode::Ofb,
+        }
+    }
+}
+
+/// A message in CBC, CFB or OFB, from its start.
+pub struct Chained<E> {
+    engine: E,
+    mode: ChainedMode,
+    /// What the next block is chained to: the ciphertext, or key stream, before it, or the IV.
+    previous: Vec<u8>,
+}
+
+impl<E: Engine> Chained<E> {
+    /// Of an engine, in a mode.
+    ///
+    /// # Errors
+    /// [`Error::IvLength`] where `iv` is not one block.
+    pub fn new(engine: E, mode: ChainedMode, iv: &[u8]) -> Result<Self, Error> {
+        let accepted = engine.block_bytes();
+        if iv.len() != accepted {
+            return Err(Error::IvLength { mode: mode.mode(), given: iv.len(), accepted });
+        }
+        Ok(Self { engine, mode, previous: iv.to_vec() })
+    }
+
+    fn blocks(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        use Direction::{Decrypt, Encrypt};
+        let (engine, previous) = (&self.engine, &mut self.previous);
+        match self.mode {
+            ChainedMode::Cbc(Encrypt) => engine.chain_blocks(Chain::CbcEncrypt, previous, data),
+            ChainedMode::Cbc(Decrypt) => engine.cbc_decrypt_blocks(previous, data),
+            ChainedMode::Cfb(Encrypt) => engine.chain_blocks(Chain::CfbEncrypt, previous, data),
+            ChainedMode::Cfb(Decrypt) => engine.cfb_decrypt_blocks(previous, data),
+            ChainedMode::Ofb => engine.chain_blocks(Chain::Ofb, previous, data),
+        }
+    }
+}
+
+impl<E: Engine> StreamMode for Chained<E> {
     fn unit_bytes(&self) -> usize {
         self.engine.block_bytes()
     }
 
     fn apply(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         let (given, block) = (piece.len(), self.engine.block_bytes());
-        if !given.is_multiple_of(block) {
+        let (blocks, tail) = piece.split_at_mut(given / block * block);
+        if matches!(self.mode, ChainedMode::Cbc(_)) && !tail.is_empty() {
             return Err(Error::NotWholeBlocks { mode: Mode::Cbc, given, block });
         }
-        self.engine.cbc_decrypt_blocks(&mut self.previous, piece.into())
+        self.blocks(blocks.into())?;
+        if !tail.is_empty() {
+            // The stream ends here: nothing is chained to this.
+            self.engine.ecb(Direction::Encrypt, self.previous.as_mut_slice().into())?;
+            tail.iter_mut().zip(&self.previous).for_each(|(byte, key)| *byte ^= key);
+        }
+        Ok(())
+    }
+}
+
+impl<E> Drop for Chained<E> {
+    fn drop(&mut self) {
+        self.previous.zeroize(); // of OFB it is key stream
+    }
+}
+
+impl<E> fmt::Debug for Chained<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chained").field("mode", &self.mode).finish_non_exhaustive()
     }
 }
 

@@ -22,6 +22,11 @@ const WARP: u32 = 32;
 const LONGEST_PASS: Duration = Duration::from_millis(10);
 /// Of the fastest geometries so many are measured again, for longer.
 const FINALISTS: usize = 3;
+/// What takes so many times as long as something else in its first pass has no second one.
+const HOPELESS: u64 = 2;
+/// Another launch than the computed one is taken if it saves at least one part in so many: less may be
+/// chance.
+const WORTH_IT: u64 = 100;
 
 /// A device with resident data.
 pub(super) struct Launches<'a> {
@@ -56,8 +61,7 @@ impl<'a> Launches<'a> {
         let runner = Runner::new(self.device, row)?;
         let mut points = Vec::new();
         for bytes in self.sizes.clone() {
-            let usual = self.time(&runner, None, bytes, 1)?;
-            let (geometry, nanoseconds) = self.fastest(&runner, row, bytes)?;
+            let (geometry, nanoseconds, usual) = self.fastest(&runner, row, bytes)?;
             points.push((Measured { bytes: bytes as u64, geometry, nanoseconds }, usual));
             if nanoseconds > LONGEST_PASS.as_nanos() as u64 {
                 break; // what is longer goes by this
@@ -66,14 +70,44 @@ impl<'a> Launches<'a> {
         Ok(Tuned { kernel: row.kernel.name(), key_bytes: row.key_bytes, points })
     }
 
-    fn fastest(&mut self, runner: &Runner, row: &Row, bytes: usize) -> Result<Timed, Error> {
+    /// The launch to take, its nanoseconds, and those of the computed one.
+    fn fastest(
+        &mut self,
+        runner: &Runner,
+        row: &Row,
+        bytes: usize,
+    ) -> Result<(Geometry, u64, u64), Error> {
+        let blocks = bytes / row.family.cipher().block_bytes;
+        let computed = self.device.computed_geometry(row.kernel, blocks as u64)?;
+        let mut tried = self.candidates(runner, row, (bytes, computed))?;
+        tried.sort_by_key(|(_, nanoseconds)| *nanoseconds);
+        tried.truncate(FINALISTS);
+        let usual = self.time(runner, computed, bytes, 4, u64::MAX)?;
+        let mut fastest = (computed, usual);
+        for (geometry, _) in tried {
+            let nanoseconds = self.time(runner, geometry, bytes, 4, u64::MAX)?;
+            if nanoseconds < fastest.1 && nanoseconds < usual - usual / WORTH_IT {
+                fastest = (geometry, nanoseconds);
+            }
+        }
+        Ok((fastest.0, fastest.1, usual))
+    }
+
+    /// The computed launch and others, each timed for a short while.
+    fn candidates(
+        &mut self,
+        runner: &Runner,
+        row: &Row,
+        (bytes, computed): (usize, Geometry),
+    ) -> Result<Vec<Timed>, Error> {
         let mut tried: Vec<Timed> = Vec::new();
+        self.try_out(runner, computed, bytes, &mut tried)?;
         let needed = threads_needed(row, bytes);
         for threads in thread_counts(row.kernel, needed) {
             // As many thread blocks as run at once.
             let resident = self.device.resident_blocks(row.kernel, threads)?.max(1);
             let geometry = Geometry { threads, blocks_per_multiprocessor: resident };
-            tried.push((geometry, self.time(runner, Some(geometry), bytes, 1)?));
+            self.try_out(runner, geometry, bytes, &mut tried)?;
         }
         tried.sort_by_key(|(_, nanoseconds)| *nanoseconds);
         // Fewer of them, or more, for the best sizes.
@@ -84,30 +118,38 @@ impl<'a> Launches<'a> {
             let useful = thread_blocks.div_ceil(u64::from(multiprocessors));
             for grid in grids(blocks_per_multiprocessor, useful) {
                 let geometry = Geometry { threads, blocks_per_multiprocessor: grid };
-                tried.push((geometry, self.time(runner, Some(geometry), bytes, 1)?));
+                self.try_out(runner, geometry, bytes, &mut tried)?;
             }
         }
-        tried.sort_by_key(|(_, nanoseconds)| *nanoseconds);
-        tried.truncate(FINALISTS);
-        for (geometry, nanoseconds) in &mut tried {
-            *nanoseconds = self.time(runner, Some(*geometry), bytes, 4)?;
-        }
-        let fastest = tried.into_iter().min_by_key(|(_, nanoseconds)| *nanoseconds);
-        let one = Geometry { threads: WARP, blocks_per_multiprocessor: 1 };
-        Ok(fastest.unwrap_or((one, 0)))
+        Ok(tried)
     }
 
-    /// The device's nanoseconds of a launch, measured `longer` times as long as is said.
+    fn try_out(
+        &mut self,
+        runner: &Runner,
+        geometry: Geometry,
+        bytes: usize,
+        tried: &mut Vec<Timed>,
+    ) -> Result<(), Error> {
+        let best = tried.iter().map(|(_, nanoseconds)| *nanoseconds).min();
+        let hopeless = best.map_or(u64::MAX, |best| HOPELESS * best);
+        tried.push((geometry, self.time(runner, geometry, bytes, 1, hopeless)?));
+        Ok(())
+    }
+
+    /// The device's nanoseconds of a launch, measured `longer` times as long as is said, unless its first
+    /// pass takes more than `hopeless`.
     fn time(
         &mut self,
         runner: &Runner,
-        geometry: Option<Geometry>,
+        geometry: Geometry,
         bytes: usize,
         longer: u32,
+        hopeless: u64,
     ) -> Result<u64, Error> {
-        runner.engine().launch_as(geometry);
+        runner.engine().launch_as(Some(geometry));
         let (input, mut output) = (self.input.slice(0..bytes)?, self.output.slice_mut(0..bytes)?);
-        let time = median(longer * self.options.time, || {
+        let mut pass = || {
             self.device.time(&mut || match runner {
                 Runner::Plain(engine, operation) => engine.run(*operation, &input, &mut output),
                 Runner::Xts(engine, direction) => {
@@ -115,7 +157,11 @@ impl<'a> Launches<'a> {
                     engine.run(*direction, units, &input, &mut output)
                 }
             })
-        })?;
+        };
+        let mut time = pass()?;
+        if time.as_nanos() as u64 <= hopeless {
+            time = median(longer * self.options.time, pass)?;
+        }
         Ok((time.as_nanos() as u64).max(1))
     }
 }

@@ -6,12 +6,12 @@ use cipher::InOutBuf;
 
 use super::{Error, Options, Progress, Report, crossovers, launches, pieces};
 use crate::{
-    CipherDescription, Direction, Engine as _, Platform, aes, aria, camellia,
+    CipherDescription, Direction, Engine as _, Platform,
+    by_name::users_families,
     cuda::{
-        self, Device, DeviceCipher, Experience, Family,
+        self, Device, Experience, Family,
         kernels::{Kernel, Program, Task},
     },
-    des, hight, seed,
 };
 
 /// The fewest passes of a point, and the most.
@@ -142,24 +142,6 @@ fn add_rows(
             }
         }
     }
-}
-
-/// The families that types of users have.
-fn users_families() -> impl Iterator<Item = &'static Family> {
-    fn of<C: DeviceCipher>() -> [&'static Family; 2] {
-        [C::family(), C::constant_time_family()]
-    }
-    [
-        of::<aes::Aes128>(),
-        of::<aria::Aria128>(),
-        of::<camellia::Camellia128>(),
-        of::<des::Des>(),
-        of::<des::TdesEde3>(),
-        of::<hight::Hight>(),
-        of::<seed::Seed128>(),
-    ]
-    .into_iter()
-    .flatten()
 }
 
 /// A key that means nothing.
