@@ -53,19 +53,11 @@ impl Backend for Copy {
         Cpu::new(0).threads()
     }
 
-    fn seal_batch(
-        &self,
-        _: &Stream,
-        _: &mut [Segment<'_>],
-    ) -> Result<(), lanecrypt_tink::Error> {
+    fn seal_batch(&self, _: &Stream, _: &mut [Segment<'_>]) -> Result<(), lanecrypt_tink::Error> {
         Ok(())
     }
 
-    fn open_batch(
-        &self,
-        _: &Stream,
-        _: &mut [Segment<'_>],
-    ) -> Result<(), lanecrypt_tink::Error> {
+    fn open_batch(&self, _: &Stream, _: &mut [Segment<'_>]) -> Result<(), lanecrypt_tink::Error> {
         Ok(())
     }
 }
@@ -133,9 +125,8 @@ fn write_text(path: &Path, mebibytes: u64) -> Result<(), Box<dyn Error>> {
     let mut file = File::create(path)?;
     let mut text = vec![0; 1 << 20];
     for mebibyte in 0..mebibytes {
-        for (i, word) in (0..).zip(text.as_chunks_mut::<8>().0) {
-            let number = (mebibyte << 17 | i) as u64;
-            *word = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
+        for (number, word) in (mebibyte << 17..).zip(text.as_chunks_mut::<8>().0) {
+            *word = u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15).to_le_bytes();
         }
         file.write_all(&text)?;
     }

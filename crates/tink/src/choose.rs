@@ -24,11 +24,7 @@ pub(crate) fn choose(
     Err(Error::NoKeyOpens)
 }
 
-fn opened_by(
-    key: &Key,
-    associated_data: &[u8],
-    beginning: &[u8],
-) -> Result<Option<Stream>, Error> {
+fn opened_by(key: &Key, associated_data: &[u8], beginning: &[u8]) -> Result<Option<Stream>, Error> {
     let Some(header) = Header::parse(key.parameters(), beginning) else { return Ok(None) };
     let stream = Stream::new(key, header, associated_data)?;
     let geometry = stream.geometry();

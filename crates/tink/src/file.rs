@@ -5,8 +5,7 @@ use std::{fs::File, path::Path};
 use lanecrypt::Direction;
 
 use crate::{
-    Error, Header, Keyset, Options, Output, Sealed, Stream, Target,
-    source::identity,
+    Error, Header, Keyset, Options, Output, Sealed, Stream, Target, source::identity,
     transfer::Transfer,
 };
 

@@ -114,7 +114,8 @@ impl Job {
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let job = parse::<Self>("job", text)?;
         let is_whole = job.format == FORMAT && job.segments_per_part > 0;
-        let fits = u64::from(job.segment_bytes) > u64::from(job.header_bytes) + u64::from(job.tag_bytes);
+        let fits =
+            u64::from(job.segment_bytes) > u64::from(job.header_bytes) + u64::from(job.tag_bytes);
         if !is_whole || !fits || job.geometry().segments(job.source.size).is_err() {
             return Err(Error::Malformed { what: "this is no job of this version" });
         }
@@ -202,10 +203,13 @@ impl Job {
     fn stream(&self, keyset: &Keyset) -> Result<Stream, Error> {
         let key = keyset.key(self.key_id)?;
         if key.parameters().geometry() != self.geometry() {
-            return Err(Error::Malformed { what: "the key is not the one that the job was made for" });
+            return Err(Error::Malformed {
+                what: "the key is not the one that the job was made for",
+            });
         }
         let header = Header::parse(key.parameters(), &self.header_text()?);
-        let header = header.ok_or(Error::Malformed { what: "the job's header is not for its key" })?;
+        let header =
+            header.ok_or(Error::Malformed { what: "the job's header is not for its key" })?;
         let associated_data = decode("associated data is not base64", &self.associated_data)?;
         Stream::new(&key, header, &associated_data)
     }
@@ -215,7 +219,11 @@ impl Job {
     }
 
     fn geometry(&self) -> crate::Geometry {
-        crate::Geometry::new(self.segment_bytes, self.header_bytes as usize, self.tag_bytes as usize)
+        crate::Geometry::new(
+            self.segment_bytes,
+            self.header_bytes as usize,
+            self.tag_bytes as usize,
+        )
     }
 
     fn segments(&self) -> u64 {
@@ -321,10 +329,10 @@ impl Job {
     /// A path beside the target that no other job has.
     fn beside(&self, target: &Path, suffix: &str) -> PathBuf {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
-        // The beginning of the salt, in characters that a file name may have.
-        let salt = self.header_text().unwrap_or_default();
-        let id = salt.iter().skip(1).take(8).map(|byte| format!("{byte:02x}")).collect::<String>();
-        target.with_file_name(format!(".{name}.{id}{suffix}"))
+        // The beginning of the salt.
+        let header = self.header_text().unwrap_or_default();
+        let id = header.iter().skip(1).take(8).fold(0, |id, &byte| id << 8 | u64::from(byte));
+        target.with_file_name(format!(".{name}.{id:016x}{suffix}"))
     }
 }
 

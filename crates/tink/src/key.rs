@@ -87,7 +87,7 @@ impl Key {
 
     /// Writes the message of its type.
     pub(crate) fn encode(&self) -> Zeroizing<Vec<u8>> {
-        let parameters = encode_parameters(&self.parameters);
+        let parameters = encode_parameters(self.parameters);
         // Enough that it never moves, which would leave a copy of the key behind.
         let mut message = Zeroizing::new(Vec::with_capacity(self.key.len() + 64));
         put_bytes(&mut message, 2, &parameters);
@@ -99,9 +99,7 @@ impl Key {
 fn check_version(version: Value<'_>) -> Result<(), Error> {
     match version.number()? {
         0 => Ok(()),
-        given => {
-            Err(Error::Parameter { what: "key version", given: given.into(), accepted: "0" })
-        }
+        given => Err(Error::Parameter { what: "key version", given: given.into(), accepted: "0" }),
     }
 }
 
@@ -137,7 +135,7 @@ fn decode_hmac(message: &[u8]) -> Result<Scheme, Error> {
     Ok(Scheme::CtrHmac { hash: hash("HMAC hash", number)?, tag_bytes })
 }
 
-fn encode_parameters(parameters: &Parameters) -> Vec<u8> {
+fn encode_parameters(parameters: Parameters) -> Vec<u8> {
     let mut message = Vec::new();
     put_number(&mut message, 1, parameters.segment_bytes());
     put_number(&mut message, 2, parameters.derived_key_bytes() as u32);
@@ -204,7 +202,7 @@ mod tests {
         newer.extend_from_slice(&key.encode());
         assert_eq!(error(GCM_TYPE, &newer), "key version is 1; accepted is 0");
         let mut short = Vec::new();
-        put_bytes(&mut short, 2, &encode_parameters(&key.parameters));
+        put_bytes(&mut short, 2, &encode_parameters(key.parameters));
         put_bytes(&mut short, 3, &[1; 31]);
         assert!(error(GCM_TYPE, &short).starts_with("key size is 31"));
         assert!(error(GCM_TYPE, &[]).starts_with("HKDF hash is 0"));

@@ -43,8 +43,16 @@ impl Keyset {
     /// # Errors
     /// [`Error::Random`].
     pub fn generate(parameters: Parameters) -> Result<Self, Error> {
+        Self::new(&Key::generate(parameters)?)
+    }
+
+    /// A keyset with one key, under a random id.
+    ///
+    /// # Errors
+    /// [`Error::Random`].
+    pub fn new(key: &Key) -> Result<Self, Error> {
         let mut keyset = Self { primary: 0, entries: Vec::new() };
-        keyset.primary = keyset.add(&Key::generate(parameters)?)?;
+        keyset.primary = keyset.add(key)?;
         Ok(keyset)
     }
 

@@ -72,11 +72,11 @@ impl Parameters {
             32 => 32,
             given => return Err(refused("derived key size", given, "16 or 32 bytes")),
         };
-        if let Scheme::CtrHmac { hash, tag_bytes } = scheme {
-            if tag_bytes < 10 || usize::from(tag_bytes) > hash.bytes() {
-                let accepted = "10 bytes to as many as the hash has";
-                return Err(refused("HMAC tag size", tag_bytes.into(), accepted));
-            }
+        if let Scheme::CtrHmac { hash, tag_bytes } = scheme
+            && (tag_bytes < 10 || usize::from(tag_bytes) > hash.bytes())
+        {
+            let accepted = "10 bytes to as many as the hash has";
+            return Err(refused("HMAC tag size", tag_bytes.into(), accepted));
         }
         let parameters = Self { scheme, hkdf, derived_key_bytes, segment_bytes };
         let least = parameters.header_bytes() + parameters.tag_bytes() + 1;
@@ -249,7 +249,8 @@ mod tests {
     #[test]
     fn what_tink_refuses() {
         let hmac = |hash, tag_bytes| Scheme::CtrHmac { hash, tag_bytes };
-        let fits = |scheme, key, segment| Parameters::new(scheme, Hash::Sha512, key, segment).is_ok();
+        let fits =
+            |scheme, key, segment| Parameters::new(scheme, Hash::Sha512, key, segment).is_ok();
         assert!(!fits(Scheme::Gcm, 24, 4096) && !fits(Scheme::Gcm, 0, 4096));
         assert!(fits(Scheme::Gcm, 32, 57) && !fits(Scheme::Gcm, 32, 56));
         assert!(fits(Scheme::Gcm, 16, i32::MAX as u32) && !fits(Scheme::Gcm, 16, 1 << 31));

@@ -132,9 +132,9 @@ impl Keyset {
 fn cipher(passphrase: &[u8], salt: &[u8], cost: Cost) -> Result<Gcm<Aes256>, Error> {
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, cost.check()?);
     let mut key = Zeroizing::new([0; 32]);
-    argon2
-        .hash_password_into(passphrase, salt, key.as_mut_slice())
-        .map_err(|_| Error::Malformed { what: "a salt or passphrase that Argon2id does not take" })?;
+    argon2.hash_password_into(passphrase, salt, key.as_mut_slice()).map_err(|_| {
+        Error::Malformed { what: "a salt or passphrase that Argon2id does not take" }
+    })?;
     Ok(Gcm::new((&*key).into()))
 }
 

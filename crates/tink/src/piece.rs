@@ -139,7 +139,8 @@ impl Piece {
             Direction::Decrypt => self.filled,
             Direction::Encrypt => {
                 let before = self.plaintext_range().start;
-                let last = self.geometry.segment_at(before + (self.filled as u64).saturating_sub(1));
+                let last =
+                    self.geometry.segment_at(before + (self.filled as u64).saturating_sub(1));
                 self.filled + (last - first + 1) as usize * self.tag_bytes()
             }
         };

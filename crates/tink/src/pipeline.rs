@@ -74,11 +74,12 @@ fn run(
     let (filled_sender, filled) = sync_channel::<Filled>(1);
     let (done_sender, done) = sync_channel::<Batch>(1);
     thread::scope(|scope| {
-        scope.spawn(move || read_batches(reader, &free, |filled| filled_sender.send(filled).is_ok()));
-        let writing = scope.spawn(move || write_batches(writer, &done, &free_sender));
-        let computed = compute(direction, stream, &filled, options, |batch| {
-            done_sender.send(batch).is_ok()
+        scope.spawn(move || {
+            read_batches(reader, &free, |filled| filled_sender.send(filled).is_ok());
         });
+        let writing = scope.spawn(move || write_batches(writer, &done, &free_sender));
+        let computed =
+            compute(direction, stream, &filled, options, |batch| done_sender.send(batch).is_ok());
         // The writer ends when nothing more can come, and its error comes first.
         drop((filled, done_sender));
         let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

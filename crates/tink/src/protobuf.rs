@@ -128,12 +128,12 @@ mod tests {
     #[test]
     fn what_ends_early_or_is_no_field() {
         let messages: [&[u8]; 8] = [
-            &[0x08],                                         // a number is missing
-            &[0x08, 0x80],                                   // it ends in the middle
-            &[0x12, 3, 1, 2],                                // three bytes, of which two are there
-            &[0x0b],                                         // a group
-            &[0x00, 1],                                      // field 0
-            &[0x0d, 1, 2, 3],                                // four bytes
+            &[0x08],                                                 // a number is missing
+            &[0x08, 0x80],                                           // it ends in the middle
+            &[0x12, 3, 1, 2], // three bytes, of which two are there
+            &[0x0b],          // a group
+            &[0x00, 1],       // field 0
+            &[0x0d, 1, 2, 3], // four bytes
             &[8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 2], // 65 bits
             &[0x12, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], // 2^64 - 1 bytes
         ];

@@ -35,7 +35,7 @@ pub enum Version {
         /// The number of the file.
         inode: u64,
     },
-    /// What a store calls it: an ETag, or the version of an object.
+    /// What a store calls it: an `ETag`, or the version of an object.
     Object(String),
 }
 

@@ -244,7 +244,9 @@ impl Authenticator {
     fn tag(&self, nonce: &[u8; 16], ciphertext: &[u8], use_tag: impl FnOnce(&[u8])) {
         fn of<M: Mac + Clone>(mac: &M, parts: [&[u8]; 2], use_tag: impl FnOnce(&[u8])) {
             let mut mac = mac.clone();
-            parts.into_iter().for_each(|part| mac.update(part));
+            for part in parts {
+                mac.update(part);
+            }
             use_tag(&mac.finalize().into_bytes());
         }
         let parts = [&nonce[..], ciphertext];

@@ -94,7 +94,7 @@ impl<W: Write> Write for Sealer<'_, W> {
 ///
 /// What is not authentic is an [`io::Error`] of the kind `InvalidData` round an [`Error`].
 pub struct Opener<'a, R> {
-    reader: Lookahead<io::Chain<Cursor<Vec<u8>>, R>>,
+    reader: AfterHeader<R>,
     stream: Stream,
     options: Options<'a>,
     batch: Batch,
@@ -176,6 +176,9 @@ fn broken() -> io::Error {
     io::Error::other("this stream ended with an error")
 }
 
+/// Input after its header, of which the beginning was read before.
+type AfterHeader<R> = Lookahead<io::Chain<Cursor<Vec<u8>>, R>>;
+
 pub(crate) const READING: &str = "read the input";
 
 pub(crate) fn write_all(writer: &mut impl Write, bytes: &[u8]) -> Result<(), Error> {
@@ -194,7 +197,7 @@ pub(crate) fn chosen_stream<R: Read>(
     keyset: &Keyset,
     mut reader: R,
     options: &Options<'_>,
-) -> Result<(Stream, Lookahead<io::Chain<Cursor<Vec<u8>>, R>>), Error> {
+) -> Result<(Stream, AfterHeader<R>), Error> {
     let mut beginning = Vec::new();
     let needed = needed_bytes(keyset) as u64;
     let read = reader.by_ref().take(needed).read_to_end(&mut beginning);

@@ -8,7 +8,9 @@ use std::{
 };
 
 use lanecrypt_judges::{Judge, python, trials};
-use lanecrypt_tink::{Cost, Error, Key, Keyset, Options, Template, open_file, seal_file};
+use lanecrypt_tink::{
+    Cost, Error, Hash, Key, Keyset, Options, Parameters, Scheme, Template, open_file, seal_file,
+};
 use libtest_mimic::{Arguments, Failed};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -21,6 +23,7 @@ const AD: &str = "a name, a version";
 fn main() {
     let all = trials(vec![
         ("the_wheel_opens_ours", &[TINK], the_wheel_opens_ours),
+        ("the_wheel_opens_any_parameters", &[TINK], the_wheel_opens_any_parameters),
         ("we_open_the_wheels", &[TINK], we_open_the_wheels),
         ("both_refuse_what_was_changed", &[TINK], both_refuse_what_was_changed),
         ("the_wheel_opens_under_a_passphrase", &[TINK, CRYPTOGRAPHY], under_a_passphrase),
@@ -30,8 +33,8 @@ fn main() {
 }
 
 /// Lengths round the boundaries of segments.
-fn lengths(template: Template) -> Vec<u64> {
-    let geometry = template.parameters().geometry();
+fn lengths(parameters: &Parameters) -> Vec<u64> {
+    let geometry = parameters.geometry();
     let ends = [0, 1, 2].map(|segment| geometry.plaintext_of(segment).end);
     let mut lengths = vec![0, 1, 15, 16, 17, ends[0] / 2];
     lengths.extend(ends.into_iter().flat_map(|end| [end - 1, end, end + 1]));
@@ -68,7 +71,8 @@ impl Wheel {
     }
 
     fn task(&mut self, what: &str, keyset: &Path, sealed: &Path, plain: &Path) {
-        let task = json!({"do": what, "keyset": keyset, "sealed": sealed, "plain": plain, "ad": AD});
+        let task =
+            json!({"do": what, "keyset": keyset, "sealed": sealed, "plain": plain, "ad": AD});
         self.tasks.push(task);
     }
 
@@ -94,9 +98,37 @@ fn the_wheel_opens_ours() -> Result<(), Failed> {
     for template in Template::ALL {
         let keyset = Keyset::generate(template.parameters())?;
         let json = wheel.write(&format!("{template}.json"), &*keyset.to_json()?)?;
-        for bytes in lengths(template) {
+        for bytes in lengths(&template.parameters()) {
             let plain = wheel.write(&format!("{bytes}"), text(bytes))?;
             let sealed = wheel.path(&format!("{template}.{bytes}"));
+            seal_file(&keyset, &plain, &sealed, options())?;
+            wheel.task("open", &json, &sealed, &plain);
+        }
+    }
+    wheel.run()
+}
+
+/// Every hash, the shortest and the longest tags, segments of odd sizes.
+fn the_wheel_opens_any_parameters() -> Result<(), Failed> {
+    const HASHES: [Hash; 3] = [Hash::Sha1, Hash::Sha256, Hash::Sha512];
+    let mut all = Vec::new();
+    for hkdf in HASHES {
+        all.push(Parameters::new(Scheme::Gcm, hkdf, 16, 16 + 24 + 7)?);
+        all.push(Parameters::new(Scheme::Gcm, hkdf, 32, 12_345)?);
+        for hash in HASHES {
+            for (tag_bytes, segment_bytes) in [(10, 75), (hash.bytes() as u8, 4097)] {
+                let scheme = Scheme::CtrHmac { hash, tag_bytes };
+                all.push(Parameters::new(scheme, hkdf, 32, segment_bytes)?);
+            }
+        }
+    }
+    let mut wheel = Wheel::new()?;
+    for (i, parameters) in all.into_iter().enumerate() {
+        let keyset = Keyset::generate(parameters)?;
+        let json = wheel.write(&format!("{i}.json"), &*keyset.to_json()?)?;
+        for bytes in lengths(&parameters) {
+            let plain = wheel.write(&format!("{bytes}"), text(bytes))?;
+            let sealed = wheel.path(&format!("{i}.{bytes}"));
             seal_file(&keyset, &plain, &sealed, options())?;
             wheel.task("open", &json, &sealed, &plain);
         }
@@ -110,7 +142,7 @@ fn we_open_the_wheels() -> Result<(), Failed> {
     for template in Template::ALL {
         let json = wheel.path(&format!("{template}.json"));
         wheel.tasks.push(json!({"do": "make", "template": template.name(), "keyset": json}));
-        for bytes in lengths(template) {
+        for bytes in lengths(&template.parameters()) {
             let plain = wheel.write(&format!("{bytes}"), text(bytes))?;
             let sealed = wheel.path(&format!("{template}.{bytes}"));
             wheel.task("seal", &json, &sealed, &plain);
@@ -130,10 +162,8 @@ fn we_open_the_wheels() -> Result<(), Failed> {
 
 /// What was changed of a sealed file of three segments, by name.
 fn changed(template: Template, sealed: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
-    let (segment, header) = (
-        template.parameters().segment_bytes() as usize,
-        template.parameters().header_bytes(),
-    );
+    let (segment, header) =
+        (template.parameters().segment_bytes() as usize, template.parameters().header_bytes());
     let flipped = |at: usize| {
         let mut changed = sealed.to_vec();
         changed[at] ^= 0x10;

@@ -49,7 +49,8 @@ impl Files {
     /// The output, which lies beside its target as the only hidden file.
     fn output(&self) -> PathBuf {
         let mut entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap());
-        let is_output = |path: &PathBuf| path.to_string_lossy().ends_with(lanecrypt_tink::TEMPORARY);
+        let is_output =
+            |path: &PathBuf| path.to_string_lossy().ends_with(lanecrypt_tink::TEMPORARY);
         entries.find_map(|entry| Some(entry.path()).filter(is_output)).expect("an output")
     }
 }

@@ -44,7 +44,12 @@ fn through_files(
 }
 
 /// Seals in every way.
-fn sealed_every_way(keyset: &Keyset, text: &[u8], options: Options<'_>, piece: usize) -> [Vec<u8>; 3] {
+fn sealed_every_way(
+    keyset: &Keyset,
+    text: &[u8],
+    options: Options<'_>,
+    piece: usize,
+) -> [Vec<u8>; 3] {
     let by_file = through_files(text, |from, to| seal_file(keyset, from, to, options)).unwrap();
     let mut sealer = Sealer::new(keyset, Vec::new(), options).unwrap();
     text.chunks(piece.max(1)).for_each(|piece| sealer.write_all(piece).unwrap());
@@ -59,7 +64,9 @@ type Way<'a> = (&'a str, &'a dyn Fn(&[u8]) -> Result<Vec<u8>, Error>);
 
 /// Calls `check` with every way to open all.
 fn every_way_to_open(keyset: &Keyset, options: Options<'_>, check: impl Fn(Way<'_>)) {
-    check(("file", &|sealed| through_files(sealed, |from, to| open_file(keyset, from, to, options))));
+    check(("file", &|sealed| {
+        through_files(sealed, |from, to| open_file(keyset, from, to, options))
+    }));
     check(("reader", &|sealed| {
         let mut opened = Vec::new();
         let read = Opener::new(keyset, sealed, options)?.read_to_end(&mut opened);
@@ -278,7 +285,8 @@ fn a_stream_is_given_out_as_far_as_it_is_authentic() {
 #[test]
 fn a_target_that_was_there_stays_where_it_fails() {
     let folder = TempDir::new().unwrap();
-    let [plain, sealed, target] = ["plain", "sealed", "target"].map(|name| folder.path().join(name));
+    let [plain, sealed, target] =
+        ["plain", "sealed", "target"].map(|name| folder.path().join(name));
     let keyset = keyset(Scheme::Gcm, SMALL);
     fs::write(&plain, text(5000)).unwrap();
     fs::write(&target, b"precious").unwrap();
@@ -303,7 +311,9 @@ fn progress_counts_every_byte() {
     let keyset = keyset(Scheme::Gcm, SMALL);
     let text = text(12_345);
     let done = AtomicU64::new(0);
-    let count = |bytes| drop(done.fetch_add(bytes, Ordering::Relaxed));
+    let count = |bytes| {
+        done.fetch_add(bytes, Ordering::Relaxed);
+    };
     let options = Options { progress: &count, ..Options::default() };
     let sealed = through_files(&text, |from, to| seal_file(&keyset, from, to, options)).unwrap();
     assert_eq!(done.swap(0, Ordering::Relaxed), 12_345);
