@@ -1,0 +1,150 @@
+//! Seals and opens one file by this library and by Tink's Python wheel in turn, and prints GB/s and
+//! their ratio: `cargo run --release --example against_wheel -- [MIB] [ROUNDS] [TEMPLATE]`.
+//!
+//! The files lie in /dev/shm where that is a folder. The row `copy` is this library's reading and
+//! writing with a backend that encrypts nothing: no cipher is faster than that.
+
+use std::{
+    env,
+    error::Error,
+    fs::{self, File},
+    io::{Read, Write},
+    path::Path,
+    time::Instant,
+};
+
+use lanecrypt_judges::{Judge, python};
+use lanecrypt_tink::{
+    Backend, Cpu, Keyset, Options, Segment, Stream, Template, open_file, seal_file,
+};
+use tempfile::TempDir;
+
+const TINK: Judge = python("tink");
+
+/// Seals or opens with the wheel, through Python's file objects, and prints seconds.
+const SCRIPT: &str = r#"
+import shutil, sys, time, tink
+from tink import cleartext_keyset_handle, streaming_aead
+streaming_aead.register()
+what, keyset, source, target = sys.argv[1:]
+handle = cleartext_keyset_handle.read(tink.JsonKeysetReader(open(keyset).read()))
+primitive = handle.primitive(streaming_aead.StreamingAead)
+begin = time.perf_counter()
+with open(source, "rb") as source, open(target, "wb") as target:
+    if what == "seal":
+        with primitive.new_encrypting_stream(target, b"") as sealer:
+            shutil.copyfileobj(source, sealer, 1 << 20)
+    else:
+        with primitive.new_decrypting_stream(source, b"") as opener:
+            shutil.copyfileobj(opener, target, 1 << 20)
+print(time.perf_counter() - begin)
+"#;
+
+/// Encrypts nothing.
+#[derive(Debug)]
+struct Copy;
+
+impl Backend for Copy {
+    fn batch_bytes(&self) -> usize {
+        Cpu::new(0).batch_bytes()
+    }
+
+    fn threads(&self) -> usize {
+        Cpu::new(0).threads()
+    }
+
+    fn seal_batch(&self, _: &Stream, _: &mut [Segment<'_>]) -> Result<(), lanecrypt_tink::Error> {
+        Ok(())
+    }
+
+    fn open_batch(&self, _: &Stream, _: &mut [Segment<'_>]) -> Result<(), lanecrypt_tink::Error> {
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args().skip(1);
+    let mebibytes = arguments.next().map_or(Ok(64), |text| text.parse::<u64>())?;
+    let rounds = arguments.next().map_or(Ok(3), |text| text.parse::<usize>())?;
+    let template = arguments.next().map_or(Ok(Template::default()), |text| text.parse())?;
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { TempDir::new_in(memory)? } else { TempDir::new()? };
+    let [plain, sealed, opened, keyset_file, script] =
+        ["plain", "sealed", "opened", "keyset", "wheel.py"].map(|name| folder.path().join(name));
+    let keyset = Keyset::generate(template.parameters())?;
+    fs::write(&keyset_file, &*keyset.to_json()?)?;
+    fs::write(&script, SCRIPT)?;
+    write_text(&plain, mebibytes)?;
+    let wheel = |what: &str, from: &Path, to: &Path| -> Result<f64, Box<dyn Error>> {
+        let mut command = TINK.command()?;
+        command.arg(&script).arg(what).arg(&keyset_file).arg(from).arg(to);
+        let output = command.output()?;
+        let text = String::from_utf8(output.stdout)?;
+        text.trim().parse().map_err(|_| String::from_utf8_lossy(&output.stderr).into())
+    };
+    let gigabytes = (mebibytes << 20) as f64 / 1e9;
+    println!("{template}, {mebibytes} MiB in {}, GB/s", folder.path().display());
+    println!("seal: ours wheel ratio copy | open: ours wheel ratio");
+    let copying = Options { backend: &Copy, ..Options::default() };
+    for _ in 0..rounds {
+        let copy = seconds(|| seal_file(&keyset, &plain, &sealed, copying))?;
+        fs::remove_file(&sealed)?;
+        let seal = seconds(|| seal_file(&keyset, &plain, &sealed, Options::default()))?;
+        let open = seconds(|| open_file(&keyset, &sealed, &opened, Options::default()))?;
+        check(&plain, &opened)?;
+        fs::remove_file(&opened)?;
+        let wheel_open = wheel("open", &sealed, &opened)?;
+        check(&plain, &opened)?;
+        fs::remove_file(&opened)?;
+        fs::remove_file(&sealed)?;
+        let wheel_seal = wheel("seal", &plain, &sealed)?;
+        fs::remove_file(&sealed)?;
+        let rate = |seconds: f64| gigabytes / seconds;
+        println!(
+            "{:.2} {:.2} {:.1}x {:.2} | {:.2} {:.2} {:.1}x",
+            rate(seal),
+            rate(wheel_seal),
+            wheel_seal / seal,
+            rate(copy),
+            rate(open),
+            rate(wheel_open),
+            wheel_open / open,
+        );
+    }
+    Ok(())
+}
+
+fn seconds<T, E>(run: impl FnOnce() -> Result<T, E>) -> Result<f64, E> {
+    let begin = Instant::now();
+    run()?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+/// A file that no two mebibytes of are alike.
+fn write_text(path: &Path, mebibytes: u64) -> Result<(), Box<dyn Error>> {
+    let mut file = File::create(path)?;
+    let mut text = vec![0; 1 << 20];
+    for mebibyte in 0..mebibytes {
+        for (number, word) in (mebibyte << 17..).zip(text.as_chunks_mut::<8>().0) {
+            *word = u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15).to_le_bytes();
+        }
+        file.write_all(&text)?;
+    }
+    Ok(())
+}
+
+/// Fails where two files differ.
+fn check(one: &Path, other: &Path) -> Result<(), Box<dyn Error>> {
+    let [mut one, mut other] = [File::open(one)?, File::open(other)?];
+    let mut texts = [vec![0; 1 << 20], vec![0; 1 << 20]];
+    loop {
+        let count = one.read(&mut texts[0])?;
+        other.read_exact(&mut texts[1][..count])?;
+        if texts[0][..count] != texts[1][..count] {
+            return Err("the opened file is not the one that was sealed".into());
+        }
+        if count == 0 {
+            return if other.read(&mut texts[1])? == 0 { Ok(()) } else { Err("longer".into()) };
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Several pieces of a stream at once: filled in order, run in parallel, given out in order.
+
+use std::io::{self, Read};
+
+use lanecrypt::Direction;
+use rayon::prelude::*;
+
+use crate::{
+    Backend, Error, Geometry, Stream,
+    piece::{Piece, segments_per_piece},
+};
+
+/// Pieces that each thread of a backend gets of a batch: two, so that a thread that is late holds
+/// the others up less.
+const PIECES_PER_THREAD: usize = 2;
+
+/// Consecutive pieces of a stream, as many as keep all threads busy.
+pub(crate) struct Batch {
+    pieces: Vec<Piece>,
+    segments_per_piece: u64,
+    threads: usize,
+    /// Pieces that have input.
+    used: usize,
+}
+
+impl Batch {
+    /// An empty one at the beginning of a file.
+    pub(crate) fn new(direction: Direction, geometry: Geometry, backend: &dyn Backend) -> Self {
+        let (threads, count) = (backend.threads().max(1), segments_per_piece(&geometry, backend));
+        let piece = || Piece::new(direction, geometry, 0..count);
+        let pieces = std::iter::repeat_with(piece).take(threads * PIECES_PER_THREAD).collect();
+        let mut batch = Self { pieces, segments_per_piece: count, threads, used: 0 };
+        batch.reset(0);
+        batch
+    }
+
+    /// Empties it, to be the batch of this number in the stream.
+    pub(crate) fn reset(&mut self, number: u64) {
+        let count = self.segments_per_piece;
+        let first = number * self.pieces.len() as u64 * count;
+        for (i, piece) in (0..).zip(&mut self.pieces) {
+            piece.reset(first + i * count..first + (i + 1) * count);
+        }
+        self.used = 0;
+    }
+
+    /// Where the next bytes of input go; empty once all pieces are full.
+    pub(crate) fn free(&mut self) -> &mut [u8] {
+        let is_full = self.used == 0 || self.pieces[self.used - 1].free().is_empty();
+        if is_full && self.used < self.pieces.len() {
+            self.used += 1;
+        }
+        self.pieces[self.used - 1].free()
+    }
+
+    /// Says that so many bytes were put at the beginning of [`free`](Self::free).
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        self.pieces[self.used - 1].advance(bytes);
+    }
+
+    /// Reads until it is full or the input ends; whether it ended.
+    pub(crate) fn fill(&mut self, input: &mut Lookahead<impl Read>) -> io::Result<bool> {
+        loop {
+            let free = self.free();
+            if free.is_empty() {
+                return input.is_at_end();
+            }
+            let bytes = input.read(free)?;
+            if bytes == 0 {
+                return Ok(true);
+            }
+            self.advance(bytes);
+        }
+    }
+
+    /// Seals or opens what it has, on the backend's threads.
+    pub(crate) fn run(
+        &mut self,
+        stream: &Stream,
+        backend: &dyn Backend,
+        is_last: bool,
+    ) -> Result<(), Error> {
+        // The first piece of a file is there even where it is empty; a later one is not.
+        while self.used > 1 && self.pieces[self.used - 1].filled_bytes() == 0 {
+            self.used -= 1;
+        }
+        let used = &mut self.pieces[..self.used];
+        let last = used.len().saturating_sub(1);
+        let per_thread = used.len().div_ceil(self.threads).max(1);
+        used.par_chunks_mut(per_thread).enumerate().try_for_each(|(thread, pieces)| {
+            pieces.iter_mut().enumerate().try_for_each(|(i, piece)| {
+                piece.run(stream, backend, is_last && thread * per_thread + i == last)
+            })
+        })
+    }
+
+    /// Bytes of input that it has.
+    pub(crate) fn filled_bytes(&self) -> u64 {
+        self.pieces[..self.used].iter().map(Piece::filled_bytes).sum()
+    }
+
+    /// What its pieces were turned into.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &[u8]> {
+        self.pieces[..self.used].iter().map(Piece::result)
+    }
+}
+
+/// A reader of which can be known whether it has ended.
+pub(crate) struct Lookahead<R> {
+    inner: R,
+    next: Option<u8>,
+}
+
+impl<R: Read> Lookahead<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        Self { inner, next: None }
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let (Some(next), Some(first)) = (self.next, buffer.first_mut()) {
+            *first = next;
+            self.next = None;
+            return Ok(1);
+        }
+        loop {
+            match self.inner.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+
+    fn is_at_end(&mut self) -> io::Result<bool> {
+        if self.next.is_none() {
+            let mut byte = [0];
+            self.next = (self.read(&mut byte)? == 1).then_some(byte[0]);
+        }
+        Ok(self.next.is_none())
+    }
+}

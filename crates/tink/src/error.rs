@@ -1,0 +1,189 @@
+//! What can go wrong: what was given, and what is accepted. Texts never contain key material.
+
+use std::io;
+
+/// What can go wrong with keysets, sealed files and jobs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A segment is not what was sealed: changed, moved, of another file, or cut off.
+    #[error("segment {segment} is not authentic: the data was changed, moved or cut off")]
+    NotAuthentic {
+        /// The number of the segment, from 0.
+        segment: u64,
+    },
+    /// No enabled key of the keyset opens the first segment.
+    #[error(
+        "not authentic: no key of the keyset opens this with this associated data, or the beginning \
+         was changed"
+    )]
+    NoKeyOpens,
+    /// Sealed data cannot have this length.
+    #[error("not authentic: sealed data of {given} bytes does not end where a segment may")]
+    Truncated {
+        /// Bytes there are.
+        given: u64,
+    },
+    /// The format has at most 2^32 segments.
+    #[error("{given} bytes of plaintext; with these segments at most {most} can be sealed")]
+    TooLong {
+        /// Bytes given.
+        given: u64,
+        /// Bytes accepted.
+        most: u64,
+    },
+    /// A segment, given by itself, has a length that its place does not allow.
+    #[error("segment {segment} of {given} bytes of plaintext; there it has {accepted}")]
+    SegmentLength {
+        /// The number of the segment, from 0.
+        segment: u64,
+        /// Bytes given.
+        given: u64,
+        /// Bytes of a full segment, or where it is the last one, the most.
+        accepted: u64,
+    },
+    /// A range lies outside the plaintext.
+    #[error("bytes {start} to {end} of a plaintext of {length} bytes")]
+    Range {
+        /// The first byte asked for.
+        start: u64,
+        /// The byte after the last one asked for.
+        end: u64,
+        /// Bytes there are.
+        length: u64,
+    },
+    /// A parameter is outside what Tink allows.
+    #[error("{what} is {given}; accepted is {accepted}")]
+    Parameter {
+        /// Which one.
+        what: &'static str,
+        /// What it is.
+        given: u64,
+        /// What it may be.
+        accepted: &'static str,
+    },
+    /// A keyset or key does not have the form it should.
+    #[error("malformed keyset: {what}")]
+    Malformed {
+        /// What was expected.
+        what: &'static str,
+    },
+    /// Text is not the JSON that it should be; not what stands there, which may be a key.
+    #[error("line {line}, column {column} is not the JSON of a {of}")]
+    Json {
+        /// What it should describe.
+        of: &'static str,
+        /// The line, from 1.
+        line: usize,
+        /// The column.
+        column: usize,
+    },
+    /// The keyset has no enabled key for sealed files with this id.
+    #[error("the keyset has no enabled streaming key with the id {id}")]
+    NoSuchKey {
+        /// The id.
+        id: u32,
+    },
+    /// The passphrase does not open the keyset, or the keyset was changed.
+    #[error("the passphrase is not the right one, or the encrypted keyset was changed")]
+    WrongPassphrase,
+    /// A passphrase would cost more than this library is willing to spend, or what is not possible.
+    #[error("the passphrase's {what} is {given}; accepted is {least} to {most}")]
+    Cost {
+        /// Which cost.
+        what: &'static str,
+        /// What the file asks for.
+        given: u64,
+        /// The least.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
+    /// The source is another one than it was, so what was read of it must not be used.
+    #[error("the source changed: its {what} was {before} and is {after}")]
+    SourceChanged {
+        /// What changed.
+        what: &'static str,
+        /// What it was.
+        before: String,
+        /// What it is.
+        after: String,
+    },
+    /// A job has no such part.
+    #[error("part {part} of a job of {parts} parts; they count from 0")]
+    NoSuchPart {
+        /// The part asked for.
+        part: u64,
+        /// Parts there are.
+        parts: u64,
+    },
+    /// Parts of a job are not there yet, so that it cannot be committed.
+    #[error("{missing} of {parts} parts are missing, the first of them is {first}")]
+    PartsMissing {
+        /// How many.
+        missing: u64,
+        /// Parts there are.
+        parts: u64,
+        /// The first one missing, from 0.
+        first: u64,
+    },
+    /// A job's output is not the one that its parts were written to.
+    #[error("the job's output has {given} bytes and should have {expected}")]
+    OutputLength {
+        /// Bytes there are.
+        given: u64,
+        /// Bytes there should be.
+        expected: u64,
+    },
+    /// Somebody asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+    /// A cipher failed.
+    #[error(transparent)]
+    Engine(#[from] lanecrypt::Error),
+    /// The system gave no random numbers.
+    #[error("the system gave no random numbers: {0}")]
+    Random(#[from] getrandom::Error),
+    /// Reading or writing failed.
+    #[error("cannot {doing}: {source}")]
+    Io {
+        /// What was tried.
+        doing: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Whether the data is not what was sealed, as opposed to what could not be read or written.
+    #[must_use]
+    pub fn is_not_authentic(&self) -> bool {
+        matches!(
+            self,
+            Self::NotAuthentic { .. }
+                | Self::NoKeyOpens
+                | Self::Truncated { .. }
+                | Self::WrongPassphrase
+        )
+    }
+
+    /// An error of a stream: one of ours that passed an [`io::Error`] on its way, or one of the system.
+    pub(crate) fn of_io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        move |source| match source.downcast() {
+            Ok(error) => error,
+            Err(source) => Self::Io { doing: doing.into(), source },
+        }
+    }
+}
+
+/// What the traits of `std::io` take: of kind `InvalidData` where data is not authentic. It can be
+/// got back by [`io::Error::downcast`].
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Io { source, .. } => source,
+            error if error.is_not_authentic() => Self::new(io::ErrorKind::InvalidData, error),
+            error => Self::other(error),
+        }
+    }
+}

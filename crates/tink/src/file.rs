@@ -1,0 +1,89 @@
+//! Whole files: sealed and opened in parallel, into an output that appears when it is complete.
+
+use std::{fs::File, path::Path};
+
+use lanecrypt::Direction;
+
+use crate::{
+    Error, Header, Keyset, Options, Output, Sealed, Stream, Target, source::identity,
+    transfer::Transfer,
+};
+
+/// Seals the file `source` into the file `target` with the keyset's primary key; returns the bytes of
+/// plaintext. Nothing is left at the target, and what was there stays, where this fails.
+///
+/// # Errors
+/// [`Error::NoSuchKey`], [`Error::TooLong`]; [`Error::SourceChanged`] where the source was written
+/// meanwhile; [`Error::Cancelled`], [`Error::Io`].
+pub fn seal_file(
+    keyset: &Keyset,
+    source: &Path,
+    target: &Path,
+    options: Options<'_>,
+) -> Result<u64, Error> {
+    let key = keyset.primary()?;
+    let source = open(source)?;
+    let before = identity(&source)?;
+    let header = Header::random(key.parameters())?;
+    let stream = Stream::new(&key, header, options.associated_data)?;
+    let geometry = stream.geometry();
+    let output = Output::create(target)?;
+    set_length(output.file(), geometry.ciphertext_bytes(before.size)?)?;
+    write_header(output.file(), stream.header())?;
+    Transfer {
+        direction: Direction::Encrypt,
+        stream: &stream,
+        segments: 0..geometry.segments(before.size)?,
+        plaintext_bytes: before.size,
+        source: &source,
+        target: output.file(),
+        options,
+    }
+    .run()?;
+    before.check(&identity(&source)?)?;
+    output.commit()?;
+    Ok(before.size)
+}
+
+/// Opens the sealed file `source` into the file `target` with any key of the keyset; returns the bytes
+/// of plaintext. Nothing is left at the target, and what was there stays, where this fails.
+///
+/// # Errors
+/// Those of which [`Error::is_not_authentic`] is true; [`Error::SourceChanged`], [`Error::Cancelled`],
+/// [`Error::Io`].
+pub fn open_file(
+    keyset: &Keyset,
+    source: &Path,
+    target: &Path,
+    options: Options<'_>,
+) -> Result<u64, Error> {
+    let sealed = Sealed::open(open(source)?, keyset, options.associated_data)?;
+    let output = Output::create(target)?;
+    set_length(output.file(), sealed.plaintext_bytes())?;
+    Transfer {
+        direction: Direction::Decrypt,
+        stream: sealed.stream(),
+        segments: 0..sealed.stream().geometry().segments(sealed.plaintext_bytes())?,
+        plaintext_bytes: sealed.plaintext_bytes(),
+        source: sealed.source(),
+        target: output.file(),
+        options,
+    }
+    .run()?;
+    sealed.check_source()?;
+    output.commit()?;
+    Ok(sealed.plaintext_bytes())
+}
+
+/// Opens a file to be read.
+pub(crate) fn open(path: &Path) -> Result<File, Error> {
+    File::open(path).map_err(Error::of_io(format!("open {}", path.display())))
+}
+
+pub(crate) fn set_length(file: &File, bytes: u64) -> Result<(), Error> {
+    file.set_len(bytes).map_err(Error::of_io(format!("make the output {bytes} bytes long")))
+}
+
+pub(crate) fn write_header(target: &dyn Target, header: &Header) -> Result<(), Error> {
+    target.write_all_at(header.as_bytes(), 0).map_err(Error::of_io("write the header"))
+}

@@ -1,0 +1,356 @@
+//! Files sealed in parts, by many processes or hosts, with one header that was drawn once.
+//!
+//! A part is a pure function of key, header, associated data and the source's bytes there: one that is
+//! done twice is written twice with the same bytes. But another plaintext under the same header would
+//! tell the difference of both, and let anybody forge: so a job knows what its source was, and a source
+//! that has changed since is refused. What cannot be noticed is a file that is written through a
+//! shared memory mapping; nobody may do that while a job runs.
+//!
+//! ```
+//! use lanecrypt_tink::{Keyset, Options, Template, job::Job, open_file};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let [plain, sealed, opened] = ["plain", "sealed", "opened"].map(|name| folder.path().join(name));
+//! # std::fs::write(&plain, vec![7; 3 << 20])?;
+//! let keyset = Keyset::generate(Template::default().parameters())?;
+//! let job = Job::of_file(&keyset, &plain, b"", 1 << 20)?;
+//! job.create(&sealed)?;
+//! let everywhere = job.to_json()?; // no secret
+//!
+//! let job = Job::from_json(&everywhere)?;
+//! for part in 0..job.parts() {
+//!     job.seal_file_part(&keyset, part, &plain, &sealed, Options::default())?;
+//! }
+//! job.commit(&sealed)?;
+//! open_file(&keyset, &sealed, &opened, Options::default())?;
+//! # assert_eq!(std::fs::read(&opened)?, vec![7; 3 << 20]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::{
+    fs::{self, File},
+    io,
+    ops::Range,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use lanecrypt::Direction;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Header, Identity, Keyset, Options, Source, Stream, TEMPORARY, Target, Version,
+    file::{open, set_length, write_header},
+    json::{decode, encode, parse, write},
+    output::{create_named, open_to_write, rename, sync_folder_of},
+    source::identity,
+    transfer::Transfer,
+};
+
+const FORMAT: &str = "lanecrypt-job-1";
+/// What the folder of receipts ends with.
+const RECEIPTS: &str = ".lanecrypt-parts";
+
+/// How a file is sealed in parts. It has no secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    format: String,
+    key_id: u32,
+    header: String,
+    associated_data: String,
+    source: Identity,
+    segment_bytes: u32,
+    header_bytes: u32,
+    tag_bytes: u32,
+    segments_per_part: u64,
+}
+
+impl Job {
+    /// Draws a header, once for this source, under the keyset's primary key. A part has about
+    /// `part_bytes` of sealed data, and a whole number of segments.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKey`], [`Error::TooLong`], [`Error::Random`].
+    pub fn new(
+        keyset: &Keyset,
+        source: Identity,
+        associated_data: &[u8],
+        part_bytes: u64,
+    ) -> Result<Self, Error> {
+        let parameters = *keyset.primary()?.parameters();
+        parameters.geometry().segments(source.size)?;
+        Ok(Self {
+            format: FORMAT.to_owned(),
+            key_id: keyset.primary_id(),
+            header: encode(Header::random(&parameters)?.as_bytes()),
+            associated_data: encode(associated_data),
+            source,
+            segment_bytes: parameters.segment_bytes(),
+            header_bytes: parameters.header_bytes() as u32,
+            tag_bytes: parameters.tag_bytes() as u32,
+            segments_per_part: (part_bytes / u64::from(parameters.segment_bytes())).max(1),
+        })
+    }
+
+    /// [`new`](Self::new) for a file.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`Error::Io`].
+    pub fn of_file(
+        keyset: &Keyset,
+        source: &Path,
+        associated_data: &[u8],
+        part_bytes: u64,
+    ) -> Result<Self, Error> {
+        Self::new(keyset, settled_identity(&open(source)?)?, associated_data, part_bytes)
+    }
+
+    /// Reads a job.
+    ///
+    /// # Errors
+    /// [`Error::Json`], [`Error::Malformed`].
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        let job = parse::<Self>("job", text)?;
+        let is_whole = job.format == FORMAT && job.segments_per_part > 0;
+        let fits =
+            u64::from(job.segment_bytes) > u64::from(job.header_bytes) + u64::from(job.tag_bytes);
+        if !is_whole || !fits || job.geometry().segments(job.source.size).is_err() {
+            return Err(Error::Malformed { what: "this is no job of this version" });
+        }
+        job.header_text()?;
+        Ok(job)
+    }
+
+    /// Writes the job, for whoever seals a part.
+    ///
+    /// # Errors
+    /// None that can happen with a job that was made or read here.
+    pub fn to_json(&self) -> Result<String, Error> {
+        write(self)
+    }
+
+    /// The id of the key.
+    #[must_use]
+    pub fn key_id(&self) -> u32 {
+        self.key_id
+    }
+
+    /// What the source was when the header was drawn.
+    #[must_use]
+    pub fn source(&self) -> &Identity {
+        &self.source
+    }
+
+    /// How many parts there are.
+    #[must_use]
+    pub fn parts(&self) -> u64 {
+        self.segments().div_ceil(self.segments_per_part)
+    }
+
+    /// Bytes of the whole sealed file.
+    #[must_use]
+    pub fn sealed_bytes(&self) -> u64 {
+        let geometry = self.geometry();
+        self.source.size + geometry.header_bytes() + self.segments() * geometry.tag_bytes()
+    }
+
+    /// Where a part lies in the sealed file; the first has the header, too.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPart`].
+    pub fn sealed_range(&self, part: u64) -> Result<Range<u64>, Error> {
+        let Range { start, end } = self.segments_of(part)?;
+        let end = self.geometry().ciphertext_of(end - 1).end.min(self.sealed_bytes());
+        Ok(start * self.geometry().segment_bytes()..end)
+    }
+
+    /// Seals a part from any source to its place in any target, by all threads of the backend. The
+    /// options' associated data is not looked at: the job has it.
+    ///
+    /// # Errors
+    /// [`Error::SourceChanged`], before anything is written or where it changes meanwhile: what was
+    /// written then must not be used, nor be read by anybody; [`Error::NoSuchPart`],
+    /// [`Error::NoSuchKey`], [`Error::Cancelled`], [`Error::Io`].
+    pub fn seal_part(
+        &self,
+        keyset: &Keyset,
+        part: u64,
+        source: &dyn Source,
+        target: &dyn Target,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let segments = self.segments_of(part)?;
+        self.source.check(&identity(source)?)?;
+        let stream = self.stream(keyset)?;
+        if part == 0 {
+            write_header(target, stream.header())?;
+        }
+        Transfer {
+            direction: Direction::Encrypt,
+            stream: &stream,
+            segments,
+            plaintext_bytes: self.source.size,
+            source,
+            target,
+            options,
+        }
+        .run()?;
+        self.source.check(&identity(source)?)
+    }
+
+    fn stream(&self, keyset: &Keyset) -> Result<Stream, Error> {
+        let key = keyset.key(self.key_id)?;
+        if key.parameters().geometry() != self.geometry() {
+            return Err(Error::Malformed {
+                what: "the key is not the one that the job was made for",
+            });
+        }
+        let header = Header::parse(key.parameters(), &self.header_text()?);
+        let header =
+            header.ok_or(Error::Malformed { what: "the job's header is not for its key" })?;
+        let associated_data = decode("associated data is not base64", &self.associated_data)?;
+        Stream::new(&key, header, &associated_data)
+    }
+
+    fn header_text(&self) -> Result<Vec<u8>, Error> {
+        decode("the job's header is not base64", &self.header)
+    }
+
+    fn geometry(&self) -> crate::Geometry {
+        crate::Geometry::new(
+            self.segment_bytes,
+            self.header_bytes as usize,
+            self.tag_bytes as usize,
+        )
+    }
+
+    fn segments(&self) -> u64 {
+        // A job whose source is too long is not made.
+        self.geometry().segments(self.source.size).unwrap_or(0)
+    }
+
+    fn segments_of(&self, part: u64) -> Result<Range<u64>, Error> {
+        if part >= self.parts() {
+            return Err(Error::NoSuchPart { part, parts: self.parts() });
+        }
+        let start = part * self.segments_per_part;
+        Ok(start..self.segments().min(start.saturating_add(self.segments_per_part)))
+    }
+}
+
+/// Files: the output lies beside its target until it is complete, and a receipt for each part with it.
+impl Job {
+    /// Makes the output, and the folder for receipts.
+    ///
+    /// # Errors
+    /// [`Error::Io`], also where they are there already.
+    pub fn create(&self, target: &Path) -> Result<(), Error> {
+        let receipts = self.beside(target, RECEIPTS);
+        let made = fs::create_dir(&receipts);
+        made.map_err(Error::of_io(format!("make {}", receipts.display())))?;
+        set_length(&create_named(&self.output(target))?, self.sealed_bytes())?;
+        sync_folder_of(target)
+    }
+
+    /// Seals a part of a file into its place in the output, and leaves a receipt once it is on the disk.
+    ///
+    /// # Errors
+    /// As [`seal_part`](Self::seal_part).
+    pub fn seal_file_part(
+        &self,
+        keyset: &Keyset,
+        part: u64,
+        source: &Path,
+        target: &Path,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let (source, output) = (open(source)?, open_to_write(&self.output(target))?);
+        self.seal_part(keyset, part, &source, &output, options)?;
+        output.sync_data().map_err(Error::of_io(format!("sync part {part}")))?;
+        let receipt = self.receipt(target, part);
+        let written = File::create(&receipt).and_then(|receipt| receipt.sync_all());
+        written.map_err(Error::of_io(format!("write {}", receipt.display())))?;
+        sync_folder_of(&receipt)
+    }
+
+    /// The parts that have no receipt yet.
+    pub fn missing_parts(&self, target: &Path) -> impl Iterator<Item = u64> {
+        (0..self.parts()).filter(|&part| !self.receipt(target, part).exists())
+    }
+
+    /// Puts the output in the place of the target, if all parts are there.
+    ///
+    /// # Errors
+    /// [`Error::PartsMissing`], [`Error::OutputLength`], [`Error::Io`]: the target is as it was.
+    pub fn commit(&self, target: &Path) -> Result<(), Error> {
+        let mut missing = self.missing_parts(target);
+        if let Some(first) = missing.next() {
+            let missing = 1 + missing.count() as u64;
+            return Err(Error::PartsMissing { missing, parts: self.parts(), first });
+        }
+        let output = open_to_write(&self.output(target))?;
+        let (given, expected) = (identity(&output)?.size, self.sealed_bytes());
+        if given != expected {
+            return Err(Error::OutputLength { given, expected });
+        }
+        output.sync_all().map_err(Error::of_io("sync the output"))?;
+        rename(&self.output(target), target)?;
+        self.remove_receipts(target)
+    }
+
+    /// Removes output and receipts of a job that will not be committed. Its header must not be used
+    /// again.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn discard(&self, target: &Path) -> Result<(), Error> {
+        let output = self.output(target);
+        let removed = fs::remove_file(&output);
+        removed.map_err(Error::of_io(format!("remove {}", output.display())))?;
+        self.remove_receipts(target)
+    }
+
+    fn remove_receipts(&self, target: &Path) -> Result<(), Error> {
+        let receipts = self.beside(target, RECEIPTS);
+        let removed = fs::remove_dir_all(&receipts);
+        removed.map_err(Error::of_io(format!("remove {}", receipts.display())))
+    }
+
+    fn output(&self, target: &Path) -> PathBuf {
+        self.beside(target, TEMPORARY)
+    }
+
+    fn receipt(&self, target: &Path, part: u64) -> PathBuf {
+        self.beside(target, RECEIPTS).join(part.to_string())
+    }
+
+    /// A path beside the target that no other job has.
+    fn beside(&self, target: &Path, suffix: &str) -> PathBuf {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        // The beginning of the salt.
+        let header = self.header_text().unwrap_or_default();
+        let id = header.iter().skip(1).take(8).fold(0, |id, &byte| id << 8 | u64::from(byte));
+        target.with_file_name(format!(".{name}.{id:016x}{suffix}"))
+    }
+}
+
+/// What a file is, once its last change is so long ago that another one would have another time:
+/// clocks of file systems tick in milliseconds.
+fn settled_identity(file: &File) -> Result<Identity, Error> {
+    const TICKS: Duration = Duration::from_millis(100);
+    loop {
+        let identity = identity(file)?;
+        let Version::File { changed, .. } = identity.version else { return Ok(identity) };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.map_err(|_| io::Error::other("the clock is before 1970"));
+        let now = now.map_err(Error::of_io("read the clock"))?;
+        let changed = Duration::from_nanos(u64::try_from(changed).unwrap_or(0));
+        // A time to come is another clock's: nobody can wait for that.
+        if now.checked_sub(changed).is_none_or(|since| since >= TICKS) {
+            return Ok(identity);
+        }
+        thread::sleep(TICKS / 10);
+    }
+}

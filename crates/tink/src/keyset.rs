@@ -1,0 +1,220 @@
+//! Keysets: several keys by their ids, one of which seals.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use crate::{
+    Error, Key, Parameters,
+    key::is_streaming,
+    protobuf::{fields, put_bytes, put_number},
+    random,
+};
+
+/// Numbers of Tink's enumerations.
+pub(crate) const ENABLED: u32 = 1;
+const SYMMETRIC: u32 = 1;
+const RAW: u32 = 3;
+
+/// Keys, one of which, the primary, seals; all that are enabled open.
+///
+/// Keys of other uses, and disabled ones, are kept as they are. Key material is cleared when it is
+/// dropped, and never printed.
+#[derive(Clone)]
+pub struct Keyset {
+    pub(crate) primary: u32,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// A key of a keyset as Tink has it: enumerations by their numbers, and the key as its own message.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) id: u32,
+    pub(crate) status: u32,
+    pub(crate) prefix: u32,
+    pub(crate) type_url: String,
+    pub(crate) material: u32,
+    pub(crate) value: Zeroizing<Vec<u8>>,
+}
+
+impl Keyset {
+    /// A keyset with one random key of a [`Template`](crate::Template)'s or other parameters.
+    ///
+    /// # Errors
+    /// [`Error::Random`].
+    pub fn generate(parameters: Parameters) -> Result<Self, Error> {
+        Self::new(&Key::generate(parameters)?)
+    }
+
+    /// A keyset with one key, under a random id.
+    ///
+    /// # Errors
+    /// [`Error::Random`].
+    pub fn new(key: &Key) -> Result<Self, Error> {
+        let mut keyset = Self { primary: 0, entries: Vec::new() };
+        keyset.primary = keyset.add(key)?;
+        Ok(keyset)
+    }
+
+    /// Adds a key, which opens from now on and seals once it is made the primary; returns its id.
+    ///
+    /// # Errors
+    /// [`Error::Random`].
+    pub fn add(&mut self, key: &Key) -> Result<u32, Error> {
+        let mut id = random::key_id()?;
+        while self.entries.iter().any(|entry| entry.id == id) {
+            id = random::key_id()?;
+        }
+        self.entries.push(Entry {
+            id,
+            status: ENABLED,
+            prefix: RAW,
+            type_url: key.type_url().to_owned(),
+            material: SYMMETRIC,
+            value: key.encode(),
+        });
+        Ok(id)
+    }
+
+    /// Makes a key the one that seals.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKey`] where there is no enabled key for sealed files with this id.
+    pub fn set_primary(&mut self, id: u32) -> Result<(), Error> {
+        self.key(id)?;
+        self.primary = id;
+        Ok(())
+    }
+
+    /// The id of the key that seals.
+    #[must_use]
+    pub fn primary_id(&self) -> u32 {
+        self.primary
+    }
+
+    /// The key that seals.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKey`] where the primary key is not for sealed files.
+    pub fn primary(&self) -> Result<Key, Error> {
+        self.key(self.primary)
+    }
+
+    /// The enabled key for sealed files with this id.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKey`].
+    pub fn key(&self, id: u32) -> Result<Key, Error> {
+        let mut keys = self.keys();
+        keys.find_map(|(found, key)| (found == id).then_some(key)).ok_or(Error::NoSuchKey { id })
+    }
+
+    /// All enabled keys for sealed files with their ids, in their order.
+    pub fn keys(&self) -> impl Iterator<Item = (u32, Key)> {
+        // What cannot be read was refused when the keyset was.
+        self.entries.iter().filter_map(|entry| Some((entry.id, entry.streaming_key().ok()??)))
+    }
+
+    /// Of these keys, where they make a keyset.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`], [`Error::Parameter`].
+    pub(crate) fn of(primary: u32, entries: Vec<Entry>) -> Result<Self, Error> {
+        for entry in &entries {
+            entry.streaming_key()?;
+        }
+        let is_primary = |entry: &Entry| entry.id == primary && entry.status == ENABLED;
+        if !entries.iter().any(is_primary) {
+            return Err(Error::Malformed { what: "the primary key is not among the enabled ones" });
+        }
+        Ok(Self { primary, entries })
+    }
+
+    /// Reads the message `Keyset`.
+    pub(crate) fn decode(message: &[u8]) -> Result<Self, Error> {
+        let (mut primary, mut entries) = (0, Vec::new());
+        for field in fields(message) {
+            match field? {
+                (1, value) => primary = value.number()?,
+                (2, value) => entries.push(Entry::decode(value.bytes()?)?),
+                _ => {}
+            }
+        }
+        Self::of(primary, entries)
+    }
+
+    /// Writes the message `Keyset`.
+    pub(crate) fn encode(&self) -> Zeroizing<Vec<u8>> {
+        let entries = self.entries.iter().map(Entry::encode).collect::<Vec<_>>();
+        let bytes = entries.iter().map(|entry| entry.len() + 16).sum::<usize>() + 16;
+        let mut message = Zeroizing::new(Vec::with_capacity(bytes));
+        put_number(&mut message, 1, self.primary);
+        for entry in &entries {
+            put_bytes(&mut message, 2, entry);
+        }
+        message
+    }
+}
+
+impl Entry {
+    /// The key, if it is enabled and for sealed files.
+    fn streaming_key(&self) -> Result<Option<Key>, Error> {
+        if self.status != ENABLED || !is_streaming(&self.type_url) {
+            return Ok(None);
+        }
+        Key::decode(&self.type_url, &self.value).map(Some)
+    }
+
+    /// Reads the message `Keyset.Key`.
+    fn decode(message: &[u8]) -> Result<Self, Error> {
+        let [mut id, mut status, mut prefix, mut material] = [0; 4];
+        let [mut type_url, mut value]: [&[u8]; 2] = [&[]; 2];
+        for field in fields(message) {
+            match field? {
+                (1, data) => {
+                    for field in fields(data.bytes()?) {
+                        match field? {
+                            (1, field) => type_url = field.bytes()?,
+                            (2, field) => value = field.bytes()?,
+                            (3, field) => material = field.number()?,
+                            _ => {}
+                        }
+                    }
+                }
+                (2, value) => status = value.number()?,
+                (3, value) => id = value.number()?,
+                (4, value) => prefix = value.number()?,
+                _ => {}
+            }
+        }
+        let type_url = str::from_utf8(type_url)
+            .map_err(|_| Error::Malformed { what: "the type of a key is not UTF-8" })?;
+        let (type_url, value) = (type_url.to_owned(), Zeroizing::new(value.to_vec()));
+        Ok(Self { id, status, prefix, type_url, material, value })
+    }
+
+    /// Writes the message `Keyset.Key`. Neither vector moves, which would leave a copy of the key.
+    fn encode(&self) -> Zeroizing<Vec<u8>> {
+        let bytes = self.value.len() + self.type_url.len() + 64;
+        let mut data = Zeroizing::new(Vec::with_capacity(bytes));
+        put_bytes(&mut data, 1, self.type_url.as_bytes());
+        put_bytes(&mut data, 2, &self.value);
+        put_number(&mut data, 3, self.material);
+        let mut message = Zeroizing::new(Vec::with_capacity(bytes + 64));
+        put_bytes(&mut message, 1, &data);
+        put_number(&mut message, 2, self.status);
+        put_number(&mut message, 3, self.id);
+        put_number(&mut message, 4, self.prefix);
+        message
+    }
+}
+
+impl fmt::Debug for Keyset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids = self.entries.iter().map(|entry| entry.id).collect::<Vec<_>>();
+        f.debug_struct("Keyset")
+            .field("primary", &self.primary)
+            .field("ids", &ids)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,206 @@
+//! A run of consecutive segments in one buffer: filled with one text, turned in place into the other.
+
+use std::ops::Range;
+
+use lanecrypt::Direction;
+use zeroize::Zeroizing;
+
+use crate::{Backend, Error, Geometry, Segment, Stream};
+
+/// Consecutive segments of a file in memory.
+///
+/// Its buffer holds their ciphertext with tags. Plaintext that is to be sealed is read to the end of
+/// it and spread over the segments from the first one on, so that nothing is overwritten before it
+/// has moved; plaintext that was opened is moved together. One segment alone stays where it is.
+pub(crate) struct Piece {
+    direction: Direction,
+    geometry: Geometry,
+    buffer: Zeroizing<Vec<u8>>,
+    /// Its segments, if it is full.
+    segments: Range<u64>,
+    /// Bytes of input that it has.
+    filled: usize,
+    /// Where the result lies, once it has been run.
+    result: Range<usize>,
+}
+
+/// Segments of a piece, so that it has about as many bytes as the backend likes.
+pub(crate) fn segments_per_piece(geometry: &Geometry, backend: &dyn Backend) -> u64 {
+    (backend.batch_bytes() as u64 / geometry.segment_bytes()).max(1)
+}
+
+impl Piece {
+    /// An empty one for these segments.
+    pub(crate) fn new(direction: Direction, geometry: Geometry, segments: Range<u64>) -> Self {
+        let bytes = (segments.end - segments.start) * geometry.segment_bytes();
+        let buffer = Zeroizing::new(vec![0; bytes as usize]);
+        Self { direction, geometry, buffer, segments, filled: 0, result: 0..0 }
+    }
+
+    /// Empties it for other segments, at most as many as it was made for.
+    pub(crate) fn reset(&mut self, segments: Range<u64>) {
+        self.segments = segments;
+        self.filled = 0;
+        self.result = 0..0;
+    }
+
+    /// The number of its first segment and the one after its last, if it is full.
+    pub(crate) fn segments(&self) -> Range<u64> {
+        self.segments.clone()
+    }
+
+    /// Where its input lies in the file, if it is full.
+    pub(crate) fn input_range(&self) -> Range<u64> {
+        match self.direction {
+            Direction::Encrypt => self.plaintext_range(),
+            Direction::Decrypt => self.ciphertext_range(),
+        }
+    }
+
+    /// Where its output lies in the file, if it is full.
+    pub(crate) fn output_range(&self) -> Range<u64> {
+        match self.direction {
+            Direction::Encrypt => self.ciphertext_range(),
+            Direction::Decrypt => self.plaintext_range(),
+        }
+    }
+
+    fn plaintext_range(&self) -> Range<u64> {
+        let Range { start, end } = self.segments;
+        self.geometry.plaintext_of(start).start..self.geometry.plaintext_of(end - 1).end
+    }
+
+    fn ciphertext_range(&self) -> Range<u64> {
+        let Range { start, end } = self.segments;
+        self.geometry.ciphertext_of(start).start..self.geometry.ciphertext_of(end - 1).end
+    }
+
+    /// Where the next bytes of input go; empty once it is full.
+    pub(crate) fn free(&mut self) -> &mut [u8] {
+        let Range { start, end } = self.input_range();
+        let from = self.input_start();
+        &mut self.buffer[from + self.filled..from + (end - start) as usize]
+    }
+
+    /// Says that so many bytes were put at the beginning of [`free`](Self::free).
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        self.filled += bytes;
+    }
+
+    /// Bytes of input that it has.
+    pub(crate) fn filled_bytes(&self) -> u64 {
+        self.filled as u64
+    }
+
+    /// Where input begins in the buffer.
+    fn input_start(&self) -> usize {
+        let segments = self.segments.end - self.segments.start;
+        match self.direction {
+            Direction::Encrypt if segments > 1 => (segments * self.geometry.tag_bytes()) as usize,
+            _ => 0,
+        }
+    }
+
+    /// What it was turned into.
+    pub(crate) fn result(&self) -> &[u8] {
+        &self.buffer[self.result.clone()]
+    }
+
+    /// Seals or opens it; `is_last` says that the file ends with what it has.
+    pub(crate) fn run(
+        &mut self,
+        stream: &Stream,
+        backend: &dyn Backend,
+        is_last: bool,
+    ) -> Result<(), Error> {
+        let texts = self.texts()?;
+        match self.direction {
+            Direction::Encrypt => {
+                self.spread(&texts);
+                backend.seal_batch(stream, &mut self.split(&texts, is_last))?;
+                self.result = 0..texts.last().map_or(0, |text| text.end) + self.tag_bytes();
+            }
+            Direction::Decrypt => {
+                backend.open_batch(stream, &mut self.split(&texts, is_last))?;
+                self.result = 0..self.gather(&texts);
+            }
+        }
+        Ok(())
+    }
+
+    fn tag_bytes(&self) -> usize {
+        self.geometry.tag_bytes() as usize
+    }
+
+    /// Where the text of each segment lies in the buffer; its tag follows.
+    fn texts(&self) -> Result<Vec<Range<usize>>, Error> {
+        let (first, start) = (self.segments.start, self.ciphertext_range().start);
+        let sealed = match self.direction {
+            Direction::Decrypt => self.filled,
+            Direction::Encrypt => {
+                let before = self.plaintext_range().start;
+                let last =
+                    self.geometry.segment_at(before + (self.filled as u64).saturating_sub(1));
+                self.filled + (last - first + 1) as usize * self.tag_bytes()
+            }
+        };
+        let mut texts = Vec::new();
+        for segment in self.segments.clone() {
+            let full = self.geometry.ciphertext_of(segment);
+            let from = (full.start - start) as usize;
+            let end = sealed.min((full.end - start) as usize);
+            if from >= end && segment > first {
+                break;
+            }
+            // Only the whole of a file may be empty.
+            let least = self.tag_bytes() + usize::from(segment > 0);
+            if end < from + least {
+                return Err(Error::NotAuthentic { segment });
+            }
+            // A number that wrapped would be a nonce used twice.
+            if u32::try_from(segment).is_err() {
+                let most = self.geometry.most_plaintext();
+                return Err(Error::TooLong { given: most + 1, most });
+            }
+            texts.push(from..end - self.tag_bytes());
+        }
+        Ok(texts)
+    }
+
+    /// Moves plaintext from where it was read to where each segment has it.
+    fn spread(&mut self, texts: &[Range<usize>]) {
+        let mut from = self.input_start();
+        for text in texts {
+            if from != text.start {
+                self.buffer.copy_within(from..from + text.len(), text.start);
+            }
+            from += text.len();
+        }
+    }
+
+    /// Moves plaintext together, and returns its length.
+    fn gather(&mut self, texts: &[Range<usize>]) -> usize {
+        let mut to = 0;
+        for text in texts {
+            if to != text.start {
+                self.buffer.copy_within(text.clone(), to);
+            }
+            to += text.len();
+        }
+        to
+    }
+
+    /// The buffer as segments.
+    fn split(&mut self, texts: &[Range<usize>], is_last: bool) -> Vec<Segment<'_>> {
+        let (first, tag_bytes) = (self.segments.start, self.tag_bytes());
+        let mut rest = &mut self.buffer[..];
+        let segments = texts.iter().enumerate().map(|(i, text)| {
+            let (head, tail) = std::mem::take(&mut rest).split_at_mut(text.len() + tag_bytes);
+            rest = tail;
+            let (text, tag) = head.split_at_mut(text.len());
+            let is_last = is_last && i + 1 == texts.len();
+            Segment { number: (first + i as u64) as u32, is_last, text, tag }
+        });
+        segments.collect()
+    }
+}

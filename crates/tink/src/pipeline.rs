@@ -1,0 +1,149 @@
+//! From a reader to a writer: while one batch is computed, the next is read and the last is written.
+
+use std::{
+    io::{Read, Write},
+    sync::{
+        atomic::Ordering,
+        mpsc::{Receiver, Sender, channel, sync_channel},
+    },
+    thread,
+};
+
+use lanecrypt::Direction;
+
+use crate::{
+    Error, Keyset, Options, Stream,
+    batch::{Batch, Lookahead},
+    streams::{READING, chosen_stream, random_stream, write_all},
+};
+
+/// Batches that are under way: one is read, one computed, one written.
+const BATCHES: usize = 3;
+
+/// Seals all that `reader` has into `writer` with the keyset's primary key, at bounded memory;
+/// returns the bytes of plaintext.
+///
+/// After an error of the writer, this returns when the reader next does.
+///
+/// # Errors
+/// [`Error::NoSuchKey`], [`Error::TooLong`], [`Error::Cancelled`], [`Error::Io`].
+pub fn seal_stream(
+    keyset: &Keyset,
+    reader: impl Read + Send,
+    mut writer: impl Write + Send,
+    options: Options<'_>,
+) -> Result<u64, Error> {
+    let stream = random_stream(keyset, &options)?;
+    write_all(&mut writer, stream.header().as_bytes())?;
+    run(Direction::Encrypt, &stream, Lookahead::new(reader), writer, options)
+}
+
+/// Opens all that `reader` has into `writer` with any key of the keyset, at bounded memory; returns
+/// the bytes of plaintext.
+///
+/// What is written is authentic, but only success says that it is all there was. After an error this
+/// returns when the reader next does.
+///
+/// # Errors
+/// Those of which [`Error::is_not_authentic`] is true, [`Error::Cancelled`], [`Error::Io`].
+pub fn open_stream(
+    keyset: &Keyset,
+    reader: impl Read + Send,
+    writer: impl Write + Send,
+    options: Options<'_>,
+) -> Result<u64, Error> {
+    let (stream, reader) = chosen_stream(keyset, reader, &options)?;
+    run(Direction::Decrypt, &stream, reader, writer, options)
+}
+
+/// A batch that was read, and whether the input ended with it.
+type Filled = Result<(Batch, bool), Error>;
+
+fn run(
+    direction: Direction,
+    stream: &Stream,
+    reader: Lookahead<impl Read + Send>,
+    writer: impl Write + Send,
+    options: Options<'_>,
+) -> Result<u64, Error> {
+    let (free_sender, free) = channel();
+    for _ in 0..BATCHES {
+        // It has a receiver.
+        let _ = free_sender.send(Batch::new(direction, stream.geometry(), options.backend));
+    }
+    let (filled_sender, filled) = sync_channel::<Filled>(1);
+    let (done_sender, done) = sync_channel::<Batch>(1);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            read_batches(reader, &free, |filled| filled_sender.send(filled).is_ok());
+        });
+        let writing = scope.spawn(move || write_batches(writer, &done, &free_sender));
+        let computed =
+            compute(direction, stream, &filled, options, |batch| done_sender.send(batch).is_ok());
+        // The writer ends when nothing more can come, and its error comes first.
+        drop((filled, done_sender));
+        let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written.and(computed)
+    })
+}
+
+/// Reads batches in their order, until the input ends or nobody wants more.
+fn read_batches(
+    mut reader: Lookahead<impl Read>,
+    free: &Receiver<Batch>,
+    send: impl Fn(Filled) -> bool,
+) {
+    for (number, mut batch) in (0..).zip(free) {
+        batch.reset(number);
+        let filled = batch.fill(&mut reader).map_err(Error::of_io(READING));
+        let ends = !matches!(filled, Ok(false));
+        if !send(filled.map(|is_last| (batch, is_last))) || ends {
+            return;
+        }
+    }
+}
+
+/// Runs batches as they come; returns the bytes of plaintext.
+fn compute(
+    direction: Direction,
+    stream: &Stream,
+    filled: &Receiver<Filled>,
+    options: Options<'_>,
+    send: impl Fn(Batch) -> bool,
+) -> Result<u64, Error> {
+    let mut plaintext_bytes = 0;
+    for filled in filled {
+        if options.cancel.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        let (mut batch, is_last) = filled?;
+        let input_bytes = batch.filled_bytes();
+        batch.run(stream, options.backend, is_last)?;
+        let bytes = match direction {
+            Direction::Encrypt => input_bytes,
+            Direction::Decrypt => batch.results().map(|result| result.len() as u64).sum(),
+        };
+        (options.progress)(bytes);
+        plaintext_bytes += bytes;
+        if !send(batch) || is_last {
+            break;
+        }
+    }
+    Ok(plaintext_bytes)
+}
+
+/// Writes batches as they come, and gives them back.
+fn write_batches(
+    mut writer: impl Write,
+    done: &Receiver<Batch>,
+    free: &Sender<Batch>,
+) -> Result<(), Error> {
+    for batch in done {
+        for result in batch.results() {
+            write_all(&mut writer, result)?;
+        }
+        // The reader may have ended.
+        let _ = free.send(batch);
+    }
+    writer.flush().map_err(Error::of_io("write the output"))
+}

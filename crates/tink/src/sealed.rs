@@ -1,0 +1,171 @@
+//! Sealed data that is read at any place.
+
+use std::{fmt, io::Write, ops::Range};
+
+use lanecrypt::Direction;
+use rayon::prelude::*;
+use zeroize::Zeroizing;
+
+use crate::{
+    Error, Identity, Keyset, Options, Source, Stream,
+    choose::{choose, needed_bytes},
+    piece::{Piece, segments_per_piece},
+    source::{identity, read},
+};
+
+/// Sealed data that is read at any place: only the segments that a range touches are read, and only
+/// what is authentic is given out.
+pub struct Sealed<S> {
+    source: S,
+    identity: Identity,
+    stream: Stream,
+    plaintext_bytes: u64,
+}
+
+impl<S: Source> Sealed<S> {
+    /// Finds the key that opens the first segment, and opens the last one: so the length is authentic,
+    /// too.
+    ///
+    /// # Errors
+    /// [`Error::NoKeyOpens`], [`Error::NotAuthentic`], [`Error::Truncated`], [`Error::Io`].
+    pub fn open(source: S, keyset: &Keyset, associated_data: &[u8]) -> Result<Self, Error> {
+        let identity = identity(&source)?;
+        let bytes = identity.size.min(needed_bytes(keyset) as u64);
+        let mut beginning = vec![0; bytes as usize];
+        read(&source, &mut beginning, 0, identity.size)?;
+        let stream = choose(keyset, associated_data, &beginning)?;
+        let plaintext_bytes = stream.geometry().plaintext_bytes(identity.size)?;
+        let sealed = Self { source, identity, stream, plaintext_bytes };
+        let last = sealed.stream.geometry().segments(plaintext_bytes)? - 1;
+        if last > 0 {
+            sealed.opened(last..last + 1, Options::default())?;
+        }
+        Ok(sealed)
+    }
+
+    /// Bytes of plaintext.
+    #[must_use]
+    pub fn plaintext_bytes(&self) -> u64 {
+        self.plaintext_bytes
+    }
+
+    /// Its stream.
+    #[must_use]
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// What it is read from.
+    #[must_use]
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// Fails where the source is another one than when this was opened.
+    ///
+    /// # Errors
+    /// [`Error::SourceChanged`], [`Error::Io`].
+    pub fn check_source(&self) -> Result<(), Error> {
+        self.identity.check(&identity(&self.source)?)
+    }
+
+    /// Fills `buffer` with the plaintext that begins at `offset`, on the caller's thread.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where there is less; [`Error::NotAuthentic`], [`Error::SourceChanged`],
+    /// [`Error::Io`]: nothing of the buffer must be used then.
+    pub fn read_exact_at(&self, mut buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        let range = offset..offset.saturating_add(buffer.len() as u64);
+        for pieces in self.pieces(range.clone(), Options::default())? {
+            let piece = self.opened(pieces, Options::default())?;
+            let part = wanted(&piece, &range);
+            let (now, later) = buffer.split_at_mut(part.len());
+            now.copy_from_slice(part);
+            buffer = later;
+        }
+        Ok(())
+    }
+
+    /// Writes a range of the plaintext; its segments are opened on all threads of the backend.
+    ///
+    /// # Errors
+    /// As [`read_exact_at`](Self::read_exact_at), and [`Error::Cancelled`]. What was written until
+    /// then is authentic.
+    pub fn copy_range(
+        &self,
+        range: Range<u64>,
+        writer: &mut dyn Write,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let pieces = self.pieces(range.clone(), options)?.collect::<Vec<_>>();
+        for batch in pieces.chunks(options.backend.threads().max(1)) {
+            if options.cancel.load(std::sync::atomic::Ordering::Relaxed) {
+                return Err(Error::Cancelled);
+            }
+            let opened = batch.par_iter().map(|segments| self.opened(segments.clone(), options));
+            for piece in opened.collect::<Result<Vec<_>, Error>>()? {
+                let part = wanted(&piece, &range);
+                writer.write_all(part).map_err(Error::of_io("write the output"))?;
+                (options.progress)(part.len() as u64);
+            }
+        }
+        Ok(())
+    }
+
+    /// The segments of a range, in runs that are opened together.
+    fn pieces(
+        &self,
+        range: Range<u64>,
+        options: Options<'_>,
+    ) -> Result<impl Iterator<Item = Range<u64>> + use<S>, Error> {
+        if range.start > range.end || range.end > self.plaintext_bytes {
+            let Range { start, end } = range;
+            return Err(Error::Range { start, end, length: self.plaintext_bytes });
+        }
+        let geometry = self.stream.geometry();
+        let Range { start, end } = geometry.segments_of(range);
+        let per_piece = segments_per_piece(&geometry, options.backend);
+        let firsts = (start..end).step_by(usize::try_from(per_piece).unwrap_or(usize::MAX));
+        Ok(firsts.map(move |first| first..end.min(first + per_piece)))
+    }
+
+    /// Reads these segments and opens them.
+    fn opened(&self, segments: Range<u64>, options: Options<'_>) -> Result<Piece, Error> {
+        let geometry = self.stream.geometry();
+        let is_last = segments.end == geometry.segments(self.plaintext_bytes)?;
+        let mut piece = Piece::new(Direction::Decrypt, geometry, segments);
+        let input = piece.input_range();
+        let bytes = (input.end.min(self.identity.size) - input.start) as usize;
+        read(&self.source, &mut piece.free()[..bytes], input.start, self.identity.size)?;
+        piece.advance(bytes);
+        piece.run(&self.stream, options.backend, is_last)?;
+        Ok(piece)
+    }
+
+    /// All of the plaintext, where it fits into memory.
+    ///
+    /// # Errors
+    /// As [`read_exact_at`](Self::read_exact_at).
+    pub fn read_to_end(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let mut text = Zeroizing::new(vec![0; self.plaintext_bytes as usize]);
+        self.read_exact_at(&mut text, 0)?;
+        Ok(text)
+    }
+}
+
+/// What a piece has of a range of the plaintext.
+fn wanted<'a>(piece: &'a Piece, range: &Range<u64>) -> &'a [u8] {
+    let (text, start) = (piece.result(), piece.output_range().start);
+    let from = range.start.saturating_sub(start) as usize;
+    let end = range.end.saturating_sub(start).min(text.len() as u64) as usize;
+    &text[from.min(end)..end]
+}
+
+impl<S> fmt::Debug for Sealed<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sealed")
+            .field("stream", &self.stream)
+            .field("plaintext_bytes", &self.plaintext_bytes)
+            .finish_non_exhaustive()
+    }
+}

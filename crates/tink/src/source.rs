@@ -1,0 +1,146 @@
+//! What is read from and written to at any place, and how a changed source is noticed.
+
+use std::{
+    fs::File,
+    io,
+    os::unix::fs::{FileExt, MetadataExt},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// What a source is, so that one that changed is noticed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Identity {
+    /// Bytes.
+    pub size: u64,
+    /// Which content of this size.
+    pub version: Version,
+}
+
+/// Which content a source has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Version {
+    /// That of a file, as its metadata tells. The device is not there: hosts that share a file system
+    /// number it differently.
+    #[serde(rename_all = "camelCase")]
+    File {
+        /// When it was last written, in nanoseconds since 1970.
+        modified: i64,
+        /// When it or its metadata last changed, in nanoseconds since 1970: nobody can set this back.
+        changed: i64,
+        /// The number of the file.
+        inode: u64,
+    },
+    /// What a store calls it: an `ETag`, or the version of an object.
+    Object(String),
+}
+
+impl Identity {
+    /// Fails where `now` is another one.
+    ///
+    /// # Errors
+    /// [`Error::SourceChanged`], naming the first difference.
+    pub fn check(&self, now: &Self) -> Result<(), Error> {
+        let differ = |what, before: &dyn ToString, after: &dyn ToString| {
+            let (before, after) = (before.to_string(), after.to_string());
+            if before == after { Ok(()) } else { Err(Error::SourceChanged { what, before, after }) }
+        };
+        differ("size", &self.size, &now.size)?;
+        match (&self.version, &now.version) {
+            (
+                Version::File { modified, changed, inode },
+                Version::File { modified: modified_now, changed: changed_now, inode: inode_now },
+            ) => {
+                differ("inode", inode, inode_now)?;
+                differ("time of modification", modified, modified_now)?;
+                differ("time of change", changed, changed_now)
+            }
+            (Version::Object(before), Version::Object(after)) => differ("version", before, after),
+            _ => differ("kind", &"a file or an object", &"the other one"),
+        }
+    }
+}
+
+/// Something that is read at any place, by several threads.
+pub trait Source: Sync {
+    /// What it is now.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn identity(&self) -> io::Result<Identity>;
+
+    /// Fills `buffer` with what begins at `offset`.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where there is less; those of the system.
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+}
+
+/// Something that is written at any place, by several threads.
+pub trait Target: Sync {
+    /// Writes `bytes` from `offset` on.
+    ///
+    /// # Errors
+    /// Those of the system.
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+}
+
+impl Source for File {
+    fn identity(&self) -> io::Result<Identity> {
+        let metadata = self.metadata()?;
+        let nanoseconds =
+            |seconds: i64, more: i64| seconds.saturating_mul(1_000_000_000).saturating_add(more);
+        let version = Version::File {
+            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        };
+        Ok(Identity { size: metadata.len(), version })
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        FileExt::read_exact_at(self, buffer, offset)
+    }
+}
+
+impl Target for File {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        FileExt::write_all_at(self, bytes, offset)
+    }
+}
+
+impl<S: Source + ?Sized> Source for &S {
+    fn identity(&self) -> io::Result<Identity> {
+        (**self).identity()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        (**self).read_exact_at(buffer, offset)
+    }
+}
+
+/// Reads what a source of `size` bytes should have; one that has less has changed.
+pub(crate) fn read(
+    source: &dyn Source,
+    buffer: &mut [u8],
+    offset: u64,
+    size: u64,
+) -> Result<(), Error> {
+    source.read_exact_at(buffer, offset).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => Error::SourceChanged {
+            what: "size",
+            before: size.to_string(),
+            after: format!("less than {}", offset + buffer.len() as u64),
+        },
+        _ => Error::of_io(format!("read the source at {offset}"))(error),
+    })
+}
+
+/// What the source is now.
+pub(crate) fn identity(source: &dyn Source) -> Result<Identity, Error> {
+    source.identity().map_err(Error::of_io("ask what the source is"))
+}

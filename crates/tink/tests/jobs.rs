@@ -1,0 +1,203 @@
+//! Jobs: parts in any order and by anybody give one sealed file; a changed source is refused.
+
+use std::{
+    fs,
+    io::Write,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+use lanecrypt_tink::{Error, Hash, Keyset, Options, Parameters, Scheme, job::Job, open_file};
+use tempfile::TempDir;
+
+struct Files {
+    folder: TempDir,
+    keyset: Keyset,
+}
+
+impl Files {
+    fn new(plaintext_bytes: usize) -> Self {
+        let parameters = Parameters::new(Scheme::Gcm, Hash::Sha256, 32, 200).unwrap();
+        let keyset = Keyset::generate(parameters).unwrap();
+        let files = Self { folder: TempDir::new().unwrap(), keyset };
+        fs::write(files.path("plain"), text(plaintext_bytes)).unwrap();
+        files
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn job(&self) -> Job {
+        let job = Job::of_file(&self.keyset, &self.path("plain"), b"about it", 1000).unwrap();
+        Job::from_json(&job.to_json().unwrap()).unwrap()
+    }
+
+    fn seal(&self, job: &Job, part: u64) -> Result<(), Error> {
+        let [plain, sealed] = ["plain", "sealed"].map(|name| self.path(name));
+        job.seal_file_part(&self.keyset, part, &plain, &sealed, Options::default())
+    }
+
+    fn opened(&self) -> Result<Vec<u8>, Error> {
+        let options = Options { associated_data: b"about it", ..Options::default() };
+        open_file(&self.keyset, &self.path("sealed"), &self.path("opened"), options)?;
+        Ok(fs::read(self.path("opened")).unwrap())
+    }
+
+    /// The output, which lies beside its target as the only hidden file.
+    fn output(&self) -> PathBuf {
+        let mut entries = fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap());
+        let is_output =
+            |path: &PathBuf| path.to_string_lossy().ends_with(lanecrypt_tink::TEMPORARY);
+        entries.find_map(|entry| Some(entry.path()).filter(is_output)).expect("an output")
+    }
+}
+
+fn text(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (i * i >> 3) as u8).collect()
+}
+
+#[test]
+fn parts_in_any_order_and_twice_are_one_file() {
+    for bytes in [0, 1, 143, 144, 145, 1000, 10_000] {
+        let files = Files::new(bytes);
+        let job = files.job();
+        job.create(&files.path("sealed")).unwrap();
+        assert_eq!(job.parts(), (job.sealed_bytes()).div_ceil(1000));
+        let missing = job.missing_parts(&files.path("sealed")).collect::<Vec<_>>();
+        assert_eq!(missing, (0..job.parts()).collect::<Vec<_>>());
+        for part in missing.into_iter().rev() {
+            let error = job.commit(&files.path("sealed")).unwrap_err();
+            assert!(matches!(error, Error::PartsMissing { first: 0, .. }));
+            files.seal(&job, part).unwrap();
+            let once = fs::read(files.output()).unwrap();
+            files.seal(&job, part).unwrap();
+            assert_eq!(fs::read(files.output()).unwrap(), once);
+        }
+        job.commit(&files.path("sealed")).unwrap();
+        assert_eq!(files.opened().unwrap(), text(bytes));
+        assert_eq!(fs::metadata(files.path("sealed")).unwrap().len(), job.sealed_bytes());
+        // Plain, sealed, opened.
+        assert_eq!(fs::read_dir(files.folder.path()).unwrap().count(), 3);
+    }
+}
+
+#[test]
+fn a_part_lies_where_it_says_and_nowhere_else() {
+    let files = Files::new(10_000);
+    let job = files.job();
+    job.create(&files.path("sealed")).unwrap();
+    files.seal(&job, 3).unwrap();
+    let range = job.sealed_range(3).unwrap();
+    assert_eq!(range, 3000..4000);
+    let output = fs::read(files.output()).unwrap();
+    let is_written = |at: usize| output[at / 200 * 200..][..200].iter().any(|&byte| byte != 0);
+    for at in (0..output.len() - 200).step_by(200) {
+        assert_eq!(is_written(at), range.contains(&(at as u64)), "{at}");
+    }
+    let parts = job.parts();
+    let error = files.seal(&job, parts).unwrap_err();
+    assert!(matches!(error, Error::NoSuchPart { .. }));
+}
+
+#[test]
+fn a_changed_source_is_refused() {
+    let changes: [(&str, &dyn Fn(&Files)); 5] = [
+        ("size", &|files| fs::write(files.path("plain"), text(4999)).unwrap()),
+        ("time of modification", &|files| fs::write(files.path("plain"), text(5000)).unwrap()),
+        ("inode", &|files| {
+            fs::write(files.path("other"), text(5000)).unwrap();
+            fs::rename(files.path("other"), files.path("plain")).unwrap();
+        }),
+        // A byte is changed and the time set back.
+        ("time of change", &|files| {
+            let path = files.path("plain");
+            let before = fs::metadata(&path).unwrap().modified().unwrap();
+            let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.write_all(b"x").unwrap();
+            file.set_modified(before).unwrap();
+        }),
+        ("read", &|files| fs::remove_file(files.path("plain")).unwrap()),
+    ];
+    for (named, change) in changes {
+        let files = Files::new(5000);
+        let job = files.job();
+        job.create(&files.path("sealed")).unwrap();
+        files.seal(&job, 0).unwrap();
+        let before = fs::read(files.output()).unwrap();
+        change(&files);
+        let error = files.seal(&job, 1).unwrap_err();
+        if named == "read" {
+            assert!(matches!(error, Error::Io { .. }));
+        } else {
+            assert!(error.to_string().contains(named), "{error}");
+        }
+        assert_eq!(fs::read(files.output()).unwrap(), before);
+        let error = job.commit(&files.path("sealed")).unwrap_err();
+        assert!(matches!(error, Error::PartsMissing { .. }));
+    }
+}
+
+/// The source changes while a part of it is read: there is no receipt.
+#[test]
+fn a_source_that_changes_meanwhile_is_noticed() {
+    let files = Files::new(5000);
+    let job = files.job();
+    let [plain, sealed] = ["plain", "sealed"].map(|name| files.path(name));
+    job.create(&sealed).unwrap();
+    let was_changed = AtomicBool::new(false);
+    let change = |_| {
+        if !was_changed.swap(true, Ordering::Relaxed) {
+            fs::write(&plain, text(5000)).unwrap();
+        }
+    };
+    let options = Options { progress: &change, ..Options::default() };
+    let error = job.seal_file_part(&files.keyset, 1, &plain, &sealed, options).unwrap_err();
+    assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
+    assert_eq!(job.missing_parts(&sealed).count() as u64, job.parts());
+    job.discard(&sealed).unwrap();
+    assert_eq!(fs::read_dir(files.folder.path()).unwrap().count(), 1);
+}
+
+/// A file that was written a moment ago could be written again within the tick of the clock.
+#[test]
+fn a_job_waits_until_another_change_would_show() {
+    let files = Files::new(5000);
+    for _ in 0..3 {
+        fs::write(files.path("plain"), text(5000)).unwrap();
+        let job = files.job();
+        fs::write(files.path("plain"), text(5000)).unwrap();
+        let now = Job::of_file(&files.keyset, &files.path("plain"), b"", 1000).unwrap();
+        assert_ne!(job.source(), now.source());
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_job_that_is_none_is_refused() {
+    let files = Files::new(5000);
+    let text = files.job().to_json().unwrap();
+    let changes = [
+        ("lanecrypt-job-1", "lanecrypt-job-2"),
+        ("\"segmentsPerPart\": 5", "\"segmentsPerPart\": 0"),
+        ("\"segmentBytes\": 200", "\"segmentBytes\": 20"),
+        ("\"size\": 5000", "\"size\": 18446744073709551615"),
+        ("\"header\": \"", "\"header\": \"*"),
+    ];
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from} is not in {text}");
+        let error = Job::from_json(&text.replace(from, to)).unwrap_err();
+        assert!(matches!(error, Error::Malformed { .. }), "{to}: {error}");
+    }
+    assert!(matches!(Job::from_json("{"), Err(Error::Json { .. })));
+    let job = Job::from_json(&text.replace("\"segmentBytes\": 200", "\"segmentBytes\": 300"));
+    job.as_ref().unwrap().create(&files.path("sealed")).unwrap();
+    let error = files.seal(&job.unwrap(), 0).unwrap_err();
+    assert!(matches!(error, Error::Malformed { .. }));
+    let stranger = Keyset::generate(*files.keyset.primary().unwrap().parameters()).unwrap();
+    let source = fs::File::open(files.path("plain")).unwrap();
+    let error = files.job().seal_part(&stranger, 0, &source, &source, Options::default());
+    assert!(matches!(error, Err(Error::NoSuchKey { .. })));
+}

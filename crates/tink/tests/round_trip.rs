@@ -1,0 +1,356 @@
+//! What is sealed one way is opened every way; what was changed is not; what fails leaves nothing.
+
+use std::{
+    fs,
+    io::{self, Read, Write},
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use lanecrypt_tink::{
+    Cpu, Error, Hash, Identity, Key, Keyset, Opener, Options, Parameters, Scheme, Sealed, Sealer,
+    Source, TEMPORARY, Template, Version, open_file, open_stream, seal_file, seal_stream,
+};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+const SMALL: u32 = 100;
+
+fn keyset(scheme: Scheme, segment_bytes: u32) -> Keyset {
+    Keyset::generate(Parameters::new(scheme, Hash::Sha256, 16, segment_bytes).unwrap()).unwrap()
+}
+
+fn text(bytes: usize) -> Vec<u8> {
+    (0..bytes as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+/// Runs `seal_file` or the like between bytes in memory.
+fn through_files(
+    input: &[u8],
+    run: impl FnOnce(&Path, &Path) -> Result<u64, Error>,
+) -> Result<Vec<u8>, Error> {
+    let folder = TempDir::new().unwrap();
+    let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+    fs::write(&from, input).unwrap();
+    let done = run(&from, &to);
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let temporaries = names.filter(|name| name.to_string_lossy().ends_with(TEMPORARY));
+    assert_eq!(temporaries.count(), 0);
+    assert_eq!(to.exists(), done.is_ok());
+    done.map(|_| fs::read(&to).unwrap())
+}
+
+/// Seals in every way.
+fn sealed_every_way(
+    keyset: &Keyset,
+    text: &[u8],
+    options: Options<'_>,
+    piece: usize,
+) -> [Vec<u8>; 3] {
+    let by_file = through_files(text, |from, to| seal_file(keyset, from, to, options)).unwrap();
+    let mut sealer = Sealer::new(keyset, Vec::new(), options).unwrap();
+    text.chunks(piece.max(1)).for_each(|piece| sealer.write_all(piece).unwrap());
+    let by_writer = sealer.finish().unwrap();
+    let mut by_pipeline = Vec::new();
+    let count = seal_stream(keyset, text, &mut by_pipeline, options).unwrap();
+    assert_eq!(count, text.len() as u64);
+    [by_file, by_writer, by_pipeline]
+}
+
+type Way<'a> = (&'a str, &'a dyn Fn(&[u8]) -> Result<Vec<u8>, Error>);
+
+/// Calls `check` with every way to open all.
+fn every_way_to_open(keyset: &Keyset, options: Options<'_>, check: impl Fn(Way<'_>)) {
+    check(("file", &|sealed| {
+        through_files(sealed, |from, to| open_file(keyset, from, to, options))
+    }));
+    check(("reader", &|sealed| {
+        let mut opened = Vec::new();
+        let read = Opener::new(keyset, sealed, options)?.read_to_end(&mut opened);
+        read.map(|_| opened).map_err(|error| {
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+            error.downcast::<Error>().expect("one of ours")
+        })
+    }));
+    check(("pipeline", &|sealed| {
+        let mut opened = Vec::new();
+        open_stream(keyset, sealed, &mut opened, options).map(|count| {
+            assert_eq!(count, opened.len() as u64);
+            opened
+        })
+    }));
+    check(("random access", &|sealed| {
+        let sealed = Sealed::open(Memory::new(sealed), keyset, options.associated_data)?;
+        Ok(sealed.read_to_end()?.to_vec())
+    }));
+}
+
+/// A source in memory that remembers what was read of it.
+struct Memory {
+    bytes: Vec<u8>,
+    reads: Mutex<Vec<(u64, usize)>>,
+}
+
+impl Memory {
+    fn new(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), reads: Mutex::default() }
+    }
+}
+
+impl Source for Memory {
+    fn identity(&self) -> io::Result<Identity> {
+        let version = Version::Object("1".to_owned());
+        Ok(Identity { size: self.bytes.len() as u64, version })
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.reads.lock().unwrap().push((offset, buffer.len()));
+        let mut rest = &self.bytes[offset as usize..];
+        rest.read_exact(buffer)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_way_gives_the_text_back(
+        segments in 0_usize..9,
+        around in -2_i64..3,
+        with_hmac: bool,
+        threads in 1_usize..4,
+        piece in 1_usize..300,
+        ad: Vec<u8>,
+    ) {
+        let hmac = Scheme::CtrHmac { hash: Hash::Sha1, tag_bytes: 11 };
+        let keyset = keyset(if with_hmac { hmac } else { Scheme::Gcm }, SMALL);
+        let full = keyset.primary().unwrap().parameters().geometry().plaintext_of(segments as u64);
+        let text = text(usize::try_from(full.start as i64 + around).unwrap_or(0));
+        let backend = Small(Cpu::new(threads));
+        let options =
+            Options { associated_data: &ad, backend: &backend, ..Options::default() };
+        for sealed in sealed_every_way(&keyset, &text, options, piece) {
+            let geometry = keyset.primary().unwrap().parameters().geometry();
+            assert_eq!(sealed.len() as u64, geometry.ciphertext_bytes(text.len() as u64).unwrap());
+            every_way_to_open(&keyset, options, |(name, open)| {
+                assert!(open(&sealed).unwrap() == text, "{name}");
+            });
+        }
+    }
+
+    #[test]
+    fn any_range(length in 0_usize..1500, from in 0_usize..1500, bytes in 0_usize..400) {
+        let keyset = keyset(Scheme::Gcm, SMALL);
+        let text = text(length);
+        let [sealed, ..] = sealed_every_way(&keyset, &text, Options::default(), 1000);
+        let sealed = Sealed::open(Memory::new(&sealed), &keyset, b"").unwrap();
+        sealed.source().reads.lock().unwrap().clear();
+        let range = from as u64..(from + bytes) as u64;
+        let backend = Small(Cpu::new(3));
+        let options = Options { backend: &backend, ..Options::default() };
+        let (mut copied, mut read) = (Vec::new(), vec![0; bytes]);
+        let results = [
+            sealed.copy_range(range.clone(), &mut copied, options),
+            sealed.read_exact_at(&mut read, range.start),
+        ];
+        if from + bytes > length {
+            let refused = |result| matches!(result, Err(Error::Range { .. }));
+            prop_assert!(results.into_iter().all(refused));
+            return Ok(());
+        }
+        results.into_iter().for_each(Result::unwrap);
+        prop_assert_eq!(&copied, &text[from..from + bytes]);
+        prop_assert_eq!(&read, &text[from..from + bytes]);
+        // Nothing but the segments it touches was read.
+        let geometry = sealed.stream().geometry();
+        let touched = geometry.segments_of(range);
+        for (offset, bytes) in sealed.source().reads.lock().unwrap().iter() {
+            prop_assert!(*offset >= geometry.ciphertext_of(touched.start).start);
+            prop_assert!(offset + *bytes as u64 <= geometry.ciphertext_of(touched.end - 1).end);
+        }
+    }
+}
+
+/// A backend with batches of two small segments, so that short files have several.
+#[derive(Debug)]
+struct Small(Cpu);
+
+impl lanecrypt_tink::Backend for Small {
+    fn batch_bytes(&self) -> usize {
+        2 * SMALL as usize
+    }
+
+    fn threads(&self) -> usize {
+        self.0.threads()
+    }
+
+    fn seal_batch(
+        &self,
+        stream: &lanecrypt_tink::Stream,
+        segments: &mut [lanecrypt_tink::Segment<'_>],
+    ) -> Result<(), Error> {
+        self.0.seal_batch(stream, segments)
+    }
+
+    fn open_batch(
+        &self,
+        stream: &lanecrypt_tink::Stream,
+        segments: &mut [lanecrypt_tink::Segment<'_>],
+    ) -> Result<(), Error> {
+        self.0.open_batch(stream, segments)
+    }
+}
+
+/// Every bit of the header, and of the beginning and end of every segment; every length that is
+/// shorter; one that is longer; segments in another order.
+#[test]
+fn what_was_changed_is_not_opened() {
+    let backend = Small(Cpu::new(2));
+    let options = Options { backend: &backend, ..Options::default() };
+    let hmac = Scheme::CtrHmac { hash: Hash::Sha256, tag_bytes: 16 };
+    for scheme in [Scheme::Gcm, hmac] {
+        let keyset = keyset(scheme, SMALL);
+        let text = text(5 * SMALL as usize);
+        let [sealed, ..] = sealed_every_way(&keyset, &text, options, 64);
+        let segment = SMALL as usize;
+        let mut cases = Vec::new();
+        let in_segment = |at: usize| [0, 30, segment - 17, segment - 1].contains(&(at % segment));
+        for at in (0..sealed.len()).filter(|&at| at < 24 || in_segment(at)) {
+            let mut changed = sealed.clone();
+            changed[at] ^= 1 << (at % 8);
+            cases.push(changed);
+        }
+        cases.extend((0..sealed.len()).map(|length| sealed[..length].to_vec()));
+        cases.push([&sealed[..], &[0]].concat());
+        cases.push([&sealed[..], &sealed[segment..]].concat());
+        let mut swapped = sealed.clone();
+        swapped[segment..3 * segment].rotate_left(segment);
+        cases.push(swapped);
+        let mut without = sealed.clone();
+        without.drain(segment..2 * segment);
+        cases.push(without);
+        every_way_to_open(&keyset, options, |(name, open)| {
+            for case in &cases {
+                let error = open(case).expect_err(name);
+                assert!(error.is_not_authentic(), "{name}: {error}");
+            }
+            assert_eq!(open(&sealed).unwrap(), text);
+        });
+        let other_data = Options { associated_data: b"x", ..options };
+        every_way_to_open(&keyset, other_data, |(_, open)| {
+            assert!(matches!(open(&sealed), Err(Error::NoKeyOpens)));
+        });
+    }
+}
+
+#[test]
+fn every_enabled_key_opens_and_the_primary_seals() {
+    let mut keyset = keyset(Scheme::Gcm, SMALL);
+    let [old, ..] = sealed_every_way(&keyset, b"old", Options::default(), 1);
+    for template in [Template::Aes128GcmHkdf4Kb, Template::Aes256CtrHmacSha2561Mb] {
+        let id = keyset.add(&Key::generate(template.parameters()).unwrap()).unwrap();
+        keyset.set_primary(id).unwrap();
+    }
+    let [new, ..] = sealed_every_way(&keyset, b"new", Options::default(), 1);
+    every_way_to_open(&keyset, Options::default(), |(name, open)| {
+        assert_eq!(open(&old).unwrap(), b"old", "{name}");
+        assert_eq!(open(&new).unwrap(), b"new", "{name}");
+    });
+    assert_eq!(new.len(), 40 + 3 + 32);
+}
+
+#[test]
+fn a_stream_is_given_out_as_far_as_it_is_authentic() {
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    let backend = Small(Cpu::new(1));
+    let options = Options { backend: &backend, ..Options::default() };
+    let text = text(40 * SMALL as usize);
+    let [sealed, ..] = sealed_every_way(&keyset, &text, options, 1000);
+    let mut changed = sealed;
+    *changed.last_mut().unwrap() ^= 1;
+    let mut opened = Vec::new();
+    let error = open_stream(&keyset, &changed[..], &mut opened, options).unwrap_err();
+    assert!(matches!(error, Error::NotAuthentic { .. }));
+    assert!(opened.len() > 20 * SMALL as usize && text.starts_with(&opened));
+    let mut opener = Opener::new(&keyset, &changed[..], options).unwrap();
+    let mut opened = Vec::new();
+    opener.read_to_end(&mut opened).unwrap_err();
+    assert!(opened.len() > 20 * SMALL as usize && text.starts_with(&opened));
+    opener.read(&mut [0]).expect_err("an error stays one");
+}
+
+#[test]
+fn a_target_that_was_there_stays_where_it_fails() {
+    let folder = TempDir::new().unwrap();
+    let [plain, sealed, target] =
+        ["plain", "sealed", "target"].map(|name| folder.path().join(name));
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    fs::write(&plain, text(5000)).unwrap();
+    fs::write(&target, b"precious").unwrap();
+    seal_file(&keyset, &plain, &sealed, Options::default()).unwrap();
+    let mut bytes = fs::read(&sealed).unwrap();
+    bytes[2500] ^= 1;
+    fs::write(&sealed, bytes).unwrap();
+    let error = open_file(&keyset, &sealed, &target, Options::default()).unwrap_err();
+    assert!(error.is_not_authentic());
+    let stop = AtomicBool::new(true);
+    let options = Options { cancel: &stop, ..Options::default() };
+    let error = seal_file(&keyset, &plain, &target, options).unwrap_err();
+    assert!(matches!(error, Error::Cancelled));
+    let error = open_file(&keyset, &folder.path().join("none"), &target, Options::default());
+    assert!(matches!(error, Err(Error::Io { .. })));
+    assert_eq!(fs::read(&target).unwrap(), b"precious");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn progress_counts_every_byte() {
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    let text = text(12_345);
+    let done = AtomicU64::new(0);
+    let count = |bytes| {
+        done.fetch_add(bytes, Ordering::Relaxed);
+    };
+    let options = Options { progress: &count, ..Options::default() };
+    let sealed = through_files(&text, |from, to| seal_file(&keyset, from, to, options)).unwrap();
+    assert_eq!(done.swap(0, Ordering::Relaxed), 12_345);
+    through_files(&sealed, |from, to| open_file(&keyset, from, to, options)).unwrap();
+    assert_eq!(done.swap(0, Ordering::Relaxed), 12_345);
+    open_stream(&keyset, &sealed[..], io::sink(), options).unwrap();
+    assert_eq!(done.swap(0, Ordering::Relaxed), 12_345);
+    seal_stream(&keyset, &text[..], io::sink(), options).unwrap();
+    assert_eq!(done.load(Ordering::Relaxed), 12_345);
+}
+
+/// A source that is written while it is sealed.
+#[test]
+fn a_source_that_changes_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    let [plain, target] = ["plain", "target"].map(|name| folder.path().join(name));
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    let changes: [(&str, &(dyn Fn() + Sync)); 3] = [
+        ("size", &|| fs::OpenOptions::new().write(true).open(&plain).unwrap().set_len(7).unwrap()),
+        ("size", &|| {
+            let mut file = fs::OpenOptions::new().append(true).open(&plain).unwrap();
+            file.write_all(b"more").unwrap();
+        }),
+        ("time of", &|| {
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            fs::OpenOptions::new().write(true).open(&plain).unwrap().write_all(b"x").unwrap();
+        }),
+    ];
+    for (named, change) in changes {
+        fs::write(&plain, text(3000)).unwrap();
+        let once = std::sync::Once::new();
+        let call = |_| once.call_once(change);
+        let backend = Small(Cpu::new(1));
+        let options = Options { progress: &call, backend: &backend, ..Options::default() };
+        let error = seal_file(&keyset, &plain, &target, options).unwrap_err();
+        assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
+        assert!(error.to_string().contains(named), "{error}");
+        assert!(!target.exists());
+    }
+}
