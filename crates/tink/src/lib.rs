@@ -32,6 +32,8 @@
 mod backend;
 mod batch;
 mod choose;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod error;
 mod file;
 mod geometry;
@@ -54,6 +56,8 @@ mod streams;
 mod transfer;
 
 pub use backend::{Backend, Cpu, Segment};
+#[cfg(feature = "cuda")]
+pub use cuda::Cuda;
 pub use error::Error;
 pub use file::{open_file, seal_file};
 pub use geometry::Geometry;

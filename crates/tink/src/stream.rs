@@ -188,7 +188,14 @@ impl Stream {
         }
     }
 
-    fn check(&self, segment: u32, is_last: bool, text: &[u8], tag: &[u8]) -> Result<(), Error> {
+    /// Whether text and tag have the lengths that this place allows.
+    pub(crate) fn check(
+        &self,
+        segment: u32,
+        is_last: bool,
+        text: &[u8],
+        tag: &[u8],
+    ) -> Result<(), Error> {
         let segment = u64::from(segment);
         let full = self.geometry.plaintext_of(segment);
         let (given, accepted) = (text.len() as u64, full.end - full.start);

@@ -1,0 +1,122 @@
+//! The command line: every command with its options, as `lanecrypt --help` shows them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::{
+    backend::{BackendChoice, device},
+    failure::Failure,
+    job, keysets, raw, seal,
+    size::parse_bytes,
+    speed,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  lanecrypt keyset new > my.keys                          a key of one's own, readable by nobody else
+  lanecrypt seal --keyset my.keys disk.img disk.sealed    encrypted, and no byte of it can be changed unseen
+  lanecrypt open --keyset my.keys disk.sealed disk.img
+  lanecrypt open --keyset my.keys --range 4G..5G disk.sealed -   a part of it, to standard output
+  lanecrypt raw ctr --cipher aria-256 --key-file k --iv 00..00 in out   a cipher and a mode, nothing else
+  lanecrypt speed --cipher aes-256                        how fast this machine is
+
+Exit codes: 0 done, 1 reading or writing failed, 2 wrong usage, 3 not authentic, 4 there is no such device,
+130 interrupted. A file is replaced only when the new one is complete.";
+
+/// Encrypts files and streams with every core of the machine, and its GPU.
+#[derive(Debug, Parser)]
+#[command(name = "lanecrypt", version, after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+}
+
+/// What of the machine is used, and what is said meanwhile.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Machine {
+    /// Where ciphers run: `auto`, where each piece finishes first; `cpu`; `cuda`, the first GPU; `cuda:1`,
+    /// the second.
+    #[arg(long, global = true, default_value = "auto", value_name = "WHERE")]
+    pub(crate) backend: BackendChoice,
+    /// Threads of the CPU; by default as many as it runs at once.
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// No progress bar.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Seal(seal::Seal),
+    Open(seal::Open),
+    Keyset(keysets::Arguments),
+    Job(job::Arguments),
+    Raw(raw::Arguments),
+    Speed(speed::Arguments),
+    /// Lists the CPU and the GPUs of this machine, and what they run.
+    Devices(Printed),
+    /// Lists the ciphers, their keys and blocks, and what computes them.
+    Ciphers(Printed),
+    /// Writes completions for a shell to standard output.
+    #[command(
+        after_help = "Example: lanecrypt completions bash > ~/.local/share/bash-completion/completions/lanecrypt"
+    )]
+    Completions {
+        shell: Shell,
+    },
+    /// Writes the man pages into a folder, `lanecrypt.1` and one for each command.
+    Man {
+        folder: PathBuf,
+    },
+}
+
+/// How a list is printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Printed {
+    /// As JSON, for programs.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where a key comes from.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct KeySource {
+    /// A file with the key as hexadecimal digits; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// A file whose bytes are the key.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) raw_key_file: Option<PathBuf>,
+    /// Derives key and IV from a passphrase, as `openssl enc -pbkdf2` does: the first line of the file, or
+    /// typed if none is named.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub(crate) passphrase: Option<Option<PathBuf>>,
+}
+
+/// Bytes, for clap.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    parse_bytes(text)
+}
+
+impl Machine {
+    /// Who seals and opens files.
+    ///
+    /// # Errors
+    /// [`Failure::NoDevice`] where a GPU is asked for that is not there.
+    pub(crate) fn sealing(&self) -> Result<Box<dyn lanecrypt_tink::Backend>, Failure> {
+        match self.backend {
+            BackendChoice::Auto | BackendChoice::Cpu => {
+                Ok(Box::new(lanecrypt_tink::Cpu::new(self.threads.unwrap_or(0))))
+            }
+            BackendChoice::Cuda(number) => {
+                Ok(Box::new(lanecrypt_tink::Cuda::new(&device(number)?)?))
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! How a command fails: a sentence for a person, an exit code for a script.
+
+use std::{io, process::ExitCode};
+
+/// Why a command ended before its end.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// Reading or writing failed, or the machine did.
+    #[error("{0}")]
+    Io(String),
+    /// What was asked for makes no sense, or is not there.
+    #[error("{0}")]
+    Usage(String),
+    /// The data, or the key, is not what it should be.
+    #[error("{0}")]
+    NotAuthentic(String),
+    /// A device was asked for by name, and there is none.
+    #[error("{0}")]
+    NoDevice(String),
+    /// A signal ended it.
+    #[error("interrupted; nothing unfinished is left")]
+    Interrupted,
+}
+
+/// The exit code of whoever a signal ended.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+impl Failure {
+    /// What `lanecrypt --help` promises.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Io(_) => 1,
+            Self::Usage(_) => 2,
+            Self::NotAuthentic(_) => 3,
+            Self::NoDevice(_) => 4,
+            Self::Interrupted => INTERRUPTED,
+        })
+    }
+
+    /// A failure of a file or stream, which is named.
+    pub(crate) fn of(what: impl std::fmt::Display) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io(format!("{what}: {error}"))
+    }
+}
+
+impl From<lanecrypt::Error> for Failure {
+    fn from(error: lanecrypt::Error) -> Self {
+        use lanecrypt::Error;
+        match &error {
+            Error::NotAuthentic => Self::NotAuthentic(error.to_string()),
+            Error::Device(_) | Error::Unavailable(_) => Self::Io(error.to_string()),
+            _ => Self::Usage(error.to_string()),
+        }
+    }
+}
+
+impl From<lanecrypt::LookupError> for Failure {
+    fn from(error: lanecrypt::LookupError) -> Self {
+        match error {
+            lanecrypt::LookupError::Engine(error) => error.into(),
+            other => Self::Usage(other.to_string()),
+        }
+    }
+}
+
+impl From<lanecrypt_tink::Error> for Failure {
+    fn from(error: lanecrypt_tink::Error) -> Self {
+        use lanecrypt_tink::Error;
+        match &error {
+            Error::Cancelled => Self::Interrupted,
+            _ if error.is_not_authentic() => Self::NotAuthentic(error.to_string()),
+            Error::Io { source, .. } => Self::Io(format!("{error}: {source}")),
+            Error::SourceChanged { .. } | Error::Random(_) => Self::Io(error.to_string()),
+            _ => Self::Usage(error.to_string()),
+        }
+    }
+}

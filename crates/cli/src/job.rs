@@ -1,0 +1,131 @@
+//! `lanecrypt job`: a file that many processes, or machines, seal together.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use clap::{Args, Subcommand};
+use lanecrypt_tink::{Keyset, Options, job::Job};
+
+use crate::{
+    arguments::{Machine, bytes},
+    failure::Failure,
+    keysets::Source,
+    seal::{Context, with_options},
+};
+
+const ADVICE: &str = "\
+A job says once what is random in a sealed file; after that each part of it is the same bytes whoever seals it, and
+however often. The job has no secret. The source must not change meanwhile: a part is refused then.
+
+  lanecrypt job new --keyset my.keys disk.img disk.sealed > job.json
+  lanecrypt seal --keyset my.keys --job job.json --part 1/8 disk.img disk.sealed   on one machine,
+  lanecrypt seal --keyset my.keys --job job.json --part 2/8 disk.img disk.sealed   on another, and so on
+  lanecrypt job status job.json disk.sealed
+  lanecrypt job commit job.json disk.sealed
+
+All of them need the files under the same names, on storage that they share. A part that was interrupted is sealed
+again where it was; what is done already is left out.";
+
+/// A file that is sealed by many processes or machines.
+#[derive(Debug, Args)]
+#[command(after_help = ADVICE)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Begins a job: writes it to standard output, and makes the output that parts are written into.
+    New {
+        #[command(flatten)]
+        source: Source,
+        #[command(flatten)]
+        context: Context,
+        /// About so many bytes are sealed, and noted as done, at once.
+        #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
+        part_bytes: u64,
+        /// What is sealed.
+        input: PathBuf,
+        /// Where the sealed file will be.
+        output: PathBuf,
+    },
+    /// Says how much of a job is done. The exit code is 1 while something is missing.
+    Status { job: PathBuf, output: PathBuf },
+    /// Ends a job: if all parts are there, the sealed file takes its name.
+    Commit { job: PathBuf, output: PathBuf },
+    /// Gives a job up, and removes what was written for it.
+    Discard { job: PathBuf, output: PathBuf },
+}
+
+/// One of several shares of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// From 1.
+    number: u64,
+    of: u64,
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text
+            .split_once('/')
+            .and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
+            _ => Err("the third of eight is written as 3/8".to_owned()),
+        }
+    }
+}
+
+impl Arguments {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        match &self.command {
+            Command::New { source, context, part_bytes, input, output } => {
+                let (keyset, ad) = (source.read()?, context.bytes()?);
+                let job = Job::of_file(&keyset, input, &ad, *part_bytes)?;
+                job.create(output)?;
+                writeln!(io::stdout(), "{}", job.to_json()?).map_err(Failure::of("standard output"))
+            }
+            Command::Status { job, output } => status(&read(job)?, output),
+            Command::Commit { job, output } => Ok(read(job)?.commit(output)?),
+            Command::Discard { job, output } => Ok(read(job)?.discard(output)?),
+        }
+    }
+}
+
+fn status(job: &Job, output: &Path) -> Result<(), Failure> {
+    let (missing, parts) = (job.missing_parts(output).count() as u64, job.parts());
+    println!("{} of {parts} pieces are done", parts - missing);
+    if missing == 0 { Ok(()) } else { Err(Failure::Io(format!("{missing} are missing"))) }
+}
+
+fn read(file: &Path) -> Result<Job, Failure> {
+    let text = fs::read_to_string(file).map_err(Failure::of(file.display()))?;
+    Ok(Job::from_json(&text)?)
+}
+
+/// Seals every so-manieth piece of a job that is not done yet.
+pub(crate) fn seal_part(
+    keyset: &Keyset,
+    job: &Path,
+    Part { number, of }: Part,
+    (input, output): (&Path, &Path),
+    machine: &Machine,
+) -> Result<(), Failure> {
+    let job = read(job)?;
+    let is_ours = |piece: &u64| piece % of == number - 1;
+    let pieces: Vec<u64> = job.missing_parts(output).filter(is_ours).collect();
+    let bytes = job.source().size / job.parts().max(1) * pieces.len() as u64;
+    with_options(machine, Some(bytes), &[], false, |options: Options<'_>| {
+        pieces
+            .iter()
+            .try_for_each(|&piece| job.seal_file_part(keyset, piece, input, output, options))
+    })
+}

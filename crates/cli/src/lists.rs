@@ -1,0 +1,114 @@
+//! `lanecrypt devices` and `lanecrypt ciphers`.
+
+use std::{env, fs, thread};
+
+use comfy_table::{CellAlignment, Table, presets};
+use lanecrypt::{
+    Platform, constant_time_family,
+    cuda::{Device, Properties},
+};
+use serde_json::{Value, json};
+
+use crate::{arguments::Printed, cipher_name::CipherName, failure::Failure};
+
+/// A table for a terminal.
+pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, numbers_from: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header(header.iter().copied());
+    table.add_rows(rows);
+    for column in table.column_iter_mut().skip(numbers_from) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// Prints a table or its JSON.
+pub(crate) fn print(printed: Printed, table: &Table, json: &Value) {
+    if printed.json { println!("{json:#}") } else { println!("{table}") }
+}
+
+pub(crate) fn devices(printed: Printed) -> Result<(), Failure> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let cpu = cpu_name();
+    let (gpus, why_none) = match Device::all() {
+        Ok(gpus) => (gpus, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    let mut rows = vec![vec!["cpu".to_owned(), cpu.clone(), format!("{threads} threads")]];
+    let mut json = vec![json!({ "backend": "cpu", "name": cpu, "threads": threads })];
+    for (number, gpu) in gpus.iter().enumerate() {
+        let Properties { name, compute_capability: (major, minor), .. } = gpu.properties();
+        let Properties { multiprocessors, memory_bytes, driver_version, .. } = gpu.properties();
+        let free = gpu.free_bytes().map_err(|error| Failure::Io(error.to_string()))?;
+        let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+        rows.push(vec![
+            format!("cuda:{number}"),
+            name.clone(),
+            format!(
+                "{multiprocessors} multiprocessors of {major}.{minor}, {:.1} of {:.1} GiB free",
+                gib(free as u64),
+                gib(*memory_bytes)
+            ),
+        ]);
+        json.push(json!({
+            "backend": format!("cuda:{number}"),
+            "name": name,
+            "compute_capability": format!("{major}.{minor}"),
+            "multiprocessors": multiprocessors,
+            "memory_bytes": memory_bytes,
+            "free_bytes": free,
+            "cuda": driver_version,
+        }));
+    }
+    print(printed, &table(&["--backend", "", ""], rows, 3), &Value::Array(json));
+    if let Some(why) = why_none {
+        eprintln!("no GPU: {why}");
+    }
+    Ok(())
+}
+
+/// As the system calls it.
+fn cpu_name() -> String {
+    let all = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = all.lines().find(|line| line.starts_with("model name"));
+    let name = line.and_then(|line| line.split_once(": ")).map(|(_, name)| name.to_owned());
+    name.unwrap_or_else(|| env::consts::ARCH.to_owned())
+}
+
+pub(crate) fn ciphers(printed: Printed) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    let mut json = Vec::new();
+    for name in CipherName::all() {
+        let cipher = name.cipher;
+        let modes = if cipher.block_bytes == 16 {
+            "ecb cbc cfb ofb ctr xts gcm"
+        } else {
+            "ecb cbc cfb ofb ctr"
+        };
+        let on_cpu = cipher.backends.iter().filter(|backend| backend.platform == Platform::Cpu);
+        let runs = on_cpu.clone().filter(|backend| (backend.available)().is_ok()).count();
+        let has_kernels = constant_time_family(cipher.name)?.is_some();
+        rows.push(vec![
+            name.to_string(),
+            cipher.standard.to_owned(),
+            modes.to_owned(),
+            if has_kernels { "CPU, GPU" } else { "CPU" }.to_owned(),
+            (8 * name.key_bytes).to_string(),
+            (8 * cipher.block_bytes).to_string(),
+            format!("{runs} of {}", on_cpu.count()),
+        ]);
+        json.push(json!({
+            "name": name.to_string(),
+            "standard": cipher.standard,
+            "key_bits": 8 * name.key_bytes,
+            "block_bits": 8 * cipher.block_bytes,
+            "modes": modes.split(' ').collect::<Vec<_>>(),
+            "gpu": has_kernels,
+        }));
+    }
+    let header =
+        ["cipher", "standard", "modes of raw", "on", "key bits", "block bits", "CPU forms"];
+    print(printed, &table(&header, rows, 4), &Value::Array(json));
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! The command `lanecrypt`. See `lanecrypt --help`, and README.md beside this crate's Cargo.toml.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod backend;
+mod cipher_name;
+mod documents;
+mod failure;
+mod file;
+mod job;
+mod keysets;
+mod lists;
+mod progress;
+mod raw;
+mod seal;
+mod secret;
+mod size;
+mod speed;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse(); // wrong usage ends here, with exit code 2
+    file::end_when_interrupted();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("lanecrypt: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(Arguments { command, machine }: &Arguments) -> Result<(), Failure> {
+    backend::set_threads(machine.threads)?;
+    match command {
+        Command::Seal(arguments) => arguments.run(machine),
+        Command::Open(arguments) => arguments.run(machine),
+        Command::Keyset(arguments) => arguments.run(),
+        Command::Job(arguments) => arguments.run(),
+        Command::Raw(arguments) => arguments.run(machine),
+        Command::Speed(arguments) => arguments.run(machine),
+        Command::Devices(printed) => lists::devices(*printed),
+        Command::Ciphers(printed) => lists::ciphers(*printed),
+        Command::Completions { shell } => documents::completions(*shell),
+        Command::Man { folder } => documents::man_pages(folder),
+    }
+}

@@ -1,0 +1,120 @@
+//! `lanecrypt raw`: a cipher and a mode over a stream of bytes, as other programs write them.
+
+mod key;
+mod message;
+mod pump;
+mod stream;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::{
+    arguments::{KeySource, Machine, bytes},
+    cipher_name::CipherName,
+    failure::Failure,
+    file::{Input, Output},
+    progress::Progress,
+};
+
+const ADVICE: &str = "\
+The bytes are those of `openssl enc` for every cipher that it has, and of the same mode in any other program:
+nothing is added but the padding of ECB and CBC (--no-padding leaves it out), the salt before what is encrypted
+under a passphrase, and after what GCM encrypts its tag of 16 bytes.
+
+Nobody notices if such bytes are changed, but in GCM: `lanecrypt seal` is for files that must stay what they are.
+The same key and IV for two messages in CTR, OFB or GCM gives both away.
+
+Examples:
+  lanecrypt raw ctr --cipher aria-256 --key-file k --iv 000102030405060708090a0b0c0d0e0f plain secret
+  lanecrypt raw cbc -d --cipher camellia-128 --passphrase=pw.txt secret plain
+  lanecrypt raw xts --cipher aes-256 --key-file k --unit 512 --first-unit 0 disk.img disk.xts
+  openssl enc -aria-256-ctr -pbkdf2 -in plain | lanecrypt raw ctr -d --cipher aria-256 --passphrase";
+
+/// Runs a cipher in a mode over a file or a stream: no format, no authentication (but in GCM).
+#[derive(Debug, Args)]
+#[command(after_help = ADVICE)]
+pub(crate) struct Arguments {
+    /// The mode of operation.
+    mode: RawMode,
+    /// The cipher and the size of its key: `lanecrypt ciphers` lists them.
+    #[arg(long, short, value_name = "NAME")]
+    cipher: CipherName,
+    /// Decrypts.
+    #[arg(long, short)]
+    decrypt: bool,
+    #[command(flatten)]
+    key: KeySource,
+    /// The IV, counter or nonce as hexadecimal digits: one block; in GCM any length, 12 bytes by habit.
+    #[arg(long, value_name = "HEX")]
+    iv: Option<String>,
+    /// Iterations of PBKDF2 with --passphrase.
+    #[arg(long, value_name = "N", default_value_t = key::ITERATIONS)]
+    iterations: u32,
+    /// ECB and CBC: whole blocks, without padding.
+    #[arg(long)]
+    no_padding: bool,
+    /// XTS: bytes of a data unit, the sector of a disk.
+    #[arg(long, value_name = "BYTES", default_value = "512", value_parser = bytes)]
+    unit: u64,
+    /// XTS: the number of the first data unit.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    first_unit: u128,
+    /// GCM: a file that is authenticated with the message.
+    #[arg(long, value_name = "FILE")]
+    ad: Option<PathBuf>,
+    /// What is read; `-` is standard input.
+    #[arg(default_value = "-")]
+    input: PathBuf,
+    /// What is written; `-` is standard output.
+    #[arg(default_value = "-")]
+    output: PathBuf,
+}
+
+/// The modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RawMode {
+    Ecb,
+    Cbc,
+    Cfb,
+    Ofb,
+    Ctr,
+    Xts,
+    Gcm,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
+        self.check()?;
+        let mut input = Input::open(&self.input)?;
+        let mut output = Output::create(&self.output)?;
+        let keyed = key::of(self, &mut input, &mut output)?;
+        let progress = Progress::over(machine, input.length());
+        match self.mode {
+            RawMode::Gcm => message::run(self, machine, &keyed, &mut input, &mut output)?,
+            _ => stream::run(self, machine, &keyed, &mut input, &mut output, &progress)?,
+        }
+        progress.finish();
+        output.commit()
+    }
+
+    /// Options that belong to other modes are mistakes.
+    fn check(&self) -> Result<(), Failure> {
+        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
+        match self.mode {
+            RawMode::Ecb | RawMode::Xts if self.iv.is_some() => usage("this mode has no --iv"),
+            _ if self.ad.is_some() && self.mode != RawMode::Gcm => usage("--ad is for gcm"),
+            RawMode::Xts | RawMode::Gcm if self.key.passphrase.is_some() => {
+                usage("--passphrase is for the modes that `openssl enc` has; name a --key-file")
+            }
+            RawMode::Xts | RawMode::Gcm if self.cipher.cipher.block_bytes != 16 => {
+                let cipher = self.cipher;
+                usage(&format!("{cipher} has blocks of 8 bytes; this mode takes blocks of 16"))
+            }
+            _ if self.key.passphrase.is_some() && self.iv.is_some() => {
+                usage("with --passphrase the IV is derived, too: leave --iv out")
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The modes that go through a stream a piece at a time: all but GCM.
+
+use lanecrypt::{
+    Ctr, Direction, Engine, Xts, constant_time_family,
+    io::{Chained, ChainedMode, Ecb, StreamMode, XtsUnits},
+    xts_halves_are_equal,
+};
+use zeroize::Zeroize;
+
+use super::{Arguments, RawMode, key::Keyed, pump::pump};
+use crate::{
+    arguments::Machine,
+    backend::{BackendChoice, device},
+    failure::Failure,
+    file::{Input, Output},
+    progress::Progress,
+};
+
+/// Bytes of a piece on the CPU: enough for all its threads, and not much for its caches.
+const ON_CPU: usize = 4 << 20;
+/// Bytes of a piece where a GPU may take it.
+const ON_GPU: usize = 64 << 20;
+
+pub(super) fn run(
+    arguments: &Arguments,
+    machine: &Machine,
+    keyed: &Keyed,
+    input: &mut Input,
+    output: &mut Output,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    let mut mode = mode(arguments, machine, keyed)?;
+    let usual = if machine.backend == BackendChoice::Cpu { ON_CPU } else { ON_GPU };
+    let unit = mode.unit_bytes();
+    let piece_bytes = (usual / unit).max(1) * unit;
+    let padding = Padding::of(arguments);
+    let (from, to) = (input.name().to_owned(), output.name().to_owned());
+    pump((input, &from), (output, &to), piece_bytes, |piece, is_last| {
+        let bytes = piece.len() as u64;
+        if is_last {
+            padding.before(piece)?;
+        }
+        mode.apply(piece)?;
+        if is_last {
+            padding.after(piece)?;
+        }
+        progress.add(bytes);
+        Ok(())
+    })
+}
+
+fn mode(
+    arguments: &Arguments,
+    machine: &Machine,
+    Keyed { key, iv }: &Keyed,
+) -> Result<Box<dyn StreamMode>, Failure> {
+    let direction = if arguments.decrypt { Direction::Decrypt } else { Direction::Encrypt };
+    let engine = |key: &[u8]| machine.backend.engine(arguments.cipher, key);
+    let chained = |mode| -> Result<Box<dyn StreamMode>, Failure> {
+        Ok(Box::new(Chained::new(engine(key)?, mode, iv)?))
+    };
+    match arguments.mode {
+        RawMode::Ecb => Ok(Box::new(Ecb::new(engine(key)?, direction))),
+        RawMode::Ctr => Ok(Box::new(Ctr::new(engine(key)?, iv)?)),
+        RawMode::Cbc => chained(ChainedMode::Cbc(direction)),
+        RawMode::Cfb => chained(ChainedMode::Cfb(direction)),
+        RawMode::Ofb => chained(ChainedMode::Ofb),
+        RawMode::Xts | RawMode::Gcm => xts(arguments, machine, key, direction, engine),
+    }
+}
+
+fn xts(
+    arguments: &Arguments,
+    machine: &Machine,
+    key: &[u8],
+    direction: Direction,
+    engine: impl Fn(&[u8]) -> Result<Box<dyn Engine>, Failure>,
+) -> Result<Box<dyn StreamMode>, Failure> {
+    if xts_halves_are_equal(key) {
+        return Err(Failure::Usage("the two keys of XTS must not be equal".to_owned()));
+    }
+    let unit = usize::try_from(arguments.unit).unwrap_or(usize::MAX);
+    let first = arguments.first_unit;
+    if let BackendChoice::Cuda(number) = machine.backend
+        && let Some(family) = constant_time_family(arguments.cipher.cipher.name)?
+    {
+        let engine = family.xts_engine(&device(number)?, key);
+        let engine = engine.map_err(|error| Failure::Io(error.to_string()))?;
+        return Ok(Box::new(XtsUnits::new(engine, direction, unit, first)?));
+    }
+    let (data, tweak) = key.split_at(key.len() / 2);
+    let xts = Xts::new(engine(data)?, engine(tweak)?);
+    Ok(Box::new(XtsUnits::new(xts, direction, unit, first)?))
+}
+
+/// Padding of PKCS #7 to whole blocks of so many bytes, where a mode has it.
+struct Padding {
+    block: Option<usize>,
+    decrypt: bool,
+}
+
+impl Padding {
+    fn of(arguments: &Arguments) -> Self {
+        let has = matches!(arguments.mode, RawMode::Ecb | RawMode::Cbc) && !arguments.no_padding;
+        let block = has.then_some(arguments.cipher.cipher.block_bytes);
+        Self { block, decrypt: arguments.decrypt }
+    }
+
+    /// Pads the end of what is encrypted; checks that there is an end of what is decrypted.
+    fn before(&self, piece: &mut Vec<u8>) -> Result<(), Failure> {
+        match self.block {
+            Some(block) if !self.decrypt => {
+                let added = block - piece.len() % block;
+                piece.resize(piece.len() + added, added as u8);
+            }
+            Some(_) if piece.is_empty() => return Err(wrong_padding()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes the padding off the end of what was decrypted.
+    fn after(&self, piece: &mut Vec<u8>) -> Result<(), Failure> {
+        let Some(block) = self.block.filter(|_| self.decrypt) else { return Ok(()) };
+        let added = usize::from(piece.last().copied().unwrap_or(0));
+        let start = piece.len().saturating_sub(added);
+        let is_right = (1..=block).contains(&added)
+            && piece[start..].iter().all(|&byte| usize::from(byte) == added);
+        if !is_right {
+            piece.zeroize();
+            return Err(wrong_padding());
+        }
+        piece.truncate(start);
+        Ok(())
+    }
+}
+
+fn wrong_padding() -> Failure {
+    Failure::NotAuthentic("the padding is wrong: another key, or not all of the message".to_owned())
+}

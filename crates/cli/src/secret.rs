@@ -1,0 +1,89 @@
+//! Keys and passphrases: from a file, standard input or the terminal, never from the command line.
+
+use std::{
+    fs,
+    io::{self, IsTerminal, Read},
+    path::Path,
+};
+
+use zeroize::Zeroizing;
+
+use crate::failure::Failure;
+
+/// More than any secret has: what is longer was not meant to be one.
+const LONGEST: u64 = 64 << 10;
+
+/// Bytes that are cleared when dropped.
+pub(crate) type Secret = Zeroizing<Vec<u8>>;
+
+/// A key, written as hexadecimal digits in a file; `-` is standard input.
+pub(crate) fn hex_key(file: &Path, bytes: usize) -> Result<Secret, Failure> {
+    let text = read(file)?;
+    let digits = text.trim_ascii();
+    let mut key = Zeroizing::new(vec![0; digits.len() / 2]);
+    let shown = file.display();
+    hex::decode_to_slice(digits, &mut key)
+        .map_err(|_| Failure::Usage(format!("{shown}: a key is written as hexadecimal digits")))?;
+    of_length(key, bytes, &shown.to_string())
+}
+
+/// A key, the bytes of a file; `-` is standard input.
+pub(crate) fn raw_key(file: &Path, bytes: usize) -> Result<Secret, Failure> {
+    of_length(read(file)?, bytes, &file.display().to_string())
+}
+
+fn of_length(key: Secret, bytes: usize, file: &str) -> Result<Secret, Failure> {
+    if key.len() == bytes {
+        return Ok(key);
+    }
+    let given = key.len();
+    Err(Failure::Usage(format!("{file}: a key of {given} bytes; this cipher takes {bytes}")))
+}
+
+/// A passphrase: the first line of a file, or typed where there is none; twice if it is a new one.
+pub(crate) fn passphrase(file: Option<&Path>, is_new: bool) -> Result<Secret, Failure> {
+    let Some(file) = file else { return typed(is_new) };
+    let text = read(file)?;
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() {
+        return Err(Failure::Usage(format!("{}: its first line is empty", file.display())));
+    }
+    Ok(Zeroizing::new(line.to_vec()))
+}
+
+fn typed(is_new: bool) -> Result<Secret, Failure> {
+    if !io::stderr().is_terminal() {
+        let advice = "there is no terminal to type a passphrase at; name a file that has it";
+        return Err(Failure::Usage(advice.to_owned()));
+    }
+    let ask = |prompt: &str| {
+        let typed = rpassword::prompt_password(prompt).map_err(Failure::of("the terminal"))?;
+        Ok::<_, Failure>(Zeroizing::new(typed))
+    };
+    let first = ask("Passphrase: ")?;
+    if first.is_empty() {
+        return Err(Failure::Usage("an empty passphrase protects nothing".to_owned()));
+    }
+    if is_new && *ask("The same again: ")? != *first {
+        return Err(Failure::Usage("these are two different passphrases".to_owned()));
+    }
+    Ok(Zeroizing::new(first.as_bytes().to_vec()))
+}
+
+/// All bytes of a file, or with `-` of standard input.
+pub(crate) fn read(file: &Path) -> Result<Secret, Failure> {
+    let shown = file.display();
+    // With room for all of it: a vector that grows leaves copies behind.
+    let mut secret = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
+    let read = if file.as_os_str() == "-" {
+        io::stdin().take(LONGEST + 1).read_to_end(&mut secret)
+    } else {
+        fs::File::open(file).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut secret))
+    };
+    let length = read.map_err(Failure::of(&shown))? as u64;
+    if length > LONGEST {
+        return Err(Failure::Usage(format!("{shown}: longer than any key or passphrase")));
+    }
+    Ok(secret)
+}

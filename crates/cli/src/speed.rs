@@ -1,0 +1,195 @@
+//! `lanecrypt speed`: throughput of ciphers over buffers of several lengths, as `openssl speed` shows it.
+
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use lanecrypt::{CIPHERS, Direction, Engine, Platform};
+use serde_json::{Value, json};
+
+use crate::{
+    arguments::{Machine, Printed, bytes},
+    backend::BackendChoice,
+    cipher_name::CipherName,
+    failure::Failure,
+    lists::{print, table},
+    size::size_name,
+};
+
+const ADVICE: &str = "\
+Figures are GB/s (10^9 bytes a second) of one buffer after the other, from host memory to host memory, in place,
+by as many threads as --threads says. `cpu` and `cuda` are what the other commands use; --form names another
+implementation of this project, or all of them.
+
+Examples:
+  lanecrypt speed --cipher camellia-256 --mode cbc-decrypt
+  lanecrypt speed --threads 1 --form all --cipher aes-128 --bytes 16K
+  lanecrypt speed --json > speed.json";
+
+/// Lengths where nobody names others: those of `openssl speed`, and what only files have.
+const LENGTHS: [u64; 7] = [16, 256, 1 << 10, 8 << 10, 16 << 10, 1 << 20, 64 << 20];
+
+/// Measures ciphers on this machine.
+#[derive(Debug, Args)]
+#[command(after_help = ADVICE)]
+pub(crate) struct Arguments {
+    /// A cipher (repeat for several); by default all.
+    #[arg(long, short, value_name = "NAME")]
+    cipher: Vec<CipherName>,
+    /// What is done with the buffer.
+    #[arg(long, default_value = "ctr")]
+    mode: SpeedMode,
+    /// Bytes of the buffer, or with K, M, G (repeat for several).
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    bytes: Vec<u64>,
+    /// Implementations of the CPU by name, or `all` (repeat for several).
+    #[arg(long, value_name = "ID")]
+    form: Vec<String>,
+    /// Milliseconds that a figure is measured for.
+    #[arg(long, value_name = "MS", default_value_t = 100)]
+    time: u64,
+    #[command(flatten)]
+    printed: Printed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SpeedMode {
+    EcbEncrypt,
+    EcbDecrypt,
+    Ctr,
+    CbcDecrypt,
+}
+
+impl SpeedMode {
+    fn run(self, engine: &dyn Engine, data: &mut [u8]) -> Result<(), lanecrypt::Error> {
+        let mut iv = [0; 16];
+        let iv = &mut iv[..engine.block_bytes()];
+        match self {
+            Self::EcbEncrypt => engine.ecb(Direction::Encrypt, data.into()),
+            Self::EcbDecrypt => engine.ecb(Direction::Decrypt, data.into()),
+            Self::Ctr => engine.ctr(iv, data.into()),
+            Self::CbcDecrypt => engine.cbc_decrypt_blocks(iv, data.into()),
+        }
+    }
+}
+
+/// A row of the table: a cipher, who computes it, and GB/s of each length.
+struct Row {
+    cipher: CipherName,
+    backend: String,
+    rates: Vec<f64>,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
+        let lengths = self.lengths()?;
+        self.check_forms()?;
+        let ciphers: Vec<CipherName> =
+            if self.cipher.is_empty() { CipherName::all().collect() } else { self.cipher.clone() };
+        let mut data = vec![0x5a; lengths.iter().copied().max().unwrap_or(0)];
+        let mut rows = Vec::new();
+        for cipher in ciphers {
+            for (backend, engine) in self.engines(cipher, machine)? {
+                let rate = |&bytes: &usize| self.rate(&*engine, &mut data[..bytes]);
+                let rates = lengths.iter().map(rate).collect::<Result<_, _>>()?;
+                rows.push(Row { cipher, backend, rates });
+            }
+        }
+        self.print(&lengths, &rows);
+        Ok(())
+    }
+
+    /// Whole blocks of every cipher.
+    fn lengths(&self) -> Result<Vec<usize>, Failure> {
+        let given = if self.bytes.is_empty() { &LENGTHS[..] } else { &self.bytes };
+        let whole = |&bytes: &u64| {
+            let length = usize::try_from(bytes).ok().filter(|&n| n > 0 && n.is_multiple_of(16));
+            let text = format!("--bytes {bytes}: a multiple of 16, and more than nothing");
+            length.ok_or(Failure::Usage(text))
+        };
+        given.iter().map(whole).collect()
+    }
+
+    fn check_forms(&self) -> Result<(), Failure> {
+        let mut ids = CIPHERS.iter().flat_map(|cipher| cipher.backends).map(|backend| backend.id);
+        for form in &self.form {
+            if form != "all" && !ids.any(|id| id == form) {
+                let text = format!("--form {form}: no cipher has a form of this name");
+                return Err(Failure::Usage(text));
+            }
+        }
+        Ok(())
+    }
+
+    /// Who computes a cipher here: what the other commands use, or the forms that are asked for.
+    fn engines(
+        &self,
+        cipher: CipherName,
+        machine: &Machine,
+    ) -> Result<Vec<(String, Box<dyn Engine>)>, Failure> {
+        let key: Vec<u8> = (0..cipher.key_bytes).map(|i| (i * 37 + 11) as u8).collect();
+        let mut engines = Vec::new();
+        if !self.form.is_empty() {
+            let chosen = |id: &str| self.form.iter().any(|form| form == "all" || form == id);
+            let cpu = cipher.cipher.backends.iter().filter(|b| b.platform == Platform::Cpu);
+            for backend in cpu.filter(|backend| chosen(backend.id)) {
+                if (backend.available)().is_ok() {
+                    let engine = lanecrypt::engine(cipher.cipher.name, backend.id, &key)?;
+                    engines.push((backend.id.to_owned(), engine));
+                }
+            }
+            return Ok(engines);
+        }
+        if !matches!(machine.backend, BackendChoice::Cuda(_)) {
+            engines.push(("cpu".to_owned(), BackendChoice::Cpu.engine(cipher, &key)?));
+        }
+        match (machine.backend, BackendChoice::Cuda(0).engine(cipher, &key)) {
+            (BackendChoice::Auto, Ok(engine)) => engines.push(("cuda".to_owned(), engine)),
+            (BackendChoice::Cuda(number), _) => {
+                let engine = BackendChoice::Cuda(number).engine(cipher, &key)?;
+                engines.push((format!("cuda:{number}"), engine));
+            }
+            _ => {} // nobody asked for a GPU that is not there
+        }
+        Ok(engines)
+    }
+
+    /// GB/s.
+    fn rate(&self, engine: &dyn Engine, data: &mut [u8]) -> Result<f64, Failure> {
+        let least = Duration::from_millis(self.time);
+        self.mode.run(engine, data)?;
+        let (start, mut passes, mut at_once) = (Instant::now(), 0_u64, 1);
+        loop {
+            for _ in 0..at_once {
+                self.mode.run(engine, data)?;
+            }
+            passes += at_once;
+            let time = start.elapsed();
+            if time >= least {
+                return Ok(passes as f64 * data.len() as f64 / time.as_secs_f64() / 1e9);
+            }
+            at_once *= 2; // so that looking at the clock costs nothing
+        }
+    }
+
+    fn print(&self, lengths: &[usize], rows: &[Row]) {
+        let names: Vec<String> = lengths.iter().map(|&bytes| size_name(bytes)).collect();
+        let header: Vec<&str> =
+            ["cipher", "by"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let cells = rows.iter().map(|row| {
+            let rates = row.rates.iter().map(|rate| format!("{rate:.3}"));
+            [row.cipher.to_string(), row.backend.clone()].into_iter().chain(rates).collect()
+        });
+        let json = rows.iter().map(|row| {
+            let points = lengths.iter().zip(&row.rates);
+            json!({
+                "cipher": row.cipher.to_string(),
+                "backend": row.backend,
+                "mode": self.mode.to_possible_value().map(|value| value.get_name().to_owned()),
+                "points": points
+                    .map(|(bytes, rate)| json!({ "bytes": bytes, "gigabytes_per_second": rate }))
+                    .collect::<Vec<_>>(),
+            })
+        });
+        print(self.printed, &table(&header, cells.collect(), 2), &Value::Array(json.collect()));
+    }
+}

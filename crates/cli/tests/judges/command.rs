@@ -1,0 +1,209 @@
+//! How the command behaves: exit codes, what it leaves behind, what it shows.
+
+use std::{
+    fs,
+    io::Write,
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use libtest_mimic::Failed;
+
+pub(crate) type Outcome = Result<(), Failed>;
+
+/// The command with these arguments, on the CPU.
+pub(crate) fn lanecrypt(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanecrypt"));
+    command.args(arguments).args(["--backend", "cpu"]);
+    command
+}
+
+/// Runs it with an input; the exit code, what it printed, and what it complained about.
+pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Result<Output, Failed> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let mut stdin = child.stdin.take().ok_or("no standard input")?;
+    let input = input.to_vec();
+    let feeder = thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output()?;
+    feeder.join().map_err(|_| "feeding it panicked")?.ok(); // who fails early does not read all
+    Ok(output)
+}
+
+/// What it printed, if it went well.
+pub(crate) fn printed(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Failed> {
+    let output = fed(command, input)?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?}: {}: {complaint}", output.status).into())
+}
+
+/// Bytes that repeat nowhere soon.
+pub(crate) fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+pub(crate) fn ensure(holds: bool, what: impl Into<String>) -> Outcome {
+    if holds { Ok(()) } else { Err(what.into().into()) }
+}
+
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().expect("temporary folders have plain names")
+}
+
+/// The exit code and the complaint of what fails.
+fn failure(command: &mut Command, input: &[u8]) -> Result<(i32, String), Failed> {
+    let output = fed(command, input)?;
+    let code = output.status.code().ok_or("ended by a signal")?;
+    Ok((code, String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+pub(crate) fn exit_codes() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let key = folder.path().join("key");
+    fs::write(&key, "00112233445566778899aabbccddeeff\n")?;
+    let key = text(&key);
+    let iv = "000102030405060708090a0b0c0d0e0f";
+    let ctr = ["raw", "ctr", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
+    let gcm = ["raw", "gcm", "-d", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
+    let cases: [(&[&str], i32, &str); 10] = [
+        (&["raw", "ctr", "--cipher", "aes-128"], 2, "name the key"),
+        (&["raw", "ctr", "--cipher", "rot13"], 2, "aria-256"),
+        (&["raw", "ctr", "--cipher", "aes-256", "--key-file", key, "--iv", iv], 2, "takes 32"),
+        (&["raw", "ecb", "--cipher", "aes-128", "--key-file", key, "--iv", iv], 2, "no --iv"),
+        (&["raw", "xts", "--cipher", "des", "--key-file", key], 2, "blocks of 8 bytes"),
+        (&[&ctr[..], &["/no/such/file"]].concat(), 1, "/no/such/file"),
+        (&[&ctr[..], &["-", "/no/such/folder/file"]].concat(), 1, "/no/such/folder"),
+        (&[&ctr[..], &["-", "/dev/full"]].concat(), 1, "/dev/full"),
+        (&gcm, 3, "authentic"),
+        (&["speed", "--form", "rot13"], 2, "no cipher has a form"),
+    ];
+    for (arguments, expected, named) in cases {
+        let (code, complaint) = failure(&mut lanecrypt(arguments), &noise(100))?;
+        let is_right = code == expected && complaint.contains(named);
+        ensure(is_right, format!("{arguments:?}: exit code {code}: {complaint}"))?;
+    }
+    let mut far = Command::new(env!("CARGO_BIN_EXE_lanecrypt"));
+    let (code, complaint) = failure(far.args(ctr).args(["--backend", "cuda:99"]), b"")?;
+    ensure(code == 4, format!("a GPU that is not there: exit code {code}: {complaint}"))
+}
+
+/// The names in a folder.
+fn names(folder: &Path) -> Result<Vec<String>, Failed> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+pub(crate) fn outputs_are_whole_or_not_there() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let [key, input, output] = ["key", "input", "output"].map(|name| folder.path().join(name));
+    fs::write(&key, "00112233445566778899aabbccddeeff")?;
+    fs::write(&output, "what was there")?;
+    fs::write(&input, noise(33))?; // no whole blocks
+    let ecb = ["raw", "ecb", "-d", "--cipher", "aes-128", "--key-file", text(&key)];
+    let (code, _) = failure(lanecrypt(&ecb).arg(&input).arg(&output), b"")?;
+    ensure(code != 0, "33 bytes are no whole blocks")?;
+    ensure(fs::read(&output)? == b"what was there", "the old output is lost")?;
+    ensure(names(folder.path())? == ["input", "key", "output"], "something is left behind")?;
+
+    // Through a link what it names is replaced, and keeps who may read it.
+    let (link, mode) = (folder.path().join("link"), 0o640);
+    std::os::unix::fs::symlink("output", &link)?;
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
+    fs::set_permissions(&output, permissions)?;
+    let encrypt = ["raw", "ecb", "--cipher", "aes-128", "--key-file", text(&key)];
+    printed(lanecrypt(&encrypt).arg(&input).arg(&link), b"")?;
+    ensure(fs::read(&output)?.len() == 48, "33 bytes are three blocks with padding")?;
+    ensure(fs::symlink_metadata(&link)?.is_symlink(), "the link is gone")?;
+    let found = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&output)?.permissions());
+    ensure(found & 0o777 == mode, format!("permissions {found:o}"))?;
+    // In place: the input is replaced by its own output.
+    printed(lanecrypt(&ecb).arg(&output).arg(&output), b"")?;
+    ensure(fs::read(&output)? == noise(33), "in place")
+}
+
+pub(crate) fn an_interruption_leaves_nothing() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let [key, output] = ["key", "output"].map(|name| folder.path().join(name));
+    fs::write(&key, "00112233445566778899aabbccddeeff")?;
+    fs::write(&output, "what was there")?;
+    for signal in ["INT", "TERM", "KILL"] {
+        let ofb = ["raw", "ofb", "--cipher", "aes-128", "--key-file", text(&key)];
+        let mut command = lanecrypt(&ofb);
+        command.args(["--iv", "000102030405060708090a0b0c0d0e0f", "-"]).arg(&output);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        // Its input does not end: it waits for more.
+        let mut stdin = child.stdin.take().ok_or("no standard input")?;
+        stdin.write_all(&noise(1 << 16))?;
+        let started = Instant::now();
+        while names(folder.path())?.len() < 3 {
+            ensure(started.elapsed() < Duration::from_secs(20), "it does not begin")?;
+            thread::sleep(Duration::from_millis(10));
+        }
+        let id = child.id().to_string();
+        Command::new("kill").args([&format!("-{signal}"), &id]).status()?;
+        let status = child.wait()?;
+        drop(stdin);
+        ensure(fs::read(&output)? == b"what was there", format!("{signal}: the output is lost"))?;
+        if signal == "KILL" {
+            // Nobody can clean up then; but what is left can be recognised.
+            let left = names(folder.path())?;
+            let is_known = left.iter().any(|name| name.ends_with(".lanecrypt-tmp"));
+            return ensure(is_known && left.len() == 3, format!("{left:?}"));
+        }
+        ensure(status.code() == Some(130), format!("{signal}: {status}"))?;
+        ensure(names(folder.path())? == ["key", "output"], format!("{signal}: something is left"))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn lists() -> Outcome {
+    let json = |arguments: &[&str]| -> Result<serde_json::Value, Failed> {
+        Ok(serde_json::from_slice(&printed(&mut lanecrypt(arguments), b"")?)?)
+    };
+    let ciphers = json(&["ciphers", "--json"])?;
+    let count = ciphers.as_array().map_or(0, Vec::len);
+    let expected: usize = lanecrypt::CIPHERS.iter().map(|cipher| cipher.key_bytes.len()).sum();
+    ensure(count == expected, format!("{count} ciphers"))?;
+    ensure(json(&["devices", "--json"])?[0]["backend"] == "cpu", "the first device is the CPU")?;
+    let options = ["--cipher", "seed", "--bytes", "16K", "--time", "5", "--json"];
+    let speed = json(&[&["speed"], &options[..]].concat())?;
+    let rate = speed[0]["points"][0]["gigabytes_per_second"].as_f64();
+    ensure(rate.is_some_and(|rate| rate > 0.0), format!("{speed}"))?;
+    let completions = printed(&mut lanecrypt(&["completions", "bash"]), b"")?;
+    ensure(String::from_utf8_lossy(&completions).contains("lanecrypt__"), "no completions")?;
+    let folder = tempfile::tempdir()?;
+    printed(&mut lanecrypt(&["man", text(folder.path())]), b"")?;
+    ensure(folder.path().join("lanecrypt-seal.1").exists(), "there is no man page of seal")
+}
+
+/// Keys are no arguments, and their files are nobody else's.
+pub(crate) fn secrets_stay_unseen() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let keys = folder.path().join("keys");
+    printed(&mut lanecrypt(&["keyset", "new", text(&keys)]), b"")?;
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&keys)?.permissions());
+    ensure(mode & 0o777 == 0o600, format!("permissions {mode:o}"))?;
+    let before = fs::read(&keys)?;
+    let (code, complaint) = failure(&mut lanecrypt(&["keyset", "new", text(&keys)]), b"")?;
+    ensure(code == 2 && fs::read(&keys)? == before, format!("keys are replaced: {complaint}"))?;
+    let shown = printed(&mut lanecrypt(&["keyset", "show", "--json", "-k", text(&keys)]), b"")?;
+    let keyset: serde_json::Value = serde_json::from_slice(&before)?;
+    let secret = keyset["key"][0]["keyData"]["value"].as_str().ok_or("the keyset has a key")?;
+    ensure(!String::from_utf8_lossy(&shown).contains(secret), "the secret is shown")
+}

@@ -1,0 +1,158 @@
+//! `lanecrypt raw` beside `openssl enc` and Python's `cryptography`.
+
+use std::{fs, path::Path, process::Command};
+
+use libtest_mimic::Failed;
+
+use crate::{
+    OPENSSL, PYCA,
+    command::{Outcome, ensure, lanecrypt, noise, printed, text},
+};
+
+/// Ours, theirs, bytes of the key, bytes of a block, and the modes that they have.
+const CIPHERS: [(&str, &str, usize, usize, &[&str]); 13] = [
+    ("aes-128", "aes-128", 16, 16, ALL),
+    ("aes-192", "aes-192", 24, 16, ALL),
+    ("aes-256", "aes-256", 32, 16, ALL),
+    ("aria-128", "aria-128", 16, 16, ALL),
+    ("aria-192", "aria-192", 24, 16, ALL),
+    ("aria-256", "aria-256", 32, 16, ALL),
+    ("camellia-128", "camellia-128", 16, 16, ALL),
+    ("camellia-192", "camellia-192", 24, 16, ALL),
+    ("camellia-256", "camellia-256", 32, 16, ALL),
+    ("des", "des", 8, 8, WITHOUT_CTR),
+    ("des-ede", "des-ede", 16, 8, &["cbc", "cfb", "ofb"]),
+    ("des-ede3", "des-ede3", 24, 8, &["cbc", "cfb", "ofb"]),
+    ("seed", "seed", 16, 16, WITHOUT_CTR),
+];
+const ALL: &[&str] = &["ecb", "cbc", "cfb", "ofb", "ctr"];
+const WITHOUT_CTR: &[&str] = &["ecb", "cbc", "cfb", "ofb"];
+
+const LENGTHS: [usize; 5] = [0, 1, 16, 4097, 100_003];
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// `openssl enc` with DES and SEED, which are legacy.
+fn openssl(name: &str) -> Result<Command, Failed> {
+    let mut command = OPENSSL.command()?;
+    command.args(["enc", &format!("-{name}"), "-provider", "default", "-provider", "legacy"]);
+    Ok(command)
+}
+
+/// A key, and the file that has it.
+fn key_file(folder: &Path, bytes: usize) -> Result<(String, String), Failed> {
+    let (file, key) = (folder.join(format!("key-{bytes}")), hex(&noise(bytes)));
+    fs::write(&file, format!("{key}\n"))?;
+    Ok((text(&file).to_owned(), key))
+}
+
+pub(crate) fn bytes_of_openssl_enc() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    for (ours, theirs, key_bytes, block, modes) in CIPHERS {
+        let (file, key) = key_file(folder.path(), key_bytes)?;
+        for mode in modes {
+            // All ones in the end: the counter carries out of the last byte at once.
+            let iv = hex(&[&noise(block - 2)[..], &[0xff, 0xff]].concat());
+            let with_iv = |option| if *mode == "ecb" { vec![] } else { vec![option, iv.as_str()] };
+            for length in LENGTHS {
+                let plaintext = noise(length);
+                let raw = ["raw", mode, "--cipher", ours, "--key-file", &file];
+                let encrypted = printed(lanecrypt(&raw).args(with_iv("--iv")), &plaintext)?;
+                let mut enc = openssl(&format!("{theirs}-{mode}"))?;
+                let expected = printed(enc.args(["-K", &key]).args(with_iv("-iv")), &plaintext)?;
+                let what = format!("{ours} {mode}, {length} bytes");
+                ensure(encrypted == expected, format!("{what}: encrypted"))?;
+                let decrypted =
+                    printed(lanecrypt(&raw).arg("-d").args(with_iv("--iv")), &expected)?;
+                ensure(decrypted == plaintext, format!("{what}: decrypted"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn passphrases_of_openssl_enc() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("passphrase");
+    fs::write(&file, "correct horse battery staple\nanother line\n")?;
+    let pass = format!("file:{}", text(&file));
+    let plaintext = noise(5001);
+    for (name, mode, iterations) in
+        [("aria-256", "ctr", "10000"), ("camellia-128", "cbc", "777"), ("aes-192", "ecb", "10000")]
+    {
+        let raw = ["raw", mode, "--cipher", name, "--iterations", iterations];
+        let option = format!("--passphrase={}", text(&file));
+        let mut enc = openssl(&format!("{name}-{mode}"))?;
+        enc.args(["-pbkdf2", "-iter", iterations, "-pass", &pass]);
+        let ours = printed(lanecrypt(&raw).arg(&option), &plaintext)?;
+        let mut dec = openssl(&format!("{name}-{mode}"))?;
+        dec.args(["-d", "-pbkdf2", "-iter", iterations, "-pass", &pass]);
+        ensure(printed(&mut dec, &ours)? == plaintext, format!("{name}: openssl reads ours"))?;
+        let theirs = printed(&mut enc, &plaintext)?;
+        let opened = printed(lanecrypt(&raw).args(["-d", &option]), &theirs)?;
+        ensure(opened == plaintext, format!("{name}: we read openssl's"))?;
+        ensure(ours != printed(lanecrypt(&raw).arg(&option), &plaintext)?, "the salt is not new")?;
+    }
+    Ok(())
+}
+
+/// Runs Python with arguments and an input.
+fn pyca(program: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failed> {
+    printed(PYCA.command()?.args(["-c", program]).args(arguments), input)
+}
+
+pub(crate) fn data_units_of_pyca() -> Outcome {
+    const PROGRAM: &str = "
+import sys
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+key, unit, first = bytes.fromhex(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+data = sys.stdin.buffer.read()
+for i in range(0, len(data), unit):
+    tweak = (first + i // unit).to_bytes(16, 'little')
+    encryptor = Cipher(algorithms.AES(key), modes.XTS(tweak)).encryptor()
+    sys.stdout.buffer.write(encryptor.update(data[i:i + unit]) + encryptor.finalize())
+";
+    let folder = tempfile::tempdir()?;
+    for (name, key_bytes) in [("aes-128", 32), ("aes-256", 64)] {
+        let (file, key) = key_file(folder.path(), key_bytes)?;
+        for (unit, first, length) in [("512", "0", 8192), ("4096", "4294967295", 40_017)] {
+            let plaintext = noise(length);
+            let raw = ["raw", "xts", "--cipher", name, "--key-file", &file, "--unit", unit];
+            let mut ours = lanecrypt(&raw);
+            let encrypted = printed(ours.args(["--first-unit", first]), &plaintext)?;
+            let expected = pyca(PROGRAM, &[&key, unit, first], &plaintext)?;
+            ensure(encrypted == expected, format!("{name}, {unit}: encrypted"))?;
+            let mut back = lanecrypt(&raw);
+            let decrypted = printed(back.args(["-d", "--first-unit", first]), &expected)?;
+            ensure(decrypted == plaintext, format!("{name}, {unit}: decrypted"))?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn messages_of_pyca() -> Outcome {
+    const PROGRAM: &str = "
+import sys
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+key, nonce, ad = (bytes.fromhex(text) for text in sys.argv[1:])
+sys.stdout.buffer.write(AESGCM(key).encrypt(nonce, sys.stdin.buffer.read(), ad))
+";
+    let folder = tempfile::tempdir()?;
+    let ad = folder.path().join("ad");
+    fs::write(&ad, b"a header")?;
+    for (name, key_bytes) in [("aes-128", 16), ("aes-192", 24), ("aes-256", 32)] {
+        let (file, key) = key_file(folder.path(), key_bytes)?;
+        for (length, nonce) in [(0, 12), (1, 12), (70_001, 12), (300, 20)] {
+            let (plaintext, nonce) = (noise(length), hex(&noise(nonce)));
+            let raw = ["raw", "gcm", "--cipher", name, "--key-file", &file, "--iv", &nonce];
+            let encrypted = printed(lanecrypt(&raw).arg("--ad").arg(&ad), &plaintext)?;
+            let expected = pyca(PROGRAM, &[&key, &nonce, &hex(b"a header")], &plaintext)?;
+            ensure(encrypted == expected, format!("{name}, {length} bytes: encrypted"))?;
+            let decrypted = printed(lanecrypt(&raw).arg("-d").arg("--ad").arg(&ad), &expected)?;
+            ensure(decrypted == plaintext, format!("{name}, {length} bytes: decrypted"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! A GPU as a backend: many segments in one call.
+
+use lanecrypt::{
+    Error as CipherError,
+    aes::AES,
+    batch::{Failure, Job, JobMode, on_device},
+    cuda::{BatchFamily, Device},
+};
+
+use crate::{Backend, Cpu, Error, Segment, Stream};
+
+/// A GPU. Its kernels for batches look tables up, so that they are not constant-time on it.
+///
+/// Segments of AES-CTR and HMAC run on the CPU, where their hash would have to be made anyway.
+#[derive(Clone, Debug)]
+pub struct Cuda {
+    device: Device,
+    family: &'static BatchFamily,
+}
+
+impl Cuda {
+    /// This device.
+    ///
+    /// # Errors
+    /// [`Error::Cipher`] where its kernels do not fit the device.
+    pub fn new(device: &Device) -> Result<Self, Error> {
+        let family = on_device(&AES).map_err(CipherError::from)?;
+        family.fits(device.properties()).map_err(CipherError::from)?;
+        Ok(Self { device: device.clone(), family })
+    }
+
+    /// Runs a job for each segment, and names the first that failed.
+    fn run<'a>(&self, jobs: impl Iterator<Item = (u32, Job<'a>)>) -> Result<(), Error> {
+        let (numbers, mut jobs): (Vec<u32>, Vec<Job<'_>>) = jobs.unzip();
+        let outcome = self.family.run_host_memory(&self.device, &mut jobs);
+        let failures = outcome.map_err(CipherError::from)?.into_failures();
+        match failures.into_iter().next() {
+            None => Ok(()),
+            Some(Failure { job, error: CipherError::NotAuthentic }) => {
+                Err(Error::NotAuthentic { segment: numbers[job].into() })
+            }
+            Some(Failure { error, .. }) => Err(error.into()),
+        }
+    }
+}
+
+/// Nonces of segments, in their order.
+fn nonces(stream: &Stream, segments: &[Segment<'_>]) -> Vec<[u8; 16]> {
+    segments.iter().map(|segment| stream.nonce(segment.number, segment.is_last)).collect()
+}
+
+impl Backend for Cuda {
+    fn batch_bytes(&self) -> usize {
+        64 << 20
+    }
+
+    /// While one batch is on its way, others are read, moved and written.
+    fn threads(&self) -> usize {
+        Cpu::default().threads().min(6)
+    }
+
+    fn seal_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+        let Some(key) = stream.gcm_key() else {
+            return Cpu::default().seal_batch(stream, segments);
+        };
+        let nonces = nonces(stream, segments);
+        for segment in &*segments {
+            stream.check(segment.number, segment.is_last, segment.text, segment.tag)?;
+        }
+        self.run(segments.iter_mut().zip(&nonces).map(|(segment, nonce)| {
+            let mode = JobMode::GcmEncrypt { iv: &nonce[..12], aad: b"", tag: &mut *segment.tag };
+            (segment.number, Job { key, mode, data: (&mut *segment.text).into() })
+        }))
+    }
+
+    fn open_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+        let Some(key) = stream.gcm_key() else {
+            return Cpu::default().open_batch(stream, segments);
+        };
+        let nonces = nonces(stream, segments);
+        for segment in &*segments {
+            stream.check(segment.number, segment.is_last, segment.text, segment.tag)?;
+        }
+        self.run(segments.iter_mut().zip(&nonces).map(|(segment, nonce)| {
+            let mode = JobMode::GcmDecrypt { iv: &nonce[..12], aad: b"", tag: &*segment.tag };
+            (segment.number, Job { key, mode, data: (&mut *segment.text).into() })
+        }))
+    }
+}
