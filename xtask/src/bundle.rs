@@ -7,11 +7,11 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{cargo, command, output, root, run, target};
+use crate::command::{self, cargo, command, output, root, run, target};
 
 /// Test programs that take a device, by the name of their test target.
 const TESTS: [&str; 3] = ["conformance", "device", "endurance"];
-const PROGRAMS: [&str; 3] = ["kat", "bench-all", "tune"];
+const PROGRAMS: [&str; 4] = ["kat", "bench-all", "tune", "lanecrypt"];
 
 pub(crate) fn run_task() -> Result<()> {
     let folder = root().join("bundle");
@@ -19,8 +19,7 @@ pub(crate) fn run_task() -> Result<()> {
         fs::remove_dir_all(&folder)?;
     }
     fs::create_dir_all(&folder)?;
-    let package = ["--package", "lanecrypt-benches"];
-    run(cargo().args(["build", "--quiet", "--release"]).args(package))?;
+    command::built("bench-all", &[])?; // and all others
     for program in PROGRAMS {
         copy_program(&target().join("release").join(program), &folder.join(program))?;
     }

@@ -80,8 +80,12 @@ fn shown(command: &Command) -> String {
 /// Builds the programs of the benches package, with these of its features, and says where this one
 /// is.
 pub(crate) fn built(name: &str, features: &[&str]) -> Result<PathBuf> {
-    let package = ["--package", "lanecrypt-benches", "--features", &features.join(",")];
-    run(cargo().args(["build", "--quiet", "--release"]).args(package))?;
+    // The command is measured too; built together, both take the same libraries.
+    let packages = ["--package", "lanecrypt-benches", "--package", "lanecrypt-cli"];
+    let mut build = cargo();
+    build.args(["build", "--quiet", "--release"]).args(packages);
+    build.args(features.iter().map(|feature| format!("--features=lanecrypt-benches/{feature}")));
+    run(&mut build)?;
     Ok(target().join("release").join(name))
 }
 

@@ -11,6 +11,7 @@ mod fuzz;
 mod generated;
 mod host_kernels;
 mod inlining;
+mod judges;
 mod kernel_tables;
 mod kernels;
 mod launches;

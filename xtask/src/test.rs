@@ -7,7 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{self, cargo, command, output, run},
-    host_kernels,
+    host_kernels, judges,
 };
 
 /// Backends that must run: one of them skipped is a failure.
@@ -16,7 +16,8 @@ pub(crate) const EXPECT: &str = "LANECRYPT_EXPECT";
 pub(crate) fn run_all() -> Result<()> {
     let library = host_kernels::build()?;
     let kat = command::built("kat", &[])?;
-    let mut environment = vec![(HOST_KERNELS, library.into_os_string())];
+    let mut environment = judges::install()?;
+    environment.push((HOST_KERNELS, library.into_os_string()));
     if std::env::var_os(EXPECT).is_none() {
         environment.push((EXPECT, required(&kat)?.into()));
     }

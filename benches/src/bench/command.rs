@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{
     auto, batches, blocks, cpu,
     environment::Environment,
-    first_call, fleet,
+    files, first_call, fleet,
     gpu::{self, GpuResults},
     host_memory,
     plan::Options,
@@ -55,6 +55,7 @@ fn measure(options: &Options) -> Result<(), String> {
         || options.host_memory
         || options.first_calls
         || options.fleet
+        || options.files
         || options.auto;
     let is_all = !is_part && !options.sustained;
     let single = if is_part { Single::default() } else { Single::measure(options)? };
@@ -66,13 +67,14 @@ fn measure(options: &Options) -> Result<(), String> {
     let host_memory = part(is_wanted(options.host_memory), options, host_memory::measure)?;
     let first_calls = part(is_wanted(options.first_calls), options, first_call::measure)?;
     let fleet = part(is_wanted(options.fleet), options, fleet::measure)?;
+    let files = part(is_wanted(options.files), options, files::measure)?;
     let auto = part(is_wanted(options.auto), options, auto::measure)?;
     let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);
     skipped.extend(on_gpu.skipped);
     let is_nothing =
         measurements.is_empty() && batches.is_empty() && fleet.is_empty() && auto.is_empty();
-    if is_nothing && host_memory.is_empty() && first_calls.is_empty() {
+    if is_nothing && files.is_empty() && host_memory.is_empty() && first_calls.is_empty() {
         return Err(format!("nothing was measured\n{}", skipped.join("\n")));
     }
     let mut kernels = on_gpu.kernels;
@@ -92,6 +94,7 @@ fn measure(options: &Options) -> Result<(), String> {
         host_memory,
         first_calls,
         fleet,
+        files,
         block_curves,
         kernels,
     };

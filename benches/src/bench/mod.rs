@@ -18,6 +18,7 @@ mod clock;
 mod command;
 mod cpu;
 mod environment;
+mod files;
 mod first_call;
 mod fleet;
 mod gpu;

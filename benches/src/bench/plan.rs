@@ -66,6 +66,9 @@ pub(super) struct Options {
     /// Only the choice between CPU and GPU, at sizes round every switch that experience data has.
     #[arg(long, conflicts_with = "backend")]
     pub(super) auto: bool,
+    /// Only whole files on a RAM disk, by the command `lanecrypt` and by others' commands.
+    #[arg(long, conflicts_with = "backend")]
+    pub(super) files: bool,
     /// Only the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(super) gpu_only: bool,

@@ -181,6 +181,19 @@ pub(super) struct FirstCall {
     pub(super) loading_seconds: f64,
 }
 
+/// A whole file through a command.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct FileMeasurement {
+    /// The command.
+    pub(super) tool: String,
+    /// Bytes of the file.
+    pub(super) bytes: usize,
+    /// Seconds from its start to its end.
+    pub(super) encrypt_seconds: f64,
+    /// The same, back.
+    pub(super) decrypt_seconds: f64,
+}
+
 /// CTR by several devices.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct FleetMeasurement {
@@ -312,6 +325,9 @@ pub(super) struct Record {
     /// Several devices; records from before they were measured, and of one device, have none.
     #[serde(default)]
     pub(super) fleet: Vec<FleetMeasurement>,
+    /// Whole files; records from before they were measured have none.
+    #[serde(default)]
+    pub(super) files: Vec<FileMeasurement>,
     /// Time by number of blocks; records from before it was measured have none.
     #[serde(default)]
     pub(super) block_curves: Vec<BlockCurve>,
@@ -334,6 +350,7 @@ impl Record {
             host_memory: Vec::new(),
             first_calls: Vec::new(),
             fleet: Vec::new(),
+            files: Vec::new(),
             block_curves: Vec::new(),
             kernels: Vec::new(),
         }

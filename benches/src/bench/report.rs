@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs, io, path::Path};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::{
-    auto, block_sizes, blocks_chart, blocks_report, chart, fleet, host_memory,
+    auto, block_sizes, blocks_chart, blocks_report, chart, files, fleet, host_memory,
     papers::{self, P1_RESOURCES},
     plan::Work,
     ratio,
@@ -270,6 +270,7 @@ fn sections(record: &Record) -> Vec<Section> {
     sections.extend(host_memory::section(&record.host_memory));
     sections.extend(first_call_section(record));
     sections.extend(fleet::section(&record.fleet));
+    sections.extend(files::section(&record.files));
     sections.extend(resource_section(record));
     sections.extend(paper_section(record));
     sections.extend(gain_section(record));

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use crate::{
     backend::{BackendChoice, device},
     failure::Failure,
-    job, keysets, raw, seal,
+    job, keysets, mount, raw, seal,
     size::parse_bytes,
     speed,
 };
@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Open(seal::Open),
     Keyset(keysets::Arguments),
     Job(job::Arguments),
+    Mount(mount::Arguments),
     Raw(raw::Arguments),
     Speed(speed::Arguments),
     /// Lists the CPU and the GPUs of this machine, and what they run.

@@ -10,6 +10,7 @@ mod file;
 mod job;
 mod keysets;
 mod lists;
+mod mount;
 mod progress;
 mod raw;
 mod seal;
@@ -43,6 +44,7 @@ fn run(Arguments { command, machine }: &Arguments) -> Result<(), Failure> {
         Command::Open(arguments) => arguments.run(machine),
         Command::Keyset(arguments) => arguments.run(),
         Command::Job(arguments) => arguments.run(),
+        Command::Mount(arguments) => arguments.run(machine),
         Command::Raw(arguments) => arguments.run(machine),
         Command::Speed(arguments) => arguments.run(machine),
         Command::Devices(printed) => lists::devices(*printed),

@@ -3,11 +3,14 @@
 //! A trial whose judge is missing is ignored with the reason on standard error; see `lanecrypt-judges`.
 
 mod command;
+mod mounted;
 mod raw;
 mod sealed;
 
 use lanecrypt_judges::{Judge, program, python, trials};
 
+/// What mounts for those who are not root.
+const FUSE: Judge = program("fusermount3");
 const OPENSSL: Judge = program("openssl");
 const PYCA: Judge = python("cryptography");
 const TINK: Judge = python("tink");
@@ -28,6 +31,7 @@ fn main() {
         ("sealed::ranges", &[], sealed::ranges),
         ("sealed::jobs", &[], sealed::jobs),
         ("sealed::tampered", &[], sealed::tampered),
+        ("mounted::plain_files", &[FUSE], mounted::plain_files),
         ("sealed::the_wheel_opens_it", &[TINK], sealed::the_wheel_opens_it),
     ]);
     libtest_mimic::run(&arguments, all).exit();

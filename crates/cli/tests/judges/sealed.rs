@@ -11,20 +11,20 @@ use crate::{
 };
 
 /// A folder with a keyset in it.
-struct Desk {
+pub(crate) struct Desk {
     folder: TempDir,
-    keys: String,
+    pub(crate) keys: String,
 }
 
 impl Desk {
-    fn new(options: &[&str]) -> Result<Self, Failed> {
+    pub(crate) fn new(options: &[&str]) -> Result<Self, Failed> {
         let folder = tempfile::tempdir()?;
         let keys = text(&folder.path().join("keys")).to_owned();
         printed(&mut lanecrypt(&[&["keyset", "new", &keys], options].concat()), b"")?;
         Ok(Self { folder, keys })
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -35,7 +35,12 @@ impl Desk {
     }
 
     /// Runs a command with the keyset.
-    fn run(&self, command: &str, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failed> {
+    pub(crate) fn run(
+        &self,
+        command: &str,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<Vec<u8>, Failed> {
         printed(&mut lanecrypt(&[&[command, "--keyset", &self.keys], arguments].concat()), input)
     }
 }

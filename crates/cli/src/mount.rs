@@ -1,0 +1,67 @@
+//! `lanecrypt mount`: sealed files as plain ones, read-only.
+
+mod filesystem;
+mod reader;
+mod tree;
+
+use std::{path::PathBuf, sync::atomic::Ordering, thread, time::Duration};
+
+use clap::Args;
+use fuser::{Config, MountOption};
+
+use crate::{
+    arguments::Machine, failure::Failure, file::CANCELLED, keysets::Source, seal::Context,
+};
+
+const ADVICE: &str = "\
+Every file under SEALED that the keyset opens is there as a plain file, under the same name. What is read was found
+authentic before; a file that was changed, or that the keyset does not open, gives an error (EIO) and no data.
+Nothing can be written. Symbolic links are left out.
+
+It runs until it is interrupted, or until somebody unmounts it: `fusermount3 -u DIR`. It needs FUSE: the package
+fuse3, unless you are root.
+
+Examples:
+  lanecrypt mount --keyset my.keys backups.sealed /mnt/backups &
+  lanecrypt mount --keyset my.keys disk.sealed /mnt/disk & losetup --read-only --find /mnt/disk/disk.sealed";
+
+/// Shows a sealed file, or a folder of them, as plain files that can be read at any place.
+#[derive(Debug, Args)]
+#[command(after_help = ADVICE)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    context: Context,
+    /// A sealed file, or a folder with sealed files and folders in it.
+    sealed: PathBuf,
+    /// The folder where the plain files appear; it should be empty.
+    folder: PathBuf,
+}
+
+/// How often it looks whether it should end.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl Arguments {
+    pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
+        let keyset = self.source.read()?;
+        let tree = tree::Tree::new(&self.sealed, keyset, self.context.bytes()?)?;
+        let filesystem = filesystem::SealedFiles::new(tree, machine.sealing()?);
+        let mut config = Config::default();
+        let name = MountOption::FSName("lanecrypt".to_owned());
+        let options = [MountOption::RO, MountOption::NoSuid, MountOption::NoDev, name];
+        config.mount_options.extend(options);
+        config.n_threads = Some(thread::available_parallelism().map_or(1, usize::from).min(8));
+        let folder = self.folder.display();
+        let session = fuser::spawn_mount(filesystem, &self.folder, &config)
+            .map_err(|error| Failure::Io(format!("mounting on {folder}: {error}")))?;
+        while !session.guard.is_finished() {
+            if CANCELLED.load(Ordering::Relaxed) {
+                session.umount_and_join().map_err(Failure::of(format!("unmounting {folder}")))?;
+                return Err(Failure::Interrupted);
+            }
+            thread::sleep(LOOK);
+        }
+        session.join().map_err(Failure::of(folder))
+    }
+}

@@ -1,0 +1,110 @@
+//! `lanecrypt mount`: sealed files as plain ones.
+
+use std::{
+    fs::{self, File},
+    io::{ErrorKind, Read},
+    os::unix::fs::FileExt,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use libtest_mimic::Failed;
+
+use crate::{
+    command::{Outcome, ensure, lanecrypt, noise, text},
+    sealed::Desk,
+};
+
+/// What is mounted, until it is dropped.
+struct Mounted(Child);
+
+impl Mounted {
+    fn new(desk: &Desk, sealed: &Path, folder: &Path) -> Result<Self, Failed> {
+        fs::create_dir_all(folder)?;
+        let mount = ["mount", "--keyset", &desk.keys, text(sealed), text(folder)];
+        let mut mounted = Self(lanecrypt(&mount).stderr(Stdio::null()).spawn()?);
+        let started = Instant::now();
+        while fs::read_dir(folder)?.next().is_none() {
+            ensure(mounted.0.try_wait()?.is_none(), "it ended")?;
+            ensure(started.elapsed() < Duration::from_secs(20), "nothing is mounted")?;
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(mounted)
+    }
+
+    /// Interrupts it, and waits for its end.
+    fn end(mut self) -> Result<Option<i32>, Failed> {
+        Command::new("kill").args(["-INT", &self.0.id().to_string()]).status()?;
+        Ok(self.0.wait()?.code())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // Of a test that failed.
+        Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status().ok();
+        self.0.wait().ok();
+    }
+}
+
+pub(crate) fn plain_files() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let [plain, sealed, mounted] = ["plain", "sealed", "mounted"].map(|name| desk.path(name));
+    fs::create_dir_all(sealed.join("a folder"))?;
+    let files = [("empty", 0), ("short", 5), ("a folder/long", 20_000_000)];
+    for (name, length) in files {
+        fs::write(&plain, noise(length))?;
+        desk.run("seal", &[text(&plain), text(&sealed.join(name))], b"")?;
+    }
+    let cut = fs::read(sealed.join("a folder/long"))?;
+    fs::write(sealed.join("cut"), &cut[..5_000_000])?;
+    let mut changed = cut;
+    changed[3_000_000] ^= 1;
+    fs::write(sealed.join("changed"), changed)?;
+
+    let server = Mounted::new(&desk, &sealed, &mounted)?;
+    for (name, length) in files {
+        let found = fs::read(mounted.join(name))?;
+        ensure(found == noise(length), format!("{name}: other bytes"))?;
+        let bytes = fs::metadata(mounted.join(name))?.len();
+        ensure(bytes == length as u64, format!("{name}: {bytes} bytes"))?;
+    }
+    ranges(&mounted.join("a folder/long"), &noise(20_000_000))?;
+    // What is authentic can be read, what is not cannot, and of a file that was cut off nothing.
+    let mut file = File::open(mounted.join("changed"))?;
+    file.read_exact(&mut vec![0; 1 << 20])?;
+    ensure(file.read_to_end(&mut Vec::new()).is_err(), "what was changed is read")?;
+    ensure(File::open(mounted.join("cut")).is_err(), "what was cut off is opened")?;
+    let written = fs::write(mounted.join("new"), b"x").map_err(|error| error.kind());
+    ensure(written == Err(ErrorKind::ReadOnlyFilesystem), format!("written: {written:?}"))?;
+    let code = server.end()?;
+    ensure(code == Some(130), format!("exit code {code:?}"))?;
+    ensure(fs::read_dir(&mounted)?.next().is_none(), "it is mounted still")?;
+
+    // One file alone.
+    let server = Mounted::new(&desk, &sealed.join("short"), &mounted)?;
+    ensure(fs::read(mounted.join("short"))? == noise(5), "one file")?;
+    server.end().map(drop)
+}
+
+/// Any place, in any order, by several threads.
+fn ranges(path: &Path, expected: &[u8]) -> Outcome {
+    let file = File::open(path)?;
+    let wrong = thread::scope(|scope| {
+        let readers = [1_usize, 77_777, 1_048_575].map(|step| {
+            let file = &file;
+            scope.spawn(move || {
+                (0..40_usize).find(|i| {
+                    let at = i * step * 7919 % (expected.len() - 70_000);
+                    let mut found = vec![0; 1 + i * 1723];
+                    let read = file.read_exact_at(&mut found, at as u64);
+                    read.is_err() || found != expected[at..at + found.len()]
+                })
+            })
+        });
+        readers.into_iter().filter_map(|reader| reader.join().unwrap_or(Some(0))).count()
+    });
+    ensure(wrong == 0, format!("{wrong} of three readers read other bytes"))
+}

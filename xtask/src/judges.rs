@@ -1,0 +1,64 @@
+//! Programs and Python modules that are not ours, which tests start as judges of files and bytes:
+//! installed where that can be done.
+
+use std::{env, ffi::OsString, path::Path};
+
+use anyhow::Result;
+
+use crate::command::{command, one_line, output, target};
+
+/// Programs, and the packages of Debian that have them.
+const PROGRAMS: [(&str, &str); 8] = [
+    ("curl", "curl"),
+    ("cryptsetup", "cryptsetup-bin"),
+    ("fusermount3", "fuse3"),
+    ("nbdcopy", "libnbd-bin"),
+    ("nbdkit", "nbdkit"),
+    ("openssl", "openssl"),
+    ("qemu-img", "qemu-utils"),
+    ("qemu-io", "qemu-utils"),
+];
+/// Packages of PyPI: the newest of November 2026.
+const PYTHON: [&str; 3] = ["cryptography==50.0.2", "numpy==2.4.6", "tink==1.16.1"];
+
+/// Installs what is missing, says what cannot be, and gives the variables with which tests find it. Tests
+/// leave out what needs a judge that is not there, and say so; CI makes that a failure.
+pub(crate) fn install() -> Result<Vec<(&'static str, OsString)>> {
+    let missing: Vec<_> = PROGRAMS.iter().filter(|(program, _)| !is_there(program)).collect();
+    if !missing.is_empty() {
+        let mut packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
+        packages.dedup();
+        println!("installing {}", packages.join(" "));
+        if let Err(error) = install_packages(&packages) {
+            println!("NOT installed: {}", one_line(&error));
+        }
+    }
+    let folder = target().join("judges").join(PYTHON.join("-"));
+    if !folder.join("tink").exists() {
+        println!("installing {}", PYTHON.join(" "));
+        let pip = ["-m", "pip", "install", "--quiet", "--root-user-action", "ignore", "--upgrade"];
+        let mut install = command("python3");
+        install.args(pip).arg("--target").arg(&folder).args(PYTHON);
+        if let Err(error) = output(&mut install) {
+            println!("NOT installed: {}", one_line(&error));
+        }
+    }
+    let before = env::var_os("PYTHONPATH").unwrap_or_default();
+    let folders = [folder].into_iter().chain(env::split_paths(&before));
+    Ok(vec![("PYTHONPATH", env::join_paths(folders)?)])
+}
+
+fn is_there(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let administrators = ["/usr/sbin", "/sbin"].map(Into::into);
+    let mut folders = env::split_paths(&path).chain(administrators);
+    folders.any(|folder| Path::new(&folder).join(program).is_file())
+}
+
+/// As root, on Debian and its like.
+fn install_packages(packages: &[&str]) -> Result<()> {
+    output(command("apt-get").args(["update", "-qq"]))?;
+    let mut install = command("apt-get");
+    install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages);
+    output(install.env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
+}
