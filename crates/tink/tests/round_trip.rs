@@ -246,6 +246,24 @@ fn what_was_changed_is_not_opened() {
     }
 }
 
+/// Texts that end where a batch of pieces does, or next to it: here after each four segments.
+#[test]
+fn ends_of_batches() {
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    let geometry = keyset.primary().unwrap().parameters().geometry();
+    let backend = Small(Cpu::new(1));
+    let options = Options { backend: &backend, ..Options::default() };
+    for end in [1, 2, 4, 8, 12].map(|segments| geometry.plaintext_of(segments).start as usize) {
+        for bytes in [end - 1, end, end + 1] {
+            for sealed in sealed_every_way(&keyset, &text(bytes), options, 7) {
+                every_way_to_open(&keyset, options, |(name, open)| {
+                    assert!(open(&sealed).unwrap() == text(bytes), "{name}");
+                });
+            }
+        }
+    }
+}
+
 #[test]
 fn every_enabled_key_opens_and_the_primary_seals() {
     let mut keyset = keyset(Scheme::Gcm, SMALL);
