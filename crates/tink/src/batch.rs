@@ -1,18 +1,24 @@
 //! Several pieces of a stream at once: filled in order, run in parallel, given out in order.
 
-use std::io::{self, Read};
+use std::{
+    io::{self, Read},
+    sync::atomic::Ordering,
+};
 
 use lanecrypt::Direction;
 use rayon::prelude::*;
 
 use crate::{
-    Backend, Error, Geometry, Stream,
+    Backend, Error, Geometry, Options, Stream,
     piece::{Piece, segments_per_piece},
 };
 
 /// Pieces that each thread of a backend gets of a batch: two, so that a thread that is late holds
 /// the others up less.
 const PIECES_PER_THREAD: usize = 2;
+
+/// Bytes that a batch may have, where that is more than one piece.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// Consecutive pieces of a stream, as many as keep all threads busy.
 pub(crate) struct Batch {
@@ -28,7 +34,9 @@ impl Batch {
     pub(crate) fn new(direction: Direction, geometry: Geometry, backend: &dyn Backend) -> Self {
         let (threads, count) = (backend.threads().max(1), segments_per_piece(&geometry, backend));
         let piece = || Piece::new(direction, geometry, 0..count);
-        let pieces = std::iter::repeat_with(piece).take(threads * PIECES_PER_THREAD).collect();
+        let most = (MOST_BYTES / (count * geometry.segment_bytes())).max(1) as usize;
+        let pieces = most.min(threads * PIECES_PER_THREAD);
+        let pieces = std::iter::repeat_with(piece).take(pieces).collect();
         let mut batch = Self { pieces, segments_per_piece: count, threads, used: 0 };
         batch.reset(0);
         batch
@@ -73,14 +81,31 @@ impl Batch {
         }
     }
 
-    /// Seals or opens what it has, on the backend's threads.
+    /// Seals or opens what it has, on the backend's threads; returns the bytes of plaintext, and
+    /// tells the options' progress of them.
     pub(crate) fn run(
+        &mut self,
+        stream: &Stream,
+        options: &Options<'_>,
+        is_last: bool,
+    ) -> Result<u64, Error> {
+        if options.cancel.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        self.run_pieces(stream, options.backend, is_last)?;
+        let plaintext_bytes = self.pieces[..self.used].iter().map(Piece::plaintext_bytes).sum();
+        (options.progress)(plaintext_bytes);
+        Ok(plaintext_bytes)
+    }
+
+    fn run_pieces(
         &mut self,
         stream: &Stream,
         backend: &dyn Backend,
         is_last: bool,
     ) -> Result<(), Error> {
         // The first piece of a file is there even where it is empty; a later one is not.
+        self.used = self.used.max(1);
         while self.used > 1 && self.pieces[self.used - 1].filled_bytes() == 0 {
             self.used -= 1;
         }
@@ -92,11 +117,6 @@ impl Batch {
                 piece.run(stream, backend, is_last && thread * per_thread + i == last)
             })
         })
-    }
-
-    /// Bytes of input that it has.
-    pub(crate) fn filled_bytes(&self) -> u64 {
-        self.pieces[..self.used].iter().map(Piece::filled_bytes).sum()
     }
 
     /// What its pieces were turned into.

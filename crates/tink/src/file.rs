@@ -1,11 +1,12 @@
 //! Whole files: sealed and opened in parallel, into an output that appears when it is complete.
 
-use std::{fs::File, path::Path};
+use std::{fs::File, io, path::Path};
 
 use lanecrypt::Direction;
 
 use crate::{
-    Error, Header, Keyset, Options, Output, Sealed, Stream, Target, source::identity,
+    Error, Header, Keyset, Options, Output, Sealed, Stream, Target,
+    source::{check_unchanged, identity},
     transfer::Transfer,
 };
 
@@ -40,7 +41,7 @@ pub fn seal_file(
         options,
     }
     .run()?;
-    before.check(&identity(&source)?)?;
+    check_unchanged(&source, &before)?;
     output.commit()?;
     Ok(before.size)
 }
@@ -75,9 +76,15 @@ pub fn open_file(
     Ok(sealed.plaintext_bytes())
 }
 
-/// Opens a file to be read.
+/// Opens a file to be read. What has no length, such as a pipe, is refused: it would seem empty.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
-    File::open(path).map_err(Error::of_io(format!("open {}", path.display())))
+    let opened = File::open(path).and_then(|file| {
+        if file.metadata()?.is_file() {
+            return Ok(file);
+        }
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+    });
+    opened.map_err(Error::of_io(format!("open {}", path.display())))
 }
 
 pub(crate) fn set_length(file: &File, bytes: u64) -> Result<(), Error> {

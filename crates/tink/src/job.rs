@@ -44,7 +44,7 @@ use crate::{
     file::{open, set_length, write_header},
     json::{decode, encode, parse, write},
     output::{create_named, open_to_write, rename, sync_folder_of},
-    source::identity,
+    source::{check_unchanged, identity},
     transfer::Transfer,
 };
 
@@ -197,7 +197,7 @@ impl Job {
             options,
         }
         .run()?;
-        self.source.check(&identity(source)?)
+        check_unchanged(source, &self.source)
     }
 
     fn stream(&self, keyset: &Keyset) -> Result<Stream, Error> {

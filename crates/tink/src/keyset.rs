@@ -218,3 +218,27 @@ impl fmt::Debug for Keyset {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Template;
+
+    proptest! {
+        /// Whatever a file has, it is a keyset or an error.
+        #[test]
+        fn nothing_panics(noise: Vec<u8>, at: usize, byte: u8, template in 0_usize..8) {
+            let _ = Keyset::decode(&noise);
+            let keyset = Keyset::generate(Template::ALL[template].parameters()).unwrap();
+            let mut message = keyset.encode().to_vec();
+            let at = at % message.len();
+            let _ = Keyset::decode(&message[..at]);
+            message[at] = byte;
+            if let Ok(read) = Keyset::decode(&message) {
+                let _ = (read.primary(), read.to_json());
+            }
+        }
+    }
+}

@@ -25,17 +25,23 @@ pub struct Output {
 }
 
 impl Output {
-    /// A file with the permissions of the target where there is one, else those of any new file.
+    /// A file with the permissions of the target where there is one, else those of any new file. A
+    /// target that is a symbolic link stays one.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Io`], also where the target is something else than a file, which must not be replaced
+    /// by one.
     pub fn create(target: &Path) -> Result<Self, Error> {
-        let mode = fs::metadata(target).map_or(0o666, |old| old.permissions().mode() & 0o777);
-        let output = Self::with_mode(target, mode)?;
-        if mode != 0o666 {
-            let set = output.file.as_file().set_permissions(Permissions::from_mode(mode));
-            set.map_err(Error::of_io("set the permissions of the output"))?;
+        let Ok(old) = fs::metadata(target) else { return Self::with_mode(target, 0o666) };
+        let doing = || format!("replace {}", target.display());
+        if !old.is_file() {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+            return Err(Error::of_io(doing())(error));
         }
+        let target = fs::canonicalize(target).map_err(Error::of_io(doing()))?;
+        let output = Self::with_mode(&target, 0o600)?;
+        let set = output.file.as_file().set_permissions(old.permissions());
+        set.map_err(Error::of_io("set the permissions of the output"))?;
         Ok(output)
     }
 

@@ -15,7 +15,9 @@ use crate::{Backend, Error, Geometry, Segment, Stream};
 pub(crate) struct Piece {
     direction: Direction,
     geometry: Geometry,
+    /// Empty until it is needed.
     buffer: Zeroizing<Vec<u8>>,
+    bytes: usize,
     /// Its segments, if it is full.
     segments: Range<u64>,
     /// Bytes of input that it has.
@@ -33,8 +35,9 @@ impl Piece {
     /// An empty one for these segments.
     pub(crate) fn new(direction: Direction, geometry: Geometry, segments: Range<u64>) -> Self {
         let bytes = (segments.end - segments.start) * geometry.segment_bytes();
-        let buffer = Zeroizing::new(vec![0; bytes as usize]);
-        Self { direction, geometry, buffer, segments, filled: 0, result: 0..0 }
+        let bytes = bytes as usize;
+        let buffer = Zeroizing::default();
+        Self { direction, geometry, buffer, bytes, segments, filled: 0, result: 0..0 }
     }
 
     /// Empties it for other segments, at most as many as it was made for.
@@ -79,6 +82,9 @@ impl Piece {
     pub(crate) fn free(&mut self) -> &mut [u8] {
         let Range { start, end } = self.input_range();
         let from = self.input_start();
+        if self.buffer.is_empty() {
+            self.buffer = Zeroizing::new(vec![0; self.bytes]);
+        }
         &mut self.buffer[from + self.filled..from + (end - start) as usize]
     }
 
@@ -101,6 +107,14 @@ impl Piece {
         }
     }
 
+    /// Bytes of plaintext that it was turned into, or out of.
+    pub(crate) fn plaintext_bytes(&self) -> u64 {
+        match self.direction {
+            Direction::Encrypt => self.filled as u64,
+            Direction::Decrypt => self.result.len() as u64,
+        }
+    }
+
     /// What it was turned into.
     pub(crate) fn result(&self) -> &[u8] {
         &self.buffer[self.result.clone()]
@@ -114,6 +128,8 @@ impl Piece {
         is_last: bool,
     ) -> Result<(), Error> {
         let texts = self.texts()?;
+        // An empty file has a buffer, too: for its tag.
+        self.free();
         match self.direction {
             Direction::Encrypt => {
                 self.spread(&texts);

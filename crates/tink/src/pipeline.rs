@@ -2,11 +2,8 @@
 
 use std::{
     io::{Read, Write},
-    sync::{
-        atomic::Ordering,
-        mpsc::{Receiver, Sender, channel, sync_channel},
-    },
-    thread,
+    sync::mpsc::{Receiver, Sender, channel, sync_channel},
+    thread::{self, Scope, ScopedJoinHandle},
 };
 
 use lanecrypt::Direction;
@@ -74,17 +71,23 @@ fn run(
     let (filled_sender, filled) = sync_channel::<Filled>(1);
     let (done_sender, done) = sync_channel::<Batch>(1);
     thread::scope(|scope| {
-        scope.spawn(move || {
-            read_batches(reader, &free, |filled| filled_sender.send(filled).is_ok());
-        });
-        let writing = scope.spawn(move || write_batches(writer, &done, &free_sender));
-        let computed =
-            compute(direction, stream, &filled, options, |batch| done_sender.send(batch).is_ok());
+        let reading =
+            move || read_batches(reader, &free, |filled| filled_sender.send(filled).is_ok());
+        spawn(scope, reading)?;
+        let writing = spawn(scope, move || write_batches(writer, &done, &free_sender))?;
+        let computed = compute(stream, &filled, options, |batch| done_sender.send(batch).is_ok());
         // The writer ends when nothing more can come, and its error comes first.
         drop((filled, done_sender));
         let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(computed)
     })
+}
+
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, Error> {
+    thread::Builder::new().spawn_scoped(scope, work).map_err(Error::of_io("start a thread"))
 }
 
 /// Reads batches in their order, until the input ends or nobody wants more.
@@ -105,7 +108,6 @@ fn read_batches(
 
 /// Runs batches as they come; returns the bytes of plaintext.
 fn compute(
-    direction: Direction,
     stream: &Stream,
     filled: &Receiver<Filled>,
     options: Options<'_>,
@@ -113,18 +115,8 @@ fn compute(
 ) -> Result<u64, Error> {
     let mut plaintext_bytes = 0;
     for filled in filled {
-        if options.cancel.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
-        }
         let (mut batch, is_last) = filled?;
-        let input_bytes = batch.filled_bytes();
-        batch.run(stream, options.backend, is_last)?;
-        let bytes = match direction {
-            Direction::Encrypt => input_bytes,
-            Direction::Decrypt => batch.results().map(|result| result.len() as u64).sum(),
-        };
-        (options.progress)(bytes);
-        plaintext_bytes += bytes;
+        plaintext_bytes += batch.run(stream, &options, is_last)?;
         if !send(batch) || is_last {
             break;
         }

@@ -140,6 +140,16 @@ pub(crate) fn read(
     })
 }
 
+/// Fails where the source is not what it was, or has more than it says.
+pub(crate) fn check_unchanged(source: &dyn Source, before: &Identity) -> Result<(), Error> {
+    before.check(&identity(source)?)?;
+    if source.read_exact_at(&mut [0], before.size).is_err() {
+        return Ok(());
+    }
+    let before = before.size.to_string();
+    Err(Error::SourceChanged { what: "size", after: format!("more than {before}"), before })
+}
+
 /// What the source is now.
 pub(crate) fn identity(source: &dyn Source) -> Result<Identity, Error> {
     source.identity().map_err(Error::of_io("ask what the source is"))

@@ -55,8 +55,7 @@ impl<'a, W: Write> Sealer<'a, W> {
         }
         // Until all is done: a segment must not be sealed again with something else.
         self.is_broken = true;
-        self.batch.free();
-        self.batch.run(&self.stream, self.options.backend, is_last)?;
+        self.batch.run(&self.stream, &self.options, is_last)?;
         for result in self.batch.results() {
             write_all(&mut self.writer, result)?;
         }
@@ -130,7 +129,7 @@ impl<'a, R: Read> Opener<'a, R> {
         self.is_broken = true;
         self.batch.reset(self.number);
         self.is_last = self.batch.fill(&mut self.reader).map_err(Error::of_io(READING))?;
-        self.batch.run(&self.stream, self.options.backend, self.is_last)?;
+        self.batch.run(&self.stream, &self.options, self.is_last)?;
         (self.number, self.given) = (self.number + 1, 0);
         self.is_broken = false;
         Ok(())

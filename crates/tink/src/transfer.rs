@@ -54,7 +54,10 @@ impl Transfer<'_> {
             }
         };
         thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(work)));
+            for _ in 1..threads {
+                // Where the system gives no more threads, those that are there do it.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
             work();
         });
         let failure = progress.failure.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -33,7 +33,7 @@ fn main() {
 }
 
 /// Lengths round the boundaries of segments.
-fn lengths(parameters: &Parameters) -> Vec<u64> {
+fn lengths(parameters: Parameters) -> Vec<u64> {
     let geometry = parameters.geometry();
     let ends = [0, 1, 2].map(|segment| geometry.plaintext_of(segment).end);
     let mut lengths = vec![0, 1, 15, 16, 17, ends[0] / 2];
@@ -98,7 +98,7 @@ fn the_wheel_opens_ours() -> Result<(), Failed> {
     for template in Template::ALL {
         let keyset = Keyset::generate(template.parameters())?;
         let json = wheel.write(&format!("{template}.json"), &*keyset.to_json()?)?;
-        for bytes in lengths(&template.parameters()) {
+        for bytes in lengths(template.parameters()) {
             let plain = wheel.write(&format!("{bytes}"), text(bytes))?;
             let sealed = wheel.path(&format!("{template}.{bytes}"));
             seal_file(&keyset, &plain, &sealed, options())?;
@@ -126,7 +126,7 @@ fn the_wheel_opens_any_parameters() -> Result<(), Failed> {
     for (i, parameters) in all.into_iter().enumerate() {
         let keyset = Keyset::generate(parameters)?;
         let json = wheel.write(&format!("{i}.json"), &*keyset.to_json()?)?;
-        for bytes in lengths(&parameters) {
+        for bytes in lengths(parameters) {
             let plain = wheel.write(&format!("{bytes}"), text(bytes))?;
             let sealed = wheel.path(&format!("{i}.{bytes}"));
             seal_file(&keyset, &plain, &sealed, options())?;
@@ -142,7 +142,7 @@ fn we_open_the_wheels() -> Result<(), Failed> {
     for template in Template::ALL {
         let json = wheel.path(&format!("{template}.json"));
         wheel.tasks.push(json!({"do": "make", "template": template.name(), "keyset": json}));
-        for bytes in lengths(&template.parameters()) {
+        for bytes in lengths(template.parameters()) {
             let plain = wheel.write(&format!("{bytes}"), text(bytes))?;
             let sealed = wheel.path(&format!("{template}.{bytes}"));
             wheel.task("seal", &json, &sealed, &plain);

@@ -56,7 +56,7 @@ impl Files {
 }
 
 fn text(bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|i| (i * i >> 3) as u8).collect()
+    (0..bytes).map(|i| ((i * i) >> 3) as u8).collect()
 }
 
 #[test]
@@ -104,7 +104,8 @@ fn a_part_lies_where_it_says_and_nowhere_else() {
 
 #[test]
 fn a_changed_source_is_refused() {
-    let changes: [(&str, &dyn Fn(&Files)); 5] = [
+    type Change<'a> = &'a dyn Fn(&Files);
+    let changes: [(&str, Change<'_>); 5] = [
         ("size", &|files| fs::write(files.path("plain"), text(4999)).unwrap()),
         ("time of modification", &|files| fs::write(files.path("plain"), text(5000)).unwrap()),
         ("inode", &|files| {

@@ -38,7 +38,7 @@ fn every_case(check: impl Fn(&Keyset, &dyn StreamingAead, &[u8])) {
         let theirs = tink_streaming_aead::new(&handle).unwrap();
         let geometry = template.parameters().geometry();
         let ends = [0, 1].map(|segment| geometry.plaintext_of(segment).end as usize);
-        let text = (0..=ends[1]).map(|i| (i * i >> 5) as u8).collect::<Vec<_>>();
+        let text = (0..=ends[1]).map(|i| ((i * i) >> 5) as u8).collect::<Vec<_>>();
         for bytes in [0, 1, ends[0] - 1, ends[0], ends[0] + 1, ends[1] - 1, ends[1], ends[1] + 1] {
             check(&ours, &*theirs, &text[..bytes]);
         }
@@ -48,12 +48,12 @@ fn every_case(check: impl Fn(&Keyset, &dyn StreamingAead, &[u8])) {
 #[test]
 fn the_crate_opens_ours() {
     every_case(|ours, theirs, text| {
-        let mut sealer = Sealer::new(ours, Vec::new(), options()).unwrap();
-        sealer.write_all(text).unwrap();
-        let sealed = Box::new(Cursor::new(sealer.finish().unwrap()));
+        let mut writer = Sealer::new(ours, Vec::new(), options()).unwrap();
+        writer.write_all(text).unwrap();
+        let sealed = Box::new(Cursor::new(writer.finish().unwrap()));
         let mut opened = Vec::new();
-        let mut opener = theirs.new_decrypting_reader(sealed, AD).unwrap();
-        opener.read_to_end(&mut opened).unwrap();
+        let mut reader = theirs.new_decrypting_reader(sealed, AD).unwrap();
+        reader.read_to_end(&mut opened).unwrap();
         assert!(opened == text, "{} bytes", text.len());
     });
 }
@@ -62,9 +62,9 @@ fn the_crate_opens_ours() {
 fn we_open_the_crates() {
     every_case(|ours, theirs, text| {
         let sealed = Shared::default();
-        let mut sealer = theirs.new_encrypting_writer(Box::new(sealed.clone()), AD).unwrap();
-        sealer.write_all(text).unwrap();
-        sealer.close().unwrap();
+        let mut writer = theirs.new_encrypting_writer(Box::new(sealed.clone()), AD).unwrap();
+        writer.write_all(text).unwrap();
+        writer.close().unwrap();
         let sealed = sealed.0.lock().unwrap().clone();
         let mut opened = Vec::new();
         Opener::new(ours, &sealed[..], options()).unwrap().read_to_end(&mut opened).unwrap();

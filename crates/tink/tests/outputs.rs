@@ -1,0 +1,132 @@
+//! Outputs: whole or not there, as private as before, sparse where asked, and beyond 4 GiB.
+
+use std::{
+    fs::{self, File, Permissions},
+    io::Write,
+    os::unix::fs::{FileExt, MetadataExt, PermissionsExt},
+    path::Path,
+};
+
+use lanecrypt_tink::{
+    Error, Keyset, Options, Output, Sealed, Template, job::Job, open_file, seal_file,
+};
+use tempfile::TempDir;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn an_output_is_whole_or_not_there() {
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("target");
+    let count = || fs::read_dir(folder.path()).unwrap().count();
+    let output = Output::create(&target).unwrap();
+    output.file().write_all(b"new").unwrap();
+    assert_eq!((count(), target.exists()), (1, false));
+    drop(output);
+    assert_eq!(count(), 0);
+    let output = Output::private(&target).unwrap();
+    output.file().write_all(b"new").unwrap();
+    output.commit().unwrap();
+    assert_eq!((count(), fs::read(&target).unwrap()), (1, b"new".to_vec()));
+    assert_eq!(mode(&target), 0o600);
+    let error = Output::create(&folder.path().join("no folder").join("target")).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("no folder"));
+}
+
+#[test]
+fn what_only_its_owner_could_read_stays_so() {
+    let folder = TempDir::new().unwrap();
+    let target = folder.path().join("target");
+    for kept in [0o600, 0o640, 0o666, 0o444] {
+        fs::write(&target, b"old").unwrap();
+        fs::set_permissions(&target, Permissions::from_mode(kept)).unwrap();
+        Output::create(&target).unwrap().commit().unwrap();
+        assert_eq!(mode(&target), kept, "{kept:o}");
+        fs::remove_file(&target).unwrap();
+    }
+    // As any new file.
+    Output::create(&target).unwrap().commit().unwrap();
+    File::create(folder.path().join("plain")).unwrap();
+    assert_eq!(mode(&target), mode(&folder.path().join("plain")));
+}
+
+#[test]
+fn zeros_are_holes_where_asked() {
+    const BYTES: u64 = (9 << 20) + 12_345;
+    let folder = TempDir::new().unwrap();
+    let [plain, sealed, opened] =
+        ["plain", "sealed", "opened"].map(|name| folder.path().join(name));
+    let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+    let file = File::create(&plain).unwrap();
+    file.set_len(BYTES).unwrap();
+    for at in [0, (1 << 20) + 4095, 5 << 20, BYTES - 3] {
+        file.write_all_at(b"abc", at).unwrap();
+    }
+    seal_file(&keyset, &plain, &sealed, Options::default()).unwrap();
+    let disk_bytes = |path: &Path| fs::metadata(path).unwrap().blocks() * 512;
+    assert!(disk_bytes(&sealed) >= BYTES);
+    for sparse in [false, true] {
+        let options = Options { sparse, ..Options::default() };
+        open_file(&keyset, &sealed, &opened, options).unwrap();
+        assert!(fs::read(&opened).unwrap() == fs::read(&plain).unwrap());
+        assert_eq!(disk_bytes(&opened) < 1 << 20, sparse);
+    }
+}
+
+/// Parts of a job round 4 GiB, in files that are nearly all holes.
+#[test]
+fn beyond_four_gigabytes() {
+    const BYTES: u64 = (6 << 30) + 99;
+    let folder = TempDir::new().unwrap();
+    let [plain, sealed] = ["plain", "sealed"].map(|name| folder.path().join(name));
+    let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+    let file = File::create(&plain).unwrap();
+    file.set_len(BYTES).unwrap();
+    file.write_all_at(b"where 32 bits end", (4 << 30) - 7).unwrap();
+    file.write_all_at(b"at the end", BYTES - 10).unwrap();
+    let job = Job::of_file(&keyset, &plain, b"", 2 << 20).unwrap();
+    let (source, output) = (File::open(&plain).unwrap(), File::create(&sealed).unwrap());
+    output.set_len(job.sealed_bytes()).unwrap();
+    // Two segments a part: the middle one has 4096 and 4097, where the plaintext passes 4 GiB.
+    let middle = (4 << 30) / (2 << 20);
+    for part in [0, middle, job.parts() - 1] {
+        job.seal_part(&keyset, part, &source, &output, Options::default()).unwrap();
+    }
+    let sealed = Sealed::open(File::open(&sealed).unwrap(), &keyset, b"").unwrap();
+    assert_eq!(sealed.plaintext_bytes(), BYTES);
+    let mut text = [0; 19];
+    sealed.read_exact_at(&mut text, (4 << 30) - 8).unwrap();
+    assert_eq!(&text, b"\0where 32 bits end\0");
+    sealed.read_exact_at(&mut text[..10], BYTES - 10).unwrap();
+    assert_eq!(&text[..10], b"at the end");
+    // What nobody sealed is not authentic.
+    let error = sealed.read_exact_at(&mut text, 2 << 30).unwrap_err();
+    assert!(matches!(error, Error::NotAuthentic { segment: 2048 }), "{error}");
+}
+
+/// A pipe, a device and a folder have no length, and a file of /proc tells none.
+#[test]
+fn what_is_no_file_is_neither_read_nor_replaced() {
+    let folder = TempDir::new().unwrap();
+    let [plain, target, link] = ["plain", "target", "link"].map(|name| folder.path().join(name));
+    let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+    for source in [Path::new("/dev/zero"), folder.path()] {
+        let error = seal_file(&keyset, source, &target, Options::default()).unwrap_err();
+        assert!(error.to_string().contains("regular file"), "{error}");
+    }
+    let proc = Path::new("/proc/self/status");
+    let error = seal_file(&keyset, proc, &target, Options::default()).unwrap_err();
+    assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
+    fs::write(&plain, b"text").unwrap();
+    for target in [Path::new("/dev/null"), folder.path()] {
+        let error = seal_file(&keyset, &plain, target, Options::default()).unwrap_err();
+        assert!(error.to_string().contains("regular file"), "{error}");
+    }
+    fs::write(&target, b"old").unwrap();
+    std::os::unix::fs::symlink("target", &link).unwrap();
+    seal_file(&keyset, &plain, &link, Options::default()).unwrap();
+    assert!(link.is_symlink() && fs::read(&target).unwrap() != b"old");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
