@@ -4,10 +4,10 @@ mod filesystem;
 mod reader;
 mod tree;
 
-use std::{path::PathBuf, sync::atomic::Ordering, thread, time::Duration};
+use std::{io, path::PathBuf, process::Command, sync::atomic::Ordering, thread, time::Duration};
 
 use clap::Args;
-use fuser::{Config, MountOption};
+use fuser::{BackgroundSession, Config, MountOption};
 
 use crate::{
     arguments::Machine, failure::Failure, file::CANCELLED, keysets::Source, seal::Context,
@@ -57,11 +57,22 @@ impl Arguments {
             .map_err(|error| Failure::Io(format!("mounting on {folder}: {error}")))?;
         while !session.guard.is_finished() {
             if CANCELLED.load(Ordering::Relaxed) {
-                session.umount_and_join().map_err(Failure::of(format!("unmounting {folder}")))?;
+                let unmounted = self.unmount(session);
+                unmounted.map_err(Failure::of(format!("unmounting {folder}")))?;
                 return Err(Failure::Interrupted);
             }
             thread::sleep(LOOK);
         }
         session.join().map_err(Failure::of(folder))
+    }
+
+    /// Takes the folder away at once, also from those who have a file in it open.
+    fn unmount(&self, session: BackgroundSession) -> io::Result<()> {
+        let mut lazily = Command::new("fusermount3");
+        let status = lazily.args(["-u", "-z", "--"]).arg(&self.folder).status();
+        if status.is_ok_and(|status| status.success()) {
+            return session.join();
+        }
+        session.umount_and_join()
     }
 }

@@ -48,30 +48,42 @@ impl Reader {
         let wanted = offset.min(end)..end;
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if wanted.start < window.start || wanted.end > window.end() {
-            let range = self.next(&window, wanted.clone());
-            let mut bytes = Zeroizing::new(Vec::with_capacity((range.end - range.start) as usize));
-            let start = range.start;
-            let options = Options { backend, ..Options::default() };
-            self.sealed.copy_range(range, &mut *bytes, options)?;
-            *window = Window { start, bytes };
+            let more = self.ahead(&window, &wanted);
+            // What comes later may be wrong: then this is read without it.
+            *window = match self.open(wanted.start..wanted.end.max(more), backend) {
+                Err(error) if error.is_not_authentic() && more > wanted.end => {
+                    self.open(wanted.clone(), backend)?
+                }
+                opened => opened?,
+            };
         }
         let from = (wanted.start - window.start) as usize;
         give(&window.bytes[from..from + (wanted.end - wanted.start) as usize]);
         Ok(())
     }
 
-    /// What is opened for a request that `window` has not: its segments, and where it goes on behind the
-    /// window, twice as much as that had.
-    fn next(&self, window: &Window, wanted: Range<u64>) -> Range<u64> {
-        let geometry = self.sealed.stream().geometry();
+    /// Where to open to: for somebody who reads on behind the window, twice as much as that had.
+    fn ahead(&self, window: &Window, wanted: &Range<u64>) -> u64 {
         let reads_on = wanted.start <= window.end() && wanted.end > window.end();
-        let ahead = if reads_on { (2 * window.bytes.len() as u64).min(LONGEST) } else { 0 };
-        let segments = geometry.segments_of(wanted.start..wanted.end.max(wanted.start + ahead));
-        if segments.is_empty() {
-            return wanted;
-        }
-        let start = geometry.plaintext_of(segments.start).start;
-        let end = geometry.plaintext_of(segments.end - 1).end;
-        start..end.min(self.sealed.plaintext_bytes())
+        let bytes = if reads_on { (2 * window.bytes.len() as u64).min(LONGEST) } else { 0 };
+        wanted.start.saturating_add(bytes).min(self.sealed.plaintext_bytes())
+    }
+
+    /// Opens the segments of a range.
+    fn open(&self, range: Range<u64>, backend: &dyn Backend) -> Result<Window, Error> {
+        let geometry = self.sealed.stream().geometry();
+        let segments = geometry.segments_of(range.clone());
+        let whole = if segments.is_empty() {
+            range
+        } else {
+            let start = geometry.plaintext_of(segments.start).start;
+            let end = geometry.plaintext_of(segments.end - 1).end;
+            start..end.min(self.sealed.plaintext_bytes())
+        };
+        let start = whole.start;
+        let mut bytes = Zeroizing::new(Vec::with_capacity((whole.end - start) as usize));
+        let options = Options { backend, ..Options::default() };
+        self.sealed.copy_range(whole, &mut *bytes, options)?;
+        Ok(Window { start, bytes })
     }
 }

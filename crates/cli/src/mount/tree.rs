@@ -72,7 +72,7 @@ impl Tree {
         let sealed = fs::canonicalize(sealed).map_err(Failure::of(sealed.display()))?;
         let nodes = Nodes {
             paths: vec![sealed.clone()],
-            numbers: BTreeMap::from([(sealed.clone(), ROOT)]),
+            numbers: BTreeMap::new(), // a file that is mounted alone is not the folder that it is in
             lengths: BTreeMap::new(),
         };
         let tree = Self { keyset, associated_data, nodes: Mutex::new(nodes) };
@@ -105,17 +105,15 @@ impl Tree {
         Err(Missing::Nothing)
     }
 
-    /// The number of a path, which is a new one if need be. The one file that is mounted is not the folder
-    /// that it is in.
+    /// The number of a path, which is a new one if need be.
     fn number(&self, path: PathBuf) -> u64 {
         let mut nodes = self.nodes();
-        let key = if path == nodes.paths[0] { path.join(".") } else { path.clone() };
-        if let Some(&number) = nodes.numbers.get(&key) {
+        if let Some(&number) = nodes.numbers.get(&path) {
             return number;
         }
-        nodes.paths.push(path);
+        nodes.paths.push(path.clone());
         let number = ROOT + nodes.paths.len() as u64 - 1;
-        nodes.numbers.insert(key, number);
+        nodes.numbers.insert(path, number);
         number
     }
 

@@ -44,8 +44,10 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         // Of a test that failed.
-        Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status().ok();
-        self.0.wait().ok();
+        if let Ok(None) = self.0.try_wait() {
+            Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status().ok();
+            self.0.wait().ok();
+        }
     }
 }
 
