@@ -9,6 +9,7 @@ use crate::{
     backend::{BackendChoice, device},
     failure::Failure,
     job, keysets, mount, raw, seal,
+    secret::TYPED,
     size::parse_bytes,
     speed,
 };
@@ -96,8 +97,9 @@ pub(crate) struct KeySource {
     pub(crate) raw_key_file: Option<PathBuf>,
     /// Derives key and IV from a passphrase, as `openssl enc -pbkdf2` does: the first line of the file, or
     /// typed if none is named.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
-    pub(crate) passphrase: Option<Option<PathBuf>>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+          default_missing_value = TYPED)]
+    pub(crate) passphrase: Option<PathBuf>,
 }
 
 /// Bytes, for clap.

@@ -15,7 +15,7 @@ use crate::{
     arguments::Printed,
     failure::Failure,
     lists::{print, table},
-    secret,
+    secret::{self, TYPED},
 };
 
 const ADVICE: &str = "\
@@ -45,8 +45,9 @@ enum Command {
               value_parser = PossibleValuesParser::new(Template::ALL.map(Template::name)))]
         template: String,
         /// Encrypts it under a passphrase: the first line of the file, or typed if none is named.
-        #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
-        passphrase: Option<Option<PathBuf>>,
+        #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+              default_missing_value = TYPED)]
+        passphrase: Option<PathBuf>,
         /// What is written, and must not be there; only you may read it. `-` is standard output.
         #[arg(default_value = "-")]
         file: PathBuf,
@@ -80,7 +81,8 @@ impl Source {
         if !is_wrapped(text) {
             return Ok(Keyset::from_json(text)?);
         }
-        let passphrase = secret::passphrase(self.passphrase_file.as_deref(), false)?;
+        let file = self.passphrase_file.as_deref().unwrap_or(Path::new(TYPED));
+        let passphrase = secret::passphrase(file, false)?;
         Ok(Keyset::from_json_with_passphrase(text, &passphrase)?)
     }
 }
@@ -98,13 +100,15 @@ fn is_wrapped(text: &str) -> bool {
 impl Arguments {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         match &self.command {
-            Command::New { template, passphrase, file } => new(template, passphrase, file),
+            Command::New { template, passphrase, file } => {
+                new(template, passphrase.as_deref(), file)
+            }
             Command::Show { source, printed } => show(source, *printed),
         }
     }
 }
 
-fn new(template: &str, passphrase: &Option<Option<PathBuf>>, file: &Path) -> Result<(), Failure> {
+fn new(template: &str, passphrase: Option<&Path>, file: &Path) -> Result<(), Failure> {
     let is_stream = file.as_os_str() == "-";
     if !is_stream && fs::symlink_metadata(file).is_ok() {
         let text = format!("{}: it is there, and keys are not overwritten", file.display());
@@ -116,7 +120,7 @@ fn new(template: &str, passphrase: &Option<Option<PathBuf>>, file: &Path) -> Res
     let text = Zeroizing::new(match passphrase {
         None => keyset.to_json()?.to_string(),
         Some(file) => {
-            let passphrase = secret::passphrase(file.as_deref(), true)?;
+            let passphrase = secret::passphrase(file, true)?;
             keyset.to_json_with_passphrase(&passphrase, Cost::default())?
         }
     });

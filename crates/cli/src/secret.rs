@@ -40,9 +40,14 @@ fn of_length(key: Secret, bytes: usize, file: &str) -> Result<Secret, Failure> {
     Err(Failure::Usage(format!("{file}: a key of {given} bytes; this cipher takes {bytes}")))
 }
 
-/// A passphrase: the first line of a file, or typed where there is none; twice if it is a new one.
-pub(crate) fn passphrase(file: Option<&Path>, is_new: bool) -> Result<Secret, Failure> {
-    let Some(file) = file else { return typed(is_new) };
+/// In place of the name of a file: the passphrase is typed.
+pub(crate) const TYPED: &str = "";
+
+/// A passphrase: the first line of a file, or [`TYPED`], twice if it is a new one.
+pub(crate) fn passphrase(file: &Path, is_new: bool) -> Result<Secret, Failure> {
+    if file.as_os_str() == TYPED {
+        return typed(is_new);
+    }
     let text = read(file)?;
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -79,6 +79,9 @@ struct Row {
     rates: Vec<f64>,
 }
 
+/// Who computes a cipher, by name.
+type Named = (String, Box<dyn Engine>);
+
 impl Arguments {
     pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
         let lengths = self.lengths()?;
@@ -121,11 +124,7 @@ impl Arguments {
     }
 
     /// Who computes a cipher here: what the other commands use, or the forms that are asked for.
-    fn engines(
-        &self,
-        cipher: CipherName,
-        machine: &Machine,
-    ) -> Result<Vec<(String, Box<dyn Engine>)>, Failure> {
+    fn engines(&self, cipher: CipherName, machine: &Machine) -> Result<Vec<Named>, Failure> {
         let key: Vec<u8> = (0..cipher.key_bytes).map(|i| (i * 37 + 11) as u8).collect();
         let mut engines = Vec::new();
         if !self.form.is_empty() {

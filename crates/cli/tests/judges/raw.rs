@@ -31,7 +31,7 @@ const WITHOUT_CTR: &[&str] = &["ecb", "cbc", "cfb", "ofb"];
 const LENGTHS: [usize; 5] = [0, 1, 16, 4097, 100_003];
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(bytes)
 }
 
 /// `openssl enc` with DES and SEED, which are legacy.
