@@ -264,6 +264,19 @@ fn ends_of_batches() {
     }
 }
 
+/// A file that was cut off between segments tells so before anything of it is read.
+#[test]
+fn a_length_is_authentic() {
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    let [sealed, ..] = sealed_every_way(&keyset, &text(900), Options::default(), 900);
+    assert!(Sealed::open(Memory::new(&sealed), &keyset, b"").is_ok());
+    for segments in 1..9 {
+        let cut = Memory::new(&sealed[..segments * SMALL as usize]);
+        let error = Sealed::open(cut, &keyset, b"").unwrap_err();
+        assert!(error.is_not_authentic(), "{error}");
+    }
+}
+
 #[test]
 fn every_enabled_key_opens_and_the_primary_seals() {
     let mut keyset = keyset(Scheme::Gcm, SMALL);
