@@ -1,5 +1,8 @@
-//! Seals and opens one file by this library and by Tink's Python wheel in turn, and prints GB/s and
-//! their ratio: `cargo run --release --example against_wheel -- [MIB] [ROUNDS] [TEMPLATE]`.
+//! Seals and opens one file by this library and by Tink's Python wheel in turn:
+//! `cargo run --release --example against_wheel -- [MIB] [ROUNDS] [TEMPLATE]`.
+//!
+//! Prints GB/s, seconds of CPU per GB, which others that run beside disturb less, and how much faster
+//! this library is than the wheel by each.
 //!
 //! The files lie in /dev/shm where that is a folder. The row `copy` is this library's reading and
 //! writing with a backend that encrypts nothing: no cipher is faster than that.
@@ -29,7 +32,7 @@ streaming_aead.register()
 what, keyset, source, target = sys.argv[1:]
 handle = cleartext_keyset_handle.read(tink.JsonKeysetReader(open(keyset).read()))
 primitive = handle.primitive(streaming_aead.StreamingAead)
-begin = time.perf_counter()
+begin = time.perf_counter(), time.process_time()
 with open(source, "rb") as source, open(target, "wb") as target:
     if what == "seal":
         with primitive.new_encrypting_stream(target, b"") as sealer:
@@ -37,7 +40,7 @@ with open(source, "rb") as source, open(target, "wb") as target:
     else:
         with primitive.new_decrypting_stream(source, b"") as opener:
             shutil.copyfileobj(opener, target, 1 << 20)
-print(time.perf_counter() - begin)
+print(time.perf_counter() - begin[0], time.process_time() - begin[1])
 "#;
 
 /// Encrypts nothing.
@@ -75,76 +78,93 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(&keyset_file, &*keyset.to_json()?)?;
     fs::write(&script, SCRIPT)?;
     write_text(&plain, mebibytes)?;
-    let wheel = |what: &str, from: &Path, to: &Path| -> Result<f64, Box<dyn Error>> {
+    let wheel = |what: &str, from: &Path, to: &Path| -> Result<Time, Box<dyn Error>> {
         let mut command = TINK.command()?;
         command.arg(&script).arg(what).arg(&keyset_file).arg(from).arg(to);
         let output = command.output()?;
         let text = String::from_utf8(output.stdout)?;
-        text.trim().parse().map_err(|_| String::from_utf8_lossy(&output.stderr).into())
+        let times = text.split_whitespace().map(str::parse).collect::<Result<Vec<_>, _>>()?;
+        match times[..] {
+            [wall, cpu] => Ok(Time { wall, cpu }),
+            _ => Err(String::from_utf8_lossy(&output.stderr).into()),
+        }
     };
     let gigabytes = (mebibytes << 20) as f64 / 1e9;
-    println!("{template}, {mebibytes} MiB in {}, GB/s", folder.path().display());
-    println!("seal: ours wheel ratio copy | open: ours wheel ratio");
+    println!("{template}, {mebibytes} MiB in {}", folder.path().display());
+    let show = |name: &str, time: &Time| {
+        println!("{name:12} {:6.2} GB/s {:6.2} s/GB", gigabytes / time.wall, time.cpu / gigabytes);
+    };
+    let compare = |what: &str, ours: &Time, wheel: &Time| {
+        show(&format!("{what}, ours"), ours);
+        show(&format!("{what}, wheel"), wheel);
+        println!("{:18.1}x {:11.1}x", wheel.wall / ours.wall, wheel.cpu / ours.cpu);
+    };
     let copying = Options { backend: &Copy, ..Options::default() };
     for _ in 0..rounds {
-        let copy = seconds(|| seal_file(&keyset, &plain, &sealed, copying))?;
-        fs::remove_file(&sealed)?;
-        let seal = seconds(|| seal_file(&keyset, &plain, &sealed, Options::default()))?;
-        let open = seconds(|| open_file(&keyset, &sealed, &opened, Options::default()))?;
-        check(&plain, &opened)?;
-        fs::remove_file(&opened)?;
-        let wheel_open = wheel("open", &sealed, &opened)?;
-        check(&plain, &opened)?;
-        fs::remove_file(&opened)?;
+        show("copy", &timed(|| seal_file(&keyset, &plain, &sealed, copying))?);
         fs::remove_file(&sealed)?;
         let wheel_seal = wheel("seal", &plain, &sealed)?;
         fs::remove_file(&sealed)?;
-        let rate = |seconds: f64| gigabytes / seconds;
-        println!(
-            "{:.2} {:.2} {:.1}x {:.2} | {:.2} {:.2} {:.1}x",
-            rate(seal),
-            rate(wheel_seal),
-            wheel_seal / seal,
-            rate(copy),
-            rate(open),
-            rate(wheel_open),
-            wheel_open / open,
-        );
+        let seal = timed(|| seal_file(&keyset, &plain, &sealed, Options::default()))?;
+        compare("seal", &seal, &wheel_seal);
+        // Never more than two of these files at once: they may be as large as half of the memory.
+        fs::remove_file(&plain)?;
+        let wheel_open = wheel("open", &sealed, &opened)?;
+        check(&opened, mebibytes)?;
+        fs::remove_file(&opened)?;
+        let open = timed(|| open_file(&keyset, &sealed, &opened, Options::default()))?;
+        check(&opened, mebibytes)?;
+        compare("open", &open, &wheel_open);
+        fs::remove_file(&sealed)?;
+        fs::rename(&opened, &plain)?;
     }
     Ok(())
 }
 
-fn seconds<T, E>(run: impl FnOnce() -> Result<T, E>) -> Result<f64, E> {
-    let begin = Instant::now();
-    run()?;
-    Ok(begin.elapsed().as_secs_f64())
+/// Seconds by the clock, and of all threads together.
+struct Time {
+    wall: f64,
+    cpu: f64,
 }
 
-/// A file that no two mebibytes of are alike.
+fn timed<T, E: Error + 'static>(
+    run: impl FnOnce() -> Result<T, E>,
+) -> Result<Time, Box<dyn Error>> {
+    let (begin, cpu) = (Instant::now(), cpu_seconds()?);
+    run()?;
+    Ok(Time { wall: begin.elapsed().as_secs_f64(), cpu: cpu_seconds()? - cpu })
+}
+
+/// What this process has used so far: by proc(5), fields 14 and 15 of `stat`, in hundredths.
+fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
+    let text = fs::read_to_string("/proc/self/stat")?;
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks = fields.skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
+    Ok(ticks as f64 / 100.0)
+}
+
+/// Writes a file that no two mebibytes of are alike.
 fn write_text(path: &Path, mebibytes: u64) -> Result<(), Box<dyn Error>> {
     let mut file = File::create(path)?;
-    let mut text = vec![0; 1 << 20];
-    for mebibyte in 0..mebibytes {
-        for (number, word) in (mebibyte << 17..).zip(text.as_chunks_mut::<8>().0) {
-            *word = u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15).to_le_bytes();
-        }
-        file.write_all(&text)?;
-    }
-    Ok(())
+    Ok((0..mebibytes).try_for_each(|number| file.write_all(&mebibyte(number)))?)
 }
 
-/// Fails where two files differ.
-fn check(one: &Path, other: &Path) -> Result<(), Box<dyn Error>> {
-    let [mut one, mut other] = [File::open(one)?, File::open(other)?];
-    let mut texts = [vec![0; 1 << 20], vec![0; 1 << 20]];
-    loop {
-        let count = one.read(&mut texts[0])?;
-        other.read_exact(&mut texts[1][..count])?;
-        if texts[0][..count] != texts[1][..count] {
-            return Err("the opened file is not the one that was sealed".into());
-        }
-        if count == 0 {
-            return if other.read(&mut texts[1])? == 0 { Ok(()) } else { Err("longer".into()) };
+/// Fails where a file is not what [`write_text`] writes.
+fn check(path: &Path, mebibytes: u64) -> Result<(), Box<dyn Error>> {
+    let (mut file, mut text) = (File::open(path)?, vec![0; 1 << 20]);
+    for number in 0..mebibytes {
+        file.read_exact(&mut text)?;
+        if text != mebibyte(number) {
+            return Err(format!("mebibyte {number} is not what was sealed").into());
         }
     }
+    if file.read(&mut text)? == 0 { Ok(()) } else { Err("the opened file is too long".into()) }
+}
+
+fn mebibyte(number: u64) -> Vec<u8> {
+    let mut text = vec![0; 1 << 20];
+    for (number, word) in (number << 17..).zip(text.as_chunks_mut::<8>().0) {
+        *word = u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15).to_le_bytes();
+    }
+    text
 }

@@ -264,6 +264,19 @@ fn ends_of_batches() {
     }
 }
 
+/// A file that was cut off between segments tells so before anything of it is read.
+#[test]
+fn a_length_is_authentic() {
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    let [sealed, ..] = sealed_every_way(&keyset, &text(900), Options::default(), 900);
+    assert!(Sealed::open(Memory::new(&sealed), &keyset, b"").is_ok());
+    for segments in 1..9 {
+        let cut = Memory::new(&sealed[..segments * SMALL as usize]);
+        let error = Sealed::open(cut, &keyset, b"").unwrap_err();
+        assert!(error.is_not_authentic(), "{error}");
+    }
+}
+
 #[test]
 fn every_enabled_key_opens_and_the_primary_seals() {
     let mut keyset = keyset(Scheme::Gcm, SMALL);
@@ -322,6 +335,71 @@ fn a_target_that_was_there_stays_where_it_fails() {
     assert!(matches!(error, Err(Error::Io { .. })));
     assert_eq!(fs::read(&target).unwrap(), b"precious");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+/// A reader or a writer that fails after some bytes.
+struct Fails(usize);
+
+impl Fails {
+    fn take(&mut self, bytes: usize) -> io::Result<usize> {
+        if self.0 == 0 {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, "full"));
+        }
+        let count = bytes.min(self.0);
+        self.0 -= count;
+        Ok(count)
+    }
+}
+
+impl Read for Fails {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.take(buffer.len())
+    }
+}
+
+impl Write for Fails {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.take(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What cannot be read or written is not what is not authentic, wherever it happens.
+#[test]
+fn errors_of_the_system_are_told_apart() {
+    let keyset = keyset(Scheme::Gcm, SMALL);
+    let backend = Small(Cpu::new(1));
+    let options = Options { backend: &backend, ..Options::default() };
+    let text = text(30 * SMALL as usize);
+    let [sealed, ..] = sealed_every_way(&keyset, &text, options, 1000);
+    let is_of_the_system = |result: Result<u64, Error>| {
+        let error = result.expect_err("it fails");
+        assert!(!error.is_not_authentic(), "{error}");
+        let Error::Io { source, .. } = error else { panic!("{error}") };
+        assert_eq!(source.kind(), io::ErrorKind::StorageFull);
+    };
+    for bytes in [0, 10, 100, 500, 2000] {
+        is_of_the_system(seal_stream(&keyset, Fails(bytes), io::sink(), options));
+        is_of_the_system(seal_stream(&keyset, &text[..], Fails(bytes), options));
+        let cut = (&sealed[..bytes]).chain(Fails(0));
+        is_of_the_system(open_stream(&keyset, cut, io::sink(), options));
+        is_of_the_system(open_stream(&keyset, &sealed[..], Fails(bytes), options));
+        let written = Sealer::new(&keyset, Fails(bytes), options).and_then(|mut writer| {
+            writer.write_all(&text).map_err(|source| Error::Io { doing: String::new(), source })?;
+            writer.finish().map(|_| 0)
+        });
+        is_of_the_system(written);
+    }
+    let stop = AtomicBool::new(true);
+    let stopped = Options { cancel: &stop, ..options };
+    let cancelled = [
+        seal_stream(&keyset, &text[..], io::sink(), stopped),
+        open_stream(&keyset, &sealed[..], io::sink(), stopped),
+    ];
+    assert!(cancelled.into_iter().all(|result| matches!(result, Err(Error::Cancelled))));
 }
 
 #[test]
