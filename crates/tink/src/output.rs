@@ -54,16 +54,14 @@ impl Output {
     }
 
     fn with_mode(target: &Path, mode: u32) -> Result<Self, Error> {
-        // What a link names is replaced, and not the link.
-        let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let file = tempfile::Builder::new()
             .prefix(&format!(".{name}."))
             .suffix(TEMPORARY)
             .permissions(Permissions::from_mode(mode))
-            .tempfile_in(folder_of(&target))
+            .tempfile_in(folder_of(target))
             .map_err(Error::of_io(format!("create a file beside {}", target.display())))?;
-        Ok(Self { file, target })
+        Ok(Self { file, target: target.to_owned() })
     }
 
     /// Where it is until then: what a process that is ended by a signal removes.
