@@ -1,0 +1,2 @@
+//! The module under OpenSSL.
+fn main() {}
