@@ -78,6 +78,12 @@ impl Algorithm {
         }
     }
 
+    /// Whether keys have bits of parity.
+    #[must_use]
+    pub fn has_parity(&self) -> bool {
+        self.cipher.name.ends_with("des")
+    }
+
     /// A number that `EVP_CIPHER_get_params` asks for; `None` of what is no such parameter.
     #[must_use]
     pub fn parameter(&self, name: &[u8]) -> Option<u64> {
@@ -88,7 +94,8 @@ impl Algorithm {
             b"ivlen" => self.iv_bytes() as u64,
             b"blocksize" => self.block_size() as u64,
             b"aead" | b"custom-iv" => u64::from(is_gcm),
-            b"cts" | b"tls-multi" | b"has-randkey" => 0,
+            b"has-randkey" => u64::from(self.has_parity()),
+            b"cts" | b"tls-multi" => 0,
             _ => return None,
         })
     }

@@ -195,7 +195,7 @@ impl Operation for Blocks {
         Ok(match name {
             b"num" => Some(Value::Number(self.num)),
             b"tls-mac" => Some(Value::Bytes(&self.mac[..self.mac_bytes])),
-            _ => self.shared.get(name),
+            _ => self.shared.get(name)?,
         })
     }
 

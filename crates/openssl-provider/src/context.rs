@@ -11,8 +11,8 @@ pub enum Value<'a> {
     Number(u64),
     /// A string of octets.
     Bytes(&'a [u8]),
-    /// An IV without a length, as long as the context's.
-    WholeIv(&'a [u8]),
+    /// Octets for which no length is said: an IV as long as the context's, a random key.
+    Unsized(&'a [u8]),
     /// Anything else.
     Other,
 }
@@ -72,7 +72,7 @@ pub trait Operation {
     /// Ends the message: gives what was held back, or checks the tag.
     ///
     /// # Errors
-    /// Any [`Reason`]; of a wrong tag [`Reason::Operation`].
+    /// Any [`Reason`]; of a wrong tag [`Reason::NotAuthentic`].
     fn finish(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason>;
 
     /// The mode without padding and without holding anything back: `EVP_Cipher`.

@@ -89,11 +89,13 @@ impl Core {
     }
 
     fn raise(&self, reason: Reason) {
-        if let (Some(new_error), Some(set_error)) = (self.new_error, self.set_error) {
+        if let (Some(new_error), Some(set_error), Some(code)) =
+            (self.new_error, self.set_error, reason.code())
+        {
             // SAFETY: the functions and the handle are OpenSSL's.
             unsafe {
                 new_error(self.handle);
-                set_error(self.handle, reason.code(), ptr::null(), ptr::null());
+                set_error(self.handle, code, ptr::null(), ptr::null());
             }
         }
     }

@@ -66,7 +66,7 @@ impl Gcm {
     }
 
     pub(crate) fn key(&self) -> Result<Arc<GcmKey>, Reason> {
-        self.key.clone().ok_or(Reason::NoKey)
+        self.key.clone().ok_or(Reason::Operation)
     }
 
     /// The IV.
@@ -189,7 +189,7 @@ impl Operation for Gcm {
             return Ok(0);
         }
         let given = &self.tag[..self.tag_bytes.unwrap_or(TAG)];
-        if bool::from(tag[..given.len()].ct_eq(given)) { Ok(0) } else { Err(Reason::Operation) }
+        if bool::from(tag[..given.len()].ct_eq(given)) { Ok(0) } else { Err(Reason::NotAuthentic) }
     }
 
     fn cipher(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
@@ -217,7 +217,7 @@ impl Operation for Gcm {
             (b"tag", _) => self.set_tag(value.bytes()?),
             (b"ivlen", _) => self.set_iv_bytes(value.number()?),
             (b"tlsaad", _) => self.records.begin(self.direction, value.bytes()?),
-            (b"tlsivfixed", Value::WholeIv(iv)) => self.restore_iv(iv),
+            (b"tlsivfixed", Value::Unsized(iv)) => self.restore_iv(iv),
             (b"tlsivfixed", _) => self.set_fixed_iv(value.bytes()?),
             (b"tlsivinv", _) => self.set_explicit_iv(value.bytes()?),
             _ => Ok(()),

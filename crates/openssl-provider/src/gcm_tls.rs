@@ -151,7 +151,7 @@ impl Gcm {
             return Ok(text.len());
         }
         text.zeroize();
-        Err(Reason::Operation)
+        Err(Reason::NotAuthentic)
     }
 
     fn begin_counting(&mut self) {

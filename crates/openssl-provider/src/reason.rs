@@ -19,6 +19,8 @@ pub enum Reason {
     FinalBlock,
     /// The padding is not right: another key, or other data.
     BadDecrypt,
+    /// The tag is another one.
+    NotAuthentic,
     /// There is no tag, or it has a length that tags do not have.
     Tag,
     /// A parameter cannot be read as what it should be.
@@ -39,30 +41,31 @@ pub enum Reason {
 
 impl Reason {
     /// The code: OpenSSL's library of errors of providers, and the reason's number in `proverr.h`, or
-    /// in `err.h` with its flags.
+    /// in `err.h` with its flags. A wrong tag has none: programs tell it by that.
     #[must_use]
-    pub fn code(self) -> u32 {
+    pub fn code(self) -> Option<u32> {
         const PROVIDERS: u32 = 57 << 23;
         const FATAL: u32 = 3 << 18;
         const COMMON: u32 = 2 << 18;
-        PROVIDERS
-            | match self {
-                Self::BadDecrypt => 100,
-                Self::Operation => 102,
-                Self::GetParameter => 103,
-                Self::SetParameter => 104,
-                Self::KeyLength => 105,
-                Self::OutputTooSmall => 106,
-                Self::FinalBlock => 107,
-                Self::IvLength => 109,
-                Self::Tag => 110,
-                Self::NoKey => 114,
-                Self::Data => 115,
-                Self::TooManyRecords => 126,
-                Self::Memory => FATAL | 256,
-                Self::Internal => FATAL | 259,
-                Self::Argument => COMMON | 262,
-            }
+        let reason = match self {
+            Self::NotAuthentic => return None,
+            Self::BadDecrypt => 100,
+            Self::Operation => 102,
+            Self::GetParameter => 103,
+            Self::SetParameter => 104,
+            Self::KeyLength => 105,
+            Self::OutputTooSmall => 106,
+            Self::FinalBlock => 107,
+            Self::IvLength => 109,
+            Self::Tag => 110,
+            Self::NoKey => 114,
+            Self::Data => 115,
+            Self::TooManyRecords => 126,
+            Self::Memory => FATAL | 256,
+            Self::Internal => FATAL | 259,
+            Self::Argument => COMMON | 262,
+        };
+        Some(PROVIDERS | reason)
     }
 }
 
@@ -76,6 +79,7 @@ impl fmt::Display for Reason {
             Self::Operation => "the cipher cannot do this",
             Self::FinalBlock => "the last block is not whole",
             Self::BadDecrypt => "the padding is wrong",
+            Self::NotAuthentic => "the tag does not match",
             Self::Tag => "the tag is missing or has the wrong length",
             Self::GetParameter => "the parameter cannot be read",
             Self::SetParameter => "the parameter cannot be written",
@@ -97,6 +101,7 @@ impl From<lanecrypt::Error> for Reason {
             lanecrypt::Error::KeyLength { .. } => Self::KeyLength,
             lanecrypt::Error::IvLength { .. } | lanecrypt::Error::EmptyIv => Self::IvLength,
             lanecrypt::Error::TagLength { .. } => Self::Tag,
+            lanecrypt::Error::NotAuthentic => Self::NotAuthentic,
             _ => Self::Operation,
         }
     }

@@ -10,6 +10,9 @@ use crate::{Algorithm, Key, Mode, Reason, Value};
 /// The largest block in bytes.
 pub(crate) const MAX_BLOCK: usize = 16;
 
+/// The longest key of DES in bytes.
+const MAX_KEY: usize = 24;
+
 /// Key, direction, IVs, and whether data is padded.
 #[derive(Clone)]
 pub(crate) struct Shared {
@@ -19,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) register: Zeroizing<[u8; MAX_BLOCK]>,
     pub(crate) has_padding: bool,
     key: Option<Arc<Key>>,
+    /// A key that was drawn for somebody.
+    drawn: Zeroizing<[u8; MAX_KEY]>,
     iv: [u8; MAX_BLOCK],
     has_iv: bool,
 }
@@ -31,6 +36,7 @@ impl Shared {
             register: Zeroizing::default(),
             has_padding: true,
             key: None,
+            drawn: Zeroizing::default(),
             iv: [0; MAX_BLOCK],
             has_iv: false,
         }
@@ -74,16 +80,27 @@ impl Shared {
     }
 
     /// The parameters that all have.
-    pub(crate) fn get(&self, name: &[u8]) -> Option<Value<'_>> {
+    pub(crate) fn get(&mut self, name: &[u8]) -> Result<Option<Value<'_>>, Reason> {
         let bytes = self.iv_bytes();
-        Some(match name {
+        Ok(Some(match name {
+            b"randkey" if self.algorithm.has_parity() => Value::Unsized(self.draw_key()?),
             b"keylen" => Value::Number(self.algorithm.key_bytes as u64),
             b"ivlen" => Value::Number(bytes as u64),
             b"padding" => Value::Number(u64::from(self.has_padding)),
             b"iv" => Value::Bytes(&self.iv[..bytes]),
             b"updated-iv" => Value::Bytes(&self.register[..bytes]),
-            _ => return None,
-        })
+            _ => return Ok(None),
+        }))
+    }
+
+    /// A random key of DES, every byte of which has odd parity (FIPS 46-3).
+    fn draw_key(&mut self) -> Result<&[u8], Reason> {
+        let key = &mut self.drawn[..self.algorithm.key_bytes];
+        getrandom::fill(key).map_err(|_| Reason::Operation)?;
+        for byte in &mut *key {
+            *byte ^= u8::from(byte.count_ones().is_multiple_of(2));
+        }
+        Ok(key)
     }
 
     /// Sets a parameter that all have.

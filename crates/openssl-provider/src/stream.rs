@@ -138,9 +138,9 @@ impl Operation for Stream {
             b"updated-iv" if is_counter => {
                 let block = self.shared.block_bytes();
                 self.keystream.next(&mut self.shared.register[..block]);
-                self.shared.get(name)
+                self.shared.get(name)?
             }
-            _ => self.shared.get(name),
+            _ => self.shared.get(name)?,
         })
     }
 

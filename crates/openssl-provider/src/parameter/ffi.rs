@@ -60,7 +60,7 @@ impl Parameter {
                 (INTEGER, 8) => u64::try_from(self.data.cast::<i64>().read_unaligned())
                     .map_or(Value::Other, Value::Number),
                 (OCTETS, usize::MAX) => {
-                    Value::WholeIv(slice::from_raw_parts(self.data.cast(), iv_bytes))
+                    Value::Unsized(slice::from_raw_parts(self.data.cast(), iv_bytes))
                 }
                 (OCTETS, size) if isize::try_from(size).is_ok() => {
                     Value::Bytes(slice::from_raw_parts(self.data.cast(), size))
@@ -76,7 +76,9 @@ impl Parameter {
         unsafe {
             match value {
                 Value::Number(number) => self.store_number(number),
-                Value::Bytes(bytes) => self.store_bytes(bytes),
+                Value::Bytes(bytes) => self.store_bytes(bytes, self.size),
+                Value::Unsized(bytes) if self.size == 0 => self.store_bytes(bytes, bytes.len()),
+                Value::Unsized(bytes) => self.store_bytes(bytes, self.size),
                 _ => Err(Reason::SetParameter),
             }
         }
@@ -119,11 +121,11 @@ impl Parameter {
         Ok(())
     }
 
-    unsafe fn store_bytes(&mut self, bytes: &[u8]) -> Result<(), Reason> {
+    unsafe fn store_bytes(&mut self, bytes: &[u8], room: usize) -> Result<(), Reason> {
         self.returned = bytes.len();
         match self.kind {
             OCTETS | OCTET_POINTER if self.data.is_null() => {}
-            OCTETS if self.size < bytes.len() => return Err(Reason::SetParameter),
+            OCTETS if room < bytes.len() => return Err(Reason::SetParameter),
             // SAFETY: there is room, and the bytes are the context's.
             OCTETS => unsafe {
                 ptr::copy_nonoverlapping(bytes.as_ptr(), self.data.cast(), bytes.len());
