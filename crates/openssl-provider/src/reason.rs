@@ -19,7 +19,7 @@ pub enum Reason {
     FinalBlock,
     /// The padding is not right: another key, or other data.
     BadDecrypt,
-    /// The tag is another one.
+    /// The tag is another one, or missing at the end.
     NotAuthentic,
     /// There is no tag, or it has a length that tags do not have.
     Tag,
