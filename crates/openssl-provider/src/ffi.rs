@@ -283,9 +283,10 @@ unsafe extern "C" fn cipher(
 
 unsafe extern "C" fn get_params<R: Row>(list: *mut Parameter) -> c_int {
     let algorithm = R::algorithm();
-    let answer = |parameter: &mut Parameter| {
-        // SAFETY: it is one of a list that the caller gave.
+    let answer = |parameter: *mut Parameter| {
+        // SAFETY: it is one of a list that the caller gave, to be answered.
         unsafe {
+            let parameter = &mut *parameter;
             match algorithm.parameter(parameter.name()) {
                 Some(number) => parameter.store_number(number),
                 None => Ok(()),
@@ -301,7 +302,7 @@ unsafe extern "C" fn get_context_params(instance: *mut c_void, list: *mut Parame
     unsafe {
         with(instance, |context| {
             for_each(list, |parameter| {
-                // A name is needed while the answer is written.
+                let parameter = &mut *parameter;
                 let answer = context.operation().get(parameter.name(), parameter.size)?;
                 answer.map_or(Ok(()), |value| parameter.store(value))
             })
@@ -319,6 +320,7 @@ unsafe fn set_all(context: &mut Context, list: *mut Parameter) -> Result<(), Rea
     // SAFETY: the list is the caller's.
     unsafe {
         for_each(list, |parameter| {
+            let parameter = &*parameter;
             operation.set(parameter.name(), parameter.value(operation.iv_bytes()))
         })
     }
@@ -463,9 +465,10 @@ unsafe extern "C" fn gettable_about(_provider: *mut c_void) -> *const Parameter 
 }
 
 unsafe extern "C" fn about(_provider: *mut c_void, list: *mut Parameter) -> c_int {
-    let answer = |parameter: &mut Parameter| {
-        // SAFETY: it is one of a list that the caller gave.
+    let answer = |parameter: *mut Parameter| {
+        // SAFETY: it is one of a list that the caller gave, to be answered.
         unsafe {
+            let parameter = &mut *parameter;
             match parameter.name() {
                 b"name" => parameter.store_text(b"Lanecrypt\0"),
                 b"version" => parameter.store_text(VERSION),

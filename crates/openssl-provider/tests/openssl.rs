@@ -32,6 +32,7 @@ fn main() {
         "gcm_records" "hight" "choice" "keys" "processes")
     .to_vec();
     all.push(("enc_both_ways", &[OPENSSL], enc_both_ways));
+    all.push(("cms_both_ways", &[OPENSSL], cms_both_ways));
     all.push(("tls_both_ways", &[OPENSSL], tls_both_ways));
     all.push(("curl_over_camellia_and_aria", &[OPENSSL, CURL], curl));
     all.push(("the_wheel_takes_the_module", &[WHEEL], wheel));
@@ -114,6 +115,33 @@ fn enc_both_ways() -> Result<(), Failed> {
 fn with_module<'a>(command: &'a mut Command, modules: &Path) -> &'a mut Command {
     let configuration = Path::new(env!("CARGO_MANIFEST_DIR")).join("openssl.cnf");
     command.env("OPENSSL_CONF", configuration).env("OPENSSL_MODULES", modules)
+}
+
+/// Messages for a certificate (RFC 5652): what identifies ciphers there, and IVs and tags as parameters.
+fn cms_both_ways() -> Result<(), Failed> {
+    let modules = modules()?;
+    let data = prepare_server(modules.path())?;
+    for cipher in ["camellia256", "aria-128-cbc", "des3", "camellia-192-ofb", "aria-256-gcm"] {
+        for sealer_has_module in [true, false] {
+            let seal = format!(
+                "cms -encrypt -binary -{cipher} -in served -outform DER -out sealed rsa.pem"
+            );
+            let open = "cms -decrypt -inform DER -in sealed -inkey rsa.key -out opened";
+            for (arguments, has_module) in
+                [(seal.as_str(), sealer_has_module), (open, !sealer_has_module)]
+            {
+                let mut command = openssl(modules.path(), arguments)?;
+                if has_module {
+                    with_module(&mut command, modules.path());
+                }
+                checked(&mut command)?;
+            }
+            if fs::read(modules.path().join("opened"))? != data {
+                return Err(format!("{cipher}: opened otherwise").into());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Suites of TLS with Camellia and ARIA, each with the version, and what else the server is told.

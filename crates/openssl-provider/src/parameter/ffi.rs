@@ -138,15 +138,16 @@ impl Parameter {
     }
 }
 
-/// Runs `work` on every parameter of a list, which may be null.
+/// Runs `work` on every parameter of a list, which may be null. Who asks for values may have the list in
+/// memory that nobody may write, so that `work` gets pointers.
 pub(crate) unsafe fn for_each(
     mut list: *mut Parameter,
-    mut work: impl FnMut(&mut Parameter) -> Result<(), Reason>,
+    mut work: impl FnMut(*mut Parameter) -> Result<(), Reason>,
 ) -> Result<(), Reason> {
     // SAFETY: a list ends with a null key.
     unsafe {
-        while let Some(parameter) = list.as_mut().filter(|parameter| !parameter.key.is_null()) {
-            work(parameter)?;
+        while !list.is_null() && !(*list).key.is_null() {
+            work(list)?;
             list = list.add(1);
         }
     }
