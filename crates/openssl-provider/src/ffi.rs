@@ -60,14 +60,17 @@ fn try_box<T>(value: T) -> Option<Box<T>> {
     }
 }
 
+type NewError = unsafe extern "C" fn(*const c_void);
+type SetError = unsafe extern "C" fn(*const c_void, u32, *const c_char, *const c_void);
+
 /// The functions of OpenSSL that errors go to.
 #[derive(Clone, Copy)]
 struct Core {
     handle: *const c_void,
-    new_error: Option<unsafe extern "C" fn(*const c_void)>,
+    new_error: Option<NewError>,
     /// The last argument is a `va_list`, of which nothing is read where there is no format; on the
     /// systems that OpenSSL runs on it is passed as a pointer.
-    set_error: Option<unsafe extern "C" fn(*const c_void, u32, *const c_char, *const c_void)>,
+    set_error: Option<SetError>,
 }
 
 impl Core {
@@ -78,8 +81,14 @@ impl Core {
         unsafe {
             while let Some(entry) = functions.as_ref().filter(|entry| entry.id != 0) {
                 match entry.id {
-                    5 => core.new_error = mem::transmute(entry.function),
-                    7 => core.set_error = mem::transmute(entry.function),
+                    5 => {
+                        core.new_error =
+                            mem::transmute::<*const c_void, Option<NewError>>(entry.function);
+                    }
+                    7 => {
+                        core.set_error =
+                            mem::transmute::<*const c_void, Option<SetError>>(entry.function);
+                    }
                     _ => {}
                 }
                 functions = functions.add(1);
@@ -124,15 +133,20 @@ unsafe fn with(
     }
 }
 
+/// Hands a context to OpenSSL; null where there is none.
+fn give(core: &Core, instance: Option<Box<Instance>>) -> *mut c_void {
+    let Some(instance) = instance else {
+        core.raise(Reason::Memory);
+        return ptr::null_mut();
+    };
+    Box::into_raw(instance).cast()
+}
+
 unsafe extern "C" fn new_context<R: Row>(provider: *mut c_void) -> *mut c_void {
     // SAFETY: the provider's context is what `OSSL_provider_init` gave.
     let Some(core) = (unsafe { provider.cast::<Core>().as_ref() }) else { return ptr::null_mut() };
-    let make = || try_box(Instance { core: *core, context: Context::new(R::algorithm()) });
-    let made = catch_unwind(make).ok().flatten();
-    if made.is_none() {
-        core.raise(Reason::Memory);
-    }
-    made.map_or(ptr::null_mut(), |made| Box::into_raw(made).cast())
+    let start = || try_box(Instance { core: *core, context: Context::new(R::algorithm()) });
+    give(core, catch_unwind(AssertUnwindSafe(start)).ok().flatten())
 }
 
 unsafe extern "C" fn free_context(instance: *mut c_void) {
@@ -149,8 +163,7 @@ unsafe extern "C" fn copy_context(instance: *mut c_void) -> *mut c_void {
         return ptr::null_mut();
     };
     let copy = || try_box(Instance { core: instance.core, context: instance.context.clone() });
-    let made = catch_unwind(AssertUnwindSafe(copy)).ok().flatten();
-    made.map_or(ptr::null_mut(), |made| Box::into_raw(made).cast())
+    give(&instance.core, catch_unwind(AssertUnwindSafe(copy)).ok().flatten())
 }
 
 /// Bytes that a caller gave.
@@ -162,7 +175,6 @@ unsafe fn bytes<'a>(start: *const u8, length: usize) -> Result<&'a [u8], Reason>
     Ok(unsafe { slice::from_raw_parts(start, length) })
 }
 
-#[expect(clippy::too_many_arguments, reason = "the interface's")]
 unsafe fn init(
     direction: Direction,
     instance: *mut c_void,

@@ -61,11 +61,11 @@ impl Reason {
             Self::NoKey => 114,
             Self::Data => 115,
             Self::TooManyRecords => 126,
-            Self::Memory => FATAL | 256,
-            Self::Internal => FATAL | 259,
-            Self::Argument => COMMON | 262,
+            Self::Memory => FATAL + 256,
+            Self::Internal => FATAL + 259,
+            Self::Argument => COMMON + 262,
         };
-        Some(PROVIDERS | reason)
+        Some(PROVIDERS + reason)
     }
 }
 

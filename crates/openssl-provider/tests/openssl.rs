@@ -86,7 +86,7 @@ fn enc_both_ways() -> Result<(), Failed> {
         -propquery provider=lanecrypt";
     const THEIRS: &str = "-provider legacy -provider default";
     let modules = modules()?;
-    let data: Vec<u8> = (0..1_000_003_u32).map(|i| (i * i >> 9) as u8).collect();
+    let data: Vec<u8> = (0..1_000_003_u32).map(|i| (i.wrapping_mul(i) >> 9) as u8).collect();
     fs::write(modules.path().join("plain"), &data)?;
     for (cipher, key_bytes) in [
         ("camellia-256-ctr", 32),
@@ -159,7 +159,8 @@ const SUITES: &[(&str, &str, &str)] = &[
 
 /// Makes a file to be served, and certificates.
 fn prepare_server(folder: &Path) -> Result<Vec<u8>, Failed> {
-    let data: Vec<u8> = (0..300_000_u32).map(|i| b'a' + (i * i >> 9) as u8 % 26).collect();
+    let data: Vec<u8> =
+        (0..300_000_u32).map(|i| b'a' + (i.wrapping_mul(i) >> 9) as u8 % 26).collect();
     fs::write(folder.join("served"), &data)?;
     for (name, key) in [("ec", "ec -pkeyopt ec_paramgen_curve:prime256v1"), ("rsa", "rsa:2048")] {
         let request = format!(

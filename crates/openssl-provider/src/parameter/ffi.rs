@@ -1,4 +1,4 @@
-//! `OSSL_PARAM`, the C interface's list of named values (OSSL_PARAM(3)).
+//! `OSSL_PARAM`, the C interface's list of named values (its manual page is in section 3).
 #![allow(unsafe_code)]
 
 use std::{
@@ -76,10 +76,9 @@ impl Parameter {
         unsafe {
             match value {
                 Value::Number(number) => self.store_number(number),
-                Value::Bytes(bytes) => self.store_bytes(bytes, self.size),
                 Value::Unsized(bytes) if self.size == 0 => self.store_bytes(bytes, bytes.len()),
-                Value::Unsized(bytes) => self.store_bytes(bytes, self.size),
-                _ => Err(Reason::SetParameter),
+                Value::Bytes(bytes) | Value::Unsized(bytes) => self.store_bytes(bytes, self.size),
+                Value::Other => Err(Reason::SetParameter),
             }
         }
     }
