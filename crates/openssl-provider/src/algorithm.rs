@@ -103,8 +103,8 @@ impl Algorithm {
 
 /// Calls a macro with every algorithm: names as OpenSSL's own providers register them.
 ///
-/// AES has a property of its own instead of `provider`: OpenSSL's is as good, so that a query that
-/// prefers this provider shall not take ours.
+/// AES has a property of its own instead of `provider`: OpenSSL has instructions for it, too, so that a
+/// query that prefers this provider does not take ours.
 macro_rules! for_each_algorithm {
     ($run:ident) => {
         $run! {
