@@ -1,41 +1,55 @@
 //! Why a call failed, in the codes that OpenSSL's own providers give.
 
-use std::fmt;
-
 /// What was wrong. Programs find the same codes in OpenSSL's error queue as with its own providers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// Data came before a key.
+    #[error("no key is set")]
     NoKey,
     /// The key has another length than the algorithm's.
+    #[error("the key has the wrong length")]
     KeyLength,
     /// The IV has another length than the mode's.
+    #[error("the IV has the wrong length")]
     IvLength,
     /// There is less room for the output than it takes.
+    #[error("the output is too small")]
     OutputTooSmall,
     /// The mode cannot do this, or not now.
+    #[error("the cipher cannot do this")]
     Operation,
     /// The last block is not whole.
+    #[error("the last block is not whole")]
     FinalBlock,
     /// The padding is not right: another key, or other data.
+    #[error("the padding is wrong")]
     BadDecrypt,
     /// The tag is another one, or missing at the end.
+    #[error("the tag does not match")]
     NotAuthentic,
     /// There is no tag, or it has a length that tags do not have.
+    #[error("the tag is missing or has the wrong length")]
     Tag,
     /// A parameter cannot be read as what it should be.
+    #[error("the parameter cannot be read")]
     GetParameter,
     /// A parameter cannot be written into what was given for it.
+    #[error("the parameter cannot be written")]
     SetParameter,
     /// The associated data of a TLS record is none.
+    #[error("the associated data is wrong")]
     Data,
     /// Two records would have the same IV.
+    #[error("there are too many records")]
     TooManyRecords,
     /// There is no memory.
+    #[error("there is no memory")]
     Memory,
     /// An argument is none that the call takes.
+    #[error("the argument is wrong")]
     Argument,
     /// A defect of this library.
+    #[error("internal error")]
     Internal,
 }
 
@@ -68,31 +82,6 @@ impl Reason {
         Some(PROVIDERS + reason)
     }
 }
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoKey => "no key is set",
-            Self::KeyLength => "the key has the wrong length",
-            Self::IvLength => "the IV has the wrong length",
-            Self::OutputTooSmall => "the output is too small",
-            Self::Operation => "the cipher cannot do this",
-            Self::FinalBlock => "the last block is not whole",
-            Self::BadDecrypt => "the padding is wrong",
-            Self::NotAuthentic => "the tag does not match",
-            Self::Tag => "the tag is missing or has the wrong length",
-            Self::GetParameter => "the parameter cannot be read",
-            Self::SetParameter => "the parameter cannot be written",
-            Self::Data => "the associated data is wrong",
-            Self::TooManyRecords => "there are too many records",
-            Self::Memory => "there is no memory",
-            Self::Argument => "the argument is wrong",
-            Self::Internal => "internal error",
-        })
-    }
-}
-
-impl std::error::Error for Reason {}
 
 impl From<lanecrypt::Error> for Reason {
     /// Lengths are checked before, so that what an engine says is of its own.
