@@ -11,7 +11,7 @@ use cipher::{
 use lanecrypt_core::{Direction, Engine, Error, Mode, Secret, modes};
 use subtle::ConstantTimeEq;
 
-use crate::hash;
+use crate::GhashKey;
 
 pub use modes::gcm::{MAX_AAD_BYTES, MAX_MESSAGE_BYTES};
 
@@ -53,7 +53,7 @@ impl TagSize for U16 {}
 #[derive(Clone)]
 pub struct Gcm<C, NonceSize = U12, Tag = U16> {
     engine: C,
-    key: hash::Key,
+    key: GhashKey,
     sizes: PhantomData<(NonceSize, Tag)>,
 }
 
@@ -63,16 +63,16 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
     /// # Errors
     /// [`Error::BlockLength`] for blocks of other than 16 bytes; the engine's own errors.
     pub fn of(engine: C) -> Result<Self, Error> {
-        Self::with_hash(engine, hash::Key::new)
+        Self::with_hash(engine, GhashKey::new)
     }
 
     /// [`of`](Self::of) with a hash that takes no instructions of the CPU; for tests.
     #[doc(hidden)]
     pub fn with_portable_hash(engine: C) -> Result<Self, Error> {
-        Self::with_hash(engine, hash::Key::portable)
+        Self::with_hash(engine, GhashKey::portable)
     }
 
-    fn with_hash(engine: C, hash_key: impl Fn(&Block) -> hash::Key) -> Result<Self, Error> {
+    fn with_hash(engine: C, hash_key: impl Fn(&Block) -> GhashKey) -> Result<Self, Error> {
         let given = engine.block_bytes();
         if given != 16 {
             return Err(Error::BlockLength { mode: Mode::Gcm, given });
@@ -103,16 +103,18 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         let message = Message::new(self, iv)?;
         let lengths = [aad.len() as u64, data.len() as u64];
         let mut hash = self.key.start();
-        hash.add(aad);
-        let done = match hash.by_powers() {
+        self.key.add(&mut hash, aad);
+        let done = match self.key.by_powers(&mut hash) {
             Some((powers, hash)) => {
                 let counter = message.counter(0);
                 self.engine.ctr32_hashed(&counter.0, powers, hash, data.reborrow())?
             }
             None => 0,
         };
-        message.crypt(done / 16, data.split_at(done).1, |ciphertext| hash.add(ciphertext))?;
-        let full = message.tag(hash.finish(lengths));
+        message.crypt(done / 16, data.split_at(done).1, |ciphertext| {
+            self.key.add(&mut hash, ciphertext);
+        })?;
+        let full = message.tag(self.key.finish(hash, lengths));
         tag.copy_from_slice(&full[..tag.len()]);
         Ok(())
     }
@@ -132,9 +134,9 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         modes::gcm::check_lengths(iv.len(), aad.len(), data.len(), tag.len())?;
         let message = Message::new(self, iv)?;
         let mut hash = self.key.start();
-        hash.add(aad);
-        hash.add(data.get_in());
-        let expected = message.tag(hash.finish([aad.len() as u64, data.len() as u64]));
+        self.key.add(&mut hash, aad);
+        self.key.add(&mut hash, data.get_in());
+        let expected = message.tag(self.key.finish(hash, [aad.len() as u64, data.len() as u64]));
         if !bool::from(expected[..tag.len()].ct_eq(tag)) {
             return Err(Error::NotAuthentic);
         }
@@ -155,8 +157,8 @@ impl<'a, C: Engine> Message<'a, C> {
     fn new<N, T>(gcm: &'a Gcm<C, N, T>, iv: &[u8]) -> Result<Self, Error> {
         let first = Array(modes::gcm::first_counter(iv).unwrap_or_else(|| {
             let mut hash = gcm.key.start();
-            hash.add(iv);
-            hash.finish([0, iv.len() as u64])
+            gcm.key.add(&mut hash, iv);
+            gcm.key.finish(hash, [0, iv.len() as u64])
         }));
         let mut mask = Secret::new(first);
         gcm.engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;

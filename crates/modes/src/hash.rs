@@ -1,61 +1,75 @@
 //! GHASH under a key (SP 800-38D, 6.4): by the CPU's instructions, or by the crate `ghash` where it has
 //! none.
 
+use core::fmt;
+
 use cipher::{Array, consts::U16};
 use ghash::{GHash, universal_hash::UniversalHash};
-use lanecrypt_core::HashPowers;
+use lanecrypt_core::{HashPowers, Secret};
 use lanecrypt_slicing::HashKey;
 
-/// A hash key.
+/// A key of GHASH on any CPU, cleared when dropped (feature `zeroize`).
+///
+/// ```
+/// use lanecrypt_modes::GhashKey;
+///
+/// // Test case 2 of the GCM specification: H is AES of zeros under the key of zeros.
+/// let key = GhashKey::new(&0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e_u128.to_be_bytes().into());
+/// let mut hash = key.start();
+/// key.add(&mut hash, &0x0388_dace_60b6_a392_f328_c2b9_71b2_fe78_u128.to_be_bytes());
+/// let expected = 0xf38c_bb1a_d692_23dc_c345_7ae5_b6b0_f885_u128.to_be_bytes();
+/// assert_eq!(key.finish(hash, [0, 16]), expected);
+/// ```
+#[derive(Clone)]
+pub struct GhashKey(Kind);
+
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant, reason = "one a key, and no allocator is at hand")]
-pub(crate) enum Key {
+enum Kind {
     /// Powers of it, for instructions.
     Powers(HashKey),
     /// A hash that nothing was added to yet.
     Portable(GHash),
 }
 
-impl Key {
+impl GhashKey {
     /// Of the block of zeros, encrypted.
-    pub(crate) fn new(h: &Array<u8, U16>) -> Self {
-        HashKey::new(&h.0).map_or_else(|| Self::portable(h), Self::Powers)
+    #[must_use]
+    pub fn new(h: &Array<u8, U16>) -> Self {
+        HashKey::new(&h.0).map_or_else(|| Self::portable(h), |key| Self(Kind::Powers(key)))
     }
 
     /// The same without instructions.
     pub(crate) fn portable(h: &Array<u8, U16>) -> Self {
-        Self::Portable(GHash::new(h))
+        Self(Kind::Portable(GHash::new(h)))
     }
 
     /// The hash of nothing.
-    pub(crate) fn start(&self) -> Hash<'_> {
-        match self {
-            Self::Powers(key) => Hash::Powers(key, [0; 16]),
-            Self::Portable(hash) => Hash::Portable(hash.clone()),
-        }
+    #[must_use]
+    pub fn start(&self) -> Ghash {
+        Ghash(match &self.0 {
+            Kind::Powers(_) => State::Powers(Secret::new([0; 16])),
+            Kind::Portable(hash) => State::Portable(hash.clone()),
+        })
     }
-}
 
-/// A hash so far.
-#[allow(clippy::large_enum_variant, reason = "one a message")]
-pub(crate) enum Hash<'a> {
-    Powers(&'a HashKey, [u8; 16]),
-    Portable(GHash),
-}
-
-impl Hash<'_> {
-    /// The powers of the key and the hash so far, where there are powers.
-    pub(crate) fn by_powers(&mut self) -> Option<(&HashPowers, &mut [u8; 16])> {
-        match self {
-            Self::Powers(key, hash) => Some((key.powers(), hash)),
-            Self::Portable(_) => None,
+    /// The powers of the key and the hash so far, where there are powers: what
+    /// [`Engine::ctr32_hashed`](lanecrypt_core::Engine::ctr32_hashed) takes.
+    pub fn by_powers<'a>(
+        &'a self,
+        hash: &'a mut Ghash,
+    ) -> Option<(&'a HashPowers, &'a mut [u8; 16])> {
+        match (&self.0, &mut hash.0) {
+            (Kind::Powers(key), State::Powers(hash)) => Some((key.powers(), &mut *hash)),
+            _ => None,
         }
     }
 
-    /// Adds a string, filled up with zeros to whole blocks.
-    pub(crate) fn add(&mut self, data: &[u8]) {
-        match self {
-            Self::Powers(key, hash) => {
+    /// Adds a string, filled up with zeros to whole blocks. The hash is one that this key
+    /// [started](Self::start).
+    pub fn add(&self, hash: &mut Ghash, data: &[u8]) {
+        match (&self.0, &mut hash.0) {
+            (Kind::Powers(key), State::Powers(hash)) => {
                 let (blocks, rest) = data.split_at(data.len() / 16 * 16);
                 key.absorb(hash, blocks);
                 if !rest.is_empty() {
@@ -64,20 +78,46 @@ impl Hash<'_> {
                     key.absorb(hash, &last);
                 }
             }
-            Self::Portable(hash) => hash.update_padded(data),
+            (_, State::Portable(hash)) => hash.update_padded(data),
+            // One process has one kind of keys.
+            (Kind::Portable(_), State::Powers(_)) => {}
         }
     }
 
     /// Adds two lengths in bytes, and gives the hash.
-    pub(crate) fn finish(mut self, lengths: [u64; 2]) -> [u8; 16] {
+    #[must_use]
+    pub fn finish(&self, mut hash: Ghash, lengths: [u64; 2]) -> [u8; 16] {
         let mut block = [0; 16];
         for (half, bytes) in block.as_chunks_mut::<8>().0.iter_mut().zip(lengths) {
             *half = (8 * bytes).to_be_bytes();
         }
-        self.add(&block);
-        match self {
-            Self::Powers(_, hash) => hash,
-            Self::Portable(hash) => hash.finalize().0,
+        self.add(&mut hash, &block);
+        match hash.0 {
+            State::Powers(hash) => *hash,
+            State::Portable(hash) => hash.finalize().0,
         }
+    }
+}
+
+impl fmt::Debug for GhashKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GhashKey").finish_non_exhaustive()
+    }
+}
+
+/// A hash so far, of [`GhashKey::start`]. Cleared when dropped (feature `zeroize`).
+#[derive(Clone)]
+pub struct Ghash(State);
+
+#[derive(Clone)]
+#[allow(clippy::large_enum_variant, reason = "one a message")]
+enum State {
+    Powers(Secret<[u8; 16]>),
+    Portable(GHash),
+}
+
+impl fmt::Debug for Ghash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ghash").finish_non_exhaustive()
     }
 }

@@ -38,6 +38,7 @@ pub use batch::run_job;
 pub use chained::{BlockEngine, Chained, Decrypts, Encrypts, Step, cbc, cfb};
 pub use cipher;
 pub use gcm::{Gcm, MAX_AAD_BYTES, MAX_MESSAGE_BYTES, TagSize};
+pub use hash::{Ghash, GhashKey};
 pub use lanecrypt_core::Ctr;
 pub use ofb::Ofb;
 pub use xts::{Xts, get_tweak_default, xts_halves_are_equal};

@@ -1,0 +1,132 @@
+//! What OpenSSL calls a cipher context, in whichever mode.
+
+use lanecrypt::Direction;
+
+use crate::{Algorithm, Reason, Transfer, blocks::Blocks, gcm::Gcm, stream::Stream};
+
+/// A parameter's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// An integer that is not negative.
+    Number(u64),
+    /// A string of octets.
+    Bytes(&'a [u8]),
+    /// Octets for which no length is said: an IV as long as the context's, a random key.
+    Unsized(&'a [u8]),
+    /// Anything else.
+    Other,
+}
+
+impl<'a> Value<'a> {
+    /// The integer.
+    ///
+    /// # Errors
+    /// [`Reason::GetParameter`] where it is none.
+    pub fn number(self) -> Result<usize, Reason> {
+        match self {
+            Self::Number(number) => usize::try_from(number).map_err(|_| Reason::GetParameter),
+            _ => Err(Reason::GetParameter),
+        }
+    }
+
+    /// The octets.
+    ///
+    /// # Errors
+    /// [`Reason::GetParameter`] where there are none.
+    pub fn bytes(self) -> Result<&'a [u8], Reason> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes),
+            _ => Err(Reason::GetParameter),
+        }
+    }
+}
+
+/// What a context does, by the functions of provider-cipher(7).
+pub trait Operation {
+    /// Starts anew: what is not given stays, but for what the mode says of IVs.
+    ///
+    /// # Errors
+    /// [`Reason::KeyLength`], [`Reason::IvLength`].
+    fn init(
+        &mut self,
+        direction: Direction,
+        key: Option<&[u8]>,
+        iv: Option<&[u8]>,
+    ) -> Result<(), Reason>;
+
+    /// Takes all input and gives the length of what it wrote, in bytes, or bits where the input is
+    /// counted so.
+    ///
+    /// # Errors
+    /// Any [`Reason`]; the output is unspecified then.
+    fn update(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason>;
+
+    /// Takes associated data.
+    ///
+    /// # Errors
+    /// [`Reason::Operation`] where the mode has none.
+    fn associate(&mut self, _data: &[u8]) -> Result<(), Reason> {
+        Err(Reason::Operation)
+    }
+
+    /// Ends the message: gives what was held back, or checks the tag.
+    ///
+    /// # Errors
+    /// Any [`Reason`]; of a wrong tag [`Reason::NotAuthentic`].
+    fn finish(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason>;
+
+    /// The mode without padding and without holding anything back: `EVP_Cipher`.
+    ///
+    /// # Errors
+    /// Any [`Reason`]; the output is unspecified then.
+    fn cipher(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason>;
+
+    /// A parameter by name, for a place of `size` bytes; `None` where there is no such parameter.
+    ///
+    /// # Errors
+    /// Any [`Reason`] why it cannot be had now.
+    fn get(&mut self, name: &[u8], size: usize) -> Result<Option<Value<'_>>, Reason>;
+
+    /// Sets a parameter by name; unknown ones are passed over, as OpenSSL's own providers do.
+    ///
+    /// # Errors
+    /// Any [`Reason`] why it cannot be so.
+    fn set(&mut self, name: &[u8], value: Value<'_>) -> Result<(), Reason>;
+
+    /// Bytes of the IV.
+    fn iv_bytes(&self) -> usize;
+}
+
+/// A context of one of the three kinds.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one allocation a context, of whichever kind")]
+pub enum Context {
+    /// Whole blocks, padded: ECB and CBC.
+    Blocks(Blocks),
+    /// Bytes or bits: CFB, OFB and CTR.
+    Stream(Stream),
+    /// GCM.
+    Gcm(Gcm),
+}
+
+impl Context {
+    /// A context without a key.
+    #[must_use]
+    pub fn new(algorithm: &'static Algorithm) -> Self {
+        use crate::Mode;
+        match algorithm.mode {
+            Mode::Ecb | Mode::Cbc => Self::Blocks(Blocks::new(algorithm)),
+            Mode::Gcm => Self::Gcm(Gcm::new(algorithm)),
+            _ => Self::Stream(Stream::new(algorithm)),
+        }
+    }
+
+    /// What it does.
+    pub fn operation(&mut self) -> &mut dyn Operation {
+        match self {
+            Self::Blocks(blocks) => blocks,
+            Self::Stream(stream) => stream,
+            Self::Gcm(gcm) => gcm,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! GCM over records of TLS 1.2 (RFC 5288): an IV whose last 8 bytes go with the record, before the
+//! ciphertext, and the tag after it.
+
+use lanecrypt::Direction;
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{
+    Reason, Transfer,
+    gcm::{Gcm, State, TAG},
+    gcm_message::Message,
+};
+
+/// Bytes of associated data of a record: sequence number, type, version, length.
+const AAD: usize = 13;
+/// Bytes of an IV that both sides know.
+const FIXED_IV: usize = 4;
+/// Bytes of an IV that go with the record.
+const EXPLICIT_IV: usize = 8;
+
+/// What a context knows of records.
+#[derive(Clone, Default)]
+pub(crate) struct Records {
+    /// Of the next record, with the length of its plaintext.
+    aad: Option<[u8; AAD]>,
+    /// Bytes that a record is longer than its plaintext and IV, once associated data was set.
+    added: usize,
+    /// Whether IVs are counted up here.
+    counts_iv: bool,
+    /// Records that were encrypted under the key.
+    encrypted: u64,
+}
+
+impl Records {
+    pub(crate) fn restart(&mut self) {
+        self.encrypted = 0;
+    }
+
+    /// Whether the next call is one record.
+    pub(crate) fn is_next(&self) -> bool {
+        self.aad.is_some()
+    }
+
+    pub(crate) fn added(&self) -> usize {
+        self.added
+    }
+
+    /// Takes the associated data of the next record, whose length counts what is in the record.
+    pub(crate) fn begin(&mut self, direction: Direction, aad: &[u8]) -> Result<(), Reason> {
+        let mut aad: [u8; AAD] = aad.try_into().map_err(|_| Reason::Data)?;
+        let [.., high, low] = aad;
+        let more = match direction {
+            Direction::Encrypt => EXPLICIT_IV,
+            Direction::Decrypt => EXPLICIT_IV + TAG,
+        };
+        let plaintext = usize::from(u16::from_be_bytes([high, low])).checked_sub(more);
+        let plaintext = plaintext.ok_or(Reason::Data)? as u16;
+        aad[AAD - 2..].copy_from_slice(&plaintext.to_be_bytes());
+        self.aad = Some(aad);
+        self.added = TAG;
+        Ok(())
+    }
+}
+
+impl Gcm {
+    /// Takes an IV as it is, as SSH does.
+    pub(crate) fn restore_iv(&mut self, iv: &[u8]) -> Result<(), Reason> {
+        if iv.len() != self.iv().len() {
+            return Err(Reason::IvLength);
+        }
+        self.iv_mut().copy_from_slice(iv);
+        self.begin_counting();
+        Ok(())
+    }
+
+    /// Takes the part of the IV that stays; an encryption draws the rest, to count on from there.
+    pub(crate) fn set_fixed_iv(&mut self, fixed: &[u8]) -> Result<(), Reason> {
+        let rest = self.iv().len().checked_sub(fixed.len()).filter(|&rest| rest >= EXPLICIT_IV);
+        if fixed.len() < FIXED_IV || rest.is_none() {
+            return Err(Reason::IvLength);
+        }
+        let direction = self.direction;
+        let (start, end) = self.iv_mut().split_at_mut(fixed.len());
+        start.copy_from_slice(fixed);
+        if direction == Direction::Encrypt {
+            getrandom::fill(end).map_err(|_| Reason::Operation)?;
+        }
+        self.begin_counting();
+        Ok(())
+    }
+
+    /// Begins the next message, and gives the last `size` bytes of its IV, or all; the message after it
+    /// has the next number.
+    pub(crate) fn next_iv(&mut self, size: usize) -> Result<&[u8], Reason> {
+        let key = self.key()?;
+        if !self.records.counts_iv {
+            return Err(Reason::Operation);
+        }
+        self.state = State::Running(Box::new(Message::new(&key, self.iv())?));
+        let length = self.iv().len();
+        self.given_iv[..length].copy_from_slice(&self.iv[..length]);
+        if let Some(number) = self.iv_mut().last_chunk_mut::<EXPLICIT_IV>() {
+            *number = u64::from_be_bytes(*number).wrapping_add(1).to_be_bytes();
+        }
+        let size = if size == 0 { length } else { size.min(length) };
+        Ok(&self.given_iv[length - size..length])
+    }
+
+    /// Begins a message to decrypt, whose IV ends with this.
+    pub(crate) fn set_explicit_iv(&mut self, end: &[u8]) -> Result<(), Reason> {
+        let key = self.key()?;
+        if !self.records.counts_iv || self.direction == Direction::Encrypt {
+            return Err(Reason::Operation);
+        }
+        let start = self.iv().len().checked_sub(end.len()).ok_or(Reason::IvLength)?;
+        self.iv_mut()[start..].copy_from_slice(end);
+        self.state = State::Running(Box::new(Message::new(&key, self.iv())?));
+        Ok(())
+    }
+
+    /// One record, in place: the explicit IV, the text, the tag.
+    pub(crate) fn record(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
+        let aad = self.records.aad.take().ok_or(Reason::Internal)?;
+        let result = self.run_record(&aad, data.record(0)?);
+        self.state = State::Over;
+        result
+    }
+
+    fn run_record(&mut self, aad: &[u8; AAD], record: &mut [u8]) -> Result<usize, Reason> {
+        let key = self.key()?;
+        let text = record.len().checked_sub(EXPLICIT_IV + TAG).ok_or(Reason::Argument)?;
+        let (explicit_iv, rest) = record.split_at_mut(EXPLICIT_IV);
+        let (text, tag) = rest.split_at_mut(text);
+        if self.direction == Direction::Encrypt {
+            self.records.encrypted =
+                self.records.encrypted.checked_add(1).ok_or(Reason::TooManyRecords)?;
+            explicit_iv.copy_from_slice(self.next_iv(EXPLICIT_IV)?);
+        } else {
+            self.set_explicit_iv(explicit_iv)?;
+        }
+        let direction = self.direction;
+        let State::Running(message) = &mut self.state else { return Err(Reason::Internal) };
+        message.associate(&key, aad)?;
+        message.run(&key, direction, (&mut *text).into())?;
+        let made = Zeroizing::new(message.tag(&key));
+        if direction == Direction::Encrypt {
+            tag.copy_from_slice(&*made);
+            return Ok(EXPLICIT_IV + text.len() + TAG);
+        }
+        if bool::from(made.ct_eq(tag)) {
+            return Ok(text.len());
+        }
+        text.zeroize();
+        Err(Reason::NotAuthentic)
+    }
+
+    fn begin_counting(&mut self) {
+        self.records.counts_iv = true;
+        self.state = State::Ready;
+    }
+}

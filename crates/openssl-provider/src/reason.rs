@@ -1,0 +1,97 @@
+//! Why a call failed, in the codes that OpenSSL's own providers give.
+
+/// What was wrong. Programs find the same codes in OpenSSL's error queue as with its own providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Data came before a key.
+    #[error("no key is set")]
+    NoKey,
+    /// The key has another length than the algorithm's.
+    #[error("the key has the wrong length")]
+    KeyLength,
+    /// The IV has another length than the mode's.
+    #[error("the IV has the wrong length")]
+    IvLength,
+    /// There is less room for the output than it takes.
+    #[error("the output is too small")]
+    OutputTooSmall,
+    /// The mode cannot do this, or not now.
+    #[error("the cipher cannot do this")]
+    Operation,
+    /// The last block is not whole.
+    #[error("the last block is not whole")]
+    FinalBlock,
+    /// The padding is not right: another key, or other data.
+    #[error("the padding is wrong")]
+    BadDecrypt,
+    /// The tag is another one, or missing at the end.
+    #[error("the tag does not match")]
+    NotAuthentic,
+    /// There is no tag, or it has a length that tags do not have.
+    #[error("the tag is missing or has the wrong length")]
+    Tag,
+    /// A parameter cannot be read as what it should be.
+    #[error("the parameter cannot be read")]
+    GetParameter,
+    /// A parameter cannot be written into what was given for it.
+    #[error("the parameter cannot be written")]
+    SetParameter,
+    /// The associated data of a TLS record is none.
+    #[error("the associated data is wrong")]
+    Data,
+    /// Two records would have the same IV.
+    #[error("there are too many records")]
+    TooManyRecords,
+    /// There is no memory.
+    #[error("there is no memory")]
+    Memory,
+    /// An argument is none that the call takes.
+    #[error("the argument is wrong")]
+    Argument,
+    /// A defect of this library.
+    #[error("internal error")]
+    Internal,
+}
+
+impl Reason {
+    /// The code: OpenSSL's library of errors of providers, and the reason's number in `proverr.h`, or
+    /// in `err.h` with its flags. A wrong tag has none: programs tell it by that.
+    #[must_use]
+    pub fn code(self) -> Option<u32> {
+        const PROVIDERS: u32 = 57 << 23;
+        const FATAL: u32 = 3 << 18;
+        const COMMON: u32 = 2 << 18;
+        let reason = match self {
+            Self::NotAuthentic => return None,
+            Self::BadDecrypt => 100,
+            Self::Operation => 102,
+            Self::GetParameter => 103,
+            Self::SetParameter => 104,
+            Self::KeyLength => 105,
+            Self::OutputTooSmall => 106,
+            Self::FinalBlock => 107,
+            Self::IvLength => 109,
+            Self::Tag => 110,
+            Self::NoKey => 114,
+            Self::Data => 115,
+            Self::TooManyRecords => 126,
+            Self::Memory => FATAL + 256,
+            Self::Internal => FATAL + 259,
+            Self::Argument => COMMON + 262,
+        };
+        Some(PROVIDERS + reason)
+    }
+}
+
+impl From<lanecrypt::Error> for Reason {
+    /// Lengths are checked before, so that what an engine says is of its own.
+    fn from(error: lanecrypt::Error) -> Self {
+        match error {
+            lanecrypt::Error::KeyLength { .. } => Self::KeyLength,
+            lanecrypt::Error::IvLength { .. } | lanecrypt::Error::EmptyIv => Self::IvLength,
+            lanecrypt::Error::TagLength { .. } => Self::Tag,
+            lanecrypt::Error::NotAuthentic => Self::NotAuthentic,
+            _ => Self::Operation,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! CFB, OFB and CTR: data of any length.
+
+use std::fmt;
+
+use lanecrypt::{Chain, Direction, cipher::InOutBuf};
+
+use crate::{
+    Algorithm, Key, Mode, Operation, Reason, Transfer, Value, feedback, keystream::Keystream,
+    shared::Shared,
+};
+
+/// A context of a mode that takes any number of bytes.
+#[derive(Clone)]
+pub struct Stream {
+    shared: Shared,
+    /// Bytes of the register that were used, in CFB and OFB.
+    used: usize,
+    /// The key stream, in CTR.
+    keystream: Keystream,
+    /// Whether lengths are bits, in CFB of bits.
+    counts_bits: bool,
+}
+
+impl Stream {
+    /// A context without a key.
+    #[must_use]
+    pub fn new(algorithm: &'static Algorithm) -> Self {
+        Self {
+            shared: Shared::new(algorithm),
+            used: 0,
+            keystream: Keystream::new(algorithm.cipher.block_bytes),
+            counts_bits: false,
+        }
+    }
+
+    /// CFB of whole blocks and OFB: what is left of the block at hand, whole blocks, the rest.
+    fn run_chained(&mut self, key: &Key, data: InOutBuf<'_, '_, u8>) -> Result<(), Reason> {
+        let block = self.shared.block_bytes();
+        let head = if self.used == 0 { 0 } else { data.len().min(block - self.used) };
+        let (head, rest) = data.split_at(head);
+        self.use_register(head);
+        let (whole, tail) = {
+            let whole = rest.len() / block * block;
+            rest.split_at(whole)
+        };
+        let (mode, direction) = (self.shared.algorithm.mode, self.shared.direction);
+        let register = &mut self.shared.register[..block];
+        if !whole.is_empty() {
+            key.run(whole.len(), |engine| match (mode, direction) {
+                (Mode::Ofb, _) => engine.chain_blocks(Chain::Ofb, register, whole),
+                (_, Direction::Encrypt) => engine.chain_blocks(Chain::CfbEncrypt, register, whole),
+                (_, Direction::Decrypt) => engine.cfb_decrypt_blocks(register, whole),
+            })?;
+        }
+        if !tail.is_empty() {
+            let register = &mut self.shared.register[..block];
+            key.engine().ecb(Direction::Encrypt, register.into())?;
+            self.use_register(tail);
+        }
+        Ok(())
+    }
+
+    /// XORs the next bytes of the register; in CFB the ciphertext takes their place.
+    fn use_register(&mut self, mut data: InOutBuf<'_, '_, u8>) {
+        let part = &mut self.shared.register[self.used..self.used + data.len()];
+        self.used = (self.used + data.len()) % self.shared.algorithm.cipher.block_bytes;
+        match (self.shared.algorithm.mode, self.shared.direction) {
+            (Mode::Ofb, _) => data.xor_in2out(part),
+            (_, Direction::Encrypt) => {
+                data.xor_in2out(part);
+                part.copy_from_slice(data.get_out());
+            }
+            (_, Direction::Decrypt) => {
+                for (i, byte) in part.iter_mut().enumerate() {
+                    let mut place = data.get(i);
+                    let ciphertext = *place.get_in();
+                    *place.get_out() = ciphertext ^ *byte;
+                    *byte = ciphertext;
+                }
+            }
+        }
+    }
+}
+
+impl Operation for Stream {
+    fn init(
+        &mut self,
+        direction: Direction,
+        key: Option<&[u8]>,
+        iv: Option<&[u8]>,
+    ) -> Result<(), Reason> {
+        self.used = 0;
+        self.shared.init(direction, key, iv)?;
+        if self.shared.algorithm.mode == Mode::Ctr {
+            let block = self.shared.block_bytes();
+            self.keystream.start(iv.map(|_| &self.shared.register[..block]));
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
+        let key = self.shared.key()?;
+        let count = data.unread();
+        let bytes = if self.counts_bits { count.div_ceil(8) } else { count };
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let piece = data.in_out(bytes)?;
+        let direction = self.shared.direction;
+        let block = self.shared.block_bytes();
+        let register = &mut self.shared.register[..block];
+        match self.shared.algorithm.mode {
+            Mode::Ctr => self.keystream.apply(&key, piece)?,
+            Mode::Cfb8 => feedback::bytes(&key, direction, register, piece)?,
+            Mode::Cfb1 => {
+                let bits = if self.counts_bits { count } else { 8 * count };
+                feedback::bits(&key, direction, register, piece, bits)?;
+            }
+            _ => self.run_chained(&key, piece)?,
+        }
+        Ok(count)
+    }
+
+    fn finish(&mut self, _data: &mut Transfer<'_>) -> Result<usize, Reason> {
+        self.shared.key()?;
+        Ok(0)
+    }
+
+    fn cipher(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
+        self.update(data)
+    }
+
+    fn get(&mut self, name: &[u8], _size: usize) -> Result<Option<Value<'_>>, Reason> {
+        let is_counter = self.shared.algorithm.mode == Mode::Ctr;
+        Ok(match name {
+            b"num" if is_counter => Some(Value::Number(self.keystream.used() as u64)),
+            b"num" => Some(Value::Number(self.used as u64)),
+            b"updated-iv" if is_counter => {
+                let block = self.shared.block_bytes();
+                self.keystream.next(&mut self.shared.register[..block]);
+                self.shared.get(name)?
+            }
+            _ => self.shared.get(name)?,
+        })
+    }
+
+    fn set(&mut self, name: &[u8], value: Value<'_>) -> Result<(), Reason> {
+        match name {
+            b"num" => {
+                let used = value.number()?;
+                if used >= self.shared.block_bytes() {
+                    return Err(Reason::GetParameter);
+                }
+                match self.shared.algorithm.mode {
+                    Mode::Ctr if used == 0 => self.keystream.start(None),
+                    Mode::Ctr => self.keystream.resume(&*self.shared.key()?, used)?,
+                    _ => self.used = used,
+                }
+            }
+            b"use-bits" => {
+                let counts_bits = value.number()? != 0;
+                self.counts_bits = counts_bits && self.shared.algorithm.mode == Mode::Cfb1;
+            }
+            _ => self.shared.set(name, value)?,
+        }
+        Ok(())
+    }
+
+    fn iv_bytes(&self) -> usize {
+        self.shared.iv_bytes()
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shared.fmt(f)
+    }
+}

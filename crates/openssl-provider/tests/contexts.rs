@@ -1,0 +1,218 @@
+//! Contexts without OpenSSL: pieces of any length against the modes in one call, over the ciphers as
+//! their standards read.
+
+use lanecrypt::{Direction, Engine, Gcm, cipher::InOutBuf, modes};
+use lanecrypt_openssl_provider::{ALGORITHMS, Algorithm, Context, Mode, Reason, Transfer, Value};
+
+/// Numbers that look random and are the same every time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.below(256) as u8).collect()
+    }
+}
+
+fn reference(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Engine> {
+    (algorithm.cipher.backend("reference").expect("every cipher has one").create)(key)
+        .expect("a good key")
+}
+
+/// What a mode makes of a message in one call; `None` of those that `lanecrypt::modes` does not have.
+fn expected(
+    algorithm: &Algorithm,
+    direction: Direction,
+    (key, iv): (&[u8], &[u8]),
+    data: &[u8],
+) -> Option<Vec<u8>> {
+    let engine = &*reference(algorithm, key);
+    let mut data = data.to_vec();
+    let all: InOutBuf<'_, '_, u8> = data.as_mut_slice().into();
+    match (algorithm.mode, direction) {
+        (Mode::Ecb, _) => engine.ecb(direction, all),
+        (Mode::Cbc, Direction::Encrypt) => modes::cbc_encrypt(engine, iv, all),
+        (Mode::Cbc, Direction::Decrypt) => modes::cbc_decrypt(engine, iv, all),
+        (Mode::Cfb, Direction::Encrypt) => modes::cfb_encrypt(engine, iv, all),
+        (Mode::Cfb, Direction::Decrypt) => modes::cfb_decrypt(engine, iv, all),
+        (Mode::Ofb, _) => modes::ofb(engine, iv, all),
+        (Mode::Ctr, _) => modes::ctr(engine, iv, all),
+        _ => return None,
+    }
+    .expect("whole blocks");
+    Some(data)
+}
+
+/// Runs data in random pieces, in place or apart, and returns the output.
+fn in_pieces(numbers: &mut Numbers, context: &mut Context, data: &[u8], most: usize) -> Vec<u8> {
+    let mut output = Vec::new();
+    let mut rest = data;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(numbers.below(most).min(rest.len()));
+        let mut place = vec![0xaa; piece.len() + 16];
+        let written = context
+            .operation()
+            .update(&mut Transfer::out_of_place(piece, &mut place))
+            .expect("there is a key, and room");
+        output.extend_from_slice(&place[..written]);
+        rest = after;
+    }
+    output
+}
+
+fn iv_of(numbers: &mut Numbers, algorithm: &Algorithm) -> Vec<u8> {
+    let mut iv = numbers.bytes(algorithm.iv_bytes());
+    let length = iv.len();
+    // A counter that wraps soon.
+    if algorithm.mode == Mode::Ctr {
+        iv[..length - 1].fill(0xff);
+    }
+    iv
+}
+
+#[test]
+fn pieces_make_the_message() {
+    let mut numbers = Numbers(13);
+    for algorithm in &ALGORITHMS {
+        for (direction, most) in
+            Direction::BOTH.into_iter().flat_map(|direction| [(direction, 20), (direction, 700)])
+        {
+            let key = numbers.bytes(algorithm.key_bytes);
+            let iv = iv_of(&mut numbers, algorithm);
+            let data = numbers.bytes(numbers_of_bytes(algorithm));
+            let Some(expected) = expected(algorithm, direction, (&key, &iv), &data) else {
+                continue;
+            };
+            let mut context = Context::new(algorithm);
+            context.operation().init(direction, Some(&key), Some(&iv)).expect("good lengths");
+            context.operation().set(b"padding", Value::Number(0)).expect("it is known");
+            let output = in_pieces(&mut numbers, &mut context, &data, most);
+            assert_eq!(output, expected, "{:?} {direction}", algorithm.names);
+        }
+    }
+}
+
+fn numbers_of_bytes(algorithm: &Algorithm) -> usize {
+    if algorithm.mode.is_of_blocks() { 2048 } else { 2051 }
+}
+
+#[test]
+fn feedback_of_bytes_and_bits_is_undone() {
+    let mut numbers = Numbers(7);
+    for algorithm in ALGORITHMS.iter().filter(|a| matches!(a.mode, Mode::Cfb8 | Mode::Cfb1)) {
+        let (key, data) = (numbers.bytes(algorithm.key_bytes), numbers.bytes(600));
+        let iv = numbers.bytes(algorithm.iv_bytes());
+        let mut context = Context::new(algorithm);
+        let (encrypt, decrypt) = (Direction::Encrypt, Direction::Decrypt);
+        context.operation().init(encrypt, Some(&key), Some(&iv)).expect("good lengths");
+        let sealed = in_pieces(&mut numbers, &mut context, &data, 50);
+        // SP 800-38A, 6.3: the first byte, or bit, is hidden by that of the encrypted IV.
+        let mut first = iv.clone();
+        let engine = reference(algorithm, &key);
+        engine.ecb(encrypt, first.as_mut_slice().into()).expect("a block");
+        let shift = if algorithm.mode == Mode::Cfb8 { 0 } else { 7 };
+        assert_eq!((sealed[0] ^ data[0]) >> shift, first[0] >> shift, "{:?}", algorithm.names);
+        context.operation().init(decrypt, None, Some(&iv)).expect("good lengths");
+        let opened = in_pieces(&mut numbers, &mut context, &sealed, 300);
+        assert_eq!(opened, data, "{:?}", algorithm.names);
+    }
+}
+
+#[test]
+fn gcm_in_pieces_is_gcm() {
+    let mut numbers = Numbers(99);
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode == Mode::Gcm) {
+        for (iv_bytes, aad, length) in [(12, 0, 0), (12, 31, 17), (8, 16, 40_000), (77, 1, 5)] {
+            let (key, iv) = (numbers.bytes(algorithm.key_bytes), numbers.bytes(iv_bytes));
+            let (aad, data) = (numbers.bytes(aad), numbers.bytes(length));
+            let (mut sealed, mut tag) = (data.clone(), [0; 16]);
+            let gcm = Gcm::<_>::of(reference(algorithm, &key)).expect("blocks of 16 bytes");
+            let gcm: Gcm<Box<dyn Engine>> = gcm;
+            gcm.encrypt(&iv, &aad, sealed.as_mut_slice().into(), &mut tag).expect("good lengths");
+            let mut context = Context::new(algorithm);
+            context.operation().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("lengths");
+            for part in aad.chunks(5) {
+                context.operation().associate(part).expect("data comes later");
+            }
+            let output = in_pieces(&mut numbers, &mut context, &data, 9000);
+            assert_eq!(output, sealed);
+            assert_eq!(finish(&mut context), Ok(0));
+            assert_eq!(context.operation().get(b"tag", 16), Ok(Some(Value::Bytes(&tag))));
+            assert_eq!(context.operation().associate(b"late"), Err(Reason::Operation));
+            for (tag_bytes, flip, result) in
+                [(16, 0, Ok(0)), (4, 0, Ok(0)), (16, 1, Err(Reason::NotAuthentic))]
+            {
+                let mut given = tag;
+                given[tag_bytes - 1] ^= flip;
+                let operation = context.operation();
+                operation.init(Direction::Decrypt, None, Some(&iv)).expect("good lengths");
+                operation.set(b"tag", Value::Bytes(&given[..tag_bytes])).expect("a good length");
+                operation.associate(&aad).expect("data comes later");
+                assert_eq!(in_pieces(&mut numbers, &mut context, &sealed, 9000), data);
+                assert_eq!(finish(&mut context), result);
+            }
+        }
+    }
+}
+
+fn finish(context: &mut Context) -> Result<usize, Reason> {
+    context.operation().finish(&mut Transfer::in_place(&mut []))
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let named = |name| ALGORITHMS.iter().find(|a| a.names == name).expect("it is offered");
+    let mut context = Context::new(named(c"SEED-CBC:SEED:1.2.410.200004.1.4"));
+    let operation = context.operation();
+    let mut data = [0; 64];
+    assert_eq!(operation.update(&mut Transfer::in_place(&mut data)), Err(Reason::NoKey));
+    let encrypt = Direction::Encrypt;
+    assert_eq!(operation.init(encrypt, Some(&[0; 17]), None), Err(Reason::KeyLength));
+    assert_eq!(operation.init(encrypt, Some(&[0; 16]), Some(&[0; 8])), Err(Reason::IvLength));
+    assert_eq!(operation.init(encrypt, Some(&[0; 16]), Some(&[0; 16])), Ok(()));
+    let mut short = Transfer::out_of_place(&[1; 33], &mut data[..31]);
+    assert_eq!(operation.update(&mut short), Err(Reason::OutputTooSmall));
+    let mut odd = Transfer::in_place(&mut data[..33]);
+    assert_eq!(operation.cipher(&mut odd), Err(Reason::FinalBlock));
+    assert_eq!(operation.associate(b"AAD"), Err(Reason::Operation));
+    assert_eq!(operation.set(b"padding", Value::Other), Err(Reason::GetParameter));
+    assert_eq!(operation.set(b"tls-mac-size", Value::Number(65)), Err(Reason::GetParameter));
+    assert_eq!(operation.set(b"nobody knows", Value::Other), Ok(()));
+    assert_eq!(operation.get(b"nobody knows", 8), Ok(None));
+    let mut stream = Context::new(named(c"HIGHT-CTR"));
+    let operation = stream.operation();
+    assert_eq!(operation.set(b"num", Value::Number(8)), Err(Reason::GetParameter));
+    assert_eq!(operation.set(b"num", Value::Number(3)), Err(Reason::NoKey));
+}
+
+#[test]
+fn a_key_stream_is_resumed_inside_a_block() {
+    let algorithm = ALGORITHMS.iter().find(|a| a.mode == Mode::Ctr).expect("there is one");
+    let (key, iv, data) = (vec![3; algorithm.key_bytes], [0xff; 16], [5; 90]);
+    let whole = expected(algorithm, Direction::Encrypt, (&key, &iv), &data).expect("CTR");
+    for (before, calls) in [(21, 1), (32, 2), (50, 7)] {
+        let mut first = Context::new(algorithm);
+        first.operation().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("good lengths");
+        let mut begun = data;
+        for piece in begun[..before].chunks_mut(before.div_ceil(calls)) {
+            first.operation().update(&mut Transfer::in_place(piece)).expect("there is a key");
+        }
+        let mut next = [0; 16];
+        if let Ok(Some(Value::Bytes(bytes))) = first.operation().get(b"updated-iv", 16) {
+            next.copy_from_slice(bytes);
+        }
+        let used = first.operation().get(b"num", 4).expect("it is known").expect("it is known");
+        assert_eq!(used, Value::Number(before as u64 % 16));
+        let mut second = Context::new(algorithm);
+        let operation = second.operation();
+        operation.init(Direction::Encrypt, Some(&key), Some(&next)).expect("good lengths");
+        operation.set(b"num", used).expect("a part of a block");
+        operation.update(&mut Transfer::in_place(&mut begun[before..])).expect("there is a key");
+        assert_eq!(begun[..], whole[..], "{before}");
+    }
+}
