@@ -1,0 +1,1 @@
+//! LUKS disks served by nbdkit.

@@ -1,0 +1,3 @@
+//! Judges.
+
+fn main() {}
