@@ -16,13 +16,15 @@ pub struct Limits {
     pub pbkdf2_iterations: u32,
 }
 
+impl Limits {
+    /// What holds where nobody says otherwise.
+    pub const DEFAULT: Self =
+        Self { argon2_memory_kib: 4 << 20, argon2_passes: 1_000, pbkdf2_iterations: 100_000_000 };
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            argon2_memory_kib: 4 << 20,
-            argon2_passes: 1_000,
-            pbkdf2_iterations: 100_000_000,
-        }
+        Self::DEFAULT
     }
 }
 
@@ -72,8 +74,7 @@ impl Derivation {
                 within("passes of Argon2", *passes, limits.argon2_passes)?;
                 let damaged = |error| Error::damaged(format!("Argon2: {error}"));
                 let params = Params::new(*memory_kib, *passes, *lanes, Some(bytes));
-                let argon2 =
-                    Argon2::new(*algorithm, Version::V0x13, params.map_err(damaged)?);
+                let argon2 = Argon2::new(*algorithm, Version::V0x13, params.map_err(damaged)?);
                 let mut key = Zeroizing::new(vec![0; bytes]);
                 argon2.hash_password_into(passphrase, salt, &mut key).map_err(damaged)?;
                 Ok(key)

@@ -261,6 +261,9 @@ fn is_worth_threads(bytes: usize) -> bool {
 impl<S> fmt::Debug for Disk<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bytes, sectors, .. } = self;
-        f.debug_struct("Disk").field("bytes", bytes).field("sectors", sectors).finish_non_exhaustive()
+        f.debug_struct("Disk")
+            .field("bytes", bytes)
+            .field("sectors", sectors)
+            .finish_non_exhaustive()
     }
 }

@@ -13,9 +13,8 @@ use crate::{
 const SECOND_MAGIC: [u8; 6] = *b"SKUL\xba\xbe";
 const BINARY_BYTES: usize = 4096;
 /// Lengths that a header may have with its metadata; so also where a second header may begin.
-const LENGTHS: [u64; 9] = [
-    0x4000, 0x8000, 0x1_0000, 0x2_0000, 0x4_0000, 0x8_0000, 0x10_0000, 0x20_0000, 0x40_0000,
-];
+const LENGTHS: [u64; 9] =
+    [0x4000, 0x8000, 0x1_0000, 0x2_0000, 0x4_0000, 0x8_0000, 0x10_0000, 0x20_0000, 0x40_0000];
 /// Where the checksum is, and bytes of its field.
 const CHECKSUM: usize = 448;
 const CHECKSUM_BYTES: usize = 64;
@@ -33,10 +32,10 @@ pub(crate) fn read<S: Storage + ?Sized>(storage: &S) -> Result<Header, Error> {
     let second = match &first {
         Ok(first) => copy(storage, first.bytes, SECOND_MAGIC),
         // It says nowhere where the second one is.
-        Err(_) => LENGTHS.iter().map(|&offset| copy(storage, offset, SECOND_MAGIC)).fold(
-            Err(Error::NotLuks),
-            |found, next| if found.is_ok() { found } else { next },
-        ),
+        Err(_) => LENGTHS
+            .iter()
+            .map(|&offset| copy(storage, offset, SECOND_MAGIC))
+            .fold(Err(Error::NotLuks), |found, next| if found.is_ok() { found } else { next }),
     };
     let newest = match (first, second) {
         (Ok(first), Ok(second)) if second.sequence > first.sequence => second,

@@ -168,9 +168,10 @@ impl Segment {
         }
         let bytes = match self.size.as_str() {
             "dynamic" => None,
-            size => Some(size.parse().map_err(|_| {
-                Error::damaged(format!("a segment's size is {size:?}"))
-            })?),
+            size => Some(
+                size.parse()
+                    .map_err(|_| Error::damaged(format!("a segment's size is {size:?}")))?,
+            ),
         };
         Ok(Payload {
             offset: self.offset,

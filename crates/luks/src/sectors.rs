@@ -2,12 +2,7 @@
 
 use std::fmt;
 
-use lanecrypt::{
-    Direction, Engine, Xts,
-    cipher::InOutBuf,
-    find_cipher,
-    io::RunsUnits,
-};
+use lanecrypt::{Direction, Engine, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits};
 
 use crate::Error;
 
