@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use crate::{
     Error, Header, Limits, Storage,
     claims::{Access, Claims},
-    sectors::Sectors,
+    sectors::{Sectors, TWEAK_BYTES},
 };
 
 /// Bytes that are read and decrypted, or encrypted and written, while they are in a core's cache; a
@@ -83,6 +83,8 @@ impl<S: Storage> Disk<S> {
             let what = format!("the disk's {bytes} bytes are not whole sectors of {sector}");
             return Err(Error::Damaged(what));
         }
+        let tweaks = payload.first_tweak.checked_add(bytes / TWEAK_BYTES);
+        tweaks.ok_or_else(|| Error::damaged("the disk's tweaks pass 2^64"))?;
         let buffers = Mutex::default();
         let claims = Claims::default();
         Ok(Self { storage, offset: payload.offset, bytes, sectors, claims, buffers })

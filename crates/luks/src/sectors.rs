@@ -7,7 +7,7 @@ use lanecrypt::{Direction, Engine, Xts, cipher::InOutBuf, find_cipher, io::RunsU
 use crate::Error;
 
 /// Bytes of a sector that a tweak of `plain64` counts, whatever the sectors of the cipher are.
-const TWEAK_BYTES: u64 = 512;
+pub(crate) const TWEAK_BYTES: u64 = 512;
 /// The sectors that a header may name.
 const SECTOR_BYTES: [u32; 4] = [512, 1024, 2048, 4096];
 

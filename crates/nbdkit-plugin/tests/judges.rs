@@ -1,3 +1,0 @@
-//! Judges.
-
-fn main() {}
