@@ -36,8 +36,7 @@ mod tests {
 
     /// The inverse, as a formatter has it: all stripes but the last are given.
     fn split(key: &[u8], stripes: usize, hash: Hash) -> Vec<u8> {
-        let mut material: Vec<u8> =
-            (0..key.len() * (stripes - 1)).map(|i| (i * i >> 3) as u8).collect();
+        let mut material: Vec<u8> = (0..key.len() * (stripes - 1)).map(|i| (i * 7) as u8).collect();
         let mut sum = vec![0; key.len()];
         for stripe in material.chunks_exact(key.len()) {
             sum.iter_mut().zip(stripe).for_each(|(byte, other)| *byte ^= other);

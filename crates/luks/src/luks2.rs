@@ -35,7 +35,8 @@ pub(crate) fn read<S: Storage + ?Sized>(storage: &S) -> Result<Header, Error> {
         Err(_) => LENGTHS
             .iter()
             .map(|&offset| copy(storage, offset, SECOND_MAGIC))
-            .fold(Err(Error::NotLuks), |found, next| if found.is_ok() { found } else { next }),
+            .find(Result::is_ok)
+            .unwrap_or(Err(Error::NotLuks)),
     };
     let newest = match (first, second) {
         (Ok(first), Ok(second)) if second.sequence > first.sequence => second,

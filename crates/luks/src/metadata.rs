@@ -118,8 +118,8 @@ struct Digest {
     segments: Vec<String>,
     #[serde(flatten)]
     derivation: Derived,
-    #[serde(deserialize_with = "binary")]
-    digest: Vec<u8>,
+    #[serde(rename = "digest", deserialize_with = "binary")]
+    expected: Vec<u8>,
 }
 
 /// The header that the metadata describes; it ends with a zero, as in its area.
@@ -210,7 +210,7 @@ impl KeySlot {
             key_bytes: self.key_size,
             digest: header::Digest {
                 derivation: digest.derivation.pbkdf2(),
-                expected: digest.digest.clone(),
+                expected: digest.expected.clone(),
             },
         }
     }

@@ -57,7 +57,9 @@ proptest! {
     #[test]
     fn bytes_of_luks1(changes in prop::collection::vec((0_usize..600, any::<u8>()), 1..8)) {
         let mut container = AES.luks1(&[5; 1024]);
-        changes.iter().for_each(|&(at, byte)| container[at] = byte);
+        for (at, byte) in changes {
+            container[at] = byte;
+        }
         try_to_use(container);
     }
 

@@ -34,7 +34,8 @@ type Ask = Option<extern "C" fn(*mut c_void) -> c_int>;
 /// A phase of the server's start.
 type Phase = Option<extern "C" fn() -> c_int>;
 
-/// `struct nbdkit_plugin`.
+/// `struct nbdkit_plugin`, with its names.
+#[allow(clippy::struct_field_names, reason = "nbdkit's names")]
 #[repr(C)]
 pub(crate) struct Plugin {
     struct_size: u64,

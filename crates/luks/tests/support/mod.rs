@@ -22,38 +22,38 @@ use pbkdf2::pbkdf2_hmac;
 use sha2::{Digest, Sha256};
 use xts_mode::Xts128;
 
-pub const PASSPHRASE: &[u8] = b"open sesame";
-pub const STRIPES: usize = 4;
-pub const ITERATIONS: u32 = 3;
+pub(crate) const PASSPHRASE: &[u8] = b"open sesame";
+pub(crate) const STRIPES: usize = 4;
+pub(crate) const ITERATIONS: u32 = 3;
 /// Where the disk begins in the containers made here.
-pub const PAYLOAD: usize = 0x10000;
+pub(crate) const PAYLOAD: usize = 0x10000;
 /// Where the key slot lies in them.
-pub const SLOT: usize = 0x8000;
+pub(crate) const SLOT: usize = 0x8000;
 /// Bytes of a header of LUKS2.
-pub const HEADER: usize = 0x4000;
+pub(crate) const HEADER: usize = 0x4000;
 
 /// Little work, whatever a header asks for.
-pub const LIMITS: Limits =
+pub(crate) const LIMITS: Limits =
     Limits { argon2_memory_kib: 64, argon2_passes: 2, pbkdf2_iterations: 100 };
 
 /// What a container is to be.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    pub cipher: &'static str,
-    pub key_bytes: usize,
-    pub sector: usize,
-    pub first_tweak: u64,
+pub(crate) struct Kind {
+    pub(crate) cipher: &'static str,
+    pub(crate) key_bytes: usize,
+    pub(crate) sector: usize,
+    pub(crate) first_tweak: u64,
 }
 
-pub const AES: Kind = Kind { cipher: "aes", key_bytes: 64, sector: 512, first_tweak: 0 };
+pub(crate) const AES: Kind = Kind { cipher: "aes", key_bytes: 64, sector: 512, first_tweak: 0 };
 
 impl Kind {
-    pub fn key(&self) -> Vec<u8> {
+    pub(crate) fn key(&self) -> Vec<u8> {
         (0..self.key_bytes).map(|i| (i * 11 + 5) as u8).collect()
     }
 
     /// What dm-crypt makes of the disk.
-    pub fn encrypted(&self, disk: &[u8]) -> Vec<u8> {
+    pub(crate) fn encrypted(&self, disk: &[u8]) -> Vec<u8> {
         let mut data = disk.to_vec();
         encrypt(self.cipher, &self.key(), self.sector, self.first_tweak, &mut data);
         data
@@ -76,7 +76,7 @@ impl Kind {
     }
 
     /// A container of LUKS1.
-    pub fn luks1(&self, disk: &[u8]) -> Vec<u8> {
+    pub(crate) fn luks1(&self, disk: &[u8]) -> Vec<u8> {
         let mut header = vec![0; PAYLOAD];
         header[..8].copy_from_slice(b"LUKS\xba\xbe\x00\x01");
         header[8..][..self.cipher.len()].copy_from_slice(self.cipher.as_bytes());
@@ -102,7 +102,7 @@ impl Kind {
     }
 
     /// The metadata of LUKS2.
-    pub fn metadata(&self) -> String {
+    pub(crate) fn metadata(&self) -> String {
         let Self { cipher, key_bytes, sector, first_tweak } = self;
         let (salt, digest_salt) = (STANDARD.encode([9; 32]), STANDARD.encode([8; 32]));
         let digest = STANDARD.encode(self.digest(32));
@@ -122,7 +122,7 @@ impl Kind {
     }
 
     /// A container of LUKS2.
-    pub fn luks2(&self, disk: &[u8]) -> Vec<u8> {
+    pub(crate) fn luks2(&self, disk: &[u8]) -> Vec<u8> {
         let mut container = binary_header(0, 7, self.metadata().as_bytes());
         container.extend(binary_header(HEADER, 7, self.metadata().as_bytes()));
         let slot = self.slot();
@@ -134,7 +134,7 @@ impl Kind {
 }
 
 /// A header of LUKS2 at byte `offset`, which is the second one where that is not 0.
-pub fn binary_header(offset: usize, sequence: u64, metadata: &[u8]) -> Vec<u8> {
+pub(crate) fn binary_header(offset: usize, sequence: u64, metadata: &[u8]) -> Vec<u8> {
     let mut header = vec![0; HEADER];
     header[..6].copy_from_slice(if offset == 0 { b"LUKS\xba\xbe" } else { b"SKUL\xba\xbe" });
     header[7] = 2;
@@ -197,17 +197,17 @@ where
 /// Memory as a storage. It moves a few bytes at a time and lets other threads run in between, so that
 /// requests that should exclude one another and do not are found out.
 #[derive(Debug)]
-pub struct Memory {
+pub(crate) struct Memory {
     bytes: RwLock<Vec<u8>>,
-    pub is_broken: AtomicBool,
+    pub(crate) is_broken: AtomicBool,
 }
 
 impl Memory {
-    pub fn new(bytes: Vec<u8>) -> Self {
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
         Self { bytes: RwLock::new(bytes), is_broken: AtomicBool::new(false) }
     }
 
-    pub fn copy(&self) -> Vec<u8> {
+    pub(crate) fn copy(&self) -> Vec<u8> {
         self.bytes.read().expect("no panic").clone()
     }
 
@@ -258,17 +258,17 @@ impl Storage for Memory {
 }
 
 /// Bytes that look random (splitmix64).
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((mixed ^ (mixed >> 31)) % bound as u64) as usize
     }
 
-    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
         (0..count).map(|_| self.below(256) as u8).collect()
     }
 }
