@@ -90,7 +90,7 @@ impl Client {
             .map(|at| u32::from_be_bytes([reply[at], reply[at + 1], reply[at + 2], reply[at + 3]]));
         match (magic, error) {
             (REPLY_MAGIC, 0) => Ok(()),
-            (REPLY_MAGIC, error) => Err(io::Error::from_raw_os_error(error as i32)),
+            (REPLY_MAGIC, error) => Err(io::Error::from_raw_os_error(error.cast_signed())),
             _ => Err(io::Error::other("this is no reply")),
         }
     }
