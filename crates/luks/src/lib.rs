@@ -15,16 +15,17 @@
 //! ```
 //!
 //! Containers are made by others, such as `cryptsetup` and `qemu-img`. What is supported: the ciphers of
-//! this library with blocks of 16 bytes in XTS with the tweak `plain64`; sectors of 512 to 4096 bytes; key
-//! slots by PBKDF2 (SHA-1, SHA-256, SHA-512), Argon2i and Argon2id; detached headers. A header is never
-//! changed.
+//! this library with blocks of 16 bytes, in the modes `xts-plain64`, `cbc-plain64` and `cbc-essiv:sha256`;
+//! sectors of 512 to 4096 bytes; key slots by PBKDF2 (SHA-1, SHA-256, SHA-512), Argon2i and Argon2id; detached
+//! headers. A header is never changed.
 //!
-//! XTS keeps secrets and authenticates nothing: whoever can write to the container can put old sectors
-//! back, or make noise of any block of 16 bytes, unnoticed.
+//! Neither mode authenticates anything: whoever can write to the container can put old sectors back, or make
+//! noise of any block of 16 bytes, unnoticed.
 #![forbid(unsafe_code)]
 
 mod antiforensic;
 mod bytes;
+mod cbc;
 mod claims;
 mod derive;
 mod disk;

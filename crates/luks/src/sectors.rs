@@ -4,7 +4,9 @@ use std::fmt;
 
 use lanecrypt::{Direction, Engine, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits};
 
-use crate::Error;
+use zeroize::Zeroizing;
+
+use crate::{Error, cbc::Cbc, hash::Hash};
 
 /// Bytes of a sector that a tweak of `plain64` counts, whatever the sectors of the cipher are.
 pub(crate) const TWEAK_BYTES: u64 = 512;
@@ -37,7 +39,7 @@ impl Sectors {
                 supported: "512, 1024, 2048, 4096",
             });
         }
-        Ok(Self { engine: xts(specification, key)?, bytes: bytes as usize, first_tweak })
+        Ok(Self { engine: engine(specification, key)?, bytes: bytes as usize, first_tweak })
     }
 
     /// Bytes of a sector.
@@ -74,19 +76,32 @@ impl fmt::Debug for Sectors {
     }
 }
 
-/// XTS by the cipher that the specification names.
-fn xts(specification: &str, key: &[u8]) -> Result<Box<dyn RunsUnits + Send + Sync>, Error> {
+/// The cipher and the mode that the specification names.
+fn engine(specification: &str, key: &[u8]) -> Result<Box<dyn RunsUnits + Send + Sync>, Error> {
     let unsupported = || Error::Unsupported {
         what: "cipher",
         given: specification.to_owned(),
-        supported: "aes-xts-plain64, aria-xts-plain64, camellia-xts-plain64, seed-xts-plain64",
+        supported: "aes, aria, camellia or seed with xts-plain64, cbc-plain64 or cbc-essiv:sha256",
     };
-    let name = specification.strip_suffix("-xts-plain64").ok_or_else(unsupported)?;
+    let (name, mode) = specification.split_once('-').ok_or_else(unsupported)?;
     let cipher = find_cipher(name).map_err(|_| unsupported())?;
     let backend = cipher.backend("default").filter(|_| cipher.block_bytes == 16);
     let create = backend.ok_or_else(unsupported)?.create;
-    let (data, tweak) = key.split_at(key.len() / 2);
-    cipher.check_key(data)?;
-    cipher.check_key(tweak)?;
-    Ok(Box::new(Xts::<Box<dyn Engine>>::new(create(data)?, create(tweak)?)))
+    let keyed = |key: &[u8]| -> Result<Box<dyn Engine>, Error> {
+        cipher.check_key(key)?;
+        Ok(create(key)?)
+    };
+    match mode {
+        "xts-plain64" => {
+            let (data, tweak) = key.split_at(key.len() / 2);
+            Ok(Box::new(Xts::new(keyed(data)?, keyed(tweak)?)))
+        }
+        "cbc-plain64" => Ok(Box::new(Cbc { data: keyed(key)?, number: None })),
+        "cbc-essiv:sha256" => {
+            let mut salt = Zeroizing::new([0; 32]);
+            Hash::Sha256.digest([key, &[]], &mut *salt);
+            Ok(Box::new(Cbc { data: keyed(key)?, number: Some(keyed(&*salt)?) }))
+        }
+        _ => Err(unsupported()),
+    }
 }

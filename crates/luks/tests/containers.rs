@@ -152,11 +152,10 @@ fn limits_hold() {
 #[test]
 fn what_is_not_supported_is_named() {
     for (from, to, expected) in [
-        (
-            "aes-xts-plain64",
-            "aes-cbc-essiv:sha256",
-            "cipher \"aes-cbc-essiv:sha256\" is not supported",
-        ),
+        ("aes-xts-plain64", "aes-xts-plain", "cipher \"aes-xts-plain\" is not supported"),
+        ("aes-xts-plain64", "aes-cbc-essiv:md5", "cipher \"aes-cbc-essiv:md5\" is not supported"),
+        ("aes-xts-plain64", "aes-cbc-plain64", "aes key of 64 bytes"),
+        ("aes-xts-plain64", "null", "cipher \"null\" is not supported"),
         (
             "aes-xts-plain64",
             "serpent-xts-plain64",

@@ -110,10 +110,15 @@ impl Folder {
     }
 
     /// An empty container of LUKS1 by qemu-img.
-    pub(crate) fn luks1(&self, name: &str, cipher: &str, size: &str) -> Result<PathBuf, Failed> {
+    pub(crate) fn luks1(
+        &self,
+        name: &str,
+        [cipher, mode, iv]: [&str; 3],
+        size: &str,
+    ) -> Result<PathBuf, Failed> {
         let path = self.file(name);
         let options = format!(
-            "key-secret=secret,cipher-alg={cipher},cipher-mode=xts,ivgen-alg=plain64,iter-time=10"
+            "key-secret=secret,cipher-alg={cipher},cipher-mode={mode},ivgen-alg={iv},iter-time=10"
         );
         run(self.qemu(&["create", "-f", "luks", "-o", &options])?.arg(&path).arg(size))?;
         Ok(path)
@@ -218,7 +223,12 @@ pub(crate) fn cryptsetup_decrypts_what_was_written() -> Result<(), Failed> {
 }
 
 pub(crate) fn qemu_and_this_read_one_another() -> Result<(), Failed> {
-    for (cipher, seed) in [("aes-128", 1), ("aes-256", 2)] {
+    for (cipher, seed) in [
+        (["aes-128", "xts", "plain64"], 1),
+        (["aes-256", "xts", "plain64"], 2),
+        (["aes-128", "cbc", "plain64"], 3),
+        (["aes-256", "cbc", "essiv,ivgen-hash-alg=sha256"], 4),
+    ] {
         let folder = Folder::new()?;
         let path = folder.luks1("container", cipher, &DISK.to_string())?;
         let plain = folder.file("of qemu");

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn writes_beyond_4_gib() -> Result<(), Failed> {
     const GIB: u64 = 1 << 30;
     let folder = Folder::new()?;
-    let path = folder.luks1("container", "aes-256", "6G")?;
+    let path = folder.luks1("container", ["aes-256", "xts", "plain64"], "6G")?;
     let server = folder.serve(&path)?;
     let mut client = Client::connect(&server)?;
     let places = [(4 * GIB - 1000, 3000_usize, 0xa1_u8), (5 * GIB + 13, 1 << 20, 0xb2)];
