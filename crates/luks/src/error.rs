@@ -1,0 +1,104 @@
+//! What can be wrong with a container, a passphrase or a request.
+
+use std::io;
+
+/// Why a container cannot be opened, read or written. No text depends on a key or a passphrase.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Neither a first header nor a second one of LUKS2.
+    #[error("this is no LUKS container: it does not begin with a LUKS header")]
+    NotLuks,
+    /// A version that nobody has defined.
+    #[error("the header is of LUKS version {0}; supported are 1 and 2")]
+    Version(u16),
+    /// A header that contradicts itself, its checksum or its standard.
+    #[error("the LUKS header is damaged: {0}")]
+    Damaged(String),
+    /// Something ends after the end of the container.
+    #[error("the container is cut short: {what} ends at byte {end}, the container at byte {found}")]
+    Truncated {
+        /// What does not fit.
+        what: &'static str,
+        /// Where it should end.
+        end: u64,
+        /// Bytes of the container.
+        found: u64,
+    },
+    /// A kind of cipher, hash, derivation or segment that is not supported.
+    #[error("{what} {given:?} is not supported; supported is {supported}")]
+    Unsupported {
+        /// What kind of thing.
+        what: &'static str,
+        /// Its name in the header.
+        given: String,
+        /// The names that are supported.
+        supported: &'static str,
+    },
+    /// A feature that a reader of this LUKS2 container must know, such as a reencryption that has begun.
+    #[error("the container requires {0:?}, which is not supported")]
+    Requirement(String),
+    /// A key slot asks for more work or memory than [`Limits`](crate::Limits) allow.
+    #[error("a key slot asks for {given} {what}; the limit is {limit}")]
+    Limit {
+        /// The unit.
+        what: &'static str,
+        /// What the header says.
+        given: u64,
+        /// What is allowed.
+        limit: u64,
+    },
+    /// No key slot gives the volume key.
+    #[error(
+        "none of the {tried} key slots tried opens: \
+         the passphrase is wrong, or the key slots are damaged{}",
+        skipped.as_ref().map(|error| format!(" (another was not tried: {error})")).unwrap_or_default()
+    )]
+    NoSlotOpens {
+        /// Slots whose key was derived.
+        tried: usize,
+        /// Why the first of the others could not be tried.
+        skipped: Option<Box<Self>>,
+    },
+    /// The file or device under the container.
+    #[error("cannot {action} the container: {source}")]
+    Storage {
+        /// What was tried.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A request beyond the end of the disk.
+    #[error("bytes {offset} to {end} are beyond the disk's {disk} bytes")]
+    OutOfBounds {
+        /// The first byte.
+        offset: u64,
+        /// The byte after the last.
+        end: u128,
+        /// Bytes of the disk.
+        disk: u64,
+    },
+    /// The cipher's engine.
+    #[error("the cipher failed: {0}")]
+    Cipher(#[from] lanecrypt::Error),
+}
+
+impl Error {
+    /// The error number of the system, where it was the system that failed.
+    #[must_use]
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self {
+            Self::Storage { source, .. } => source.raw_os_error(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged(what.into())
+    }
+
+    /// For `map_err`, of an error of the system while it was asked to do `action`.
+    pub(crate) fn storage(action: &'static str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Storage { action, source }
+    }
+}

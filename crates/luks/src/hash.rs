@@ -1,0 +1,63 @@
+//! The hashes that LUKS headers name, and PBKDF2 with them.
+
+use pbkdf2::pbkdf2_hmac;
+use serde::Deserialize;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use crate::Error;
+
+/// A hash function by its name in a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) enum Hash {
+    Sha1,
+    Sha256,
+    Sha512,
+}
+
+impl Hash {
+    /// Bytes of a digest.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha256 => 32,
+            Self::Sha512 => 64,
+        }
+    }
+
+    /// Fills `output`, which is no longer than a digest, with the start of the digest of `parts`.
+    pub(crate) fn digest(self, parts: [&[u8]; 2], output: &mut [u8]) {
+        fn fill<D: Digest>(parts: [&[u8]; 2], output: &mut [u8]) {
+            let digest = parts.iter().fold(D::new(), D::chain_update).finalize();
+            output.copy_from_slice(&digest[..output.len()]);
+        }
+        match self {
+            Self::Sha1 => fill::<Sha1>(parts, output),
+            Self::Sha256 => fill::<Sha256>(parts, output),
+            Self::Sha512 => fill::<Sha512>(parts, output),
+        }
+    }
+
+    /// PBKDF2 with HMAC (RFC 8018, 5.2): fills `output`.
+    pub(crate) fn pbkdf2(self, password: &[u8], salt: &[u8], iterations: u32, output: &mut [u8]) {
+        match self {
+            Self::Sha1 => pbkdf2_hmac::<Sha1>(password, salt, iterations, output),
+            Self::Sha256 => pbkdf2_hmac::<Sha256>(password, salt, iterations, output),
+            Self::Sha512 => pbkdf2_hmac::<Sha512>(password, salt, iterations, output),
+        }
+    }
+}
+
+impl TryFrom<String> for Hash {
+    type Error = Error;
+
+    fn try_from(given: String) -> Result<Self, Error> {
+        match given.as_str() {
+            "sha1" => Ok(Self::Sha1),
+            "sha256" => Ok(Self::Sha256),
+            "sha512" => Ok(Self::Sha512),
+            _ => Err(Error::Unsupported { what: "hash", given, supported: "sha1, sha256, sha512" }),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The cipher over sectors: which one a header names, and the tweak of each sector.
+
+use std::fmt;
+
+use lanecrypt::{Direction, Engine, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits};
+
+use zeroize::Zeroizing;
+
+use crate::{Error, cbc::Cbc, hash::Hash};
+
+/// Bytes of a sector that a tweak of `plain64` counts, whatever the sectors of the cipher are.
+pub(crate) const TWEAK_BYTES: u64 = 512;
+/// The sectors that a header may name.
+const SECTOR_BYTES: [u32; 4] = [512, 1024, 2048, 4096];
+
+/// What encrypts and decrypts sectors.
+///
+/// This is the place for another engine, such as `lanecrypt::cuda::XtsEngine` for long requests: all
+/// that is asked of it is [`RunsUnits`].
+pub(crate) struct Sectors {
+    engine: Box<dyn RunsUnits + Send + Sync>,
+    bytes: usize,
+    first_tweak: u64,
+}
+
+impl Sectors {
+    /// The cipher of a specification such as `aes-xts-plain64` under `key`, for sectors of `bytes` bytes,
+    /// the first with the tweak `first_tweak`.
+    pub(crate) fn new(
+        specification: &str,
+        key: &[u8],
+        bytes: u32,
+        first_tweak: u64,
+    ) -> Result<Self, Error> {
+        if !SECTOR_BYTES.contains(&bytes) {
+            return Err(Error::Unsupported {
+                what: "sector size",
+                given: bytes.to_string(),
+                supported: "512, 1024, 2048, 4096",
+            });
+        }
+        Ok(Self { engine: engine(specification, key)?, bytes: bytes as usize, first_tweak })
+    }
+
+    /// Bytes of a sector.
+    pub(crate) fn sector_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Runs whole sectors, the first of which is at byte `offset` of the disk.
+    pub(crate) fn run(
+        &self,
+        direction: Direction,
+        offset: u64,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let tweak = u128::from(self.first_tweak) + u128::from(offset / TWEAK_BYTES);
+        let step = self.bytes as u64 / TWEAK_BYTES;
+        if step == 1 {
+            return Ok(self.engine.run_units(direction, tweak, self.bytes, data)?);
+        }
+        // The tweaks of longer sectors are not consecutive.
+        let (mut rest, mut tweak) = (data, tweak);
+        while !rest.is_empty() {
+            let (sector, others) = rest.split_at(self.bytes);
+            self.engine.run_units(direction, tweak, self.bytes, sector)?;
+            (rest, tweak) = (others, tweak + u128::from(step));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Sectors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sectors").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+/// The cipher and the mode that the specification names.
+fn engine(specification: &str, key: &[u8]) -> Result<Box<dyn RunsUnits + Send + Sync>, Error> {
+    let unsupported = || Error::Unsupported {
+        what: "cipher",
+        given: specification.to_owned(),
+        supported: "aes, aria, camellia or seed with xts-plain64, cbc-plain64 or cbc-essiv:sha256",
+    };
+    let (name, mode) = specification.split_once('-').ok_or_else(unsupported)?;
+    let cipher = find_cipher(name).map_err(|_| unsupported())?;
+    let backend = cipher.backend("default").filter(|_| cipher.block_bytes == 16);
+    let create = backend.ok_or_else(unsupported)?.create;
+    let keyed = |key: &[u8]| -> Result<Box<dyn Engine>, Error> {
+        cipher.check_key(key)?;
+        Ok(create(key)?)
+    };
+    match mode {
+        "xts-plain64" => {
+            let (data, tweak) = key.split_at(key.len() / 2);
+            Ok(Box::new(Xts::new(keyed(data)?, keyed(tweak)?)))
+        }
+        "cbc-plain64" => Ok(Box::new(Cbc { data: keyed(key)?, number: None })),
+        "cbc-essiv:sha256" => {
+            let mut salt = Zeroizing::new([0; 32]);
+            Hash::Sha256.digest([key, &[]], &mut *salt);
+            Ok(Box::new(Cbc { data: keyed(key)?, number: Some(keyed(&*salt)?) }))
+        }
+        _ => Err(unsupported()),
+    }
+}

@@ -1,0 +1,215 @@
+//! Containers of every kind, made and judged by RustCrypto's crates; and headers that are not whole.
+
+mod support;
+
+use lanecrypt_luks::{Disk, Error, Header, Limits};
+use support::{
+    AES, HEADER, Kind, LIMITS, Memory, PASSPHRASE, PAYLOAD, Random, SLOT, binary_header,
+};
+
+const DISK: usize = 9 * 4096;
+
+fn open(container: Vec<u8>) -> Result<Disk<Memory>, Error> {
+    Disk::open(Memory::new(container), PASSPHRASE, &LIMITS)
+}
+
+/// What is said of a container that does not open.
+fn fault(container: Vec<u8>) -> String {
+    open(container).expect_err("it is not to be opened").to_string()
+}
+
+/// What is said of a container of LUKS2 whose metadata has this in place of that.
+fn metadata_fault(from: &str, to: &str) -> String {
+    let metadata = AES.metadata();
+    assert!(metadata.contains(from), "{from}");
+    let metadata = metadata.replace(from, to);
+    let mut container = AES.luks2(&[0; 4096]);
+    container[..HEADER].copy_from_slice(&binary_header(0, 8, metadata.as_bytes()));
+    match open(container) {
+        Ok(_) => String::new(),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn every_cipher_opens_and_is_written() {
+    let ciphers = [("aes", 32), ("aes", 64), ("aria", 32), ("aria", 64)];
+    let camellias = [("camellia", 32), ("camellia", 48), ("camellia", 64)];
+    for (cipher, key_bytes) in ciphers.into_iter().chain(camellias) {
+        for sector in [512, 1024, 2048, 4096] {
+            for first_tweak in [0, 0xffff_ffff, u64::MAX - 1000] {
+                let kind = Kind { cipher, key_bytes, sector, first_tweak };
+                let plain = Random(key_bytes as u64).bytes(DISK);
+                let mut containers = vec![kind.luks2(&plain)];
+                if sector == 512 && first_tweak == 0 {
+                    containers.push(kind.luks1(&plain));
+                }
+                for container in containers {
+                    check(kind, container, plain.clone());
+                }
+            }
+        }
+    }
+}
+
+fn check(kind: Kind, container: Vec<u8>, mut plain: Vec<u8>) {
+    let disk = open(container).unwrap_or_else(|error| panic!("{kind:?}: {error}"));
+    assert_eq!((disk.bytes(), disk.sector_bytes()), (DISK as u64, kind.sector));
+    let mut read = vec![0; DISK];
+    disk.read_at(&mut read, 0).expect("it reads");
+    assert!(read == plain, "{kind:?}");
+    for (at, bytes) in [(0, 1), (4095, 2), (5000, 10_000), (DISK - 1, 1), (8192, 4096)] {
+        plain[at..at + bytes].fill(0x5a);
+        disk.write_at(&plain[at..at + bytes], at as u64).expect("it writes");
+    }
+    assert!(disk.storage().copy()[PAYLOAD..] == kind.encrypted(&plain), "{kind:?}");
+}
+
+#[test]
+fn the_newer_of_two_valid_headers_is_taken() {
+    let mut container = AES.luks2(&[1; 4096]);
+    // The second header is newer and says that the disk is shorter.
+    let newer = AES.metadata().replace("dynamic", "1024");
+    container[HEADER..2 * HEADER].copy_from_slice(&binary_header(HEADER, 9, newer.as_bytes()));
+    assert_eq!(open(container.clone()).expect("it opens").bytes(), 1024);
+    // The first one is newer still.
+    let newest = AES.metadata().replace("dynamic", "2048");
+    container[..HEADER].copy_from_slice(&binary_header(0, 10, newest.as_bytes()));
+    assert_eq!(open(container.clone()).expect("it opens").bytes(), 2048);
+    // It is damaged; then its magic is gone.
+    for at in [4100, 0] {
+        container[at] ^= 1;
+        assert_eq!(open(container.clone()).expect("it opens").bytes(), 1024);
+    }
+    container[HEADER + 4100] ^= 1;
+    assert_eq!(fault(container), "this is no LUKS container: it does not begin with a LUKS header");
+}
+
+#[test]
+fn headers_describe_themselves() {
+    let kind = Kind { cipher: "camellia", key_bytes: 32, sector: 4096, first_tweak: 0 };
+    let header = Header::read(&Memory::new(kind.luks2(&[]))).expect("a header");
+    assert_eq!((header.version(), header.cipher(), header.sector_bytes()), {
+        (2, "camellia-xts-plain64", 4096)
+    });
+    let header = Header::read(&Memory::new(AES.luks1(&[]))).expect("a header");
+    assert_eq!(
+        (header.version(), header.cipher(), header.sector_bytes()),
+        (1, "aes-xts-plain64", 512)
+    );
+}
+
+#[test]
+fn an_empty_disk_is_a_disk() {
+    for container in [AES.luks1(&[]), AES.luks2(&[])] {
+        let disk = open(container).expect("it opens");
+        assert_eq!(disk.bytes(), 0);
+        disk.read_at(&mut [], 0).expect("nothing to read");
+        assert!(disk.read_at(&mut [0], 0).is_err());
+    }
+}
+
+#[test]
+fn a_detached_header_opens_what_lies_elsewhere() {
+    let plain = Random(4).bytes(DISK);
+    let metadata = AES.metadata().replace(&format!("\"{PAYLOAD}\""), "\"0\"");
+    let mut header = AES.luks2(&[]);
+    header[..HEADER].copy_from_slice(&binary_header(0, 8, metadata.as_bytes()));
+    let payload = Memory::new(AES.encrypted(&plain));
+    let disk = Disk::open_detached(&Memory::new(header), payload, PASSPHRASE, &LIMITS);
+    let mut read = vec![0; DISK];
+    disk.expect("it opens").read_at(&mut read, 0).expect("it reads");
+    assert!(read == plain);
+}
+
+#[test]
+fn wrong_passphrases_and_altered_slots_are_refused() {
+    for container in [AES.luks1(&[0; 512]), AES.luks2(&[0; 512])] {
+        let refused = "none of the 1 key slots tried opens: \
+             the passphrase is wrong, or the key slots are damaged";
+        for wrong in [&b""[..], b"open sesam", b"open sesame\n"] {
+            let opened = Disk::open(Memory::new(container.clone()), wrong, &LIMITS);
+            assert_eq!(opened.expect_err("wrong").to_string(), refused);
+        }
+        for at in [SLOT, SLOT + 100, SLOT + 255] {
+            let mut altered = container.clone();
+            altered[at] ^= 0x80;
+            assert_eq!(fault(altered), refused, "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn limits_hold() {
+    for container in [AES.luks1(&[0; 512]), AES.luks2(&[0; 512])] {
+        let limits = Limits { pbkdf2_iterations: 2, ..LIMITS };
+        let opened = Disk::open(Memory::new(container), PASSPHRASE, &limits);
+        let expected = "a key slot asks for 3 iterations of PBKDF2; the limit is 2";
+        assert_eq!(opened.expect_err("too much").to_string(), expected);
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    for (from, to, expected) in [
+        ("aes-xts-plain64", "aes-xts-plain", "cipher \"aes-xts-plain\" is not supported"),
+        ("aes-xts-plain64", "aes-cbc-essiv:md5", "cipher \"aes-cbc-essiv:md5\" is not supported"),
+        ("aes-xts-plain64", "aes-cbc-plain64", "aes key of 64 bytes"),
+        ("aes-xts-plain64", "null", "cipher \"null\" is not supported"),
+        (
+            "aes-xts-plain64",
+            "serpent-xts-plain64",
+            "cipher \"serpent-xts-plain64\" is not supported",
+        ),
+        ("aes-xts-plain64", "des-xts-plain64", "cipher \"des-xts-plain64\" is not supported"),
+        ("\"key_size\":64", "\"key_size\":60", "aes key of 30 bytes"),
+        ("\"sector_size\":512", "\"sector_size\":8192", "sector size \"8192\" is not supported"),
+        ("\"hash\":\"sha256\"", "\"hash\":\"whirlpool\"", "hash \"whirlpool\" is not supported"),
+        ("\"type\":\"crypt\"", "\"type\":\"linear\"", "segment \"linear\" is not supported"),
+        ("\"size\":\"dynamic\"", "\"size\":\"many\"", "a segment's size is \"many\""),
+        ("\"size\":\"dynamic\"", "\"size\":\"4608\"", "cut short: the disk ends at byte 70144"),
+        ("\"size\":\"dynamic\"", "\"size\":\"100\"", "100 bytes are not whole sectors of 512"),
+        ("\"size\":\"dynamic\"", "\"size\":\"18446744073709551104\"", "cut short: the disk"),
+        (
+            "\"config\":{",
+            "\"config\":{\"requirements\":{\"mandatory\":[\"online-reencrypt-v2\"]},",
+            "the container requires \"online-reencrypt-v2\"",
+        ),
+        ("\"iv_tweak\":\"0\"", "\"iv_tweak\":\"0\",\"integrity\":{\"type\":\"none\"}", "integrity"),
+        ("\"stripes\":4", "\"stripes\":0", "no sensible lengths"),
+        ("\"segments\":[\"0\"]", "\"segments\":[\"1\"]", "the disk's key has no digest"),
+    ] {
+        let said = metadata_fault(from, to);
+        assert!(said.contains(expected), "{to}: {said:?}");
+    }
+}
+
+#[test]
+fn slots_that_are_to_be_ignored_are() {
+    let said = metadata_fault("\"type\":\"luks2\",", "\"type\":\"luks2\",\"priority\":0,");
+    assert!(said.starts_with("none of the 0 key slots"), "{said}");
+    assert_eq!(metadata_fault("\"type\":\"luks2\",", "\"type\":\"luks2\",\"priority\":2,"), "");
+}
+
+#[test]
+fn what_is_cut_short_is_refused() {
+    for container in [AES.luks1(&[3; 512]), AES.luks2(&[3; 512])] {
+        for bytes in [0, 1, 7, 8, 591, 4095, SLOT - 1, SLOT + 255, PAYLOAD - 1, PAYLOAD + 1] {
+            let opened = open(container[..bytes].to_vec());
+            let error = opened.expect_err("it is cut short");
+            let is_whole = |error: &Error| {
+                !matches!(error, Error::Truncated { .. } | Error::NotLuks | Error::Damaged(_))
+            };
+            assert!(!is_whole(&error), "{bytes}: {error}");
+        }
+    }
+}
+
+#[test]
+fn no_text_has_a_secret() {
+    let disk = open(AES.luks2(&[0; 512])).expect("it opens");
+    let header = Header::read(disk.storage()).expect("a header");
+    for text in [format!("{disk:?}"), format!("{header:?}")] {
+        assert!(!text.contains("5, 16, 27"), "{text}");
+    }
+}
