@@ -133,7 +133,7 @@ impl Run<'_> {
         for pass in 0..=SAMPLES {
             for (engine, seconds) in engines.iter().zip(&mut seconds) {
                 let iv = iv(engine.block_bytes());
-                let mut run = |data: &mut [u8]| {
+                let run = |data: &mut [u8]| {
                     let start = Instant::now();
                     let ran = work.run(*engine, *engine, &iv, data);
                     let time = start.elapsed().as_secs_f64();

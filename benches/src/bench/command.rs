@@ -78,7 +78,7 @@ fn measure(options: &Options) -> Result<(), String> {
         return Err(format!("nothing was measured\n{}", skipped.join("\n")));
     }
     let mut kernels = on_gpu.kernels;
-    if kernels.is_empty() {
+    if kernels.is_empty() && is_all {
         kernels = gpu::compiled_kernels("sm_90");
     }
     let folder = options.out.clone().unwrap_or_else(|| default_folder(&environment));

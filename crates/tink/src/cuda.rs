@@ -22,7 +22,7 @@ impl Cuda {
     /// This device.
     ///
     /// # Errors
-    /// [`Error::Cipher`] where its kernels do not fit the device.
+    /// [`Error::Engine`] where its kernels do not fit the device.
     pub fn new(device: &Device) -> Result<Self, Error> {
         let family = on_device(&AES).map_err(CipherError::from)?;
         family.fits(device.properties()).map_err(CipherError::from)?;
