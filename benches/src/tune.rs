@@ -95,8 +95,14 @@ impl Arguments {
         if self.json {
             return Ok(serde_json::to_string_pretty(&to_json(&report))?);
         }
-        let (launches, crossovers) = (launches(&report.kernels), crossovers(&report));
-        Ok(format!("{launches}\n{crossovers}\n{}", folder.file(&device).display()))
+        let mut text = String::new();
+        if self.options()?.launches {
+            text += &format!("{}\n", launches(&report.kernels));
+        }
+        if self.options()?.host_memory {
+            text += &format!("{}\n", crossovers(&report));
+        }
+        Ok(text + &folder.file(&device).display().to_string())
     }
 
     fn options(&self) -> Result<Options, Box<dyn Error>> {

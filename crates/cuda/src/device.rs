@@ -228,12 +228,12 @@ impl Device {
     }
 
     /// Thread blocks of so many threads of a kernel that one multiprocessor holds at once; 0 where the
-    /// kernel cannot have so many.
+    /// kernel cannot have so many, or none are asked for.
     ///
     /// # Errors
     /// Driver errors.
     pub fn resident_blocks(&self, kernel: &Kernel, threads: u32) -> Result<u32, Error> {
-        if threads > kernel.threads() {
+        if threads == 0 || threads > kernel.threads() {
             return Ok(0);
         }
         let shape = Shape { grid: 1, threads, shared_bytes: kernel.shared_bytes() };
@@ -278,6 +278,8 @@ fn check_parameters(kernel: &Kernel) -> Result<(), Error> {
 mod tests {
     use std::cell::RefCell;
 
+    use lanecrypt_kernels::{Task, programs};
+
     use super::*;
     use crate::model::Model;
 
@@ -299,5 +301,15 @@ mod tests {
         assert!(device(0).is_err(), "a failure is not remembered");
         assert!(matches!(device(3), Err(Error::NoSuchDevice { given: 3, count: 3 })));
         assert_eq!(*tried.borrow(), [1, 0, 0]);
+    }
+
+    #[test]
+    fn thread_blocks_that_a_kernel_cannot_have_are_not_resident() {
+        let device = Model::default().device();
+        let kernel = programs::HIGHT_TABLE.kernel(Task::EcbEncrypt).expect("it is there");
+        let resident = |threads| device.resident_blocks(kernel, threads).expect("nothing fails");
+        assert_eq!([0, 32, kernel.threads(), kernel.threads() + 1].map(resident), [0, 1, 1, 0]);
+        let computed = device.computed_geometry(kernel, 1).expect("nothing fails");
+        assert!(computed.threads > 0 && computed.blocks_per_multiprocessor == 1, "{computed:?}");
     }
 }

@@ -411,7 +411,8 @@ impl Driver for Model {
         self.call("resources").map(|()| Some(Self::RESOURCES))
     }
 
-    fn resident_blocks(&self, _: LoadedKernel, _: Shape) -> Result<u32, Error> {
+    fn resident_blocks(&self, _: LoadedKernel, shape: Shape) -> Result<u32, Error> {
+        assert!(shape.threads > 0, "CUDA refuses to say how many thread blocks of no threads fit");
         self.call("resident blocks").map(|()| 1)
     }
 

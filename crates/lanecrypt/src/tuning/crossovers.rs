@@ -132,6 +132,9 @@ impl Crossovers {
     }
 }
 
+/// Two places are compared for so many times as long as a point is measured for: passes of threads, and
+/// of a bus that others use, differ more than a kernel's.
+const SURELY: u32 = 8;
 /// Longer passes are left out, and what is longer goes where the longest that was measured goes.
 const LONGEST_PASS: Duration = Duration::from_millis(400);
 
@@ -184,7 +187,7 @@ impl Pair<'_> {
 
     fn seconds(&mut self, place: Place, bytes: usize) -> Result<f64, Error> {
         let time = self.time;
-        Ok(median_on_clock(time, || self.pass(place, bytes))?.as_secs_f64())
+        Ok(median_on_clock(SURELY * time, || self.pass(place, bytes))?.as_secs_f64())
     }
 }
 
