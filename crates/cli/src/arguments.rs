@@ -11,12 +11,12 @@ use crate::{
     job, keysets, mount, raw, seal,
     secret::TYPED,
     size::parse_bytes,
-    speed,
+    speed, tune,
 };
 
 const EXAMPLES: &str = "\
 Examples:
-  lanecrypt keyset new > my.keys                          a key of one's own, readable by nobody else
+  lanecrypt keyset new my.keys                            a key of one's own, readable by nobody else
   lanecrypt seal --keyset my.keys disk.img disk.sealed    encrypted, and no byte of it can be changed unseen
   lanecrypt open --keyset my.keys disk.sealed disk.img
   lanecrypt open --keyset my.keys --range 4G..5G disk.sealed -   a part of it, to standard output
@@ -60,6 +60,7 @@ pub(crate) enum Command {
     Mount(mount::Arguments),
     Raw(raw::Arguments),
     Speed(speed::Arguments),
+    Tune(tune::Arguments),
     /// Lists the CPU and the GPUs of this machine, and what they run.
     Devices(Printed),
     /// Lists the ciphers, their keys and blocks, and what computes them.

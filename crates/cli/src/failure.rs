@@ -69,8 +69,9 @@ impl From<lanecrypt_tink::Error> for Failure {
         match &error {
             Error::Cancelled => Self::Interrupted,
             _ if error.is_not_authentic() => Self::NotAuthentic(error.to_string()),
-            Error::Io { source, .. } => Self::Io(format!("{error}: {source}")),
-            Error::SourceChanged { .. } | Error::Random(_) => Self::Io(error.to_string()),
+            Error::Io { .. } | Error::SourceChanged { .. } | Error::Random(_) => {
+                Self::Io(error.to_string())
+            }
             _ => Self::Usage(error.to_string()),
         }
     }

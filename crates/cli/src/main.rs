@@ -17,6 +17,7 @@ mod seal;
 mod secret;
 mod size;
 mod speed;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ fn run(Arguments { command, machine }: &Arguments) -> Result<(), Failure> {
         Command::Mount(arguments) => arguments.run(machine),
         Command::Raw(arguments) => arguments.run(machine),
         Command::Speed(arguments) => arguments.run(machine),
+        Command::Tune(arguments) => arguments.run(machine),
         Command::Devices(printed) => lists::devices(*printed),
         Command::Ciphers(printed) => lists::ciphers(*printed),
         Command::Completions { shell } => documents::completions(*shell),

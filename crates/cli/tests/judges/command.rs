@@ -137,6 +137,34 @@ pub(crate) fn outputs_are_whole_or_not_there() -> Outcome {
     ensure(fs::read(&output)? == noise(33), "in place")
 }
 
+/// Where a file may have no more than 32 KiB, as on a disk that is full after that.
+fn on_a_full_disk(command: &Command) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -f 64; trap '' XFSZ; exec \"$0\" \"$@\""]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
+}
+
+pub(crate) fn a_full_disk_loses_nothing() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let paths = ["input", "key", "keys", "output"].map(|name| folder.path().join(name));
+    let [input, key, keys, output] = paths.each_ref().map(|path| text(path));
+    fs::write(key, "00112233445566778899aabbccddeeff")?;
+    fs::write(input, noise(1 << 20))?;
+    fs::write(output, "what was there")?;
+    printed(&mut lanecrypt(&["keyset", "new", keys]), b"")?;
+    let raw = ["raw", "ecb", "--cipher", "aes-128", "--key-file", key, input, output];
+    let from_stream = ["seal", "--keyset", keys, "-", output];
+    for command in [&raw[..], &["seal", "--keyset", keys, input, output], &from_stream] {
+        let (code, complaint) = failure(&mut on_a_full_disk(&lanecrypt(command)), &noise(1 << 20))?;
+        ensure(code == 1, format!("{command:?}: exit code {code}: {complaint}"))?;
+        ensure(fs::read(output)? == b"what was there", format!("{command:?}: it is lost"))?;
+        let left = names(folder.path())?;
+        ensure(left == ["input", "key", "keys", "output"], format!("{command:?}: {left:?}"))?;
+    }
+    Ok(())
+}
+
 pub(crate) fn an_interruption_leaves_nothing() -> Outcome {
     let folder = tempfile::tempdir()?;
     let [key, output] = ["key", "output"].map(|name| folder.path().join(name));

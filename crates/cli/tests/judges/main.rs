@@ -20,6 +20,7 @@ fn main() {
     let all = trials(vec![
         ("command::exit_codes", &[], command::exit_codes),
         ("command::outputs_are_whole_or_not_there", &[], command::outputs_are_whole_or_not_there),
+        ("command::a_full_disk_loses_nothing", &[], command::a_full_disk_loses_nothing),
         ("command::an_interruption_leaves_nothing", &[], command::an_interruption_leaves_nothing),
         ("command::lists", &[], command::lists),
         ("command::secrets_stay_unseen", &[], command::secrets_stay_unseen),

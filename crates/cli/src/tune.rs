@@ -1,0 +1,63 @@
+//! `lanecrypt tune`: what is fastest on this machine, measured once and kept.
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use lanecrypt::tuning::{self, Folder, Options};
+
+use crate::{
+    arguments::Machine,
+    backend::{BackendChoice, device},
+    cipher_name::CipherName,
+    failure::Failure,
+};
+
+const ADVICE: &str = "\
+Without it the GPU runs as was fastest on cards that were measured, or as is computed from its properties, and a piece
+goes where it was first on other machines. `cargo xtask tune` in a checkout prints what was found.
+
+Example: lanecrypt tune --cipher aria-256 --cipher seed";
+
+/// Measures how the GPU runs fastest, and from how many bytes on it beats the CPU; later commands go by it.
+///
+/// It takes minutes a cipher, and nothing else should run meanwhile. What was found is in your cache folder.
+#[derive(Debug, Args)]
+#[command(after_help = ADVICE)]
+pub(crate) struct Arguments {
+    /// A cipher, with all sizes of its key (repeat for several); by default all.
+    #[arg(long, short, value_name = "NAME")]
+    cipher: Vec<CipherName>,
+}
+
+impl Arguments {
+    pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
+        let number = match machine.backend {
+            BackendChoice::Auto => 0,
+            BackendChoice::Cuda(number) => number,
+            BackendChoice::Cpu => {
+                let text = "--backend cpu: there is nothing to choose on a CPU alone";
+                return Err(Failure::Usage(text.to_owned()));
+            }
+        };
+        let device = device(number)?;
+        let failed = |error: tuning::Error| Failure::Io(error.to_string());
+        let folder = Folder::of_user().ok_or(tuning::Error::NoFolder).map_err(failed)?;
+        let mut options = Options::default();
+        if !self.cipher.is_empty() {
+            options.ciphers = self.cipher.iter().map(|name| name.cipher).collect();
+            options.ciphers.dedup_by_key(|cipher| cipher.name);
+        }
+        let bar = if machine.quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} {eta} left {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let report = tuning::tune_into(&folder, &device, &options, &mut |progress| {
+            bar.set_length(progress.steps as u64);
+            bar.set_position(progress.done as u64);
+            bar.set_message(progress.next.to_owned());
+        });
+        bar.finish_and_clear();
+        let report = report.map_err(failed)?;
+        let file = folder.file(&device);
+        println!("{} kernels were measured: {}", report.kernels.len(), file.display());
+        Ok(())
+    }
+}
