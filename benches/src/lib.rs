@@ -3,5 +3,6 @@
 
 pub mod bench;
 pub mod kat;
-mod size;
 pub mod tune;
+
+use lanecrypt::size;

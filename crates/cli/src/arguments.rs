@@ -10,7 +10,6 @@ use crate::{
     failure::Failure,
     job, keysets, mount, raw, seal,
     secret::TYPED,
-    size::parse_bytes,
     speed, tune,
 };
 
@@ -105,7 +104,7 @@ pub(crate) struct KeySource {
 
 /// Bytes, for clap.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    parse_bytes(text)
+    lanecrypt::size::parse_bytes(text)
 }
 
 impl Machine {

@@ -72,8 +72,12 @@ enum Destination {
 
 /// Set by a signal: whoever works for long looks at it, and ends.
 pub(crate) static CANCELLED: AtomicBool = AtomicBool::new(false);
-/// How long the work has for that. It may wait for an input that never comes.
+/// How long the work has for that: it may wait for an input that never comes.
 const GRACE: Duration = Duration::from_secs(1);
+/// The same where it never waits for others, but for a disk.
+const GRACE_OF_FILES: Duration = Duration::from_secs(30);
+/// Whether that is so.
+static IS_OF_FILES: AtomicBool = AtomicBool::new(false);
 /// Files that are being written, which nobody else would remove then.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -81,7 +85,8 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 pub(crate) fn end_when_interrupted() {
     let end = || {
         CANCELLED.store(true, Ordering::Relaxed);
-        thread::sleep(GRACE);
+        let is_of_files = IS_OF_FILES.load(Ordering::Relaxed);
+        thread::sleep(if is_of_files { GRACE_OF_FILES } else { GRACE });
         for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             fs::remove_file(path).ok();
         }
@@ -91,6 +96,11 @@ pub(crate) fn end_when_interrupted() {
     if let Err(error) = ctrlc::set_handler(end) {
         eprintln!("lanecrypt: an interruption may leave an unfinished file behind: {error}");
     }
+}
+
+/// Says that what follows goes from file to file, so that it soon hears of an interruption.
+pub(crate) fn goes_between_files() {
+    IS_OF_FILES.store(true, Ordering::Relaxed);
 }
 
 impl Output {

@@ -13,6 +13,7 @@ use lanecrypt_tink::{Keyset, Options, job::Job};
 use crate::{
     arguments::{Machine, bytes},
     failure::Failure,
+    file::goes_between_files,
     keysets::Source,
     seal::{Context, with_options},
 };
@@ -119,6 +120,7 @@ pub(crate) fn seal_part(
     (input, output): (&Path, &Path),
     machine: &Machine,
 ) -> Result<(), Failure> {
+    goes_between_files();
     let job = read(job)?;
     let is_ours = |piece: &u64| piece % of == number - 1;
     let pieces: Vec<u64> = job.missing_parts(output).filter(is_ours).collect();

@@ -15,7 +15,6 @@ mod progress;
 mod raw;
 mod seal;
 mod secret;
-mod size;
 mod speed;
 mod tune;
 

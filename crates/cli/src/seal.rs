@@ -11,7 +11,7 @@ use lanecrypt_tink::{Keyset, Options, Sealed, open_file, open_stream, seal_file,
 use crate::{
     arguments::{Machine, bytes},
     failure::Failure,
-    file::{CANCELLED, Input, Output},
+    file::{CANCELLED, Input, Output, goes_between_files},
     job,
     keysets::Source,
     progress::Progress,
@@ -132,6 +132,7 @@ impl Seal {
             return job::seal_part(&keyset, file, part, (&self.input, &self.output), machine);
         }
         if are_files(&self.input, &self.output) {
+            goes_between_files();
             let bytes = Input::open(&self.input)?.length();
             return with_options(machine, bytes, &ad, false, |options| {
                 seal_file(&keyset, &self.input, &self.output, options).map(drop)
@@ -153,6 +154,7 @@ impl Open {
             return self.run_range(&keyset, &ad, range, machine);
         }
         if are_files(&self.input, &self.output) {
+            goes_between_files();
             let bytes = Input::open(&self.input)?.length();
             return with_options(machine, bytes, &ad, self.sparse, |options| {
                 open_file(&keyset, &self.input, &self.output, options).map(drop)

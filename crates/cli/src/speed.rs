@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use lanecrypt::{CIPHERS, Direction, Engine, Platform};
+use lanecrypt::{CIPHERS, Direction, Engine, Platform, size::size_name};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,7 +12,6 @@ use crate::{
     cipher_name::CipherName,
     failure::Failure,
     lists::{print, table},
-    size::size_name,
 };
 
 const ADVICE: &str = "\

@@ -30,6 +30,7 @@ pub mod io;
 #[cfg(feature = "parallel")]
 mod parallel;
 mod selection;
+pub mod size;
 #[cfg(feature = "tune")]
 pub mod tuning;
 
