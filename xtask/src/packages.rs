@@ -29,6 +29,9 @@ pub(crate) fn ciphers() -> Result<Vec<String>> {
 pub(crate) fn no_std() -> Result<Vec<String>> {
     let is_no_std = |path: PathBuf| {
         let library = path.join("src/lib.rs");
+        if !library.exists() {
+            return Ok(false); // a command
+        }
         let text = fs::read_to_string(&library).with_context(|| library.display().to_string())?;
         Ok(text.lines().any(|line| line == "#![no_std]"))
     };

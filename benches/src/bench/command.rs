@@ -67,7 +67,10 @@ fn measure(options: &Options) -> Result<(), String> {
     let host_memory = part(is_wanted(options.host_memory), options, host_memory::measure)?;
     let first_calls = part(is_wanted(options.first_calls), options, first_call::measure)?;
     let fleet = part(is_wanted(options.fleet), options, fleet::measure)?;
-    let files = part(is_wanted(options.files), options, files::measure)?;
+    // Minutes that have nothing to do with a cipher, or with the GPU alone.
+    let is_whole = options.cipher.is_empty() && !options.gpu_only;
+    let wants_files = options.files || is_wanted(false) && is_whole;
+    let files = part(wants_files, options, files::measure)?;
     let auto = part(is_wanted(options.auto), options, auto::measure)?;
     let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
     measurements.extend(on_gpu.measurements);

@@ -25,7 +25,7 @@ const TINK: Judge = python("tink");
 
 /// Runs that the median is of; odd.
 const SAMPLES: usize = 3;
-const BYTES: [usize; 4] = [1 << 20, 64 << 20, 1 << 30, 8 << 30];
+const BYTES: [usize; 3] = [1 << 20, 64 << 20, 1 << 30];
 const QUICK_BYTES: [usize; 2] = [1 << 20, 64 << 20];
 /// A RAM disk that every Linux has.
 const RAM_DISK: &str = "/dev/shm";
