@@ -206,12 +206,16 @@ fn threads_needed(row: &Row, bytes: usize) -> u64 {
     groups * u64::from(unit.threads)
 }
 
+/// So many threads are tried in any case: tables and round keys in shared memory are made by all threads of a
+/// thread block, so that more of them may be faster than those that have work.
+const PREPARING: u32 = 256;
+
 /// Every number of threads that the kernel takes, up to the first with which one thread block has all of
-/// the work.
+/// the work, or to [`PREPARING`].
 fn thread_counts(kernel: &Kernel, needed: u64) -> impl Iterator<Item = u32> {
     let unit = kernel.unit().threads.max(WARP);
     let all = (unit..=kernel.threads()).step_by(unit as usize);
-    all.take_while(move |&threads| u64::from(threads - unit) < needed)
+    all.take_while(move |&threads| threads <= PREPARING || u64::from(threads - unit) < needed)
 }
 
 /// Other grids than of `resident` thread blocks a multiprocessor, where `useful` have work.
@@ -237,9 +241,9 @@ mod tests {
     fn every_size_of_a_thread_block_is_tried_that_has_work() {
         let kernel = |task| programs::AES_CONFLICT_FREE_4.kernel(task).expect("it is there");
         let counts = |task, needed| thread_counts(kernel(task), needed).collect::<Vec<_>>();
-        assert_eq!(counts(Task::EcbEncrypt, 1), [32]);
-        assert_eq!(counts(Task::EcbEncrypt, 64), [32, 64]);
-        assert_eq!(counts(Task::EcbEncrypt, 65), [32, 64, 96]);
+        assert_eq!(counts(Task::EcbEncrypt, 1), [32, 64, 96, 128, 160, 192, 224, 256]);
+        assert_eq!(counts(Task::EcbEncrypt, 256).len(), 8);
+        assert_eq!(counts(Task::EcbEncrypt, 257).len(), 9);
         assert_eq!(counts(Task::EcbEncrypt, 1 << 30).len(), 32);
         assert_eq!(counts(Task::Ctr, 1 << 30), [1024], "a group is a whole thread block");
     }
