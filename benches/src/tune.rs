@@ -95,14 +95,12 @@ impl Arguments {
         if self.json {
             return Ok(serde_json::to_string_pretty(&to_json(&report))?);
         }
-        let mut text = String::new();
-        if self.options()?.launches {
-            text += &format!("{}\n", launches(&report.kernels));
-        }
-        if self.options()?.host_memory {
-            text += &format!("{}\n", crossovers(&report));
-        }
-        Ok(text + &folder.file(&device).display().to_string())
+        let options = self.options()?;
+        let launches = options.launches.then(|| launches(&report.kernels).to_string());
+        let crossovers = options.host_memory.then(|| crossovers(&report).to_string());
+        let file = folder.file(&device).display().to_string();
+        let parts: Vec<String> = launches.into_iter().chain(crossovers).chain([file]).collect();
+        Ok(parts.join("\n"))
     }
 
     fn options(&self) -> Result<Options, Box<dyn Error>> {
