@@ -5,7 +5,7 @@ mod message;
 mod pump;
 mod stream;
 
-use std::path::PathBuf;
+use std::{ops::RangeInclusive, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -31,6 +31,9 @@ Examples:
   lanecrypt raw xts --cipher aes-256 --key-file k --unit 512 --first-unit 0 disk.img disk.xts
   openssl enc -aria-256-ctr -pbkdf2 -in plain | lanecrypt raw ctr -d --cipher aria-256 --passphrase";
 
+/// Bytes that a data unit of XTS may have.
+const UNITS: RangeInclusive<u64> = 16..=16 << 20;
+
 /// Runs a cipher in a mode over a file or a stream: no format, no authentication (but in GCM).
 #[derive(Debug, Args)]
 #[command(after_help = ADVICE)]
@@ -49,7 +52,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "HEX")]
     iv: Option<String>,
     /// Iterations of PBKDF2 with --passphrase.
-    #[arg(long, value_name = "N", default_value_t = key::ITERATIONS)]
+    #[arg(long, value_name = "N", default_value_t = key::ITERATIONS,
+          value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
     /// ECB and CBC: whole blocks, without padding.
     #[arg(long)]
@@ -103,6 +107,9 @@ impl Arguments {
         let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
         match self.mode {
             RawMode::Ecb | RawMode::Xts if self.iv.is_some() => usage("this mode has no --iv"),
+            RawMode::Xts if !UNITS.contains(&self.unit) => {
+                usage("--unit: a data unit of XTS has 16 bytes to 16 MiB (IEEE 1619)")
+            }
             _ if self.ad.is_some() && self.mode != RawMode::Gcm => usage("--ad is for gcm"),
             RawMode::Xts | RawMode::Gcm if self.key.passphrase.is_some() => {
                 usage("--passphrase is for the modes that `openssl enc` has; name a --key-file")

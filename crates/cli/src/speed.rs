@@ -87,7 +87,11 @@ impl Arguments {
         self.check_forms()?;
         let ciphers: Vec<CipherName> =
             if self.cipher.is_empty() { CipherName::all().collect() } else { self.cipher.clone() };
-        let mut data = vec![0x5a; lengths.iter().copied().max().unwrap_or(0)];
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let mut data = Vec::new();
+        data.try_reserve_exact(longest)
+            .map_err(|error| Failure::Usage(format!("--bytes {longest}: {error}")))?;
+        data.resize(longest, 0x5a);
         let mut rows = Vec::new();
         for cipher in ciphers {
             for (backend, engine) in self.engines(cipher, machine)? {

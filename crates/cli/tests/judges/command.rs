@@ -77,7 +77,12 @@ pub(crate) fn exit_codes() -> Outcome {
     let iv = "000102030405060708090a0b0c0d0e0f";
     let ctr = ["raw", "ctr", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
     let gcm = ["raw", "gcm", "-d", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
-    let cases: [(&[&str], i32, &str); 10] = [
+    let xts = ["raw", "xts", "--cipher", "aes-128", "--key-file", key, "--unit"];
+    let cases: [(&[&str], i32, &str); 14] = [
+        (&[&xts[..], &["99T"]].concat(), 2, "16 MiB"),
+        (&[&xts[..], &["15"]].concat(), 2, "16 MiB"),
+        (&["raw", "ecb", "--cipher", "seed", "--passphrase=x", "--iterations", "0"], 2, "0"),
+        (&["speed", "--bytes", "9000000T"], 2, "--bytes"),
         (&["raw", "ctr", "--cipher", "aes-128"], 2, "name the key"),
         (&["raw", "ctr", "--cipher", "rot13"], 2, "aria-256"),
         (&["raw", "ctr", "--cipher", "aes-256", "--key-file", key, "--iv", iv], 2, "takes 32"),
