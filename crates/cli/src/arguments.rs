@@ -102,11 +102,6 @@ pub(crate) struct KeySource {
     pub(crate) passphrase: Option<PathBuf>,
 }
 
-/// Bytes, for clap.
-pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    lanecrypt::size::parse_bytes(text)
-}
-
 impl Machine {
     /// Who seals and opens files.
     ///

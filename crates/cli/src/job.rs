@@ -8,10 +8,11 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use lanecrypt::size::parse_bytes;
 use lanecrypt_tink::{Keyset, Options, job::Job};
 
 use crate::{
-    arguments::{Machine, bytes},
+    arguments::Machine,
     failure::Failure,
     file::goes_between_files,
     keysets::Source,
@@ -48,7 +49,7 @@ enum Command {
         #[command(flatten)]
         context: Context,
         /// About so many bytes are sealed, and noted as done, at once.
-        #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
+        #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes)]
         part_bytes: u64,
         /// What is sealed.
         input: PathBuf,

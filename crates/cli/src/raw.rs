@@ -8,9 +8,10 @@ mod stream;
 use std::{ops::RangeInclusive, path::PathBuf};
 
 use clap::{Args, ValueEnum};
+use lanecrypt::size::parse_bytes;
 
 use crate::{
-    arguments::{KeySource, Machine, bytes},
+    arguments::{KeySource, Machine},
     cipher_name::CipherName,
     failure::Failure,
     file::{Input, Output},
@@ -59,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     no_padding: bool,
     /// XTS: bytes of a data unit, the sector of a disk.
-    #[arg(long, value_name = "BYTES", default_value = "512", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "512", value_parser = parse_bytes)]
     unit: u64,
     /// XTS: the number of the first data unit.
     #[arg(long, value_name = "N", default_value_t = 0)]

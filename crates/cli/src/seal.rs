@@ -6,10 +6,11 @@ use std::{
 };
 
 use clap::Args;
+use lanecrypt::size::parse_bytes;
 use lanecrypt_tink::{Keyset, Options, Sealed, open_file, open_stream, seal_file, seal_stream};
 
 use crate::{
-    arguments::{Machine, bytes},
+    arguments::Machine,
     failure::Failure,
     file::{CANCELLED, Input, Output, goes_between_files},
     job,
@@ -104,8 +105,8 @@ impl Context {
 
 fn range(text: &str) -> Result<(u64, Option<u64>), String> {
     let (start, end) = text.split_once("..").ok_or("a range is written as 0..100 or 4G..")?;
-    let start = if start.is_empty() { 0 } else { bytes(start)? };
-    let end = if end.is_empty() { None } else { Some(bytes(end)?) };
+    let start = if start.is_empty() { 0 } else { parse_bytes(start)? };
+    let end = if end.is_empty() { None } else { Some(parse_bytes(end)?) };
     if end.is_some_and(|end| end < start) {
         return Err("it ends before it begins".to_owned());
     }

@@ -3,11 +3,14 @@
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use lanecrypt::{CIPHERS, Direction, Engine, Platform, size::size_name};
+use lanecrypt::{
+    CIPHERS, Direction, Engine, Platform,
+    size::{parse_bytes, size_name},
+};
 use serde_json::{Value, json};
 
 use crate::{
-    arguments::{Machine, Printed, bytes},
+    arguments::{Machine, Printed},
     backend::BackendChoice,
     cipher_name::CipherName,
     failure::Failure,
@@ -38,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "ctr")]
     mode: SpeedMode,
     /// Bytes of the buffer, or with K, M, G (repeat for several).
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     bytes: Vec<u64>,
     /// Implementations of the CPU by name, or `all` (repeat for several).
     #[arg(long, value_name = "ID")]
