@@ -7,6 +7,8 @@ use crate::{Direction, Engine, Error, Mode};
 
 /// Bytes of a block.
 const BLOCK: usize = 16;
+/// Data units that are shorter run together, in calls of ECB: alone they would not fill batches.
+const SHORT: usize = 1024;
 
 /// One XTS data unit (IEEE 1619), with ciphertext stealing where the length is no multiple of the
 /// block. `engine` has the data key, `tweak_engine` the tweak key; `tweak` is the unit's number as
@@ -59,7 +61,12 @@ pub fn xts_units<E: Engine + ?Sized, T: Engine + ?Sized>(
                 number = number.wrapping_add(1);
             }
             tweak_engine.ecb(Direction::Encrypt, masks.as_flattened_mut().into())?;
-            let mut masks = masks.iter_mut();
+            let run_together = unit_bytes < SHORT && unit_bytes % BLOCK == 0;
+            let together = if run_together { piece.len() / unit_bytes } else { 0 };
+            let (first, others) = masks.split_at_mut(together);
+            let (short, piece) = piece.split_at(together * unit_bytes);
+            short_units(engine, first, unit_bytes, direction, short)?;
+            let mut masks = others.iter_mut();
             in_pieces(piece, unit_bytes, |_, data| {
                 masks.next().map_or(Ok(()), |mask| unit(engine, mask, direction, data))
             })
@@ -98,6 +105,27 @@ fn unit<E: Engine + ?Sized>(
     if stolen == 0 { Ok(()) } else { steal(engine, &mut Masks(mask), direction, last) }
 }
 
+/// Whole [`SHORT`] units whose first masks are `masks`.
+fn short_units<E: Engine + ?Sized>(
+    engine: &E,
+    masks: &mut [[u8; BLOCK]],
+    unit_bytes: usize,
+    direction: Direction,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    with_scratch(engine, data.len(), |scratch| {
+        let bytes = scratch.len() / unit_bytes * unit_bytes;
+        let mut masks = masks.iter_mut();
+        in_pieces(data, bytes, |_, piece| {
+            let scratch = &mut scratch[..piece.len()];
+            for (unit, mask) in scratch.chunks_exact_mut(unit_bytes).zip(&mut masks) {
+                Masks(mask).fill(unit);
+            }
+            masked_ecb(engine, direction, scratch, piece)
+        })
+    })
+}
+
 /// [`Engine::xts_blocks`] by ECB.
 pub(crate) fn xts_blocks<E: Engine + ?Sized>(
     engine: &E,
@@ -109,13 +137,23 @@ pub(crate) fn xts_blocks<E: Engine + ?Sized>(
         in_pieces(data, scratch.len(), |_, piece| {
             let masks = &mut scratch[..piece.len()];
             Masks(mask).fill(masks);
-            let output = piece.into_out_with_copied_in();
-            xor(output, masks);
-            engine.ecb(direction, (&mut *output).into())?;
-            xor(output, masks);
-            Ok(())
+            masked_ecb(engine, direction, masks, piece)
         })
     })
+}
+
+/// Blocks between two XORs of the same masks.
+fn masked_ecb<E: Engine + ?Sized>(
+    engine: &E,
+    direction: Direction,
+    masks: &[u8],
+    blocks: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    let output = blocks.into_out_with_copied_in();
+    xor(output, masks);
+    engine.ecb(direction, (&mut *output).into())?;
+    xor(output, masks);
+    Ok(())
 }
 
 /// The masks of a data unit from the one at hand on, one a block, each x times the one before.

@@ -215,7 +215,9 @@ pub(crate) fn xts_units(case: &Case) -> Outcome {
     let [engine, tweak_engine] = [case.engine(&key)?, case.engine(&tweak_key)?];
     let tweak_cipher = case.oracle.reference(&tweak_key)?;
     for direction in Direction::BOTH {
-        for (unit, length) in [(16, 160), (17, 67 * 17), (512, 5 * 512 + 40), (520, 3 * 520 + 16)] {
+        for (unit, length) in
+            [(16, 160), (17, 67 * 17), (48, 67 * 48), (512, 5 * 512 + 40), (520, 3 * 520 + 16)]
+        {
             let first = u128::from(u64::MAX) - 2;
             let input = noise(length, 53);
             let expected = case.oracle.expected(&key, &input, |cipher, data| {
