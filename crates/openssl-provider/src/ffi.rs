@@ -8,7 +8,7 @@
 
 use std::{
     alloc::{Layout, alloc},
-    ffi::{c_char, c_int, c_void},
+    ffi::{CStr, c_char, c_int, c_void},
     marker::PhantomData,
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -18,7 +18,7 @@ use std::{
 use lanecrypt::Direction;
 
 use crate::{
-    Algorithm, Context, Mode, Reason, Transfer,
+    Algorithm, Backend, Context, Mode, Reason, Transfer,
     algorithm::{COUNT, algorithm, for_each_algorithm},
     parameter::{INTEGER, OCTET_POINTER, OCTETS, Parameter, UNSIGNED, UTF8_POINTER, for_each},
 };
@@ -60,13 +60,15 @@ fn try_box<T>(value: T) -> Option<Box<T>> {
     }
 }
 
+type GetParameters = unsafe extern "C" fn(*const c_void, *mut Parameter) -> c_int;
 type NewError = unsafe extern "C" fn(*const c_void);
 type SetError = unsafe extern "C" fn(*const c_void, u32, *const c_char, *const c_void);
 
-/// The functions of OpenSSL that errors go to.
+/// The functions of OpenSSL that tell the configuration, and that errors go to.
 #[derive(Clone, Copy)]
 struct Core {
     handle: *const c_void,
+    get_parameters: Option<GetParameters>,
     new_error: Option<NewError>,
     /// The last argument is a `va_list`, of which nothing is read where there is no format; on the
     /// systems that OpenSSL runs on it is passed as a pointer.
@@ -76,11 +78,15 @@ struct Core {
 impl Core {
     /// Of the functions that OpenSSL gives.
     unsafe fn new(handle: *const c_void, mut functions: *const Dispatch) -> Self {
-        let mut core = Self { handle, new_error: None, set_error: None };
+        let mut core = Self { handle, get_parameters: None, new_error: None, set_error: None };
         // SAFETY: the list ends with 0, and each number says what its function is.
         unsafe {
             while let Some(entry) = functions.as_ref().filter(|entry| entry.id != 0) {
                 match entry.id {
+                    2 => {
+                        core.get_parameters =
+                            mem::transmute::<*const c_void, Option<GetParameters>>(entry.function);
+                    }
                     5 => {
                         core.new_error =
                             mem::transmute::<*const c_void, Option<NewError>>(entry.function);
@@ -95,6 +101,22 @@ impl Core {
             }
         }
         core
+    }
+
+    /// Takes the backend that the module's section of the configuration names, if it names one.
+    fn configure(&self) -> Result<(), Reason> {
+        let mut name = ptr::null();
+        let mut asked = [Parameter::asking(c"backend", &raw mut name), Parameter::END];
+        if let Some(get_parameters) = self.get_parameters {
+            // SAFETY: the function and the handle are OpenSSL's; the list ends as lists do. What OpenSSL
+            // gives is a C string that stays with its configuration.
+            unsafe {
+                if get_parameters(self.handle, asked.as_mut_ptr()) == 1 && !name.is_null() {
+                    Backend::parse(CStr::from_ptr(name).to_bytes())?.install();
+                }
+            }
+        }
+        Ok(())
     }
 
     fn raise(&self, reason: Reason) {
@@ -522,7 +544,7 @@ static PROVIDER: Table<[Dispatch; 5]> = Table([
 ]);
 
 /// What OpenSSL calls when it has loaded the module (provider-base(7)). Gives 1, or 0 where there is no
-/// memory.
+/// memory, or no backend of the name that the configuration says.
 ///
 /// # Safety
 /// As provider-base(7) says: `core` is OpenSSL's handle, `functions` its functions up to one of the
@@ -540,6 +562,10 @@ pub unsafe extern "C" fn OSSL_provider_init(
             return 0;
         };
         let Some(core) = try_box(Core::new(core, functions)) else { return 0 };
+        if let Err(reason) = core.configure() {
+            core.raise(reason);
+            return 0;
+        }
         *provided = PROVIDER.0.as_ptr();
         *context = Box::into_raw(core).cast();
         1

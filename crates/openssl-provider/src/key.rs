@@ -1,22 +1,24 @@
 //! A keyed cipher, shared by the contexts that were copied from each other.
 
-use std::{process, sync::Arc, sync::OnceLock};
+use std::sync::Arc;
 
-use lanecrypt::{Engine, Error, Parallel};
+use lanecrypt::{Engine, Error};
 
-use crate::{Algorithm, Reason};
-
-/// Bytes of a call from which on all cores are worth waking.
-const LARGE: usize = 2 << 20;
+use crate::{
+    Algorithm, Reason,
+    large::{LARGE, Large},
+};
 
 /// A cipher under a key. Its schedule is cleared when the last context that has it is freed.
 #[derive(Debug)]
 pub struct Key {
     engine: Box<dyn Engine>,
+    large: Large,
 }
 
 impl Key {
-    /// The fastest constant-time implementation of this CPU under a key.
+    /// The fastest constant-time implementation of this CPU under a key; large calls are as the installed
+    /// [`Backend`](crate::Backend) says.
     ///
     /// # Errors
     /// [`Reason::KeyLength`].
@@ -24,12 +26,11 @@ impl Key {
         if key.len() != algorithm.key_bytes {
             return Err(Reason::KeyLength);
         }
-        // A GPU for large calls would be another engine here, where the configuration asks for it.
         let backend = algorithm.cipher.backend("default").ok_or(Reason::Internal)?;
-        Ok(Arc::new(Self { engine: (backend.create)(key)? }))
+        Ok(Arc::new(Self { engine: (backend.create)(key)?, large: Large::new(algorithm, key) }))
     }
 
-    /// Runs so many bytes, on all cores if there are enough of them.
+    /// Runs so many bytes.
     ///
     /// # Errors
     /// Those of the engine.
@@ -38,12 +39,10 @@ impl Key {
         bytes: usize,
         work: impl FnOnce(&dyn Engine) -> Result<(), Error>,
     ) -> Result<(), Reason> {
-        if bytes >= LARGE && has_threads() {
-            work(&Parallel::new(&*self.engine))?;
-        } else {
-            work(&*self.engine)?;
+        if bytes >= LARGE {
+            return self.large.run(&*self.engine, work);
         }
-        Ok(())
+        Ok(work(&*self.engine)?)
     }
 
     /// The engine on the caller's thread.
@@ -51,11 +50,4 @@ impl Key {
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
-}
-
-/// Whether this is the process that has the threads: after a fork the child has none of them, and
-/// would wait for them.
-fn has_threads() -> bool {
-    static OWNER: OnceLock<u32> = OnceLock::new();
-    *OWNER.get_or_init(process::id) == process::id()
 }

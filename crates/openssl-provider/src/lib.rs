@@ -39,6 +39,7 @@ mod gcm_message;
 mod gcm_tls;
 mod key;
 mod keystream;
+mod large;
 mod padding;
 #[path = "parameter/ffi.rs"]
 mod parameter;
@@ -55,6 +56,7 @@ pub use context::{Context, Operation, Value};
 pub use ffi::OSSL_provider_init;
 pub use gcm::Gcm;
 pub use key::Key;
+pub use large::Backend;
 pub use reason::Reason;
 pub use stream::Stream;
 pub use transfer::Transfer;

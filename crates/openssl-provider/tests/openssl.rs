@@ -32,6 +32,7 @@ fn main() {
         "gcm_records" "hight" "choice" "keys" "processes")
     .to_vec();
     all.push(("enc_both_ways", &[OPENSSL], enc_both_ways));
+    all.push(("backend_by_configuration", &[OPENSSL], backend_by_configuration));
     all.push(("cms_both_ways", &[OPENSSL], cms_both_ways));
     all.push(("tls_both_ways", &[OPENSSL], tls_both_ways));
     all.push(("curl_over_camellia_and_aria", &[OPENSSL, CURL], curl));
@@ -115,6 +116,23 @@ fn enc_both_ways() -> Result<(), Failed> {
 fn with_module<'a>(command: &'a mut Command, modules: &Path) -> &'a mut Command {
     let configuration = Path::new(env!("CARGO_MANIFEST_DIR")).join("openssl.cnf");
     command.env("OPENSSL_CONF", configuration).env("OPENSSL_MODULES", modules)
+}
+
+/// A configuration may name a backend that the module has, and no other.
+fn backend_by_configuration() -> Result<(), Failed> {
+    let modules = modules()?;
+    let sample = include_str!("../openssl.cnf");
+    for (backend, loads) in [("cpu", true), ("auto", cfg!(feature = "cuda")), ("fast", false)] {
+        let text = sample.replace("# backend = cpu", &format!("backend = {backend}"));
+        fs::write(modules.path().join("backend.cnf"), text)?;
+        let mut list = openssl(modules.path(), "list -providers")?;
+        with_module(&mut list, modules.path()).env("OPENSSL_CONF", "backend.cnf");
+        let output = String::from_utf8(list.output()?.stdout)?;
+        if output.contains("Lanecrypt") != loads {
+            return Err(format!("backend = {backend}: {output}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Messages for a certificate (RFC 5652): what identifies ciphers there, and IVs and tags as parameters.

@@ -61,7 +61,7 @@ pub fn xts_units<E: Engine + ?Sized, T: Engine + ?Sized>(
                 number = number.wrapping_add(1);
             }
             tweak_engine.ecb(Direction::Encrypt, masks.as_flattened_mut().into())?;
-            let run_together = unit_bytes < SHORT && unit_bytes % BLOCK == 0;
+            let run_together = unit_bytes < SHORT && unit_bytes.is_multiple_of(BLOCK);
             let together = if run_together { piece.len() / unit_bytes } else { 0 };
             let (first, others) = masks.split_at_mut(together);
             let (short, piece) = piece.split_at(together * unit_bytes);

@@ -36,6 +36,11 @@ impl Parameter {
         Self::new(key.as_ptr(), kind, size)
     }
 
+    /// A question for a text, whose start is put into `place`, which must live as long as this.
+    pub(crate) fn asking(key: &'static CStr, place: *mut *const c_char) -> Self {
+        Self { data: place.cast(), ..Self::new(key.as_ptr(), UTF8_POINTER, 0) }
+    }
+
     pub(crate) unsafe fn name(&self) -> &[u8] {
         // SAFETY: a key is a C string.
         unsafe { CStr::from_ptr(self.key) }.to_bytes()
