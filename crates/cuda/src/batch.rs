@@ -18,6 +18,7 @@ mod fleet;
 mod host_memory;
 mod items;
 mod memory;
+mod sealed;
 mod words;
 
 use std::time::Duration;
@@ -31,7 +32,7 @@ use lanecrypt_kernels::{
     batch::{self as kernels, BatchProgram},
 };
 
-pub use self::fleet::BatchFleet;
+pub use self::{fleet::BatchFleet, sealed::SealedMessage};
 use self::{
     items::{Cuts, Items},
     memory::{HashLists, Layout, List, Lists, Memory, Parameters},
@@ -320,7 +321,8 @@ impl PreparedBatch<'_> {
     /// complete.
     ///
     /// # Errors
-    /// [`Error::Range`] where a message ends behind its slice: nothing is written then. Driver errors:
+    /// [`Error::Range`] where a message ends behind its slice, [`Error::Alignment`] where one starts at no
+    /// multiple of 16: nothing is written then. Driver errors:
     /// no output is to be used then, but nothing of GCM is written whose tag was not right.
     pub fn run(
         self,
@@ -379,7 +381,7 @@ impl PreparedBatch<'_> {
         if end > slice.len() {
             return Err(Error::Range { start: 0, end, length: slice.len() });
         }
-        Ok(slice.address())
+        slice.aligned()
     }
 
     /// Starts all kernels, whose data was checked to be there.
