@@ -162,12 +162,22 @@ impl<'a> DeviceSlice<'a> {
         Self { device, address, length, memory: PhantomData }
     }
 
-    pub(crate) fn address(&self) -> u64 {
+    /// Where it starts on the device.
+    #[must_use]
+    pub fn address(&self) -> u64 {
         self.address
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Bytes of it.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.length
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
     }
 
     pub(crate) fn device(&self) -> &Device {
@@ -221,7 +231,7 @@ impl<'a> DeviceSliceMut<'a> {
         Self { device, address, length, memory: PhantomData }
     }
 
-    /// The same part, to read.
+    /// The same, to read.
     #[must_use]
     pub fn as_slice(&self) -> DeviceSlice<'_> {
         let Self { device, address, length, .. } = *self;
