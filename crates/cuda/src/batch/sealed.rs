@@ -20,7 +20,8 @@ use lanecrypt_core::{Direction, batch::JobMode};
 use zeroize::Zeroize;
 
 use super::{
-    BLOCK, BatchFamily, Description, DeviceJob, Launches, Layout, Parameters, RESULT_BYTES, RIGHT,
+    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Layout, Lists, Parameters,
+    RESULT_BYTES, RIGHT,
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Stream, TransferError,
@@ -307,6 +308,42 @@ impl<E: Send> Run<'_, E> {
         })
     }
 
+    /// Reads ciphertexts and tags; whether the outside gave them.
+    fn read(&mut self, read: Read<'_, E>, data: &mut [u8], description: &mut Description) -> bool {
+        let mut extents = self.extents().into_iter();
+        let filled = extents.try_for_each(|(range, at)| read(&mut data[range], at));
+        for (job, tag) in self.tags().enumerate() {
+            description.described.set_tag(job, &data[tag]);
+        }
+        self.failure = filled.err();
+        self.failure.is_none()
+    }
+
+    /// Queues all that is done with the lane's data, from `data` on.
+    fn launch(
+        &self,
+        stream: &Stream,
+        data: u64,
+        parameters: Parameters,
+        lists: &Lists,
+        cuts: Cuts,
+    ) -> Result<(), Error> {
+        let Call { family, outside, .. } = self.call;
+        let parameters = Parameters { input: data, output: data, ..parameters };
+        let (device, program) = (self.call.device(), family.program);
+        let launches = Launches { device, stream: stream.handle, program, cuts, parameters, lists };
+        match outside.direction() {
+            Direction::Encrypt => {
+                self.start_rows(stream, data)?;
+                launches.start()
+            }
+            Direction::Decrypt => {
+                launches.start()?;
+                self.start_rows(stream, data)
+            }
+        }
+    }
+
     /// Queues copies between the lane's data, from `data` on, and the places of the plaintexts.
     fn start_rows(&self, stream: &Stream, data: u64) -> Result<(), Error> {
         let Call { plain, outside, .. } = self.call;
@@ -357,11 +394,9 @@ impl<E: Send> Run<'_, E> {
         for (tag, result) in self.tags().zip(results) {
             data[tag].copy_from_slice(result);
         }
-        let extents = self.extents().into_iter();
-        extents
-            .map(|(range, at)| write(&data[range], at))
-            .collect::<Result<(), E>>()
-            .map_err(TransferError::Outside)
+        let mut extents = self.extents().into_iter();
+        let written = extents.try_for_each(|(range, at)| write(&data[range], at));
+        written.map_err(TransferError::Outside)
     }
 }
 
@@ -403,50 +438,23 @@ impl<E: Send> Piece for Run<'_, E> {
         let data_at = layout.described_bytes();
         let made_at = data_at + self.starts.last().copied().unwrap_or(0);
         self.placed = Placed { data_at, results_at: made_at };
-        let results = layout.result_bytes();
-        let extent = match self.call.outside {
-            Outside::Write(_) => (data_at, data_at..made_at + results),
+        let (up, down) = match self.call.outside {
+            Outside::Write(_) => (data_at, data_at),
             Outside::Read(read) => {
                 let data = &mut lane.memory()?[data_at..made_at];
-                let mut extents = self.extents().into_iter();
-                let filled = extents.try_for_each(|(range, at)| read(&mut data[range], at));
-                if let Err(error) = filled {
-                    self.failure = Some(error);
+                if !self.read(read, data, &mut description) {
                     return Ok(());
                 }
-                for (job, tag) in self.tags().enumerate() {
-                    description.described.set_tag(job, &data[tag]);
-                }
-                (made_at, made_at..made_at + results)
+                (made_at, made_at)
             }
         };
         let all = made_at + layout.made_bytes();
-        let extent = Extent { up: extent.0, down: extent.1, all };
+        let extent = Extent { up, down: down..made_at + layout.result_bytes(), all };
         let fill = |pinned: &mut [u8]| description.write(&mut pinned[..data_at]);
         lane.start(extent, fill, |stream, address| {
-            let (data, made) = (address + data_at as u64, address + made_at as u64);
-            let (parameters, lists) = layout.at(address, made, &description.items);
-            let parameters = Parameters { input: data, output: data, ..parameters };
-            let (device, program) = (self.call.device(), self.call.family.program);
-            let cuts = description.cuts;
-            let launches = Launches {
-                device,
-                stream: stream.handle,
-                program,
-                cuts,
-                parameters,
-                lists: &lists,
-            };
-            match self.call.outside.direction() {
-                Direction::Encrypt => {
-                    self.start_rows(stream, data)?;
-                    launches.start()
-                }
-                Direction::Decrypt => {
-                    launches.start()?;
-                    self.start_rows(stream, data)
-                }
-            }
+            let (parameters, lists) =
+                layout.at(address, address + made_at as u64, &description.items);
+            self.launch(stream, address + data_at as u64, parameters, &lists, description.cuts)
         })?;
         lane.clear(all)
     }
@@ -455,5 +463,26 @@ impl<E: Send> Piece for Run<'_, E> {
         if let Err(error) = self.finish(came_back) {
             self.call.fail(self.number, error);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A copy for the first segment, one for all that are full, one for the last.
+    #[test]
+    fn equal_rows_are_one_copy() {
+        let mut plain_at = 0;
+        let messages = [72, 112, 112, 112, 112, 30].map(|length| {
+            let message =
+                SealedMessage { iv: [0; 12], length, sealed_at: 0, part: 0..length, plain_at };
+            plain_at += length;
+            message
+        });
+        let rows = rows_of(&messages, &starts(&messages));
+        let full = Rows { from_pitch: 128, to_pitch: 112, width: 112, count: 4 };
+        let last = (96 + 4 * 128, 72 + 4 * 112, Rows::one(30));
+        assert_eq!(rows, [(0, 0, Rows::one(72)), (96, 72, full), last]);
     }
 }

@@ -66,12 +66,11 @@ impl Cuda {
         sealed.check_range(&range)?;
         let bytes = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let mut buffer = DeviceBuffer::zeroed(&self.device, bytes).map_err(CipherError::from)?;
-        match sealed.stream().gcm_key() {
-            Some(key) => self.open_gcm(sealed, key, range, &mut buffer, options)?,
-            None => {
-                let options = Options { backend: &CPU, ..options };
-                sealed.copy_range(range, &mut ToDevice { buffer: &mut buffer, at: 0 }, options)?;
-            }
+        if let Some(key) = sealed.stream().gcm_key() {
+            self.open_gcm(sealed, key, range, &mut buffer, options)?;
+        } else {
+            let options = Options { backend: &CPU, ..options };
+            sealed.copy_range(range, &mut ToDevice { buffer: &mut buffer, at: 0 }, options)?;
         }
         sealed.check_source()?;
         Ok(buffer)
