@@ -110,8 +110,9 @@ impl BatchFamily {
     /// named when the batch has run.
     ///
     /// # Errors
-    /// [`Error::Overlap`] for two jobs that write to the same bytes, [`Error::Range`] for messages that
-    /// start off a 16-byte boundary; [`Error::Unavailable`] as [`fits`](Self::fits); driver errors.
+    /// [`Error::Overlap`] for two jobs that write to the same bytes, [`Error::Alignment`] for messages that
+    /// start off a 16-byte boundary, [`Error::Range`] for those that no memory has;
+    /// [`Error::Unavailable`] as [`fits`](Self::fits); driver errors.
     pub fn prepare<'a>(
         &self,
         device: &Device,
@@ -218,11 +219,11 @@ fn require_apart(jobs: &[DeviceJob<'_>]) -> Result<(), Error> {
     let mut outputs = Vec::with_capacity(jobs.len());
     for (number, job) in jobs.iter().enumerate() {
         for start in [job.input, job.output] {
-            let end = start.checked_add(job.length);
-            let is_right = start.is_multiple_of(BLOCK) && end.is_some();
-            if !is_right {
-                let end = end.unwrap_or(usize::MAX);
-                return Err(Error::Range { start, end, length: usize::MAX });
+            if !start.is_multiple_of(BLOCK) {
+                return Err(Error::Alignment { start: start as u64 });
+            }
+            if start.checked_add(job.length).is_none() {
+                return Err(Error::Range { start, end: usize::MAX, length: usize::MAX });
             }
         }
         if job.length > 0 {

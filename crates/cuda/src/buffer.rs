@@ -79,22 +79,25 @@ impl DeviceBuffer {
         unsafe { self.device.driver().read(self.address + start as u64, data) }
     }
 
-    /// A part of the buffer as kernel input.
+    /// A part of the buffer as input.
+    ///
+    /// It may start anywhere. What starts at no multiple of 16 passes memory of this crate's on the device,
+    /// and costs two copies there; batches refuse it with [`Error::Alignment`].
     ///
     /// # Errors
-    /// [`Error::Range`] outside the buffer, or where it starts off a 16-byte boundary.
+    /// [`Error::Range`] outside the buffer.
     pub fn slice(&self, range: Range<usize>) -> Result<DeviceSlice<'_>, Error> {
-        self.check_aligned(&range)?;
+        self.check(range.clone())?;
         let address = self.address + range.start as u64;
         Ok(DeviceSlice { device: &self.device, address, length: range.len(), memory: PhantomData })
     }
 
-    /// A part of the buffer as kernel output, or as both.
+    /// A part of the buffer as output, or as both.
     ///
     /// # Errors
     /// As [`slice`](Self::slice).
     pub fn slice_mut(&mut self, range: Range<usize>) -> Result<DeviceSliceMut<'_>, Error> {
-        self.check_aligned(&range)?;
+        self.check(range.clone())?;
         let address = self.address + range.start as u64;
         // SAFETY: the range is of this buffer, of which the slice has the only borrow.
         Ok(unsafe { DeviceSliceMut::from_raw(&self.device, address, range.len()) })
@@ -102,14 +105,6 @@ impl DeviceBuffer {
 
     fn check(&self, range: Range<usize>) -> Result<(), Error> {
         if range.start <= range.end && range.end <= self.length {
-            return Ok(());
-        }
-        Err(Error::Range { start: range.start, end: range.end, length: self.length })
-    }
-
-    fn check_aligned(&self, range: &Range<usize>) -> Result<(), Error> {
-        self.check(range.clone())?;
-        if range.start.is_multiple_of(16) {
             return Ok(());
         }
         Err(Error::Range { start: range.start, end: range.end, length: self.length })
@@ -149,8 +144,7 @@ pub struct DeviceSliceMut<'a> {
 impl<'a> DeviceSlice<'a> {
     /// Memory that is not ours, such as that of a tensor: `length` bytes from `address` on.
     ///
-    /// The address need be no multiple of 16. What is at none passes memory of this crate's on the device,
-    /// and costs two copies there; batches refuse it with [`Error::Alignment`].
+    /// As a [part of a buffer](DeviceBuffer::slice), it may start anywhere.
     ///
     /// # Safety
     /// The memory is of the primary context of `device`, or of the host build where that is the device. For
@@ -212,7 +206,7 @@ impl<'a> DeviceSlice<'a> {
         if self.address.is_multiple_of(MAX_BLOCK as u64) {
             return Ok(self.address);
         }
-        Err(Error::Alignment { address: self.address })
+        Err(Error::Alignment { start: self.address })
     }
 
     /// Checks that kernels of `device` can reach it.

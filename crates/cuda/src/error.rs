@@ -138,10 +138,10 @@ pub enum Error {
         device: String,
     },
     /// Memory that starts where what is asked for cannot run.
-    #[error("memory of the device at {address:#x}; here it starts at a multiple of 16")]
+    #[error("memory of a device that starts at {start:#x}; here it starts at a multiple of 16")]
     Alignment {
-        /// Where it starts.
-        address: u64,
+        /// Its address, or its first byte in a slice.
+        start: u64,
     },
     /// Addresses of memory that overlaps where it may not.
     #[error("{length} bytes from {input:#x} to {output:#x}; they are the same or do not overlap")]
@@ -153,10 +153,8 @@ pub enum Error {
         /// Bytes of either.
         length: usize,
     },
-    /// A range outside a buffer, or one whose start is not on a 16-byte boundary.
-    #[error(
-        "bytes {start}..{end} of a device buffer of {length}; ranges start at a multiple of 16"
-    )]
+    /// A range outside a buffer, or outside another slice of memory of a device.
+    #[error("bytes {start}..{end} of a device buffer of {length}")]
     Range {
         /// First byte.
         start: usize,

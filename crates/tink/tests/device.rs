@@ -13,7 +13,7 @@ use std::{
 use lanecrypt::{
     Backend, Platform, Selection,
     aes::AES,
-    cuda::{self, Device, DeviceBuffer, DeviceSlice, Limits},
+    cuda::{self, Device, DeviceBuffer, Limits},
 };
 use lanecrypt_tink::{
     Cuda, Error, Hash, Keyset, Options, Parameters, Scheme, Sealed, Template, open_file, seal_file,
@@ -109,10 +109,7 @@ impl Case {
     fn seal(&self, device: &Device, start: usize) -> Result<Vec<u8>, Error> {
         let memory = [&vec![0xc5; start][..], &self.text].concat();
         let buffer = DeviceBuffer::from_host(device, &memory).map_err(lanecrypt::Error::from)?;
-        let all = buffer.slice(0..buffer.len()).map_err(lanecrypt::Error::from)?;
-        // SAFETY: it is the rest of the buffer, which nobody writes to.
-        let slice =
-            unsafe { DeviceSlice::from_raw(device, all.address() + start as u64, self.text.len()) };
+        let slice = buffer.slice(start..buffer.len()).map_err(lanecrypt::Error::from)?;
         let (sealed, opened) = (self.path("by device"), self.path("opened"));
         Cuda::new(device)?.seal_from_device(&self.keyset, &slice, &sealed, options())?;
         open_file(&self.keyset, &sealed, &opened, options())?;

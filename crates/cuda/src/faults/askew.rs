@@ -167,7 +167,7 @@ fn batches_name_an_address() {
     let error = batch.run_in_place(&mut slice).expect_err("it is askew").to_string();
     assert_eq!(
         error,
-        format!("memory of the device at {start:#x}; here it starts at a multiple of 16")
+        format!("memory of a device that starts at {start:#x}; here it starts at a multiple of 16")
     );
     assert!(matches!(slice.write(9, &[0; 8]), Err(Error::Range { start: 9, end: 17, length: 16 })));
     slice.write(8, b"the rest").expect("it fits");
