@@ -157,6 +157,18 @@ pub trait RunsUnits {
     ) -> Result<(), Error>;
 }
 
+impl<X: RunsUnits + ?Sized> RunsUnits for Box<X> {
+    fn run_units(
+        &self,
+        direction: Direction,
+        first: u128,
+        unit_bytes: usize,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        (**self).run_units(direction, first, unit_bytes, data)
+    }
+}
+
 impl<C: Engine> RunsUnits for Xts<C> {
     fn run_units(
         &self,
