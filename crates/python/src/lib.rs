@@ -1,0 +1,28 @@
+//! The extension module `lanecrypt._lanecrypt`, over which the Python package `lanecrypt` lies.
+//!
+//! It has the functions and classes flat; the package in `python/lanecrypt` says which module each
+//! belongs to. [`ffi`] is the only file that touches memory of Python's by its address.
+#![deny(unsafe_code)]
+
+mod backend;
+mod buffers;
+mod devices;
+mod errors;
+mod ffi;
+mod passes;
+mod running;
+mod tink;
+
+use pyo3::prelude::*;
+
+/// Block ciphers across lanes.
+#[pymodule]
+mod _lanecrypt {
+    #[pymodule_export]
+    use super::{
+        devices::{Device, devices},
+        errors::{InvalidTag, NotAuthentic, SourceChanged},
+        passes::{cbc, ctr, ecb, xts},
+        tink::{Job, Keyset, Sealed, open, open_bytes, seal, seal_bytes},
+    };
+}
