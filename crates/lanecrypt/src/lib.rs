@@ -52,7 +52,9 @@ pub use lanecrypt_core::{
 pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
-pub use lanecrypt_modes::{Gcm, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, xts_halves_are_equal};
+pub use lanecrypt_modes::{
+    Gcm, GcmMessage, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, xts_halves_are_equal,
+};
 pub use lanecrypt_seed as seed;
 #[cfg(feature = "parallel")]
 pub use parallel::{PIECE, Parallel};

@@ -4,7 +4,10 @@ use lanecrypt::cipher::InOutBuf;
 use pyo3::{Bound, PyAny, PyResult, Python, exceptions::PyValueError};
 use zeroize::Zeroizing;
 
-use crate::ffi::{Bytes, Reading, Writing};
+use crate::{
+    ffi::{Bytes, Reading, Writing},
+    threads::with_threads,
+};
 
 /// Bytes from which on the interpreter is released during a call: shorter ones take a microsecond or two.
 const RELEASED_FROM: usize = 8 << 10;
@@ -16,7 +19,7 @@ pub(crate) fn detached<T: Send>(
     bytes: usize,
     work: impl FnOnce() -> T + Send,
 ) -> T {
-    if bytes < RELEASED_FROM { work() } else { py.detach(work) }
+    if bytes < RELEASED_FROM { work() } else { py.detach(|| with_threads(work)) }
 }
 
 /// Where the bytes of a call come from and go to; equally long.
@@ -68,11 +71,14 @@ impl Data {
     pub(crate) fn in_out(&mut self) -> InOutBuf<'_, '_, u8> {
         match self {
             Self::InPlace(data) => data.as_mut_slice().into(),
-            // Lengths were compared when this was made.
-            Self::Between(data, out) => InOutBuf::new(data.as_slice(), out.as_mut_slice())
-                .unwrap_or_else(|_| InOutBuf::from(&mut [][..])),
+            Self::Between(data, out) => same_length(data.as_slice(), out.as_mut_slice()),
         }
     }
+}
+
+/// Two buffers that are equally long: nothing at all where they are not.
+pub(crate) fn same_length<'a>(data: &'a [u8], out: &'a mut [u8]) -> InOutBuf<'a, 'a, u8> {
+    InOutBuf::new(data, out).unwrap_or_else(|_| InOutBuf::from(&mut [][..]))
 }
 
 /// A buffer of another length than it should have.

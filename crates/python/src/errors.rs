@@ -13,6 +13,24 @@ create_exception!(
     "The tag is not that of this ciphertext, nonce, associated data and key. Nothing was decrypted."
 );
 create_exception!(
+    lanecrypt.ciphers,
+    AlreadyFinalized,
+    PyException,
+    "The context was finalized: a new message takes a new one."
+);
+create_exception!(
+    lanecrypt.ciphers,
+    AlreadyUpdated,
+    PyException,
+    "Additional data came after data, which it has to come before."
+);
+create_exception!(
+    lanecrypt.ciphers,
+    NotYetFinalized,
+    PyException,
+    "The tag was asked for before the message was over."
+);
+create_exception!(
     lanecrypt.tink,
     NotAuthentic,
     PyValueError,
@@ -76,6 +94,11 @@ impl IntoPython for lanecrypt_tink::Error {
             _ => PyValueError::new_err(text),
         }
     }
+}
+
+/// The system gave no random numbers.
+pub(crate) fn random(error: &getrandom::Error) -> PyErr {
+    PyOSError::new_err(format!("the system gave no random numbers: {error}"))
 }
 
 /// `OSError` with its number, from which Python takes the class: `FileNotFoundError` and so on.

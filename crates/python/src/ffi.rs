@@ -8,7 +8,7 @@
 
 use std::{
     ops::Range,
-    slice,
+    process, slice,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -133,8 +133,14 @@ impl Writing {
     }
 }
 
-/// Ranges of addresses that calls of this process use, and whether they write there.
-static IN_USE: Mutex<Vec<(Range<usize>, bool)>> = Mutex::new(Vec::new());
+/// What calls use. The interpreter's lock is held round every use of it, so that no fork happens within.
+static IN_USE: Mutex<InUse> = Mutex::new(InUse { process: 0, ranges: Vec::new() });
+
+/// Ranges of addresses that calls of a process use, and whether they write there.
+struct InUse {
+    process: u32,
+    ranges: Vec<(Range<usize>, bool)>,
+}
 
 /// An entry of the register, taken out when dropped.
 struct Claim {
@@ -146,6 +152,12 @@ impl Claim {
     fn new(bytes: &Bytes, writes: bool) -> PyResult<Self> {
         let range = bytes.addresses();
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = process::id();
+        if in_use.process != process {
+            // The calls of a process that was forked are not those of its child.
+            *in_use = InUse { process, ranges: Vec::new() };
+        }
+        let in_use = &mut in_use.ranges;
         let excludes = |(other, other_writes): &(Range<usize>, bool)| {
             (writes || *other_writes) && overlap(&range, other)
         };
@@ -165,8 +177,8 @@ impl Drop for Claim {
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         let is_ours =
             |(range, writes): &(Range<usize>, bool)| *range == self.range && *writes == self.writes;
-        if let Some(ours) = in_use.iter().position(is_ours) {
-            in_use.swap_remove(ours);
+        if let Some(ours) = in_use.ranges.iter().position(is_ours) {
+            in_use.ranges.swap_remove(ours);
         }
     }
 }

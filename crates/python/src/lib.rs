@@ -4,13 +4,16 @@
 //! belongs to. [`ffi`] is the only file that touches memory of Python's by its address.
 #![deny(unsafe_code)]
 
+mod aead;
 mod backend;
 mod buffers;
+mod ciphers;
 mod devices;
 mod errors;
 mod ffi;
 mod passes;
 mod running;
+mod threads;
 mod tink;
 
 use pyo3::prelude::*;
@@ -20,8 +23,13 @@ use pyo3::prelude::*;
 mod _lanecrypt {
     #[pymodule_export]
     use super::{
+        aead::{AESGCM, ARIAGCM, CamelliaGCM},
+        ciphers::{AEADContext, Algorithm, CipherContext},
         devices::{Device, devices},
-        errors::{InvalidTag, NotAuthentic, SourceChanged},
+        errors::{
+            AlreadyFinalized, AlreadyUpdated, InvalidTag, NotAuthentic, NotYetFinalized,
+            SourceChanged,
+        },
         passes::{cbc, ctr, ecb, xts},
         tink::{Job, Keyset, Sealed, open, open_bytes, seal, seal_bytes},
     };

@@ -12,7 +12,10 @@ use std::{
 use lanecrypt_tink::Error;
 use pyo3::{Py, PyAny, PyErr, PyResult, Python};
 
-use crate::errors::{OrRaise, os_error};
+use crate::{
+    errors::{OrRaise, os_error},
+    threads::with_threads,
+};
 
 /// How often signals and progress are looked at.
 const TICK: Duration = Duration::from_millis(100);
@@ -76,7 +79,7 @@ fn beside<T: Send>(
         let (ended, end) = channel::<()>();
         let worker = thread::Builder::new().spawn_scoped(scope, move || {
             let _at_the_end = ended; // dropped, also by a panic
-            work(run)
+            with_threads(|| work(run))
         });
         let worker = worker.map_err(|error| os_error("start a thread", &error))?;
         let mut raised = None;
