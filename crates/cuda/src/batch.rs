@@ -18,6 +18,7 @@ mod fleet;
 mod host_memory;
 mod items;
 mod memory;
+mod sealed;
 mod words;
 
 use std::time::Duration;
@@ -31,7 +32,7 @@ use lanecrypt_kernels::{
     batch::{self as kernels, BatchProgram},
 };
 
-pub use self::fleet::BatchFleet;
+pub use self::{fleet::BatchFleet, sealed::SealedMessage};
 use self::{
     items::{Cuts, Items},
     memory::{HashLists, Layout, List, Lists, Memory, Parameters},
@@ -109,8 +110,9 @@ impl BatchFamily {
     /// named when the batch has run.
     ///
     /// # Errors
-    /// [`Error::Overlap`] for two jobs that write to the same bytes, [`Error::Range`] for messages that
-    /// start off a 16-byte boundary; [`Error::Unavailable`] as [`fits`](Self::fits); driver errors.
+    /// [`Error::Overlap`] for two jobs that write to the same bytes, [`Error::Alignment`] for messages that
+    /// start off a 16-byte boundary, [`Error::Range`] for those that no memory has;
+    /// [`Error::Unavailable`] as [`fits`](Self::fits); driver errors.
     pub fn prepare<'a>(
         &self,
         device: &Device,
@@ -217,11 +219,11 @@ fn require_apart(jobs: &[DeviceJob<'_>]) -> Result<(), Error> {
     let mut outputs = Vec::with_capacity(jobs.len());
     for (number, job) in jobs.iter().enumerate() {
         for start in [job.input, job.output] {
-            let end = start.checked_add(job.length);
-            let is_right = start.is_multiple_of(BLOCK) && end.is_some();
-            if !is_right {
-                let end = end.unwrap_or(usize::MAX);
-                return Err(Error::Range { start, end, length: usize::MAX });
+            if !start.is_multiple_of(BLOCK) {
+                return Err(Error::Alignment { start: start as u64 });
+            }
+            if start.checked_add(job.length).is_none() {
+                return Err(Error::Range { start, end: usize::MAX, length: usize::MAX });
             }
         }
         if job.length > 0 {
@@ -320,7 +322,8 @@ impl PreparedBatch<'_> {
     /// complete.
     ///
     /// # Errors
-    /// [`Error::Range`] where a message ends behind its slice: nothing is written then. Driver errors:
+    /// [`Error::Range`] where a message ends behind its slice, [`Error::Alignment`] where one starts at no
+    /// multiple of 16: nothing is written then. Driver errors:
     /// no output is to be used then, but nothing of GCM is written whose tag was not right.
     pub fn run(
         self,
@@ -379,7 +382,7 @@ impl PreparedBatch<'_> {
         if end > slice.len() {
             return Err(Error::Range { start: 0, end, length: slice.len() });
         }
-        Ok(slice.address())
+        slice.aligned()
     }
 
     /// Starts all kernels, whose data was checked to be there.

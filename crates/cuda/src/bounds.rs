@@ -42,10 +42,10 @@ fn buffers_hold_what_is_written_and_nothing_outside() {
     assert!(refused(buffer.write(91, &[0; 10])).contains("91..101 of a device buffer of 100"));
     assert!(refused(buffer.read(101, &mut [])).contains("101..101"));
     assert!(refused(buffer.read(usize::MAX, &mut [0; 2])).contains("100"));
-    assert!(buffer.slice(16..100).is_ok() && buffer.slice_mut(96..96).is_ok());
-    for range in [8..24, 0..101, 112..112] {
-        assert!(refused(buffer.slice(range.clone())).contains("multiple of 16"));
-        assert!(refused(buffer.slice_mut(range)).contains("multiple of 16"));
+    assert!(buffer.slice(16..100).is_ok() && buffer.slice_mut(97..97).is_ok());
+    for range in [8..101, 0..101, 112..112] {
+        assert!(refused(buffer.slice(range.clone())).contains("of a device buffer of 100"));
+        assert!(refused(buffer.slice_mut(range)).contains("of a device buffer of 100"));
     }
     #[allow(clippy::reversed_empty_ranges, reason = "that is what is refused")]
     let backwards = buffer.slice(32..16);

@@ -1,8 +1,8 @@
 //! Device memory that clears itself.
 
-use std::{fmt, ops::Range};
+use std::{fmt, marker::PhantomData, ops::Range};
 
-use crate::{Device, Error};
+use crate::{Device, Error, work::MAX_BLOCK};
 
 /// Bytes of device memory, owned. Set to zero when made and again when dropped: freed device
 /// memory is handed to the next process as it is.
@@ -79,34 +79,32 @@ impl DeviceBuffer {
         unsafe { self.device.driver().read(self.address + start as u64, data) }
     }
 
-    /// A part of the buffer as kernel input.
+    /// A part of the buffer as input.
+    ///
+    /// It may start anywhere. What starts at no multiple of 16 passes memory of this crate's on the device,
+    /// and costs two copies there; batches refuse it with [`Error::Alignment`].
     ///
     /// # Errors
-    /// [`Error::Range`] outside the buffer, or where it starts off a 16-byte boundary.
+    /// [`Error::Range`] outside the buffer.
     pub fn slice(&self, range: Range<usize>) -> Result<DeviceSlice<'_>, Error> {
-        self.check_aligned(&range)?;
-        Ok(DeviceSlice { buffer: self, range })
+        self.check(range.clone())?;
+        let address = self.address + range.start as u64;
+        Ok(DeviceSlice { device: &self.device, address, length: range.len(), memory: PhantomData })
     }
 
-    /// A part of the buffer as kernel output, or as both.
+    /// A part of the buffer as output, or as both.
     ///
     /// # Errors
     /// As [`slice`](Self::slice).
     pub fn slice_mut(&mut self, range: Range<usize>) -> Result<DeviceSliceMut<'_>, Error> {
-        self.check_aligned(&range)?;
-        Ok(DeviceSliceMut { buffer: self, range })
+        self.check(range.clone())?;
+        let address = self.address + range.start as u64;
+        // SAFETY: the range is of this buffer, of which the slice has the only borrow.
+        Ok(unsafe { DeviceSliceMut::from_raw(&self.device, address, range.len()) })
     }
 
     fn check(&self, range: Range<usize>) -> Result<(), Error> {
         if range.start <= range.end && range.end <= self.length {
-            return Ok(());
-        }
-        Err(Error::Range { start: range.start, end: range.end, length: self.length })
-    }
-
-    fn check_aligned(&self, range: &Range<usize>) -> Result<(), Error> {
-        self.check(range.clone())?;
-        if range.start.is_multiple_of(16) {
             return Ok(());
         }
         Err(Error::Range { start: range.start, end: range.end, length: self.length })
@@ -125,36 +123,90 @@ impl Drop for DeviceBuffer {
     }
 }
 
-/// A part of a [`DeviceBuffer`], to read.
+/// Memory of a device, to read: a part of a [`DeviceBuffer`], or somebody else's.
 #[derive(Clone, Debug)]
 pub struct DeviceSlice<'a> {
-    buffer: &'a DeviceBuffer,
-    range: Range<usize>,
+    device: &'a Device,
+    address: u64,
+    length: usize,
+    memory: PhantomData<&'a [u8]>,
 }
 
-/// A part of a [`DeviceBuffer`], to write.
+/// Memory of a device, to write: a part of a [`DeviceBuffer`], or somebody else's.
 #[derive(Debug)]
 pub struct DeviceSliceMut<'a> {
-    buffer: &'a mut DeviceBuffer,
-    range: Range<usize>,
+    device: &'a Device,
+    address: u64,
+    length: usize,
+    memory: PhantomData<&'a mut [u8]>,
 }
 
-impl DeviceSlice<'_> {
-    pub(crate) fn address(&self) -> u64 {
-        self.buffer.address + self.range.start as u64
+impl<'a> DeviceSlice<'a> {
+    /// Memory that is not ours, such as that of a tensor: `length` bytes from `address` on.
+    ///
+    /// As a [part of a buffer](DeviceBuffer::slice), it may start anywhere.
+    ///
+    /// # Safety
+    /// The memory is of the primary context of `device`, or of the host build where that is the device. For
+    /// `'a`, and until what was queued with it has run, it stays there, and nobody writes to it: nothing
+    /// that runs on streams whose order with what is queued here is not known. Without a stream, work
+    /// comes after that of the default stream and of those that CUDA calls blocking.
+    #[must_use]
+    pub unsafe fn from_raw(device: &'a Device, address: u64, length: usize) -> Self {
+        Self { device, address, length, memory: PhantomData }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.range.len()
+    /// Where it starts on the device.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Bytes of it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
     }
 
     pub(crate) fn device(&self) -> &Device {
-        &self.buffer.device
+        self.device
+    }
+
+    /// Copies to host memory, from byte `start` on, after all launches so far.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where there is less; driver errors.
+    pub fn read(&self, start: usize, data: &mut [u8]) -> Result<(), Error> {
+        let address = self.inside(start, data.len())?;
+        // SAFETY: the range was just checked to lie in memory that is there.
+        unsafe { self.device.driver().read(address, data) }
     }
 
     /// Copies its last bytes from the device, after all launches so far; it has as many.
     pub(crate) fn read_last(&self, data: &mut [u8]) -> Result<(), Error> {
-        self.buffer.read(self.range.end.saturating_sub(data.len()), data)
+        self.read(self.length.saturating_sub(data.len()), data)
+    }
+
+    /// The address of byte `start`, behind which there are `length` bytes.
+    pub(crate) fn inside(&self, start: usize, length: usize) -> Result<u64, Error> {
+        match start.checked_add(length) {
+            Some(end) if end <= self.length => Ok(self.address + start as u64),
+            end => Err(Error::Range { start, end: end.unwrap_or(usize::MAX), length: self.length }),
+        }
+    }
+
+    /// The address, for kernels that read or write blocks there.
+    pub(crate) fn aligned(&self) -> Result<u64, Error> {
+        if self.address.is_multiple_of(MAX_BLOCK as u64) {
+            return Ok(self.address);
+        }
+        Err(Error::Alignment { start: self.address })
     }
 
     /// Checks that kernels of `device` can reach it.
@@ -163,11 +215,31 @@ impl DeviceSlice<'_> {
     }
 }
 
-impl DeviceSliceMut<'_> {
-    /// The same part, to read.
+impl<'a> DeviceSliceMut<'a> {
+    /// As [`DeviceSlice::from_raw`], to write.
+    ///
+    /// # Safety
+    /// As there, and nobody else reads it either.
+    #[must_use]
+    pub unsafe fn from_raw(device: &'a Device, address: u64, length: usize) -> Self {
+        Self { device, address, length, memory: PhantomData }
+    }
+
+    /// The same, to read.
     #[must_use]
     pub fn as_slice(&self) -> DeviceSlice<'_> {
-        DeviceSlice { buffer: self.buffer, range: self.range.clone() }
+        let Self { device, address, length, .. } = *self;
+        DeviceSlice { device, address, length, memory: PhantomData }
+    }
+
+    /// Copies from host memory, to byte `start` and on, after all launches so far.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where there is less; driver errors.
+    pub fn write(&mut self, start: usize, data: &[u8]) -> Result<(), Error> {
+        let address = self.as_slice().inside(start, data.len())?;
+        // SAFETY: the range was just checked to lie in memory that is there.
+        unsafe { self.device.driver().write(address, data) }
     }
 
     /// Checks that kernels of `device` can run from `input` to it: all are there, and equally long.
@@ -176,7 +248,7 @@ impl DeviceSliceMut<'_> {
         input: &DeviceSlice<'_>,
         device: &Device,
     ) -> Result<(), Error> {
-        let (input_bytes, output_bytes) = (input.len(), self.range.len());
+        let (input_bytes, output_bytes) = (input.len(), self.length);
         if input_bytes != output_bytes {
             return Err(Error::Data(lanecrypt_core::Error::OutputLength {
                 input: input_bytes,

@@ -54,9 +54,8 @@ impl CudarcStream {
     ///
     /// # Errors
     /// [`Error::Data`] for lengths, counters and IVs that the mode does not take and for unequal
-    /// lengths; [`Error::Addresses`] for memory that starts at no multiple of 16;
-    /// [`Error::OtherDevice`] for an engine or memory of another device; driver errors, after which a
-    /// part of the work may run.
+    /// lengths; [`Error::OtherDevice`] for an engine or memory of another device; driver errors, after
+    /// which a part of the work may run.
     pub fn run(
         &self,
         engine: &Engine,

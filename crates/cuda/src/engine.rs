@@ -196,8 +196,8 @@ impl Engine {
     /// until this has run; after an error as well.
     ///
     /// # Errors
-    /// [`Error::Addresses`] where one of them is no multiple of 16, or the two overlap without being the
-    /// same; as [`queue`](Self::queue). After driver errors a part of the work may run.
+    /// [`Error::Addresses`] where the two overlap without being the same; as [`queue`](Self::queue). After
+    /// driver errors a part of the work may run.
     pub unsafe fn queue_raw(
         &self,
         stream: &Stream,
@@ -261,7 +261,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Data`] for a counter that is no block, and an output of less than a block for every
-    /// thread; driver errors.
+    /// thread; [`Error::Alignment`] for one at no multiple of 16; driver errors.
     pub fn time_keystream(
         &self,
         counter: &[u8],
@@ -279,7 +279,7 @@ impl Engine {
         // Shaped once: what is checked here is what is launched.
         let launch = self.shaped(work.task, blocks)?;
         let needed = launch.threads() * self.program.block_bytes();
-        let (address, length) = (output.as_slice().address(), output.as_slice().len());
+        let (address, length) = (output.as_slice().aligned()?, output.as_slice().len());
         if length < needed {
             let error = lanecrypt_core::Error::OutputLength { input: needed, output: length };
             return Err(Error::Data(error));
@@ -318,12 +318,6 @@ impl Engine {
         let kernels = programs.filter_map(|program| program.kernel(task));
         let fastest = self.experience.fastest(kernels, self.key_bytes, bytes);
         fastest.or(by_size).or_else(|| self.program.kernel(task))
-    }
-
-    /// The launch of a kernel that no program has over so many blocks.
-    pub(crate) fn shaped_kernel(&self, kernel: &Kernel, blocks: u64) -> Result<Launch, Error> {
-        let ready = self.device.kernel(kernel)?;
-        Ok(Launch::new(self.device.driver(), (kernel, ready), blocks, None))
     }
 
     /// The keys that a task takes.
@@ -467,10 +461,9 @@ impl lanecrypt_core::Engine for Engine {
     }
 }
 
-/// Checks addresses of a caller's: what slices of buffers are by themselves.
+/// Checks addresses of a caller's: what slices are by themselves.
 pub(crate) fn check_addresses(input: u64, output: u64, length: usize) -> Result<(), Error> {
-    let are_aligned = (input | output).is_multiple_of(MAX_BLOCK as u64);
-    if are_aligned && (input == output || input.abs_diff(output) >= length as u64) {
+    if input == output || input.abs_diff(output) >= length as u64 {
         return Ok(());
     }
     Err(Error::Addresses { input, output, length })

@@ -137,11 +137,14 @@ pub enum Error {
         /// The device.
         device: String,
     },
-    /// Addresses of memory that kernels cannot run over.
-    #[error(
-        "{length} bytes from {input:#x} to {output:#x}; both start at a multiple of 16 and are the same \
-         or do not overlap"
-    )]
+    /// Memory that starts where what is asked for cannot run.
+    #[error("memory of a device that starts at {start:#x}; here it starts at a multiple of 16")]
+    Alignment {
+        /// Its address, or its first byte in a slice.
+        start: u64,
+    },
+    /// Addresses of memory that overlaps where it may not.
+    #[error("{length} bytes from {input:#x} to {output:#x}; they are the same or do not overlap")]
     Addresses {
         /// Where the input starts.
         input: u64,
@@ -150,10 +153,8 @@ pub enum Error {
         /// Bytes of either.
         length: usize,
     },
-    /// A range outside a buffer, or one whose start is not on a 16-byte boundary.
-    #[error(
-        "bytes {start}..{end} of a device buffer of {length}; ranges start at a multiple of 16"
-    )]
+    /// A range outside a buffer, or outside another slice of memory of a device.
+    #[error("bytes {start}..{end} of a device buffer of {length}")]
     Range {
         /// First byte.
         start: usize,
@@ -211,6 +212,23 @@ pub enum Error {
     /// A length or an IV that the mode does not take.
     #[error("{0}")]
     Data(lanecrypt_core::Error),
+}
+
+/// Why messages did not get from a place outside to a device, or from there.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError<E> {
+    /// The device failed, or does not take what was asked of it.
+    #[error(transparent)]
+    Device(#[from] Error),
+    /// A message is not what was sealed.
+    #[error("message {message} is not authentic")]
+    NotAuthentic {
+        /// Its number, from 0.
+        message: u64,
+    },
+    /// What was called to read or to write failed.
+    #[error("{0}")]
+    Outside(E),
 }
 
 /// The text of [`Error::Fleet`].

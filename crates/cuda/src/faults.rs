@@ -1,11 +1,13 @@
 //! What is left when the device fails: an error or the right bytes, whichever driver call it is.
 
+mod askew;
 mod batch;
 mod fleet;
 mod gcm;
 mod large;
 mod pipeline;
 mod refused;
+mod sealed;
 mod streams;
 
 use std::{sync::mpsc, thread, time::Duration};

@@ -20,7 +20,9 @@ use crate::{
     Device, DeviceBuffer, DeviceSlice, Error, Stream,
     driver::StreamHandle,
     launch::Launch,
+    on_stream::SCRATCH_SHARE,
     pipeline::{self, ChunkLimit, Cut},
+    rows::{self, Rows},
     scratch::Scratch,
     work::MAX_BLOCK,
 };
@@ -343,12 +345,37 @@ impl Hash<'_> {
         mut bytes: usize,
         lengths: [usize; 2],
     ) -> Result<(), Error> {
+        if !address.is_multiple_of(BLOCK as u64) {
+            return self.add_askew(address, bytes, lengths);
+        }
         while bytes > MOST_BLOCKS * BLOCK {
             self.add_once(address, MOST_BLOCKS * BLOCK, None)?;
             address += (MOST_BLOCKS * BLOCK) as u64;
             bytes -= MOST_BLOCKS * BLOCK;
         }
         self.add_once(address, bytes, Some(lengths))
+    }
+
+    /// The same where kernels cannot read: parts pass memory where they can.
+    fn add_askew(
+        &mut self,
+        mut address: u64,
+        mut bytes: usize,
+        lengths: [usize; 2],
+    ) -> Result<(), Error> {
+        let GhashEngine { device, default_stream: stream, chunk_limit, .. } = self.engine;
+        let most = (chunk_limit.get() / SCRATCH_SHARE / BLOCK).max(1) * BLOCK;
+        stream.scratch.with(stream, most.min(bytes), |copy| {
+            loop {
+                let part = most.min(bytes);
+                rows::copy(device, stream.handle, (address, copy), Rows::one(part as u64))?;
+                if part == bytes {
+                    return self.add_once(copy, part, Some(lengths));
+                }
+                self.add_once(copy, part, None)?;
+                (address, bytes) = (address + part as u64, bytes - part);
+            }
+        })
     }
 
     fn add_once(

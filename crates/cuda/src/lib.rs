@@ -56,6 +56,7 @@ mod on_stream;
 mod parameters;
 mod pinned;
 mod pipeline;
+mod rows;
 mod scratch;
 mod stream;
 pub mod variables;
@@ -68,12 +69,12 @@ pub use cudarc;
 #[cfg(feature = "cudarc-interop")]
 pub use crate::cudarc_interop::CudarcStream;
 
-pub use batch::{BatchFamily, BatchFleet, DeviceJob, PreparedBatch};
+pub use batch::{BatchFamily, BatchFleet, DeviceJob, PreparedBatch, SealedMessage};
 pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
 pub use device::{Device, Properties};
 pub use driver::Resources;
 pub use engine::Engine;
-pub use error::Error;
+pub use error::{Error, TransferError};
 pub use experience::{Experience, Measured, Piece};
 pub use family::{Family, KeyPair};
 pub use fleet::{Dropped, Fleet, FleetReport, XtsFleet};

@@ -7,24 +7,18 @@ use crate::{
     Engine, Error, Stream,
     launch::Launch,
     parameters::Header,
+    rows::{self, Rows},
     work::{MAX_BLOCK, Start, Work},
 };
+
+/// What of the limit of host data on the device is a limit of what a mode takes there beside the data.
+pub(crate) const SCRATCH_SHARE: usize = 16;
 
 /// An engine and a stream of its device.
 #[derive(Clone, Copy)]
 pub(crate) struct OnStream<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) stream: &'a Stream,
-}
-
-/// Rows of bytes: how far their starts are apart where they come from and where they go to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows {
-    pub(crate) from_pitch: u64,
-    pub(crate) to_pitch: u64,
-    /// Bytes of a row.
-    pub(crate) width: u64,
-    pub(crate) count: u64,
 }
 
 impl OnStream<'_> {
@@ -35,6 +29,9 @@ impl OnStream<'_> {
         (input, output): (u64, u64),
         length: usize,
     ) -> Result<(), Error> {
+        if !(input | output).is_multiple_of(MAX_BLOCK as u64) {
+            return self.run_askew(work, (input, output), length);
+        }
         let whole = length / work.block;
         self.launch(work, input, output, whole)?;
         let done = (whole * work.block) as u64;
@@ -44,11 +41,35 @@ impl OnStream<'_> {
         }
         // A part of a block, which CTR alone has: kernels write whole ones, so it passes a block of
         // its own.
-        let row = Rows { from_pitch: 0, to_pitch: 0, width: tail, count: 1 };
+        let row = Rows::one(tail);
         self.stream.scratch.with(self.stream, MAX_BLOCK, |block| {
             self.copy_rows(input + done, block, row)?;
             self.launch(work.after_blocks(whole), block, block, 1)?;
             self.copy_rows(block, output + done, row)
+        })
+    }
+
+    /// The same where kernels cannot read or write: parts pass memory where they can. The last part goes
+    /// first, so that in place the block before a part, which a chain needs, is still there.
+    fn run_askew(
+        self,
+        work: Work,
+        (input, output): (u64, u64),
+        length: usize,
+    ) -> Result<(), Error> {
+        let most = self.engine.chunk_limit.get() / SCRATCH_SHARE / MAX_BLOCK * MAX_BLOCK;
+        let part = most.clamp(MAX_BLOCK, length.max(MAX_BLOCK).next_multiple_of(MAX_BLOCK));
+        self.stream.masks.with(self.stream, part + MAX_BLOCK, |copy| {
+            for start in (0..length).step_by(part).rev() {
+                let is_chained = matches!(work.start, Start::Chain(_)) && start > 0;
+                let before = if is_chained { work.block } else { 0 };
+                let bytes = part.min(length - start);
+                let (at, lead) = (start as u64, before as u64);
+                self.copy_rows(input + at - lead, copy, Rows::one(lead + bytes as u64))?;
+                self.run(work.after_blocks(start / work.block), (copy, copy), before + bytes)?;
+                self.copy_rows(copy + lead, output + at, Rows::one(bytes as u64))?;
+            }
+            Ok(())
         })
     }
 
@@ -92,24 +113,12 @@ impl OnStream<'_> {
 
     /// Copies rows of bytes that lie apart.
     pub(crate) fn copy_rows(self, from: u64, to: u64, rows: Rows) -> Result<(), Error> {
-        let bytes = rows.count * rows.width;
-        if bytes == 0 {
-            return Ok(());
-        }
-        let mode = [rows.from_pitch, rows.to_pitch, rows.width];
-        self.start_mode(&modes::COPY_ROWS, Header { input: from, output: to, blocks: bytes, mode })
+        rows::copy(self.engine.device(), self.stream.handle, (from, to), rows)
     }
 
     /// Starts a kernel that takes no keys.
     pub(crate) fn start_mode(self, kernel: &Kernel, header: Header) -> Result<(), Error> {
-        let Launch { kernel, shape, .. } = self.engine.shaped_kernel(kernel, header.blocks)?;
-        let driver = self.engine.device().driver();
-        // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What
-        // the kernel reads and writes follows from the header alone, whose addresses and lengths the
-        // caller takes from memory of this device that lives through the launch: whoever queues on a
-        // stream holds it until that has run, and without one device calls run in order, the freeing
-        // of memory among them.
-        unsafe { driver.launch(self.stream.handle, kernel, shape, &header.without_keys()) }
+        rows::start_mode(self.engine.device(), self.stream.handle, kernel, header)
     }
 
     /// Starts a kernel of the program; `aside` is the address of what its mode keeps elsewhere.

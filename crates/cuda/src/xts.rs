@@ -6,16 +6,15 @@ use lanecrypt_kernels::{Task, modes};
 
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Pending, Stream,
-    on_stream::{OnStream, Rows},
+    on_stream::{OnStream, SCRATCH_SHARE},
     parameters::Header,
     pipeline::{self, Cut},
+    rows::Rows,
     work::{MAX_BLOCK, Start, Work},
 };
 
 /// Bytes of a block, which XTS is defined for.
 const BLOCK: usize = MAX_BLOCK;
-/// What of the limit of host data on the device is a limit of what the masks take there.
-const SCRATCH_SHARE: usize = 16;
 
 /// How data is cut into data units: pieces of equal length, but for the last, with consecutive numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

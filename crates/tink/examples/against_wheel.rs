@@ -7,15 +7,18 @@
 //! The files lie in /dev/shm where that is a folder. The row `copy` is this library's reading and
 //! writing with a backend that encrypts nothing: no cipher is faster than that.
 
+#[path = "common/files.rs"]
+mod files;
+
 use std::{
     env,
     error::Error,
     fs::{self, File},
-    io::{Read, Write},
+    io,
     path::Path,
-    time::Instant,
 };
 
+use files::{Comparing, Time, timed, write_text};
 use lanecrypt_judges::{Judge, python};
 use lanecrypt_tink::{
     Backend, Cpu, Keyset, Options, Segment, Stream, Template, open_file, seal_file,
@@ -121,50 +124,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Seconds by the clock, and of all threads together.
-struct Time {
-    wall: f64,
-    cpu: f64,
-}
-
-fn timed<T, E: Error + 'static>(
-    run: impl FnOnce() -> Result<T, E>,
-) -> Result<Time, Box<dyn Error>> {
-    let (begin, cpu) = (Instant::now(), cpu_seconds()?);
-    run()?;
-    Ok(Time { wall: begin.elapsed().as_secs_f64(), cpu: cpu_seconds()? - cpu })
-}
-
-/// What this process has used so far: by proc(5), fields 14 and 15 of `stat`, in hundredths.
-fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
-    let text = fs::read_to_string("/proc/self/stat")?;
-    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
-    let ticks = fields.skip(11).take(2).map(str::parse::<u64>).sum::<Result<u64, _>>()?;
-    Ok(ticks as f64 / 100.0)
-}
-
-/// Writes a file that no two mebibytes of are alike.
-fn write_text(path: &Path, mebibytes: u64) -> Result<(), Box<dyn Error>> {
-    let mut file = File::create(path)?;
-    Ok((0..mebibytes).try_for_each(|number| file.write_all(&mebibyte(number)))?)
-}
-
-/// Fails where a file is not what [`write_text`] writes.
+/// Fails where a file is not what was sealed.
 fn check(path: &Path, mebibytes: u64) -> Result<(), Box<dyn Error>> {
-    let (mut file, mut text) = (File::open(path)?, vec![0; 1 << 20]);
-    for number in 0..mebibytes {
-        file.read_exact(&mut text)?;
-        if text != mebibyte(number) {
-            return Err(format!("mebibyte {number} is not what was sealed").into());
-        }
-    }
-    if file.read(&mut text)? == 0 { Ok(()) } else { Err("the opened file is too long".into()) }
-}
-
-fn mebibyte(number: u64) -> Vec<u8> {
-    let mut text = vec![0; 1 << 20];
-    for (number, word) in (number << 17..).zip(text.as_chunks_mut::<8>().0) {
-        *word = u64::wrapping_mul(number, 0x9e37_79b9_7f4a_7c15).to_le_bytes();
-    }
-    text
+    let mut comparing = Comparing::new(mebibytes);
+    io::copy(&mut File::open(path)?, &mut comparing)?;
+    comparing.finish()
 }

@@ -1,5 +1,7 @@
 //! A GPU as a backend: many segments in one call.
 
+mod resident;
+
 use lanecrypt::{
     Error as CipherError,
     aes::AES,

@@ -22,28 +22,41 @@ pub fn seal_file(
     target: &Path,
     options: Options<'_>,
 ) -> Result<u64, Error> {
-    let key = keyset.primary()?;
     let source = open(source)?;
     let before = identity(&source)?;
+    seal_into(keyset, target, before.size, options, |stream, file| {
+        Transfer {
+            direction: Direction::Encrypt,
+            stream,
+            segments: 0..stream.geometry().segments(before.size)?,
+            plaintext_bytes: before.size,
+            source: &source,
+            target: file,
+            options,
+        }
+        .run()?;
+        check_unchanged(&source, &before)
+    })?;
+    Ok(before.size)
+}
+
+/// Makes a sealed file of so many bytes of plaintext: `write` writes all segments of the stream, behind the
+/// header. Nothing is left at the target, and what was there stays, where it fails.
+pub(crate) fn seal_into(
+    keyset: &Keyset,
+    target: &Path,
+    plaintext_bytes: u64,
+    options: Options<'_>,
+    write: impl FnOnce(&Stream, &File) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let key = keyset.primary()?;
     let header = Header::random(key.parameters())?;
     let stream = Stream::new(&key, header, options.associated_data)?;
-    let geometry = stream.geometry();
     let output = Output::create(target)?;
-    set_length(output.file(), geometry.ciphertext_bytes(before.size)?)?;
+    set_length(output.file(), stream.geometry().ciphertext_bytes(plaintext_bytes)?)?;
     write_header(output.file(), stream.header())?;
-    Transfer {
-        direction: Direction::Encrypt,
-        stream: &stream,
-        segments: 0..geometry.segments(before.size)?,
-        plaintext_bytes: before.size,
-        source: &source,
-        target: output.file(),
-        options,
-    }
-    .run()?;
-    check_unchanged(&source, &before)?;
-    output.commit()?;
-    Ok(before.size)
+    write(&stream, output.file())?;
+    output.commit()
 }
 
 /// Opens the sealed file `source` into the file `target` with any key of the keyset; returns the bytes

@@ -112,16 +112,27 @@ impl<S: Source> Sealed<S> {
         Ok(())
     }
 
+    /// Fails where there is less plaintext.
+    pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<(), Error> {
+        let Range { start, end } = *range;
+        if start > end || end > self.plaintext_bytes {
+            return Err(Error::Range { start, end, length: self.plaintext_bytes });
+        }
+        Ok(())
+    }
+
+    /// Reads sealed bytes, which are there unless the source changed.
+    pub(crate) fn read_sealed(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
+        read(&self.source, buffer, offset, self.identity.size)
+    }
+
     /// The segments of a range, in runs that are opened together.
     fn pieces(
         &self,
         range: Range<u64>,
         options: Options<'_>,
     ) -> Result<impl Iterator<Item = Range<u64>> + use<S>, Error> {
-        if range.start > range.end || range.end > self.plaintext_bytes {
-            let Range { start, end } = range;
-            return Err(Error::Range { start, end, length: self.plaintext_bytes });
-        }
+        self.check_range(&range)?;
         let geometry = self.stream.geometry();
         let Range { start, end } = geometry.segments_of(range);
         let per_piece = segments_per_piece(&geometry, options.backend);
@@ -136,7 +147,7 @@ impl<S: Source> Sealed<S> {
         let mut piece = Piece::new(Direction::Decrypt, geometry, segments);
         let input = piece.input_range();
         let bytes = (input.end.min(self.identity.size) - input.start) as usize;
-        read(&self.source, &mut piece.free()[..bytes], input.start, self.identity.size)?;
+        self.read_sealed(&mut piece.free()[..bytes], input.start)?;
         piece.advance(bytes);
         piece.run(&self.stream, options.backend, is_last)?;
         Ok(piece)

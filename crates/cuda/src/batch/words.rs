@@ -13,6 +13,9 @@ pub(super) const ITEM_BYTES: usize = 16;
 /// Bytes of a result.
 pub(super) const RESULT_BYTES: usize = BLOCK;
 
+/// Where a job has the tag that is given.
+const TAG_AT: usize = 96;
+
 /// What kernels call a mode.
 pub(super) fn code(mode: &JobMode<'_>) -> u32 {
     match mode {
@@ -71,12 +74,17 @@ impl Described {
             }
             JobMode::GcmDecrypt { iv, aad, tag } => {
                 self.push_gcm(&mut job, iv, aad);
-                job[96..96 + tag.len()].copy_from_slice(tag);
+                job[TAG_AT..TAG_AT + tag.len()].copy_from_slice(tag);
                 job[112..116].copy_from_slice(&(tag.len() as u32).to_le_bytes());
             }
         }
         job[120..124].copy_from_slice(&long_number.to_le_bytes());
         self.jobs.extend_from_slice(&*job);
+    }
+
+    /// Sets the tag of a message that is opened, as long as the one that it was described with.
+    pub(super) fn set_tag(&mut self, job: usize, tag: &[u8]) {
+        self.jobs[JOB_BYTES * job + TAG_AT..][..tag.len()].copy_from_slice(tag);
     }
 
     /// The IV as J0 where it has 12 bytes (SP 800-38D, 7.1), else behind the associated data.

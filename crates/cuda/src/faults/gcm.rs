@@ -26,18 +26,22 @@ impl lanecrypt_reference::modes::BlockCipher for Plain {
     }
 }
 
-const AAD: &[u8] = &[0x61; 133];
-const LONG_IV: &[u8] = &[0x17; 100];
+pub(super) const AAD: &[u8] = &[0x61; 133];
+pub(super) const LONG_IV: &[u8] = &[0x17; 100];
 
 /// A message of so many bytes: plaintext, ciphertext and tag.
-fn sealed(length: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
+pub(super) fn sealed(length: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let plain: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256) as u8).collect();
     let mut data = plain.clone();
     let tag = lanecrypt_reference::modes::gcm_encrypt(&Plain, LONG_IV, AAD, &mut data);
     (plain, data, tag.expect("blocks of 16 bytes")[..13].to_vec())
 }
 
-fn gcm_engine(model: &Model, hash: HashFamily, limit: usize) -> Result<GcmEngine, Error> {
+pub(super) fn gcm_engine(
+    model: &Model,
+    hash: HashFamily,
+    limit: usize,
+) -> Result<GcmEngine, Error> {
     let device = model.device();
     device.limit_host_memory(ONE_THREAD);
     let engine = model::FAMILY.gcm_engine_with(&device, hash, &KEY)?;

@@ -164,7 +164,7 @@ fn streams_and_addresses_that_do_not_fit_are_refused() {
 
     let stream = Stream::new(device).expect("no fault");
     let start = buffer.slice(0..64).expect("in it").address();
-    for (input, output) in [(8, 8), (0, 8), (0, 16), (32, 0)] {
+    for (input, output) in [(16, 8), (0, 8), (0, 16), (32, 0)] {
         // SAFETY: nothing is queued, and the addresses are those of the buffer.
         let queued = unsafe { engine.queue_raw(&stream, ecb, start + input, start + output, 48) };
         assert!(matches!(queued, Err(Error::Addresses { .. })), "{input}, {output}");

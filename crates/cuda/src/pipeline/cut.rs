@@ -110,13 +110,21 @@ impl Crew {
         Self { threads: self.threads.min(count.div_ceil(self.lanes)).max(1), ..self }
     }
 
+    /// The most bytes of a lane of which there may be as many as there are to be: a power of two, as lanes
+    /// have.
+    pub(crate) fn room(self, device: &Device) -> usize {
+        let bytes = device.pool().limits().pinned_bytes / (self.threads * self.lanes);
+        1 << bytes.max(1).ilog2()
+    }
+
     /// Bytes of a staged piece of so many together, so that there is one for every lane, but neither a
     /// short nor a long one.
     pub(crate) fn share(self, bytes: usize) -> usize {
         self.share_of(bytes, LONGEST_PIECE)
     }
 
-    fn share_of(self, bytes: usize, longest: usize) -> usize {
+    /// The same with the longest piece of one's choice.
+    pub(crate) fn share_of(self, bytes: usize, longest: usize) -> usize {
         bytes.div_ceil(self.threads * self.lanes).clamp(SHORTEST_PIECE, longest)
     }
 }

@@ -139,6 +139,17 @@ impl Lent<'_> {
         self.with(|lane| unsafe { lane.start(all, input, (0, output), work) })
     }
 
+    /// Waits for what was started; then the pinned memory, for who fills it before the next
+    /// [`start`](Self::start).
+    ///
+    /// # Errors
+    /// Driver errors.
+    pub(crate) fn memory(&mut self) -> Result<&mut [u8], Error> {
+        self.wait()?;
+        self.with(|lane| lane.pinned().map(drop))?;
+        self.wait()
+    }
+
     /// Queues that the first so many bytes of the device's memory are set to zero, after all that was
     /// started.
     pub(crate) fn clear(&mut self, bytes: usize) -> Result<(), Error> {

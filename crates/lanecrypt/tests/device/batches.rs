@@ -180,8 +180,8 @@ fn refusals_of(device: &Device, family: &BatchFamily) -> Outcome {
     };
     let overlap = prepare(&[(0, 64, 17), (32, 0, 64), (16, 80, 1)]).err();
     assert!(matches!(overlap, Some(Error::Overlap { first: 0, second: 2 })), "{overlap:?}");
-    assert!(matches!(prepare(&[(8, 0, 1)]).err(), Some(Error::Range { start: 8, .. })));
-    assert!(matches!(prepare(&[(0, 24, 1)]).err(), Some(Error::Range { start: 24, .. })));
+    assert!(matches!(prepare(&[(8, 0, 1)]).err(), Some(Error::Alignment { start: 8 })));
+    assert!(matches!(prepare(&[(0, 24, 1)]).err(), Some(Error::Alignment { start: 24 })));
     assert!(matches!(prepare(&[(0, 16, usize::MAX)]).err(), Some(Error::Range { .. })));
     // An empty message is nowhere, and reading the same bytes twice is fine.
     let two = prepare(&[(0, 0, 32), (0, 64, 32), (16, 16, 0)])?;

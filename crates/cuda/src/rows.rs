@@ -1,0 +1,55 @@
+//! Kernels of modes that need no engine: above all, copies of rows of bytes on the device.
+
+use lanecrypt_kernels::{Kernel, modes};
+
+use crate::{Device, Error, driver::StreamHandle, launch::Launch, parameters::Header};
+
+/// Rows of bytes: how far their starts are apart where they come from and where they go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub(crate) from_pitch: u64,
+    pub(crate) to_pitch: u64,
+    /// Bytes of a row.
+    pub(crate) width: u64,
+    pub(crate) count: u64,
+}
+
+impl Rows {
+    /// So many bytes in one piece.
+    pub(crate) fn one(width: u64) -> Self {
+        Self { from_pitch: 0, to_pitch: 0, width, count: 1 }
+    }
+}
+
+/// Queues a copy from one address to the other, both on `device`, at any multiple.
+pub(crate) fn copy(
+    device: &Device,
+    stream: StreamHandle,
+    (from, to): (u64, u64),
+    rows: Rows,
+) -> Result<(), Error> {
+    let bytes = rows.count * rows.width;
+    if bytes == 0 {
+        return Ok(());
+    }
+    let mode = [rows.from_pitch, rows.to_pitch, rows.width];
+    let header = Header { input: from, output: to, blocks: bytes, mode };
+    start_mode(device, stream, &modes::COPY_ROWS, header)
+}
+
+/// Queues a kernel that takes no keys.
+pub(crate) fn start_mode(
+    device: &Device,
+    stream: StreamHandle,
+    kernel: &Kernel,
+    header: Header,
+) -> Result<(), Error> {
+    let ready = device.kernel(kernel)?;
+    let Launch { kernel, shape, .. } =
+        Launch::new(device.driver(), (kernel, ready), header.blocks, None);
+    // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What the kernel
+    // reads and writes follows from the header alone, whose addresses and lengths the caller takes from
+    // memory of this device that lives through the launch: whoever queues on a stream holds it until that
+    // has run, and without one device calls run in order, the freeing of memory among them.
+    unsafe { device.driver().launch(stream, kernel, shape, &header.without_keys()) }
+}

@@ -1,0 +1,239 @@
+//! Sealed files straight to memory of a device, and back from there.
+
+use std::{
+    io::{self, Write},
+    ops::Range,
+    path::Path,
+    sync::atomic::Ordering,
+};
+
+use lanecrypt::{
+    Direction, Error as CipherError,
+    cuda::{self, DeviceBuffer, DeviceSlice, SealedMessage, TransferError},
+};
+
+use super::Cuda;
+use crate::{
+    Error, Identity, Keyset, Options, Sealed, Source, Stream, Target, Version, file::seal_into,
+    options::CPU, transfer::Transfer,
+};
+
+impl Cuda {
+    /// Opens all of sealed data into memory of this device; see
+    /// [`open_range_to_device`](Self::open_range_to_device).
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use lanecrypt::cuda::Device;
+    /// use lanecrypt_tink::{Cuda, Keyset, Options, Sealed};
+    ///
+    /// let keyset = Keyset::from_json(&std::fs::read_to_string("keyset.json")?)?;
+    /// let sealed = Sealed::open(std::fs::File::open("weights.sealed")?, &keyset, b"")?;
+    /// let cuda = Cuda::new(&Device::default()?)?;
+    /// let weights = cuda.open_to_device(&sealed, Options::default())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_to_device<S: Source>(
+        &self,
+        sealed: &Sealed<S>,
+        options: Options<'_>,
+    ) -> Result<DeviceBuffer, Error> {
+        self.open_range_to_device(sealed, 0..sealed.plaintext_bytes(), options)
+    }
+
+    /// Opens a range of the plaintext into memory of this device, which is given out if every segment that
+    /// the range touches is authentic, and cleared otherwise.
+    ///
+    /// Ciphertext alone passes the host: threads read it into pinned memory, and kernels verify it and
+    /// decrypt it on the device. [`Limits`](cuda::Limits) of the device bound the threads, the pinned memory
+    /// and as much memory of the device, besides what is given out; they are kept for other calls.
+    /// The options' backend is not used, but what is not sealed by GCM is opened by all cores and copied.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where there is less; [`Error::NotAuthentic`], [`Error::SourceChanged`],
+    /// [`Error::Cancelled`], [`Error::Io`]; [`Error::Engine`] with those of the device, such as too little
+    /// memory.
+    pub fn open_range_to_device<S: Source>(
+        &self,
+        sealed: &Sealed<S>,
+        range: Range<u64>,
+        options: Options<'_>,
+    ) -> Result<DeviceBuffer, Error> {
+        sealed.check_range(&range)?;
+        let bytes = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+        let mut buffer = DeviceBuffer::zeroed(&self.device, bytes).map_err(CipherError::from)?;
+        if let Some(key) = sealed.stream().gcm_key() {
+            self.open_gcm(sealed, key, range, &mut buffer, options)?;
+        } else {
+            let options = Options { backend: &CPU, ..options };
+            sealed.copy_range(range, &mut ToDevice { buffer: &mut buffer, at: 0 }, options)?;
+        }
+        sealed.check_source()?;
+        Ok(buffer)
+    }
+
+    fn open_gcm<S: Source>(
+        &self,
+        sealed: &Sealed<S>,
+        key: &[u8],
+        range: Range<u64>,
+        buffer: &mut DeviceBuffer,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let segments = sealed.stream().geometry().segments_of(range.clone());
+        let first = segments.start;
+        let messages = messages(sealed.stream(), segments, sealed.plaintext_bytes(), &range)?;
+        let read = |bytes: &mut [u8], offset| {
+            check_cancelled(options)?;
+            sealed.read_sealed(bytes, offset)?;
+            tell_progress(sealed.stream(), bytes.len(), offset, &range, options);
+            Ok(())
+        };
+        let mut output = buffer.slice_mut(0..buffer.len()).map_err(CipherError::from)?;
+        let opened = self.family.open_to_device(key, messages, &mut output, read);
+        opened.map_err(|error| of_transfer(error, first))
+    }
+
+    /// Seals memory of a device into the file `target` with the keyset's primary key. Nothing is left at the
+    /// target, and what was there stays, where this fails.
+    ///
+    /// As [`open_range_to_device`](Self::open_range_to_device), the other way round: kernels of the device
+    /// on which `data` lies seal it, and threads write what passes pinned memory. What is not sealed by GCM is
+    /// copied and sealed by all cores.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKey`], [`Error::TooLong`], [`Error::Cancelled`], [`Error::Io`]; [`Error::Engine`] with
+    /// those of the device.
+    pub fn seal_from_device(
+        &self,
+        keyset: &Keyset,
+        data: &DeviceSlice<'_>,
+        target: &Path,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let plaintext_bytes = data.len() as u64;
+        seal_into(keyset, target, plaintext_bytes, options, |stream, file| {
+            let segments = 0..stream.geometry().segments(plaintext_bytes)?;
+            let Some(key) = stream.gcm_key() else {
+                return Transfer {
+                    direction: Direction::Encrypt,
+                    stream,
+                    segments,
+                    plaintext_bytes,
+                    source: &FromDevice(data),
+                    target: file,
+                    options: Options { backend: &CPU, ..options },
+                }
+                .run();
+            };
+            let all = 0..plaintext_bytes;
+            let messages = messages(stream, segments, plaintext_bytes, &all)?;
+            let write = |bytes: &[u8], offset| {
+                check_cancelled(options)?;
+                file.write_all_at(bytes, offset)
+                    .map_err(Error::of_io(format!("write the output at {offset}")))?;
+                tell_progress(stream, bytes.len(), offset, &all, options);
+                Ok(())
+            };
+            let sealed = self.family.seal_from_device(key, messages, data, write);
+            sealed.map_err(|error| of_transfer(error, 0))
+        })
+    }
+}
+
+/// Segments as messages of which the parts in `range` lie on a device, one behind the other.
+fn messages<'a>(
+    stream: &'a Stream,
+    segments: Range<u64>,
+    plaintext_bytes: u64,
+    range: &'a Range<u64>,
+) -> Result<impl Iterator<Item = SealedMessage> + 'a, Error> {
+    let geometry = stream.geometry();
+    let last = geometry.segments(plaintext_bytes)? - 1;
+    Ok(segments.map(move |segment| {
+        let full = geometry.plaintext_of(segment);
+        let end = full.end.min(plaintext_bytes);
+        let (from, to) = (full.start.max(range.start), end.min(range.end));
+        let nonce = stream.nonce(segment as u32, segment == last);
+        let mut iv = [0; 12];
+        iv.copy_from_slice(&nonce[..12]);
+        SealedMessage {
+            iv,
+            length: (end - full.start) as usize,
+            sealed_at: geometry.ciphertext_of(segment).start,
+            part: (from - full.start) as usize..(to - full.start) as usize,
+            plain_at: (from - range.start) as usize,
+        }
+    }))
+}
+
+fn check_cancelled(options: Options<'_>) -> Result<(), Error> {
+    if options.cancel.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+/// Tells of the bytes of `range` that whole segments have, which lie sealed from `offset` on.
+fn tell_progress(
+    stream: &Stream,
+    sealed_bytes: usize,
+    offset: u64,
+    range: &Range<u64>,
+    options: Options<'_>,
+) {
+    let geometry = stream.geometry();
+    let [first, last] =
+        [offset, offset + sealed_bytes as u64 - 1].map(|at| at / geometry.segment_bytes());
+    let start = geometry.plaintext_of(first).start.max(range.start);
+    let end = geometry.plaintext_of(last).end.min(range.end);
+    (options.progress)(end.saturating_sub(start));
+}
+
+/// An error of ours; messages count from the segment `first` on.
+fn of_transfer(error: TransferError<Error>, first: u64) -> Error {
+    match error {
+        TransferError::Device(error) => CipherError::from(error).into(),
+        TransferError::NotAuthentic { message } => Error::NotAuthentic { segment: first + message },
+        TransferError::Outside(error) => error,
+    }
+}
+
+/// Memory of a device that is written from its beginning on.
+struct ToDevice<'a> {
+    buffer: &'a mut DeviceBuffer,
+    at: usize,
+}
+
+impl Write for ToDevice<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.write(self.at, bytes).map_err(of_device)?;
+        self.at += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Memory of a device as what is sealed.
+struct FromDevice<'a>(&'a DeviceSlice<'a>);
+
+impl Source for FromDevice<'_> {
+    fn identity(&self) -> io::Result<Identity> {
+        let version = Version::Object("memory of a device".into());
+        Ok(Identity { size: self.0.len() as u64, version })
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        self.0.read(start, buffer).map_err(of_device)
+    }
+}
+
+/// A failure of a device on its way through `std::io`.
+fn of_device(error: cuda::Error) -> io::Error {
+    Error::from(CipherError::from(error)).into()
+}

@@ -1,0 +1,300 @@
+//! Sealed files straight to memory of a device and back: on the GPU, and on the host build of the kernels.
+//!
+//! Options are those of libtest. A device that cannot run is ignored with its reason on standard error, or
+//! fails where `LANECRYPT_EXPECT` names one of its backends.
+#![cfg(feature = "cuda")]
+
+use std::{
+    fs,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use lanecrypt::{
+    Backend, Platform, Selection,
+    aes::AES,
+    cuda::{self, Device, DeviceBuffer, Limits},
+};
+use lanecrypt_tink::{
+    Cuda, Error, Hash, Keyset, Options, Parameters, Scheme, Sealed, Template, open_file, seal_file,
+};
+use libtest_mimic::{Arguments, Failed, Trial};
+use tempfile::TempDir;
+
+type Tried = Result<(), Failed>;
+type Property = fn(&Device) -> Tried;
+type Open = fn() -> Result<Device, cuda::Error>;
+
+const PROPERTIES: [(&str, Property); 7] = [
+    ("every_template_at_boundaries", every_template_at_boundaries),
+    ("segments_of_any_size", segments_of_any_size),
+    ("ranges", ranges),
+    ("what_was_changed_is_not_given_out", what_was_changed_is_not_given_out),
+    ("memory_at_any_address_is_sealed", memory_at_any_address_is_sealed),
+    ("progress_and_cancelling", progress_and_cancelling),
+    ("a_target_stays_where_sealing_fails", a_target_stays_where_sealing_fails),
+];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let cases: [(&str, Open, Platform); 2] = [
+        ("cuda", Device::default, Platform::Cuda),
+        ("host", Device::another_on_host, Platform::CudaOnHost),
+    ];
+    let trials = cases.into_iter().flat_map(|(name, open, platform)| {
+        let unavailable = open().err().filter(|_| !is_expected(platform));
+        if let Some(error) = &unavailable {
+            eprintln!("{name}: {error}");
+        }
+        PROPERTIES.map(|(property, run)| {
+            let trial = Trial::test(format!("{name}::{property}"), move || run(&open()?));
+            trial.with_ignored_flag(unavailable.is_some())
+        })
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+/// Whether a backend of AES of this kind must run here.
+fn is_expected(platform: Platform) -> bool {
+    let expected = Selection::expected().unwrap_or_else(|error| panic!("{error}"));
+    let is_named =
+        |backend: &&Backend| backend.platform == platform && expected.contains(&AES, backend);
+    AES.backends.iter().any(|backend| is_named(&backend))
+}
+
+fn text(bytes: u64) -> Vec<u8> {
+    (0..bytes).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+/// A keyset, a text, and the text sealed by the CPU.
+struct Case {
+    keyset: Keyset,
+    text: Vec<u8>,
+    folder: TempDir,
+}
+
+const DATA: &[u8] = b"about it";
+
+fn options() -> Options<'static> {
+    Options { associated_data: DATA, ..Options::default() }
+}
+
+impl Case {
+    fn new(parameters: Parameters, bytes: u64) -> Result<Self, Failed> {
+        let case = Self {
+            keyset: Keyset::generate(parameters)?,
+            text: text(bytes),
+            folder: TempDir::new()?,
+        };
+        fs::write(case.path("plain"), &case.text)?;
+        seal_file(&case.keyset, &case.path("plain"), &case.path("sealed"), options())?;
+        Ok(case)
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn sealed(&self) -> Result<Sealed<fs::File>, Error> {
+        let file = fs::File::open(self.path("sealed")).expect("it was written");
+        Sealed::open(file, &self.keyset, DATA)
+    }
+
+    /// Opens the sealed text on a device.
+    fn open(&self, device: &Device) -> Result<Vec<u8>, Error> {
+        read(&Cuda::new(device)?.open_to_device(&self.sealed()?, options())?)
+    }
+
+    /// Seals the text on a device, from a certain byte of its memory on, and opens it on the CPU.
+    fn seal(&self, device: &Device, start: usize) -> Result<Vec<u8>, Error> {
+        let memory = [&vec![0xc5; start][..], &self.text].concat();
+        let buffer = DeviceBuffer::from_host(device, &memory).map_err(lanecrypt::Error::from)?;
+        let slice = buffer.slice(start..buffer.len()).map_err(lanecrypt::Error::from)?;
+        let (sealed, opened) = (self.path("by device"), self.path("opened"));
+        Cuda::new(device)?.seal_from_device(&self.keyset, &slice, &sealed, options())?;
+        open_file(&self.keyset, &sealed, &opened, options())?;
+        Ok(fs::read(opened).expect("it was opened"))
+    }
+}
+
+fn read(buffer: &DeviceBuffer) -> Result<Vec<u8>, Error> {
+    let mut found = vec![0; buffer.len()];
+    buffer.read(0, &mut found).map_err(lanecrypt::Error::from)?;
+    Ok(found)
+}
+
+fn require(is_right: bool, what: impl Into<String>) -> Tried {
+    if is_right { Ok(()) } else { Err(what.into().into()) }
+}
+
+/// Lets so little memory be used that files have several runs.
+fn limit(device: &Device, threads: usize, run_bytes: usize) {
+    device.limit_host_memory(Limits { pinned_bytes: 2 * threads * run_bytes, threads });
+}
+
+fn every_template_at_boundaries(device: &Device) -> Tried {
+    for template in Template::ALL {
+        let geometry = template.parameters().geometry();
+        let [first, second] = [0, 1].map(|segment| geometry.plaintext_of(segment).end);
+        let is_long = geometry.segment_bytes() > 1 << 16;
+        let lengths =
+            if is_long { vec![first + 1] } else { vec![0, 1, first, second, 4 * second + 7] };
+        for bytes in lengths.into_iter().flat_map(|end| [end, end.saturating_sub(1)]) {
+            let case = Case::new(template.parameters(), bytes)?;
+            require(case.open(device)? == case.text, format!("{template}, {bytes}: opened"))?;
+            require(case.seal(device, 0)? == case.text, format!("{template}, {bytes}: sealed"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Segments at multiples of a block and not, in one run and in several.
+fn segments_of_any_size(device: &Device) -> Tried {
+    for segment_bytes in [64, 77, 96, 1000, 4096] {
+        for (threads, run_bytes) in [(1, 4096), (3, 4096), (2, 16 << 10), (2, 1 << 20)] {
+            limit(device, threads, run_bytes);
+            let parameters = Parameters::new(Scheme::Gcm, Hash::Sha256, 16, segment_bytes)?;
+            let geometry = parameters.geometry();
+            for segments in [0, 1, 2, 20] {
+                let bytes = geometry.plaintext_of(segments).start + 5;
+                let case = Case::new(parameters, bytes)?;
+                let what = format!("{bytes} bytes in segments of {segment_bytes}, {run_bytes}");
+                require(case.open(device)? == case.text, format!("{what}: opened"))?;
+                require(case.seal(device, 0)? == case.text, format!("{what}: sealed"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn small() -> Result<Parameters, Error> {
+    Parameters::new(Scheme::Gcm, Hash::Sha256, 32, 100)
+}
+
+fn hmac() -> Result<Parameters, Error> {
+    let scheme = Scheme::CtrHmac { hash: Hash::Sha256, tag_bytes: 16 };
+    Parameters::new(scheme, Hash::Sha256, 16, 100)
+}
+
+fn ranges(device: &Device) -> Tried {
+    limit(device, 2, 4096);
+    for parameters in [small()?, hmac()?] {
+        let case = Case::new(parameters, 2000)?;
+        let (cuda, sealed) = (Cuda::new(device)?, case.sealed()?);
+        for range in
+            [0..0, 0..1, 5..44, 43..45, 44..128, 100..1500, 1999..2000, 2000..2000, 0..2000]
+        {
+            let buffer = cuda.open_range_to_device(&sealed, range.clone(), options())?;
+            let expected = &case.text[range.start as usize..range.end as usize];
+            require(read(&buffer)? == expected, format!("{range:?}"))?;
+        }
+        for range in [0..2001, 2001..2001, 7..u64::MAX] {
+            let refused = cuda.open_range_to_device(&sealed, range.clone(), options());
+            require(matches!(refused, Err(Error::Range { .. })), format!("{range:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The device names the segment that the CPU names, whichever byte was changed.
+fn what_was_changed_is_not_given_out(device: &Device) -> Tried {
+    limit(device, 3, 4096);
+    for parameters in [small()?, hmac()?] {
+        let case = Case::new(parameters, 2000)?;
+        let bytes = fs::read(case.path("sealed"))?;
+        let segments = case.sealed()?.stream().geometry().segments(2000)?;
+        for segment in [1, segments / 2, segments - 2] {
+            for at in [0, 40, 99].map(|at| (100 * segment + at) as usize) {
+                let mut changed = bytes.clone();
+                changed[at] ^= 0x20;
+                fs::write(case.path("sealed"), changed)?;
+                let error = case.open(device).err().ok_or("it was opened")?;
+                let is_it =
+                    matches!(error, Error::NotAuthentic { segment: named } if named == segment);
+                require(is_it, format!("byte {at} of segment {segment}: {error}"))?;
+            }
+        }
+        // The first and the last segment are opened before anything goes to the device.
+        for at in [0, 30, bytes.len() - 1] {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x20;
+            fs::write(case.path("sealed"), changed)?;
+            let error = case.open(device).err().ok_or("it was opened")?;
+            require(error.is_not_authentic(), error.to_string())?;
+        }
+        fs::write(case.path("sealed"), &bytes)?;
+        let sealed = case.sealed()?;
+        fs::write(case.path("sealed"), &bytes[..1000])?;
+        let cut = Cuda::new(device)?.open_to_device(&sealed, options());
+        require(matches!(cut, Err(Error::SourceChanged { .. })), format!("cut off: {cut:?}"))?;
+        fs::write(case.path("sealed"), &bytes)?;
+        require(case.open(device)? == case.text, "as it was")?;
+    }
+    Ok(())
+}
+
+fn memory_at_any_address_is_sealed(device: &Device) -> Tried {
+    limit(device, 2, 4096);
+    for parameters in [small()?, hmac()?] {
+        let case = Case::new(parameters, 1500)?;
+        for start in [1, 7, 8, 15] {
+            require(case.seal(device, start)? == case.text, format!("from byte {start} on"))?;
+        }
+    }
+    Ok(())
+}
+
+fn progress_and_cancelling(device: &Device) -> Tried {
+    limit(device, 2, 4096);
+    for parameters in [small()?, hmac()?] {
+        let case = Case::new(parameters, 3000)?;
+        let (cuda, sealed) = (Cuda::new(device)?, case.sealed()?);
+        let [opened, written] = [AtomicU64::new(0), AtomicU64::new(0)];
+        let progress = |bytes| {
+            opened.fetch_add(bytes, Ordering::Relaxed);
+        };
+        let part = 77..2900;
+        let options = Options { progress: &progress, ..options() };
+        let buffer = cuda.open_range_to_device(&sealed, part.clone(), options)?;
+        let told = opened.load(Ordering::Relaxed);
+        require(told == part.end - part.start, format!("told of {told} bytes"))?;
+        let progress = |bytes| {
+            written.fetch_add(bytes, Ordering::Relaxed);
+        };
+        let options = Options { progress: &progress, ..options };
+        let slice = buffer.slice(0..buffer.len()).map_err(lanecrypt::Error::from)?;
+        cuda.seal_from_device(&case.keyset, &slice, &case.path("again"), options)?;
+        let told = written.load(Ordering::Relaxed);
+        require(told == part.end - part.start, format!("told of {told} written bytes"))?;
+
+        let stop = AtomicBool::new(true);
+        let options = Options { cancel: &stop, ..options };
+        let cancelled = [
+            cuda.open_to_device(&sealed, options).map(drop),
+            cuda.seal_from_device(&case.keyset, &slice, &case.path("not there"), options),
+        ];
+        let is_cancelled = |result: &_| matches!(result, Err(Error::Cancelled));
+        require(cancelled.iter().all(is_cancelled), format!("{cancelled:?}"))?;
+        require(!case.path("not there").exists(), "something is left")?;
+    }
+    Ok(())
+}
+
+fn a_target_stays_where_sealing_fails(device: &Device) -> Tried {
+    let case = Case::new(small()?, 500)?;
+    let buffer = DeviceBuffer::from_host(device, &case.text)?;
+    let slice = buffer.slice(0..500)?;
+    let cuda = Cuda::new(device)?;
+    let nowhere = case.path("no folder").join("target");
+    let failed = cuda.seal_from_device(&case.keyset, &slice, &nowhere, options());
+    require(matches!(failed, Err(Error::Io { .. })), format!("{failed:?}"))?;
+    let target = case.path("target");
+    fs::write(&target, b"precious")?;
+    let stop = AtomicBool::new(true);
+    let cancelled = Options { cancel: &stop, ..options() };
+    let failed = cuda.seal_from_device(&case.keyset, &slice, &target, cancelled);
+    require(failed.is_err() && fs::read(&target)? == b"precious", format!("{failed:?}"))?;
+    cuda.seal_from_device(&case.keyset, &slice, &target, options())?;
+    open_file(&case.keyset, &target, &case.path("opened"), options())?;
+    require(fs::read(case.path("opened"))? == case.text, "sealed over it")
+}
