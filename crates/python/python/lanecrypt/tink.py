@@ -17,6 +17,7 @@ Tink's libraries open what is sealed here, and the other way round; keysets are 
 """
 
 from ._lanecrypt import (
+    DeviceTensor,
     Job,
     Keyset,
     NotAuthentic,
@@ -24,11 +25,14 @@ from ._lanecrypt import (
     SourceChanged,
     open,
     open_bytes,
+    open_to_device,
     seal,
     seal_bytes,
+    seal_from_device,
 )
 
 __all__ = [
+    "DeviceTensor",
     "Job",
     "Keyset",
     "NotAuthentic",
@@ -36,6 +40,8 @@ __all__ = [
     "SourceChanged",
     "open",
     "open_bytes",
+    "open_to_device",
     "seal",
     "seal_bytes",
+    "seal_from_device",
 ]
