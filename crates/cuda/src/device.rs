@@ -57,6 +57,15 @@ struct Inner {
     experience: RwLock<Arc<Experience>>,
 }
 
+/// Whether both are the same device.
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl Eq for Device {}
+
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Device").field("name", &self.properties().name).finish_non_exhaustive()
@@ -108,6 +117,22 @@ impl Device {
         let device = Self::new(open(number)?);
         devices.insert(number, device.clone());
         Ok(device)
+    }
+
+    /// The device that has the memory at an address of this process: that of a tensor, for example, which does
+    /// not say so itself.
+    ///
+    /// # Errors
+    /// [`Error::NoDeviceMemory`] for any other address; those of [`Device::number`].
+    pub fn of_memory(address: u64) -> Result<Self, Error> {
+        let count = Self::count()?;
+        let found = gpu::number_of_memory(address).or_else(|| {
+            // The driver may want a context, which whoever made the memory has on another thread.
+            let device = (0..count).find_map(|number| Self::number(number).ok())?;
+            device.free_bytes().ok()?;
+            gpu::number_of_memory(address)
+        });
+        Self::number(found.ok_or(Error::NoDeviceMemory { address })?)
     }
 
     /// The device to use where nobody chose one: number 0, or the one that the environment
@@ -209,14 +234,18 @@ impl Device {
         self.driver().free_bytes()
     }
 
-    /// Whether both are the same device.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.inner, &other.inner)
+    /// Waits until all that runs on the device has ended, whoever of this process queued it, and on whatever
+    /// stream.
+    ///
+    /// # Errors
+    /// Driver errors, among them those of what has run.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.driver().synchronize_all()
     }
 
     /// Checks that something of the device `given` is of this one.
     pub(crate) fn require(&self, given: &Self, what: &'static str) -> Result<(), Error> {
-        if self.is(given) {
+        if self == given {
             return Ok(());
         }
         let name = |device: &Self| format!("{device:?}");

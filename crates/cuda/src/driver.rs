@@ -187,6 +187,9 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Waits until everything on a stream has run, and reports what went wrong in it.
     fn synchronize(&self, stream: StreamHandle) -> Result<(), Error>;
 
+    /// Waits until everything on the device has run, whoever of this process queued it.
+    fn synchronize_all(&self) -> Result<(), Error>;
+
     /// The device's own time for what `work` starts.
     fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error>;
 }

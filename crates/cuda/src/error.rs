@@ -137,6 +137,12 @@ pub enum Error {
         /// The device.
         device: String,
     },
+    /// An address that is no device's.
+    #[error("the memory at {address:#x} is not that of a CUDA device")]
+    NoDeviceMemory {
+        /// The address.
+        address: u64,
+    },
     /// Memory that starts where what is asked for cannot run.
     #[error("memory of a device that starts at {start:#x}; here it starts at a multiple of 16")]
     Alignment {

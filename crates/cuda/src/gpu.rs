@@ -75,6 +75,21 @@ fn driver_version() -> Result<i32, Error> {
     Ok(version)
 }
 
+/// The number of the device that has the memory at an address of this process, if it is a device's.
+/// Needs a driver that [`count`] has started, and a context on this thread.
+pub(crate) fn number_of_memory(address: u64) -> Option<usize> {
+    let mut number: i32 = -1;
+    // SAFETY: the attribute is an integer, which the pointer is to; any address may be asked for.
+    let result = unsafe {
+        sys::cuPointerGetAttribute(
+            (&raw mut number).cast(),
+            sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+            address,
+        )
+    };
+    result.result().ok().and_then(|()| usize::try_from(number).ok())
+}
+
 impl Gpu {
     /// Opens the device with this number, below [`count`], and no other: a card that is busy or
     /// broken does not keep the rest from being used.
@@ -411,6 +426,11 @@ impl Driver for Gpu {
         doing(unsafe { result::stream::synchronize(cuda_stream(stream)) }, || {
             format!("running kernels on {}", self.properties.name)
         })
+    }
+
+    fn synchronize_all(&self) -> Result<(), Error> {
+        self.bind()?;
+        doing(result::ctx::synchronize(), || format!("running kernels on {}", self.properties.name))
     }
 
     fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {

@@ -311,6 +311,10 @@ impl Driver for Host {
         Ok(())
     }
 
+    fn synchronize_all(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
         let start = Instant::now();
         work()?;

@@ -491,6 +491,11 @@ impl Driver for Model {
         self.call("synchronize")
     }
 
+    fn synchronize_all(&self) -> Result<(), Error> {
+        self.run_queued(|_| true);
+        self.call("synchronize all")
+    }
+
     fn time(&self, work: &mut dyn FnMut() -> Result<(), Error>) -> Result<Duration, Error> {
         self.call("time")?;
         if let Some(meanwhile) = &*self.state.meanwhile.lock().expect("no panic") {

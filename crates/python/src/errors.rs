@@ -1,6 +1,6 @@
 //! Errors as Python's exceptions.
 
-use lanecrypt::{Error, LookupError};
+use lanecrypt::{Error, LookupError, cuda};
 use pyo3::{
     PyErr, PyResult, create_exception,
     exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError},
@@ -68,6 +68,17 @@ impl IntoPython for Error {
             Self::NotAuthentic => InvalidTag::new_err(text),
             Self::Unavailable(_) | Self::Device(_) => PyRuntimeError::new_err(text),
             _ => PyValueError::new_err(text),
+        }
+    }
+}
+
+impl IntoPython for cuda::Error {
+    fn into_python(self) -> PyErr {
+        match self {
+            Self::Addresses { .. } | Self::OtherDevice { .. } | Self::NoDeviceMemory { .. } => {
+                PyValueError::new_err(self.to_string())
+            }
+            other => Error::from(other).into_python(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The extension module `lanecrypt._lanecrypt`, over which the Python package `lanecrypt` lies.
 //!
 //! It has the functions and classes flat; the package in `python/lanecrypt` says which module each
-//! belongs to. [`ffi`] is the only file that touches memory of Python's by its address.
+//! belongs to. [`ffi`] is the only file that touches memory of Python's by its address, and `tensor/ffi.rs`
+//! the only one that takes memory of GPUs from others.
 #![deny(unsafe_code)]
 
 mod aead;
@@ -13,6 +14,7 @@ mod errors;
 mod ffi;
 mod passes;
 mod running;
+mod tensor;
 mod threads;
 mod tink;
 
@@ -31,6 +33,10 @@ mod _lanecrypt {
             SourceChanged,
         },
         passes::{cbc, ctr, ecb, xts},
-        tink::{Job, Keyset, Sealed, open, open_bytes, seal, seal_bytes},
+        tensor::DeviceTensor,
+        tink::{
+            Job, Keyset, Sealed, open, open_bytes, open_to_device, seal, seal_bytes,
+            seal_from_device,
+        },
     };
 }

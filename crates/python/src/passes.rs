@@ -3,6 +3,7 @@
 use lanecrypt::{
     Direction, Engine, Error,
     cipher::InOutBuf,
+    cuda::DataUnits,
     modes::{cbc_decrypt, cbc_encrypt},
     xts_halves_are_equal,
 };
@@ -12,6 +13,7 @@ use crate::{
     backend::Chosen,
     buffers::{Data, copied, detached},
     errors::OrRaise,
+    tensor::{Mode, Tensors},
 };
 
 fn direction(decrypt: bool) -> Direction {
@@ -28,11 +30,16 @@ struct Pass<'a, 'py> {
 }
 
 impl Pass<'_, '_> {
-    /// Runs `work` with an engine of the cipher over the data.
+    /// Runs `work`, which is this mode, with an engine of the cipher over the data; tensors where they lie.
     fn run(
         &self,
+        mode: Mode<'_>,
         work: impl FnOnce(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
+        if let Some(tensors) = Tensors::new(self.data, self.out)? {
+            let key = copied(self.key, "key")?;
+            return tensors.run(self.data.py(), self.cipher, &key, self.backend, mode);
+        }
         let mut data = Data::new(self.data, self.out)?;
         let (key, bytes) = (copied(self.key, "key")?, data.len());
         let engine = Chosen::new(self.backend).engine(self.cipher, &key, bytes)?;
@@ -63,7 +70,8 @@ pub(crate) fn ctr(
     backend: &str,
 ) -> PyResult<()> {
     let counter = copied(counter, "counter")?;
-    Pass { cipher, key, data, out, backend }.run(|engine, data| engine.ctr(&counter, data))
+    Pass { cipher, key, data, out, backend }
+        .run(Mode::Ctr(&counter), |engine, data| engine.ctr(&counter, data))
 }
 
 /// Runs every block by itself. Equal blocks stay equal: take another mode unless you know why not.
@@ -88,8 +96,9 @@ pub(crate) fn ecb(
     decrypt: bool,
     backend: &str,
 ) -> PyResult<()> {
+    let direction = direction(decrypt);
     Pass { cipher, key, data, out, backend }
-        .run(|engine, data| engine.ecb(direction(decrypt), data))
+        .run(Mode::Ecb(direction), |engine, data| engine.ecb(direction, data))
 }
 
 /// Runs CBC without padding, over a whole number of blocks; `iv` is one block.
@@ -114,9 +123,12 @@ pub(crate) fn cbc(
     backend: &str,
 ) -> PyResult<()> {
     let iv = copied(iv, "iv")?;
-    Pass { cipher, key, data, out, backend }.run(|engine, data| match direction(decrypt) {
-        Direction::Encrypt => cbc_encrypt(engine, &iv, data),
-        Direction::Decrypt => cbc_decrypt(engine, &iv, data),
+    let direction = direction(decrypt);
+    Pass { cipher, key, data, out, backend }.run(Mode::Cbc(direction, &iv), |engine, data| {
+        match direction {
+            Direction::Encrypt => cbc_encrypt(engine, &iv, data),
+            Direction::Decrypt => cbc_decrypt(engine, &iv, data),
+        }
     })
 }
 
@@ -145,11 +157,16 @@ pub(crate) fn xts(
     decrypt: bool,
     backend: &str,
 ) -> PyResult<()> {
-    let mut data = Data::new(data, out)?;
-    let (key, bytes) = (copied(key, "key")?, data.len());
+    let (tensors, key) = (Tensors::new(data, out)?, copied(key, "key")?);
     if xts_halves_are_equal(&key) {
         return Err(PyValueError::new_err("the two keys of XTS must not be equal"));
     }
+    if let Some(tensors) = tensors {
+        let units = DataUnits { bytes: unit_bytes, first: first_unit };
+        return tensors.run(py, cipher, &key, backend, Mode::Xts(direction(decrypt), units));
+    }
+    let mut data = Data::new(data, out)?;
+    let bytes = data.len();
     let xts = Chosen::new(backend).xts(cipher, &key, bytes)?;
     let units = || xts.run_units(direction(decrypt), first_unit, unit_bytes, data.in_out());
     detached(py, bytes, units).or_raise()

@@ -1,5 +1,6 @@
 //! Sealed files: Tink's streaming AEAD.
 
+mod device;
 mod files;
 mod job;
 mod keyset;
@@ -10,6 +11,7 @@ use lanecrypt_tink::Options;
 use pyo3::{Py, PyAny, PyResult, Python};
 
 pub(crate) use self::{
+    device::{open_to_device, seal_from_device},
     files::{open, seal},
     job::Job,
     keyset::Keyset,

@@ -99,7 +99,7 @@ impl Roster {
 
     /// The place of a device.
     pub(crate) fn member(&self, device: &Device, what: &'static str) -> Result<usize, Error> {
-        let place = self.devices.iter().position(|member| member.is(device));
+        let place = self.devices.iter().position(|member| member == device);
         place.ok_or_else(|| Error::OtherDevice {
             what,
             given: format!("{device:?}"),

@@ -24,6 +24,7 @@ import io
 from typing import TYPE_CHECKING
 
 from ._lanecrypt import (
+    DeviceTensor,
     Job,
     Keyset,
     NotAuthentic,
@@ -31,14 +32,17 @@ from ._lanecrypt import (
     SourceChanged,
     open,
     open_bytes,
+    open_to_device,
     seal,
     seal_bytes,
+    seal_from_device,
 )
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 __all__ = [
+    "DeviceTensor",
     "Job",
     "Keyset",
     "NotAuthentic",
@@ -47,8 +51,10 @@ __all__ = [
     "SourceChanged",
     "open",
     "open_bytes",
+    "open_to_device",
     "seal",
     "seal_bytes",
+    "seal_from_device",
 ]
 
 

@@ -1,0 +1,240 @@
+//! Memory of a GPU as its owner describes it: by `__cuda_array_interface__`, or by DLPack.
+
+use lanecrypt::cuda::{Device, DeviceSlice, DeviceSliceMut, Stream};
+use pyo3::{
+    exceptions::{PyBufferError, PyTypeError, PyValueError},
+    prelude::*,
+    types::{PyDict, PyTuple},
+};
+
+use super::ffi::{self, Described};
+use crate::errors::OrRaise;
+
+/// The stream of `__cuda_array_interface__` that is CUDA's default one.
+const LEGACY_DEFAULT: usize = 1;
+
+/// A tensor or an array of another library: contiguous memory of a GPU, held as long as this is.
+pub(crate) struct Foreign {
+    name: &'static str,
+    /// None where there is no memory.
+    device: Option<Device>,
+    address: u64,
+    bytes: usize,
+    is_read_only: bool,
+    /// The stream that its owner wants it used on.
+    stream: Option<usize>,
+    /// What keeps the memory there.
+    _held: (Option<Py<PyAny>>, Option<Described>),
+}
+
+impl Foreign {
+    /// What an object says of its memory; nothing for one whose memory is the host's. Errors call it `name`.
+    ///
+    /// # Errors
+    /// `BufferError` for memory that is not contiguous, `ValueError` for what is of no GPU, and those of the
+    /// object itself.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Option<Self>> {
+        if ffi::has_buffer(object) {
+            return Ok(None);
+        }
+        let has_dlpack = object.hasattr("__dlpack_device__")?;
+        let interface = object.getattr_opt("__cuda_array_interface__")?;
+        if let Some(interface) = interface {
+            let interface = interface.cast_into::<PyDict>()?;
+            // Without a stream it says nothing of work that is still to be done; DLPack does.
+            if !has_dlpack || entry(&interface, "stream")?.is_some() {
+                return Self::of_interface(object, &interface, name).map(Some);
+            }
+        }
+        if !has_dlpack {
+            return Ok(None);
+        }
+        let (kind, _): (i32, i32) = object.call_method0("__dlpack_device__")?.extract()?;
+        if kind != ffi::CUDA {
+            return Err(PyTypeError::new_err(format!(
+                "{name} has no buffer, and as a DLPack tensor it is on a device of kind {kind}; expected is \
+                 a buffer, or a tensor of kind {} (CUDA)",
+                ffi::CUDA
+            )));
+        }
+        Self::of_tensor(object, name).map(Some)
+    }
+
+    /// By [CUDA's array interface](https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html),
+    /// version 3.
+    fn of_interface(
+        object: &Bound<'_, PyAny>,
+        interface: &Bound<'_, PyDict>,
+        name: &'static str,
+    ) -> PyResult<Self> {
+        let required = |key| {
+            entry(interface, key)?.ok_or_else(|| {
+                PyValueError::new_err(format!("__cuda_array_interface__ of {name} has no {key:?}"))
+            })
+        };
+        if entry(interface, "mask")?.is_some() {
+            return Err(PyBufferError::new_err(format!("{name} has a mask")));
+        }
+        let (address, is_read_only): (u64, bool) = required("data")?.extract()?;
+        let kind: String = required("typestr")?.extract()?;
+        let item: Option<u64> = kind.get(2..).and_then(|size| size.parse().ok());
+        let item = item.ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "typestr of {name} is {kind:?}; expected is, say, \"<f4\""
+            ))
+        })?;
+        let shape = numbers(&required("shape")?)?;
+        let strides = entry(interface, "strides")?.map(|strides| numbers(&strides)).transpose()?;
+        let bytes = contiguous_bytes(name, &shape, strides.as_deref(), item, item)?;
+        let stream = match entry(interface, "stream")? {
+            None => None,
+            Some(stream) => match stream.extract::<usize>()? {
+                0 => {
+                    let text = format!("stream of {name} is 0, which does not say which one it is");
+                    return Err(PyValueError::new_err(text));
+                }
+                stream => Some(stream),
+            },
+        };
+        let device = if bytes > 0 { Some(device_of(address).or_raise()?) } else { None };
+        let held = (Some(object.clone().unbind()), None);
+        Ok(Self { name, device, address, bytes, is_read_only, stream, _held: held })
+    }
+
+    /// By DLPack: the owner lets CUDA's default stream wait for what it has queued.
+    fn of_tensor(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Self> {
+        let described = ffi::take(&capsule(object)?)?;
+        if described.device_type != ffi::CUDA {
+            let text = format!("{name} is on a device of kind {}", described.device_type);
+            return Err(PyBufferError::new_err(text));
+        }
+        if described.is_copied {
+            return Err(PyBufferError::new_err(format!("__dlpack__ of {name} gave a copy")));
+        }
+        if !described.bits.is_multiple_of(8) {
+            let text =
+                format!("elements of {name} have {} bits; expected are bytes", described.bits);
+            return Err(PyBufferError::new_err(text));
+        }
+        let Described { shape, strides, bits, .. } = &described;
+        let bytes = contiguous_bytes(name, shape, strides.as_deref(), 1, bits / 8)?;
+        let number = usize::try_from(described.device).unwrap_or(usize::MAX);
+        let device = if bytes > 0 { Some(super::device(number)?) } else { None };
+        let (address, is_read_only) = (described.address, described.is_read_only);
+        let held = (None, Some(described));
+        Ok(Self { name, device, address, bytes, is_read_only, stream: None, _held: held })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Where it lies; none where there is nothing.
+    pub(crate) fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
+    }
+
+    pub(super) fn is_at(&self, other: &Self) -> bool {
+        (self.address, self.bytes) == (other.address, other.bytes)
+    }
+
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let end = |memory: &Self| memory.address.saturating_add(memory.bytes as u64);
+        self.address.max(other.address) < end(self).min(end(other))
+    }
+
+    /// Where its owner wants it used: a stream of its own, or one that is in order with CUDA's default.
+    ///
+    /// # Errors
+    /// Those of the driver, as exceptions.
+    pub(crate) fn stream(&self, device: &Device) -> PyResult<Stream> {
+        match self.stream {
+            None | Some(LEGACY_DEFAULT) => Stream::new(device).or_raise(),
+            Some(handle) => ffi::stream(device, handle).or_raise(),
+        }
+    }
+
+    pub(crate) fn slice<'a>(&self, device: &'a Device) -> DeviceSlice<'a> {
+        ffi::slice(device, self.address, self.bytes)
+    }
+
+    /// # Errors
+    /// `BufferError` for memory that its owner does not let be written.
+    pub(super) fn slice_mut<'a>(&self, device: &'a Device) -> PyResult<DeviceSliceMut<'a>> {
+        if self.is_read_only {
+            return Err(PyBufferError::new_err(format!(
+                "{} is read-only, and the result should be written there",
+                self.name
+            )));
+        }
+        Ok(ffi::slice_mut(device, self.address, self.bytes))
+    }
+}
+
+/// What stands there, unless it is `None`.
+fn entry<'py>(interface: &Bound<'py, PyDict>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(interface.get_item(key)?.filter(|value| !value.is_none()))
+}
+
+fn numbers(tuple: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    tuple.cast::<PyTuple>()?.iter().map(|number| number.extract::<i64>()).collect()
+}
+
+/// The capsule of a tensor, of the newest version that its owner knows, and never a copy.
+fn capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let named = PyDict::new(py);
+    named.set_item("stream", LEGACY_DEFAULT)?;
+    let newest = named.copy()?;
+    newest.set_item("max_version", ffi::VERSION)?;
+    newest.set_item("copy", false)?;
+    match object.call_method("__dlpack__", (), Some(&newest)) {
+        // Who is older than these arguments does not know them.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+            object.call_method("__dlpack__", (), Some(&named))
+        }
+        result => result,
+    }
+}
+
+/// The device that has this memory.
+fn device_of(address: u64) -> Result<Device, lanecrypt::cuda::Error> {
+    #[cfg(feature = "host-kernels")]
+    {
+        let _ = address;
+        Device::on_host()
+    }
+    #[cfg(not(feature = "host-kernels"))]
+    Device::of_memory(address)
+}
+
+/// Bytes of elements of `item` bytes, which must lie one behind the other: the last index counts
+/// `stride_of_one`, and every other one what the one after it has in all.
+fn contiguous_bytes(
+    name: &'static str,
+    shape: &[i64],
+    strides: Option<&[i64]>,
+    stride_of_one: u64,
+    item: u64,
+) -> PyResult<usize> {
+    let too_large = || PyValueError::new_err(format!("{name} of shape {shape:?} is too large"));
+    let mut count = 1_u64;
+    for &length in shape {
+        let length = u64::try_from(length).map_err(|_| too_large())?;
+        count = count.checked_mul(length).ok_or_else(too_large)?;
+    }
+    let bytes = count.checked_mul(item).and_then(|bytes| usize::try_from(bytes).ok());
+    let bytes = bytes.ok_or_else(too_large)?;
+    let Some(strides) = strides.filter(|_| bytes > 0) else { return Ok(bytes) };
+    let mut expected = stride_of_one as i64;
+    for (index, (&length, &stride)) in shape.iter().zip(strides).enumerate().rev() {
+        if length > 1 && stride != expected {
+            return Err(PyBufferError::new_err(format!(
+                "{name} is not contiguous: dimension {index} of {shape:?} has the stride {stride}, and its \
+                 bytes must lie one after the other"
+            )));
+        }
+        expected = expected.saturating_mul(length);
+    }
+    Ok(bytes)
+}

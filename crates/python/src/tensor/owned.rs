@@ -1,0 +1,132 @@
+//! Memory of a GPU that this library owns, as a tensor for others.
+
+use std::sync::Arc;
+
+use lanecrypt::cuda::DeviceBuffer;
+use pyo3::{
+    exceptions::PyBufferError,
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
+
+use super::ffi;
+use crate::{buffers::detached, errors::OrRaise};
+
+/// A buffer that is cleared and freed once all that runs on its device has ended: whoever gave it up may
+/// have queued work that still reads it, on streams that nobody here knows.
+pub(crate) struct Owned(DeviceBuffer);
+
+impl Owned {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn address(&self) -> u64 {
+        self.0.slice(0..self.0.len()).map_or(0, |all| all.address())
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if let Err(error) = self.0.device().synchronize() {
+            log::warn!("before memory of a device is freed: {error}");
+        }
+    }
+}
+
+/// Bytes in the memory of a GPU: a tensor of one dimension for PyTorch, CuPy and whoever else knows DLPack or
+/// `__cuda_array_interface__`. The memory lives as long as anybody has a tensor of it, and is cleared then.
+#[pyclass(frozen, module = "lanecrypt.tink")]
+pub(crate) struct DeviceTensor {
+    owned: Arc<Owned>,
+    device: i32,
+}
+
+impl DeviceTensor {
+    pub(crate) fn new(buffer: DeviceBuffer, device: i32) -> Self {
+        Self { owned: Arc::new(Owned(buffer)), device }
+    }
+}
+
+#[pymethods]
+impl DeviceTensor {
+    /// Bytes of it.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.owned.len()
+    }
+
+    /// The type of its elements: bytes.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        "uint8"
+    }
+
+    /// Its one dimension.
+    #[getter]
+    fn shape(&self) -> (usize,) {
+        (self.owned.len(),)
+    }
+
+    /// The number of its device.
+    #[getter]
+    fn device(&self) -> i32 {
+        self.device
+    }
+
+    fn __len__(&self) -> usize {
+        self.owned.len()
+    }
+
+    /// A copy in host memory.
+    fn tobytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        PyBytes::new_with(py, self.owned.len(), |bytes| {
+            detached(py, usize::MAX, || self.owned.0.read(0, bytes)).or_raise()
+        })
+    }
+
+    /// A capsule of DLPack. All of the memory is complete, whatever the stream.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _ = stream;
+        let here = self.__dlpack_device__();
+        if let Some(other) = dl_device.filter(|device| *device != here) {
+            let text = format!("the tensor is on device {here:?} of DLPack, not on {other:?}");
+            return Err(PyBufferError::new_err(text));
+        }
+        if copy == Some(true) {
+            return Err(PyBufferError::new_err("copies are not made here"));
+        }
+        let is_versioned = max_version.is_some_and(|(major, _)| major >= ffi::VERSION.0);
+        ffi::export(py, &self.owned, self.device, is_versioned)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (ffi::CUDA, self.device)
+    }
+
+    /// CUDA's array interface, version 3. All of the memory is complete, so that no stream is named.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        let address = if self.owned.len() == 0 { 0 } else { self.owned.address() };
+        interface.set_item("shape", self.shape())?;
+        interface.set_item("typestr", "|u1")?;
+        interface.set_item("data", (address, false))?;
+        interface.set_item("version", 3)?;
+        interface.set_item("strides", py.None())?;
+        interface.set_item("stream", py.None())?;
+        Ok(interface)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<DeviceTensor of {} bytes on cuda:{}>", self.owned.len(), self.device)
+    }
+}

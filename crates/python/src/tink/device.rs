@@ -1,0 +1,83 @@
+//! Sealed files straight to memory of a GPU, and back.
+
+use std::{fs::File, path::PathBuf};
+
+use lanecrypt_tink::{Cuda, Options, Sealed};
+use pyo3::{exceptions::PyTypeError, prelude::*};
+
+use super::{Keyset, files::associated};
+use crate::{
+    errors::{OrRaise, os_error},
+    running,
+    tensor::{DeviceTensor, Foreign, device as gpu},
+};
+
+/// Opens the sealed file `path` into memory of the GPU with the number `device`; returns a tensor of bytes.
+///
+/// Only ciphertext passes the host: the GPU verifies and decrypts it. There is a tensor if all of the file, or
+/// of the `length` bytes of plaintext from `offset` on, is authentic, and `NotAuthentic` otherwise.
+/// `torch.from_dlpack` and `cupy.from_dlpack` take it without a copy. `progress` is as with `seal`.
+#[pyfunction]
+#[pyo3(signature = (path, keyset, *, associated_data=None, device=0, offset=0, length=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+pub(crate) fn open_to_device(
+    py: Python<'_>,
+    path: PathBuf,
+    keyset: &Keyset,
+    associated_data: Option<&Bound<'_, PyAny>>,
+    device: usize,
+    offset: u64,
+    length: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<DeviceTensor> {
+    let associated_data = &associated(associated_data)?;
+    let cuda = Cuda::new(&gpu(device)?).or_raise()?;
+    let file = py.detach(|| File::open(&path));
+    let file = file.map_err(|error| os_error(&format!("open {}", path.display()), &error))?;
+    let buffer = running::run(py, progress.as_ref(), |run| {
+        let sealed = Sealed::open(file, keyset.get(), associated_data)?;
+        let end = length.map_or(sealed.plaintext_bytes(), |length| offset.saturating_add(length));
+        let add = |bytes| run.add(bytes);
+        let options = Options { progress: &add, cancel: run.cancelled(), ..Options::default() };
+        cuda.open_range_to_device(&sealed, offset..end, options)
+    })?;
+    Ok(DeviceTensor::new(buffer, i32::try_from(device).unwrap_or(i32::MAX)))
+}
+
+/// Seals a tensor, contiguous memory of a GPU, into the file `path`; returns its bytes.
+///
+/// The file appears when it is complete, or not at all. `progress` is as with `seal`.
+#[pyfunction]
+#[pyo3(signature = (tensor, path, keyset, *, associated_data=None, progress=None))]
+pub(crate) fn seal_from_device(
+    py: Python<'_>,
+    tensor: &Bound<'_, PyAny>,
+    path: PathBuf,
+    keyset: &Keyset,
+    associated_data: Option<&Bound<'_, PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<u64> {
+    let associated_data = &associated(associated_data)?;
+    let memory = Foreign::of(tensor, "tensor")?.ok_or_else(|| {
+        PyTypeError::new_err("tensor is not memory of a GPU: seal and seal_bytes take others")
+    })?;
+    let device = match memory.device() {
+        Some(device) => device.clone(),
+        None => gpu(0)?, // nothing lies anywhere
+    };
+    let cuda = Cuda::new(&device).or_raise()?;
+    let (slice, stream) = (memory.slice(&device), memory.stream(&device)?);
+    running::run(py, progress.as_ref(), |run| {
+        // What its owner has queued comes before.
+        stream.synchronize().map_err(lanecrypt::Error::from)?;
+        let add = |bytes| run.add(bytes);
+        let options = Options {
+            associated_data,
+            progress: &add,
+            cancel: run.cancelled(),
+            ..Options::default()
+        };
+        cuda.seal_from_device(keyset.get(), &slice, &path, options)
+    })?;
+    Ok(memory.len() as u64)
+}

@@ -1,0 +1,191 @@
+"""For a machine with a GPU: `python on_gpu.py [MIB]`, in the wheel's environment, without pytest.
+
+It runs over our own tensors, and over those of PyTorch and CuPy where they are installed, prints what ran and how
+fast a sealed file goes to the device and back, and ends with an error at the first wrong byte.
+"""
+
+import os
+import resource
+import sys
+import tempfile
+import time
+
+import lanecrypt
+from lanecrypt import tink
+
+KEY, IV = bytes(range(32)), bytes(range(7, 23))
+MODES = {
+    "aes ctr": lambda data, **more: lanecrypt.ctr("aes", KEY, IV, data, **more),
+    "tdes ctr": lambda data, **more: lanecrypt.ctr("tdes", KEY[:24], IV[:8], data, **more),
+    "camellia ecb": lambda data, **more: lanecrypt.ecb("camellia", KEY, data, **more),
+    "hight ecb, decrypted": lambda data, **more: lanecrypt.ecb("hight", KEY[:16], data, decrypt=True, **more),
+    "aria cbc": lambda data, **more: lanecrypt.cbc("aria", KEY, IV, data, **more),
+    "seed cbc, decrypted": lambda data, **more: lanecrypt.cbc("seed", KEY[:16], IV, data, decrypt=True, **more),
+    "aes xts": lambda data, **more: lanecrypt.xts("aes", KEY, data, unit_bytes=4096, **more),
+    "aria xts, decrypted": lambda data, **more: lanecrypt.xts("aria", KEY, data, unit_bytes=500, decrypt=True, **more),
+}
+
+
+class View:
+    """A part of a tensor of ours, with `__cuda_array_interface__` and no more."""
+
+    def __init__(self, tensor, start, length, **entries):
+        self.tensor, self.start, self.length, self.entries = tensor, start, length, entries
+
+    @property
+    def __cuda_array_interface__(self):
+        whole = self.tensor.__cuda_array_interface__
+        data = (whole["data"][0] + self.start, False)
+        return whole | {"shape": (self.length,), "data": data} | self.entries
+
+
+def require(is_right, what):
+    if not is_right:
+        sys.exit(f"WRONG: {what}")
+
+
+def refused(error, call, what):
+    try:
+        call()
+    except error as raised:
+        print(f"  refused: {raised}")
+    else:
+        sys.exit(f"WRONG: {what} was not refused")
+
+
+def opened(folder, keyset, plain):
+    path = os.path.join(folder, "small")
+    with open(path, "wb") as file:
+        file.write(tink.seal_bytes(keyset, plain))
+    return tink.open_to_device(path, keyset)
+
+
+def modes_over_views(folder, keyset):
+    plain = os.urandom(1 << 20)
+    length = 1_000_000 - 1_000_000 % 4000
+    for name, mode in MODES.items():
+        expected = bytearray(plain[100 : 100 + length])
+        mode(expected)
+        for start in [0, 1, 8]:
+            plain_there = plain[100 - start : 100 - start + length + start]
+            tensor = opened(folder, keyset, plain_there)
+            mode(View(tensor, start, length, stream=1 if start else None))
+            found = tensor.tobytes()
+            require(found[:start] == plain_there[:start], f"{name}: before {start}")
+            require(found[start:] == expected, f"{name} from {start} on")
+            other = opened(folder, keyset, bytes(length))
+            mode(View(opened(folder, keyset, plain_there), start, length), out=other)
+            require(other.tobytes() == expected, f"{name} from {start} on into another tensor")
+        print(f"  {name}: in place and not, at 0, 1 and 8 mod 16")
+
+
+def refusals(folder, keyset):
+    tensor = opened(folder, keyset, bytes(1000))
+    ctr = MODES["aes ctr"]
+
+    class Host:
+        __cuda_array_interface__ = {"shape": (16,), "typestr": "|u1", "data": (id(tensor), False), "version": 3}
+
+    refused(ValueError, lambda: ctr(Host()), "memory of the host")
+    refused(ValueError, lambda: ctr(tensor, backend="cpu"), "the CPU")
+    refused(ValueError, lambda: ctr(tensor, out=bytearray(1000)), "a buffer of the host")
+    refused(ValueError, lambda: lanecrypt.ecb("aes", KEY, tensor), "half a block")
+    ctr(tensor, backend="cuda:0")
+
+
+def with_library(name, library, folder, keyset):
+    """Tensors of PyTorch or arrays of CuPy: on the default stream and on one of their own, and back from ours."""
+    is_torch = name == "torch"
+    plain = os.urandom(4_000_000)
+    tensor = opened(folder, keyset, plain)
+    theirs = library.from_dlpack(tensor)
+    del tensor
+    to_bytes = (lambda array: array.cpu().numpy().tobytes()) if is_torch else (lambda array: array.get().tobytes())
+    require(to_bytes(theirs) == plain, f"{name}.from_dlpack")
+    stream = library.cuda.Stream() if is_torch else library.cuda.Stream(non_blocking=True)
+    for on_stream in [False, True]:
+        context = (library.cuda.stream(stream) if is_torch else stream) if on_stream else None
+        if context:
+            context.__enter__()
+        theirs += 1  # still running when the next line begins
+        expected = bytearray((byte + 1) & 255 for byte in plain)
+        MODES["aes ctr"](theirs)
+        MODES["aes ctr"](expected)
+        require(to_bytes(theirs) == expected, f"{name}, on a stream of its own: {on_stream}")
+        askew = theirs[3 : 3 + 4096 * 100]
+        MODES["aes xts"](askew)
+        askew_expected = bytearray(expected[3 : 3 + 4096 * 100])
+        MODES["aes xts"](askew_expected)
+        expected[3 : 3 + 4096 * 100] = askew_expected
+        require(to_bytes(theirs) == expected, f"{name}, a view, on a stream of its own: {on_stream}")
+        path = os.path.join(folder, "theirs")
+        theirs += 1
+        require(tink.seal_from_device(theirs, path, keyset) == len(plain), f"{name}: sealed")
+        plain = bytes((byte + 1) & 255 for byte in expected)
+        with open(path, "rb") as file:
+            require(tink.open_bytes(keyset, file.read()) == plain, f"{name}: sealed and opened")
+        if context:
+            context.__exit__(None, None, None)
+    refused(BufferError, lambda: MODES["aes ctr"](theirs[::2]), "every second byte")
+    print(f"  {name} {library.__version__}: from_dlpack, ctr, views, streams, seal_from_device")
+
+
+def timed(name, size, call):
+    """GB/s, and how many cores were busy."""
+    before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    result = call()
+    wall = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    cores = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / wall
+    print(f"  {name}: {size / wall / 1e9:.1f} GB/s, {cores:.1f} cores")
+    return result
+
+
+def large(folder, mebibytes):
+    keyset = tink.Keyset.generate()
+    plain, sealed, again = (os.path.join(folder, name) for name in ["plain", "sealed", "again"])
+    part, size = os.urandom(1 << 20), mebibytes << 20
+    with open(plain, "wb") as file:
+        for number in range(mebibytes):
+            file.write(number.to_bytes(8, "little") + part[8:])
+    tink.seal(keyset, plain, sealed)
+    os.remove(plain)
+    for time_number in range(4):
+        tensor = None
+        tensor = timed(f"open_to_device {time_number}", size, lambda: tink.open_to_device(sealed, keyset))
+    for number in {0, mebibytes // 2, mebibytes - 1}:
+        expected = number.to_bytes(8, "little") + part[8:]
+        view = tink.open_to_device(sealed, keyset, offset=number << 20, length=1 << 20)
+        require(view.tobytes() == expected, f"mebibyte {number}")
+    os.remove(sealed)
+    timed("seal_from_device", size, lambda: tink.seal_from_device(tensor, again, keyset))
+    with tink.Sealed(again, keyset) as reader:
+        for number in range(mebibytes):
+            expected = number.to_bytes(8, "little") + part[8:]
+            require(reader.read(number << 20, 1 << 20) == expected, f"sealed mebibyte {number}")
+
+
+def main():
+    mebibytes = int(sys.argv[1]) if len(sys.argv) > 1 else 8192
+    print("devices:", lanecrypt.devices())
+    require(lanecrypt.devices(), "there is no GPU")
+    keyset = tink.Keyset.generate()
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        print("our own tensors:")
+        modes_over_views(folder, keyset)
+        refusals(folder, keyset)
+        for name in ["torch", "cupy"]:
+            try:
+                library = __import__(name)
+            except ImportError as error:
+                print(f"  {name}: not run, {error}")
+            else:
+                with_library(name, library, folder, keyset)
+        print(f"{mebibytes} MiB in {folder}:")
+        large(folder, mebibytes)
+    print("all of it is right")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,370 @@
+"""Tensors: memory of a GPU that others own is encrypted where it lies, sealed files go there and back.
+
+It runs on the host build of the kernels, a wheel with the cargo feature `host-kernels`: there memory of the GPU is
+memory of numpy, and objects of this file say that it is a GPU's. `on_gpu.py` is for machines with a GPU.
+"""
+
+import ctypes
+import gc
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import lanecrypt
+from lanecrypt import tink
+
+CUDA, CPU = 2, 1
+KEY, IV = bytes(range(32)), bytes(range(7, 23))
+
+
+@pytest.fixture(scope="module")
+def keyset():
+    return tink.Keyset.generate("AES128_GCM_HKDF_4KB")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def device(tmp_path_factory, keyset):
+    """A wheel without the host build of the kernels has no device here: skipped, unless it must be there."""
+    path = tmp_path_factory.mktemp("device") / "sealed"
+    path.write_bytes(tink.seal_bytes(keyset, b"hello"))
+    try:
+        assert tink.open_to_device(path, keyset).tobytes() == b"hello"
+    except RuntimeError as error:
+        if "LANECRYPT_EXPECT_JUDGES" in os.environ:
+            raise
+        pytest.skip(f"no device, and no wheel with host-kernels: {error}")
+
+
+class Interface:
+    """An array with `__cuda_array_interface__`."""
+
+    def __init__(self, array, read_only=False, **entries):
+        self.array, self.read_only, self.entries = array, read_only, entries
+
+    @property
+    def __cuda_array_interface__(self):
+        entries = {
+            "shape": self.array.shape,
+            "typestr": self.array.dtype.str,
+            "data": (self.array.ctypes.data if self.array.size else 0, self.read_only),
+            "version": 3,
+            "strides": None if self.array.flags.c_contiguous else self.array.strides,
+        }
+        return entries | self.entries
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Managed(ctypes.Structure):
+    _fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", Deleter)]
+
+
+class Versioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("context", ctypes.c_void_p),
+        ("deleter", Deleter),
+        ("flags", ctypes.c_uint64),
+        ("tensor", Tensor),
+    ]
+
+
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+name_of = ctypes.pythonapi.PyCapsule_GetName
+name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+
+
+class DLPack:
+    """A tensor of DLPack over an array, from byte `offset` on, that counts its capsules and deleted tensors."""
+
+    def __init__(self, array, version=None, flags=0, offset=0, kind=CUDA, bits=None, strides=None):
+        self.array, self.version, self.flags, self.offset = array, version, flags, offset
+        self.kind, self.bits = kind, bits or 8 * array.itemsize
+        self.strides = strides or [stride // array.itemsize for stride in array.strides]
+        self.made, self.deleted, self.held, self.streams = 0, 0, [], []
+
+    def __dlpack_device__(self):
+        return (self.kind, 0)
+
+    def tensor(self):
+        dimensions = self.array.ndim
+        shape = (ctypes.c_int64 * dimensions)(*self.array.shape)
+        strides = (ctypes.c_int64 * dimensions)(*self.strides)
+        self.held += [shape, strides]
+        data = self.array.ctypes.data - self.offset
+        return Tensor(data, self.kind, 0, dimensions, 1, self.bits, 1, shape, strides, self.offset)
+
+    def delete(self, _):
+        self.deleted += 1
+
+    def capsule(self, stream):
+        self.streams.append(stream)
+        self.made += 1
+        deleter = Deleter(self.delete)
+        if self.version is None:
+            managed, name = Managed(self.tensor(), None, deleter), b"dltensor"
+        else:
+            managed = Versioned(*self.version, None, deleter, self.flags, self.tensor())
+            name = b"dltensor_versioned"
+        self.held += [managed, deleter, name]
+        self.last = new_capsule(ctypes.addressof(managed), name, None)
+        return self.last
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        assert max_version >= (1, 0) and copy is False
+        return self.capsule(stream)
+
+
+class Old(DLPack):
+    """As packages are that know no version."""
+
+    def __dlpack__(self, *, stream=None):
+        return self.capsule(stream)
+
+
+def wrappers(array):
+    return [Interface(array), Interface(array, stream=1), DLPack(array), DLPack(array, version=(1, 0)), Old(array)]
+
+
+MODES = {
+    "ctr": lambda data, **more: lanecrypt.ctr("aes", KEY, IV, data, **more),
+    "ctr of tdes": lambda data, **more: lanecrypt.ctr("tdes", KEY[:24], IV[:8], data, **more),
+    "ecb": lambda data, **more: lanecrypt.ecb("camellia", KEY, data, **more),
+    "ecb, decrypted": lambda data, **more: lanecrypt.ecb("hight", KEY[:16], data, decrypt=True, **more),
+    "cbc": lambda data, **more: lanecrypt.cbc("aria", KEY, IV, data, **more),
+    "cbc, decrypted": lambda data, **more: lanecrypt.cbc("seed", KEY[:16], IV, data, decrypt=True, **more),
+    "xts": lambda data, **more: lanecrypt.xts("aes", KEY, data, unit_bytes=64, first_unit=1 << 70, **more),
+    "xts, decrypted": lambda data, **more: lanecrypt.xts("aria", KEY, data, unit_bytes=40, decrypt=True, **more),
+}
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES.keys())
+def test_modes_run_where_tensors_lie(mode):
+    for start, elements in [(0, 100), (1, 60), (3, 16), (0, 0)]:
+        room = np.frombuffer(os.urandom(8 * 120), np.uint8).copy()
+        before = room.tobytes()
+        array = room[start : start + 8 * elements]
+        expected = bytearray(array)
+        mode(expected)
+        for wrapper in wrappers(array):
+            room[:] = np.frombuffer(before, np.uint8)
+            mode(wrapper)
+            assert array.tobytes() == expected
+            assert room[:start].tobytes() + room[start + 8 * elements :].tobytes() == (
+                before[:start] + before[start + 8 * elements :]
+            )
+            room[:] = np.frombuffer(before, np.uint8)
+            out = np.full(8 * elements, 7, np.uint8)
+            mode(wrapper, out=Interface(out))
+            assert out.tobytes() == expected and room.tobytes() == before
+
+
+def test_the_deleter_is_called_once():
+    for make in [lambda array: DLPack(array, version=(1, 1)), DLPack, Old]:
+        tensor = make(np.zeros(64, np.uint8))
+        for calls in [1, 2]:
+            lanecrypt.ctr("aes", KEY, IV, tensor)
+            assert tensor.made == tensor.deleted == calls and tensor.streams[-1] == 1
+            assert name_of(tensor.last).startswith(b"used_dltensor")
+        with pytest.raises(ValueError):
+            lanecrypt.ctr("aes", KEY[:7], IV, tensor)
+        with pytest.raises(ValueError):
+            lanecrypt.ecb("aes", KEY, DLPack(np.zeros(15, np.uint8)))
+        assert tensor.made == tensor.deleted == 3
+
+
+def test_elements_of_any_type_and_shape():
+    for array in [np.zeros((3, 5, 2), np.float32), np.zeros((4, 1, 8), np.int64)[:, ::-1], np.zeros((), np.complex128)]:
+        expected = bytearray(array.nbytes)
+        lanecrypt.ctr("aes", KEY, IV, expected)
+        for wrapper in wrappers(array):
+            array[...] = 0
+            lanecrypt.ctr("aes", KEY, IV, wrapper)
+            assert array.tobytes() == expected
+
+
+def refused(error, match, wrapper, **more):
+    with pytest.raises(error, match=match):
+        lanecrypt.ctr("aes", KEY, IV, wrapper, **more)
+
+
+def test_what_does_not_fit_is_refused():
+    array = np.arange(64, dtype=np.uint8)
+    before = array.tobytes()
+    for wrapper in wrappers(np.zeros((8, 8), np.uint16)[:, ::2]) + wrappers(np.zeros((4, 4), np.uint16).T):
+        refused(BufferError, "not contiguous", wrapper)
+    refused(BufferError, "read-only", Interface(array, read_only=True))
+    refused(BufferError, "read-only", DLPack(array, version=(1, 0), flags=1))
+    refused(BufferError, "gave a copy", DLPack(array, version=(1, 0), flags=2))
+    refused(BufferError, "version 2.0", DLPack(array, version=(2, 0)))
+    refused(BufferError, "4 bits", DLPack(array, bits=4))
+    refused(BufferError, "mask", Interface(array, mask=array))
+    refused(ValueError, "stream of data is 0", Interface(array, stream=0))
+    refused(ValueError, "typestr", Interface(array, typestr="uint8"))
+    refused(ValueError, "too large", Interface(array, shape=(1 << 40, 1 << 40)))
+    refused(TypeError, "kind 1", DLPack(array, kind=CPU))
+    refused(ValueError, "out has 63 bytes; expected are 64", Interface(array), out=Interface(array[1:]))
+    refused(ValueError, "overlap", Interface(array[:60]), out=Interface(array[4:]))
+    refused(ValueError, "both are, or none is", Interface(array), out=bytearray(64))
+    refused(ValueError, "both are, or none is", bytearray(64), out=Interface(array))
+    refused(ValueError, "for a tensor it is auto", Interface(array), backend="cpu")
+    refused(ValueError, "for a tensor it is auto", Interface(array), backend="bitslice-u64")
+    with pytest.raises(ValueError, match="blocks"):
+        lanecrypt.cbc("aes", KEY, IV, Interface(array[:33]))
+    with pytest.raises(ValueError, match="equal"):
+        lanecrypt.xts("aes", bytes(64), Interface(array))
+
+    class Used(DLPack):
+        def capsule(self, stream):
+            super().capsule(stream)
+            lanecrypt.ctr("aes", KEY, IV, type("Once", (Old,), {"capsule": lambda other, _: self.last})(self.array))
+            lanecrypt.ctr("aes", KEY, IV, self.array)  # back again
+            return self.last
+
+    refused(BufferError, "nobody has used", Used(array))
+    assert array.tobytes() == before
+
+
+def test_in_place_is_the_same_tensor():
+    array = np.zeros(64, np.uint8)
+    lanecrypt.ctr("aes", KEY, IV, Interface(array), out=DLPack(array))
+    expected = bytearray(64)
+    lanecrypt.ctr("aes", KEY, IV, expected)
+    assert array.tobytes() == expected
+
+
+@pytest.mark.parametrize("template", ["AES128_GCM_HKDF_4KB", "AES256_CTR_HMAC_SHA256_4KB"])
+def test_sealed_files_go_to_a_device_and_back(tmp_path, template):
+    keyset = tink.Keyset.generate(template)
+    sealed, again = tmp_path / "sealed", tmp_path / "again"
+    for size in [0, 1, 5000, 100_000]:
+        plain = os.urandom(size)
+        sealed.write_bytes(tink.seal_bytes(keyset, plain, associated_data=b"weights"))
+        seen = []
+        tensor = tink.open_to_device(sealed, keyset, associated_data=b"weights", progress=seen.append)
+        assert tensor.tobytes() == plain and seen[-1] == size
+        assert (tensor.nbytes, len(tensor), tensor.shape, tensor.dtype, tensor.device) == (size, size, (size,), "uint8", 0)
+        assert f"{size} bytes" in repr(tensor)
+        for held in [tensor, Interface(np.frombuffer(plain, np.uint8), read_only=True)]:
+            assert tink.seal_from_device(held, again, keyset, associated_data=b"weights") == size
+            assert tink.open_bytes(keyset, again.read_bytes(), associated_data=b"weights") == plain
+    part = tink.open_to_device(sealed, keyset, associated_data=b"weights", offset=4321, length=77_777)
+    assert part.tobytes() == plain[4321 : 4321 + 77_777]
+    with pytest.raises(ValueError, match="100001"):
+        tink.open_to_device(sealed, keyset, associated_data=b"weights", offset=1, length=100_000)
+
+
+def test_no_tensor_of_what_was_changed(tmp_path, keyset):
+    path = tmp_path / "sealed"
+    sealed = tink.seal_bytes(keyset, bytes(50_000))
+    for at in [0, 30, 100, 4095, 4096, 25_000, len(sealed) - 1]:
+        changed = bytearray(sealed)
+        changed[at] ^= 4
+        path.write_bytes(changed)
+        with pytest.raises(tink.NotAuthentic):
+            tink.open_to_device(path, keyset)
+    path.write_bytes(sealed)
+    with pytest.raises(tink.NotAuthentic):
+        tink.open_to_device(path, keyset, associated_data=b"other")
+    with pytest.raises(FileNotFoundError):
+        tink.open_to_device(tmp_path / "nothing", keyset)
+    with pytest.raises(TypeError, match="not memory of a GPU"):
+        tink.seal_from_device(bytes(10), path, keyset)
+    assert path.read_bytes() == sealed
+
+
+class AsCpu:
+    """What numpy takes: a tensor of the host build, whose memory is the host's, says that it is."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack_device__(self):
+        return (CPU, 0)
+
+    def __dlpack__(self, **named):
+        named.pop("stream", None)
+        capsule = self.tensor.__dlpack__(**named)
+        name = name_of(capsule)
+        managed = Versioned if name == b"dltensor_versioned" else Managed
+        managed.from_address(pointer_of(capsule, name)).tensor.device_type = CPU
+        return capsule
+
+
+def opened(tmp_path, keyset, plain):
+    path = tmp_path / "sealed"
+    path.write_bytes(tink.seal_bytes(keyset, plain))
+    return tink.open_to_device(path, keyset)
+
+
+def test_memory_lives_as_long_as_a_consumer(tmp_path, keyset):
+    plain = os.urandom(70_000)
+    for version in [None, (1, 0), (1, 3), (0, 8)]:
+        tensor = opened(tmp_path, keyset, plain)
+        assert tensor.__dlpack_device__() == (CUDA, 0)
+        capsule = tensor.__dlpack__(max_version=version, stream=1)
+        is_versioned = version is not None and version >= (1, 0)
+        assert name_of(capsule) == (b"dltensor_versioned" if is_versioned else b"dltensor")
+        del capsule  # nobody used it
+        array, other = np.from_dlpack(AsCpu(tensor)), np.from_dlpack(AsCpu(tensor))
+        assert array.shape == (70_000,) and array.dtype == np.uint8
+        del tensor
+        gc.collect()
+        assert array.tobytes() == plain
+        del array
+        assert other.tobytes() == plain
+        # The last one may be any thread's.
+        thread = threading.Thread(target=lambda held: held.clear(), args=([other],))
+        del other
+        thread.start()
+        thread.join()
+
+
+def test_a_tensor_of_ours_is_one_for_us(tmp_path, keyset):
+    plain = os.urandom(5000)
+    tensor = opened(tmp_path, keyset, plain)
+    interface = tensor.__cuda_array_interface__
+    assert interface["version"] == 3 and interface["shape"] == (5000,) and interface["typestr"] == "|u1"
+    assert ctypes.string_at(interface["data"][0], 5000) == plain
+    expected = bytearray(plain)
+    lanecrypt.ctr("aes", KEY, IV, expected)
+    lanecrypt.ctr("aes", KEY, IV, tensor)
+    assert tensor.tobytes() == expected
+    with pytest.raises(BufferError):
+        tensor.__dlpack__(copy=True)
+    with pytest.raises(BufferError):
+        tensor.__dlpack__(dl_device=(CPU, 0))
+    assert opened(tmp_path, keyset, b"").__cuda_array_interface__["data"] == (0, False)
+
+
+def test_threads_share_a_device(tmp_path, keyset):
+    arrays = [np.frombuffer(os.urandom(4096), np.uint8).copy() for _ in range(4)]
+    expected = [bytearray(array) for array in arrays]
+    threads = [threading.Thread(target=lanecrypt.ctr, args=("aes", KEY, IV, DLPack(array))) for array in arrays]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    for array, text in zip(arrays, expected):
+        lanecrypt.ctr("aes", KEY, IV, text)
+        assert array.tobytes() == text
