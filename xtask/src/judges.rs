@@ -19,7 +19,13 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("qemu-io", "qemu-utils"),
 ];
 /// Packages of PyPI: the newest of November 2026.
-const PYTHON: [&str; 3] = ["cryptography==50.0.2", "numpy==2.4.6", "tink==1.16.1"];
+const PYTHON: [&str; 5] = [
+    "boto3==1.44.5",
+    "cryptography==50.0.2",
+    "moto[server]==5.2.5",
+    "numpy==2.4.6",
+    "tink==1.16.1",
+];
 
 /// Installs what is missing, says what cannot be, and gives the variables with which tests find it. Tests
 /// leave out what needs a judge that is not there, and say so; CI makes that a failure.

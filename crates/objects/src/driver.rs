@@ -35,17 +35,14 @@ impl Driver {
     ) -> Result<Self, Error> {
         let (mut log, lines) = Log::open(log)?;
         let mut lines = lines.into_iter();
-        let plan = match lines.next() {
-            Some(Line::Plan(plan)) => {
-                plan.check()?;
-                is_of(&plan, log.path(), keyset, order)?;
-                plan
-            }
-            _ => {
-                let plan = Box::new(Plan::new(keyset, order, stores)?);
-                log.append(&Line::Plan(plan.clone()))?;
-                plan
-            }
+        let plan = if let Some(Line::Plan(plan)) = lines.next() {
+            plan.check()?;
+            is_of(&plan, log.path(), keyset, order)?;
+            plan
+        } else {
+            let plan = Box::new(Plan::new(keyset, order, stores)?);
+            log.append(&Line::Plan(plan.clone()))?;
+            plan
         };
         let (stores, done) = (stores.clone(), BTreeMap::new());
         let mut driver = Self { plan: *plan, stores, log, done, is_committed: false };

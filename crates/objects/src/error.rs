@@ -136,7 +136,7 @@ fn reason(text: &str) -> String {
     let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
     match code {
         Some((code, _)) if code.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-            format!("{}{code}", before)
+            format!("{before}{code}")
         }
         _ => before.trim_end_matches([':', ' ']).to_owned(),
     }

@@ -26,9 +26,9 @@
 //! ```
 //!
 //! Sources and targets are objects or files ([`Location`]). A source must not change while a job runs: its
-//! ETag, time and version (or a file's times and number) are in the plan, every request asks for that ETag,
+//! `ETag`, time and version (or a file's times and number) are in the plan, every request asks for it,
 //! and a part of a source that has changed is not sent. A store under whose encryption the same bytes have
-//! another ETag each time (SSE-KMS, SSE-C) may refuse to complete an upload of which a part was sent twice:
+//! another `ETag` each time (SSE-KMS, SSE-C) may refuse to complete an upload of which a part was sent twice:
 //! acknowledge the later receipt, or seal that part again.
 //!
 //! Calls wait on the caller's thread; the threads behind them are this crate's own.

@@ -12,17 +12,16 @@ static RUNTIME: OnceLock<(u32, Runtime)> = OnceLock::new();
 /// The threads of this process. They are few, since they wait most of the time; what costs time is
 /// done by those who call.
 pub(crate) fn runtime() -> Result<&'static Runtime, Error> {
-    let (process, runtime) = match RUNTIME.get() {
-        Some(started) => started,
-        None => {
-            let runtime = Builder::new_multi_thread()
-                .worker_threads(2)
-                .thread_name("lanecrypt-objects")
-                .enable_all()
-                .build()
-                .map_err(Error::of_io("start threads for stores"))?;
-            RUNTIME.get_or_init(|| (process::id(), runtime))
-        }
+    let (process, runtime) = if let Some(started) = RUNTIME.get() {
+        started
+    } else {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("lanecrypt-objects")
+            .enable_all()
+            .build()
+            .map_err(Error::of_io("start threads for stores"))?;
+        RUNTIME.get_or_init(|| (process::id(), runtime))
     };
     if *process == process::id() { Ok(runtime) } else { Err(Error::Forked) }
 }

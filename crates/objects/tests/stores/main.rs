@@ -1,7 +1,7 @@
 //! Jobs over an S3 store: what boto3 and the Tink wheel find there, and what they never find.
 
 mod killed;
-mod moto;
+mod store;
 
 use std::{
     fs,
@@ -14,8 +14,8 @@ use lanecrypt_objects::{
 };
 use lanecrypt_tink::{Error as TinkError, Options, Source};
 use libtest_mimic::{Arguments, Failed};
-use moto::{BOTO, MOTO, Place, TINK, text};
 use serde_json::json;
+use store::{BOTO, MOTO, Place, TINK, text};
 
 const AD: &str = "a name, a version";
 /// Bytes of a part in these tests, and of the plaintext of the first.

@@ -17,15 +17,25 @@ streaming_aead.register()
 store = DomainDispatcherApplication(create_backend_app)
 requests = []
 failing = {"every": 0}
+ended = set()
 
 
 def answer(environ, start_response):
-    """moto's answer; every so-manieth request gets a 503 instead."""
-    requests.append(f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}?{environ['QUERY_STRING']}")
+    """moto's answer; every so-manieth request gets a 503 instead, and one to an upload that has ended S3's 404."""
+    method, query = environ["REQUEST_METHOD"], environ["QUERY_STRING"]
+    requests.append(f"{method} {environ['PATH_INFO']}?{query}")
+    refusal = None
+    upload = next((field for field in query.split("&") if field.startswith("uploadId=")), None)
     if failing["every"] and len(requests) % failing["every"] == 0:
+        refusal = ("503 Slow Down", b"")
+    elif upload in ended:
+        refusal = ("404 Not Found", b"<Error><Code>NoSuchUpload</Code></Error>")
+    if refusal:
         environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        start_response("503 Slow Down", [("Content-Length", "0")])
-        return [b""]
+        start_response(refusal[0], [("Content-Length", str(len(refusal[1])))])
+        return [refusal[1]]
+    if upload and method in ("POST", "DELETE"):
+        ended.add(upload)
     return store(environ, start_response)
 
 

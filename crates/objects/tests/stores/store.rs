@@ -15,9 +15,9 @@ use libtest_mimic::Failed;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-pub const MOTO: Judge = python("moto.server");
-pub const BOTO: Judge = python("boto3");
-pub const TINK: Judge = python("tink");
+pub(crate) const MOTO: Judge = python("moto.server");
+pub(crate) const BOTO: Judge = python("boto3");
+pub(crate) const TINK: Judge = python("tink");
 
 static SERVER: Mutex<Option<Server>> = Mutex::new(None);
 
@@ -31,14 +31,15 @@ struct Server {
 
 impl Server {
     fn start() -> Result<Self, Failed> {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores/moto.py");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores/store.py");
         let mut command = MOTO.command()?;
         let command = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn()?;
         let input = process.stdin.take().ok_or("no pipe")?;
         let output = BufReader::new(process.stdout.take().ok_or("no pipe")?);
         let mut server = Self { endpoint: String::new(), input, output, _process: process };
-        server.endpoint = server.line()?.as_str().ok_or("no endpoint")?.to_owned();
+        let endpoint = server.line()?;
+        endpoint.as_str().ok_or("no endpoint")?.clone_into(&mut server.endpoint);
         Ok(server)
     }
 
@@ -59,16 +60,16 @@ impl Server {
 }
 
 /// A test's own part of the store, a folder, and a keyset.
-pub struct Place {
+pub(crate) struct Place {
     name: &'static str,
-    pub folder: TempDir,
-    pub keyset: Keyset,
-    pub stores: Stores,
-    pub settings: [(&'static str, String); 5],
+    pub(crate) folder: TempDir,
+    pub(crate) keyset: Keyset,
+    pub(crate) stores: Stores,
+    pub(crate) settings: [(&'static str, String); 5],
 }
 
 impl Place {
-    pub fn new(name: &'static str) -> Result<Self, Failed> {
+    pub(crate) fn new(name: &'static str) -> Result<Self, Failed> {
         let settings = [
             ("AWS_ENDPOINT_URL", server()?.as_ref().ok_or("no server")?.endpoint.clone()),
             ("AWS_ACCESS_KEY_ID", "testing".to_owned()),
@@ -84,24 +85,24 @@ impl Place {
         Ok(place)
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn file(&self, name: &str) -> Location {
+    pub(crate) fn file(&self, name: &str) -> Location {
         Location::File(self.path(name))
     }
 
     /// The key of an object that is this test's.
-    pub fn key(&self, name: &str) -> String {
+    pub(crate) fn key(&self, name: &str) -> String {
         format!("{}/{name}", self.name)
     }
 
-    pub fn object(&self, name: &str) -> Location {
+    pub(crate) fn object(&self, name: &str) -> Location {
         format!("s3://bucket/{}", self.key(name)).parse().expect("an address")
     }
 
-    pub fn ask(&self, mut task: Value) -> Result<Value, Failed> {
+    pub(crate) fn ask(&self, mut task: Value) -> Result<Value, Failed> {
         if let Some(key) = task.get("key").and_then(Value::as_str) {
             task["key"] = self.key(key).into();
         }
@@ -109,21 +110,21 @@ impl Place {
     }
 
     /// Puts a text at a key, and into a file of the same name.
-    pub fn put(&self, key: &str, text: &[u8]) -> Result<(), Failed> {
+    pub(crate) fn put(&self, key: &str, text: &[u8]) -> Result<(), Failed> {
         fs::write(self.path(key), text)?;
         self.ask(json!({"do": "put", "key": key, "path": self.path(key)}))?;
         Ok(())
     }
 
     /// What boto3 finds at a key.
-    pub fn get(&self, key: &str) -> Result<Vec<u8>, Failed> {
+    pub(crate) fn get(&self, key: &str) -> Result<Vec<u8>, Failed> {
         let path = self.path("got");
         self.ask(json!({"do": "get", "key": key, "path": path}))?;
         Ok(fs::read(path)?)
     }
 
     /// Whether there is an object, and how many uploads are under way.
-    pub fn state(&self, key: &str) -> Result<(bool, u64), Failed> {
+    pub(crate) fn state(&self, key: &str) -> Result<(bool, u64), Failed> {
         let prefix = self.key(key);
         let keys = self.ask(json!({"do": "keys", "prefix": prefix}))?;
         let uploads = self.ask(json!({"do": "uploads", "prefix": prefix}))?;
@@ -131,7 +132,7 @@ impl Place {
     }
 
     /// Fails where the wheel does not open an object, or finds another text than a file has.
-    pub fn wheel_opens(&self, key: &str, plain: &str, ad: &str) -> Result<(), Failed> {
+    pub(crate) fn wheel_opens(&self, key: &str, plain: &str, ad: &str) -> Result<(), Failed> {
         let (keyset, plain) = (self.path("keyset"), self.path(plain));
         let task = json!({"do": "opens", "keyset": keyset, "key": key, "plain": plain, "ad": ad});
         if self.ask(task)? == json!(true) { Ok(()) } else { Err("another plaintext".into()) }
@@ -147,7 +148,7 @@ fn server() -> Result<MutexGuard<'static, Option<Server>>, Failed> {
 }
 
 /// A text of which no part is like another.
-pub fn text(bytes: usize) -> Vec<u8> {
+pub(crate) fn text(bytes: usize) -> Vec<u8> {
     let words = (0_u64..).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ i << 7);
     let mut text: Vec<u8> = words.take(bytes.div_ceil(8)).flat_map(u64::to_le_bytes).collect();
     text.truncate(bytes);
