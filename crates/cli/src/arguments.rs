@@ -4,14 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use lanecrypt::{BackendChoice, gpu};
 
-use crate::{
-    backend::{BackendChoice, device},
-    failure::Failure,
-    job, keysets, mount, raw, seal,
-    secret::TYPED,
-    speed, tune,
-};
+use crate::{failure::Failure, job, keysets, mount, raw, seal, secret::TYPED, speed, tune};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -112,9 +107,7 @@ impl Machine {
             BackendChoice::Auto | BackendChoice::Cpu => {
                 Ok(Box::new(lanecrypt_tink::Cpu::new(self.threads.unwrap_or(0))))
             }
-            BackendChoice::Cuda(number) => {
-                Ok(Box::new(lanecrypt_tink::Cuda::new(&device(number)?)?))
-            }
+            BackendChoice::Cuda(number) => Ok(Box::new(lanecrypt_tink::Cuda::new(&gpu(number)?)?)),
         }
     }
 }

@@ -58,6 +58,7 @@ impl From<lanecrypt::LookupError> for Failure {
     fn from(error: lanecrypt::LookupError) -> Self {
         match error {
             lanecrypt::LookupError::Engine(error) => error.into(),
+            lanecrypt::LookupError::NoDevice(reason) => Self::NoDevice(reason),
             other => Self::Usage(other.to_string()),
         }
     }

@@ -4,12 +4,12 @@ use std::{env, fs, thread};
 
 use comfy_table::{CellAlignment, Table, presets};
 use lanecrypt::{
-    Platform, constant_time_family,
+    CipherName, Platform, constant_time_family,
     cuda::{Device, Properties},
 };
 use serde_json::{Value, json};
 
-use crate::{arguments::Printed, cipher_name::CipherName, failure::Failure};
+use crate::{arguments::Printed, failure::Failure};
 
 /// A table for a terminal.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, numbers_from: usize) -> Table {

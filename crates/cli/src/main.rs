@@ -2,8 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod backend;
-mod cipher_name;
 mod documents;
 mod failure;
 mod file;
@@ -16,6 +14,7 @@ mod raw;
 mod seal;
 mod secret;
 mod speed;
+mod threads;
 mod tune;
 
 use std::process::ExitCode;
@@ -38,7 +37,7 @@ fn main() -> ExitCode {
 }
 
 fn run(Arguments { command, machine }: &Arguments) -> Result<(), Failure> {
-    backend::set_threads(machine.threads)?;
+    threads::set_threads(machine.threads)?;
     match command {
         Command::Seal(arguments) => arguments.run(machine),
         Command::Open(arguments) => arguments.run(machine),

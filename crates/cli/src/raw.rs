@@ -8,11 +8,10 @@ mod stream;
 use std::{ops::RangeInclusive, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use lanecrypt::size::parse_bytes;
+use lanecrypt::{CipherName, size::parse_bytes};
 
 use crate::{
     arguments::{KeySource, Machine},
-    cipher_name::CipherName,
     failure::Failure,
     file::{Input, Output},
     progress::Progress,

@@ -4,15 +4,13 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use lanecrypt::{
-    CIPHERS, Direction, Engine, Platform,
+    BackendChoice, CIPHERS, CipherName, Direction, Engine, Platform,
     size::{parse_bytes, size_name},
 };
 use serde_json::{Value, json};
 
 use crate::{
     arguments::{Machine, Printed},
-    backend::BackendChoice,
-    cipher_name::CipherName,
     failure::Failure,
     lists::{print, table},
 };
@@ -145,12 +143,12 @@ impl Arguments {
             return Ok(engines);
         }
         if !matches!(machine.backend, BackendChoice::Cuda(_)) {
-            engines.push(("cpu".to_owned(), BackendChoice::Cpu.engine(cipher, &key)?));
+            engines.push(("cpu".to_owned(), BackendChoice::Cpu.engine(cipher.cipher.name, &key)?));
         }
-        match (machine.backend, BackendChoice::Cuda(0).engine(cipher, &key)) {
+        match (machine.backend, BackendChoice::Cuda(0).engine(cipher.cipher.name, &key)) {
             (BackendChoice::Auto, Ok(engine)) => engines.push(("cuda".to_owned(), engine)),
             (BackendChoice::Cuda(number), _) => {
-                let engine = BackendChoice::Cuda(number).engine(cipher, &key)?;
+                let engine = BackendChoice::Cuda(number).engine(cipher.cipher.name, &key)?;
                 engines.push((format!("cuda:{number}"), engine));
             }
             _ => {} // nobody asked for a GPU that is not there

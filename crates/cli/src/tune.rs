@@ -2,14 +2,12 @@
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use lanecrypt::tuning::{self, Folder, Options};
-
-use crate::{
-    arguments::Machine,
-    backend::{BackendChoice, device},
-    cipher_name::CipherName,
-    failure::Failure,
+use lanecrypt::{
+    BackendChoice, CipherName, gpu,
+    tuning::{self, Folder, Options},
 };
+
+use crate::{arguments::Machine, failure::Failure};
 
 const ADVICE: &str = "\
 Without it the GPU runs as was fastest on cards that were measured, or as is computed from its properties, and a piece
@@ -38,7 +36,7 @@ impl Arguments {
                 return Err(Failure::Usage(text.to_owned()));
             }
         };
-        let device = device(number)?;
+        let device = gpu(number)?;
         let failed = |error: tuning::Error| Failure::Io(error.to_string());
         let folder = Folder::of_user().ok_or(tuning::Error::NoFolder).map_err(failed)?;
         let mut options = Options::default();

@@ -182,6 +182,9 @@ pub enum Error {
         /// Bytes accepted.
         most: u64,
     },
+    /// Associated data of GCM came after data, which it has to come before.
+    #[error("associated data of GCM after its data; it comes first")]
+    LateAssociatedData,
     /// The tag is not that of this ciphertext, IV, associated data and key. Nothing was decrypted.
     #[error("the GCM tag does not match: message, associated data, IV, tag or key is another one")]
     NotAuthentic,

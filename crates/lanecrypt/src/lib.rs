@@ -23,9 +23,12 @@
 pub mod aes_gcm;
 #[cfg(feature = "tune")]
 mod auto;
+#[cfg(feature = "tune")]
+mod backend_choice;
 pub mod batch;
 #[cfg(feature = "tune")]
 mod by_name;
+mod cipher_name;
 pub mod io;
 #[cfg(feature = "parallel")]
 mod parallel;
@@ -37,6 +40,7 @@ pub mod tuning;
 use std::fmt;
 
 pub use cipher;
+pub use cipher_name::CipherName;
 pub use lanecrypt_aes as aes;
 pub use lanecrypt_aria as aria;
 pub use lanecrypt_camellia as camellia;
@@ -48,7 +52,9 @@ pub use lanecrypt_core::{
 pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
-pub use lanecrypt_modes::{Gcm, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, xts_halves_are_equal};
+pub use lanecrypt_modes::{
+    Gcm, GcmMessage, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, xts_halves_are_equal,
+};
 pub use lanecrypt_seed as seed;
 #[cfg(feature = "parallel")]
 pub use parallel::{PIECE, Parallel};
@@ -56,6 +62,7 @@ pub use selection::{EXPECT, Selection, SelectionError};
 #[cfg(feature = "tune")]
 pub use {
     auto::Auto,
+    backend_choice::{BackendChoice, gpu},
     by_name::{auto, constant_time_family},
     tuning::tune,
 };
@@ -86,6 +93,8 @@ pub enum LookupError {
         /// The id asked for.
         id: String,
     },
+    /// A GPU was asked for that is not there, or has no kernels of the cipher; why.
+    NoDevice(String),
     /// The backend could not be made, or failed.
     Engine(Error),
 }
@@ -103,6 +112,7 @@ impl fmt::Display for LookupError {
                 let ids = ids.collect::<Vec<_>>().join(", ");
                 write!(f, "{cipher} has no backend {id:?}; it has {ids}")
             }
+            Self::NoDevice(reason) => f.write_str(reason),
             Self::Engine(error) => error.fmt(f),
         }
     }

@@ -333,3 +333,22 @@ fn modes_that_do_not_fit_are_refused() {
     let error = XtsUnits::new(Xts::new(aes(), aes()), Direction::Decrypt, 15, 0).map(drop);
     assert!(matches!(error, Err(Error::DataUnitLength { given: 15, block: 16 })), "{error:?}");
 }
+
+/// CFB and OFB stop and go on anywhere, within a block too.
+#[test]
+fn feedback_takes_pieces_of_any_length() {
+    for kind in KINDS.iter().filter(|kind| kind.name.starts_with("CFB") || kind.name == "OFB") {
+        let (mut expected, mut found) = (bytes(999), bytes(999));
+        (kind.at_once)(&mut expected).expect("any length");
+        let (mut mode, mut rest) = ((kind.mode)(), found.as_mut_slice());
+        for length in [1, 14, 1, 16, 0, 17, 31, 2, 100, 3].into_iter().cycle() {
+            let (piece, after) = rest.split_at_mut(rest.len().min(length));
+            mode.apply(piece).expect("any length");
+            rest = after;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        assert!(found == expected, "{}", kind.name);
+    }
+}

@@ -8,6 +8,7 @@
 //! | [`Ofb`] | `ofb::Ofb` | `StreamCipher`, `KeyIvInit` |
 //! | [`Xts`] | `xts_mode::Xts128` | its methods |
 //! | [`Gcm`] | `aes_gcm::AesGcm` | `AeadInOut`, `KeyInit` |
+//! | [`GcmMessage`] | | none: a message in pieces |
 //!
 //! Whole calls go to the engine in one piece, so that wide registers, threads and devices are filled.
 //! RustCrypto's traits cannot report an error of a device: there they panic with its text; each type
@@ -29,6 +30,7 @@
 mod batch;
 mod chained;
 mod gcm;
+mod gcm_message;
 mod hash;
 mod ofb;
 mod xts;
@@ -38,6 +40,7 @@ pub use batch::run_job;
 pub use chained::{BlockEngine, Chained, Decrypts, Encrypts, Step, cbc, cfb};
 pub use cipher;
 pub use gcm::{Gcm, MAX_AAD_BYTES, MAX_MESSAGE_BYTES, TagSize};
+pub use gcm_message::GcmMessage;
 pub use hash::{Ghash, GhashKey};
 pub use lanecrypt_core::Ctr;
 pub use ofb::Ofb;

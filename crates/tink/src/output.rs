@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, PersistError};
 
 use crate::Error;
 
@@ -81,10 +81,25 @@ impl Output {
     /// # Errors
     /// [`Error::Io`]; the target is as it was then.
     pub fn commit(self) -> Result<(), Error> {
+        self.put(|file, target| file.persist(target))
+    }
+
+    /// As [`commit`](Self::commit), but never in the place of anything: for keys.
+    ///
+    /// # Errors
+    /// [`Error::Io`], of kind `AlreadyExists` where the target is there.
+    pub fn commit_new(self) -> Result<(), Error> {
+        self.put(|file, target| file.persist_noclobber(target))
+    }
+
+    fn put(
+        self,
+        persist: impl FnOnce(NamedTempFile, &Path) -> Result<File, PersistError>,
+    ) -> Result<(), Error> {
         let doing = || format!("complete {}", self.target.display());
         self.file.as_file().sync_all().map_err(Error::of_io(doing()))?;
         let doing = doing();
-        self.file.persist(&self.target).map_err(|error| Error::of_io(doing)(error.error))?;
+        persist(self.file, &self.target).map_err(|error| Error::of_io(doing)(error.error))?;
         sync_folder_of(&self.target)
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn run(
     input: &mut Input,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let gcm = <Gcm<_>>::of(machine.backend.engine(arguments.cipher, key)?)?;
+    let gcm = <Gcm<_>>::of(machine.backend.engine(arguments.cipher.cipher.name, key)?)?;
     let ad = match &arguments.ad {
         Some(file) => fs::read(file).map_err(Failure::of(file.display()))?,
         None => Vec::new(),

@@ -1,7 +1,7 @@
 //! The modes that go through a stream a piece at a time: all but GCM.
 
 use lanecrypt::{
-    Ctr, Direction, Engine, Xts, constant_time_family,
+    BackendChoice, Ctr, Direction,
     io::{Chained, ChainedMode, Ecb, StreamMode, XtsUnits},
     xts_halves_are_equal,
 };
@@ -10,7 +10,6 @@ use zeroize::Zeroize;
 use super::{Arguments, RawMode, key::Keyed, pump::pump};
 use crate::{
     arguments::Machine,
-    backend::{BackendChoice, device},
     failure::Failure,
     file::{Input, Output},
     progress::Progress,
@@ -55,17 +54,17 @@ fn mode(
     Keyed { key, iv }: &Keyed,
 ) -> Result<Box<dyn StreamMode>, Failure> {
     let direction = if arguments.decrypt { Direction::Decrypt } else { Direction::Encrypt };
-    let engine = |key: &[u8]| machine.backend.engine(arguments.cipher, key);
+    let engine = || machine.backend.engine(arguments.cipher.cipher.name, key);
     let chained = |mode| -> Result<Box<dyn StreamMode>, Failure> {
-        Ok(Box::new(Chained::new(engine(key)?, mode, iv)?))
+        Ok(Box::new(Chained::new(engine()?, mode, iv)?))
     };
     match arguments.mode {
-        RawMode::Ecb => Ok(Box::new(Ecb::new(engine(key)?, direction))),
-        RawMode::Ctr => Ok(Box::new(Ctr::new(engine(key)?, iv)?)),
+        RawMode::Ecb => Ok(Box::new(Ecb::new(engine()?, direction))),
+        RawMode::Ctr => Ok(Box::new(Ctr::new(engine()?, iv)?)),
         RawMode::Cbc => chained(ChainedMode::Cbc(direction)),
         RawMode::Cfb => chained(ChainedMode::Cfb(direction)),
         RawMode::Ofb => chained(ChainedMode::Ofb),
-        RawMode::Xts | RawMode::Gcm => xts(arguments, machine, key, direction, engine),
+        RawMode::Xts | RawMode::Gcm => xts(arguments, machine, key, direction),
     }
 }
 
@@ -74,23 +73,13 @@ fn xts(
     machine: &Machine,
     key: &[u8],
     direction: Direction,
-    engine: impl Fn(&[u8]) -> Result<Box<dyn Engine>, Failure>,
 ) -> Result<Box<dyn StreamMode>, Failure> {
     if xts_halves_are_equal(key) {
         return Err(Failure::Usage("the two keys of XTS must not be equal".to_owned()));
     }
     let unit = usize::try_from(arguments.unit).unwrap_or(usize::MAX);
-    let first = arguments.first_unit;
-    if let BackendChoice::Cuda(number) = machine.backend
-        && let Some(family) = constant_time_family(arguments.cipher.cipher.name)?
-    {
-        let engine = family.xts_engine(&device(number)?, key);
-        let engine = engine.map_err(|error| Failure::Io(error.to_string()))?;
-        return Ok(Box::new(XtsUnits::new(engine, direction, unit, first)?));
-    }
-    let (data, tweak) = key.split_at(key.len() / 2);
-    let xts = Xts::new(engine(data)?, engine(tweak)?);
-    Ok(Box::new(XtsUnits::new(xts, direction, unit, first)?))
+    let xts = machine.backend.xts(arguments.cipher.cipher.name, key)?;
+    Ok(Box::new(XtsUnits::new(xts, direction, unit, arguments.first_unit)?))
 }
 
 /// Padding of PKCS #7 to whole blocks of so many bytes, where a mode has it.

@@ -75,12 +75,15 @@ impl ChainedMode {
     }
 }
 
-/// A message in CBC, CFB or OFB, from its start.
+/// A message in CBC, CFB or OFB, from its start. CFB and OFB take pieces of any length.
 pub struct Chained<E> {
     engine: E,
     mode: ChainedMode,
-    /// What the next block is chained to: the ciphertext, or key stream, before it, or the IV.
+    /// What the next block is chained to: the ciphertext, or key stream, before it, or the IV. Within a
+    /// block of CFB or OFB, its key stream, of which CFB's ciphertext has taken the place so far.
     previous: Vec<u8>,
+    /// How far the stream is within a block.
+    used: usize,
 }
 
 impl<E: Engine> Chained<E> {
@@ -93,7 +96,7 @@ impl<E: Engine> Chained<E> {
         if iv.len() != accepted {
             return Err(Error::IvLength { mode: mode.mode(), given: iv.len(), accepted });
         }
-        Ok(Self { engine, mode, previous: iv.to_vec() })
+        Ok(Self { engine, mode, previous: iv.to_vec(), used: 0 })
     }
 
     fn blocks(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
@@ -109,6 +112,22 @@ impl<E: Engine> Chained<E> {
     }
 }
 
+impl<E> Chained<E> {
+    /// Takes the next bytes of the block at hand, in CFB or OFB.
+    fn use_block(&mut self, part: &mut [u8]) {
+        for (byte, previous) in part.iter_mut().zip(&mut self.previous[self.used..]) {
+            let input = *byte;
+            *byte ^= *previous;
+            match self.mode {
+                ChainedMode::Cfb(Direction::Encrypt) => *previous = *byte,
+                ChainedMode::Cfb(Direction::Decrypt) => *previous = input,
+                ChainedMode::Cbc(_) | ChainedMode::Ofb => {}
+            }
+        }
+        self.used = (self.used + part.len()) % self.previous.len();
+    }
+}
+
 impl<E: Engine> StreamMode for Chained<E> {
     fn unit_bytes(&self) -> usize {
         self.engine.block_bytes()
@@ -116,15 +135,17 @@ impl<E: Engine> StreamMode for Chained<E> {
 
     fn apply(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         let (given, block) = (piece.len(), self.engine.block_bytes());
-        let (blocks, tail) = piece.split_at_mut(given / block * block);
+        let head = if self.used == 0 { 0 } else { given.min(block - self.used) };
+        let (head, rest) = piece.split_at_mut(head);
+        self.use_block(head);
+        let (blocks, tail) = rest.split_at_mut(rest.len() / block * block);
         if matches!(self.mode, ChainedMode::Cbc(_)) && !tail.is_empty() {
             return Err(Error::NotWholeBlocks { mode: Mode::Cbc, given, block });
         }
         self.blocks(blocks.into())?;
         if !tail.is_empty() {
-            // The stream ends here: nothing is chained to this.
             self.engine.ecb(Direction::Encrypt, self.previous.as_mut_slice().into())?;
-            tail.iter_mut().zip(&self.previous).for_each(|(byte, key)| *byte ^= key);
+            self.use_block(tail);
         }
         Ok(())
     }
@@ -155,6 +176,18 @@ pub trait RunsUnits {
         unit_bytes: usize,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error>;
+}
+
+impl<X: RunsUnits + ?Sized> RunsUnits for Box<X> {
+    fn run_units(
+        &self,
+        direction: Direction,
+        first: u128,
+        unit_bytes: usize,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        (**self).run_units(direction, first, unit_bytes, data)
+    }
 }
 
 impl<C: Engine> RunsUnits for Xts<C> {

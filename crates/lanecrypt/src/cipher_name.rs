@@ -2,13 +2,21 @@
 
 use std::{fmt, str::FromStr};
 
-use lanecrypt::{CIPHERS, CipherDescription};
+use crate::{CIPHERS, CipherDescription, Error, LookupError, find_cipher};
 
 /// A cipher and how long its keys are.
+///
+/// ```
+/// let name: lanecrypt::CipherName = "camellia-192".parse()?;
+/// assert_eq!((name.cipher.name, name.key_bytes), ("camellia", 24));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Copy)]
-pub(crate) struct CipherName {
-    pub(crate) cipher: &'static CipherDescription,
-    pub(crate) key_bytes: usize,
+pub struct CipherName {
+    /// The cipher.
+    pub cipher: &'static CipherDescription,
+    /// Bytes of a key, one of those that the cipher takes.
+    pub key_bytes: usize,
 }
 
 /// Names that others have for ours.
@@ -23,10 +31,31 @@ const ALIASES: [(&str, &str); 6] = [
 
 impl CipherName {
     /// All there are.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
+    pub fn all() -> impl Iterator<Item = Self> {
         CIPHERS.iter().flat_map(|&cipher| {
             cipher.key_bytes.iter().map(move |&key_bytes| Self { cipher, key_bytes })
         })
+    }
+
+    /// The cipher of this name, in any case, for a key of so many bytes: by its own name, where the key
+    /// says which size is meant, or by one with the size.
+    ///
+    /// # Errors
+    /// [`LookupError::NoSuchCipher`]; [`LookupError::Engine`] for another length than those of the name.
+    pub fn with_key(text: &str, key_bytes: usize) -> Result<Self, LookupError> {
+        let name = text.to_ascii_lowercase();
+        let (cipher, accepted) = match (find_cipher(&name), name.parse::<Self>()) {
+            (Ok(cipher), _) => (cipher, cipher.key_bytes),
+            (_, Ok(one)) => {
+                let mut all = one.cipher.key_bytes.chunks(1);
+                (one.cipher, all.find(|size| **size == [one.key_bytes]).unwrap_or(&[]))
+            }
+            (Err(error), _) => return Err(error),
+        };
+        if accepted.contains(&key_bytes) {
+            return Ok(Self { cipher, key_bytes });
+        }
+        Err(Error::KeyLength { cipher: cipher.name, given: key_bytes, accepted }.into())
     }
 }
 
@@ -75,5 +104,19 @@ mod tests {
         assert_eq!((tdes.cipher.name, tdes.key_bytes), ("tdes", 24));
         assert!("aes".parse::<CipherName>().is_err(), "of which size?");
         assert!("rot13".parse::<CipherName>().unwrap_err().contains("aes-128, "));
+    }
+
+    #[test]
+    fn the_key_says_which_size_is_meant() {
+        let of = |text, bytes| CipherName::with_key(text, bytes).map(|one| one.to_string());
+        assert_eq!(of("AES", 24).expect("a size of AES"), "aes-192");
+        assert_eq!(of("aes-256", 32).expect("the size named"), "aes-256");
+        assert_eq!(of("des-ede3", 24).expect("an alias"), "tdes-192");
+        assert_eq!(of("seed", 16).expect("its only size"), "seed");
+        let error = of("aes-256", 16).expect_err("another size").to_string();
+        assert_eq!(error, "aes key of 16 bytes; accepted are [32] bytes");
+        let error = of("aes", 17).expect_err("no size of AES").to_string();
+        assert_eq!(error, "aes key of 17 bytes; accepted are [16, 24, 32] bytes");
+        assert!(matches!(of("rot13", 16), Err(LookupError::NoSuchCipher(_))));
     }
 }

@@ -1,0 +1,274 @@
+//! A message of GCM (SP 800-38D) that comes in pieces.
+
+use core::{fmt, mem};
+
+use cipher::InOutBuf;
+use lanecrypt_core::{
+    Counter, Direction, Engine, Error, Secret,
+    modes::{
+        self,
+        gcm::{HASHED_AT_ONCE, MAX_AAD_BYTES, MAX_MESSAGE_BYTES, first_counter},
+    },
+};
+
+use crate::{Ghash, GhashKey};
+
+const BLOCK: usize = 16;
+
+/// Where in a message the next piece belongs.
+///
+/// Decryption gives plaintext out before the tag is known to be right: whoever uses it must wait for
+/// [`tag`](Self::tag). [`Gcm`](crate::Gcm) is for messages that are at hand.
+///
+/// Every call takes the hash key and an engine, which must be those of the first call; so that a caller
+/// may run long pieces on an engine with threads.
+///
+/// ```
+/// use lanecrypt_aes::Aes128;
+/// use lanecrypt_core::{Direction, Engine};
+/// use lanecrypt_modes::{Gcm, GcmMessage, GhashKey, cipher::KeyInit};
+///
+/// let engine = Aes128::new(&[7; 16].into());
+/// let mut h = [0; 16];
+/// engine.ecb(Direction::Encrypt, h.as_mut_slice().into())?;
+/// let key = GhashKey::new(&h.into());
+///
+/// let mut message = GcmMessage::new(&key, &engine, b"never twice!")?;
+/// message.associate(&key, b"header")?;
+/// let mut data = *b"two pieces";
+/// for piece in data.chunks_mut(4) {
+///     message.run(&key, &engine, Direction::Encrypt, piece.into())?;
+/// }
+/// let tag = message.tag(&key);
+/// Gcm::<Aes128>::of(engine)?.decrypt(b"never twice!", b"header", data.as_mut_slice().into(), &tag)?;
+/// assert_eq!(&data, b"two pieces");
+/// # Ok::<(), lanecrypt_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct GcmMessage {
+    first: [u8; BLOCK],
+    /// J0, encrypted: what hides the hash in the tag.
+    mask: Secret<[u8; BLOCK]>,
+    hash: Ghash,
+    /// What was not hashed yet, as it is no whole block.
+    rest: [u8; BLOCK],
+    rest_bytes: usize,
+    aad_bytes: u64,
+    data_bytes: u64,
+    /// The block of key stream at hand.
+    keystream: Secret<[u8; BLOCK]>,
+}
+
+impl GcmMessage {
+    /// The beginning of a message.
+    ///
+    /// # Errors
+    /// [`Error::EmptyIv`]; the engine's own errors.
+    pub fn new<E: Engine + ?Sized>(key: &GhashKey, engine: &E, iv: &[u8]) -> Result<Self, Error> {
+        if iv.is_empty() {
+            return Err(Error::EmptyIv);
+        }
+        let first = first_counter(iv).unwrap_or_else(|| {
+            let mut hash = key.start();
+            key.add(&mut hash, iv);
+            key.finish(hash, [0, iv.len() as u64])
+        });
+        let mut mask = Secret::new(first);
+        engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
+        Ok(Self {
+            first,
+            mask,
+            hash: key.start(),
+            rest: [0; BLOCK],
+            rest_bytes: 0,
+            aad_bytes: 0,
+            data_bytes: 0,
+            keystream: Secret::new([0; BLOCK]),
+        })
+    }
+
+    /// Adds associated data, which comes before all data.
+    ///
+    /// # Errors
+    /// [`Error::LateAssociatedData`], [`Error::MessageLength`].
+    pub fn associate(&mut self, key: &GhashKey, aad: &[u8]) -> Result<(), Error> {
+        if self.data_bytes > 0 {
+            return Err(Error::LateAssociatedData);
+        }
+        let given = self.aad_bytes.saturating_add(aad.len() as u64);
+        if given > MAX_AAD_BYTES {
+            let (what, most) = ("associated data", MAX_AAD_BYTES);
+            return Err(Error::MessageLength { what, given, most });
+        }
+        self.aad_bytes = given;
+        self.absorb(key, aad);
+        Ok(())
+    }
+
+    /// Encrypts or decrypts the next piece, of any length.
+    ///
+    /// # Errors
+    /// [`Error::MessageLength`]: nothing is written then. The engine's own errors.
+    pub fn run<E: Engine + ?Sized>(
+        &mut self,
+        key: &GhashKey,
+        engine: &E,
+        direction: Direction,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let given = self.data_bytes.saturating_add(data.len() as u64);
+        if given > MAX_MESSAGE_BYTES {
+            let (what, most) = ("data", MAX_MESSAGE_BYTES);
+            return Err(Error::MessageLength { what, given, most });
+        }
+        if self.data_bytes == 0 {
+            self.fill_up(key);
+        }
+        let used = (self.data_bytes % BLOCK as u64) as usize;
+        let head = if used == 0 { 0 } else { data.len().min(BLOCK - used) };
+        let (head, data) = data.split_at(head);
+        self.run_part(key, direction, head);
+        let whole = data.len() / BLOCK * BLOCK;
+        let (blocks, tail) = data.split_at(whole);
+        if !blocks.is_empty() {
+            self.run_blocks(key, engine, direction, blocks)?;
+        }
+        if !tail.is_empty() {
+            *self.keystream = self.counter();
+            engine.ecb(Direction::Encrypt, self.keystream.as_mut_slice().into())?;
+            self.run_part(key, direction, tail);
+        }
+        Ok(())
+    }
+
+    /// The tag; the message is over.
+    pub fn tag(&mut self, key: &GhashKey) -> [u8; BLOCK] {
+        self.fill_up(key);
+        let hash = mem::replace(&mut self.hash, key.start());
+        let mut tag = key.finish(hash, [self.aad_bytes, self.data_bytes]);
+        for (byte, mask) in tag.iter_mut().zip(*self.mask) {
+            *byte ^= mask;
+        }
+        tag
+    }
+
+    /// The counter block of the next block.
+    fn counter(&self) -> [u8; BLOCK] {
+        modes::gcm::counter(&self.first, (self.data_bytes / BLOCK as u64) as u32)
+    }
+
+    /// A part of the block at hand.
+    fn run_part(&mut self, key: &GhashKey, direction: Direction, mut data: InOutBuf<'_, '_, u8>) {
+        if direction == Direction::Decrypt {
+            self.absorb(key, data.get_in());
+        }
+        let used = (self.data_bytes % BLOCK as u64) as usize;
+        data.xor_in2out(&self.keystream[used..used + data.len()]);
+        if direction == Direction::Encrypt {
+            self.absorb(key, data.get_out());
+        }
+        self.data_bytes += data.len() as u64;
+    }
+
+    /// Whole blocks; nothing waits to be hashed.
+    fn run_blocks<E: Engine + ?Sized>(
+        &mut self,
+        key: &GhashKey,
+        engine: &E,
+        direction: Direction,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let (counter, bytes) = (self.counter(), data.len());
+        match direction {
+            Direction::Encrypt => encrypt(engine, key, &mut self.hash, &counter, data)?,
+            Direction::Decrypt => decrypt(engine, key, &mut self.hash, &counter, data)?,
+        }
+        self.data_bytes += bytes as u64;
+        Ok(())
+    }
+
+    /// Hashes bytes, and keeps what is no whole block.
+    fn absorb(&mut self, key: &GhashKey, mut bytes: &[u8]) {
+        if self.rest_bytes > 0 {
+            let (part, after) = bytes.split_at(bytes.len().min(BLOCK - self.rest_bytes));
+            self.rest[self.rest_bytes..][..part.len()].copy_from_slice(part);
+            self.rest_bytes += part.len();
+            bytes = after;
+            if self.rest_bytes < BLOCK {
+                return;
+            }
+            self.fill_up(key);
+        }
+        let (blocks, rest) = bytes.split_at(bytes.len() / BLOCK * BLOCK);
+        key.add(&mut self.hash, blocks);
+        self.rest[..rest.len()].copy_from_slice(rest);
+        self.rest_bytes = rest.len();
+    }
+
+    /// Hashes what is left, with zeros up to a whole block.
+    fn fill_up(&mut self, key: &GhashKey) {
+        key.add(&mut self.hash, &self.rest[..self.rest_bytes]);
+        self.rest_bytes = 0;
+    }
+}
+
+impl fmt::Debug for GcmMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GcmMessage").field("bytes", &self.data_bytes).finish_non_exhaustive()
+    }
+}
+
+/// Encrypts whole blocks from a counter block on, and hashes them, in one pass as far as the engine
+/// has one.
+fn encrypt<E: Engine + ?Sized>(
+    engine: &E,
+    key: &GhashKey,
+    hash: &mut Ghash,
+    first: &[u8; BLOCK],
+    mut data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    let done = match key.by_powers(hash) {
+        Some((powers, hash)) => engine.ctr32_hashed(first, powers, hash, data.reborrow())?,
+        None => 0,
+    };
+    in_pieces(first, done, data.split_at(done).1, |counter, mut piece| {
+        modes::ctr32(engine, counter, piece.reborrow())?;
+        key.add(hash, piece.get_out());
+        Ok(())
+    })
+}
+
+/// Hashes whole blocks and decrypts them.
+fn decrypt<E: Engine + ?Sized>(
+    engine: &E,
+    key: &GhashKey,
+    hash: &mut Ghash,
+    first: &[u8; BLOCK],
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    in_pieces(first, 0, data, |counter, piece| {
+        key.add(hash, piece.get_in());
+        modes::ctr32(engine, counter, piece)
+    })
+}
+
+/// Cuts data, `before` bytes after the block of a counter, into pieces that stay in the first cache,
+/// each with its counter block.
+fn in_pieces(
+    first: &[u8; BLOCK],
+    before: usize,
+    mut data: InOutBuf<'_, '_, u8>,
+    mut work: impl FnMut(&[u8; BLOCK], InOutBuf<'_, '_, u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut blocks = before / BLOCK;
+    while !data.is_empty() {
+        let length = HASHED_AT_ONCE.min(data.len());
+        let (piece, rest) = data.split_at(length);
+        let mut counter = *first;
+        Counter::from(*first).plus32(blocks as u128).fill(&mut counter);
+        work(&counter, piece)?;
+        blocks += length / BLOCK;
+        data = rest;
+    }
+    Ok(())
+}

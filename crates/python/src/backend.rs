@@ -1,0 +1,102 @@
+//! `backend=`: who computes.
+
+use lanecrypt::{BackendChoice, CipherName, Engine, LookupError, Xts, gpu, io::RunsUnits};
+use lanecrypt_tink::{Backend, Cpu, Cuda};
+use pyo3::{PyErr, PyResult, exceptions::PyValueError};
+
+use crate::errors::OrRaise;
+
+/// Data shorter than this runs on the caller's thread by the fastest implementation: neither threads nor
+/// a GPU would be asked.
+const SHORT: usize = 2 * lanecrypt::PIECE;
+
+/// What a caller chose.
+#[derive(Clone, Debug)]
+pub(crate) enum Chosen {
+    /// As the command line has it.
+    Place(BackendChoice),
+    /// A row of the registry.
+    Row(String),
+}
+
+impl Chosen {
+    pub(crate) fn new(text: &str) -> Self {
+        text.parse().map_or_else(|_| Self::Row(text.to_owned()), Self::Place)
+    }
+
+    /// An engine for data of so many bytes.
+    ///
+    /// # Errors
+    /// `ValueError` for unknown names and wrong keys, `RuntimeError` for what this machine cannot run.
+    pub(crate) fn engine(
+        &self,
+        cipher: &str,
+        key: &[u8],
+        bytes: usize,
+    ) -> PyResult<Box<dyn Engine>> {
+        let cipher = CipherName::with_key(cipher, key.len()).or_raise()?.cipher.name;
+        self.engine_of(cipher, key, bytes).or_raise()
+    }
+
+    /// The same for XTS, whose key is two of the cipher's.
+    ///
+    /// # Errors
+    /// As [`engine`](Self::engine).
+    pub(crate) fn xts(
+        &self,
+        cipher: &str,
+        key: &[u8],
+        bytes: usize,
+    ) -> PyResult<Box<dyn RunsUnits + Send + Sync>> {
+        if key.len() % 2 != 0 {
+            let text =
+                format!("XTS key of {} bytes; it is two keys, one after the other", key.len());
+            return Err(PyValueError::new_err(text));
+        }
+        let (data, tweak) = key.split_at(key.len() / 2);
+        let cipher = CipherName::with_key(cipher, data.len()).or_raise()?.cipher.name;
+        if let Self::Place(place @ BackendChoice::Cuda(_)) = self {
+            return place.xts(cipher, key).or_raise();
+        }
+        let engine = |key| self.engine_of(cipher, key, bytes).or_raise();
+        Ok(Box::new(Xts::new(engine(data)?, engine(tweak)?)))
+    }
+
+    fn engine_of(
+        &self,
+        cipher: &'static str,
+        key: &[u8],
+        bytes: usize,
+    ) -> Result<Box<dyn Engine>, LookupError> {
+        match self {
+            Self::Place(BackendChoice::Auto) if bytes < SHORT => {
+                lanecrypt::engine(cipher, "default", key)
+            }
+            Self::Place(place) => place.engine(cipher, key),
+            Self::Row(id) => lanecrypt::engine(cipher, id, key),
+        }
+    }
+
+    /// Who seals and opens files; with `auto` the CPU, as on the command line.
+    ///
+    /// # Errors
+    /// `RuntimeError` for a GPU that is not there, `ValueError` for what is no such place.
+    pub(crate) fn sealing(&self, threads: Option<usize>) -> PyResult<Box<dyn Backend>> {
+        match self {
+            Self::Place(BackendChoice::Auto | BackendChoice::Cpu) => match threads {
+                Some(0) => Err(PyValueError::new_err("threads is 0; one at least does the work")),
+                threads => Ok(Box::new(Cpu::new(threads.unwrap_or(0)))),
+            },
+            Self::Place(BackendChoice::Cuda(number)) => {
+                Ok(Box::new(Cuda::new(&gpu(*number).or_raise()?).or_raise()?))
+            }
+            Self::Row(id) => Err(not_for_files(id)),
+        }
+    }
+}
+
+fn not_for_files(id: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "backend is {id:?}; for sealed files it is one of auto, cpu, cuda, cuda:1, ..."
+    ))
+}

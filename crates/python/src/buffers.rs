@@ -1,0 +1,98 @@
+//! Input and output of a call: in place, or from one buffer into another.
+
+use lanecrypt::cipher::InOutBuf;
+use pyo3::{Bound, PyAny, PyResult, Python, exceptions::PyValueError};
+use zeroize::Zeroizing;
+
+use crate::{
+    ffi::{Bytes, Reading, Writing},
+    threads::with_threads,
+};
+
+/// Bytes from which on the interpreter is released during a call: shorter ones take a microsecond or two.
+const RELEASED_FROM: usize = 8 << 10;
+
+/// Runs `work` over so many bytes, without the interpreter's lock where that takes longer than to take
+/// it again.
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    bytes: usize,
+    work: impl FnOnce() -> T + Send,
+) -> T {
+    if bytes < RELEASED_FROM { work() } else { py.detach(|| with_threads(work)) }
+}
+
+/// Where the bytes of a call come from and go to; equally long.
+pub(crate) enum Data {
+    InPlace(Writing),
+    Between(Reading, Writing),
+}
+
+impl Data {
+    /// Of the objects that a caller gave: in place without `out`.
+    ///
+    /// # Errors
+    /// `TypeError` for objects without a buffer; `BufferError` for one that is not contiguous, is
+    /// read-only and would be written, or is in use; `ValueError` for different lengths, and for two
+    /// that overlap and are not the same.
+    pub(crate) fn new(data: &Bound<'_, PyAny>, out: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let data = Bytes::of(data, "data")?;
+        match out {
+            None => Ok(Self::InPlace(data.to_write()?)),
+            Some(out) => Self::between(&data, &Bytes::of(out, "out")?),
+        }
+    }
+
+    /// From one into the other.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn between(data: &Bytes, out: &Bytes) -> PyResult<Self> {
+        if data.len() != out.len() {
+            return Err(wrong_length("out", out.len(), data.len()));
+        }
+        if data.is_at(out) {
+            return Ok(Self::InPlace(out.to_write()?));
+        }
+        if data.overlaps(out) {
+            return Err(PyValueError::new_err(
+                "data and out overlap; they must be the same memory, or have no byte in common",
+            ));
+        }
+        Ok(Self::Between(data.to_read()?, out.to_write()?))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::InPlace(data) | Self::Between(_, data) => data.len(),
+        }
+    }
+
+    pub(crate) fn in_out(&mut self) -> InOutBuf<'_, '_, u8> {
+        match self {
+            Self::InPlace(data) => data.as_mut_slice().into(),
+            Self::Between(data, out) => same_length(data.as_slice(), out.as_mut_slice()),
+        }
+    }
+}
+
+/// Two buffers that are equally long: nothing at all where they are not.
+pub(crate) fn same_length<'a>(data: &'a [u8], out: &'a mut [u8]) -> InOutBuf<'a, 'a, u8> {
+    InOutBuf::new(data, out).unwrap_or_else(|_| InOutBuf::from(&mut [][..]))
+}
+
+/// A buffer of another length than it should have.
+pub(crate) fn wrong_length(name: &str, given: usize, expected: usize) -> pyo3::PyErr {
+    PyValueError::new_err(format!("{name} has {given} bytes; expected are {expected}"))
+}
+
+/// A copy of a few bytes: a key, an IV.
+///
+/// # Errors
+/// `TypeError`, `BufferError`, as [`Bytes::of`].
+pub(crate) fn copied(
+    object: &Bound<'_, PyAny>,
+    name: &'static str,
+) -> PyResult<Zeroizing<Vec<u8>>> {
+    Ok(Zeroizing::new(Bytes::of(object, name)?.to_read()?.as_slice().to_vec()))
+}

@@ -1,0 +1,158 @@
+//! A message of GCM that comes in pieces.
+
+use lanecrypt::{Direction, Engine, GcmMessage, GhashKey, Mode, cipher::InOutBuf};
+use pyo3::{Bound, exceptions::PyValueError, prelude::*, types::PyBytes};
+use zeroize::Zeroizing;
+
+use super::{Algorithm, Parts, context::finalized};
+use crate::{
+    buffers::{Data, copied, detached, same_length},
+    errors::{AlreadyUpdated, InvalidTag, NotYetFinalized, OrRaise},
+    ffi::Bytes,
+};
+
+/// What `Cipher.encryptor` and `Cipher.decryptor` return for GCM.
+///
+/// A decryptor gives plaintext out before the tag is known to be right: use nothing of it before
+/// `finalize` or `finalize_with_tag` has returned. `lanecrypt.aead` is for whole messages.
+#[pyclass(module = "lanecrypt.ciphers")]
+pub(crate) struct AEADContext {
+    engine: Box<dyn Engine>,
+    hash: GhashKey,
+    direction: Direction,
+    /// Nothing once the message is over.
+    message: Option<GcmMessage>,
+    was_updated: bool,
+    /// What a decryptor expects; what an encryptor found.
+    tag: Option<Vec<u8>>,
+}
+
+#[pymethods]
+impl AEADContext {
+    #[new]
+    #[pyo3(signature = (algorithm, iv, tag, decrypt, backend))]
+    fn new(
+        algorithm: &Algorithm,
+        iv: &Bound<'_, PyAny>,
+        tag: Option<&Bound<'_, PyAny>>,
+        decrypt: bool,
+        backend: &str,
+    ) -> PyResult<Self> {
+        let parts = Parts::new(algorithm, Some(iv), decrypt, backend)?;
+        let engine = parts.engine()?;
+        if engine.block_bytes() != 16 {
+            let (mode, given) = (Mode::Gcm, engine.block_bytes());
+            return Err(lanecrypt::Error::BlockLength { mode, given }).or_raise();
+        }
+        let mut h = Zeroizing::new([0; 16]);
+        engine.ecb(Direction::Encrypt, h.as_mut_slice().into()).or_raise()?;
+        let hash = GhashKey::new((&*h).into());
+        let message = GcmMessage::new(&hash, &*engine, &parts.iv).or_raise()?;
+        let tag = tag.map(|tag| copied(tag, "tag").map(|tag| tag.to_vec())).transpose()?;
+        let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
+        Ok(Self { engine, hash, direction, message: Some(message), was_updated: false, tag })
+    }
+
+    /// Adds data that is authenticated and not encrypted; before all updates.
+    fn authenticate_additional_data(&mut self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let data = Bytes::of(data, "data")?.to_read()?;
+        if self.was_updated {
+            return Err(AlreadyUpdated::new_err("additional data comes before all updates"));
+        }
+        let message = self.message.as_mut().ok_or_else(finalized)?;
+        let (hash, data) = (&self.hash, data.as_slice());
+        message.associate(hash, data).or_raise()
+    }
+
+    /// The result for these bytes, of any number.
+    fn update<'py>(
+        &mut self,
+        py: Python<'py>,
+        data: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let data = Bytes::of(data, "data")?.to_read()?;
+        let data = data.as_slice();
+        PyBytes::new_with(py, data.len(), |out| self.run(py, data.len(), || same_length(data, out)))
+    }
+
+    /// As `update`, into `buf`, which has as many bytes at least and may be the memory of `data`;
+    /// returns the bytes written.
+    fn update_into(
+        &mut self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        buf: &Bound<'_, PyAny>,
+    ) -> PyResult<usize> {
+        let (data, buf) = (Bytes::of(data, "data")?, Bytes::of(buf, "buf")?);
+        let mut between = Data::between(&data, &buf.part(0..data.len()))?;
+        self.run(py, data.len(), || between.in_out())?;
+        Ok(data.len())
+    }
+
+    /// Ends the message. Decrypting, the tag must have been given before, and `InvalidTag` is raised
+    /// where it is another one.
+    fn finalize<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        if self.direction == Direction::Decrypt {
+            let tag = self.tag.clone();
+            let missing =
+                || PyValueError::new_err("a tag is needed: in the mode, or for finalize_with_tag");
+            return self.check(py, &tag.ok_or_else(missing)?);
+        }
+        let mut message = self.message.take().ok_or_else(finalized)?;
+        self.tag = Some(message.tag(&self.hash).to_vec());
+        Ok(PyBytes::new(py, b""))
+    }
+
+    /// Ends a message that was decrypted; raises `InvalidTag` where its tag is another one.
+    fn finalize_with_tag<'py>(
+        &mut self,
+        py: Python<'py>,
+        tag: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        if self.direction == Direction::Encrypt {
+            return Err(PyValueError::new_err("an encryptor has a tag, and takes none"));
+        }
+        self.check(py, &copied(tag, "tag")?)
+    }
+
+    /// The tag of 16 bytes, once an encryptor is finalized.
+    #[getter]
+    fn tag<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        match &self.tag {
+            Some(tag) if self.direction == Direction::Encrypt && self.message.is_none() => {
+                Ok(PyBytes::new(py, tag))
+            }
+            _ => Err(NotYetFinalized::new_err("the tag is known once an encryptor is finalized")),
+        }
+    }
+}
+
+impl AEADContext {
+    /// Runs the next piece of the message.
+    fn run<'a>(
+        &mut self,
+        py: Python<'_>,
+        bytes: usize,
+        data: impl FnOnce() -> InOutBuf<'a, 'a, u8> + Send,
+    ) -> PyResult<()> {
+        let message = self.message.as_mut().ok_or_else(finalized)?;
+        self.was_updated = true;
+        let (hash, engine, direction) = (&self.hash, &*self.engine, self.direction);
+        detached(py, bytes, || message.run(hash, engine, direction, data())).or_raise()
+    }
+
+    /// Ends a message whose tag should be this one.
+    fn check<'py>(&mut self, py: Python<'py>, tag: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        if !(4..=16).contains(&tag.len()) {
+            return Err(lanecrypt::Error::TagLength { given: tag.len() }).or_raise();
+        }
+        let mut message = self.message.take().ok_or_else(finalized)?;
+        let expected = message.tag(&self.hash);
+        if !bool::from(subtle::ConstantTimeEq::ct_eq(&expected[..tag.len()], tag)) {
+            return Err(InvalidTag::new_err(
+                "the tag does not match; nothing of the plaintext is to be used",
+            ));
+        }
+        Ok(PyBytes::new(py, b""))
+    }
+}

@@ -1,0 +1,46 @@
+//! The GPUs of this machine.
+
+use lanecrypt::cuda;
+use pyo3::prelude::*;
+
+/// A GPU: `backend=f"cuda:{device.number}"` runs there.
+#[pyclass(frozen, get_all, module = "lanecrypt")]
+pub(crate) struct Device {
+    /// Its number, from 0.
+    number: usize,
+    /// Its name, as the driver has it.
+    name: String,
+    /// Bytes of its memory.
+    bytes: u64,
+    /// Its compute capability, major and minor.
+    capability: (u32, u32),
+}
+
+#[pymethods]
+impl Device {
+    fn __repr__(&self) -> String {
+        let Self { number, name, bytes, capability: (major, minor) } = self;
+        format!("<Device cuda:{number} {name:?}, capability {major}.{minor}, {bytes} bytes>")
+    }
+}
+
+/// The GPUs of this machine that can be used; none where there is no driver.
+///
+/// >>> import lanecrypt
+/// >>> [device.number for device in lanecrypt.devices()] in ([], [0]) or True
+/// True
+#[pyfunction]
+pub(crate) fn devices() -> Vec<Device> {
+    let open = |number| Some((number, cuda::Device::number(number).ok()?));
+    (0..cuda::Device::count().unwrap_or(0)).filter_map(open).map(described).collect()
+}
+
+fn described((number, device): (usize, cuda::Device)) -> Device {
+    let properties = device.properties();
+    Device {
+        number,
+        name: properties.name.clone(),
+        bytes: properties.memory_bytes,
+        capability: properties.compute_capability,
+    }
+}

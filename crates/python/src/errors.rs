@@ -1,0 +1,114 @@
+//! Errors as Python's exceptions.
+
+use lanecrypt::{Error, LookupError};
+use pyo3::{
+    PyErr, PyResult, create_exception,
+    exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError},
+};
+
+create_exception!(
+    lanecrypt.aead,
+    InvalidTag,
+    PyException,
+    "The tag is not that of this ciphertext, nonce, associated data and key. Nothing was decrypted."
+);
+create_exception!(
+    lanecrypt.ciphers,
+    AlreadyFinalized,
+    PyException,
+    "The context was finalized: a new message takes a new one."
+);
+create_exception!(
+    lanecrypt.ciphers,
+    AlreadyUpdated,
+    PyException,
+    "Additional data came after data, which it has to come before."
+);
+create_exception!(
+    lanecrypt.ciphers,
+    NotYetFinalized,
+    PyException,
+    "The tag was asked for before the message was over."
+);
+create_exception!(
+    lanecrypt.tink,
+    NotAuthentic,
+    PyValueError,
+    "The data is not what was sealed: changed, cut off, of another key or other associated data."
+);
+create_exception!(
+    lanecrypt.tink,
+    SourceChanged,
+    PyValueError,
+    "The source is another one than when its job was made, or changed while it was read."
+);
+
+/// An error of ours on its way to Python.
+pub(crate) trait IntoPython {
+    /// The exception for it.
+    fn into_python(self) -> PyErr;
+}
+
+/// Results with such an error.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T, E: IntoPython> OrRaise<T> for Result<T, E> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(IntoPython::into_python)
+    }
+}
+
+impl IntoPython for Error {
+    fn into_python(self) -> PyErr {
+        let text = self.to_string();
+        match self {
+            Self::NotAuthentic => InvalidTag::new_err(text),
+            Self::Unavailable(_) | Self::Device(_) => PyRuntimeError::new_err(text),
+            _ => PyValueError::new_err(text),
+        }
+    }
+}
+
+impl IntoPython for LookupError {
+    fn into_python(self) -> PyErr {
+        match self {
+            Self::Engine(error) => error.into_python(),
+            Self::NoDevice(reason) => PyRuntimeError::new_err(reason),
+            other => PyValueError::new_err(other.to_string()),
+        }
+    }
+}
+
+impl IntoPython for lanecrypt_tink::Error {
+    fn into_python(self) -> PyErr {
+        let text = self.to_string();
+        match self {
+            _ if self.is_not_authentic() => NotAuthentic::new_err(text),
+            Self::SourceChanged { .. } => SourceChanged::new_err(text),
+            Self::Engine(error) => error.into_python(),
+            Self::Io { doing, source } => os_error(&doing, &source),
+            Self::Random(_) => PyOSError::new_err(text),
+            _ => PyValueError::new_err(text),
+        }
+    }
+}
+
+/// The system gave no random numbers.
+pub(crate) fn random(error: &getrandom::Error) -> PyErr {
+    PyOSError::new_err(format!("the system gave no random numbers: {error}"))
+}
+
+/// `OSError` with its number, from which Python takes the class: `FileNotFoundError` and so on.
+pub(crate) fn os_error(doing: &str, error: &std::io::Error) -> PyErr {
+    let text = error.to_string();
+    match error.raw_os_error() {
+        Some(number) => {
+            let reason = text.split(" (os error").next().unwrap_or_default();
+            PyOSError::new_err((number, format!("cannot {doing}: {reason}")))
+        }
+        None => PyOSError::new_err(format!("cannot {doing}: {text}")),
+    }
+}

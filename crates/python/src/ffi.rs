@@ -1,0 +1,188 @@
+//! Memory of Python's objects: the only file that makes references of addresses.
+//!
+//! References are exclusive or shared among all that this module hands out: a register of ranges in use
+//! keeps two calls, of whatever threads, from having references to the same bytes of which one can
+//! write. What nobody can keep is other code of the process, Python's or a library's, from writing to
+//! a buffer while the interpreter is released: callers are told not to.
+#![allow(unsafe_code)]
+
+use std::{
+    ops::Range,
+    process, slice,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use pyo3::{Bound, PyAny, PyResult, buffer::PyUntypedBuffer, exceptions::PyBufferError};
+
+/// Contiguous bytes of a Python object, or a part of them, held but not looked at.
+#[derive(Clone)]
+pub(crate) struct Bytes {
+    buffer: Arc<PyUntypedBuffer>,
+    part: Range<usize>,
+    name: &'static str,
+}
+
+impl Bytes {
+    /// All bytes of an object with a buffer; errors call it `name`.
+    ///
+    /// # Errors
+    /// `TypeError` for objects without a buffer; `BufferError` for one that is not contiguous.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(object)?;
+        if !buffer.is_c_contiguous() {
+            return Err(PyBufferError::new_err(format!(
+                "{name} is not contiguous: it has the strides {:?}, and its bytes must lie one after \
+                 the other",
+                buffer.strides()
+            )));
+        }
+        let part = 0..buffer.len_bytes();
+        Ok(Self { buffer: Arc::new(buffer), part, name })
+    }
+
+    /// A part of them, or as much of it as there is.
+    pub(crate) fn part(&self, part: Range<usize>) -> Self {
+        let at = |offset: usize| self.part.start.saturating_add(offset).min(self.part.end);
+        Self { part: at(part.start)..at(part.end), ..self.clone() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.part.len()
+    }
+
+    /// Whether this is the same memory.
+    pub(crate) fn is_at(&self, other: &Self) -> bool {
+        self.addresses() == other.addresses()
+    }
+
+    /// Whether both have bytes in common.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        overlap(&self.addresses(), &other.addresses())
+    }
+
+    fn addresses(&self) -> Range<usize> {
+        let start = self.buffer.buf_ptr().addr();
+        start + self.part.start..start + self.part.end
+    }
+
+    fn address(&self) -> *mut u8 {
+        self.buffer.buf_ptr().cast::<u8>().wrapping_add(self.part.start)
+    }
+
+    /// For reading, until the result is dropped.
+    ///
+    /// # Errors
+    /// `BufferError` while another call writes there.
+    pub(crate) fn to_read(&self) -> PyResult<Reading> {
+        let claim = Claim::new(self, false)?;
+        Ok(Reading { bytes: self.clone(), _claim: claim })
+    }
+
+    /// For writing, until the result is dropped.
+    ///
+    /// # Errors
+    /// `BufferError` for a read-only object, and while another call uses these bytes.
+    pub(crate) fn to_write(&self) -> PyResult<Writing> {
+        if self.buffer.readonly() {
+            return Err(PyBufferError::new_err(format!(
+                "{} is read-only, and the result should be written there",
+                self.name
+            )));
+        }
+        let claim = Claim::new(self, true)?;
+        Ok(Writing { bytes: self.clone(), _claim: claim })
+    }
+}
+
+/// Bytes that are read.
+pub(crate) struct Reading {
+    bytes: Bytes,
+    _claim: Claim,
+}
+
+impl Reading {
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        if self.bytes.len() == 0 {
+            return &[]; // Python may have no address for it
+        }
+        // SAFETY: the buffer is contiguous, has at least `part.end` bytes, and lives as long as
+        // `self.bytes`: while it is held, Python neither moves nor frees it. No reference of ours writes
+        // there as long as the claim is held; nobody else may, as callers are told.
+        unsafe { slice::from_raw_parts(self.bytes.address(), self.bytes.len()) }
+    }
+}
+
+/// Bytes that are written, and may be read.
+pub(crate) struct Writing {
+    bytes: Bytes,
+    _claim: Claim,
+}
+
+impl Writing {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        if self.bytes.len() == 0 {
+            return &mut [];
+        }
+        // SAFETY: as in `Reading::as_slice`; besides, the buffer is writable, and no other reference of
+        // ours is to any of these bytes as long as the claim is held. `&mut self` makes it one at a time.
+        unsafe { slice::from_raw_parts_mut(self.bytes.address(), self.bytes.len()) }
+    }
+}
+
+/// What calls use. The interpreter's lock is held round every use of it, so that no fork happens within.
+static IN_USE: Mutex<InUse> = Mutex::new(InUse { process: 0, ranges: Vec::new() });
+
+/// Ranges of addresses that calls of a process use, and whether they write there.
+struct InUse {
+    process: u32,
+    ranges: Vec<(Range<usize>, bool)>,
+}
+
+/// An entry of the register, taken out when dropped.
+struct Claim {
+    range: Range<usize>,
+    writes: bool,
+}
+
+impl Claim {
+    fn new(bytes: &Bytes, writes: bool) -> PyResult<Self> {
+        let range = bytes.addresses();
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = process::id();
+        if in_use.process != process {
+            // The calls of a process that was forked are not those of its child.
+            *in_use = InUse { process, ranges: Vec::new() };
+        }
+        let in_use = &mut in_use.ranges;
+        let excludes = |(other, other_writes): &(Range<usize>, bool)| {
+            (writes || *other_writes) && overlap(&range, other)
+        };
+        if in_use.iter().any(excludes) {
+            return Err(PyBufferError::new_err(format!(
+                "another call of lanecrypt, of this or another thread, uses the memory of {}",
+                bytes.name
+            )));
+        }
+        in_use.push((range.clone(), writes));
+        Ok(Self { range, writes })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_ours =
+            |(range, writes): &(Range<usize>, bool)| *range == self.range && *writes == self.writes;
+        if let Some(ours) = in_use.ranges.iter().position(is_ours) {
+            in_use.ranges.swap_remove(ours);
+        }
+    }
+}
+
+fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start.max(other.start) < one.end.min(other.end)
+}

@@ -1,0 +1,95 @@
+//! Long calls: Python's signals and the caller's progress function are served while others work.
+
+use std::{
+    sync::{
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc::{RecvTimeoutError, channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use lanecrypt_tink::Error;
+use pyo3::{Py, PyAny, PyErr, PyResult, Python};
+
+use crate::{
+    errors::{OrRaise, os_error},
+    threads::with_threads,
+};
+
+/// How often signals and progress are looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How far a call is, and whether it should end.
+#[derive(Default)]
+pub(crate) struct Run {
+    done: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Run {
+    /// Says that so many bytes more are done.
+    pub(crate) fn add(&self, bytes: u64) {
+        self.done.fetch_add(bytes, Relaxed);
+    }
+
+    pub(crate) fn cancelled(&self) -> &AtomicBool {
+        &self.cancelled
+    }
+
+    /// Lets Python handle signals, and tells the caller how far this is.
+    fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+        py.check_signals()?;
+        match progress {
+            Some(progress) => progress.call1(py, (self.done.load(Relaxed),)).map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Runs `work` on a thread of its own while this one waits, without the interpreter's lock. `progress` is
+/// called on this thread, some ten times a second and at the end, with the bytes done so far. An exception
+/// of it, or `KeyboardInterrupt`, cancels the work and is raised once that has ended.
+///
+/// # Errors
+/// Those of the work, and of `progress`.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Run) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let run = Run::default();
+    let (outcome, raised) = py.detach(|| beside(&run, progress, work))?;
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let result = outcome.or_raise()?;
+    run.report(py, progress)?;
+    Ok(result)
+}
+
+type Outcome<T> = (Result<T, Error>, Option<PyErr>);
+
+fn beside<T: Send>(
+    run: &Run,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce(&Run) -> Result<T, Error> + Send,
+) -> PyResult<Outcome<T>> {
+    thread::scope(|scope| {
+        let (ended, end) = channel::<()>();
+        let worker = thread::Builder::new().spawn_scoped(scope, move || {
+            let _at_the_end = ended; // dropped, also by a panic
+            with_threads(|| work(run))
+        });
+        let worker = worker.map_err(|error| os_error("start a thread", &error))?;
+        let mut raised = None;
+        while end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            if raised.is_none() {
+                raised = Python::attach(|py| run.report(py, progress)).err();
+                run.cancelled.store(raised.is_some(), Relaxed);
+            }
+        }
+        let outcome = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((outcome, raised))
+    })
+}

@@ -1,0 +1,57 @@
+//! Whole files.
+
+use std::path::PathBuf;
+
+use lanecrypt_tink::{open_file, seal_file};
+use pyo3::prelude::*;
+
+use super::{Choices, Keyset};
+use crate::buffers::copied;
+
+/// Seals the file `source` into the file `target`; returns the bytes of plaintext.
+///
+/// The target appears when it is complete, or not at all. `progress` is called on the caller's thread,
+/// some ten times a second, with the bytes done so far. Ctrl-C ends the call and leaves nothing behind.
+#[pyfunction]
+#[pyo3(signature = (keyset, source, target, *, associated_data=None, backend="auto", threads=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+pub(crate) fn seal(
+    py: Python<'_>,
+    keyset: &Keyset,
+    source: PathBuf,
+    target: PathBuf,
+    associated_data: Option<&Bound<'_, PyAny>>,
+    backend: &str,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<u64> {
+    let associated_data = &associated(associated_data)?;
+    let choices = Choices { associated_data, backend, threads, progress: progress.as_ref() };
+    choices.run(py, |options| seal_file(keyset.get(), &source, &target, options))
+}
+
+/// Opens the sealed file `sealed` into the file `target`; returns the bytes of plaintext.
+///
+/// The target appears when all of it was found authentic, or not at all; the rest is as with `seal`.
+#[pyfunction]
+#[pyo3(signature = (keyset, sealed, target, *, associated_data=None, backend="auto", threads=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+pub(crate) fn open(
+    py: Python<'_>,
+    keyset: &Keyset,
+    sealed: PathBuf,
+    target: PathBuf,
+    associated_data: Option<&Bound<'_, PyAny>>,
+    backend: &str,
+    threads: Option<usize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<u64> {
+    let associated_data = &associated(associated_data)?;
+    let choices = Choices { associated_data, backend, threads, progress: progress.as_ref() };
+    choices.run(py, |options| open_file(keyset.get(), &sealed, &target, options))
+}
+
+/// Associated data, or none.
+pub(super) fn associated(data: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
+    data.map_or(Ok(Vec::new()), |data| Ok(copied(data, "associated_data")?.to_vec()))
+}

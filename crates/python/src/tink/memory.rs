@@ -1,0 +1,79 @@
+//! Sealed data in memory.
+
+use std::io;
+
+use lanecrypt_tink::{Identity, Options, Source, Version, seal_stream};
+use pyo3::{prelude::*, types::PyBytes};
+
+use super::{Keyset, files::associated};
+use crate::{backend::Chosen, buffers::detached, errors::OrRaise, ffi::Bytes};
+
+/// Bytes at hand as a source.
+struct InMemory<'a>(&'a [u8]);
+
+impl Source for InMemory<'_> {
+    fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity { size: self.0.len() as u64, version: Version::Object(String::new()) })
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let from = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..));
+        let bytes = from.and_then(|from| from.get(..buffer.len()));
+        buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+/// Seals bytes.
+///
+/// >>> from lanecrypt import tink
+/// >>> keyset = tink.Keyset.generate()
+/// >>> sealed = tink.seal_bytes(keyset, b"a message", associated_data=b"its name")
+/// >>> tink.open_bytes(keyset, sealed, associated_data=b"its name")
+/// b'a message'
+#[pyfunction]
+#[pyo3(signature = (keyset, data, *, associated_data=None, backend="auto", threads=None))]
+pub(crate) fn seal_bytes<'py>(
+    py: Python<'py>,
+    keyset: &Keyset,
+    data: &Bound<'py, PyAny>,
+    associated_data: Option<&Bound<'py, PyAny>>,
+    backend: &str,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let data = Bytes::of(data, "data")?.to_read()?;
+    let (data, associated_data) = (data.as_slice(), associated(associated_data)?);
+    let backend = Chosen::new(backend).sealing(threads)?;
+    let geometry = keyset.get().primary().or_raise()?.parameters().geometry();
+    let length = geometry.ciphertext_bytes(data.len() as u64).or_raise()?;
+    PyBytes::new_with(py, length as usize, |sealed| {
+        let options =
+            Options { associated_data: &associated_data, backend: &*backend, ..Options::default() };
+        let seal = || seal_stream(keyset.get(), data, sealed, options);
+        detached(py, data.len(), seal).or_raise().map(drop)
+    })
+}
+
+/// Opens sealed bytes; returns the plaintext.
+#[pyfunction]
+#[pyo3(signature = (keyset, sealed, *, associated_data=None, backend="auto", threads=None))]
+pub(crate) fn open_bytes<'py>(
+    py: Python<'py>,
+    keyset: &Keyset,
+    sealed: &Bound<'py, PyAny>,
+    associated_data: Option<&Bound<'py, PyAny>>,
+    backend: &str,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let sealed = Bytes::of(sealed, "sealed")?.to_read()?;
+    let (source, associated_data) = (InMemory(sealed.as_slice()), associated(associated_data)?);
+    let backend = Chosen::new(backend).sealing(threads)?;
+    let open = || lanecrypt_tink::Sealed::open(source, keyset.get(), &associated_data);
+    let opened = detached(py, usize::MAX, open).or_raise()?;
+    let length = opened.plaintext_bytes();
+    PyBytes::new_with(py, length as usize, |mut text| {
+        let options = Options { backend: &*backend, ..Options::default() };
+        let copy = || opened.copy_range(0..length, &mut text, options);
+        detached(py, length as usize, copy).or_raise()
+    })
+}
