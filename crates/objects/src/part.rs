@@ -50,3 +50,29 @@ impl Target for PartBuffer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_part_is_sent() {
+        let part = |pieces: &[(u64, &[u8])]| {
+            let buffer = PartBuffer::new(100..110);
+            for (offset, bytes) in pieces {
+                buffer.write_all_at(bytes, *offset).unwrap();
+            }
+            buffer.into_payload().map(Bytes::from)
+        };
+        assert_eq!(part(&[(104, b"efghij"), (100, b"abcd")]).unwrap(), "abcdefghij");
+        let broken: [&[(u64, &[u8])]; 4] = [
+            &[],
+            &[(100, b"abcd")],
+            &[(100, b"abcd"), (105, b"fghij")],
+            &[(100, b"abcdef"), (105, b"fghij")],
+        ];
+        for pieces in broken {
+            assert!(part(pieces).is_err(), "{pieces:?}");
+        }
+    }
+}

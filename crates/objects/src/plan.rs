@@ -61,6 +61,24 @@ pub struct Receipt {
     pub tag: String,
 }
 
+impl Receipt {
+    /// Reads a receipt.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`].
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        serde_json::from_str(text).map_err(|_| Error::Malformed { what: "receipt" })
+    }
+
+    /// Writes the receipt in one line, for the driver.
+    ///
+    /// # Errors
+    /// None that can happen.
+    pub fn to_json(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(|_| Error::Malformed { what: "receipt" })
+    }
+}
+
 impl Plan {
     /// Draws a header for the source, and makes what parts are written to.
     ///

@@ -34,3 +34,15 @@ pub(crate) fn wait<F: Future>(future: F) -> Result<F::Output, Error> {
     }
     Ok(runtime.block_on(future))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_within_a_runtime() {
+        assert_eq!(wait(async { 5 }).unwrap(), 5);
+        let within = runtime().unwrap().block_on(async { wait(async { 5 }) });
+        assert!(matches!(within, Err(Error::WithinRuntime)));
+    }
+}

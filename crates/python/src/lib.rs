@@ -11,6 +11,7 @@ mod ciphers;
 mod devices;
 mod errors;
 mod ffi;
+mod objects;
 mod passes;
 mod running;
 mod threads;
@@ -30,6 +31,7 @@ mod _lanecrypt {
             AlreadyFinalized, AlreadyUpdated, InvalidTag, NotAuthentic, NotYetFinalized,
             SourceChanged,
         },
+        objects::{Driver, Plan},
         passes::{cbc, ctr, ecb, xts},
         tink::{Job, Keyset, Sealed, open, open_bytes, seal, seal_bytes},
     };

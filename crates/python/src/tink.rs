@@ -10,13 +10,13 @@ use lanecrypt_tink::Options;
 use pyo3::{Py, PyAny, PyResult, Python};
 
 pub(crate) use self::{
-    files::{open, seal},
+    files::{associated, open, seal},
     job::Job,
     keyset::Keyset,
     memory::{open_bytes, seal_bytes},
     sealed::Sealed,
 };
-use crate::{backend::Chosen, running};
+use crate::{backend::Chosen, errors::IntoPython, running};
 
 /// What every call over a file may be told.
 pub(crate) struct Choices<'a> {
@@ -31,10 +31,10 @@ impl Choices<'_> {
     ///
     /// # Errors
     /// Those of the work, as exceptions.
-    pub(crate) fn run<T: Send>(
+    pub(crate) fn run<T: Send, E: IntoPython + Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(Options<'_>) -> Result<T, lanecrypt_tink::Error> + Send,
+        work: impl FnOnce(Options<'_>) -> Result<T, E> + Send,
     ) -> PyResult<T> {
         let backend = Chosen::new(self.backend).sealing(self.threads)?;
         running::run(py, self.progress, |run| {

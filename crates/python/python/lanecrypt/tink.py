@@ -17,9 +17,11 @@ Tink's libraries open what is sealed here, and the other way round; keysets are 
 """
 
 from ._lanecrypt import (
+    Driver,
     Job,
     Keyset,
     NotAuthentic,
+    Plan,
     Sealed,
     SourceChanged,
     open,
@@ -29,6 +31,7 @@ from ._lanecrypt import (
 )
 
 __all__ = [
+    "Driver",
     "Job",
     "Keyset",
     "NotAuthentic",
