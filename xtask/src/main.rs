@@ -24,6 +24,7 @@ mod tidy;
 mod toolchain;
 mod tools;
 mod unread;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -107,6 +108,12 @@ enum Task {
         #[arg(long)]
         file: Option<String>,
     },
+    /// Builds the Python wheel, installs it into a clean virtual environment and runs its tests there.
+    Wheel {
+        /// As it is given to people; by default it is the tests' build.
+        #[arg(long)]
+        release: bool,
+    },
     /// Collects binaries, vectors and a script in bundle/, for a machine with a GPU but no Rust.
     Bundle,
     /// Checks every backend's constant-time claim, under valgrind, in machine code and in PTX.
@@ -153,6 +160,7 @@ fn main() -> ExitCode {
         Task::Book => command::book(&[]),
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
         Task::Mutants { packages, file } => mutants::run(&packages, file.as_deref()),
+        Task::Wheel { release } => wheel::run_task(release),
         Task::Bundle => bundle::run_task(),
         Task::Ct { filter } => ct::run_task(filter.as_deref()),
         Task::Cross { parts } => cross::run_parts(&parts),

@@ -7,7 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{self, cargo, command, output, run},
-    host_kernels, judges,
+    host_kernels, judges, wheel,
 };
 
 /// Backends that must run: one of them skipped is a failure.
@@ -21,9 +21,11 @@ pub(crate) fn run_all() -> Result<()> {
     if std::env::var_os(EXPECT).is_none() {
         environment.push((EXPECT, required(&kat)?.into()));
     }
-    let environment = || environment.iter().map(|(name, value)| (name, value));
+    let variables = environment;
+    let environment = || variables.iter().map(|(name, value)| (name, value));
     let tests = ["test", "--workspace", "--no-fail-fast"];
     run(cargo().args(tests).envs(environment()))?;
+    wheel::test(false, &variables)?;
     // What only the library's kernels can show.
     let mut refusals = cargo();
     refusals.args(["test", "--package", "lanecrypt-cuda", "--features", "host-kernels", "--lib"]);

@@ -9,16 +9,16 @@ bytearray(b'any length, any buffer')
 
 The functions here take a cipher by its name ("aes", "aria", "camellia", "des", "tdes", "seed", "hight", or with the
 size of the key, "aes-256"), a key, and anything with a contiguous buffer: bytearray, memoryview, array, mmap,
-numpy. They change it in place, or write to `out`. Nothing is authenticated: see `lanecrypt.aead` and
-`lanecrypt.tink` for that. `lanecrypt.ciphers` has the same over streams.
+numpy. They change it in place, or leave it and fill `out`. Nothing is authenticated: `lanecrypt.aead` and
+`lanecrypt.tink` are for that. `lanecrypt.ciphers` has the same over streams.
 
 `backend` is "auto" (where it finishes first), "cpu" (all cores), "cuda", "cuda:1" or the name of an implementation
-("bitslice-avx512"). On the CPU the environment variable RAYON_NUM_THREADS limits the threads, if it is set
-before the first long call. The interpreter is released during calls of 8 KiB and more: other threads go on, and
-must not change the buffer meanwhile.
+("bitslice-avx512"); a device that is not there is a `RuntimeError`. The environment variable RAYON_NUM_THREADS, set
+before the first long call, limits the threads of the CPU. The interpreter is released during calls of 8 KiB and
+more: other threads go on, and must not touch the buffer meanwhile.
 """
 
-from . import tink
+from . import aead, ciphers, tink
 from ._lanecrypt import Device, cbc, ctr, devices, ecb, xts
 
-__all__ = ["Device", "cbc", "ctr", "devices", "ecb", "tink", "xts"]
+__all__ = ["Device", "aead", "cbc", "ciphers", "ctr", "devices", "ecb", "tink", "xts"]

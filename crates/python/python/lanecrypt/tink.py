@@ -13,8 +13,15 @@
 ...     sealed.read(2, 4)
 b'file'
 
-Tink's libraries open what is sealed here, and the other way round; keysets are Tink's JSON.
+Tink's libraries open what is sealed here, and the other way round; keysets are Tink's JSON. What was changed, cut off
+or sealed under another key raises `NotAuthentic`, a source that changed `SourceChanged`, both a `ValueError`;
+reading and writing raise `OSError`.
 """
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
 
 from ._lanecrypt import (
     Driver,
@@ -30,11 +37,15 @@ from ._lanecrypt import (
     seal_bytes,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 __all__ = [
     "Driver",
     "Job",
     "Keyset",
     "NotAuthentic",
+    "Reader",
     "Sealed",
     "SourceChanged",
     "open",
@@ -42,3 +53,34 @@ __all__ = [
     "seal",
     "seal_bytes",
 ]
+
+
+class Reader(io.RawIOBase):
+    """The plaintext of a `Sealed` as a file that is read and sought; `io.BufferedReader` goes round it."""
+
+    def __init__(self, sealed: Sealed) -> None:
+        self._sealed = sealed
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        count = self._sealed.readinto(buffer, self._position)
+        self._position += count
+        return count
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        bases = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._sealed.size}
+        if whence not in bases:
+            raise ValueError(f"whence is {whence}; accepted are 0, 1 and 2")
+        if bases[whence] + offset < 0:
+            raise ValueError(f"position {bases[whence] + offset} is before the beginning")
+        self._position = bases[whence] + offset
+        return self._position

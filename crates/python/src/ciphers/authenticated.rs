@@ -25,16 +25,19 @@ pub(crate) struct AEADContext {
     was_updated: bool,
     /// What a decryptor expects; what an encryptor found.
     tag: Option<Vec<u8>>,
+    /// Bytes that a tag to be checked has at least.
+    least_tag: usize,
 }
 
 #[pymethods]
 impl AEADContext {
     #[new]
-    #[pyo3(signature = (algorithm, iv, tag, decrypt, backend))]
+    #[pyo3(signature = (algorithm, iv, tag, least_tag, decrypt, backend))]
     fn new(
         algorithm: &Algorithm,
         iv: &Bound<'_, PyAny>,
         tag: Option<&Bound<'_, PyAny>>,
+        least_tag: usize,
         decrypt: bool,
         backend: &str,
     ) -> PyResult<Self> {
@@ -50,7 +53,7 @@ impl AEADContext {
         let message = GcmMessage::new(&hash, &*engine, &parts.iv).or_raise()?;
         let tag = tag.map(|tag| copied(tag, "tag").map(|tag| tag.to_vec())).transpose()?;
         let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
-        Ok(Self { engine, hash, direction, message: Some(message), was_updated: false, tag })
+        Ok(Self { engine, hash, direction, message: Some(message), was_updated: false, tag, least_tag })
     }
 
     /// Adds data that is authenticated and not encrypted; before all updates.
@@ -143,8 +146,10 @@ impl AEADContext {
 
     /// Ends a message whose tag should be this one.
     fn check<'py>(&mut self, py: Python<'py>, tag: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        if !(4..=16).contains(&tag.len()) {
-            return Err(lanecrypt::Error::TagLength { given: tag.len() }).or_raise();
+        if !(self.least_tag.max(4)..=16).contains(&tag.len()) {
+            let (given, least) = (tag.len(), self.least_tag);
+            let text = format!("tag has {given} bytes; accepted are {least} to 16");
+            return Err(PyValueError::new_err(text));
         }
         let mut message = self.message.take().ok_or_else(finalized)?;
         let expected = message.tag(&self.hash);

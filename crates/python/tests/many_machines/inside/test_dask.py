@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from conftest import PARTS, finish, refuses_a_changed_source
+from driven import PARTS, finish, refuses_a_changed_source
 from distributed import Client, LocalCluster
 
 

@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from conftest import PARTS, finish, refuses_a_changed_source
+from driven import PARTS, finish, refuses_a_changed_source
 from ray.cluster_utils import Cluster
 
 

@@ -1,0 +1,62 @@
+"""What all tests share: judges, which are other implementations, and how long hypothesis searches."""
+
+import importlib
+import os
+import shutil
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile("tests", max_examples=60, deadline=None, database=None)
+hypothesis.settings.load_profile("tests")
+
+
+def judge(name):
+    """A module that is not ours. Where it is missing the test is skipped, or fails if it is expected to be here."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        expected = os.environ.get("LANECRYPT_EXPECT_JUDGES", "").split(",")
+        if "all" in expected or name.split(".")[0] in expected:
+            pytest.fail(f"LANECRYPT_EXPECT_JUDGES names {name}, but {error}")
+        pytest.skip(f"there is no {name} here: {error}")
+
+
+@pytest.fixture(scope="session")
+def judges():
+    """A function of the modules and programs that a test cannot do without."""
+
+    def need(modules=(), programs=()):
+        for name in modules:
+            judge(name)
+        expected = os.environ.get("LANECRYPT_EXPECT_JUDGES", "").split(",")
+        for name in programs:
+            if shutil.which(name) is None:
+                refuse = pytest.fail if {"all", name} & set(expected) else pytest.skip
+                refuse(f"there is no program {name} here")
+
+    return need
+
+
+@pytest.fixture(scope="session")
+def pyca():
+    """pyca/cryptography's ciphers."""
+    return judge("cryptography.hazmat.primitives.ciphers")
+
+
+@pytest.fixture(scope="session")
+def pyca_aead():
+    """pyca/cryptography's AEADs."""
+    return judge("cryptography.hazmat.primitives.ciphers.aead")
+
+
+@pytest.fixture(scope="session")
+def decrepit():
+    """pyca/cryptography's old ciphers."""
+    return judge("cryptography.hazmat.decrepit.ciphers.algorithms")
+
+
+@pytest.fixture(scope="session")
+def numpy():
+    """Arrays."""
+    return judge("numpy")

@@ -1,0 +1,177 @@
+"""Streaming contexts: pyca/cryptography's bytes in whatever pieces, and its order of calls."""
+
+import os
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+from lanecrypt.ciphers import (
+    AlreadyFinalized,
+    AlreadyUpdated,
+    Cipher,
+    InvalidTag,
+    NotYetFinalized,
+    algorithms,
+    modes,
+)
+
+KEY, IV = bytes(range(32)), bytes([0xFF] * 16)
+STREAMS = ["CTR", "CFB", "OFB"]
+PIECES = st.lists(st.binary(max_size=200) | st.integers(0, 70_000).map(bytes), max_size=8)
+
+
+def in_pieces(context, pieces):
+    return b"".join([context.update(piece) for piece in pieces]) + context.finalize()
+
+
+def their_mode(pyca, name, iv):
+    old = pytest.importorskip("cryptography.hazmat.decrepit.ciphers.modes") if name in ("CFB", "OFB") else pyca.modes
+    return getattr(old, name)(iv) if hasattr(old, name) else getattr(pyca.modes, name)(iv)
+
+
+@pytest.mark.parametrize("name", [*STREAMS, "CBC"])
+@hypothesis.given(pieces=PIECES)
+def test_pieces_are_pycas(pyca, name, pieces):
+    text = b"".join(pieces)
+    if name == "CBC":
+        text = text[: len(text) // 16 * 16]
+        cut = [text[i : i + 23] for i in range(0, len(text), 23)]
+        pieces = cut
+    theirs = pyca.Cipher(pyca.algorithms.AES(KEY), their_mode(pyca, name, IV)).encryptor()
+    cipher = Cipher(algorithms.AES(KEY), getattr(modes, name)(IV))
+    sealed = in_pieces(cipher.encryptor(), pieces)
+    assert sealed == theirs.update(text) + theirs.finalize()
+    assert in_pieces(cipher.decryptor(), [sealed[i : i + 37] for i in range(0, len(sealed), 37)]) == text
+
+
+@pytest.mark.parametrize(
+    "kind", [algorithms.AES, algorithms.ARIA, algorithms.Camellia, algorithms.SEED, algorithms.TripleDES,
+             algorithms.DES, algorithms.HIGHT]
+)
+@pytest.mark.parametrize("name", ["ECB", "CBC", "CTR", "CFB", "OFB"])
+def test_into_buffers(kind, name):
+    block = kind.block_size // 8
+    key = KEY[: min(kind.key_sizes) // 8]
+    cipher = Cipher(kind(key), modes.ECB() if name == "ECB" else getattr(modes, name)(IV[:block]))
+    text = os.urandom(9_000_000 // block * block)
+    whole = cipher.encryptor().update(text)
+    assert len(whole) == len(text) and whole != text
+    # From one buffer to another, in place, and by threes.
+    out = bytearray(len(text))
+    assert cipher.encryptor().update_into(text, out) == len(text) and out == whole
+    out = bytearray(text)
+    assert cipher.encryptor().update_into(out, out) == len(text) and out == whole
+    context, out, written = cipher.decryptor(), bytearray(len(text)), 0
+    for start in range(0, len(text), 3_000_001):
+        written += context.update_into(whole[start : start + 3_000_001], memoryview(out)[written:])
+    assert context.finalize() == b"" and written == len(text) and out == text
+
+
+def test_xts_is_pycas(pyca):
+    key, tweak, text = os.urandom(64), os.urandom(16), os.urandom(10_007)
+    theirs = pyca.Cipher(pyca.algorithms.AES(key), pyca.modes.XTS(tweak)).encryptor()
+    cipher = Cipher(algorithms.AES(key), modes.XTS(tweak))
+    context = cipher.encryptor()
+    sealed = context.update(text)
+    assert sealed == theirs.update(text) and cipher.decryptor().update(sealed) == text
+    with pytest.raises(ValueError, match="one update"):
+        context.update(text)
+    with pytest.raises(ValueError, match="data unit of 15 bytes"):
+        cipher.encryptor().update(bytes(15))
+    with pytest.raises(ValueError, match="tweak of 15 bytes"):
+        Cipher(algorithms.AES(key), modes.XTS(bytes(15))).encryptor()
+    with pytest.raises(ValueError, match="must not be equal"):
+        Cipher(algorithms.AES(bytes(64)), modes.XTS(tweak)).encryptor()
+
+
+@hypothesis.given(pieces=PIECES, associated=st.lists(st.binary(max_size=40), max_size=3))
+def test_gcm_is_pycas(pyca, pieces, associated):
+    theirs = pyca.Cipher(pyca.algorithms.AES(KEY), pyca.modes.GCM(IV)).encryptor()
+    ours = Cipher(algorithms.AES(KEY), modes.GCM(IV)).encryptor()
+    for part in associated:
+        theirs.authenticate_additional_data(part)
+        ours.authenticate_additional_data(part)
+    expected = in_pieces(theirs, pieces)
+    assert in_pieces(ours, pieces) == expected and ours.tag == theirs.tag
+
+    known = Cipher(algorithms.AES(KEY), modes.GCM(IV, ours.tag)).decryptor()
+    later = Cipher(algorithms.AES(KEY), modes.GCM(IV)).decryptor()
+    for context, end in [(known, known.finalize), (later, lambda: later.finalize_with_tag(ours.tag))]:
+        for part in associated:
+            context.authenticate_additional_data(part)
+        out = bytearray(expected)
+        assert context.update_into(out, out) == len(out)
+        assert end() == b"" and out == b"".join(pieces)
+
+
+def test_gcm_refuses():
+    encryptor = Cipher(algorithms.Camellia(KEY), modes.GCM(IV)).encryptor()
+    with pytest.raises(NotYetFinalized):
+        encryptor.tag
+    sealed = encryptor.update(b"text")
+    with pytest.raises(AlreadyUpdated):
+        encryptor.authenticate_additional_data(b"late")
+    encryptor.finalize()
+    wrong = bytes([encryptor.tag[0] ^ 1]) + encryptor.tag[1:]
+    for tag in [wrong, bytes(16)]:
+        decryptor = Cipher(algorithms.Camellia(KEY), modes.GCM(IV, tag)).decryptor()
+        decryptor.update(sealed)
+        with pytest.raises(InvalidTag):
+            decryptor.finalize()
+    decryptor = Cipher(algorithms.Camellia(KEY), modes.GCM(IV)).decryptor()
+    decryptor.update(sealed)
+    with pytest.raises(ValueError, match="a tag is needed"):
+        decryptor.finalize()
+    with pytest.raises(ValueError, match="tag has 12 bytes; accepted are 16 to 16"):
+        decryptor.finalize_with_tag(encryptor.tag[:12])
+    short = Cipher(algorithms.Camellia(KEY), modes.GCM(IV, encryptor.tag[:12], min_tag_length=12)).decryptor()
+    assert short.update(sealed) == b"text" and short.finalize() == b""
+    for wrong in [dict(tag=bytes(12)), dict(min_tag_length=3)]:
+        with pytest.raises(ValueError):
+            modes.GCM(IV, **wrong)
+    with pytest.raises(ValueError, match="defined for 16 bytes"):
+        Cipher(algorithms.DES(bytes(8)), modes.GCM(IV)).encryptor()
+
+
+def test_the_order_of_calls():
+    for mode in [modes.CTR(IV), modes.GCM(IV)]:
+        context = Cipher(algorithms.AES(KEY), mode).encryptor()
+        context.finalize()
+        for call in [context.finalize, lambda: context.update(b""), lambda: context.update_into(b"", bytearray())]:
+            with pytest.raises(AlreadyFinalized):
+                call()
+    context = Cipher(algorithms.AES(KEY), modes.CBC(IV)).encryptor()
+    assert context.update(bytes(17)) == context.update(b"") + Cipher(
+        algorithms.AES(KEY), modes.CBC(IV)
+    ).encryptor().update(bytes(16))
+    with pytest.raises(ValueError, match="the data ends 1 bytes into a block of 16 bytes"):
+        context.finalize()
+
+
+def test_what_is_refused():
+    cipher = Cipher(algorithms.AES(KEY), modes.CTR(IV))
+    with pytest.raises(ValueError, match="buf has 9 bytes; the result of this update has 10"):
+        cipher.encryptor().update_into(bytes(10), bytearray(9))
+    data = bytearray(100)
+    with pytest.raises(ValueError, match="overlap"):
+        cipher.encryptor().update_into(memoryview(data)[:50], memoryview(data)[10:])
+    with pytest.raises(BufferError, match="read-only"):
+        cipher.encryptor().update_into(b"1234", b"1234")
+    with pytest.raises(ValueError, match="key of 17 bytes"):
+        algorithms.AES(bytes(17))
+    with pytest.raises(ValueError, match="key of 64 bytes"):
+        Cipher(algorithms.AES(bytes(64)), modes.CTR(IV)).encryptor()
+    with pytest.raises(ValueError, match="IV of 15 bytes"):
+        Cipher(algorithms.AES(KEY), modes.CBC(IV[:15])).encryptor()
+    with pytest.raises(TypeError):
+        Cipher(algorithms.AES(KEY), "CTR")
+    with pytest.raises(RuntimeError):
+        Cipher(algorithms.AES(KEY), modes.CTR(IV), backend="cuda:99").encryptor()
+
+
+def test_keys_are_never_shown():
+    key = os.urandom(32)
+    shown = repr(algorithms.AES(key)) + repr(vars(type(algorithms.AES(key)))) + repr(dir(algorithms.AES(key)))
+    assert key.hex() not in shown and repr(key)[2:-1] not in shown
+    assert algorithms.AES(key).key_size == 256 and algorithms.AES.block_size == 128
