@@ -2,7 +2,7 @@
 
     python machines.py OUT [--bytes N] [--part-bytes N] [--rounds N] [--folder FOLDER]
 
-writes OUT/machines.json, with `ray` installed and the machine otherwise idle. Files lie in a RAM disk, so that nothing
+writes OUT/machines.json and a table, OUT/machines.md, with `ray` installed and the machine otherwise idle. Files lie in a RAM disk, so that nothing
 but memory limits reading and writing.
 """
 
@@ -34,7 +34,23 @@ def main():
         measured = bench.measure()
     given.out.mkdir(parents=True, exist_ok=True)
     (given.out / "machines.json").write_text(json.dumps(measured, indent=2) + "\n")
-    print(json.dumps(measured, indent=2))
+    (given.out / "machines.md").write_text(table(measured))
+    print(table(measured))
+
+
+def table(measured):
+    ours, engine = (statistics.median(measured[name]) for name in ["oneProcessSeconds", "raySeconds"])
+    rate = measured["bytes"] / 1e9
+    rows = [
+        ("the whole job in one process", f"{ours:.2f} s, {rate / ours:.2f} GB/s"),
+        (f"the same over Ray, {measured['workers']} workers", f"{engine:.2f} s, {rate / engine:.2f} GB/s"),
+        ("Ray's part of that", f"{measured['overhead']:+.0%}"),
+        ("schedule: the driver, for a task that does nothing", f"{measured['scheduleSecondsPerTask'] * 1e6:,.0f} µs"),
+        ("a part of no bytes: plan, keyset, receipt, log", f"{measured['fixedSecondsPerPart'] * 1e6:,.0f} µs"),
+        *((f"{name}, one thread", f"{1e-9 / measured[name + 'SecondsPerByte']:.2f} GB/s") for name in ["read", "seal", "write"]),
+    ]
+    lines = [f"| {measured['bytes'] >> 30} GiB in parts of {measured['partBytes'] >> 20} MiB, {measured['cores']} cores | |", "|---|---|"]
+    return "\n".join(lines + [f"| {what} | {figure} |" for what, figure in rows]) + "\n"
 
 
 class Bench:
