@@ -100,6 +100,18 @@ impl Plan {
 /// missing. `source` and `target` are paths or URLs, such as `s3://bucket/key`; settings of stores come from
 /// the environment (`AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, ...). The target appears when all parts are
 /// there, or never.
+///
+/// >>> import pathlib, tempfile
+/// >>> from lanecrypt import tink
+/// >>> folder = pathlib.Path(tempfile.mkdtemp())
+/// >>> _ = (folder / "plain").write_bytes(b"a file")
+/// >>> keyset = tink.Keyset.generate()
+/// >>> with tink.Driver(folder / "log", keyset, folder / "plain", folder / "sealed") as driver:
+/// ...     for part in driver.missing():
+/// ...         driver.acknowledge(driver.plan.seal_part(keyset, part))
+/// ...     driver.commit()
+/// >>> tink.open(keyset, folder / "sealed", folder / "opened")
+/// 6
 #[pyclass(frozen, module = "lanecrypt.tink")]
 pub(crate) struct Driver(Mutex<Option<lanecrypt_objects::Driver>>);
 
