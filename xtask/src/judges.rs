@@ -8,10 +8,11 @@ use anyhow::Result;
 use crate::command::{command, one_line, output, target};
 
 /// Programs, and the packages of Debian that have them.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("curl", "curl"),
     ("cryptsetup", "cryptsetup-bin"),
     ("fusermount3", "fuse3"),
+    ("ip", "iproute2"),
     ("nbdcopy", "libnbd-bin"),
     ("nbdkit", "nbdkit"),
     ("openssl", "openssl"),
@@ -19,12 +20,16 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("qemu-io", "qemu-utils"),
 ];
 /// Packages of PyPI: the newest of November 2026.
-const PYTHON: [&str; 6] = [
+const PYTHON: [&str; 10] = [
+    "boto3==1.44.5",
     "cryptography==50.0.2",
+    "distributed==2026.8.0",
     "hypothesis==6.170.15",
+    "moto[server]==5.2.5",
     "numpy==2.4.6",
     "pycryptodomex==3.24.2",
     "pytest==9.2.0",
+    "ray==2.60.0",
     "tink==1.16.1",
 ];
 

@@ -1,9 +1,14 @@
 //! Errors as Python's exceptions.
 
+use std::io::ErrorKind;
+
 use lanecrypt::{Error, LookupError, cuda};
 use pyo3::{
     PyErr, PyResult, create_exception,
-    exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError},
+    exceptions::{
+        PyException, PyFileNotFoundError, PyOSError, PyPermissionError, PyRuntimeError,
+        PyValueError,
+    },
 };
 
 create_exception!(
@@ -107,6 +112,22 @@ impl IntoPython for lanecrypt_tink::Error {
     }
 }
 
+impl IntoPython for lanecrypt_objects::Error {
+    fn into_python(self) -> PyErr {
+        use lanecrypt_objects::Error;
+        let text = self.to_string();
+        match self {
+            Error::Tink(error) => error.into_python(),
+            Error::Io { doing, source } => os_error(&doing, &source),
+            Error::Store { kind, .. } => os_error_of_kind(kind, text),
+            Error::Forked | Error::WithinRuntime | Error::InUse { .. } => {
+                PyRuntimeError::new_err(text)
+            }
+            _ => PyValueError::new_err(text),
+        }
+    }
+}
+
 /// The system gave no random numbers.
 pub(crate) fn random(error: getrandom::Error) -> PyErr {
     PyOSError::new_err(format!("the system gave no random numbers: {error}"))
@@ -120,6 +141,15 @@ pub(crate) fn os_error(doing: &str, error: &std::io::Error) -> PyErr {
             let reason = text.split(" (os error").next().unwrap_or_default();
             PyOSError::new_err((number, format!("cannot {doing}: {reason}")))
         }
-        None => PyOSError::new_err(format!("cannot {doing}: {text}")),
+        None => os_error_of_kind(error.kind(), format!("cannot {doing}: {text}")),
+    }
+}
+
+/// The `OSError` that Python has for a kind of failure, whoever told of it.
+fn os_error_of_kind(kind: ErrorKind, text: String) -> PyErr {
+    match kind {
+        ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+        ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+        _ => PyOSError::new_err(text),
     }
 }

@@ -13,6 +13,7 @@ mod ciphers;
 mod devices;
 mod errors;
 mod ffi;
+mod objects;
 mod passes;
 mod running;
 mod tensor;
@@ -33,6 +34,7 @@ mod _lanecrypt {
             AlreadyFinalized, AlreadyUpdated, InvalidTag, NotAuthentic, NotYetFinalized,
             SourceChanged,
         },
+        objects::{Driver, Plan},
         passes::{cbc, ctr, ecb, xts},
         tensor::DeviceTensor,
         tink::{

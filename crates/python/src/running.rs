@@ -9,11 +9,10 @@ use std::{
     time::Duration,
 };
 
-use lanecrypt_tink::Error;
 use pyo3::{Py, PyAny, PyErr, PyResult, Python};
 
 use crate::{
-    errors::{OrRaise, os_error},
+    errors::{IntoPython, OrRaise, os_error},
     threads::with_threads,
 };
 
@@ -53,10 +52,10 @@ impl Run {
 ///
 /// # Errors
 /// Those of the work, and of `progress`.
-pub(crate) fn run<T: Send>(
+pub(crate) fn run<T: Send, E: IntoPython + Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
-    work: impl FnOnce(&Run) -> Result<T, Error> + Send,
+    work: impl FnOnce(&Run) -> Result<T, E> + Send,
 ) -> PyResult<T> {
     let run = Run::default();
     let (outcome, raised) = py.detach(|| beside(&run, progress, work))?;
@@ -68,13 +67,13 @@ pub(crate) fn run<T: Send>(
     Ok(result)
 }
 
-type Outcome<T> = (Result<T, Error>, Option<PyErr>);
+type Outcome<T, E> = (Result<T, E>, Option<PyErr>);
 
-fn beside<T: Send>(
+fn beside<T: Send, E: Send>(
     run: &Run,
     progress: Option<&Py<PyAny>>,
-    work: impl FnOnce(&Run) -> Result<T, Error> + Send,
-) -> PyResult<Outcome<T>> {
+    work: impl FnOnce(&Run) -> Result<T, E> + Send,
+) -> PyResult<Outcome<T, E>> {
     thread::scope(|scope| {
         let (ended, end) = channel::<()>();
         let worker = thread::Builder::new().spawn_scoped(scope, move || {

@@ -12,13 +12,13 @@ use pyo3::{Py, PyAny, PyResult, Python};
 
 pub(crate) use self::{
     device::{open_to_device, seal_from_device},
-    files::{open, seal},
+    files::{associated, open, seal},
     job::Job,
     keyset::Keyset,
     memory::{open_bytes, seal_bytes},
     sealed::Sealed,
 };
-use crate::{backend::Chosen, running};
+use crate::{backend::Chosen, errors::IntoPython, running};
 
 /// What every call over a file may be told.
 pub(crate) struct Choices<'a> {
@@ -33,10 +33,10 @@ impl Choices<'_> {
     ///
     /// # Errors
     /// Those of the work, as exceptions.
-    pub(crate) fn run<T: Send>(
+    pub(crate) fn run<T: Send, E: IntoPython + Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(Options<'_>) -> Result<T, lanecrypt_tink::Error> + Send,
+        work: impl FnOnce(Options<'_>) -> Result<T, E> + Send,
     ) -> PyResult<T> {
         let backend = Chosen::new(self.backend).sealing(self.threads)?;
         running::run(py, self.progress, |run| {

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shutil
 
 import hypothesis
 import pytest
@@ -19,6 +20,22 @@ def judge(name):
         if "all" in expected or name.split(".")[0] in expected:
             pytest.fail(f"LANECRYPT_EXPECT_JUDGES names {name}, but {error}")
         pytest.skip(f"there is no {name} here: {error}")
+
+
+@pytest.fixture(scope="session")
+def judges():
+    """A function of the modules and programs that a test cannot do without."""
+
+    def need(modules=(), programs=()):
+        for name in modules:
+            judge(name)
+        expected = os.environ.get("LANECRYPT_EXPECT_JUDGES", "").split(",")
+        for name in programs:
+            if shutil.which(name) is None:
+                refuse = pytest.fail if {"all", name} & set(expected) else pytest.skip
+                refuse(f"there is no program {name} here")
+
+    return need
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ use std::{fs::File, io, path::Path};
 use lanecrypt::Direction;
 
 use crate::{
-    Error, Header, Keyset, Options, Output, Sealed, Stream, Target,
+    Error, Header, Keyset, Options, Output, Sealed, Source, Stream, Target,
     source::{check_unchanged, identity},
     transfer::Transfer,
 };
@@ -22,7 +22,7 @@ pub fn seal_file(
     target: &Path,
     options: Options<'_>,
 ) -> Result<u64, Error> {
-    let source = open(source)?;
+    let source = open_regular(source)?;
     let before = identity(&source)?;
     seal_into(keyset, target, before.size, options, |stream, file| {
         Transfer {
@@ -71,7 +71,20 @@ pub fn open_file(
     target: &Path,
     options: Options<'_>,
 ) -> Result<u64, Error> {
-    let sealed = Sealed::open(open(source)?, keyset, options.associated_data)?;
+    open_source(keyset, open_regular(source)?, target, options)
+}
+
+/// [`open_file`] of sealed data that lies anywhere.
+///
+/// # Errors
+/// As [`open_file`].
+pub fn open_source(
+    keyset: &Keyset,
+    source: impl Source,
+    target: &Path,
+    options: Options<'_>,
+) -> Result<u64, Error> {
+    let sealed = Sealed::open(source, keyset, options.associated_data)?;
     let output = Output::create(target)?;
     set_length(output.file(), sealed.plaintext_bytes())?;
     Transfer {
@@ -90,7 +103,10 @@ pub fn open_file(
 }
 
 /// Opens a file to be read. What has no length, such as a pipe, is refused: it would seem empty.
-pub(crate) fn open(path: &Path) -> Result<File, Error> {
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn open_regular(path: &Path) -> Result<File, Error> {
     let opened = File::open(path).and_then(|file| {
         if file.metadata()?.is_file() {
             return Ok(file);

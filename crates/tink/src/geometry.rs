@@ -71,7 +71,8 @@ impl Geometry {
     /// # Errors
     /// As [`segments`](Self::segments).
     pub fn ciphertext_bytes(&self, plaintext_bytes: u64) -> Result<u64, Error> {
-        Ok(plaintext_bytes + self.header + self.segments(plaintext_bytes)? * self.tag)
+        let segments = self.segments(plaintext_bytes)?;
+        Ok(plaintext_bytes + self.header + segments * self.tag)
     }
 
     /// Bytes of plaintext in so many bytes of sealed data.
@@ -151,6 +152,7 @@ mod tests {
         assert!(matches!(MEBI.segments(most + 1), Err(Error::TooLong { .. })));
         assert!(matches!(MEBI.plaintext_bytes((1 << 52) + 17), Err(Error::Truncated { .. })));
         assert!(MEBI.plaintext_bytes(u64::MAX).is_err() && MEBI.segments(u64::MAX).is_err());
+        assert!(matches!(MEBI.ciphertext_bytes(u64::MAX), Err(Error::TooLong { .. })));
     }
 
     proptest! {

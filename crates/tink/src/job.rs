@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Header, Identity, Keyset, Options, Source, Stream, TEMPORARY, Target, Version,
-    file::{open, set_length, write_header},
+    file::{open_regular, set_length, write_header},
     json::{decode, encode, parse, write},
     output::{create_named, open_to_write, rename, sync_folder_of},
     source::{check_unchanged, identity},
@@ -104,7 +104,7 @@ impl Job {
         associated_data: &[u8],
         part_bytes: u64,
     ) -> Result<Self, Error> {
-        Self::new(keyset, settled_identity(&open(source)?)?, associated_data, part_bytes)
+        Self::new(keyset, identity_of_file(source)?, associated_data, part_bytes)
     }
 
     /// Reads a job.
@@ -113,14 +113,24 @@ impl Job {
     /// [`Error::Json`], [`Error::Malformed`].
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let job = parse::<Self>("job", text)?;
-        let is_whole = job.format == FORMAT && job.segments_per_part > 0;
-        let fits =
-            u64::from(job.segment_bytes) > u64::from(job.header_bytes) + u64::from(job.tag_bytes);
-        if !is_whole || !fits || job.geometry().segments(job.source.size).is_err() {
+        job.check()?;
+        Ok(job)
+    }
+
+    /// Whether what was read is a job: for those who read it with what they add to it.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`].
+    pub fn check(&self) -> Result<(), Error> {
+        let is_whole = self.format == FORMAT && self.segments_per_part > 0;
+        let fits = u64::from(self.segment_bytes)
+            > u64::from(self.header_bytes) + u64::from(self.tag_bytes);
+        if !is_whole || !fits || self.geometry().segments(self.source.size).is_err() {
             return Err(Error::Malformed { what: "this is no job of this version" });
         }
-        job.header_text()?;
-        Ok(job)
+        self.header()?;
+        self.associated_data()?;
+        Ok(())
     }
 
     /// Writes the job, for whoever seals a part.
@@ -141,6 +151,22 @@ impl Job {
     #[must_use]
     pub fn source(&self) -> &Identity {
         &self.source
+    }
+
+    /// What the sealed file begins with; no other one does.
+    ///
+    /// # Errors
+    /// None that can happen with a job that was made or read here.
+    pub fn header(&self) -> Result<Vec<u8>, Error> {
+        decode("the job's header is not base64", &self.header)
+    }
+
+    /// What is authenticated with the file.
+    ///
+    /// # Errors
+    /// None that can happen with a job that was made or read here.
+    pub fn associated_data(&self) -> Result<Vec<u8>, Error> {
+        decode("associated data is not base64", &self.associated_data)
     }
 
     /// How many parts there are.
@@ -164,6 +190,16 @@ impl Job {
         let Range { start, end } = self.segments_of(part)?;
         let end = self.geometry().ciphertext_of(end - 1).end.min(self.sealed_bytes());
         Ok(start * self.geometry().segment_bytes()..end)
+    }
+
+    /// Where the source has what a part seals.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchPart`].
+    pub fn plaintext_range(&self, part: u64) -> Result<Range<u64>, Error> {
+        let Range { start, end } = self.segments_of(part)?;
+        let end = self.geometry().plaintext_of(end - 1).end.min(self.source.size);
+        Ok(self.geometry().plaintext_of(start).start..end)
     }
 
     /// Seals a part from any source to its place in any target, by all threads of the backend. The
@@ -207,15 +243,10 @@ impl Job {
                 what: "the key is not the one that the job was made for",
             });
         }
-        let header = Header::parse(key.parameters(), &self.header_text()?);
+        let header = Header::parse(key.parameters(), &self.header()?);
         let header =
             header.ok_or(Error::Malformed { what: "the job's header is not for its key" })?;
-        let associated_data = decode("associated data is not base64", &self.associated_data)?;
-        Stream::new(&key, header, &associated_data)
-    }
-
-    fn header_text(&self) -> Result<Vec<u8>, Error> {
-        decode("the job's header is not base64", &self.header)
+        Stream::new(&key, header, &self.associated_data()?)
     }
 
     fn geometry(&self) -> crate::Geometry {
@@ -266,8 +297,23 @@ impl Job {
         target: &Path,
         options: Options<'_>,
     ) -> Result<(), Error> {
-        let (source, output) = (open(source)?, open_to_write(&self.output(target))?);
-        self.seal_part(keyset, part, &source, &output, options)?;
+        self.seal_part_to_file(keyset, part, &open_regular(source)?, target, options)
+    }
+
+    /// [`seal_file_part`](Self::seal_file_part) of any source.
+    ///
+    /// # Errors
+    /// As [`seal_part`](Self::seal_part).
+    pub fn seal_part_to_file(
+        &self,
+        keyset: &Keyset,
+        part: u64,
+        source: &dyn Source,
+        target: &Path,
+        options: Options<'_>,
+    ) -> Result<(), Error> {
+        let output = open_to_write(&self.output(target))?;
+        self.seal_part(keyset, part, source, &output, options)?;
         output.sync_data().map_err(Error::of_io(format!("sync part {part}")))?;
         let receipt = self.receipt(target, part);
         let written = File::create(&receipt).and_then(|receipt| receipt.sync_all());
@@ -330,7 +376,7 @@ impl Job {
     fn beside(&self, target: &Path, suffix: &str) -> PathBuf {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         // The beginning of the salt.
-        let header = self.header_text().unwrap_or_default();
+        let header = self.header().unwrap_or_default();
         let id = header.iter().skip(1).take(8).fold(0, |id, &byte| id << 8 | u64::from(byte));
         target.with_file_name(format!(".{name}.{id:016x}{suffix}"))
     }
@@ -338,10 +384,14 @@ impl Job {
 
 /// What a file is, once its last change is so long ago that another one would have another time:
 /// clocks of file systems tick in milliseconds.
-fn settled_identity(file: &File) -> Result<Identity, Error> {
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn identity_of_file(path: &Path) -> Result<Identity, Error> {
     const TICKS: Duration = Duration::from_millis(100);
+    let file = open_regular(path)?;
     loop {
-        let identity = identity(file)?;
+        let identity = identity(&file)?;
         let Version::File { changed, .. } = identity.version else { return Ok(identity) };
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now = now.map_err(|_| io::Error::other("the clock is before 1970"));

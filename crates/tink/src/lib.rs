@@ -59,7 +59,7 @@ pub use backend::{Backend, Cpu, Segment};
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
 pub use error::Error;
-pub use file::{open_file, seal_file};
+pub use file::{open_file, open_regular, open_source, seal_file};
 pub use geometry::Geometry;
 pub use key::Key;
 pub use keyset::Keyset;

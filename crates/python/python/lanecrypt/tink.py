@@ -25,9 +25,11 @@ from typing import TYPE_CHECKING
 
 from ._lanecrypt import (
     DeviceTensor,
+    Driver,
     Job,
     Keyset,
     NotAuthentic,
+    Plan,
     Sealed,
     SourceChanged,
     open,
@@ -43,9 +45,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DeviceTensor",
+    "Driver",
     "Job",
     "Keyset",
     "NotAuthentic",
+    "Plan",
     "Reader",
     "Sealed",
     "SourceChanged",

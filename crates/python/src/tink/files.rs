@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
-use lanecrypt_tink::{open_file, seal_file};
+use lanecrypt_objects::open_location;
+use lanecrypt_tink::seal_file;
 use pyo3::prelude::*;
 
 use super::{Choices, Keyset};
-use crate::buffers::copied;
+use crate::{
+    buffers::copied,
+    objects::{self, Place},
+};
 
 /// Seals the file `source` into the file `target`; returns the bytes of plaintext.
 ///
@@ -30,7 +34,8 @@ pub(crate) fn seal(
     choices.run(py, |options| seal_file(keyset.get(), &source, &target, options))
 }
 
-/// Opens the sealed file `sealed` into the file `target`; returns the bytes of plaintext.
+/// Opens the sealed file `sealed`, a path or the URL of an object, into the file `target`; returns the bytes
+/// of plaintext.
 ///
 /// The target appears when all of it was found authentic, or not at all; the rest is as with `seal`.
 #[pyfunction]
@@ -39,7 +44,7 @@ pub(crate) fn seal(
 pub(crate) fn open(
     py: Python<'_>,
     keyset: &Keyset,
-    sealed: PathBuf,
+    sealed: Place,
     target: PathBuf,
     associated_data: Option<&Bound<'_, PyAny>>,
     backend: &str,
@@ -48,10 +53,12 @@ pub(crate) fn open(
 ) -> PyResult<u64> {
     let associated_data = &associated(associated_data)?;
     let choices = Choices { associated_data, backend, threads, progress: progress.as_ref() };
-    choices.run(py, |options| open_file(keyset.get(), &sealed, &target, options))
+    choices.run(py, |options| {
+        open_location(keyset.get(), &sealed.0, &target, objects::stores(), options)
+    })
 }
 
 /// Associated data, or none.
-pub(super) fn associated(data: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
+pub(crate) fn associated(data: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     data.map_or(Ok(Vec::new()), |data| Ok(copied(data, "associated_data")?.to_vec()))
 }

@@ -1,0 +1,132 @@
+//! Who drives a job: it hands out parts, keeps their receipts in a log, and commits.
+
+use std::{collections::BTreeMap, path::Path};
+
+use lanecrypt_tink::{Error as TinkError, Keyset};
+
+use crate::{
+    Error, Order, Plan, Receipt, Stores,
+    log::{Line, Log},
+};
+
+/// One who hands out the parts of a job and keeps their receipts. Killed and started again with the same
+/// log, it goes on where it was.
+#[derive(Debug)]
+pub struct Driver {
+    plan: Plan,
+    stores: Stores,
+    log: Log,
+    /// Tags by part.
+    done: BTreeMap<u64, String>,
+    is_committed: bool,
+}
+
+impl Driver {
+    /// Begins a job, or goes on with the one that the log is of.
+    ///
+    /// # Errors
+    /// [`Error::OtherJob`] where that one has other places, keys or associated data, [`Error::InUse`],
+    /// [`Error::Malformed`] for a file that is no log, and those of [`Plan::new`].
+    pub fn open(
+        log: &Path,
+        keyset: &Keyset,
+        order: &Order<'_>,
+        stores: &Stores,
+    ) -> Result<Self, Error> {
+        let (mut log, lines) = Log::open(log)?;
+        let mut lines = lines.into_iter();
+        let plan = if let Some(Line::Plan(plan)) = lines.next() {
+            plan.check()?;
+            is_of(&plan, log.path(), keyset, order)?;
+            plan
+        } else {
+            let plan = Box::new(Plan::new(keyset, order, stores)?);
+            log.append(&Line::Plan(plan.clone()))?;
+            plan
+        };
+        let (stores, done) = (stores.clone(), BTreeMap::new());
+        let mut driver = Self { plan: *plan, stores, log, done, is_committed: false };
+        for line in lines {
+            match line {
+                Line::Done(receipt) => drop(driver.note(receipt)?),
+                Line::Committed => driver.is_committed = true,
+                Line::Plan(_) => return Err(Error::Malformed { what: "log" }),
+            }
+        }
+        Ok(driver)
+    }
+
+    /// What those are told who seal parts.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The parts without a receipt; none once the job is committed.
+    pub fn missing(&self) -> impl Iterator<Item = u64> {
+        let is_missing = |part: &u64| !self.is_committed && !self.done.contains_key(part);
+        (0..self.plan.job().parts()).filter(is_missing)
+    }
+
+    /// Keeps a receipt. A second one of the same part takes the place of the first.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for what is no receipt of this job; [`Error::Io`].
+    pub fn acknowledge(&mut self, receipt: Receipt) -> Result<(), Error> {
+        let receipt = self.note(receipt)?;
+        self.log.append(&Line::Done(receipt))
+    }
+
+    fn note(&mut self, receipt: Receipt) -> Result<Receipt, Error> {
+        if !self.plan.accepts(&receipt) {
+            return Err(Error::Malformed { what: "receipt" });
+        }
+        self.done.insert(receipt.part, receipt.tag.clone());
+        Ok(receipt)
+    }
+
+    /// Gives the sealed file its name, if all parts have receipts. Until then nothing has that name that
+    /// had not before.
+    ///
+    /// # Errors
+    /// [`TinkError::PartsMissing`], [`Error::Store`], [`Error::Tink`].
+    pub fn commit(&mut self) -> Result<(), Error> {
+        if self.is_committed {
+            return Ok(());
+        }
+        let (parts, missing) = (self.plan.job().parts(), self.missing().count() as u64);
+        if let Some(first) = self.missing().next() {
+            return Err(TinkError::PartsMissing { missing, parts, first }.into());
+        }
+        self.plan.commit(self.done.values().cloned().collect(), &self.stores)?;
+        self.is_committed = true;
+        self.log.append(&Line::Committed)
+    }
+
+    /// Gives the job up, and removes what was written for it and its log. Its header must not be used
+    /// again.
+    ///
+    /// # Errors
+    /// [`Error::Committed`] where it is too late; [`Error::Store`], [`Error::Tink`], [`Error::Io`].
+    pub fn discard(self) -> Result<(), Error> {
+        if self.is_committed {
+            return Err(Error::Committed);
+        }
+        self.plan.discard(&self.stores)?;
+        self.log.remove()
+    }
+}
+
+/// Whether a log's plan is what is asked for now.
+fn is_of(plan: &Plan, log: &Path, keyset: &Keyset, order: &Order<'_>) -> Result<(), Error> {
+    let differences = [
+        ("source", plan.source() != order.source),
+        ("target", plan.target() != *order.target),
+        ("key", keyset.key(plan.job().key_id()).is_err()),
+        ("associated data", plan.job().associated_data()? != order.associated_data),
+    ];
+    match differences.into_iter().find(|(_, differs)| *differs) {
+        Some((what, _)) => Err(Error::OtherJob { path: log.to_owned(), what }),
+        None => Ok(()),
+    }
+}

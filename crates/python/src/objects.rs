@@ -1,0 +1,199 @@
+//! Jobs that many machines do together, from and to files and objects in stores.
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use lanecrypt_objects::{Location, Order, Receipt, Stores};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyTuple};
+
+use crate::{
+    errors::OrRaise,
+    tink::{Choices, Keyset, associated},
+};
+
+/// The stores that this process talks to, with the environment's settings of the first call.
+pub(crate) fn stores() -> &'static Stores {
+    static STORES: OnceLock<Stores> = OnceLock::new();
+    STORES.get_or_init(Stores::from_env)
+}
+
+/// Where something lies: a URL, or a path of any kind.
+pub(crate) struct Place(pub(crate) Location);
+
+impl<'py> FromPyObject<'_, 'py> for Place {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = given.extract::<&str>() {
+            return text.parse().or_raise().map(Self);
+        }
+        Ok(Self(Location::File(given.extract::<PathBuf>()?)))
+    }
+}
+
+/// What all who seal parts of a job are told: where from, where to, and how. It has no secret, and can be
+/// pickled.
+#[pyclass(frozen, module = "lanecrypt.tink")]
+pub(crate) struct Plan(lanecrypt_objects::Plan);
+
+#[pymethods]
+impl Plan {
+    /// Reads what `to_json` writes.
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        lanecrypt_objects::Plan::from_json(text).or_raise().map(Self)
+    }
+
+    /// The plan as text.
+    fn to_json(&self) -> PyResult<String> {
+        self.0.to_json().or_raise()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let read = py.get_type::<Self>().getattr("from_json")?;
+        (read, (self.to_json()?,)).into_pyobject(py)
+    }
+
+    /// How many parts there are.
+    #[getter]
+    fn parts(&self) -> u64 {
+        self.0.job().parts()
+    }
+
+    /// Bytes of the whole sealed file.
+    #[getter]
+    fn sealed_bytes(&self) -> u64 {
+        self.0.job().sealed_bytes()
+    }
+
+    /// Seals a part, from 0, and writes it where nobody sees it until the job is committed; returns a
+    /// receipt, a text, for the driver.
+    ///
+    /// Done once more it writes the same bytes. A source that changed since the job began raises
+    /// `SourceChanged`, and nothing of it is sent.
+    #[pyo3(signature = (keyset, part, *, backend="auto", threads=None))]
+    fn seal_part(
+        &self,
+        py: Python<'_>,
+        keyset: &Keyset,
+        part: u64,
+        backend: &str,
+        threads: Option<usize>,
+    ) -> PyResult<String> {
+        let choices = Choices { associated_data: &[], backend, threads, progress: None };
+        let receipt = choices
+            .run(py, |options| self.0.seal_part(keyset.get(), part, stores(), options))?;
+        receipt.to_json().or_raise()
+    }
+
+    fn __repr__(&self) -> String {
+        let (parts, source, target) = (self.parts(), self.0.source(), self.0.target());
+        format!("<Plan of {parts} parts from {source} to {target}>")
+    }
+}
+
+/// One who hands out the parts of a job, keeps their receipts in the file `log`, and commits.
+///
+/// Killed and started again with the same arguments it goes on where it was: only parts without a receipt are
+/// missing. `source` and `target` are paths or URLs, such as `s3://bucket/key`; settings of stores come from
+/// the environment (`AWS_ENDPOINT_URL`, `AWS_ACCESS_KEY_ID`, ...). The target appears when all parts are
+/// there, or never.
+///
+/// >>> import pathlib, tempfile
+/// >>> from lanecrypt import tink
+/// >>> folder = pathlib.Path(tempfile.mkdtemp())
+/// >>> _ = (folder / "plain").write_bytes(b"a file")
+/// >>> keyset = tink.Keyset.generate()
+/// >>> with tink.Driver(folder / "log", keyset, folder / "plain", folder / "sealed") as driver:
+/// ...     for part in driver.missing():
+/// ...         driver.acknowledge(driver.plan.seal_part(keyset, part))
+/// ...     driver.commit()
+/// >>> tink.open(keyset, folder / "sealed", folder / "opened")
+/// 6
+#[pyclass(frozen, module = "lanecrypt.tink")]
+pub(crate) struct Driver(Mutex<Option<lanecrypt_objects::Driver>>);
+
+type Held<'a> = MutexGuard<'a, Option<lanecrypt_objects::Driver>>;
+
+impl Driver {
+    /// What this holds, if it was not closed. Others wait for it without the interpreter's lock.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(Held<'_>) -> Option<Result<T, lanecrypt_objects::Error>> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| work(self.0.lock().unwrap_or_else(PoisonError::into_inner)));
+        done.ok_or_else(|| PyValueError::new_err("the driver is closed"))?.or_raise()
+    }
+}
+
+#[pymethods]
+impl Driver {
+    #[new]
+    #[pyo3(signature = (log, keyset, source, target, *, associated_data=None, part_bytes=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
+    fn new(
+        py: Python<'_>,
+        log: PathBuf,
+        keyset: &Keyset,
+        source: Place,
+        target: Place,
+        associated_data: Option<&Bound<'_, PyAny>>,
+        part_bytes: Option<u64>,
+    ) -> PyResult<Self> {
+        let associated_data = &associated(associated_data)?;
+        let order = Order { source: &source.0, target: &target.0, associated_data, part_bytes };
+        let open = || lanecrypt_objects::Driver::open(&log, keyset.get(), &order, stores());
+        Ok(Self(Mutex::new(Some(py.detach(open).or_raise()?))))
+    }
+
+    /// What those are told who seal parts.
+    #[getter]
+    fn plan(&self, py: Python<'_>) -> PyResult<Plan> {
+        self.with(py, |driver| Some(Ok(Plan(driver.as_ref()?.plan().clone()))))
+    }
+
+    /// The parts without a receipt; none once the job is committed.
+    fn missing(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        self.with(py, |driver| Some(Ok(driver.as_ref()?.missing().collect())))
+    }
+
+    /// Keeps a receipt of a part.
+    fn acknowledge(&self, py: Python<'_>, receipt: &str) -> PyResult<()> {
+        let receipt = Receipt::from_json(receipt).or_raise()?;
+        self.with(py, |mut driver| Some(driver.as_mut()?.acknowledge(receipt)))
+    }
+
+    /// Gives the sealed file its name, if no part is missing.
+    fn commit(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |mut driver| Some(driver.as_mut()?.commit()))
+    }
+
+    /// Gives the job up: what was written is removed, and the log. It is closed then.
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |mut driver| Some(driver.take()?.discard()))
+    }
+
+    /// Lets others drive the job.
+    fn close(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) {
+        self.close();
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        match self.plan(py) {
+            Ok(plan) => format!("<Driver of {}>", plan.__repr__()),
+            Err(_) => "<Driver, closed>".to_owned(),
+        }
+    }
+}
