@@ -29,7 +29,9 @@ pub(crate) fn test(release: bool, variables: &Variables) -> Result<()> {
     run(command(&python).args(["-I", "-c", "import lanecrypt; print(lanecrypt.devices())"]))?;
     let tests = root().join("crates/python");
     let mut pytest = command(&python);
-    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]).current_dir(tests);
+    pytest
+        .args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests"])
+        .current_dir(tests);
     run(pytest.envs(variables.iter().map(|(name, value)| (name, value))))
 }
 
