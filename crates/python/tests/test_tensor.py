@@ -32,7 +32,7 @@ def device(tmp_path_factory, keyset):
     try:
         assert tink.open_to_device(path, keyset).tobytes() == b"hello"
     except RuntimeError as error:
-        if "LANECRYPT_EXPECT_JUDGES" in os.environ:
+        if "LANECRYPT_HOST_KERNELS" in os.environ:
             raise
         pytest.skip(f"no device, and no wheel with host-kernels: {error}")
 
