@@ -4,6 +4,7 @@
 //! belongs to. [`ffi`] is the only file that touches memory of Python's by its address, and `tensor/ffi.rs`
 //! the only one that takes memory of GPUs from others.
 #![deny(unsafe_code)]
+#![allow(clippy::needless_pass_by_value, reason = "PyO3 gives arguments by value")]
 
 mod aead;
 mod backend;
