@@ -4,9 +4,11 @@ use std::{ffi::OsString, fs, path::PathBuf};
 
 use anyhow::{Context, Result};
 
+use lanecrypt_cuda::variables::HOST_KERNELS;
+
 use crate::{
     command::{command, output, root, run, target},
-    judges,
+    host_kernels, judges,
 };
 
 /// The builder of wheels: the newest of November 2026.
@@ -17,7 +19,11 @@ type Variables = [(&'static str, OsString)];
 
 /// `cargo xtask wheel`: what is built stays in `target/wheel/dist`.
 pub(crate) fn run_task(release: bool) -> Result<()> {
-    test(release, &judges::install()?)
+    let mut variables = judges::install()?;
+    if !release {
+        variables.push((HOST_KERNELS, host_kernels::build()?.into_os_string()));
+    }
+    test(release, &variables)
 }
 
 /// Builds the wheel and runs its tests with these judges.
@@ -55,6 +61,9 @@ fn build(release: bool) -> Result<PathBuf> {
     let mut build = command(maturin);
     build.args(["build", "--quiet", "--manifest-path", "crates/python/Cargo.toml"]);
     build.args(["--profile", profile, "--interpreter", "python3", "--out"]).arg(&dist);
+    if !release {
+        build.args(["--features", "host-kernels"]); // a GPU wherever the tests run
+    }
     output(build.env("CARGO_TARGET_DIR", target()))?;
     let mut wheels = fs::read_dir(&dist)?.filter_map(|entry| Some(entry.ok()?.path()));
     wheels.next().context("maturin built no wheel")

@@ -5,8 +5,8 @@ mod foreign;
 mod owned;
 
 use lanecrypt::{
-    BackendChoice, CipherName, Direction, constant_time_family,
-    cuda::{DataUnits, Device, DeviceSliceMut, Family, Operation, Stream},
+    BackendChoice, CipherName, Direction, Engine as _, constant_time_family,
+    cuda::{DataUnits, Device, DeviceSlice, DeviceSliceMut, Family, Operation, Pending, Stream},
     modes::cbc_encrypt,
 };
 use pyo3::{

@@ -32,7 +32,7 @@ def device(tmp_path_factory, keyset):
     try:
         assert tink.open_to_device(path, keyset).tobytes() == b"hello"
     except RuntimeError as error:
-        if "LANECRYPT_EXPECT_JUDGES" in os.environ:
+        if "LANECRYPT_HOST_KERNELS" in os.environ:
             raise
         pytest.skip(f"no device, and no wheel with host-kernels: {error}")
 
@@ -94,6 +94,9 @@ pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 name_of = ctypes.pythonapi.PyCapsule_GetName
 name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+set_name = ctypes.pythonapi.PyCapsule_SetName
+set_name.restype, set_name.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
+USED = b"used_dltensor"
 
 
 class DLPack:
@@ -156,7 +159,7 @@ MODES = {
     "cbc": lambda data, **more: lanecrypt.cbc("aria", KEY, IV, data, **more),
     "cbc, decrypted": lambda data, **more: lanecrypt.cbc("seed", KEY[:16], IV, data, decrypt=True, **more),
     "xts": lambda data, **more: lanecrypt.xts("aes", KEY, data, unit_bytes=64, first_unit=1 << 70, **more),
-    "xts, decrypted": lambda data, **more: lanecrypt.xts("aria", KEY, data, unit_bytes=40, decrypt=True, **more),
+    "xts, decrypted": lambda data, **more: lanecrypt.xts("aria", KEY, data, unit_bytes=48, decrypt=True, **more),
 }
 
 
@@ -231,17 +234,16 @@ def test_what_does_not_fit_is_refused():
     refused(ValueError, "both are, or none is", bytearray(64), out=Interface(array))
     refused(ValueError, "for a tensor it is auto", Interface(array), backend="cpu")
     refused(ValueError, "for a tensor it is auto", Interface(array), backend="bitslice-u64")
-    with pytest.raises(ValueError, match="blocks"):
+    with pytest.raises(ValueError, match="block"):
         lanecrypt.cbc("aes", KEY, IV, Interface(array[:33]))
     with pytest.raises(ValueError, match="equal"):
         lanecrypt.xts("aes", bytes(64), Interface(array))
 
     class Used(DLPack):
         def capsule(self, stream):
-            super().capsule(stream)
-            lanecrypt.ctr("aes", KEY, IV, type("Once", (Old,), {"capsule": lambda other, _: self.last})(self.array))
-            lanecrypt.ctr("aes", KEY, IV, self.array)  # back again
-            return self.last
+            capsule = super().capsule(stream)
+            assert set_name(capsule, USED) == 0
+            return capsule
 
     refused(BufferError, "nobody has used", Used(array))
     assert array.tobytes() == before

@@ -20,8 +20,8 @@ use lanecrypt_core::{Direction, batch::JobMode};
 use zeroize::Zeroize;
 
 use super::{
-    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Layout, Lists, Parameters,
-    RESULT_BYTES, RIGHT,
+    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Layout, Lists, MOST_BLOCKS,
+    Parameters, RESULT_BYTES, RIGHT,
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Stream, TransferError,
@@ -200,6 +200,11 @@ impl<'a, E: Send, I: Iterator<Item = SealedMessage>> Iterator for Runs<'a, E, I>
         }
         let (mut messages, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.messages.peek() {
+            if next.length > MOST_BLOCKS * BLOCK {
+                let (end, length) = (next.length, MOST_BLOCKS * BLOCK);
+                self.call.fail(self.number, Error::Range { start: 0, end, length }.into());
+                return None;
+            }
             let more = next.lane_bytes();
             if !messages.is_empty() && bytes + more > self.call.usual {
                 break;
@@ -290,7 +295,8 @@ impl<E: Send> Run<'_, E> {
             let end = start + message.length + TAG;
             match extents.last_mut() {
                 Some((range, at))
-                    if range.end == start && *at + range.len() as u64 == message.sealed_at =>
+                    if range.end == start
+                        && at.checked_add(range.len() as u64) == Some(message.sealed_at) =>
                 {
                     range.end = end;
                 }

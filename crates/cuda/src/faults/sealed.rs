@@ -217,6 +217,15 @@ fn what_does_not_fit_is_refused() {
             |result: &_| matches!(result, Err(TransferError::Device(Error::Range { .. })));
         assert!(refused.iter().all(is_range), "{refused:?}");
     }
+    case.messages[1] =
+        SealedMessage { length: usize::MAX, part: 0..0, plain_at: 0, ..case.messages[1].clone() };
+    let refused = [case.open(&device), case.seal(&device)];
+    let is_range = |result: &_| matches!(result, Err(TransferError::Device(Error::Range { .. })));
+    assert!(refused.iter().all(is_range), "{refused:?}");
+    case.messages[1].length = 100;
+    case.messages[1].sealed_at = u64::MAX;
+    let refused = case.open(&device);
+    assert!(matches!(refused, Err(TransferError::Outside(Broken))), "{refused:?}");
     let mut buffer = DeviceBuffer::zeroed(&device, 160).expect("no fault");
     let mut slice = buffer.slice_mut(0..160).expect("all of it");
     let messages = case.messages.into_iter();

@@ -3,11 +3,21 @@
 from collections.abc import Callable
 from os import PathLike
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 from typing_extensions import Buffer
 
 Path: TypeAlias = str | PathLike[str]
+
+class _DLPack(Protocol):
+    def __dlpack__(self, *, stream: int | None = None) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+class _CudaArray(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+Tensor: TypeAlias = _DLPack | _CudaArray
 
 class Device:
     """A GPU: `backend=f"cuda:{device.number}"` runs there."""
@@ -23,13 +33,19 @@ class Device:
 
 def devices() -> list[Device]: ...
 def ctr(
-    cipher: str, key: Buffer, counter: Buffer, data: Buffer, out: Buffer | None = None, *, backend: str = "auto"
+    cipher: str,
+    key: Buffer,
+    counter: Buffer,
+    data: Buffer | Tensor,
+    out: Buffer | Tensor | None = None,
+    *,
+    backend: str = "auto",
 ) -> None: ...
 def ecb(
     cipher: str,
     key: Buffer,
-    data: Buffer,
-    out: Buffer | None = None,
+    data: Buffer | Tensor,
+    out: Buffer | Tensor | None = None,
     *,
     decrypt: bool = False,
     backend: str = "auto",
@@ -38,8 +54,8 @@ def cbc(
     cipher: str,
     key: Buffer,
     iv: Buffer,
-    data: Buffer,
-    out: Buffer | None = None,
+    data: Buffer | Tensor,
+    out: Buffer | Tensor | None = None,
     *,
     decrypt: bool = False,
     backend: str = "auto",
@@ -47,8 +63,8 @@ def cbc(
 def xts(
     cipher: str,
     key: Buffer,
-    data: Buffer,
-    out: Buffer | None = None,
+    data: Buffer | Tensor,
+    out: Buffer | Tensor | None = None,
     *,
     unit_bytes: int = 4096,
     first_unit: int = 0,
@@ -139,6 +155,48 @@ def seal_bytes(
 def open_bytes(
     keyset: Keyset, sealed: Buffer, *, associated_data: Buffer = b"", backend: str = "auto", threads: int | None = None
 ) -> bytes: ...
+
+def open_to_device(
+    path: Path,
+    keyset: Keyset,
+    *,
+    associated_data: Buffer = b"",
+    device: int = 0,
+    offset: int = 0,
+    length: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> DeviceTensor: ...
+def seal_from_device(
+    tensor: Tensor,
+    path: Path,
+    keyset: Keyset,
+    *,
+    associated_data: Buffer = b"",
+    progress: Callable[[int], object] | None = None,
+) -> int: ...
+
+class DeviceTensor:
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int]: ...
+    @property
+    def device(self) -> int: ...
+    def tobytes(self) -> bytes: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
 
 class Sealed:
     def __new__(cls, path: Path, keyset: Keyset, associated_data: Buffer = b"") -> Self: ...

@@ -191,7 +191,7 @@ pub(super) fn export<'py>(
     device: i32,
     is_versioned: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let length = owner.len() as i64;
+    let length = owner.len().cast_signed() as i64;
     let tensor = |shape, strides| Tensor {
         data: std::ptr::without_provenance_mut(owner.address() as usize),
         device_type: CUDA,

@@ -226,7 +226,7 @@ fn contiguous_bytes(
     let bytes = count.checked_mul(item).and_then(|bytes| usize::try_from(bytes).ok());
     let bytes = bytes.ok_or_else(too_large)?;
     let Some(strides) = strides.filter(|_| bytes > 0) else { return Ok(bytes) };
-    let mut expected = stride_of_one as i64;
+    let mut expected = stride_of_one.cast_signed();
     for (index, (&length, &stride)) in shape.iter().zip(strides).enumerate().rev() {
         if length > 1 && stride != expected {
             return Err(PyBufferError::new_err(format!(

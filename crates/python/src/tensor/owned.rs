@@ -58,6 +58,7 @@ impl DeviceTensor {
 
     /// The type of its elements: bytes.
     #[getter]
+    #[expect(clippy::unused_self, reason = "it is a property in Python")]
     fn dtype(&self) -> &'static str {
         "uint8"
     }
