@@ -133,7 +133,6 @@ impl Driver {
 impl Driver {
     #[new]
     #[pyo3(signature = (log, keyset, source, target, *, associated_data=None, part_bytes=None))]
-    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn new(
         py: Python<'_>,
         log: PathBuf,
