@@ -44,13 +44,14 @@ impl CipherName {
     /// [`LookupError::NoSuchCipher`]; [`LookupError::Engine`] for another length than those of the name.
     pub fn with_key(text: &str, key_bytes: usize) -> Result<Self, LookupError> {
         let name = text.to_ascii_lowercase();
-        let (cipher, accepted) = match (find_cipher(&name), name.parse::<Self>()) {
-            (Ok(cipher), _) => (cipher, cipher.key_bytes),
-            (_, Ok(one)) => {
-                let mut all = one.cipher.key_bytes.chunks(1);
-                (one.cipher, all.find(|size| **size == [one.key_bytes]).unwrap_or(&[]))
+        let (cipher, accepted) = match find_cipher(&name) {
+            Ok(cipher) => (cipher, cipher.key_bytes),
+            Err(unknown) => {
+                let one = name.parse::<Self>().map_err(|_| unknown)?;
+                let mut sizes = one.cipher.key_bytes.chunks(1);
+                let is_its = |size: &&[usize]| **size == [one.key_bytes];
+                (one.cipher, sizes.find(is_its).unwrap_or_default())
             }
-            (Err(error), _) => return Err(error),
         };
         if accepted.contains(&key_bytes) {
             return Ok(Self { cipher, key_bytes });

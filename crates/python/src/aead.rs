@@ -131,12 +131,10 @@ fn too_short() -> PyErr {
 /// Random bytes for a key of so many bits.
 fn generated<'py>(py: Python<'py>, cipher: &str, bits: usize) -> PyResult<Bound<'py, PyBytes>> {
     CipherName::with_key(cipher, bits / 8).or_raise()?;
-    if bits % 8 != 0 {
+    if !bits.is_multiple_of(8) {
         return Err(PyValueError::new_err(format!("bit_length is {bits}; keys are whole bytes")));
     }
-    PyBytes::new_with(py, bits / 8, |key| {
-        getrandom::fill(key).map_err(|error| crate::errors::random(&error))
-    })
+    PyBytes::new_with(py, bits / 8, |key| getrandom::fill(key).map_err(crate::errors::random))
 }
 
 /// A class for a cipher.
@@ -147,6 +145,7 @@ macro_rules! aead {
         /// A nonce must never be used twice under one key. Data and associated data are anything with a
         /// contiguous buffer; `associated_data` may be `None`. Long messages run on all cores.
         #[pyclass(frozen, module = "lanecrypt.aead")]
+        #[allow(clippy::upper_case_acronyms, reason = "named as pyca/cryptography names its own")]
         pub(crate) struct $name(Keyed);
 
         #[pymethods]
@@ -159,10 +158,7 @@ macro_rules! aead {
 
             /// A random key of 128, 192 or 256 bits.
             #[staticmethod]
-            fn generate_key<'py>(
-                py: Python<'py>,
-                bit_length: usize,
-            ) -> PyResult<Bound<'py, PyBytes>> {
+            fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<'_, PyBytes>> {
                 generated(py, $cipher, bit_length)
             }
 

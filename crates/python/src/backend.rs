@@ -48,7 +48,7 @@ impl Chosen {
         key: &[u8],
         bytes: usize,
     ) -> PyResult<Box<dyn RunsUnits + Send + Sync>> {
-        if key.len() % 2 != 0 {
+        if !key.len().is_multiple_of(2) {
             let text =
                 format!("XTS key of {} bytes; it is two keys, one after the other", key.len());
             return Err(PyValueError::new_err(text));

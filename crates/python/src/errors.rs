@@ -118,7 +118,7 @@ impl IntoPython for lanecrypt_objects::Error {
 }
 
 /// The system gave no random numbers.
-pub(crate) fn random(error: &getrandom::Error) -> PyErr {
+pub(crate) fn random(error: getrandom::Error) -> PyErr {
     PyOSError::new_err(format!("the system gave no random numbers: {error}"))
 }
 

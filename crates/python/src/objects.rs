@@ -83,8 +83,8 @@ impl Plan {
         threads: Option<usize>,
     ) -> PyResult<String> {
         let choices = Choices { associated_data: &[], backend, threads, progress: None };
-        let receipt = choices
-            .run(py, |options| self.0.seal_part(keyset.get(), part, stores(), options))?;
+        let receipt =
+            choices.run(py, |options| self.0.seal_part(keyset.get(), part, stores(), options))?;
         receipt.to_json().or_raise()
     }
 

@@ -54,7 +54,7 @@ def test_into_buffers(kind, name):
     block = kind.block_size // 8
     key = KEY[: min(kind.key_sizes) // 8]
     cipher = Cipher(kind(key), modes.ECB() if name == "ECB" else getattr(modes, name)(IV[:block]))
-    text = os.urandom(9_000_000 // block * block)
+    text = os.urandom((9_000_000 if name == "CTR" else 300_000) // block * block)
     whole = cipher.encryptor().update(text)
     assert len(whole) == len(text) and whole != text
     # From one buffer to another, in place, and by threes.
@@ -63,8 +63,8 @@ def test_into_buffers(kind, name):
     out = bytearray(text)
     assert cipher.encryptor().update_into(out, out) == len(text) and out == whole
     context, out, written = cipher.decryptor(), bytearray(len(text)), 0
-    for start in range(0, len(text), 3_000_001):
-        written += context.update_into(whole[start : start + 3_000_001], memoryview(out)[written:])
+    for start in range(0, len(text), 100_001):
+        written += context.update_into(whole[start : start + 100_001], memoryview(out)[written:])
     assert context.finalize() == b"" and written == len(text) and out == text
 
 

@@ -53,7 +53,15 @@ impl AEADContext {
         let message = GcmMessage::new(&hash, &*engine, &parts.iv).or_raise()?;
         let tag = tag.map(|tag| copied(tag, "tag").map(|tag| tag.to_vec())).transpose()?;
         let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
-        Ok(Self { engine, hash, direction, message: Some(message), was_updated: false, tag, least_tag })
+        Ok(Self {
+            engine,
+            hash,
+            direction,
+            message: Some(message),
+            was_updated: false,
+            tag,
+            least_tag,
+        })
     }
 
     /// Adds data that is authenticated and not encrypted; before all updates.
