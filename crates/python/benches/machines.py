@@ -65,6 +65,8 @@ class Bench:
                 file.write(block)
 
     def measure(self):
+        # Ray's workers give way to everything else; here they and this process are the same work.
+        os.environ.setdefault("RAY_worker_niceness", str(os.nice(0)))
         ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
         # All workers are there, and have imported what they need.
         ray.get([nap.remote(0.5) for _ in range(WORKERS)])

@@ -83,8 +83,8 @@ impl Plan {
         threads: Option<usize>,
     ) -> PyResult<String> {
         let choices = Choices { associated_data: &[], backend, threads, progress: None };
-        let receipt = choices
-            .run(py, |options| self.0.seal_part(keyset.get(), part, stores(), options))?;
+        let receipt =
+            choices.run(py, |options| self.0.seal_part(keyset.get(), part, stores(), options))?;
         receipt.to_json().or_raise()
     }
 
@@ -133,7 +133,6 @@ impl Driver {
 impl Driver {
     #[new]
     #[pyo3(signature = (log, keyset, source, target, *, associated_data=None, part_bytes=None))]
-    #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
     fn new(
         py: Python<'_>,
         log: PathBuf,

@@ -1,6 +1,5 @@
 """The script for Slurm, with the variables that Slurm sets: tasks in any order, some of them twice."""
 
-import json
 import os
 import pathlib
 import random
@@ -14,16 +13,16 @@ ROOT = pathlib.Path(__file__).parents[4]
 TASKS = 5
 
 
-@pytest.fixture(scope="session")
-def command():
-    """The path of the command `lanecrypt`, as cargo builds it."""
-    build = ["cargo", "build", "--quiet", "--package", "lanecrypt-cli", "--message-format", "json"]
-    lines = subprocess.run(build, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    return next(path for line in lines if (path := json.loads(line).get("executable")))
+@pytest.fixture
+def command(judges):
+    """The path of the command `lanecrypt`, which cargo builds with the tests of this workspace."""
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    path = target.absolute() / "debug/lanecrypt"
+    judges(programs=[str(path)])
+    return path
 
 
-def test_tasks_in_any_order_and_twice(judges, command, tmp_path):
-    judges(programs=["cargo"])
+def test_tasks_in_any_order_and_twice(command, tmp_path):
     keyset = tink.Keyset.generate()
     source, target, keys, job = (tmp_path / name for name in ["plain", "sealed", "keys", "job.json"])
     keyset.save(keys)
@@ -34,7 +33,7 @@ def test_tasks_in_any_order_and_twice(judges, command, tmp_path):
 
     def task(number, **more):
         script = ROOT / "crates/python/examples/slurm_seal.sh"
-        path = f"{pathlib.Path(command).parent}:{os.environ['PATH']}"
+        path = f"{command.parent}:{os.environ['PATH']}"
         slurm = {"SLURM_ARRAY_TASK_ID": str(number), "SLURM_ARRAY_TASK_COUNT": str(TASKS)}
         variables = os.environ | slurm | {"PATH": path, "LANECRYPT_KEYSET": str(keys)}
         return subprocess.run([script, job, source, target], env=variables, **more)
@@ -48,8 +47,7 @@ def test_tasks_in_any_order_and_twice(judges, command, tmp_path):
     assert tink.open_bytes(keyset, target.read_bytes()) == plain
 
 
-def test_a_changed_source_is_refused(judges, command, tmp_path):
-    judges(programs=["cargo"])
+def test_a_changed_source_is_refused(command, tmp_path):
     source, target, keys, job = (tmp_path / name for name in ["plain", "sealed", "keys", "job.json"])
     tink.Keyset.generate().save(keys)
     source.write_bytes(bytes(1000))
