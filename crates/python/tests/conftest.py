@@ -1,25 +1,14 @@
 """What all tests share: judges, which are other implementations, and how long hypothesis searches."""
 
-import importlib
 import os
 import shutil
 
 import hypothesis
 import pytest
+from judging import judge
 
 hypothesis.settings.register_profile("tests", max_examples=60, deadline=None, database=None)
 hypothesis.settings.load_profile("tests")
-
-
-def judge(name):
-    """A module that is not ours. Where it is missing the test is skipped, or fails if it is expected to be here."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        expected = os.environ.get("LANECRYPT_EXPECT_JUDGES", "").split(",")
-        if "all" in expected or name.split(".")[0] in expected:
-            pytest.fail(f"LANECRYPT_EXPECT_JUDGES names {name}, but {error}")
-        pytest.skip(f"there is no {name} here: {error}")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import pytest
 
 import lanecrypt
-from conftest import judge
+from judging import judge
 
 KEYS = {"aes": 32, "aria": 24, "camellia": 16, "des": 8, "tdes": 24, "seed": 16, "hight": 16}
 BLOCKS = {"des": 8, "tdes": 8, "hight": 8}

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from conftest import judge
+from judging import judge
 from lanecrypt import tink
 
 TEMPLATES = [
