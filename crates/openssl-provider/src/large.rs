@@ -60,6 +60,10 @@ struct Auto {
 }
 
 impl Large {
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(unused_variables, reason = "the CPU needs no second key")
+    )]
     pub(crate) fn new(algorithm: &Algorithm, key: &[u8]) -> Self {
         match BACKEND.get().copied().unwrap_or_default() {
             Backend::Cpu => Self::default(),
