@@ -1,6 +1,8 @@
 //! `backend=`: who computes.
 
-use lanecrypt::{BackendChoice, CipherName, Engine, LookupError, Xts, gpu, io::RunsUnits};
+use lanecrypt::{
+    BackendChoice, CipherName, Engine, LookupError, Xts, gpu, io::RunsUnits, xts_halves_are_equal,
+};
 use lanecrypt_tink::{Backend, Cpu, Cuda};
 use pyo3::{PyErr, PyResult, exceptions::PyValueError};
 
@@ -93,6 +95,17 @@ impl Chosen {
             Self::Row(id) => Err(not_for_files(id)),
         }
     }
+}
+
+/// Checks what IEEE 1619 asks of the two keys of XTS.
+///
+/// # Errors
+/// `ValueError` where they are equal.
+pub(crate) fn require_different_halves(key: &[u8]) -> PyResult<()> {
+    if xts_halves_are_equal(key) {
+        return Err(PyValueError::new_err("the two keys of XTS must not be equal"));
+    }
+    Ok(())
 }
 
 fn not_for_files(id: &str) -> PyErr {

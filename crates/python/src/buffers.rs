@@ -1,11 +1,13 @@
 //! Input and output of a call: in place, or from one buffer into another.
 
+use std::ops::Range;
+
 use lanecrypt::cipher::InOutBuf;
 use pyo3::{Bound, PyAny, PyResult, Python, exceptions::PyValueError};
 use zeroize::Zeroizing;
 
 use crate::{
-    ffi::{Bytes, Reading, Writing},
+    ffi::{Bytes, Reading, Writing, overlap},
     threads::with_threads,
 };
 
@@ -48,16 +50,8 @@ impl Data {
     /// # Errors
     /// As [`new`](Self::new).
     pub(crate) fn between(data: &Bytes, out: &Bytes) -> PyResult<Self> {
-        if data.len() != out.len() {
-            return Err(wrong_length("out", out.len(), data.len()));
-        }
-        if data.is_at(out) {
+        if is_in_place(&data.addresses(), &out.addresses())? {
             return Ok(Self::InPlace(out.to_write()?));
-        }
-        if data.overlaps(out) {
-            return Err(PyValueError::new_err(
-                "data and out overlap; they must be the same memory, or have no byte in common",
-            ));
         }
         Ok(Self::Between(data.to_read()?, out.to_write()?))
     }
@@ -79,6 +73,22 @@ impl Data {
 /// Two buffers that are equally long: nothing at all where they are not.
 pub(crate) fn same_length<'a>(data: &'a [u8], out: &'a mut [u8]) -> InOutBuf<'a, 'a, u8> {
     InOutBuf::new(data, out).unwrap_or_else(|_| InOutBuf::from(&mut [][..]))
+}
+
+/// Whether what is read at one range of addresses and written at the other is in place.
+///
+/// # Errors
+/// `ValueError` for different lengths, and for two that overlap and are not the same.
+pub(crate) fn is_in_place(data: &Range<usize>, out: &Range<usize>) -> PyResult<bool> {
+    if data.len() != out.len() {
+        return Err(wrong_length("out", out.len(), data.len()));
+    }
+    if data != out && overlap(data, out) {
+        return Err(PyValueError::new_err(
+            "data and out overlap; they must be the same memory, or have no byte in common",
+        ));
+    }
+    Ok(data == out)
 }
 
 /// A buffer of another length than it should have.

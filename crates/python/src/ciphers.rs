@@ -4,11 +4,12 @@ mod authenticated;
 mod context;
 mod mode;
 
+use lanecrypt::Direction;
 use pyo3::{exceptions::PyValueError, prelude::*};
 use zeroize::Zeroizing;
 
 pub(crate) use self::{authenticated::AEADContext, context::CipherContext};
-use crate::{backend::Chosen, buffers::copied};
+use crate::{backend::Chosen, buffers::copied, direction};
 
 /// A cipher and its key, which is cleared when the object goes and never shown.
 #[pyclass(frozen, subclass, module = "lanecrypt.ciphers.algorithms")]
@@ -51,7 +52,7 @@ impl Algorithm {
 struct Parts<'a> {
     algorithm: &'a Algorithm,
     iv: Zeroizing<Vec<u8>>,
-    decrypt: bool,
+    direction: Direction,
     backend: Chosen,
 }
 
@@ -63,7 +64,7 @@ impl<'a> Parts<'a> {
         backend: &str,
     ) -> PyResult<Self> {
         let iv = iv.map_or(Ok(Zeroizing::default()), |iv| copied(iv, "iv"))?;
-        Ok(Self { algorithm, iv, decrypt, backend: Chosen::new(backend) })
+        Ok(Self { algorithm, iv, direction: direction(decrypt), backend: Chosen::new(backend) })
     }
 
     fn engine(&self) -> PyResult<Box<dyn lanecrypt::Engine>> {

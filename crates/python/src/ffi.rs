@@ -60,7 +60,8 @@ impl Bytes {
         overlap(&self.addresses(), &other.addresses())
     }
 
-    fn addresses(&self) -> Range<usize> {
+    /// Where they lie.
+    pub(crate) fn addresses(&self) -> Range<usize> {
         let start = self.buffer.buf_ptr().addr();
         start + self.part.start..start + self.part.end
     }
@@ -183,6 +184,7 @@ impl Drop for Claim {
     }
 }
 
-fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+/// Whether both have something in common.
+pub(crate) fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start.max(other.start) < one.end.min(other.end)
 }

@@ -20,6 +20,7 @@ mod tensor;
 mod threads;
 mod tink;
 
+use lanecrypt::Direction;
 use pyo3::prelude::*;
 
 /// Block ciphers across lanes.
@@ -42,4 +43,9 @@ mod _lanecrypt {
             seal_from_device,
         },
     };
+}
+
+/// The direction that a caller's `decrypt=` says.
+fn direction(decrypt: bool) -> Direction {
+    if decrypt { Direction::Decrypt } else { Direction::Encrypt }
 }

@@ -5,20 +5,16 @@ use lanecrypt::{
     cipher::InOutBuf,
     cuda::DataUnits,
     modes::{cbc_decrypt, cbc_encrypt},
-    xts_halves_are_equal,
 };
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::prelude::*;
 
 use crate::{
-    backend::Chosen,
+    backend::{Chosen, require_different_halves},
     buffers::{Data, copied, detached},
+    direction,
     errors::OrRaise,
     tensor::{Mode, Tensors},
 };
-
-fn direction(decrypt: bool) -> Direction {
-    if decrypt { Direction::Decrypt } else { Direction::Encrypt }
-}
 
 /// The cipher, key and backend of a call, and the buffers that it is over.
 struct Pass<'a, 'py> {
@@ -158,9 +154,7 @@ pub(crate) fn xts(
     backend: &str,
 ) -> PyResult<()> {
     let (tensors, key) = (Tensors::new(data, out)?, copied(key, "key")?);
-    if xts_halves_are_equal(&key) {
-        return Err(PyValueError::new_err("the two keys of XTS must not be equal"));
-    }
+    require_different_halves(&key)?;
     if let Some(tensors) = tensors {
         let units = DataUnits { bytes: unit_bytes, first: first_unit };
         return tensors.run(py, cipher, &key, backend, Mode::Xts(direction(decrypt), units));

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 pub(crate) use self::{foreign::Foreign, owned::DeviceTensor};
 use crate::{
-    buffers::wrong_length,
+    buffers::is_in_place,
     errors::{IntoPython, OrRaise},
 };
 
@@ -77,16 +77,8 @@ impl Tensors {
     }
 
     fn between(data: Foreign, out: Foreign) -> PyResult<Self> {
-        if data.len() != out.len() {
-            return Err(wrong_length("out", out.len(), data.len()));
-        }
-        if data.is_at(&out) {
+        if is_in_place(&data.addresses(), &out.addresses())? {
             return Ok(Self { input: None, output: out });
-        }
-        if data.overlaps(&out) {
-            return Err(PyValueError::new_err(
-                "data and out overlap; they must be the same memory, or have no byte in common",
-            ));
         }
         if data.device() != out.device() {
             return Err(PyValueError::new_err("data and out are on different devices"));

@@ -52,7 +52,7 @@ impl AEADContext {
         let hash = GhashKey::new((&*h).into());
         let message = GcmMessage::new(&hash, &*engine, &parts.iv).or_raise()?;
         let tag = tag.map(|tag| copied(tag, "tag").map(|tag| tag.to_vec())).transpose()?;
-        let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
+        let direction = parts.direction;
         Ok(Self {
             engine,
             hash,

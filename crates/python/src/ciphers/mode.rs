@@ -3,12 +3,11 @@
 use lanecrypt::{
     Ctr, Direction, Error,
     io::{Chained, ChainedMode, Ecb, RunsUnits, StreamMode},
-    xts_halves_are_equal,
 };
 use pyo3::{PyResult, exceptions::PyValueError};
 
 use super::Parts;
-use crate::errors::OrRaise;
+use crate::{backend::require_different_halves, errors::OrRaise};
 
 /// A mode from the start of its message.
 pub(super) struct Mode {
@@ -25,7 +24,7 @@ impl Mode {
     /// # Errors
     /// `ValueError` for unknown names, keys and IVs of the wrong length.
     pub(super) fn new(name: &str, parts: &Parts<'_>) -> PyResult<Self> {
-        let direction = if parts.decrypt { Direction::Decrypt } else { Direction::Encrypt };
+        let direction = parts.direction;
         match name {
             "ECB" => {
                 let ecb = Ecb::new(parts.engine()?, direction);
@@ -60,9 +59,7 @@ fn xts(parts: &Parts<'_>, direction: Direction) -> PyResult<Mode> {
         return Err(PyValueError::new_err(text));
     };
     let key = &parts.algorithm.key;
-    if xts_halves_are_equal(key) {
-        return Err(PyValueError::new_err("the two keys of XTS must not be equal"));
-    }
+    require_different_halves(key)?;
     let xts = parts.backend.xts(&parts.algorithm.cipher, key, usize::MAX)?;
     let stream = Box::new(DataUnit { xts, direction, number: u128::from_le_bytes(tweak) });
     Ok(Mode { stream, unit: 1, is_one_unit: true })

@@ -1,5 +1,7 @@
 //! Memory of a GPU as its owner describes it: by `__cuda_array_interface__`, or by DLPack.
 
+use std::ops::Range;
+
 use lanecrypt::cuda::{Device, DeviceSlice, DeviceSliceMut, Stream};
 use pyo3::{
     exceptions::{PyBufferError, PyTypeError, PyValueError},
@@ -134,13 +136,10 @@ impl Foreign {
         self.device.as_ref()
     }
 
-    pub(super) fn is_at(&self, other: &Self) -> bool {
-        (self.address, self.bytes) == (other.address, other.bytes)
-    }
-
-    pub(super) fn overlaps(&self, other: &Self) -> bool {
-        let end = |memory: &Self| memory.address.saturating_add(memory.bytes as u64);
-        self.address.max(other.address) < end(self).min(end(other))
+    /// Where it lies, as far as addresses go.
+    pub(super) fn addresses(&self) -> Range<usize> {
+        let start = self.address as usize;
+        start..start.saturating_add(self.bytes)
     }
 
     /// Where its owner wants it used: a stream of its own, or one that is in order with CUDA's default.

@@ -1,14 +1,16 @@
 //! Sealed files straight to memory of a GPU, and back.
 
-use std::{fs::File, path::PathBuf};
+use std::path::PathBuf;
 
-use lanecrypt_tink::{Cuda, Options, Sealed};
+use lanecrypt_tink::{Cuda, Sealed};
 use pyo3::{exceptions::PyTypeError, prelude::*};
 
-use super::{Keyset, files::associated};
+use super::{
+    Choices, Keyset,
+    files::{associated, opened},
+};
 use crate::{
-    errors::{OrRaise, os_error},
-    running,
+    errors::OrRaise,
     tensor::{DeviceTensor, Foreign, device as gpu},
 };
 
@@ -32,13 +34,10 @@ pub(crate) fn open_to_device(
 ) -> PyResult<DeviceTensor> {
     let associated_data = &associated(associated_data)?;
     let cuda = Cuda::new(&gpu(device)?).or_raise()?;
-    let file = py.detach(|| File::open(&path));
-    let file = file.map_err(|error| os_error(&format!("open {}", path.display()), &error))?;
-    let buffer = running::run(py, progress.as_ref(), |run| {
+    let file = opened(py, &path)?;
+    let buffer = choices(associated_data, progress.as_ref()).run(py, |options| {
         let sealed = Sealed::open(file, keyset.get(), associated_data)?;
         let end = length.map_or(sealed.plaintext_bytes(), |length| offset.saturating_add(length));
-        let add = |bytes| run.add(bytes);
-        let options = Options { progress: &add, cancel: run.cancelled(), ..Options::default() };
         cuda.open_range_to_device(&sealed, offset..end, options)
     })?;
     Ok(DeviceTensor::new(buffer, i32::try_from(device).unwrap_or(i32::MAX)))
@@ -67,17 +66,15 @@ pub(crate) fn seal_from_device(
     };
     let cuda = Cuda::new(&device).or_raise()?;
     let (slice, stream) = (memory.slice(&device), memory.stream(&device)?);
-    running::run(py, progress.as_ref(), |run| {
+    choices(associated_data, progress.as_ref()).run(py, |options| {
         // What its owner has queued comes before.
         stream.synchronize().map_err(lanecrypt::Error::from)?;
-        let add = |bytes| run.add(bytes);
-        let options = Options {
-            associated_data,
-            progress: &add,
-            cancel: run.cancelled(),
-            ..Options::default()
-        };
         cuda.seal_from_device(keyset.get(), &slice, &path, options)
     })?;
     Ok(memory.len() as u64)
+}
+
+/// Those of a call whose GPU is known already: no other backend computes.
+fn choices<'a>(associated_data: &'a [u8], progress: Option<&'a Py<PyAny>>) -> Choices<'a> {
+    Choices { associated_data, backend: "cpu", threads: None, progress }
 }

@@ -1,6 +1,9 @@
 //! Whole files.
 
-use std::path::PathBuf;
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 
 use lanecrypt_objects::open_location;
 use lanecrypt_tink::seal_file;
@@ -9,6 +12,7 @@ use pyo3::prelude::*;
 use super::{Choices, Keyset};
 use crate::{
     buffers::copied,
+    errors::os_error,
     objects::{self, Place},
 };
 
@@ -61,4 +65,13 @@ pub(crate) fn open(
 /// Associated data, or none.
 pub(crate) fn associated(data: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     data.map_or(Ok(Vec::new()), |data| Ok(copied(data, "associated_data")?.to_vec()))
+}
+
+/// A file to be read.
+///
+/// # Errors
+/// `OSError`.
+pub(crate) fn opened(py: Python<'_>, path: &Path) -> PyResult<File> {
+    let file = py.detach(|| File::open(path));
+    file.map_err(|error| os_error(&format!("open {}", path.display()), &error))
 }

@@ -14,12 +14,11 @@ use pyo3::{
     types::{PyBytes, PyTuple},
 };
 
-use super::{Keyset, files::associated};
-use crate::{
-    buffers::detached,
-    errors::{OrRaise, os_error},
-    ffi::Bytes,
+use super::{
+    Keyset,
+    files::{associated, opened},
 };
+use crate::{buffers::detached, errors::OrRaise, ffi::Bytes};
 
 /// Reads of at least so many bytes are opened on all cores.
 const PARALLEL_FROM: u64 = 4 << 20;
@@ -63,8 +62,7 @@ impl Sealed {
         associated_data: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let associated_data = associated(associated_data)?;
-        let file = py.detach(|| File::open(&path));
-        let file = file.map_err(|error| os_error(&format!("open {}", path.display()), &error))?;
+        let file = opened(py, &path)?;
         let sealed =
             py.detach(|| lanecrypt_tink::Sealed::open(file, keyset.get(), &associated_data));
         Ok(Self(RwLock::new(Some(Arc::new(sealed.or_raise()?)))))
