@@ -7,11 +7,10 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{self, cargo, command, output, root, run, target};
+use crate::command::{self, command, output, root, run, target};
 
 /// Test programs that take a device, by the name of their test target.
 const TESTS: [&str; 3] = ["conformance", "device", "endurance"];
-const PROGRAMS: [&str; 4] = ["kat", "bench-all", "tune", "lanecrypt"];
 
 pub(crate) fn run_task() -> Result<()> {
     let folder = root().join("bundle");
@@ -20,7 +19,7 @@ pub(crate) fn run_task() -> Result<()> {
     }
     fs::create_dir_all(&folder)?;
     command::built("bench-all", &[])?; // and all others
-    for program in PROGRAMS {
+    for program in command::PROGRAMS {
         copy_program(&target().join("release").join(program), &folder.join(program))?;
     }
     for test in TESTS {
@@ -34,8 +33,8 @@ pub(crate) fn run_task() -> Result<()> {
 
 /// Builds a test target of the facade in release mode and finds its program.
 fn test_program(test: &str) -> Result<PathBuf> {
-    let options = ["test", "--release", "--no-run", "--package", "lanecrypt", "--test", test];
-    let report = output(cargo().args(options))?;
+    let options = ["--release", "--no-run", "--test", test];
+    let report = output(command::workspace("test").args(options))?;
     // Cargo says: Executable tests/device.rs (target/release/deps/device-0123)
     let path = report.rsplit_once('(').and_then(|(_, rest)| rest.split_once(')'));
     match path {

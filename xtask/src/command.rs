@@ -31,6 +31,23 @@ pub(crate) fn cargo() -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// A task of cargo over the whole workspace. What compiles anything in a profile of its own passes here:
+/// cargo unites the features that the selected packages ask for, so that each other selection would
+/// compile the ciphers once more.
+pub(crate) fn workspace(task: &str) -> Command {
+    let mut cargo = cargo();
+    cargo.args([task, "--workspace"]);
+    cargo
+}
+
+/// An installation of packages of PyPI into a folder: what is appended names them.
+pub(crate) fn pip_install(folder: &Path) -> Command {
+    let mut install = command("python3");
+    install.args(["-m", "pip", "install", "--quiet", "--root-user-action", "ignore", "--upgrade"]);
+    install.arg("--target").arg(folder);
+    install
+}
+
 /// The cargo of another toolchain, "nightly" or a version. The cargo that runs this task would pass
 /// its own on.
 pub(crate) fn cargo_of(toolchain: &str) -> Command {
@@ -48,8 +65,13 @@ pub(crate) fn rustup(arguments: &[&str]) -> Result<()> {
 /// What a tool says of its own failure, or else all of the error's first line.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let text = format!("{error:#}");
-    let said = text.lines().find(|line| line.starts_with("error") || line.starts_with("E: "));
+    let said = text.lines().find(|line| is_failure(line));
     said.or(text.lines().next()).unwrap_or_default().to_owned()
+}
+
+/// Cargo's and rustup's, pip's, and apt's lines.
+fn is_failure(line: &str) -> bool {
+    ["error", "ERROR", "E: "].iter().any(|start| line.starts_with(start))
 }
 
 /// Runs a command to its end; an error names it and how it ended.
@@ -77,13 +99,14 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Builds the programs of the benches package, with these of its features, and says where this one
-/// is.
+/// Programs that run with optimisation: those of the benches package, and the command, which is measured
+/// too.
+pub(crate) const PROGRAMS: [&str; 4] = ["kat", "bench-all", "tune", "lanecrypt"];
+
+/// Builds the programs, with these features of the benches package, and says where this one is.
 pub(crate) fn built(name: &str, features: &[&str]) -> Result<PathBuf> {
-    // The command is measured too; built together, both take the same libraries.
-    let packages = ["--package", "lanecrypt-benches", "--package", "lanecrypt-cli"];
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--release"]).args(packages);
+    let mut build = workspace("build");
+    build.args(["--quiet", "--release"]).args(PROGRAMS.map(|program| format!("--bin={program}")));
     build.args(features.iter().map(|feature| format!("--features=lanecrypt-benches/{feature}")));
     run(&mut build)?;
     Ok(target().join("release").join(name))

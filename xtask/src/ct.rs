@@ -4,14 +4,14 @@ use anyhow::{Context, Result};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{cargo, command, run, target},
+    command::{command, run, target, workspace},
     host_kernels,
 };
 
 pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
     install_valgrind()?;
     let library = host_kernels::build()?;
-    run(cargo().args(["build", "--quiet", "--release", "--package", "lanecrypt-ct"]))?;
+    run(workspace("build").args(["--quiet", "--release", "--bin", "lanecrypt-ct"]))?;
     let program = target().join("release/lanecrypt-ct");
     run(command(program).args(filter).env(HOST_KERNELS, library))
 }

@@ -5,7 +5,7 @@ use std::{env, ffi::OsString, path::Path};
 
 use anyhow::Result;
 
-use crate::command::{command, one_line, output, target};
+use crate::command::{command, one_line, output, pip_install, target};
 
 /// Programs, and the packages of Debian that have them.
 const PROGRAMS: [(&str, &str); 9] = [
@@ -48,10 +48,7 @@ pub(crate) fn install() -> Result<Vec<(&'static str, OsString)>> {
     let folder = target().join("judges").join(PYTHON.join("-"));
     if !folder.join("tink").exists() {
         println!("installing {}", PYTHON.join(" "));
-        let pip = ["-m", "pip", "install", "--quiet", "--root-user-action", "ignore", "--upgrade"];
-        let mut install = command("python3");
-        install.args(pip).arg("--target").arg(&folder).args(PYTHON);
-        if let Err(error) = output(&mut install) {
+        if let Err(error) = output(pip_install(&folder).args(PYTHON)) {
             println!("NOT installed: {}", one_line(&error));
         }
     }

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{self, cargo, command, output, run},
+    command::{self, command, output, run, workspace},
     host_kernels, judges, wheel,
 };
 
@@ -23,20 +23,14 @@ pub(crate) fn run_all() -> Result<()> {
     }
     let variables = environment;
     let environment = || variables.iter().map(|(name, value)| (name, value));
-    let tests = ["test", "--workspace", "--no-fail-fast"];
-    run(cargo().args(tests).envs(environment()))?;
+    run(workspace("test").arg("--no-fail-fast").envs(environment()))?;
+    // What only the host build of the kernels can show.
+    let ignored = ["--lib", "--test", "tuning", "--", "--ignored"];
+    run(workspace("test").args(ignored).envs(environment()))?;
     wheel::test(false, &variables)?;
-    // What only the library's kernels can show.
-    let mut refusals = cargo();
-    refusals.args(["test", "--package", "lanecrypt-cuda", "--features", "host-kernels", "--lib"]);
-    run(refusals.args(["--", "--ignored"]).envs(environment()))?;
-    let mut tuning = cargo();
-    tuning.args(["test", "--package", "lanecrypt", "--features", "host-kernels,tune"]);
-    run(tuning.args(["--test", "tuning", "--", "--ignored"]).envs(environment()))?;
     // What the optimiser makes of the ciphers is what users run.
-    let mut conformance = cargo();
-    conformance.args(["test", "--release", "--package", "lanecrypt", "--test", "conformance"]);
-    run(conformance.args(["--features", "host-kernels"]).envs(environment()))?;
+    let conformance = ["--release", "--test", "conformance"];
+    run(workspace("test").args(conformance).envs(environment()))?;
     run(command(&kat).arg("vectors").envs(environment()))
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{command, run, target};
+use crate::command::{pip_install, run, target};
 
 /// NVRTC 12.1 writes PTX 8.1, the first version with parameters above 4 KiB and the oldest that
 /// every driver of the 12.1 series and later loads.
@@ -26,18 +26,7 @@ pub(crate) fn install() -> Result<Toolchain> {
         ptxas: folder.join("nvidia/cuda_nvcc/bin/ptxas"),
     };
     if !(toolchain.nvrtc.exists() && toolchain.ptxas.exists()) {
-        let pip = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--root-user-action",
-            "ignore",
-            "--no-deps",
-            "--upgrade",
-            "--target",
-        ];
-        run(command("python3").args(pip).arg(&folder).args([NVRTC, NVCC]))
+        run(pip_install(&folder).args(["--no-deps", NVRTC, NVCC]))
             .context("installing the CUDA compilers from PyPI needs python3 with pip")?;
     }
     if !(toolchain.nvrtc.exists() && toolchain.ptxas.exists()) {

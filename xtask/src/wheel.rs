@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{command, output, root, run, target},
+    command::{command, output, pip_install, root, run, target},
     host_kernels, judges,
 };
 
@@ -50,8 +50,7 @@ fn build(release: bool) -> Result<PathBuf> {
     let tools = folder().join(MATURIN);
     let maturin = tools.join("bin/maturin");
     if !maturin.exists() {
-        let pip = ["-m", "pip", "install", "--quiet", "--root-user-action", "ignore", "--upgrade"];
-        output(command("python3").args(pip).arg("--target").arg(&tools).arg(MATURIN))?;
+        output(pip_install(&tools).arg(MATURIN))?;
     }
     let dist = folder().join("dist");
     if dist.exists() {
