@@ -6,7 +6,7 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_core::{Wraps, on_cleared_stack};
+use lanecrypt_core::{Everywhere, Implementation, Wraps, on_cleared_stack};
 use lanecrypt_slicing::Fastest;
 
 use crate::{
@@ -53,7 +53,8 @@ macro_rules! aes {
 
         impl<K: KeyLength> KeyInit for $name<K> {
             fn new(key: &Key<Self>) -> Self {
-                Self { inner: Cipher::new(key) }
+                // Not by way of `Cipher::new`, out of which the keys would be moved and left behind.
+                on_cleared_stack(|| Self { inner: Fastest::new(Everywhere::get(), key).into() })
             }
         }
 
