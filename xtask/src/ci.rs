@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::{
     codegen,
-    command::{self, cargo, cargo_of, command, one_line, root, run, rustup, target},
+    command::{self, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace},
     ct, inlining, kernels, packages, portable, tidy,
     tools::{DENY, HACK},
 };
@@ -46,29 +46,16 @@ fn format() -> Result<()> {
     run(cargo().args(["fmt", "--check"]).current_dir(root().join(inlining::USER_CRATE)))
 }
 
-/// Packages with all their features, and `benches` without its only one, `peers`: Botan and OpenSSL
-/// take ten minutes to build in each folder for a target. `bench-all --peers` builds that.
-const WITHOUT_PEERS: [&[&str]; 2] = [
-    &["--workspace", "--all-features", "--exclude", "lanecrypt-benches"],
-    &["--package", "lanecrypt-benches"],
-];
-
 fn clippy() -> Result<()> {
-    for packages in WITHOUT_PEERS {
-        let mut clippy = cargo();
-        clippy.args(["clippy", "--quiet", "--all-targets"]).args(packages);
-        run(clippy.args(["--", "--deny", "warnings"]))?;
-    }
-    Ok(())
+    let mut clippy = workspace("clippy");
+    clippy.args(["--quiet", "--all-targets", "--features", &packages::features()?]);
+    run(clippy.args(["--", "--deny", "warnings"]))
 }
 
 fn documentation() -> Result<()> {
-    for packages in WITHOUT_PEERS {
-        let mut doc = cargo();
-        doc.args(["doc", "--quiet", "--no-deps"]).args(packages);
-        run(doc.env("RUSTDOCFLAGS", "--deny warnings"))?;
-    }
-    Ok(())
+    let mut doc = workspace("doc");
+    doc.args(["--quiet", "--no-deps", "--features", &packages::features()?]);
+    run(doc.env("RUSTDOCFLAGS", "--deny warnings"))
 }
 
 /// The libraries that work without the standard library, without their default features.
@@ -101,10 +88,8 @@ fn oldest_toolchain() -> Result<()> {
         println!("NOT tried: Rust {oldest} cannot be installed here: {}", one_line(&error));
         return Ok(());
     }
-    for packages in WITHOUT_PEERS {
-        run(cargo_of(oldest).args(["check", "--quiet"]).args(packages))?;
-    }
-    Ok(())
+    let check = ["check", "--quiet", "--workspace", "--features", &packages::features()?];
+    run(cargo_of(oldest).args(check))
 }
 
 /// The README's first command. The record it writes is of no use.

@@ -2,9 +2,10 @@
 
 use std::{fs, path::PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
-use crate::command::root;
+use crate::command::{cargo, root};
 
 /// The names of the folders under `crates` for which this holds, in order.
 fn crates(is_meant: impl Fn(PathBuf) -> Result<bool>) -> Result<Vec<String>> {
@@ -42,9 +43,36 @@ pub(crate) fn no_std() -> Result<Vec<String>> {
     Ok(names.into_iter().map(|name| format!("lanecrypt-{name}")).collect())
 }
 
+/// All features of all packages, for cargo's `--features`, without `peers` of the benches: Botan and
+/// OpenSSL take ten minutes to build in each folder for a target. `bench-all --peers` builds that.
+pub(crate) fn features() -> Result<String> {
+    let listing = cargo().args(["metadata", "--no-deps", "--format-version=1"]).output()?;
+    ensure!(listing.status.success(), "{}", String::from_utf8_lossy(&listing.stderr));
+    let metadata: Value = serde_json::from_slice(&listing.stdout)?;
+    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
+    let all = packages.iter().flat_map(|package| {
+        let name = package["name"].as_str().unwrap_or_default();
+        let features = package["features"].as_object().into_iter().flatten();
+        features.map(move |(feature, _)| format!("{name}/{feature}"))
+    });
+    Ok(all.filter(|feature| feature != PEERS).collect::<Vec<_>>().join(","))
+}
+
+const PEERS: &str = "lanecrypt-benches/peers";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_features_but_the_slow_one_are_listed() {
+        let features = features().expect("cargo lists the packages");
+        let features: Vec<_> = features.split(',').collect();
+        for there in ["lanecrypt/tune", "lanecrypt-aes/hazmat", "lanecrypt-openssl-provider/cuda"] {
+            assert!(features.contains(&there), "{features:?}");
+        }
+        assert!(!features.contains(&PEERS), "{features:?}");
+    }
 
     #[test]
     fn folders_say_what_a_package_is() {
