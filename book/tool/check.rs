@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{include, page};
+use crate::{include, page, record::Record, records};
 
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
@@ -30,14 +30,16 @@ struct Book {
     source: PathBuf,
     texts: BTreeMap<PathBuf, String>,
     ids: BTreeMap<PathBuf, HashSet<String>>,
+    /// The pages that are made of records when the book is built.
+    made: HashSet<PathBuf>,
 }
 
 /// Everything that is wrong with the book in `root`.
 ///
 /// # Errors
 /// Those of reading its files.
-pub(crate) fn check(root: &Path) -> io::Result<Vec<Problem>> {
-    let book = Book::read(root.join("src"))?;
+pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>> {
+    let book = Book::read(root.join("src"), records)?;
     let mut problems = Vec::new();
     for (path, text) in &book.texts {
         let folder = book.source.join(parent(path));
@@ -53,6 +55,11 @@ pub(crate) fn check(root: &Path) -> io::Result<Vec<Problem>> {
                 report(include.offset, what);
             }
         }
+        for (offset, heading) in records::asked(text) {
+            if records::sections(records, heading).is_empty() {
+                report(offset, format!("no record has a section {heading}"));
+            }
+        }
         for link in page::links(text) {
             if let Err(what) = book.follow(path, &link.target) {
                 report(link.offset, what);
@@ -66,7 +73,7 @@ pub(crate) fn check(root: &Path) -> io::Result<Vec<Problem>> {
 }
 
 impl Book {
-    fn read(source: PathBuf) -> io::Result<Self> {
+    fn read(source: PathBuf, records: &[Record]) -> io::Result<Self> {
         let mut texts = BTreeMap::new();
         read_pages(&source, Path::new(""), &mut texts)?;
         let mut ids = BTreeMap::new();
@@ -74,7 +81,8 @@ impl Book {
             let text = include::with_included_pages(text, &source.join(parent(path)))?;
             ids.insert(path.clone(), page::ids(&text));
         }
-        Ok(Self { source, texts, ids })
+        let made = records.iter().map(Record::page).collect();
+        Ok(Self { source, texts, ids, made })
     }
 
     /// Checks a link of the page `from`; addresses elsewhere on the web are not followed.
@@ -95,7 +103,7 @@ impl Book {
         match self.ids.get(&path) {
             Some(ids) if id.is_none_or(|id| ids.contains(id)) => Ok(()),
             Some(_) => Err(format!("{target}: there is no such heading")),
-            None if self.source.join(&path).is_file() => Ok(()),
+            None if self.made.contains(&path) || self.source.join(&path).is_file() => Ok(()),
             None => Err(format!("{target}: there is no such file")),
         }
     }

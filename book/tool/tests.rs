@@ -34,7 +34,7 @@ fn write(folder: &TempDir, path: &str, text: &str) {
 /// What the check reports, with paths from the book's folder.
 fn problems(folder: &TempDir) -> Vec<String> {
     let prefix = format!("{}/src/", folder.path().display());
-    let problems = check(folder.path()).expect("the book can be read");
+    let problems = check(folder.path(), &[]).expect("the book can be read");
     let texts = problems.iter().map(ToString::to_string);
     texts.map(|text| text.replace(&prefix, "")).collect()
 }
@@ -130,6 +130,14 @@ fn a_page_outside_the_table_of_contents_is_found() {
     write(&folder, "src/measured.md", "\n");
     write(&folder, "src/parts/three.md", "# Three\n");
     assert_eq!(problems(&folder), ["parts/three.md:1: SUMMARY.md does not have this page"]);
+}
+
+#[test]
+fn a_table_that_no_record_has_is_found() {
+    let folder = book();
+    write(&folder, "src/measured.md", "\n{{#records Host memory, GB/s}}\n");
+    let found = ["measured.md:2: no record has a section Host memory, GB/s"];
+    assert_eq!(problems(&folder), found);
 }
 
 #[test]
