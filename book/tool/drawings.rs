@@ -180,12 +180,14 @@ const GAPS: Strips = Strips {
     ],
 };
 
-/// Who reads what in P3's two orders: number of the first block of a lane, and of the next.
+/// The number of the block that a lane loads first, second and so on.
+type Order = fn(lane: u32, load: u32) -> u32;
+
+/// Who reads what in P3's two orders.
 struct Orders {
     file: &'static str,
     title: &'static str,
-    /// Label, and the number of the block that lane `l` loads first, second, ...
-    rows: &'static [(&'static str, fn(u32, u32) -> u32)],
+    rows: &'static [(&'static str, Order)],
 }
 
 const LANES: u32 = 4;

@@ -127,6 +127,7 @@ fn of_kernels(records: &[Record], cipher: &str) -> String {
 fn of_cores(records: &[Record]) -> String {
     let is_core = |m: &&Measurement| m.place == "Cpu" && CORE_BYTES.contains(&m.bytes);
     let mut rows: Vec<(String, u32, String)> = Vec::new();
+    let mut links = Vec::new();
     for record in records {
         let has_peers = record.measurements().iter().any(|m| m.is_peer);
         let members: Vec<_> = record.measurements().iter().filter(is_core).collect();
@@ -136,12 +137,15 @@ fn of_cores(records: &[Record]) -> String {
         }
         let mut keys = distinct(members.iter().map(|m| (m.cipher.as_str(), m.key_bits)));
         keys.retain(|(cipher, bits)| !rows.iter().any(|row| row.0 == *cipher && row.1 == *bits));
+        if keys.is_empty() {
+            continue;
+        }
         for (cipher, bits) in keys {
             let of = |m: &&&Measurement| m.cipher == cipher && m.key_bits == bits;
             let row = core_row(&members.iter().filter(of).copied().collect::<Vec<_>>());
-            let row = format!("| {} | {row} | {} |\n", title(cipher, bits), record.short_link());
-            rows.push((cipher.to_owned(), bits, row));
+            rows.push((cipher.to_owned(), bits, format!("| {} | {row} |\n", title(cipher, bits))));
         }
+        links.push(record.short_link());
     }
     if rows.is_empty() {
         return String::new();
@@ -151,8 +155,10 @@ fn of_cores(records: &[Record]) -> String {
     let rows: String = rows.into_iter().map(|row| row.2).collect();
     format!(
         "{MARK}Cycles a byte of the row `default`, one core, over 16 KiB and 1 MiB; the fastest other \
-         library in the same run, ECB encryption of 16 KiB.\n\n\
-         | | {works} | fastest other | record |\n|---|---|---|---|---|---|---|---|\n{rows}"
+         library in the same run, ECB encryption of 16 KiB. Each row of the newest record that has \
+         its cipher: {}.\n\n\
+         | | {works} | fastest other |\n|---|---|---|---|---|---|---|\n{rows}",
+        links.join(", "),
     )
 }
 
@@ -169,7 +175,7 @@ fn core_row(members: &[&Measurement]) -> String {
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
-            .join(", ")
+            .join(",&nbsp;")
     };
     let peers = members.iter().filter(|m| m.is_peer && m.work == "EcbEncrypt");
     let peers = peers.filter(|m| m.bytes == CORE_BYTES[0]);

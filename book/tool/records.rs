@@ -75,6 +75,20 @@ impl Record {
         Ok(text)
     }
 
+    /// What it is of, where there is no report: the first line of its text, or its files.
+    fn first_line(&self) -> io::Result<String> {
+        let files = self.files()?;
+        let Some(text) = files.iter().find(|file| file.extension().is_some_and(|end| end == "txt"))
+        else {
+            let names = files.iter().filter_map(|file| Some(file.file_name()?.to_string_lossy()));
+            return Ok(names.collect::<Vec<_>>().join(", "));
+        };
+        let text = fs::read_to_string(text)?;
+        let first = text.lines().next().unwrap_or_default().trim_start_matches('#').trim();
+        // The head of a table says nothing.
+        Ok(if first.contains("   ") { String::new() } else { first.replace('|', "/") })
+    }
+
     /// What is copied beside the page.
     fn files(&self) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
@@ -142,6 +156,7 @@ pub(crate) fn add(book: &mut MDBook, records: &[Record]) -> Result<()> {
     for record in records {
         pages.push((record.name.clone(), record.text()?, record.page()));
     }
+    let list = list(records)?;
     let mut missing = Vec::new();
     book.book.for_each_chapter_mut(|chapter| {
         while let Some(&(at, heading)) = asked(&chapter.content).first() {
@@ -153,7 +168,7 @@ pub(crate) fn add(book: &mut MDBook, records: &[Record]) -> Result<()> {
             chapter.content.replace_range(at..end, &found);
         }
         if chapter.path.as_deref() == Some(Path::new(INDEX)) {
-            chapter.content += &list(records);
+            chapter.content += &list;
             let parents = vec![chapter.name.clone()];
             // The table of contents folds what has its parent's number before its own.
             let number = chapter.number.clone().unwrap_or_default();
@@ -175,7 +190,7 @@ pub(crate) fn add(book: &mut MDBook, records: &[Record]) -> Result<()> {
 }
 
 /// The list of all records: where, and what of.
-fn list(records: &[Record]) -> String {
+fn list(records: &[Record]) -> io::Result<String> {
     let mut text = "\n| record | machine | ciphers | what |\n|---|---|---|---|\n".to_owned();
     for record in records {
         let (mut ciphers, mut kinds) = (Vec::new(), Vec::new());
@@ -196,10 +211,13 @@ fn list(records: &[Record]) -> String {
                 kinds.push(kind);
             }
         }
-        let row = [record.link(), record.machine(), ciphers.join(", "), kinds.join("; ")];
+        let machine = record.machine();
+        let machine = machine.split(" (").next().unwrap_or_default().to_owned();
+        let what = if record.report.is_some() { kinds.join("; ") } else { record.first_line()? };
+        let row = [record.link(), machine, ciphers.join(", "), what];
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
-    text
+    Ok(text)
 }
 
 /// Whether reports have this section whatever was measured.
