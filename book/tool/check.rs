@@ -11,6 +11,21 @@ use crate::{include, page, record::Record, records};
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
 
+/// The part of it whose pages have the same sections.
+const CIPHERS: &str = "the ciphers";
+/// The sections of a cipher's page, in their order.
+const SECTIONS: [&str; 9] = [
+    "Description",
+    "Reference",
+    "Representation",
+    "Circuit",
+    "CPU words",
+    "CUDA",
+    "The roof",
+    "Measurements",
+    "What failed",
+];
+
 /// Something wrong, at a line of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
@@ -65,6 +80,9 @@ pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>>
                 report(link.offset, what);
             }
         }
+        if book.is_cipher(path) && !sections(text).eq(SECTIONS) {
+            report(0, format!("the sections of a cipher's page are {}", SECTIONS.join(", ")));
+        }
         if !book.is_reached(path) {
             report(0, format!("{SUMMARY} does not have this page"));
         }
@@ -108,6 +126,17 @@ impl Book {
         }
     }
 
+    /// Whether a page is in the part of the table of contents that the ciphers have.
+    fn is_cipher(&self, path: &Path) -> bool {
+        let Some(summary) = self.texts.get(Path::new(SUMMARY)) else { return false };
+        let mut parts = summary.split("\n# ");
+        let part =
+            parts.find(|part| part.lines().next().is_some_and(|name| name.contains(CIPHERS)));
+        part.is_some_and(|part| {
+            page::links(part).iter().any(|link| Path::new(&link.target) == path)
+        })
+    }
+
     /// Whether a page is in the table of contents, or part of another page.
     fn is_reached(&self, path: &Path) -> bool {
         let in_summary = |text: &String| {
@@ -136,6 +165,11 @@ fn read_pages(
         }
     }
     Ok(())
+}
+
+/// The names of a page's sections.
+fn sections(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.strip_prefix("## "))
 }
 
 /// Whether the page `from` includes the page `part`.
