@@ -6,10 +6,25 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{include, page};
+use crate::{include, page, record::Record, records};
 
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
+
+/// The part of it whose pages have the same sections.
+const CIPHERS: &str = "the ciphers";
+/// The sections of a cipher's page, in their order.
+const SECTIONS: [&str; 9] = [
+    "Description",
+    "Reference",
+    "Representation",
+    "Circuit",
+    "CPU words",
+    "CUDA",
+    "The roof",
+    "Measurements",
+    "What failed",
+];
 
 /// Something wrong, at a line of a file.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,14 +45,16 @@ struct Book {
     source: PathBuf,
     texts: BTreeMap<PathBuf, String>,
     ids: BTreeMap<PathBuf, HashSet<String>>,
+    /// The pages that are made of records when the book is built.
+    made: HashSet<PathBuf>,
 }
 
 /// Everything that is wrong with the book in `root`.
 ///
 /// # Errors
 /// Those of reading its files.
-pub(crate) fn check(root: &Path) -> io::Result<Vec<Problem>> {
-    let book = Book::read(root.join("src"))?;
+pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>> {
+    let book = Book::read(root.join("src"), records)?;
     let mut problems = Vec::new();
     for (path, text) in &book.texts {
         let folder = book.source.join(parent(path));
@@ -53,10 +70,18 @@ pub(crate) fn check(root: &Path) -> io::Result<Vec<Problem>> {
                 report(include.offset, what);
             }
         }
+        for (offset, heading) in records::asked(text) {
+            if records::sections(records, heading).is_empty() {
+                report(offset, format!("no record has a section {heading}"));
+            }
+        }
         for link in page::links(text) {
             if let Err(what) = book.follow(path, &link.target) {
                 report(link.offset, what);
             }
+        }
+        if book.is_cipher(path) && !sections(text).eq(SECTIONS) {
+            report(0, format!("the sections of a cipher's page are {}", SECTIONS.join(", ")));
         }
         if !book.is_reached(path) {
             report(0, format!("{SUMMARY} does not have this page"));
@@ -66,7 +91,7 @@ pub(crate) fn check(root: &Path) -> io::Result<Vec<Problem>> {
 }
 
 impl Book {
-    fn read(source: PathBuf) -> io::Result<Self> {
+    fn read(source: PathBuf, records: &[Record]) -> io::Result<Self> {
         let mut texts = BTreeMap::new();
         read_pages(&source, Path::new(""), &mut texts)?;
         let mut ids = BTreeMap::new();
@@ -74,7 +99,8 @@ impl Book {
             let text = include::with_included_pages(text, &source.join(parent(path)))?;
             ids.insert(path.clone(), page::ids(&text));
         }
-        Ok(Self { source, texts, ids })
+        let made = records.iter().map(Record::page).collect();
+        Ok(Self { source, texts, ids, made })
     }
 
     /// Checks a link of the page `from`; addresses elsewhere on the web are not followed.
@@ -95,9 +121,20 @@ impl Book {
         match self.ids.get(&path) {
             Some(ids) if id.is_none_or(|id| ids.contains(id)) => Ok(()),
             Some(_) => Err(format!("{target}: there is no such heading")),
-            None if self.source.join(&path).is_file() => Ok(()),
+            None if self.made.contains(&path) || self.source.join(&path).is_file() => Ok(()),
             None => Err(format!("{target}: there is no such file")),
         }
+    }
+
+    /// Whether a page is in the part of the table of contents that the ciphers have.
+    fn is_cipher(&self, path: &Path) -> bool {
+        let Some(summary) = self.texts.get(Path::new(SUMMARY)) else { return false };
+        let mut parts = summary.split("\n# ");
+        let part =
+            parts.find(|part| part.lines().next().is_some_and(|name| name.contains(CIPHERS)));
+        part.is_some_and(|part| {
+            page::links(part).iter().any(|link| Path::new(&link.target) == path)
+        })
     }
 
     /// Whether a page is in the table of contents, or part of another page.
@@ -128,6 +165,11 @@ fn read_pages(
         }
     }
     Ok(())
+}
+
+/// The names of a page's sections.
+fn sections(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.strip_prefix("## "))
 }
 
 /// Whether the page `from` includes the page `part`.

@@ -1,4 +1,4 @@
-//! Builds the porting guide into `book/out`: fills its tables from the recorded measurements, then
+//! Builds the book into `book/out`: fills its tables and pictures from the recorded measurements, then
 //! checks what mdBook does not, that every link, anchor, picture and included piece of source is
 //! there.
 //!
@@ -6,15 +6,22 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod drawings;
+mod figures;
 mod include;
 mod measured;
+mod occupancy;
 mod page;
+mod record;
+mod records;
 #[cfg(test)]
 mod tests;
 
 use std::{env, fs, path::Path, process::ExitCode};
 
 use mdbook_driver::MDBook;
+
+use crate::record::Record;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -39,10 +46,11 @@ fn main() -> ExitCode {
 
 /// Checks the book in `root` and builds it; `false` where the check found something.
 fn run(root: &Path, check_only: bool) -> anyhow::Result<bool> {
-    if !tables_are_current(root, check_only)? {
+    let records = record::read(&root.join("../benches/record"))?;
+    if !generated_are_current(root, &records, check_only)? {
         return Ok(false);
     }
-    let problems = check::check(root)?;
+    let problems = check::check(root, &records)?;
     for problem in &problems {
         eprintln!("{problem}");
     }
@@ -50,23 +58,35 @@ fn run(root: &Path, check_only: bool) -> anyhow::Result<bool> {
         return Ok(false);
     }
     if !check_only {
-        let book = MDBook::load(root)?;
+        let mut book = MDBook::load(root)?;
+        records::add(&mut book, &records)?;
         book.build()?;
-        let index = book.build_dir_for("html").join("index.html");
-        println!("{}", index.display());
+        let built = book.build_dir_for("html");
+        records::copy_files(&records, &built)?;
+        println!("{}", built.join("index.html").display());
     }
     Ok(true)
 }
 
-/// Writes the tables of measurements, or only says whether they are those of the newest record.
-fn tables_are_current(root: &Path, check_only: bool) -> anyhow::Result<bool> {
+/// Writes what is made of the records and the kernels' tables, or only says whether it is current.
+fn generated_are_current(
+    root: &Path,
+    records: &[Record],
+    check_only: bool,
+) -> anyhow::Result<bool> {
+    let source = root.join("src");
+    let mut files = measured::tables(records, &source);
+    files.extend(figures::picture(records, &source));
+    files.extend(drawings::pictures(&source));
+    files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);
     let mut current = true;
-    for (path, text) in measured::tables(&root.join("../benches/record"), &root.join("src"))? {
+    for (path, text) in files {
         if fs::read_to_string(&path).unwrap_or_default() == text {
             continue;
         }
         if check_only {
-            eprintln!("{}: not what benches/record says; run `cargo xtask book`", path.display());
+            let path = path.display();
+            eprintln!("{path}: not what records and kernels say; run `cargo xtask book`");
             current = false;
         } else {
             fs::write(&path, text)?;

@@ -34,7 +34,7 @@ fn write(folder: &TempDir, path: &str, text: &str) {
 /// What the check reports, with paths from the book's folder.
 fn problems(folder: &TempDir) -> Vec<String> {
     let prefix = format!("{}/src/", folder.path().display());
-    let problems = check(folder.path()).expect("the book can be read");
+    let problems = check(folder.path(), &[]).expect("the book can be read");
     let texts = problems.iter().map(ToString::to_string);
     texts.map(|text| text.replace(&prefix, "")).collect()
 }
@@ -130,6 +130,39 @@ fn a_page_outside_the_table_of_contents_is_found() {
     write(&folder, "src/measured.md", "\n");
     write(&folder, "src/parts/three.md", "# Three\n");
     assert_eq!(problems(&folder), ["parts/three.md:1: SUMMARY.md does not have this page"]);
+}
+
+#[test]
+fn a_cipher_s_page_has_the_sections_of_the_others() {
+    let folder = book();
+    let summary =
+        "# Summary\n\n- [Two](parts/two.md)\n\n# Part 3: the ciphers\n\n- [One](one.md)\n";
+    write(&folder, "src/SUMMARY.md", summary);
+    let found = problems(&folder);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("one.md:1: the sections of a cipher's page are "), "{found:?}");
+    let sections = [
+        "Description",
+        "Reference",
+        "Representation",
+        "Circuit",
+        "CPU words",
+        "CUDA",
+        "The roof",
+        "Measurements",
+        "What failed",
+    ];
+    let text = sections.map(|section| format!("## {section}\n\n### More\n")).join("\n");
+    write(&folder, "src/one.md", &format!("{text}\n{{{{#include measured.md}}}}\n"));
+    assert_eq!(problems(&folder), [""; 0]);
+}
+
+#[test]
+fn a_table_that_no_record_has_is_found() {
+    let folder = book();
+    write(&folder, "src/measured.md", "\n{{#records Host memory, GB/s}}\n");
+    let found = ["measured.md:2: no record has a section Host memory, GB/s"];
+    assert_eq!(problems(&folder), found);
 }
 
 #[test]

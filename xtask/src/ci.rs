@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::{
     codegen,
     command::{self, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace},
-    ct, inlining, kernels, packages, portable, tidy,
+    ct, inlining, kernels, packages, portable, publishing, tidy,
     tools::{DENY, HACK},
 };
 
@@ -28,6 +28,7 @@ const STEPS: &[Step] = &[
     ("the oldest Rust that Cargo.toml allows", oldest_toolchain),
     ("bench-all --quick", bench),
     ("book, and its tables are those of the newest record", book),
+    ("packages", || publishing::run_task(false)),
     ("licences, sources and duplicates of dependencies", dependencies),
 ];
 

@@ -18,6 +18,7 @@ mod launches;
 mod mutants;
 mod packages;
 mod portable;
+mod publishing;
 mod resources;
 mod test;
 mod tidy;
@@ -114,6 +115,12 @@ enum Task {
         #[arg(long)]
         release: bool,
     },
+    /// Whether what is published can be: packages every crate, in the order in which they depend on another.
+    Package {
+        /// Builds each package from what is in it, too (minutes).
+        #[arg(long)]
+        build: bool,
+    },
     /// Collects binaries, vectors and a script in bundle/, for a machine with a GPU but no Rust.
     Bundle,
     /// Checks every backend's constant-time claim, under valgrind, in machine code and in PTX.
@@ -161,6 +168,7 @@ fn main() -> ExitCode {
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
         Task::Mutants { packages, file } => mutants::run(&packages, file.as_deref()),
         Task::Wheel { release } => wheel::run_task(release),
+        Task::Package { build } => publishing::run_task(build),
         Task::Bundle => bundle::run_task(),
         Task::Ct { filter } => ct::run_task(filter.as_deref()),
         Task::Cross { parts } => cross::run_parts(&parts),

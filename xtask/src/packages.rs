@@ -43,13 +43,19 @@ pub(crate) fn no_std() -> Result<Vec<String>> {
     Ok(names.into_iter().map(|name| format!("lanecrypt-{name}")).collect())
 }
 
+/// What cargo says of each package.
+pub(crate) fn metadata() -> Result<Vec<Value>> {
+    let arguments = ["metadata", "--no-deps", "--format-version=1", "--offline"];
+    let said = cargo().args(arguments).output()?;
+    ensure!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    let mut metadata: Value = serde_json::from_slice(&said.stdout)?;
+    Ok(serde_json::from_value(metadata["packages"].take())?)
+}
+
 /// All features of all packages, for cargo's `--features`, without `peers` of the benches: Botan and
 /// OpenSSL take ten minutes to build in each folder for a target. `bench-all --peers` builds that.
 pub(crate) fn features() -> Result<String> {
-    let listing = cargo().args(["metadata", "--no-deps", "--format-version=1"]).output()?;
-    ensure!(listing.status.success(), "{}", String::from_utf8_lossy(&listing.stderr));
-    let metadata: Value = serde_json::from_slice(&listing.stdout)?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists packages")?;
+    let packages = metadata()?;
     let all = packages.iter().flat_map(|package| {
         let name = package["name"].as_str().unwrap_or_default();
         let features = package["features"].as_object().into_iter().flatten();

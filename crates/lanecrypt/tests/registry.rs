@@ -170,10 +170,10 @@ fn crates_document_their_backends() {
 
 #[test]
 #[cfg(feature = "cuda")]
-fn the_readme_names_every_backend() {
-    let mut rows = rows(include_str!("../../../README.md").lines());
+fn the_security_page_names_every_backend() {
+    let mut rows = rows(include_str!("../../../SECURITY.md").lines());
     rows.retain(|row| row.names[0] != "host-*"); // the same kernels
     let backends = CIPHERS.iter().flat_map(|cipher| cipher.backends);
     let backends = backends.filter(|backend| backend.platform != Platform::CudaOnHost);
-    table_is_of("README.md", &rows, &backends.collect::<Vec<_>>());
+    table_is_of("SECURITY.md", &rows, &backends.collect::<Vec<_>>());
 }

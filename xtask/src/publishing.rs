@@ -1,0 +1,241 @@
+//! Packages as they would be published: which, in which order, with what in them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::{
+    command::{cargo, output, run},
+    packages,
+};
+
+/// What cargo says of a package of the workspace, and what is asked of it here.
+struct Package {
+    name: String,
+    folder: PathBuf,
+    is_published: bool,
+    /// Fields of the manifest that crates.io wants and that are empty.
+    missing: Vec<&'static str>,
+    dependencies: Vec<Dependency>,
+}
+
+/// On another package of the workspace.
+struct Dependency {
+    name: String,
+    /// Whether cargo leaves it out of the package: one of tests, without a version.
+    is_left_out: bool,
+}
+
+/// `cargo xtask package`: lists what is published and packages it, building nothing unless it is told to.
+pub(crate) fn run_task(build: bool) -> Result<()> {
+    let packages = packages(&packages::metadata()?)?;
+    let mut faults = faults(&packages);
+    let order = order(&packages)?;
+    for package in &order {
+        println!("{}", package.name);
+        faults.extend(files_outside(package)?);
+    }
+    if !faults.is_empty() {
+        bail!("{}", faults.join("\n"));
+    }
+    let mut package = cargo();
+    // What is not committed yet is packaged too: this is a check, and nothing is sent anywhere.
+    package.args(["package", "--quiet", "--offline", "--allow-dirty"]);
+    if !build {
+        package.arg("--no-verify");
+    }
+    for one in &order {
+        package.args(["--package", &one.name]);
+    }
+    run(&mut package)?;
+    holds_kernels(&order)
+}
+
+/// The packages of the workspace, from what cargo says of them.
+fn packages(listed: &[Value]) -> Result<Vec<Package>> {
+    let names: BTreeSet<_> = listed.iter().filter_map(|package| package["name"].as_str()).collect();
+    let package = |package: &Value| {
+        let manifest = Path::new(package["manifest_path"].as_str().context("no manifest")?);
+        let folder = manifest.parent().context("a manifest in no folder")?.to_owned();
+        let is_empty = |field: &&str| package[field].as_str().unwrap_or_default().is_empty();
+        let fields = ["description", "license", "readme", "rust_version"];
+        let dependencies = package["dependencies"].as_array().context("no dependencies")?.iter();
+        let ours = dependencies.filter_map(|dependency| {
+            let name = dependency["name"].as_str().filter(|name| names.contains(name))?;
+            let is_left_out = dependency["kind"] == "dev" && dependency["req"] == "*";
+            Some(Dependency { name: name.to_owned(), is_left_out })
+        });
+        Ok(Package {
+            name: package["name"].as_str().context("no name")?.to_owned(),
+            folder,
+            // No list of registries is all of them, an empty one none.
+            is_published: package["publish"].is_null(),
+            missing: fields.into_iter().filter(is_empty).collect(),
+            dependencies: ours.collect(),
+        })
+    };
+    listed.iter().map(package).collect()
+}
+
+/// What keeps a package that is to be published from being published.
+fn faults(packages: &[Package]) -> Vec<String> {
+    let published = || packages.iter().filter(|package| package.is_published);
+    let is_there = |name: &str| published().any(|package| package.name == name);
+    let mut faults = Vec::new();
+    for package in published() {
+        let name = &package.name;
+        faults.extend(package.missing.iter().map(|field| format!("{name}: no {field}")));
+        if !package.folder.join("README.md").is_file() {
+            faults.push(format!("{name}: no README.md"));
+        }
+        let stays = package.dependencies.iter().filter(|dependency| !dependency.is_left_out);
+        let unpublished = stays.filter(|dependency| !is_there(&dependency.name));
+        faults.extend(unpublished.map(|other| {
+            format!(
+                "{name} needs {}, which is not published; of tests, leave out its version",
+                other.name
+            )
+        }));
+    }
+    faults
+}
+
+/// What is published, each after what it depends on.
+fn order(packages: &[Package]) -> Result<Vec<&Package>> {
+    let mut waiting: BTreeMap<&str, &Package> = packages
+        .iter()
+        .filter(|package| package.is_published)
+        .map(|package| (package.name.as_str(), package))
+        .collect();
+    let mut order = Vec::new();
+    while !waiting.is_empty() {
+        let waits = |package: &Package| {
+            let mut needs = package.dependencies.iter().filter(|needed| !needed.is_left_out);
+            // Tests of a crate may name the crate itself, with other features.
+            needs.any(|needed| needed.name != package.name && waiting.contains_key(&*needed.name))
+        };
+        let ready: Vec<&str> =
+            waiting.iter().filter(|(_, package)| !waits(package)).map(|(name, _)| *name).collect();
+        if ready.is_empty() {
+            let names: Vec<_> = waiting.keys().copied().collect();
+            bail!("these need each other: {}", names.join(", "));
+        }
+        order.extend(ready.into_iter().filter_map(|name| waiting.remove(name)));
+    }
+    Ok(order)
+}
+
+/// Files beside its sources that a package's code includes and that lie outside its folder, where they
+/// would be missing. Those of documentation tests are, and are read in the repository alone.
+fn files_outside(package: &Package) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    let mut folders = vec![package.folder.join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let lines: Vec<&str> = text.lines().collect();
+            for (i, line) in lines.iter().enumerate() {
+                let of_doctest = lines[i.saturating_sub(2)..i]
+                    .iter()
+                    .any(|before| before.contains("cfg(doctest)"));
+                let outside = included(line).is_some_and(|file| {
+                    let steps = file.split('/').filter(|part| *part == "..").count();
+                    let depth =
+                        path.strip_prefix(&package.folder).map_or(0, |p| p.components().count());
+                    steps >= depth
+                });
+                if outside && !of_doctest {
+                    faults.push(format!(
+                        "{}:{}: includes what is not packaged",
+                        path.display(),
+                        i + 1
+                    ));
+                }
+            }
+        }
+    }
+    Ok(faults)
+}
+
+/// The file that a line of Rust includes, if any.
+fn included(line: &str) -> Option<&str> {
+    let (_, rest) =
+        line.split_once("include_str!(\"").or_else(|| line.split_once("include_bytes!(\""))?;
+    rest.split('"').next()
+}
+
+/// Whether the package of the kernels has their sources and the PTX.
+fn holds_kernels(order: &[&Package]) -> Result<()> {
+    let kernels = order.iter().find(|package| package.folder.join("ptx").is_dir());
+    let kernels = kernels.context("no package has kernels")?;
+    let listed = output(cargo().args([
+        "package",
+        "--list",
+        "--offline",
+        "--allow-dirty",
+        "--package",
+        &kernels.name,
+    ]))?;
+    let ptx = fs::read_dir(kernels.folder.join("ptx"))?.count();
+    let of = |end: &str| listed.lines().filter(|file| file.ends_with(end)).count();
+    if of(".ptx") != ptx || of(".cu") == 0 || of(".cuh") == 0 {
+        bail!("{}: {} of {ptx} PTX files, {} sources", kernels.name, of(".ptx"), of(".cu"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, needs: &[(&str, bool)]) -> Package {
+        let needs = needs.iter().map(|(name, is_left_out)| Dependency {
+            name: (*name).to_owned(),
+            is_left_out: *is_left_out,
+        });
+        Package {
+            name: name.to_owned(),
+            folder: env!("CARGO_MANIFEST_DIR").into(),
+            is_published: name != "tool",
+            missing: Vec::new(),
+            dependencies: needs.collect(),
+        }
+    }
+
+    #[test]
+    fn what_is_needed_comes_first() {
+        let packages = [
+            package("a", &[("b", false), ("tool", true)]),
+            package("b", &[]),
+            package("tool", &[]),
+        ];
+        let names: Vec<_> = order(&packages).expect("an order").iter().map(|p| &*p.name).collect();
+        assert_eq!(names, ["b", "a"]);
+        let packages = [package("a", &[("b", false)]), package("b", &[("a", false)])];
+        assert!(order(&packages).is_err());
+    }
+
+    #[test]
+    fn what_is_not_published_is_not_needed() {
+        let packages = [package("a", &[("tool", false)]), package("tool", &[])];
+        let faults = faults(&packages).join("; ");
+        assert!(faults.contains("a needs tool"), "{faults}");
+    }
+
+    #[test]
+    fn includes_are_found() {
+        let line = ["include_", "str!(\"../README.md\")"].concat();
+        assert_eq!(included(&line), Some("../README.md"));
+        assert_eq!(included("include!(\"x\")"), None);
+    }
+}
