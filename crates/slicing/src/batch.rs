@@ -314,6 +314,7 @@ fn pad<C: Rounds<I>, I: Isa, N: ArraySize>(
         )*};
     }
     groups!(1 2 4 8);
+    debug_assert!(blocks.is_empty(), "as many batches as run side by side hold what is left");
 }
 
 /// Runs blocks if `G` batches hold them, padded if need be, and else returns them: a batch more
