@@ -130,5 +130,6 @@ pub(crate) fn program(
 
 /// Builds the book and checks its links.
 pub(crate) fn book(options: &[&str]) -> Result<()> {
-    run(cargo().args(["run", "--quiet", "--package", "lanecrypt-book", "--"]).args(options))
+    run(workspace("build").args(["--quiet", "--bin", "lanecrypt-book"]))?;
+    run(command(target().join("debug/lanecrypt-book")).args(options))
 }
