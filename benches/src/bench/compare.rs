@@ -10,6 +10,8 @@ use crate::size::size_name;
 
 /// A time that both records may have.
 struct Figure {
+    /// What a reader takes for one thing: a backend of a cipher in one place, or a kind of batches.
+    series: String,
     /// What was measured, but for its size.
     what: String,
     bytes: usize,
@@ -160,16 +162,26 @@ fn change(old: &Figure, new: &Figure) -> Change {
     }
 }
 
-/// What `these` have and `others` lack: a line for everything that differs in its size alone.
+/// What `these` have and `others` lack: a line for a series of which they have nothing, or else for what
+/// differs in its size alone.
 fn missing(these: &[Figure], others: &[Figure]) -> Vec<String> {
     let lacking: Vec<&Figure> =
         these.iter().filter(|figure| find(others, figure).is_none()).collect();
+    let is_whole = |series: &str| !others.iter().any(|figure| figure.series == series);
+    let (whole, parts): (Vec<&Figure>, Vec<_>) =
+        lacking.iter().partition(|figure| is_whole(&figure.series));
+    let whole_line = |series: &str| {
+        let count = whole.iter().filter(|figure| figure.series == series).count();
+        format!("{series}: all {count} figures")
+    };
     let line = |what: &str| {
         let sizes = lacking.iter().filter(|figure| figure.what == what);
         let sizes: Vec<String> = sizes.map(|figure| size_name(figure.bytes)).collect();
         format!("{what}: {}", sizes.join(", "))
     };
-    distinct(lacking.iter().map(|figure| figure.what.as_str())).into_iter().map(line).collect()
+    let series = distinct(whole.iter().map(|figure| figure.series.as_str()));
+    let parts = distinct(parts.iter().map(|figure| figure.what.as_str()));
+    series.into_iter().map(whole_line).chain(parts.into_iter().map(line)).collect()
 }
 
 fn machines(old: &Record, new: &Record) -> Vec<String> {
@@ -186,32 +198,37 @@ fn machines(old: &Record, new: &Record) -> Vec<String> {
 /// Every time of a record that has a size.
 fn figures(record: &Record) -> Vec<Figure> {
     let Record { measurements, batches, host_memory, fleet, files, .. } = record;
-    let name = |cipher: &str, bits: usize| format!("{}-{bits}", cipher.to_uppercase());
-    let figure = |what, bytes, seconds, interval| Figure { what, bytes, seconds, interval };
+    let figure = |series: String, what: String, bytes, seconds, interval| Figure {
+        what: format!("{series}, {what}"),
+        series,
+        bytes,
+        seconds,
+        interval,
+    };
     let single = measurements.iter().map(|m| {
-        let (name, place) = (name(&m.cipher, m.key_bits), m.place.name());
-        let what = format!("{name} {} {}, {place}", m.backend, m.work);
-        figure(what, m.bytes, m.seconds, m.interval)
+        let series = format!("{} {}, {}", m.cipher.to_uppercase(), m.backend, m.place.name());
+        let what = format!("{} bits, {}", m.key_bits, m.work);
+        figure(series, what, m.bytes, m.seconds, m.interval)
     });
     let batches = batches.iter().map(|m| {
-        let (name, place) = (name(&m.cipher, m.key_bits), m.place.name());
-        let what = format!("{name} {}, {place}, {} messages", m.work, m.messages);
-        figure(what, m.messages * m.message_bytes, m.seconds, m.interval)
+        let series = format!("{} in batches, {}", m.cipher.to_uppercase(), m.place.name());
+        let what = format!("{} bits, {}, {} messages", m.key_bits, m.work, m.messages);
+        figure(series, what, m.messages * m.message_bytes, m.seconds, m.interval)
     });
     let host_memory = host_memory.iter().map(|m| {
-        let (name, place) = (name(&m.cipher, m.key_bits), m.place.name());
-        let what = format!("{name} {} of host memory, {place}", m.work);
-        figure(what, m.bytes, m.seconds, m.interval)
+        let series = format!("{} of host memory, {}", m.cipher.to_uppercase(), m.place.name());
+        let what = format!("{} bits, {}", m.key_bits, m.work);
+        figure(series, what, m.bytes, m.seconds, m.interval)
     });
     let fleet = fleet.iter().map(|m| {
-        let (name, place) = (name(&m.cipher, m.key_bits), m.place.name());
-        let what = format!("{name} CTR on {} devices, {place}", m.devices);
-        figure(what, m.bytes, m.seconds, m.interval)
+        let series = format!("{} on {} devices", m.cipher.to_uppercase(), m.devices);
+        let what = format!("{} bits, CTR, {}", m.key_bits, m.place.name());
+        figure(series, what, m.bytes, m.seconds, m.interval)
     });
     let files = files.iter().flat_map(|file| {
         let ways = [("encryption", file.encrypt_seconds), ("decryption", file.decrypt_seconds)];
         ways.map(|(way, seconds)| {
-            figure(format!("file by {}, {way}", file.tool), file.bytes, seconds, None)
+            figure(format!("file by {}", file.tool), way.to_owned(), file.bytes, seconds, None)
         })
     });
     single.chain(batches).chain(host_memory).chain(fleet).chain(files).collect()
@@ -285,9 +302,10 @@ mod tests {
     #[test]
     fn what_one_record_lacks_is_named() {
         let mut old = record(&[("both", 1e-3), ("gone", 1e-3)], None);
-        let mut smaller = old.measurements[1].clone();
-        smaller.bytes = 16;
-        old.measurements.push(smaller);
+        for (of, bytes) in [(0, 256), (0, 16), (1, 16)] {
+            let smaller = Measurement { bytes, ..old.measurements[of].clone() };
+            old.measurements.push(smaller);
+        }
         let mut new = record(&[("both", 1e-3)], None);
         new.files.push(FileMeasurement {
             tool: "cp".into(),
@@ -297,11 +315,10 @@ mod tests {
         });
         new.environment.cpu = "another".into();
         let text = Comparison::new(&old, &new, 5.0).text(false);
-        assert!(
-            text.contains("Only in the old record: AES-128 gone CTR, CPU: 1 MiB, 16 B\n"),
-            "{text}"
-        );
-        assert!(text.contains("Only in the new record: file by cp, decryption: 1 GiB\n"), "{text}");
+        assert!(text.contains("Only in the old record: AES gone, CPU: all 2 figures\n"), "{text}");
+        let part = "Only in the old record: AES both, CPU, 128 bits, CTR: 256 B, 16 B\n";
+        assert!(text.contains(part), "{text}");
+        assert!(text.contains("Only in the new record: file by cp: all 2 figures\n"), "{text}");
         assert!(text.contains("Not the same: CPU, ") && text.contains("another now"), "{text}");
         assert!(text.contains("1 figures in both; 0 changed"), "{text}");
     }

@@ -88,7 +88,8 @@ mod tests {
         let mut known = names(Output::augment_args(clap::Command::new("bench-all")));
         known.extend(OF_MEASURING.map(str::to_owned));
         let mut all = names(Options::command());
-        (known.sort(), all.sort());
+        known.sort();
+        all.sort();
         assert_eq!(all, known);
     }
 

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use lanecrypt::CIPHERS;
+
 use super::record::{Measurement, Place, Record, ThreadBlockMeasurement};
 
 /// A run that was recorded.
@@ -17,6 +19,14 @@ pub(super) struct Run {
     pub(super) record: Record,
     /// Whether it stands in for a GPU that the other runs lack: what it says of its CPU does not count.
     pub(super) is_stand_in: bool,
+}
+
+impl Run {
+    /// What orders runs, oldest first; those of a day whose time is unknown by their names.
+    fn age(&self) -> (&str, &str, &str) {
+        let environment = &self.record.environment;
+        (&environment.date, &environment.time, &self.name)
+    }
 }
 
 /// Oldest first.
@@ -40,7 +50,7 @@ impl Runs {
             Ok(Run { name, record: read(path)?, is_stand_in: false })
         };
         let mut runs = paths.iter().map(run).collect::<Result<Vec<_>, String>>()?;
-        runs.sort_by(|a, b| a.record.environment.date.cmp(&b.record.environment.date));
+        runs.sort_by(|a, b| a.age().cmp(&b.age()));
         Ok(Self(runs))
     }
 
@@ -59,7 +69,7 @@ impl Runs {
                 Some(Run { name: name(&path), record: read(&path).ok()?, is_stand_in: true })
             })
             .collect();
-        recorded.sort_by(|a, b| a.name.cmp(&b.name)); // names begin with dates
+        recorded.sort_by(|a, b| a.age().cmp(&b.age()));
         if let Some(newest) = recorded.iter().rfind(|run| has_gpu(&run.record)) {
             let gpu = newest.record.environment.gpu.clone();
             recorded.retain(|run| run.record.environment.gpu == gpu);
@@ -163,9 +173,12 @@ impl Runs {
             rows.map(move |m| Measurement { run: number, ..m.clone() }).collect::<Vec<_>>()
         });
         let rows: Vec<Measurement> = rows.collect();
-        newest_of_each(rows.iter(), |m| {
+        let mut kept = newest_of_each(rows.iter(), |m| {
             (m.cipher.clone(), m.key_bits, m.backend.clone(), m.work, m.place, m.bytes)
-        })
+        });
+        // In the registry's order, as in a record of one run.
+        kept.sort_by_key(|m| CIPHERS.iter().position(|cipher| cipher.name == m.cipher));
+        kept
     }
 }
 

@@ -18,6 +18,9 @@ use crate::size::size_name;
 /// What stands for a cipher: every backend has it, and it is what the papers measured.
 const WORK: Work = Work::EcbEncrypt;
 
+/// Backends that choose one of the others, which counts by its own name where it was measured.
+const CHOOSING: [&str; 2] = [DEFAULT, "cuda-fastest"];
+
 /// A cipher in one place.
 #[derive(Debug)]
 pub(super) struct Row {
@@ -59,9 +62,9 @@ fn row(record: &Record, cipher: &str, place: Place) -> Option<Row> {
     let bytes = ours().filter(|m| m.key_bits == bits).map(|m| m.bytes).max()?;
     let mut candidates: Vec<&Measurement> =
         ours().filter(|m| (m.key_bits, m.bytes) == (bits, bytes)).collect();
-    // The default type is one of the others, by another name.
-    if candidates.iter().any(|m| m.backend != DEFAULT) {
-        candidates.retain(|m| m.backend != DEFAULT);
+    let is_itself = |m: &&Measurement| !CHOOSING.contains(&&*m.backend);
+    if candidates.iter().any(is_itself) {
+        candidates.retain(is_itself);
     }
     let time = |m: &&&Measurement| m.undisturbed_seconds();
     let faster = |a: &&&Measurement, b: &&&Measurement| time(a).total_cmp(&time(b));
@@ -100,11 +103,23 @@ fn gpu_from(auto: &[AutoMeasurement], cipher: &str, bits: usize) -> Option<Strin
     of(WORK).or_else(|| of(Work::Ctr)).map(switches)
 }
 
-/// The sizes from which on it is the GPU, then again the CPU, and so on.
+/// The sizes at which it is the GPU.
 #[must_use]
 pub(super) fn switches(row: &AutoMeasurement) -> String {
-    let sizes: Vec<String> = row.switches.iter().map(|&at| size_name(at as usize)).collect();
-    if sizes.is_empty() { "never".to_owned() } else { sizes.join(", ") }
+    let range =
+        |range: &[u64]| range.iter().map(|&at| about(at as usize)).collect::<Vec<_>>().join(" to ");
+    let ranges: Vec<String> = row.switches.chunks(2).map(range).collect();
+    if ranges.is_empty() { "never".to_owned() } else { ranges.join(", ") }
+}
+
+/// A size to two or three digits: it was found by bisection, to five per cent.
+#[must_use]
+pub(super) fn about(bytes: usize) -> String {
+    let steps = (bytes.max(1).ilog2() / 10).min(4);
+    let value = bytes as f64 / 1024_f64.powf(f64::from(steps));
+    let unit = ["B", "KiB", "MiB", "GiB", "TiB"][steps as usize];
+    let digits = usize::from(value < 10.0 && value.fract() > 0.05);
+    format!("{value:.digits$} {unit}")
 }
 
 /// The table's title.
@@ -113,7 +128,7 @@ pub(super) const TITLE: &str = "ECB encryption with the shortest key, Gbit/s";
 pub(super) const NOTE: &str = "CPU: one core, over the largest size measured; GPU: over data that lies on it. \
     Crate and peer: how many times the throughput of the Rust crate that is replaced, and of the fastest \
     other library (--peers). Bound: the part of what the chip's pipes allow (book, \"The roof of a kernel\"). \
-    GPU from: size of host memory from which on the GPU ends before all cores do.";
+    GPU from: sizes of host memory at which the GPU ends before all cores do.";
 
 /// The same rows as a table; without rows there is none.
 #[must_use]
@@ -245,7 +260,7 @@ mod tests {
             ["AES-128 CPU", "1 MiB", "bitslice-u64 4.194", "table32 8.389", "4.00", "2.00 Botan"];
         assert_eq!(section.rows[0], [&cpu[..], &["", ""]].concat());
         let gpu = ["AES-128 GPU", "1 MiB", "cuda-bitslice 2097", "cuda-table-conflict-free 4194"];
-        assert_eq!(section.rows[1], [&gpu[..], &["", "", "67%", "4 KiB, 1 MiB"]].concat());
+        assert_eq!(section.rows[1], [&gpu[..], &["", "", "67%", "4 KiB to 1 MiB"]].concat());
         assert_eq!(section.rows.len(), 2);
     }
 
@@ -260,6 +275,18 @@ mod tests {
         record.measurements.retain(|m| m.backend == DEFAULT);
         let found = rows(&record);
         assert_eq!(found[0].fastest.backend, DEFAULT, "where it alone was measured");
+    }
+
+    #[test]
+    fn sizes_of_switches_are_short() {
+        for (bytes, text) in [(512, "512 B"), (37_296, "36 KiB"), (4_379_984, "4.2 MiB")] {
+            assert_eq!(about(bytes), text);
+        }
+        let mut row = record().auto.remove(0);
+        row.switches = vec![37_296, 1 << 20, 4_379_984];
+        assert_eq!(switches(&row), "36 KiB to 1 MiB, 4.2 MiB");
+        row.switches.clear();
+        assert_eq!(switches(&row), "never");
     }
 
     /// As wide as a terminal is that people measure in, and not as high.

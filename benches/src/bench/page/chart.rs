@@ -109,7 +109,11 @@ impl Axes {
             return None;
         }
         if chart.is_logarithmic {
-            (least, most) = (least * 0.8, most * 1.25);
+            let round =
+                || (-6..9).flat_map(|i| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(i)));
+            let below = round().rfind(|value| *value <= least);
+            let above = round().find(|value| *value >= most && Some(*value) > below);
+            (least, most) = below.zip(above)?;
         } else {
             (least, most) = (least.min(0.0), most.max(0.0) * 1.08);
         }
@@ -148,7 +152,7 @@ impl Axes {
         }
         let powers = (-3..9).map(|i| 10_f64.powi(i));
         let all: Vec<f64> = powers.flat_map(|power| [power, 2.0 * power, 5.0 * power]).collect();
-        let inside: Vec<f64> = all.into_iter().filter(|v| (least..most).contains(v)).collect();
+        let inside: Vec<f64> = all.into_iter().filter(|v| (least..=most).contains(v)).collect();
         let is_power = |value: &f64| (value.log10() - value.log10().round()).abs() < 1e-9;
         let powers: Vec<f64> = inside.iter().copied().filter(is_power).collect();
         if powers.len() < 3 { inside } else { powers }
@@ -254,10 +258,21 @@ mod tests {
         let sizes: Vec<String> = axes.sizes().map(size).collect();
         assert_eq!(sizes, ["16 B", "512 B", "16 KiB", "512 KiB", "16 MiB"]);
         assert_eq!(axes.values(), [1.0, 10.0, 100.0, 1000.0]);
-        assert!((axes.x(16.0) - LEFT).abs() < 1e-9 && axes.y(0.8) <= HEIGHT - BOTTOM + 1e-9);
+        assert_eq!(axes.values, (1.0, 5000.0));
+        assert!(
+            (axes.x(16.0) - LEFT).abs() < 1e-9 && (axes.y(1.0) - (HEIGHT - BOTTOM)).abs() < 1e-9
+        );
         assert_eq!(number(0.12345), "0.123");
         assert_eq!(number(20.0), "20");
         assert_eq!(number(-1.5), "-1.5");
+    }
+
+    #[test]
+    fn a_single_value_has_room_too() {
+        let level = chart(&[("a", &[(64.0, 3.0), (256.0, 3.0)])]);
+        assert_eq!(Axes::of(&level).expect("two sizes").values(), [2.0, 5.0]);
+        let round = chart(&[("a", &[(64.0, 5.0), (256.0, 5.0)])]);
+        assert_eq!(Axes::of(&round).expect("two sizes").values(), [5.0, 10.0]);
     }
 
     #[test]

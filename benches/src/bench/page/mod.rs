@@ -108,16 +108,16 @@ fn stand_in(run: Option<&Run>) -> Markup {
 /// Date and commit of a run.
 fn label(run: &Run) -> String {
     let environment = &run.record.environment;
-    format!("{}, commit {}", environment.date, environment.commit)
+    format!("{} {}", environment.date, environment.commit)
 }
 
 fn summary(runs: &Runs, record: &Record) -> Markup {
     html! {
         p.note { (summary::TITLE) ". " (summary::NOTE) }
+        (stand_in(runs.of_gpu()))
         @if let Some(section) = summary::section(&summary::rows(record)) {
             (boxed(&section.header, &section.rows))
         } @else { p { "No single measurements are in this record: its parts are in report.md." } }
-        (stand_in(runs.of_gpu()))
     }
 }
 
@@ -186,11 +186,15 @@ fn roofs_section(runs: &Runs, record: &Record) -> Markup {
 }
 
 fn data(runs: &Runs, record: &Record, files: &[&str]) -> Markup {
-    let (header, rows) = machines(runs);
+    let (header, rows) = machines(runs, record);
     let csv = report::csv(record);
     let csv = utf8_percent_encode(&csv, ENCODED);
     html! {
         (boxed(&header, &rows))
+        p.note {
+            "Of each figure the newest counts; records from before a run's time was kept are in the order of "
+            "their names."
+        }
         @for run in runs.all().iter().filter(|run| !run.is_stand_in) {
             details { summary { (run.name) } pre { (report::environment(&run.record)) } }
         }

@@ -104,8 +104,10 @@ fn resources(record: &Record) -> Option<Section> {
         [name.to_owned(), place.to_owned()].into_iter().chain(texts).collect()
     };
     let pair = |theirs: &Resources| {
-        // What the driver compiled for the device comes after what was compiled for its architecture.
-        let ours = record.kernels.iter().rfind(|kernel| kernel.kernel == theirs.ours)?;
+        let found = || record.kernels.iter().filter(|kernel| kernel.kernel == theirs.ours);
+        // As the driver compiled it for the device, with shared memory that a launch asks for.
+        let on_device = found().find(|kernel| kernel.architecture == record.environment.gpu);
+        let ours = on_device.or(found().next())?;
         let numbers = [theirs.shared_bytes, theirs.registers, theirs.local_bytes];
         Some([
             row(theirs.name, "P1, Table 4", numbers),
@@ -120,7 +122,10 @@ fn resources(record: &Record) -> Option<Section> {
     let header = ["kernel", "on", "shared bytes", "registers", "local bytes"];
     (!rows.is_empty()).then(|| Section {
         title: String::new(),
-        note: "P1's numbers are from the compiler of 2007 for the 8800 series.".into(),
+        note: "P1's numbers are from the compiler of 2007 for the 8800 series. Ours are the driver's where \
+               a device is named; for an architecture the compiler's, without the shared memory that a launch \
+               asks for."
+            .into(),
         header: header.map(str::to_owned).to_vec(),
         rows,
     })

@@ -8,35 +8,43 @@ use super::{
         record::{AutoMeasurement, Measurement, Place, Record},
         report::{distinct, throughput},
         roof::{self, Share},
-        runs::Runs,
-        summary::{percent, switches},
+        runs::{Run, Runs},
+        summary::{about, percent, switches},
     },
     chart::{Chart, Line},
     label,
 };
-use crate::size::size_name;
-
-/// Longer texts wrap.
+/// Columns with longer texts wrap.
 const WORDS: usize = 40;
 
 /// A table in a box of its own, in which it scrolls where the page is narrow.
 pub(super) fn boxed(header: &[String], rows: &[Vec<String>]) -> Markup {
+    let classes: Vec<_> = (0..header.len()).map(|column| class(rows, column)).collect();
     html! {
         div.scroll tabindex="0" {
             table {
-                thead { tr { @for title in header { th { (title) } } } }
-                tbody { @for row in rows { tr { @for cell in row { td class=[class(cell)] { (cell) } } } } }
+                thead { tr { @for (title, class) in header.iter().zip(&classes) { th class=[class] { (title) } } } }
+                tbody {
+                    @for row in rows {
+                        tr { @for (cell, class) in row.iter().zip(&classes) { td class=[class] { (cell) } } }
+                    }
+                }
             }
         }
     }
 }
 
-fn class(cell: &str) -> Option<&'static str> {
-    let is_number = |word: &str| word.trim_end_matches('%').parse::<f64>().is_ok();
-    if cell.len() > WORDS {
+/// How a column is set: numbers to the right, long texts in lines.
+fn class(rows: &[Vec<String>], column: usize) -> Option<&'static str> {
+    let is_number = |cell: &str| {
+        let first = cell.split([' ', '/']).next().unwrap_or_default();
+        first.trim_end_matches('%').parse::<f64>().is_ok()
+    };
+    let cells = || rows.iter().map(|row| row[column].as_str()).filter(|cell| !cell.is_empty());
+    if cells().any(|cell| cell.len() > WORDS) {
         Some("words")
     } else {
-        cell.split([' ', '/']).next().is_some_and(is_number).then_some("number")
+        (cells().next().is_some() && cells().all(is_number)).then_some("number")
     }
 }
 
@@ -88,7 +96,7 @@ pub(super) fn crossover_charts(auto: &[AutoMeasurement]) -> Vec<Markup> {
                 .map(|row| (row.bytes as f64, rate(row.bytes, seconds(row))))
                 .collect(),
         };
-        let mark = |&at: &u64| (at as f64, size_name(at as usize));
+        let mark = |&at: &u64| (at as f64, about(at as usize));
         Chart {
             title: format!("{}-{shortest} {CROSSING}", cipher.to_uppercase()),
             unit: "Gbit/s",
@@ -121,7 +129,7 @@ pub(super) fn crossovers(auto: &[AutoMeasurement]) -> (Vec<String>, Vec<Vec<Stri
         Some(vec![
             format!("{}-{} {}", wanted.0.to_uppercase(), wanted.1, wanted.2),
             switches(largest),
-            size_name(largest.bytes),
+            about(largest.bytes),
             throughput(cpu),
             throughput(gpu),
             format!("{:.2}", gpu / cpu),
@@ -157,8 +165,9 @@ fn roof_table(rows: &[(&Measurement, Share)], labels: &[String]) -> Markup {
             table {
                 thead {
                     tr {
-                        @for title in ["kernel", "Gbit/s", "roof, Gbit/s", "of its roof"] { th { (title) } }
-                        @for (pipe, _) in roof::PIPES { th { (pipe) } }
+                        th { "kernel" }
+                        @for title in ["Gbit/s", "roof, Gbit/s", "of its roof"] { th.number { (title) } }
+                        @for (pipe, _) in roof::PIPES { th.number { (pipe) } }
                         th { "run" }
                     }
                 }
@@ -184,22 +193,26 @@ fn bar(part: f64) -> Markup {
     html! { td.share style={ "--share:" (percent(part.min(1.0))) } { (percent(part)) } }
 }
 
-/// Every run that the page has figures of, newest first.
-pub(super) fn machines(runs: &Runs) -> (Vec<String>, Vec<Vec<String>>) {
-    let row = |run: &super::Run| {
+/// Every run that the page has something of, newest first, and how many of its figures that are.
+pub(super) fn machines(runs: &Runs, record: &Record) -> (Vec<String>, Vec<Vec<String>>) {
+    let row = |(number, run): (usize, &Run)| {
         let environment = &run.record.environment;
-        let driver = environment.driver.as_ref();
-        vec![
-            run.name.clone(),
-            label(run),
-            environment.cpu.clone(),
-            environment.gpu.clone(),
-            driver.cloned().unwrap_or_default(),
-            environment.compiler.clone(),
-            environment.peers.join("; "),
-            run.record.measurements.len().to_string(),
-        ]
+        let figures = record.measurements.iter().filter(|m| m.run == number).count();
+        let is_part = !run.record.auto.is_empty() || !run.record.files.is_empty();
+        (!run.is_stand_in || figures > 0 || is_part).then(|| {
+            vec![
+                run.name.clone(),
+                label(run),
+                figures.to_string(),
+                environment.cpu.clone(),
+                environment.gpu.clone(),
+                environment.driver.clone().unwrap_or_default(),
+                environment.compiler.clone(),
+                environment.peers.join("; "),
+            ]
+        })
     };
-    let header = ["run", "date", "CPU", "GPU", "driver", "compiler", "peers", "single figures"];
-    (header.map(str::to_owned).to_vec(), runs.all().iter().rev().map(row).collect())
+    let header = ["run", "date", "figures here", "CPU", "GPU", "driver", "compiler", "peers"];
+    let rows = runs.all().iter().enumerate().rev().filter_map(row).collect();
+    (header.map(str::to_owned).to_vec(), rows)
 }
