@@ -114,9 +114,17 @@ const FIGURES: &[Group<Figure>] = &[
         key_bits: 128,
         work: Work::Keystream,
         rows: &[
-            figure("merged table, global memory, RTX 3060 Mobile", 452.16, &["cuda-table-global"]),
-            figure("merged table, shared memory", 495.67, &["cuda-table-shared"]),
-            figure("merged table, conflict-free", 604.48, &["cuda-table-conflict-free-merged"]),
+            figure(
+                "Camellia-128, merged table, global memory, RTX 3060 Mobile",
+                452.16,
+                &["cuda-table-global"],
+            ),
+            figure("Camellia-128, merged table, shared memory", 495.67, &["cuda-table-shared"]),
+            figure(
+                "Camellia-128, merged table, conflict-free",
+                604.48,
+                &["cuda-table-conflict-free-merged"],
+            ),
         ],
     },
     Group {
@@ -125,9 +133,17 @@ const FIGURES: &[Group<Figure>] = &[
         key_bits: 192,
         work: Work::Keystream,
         rows: &[
-            figure("merged table, global memory, RTX 3060 Mobile", 330.34, &["cuda-table-global"]),
-            figure("merged table, shared memory", 364.33, &["cuda-table-shared"]),
-            figure("merged table, conflict-free", 456.09, &["cuda-table-conflict-free-merged"]),
+            figure(
+                "Camellia-192, merged table, global memory, RTX 3060 Mobile",
+                330.34,
+                &["cuda-table-global"],
+            ),
+            figure("Camellia-192, merged table, shared memory", 364.33, &["cuda-table-shared"]),
+            figure(
+                "Camellia-192, merged table, conflict-free",
+                456.09,
+                &["cuda-table-conflict-free-merged"],
+            ),
         ],
     },
     Group {
@@ -136,9 +152,17 @@ const FIGURES: &[Group<Figure>] = &[
         key_bits: 256,
         work: Work::Keystream,
         rows: &[
-            figure("merged table, global memory, RTX 3060 Mobile", 331.96, &["cuda-table-global"]),
-            figure("merged table, shared memory", 361.3, &["cuda-table-shared"]),
-            figure("merged table, conflict-free", 454.54, &["cuda-table-conflict-free-merged"]),
+            figure(
+                "Camellia-256, merged table, global memory, RTX 3060 Mobile",
+                331.96,
+                &["cuda-table-global"],
+            ),
+            figure("Camellia-256, merged table, shared memory", 361.3, &["cuda-table-shared"]),
+            figure(
+                "Camellia-256, merged table, conflict-free",
+                454.54,
+                &["cuda-table-conflict-free-merged"],
+            ),
         ],
     },
 ];

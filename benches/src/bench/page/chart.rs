@@ -9,7 +9,7 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 360.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 18.0;
-const TOP: f64 = 34.0;
+const TOP: f64 = 46.0;
 const BOTTOM: f64 = 40.0;
 /// Colours that the style has; further lines are dashed.
 const COLOURS: usize = 8;
