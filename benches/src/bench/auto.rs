@@ -12,8 +12,9 @@ use lanecrypt::{
 
 use super::{
     plan::{Options, Work, fits, key, noise},
-    record::{AutoMeasurement, median},
+    record::AutoMeasurement,
     report::{Section, distinct},
+    sample::median,
     verify::{iv, verify_piece},
 };
 use crate::size::size_name;

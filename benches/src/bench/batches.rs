@@ -12,7 +12,8 @@ use lanecrypt::{
 
 use super::{
     plan::{GCM_IV_BYTES, Options, Work, noise},
-    record::{BatchMeasurement, Place, median},
+    record::{BatchMeasurement, Place},
+    sample::{interval, median},
 };
 
 /// Passes that the median is of; odd.
@@ -139,6 +140,7 @@ impl Messages {
             messages: self.count,
             message_bytes: self.bytes,
             samples: seconds.len(),
+            interval: interval(&seconds),
             seconds: median(seconds),
         }
     }

@@ -71,7 +71,7 @@ const THEIRS: [(&str, [(f64, f64); 3]); 2] = [
 ];
 const KEY_BITS: [usize; 3] = [128, 192, 256];
 /// Where P4's text says that its gains are largest.
-const LARGEST_GAINS: [(f64, f64); 2] = [(64.0, 256.0), (16_384.0, 262_144.0)];
+pub(super) const LARGEST_GAINS: [(f64, f64); 2] = [(64.0, 256.0), (16_384.0, 262_144.0)];
 
 /// What the chosen launch gains over the mean of all sizes, in per cent, by bytes of the message.
 fn gains(measured: &[ThreadBlockMeasurement], backend: &str, bits: usize) -> Vec<(usize, f64)> {
@@ -131,15 +131,32 @@ pub(super) fn section(record: &Record) -> Option<Section> {
 /// The picture of ours takes these kernels, as P4's has two platforms.
 const DRAWN: [&str; 2] = ["cuda-table-conflict-free", "cuda-bitslice"];
 
-/// Figure 10: what P4's text says of it, and ours beside it.
-pub(super) fn chart(record: &Record) -> Option<String> {
+/// Figure 10's lines of ours: gain by bytes of the message.
+pub(super) fn our_gains(record: &Record) -> Vec<Line> {
     let lines = DRAWN.iter().flat_map(|backend| {
         KEY_BITS.map(|bits| {
             let name = format!("AES-{bits} {backend}");
             (name, gains(&record.block_sizes, backend, bits))
         })
     });
-    let lines: Vec<_> = lines.filter(|(_, gains)| gains.len() > 1).collect();
+    lines.filter(|(_, gains)| gains.len() > 1).collect()
+}
+
+/// Figure 10 as far as P4's text goes: the means, over all its messages.
+pub(super) fn their_gains() -> Vec<Line> {
+    let level = |value: f64| MESSAGES.map(|bytes| (bytes, value)).to_vec();
+    let of_platform = |(platform, values): (&'static str, [(f64, f64); 3])| {
+        KEY_BITS.into_iter().zip(values).map(move |(bits, (mean, peak))| {
+            let name = format!("AES-{bits} {platform}: mean {mean}, peak {peak}");
+            (name, level(mean))
+        })
+    };
+    THEIRS.into_iter().flat_map(of_platform).collect()
+}
+
+/// Figure 10: what P4's text says of it, and ours beside it.
+pub(super) fn chart(record: &Record) -> Option<String> {
+    let lines = our_gains(record);
     let most = lines.iter().flat_map(|(_, gains)| gains).map(|gain| gain.1).fold(50.0, f64::max);
     let least = lines.iter().flat_map(|(_, gains)| gains).map(|gain| gain.1).fold(0.0, f64::min);
     let mut svg = String::new();
@@ -151,22 +168,15 @@ pub(super) fn chart(record: &Record) -> Option<String> {
 
 type DrawResult<'a> =
     Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>>;
+/// A name, and gain by bytes.
 type Line = (String, Vec<(usize, f64)>);
 
 fn draw<'a>(svg: &'a mut String, lines: &[Line], heights: (f64, f64)) -> DrawResult<'a> {
     let area = SVGBackend::with_string(svg, (1280, 560)).into_drawing_area();
     area.fill(&WHITE)?;
     let (left, right) = area.split_horizontally(640);
-    let level = |value: f64| MESSAGES.map(|bytes| (bytes, value)).to_vec();
-    let mut theirs: Vec<Line> = Vec::new();
-    for (platform, values) in THEIRS {
-        for (bits, (mean, peak)) in KEY_BITS.into_iter().zip(values) {
-            let name = format!("AES-{bits} {platform}: mean {mean}, peak {peak}");
-            theirs.push((name, level(mean)));
-        }
-    }
     let title = "P4, figure 10: means; grey: where its text puts the peaks";
-    panel(&left, title, &theirs, heights, &LARGEST_GAINS)?;
+    panel(&left, title, &their_gains(), heights, &LARGEST_GAINS)?;
     panel(&right, "ours", lines, heights, &[])?;
     area.present()
 }
@@ -219,20 +229,12 @@ mod tests {
     use crate::bench::{environment::Environment, plan::Work, record::Place};
 
     fn row(threads: u32, bytes: usize, seconds: f64) -> ThreadBlockMeasurement {
-        let measurement = Measurement {
-            cipher: "aes".into(),
-            key_bits: 192,
-            backend: DRAWN[1].into(),
-            work: Work::EcbEncrypt,
-            place: Place::Resident,
-            bytes,
-            seconds,
-            samples: 11,
-            fastest_seconds: None,
-            gigahertz: None,
-            is_peer: false,
-        };
-        ThreadBlockMeasurement { threads, measurement }
+        let what = (Work::EcbEncrypt, Place::Resident);
+        let measurement = Measurement::of(("aes", DRAWN[1]), what, bytes, seconds);
+        ThreadBlockMeasurement {
+            threads,
+            measurement: Measurement { key_bits: 192, ..measurement },
+        }
     }
 
     #[test]

@@ -1,49 +1,111 @@
 //! bench-all from the command line to the report.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
-    auto, batches, blocks, cpu,
+    auto, batches, blocks,
+    compare::Comparison,
+    cpu,
     environment::Environment,
     files, first_call, fleet,
     gpu::{self, GpuResults},
     host_memory,
+    output::Output,
+    page,
     plan::Options,
     record::{BlockCurve, Measurement, Record},
     report,
+    runs::{self, Runs},
+    summary,
 };
 
-/// Runs bench-all; the exit code is 0, 1 where something failed, or 2 for wrong options.
+/// Where runs are recorded.
+const RECORDS: &str = "benches/record";
+
+/// Runs bench-all; the exit code is 0, 1 where something failed or became slower, or 2 for wrong options.
 #[must_use]
 pub fn run() -> ExitCode {
     if std::env::var_os(cpu::PLAN).is_some() {
-        return ended(cpu::measuring_process());
+        return ended(cpu::measuring_process().map(|()| ExitCode::SUCCESS));
     }
     if let Ok(case) = std::env::var(first_call::CASE) {
-        return ended(first_call::measuring_process(&case));
+        return ended(first_call::measuring_process(&case).map(|()| ExitCode::SUCCESS));
     }
     let options = Options::parse();
     if let Err(error) = options.check() {
         eprintln!("bench-all: {error}");
         return ExitCode::from(2);
     }
-    ended(measure(&options))
+    ended(carry_out(&options))
 }
 
-fn ended(result: Result<(), String>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("bench-all: {error}");
-            ExitCode::FAILURE
-        }
+fn ended(result: Result<ExitCode, String>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        eprintln!("bench-all: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn carry_out(options: &Options) -> Result<ExitCode, String> {
+    let output = &options.output;
+    if !output.report.is_empty() {
+        return page_of_records(output).map(|()| ExitCode::SUCCESS);
     }
+    // Read first: who mistypes a path learns that before an hour of measuring.
+    let old = output.compare.as_deref().map(runs::read).transpose()?;
+    let new = match &output.with {
+        Some(path) => runs::read(path)?,
+        None => measure_and_report(options)?,
+    };
+    let Some(old) = old else { return Ok(ExitCode::SUCCESS) };
+    let comparison = Comparison::new(&old, &new, output.threshold);
+    print!("\n{}", comparison.text(output.verbose));
+    Ok(if comparison.has_loss() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn measure(options: &Options) -> Result<(), String> {
+/// The page of records that are there already.
+fn page_of_records(output: &Output) -> Result<(), String> {
+    let first = &output.report[0];
+    let beside = if first.is_dir() { first } else { first.parent().unwrap_or(first) };
+    let folder = output.out.as_deref().unwrap_or(beside);
+    let runs = Runs::read(&output.report)?;
+    let merged = runs.merged();
+    if output.verbose {
+        println!("{}", report::terminal(&merged));
+    }
+    println!("{}", summary::screen(&merged));
+    write_page(runs, folder)
+}
+
+fn write_page(runs: Runs, folder: &Path) -> Result<(), String> {
+    let path = page::write(&runs.or_recorded_gpu(Path::new(RECORDS)), folder)
+        .map_err(|error| format!("writing {}: {error}", folder.display()))?;
+    println!("Page: {}", path.display());
+    Ok(())
+}
+
+/// Measures, writes all files, and ends with one screen.
+fn measure_and_report(options: &Options) -> Result<Record, String> {
+    let record = measure(options)?;
+    let folder = options.output.out.clone().unwrap_or_else(|| default_folder(&record.environment));
+    report::write(&record, &folder)
+        .map_err(|error| format!("writing {}: {error}", folder.display()))?;
+    if options.output.verbose {
+        println!("{}", report::terminal(&record));
+    }
+    println!("{}", summary::screen(&record));
+    println!("Tables: {}", folder.join("report.md").display());
+    write_page(Runs::of(record.clone(), &folder), &folder)?;
+    Ok(record)
+}
+
+fn measure(options: &Options) -> Result<Record, String> {
     let environment = Environment::of_this_machine(options.peers);
     if environment.gpu_details.is_none() && options.gpu_only {
         return Err(format!("--gpu-only, but there is no GPU: {}", environment.gpu));
@@ -84,9 +146,8 @@ fn measure(options: &Options) -> Result<(), String> {
     if kernels.is_empty() && is_all {
         kernels = gpu::compiled_kernels("sm_90");
     }
-    let folder = options.out.clone().unwrap_or_else(|| default_folder(&environment));
     let (thread_blocks, block_sizes) = (on_gpu.thread_blocks, on_gpu.block_sizes);
-    let record = Record {
+    Ok(Record {
         environment,
         skipped,
         measurements,
@@ -100,12 +161,7 @@ fn measure(options: &Options) -> Result<(), String> {
         files,
         block_curves,
         kernels,
-    };
-    report::write(&record, &folder)
-        .map_err(|error| format!("writing {}: {error}", folder.display()))?;
-    println!("{}", report::terminal(&record));
-    println!("Report: {}", folder.join("report.md").display());
-    Ok(())
+    })
 }
 
 /// A part of what is measured, where it is wanted.
@@ -141,7 +197,7 @@ impl Single {
 }
 
 fn default_folder(environment: &Environment) -> PathBuf {
-    PathBuf::from("benches/record").join(environment.folder_name())
+    Path::new(RECORDS).join(environment.folder_name())
 }
 
 /// Hidden where standard error is no terminal.

@@ -86,6 +86,22 @@ struct Estimates {
 struct Estimate {
     /// Nanoseconds.
     point_estimate: f64,
+    /// Of a single pass there is none.
+    confidence_interval: Option<ConfidenceInterval>,
+}
+
+/// Criterion's own, of 95%, in nanoseconds.
+#[derive(Deserialize)]
+struct ConfidenceInterval {
+    lower_bound: f64,
+    upper_bound: f64,
+}
+
+impl Estimate {
+    fn interval(&self) -> Option<[f64; 2]> {
+        let known = self.confidence_interval.as_ref();
+        known.map(|known| [known.lower_bound / 1e9, known.upper_bound / 1e9])
+    }
 }
 
 /// The passes that criterion took: how often each ran and how long that took.
@@ -124,10 +140,12 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
         place: Place::Cpu,
         bytes: case.bytes,
         seconds: estimates.median.point_estimate / 1e9,
+        interval: estimates.median.interval(),
         fastest_seconds: sample.and_then(|sample| sample.fastest()),
         samples,
         gigahertz: read(CLOCK).and_then(|text| text.parse().ok()),
         is_peer: contender.is_peer(),
+        run: 0,
     })
 }
 
@@ -219,5 +237,18 @@ mod tests {
         let text = r#"{"sampling_mode":"Linear","iters":[1.0,2.0,4.0],"times":[9e9,6e9,16e9]}"#;
         let sample: Sample = serde_json::from_str(text).expect("it is criterion's form");
         assert_eq!(sample.fastest(), Some(3.0));
+    }
+
+    #[test]
+    fn the_interval_is_criterions_where_it_took_one() {
+        let text = r#"{"median":{"point_estimate":2e9,"standard_error":1,
+            "confidence_interval":{"confidence_level":0.95,"lower_bound":1e9,"upper_bound":3e9}}}"#;
+        let interval = |text| {
+            serde_json::from_str::<Estimates>(text)
+                .map(|estimates| estimates.median.interval())
+                .ok()
+        };
+        assert_eq!(interval(text), Some(Some([1.0, 3.0])));
+        assert_eq!(interval(r#"{"median":{"point_estimate":2e9}}"#), Some(None));
     }
 }

@@ -26,6 +26,9 @@ pub(super) struct Environment {
     pub(super) commit: String,
     /// The date of the run, year first.
     pub(super) date: String,
+    /// The time of its start, the hour first, which orders the runs of a day; older records have none.
+    #[serde(default)]
+    pub(super) time: String,
     /// Names and versions of the libraries in other languages that were measured too.
     #[serde(default)]
     pub(super) peers: Vec<String>,
@@ -46,7 +49,7 @@ impl Environment {
     /// Looks at this machine, and at the peers where they are measured.
     #[must_use]
     pub(super) fn of_this_machine(with_peers: bool) -> Self {
-        let device = Device::default();
+        let (device, now) = (Device::default(), jiff::Zoned::now());
         let details = device.as_ref().ok().map(|device| {
             let properties = device.properties();
             let (major, minor) = properties.compute_capability;
@@ -67,7 +70,8 @@ impl Environment {
             gpu_details: details,
             compiler: env!("LANECRYPT_COMPILER").to_owned(),
             commit: env!("LANECRYPT_COMMIT").to_owned(),
-            date: jiff::Zoned::now().date().to_string(),
+            date: now.date().to_string(),
+            time: now.time().round(jiff::Unit::Second).unwrap_or_default().to_string(),
             peers: PEERS.iter().filter(|_| with_peers).map(|peer| (peer.version)()).collect(),
         }
     }

@@ -13,8 +13,9 @@ use lanecrypt_judges::{Judge, program, python};
 
 use super::{
     plan::{Options, noise},
-    record::{FileMeasurement, median},
+    record::FileMeasurement,
     report::{Section, distinct},
+    sample::median,
 };
 use crate::size::size_name;
 

@@ -15,8 +15,9 @@ use lanecrypt::{
 use super::{
     host_memory::families,
     plan::{Options, Work, key, noise},
-    record::{FleetMeasurement, Place, median},
+    record::{FleetMeasurement, Place},
     report::{Section, distinct},
+    sample::{interval, median},
     verify::{iv, verify_piece},
 };
 
@@ -206,6 +207,7 @@ impl Target<'_> {
             devices: self.fleet.engines().len(),
             bytes,
             samples: seconds.len(),
+            interval: interval(&seconds),
             seconds: median(seconds),
         })
     }
@@ -270,6 +272,7 @@ mod tests {
             bytes: 1 << 30,
             seconds,
             samples: 11,
+            interval: None,
         };
         let measured = [
             measurement(Place::Pinned, 1, 0.02),

@@ -16,7 +16,8 @@ use lanecrypt::{
 use super::{
     block_sizes::{MESSAGES, SIZES},
     plan::{GCM_IV_BYTES, Options, UNIT, Work, fits, key, noise},
-    record::{KernelResources, Measurement, Place, ThreadBlockMeasurement, median},
+    record::{KernelResources, Measurement, Place, ThreadBlockMeasurement},
+    sample::{interval, median},
     verify::{fastest_on_cpu, iv, verify_piece},
 };
 
@@ -209,10 +210,12 @@ impl Target {
             place,
             bytes,
             samples: seconds.len(),
+            interval: interval(&seconds),
             seconds: median(seconds),
             fastest_seconds: None,
             gigahertz: None,
             is_peer: false,
+            run: 0,
         }
     }
 

@@ -11,8 +11,9 @@ use lanecrypt::{
 
 use super::{
     plan::{self, GCM_IV_BYTES, Options, Work, key, noise},
-    record::{HostMemoryMeasurement, Place, median},
+    record::{HostMemoryMeasurement, Place},
     report::{Section, distinct},
+    sample::{interval, median},
     verify::{iv, verify_piece},
 };
 use crate::size::size_name;
@@ -187,6 +188,7 @@ impl Target<'_> {
             place,
             bytes: data.len(),
             samples: seconds.len(),
+            interval: interval(&seconds),
             seconds: median(seconds),
         })
     }
@@ -255,6 +257,7 @@ mod tests {
             bytes: 1 << 20,
             seconds: 1e-3,
             samples: 11,
+            interval: None,
         });
         let section = section(&measured).expect("there are measurements");
         assert_eq!(section.header[1..], ["GPU, end to end, 1 MiB", "CPU, 1 MiB"]);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     baseline::{self, Baseline},
+    output::{self, Output},
     peers::{PEERS, Peer},
     runner::{self, EngineRunner, Runner},
 };
@@ -18,12 +19,21 @@ use crate::size::parse_bytes;
 
 /// Measures every cipher and every backend that this machine can run, and writes a report.
 ///
-/// Output is verified before it is timed. The report goes to a folder of its own under
-/// benches/record: report.md, report.csv, report.json and pictures.
+/// Output is verified before it is timed. The run ends with one screen; all tables go to a folder of its
+/// own under benches/record: index.html to look at, report.md, report.csv, report.json and pictures.
 ///
-/// Example: bench-all --quick --cipher aes --backend bitslice-u64 --size 1M
+/// Examples:
+///
+///   bench-all --quick --cipher aes --backend bitslice-u64 --size 1M
+///
+///   bench-all --quick --compare benches/record/2026-11-22-xeon-f534e9c   did something become slower?
+///
+///   bench-all --report cpu/report.json --report gpu/report.json --out page   a page of two records
+///
+/// Exit codes: 0; 1 where something failed or, with --compare, lost more than the threshold; 2 for wrong
+/// options.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "bench-all", verbatim_doc_comment)]
+#[command(name = "bench-all", verbatim_doc_comment, group = output::measuring())]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(super) struct Options {
     /// One key size, fewer modes and sizes, shorter measurements, thread-block sizes of hight only:
@@ -75,9 +85,8 @@ pub(super) struct Options {
     /// Only the CPU.
     #[arg(long)]
     pub(super) cpu_only: bool,
-    /// The folder to write to, instead of a new one under benches/record.
-    #[arg(long, value_name = "DIR")]
-    pub(super) out: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    pub(super) output: Output,
 }
 
 /// A size of a measurement: any number of bytes but none.

@@ -26,6 +26,16 @@ pub(super) fn fastest_peer<'a>(
         .filter(|_| measurement.place == Place::Cpu)
 }
 
+/// The measurement of the crate that our default type replaces, where it did the same on the CPU.
+#[must_use]
+pub(super) fn replaced<'a>(
+    all: &'a [Measurement],
+    measurement: &Measurement,
+) -> Option<&'a Measurement> {
+    fastest(all, task(measurement), measurement.bytes, is_replaced)
+        .filter(|_| measurement.place == Place::Cpu)
+}
+
 /// The fastest on the CPU, of those that are meant.
 fn fastest<'a>(
     all: &'a [Measurement],
@@ -114,19 +124,8 @@ mod tests {
     use crate::bench::environment::Environment;
 
     fn measurement(backend: &str, is_peer: bool, seconds: f64) -> Measurement {
-        Measurement {
-            cipher: "seed".into(),
-            key_bits: 128,
-            backend: backend.into(),
-            work: Work::Ctr,
-            place: Place::Cpu,
-            bytes: 1 << 14,
-            seconds,
-            samples: 11,
-            fastest_seconds: None,
-            gigahertz: Some(3.0),
-            is_peer,
-        }
+        let what = (Work::Ctr, Place::Cpu);
+        Measurement { is_peer, ..Measurement::of(("seed", backend), what, 1 << 14, seconds) }
     }
 
     fn record(peers: &[&str]) -> Record {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{environment::Environment, plan::Work};
 
 /// Where data was before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Place {
     /// CPU, in host memory.
     Cpu,
@@ -36,12 +36,6 @@ impl Place {
     }
 }
 
-/// The median of the seconds of an odd number of passes.
-pub(super) fn median(mut seconds: Vec<f64>) -> f64 {
-    seconds.sort_by(f64::total_cmp);
-    seconds[seconds.len() / 2]
-}
-
 /// Gbit/s, with 1 Gbit = 10^9 bits.
 fn gbit_per_second(bytes: usize, seconds: f64) -> f64 {
     bytes as f64 * 8.0 / seconds / 1e9
@@ -69,6 +63,9 @@ pub(super) struct Measurement {
     pub(super) fastest_seconds: Option<f64>,
     /// Passes that the median is of.
     pub(super) samples: usize,
+    /// Between which seconds the median lies with 95% confidence; older records do not say.
+    #[serde(default)]
+    pub(super) interval: Option<[f64; 2]>,
     /// GHz of the core, measured just before; on GPUs, and in records from before it was measured,
     /// there is none.
     #[serde(default)]
@@ -76,6 +73,9 @@ pub(super) struct Measurement {
     /// Whether it is another library's; older records do not say.
     #[serde(default)]
     pub(super) is_peer: bool,
+    /// Of which run it is, where several are read together; a record does not say.
+    #[serde(skip)]
+    pub(super) run: usize,
 }
 
 impl Measurement {
@@ -118,6 +118,9 @@ pub(super) struct BatchMeasurement {
     pub(super) seconds: f64,
     /// Passes that the median is of.
     pub(super) samples: usize,
+    /// Between which seconds the median lies with 95% confidence; older records do not say.
+    #[serde(default)]
+    pub(super) interval: Option<[f64; 2]>,
 }
 
 impl BatchMeasurement {
@@ -146,6 +149,9 @@ pub(super) struct HostMemoryMeasurement {
     pub(super) seconds: f64,
     /// Passes that the median is of.
     pub(super) samples: usize,
+    /// Between which seconds the median lies with 95% confidence; older records do not say.
+    #[serde(default)]
+    pub(super) interval: Option<[f64; 2]>,
 }
 
 fn ctr() -> Work {
@@ -211,6 +217,9 @@ pub(super) struct FleetMeasurement {
     pub(super) seconds: f64,
     /// Passes that the median is of.
     pub(super) samples: usize,
+    /// Between which seconds the median lies with 95% confidence; older records do not say.
+    #[serde(default)]
+    pub(super) interval: Option<[f64; 2]>,
 }
 
 impl FleetMeasurement {
@@ -296,7 +305,7 @@ pub(super) struct BlockLine {
 }
 
 /// A whole run.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Record {
     /// On what it ran.
     pub(super) environment: Environment,
@@ -333,6 +342,33 @@ pub(super) struct Record {
     pub(super) block_curves: Vec<BlockCurve>,
     /// Kernels.
     pub(super) kernels: Vec<KernelResources>,
+}
+
+#[cfg(test)]
+impl Measurement {
+    /// Under a 128-bit key, of eleven passes; tests change what else they need.
+    pub(super) fn of(
+        (cipher, backend): (&str, &str),
+        (work, place): (Work, Place),
+        bytes: usize,
+        seconds: f64,
+    ) -> Self {
+        Self {
+            cipher: cipher.into(),
+            key_bits: 128,
+            backend: backend.into(),
+            work,
+            place,
+            bytes,
+            seconds,
+            samples: 11,
+            interval: None,
+            fastest_seconds: None,
+            gigahertz: None,
+            is_peer: false,
+            run: 0,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, fs, io, path::Path};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::{
-    auto, block_sizes, blocks_chart, blocks_report, chart, files, fleet, host_memory,
+    auto, block_sizes, blocks_chart, blocks_report, chart, claims, files, fleet, host_memory,
     papers::{self, P1_RESOURCES},
     plan::Work,
     ratio,
@@ -22,7 +22,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    fn render(&self, markdown: bool) -> String {
+    pub(super) fn render(&self, markdown: bool) -> String {
         let mut table = Table::new();
         table.load_style(if markdown {
             presets::ASCII_MARKDOWN
@@ -106,8 +106,7 @@ fn throughput_sections(measurements: &[Measurement]) -> Vec<Section> {
 /// Throughput for comparing GPUs: resident data at the largest size, in bits per multiprocessor and
 /// clock cycle.
 fn per_clock_section(record: &Record) -> Option<Section> {
-    let details = record.environment.gpu_details.as_ref()?;
-    let cycles = f64::from(details.multiprocessors) * details.gigahertz;
+    record.environment.gpu_details.as_ref()?;
     let is_stored = |m: &&Measurement| m.place == Place::Resident && m.work != Work::Keystream;
     let resident = record.measurements.iter().filter(is_stored);
     let largest = resident.clone().map(|m| m.bytes).max()?;
@@ -117,7 +116,8 @@ fn per_clock_section(record: &Record) -> Option<Section> {
     let row = |backend: &String| {
         let cell = |wanted: &(String, usize, Work)| {
             let found = members.iter().find(|m| m.backend == *backend && kind(m) == *wanted);
-            found.map_or_else(String::new, |m| format!("{:.1}", m.gbit_per_second() / cycles))
+            let n = found.and_then(|m| per_clock(record, m));
+            n.map_or_else(String::new, |n| format!("{n:.1}"))
         };
         std::iter::once(backend.clone()).chain(kinds.iter().map(cell)).collect()
     };
@@ -199,8 +199,9 @@ fn resource_section(record: &Record) -> Option<Section> {
         let texts = numbers.into_iter().map(|number| number.to_string());
         [name.to_owned(), place.to_owned()].into_iter().chain(texts).collect()
     };
-    let theirs = P1_RESOURCES.iter().map(|&(name, shared, registers, local)| {
-        row(name, "P1, Table 4", [registers, shared, local, 0])
+    let theirs = P1_RESOURCES.iter().map(|theirs| {
+        let numbers = [theirs.registers, theirs.shared_bytes, theirs.local_bytes, 0];
+        row(theirs.name, "P1, Table 4", numbers)
     });
     let ours = record.kernels.iter().map(|k| {
         let numbers = [k.registers, k.shared_bytes, k.local_bytes, k.spill_bytes];
@@ -215,46 +216,70 @@ fn resource_section(record: &Record) -> Option<Section> {
     })
 }
 
-fn paper_section(record: &Record) -> Option<Section> {
+/// Throughput for comparing GPUs, in bits per multiprocessor and clock cycle; of a CPU there is none.
+pub(super) fn per_clock(record: &Record, measurement: &Measurement) -> Option<f64> {
+    let details = record.environment.gpu_details.as_ref()?;
+    let cycles = f64::from(details.multiprocessors) * details.gigahertz;
+    (measurement.place != Place::Cpu).then(|| measurement.gbit_per_second() / cycles)
+}
+
+/// The papers' figures whose names begin with `paper`, or with "" all; with names of runs, whose our
+/// figures are.
+pub(super) fn paper_section(
+    record: &Record,
+    paper: &str,
+    runs: Option<&[String]>,
+) -> Option<Section> {
     let comparisons = papers::comparisons(&record.measurements);
-    let header = ["paper", "figure", "theirs, Gbit/s", "our backend", "ours, Gbit/s", "ratio"];
+    let titles = ["paper", "figure", "theirs, Gbit/s", "our backend", "ours, Gbit/s", "N", "ratio"];
     let row = |c: &papers::Comparison| {
-        vec![
+        let ours = c.ours.gbit_per_second();
+        let mut cells = vec![
             c.paper.to_owned(),
             c.what.to_owned(),
             format!("{}", c.theirs),
             c.backend.to_owned(),
-            throughput(c.ours),
-            format!("{:.1}", c.ours / c.theirs),
-        ]
+            throughput(ours),
+            per_clock(record, &c.ours).map_or_else(String::new, |n| format!("{n:.2}")),
+            format!("{:.1}", ours / c.theirs),
+        ];
+        cells.extend(runs.map(|runs| runs[c.ours.run].clone()));
+        cells
     };
-    (!comparisons.is_empty()).then(|| Section {
+    let rows: Vec<Vec<String>> =
+        comparisons.iter().filter(|c| c.paper.starts_with(paper)).map(row).collect();
+    (!rows.is_empty()).then(|| Section {
         title: "The papers' figures and ours".into(),
-        note: "Ours: the same mode, without transfers, at the largest size of this run.".into(),
-        header: header.map(str::to_owned).to_vec(),
-        rows: comparisons.iter().map(row).collect(),
+        note: "Ours: the same mode, without transfers, at the largest size measured.".into(),
+        header: titles.into_iter().chain(runs.map(|_| "run")).map(str::to_owned).collect(),
+        rows,
     })
 }
 
-fn gain_section(record: &Record) -> Option<Section> {
-    let gains = papers::gains(&record.measurements);
-    let header = ["paper", "comparison", "theirs", "our backends", "ours"];
-    let row = |gain: &papers::GainComparison| {
+/// The papers' claims whose names begin with `paper`, or with "" all.
+pub(super) fn gain_section(record: &Record, paper: &str) -> Option<Section> {
+    let gains = claims::gains(&record.measurements);
+    let header = ["paper", "comparison", "theirs", "our backends", "ours", "claim", "why"];
+    let row = |gain: &claims::GainComparison| {
         vec![
             gain.paper.to_owned(),
             gain.what.to_owned(),
-            format!("{:.2}", gain.theirs),
+            gain.claim.to_string(),
             gain.backends.join(" / "),
             format!("{:.2}", gain.ours),
+            gain.verdict.name().to_owned(),
+            gain.why_not.unwrap_or_default().to_owned(),
         ]
     };
-    (!gains.is_empty()).then(|| Section {
+    let rows: Vec<Vec<String>> =
+        gains.iter().filter(|gain| gain.paper.starts_with(paper)).map(row).collect();
+    (!rows.is_empty()).then(|| Section {
         title: "The papers' gains and ours".into(),
         note: "How many times the throughput of the one the other has; from their tables, where \
                they give no ratio."
             .into(),
         header: header.map(str::to_owned).to_vec(),
-        rows: gains.iter().map(row).collect(),
+        rows,
     })
 }
 
@@ -272,8 +297,8 @@ fn sections(record: &Record) -> Vec<Section> {
     sections.extend(fleet::section(&record.fleet));
     sections.extend(files::section(&record.files));
     sections.extend(resource_section(record));
-    sections.extend(paper_section(record));
-    sections.extend(gain_section(record));
+    sections.extend(paper_section(record, "", None));
+    sections.extend(gain_section(record, ""));
     sections
 }
 
@@ -284,7 +309,7 @@ pub(super) fn terminal(record: &Record) -> String {
     format!("{tables}\n{}", environment(record))
 }
 
-fn environment(record: &Record) -> String {
+pub(super) fn environment(record: &Record) -> String {
     let machine = &record.environment;
     let mut text = format!("CPU: {} ({})\nGPU: {}", machine.cpu, machine.cpu_features, machine.gpu);
     if let (Some(details), Some(driver)) = (&machine.gpu_details, &machine.driver) {
@@ -330,7 +355,7 @@ fn markdown(record: &Record, pictures: &[String]) -> String {
     )
 }
 
-fn csv(record: &Record) -> String {
+pub(super) fn csv(record: &Record) -> String {
     let mut text = "cipher,key_bits,backend,work,place,bytes,seconds,gbit_per_second,samples,\
                     gigahertz,fastest_seconds,cycles_per_byte,of_fastest_peer\n"
         .to_owned();
@@ -390,7 +415,11 @@ pub(super) fn write(record: &Record, folder: &Path) -> io::Result<()> {
     replace(&folder.join("report.json"), &serde_json::to_string_pretty(record)?)
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file, which appears when it is complete.
+///
+/// # Errors
+/// Those of the file system.
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let unfinished = path.with_extension("unfinished");
     fs::write(&unfinished, text)?;
     fs::rename(unfinished, path)
@@ -401,19 +430,7 @@ mod tests {
     use super::*;
 
     fn measurement(backend: &str, bytes: usize, seconds: f64) -> Measurement {
-        Measurement {
-            cipher: "aes".into(),
-            key_bits: 128,
-            backend: backend.into(),
-            work: Work::EcbEncrypt,
-            place: Place::Cpu,
-            bytes,
-            seconds,
-            samples: 11,
-            fastest_seconds: None,
-            gigahertz: None,
-            is_peer: false,
-        }
+        Measurement::of(("aes", backend), (Work::EcbEncrypt, Place::Cpu), bytes, seconds)
     }
 
     #[test]
@@ -461,6 +478,7 @@ mod tests {
                 message_bytes: 1 << 20,
                 seconds: 1e-3 * messages as f64,
                 samples: 11,
+                interval: None,
             });
         }
         let section = batch_section(&record).expect("there are measurements");
@@ -495,16 +513,20 @@ mod tests {
         for measurement in &mut measurements {
             measurement.cipher = "hight".into();
         }
-        let section = gain_section(&record(measurements.into())).expect("both were measured");
+        let record = record(measurements.into());
+        let section = gain_section(&record, "P3").expect("both were measured");
         let row = ["P3, Table 1", "bit slicing over KISA's, 64-bit", "2.39"];
-        assert_eq!(section.rows, [[&row[..], &["bitslice-u64 / table", "2.00"]].concat()]);
-        assert!(gain_section(&record(Vec::new())).is_none());
+        let ours = ["bitslice-u64 / table", "2.00", "holds", ""];
+        assert_eq!(section.rows, [[&row[..], &ours].concat()]);
+        assert!(gain_section(&record, "P1").is_none());
     }
 
     #[test]
     fn papers_stand_beside_ours() {
         let all = [measurement("table32", 1 << 20, 1e-3)];
-        let [comparison] = papers::comparisons(&all).try_into().expect("one comparison");
-        assert!((comparison.ours / comparison.theirs - 7.626).abs() < 0.01);
+        let record = record(all.to_vec());
+        let section = paper_section(&record, "P1", None).expect("one comparison");
+        let row = ["AES-128 in C on a 2.4 GHz Core2 Quad", "1.1", "table32", "8.389", "", "7.6"];
+        assert_eq!(section.rows, [[&["P1, section 4.1"], &row[..]].concat()]);
     }
 }

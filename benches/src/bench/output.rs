@@ -1,0 +1,116 @@
+//! What becomes of measurements: the options for the report, and for comparing with another record.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+
+/// What groups the options that say what to measure.
+const MEASURING: &str = "measuring";
+/// These options.
+const OF_MEASURING: [&str; 14] = [
+    "quick",
+    "cipher",
+    "backend",
+    "size",
+    "peers",
+    "batches",
+    "host_memory",
+    "first_calls",
+    "sustained",
+    "fleet",
+    "auto",
+    "files",
+    "gpu_only",
+    "cpu_only",
+];
+
+/// Options that mean nothing where nothing is measured.
+pub(super) fn measuring() -> ArgGroup {
+    ArgGroup::new(MEASURING).multiple(true).args(OF_MEASURING)
+}
+
+/// These options go with measuring, and some of them without.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Output {
+    /// The folder to write to, instead of a new one under benches/record.
+    #[arg(long, value_name = "DIR", conflicts_with = "with")]
+    pub(super) out: Option<PathBuf>,
+    /// All tables on the screen too, and with --compare the changes below the threshold.
+    #[arg(long)]
+    pub(super) verbose: bool,
+    /// Says what changed beyond noise since this record, which is a folder or its report.json.
+    ///
+    /// Noise is what the confidence intervals of two medians have in common. A loss over the threshold
+    /// makes the exit code 1.
+    #[arg(long, value_name = "OLD")]
+    pub(super) compare: Option<PathBuf>,
+    /// Measures nothing: compares with this record.
+    #[arg(long, value_name = "NEW", requires = "compare", conflicts_with = MEASURING)]
+    pub(super) with: Option<PathBuf>,
+    /// Per cent of a throughput that may be lost.
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_percent)]
+    pub(super) threshold: f64,
+    /// Measures nothing: makes the page of this record, a folder or its report.json (repeat for several).
+    ///
+    /// Of several the newest figure of each kind counts, on the CPU and on the GPU of the newest. The page
+    /// is OUT/index.html, or lies beside the first record.
+    #[arg(long, value_name = "RECORD", conflicts_with_all = [MEASURING, "compare"])]
+    pub(super) report: Vec<PathBuf>,
+}
+
+/// "5%" or "5".
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>();
+    let percent = number.ok().filter(|percent| (0.0..100.0).contains(percent));
+    percent.ok_or_else(|| format!("{text} is no percentage from 0 to 100"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::{super::plan::Options, *};
+
+    #[test]
+    fn percentages_are_with_or_without_their_sign() {
+        assert_eq!(parse_percent("5%"), Ok(5.0));
+        assert_eq!(parse_percent("0.5"), Ok(0.5));
+        for wrong in ["", "%", "-1", "100", "five", "nan"] {
+            assert!(parse_percent(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_option_says_what_to_measure_or_what_becomes_of_it() {
+        let names = |command: clap::Command| -> Vec<String> {
+            command.get_arguments().map(|argument| argument.get_id().to_string()).collect()
+        };
+        let mut known = names(Output::augment_args(clap::Command::new("bench-all")));
+        known.extend(OF_MEASURING.map(str::to_owned));
+        let mut all = names(Options::command());
+        known.sort();
+        all.sort();
+        assert_eq!(all, known);
+    }
+
+    #[test]
+    fn what_measures_nothing_takes_no_options_of_measuring() {
+        let parse = |arguments: &[&str]| {
+            Options::try_parse_from([&["bench-all"], arguments].concat())
+                .map(|options| options.output)
+        };
+        let of_two = ["--report", "a", "--report", "b", "--out", "c", "--verbose"];
+        assert_eq!(parse(&of_two).expect("they go together").report.len(), 2);
+        let compared = parse(&["--compare", "a", "--quick"]).expect("this run is compared");
+        assert!((compared.threshold - 5.0).abs() < 1e-9);
+        assert!(parse(&["--compare", "a", "--with", "b", "--threshold", "2%"]).is_ok());
+        for wrong in [
+            &["--report", "a", "--quick"][..],
+            &["--report", "a", "--compare", "b"],
+            &["--compare", "a", "--with", "b", "--cipher", "aes"],
+            &["--with", "b"],
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Records of several runs, read together: the CPU of one, the GPU of another, the newest figure of each kind.
+
+use std::{
+    collections::HashMap,
+    fs,
+    hash::Hash,
+    path::{Path, PathBuf},
+};
+
+use lanecrypt::CIPHERS;
+
+use super::record::{Measurement, Place, Record, ThreadBlockMeasurement};
+
+/// A run that was recorded.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Its folder's name.
+    pub(super) name: String,
+    pub(super) record: Record,
+    /// Whether it stands in for a GPU that the other runs lack: what it says of its CPU does not count.
+    pub(super) is_stand_in: bool,
+}
+
+impl Run {
+    /// What orders runs, oldest first; those of a day whose time is unknown by their names.
+    fn age(&self) -> (&str, &str, &str) {
+        let environment = &self.record.environment;
+        (&environment.date, &environment.time, &self.name)
+    }
+}
+
+/// Oldest first.
+#[derive(Debug)]
+pub(super) struct Runs(Vec<Run>);
+
+impl Runs {
+    /// A run that was just made, to be written to `folder`.
+    pub(super) fn of(record: Record, folder: &Path) -> Self {
+        Self(vec![Run { name: name(folder), record, is_stand_in: false }])
+    }
+
+    /// Records, each a folder or its `report.json`.
+    ///
+    /// # Errors
+    /// A sentence naming the file that cannot be read.
+    pub(super) fn read(paths: &[PathBuf]) -> Result<Self, String> {
+        let run = |path: &PathBuf| {
+            let file = file(path);
+            let name = name(file.parent().unwrap_or(path));
+            Ok(Run { name, record: read(path)?, is_stand_in: false })
+        };
+        let mut runs = paths.iter().map(run).collect::<Result<Vec<_>, String>>()?;
+        runs.sort_by(|a, b| a.age().cmp(&b.age()));
+        Ok(Self(runs))
+    }
+
+    /// Adds what `folder` has of the GPU that was recorded last, where none of these runs measured one.
+    /// Records there that cannot be read are left out.
+    #[must_use]
+    pub(super) fn or_recorded_gpu(mut self, folder: &Path) -> Self {
+        if self.newest(has_gpu).is_some() {
+            return self;
+        }
+        let mut recorded: Vec<Run> = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| {
+                let path = entry.ok()?.path();
+                Some(Run { name: name(&path), record: read(&path).ok()?, is_stand_in: true })
+            })
+            .collect();
+        recorded.sort_by(|a, b| a.age().cmp(&b.age()));
+        if let Some(newest) = recorded.iter().rfind(|run| has_gpu(&run.record)) {
+            let gpu = newest.record.environment.gpu.clone();
+            recorded.retain(|run| run.record.environment.gpu == gpu);
+            self.0.splice(0..0, recorded);
+        }
+        self
+    }
+
+    /// All of them, oldest first.
+    pub(super) fn all(&self) -> &[Run] {
+        &self.0
+    }
+
+    /// The newest with something.
+    pub(super) fn newest(&self, has: impl Fn(&Record) -> bool) -> Option<&Run> {
+        self.0.iter().rfind(|run| has(&run.record))
+    }
+
+    /// The newest that says something of its CPU.
+    pub(super) fn of_cpu(&self) -> Option<&Run> {
+        self.0.iter().rfind(|run| !run.is_stand_in && has_cpu(&run.record))
+    }
+
+    /// The newest that says something of a GPU.
+    pub(super) fn of_gpu(&self) -> Option<&Run> {
+        self.newest(has_gpu)
+    }
+
+    /// One record of all: of each figure the newest, on the CPU and on the GPU that were measured last. Other
+    /// machines' figures are left out.
+    ///
+    /// # Panics
+    /// Where there are no runs.
+    #[must_use]
+    pub(super) fn merged(&self) -> Record {
+        let last = self.0.iter().rfind(|run| !run.is_stand_in).or(self.0.last());
+        let (cpu, gpu) = (self.of_cpu(), self.of_gpu());
+        let last = &last.expect("there is a run").record.environment;
+        let mut environment = cpu.map_or(last, |run| &run.record.environment).clone();
+        if let Some(run) = gpu {
+            let of_gpu = &run.record.environment;
+            environment.gpu.clone_from(&of_gpu.gpu);
+            environment.gpu_details.clone_from(&of_gpu.gpu_details);
+            environment.driver.clone_from(&of_gpu.driver);
+        }
+        let on_gpu = || {
+            let of = gpu.map(|run| &run.record.environment.gpu);
+            self.0.iter().filter(move |run| Some(&run.record.environment.gpu) == of)
+        };
+        let of_kernels = |rows: fn(&Record) -> &[ThreadBlockMeasurement]| {
+            newest_of_each(on_gpu().flat_map(move |run| rows(&run.record)), |row| {
+                let m = &row.measurement;
+                (m.cipher.clone(), m.backend.clone(), m.key_bits, m.bytes, row.threads)
+            })
+        };
+        let part = |has: fn(&Record) -> bool| self.newest(has).map(|run| &run.record);
+        Record {
+            environment,
+            skipped: self.given().flat_map(|run| run.record.skipped.clone()).collect(),
+            measurements: self.measurements(cpu, gpu),
+            thread_blocks: of_kernels(|record| &record.thread_blocks),
+            block_sizes: of_kernels(|record| &record.block_sizes),
+            auto: part(has_auto).map_or_else(Vec::new, |record| record.auto.clone()),
+            batches: self.of_given(|record| &record.batches),
+            host_memory: self.of_given(|record| &record.host_memory),
+            first_calls: self.of_given(|record| &record.first_calls),
+            fleet: self.of_given(|record| &record.fleet),
+            files: self.of_given(|record| &record.files),
+            block_curves: self.of_given(|record| &record.block_curves),
+            kernels: newest_of_each(self.0.iter().flat_map(|run| &run.record.kernels), |kernel| {
+                (kernel.kernel.clone(), kernel.architecture.clone())
+            }),
+        }
+    }
+
+    fn given(&self) -> impl Iterator<Item = &Run> {
+        self.0.iter().filter(|run| !run.is_stand_in)
+    }
+
+    /// A part of the newest run that has it, of those that were asked for.
+    fn of_given<T: Clone>(&self, rows: impl Fn(&Record) -> &Vec<T>) -> Vec<T> {
+        let mut newest_first = self.0.iter().rev().filter(|run| !run.is_stand_in);
+        newest_first
+            .find_map(|run| Some(rows(&run.record)).filter(|rows| !rows.is_empty()))
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    fn measurements(&self, cpu: Option<&Run>, gpu: Option<&Run>) -> Vec<Measurement> {
+        let is_same = |run: &Run, other: Option<&Run>, part: fn(&Run) -> (&str, &str)| {
+            other.is_some_and(|other| part(other) == part(run))
+        };
+        let rows = self.0.iter().enumerate().flat_map(|(number, run)| {
+            let has_cpu = !run.is_stand_in && is_same(run, cpu, cpu_of);
+            let on_gpu = is_same(run, gpu, |run| (&run.record.environment.gpu, ""));
+            let counts =
+                move |m: &&Measurement| if m.place == Place::Cpu { has_cpu } else { on_gpu };
+            // What a stand-in has of backends that are gone is nothing to compare with.
+            let is_current = |m: &&Measurement| !run.is_stand_in || is_in_the_registry(m);
+            let rows = run.record.measurements.iter().filter(counts).filter(is_current);
+            rows.map(move |m| Measurement { run: number, ..m.clone() }).collect::<Vec<_>>()
+        });
+        let rows: Vec<Measurement> = rows.collect();
+        let mut kept = newest_of_each(rows.iter(), |m| {
+            (m.cipher.clone(), m.key_bits, m.backend.clone(), m.work, m.place, m.bytes)
+        });
+        // In the registry's order, as in a record of one run.
+        kept.sort_by_key(|m| CIPHERS.iter().position(|cipher| cipher.name == m.cipher));
+        kept
+    }
+}
+
+/// Reads a record, from a folder or from its `report.json`.
+///
+/// # Errors
+/// A sentence naming the file.
+pub(super) fn read(path: &Path) -> Result<Record, String> {
+    let file = file(path);
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let text = fs::read_to_string(&file).map_err(|error| failed(&error))?;
+    serde_json::from_str(&text).map_err(|error| failed(&error))
+}
+
+/// The file of a record.
+fn file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("report.json") } else { path.to_path_buf() }
+}
+
+fn name(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Name and instruction sets.
+fn cpu_of(run: &Run) -> (&str, &str) {
+    (&run.record.environment.cpu, &run.record.environment.cpu_features)
+}
+
+fn has_cpu(record: &Record) -> bool {
+    record.measurements.iter().any(|m| m.place == Place::Cpu)
+}
+
+fn has_gpu(record: &Record) -> bool {
+    record.measurements.iter().any(|m| m.place != Place::Cpu)
+}
+
+/// Whether CPU and GPU were compared.
+pub(super) fn has_auto(record: &Record) -> bool {
+    !record.auto.is_empty()
+}
+
+fn is_in_the_registry(m: &Measurement) -> bool {
+    lanecrypt::find_cipher(&m.cipher).is_ok_and(|cipher| cipher.backend(&m.backend).is_some())
+}
+
+/// Of rows with the same key the last, at the place of the first.
+fn newest_of_each<'a, T: Clone + 'a, Key: Eq + Hash>(
+    rows: impl Iterator<Item = &'a T>,
+    key: impl Fn(&T) -> Key,
+) -> Vec<T> {
+    let (mut places, mut kept): (HashMap<Key, usize>, Vec<T>) = (HashMap::new(), Vec::new());
+    for row in rows {
+        let place = *places.entry(key(row)).or_insert(kept.len());
+        if place == kept.len() {
+            kept.push(row.clone());
+        } else {
+            kept[place] = row.clone();
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{environment::Environment, plan::Work};
+
+    fn run(date: &str, machine: [&str; 2], rows: &[(&str, Place, f64)]) -> Run {
+        let mut environment = Environment::of_this_machine(false);
+        [environment.cpu, environment.gpu] = machine.map(str::to_owned);
+        environment.date = date.to_owned();
+        let row = |&(backend, place, seconds): &(&str, Place, f64)| {
+            Measurement::of(("aes", backend), (Work::Ctr, place), 1 << 20, seconds)
+        };
+        let record = Record::of(environment, rows.iter().map(row).collect());
+        Run { name: date.to_owned(), record, is_stand_in: false }
+    }
+
+    fn seconds(record: &Record) -> Vec<(&str, f64, usize)> {
+        record.measurements.iter().map(|m| (m.backend.as_str(), m.seconds, m.run)).collect()
+    }
+
+    #[test]
+    fn the_newest_of_each_counts_on_the_machines_that_were_measured_last() {
+        use Place::{Cpu, Resident};
+        let runs = Runs(vec![
+            run("1", ["old", "G"], &[("table32", Cpu, 9.0), ("cuda-bitslice", Resident, 3.0)]),
+            run("2", ["new", "G"], &[("table32", Cpu, 2.0), ("cuda-bitslice", Resident, 4.0)]),
+            run("3", ["new", "none"], &[("table32", Cpu, 1.0), ("bitslice-u64", Cpu, 5.0)]),
+        ]);
+        let merged = runs.merged();
+        let expected = [("table32", 1.0, 2), ("cuda-bitslice", 4.0, 1), ("bitslice-u64", 5.0, 2)];
+        let mut found = seconds(&merged);
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        assert_eq!(found, expected);
+        assert_eq!((&*merged.environment.cpu, &*merged.environment.gpu), ("new", "G"));
+    }
+
+    #[test]
+    fn a_recorded_gpu_stands_in_where_none_was_measured() {
+        use Place::{Cpu, Resident};
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, gpu, rows) in [
+            (
+                "2026-01-01",
+                "G",
+                &[("cuda-bitslice", Resident, 1.0), ("cuda-gone", Resident, 1.0)][..],
+            ),
+            ("2026-01-02", "H", &[("cuda-bitslice", Resident, 7.0)]),
+            ("2026-01-03", "G", &[("cuda-mixed", Resident, 2.0), ("table32", Cpu, 3.0)]),
+            ("2026-01-04", "none", &[("table32", Cpu, 4.0)]),
+        ] {
+            fs::create_dir(folder.path().join(name)).expect("a folder");
+            let text = serde_json::to_string(&run(name, ["x", gpu], rows).record).expect("JSON");
+            fs::write(folder.path().join(name).join("report.json"), text).expect("a file");
+        }
+        fs::create_dir(folder.path().join("empty")).expect("a folder");
+        let mine = || Runs(vec![run("2026-02-01", ["x", "none"], &[("table32", Cpu, 5.0)])]);
+        let runs = mine().or_recorded_gpu(folder.path());
+        let found = runs.merged();
+        let expected = [("cuda-bitslice", 1.0, 0), ("cuda-mixed", 2.0, 1), ("table32", 5.0, 2)];
+        assert_eq!(seconds(&found), expected, "the newest GPU, of backends that exist, and no CPU");
+        assert_eq!(found.environment.gpu, "G");
+        assert_eq!(runs.of_gpu().map(|run| &*run.name), Some("2026-01-03"));
+        let with_gpu = Runs(vec![run("3", ["x", "mine"], &[("cuda-bitslice", Resident, 1.0)])]);
+        assert_eq!(with_gpu.or_recorded_gpu(folder.path()).all().len(), 1);
+        assert_eq!(mine().or_recorded_gpu(Path::new("/nowhere")).all().len(), 1);
+    }
+
+    #[test]
+    fn a_record_is_read_from_its_folder_and_what_is_none_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().to_owned();
+        assert!(read(&path).unwrap_err().contains("report.json"));
+        fs::write(path.join("report.json"), "[]").expect("a file");
+        assert!(Runs::read(std::slice::from_ref(&path)).unwrap_err().contains("report.json"));
+        let record = run("1", ["x", "y"], &[("table32", Place::Cpu, 1.0)]).record;
+        let text = serde_json::to_string(&record).expect("JSON");
+        fs::write(path.join("report.json"), text).expect("a file");
+        for path in [path.clone(), path.join("report.json")] {
+            let runs = Runs::read(&[path]).expect("it is a record");
+            assert_eq!(runs.all()[0].name, name(folder.path()));
+        }
+    }
+}
