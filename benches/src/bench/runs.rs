@@ -19,13 +19,28 @@ pub(super) struct Run {
     pub(super) record: Record,
     /// Whether it stands in for a GPU that the other runs lack: what it says of its CPU does not count.
     pub(super) is_stand_in: bool,
+    /// Which line it is of `order.txt` beside its folder; the last where it is none.
+    place: usize,
 }
 
 impl Run {
-    /// What orders runs, oldest first; those of a day whose time is unknown by their names.
-    fn age(&self) -> (&str, &str, &str) {
+    /// Reads a record, from a folder or from its `report.json`.
+    ///
+    /// # Errors
+    /// A sentence naming the file.
+    fn read(path: &Path, is_stand_in: bool) -> Result<Self, String> {
+        let file = file(path);
+        let folder = file.parent().unwrap_or(path);
+        let name = name(folder);
+        let order = fs::read_to_string(folder.with_file_name("order.txt")).unwrap_or_default();
+        let place = order.lines().position(|line| line == name).unwrap_or(usize::MAX);
+        Ok(Self { name, record: read(path)?, is_stand_in, place })
+    }
+
+    /// What orders runs, oldest first. Records of a day do not all have their time.
+    fn age(&self) -> (&str, usize, &str, &str) {
         let environment = &self.record.environment;
-        (&environment.date, &environment.time, &self.name)
+        (&environment.date, self.place, &environment.time, &self.name)
     }
 }
 
@@ -36,7 +51,7 @@ pub(super) struct Runs(Vec<Run>);
 impl Runs {
     /// A run that was just made, to be written to `folder`.
     pub(super) fn of(record: Record, folder: &Path) -> Self {
-        Self(vec![Run { name: name(folder), record, is_stand_in: false }])
+        Self(vec![Run { name: name(folder), record, is_stand_in: false, place: usize::MAX }])
     }
 
     /// Records, each a folder or its `report.json`.
@@ -44,11 +59,7 @@ impl Runs {
     /// # Errors
     /// A sentence naming the file that cannot be read.
     pub(super) fn read(paths: &[PathBuf]) -> Result<Self, String> {
-        let run = |path: &PathBuf| {
-            let file = file(path);
-            let name = name(file.parent().unwrap_or(path));
-            Ok(Run { name, record: read(path)?, is_stand_in: false })
-        };
+        let run = |path: &PathBuf| Run::read(path, false);
         let mut runs = paths.iter().map(run).collect::<Result<Vec<_>, String>>()?;
         runs.sort_by(|a, b| a.age().cmp(&b.age()));
         Ok(Self(runs))
@@ -64,10 +75,7 @@ impl Runs {
         let mut recorded: Vec<Run> = fs::read_dir(folder)
             .into_iter()
             .flatten()
-            .filter_map(|entry| {
-                let path = entry.ok()?.path();
-                Some(Run { name: name(&path), record: read(&path).ok()?, is_stand_in: true })
-            })
+            .filter_map(|entry| Run::read(&entry.ok()?.path(), true).ok())
             .collect();
         recorded.sort_by(|a, b| a.age().cmp(&b.age()));
         if let Some(newest) = recorded.iter().rfind(|run| has_gpu(&run.record)) {
@@ -255,7 +263,7 @@ mod tests {
             Measurement::of(("aes", backend), (Work::Ctr, place), 1 << 20, seconds)
         };
         let record = Record::of(environment, rows.iter().map(row).collect());
-        Run { name: date.to_owned(), record, is_stand_in: false }
+        Run { name: date.to_owned(), record, is_stand_in: false, place: usize::MAX }
     }
 
     fn seconds(record: &Record) -> Vec<(&str, f64, usize)> {
@@ -307,6 +315,23 @@ mod tests {
         let with_gpu = Runs(vec![run("3", ["x", "mine"], &[("cuda-bitslice", Resident, 1.0)])]);
         assert_eq!(with_gpu.or_recorded_gpu(folder.path()).all().len(), 1);
         assert_eq!(mine().or_recorded_gpu(Path::new("/nowhere")).all().len(), 1);
+    }
+
+    #[test]
+    fn records_of_a_day_are_in_the_order_that_their_folder_says() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let names = ["c", "a", "b"]; // b is not listed: the newest
+        let paths = names.map(|name| folder.path().join(name));
+        for (path, seconds) in paths.iter().zip([1.0, 2.0, 3.0]) {
+            fs::create_dir(path).expect("a folder");
+            let rows = [("table32", Place::Cpu, seconds)];
+            let text = serde_json::to_string(&run("1", ["x", "y"], &rows).record).expect("JSON");
+            fs::write(path.join("report.json"), text).expect("a file");
+        }
+        fs::write(folder.path().join("order.txt"), "c\na\n").expect("a file");
+        let runs = Runs::read(&[paths[1].clone(), paths[2].clone(), paths[0].clone()]);
+        let order: Vec<_> = runs.expect("records").0.into_iter().map(|run| run.name).collect();
+        assert_eq!(order, names);
     }
 
     #[test]
