@@ -3,7 +3,7 @@
 #![allow(clippy::inline_always, reason = "an operation is an instruction")]
 
 use core::arch::x86_64::{
-    __m256i, _mm_add_epi32, _mm_cvtsi32_si128, _mm_sll_epi32, _mm_srl_epi32, _mm_sub_epi32,
+    _mm_add_epi32, _mm_cvtsi32_si128, _mm_sll_epi32, _mm_srl_epi32, _mm_sub_epi32,
     _mm_unpackhi_epi32, _mm_unpacklo_epi32, _mm256_add_epi32, _mm256_loadu_si256, _mm256_sll_epi32,
     _mm256_srl_epi32, _mm256_storeu_si256, _mm256_sub_epi32, _mm256_unpackhi_epi32,
     _mm256_unpacklo_epi32, _mm512_add_epi32, _mm512_rol_epi32, _mm512_sub_epi32,
@@ -84,13 +84,13 @@ words!(
 #[inline(always)]
 fn load<K: Kind>(bytes: &[u8; 32]) -> B256<K> {
     // SAFETY: 32 bytes can be read; every caller has the token.
-    B256::from(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast::<__m256i>()) })
+    B256::from(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
 }
 
 #[inline(always)]
 fn store<K: Kind>(register: B256<K>, bytes: &mut [u8; 32]) {
     // SAFETY: 32 bytes can be written; the value proves that there is AVX2.
-    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast::<__m256i>(), register.0) }
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), register.0) }
 }
 
 word_lanes!([] Sse2, B128, 16, U4, sse2::load, sse2::store);

@@ -1,0 +1,4 @@
+# 3. Key schedule
+cp -r book/listings/lea/3/. .
+git apply book/listings/lea/3.patch
+cargo check -p lanecrypt-lea

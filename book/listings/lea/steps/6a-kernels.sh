@@ -1,0 +1,5 @@
+# 6. Kernels
+cp -r book/listings/lea/6/. .
+git apply book/listings/lea/6.patch
+touch kernels/ptx/lea_words.ptx
+cargo xtask kernels lea
