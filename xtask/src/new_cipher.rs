@@ -79,8 +79,8 @@ const LINES: [[&str; 5]; 8] = [
     [
         "crates/lanecrypt/src/lib.rs",
         "pub use lanecrypt_",
-        " as ",
-        ";",
+        "",
+        "",
         "pub use lanecrypt_@name@ as @name@;",
     ],
     ["crates/lanecrypt/src/lib.rs", "    &", "::", ",", "    &@name@::@NAME@,"],

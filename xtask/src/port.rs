@@ -15,7 +15,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
-    command::{output, root, run as run_command, target},
+    command::{command, output, root, run as run_command, target},
     generated::{self, Mode},
     packages,
 };
@@ -62,31 +62,52 @@ pub(crate) fn run(check: bool) -> Result<()> {
     generated::ensure(&[(COUNT.to_owned(), table)], Mode::from_check(check), "cargo xtask port")
 }
 
-/// Copies what git knows of this tree, or would add to it. What the last copy left is removed.
+/// Makes the copy what git knows of this tree, or would add to it. A file that is the same already is
+/// left alone, so that cargo sees by its time that nothing changed.
 fn copy_tree(copy: &Path) -> Result<()> {
-    if copy.exists() {
-        fs::remove_dir_all(copy).with_context(|| copy.display().to_string())?;
-    }
+    fs::create_dir_all(copy)?;
+    let mut old = contents(copy)?;
     let list = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
-    for path in output(Command::new("git").args(list).current_dir(root()))?.split_terminator('\0') {
-        let (from, to) = (root().join(path), copy.join(path));
+    for path in output(command("git").args(list))?.split_terminator('\0') {
+        let from = root().join(path);
         // A file that git knows may be gone; records are large, and nothing builds from them.
-        if from.is_file() && !path.starts_with("benches/record/") {
+        if !from.is_file() || path.starts_with("benches/record/") {
+            continue;
+        }
+        let mut bytes = fs::read(&from).with_context(|| path.to_owned())?;
+        if path == SETTINGS {
+            bytes.extend(settings()?.bytes());
+        }
+        if old.remove(path).is_none_or(|old| old != bytes) {
+            let to = copy.join(path);
             fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;
-            fs::copy(&from, &to).with_context(|| path.to_owned())?;
-            let time = fs::metadata(&from)?.modified()?;
-            fs::File::options().append(true).open(&to)?.set_modified(time)?;
+            fs::write(&to, bytes).with_context(|| path.to_owned())?;
         }
     }
-    // What the port does not run need not be optimised, which takes most of the time.
-    let mut config = fs::read_to_string(copy.join(".cargo/config.toml"))?;
-    let ciphers = packages::ciphers()?.into_iter().map(|cipher| format!("lanecrypt-{cipher}"));
-    for package in ciphers.chain(["lanecrypt".to_owned(), "lanecrypt-benches".to_owned()]) {
-        write!(config, "\n[profile.dev.package.{package}]\nopt-level = 0\n")?;
+    for path in old.keys() {
+        let path = copy.join(path);
+        fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        let mut folders = path.ancestors().skip(1);
+        // Those that are empty now.
+        while folders.next().is_some_and(|folder| fs::remove_dir(folder).is_ok()) {}
     }
-    fs::write(copy.join(".cargo/config.toml"), config)?;
     // A tree of its own, as a reader's is: git applies the patches of the steps from its root.
     run_command(Command::new("git").args(["init", "--quiet"]).current_dir(copy))
+}
+
+/// Cargo's settings.
+const SETTINGS: &str = ".cargo/config.toml";
+
+/// What the copy has besides. Packages of the tree are built without names of lines: cargo takes them
+/// for others than this tree's, which have the same names and lie in the same folder for a target. And
+/// what the port does not run is not optimised, which would take most of the time.
+fn settings() -> Result<String> {
+    let mut settings = String::from("\n[profile.dev]\ndebug = false\n");
+    let ciphers = packages::ciphers()?.into_iter().map(|cipher| format!("lanecrypt-{cipher}"));
+    for package in ciphers.chain(["lanecrypt".to_owned(), "lanecrypt-benches".to_owned()]) {
+        write!(settings, "\n[profile.dev.package.{package}]\nopt-level = 0\n")?;
+    }
+    Ok(settings)
 }
 
 /// The steps in order: what the first line of a script says of it, and its path.

@@ -1,4 +1,3 @@
 # 3. Key schedule
 cp -r book/listings/lea/3/. .
 git apply book/listings/lea/3.patch
-cargo check -p lanecrypt-lea

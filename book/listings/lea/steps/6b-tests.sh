@@ -1,7 +1,10 @@
 # 6. Tests, the kernels on this CPU
-export LANECRYPT_HOST_KERNELS=$(cargo xtask kernels lea --host)
+cargo fmt -p lanecrypt-lea -p lanecrypt -p lanecrypt-kernels --check
+LANECRYPT_HOST_KERNELS=$(cargo xtask kernels lea --host)
+export LANECRYPT_HOST_KERNELS
 cargo build --workspace --bin kat
 kat=${CARGO_TARGET_DIR:-target}/debug/kat
-export LANECRYPT_EXPECT=$($kat --cipher lea --list-required | paste -sd,)
+LANECRYPT_EXPECT=$($kat --cipher lea --list-required | paste -sd,)
+export LANECRYPT_EXPECT
 $kat --cipher lea --all-vectors
 cargo test --workspace --test conformance -- lea/
