@@ -51,7 +51,9 @@ pub(crate) fn run(check: bool) -> Result<()> {
         println!("-- {name}: {} s", start.elapsed().as_secs());
         let after = contents(&copy)?;
         let count = Count::of(&before, &after);
-        writeln!(table, "{}", count.row(&name))?;
+        if count.lines > 0 {
+            writeln!(table, "{}", count.row(&name))?;
+        }
         // The first step is the tool's.
         if !std::mem::take(&mut is_first) {
             all.add(&count);
