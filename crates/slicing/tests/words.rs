@@ -20,7 +20,7 @@ struct Operations;
 impl<I: WordLanes> Job<I> for Operations {
     type Output = ();
 
-    #[inline(always)]
+    #[inline]
     fn run(self, isa: I) {
         for seed in 0..20 {
             let blocks = noise(16 * I::Lanes::USIZE, seed);
@@ -35,8 +35,8 @@ impl<I: WordLanes> Job<I> for Operations {
                 let expected = [
                     a.wrapping_add(b),
                     c.wrapping_sub(d),
-                    a << 9 | a >> 23,
-                    (d << 27 | d >> 5) ^ 0x8000_0001,
+                    a.rotate_left(9),
+                    d.rotate_right(5) ^ 0x8000_0001,
                 ];
                 assert_eq!(words(&results)[i], expected, "block {i} on {isa:?}");
             }
@@ -50,7 +50,7 @@ struct WrongLength;
 impl<I: WordLanes> Job<I> for WrongLength {
     type Output = ();
 
-    #[inline(always)]
+    #[inline]
     fn run(self, isa: I) {
         let mut rows = [isa.splat(0); 4];
         isa.slice(&vec![0; 16 * I::Lanes::USIZE + 16], &mut rows);
