@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::{
     codegen,
     command::{self, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace},
-    ct, inlining, kernels, packages, portable, publishing, tidy,
+    ct, inlining, kernels, packages, port, portable, publishing, tidy,
     tools::{DENY, HACK},
 };
 
@@ -17,7 +17,8 @@ const STEPS: &[Step] = &[
     ("format", format),
     ("tidy", tidy::run),
     ("codegen --check", || codegen::run(true, false, None)),
-    ("kernels --check", || kernels::run(true)),
+    ("kernels --check", || kernels::run(true, None)),
+    ("the port of LEA", || port::run(true)),
     ("constant time", || ct::run_task(None)),
     ("inlining", inlining::check),
     ("clippy", clippy),

@@ -8,10 +8,12 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// The workspace's root.
+/// The workspace's root: of the tree that cargo runs this task in, where copies of a tree share what
+/// cargo builds, and else of the one that it was built in.
 pub(crate) fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    let here = std::env::var_os("CARGO_MANIFEST_DIR");
+    let here = here.map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    here.parent().unwrap_or(&here).to_path_buf()
 }
 
 /// Where cargo builds.

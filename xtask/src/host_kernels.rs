@@ -6,10 +6,13 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use lanecrypt_cuda::kernels::MODULES;
+use lanecrypt_cuda::kernels::{MODULES, Module};
 use sha2::{Digest, Sha256};
 
-use crate::command::{command, root, run, target};
+use crate::{
+    command::{command, root, run, target},
+    kernels::of_folder,
+};
 
 /// Fortified longjmp refuses to switch stacks, which is what the shim's fibers do. Valgrind names
 /// lines by `-g1`.
@@ -17,9 +20,22 @@ const FLAGS: &str = "-std=c++20 -O2 -g1 -fPIC -Wall -Wextra -Werror -U_FORTIFY_S
 
 /// Builds the library, where it is not of these sources, and returns its path.
 pub(crate) fn build() -> Result<PathBuf> {
+    build_in(&target().join("host-kernels"), MODULES.iter().collect())
+}
+
+/// The library by itself of the kernels of one folder and of what modes need, or that of all.
+pub(crate) fn build_of(folder: Option<&str>) -> Result<PathBuf> {
+    let Some(name) = folder else {
+        return build();
+    };
+    let mut modules = of_folder(MODULES, Some(name))?;
+    modules.extend(of_folder(MODULES, Some("modes"))?);
+    build_in(&target().join("host-kernels").join(name), modules)
+}
+
+fn build_in(folder: &Path, modules: Vec<&Module>) -> Result<PathBuf> {
     let kernels = root().join("kernels");
-    let folder = target().join("host-kernels");
-    fs::create_dir_all(&folder)?;
+    fs::create_dir_all(folder)?;
     let library = folder.join("liblanecrypt_host_kernels.so");
     let fingerprint = fingerprint(&kernels)?;
     // Says of which sources the library is; written last.
@@ -28,7 +44,7 @@ pub(crate) fn build() -> Result<PathBuf> {
         return Ok(library);
     }
     let _ = fs::remove_file(&stamp);
-    let sources = MODULES.iter().map(|module| module.source).chain(["host/shim.cpp"]);
+    let sources = modules.into_iter().map(|module| module.source).chain(["host/shim.cpp"]);
     let mut objects = Vec::new();
     for source in sources {
         let object = folder.join(source.replace('/', "_")).with_extension("o");

@@ -1,7 +1,7 @@
 //! CUDA C++ to PTX, and the tables of how each kernel is launched and what it takes of several
 //! architectures.
 
-use std::fs;
+use std::{collections::HashSet, fs};
 
 use anyhow::{Context, Result, bail};
 use lanecrypt_cuda::{
@@ -21,13 +21,18 @@ use crate::{
 /// Architectures of the resource table: Turing, A100, RTX 30, RTX 40, Hopper, Blackwell.
 const ARCHITECTURES: [&str; 6] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120"];
 
-pub(crate) fn run(check: bool) -> Result<()> {
+/// Where the launches are kept.
+const LAUNCHES: &str = "kernels/src/launches.rs";
+
+/// Compiles the kernels, or those of one folder.
+pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let toolchain = toolchain::install()?;
     let compiler = Compiler::open(&toolchain.nvrtc)?;
     let mut files = Vec::new();
     let mut launches = Vec::new();
     let mut table = Vec::new();
-    for module in MODULES {
+    let modules = of_folder(MODULES, folder)?;
+    for module in &modules {
         let ptx = compile(&compiler, module)?;
         launches.extend(launches::parse(&ptx)?);
         let ptx = without_unread(&ptx);
@@ -37,12 +42,38 @@ pub(crate) fn run(check: bool) -> Result<()> {
         files.push((format!("kernels/ptx/{}.ptx", module.name), ptx));
     }
     refuse_new_spills(&table)?;
-    files.push(("kernels/src/launches.rs".to_owned(), launches::to_rust(&launches)));
+    // What was recorded of modules that stay as they are.
+    let others = MODULES.iter().filter(|module| !modules.contains(module));
+    let others: HashSet<&str> = others.flat_map(Module::entry_names).collect();
+    let known = resources::from_csv(RESOURCES);
+    table.extend(known.into_iter().filter(|usage| others.contains(usage.kernel())));
+    let known = fs::read_to_string(root().join(LAUNCHES)).context(LAUNCHES)?;
+    let known = launches::rows_of(&known, |kernel| others.contains(kernel));
+    files.push((LAUNCHES.to_owned(), launches::to_rust(&launches, known)));
     files.push(("kernels/resources.csv".to_owned(), resources::to_csv(&table)));
     no_orphans()?;
     generated::ensure(&files, Mode::from_check(check), "cargo xtask kernels")?;
-    println!("{} modules, {} rows of resources", MODULES.len(), table.len());
+    println!("{} modules, {} rows of resources", modules.len(), table.len());
     Ok(())
+}
+
+/// Those of the modules whose sources lie in a folder of kernels/, or all.
+///
+/// # Errors
+/// Where it has none.
+pub(crate) fn of_folder<'a>(
+    modules: &'a [Module],
+    folder: Option<&str>,
+) -> Result<Vec<&'a Module>> {
+    let is_it = |module: &&Module| {
+        let own = module.source.split_once('/').map(|(own, _)| own);
+        folder.is_none_or(|folder| own == Some(folder))
+    };
+    let modules: Vec<_> = modules.iter().filter(is_it).collect();
+    if modules.is_empty() {
+        bail!("kernels/src/lib.rs has no module of kernels/{}", folder.unwrap_or_default());
+    }
+    Ok(modules)
 }
 
 /// The architectures of the table that have the instructions of a module: those from its own on, or,

@@ -43,9 +43,21 @@ fn launch(ptx: &str, kernel: &str) -> Result<Launch> {
     Ok(Launch { kernel, threads, shared_bytes, unit_threads, unit_blocks, is_aligned })
 }
 
-/// The table, sorted by kernel, as the source file that `lanecrypt-kernels` has of it.
-pub(crate) fn to_rust(launches: &[Launch]) -> String {
-    let mut rows: Vec<String> = launches.iter().map(row).collect();
+/// The rows of a source file for which this holds of the kernel.
+pub(crate) fn rows_of(text: &str, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+    let kernel =
+        |line: &str| line.strip_prefix(ROW)?.split_once('"').map(|(name, _)| name.to_owned());
+    let rows = text.lines().filter(|line| kernel(line).is_some_and(|kernel| is_meant(&kernel)));
+    rows.map(|row| format!("{row}\n")).collect()
+}
+
+/// How a row begins, before the kernel's name.
+const ROW: &str = "    (\"";
+
+/// The table, sorted by kernel, as the source file that `lanecrypt-kernels` has of it, with rows that
+/// such a file had.
+pub(crate) fn to_rust(launches: &[Launch], mut rows: Vec<String>) -> String {
+    rows.extend(launches.iter().map(row));
     rows.sort();
     format!(
         "//! How each kernel is launched, as its source says.\n\
@@ -61,7 +73,7 @@ pub(crate) fn to_rust(launches: &[Launch]) -> String {
 fn row(launch: &Launch) -> String {
     let Launch { kernel, threads, shared_bytes, unit_threads, unit_blocks, is_aligned } = launch;
     format!(
-        "    (\"{kernel}\", Launch {{ threads: {threads}, shared_bytes: {shared_bytes}, unit: Unit {{ \
+        "{ROW}{kernel}\", Launch {{ threads: {threads}, shared_bytes: {shared_bytes}, unit: Unit {{ \
          threads: {unit_threads}, blocks: {unit_blocks}, aligned: {is_aligned} }} }}),\n"
     )
 }
@@ -78,10 +90,12 @@ mod tests {
     #[test]
     fn reads_what_the_compiler_writes() {
         let launches = parse(PTX).expect("one launch");
-        let text = to_rust(&launches);
+        let text = to_rust(&launches, Vec::new());
         let row = "    (\"toy_ctr\", Launch { threads: 512, shared_bytes: 7680, unit: Unit { \
                    threads: 32, blocks: 256, aligned: true } }),\n";
         assert!(text.contains(row), "{text}");
+        assert_eq!(to_rust(&[], rows_of(&text, |kernel| kernel == "toy_ctr")), text);
+        assert!(rows_of(&text, |kernel| kernel == "toy").is_empty());
     }
 
     #[test]

@@ -16,7 +16,9 @@ mod kernel_tables;
 mod kernels;
 mod launches;
 mod mutants;
+mod new_cipher;
 mod packages;
+mod port;
 mod portable;
 mod publishing;
 mod resources;
@@ -84,6 +86,10 @@ enum Task {
     },
     /// Compiles the kernels to PTX and records what they take of each architecture.
     Kernels {
+        /// Only those of this folder of kernels/, beside what was recorded of the others. With --host
+        /// its library is one by itself, with those that modes need.
+        #[arg(conflicts_with = "check")]
+        folder: Option<String>,
         /// Changes nothing; fails where a file is not what the sources give.
         #[arg(long)]
         check: bool,
@@ -135,6 +141,23 @@ enum Task {
     },
     /// Whether vector code stays inlined when it is built with cargo's own release profile.
     Inlining,
+    /// Makes the skeleton of a new cipher: crate, vectors and page, and its lines in files of the tree.
+    ///
+    /// It compiles, and its tests fail until the reference and the vectors are there. A name that is
+    /// taken is refused, and then nothing changes.
+    ///
+    ///   cargo xtask new-cipher lea --standard "KS X 3246" --key-bytes 16,24,32
+    #[command(verbatim_doc_comment)]
+    NewCipher {
+        #[command(flatten)]
+        specification: new_cipher::Specification,
+    },
+    /// Ports LEA in a copy of the tree, step by step as the book does, and runs its tests there.
+    Port {
+        /// Fails where the book's count of files and lines is not that of the port; else it is written.
+        #[arg(long)]
+        check: bool,
+    },
     /// Rules that no other tool checks: first lines, unsafe code, long files.
     Tidy,
     /// Everything CI checks besides the tests.
@@ -160,10 +183,9 @@ fn main() -> ExitCode {
         Task::BenchAll { options } => bench_all(&options),
         Task::Tune { options } => command::program("tune", &[], &options, &[]),
         Task::Codegen { check, derive, cipher } => codegen::run(check, derive, cipher.as_deref()),
-        Task::Kernels { check: _, host: true } => {
-            host_kernels::build().map(|library| println!("{}", library.display()))
-        }
-        Task::Kernels { check, host: false } => kernels::run(check),
+        Task::Kernels { folder, host: true, .. } => host_kernels::build_of(folder.as_deref())
+            .map(|library| println!("{}", library.display())),
+        Task::Kernels { folder, check, .. } => kernels::run(check, folder.as_deref()),
         Task::Book => command::book(&[]),
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
         Task::Mutants { packages, file } => mutants::run(&packages, file.as_deref()),
@@ -173,6 +195,8 @@ fn main() -> ExitCode {
         Task::Ct { filter } => ct::run_task(filter.as_deref()),
         Task::Cross { parts } => cross::run_parts(&parts),
         Task::Inlining => inlining::check(),
+        Task::NewCipher { specification } => new_cipher::run(&specification),
+        Task::Port { check } => port::run(check),
         Task::Tidy => tidy::run(),
         Task::Ci => ci::run_steps(),
     };

@@ -18,6 +18,10 @@ const HEADER: &str = "kernel,architecture,registers,static_shared_bytes,local_by
                       spill_store_bytes,spill_load_bytes";
 
 impl Usage {
+    pub(crate) fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
     pub(crate) fn is_same_kernel(&self, other: &Self) -> bool {
         self.kernel == other.kernel && self.architecture == other.architecture
     }

@@ -9,7 +9,7 @@
 use cipher::{Array, InOutBuf, array::ArraySize, typenum::Unsigned};
 use lanecrypt_core::Counter;
 
-use crate::{BitLanes, ByteLanes, Core, Isa, Job, Rounds};
+use crate::{BitLanes, ByteLanes, Core, Isa, Job, Rounds, WordLanes};
 
 /// A batch of blocks in the form in which rounds take it.
 pub trait State<I: Isa>: Copy {
@@ -115,6 +115,29 @@ impl<I: BitLanes, const N: usize> State<I> for BitState<I::Word, N> {
     #[inline(always)]
     fn count(&mut self, isa: I, first: Counter, _: &mut [u8]) {
         isa.count(first.value(), &mut self.0);
+    }
+}
+
+/// The four words of a batch of blocks of 16 bytes, a row of lanes each.
+#[derive(Clone, Copy, Debug)]
+pub struct WordState<W>(pub [W; 4]);
+
+impl<I: WordLanes> State<I> for WordState<I::Words> {
+    type Lanes = I::Lanes;
+
+    #[inline(always)]
+    fn new(isa: I) -> Self {
+        Self([isa.splat(0); 4])
+    }
+
+    #[inline(always)]
+    fn load(&mut self, isa: I, blocks: &[u8]) {
+        isa.slice(blocks, &mut self.0);
+    }
+
+    #[inline(always)]
+    fn store(&mut self, isa: I, blocks: &mut [u8]) {
+        isa.unslice(self.0, blocks);
     }
 }
 

@@ -4,6 +4,7 @@
 //! Code generic over [`Word`] uses bitwise operations only, so the same text runs 32 blocks on `u32`
 //! and 512 on AVX-512. A *byte-sliced* cipher works on rows of bytes of many blocks: code generic
 //! over [`Bytes`] adds, XORs and rotates them, over [`FieldBytes`] it has the maps of S-boxes too.
+//! A *word-sliced* one works on rows of 32-bit words ([`Words`]).
 //!
 //! An instruction set is a token ([`Isa`]), a value of which proves that the CPU has it; everything
 //! that makes a SIMD value takes one. A cipher is written as [`Form`]s with [`Rounds`] and becomes a
@@ -51,6 +52,7 @@ mod simd;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod wide;
 mod word;
+mod words;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "SIMD instructions")]
 mod x86;
@@ -59,7 +61,7 @@ mod x86;
 pub use lanecrypt_core as core; // for the macros
 
 pub use aes::{AesBlocks, AesJob, WholeBlocks, run_aes};
-pub use batch::{BitState, ByteState, Rest, State};
+pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
@@ -71,6 +73,7 @@ pub use isa::{Isa, Job, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};
 pub use word::Word;
+pub use words::{WordLanes, Words};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{
     AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Avx512Xmm, Avx512Ymm, B128, B256, B512, Sse2,

@@ -34,6 +34,8 @@ use crate::{
     wide::{self, Affine, Nibbles, Rotations, SHIFTED, Summands, UNSHIFTED},
 };
 
+mod words;
+
 cpufeatures::new!(aes_instructions, "aes");
 
 isa!(

@@ -50,3 +50,26 @@ macro_rules! byte_backends {
         )
     };
 }
+
+/// The rows of a form sliced by words of 32 bits: `word_backends!(CIPHER, [Key types]; |K| Form<K>)`.
+#[macro_export]
+macro_rules! word_backends {
+    ($cipher:path $(, $keys:tt)?; $(|$k:ident|)? $form:ty) => {
+        $crate::core::cpu_backends!($cipher $(, $keys)?;
+            "wordslice-u32", "1 block, a word of it in a word"
+                => $(|$k|)? $crate::Sliced<$form, $crate::Portable<u32>>;
+            #[cfg(target_arch = "x86_64")]
+            "wordslice-sse2", "4 blocks, a word of each in a register"
+                => $(|$k|)? $crate::Sliced<$form, $crate::Sse2>;
+            #[cfg(target_arch = "x86_64")]
+            "wordslice-avx2", "8 blocks, a word of each in a register"
+                => $(|$k|)? $crate::Sliced<$form, $crate::Avx2>;
+            #[cfg(target_arch = "x86_64")]
+            "wordslice-avx512", "16 blocks, a word of each in a register"
+                => $(|$k|)? $crate::Sliced<$form, $crate::Avx512>;
+            #[cfg(target_arch = "aarch64")]
+            "wordslice-neon", "4 blocks, a word of each in a register"
+                => $(|$k|)? $crate::Sliced<$form, $crate::Neon>;
+        )
+    };
+}

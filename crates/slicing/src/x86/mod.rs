@@ -7,6 +7,7 @@ mod carryless;
 mod detect;
 mod narrow;
 mod sse2;
+mod words;
 
 pub use aes::AesNi;
 pub use avx2::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, B256};

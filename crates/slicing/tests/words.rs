@@ -1,0 +1,69 @@
+//! 32-bit lanes of every instruction set against words one by one.
+
+#[macro_use]
+mod every_isa;
+
+use cipher::typenum::Unsigned;
+use every_isa::noise;
+use lanecrypt_slicing::{Job, WordLanes, Words};
+
+/// Blocks as the words that they are.
+fn words(blocks: &[u8]) -> Vec<[u32; 4]> {
+    let words =
+        |block: &[u8; 16]| std::array::from_fn(|j| u32::from_le_bytes(block.as_chunks::<4>().0[j]));
+    blocks.as_chunks::<16>().0.iter().map(words).collect()
+}
+
+/// Every operation, on rows of blocks and on the words of the blocks.
+struct Operations;
+
+impl<I: WordLanes> Job<I> for Operations {
+    type Output = ();
+
+    #[inline]
+    fn run(self, isa: I) {
+        for seed in 0..20 {
+            let blocks = noise(16 * I::Lanes::USIZE, seed);
+            let mut rows = [isa.splat(0); 4];
+            isa.slice(&blocks, &mut rows);
+            let [a, b, c, d] = rows;
+            let key = isa.splat(0x8000_0001);
+            let rows = [a.add(b), c.subtract(d), a.rotate_left::<9>(), d.rotate_left::<27>() ^ key];
+            let mut results = vec![0xee; blocks.len()];
+            isa.unslice(rows, &mut results);
+            for (i, [a, b, c, d]) in words(&blocks).into_iter().enumerate() {
+                let expected = [
+                    a.wrapping_add(b),
+                    c.wrapping_sub(d),
+                    a.rotate_left(9),
+                    d.rotate_right(5) ^ 0x8000_0001,
+                ];
+                assert_eq!(words(&results)[i], expected, "block {i} on {isa:?}");
+            }
+        }
+    }
+}
+
+/// Blocks of another number than there are lanes.
+struct WrongLength;
+
+impl<I: WordLanes> Job<I> for WrongLength {
+    type Output = ();
+
+    #[inline]
+    fn run(self, isa: I) {
+        let mut rows = [isa.splat(0); 4];
+        isa.slice(&vec![0; 16 * I::Lanes::USIZE + 16], &mut rows);
+    }
+}
+
+#[test]
+fn rows_compute_what_words_compute() {
+    on_bit_and_byte_lanes!(Operations);
+}
+
+#[test]
+#[should_panic(expected = "one block a lane")]
+fn another_number_of_blocks_is_refused() {
+    on_each!(WrongLength; lanecrypt_slicing::Portable<u32>);
+}
