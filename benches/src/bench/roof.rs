@@ -4,10 +4,15 @@ use std::sync::LazyLock;
 
 use super::{environment::GpuDetails, plan::Work, record::Measurement};
 
-/// The book's page with the profiler's counts, which stand there alone.
-const PAGE: &str = include_str!("../../../book/src/roof.md");
-/// Its table of them begins so.
-const TABLE: &str = "| kernel | shared memory | ALU | multiplier | all |";
+/// The book's rows with the profiler's counts, which stand there alone.
+const ROWS: [&str; 6] = [
+    include_str!("../../../book/src/roof-aes.md"),
+    include_str!("../../../book/src/roof-aria.md"),
+    include_str!("../../../book/src/roof-camellia.md"),
+    include_str!("../../../book/src/roof-des.md"),
+    include_str!("../../../book/src/roof-hight.md"),
+    include_str!("../../../book/src/roof-seed.md"),
+];
 /// The columns, and how many lanes a cycle each has on a multiprocessor.
 pub(super) const PIPES: [(&str, f64); 4] =
     [("shared memory", 32.0), ("ALU", 64.0), ("multiplier", 64.0), ("all instructions", 128.0)];
@@ -49,7 +54,7 @@ pub(super) struct Share {
 /// The part of its roof that a kernel reached, where the book has its counts for this architecture.
 #[must_use]
 pub(super) fn share(measurement: &Measurement, gpu: Option<&GpuDetails>) -> Option<Share> {
-    static LOADS: LazyLock<Vec<Load>> = LazyLock::new(|| loads(PAGE));
+    static LOADS: LazyLock<Vec<Load>> = LazyLock::new(loads);
     let gpu = gpu.filter(|gpu| gpu.compute_capability == COMPUTE_CAPABILITY)?;
     let load = LOADS.iter().find(|load| {
         let Measurement { cipher, key_bits, backend, work, .. } = measurement;
@@ -62,10 +67,13 @@ pub(super) fn share(measurement: &Measurement, gpu: Option<&GpuDetails>) -> Opti
     Some(Share { roof: measurement.gbit_per_second() / reached, reached, of_pipes })
 }
 
-/// The rows of the page's table: a kernel in one mode, or in two with both counts in a cell.
-fn loads(page: &str) -> Vec<Load> {
-    let table = page.lines().skip_while(|line| !line.starts_with(TABLE)).skip(2);
-    table.take_while(|line| line.starts_with('|')).flat_map(loads_of_row).collect()
+/// The book's rows: a kernel in one mode, or in two with both counts in a cell.
+fn rows() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().flat_map(|part| part.lines()).filter(|line| line.starts_with('|'))
+}
+
+fn loads() -> Vec<Load> {
+    rows().flat_map(loads_of_row).collect()
 }
 
 fn loads_of_row(row: &str) -> Vec<Load> {
@@ -110,9 +118,8 @@ mod tests {
     #[test]
     fn roofs_are_those_of_the_book() {
         const H200: f64 = 261.4;
-        let table = PAGE.lines().skip_while(|line| !line.starts_with(TABLE)).skip(2);
-        let mut rows = 0;
-        for row in table.take_while(|line| line.starts_with('|')) {
+        let mut counted = 0;
+        for row in rows() {
             let roofs = row.split('|').nth(6).expect("a column").replace(',', "");
             let roofs: Vec<f64> =
                 roofs.split(" / ").map(|roof| roof.trim().parse().expect("a number")).collect();
@@ -123,11 +130,11 @@ mod tests {
                 assert!((limit / roof - 1.0).abs() < 0.012, "{row}: {limit}");
                 let cipher = lanecrypt::find_cipher(&load.cipher).expect("it is there");
                 assert!(cipher.backend(load.backend).is_some(), "{row}: {}", load.backend);
-                rows += 1;
+                counted += 1;
             }
         }
-        assert_eq!(rows, loads(PAGE).len());
-        assert!(rows > 20, "{rows} rows");
+        assert_eq!(counted, loads().len());
+        assert!(counted > 20, "{counted} roofs");
     }
 
     #[test]
