@@ -40,31 +40,42 @@ DEVICE u32 lane_number() { return threadIdx.x % WARP; }
 // Whether this warp is bit-sliced; either sort is spread evenly over a multiprocessor's four parts.
 DEVICE bool is_sliced() { return threadIdx.x / WARP % 5 % 2 == 1; }
 
-// ANCHOR: every_mixed_run
-// Runs `mode` over all runs: a thread block has a contiguous range of them. Runs that are not all inside
-// the data are few, and take look-ups that test every block. `shared` are the words behind the tables, the
-// first of which is the queue; `words` of them are cleared in the end.
+// ANCHOR: mixed_runs
+// The runs of this thread block, a contiguous range of them.
+struct Runs {
+    u64 first;
+    u32 count;
+
+    DEVICE explicit Runs(u64 runs)
+        : first(runs / gridDim.x * blockIdx.x + min(u64(blockIdx.x), runs % gridDim.x)),
+          count(u32(runs / gridDim.x) + (blockIdx.x < runs % gridDim.x)) {}
+};
+
+// Only the first and the last of all runs may be partly outside the data. Two warps of a thread block that has
+// such a run take it before they come to the queue, by look-ups that test every block: that code is there once,
+// and in no loop's way.
 template <class Mode>
-DEVICE void every_mixed_run(const Mode &mode, u64 runs, u32 *shared, u32 words) {
-    if (threadIdx.x == 0) *shared = 0;
-    __syncthreads();
-    const u64 first = runs / gridDim.x * blockIdx.x + min(u64(blockIdx.x), runs % gridDim.x);
-    const u32 count = u32(runs / gridDim.x) + (blockIdx.x < runs % gridDim.x);
-    Queue queue = {shared, 0};
+DEVICE void partial_mixed_runs(const Mode &mode, Runs runs) {
+    const u32 warp = threadIdx.x / WARP;
+    const u64 run = warp == 0 ? runs.first : runs.first + runs.count - 1;
+    if (warp < min(runs.count, 2u) && !mode.is_whole(run)) mode.template look_up<false>(run);
+}
+
+// Runs `mode` over all others. `next` is the queue's word, which holds zero.
+template <class Mode>
+DEVICE void whole_mixed_runs(const Mode &mode, Runs runs, u32 *next) {
+    Queue queue = {next, 0};
     if (is_sliced()) {
-        for (u32 i = queue.take(); i < count; i = queue.take()) {
-            if (mode.is_whole(first + i)) mode.sliced(first + i);
-            else mode.template look_up<false>(first + i);
+        for (u32 i = queue.take(); i < runs.count; i = queue.take()) {
+            if (mode.is_whole(runs.first + i)) mode.sliced(runs.first + i);
         }
     } else {
-        for (u32 i = queue.take(); i < count; i = queue.take()) {
-            if (mode.is_whole(first + i)) mode.template look_up<true>(first + i);
-            else mode.template look_up<false>(first + i);
+        for (u32 i = queue.take(); i < runs.count; i = queue.take()) {
+            if (mode.is_whole(runs.first + i)) mode.template look_up<true>(runs.first + i);
         }
     }
-    clear_shared(shared, words);
 }
-// ANCHOR_END: every_mixed_run
+// ANCHOR_END: mixed_runs
 
 // What all modes have: parameters, tables, and blocks that may be outside the data.
 template <bool encrypts>
@@ -492,7 +503,7 @@ struct Xts : Mode<encrypts> {
 };
 
 // The runs of modes without counters.
-DEVICE u64 runs_of(u64 blocks) { return (blocks + RUN - 1) / RUN; }
+DEVICE Runs runs_of(u64 blocks) { return Runs((blocks + RUN - 1) / RUN); }
 
 // The queue behind the tables.
 template <bool encrypts>
@@ -500,23 +511,38 @@ DEVICE u32 *queue_word(u8 *shared) {
     return reinterpret_cast<u32 *>(shared + Tables<encrypts>::SHARED_BYTES);
 }
 
+// Empties the queue. What any thread wrote to shared memory before is there for all behind it.
+DEVICE void start_queue(u32 *next) {
+    if (threadIdx.x == 0) *next = 0;
+    __syncthreads();
+}
+
 template <bool encrypts, class Mode>
 DEVICE void mixed(const MixedParameters &parameters, u8 *shared) {
     const Tables<encrypts> tables(shared);
-    every_mixed_run(Mode{{parameters, tables}}, runs_of(parameters.blocks),
-                    queue_word<encrypts>(shared), 1);
+    const Mode mode{{parameters, tables}};
+    const Runs runs = runs_of(parameters.blocks);
+    u32 *queue = queue_word<encrypts>(shared);
+    start_queue(queue);
+    partial_mixed_runs(mode, runs);
+    whole_mixed_runs(mode, runs, queue);
+    clear_shared(queue, 1);
 }
 
 template <bool encrypts>
 DEVICE void mixed_xts(const MixedParameters &parameters, u8 *shared) {
     const Tables<encrypts> tables(shared);
-    const u64 runs = runs_of(parameters.blocks);
+    const Xts<encrypts, RunMasks> mode{{parameters, tables}};
+    const Runs runs = runs_of(parameters.blocks);
     u32 *queue = queue_word<encrypts>(shared);
+    start_queue(queue);
+    partial_mixed_runs(mode, runs);
     if (RunRowMasks::fit(parameters)) {
-        every_mixed_run(Xts<encrypts, RunRowMasks>{{parameters, tables}}, runs, queue, 1);
+        whole_mixed_runs(Xts<encrypts, RunRowMasks>{{parameters, tables}}, runs, queue);
     } else {
-        every_mixed_run(Xts<encrypts, RunMasks>{{parameters, tables}}, runs, queue, 1);
+        whole_mixed_runs(mode, runs, queue);
     }
+    clear_shared(queue, 1);
 }
 
 }  // namespace
@@ -537,8 +563,11 @@ MIXED_KERNEL(aes_mixed_xts_decrypt, false, mixed_xts<false>)
 KERNEL(aes_mixed_ctr, MIXED_CTR, MixedParameters) {
     SHARED_TABLES_AND_KEYS(shared, Tables<true>::SHARED_BYTES);
     const Tables<true> tables(shared);
-    Block16 *blocks = reinterpret_cast<Block16 *>(shared + Tables<true>::SHARED_BYTES);
-    const Ctr mode(parameters, tables, blocks + QUEUE_BLOCKS);
-    every_mixed_run(mode, runs_of(parameters.blocks + mode.skipped),
-                    reinterpret_cast<u32 *>(blocks), 4 * CTR_BLOCKS);
+    u32 *queue = queue_word<true>(shared);
+    const Ctr mode(parameters, tables, reinterpret_cast<Block16 *>(queue) + QUEUE_BLOCKS);
+    const Runs runs = runs_of(parameters.blocks + mode.skipped);
+    start_queue(queue);
+    partial_mixed_runs(mode, runs);
+    whole_mixed_runs(mode, runs, queue);
+    clear_shared(queue, 4 * CTR_BLOCKS);
 }

@@ -80,7 +80,12 @@ pub(crate) fn fingerprint(kernels: &Path) -> Result<String> {
         digest.update(format!("{name} {}\n", bytes.len()));
         digest.update(bytes);
     }
-    Ok(digest.finalize().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
+    Ok(hex(&digest.finalize()))
+}
+
+/// Two digits a byte, as `sha256sum` prints a digest.
+pub(crate) fn hex(digest: &[u8]) -> String {
+    digest.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {

@@ -8,11 +8,12 @@ use lanecrypt_cuda::{
     compiler::Compiler,
     kernels::{MODULES, Module, RESOURCES},
 };
+use rayon::prelude::*;
 
 use crate::{
     command::{command, output, root, target},
     generated::{self, Mode},
-    launches,
+    launches::{self, Launch},
     resources::{self, Usage},
     toolchain::{self, Toolchain},
     unread::without_unread,
@@ -32,14 +33,15 @@ pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let mut launches = Vec::new();
     let mut table = Vec::new();
     let modules = of_folder(MODULES, folder)?;
-    for module in &modules {
-        let ptx = compile(&compiler, module)?;
-        launches.extend(launches::parse(&ptx)?);
-        let ptx = without_unread(&ptx);
-        for architecture in architectures(module) {
-            table.extend(assemble(&toolchain, module, &ptx, &architecture)?);
-        }
-        files.push((format!("kernels/ptx/{}.ptx", module.name), ptx));
+    // Minutes on one core.
+    let made: Vec<Made> = modules
+        .par_iter()
+        .map(|module| make(&toolchain, &compiler, module))
+        .collect::<Result<_>>()?;
+    for (module, made) in modules.iter().zip(made) {
+        launches.extend(made.launches);
+        table.extend(made.usages);
+        files.push((format!("kernels/ptx/{}.ptx", module.name), made.ptx));
     }
     refuse_new_spills(&table)?;
     // What was recorded of modules that stay as they are.
@@ -88,6 +90,21 @@ fn architectures(module: &Module) -> Vec<String> {
     ARCHITECTURES.into_iter().filter(has_them).map(str::to_owned).collect()
 }
 
+/// What is made of a module.
+struct Made {
+    ptx: String,
+    launches: Vec<Launch>,
+    usages: Vec<Usage>,
+}
+
+fn make(toolchain: &Toolchain, compiler: &Compiler, module: &Module) -> Result<Made> {
+    let ptx = compile(compiler, module)?;
+    let launches = launches::parse(&ptx)?;
+    let ptx = without_unread(&ptx);
+    let usages = assemble(toolchain, module, &ptx)?;
+    Ok(Made { ptx, launches, usages })
+}
+
 fn compile(compiler: &Compiler, module: &Module) -> Result<String> {
     let path = root().join("kernels").join(module.source);
     let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -95,29 +112,29 @@ fn compile(compiler: &Compiler, module: &Module) -> Result<String> {
     Ok(compiler.ptx(&source, module.source, folder, module.architecture)?)
 }
 
-/// What the assembler reports about every kernel of a module.
-fn assemble(
-    toolchain: &Toolchain,
-    module: &Module,
-    ptx: &str,
-    architecture: &str,
-) -> Result<Vec<Usage>> {
+/// What the assembler reports about every kernel of a module, for every architecture that has its
+/// instructions.
+fn assemble(toolchain: &Toolchain, module: &Module, ptx: &str) -> Result<Vec<Usage>> {
     let folder = target().join("kernels");
     fs::create_dir_all(&folder)?;
     let input = folder.join(format!("{}.ptx", module.name));
     fs::write(&input, ptx)?;
-    let report = output(
-        command(&toolchain.ptxas)
-            .args(["--verbose", "--gpu-name", architecture, "--output-file", "/dev/null"])
-            .arg(&input),
-    )?;
-    let usages = resources::parse(&report, architecture);
-    // Products of a warpgroup that wait for each other: "wgmma.mma_async instructions are serialized".
-    if let Some(line) = report.lines().find(|line| line.contains("serialized")) {
-        bail!("{}: {line}", module.name);
-    }
-    if usages.is_empty() {
-        bail!("ptxas reported no kernel of {}:\n{report}", module.name);
+    let mut usages = Vec::new();
+    for architecture in architectures(module) {
+        let report = output(
+            command(&toolchain.ptxas)
+                .args(["--verbose", "--gpu-name", &architecture, "--output-file", "/dev/null"])
+                .arg(&input),
+        )?;
+        // Products of a warpgroup that wait for each other: "wgmma.mma_async instructions are serialized".
+        if let Some(line) = report.lines().find(|line| line.contains("serialized")) {
+            bail!("{}: {line}", module.name);
+        }
+        let found = resources::parse(&report, &architecture);
+        if found.is_empty() {
+            bail!("ptxas reported no kernel of {}:\n{report}", module.name);
+        }
+        usages.extend(found);
     }
     Ok(usages)
 }

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::command::root;
+use crate::{command::root, host_kernels::hex};
 
 /// What a skeleton is made of.
 #[derive(Args, Debug)]
@@ -31,6 +31,13 @@ pub(crate) struct Specification {
     /// The tree to change; by default this one.
     #[arg(long)]
     root: Option<PathBuf>,
+}
+
+impl Specification {
+    /// How types are named: "Lea".
+    fn title(&self) -> String {
+        format!("{}{}", self.name[..1].to_uppercase(), &self.name[1..])
+    }
 }
 
 /// New files: where they are, `NAME` being the cipher's, and what is in them.
@@ -121,9 +128,7 @@ fn make(specification: &Specification, tree: &Path) -> Result<Vec<(bool, String)
         let path = path.replace("NAME", &specification.name);
         let text = filled(template, &fields);
         if path.starts_with("vectors/") {
-            let sum = Sha256::digest(&text);
-            let sum = sum.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
-            fields.push(("sum", sum));
+            fields.push(("sum", hex(&Sha256::digest(&text))));
         }
         files.push((true, path, text));
     }
@@ -192,7 +197,7 @@ fn check(specification: &Specification, tree: &Path) -> Result<()> {
 /// What stands for `@field@` in the templates.
 fn fields(specification: &Specification) -> Vec<(&'static str, String)> {
     let Specification { name, standard, block_bytes, key_bytes, .. } = specification;
-    let title = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
+    let title = specification.title();
     let of_keys = |line: &dyn Fn(usize) -> String, between: &str| {
         key_bytes.iter().map(|bytes| line(*bytes)).collect::<Vec<_>>().join(between)
     };
@@ -277,7 +282,7 @@ fn listed(text: &str, specification: &Specification, tree: &Path) -> Result<Stri
 fn agreeing(text: &str, specification: &Specification, _: &Path) -> Result<String> {
     const HEAD: &str = "ciphers! {\n";
     let Specification { name, block_bytes, key_bytes, .. } = specification;
-    let title = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
+    let title = specification.title();
     let by = if *block_bytes == 16 { "large_agrees" } else { "small_agrees" };
     let row = |bytes: &usize| {
         let bits = 8 * bytes;

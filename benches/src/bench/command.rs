@@ -69,7 +69,7 @@ fn carry_out(options: &Options) -> Result<ExitCode, String> {
     Ok(if comparison.has_loss() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The page of records that are there already.
+/// The page of records that are there already and, in a folder of its own, the one record that they make.
 fn page_of_records(output: &Output) -> Result<(), String> {
     let first = &output.report[0];
     let beside = if first.is_dir() { first } else { first.parent().unwrap_or(first) };
@@ -80,7 +80,14 @@ fn page_of_records(output: &Output) -> Result<(), String> {
         println!("{}", report::terminal(&merged));
     }
     println!("{}", summary::screen(&merged));
+    if let Some(folder) = &output.out {
+        write_tables(&merged, folder)?;
+    }
     write_page(runs, folder)
+}
+
+fn write_tables(record: &Record, folder: &Path) -> Result<(), String> {
+    report::write(record, folder).map_err(|error| format!("writing {}: {error}", folder.display()))
 }
 
 fn write_page(runs: Runs, folder: &Path) -> Result<(), String> {
@@ -94,8 +101,7 @@ fn write_page(runs: Runs, folder: &Path) -> Result<(), String> {
 fn measure_and_report(options: &Options) -> Result<Record, String> {
     let record = measure(options)?;
     let folder = options.output.out.clone().unwrap_or_else(|| default_folder(&record.environment));
-    report::write(&record, &folder)
-        .map_err(|error| format!("writing {}: {error}", folder.display()))?;
+    write_tables(&record, &folder)?;
     if options.output.verbose {
         println!("{}", report::terminal(&record));
     }

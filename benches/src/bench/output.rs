@@ -53,7 +53,7 @@ pub(super) struct Output {
     /// Measures nothing: makes the page of this record, a folder or its report.json (repeat for several).
     ///
     /// Of several the newest figure of each kind counts, on the CPU and on the GPU of the newest. The page
-    /// is OUT/index.html, or lies beside the first record.
+    /// lies beside the first record; with --out in that folder, beside one record of all.
     #[arg(long, value_name = "RECORD", conflicts_with_all = [MEASURING, "compare"])]
     pub(super) report: Vec<PathBuf>,
 }

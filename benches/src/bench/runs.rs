@@ -34,7 +34,7 @@ impl Run {
         let name = name(folder);
         let order = fs::read_to_string(folder.with_file_name("order.txt")).unwrap_or_default();
         let place = order.lines().position(|line| line == name).unwrap_or(usize::MAX);
-        Ok(Self { name, record: read(path)?, is_stand_in, place })
+        Ok(Self { name, record: read(&file)?, is_stand_in, place })
     }
 
     /// What orders runs, oldest first. Records of a day do not all have their time.
