@@ -16,12 +16,15 @@ use std::{
 };
 
 use lanecrypt::Direction;
+use parameter::{INTEGER, OCTET_POINTER, OCTETS, Parameter, UNSIGNED, UTF8_POINTER, for_each};
 
 use crate::{
     Algorithm, Backend, Context, Mode, Reason, Transfer,
     algorithm::{COUNT, algorithm, for_each_algorithm},
-    parameter::{INTEGER, OCTET_POINTER, OCTETS, Parameter, UNSIGNED, UTF8_POINTER, for_each},
 };
+
+mod parameter;
+pub(crate) mod transfer;
 
 /// `OSSL_DISPATCH`.
 #[repr(C)]

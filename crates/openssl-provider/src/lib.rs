@@ -41,22 +41,17 @@ mod key;
 mod keystream;
 mod large;
 mod padding;
-#[path = "parameter/ffi.rs"]
-mod parameter;
 mod reason;
 mod shared;
 mod stream;
 mod tls;
-#[path = "transfer/ffi.rs"]
-mod transfer;
 
 pub use algorithm::{ALGORITHMS, Algorithm, Mode};
 pub use blocks::Blocks;
 pub use context::{Context, Operation, Value};
-pub use ffi::OSSL_provider_init;
+pub use ffi::{OSSL_provider_init, transfer::Transfer};
 pub use gcm::Gcm;
 pub use key::Key;
 pub use large::Backend;
 pub use reason::Reason;
 pub use stream::Stream;
-pub use transfer::Transfer;

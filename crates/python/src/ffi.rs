@@ -14,6 +14,8 @@ use std::{
 
 use pyo3::{Bound, PyAny, PyResult, buffer::PyUntypedBuffer, exceptions::PyBufferError};
 
+pub(crate) mod dlpack;
+
 /// Contiguous bytes of a Python object, or a part of them, held but not looked at.
 #[derive(Clone)]
 pub(crate) struct Bytes {

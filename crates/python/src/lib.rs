@@ -1,7 +1,7 @@
 //! The extension module `lanecrypt._lanecrypt`, over which the Python package `lanecrypt` lies.
 //!
 //! It has the functions and classes flat; the package in `python/lanecrypt` says which module each
-//! belongs to. `ffi.rs` is the only file that touches memory of Python's by its address, and `tensor/ffi.rs`
+//! belongs to. `ffi.rs` is the only file that touches memory of Python's by its address, and `ffi/dlpack.rs`
 //! the only one that takes memory of GPUs from others.
 #![deny(unsafe_code)]
 #![allow(clippy::needless_pass_by_value, reason = "PyO3 gives arguments by value")]

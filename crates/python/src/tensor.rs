@@ -1,6 +1,5 @@
 //! Memory of GPUs as tensors: those of other libraries, encrypted where they lie, and ours for others.
 
-mod ffi;
 mod foreign;
 mod owned;
 
@@ -15,7 +14,10 @@ use pyo3::{
 };
 use zeroize::Zeroizing;
 
-pub(crate) use self::{foreign::Foreign, owned::DeviceTensor};
+pub(crate) use self::{
+    foreign::Foreign,
+    owned::{DeviceTensor, Owned},
+};
 use crate::{
     buffers::is_in_place,
     errors::{IntoPython, OrRaise},

@@ -9,8 +9,8 @@ use pyo3::{
     types::{PyDict, PyTuple},
 };
 
-use super::ffi::{self, Described};
 use crate::errors::OrRaise;
+use crate::ffi::dlpack::{self, Described};
 
 /// The stream of `__cuda_array_interface__` that is CUDA's default one.
 const LEGACY_DEFAULT: usize = 1;
@@ -36,7 +36,7 @@ impl Foreign {
     /// `BufferError` for memory that is not contiguous, `ValueError` for what is of no GPU, and those of the
     /// object itself.
     pub(crate) fn of(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Option<Self>> {
-        if ffi::has_buffer(object) {
+        if dlpack::has_buffer(object) {
             return Ok(None);
         }
         let has_dlpack = object.hasattr("__dlpack_device__")?;
@@ -52,11 +52,11 @@ impl Foreign {
             return Ok(None);
         }
         let (kind, _): (i32, i32) = object.call_method0("__dlpack_device__")?.extract()?;
-        if kind != ffi::CUDA {
+        if kind != dlpack::CUDA {
             return Err(PyTypeError::new_err(format!(
                 "{name} has no buffer, and as a DLPack tensor it is on a device of kind {kind}; expected is \
                  a buffer, or a tensor of kind {} (CUDA)",
-                ffi::CUDA
+                dlpack::CUDA
             )));
         }
         Self::of_tensor(object, name).map(Some)
@@ -105,8 +105,8 @@ impl Foreign {
 
     /// By DLPack: the owner lets CUDA's default stream wait for what it has queued.
     fn of_tensor(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Self> {
-        let described = ffi::take(&capsule(object)?)?;
-        if described.device_type != ffi::CUDA {
+        let described = dlpack::take(&capsule(object)?)?;
+        if described.device_type != dlpack::CUDA {
             let text = format!("{name} is on a device of kind {}", described.device_type);
             return Err(PyBufferError::new_err(text));
         }
@@ -149,12 +149,12 @@ impl Foreign {
     pub(crate) fn stream(&self, device: &Device) -> PyResult<Stream> {
         match self.stream {
             None | Some(LEGACY_DEFAULT) => Stream::new(device).or_raise(),
-            Some(handle) => ffi::stream(device, handle).or_raise(),
+            Some(handle) => dlpack::stream(device, handle).or_raise(),
         }
     }
 
     pub(crate) fn slice<'a>(&self, device: &'a Device) -> DeviceSlice<'a> {
-        ffi::slice(device, self.address, self.bytes)
+        dlpack::slice(device, self.address, self.bytes)
     }
 
     /// # Errors
@@ -166,7 +166,7 @@ impl Foreign {
                 self.name
             )));
         }
-        Ok(ffi::slice_mut(device, self.address, self.bytes))
+        Ok(dlpack::slice_mut(device, self.address, self.bytes))
     }
 }
 
@@ -185,7 +185,7 @@ fn capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let named = PyDict::new(py);
     named.set_item("stream", LEGACY_DEFAULT)?;
     let newest = named.copy()?;
-    newest.set_item("max_version", ffi::VERSION)?;
+    newest.set_item("max_version", dlpack::VERSION)?;
     newest.set_item("copy", false)?;
     match object.call_method("__dlpack__", (), Some(&newest)) {
         // Who is older than these arguments does not know them.

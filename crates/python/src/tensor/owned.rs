@@ -9,7 +9,7 @@ use pyo3::{
     types::{PyBytes, PyDict},
 };
 
-use super::ffi;
+use crate::ffi::dlpack;
 use crate::{buffers::detached, errors::OrRaise};
 
 /// A buffer that is cleared and freed once all that runs on its device has ended: whoever gave it up may
@@ -17,11 +17,11 @@ use crate::{buffers::detached, errors::OrRaise};
 pub(crate) struct Owned(DeviceBuffer);
 
 impl Owned {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    pub(super) fn address(&self) -> u64 {
+    pub(crate) fn address(&self) -> u64 {
         self.0.slice(0..self.0.len()).map_or(0, |all| all.address())
     }
 }
@@ -105,12 +105,12 @@ impl DeviceTensor {
         if copy == Some(true) {
             return Err(PyBufferError::new_err("copies are not made here"));
         }
-        let is_versioned = max_version.is_some_and(|(major, _)| major >= ffi::VERSION.0);
-        ffi::export(py, &self.owned, self.device, is_versioned)
+        let is_versioned = max_version.is_some_and(|(major, _)| major >= dlpack::VERSION.0);
+        dlpack::export(py, &self.owned, self.device, is_versioned)
     }
 
     fn __dlpack_device__(&self) -> (i32, i32) {
-        (ffi::CUDA, self.device)
+        (dlpack::CUDA, self.device)
     }
 
     /// CUDA's array interface, version 3. All of the memory is complete, so that no stream is named.

@@ -1,5 +1,4 @@
 //! The memory of one call: raw pointers inside, safe outside.
-#![allow(unsafe_code)]
 
 use std::{fmt, marker::PhantomData, ptr, slice};
 

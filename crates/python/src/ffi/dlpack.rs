@@ -3,7 +3,6 @@
 //!
 //! The structures are those of DLPack 1 (`dlpack.h`), and of the versions before it, which Python packages
 //! still make. A capsule is consumed by renaming it; who has renamed it calls its deleter, once.
-#![allow(unsafe_code)]
 
 use std::{
     ffi::{CStr, c_void},
@@ -15,17 +14,17 @@ use std::{
 use lanecrypt::cuda::{self, Device, DeviceSlice, DeviceSliceMut, Stream};
 use pyo3::{Bound, PyAny, PyResult, Python, exceptions::PyBufferError, ffi};
 
-use super::owned::Owned;
+use crate::tensor::Owned;
 
 /// `kDLCUDA`.
-pub(super) const CUDA: i32 = 2;
+pub(crate) const CUDA: i32 = 2;
 /// `kDLUInt`.
 const UNSIGNED: u8 = 1;
 /// Flags of a tensor with a version: `DLPACK_FLAG_BITMASK_READ_ONLY` and `_IS_COPIED`.
 const READ_ONLY: u64 = 1;
 const IS_COPIED: u64 = 2;
 /// The version whose structures these are.
-pub(super) const VERSION: (u32, u32) = (1, 0);
+pub(crate) const VERSION: (u32, u32) = (1, 0);
 
 const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
@@ -96,17 +95,17 @@ impl Drop for Taken {
 }
 
 /// What a capsule said of its tensor, whose memory stays as long as this is held.
-pub(super) struct Described {
-    pub(super) address: u64,
-    pub(super) device_type: i32,
-    pub(super) device: i32,
-    pub(super) shape: Vec<i64>,
+pub(crate) struct Described {
+    pub(crate) address: u64,
+    pub(crate) device_type: i32,
+    pub(crate) device: i32,
+    pub(crate) shape: Vec<i64>,
     /// In elements; none where they lie one behind the other.
-    pub(super) strides: Option<Vec<i64>>,
+    pub(crate) strides: Option<Vec<i64>>,
     /// Bits of an element.
-    pub(super) bits: u64,
-    pub(super) is_read_only: bool,
-    pub(super) is_copied: bool,
+    pub(crate) bits: u64,
+    pub(crate) is_read_only: bool,
+    pub(crate) is_copied: bool,
     _taken: Taken,
 }
 
@@ -114,7 +113,7 @@ pub(super) struct Described {
 ///
 /// # Errors
 /// `BufferError` for what is no capsule of DLPack, one that was used, and a version that is not known.
-pub(super) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Described> {
+pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Described> {
     let object = capsule.as_ptr();
     // SAFETY: the object is alive, and the names are constants. A capsule with one of these names points to
     // the structure of it, which is the producer's until it is renamed.
@@ -185,7 +184,7 @@ struct Exported<M> {
 ///
 /// # Errors
 /// Those of Python, for want of memory.
-pub(super) fn export<'py>(
+pub(crate) fn export<'py>(
     py: Python<'py>,
     owner: &Arc<Owned>,
     device: i32,
@@ -285,7 +284,7 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
 }
 
 /// Whether an object has a buffer in host memory.
-pub(super) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the object is alive.
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) == 1 }
 }
@@ -294,21 +293,21 @@ pub(super) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
 ///
 /// # Errors
 /// Those of the driver, and for a stream of another context.
-pub(super) fn stream(device: &Device, handle: usize) -> Result<Stream, cuda::Error> {
+pub(crate) fn stream(device: &Device, handle: usize) -> Result<Stream, cuda::Error> {
     // SAFETY: whoever gave the tensor vouches for its stream, which it names so that work is queued there. It
     // is used during the call only, which waits for all that it queues.
     unsafe { Stream::from_raw(device, std::ptr::with_exposed_provenance_mut(handle)) }
 }
 
 /// Memory of a tensor that the caller holds.
-pub(super) fn slice(device: &Device, address: u64, length: usize) -> DeviceSlice<'_> {
+pub(crate) fn slice(device: &Device, address: u64, length: usize) -> DeviceSlice<'_> {
     // SAFETY: whoever gave the tensor vouches for its memory, and that nobody else uses it during the call,
     // which holds the tensor and waits for all that it queues. No reference to it is ever made.
     unsafe { DeviceSlice::from_raw(device, address, length) }
 }
 
 /// The same, to write.
-pub(super) fn slice_mut(device: &Device, address: u64, length: usize) -> DeviceSliceMut<'_> {
+pub(crate) fn slice_mut(device: &Device, address: u64, length: usize) -> DeviceSliceMut<'_> {
     // SAFETY: as in `slice`.
     unsafe { DeviceSliceMut::from_raw(device, address, length) }
 }

@@ -1,5 +1,4 @@
 //! `OSSL_PARAM`, the C interface's list of named values (its manual page is in section 3).
-#![allow(unsafe_code)]
 
 use std::{
     ffi::{CStr, c_char, c_void},
