@@ -1,16 +1,16 @@
 //! A cipher that runs where a buffer finishes first: on the CPU, with its threads, or on the GPU.
 
-use std::{any::Any, fmt, sync::OnceLock};
+use std::{any::Any, convert::Infallible, fmt, sync::OnceLock};
 
 use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, typenum::Unsigned,
 };
-use rayon::prelude::*;
 
 use crate::{
     Chain, ConstantTime, Direction, Engine, Error, PIECE, Parallel,
     cuda::{self, Device, DeviceCipher, Family, OnDevice, kernels::Task},
+    parallel::in_pieces,
     tuning::{self, Place, Switches, TASKS, Tuning},
 };
 
@@ -130,23 +130,16 @@ impl<C: DeviceCipher + Engine> Auto<C> {
 
     /// Runs whole blocks on the CPU, by several threads if there are enough of them.
     fn blocks_on_cpu(
-        mut blocks: InOutBuf<'_, '_, Block<C>>,
+        blocks: InOutBuf<'_, '_, Block<C>>,
         run: impl Fn(InOutBuf<'_, '_, Block<C>>) + Sync,
     ) where
-        Block<C>: Send,
+        Block<C>: Send + Sync,
     {
-        let shortest = PIECE / C::BlockSize::USIZE;
-        let threads = rayon::current_num_threads();
-        if threads < 2 || blocks.len() < 2 * shortest {
-            return run(blocks);
-        }
-        let piece = blocks.len().div_ceil(threads).next_multiple_of(shortest);
-        // Threads share the output, where the input is put first.
-        for mut block in blocks.reborrow() {
-            let input = block.clone_in();
-            *block.get_out() = input;
-        }
-        blocks.get_out().par_chunks_mut(piece).for_each(|piece| run(piece.into()));
+        let work = |_, piece: InOutBuf<'_, '_, Block<C>>| {
+            run(piece);
+            Ok::<(), Infallible>(())
+        };
+        in_pieces(blocks, PIECE / C::BlockSize::USIZE, work).unwrap_or_else(|error| match error {});
     }
 }
 

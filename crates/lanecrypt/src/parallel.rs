@@ -1,24 +1,34 @@
-//! An engine over all cores: long inputs are cut into pieces that rayon's threads take.
+//! An engine over all cores: long inputs are cut into pieces that the caller and rayon's threads take.
 
-use std::{any::Any, fmt};
+use std::{
+    any::Any,
+    fmt,
+    sync::{Mutex, OnceLock, PoisonError},
+    time::{Duration, Instant},
+};
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
     Chain, Counter, Direction, Engine, Error, HashPowers,
     modes::{gcm::HASHED_AT_ONCE, times_power_of_x},
 };
-use lanecrypt_slicing::HashKey;
-use rayon::prelude::*;
+use lanecrypt_slicing::{HashKey, SendBuf};
 
-/// The shortest piece that is worth a thread, in bytes: the fastest backend takes some ten
-/// microseconds for it, which is what waking a thread costs.
-pub const PIECE: usize = 256 << 10;
+/// The shortest piece that a thread takes, in bytes: full batches of every backend.
+pub const PIECE: usize = 64 << 10;
+
+/// The longest piece, in bytes: one that is begun last keeps nobody waiting for long.
+const LONGEST_PIECE: usize = 16 * PIECE;
+
+/// How long a call must have to go on for before threads are woken: so long they may take to come,
+/// above all in a virtual machine. Tests have short data, and want the threads.
+const WAKING: Duration = Duration::from_micros(if cfg!(test) { 0 } else { 100 });
 
 /// An engine whose long calls run on all threads of rayon's current pool.
 ///
-/// Inputs of less than two [`PIECE`]s run on the caller's thread alone. Results are those of the
-/// engine within. GCM encrypts and hashes on all threads; its decryption hashes on one. Out of place,
-/// the input is copied to the output first.
+/// Inputs of less than two [`PIECE`]s run on the caller's thread alone, and so do all that it has done soon:
+/// how long it takes for the first piece says how long it would take for the others. Results are those
+/// of the engine within. GCM encrypts and hashes on all threads; its decryption hashes on one.
 pub struct Parallel<E> {
     engine: E,
 }
@@ -33,29 +43,33 @@ impl<E: Engine> Parallel<E> {
     fn in_pieces(
         &self,
         data: InOutBuf<'_, '_, u8>,
-        work: impl Fn(usize, &mut [u8]) -> Result<(), Error> + Sync,
+        work: impl Fn(usize, InOutBuf<'_, '_, u8>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let (bytes, pieces) = pieces(data);
-        let blocks = bytes / self.engine.block_bytes();
-        pieces.try_for_each(|(i, piece)| work(i * blocks, piece))
+        let block = self.engine.block_bytes();
+        in_pieces(data, PIECE, |before, piece| work(before / block, piece))
     }
 
-    /// CTR of whole blocks in place and their hash, in one pass as far as the engine has one. The counter
-    /// does not wrap.
+    /// CTR of whole blocks and their hash, in one pass as far as the engine has one. The counter does not
+    /// wrap.
     fn hash_piece(
         &self,
         first: Counter,
         key: &HashKey,
         hash: &mut [u8; 16],
-        data: &mut [u8],
+        mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         let mut counter = [0; 16];
         first.fill(&mut counter);
-        let done = self.engine.ctr32_hashed(&counter, key.powers(), hash, (&mut *data).into())?;
-        for (i, part) in data[done..].chunks_mut(HASHED_AT_ONCE).enumerate() {
-            first.plus(((done + i * HASHED_AT_ONCE) / 16) as u128).fill(&mut counter);
-            self.engine.ctr(&counter, (&mut *part).into())?;
-            key.absorb(hash, part);
+        let mut done = self.engine.ctr32_hashed(&counter, key.powers(), hash, data.reborrow())?;
+        let mut rest = data.split_at(done).1;
+        while !rest.is_empty() {
+            let bytes = HASHED_AT_ONCE.min(rest.len());
+            let (mut part, others) = rest.split_at(bytes);
+            first.plus((done / 16) as u128).fill(&mut counter);
+            self.engine.ctr(&counter, part.reborrow())?;
+            key.absorb(hash, part.get_out());
+            done += bytes;
+            rest = others;
         }
         Ok(())
     }
@@ -67,7 +81,7 @@ impl<E: Engine> Parallel<E> {
         data: InOutBuf<'_, '_, u8>,
         work: impl Fn(&E, &mut [u8], InOutBuf<'_, '_, u8>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        if !is_worth_threads(data.len()) {
+        if !may_be_worth_threads(data.len(), PIECE) {
             return work(&self.engine, previous, data);
         }
         let block = self.block_bytes();
@@ -78,25 +92,82 @@ impl<E: Engine> Parallel<E> {
         self.in_pieces(data, |blocks, piece| {
             let at = blocks * block / PIECE * block;
             let mut previous = before[at..][..block].to_vec();
-            work(&self.engine, &mut previous, piece.into())
+            work(&self.engine, &mut previous, piece)
         })?;
         previous.copy_from_slice(&before[before.len() - block..]);
         Ok(())
     }
 }
 
-/// Bytes of a piece of such data, and the pieces by number: multiples of the shortest one, so that all but
-/// the last are full batches.
-fn pieces<'a>(
-    data: InOutBuf<'_, 'a, u8>,
-) -> (usize, impl IndexedParallelIterator<Item = (usize, &'a mut [u8])>) {
-    let bytes = data.len().div_ceil(rayon::current_num_threads()).next_multiple_of(PIECE);
-    (bytes, data.into_out_with_copied_in().par_chunks_mut(bytes).enumerate())
+/// What of a buffer nobody has taken yet.
+struct Queue<'inp, 'out, T> {
+    /// Items before it, and itself.
+    rest: Mutex<(usize, Option<SendBuf<'inp, 'out, T>>)>,
+    piece: usize,
 }
 
-/// Whether there is enough for two threads.
-fn is_worth_threads(bytes: usize) -> bool {
-    bytes >= 2 * PIECE && rayon::current_num_threads() >= 2
+impl<'inp, 'out, T> Queue<'inp, 'out, T> {
+    fn take(&self) -> Option<(usize, InOutBuf<'inp, 'out, T>)> {
+        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, data) = (rest.0, rest.1.take()?.into_inner());
+        let (piece, others) = if data.len() <= self.piece {
+            (data, None)
+        } else {
+            let (piece, others) = data.split_at(self.piece);
+            (piece, Some(others.into()))
+        };
+        *rest = (before + piece.len(), others);
+        Some((before, piece))
+    }
+}
+
+/// Whether there may be enough for two threads, where a piece has so many items at least.
+fn may_be_worth_threads(items: usize, unit: usize) -> bool {
+    items >= 2 * unit && rayon::current_num_threads() >= 2
+}
+
+/// Runs `work` on pieces of a buffer, each with the number of items before it, which is a multiple of `unit`:
+/// on the caller's thread, and where that takes longer than to wake others, on these too.
+///
+/// # Errors
+/// One of those of `work`; then some pieces were not run.
+pub(crate) fn in_pieces<T: Send + Sync, Error: Send + Sync>(
+    data: InOutBuf<'_, '_, T>,
+    unit: usize,
+    work: impl Fn(usize, InOutBuf<'_, '_, T>) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    if !may_be_worth_threads(data.len(), unit) {
+        return work(0, data);
+    }
+    let (first, rest) = data.split_at(unit);
+    let start = Instant::now();
+    work(0, first)?;
+    let units = rest.len().div_ceil(unit);
+    let alone = start.elapsed().saturating_mul(u32::try_from(units).unwrap_or(u32::MAX));
+    if alone < WAKING {
+        return work(unit, rest);
+    }
+    let threads = rayon::current_num_threads();
+    let piece = (units / (4 * threads)).clamp(1, LONGEST_PIECE / PIECE);
+    let pieces = units.div_ceil(piece);
+    let queue = Queue { rest: Mutex::new((unit, Some(rest.into()))), piece: piece * unit };
+    let failure = OnceLock::new();
+    let take_pieces = || {
+        while failure.get().is_none()
+            && let Some((before, piece)) = queue.take()
+        {
+            if let Err(error) = work(before, piece) {
+                let _ = failure.set(error); // another one was first
+            }
+        }
+    };
+    rayon::in_place_scope(|scope| {
+        for _ in 1..threads.min(pieces) {
+            scope.spawn(|_| take_pieces());
+        }
+        take_pieces();
+    });
+    failure.into_inner().map_or(Ok(()), Err)
 }
 
 impl<E: Engine> Engine for Parallel<E> {
@@ -109,22 +180,20 @@ impl<E: Engine> Engine for Parallel<E> {
     }
 
     fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        if !is_worth_threads(data.len()) || data.len() % self.block_bytes() != 0 {
+        if data.len() % self.block_bytes() != 0 {
             return self.engine.ecb(direction, data);
         }
-        self.in_pieces(data, |_, piece| self.engine.ecb(direction, piece.into()))
+        self.in_pieces(data, |_, piece| self.engine.ecb(direction, piece))
     }
 
     fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         let block = self.block_bytes();
         let first = Counter::from_block(counter).filter(|_| counter.len() == block);
-        let Some(first) = first.filter(|_| is_worth_threads(data.len())) else {
-            return self.engine.ctr(counter, data);
-        };
+        let Some(first) = first else { return self.engine.ctr(counter, data) };
         self.in_pieces(data, |before, piece| {
             let mut counter = [0; 16];
             first.plus(before as u128).fill(&mut counter[..block]);
-            self.engine.ctr(&counter[..block], piece.into())
+            self.engine.ctr(&counter[..block], piece)
         })
     }
 
@@ -138,23 +207,28 @@ impl<E: Engine> Engine for Parallel<E> {
         let first = Counter::from_block(counter).filter(|_| self.block_bytes() == 16);
         let whole = data.len() / 16 * 16;
         let fits = |first: &Counter| (whole / 16) as u64 <= first.blocks_before_wrap32();
-        let Some(first) = first.filter(fits).filter(|_| is_worth_threads(whole)) else {
+        let worth = |_: &Counter| may_be_worth_threads(whole, PIECE);
+        let Some(first) = first.filter(fits).filter(worth) else {
             return self.engine.ctr32_hashed(counter, powers, hash, data);
         };
         let key = HashKey::of_powers(powers);
-        let (bytes, pieces) = pieces(data.split_at(whole).0);
-        let hashes = pieces.map(|(i, piece)| {
-            let mut own = [0; 16];
-            self.hash_piece(first.plus((i * bytes / 16) as u128), &key, &mut own, piece)?;
-            Ok(own)
-        });
-        let hashes = hashes.collect::<Result<Vec<_>, Error>>()?;
-        // By Horner's rule: what comes after a piece multiplies it.
-        let of_others = key.power((bytes / 16) as u64);
-        let of_last = key.power((whole - (hashes.len() - 1) * bytes) as u64 / 16);
-        for (i, own) in hashes.iter().enumerate() {
-            let factor = if i + 1 == hashes.len() { &of_last } else { &of_others };
-            factor.absorb(hash, &[0; 16]);
+        let hashes = Mutex::new(Vec::new());
+        self.in_pieces(data.split_at(whole).0, |before, piece| {
+            let (mut own, blocks) = ([0; 16], (piece.len() / 16) as u64);
+            self.hash_piece(first.plus(before as u128), &key, &mut own, piece)?;
+            hashes.lock().unwrap_or_else(PoisonError::into_inner).push((before, blocks, own));
+            Ok(())
+        })?;
+        let mut hashes = hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        hashes.sort_unstable();
+        // By Horner's rule: what comes after a piece multiplies it. Most are equally long.
+        let mut factor = None;
+        for (_, blocks, own) in hashes {
+            let (_, power) = match factor.take().filter(|(of, _)| *of == blocks) {
+                Some(same) => factor.insert(same),
+                None => factor.insert((blocks, key.power(blocks))),
+            };
+            power.absorb(hash, &[0; 16]);
             hash.iter_mut().zip(own).for_each(|(byte, own)| *byte ^= own);
         }
         Ok(whole)
@@ -195,14 +269,11 @@ impl<E: Engine> Engine for Parallel<E> {
         mask: &mut [u8; 16],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        if !is_worth_threads(data.len()) {
-            return self.engine.xts_blocks(direction, mask, data);
-        }
         let blocks = data.len() / 16;
         let first = u128::from_le_bytes(*mask);
         self.in_pieces(data, |before, piece| {
             let mut mask = times_power_of_x(first, before as u64).to_le_bytes();
-            self.engine.xts_blocks(direction, &mut mask, piece.into())
+            self.engine.xts_blocks(direction, &mut mask, piece)
         })?;
         *mask = times_power_of_x(first, blocks as u64).to_le_bytes();
         Ok(())

@@ -46,6 +46,7 @@ pub mod matrix;
 mod neon;
 #[cfg(feature = "alloc")]
 mod rows;
+mod send;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[allow(unsafe_code, reason = "SIMD instructions")]
 mod simd;
@@ -72,6 +73,7 @@ pub use ghash::{Carryless, HashKey, Hashing};
 pub use isa::{Isa, Job, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};
+pub use send::SendBuf;
 pub use word::Word;
 pub use words::{WordLanes, Words};
 #[cfg(target_arch = "x86_64")]
