@@ -77,9 +77,10 @@ pub struct Arguments {
 
     /// Leaves out long messages over N bytes; suffixes K, M and G are powers of 1024.
     ///
-    /// 64M by default, and less where that would take long: 1 MiB on the reference; 1 MiB in CBC
-    /// on GPUs, for CBC encrypts a block a launch; on the host build of the kernels (an emulator) 1
-    /// MiB, none in CBC, and no ordinary CBC vectors over 16 blocks. N given here holds everywhere.
+    /// 64M by default, and less where that would take long: 1 MiB on the reference; 1 MiB in CBC,
+    /// which encrypts a block at a time, where that takes a long batch, and on GPUs, where it takes a
+    /// launch; on the host build of the kernels (an emulator) 1 MiB, none in CBC, and no ordinary CBC
+    /// vectors over 16 blocks. N given here holds everywhere.
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
 

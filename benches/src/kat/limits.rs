@@ -14,6 +14,8 @@ const MAX_BYTES: u64 = 64 << 20;
 const SHORT_MESSAGE: u64 = (1 << 20) + 64;
 /// The longest CBC vector of the emulator, in blocks: the few that are longer take most of the time.
 const CBC_BLOCKS: usize = 16;
+/// Blocks of a batch, beyond which most of the time of CBC encryption is for lanes that hold nothing.
+const NARROW: usize = 8;
 /// Lines of a Monte Carlo file that a device runs.
 const CHAINS: usize = 6;
 /// Lines of one that the emulator runs.
@@ -84,6 +86,10 @@ impl Limits {
                 "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
                  N runs it"
             )),
+            (Platform::Cpu, Mode::Cbc) if length > SHORT_MESSAGE && is_wide(target) => Some(format!(
+                "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block at a time, which takes \
+                 a whole batch here; --max-bytes N runs it"
+            )),
             (Platform::Cpu, _) if target.backend.id == "reference" && length > SHORT_MESSAGE => {
                 Some(format!(
                     "longer than the {SHORT_MESSAGE} bytes of the reference, which is slow; \
@@ -93,4 +99,9 @@ impl Limits {
             _ => None,
         }
     }
+}
+
+/// Whether a backend is slow where blocks wait for each other: its batches are long.
+fn is_wide(target: &Target) -> bool {
+    target.backend.lanes > NARROW
 }
