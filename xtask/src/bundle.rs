@@ -1,4 +1,4 @@
-//! A folder for a machine with a GPU but no Rust: binaries, vectors, and one script.
+//! A folder for a machine with a GPU but no Rust: one script, and what it runs, packed.
 
 use std::{
     fs,
@@ -7,28 +7,50 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::{self, command, output, root, run, target};
+use crate::{
+    command::{self, command, output, root, run, target},
+    wheel,
+};
 
 /// Test programs that take a device, by the name of their test target.
 const TESTS: [&str; 3] = ["conformance", "device", "endurance"];
 
-pub(crate) fn run_task() -> Result<()> {
-    let folder = root().join("bundle");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
+/// What is packed, before it is.
+const STAGE: &str = "bundle-programs";
+
+pub(crate) fn run_task(with_wheel: bool) -> Result<()> {
+    let (folder, stage) = (root().join("bundle"), target().join(STAGE));
+    for folder in [&folder, &stage] {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder)?;
     }
-    fs::create_dir_all(&folder)?;
     command::built("bench-all", &[])?; // and all others
     for program in command::PROGRAMS {
-        copy_program(&target().join("release").join(program), &folder.join(program))?;
+        copy_program(&target().join("release").join(program), &stage.join(program))?;
     }
     for test in TESTS {
-        copy_program(&test_program(test)?, &folder.join(test))?;
+        copy_program(&test_program(test)?, &stage.join(test))?;
     }
-    copy_folder(&root().join("vectors"), &folder.join("vectors"))?;
+    copy_folder(&root().join("vectors"), &stage.join("vectors"))?;
+    if with_wheel {
+        let wheel = wheel::build(true)?;
+        copy(&wheel, &stage.join(wheel.file_name().context("a wheel has a name")?))?;
+        copy(&root().join("crates/python/tests/on_gpu.py"), &stage.join("on_gpu.py"))?;
+    }
     copy(&root().join("xtask/bundle.sh"), &folder.join("run.sh"))?;
+    pack(&stage, &folder.join("programs.tar.xz"))?;
     println!("{}: copy it to the machine and run ./run.sh there", folder.display());
     Ok(())
+}
+
+/// Packs a folder. All programs have the same kernels: with a dictionary that is as long as several of
+/// them, these are stored once, and 270 MB become 10.
+fn pack(folder: &Path, to: &Path) -> Result<()> {
+    let mut tar = command("tar");
+    tar.env("XZ_OPT", "--lzma2=preset=4,dict=256MiB").arg("cJf").arg(to).arg("-C").arg(folder);
+    run(tar.arg("."))
 }
 
 /// Builds a test target of the facade in release mode and finds its program.

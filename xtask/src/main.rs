@@ -127,8 +127,12 @@ enum Task {
         #[arg(long)]
         build: bool,
     },
-    /// Collects binaries, vectors and a script in bundle/, for a machine with a GPU but no Rust.
-    Bundle,
+    /// Packs programs, vectors and a script in bundle/, for a machine with a GPU but no Rust.
+    Bundle {
+        /// The Python package too, with what tries it on a GPU.
+        #[arg(long)]
+        wheel: bool,
+    },
     /// Checks every backend's constant-time claim, under valgrind, in machine code and in PTX.
     Ct {
         /// Checks backends whose name, as cipher/backend, contains this.
@@ -191,7 +195,7 @@ fn main() -> ExitCode {
         Task::Mutants { packages, file } => mutants::run(&packages, file.as_deref()),
         Task::Wheel { release } => wheel::run_task(release),
         Task::Package { build } => publishing::run_task(build),
-        Task::Bundle => bundle::run_task(),
+        Task::Bundle { wheel } => bundle::run_task(wheel),
         Task::Ct { filter } => ct::run_task(filter.as_deref()),
         Task::Cross { parts } => cross::run_parts(&parts),
         Task::Inlining => inlining::check(),

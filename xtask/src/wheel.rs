@@ -46,7 +46,7 @@ fn folder() -> PathBuf {
 }
 
 /// The wheel, for this machine's Python and all newer ones.
-fn build(release: bool) -> Result<PathBuf> {
+pub(crate) fn build(release: bool) -> Result<PathBuf> {
     let tools = folder().join(MATURIN);
     let maturin = tools.join("bin/maturin");
     if !maturin.exists() {
