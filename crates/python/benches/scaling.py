@@ -128,7 +128,7 @@ def picture(model):
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="12"'
-        ' fill="currentColor" color="#444">',
+        ' fill="currentColor">',
         f'<text x="{left}" y="{high - 4}">machines</text><text x="4" y="14">GB/s</text>',
     ]
     for machines in MACHINES:
