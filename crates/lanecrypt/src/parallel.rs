@@ -367,6 +367,31 @@ mod tests {
     }
 
     #[test]
+    fn every_piece_is_run_once_and_an_error_ends_them() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let numbers: Vec<u32> = (0..1003).collect();
+        let run = |bad: usize| {
+            let mut out = vec![0; numbers.len()];
+            let data = InOutBuf::new(&numbers, &mut out).expect("equally long");
+            let result = pool.install(|| {
+                in_pieces(data, 4, |before, mut piece| {
+                    assert_eq!(before, piece.get_in()[0] as usize);
+                    let sums: Vec<u32> = piece.get_in().iter().map(|n| n + 7).collect();
+                    piece.get_out().copy_from_slice(&sums);
+                    if before == bad { Err(before) } else { Ok(()) }
+                })
+            });
+            (result, out)
+        };
+        let (result, out) = run(usize::MAX);
+        assert_eq!(result, Ok(()));
+        assert!(out.iter().zip(&numbers).all(|(out, n)| *out == n + 7));
+        for bad in [0, 4] {
+            assert_eq!(run(bad).0, Err(bad));
+        }
+    }
+
+    #[test]
     fn bad_input_is_refused_as_alone() {
         let engine = Parallel::new(crate::engine("aes", "default", &[0; 16]).expect("a good key"));
         let mut data = vec![0; 2 * PIECE + 1];

@@ -409,7 +409,7 @@ fn long_calls_on_the_cpu_share_its_threads() {
         &[3; 16].into(),
     );
     let auto = auto.expect("it fits");
-    let length = 5 * PIECE + 48;
+    let length = 100 * PIECE + 48; // so long that threads are woken
     assert_eq!(auto.place(Task::EcbEncrypt, length), Place::Cpu);
     let input: Vec<_> = (0..length / 16).map(|i| [(i % 251) as u8; 16].into()).collect();
     let mut expected = input.clone();
