@@ -35,9 +35,7 @@ steps() {
     step auto 400 ./bench-all --auto --out "$results/auto"
     step files 400 ./bench-all --files --out "$results/files"
     # Of a bundle with the wheel: beside the machine's own PyTorch and CuPy.
-    [ -f on_gpu.py ] && step python 400 bash -euc 'python3 -m venv --system-site-packages environment
-        environment/bin/pip install --quiet --no-index --no-deps lanecrypt-*.whl
-        environment/bin/python on_gpu.py'
+    [ -f on_gpu.py ] && step python 400 env PYTHONPATH=wheel python3 on_gpu.py
     step cpu 1200 ./bench-all --cpu-only --quick --out "$results/cpu"
 }
 

@@ -35,8 +35,10 @@ pub(crate) fn run_task(with_wheel: bool) -> Result<()> {
     }
     copy_folder(&root().join("vectors"), &stage.join("vectors"))?;
     if with_wheel {
-        let wheel = wheel::build(true)?;
-        copy(&wheel, &stage.join(wheel.file_name().context("a wheel has a name")?))?;
+        // Unpacked, so that the kernels in it are stored with those of the programs.
+        let mut unpack = command("python3");
+        unpack.args(["-m", "zipfile", "-e"]).arg(wheel::build(true)?).arg(stage.join("wheel"));
+        run(&mut unpack)?;
         copy(&root().join("crates/python/tests/on_gpu.py"), &stage.join("on_gpu.py"))?;
     }
     copy(&root().join("xtask/bundle.sh"), &folder.join("run.sh"))?;
