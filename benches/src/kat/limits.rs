@@ -86,10 +86,12 @@ impl Limits {
                 "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
                  N runs it"
             )),
-            (Platform::Cpu, Mode::Cbc) if length > SHORT_MESSAGE && is_wide(target) => Some(format!(
-                "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block at a time, which takes \
+            (Platform::Cpu, Mode::Cbc) if length > SHORT_MESSAGE && is_wide(target) => {
+                Some(format!(
+                    "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block at a time, which takes \
                  a whole batch here; --max-bytes N runs it"
-            )),
+                ))
+            }
             (Platform::Cpu, _) if target.backend.id == "reference" && length > SHORT_MESSAGE => {
                 Some(format!(
                     "longer than the {SHORT_MESSAGE} bytes of the reference, which is slow; \

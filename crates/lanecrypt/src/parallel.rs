@@ -372,8 +372,8 @@ mod tests {
         let numbers: Vec<u32> = (0..1003).collect();
         let run = |bad: usize| {
             let mut out = vec![0; numbers.len()];
-            let data = InOutBuf::new(&numbers, &mut out).expect("equally long");
             let result = pool.install(|| {
+                let data = InOutBuf::new(&numbers, &mut out).expect("equally long");
                 in_pieces(data, 4, |before, mut piece| {
                     assert_eq!(before, piece.get_in()[0] as usize);
                     let sums: Vec<u32> = piece.get_in().iter().map(|n| n + 7).collect();
