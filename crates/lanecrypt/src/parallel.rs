@@ -26,8 +26,8 @@ const WAKING: Duration = Duration::from_micros(if cfg!(test) { 0 } else { 100 })
 
 /// An engine whose long calls run on all threads of rayon's current pool.
 ///
-/// Inputs of less than two [`PIECE`]s run on the caller's thread alone, and so do all that it has done soon:
-/// how long it takes for the first piece says how long it would take for the others. Results are those
+/// Inputs of less than two [`PIECE`]s run on the caller's thread alone, and so does what that has done soon:
+/// how long the first piece takes says how long the others would. Results are those
 /// of the engine within. GCM encrypts and hashes on all threads; its decryption hashes on one.
 pub struct Parallel<E> {
     engine: E,
@@ -269,6 +269,9 @@ impl<E: Engine> Engine for Parallel<E> {
         mask: &mut [u8; 16],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
+        if !may_be_worth_threads(data.len(), PIECE) {
+            return self.engine.xts_blocks(direction, mask, data); // it makes the next mask, too
+        }
         let blocks = data.len() / 16;
         let first = u128::from_le_bytes(*mask);
         self.in_pieces(data, |before, piece| {
