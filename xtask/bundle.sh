@@ -88,6 +88,7 @@ run_steps() {
 }
 
 is_done() { grep -qs '^exit code' "$results/table.txt"; }
+exit_code() { sed -n 's/^exit code //p' "$results/table.txt"; }
 
 report() {
     if [ -n "${OUT:-}" ]; then tar cJf "$OUT/results.tar.xz" results; fi
@@ -111,12 +112,12 @@ case ${1:-} in
             sleep 1
         done
         report
-        if is_done; then exit "$(sed -n 's/^exit code //p' "$results/table.txt")"; fi
+        if is_done; then exit "$(exit_code)"; fi
         ;;
     *)
         unpack
         (run_steps "$@")
         report
-        exit "$(sed -n 's/^exit code //p' "$results/table.txt")"
+        exit "$(exit_code)"
         ;;
 esac

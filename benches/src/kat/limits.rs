@@ -86,10 +86,12 @@ impl Limits {
                 "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
                  N runs it"
             )),
-            (Platform::Cpu, Mode::Cbc) if length > SHORT_MESSAGE && is_wide(target) => {
+            (Platform::Cpu, Mode::Cbc)
+                if length > SHORT_MESSAGE && target.backend.lanes > NARROW =>
+            {
                 Some(format!(
-                    "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block at a time, which takes \
-                 a whole batch here; --max-bytes N runs it"
+                    "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block at a time, which \
+                     takes a whole batch here; --max-bytes N runs it"
                 ))
             }
             (Platform::Cpu, _) if target.backend.id == "reference" && length > SHORT_MESSAGE => {
@@ -101,9 +103,4 @@ impl Limits {
             _ => None,
         }
     }
-}
-
-/// Whether a backend is slow where blocks wait for each other: its batches are long.
-fn is_wide(target: &Target) -> bool {
-    target.backend.lanes > NARROW
 }

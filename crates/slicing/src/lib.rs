@@ -46,6 +46,7 @@ pub mod matrix;
 mod neon;
 #[cfg(feature = "alloc")]
 mod rows;
+#[allow(unsafe_code, reason = "what `InOutBuf` points to may go where references may")]
 mod send;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[allow(unsafe_code, reason = "SIMD instructions")]

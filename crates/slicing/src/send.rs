@@ -1,5 +1,4 @@
 //! Buffers for other threads.
-#![allow(unsafe_code)]
 
 use core::fmt;
 
