@@ -108,6 +108,22 @@ pub trait Engine: fmt::Debug + Send + Sync {
         Ok(0)
     }
 
+    /// Adds whole blocks to a GHASH, where the engine has more than the caller's thread for it: the first of
+    /// `blocks`, as many bytes of them as the return value says. `hash` and `powers` are those of
+    /// [`ctr32_hashed`](Self::ctr32_hashed). By default it does nothing.
+    ///
+    /// # Errors
+    /// A device error.
+    fn ghash(
+        &self,
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        blocks: &[u8],
+    ) -> Result<usize, Error> {
+        let _ = (powers, hash, blocks);
+        Ok(0)
+    }
+
     /// CBC decryption of whole blocks; `previous` is the block of ciphertext before them, and
     /// becomes the last of them. [`modes::cbc_decrypt`] checks its input and calls this.
     ///
@@ -230,6 +246,14 @@ impl<W: Wraps> Engine for W {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<usize, Error> {
         self.inner().ctr32_hashed(counter, powers, hash, data)
+    }
+    fn ghash(
+        &self,
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        blocks: &[u8],
+    ) -> Result<usize, Error> {
+        self.inner().ghash(powers, hash, blocks)
     }
     fn cbc_decrypt_blocks(
         &self,

@@ -170,6 +170,15 @@ impl<C: DeviceCipher + Engine> Engine for Auto<C> {
         Parallel::new(&self.cpu).ctr32_hashed(counter, powers, hash, data)
     }
 
+    fn ghash(
+        &self,
+        powers: &lanecrypt_core::HashPowers,
+        hash: &mut [u8; 16],
+        blocks: &[u8],
+    ) -> Result<usize, Error> {
+        Parallel::new(&self.cpu).ghash(powers, hash, blocks)
+    }
+
     fn cbc_decrypt_blocks(
         &self,
         previous: &mut [u8],

@@ -9,7 +9,7 @@ use std::{
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    Chain, Counter, Direction, Engine, Error, HashPowers,
+    Chain, Counter, Direction, Engine, Error, HashPowers, Secret,
     modes::{gcm::HASHED_AT_ONCE, times_power_of_x},
 };
 use lanecrypt_slicing::{HashKey, SendBuf};
@@ -28,7 +28,7 @@ const WAKING: Duration = Duration::from_micros(if cfg!(test) { 0 } else { 100 })
 ///
 /// Inputs of less than two [`PIECE`]s run on the caller's thread alone, and so does what that has done soon:
 /// how long the first piece takes says how long the others would. Results are those
-/// of the engine within. GCM encrypts and hashes on all threads; its decryption hashes on one.
+/// of the engine within.
 pub struct Parallel<E> {
     engine: E,
 }
@@ -96,6 +96,24 @@ impl<E: Engine> Parallel<E> {
         })?;
         previous.copy_from_slice(&before[before.len() - block..]);
         Ok(())
+    }
+}
+
+/// Adds pieces to a hash, each by the number of its blocks and its own hash, by Horner's rule: what comes
+/// after a piece multiplies it. Most are equally long.
+fn join<'a>(
+    key: &HashKey,
+    hash: &mut [u8; 16],
+    pieces: impl Iterator<Item = (u64, &'a Secret<[u8; 16]>)>,
+) {
+    let mut factor = None;
+    for (blocks, own) in pieces {
+        let (_, power) = match factor.take().filter(|(of, _)| *of == blocks) {
+            Some(same) => factor.insert(same),
+            None => factor.insert((blocks, key.power(blocks))),
+        };
+        power.absorb(hash, &[0; 16]);
+        hash.iter_mut().zip(own.iter()).for_each(|(byte, own)| *byte ^= own);
     }
 }
 
@@ -214,24 +232,38 @@ impl<E: Engine> Engine for Parallel<E> {
         let key = HashKey::of_powers(powers);
         let hashes = Mutex::new(Vec::new());
         self.in_pieces(data.split_at(whole).0, |before, piece| {
-            let (mut own, blocks) = ([0; 16], (piece.len() / 16) as u64);
+            let (mut own, blocks) = (Secret::new([0; 16]), (piece.len() / 16) as u64);
             self.hash_piece(first.plus(before as u128), &key, &mut own, piece)?;
             hashes.lock().unwrap_or_else(PoisonError::into_inner).push((before, blocks, own));
             Ok(())
         })?;
         let mut hashes = hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        hashes.sort_unstable();
-        // By Horner's rule: what comes after a piece multiplies it. Most are equally long.
-        let mut factor = None;
-        for (_, blocks, own) in hashes {
-            let (_, power) = match factor.take().filter(|(of, _)| *of == blocks) {
-                Some(same) => factor.insert(same),
-                None => factor.insert((blocks, key.power(blocks))),
-            };
-            power.absorb(hash, &[0; 16]);
-            hash.iter_mut().zip(own).for_each(|(byte, own)| *byte ^= own);
-        }
+        hashes.sort_unstable_by_key(|(before, ..)| *before);
+        join(&key, hash, hashes.iter().map(|(_, blocks, own)| (*blocks, own)));
         Ok(whole)
+    }
+
+    fn ghash(
+        &self,
+        powers: &HashPowers,
+        hash: &mut [u8; 16],
+        blocks: &[u8],
+    ) -> Result<usize, Error> {
+        let blocks = &blocks[..blocks.len() / 16 * 16];
+        if !may_be_worth_threads(blocks.len(), PIECE) {
+            return self.engine.ghash(powers, hash, blocks);
+        }
+        let key = HashKey::of_powers(powers);
+        let pieces: Vec<_> = blocks.chunks(PIECE).collect();
+        let mut hashes = vec![Secret::new([0; 16]); pieces.len()];
+        in_pieces(hashes.as_mut_slice().into(), 1, |before, mut hashes| {
+            for (own, piece) in hashes.get_out().iter_mut().zip(&pieces[before..]) {
+                key.absorb(own, piece);
+            }
+            Ok::<(), Error>(())
+        })?;
+        join(&key, hash, pieces.iter().map(|piece| piece.len() as u64 / 16).zip(&hashes));
+        Ok(blocks.len())
     }
 
     fn cbc_decrypt_blocks(

@@ -135,7 +135,12 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         let message = Message::new(self, iv)?;
         let mut hash = self.key.start();
         self.key.add(&mut hash, aad);
-        self.key.add(&mut hash, data.get_in());
+        let ciphertext = data.get_in();
+        let done = match self.key.by_powers(&mut hash) {
+            Some((powers, hash)) => self.engine.ghash(powers, hash, ciphertext)?,
+            None => 0,
+        };
+        self.key.add(&mut hash, &ciphertext[done..]);
         let expected = message.tag(self.key.finish(hash, [aad.len() as u64, data.len() as u64]));
         if !bool::from(expected[..tag.len()].ct_eq(tag)) {
             return Err(Error::NotAuthentic);
