@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use lanecrypt_cuda::kernels::{MODULES, Module};
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -44,13 +45,17 @@ fn build_in(folder: &Path, modules: Vec<&Module>) -> Result<PathBuf> {
         return Ok(library);
     }
     let _ = fs::remove_file(&stamp);
-    let sources = modules.into_iter().map(|module| module.source).chain(["host/shim.cpp"]);
-    let mut objects = Vec::new();
-    for source in sources {
-        let object = folder.join(source.replace('/', "_")).with_extension("o");
-        compile(&kernels.join(source), &object)?;
-        objects.push(object);
-    }
+    let mut sources: Vec<_> = modules.into_iter().map(|module| module.source).collect();
+    sources.push("host/shim.cpp");
+    // Minutes on one core.
+    let objects: Vec<_> = sources
+        .par_iter()
+        .map(|source| {
+            let object = folder.join(source.replace('/', "_")).with_extension("o");
+            compile(&kernels.join(source), &object)?;
+            Ok(object)
+        })
+        .collect::<Result<_>>()?;
     run(command(compiler()).arg("-shared").arg("-o").arg(&library).args(&objects))?;
     fs::write(&stamp, fingerprint)?;
     Ok(library)
