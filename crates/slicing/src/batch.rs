@@ -383,13 +383,35 @@ fn side_by_side<'inp, 'out, C: Rounds<I>, I: Isa, N: ArraySize, const G: usize>(
         for (g, state) in states.iter_mut().enumerate() {
             pass.enter(isa, state, &part(&mut piece, g * lanes, lanes));
         }
-        C::run(keys, isa, &mut states);
+        let rounds = Batches::<C, I, G> { keys, states: &mut states };
+        if cfg!(debug_assertions) {
+            isa.run(rounds);
+        } else {
+            rounds.run(isa);
+        }
         for (g, state) in states.iter_mut().enumerate() {
             pass.leave(isa, state, part(&mut piece, g * lanes, lanes));
         }
         blocks = rest;
     }
     blocks
+}
+
+/// The rounds of some batches. A debug build compiles them once for an instruction set, as a function,
+/// which takes a third of the time; in a release build they are part of each pass, which makes them up to a
+/// third faster.
+struct Batches<'a, C: Rounds<I>, I: Isa, const G: usize> {
+    keys: &'a C::Keys,
+    states: &'a mut [C::State; G],
+}
+
+impl<C: Rounds<I>, I: Isa, const G: usize> Job<I> for Batches<'_, C, I, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        C::run(self.keys, isa, self.states);
+    }
 }
 
 /// Some blocks of a buffer.

@@ -81,7 +81,7 @@ impl<W: 'static> Isa for Portable<W> {
         Ok(Self::new())
     }
 
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline)]
     fn run<J: Job<Self>>(self, job: J) -> J::Output {
         job.run(self)
     }
