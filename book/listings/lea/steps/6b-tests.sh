@@ -1,5 +1,6 @@
 # 6. Tests, the kernels on this CPU
 cargo fmt -p lanecrypt-lea -p lanecrypt -p lanecrypt-kernels --check
+cargo clippy --quiet -p lanecrypt-lea --all-features --all-targets -- --deny warnings
 LANECRYPT_HOST_KERNELS=$(cargo xtask kernels lea --host)
 export LANECRYPT_HOST_KERNELS
 cargo build --workspace --bin kat --test conformance

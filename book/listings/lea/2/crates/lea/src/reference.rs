@@ -33,6 +33,9 @@ fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
     core::array::from_fn(|i| u32::from_le_bytes(bytes.as_chunks::<4>().0[i]))
 }
 
+/// Fills the round keys of a key.
+type KeySchedule = fn(&[u8], &mut [[u32; 6]]);
+
 // ANCHOR: key_schedule
 /// The key schedule for 128 bits.
 fn round_keys_128(key: &[u8], round_keys: &mut [[u32; 6]]) {
@@ -106,7 +109,7 @@ impl<K: KeyLength> OneBlock for Reference<K> {
 
     fn new(key: &Array<u8, K::Size>) -> Self {
         let mut round_keys = Secret::new([[0; 6]; 32]);
-        let (rounds, expand): (_, fn(&[u8], &mut [[u32; 6]])) = match key.len() {
+        let (rounds, expand): (_, KeySchedule) = match key.len() {
             16 => (24, round_keys_128),
             24 => (28, round_keys_192),
             _ => (32, round_keys_256),

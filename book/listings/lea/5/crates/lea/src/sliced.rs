@@ -72,8 +72,9 @@ impl Core for WordRounds {
 
 /// A round key, in every lane.
 #[inline(always)]
-fn splat<I: WordLanes>(isa: I, [a, b, c, d, e, f]: &RoundKey) -> [I::Words; 6] {
-    [isa.splat(*a), isa.splat(*b), isa.splat(*c), isa.splat(*d), isa.splat(*e), isa.splat(*f)]
+fn splat<I: WordLanes>(isa: I, key: &RoundKey) -> [I::Words; 6] {
+    let [k0, k1, k2, k3, k4, k5] = *key;
+    [isa.splat(k0), isa.splat(k1), isa.splat(k2), isa.splat(k3), isa.splat(k4), isa.splat(k5)]
 }
 
 // ANCHOR: round
@@ -88,20 +89,30 @@ fn splat<I: WordLanes>(isa: I, [a, b, c, d, e, f]: &RoundKey) -> [I::Words; 6] {
 /// before 4i + 3       X1   X2   X3   X0
 /// ```
 #[inline(always)]
-fn round<I: WordLanes>(isa: I, [a, b, c, d]: [usize; 4], x: &mut [I::Words; 4], key: &RoundKey) {
-    let k = splat(isa, key);
-    x[d] = (x[c] ^ k[4]).add(x[d] ^ k[5]).rotate_left::<29>();
-    x[c] = (x[b] ^ k[2]).add(x[c] ^ k[3]).rotate_left::<27>();
-    x[b] = (x[a] ^ k[0]).add(x[b] ^ k[1]).rotate_left::<9>();
+fn round<I: WordLanes>(
+    isa: I,
+    [a, b, c, d]: [usize; 4],
+    words: &mut [I::Words; 4],
+    key: &RoundKey,
+) {
+    let rk = splat(isa, key);
+    words[d] = (words[c] ^ rk[4]).add(words[d] ^ rk[5]).rotate_left::<29>();
+    words[c] = (words[b] ^ rk[2]).add(words[c] ^ rk[3]).rotate_left::<27>();
+    words[b] = (words[a] ^ rk[0]).add(words[b] ^ rk[1]).rotate_left::<9>();
 }
 
 /// Its inverse.
 #[inline(always)]
-fn inverse<I: WordLanes>(isa: I, [a, b, c, d]: [usize; 4], x: &mut [I::Words; 4], key: &RoundKey) {
-    let k = splat(isa, key);
-    x[b] = x[b].rotate_left::<23>().subtract(x[a] ^ k[0]) ^ k[1];
-    x[c] = x[c].rotate_left::<5>().subtract(x[b] ^ k[2]) ^ k[3];
-    x[d] = x[d].rotate_left::<3>().subtract(x[c] ^ k[4]) ^ k[5];
+fn inverse<I: WordLanes>(
+    isa: I,
+    [a, b, c, d]: [usize; 4],
+    words: &mut [I::Words; 4],
+    key: &RoundKey,
+) {
+    let rk = splat(isa, key);
+    words[b] = words[b].rotate_left::<23>().subtract(words[a] ^ rk[0]) ^ rk[1];
+    words[c] = words[c].rotate_left::<5>().subtract(words[b] ^ rk[2]) ^ rk[3];
+    words[d] = words[d].rotate_left::<3>().subtract(words[c] ^ rk[4]) ^ rk[5];
 }
 // ANCHOR_END: round
 
