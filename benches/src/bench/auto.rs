@@ -1,6 +1,6 @@
 //! Where a buffer finishes first: `lanecrypt::Auto` at sizes round every switch, and both places beside it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lanecrypt::{
     Auto, Engine, Parallel, aes, aria, camellia,
@@ -19,8 +19,10 @@ use super::{
 };
 use crate::size::size_name;
 
-/// Passes that the median is of; odd.
-const SAMPLES: usize = 11;
+/// Passes that the median is of: so many of each engine at least, and as many as end in [`TIME`].
+const SAMPLES: std::ops::RangeInclusive<usize> = 11..=101;
+/// How long the passes of the three engines take together, but for [`SAMPLES`].
+const TIME: Duration = Duration::from_millis(100);
 /// Sizes where nothing is switched.
 const WITHOUT_SWITCH: [usize; 2] = [64 << 10, 64 << 20];
 /// The longest, whatever is switched there.
@@ -131,7 +133,11 @@ impl Run<'_> {
     ) -> Result<[f64; 3], String> {
         let data = &mut self.data[..bytes];
         let mut seconds = [const { Vec::new() }; 3];
-        for pass in 0..=SAMPLES {
+        let start = Instant::now();
+        for pass in 0..=*SAMPLES.end() {
+            if pass > *SAMPLES.start() && start.elapsed() > TIME {
+                break;
+            }
             for (engine, seconds) in engines.iter().zip(&mut seconds) {
                 let iv = iv(engine.block_bytes());
                 let run = |data: &mut [u8]| {

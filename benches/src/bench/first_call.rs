@@ -15,6 +15,7 @@ use super::{
     host_memory::families,
     plan::{Options, Work, key, noise},
     record::{FirstCall, Place},
+    sample::median,
     verify::iv,
 };
 
@@ -29,6 +30,9 @@ const CALLS: [(Work, Place, usize); 3] = [
     (Work::GcmEncrypt, Place::EndToEnd, 16 << 20),
     (Work::Ctr, Place::Resident, 256 << 20),
 ];
+
+/// Pairs of processes that the medians are of; odd.
+const SAMPLES: usize = 5;
 
 /// A first call.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,23 +66,35 @@ pub(super) fn measure(options: &Options) -> Result<Vec<FirstCall>, String> {
             if !has_types || (work == Work::GcmEncrypt && cipher.block_bytes != 16) {
                 continue;
             }
-            let cache = tempfile::tempdir().map_err(|error| error.to_string())?;
             let case = Case { cipher: cipher.name.to_owned(), work, place, bytes };
-            let [cold, warm] = [(); 2].map(|()| in_a_process(&case, cache.path()));
-            let (cold, warm) = (cold?, warm?);
+            let [open_seconds, compiling_seconds, loading_seconds] = medians(&case)?;
             measured.push(FirstCall {
                 cipher: case.cipher,
                 key_bits: 8 * cipher.key_bytes[0],
                 work,
                 place,
                 bytes,
-                open_seconds: warm.open,
-                compiling_seconds: cold.first - cold.second,
-                loading_seconds: warm.first - warm.second,
+                open_seconds,
+                compiling_seconds,
+                loading_seconds,
             });
         }
     }
     Ok(measured)
+}
+
+/// Medians of what opening takes, and of what the first call takes longer than the second: with an empty
+/// cache, and with what that process left.
+fn medians(case: &Case) -> Result<[f64; 3], String> {
+    let mut seconds = [const { Vec::new() }; 3];
+    for _ in 0..SAMPLES {
+        let cache = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let cold = in_a_process(case, cache.path())?;
+        let warm = in_a_process(case, cache.path())?;
+        let times = [warm.open, cold.first - cold.second, warm.first - warm.second];
+        seconds.iter_mut().zip(times).for_each(|(seconds, time)| seconds.push(time));
+    }
+    Ok(seconds.map(median))
 }
 
 /// The times of a case in a process of its own, where the driver has this cache.
