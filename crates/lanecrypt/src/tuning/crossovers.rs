@@ -1,10 +1,14 @@
 //! Where host memory is processed first: the CPU, with its threads, or the GPU, with both ways to it.
 
-use std::{cell::RefCell, collections::BTreeMap, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use super::{
     Error, Options, guess,
-    measuring::{self, Row, key, median_on_clock},
+    measuring::{self, Row, key, medians_in_turns},
 };
 use crate::{
     Engine, PIECE, Parallel,
@@ -65,19 +69,21 @@ impl Switches {
         if passed.is_multiple_of(2) { Place::Cpu } else { Place::Gpu }
     }
 
-    /// Finds them: compares the seconds of both at each of the sizes, in ascending order, and looks
-    /// closer where the faster one changes.
+    /// Finds them: compares the seconds of both, the CPU's first, at each of the sizes, in ascending
+    /// order, and looks closer where the faster one changes.
     ///
     /// # Errors
     /// Those of `seconds`.
     pub fn find<E>(
         sizes: impl IntoIterator<Item = u64>,
-        mut seconds: impl FnMut(Place, u64) -> Result<f64, E>,
+        mut seconds: impl FnMut(u64) -> Result<[f64; 2], E>,
     ) -> Result<Self, E> {
         let mut switches = Self::default();
         let (mut place, mut before) = (Place::Cpu, 0);
         let mut is_left = |place: Place, bytes| -> Result<bool, E> {
-            Ok(seconds(place.other(), bytes)? < CLEARLY_FASTER * seconds(place, bytes)?)
+            let [cpu, gpu] = seconds(bytes)?;
+            let (here, there) = if place == Place::Cpu { (cpu, gpu) } else { (gpu, cpu) };
+            Ok(there < CLEARLY_FASTER * here)
         };
         for bytes in sizes {
             if is_left(place, bytes)? {
@@ -169,11 +175,11 @@ pub(super) fn measure(
     sizes.dedup();
     let is_too_long = |bytes: &u64| {
         let mut pair = pair.borrow_mut();
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         pair.pass(Place::Gpu, *bytes as usize).is_ok() && started.elapsed() > LONGEST_PASS
     };
     let sizes = sizes.iter().copied().take_while(|bytes| !is_too_long(bytes));
-    Switches::find(sizes, |place, bytes| pair.borrow_mut().seconds(place, bytes as usize))
+    Switches::find(sizes, |bytes| pair.borrow_mut().seconds(bytes as usize))
 }
 
 impl Pair<'_> {
@@ -185,9 +191,16 @@ impl Pair<'_> {
         measuring::run(self.row.task, engine, (&mut self.data[..bytes]).into())
     }
 
-    fn seconds(&mut self, place: Place, bytes: usize) -> Result<f64, Error> {
-        let time = self.time;
-        Ok(median_on_clock(SURELY * time, || self.pass(place, bytes))?.as_secs_f64())
+    /// Seconds of the CPU and of the GPU, which take turns: what the machine does besides slows both. What
+    /// lies in which cache is the place's own doing, by a pass that does not count.
+    fn seconds(&mut self, bytes: usize) -> Result<[f64; 2], Error> {
+        let medians = medians_in_turns(SURELY * self.time, [Place::Cpu, Place::Gpu], |place| {
+            self.pass(place, bytes)?;
+            let start = Instant::now();
+            self.pass(place, bytes)?;
+            Ok::<_, crate::Error>(start.elapsed())
+        })?;
+        Ok(medians.map(|time| time.as_secs_f64()))
     }
 }
 
@@ -213,7 +226,8 @@ mod tests {
 
     #[test]
     fn switches_are_where_the_faster_one_changes() {
-        let seconds = |place, bytes| Ok::<_, Infallible>(model(place, bytes));
+        let seconds =
+            |bytes| Ok::<_, Infallible>([Place::Cpu, Place::Gpu].map(|place| model(place, bytes)));
         let switches = Switches::find(sizes(), seconds).expect("a model does not fail");
         let [first] = *switches.at() else { panic!("{switches:?}") };
         let exact = 60e-6 / (1.0 / 1e9 - 1.0 / 25e9); // 62,500
@@ -229,9 +243,7 @@ mod tests {
     #[test]
     fn there_may_be_none_or_several() {
         let find = |gpu: &dyn Fn(u64) -> f64| {
-            let seconds = |place, bytes| {
-                Ok::<_, Infallible>(if place == Place::Cpu { bytes as f64 } else { gpu(bytes) })
-            };
+            let seconds = |bytes| Ok::<_, Infallible>([bytes as f64, gpu(bytes)]);
             Switches::find(sizes(), seconds).expect("a model does not fail")
         };
         assert_eq!(find(&|bytes| 0.98 * bytes as f64).at(), [0; 0], "hardly faster");

@@ -206,15 +206,32 @@ pub(super) fn median<E>(
     time: Duration,
     mut pass: impl FnMut() -> Result<Duration, E>,
 ) -> Result<Duration, E> {
-    let mut passes = Vec::new();
-    let mut total = Duration::ZERO;
-    pass()?;
-    while passes.len() < *PASSES.start() || (total < time && passes.len() < *PASSES.end()) {
-        passes.push(pass()?);
-        total += passes[passes.len() - 1];
+    let [median] = medians_in_turns(time, [()], |()| pass())?;
+    Ok(median)
+}
+
+/// The same of several, of which each has a pass in turn, and `time`.
+pub(super) fn medians_in_turns<T: Copy, const N: usize, E>(
+    time: Duration,
+    of: [T; N],
+    mut pass: impl FnMut(T) -> Result<Duration, E>,
+) -> Result<[Duration; N], E> {
+    let mut passes = [const { Vec::new() }; N];
+    for &one in &of {
+        pass(one)?;
     }
-    passes.sort_unstable();
-    Ok(passes[passes.len() / 2])
+    let (mut turns, mut total) = (0, Duration::ZERO);
+    while turns < *PASSES.start() || (total < N as u32 * time && turns < *PASSES.end()) {
+        for (&one, passes) in of.iter().zip(&mut passes) {
+            passes.push(pass(one)?);
+            total += passes[turns];
+        }
+        turns += 1;
+    }
+    Ok(passes.map(|mut passes| {
+        passes.sort_unstable();
+        passes[passes.len() / 2]
+    }))
 }
 
 /// The same by the host's clock.
