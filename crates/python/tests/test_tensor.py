@@ -55,6 +55,10 @@ class Interface:
         return entries | self.entries
 
 
+class Cupy(Interface, bytearray):
+    """An array of a type with buffers, which CuPy's refuse to give; the one here has nothing in it."""
+
+
 class Tensor(ctypes.Structure):
     _fields_ = [
         ("data", ctypes.c_void_p),
@@ -148,7 +152,8 @@ class Old(DLPack):
 
 
 def wrappers(array):
-    return [Interface(array), Interface(array, stream=1), DLPack(array), DLPack(array, version=(1, 0)), Old(array)]
+    interfaces = [Interface(array), Interface(array, stream=1), Cupy(array, stream=1)]
+    return [*interfaces, DLPack(array), DLPack(array, version=(1, 0)), Old(array)]
 
 
 MODES = {

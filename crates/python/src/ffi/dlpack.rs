@@ -283,7 +283,7 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// Whether an object has a buffer in host memory.
+/// Whether an object is of a type with buffers, which are in host memory.
 pub(crate) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the object is alive.
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) == 1 }

@@ -36,11 +36,12 @@ impl Foreign {
     /// `BufferError` for memory that is not contiguous, `ValueError` for what is of no GPU, and those of the
     /// object itself.
     pub(crate) fn of(object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Option<Self>> {
-        if dlpack::has_buffer(object) {
+        // CuPy's arrays are of a type with a buffer, which they refuse to give.
+        let interface = object.getattr_opt("__cuda_array_interface__")?;
+        if interface.is_none() && dlpack::has_buffer(object) {
             return Ok(None);
         }
         let has_dlpack = object.hasattr("__dlpack_device__")?;
-        let interface = object.getattr_opt("__cuda_array_interface__")?;
         if let Some(interface) = interface {
             let interface = interface.cast_into::<PyDict>()?;
             // Without a stream it says nothing of work that is still to be done; DLPack does.
