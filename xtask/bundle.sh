@@ -5,6 +5,8 @@
 #   ./run.sh start [STEP...]   the same in the background: they go on when the shell that started them ends
 #   ./run.sh wait SECONDS      waits for these, so long at most, and prints the table as far as it is
 #
+# Who copies the folder there again ends what runs in it: between `start` and `wait` it must stay as it is.
+#
 # A step is one of those below, or several by the name before the dash: "tune" is all that tunes. What they print
 # and measure is in ./results, a folder a step. Where OUT is set, it is packed to $OUT/results.tar.xz, too.
 set -u

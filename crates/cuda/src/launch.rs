@@ -32,6 +32,8 @@ pub(crate) struct Launch {
 
 /// Threads that a thread block has at least where each of them looks up in shared tables.
 const TABLE_THREADS: u64 = 256;
+/// The same where it shares something else, such as round keys.
+const SHARING_THREADS: u64 = 128;
 /// Threads of a warp.
 const WARP: u64 = 32;
 
@@ -121,9 +123,13 @@ impl Groups {
         let unit = kernel.unit();
         let groups = blocks.div_ceil(u64::from(unit.blocks)) + u64::from(unit.aligned);
         let smallest = u64::from(unit.threads).max(WARP);
-        // Threads that look up in shared memory fill its tables first: few of them take long for it.
-        let looks_up = unit.threads == 1 && kernel.shared_bytes() > 0;
-        let fewest = if looks_up { TABLE_THREADS.next_multiple_of(smallest) } else { smallest };
+        // Threads fill shared memory before they work: few of them take long for it, even where the
+        // others have no work afterwards.
+        let fewest = match (kernel.shared_bytes(), unit.threads) {
+            (0, _) => smallest,
+            (_, 1) => TABLE_THREADS.next_multiple_of(smallest),
+            _ => SHARING_THREADS.next_multiple_of(smallest),
+        };
         let largest = u64::from(kernel.threads()).max(smallest);
         Self { threads: groups * u64::from(unit.threads), smallest, fewest, largest }
     }
@@ -207,8 +213,8 @@ mod tests {
         assert_eq!(of(ctr, 1025, 132), (3, 1024));
 
         let bitslice = kernel(&programs::AES_BITSLICE, Task::EcbEncrypt);
-        assert_eq!(of(bitslice, 256, 132), (1, 32));
-        assert_eq!(of(bitslice, 257, 132), (2, 32));
+        assert_eq!(of(bitslice, 256, 132), (1, 128), "enough to make round keys");
+        assert_eq!(of(bitslice, 1025, 132), (2, 128));
         assert_eq!(of(bitslice, 1 << 30, 132), (132, 512));
     }
 
