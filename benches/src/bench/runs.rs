@@ -1,7 +1,7 @@
 //! Records of several runs, read together: the CPU of one, the GPU of another, the newest figure of each kind.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     fs,
     hash::Hash,
     path::{Path, PathBuf},
@@ -133,20 +133,20 @@ impl Runs {
                 (m.cipher.clone(), m.backend.clone(), m.key_bits, m.bytes, row.threads)
             })
         };
-        let part = |has: fn(&Record) -> bool| self.newest(has).map(|run| &run.record);
         Record {
             environment,
             skipped: self.given().flat_map(|run| run.record.skipped.clone()).collect(),
             measurements: self.measurements(cpu, gpu),
             thread_blocks: of_kernels(|record| &record.thread_blocks),
             block_sizes: of_kernels(|record| &record.block_sizes),
-            auto: part(has_auto).map_or_else(Vec::new, |record| record.auto.clone()),
-            batches: self.of_given(|record| &record.batches),
-            host_memory: self.of_given(|record| &record.host_memory),
-            first_calls: self.of_given(|record| &record.first_calls),
-            fleet: self.of_given(|record| &record.fleet),
-            files: self.of_given(|record| &record.files),
-            block_curves: self.of_given(|record| &record.block_curves),
+            auto: newest_of_ciphers(self.0.iter(), |record| &record.auto, |row| &row.cipher),
+            batches: self.of_given(|record| &record.batches, |row| &row.cipher),
+            host_memory: self.of_given(|record| &record.host_memory, |row| &row.cipher),
+            first_calls: self.of_given(|record| &record.first_calls, |row| &row.cipher),
+            fleet: self.of_given(|record| &record.fleet, |row| &row.cipher),
+            // Each tool beside the others of its run.
+            files: self.of_given(|record| &record.files, |_| ""),
+            block_curves: self.of_given(|record| &record.block_curves, |row| &row.cipher),
             kernels: newest_of_each(self.0.iter().flat_map(|run| &run.record.kernels), |kernel| {
                 (kernel.kernel.clone(), kernel.architecture.clone())
             }),
@@ -157,13 +157,9 @@ impl Runs {
         self.0.iter().filter(|run| !run.is_stand_in)
     }
 
-    /// A part of the newest run that has it, of those that were asked for.
-    fn of_given<T: Clone>(&self, rows: impl Fn(&Record) -> &Vec<T>) -> Vec<T> {
-        let mut newest_first = self.0.iter().rev().filter(|run| !run.is_stand_in);
-        newest_first
-            .find_map(|run| Some(rows(&run.record)).filter(|rows| !rows.is_empty()))
-            .cloned()
-            .unwrap_or_default()
+    /// [`newest_of_ciphers`] of those runs that were asked for.
+    fn of_given<T: Clone>(&self, rows: fn(&Record) -> &Vec<T>, cipher: fn(&T) -> &str) -> Vec<T> {
+        newest_of_ciphers(self.given(), rows, cipher)
     }
 
     fn measurements(&self, cpu: Option<&Run>, gpu: Option<&Run>) -> Vec<Measurement> {
@@ -233,6 +229,26 @@ fn is_in_the_registry(m: &Measurement) -> bool {
     lanecrypt::find_cipher(&m.cipher).is_ok_and(|cipher| cipher.backend(&m.backend).is_some())
 }
 
+/// Of each cipher the rows of the last run that has any, for they were measured beside each other; in the
+/// registry's order.
+fn newest_of_ciphers<'a, T: Clone + 'a>(
+    runs: impl Iterator<Item = &'a Run>,
+    rows: fn(&Record) -> &Vec<T>,
+    cipher: fn(&T) -> &str,
+) -> Vec<T> {
+    let mut newest = BTreeMap::new();
+    for run in runs {
+        let mut of_run = BTreeMap::<&str, Vec<T>>::new();
+        for row in rows(&run.record) {
+            of_run.entry(cipher(row)).or_default().push(row.clone());
+        }
+        newest.extend(of_run);
+    }
+    let mut newest: Vec<_> = newest.into_iter().collect();
+    newest.sort_by_key(|(name, _)| CIPHERS.iter().position(|cipher| cipher.name == *name));
+    newest.into_iter().flat_map(|(_, rows)| rows).collect()
+}
+
 /// Of rows with the same key the last, at the place of the first.
 fn newest_of_each<'a, T: Clone + 'a, Key: Eq + Hash>(
     rows: impl Iterator<Item = &'a T>,
@@ -253,7 +269,7 @@ fn newest_of_each<'a, T: Clone + 'a, Key: Eq + Hash>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{environment::Environment, plan::Work};
+    use crate::bench::{environment::Environment, plan::Work, record::FirstCall};
 
     fn run(date: &str, machine: [&str; 2], rows: &[(&str, Place, f64)]) -> Run {
         let mut environment = Environment::of_this_machine(false);
@@ -284,6 +300,33 @@ mod tests {
         found.sort_by(|a, b| a.1.total_cmp(&b.1));
         assert_eq!(found, expected);
         assert_eq!((&*merged.environment.cpu, &*merged.environment.gpu), ("new", "G"));
+    }
+
+    #[test]
+    fn runs_of_a_cipher_each_are_one_record_of_all() {
+        let first_calls = |date, ciphers: &[(&str, f64)]| {
+            let mut run = run(date, ["x", "G"], &[("cuda-bitslice", Place::Resident, 1.0)]);
+            run.record.first_calls = ciphers
+                .iter()
+                .map(|&(cipher, open_seconds)| FirstCall {
+                    cipher: cipher.to_owned(),
+                    key_bits: 128,
+                    work: Work::Ctr,
+                    place: Place::Resident,
+                    bytes: 1,
+                    open_seconds,
+                    compiling_seconds: 0.0,
+                    loading_seconds: 0.0,
+                })
+                .collect();
+            run
+        };
+        let old = first_calls("1", &[("seed", 1.0), ("seed", 2.0), ("aes", 3.0)]);
+        let new = first_calls("2", &[("seed", 4.0)]);
+        let merged = Runs(vec![old, new, first_calls("3", &[])]).merged();
+        let found: Vec<_> =
+            merged.first_calls.iter().map(|row| (&*row.cipher, row.open_seconds)).collect();
+        assert_eq!(found, [("aes", 3.0), ("seed", 4.0)]);
     }
 
     #[test]
