@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     measured::title,
-    record::{Measurement, Record, distinct, grouped},
+    record::{Measurement, PORT, Record, distinct, grouped},
 };
 
 /// The card of the picture.
@@ -50,7 +50,7 @@ struct Row {
 fn rows(records: &[Record]) -> Vec<Row> {
     let all =
         || records.iter().flat_map(|record| record.measurements().iter().map(move |m| (record, m)));
-    let ctr = || all().filter(|(_, m)| m.work == "Ctr");
+    let ctr = || all().filter(|(_, m)| m.work == "Ctr" && m.cipher != PORT);
     let mut ciphers = distinct(ctr().map(|(_, m)| m.cipher.as_str()));
     ciphers.sort_unstable();
     let row = |cipher: &str| {

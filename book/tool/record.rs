@@ -8,6 +8,9 @@ use std::{
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+/// The book's worked port, which is no cipher of the library: its figures are its own page's.
+pub(crate) const PORT: &str = "lea";
+
 /// A record: its folder's name and what the pages need of its files.
 #[derive(Debug)]
 pub(crate) struct Record {
@@ -121,6 +124,12 @@ impl Record {
     /// What was measured, if it has figures.
     pub(crate) fn measurements(&self) -> &[Measurement] {
         self.data.as_ref().map_or(&[], |data| &data.measurements)
+    }
+
+    /// Whether it is of the [`PORT`] alone.
+    pub(crate) fn is_of_port(&self) -> bool {
+        let measurements = self.measurements();
+        !measurements.is_empty() && measurements.iter().all(|m| m.cipher == PORT)
     }
 }
 
