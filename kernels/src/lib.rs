@@ -1,7 +1,8 @@
-//! CUDA C++ kernels of the block ciphers, and the PTX that `cargo xtask kernels` builds from them.
+//! CUDA C++ kernels of the block ciphers, and what `cargo xtask kernels` builds from them.
 //!
-//! The PTX is text for a baseline architecture; the driver compiles a kernel for the card at hand when it
-//! is loaded. No CUDA toolkit is needed to build or run. The sources lie beside this file:
+//! That is PTX, text for a baseline architecture: the driver compiles a kernel for the card at hand when
+//! it is loaded. Beside it is machine code for [one architecture](MACHINE_CODE_FOR), with nothing left to
+//! compile. No CUDA toolkit is needed to build or run. The sources lie beside this file:
 //! `common/` (words, transposes, conflict-free tables), a folder per cipher, and `host/`, which
 //! lets the same sources run on a CPU in tests.
 //!
@@ -29,6 +30,9 @@ pub const BASELINE: &str = "compute_75";
 /// The CUDA version that a driver must support to load the PTX, as 1000 x major + 10 x minor.
 pub const REQUIRED_CUDA: i32 = 12010;
 
+/// The compute capability that [`Module::machine_code`] is for, major and minor: an H100's, an H200's.
+pub const MACHINE_CODE_FOR: (u32, u32) = (9, 0);
+
 /// The version of what the host build of the kernels and its caller agree on: `Shape`, `Expected` and
 /// `KERNEL` in `host/shim.hpp`, and the symbols beside them.
 pub const HOST_INTERFACE: u32 = 2;
@@ -41,6 +45,9 @@ pub struct Module {
     pub name: &'static str,
     /// PTX text.
     pub ptx: &'static str,
+    /// What the assembler of the newest toolkit makes of it for [`MACHINE_CODE_FOR`], a cubin. A driver
+    /// that is older than that toolkit may refuse it, and takes the PTX.
+    pub machine_code: &'static [u8],
     /// Where its source lies under `kernels/`.
     pub source: &'static str,
     /// The architecture that the PTX is built for: [`BASELINE`], or a newer one whose instructions the
@@ -122,6 +129,7 @@ macro_rules! modules {
             pub const $constant: Module = Module {
                 name: $name,
                 ptx: include_str!(concat!("../ptx/", $name, ".ptx")),
+                machine_code: include_bytes!(concat!("../sm_90/", $name, ".cubin")),
                 source: $source,
                 architecture: architecture(&[$($newer)?]),
             };

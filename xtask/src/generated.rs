@@ -23,12 +23,13 @@ impl Mode {
 
 /// Writes or checks files given as (path from the root, contents). `fix` is the command that
 /// writes them.
-pub(crate) fn ensure(files: &[(String, String)], mode: Mode, fix: &str) -> Result<()> {
+pub(crate) fn ensure(files: &[(String, impl AsRef<[u8]>)], mode: Mode, fix: &str) -> Result<()> {
     let mut stale = Vec::new();
     for (path, contents) in files {
+        let contents = contents.as_ref();
         let full = root().join(path);
-        let current = fs::read_to_string(&full).unwrap_or_default();
-        if current == *contents {
+        let current = fs::read(&full).unwrap_or_default();
+        if current == contents {
             continue;
         }
         match mode {
@@ -46,7 +47,7 @@ pub(crate) fn ensure(files: &[(String, String)], mode: Mode, fix: &str) -> Resul
 }
 
 /// Replaces a file only when the new one is complete.
-fn write(path: &Path, contents: &str) -> Result<()> {
+fn write(path: &Path, contents: &[u8]) -> Result<()> {
     let unfinished = path.with_extension("unfinished");
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
@@ -54,10 +55,13 @@ fn write(path: &Path, contents: &str) -> Result<()> {
     fs::rename(&unfinished, path).with_context(|| format!("replacing {}", path.display()))
 }
 
-fn first_difference(current: &str, expected: &str) -> String {
+fn first_difference(current: &[u8], expected: &[u8]) -> String {
     if current.is_empty() {
         return "missing".into();
     }
+    let (Ok(current), Ok(expected)) = (str::from_utf8(current), str::from_utf8(expected)) else {
+        return "other bytes".into();
+    };
     let mut lines = current.lines().zip(expected.lines()).enumerate();
     match lines.find(|(_, (current, expected))| current != expected) {
         Some((i, (current, expected))) => {

@@ -1,12 +1,12 @@
-//! CUDA C++ to PTX, and the tables of how each kernel is launched and what it takes of several
-//! architectures.
+//! CUDA C++ to PTX and machine code, and the tables of how each kernel is launched and what it takes of
+//! several architectures.
 
 use std::{collections::HashSet, fs};
 
 use anyhow::{Context, Result, bail};
 use lanecrypt_cuda::{
     compiler::Compiler,
-    kernels::{MODULES, Module, RESOURCES},
+    kernels::{MACHINE_CODE_FOR, MODULES, Module, RESOURCES},
 };
 use rayon::prelude::*;
 
@@ -21,6 +21,12 @@ use crate::{
 
 /// Architectures of the resource table: Turing, A100, RTX 30, RTX 40, Hopper, Blackwell.
 const ARCHITECTURES: [&str; 6] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120"];
+
+/// Where the PTX is kept.
+const PTX: &str = "kernels/ptx";
+
+/// Where the machine code is kept.
+const MACHINE_CODE: &str = "kernels/sm_90";
 
 /// Where the launches are kept.
 const LAUNCHES: &str = "kernels/src/launches.rs";
@@ -41,7 +47,8 @@ pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     for (module, made) in modules.iter().zip(made) {
         launches.extend(made.launches);
         table.extend(made.usages);
-        files.push((format!("kernels/ptx/{}.ptx", module.name), made.ptx));
+        files.push((format!("{PTX}/{}.ptx", module.name), made.ptx.into_bytes()));
+        files.push((format!("{MACHINE_CODE}/{}.cubin", module.name), made.machine_code));
     }
     refuse_new_spills(&table)?;
     // What was recorded of modules that stay as they are.
@@ -51,8 +58,8 @@ pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     table.extend(known.into_iter().filter(|usage| others.contains(usage.kernel())));
     let known = fs::read_to_string(root().join(LAUNCHES)).context(LAUNCHES)?;
     let known = launches::rows_of(&known, |kernel| others.contains(kernel));
-    files.push((LAUNCHES.to_owned(), launches::to_rust(&launches, known)));
-    files.push(("kernels/resources.csv".to_owned(), resources::to_csv(&table)));
+    files.push((LAUNCHES.to_owned(), launches::to_rust(&launches, known).into_bytes()));
+    files.push(("kernels/resources.csv".to_owned(), resources::to_csv(&table).into_bytes()));
     no_orphans()?;
     generated::ensure(&files, Mode::from_check(check), "cargo xtask kernels")?;
     println!("{} modules, {} rows of resources", modules.len(), table.len());
@@ -93,6 +100,8 @@ fn architectures(module: &Module) -> Vec<String> {
 /// What is made of a module.
 struct Made {
     ptx: String,
+    /// For [`lanecrypt_cuda::kernels::MACHINE_CODE_FOR`].
+    machine_code: Vec<u8>,
     launches: Vec<Launch>,
     usages: Vec<Usage>,
 }
@@ -101,8 +110,8 @@ fn make(toolchain: &Toolchain, compiler: &Compiler, module: &Module) -> Result<M
     let ptx = compile(compiler, module)?;
     let launches = launches::parse(&ptx)?;
     let ptx = without_unread(&ptx);
-    let usages = assemble(toolchain, module, &ptx)?;
-    Ok(Made { ptx, launches, usages })
+    let (machine_code, usages) = assemble(toolchain, module, &ptx)?;
+    Ok(Made { ptx, machine_code, launches, usages })
 }
 
 fn compile(compiler: &Compiler, module: &Module) -> Result<String> {
@@ -112,20 +121,27 @@ fn compile(compiler: &Compiler, module: &Module) -> Result<String> {
     Ok(compiler.ptx(&source, module.source, folder, module.architecture)?)
 }
 
-/// What the assembler reports about every kernel of a module, for every architecture that has its
-/// instructions.
-fn assemble(toolchain: &Toolchain, module: &Module, ptx: &str) -> Result<Vec<Usage>> {
+/// The machine code of a module, and what the assembler reports about every kernel of it, for every
+/// architecture that has its instructions.
+fn assemble(toolchain: &Toolchain, module: &Module, ptx: &str) -> Result<(Vec<u8>, Vec<Usage>)> {
     let folder = target().join("kernels");
     fs::create_dir_all(&folder)?;
     let input = folder.join(format!("{}.ptx", module.name));
     fs::write(&input, ptx)?;
     let mut usages = Vec::new();
+    let mut machine_code = Vec::new();
+    let (major, minor) = MACHINE_CODE_FOR;
     for architecture in architectures(module) {
+        let cubin = folder.join(format!("{}.{architecture}.cubin", module.name));
         let report = output(
             command(&toolchain.ptxas)
-                .args(["--verbose", "--gpu-name", &architecture, "--output-file", "/dev/null"])
-                .arg(&input),
+                .args(["--verbose", "--gpu-name", &architecture, "--output-file"])
+                .args([&cubin, &input]),
         )?;
+        // With the "a" of an architecture's own instructions or without.
+        if architecture.trim_end_matches('a') == format!("sm_{major}{minor}") {
+            machine_code = fs::read(&cubin)?;
+        }
         // Products of a warpgroup that wait for each other: "wgmma.mma_async instructions are serialized".
         if let Some(line) = report.lines().find(|line| line.contains("serialized")) {
             bail!("{}: {line}", module.name);
@@ -136,7 +152,10 @@ fn assemble(toolchain: &Toolchain, module: &Module, ptx: &str) -> Result<Vec<Usa
         }
         usages.extend(found);
     }
-    Ok(usages)
+    if machine_code.is_empty() {
+        bail!("{}: no machine code for compute capability {major}.{minor}", module.name);
+    }
+    Ok((machine_code, usages))
 }
 
 /// A spill that the committed table does not have is an error, whatever else changed.
@@ -153,13 +172,15 @@ fn refuse_new_spills(table: &[Usage]) -> Result<()> {
     bail!("registers spill that did not before:\n  {}", new.join("\n  "))
 }
 
-/// Every PTX file belongs to a module.
+/// Every file of PTX or machine code belongs to a module.
 fn no_orphans() -> Result<()> {
-    for entry in fs::read_dir(root().join("kernels/ptx"))? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        let stem = name.trim_end_matches(".ptx");
-        if !MODULES.iter().any(|module| module.name == stem) {
-            bail!("kernels/ptx/{name} belongs to no module of kernels/src/lib.rs");
+    for (folder, end) in [(PTX, ".ptx"), (MACHINE_CODE, ".cubin")] {
+        for entry in fs::read_dir(root().join(folder)).context(folder)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let stem = name.trim_end_matches(end);
+            if !MODULES.iter().any(|module| module.name == stem) {
+                bail!("{folder}/{name} belongs to no module of kernels/src/lib.rs");
+            }
         }
     }
     Ok(())

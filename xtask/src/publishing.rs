@@ -174,7 +174,7 @@ fn included(line: &str) -> Option<&str> {
     rest.split('"').next()
 }
 
-/// Whether the package of the kernels has their sources and the PTX.
+/// Whether the package of the kernels has their sources, the PTX and the machine code.
 fn holds_kernels(order: &[&Package]) -> Result<()> {
     let kernels = order.iter().find(|package| package.folder.join("ptx").is_dir());
     let kernels = kernels.context("no package has kernels")?;
@@ -188,8 +188,14 @@ fn holds_kernels(order: &[&Package]) -> Result<()> {
     ]))?;
     let ptx = fs::read_dir(kernels.folder.join("ptx"))?.count();
     let of = |end: &str| listed.lines().filter(|file| file.ends_with(end)).count();
-    if of(".ptx") != ptx || of(".cu") == 0 || of(".cuh") == 0 {
-        bail!("{}: {} of {ptx} PTX files, {} sources", kernels.name, of(".ptx"), of(".cu"));
+    if of(".ptx") != ptx || of(".cubin") != ptx || of(".cu") == 0 || of(".cuh") == 0 {
+        bail!(
+            "{}: {} PTX files and {} of machine code instead of {ptx}, {} sources",
+            kernels.name,
+            of(".ptx"),
+            of(".cubin"),
+            of(".cu"),
+        );
     }
     Ok(())
 }

@@ -1,13 +1,20 @@
 //! The CUDA driver, through cudarc's thin layer.
 
-use std::{ffi::CString, mem::ManuallyDrop, ptr::NonNull, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    ffi::CString,
+    mem::ManuallyDrop,
+    ptr::NonNull,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use cudarc::driver::{
     CudaContext, DriverError, result,
     sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute as FunctionAttribute},
 };
 use lanecrypt_core::Unavailable;
-use lanecrypt_kernels::{Kernel, REQUIRED_CUDA};
+use lanecrypt_kernels::{Kernel, MACHINE_CODE_FOR, Module, REQUIRED_CUDA};
 
 use crate::{
     Error, Properties,
@@ -19,6 +26,28 @@ use crate::{
 pub(crate) struct Gpu {
     context: Arc<CudaContext>,
     properties: Properties,
+    /// The machine code that is loaded, by the module's name; `None` where the driver does not take it.
+    machine_code: Mutex<HashMap<&'static str, Option<LoadedModule>>>,
+}
+
+/// A module of a context. It stays loaded as long as the process lives.
+#[derive(Clone, Copy, Debug)]
+struct LoadedModule(usize);
+
+impl LoadedModule {
+    /// Loads PTX, which the driver compiles, or machine code.
+    ///
+    /// # Safety
+    /// `image` is PTX with a zero byte behind it, or a cubin.
+    unsafe fn new(image: &[u8]) -> Result<Self, DriverError> {
+        // SAFETY: the driver finds the image's end by what is in it, for which the caller vouches.
+        let module = unsafe { result::module::load_data(image.as_ptr().cast()) }?;
+        Ok(Self(module as usize))
+    }
+
+    fn handle(self) -> sys::CUmodule {
+        self.0 as sys::CUmodule
+    }
 }
 
 /// Names what was being done when a driver call failed.
@@ -114,15 +143,40 @@ impl Gpu {
             clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
             driver_version: driver_version()?,
         };
-        Ok(Self { context, properties })
+        Ok(Self { context, properties, machine_code: Mutex::default() })
     }
 
     fn bind(&self) -> Result<(), Error> {
         doing(self.context.bind_to_thread(), || format!("selecting {}", self.properties.name))
     }
 
-    /// Loads the part of a module that is one kernel. It stays loaded as long as the process lives.
-    fn load_part(&self, kernel: &Kernel) -> Result<sys::CUmodule, Error> {
+    /// The module that has a kernel: its machine code, or PTX of this kernel alone.
+    fn module_of(&self, kernel: &Kernel) -> Result<LoadedModule, Error> {
+        self.machine_code_of(kernel.module()).map_or_else(|| self.load_ptx(kernel), Ok)
+    }
+
+    /// The machine code of a module, loaded once; `None` on another architecture than it is for, and
+    /// where the driver does not take it: one that is older than what it was assembled with.
+    fn machine_code_of(&self, module: &Module) -> Option<LoadedModule> {
+        if self.properties.compute_capability != MACHINE_CODE_FOR {
+            return None;
+        }
+        let mut loaded = self.machine_code.lock().unwrap_or_else(PoisonError::into_inner);
+        *loaded.entry(module.name).or_insert_with(|| {
+            // Copied, since the driver reads words and the program's bytes may lie anywhere.
+            let image = module.machine_code.to_vec();
+            // SAFETY: it is a cubin.
+            let result = unsafe { LoadedModule::new(&image) };
+            result
+                .inspect_err(|error| {
+                    log::info!("the driver compiles PTX of module {}: {error}", module.name);
+                })
+                .ok()
+        })
+    }
+
+    /// Loads the PTX of one kernel, which the driver compiles.
+    fn load_ptx(&self, kernel: &Kernel) -> Result<LoadedModule, Error> {
         let (module, name) = (kernel.module(), kernel.name());
         let loading = || {
             format!("loading kernel {name} of module {} on {}", module.name, self.properties.name)
@@ -135,8 +189,8 @@ impl Gpu {
         let parts = module.ptx_of(name).ok_or_else(|| failed("PTX", "it is not in it"))?;
         let image =
             CString::new(parts.concat()).map_err(|_| failed("PTX", "it has a zero byte"))?;
-        // SAFETY: the image is PTX text that ends with a zero byte and lives through the call.
-        doing(unsafe { result::module::load_data(image.as_ptr().cast()) }, loading)
+        // SAFETY: PTX that ends with a zero byte.
+        doing(unsafe { LoadedModule::new(image.as_bytes_with_nul()) }, loading)
     }
 }
 
@@ -278,7 +332,7 @@ impl Driver for Gpu {
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
         self.bind()?;
         let (module, name, shared_bytes) = (kernel.module(), kernel.name(), kernel.shared_bytes());
-        let handle = self.load_part(kernel)?;
+        let handle = self.module_of(kernel)?.handle();
         let text = CString::new(name).unwrap_or_default();
         // SAFETY: the module is loaded and stays so.
         let function = doing(unsafe { result::module::get_function(handle, text) }, || {
