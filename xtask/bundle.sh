@@ -106,6 +106,7 @@ case ${1:-} in
     start)
         shift
         unpack
+        rm -f "$results/table.txt" # which says of an earlier run that it is done
         setsid nohup "$here/run.sh" "$@" > background.log 2>&1 < /dev/null &
         ;;
     wait)

@@ -123,7 +123,8 @@ impl Run<'_> {
     }
 
     /// Medians of each engine, in turn; what they make of the data is compared first. Before a pass that
-    /// counts there is one that does not: where the data lies, in which cache, is then this engine's doing.
+    /// counts there is one that does not, and every other time the order is the reverse: where the data lies,
+    /// in which core's cache, is then this engine's doing, and what is left of others' falls to all alike.
     fn seconds(
         &mut self,
         engines: &[&dyn Engine; 3],
@@ -138,7 +139,11 @@ impl Run<'_> {
             if pass > *SAMPLES.start() && start.elapsed() > TIME {
                 break;
             }
-            for (engine, seconds) in engines.iter().zip(&mut seconds) {
+            let mut turns: Vec<_> = engines.iter().zip(&mut seconds).collect();
+            if pass % 2 == 1 {
+                turns.reverse();
+            }
+            for (engine, seconds) in turns {
                 let iv = iv(engine.block_bytes());
                 let run = |data: &mut [u8]| {
                     let start = Instant::now();
