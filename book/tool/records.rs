@@ -78,15 +78,15 @@ impl Record {
     /// What it is of, where there is no report: the first line of its text, or its files.
     fn first_line(&self) -> io::Result<String> {
         let files = self.files()?;
-        let Some(text) = files.iter().find(|file| file.extension().is_some_and(|end| end == "txt"))
-        else {
-            let names = files.iter().filter_map(|file| Some(file.file_name()?.to_string_lossy()));
-            return Ok(names.collect::<Vec<_>>().join(", "));
-        };
-        let text = fs::read_to_string(text)?;
+        let text = files.iter().find(|file| file.extension().is_some_and(|end| end == "txt"));
+        let text = text.map(fs::read_to_string).transpose()?.unwrap_or_default();
         let first = text.lines().next().unwrap_or_default().trim_start_matches('#').trim();
         // The head of a table says nothing.
-        Ok(if first.contains("   ") { String::new() } else { first.replace('|', "/") })
+        if first.is_empty() || first.contains("   ") {
+            let names = files.iter().filter_map(|file| Some(file.file_name()?.to_string_lossy()));
+            return Ok(names.collect::<Vec<_>>().join(", "));
+        }
+        Ok(first.replace('|', "/"))
     }
 
     /// What is copied beside the page.
