@@ -1,6 +1,6 @@
 //! Backends that are wrong on purpose, and a kat that finds out how: the test of the test.
 
-use std::{any::Any, fs};
+use std::{any::Any, fs, sync::atomic::AtomicBool};
 
 use lanecrypt::{
     Backend, CipherDescription, ConstantTime, Direction, Engine, Error, Platform, cipher::InOutBuf,
@@ -172,6 +172,16 @@ fn devices_run_few_chains_unless_told_otherwise() {
     assert_eq!(all.total.to_string(), "24 passed, 0 failed, 0 skipped");
     let wrong = report(&chains(), &["fails"], Limits::default());
     assert_eq!(wrong.total.failed, 8);
+}
+
+#[test]
+fn an_interrupted_run_says_what_it_left_out() {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(true);
+    let limits = Limits { interrupted: Some(&INTERRUPTED), ..Limits::default() };
+    let left = report(&chains(), &["good", "fails"], limits);
+    assert_eq!(left.total.to_string(), "0 passed, 0 failed, 16 skipped");
+    let [skip] = &left.skips[..] else { panic!("{:?}", left.skips) };
+    assert!(skip.reason.contains("interrupted") && skip.cases == 16, "{skip:?}");
 }
 
 /// A message over the emulator's limit; with a key of zeros the digest is the plaintext's own.

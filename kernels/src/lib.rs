@@ -45,8 +45,8 @@ pub struct Module {
     pub name: &'static str,
     /// PTX text.
     pub ptx: &'static str,
-    /// What the assembler of the newest toolkit makes of it for [`MACHINE_CODE_FOR`], a cubin. A driver
-    /// that is older than that toolkit may refuse it, and takes the PTX.
+    /// What the pinned assembler makes of it for [`MACHINE_CODE_FOR`], a cubin; empty until it was made. A
+    /// driver that is older than that assembler may refuse it, and takes the PTX.
     pub machine_code: &'static [u8],
     /// Where its source lies under `kernels/`.
     pub source: &'static str,

@@ -1,46 +1,41 @@
-//! Everything CI checks besides the tests, one step after the other.
+//! Everything CI checks besides the tests.
 
-use std::time::Instant;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::{
     codegen,
-    command::{self, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace},
-    ct, inlining, kernels, packages, port, portable, publishing, tidy,
-    tools::{DENY, HACK},
+    command::{
+        self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
+    },
+    ct, dependencies, features, inlining, kernels, packages, port, portable, publishing,
+    steps::{self, step},
+    tidy,
 };
 
-type Step = (&'static str, fn() -> Result<()>);
-
-const STEPS: &[Step] = &[
-    ("format", format),
-    ("tidy", tidy::run),
-    ("codegen --check", || codegen::run(true, false, None)),
-    ("kernels --check", || kernels::run(true, None)),
-    ("the port of LEA", || port::run(true)),
-    ("constant time", || ct::run_task(None)),
-    ("inlining", inlining::check),
-    ("clippy", clippy),
-    ("documentation without warnings", documentation),
-    ("no_std", no_std),
-    ("portable targets", portable::targets),
-    ("every set of features, without warnings", features),
-    ("the oldest Rust that Cargo.toml allows", oldest_toolchain),
-    ("bench-all --quick", bench),
-    ("book, and its tables are those of the newest record", book),
-    ("packages", || publishing::run_task(false)),
-    ("licences, sources and duplicates of dependencies", dependencies),
-];
-
+/// What cargo does, step by step, and beside it what waits for others: downloads and assemblers.
 pub(crate) fn run_steps() -> Result<()> {
-    for (name, step) in STEPS {
-        let start = Instant::now();
-        println!("== {name}");
-        step().with_context(|| format!("step {name:?}"))?;
-        println!("== {name}: passed in {} s", start.elapsed().as_secs());
-    }
-    Ok(())
+    let main = [
+        step("format", format),
+        step("tidy", tidy::run),
+        step("clippy", clippy),
+        step("documentation without warnings", documentation),
+        step("no_std", no_std),
+        step("portable targets", portable::targets),
+        step("sets of features, without warnings", features::check),
+        step("inlining", inlining::check),
+        step("bench-all --quick", bench),
+        step("book, and its tables are those of the newest record", book),
+        step("the port of LEA", || port::run(true)),
+        step("constant time", || ct::run_task(None)),
+    ];
+    let beside = [
+        step("codegen --check", || codegen::run(true, false, None)),
+        step("kernels --check", || kernels::run(true, None)),
+        step("packages", || publishing::run_task(false)),
+        step("licences, sources and duplicates of dependencies", dependencies::check),
+        step("the oldest Rust that Cargo.toml allows", oldest_toolchain),
+    ];
+    steps::run_all("ci", &main, &beside)
 }
 
 fn format() -> Result<()> {
@@ -69,20 +64,8 @@ fn no_std() -> Result<()> {
     Ok(())
 }
 
-/// The library crates under every set of their features: a set that nobody builds breaks unseen.
-fn features() -> Result<()> {
-    let mut check = command(HACK.path()?);
-    check.args(["hack", "check", "--quiet", "--feature-powerset", "--exclude-features", "default"]);
-    check.arg("--workspace");
-    for program in
-        ["lanecrypt-benches", "lanecrypt-book", "lanecrypt-ct", "lanecrypt-fuzz", "xtask"]
-    {
-        check.args(["--exclude", program]);
-    }
-    run(check.env("RUSTFLAGS", "--deny warnings"))
-}
-
-/// Builds everything with the oldest toolchain that is promised, where rustup can install it.
+/// Checks everything with the oldest toolchain that is promised, where rustup can install it, in a folder of
+/// its own, so that it waits for no other build.
 fn oldest_toolchain() -> Result<()> {
     let oldest = env!("CARGO_PKG_RUST_VERSION");
     let install = ["toolchain", "install", oldest, "--profile", "minimal", "--no-self-update"];
@@ -91,22 +74,16 @@ fn oldest_toolchain() -> Result<()> {
         return Ok(());
     }
     let check = ["check", "--quiet", "--workspace", "--features", &packages::features()?];
-    run(cargo_of(oldest).args(check))
+    run(cargo_of(oldest).args(check).env("CARGO_TARGET_DIR", target().join("oldest")))
 }
 
-/// The README's first command. The record it writes is of no use.
+/// The README's first command, in the build that checks: the record that it writes is of no use.
 fn bench() -> Result<()> {
     let record = target().join("ci-record");
-    run(command(command::built("bench-all", &[])?).args(["--quick", "--out"]).arg(record))
+    run(command(build_one("bench-all")?).args(["--quick", "--out"]).arg(record))
 }
 
 fn book() -> Result<()> {
     command::book(&["--check-only"])?;
     command::book(&[])
-}
-
-fn dependencies() -> Result<()> {
-    // Its advisory database cannot be reached everywhere, so advisories are not checked here.
-    let options = ["--log-level", "error", "check", "bans", "licenses", "sources"];
-    run(command(DENY.path()?).args(options))
 }

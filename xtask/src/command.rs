@@ -2,11 +2,14 @@
 
 use std::{
     ffi::OsStr,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use anyhow::{Context, Result, bail};
+
+use crate::steps;
 
 /// The workspace's root: of the tree that cargo runs this task in, where copies of a tree share what
 /// cargo builds, and else of the one that it was built in.
@@ -78,7 +81,8 @@ fn is_failure(line: &str) -> bool {
 
 /// Runs a command to its end; an error names it and how it ended.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("{} does not start", shown(command)))?;
+    let status =
+        steps::status(command).with_context(|| format!("{} does not start", shown(command)))?;
     if status.success() {
         return Ok(());
     }
@@ -101,17 +105,62 @@ fn shown(command: &Command) -> String {
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
-/// Programs that run with optimisation: those of the benches package, and the command, which is measured
-/// too.
+/// Programs that people run and measure: those of the benches package, and the command.
 pub(crate) const PROGRAMS: [&str; 4] = ["kat", "bench-all", "tune", "lanecrypt"];
 
-/// Builds the programs, with these features of the benches package, and says where this one is.
+/// Builds the programs as users get them, with these features of the benches package, and says where
+/// this one is.
 pub(crate) fn built(name: &str, features: &[&str]) -> Result<PathBuf> {
-    let mut build = workspace("build");
-    build.args(["--quiet", "--release"]).args(PROGRAMS.map(|program| format!("--bin={program}")));
-    build.args(features.iter().map(|feature| format!("--features=lanecrypt-benches/{feature}")));
-    run(&mut build)?;
+    run(release(features).arg("--quiet"))?;
     Ok(target().join("release").join(name))
+}
+
+/// The build of the programs as users get them.
+fn release(features: &[&str]) -> Command {
+    let mut build = workspace("build");
+    build.arg("--release").args(PROGRAMS.map(|program| format!("--bin={program}"))).args(AS_TESTS);
+    build.args(features.iter().map(|feature| format!("--features=lanecrypt-benches/{feature}")));
+    build
+}
+
+/// The libraries, built like these programs.
+pub(crate) fn release_libraries() -> Command {
+    let mut build = release(&[]);
+    build.args(["--quiet", "--lib"]);
+    build
+}
+
+/// A test program that takes a second to build. Where one is asked for, cargo builds the libraries with the
+/// features that tests want, so that they are not built once more when others are.
+const AS_TESTS: [&str; 1] = ["--test=texts"];
+
+/// What every call of cargo passes that builds or runs checks: so the tests' build of the Python module is
+/// the one that has a device everywhere.
+const CHECKED: [&str; 2] = ["--features", "lanecrypt-python/host-kernels"];
+
+/// A task of cargo over the workspace in the one build that checks: the profile `dev`, which is optimised
+/// as users' builds are, and asserts.
+pub(crate) fn checking(task: &str) -> Command {
+    let mut cargo = workspace(task);
+    cargo.args(CHECKED);
+    cargo
+}
+
+/// Builds everything that checks: libraries, programs, tests. Whoever needs one of them asks for all, since
+/// cargo unites the features of what it builds together.
+pub(crate) fn build_checked() -> Result<()> {
+    run(checking("build").args(["--quiet", "--all-targets"]))
+}
+
+/// Where a program of that build lies.
+pub(crate) fn checked(program: &str) -> PathBuf {
+    target().join("debug").join(program)
+}
+
+/// Builds one program of that build, where it is not there yet, and says where it lies.
+pub(crate) fn build_one(program: &str) -> Result<PathBuf> {
+    run(checking("build").args(["--quiet", "--bin", program]).args(AS_TESTS))?;
+    Ok(checked(program))
 }
 
 /// Builds and runs a program of the benches package, and ends with its exit code.
@@ -132,6 +181,38 @@ pub(crate) fn program(
 
 /// Builds the book and checks its links.
 pub(crate) fn book(options: &[&str]) -> Result<()> {
-    run(workspace("build").args(["--quiet", "--bin", "lanecrypt-book"]))?;
-    run(command(target().join("debug/lanecrypt-book")).args(options))
+    run(command(build_one("lanecrypt-book")?).args(options))
+}
+
+/// Copies a file.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
+    let what = || format!("copying {} to {}", from.display(), to.display());
+    fs::copy(from, to).map(drop).with_context(what)
+}
+
+/// Copies a folder, but for what Python compiled in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let name = path.file_name().context("an entry has a name")?;
+        if name == "__pycache__" {
+            continue;
+        }
+        if path.is_dir() {
+            copy_folder(&path, &to.join(name))?;
+        } else {
+            copy(&path, &to.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// A folder without anything in it.
+pub(crate) fn empty(folder: PathBuf) -> Result<PathBuf> {
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
 }

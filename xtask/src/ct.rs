@@ -4,16 +4,14 @@ use anyhow::{Context, Result};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{command, run, target, workspace},
+    command::{build_one, command, run},
     host_kernels,
 };
 
 pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
     install_valgrind()?;
     let library = host_kernels::build()?;
-    run(workspace("build").args(["--quiet", "--release", "--bin", "lanecrypt-ct"]))?;
-    let program = target().join("release/lanecrypt-ct");
-    run(command(program).args(filter).env(HOST_KERNELS, library))
+    run(command(build_one("lanecrypt-ct")?).args(filter).env(HOST_KERNELS, library))
 }
 
 fn install_valgrind() -> Result<()> {

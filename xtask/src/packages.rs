@@ -64,6 +64,10 @@ pub(crate) fn features() -> Result<String> {
     Ok(all.filter(|feature| feature != PEERS).collect::<Vec<_>>().join(","))
 }
 
+/// Packages that are programs of this project alone.
+pub(crate) const PROGRAMS: [&str; 5] =
+    ["lanecrypt-benches", "lanecrypt-book", "lanecrypt-ct", "lanecrypt-fuzz", "xtask"];
+
 const PEERS: &str = "lanecrypt-benches/peers";
 
 #[cfg(test)]

@@ -1,43 +1,71 @@
-//! The tests: everything cargo runs, with the host build of the kernels, then the vectors.
+//! The tests: everything cargo runs, with the host build of the kernels, then the wheel and the vectors.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::Path, sync::LazyLock};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{self, command, output, run, workspace},
-    host_kernels, judges, wheel,
+    command::{self, build_checked, checked, checking, command, output, run},
+    host_kernels, judges,
+    steps::{self, step},
+    wheel,
 };
 
 /// Backends that must run: one of them skipped is a failure.
 pub(crate) const EXPECT: &str = "LANECRYPT_EXPECT";
 
+/// Environment variables of tests.
+pub(crate) type Variables = Vec<(&'static str, OsString)>;
+
 pub(crate) fn run_all() -> Result<()> {
-    let library = host_kernels::build()?;
-    let kat = command::built("kat", &[])?;
-    let mut environment = judges::install()?;
-    environment.push((HOST_KERNELS, library.into_os_string()));
-    if std::env::var_os(EXPECT).is_none() {
-        environment.push((EXPECT, required(&kat)?.into()));
-    }
-    let variables = environment;
-    let environment = || variables.iter().map(|(name, value)| (name, value));
-    run(workspace("test").arg("--no-fail-fast").envs(environment()))?;
-    // What only the host build of the kernels can show.
-    let ignored = ["--lib", "--test", "tuning", "--", "--ignored"];
-    run(workspace("test").args(ignored).envs(environment()))?;
-    wheel::test(false, &variables)?;
-    // What the optimiser makes of the ciphers is what users run.
-    let conformance = ["--release", "--test", "conformance"];
-    run(workspace("test").args(conformance).envs(environment()))?;
-    run(command(&kat).arg("vectors").envs(environment()))
+    // Made once, by whoever needs them first: others wait.
+    let library = LazyLock::new(host_kernels::build);
+    let judges = LazyLock::new(judges::install);
+    let backends = LazyLock::new(|| required(of(&library)?));
+    let variables = || -> Result<Variables> {
+        let mut variables = of(&judges)?.clone();
+        variables.push((HOST_KERNELS, of(&library)?.into()));
+        if std::env::var_os(EXPECT).is_none() {
+            variables.push((EXPECT, of(&backends)?.into()));
+        }
+        Ok(variables)
+    };
+    let cargo_test = |options: &[&str]| run(checking("test").args(options).envs(variables()?));
+    let main = [
+        step("build of all tests and programs", build_checked),
+        step("cargo test: unit, documentation, conformance, devices, doors", || {
+            cargo_test(&["--no-fail-fast"])
+        }),
+        // What only the host build of the kernels can show.
+        step("tests that need the host build of the kernels", || {
+            cargo_test(&["--lib", "--test", "tuning", "--", "--ignored"])
+        }),
+        step("the wheel, in a clean environment", || {
+            wheel::test(&wheel::checked()?, &variables()?)
+        }),
+        step("kat: every vector on every backend", || {
+            run(command(checked("kat")).arg("vectors").envs(variables()?))
+        }),
+    ];
+    let beside = [
+        step("judges: programs and packages of others", || of(&judges).map(drop)),
+        step("host build of the kernels", || of(&library).map(drop)),
+    ];
+    steps::run_all("test", &main, &beside)
+}
+
+/// What was made, or why it could not be.
+fn of<T, F: FnOnce() -> Result<T>>(made: &LazyLock<Result<T>, F>) -> Result<&T> {
+    LazyLock::force(made).as_ref().map_err(|error| anyhow!("{error:#}"))
 }
 
 /// The registry's backends that need no GPU, as a list, but for those whose instructions this CPU
 /// lacks.
-fn required(kat: &PathBuf) -> Result<String> {
-    let listed = output(command(kat).arg("--list-required").env_remove(EXPECT))?;
+fn required(library: &Path) -> Result<String> {
+    let mut list = command(checked("kat"));
+    list.arg("--list-required").env_remove(EXPECT).env(HOST_KERNELS, library);
+    let listed = output(&mut list)?;
     let backends: Vec<_> = listed.lines().collect();
     // kat says nothing of kernels that were left out of it.
     ensure!(backends.iter().any(|name| name.contains("/host-")), "kat has no host-* backend");

@@ -12,9 +12,7 @@ pub(crate) struct Tool {
     version: &'static str,
 }
 
-pub(crate) const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
 pub(crate) const FUZZ: Tool = Tool { name: "cargo-fuzz", version: "0.13.2" };
-pub(crate) const HACK: Tool = Tool { name: "cargo-hack", version: "0.6.46" };
 pub(crate) const MUTANTS: Tool = Tool { name: "cargo-mutants", version: "27.1.0" };
 
 impl Tool {

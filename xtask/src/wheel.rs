@@ -1,75 +1,126 @@
 //! The wheel of the Python package: built, installed where nothing else is, and tested there.
 
-use std::{ffi::OsString, fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result};
 
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{command, output, pip_install, root, run, target},
+    command::{
+        self, build_checked, command, copy, copy_folder, empty, output, pip_install, root, run,
+        target,
+    },
     host_kernels, judges,
+    test::Variables,
 };
 
 /// The builder of wheels: the newest of November 2026.
 const MATURIN: &str = "maturin==1.16.0";
 
-/// Environment variables of the tests.
-type Variables = [(&'static str, OsString)];
+/// Packs a folder into a wheel: the newest of November 2026.
+const PACKER: &str = "wheel==0.48.0";
 
 /// `cargo xtask wheel`: what is built stays in `target/wheel/dist`.
 pub(crate) fn run_task(release: bool) -> Result<()> {
     let mut variables = judges::install()?;
-    if !release {
-        variables.push((HOST_KERNELS, host_kernels::build()?.into_os_string()));
+    if release {
+        return test(&build()?, &variables);
     }
-    test(release, &variables)
+    variables.push((HOST_KERNELS, host_kernels::build()?.into_os_string()));
+    build_checked()?;
+    test(&checked()?, &variables)
 }
 
-/// Builds the wheel and runs its tests with these judges.
-pub(crate) fn test(release: bool, variables: &Variables) -> Result<()> {
-    let wheel = build(release)?;
-    println!("{}, {} bytes", wheel.display(), fs::metadata(&wheel)?.len());
-    let python = clean_environment(&wheel)?;
+/// Runs the wheel's tests where nothing else is installed, with these judges.
+pub(crate) fn test(wheel: &Path, variables: &Variables) -> Result<()> {
+    println!("{}, {} bytes", wheel.display(), fs::metadata(wheel)?.len());
+    let python = clean_environment(wheel)?;
     // Alone: the package needs nothing but Python.
     run(command(&python).args(["-I", "-c", "import lanecrypt; print(lanecrypt.devices())"]))?;
-    let tests = root().join("crates/python");
     let mut pytest = command(&python);
     pytest
         .args(["-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests"])
-        .current_dir(tests);
+        .current_dir(root().join(PACKAGE));
     run(pytest.envs(variables.iter().map(|(name, value)| (name, value))))
 }
+
+/// The package of Python.
+const PACKAGE: &str = "crates/python";
 
 fn folder() -> PathBuf {
     target().join("wheel")
 }
 
-/// The wheel, for this machine's Python and all newer ones.
-pub(crate) fn build(release: bool) -> Result<PathBuf> {
-    let tools = folder().join(MATURIN);
-    let maturin = tools.join("bin/maturin");
-    if !maturin.exists() {
-        output(pip_install(&tools).arg(MATURIN))?;
-    }
-    let dist = folder().join("dist");
-    if dist.exists() {
-        fs::remove_dir_all(&dist)?;
-    }
-    let profile = if release { "release" } else { "dev" };
-    let mut build = command(maturin);
-    build.args(["build", "--quiet", "--manifest-path", "crates/python/Cargo.toml"]);
-    build.args(["--profile", profile, "--interpreter", "python3", "--out"]).arg(&dist);
-    if !release {
-        build.args(["--features", "host-kernels"]); // a GPU wherever the tests run
-    }
+/// The wheel as it is given to people, for this machine's Python and all newer ones.
+pub(crate) fn build() -> Result<PathBuf> {
+    let dist = empty(folder().join("dist"))?;
+    let mut build = maturin(&["build"])?;
+    build.args(["--quiet", "--profile", "release", "--out"]).arg(&dist);
     output(build.env("CARGO_TARGET_DIR", target()))?;
-    let mut wheels = fs::read_dir(&dist)?.filter_map(|entry| Some(entry.ok()?.path()));
-    wheels.next().context("maturin built no wheel")
+    only_file(&dist)
+}
+
+/// A wheel with the module of the build that checks, which has a device everywhere.
+pub(crate) fn checked() -> Result<PathBuf> {
+    pack(&command::checked(MODULE))
+}
+
+/// A wheel with the module as the programs for people are built.
+pub(crate) fn as_built() -> Result<PathBuf> {
+    run(&mut command::release_libraries())?;
+    pack(&target().join("release").join(MODULE))
+}
+
+/// The module of Python, as cargo names it.
+const MODULE: &str = "lib_lanecrypt.so";
+
+/// A wheel with a module that cargo built beside everything else: maturin builds one package alone, whose
+/// features are not the workspace's, and with it all that is below. What is in it besides is what maturin
+/// makes of the package.
+fn pack(module: &Path) -> Result<PathBuf> {
+    let tree = empty(folder().join("tree"))?;
+    let mut metadata = maturin(&["pep517", "write-dist-info"])?;
+    output(metadata.arg("--metadata-directory").arg(&tree))?;
+    let (from, to) = (root().join(PACKAGE).join("python/lanecrypt"), tree.join("lanecrypt"));
+    copy_folder(&from, &to)?;
+    copy(module, &to.join("_lanecrypt.abi3.so"))?;
+    let dist = empty(folder().join("packed"))?;
+    let mut pack = command("python3");
+    pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(&dist).arg(&tree);
+    output(pack.env("PYTHONPATH", tool(PACKER)?))?;
+    only_file(&dist)
+}
+
+/// A task of maturin over the package.
+fn maturin(task: &[&str]) -> Result<Command> {
+    let mut maturin = command(tool(MATURIN)?.join("bin/maturin"));
+    let package = root().join(PACKAGE);
+    maturin.args(task).args(["--interpreter", "python3", "--manifest-path"]);
+    maturin.arg(package.join("Cargo.toml"));
+    Ok(maturin)
+}
+
+/// Where a tool of PyPI is installed.
+fn tool(requirement: &str) -> Result<PathBuf> {
+    let installed = folder().join(requirement);
+    if !installed.exists() {
+        output(pip_install(&installed).arg(requirement))?;
+    }
+    Ok(installed)
+}
+
+fn only_file(folder: &Path) -> Result<PathBuf> {
+    let mut files = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+    files.next().with_context(|| format!("there is no wheel in {}", folder.display()))
 }
 
 /// A new virtual environment with the wheel alone; its Python.
-fn clean_environment(wheel: &PathBuf) -> Result<PathBuf> {
+fn clean_environment(wheel: &Path) -> Result<PathBuf> {
     let folder = folder().join("venv");
     output(command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     let python = folder.join("bin/python");

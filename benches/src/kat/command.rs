@@ -4,7 +4,13 @@ use std::{
     fs::File,
     io::{self, IsTerminal, Write},
     path::PathBuf,
-    process::ExitCode,
+    process::{self, ExitCode},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
 };
 
 use clap::{Parser, ValueEnum};
@@ -16,6 +22,14 @@ use crate::size::parse_bytes;
 
 /// The exit code of a command line that cannot be followed.
 const USAGE: u8 = 2;
+/// The exit code of a run that was ended by Ctrl-C or a signal, as shells have it.
+const INTERRUPTION: u8 = 130;
+
+/// Set by Ctrl-C or a signal: cases that run end, and no others begin.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Between two lines that say how far a run is, where there is no terminal for a bar.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 const DETAILS: &str = "\
 Runs every backend of every cipher over vector files of the format bcv1 (vectors/README.md). Each \
@@ -41,8 +55,10 @@ Environment:
   LANECRYPT_HOST_KERNELS   the library of the kernels compiled for this CPU (host-* backends)
   LANECRYPT_DEVICE         the number of the GPU to use
 
+Ctrl-C ends the run and prints what ran until then; twice, it ends at once.
+
 Exit codes: 0 all that ran passed, 1 something failed or nothing ran, 2 the command line or
-LANECRYPT_EXPECT is wrong.";
+LANECRYPT_EXPECT is wrong, 130 the run was interrupted.";
 
 /// Known-answer tests of every backend of every cipher.
 #[derive(Clone, Debug, Parser)]
@@ -140,6 +156,10 @@ impl Arguments {
             return Ok(ExitCode::SUCCESS);
         }
         let Tally { passed, failed, skipped } = self.report(&targets)?.total;
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            eprintln!("error: interrupted: what is above ran until then");
+            return Ok(ExitCode::from(INTERRUPTION));
+        }
         if passed + failed == 0 {
             eprintln!(
                 "error: nothing was run: {}",
@@ -163,8 +183,11 @@ impl Arguments {
             max_bytes: self.max_bytes,
             all_chains: self.all_mct,
             all_vectors: self.all_vectors,
+            interrupted: Some(&INTERRUPTED),
         };
-        let report = run(&sources::read(&self.paths), targets, &limits, &progress_bar());
+        catch_interruptions();
+        let sources = sources::read(&self.paths);
+        let report = with_progress(|progress| run(&sources, targets, &limits, progress));
         print_out(&print::render(&report, io::stdout().is_terminal()));
         if let Some(mut file) = json {
             let written = serde_json::to_writer_pretty(&mut file, &report).map_err(io::Error::from);
@@ -190,12 +213,37 @@ fn print_out(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }
 
-/// A bar on standard error where that is a terminal.
-fn progress_bar() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+/// The first one ends the run where it is, the second one the process.
+fn catch_interruptions() {
+    let caught = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            process::exit(INTERRUPTION.into());
+        }
+    });
+    if let Err(error) = caught {
+        eprintln!("Ctrl-C ends the run without a report: {error}");
     }
-    let style = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} cases, {eta}");
-    let style = style.expect("the template is a good one");
-    ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// Runs something that counts cases: a bar on standard error where that is a terminal, and elsewhere a line
+/// from time to time.
+fn with_progress<T>(work: impl FnOnce(&ProgressBar) -> T) -> T {
+    if io::stderr().is_terminal() {
+        let style = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} cases, {eta}");
+        let style = style.expect("the template is a good one");
+        let target = ProgressDrawTarget::stderr();
+        return work(&ProgressBar::with_draw_target(None, target).with_style(style));
+    }
+    let bar = ProgressBar::hidden();
+    thread::scope(|scope| {
+        // Dropped when the work is done, which ends the thread at once.
+        let (_is_running, ended) = mpsc::channel::<()>();
+        let shown = bar.clone();
+        scope.spawn(move || {
+            while ended.recv_timeout(BETWEEN_LINES) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("kat: {} of {} cases", shown.position(), shown.length().unwrap_or(0));
+            }
+        });
+        work(&bar)
+    })
 }

@@ -1,5 +1,7 @@
 //! What is left out because it would take too long, and why.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use lanecrypt::{Mode, Platform};
 
 use super::{
@@ -31,9 +33,15 @@ pub struct Limits {
     pub all_chains: bool,
     /// Whether every family of the host build runs every line, instead of its share.
     pub all_vectors: bool,
+    /// Once this is true, cases that have not begun are left out.
+    pub interrupted: Option<&'static AtomicBool>,
 }
 
 impl Limits {
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
     /// Why this case is left out on this backend, if it is.
     pub(super) fn leave_out(&self, case: &Case<'_>, target: &Target) -> Option<String> {
         let platform = target.backend.platform;

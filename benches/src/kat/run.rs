@@ -22,6 +22,9 @@ const LINES: usize = 128;
 /// Why a family of the host build leaves a line out.
 const SPREAD: &str = "spread: another family of the host build runs it; --all-vectors runs all";
 
+/// Why a case is left out that had not begun when the run was ended.
+const INTERRUPTED: &str = "interrupted before it ran";
+
 /// Runs every line on every chosen backend. `progress` counts cases.
 #[must_use]
 pub fn run(
@@ -135,11 +138,12 @@ impl Job<'_> {
             return part;
         }
         for (case, share) in self.cases {
-            if let Some(reason) = limits.leave_out(case, self.target) {
+            if limits.is_interrupted() {
+                self.skip_unnamed(case, INTERRUPTED, &mut part);
+            } else if let Some(reason) = limits.leave_out(case, self.target) {
                 self.skip(case, reason, &mut part);
             } else if self.leaves_to_others(*share) {
-                self.count(case, Tally { skipped: 1, ..Tally::default() }, &mut part);
-                part.add_skip(SPREAD.to_owned(), None, self.target.name());
+                self.skip_unnamed(case, SPREAD, &mut part);
             } else {
                 self.check(case, &mut part);
             }
@@ -174,6 +178,12 @@ impl Job<'_> {
     fn skip(&self, case: &Case<'_>, reason: String, part: &mut Part) {
         self.count(case, Tally { skipped: 1, ..Tally::default() }, part);
         part.add_skip(reason, Some(case.place().0), self.target.name());
+    }
+
+    /// Counts a case that is one of many which are left out alike.
+    fn skip_unnamed(&self, case: &Case<'_>, reason: &str, part: &mut Part) {
+        self.count(case, Tally { skipped: 1, ..Tally::default() }, part);
+        part.add_skip(reason.to_owned(), None, self.target.name());
     }
 
     /// Every case skipped, or failed where the backend was expected to be there.

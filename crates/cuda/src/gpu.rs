@@ -158,14 +158,15 @@ impl Gpu {
     /// The machine code of a module, loaded once; `None` on another architecture than it is for, and
     /// where the driver does not take it: one that is older than what it was assembled with.
     fn machine_code_of(&self, module: &Module) -> Option<LoadedModule> {
-        if self.properties.compute_capability != MACHINE_CODE_FOR {
+        let is_for_it = self.properties.compute_capability == MACHINE_CODE_FOR;
+        if !is_for_it || module.machine_code.is_empty() {
             return None;
         }
         let mut loaded = self.machine_code.lock().unwrap_or_else(PoisonError::into_inner);
         *loaded.entry(module.name).or_insert_with(|| {
             // Copied, since the driver reads words and the program's bytes may lie anywhere.
             let image = module.machine_code.to_vec();
-            // SAFETY: it is a cubin.
+            // SAFETY: it is not empty, and so what `cargo xtask kernels` made of the module: a cubin.
             let result = unsafe { LoadedModule::new(&image) };
             result
                 .inspect_err(|error| {
