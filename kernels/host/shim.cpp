@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
+constinit thread_local Dimension threadIdx{}, blockIdx{}, blockDim{}, gridDim{};
 
 namespace host {
 namespace {
@@ -92,7 +92,9 @@ struct Block {
     std::map<unsigned, Arrival> arrivals;  // by their addresses
 };
 
-thread_local Block block;
+// Set by `run`. A pointer, since what has a constructor would be asked for at every access, and since there is
+// little room where a thread's own variables are found without a call.
+constinit thread_local Block *block = nullptr;
 
 [[noreturn]] void fail(const char *what) {
     fprintf(stderr, "kernel: thread %u of block %u %s\n", threadIdx.x, blockIdx.x, what);
@@ -101,34 +103,34 @@ thread_local Block block;
 
 // Goes back to the scheduler until it resumes this fiber.
 void stop(Stopped reason) {
-    Fiber *self = block.current;
+    Fiber *self = block->current;
     self->stopped = reason;
-    if (_setjmp(self->context) == 0) _longjmp(block.scheduler, 1);
+    if (_setjmp(self->context) == 0) _longjmp(block->scheduler, 1);
 }
 
 // The life of a fiber: one thread of one thread block after the other, on the same stack.
 void fiber_main() {
     for (;;) {
-        block.thread(block.parameters);
-        if (!block.current->copies.empty()) fail("ends before its copies");
-        if (!block.current->products.empty()) fail("ends before its products");
+        block->thread(block->parameters);
+        if (!block->current->copies.empty()) fail("ends before its copies");
+        if (!block->current->products.empty()) fail("ends before its products");
         stop(Stopped::Finished);
     }
 }
 
 Stopped resume(Fiber &fiber, unsigned index) {
     threadIdx.x = index;
-    block.current = &fiber;
-    if (_setjmp(block.scheduler) != 0) return block.current->stopped;
+    block->current = &fiber;
+    if (_setjmp(block->scheduler) != 0) return block->current->stopped;
     if (fiber.started) _longjmp(fiber.context, 1);
     fiber.started = true;
     fiber.stack.reset(new unsigned char[STACK_BYTES]);
-    getcontext(&block.entry);
-    block.entry.uc_stack.ss_sp = fiber.stack.get();
-    block.entry.uc_stack.ss_size = STACK_BYTES;
-    block.entry.uc_link = nullptr;
-    makecontext(&block.entry, fiber_main, 0);
-    setcontext(&block.entry);
+    getcontext(&block->entry);
+    block->entry.uc_stack.ss_sp = fiber.stack.get();
+    block->entry.uc_stack.ss_size = STACK_BYTES;
+    block->entry.uc_link = nullptr;
+    makecontext(&block->entry, fiber_main, 0);
+    setcontext(&block->entry);
     abort();  // unless there is no such context
 }
 
@@ -146,7 +148,7 @@ constexpr Level LEVELS[] = {{1, Stopped::Fresh},
 // Runs the threads `first .. last` of a level, part by part, until all have stopped for the same
 // reason, passing the level's own barriers on the way; returns that reason.
 Stopped run_level(unsigned level, unsigned first, unsigned last) {
-    if (level == 0) return resume(*block.fibers[first], first);
+    if (level == 0) return resume(*block->fibers[first], first);
     for (const unsigned part = LEVELS[level - 1].threads;;) {
         Stopped reason = Stopped::Fresh;
         for (unsigned i = first; i < last; i += part) {
@@ -167,8 +169,19 @@ Stopped run_level(unsigned level, unsigned first, unsigned last) {
 // byte behind public tables must be one that was never written, or cleared.
 void require_clear(std::size_t shared_bytes) {
     const unsigned char *bytes = shared_memory();
-    std::size_t left = 0;
-    for (std::size_t i = block.table_bytes; i < shared_bytes; i++) left += bytes[i] != 0 && bytes[i] != POISON;
+    std::size_t left = 0, i = block->table_bytes;
+    while (i < shared_bytes) {
+        std::uint64_t word;  // nearly always eight bytes that are alike
+        if (shared_bytes - i >= sizeof word) {
+            memcpy(&word, bytes + i, sizeof word);
+            if (word == 0 || word == POISON * (~std::uint64_t(0) / 0xff)) {
+                i += sizeof word;
+                continue;
+            }
+        }
+        left += bytes[i] != 0 && bytes[i] != POISON;
+        i++;
+    }
     if (left == 0) return;
     fprintf(stderr, "kernel: thread block %u leaves %zu bytes of keys or data in shared memory\n",
             blockIdx.x, left);
@@ -186,32 +199,34 @@ bool fits(const Expected &expected, const Shape &shape, std::size_t parameter_by
 }
 
 void run(const Shape &shape, void (*thread)(const void *), const void *parameters) {
-    while (block.fibers.size() < shape.threads) block.fibers.emplace_back(new Fiber);
-    block.thread = thread;
-    block.parameters = parameters;
+    static thread_local const std::unique_ptr<Block> own(new Block);
+    block = own.get();
+    while (block->fibers.size() < shape.threads) block->fibers.emplace_back(new Fiber);
+    block->thread = thread;
+    block->parameters = parameters;
     blockDim.x = shape.threads;
     gridDim.x = shape.grid;
     for (unsigned i = 0; i < shape.grid; i++) {
         blockIdx.x = i;
-        block.shared.assign(RESERVED + shape.shared_bytes + 16, POISON);
-        block.table_bytes = 0;
-        block.published.clear();
-        block.is_publishing = false;
+        block->shared.assign(RESERVED + shape.shared_bytes + 16, POISON);
+        block->table_bytes = 0;
+        block->published.clear();
+        block->is_publishing = false;
         run_level(3, 0, shape.threads);
         require_clear(shape.shared_bytes);
-        if (!block.arrivals.empty()) fail("leaves arrivals in use");
+        if (!block->arrivals.empty()) fail("leaves arrivals in use");
     }
 }
 
 unsigned char *shared_window() {
-    const auto address = reinterpret_cast<std::uintptr_t>(block.shared.data());
+    const auto address = reinterpret_cast<std::uintptr_t>(block->shared.data());
     return reinterpret_cast<unsigned char *>((address + 15) & ~std::uintptr_t(15));
 }
 
 unsigned char *shared_memory() { return shared_window() + RESERVED; }
 
 unsigned char *shared_tables(std::size_t bytes) {
-    block.table_bytes = bytes;
+    block->table_bytes = bytes;
     return shared_memory();
 }
 
@@ -223,13 +238,13 @@ void warp_barrier() { stop(Stopped::AtWarpBarrier); }
 // column g; the sums of row g with columns 2t and 2t + 1, then of row g + 8.
 void multiply_bits(unsigned (&sum)[4], const BitOperands &mine) {
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    block.operands[lane] = mine;
+    block->operands[lane] = mine;
     warp_barrier();
     for (unsigned i = 0; i < 4; i++) {
         const unsigned half = i / 2, column = lane % 4 * 2 + i % 2;
         for (unsigned t = 0; t < 4; t++) {
-            const BitOperands &row = block.operands[lane / 4 * 4 + t];
-            const BitOperands &other = block.operands[4 * column + t];
+            const BitOperands &row = block->operands[lane / 4 * 4 + t];
+            const BitOperands &other = block->operands[4 * column + t];
             sum[i] += unsigned(std::popcount(row.left[half] & other.right[0]) +
                                std::popcount(row.left[2 + half] & other.right[1]));
         }
@@ -238,13 +253,13 @@ void multiply_bits(unsigned (&sum)[4], const BitOperands &mine) {
 }
 
 void copy_async(uint4 *to, const uint4 *from, bool is_there) {
-    block.current->copies.push_back({to, from, is_there, block.current->groups});
+    block->current->copies.push_back({to, from, is_there, block->current->groups});
 }
 
-void commit_copies() { block.current->groups++; }
+void commit_copies() { block->current->groups++; }
 
 void wait_copies(unsigned groups) {
-    Fiber &fiber = *block.current;
+    Fiber &fiber = *block->current;
     std::erase_if(fiber.copies, [&](const Copy &copy) {
         if (copy.group + groups >= fiber.groups) return false;
         *copy.to = copy.is_there ? *copy.from : uint4{};
@@ -252,18 +267,18 @@ void wait_copies(unsigned groups) {
     });
 }
 
-void publish_shared() { block.is_publishing = true; }
+void publish_shared() { block->is_publishing = true; }
 
 namespace {
 
 // Shared memory as products and copies see it, at an address.
 unsigned char *published(unsigned address) {
     const unsigned char *window = shared_window();
-    const std::size_t bytes = block.shared.data() + block.shared.size() - window;
-    if (block.published.empty()) block.published.assign(bytes, POISON);
-    if (block.is_publishing) memcpy(block.published.data(), window, bytes);
-    block.is_publishing = false;
-    return block.published.data() + address;
+    const std::size_t bytes = block->shared.data() + block->shared.size() - window;
+    if (block->published.empty()) block->published.assign(bytes, POISON);
+    if (block->is_publishing) memcpy(block->published.data(), window, bytes);
+    block->is_publishing = false;
+    return block->published.data() + address;
 }
 
 // Row or column `i` of an operand that is there.
@@ -276,8 +291,8 @@ BitRow row_at(unsigned address, unsigned half_bytes, unsigned i) {
 }
 
 void start(const Product &product) {
-    if (!block.current->is_prepared) fail("starts products without having prepared them");
-    block.current->products.push_back(product);
+    if (!block->current->is_prepared) fail("starts products without having prepared them");
+    block->current->products.push_back(product);
 }
 
 // Row 16w + g of thread 32w + 4g + t; the other one is eight rows further down.
@@ -305,23 +320,23 @@ void finish(const Product &product) {
 }
 
 Arrival &arrival_at(unsigned address) {
-    const auto found = block.arrivals.find(address);
-    if (found == block.arrivals.end()) fail("uses an arrival that is none");
+    const auto found = block->arrivals.find(address);
+    if (found == block->arrivals.end()) fail("uses an arrival that is none");
     return found->second;
 }
 
 }  // namespace
 
-void prepare_products() { block.current->is_prepared = true; }
+void prepare_products() { block->current->is_prepared = true; }
 
 void start_products(unsigned *sums, unsigned upper, unsigned lower, unsigned right) {
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    block.operands[lane] = {{upper, lower}, {}};
+    block->operands[lane] = {{upper, lower}, {}};
     warp_barrier();
     Product product = {sums, true, {}, 0, 0, right, 0};
     for (unsigned t = 0; t < 4; t++) {
         for (unsigned r = 0; r < 2; r++) {
-            product.rows[r].words[0][t] = block.operands[lane / 4 * 4 + t].left[r];
+            product.rows[r].words[0][t] = block->operands[lane / 4 * 4 + t].left[r];
         }
     }
     warp_barrier();
@@ -334,15 +349,15 @@ void add_products(unsigned *sums, unsigned left, unsigned left_half, unsigned ri
 }
 
 void wait_products() {
-    for (const Product &product : block.current->products) finish(product);
-    block.current->products.clear();
-    block.current->is_prepared = false;
+    for (const Product &product : block->current->products) finish(product);
+    block->current->products.clear();
+    block->current->is_prepared = false;
 }
 
 void init_arrival(unsigned address) {
-    if (address % 8 != 0 || block.arrivals.contains(address)) fail("makes no arrival there");
+    if (address % 8 != 0 || block->arrivals.contains(address)) fail("makes no arrival there");
     memset(shared_window() + address, POISON ^ 0xff, 8);  // whatever: it is not to be read
-    block.arrivals[address] = {};
+    block->arrivals[address] = {};
 }
 
 void copy_bulk(unsigned to, const void *from, unsigned bytes, unsigned address) {
@@ -351,7 +366,7 @@ void copy_bulk(unsigned to, const void *from, unsigned bytes, unsigned address) 
     const auto source = static_cast<const unsigned char *>(from);
     const bool is_aligned = to % 16 == 0 && reinterpret_cast<std::uintptr_t>(from) % 16 == 0;
     if (bytes == 0 || bytes % 16 != 0 || !is_aligned) fail("copies what are no whole blocks");
-    for (const std::unique_ptr<Fiber> &fiber : block.fibers) {
+    for (const std::unique_ptr<Fiber> &fiber : block->fibers) {
         for (const Product &product : fiber->products) {
             const bool is_left = product.left - to < bytes, is_right = product.right - to < bytes;
             if (is_left || is_right) fail("starts a copy over operands that are in use");
@@ -372,7 +387,7 @@ void wait_arrival(unsigned address, unsigned parity) {
 
 void drop_arrival(unsigned address) {
     if (arrival_at(address).is_under_way) fail("drops an arrival before its copy");
-    block.arrivals.erase(address);
+    block->arrivals.erase(address);
 }
 
 }  // namespace host
@@ -382,19 +397,19 @@ extern "C" std::uint32_t lanecrypt_host_interface() { return host::INTERFACE; }
 
 unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
     if (mask != 0xffffffff) __trap();
-    host::block.shuffled[threadIdx.x % host::WARP_THREADS] = value;
+    host::block->shuffled[threadIdx.x % host::WARP_THREADS] = value;
     __syncwarp();
-    const unsigned result = host::block.shuffled[lane % host::WARP_THREADS];
+    const unsigned result = host::block->shuffled[lane % host::WARP_THREADS];
     __syncwarp();
     return result;
 }
 
 unsigned __ballot_sync(unsigned mask, int predicate) {
     if (mask != 0xffffffff) __trap();
-    host::block.shuffled[threadIdx.x % host::WARP_THREADS] = predicate != 0;
+    host::block->shuffled[threadIdx.x % host::WARP_THREADS] = predicate != 0;
     __syncwarp();
     unsigned result = 0;
-    for (unsigned i = 0; i < host::WARP_THREADS; i++) result |= host::block.shuffled[i] << i;
+    for (unsigned i = 0; i < host::WARP_THREADS; i++) result |= host::block->shuffled[i] << i;
     __syncwarp();
     return result;
 }

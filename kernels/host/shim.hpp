@@ -100,7 +100,7 @@ void drop_arrival(unsigned address);
 
 }  // namespace host
 
-extern thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
+extern constinit thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
 
 inline void __syncthreads() { host::block_barrier(); }
 inline void __syncwarp() { host::warp_barrier(); }

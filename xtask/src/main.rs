@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bundle;
+mod changed;
 mod ci;
 mod codegen;
 mod command;
@@ -53,7 +54,12 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Task {
     /// All tests: unit, documentation, conformance of every backend, and the vectors.
-    Test,
+    Test {
+        /// Only those of packages that differ from this revision (by default the last commit), and of all
+        /// that depend on them.
+        #[arg(long, value_name = "REVISION", num_args = 0..=1, default_missing_value = "HEAD")]
+        changed: Option<String>,
+    },
     /// Known-answer tests over vector files (`cargo xtask kat --help` for its options).
     #[command(disable_help_flag = true)]
     Kat {
@@ -185,7 +191,7 @@ fn bench_all(options: &[String]) -> anyhow::Result<()> {
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().task {
-        Task::Test => test::run_all(),
+        Task::Test { changed } => test::run_all(changed.as_deref()),
         Task::Kat { options } => test::kat(&options),
         Task::BenchAll { options } => bench_all(&options),
         Task::Tune { options } => command::program("tune", &[], &options, &[]),

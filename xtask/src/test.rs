@@ -6,6 +6,7 @@ use anyhow::{Result, anyhow, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
+    changed::Affected,
     command::{self, build_checked, checked, checking, command, output, run},
     host_kernels, judges,
     steps::{self, step},
@@ -18,7 +19,8 @@ pub(crate) const EXPECT: &str = "LANECRYPT_EXPECT";
 /// Environment variables of tests.
 pub(crate) type Variables = Vec<(&'static str, OsString)>;
 
-pub(crate) fn run_all() -> Result<()> {
+/// Runs all tests, or those of what a change since this revision can break.
+pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
     // Made once, by whoever needs them first: others wait.
     let library = LazyLock::new(host_kernels::build);
     let judges = LazyLock::new(judges::install);
@@ -32,22 +34,33 @@ pub(crate) fn run_all() -> Result<()> {
         Ok(variables)
     };
     let cargo_test = |options: &[&str]| run(checking("test").args(options).envs(variables()?));
-    let main = [
-        step("build of all tests and programs", build_checked),
-        step("cargo test: unit, documentation, conformance, devices, doors", || {
+    let build = step("build of all tests and programs", build_checked);
+    let wheel = step("the wheel, in a clean environment", || {
+        wheel::test(&wheel::checked()?, &variables()?)
+    });
+    let kat = step("kat: every vector on every backend", || {
+        run(command(checked("kat")).arg("vectors").envs(variables()?))
+    });
+    let mut main = vec![build];
+    if let Some(revision) = changed_since {
+        let affected = Affected::since(revision)?;
+        println!("to be tested: {}", affected.shown());
+        let (has_wheel, has_kat) = (affected.wheel, affected.kat);
+        main.push(step("tests of these, but for those of documentation", move || {
+            affected.run_tests(&variables()?)
+        }));
+        main.extend(has_wheel.then_some(wheel));
+        main.extend(has_kat.then_some(kat));
+    } else {
+        main.push(step("cargo test: unit, documentation, conformance, devices, doors", || {
             cargo_test(&["--no-fail-fast"])
-        }),
+        }));
         // What only the host build of the kernels can show.
-        step("tests that need the host build of the kernels", || {
+        main.push(step("tests that need the host build of the kernels", || {
             cargo_test(&["--lib", "--test", "tuning", "--", "--ignored"])
-        }),
-        step("the wheel, in a clean environment", || {
-            wheel::test(&wheel::checked()?, &variables()?)
-        }),
-        step("kat: every vector on every backend", || {
-            run(command(checked("kat")).arg("vectors").envs(variables()?))
-        }),
-    ];
+        }));
+        main.extend([wheel, kat]);
+    }
     let beside = [
         step("judges: programs and packages of others", || of(&judges).map(drop)),
         step("host build of the kernels", || of(&library).map(drop)),

@@ -1,6 +1,6 @@
 //! Rules that no other tool checks.
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 use anyhow::{Result, bail};
 
@@ -18,7 +18,12 @@ pub(crate) fn run() -> Result<()> {
         let Ok(text) = fs::read_to_string(root().join(path)) else {
             continue;
         };
-        let found = faults_of(path, &text).into_iter().chain(unlisted_variables(&text, &variables));
+        let mut found = faults_of(path, &text);
+        found.extend(unlisted_variables(&text, &variables));
+        if path.starts_with(RECORDS) {
+            found.extend(paths_of_a_machine(&text));
+        }
+        let found = found.into_iter();
         faults.extend(found.map(|fault| format!("{path}: {fault}")));
     }
     if faults.is_empty() {
@@ -42,6 +47,25 @@ fn unlisted_variables(text: &str, list: &str) -> Vec<String> {
         .filter(|name| !is_listed(name))
         .map(|name| format!("environment variable {name} is not listed in {VARIABLES}"))
         .collect()
+}
+
+/// Where the figures of benchmarks are kept.
+const RECORDS: &str = "benches/record/";
+
+/// Folders that every Linux has, of which a record may speak.
+const EVERYWHERE: [&str; 3] = ["/dev/", "/proc/", "/sys/"];
+
+/// Absolute paths in a record: folders of the machine that it was made on, which nobody else has.
+fn paths_of_a_machine(text: &str) -> BTreeSet<String> {
+    let ends = |c: char| c.is_whitespace() || "\"'(),;`<>|=".contains(c);
+    let is_path = |word: &&str| {
+        word.starts_with('/')
+            && word[1..].contains('/')
+            && !word.starts_with("//")
+            && !EVERYWHERE.iter().any(|folder| word.starts_with(folder))
+    };
+    let paths = text.split(ends).filter(is_path);
+    paths.map(|path| format!("a path of the machine that it was made on, {path}")).collect()
 }
 
 /// What is wrong with a source file; nothing for files of other kinds.
@@ -102,6 +126,9 @@ mod tests {
         assert!(faults_of("a.txt", "anything").is_empty());
         let list = "| `LANECRYPT_DEVICE` | … |";
         assert!(unlisted_variables("$LANECRYPT_DEVICE, LANECRYPT_", list).is_empty());
+        let record = "of /home/me/x.toml: 5, \"/work/a\", 5 bytes/s, /dev/shm/a 1 / 2 // 3";
+        let named: Vec<_> = paths_of_a_machine(record).into_iter().collect();
+        assert!(named.len() == 2 && named[0].ends_with("/home/me/x.toml"), "{named:?}");
         let unlisted = ["LANECRYPT", "_DEVICES"].concat();
         assert!(unlisted_variables(&unlisted, list)[0].contains(&unlisted));
     }

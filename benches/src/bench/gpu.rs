@@ -93,8 +93,10 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
     if let Some(folder) = Folder::of_user()
         && let Err(why) = folder.read(&device)
     {
+        // Its name alone: a record keeps nothing of the machine's folders.
         let file = folder.file(&device);
-        results.skipped.push(format!("experience data, {}: {why}", file.display()));
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        results.skipped.push(format!("experience data, {name}: {why}"));
     }
     let resident = options.sizes(&[64 << 10, 1 << 20, 16 << 20, 256 << 20, 4 << 30], &[1 << 30]);
     let largest = resident.iter().copied().max().unwrap_or(0);

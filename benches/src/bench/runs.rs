@@ -133,9 +133,12 @@ impl Runs {
                 (m.cipher.clone(), m.backend.clone(), m.key_bits, m.bytes, row.threads)
             })
         };
+        let mut skipped: Vec<_> =
+            self.given().flat_map(|run| run.record.skipped.clone()).collect();
+        skipped.dedup();
         Record {
             environment,
-            skipped: self.given().flat_map(|run| run.record.skipped.clone()).collect(),
+            skipped,
             measurements: self.measurements(cpu, gpu),
             thread_blocks: of_kernels(|record| &record.thread_blocks),
             block_sizes: of_kernels(|record| &record.block_sizes),

@@ -1,0 +1,154 @@
+//! What a change can break: the packages whose files changed, and all that depend on them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    process::Stdio,
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::{
+    command::{checking, command, output, root, run},
+    packages,
+    test::Variables,
+};
+
+/// What is to be tested after a change.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Affected {
+    /// Names of packages.
+    pub(crate) packages: BTreeSet<String>,
+    /// Whether `kat` has other vectors, or is another program.
+    pub(crate) kat: bool,
+    /// Whether the wheel is another one.
+    pub(crate) wheel: bool,
+}
+
+impl Affected {
+    /// By what differs from a revision, and is not committed.
+    pub(crate) fn since(revision: &str) -> Result<Self> {
+        let committed = output(command("git").args(["diff", "--name-only", revision]))?;
+        let new = output(command("git").args(["ls-files", "--others", "--exclude-standard"]))?;
+        let files: Vec<&str> = committed.lines().chain(new.lines()).collect();
+        Ok(Self::by(&files, &packages::metadata()?, &root()))
+    }
+
+    fn by(files: &[&str], packages: &[Value], root: &Path) -> Self {
+        let name = |package: &Value| package["name"].as_str().unwrap_or_default().to_owned();
+        let folders: BTreeMap<String, String> = packages
+            .iter()
+            .filter_map(|package| {
+                let folder = Path::new(package["manifest_path"].as_str()?).parent()?;
+                let folder = folder.strip_prefix(root).ok()?.to_str()?;
+                Some((format!("{folder}/"), name(package)))
+            })
+            .collect();
+        let mut affected = BTreeSet::new();
+        for file in files {
+            // What all packages are built by.
+            if file.starts_with("Cargo.") || file.starts_with(".cargo/") {
+                affected.extend(packages.iter().map(&name));
+            }
+            let own = folders.iter().find(|(folder, _)| file.starts_with(folder.as_str()));
+            affected.extend(own.map(|(_, name)| name.clone()));
+        }
+        let needs = |package: &Value, affected: &BTreeSet<String>| {
+            let needed = package["dependencies"].as_array().into_iter().flatten();
+            needed.into_iter().any(|needed| affected.contains(&name(needed)))
+        };
+        loop {
+            let before = affected.len();
+            let more: Vec<_> = packages.iter().filter(|p| needs(p, &affected)).map(&name).collect();
+            affected.extend(more);
+            if affected.len() == before {
+                break;
+            }
+        }
+        Self {
+            kat: affected.contains("lanecrypt-benches")
+                || files.iter().any(|file| file.starts_with("vectors/")),
+            wheel: affected.contains("lanecrypt-python"),
+            packages: affected,
+        }
+    }
+
+    /// For people.
+    pub(crate) fn shown(&self) -> String {
+        let mut parts: Vec<&str> = self.packages.iter().map(String::as_str).collect();
+        parts.extend(self.wheel.then_some("the wheel"));
+        parts.extend(self.kat.then_some("kat"));
+        if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
+    }
+
+    /// Runs the test programs of these packages. All are built, as always: a smaller selection would have
+    /// other features, and be compiled anew.
+    pub(crate) fn run_tests(&self, variables: &Variables) -> Result<()> {
+        let mut build = checking("test");
+        build.args(["--quiet", "--no-run", "--message-format=json"]).stderr(Stdio::inherit());
+        let said = build.output()?;
+        ensure!(said.status.success(), "the tests do not compile");
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let manifests = self.manifests()?;
+        let mut failed = Vec::new();
+        for message in messages {
+            let Some(program) = message["executable"].as_str() else { continue };
+            let manifest = message["manifest_path"].as_str().context("no manifest")?;
+            if message["profile"]["test"] != true || !manifests.contains(manifest) {
+                continue;
+            }
+            let folder = Path::new(manifest).parent().context("a manifest in no folder")?;
+            println!("Running {program}");
+            let mut test = command(program);
+            test.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+            test.envs(variables.iter().map(|(name, value)| (name, value)));
+            failed.extend(run(&mut test).err().map(|error| format!("{error:#}")));
+        }
+        ensure!(failed.is_empty(), "{}", failed.join("\n"));
+        Ok(())
+    }
+
+    /// Manifests of the packages.
+    fn manifests(&self) -> Result<BTreeSet<String>> {
+        let all = packages::metadata()?.into_iter();
+        let ours = all.filter(|package| {
+            package["name"].as_str().is_some_and(|name| self.packages.contains(name))
+        });
+        Ok(ours.filter_map(|package| Some(package["manifest_path"].as_str()?.to_owned())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_depends_on_a_change_is_affected() {
+        let package = |name: &str, folder: &str, needs: &[&str]| {
+            let needs: Vec<_> = needs.iter().map(|name| json!({ "name": name })).collect();
+            json!({ "name": name, "manifest_path": format!("/r/{folder}/Cargo.toml"),
+                    "dependencies": needs })
+        };
+        let packages = [
+            package("lanecrypt-core", "crates/core", &[]),
+            package("lanecrypt-aes", "crates/aes", &["lanecrypt-core"]),
+            package("lanecrypt-benches", "benches", &["lanecrypt-aes", "clap"]),
+            package("lanecrypt-python", "crates/python", &["lanecrypt-core"]),
+        ];
+        let by = |file: &str| {
+            let affected = Affected::by(&[file], &packages, Path::new("/r"));
+            let names: Vec<String> = affected.packages.into_iter().collect();
+            (names.join(" "), affected.kat, affected.wheel)
+        };
+        let of = |names: &str, kat, wheel| (names.to_owned(), kat, wheel);
+        assert_eq!(by("crates/aes/src/lib.rs"), of("lanecrypt-aes lanecrypt-benches", true, false));
+        assert_eq!(by("crates/python/src/lib.rs"), of("lanecrypt-python", false, true));
+        assert_eq!(by("vectors/aes_ecb.txt"), of("", true, false));
+        assert_eq!(by("README.md"), of("", false, false));
+        assert_eq!(by("Cargo.lock").0.split(' ').count(), 4);
+    }
+}
