@@ -3,11 +3,12 @@
 use anyhow::Result;
 
 use crate::{
-    codegen,
+    checks::{ct, dependencies, features, inlining, portable, publishing},
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },
-    ct, dependencies, features, inlining, kernels, packages, port, portable, publishing,
+    kernels, packages,
+    sources::{codegen, port},
     steps::{self, step},
     tidy,
 };

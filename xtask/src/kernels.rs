@@ -1,6 +1,13 @@
 //! CUDA C++ to PTX and machine code, and the tables of how each kernel is launched and what it takes of
 //! several architectures.
 
+pub(crate) mod host;
+mod launches;
+mod resources;
+pub(crate) mod tables;
+mod toolchain;
+mod unread;
+
 use std::{collections::HashSet, fs};
 
 use anyhow::{Context, Result, bail};
@@ -12,12 +19,13 @@ use rayon::prelude::*;
 
 use crate::{
     command::{command, output, root, target},
-    generated::{self, Mode},
-    launches::{self, Launch},
-    resources::{self, Usage},
-    toolchain::{self, Toolchain},
-    unread::without_unread,
+    sources::generated::{self, Mode},
 };
+
+use launches::Launch;
+use resources::Usage;
+use toolchain::Toolchain;
+use unread::without_unread;
 
 /// Architectures of the resource table: Turing, A100, RTX 30, RTX 40, Hopper, Blackwell.
 const ARCHITECTURES: [&str; 6] = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120"];

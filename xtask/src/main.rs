@@ -3,39 +3,27 @@
 
 mod bundle;
 mod changed;
+mod checks;
 mod ci;
-mod codegen;
 mod command;
-mod cross;
-mod ct;
-mod dependencies;
-mod features;
-mod fuzz;
-mod generated;
-mod host_kernels;
-mod inlining;
 mod judges;
-mod kernel_tables;
 mod kernels;
-mod launches;
-mod mutants;
-mod new_cipher;
 mod packages;
-mod port;
-mod portable;
-mod publishing;
-mod resources;
+mod sources;
 mod steps;
 mod test;
 mod tidy;
-mod toolchain;
 mod tools;
-mod unread;
 mod wheel;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::{
+    checks::{cross, ct, fuzz, inlining, mutants, publishing},
+    sources::{codegen, new_cipher, port},
+};
 
 /// Lanecrypt's tasks.
 ///
@@ -196,7 +184,7 @@ fn main() -> ExitCode {
         Task::BenchAll { options } => bench_all(&options),
         Task::Tune { options } => command::program("tune", &[], &options, &[]),
         Task::Codegen { check, derive, cipher } => codegen::run(check, derive, cipher.as_deref()),
-        Task::Kernels { folder, host: true, .. } => host_kernels::build_of(folder.as_deref())
+        Task::Kernels { folder, host: true, .. } => kernels::host::build_of(folder.as_deref())
             .map(|library| println!("{}", library.display())),
         Task::Kernels { folder, check, .. } => kernels::run(check, folder.as_deref()),
         Task::Book => command::book(&[]),

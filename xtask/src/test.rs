@@ -8,7 +8,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 use crate::{
     changed::Affected,
     command::{self, build_checked, checked, checking, command, output, run},
-    host_kernels, judges,
+    judges, kernels,
     steps::{self, step},
     wheel,
 };
@@ -22,7 +22,7 @@ pub(crate) type Variables = Vec<(&'static str, OsString)>;
 /// Runs all tests, or those of what a change since this revision can break.
 pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
     // Made once, by whoever needs them first: others wait.
-    let library = LazyLock::new(host_kernels::build);
+    let library = LazyLock::new(kernels::host::build);
     let judges = LazyLock::new(judges::install);
     let backends = LazyLock::new(|| required(of(&library)?));
     let variables = || -> Result<Variables> {
@@ -87,7 +87,7 @@ fn required(library: &Path) -> Result<String> {
 
 /// kat, with the host build of the kernels where it can be made.
 pub(crate) fn kat(options: &[String]) -> Result<()> {
-    match host_kernels::build() {
+    match kernels::host::build() {
         Ok(library) => command::program("kat", &[], options, &[(HOST_KERNELS, library)]),
         Err(error) => {
             eprintln!("the host build of the kernels is left out: {error:#}");

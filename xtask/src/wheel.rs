@@ -15,7 +15,7 @@ use crate::{
         self, build_checked, command, copy, copy_folder, empty, output, pip_install, root, run,
         target,
     },
-    host_kernels, judges,
+    judges, kernels,
     test::Variables,
 };
 
@@ -31,7 +31,7 @@ pub(crate) fn run_task(release: bool) -> Result<()> {
     if release {
         return test(&build()?, &variables);
     }
-    variables.push((HOST_KERNELS, host_kernels::build()?.into_os_string()));
+    variables.push((HOST_KERNELS, kernels::host::build()?.into_os_string()));
     build_checked()?;
     test(&checked()?, &variables)
 }

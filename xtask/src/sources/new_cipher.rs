@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::{command::root, host_kernels::hex};
+use crate::{command::root, kernels::host::hex};
 
 /// What a skeleton is made of.
 #[derive(Args, Debug)]
@@ -42,14 +42,14 @@ impl Specification {
 
 /// New files: where they are, `NAME` being the cipher's, and what is in them.
 const FILES: [(&str, &str); 8] = [
-    ("crates/NAME/Cargo.toml", include_str!("../templates/cipher/Cargo.toml.txt")),
-    ("crates/NAME/README.md", include_str!("../templates/cipher/README.md.txt")),
-    ("crates/NAME/src/lib.rs", include_str!("../templates/cipher/lib.rs.txt")),
-    ("crates/NAME/src/schedule.rs", include_str!("../templates/cipher/schedule.rs.txt")),
-    ("crates/NAME/src/reference.rs", include_str!("../templates/cipher/reference.rs.txt")),
-    ("crates/NAME/src/backends.rs", include_str!("../templates/cipher/backends.rs.txt")),
-    ("vectors/NAME_ecb.txt", include_str!("../templates/cipher/ecb.txt")),
-    ("book/src/NAME.md", include_str!("../templates/cipher/page.md")),
+    ("crates/NAME/Cargo.toml", include_str!("../../templates/cipher/Cargo.toml.txt")),
+    ("crates/NAME/README.md", include_str!("../../templates/cipher/README.md.txt")),
+    ("crates/NAME/src/lib.rs", include_str!("../../templates/cipher/lib.rs.txt")),
+    ("crates/NAME/src/schedule.rs", include_str!("../../templates/cipher/schedule.rs.txt")),
+    ("crates/NAME/src/reference.rs", include_str!("../../templates/cipher/reference.rs.txt")),
+    ("crates/NAME/src/backends.rs", include_str!("../../templates/cipher/backends.rs.txt")),
+    ("vectors/NAME_ecb.txt", include_str!("../../templates/cipher/ecb.txt")),
+    ("book/src/NAME.md", include_str!("../../templates/cipher/page.md")),
 ];
 
 /// Lines for files of the tree: the file, how the lines begin, what they have and how they end that the

@@ -7,7 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{command, target},
-    host_kernels, packages,
+    kernels, packages,
     tools::MUTANTS,
 };
 
@@ -80,7 +80,7 @@ impl Subject {
         }
         // Twice what the tests take without a fault: a mutant that loops is caught, too.
         mutants.args(["--timeout-multiplier", "2", "--build-timeout-multiplier", "5"]);
-        mutants.arg("--output").arg(&folder).env(HOST_KERNELS, host_kernels::build()?);
+        mutants.arg("--output").arg(&folder).env(HOST_KERNELS, kernels::host::build()?);
         let status = mutants.status().context("cargo-mutants does not start")?;
         // 2: some were missed; 3: some ran out of time.
         ensure!(matches!(status.code(), Some(0 | 2 | 3)), "cargo-mutants ended with {status}");

@@ -5,8 +5,8 @@ use lanecrypt_circuit::{GeneratedFile, NamedTable, TARGETS};
 use lanecrypt_reference::{des, sbox};
 
 use crate::{
-    generated::{self, Mode},
-    kernel_tables,
+    kernels::tables,
+    sources::generated::{self, Mode},
 };
 
 /// The S-box that each circuit has to compute, from its definition or as the standard prints it.
@@ -37,7 +37,7 @@ pub(crate) fn run(check: bool, derive: bool, cipher: Option<&str>) -> Result<()>
         return Ok(());
     }
     let mut files = pairs(lanecrypt_circuit::generated_files(&tables())?);
-    files.extend(kernel_tables::files());
+    files.extend(tables::files());
     generated::ensure(&files, Mode::from_check(check), "cargo xtask codegen")
 }
 

@@ -16,8 +16,8 @@ use anyhow::{Context, Result};
 
 use crate::{
     command::{command, output, root, run as run_command, target},
-    generated::{self, Mode},
     packages,
+    sources::generated::{self, Mode},
 };
 
 const STEPS: &str = "book/listings/lea/steps";

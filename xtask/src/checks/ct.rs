@@ -5,12 +5,12 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{build_one, command, run},
-    host_kernels,
+    kernels,
 };
 
 pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
     install_valgrind()?;
-    let library = host_kernels::build()?;
+    let library = kernels::host::build()?;
     run(command(build_one("lanecrypt-ct")?).args(filter).env(HOST_KERNELS, library))
 }
 

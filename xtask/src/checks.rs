@@ -1,0 +1,11 @@
+//! What is checked besides tests: a task or a step of `cargo xtask ci` each.
+
+pub(crate) mod cross;
+pub(crate) mod ct;
+pub(crate) mod dependencies;
+pub(crate) mod features;
+pub(crate) mod fuzz;
+pub(crate) mod inlining;
+pub(crate) mod mutants;
+pub(crate) mod portable;
+pub(crate) mod publishing;

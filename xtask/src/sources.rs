@@ -1,0 +1,6 @@
+//! What writes sources: circuits and tables, skeletons of ciphers, the port of the book.
+
+pub(crate) mod codegen;
+pub(crate) mod generated;
+pub(crate) mod new_cipher;
+pub(crate) mod port;
