@@ -133,8 +133,7 @@ impl Runs {
                 (m.cipher.clone(), m.backend.clone(), m.key_bits, m.bytes, row.threads)
             })
         };
-        let mut skipped: Vec<_> =
-            self.given().flat_map(|run| run.record.skipped.clone()).collect();
+        let mut skipped: Vec<_> = self.given().flat_map(|run| run.record.skipped.clone()).collect();
         skipped.dedup();
         Record {
             environment,

@@ -1,7 +1,7 @@
 //! Thread blocks of every size and several grids compute the same.
 
 use lanecrypt::{
-    Direction,
+    Direction, Platform,
     cuda::{
         DataUnits, DeviceBuffer, Geometry,
         kernels::{Kernel, Task},
@@ -15,12 +15,31 @@ use crate::{
     units::{XTS_FAMILIES, xts_by_the_cpu},
 };
 
-/// Every number of threads that there can be, each with another grid, and some that cannot.
-fn geometries(kernel: &Kernel) -> impl Iterator<Item = Geometry> {
-    let group = kernel.unit().threads.max(32);
-    let threads = (group..=kernel.threads()).step_by(group as usize).chain([0, 33, u32::MAX]);
+/// One of how many numbers of threads, between the smallest and the largest, a kernel has on the host build,
+/// which takes minutes for all: kernels take turns, so that each number is some kernel's.
+const TURNS: usize = 4;
+
+/// Numbers of threads, each with another grid, and some that there cannot be. On a GPU every one.
+fn geometries(case: &Case, kernel: &Kernel, turn: usize) -> impl Iterator<Item = Geometry> {
+    let (group, largest) = (kernel.unit().threads.max(32), kernel.threads());
+    let turns = if case.platform == Platform::Cuda { 1 } else { TURNS };
+    let is_of_turn = move |i: usize, threads: u32| {
+        i == 0 || threads + group > largest || i % turns == turn % turns
+    };
+    let all = (group..=largest).step_by(group as usize).enumerate();
+    let threads =
+        all.filter(move |&(i, threads)| is_of_turn(i, threads)).map(|(_, threads)| threads);
+    let threads = threads.chain([0, 33, u32::MAX]);
     let grids = [1, 3, 2, u32::MAX, 0].into_iter().cycle();
     threads.zip(grids).map(|(threads, grid)| Geometry { threads, blocks_per_multiprocessor: grid })
+}
+
+fn say_what_is_spread(case: &Case) {
+    if case.platform != Platform::Cuda {
+        eprintln!(
+            "geometries: spread, 1 in {TURNS} numbers of threads for a kernel; a GPU runs all"
+        );
+    }
 }
 
 /// Blocks for several groups of threads, the last of which are not full.
@@ -31,6 +50,8 @@ fn blocks(kernel: &Kernel) -> usize {
 /// Every kernel of a program but those of XTS.
 pub(crate) fn operations(case: &Case) -> Outcome {
     let device = (case.open)()?;
+    say_what_is_spread(case);
+    let mut turns = 0..;
     for target in targets(case)? {
         let engine = target.engine()?;
         for operation in target.operations() {
@@ -38,7 +59,7 @@ pub(crate) fn operations(case: &Case) -> Outcome {
             let data = noise(target.cipher.block_bytes * blocks(kernel), 11);
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected)?;
-            for geometry in geometries(kernel) {
+            for geometry in geometries(case, kernel, turns.next().unwrap_or(0)) {
                 engine.launch_as(Some(geometry));
                 let mut buffer = DeviceBuffer::from_host(&device, &data)?;
                 engine.run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
@@ -53,6 +74,7 @@ pub(crate) fn operations(case: &Case) -> Outcome {
 /// Those of XTS: units that end anywhere, and such as end with a row.
 pub(crate) fn data_units(case: &Case) -> Outcome {
     let device = (case.open)()?;
+    let mut turns = 0..;
     for family in XTS_FAMILIES {
         let program = family.program(device.properties()).map_err(|reason| reason.to_string())?;
         let keys = noise(2 * family.cipher().key_bytes[0], 31);
@@ -65,7 +87,7 @@ pub(crate) fn data_units(case: &Case) -> Outcome {
             let units = DataUnits { bytes, first: 7 };
             let mut expected = data.clone();
             xts_by_the_cpu(family.cipher(), &keys, direction, units, &mut expected)?;
-            for geometry in geometries(kernel) {
+            for geometry in geometries(case, kernel, turns.next().unwrap_or(0)) {
                 engine.data_engine().launch_as(Some(geometry));
                 let mut buffer = DeviceBuffer::from_host(&device, &data)?;
                 engine.run_in_place(direction, units, &mut buffer.slice_mut(0..data.len())?)?;
