@@ -13,9 +13,9 @@ use crate::{
     tidy,
 };
 
-/// What cargo does, step by step, and beside it what waits for others: downloads and assemblers.
-pub(crate) fn run_steps() -> Result<()> {
-    let main = [
+/// All steps, or those whose names contain one of these: what cargo does, step by step, and beside it what waits for others: downloads and assemblers.
+pub(crate) fn run_steps(only: &[String]) -> Result<()> {
+    let mut main = vec![
         step("format", format),
         step("tidy", tidy::run),
         step("clippy", clippy),
@@ -29,13 +29,17 @@ pub(crate) fn run_steps() -> Result<()> {
         step("the port of LEA", || port::run(true)),
         step("constant time", || ct::run_task(None)),
     ];
-    let beside = [
+    let mut beside = vec![
         step("codegen --check", || codegen::run(true, false, None)),
         step("kernels --check", || kernels::run(true, None)),
         step("packages", || publishing::run_task(false)),
         step("licences, sources and duplicates of dependencies", dependencies::check),
         step("the oldest Rust that Cargo.toml allows", oldest_toolchain),
     ];
+    if !only.is_empty() {
+        main.retain(|step| step.is_named(only));
+        beside.retain(|step| step.is_named(only));
+    }
     steps::run_all("ci", &main, &beside)
 }
 

@@ -108,6 +108,11 @@ fn run_list(steps: &[Step<'_>], has_prefix: bool, has_failed: &AtomicBool) -> Ve
 }
 
 impl Step<'_> {
+    /// Whether its name contains one of these.
+    pub(crate) fn is_named(&self, parts: &[String]) -> bool {
+        parts.iter().any(|part| self.name.contains(part.as_str()))
+    }
+
     fn run(&self, has_prefix: bool) -> Row {
         let prefix = if has_prefix { format!("[{}] ", self.name) } else { String::new() };
         LOG.set(Some(Log { prefix, tally: Tally::default() }));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// `ptx` without them, among them the launches that [`crate::launches`] has read before. A variable
+/// `ptx` without them, among them the launches that [`super::launches`] has read before. A variable
 /// that only another one names is gone with that one.
 pub(crate) fn without_unread(ptx: &str) -> String {
     let mut lines: Vec<&str> = ptx.lines().collect();
