@@ -13,7 +13,8 @@ use crate::{
     tidy,
 };
 
-/// All steps, or those whose names contain one of these: what cargo does, step by step, and beside it what waits for others: downloads and assemblers.
+/// All steps, or those whose names contain one of these: what cargo does, step by step, and beside it what
+/// waits for others, downloads and assemblers.
 pub(crate) fn run_steps(only: &[String]) -> Result<()> {
     let mut main = vec![
         step("format", format),

@@ -7,7 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     changed::Affected,
-    command::{self, build_checked, checked, checking, command, output, run},
+    command::{self, build_checked, checked, checking, command, output, run, workspace},
     judges, kernels,
     steps::{self, step},
     wheel,
@@ -58,6 +58,12 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         // What only the host build of the kernels can show.
         main.push(step("tests that need the host build of the kernels", || {
             cargo_test(&["--lib", "--test", "tuning", "--", "--ignored"])
+        }));
+        // What the optimiser makes of the ciphers is what users run: the build that checks has their rounds in
+        // functions of their own.
+        main.push(step("conformance of the release build", || {
+            let conformance = ["--release", "--test", "conformance"];
+            run(workspace("test").args(conformance).envs(variables()?))
         }));
         main.extend([wheel, kat]);
     }
