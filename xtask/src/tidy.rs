@@ -64,8 +64,11 @@ fn paths_of_a_machine(text: &str) -> BTreeSet<String> {
             && !word.starts_with("//")
             && !EVERYWHERE.iter().any(|folder| word.starts_with(folder))
     };
-    let paths = text.split(ends).filter(is_path);
-    paths.map(|path| format!("a path of the machine that it was made on, {path}")).collect()
+    let words = text.split(ends).map(|word| word.trim_end_matches([':', '.']));
+    words
+        .filter(is_path)
+        .map(|path| format!("a path of the machine that it was made on, {path}"))
+        .collect()
 }
 
 /// What is wrong with a source file; nothing for files of other kinds.
@@ -128,7 +131,7 @@ mod tests {
         assert!(unlisted_variables("$LANECRYPT_DEVICE, LANECRYPT_", list).is_empty());
         let record = "of /home/me/x.toml: 5, \"/work/a\", 5 bytes/s, /dev/shm/a 1 / 2 // 3";
         let named: Vec<_> = paths_of_a_machine(record).into_iter().collect();
-        assert!(named.len() == 2 && named[0].ends_with("/home/me/x.toml"), "{named:?}");
+        assert!(named.len() == 2 && named[0].ends_with(" /home/me/x.toml"), "{named:?}");
         let unlisted = ["LANECRYPT", "_DEVICES"].concat();
         assert!(unlisted_variables(&unlisted, list)[0].contains(&unlisted));
     }
