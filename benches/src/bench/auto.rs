@@ -1,12 +1,14 @@
 //! Where a buffer finishes first: `lanecrypt::Auto` at sizes round every switch, and both places beside it.
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt::Display,
+    time::{Duration, Instant},
+};
 
 use lanecrypt::{
-    Auto, Engine, Parallel, aes, aria, camellia,
-    cipher::{Array, KeySizeUser},
-    cuda::{Device, DeviceCipher, kernels::Task},
-    des, hight, seed,
+    AutoEngine, Engine,
+    cuda::{Device, Family, kernels::Task},
+    engine, fastest_family,
     tuning::{self, Place, Tuning},
 };
 
@@ -54,20 +56,14 @@ pub(super) fn measure(options: &Options) -> Result<Vec<AutoMeasurement>, String>
     let (mut data, noise) = (vec![0; LONGEST], noise(64 << 20));
     data.chunks_mut(noise.len()).for_each(|piece| piece.copy_from_slice(&noise[..piece.len()]));
     let mut run = Run { options, device, tuning: &tuning, data, rows: Vec::new() };
-    run.measure::<aes::Aes128>()?;
-    run.measure::<aes::Aes192>()?;
-    run.measure::<aes::Aes256>()?;
-    run.measure::<aria::Aria128>()?;
-    run.measure::<aria::Aria192>()?;
-    run.measure::<aria::Aria256>()?;
-    run.measure::<camellia::Camellia128>()?;
-    run.measure::<camellia::Camellia192>()?;
-    run.measure::<camellia::Camellia256>()?;
-    run.measure::<des::Des>()?;
-    run.measure::<des::TdesEde2>()?;
-    run.measure::<des::TdesEde3>()?;
-    run.measure::<hight::Hight>()?;
-    run.measure::<seed::Seed128>()?;
+    for cipher in options.ciphers() {
+        let Some(family) = fastest_family(cipher.name).map_err(|error| error.to_string())? else {
+            continue;
+        };
+        for key_bytes in options.key_bytes(cipher) {
+            run.measure(family, *key_bytes)?;
+        }
+    }
     Ok(run.rows)
 }
 
@@ -80,24 +76,19 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn measure<C: DeviceCipher + Engine>(&mut self) -> Result<(), String> {
-        let cipher = C::family().cipher();
-        let key_bytes = <C as KeySizeUser>::key_size();
-        let is_chosen = self.options.ciphers().any(|chosen| chosen.name == cipher.name);
-        if !is_chosen || !self.options.key_bytes(cipher).contains(&key_bytes) {
-            return Ok(());
-        }
+    fn measure(&mut self, family: &Family, key_bytes: usize) -> Result<(), String> {
+        let cipher = family.cipher();
         let key = key(key_bytes);
-        let array = Array::from_fn(|i| key[i]);
-        let auto = Auto::<C>::on(&self.device, C::family(), self.tuning, &array);
-        let auto = auto.map_err(|error| format!("{}: {error}", cipher.name))?;
-        let cpu = Parallel::new(C::new(&array));
+        let named = |error: &dyn Display| format!("{}: {error}", cipher.name);
+        let auto = AutoEngine::by_family_on(&self.device, family, self.tuning, &key);
+        let auto = auto.map_err(|error| named(&error))?;
+        let cpu = engine(cipher.name, "default", &key).map_err(|error| named(&error))?;
         let modes = MODES.into_iter().filter(|&(work, _)| fits(work, cipher.block_bytes));
         for (work, task) in modes.filter(|&(work, _)| !self.options.quick || work == Work::Ctr) {
             let switches =
-                self.tuning.crossovers.of(C::family(), &self.device, task, key_bytes).at().to_vec();
+                self.tuning.crossovers.of(family, &self.device, task, key_bytes).at().to_vec();
             for bytes in self.options.sizes(&sizes(&switches), &sizes(&switches)) {
-                let gpu = auto.on_device().ok_or("no GPU")?.engine();
+                let gpu = auto.on_device().ok_or("no GPU")?;
                 let engines: [&dyn Engine; 3] = [&cpu, gpu, &auto];
                 let failed =
                     |what: String| format!("{}-{} {work}: {what}", cipher.name, 8 * key_bytes);

@@ -40,21 +40,3 @@ fn add_groups([a, b, c, d]: Words) -> Words {
     let (ab, cd) = (a ^ b, c ^ d);
     [ab ^ c, a ^ cd, ab ^ d, b ^ cd]
 }
-
-#[cfg(test)]
-mod tests {
-    use lanecrypt_reference::diffusion::ARIA_A;
-
-    use super::*;
-
-    #[test]
-    fn both_forms_are_the_standards() {
-        for bit in 0..16 {
-            let planes: [u32; 16] = core::array::from_fn(|i| u32::from(i == bit));
-            let block: Block = core::array::from_fn(|i| u8::from(i == bit));
-            let defined = ARIA_A.map(|row| u8::from(row.contains(&(bit as u8))));
-            assert_eq!(diffuse(planes).map(|plane| plane as u8), defined, "byte {bit}");
-            assert_eq!(bytes(diffuse_words(words(&block))), defined, "byte {bit}");
-        }
-    }
-}

@@ -47,6 +47,12 @@ impl fmt::Debug for Engine {
     }
 }
 
+impl AsRef<Self> for Engine {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl Engine {
     /// Keys a program and those that take over from it, whose layouts the keys have, made of a key of
     /// `key_bytes` bytes: [`Family::engine`](crate::Family::engine) checks it.

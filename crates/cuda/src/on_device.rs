@@ -159,6 +159,12 @@ impl<C: DeviceCipher> OnDevice<C> {
     }
 }
 
+impl<C> AsRef<Engine> for OnDevice<C> {
+    fn as_ref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
 /// Blocks as bytes.
 fn bytes<'i, 'o, C: BlockSizeUser>(blocks: InOutBuf<'i, 'o, Block<C>>) -> InOutBuf<'i, 'o, u8> {
     let length = blocks.len() * C::block_size();

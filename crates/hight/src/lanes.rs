@@ -113,24 +113,3 @@ fn with_gapped(bytes: &mut [LookedUp], work: impl FnOnce(&mut [Gapped<u32>])) {
         byte.0 = *gapped;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// HIGHT's blocks have eight bytes; the lanes take blocks of sixteen as well.
-    #[test]
-    fn blocks_of_eight_and_sixteen_bytes_are_sliced_as_without_look_ups() {
-        for block in [8, 16] {
-            let blocks: [u8; 48] = core::array::from_fn(|i| (37 * i + 11) as u8);
-            let blocks = &blocks[..3 * block];
-            let (mut ours, mut theirs) = ([LookedUp(Gapped(0)); 16], [Gapped(0); 16]);
-            LookUps(()).slice(blocks, &mut ours[..block]);
-            Portable::<Gapped<u32>>::new().slice(blocks, &mut theirs[..block]);
-            assert!(ours.iter().zip(&theirs).all(|(ours, theirs)| ours.0.0 == theirs.0));
-            let mut back = [0; 48];
-            LookUps(()).unslice(&mut ours[..block], &mut back[..3 * block]);
-            assert_eq!(&back[..3 * block], blocks);
-        }
-    }
-}

@@ -125,23 +125,3 @@ impl<O> fmt::Debug for Subkeys<O> {
 
 #[cfg(feature = "zeroize")]
 impl<O> zeroize::ZeroizeOnDrop for Subkeys<O> {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The LFSR from its recurrence, a bit at a time, against the constants.
-    #[test]
-    fn constants_are_the_lfsr() {
-        let mut s = [0; 4 * ROUNDS + 6];
-        s[..7].copy_from_slice(&[0, 1, 0, 1, 1, 0, 1]);
-        for i in 1..4 * ROUNDS {
-            s[i + 6] = s[i + 2] ^ s[i - 1];
-        }
-        for (i, &delta) in DELTA.iter().enumerate() {
-            assert_eq!(delta, (0..7).map(|bit| s[i + bit] << bit).sum::<u8>(), "delta {i}");
-        }
-        assert_eq!(DELTA[..5], [0x5a, 0x6d, 0x36, 0x1b, 0x0d]);
-        assert_eq!(DELTA[127], 0x5a, "the period is 127");
-    }
-}

@@ -6,7 +6,7 @@ use lanecrypt_hight::{
     Bits, Bytes, Cipher, Gapped, Hight, HightKisa, Kisa, LookUps, Reference, Sliced, Standard,
     Table,
 };
-use lanecrypt_slicing::Portable;
+use lanecrypt_slicing::{ByteLanes, Isa, Portable, SplatBytes};
 use proptest::{collection::vec, prelude::*};
 
 type Block = Array<u8, U8>;
@@ -105,4 +105,19 @@ fn named<C: AlgorithmName + KeyInit + core::fmt::Debug>(name: &str) {
 fn names_without_keys() {
     for_all!(named("Hight"));
     named::<HightKisa>("HightKisa");
+}
+
+/// HIGHT's blocks have eight bytes; lanes whose additions are looked up take blocks of sixteen as well.
+#[test]
+fn blocks_of_eight_and_sixteen_bytes_come_back_from_lanes_with_look_ups() {
+    let lanes = LookUps::detect().expect("every CPU has them");
+    for block in [8, 16] {
+        let blocks: [u8; 48] = std::array::from_fn(|i| (37 * i + 11) as u8);
+        let blocks = &blocks[..3 * block];
+        let mut rows = [lanes.splat(0); 16];
+        lanes.slice(blocks, &mut rows[..block]);
+        let mut back = [0; 48];
+        lanes.unslice(&mut rows[..block], &mut back[..3 * block]);
+        assert_eq!(&back[..3 * block], blocks);
+    }
 }

@@ -8,7 +8,7 @@ use cipher::{
 };
 
 use crate::{
-    Chain, ConstantTime, Direction, Engine, Error, PIECE, Parallel,
+    Chain, ConstantTime, Direction, Engine, Error, PIECE, Parallel, Unavailable,
     cuda::{self, Device, DeviceCipher, Family, OnDevice, kernels::Task},
     parallel::in_pieces,
     tuning::{self, Place, Switches, TASKS, Tuning},
@@ -35,16 +35,27 @@ use crate::{
 /// cipher.encrypt_blocks(&mut blocks);
 /// assert_eq!(blocks[999][..4], [0x66, 0xe9, 0x4b, 0xd4]);
 /// ```
-pub struct Auto<C> {
+pub struct Auto<C, G = OnDevice<C>> {
     cpu: C,
-    gpu: Option<Gpu<C>>,
+    gpu: Option<Gpu<G>>,
 }
 
-struct Gpu<C> {
-    cipher: OnDevice<C>,
+/// What runs on the GPU: a cipher, or an engine by itself.
+struct Gpu<G> {
+    cipher: G,
     /// In the order of [`TASKS`].
     switches: [Switches; TASKS.len()],
 }
+
+impl<G> Gpu<G> {
+    fn new(cipher: G, family: &Family, device: &Device, tuning: &Tuning, key_bytes: usize) -> Self {
+        let of = |task| tuning.crossovers.of(family, device, task, key_bytes);
+        Self { cipher, switches: TASKS.map(of) }
+    }
+}
+
+/// An engine by the name of a cipher, of any key length: without RustCrypto's traits.
+pub type AutoEngine = Auto<Box<dyn Engine>, cuda::Engine>;
 
 /// The device that [`Device::default`] gives, if it gives one when it is first asked.
 fn default_device() -> Option<&'static Device> {
@@ -76,22 +87,74 @@ impl<C: DeviceCipher + Engine> Auto<C> {
         key: &Key<C>,
     ) -> Result<Self, cuda::Error> {
         let cipher = OnDevice::of_family(family, device, key)?;
-        let of = |task| tuning.crossovers.of(family, device, task, C::key_size());
-        Ok(Self { cpu: C::new(key), gpu: Some(Gpu { cipher, switches: TASKS.map(of) }) })
+        let gpu = Gpu::new(cipher, family, device, tuning, C::key_size());
+        Ok(Self { cpu: C::new(key), gpu: Some(gpu) })
     }
 
     fn of_family(family: &Family, key: &Key<C>) -> Self {
-        let on = |device: &Device| Self::on(device, family, &tuning::load(device), key);
-        match default_device().map(on) {
-            Some(Ok(cipher)) => cipher,
-            Some(Err(error)) => {
-                log::warn!("{} runs on the CPU: {error}", family.cipher().name);
-                Self { cpu: C::new(key), gpu: None }
-            }
-            None => Self { cpu: C::new(key), gpu: None },
-        }
+        let key_gpu = |device: &Device| OnDevice::of_family(family, device, key);
+        Self { cpu: C::new(key), gpu: on_default_device(family, C::key_size(), key_gpu) }
     }
 
+    /// Whether it is constant-time, wherever it runs.
+    pub fn claim(&self) -> ConstantTime {
+        self.gpu.as_ref().map_or(ConstantTime::Yes, |gpu| gpu.cipher.claim())
+    }
+}
+
+/// Keys a family on the device that [`Device::default`] gives, where there is one that takes it.
+fn on_default_device<G>(
+    family: &Family,
+    key_bytes: usize,
+    key_gpu: impl FnOnce(&Device) -> Result<G, cuda::Error>,
+) -> Option<Gpu<G>> {
+    let device = default_device()?;
+    let tuning = tuning::load(device); // first: an engine goes by what its device knew when it was keyed
+    match key_gpu(device) {
+        Ok(cipher) => Some(Gpu::new(cipher, family, device, &tuning, key_bytes)),
+        Err(error) => {
+            log::warn!("{} runs on the CPU: {error}", family.cipher().name);
+            None
+        }
+    }
+}
+
+impl AutoEngine {
+    /// Keys the cipher of this family: on the CPU its default, which is constant-time.
+    ///
+    /// # Errors
+    /// [`Error`] for a key length that the cipher does not take.
+    pub fn by_family(family: &Family, key: &[u8]) -> Result<Self, Error> {
+        let cpu = on_cpu(family, key)?;
+        let key_gpu = |device: &Device| family.engine(device, key);
+        Ok(Self { cpu, gpu: on_default_device(family, key.len(), key_gpu) })
+    }
+
+    /// The same, on `device`, to go by this tuning.
+    ///
+    /// # Errors
+    /// [`Error`] for a key length that the cipher does not take; those of [`Family::engine`].
+    pub fn by_family_on(
+        device: &Device,
+        family: &Family,
+        tuning: &Tuning,
+        key: &[u8],
+    ) -> Result<Self, Error> {
+        let cpu = on_cpu(family, key)?;
+        let engine = family.engine(device, key)?;
+        Ok(Self { cpu, gpu: Some(Gpu::new(engine, family, device, tuning, key.len())) })
+    }
+}
+
+/// The default of a family's cipher on the CPU.
+fn on_cpu(family: &Family, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
+    let cipher = family.cipher();
+    cipher.check_key(key)?;
+    let none = Unavailable::because("the cipher has no default backend");
+    (cipher.backend("default").ok_or(none)?.create)(key)
+}
+
+impl<C, G> Auto<C, G> {
     /// Where a call for this task runs, over so many bytes; `Keystream` as CTR.
     pub fn place(&self, task: Task, bytes: usize) -> Place {
         let number = TASKS.iter().position(|known| *known == task);
@@ -100,21 +163,18 @@ impl<C: DeviceCipher + Engine> Auto<C> {
         switches.map_or(Place::Cpu, |switches| switches.place(bytes as u64))
     }
 
-    /// Whether it is constant-time, wherever it runs.
-    pub fn claim(&self) -> ConstantTime {
-        self.gpu.as_ref().map_or(ConstantTime::Yes, |gpu| gpu.cipher.claim())
-    }
-
-    /// The cipher on the GPU, where there is one.
-    pub fn on_device(&self) -> Option<&OnDevice<C>> {
+    /// What runs on the GPU, where there is one.
+    pub fn on_device(&self) -> Option<&G> {
         self.gpu.as_ref().map(|gpu| &gpu.cipher)
     }
 
     /// The GPU's, where a call goes there.
-    fn gpu(&self, task: Task, bytes: usize) -> Option<&OnDevice<C>> {
+    fn gpu(&self, task: Task, bytes: usize) -> Option<&G> {
         self.on_device().filter(|_| self.place(task, bytes) == Place::Gpu)
     }
+}
 
+impl<C: Engine, G: AsRef<cuda::Engine>> Auto<C, G> {
     /// Runs a call of an engine where it belongs.
     fn run(
         &self,
@@ -123,11 +183,13 @@ impl<C: DeviceCipher + Engine> Auto<C> {
         call: impl FnOnce(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self.gpu(task, data.len()) {
-            Some(gpu) => call(gpu.engine(), data),
+            Some(gpu) => call(gpu.as_ref(), data),
             None => call(&Parallel::new(&self.cpu), data),
         }
     }
+}
 
+impl<C: DeviceCipher + Engine> Auto<C> {
     /// Runs whole blocks on the CPU, by several threads if there are enough of them.
     fn blocks_on_cpu(
         blocks: InOutBuf<'_, '_, Block<C>>,
@@ -143,7 +205,11 @@ impl<C: DeviceCipher + Engine> Auto<C> {
     }
 }
 
-impl<C: DeviceCipher + Engine> Engine for Auto<C> {
+impl<C: Engine, G> Engine for Auto<C, G>
+where
+    G: AsRef<cuda::Engine> + Send + Sync,
+    Self: fmt::Debug,
+{
     fn block_bytes(&self) -> usize {
         self.cpu.block_bytes()
     }
@@ -296,6 +362,15 @@ impl<C: DeviceCipher> fmt::Debug for Auto<C> {
         match &self.gpu {
             Some(gpu) => write!(f, " on the CPU or {:?}", gpu.cipher.engine().device()),
             None => f.write_str(" on the CPU { .. }"),
+        }
+    }
+}
+
+impl fmt::Debug for AutoEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.gpu {
+            Some(gpu) => write!(f, "{:?} or {:?}", self.cpu, gpu.cipher),
+            None => write!(f, "{:?}", self.cpu),
         }
     }
 }

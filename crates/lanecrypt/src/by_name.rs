@@ -1,52 +1,34 @@
 //! Engines by the name of a cipher: where a buffer finishes first, or on a GPU.
 
-use cipher::{Key, KeyInit};
-
 use crate::{
-    Auto, Engine, LookupError, aes, aria, camellia,
+    Auto, CipherDescription, Engine, LookupError, aes, aria, camellia,
     cuda::{DeviceCipher, Family},
     des, engine, find_cipher, hight, seed,
 };
 
-/// A type of users that has kernels.
-struct Keyed {
-    /// Its fastest family.
+/// The kernels that the types of users of one cipher take: the same for every key length.
+struct Families {
     fastest: fn() -> &'static Family,
-    /// The fastest that is constant-time.
     constant_time: fn() -> &'static Family,
-    key_bytes: fn() -> usize,
-    auto: fn(&[u8]) -> Option<Box<dyn Engine>>,
 }
 
-const fn of<C: DeviceCipher + Engine + KeyInit + 'static>() -> Keyed {
-    fn auto<C: DeviceCipher + Engine + 'static>(key: &[u8]) -> Option<Box<dyn Engine>> {
-        let key: &Key<C> = key.try_into().ok()?;
-        Some(Box::new(Auto::<C>::constant_time(key)))
-    }
-    Keyed {
-        fastest: C::family,
-        constant_time: C::constant_time_family,
-        key_bytes: C::key_size,
-        auto: auto::<C>,
-    }
+const fn of<C: DeviceCipher>() -> Families {
+    Families { fastest: C::family, constant_time: C::constant_time_family }
 }
 
-static KEYED: [Keyed; 14] = [
+static FAMILIES: [Families; 7] = [
     of::<aes::Aes128>(),
-    of::<aes::Aes192>(),
-    of::<aes::Aes256>(),
     of::<aria::Aria128>(),
-    of::<aria::Aria192>(),
-    of::<aria::Aria256>(),
     of::<camellia::Camellia128>(),
-    of::<camellia::Camellia192>(),
-    of::<camellia::Camellia256>(),
     of::<des::Des>(),
-    of::<des::TdesEde2>(),
     of::<des::TdesEde3>(),
     of::<hight::Hight>(),
     of::<seed::Seed128>(),
 ];
+
+fn families(cipher: &CipherDescription) -> Option<&'static Families> {
+    FAMILIES.iter().find(|families| (families.fastest)().cipher().name == cipher.name)
+}
 
 /// An engine by the name of its cipher that runs where a buffer finishes first, constant-time wherever
 /// that is: an [`Auto`], or on the CPU's threads for ciphers that have no kernels.
@@ -61,16 +43,18 @@ static KEYED: [Keyed; 14] = [
 /// # Ok::<(), lanecrypt::LookupError>(())
 /// ```
 pub fn auto(cipher: &str, key: &[u8]) -> Result<Box<dyn Engine>, LookupError> {
-    let description = find_cipher(cipher)?;
-    description.check_key(key)?;
-    let is_it = |keyed: &&Keyed| {
-        (keyed.constant_time)().cipher().name == description.name
-            && (keyed.key_bytes)() == key.len()
+    let Some(family) = constant_time_family(cipher)? else {
+        return engine(cipher, "default", key);
     };
-    match KEYED.iter().find(is_it).and_then(|keyed| (keyed.auto)(key)) {
-        Some(engine) => Ok(engine),
-        None => engine(cipher, "default", key),
-    }
+    Ok(Box::new(Auto::by_family(family, key)?))
+}
+
+/// The fastest kernels of the cipher with this name, if it has kernels; those of most ciphers look tables up.
+///
+/// # Errors
+/// [`LookupError::NoSuchCipher`] naming those there are.
+pub fn fastest_family(cipher: &str) -> Result<Option<&'static Family>, LookupError> {
+    Ok(families(find_cipher(cipher)?).map(|families| (families.fastest)()))
 }
 
 /// The fastest constant-time kernels of the cipher with this name, if it has kernels.
@@ -78,14 +62,10 @@ pub fn auto(cipher: &str, key: &[u8]) -> Result<Box<dyn Engine>, LookupError> {
 /// # Errors
 /// [`LookupError::NoSuchCipher`] naming those there are.
 pub fn constant_time_family(cipher: &str) -> Result<Option<&'static Family>, LookupError> {
-    let name = find_cipher(cipher)?.name;
-    Ok(KEYED
-        .iter()
-        .map(|keyed| (keyed.constant_time)())
-        .find(|family| family.cipher().name == name))
+    Ok(families(find_cipher(cipher)?).map(|families| (families.constant_time)()))
 }
 
-/// The families that types of users have, some of them several times.
+/// The families that types of users have, some of them twice.
 pub(crate) fn users_families() -> impl Iterator<Item = &'static Family> {
-    KEYED.iter().flat_map(|keyed| [(keyed.fastest)(), (keyed.constant_time)()])
+    FAMILIES.iter().flat_map(|families| [(families.fastest)(), (families.constant_time)()])
 }

@@ -61,9 +61,9 @@ pub use parallel::{PIECE, Parallel};
 pub use selection::{EXPECT, Selection, SelectionError};
 #[cfg(feature = "tune")]
 pub use {
-    auto::Auto,
+    auto::{Auto, AutoEngine},
     backend_choice::{BackendChoice, gpu},
-    by_name::{auto, constant_time_family},
+    by_name::{auto, constant_time_family, fastest_family},
     tuning::tune,
 };
 
