@@ -274,6 +274,40 @@ fn families_of_the_host_build_share_the_lines() {
 }
 
 #[test]
+fn backends_of_the_cpu_share_long_messages() {
+    // No digest is right, so the failures are the messages that ran.
+    let line = |mebibytes: u64| {
+        let (key, digest) = ("01".repeat(16), "00".repeat(32));
+        let length = mebibytes << 20;
+        format!(
+            "id={mebibytes} mode=ecb key={key} seed={length:016x} len={length} sha256={digest}\n"
+        )
+    };
+    let text = format!("# bcv1-big cipher=toy lines=4\n{}", (1..5).map(line).collect::<String>());
+    let ran = |backends: &[&str], limits| {
+        let failures = report(&text, backends, limits).failures.into_iter();
+        let mut ran: Vec<_> =
+            failures.map(|failure| (failure.id.expect("a line's"), failure.backend)).collect();
+        ran.sort();
+        ran
+    };
+    let backends = ["good", "last-block", "decryption", "reference"];
+    let by_default = ran(&backends, Limits::default());
+    let of = |id: &str| by_default.iter().filter(|(line, _)| line == id).count();
+    // Each of three backends runs a long one, and all run the short one; the reference runs no long one.
+    assert_eq!(["1", "2", "3", "4"].map(of), [4, 1, 1, 1]);
+    let busiest = backends.map(|id| {
+        let is_its =
+            |ran: &&(String, Option<String>)| ran.1.as_deref() == Some(&format!("toy/{id}")[..]);
+        by_default.iter().filter(is_its).count()
+    });
+    assert_eq!(busiest, [2, 2, 2, 1]);
+    let all = Limits { all_vectors: true, ..Limits::default() };
+    assert_eq!(ran(&backends, all).len(), 4 + 3 * 3);
+    assert_eq!(ran(&["good"], Limits::default()).len(), 4, "one that runs alone runs all");
+}
+
+#[test]
 fn every_line_runs_on_a_family_and_on_the_same_one_each_time() {
     // All families are wrong, so the failures are the lines that ran.
     let hosts = ["wrong-host", "second-wrong-host", "third-wrong-host"];

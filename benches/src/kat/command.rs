@@ -100,10 +100,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
 
-    /// Runs every vector on every family of the host build of the kernels.
+    /// Runs every vector on every family of the host build, and every long message on every CPU backend.
     ///
     /// By default a vector runs on one of a cipher's families there, chosen by a hash of its name,
-    /// and each family runs one at least of every mode, key size, length and source in a file.
+    /// and each family runs one at least of every mode, key size, length and source in a file. On the
+    /// CPU a backend runs one of the messages over 1 MiB in each mode.
     #[arg(long)]
     all_vectors: bool,
 

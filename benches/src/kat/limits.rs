@@ -13,7 +13,7 @@ use super::{
 const MAX_BYTES: u64 = 64 << 20;
 /// Longest message where a device, its emulator or the reference would be slow: 1 MiB and a few
 /// bytes.
-const SHORT_MESSAGE: u64 = (1 << 20) + 64;
+pub(super) const SHORT_MESSAGE: u64 = (1 << 20) + 64;
 /// The longest CBC vector of the emulator, in blocks: the few that are longer take most of the time.
 const CBC_BLOCKS: usize = 16;
 /// Blocks of a batch, beyond which most of the time of CBC encryption is for lanes that hold nothing.
@@ -31,7 +31,8 @@ pub struct Limits {
     pub max_bytes: Option<u64>,
     /// Whether devices run every line of Monte Carlo files too.
     pub all_chains: bool,
-    /// Whether every family of the host build runs every line, instead of its share.
+    /// Whether every backend runs every line, instead of its share: of all lines on the host build, of long
+    /// messages on the CPU.
     pub all_vectors: bool,
     /// Once this is true, cases that have not begun are left out.
     pub interrupted: Option<&'static AtomicBool>,

@@ -12,15 +12,15 @@ use super::{
     limits::Limits,
     report::{Cell, Failure, Part, Report, Skip, Tally},
     sources::Sources,
-    spread::{self, Share},
+    spread::{self, Leaving},
     targets::{Target, Targets, Wish},
 };
 
 /// Lines of a job; a long message is a job of its own.
 const LINES: usize = 128;
 
-/// Why a family of the host build leaves a line out.
-const SPREAD: &str = "spread: another family of the host build runs it; --all-vectors runs all";
+/// Why a backend leaves a line out that others run.
+const SPREAD: &str = "spread: another backend runs it; --all-vectors runs all";
 
 /// Why a case is left out that had not begun when the run was ended.
 const INTERRUPTED: &str = "interrupted before it ran";
@@ -72,7 +72,7 @@ pub fn run(
 /// A file's cases, and what runs them.
 struct Planned<'a> {
     file: &'a VectorFile,
-    cases: Vec<(Case<'a>, Option<Share>)>,
+    cases: Vec<(Case<'a>, Leaving)>,
     targets: Vec<&'a Target>,
 }
 
@@ -84,28 +84,26 @@ impl<'a> Planned<'a> {
         limits: &Limits,
     ) -> Self {
         let targets: Vec<_> = targets.of(&file.header.cipher).collect();
-        let shares = spread::shares(file, &cases, &targets, limits);
-        Self { file, cases: cases.into_iter().zip(shares).collect(), targets }
+        let leaving = spread::leaving(file, &cases, &targets, limits);
+        Self { file, cases: cases.into_iter().zip(leaving).collect(), targets }
     }
 }
 
 /// A few lines of a file on one backend.
 struct Job<'a> {
     file: &'a VectorFile,
-    cases: &'a [(Case<'a>, Option<Share>)],
+    cases: &'a [(Case<'a>, Leaving)],
     target: &'a Target,
-    /// Its number among the families of the host build, where it is one.
-    family: Option<usize>,
+    /// Its number among the cipher's.
+    number: usize,
 }
 
 fn jobs<'a>(planned: &'a [Planned<'a>]) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     for Planned { file, cases, targets } in planned {
         let lines = if matches!(file.lines, Lines::Big(_)) { 1 } else { LINES };
-        let mut families = 0..;
-        for target in targets {
-            let family = spread::takes_shares(target).then(|| families.next()).flatten();
-            let job = |cases| Job { file, cases, target, family };
+        for (number, target) in targets.iter().enumerate() {
+            let job = |cases| Job { file, cases, target, number };
             jobs.extend(cases.chunks(lines).map(job));
         }
     }
@@ -137,12 +135,12 @@ impl Job<'_> {
             progress.inc(self.cases.len() as u64);
             return part;
         }
-        for (case, share) in self.cases {
+        for (case, leaving) in self.cases {
             if limits.is_interrupted() {
                 self.skip_unnamed(case, INTERRUPTED, &mut part);
             } else if let Some(reason) = limits.leave_out(case, self.target) {
                 self.skip(case, reason, &mut part);
-            } else if self.leaves_to_others(*share) {
+            } else if leaving.contains(&self.number) {
                 self.skip_unnamed(case, SPREAD, &mut part);
             } else {
                 self.check(case, &mut part);
@@ -150,10 +148,6 @@ impl Job<'_> {
             progress.inc(1);
         }
         part
-    }
-
-    fn leaves_to_others(&self, share: Option<Share>) -> bool {
-        matches!((share, self.family), (Some(share), Some(family)) if !share.is_of(family))
     }
 
     fn check(&self, case: &Case<'_>, part: &mut Part) {

@@ -1,10 +1,12 @@
-//! Shares: which of a cipher's families of the host build runs a line.
+//! Shares: which of a cipher's backends runs a line, where not all do.
 //!
 //! The host build is an emulator, and a cipher has up to seven families that take the same vectors.
 //! So each line runs on one of them, except where that would leave a family without a case of some
-//! kind: the lines of a file fall into classes, and every family gets a line of every class.
+//! kind: the lines of a file fall into classes, and every family gets a line of every class. On the CPU
+//! every backend runs every line but long messages, of which it gets one of each mode: a longer buffer
+//! is more of the same batches, and key sizes are those of the shorter messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lanecrypt::Platform;
 use lanecrypt_reference::vectors::{Direction, Outcome, VectorFile};
@@ -12,26 +14,52 @@ use sha2::{Digest, Sha256};
 
 use super::{
     case::{Case, Line},
-    limits::Limits,
+    limits::{Limits, SHORT_MESSAGE},
     targets::Target,
 };
 
-/// Lines of one class that run on families in turns: the line with number `turn` of `turns`.
+/// Backends that share lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Share {
-    turn: usize,
-    turns: usize,
+pub(super) enum Group {
+    /// The families of the host build, which share all lines.
+    Families,
+    /// Those of the CPU, which share long messages.
+    Cpu,
 }
 
-impl Share {
-    /// Whether the family with this number, from 0, runs the line.
-    pub(super) fn is_of(self, family: usize) -> bool {
-        family % self.turns == self.turn
+impl Group {
+    /// The group that shares lines with this backend; one that cannot run shares none.
+    fn of(target: &Target) -> Option<Self> {
+        match target.backend.platform {
+            _ if target.unavailable.is_some() => None,
+            Platform::CudaOnHost => Some(Self::Families),
+            Platform::Cpu => Some(Self::Cpu),
+            Platform::Cuda => None,
+        }
+    }
+
+    /// What backends of the group must see one of, where they share this line.
+    fn class<'a>(
+        self,
+        case: &Case<'a>,
+        file: &'a VectorFile,
+        block_bytes: usize,
+    ) -> Option<Class<'a>> {
+        match (self, case.line) {
+            (Self::Families, _) => Some(Class::of(case, file, block_bytes)),
+            (Self::Cpu, Line::Message(message)) if message.len > SHORT_MESSAGE => {
+                Some(Class { mode: case.line.mode_name(), ..Class::default() })
+            }
+            (Self::Cpu, _) => None,
+        }
     }
 }
 
-/// What a family must see one of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The backends that leave a line to others, by their numbers among the cipher's.
+pub(super) type Leaving = BTreeSet<usize>;
+
+/// What a backend must see one of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Class<'a> {
     /// Special cases have a `# source:` of their own: wraps, stealing, weak keys.
     source: Option<&'a str>,
@@ -70,44 +98,54 @@ impl<'a> Class<'a> {
     }
 }
 
-/// The share of each case of a file, over the families of the host build among `targets`. Without
-/// at least two of them, or where `limits` ask for every vector, there are no shares.
-///
-/// The lines of a class take turns in the order of a hash of their names, so that neighbours go to
-/// different families and a line stays where it is when others are added to other classes.
-pub(super) fn shares(
+/// Which of `targets` leave each case of a file to others; none where `limits` ask for every vector.
+pub(super) fn leaving(
     file: &VectorFile,
     cases: &[Case<'_>],
     targets: &[&Target],
     limits: &Limits,
-) -> Vec<Option<Share>> {
-    let mut shares = vec![None; cases.len()];
-    let families: Vec<_> = targets.iter().filter(|target| takes_shares(target)).collect();
-    let [first, _, ..] = families[..] else {
-        return shares;
-    };
+) -> Vec<Leaving> {
+    let mut leaving = vec![Leaving::new(); cases.len()];
     if limits.all_vectors {
-        return shares;
+        return leaving;
     }
-    let mut classes: BTreeMap<Class<'_>, Vec<usize>> = BTreeMap::new();
-    for (number, case) in cases.iter().enumerate() {
-        // What no family runs must not take a turn.
-        if limits.leave_out(case, first).is_none() {
-            let class = Class::of(case, file, first.cipher.block_bytes);
-            classes.entry(class).or_default().push(number);
+    for group in [Group::Families, Group::Cpu] {
+        let is_member = |number: &usize| Group::of(targets[*number]) == Some(group);
+        let members: Vec<usize> = (0..targets.len()).filter(is_member).collect();
+        let runners = |line: usize| -> Vec<usize> {
+            let runs =
+                |number: &&usize| limits.leave_out(&cases[line], targets[**number]).is_none();
+            members.iter().filter(runs).copied().collect()
+        };
+        let mut classes: BTreeMap<Class<'_>, Vec<usize>> = BTreeMap::new();
+        for (line, case) in cases.iter().enumerate() {
+            if let Some(&first) = runners(line).first()
+                && let Some(class) = group.class(case, file, targets[first].cipher.block_bytes)
+            {
+                classes.entry(class).or_default().push(line);
+            }
+        }
+        for lines in classes.into_values() {
+            take_turns(lines, cases, &runners, &mut leaving);
         }
     }
-    for mut numbers in classes.into_values() {
-        numbers.sort_by_cached_key(|&number| Sha256::digest(cases[number].place().0));
-        let turns = families.len().min(numbers.len());
-        for (i, number) in numbers.into_iter().enumerate() {
-            shares[number] = Some(Share { turn: i % turns, turns });
-        }
-    }
-    shares
+    leaving
 }
 
-/// Whether this is a family that can run and leaves lines to others.
-pub(super) fn takes_shares(target: &Target) -> bool {
-    target.backend.platform == Platform::CudaOnHost && target.unavailable.is_none()
+/// The lines of a class, and the backends that run them, take turns, lines in the order of a hash of their
+/// names: so neighbours go to different backends, and a line stays where it is when others are added to other
+/// classes.
+fn take_turns(
+    mut lines: Vec<usize>,
+    cases: &[Case<'_>],
+    runners: impl Fn(usize) -> Vec<usize>,
+    leaving: &mut [Leaving],
+) {
+    let runners = runners(lines[0]); // a class is run by all or none of it
+    lines.sort_by_cached_key(|&line| Sha256::digest(cases[line].place().0));
+    let turns = runners.len().min(lines.len());
+    for (i, line) in lines.into_iter().enumerate() {
+        let others = runners.iter().enumerate().filter(|(j, _)| j % turns != i % turns);
+        leaving[line].extend(others.map(|(_, number)| number));
+    }
 }
