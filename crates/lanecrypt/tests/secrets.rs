@@ -5,8 +5,12 @@
 use std::fmt::Debug;
 
 use lanecrypt::{
-    CpuEngine, Ctr, aes, aria, camellia,
-    cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::ArraySize},
+    CpuEngine, Ctr, aes, aria,
+    batch::{Job, JobMode},
+    camellia,
+    cipher::{
+        Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::ArraySize, consts::U32,
+    },
     des, hight, seed,
 };
 use lanecrypt_core::{Cipher, Everywhere, Implementation};
@@ -129,4 +133,23 @@ fn seed_shows_no_key() {
     implementation::<seed::Table32>();
     sliced::<Sliced<seed::Bits, Portable<u32>>>();
     sliced::<Fastest<seed::OnEveryCpu>>();
+}
+
+const IV: [u8; 16] = [0; 16];
+
+/// The batches that are made of these, and modes on devices, are tried in `device.rs`.
+#[test]
+fn jobs_show_no_key() {
+    same_under_two_keys(|number| {
+        let (key, mut data) = (key::<U32>(number), [0; 16]);
+        let mode = JobMode::Ctr { counter: &IV };
+        vec![texts(&Job { key: &key, mode, data: data.as_mut_slice().into() })]
+    });
+    #[cfg(feature = "cuda")]
+    same_under_two_keys(|number| {
+        let (key, mut tag) = (key::<U32>(number), [0; 16]);
+        let mode = JobMode::GcmEncrypt { iv: &IV, aad: &[], tag: &mut tag };
+        let job = lanecrypt::cuda::DeviceJob { key: &key, mode, input: 0, output: 16, length: 16 };
+        vec![texts(&job)]
+    });
 }

@@ -35,7 +35,8 @@ impl BatchFamily {
     /// is as it was.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] as [`fits`](Self::fits): nothing is written then.
+    /// [`Error::Unavailable`] as [`fits`](Self::fits), [`Error::Mismatch`] as [`prepare`](Self::prepare):
+    /// nothing is written then.
     pub fn run_host_memory(&self, device: &Device, jobs: &mut [Job<'_>]) -> Result<Outcome, Error> {
         self.run_host_memory_in_parts(device, usize::MAX, jobs)
     }
@@ -51,7 +52,7 @@ impl BatchFamily {
         part_bytes: usize,
         jobs: &mut [Job<'_>],
     ) -> Result<Outcome, Error> {
-        self.fits(device.properties())?;
+        self.require(device)?;
         let crew = Crew::most(device);
         let rooms: Vec<_> = jobs.iter().map(|job| self.most(job)).collect();
         let usual = crew.share(rooms.iter().sum()).min(part_bytes);
