@@ -49,8 +49,11 @@ const WITHOUT_H: u64 = 1;
 const RIGHT: u8 = 1;
 /// Items of a few lanes that a warp takes at once.
 const NARROW_AT_ONCE: u64 = 4;
-/// The most bytes of a message: items count its blocks in 32 bits.
-const MOST_BYTES: u64 = u32::MAX as u64 * BLOCK as u64;
+/// The most bytes of a message: items count its blocks in 32 bits, and no memory has more than `isize` counts.
+const MOST_BYTES: usize = {
+    let most = u32::MAX as u64 * BLOCK as u64;
+    if most < isize::MAX as u64 { most as usize } else { isize::MAX as usize }
+};
 
 /// How a cipher's batches run on devices.
 #[derive(Clone, Copy, Debug)]
@@ -220,9 +223,9 @@ impl BatchFamily {
     ) -> Result<(), lanecrypt_core::Error> {
         self.cipher.check_key(key)?;
         mode.check(length, self.cipher.block_bytes)?;
-        if length as u64 > MOST_BYTES {
-            let reason = "a message of 64 GiB or more is no job of a batch on a device";
-            return Err(Unavailable::because(reason).into());
+        if length > MOST_BYTES {
+            let reason = format!("{length} bytes of a job; a batch on a device takes {MOST_BYTES}");
+            return Err(Unavailable::because_of(reason).into());
         }
         Ok(())
     }

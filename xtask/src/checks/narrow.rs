@@ -8,10 +8,11 @@ use crate::command::{apt_install, cargo, command, one_line, output, run, rustup}
 /// Machines of 64 bits run its programs without an emulator.
 const TARGET: &str = "i686-unknown-linux-gnu";
 
-/// What everything else stands on, a cipher with instructions of its own and one without.
-const TESTED: [&str; 5] = ["core", "slicing", "aes", "camellia", "modes"];
+/// What everything else stands on, a cipher with instructions of its own and one without, and the device
+/// layer on its model device.
+const TESTED: [&str; 6] = ["core", "slicing", "aes", "camellia", "modes", "cuda"];
 
-/// Builds the facade as users get it, and tests these libraries without the device layer.
+/// Builds the facade as users get it, and tests these libraries.
 pub(crate) fn check() -> Result<()> {
     if let Err(error) = install() {
         println!("NOT tried: {TARGET}: {}", one_line(&error));

@@ -55,7 +55,8 @@ impl BatchFamily {
         self.require(device)?;
         let crew = Crew::most(device);
         let rooms: Vec<_> = jobs.iter().map(|job| self.most(job)).collect();
-        let usual = crew.share(rooms.iter().sum()).min(part_bytes);
+        let all = rooms.iter().fold(0, |all: usize, &room| all.saturating_add(room));
+        let usual = crew.share(all).min(part_bytes);
         let counts = counts(&rooms, usual);
         let crew = crew.for_pieces(counts.len());
         let state = Mutex::default();
@@ -91,7 +92,7 @@ fn counts(rooms: &[usize], usual: usize) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     for &room in rooms {
         match parts.last_mut() {
-            Some((count, bytes)) if *bytes + room <= usual => {
+            Some((count, bytes)) if bytes.saturating_add(room) <= usual => {
                 *count += 1;
                 *bytes += room;
             }

@@ -200,8 +200,8 @@ impl<'a, E: Send, I: Iterator<Item = SealedMessage>> Iterator for Runs<'a, E, I>
         }
         let (mut messages, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.messages.peek() {
-            if next.length as u64 > MOST_BYTES {
-                let (end, length) = (next.length, MOST_BYTES as usize);
+            if next.length > MOST_BYTES {
+                let (end, length) = (next.length, MOST_BYTES);
                 self.call.fail(self.number, Error::Range { start: 0, end, length }.into());
                 return None;
             }

@@ -311,6 +311,26 @@ fn outputs_that_overlap_are_refused() {
     }
 }
 
+/// A place for a message that no device has room for: it is refused before the device is asked.
+#[test]
+fn messages_that_are_too_long_are_named() {
+    let device = Model::roomy(Fault::None).device();
+    let longest =
+        usize::try_from(u64::from(u32::MAX) * 16).map_or(isize::MAX as usize, |most| most);
+    let job = DeviceJob {
+        key: &super::KEY,
+        mode: JobMode::Ctr { counter: &IV },
+        input: 0,
+        output: 0,
+        length: longest + 1,
+    };
+    let mut buffer = DeviceBuffer::zeroed(&device, 16).expect("no fault");
+    let batch = FAMILIES[0].prepare(&device, vec![job]).expect("the others may run");
+    let outcome = batch.run_in_place(&mut buffer.slice_mut(0..16).expect("in it"));
+    let text = outcome.expect("no fault").to_string();
+    assert!(text.contains(&format!("takes {longest}")), "{text}");
+}
+
 /// Kernels trust the length of a job's key: it says how many rows of round keys they write.
 #[test]
 fn ciphers_that_the_kernels_do_not_take_are_refused() {
