@@ -340,7 +340,7 @@ fn ciphers_that_the_kernels_do_not_take_are_refused() {
     static LONG_KEYS: CipherDescription = toy(16, &[32, 64]);
     static SMALL_BLOCKS: CipherDescription = toy(8, &[16]);
     static OTHER_KEYS: CipherDescription = toy(16, &[16, 24]);
-    let refused = [
+    let mismatches = [
         (
             BatchFamily::new(&LONG_KEYS, &batch::ARIA),
             "keys of 64 bytes where they take [16, 24, 32]",
@@ -348,7 +348,7 @@ fn ciphers_that_the_kernels_do_not_take_are_refused() {
         (BatchFamily::new(&SMALL_BLOCKS, &batch::AES), "blocks of 8 bytes where they take 16"),
         (BatchFamily::new(&OTHER_KEYS, &batch::SEED), "keys of 24 bytes where they take [16]"),
     ];
-    for (family, reason) in refused {
+    for (family, reason) in mismatches {
         let model = Model::roomy(Fault::None);
         let device = model.device();
         let refuses = |result: Result<(), crate::Error>| {
