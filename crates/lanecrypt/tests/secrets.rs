@@ -5,7 +5,7 @@
 use std::fmt::Debug;
 
 use lanecrypt::{
-    CpuEngine, Ctr, aes, aria,
+    CpuEngine, Ctr, Direction, aes, aria,
     batch::{Job, JobMode},
     camellia,
     cipher::{
@@ -15,7 +15,7 @@ use lanecrypt::{
 };
 use lanecrypt_core::{Cipher, Everywhere, Implementation};
 use lanecrypt_reference::vectors::PlaintextStream;
-use lanecrypt_slicing::{Fastest, Gapped, Portable, Sliced};
+use lanecrypt_slicing::{Core, Fastest, Form, Gapped, Portable, Schedule, Sliced};
 
 fn key<Size: ArraySize>(number: u64) -> Array<u8, Size> {
     let mut key = Array::default();
@@ -53,6 +53,25 @@ fn implementation<I: Implementation<Token: Everywhere> + 'static>() {
 fn sliced<I: Implementation<Token: Everywhere> + Debug + 'static>() {
     implementation::<I>();
     same_under_two_keys(|number| vec![texts(&I::new(Everywhere::get(), &key(number)))]);
+}
+
+/// What a form makes of a key for one direction, which has a Debug text of its own as well.
+fn form<F: Form<Core: Core<Keys: Debug>, Keys: Debug>>() {
+    same_under_two_keys(|number| {
+        let schedule = F::Schedule::new(&key(number));
+        let keys = F::keys(&schedule, Direction::Decrypt);
+        vec![texts(&keys), texts(&F::view(&keys))]
+    });
+}
+
+#[test]
+fn keys_of_forms_show_no_key() {
+    form::<aes::Bits<aes::RoundKeys<aes::Key128>>>();
+    form::<aes::Whole<aes::RoundKeys<aes::Key256>>>();
+    form::<camellia::Bytes<camellia::Key192>>();
+    form::<des::Bits<des::Ede3>>();
+    form::<hight::Bits<hight::Standard>>();
+    form::<hight::Bytes<hight::Kisa>>();
 }
 
 #[test]
