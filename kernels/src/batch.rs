@@ -26,6 +26,10 @@ pub const NARROW_BLOCKS: usize = 64;
 /// The kernels of a cipher that batches need.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchProgram {
+    /// Bytes of a block.
+    pub(crate) block_bytes: usize,
+    /// Bytes of the keys that the kernels take. They trust a job's length of its key.
+    pub(crate) key_bytes: &'static [usize],
     /// Makes what every message needs of its key and IV.
     pub(crate) keys: Kernel,
     /// ECB encryption, CTR and GCM without its hash.
@@ -37,6 +41,24 @@ pub struct BatchProgram {
 }
 
 impl BatchProgram {
+    /// Bytes of a block.
+    #[must_use]
+    pub const fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    /// Bytes of the keys that the kernels take.
+    #[must_use]
+    pub const fn key_bytes(&self) -> &'static [usize] {
+        self.key_bytes
+    }
+
+    /// The module of the cipher's kernels.
+    #[must_use]
+    pub const fn module(&self) -> &'static Module {
+        self.keys.module()
+    }
+
     /// Makes what every message needs of its key and IV.
     #[must_use]
     pub const fn keys(&self) -> &Kernel {
@@ -76,6 +98,8 @@ impl BatchProgram {
 
 /// AES, by four T-tables in every bank of shared memory.
 pub static AES: BatchProgram = BatchProgram {
+    block_bytes: 16,
+    key_bytes: &[16, 24, 32],
     keys: kernel(&AES_BATCH, "aes_batch_keys"),
     crypt: kernel(&AES_BATCH, "aes_batch_crypt"),
     decrypt: kernel(&AES_BATCH, "aes_batch_decrypt"),
@@ -84,6 +108,8 @@ pub static AES: BatchProgram = BatchProgram {
 
 /// ARIA, by four tables in every bank of shared memory.
 pub static ARIA: BatchProgram = BatchProgram {
+    block_bytes: 16,
+    key_bytes: &[16, 24, 32],
     keys: kernel(&ARIA_BATCH, "aria_batch_keys"),
     crypt: kernel(&ARIA_BATCH, "aria_batch_crypt"),
     decrypt: kernel(&ARIA_BATCH, "aria_batch_decrypt"),
@@ -92,6 +118,8 @@ pub static ARIA: BatchProgram = BatchProgram {
 
 /// Camellia, by four tables in every bank of shared memory.
 pub static CAMELLIA: BatchProgram = BatchProgram {
+    block_bytes: 16,
+    key_bytes: &[16, 24, 32],
     keys: kernel(&CAMELLIA_BATCH, "camellia_batch_keys"),
     crypt: kernel(&CAMELLIA_BATCH, "camellia_batch_crypt"),
     decrypt: kernel(&CAMELLIA_BATCH, "camellia_batch_decrypt"),
@@ -100,6 +128,8 @@ pub static CAMELLIA: BatchProgram = BatchProgram {
 
 /// SEED, by four tables in every bank of shared memory.
 pub static SEED: BatchProgram = BatchProgram {
+    block_bytes: 16,
+    key_bytes: &[16],
     keys: kernel(&SEED_BATCH, "seed_batch_keys"),
     crypt: kernel(&SEED_BATCH, "seed_batch_crypt"),
     decrypt: kernel(&SEED_BATCH, "seed_batch_decrypt"),

@@ -9,9 +9,15 @@ use crate::{
 /// `ghash/ghash.cuh`. None of them is secret.
 pub const PARAMETER_WORDS: usize = 14;
 
-/// Powers of the hash key that [`POWERS`] writes: H^(j 256^k) at 256 k + j for k below 4, and one more
+/// Digits of an exponent of the hash key, to the base 256: `DIGITS` and `RADIX` of `ghash/ghash.cuh`.
+const DIGITS: u32 = 4;
+
+/// The exponents of the hash key that these kernels compute are below this.
+pub const EXPONENTS: u64 = 256_u64.pow(DIGITS);
+
+/// Powers of the hash key that [`POWERS`] writes: H^(j 256^k) at 256 k + j for every digit k, and one more
 /// that its caller names.
-pub const POWER_COUNT: usize = 4 * 256 + 1;
+pub const POWER_COUNT: usize = DIGITS as usize * 256 + 1;
 
 /// 32-bit words that [`MATRIX_WORDS`] writes: as `LANE_WORDS` and `THREADS` of `ghash/matrices.cu` say.
 pub const MATRIX_WORD_COUNT: usize = 68 * 128;

@@ -7,5 +7,6 @@ pub(crate) mod features;
 pub(crate) mod fuzz;
 pub(crate) mod inlining;
 pub(crate) mod mutants;
+pub(crate) mod narrow;
 pub(crate) mod portable;
 pub(crate) mod publishing;

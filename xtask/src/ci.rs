@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::{
-    checks::{ct, dependencies, features, inlining, portable, publishing},
+    checks::{ct, dependencies, features, inlining, narrow, portable, publishing},
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },
@@ -23,6 +23,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("documentation without warnings", documentation),
         step("no_std", no_std),
         step("portable targets", portable::targets),
+        step("a target of 32 bits, built and tested", narrow::check),
         step("sets of features, without warnings", features::check),
         step("inlining", inlining::check),
         step("bench-all --quick", bench),

@@ -67,6 +67,15 @@ pub(crate) fn rustup(arguments: &[&str]) -> Result<()> {
     output(command("rustup").args(arguments).env("RUSTUP_MAX_RETRIES", "0")).map(drop)
 }
 
+/// Installs packages, as root, on Debian and its like.
+pub(crate) fn apt_install(packages: &[&str]) -> Result<()> {
+    println!("installing {}", packages.join(", "));
+    output(command("apt-get").args(["update", "-qq"]))?;
+    let mut install = command("apt-get");
+    install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages);
+    output(install.env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
+}
+
 /// What a tool says of its own failure, or else all of the error's first line.
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let text = format!("{error:#}");

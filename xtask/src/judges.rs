@@ -5,7 +5,7 @@ use std::{env, ffi::OsString, path::Path};
 
 use anyhow::Result;
 
-use crate::command::{command, one_line, output, pip_install, target};
+use crate::command::{apt_install, one_line, output, pip_install, target};
 
 /// Programs, and the packages of Debian that have them.
 const PROGRAMS: [(&str, &str); 9] = [
@@ -40,8 +40,7 @@ pub(crate) fn install() -> Result<Vec<(&'static str, OsString)>> {
     if !missing.is_empty() {
         let mut packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
         packages.dedup();
-        println!("installing {}", packages.join(" "));
-        if let Err(error) = install_packages(&packages) {
+        if let Err(error) = apt_install(&packages) {
             println!("NOT installed: {}", one_line(&error));
         }
     }
@@ -62,12 +61,4 @@ fn is_there(program: &str) -> bool {
     let administrators = ["/usr/sbin", "/sbin"].map(Into::into);
     let mut folders = env::split_paths(&path).chain(administrators);
     folders.any(|folder| Path::new(&folder).join(program).is_file())
-}
-
-/// As root, on Debian and its like.
-fn install_packages(packages: &[&str]) -> Result<()> {
-    output(command("apt-get").args(["update", "-qq"]))?;
-    let mut install = command("apt-get");
-    install.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages);
-    output(install.env("DEBIAN_FRONTEND", "noninteractive")).map(drop)
 }

@@ -65,8 +65,8 @@ pub use whole::{DirectedKeys, Whole, WholeRounds};
 /// A block of 128 bits.
 pub type Block = cipher::Block<Aes128>;
 
-/// Whether this CPU has AES instructions. The types use them, but on x86-64 without AVX2 for the key
-/// schedule alone.
+/// Whether the types use AES instructions of this CPU: on x86-64 without AVX2 for the key schedule alone,
+/// on x86 of 32 bits never.
 #[must_use]
 pub fn hardware_accelerated() -> bool {
     lanecrypt_slicing::run_aes(schedule::HasInstructions)

@@ -162,7 +162,7 @@ fn decrypt<I: BitLanes>(isa: I, state: &mut State<I::Word>, keys: &[[[u32; 8]; 1
 }
 
 /// The round keys of a direction, a mask a bit.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MaskKeys {
     /// As many as the key length has.
     keys: [[[u32; 8]; 16]; MAX_ROUND_KEYS],
@@ -173,6 +173,12 @@ pub struct MaskKeys {
 impl Clear for MaskKeys {
     fn clear(&mut self) {
         self.keys.clear();
+    }
+}
+
+impl core::fmt::Debug for MaskKeys {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("MaskKeys").finish_non_exhaustive()
     }
 }
 

@@ -26,7 +26,7 @@ type Blocks<'inp, 'out> = InOutBuf<'inp, 'out, Array<u8, U16>>;
 pub struct Whole<S>(PhantomData<fn() -> S>);
 
 /// The round keys of a direction, which for decryption are those of the equivalent inverse cipher.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DirectedKeys {
     /// As many as the key length has.
     keys: [Block; MAX_ROUND_KEYS],
@@ -44,6 +44,12 @@ impl DirectedKeys {
 impl Clear for DirectedKeys {
     fn clear(&mut self) {
         self.keys.clear();
+    }
+}
+
+impl core::fmt::Debug for DirectedKeys {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("DirectedKeys").finish_non_exhaustive()
     }
 }
 

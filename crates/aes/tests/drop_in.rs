@@ -111,7 +111,9 @@ fn every_type_and_conversion_computes_the_same() {
 
 #[test]
 fn acceleration_is_reported_alike() {
-    assert_eq!(ours::is_accelerated(), theirs::is_accelerated());
+    // Their types use AES instructions on x86 of 32 bits as well, where ours run on words.
+    let is_used = theirs::is_accelerated() && !cfg!(target_arch = "x86");
+    assert_eq!(ours::is_accelerated(), is_used);
 }
 
 #[cfg(feature = "hazmat")]

@@ -21,7 +21,7 @@ mod memory;
 mod sealed;
 mod words;
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use lanecrypt_core::{
     CipherDescription, Mode, Unavailable,
@@ -49,8 +49,11 @@ const WITHOUT_H: u64 = 1;
 const RIGHT: u8 = 1;
 /// Items of a few lanes that a warp takes at once.
 const NARROW_AT_ONCE: u64 = 4;
-/// The most blocks of a message: items count them in 32 bits.
-const MOST_BLOCKS: usize = u32::MAX as usize;
+/// The most bytes of a message: items count its blocks in 32 bits, and no memory has more than `isize` counts.
+const MOST_BYTES: usize = {
+    let most = u32::MAX as u64 * BLOCK as u64;
+    if most < isize::MAX as u64 { most as usize } else { isize::MAX as usize }
+};
 
 /// How a cipher's batches run on devices.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +64,6 @@ pub struct BatchFamily {
 
 /// One message of a batch on a device: bytes of an input and an output slice, which are given when the
 /// batch runs.
-#[derive(Debug)]
 pub struct DeviceJob<'a> {
     /// The key, of any length that the cipher takes; it may differ from job to job.
     pub key: &'a [u8],
@@ -76,8 +78,22 @@ pub struct DeviceJob<'a> {
     pub length: usize,
 }
 
+/// Tells the mode and the places, never the key.
+impl fmt::Debug for DeviceJob<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mode, input, output, length, key: _ } = self;
+        f.debug_struct("DeviceJob")
+            .field("mode", mode)
+            .field("input", input)
+            .field("output", output)
+            .field("length", length)
+            .finish_non_exhaustive()
+    }
+}
+
 impl BatchFamily {
-    /// Batches of `cipher` by the kernels of `program`.
+    /// Batches of `cipher` by the kernels of `program`, which are held against each other before anything
+    /// runs.
     #[must_use]
     pub const fn new(cipher: &'static CipherDescription, program: &'static BatchProgram) -> Self {
         Self { cipher, program }
@@ -87,6 +103,23 @@ impl BatchFamily {
     #[must_use]
     pub const fn cipher(&self) -> &'static CipherDescription {
         self.cipher
+    }
+
+    /// Checks that the kernels, which trust their jobs, take every key and block that the cipher has, and
+    /// that a device runs them.
+    fn require(&self, device: &Device) -> Result<(), Error> {
+        let Self { cipher, program } = self;
+        let mismatch =
+            |reason| Error::Mismatch { cipher: cipher.name, module: program.module().name, reason };
+        let (given, taken) = (cipher.block_bytes, program.block_bytes());
+        if given != taken {
+            return Err(mismatch(format!("blocks of {given} bytes where they take {taken}")));
+        }
+        let (given, taken) = (cipher.key_bytes, program.key_bytes());
+        if let Some(key) = given.iter().find(|bytes| !taken.contains(bytes)) {
+            return Err(mismatch(format!("keys of {key} bytes where they take {taken:?}")));
+        }
+        Ok(self.fits(device.properties())?)
     }
 
     /// Whether a device has the shared memory that the kernels need.
@@ -111,8 +144,9 @@ impl BatchFamily {
     ///
     /// # Errors
     /// [`Error::Overlap`] for two jobs that write to the same bytes, [`Error::Alignment`] for messages that
-    /// start off a 16-byte boundary, [`Error::Range`] for those that no memory has;
-    /// [`Error::Unavailable`] as [`fits`](Self::fits); driver errors.
+    /// start off a 16-byte boundary, [`Error::Range`] for those that no memory has; [`Error::Mismatch`] for
+    /// a cipher whose blocks or keys the kernels do not take; [`Error::Unavailable`] as
+    /// [`fits`](Self::fits); driver errors.
     pub fn prepare<'a>(
         &self,
         device: &Device,
@@ -135,7 +169,7 @@ impl BatchFamily {
         cuts: Option<[u32; 3]>,
         jobs: Vec<DeviceJob<'a>>,
     ) -> Result<PreparedBatch<'a>, Error> {
-        self.fits(device.properties())?;
+        self.require(device)?;
         if !hash.fits(device.properties()) {
             return Err(Error::Unavailable(Unavailable::because("the device lacks the hash")));
         }
@@ -189,9 +223,9 @@ impl BatchFamily {
     ) -> Result<(), lanecrypt_core::Error> {
         self.cipher.check_key(key)?;
         mode.check(length, self.cipher.block_bytes)?;
-        if length.div_ceil(BLOCK) > MOST_BLOCKS {
-            let reason = "a message of 64 GiB or more is no job of a batch on a device";
-            return Err(Unavailable::because(reason).into());
+        if length > MOST_BYTES {
+            let reason = format!("{length} bytes of a job; a batch on a device takes {MOST_BYTES}");
+            return Err(Unavailable::because_of(reason).into());
         }
         Ok(())
     }
@@ -299,7 +333,6 @@ fn settle(
 
 /// A batch that was checked and uploaded. It runs once, so that no IV is used twice by accident; keys,
 /// and what was made of them on the device, are cleared when it is dropped.
-#[derive(Debug)]
 #[must_use = "it has not run"]
 pub struct PreparedBatch<'a> {
     device: Device,
@@ -312,6 +345,18 @@ pub struct PreparedBatch<'a> {
     memory: Memory,
     /// Where the last messages end in the input and the output.
     ends: [usize; 2],
+}
+
+/// Tells the device, the number of jobs and those that were refused, never a key.
+impl fmt::Debug for PreparedBatch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedBatch")
+            .field("device", &self.device)
+            .field("module", &self.program.module().name)
+            .field("jobs", &self.jobs.len())
+            .field("failures", &self.failures)
+            .finish_non_exhaustive()
+    }
 }
 
 impl PreparedBatch<'_> {

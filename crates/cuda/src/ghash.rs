@@ -34,8 +34,11 @@ const BLOCK: usize = MAX_BLOCK;
 const FEW: usize = 252;
 /// Blocks of a line of the device's memory: copies of a long message start with one.
 const LINE: usize = 8;
-/// Blocks of one go, so that exponents of the key stay below 2^32.
-const MOST_BLOCKS: usize = 1 << 31;
+/// Blocks of one go. The exponents of the key are up to as many, and those that fill up a unit of
+/// [`HashFamily::kernel`], the last one and the lengths.
+const MOST_BLOCKS: u64 = 1 << 31;
+/// Bytes of one go: more than the memory of a machine of 32 bits has.
+const MOST_BYTES: u64 = MOST_BLOCKS * BLOCK as u64;
 
 /// Where the memory of a key has what: the key, its powers, and its matrices.
 const POWERS_AT: usize = BLOCK;
@@ -304,7 +307,7 @@ impl Hash<'_> {
     /// Adds host memory, filled up with zeros to whole blocks.
     pub(crate) fn add_host(&mut self, data: &[u8]) -> Result<(), Error> {
         let GhashEngine { device, chunk_limit, .. } = self.engine;
-        for part in data.chunks(MOST_BLOCKS * BLOCK) {
+        for part in data.chunks(go(data.len()).max(1)) {
             let cut = Cut::fed(device, part, chunk_limit.get(), BLOCK);
             self.add_pieces([part.len(), cut.bytes], None, |pieces| {
                 pipeline::feed(device, part, cut, BLOCK, |stream, address, number, length| {
@@ -348,10 +351,10 @@ impl Hash<'_> {
         if !address.is_multiple_of(BLOCK as u64) {
             return self.add_askew(address, bytes, lengths);
         }
-        while bytes > MOST_BLOCKS * BLOCK {
-            self.add_once(address, MOST_BLOCKS * BLOCK, None)?;
-            address += (MOST_BLOCKS * BLOCK) as u64;
-            bytes -= MOST_BLOCKS * BLOCK;
+        while go(bytes) < bytes {
+            let part = go(bytes);
+            self.add_once(address, part, None)?;
+            (address, bytes) = (address + part as u64, bytes - part);
         }
         self.add_once(address, bytes, Some(lengths))
     }
@@ -394,6 +397,11 @@ impl Hash<'_> {
         let sums = self.memory.slice(SUMS_AT..self.memory.len())?.address();
         Ok(Place { engine: self.engine, stream: StreamHandle::DEFAULT, sums })
     }
+}
+
+/// Bytes of a go, where so many are left.
+fn go(bytes: usize) -> usize {
+    usize::try_from(MOST_BYTES).map_or(bytes, |most| bytes.min(most))
 }
 
 /// Blocks of so many bytes, the last one perhaps in part.
@@ -568,4 +576,24 @@ impl Place<'_> {
 /// A block and the one after it, cleared when dropped: what [`Hash::read`] fills.
 pub(crate) fn two_blocks() -> Zeroizing<[u8; 2 * BLOCK]> {
     Zeroizing::new([0; 2 * BLOCK])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing that is hashed here is as long, so the cuts are tried by themselves.
+    #[test]
+    fn the_kernels_have_a_power_for_every_block_of_a_go() {
+        for family in HashFamily::ALL {
+            let unit = u64::from(family.kernel().unit().blocks);
+            let behind = FEW.max(LINE) as u64 + 1;
+            let most = MOST_BLOCKS.next_multiple_of(unit) + behind;
+            assert!(most < kernels::EXPONENTS, "{family:?}: {most}");
+        }
+        assert_eq!([0, 1, 17].map(go), [0, 1, 17]);
+        assert!(go(usize::MAX) as u64 <= MOST_BYTES);
+        #[cfg(target_pointer_width = "64")]
+        assert_eq!(go(1 << 36), 1 << 35, "whole blocks");
+    }
 }

@@ -210,6 +210,17 @@ impl Model {
         memory.allocations.values().any(|bytes| has(bytes)) || memory.pinned.iter().any(pinned)
     }
 
+    /// What all allocations hold, whatever of it was not initialised; nothing may be running.
+    pub(crate) fn contents(&self) -> Vec<u8> {
+        let memory = self.state.memory.lock().expect("no panic");
+        memory.allocations.values().flatten().copied().collect()
+    }
+
+    /// Kernels, copies and clearings that are queued on streams and have not run.
+    pub(crate) fn waiting(&self) -> usize {
+        self.state.memory.lock().expect("no panic").queued.len()
+    }
+
     /// Kernels that were loaded so far.
     pub(crate) fn loads(&self) -> usize {
         self.state.memory.lock().expect("no panic").kernels.len()

@@ -59,7 +59,11 @@ where
     let pieces = Mutex::new(pieces.peekable());
     thread::scope(|scope| {
         for _ in 1..crew.threads {
-            scope.spawn(|| pass_some(device, crew.lanes, &pieces));
+            let others = || pass_some(device, crew.lanes, &pieces);
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, others) {
+                log::warn!("fewer threads than wanted pass data through a device: {error}");
+                break;
+            }
         }
         pass_some(device, crew.lanes, &pieces);
     });

@@ -125,9 +125,8 @@ impl Stream {
         let driver = self.device.driver();
         let mut tickets = self.tickets();
         if tickets.is_awaited {
-            let mark = tickets.mark(driver, self.handle)?;
             let last = tickets.last;
-            tickets.marks.insert(last, mark);
+            tickets.mark_work(driver, self.handle, last)?;
             tickets.is_awaited = false;
         }
         if self.owner == Owner::Caller {
@@ -170,6 +169,21 @@ impl Tickets {
                 Err(error)
             }
         }
+    }
+
+    /// The mark behind a piece of work: the one that it has, whether a poll or what was queued after it
+    /// made that, or one behind all that is queued now.
+    fn mark_work(
+        &mut self,
+        driver: &dyn Driver,
+        stream: StreamHandle,
+        ticket: u64,
+    ) -> Result<&Mark, Error> {
+        if !self.marks.contains_key(&ticket) {
+            let mark = self.mark(driver, stream)?;
+            self.marks.insert(ticket, mark);
+        }
+        Ok(&self.marks[&ticket])
     }
 }
 
@@ -227,13 +241,7 @@ impl Pending<'_> {
     pub fn is_complete(&self) -> Result<bool, Error> {
         let driver = self.stream.device.driver();
         let mut tickets = self.stream.tickets();
-        if let Some(mark) = tickets.marks.get(&self.ticket) {
-            return driver.is_complete(mark);
-        }
-        let mark = tickets.mark(driver, self.stream.handle)?;
-        let result = driver.is_complete(&mark);
-        tickets.marks.insert(self.ticket, mark);
-        result
+        driver.is_complete(tickets.mark_work(driver, self.stream.handle, self.ticket)?)
     }
 
     fn wait_once(&mut self) -> Result<(), Error> {

@@ -130,7 +130,7 @@ pub(crate) fn run<K: Keying, T: Clear + Copy>(
 // ANCHOR_END: run
 
 /// A round key in eight bytes, its bits where the bits of a half are that they are added to.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct RoundKey {
     /// Those of the four inner inputs of every S-box: bits of a half that no two S-boxes share.
     pub(crate) inner: u32,

@@ -85,7 +85,7 @@ fn half_masks(half: u32) -> HalfMasks {
 }
 
 /// The masks of a round.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct RoundMasks {
     /// What is added with the S-boxes' outputs: the offset that the half has, and the next one.
     offsets: HalfMasks,
@@ -94,7 +94,7 @@ struct RoundMasks {
 }
 
 /// The masks of a pass.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct PassMasks {
     /// What is added to the half that the first round reads.
     first: HalfMasks,

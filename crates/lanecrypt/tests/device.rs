@@ -124,6 +124,7 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("batches_at_boundaries", batches::boundaries),
         ("batches_in_host_memory", batches::host_memory),
         ("batches_refuse", batches::refusals),
+        ("batches_and_modes_show_no_key", batches::secrets),
         ("batch_vectors", batches::vectors),
         ("bulk_methods", bulk_methods),
         ("fleet_ranges", fleet::ranges),

@@ -5,13 +5,17 @@
 use std::fmt::Debug;
 
 use lanecrypt::{
-    CpuEngine, Ctr, aes, aria, camellia,
-    cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::ArraySize},
+    CpuEngine, Ctr, Direction, aes, aria,
+    batch::{Job, JobMode},
+    camellia,
+    cipher::{
+        Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::ArraySize, consts::U32,
+    },
     des, hight, seed,
 };
 use lanecrypt_core::{Cipher, Everywhere, Implementation};
 use lanecrypt_reference::vectors::PlaintextStream;
-use lanecrypt_slicing::{Fastest, Gapped, Portable, Sliced};
+use lanecrypt_slicing::{Core, Fastest, Form, Gapped, Portable, Schedule, Sliced};
 
 fn key<Size: ArraySize>(number: u64) -> Array<u8, Size> {
     let mut key = Array::default();
@@ -49,6 +53,25 @@ fn implementation<I: Implementation<Token: Everywhere> + 'static>() {
 fn sliced<I: Implementation<Token: Everywhere> + Debug + 'static>() {
     implementation::<I>();
     same_under_two_keys(|number| vec![texts(&I::new(Everywhere::get(), &key(number)))]);
+}
+
+/// What a form makes of a key for one direction, which has a Debug text of its own as well.
+fn form<F: Form<Core: Core<Keys: Debug>, Keys: Debug>>() {
+    same_under_two_keys(|number| {
+        let schedule = F::Schedule::new(&key(number));
+        let keys = F::keys(&schedule, Direction::Decrypt);
+        vec![texts(&keys), texts(&F::view(&keys))]
+    });
+}
+
+#[test]
+fn keys_of_forms_show_no_key() {
+    form::<aes::Bits<aes::RoundKeys<aes::Key128>>>();
+    form::<aes::Whole<aes::RoundKeys<aes::Key256>>>();
+    form::<camellia::Bytes<camellia::Key192>>();
+    form::<des::Bits<des::Ede3>>();
+    form::<hight::Bits<hight::Standard>>();
+    form::<hight::Bytes<hight::Kisa>>();
 }
 
 #[test]
@@ -129,4 +152,23 @@ fn seed_shows_no_key() {
     implementation::<seed::Table32>();
     sliced::<Sliced<seed::Bits, Portable<u32>>>();
     sliced::<Fastest<seed::OnEveryCpu>>();
+}
+
+const IV: [u8; 16] = [0; 16];
+
+/// The batches that are made of these, and modes on devices, are tried in `device.rs`.
+#[test]
+fn jobs_show_no_key() {
+    same_under_two_keys(|number| {
+        let (key, mut data) = (key::<U32>(number), [0; 16]);
+        let mode = JobMode::Ctr { counter: &IV };
+        vec![texts(&Job { key: &key, mode, data: data.as_mut_slice().into() })]
+    });
+    #[cfg(feature = "cuda")]
+    same_under_two_keys(|number| {
+        let (key, mut tag) = (key::<U32>(number), [0; 16]);
+        let mode = JobMode::GcmEncrypt { iv: &IV, aad: &[], tag: &mut tag };
+        let job = lanecrypt::cuda::DeviceJob { key: &key, mode, input: 0, output: 16, length: 16 };
+        vec![texts(&job)]
+    });
 }

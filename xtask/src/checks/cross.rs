@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
 use crate::{
-    command::{cargo, cargo_of, command, one_line, output, run, rustup},
+    command::{apt_install, cargo, cargo_of, command, one_line, output, run, rustup},
     packages,
     test::EXPECT,
 };
@@ -87,11 +87,7 @@ impl Emulated {
         }
         let compiler = format!("gcc-{}-linux-gnu", self.name);
         let libc = format!("libc6-dev-{}-cross", self.debian);
-        println!("installing {compiler}, {libc} and qemu-user");
-        output(command("apt-get").args(["update", "-qq"]))?;
-        let install = ["install", "-y", "-qq", "--no-install-recommends"];
-        let packages = [compiler.as_str(), &libc, "qemu-user"];
-        output(command("apt-get").args(install).args(packages)).map(drop)
+        apt_install(&[&compiler, &libc, "qemu-user"])
     }
 
     /// Unit and integration tests of the libraries, and the conformance trials of the CPU's backends:

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{command, run, target, workspace},
+    command::{apt_install, command, run, target, workspace},
     kernels,
 };
 
@@ -21,8 +21,6 @@ fn install_valgrind() -> Result<()> {
     if command("valgrind").arg("--version").output().is_ok() {
         return Ok(());
     }
-    println!("installing valgrind");
-    let installed = run(command("apt-get").args(["update", "-qq"]))
-        .and_then(|()| run(command("apt-get").args(["install", "-y", "-qq", "valgrind"])));
-    installed.context("valgrind is needed, and could not be installed from the distribution")
+    apt_install(&["valgrind"])
+        .context("valgrind is needed, and could not be installed from the distribution")
 }

@@ -30,7 +30,7 @@ const END: usize = 2 + ROUNDS;
 const WORDS: usize = END + 2;
 
 /// The subkeys of a direction for rows of bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ByteKeys {
     fours: [Fours; WORDS],
     layers: [[Layer; 2]; MAX_GROUPS - 1],
@@ -42,6 +42,12 @@ impl Clear for ByteKeys {
     fn clear(&mut self) {
         self.fours.clear();
         self.layers.clear();
+    }
+}
+
+impl core::fmt::Debug for ByteKeys {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ByteKeys").finish_non_exhaustive()
     }
 }
 
@@ -129,7 +135,7 @@ fn words<K: KeyLength>(subkeys: &Subkeys<K>, direction: Direction) -> [u64; WORD
 ///
 /// so that with the maps into the basis and out of it every step is a matrix of the key's, and a sum
 /// to which the steps before have added what the half has added.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Layer {
     /// What is left of the first part, out of the basis, and of the second.
     pub(super) masks: Fours,

@@ -46,10 +46,11 @@ impl BatchFamily {
     /// Batches of this cipher on each of `devices`.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] for no devices, and as [`fits`](Self::fits) for any of them.
+    /// [`Error::Unavailable`] for no devices, and as [`fits`](Self::fits) for any of them;
+    /// [`Error::Mismatch`] as [`prepare`](Self::prepare).
     pub fn fleet(&self, devices: &[Device]) -> Result<BatchFleet, Error> {
         let roster = Roster::new(devices)?;
-        devices.iter().try_for_each(|device| self.fits(device.properties()))?;
+        devices.iter().try_for_each(|device| self.require(device))?;
         Ok(BatchFleet { family: *self, roster })
     }
 }

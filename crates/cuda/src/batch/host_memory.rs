@@ -35,7 +35,8 @@ impl BatchFamily {
     /// is as it was.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] as [`fits`](Self::fits): nothing is written then.
+    /// [`Error::Unavailable`] as [`fits`](Self::fits), [`Error::Mismatch`] as [`prepare`](Self::prepare):
+    /// nothing is written then.
     pub fn run_host_memory(&self, device: &Device, jobs: &mut [Job<'_>]) -> Result<Outcome, Error> {
         self.run_host_memory_in_parts(device, usize::MAX, jobs)
     }
@@ -51,10 +52,11 @@ impl BatchFamily {
         part_bytes: usize,
         jobs: &mut [Job<'_>],
     ) -> Result<Outcome, Error> {
-        self.fits(device.properties())?;
+        self.require(device)?;
         let crew = Crew::most(device);
         let rooms: Vec<_> = jobs.iter().map(|job| self.most(job)).collect();
-        let usual = crew.share(rooms.iter().sum()).min(part_bytes);
+        let all = rooms.iter().fold(0, |all: usize, &room| all.saturating_add(room));
+        let usual = crew.share(all).min(part_bytes);
         let counts = counts(&rooms, usual);
         let crew = crew.for_pieces(counts.len());
         let state = Mutex::default();
@@ -90,7 +92,7 @@ fn counts(rooms: &[usize], usual: usize) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     for &room in rooms {
         match parts.last_mut() {
-            Some((count, bytes)) if *bytes + room <= usual => {
+            Some((count, bytes)) if bytes.saturating_add(room) <= usual => {
                 *count += 1;
                 *bytes += room;
             }

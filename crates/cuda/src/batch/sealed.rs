@@ -20,7 +20,7 @@ use lanecrypt_core::{Direction, batch::JobMode};
 use zeroize::Zeroize;
 
 use super::{
-    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Layout, Lists, MOST_BLOCKS,
+    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Layout, Lists, MOST_BYTES,
     Parameters, RESULT_BYTES, RIGHT,
 };
 use crate::{
@@ -78,8 +78,8 @@ impl BatchFamily {
     /// # Errors
     /// [`TransferError::NotAuthentic`] naming the first such message of those that were tried;
     /// [`TransferError::Outside`] with an error of `read`; [`TransferError::Device`], as
-    /// [`fits`](Self::fits), with [`Error::Range`] for a message that ends behind the slice, and with those
-    /// of the driver.
+    /// [`fits`](Self::fits), with [`Error::Mismatch`] as [`prepare`](Self::prepare), with [`Error::Range`]
+    /// for a message that ends behind the slice, and with those of the driver.
     pub fn open_to_device<E: Send>(
         &self,
         key: &[u8],
@@ -147,7 +147,7 @@ impl<'a, E: Send> Call<'a, E> {
         outside: Outside<'a, E>,
     ) -> Result<Self, Error> {
         let device = plain.device();
-        family.fits(device.properties())?;
+        family.require(device)?;
         family.cipher.check_key(key).map_err(Error::Data)?;
         let crew = Crew::most(device);
         let usual = crew.share_of(plain.len(), LONGEST_RUN).min(crew.room(device));
@@ -200,8 +200,8 @@ impl<'a, E: Send, I: Iterator<Item = SealedMessage>> Iterator for Runs<'a, E, I>
         }
         let (mut messages, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.messages.peek() {
-            if next.length > MOST_BLOCKS * BLOCK {
-                let (end, length) = (next.length, MOST_BLOCKS * BLOCK);
+            if next.length > MOST_BYTES {
+                let (end, length) = (next.length, MOST_BYTES);
                 self.call.fail(self.number, Error::Range { start: 0, end, length }.into());
                 return None;
             }

@@ -1,7 +1,7 @@
 //! Batches: whatever fails, no job that is not named is incomplete, and nothing unverified is written.
 
 use lanecrypt_core::{
-    Error,
+    CipherDescription, Error,
     batch::{Job, JobData, JobMode},
 };
 use lanecrypt_kernels::batch;
@@ -9,7 +9,7 @@ use lanecrypt_reference::modes;
 
 use super::{at_every_call_of, gcm::Plain, watched};
 use crate::{
-    BatchFamily, Device, DeviceBuffer, DeviceJob, HashFamily, Limits,
+    BatchFamily, Device, DeviceBuffer, DeviceJob, HashFamily, Limits, TransferError,
     model::{self, Fault, Model},
 };
 
@@ -224,7 +224,7 @@ fn run_in_host_memory(device: &Device, part: usize, messages: &[Message], what: 
 fn parts_pass_any_number_of_threads_and_lanes() {
     watched(|| {
         let messages = vec![messages(); 5].concat();
-        for threads in [0, 1, 3, 8] {
+        for threads in [0, 1, 3, 8, 1 << (usize::BITS - 1), usize::MAX] {
             for pinned_bytes in [0, 4096, 10_000, 1 << 20] {
                 let model = Model::roomy(Fault::None);
                 let device = model.device();
@@ -264,5 +264,117 @@ fn a_device_with_too_little_shared_memory_is_refused() {
         let text = error.expect_err("the model has 64 KiB").to_string();
         let named = "65536 bytes of shared memory on model, batches of toy need";
         assert!(text.contains(named), "{text}");
+    }
+}
+
+#[test]
+fn debug_texts_tell_no_key_and_no_code() {
+    let shown = |key: &[u8; 16]| {
+        let device = Model::roomy(Fault::None).device();
+        let mut tag = [0; 16];
+        let mode = JobMode::GcmEncrypt { iv: LONG_IV, aad: AAD, tag: &mut tag };
+        let job = DeviceJob { key, mode, input: 0, output: 16, length: 7 };
+        let job_text = format!("{job:?}");
+        let refused =
+            DeviceJob { key: &key[1..], mode: JobMode::EcbEncrypt, input: 0, output: 0, length: 0 };
+        let batch = FAMILIES[0].prepare(&device, vec![job, refused]).expect("no fault");
+        let texts = [job_text, format!("{batch:?}"), format!("{:?}", FAMILIES[0])];
+        for (text, most) in texts.iter().zip([200, 400, 4000]) {
+            assert!(text.len() < most, "{text}");
+        }
+        texts
+    };
+    assert_eq!(shown(&[0x53; 16]), shown(&[0xa1; 16]));
+}
+
+/// By as little as a byte, whatever order the jobs have.
+#[test]
+fn outputs_that_overlap_are_refused() {
+    let device = Model::roomy(Fault::None).device();
+    let prepare = |places: [(usize, usize); 2]| {
+        let jobs = places.map(|(output, length)| {
+            let mode = JobMode::Ctr { counter: &IV };
+            DeviceJob { key: &super::KEY, mode, input: 0, output, length }
+        });
+        FAMILIES[0].prepare(&device, jobs.into()).map(drop)
+    };
+    for length in 1..=16 {
+        prepare([(32, length), (48, 1)]).expect("they touch at most");
+        for over in 1..=length {
+            let overlap = prepare([(32, 16 + over), (48, length)]);
+            let is_it = matches!(overlap, Err(crate::Error::Overlap { first: 0, second: 1 }));
+            assert!(is_it, "{over} of {length} bytes: {overlap:?}");
+            let overlap = prepare([(48, length), (32, 16 + over)]);
+            let is_it = matches!(overlap, Err(crate::Error::Overlap { first: 1, second: 0 }));
+            assert!(is_it, "{over} of {length} bytes: {overlap:?}");
+        }
+    }
+}
+
+/// A place for a message that no device has room for: it is refused before the device is asked.
+#[test]
+fn messages_that_are_too_long_are_named() {
+    let device = Model::roomy(Fault::None).device();
+    let longest =
+        usize::try_from(u64::from(u32::MAX) * 16).map_or(isize::MAX as usize, |most| most);
+    let job = DeviceJob {
+        key: &super::KEY,
+        mode: JobMode::Ctr { counter: &IV },
+        input: 0,
+        output: 0,
+        length: longest + 1,
+    };
+    let mut buffer = DeviceBuffer::zeroed(&device, 16).expect("no fault");
+    let batch = FAMILIES[0].prepare(&device, vec![job]).expect("the others may run");
+    let outcome = batch.run_in_place(&mut buffer.slice_mut(0..16).expect("in it"));
+    let text = outcome.expect("no fault").to_string();
+    assert!(text.contains(&format!("takes {longest}")), "{text}");
+}
+
+/// Kernels trust the length of a job's key: it says how many rows of round keys they write.
+#[test]
+fn ciphers_that_the_kernels_do_not_take_are_refused() {
+    const fn toy(block_bytes: usize, key_bytes: &'static [usize]) -> CipherDescription {
+        CipherDescription { block_bytes, key_bytes, ..model::TOY }
+    }
+    static LONG_KEYS: CipherDescription = toy(16, &[32, 64]);
+    static SMALL_BLOCKS: CipherDescription = toy(8, &[16]);
+    static OTHER_KEYS: CipherDescription = toy(16, &[16, 24]);
+    let mismatches = [
+        (
+            BatchFamily::new(&LONG_KEYS, &batch::ARIA),
+            "keys of 64 bytes where they take [16, 24, 32]",
+        ),
+        (BatchFamily::new(&SMALL_BLOCKS, &batch::AES), "blocks of 8 bytes where they take 16"),
+        (BatchFamily::new(&OTHER_KEYS, &batch::SEED), "keys of 24 bytes where they take [16]"),
+    ];
+    for (family, reason) in mismatches {
+        let model = Model::roomy(Fault::None);
+        let device = model.device();
+        let refuses = |result: Result<(), crate::Error>| {
+            let error = result.expect_err(reason);
+            assert!(matches!(error, crate::Error::Mismatch { .. }), "{error}");
+            assert!(error.to_string().contains(reason), "{error}");
+        };
+        refuses(family.prepare(&device, vec![]).map(drop));
+        refuses(family.run_host_memory(&device, &mut []).map(drop));
+        refuses(family.fleet(std::slice::from_ref(&device)).map(drop));
+        let mut buffer = DeviceBuffer::zeroed(&device, 16).expect("no fault");
+        let read = |_: &mut [u8], _| Ok::<_, ()>(());
+        let sealed = family.seal_from_device(
+            &super::KEY,
+            std::iter::empty(),
+            &buffer.slice(0..16).expect("in it"),
+            |_, _| Ok::<_, ()>(()),
+        );
+        let mut place = buffer.slice_mut(0..16).expect("in it");
+        let opened = family.open_to_device(&super::KEY, std::iter::empty(), &mut place, read);
+        for result in [sealed, opened] {
+            refuses(result.map_err(|error| match error {
+                TransferError::Device(error) => error,
+                other => panic!("{other:?}"),
+            }));
+        }
+        assert_eq!(model.launches(), 0);
     }
 }

@@ -49,6 +49,34 @@ pub(super) fn gcm_engine(
     Ok(engine)
 }
 
+/// The sums that lead to a hash tell of the key. Lanes keep nothing but the data that passed last.
+#[test]
+fn sums_do_not_stay_on_lanes() {
+    for (hash, blocks, limit) in HashFamily::ALL.into_iter().flat_map(sizes) {
+        let model = Model::default();
+        let device = model.device();
+        device.limit_host_memory(ONE_THREAD);
+        let engine = GhashEngine::new(&device, hash, &[0x5a; 16]).expect("no fault");
+        engine.limit_chunk(limit);
+        let aad: Vec<u8> = (1..=blocks).flat_map(|i| (i as u128).to_be_bytes()).collect();
+        let nothing = DeviceBuffer::zeroed(&device, 0).expect("no fault");
+        engine.hash(&aad, &nothing.slice(0..0).expect("in it")).expect("no fault");
+        drop((engine, nothing));
+        let contents = model.contents();
+        let found: Vec<u128> =
+            contents.as_chunks().0.iter().map(|&block| u128::from_be_bytes(block)).collect();
+        assert!(found.contains(&(blocks as u128)), "lanes are kept");
+        let other = found.iter().find(|&&block| block > blocks as u128);
+        assert!(other.is_none(), "{hash:?}, {blocks} blocks by {limit} bytes: {other:x?}");
+    }
+}
+
+/// Blocks of a string, and bytes of its pieces: such that are hashed in every way.
+fn sizes(hash: HashFamily) -> [(HashFamily, usize, usize); 2] {
+    let (_, long, part) = lengths(hash)[2];
+    [(hash, 60, 20 * 16), (hash, long / 16, part)]
+}
+
 /// Short and long messages, and parts of host memory that are more, less, and three or two of the
 /// message: long ones by themselves.
 fn lengths(hash: HashFamily) -> [(HashFamily, usize, usize); 3] {

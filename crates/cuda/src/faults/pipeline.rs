@@ -1,21 +1,28 @@
 //! Host memory in pieces, on several threads and within bounds.
 
-use std::thread;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    thread,
+};
 
 use cipher::{Array, BlockCipherEncrypt, InOutBuf};
 use lanecrypt_core::Direction;
+use lanecrypt_reference::modes;
 
-use super::{CHUNK, IV, KEY, OPERATIONS, at_every_call, on_device, on_the_cpu, plaintext, watched};
+use super::{
+    CHUNK, IV, KEY, OPERATIONS, at_every_call, gcm::Plain, on_device, on_the_cpu, plaintext,
+    watched,
+};
 use crate::{
-    Error, Limits, OnDevice, Operation, PinnedBuffer,
-    model::{Model, ToyCipher},
+    Device, Error, Limits, OnDevice, Operation, PinnedBuffer,
+    model::{self, Fault, Model, ToyCipher},
 };
 
 #[test]
 fn pieces_pass_any_number_of_threads_and_lanes() {
     watched(|| {
         let data: Vec<u8> = (0..16 * 700_usize).map(|i| (i * 7 + i / 256) as u8).collect();
-        for threads in [0, 1, 2, 3, 8] {
+        for threads in [0, 1, 2, 3, 8, 1 << (usize::BITS - 1), usize::MAX] {
             for pinned_bytes in [0, 256, 300, 5 * 128, 1 << 20] {
                 let model = Model::default();
                 let cipher = on_device(&model).expect("no fault");
@@ -33,7 +40,7 @@ fn pieces_pass_any_number_of_threads_and_lanes() {
                     }
                 }
                 // Lanes are of 128 bytes; one there is in any case.
-                let most = (pinned_bytes / 128).clamp(1, 2 * threads.max(1));
+                let most = (pinned_bytes / 128).clamp(1, threads.max(1).saturating_mul(2));
                 assert!(
                     model.pinned() <= most,
                     "{} lanes, {threads}, {pinned_bytes}",
@@ -159,7 +166,7 @@ fn falling_back_from_pinned_memory() {
 #[test]
 fn lanes_that_failed_are_not_used_again() {
     for fault in 0..200 {
-        let model = Model::failing(crate::model::Fault::At(fault));
+        let model = Model::failing(Fault::At(fault));
         let Ok(cipher) = on_device(&model) else { continue };
         let operation = Operation::Ecb(Direction::Encrypt);
         let expected = on_the_cpu(operation, &plaintext());
@@ -170,4 +177,57 @@ fn lanes_that_failed_are_not_used_again() {
         assert!(first.is_ok() || second.is_ok(), "one call failed: {first:?}, {second:?}");
         assert!(second.is_err() || data == expected, "after {first:?}");
     }
+}
+
+/// Encrypts when it is dropped, as a value does that writes out what it has.
+struct EncryptsLate<'a> {
+    device: &'a Device,
+    data: &'a mut [u8],
+    tag: Option<[u8; 16]>,
+    ran: &'a mut Option<Result<(), Error>>,
+}
+
+impl Drop for EncryptsLate<'_> {
+    fn drop(&mut self) {
+        assert!(thread::panicking());
+        let data = (&mut *self.data).into();
+        *self.ran = Some(match &mut self.tag {
+            Some(tag) => model::FAMILY.gcm_engine(self.device, &KEY).and_then(|engine| {
+                engine.limit_chunk(CHUNK);
+                engine.encrypt_host_memory(&IV, &[], data, tag)
+            }),
+            None => model::FAMILY.engine(self.device, &KEY).and_then(|engine| {
+                engine.limit_chunk(CHUNK);
+                engine.run_host_memory(Operation::Ctr(&IV), data)
+            }),
+        });
+    }
+}
+
+/// A destructor that runs while its thread unwinds gets all of its data through a device.
+#[test]
+fn all_is_encrypted_while_a_thread_unwinds() {
+    watched(|| {
+        let plain: Vec<u8> = (0..16 * 99_usize).map(|i| (i * 5) as u8).collect();
+        for (threads, tag) in [1, 3].into_iter().flat_map(|t| [(t, None), (t, Some([0; 16]))]) {
+            let device = Model::roomy(Fault::None).device();
+            device.limit_host_memory(Limits { threads, ..Limits::default() });
+            let (mut data, mut ran) = (plain.clone(), None);
+            let unwound = catch_unwind(AssertUnwindSafe(|| {
+                let _late = EncryptsLate { device: &device, data: &mut data, tag, ran: &mut ran };
+                resume_unwind(Box::new(()));
+            }));
+            assert!(unwound.is_err());
+            ran.expect("it was dropped").expect("no fault");
+            let expected = if tag.is_some() {
+                let mut expected = plain.clone();
+                let sealed = modes::gcm_encrypt(&Plain, &IV, &[], &mut expected);
+                sealed.expect("a good message");
+                expected
+            } else {
+                on_the_cpu(Operation::Ctr(&IV), &plain)
+            };
+            assert!(data == expected, "{threads} threads, {tag:?}");
+        }
+    });
 }

@@ -131,7 +131,7 @@ fn whatever_fails_is_told() {
 fn runs_pass_any_number_of_threads_and_lanes() {
     watched(|| {
         for case in cases() {
-            for threads in [0, 1, 3, 8] {
+            for threads in [0, 1, 3, 8, 1 << (usize::BITS - 1), usize::MAX] {
                 for pinned_bytes in [0, 4096, 30_000, 1 << 20] {
                     let model = Model::roomy(Fault::None);
                     let device = model.device();

@@ -2,8 +2,11 @@
 
 use lanecrypt_core::Direction;
 
-use super::{OPERATIONS, at_every_call, on_device, on_the_cpu, xts_engine, xts_on_the_cpu};
-use crate::{DataUnits, DeviceBuffer, Error, Operation, Pending, Stream, model::Model};
+use super::{IV, OPERATIONS, at_every_call, on_device, on_the_cpu, xts_engine, xts_on_the_cpu};
+use crate::{
+    DataUnits, DeviceBuffer, Error, Operation, Pending, Stream,
+    model::{Fault, Model},
+};
 
 const LENGTH: usize = 16 * 40;
 
@@ -65,13 +68,87 @@ fn dropping_waits_and_forgetting_harms_nobody() {
     let stream = Stream::new(device).expect("no fault");
     let mut buffer = DeviceBuffer::from_host(device, &data()).expect("no fault");
     let mut slice = buffer.slice_mut(0..LENGTH).expect("in it");
-    drop(engine.queue_in_place(&stream, ecb, &mut slice).expect("no fault"));
+    let pending = engine.queue_in_place(&stream, ecb, &mut slice).expect("no fault");
+    assert_eq!(model.waiting(), 1);
+    drop(pending);
+    // Asked of the model, since a read of the buffer waits by itself.
+    assert_eq!(model.waiting(), 0);
     assert!(whole(&buffer) == on_the_cpu(ecb, &data()));
 
     // The model checks that kernels find their buffers.
     let mut slice = buffer.slice_mut(0..LENGTH).expect("in it");
     std::mem::forget(engine.queue_in_place(&stream, ecb, &mut slice).expect("no fault"));
+    assert_eq!(model.waiting(), 1);
     drop((buffer, stream));
+    assert_eq!(model.waiting(), 0);
+}
+
+/// Work of which a part was queued has run when its error is told: the borrow of its buffers ends there.
+#[test]
+fn what_fails_to_be_queued_is_waited_for() {
+    let units = DataUnits { bytes: 50, first: 7 };
+    for faults in [Fault::At as fn(usize) -> Fault, Fault::From] {
+        let mut queued_in_part = 0;
+        for call in 0.. {
+            let model = Model::failing(faults(call));
+            let tried = try_to_queue(&model, units, |launches| {
+                assert_eq!(model.waiting(), 0, "call {call}");
+                queued_in_part += usize::from(launches < model.launches());
+            });
+            if tried.is_ok() && !model.has_failed() {
+                break;
+            }
+        }
+        assert!(queued_in_part > 2, "hardly anything was queued before it failed");
+    }
+}
+
+/// Queues two works of several launches; `failed` is called right after one could not be, with the number
+/// of launches before it.
+fn try_to_queue(
+    model: &Model,
+    units: DataUnits,
+    mut failed: impl FnMut(usize),
+) -> Result<(), Error> {
+    let (cipher, xts) = (on_device(model)?, xts_engine(model)?);
+    let stream = Stream::new(cipher.engine().device())?;
+    let mut buffer = DeviceBuffer::from_host(stream.device(), &data())?;
+    let mut slice = buffer.slice_mut(0..LENGTH)?;
+    let before = model.launches();
+    let chain = Operation::CbcDecrypt(&IV);
+    let chained = cipher.engine().queue_in_place(&stream, chain, &mut slice);
+    chained.inspect_err(|_| failed(before))?.wait()?;
+    let stream = Stream::new(xts.data_engine().device())?;
+    let mut buffer = DeviceBuffer::from_host(stream.device(), &data())?;
+    let mut slice = buffer.slice_mut(0..LENGTH)?;
+    let before = model.launches();
+    let queued = xts.queue_in_place(&stream, Direction::Encrypt, units, &mut slice);
+    queued.inspect_err(|_| failed(before))?.wait()
+}
+
+#[test]
+fn polling_leaves_no_marks() {
+    let model = Model::default();
+    let cipher = on_device(&model).expect("no fault");
+    let (engine, device) = (cipher.engine(), cipher.engine().device());
+    let ecb = Operation::Ecb(Direction::Encrypt);
+    let stream = Stream::new(device).expect("no fault");
+    let mut buffers = [0; 12].map(|_| DeviceBuffer::zeroed(device, 64).expect("no fault"));
+    let mut slices = buffers.each_mut().map(|buffer| buffer.slice_mut(0..64).expect("in it"));
+    let queued = slices.each_mut().map(|slice| {
+        let pending = engine.queue_in_place(&stream, ecb, slice).expect("no fault");
+        assert!(!pending.is_complete().expect("no fault"));
+        pending
+    });
+    for (number, pending) in queued.into_iter().enumerate() {
+        if number.is_multiple_of(2) {
+            pending.wait().expect("no fault");
+            continue;
+        }
+        drop(pending);
+    }
+    drop((buffers, stream, cipher));
+    assert_eq!(model.left_behind(), (0, 0));
 }
 
 /// Beside each other, from several threads, by one engine.

@@ -162,12 +162,12 @@ mod tests {
         let devices = [Model::default().device(), Model::default().device()];
         let roster = Roster::new(&devices).expect("there are some");
         let of = |length: usize, unit| range_bytes(&roster, &ChunkLimit::default(), length, unit);
-        assert_eq!(of(8 << 30, 16), LONGEST_RANGE);
+        assert_eq!(of(2 << 30, 16), LONGEST_RANGE);
         assert_eq!(of(256 << 20, 16), 16 << 20);
         assert_eq!(of(1 << 20, 16), SHORTEST_RANGE);
-        assert_eq!(of(8 << 30, 520), LONGEST_RANGE / 520 * 520);
-        assert_eq!(of(8 << 30, 5 << 20), 60 << 20);
-        assert_eq!(of(8 << 30, 100 << 20), 100 << 20, "one at least");
+        assert_eq!(of(2 << 30, 520), LONGEST_RANGE / 520 * 520);
+        assert_eq!(of(2 << 30, 5 << 20), 60 << 20);
+        assert_eq!(of(2 << 30, 100 << 20), 100 << 20, "one at least");
     }
 
     #[test]

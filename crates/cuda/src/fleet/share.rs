@@ -42,7 +42,10 @@ pub(crate) fn share<T: Send>(
         let Some((&own, others)) = seats.split_first() else { break };
         thread::scope(|scope| {
             for &seat in others {
-                scope.spawn(move || work(seat));
+                if let Err(error) = thread::Builder::new().spawn_scoped(scope, move || work(seat)) {
+                    log::warn!("fewer threads than wanted run tasks of a fleet: {error}");
+                    break;
+                }
             }
             work(own);
         });

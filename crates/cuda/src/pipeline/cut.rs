@@ -105,6 +105,11 @@ impl Crew {
         Self { threads: device.pool().limits().threads.max(1), lanes: LANES }
     }
 
+    /// Lanes of all threads, of which a caller may want any number.
+    fn all_lanes(self) -> usize {
+        self.threads.saturating_mul(self.lanes)
+    }
+
     /// What is worth while for so many pieces.
     pub(crate) fn for_pieces(self, count: usize) -> Self {
         Self { threads: self.threads.min(count.div_ceil(self.lanes)).max(1), ..self }
@@ -113,7 +118,7 @@ impl Crew {
     /// The most bytes of a lane of which there may be as many as there are to be: a power of two, as lanes
     /// have.
     pub(crate) fn room(self, device: &Device) -> usize {
-        let bytes = device.pool().limits().pinned_bytes / (self.threads * self.lanes);
+        let bytes = device.pool().limits().pinned_bytes / self.all_lanes();
         1 << bytes.max(1).ilog2()
     }
 
@@ -125,7 +130,7 @@ impl Crew {
 
     /// The same with the longest piece of one's choice.
     pub(crate) fn share_of(self, bytes: usize, longest: usize) -> usize {
-        bytes.div_ceil(self.threads * self.lanes).clamp(SHORTEST_PIECE, longest)
+        bytes.div_ceil(self.all_lanes()).clamp(SHORTEST_PIECE, longest)
     }
 }
 

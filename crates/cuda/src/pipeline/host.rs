@@ -8,7 +8,7 @@ use super::{
     Cut, Piece,
     cut::Way,
     lane::{Extent, Lent},
-    order::{FailOnPanic, Order},
+    order::{Awaited, Order},
     pass,
 };
 use crate::{Device, Error, Stream};
@@ -98,7 +98,7 @@ struct HostPiece<'a, W> {
     /// Among all of them, from 0 on.
     number: usize,
     text: Text<'a>,
-    on_panic: FailOnPanic<'a>,
+    awaited: Awaited<'a>,
 }
 
 /// Runs `work` over all of `data`, a piece at a time: it gets a stream, the address of a piece on the
@@ -162,8 +162,8 @@ impl<'a, W> Iterator for Rest<'a, W> {
         let (text, rest) = text.split_at(length);
         self.text = (rest.len() > 0).then_some(rest);
         self.taken += 1;
-        let on_panic = call.order.fail_on_panic();
-        Some(HostPiece { call, number: self.taken - 1, text, on_panic })
+        let awaited = call.order.awaited();
+        Some(HostPiece { call, number: self.taken - 1, text, awaited })
     }
 }
 
@@ -193,7 +193,7 @@ where
     }
 
     fn end(self, came_back: Result<&mut [u8], Error>) {
-        let Self { call, number, mut text, on_panic: _held } = self;
+        let Self { call, number, mut text, awaited } = self;
         match came_back {
             Err(error) => call.order.fail(number, error),
             Ok(bytes) => {
@@ -204,5 +204,6 @@ where
                 }
             }
         }
+        awaited.end();
     }
 }

@@ -6,7 +6,6 @@
 use std::{
     collections::BTreeSet,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    thread,
 };
 
 use crate::Error;
@@ -75,9 +74,9 @@ impl Order {
         state.failed.zip(state.error)
     }
 
-    /// Lets nobody wait for a thread that panics while it has this.
-    pub(super) fn fail_on_panic(&self) -> FailOnPanic<'_> {
-        FailOnPanic(self)
+    /// What a piece has until its end: other pieces do not wait for one whose thread panics.
+    pub(super) fn awaited(&self) -> Awaited<'_> {
+        Awaited(Some(self))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -85,19 +84,28 @@ impl Order {
     }
 }
 
-pub(super) struct FailOnPanic<'a>(&'a Order);
+/// Dropped without its end, it ends the call. Whether the thread panics would be no measure: it does so for
+/// all of a destructor that runs in an earlier panic, and that may pass host memory as well.
+pub(super) struct Awaited<'a>(Option<&'a Order>);
 
-impl Drop for FailOnPanic<'_> {
+impl Awaited<'_> {
+    /// Nothing that comes from here on fails.
+    pub(super) fn end(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Awaited<'_> {
     fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.fail_with(0, None);
+        if let Some(order) = self.0 {
+            order.fail_with(0, None);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::{sync::mpsc, thread};
 
     use super::*;
 
@@ -145,7 +153,7 @@ mod tests {
         thread::scope(|scope| {
             let waits = scope.spawn(|| order.wait_for_turn(1));
             let panics = scope.spawn(|| {
-                let _on_panic = order.fail_on_panic();
+                let _awaited = order.awaited();
                 panic!("a test's");
             });
             assert!(panics.join().is_err());

@@ -321,3 +321,69 @@ fn of_tuning(about: About, tuning: &Tuning) -> File {
         crossovers: crossovers.collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file about no device in particular, with these rows.
+    fn file(cpu_threads: usize, launch: &str, piece: &str) -> String {
+        format!(
+            r#"
+            cpu_threads = {cpu_threads}
+            [about]
+            format = 1
+            device = "any"
+            compute_capability = [9, 0]
+            multiprocessors = 132
+            driver = 12010
+            lanecrypt = "0.1.0"
+            kernels = "0"
+            [[launches]]
+            kernel = "a"
+            key_bits = 128
+            fastest = [{launch}]
+            [[pieces]]
+            kernel = "b"
+            key_bits = 128
+            fastest = [{piece}]
+            [[crossovers]]
+            kernel = "c"
+            key_bits = 128
+            switches = [4096]
+            "#
+        )
+    }
+
+    #[test]
+    fn lengths_are_those_that_data_has() {
+        let longest = 1_u64 << 40;
+        let threads = rayon::current_num_threads();
+        let read = |launch: u64, piece: u64| {
+            let (launch, piece) = (format!("[{launch}, 32, 2, 9]"), format!("[{piece}, 65536]"));
+            of_any_device(&file(threads, &launch, &piece))
+        };
+        for good in [1, 64, longest] {
+            assert!(read(good, good).is_ok(), "{good}");
+        }
+        for bad in [0, longest + 1, i64::MAX as u64] {
+            for (launch, piece, name) in [(bad, 64, "a: lengths"), (64, bad, "b: lengths")] {
+                let refused = read(launch, piece);
+                let names_it = matches!(&refused, Err(Ignored::Corrupt(why)) if why.contains(name));
+                assert!(names_it, "{bad}: {refused:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn crossovers_are_those_of_as_many_threads() {
+        let threads = rayon::current_num_threads();
+        for there in [threads - 1, threads, threads + 1] {
+            let text = file(there, "[64, 32, 2, 9]", "[64, 65536]");
+            let (_, tuning) = of_any_device(&text).expect("it is whole");
+            let known = tuning.crossovers.iter().count();
+            assert_eq!(known, usize::from(there == threads), "{there} threads, here {threads}");
+            assert_eq!(tuning.experience.launches().count(), 1, "the rest is of use");
+        }
+    }
+}

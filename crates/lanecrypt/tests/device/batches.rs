@@ -200,6 +200,21 @@ fn refusals_of(device: &Device, family: &BatchFamily) -> Outcome {
     compare(&buffer, &data, "after refusals")
 }
 
+/// The Debug texts of batches, and of modes on a device, are the same under two keys.
+pub(crate) fn secrets(case: &Case) -> Outcome {
+    let device = (case.open)()?;
+    let shown = |key: &[u8; 16]| {
+        let job = DeviceJob { key, mode: JobMode::EcbEncrypt, input: 0, output: 0, length: 16 };
+        let batch = aes::cuda::BATCHES.prepare(&device, vec![job])?;
+        let gcm = aes::cuda::TABLE_SHARED.gcm_engine(&device, key)?;
+        let xts = aes::cuda::TABLE_SHARED.xts_engine(&device, &[*key, [7; 16]].concat())?;
+        Ok::<_, Error>(format!("{batch:?} {batch:#?} {gcm:?} {gcm:#?} {xts:?} {xts:#?}"))
+    };
+    let [first, second] = [shown(&[0x53; 16])?, shown(&[0xa1; 16])?];
+    assert_eq!(first, second);
+    Ok(())
+}
+
 /// The vectors of GCM, all of a cipher's in one batch.
 pub(crate) fn vectors(case: &Case) -> Outcome {
     let device = (case.open)()?;
