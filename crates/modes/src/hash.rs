@@ -5,7 +5,7 @@ use core::fmt;
 
 use cipher::{Array, consts::U16};
 use ghash::{GHash, universal_hash::UniversalHash};
-use lanecrypt_core::{HashPowers, Secret};
+use lanecrypt_core::{HashPowers, Secret, on_cleared_stack};
 use lanecrypt_slicing::HashKey;
 
 /// A key of GHASH on any CPU, cleared when dropped (feature `zeroize`).
@@ -36,6 +36,11 @@ impl GhashKey {
     /// Of the block of zeros, encrypted.
     #[must_use]
     pub fn new(h: &Array<u8, U16>) -> Self {
+        on_cleared_stack(|| Self::of(h))
+    }
+
+    /// [`new`](Self::new), whose temporaries stay on the stack.
+    pub(crate) fn of(h: &Array<u8, U16>) -> Self {
         HashKey::new(&h.0).map_or_else(|| Self::portable(h), |key| Self(Kind::Powers(key)))
     }
 
