@@ -79,9 +79,11 @@ impl<S: Storage> Disk<S> {
         if end > found {
             return Err(Error::Truncated { what, end, found });
         }
-        let bytes = payload.bytes.unwrap_or(found - payload.offset);
-        if !bytes.is_multiple_of(payload.sector_bytes.into()) {
-            let sector = payload.sector_bytes;
+        let sector = payload.sector_bytes;
+        // A disk that ends where the container does ends with its last whole sector, as for the kernel.
+        let to_the_end = (found - payload.offset) / u64::from(sector) * u64::from(sector);
+        let bytes = payload.bytes.unwrap_or(to_the_end);
+        if !bytes.is_multiple_of(sector.into()) {
             let what = format!("the disk's {bytes} bytes are not whole sectors of {sector}");
             return Err(Error::Damaged(what));
         }
