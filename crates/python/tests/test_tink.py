@@ -1,10 +1,12 @@
 """Sealed files: round trips, refusals, jobs; the Tink wheel opens what is sealed here, and the other way round."""
 
+import contextlib
 import io
 import json
 import os
 import signal
 import stat
+import sys
 import threading
 
 import pytest
@@ -159,7 +161,7 @@ def test_readers(tmp_path, keyset, source):
         reader.join()
 
 
-def test_progress_and_its_exceptions(tmp_path, keyset, source):
+def test_progress_and_its_exceptions(tmp_path, keyset, source, monkeypatch):
     seen = []
     tink.seal(keyset, source, tmp_path / "sealed", progress=seen.append)
     assert seen[-1] == 3_000_000 and seen == sorted(seen)
@@ -167,8 +169,40 @@ def test_progress_and_its_exceptions(tmp_path, keyset, source):
     def stop(done):
         raise ZeroDivisionError
 
+    # The target is there when the last call is made: that is success.
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_type))
+    assert tink.seal(keyset, source, tmp_path / "other", progress=stop) == 3_000_000
+    assert told == [ZeroDivisionError]
+    tink.open(keyset, tmp_path / "other", tmp_path / "text")
+    assert (tmp_path / "text").read_bytes() == source.read_bytes()
+
+    # A source that has no end is cancelled.
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write():
+        with contextlib.suppress(BrokenPipeError), pipe.open("wb", buffering=0) as end:
+            while True:
+                end.write(bytes(1 << 16))
+
+    writer = threading.Thread(target=write)
+    writer.start()
     with pytest.raises(ZeroDivisionError):
-        tink.seal(keyset, source, tmp_path / "other", progress=stop)
+        tink.seal(keyset, pipe, tmp_path / "cancelled", progress=stop)
+    writer.join()
+    assert not (tmp_path / "cancelled").exists()
+
+
+def test_paths_are_what_python_takes(tmp_path, keyset, source):
+    sealed, text = os.fsencode(tmp_path / "sealed"), os.fsencode(tmp_path / "text")
+    tink.seal(keyset, os.fsencode(source), sealed)
+    tink.open(keyset, sealed, text)
+    assert (tmp_path / "text").read_bytes() == source.read_bytes()
+    with tink.Sealed(sealed, keyset) as file:
+        assert file.size == 3_000_000
+    with pytest.raises(TypeError, match="PathLike"):
+        tink.seal(keyset, 3, sealed)
 
 
 @pytest.fixture
