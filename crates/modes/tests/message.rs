@@ -82,7 +82,7 @@ proptest! {
 #[test]
 fn blocks_after_a_batch_have_their_counters() {
     let keyed = Keyed::new([3; 32]);
-    let text: Vec<u8> = (0..40_000_u32).map(|i| (i * i >> 7) as u8).collect();
+    let text: Vec<u8> = (0..40_000_u32).map(|i| ((i * i) >> 7) as u8).collect();
     for blocks in (1..80).chain([127, 129, 1023, 1025, 2047, 2049]) {
         let (expected, tag) = keyed.whole(b"twelve bytes", b"", &text[..16 * blocks]);
         let (mut message, mut data) =

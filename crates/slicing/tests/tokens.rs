@@ -29,17 +29,19 @@ impl<T: From<R>, R> Made<T, R> {
 /// Crates such as `zerocopy` make a register in safe code, of zeros, on any CPU.
 #[test]
 fn no_register_becomes_a_value() {
-    assert!(Made::<u64, u32>::IS_MADE, "the test tells");
+    const { assert!(Made::<u64, u32>::IS_MADE, "the test tells") };
     #[cfg(target_arch = "x86_64")]
     {
-        assert!(!Made::<B128, __m128i>::IS_MADE);
-        assert!(!Made::<B256<Avx2>, __m256i>::IS_MADE);
-        assert!(!Made::<B512, __m512i>::IS_MADE);
-        assert!(!Made::<Xmm, __m128i>::IS_MADE);
-        assert!(!Made::<Ymm, __m256i>::IS_MADE);
+        const { assert!(!Made::<B128, __m128i>::IS_MADE) };
+        const { assert!(!Made::<B256<Avx2>, __m256i>::IS_MADE) };
+        const { assert!(!Made::<B512, __m512i>::IS_MADE) };
+        const { assert!(!Made::<Xmm, __m128i>::IS_MADE) };
+        const { assert!(!Made::<Ymm, __m256i>::IS_MADE) };
     }
     #[cfg(target_arch = "aarch64")]
-    assert!(!Made::<B128<Neon>, uint8x16_t>::IS_MADE);
+    const {
+        assert!(!Made::<B128<Neon>, uint8x16_t>::IS_MADE)
+    };
 }
 
 /// What a value holds may be of a key.
