@@ -47,7 +47,7 @@ pub use registry::{
     Backend, CipherDescription, Create, Described, KeySizes, Platform, count, joined,
 };
 pub use secret::{Clear, Secret};
-pub use stack::on_cleared_stack;
+pub use stack::{on_cleared_stack, on_cleared_stack_of};
 pub use stream::Ctr;
 
 /// The README's examples, compiled.

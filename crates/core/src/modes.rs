@@ -84,3 +84,18 @@ pub(crate) fn xor(data: &mut [u8], mask: &[u8]) {
         *byte ^= mask;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_memory_is_cleared() {
+        let mut scratch = [0; 100];
+        let sum = wiped(&mut scratch, |scratch| {
+            scratch.fill(7);
+            scratch.iter().map(|&byte| u32::from(byte)).sum::<u32>()
+        });
+        assert_eq!((sum, scratch), (700, [0; 100]));
+    }
+}

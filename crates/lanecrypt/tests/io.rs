@@ -3,6 +3,7 @@
 use std::{
     any::Any,
     io::{self, BufRead, ErrorKind, Read, Write},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -247,6 +248,37 @@ fn flushing_passes_on_what_there_is() {
     writer.flush().expect("a vector does not fail");
     drop(writer);
     assert_eq!(found.len(), 32, "whole blocks");
+}
+
+/// While a thread panics, a writer passes on nothing: what was written so far need not be whole.
+#[test]
+fn a_panic_passes_on_nothing() {
+    let mut found = Vec::new();
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        let mode = Ctr::new(aes(), &IV).expect("a block");
+        let mut writer = Writer::with_piece_bytes(&mut found, mode, PIECE);
+        writer.write_all(&bytes(50)).expect("a vector does not fail");
+        panic!("as users' code may");
+    }));
+    assert!(caught.is_err());
+    assert_eq!(found, []);
+}
+
+/// No more is taken than there is, whatever number of bytes a caller says.
+#[test]
+fn consuming_ends_with_the_piece() {
+    for amount in [100, 101, usize::MAX] {
+        let mode = Ecb::new(aes(), Direction::Encrypt);
+        let data = bytes(2 * 96);
+        let mut reader = Reader::with_piece_bytes(&data[..], mode, PIECE);
+        let piece = reader.fill_buf().expect("a slice does not fail").len();
+        assert_eq!(piece, 96);
+        reader.consume(1);
+        reader.consume(amount);
+        assert_eq!(reader.fill_buf().expect("a slice does not fail").len(), 96, "the next piece");
+        reader.consume(usize::MAX);
+        assert!(reader.fill_buf().expect("a slice does not fail").is_empty());
+    }
 }
 
 /// As a `BufRead` it has pieces of so many bytes.

@@ -8,7 +8,7 @@
 use std::{fs::File, hint::black_box, os::unix::fs::FileExt, ptr, thread};
 
 use lanecrypt::{
-    Backend, CIPHERS, Platform, aes, aria, camellia,
+    Backend, CIPHERS, Gcm, GhashKey, Platform, aes, aria, camellia,
     cipher::{
         Array, KeyInit,
         array::ArraySize,
@@ -102,6 +102,18 @@ fn types_leave_nothing() {
     leaves_nothing!(camellia::Camellia128, camellia::Camellia192, camellia::Camellia256);
     leaves_nothing!(des::Des, des::TdesEde2, des::TdesEde3, des::TdesEee2, des::TdesEee3);
     leaves_nothing!(hight::Hight, hight::HightKisa, seed::Seed128);
+}
+
+/// Keys of GCM: the cipher's, and the powers of the hash key that is made with it.
+#[test]
+fn modes_leave_nothing() {
+    leaves_nothing!(Gcm<aes::Aes128>, Gcm<aes::Aes192>, Gcm<aes::Aes256>);
+    leaves_nothing!(Gcm<aria::Aria256>, Gcm<camellia::Camellia128>, Gcm<seed::Seed128>);
+    #[inline(never)]
+    fn hash_key(key: &Array<u8, U16>) {
+        black_box(&GhashKey::new(key));
+    }
+    assert_eq!(bytes_left(hash_key), 0, "bytes that GhashKey leaves");
 }
 
 #[test]

@@ -5,26 +5,73 @@ use zeroize::Zeroizing;
 
 use crate::{Error, hash::Hash};
 
-/// The most that a header may ask for, so that a made-up one cannot hold a machine up for long.
+/// The most that a header may ask for, so that a made-up one cannot hold a machine up for long: of one key
+/// slot, and of all together, of which each that is tried takes its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Memory of Argon2, in KiB. By default 4 GiB, the most that cryptsetup asks for.
     pub argon2_memory_kib: u32,
     /// Passes of Argon2 over its memory. By default 1,000.
     pub argon2_passes: u32,
+    /// KiB that Argon2 goes over for all key slots together: memory times passes. By default 256 GiB,
+    /// some minutes: 64 key slots of 1 GiB and four passes, as cryptsetup makes them.
+    pub argon2_total_kib: u64,
     /// Iterations of PBKDF2. By default 100 million, a minute or so.
     pub pbkdf2_iterations: u32,
+    /// Iterations of PBKDF2 for all key slots together, and for the digests that tell whether a key is
+    /// right. By default 400 million, some minutes.
+    pub pbkdf2_total_iterations: u64,
 }
 
 impl Limits {
     /// What holds where nobody says otherwise.
-    pub const DEFAULT: Self =
-        Self { argon2_memory_kib: 4 << 20, argon2_passes: 1_000, pbkdf2_iterations: 100_000_000 };
+    pub const DEFAULT: Self = Self {
+        argon2_memory_kib: 4 << 20,
+        argon2_passes: 1_000,
+        argon2_total_kib: 256 << 20,
+        pbkdf2_iterations: 100_000_000,
+        pbkdf2_total_iterations: 400_000_000,
+    };
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self::DEFAULT
+    }
+}
+
+/// What is left of the limits while the key slots of a header are tried.
+pub(crate) struct Budget<'a> {
+    limits: &'a Limits,
+    argon2_kib: u64,
+    iterations: u64,
+}
+
+impl<'a> Budget<'a> {
+    pub(crate) fn new(limits: &'a Limits) -> Self {
+        Self { limits, argon2_kib: 0, iterations: 0 }
+    }
+
+    /// Takes the work of one PBKDF2.
+    fn take_iterations(&mut self, iterations: u32) -> Result<(), Error> {
+        within("iterations of PBKDF2", iterations.into(), self.limits.pbkdf2_iterations.into())?;
+        let what = "iterations of PBKDF2, together with the key slots before it";
+        let all = self.iterations.saturating_add(iterations.into());
+        within(what, all, self.limits.pbkdf2_total_iterations)?;
+        self.iterations = all;
+        Ok(())
+    }
+
+    /// Takes the work of one Argon2.
+    fn take_argon2(&mut self, memory_kib: u32, passes: u32) -> Result<(), Error> {
+        let limits = self.limits;
+        within("KiB of memory for Argon2", memory_kib.into(), limits.argon2_memory_kib.into())?;
+        within("passes of Argon2", passes.into(), limits.argon2_passes.into())?;
+        let what = "KiB that Argon2 goes over, together with the key slots before it";
+        let all = self.argon2_kib.saturating_add(u64::from(memory_kib) * u64::from(passes));
+        within(what, all, limits.argon2_total_kib)?;
+        self.argon2_kib = all;
+        Ok(())
     }
 }
 
@@ -48,9 +95,9 @@ impl Pbkdf2 {
         &self,
         secret: &[u8],
         bytes: usize,
-        limits: &Limits,
+        budget: &mut Budget<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
-        within("iterations of PBKDF2", self.iterations, limits.pbkdf2_iterations)?;
+        budget.take_iterations(self.iterations)?;
         if self.iterations == 0 {
             return Err(Error::damaged("PBKDF2 of no iterations"));
         }
@@ -65,13 +112,12 @@ impl Derivation {
         &self,
         passphrase: &[u8],
         bytes: usize,
-        limits: &Limits,
+        budget: &mut Budget<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         match self {
-            Self::Pbkdf2(pbkdf2) => pbkdf2.derive(passphrase, bytes, limits),
+            Self::Pbkdf2(pbkdf2) => pbkdf2.derive(passphrase, bytes, budget),
             Self::Argon2 { algorithm, passes, memory_kib, lanes, salt } => {
-                within("KiB of memory for Argon2", *memory_kib, limits.argon2_memory_kib)?;
-                within("passes of Argon2", *passes, limits.argon2_passes)?;
+                budget.take_argon2(*memory_kib, *passes)?;
                 let damaged = |error| Error::damaged(format!("Argon2: {error}"));
                 let params = Params::new(*memory_kib, *passes, *lanes, Some(bytes));
                 let argon2 = Argon2::new(*algorithm, Version::V0x13, params.map_err(damaged)?);
@@ -83,9 +129,6 @@ impl Derivation {
     }
 }
 
-fn within(what: &'static str, given: u32, limit: u32) -> Result<(), Error> {
-    if given <= limit {
-        return Ok(());
-    }
-    Err(Error::Limit { what, given: given.into(), limit: limit.into() })
+fn within(what: &'static str, given: u64, limit: u64) -> Result<(), Error> {
+    if given <= limit { Ok(()) } else { Err(Error::Limit { what, given, limit }) }
 }

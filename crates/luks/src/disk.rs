@@ -7,17 +7,18 @@ use std::{
 };
 
 use lanecrypt::{Direction, cipher::InOutBuf};
-use rayon::prelude::*;
+use rayon::{ThreadPool, prelude::*};
 use zeroize::Zeroizing;
 
 use crate::{
     Error, Header, Limits, Storage,
     claims::{Access, Claims},
     sectors::{Sectors, TWEAK_BYTES},
+    threads,
 };
 
 /// Bytes that are read and decrypted, or encrypted and written, while they are in a core's cache; a
-/// multiple of every sector. Requests of two such pieces and more run on rayon's threads.
+/// multiple of every sector. Requests of two such pieces and more run on several threads.
 const PIECE: usize = 256 << 10;
 const LONGEST_SECTOR: usize = 4096;
 
@@ -25,7 +26,8 @@ const LONGEST_SECTOR: usize = 4096;
 ///
 /// Requests need not be whole sectors: the sectors at their ends are then read, changed and written, and
 /// no other request touches them meanwhile. So requests of many threads lose nothing of one another, as
-/// long as nobody else writes to the container. A write that is cut off by a loss of power leaves all
+/// long as nobody else writes to the container. Long requests run on threads of the crate's own; those of
+/// one of rayon's workers run on that worker, since rayon has its threads busy then. A write that is cut off by a loss of power leaves all
 /// sectors as they were but those that it was to change.
 ///
 /// The volume key is cleared when the disk is dropped.
@@ -77,9 +79,11 @@ impl<S: Storage> Disk<S> {
         if end > found {
             return Err(Error::Truncated { what, end, found });
         }
-        let bytes = payload.bytes.unwrap_or(found - payload.offset);
-        if !bytes.is_multiple_of(payload.sector_bytes.into()) {
-            let sector = payload.sector_bytes;
+        let sector = payload.sector_bytes;
+        // A disk that ends where the container does ends with its last whole sector, as for the kernel.
+        let to_the_end = (found - payload.offset) / u64::from(sector) * u64::from(sector);
+        let bytes = payload.bytes.unwrap_or(to_the_end);
+        if !bytes.is_multiple_of(sector.into()) {
             let what = format!("the disk's {bytes} bytes are not whole sectors of {sector}");
             return Err(Error::Damaged(what));
         }
@@ -205,19 +209,19 @@ impl<S: Storage> Disk<S> {
 
     fn read_sectors(&self, buffer: &mut [u8], offset: u64) -> Result<(), Error> {
         let read = |(i, piece): (usize, &mut [u8])| self.read_piece(piece, nth(offset, i));
-        if is_worth_threads(buffer.len()) {
-            buffer.par_chunks_mut(PIECE).enumerate().try_for_each(read)
-        } else {
-            buffer.chunks_mut(PIECE).enumerate().try_for_each(read)
+        match threads_for(buffer.len()) {
+            Some(pool) => {
+                pool.install(|| buffer.par_chunks_mut(PIECE).enumerate().try_for_each(read))
+            }
+            None => buffer.chunks_mut(PIECE).enumerate().try_for_each(read),
         }
     }
 
     fn write_sectors(&self, data: &[u8], offset: u64) -> Result<(), Error> {
         let write = |(i, piece): (usize, &[u8])| self.write_piece(piece, nth(offset, i));
-        if is_worth_threads(data.len()) {
-            data.par_chunks(PIECE).enumerate().try_for_each(write)
-        } else {
-            data.chunks(PIECE).enumerate().try_for_each(write)
+        match threads_for(data.len()) {
+            Some(pool) => pool.install(|| data.par_chunks(PIECE).enumerate().try_for_each(write)),
+            None => data.chunks(PIECE).enumerate().try_for_each(write),
         }
     }
 
@@ -256,8 +260,9 @@ fn nth(offset: u64, i: usize) -> u64 {
     offset + (i * PIECE) as u64
 }
 
-fn is_worth_threads(bytes: usize) -> bool {
-    bytes >= 2 * PIECE && rayon::current_num_threads() >= 2
+/// The threads for a request of so many bytes, where it is worth them.
+fn threads_for(bytes: usize) -> Option<&'static ThreadPool> {
+    if bytes < 2 * PIECE { None } else { threads::for_pieces() }
 }
 
 impl<S> fmt::Debug for Disk<S> {

@@ -83,6 +83,24 @@ pub enum Error {
     Cipher(#[from] lanecrypt::Error),
 }
 
+/// Why one key slot cannot be tried: an error that a header keeps, and that closes no other slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    Unsupported { what: &'static str, given: String, supported: &'static str },
+    Damaged(String),
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        match problem {
+            Problem::Unsupported { what, given, supported } => {
+                Self::Unsupported { what, given, supported }
+            }
+            Problem::Damaged(what) => Self::Damaged(what),
+        }
+    }
+}
+
 impl Error {
     /// The error number of the system, where it was the system that failed.
     #[must_use]

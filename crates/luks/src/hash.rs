@@ -1,15 +1,13 @@
 //! The hashes that LUKS headers name, and PBKDF2 with them.
 
 use pbkdf2::pbkdf2_hmac;
-use serde::Deserialize;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
-use crate::Error;
+use crate::error::Problem;
 
 /// A hash function by its name in a header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hash {
     Sha1,
     Sha256,
@@ -50,14 +48,16 @@ impl Hash {
 }
 
 impl TryFrom<String> for Hash {
-    type Error = Error;
+    type Error = Problem;
 
-    fn try_from(given: String) -> Result<Self, Error> {
+    fn try_from(given: String) -> Result<Self, Problem> {
         match given.as_str() {
             "sha1" => Ok(Self::Sha1),
             "sha256" => Ok(Self::Sha256),
             "sha512" => Ok(Self::Sha512),
-            _ => Err(Error::Unsupported { what: "hash", given, supported: "sha1, sha256, sha512" }),
+            _ => {
+                Err(Problem::Unsupported { what: "hash", given, supported: "sha1, sha256, sha512" })
+            }
         }
     }
 }

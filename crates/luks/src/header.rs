@@ -7,7 +7,8 @@ use crate::{
     Error, Limits, Storage,
     antiforensic::merge,
     bytes::Fields,
-    derive::{Derivation, Pbkdf2},
+    derive::{Budget, Derivation, Pbkdf2},
+    error::Problem,
     hash::Hash,
     luks1, luks2,
     sectors::Sectors,
@@ -29,8 +30,8 @@ const MOST_STRIPES: usize = 1 << 16;
 pub struct Header {
     pub(crate) version: u16,
     pub(crate) payload: Payload,
-    /// In the order in which they are tried.
-    pub(crate) slots: Vec<KeySlot>,
+    /// In the order in which they are tried, and why some cannot be.
+    pub(crate) slots: Vec<Result<KeySlot, Problem>>,
 }
 
 /// The part of a container that is the disk.
@@ -119,8 +120,13 @@ impl Header {
         limits: &Limits,
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let (mut tried, mut skipped) = (0, None);
+        let mut budget = Budget::new(limits);
         for slot in &self.slots {
-            match slot.open(storage, passphrase, limits) {
+            let opened = match slot {
+                Ok(slot) => slot.open(storage, passphrase, &mut budget),
+                Err(problem) => Err(problem.clone().into()),
+            };
+            match opened {
                 Ok(Some(key)) => return Ok(key),
                 Ok(None) => tried += 1,
                 Err(error @ Error::Storage { .. }) => return Err(error),
@@ -142,7 +148,7 @@ impl KeySlot {
         &self,
         storage: &S,
         passphrase: &[u8],
-        limits: &Limits,
+        budget: &mut Budget<'_>,
     ) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
         if !(1..=MOST_KEY_BYTES).contains(&self.key_bytes)
             || !(1..=MOST_KEY_BYTES).contains(&self.cipher_key_bytes)
@@ -153,21 +159,21 @@ impl KeySlot {
         let bytes = self.key_bytes * self.stripes;
         let mut material = Zeroizing::new(vec![0; bytes.next_multiple_of(SECTOR as usize)]);
         read_at(storage, "a key slot", &mut material, self.offset)?;
-        let key = self.derivation.derive(passphrase, self.cipher_key_bytes, limits)?;
+        let key = self.derivation.derive(passphrase, self.cipher_key_bytes, budget)?;
         let sectors = Sectors::new(&self.cipher, &key, SECTOR, 0)?;
         sectors.run(Direction::Decrypt, 0, material.as_mut_slice().into())?;
         let key = merge(&material[..bytes], self.key_bytes, self.hash);
-        Ok(self.digest.is_of(&key, limits)?.then_some(key))
+        Ok(self.digest.is_of(&key, budget)?.then_some(key))
     }
 }
 
 impl Digest {
-    fn is_of(&self, key: &[u8], limits: &Limits) -> Result<bool, Error> {
+    fn is_of(&self, key: &[u8], budget: &mut Budget<'_>) -> Result<bool, Error> {
         let bytes = self.expected.len();
         if !(20..=MOST_KEY_BYTES).contains(&bytes) {
             return Err(Error::damaged(format!("the digest of a key has {bytes} bytes")));
         }
-        let digest = self.derivation.derive(key, bytes, limits)?;
+        let digest = self.derivation.derive(key, bytes, budget)?;
         Ok(digest.ct_eq(&self.expected).into())
     }
 }

@@ -37,6 +37,7 @@ mod luks2;
 mod metadata;
 mod sectors;
 mod storage;
+mod threads;
 
 pub use self::{derive::Limits, disk::Disk, error::Error, header::Header, storage::Storage};
 

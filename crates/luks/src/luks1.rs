@@ -38,7 +38,7 @@ pub(crate) fn read<S: Storage + ?Sized>(storage: &S) -> Result<Header, Error> {
     };
     let mut slots = Vec::new();
     for at in (0..SLOTS).map(|slot| FIRST_SLOT + slot * SLOT_BYTES) {
-        slots.extend(common.slot(&Fields(&header[at..at + SLOT_BYTES]))?);
+        slots.extend(common.slot(&Fields(&header[at..at + SLOT_BYTES]))?.map(Ok));
     }
     let payload = Payload {
         offset: u64::from(fields.u32_at(104)) * u64::from(SECTOR),

@@ -5,17 +5,23 @@ use std::collections::BTreeMap;
 use argon2::Algorithm;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, de::Error as _};
+use serde_json::{Map, Value};
 
 use crate::{
     Error, Header,
     derive::{Derivation, Pbkdf2},
+    error::Problem,
     hash::Hash,
     header::{self, Payload},
 };
 
+/// The most key slots that LUKS2 has.
+const MOST_SLOTS: usize = 32;
+
 #[derive(Deserialize)]
 struct Metadata {
-    keyslots: BTreeMap<String, Slot>,
+    /// Read one by one, so that one that is not known here closes no other.
+    keyslots: BTreeMap<String, Value>,
     segments: BTreeMap<String, Segment>,
     digests: BTreeMap<String, Digest>,
     config: Config,
@@ -34,22 +40,11 @@ struct Requirements {
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "type")]
-enum Slot {
-    #[serde(rename = "luks2")]
-    Luks2(KeySlot),
-    /// Such as those of a reencryption, which is a requirement too.
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
 struct KeySlot {
     key_size: usize,
     area: Area,
     kdf: Kdf,
     af: Splitting,
-    priority: Option<u8>,
 }
 
 #[derive(Deserialize)]
@@ -63,23 +58,20 @@ struct Area {
 #[derive(Deserialize)]
 struct Splitting {
     stripes: usize,
-    hash: Hash,
+    hash: String,
 }
 
+/// How the slot's key is derived, which has its type's own fields.
 #[derive(Deserialize)]
-#[serde(tag = "type")]
-enum Kdf {
-    #[serde(rename = "pbkdf2")]
-    Pbkdf2(Derived),
-    #[serde(rename = "argon2i")]
-    Argon2i(Costs),
-    #[serde(rename = "argon2id")]
-    Argon2id(Costs),
+struct Kdf {
+    r#type: String,
+    #[serde(flatten)]
+    parameters: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
 struct Derived {
-    hash: Hash,
+    hash: String,
     iterations: u32,
     #[serde(deserialize_with = "binary")]
     salt: Vec<u8>,
@@ -106,16 +98,23 @@ struct Segment {
     encryption: String,
     #[serde(default)]
     sector_size: u32,
-    integrity: Option<serde_json::Value>,
+    integrity: Option<Value>,
     #[serde(default)]
     flags: Vec<String>,
 }
 
+/// What tells whether a key is right, which has its type's own fields.
 #[derive(Deserialize)]
 struct Digest {
     r#type: String,
     keyslots: Vec<String>,
     segments: Vec<String>,
+    #[serde(flatten)]
+    parameters: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Expected {
     #[serde(flatten)]
     derivation: Derived,
     #[serde(rename = "digest", deserialize_with = "binary")]
@@ -134,11 +133,13 @@ pub(crate) fn parse(area: &[u8]) -> Result<Header, Error> {
     let digests = metadata.digests.values().filter(|digest| digest.segments.contains(name));
     let digest = digests.into_iter().next();
     let digest = digest.ok_or_else(|| Error::damaged("the disk's key has no digest"))?;
-    if digest.r#type != "pbkdf2" {
-        let given = digest.r#type.clone();
-        return Err(Error::Unsupported { what: "digest", given, supported: "pbkdf2" });
+    let of_key = digest.of_key()?;
+    let (given, most) = (metadata.keyslots.len(), MOST_SLOTS);
+    if given > most {
+        return Err(Error::damaged(format!("it has {given} key slots; LUKS2 has at most {most}")));
     }
-    Ok(Header { version: 2, payload: segment.payload()?, slots: slots(&metadata, digest) })
+    let slots = slots(&metadata, &digest.keyslots, &of_key);
+    Ok(Header { version: 2, payload: segment.payload()?, slots })
 }
 
 /// The one segment that is the disk; copies of one that a reencryption leaves are none.
@@ -183,60 +184,85 @@ impl Segment {
     }
 }
 
-/// The slots that the digest says have the disk's key: preferred ones first, none that are to be ignored.
-fn slots(metadata: &Metadata, digest: &Digest) -> Vec<header::KeySlot> {
-    const NORMAL: u8 = 1;
-    let slots = metadata.keyslots.iter().filter(|(name, _)| digest.keyslots.contains(name));
-    let mut slots: Vec<_> = slots
-        .filter_map(|(name, slot)| match slot {
-            Slot::Luks2(slot) => Some((slot.priority.unwrap_or(NORMAL), name, slot)),
-            Slot::Other => None,
-        })
-        .filter(|(priority, ..)| *priority > 0)
-        .collect();
-    slots.sort_by_key(|&(priority, name, _)| (u8::MAX - priority, name.len(), name));
-    slots.into_iter().map(|(_, _, slot)| slot.with(digest)).collect()
-}
-
-impl KeySlot {
-    fn with(&self, digest: &Digest) -> header::KeySlot {
-        header::KeySlot {
-            derivation: self.kdf.derivation(),
-            offset: self.area.offset,
-            cipher: self.area.encryption.clone(),
-            cipher_key_bytes: self.area.key_size,
-            stripes: self.af.stripes,
-            hash: self.af.hash,
-            key_bytes: self.key_size,
-            digest: header::Digest {
-                derivation: digest.derivation.pbkdf2(),
-                expected: digest.expected.clone(),
-            },
+impl Digest {
+    fn of_key(&self) -> Result<header::Digest, Problem> {
+        if self.r#type != "pbkdf2" {
+            let given = self.r#type.clone();
+            return Err(Problem::Unsupported { what: "digest", given, supported: "pbkdf2" });
         }
+        let Expected { derivation, expected } = fields("a digest", &self.parameters)?;
+        Ok(header::Digest { derivation: derivation.pbkdf2()?, expected })
     }
 }
 
+/// The slots of these names, which the digest says have the disk's key: preferred ones first, none that
+/// are to be ignored.
+fn slots(
+    metadata: &Metadata,
+    names: &[String],
+    digest: &header::Digest,
+) -> Vec<Result<header::KeySlot, Problem>> {
+    const NORMAL: u64 = 1;
+    // Others are those of a reencryption, which is a requirement too.
+    let is_ours = |slot: &Value| slot["type"] == "luks2";
+    let priority = |slot: &Value| slot["priority"].as_u64().unwrap_or(NORMAL);
+    let mut slots: Vec<_> = metadata
+        .keyslots
+        .iter()
+        .filter(|(name, slot)| names.contains(name) && is_ours(slot) && priority(slot) > 0)
+        .collect();
+    slots.sort_by_key(|&(name, slot)| (u64::MAX - priority(slot), name.len(), name));
+    slots.into_iter().map(|(name, slot)| key_slot(name, slot, digest)).collect()
+}
+
+fn key_slot(name: &str, slot: &Value, digest: &header::Digest) -> Result<header::KeySlot, Problem> {
+    let slot = KeySlot::deserialize(slot)
+        .map_err(|error| Problem::Damaged(format!("key slot {name:?}: {error}")))?;
+    Ok(header::KeySlot {
+        derivation: slot.kdf.derivation()?,
+        offset: slot.area.offset,
+        cipher: slot.area.encryption,
+        cipher_key_bytes: slot.area.key_size,
+        stripes: slot.af.stripes,
+        hash: Hash::try_from(slot.af.hash)?,
+        key_bytes: slot.key_size,
+        digest: digest.clone(),
+    })
+}
+
 impl Derived {
-    fn pbkdf2(&self) -> Pbkdf2 {
-        Pbkdf2 { hash: self.hash, iterations: self.iterations, salt: self.salt.clone() }
+    fn pbkdf2(self) -> Result<Pbkdf2, Problem> {
+        let Self { hash, iterations, salt } = self;
+        Ok(Pbkdf2 { hash: Hash::try_from(hash)?, iterations, salt })
     }
 }
 
 impl Kdf {
-    fn derivation(&self) -> Derivation {
-        let (algorithm, costs) = match self {
-            Self::Pbkdf2(derived) => return Derivation::Pbkdf2(derived.pbkdf2()),
-            Self::Argon2i(costs) => (Algorithm::Argon2i, costs),
-            Self::Argon2id(costs) => (Algorithm::Argon2id, costs),
+    fn derivation(&self) -> Result<Derivation, Problem> {
+        let algorithm = match self.r#type.as_str() {
+            "pbkdf2" => {
+                let derived: Derived = fields("a key slot's pbkdf2", &self.parameters)?;
+                return Ok(Derivation::Pbkdf2(derived.pbkdf2()?));
+            }
+            "argon2i" => Algorithm::Argon2i,
+            "argon2id" => Algorithm::Argon2id,
+            other => {
+                let (what, given) = ("key derivation", other.to_owned());
+                let supported = "pbkdf2, argon2i, argon2id";
+                return Err(Problem::Unsupported { what, given, supported });
+            }
         };
-        Derivation::Argon2 {
-            algorithm,
-            passes: costs.time,
-            memory_kib: costs.memory,
-            lanes: costs.cpus,
-            salt: costs.salt.clone(),
-        }
+        let Costs { time, memory, cpus, salt } = fields("a key slot's argon2", &self.parameters)?;
+        Ok(Derivation::Argon2 { algorithm, passes: time, memory_kib: memory, lanes: cpus, salt })
     }
+}
+
+/// The fields of a type, of `what`.
+fn fields<'de, T: Deserialize<'de>>(
+    what: &str,
+    from: &'de Map<String, Value>,
+) -> Result<T, Problem> {
+    T::deserialize(from).map_err(|error| Problem::Damaged(format!("{what}: {error}")))
 }
 
 /// A number as decimal text: what JSON's numbers cannot hold.

@@ -184,6 +184,106 @@ fn what_is_not_supported_is_named() {
     }
 }
 
+/// The metadata with more slots, `(name, from, to)`: the slot that opens with that in place of this.
+fn with_slots(slots: &[(&str, &str, &str)]) -> String {
+    let metadata: serde_json::Value = serde_json::from_str(&AES.metadata()).expect("JSON");
+    let (mut all, ours) = (metadata.clone(), metadata["keyslots"]["3"].to_string());
+    for (name, from, to) in slots {
+        assert!(ours.contains(from), "{from}");
+        let slot = serde_json::from_str(&ours.replace(from, to)).expect("JSON");
+        all["keyslots"][*name] = slot;
+        let of_digest = all["digests"]["0"]["keyslots"].as_array_mut().expect("a list");
+        of_digest.push((*name).into());
+    }
+    all.to_string()
+}
+
+fn open_with(metadata: &str, passphrase: &[u8], limits: &Limits) -> Result<Disk<Memory>, Error> {
+    let mut container = AES.luks2(&[0; 4096]);
+    container[..HEADER].copy_from_slice(&binary_header(0, 8, metadata.as_bytes()));
+    Disk::open(Memory::new(container), passphrase, limits)
+}
+
+/// Whatever one slot has, tried first, the others open; and where none does, it is named.
+#[test]
+fn a_slot_that_is_not_known_closes_no_other() {
+    for (from, to, expected) in [
+        ("\"sha256\"", "\"sha384\"", "hash \"sha384\" is not supported"),
+        ("\"pbkdf2\"", "\"scrypt\"", "key derivation \"scrypt\" is not supported"),
+        ("\"stripes\":4", "\"stripes\":-4", "key slot \"0\": invalid value"),
+        ("\"offset\":\"32768\"", "\"offset\":\"\"", "key slot \"0\": "),
+        ("\"salt\":", "\"salts\":", "a key slot's pbkdf2: missing field `salt`"),
+        ("\"iterations\":3", "\"iterations\":101", "101 iterations of PBKDF2; the limit is 100"),
+        ("aes-xts-plain64", "serpent-xts-plain64", "cipher \"serpent-xts-plain64\""),
+    ] {
+        let metadata = with_slots(&[("0", from, to)]);
+        open_with(&metadata, PASSPHRASE, &LIMITS).expect("another slot opens");
+        let said = open_with(&metadata, b"wrong", &LIMITS).expect_err("it is wrong").to_string();
+        assert!(said.starts_with("none of the 1 key slots tried opens"), "{said}");
+        assert!(said.contains(expected), "{to}: {said}");
+    }
+    // The other is its own digest's, not the disk's.
+    let metadata = AES.metadata();
+    let other = "\"digests\":{\"9\":{\"type\":\"pbkdf3\",\"keyslots\":[],\"segments\":[]},";
+    let metadata = metadata.replace("\"digests\":{", other);
+    open_with(&metadata, PASSPHRASE, &LIMITS).expect("the disk's digest is known");
+}
+
+/// All slots of a header together, however many it makes up.
+#[test]
+fn slots_are_limited_together() {
+    let names: Vec<_> = (4..36).map(|name| name.to_string()).collect();
+    let slots = |end: usize, from, to| {
+        let slots: Vec<_> = names[..end].iter().map(|name| (name.as_str(), from, to)).collect();
+        with_slots(&slots)
+    };
+    let dear = "\"iterations\":100";
+    let all = slots(31, "\"iterations\":3", dear);
+    let metadata = all.replace("\"3\":{", "\"40\":{").replace("[\"3\",", "[\"40\",");
+    // There is work for three of them, and for the cheap one, which is tried last.
+    open_with(&metadata, PASSPHRASE, &LIMITS).expect("the cheap one opens");
+    let error = open_with(&metadata, b"wrong", &LIMITS).expect_err("it is wrong");
+    let Error::NoSlotOpens { tried: 4, skipped: Some(skipped) } = error else { panic!("{error}") };
+    let expected = "a key slot asks for 409 iterations of PBKDF2, together with the key slots before \
+         it; the limit is 400";
+    assert_eq!(skipped.to_string(), expected);
+    let limits = Limits { pbkdf2_total_iterations: 31 * 103 + 6, ..LIMITS };
+    let error = open_with(&metadata, b"wrong", &limits).expect_err("it is wrong");
+    assert!(matches!(error, Error::NoSlotOpens { tried: 32, skipped: None }), "{error}");
+
+    let argon2 = "\"kdf\":{\"type\":\"argon2id\",\"time\":2,\"memory\":64,\"cpus\":1,\"salt\":\"CQkJCQkJCQkJCQkJ\"},\"_\":{";
+    let metadata = slots(5, "\"kdf\":{", argon2).replace("\"3\":{", "\"40\":{");
+    let metadata = metadata.replace("[\"3\",", "[\"40\",");
+    let error = open_with(&metadata, b"wrong", &LIMITS).expect_err("it is wrong");
+    let Error::NoSlotOpens { tried: 5, skipped: Some(skipped) } = error else { panic!("{error}") };
+    let expected = "a key slot asks for 640 KiB that Argon2 goes over, together with the key slots \
+         before it; the limit is 512";
+    assert_eq!(skipped.to_string(), expected);
+
+    let error = open_with(&slots(32, "x", "x"), PASSPHRASE, &LIMITS).expect_err("one too many");
+    let expected = "the LUKS header is damaged: it has 33 key slots; LUKS2 has at most 32";
+    assert_eq!(error.to_string(), expected);
+}
+
+/// The kernel, too, leaves out what is no whole sector.
+#[test]
+fn a_container_of_odd_length_ends_with_its_last_whole_sector() {
+    for mut container in [AES.luks1(&[5; 3 * 512]), AES.luks2(&[5; 3 * 512])] {
+        for length in [1, 511] {
+            container.truncate(PAYLOAD + 3 * 512);
+            container.resize(PAYLOAD + 3 * 512 + length, 0xee);
+            let disk = open(container.clone()).expect("it opens");
+            assert_eq!(disk.bytes(), 3 * 512);
+            let mut read = [0; 3 * 512];
+            disk.read_at(&mut read, 0).expect("all of it");
+            assert_eq!(read, [5; 3 * 512]);
+            disk.write_at(&read, 0).expect("all of it");
+            assert!(matches!(disk.read_at(&mut [0], 3 * 512), Err(Error::OutOfBounds { .. })));
+            assert_eq!(disk.storage().copy(), container, "what is after it stays");
+        }
+    }
+}
+
 #[test]
 fn slots_that_are_to_be_ignored_are() {
     let said = metadata_fault("\"type\":\"luks2\",", "\"type\":\"luks2\",\"priority\":0,");
@@ -194,7 +294,7 @@ fn slots_that_are_to_be_ignored_are() {
 #[test]
 fn what_is_cut_short_is_refused() {
     for container in [AES.luks1(&[3; 512]), AES.luks2(&[3; 512])] {
-        for bytes in [0, 1, 7, 8, 591, 4095, SLOT - 1, SLOT + 255, PAYLOAD - 1, PAYLOAD + 1] {
+        for bytes in [0, 1, 7, 8, 591, 4095, SLOT - 1, SLOT + 255, PAYLOAD - 1] {
             let opened = open(container[..bytes].to_vec());
             let error = opened.expect_err("it is cut short");
             let is_whole = |error: &Error| {

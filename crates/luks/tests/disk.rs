@@ -2,9 +2,14 @@
 
 mod support;
 
-use std::{sync::atomic::Ordering, thread};
+use std::{
+    sync::{atomic::Ordering, mpsc},
+    thread,
+    time::Duration,
+};
 
 use lanecrypt_luks::{Disk, Error};
+use rayon::{ThreadPoolBuilder, prelude::*};
 use support::{AES, Kind, LIMITS, Memory, PASSPHRASE, PAYLOAD, Random};
 
 /// Several pieces, so that requests run on several threads, and an odd sector.
@@ -133,4 +138,29 @@ fn errors_of_the_storage_are_told_with_their_number() {
     disk.storage().is_broken.store(false, Ordering::SeqCst);
     disk.write_at(&vec![1; LONG], 0).expect("it writes");
     disk.sync().expect("it syncs");
+}
+
+/// Long requests for the same sectors, of rayon's workers and of other threads: a worker that waits for
+/// one request's pieces must not begin another request that waits for the first.
+#[test]
+fn workers_of_rayon_do_not_wait_for_themselves() {
+    const REQUEST: usize = 1 << 20;
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || {
+        let disk = open(AES, &vec![0; 3 * REQUEST]);
+        let request = |i: usize| {
+            let data = vec![i as u8; REQUEST];
+            disk.write_at(&data, (i % 3 * REQUEST / 2) as u64).expect("it writes");
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(8).build().expect("threads");
+        for _ in 0..4 {
+            pool.install(|| (0..64).into_par_iter().for_each(request));
+            thread::scope(|scope| {
+                scope.spawn(|| (0..64).into_par_iter().for_each(request));
+                scope.spawn(|| (0..64).for_each(request));
+            });
+        }
+        done.send(()).expect("somebody waits");
+    });
+    is_done.recv_timeout(Duration::from_secs(120)).expect("requests wait for each other");
 }

@@ -8,7 +8,7 @@ use cipher::{
     array::ArraySize,
     consts::{U4, U8, U12, U13, U14, U15, U16},
 };
-use lanecrypt_core::{Direction, Engine, Error, Mode, Secret, modes};
+use lanecrypt_core::{Direction, Engine, Error, Mode, Secret, modes, on_cleared_stack_of};
 use subtle::ConstantTimeEq;
 
 use crate::GhashKey;
@@ -63,7 +63,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
     /// # Errors
     /// [`Error::BlockLength`] for blocks of other than 16 bytes; the engine's own errors.
     pub fn of(engine: C) -> Result<Self, Error> {
-        Self::with_hash(engine, GhashKey::new)
+        cleared(|| Self::with_hash(engine, GhashKey::of))
     }
 
     /// [`of`](Self::of) with a hash that takes no instructions of the CPU; for tests.
@@ -72,6 +72,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         Self::with_hash(engine, GhashKey::portable)
     }
 
+    /// Makes the hash key, and leaves it on the stack too: callers run it on one that is cleared.
     fn with_hash(engine: C, hash_key: impl Fn(&Block) -> GhashKey) -> Result<Self, Error> {
         let given = engine.block_bytes();
         if given != 16 {
@@ -80,6 +81,14 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         let mut h = Secret::new(Block::default());
         engine.ecb(Direction::Encrypt, h.as_mut_slice().into())?;
         Ok(Self { engine, key: hash_key(&h), sizes: PhantomData })
+    }
+
+    /// [`of`](Self::of) where it cannot fail but by the engine.
+    fn expected(engine: C) -> Self {
+        match Self::with_hash(engine, GhashKey::of) {
+            Ok(gcm) => gcm,
+            Err(error) => panic!("GCM: {error}"),
+        }
     }
 
     /// The engine.
@@ -147,6 +156,13 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         }
         modes::ctr32(&self.engine, &message.counter(0), data)
     }
+}
+
+/// Runs the making of a key, for which the cipher runs once: that takes more of the stack than a key
+/// expansion does.
+#[inline]
+fn cleared<R>(work: impl FnOnce() -> R) -> R {
+    on_cleared_stack_of::<{ 16 << 10 }, R>(work)
 }
 
 /// A message: what follows from its IV.
@@ -218,16 +234,13 @@ impl<C: KeySizeUser, N, T> KeySizeUser for Gcm<C, N, T> {
 /// Where the engine fails; CPU engines do not.
 impl<C: Engine + BlockSizeUser<BlockSize = U16>, N, T> From<C> for Gcm<C, N, T> {
     fn from(engine: C) -> Self {
-        match Self::of(engine) {
-            Ok(gcm) => gcm,
-            Err(error) => panic!("GCM: {error}"),
-        }
+        cleared(|| Self::expected(engine))
     }
 }
 
 impl<C: Engine + KeyInit + BlockSizeUser<BlockSize = U16>, N, T> KeyInit for Gcm<C, N, T> {
     fn new(key: &Key<Self>) -> Self {
-        C::new(key).into()
+        cleared(|| Self::expected(C::new(key)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A message of GCM (SP 800-38D) that comes in pieces.
 
-use core::{fmt, mem};
+use core::fmt;
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
@@ -22,6 +22,10 @@ const BLOCK: usize = 16;
 ///
 /// Every call takes the hash key and an engine, which must be those of the first call; so that a caller
 /// may run long pieces on an engine with threads.
+///
+/// The tags of two different messages under one IV give the hash key away, and whoever has that forges
+/// tags. So [`tag`](Self::tag) takes the message. A clone is for a context that is copied: one of the two
+/// is to be given up, or both are to get the same data.
 ///
 /// ```
 /// use lanecrypt_aes::Aes128;
@@ -105,7 +109,8 @@ impl GcmMessage {
         Ok(())
     }
 
-    /// Encrypts or decrypts the next piece, of any length.
+    /// Encrypts or decrypts the next piece, of any length. An empty piece changes nothing: associated
+    /// data may still come after it, if it may come before.
     ///
     /// # Errors
     /// [`Error::MessageLength`]: nothing is written then. The engine's own errors.
@@ -120,6 +125,9 @@ impl GcmMessage {
         if given > MAX_MESSAGE_BYTES {
             let (what, most) = ("data", MAX_MESSAGE_BYTES);
             return Err(Error::MessageLength { what, given, most });
+        }
+        if data.is_empty() {
+            return Ok(());
         }
         if self.data_bytes == 0 {
             self.fill_up(key);
@@ -141,11 +149,18 @@ impl GcmMessage {
         Ok(())
     }
 
-    /// The tag; the message is over.
-    pub fn tag(&mut self, key: &GhashKey) -> [u8; BLOCK] {
+    /// The tag, which ends the message.
+    ///
+    /// ```compile_fail,E0382
+    /// # use lanecrypt_modes::{GcmMessage, GhashKey};
+    /// fn two_tags(message: GcmMessage, key: &GhashKey) -> [[u8; 16]; 2] {
+    ///     [message.tag(key), message.tag(key)]
+    /// }
+    /// ```
+    #[must_use]
+    pub fn tag(mut self, key: &GhashKey) -> [u8; BLOCK] {
         self.fill_up(key);
-        let hash = mem::replace(&mut self.hash, key.start());
-        let mut tag = key.finish(hash, [self.aad_bytes, self.data_bytes]);
+        let mut tag = key.finish(self.hash, [self.aad_bytes, self.data_bytes]);
         for (byte, mask) in tag.iter_mut().zip(*self.mask) {
             *byte ^= mask;
         }
@@ -271,4 +286,33 @@ fn in_pieces(
         data = rest;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use lanecrypt_aes::{Aes128, cipher::KeyInit};
+
+    use super::*;
+
+    /// The state is set to one near the end, which takes 64 GiB of data to come to.
+    #[test]
+    fn a_message_has_an_end() {
+        let cipher = Aes128::new(&[1; 16].into());
+        let key = GhashKey::new(&[2; 16].into());
+        let mut message = GcmMessage::new(&key, &cipher, &[3; 12]).expect("an IV");
+        message.data_bytes = MAX_MESSAGE_BYTES - 32;
+        let mut run = |data: &mut [u8]| message.run(&key, &cipher, Direction::Encrypt, data.into());
+        for length in [33, 48, 1000] {
+            let mut data = [0; 1000];
+            let error = run(&mut data[..length]).expect_err("more than one IV is for");
+            let Error::MessageLength { what: "data", given, most } = error else {
+                panic!("{error}");
+            };
+            assert_eq!((given, most), ((1 << 36) - 64 + length as u64, (1 << 36) - 32));
+            assert_eq!(data, [0; 1000], "nothing is written");
+        }
+        run(&mut [0; 32]).expect("the last bytes");
+        run(&mut []).expect("nothing more");
+        assert!(run(&mut [0]).is_err(), "a byte more");
+    }
 }

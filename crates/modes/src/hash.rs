@@ -5,7 +5,7 @@ use core::fmt;
 
 use cipher::{Array, consts::U16};
 use ghash::{GHash, universal_hash::UniversalHash};
-use lanecrypt_core::{HashPowers, Secret};
+use lanecrypt_core::{HashPowers, Secret, on_cleared_stack};
 use lanecrypt_slicing::HashKey;
 
 /// A key of GHASH on any CPU, cleared when dropped (feature `zeroize`).
@@ -36,6 +36,11 @@ impl GhashKey {
     /// Of the block of zeros, encrypted.
     #[must_use]
     pub fn new(h: &Array<u8, U16>) -> Self {
+        on_cleared_stack(|| Self::of(h))
+    }
+
+    /// [`new`](Self::new), whose temporaries stay on the stack.
+    pub(crate) fn of(h: &Array<u8, U16>) -> Self {
         HashKey::new(&h.0).map_or_else(|| Self::portable(h), |key| Self(Kind::Powers(key)))
     }
 
@@ -84,12 +89,13 @@ impl GhashKey {
         }
     }
 
-    /// Adds two lengths in bytes, and gives the hash.
+    /// Adds two lengths in bytes, and gives the hash. GCM has no length of 2^61 bytes or more: of such a
+    /// length the hash has the number of bits modulo 2^64.
     #[must_use]
     pub fn finish(&self, mut hash: Ghash, lengths: [u64; 2]) -> [u8; 16] {
         let mut block = [0; 16];
         for (half, bytes) in block.as_chunks_mut::<8>().0.iter_mut().zip(lengths) {
-            *half = (8 * bytes).to_be_bytes();
+            *half = bytes.wrapping_mul(8).to_be_bytes();
         }
         self.add(&mut hash, &block);
         match hash.0 {
@@ -119,5 +125,27 @@ enum State {
 impl fmt::Debug for Ghash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ghash").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_64_bits_of_bits() {
+        let h = Array([0x5a; 16]);
+        for key in [GhashKey::new(&h), GhashKey::portable(&h)] {
+            for lengths in [[0, 1_u64], [1 << 29, 1 << 30], [(1 << 61) - 1, (1 << 36) - 32]] {
+                let mut block = Array([0; 16]);
+                block[..8].copy_from_slice(&(8 * lengths[0]).to_be_bytes());
+                block[8..].copy_from_slice(&(8 * lengths[1]).to_be_bytes());
+                let mut expected = GHash::new(&h);
+                expected.update(&[block]);
+                assert_eq!(key.finish(key.start(), lengths), expected.finalize().0, "{lengths:?}");
+            }
+            let too_long = key.finish(key.start(), [1 << 61, u64::MAX]);
+            assert_eq!(too_long, key.finish(key.start(), [0, (1 << 61) - 1]));
+        }
     }
 }

@@ -5,6 +5,7 @@ use cipher::{
     StreamCipherSeek, block_padding::Pkcs7,
 };
 use lanecrypt_aes::Aes192;
+use lanecrypt_core::Direction;
 use lanecrypt_des::TdesEde3;
 use lanecrypt_modes::{Ctr, Ofb, Xts, cbc, cfb, get_tweak_default, xts_halves_are_equal};
 use proptest::{collection::vec, prelude::*};
@@ -164,7 +165,7 @@ proptest! {
         prop_assert_eq!(&output, &expected);
         ours.decrypt_area(&mut output, sector, first, get_tweak_default);
         prop_assert_eq!(&output, data);
-        ours.units(lanecrypt_core::Direction::Encrypt, first, sector, output.as_mut_slice().into())
+        ours.units(Direction::Encrypt, first, sector, output.as_mut_slice().into())
             .expect("good units");
         prop_assert_eq!(&output, &expected);
     }
@@ -177,4 +178,21 @@ fn halves_of_xts_keys() {
     let last = [&[3; 32][..], &[3; 31], &[2]].concat();
     assert!(!xts_halves_are_equal(&last));
     assert!(!xts_halves_are_equal(&[3; 33]), "halves of different lengths");
+}
+
+/// The number after the last one is 0, in areas as in [`Xts::units`].
+#[test]
+fn sector_numbers_wrap() {
+    let xts = Xts::new(Aes192::new(&[1; 24].into()), Aes192::new(&[2; 24].into()));
+    let mut expected = [7; 3 * 32];
+    for (sector, number) in expected.chunks_exact_mut(32).zip([u128::MAX - 1, u128::MAX, 0]) {
+        xts.encrypt_sector(sector, get_tweak_default(number));
+    }
+    let mut area = [7; 3 * 32];
+    xts.encrypt_area(&mut area, 32, u128::MAX - 1, get_tweak_default);
+    assert_eq!(area, expected);
+    xts.decrypt_area(&mut area, 32, u128::MAX - 1, get_tweak_default);
+    assert_eq!(area, [7; 3 * 32]);
+    xts.units(Direction::Encrypt, u128::MAX - 1, 32, area.as_mut_slice().into()).expect("units");
+    assert_eq!(area, expected);
 }

@@ -2,8 +2,8 @@
 
 use std::{
     ffi::{CStr, OsStr},
-    fs::{self, File},
-    io,
+    fs::File,
+    io::{self, Read},
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
@@ -23,7 +23,14 @@ key-file=<FILENAME>   The passphrase is all that this file holds.
 header=<FILENAME>     Where the header is detached: the file that it is in.
 argon2-memory=<SIZE>  The most memory that a key slot may ask for (default 4G).
 argon2-passes=<N>     The most passes over it (default 1000).
-pbkdf2-iterations=<N> The most iterations of PBKDF2 (default 100000000).";
+argon2-total=<SIZE>   The most that all key slots may ask for together, memory times
+                      passes (default 256G).
+pbkdf2-iterations=<N> The most iterations of PBKDF2 (default 100000000).
+pbkdf2-total=<N>      The most that all key slots may ask for together (default
+                      400000000).";
+
+/// The most bytes of a key file, as cryptsetup has it.
+const MOST_KEY_FILE: usize = 8 << 20;
 
 /// The parameters so far.
 pub(crate) struct Config {
@@ -50,14 +57,17 @@ impl Config {
             b"header" => self.header = Some(path(value)),
             b"passphrase" => self.set_secret(ffi::read_password(value)?)?,
             b"key-file" => {
-                let read = fs::read(path(value)).map_err(|source| opening(&path(value), source))?;
-                self.set_secret(Zeroizing::new(read))?;
+                let path = path(value);
+                let file = File::open(&path).map_err(|source| opening(&path, source))?;
+                self.set_secret(secret_of(file, &path)?)?;
             }
             b"argon2-memory" => {
                 let kib = ffi::parse_size(value)? >> 10;
                 self.limits.argon2_memory_kib = u32::try_from(kib).unwrap_or(u32::MAX);
             }
             b"argon2-passes" => self.limits.argon2_passes = number(key, value)?,
+            b"argon2-total" => self.limits.argon2_total_kib = ffi::parse_size(value)? >> 10,
+            b"pbkdf2-total" => self.limits.pbkdf2_total_iterations = number(key, value)?.into(),
             b"pbkdf2-iterations" => self.limits.pbkdf2_iterations = number(key, value)?,
             _ => return Err(Error::UnknownParameter(key.to_string_lossy().into_owned())),
         }
@@ -98,6 +108,25 @@ impl Config {
         })?;
         Ok(Served { disk, is_writable })
     }
+}
+
+/// All that a key file holds, read into memory that does not grow: growing leaves copies.
+fn secret_of(mut file: impl Read, path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let mut secret = Zeroizing::new(vec![0; MOST_KEY_FILE + 1]);
+    let mut filled = 0;
+    while filled < secret.len() {
+        match file.read(&mut secret[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(opening(path, error)),
+        }
+    }
+    if filled > MOST_KEY_FILE {
+        return Err(Error::KeyFile { path: path.to_owned(), most: MOST_KEY_FILE });
+    }
+    secret.truncate(filled);
+    Ok(secret)
 }
 
 /// Opens a file, to be written too if it may be.

@@ -16,6 +16,8 @@ pub(crate) enum Error {
     Value,
     #[error("cannot open {}: {source}", path.display())]
     Open { path: PathBuf, source: io::Error },
+    #[error("the key file {} has more than {most} bytes", path.display())]
+    KeyFile { path: PathBuf, most: usize },
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error("{0}")]

@@ -9,7 +9,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     ptr::null_mut,
     slice,
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use zeroize::{Zeroize, Zeroizing};
@@ -46,7 +46,7 @@ pub(crate) struct Plugin {
     version: *const c_char,
     description: *const c_char,
     load: Unused,
-    unload: Unused,
+    unload: Option<extern "C" fn()>,
     config: Option<unsafe extern "C" fn(*const c_char, *const c_char) -> c_int>,
     config_complete: Phase,
     config_help: *const c_char,
@@ -102,7 +102,7 @@ static PLUGIN: Plugin = Plugin {
     version: VERSION.as_ptr(),
     description: c"The disk in a LUKS1 or LUKS2 container, decrypted as it is read".as_ptr(),
     load: None,
-    unload: None,
+    unload: Some(unload),
     config: Some(config),
     config_complete: Some(config_complete),
     config_help: HELP.as_ptr(),
@@ -148,7 +148,8 @@ const VERSION: &CStr =
     };
 
 static CONFIG: Mutex<Config> = Mutex::new(Config::new());
-static SERVED: OnceLock<Served> = OnceLock::new();
+/// The disk, from when it is open until nbdkit unloads the plugin.
+static SERVED: RwLock<Option<Arc<Served>>> = RwLock::new(None);
 
 /// What nbdkit calls when it has loaded the plugin.
 #[unsafe(no_mangle)]
@@ -172,14 +173,20 @@ extern "C" fn get_ready() -> c_int {
     status(|| {
         let config = with_config(|config| Ok(mem::replace(config, Config::new())))?;
         let served = config.open()?;
-        SERVED.get_or_init(|| served);
+        *SERVED.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(served));
         Ok(())
     })
 }
 
+/// Drops the disk, which clears the volume key: a static is never dropped.
+extern "C" fn unload() {
+    let end = || SERVED.write().unwrap_or_else(PoisonError::into_inner).take();
+    drop(catch_unwind(AssertUnwindSafe(|| drop(end()))));
+}
+
 /// There is one disk: the handle only must not be null.
 extern "C" fn open(_readonly: c_int) -> *mut c_void {
-    guarded(null_mut(), || served().map(|served| (&raw const *served).cast_mut().cast()))
+    guarded(null_mut(), || served().map(|_| (&raw const PLUGIN).cast_mut().cast()))
 }
 
 extern "C" fn get_size(_handle: *mut c_void) -> i64 {
@@ -279,8 +286,9 @@ fn with_config<T>(work: impl FnOnce(&mut Config) -> Result<T, Error>) -> Result<
     work(&mut CONFIG.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn served() -> Result<&'static Served, Error> {
-    SERVED.get().ok_or(Error::NotOpen)
+fn served() -> Result<Arc<Served>, Error> {
+    let served = SERVED.read().unwrap_or_else(PoisonError::into_inner);
+    served.clone().ok_or(Error::NotOpen)
 }
 
 /// 0, or -1 where `work` fails.

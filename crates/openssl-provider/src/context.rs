@@ -54,6 +54,11 @@ pub trait Operation {
         iv: Option<&[u8]>,
     ) -> Result<(), Reason>;
 
+    /// Whether lengths of input and output are in bits.
+    fn counts_bits(&self) -> bool {
+        false
+    }
+
     /// Takes all input and gives the length of what it wrote, in bytes, or bits where the input is
     /// counted so.
     ///

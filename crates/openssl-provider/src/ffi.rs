@@ -19,7 +19,7 @@ use lanecrypt::Direction;
 use parameter::{INTEGER, OCTET_POINTER, OCTETS, Parameter, UNSIGNED, UTF8_POINTER, for_each};
 
 use crate::{
-    Algorithm, Backend, Context, Mode, Reason, Transfer,
+    Algorithm, Backend, Context, Mode, Operation, Reason, Transfer,
     algorithm::{COUNT, algorithm, for_each_algorithm},
 };
 
@@ -244,6 +244,26 @@ unsafe extern "C" fn decrypt_init(
     unsafe { init(Direction::Decrypt, instance, key, key_bytes, iv, iv_bytes, list) }
 }
 
+/// Input and output with the lengths that OpenSSL gives: in bits where the context counts so, and then
+/// the memory has an eighth as many bytes.
+///
+/// As of [`Transfer::new`], `input` is good for reading that many bytes and `output` for writing them.
+unsafe fn transfer<'a>(
+    operation: &dyn Operation,
+    (input, length): (*const u8, usize),
+    (output, room): (*mut u8, usize),
+) -> Transfer<'a> {
+    // SAFETY: as above.
+    unsafe {
+        if operation.counts_bits() {
+            let bytes = |bits: usize| bits.div_ceil(8);
+            Transfer::new(input, bytes(length), output, bytes(room)).of_bits(length)
+        } else {
+            Transfer::new(input, length, output, room)
+        }
+    }
+}
+
 unsafe extern "C" fn update(
     instance: *mut c_void,
     output: *mut u8,
@@ -266,7 +286,8 @@ unsafe extern "C" fn update(
             if input.is_null() && length > 0 {
                 return Err(Reason::Argument);
             }
-            *written = operation.update(&mut Transfer::new(input, length, output, room))?;
+            let mut data = transfer(operation, (input, length), (output, room));
+            *written = operation.update(&mut data)?;
             Ok(())
         })
     }
@@ -311,8 +332,9 @@ unsafe extern "C" fn cipher(
     unsafe {
         with(instance, |context| {
             let written = written.as_mut().ok_or(Reason::Argument)?;
-            let mut data = Transfer::new(input, length, output, room);
-            *written = context.operation().cipher(&mut data)?;
+            let operation = context.operation();
+            let mut data = transfer(operation, (input, length), (output, room));
+            *written = operation.cipher(&mut data)?;
             Ok(())
         })
     }

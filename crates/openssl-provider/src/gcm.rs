@@ -1,6 +1,6 @@
 //! GCM as a context: IVs, tags and the order of calls. Records of TLS are in `gcm_tls.rs`.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, mem, sync::Arc};
 
 use lanecrypt::Direction;
 use subtle::ConstantTimeEq;
@@ -107,8 +107,8 @@ impl Gcm {
             Direction::Encrypt => None,
             Direction::Decrypt => Some(self.tag_bytes.ok_or(Reason::Tag)?),
         };
-        let tag = Zeroizing::new(self.message()?.tag(&key));
-        self.state = State::Over;
+        self.message()?;
+        let tag = self.take_tag(&key)?;
         match given {
             None => {
                 self.tag = *tag;
@@ -117,6 +117,14 @@ impl Gcm {
             }
             Some(bytes) if bool::from(tag[..bytes].ct_eq(&self.tag[..bytes])) => Ok(()),
             Some(_) => Err(Reason::NotAuthentic),
+        }
+    }
+
+    /// The tag of the message at hand, which is over then.
+    pub(crate) fn take_tag(&mut self, key: &GcmKey) -> Result<Zeroizing<[u8; TAG]>, Reason> {
+        match mem::replace(&mut self.state, State::Over) {
+            State::Running(message) => Ok(Zeroizing::new(message.tag(key))),
+            _ => Err(Reason::Internal),
         }
     }
 

@@ -50,8 +50,8 @@ impl Message {
         key.cipher.run(data.len(), |engine| self.0.run(&key.hash, engine, direction, data))
     }
 
-    /// The tag; the message is over.
-    pub(crate) fn tag(&mut self, key: &GcmKey) -> [u8; 16] {
+    /// The tag, which ends the message.
+    pub(crate) fn tag(self, key: &GcmKey) -> [u8; 16] {
         self.0.tag(&key.hash)
     }
 }

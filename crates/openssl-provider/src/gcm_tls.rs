@@ -3,7 +3,7 @@
 
 use lanecrypt::Direction;
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use crate::{
     Reason, Transfer,
@@ -142,7 +142,7 @@ impl Gcm {
         let State::Running(message) = &mut self.state else { return Err(Reason::Internal) };
         message.associate(&key, aad)?;
         message.run(&key, direction, (&mut *text).into())?;
-        let made = Zeroizing::new(message.tag(&key));
+        let made = self.take_tag(&key)?;
         if direction == Direction::Encrypt {
             tag.copy_from_slice(&*made);
             return Ok(EXPLICIT_IV + text.len() + TAG);

@@ -98,10 +98,14 @@ impl Operation for Stream {
         Ok(())
     }
 
+    fn counts_bits(&self) -> bool {
+        self.counts_bits
+    }
+
     fn update(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
         let key = self.shared.key()?;
-        let count = data.unread();
-        let bytes = if self.counts_bits { count.div_ceil(8) } else { count };
+        let count = data.count();
+        let bytes = if self.counts_bits { count.div_ceil(8) } else { data.unread() };
         if bytes == 0 {
             return Ok(0);
         }

@@ -1,9 +1,9 @@
 //! Input and output of a call: in place, or from one buffer into another.
 
-use std::ops::Range;
+use std::{ops::Range, path::PathBuf};
 
 use lanecrypt::cipher::InOutBuf;
-use pyo3::{Bound, PyAny, PyResult, Python, exceptions::PyValueError};
+use pyo3::{Bound, PyAny, PyResult, Python, exceptions::PyValueError, types::PyAnyMethods};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -105,4 +105,12 @@ pub(crate) fn copied(
     name: &'static str,
 ) -> PyResult<Zeroizing<Vec<u8>>> {
     Ok(Zeroizing::new(Bytes::of(object, name)?.to_read()?.as_slice().to_vec()))
+}
+
+/// A path as Python's own functions take them: text, bytes, or an object that stands for either.
+///
+/// # Errors
+/// `TypeError` for anything else.
+pub(crate) fn path_of(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    given.py().import("os")?.call_method1("fsdecode", (given,))?.extract()
 }

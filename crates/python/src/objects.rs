@@ -9,6 +9,7 @@ use lanecrypt_objects::{Location, Order, Receipt, Stores};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyTuple};
 
 use crate::{
+    buffers::path_of,
     errors::OrRaise,
     tink::{Choices, Keyset, associated},
 };
@@ -29,7 +30,7 @@ impl<'py> FromPyObject<'_, 'py> for Place {
         if let Ok(text) = given.extract::<&str>() {
             return text.parse().or_raise().map(Self);
         }
-        Ok(Self(Location::File(given.extract::<PathBuf>()?)))
+        Ok(Self(Location::File(path_of(&given)?)))
     }
 }
 
@@ -135,7 +136,7 @@ impl Driver {
     #[pyo3(signature = (log, keyset, source, target, *, associated_data=None, part_bytes=None))]
     fn new(
         py: Python<'_>,
-        log: PathBuf,
+        #[pyo3(from_py_with = path_of)] log: PathBuf,
         keyset: &Keyset,
         source: Place,
         target: Place,

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use pyo3::{Py, PyAny, PyErr, PyResult, Python};
+use pyo3::{Py, PyAny, PyErr, PyResult, Python, exceptions::PyException};
 
 use crate::{
     errors::{IntoPython, OrRaise, os_error},
@@ -48,7 +48,8 @@ impl Run {
 
 /// Runs `work` on a thread of its own while this one waits, without the interpreter's lock. `progress` is
 /// called on this thread, some ten times a second and at the end, with the bytes done so far. An exception
-/// of it, or `KeyboardInterrupt`, cancels the work and is raised once that has ended.
+/// of it, or `KeyboardInterrupt`, cancels the work and is raised once that has ended. Work that is complete
+/// cannot be cancelled: it counts, and an exception of `progress` is told as one that is not raised.
 ///
 /// # Errors
 /// Those of the work, and of `progress`.
@@ -58,13 +59,25 @@ pub(crate) fn run<T: Send, E: IntoPython + Send>(
     work: impl FnOnce(&Run) -> Result<T, E> + Send,
 ) -> PyResult<T> {
     let run = Run::default();
-    let (outcome, raised) = py.detach(|| beside(&run, progress, work))?;
-    if let Some(error) = raised {
+    match py.detach(|| beside(&run, progress, work))? {
+        (Ok(result), raised) => {
+            let raised = raised.or_else(|| run.report(py, progress).err());
+            raised.map_or(Ok(()), |error| after_the_end(py, error, progress))?;
+            Ok(result)
+        }
+        (Err(_), Some(raised)) => Err(raised),
+        (Err(error), None) => Err(error).or_raise(),
+    }
+}
+
+/// Raises what came after the work was complete, as `KeyboardInterrupt`, but for an exception of `progress`:
+/// who gets one takes the work for cancelled.
+fn after_the_end(py: Python<'_>, error: PyErr, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    if !error.is_instance_of::<PyException>(py) {
         return Err(error);
     }
-    let result = outcome.or_raise()?;
-    run.report(py, progress)?;
-    Ok(result)
+    error.write_unraisable(py, progress.map(|progress| progress.bind(py)));
+    Ok(())
 }
 
 type Outcome<T, E> = (Result<T, E>, Option<PyErr>);

@@ -175,3 +175,26 @@ def test_keys_are_never_shown():
     shown = repr(algorithms.AES(key)) + repr(vars(type(algorithms.AES(key)))) + repr(dir(algorithms.AES(key)))
     assert key.hex() not in shown and repr(key)[2:-1] not in shown
     assert algorithms.AES(key).key_size == 256 and algorithms.AES.block_size == 128
+
+
+def test_ivs_are_buffers():
+    """`bytes` makes as many zeros of an int: a nonce that everybody has."""
+    for mode in (modes.CBC, modes.CFB, modes.CTR, modes.GCM, modes.OFB, modes.XTS):
+        for wrong in (16, [7] * 16, "sixteen letters.", None):
+            with pytest.raises(TypeError):
+                mode(wrong)
+        assert mode(bytearray(range(16))).iv == mode(memoryview(bytes(range(16)))).iv == bytes(range(16))
+
+
+def test_an_update_that_failed_is_none():
+    cipher = Cipher(algorithms.AES(bytes(range(32))), modes.XTS(bytes(16)))
+    expected = cipher.encryptor().update(bytes(64))
+    context, room = cipher.encryptor(), bytearray(64)
+    with pytest.raises(ValueError, match="buf has 63 bytes"):
+        context.update_into(bytes(64), memoryview(room)[:63])
+    with pytest.raises(ValueError):
+        context.update(bytes(15))
+    assert context.update_into(bytes(64), room) == 64
+    assert room == expected
+    with pytest.raises(ValueError, match="one update"):
+        context.update(bytes(64))

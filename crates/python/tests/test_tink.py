@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import stat
+import sys
 import threading
 
 import pytest
@@ -159,7 +160,7 @@ def test_readers(tmp_path, keyset, source):
         reader.join()
 
 
-def test_progress_and_its_exceptions(tmp_path, keyset, source):
+def test_progress_and_its_exceptions(tmp_path, keyset, source, monkeypatch):
     seen = []
     tink.seal(keyset, source, tmp_path / "sealed", progress=seen.append)
     assert seen[-1] == 3_000_000 and seen == sorted(seen)
@@ -167,8 +168,32 @@ def test_progress_and_its_exceptions(tmp_path, keyset, source):
     def stop(done):
         raise ZeroDivisionError
 
+    # The target is there when the last call is made: that is success.
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: told.append(what.exc_type))
+    assert tink.seal(keyset, source, tmp_path / "other", progress=stop) == 3_000_000
+    assert told == [ZeroDivisionError]
+    tink.open(keyset, tmp_path / "other", tmp_path / "text")
+    assert (tmp_path / "text").read_bytes() == source.read_bytes()
+
+    # What takes longer than a tick is cancelled.
+    large = tmp_path / "large"
+    large.touch()
+    os.truncate(large, 64 << 30)
     with pytest.raises(ZeroDivisionError):
-        tink.seal(keyset, source, tmp_path / "other", progress=stop)
+        tink.seal(keyset, large, tmp_path / "cancelled", progress=stop)
+    assert not (tmp_path / "cancelled").exists()
+
+
+def test_paths_are_what_python_takes(tmp_path, keyset, source):
+    sealed, text = os.fsencode(tmp_path / "sealed"), os.fsencode(tmp_path / "text")
+    tink.seal(keyset, os.fsencode(source), sealed)
+    tink.open(keyset, sealed, text)
+    assert (tmp_path / "text").read_bytes() == source.read_bytes()
+    with tink.Sealed(sealed, keyset) as file:
+        assert file.size == 3_000_000
+    with pytest.raises(TypeError, match="PathLike"):
+        tink.seal(keyset, 3, sealed)
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ use core::{
         vreinterpretq_u8_u32, vreinterpretq_u8_u64, vreinterpretq_u32_u8, vreinterpretq_u64_u8,
         vshlq_u8, vshlq_u64, vsraq_n_u8, vst1q_u8, vsubq_u8, vzip1q_u8, vzip2q_u8,
     },
-    fmt,
     marker::PhantomData,
 };
 
@@ -58,15 +57,10 @@ impl Kind for NeonAes {}
 #[repr(transparent)]
 pub struct B128<K>(uint8x16_t, PhantomData<K>);
 
-impl<K> fmt::Debug for B128<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("B128 { .. }")
-    }
-}
-
-impl<K> From<uint8x16_t> for B128<K> {
+impl<K> B128<K> {
+    /// Crate-private: safe code can make a register without the token.
     #[inline(always)]
-    fn from(register: uint8x16_t) -> Self {
+    pub(crate) fn of(register: uint8x16_t) -> Self {
         Self(register, PhantomData)
     }
 }
@@ -84,7 +78,7 @@ impl<K: Kind> Columns for B128<K> {
     #[inline(always)]
     fn gather(bytes: &[u8], start: usize, stride: usize) -> Self {
         let [low, high] = wide::columns(bytes, start, stride).map(i64::cast_unsigned);
-        Self::from(registers! {
+        Self::of(registers! {
             vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)))
         })
     }
@@ -100,7 +94,7 @@ impl<K: Kind> Columns for B128<K> {
 
     #[inline(always)]
     fn exchange<const DISTANCE: u32>(low: &mut Self, high: &mut Self) {
-        let mask = Self::from(registers! {
+        let mask = Self::of(registers! {
             vreinterpretq_u8_u64(vcombine_u64(
                 vcreate_u64(wide::mask(DISTANCE).cast_unsigned()),
                 vcreate_u64(wide::mask(DISTANCE).cast_unsigned()),
@@ -116,7 +110,7 @@ impl<K: Kind> Columns for B128<K> {
 /// Every 64 bits shifted upwards, or downwards by a negative number.
 #[inline(always)]
 fn shifted_columns<K: Kind>(register: B128<K>, by: i64) -> B128<K> {
-    B128::from(registers! {
+    B128::of(registers! {
         vreinterpretq_u8_u64(vshlq_u64(vreinterpretq_u64_u8(register.0), vdupq_n_s64(by)))
     })
 }
@@ -124,7 +118,7 @@ fn shifted_columns<K: Kind>(register: B128<K>, by: i64) -> B128<K> {
 /// Every byte shifted upwards, or downwards by a negative number.
 #[inline(always)]
 fn shifted_bytes<K: Kind>(register: B128<K>, by: i8) -> B128<K> {
-    B128::from(registers!(vshlq_u8(register.0, vdupq_n_s8(by))))
+    B128::of(registers!(vshlq_u8(register.0, vdupq_n_s8(by))))
 }
 
 impl<K: Kind> BitLanes for K {
@@ -133,7 +127,7 @@ impl<K: Kind> BitLanes for K {
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B128<K> {
-        B128::from(registers!(vreinterpretq_u8_u32(vdupq_n_u32(mask))))
+        B128::of(registers!(vreinterpretq_u8_u32(vdupq_n_u32(mask))))
     }
 
     #[inline(always)]
@@ -155,12 +149,12 @@ impl<K: Kind> BitLanes for K {
 impl<K: Kind> Bytes for B128<K> {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        Self::from(registers!(vaddq_u8(self.0, other.0)))
+        Self::of(registers!(vaddq_u8(self.0, other.0)))
     }
 
     #[inline(always)]
     fn subtract(self, other: Self) -> Self {
-        Self::from(registers!(vsubq_u8(self.0, other.0)))
+        Self::of(registers!(vsubq_u8(self.0, other.0)))
     }
 
     #[inline(always)]
@@ -188,10 +182,10 @@ fn look_up<K: Kind>(map: &Nibbles, bytes: B128<K>) -> B128<K> {
     if map.is_identity {
         return bytes;
     }
-    let low = bytes & B128::from(registers!(vdupq_n_u8(0xf)));
+    let low = bytes & B128::of(registers!(vdupq_n_u8(0xf)));
     let high = shifted_bytes(bytes, -4);
-    B128::from(registers!(vqtbl1q_u8(load(&map.low), low.0)))
-        ^ B128::from(registers!(vqtbl1q_u8(load(&map.high), high.0)))
+    B128::of(registers!(vqtbl1q_u8(load(&map.low), low.0)))
+        ^ B128::of(registers!(vqtbl1q_u8(load(&map.high), high.0)))
 }
 
 impl FieldBytes for B128<NeonAes> {
@@ -214,31 +208,31 @@ impl FieldBytes for B128<NeonAes> {
 
     #[inline(always)]
     fn add_top_bit(self, carry: Self) -> Self {
-        Self::from(registers!(vsraq_n_u8::<7>(self.0, carry.0)))
+        Self::of(registers!(vsraq_n_u8::<7>(self.0, carry.0)))
     }
 }
 
 /// `SubBytes` and `ShiftRows` of AES.
 #[inline(always)]
 fn encrypted(state: B128<NeonAes>) -> B128<NeonAes> {
-    B128::from(registers!(vaeseq_u8(state.0, vdupq_n_u8(0))))
+    B128::of(registers!(vaeseq_u8(state.0, vdupq_n_u8(0))))
 }
 
 /// The inverse of [`encrypted`].
 #[inline(always)]
 fn decrypted(state: B128<NeonAes>) -> B128<NeonAes> {
-    B128::from(registers!(vaesdq_u8(state.0, vdupq_n_u8(0))))
+    B128::of(registers!(vaesdq_u8(state.0, vdupq_n_u8(0))))
 }
 
 #[inline(always)]
 fn shuffle<K: Kind>(bytes: B128<K>, order: &[u8; 16]) -> B128<K> {
-    B128::from(registers!(vqtbl1q_u8(bytes.0, load(order))))
+    B128::of(registers!(vqtbl1q_u8(bytes.0, load(order))))
 }
 
 impl BlockBytes for B128<NeonAes> {
     #[inline(always)]
     fn add32(self, other: Self) -> Self {
-        Self::from(registers! {
+        Self::of(registers! {
             vreinterpretq_u8_u32(vaddq_u32(
                 vreinterpretq_u32_u8(self.0),
                 vreinterpretq_u32_u8(other.0),
@@ -268,14 +262,14 @@ impl BlockLanes for NeonAes {
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B128<Self> {
-        B128::from(load(block))
+        B128::of(load(block))
     }
 
     #[inline(always)]
     fn load(self, blocks: &[u8]) -> B128<Self> {
         few::check(blocks.len(), Self::BLOCKS);
         match blocks.as_chunks::<16>().0 {
-            [block] => B128::from(load(block)),
+            [block] => B128::of(load(block)),
             _ => BitLanes::splat(self, 0),
         }
     }
@@ -301,7 +295,7 @@ impl AesBlocks for NeonAes {
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> Self::Blocks {
-        B128::from(load(block))
+        B128::of(load(block))
     }
 
     #[inline(always)]
@@ -318,7 +312,7 @@ impl AesBlocks for NeonAes {
 
     #[inline(always)]
     fn count(self, first: u128) -> Self::Blocks {
-        B128::from(load(&first.to_be_bytes()))
+        B128::of(load(&first.to_be_bytes()))
     }
 
     #[inline(always)]
@@ -329,13 +323,13 @@ impl AesBlocks for NeonAes {
             let top = vget_low_u8(vextq_u8::<15>(masks.0, zero));
             let reduced = vmull_p8(vreinterpret_p8_u8(top), vdup_n_p8(0x87));
             let moved = vextq_u8::<15>(zero, masks.0);
-            B128::from(veorq_u8(moved, vreinterpretq_u8_p16(reduced)))
+            B128::of(veorq_u8(moved, vreinterpretq_u8_p16(reduced)))
         }
     }
 
     #[inline(always)]
     fn encrypt_round(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
-        B128::from(registers!(vaesmcq_u8(encrypted(state).0))) ^ key
+        B128::of(registers!(vaesmcq_u8(encrypted(state).0))) ^ key
     }
 
     #[inline(always)]
@@ -345,7 +339,7 @@ impl AesBlocks for NeonAes {
 
     #[inline(always)]
     fn decrypt_round(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
-        B128::from(registers!(vaesimcq_u8(decrypted(state).0))) ^ key
+        B128::of(registers!(vaesimcq_u8(decrypted(state).0))) ^ key
     }
 
     #[inline(always)]
@@ -379,22 +373,22 @@ impl Carryless for NeonAes {
 
     #[inline(always)]
     fn exchange(self, blocks: B128<Self>) -> B128<Self> {
-        B128::from(registers!(vextq_u8::<8>(blocks.0, blocks.0)))
+        B128::of(registers!(vextq_u8::<8>(blocks.0, blocks.0)))
     }
 
     #[inline(always)]
     fn low_up(self, blocks: B128<Self>) -> B128<Self> {
-        B128::from(registers!(vextq_u8::<8>(vdupq_n_u8(0), blocks.0)))
+        B128::of(registers!(vextq_u8::<8>(vdupq_n_u8(0), blocks.0)))
     }
 
     #[inline(always)]
     fn high_down(self, blocks: B128<Self>) -> B128<Self> {
-        B128::from(registers!(vextq_u8::<8>(blocks.0, vdupq_n_u8(0))))
+        B128::of(registers!(vextq_u8::<8>(blocks.0, vdupq_n_u8(0))))
     }
 
     #[inline(always)]
     fn multiply<const HALVES: i32>(self, a: B128<Self>, b: B128<Self>) -> B128<Self> {
-        B128::from(registers! {
+        B128::of(registers! {
             let a = vreinterpretq_u64_u8(a.0);
             let b = vreinterpretq_u64_u8(b.0);
             let a = if HALVES & 0x01 == 0 { vgetq_lane_u64::<0>(a) } else { vgetq_lane_u64::<1>(a) };
@@ -408,7 +402,7 @@ impl<K: Kind> wide::Interleave for B128<K> {
     #[inline(always)]
     fn interleave(self, other: Self) -> [Self; 2] {
         registers! {
-            [Self::from(vzip1q_u8(self.0, other.0)), Self::from(vzip2q_u8(self.0, other.0))]
+            [Self::of(vzip1q_u8(self.0, other.0)), Self::of(vzip2q_u8(self.0, other.0))]
         }
     }
 }
@@ -441,7 +435,7 @@ impl<K: Kind> ByteLanes for K {
     fn slice(self, blocks: &[u8], bytes: &mut [B128<K>]) {
         check(blocks.len(), bytes.len(), 16);
         for (register, row) in bytes.iter_mut().zip(blocks.as_chunks::<16>().0) {
-            *register = B128::from(load(row));
+            *register = B128::of(load(row));
         }
         wide::bytes_to_rows(bytes);
     }

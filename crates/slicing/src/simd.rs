@@ -42,18 +42,24 @@ macro_rules! isa {
 }
 pub(crate) use isa;
 
-/// The operators of [`Word`](crate::Word) for a register type.
+/// The operators of [`Word`](crate::Word) for a register type, and a Debug text without what it holds.
 macro_rules! word_operators {
     ([$($generics:tt)*] $type:ty, $xor:ident, $and:ident, $or:ident, $ones:expr) => {
         word_operators!(@ [$($generics)*] $type, BitXor bitxor BitXorAssign bitxor_assign $xor);
         word_operators!(@ [$($generics)*] $type, BitAnd bitand BitAndAssign bitand_assign $and);
         word_operators!(@ [$($generics)*] $type, BitOr bitor BitOrAssign bitor_assign $or);
 
+        impl<$($generics)*> core::fmt::Debug for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("Register { .. }")
+            }
+        }
+
         impl<$($generics)*> core::ops::Not for $type {
             type Output = Self;
             #[inline(always)]
             fn not(self) -> Self {
-                Self::from(registers!($xor(self.0, $ones)))
+                Self::of(registers!($xor(self.0, $ones)))
             }
         }
     };
@@ -62,7 +68,7 @@ macro_rules! word_operators {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
-                Self::from(registers!($call(self.0, other.0)))
+                Self::of(registers!($call(self.0, other.0)))
             }
         }
         impl<$($generics)*> core::ops::$assign for $type {

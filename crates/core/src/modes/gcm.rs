@@ -49,3 +49,26 @@ pub fn counter(first: &[u8; 16], number: u32) -> [u8; 16] {
     Counter::from(*first).plus32(1 + u128::from(number)).fill(&mut counter);
     counter
 }
+
+#[cfg(test)]
+#[cfg(target_pointer_width = "64")]
+mod tests {
+    use super::*;
+
+    /// SP 800-38D, 5.2.1.1: 2^39 - 256 bits of data and 2^64 - 1 of associated data, in bytes.
+    #[test]
+    fn messages_have_an_end() {
+        let (data, aad) = ((1 << 36) - 32, (1 << 61) - 1);
+        check_lengths(12, aad, data, 16).expect("the longest there is");
+        for (aad, data, what, most) in
+            [(0, data + 1, "data", data), (aad + 1, 0, "associated data", aad)]
+        {
+            let Err(Error::MessageLength { what: named, given, most: limit }) =
+                check_lengths(12, aad, data, 16)
+            else {
+                panic!("a byte too many of {what} is accepted");
+            };
+            assert_eq!((named, given, limit), (what, most as u64 + 1, most as u64));
+        }
+    }
+}

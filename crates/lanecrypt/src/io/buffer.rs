@@ -45,3 +45,33 @@ impl Drop for Buffer {
         self.bytes[..self.used].zeroize();
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::{fs::File, os::unix::fs::FileExt};
+
+    use lanecrypt_aes::{Aes128, cipher::KeyInit};
+    use lanecrypt_core::Direction;
+
+    use super::*;
+    use crate::io::Ecb;
+
+    /// Reads the freed memory, which Linux shows as a file. The allocator has written to its start.
+    #[test]
+    fn what_was_written_is_cleared() {
+        const TEXT: u8 = 0xa7;
+        let mode = Ecb::new(Aes128::new(&[1; 16].into()), Direction::Encrypt);
+        let memory = File::open("/proc/self/mem").expect("Linux shows a process its memory");
+        let mut left = vec![0; 4096];
+        let mut buffer = Buffer::new(&mode, 4096);
+        let address = buffer.as_ptr().addr() as u64;
+        buffer[..3000].fill(TEXT);
+        buffer.use_up_to(2000);
+        buffer.use_up_to(3000);
+        memory.read_exact_at(&mut left, address).expect("it is mapped");
+        assert_eq!(left[..3000], [TEXT; 3000], "the scan finds what is there");
+        drop(buffer);
+        memory.read_exact_at(&mut left, address).expect("it is mapped");
+        assert_eq!(left.iter().filter(|&&byte| byte == TEXT).count(), 0, "bytes that are left");
+    }
+}

@@ -80,7 +80,7 @@ impl<R: Read, M: StreamMode> BufRead for Reader<R, M> {
     }
 
     fn consume(&mut self, amount: usize) {
-        self.ready.start = self.ready.end.min(self.ready.start + amount);
+        self.ready.start = self.ready.end.min(self.ready.start.saturating_add(amount));
     }
 }
 

@@ -33,8 +33,13 @@ pub(crate) const SLOT: usize = 0x8000;
 pub(crate) const HEADER: usize = 0x4000;
 
 /// Little work, whatever a header asks for.
-pub(crate) const LIMITS: Limits =
-    Limits { argon2_memory_kib: 64, argon2_passes: 2, pbkdf2_iterations: 100 };
+pub(crate) const LIMITS: Limits = Limits {
+    argon2_memory_kib: 64,
+    argon2_passes: 2,
+    argon2_total_kib: 512,
+    pbkdf2_iterations: 100,
+    pbkdf2_total_iterations: 400,
+};
 
 /// What a container is to be.
 #[derive(Clone, Copy, Debug)]

@@ -38,6 +38,11 @@ fn main() {
             writing::nothing_synced_is_lost_when_killed
         }),
         ("refuses_wrong_passphrases", &[NBDKIT, CRYPTSETUP], refusals::wrong_passphrases),
+        (
+            "takes_odd_lengths_and_other_slots",
+            &[NBDKIT, CRYPTSETUP],
+            refusals::takes_odd_lengths_and_other_slots,
+        ),
         ("refuses_damaged_containers", &[NBDKIT, CRYPTSETUP], refusals::damaged_containers),
         ("takes_the_second_header", &[NBDKIT, CRYPTSETUP], refusals::takes_the_second_header),
         ("refuses_what_costs_too_much", &[NBDKIT, CRYPTSETUP], refusals::what_costs_too_much),

@@ -54,6 +54,7 @@ pub(crate) fn wrong_passphrases() -> Result<(), Failed> {
         .arg(&path)
         .arg(&key_file))?;
     refused(&folder, &path, &[&parameter], "none of the 2 key slots tried opens")?;
+    refused(&folder, &path, &["key-file=/dev/zero"], "has more than 8388608 bytes")?;
     let parameter = format!("key-file={}", key_file.display());
     let server = Server::start(folder.path(), &[format!("file={}", path.display()), parameter])?;
     Client::connect(&server)?.flush()?;
@@ -78,7 +79,6 @@ pub(crate) fn damaged_containers() -> Result<(), Failed> {
     // In a key slot, and before the disk.
     refused(&whole[..FIRST_SLOT as usize + 100_000], "cut short: a key slot ends")?;
     refused(&whole[..FIRST_SLOT as usize + 1_000_000], "cut short: the disk ends")?;
-    refused(&whole[..whole.len() - 100], "are not whole sectors of 4096")?;
     let mut altered = whole.clone();
     altered[FIRST_SLOT as usize + 1000] ^= 1;
     refused(&altered, "none of the 1 key slots tried opens")?;
@@ -90,6 +90,28 @@ pub(crate) fn damaged_containers() -> Result<(), Failed> {
     altered[7] = 3;
     refused(&altered, "the header is of LUKS version 3; supported are 1 and 2")?;
     refused(&vec![0; 1 << 20], "this is no LUKS container")
+}
+
+/// As cryptsetup does, it opens what ends within a sector, and what has a slot of a hash that is not known.
+pub(crate) fn takes_odd_lengths_and_other_slots() -> Result<(), Failed> {
+    let folder = Folder::new()?;
+    let path = folder.luks2("container")?;
+    let bytes = fs::metadata(&path)?.len();
+    File::options().write(true).open(&path)?.set_len(bytes - 100)?;
+    let other = folder.file("other");
+    fs::write(&other, "another")?;
+    run(folder
+        .cryptsetup(&[
+            "luksAddKey",
+            "--hash=sha384",
+            "--pbkdf=pbkdf2",
+            "--pbkdf-force-iterations=1000",
+        ])?
+        .arg(&path)
+        .arg(&other))?;
+    Client::connect(&folder.serve(&path)?)?.flush()?;
+    let parameter = format!("key-file={}", other.display());
+    refused(&folder, &path, &[&parameter], "hash \"sha384\" is not supported")
 }
 
 pub(crate) fn takes_the_second_header() -> Result<(), Failed> {

@@ -13,6 +13,8 @@ use crate::Reason;
 pub struct Transfer<'a> {
     input: *const u8,
     unread: usize,
+    /// The length of the input as its caller counts it.
+    count: usize,
     output: *mut u8,
     room: usize,
     /// Input that output would have overwritten.
@@ -45,7 +47,21 @@ impl<'a> Transfer<'a> {
         output: *mut u8,
         room: usize,
     ) -> Self {
-        Self { input, unread, output, room, copy: Zeroizing::default(), memory: PhantomData }
+        let copy = Zeroizing::default();
+        Self { input, unread, count: unread, output, room, copy, memory: PhantomData }
+    }
+
+    /// The same input where its caller counts bits: how many, from the highest of the first byte on.
+    #[must_use]
+    pub fn of_bits(self, count: usize) -> Self {
+        Self { count, ..self }
+    }
+
+    /// The length of the whole input as its caller counts it: in bytes, or in bits where
+    /// [`of_bits`](Self::of_bits) said so.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// Bytes of input that were not used.

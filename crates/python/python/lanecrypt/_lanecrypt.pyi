@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self, TypeAlias
 
 from typing_extensions import Buffer
 
-Path: TypeAlias = str | PathLike[str]
+Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 
 class _DLPack(Protocol):
     def __dlpack__(self, *, stream: int | None = None) -> Any: ...

@@ -109,7 +109,7 @@ impl AEADContext {
                 || PyValueError::new_err("a tag is needed: in the mode, or for finalize_with_tag");
             return self.check(py, &tag.ok_or_else(missing)?);
         }
-        let mut message = self.message.take().ok_or_else(finalized)?;
+        let message = self.message.take().ok_or_else(finalized)?;
         self.tag = Some(message.tag(&self.hash).to_vec());
         Ok(PyBytes::new(py, b""))
     }
@@ -159,7 +159,7 @@ impl AEADContext {
             let text = format!("tag has {given} bytes; accepted are {least} to 16");
             return Err(PyValueError::new_err(text));
         }
-        let mut message = self.message.take().ok_or_else(finalized)?;
+        let message = self.message.take().ok_or_else(finalized)?;
         let expected = message.tag(&self.hash);
         if !bool::from(subtle::ConstantTimeEq::ct_eq(&expected[..tag.len()], tag)) {
             return Err(InvalidTag::new_err(

@@ -54,6 +54,7 @@ impl CipherContext {
             let data = data.as_slice();
             detached(py, bytes, || self.run(data, out)).or_raise()
         })
+        .inspect(|_| self.was_updated = true)
     }
 
     /// As `update`, into `buf`, which has room for the result and may be the memory of `data`; returns
@@ -79,6 +80,7 @@ impl CipherContext {
             let out = out.as_mut_slice();
             detached(py, bytes, || self.run_in_place(out)).or_raise()?;
             self.held = rest;
+            self.was_updated = true;
             return Ok(bytes);
         }
         if data.overlaps(&out) {
@@ -89,6 +91,7 @@ impl CipherContext {
         let (data, mut out) = (data.to_read()?, out.to_write()?);
         let (data, out) = (data.as_slice(), out.as_mut_slice());
         detached(py, bytes, || self.run(data, out)).or_raise()?;
+        self.was_updated = true;
         Ok(bytes)
     }
 
@@ -107,13 +110,12 @@ impl CipherContext {
 }
 
 impl CipherContext {
-    /// Bytes that an update with so many gives out.
-    fn begin(&mut self, bytes: usize) -> PyResult<usize> {
+    /// Bytes that an update with so many gives out. An update that fails is none: it can be tried again.
+    fn begin(&self, bytes: usize) -> PyResult<usize> {
         let mode = self.mode.as_ref().ok_or_else(finalized)?;
         if mode.is_one_unit && self.was_updated {
             return Err(PyValueError::new_err("XTS takes all of a data unit in one update"));
         }
-        self.was_updated = true;
         Ok((self.held.len() + bytes) / mode.unit * mode.unit)
     }
 

@@ -10,6 +10,7 @@ use super::{
     files::{associated, opened},
 };
 use crate::{
+    buffers::path_of,
     errors::OrRaise,
     tensor::{DeviceTensor, Foreign, device as gpu},
 };
@@ -24,7 +25,7 @@ use crate::{
 #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 pub(crate) fn open_to_device(
     py: Python<'_>,
-    path: PathBuf,
+    #[pyo3(from_py_with = path_of)] path: PathBuf,
     keyset: &Keyset,
     associated_data: Option<&Bound<'_, PyAny>>,
     device: usize,
@@ -51,7 +52,7 @@ pub(crate) fn open_to_device(
 pub(crate) fn seal_from_device(
     py: Python<'_>,
     tensor: &Bound<'_, PyAny>,
-    path: PathBuf,
+    #[pyo3(from_py_with = path_of)] path: PathBuf,
     keyset: &Keyset,
     associated_data: Option<&Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use super::{Choices, Keyset};
 use crate::{
-    buffers::copied,
+    buffers::{copied, path_of},
     errors::os_error,
     objects::{self, Place},
 };
@@ -19,15 +19,17 @@ use crate::{
 /// Seals the file `source` into the file `target`; returns the bytes of plaintext.
 ///
 /// The target appears when it is complete, or not at all. `progress` is called on the caller's thread,
-/// some ten times a second, with the bytes done so far. Ctrl-C ends the call and leaves nothing behind.
+/// some ten times a second and at the end, with the bytes done so far; an exception of it ends the call, as
+/// Ctrl-C does, and nothing is left behind. Where the target is there already, as at the last call, the
+/// exception goes to `sys.unraisablehook`, and the function returns.
 #[pyfunction]
 #[pyo3(signature = (keyset, source, target, *, associated_data=None, backend="auto", threads=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 pub(crate) fn seal(
     py: Python<'_>,
     keyset: &Keyset,
-    source: PathBuf,
-    target: PathBuf,
+    #[pyo3(from_py_with = path_of)] source: PathBuf,
+    #[pyo3(from_py_with = path_of)] target: PathBuf,
     associated_data: Option<&Bound<'_, PyAny>>,
     backend: &str,
     threads: Option<usize>,
@@ -49,7 +51,7 @@ pub(crate) fn open(
     py: Python<'_>,
     keyset: &Keyset,
     sealed: Place,
-    target: PathBuf,
+    #[pyo3(from_py_with = path_of)] target: PathBuf,
     associated_data: Option<&Bound<'_, PyAny>>,
     backend: &str,
     threads: Option<usize>,

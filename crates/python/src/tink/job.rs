@@ -6,7 +6,7 @@ use lanecrypt_tink::job;
 use pyo3::prelude::*;
 
 use super::{Choices, Keyset, files::associated};
-use crate::errors::OrRaise;
+use crate::{buffers::path_of, errors::OrRaise};
 
 /// How a file is sealed in parts, by many processes or machines. It has no secret.
 ///
@@ -23,7 +23,7 @@ impl Job {
     fn new(
         py: Python<'_>,
         keyset: &Keyset,
-        source: PathBuf,
+        #[pyo3(from_py_with = path_of)] source: PathBuf,
         associated_data: Option<&Bound<'_, PyAny>>,
         part_bytes: u64,
     ) -> PyResult<Self> {
@@ -57,7 +57,11 @@ impl Job {
     }
 
     /// Makes the output, which lies beside its target until it is complete.
-    fn create(&self, py: Python<'_>, target: PathBuf) -> PyResult<()> {
+    fn create(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = path_of)] target: PathBuf,
+    ) -> PyResult<()> {
         py.detach(|| self.0.create(&target)).or_raise()
     }
 
@@ -69,8 +73,8 @@ impl Job {
         py: Python<'_>,
         keyset: &Keyset,
         part: u64,
-        source: PathBuf,
-        target: PathBuf,
+        #[pyo3(from_py_with = path_of)] source: PathBuf,
+        #[pyo3(from_py_with = path_of)] target: PathBuf,
         backend: &str,
         threads: Option<usize>,
     ) -> PyResult<()> {
@@ -80,17 +84,25 @@ impl Job {
     }
 
     /// The parts that are not there yet.
-    fn missing(&self, py: Python<'_>, target: PathBuf) -> Vec<u64> {
+    fn missing(&self, py: Python<'_>, #[pyo3(from_py_with = path_of)] target: PathBuf) -> Vec<u64> {
         py.detach(|| self.0.missing_parts(&target).collect())
     }
 
     /// Puts the output in the place of the target, if all parts are there.
-    fn commit(&self, py: Python<'_>, target: PathBuf) -> PyResult<()> {
+    fn commit(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = path_of)] target: PathBuf,
+    ) -> PyResult<()> {
         py.detach(|| self.0.commit(&target)).or_raise()
     }
 
     /// Removes what was written for the job.
-    fn discard(&self, py: Python<'_>, target: PathBuf) -> PyResult<()> {
+    fn discard(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = path_of)] target: PathBuf,
+    ) -> PyResult<()> {
         py.detach(|| self.0.discard(&target)).or_raise()
     }
 

@@ -7,7 +7,7 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 use zeroize::Zeroizing;
 
 use crate::{
-    buffers::copied,
+    buffers::{copied, path_of},
     errors::{OrRaise, os_error},
 };
 
@@ -78,7 +78,7 @@ impl Keyset {
     #[pyo3(signature = (path, passphrase=None))]
     fn load(
         py: Python<'_>,
-        path: PathBuf,
+        #[pyo3(from_py_with = path_of)] path: PathBuf,
         passphrase: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let text = fs::read_to_string(&path);
@@ -91,7 +91,7 @@ impl Keyset {
     fn save(
         &self,
         py: Python<'_>,
-        path: PathBuf,
+        #[pyo3(from_py_with = path_of)] path: PathBuf,
         passphrase: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let text = self.text(py, passphrase)?;

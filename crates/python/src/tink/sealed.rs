@@ -18,7 +18,11 @@ use super::{
     Keyset,
     files::{associated, opened},
 };
-use crate::{buffers::detached, errors::OrRaise, ffi::Bytes};
+use crate::{
+    buffers::{detached, path_of},
+    errors::OrRaise,
+    ffi::Bytes,
+};
 
 /// Reads of at least so many bytes are opened on all cores.
 const PARALLEL_FROM: u64 = 4 << 20;
@@ -57,7 +61,7 @@ impl Sealed {
     #[pyo3(signature = (path, keyset, associated_data=None))]
     fn new(
         py: Python<'_>,
-        path: PathBuf,
+        #[pyo3(from_py_with = path_of)] path: PathBuf,
         keyset: &Keyset,
         associated_data: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {

@@ -17,7 +17,7 @@ use crate::{
 /// An instruction on the 32-bit lanes of two registers of bytes.
 macro_rules! on_words {
     ($by:ident, $left:expr, $right:expr) => {
-        B128::from(registers! {
+        B128::of(registers! {
             vreinterpretq_u8_u32($by(vreinterpretq_u32_u8($left.0), vreinterpretq_u32_u8($right.0)))
         })
     };
@@ -40,8 +40,8 @@ impl<K: Kind> Words for B128<K> {
         // Negative numbers shift to the right.
         let up = registers!(vshlq_u32(vreinterpretq_u32_u8(self.0), vdupq_n_s32(BY)));
         let down = registers!(vshlq_u32(vreinterpretq_u32_u8(self.0), vdupq_n_s32(BY - 32)));
-        Self::from(registers!(vreinterpretq_u8_u32(up)))
-            | Self::from(registers!(vreinterpretq_u8_u32(down)))
+        Self::of(registers!(vreinterpretq_u8_u32(up)))
+            | Self::of(registers!(vreinterpretq_u8_u32(down)))
     }
 }
 
@@ -54,7 +54,7 @@ impl<K: Kind> InterleaveWords for B128<K> {
 
 #[inline(always)]
 fn load<K: Kind>(bytes: &[u8; 16]) -> B128<K> {
-    B128::from(load_bytes(bytes))
+    B128::of(load_bytes(bytes))
 }
 
 word_lanes!([K: Kind] K, B128<K>, 16, U4, load, store);

@@ -138,7 +138,7 @@ fn whole_mut<const N: usize>(blocks: &mut [u8]) -> &mut [u8; N] {
 #[inline(always)]
 fn load256<K: Kind>(bytes: &[u8; 32]) -> B256<K> {
     // SAFETY: 32 bytes can be read; every caller has a token of AVX2.
-    B256::from(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
+    B256::of(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
 }
 
 macro_rules! pairs_of_blocks {
@@ -155,7 +155,7 @@ macro_rules! pairs_of_blocks {
 
             #[inline(always)]
             fn broadcast(self, block: &[u8; 16]) -> Self::Blocks {
-                B256::from(registers!(_mm256_broadcastsi128_si256(sse2::load(block).0)))
+                B256::of(registers!(_mm256_broadcastsi128_si256(sse2::load(block).0)))
             }
 
             #[inline(always)]
@@ -176,7 +176,7 @@ macro_rules! pairs_of_blocks {
                 if first as u64 == u64::MAX {
                     return load256(&count_slowly(first));
                 }
-                B256::from(registers! {
+                B256::of(registers! {
                     let first = _mm256_broadcastsi128_si256(counter(first));
                     let counters = _mm256_add_epi64(first, _mm256_set_epi64x(0, 1, 0, 0));
                     _mm256_shuffle_epi8(counters, _mm256_broadcastsi128_si256(reversed()))
@@ -185,30 +185,30 @@ macro_rules! pairs_of_blocks {
 
             #[inline(always)]
             fn times_x8(self, masks: Self::Blocks) -> Self::Blocks {
-                B256::from(registers! {
+                B256::of(registers! {
                     let top = _mm256_bsrli_epi128::<15>(masks.0);
                     _mm256_clmulepi64_epi128::<0>(top, _mm256_set1_epi64x(REDUCTION))
-                }) ^ B256::from(registers!(_mm256_bslli_epi128::<1>(masks.0)))
+                }) ^ B256::of(registers!(_mm256_bslli_epi128::<1>(masks.0)))
             }
 
             #[inline(always)]
             fn encrypt_round(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
-                B256::from(registers!(_mm256_aesenc_epi128(state.0, key.0)))
+                B256::of(registers!(_mm256_aesenc_epi128(state.0, key.0)))
             }
 
             #[inline(always)]
             fn encrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
-                B256::from(registers!(_mm256_aesenclast_epi128(state.0, key.0)))
+                B256::of(registers!(_mm256_aesenclast_epi128(state.0, key.0)))
             }
 
             #[inline(always)]
             fn decrypt_round(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
-                B256::from(registers!(_mm256_aesdec_epi128(state.0, key.0)))
+                B256::of(registers!(_mm256_aesdec_epi128(state.0, key.0)))
             }
 
             #[inline(always)]
             fn decrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
-                B256::from(registers!(_mm256_aesdeclast_epi128(state.0, key.0)))
+                B256::of(registers!(_mm256_aesdeclast_epi128(state.0, key.0)))
             }
         }
     )*};

@@ -19,7 +19,6 @@ use core::{
         _mm256_sll_epi64, _mm256_srl_epi64, _mm256_storeu_si256, _mm256_sub_epi8,
         _mm256_unpackhi_epi8, _mm256_unpacklo_epi8, _mm256_xor_si256, _mm256_zextsi128_si256,
     },
-    fmt,
     marker::PhantomData,
 };
 
@@ -83,15 +82,10 @@ impl Kind for Avx2Gfni {
 #[repr(transparent)]
 pub struct B256<K>(pub(super) __m256i, PhantomData<K>);
 
-impl<K> fmt::Debug for B256<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("B256 { .. }")
-    }
-}
-
-impl<K> From<__m256i> for B256<K> {
+impl<K> B256<K> {
+    /// Crate-private: safe code can make a register without the token.
     #[inline(always)]
-    fn from(register: __m256i) -> Self {
+    pub(crate) fn of(register: __m256i) -> Self {
         Self(register, PhantomData)
     }
 }
@@ -111,7 +105,7 @@ impl<K: Kind> Columns for B256<K> {
     #[inline(always)]
     fn gather(bytes: &[u8], start: usize, stride: usize) -> Self {
         let [a, b, c, d] = wide::columns(bytes, start, stride);
-        Self::from(registers!(_mm256_set_epi64x(d, c, b, a)))
+        Self::of(registers!(_mm256_set_epi64x(d, c, b, a)))
     }
 
     #[inline(always)]
@@ -129,11 +123,11 @@ impl<K: Kind> Columns for B256<K> {
 
     #[inline(always)]
     fn exchange<const DISTANCE: u32>(low: &mut Self, high: &mut Self) {
-        let mask = Self::from(registers!(_mm256_set1_epi64x(wide::mask(DISTANCE))));
+        let mask = Self::of(registers!(_mm256_set1_epi64x(wide::mask(DISTANCE))));
         let by = registers!(_mm_cvtsi32_si128(DISTANCE.cast_signed()));
-        let difference = (Self::from(registers!(_mm256_srl_epi64(low.0, by))) ^ *high) & mask;
+        let difference = (Self::of(registers!(_mm256_srl_epi64(low.0, by))) ^ *high) & mask;
         *high ^= difference;
-        *low ^= Self::from(registers!(_mm256_sll_epi64(difference.0, by)));
+        *low ^= Self::of(registers!(_mm256_sll_epi64(difference.0, by)));
     }
 }
 
@@ -143,7 +137,7 @@ impl<K: Kind> BitLanes for K {
 
     #[inline(always)]
     fn splat(self, mask: u32) -> B256<K> {
-        B256::from(registers!(_mm256_set1_epi32(mask.cast_signed())))
+        B256::of(registers!(_mm256_set1_epi32(mask.cast_signed())))
     }
 
     #[inline(always)]
@@ -167,12 +161,12 @@ impl<K: Kind> Bytes for B256<K> {
 
     #[inline(always)]
     fn add(self, other: Self) -> Self {
-        Self::from(registers!(_mm256_add_epi8(self.0, other.0)))
+        Self::of(registers!(_mm256_add_epi8(self.0, other.0)))
     }
 
     #[inline(always)]
     fn subtract(self, other: Self) -> Self {
-        Self::from(registers!(_mm256_sub_epi8(self.0, other.0)))
+        Self::of(registers!(_mm256_sub_epi8(self.0, other.0)))
     }
 
     #[inline(always)]
@@ -183,17 +177,17 @@ impl<K: Kind> Bytes for B256<K> {
     #[inline(always)]
     fn rotate_left<const BY: u32>(self) -> Self {
         const { assert!(BY < 8, "a byte has 8 bits") };
-        let kept = Self::from(registers!(_mm256_set1_epi32(wide::kept(BY))));
+        let kept = Self::of(registers!(_mm256_set1_epi32(wide::kept(BY))));
         let up = registers!(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(BY.cast_signed())));
         let down = registers!(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(8 - BY.cast_signed())));
-        (Self::from(up) & kept) | (Self::from(down) & !kept)
+        (Self::of(up) & kept) | (Self::of(down) & !kept)
     }
 
     #[inline(always)]
     fn xor_rotations<const A: u32, const B: u32, const C: u32>(self) -> Self {
         if K::GFNI {
             let matrix = Rotations::<A, B, C>::MATRIX.cast_signed();
-            Self::from(registers! {
+            Self::of(registers! {
                 _mm256_gf2p8affine_epi64_epi8::<0>(self.0, _mm256_set1_epi64x(matrix))
             })
         } else {
@@ -209,13 +203,13 @@ fn look_up<K: Kind>(map: &Nibbles, bytes: B256<K>) -> B256<K> {
     if map.is_identity {
         return bytes;
     }
-    let nibble = B256::from(registers!(_mm256_set1_epi8(0xf)));
+    let nibble = B256::of(registers!(_mm256_set1_epi8(0xf)));
     let by = registers!(_mm_cvtsi32_si128(4));
-    let high = B256::<K>::from(registers!(_mm256_srl_epi64(bytes.0, by))) & nibble;
+    let high = B256::<K>::of(registers!(_mm256_srl_epi64(bytes.0, by))) & nibble;
     let low = bytes & nibble;
     let table = |entries| registers!(_mm256_broadcastsi128_si256(load128(entries)));
-    B256::from(registers!(_mm256_shuffle_epi8(table(&map.low), low.0)))
-        ^ B256::from(registers!(_mm256_shuffle_epi8(table(&map.high), high.0)))
+    B256::of(registers!(_mm256_shuffle_epi8(table(&map.low), low.0)))
+        ^ B256::of(registers!(_mm256_shuffle_epi8(table(&map.high), high.0)))
 }
 
 #[inline(always)]
@@ -230,7 +224,7 @@ macro_rules! aes_sbox {
         #[inline(always)]
         fn $name<K: Kind>(bytes: B256<K>) -> B256<K> {
             let bytes = shuffle(bytes, &$unshifted).0;
-            B256::from(if K::VAES {
+            B256::of(if K::VAES {
                 registers!($wide(bytes, _mm256_setzero_si256()))
             } else {
                 let half = |half| registers!($half(half, _mm_setzero_si128()));
@@ -248,7 +242,7 @@ aes_sbox!(aes_sbox_inverse, SHIFTED, _mm256_aesdeclast_epi128, _mm_aesdeclast_si
 #[inline(always)]
 fn add_top_bit<K: Kind>(bytes: B256<K>, carry: B256<K>) -> B256<K> {
     let minus_one = registers!(_mm256_cmpgt_epi8(_mm256_setzero_si256(), carry.0));
-    bytes.subtract(B256::from(minus_one))
+    bytes.subtract(B256::of(minus_one))
 }
 
 macro_rules! field_bytes {
@@ -284,13 +278,13 @@ impl FieldBytes for B256<Avx2Gfni> {
     #[inline(always)]
     fn affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
         let matrix = registers!(_mm256_set1_epi64x(MATRIX.cast_signed()));
-        Self::from(registers!(_mm256_gf2p8affine_epi64_epi8::<CONSTANT>(self.0, matrix)))
+        Self::of(registers!(_mm256_gf2p8affine_epi64_epi8::<CONSTANT>(self.0, matrix)))
     }
 
     #[inline(always)]
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
         let matrix = registers!(_mm256_set1_epi64x(MATRIX.cast_signed()));
-        Self::from(registers!(_mm256_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
+        Self::of(registers!(_mm256_gf2p8affineinv_epi64_epi8::<CONSTANT>(self.0, matrix)))
     }
 
     #[inline(always)]
@@ -301,14 +295,14 @@ impl FieldBytes for B256<Avx2Gfni> {
     #[inline(always)]
     fn masked<const BEFORE: u64, const AFTER: u64>(self, _mask: Self, matrix: u64) -> Self {
         let matrix = registers!(_mm256_set1_epi64x(matrix.cast_signed()));
-        Self::from(registers!(_mm256_gf2p8affine_epi64_epi8::<0>(self.0, matrix)))
+        Self::of(registers!(_mm256_gf2p8affine_epi64_epi8::<0>(self.0, matrix)))
     }
 }
 
 #[inline(always)]
 fn shuffle<K: Kind>(bytes: B256<K>, order: &[u8; 16]) -> B256<K> {
     let order = registers!(_mm256_broadcastsi128_si256(load128(order)));
-    B256::from(registers!(_mm256_shuffle_epi8(bytes.0, order)))
+    B256::of(registers!(_mm256_shuffle_epi8(bytes.0, order)))
 }
 
 impl<K: Kind> BlockBytes for B256<K>
@@ -317,7 +311,7 @@ where
 {
     #[inline(always)]
     fn add32(self, other: Self) -> Self {
-        Self::from(registers!(_mm256_add_epi32(self.0, other.0)))
+        Self::of(registers!(_mm256_add_epi32(self.0, other.0)))
     }
 
     #[inline(always)]
@@ -334,7 +328,7 @@ where
             let units = registers!(_mm256_set1_epi64x(matrix::UNITS.cast_signed()));
             let rows = registers!(_mm256_set_epi64x(high, low, high, low));
             let columns = registers!(_mm256_gf2p8affine_epi64_epi8::<0>(units, self.0));
-            return Self::from(registers!(_mm256_gf2p8affine_epi64_epi8::<0>(rows, columns)));
+            return Self::of(registers!(_mm256_gf2p8affine_epi64_epi8::<0>(rows, columns)));
         }
         let orders = const { &Summands::<LOW, HIGH>::ORDERS };
         let mut sums = shuffle(self, &orders[0]);
@@ -354,13 +348,13 @@ where
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B256<K> {
-        B256::from(registers!(_mm256_broadcastsi128_si256(load128(block))))
+        B256::of(registers!(_mm256_broadcastsi128_si256(load128(block))))
     }
 
     #[inline(always)]
     fn load(self, blocks: &[u8]) -> B256<K> {
         few::check(blocks.len(), Self::BLOCKS);
-        B256::from(match blocks.as_chunks::<16>().0 {
+        B256::of(match blocks.as_chunks::<16>().0 {
             // SAFETY: 32 bytes can be read; the token proves that there is AVX2.
             [_, _] => unsafe { _mm256_loadu_si256(blocks.as_ptr().cast()) },
             [block] => registers!(_mm256_zextsi128_si256(load128(block))),
@@ -385,8 +379,8 @@ impl<K: Kind> wide::Interleave for B256<K> {
     fn interleave(self, other: Self) -> [Self; 2] {
         registers! {
             [
-                Self::from(_mm256_unpacklo_epi8(self.0, other.0)),
-                Self::from(_mm256_unpackhi_epi8(self.0, other.0)),
+                Self::of(_mm256_unpacklo_epi8(self.0, other.0)),
+                Self::of(_mm256_unpackhi_epi8(self.0, other.0)),
             ]
         }
     }
@@ -456,7 +450,7 @@ impl<K: Kind> ByteLanes for K {
         let digits = first.to_be_bytes();
         let digits = &digits[16 - bytes.len()..];
         for (register, digit) in bytes.iter_mut().zip(digits) {
-            *register = B256::from(registers!(_mm256_set1_epi8(digit.cast_signed())));
+            *register = B256::of(registers!(_mm256_set1_epi8(digit.cast_signed())));
         }
         let last = bytes.len() - 1;
         let lanes = join([&LANE_NUMBERS[0], &LANE_NUMBERS[1]]);
@@ -467,7 +461,7 @@ impl<K: Kind> ByteLanes for K {
         if digits[last] < 128 {
             return true;
         }
-        let carry = B256::from(registers! {
+        let carry = B256::of(registers! {
             _mm256_cmpgt_epi8(lanes.0, _mm256_set1_epi8(unwrapped))
         });
         for j in (0..last).rev() {
@@ -494,7 +488,7 @@ static LANE_NUMBERS: [[u8; 16]; 2] = {
 #[inline(always)]
 fn join<K: Kind>([low, high]: [&[u8; 16]; 2]) -> B256<K> {
     let [low, high] = [load128(low), load128(high)];
-    B256::from(registers!(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)))
+    B256::of(registers!(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)))
 }
 
 #[inline(always)]

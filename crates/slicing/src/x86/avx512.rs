@@ -52,13 +52,14 @@ avx512!(
 );
 
 /// A register of 512 bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct B512(pub(super) __m512i);
 
-impl From<__m512i> for B512 {
+impl B512 {
+    /// Crate-private: safe code can make a register without the token.
     #[inline(always)]
-    fn from(register: __m512i) -> Self {
+    pub(crate) fn of(register: __m512i) -> Self {
         Self(register)
     }
 }

@@ -26,7 +26,7 @@ macro_rules! at_every_width {
     ) => {
         #[inline(always)]
         fn reverse(self, blocks: Self::Blocks) -> Self::Blocks {
-            $register::from(registers! {
+            $register::of(registers! {
                 let $order = reversed();
                 $shuffle8(blocks.0, $wide_order)
             })
@@ -34,22 +34,22 @@ macro_rules! at_every_width {
 
         #[inline(always)]
         fn exchange(self, blocks: Self::Blocks) -> Self::Blocks {
-            $register::from(registers!($shuffle32::<EXCHANGED>(blocks.0)))
+            $register::of(registers!($shuffle32::<EXCHANGED>(blocks.0)))
         }
 
         #[inline(always)]
         fn low_up(self, blocks: Self::Blocks) -> Self::Blocks {
-            $register::from(registers!($up::<8>(blocks.0)))
+            $register::of(registers!($up::<8>(blocks.0)))
         }
 
         #[inline(always)]
         fn high_down(self, blocks: Self::Blocks) -> Self::Blocks {
-            $register::from(registers!($down::<8>(blocks.0)))
+            $register::of(registers!($down::<8>(blocks.0)))
         }
 
         #[inline(always)]
         fn multiply<const HALVES: i32>(self, a: Self::Blocks, b: Self::Blocks) -> Self::Blocks {
-            $register::from(registers!($multiply::<HALVES>(a.0, b.0)))
+            $register::of(registers!($multiply::<HALVES>(a.0, b.0)))
         }
     };
 }
@@ -95,12 +95,12 @@ macro_rules! pairs_of_blocks {
 
             #[inline(always)]
             fn widen(self, block: B128) -> Self::Blocks {
-                B256::from(registers!(_mm256_zextsi128_si256(block.0)))
+                B256::of(registers!(_mm256_zextsi128_si256(block.0)))
             }
 
             #[inline(always)]
             fn sum(self, blocks: Self::Blocks) -> B128 {
-                B128::from(registers! {
+                B128::of(registers! {
                     let high = _mm256_extracti128_si256::<1>(blocks.0);
                     _mm_xor_si128(_mm256_castsi256_si128(blocks.0), high)
                 })
@@ -126,12 +126,12 @@ impl Carryless for Avx512 {
 
     #[inline(always)]
     fn widen(self, block: B128) -> B512 {
-        B512::from(registers!(_mm512_zextsi128_si512(block.0)))
+        B512::of(registers!(_mm512_zextsi128_si512(block.0)))
     }
 
     #[inline(always)]
     fn sum(self, blocks: B512) -> B128 {
-        B128::from(registers! {
+        B128::of(registers! {
             let high = _mm512_extracti64x4_epi64::<1>(blocks.0);
             let sum = _mm256_xor_si256(_mm512_castsi512_si256(blocks.0), high);
             _mm_xor_si128(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum))

@@ -84,8 +84,8 @@ fn permute_two(low: B512, high: B512, parts: &Parts) -> [B512; 2] {
     let orders = [load(&parts[0]), load(&parts[1])];
     registers! {
         [
-            B512::from(_mm512_permutex2var_epi64(low.0, orders[0], high.0)),
-            B512::from(_mm512_permutex2var_epi64(low.0, orders[1], high.0)),
+            B512::of(_mm512_permutex2var_epi64(low.0, orders[0], high.0)),
+            B512::of(_mm512_permutex2var_epi64(low.0, orders[1], high.0)),
         ]
     }
 }
@@ -125,13 +125,14 @@ macro_rules! narrow {
         squares: $squares:literal
     ) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Copy)]
         #[repr(transparent)]
         pub struct $word($register);
 
-        impl From<$register> for $word {
+        impl $word {
+            /// Crate-private: safe code can make a register without the token.
             #[inline(always)]
-            fn from(register: $register) -> Self {
+            pub(crate) fn of(register: $register) -> Self {
                 Self(register)
             }
         }
@@ -154,7 +155,7 @@ macro_rules! narrow {
             #[inline(always)]
             fn join(parts: &[Self; Self::OF_512]) -> B512 {
                 // SAFETY: together they have 64 bytes; the values prove that there is AVX-512.
-                B512::from(unsafe { _mm512_loadu_si512(parts.as_ptr().cast()) })
+                B512::of(unsafe { _mm512_loadu_si512(parts.as_ptr().cast()) })
             }
 
             #[inline(always)]
@@ -182,7 +183,7 @@ macro_rules! narrow {
             #[inline(always)]
             fn slice(self, blocks: &[u8], planes: &mut [$word]) {
                 let block = bits::check(blocks.len(), planes.len(), 64 * $squares);
-                let zero = B512::from(registers!(_mm512_setzero_si512()));
+                let zero = B512::of(registers!(_mm512_setzero_si512()));
                 for (part, planes) in planes.as_chunks_mut::<64>().0.iter_mut().enumerate() {
                     let mut squares = [[zero; $squares]; 8];
                     for h in 0..$squares {
@@ -203,7 +204,7 @@ macro_rules! narrow {
             #[inline(always)]
             fn unslice(self, planes: &mut [$word], blocks: &mut [u8]) {
                 let block = bits::check(blocks.len(), planes.len(), 64 * $squares);
-                let zero = B512::from(registers!(_mm512_setzero_si512()));
+                let zero = B512::of(registers!(_mm512_setzero_si512()));
                 for (part, planes) in planes.as_chunks::<64>().0.iter().enumerate() {
                     let mut squares = [[zero; $squares]; 8];
                     let (wholes, _) = planes.as_chunks::<{ $word::OF_512 }>();

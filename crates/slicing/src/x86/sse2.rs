@@ -31,13 +31,14 @@ impl Everywhere for Sse2 {
 }
 
 /// A register of 128 bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct B128(pub(super) __m128i);
 
-impl From<__m128i> for B128 {
+impl B128 {
+    /// Crate-private: safe code can make a register without the token.
     #[inline(always)]
-    fn from(register: __m128i) -> Self {
+    pub(crate) fn of(register: __m128i) -> Self {
         Self(register)
     }
 }

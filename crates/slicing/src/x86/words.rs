@@ -33,12 +33,12 @@ macro_rules! words {
         impl<$($generics)*> Words for $type {
             #[inline(always)]
             fn add(self, other: Self) -> Self {
-                Self::from(registers!($add(self.0, other.0)))
+                Self::of(registers!($add(self.0, other.0)))
             }
 
             #[inline(always)]
             fn subtract(self, other: Self) -> Self {
-                Self::from(registers!($subtract(self.0, other.0)))
+                Self::of(registers!($subtract(self.0, other.0)))
             }
 
             #[inline(always)]
@@ -53,7 +53,7 @@ macro_rules! words {
             #[inline(always)]
             fn interleave_words(self, other: Self) -> [Self; 2] {
                 let both = registers!([$low(self.0, other.0), $high(self.0, other.0)]);
-                [Self::from(both[0]), Self::from(both[1])]
+                [Self::of(both[0]), Self::of(both[1])]
             }
         }
     };
@@ -64,7 +64,7 @@ words!(
     |register, BY| {
         let up = registers!(_mm_sll_epi32(register.0, _mm_cvtsi32_si128(BY)));
         let down = registers!(_mm_srl_epi32(register.0, _mm_cvtsi32_si128(32 - BY)));
-        B128::from(up) | B128::from(down)
+        B128::of(up) | B128::of(down)
     }
 );
 words!(
@@ -73,18 +73,18 @@ words!(
     |register, BY| {
         let up = registers!(_mm256_sll_epi32(register.0, _mm_cvtsi32_si128(BY)));
         let down = registers!(_mm256_srl_epi32(register.0, _mm_cvtsi32_si128(32 - BY)));
-        B256::from(up) | B256::from(down)
+        B256::of(up) | B256::of(down)
     }
 );
 words!(
     [] B512, _mm512_add_epi32, _mm512_sub_epi32, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32,
-    |register, BY| B512::from(registers!(_mm512_rol_epi32::<BY>(register.0)))
+    |register, BY| B512::of(registers!(_mm512_rol_epi32::<BY>(register.0)))
 );
 
 #[inline(always)]
 fn load<K: Kind>(bytes: &[u8; 32]) -> B256<K> {
     // SAFETY: 32 bytes can be read; every caller has the token.
-    B256::from(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
+    B256::of(unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) })
 }
 
 #[inline(always)]

@@ -17,7 +17,8 @@ class Mode:
     name: ClassVar[str] = ""
 
     def __init__(self, iv: Buffer) -> None:
-        self.iv = bytes(iv)
+        # Of an int, `bytes` alone makes as many zeros.
+        self.iv = bytes(memoryview(iv))
 
 
 class ECB(Mode):
