@@ -7,15 +7,16 @@ use std::{
 };
 
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
-use lanecrypt_tink::{Cost, Keyset, Output, Template};
+use lanecrypt_tink::{Cost, Error, Keyset, Output, Template};
 use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
     arguments::Printed,
     failure::Failure,
+    file::print_line,
     lists::{print, table},
-    secret::{self, TYPED},
+    secret, signals,
 };
 
 const ADVICE: &str = "\
@@ -45,9 +46,8 @@ enum Command {
               value_parser = PossibleValuesParser::new(Template::ALL.map(Template::name)))]
         template: String,
         /// Encrypts it under a passphrase: the first line of the file, or typed if none is named.
-        #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
-              default_missing_value = TYPED)]
-        passphrase: Option<PathBuf>,
+        #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+        passphrase: Option<Option<PathBuf>>,
         /// What is written, and must not be there; only you may read it. `-` is standard output.
         #[arg(default_value = "-")]
         file: PathBuf,
@@ -75,14 +75,13 @@ pub(crate) struct Source {
 impl Source {
     /// Reads the keyset, and asks for a passphrase if it is under one.
     pub(crate) fn read(&self) -> Result<Keyset, Failure> {
-        let bytes = secret::read(&self.keyset)?;
+        let bytes = secret::read(&self.keyset, "the keyset")?;
         let text = std::str::from_utf8(&bytes)
             .map_err(|_| Failure::Usage(format!("{}: no keyset", self.keyset.display())))?;
         if !is_wrapped(text) {
             return Ok(Keyset::from_json(text)?);
         }
-        let file = self.passphrase_file.as_deref().unwrap_or(Path::new(TYPED));
-        let passphrase = secret::passphrase(file, false)?;
+        let passphrase = secret::passphrase(self.passphrase_file.as_deref(), false)?;
         Ok(Keyset::from_json_with_passphrase(text, &passphrase)?)
     }
 }
@@ -100,19 +99,16 @@ fn is_wrapped(text: &str) -> bool {
 impl Arguments {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         match &self.command {
-            Command::New { template, passphrase, file } => {
-                new(template, passphrase.as_deref(), file)
-            }
+            Command::New { template, passphrase, file } => new(template, passphrase.as_ref(), file),
             Command::Show { source, printed } => show(source, *printed),
         }
     }
 }
 
-fn new(template: &str, passphrase: Option<&Path>, file: &Path) -> Result<(), Failure> {
+fn new(template: &str, passphrase: Option<&Option<PathBuf>>, file: &Path) -> Result<(), Failure> {
     let is_stream = file.as_os_str() == "-";
     if !is_stream && fs::symlink_metadata(file).is_ok() {
-        let text = format!("{}: it is there, and keys are not overwritten", file.display());
-        return Err(Failure::Usage(text));
+        return Err(is_there(file)); // before somebody types a passphrase
     }
     let template: Template =
         template.parse().map_err(|_| Failure::Usage("there is no such template".to_owned()))?;
@@ -120,18 +116,26 @@ fn new(template: &str, passphrase: Option<&Path>, file: &Path) -> Result<(), Fai
     let text = Zeroizing::new(match passphrase {
         None => keyset.to_json()?.to_string(),
         Some(file) => {
-            let passphrase = secret::passphrase(file, true)?;
+            let passphrase = secret::passphrase(file.as_deref(), true)?;
             keyset.to_json_with_passphrase(&passphrase, Cost::default())?
         }
     });
     if is_stream {
-        let mut output = io::stdout();
-        let written = writeln!(output, "{}", *text).and_then(|()| output.flush());
-        return written.map_err(Failure::of("standard output"));
+        return print_line(&*text);
     }
     let output = Output::private(file)?;
+    signals::remove_when_interrupted(output.temporary().to_owned());
     writeln!(output.file(), "{}", *text).map_err(Failure::of(file.display()))?;
-    Ok(output.commit()?)
+    match output.commit_new() {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
+            Err(is_there(file)) // made meanwhile
+        }
+        committed => Ok(committed?),
+    }
+}
+
+fn is_there(file: &Path) -> Failure {
+    Failure::Usage(format!("{}: it is there, and keys are not overwritten", file.display()))
 }
 
 fn show(source: &Source, printed: Printed) -> Result<(), Failure> {
@@ -151,6 +155,5 @@ fn show(source: &Source, printed: Printed) -> Result<(), Failure> {
             "id": id, "scheme": scheme, "segment_bytes": bytes, "primary": is_primary,
         }));
     }
-    print(printed, &table(&["key", "scheme", "use", "segment bytes"], rows, 3), &json.into());
-    Ok(())
+    print(printed, &table(&["key", "scheme", "use", "segment bytes"], rows, 3), &json.into())
 }

@@ -63,7 +63,7 @@ pub(crate) fn text(path: &Path) -> &str {
 }
 
 /// The exit code and the complaint of what fails.
-fn failure(command: &mut Command, input: &[u8]) -> Result<(i32, String), Failed> {
+pub(crate) fn failure(command: &mut Command, input: &[u8]) -> Result<(i32, String), Failed> {
     let output = fed(command, input)?;
     let code = output.status.code().ok_or("ended by a signal")?;
     Ok((code, String::from_utf8_lossy(&output.stderr).into_owned()))
@@ -105,7 +105,7 @@ pub(crate) fn exit_codes() -> Outcome {
 }
 
 /// The names in a folder.
-fn names(folder: &Path) -> Result<Vec<String>, Failed> {
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>, Failed> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
