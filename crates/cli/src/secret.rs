@@ -74,14 +74,18 @@ fn typed(is_new: bool) -> Result<Secret, Failure> {
 
 /// All bytes of a file, or with `-` of standard input, which is `what` then.
 pub(crate) fn read(file: &Path, what: &'static str) -> Result<Secret, Failure> {
-    let shown = file.display();
+    if file.as_os_str() == "-" {
+        return read_all(standard_input(what)?, file);
+    }
+    read_all(fs::File::open(file).map_err(Failure::of(file.display()))?, file)
+}
+
+/// All bytes of what was opened at this path.
+pub(crate) fn read_all(from: impl Read, path: &Path) -> Result<Secret, Failure> {
+    let shown = path.display();
     // With room for all of it: a vector that grows leaves copies behind.
     let mut secret = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
-    let read = if file.as_os_str() == "-" {
-        standard_input(what)?.take(LONGEST + 1).read_to_end(&mut secret)
-    } else {
-        fs::File::open(file).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut secret))
-    };
+    let read = from.take(LONGEST + 1).read_to_end(&mut secret);
     let length = read.map_err(Failure::of(&shown))? as u64;
     if length > LONGEST {
         return Err(Failure::Usage(format!("{shown}: longer than any key or passphrase")));

@@ -91,9 +91,9 @@ impl Batch {
     ) -> Result<u64, Error> {
         options.check_cancel()?;
         self.run_pieces(stream, options.backend, is_last)?;
-        options.check_cancel()?;
         let plaintext_bytes = self.pieces[..self.used].iter().map(Piece::plaintext_bytes).sum();
         (options.progress)(plaintext_bytes);
+        options.check_cancel()?;
         Ok(plaintext_bytes)
     }
 

@@ -70,7 +70,7 @@ pub(crate) fn pump(
 
 /// Bytes of one piece after the other.
 fn lengths(unit_bytes: usize, most_bytes: usize) -> impl Iterator<Item = usize> {
-    let whole_units = move |bytes| (bytes / unit_bytes).max(1) * unit_bytes;
+    let whole_units = move |bytes: usize| (bytes / unit_bytes).max(1) * unit_bytes;
     let doubled = |&bytes: &usize| Some(bytes.saturating_mul(2));
     std::iter::successors(Some(FIRST_PIECE), doubled)
         .map(move |bytes| whole_units(bytes.min(most_bytes)))

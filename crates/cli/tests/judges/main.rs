@@ -3,6 +3,7 @@
 //! A trial whose judge is missing is ignored with the reason on standard error; see `lanecrypt-judges`.
 
 mod command;
+mod keysets;
 mod mounted;
 mod raw;
 mod sealed;
@@ -43,7 +44,10 @@ fn main() {
             signals::ctrl_c_on_a_pipeline_replaces_nothing,
         ),
         ("signals::ignored_signals_end_nothing", &[], signals::ignored_signals_end_nothing),
-        ("streams::keysets_made_at_once", &[], streams::keysets_made_at_once),
+        ("keysets::changed_at_once", &[], keysets::changed_at_once),
+        ("keysets::failures_change_nothing", &[], keysets::failures_change_nothing),
+        ("keysets::made_at_once", &[], keysets::made_at_once),
+        ("keysets::rotation", &[], keysets::rotation),
         ("streams::links_stay_links", &[], streams::links_stay_links),
         ("streams::long_names", &[], streams::long_names),
         ("streams::lost_output_is_a_failure", &[], streams::lost_output_is_a_failure),

@@ -199,22 +199,3 @@ pub(crate) fn threads_are_limited() -> Outcome {
     let is_right = code == 2 && complaint.contains("--threads 100000");
     ensure(is_right, format!("exit code {code}: {complaint}"))
 }
-
-/// Of two commands that make the same keyset at once, one fails, and no key is lost.
-pub(crate) fn keysets_made_at_once() -> Outcome {
-    let desk = Desk::new(&[])?;
-    for round in 0..30 {
-        let file = desk.path(&format!("keys{round}"));
-        let both = [0, 1].map(|_| {
-            let mut new = lanecrypt(&["keyset", "new", text(&file)]);
-            new.stderr(Stdio::null()).spawn()
-        });
-        let mut codes = Vec::new();
-        for child in both {
-            codes.push(child?.wait()?.code());
-        }
-        codes.sort_unstable();
-        ensure(codes == [Some(0), Some(2)], format!("round {round}: exit codes {codes:?}"))?;
-    }
-    Ok(())
-}
