@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     ops::Range,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use lanecrypt_tink::{Backend, Error, Options, Sealed};
@@ -15,7 +15,8 @@ const LONGEST: u64 = 16 << 20;
 /// An open file.
 pub(crate) struct Reader {
     sealed: Sealed<File>,
-    window: Mutex<Window>,
+    /// What was opened last. Nobody decrypts under the lock: reads of one descriptor go on side by side.
+    window: Mutex<Arc<Window>>,
 }
 
 /// A part of the plaintext, authentic.
@@ -33,7 +34,7 @@ impl Window {
 impl Reader {
     pub(crate) fn new(sealed: Sealed<File>) -> Self {
         let window = Window { start: 0, bytes: Zeroizing::default() };
-        Self { sealed, window: Mutex::new(window) }
+        Self { sealed, window: Mutex::new(Arc::new(window)) }
     }
 
     /// Hands `give` as many of `size` bytes from `offset` on as there are.
@@ -46,20 +47,26 @@ impl Reader {
     ) -> Result<(), Error> {
         let end = self.sealed.plaintext_bytes().min(offset.saturating_add(size));
         let wanted = offset.min(end)..end;
-        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut window = self.window().clone();
         if wanted.start < window.start || wanted.end > window.end() {
             let more = self.ahead(&window, &wanted);
             // What comes later may be wrong: then this is read without it.
-            *window = match self.open(wanted.start..wanted.end.max(more), backend) {
+            let opened = match self.open(wanted.start..wanted.end.max(more), backend) {
                 Err(error) if error.is_not_authentic() && more > wanted.end => {
                     self.open(wanted.clone(), backend)?
                 }
                 opened => opened?,
             };
+            window = Arc::new(opened);
+            *self.window() = window.clone();
         }
         let from = (wanted.start - window.start) as usize;
         give(&window.bytes[from..from + (wanted.end - wanted.start) as usize]);
         Ok(())
+    }
+
+    fn window(&self) -> MutexGuard<'_, Arc<Window>> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where to open to: for somebody who reads on behind the window, twice as much as that had.
