@@ -38,7 +38,7 @@ pub enum Status {
     Disabled,
     /// Only its id is left.
     Destroyed,
-    /// What no library of Tink gives it. It neither opens nor seals.
+    /// None of those that Tink's libraries give a key. It neither opens nor seals.
     Unknown,
 }
 
@@ -146,7 +146,7 @@ impl Keyset {
         Ok(())
     }
 
-    /// Clears a key and leaves its id: nobody opens with this keyset again what the key sealed.
+    /// Clears a key and leaves its id: this keyset does not open again what the key sealed.
     ///
     /// # Errors
     /// [`Error::NotInKeyset`]; [`Error::KeyStatus`] of the primary key.

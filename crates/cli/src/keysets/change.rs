@@ -12,8 +12,11 @@ use lanecrypt_tink::{Error, Keyset, Output};
 use super::{Source, json_of};
 use crate::{failure::Failure, secret, signals};
 
-/// Changes the keyset in a file, and leaves the file as it was where anything fails. It keeps its permissions, and a
-/// passphrase with its cost. Commands that change the same file wait for one another, so that no change is lost.
+/// Changes the keyset in a file, which keeps its permissions, its passphrase and the passphrase's cost. Commands that
+/// change the same file wait for one another, so that no change is lost.
+///
+/// # Errors
+/// Those of reading, of `change` and of writing; the file is as it was then.
 pub(super) fn change(
     source: &Source,
     change: impl FnOnce(&mut Keyset) -> Result<(), Error>,
@@ -38,7 +41,7 @@ fn locked(path: &Path) -> io::Result<File> {
     loop {
         let file = File::open(path)?;
         file.lock()?;
-        // Whoever had the lock before may have put a new file in this one's place.
+        // The command that had the lock before may have put a new file in this one's place.
         let (locked, now) = (file.metadata()?, fs::metadata(path)?);
         if (locked.dev(), locked.ino()) == (now.dev(), now.ino()) {
             return Ok(file);

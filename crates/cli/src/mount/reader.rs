@@ -15,7 +15,7 @@ const LONGEST: u64 = 16 << 20;
 /// An open file.
 pub(crate) struct Reader {
     sealed: Sealed<File>,
-    /// What was opened last. Nobody decrypts under the lock: reads of one descriptor go on side by side.
+    /// What was opened last. Decryption happens outside the lock, so that reads of one descriptor run side by side.
     window: Mutex<Arc<Window>>,
 }
 
@@ -92,5 +92,74 @@ impl Reader {
         let options = Options { backend, ..Options::default() };
         self.sealed.copy_range(whole, &mut *bytes, options)?;
         Ok(Window { start, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        sync::atomic::{AtomicUsize, Ordering},
+        thread,
+        time::{Duration, Instant},
+    };
+
+    use lanecrypt_tink::{Cpu, Keyset, Segment, Stream, Template, seal_file};
+
+    use super::*;
+
+    /// Opens segments once two calls have come, and counts those that waited in vain.
+    #[derive(Debug, Default)]
+    struct Meeting {
+        come: AtomicUsize,
+        alone: AtomicUsize,
+    }
+
+    impl Backend for Meeting {
+        fn batch_bytes(&self) -> usize {
+            1 << 20
+        }
+
+        fn threads(&self) -> usize {
+            1
+        }
+
+        fn seal_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+            Cpu::new(1).seal_batch(stream, segments)
+        }
+
+        fn open_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+            self.come.fetch_add(1, Ordering::SeqCst);
+            let started = Instant::now();
+            while self.come.load(Ordering::SeqCst) < 2 {
+                if started.elapsed() > Duration::from_secs(5) {
+                    self.alone.fetch_add(1, Ordering::SeqCst);
+                    break;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            Cpu::new(1).open_batch(stream, segments)
+        }
+    }
+
+    #[test]
+    fn reads_of_one_descriptor_run_side_by_side() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [plain, sealed] = ["plain", "sealed"].map(|name| folder.path().join(name));
+        fs::write(&plain, vec![7; 3 << 20]).expect("a file");
+        let keyset = Keyset::generate(Template::default().parameters()).expect("a keyset");
+        seal_file(&keyset, &plain, &sealed, Options::default()).expect("sealed");
+        let sealed = Sealed::open(File::open(&sealed).expect("there"), &keyset, b"");
+        let (reader, meeting) = (Reader::new(sealed.expect("authentic")), Meeting::default());
+        thread::scope(|scope| {
+            for offset in [0, 2 << 20] {
+                let (reader, meeting) = (&reader, &meeting);
+                scope.spawn(move || {
+                    let check = |bytes: &[u8]| assert_eq!(bytes, [7; 100]);
+                    reader.read(offset, 100, meeting, check).expect("authentic");
+                });
+            }
+        });
+        assert_eq!(meeting.alone.load(Ordering::SeqCst), 0, "one read waited for the other");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn lost_output_is_a_failure() -> Outcome {
     let files = names(desk.folder())?;
     let iv = "000102030405060708090a0b0c0d0e0f";
     let other = desk.path("other");
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 10] = [
         &["open", "--keyset", &desk.keys, "--range", "0..900", text(&sealed), "-"],
         &["raw", "gcm", "--cipher", "aes-128", "--key-file", &key, "--iv", iv, &plain, "-"],
         &["keyset", "new", "-"],
@@ -37,6 +37,7 @@ pub(crate) fn lost_output_is_a_failure() -> Outcome {
         &["job", "new", "--keyset", &desk.keys, &plain, text(&other)],
         &["ciphers"],
         &["devices"],
+        &["completions", "bash"],
     ];
     for command in commands {
         let full = File::options().write(true).open("/dev/full")?;
