@@ -93,6 +93,7 @@ pub(crate) struct KeySource {
     /// Derives key and IV from a passphrase, as `openssl enc -pbkdf2` does: the first line of the file, or
     /// typed if none is named.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[allow(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) passphrase: Option<Option<PathBuf>>,
 }
 

@@ -60,6 +60,10 @@ enum Command {
         template: String,
         /// Encrypts it under a passphrase: the first line of the file, or typed if none is named.
         #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+        #[expect(
+            clippy::option_option,
+            reason = "so clap has an option whose value may be left out"
+        )]
         passphrase: Option<Option<PathBuf>>,
         /// What is written, and must not be there; only you may read it. `-` is standard output.
         #[arg(default_value = "-")]
@@ -236,7 +240,7 @@ fn show(source: &Source, printed: Printed) -> Result<(), Failure> {
     let mut json = Vec::new();
     for KeyEntry { id, status, parameters, .. } in keyset.entries() {
         let (scheme, bytes) = match parameters {
-            Some(parameters) => (scheme_name(&parameters), Some(parameters.segment_bytes())),
+            Some(parameters) => (scheme_name(parameters), Some(parameters.segment_bytes())),
             None if status == Status::Destroyed => (String::new(), None),
             None => ("not for sealed files".to_owned(), None),
         };
@@ -263,7 +267,7 @@ fn show(source: &Source, printed: Printed) -> Result<(), Failure> {
 }
 
 /// The name of a template, or where none has these parameters all of them.
-fn scheme_name(parameters: &Parameters) -> String {
-    let template = Template::ALL.into_iter().find(|one| one.parameters() == *parameters);
+fn scheme_name(parameters: Parameters) -> String {
+    let template = Template::ALL.into_iter().find(|one| one.parameters() == parameters);
     template.map_or_else(|| format!("{parameters:?}"), |one| one.name().to_owned())
 }

@@ -156,11 +156,11 @@ mod tests {
     #[test]
     fn a_plan_that_cannot_be_noted_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let [plain, sealed, log] = ["plain", "sealed", "log"].map(|name| folder.path().join(name));
-        fs::write(&plain, "text").unwrap();
+        let [source, target, log] = ["plain", "sealed", "log"].map(|name| folder.path().join(name));
+        fs::write(&source, "text").unwrap();
         fs::write(&log, "").unwrap();
         let keyset = Keyset::generate(Template::default().parameters()).unwrap();
-        let (source, target) = (Location::File(plain), Location::File(sealed));
+        let (source, target) = (Location::File(source), Location::File(target));
         let order =
             Order { source: &source, target: &target, associated_data: b"", part_bytes: None };
         let stores = Stores::from_env();

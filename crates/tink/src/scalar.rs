@@ -83,8 +83,8 @@ impl Visitor<'_> for ScalarVisitor {
     }
 
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Scalar, E> {
-        let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-        if is_whole { self.visit_u64(number as u64) } else { self.visit_u64(u64::MAX) }
+        // A whole number is printed without a point.
+        number.to_string().parse().or(Ok(u64::MAX)).and_then(|number| self.visit_u64(number))
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Scalar, E> {

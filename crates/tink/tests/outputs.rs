@@ -37,6 +37,15 @@ fn an_output_is_whole_or_not_there() {
     assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("no folder"));
 }
 
+/// An input that ends because of what cancels.
+struct CutOff<'a>(&'a AtomicBool);
+impl Read for CutOff<'_> {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.store(true, Ordering::SeqCst);
+        Ok(0)
+    }
+}
+
 /// Whoever cancels while the last bytes are at work, or by what ends the input, gets no output.
 #[test]
 fn a_cancelled_output_does_not_appear() {
@@ -65,14 +74,6 @@ fn a_cancelled_output_does_not_appear() {
     check(seal_file(&keyset, &plain, &target, options));
     check(open_file(&keyset, &sealed, &target, options));
     check(seal_stream(&keyset, File::open(&plain).unwrap(), Vec::new(), options));
-
-    struct CutOff<'a>(&'a AtomicBool);
-    impl Read for CutOff<'_> {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            self.0.store(true, Ordering::SeqCst);
-            Ok(0)
-        }
-    }
     let mut written = Vec::new();
     let sealed_it = seal_stream(&keyset, CutOff(&cancel), &mut written, options);
     check(sealed_it);
