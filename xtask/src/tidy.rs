@@ -1,5 +1,7 @@
 //! Rules that no other tool checks.
 
+mod promises;
+
 use std::{collections::BTreeSet, fs};
 
 use anyhow::{Result, bail};
@@ -22,6 +24,10 @@ pub(crate) fn run() -> Result<()> {
         found.extend(unlisted_variables(&text, &variables));
         if path.starts_with(RECORDS) {
             found.extend(paths_of_a_machine(&text));
+        }
+        if path == promises::FILE {
+            let source = |path: &str| fs::read_to_string(root().join(path)).ok();
+            found.extend(promises::faults(&text, source));
         }
         let found = found.into_iter();
         faults.extend(found.map(|fault| format!("{path}: {fault}")));

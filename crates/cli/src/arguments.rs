@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use lanecrypt::{BackendChoice, gpu};
 
-use crate::{failure::Failure, job, keysets, mount, raw, seal, secret::TYPED, speed, tune};
+use crate::{failure::Failure, job, keysets, mount, raw, seal, speed, tune};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,9 +92,9 @@ pub(crate) struct KeySource {
     pub(crate) raw_key_file: Option<PathBuf>,
     /// Derives key and IV from a passphrase, as `openssl enc -pbkdf2` does: the first line of the file, or
     /// typed if none is named.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
-          default_missing_value = TYPED)]
-    pub(crate) passphrase: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    #[allow(clippy::option_option, reason = "so clap has an option whose value may be left out")]
+    pub(crate) passphrase: Option<Option<PathBuf>>,
 }
 
 impl Machine {

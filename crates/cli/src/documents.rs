@@ -1,6 +1,10 @@
 //! Completions and man pages, made of the command line's description.
 
-use std::{fs, io, path::Path};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -10,7 +14,9 @@ use crate::{arguments::Arguments, failure::Failure};
 pub(crate) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "lanecrypt", &mut text);
-    io::Write::write_all(&mut io::stdout(), &text).map_err(Failure::of("standard output"))
+    let mut output = io::stdout();
+    let written = output.write_all(&text).and_then(|()| output.flush());
+    written.map_err(Failure::of("standard output"))
 }
 
 pub(crate) fn man_pages(folder: &Path) -> Result<(), Failure> {

@@ -1,6 +1,10 @@
 //! How a command fails: a sentence for a person, an exit code for a script.
 
-use std::{io, process::ExitCode};
+use std::{
+    fmt,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 /// Why a command ended before its end.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +26,11 @@ pub(crate) enum Failure {
     Interrupted,
 }
 
+/// Says on standard error what went wrong. Where that cannot be written either, the exit code is left.
+pub(crate) fn complain(what: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "lanecrypt: {what}");
+}
+
 /// The exit code of whoever a signal ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -38,7 +47,7 @@ impl Failure {
     }
 
     /// A failure of a file or stream, which is named.
-    pub(crate) fn of(what: impl std::fmt::Display) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn of(what: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io(format!("{what}: {error}"))
     }
 }

@@ -5,17 +5,12 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read, Write},
-    path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Duration,
+    io::{self, IsTerminal, Read, Write},
+    path::Path,
+    sync::{Mutex, PoisonError},
 };
 
-use crate::failure::{Failure, INTERRUPTED};
+use crate::{failure::Failure, signals};
 
 /// What is read.
 pub(crate) struct Input {
@@ -28,8 +23,8 @@ impl Input {
     /// A file, or with `-` standard input.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if path.as_os_str() == "-" {
-            let name = "standard input".to_owned();
-            return Ok(Self { name, file: Box::new(io::stdin()), length: None });
+            let (name, file) = ("standard input".to_owned(), standard_input("the input")?);
+            return Ok(Self { name, file: Box::new(file), length: None });
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(Failure::of(&name))?;
@@ -57,6 +52,34 @@ impl Read for Input {
     }
 }
 
+/// What standard input is read as, once it is.
+static STANDARD_INPUT: Mutex<Option<&'static str>> = Mutex::new(None);
+
+/// Standard input, which is read as one thing only: it has nothing left for a second.
+///
+/// # Errors
+/// [`Failure::Usage`] the second time.
+pub(crate) fn standard_input(what: &'static str) -> Result<io::Stdin, Failure> {
+    let mut read_as = STANDARD_INPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(first) = *read_as {
+        let text =
+            format!("standard input is {first} already, so it cannot be {what}: name a file");
+        return Err(Failure::Usage(text));
+    }
+    *read_as = Some(what);
+    Ok(io::stdin())
+}
+
+/// Writes a line to standard output.
+///
+/// # Errors
+/// [`Failure::Io`], also where the line cannot be flushed.
+pub(crate) fn print_line(line: impl std::fmt::Display) -> Result<(), Failure> {
+    let mut output = io::stdout();
+    let written = writeln!(output, "{line}").and_then(|()| output.flush());
+    written.map_err(Failure::of("standard output"))
+}
+
 /// What is written.
 pub(crate) struct Output {
     name: String,
@@ -70,42 +93,18 @@ enum Destination {
     File(lanecrypt_tink::Output),
 }
 
-/// Set by a signal: whoever works for long looks at it, and ends.
-pub(crate) static CANCELLED: AtomicBool = AtomicBool::new(false);
-/// How long the work has for that: it may wait for an input that never comes.
-const GRACE: Duration = Duration::from_secs(1);
-/// The same where it never waits for others, but for a disk.
-const GRACE_OF_FILES: Duration = Duration::from_secs(30);
-/// Whether that is so.
-static IS_OF_FILES: AtomicBool = AtomicBool::new(false);
-/// Files that are being written, which nobody else would remove then.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Interrupted by a signal, the process leaves nothing unfinished behind, and exits with code 130.
-pub(crate) fn end_when_interrupted() {
-    let end = || {
-        CANCELLED.store(true, Ordering::Relaxed);
-        let is_of_files = IS_OF_FILES.load(Ordering::Relaxed);
-        thread::sleep(if is_of_files { GRACE_OF_FILES } else { GRACE });
-        for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            fs::remove_file(path).ok();
-        }
-        eprintln!("lanecrypt: {}", Failure::Interrupted);
-        std::process::exit(INTERRUPTED.into());
-    };
-    if let Err(error) = ctrlc::set_handler(end) {
-        eprintln!("lanecrypt: an interruption may leave an unfinished file behind: {error}");
-    }
-}
-
-/// Says that what follows goes from file to file, so that it soon hears of an interruption.
-pub(crate) fn goes_between_files() {
-    IS_OF_FILES.store(true, Ordering::Relaxed);
-}
-
 impl Output {
-    /// A file beside which it is written first, or with `-` standard output.
-    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+    /// A file beside which it is written first, or with `-` standard output. So it is where no file is named,
+    /// unless standard output is a terminal.
+    pub(crate) fn create(path: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = path else {
+            if io::stdout().is_terminal() {
+                let text = "standard output is a terminal: name a file for the output, or `-` to write to the \
+                            terminal all the same";
+                return Err(Failure::Usage(text.to_owned()));
+            }
+            return Self::create(Some(Path::new("-")));
+        };
         if path.as_os_str() == "-" {
             let name = "standard output".to_owned();
             return Ok(Self { name, to: Destination::StandardOutput });
@@ -121,8 +120,7 @@ impl Output {
             }
             _ => {
                 let output = lanecrypt_tink::Output::create(path)?;
-                let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-                unfinished.push(output.temporary().to_owned());
+                signals::remove_when_interrupted(output.temporary().to_owned());
                 Destination::File(output)
             }
         };
@@ -134,10 +132,15 @@ impl Output {
     }
 
     /// All is written: a file takes its name.
-    pub(crate) fn commit(self) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// [`Failure::Io`], also of what is flushed only now; [`Failure::Interrupted`] once a signal has come, which may
+    /// have ended the writer of the input early.
+    pub(crate) fn commit(mut self) -> Result<(), Failure> {
+        self.flush().map_err(Failure::of(&self.name))?;
         match self.to {
-            Destination::File(output) => Ok(output.commit()?),
-            Destination::StandardOutput | Destination::Special(_) => Ok(()),
+            Destination::File(output) => Ok(output.commit_unless(signals::cancelled())?),
+            Destination::StandardOutput | Destination::Special(_) => signals::check(),
         }
     }
 }

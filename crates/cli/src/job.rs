@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    io::{self, Write},
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -14,9 +13,10 @@ use lanecrypt_tink::{Keyset, Options, job::Job};
 use crate::{
     arguments::Machine,
     failure::Failure,
-    file::goes_between_files,
+    file::print_line,
     keysets::Source,
     seal::{Context, with_options},
+    signals::goes_between_files,
 };
 
 const ADVICE: &str = "\
@@ -92,8 +92,10 @@ impl Arguments {
             Command::New { source, context, part_bytes, input, output } => {
                 let (keyset, ad) = (source.read()?, context.bytes()?);
                 let job = Job::of_file(&keyset, input, &ad, *part_bytes)?;
+                let text = job.to_json()?;
                 job.create(output)?;
-                writeln!(io::stdout(), "{}", job.to_json()?).map_err(Failure::of("standard output"))
+                // Without the job, nothing could go on with its files, or remove them.
+                print_line(text.trim_end()).inspect_err(|_| drop(job.discard(output)))
             }
             Command::Status { job, output } => status(&read(job)?, output),
             Command::Commit { job, output } => Ok(read(job)?.commit(output)?),
@@ -103,8 +105,12 @@ impl Arguments {
 }
 
 fn status(job: &Job, output: &Path) -> Result<(), Failure> {
-    let (missing, parts) = (job.missing_parts(output).count() as u64, job.parts());
-    println!("{} of {parts} pieces are done", parts - missing);
+    let parts = job.parts();
+    if job.is_committed(output) {
+        return print_line(format_args!("all {parts} pieces are done, and the job is committed"));
+    }
+    let missing = job.missing_parts(output).count() as u64;
+    print_line(format_args!("{} of {parts} pieces are done", parts - missing))?;
     if missing == 0 { Ok(()) } else { Err(Failure::Io(format!("{missing} are missing"))) }
 }
 
@@ -113,7 +119,7 @@ fn read(file: &Path) -> Result<Job, Failure> {
     Ok(Job::from_json(&text)?)
 }
 
-/// Seals every so-manieth piece of a job that is not done yet.
+/// Seals every n-th piece of a job, but those that are done already.
 pub(crate) fn seal_part(
     keyset: &Keyset,
     job: &Path,

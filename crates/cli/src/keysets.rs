@@ -1,5 +1,7 @@
 //! `lanecrypt keyset`, and keysets of the other commands: Tink's JSON, in cleartext or under a passphrase.
 
+mod change;
+
 use std::{
     fs,
     io::{self, Write},
@@ -7,15 +9,19 @@ use std::{
 };
 
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
-use lanecrypt_tink::{Cost, Keyset, Output, Template};
+use lanecrypt_tink::{
+    Cost, Error, Key, KeyEntry, Keyset, NoSuchTemplate, Output, Parameters, Status, Template,
+};
 use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::{
     arguments::Printed,
     failure::Failure,
+    file::print_line,
     lists::{print, table},
-    secret::{self, TYPED},
+    secret::{self, Secret},
+    signals,
 };
 
 const ADVICE: &str = "\
@@ -26,7 +32,15 @@ Examples:
   lanecrypt keyset new my.keys
   lanecrypt keyset new --passphrase my.keys          asked for, twice
   lanecrypt keyset new --template AES128_GCM_HKDF_4KB my.keys
-  lanecrypt keyset show my.keys";
+  lanecrypt keyset show --keyset my.keys
+
+A new key in place of an old one, which opens what it sealed until it is disabled:
+  lanecrypt keyset add --keyset my.keys              prints the id of the new key
+  lanecrypt keyset promote --keyset my.keys 1234     seals with it from now on
+  lanecrypt keyset disable --keyset my.keys 987      the old key opens nothing any more; `enable` takes that back
+  lanecrypt keyset destroy --keyset my.keys 987      what the old key sealed stays closed for ever
+
+A sealed file does not name its key, only the key's size. `lanecrypt open` tries all enabled keys of a keyset.";
 
 /// Makes keys for `seal` and `open`, and shows which there are.
 #[derive(Debug, Args)]
@@ -41,24 +55,65 @@ enum Command {
     /// Makes a keyset with one new key.
     New {
         /// Cipher and segments, by Tink's name.
-        #[arg(long, value_name = "NAME", default_value = "AES256_GCM_HKDF_1MB",
+        #[arg(long, value_name = "NAME", default_value = Template::default().name(),
               value_parser = PossibleValuesParser::new(Template::ALL.map(Template::name)))]
         template: String,
         /// Encrypts it under a passphrase: the first line of the file, or typed if none is named.
-        #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
-              default_missing_value = TYPED)]
-        passphrase: Option<PathBuf>,
+        #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+        #[expect(
+            clippy::option_option,
+            reason = "so clap has an option whose value may be left out"
+        )]
+        passphrase: Option<Option<PathBuf>>,
         /// What is written, and must not be there; only you may read it. `-` is standard output.
         #[arg(default_value = "-")]
         file: PathBuf,
     },
-    /// Lists the keys of a keyset, without the secrets.
+    /// Adds a new key, which opens from now on, and prints its id.
+    Add {
+        #[command(flatten)]
+        source: Source,
+        /// Cipher and segments, by Tink's name.
+        #[arg(long, value_name = "NAME", default_value = Template::default().name(),
+              value_parser = PossibleValuesParser::new(Template::ALL.map(Template::name)))]
+        template: String,
+        /// Makes the new key the one that seals, too.
+        #[arg(long)]
+        promote: bool,
+    },
+    /// Makes a key the one that seals. The others go on opening.
+    Promote(OneKey),
+    /// Keeps a key from opening, until it is enabled again.
+    Disable(OneKey),
+    /// Lets a disabled key open again.
+    Enable(OneKey),
+    /// Removes a key for ever, and leaves its id: without a copy of the keyset, what the key sealed stays closed.
+    Destroy(OneKey),
+    /// Lists all keys of a keyset, disabled and destroyed ones as well, without the secrets.
     Show {
         #[command(flatten)]
         source: Source,
         #[command(flatten)]
         printed: Printed,
     },
+}
+
+/// A key of a keyset, for clap.
+#[derive(Debug, Args)]
+struct OneKey {
+    #[command(flatten)]
+    source: Source,
+    /// The id of the key, as `lanecrypt keyset show` lists it.
+    id: u32,
+}
+
+impl OneKey {
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Keyset, u32) -> Result<(), Error>,
+    ) -> Result<(), Failure> {
+        change::change(&self.source, |keyset| change(keyset, self.id))
+    }
 }
 
 /// A keyset, for clap.
@@ -75,15 +130,35 @@ pub(crate) struct Source {
 impl Source {
     /// Reads the keyset, and asks for a passphrase if it is under one.
     pub(crate) fn read(&self) -> Result<Keyset, Failure> {
-        let bytes = secret::read(&self.keyset)?;
-        let text = std::str::from_utf8(&bytes)
+        self.unwrap(&secret::read(&self.keyset, "the keyset")?).map(|(keyset, _)| keyset)
+    }
+
+    /// The keyset that a file's bytes are, and what it is under.
+    fn unwrap(&self, bytes: &[u8]) -> Result<(Keyset, Option<Wrapping>), Failure> {
+        let text = std::str::from_utf8(bytes)
             .map_err(|_| Failure::Usage(format!("{}: no keyset", self.keyset.display())))?;
         if !is_wrapped(text) {
-            return Ok(Keyset::from_json(text)?);
+            return Ok((Keyset::from_json(text)?, None));
         }
-        let file = self.passphrase_file.as_deref().unwrap_or(Path::new(TYPED));
-        let passphrase = secret::passphrase(file, false)?;
-        Ok(Keyset::from_json_with_passphrase(text, &passphrase)?)
+        let passphrase = secret::passphrase(self.passphrase_file.as_deref(), false)?;
+        let keyset = Keyset::from_json_with_passphrase(text, &passphrase)?;
+        Ok((keyset, Some(Wrapping { passphrase, cost: Cost::of_json(text)? })))
+    }
+}
+
+/// What a keyset is encrypted under.
+struct Wrapping {
+    passphrase: Secret,
+    cost: Cost,
+}
+
+/// The JSON of a keyset, in cleartext or encrypted.
+fn json_of(keyset: &Keyset, wrapping: Option<&Wrapping>) -> Result<Zeroizing<String>, Error> {
+    match wrapping {
+        None => keyset.to_json(),
+        Some(Wrapping { passphrase, cost }) => {
+            keyset.to_json_with_passphrase(passphrase, *cost).map(Zeroizing::new)
+        }
     }
 }
 
@@ -100,57 +175,99 @@ fn is_wrapped(text: &str) -> bool {
 impl Arguments {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         match &self.command {
-            Command::New { template, passphrase, file } => {
-                new(template, passphrase.as_deref(), file)
-            }
+            Command::New { template, passphrase, file } => new(template, passphrase.as_ref(), file),
+            Command::Add { source, template, promote } => add(source, template, *promote),
+            Command::Promote(key) => key.change(Keyset::set_primary),
+            Command::Disable(key) => key.change(Keyset::disable),
+            Command::Enable(key) => key.change(Keyset::enable),
+            Command::Destroy(key) => key.change(Keyset::destroy),
             Command::Show { source, printed } => show(source, *printed),
         }
     }
 }
 
-fn new(template: &str, passphrase: Option<&Path>, file: &Path) -> Result<(), Failure> {
+fn new(template: &str, passphrase: Option<&Option<PathBuf>>, file: &Path) -> Result<(), Failure> {
     let is_stream = file.as_os_str() == "-";
     if !is_stream && fs::symlink_metadata(file).is_ok() {
-        let text = format!("{}: it is there, and keys are not overwritten", file.display());
-        return Err(Failure::Usage(text));
+        return Err(is_there(file)); // before somebody types a passphrase
     }
-    let template: Template =
-        template.parse().map_err(|_| Failure::Usage("there is no such template".to_owned()))?;
-    let keyset = Keyset::generate(template.parameters())?;
-    let text = Zeroizing::new(match passphrase {
-        None => keyset.to_json()?.to_string(),
+    let keyset = Keyset::generate(parameters_of(template)?)?;
+    let wrapping = match passphrase {
+        None => None,
         Some(file) => {
-            let passphrase = secret::passphrase(file, true)?;
-            keyset.to_json_with_passphrase(&passphrase, Cost::default())?
+            let passphrase = secret::passphrase(file.as_deref(), true)?;
+            Some(Wrapping { passphrase, cost: Cost::default() })
         }
-    });
+    };
+    let text = json_of(&keyset, wrapping.as_ref())?;
     if is_stream {
-        let mut output = io::stdout();
-        let written = writeln!(output, "{}", *text).and_then(|()| output.flush());
-        return written.map_err(Failure::of("standard output"));
+        return print_line(text.trim_end());
     }
     let output = Output::private(file)?;
-    writeln!(output.file(), "{}", *text).map_err(Failure::of(file.display()))?;
-    Ok(output.commit()?)
+    signals::remove_when_interrupted(output.temporary().to_owned());
+    writeln!(output.file(), "{}", text.trim_end()).map_err(Failure::of(file.display()))?;
+    match output.commit_new() {
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
+            Err(is_there(file)) // made meanwhile
+        }
+        committed => Ok(committed?),
+    }
+}
+
+fn is_there(file: &Path) -> Failure {
+    Failure::Usage(format!("{}: it is there, and keys are not overwritten", file.display()))
+}
+
+fn parameters_of(template: &str) -> Result<Parameters, Failure> {
+    let template: Template =
+        template.parse().map_err(|error: NoSuchTemplate| Failure::Usage(error.to_string()))?;
+    Ok(template.parameters())
+}
+
+fn add(source: &Source, template: &str, promote: bool) -> Result<(), Failure> {
+    let key = Key::generate(parameters_of(template)?)?;
+    let mut id = 0;
+    change::change(source, |keyset| {
+        id = keyset.add(&key)?;
+        if promote { keyset.set_primary(id) } else { Ok(()) }
+    })?;
+    print_line(id)
 }
 
 fn show(source: &Source, printed: Printed) -> Result<(), Failure> {
     let keyset = source.read()?;
     let mut rows = Vec::new();
     let mut json = Vec::new();
-    for (id, key) in keyset.keys() {
-        let parameters = key.parameters();
-        let template = Template::ALL.into_iter().find(|one| one.parameters() == *parameters);
-        let scheme =
-            template.map_or_else(|| format!("{parameters:?}"), |one| one.name().to_owned());
-        let bytes = parameters.segment_bytes();
+    for KeyEntry { id, status, parameters, .. } in keyset.entries() {
+        let (scheme, bytes) = match parameters {
+            Some(parameters) => (scheme_name(parameters), Some(parameters.segment_bytes())),
+            None if status == Status::Destroyed => (String::new(), None),
+            None => ("not for sealed files".to_owned(), None),
+        };
         let is_primary = id == keyset.primary_id();
-        let seals = if is_primary { "seals and opens" } else { "opens" };
-        rows.push(vec![id.to_string(), scheme.clone(), seals.to_owned(), bytes.to_string()]);
+        let status = match status {
+            Status::Enabled => "enabled",
+            Status::Disabled => "disabled",
+            Status::Destroyed => "destroyed",
+            _ => "unknown",
+        };
+        let usage = match status {
+            "enabled" if bytes.is_none() => "",
+            "enabled" if is_primary => "seals and opens",
+            "enabled" => "opens",
+            other => other,
+        };
+        let shown = bytes.map_or_else(String::new, |bytes| bytes.to_string());
+        rows.push(vec![id.to_string(), scheme.clone(), usage.to_owned(), shown]);
         json.push(json!({
-            "id": id, "scheme": scheme, "segment_bytes": bytes, "primary": is_primary,
+            "id": id, "scheme": scheme, "segment_bytes": bytes, "primary": is_primary, "status": status,
         }));
     }
-    print(printed, &table(&["key", "scheme", "use", "segment bytes"], rows, 3), &json.into());
-    Ok(())
+    print(printed, &table(&["key", "scheme", "use", "segment bytes"], rows, 3), &json.into())
+}
+
+/// The name of a template, or where none has these parameters all of them.
+fn scheme_name(parameters: Parameters) -> String {
+    let template = Template::ALL.into_iter().find(|one| one.parameters() == parameters);
+    template.map_or_else(|| format!("{parameters:?}"), |one| one.name().to_owned())
 }

@@ -9,7 +9,11 @@ use lanecrypt::{
 };
 use serde_json::{Value, json};
 
-use crate::{arguments::Printed, failure::Failure};
+use crate::{
+    arguments::Printed,
+    failure::{Failure, complain},
+    file::print_line,
+};
 
 /// A table for a terminal.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, numbers_from: usize) -> Table {
@@ -24,8 +28,11 @@ pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>, numbers_from: usize
 }
 
 /// Prints a table or its JSON.
-pub(crate) fn print(printed: Printed, table: &Table, json: &Value) {
-    if printed.json { println!("{json:#}") } else { println!("{table}") }
+///
+/// # Errors
+/// [`Failure::Io`].
+pub(crate) fn print(printed: Printed, table: &Table, json: &Value) -> Result<(), Failure> {
+    if printed.json { print_line(format_args!("{json:#}")) } else { print_line(table) }
 }
 
 pub(crate) fn devices(printed: Printed) -> Result<(), Failure> {
@@ -61,9 +68,9 @@ pub(crate) fn devices(printed: Printed) -> Result<(), Failure> {
             "cuda": driver_version,
         }));
     }
-    print(printed, &table(&["--backend", "", ""], rows, 3), &Value::Array(json));
+    print(printed, &table(&["--backend", "", ""], rows, 3), &Value::Array(json))?;
     if let Some(why) = why_none {
-        eprintln!("no GPU: {why}");
+        complain(format_args!("no GPU: {why}"));
     }
     Ok(())
 }
@@ -109,6 +116,5 @@ pub(crate) fn ciphers(printed: Printed) -> Result<(), Failure> {
     }
     let header =
         ["cipher", "standard", "modes of raw", "on", "key bits", "block bits", "CPU forms"];
-    print(printed, &table(&header, rows, 4), &Value::Array(json));
-    Ok(())
+    print(printed, &table(&header, rows, 4), &Value::Array(json))
 }

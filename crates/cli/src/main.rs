@@ -13,6 +13,7 @@ mod progress;
 mod raw;
 mod seal;
 mod secret;
+mod signals;
 mod speed;
 mod threads;
 mod tune;
@@ -22,15 +23,20 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use arguments::{Arguments, Command};
-use failure::Failure;
+use failure::{Failure, complain};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse(); // wrong usage ends here, with exit code 2
-    file::end_when_interrupted();
+    signals::end_when_interrupted();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
+        // The same Ctrl-C may have cut off the input.
+        Err(Failure::NotAuthentic(_)) if signals::check().is_err() => {
+            complain(Failure::Interrupted);
+            Failure::Interrupted.exit_code()
+        }
         Err(failure) => {
-            eprintln!("lanecrypt: {failure}");
+            complain(&failure);
             failure.exit_code()
         }
     }

@@ -4,14 +4,19 @@ mod filesystem;
 mod reader;
 mod tree;
 
-use std::{io, path::PathBuf, process::Command, sync::atomic::Ordering, thread, time::Duration};
+use std::{
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::Duration,
+};
 
 use clap::Args;
 use fuser::{BackgroundSession, Config, MountOption};
 
-use crate::{
-    arguments::Machine, failure::Failure, file::CANCELLED, keysets::Source, seal::Context,
-};
+use crate::{arguments::Machine, failure::Failure, keysets::Source, seal::Context, signals};
 
 const ADVICE: &str = "\
 Every file under SEALED that the keyset opens is there as a plain file, under the same name. What is read was found
@@ -35,16 +40,42 @@ pub(crate) struct Arguments {
     context: Context,
     /// A sealed file, or a folder with sealed files and folders in it.
     sealed: PathBuf,
-    /// The folder where the plain files appear; it should be empty.
+    /// The folder where the plain files appear. It should be empty, and must lie apart from what is sealed.
     folder: PathBuf,
 }
 
 /// How often it looks whether it should end.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Fails where the mount point is what is sealed, lies in it, or has it inside: reading a sealed file would then ask
+/// the file system that waits for it, and neither could be ended.
+fn check_apart(sealed: &Path, folder: &Path) -> Result<(), Failure> {
+    let about = fs::metadata(sealed).map_err(Failure::of(sealed.display()))?;
+    if !about.is_dir() && !about.is_file() {
+        let text = format!("{}: neither a file nor a folder", sealed.display());
+        return Err(Failure::Usage(text));
+    }
+    let (of_sealed, of_folder) = (with_folders(sealed)?, with_folders(folder)?);
+    if of_sealed.contains(&of_folder[0]) || of_folder.contains(&of_sealed[0]) {
+        let (sealed, folder) = (sealed.display(), folder.display());
+        let text = format!("{folder}: the mount point is {sealed}, or one lies in the other");
+        return Err(Failure::Usage(text));
+    }
+    Ok(())
+}
+
+/// What a path leads to and all folders that it lies in, each by its device and number: a folder has other paths
+/// where it is bound to a second place.
+fn with_folders(path: &Path) -> Result<Vec<(u64, u64)>, Failure> {
+    let whole = fs::canonicalize(path).map_err(Failure::of(path.display()))?;
+    let identity = |path: &Path| fs::metadata(path).map(|about| (about.dev(), about.ino()));
+    whole.ancestors().map(identity).collect::<io::Result<_>>().map_err(Failure::of(path.display()))
+}
+
 impl Arguments {
     pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
         let keyset = self.source.read()?;
+        check_apart(&self.sealed, &self.folder)?;
         let tree = tree::Tree::new(&self.sealed, keyset, self.context.bytes()?)?;
         let filesystem = filesystem::SealedFiles::new(tree, machine.sealing()?);
         let mut config = Config::default();
@@ -56,10 +87,10 @@ impl Arguments {
         let session = fuser::spawn_mount(filesystem, &self.folder, &config)
             .map_err(|error| Failure::Io(format!("mounting on {folder}: {error}")))?;
         while !session.guard.is_finished() {
-            if CANCELLED.load(Ordering::Relaxed) {
+            if let Err(interrupted) = signals::check() {
                 let unmounted = self.unmount(session);
                 unmounted.map_err(Failure::of(format!("unmounting {folder}")))?;
-                return Err(Failure::Interrupted);
+                return Err(interrupted);
             }
             thread::sleep(LOOK);
         }

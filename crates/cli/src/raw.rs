@@ -70,9 +70,8 @@ pub(crate) struct Arguments {
     /// What is read; `-` is standard input.
     #[arg(default_value = "-")]
     input: PathBuf,
-    /// What is written; `-` is standard output.
-    #[arg(default_value = "-")]
-    output: PathBuf,
+    /// What is written; `-` is standard output, and so it is where no file is named.
+    output: Option<PathBuf>,
 }
 
 /// The modes.
@@ -91,7 +90,7 @@ impl Arguments {
     pub(crate) fn run(&self, machine: &Machine) -> Result<(), Failure> {
         self.check()?;
         let mut input = Input::open(&self.input)?;
-        let mut output = Output::create(&self.output)?;
+        let mut output = Output::create(self.output.as_deref())?;
         let keyed = key::of(self, &mut input, &mut output)?;
         let progress = Progress::over(machine, input.length());
         match self.mode {

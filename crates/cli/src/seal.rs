@@ -7,15 +7,18 @@ use std::{
 
 use clap::Args;
 use lanecrypt::size::parse_bytes;
-use lanecrypt_tink::{Keyset, Options, Sealed, open_file, open_stream, seal_file, seal_stream};
+use lanecrypt_tink::{
+    Keyset, Options, Sealed, open_file, open_regular, open_stream, seal_file, seal_stream,
+};
 
 use crate::{
     arguments::Machine,
     failure::Failure,
-    file::{CANCELLED, Input, Output, goes_between_files},
+    file::{Input, Output},
     job,
     keysets::Source,
     progress::Progress,
+    signals::{cancelled, goes_between_files},
 };
 
 const SEAL_ADVICE: &str = "\
@@ -53,9 +56,8 @@ pub(crate) struct Seal {
     /// What is sealed; `-` is standard input.
     #[arg(default_value = "-")]
     input: PathBuf,
-    /// What is written; `-` is standard output.
-    #[arg(default_value = "-")]
-    output: PathBuf,
+    /// What is written; `-` is standard output, and so it is where no file is named.
+    output: Option<PathBuf>,
 }
 
 /// Opens a sealed file or stream, or a part of a file.
@@ -76,9 +78,8 @@ pub(crate) struct Open {
     /// What is opened; `-` is standard input.
     #[arg(default_value = "-")]
     input: PathBuf,
-    /// What is written; `-` is standard output.
-    #[arg(default_value = "-")]
-    output: PathBuf,
+    /// What is written; `-` is standard output, and so it is where no file is named.
+    output: Option<PathBuf>,
 }
 
 /// What is authenticated beside the plaintext.
@@ -113,12 +114,12 @@ fn range(text: &str) -> Result<(u64, Option<u64>), String> {
     Ok((start, end))
 }
 
-/// Whether both ends are files, which can be read and written at any place.
-fn are_files(input: &Path, output: &Path) -> bool {
+/// The output, if both ends are files, which can be read and written at any place.
+fn between_files<'a>(input: &Path, output: Option<&'a Path>) -> Option<&'a Path> {
     let is_special = |path: &Path| {
         path.as_os_str() == "-" || path.metadata().is_ok_and(|about| !about.is_file())
     };
-    !is_special(input) && !is_special(output)
+    output.filter(|output| !is_special(input) && !is_special(output))
 }
 
 impl Seal {
@@ -130,16 +131,21 @@ impl Seal {
                 let text = "--ad belongs to `lanecrypt job new`: the job has it";
                 return Err(Failure::Usage(text.to_owned()));
             }
-            return job::seal_part(&keyset, file, part, (&self.input, &self.output), machine);
+            let Some(output) = self.output.as_deref() else {
+                let text = "--job: name the input and the output of the job";
+                return Err(Failure::Usage(text.to_owned()));
+            };
+            return job::seal_part(&keyset, file, part, (&self.input, output), machine);
         }
-        if are_files(&self.input, &self.output) {
+        if let Some(output) = between_files(&self.input, self.output.as_deref()) {
             goes_between_files();
             let bytes = Input::open(&self.input)?.length();
             return with_options(machine, bytes, &ad, false, |options| {
-                seal_file(&keyset, &self.input, &self.output, options).map(drop)
+                seal_file(&keyset, &self.input, output, options).map(drop)
             });
         }
-        let (input, mut output) = (Input::open(&self.input)?, Output::create(&self.output)?);
+        let (input, mut output) =
+            (Input::open(&self.input)?, Output::create(self.output.as_deref())?);
         with_options(machine, input.length(), &ad, false, |options| {
             seal_stream(&keyset, input, &mut output, options).map(drop)
         })?;
@@ -154,18 +160,19 @@ impl Open {
         if let Some(range) = self.range {
             return self.run_range(&keyset, &ad, range, machine);
         }
-        if are_files(&self.input, &self.output) {
+        if let Some(output) = between_files(&self.input, self.output.as_deref()) {
             goes_between_files();
             let bytes = Input::open(&self.input)?.length();
             return with_options(machine, bytes, &ad, self.sparse, |options| {
-                open_file(&keyset, &self.input, &self.output, options).map(drop)
+                open_file(&keyset, &self.input, output, options).map(drop)
             });
         }
         if self.sparse {
             let text = "--sparse: both ends must be files";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let (input, mut output) = (Input::open(&self.input)?, Output::create(&self.output)?);
+        let (input, mut output) =
+            (Input::open(&self.input)?, Output::create(self.output.as_deref())?);
         with_options(machine, input.length(), &ad, false, |options| {
             open_stream(&keyset, input, &mut output, options).map(drop)
         })?;
@@ -183,11 +190,9 @@ impl Open {
             let text = "--range: standard input cannot be read at any place; name a file";
             return Err(Failure::Usage(text.to_owned()));
         }
-        let name = self.input.display();
-        let file = std::fs::File::open(&self.input).map_err(Failure::of(name))?;
-        let sealed = Sealed::open(file, keyset, ad)?;
+        let sealed = Sealed::open(open_regular(&self.input)?, keyset, ad)?;
         let range = Range { start, end: end.unwrap_or(sealed.plaintext_bytes()) };
-        let mut output = Output::create(&self.output)?;
+        let mut output = Output::create(self.output.as_deref())?;
         let bytes = range.end.checked_sub(range.start);
         with_options(machine, bytes, ad, false, |options| {
             sealed.copy_range(range, &mut output, options)
@@ -207,7 +212,7 @@ pub(crate) fn with_options(
     let progress = Progress::over(machine, bytes);
     let add = |bytes| progress.add(bytes);
     let backend = machine.sealing()?;
-    let options =
-        Options { associated_data, backend: &*backend, progress: &add, cancel: &CANCELLED, sparse };
+    let (backend, cancel) = (&*backend, cancelled());
+    let options = Options { associated_data, backend, progress: &add, cancel, sparse };
     Ok(work(options)?)
 }

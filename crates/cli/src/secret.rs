@@ -8,7 +8,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, file::standard_input};
 
 /// More than any secret has: what is longer was not meant to be one.
 const LONGEST: u64 = 64 << 10;
@@ -18,7 +18,7 @@ pub(crate) type Secret = Zeroizing<Vec<u8>>;
 
 /// A key, written as hexadecimal digits in a file; `-` is standard input.
 pub(crate) fn hex_key(file: &Path, bytes: usize) -> Result<Secret, Failure> {
-    let text = read(file)?;
+    let text = read(file, "the key")?;
     let digits = text.trim_ascii();
     let mut key = Zeroizing::new(vec![0; digits.len() / 2]);
     let shown = file.display();
@@ -29,7 +29,7 @@ pub(crate) fn hex_key(file: &Path, bytes: usize) -> Result<Secret, Failure> {
 
 /// A key, the bytes of a file; `-` is standard input.
 pub(crate) fn raw_key(file: &Path, bytes: usize) -> Result<Secret, Failure> {
-    of_length(read(file)?, bytes, &file.display().to_string())
+    of_length(read(file, "the key")?, bytes, &file.display().to_string())
 }
 
 fn of_length(key: Secret, bytes: usize, file: &str) -> Result<Secret, Failure> {
@@ -40,15 +40,10 @@ fn of_length(key: Secret, bytes: usize, file: &str) -> Result<Secret, Failure> {
     Err(Failure::Usage(format!("{file}: a key of {given} bytes; this cipher takes {bytes}")))
 }
 
-/// In place of the name of a file: the passphrase is typed.
-pub(crate) const TYPED: &str = "";
-
-/// A passphrase: the first line of a file, or [`TYPED`], twice if it is a new one.
-pub(crate) fn passphrase(file: &Path, is_new: bool) -> Result<Secret, Failure> {
-    if file.as_os_str() == TYPED {
-        return typed(is_new);
-    }
-    let text = read(file)?;
+/// A passphrase: the first line of a file, or typed where none is named, twice if it is a new one.
+pub(crate) fn passphrase(file: Option<&Path>, is_new: bool) -> Result<Secret, Failure> {
+    let Some(file) = file else { return typed(is_new) };
+    let text = read(file, "the passphrase")?;
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
@@ -62,9 +57,10 @@ fn typed(is_new: bool) -> Result<Secret, Failure> {
         let advice = "there is no terminal to type a passphrase at; name a file that has it";
         return Err(Failure::Usage(advice.to_owned()));
     }
-    let ask = |prompt: &str| {
-        let typed = rpassword::prompt_password(prompt).map_err(Failure::of("the terminal"))?;
-        Ok::<_, Failure>(Zeroizing::new(typed))
+    let ask = |prompt: &str| match rpassword::prompt_password(prompt) {
+        Ok(typed) => Ok(Zeroizing::new(typed)),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(Failure::Interrupted),
+        Err(error) => Err(Failure::of("the terminal")(error)),
     };
     let first = ask("Passphrase: ")?;
     if first.is_empty() {
@@ -76,16 +72,20 @@ fn typed(is_new: bool) -> Result<Secret, Failure> {
     Ok(Zeroizing::new(first.as_bytes().to_vec()))
 }
 
-/// All bytes of a file, or with `-` of standard input.
-pub(crate) fn read(file: &Path) -> Result<Secret, Failure> {
-    let shown = file.display();
+/// All bytes of a file, or with `-` of standard input, which is `what` then.
+pub(crate) fn read(file: &Path, what: &'static str) -> Result<Secret, Failure> {
+    if file.as_os_str() == "-" {
+        return read_all(standard_input(what)?, file);
+    }
+    read_all(fs::File::open(file).map_err(Failure::of(file.display()))?, file)
+}
+
+/// All bytes of what was opened at this path.
+pub(crate) fn read_all(from: impl Read, path: &Path) -> Result<Secret, Failure> {
+    let shown = path.display();
     // With room for all of it: a vector that grows leaves copies behind.
     let mut secret = Zeroizing::new(Vec::with_capacity(LONGEST as usize + 1));
-    let read = if file.as_os_str() == "-" {
-        io::stdin().take(LONGEST + 1).read_to_end(&mut secret)
-    } else {
-        fs::File::open(file).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut secret))
-    };
+    let read = from.take(LONGEST + 1).read_to_end(&mut secret);
     let length = read.map_err(Failure::of(&shown))? as u64;
     if length > LONGEST {
         return Err(Failure::Usage(format!("{shown}: longer than any key or passphrase")));

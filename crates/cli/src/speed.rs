@@ -101,8 +101,7 @@ impl Arguments {
                 rows.push(Row { cipher, backend, rates });
             }
         }
-        self.print(&lengths, &rows);
-        Ok(())
+        self.print(&lengths, &rows)
     }
 
     /// Whole blocks of every cipher.
@@ -174,7 +173,7 @@ impl Arguments {
         }
     }
 
-    fn print(&self, lengths: &[usize], rows: &[Row]) {
+    fn print(&self, lengths: &[usize], rows: &[Row]) -> Result<(), Failure> {
         let names: Vec<String> = lengths.iter().map(|&bytes| size_name(bytes)).collect();
         let header: Vec<&str> =
             ["cipher", "by"].into_iter().chain(names.iter().map(String::as_str)).collect();
@@ -193,6 +192,6 @@ impl Arguments {
                     .collect::<Vec<_>>(),
             })
         });
-        print(self.printed, &table(&header, cells.collect(), 2), &Value::Array(json.collect()));
+        print(self.printed, &table(&header, cells.collect(), 2), &Value::Array(json.collect()))
     }
 }

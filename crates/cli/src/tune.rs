@@ -7,7 +7,7 @@ use lanecrypt::{
     tuning::{self, Folder, Options},
 };
 
-use crate::{arguments::Machine, failure::Failure};
+use crate::{arguments::Machine, failure::Failure, file::print_line};
 
 const ADVICE: &str = "\
 Without it the GPU runs as was fastest on cards that were measured, or as is computed from its properties, and a piece
@@ -55,7 +55,7 @@ impl Arguments {
         bar.finish_and_clear();
         let report = report.map_err(failed)?;
         let file = folder.file(&device);
-        println!("{} kernels were measured: {}", report.kernels.len(), file.display());
-        Ok(())
+        let kernels = report.kernels.len();
+        print_line(format_args!("{kernels} kernels were measured: {}", file.display()))
     }
 }

@@ -40,9 +40,9 @@ impl Driver {
             is_of(&plan, log.path(), keyset, order)?;
             plan
         } else {
-            let plan = Box::new(Plan::new(keyset, order, stores)?);
-            log.append(&Line::Plan(plan.clone()))?;
-            plan
+            let plan = Plan::new(keyset, order, stores)?;
+            log = begin(log, &plan, stores)?;
+            Box::new(plan)
         };
         let (stores, done) = (stores.clone(), BTreeMap::new());
         let mut driver = Self { plan: *plan, stores, log, done, is_committed: false };
@@ -117,6 +117,19 @@ impl Driver {
     }
 }
 
+/// Notes the plan in a new log. Where that fails, nothing would ever find what was made for the plan: both go.
+fn begin(mut log: Log, plan: &Plan, stores: &Stores) -> Result<Log, Error> {
+    match log.append(&Line::Plan(Box::new(plan.clone()))) {
+        Ok(()) => Ok(log),
+        Err(error) => {
+            // The first error is the one that tells.
+            plan.discard(stores).ok();
+            log.remove().ok();
+            Err(error)
+        }
+    }
+}
+
 /// Whether a log's plan is what is asked for now.
 fn is_of(plan: &Plan, log: &Path, keyset: &Keyset, order: &Order<'_>) -> Result<(), Error> {
     let differences = [
@@ -128,5 +141,34 @@ fn is_of(plan: &Plan, log: &Path, keyset: &Keyset, order: &Order<'_>) -> Result<
     match differences.into_iter().find(|(_, differs)| *differs) {
         Some((what, _)) => Err(Error::OtherJob { path: log.to_owned(), what }),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use lanecrypt_tink::Template;
+
+    use super::*;
+    use crate::Location;
+
+    #[test]
+    fn a_plan_that_cannot_be_noted_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let [source, target, log] = ["plain", "sealed", "log"].map(|name| folder.path().join(name));
+        fs::write(&source, "text").unwrap();
+        fs::write(&log, "").unwrap();
+        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+        let (source, target) = (Location::File(source), Location::File(target));
+        let order =
+            Order { source: &source, target: &target, associated_data: b"", part_bytes: None };
+        let stores = Stores::from_env();
+        let plan = Plan::new(&keyset, &order, &stores).unwrap();
+        assert!(fs::read_dir(folder.path()).unwrap().count() > 2);
+        let error = begin(Log::read_only(&log), &plan, &stores).unwrap_err();
+        assert!(error.to_string().contains("log"), "{error}");
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+        assert!(left.len() == 1 && left[0].file_name() == "plain", "{left:?}");
     }
 }

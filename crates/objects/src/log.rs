@@ -49,6 +49,12 @@ impl Log {
         Ok((Self { file, path: path.to_owned() }, lines))
     }
 
+    /// One that cannot be written, as on a disk that is full.
+    #[cfg(test)]
+    pub(crate) fn read_only(path: &Path) -> Self {
+        Self { file: File::open(path).expect("it is there"), path: path.to_owned() }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -212,22 +212,14 @@ impl Plan {
         committed.or_else(|error| if self.is_in_place(stores) { Ok(()) } else { Err(error) })
     }
 
-    /// Whether the target is the sealed file: none but it begins with this header.
+    /// Whether the target is the sealed file.
     fn is_in_place(&self, stores: &Stores) -> bool {
-        let is_it = |source: &dyn Source| {
-            let expected = self.job.header().ok()?;
-            let mut header = vec![0; expected.len()];
-            source.read_exact_at(&mut header, 0).ok()?;
-            let size = source.identity().ok()?.size;
-            Some(header == expected && size == self.job.sealed_bytes())
-        };
-        let found = match &self.output {
-            Output::File(path) => open_regular(path).ok().and_then(|file| is_it(&file)),
+        match &self.output {
+            Output::File(path) => self.job.is_committed(path),
             Output::Object { address, .. } => {
-                stores.object(address).ok().and_then(|object| is_it(&object))
+                stores.object(address).is_ok_and(|object| self.job.is_at(&object))
             }
-        };
-        found.unwrap_or(false)
+        }
     }
 
     /// Removes what was written, as far as it is still there.

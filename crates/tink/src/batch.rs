@@ -1,9 +1,6 @@
 //! Several pieces of a stream at once: filled in order, run in parallel, given out in order.
 
-use std::{
-    io::{self, Read},
-    sync::atomic::Ordering,
-};
+use std::io::{self, Read};
 
 use lanecrypt::Direction;
 use rayon::prelude::*;
@@ -83,18 +80,20 @@ impl Batch {
 
     /// Seals or opens what it has, on the backend's threads; returns the bytes of plaintext, and
     /// tells the options' progress of them.
+    ///
+    /// Fails where the options say that the caller cancelled, before or meanwhile: an input may have
+    /// ended only because whatever cancelled this ended its writer, too.
     pub(crate) fn run(
         &mut self,
         stream: &Stream,
         options: &Options<'_>,
         is_last: bool,
     ) -> Result<u64, Error> {
-        if options.cancel.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
-        }
+        options.check_cancel()?;
         self.run_pieces(stream, options.backend, is_last)?;
         let plaintext_bytes = self.pieces[..self.used].iter().map(Piece::plaintext_bytes).sum();
         (options.progress)(plaintext_bytes);
+        options.check_cancel()?;
         Ok(plaintext_bytes)
     }
 

@@ -1,16 +1,20 @@
 //! Which key of a keyset opens sealed data.
 
-use crate::{Error, Header, Key, Keyset, Stream};
+use crate::{Error, Header, Key, Keyset, Status, Stream, parameters::PREFIX_BYTES};
 
 /// Bytes from the beginning on that the choice may need: the longest first segment of any key, and one
 /// that tells whether it is the last.
 pub(crate) fn needed_bytes(keyset: &Keyset) -> usize {
-    let segments = keyset.keys().map(|(_, key)| key.parameters().segment_bytes() as usize + 1);
+    let keys = keyset.keys().chain(keyset.disabled_keys());
+    let segments = keys.map(|(_, key)| key.parameters().segment_bytes() as usize + 1);
     segments.max().unwrap_or(0)
 }
 
-/// The stream of the first key that opens the first segment. `beginning` has
+/// The stream of the first enabled key that opens the first segment. `beginning` has
 /// [`needed_bytes`] of the sealed data, or all where there are fewer.
+///
+/// A sealed file does not say which key it wants, but for the size. So an error says which keys were tried, and
+/// whether a disabled one would have opened it.
 pub(crate) fn choose(
     keyset: &Keyset,
     associated_data: &[u8],
@@ -21,7 +25,23 @@ pub(crate) fn choose(
             return Ok(stream);
         }
     }
-    Err(Error::NoKeyOpens)
+    for (id, key) in keyset.disabled_keys() {
+        if opened_by(&key, associated_data, beginning)?.is_some() {
+            return Err(Error::KeyDisabled { id });
+        }
+    }
+    let fits = |key: &Key| Header::parse(key.parameters(), beginning).is_some();
+    let tried = keyset.keys().filter(|(_, key)| fits(key)).map(|(id, _)| id).collect();
+    let destroyed = keyset.entries().filter(|key| key.status == Status::Destroyed);
+    let destroyed = destroyed.map(|key| key.id).collect();
+    Err(Error::NoKeyOpens { tried, key_bits: key_bits(beginning), destroyed })
+}
+
+/// Bits of the AES keys that sealed what begins so: the first byte is the header's length, in which the salt is as
+/// long as these keys.
+fn key_bits(beginning: &[u8]) -> Option<u16> {
+    let salt = usize::from(*beginning.first()?).checked_sub(1 + PREFIX_BYTES)?;
+    [16, 32].contains(&salt).then_some(8 * salt as u16)
 }
 
 fn opened_by(key: &Key, associated_data: &[u8], beginning: &[u8]) -> Result<Option<Stream>, Error> {

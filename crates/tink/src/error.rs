@@ -14,10 +14,23 @@ pub enum Error {
     },
     /// No enabled key of the keyset opens the first segment.
     #[error(
-        "not authentic: no key of the keyset opens this with this associated data, or the beginning \
-         was changed"
+        "not authentic: {} this with this associated data, or the beginning was changed{}{}",
+        none_opens(tried), wanted(*key_bits), gone(destroyed)
     )]
-    NoKeyOpens,
+    NoKeyOpens {
+        /// The enabled keys of the size that the header asks for: none of them opens it.
+        tried: Vec<u32>,
+        /// Bits of the AES keys that sealed it, as the header says: all that the format tells of its key.
+        key_bits: Option<u16>,
+        /// Keys of the keyset that are destroyed: one of them may have sealed it.
+        destroyed: Vec<u32>,
+    },
+    /// A key opens the first segment, but it is disabled, so that nothing is opened with it.
+    #[error("not authentic: the key {id} opens this, and is disabled in the keyset")]
+    KeyDisabled {
+        /// The id.
+        id: u32,
+    },
     /// Sealed data cannot have this length.
     #[error("not authentic: sealed data of {given} bytes does not end where a segment may")]
     Truncated {
@@ -83,6 +96,20 @@ pub enum Error {
     NoSuchKey {
         /// The id.
         id: u32,
+    },
+    /// The keyset has no key with this id.
+    #[error("the keyset has no key with the id {id}")]
+    NotInKeyset {
+        /// The id.
+        id: u32,
+    },
+    /// A key's status does not allow what was asked for.
+    #[error("the key {id} {is}")]
+    KeyStatus {
+        /// The id.
+        id: u32,
+        /// What it is.
+        is: &'static str,
     },
     /// The passphrase does not open the keyset, or the keyset was changed.
     #[error("the passphrase is not the right one, or the encrypted keyset was changed")]
@@ -154,6 +181,29 @@ pub enum Error {
     },
 }
 
+fn none_opens(tried: &[u32]) -> String {
+    match tried {
+        [] => "no enabled key of the keyset opens".to_owned(),
+        [id] => format!("the key {id} does not open"),
+        ids => format!("none of the keys {} opens", listed(ids)),
+    }
+}
+
+fn wanted(key_bits: Option<u16>) -> String {
+    key_bits.map_or_else(String::new, |bits| format!("; its header asks for a key of AES-{bits}"))
+}
+
+fn gone(destroyed: &[u32]) -> String {
+    match destroyed {
+        [] => String::new(),
+        ids => format!("; destroyed in the keyset: {}", listed(ids)),
+    }
+}
+
+fn listed(ids: &[u32]) -> String {
+    ids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}
+
 impl Error {
     /// Whether the data is not what was sealed, as opposed to what could not be read or written.
     #[must_use]
@@ -161,7 +211,8 @@ impl Error {
         matches!(
             self,
             Self::NotAuthentic { .. }
-                | Self::NoKeyOpens
+                | Self::NoKeyOpens { .. }
+                | Self::KeyDisabled { .. }
                 | Self::Truncated { .. }
                 | Self::WrongPassphrase
         )

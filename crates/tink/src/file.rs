@@ -56,7 +56,7 @@ pub(crate) fn seal_into(
     set_length(output.file(), stream.geometry().ciphertext_bytes(plaintext_bytes)?)?;
     write_header(output.file(), stream.header())?;
     write(&stream, output.file())?;
-    output.commit()
+    output.commit_unless(options.cancel)
 }
 
 /// Opens the sealed file `source` into the file `target` with any key of the keyset; returns the bytes
@@ -98,7 +98,7 @@ pub fn open_source(
     }
     .run()?;
     sealed.check_source()?;
-    output.commit()?;
+    output.commit_unless(options.cancel)?;
     Ok(sealed.plaintext_bytes())
 }
 

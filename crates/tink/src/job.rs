@@ -43,7 +43,7 @@ use crate::{
     Error, Header, Identity, Keyset, Options, Source, Stream, TEMPORARY, Target, Version,
     file::{open_regular, set_length, write_header},
     json::{decode, encode, parse, write},
-    output::{create_named, open_to_write, rename, sync_folder_of},
+    output::{create_named, followed, open_to_write, rename, short_name, sync_folder_of},
     source::{check_unchanged, identity},
     transfer::Transfer,
 };
@@ -236,6 +236,15 @@ impl Job {
         check_unchanged(source, &self.source)
     }
 
+    /// Whether a source is the sealed file of this job: no other file begins with the job's header.
+    #[must_use]
+    pub fn is_at(&self, sealed: &dyn Source) -> bool {
+        let Ok(expected) = self.header() else { return false };
+        let mut header = vec![0; expected.len()];
+        let is_long = sealed.identity().is_ok_and(|found| found.size == self.sealed_bytes());
+        is_long && sealed.read_exact_at(&mut header, 0).is_ok() && header == expected
+    }
+
     fn stream(&self, keyset: &Keyset) -> Result<Stream, Error> {
         let key = keyset.key(self.key_id)?;
         if key.parameters().geometry() != self.geometry() {
@@ -326,7 +335,14 @@ impl Job {
         (0..self.parts()).filter(|&part| !self.receipt(target, part).exists())
     }
 
-    /// Puts the output in the place of the target, if all parts are there.
+    /// Whether the target is the sealed file of this job already.
+    #[must_use]
+    pub fn is_committed(&self, target: &Path) -> bool {
+        open_regular(target).is_ok_and(|file| self.is_at(&file))
+    }
+
+    /// Puts the output in the place of the target, if all parts are there. A target that is a symbolic link
+    /// stays one.
     ///
     /// # Errors
     /// [`Error::PartsMissing`], [`Error::OutputLength`], [`Error::Io`]: the target is as it was.
@@ -342,7 +358,7 @@ impl Job {
             return Err(Error::OutputLength { given, expected });
         }
         output.sync_all().map_err(Error::of_io("sync the output"))?;
-        rename(&self.output(target), target)?;
+        rename(&self.output(target), &followed(target)?)?;
         self.remove_receipts(target)
     }
 
@@ -372,9 +388,11 @@ impl Job {
         self.beside(target, RECEIPTS).join(part.to_string())
     }
 
-    /// A path beside the target that no other job has.
+    /// A path beside the target, and where that is a symbolic link beside what it names, that no other job has.
     fn beside(&self, target: &Path, suffix: &str) -> PathBuf {
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        // A link that leads nowhere is an error of whoever opens it.
+        let target = followed(target).unwrap_or_else(|_| target.to_owned());
+        let name = short_name(&target);
         // The beginning of the salt.
         let header = self.header().unwrap_or_default();
         let id = header.iter().skip(1).take(8).fold(0, |id, &byte| id << 8 | u64::from(byte));

@@ -2,19 +2,24 @@
 
 use base64::{
     Engine,
-    alphabet::STANDARD,
+    alphabet::{STANDARD, URL_SAFE},
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use zeroize::Zeroizing;
 
-use crate::{Error, Keyset, keyset::Entry};
+use crate::{
+    Error, Keyset,
+    keyset::Entry,
+    scalar::{Scalar, id},
+};
 
 /// Base64 as proto3's JSON has it: padded when written, either way when read.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+const BASE64: GeneralPurpose = GeneralPurpose::new(&STANDARD, PADDED_OR_NOT);
+/// The same with the letters of URLs, which are only read.
+const BASE64URL: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, PADDED_OR_NOT);
+const PADDED_OR_NOT: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
 /// Names of the enumerations' values, by their numbers.
 const STATUS: [&str; 4] = ["UNKNOWN_STATUS", "ENABLED", "DISABLED", "DESTROYED"];
@@ -23,9 +28,12 @@ const PREFIX: [&str; 6] =
 const MATERIAL: [&str; 5] =
     ["UNKNOWN_KEYMATERIAL", "SYMMETRIC", "ASYMMETRIC_PRIVATE", "ASYMMETRIC_PUBLIC", "REMOTE"];
 
+// proto3's JSON names fields in either case, leaves out what is 0 or empty, and writes numbers as text or not.
+
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KeysetText {
+    #[serde(alias = "primary_key_id", default, deserialize_with = "id")]
     primary_key_id: u32,
     key: Vec<KeyText>,
 }
@@ -33,26 +41,34 @@ struct KeysetText {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KeyText {
-    key_data: KeyData,
-    status: String,
+    /// A destroyed key has none.
+    #[serde(alias = "key_data", default, skip_serializing_if = "Option::is_none")]
+    key_data: Option<KeyData>,
+    #[serde(default)]
+    status: Scalar,
+    #[serde(alias = "key_id", default, deserialize_with = "id")]
     key_id: u32,
-    output_prefix_type: String,
+    #[serde(alias = "output_prefix_type", default)]
+    output_prefix_type: Scalar,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct KeyData {
+    #[serde(alias = "type_url")]
     type_url: String,
     value: Zeroizing<String>,
-    key_material_type: String,
+    #[serde(alias = "key_material_type")]
+    key_material_type: Scalar,
 }
 
 /// An encrypted keyset as Tink writes it: what is encrypted is the message `Keyset`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EncryptedKeyset {
+    #[serde(alias = "encrypted_keyset")]
     pub(crate) encrypted_keyset: String,
-    #[serde(default)]
+    #[serde(alias = "keyset_info", default)]
     pub(crate) keyset_info: KeysetInfo,
 }
 
@@ -60,21 +76,26 @@ pub(crate) struct EncryptedKeyset {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct KeysetInfo {
+    #[serde(alias = "primary_key_id", deserialize_with = "id")]
     primary_key_id: u32,
+    #[serde(alias = "key_info")]
     key_info: Vec<KeyInfo>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct KeyInfo {
+    #[serde(alias = "type_url")]
     type_url: String,
-    status: String,
+    status: Scalar,
+    #[serde(alias = "key_id", deserialize_with = "id")]
     key_id: u32,
-    output_prefix_type: String,
+    #[serde(alias = "output_prefix_type")]
+    output_prefix_type: Scalar,
 }
 
 impl Keyset {
-    /// Reads a cleartext keyset in Tink's JSON.
+    /// Reads a cleartext keyset in Tink's JSON, in every form that proto3's JSON allows.
     ///
     /// # Errors
     /// [`Error::Json`], [`Error::Malformed`]; [`Error::Parameter`] for a key that seals in a way that
@@ -82,17 +103,16 @@ impl Keyset {
     pub fn from_json(text: &str) -> Result<Self, Error> {
         let keyset = parse::<KeysetText>("keyset", text)?;
         let entries = keyset.key.into_iter().map(|key| {
+            let data = key.key_data.unwrap_or_default();
             Ok(Entry {
                 id: key.key_id,
-                status: number(&STATUS, &key.status, "an unknown key status")?,
-                prefix: number(&PREFIX, &key.output_prefix_type, "an unknown output prefix type")?,
-                type_url: key.key_data.type_url,
-                material: number(
-                    &MATERIAL,
-                    &key.key_data.key_material_type,
-                    "an unknown key material type",
-                )?,
-                value: Zeroizing::new(decode("a key is not base64", &key.key_data.value)?),
+                status: key.status.number(&STATUS, "an unknown key status")?,
+                prefix: key.output_prefix_type.number(&PREFIX, "an unknown output prefix type")?,
+                type_url: data.type_url,
+                material: data
+                    .key_material_type
+                    .number(&MATERIAL, "an unknown key material type")?,
+                value: Zeroizing::new(decode("a key is not base64", &data.value)?),
             })
         });
         Self::of(keyset.primary_key_id, entries.collect::<Result<_, Error>>()?)
@@ -103,34 +123,30 @@ impl Keyset {
     /// # Errors
     /// None that can happen with a keyset that was made or read here.
     pub fn to_json(&self) -> Result<Zeroizing<String>, Error> {
-        let key = |entry: &Entry| {
-            Ok(KeyText {
-                key_data: KeyData {
-                    type_url: entry.type_url.clone(),
-                    value: Zeroizing::new(BASE64.encode(&entry.value)),
-                    key_material_type: name(&MATERIAL, entry.material)?,
-                },
-                status: name(&STATUS, entry.status)?,
-                key_id: entry.id,
-                output_prefix_type: name(&PREFIX, entry.prefix)?,
-            })
+        let key = |entry: &Entry| KeyText {
+            key_data: entry.has_data().then(|| KeyData {
+                type_url: entry.type_url.clone(),
+                value: Zeroizing::new(BASE64.encode(&entry.value)),
+                key_material_type: Scalar::named(&MATERIAL, entry.material),
+            }),
+            status: Scalar::named(&STATUS, entry.status),
+            key_id: entry.id,
+            output_prefix_type: Scalar::named(&PREFIX, entry.prefix),
         };
-        let key = self.entries.iter().map(key).collect::<Result<_, Error>>()?;
+        let key = self.entries.iter().map(key).collect();
         Ok(Zeroizing::new(write(&KeysetText { primary_key_id: self.primary, key })?))
     }
 
     /// What anybody may know of it.
-    pub(crate) fn info(&self) -> Result<KeysetInfo, Error> {
-        let key = |entry: &Entry| {
-            Ok(KeyInfo {
-                type_url: entry.type_url.clone(),
-                status: name(&STATUS, entry.status)?,
-                key_id: entry.id,
-                output_prefix_type: name(&PREFIX, entry.prefix)?,
-            })
+    pub(crate) fn info(&self) -> KeysetInfo {
+        let key = |entry: &Entry| KeyInfo {
+            type_url: entry.type_url.clone(),
+            status: Scalar::named(&STATUS, entry.status),
+            key_id: entry.id,
+            output_prefix_type: Scalar::named(&PREFIX, entry.prefix),
         };
-        let key_info = self.entries.iter().map(key).collect::<Result<_, Error>>()?;
-        Ok(KeysetInfo { primary_key_id: self.primary, key_info })
+        let key_info = self.entries.iter().map(key).collect();
+        KeysetInfo { primary_key_id: self.primary, key_info }
     }
 }
 
@@ -139,9 +155,10 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
 }
 
-/// The bytes of base64; `what` says what is wrong otherwise.
+/// The bytes of base64, in either of its alphabets; `what` says what is wrong otherwise.
 pub(crate) fn decode(what: &'static str, text: &str) -> Result<Vec<u8>, Error> {
-    BASE64.decode(text).map_err(|_| Error::Malformed { what })
+    let base64 = if text.contains(['-', '_']) { BASE64URL } else { BASE64 };
+    base64.decode(text).map_err(|_| Error::Malformed { what })
 }
 
 /// Reads JSON; an error tells the place and not what is there, which may be a key.
@@ -176,17 +193,6 @@ impl std::io::Write for Length {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-fn number(names: &[&str], name: &str, what: &'static str) -> Result<u32, Error> {
-    let number = names.iter().position(|known| *known == name);
-    number.map(|number| number as u32).ok_or(Error::Malformed { what })
-}
-
-fn name(names: &[&str], number: u32) -> Result<String, Error> {
-    let name = names.get(number as usize);
-    name.map(|name| (*name).to_owned())
-        .ok_or(Error::Malformed { what: "a number that stands for nothing" })
 }
 
 #[cfg(test)]
@@ -228,6 +234,64 @@ mod tests {
         let id = keyset.keys().next().unwrap().0;
         keyset.set_primary(id).unwrap();
         assert!(keyset.primary().is_ok() && keyset.set_primary(id ^ 1).is_err());
+    }
+
+    /// What `proto3`'s JSON allows, and Tink's libraries read.
+    #[test]
+    fn every_form_of_the_json_is_read() {
+        let keyset = two_keys();
+        let text = keyset.to_json().unwrap();
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let same = |what: &str, text: &str| {
+            let read = Keyset::from_json(text);
+            let read = read.unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(read.encode(), keyset.encode(), "{what}");
+        };
+        let snake = text.replace("primaryKeyId", "primary_key_id").replace("keyData", "key_data");
+        let snake = snake.replace("typeUrl", "type_url").replace("keyId", "key_id");
+        let snake = snake.replace("keyMaterialType", "key_material_type");
+        same("snake_case", &snake.replace("outputPrefixType", "output_prefix_type"));
+        let numbers = text.replace("\"ENABLED\"", "1").replace("\"RAW\"", "3");
+        same("enumerations by number", &numbers.replace("\"SYMMETRIC\"", "1"));
+        let mut quoted = value(&text);
+        quoted["primaryKeyId"] = quoted["primaryKeyId"].to_string().into();
+        for key in quoted["key"].as_array_mut().unwrap() {
+            key["keyId"] = key["keyId"].to_string().into();
+        }
+        same("numbers as text", &quoted.to_string());
+        let mut urls = value(&text);
+        for key in urls["key"].as_array_mut().unwrap() {
+            let letters = key["keyData"]["value"].as_str().unwrap().replace('+', "-");
+            key["keyData"]["value"] = letters.replace('/', "_").trim_end_matches('=').into();
+        }
+        same("base64url", &urls.to_string());
+        let (plus, minus) = (decode("", "+/+/").unwrap(), decode("", "-_-_").unwrap());
+        assert_eq!((plus, minus), (vec![0xfb, 0xff, 0xbf], vec![0xfb, 0xff, 0xbf]));
+        assert!(decode("", "+_").is_err());
+    }
+
+    /// Tink drops the data of a key that is destroyed.
+    #[test]
+    fn a_destroyed_key_has_no_data() {
+        let keyset = two_keys();
+        let mut json: serde_json::Value = serde_json::from_str(&keyset.to_json().unwrap()).unwrap();
+        json["key"][1]["status"] = "DESTROYED".into();
+        json["key"][1].as_object_mut().unwrap().remove("keyData");
+        for data in [None, Some(serde_json::Value::Null)] {
+            if let Some(data) = data {
+                json["key"][1]["keyData"] = data;
+            }
+            let read = Keyset::from_json(&json.to_string()).unwrap();
+            assert_eq!(read.keys().count(), 1);
+            let text = read.to_json().unwrap();
+            assert_eq!(text.matches("keyData").count(), 1);
+            for again in [Keyset::from_json(&text), Keyset::decode(&read.encode())] {
+                assert_eq!(again.unwrap().to_json().unwrap(), text);
+            }
+        }
+        json["key"][1]["status"] = "ENABLED".into();
+        let error = Keyset::from_json(&json.to_string()).unwrap_err();
+        assert!(error.to_string().contains("no key data"), "{error}");
     }
 
     #[test]

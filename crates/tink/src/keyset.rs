@@ -13,6 +13,8 @@ use crate::{
 
 /// Numbers of Tink's enumerations.
 pub(crate) const ENABLED: u32 = 1;
+const DISABLED: u32 = 2;
+const DESTROYED: u32 = 3;
 const SYMMETRIC: u32 = 1;
 const RAW: u32 = 3;
 
@@ -24,6 +26,32 @@ const RAW: u32 = 3;
 pub struct Keyset {
     pub(crate) primary: u32,
     pub(crate) entries: Vec<Entry>,
+}
+
+/// What may be done with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// It opens, and seals where it is the primary.
+    Enabled,
+    /// It is kept, and neither opens nor seals until it is enabled again.
+    Disabled,
+    /// Only its id is left.
+    Destroyed,
+    /// None of those that Tink's libraries give a key. It neither opens nor seals.
+    Unknown,
+}
+
+/// A key of a keyset, whatever its status and its use, without the secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyEntry {
+    /// Its id.
+    pub id: u32,
+    /// What may be done with it.
+    pub status: Status,
+    /// What it seals by; `None` of a key that is destroyed or of another use.
+    pub parameters: Option<Parameters>,
 }
 
 /// A key of a keyset as Tink has it: enumerations by their numbers, and the key as its own message.
@@ -86,6 +114,84 @@ impl Keyset {
         Ok(())
     }
 
+    /// Lets a disabled key open again.
+    ///
+    /// # Errors
+    /// [`Error::NotInKeyset`], [`Error::KeyStatus`] of a key that is destroyed; [`Error::Malformed`] and
+    /// [`Error::Parameter`] of a key that cannot be read.
+    pub fn enable(&mut self, id: u32) -> Result<(), Error> {
+        for entry in self.entries_of(id)? {
+            if !matches!(entry.status, ENABLED | DISABLED) {
+                let is = "is destroyed: what it sealed stays closed";
+                return Err(Error::KeyStatus { id, is });
+            }
+            entry.any_streaming_key()?;
+            entry.status = ENABLED;
+        }
+        Ok(())
+    }
+
+    /// Keeps a key from opening until it is [enabled](Self::enable) again.
+    ///
+    /// # Errors
+    /// [`Error::NotInKeyset`]; [`Error::KeyStatus`] of the primary key, and of a key that is destroyed.
+    pub fn disable(&mut self, id: u32) -> Result<(), Error> {
+        self.refuse_primary(id)?;
+        for entry in self.entries_of(id)? {
+            if !matches!(entry.status, ENABLED | DISABLED) {
+                return Err(Error::KeyStatus { id, is: "is destroyed already" });
+            }
+            entry.status = DISABLED;
+        }
+        Ok(())
+    }
+
+    /// Clears a key and leaves its id: this keyset does not open again what the key sealed.
+    ///
+    /// # Errors
+    /// [`Error::NotInKeyset`]; [`Error::KeyStatus`] of the primary key.
+    pub fn destroy(&mut self, id: u32) -> Result<(), Error> {
+        self.refuse_primary(id)?;
+        for entry in self.entries_of(id)? {
+            entry.status = DESTROYED;
+            entry.type_url.clear();
+            entry.material = 0;
+            entry.value = Zeroizing::default();
+        }
+        Ok(())
+    }
+
+    fn refuse_primary(&self, id: u32) -> Result<(), Error> {
+        if id == self.primary {
+            let is = "is the primary key, which seals: make another the primary first";
+            return Err(Error::KeyStatus { id, is });
+        }
+        Ok(())
+    }
+
+    /// All keys with this id.
+    fn entries_of(&mut self, id: u32) -> Result<impl Iterator<Item = &mut Entry>, Error> {
+        if !self.entries.iter().any(|entry| entry.id == id) {
+            return Err(Error::NotInKeyset { id });
+        }
+        Ok(self.entries.iter_mut().filter(move |entry| entry.id == id))
+    }
+
+    /// All keys in their order, also those that neither open nor seal.
+    pub fn entries(&self) -> impl Iterator<Item = KeyEntry> {
+        self.entries.iter().map(|entry| KeyEntry {
+            id: entry.id,
+            status: entry.status(),
+            parameters: entry.any_streaming_key().ok().flatten().map(|key| *key.parameters()),
+        })
+    }
+
+    /// The disabled keys for sealed files with their ids, as far as they can be read.
+    pub(crate) fn disabled_keys(&self) -> impl Iterator<Item = (u32, Key)> {
+        let disabled = self.entries.iter().filter(|entry| entry.status == DISABLED);
+        disabled.filter_map(|entry| Some((entry.id, entry.any_streaming_key().ok()??)))
+    }
+
     /// The id of the key that seals.
     #[must_use]
     pub fn primary_id(&self) -> u32 {
@@ -121,6 +227,9 @@ impl Keyset {
     /// [`Error::Malformed`], [`Error::Parameter`].
     pub(crate) fn of(primary: u32, entries: Vec<Entry>) -> Result<Self, Error> {
         for entry in &entries {
+            if entry.status == ENABLED && !entry.has_data() {
+                return Err(Error::Malformed { what: "an enabled key has no key data" });
+            }
             entry.streaming_key()?;
         }
         let is_primary = |entry: &Entry| entry.id == primary && entry.status == ENABLED;
@@ -159,10 +268,29 @@ impl Keyset {
 impl Entry {
     /// The key, if it is enabled and for sealed files.
     fn streaming_key(&self) -> Result<Option<Key>, Error> {
-        if self.status != ENABLED || !is_streaming(&self.type_url) {
+        if self.status == ENABLED { self.any_streaming_key() } else { Ok(None) }
+    }
+
+    /// The key, if it is for sealed files, whatever its status.
+    fn any_streaming_key(&self) -> Result<Option<Key>, Error> {
+        if !is_streaming(&self.type_url) {
             return Ok(None);
         }
         Key::decode(&self.type_url, &self.value).map(Some)
+    }
+
+    /// Whether it has more than an id, which is all that a destroyed key has.
+    pub(crate) fn has_data(&self) -> bool {
+        !self.type_url.is_empty() || !self.value.is_empty() || self.material != 0
+    }
+
+    fn status(&self) -> Status {
+        match self.status {
+            ENABLED => Status::Enabled,
+            DISABLED => Status::Disabled,
+            DESTROYED => Status::Destroyed,
+            _ => Status::Unknown,
+        }
     }
 
     /// Reads the message `Keyset.Key`.
@@ -201,7 +329,9 @@ impl Entry {
         put_bytes(&mut data, 2, &self.value);
         put_number(&mut data, 3, self.material);
         let mut message = Zeroizing::new(Vec::with_capacity(bytes + 64));
-        put_bytes(&mut message, 1, &data);
+        if self.has_data() {
+            put_bytes(&mut message, 1, &data);
+        }
         put_number(&mut message, 2, self.status);
         put_number(&mut message, 3, self.id);
         put_number(&mut message, 4, self.prefix);
@@ -225,6 +355,32 @@ mod tests {
 
     use super::*;
     use crate::Template;
+
+    #[test]
+    fn keys_are_disabled_enabled_and_destroyed() {
+        let mut keyset = Keyset::generate(Template::Aes128GcmHkdf4Kb.parameters()).unwrap();
+        let old = keyset.primary_id();
+        let key = Key::generate(Template::default().parameters()).unwrap();
+        let new = keyset.add(&key).unwrap();
+        let status = |keyset: &Keyset| keyset.entries().map(|key| key.status).collect::<Vec<_>>();
+        let refused = |result| matches!(result, Err(Error::KeyStatus { .. }));
+        assert!(refused(keyset.disable(old)) && refused(keyset.destroy(old)));
+        assert!(matches!(keyset.disable(old ^ new), Err(Error::NotInKeyset { .. })));
+        keyset.set_primary(new).unwrap();
+        keyset.disable(old).unwrap();
+        assert_eq!(status(&keyset), [Status::Disabled, Status::Enabled]);
+        assert_eq!(keyset.keys().count(), 1);
+        assert_eq!(keyset.entries().filter_map(|key| key.parameters).count(), 2);
+        assert!(matches!(keyset.set_primary(old), Err(Error::NoSuchKey { .. })));
+        keyset.enable(old).unwrap();
+        assert_eq!(keyset.keys().count(), 2);
+        keyset.destroy(old).unwrap();
+        assert_eq!(status(&keyset), [Status::Destroyed, Status::Enabled]);
+        assert!(refused(keyset.enable(old)) && refused(keyset.disable(old)));
+        let read = Keyset::from_json(&keyset.to_json().unwrap()).unwrap();
+        assert_eq!(read.encode(), keyset.encode());
+        assert!(read.entries().next().unwrap().parameters.is_none());
+    }
 
     proptest! {
         /// Whatever a file has, it is a keyset or an error.

@@ -1,12 +1,16 @@
 //! What a caller may choose for a whole file or stream.
 
-use std::{fmt, sync::atomic::AtomicBool};
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
-use crate::{Backend, Cpu};
+use crate::{Backend, Cpu, Error};
 
 /// All cores of this machine.
 pub(crate) static CPU: Cpu = Cpu::new(0);
-static NEVER: AtomicBool = AtomicBool::new(false);
+/// A flag that is never set.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// How a file is sealed or opened: by default with no associated data, on all cores.
 #[derive(Clone, Copy)]
@@ -18,10 +22,18 @@ pub struct Options<'a> {
     /// Told how many bytes of plaintext more are done; by any thread.
     pub progress: &'a (dyn Fn(u64) + Sync),
     /// Set by anybody, to end with [`Error::Cancelled`](crate::Error::Cancelled) after the segments
-    /// at hand.
+    /// at hand. It is read for the last time after the end of the input, and immediately before a file
+    /// takes the place of its target.
     pub cancel: &'a AtomicBool,
     /// When opening into a file, leaves holes where there is nothing but zeros.
     pub sparse: bool,
+}
+
+impl Options<'_> {
+    /// Fails where the caller has cancelled.
+    pub(crate) fn check_cancel(&self) -> Result<(), Error> {
+        if self.cancel.load(Ordering::SeqCst) { Err(Error::Cancelled) } else { Ok(()) }
+    }
 }
 
 impl Default for Options<'_> {

@@ -1,15 +1,16 @@
 //! Output files: a temporary beside the target, which takes its place once it is complete.
 
 use std::{
-    fs::{self, File, OpenOptions, Permissions},
+    fs::{self, File, Metadata, OpenOptions, Permissions},
     io,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{MetadataExt, PermissionsExt, fchown},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use tempfile::{NamedTempFile, PersistError};
 
-use crate::Error;
+use crate::{Error, options::NEVER};
 
 /// What the names of temporary files end with, so that they are recognised where a process was killed.
 pub const TEMPORARY: &str = ".lanecrypt-tmp";
@@ -25,23 +26,30 @@ pub struct Output {
 }
 
 impl Output {
-    /// A file with the permissions of the target where there is one, else those of any new file. A
-    /// target that is a symbolic link stays one.
+    /// A file with the permissions of the target where there is one, else those of any new file. Of the
+    /// target's owner and group it has those that the process may give it. Bits that are no permissions
+    /// (setuid, setgid, sticky) are not kept: they were given to other content. A target that is a symbolic
+    /// link stays one, also where the file that it names is not there yet.
     ///
     /// # Errors
     /// [`Error::Io`], also where the target is something else than a file, which must not be replaced
     /// by one.
     pub fn create(target: &Path) -> Result<Self, Error> {
-        let Ok(old) = fs::metadata(target) else { return Self::with_mode(target, 0o666) };
         let doing = || format!("replace {}", target.display());
+        let target = followed(target)?;
+        let old = match fs::symlink_metadata(&target) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Self::with_mode(&target, 0o666);
+            }
+            found => found.map_err(Error::of_io(doing()))?,
+        };
         if !old.is_file() {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
             return Err(Error::of_io(doing())(error));
         }
-        let target = fs::canonicalize(target).map_err(Error::of_io(doing()))?;
         let output = Self::with_mode(&target, 0o600)?;
-        let set = output.file.as_file().set_permissions(old.permissions());
-        set.map_err(Error::of_io("set the permissions of the output"))?;
+        keep_access(output.file.as_file(), &old)
+            .map_err(Error::of_io("set the permissions of the output"))?;
         Ok(output)
     }
 
@@ -54,7 +62,7 @@ impl Output {
     }
 
     fn with_mode(target: &Path, mode: u32) -> Result<Self, Error> {
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let name = short_name(target);
         let file = tempfile::Builder::new()
             .prefix(&format!(".{name}."))
             .suffix(TEMPORARY)
@@ -79,9 +87,19 @@ impl Output {
     /// Waits until all of it is on the disk, and puts it in the place of the target.
     ///
     /// # Errors
-    /// [`Error::Io`]; the target is as it was then.
+    /// [`Error::Io`]; the target is as it was then, but where the error is that its folder cannot be synced.
+    /// The new file is in place then, and a loss of power may undo that.
     pub fn commit(self) -> Result<(), Error> {
-        self.put(|file, target| file.persist(target))
+        self.commit_unless(&NEVER)
+    }
+
+    /// As [`commit`](Self::commit), unless `cancel` is set: it is read last, immediately before the file
+    /// takes the place of the target.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; [`Error::Io`] as [`commit`](Self::commit).
+    pub fn commit_unless(self, cancel: &AtomicBool) -> Result<(), Error> {
+        self.put(cancel, |file, target| file.persist(target))
     }
 
     /// As [`commit`](Self::commit), but never in the place of anything: for keys.
@@ -89,19 +107,60 @@ impl Output {
     /// # Errors
     /// [`Error::Io`], of kind `AlreadyExists` where the target is there.
     pub fn commit_new(self) -> Result<(), Error> {
-        self.put(|file, target| file.persist_noclobber(target))
+        self.put(&NEVER, |file, target| file.persist_noclobber(target))
     }
 
     fn put(
         self,
+        cancel: &AtomicBool,
         persist: impl FnOnce(NamedTempFile, &Path) -> Result<File, PersistError>,
     ) -> Result<(), Error> {
         let doing = || format!("complete {}", self.target.display());
         self.file.as_file().sync_all().map_err(Error::of_io(doing()))?;
+        if cancel.load(Ordering::SeqCst) {
+            return Err(Error::Cancelled);
+        }
         let doing = doing();
         persist(self.file, &self.target).map_err(|error| Error::of_io(doing)(error.error))?;
         sync_folder_of(&self.target)
     }
+}
+
+/// Gives a new file the owner, the group and the permissions of the old one, as far as the process may. Where it
+/// may not give the file to the group, the group gets what everybody gets.
+fn keep_access(file: &File, old: &Metadata) -> io::Result<()> {
+    let new = file.metadata()?;
+    if old.uid() != new.uid() {
+        fchown(file, Some(old.uid()), None).ok();
+    }
+    let has_group = old.gid() == new.gid() || fchown(file, None, Some(old.gid())).is_ok();
+    let mode = old.mode() & 0o777;
+    let mode = if has_group { mode } else { mode & 0o707 | (mode & 0o007) << 3 };
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// Where a path leads through symbolic links, also where nothing is there. The last part of the result is no link.
+pub(crate) fn followed(path: &Path) -> Result<PathBuf, Error> {
+    /// Links that Linux follows.
+    const MOST: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..MOST {
+        let Ok(link) = fs::read_link(&path) else { return Ok(path) };
+        path = folder_of(&path).join(link);
+    }
+    let error = io::Error::new(io::ErrorKind::InvalidInput, "too many symbolic links");
+    Err(Error::of_io(format!("follow {}", path.display()))(error))
+}
+
+/// The name of a file, or its beginning, so that a name made of it by adding up to 55 bytes is not too long.
+pub(crate) fn short_name(path: &Path) -> String {
+    /// Names have 255 bytes at most.
+    const MOST: usize = 200;
+    let mut name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let ends = name.char_indices().map(|(start, character)| start + character.len_utf8());
+    let end = ends.take_while(|&end| end <= MOST).last().unwrap_or(0);
+    name.truncate(end);
+    name
 }
 
 /// Makes a file of this name, which must not be there.
@@ -125,8 +184,12 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), Error> {
 /// Waits until the folder of a file knows its name.
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), Error> {
     let folder = folder_of(path);
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    match synced {
+    let opened = match File::open(folder) {
+        // Files may be made in a folder that may not be read, but it cannot be synced: the system writes it later.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        opened => opened,
+    };
+    match opened.and_then(|folder| folder.sync_all()) {
         // A file system that cannot sync folders has nothing to wait for.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         synced => synced.map_err(Error::of_io(format!("sync {}", folder.display()))),

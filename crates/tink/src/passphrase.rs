@@ -55,6 +55,23 @@ impl Cost {
     }
 }
 
+impl Cost {
+    /// What trying the passphrase of a keyset costs that
+    /// [`to_json_with_passphrase`](Keyset::to_json_with_passphrase) wrote.
+    ///
+    /// # Errors
+    /// [`Error::Json`] for what is no such file.
+    pub fn of_json(text: &str) -> Result<Self, Error> {
+        Ok(parse::<Wrapped>("keyset under a passphrase", text)?.kdf.cost())
+    }
+}
+
+impl Kdf {
+    fn cost(&self) -> Cost {
+        Cost { memory_kib: self.memory_kib, passes: self.passes, lanes: self.lanes }
+    }
+}
+
 /// The file: how the passphrase becomes a key, and Tink's encrypted keyset.
 #[derive(Serialize, Deserialize)]
 struct Wrapped {
@@ -100,7 +117,7 @@ impl Keyset {
                 lanes: cost.lanes,
                 salt: encode(&salt),
             },
-            tink: EncryptedKeyset { encrypted_keyset: encode(&sealed), keyset_info: self.info()? },
+            tink: EncryptedKeyset { encrypted_keyset: encode(&sealed), keyset_info: self.info() },
         })
     }
 
@@ -114,14 +131,13 @@ impl Keyset {
         if kdf.algorithm != ALGORITHM || kdf.version != VERSION {
             return Err(Error::Malformed { what: "the kdf is not argon2id, version 19" });
         }
-        let cost = Cost { memory_kib: kdf.memory_kib, passes: kdf.passes, lanes: kdf.lanes };
         let salt = decode("the kdf's salt is not base64", &kdf.salt)?;
         let sealed = decode("the encrypted keyset is not base64", &tink.encrypted_keyset)?;
         let short = Error::Malformed { what: "the encrypted keyset is shorter than nonce and tag" };
         let Some((nonce, rest)) = sealed.split_at_checked(NONCE_BYTES) else { return Err(short) };
         let Some((text, tag)) = rest.split_last_chunk::<TAG_BYTES>() else { return Err(short) };
         let mut text = Zeroizing::new(text.to_vec());
-        cipher(passphrase, &salt, cost)?
+        cipher(passphrase, &salt, kdf.cost())?
             .decrypt(nonce, b"", text.as_mut_slice().into(), tag)
             .map_err(|_| Error::WrongPassphrase)?;
         Self::decode(&text)
@@ -153,6 +169,7 @@ mod tests {
         assert_eq!(opened.encode(), keyset.encode());
         let error = Keyset::from_json_with_passphrase(&text, b"correct horsf").unwrap_err();
         assert!(matches!(error, Error::WrongPassphrase) && error.is_not_authentic());
+        assert_eq!(Cost::of_json(&text).unwrap(), CHEAP);
         let again = keyset.to_json_with_passphrase(b"correct horse", CHEAP).unwrap();
         assert_ne!(text, again);
     }

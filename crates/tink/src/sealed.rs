@@ -99,9 +99,7 @@ impl<S: Source> Sealed<S> {
     ) -> Result<(), Error> {
         let pieces = self.pieces(range.clone(), options)?.collect::<Vec<_>>();
         for batch in pieces.chunks(options.backend.threads().max(1)) {
-            if options.cancel.load(std::sync::atomic::Ordering::Relaxed) {
-                return Err(Error::Cancelled);
-            }
+            options.check_cancel()?;
             let opened = batch.par_iter().map(|segments| self.opened(segments.clone(), options));
             for piece in opened.collect::<Result<Vec<_>, Error>>()? {
                 let part = wanted(&piece, &range);

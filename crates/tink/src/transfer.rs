@@ -70,9 +70,7 @@ impl Transfer<'_> {
         let Range { start, end } = self.segments;
         let mut piece = None;
         while !progress.has_failed.load(Ordering::Relaxed) {
-            if self.options.cancel.load(Ordering::Relaxed) {
-                return Err(Error::Cancelled);
-            }
+            self.options.check_cancel()?;
             let first = start + progress.next.fetch_add(1, Ordering::Relaxed) * per_piece;
             if first >= end {
                 break;

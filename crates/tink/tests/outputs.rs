@@ -2,13 +2,15 @@
 
 use std::{
     fs::{self, File, Permissions},
-    io::Write,
+    io::{self, Read, Write},
     os::unix::fs::{FileExt, MetadataExt, PermissionsExt},
     path::Path,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use lanecrypt_tink::{
-    Error, Keyset, Options, Output, Sealed, Template, job::Job, open_file, seal_file,
+    Error, Keyset, Options, Output, Sealed, Template, job::Job, open_file, open_stream, seal_file,
+    seal_stream,
 };
 use tempfile::TempDir;
 
@@ -35,6 +37,50 @@ fn an_output_is_whole_or_not_there() {
     assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("no folder"));
 }
 
+/// An input that ends because of what cancels.
+struct CutOff<'a>(&'a AtomicBool);
+impl Read for CutOff<'_> {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.store(true, Ordering::SeqCst);
+        Ok(0)
+    }
+}
+
+/// Whoever cancels while the last bytes are at work, or by what ends the input, gets no output.
+#[test]
+fn a_cancelled_output_does_not_appear() {
+    let folder = TempDir::new().unwrap();
+    let [plain, sealed, target] =
+        ["plain", "sealed", "target"].map(|name| folder.path().join(name));
+    fs::write(&plain, vec![7; 3 << 20]).unwrap();
+    let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+    seal_file(&keyset, &plain, &sealed, Options::default()).unwrap();
+    fs::write(&target, b"old").unwrap();
+    let cancel = AtomicBool::new(false);
+    let left = AtomicU64::new(3 << 20);
+    let progress = |bytes| {
+        if left.fetch_sub(bytes, Ordering::SeqCst) == bytes {
+            cancel.store(true, Ordering::SeqCst);
+        }
+    };
+    let options = Options { cancel: &cancel, progress: &progress, ..Options::default() };
+    let check = |result: Result<u64, Error>| {
+        assert!(matches!(result, Err(Error::Cancelled)), "{result:?}");
+        assert!(cancel.swap(false, Ordering::SeqCst), "it was cancelled at the end");
+        left.store(3 << 20, Ordering::SeqCst);
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    };
+    check(seal_file(&keyset, &plain, &target, options));
+    check(open_file(&keyset, &sealed, &target, options));
+    check(seal_stream(&keyset, File::open(&plain).unwrap(), Vec::new(), options));
+    let mut written = Vec::new();
+    let sealed_it = seal_stream(&keyset, CutOff(&cancel), &mut written, options);
+    check(sealed_it);
+    let opened = open_stream(&keyset, &written[..], Vec::new(), Options::default());
+    assert!(opened.unwrap_err().is_not_authentic(), "a cut-off input was sealed as a whole one");
+}
+
 #[test]
 fn what_only_its_owner_could_read_stays_so() {
     let folder = TempDir::new().unwrap();
@@ -46,6 +92,12 @@ fn what_only_its_owner_could_read_stays_so() {
         assert_eq!(mode(&target), kept, "{kept:o}");
         fs::remove_file(&target).unwrap();
     }
+    // Bits that are no permissions were given to other content.
+    fs::write(&target, b"old").unwrap();
+    fs::set_permissions(&target, Permissions::from_mode(0o6755)).unwrap();
+    Output::create(&target).unwrap().commit().unwrap();
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o7777, 0o755);
+    fs::remove_file(&target).unwrap();
     // As any new file.
     Output::create(&target).unwrap().commit().unwrap();
     File::create(folder.path().join("plain")).unwrap();

@@ -17,6 +17,8 @@ use fuser::{
 };
 use lanecrypt_tink::Backend;
 
+use crate::failure::complain;
+
 use super::{
     reader::Reader,
     tree::{Missing, Node, ROOT, Tree},
@@ -48,11 +50,11 @@ fn told(missing: &Missing) -> Errno {
     match missing {
         Missing::Nothing => Errno::ENOENT,
         Missing::System(error) => {
-            eprintln!("lanecrypt: {error}");
+            complain(error);
             error.raw_os_error().map_or(Errno::EIO, Errno::from_i32)
         }
         Missing::NotAuthentic(error) => {
-            eprintln!("lanecrypt: {error}");
+            complain(error);
             Errno::EIO
         }
     }

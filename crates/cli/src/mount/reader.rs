@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     ops::Range,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use lanecrypt_tink::{Backend, Error, Options, Sealed};
@@ -15,7 +15,8 @@ const LONGEST: u64 = 16 << 20;
 /// An open file.
 pub(crate) struct Reader {
     sealed: Sealed<File>,
-    window: Mutex<Window>,
+    /// What was opened last. Decryption happens outside the lock, so that reads of one descriptor run side by side.
+    window: Mutex<Arc<Window>>,
 }
 
 /// A part of the plaintext, authentic.
@@ -33,7 +34,7 @@ impl Window {
 impl Reader {
     pub(crate) fn new(sealed: Sealed<File>) -> Self {
         let window = Window { start: 0, bytes: Zeroizing::default() };
-        Self { sealed, window: Mutex::new(window) }
+        Self { sealed, window: Mutex::new(Arc::new(window)) }
     }
 
     /// Hands `give` as many of `size` bytes from `offset` on as there are.
@@ -46,20 +47,26 @@ impl Reader {
     ) -> Result<(), Error> {
         let end = self.sealed.plaintext_bytes().min(offset.saturating_add(size));
         let wanted = offset.min(end)..end;
-        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut window = self.window().clone();
         if wanted.start < window.start || wanted.end > window.end() {
             let more = self.ahead(&window, &wanted);
             // What comes later may be wrong: then this is read without it.
-            *window = match self.open(wanted.start..wanted.end.max(more), backend) {
+            let opened = match self.open(wanted.start..wanted.end.max(more), backend) {
                 Err(error) if error.is_not_authentic() && more > wanted.end => {
                     self.open(wanted.clone(), backend)?
                 }
                 opened => opened?,
             };
+            window = Arc::new(opened);
+            *self.window() = window.clone();
         }
         let from = (wanted.start - window.start) as usize;
         give(&window.bytes[from..from + (wanted.end - wanted.start) as usize]);
         Ok(())
+    }
+
+    fn window(&self) -> MutexGuard<'_, Arc<Window>> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where to open to: for somebody who reads on behind the window, twice as much as that had.
@@ -85,5 +92,74 @@ impl Reader {
         let options = Options { backend, ..Options::default() };
         self.sealed.copy_range(whole, &mut *bytes, options)?;
         Ok(Window { start, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        sync::atomic::{AtomicUsize, Ordering},
+        thread,
+        time::{Duration, Instant},
+    };
+
+    use lanecrypt_tink::{Cpu, Keyset, Segment, Stream, Template, seal_file};
+
+    use super::*;
+
+    /// Opens segments once two calls have come, and counts those that waited in vain.
+    #[derive(Debug, Default)]
+    struct Meeting {
+        come: AtomicUsize,
+        alone: AtomicUsize,
+    }
+
+    impl Backend for Meeting {
+        fn batch_bytes(&self) -> usize {
+            1 << 20
+        }
+
+        fn threads(&self) -> usize {
+            1
+        }
+
+        fn seal_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+            Cpu::new(1).seal_batch(stream, segments)
+        }
+
+        fn open_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+            self.come.fetch_add(1, Ordering::SeqCst);
+            let started = Instant::now();
+            while self.come.load(Ordering::SeqCst) < 2 {
+                if started.elapsed() > Duration::from_secs(5) {
+                    self.alone.fetch_add(1, Ordering::SeqCst);
+                    break;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            Cpu::new(1).open_batch(stream, segments)
+        }
+    }
+
+    #[test]
+    fn reads_of_one_descriptor_run_side_by_side() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [plain, sealed] = ["plain", "sealed"].map(|name| folder.path().join(name));
+        fs::write(&plain, vec![7; 3 << 20]).expect("a file");
+        let keyset = Keyset::generate(Template::default().parameters()).expect("a keyset");
+        seal_file(&keyset, &plain, &sealed, Options::default()).expect("sealed");
+        let sealed = Sealed::open(File::open(&sealed).expect("there"), &keyset, b"");
+        let (reader, meeting) = (Reader::new(sealed.expect("authentic")), Meeting::default());
+        thread::scope(|scope| {
+            for offset in [0, 2 << 20] {
+                let (reader, meeting) = (&reader, &meeting);
+                scope.spawn(move || {
+                    let check = |bytes: &[u8]| assert_eq!(bytes, [7; 100]);
+                    reader.read(offset, 100, meeting, check).expect("authentic");
+                });
+            }
+        });
+        assert_eq!(meeting.alone.load(Ordering::SeqCst), 0, "one read waited for the other");
     }
 }

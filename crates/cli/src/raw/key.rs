@@ -39,7 +39,7 @@ pub(super) fn of(
         (Some(file), ..) => secret::hex_key(file, key_bytes)?,
         (None, Some(file), _) => secret::raw_key(file, key_bytes)?,
         (None, None, Some(file)) => {
-            let passphrase = secret::passphrase(file, !arguments.decrypt)?;
+            let passphrase = secret::passphrase(file.as_deref(), !arguments.decrypt)?;
             let salt = salt(arguments, input, output)?;
             return Ok(derived(arguments, &passphrase, &salt, key_bytes));
         }

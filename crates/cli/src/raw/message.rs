@@ -13,6 +13,7 @@ use crate::{
     arguments::Machine,
     failure::Failure,
     file::{Input, Output},
+    signals,
 };
 
 const TAG_BYTES: usize = 16;
@@ -30,6 +31,7 @@ pub(super) fn run(
         None => Vec::new(),
     };
     let mut text = all_of(input)?;
+    signals::check()?; // the input may have ended because its writer was interrupted
     if arguments.decrypt {
         let Some(at) = text.len().checked_sub(TAG_BYTES) else {
             let name = input.name();

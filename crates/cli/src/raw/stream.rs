@@ -15,9 +15,9 @@ use crate::{
     progress::Progress,
 };
 
-/// Bytes of a piece on the CPU: enough for all its threads, and not much for its caches.
+/// Most bytes of a piece on the CPU: enough for all its threads, and not much for its caches.
 const ON_CPU: usize = 4 << 20;
-/// Bytes of a piece where a GPU may take it.
+/// The same where a GPU may take it.
 const ON_GPU: usize = 64 << 20;
 
 pub(super) fn run(
@@ -30,11 +30,10 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let mut mode = mode(arguments, machine, keyed)?;
     let usual = if machine.backend == BackendChoice::Cpu { ON_CPU } else { ON_GPU };
-    let unit = mode.unit_bytes();
-    let piece_bytes = (usual / unit).max(1) * unit;
+    let pieces = (mode.unit_bytes(), usual);
     let padding = Padding::of(arguments);
     let (from, to) = (input.name().to_owned(), output.name().to_owned());
-    pump((input, &from), (output, &to), piece_bytes, |piece, is_last| {
+    pump((input, &from), (output, &to), pieces, |piece, is_last| {
         let bytes = piece.len() as u64;
         if is_last {
             padding.before(piece)?;

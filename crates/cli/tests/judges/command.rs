@@ -63,7 +63,7 @@ pub(crate) fn text(path: &Path) -> &str {
 }
 
 /// The exit code and the complaint of what fails.
-fn failure(command: &mut Command, input: &[u8]) -> Result<(i32, String), Failed> {
+pub(crate) fn failure(command: &mut Command, input: &[u8]) -> Result<(i32, String), Failed> {
     let output = fed(command, input)?;
     let code = output.status.code().ok_or("ended by a signal")?;
     Ok((code, String::from_utf8_lossy(&output.stderr).into_owned()))
@@ -105,7 +105,7 @@ pub(crate) fn exit_codes() -> Outcome {
 }
 
 /// The names in a folder.
-fn names(folder: &Path) -> Result<Vec<String>, Failed> {
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>, Failed> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
@@ -142,10 +142,11 @@ pub(crate) fn outputs_are_whole_or_not_there() -> Outcome {
     ensure(fs::read(&output)? == noise(33), "in place")
 }
 
-/// Where a file may have no more than 32 KiB, as on a disk that is full after that.
-fn on_a_full_disk(command: &Command) -> Command {
+/// Where a file may have no more than so many blocks of 512 bytes, as on a disk that is full after that.
+pub(crate) fn on_a_full_disk(command: &Command, blocks: u32) -> Command {
     let mut shell = Command::new("sh");
-    shell.args(["-c", "ulimit -f 64; trap '' XFSZ; exec \"$0\" \"$@\""]);
+    let script = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$0\" \"$@\"");
+    shell.args(["-c", &script]);
     shell.arg(command.get_program()).args(command.get_args());
     shell
 }
@@ -161,7 +162,8 @@ pub(crate) fn a_full_disk_loses_nothing() -> Outcome {
     let raw = ["raw", "ecb", "--cipher", "aes-128", "--key-file", key, input, output];
     let from_stream = ["seal", "--keyset", keys, "-", output];
     for command in [&raw[..], &["seal", "--keyset", keys, input, output], &from_stream] {
-        let (code, complaint) = failure(&mut on_a_full_disk(&lanecrypt(command)), &noise(1 << 20))?;
+        let (code, complaint) =
+            failure(&mut on_a_full_disk(&lanecrypt(command), 64), &noise(1 << 20))?;
         ensure(code == 1, format!("{command:?}: exit code {code}: {complaint}"))?;
         ensure(fs::read(output)? == b"what was there", format!("{command:?}: it is lost"))?;
         let left = names(folder.path())?;

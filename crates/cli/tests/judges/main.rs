@@ -3,15 +3,21 @@
 //! A trial whose judge is missing is ignored with the reason on standard error; see `lanecrypt-judges`.
 
 mod command;
+mod keysets;
 mod mounted;
 mod raw;
 mod sealed;
+mod signals;
+mod streams;
+mod terminal;
 
 use lanecrypt_judges::{Judge, program, python, trials};
 
 /// What mounts for those who are not root.
 const FUSE: Judge = program("fusermount3");
 const OPENSSL: Judge = program("openssl");
+/// A terminal for a program, which Python makes.
+const PTY: Judge = python("pty");
 const PYCA: Judge = python("cryptography");
 const TINK: Judge = python("tink");
 
@@ -32,6 +38,27 @@ fn main() {
         ("sealed::ranges", &[], sealed::ranges),
         ("sealed::jobs", &[], sealed::jobs),
         ("sealed::tampered", &[], sealed::tampered),
+        (
+            "signals::ctrl_c_on_a_pipeline_replaces_nothing",
+            &[],
+            signals::ctrl_c_on_a_pipeline_replaces_nothing,
+        ),
+        ("signals::ignored_signals_end_nothing", &[], signals::ignored_signals_end_nothing),
+        ("keysets::changed_at_once", &[], keysets::changed_at_once),
+        ("keysets::failures_change_nothing", &[], keysets::failures_change_nothing),
+        ("keysets::made_at_once", &[], keysets::made_at_once),
+        ("keysets::rotation", &[], keysets::rotation),
+        ("streams::links_stay_links", &[], streams::links_stay_links),
+        ("streams::long_names", &[], streams::long_names),
+        ("streams::lost_output_is_a_failure", &[], streams::lost_output_is_a_failure),
+        ("streams::permissions", &[], streams::permissions),
+        ("streams::ranges_are_of_files", &[], streams::ranges_are_of_files),
+        ("streams::standard_input_is_one_thing", &[], streams::standard_input_is_one_thing),
+        ("streams::threads_are_limited", &[], streams::threads_are_limited),
+        ("terminal::ctrl_c_ends_the_typing", &[PTY], terminal::ctrl_c_ends_the_typing),
+        ("terminal::no_bytes_to_a_terminal", &[PTY], terminal::no_bytes_to_a_terminal),
+        ("terminal::passphrases_are_typed", &[PTY], terminal::passphrases_are_typed),
+        ("mounted::lies_apart", &[], mounted::lies_apart),
         ("mounted::plain_files", &[FUSE], mounted::plain_files),
         ("sealed::the_wheel_opens_it", &[TINK], sealed::the_wheel_opens_it),
     ]);

@@ -91,6 +91,42 @@ pub(crate) fn plain_files() -> Outcome {
     server.end().map(drop)
 }
 
+/// A mount point at, in or above what is sealed would ask the file system for what the file system waits for.
+pub(crate) fn lies_apart() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let [folder, inner, file] =
+        ["folder", "folder/inner", "folder/file"].map(|name| desk.path(name));
+    fs::create_dir_all(&inner)?;
+    fs::write(&file, "no sealed file")?;
+    let link = desk.path("link");
+    std::os::unix::fs::symlink("folder", &link)?;
+    let pairs = [
+        (&folder, &folder),
+        (&folder, &link),
+        (&folder, &inner),
+        (&inner, &folder),
+        (&file, &folder),
+    ];
+    for (sealed, at) in pairs {
+        let mount = ["mount", "--keyset", &desk.keys, text(sealed), text(at)];
+        let mut child = lanecrypt(&mount).stderr(Stdio::piped()).spawn()?;
+        let started = Instant::now();
+        while child.try_wait()?.is_none() {
+            if started.elapsed() > Duration::from_secs(10) {
+                Command::new("kill").arg(child.id().to_string()).status()?;
+                child.wait()?;
+                return Err(format!("{mount:?}: it is mounted").into());
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let output = child.wait_with_output()?;
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_right = output.status.code() == Some(2) && complaint.contains("mount point");
+        ensure(is_right, format!("{mount:?}: {}: {complaint}", output.status))?;
+    }
+    Ok(())
+}
+
 /// Any place, in any order, by several threads.
 fn ranges(path: &Path, expected: &[u8]) -> Outcome {
     let file = File::open(path)?;

@@ -1,6 +1,9 @@
 //! `lanecrypt seal`, `open`, `keyset` and `job`.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use libtest_mimic::Failed;
 use tempfile::TempDir;
@@ -28,8 +31,12 @@ impl Desk {
         self.folder.path().join(name)
     }
 
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// A file with these bytes.
-    fn file(&self, name: &str, bytes: &[u8]) -> Result<String, Failed> {
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> Result<String, Failed> {
         fs::write(self.path(name), bytes)?;
         Ok(text(&self.path(name)).to_owned())
     }

@@ -4,7 +4,6 @@ use std::{
     io::{self, Write},
     ops::Range,
     path::Path,
-    sync::atomic::Ordering,
 };
 
 use lanecrypt::{
@@ -88,7 +87,7 @@ impl Cuda {
         let first = segments.start;
         let messages = messages(sealed.stream(), segments, sealed.plaintext_bytes(), &range)?;
         let read = |bytes: &mut [u8], offset| {
-            check_cancelled(options)?;
+            options.check_cancel()?;
             sealed.read_sealed(bytes, offset)?;
             tell_progress(sealed.stream(), bytes.len(), offset, &range, options);
             Ok(())
@@ -133,7 +132,7 @@ impl Cuda {
             let all = 0..plaintext_bytes;
             let messages = messages(stream, segments, plaintext_bytes, &all)?;
             let write = |bytes: &[u8], offset| {
-                check_cancelled(options)?;
+                options.check_cancel()?;
                 file.write_all_at(bytes, offset)
                     .map_err(Error::of_io(format!("write the output at {offset}")))?;
                 tell_progress(stream, bytes.len(), offset, &all, options);
@@ -169,10 +168,6 @@ fn messages<'a>(
             plain_at: (from - range.start) as usize,
         }
     }))
-}
-
-fn check_cancelled(options: Options<'_>) -> Result<(), Error> {
-    if options.cancel.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
 }
 
 /// Tells of the bytes of `range` that whole segments have, which lie sealed from `offset` on.

@@ -1,0 +1,175 @@
+//! `lanecrypt keyset`: keys take turns, over one file that is whole at every moment.
+
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    process::Stdio,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use libtest_mimic::Failed;
+
+use crate::{
+    command::{Outcome, ensure, failure, lanecrypt, names, noise, printed, text},
+    sealed::Desk,
+};
+
+/// A keyset of a desk, and what its commands are told beside it.
+struct Keys<'a> {
+    file: &'a str,
+    options: Vec<&'a str>,
+}
+
+impl Keys<'_> {
+    fn command(&self, command: &[&str], more: &[&str]) -> std::process::Command {
+        lanecrypt(&[command, &["--keyset", self.file], &self.options, more].concat())
+    }
+
+    fn run(&self, command: &[&str], more: &[&str]) -> Result<Vec<u8>, Failed> {
+        printed(&mut self.command(command, more), b"")
+    }
+
+    fn fails(&self, command: &[&str], more: &[&str], code: i32, named: &str) -> Outcome {
+        let (found, complaint) = failure(&mut self.command(command, more), b"")?;
+        let is_right = found == code && complaint.contains(named);
+        ensure(is_right, format!("{command:?} {more:?}: exit code {found}: {complaint}"))
+    }
+
+    /// The keys' ids, with their statuses, the primary marked.
+    fn shown(&self) -> Result<Vec<(String, String, bool)>, Failed> {
+        let json: serde_json::Value =
+            serde_json::from_slice(&self.run(&["keyset", "show"], &["--json"])?)?;
+        let keys = json.as_array().ok_or("no list")?.iter();
+        let of = |key: &serde_json::Value| {
+            let status = key["status"].as_str().unwrap_or_default().to_owned();
+            (key["id"].to_string(), status, key["primary"] == true)
+        };
+        Ok(keys.map(of).collect())
+    }
+}
+
+/// The whole life of a key, in cleartext and under a passphrase.
+pub(crate) fn rotation() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let passphrase = desk.file("passphrase", b"correct horse\n")?;
+    let wrapped = desk.path("wrapped.keys");
+    let with = format!("--passphrase={passphrase}");
+    printed(&mut lanecrypt(&["keyset", "new", &with, text(&wrapped)]), b"")?;
+    let in_clear = Keys { file: &desk.keys, options: Vec::new() };
+    let options = vec!["--passphrase-file", passphrase.as_str()];
+    for keys in [in_clear, Keys { file: text(&wrapped), options }] {
+        life_of_a_key(&desk, &keys)?;
+    }
+    ensure(!fs::read_to_string(&wrapped)?.contains("keyData"), "it is in cleartext")
+}
+
+fn life_of_a_key(desk: &Desk, keys: &Keys<'_>) -> Outcome {
+    fs::set_permissions(keys.file, Permissions::from_mode(0o640))?;
+    let plain = desk.file("plain", &noise(5000))?;
+    let [old_file, new_file] = ["old.sealed", "new.sealed"].map(|name| desk.path(name));
+    let (old_file, new_file) = (text(&old_file), text(&new_file));
+    let old = keys.shown()?[0].0.clone();
+    keys.run(&["seal"], &[&plain, old_file])?;
+
+    let new = keys.run(&["keyset", "add"], &["--template", "AES128_GCM_HKDF_4KB"])?;
+    let new = String::from_utf8_lossy(&new).trim().to_owned();
+    let enabled = "enabled".to_owned();
+    let both = [(old.clone(), enabled.clone(), true), (new.clone(), enabled.clone(), false)];
+    ensure(keys.shown()? == both, format!("added: {:?}", keys.shown()?))?;
+    keys.fails(&["keyset", "disable"], &[&old], 2, "primary")?;
+    keys.fails(&["keyset", "destroy"], &[&old], 2, "primary")?;
+    keys.fails(&["keyset", "disable"], &["12345"], 2, "12345")?;
+
+    keys.run(&["keyset", "promote"], &[&new])?;
+    keys.run(&["seal"], &[&plain, new_file])?;
+    for file in [old_file, new_file] {
+        ensure(keys.run(&["open"], &[file, "-"])? == noise(5000), "both keys open")?;
+    }
+    keys.run(&["keyset", "disable"], &[&old])?;
+    keys.fails(
+        &["open"],
+        &[old_file, "-"],
+        3,
+        &format!("the key {old} opens this, and is disabled"),
+    )?;
+    keys.fails(&["keyset", "promote"], &[&old], 2, &old)?;
+    let shown = keys.run(&["keyset", "show"], &[])?;
+    ensure(String::from_utf8_lossy(&shown).contains("disabled"), "disabled keys are shown")?;
+    keys.run(&["keyset", "enable"], &[&old])?;
+    ensure(keys.run(&["open"], &[old_file, "-"])? == noise(5000), "enabled again")?;
+    keys.run(&["keyset", "destroy"], &[&old])?;
+    let told = format!("AES-256; destroyed in the keyset: {old}");
+    keys.fails(&["open"], &[old_file, "-"], 3, &told)?;
+    keys.fails(&["keyset", "enable"], &[&old], 2, "destroyed")?;
+    let destroyed = [(old, "destroyed".to_owned(), false), (new, enabled, true)];
+    ensure(keys.shown()? == destroyed, format!("destroyed: {:?}", keys.shown()?))?;
+    ensure(keys.run(&["open"], &[new_file, "-"])? == noise(5000), "the new key opens")?;
+    let mode = fs::metadata(keys.file)?.permissions().mode() & 0o777;
+    ensure(mode == 0o640, format!("permissions {mode:o}"))
+}
+
+/// Commands that change one keyset at once lose no key, and whoever reads meanwhile reads a whole keyset.
+pub(crate) fn changed_at_once() -> Outcome {
+    const COMMANDS: usize = 12;
+    let desk = Desk::new(&[])?;
+    let is_over = AtomicBool::new(false);
+    let (added, read) = thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut read = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let json = fs::read(&desk.keys).ok()?;
+                serde_json::from_slice::<serde_json::Value>(&json).ok()?;
+                read += 1;
+            }
+            Some(read)
+        });
+        let add = || {
+            let mut add = lanecrypt(&["keyset", "add", "--promote", "--keyset", &desk.keys]);
+            add.stdout(Stdio::null()).spawn()
+        };
+        let children = (0..COMMANDS).map(|_| add()).collect::<Vec<_>>();
+        let added = children.into_iter().filter_map(|child| child.ok()?.wait().ok());
+        let added = added.filter(std::process::ExitStatus::success).count();
+        is_over.store(true, Ordering::Relaxed);
+        (added, reader.join().ok().flatten())
+    });
+    ensure(read.is_some_and(|read| read > 0), "a part of a keyset was read")?;
+    let keys = Keys { file: &desk.keys, options: Vec::new() }.shown()?;
+    let is_right = added == COMMANDS && keys.len() == COMMANDS + 1;
+    ensure(is_right, format!("{added} commands added keys, and there are {}", keys.len()))?;
+    ensure(names(desk.folder())? == ["keys"], "something is left behind")
+}
+
+/// A change that fails leaves the keyset as it was: a passphrase that is wrong, a disk that is full.
+pub(crate) fn failures_change_nothing() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let before = fs::read(&desk.keys)?;
+    let keys = Keys { file: &desk.keys, options: Vec::new() };
+    let full = crate::command::on_a_full_disk(&keys.command(&["keyset", "add"], &[]), 0);
+    let (code, complaint) = failure(&mut { full }, b"")?;
+    ensure(code == 1, format!("a full disk: exit code {code}: {complaint}"))?;
+    ensure(fs::read(&desk.keys)? == before, "the keyset changed")?;
+    ensure(names(desk.folder())? == ["keys"], "something is left behind")?;
+    let (code, complaint) = failure(&mut lanecrypt(&["keyset", "add", "--keyset", "-"]), &before)?;
+    ensure(code == 2, format!("standard input: exit code {code}: {complaint}"))
+}
+
+/// Of two commands that make the same keyset at once, one fails, and no key is lost.
+pub(crate) fn made_at_once() -> Outcome {
+    let desk = Desk::new(&[])?;
+    for round in 0..30 {
+        let file = desk.path(&format!("keys{round}"));
+        let both = [0, 1].map(|_| {
+            let mut new = lanecrypt(&["keyset", "new", text(&file)]);
+            new.stderr(Stdio::null()).spawn()
+        });
+        let mut codes = Vec::new();
+        for child in both {
+            codes.push(child?.wait()?.code());
+        }
+        codes.sort_unstable();
+        ensure(codes == [Some(0), Some(2)], format!("round {round}: exit codes {codes:?}"))?;
+    }
+    Ok(())
+}

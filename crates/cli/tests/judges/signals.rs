@@ -1,0 +1,100 @@
+//! Signals: a pipeline that Ctrl-C ends replaces nothing, and ignored signals stay ignored.
+
+use std::{
+    fs,
+    io::Write,
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    command::{Outcome, ensure, lanecrypt, names, noise, text},
+    sealed::Desk,
+};
+
+/// Waits until a command has begun its output, a file beside the others of the folder.
+pub(crate) fn wait_for_files(folder: &Path, count: usize) -> Outcome {
+    let started = Instant::now();
+    while names(folder)?.len() < count {
+        ensure(started.elapsed() < Duration::from_secs(20), "it does not begin")?;
+        thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
+pub(crate) fn send(signal: &str, to: &str) -> Outcome {
+    let status = Command::new("kill").args([signal, "--", to]).status()?;
+    ensure(status.success(), format!("kill {signal} {to}: {status}"))
+}
+
+/// As a terminal does it: all processes of a pipeline get SIGINT, and the first of them ends before the second
+/// knows. In each round the end of the input must not pass for its true end.
+pub(crate) fn ctrl_c_on_a_pipeline_replaces_nothing() -> Outcome {
+    const ROUNDS: usize = 25;
+    let desk = Desk::new(&[])?;
+    let key = desk.file("key", b"00112233445566778899aabbccddeeff")?;
+    let output = desk.file("output", b"the old backup")?;
+    let sealed = desk.path("sealed");
+    desk.run("seal", &["-", text(&sealed)], b"data")?;
+    let iv = "000102030405060708090a0b0c0d0e0f";
+    let raw = |mode| ["raw", mode, "--cipher", "aes-128", "--key-file", &key, "--iv", iv, "-"];
+    let commands: [&[&str]; 4] = [
+        &["seal", "--keyset", &desk.keys, "-"],
+        &["open", "--keyset", &desk.keys, "-"],
+        &raw("ctr"),
+        &raw("gcm"),
+    ];
+    for command in commands {
+        for round in 0..ROUNDS {
+            let what = format!("{command:?}, round {round}");
+            let mut writer = Command::new("sh");
+            writer.args(["-c", "cat \"$0\"; exec sleep 100", text(&sealed)]);
+            let mut writer = writer.process_group(0).stdout(Stdio::piped()).spawn()?;
+            let group = writer.id();
+            let input = writer.stdout.take().ok_or("no standard output")?;
+            let mut reader = lanecrypt(command);
+            reader.arg(&output).stdin(input).stderr(Stdio::null());
+            let mut reader = reader.process_group(group.try_into()?).spawn()?;
+            // GCM and `open` begin before they have all of it, as the others do.
+            let begun = wait_for_files(desk.folder(), 5);
+            send("-INT", &format!("-{group}"))?;
+            writer.wait()?;
+            let status = reader.wait()?;
+            begun?;
+            ensure(fs::read(&output)? == b"the old backup", format!("{what}: replaced, {status}"))?;
+            ensure(status.code() == Some(130), format!("{what}: {status}"))?;
+            let left = names(desk.folder())?;
+            ensure(left == ["key", "keys", "output", "sealed"], format!("{what}: {left:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// `nohup` and shells without job control have signals ignored: then they end nothing.
+pub(crate) fn ignored_signals_end_nothing() -> Outcome {
+    let desk = Desk::new(&[])?;
+    let output = desk.path("output");
+    let command = lanecrypt(&["seal", "--keyset", &desk.keys, "-", text(&output)]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP INT; exec \"$0\" \"$@\""]);
+    shell.arg(command.get_program()).args(command.get_args());
+    let mut child = shell.stdin(Stdio::piped()).spawn()?;
+    let mut stdin = child.stdin.take().ok_or("no standard input")?;
+    stdin.write_all(&noise(1000))?;
+    wait_for_files(desk.folder(), 2)?;
+    let id = child.id().to_string();
+    send("-HUP", &id)?;
+    send("-INT", &id)?;
+    // Longer than a process lives that a signal ends while it waits for its input.
+    thread::sleep(Duration::from_millis(1500));
+    stdin.write_all(&noise(1000)).ok();
+    drop(stdin);
+    let status = child.wait()?;
+    ensure(status.success(), format!("ended by an ignored signal: {status}"))?;
+    let mut opened = desk.run("open", &[text(&output), "-"], b"")?;
+    let second = opened.split_off(1000);
+    ensure(opened == noise(1000) && second == noise(1000), "all of the input was sealed")
+}
