@@ -25,6 +25,9 @@ pub(crate) fn run() -> Result<()> {
         if path.starts_with(RECORDS) {
             found.extend(paths_of_a_machine(&text));
         }
+        if let Some(package) = path.strip_suffix("/Cargo.toml") {
+            found.extend(tests_not_run(&text, &with_unit_tests(&listed, package)));
+        }
         if path == promises::FILE {
             let source = |path: &str| fs::read_to_string(root().join(path)).ok();
             found.extend(promises::faults(&text, source));
@@ -75,6 +78,24 @@ fn paths_of_a_machine(text: &str) -> BTreeSet<String> {
         .filter(is_path)
         .map(|path| format!("a path of the machine that it was made on, {path}"))
         .collect()
+}
+
+/// Source files of a package that have unit tests.
+fn with_unit_tests<'a>(listed: &'a str, package: &str) -> Vec<&'a str> {
+    let sources = format!("{package}/src/");
+    let has_tests = |path: &&str| {
+        let text = fs::read_to_string(root().join(path)).unwrap_or_default();
+        text.lines().any(|line| line.trim() == "#[test]")
+    };
+    listed.lines().filter(|path| path.starts_with(&sources)).filter(has_tests).collect()
+}
+
+/// Unit tests that cargo leaves out, since the manifest of their package says that its library has none.
+fn tests_not_run(manifest: &str, with_tests: &[&str]) -> Option<String> {
+    let library = manifest.split("[lib]").nth(1)?.split("\n[").next()?;
+    let has_none = library.lines().any(|line| line.starts_with("test = false"));
+    (has_none && !with_tests.is_empty())
+        .then(|| format!("`test = false`, but these have tests: {}", with_tests.join(", ")))
 }
 
 /// What is wrong with a source file; nothing for files of other kinds.
@@ -138,6 +159,10 @@ mod tests {
         let record = "of /home/me/x.toml: 5, \"/work/a\", 5 bytes/s, /dev/shm/a 1 / 2 // 3";
         let named: Vec<_> = paths_of_a_machine(record).into_iter().collect();
         assert!(named.len() == 2 && named[0].ends_with(" /home/me/x.toml"), "{named:?}");
+        let manifest = "[lib]\ntest = false # none\n\n[features]\n";
+        assert!(tests_not_run(manifest, &["src/a.rs"]).is_some_and(|f| f.contains("src/a.rs")));
+        assert_eq!(tests_not_run(manifest, &[]), None);
+        assert_eq!(tests_not_run("[lib]\n\n[[bin]]\ntest = false\n", &["src/a.rs"]), None);
         let unlisted = ["LANECRYPT", "_DEVICES"].concat();
         assert!(unlisted_variables(&unlisted, list)[0].contains(&unlisted));
     }
