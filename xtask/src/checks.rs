@@ -6,6 +6,7 @@ pub(crate) mod dependencies;
 pub(crate) mod features;
 pub(crate) mod fuzz;
 pub(crate) mod inlining;
+pub(crate) mod known_faults;
 pub(crate) mod mutants;
 pub(crate) mod narrow;
 pub(crate) mod portable;

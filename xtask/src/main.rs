@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    checks::{cross, ct, fuzz, inlining, mutants, publishing},
+    checks::{cross, ct, fuzz, inlining, known_faults, mutants, publishing},
     sources::{codegen, new_cipher, port},
 };
 
@@ -106,6 +106,10 @@ enum Task {
     },
     /// Puts faults into the code, one at a time, and lists those that no test notices (hours).
     Mutants {
+        /// The faults of xtask/faults.toml instead, each of which the tests beside it must notice (half an
+        /// hour).
+        #[arg(long, conflicts_with_all = ["packages", "file"])]
+        known: bool,
         /// Only these packages: core, cuda, slicing, reference, or a cipher. By default all.
         packages: Vec<String>,
         /// Only this file of each package's src.
@@ -192,7 +196,8 @@ fn main() -> ExitCode {
         Task::Kernels { folder, check, .. } => kernels::run(check, folder.as_deref()),
         Task::Book => command::book(&[]),
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
-        Task::Mutants { packages, file } => mutants::run(&packages, file.as_deref()),
+        Task::Mutants { known: true, .. } => known_faults::run(),
+        Task::Mutants { packages, file, .. } => mutants::run(&packages, file.as_deref()),
         Task::Wheel { release } => wheel::run_task(release),
         Task::Package { build } => publishing::run_task(build),
         Task::Bundle { wheel } => bundle::run_task(wheel),

@@ -1,6 +1,7 @@
-//! What writes sources: circuits and tables, skeletons of ciphers, the port of the book.
+//! What writes sources: circuits and tables, skeletons of ciphers, the port of the book, copies of the tree.
 
 pub(crate) mod codegen;
 pub(crate) mod generated;
 pub(crate) mod new_cipher;
 pub(crate) mod port;
+pub(crate) mod tree;

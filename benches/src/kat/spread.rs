@@ -126,7 +126,7 @@ pub(super) fn leaving(
             }
         }
         for lines in classes.into_values() {
-            take_turns(lines, cases, &runners, &mut leaving);
+            take_turns(lines, cases, runners, &mut leaving);
         }
     }
     leaving

@@ -264,6 +264,26 @@ fn a_panic_passes_on_nothing() {
     assert_eq!(found, []);
 }
 
+/// A writer that a destructor makes and drops while a thread panics ends its stream as ever.
+#[test]
+fn a_destructor_in_a_panic_writes_all() {
+    struct Writes<'a>(&'a mut Vec<u8>);
+    impl Drop for Writes<'_> {
+        fn drop(&mut self) {
+            let mode = Ctr::new(aes(), &IV).expect("a block");
+            let mut writer = Writer::with_piece_bytes(&mut *self.0, mode, PIECE);
+            writer.write_all(&bytes(50)).expect("a vector does not fail");
+        }
+    }
+    let mut found = Vec::new();
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        let _writes = Writes(&mut found);
+        panic!("as users' code may");
+    }));
+    assert!(caught.is_err());
+    assert_eq!(found.len(), 50);
+}
+
 /// No more is taken than there is, whatever number of bytes a caller says.
 #[test]
 fn consuming_ends_with_the_piece() {

@@ -76,6 +76,10 @@ impl Large {
     }
 
     /// Runs a large call; `engine` is the key's on the caller's thread.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(clippy::unused_self, reason = "the CPU has no second engine")
+    )]
     pub(crate) fn run(
         &self,
         engine: &dyn Engine,

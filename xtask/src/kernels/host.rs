@@ -22,7 +22,12 @@ const FLAGS: &str = "-std=c++20 -O2 -g1 -fPIC -ftls-model=initial-exec -Wall -We
 
 /// Builds the library, where it is not of these sources, and returns its path.
 pub(crate) fn build() -> Result<PathBuf> {
-    build_in(&target().join("host-kernels"), MODULES.iter().collect())
+    build_in(&root(), &target().join("host-kernels"), MODULES.iter().collect())
+}
+
+/// Builds that of a copy of the tree.
+pub(crate) fn build_of_tree(tree: &Path) -> Result<PathBuf> {
+    build_in(tree, &target().join("host-kernels-of-copy"), MODULES.iter().collect())
 }
 
 /// The library by itself of the kernels of one folder and of what modes need, or that of all.
@@ -32,11 +37,11 @@ pub(crate) fn build_of(folder: Option<&str>) -> Result<PathBuf> {
     };
     let mut modules = of_folder(MODULES, Some(name))?;
     modules.extend(of_folder(MODULES, Some("modes"))?);
-    build_in(&target().join("host-kernels").join(name), modules)
+    build_in(&root(), &target().join("host-kernels").join(name), modules)
 }
 
-fn build_in(folder: &Path, modules: Vec<&Module>) -> Result<PathBuf> {
-    let kernels = root().join("kernels");
+fn build_in(tree: &Path, folder: &Path, modules: Vec<&Module>) -> Result<PathBuf> {
+    let kernels = tree.join("kernels");
     fs::create_dir_all(folder)?;
     let library = folder.join("liblanecrypt_host_kernels.so");
     let fingerprint = fingerprint(&kernels)?;

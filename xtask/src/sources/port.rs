@@ -15,9 +15,12 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
-    command::{command, output, root, run as run_command, target},
+    command::{run as run_command, target},
     packages,
-    sources::generated::{self, Mode},
+    sources::{
+        generated::{self, Mode},
+        tree::{self, Contents, contents},
+    },
 };
 
 const STEPS: &str = "book/listings/lea/steps";
@@ -36,7 +39,14 @@ const WRITTEN: [&str; 6] = [
 
 pub(crate) fn run(check: bool) -> Result<()> {
     let copy = target().join("port");
-    copy_tree(&copy)?;
+    let settings = settings()?;
+    tree::copy(&copy, |path, bytes| {
+        if path == SETTINGS {
+            bytes.extend(settings.bytes());
+        }
+    })?;
+    // A tree of its own, as a reader's is: git applies the patches of the steps from its root.
+    run_command(Command::new("git").args(["init", "--quiet"]).current_dir(&copy))?;
     let mut before = contents(&copy)?;
     let mut is_first = true;
     let mut table = String::from(
@@ -63,39 +73,6 @@ pub(crate) fn run(check: bool) -> Result<()> {
     }
     writeln!(table, "{}", all.row("all but the first"))?;
     generated::ensure(&[(COUNT.to_owned(), table)], Mode::from_check(check), "cargo xtask port")
-}
-
-/// Makes the copy what git knows of this tree, or would add to it. A file that is the same already is
-/// left alone, so that cargo sees by its time that nothing changed.
-fn copy_tree(copy: &Path) -> Result<()> {
-    fs::create_dir_all(copy)?;
-    let mut old = contents(copy)?;
-    let list = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
-    for path in output(command("git").args(list))?.split_terminator('\0') {
-        let from = root().join(path);
-        // A file that git knows may be gone; records are large, and nothing builds from them.
-        if !from.is_file() || path.starts_with("benches/record/") {
-            continue;
-        }
-        let mut bytes = fs::read(&from).with_context(|| path.to_owned())?;
-        if path == SETTINGS {
-            bytes.extend(settings()?.bytes());
-        }
-        if old.remove(path).is_none_or(|old| old != bytes) {
-            let to = copy.join(path);
-            fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;
-            fs::write(&to, bytes).with_context(|| path.to_owned())?;
-        }
-    }
-    for path in old.keys() {
-        let path = copy.join(path);
-        fs::remove_file(&path).with_context(|| path.display().to_string())?;
-        let mut folders = path.ancestors().skip(1);
-        // Those that are empty now.
-        while folders.next().is_some_and(|folder| fs::remove_dir(folder).is_ok()) {}
-    }
-    // A tree of its own, as a reader's is: git applies the patches of the steps from its root.
-    run_command(Command::new("git").args(["init", "--quiet"]).current_dir(copy))
 }
 
 /// Cargo's settings.
@@ -136,30 +113,6 @@ fn run_step(copy: &Path, script: &Path) -> Result<()> {
     // What cargo says to this task is not true of those that the script starts.
     shell.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO");
     run_command(&mut shell)
-}
-
-type Contents = BTreeMap<String, Vec<u8>>;
-
-/// The files of a tree.
-fn contents(tree: &Path) -> Result<Contents> {
-    fn read(tree: &Path, folder: &Path, into: &mut Contents) -> Result<()> {
-        for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-            let path = entry?.path();
-            if path.ends_with(".git") {
-                continue;
-            }
-            if path.is_dir() {
-                read(tree, &path, into)?;
-            } else {
-                let name = path.strip_prefix(tree)?.to_string_lossy().into_owned();
-                into.insert(name, fs::read(&path)?);
-            }
-        }
-        Ok(())
-    }
-    let mut files = Contents::new();
-    read(tree, tree, &mut files)?;
-    Ok(files)
 }
 
 /// What a step did to a tree.

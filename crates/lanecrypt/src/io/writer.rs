@@ -29,6 +29,9 @@ pub struct Writer<W: Write, M: StreamMode> {
     filled: usize,
     is_ended: bool,
     is_broken: bool,
+    /// Whether the thread unwound already when the writer was made, as it does for all of a destructor that
+    /// runs in a panic: what is written there is whole.
+    is_made_in_panic: bool,
 }
 
 impl<W: Write, M: StreamMode> Writer<W, M> {
@@ -40,8 +43,16 @@ impl<W: Write, M: StreamMode> Writer<W, M> {
     /// The same with pieces of so many bytes: whole units of the mode, one at least. It has memory for one.
     pub fn with_piece_bytes(inner: W, mode: M, bytes: usize) -> Self {
         let buffer = Buffer::new(&mode, bytes);
-        let (is_ended, is_broken) = (false, false);
-        Self { inner: Some(inner), mode, buffer, ready: 0..0, filled: 0, is_ended, is_broken }
+        Self {
+            inner: Some(inner),
+            mode,
+            buffer,
+            ready: 0..0,
+            filled: 0,
+            is_ended: false,
+            is_broken: false,
+            is_made_in_panic: thread::panicking(),
+        }
     }
 
     /// Ends the stream: passes on all that was given, flushes the inner writer, and returns it.
@@ -136,7 +147,7 @@ impl<W: Write, M: StreamMode> Write for Writer<W, M> {
 
 impl<W: Write, M: StreamMode> Drop for Writer<W, M> {
     fn drop(&mut self) {
-        if self.inner.is_some() && !thread::panicking() {
+        if self.inner.is_some() && thread::panicking() == self.is_made_in_panic {
             self.try_finish().ok();
         }
     }
