@@ -79,6 +79,7 @@ static TOY: CipherDescription = CipherDescription {
         toy!("good", Cpu, Nothing),
         toy!("reference", Cpu, Nothing),
         toy!("good-gpu", Cuda, Nothing),
+        toy!("second-gpu", Cuda, Nothing),
         toy!("good-host", CudaOnHost, Nothing),
         toy!("second-host", CudaOnHost, Nothing),
         toy!("third-host", CudaOnHost, Nothing),
@@ -158,12 +159,11 @@ fn chains() -> String {
 }
 
 #[test]
-fn devices_run_few_chains_unless_told_otherwise() {
+fn the_emulator_runs_few_chains_unless_told_otherwise() {
     let backends = ["good", "good-gpu", "good-host"];
     let some = report(&chains(), &backends, Limits::default());
-    assert_eq!(some.total.to_string(), "16 passed, 0 failed, 8 skipped");
-    let [on_gpu, on_host] = &some.skips[..] else { panic!("{:?}", some.skips) };
-    assert_eq!((&on_gpu.names[..], &on_gpu.backends[0][..]), (&chain_names(6)[..], "toy/good-gpu"));
+    assert_eq!(some.total.to_string(), "18 passed, 0 failed, 6 skipped");
+    let [on_host] = &some.skips[..] else { panic!("{:?}", some.skips) };
     assert_eq!(
         (&on_host.names[..], &on_host.backends[0][..]),
         (&chain_names(2)[..], "toy/good-host")
@@ -172,6 +172,20 @@ fn devices_run_few_chains_unless_told_otherwise() {
     assert_eq!(all.total.to_string(), "24 passed, 0 failed, 0 skipped");
     let wrong = report(&chains(), &["fails"], Limits::default());
     assert_eq!(wrong.total.failed, 8);
+}
+
+#[test]
+fn families_of_a_gpu_share_chains() {
+    let gpus = ["good-gpu", "second-gpu"];
+    let shared = report(&chains(), &gpus, Limits::default());
+    let passed: Vec<_> = shared.cells.iter().map(|cell| cell.tally.passed).collect();
+    assert_eq!(passed, [4, 4]);
+    assert_eq!((shared.skips.len(), shared.skips[0].cases), (1, 8));
+    let all = report(&chains(), &gpus, Limits { all_vectors: true, ..Limits::default() });
+    assert_eq!(all.total.to_string(), "16 passed, 0 failed, 0 skipped");
+    // Vectors of other kinds run on each.
+    let each = report(&vectors(), &gpus, Limits::default());
+    assert_eq!(each.total.to_string(), "2 passed, 0 failed, 0 skipped");
 }
 
 #[test]

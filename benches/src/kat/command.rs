@@ -100,16 +100,16 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
 
-    /// Runs every vector on every family of the host build, and every long message on every CPU backend.
+    /// Runs every line on every backend.
     ///
-    /// By default a vector runs on one of a cipher's families there, chosen by a hash of its name,
-    /// and each family runs one at least of every mode, key size, length and source in a file. On the
-    /// CPU a backend runs one of the messages over 1 MiB in each mode.
+    /// By default a line runs on one of a cipher's families on the host build, chosen by a hash of its
+    /// name, and each family runs one at least of every mode, key size, length and source in a file. A
+    /// GPU's families share Monte Carlo steps and messages in CBC in the same manner, which are a launch
+    /// a block. On the CPU a backend runs one of the messages over 1 MiB in each mode.
     #[arg(long)]
     all_vectors: bool,
 
-    /// Runs all Monte Carlo steps on GPUs and the host build of the kernels, not the first 6 of a
-    /// file there and 2 here.
+    /// Runs all Monte Carlo steps on the host build of the kernels, not the first 2 of a file.
     #[arg(long)]
     all_mct: bool,
 

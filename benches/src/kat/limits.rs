@@ -18,10 +18,8 @@ pub(super) const SHORT_MESSAGE: u64 = (1 << 20) + 64;
 const CBC_BLOCKS: usize = 16;
 /// Blocks of a batch, beyond which most of the time of CBC encryption is for lanes that hold nothing.
 const NARROW: usize = 8;
-/// Lines of a Monte Carlo file that a device runs.
-const CHAINS: usize = 6;
-/// Lines of one that the emulator runs.
-const EMULATED_CHAINS: usize = 2;
+/// Lines of a Monte Carlo file that the emulator runs.
+const CHAINS: usize = 2;
 
 /// What to leave out.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,10 +27,10 @@ pub struct Limits {
     /// The longest message that was asked for; by default 64 MiB, and less where that would take
     /// long, as do long CBC vectors on the host build of the kernels.
     pub max_bytes: Option<u64>,
-    /// Whether devices run every line of Monte Carlo files too.
+    /// Whether the emulator runs every line of Monte Carlo files too.
     pub all_chains: bool,
     /// Whether every backend runs every line, instead of its share: of all lines on the host build, of long
-    /// messages on the CPU.
+    /// messages on the CPU, of Monte Carlo steps and messages in CBC on a GPU.
     pub all_vectors: bool,
     /// Once this is true, cases that have not begun are left out.
     pub interrupted: Option<&'static AtomicBool>,
@@ -58,15 +56,11 @@ impl Limits {
                 })
             }
             Line::Chain(_) => {
-                let first = match platform {
-                    Platform::Cuda => CHAINS,
-                    Platform::CudaOnHost => EMULATED_CHAINS,
-                    Platform::Cpu => return None,
-                };
-                (!self.all_chains && case.position >= first).then(|| {
+                let is_slow = platform == Platform::CudaOnHost && !self.all_chains;
+                (is_slow && case.position >= CHAINS).then(|| {
                     format!(
-                        "a chain is a launch a block, so only the first {first} of a file run; \
-                         --all-mct runs all"
+                        "a chain is a launch a block, too slow on an emulator, so only the first \
+                         {CHAINS} of a file run; --all-mct runs all"
                     )
                 })
             }

@@ -4,11 +4,12 @@
 //! So each line runs on one of them, except where that would leave a family without a case of some
 //! kind: the lines of a file fall into classes, and every family gets a line of every class. On the CPU
 //! every backend runs every line but long messages, of which it gets one of each mode: a longer buffer
-//! is more of the same batches, and key sizes are those of the shorter messages.
+//! is more of the same batches, and key sizes are those of the shorter messages. A GPU's families run
+//! every line but those that are a launch a block, Monte Carlo steps and long messages in CBC.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lanecrypt::Platform;
+use lanecrypt::{Mode, Platform};
 use lanecrypt_reference::vectors::{Direction, Outcome, VectorFile};
 use sha2::{Digest, Sha256};
 
@@ -25,6 +26,8 @@ pub(super) enum Group {
     Families,
     /// Those of the CPU, which share long messages.
     Cpu,
+    /// The families of a GPU, which share what is a launch a block.
+    Gpu,
 }
 
 impl Group {
@@ -34,7 +37,7 @@ impl Group {
             _ if target.unavailable.is_some() => None,
             Platform::CudaOnHost => Some(Self::Families),
             Platform::Cpu => Some(Self::Cpu),
-            Platform::Cuda => None,
+            Platform::Cuda => Some(Self::Gpu),
         }
     }
 
@@ -50,7 +53,11 @@ impl Group {
             (Self::Cpu, Line::Message(message)) if message.len > SHORT_MESSAGE => {
                 Some(Class { mode: case.line.mode_name(), ..Class::default() })
             }
-            (Self::Cpu, _) => None,
+            (Self::Gpu, Line::Chain(_)) => Some(Class::of(case, file, block_bytes)),
+            (Self::Gpu, Line::Message(_)) if case.mode() == Mode::Cbc => {
+                Some(Class::of(case, file, block_bytes))
+            }
+            (Self::Cpu | Self::Gpu, _) => None,
         }
     }
 }
@@ -109,7 +116,7 @@ pub(super) fn leaving(
     if limits.all_vectors {
         return leaving;
     }
-    for group in [Group::Families, Group::Cpu] {
+    for group in [Group::Families, Group::Cpu, Group::Gpu] {
         let is_member = |number: &usize| Group::of(targets[*number]) == Some(group);
         let members: Vec<usize> = (0..targets.len()).filter(is_member).collect();
         let runners = |line: usize| -> Vec<usize> {
