@@ -3,7 +3,8 @@
 use std::{any::Any, fs, sync::atomic::AtomicBool};
 
 use lanecrypt::{
-    Backend, CipherDescription, ConstantTime, Direction, Engine, Error, Platform, cipher::InOutBuf,
+    Backend, CipherDescription, ConstantTime, Direction, Engine, Error, Operation, Platform,
+    cipher::InOutBuf, modes,
 };
 use lanecrypt_benches::kat::{Limits, Names, Report, Targets, run, sources};
 
@@ -31,7 +32,10 @@ impl Engine for Toy {
         16
     }
 
-    fn ecb(&self, direction: Direction, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    fn run(&self, operation: Operation<'_>, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let Operation::Ecb(direction) = operation else {
+            return modes::by_ecb(self, operation, data);
+        };
         let in_place = std::ptr::eq(data.get_in().as_ptr(), data.get_out().as_ptr());
         match self.fault {
             Fault::Panics => panic!("out of fingers"),

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use lanecrypt_core::{Direction, Engine, Error, Mode, cipher::InOutBuf};
+use lanecrypt_core::{Direction, Engine, Error, Mode, Operation, cipher::InOutBuf, modes};
 use lanecrypt_reference::modes::BlockCipher;
 
 /// A permutation of blocks of any size, in which every byte depends on every byte before it.
@@ -48,7 +48,10 @@ impl Engine for Toy {
         self.chunk_bytes
     }
 
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let Operation::Ecb(direction) = operation else {
+            return modes::by_ecb(self, operation, data);
+        };
         let (given, block) = (data.len(), self.block_bytes);
         if !given.is_multiple_of(block) {
             return Err(Error::NotWholeBlocks { mode: Mode::Ecb, given, block });

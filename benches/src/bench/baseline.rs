@@ -7,13 +7,13 @@ use ctr::{
     flavors::{Ctr64BE, Ctr128BE},
 };
 use lanecrypt::{
-    CipherDescription, CpuEngine, Create, Direction, Engine, Error, Mode,
+    CipherDescription, CpuEngine, Create, Engine, Error, Operation,
     aes::AES,
     aria::ARIA,
     camellia::CAMELLIA,
     cipher::{
-        BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, InnerIvInit, KeyInit, StreamCipherCore,
-        typenum::Unsigned,
+        Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, InnerIvInit, KeyInit,
+        StreamCipherCore,
     },
     des::{DES, TDES, TDES_EEE},
 };
@@ -132,17 +132,12 @@ where
         self.engine.block_bytes()
     }
 
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        self.engine.ecb(direction, data)
-    }
-
-    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        let core = CtrCore::<C, F>::inner_iv_slice_init(self.cipher.clone(), counter);
-        let core = core.map_err(|_| Error::IvLength {
-            mode: Mode::Ctr,
-            given: counter.len(),
-            accepted: C::BlockSize::USIZE,
-        })?;
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        operation.check(self.block_bytes(), data.len())?;
+        let Operation::Ctr(counter) = operation else { return self.engine.run(operation, data) };
+        let mut block = Block::<C>::default();
+        counter.fill(&mut block);
+        let core = CtrCore::<C, F>::inner_iv_init(self.cipher.clone(), &block);
         core.apply_keystream_partial(data);
         Ok(())
     }
@@ -154,6 +149,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    use lanecrypt::Direction;
+
     use super::*;
     use crate::bench::{plan::noise, verify::iv};
 

@@ -16,7 +16,7 @@ use super::{
     plan::{Options, Work, key, noise},
     record::{FirstCall, Place},
     sample::median,
-    verify::iv,
+    verify::{counter, iv},
 };
 
 /// The environment variable that makes this program such a process: its case, as JSON.
@@ -154,10 +154,10 @@ fn run(
     data: &mut [u8],
     resident: Option<&mut DeviceBuffer>,
 ) -> Result<(), lanecrypt::Error> {
-    let iv = iv(engine.program().block_bytes());
+    let block = engine.program().block_bytes();
     let Some(buffer) = resident else {
-        return case.work.run(engine, engine, &iv, data);
+        return case.work.run(engine, engine, &iv(block), data);
     };
-    engine.run_in_place(Operation::Ctr(&iv), &mut buffer.slice_mut(0..case.bytes)?)?;
+    engine.run_in_place(Operation::Ctr(counter(block)), &mut buffer.slice_mut(0..case.bytes)?)?;
     Ok(buffer.read(case.bytes - 1, &mut [0])?) // which waits
 }

@@ -18,7 +18,7 @@ use super::{
     record::{FleetMeasurement, Place},
     report::{Section, distinct},
     sample::{interval, median},
-    verify::{iv, verify_piece},
+    verify::{counter, verify_piece},
 };
 
 /// Passes that the median is of; odd.
@@ -111,14 +111,14 @@ impl Target<'_> {
             }
             buffers.push(buffer);
         }
-        let iv = self.iv();
+        let operation = Operation::Ctr(counter(self.family.cipher().block_bytes));
         let run = |buffers: &mut Vec<DeviceBuffer>| {
             let whole = |buffer| -> Result<DeviceSliceMut<'_>, Error> {
                 let buffer: &mut DeviceBuffer = buffer;
                 buffer.slice_mut(0..buffer.len())
             };
             let parts = buffers.iter_mut().map(whole).collect::<Result<Vec<_>, _>>();
-            self.fleet.run_in_place(Operation::Ctr(&iv), &mut parts.map_err(text)?).map_err(text)
+            self.fleet.run_in_place(operation, &mut parts.map_err(text)?).map_err(text)
         };
         run(&mut buffers)?;
         for (number, buffer) in buffers.iter().enumerate() {
@@ -134,11 +134,11 @@ impl Target<'_> {
 
     /// From pinned memory to other, so that it is not copied.
     fn pinned(&self, host: &mut Host) -> Result<FleetMeasurement, String> {
-        let iv = self.iv();
+        let operation = Operation::Ctr(counter(self.family.cipher().block_bytes));
         let bytes = host.input.len();
         let run = |Host { input, output, .. }: &mut Host| {
             let both = InOutBuf::new(input, output).map_err(|error| self.failed(&error))?;
-            self.complete(self.fleet.run_host_memory(Operation::Ctr(&iv), both))
+            self.complete(self.fleet.run_host_memory(operation, both))
         };
         run(host)?;
         for start in windows(bytes) {
@@ -149,21 +149,16 @@ impl Target<'_> {
 
     /// In place in ordinary memory.
     fn end_to_end(&self, host: &mut Host) -> Result<FleetMeasurement, String> {
-        let iv = self.iv();
+        let operation = Operation::Ctr(counter(self.family.cipher().block_bytes));
         fill(&mut host.pageable);
         let bytes = host.pageable.len();
-        let run = |data: &mut [u8]| {
-            self.complete(self.fleet.run_host_memory(Operation::Ctr(&iv), data.into()))
-        };
+        let run =
+            |data: &mut [u8]| self.complete(self.fleet.run_host_memory(operation, data.into()));
         run(&mut host.pageable)?;
         for start in windows(bytes) {
             self.verify(start, 0, &host.pageable[start..start + WINDOW.min(bytes)])?;
         }
         self.timed(Place::EndToEnd, bytes, || run(&mut host.pageable))
-    }
-
-    fn iv(&self) -> Vec<u8> {
-        iv(self.family.cipher().block_bytes)
     }
 
     fn failed(&self, what: &dyn std::fmt::Display) -> String {

@@ -18,7 +18,7 @@ use super::{
     plan::{GCM_IV_BYTES, Options, UNIT, Work, fits, key, noise},
     record::{KernelResources, Measurement, Place, ThreadBlockMeasurement},
     sample::{interval, median},
-    verify::{fastest_on_cpu, iv, verify_piece},
+    verify::{counter, fastest_on_cpu, iv, verify_piece},
 };
 
 /// Passes that the median is of; odd, and at least ten.
@@ -300,14 +300,14 @@ impl Target {
     /// CTR on a stream, from before it is queued until the host knows that it has run.
     fn queued(&self, bytes: usize, buffers: &mut Buffers) -> Result<Measurement, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
-        let (engine, iv) = (self.engine()?, iv(self.cipher.block_bytes));
+        let (engine, counter) = (self.engine()?, counter(self.cipher.block_bytes));
         let stream = Stream::new(engine.device()).map_err(text)?;
         let mut seconds = Vec::with_capacity(LAUNCHES);
         for _ in 0..LAUNCHES {
             let input = buffers.input.slice(0..bytes).map_err(text)?;
             let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
             let start = Instant::now();
-            let pending = engine.queue(&stream, Operation::Ctr(&iv), &input, &mut output);
+            let pending = engine.queue(&stream, Operation::Ctr(counter), &input, &mut output);
             pending.and_then(Pending::wait).map_err(text)?;
             seconds.push(start.elapsed().as_secs_f64());
         }
@@ -356,8 +356,8 @@ impl Target {
                 return gcm.decrypt(&iv[..GCM_IV_BYTES], &[], input, output, tag);
             }
             (Work::EcbEncrypt | Work::EcbDecrypt, _) => Operation::Ecb(direction),
-            (Work::CbcDecrypt, _) => Operation::CbcDecrypt(&iv),
-            _ => Operation::Ctr(&iv),
+            (Work::CbcDecrypt, _) => Operation::Cbc(Direction::Decrypt, &iv),
+            _ => Operation::Ctr(counter(self.cipher.block_bytes)),
         };
         let engine = self.engine.as_any().downcast_ref::<Engine>();
         engine.map_or(Ok(()), |engine| engine.run(operation, input, output))
@@ -374,7 +374,7 @@ impl Target {
         let iv = iv(block);
         let time = |blocks: u64, buffers: &mut Buffers| {
             let mut output = buffers.output.slice_mut(0..KEYSTREAM_OUTPUT).map_err(text)?;
-            engine.time_keystream(&iv, blocks, &mut output).map_err(text)
+            engine.time_keystream(counter(block), blocks, &mut output).map_err(text)
         };
         let mut sums = vec![0; KEYSTREAM_OUTPUT];
         buffers.output.write(0, &sums).map_err(text)?;

@@ -4,8 +4,9 @@ use std::{any::Any, fmt};
 
 use cipher_0_4::{BlockDecrypt, BlockEncrypt, KeyInit};
 use lanecrypt::{
-    Direction, Engine, Error, Mode,
+    Direction, Engine, Error, Mode, Operation,
     cipher::{InOutBuf, typenum::U16},
+    modes,
     seed::SEED,
 };
 
@@ -37,7 +38,10 @@ impl Engine for KisaSeed {
         Self::BLOCK
     }
 
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let Operation::Ecb(direction) = operation else {
+            return modes::by_ecb(self, operation, data);
+        };
         let given = data.len();
         let (blocks, tail) = data.into_chunks::<U16>();
         if !tail.is_empty() {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use lanecrypt::{
-    BackendChoice, CIPHERS, CipherName, Direction, Engine, Platform,
+    BackendChoice, CIPHERS, CipherName, Direction, Engine, Operation, Platform,
     size::{parse_bytes, size_name},
 };
 use serde_json::{Value, json};
@@ -61,13 +61,12 @@ enum SpeedMode {
 
 impl SpeedMode {
     fn run(self, engine: &dyn Engine, data: &mut [u8]) -> Result<(), lanecrypt::Error> {
-        let mut iv = [0; 16];
-        let iv = &mut iv[..engine.block_bytes()];
+        let iv = &[0; 16][..engine.block_bytes()];
         match self {
             Self::EcbEncrypt => engine.ecb(Direction::Encrypt, data.into()),
             Self::EcbDecrypt => engine.ecb(Direction::Decrypt, data.into()),
             Self::Ctr => engine.ctr(iv, data.into()),
-            Self::CbcDecrypt => engine.cbc_decrypt_blocks(iv, data.into()),
+            Self::CbcDecrypt => engine.run(Operation::Cbc(Direction::Decrypt, iv), data.into()),
         }
     }
 }

@@ -10,9 +10,7 @@ use cipher::{
 };
 
 use crate::{
-    Chain, ConstantTime, Counter, Direction, Engine, Error, HashPowers, Mode, Unavailable, Way,
-    bulk,
-    engine::whole_blocks,
+    ConstantTime, Counter, Direction, Engine, Error, HashPowers, Operation, Unavailable, Way, bulk,
     modes::{self, wiped},
     on_cleared_stack,
 };
@@ -205,13 +203,36 @@ impl<I: Implementation> Cipher<I> {
     }
 
     /// Runs any number of blocks.
-    fn run(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
+    fn blocks(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
         if I::is_few(blocks.len()) {
             self.implementation.few(direction, blocks);
         } else {
             self.implementation.batches(&self.implementation.batch_keys(direction), blocks);
         }
     }
+
+    /// XORs the CTR key stream over any length.
+    fn key_stream(&self, first: Counter, data: InOutBuf<'_, '_, u8>) {
+        let (blocks, mut tail) = data.into_chunks();
+        let whole = blocks.len();
+        if whole > 0 {
+            let keys = self.implementation.batch_keys(Direction::Encrypt);
+            self.implementation.ctr(&keys, first, blocks);
+        }
+        if !tail.is_empty() {
+            let mut keystream = Block::<I>::default();
+            wiped(&mut keystream, |keystream| {
+                first.plus(whole as u128).fill(keystream);
+                self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(keystream));
+                tail.xor_in2out(&keystream[..tail.len()]);
+            });
+        }
+    }
+}
+
+/// An IV that was checked, as a block.
+fn block_of<N: ArraySize>(iv: &[u8]) -> Array<u8, N> {
+    Array::slice_as_array(iv).cloned().unwrap_or_default()
 }
 
 impl<I: Implementation> From<I> for Cipher<I> {
@@ -258,30 +279,39 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         I::BlockSize::USIZE
     }
 
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        whole_blocks(Mode::Ecb, data.len(), self.block_bytes())?;
-        let (blocks, _no_tail) = data.into_chunks();
-        self.run(direction, blocks);
-        Ok(())
-    }
-
-    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        let first = Counter::of_engine(self, counter)?;
-        let (blocks, mut tail) = data.into_chunks();
-        let whole = blocks.len();
-        if whole > 0 {
-            let keys = self.implementation.batch_keys(Direction::Encrypt);
-            self.implementation.ctr(&keys, first, blocks);
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        operation.check(self.block_bytes(), data.len())?;
+        if data.is_empty() {
+            return Ok(());
         }
-        if !tail.is_empty() {
-            let mut keystream = Block::<I>::default();
-            wiped(&mut keystream, |keystream| {
-                first.plus(whole as u128).fill(keystream);
-                if let Some(block) = Array::slice_as_mut_array(keystream) {
-                    self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
-                }
-                tail.xor_in2out(&keystream[..tail.len()]);
-            });
+        let implementation = &self.implementation;
+        let keys = |direction| implementation.batch_keys(direction);
+        match operation {
+            Operation::Ctr(counter) => self.key_stream(counter, data),
+            Operation::Ctr32(_) => return modes::by_ecb(self, operation, data),
+            Operation::Ecb(direction) => self.blocks(direction, data.into_chunks().0),
+            Operation::Cbc(Direction::Decrypt, iv) => {
+                let (mut previous, blocks) = (block_of(iv), data.into_chunks().0);
+                implementation.cbc_decrypt(&keys(Direction::Decrypt), &mut previous, blocks);
+            }
+            Operation::Cfb(Direction::Decrypt, iv) => {
+                let (mut previous, blocks) = (block_of(iv), data.into_chunks().0);
+                let keys = keys(Direction::Encrypt);
+                bulk::cfb_decrypt(implementation, &keys, &mut previous, blocks);
+            }
+            Operation::Xts(direction, mask) => wiped(&mut { *mask }, |mask| {
+                implementation.xts(&keys(direction), mask, data.into_chunks().0);
+            }),
+            Operation::Cbc(Direction::Encrypt, _)
+            | Operation::Cfb(Direction::Encrypt, _)
+            | Operation::Ofb(_) => {
+                return modes::one_by_one(operation, data, |block| {
+                    if let Some(block) = Array::slice_as_mut_array(block) {
+                        implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
+                    }
+                    Ok(())
+                });
+            }
         }
         Ok(())
     }
@@ -293,7 +323,7 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         hash: &mut [u8; 16],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<usize, Error> {
-        let first = Counter::of_engine(self, counter)?;
+        let first = Counter::read(counter, self.block_bytes())?;
         let (blocks, _tail) = data.into_chunks();
         if blocks.is_empty() || blocks.len() as u64 > first.blocks_before_wrap32() {
             return Ok(0);
@@ -301,57 +331,6 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         let keys = self.implementation.batch_keys(Direction::Encrypt);
         let done = self.implementation.ctr_hashed(&keys, first, powers, hash, blocks);
         Ok(done * self.block_bytes())
-    }
-
-    fn cbc_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        let (blocks, _no_tail) = data.into_chunks();
-        if let Some(previous) = Array::slice_as_mut_array(previous) {
-            let keys = self.implementation.batch_keys(Direction::Decrypt);
-            self.implementation.cbc_decrypt(&keys, previous, blocks);
-        }
-        Ok(())
-    }
-
-    fn cfb_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        let (blocks, _no_tail) = data.into_chunks();
-        if let Some(previous) = Array::slice_as_mut_array(previous) {
-            let keys = self.implementation.batch_keys(Direction::Encrypt);
-            bulk::cfb_decrypt(&self.implementation, &keys, previous, blocks);
-        }
-        Ok(())
-    }
-
-    fn chain_blocks(
-        &self,
-        chain: Chain,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        modes::chain_blocks(chain, previous, data, |block| {
-            if let Some(block) = Array::slice_as_mut_array(block) {
-                self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
-            }
-            Ok(())
-        })
-    }
-
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        let (blocks, _no_tail) = data.into_chunks();
-        self.implementation.xts(&self.implementation.batch_keys(direction), mask, blocks);
-        Ok(())
     }
 
     fn way(&self, blocks: usize) -> Option<Way> {
@@ -370,11 +349,11 @@ impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
 
     // All blocks in one piece, where the provided methods cut them into batches.
     fn encrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.run(Direction::Encrypt, blocks);
+        self.blocks(Direction::Encrypt, blocks);
     }
 
     fn encrypt_blocks(&self, blocks: &mut [Block<I>]) {
-        self.run(Direction::Encrypt, blocks.into());
+        self.blocks(Direction::Encrypt, blocks.into());
     }
 }
 
@@ -384,11 +363,11 @@ impl<I: Implementation> BlockCipherDecrypt for Cipher<I> {
     }
 
     fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.run(Direction::Decrypt, blocks);
+        self.blocks(Direction::Decrypt, blocks);
     }
 
     fn decrypt_blocks(&self, blocks: &mut [Block<I>]) {
-        self.run(Direction::Decrypt, blocks.into());
+        self.blocks(Direction::Decrypt, blocks.into());
     }
 }
 

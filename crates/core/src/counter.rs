@@ -1,6 +1,6 @@
 //! The CTR counter: the whole block as one big-endian integer that wraps.
 
-use crate::{Engine, Error, Mode};
+use crate::{Error, Mode};
 
 /// A counter block of 8 or 16 bytes as a big-endian integer modulo 2^64 or 2^128 (SP 800-38A,
 /// appendix B.1, with the standard incrementing function over the whole block).
@@ -16,21 +16,28 @@ impl From<[u8; 16]> for Counter {
     }
 }
 
+impl From<[u8; 8]> for Counter {
+    fn from(block: [u8; 8]) -> Self {
+        Self { value: u128::from(u64::from_be_bytes(block)), block_bytes: block.len() }
+    }
+}
+
 impl Counter {
     /// Reads a counter block; `None` where it is neither 8 nor 16 bytes long.
     #[must_use]
     pub fn from_block(block: &[u8]) -> Option<Self> {
-        let value = match block.len() {
-            8 => u128::from(u64::from_be_bytes(block.try_into().ok()?)),
-            16 => u128::from_be_bytes(block.try_into().ok()?),
-            _ => return None,
-        };
-        Some(Self { value, block_bytes: block.len() })
+        match block.len() {
+            8 => Some(<[u8; 8]>::try_from(block).ok()?.into()),
+            16 => Some(<[u8; 16]>::try_from(block).ok()?.into()),
+            _ => None,
+        }
     }
 
-    /// Reads a counter block of `engine`.
-    pub(crate) fn of_engine<E: Engine + ?Sized>(engine: &E, block: &[u8]) -> Result<Self, Error> {
-        let accepted = engine.block_bytes();
+    /// Reads a counter block for a cipher whose blocks have `accepted` bytes.
+    ///
+    /// # Errors
+    /// [`Error::IvLength`] for another length.
+    pub fn read(block: &[u8], accepted: usize) -> Result<Self, Error> {
         let counter = Self::from_block(block).filter(|_| block.len() == accepted);
         counter.ok_or(Error::IvLength { mode: Mode::Ctr, given: block.len(), accepted })
     }
@@ -56,6 +63,12 @@ impl Counter {
     #[must_use]
     pub fn blocks_before_wrap32(self) -> u64 {
         (1 << 32) - u64::from(self.value as u32)
+    }
+
+    /// Bytes of its block: 8 or 16.
+    #[must_use]
+    pub fn block_bytes(self) -> usize {
+        self.block_bytes
     }
 
     /// The counter as an integer.

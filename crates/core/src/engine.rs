@@ -4,7 +4,7 @@ use core::{any::Any, fmt};
 
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, InOutBuf, typenum::Unsigned};
 
-use crate::{Error, Mode, modes};
+use crate::{Counter, Error, Mode, Operation, modes};
 
 /// Which way the cipher runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,17 +31,6 @@ impl fmt::Display for Direction {
 
 /// Powers of a GHASH key, as many as `lanecrypt_slicing::HashKey` keeps, from the highest on.
 pub type HashPowers = [[u8; 16]; 32];
-
-/// A mode whose every block waits for the one before it (SP 800-38A, 6.2 to 6.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chain {
-    /// Encryption in CBC.
-    CbcEncrypt,
-    /// Encryption in CFB, with segments of a whole block.
-    CfbEncrypt,
-    /// OFB in either direction.
-    Ofb,
-}
 
 /// How a call runs its blocks: which of an implementation's ways it takes, and how wide that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,19 +64,27 @@ pub trait Engine: fmt::Debug + Send + Sync {
         modes::STACK_CHUNK
     }
 
-    /// Every block by itself (ECB).
+    /// Runs `operation` over `data`. An engine matches what it does well, and gives the rest to
+    /// [`modes::by_ecb`], which needs [`Operation::Ecb`] alone.
     ///
     /// # Errors
-    /// [`Error::NotWholeBlocks`], or a device error.
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error>;
+    /// Those of [`Operation::check`], before anything is written, or a device error.
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error>;
 
-    /// XORs the CTR key stream that starts with the counter block `counter` over `data`, whose
-    /// length may be anything. The counter is the whole block, big-endian, and wraps.
+    /// [`run`](Self::run) with [`Operation::Ecb`].
     ///
     /// # Errors
-    /// [`Error::IvLength`], or a device error.
+    /// As [`run`](Self::run).
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.run(Operation::Ecb(direction), data)
+    }
+
+    /// [`run`](Self::run) with [`Operation::Ctr`] from the counter block `counter` on.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
     fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        modes::ctr(self, counter, data)
+        self.run(Operation::Ctr(Counter::read(counter, self.block_bytes())?), data)
     }
 
     /// CTR with a counter of 32 bits, and GHASH of the ciphertext in the same pass, where the engine
@@ -122,64 +119,6 @@ pub trait Engine: fmt::Debug + Send + Sync {
     ) -> Result<usize, Error> {
         let _ = (powers, hash, blocks);
         Ok(0)
-    }
-
-    /// CBC decryption of whole blocks; `previous` is the block of ciphertext before them, and
-    /// becomes the last of them. [`modes::cbc_decrypt`] checks its input and calls this.
-    ///
-    /// # Errors
-    /// A device error.
-    fn cbc_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        modes::cbc_decrypt_blocks(self, previous, data)
-    }
-
-    /// CFB decryption of whole blocks; `previous` is the block of ciphertext before them, and becomes
-    /// the last of them. [`modes::cfb_decrypt`] checks its input and calls this.
-    ///
-    /// # Errors
-    /// A device error.
-    fn cfb_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        modes::cfb_decrypt_blocks(self, previous, data)
-    }
-
-    /// Whole blocks, each after the one before it; `previous` is what the first is chained to, the
-    /// block of ciphertext before it or in OFB that of the key stream, and becomes what the next one
-    /// would be. [`modes::cbc_encrypt`], [`modes::cfb_encrypt`] and [`modes::ofb`] check their input
-    /// and call this.
-    ///
-    /// # Errors
-    /// A device error.
-    fn chain_blocks(
-        &self,
-        chain: Chain,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        modes::chain_blocks(chain, previous, data, |block| {
-            self.ecb(Direction::Encrypt, block.into())
-        })
-    }
-
-    /// XTS of whole blocks of 16 bytes; `mask` is that of the first, the tweak times a power of x,
-    /// and becomes the one after the last. [`modes::xts`] checks its input and calls this.
-    ///
-    /// # Errors
-    /// A device error.
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        modes::xts_blocks(self, direction, mask, data)
     }
 
     /// How a call of [`ecb`](Self::ecb) runs so many blocks, at least one, where the engine knows:
@@ -232,11 +171,8 @@ impl<W: Wraps> Engine for W {
     fn chunk_bytes(&self) -> usize {
         self.inner().chunk_bytes()
     }
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        self.inner().ecb(direction, data)
-    }
-    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        self.inner().ctr(counter, data)
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.inner().run(operation, data)
     }
     fn ctr32_hashed(
         &self,
@@ -254,36 +190,6 @@ impl<W: Wraps> Engine for W {
         blocks: &[u8],
     ) -> Result<usize, Error> {
         self.inner().ghash(powers, hash, blocks)
-    }
-    fn cbc_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.inner().cbc_decrypt_blocks(previous, data)
-    }
-    fn cfb_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.inner().cfb_decrypt_blocks(previous, data)
-    }
-    fn chain_blocks(
-        &self,
-        chain: Chain,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.inner().chain_blocks(chain, previous, data)
-    }
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.inner().xts_blocks(direction, mask, data)
     }
     fn way(&self, blocks: usize) -> Option<Way> {
         self.inner().way(blocks)
@@ -330,8 +236,11 @@ where
         <C as BlockSizeUser>::BlockSize::USIZE
     }
 
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        whole_blocks(Mode::Ecb, data.len(), self.block_bytes())?;
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let Operation::Ecb(direction) = operation else {
+            return modes::by_ecb(self, operation, data);
+        };
+        operation.check(self.block_bytes(), data.len())?;
         let (blocks, _no_tail) = data.into_chunks();
         match direction {
             Direction::Encrypt => self.cipher.encrypt_blocks_inout(blocks),

@@ -2,8 +2,8 @@
 //!
 //! - [`Implementation`] is what one way of computing a cipher provides, and [`Cipher`] turns it
 //!   into a type with all of RustCrypto's block-cipher traits.
-//! - [`Engine`] is the bulk interface: whole byte buffers, fallible, object safe. [`Cipher`] and
-//!   GPU kernels implement it; [`CpuEngine`] makes one of another crate's block cipher.
+//! - [`Engine`] is the bulk interface: an [`Operation`] over a whole byte buffer, fallible, object safe.
+//!   [`Cipher`] and GPU kernels implement it; [`CpuEngine`] makes one of another crate's block cipher.
 //! - [`modes`] are CTR, CBC, CFB, OFB and XTS over any engine; [`Ctr`] is the seekable CTR stream.
 //! - [`batch`] has what a call over many messages takes, each with its own key.
 //! - [`Backend`] is a row of a cipher's table of implementations (feature `alloc`).
@@ -31,6 +31,7 @@ mod counter;
 mod engine;
 mod error;
 pub mod modes;
+mod operation;
 #[cfg(feature = "alloc")]
 mod registry;
 mod secret;
@@ -40,8 +41,10 @@ mod stream;
 pub use block::{Block, Cipher, Everywhere, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
-pub use engine::{Chain, CpuEngine, Direction, Engine, HashPowers, Way, Wraps};
+pub use engine::{CpuEngine, Direction, Engine, HashPowers, Way, Wraps};
 pub use error::{ConstantTime, Error, Mode, Unavailable};
+pub use modes::ChainedMode;
+pub use operation::Operation;
 #[cfg(feature = "alloc")]
 pub use registry::{
     Backend, CipherDescription, Create, Described, KeySizes, Platform, count, joined,

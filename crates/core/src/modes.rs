@@ -10,12 +10,12 @@ mod xts;
 
 use cipher::InOutBuf;
 
-use crate::{Engine, Error, Mode};
+use crate::{Direction, Engine, Error, Mode, Operation};
 
-pub use chain::{cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
-pub(crate) use chain::{cbc_decrypt_blocks, cfb_decrypt_blocks, chain_blocks};
-pub use ctr::{ctr, ctr32};
-pub(crate) use xts::{Masks, xts_blocks};
+pub(crate) use chain::one_by_one;
+pub use chain::{ChainedMode, cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
+pub use ctr::ctr32;
+pub(crate) use xts::Masks;
 pub use xts::{times_power_of_x, xts, xts_units};
 
 /// Bytes of scratch memory that the modes take from the stack.
@@ -23,6 +23,35 @@ pub const STACK_CHUNK: usize = 4096;
 
 /// The largest block in bytes.
 pub(crate) const MAX_BLOCK: usize = 16;
+
+/// Any operation but ECB by the engine's own ECB, and 32-bit counters by its CTR: for what an engine has no
+/// faster way for.
+///
+/// # Errors
+/// As [`Engine::run`].
+///
+/// # Panics
+/// For [`Operation::Ecb`], which is the engine's to run.
+pub fn by_ecb<E: Engine + ?Sized>(
+    engine: &E,
+    operation: Operation<'_>,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    operation.check(engine.block_bytes(), data.len())?;
+    match operation {
+        Operation::Ecb(_) => unreachable!("an engine has ECB of its own"),
+        Operation::Ctr(first) => ctr::ctr_by_ecb(engine, first, data),
+        Operation::Ctr32(first) => ctr::ctr32_by_ctr(engine, first, data),
+        Operation::Cbc(Direction::Decrypt, iv) => chain::cbc_decrypt_by_ecb(engine, iv, data),
+        Operation::Cfb(Direction::Decrypt, iv) => chain::cfb_decrypt_by_ecb(engine, iv, data),
+        Operation::Xts(direction, mask) => xts::xts_by_ecb(engine, direction, mask, data),
+        Operation::Cbc(Direction::Encrypt, _)
+        | Operation::Cfb(Direction::Encrypt, _)
+        | Operation::Ofb(_) => {
+            one_by_one(operation, data, |block| engine.ecb(Direction::Encrypt, block.into()))
+        }
+    }
+}
 
 /// Runs `work` with scratch memory of whole blocks: as much as `engine` likes where there is an
 /// allocator, from the stack otherwise, and never more than the `bytes` at hand (rounded up).
@@ -35,15 +64,19 @@ fn with_scratch<E: Engine + ?Sized, R>(
     #[cfg(feature = "alloc")]
     if engine.chunk_bytes() > STACK_CHUNK && bytes > STACK_CHUNK {
         let chunk = engine.chunk_bytes() / MAX_BLOCK * MAX_BLOCK;
-        return wiped(&mut alloc::vec![0; chunk.min(bytes)], work);
+        return wiped(alloc::vec![0; chunk.min(bytes)].as_mut_slice(), work);
     }
     let _ = engine;
     wiped(&mut [0; STACK_CHUNK][..bytes.min(STACK_CHUNK)], work)
 }
 
 /// Runs `work`, then clears what it left in `scratch`: key stream, masks or plaintext.
-pub(crate) fn wiped<R>(scratch: &mut [u8], work: impl FnOnce(&mut [u8]) -> R) -> R {
+pub(crate) fn wiped<S: AsMut<[u8]> + ?Sized, R>(
+    scratch: &mut S,
+    work: impl FnOnce(&mut S) -> R,
+) -> R {
     let result = work(scratch);
+    let scratch = scratch.as_mut();
     scratch.fill(0);
     // The optimiser must take the zeros for read, and so write them.
     core::hint::black_box(scratch);

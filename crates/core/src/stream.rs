@@ -6,12 +6,12 @@ use cipher::{
     InOutBuf, OverflowError, StreamCipher, StreamCipherError, StreamCipherSeek, stream::SeekNum,
 };
 
-use crate::{Counter, Engine, Error, modes};
+use crate::{Counter, Engine, Error, Operation, modes};
 
 /// CTR as a stream that can seek, with the whole block as a big-endian counter or its last 32 bits.
 ///
 /// The same bytes as `ctr::Ctr128BE` (16-byte blocks) and `ctr::Ctr64BE` (8-byte blocks). Whole
-/// blocks go to [`Engine::ctr`] in one piece, whatever their number; a piece that starts or ends
+/// blocks go to the engine in one piece, whatever their number; a piece that starts or ends
 /// inside a block costs one block more. The key stream has 2^64 blocks of 8 bytes, or 2^128 of 16,
 /// of which positions in bytes reach the first `u128::MAX` bytes.
 ///
@@ -31,7 +31,7 @@ impl<E: Engine> Ctr<E> {
     /// # Errors
     /// [`Error::IvLength`] where `iv` is not one block.
     pub fn new(engine: E, iv: &[u8]) -> Result<Self, Error> {
-        let first = Counter::of_engine(&engine, iv)?;
+        let first = Counter::read(iv, engine.block_bytes())?;
         Ok(Self { engine, first, has_32_bits: false, position: 0 })
     }
 
@@ -114,14 +114,12 @@ impl<E: Engine> Ctr<E> {
 
     /// Runs the key stream from block `number` on.
     fn run(&self, number: u128, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        let mut counter = [0; 16];
-        let counter = &mut counter[..self.engine.block_bytes()];
-        if self.has_32_bits {
-            self.first.plus32(number).fill(counter);
-            return modes::ctr32(&self.engine, counter, data);
-        }
-        self.first.plus(number).fill(counter);
-        self.engine.ctr(counter, data)
+        let operation = if self.has_32_bits {
+            Operation::Ctr32(self.first.plus32(number))
+        } else {
+            Operation::Ctr(self.first.plus(number))
+        };
+        self.engine.run(operation, data)
     }
 }
 

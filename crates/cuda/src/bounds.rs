@@ -63,7 +63,7 @@ fn a_slice_is_its_part_of_the_buffer() {
         cpu.ctr(&IV, part.into()).expect("the CPU does not fail");
         let mut buffer = DeviceBuffer::from_host(&device, &bytes(128)).expect("no fault");
         let mut slice = buffer.slice_mut(start..start + length).expect("in the buffer");
-        engine.run_in_place(Operation::Ctr(&IV), &mut slice).expect("no fault");
+        engine.run_in_place(Operation::Ctr(IV.into()), &mut slice).expect("no fault");
         let mut found = vec![0; 128];
         buffer.read(0, &mut found).expect("no fault");
         assert!(found == expected, "{length} bytes from {start}");
@@ -100,7 +100,7 @@ fn lengths_and_counters_that_do_not_fit_are_refused() {
         refused(engine.run_in_place(operation, &mut buffer.slice_mut(0..length).expect("in it")))
     };
     assert!(run(ecb, 40).contains("ECB over 40 bytes"));
-    assert!(run(Operation::Ctr(&IV[..8]), 40).contains("CTR IV of 8 bytes"));
+    assert!(run(Operation::Ctr([7; 8].into()), 40).contains("CTR IV of 8 bytes"));
     let input = DeviceBuffer::zeroed(&device, 32).expect("no fault");
     let input = input.slice(0..32).expect("in it");
     let text = refused(engine.run(ecb, &input, &mut buffer.slice_mut(0..64).expect("in it")));
@@ -132,7 +132,7 @@ fn a_partial_block_passes_a_block_of_its_own_on_the_device() {
         let device = model.device();
         let mut buffer = DeviceBuffer::zeroed(&device, 80).expect("no fault");
         let mut slice = buffer.slice_mut(0..length).expect("in it");
-        engine(&device).run_in_place(Operation::Ctr(&IV), &mut slice).expect("no fault");
+        engine(&device).run_in_place(Operation::Ctr(IV.into()), &mut slice).expect("no fault");
         assert_eq!(model.launches(), launches, "{length} bytes");
         assert_eq!(model.loads(), kernels, "{length} bytes");
         assert_eq!(model.largest_write(), 0, "nothing comes from the host");
@@ -198,7 +198,7 @@ fn the_device_is_asked_and_its_answers_are_passed_on() {
     );
     let (whole, mut target) =
         (input.slice(0..32).expect("in it"), output.slice_mut(0..32).expect("in it"));
-    let time = engine.time(Operation::Ctr(&IV), &whole, &mut target).expect("no fault");
+    let time = engine.time(Operation::Ctr(IV.into()), &whole, &mut target).expect("no fault");
     assert_eq!(time, Model::TIME);
     assert!(engine.chunk_bytes() >= 1 << 20, "modes hand it pieces that are worth a launch");
     let text = format!("{engine:?}");

@@ -20,7 +20,7 @@ use crate::{Device, Engine, Error, Operation, Stream};
 ///     let stream = CudarcStream::new(&device, CudaContext::new(0)?.new_stream()?)?;
 ///     let mut data = stream.cudarc().alloc_zeros::<u8>(1 << 20)?;
 ///     let engine = family.engine(&device, key)?;
-///     stream.run_in_place(&engine, Operation::Ctr(&[0; 16]), &mut data.as_view_mut())?;
+///     stream.run_in_place(&engine, Operation::Ctr([0; 16].into()), &mut data.as_view_mut())?;
 ///     let encrypted = stream.cudarc().clone_dtoh(&data)?;
 ///     # drop(encrypted);
 ///     Ok(())

@@ -3,7 +3,7 @@
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use cipher::InOutBuf;
-use lanecrypt_core::{ConstantTime, Direction};
+use lanecrypt_core::{ConstantTime, Counter};
 use lanecrypt_kernels::{Kernel, Program, Task};
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     launch::{Launch, Wanted},
     on_stream::OnStream,
     pipeline::{self, ChunkLimit, Cut},
-    work::{MAX_BLOCK, Work},
+    work::{MAX_BLOCK, Work, task_of},
 };
 
 /// Scratch memory that `lanecrypt_core::modes` may use on the host.
@@ -270,7 +270,7 @@ impl Engine {
     /// thread; [`Error::Alignment`] for one at no multiple of 16; driver errors.
     pub fn time_keystream(
         &self,
-        counter: &[u8],
+        counter: Counter,
         blocks: u64,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Option<Duration>, Error> {
@@ -297,7 +297,7 @@ impl Engine {
 
     /// Checks an operation over so many bytes.
     pub(crate) fn work(&self, operation: Operation<'_>, length: usize) -> Result<Work, Error> {
-        operation.work(length, self.program.block_bytes())
+        Work::new(operation, length, self.program.block_bytes())
     }
 
     /// The launch of a task over so many blocks.
@@ -345,7 +345,7 @@ impl Engine {
         operation: Operation<'_>,
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let most = self.most_of_a_piece(operation.task(), data.len());
+        let most = self.most_of_a_piece(operation, data.len());
         let cut = Cut::new(&self.device, &mut data, most, MAX_BLOCK);
         self.run_pieces(operation, data, cut)
     }
@@ -357,14 +357,15 @@ impl Engine {
         operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let most = self.most_of_a_piece(operation.task(), data.len());
+        let most = self.most_of_a_piece(operation, data.len());
         let cut = Cut::staged(&self.device, data.len(), most, MAX_BLOCK);
         self.run_pieces(operation, data, cut)
     }
 
     /// The most bytes of a piece of so many: the limit, or fewer where that was measured to be faster.
-    fn most_of_a_piece(&self, task: Task, bytes: usize) -> usize {
-        let kernel = self.program.kernel(task).map_or("", Kernel::name);
+    fn most_of_a_piece(&self, operation: Operation<'_>, bytes: usize) -> usize {
+        let kernel = task_of(operation).and_then(|task| self.program.kernel(task));
+        let kernel = kernel.map_or("", Kernel::name);
         let known = self.experience.piece(kernel, self.key_bytes, bytes as u64);
         let known = known.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         self.chunk_limit.get().min(known.max(MAX_BLOCK))
@@ -395,23 +396,6 @@ impl Engine {
     }
 }
 
-/// Runs a decryption over whole blocks of host memory from `previous`, which becomes the last of them.
-pub(crate) fn decrypt_chained(
-    previous: &mut [u8],
-    data: InOutBuf<'_, '_, u8>,
-    run: impl FnOnce(&[u8], InOutBuf<'_, '_, u8>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut last = [0; MAX_BLOCK];
-    let last = &mut last[..previous.len()];
-    match data.get_in().rchunks_exact(previous.len()).next() {
-        Some(block) => last.copy_from_slice(block),
-        None => return Ok(()),
-    }
-    run(previous, data)?;
-    previous.copy_from_slice(last);
-    Ok(())
-}
-
 impl lanecrypt_core::Engine for Engine {
     fn block_bytes(&self) -> usize {
         self.program.block_bytes()
@@ -421,45 +405,15 @@ impl lanecrypt_core::Engine for Engine {
         MODE_CHUNK_BYTES
     }
 
-    fn ecb(
+    fn run(
         &self,
-        direction: Direction,
+        operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        Ok(self.run_host_memory(Operation::Ecb(direction), data)?)
-    }
-
-    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt_core::Error> {
-        Ok(self.run_host_memory(Operation::Ctr(counter), data)?)
-    }
-
-    fn cbc_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), lanecrypt_core::Error> {
-        Ok(decrypt_chained(previous, data, |iv, data| {
-            self.run_host_memory(Operation::CbcDecrypt(iv), data)
-        })?)
-    }
-
-    fn cfb_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), lanecrypt_core::Error> {
-        Ok(decrypt_chained(previous, data, |iv, data| {
-            self.run_host_memory(Operation::CfbDecrypt(iv), data)
-        })?)
-    }
-
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), lanecrypt_core::Error> {
-        Ok(self.xts_on_host_memory(direction, mask, data)?)
+        if operation.is_serial() {
+            return lanecrypt_core::modes::by_ecb(self, operation, data);
+        }
+        Ok(self.run_host_memory(operation, data)?)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -81,6 +81,12 @@ pub enum Error {
         /// What was asked.
         task: Task,
     },
+    /// An operation each of whose blocks waits for the one before it, over data on a device.
+    #[error("no kernel runs {mode} this way: each of its blocks waits for the one before it")]
+    Serial {
+        /// The mode.
+        mode: lanecrypt_core::Mode,
+    },
     /// A kernel family of one cipher where one of another is wanted.
     #[error("kernels of {given}, not of {expected}")]
     OtherCipher {

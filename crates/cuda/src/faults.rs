@@ -13,7 +13,7 @@ mod streams;
 use std::{sync::mpsc, thread, time::Duration};
 
 use cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit};
-use lanecrypt_core::{Ctr, Direction, Engine as _, modes};
+use lanecrypt_core::{Counter, Ctr, Direction, Engine as _, modes};
 
 use crate::{
     DataUnits, DeviceBuffer, Error, Geometry, KeyPair, Limits, OnDevice, Operation, XtsEngine,
@@ -200,14 +200,19 @@ fn engines_and_modes_report() {
     reports("cbc_decrypt", |engine, data| modes::cbc_decrypt(engine, &IV, data));
 }
 
-const OPERATIONS: [Operation<'static>; 6] = [
-    Operation::Ecb(Direction::Encrypt),
-    Operation::Ecb(Direction::Decrypt),
-    Operation::Ctr(&IV),
-    Operation::Ctr32(&WRAPS),
-    Operation::CbcDecrypt(&IV),
-    Operation::CfbDecrypt(&IV),
-];
+/// Every operation that kernels run.
+fn operations() -> [Operation<'static>; 8] {
+    [
+        Operation::Ecb(Direction::Encrypt),
+        Operation::Ecb(Direction::Decrypt),
+        Operation::Ctr(IV.into()),
+        Operation::Ctr32(WRAPS.into()),
+        Operation::Cbc(Direction::Decrypt, &IV),
+        Operation::Cfb(Direction::Decrypt, &IV),
+        Operation::Xts(Direction::Encrypt, &IV),
+        Operation::Xts(Direction::Decrypt, &IV),
+    ]
+}
 
 /// What an operation makes of `data`, a block at a time.
 fn on_the_cpu(operation: Operation<'_>, data: &[u8]) -> Vec<u8> {
@@ -222,8 +227,8 @@ fn on_the_cpu(operation: Operation<'_>, data: &[u8]) -> Vec<u8> {
         0 => iv.to_vec(),
         _ => data[16 * (i - 1)..16 * i].to_vec(),
     };
-    let counter = |first: &[u8], add: u128, modulus: u128| {
-        let first = u128::from_be_bytes(first.try_into().expect("a block"));
+    let counter = |first: Counter, add: u128, modulus: u128| {
+        let first = first.value();
         (first - first % modulus + (first % modulus + add) % modulus).to_be_bytes()
     };
     let block = |(i, block): (usize, &[u8])| -> Vec<u8> {
@@ -235,8 +240,15 @@ fn on_the_cpu(operation: Operation<'_>, data: &[u8]) -> Vec<u8> {
             Operation::Ctr32(first) => {
                 xor(block, run(Direction::Encrypt, &counter(first, i as u128, 1 << 32)))
             }
-            Operation::CbcDecrypt(iv) => xor(&run(Direction::Decrypt, block), previous(iv, i)),
-            Operation::CfbDecrypt(iv) => xor(block, run(Direction::Encrypt, &previous(iv, i))),
+            Operation::Cbc(_, iv) => xor(&run(Direction::Decrypt, block), previous(iv, i)),
+            Operation::Cfb(_, iv) => xor(block, run(Direction::Encrypt, &previous(iv, i))),
+            Operation::Xts(direction, mask) => {
+                let first = u128::from_le_bytes(*mask);
+                let mask = modes::times_power_of_x(first, i as u64).to_le_bytes();
+                let masked: Vec<u8> = xor(block, mask.to_vec());
+                xor(&run(direction, &masked), mask.to_vec())
+            }
+            Operation::Ofb(_) => unreachable!("no kernel runs it"),
         }
     };
     data.chunks(16).enumerate().flat_map(block).collect()
@@ -246,7 +258,9 @@ fn on_the_cpu(operation: Operation<'_>, data: &[u8]) -> Vec<u8> {
 #[test]
 fn chains_in_place_need_nothing_that_is_overwritten() {
     let data: Vec<u8> = (0..16 * 700_usize).map(|i| (i * 7 + i / 256) as u8).collect();
-    for operation in [Operation::CbcDecrypt(&IV), Operation::CfbDecrypt(&IV)] {
+    for operation in
+        [Operation::Cbc(Direction::Decrypt, &IV), Operation::Cfb(Direction::Decrypt, &IV)]
+    {
         let expected = on_the_cpu(operation, &data);
         let small = Some(Geometry { threads: 32, blocks_per_multiprocessor: 1 });
         for (limit, geometry) in [(usize::MAX, None), (200 * 16, small), (usize::MAX, small)] {
@@ -272,7 +286,7 @@ fn chains_in_place_need_nothing_that_is_overwritten() {
 
 #[test]
 fn operations_over_host_memory_report() {
-    for operation in OPERATIONS {
+    for operation in operations() {
         let expected = on_the_cpu(operation, &plaintext());
         at_every_call("run_host_memory", &expected, |model| {
             let mut data = plaintext();
@@ -399,7 +413,7 @@ fn data_units_that_are_none_are_refused() {
 
 #[test]
 fn resident_runs_report() {
-    for operation in OPERATIONS {
+    for operation in operations() {
         let is_ctr = matches!(operation, Operation::Ctr(_) | Operation::Ctr32(_));
         // CTR ends inside a block.
         let length = 16 * BLOCKS - if is_ctr { 3 } else { 0 };
@@ -457,7 +471,8 @@ fn the_key_stream_is_launched_as_it_was_checked() {
     let (threads, room) = (64, 16 * 1024);
     let mut output = DeviceBuffer::zeroed(&device, room).expect("no fault");
     let mut slice = output.slice_mut(0..16 * threads).expect("in the buffer");
-    let time = engine.time_keystream(&IV, 1 << 20, &mut slice).expect("a block for every thread");
+    let time =
+        engine.time_keystream(IV.into(), 1 << 20, &mut slice).expect("a block for every thread");
     assert!(time.is_some());
     let mut bytes = vec![0; room];
     output.read(0, &mut bytes).expect("no fault");
@@ -466,10 +481,10 @@ fn the_key_stream_is_launched_as_it_was_checked() {
 
     // With the limit lifted there are more threads than blocks in the output.
     let mut slice = output.slice_mut(0..16 * threads).expect("in the buffer");
-    let error = engine.time_keystream(&IV, 1 << 20, &mut slice).expect_err("too short");
+    let error = engine.time_keystream(IV.into(), 1 << 20, &mut slice).expect_err("too short");
     let needed = (16 * 2 * 256).to_string(); // two thread blocks of as many threads as it can have
     assert!(error.to_string().contains("1024") && error.to_string().contains(&needed), "{error}");
-    assert!(engine.time_keystream(&IV, 0, &mut slice).is_ok(), "no block, no thread");
+    assert!(engine.time_keystream(IV.into(), 0, &mut slice).is_ok(), "no block, no thread");
 }
 
 #[test]

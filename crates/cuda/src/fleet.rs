@@ -10,7 +10,6 @@ mod xts;
 use std::{any::Any, fmt, sync::Arc};
 
 use cipher::InOutBuf;
-use lanecrypt_core::{Direction, modes::times_power_of_x};
 
 use self::{
     host_memory::{Stopped, range_bytes},
@@ -18,7 +17,7 @@ use self::{
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Operation,
-    engine::{MODE_CHUNK_BYTES, decrypt_chained},
+    engine::MODE_CHUNK_BYTES,
     pipeline::ChunkLimit,
     work::{MAX_BLOCK, Start, Work},
 };
@@ -49,7 +48,7 @@ pub use self::{
 ///
 /// fn on_all_devices(family: &Family, key: &[u8], data: &mut [u8]) -> Result<(), Error> {
 ///     let fleet = family.fleet(&Device::all()?, key)?;
-///     let report = fleet.run_host_memory(Operation::Ctr(&[0; 16]), data.into())?;
+///     let report = fleet.run_host_memory(Operation::Ctr([0; 16].into()), data.into())?;
 ///     for dropped in report.dropped {
 ///         eprintln!("{dropped}"); // the others did its part
 ///     }
@@ -184,32 +183,6 @@ impl Fleet {
             on.run(starts[number], part.ends, part.range.len())
         })
     }
-
-    /// XTS over whole blocks of one unit; `mask` is that of the first, and becomes the one after the last.
-    fn xts_from(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; MAX_BLOCK],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<FleetReport, Error> {
-        self.engines[0].require_xts()?;
-        let (first, all) = (u128::from_le_bytes(*mask), data.len() / MAX_BLOCK);
-        let after = |blocks: usize| times_power_of_x(first, blocks as u64);
-        let bytes = range_bytes(&self.roster, &self.range_limit, data.len(), MAX_BLOCK);
-        let starts = (0..data.len().div_ceil(bytes)).map(|range| range * (bytes / MAX_BLOCK));
-        let run =
-            host_memory::run(&self.roster, data, bytes, starts, |passage, before, mut data| {
-                let engine = &self.engines[passage.member()];
-                let cut =
-                    passage.cut(engine.device(), &mut data, engine.chunk_limit.get(), MAX_BLOCK);
-                engine.xts_from(direction, after(before), data, cut).err().map(|error| {
-                    let next = before + error.complete_bytes() / MAX_BLOCK;
-                    Stopped { next, error }
-                })
-            });
-        *mask = after(all).to_le_bytes();
-        run
-    }
 }
 
 /// Where every part starts. What chains need of the part before it is read, before anything runs.
@@ -240,47 +213,15 @@ impl lanecrypt_core::Engine for Fleet {
         MODE_CHUNK_BYTES
     }
 
-    fn ecb(
+    fn run(
         &self,
-        direction: Direction,
+        operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        let _kept = self.run_host_memory(Operation::Ecb(direction), data)?;
-        Ok(())
-    }
-
-    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), lanecrypt_core::Error> {
-        let _kept = self.run_host_memory(Operation::Ctr(counter), data)?;
-        Ok(())
-    }
-
-    fn cbc_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), lanecrypt_core::Error> {
-        Ok(decrypt_chained(previous, data, |iv, data| {
-            self.run_host_memory(Operation::CbcDecrypt(iv), data).map(drop)
-        })?)
-    }
-
-    fn cfb_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), lanecrypt_core::Error> {
-        Ok(decrypt_chained(previous, data, |iv, data| {
-            self.run_host_memory(Operation::CfbDecrypt(iv), data).map(drop)
-        })?)
-    }
-
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), lanecrypt_core::Error> {
-        let _kept = self.xts_from(direction, mask, data)?;
+        if operation.is_serial() {
+            return lanecrypt_core::modes::by_ecb(self, operation, data);
+        }
+        let _kept = self.run_host_memory(operation, data)?;
         Ok(())
     }
 

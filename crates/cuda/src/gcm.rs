@@ -112,7 +112,7 @@ impl GcmEngine {
         output.require_pair(input, self.engine.device())?;
         check(iv, aad, input.len(), tag)?;
         let message = self.message(iv, aad)?;
-        self.engine.run(Operation::Ctr32(&message.counter()), input, output)?;
+        self.engine.run(Operation::Ctr32(message.counter().into()), input, output)?;
         message.fill_tag(&output.as_slice(), tag)
     }
 
@@ -130,7 +130,7 @@ impl GcmEngine {
         data.as_slice().require_device(self.engine.device())?;
         check(iv, aad, data.as_slice().len(), tag)?;
         let message = self.message(iv, aad)?;
-        self.engine.run_in_place(Operation::Ctr32(&message.counter()), data)?;
+        self.engine.run_in_place(Operation::Ctr32(message.counter().into()), data)?;
         message.fill_tag(&data.as_slice(), tag)
     }
 
@@ -155,7 +155,7 @@ impl GcmEngine {
         let message = self.message(iv, aad)?;
         let counter = message.counter();
         message.verify(input, tag)?;
-        self.engine.run(Operation::Ctr32(&counter), input, output)
+        self.engine.run(Operation::Ctr32(counter.into()), input, output)
     }
 
     /// As [`decrypt`](Self::decrypt), with the result in place of the input.
@@ -174,7 +174,7 @@ impl GcmEngine {
         let message = self.message(iv, aad)?;
         let counter = message.counter();
         message.verify(&data.as_slice(), tag)?;
-        self.engine.run_in_place(Operation::Ctr32(&counter), data)
+        self.engine.run_in_place(Operation::Ctr32(counter.into()), data)
     }
 
     /// Encrypts host memory of any size that GCM takes, pieces of it side by side through memory of the
@@ -193,7 +193,7 @@ impl GcmEngine {
         let length = data.len();
         check(iv, aad, length, tag)?;
         let mut message = self.message(iv, aad)?;
-        let work = Operation::Ctr32(&message.counter()).work(length, BLOCK)?;
+        let work = Work::new(Operation::Ctr32(message.counter().into()), length, BLOCK)?;
         let device = self.engine.device();
         let cut = Cut::new(device, &mut data, self.engine.chunk_limit.get(), BLOCK);
         let mut complete = 0;
@@ -238,7 +238,7 @@ impl GcmEngine {
         message.hash.add_last(0, 0, [aad.len(), data.len()])?;
         message.require(tag)?;
         drop(message); // others hash meanwhile
-        self.engine.run_host_memory(Operation::Ctr32(&counter), data)
+        self.engine.run_host_memory(Operation::Ctr32(counter.into()), data)
     }
 
     /// Starts a message: makes its first counter block, what hides its hash, and hashes the
@@ -250,7 +250,7 @@ impl GcmEngine {
         };
         let mut hash = self.hash.start();
         // The counter travels with the launch, which a copy of the block would not.
-        let encrypt = Operation::Ctr(&first).work(BLOCK, BLOCK)?;
+        let encrypt = Work::new(Operation::Ctr(first.into()), BLOCK, BLOCK)?;
         self.engine.without_stream().launch(encrypt, hash.zeros()?, hash.aside()?, 1)?;
         hash.add_host(aad)?;
         Ok(Message { first, hash, aad_bytes: aad.len() })

@@ -80,6 +80,7 @@ pub use family::{Family, KeyPair};
 pub use fleet::{Dropped, Fleet, FleetReport, XtsFleet};
 pub use gcm::GcmEngine;
 pub use ghash::{GhashEngine, HashFamily};
+pub use lanecrypt_core::Operation;
 pub use lanecrypt_kernels as kernels;
 pub use launch::Geometry;
 pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
@@ -87,7 +88,7 @@ pub use parameters::Keys;
 pub use pinned::PinnedBuffer;
 pub use pipeline::Limits;
 pub use stream::{Pending, Stream};
-pub use work::Operation;
+pub use work::task_of;
 pub use xts::{DataUnits, XtsEngine};
 
 #[doc(hidden)]

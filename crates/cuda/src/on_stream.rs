@@ -95,6 +95,9 @@ impl OnStream<'_> {
 
     fn launch_once(self, work: Work, input: u64, output: u64, blocks: u64) -> Result<(), Error> {
         let launch = self.engine.shaped(work.task, blocks)?;
+        if matches!(work.start, Start::Mask(_)) {
+            return self.launch_unit(launch, work, (input, output), blocks);
+        }
         if !matches!(work.start, Start::Chain(_)) || input != output {
             return self.start(launch, work, (input, output), blocks, 0);
         }
@@ -152,15 +155,46 @@ impl OnStream<'_> {
             Direction::Decrypt => Task::XtsDecrypt,
         };
         let launch = self.engine.shaped(task, blocks)?;
-        let range = launch.range_blocks(blocks);
-        let ranges = blocks.div_ceil(range);
-        self.stream.scratch.with(self.stream, ranges as usize * MAX_BLOCK, |starts| {
-            let mode = [0, range, unit_blocks];
-            let header = Header { input: masks, output: starts, blocks: ranges, mode };
-            self.start_mode(&modes::XTS_MASKS, header)?;
-            let mode = [unit_blocks, masks, starts];
-            self.start_program(launch, task, Header { input, output, blocks, mode })
+        let starts = ranges(launch, blocks);
+        self.stream.scratch.with(self.stream, starts as usize * MAX_BLOCK, |starts| {
+            self.start_xts(launch, task, (input, output), blocks, unit_blocks, [masks, starts])
         })
+    }
+
+    /// Runs XTS over whole blocks of one unit, whose first mask is in the work.
+    fn launch_unit(
+        self,
+        launch: Launch,
+        work: Work,
+        ends: (u64, u64),
+        blocks: u64,
+    ) -> Result<(), Error> {
+        let starts = ranges(launch, blocks);
+        self.stream.scratch.with(self.stream, (1 + starts as usize) * MAX_BLOCK, |mask| {
+            // It travels with a launch: a number is written as a block of the same bytes.
+            let [low, high] = work.words();
+            let header = Header { input: mask, output: mask, blocks: 1, mode: [low, high, 0] };
+            self.start_mode(&modes::XTS_NUMBERS, header)?;
+            let masks = [mask, mask + MAX_BLOCK as u64];
+            self.start_xts(launch, work.task, ends, blocks, blocks, masks)
+        })
+    }
+
+    /// Starts XTS, after what makes the masks at which ranges start out of the units' first.
+    fn start_xts(
+        self,
+        launch: Launch,
+        task: Task,
+        (input, output): (u64, u64),
+        blocks: u64,
+        unit_blocks: u64,
+        [masks, starts]: [u64; 2],
+    ) -> Result<(), Error> {
+        let mode = [0, launch.range_blocks(blocks), unit_blocks];
+        let header = Header { input: masks, output: starts, blocks: ranges(launch, blocks), mode };
+        self.start_mode(&modes::XTS_MASKS, header)?;
+        let mode = [unit_blocks, masks, starts];
+        self.start_program(launch, task, Header { input, output, blocks, mode })
     }
 
     /// Starts a kernel of the program.
@@ -174,4 +208,9 @@ impl OnStream<'_> {
         // range, or for every data unit, and lives through the launch, as in `start_mode`.
         unsafe { driver.launch(self.stream.handle, launch.kernel, launch.shape, &parameters) }
     }
+}
+
+/// Ranges of a launch, each of which a warp runs through.
+fn ranges(launch: Launch, blocks: u64) -> u64 {
+    blocks.div_ceil(launch.range_blocks(blocks))
 }

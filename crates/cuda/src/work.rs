@@ -1,6 +1,6 @@
 //! What an engine is asked to do, and what of it a launch takes.
 
-use lanecrypt_core::{Counter, Direction, Mode};
+use lanecrypt_core::{Counter, Direction, Operation, modes::times_power_of_x};
 use lanecrypt_kernels::Task;
 
 use crate::Error;
@@ -8,61 +8,21 @@ use crate::Error;
 /// Bytes of the largest block.
 pub(crate) const MAX_BLOCK: usize = 16;
 
-/// What to do with data on the device.
-#[derive(Clone, Copy, Debug)]
-pub enum Operation<'a> {
-    /// ECB in this direction; whole blocks.
-    Ecb(Direction),
-    /// CTR from this counter block on; any length. The counter is the whole block.
-    Ctr(&'a [u8]),
-    /// CTR from this counter block on; any length. The counter is the last four bytes of the block,
-    /// and wraps without a carry to those before: GCM's and TLS's.
-    Ctr32(&'a [u8]),
-    /// CBC decryption after this IV, or block of ciphertext; whole blocks.
-    CbcDecrypt(&'a [u8]),
-    /// CFB decryption after this IV, or block of ciphertext, by segments of a block: CFB-128, or
-    /// CFB-64 where blocks have 8 bytes. Whole blocks.
-    CfbDecrypt(&'a [u8]),
-}
-
-impl Operation<'_> {
-    /// What a kernel must do for it.
-    #[must_use]
-    pub const fn task(self) -> Task {
-        match self {
-            Self::Ecb(Direction::Encrypt) => Task::EcbEncrypt,
-            Self::Ecb(Direction::Decrypt) => Task::EcbDecrypt,
-            Self::Ctr(_) | Self::Ctr32(_) => Task::Ctr,
-            Self::CbcDecrypt(_) => Task::CbcDecrypt,
-            Self::CfbDecrypt(_) => Task::CfbDecrypt,
-        }
-    }
-
-    /// The mode that it is of.
-    pub(crate) const fn mode(self) -> Mode {
-        match self {
-            Self::Ecb(_) => Mode::Ecb,
-            Self::Ctr(_) | Self::Ctr32(_) => Mode::Ctr,
-            Self::CbcDecrypt(_) => Mode::Cbc,
-            Self::CfbDecrypt(_) => Mode::Cfb,
-        }
-    }
-
-    /// Checks it over `length` bytes in blocks of `block`.
-    pub(crate) fn work(self, length: usize, block: usize) -> Result<Work, Error> {
-        let start = match self {
-            Self::Ecb(_) => {
-                whole_blocks(self.mode(), length, block)?;
-                Start::Nowhere
-            }
-            Self::Ctr(given) => Start::Counter(counter(given, block)?),
-            Self::Ctr32(given) => Start::Counter32(counter(given, block)?),
-            Self::CbcDecrypt(iv) | Self::CfbDecrypt(iv) => {
-                Start::Chain(chain(self.mode(), iv, length, block)?)
-            }
-        };
-        Ok(Work { task: self.task(), start, block })
-    }
+/// What a kernel must do for an operation; `None` where each block waits for the one before it, which no
+/// kernel does.
+#[must_use]
+pub const fn task_of(operation: Operation<'_>) -> Option<Task> {
+    use Direction::{Decrypt, Encrypt};
+    Some(match operation {
+        Operation::Ecb(Encrypt) => Task::EcbEncrypt,
+        Operation::Ecb(Decrypt) => Task::EcbDecrypt,
+        Operation::Ctr(_) | Operation::Ctr32(_) => Task::Ctr,
+        Operation::Cbc(Decrypt, _) => Task::CbcDecrypt,
+        Operation::Cfb(Decrypt, _) => Task::CfbDecrypt,
+        Operation::Xts(Encrypt, _) => Task::XtsEncrypt,
+        Operation::Xts(Decrypt, _) => Task::XtsDecrypt,
+        Operation::Cbc(Encrypt, _) | Operation::Cfb(Encrypt, _) | Operation::Ofb(_) => return None,
+    })
 }
 
 /// An operation that was checked: what kernels do, and from where on.
@@ -85,9 +45,30 @@ pub(crate) enum Start {
     Counter32(Counter),
     /// The block of ciphertext before the next one.
     Chain([u8; MAX_BLOCK]),
+    /// XTS's mask of the next block.
+    Mask([u8; MAX_BLOCK]),
 }
 
 impl Work {
+    /// Checks an operation over `length` bytes in blocks of `block`.
+    pub(crate) fn new(
+        operation: Operation<'_>,
+        length: usize,
+        block: usize,
+    ) -> Result<Self, Error> {
+        operation.check(block, length).map_err(Error::Data)?;
+        let mode = operation.mode();
+        let task = task_of(operation).ok_or(Error::Serial { mode })?;
+        let start = match operation {
+            Operation::Ctr(counter) => Start::Counter(counter),
+            Operation::Ctr32(counter) => Start::Counter32(counter),
+            Operation::Cbc(_, iv) | Operation::Cfb(_, iv) => Start::Chain(padded(iv)),
+            Operation::Xts(_, mask) => Start::Mask(*mask),
+            Operation::Ecb(_) | Operation::Ofb(_) => Start::Nowhere,
+        };
+        Ok(Self { task, start, block })
+    }
+
     /// The same after `input`, whole blocks of it or the last of all.
     pub(crate) fn after(self, input: &[u8]) -> Self {
         let start = match self.start {
@@ -105,6 +86,10 @@ impl Work {
         let start = match self.start {
             Start::Counter(counter) => Start::Counter(counter.plus(blocks as u128)),
             Start::Counter32(counter) => Start::Counter32(counter.plus32(blocks as u128)),
+            Start::Mask(mask) => {
+                let mask = times_power_of_x(u128::from_le_bytes(mask), blocks as u64);
+                Start::Mask(mask.to_le_bytes())
+            }
             other => other,
         };
         Self { start, ..self }
@@ -140,7 +125,7 @@ impl Work {
             Start::Counter(counter) | Start::Counter32(counter) => {
                 [(counter.value() >> 64) as u64, counter.value() as u64]
             }
-            Start::Chain(block) => words_of(&block),
+            Start::Chain(block) | Start::Mask(block) => words_of(&block),
         }
     }
 }
@@ -149,27 +134,6 @@ impl Work {
 pub(crate) fn words_of(block: &[u8; MAX_BLOCK]) -> [u64; 2] {
     let value = u128::from_le_bytes(*block);
     [value as u64, (value >> 64) as u64]
-}
-
-fn whole_blocks(mode: Mode, given: usize, block: usize) -> Result<(), Error> {
-    if given.is_multiple_of(block) {
-        return Ok(());
-    }
-    Err(Error::Data(lanecrypt_core::Error::NotWholeBlocks { mode, given, block }))
-}
-
-fn counter(given: &[u8], accepted: usize) -> Result<Counter, Error> {
-    let counter = Counter::from_block(given).filter(|_| given.len() == accepted);
-    counter.ok_or_else(|| iv_length(Mode::Ctr, given, accepted))
-}
-
-fn chain(mode: Mode, iv: &[u8], length: usize, block: usize) -> Result<[u8; MAX_BLOCK], Error> {
-    whole_blocks(mode, length, block)?;
-    if iv.len() == block { Ok(padded(iv)) } else { Err(iv_length(mode, iv, block)) }
-}
-
-fn iv_length(mode: Mode, given: &[u8], accepted: usize) -> Error {
-    Error::Data(lanecrypt_core::Error::IvLength { mode, given: given.len(), accepted })
 }
 
 /// A block, filled up with zeros.
@@ -183,12 +147,29 @@ fn padded(block: &[u8]) -> [u8; MAX_BLOCK] {
 mod tests {
     use super::*;
 
+    fn of(operation: Operation<'_>, length: usize, block: usize) -> Result<Work, Error> {
+        Work::new(operation, length, block)
+    }
+
+    #[test]
+    fn chains_have_no_kernel() {
+        for operation in [
+            Operation::Cbc(Direction::Encrypt, &[0; 8]),
+            Operation::Cfb(Direction::Encrypt, &[0; 8]),
+            Operation::Ofb(&[0; 8]),
+        ] {
+            assert!(operation.is_serial(), "{operation:?}");
+            assert!(matches!(of(operation, 16, 8), Err(Error::Serial { .. })), "{operation:?}");
+        }
+    }
+
     #[test]
     fn counters_of_32_bits_wrap_by_themselves() {
         for block in [8, 16] {
             let mut first = vec![0xff; block];
             first[block - 1] = 0xfd;
-            let work = Operation::Ctr32(&first).work(100, block).expect("a block");
+            let counter = Counter::from_block(&first).expect("a block");
+            let work = of(Operation::Ctr32(counter), 100, block).expect("a block");
             assert_eq!(work.blocks_at_once(2), 2);
             assert_eq!(work.blocks_at_once(3), 3);
             assert_eq!(work.blocks_at_once(4), 3);
@@ -200,10 +181,10 @@ mod tests {
             assert_eq!(after.words(), ones, "nothing is carried");
             assert_eq!(after.after_blocks(all.unwrap_or(0)).words(), ones);
             assert_eq!(work.after_blocks(4).words(), [ones[0], ones[1] + 1]);
-            let whole = Operation::Ctr(&first).work(100, block).expect("a block");
+            let whole = of(Operation::Ctr(counter), 100, block).expect("a block");
             assert_eq!(whole.after_blocks(3).words(), [0, 0], "this one carries");
             assert_eq!(whole.blocks_at_once(usize::MAX), 3, "in a launch of its own");
-            let ecb = Operation::Ecb(Direction::Encrypt).work(0, block).expect("whole blocks");
+            let ecb = of(Operation::Ecb(Direction::Encrypt), 0, block).expect("whole blocks");
             assert_eq!(ecb.blocks_at_once(usize::MAX), usize::MAX);
         }
     }
@@ -211,13 +192,13 @@ mod tests {
     #[test]
     fn a_chain_goes_on_from_the_last_block_of_the_input() {
         let iv = [7; 8];
-        let work = Operation::CbcDecrypt(&iv).work(16, 8).expect("whole blocks");
+        let work = of(Operation::Cbc(Direction::Decrypt, &iv), 16, 8).expect("whole blocks");
         let iv_word = u64::from_le_bytes(iv);
         assert_eq!(work.words(), [iv_word, 0]);
         assert_eq!(work.after(&[]).words(), [iv_word, 0]);
         let input: Vec<u8> = (0..16).collect();
         assert_eq!(work.after(&input).words(), [0x0f0e_0d0c_0b0a_0908, 0]);
-        assert!(Operation::CfbDecrypt(&iv).work(12, 8).is_err());
-        assert!(Operation::CfbDecrypt(&iv).work(16, 16).is_err());
+        assert!(of(Operation::Cfb(Direction::Decrypt, &iv), 12, 8).is_err());
+        assert!(of(Operation::Cfb(Direction::Decrypt, &iv), 16, 16).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! XTS (IEEE 1619) on the device: many data units in one call, and one unit from a mask on.
 
 use cipher::InOutBuf;
-use lanecrypt_core::{Direction, Mode, modes::times_power_of_x};
+use lanecrypt_core::{Direction, Mode};
 use lanecrypt_kernels::{Task, modes};
 
 use crate::{
@@ -364,22 +364,6 @@ fn run_stolen(on: OnStream<'_>, direction: Direction, span: Span, masks: u64) ->
 }
 
 impl Engine {
-    /// Whole blocks of one unit in host memory; `mask` is that of the first, and becomes the one after
-    /// the last.
-    pub(crate) fn xts_on_host_memory(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; BLOCK],
-        mut data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.require_xts()?;
-        let (first, all) = (u128::from_le_bytes(*mask), (data.len() / BLOCK) as u64);
-        let cut = Cut::new(self.device(), &mut data, self.chunk_limit.get(), BLOCK);
-        self.xts_from(direction, first, data, cut)?;
-        *mask = times_power_of_x(first, all).to_le_bytes();
-        Ok(())
-    }
-
     /// Checks that the cipher's blocks are those of XTS.
     pub(crate) fn require_xts(&self) -> Result<(), Error> {
         let given = self.program().block_bytes();
@@ -387,27 +371,5 @@ impl Engine {
             return Ok(());
         }
         Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Xts, given }))
-    }
-
-    /// Whole blocks of one unit in host memory, of which the first has the mask `first`.
-    pub(crate) fn xts_from(
-        &self,
-        direction: Direction,
-        first: u128,
-        data: InOutBuf<'_, '_, u8>,
-        cut: Cut,
-    ) -> Result<(), Error> {
-        let before = |piece: usize| (piece * (cut.bytes / BLOCK)) as u64;
-        let device = self.device();
-        pipeline::run(device, data, cut, BLOCK, |stream, address, piece, length| {
-            let (mask, blocks) = (times_power_of_x(first, before(piece)), (length / BLOCK) as u64);
-            stream.masks.with(stream, BLOCK, |masks| {
-                // It travels with a launch: a number is written as a block of the same bytes.
-                let mode = [mask as u64, (mask >> 64) as u64, 0];
-                let header = Header { input: masks, output: masks, blocks: 1, mode };
-                self.on(stream).start_mode(&modes::XTS_NUMBERS, header)?;
-                self.on(stream).launch_xts(direction, (address, address), blocks, blocks, masks)
-            })
-        })
     }
 }

@@ -8,7 +8,7 @@ use cipher::{
 };
 
 use crate::{
-    Chain, ConstantTime, Direction, Engine, Error, PIECE, Parallel, Unavailable,
+    ConstantTime, Engine, Error, Operation, PIECE, Parallel, Unavailable,
     cuda::{self, Device, DeviceCipher, Family, OnDevice, kernels::Task},
     parallel::in_pieces,
     tuning::{self, Place, Switches, TASKS, Tuning},
@@ -174,21 +174,6 @@ impl<C, G> Auto<C, G> {
     }
 }
 
-impl<C: Engine, G: AsRef<cuda::Engine>> Auto<C, G> {
-    /// Runs a call of an engine where it belongs.
-    fn run(
-        &self,
-        task: Task,
-        data: InOutBuf<'_, '_, u8>,
-        call: impl FnOnce(&dyn Engine, InOutBuf<'_, '_, u8>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        match self.gpu(task, data.len()) {
-            Some(gpu) => call(gpu.as_ref(), data),
-            None => call(&Parallel::new(&self.cpu), data),
-        }
-    }
-}
-
 impl<C: DeviceCipher + Engine> Auto<C> {
     /// Runs whole blocks on the CPU, by several threads if there are enough of them.
     fn blocks_on_cpu(
@@ -218,12 +203,12 @@ where
         self.cpu.chunk_bytes()
     }
 
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        self.run(ecb(direction), data, |engine, data| engine.ecb(direction, data))
-    }
-
-    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        self.run(Task::Ctr, data, |engine, data| engine.ctr(counter, data))
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        let task = cuda::task_of(operation);
+        match task.and_then(|task| self.gpu(task, data.len())) {
+            Some(gpu) => gpu.as_ref().run_host_memory(operation, data).map_err(Error::from),
+            None => Parallel::new(&self.cpu).run(operation, data),
+        }
     }
 
     fn ctr32_hashed(
@@ -245,53 +230,8 @@ where
         Parallel::new(&self.cpu).ghash(powers, hash, blocks)
     }
 
-    fn cbc_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.run(Task::CbcDecrypt, data, |engine, data| engine.cbc_decrypt_blocks(previous, data))
-    }
-
-    fn cfb_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.run(Task::CfbDecrypt, data, |engine, data| engine.cfb_decrypt_blocks(previous, data))
-    }
-
-    fn chain_blocks(
-        &self,
-        chain: Chain,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.cpu.chain_blocks(chain, previous, data)
-    }
-
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        let task = match direction {
-            Direction::Encrypt => Task::XtsEncrypt,
-            Direction::Decrypt => Task::XtsDecrypt,
-        };
-        self.run(task, data, |engine, data| engine.xts_blocks(direction, mask, data))
-    }
-
     fn as_any(&self) -> &dyn Any {
         self.cpu.as_any()
-    }
-}
-
-fn ecb(direction: Direction) -> Task {
-    match direction {
-        Direction::Encrypt => Task::EcbEncrypt,
-        Direction::Decrypt => Task::EcbDecrypt,
     }
 }
 

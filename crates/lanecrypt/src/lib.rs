@@ -45,8 +45,8 @@ pub use lanecrypt_aes as aes;
 pub use lanecrypt_aria as aria;
 pub use lanecrypt_camellia as camellia;
 pub use lanecrypt_core::{
-    Backend, Chain, CipherDescription, ConstantTime, Counter, CpuEngine, Create, Ctr, Direction,
-    Engine, Error, Mode, Platform, Unavailable, Way, modes,
+    Backend, ChainedMode, CipherDescription, ConstantTime, Counter, CpuEngine, Create, Ctr,
+    Direction, Engine, Error, Mode, Operation, Platform, Unavailable, Way, modes,
 };
 #[cfg(feature = "cuda")]
 pub use lanecrypt_cuda as cuda;

@@ -9,7 +9,7 @@ use std::{
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    Chain, Counter, Direction, Engine, Error, HashPowers, Secret,
+    Counter, Engine, Error, HashPowers, Operation, Secret,
     modes::{gcm::HASHED_AT_ONCE, times_power_of_x},
 };
 use lanecrypt_slicing::{HashKey, SendBuf};
@@ -65,8 +65,7 @@ impl<E: Engine> Parallel<E> {
         while !rest.is_empty() {
             let bytes = HASHED_AT_ONCE.min(rest.len());
             let (mut part, others) = rest.split_at(bytes);
-            first.plus((done / 16) as u128).fill(&mut counter);
-            self.engine.ctr(&counter, part.reborrow())?;
+            self.engine.run(Operation::Ctr(first.plus((done / 16) as u128)), part.reborrow())?;
             key.absorb(hash, part.get_out());
             done += bytes;
             rest = others;
@@ -74,28 +73,23 @@ impl<E: Engine> Parallel<E> {
         Ok(())
     }
 
-    /// Runs a decryption in which every block needs the block of ciphertext before it.
-    fn decrypt_chained(
+    /// Runs a decryption in which every block needs the block of ciphertext before it: pieces come with that
+    /// of their first.
+    fn after_ciphertext(
         &self,
-        previous: &mut [u8],
+        iv: &[u8],
         data: InOutBuf<'_, '_, u8>,
-        work: impl Fn(&E, &mut [u8], InOutBuf<'_, '_, u8>) -> Result<(), Error> + Sync,
+        work: impl Fn(&[u8], InOutBuf<'_, '_, u8>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        if !may_be_worth_threads(data.len(), PIECE) {
-            return work(&self.engine, previous, data);
-        }
         let block = self.block_bytes();
         // The ciphertext before every place where a piece may begin, read before any of them
         // overwrites it.
         let last_blocks = data.get_in().chunks(PIECE).map(|piece| &piece[piece.len() - block..]);
-        let before: Vec<u8> = previous.iter().chain(last_blocks.flatten()).copied().collect();
+        let before: Vec<u8> = iv.iter().chain(last_blocks.flatten()).copied().collect();
         self.in_pieces(data, |blocks, piece| {
             let at = blocks * block / PIECE * block;
-            let mut previous = before[at..][..block].to_vec();
-            work(&self.engine, &mut previous, piece)
-        })?;
-        previous.copy_from_slice(&before[before.len() - block..]);
-        Ok(())
+            work(&before[at..][..block], piece)
+        })
     }
 }
 
@@ -197,22 +191,36 @@ impl<E: Engine> Engine for Parallel<E> {
         self.engine.chunk_bytes()
     }
 
-    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        if data.len() % self.block_bytes() != 0 {
-            return self.engine.ecb(direction, data);
+    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        operation.check(self.block_bytes(), data.len())?;
+        let engine = &self.engine;
+        if operation.is_serial() || !may_be_worth_threads(data.len(), PIECE) {
+            return engine.run(operation, data);
         }
-        self.in_pieces(data, |_, piece| self.engine.ecb(direction, piece))
-    }
-
-    fn ctr(&self, counter: &[u8], data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        let block = self.block_bytes();
-        let first = Counter::from_block(counter).filter(|_| counter.len() == block);
-        let Some(first) = first else { return self.engine.ctr(counter, data) };
-        self.in_pieces(data, |before, piece| {
-            let mut counter = [0; 16];
-            first.plus(before as u128).fill(&mut counter[..block]);
-            self.engine.ctr(&counter[..block], piece)
-        })
+        match operation {
+            Operation::Ctr(first) => self.in_pieces(data, |before, piece| {
+                engine.run(Operation::Ctr(first.plus(before as u128)), piece)
+            }),
+            Operation::Ctr32(first) => self.in_pieces(data, |before, piece| {
+                engine.run(Operation::Ctr32(first.plus32(before as u128)), piece)
+            }),
+            Operation::Cbc(direction, iv) => self.after_ciphertext(iv, data, |previous, piece| {
+                engine.run(Operation::Cbc(direction, previous), piece)
+            }),
+            Operation::Cfb(direction, iv) => self.after_ciphertext(iv, data, |previous, piece| {
+                engine.run(Operation::Cfb(direction, previous), piece)
+            }),
+            Operation::Xts(direction, mask) => {
+                let first = u128::from_le_bytes(*mask);
+                self.in_pieces(data, |before, piece| {
+                    let mask = times_power_of_x(first, before as u64).to_le_bytes();
+                    engine.run(Operation::Xts(direction, &mask), piece)
+                })
+            }
+            Operation::Ecb(_) | Operation::Ofb(_) => {
+                self.in_pieces(data, |_, piece| engine.run(operation, piece))
+            }
+        }
     }
 
     fn ctr32_hashed(
@@ -266,54 +274,6 @@ impl<E: Engine> Engine for Parallel<E> {
         Ok(blocks.len())
     }
 
-    fn cbc_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.decrypt_chained(previous, data, |engine, previous, piece| {
-            engine.cbc_decrypt_blocks(previous, piece)
-        })
-    }
-
-    fn cfb_decrypt_blocks(
-        &self,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.decrypt_chained(previous, data, |engine, previous, piece| {
-            engine.cfb_decrypt_blocks(previous, piece)
-        })
-    }
-
-    fn chain_blocks(
-        &self,
-        chain: Chain,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        self.engine.chain_blocks(chain, previous, data)
-    }
-
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        if !may_be_worth_threads(data.len(), PIECE) {
-            return self.engine.xts_blocks(direction, mask, data); // it makes the next mask, too
-        }
-        let blocks = data.len() / 16;
-        let first = u128::from_le_bytes(*mask);
-        self.in_pieces(data, |before, piece| {
-            let mut mask = times_power_of_x(first, before as u64).to_le_bytes();
-            self.engine.xts_blocks(direction, &mut mask, piece)
-        })?;
-        *mask = times_power_of_x(first, blocks as u64).to_le_bytes();
-        Ok(())
-    }
-
     fn as_any(&self) -> &dyn Any {
         self.engine.as_any()
     }
@@ -327,6 +287,8 @@ impl<E: fmt::Debug> fmt::Debug for Parallel<E> {
 
 #[cfg(test)]
 mod tests {
+    use lanecrypt_core::Direction;
+
     use super::*;
 
     /// Every mode at lengths round the pieces, on pools of several sizes, against the engine alone.

@@ -27,14 +27,16 @@ use std::{collections::HashSet, fmt::Display, process::ExitCode};
 
 use common::{EngineBlocks, Outcome, Property, noise};
 use lanecrypt::{
-    Backend, CIPHERS, CipherDescription, ConstantTime, Direction, Engine as _, Platform, aes, aria,
-    camellia,
+    Backend, CIPHERS, CipherDescription, ConstantTime, Counter, Direction, Engine as _, Platform,
+    aes, aria, camellia,
     cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit},
     cuda::{
         Device, DeviceBuffer, DeviceCipher, Engine, Error, GhashEngine, HashFamily, OnDevice,
-        Operation, PinnedBuffer,
+        Operation, PinnedBuffer, task_of,
     },
-    des, hight, seed,
+    des, hight,
+    modes::times_power_of_x,
+    seed,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -166,16 +168,22 @@ impl Target {
         engine.ok_or_else(|| format!("{} is no device engine", self.name()).into())
     }
 
-    fn operations(&self) -> [Operation<'static>; 6] {
+    /// Every operation that kernels run; XTS as one unit.
+    fn operations(&self) -> Vec<Operation<'static>> {
         let block = counter(self.cipher);
-        [
+        let counter = Counter::from_block(block).expect("a block");
+        let mut operations = vec![
             Operation::Ecb(Direction::Encrypt),
             Operation::Ecb(Direction::Decrypt),
-            Operation::Ctr(block),
-            Operation::Ctr32(block),
-            Operation::CbcDecrypt(block),
-            Operation::CfbDecrypt(block),
-        ]
+            Operation::Ctr(counter),
+            Operation::Ctr32(counter),
+            Operation::Cbc(Direction::Decrypt, block),
+            Operation::Cfb(Direction::Decrypt, block),
+        ];
+        if self.cipher.block_bytes == COUNTER.len() {
+            operations.extend(Direction::BOTH.map(|direction| Operation::Xts(direction, &COUNTER)));
+        }
+        operations
     }
 }
 
@@ -233,30 +241,33 @@ fn expect(cipher: &CipherDescription, operation: Operation<'_>, data: &mut [u8])
         match operation {
             Operation::Ecb(direction) => engine.ecb(direction, part_data.into()),
             Operation::Ctr(counter) => {
-                let mut here = vec![0; block];
-                if let Some(counter) = lanecrypt::Counter::from_block(counter) {
-                    counter.plus(first as u128).fill(&mut here);
-                }
-                engine.ctr(&here, part_data.into())
+                engine.run(Operation::Ctr(counter.plus(first as u128)), part_data.into())
             }
             Operation::Ctr32(counter) => {
-                let mut counters = counters_of_32_bits(counter, first, part_data.len());
+                let mut block = vec![0; block];
+                counter.fill(&mut block);
+                let mut counters = counters_of_32_bits(&block, first, part_data.len());
                 engine.ecb(Direction::Encrypt, counters.as_mut_slice().into())?;
                 xor(part_data, &counters);
                 Ok(())
             }
-            Operation::CbcDecrypt(iv) => {
+            Operation::Cbc(_, iv) => {
                 let ciphertext = [&previous(iv), &*part_data].concat();
                 engine.ecb(Direction::Decrypt, (&mut *part_data).into())?;
                 xor(part_data, &ciphertext);
                 Ok(())
             }
-            Operation::CfbDecrypt(iv) => {
+            Operation::Cfb(_, iv) => {
                 let mut ciphertext = [&previous(iv), &*part_data].concat();
                 engine.ecb(Direction::Encrypt, ciphertext.as_mut_slice().into())?;
                 xor(part_data, &ciphertext);
                 Ok(())
             }
+            Operation::Xts(direction, mask) => {
+                let mask = times_power_of_x(u128::from_le_bytes(*mask), first as u64);
+                engine.run(Operation::Xts(direction, &mask.to_le_bytes()), part_data.into())
+            }
+            Operation::Ofb(_) => unreachable!("no kernel runs it"),
         }
     };
     let run = &run;
@@ -345,6 +356,7 @@ fn partial_blocks_on_the_device(case: &Case) -> Outcome {
     for target in targets(case)? {
         let counter = counter(target.cipher);
         let lengths = [0, 1, 7, 15, 17, 1000, 16 * 1024 + 5];
+        let counter = Counter::from_block(counter).ok_or("a block")?;
         let operations = [Operation::Ctr(counter), Operation::Ctr32(counter)];
         for (operation, length) in operations.into_iter().flat_map(|o| lengths.map(|l| (o, l))) {
             let data = noise(length + 32, length as u64);
@@ -379,7 +391,7 @@ fn refuses_bad_ranges_and_lengths(case: &Case) -> Outcome {
     let other = DeviceBuffer::zeroed(&device, 64)?;
     let result = engine.run(ecb, &other.slice(0..64)?, &mut buffer.slice_mut(0..32)?);
     refused(error(result), &["64", "32"])?;
-    let result = engine.run_in_place(Operation::Ctr(&[0; 8]), &mut buffer.slice_mut(0..32)?);
+    let result = engine.run_in_place(Operation::Ctr([0; 8].into()), &mut buffer.slice_mut(0..32)?);
     refused(error(result), &["CTR", "8", "16"])?;
     let keyed = aes::cuda::TABLE_SHARED.engine(&device, &[0; 20]).map(drop);
     refused(error(keyed), &["20", "[16, 24, 32]"])?;
@@ -485,7 +497,7 @@ fn threads_share_an_engine(case: &Case) -> Outcome {
             scope.spawn(move || {
                 let data = noise(100_003, seed);
                 let mut expected = data.clone();
-                expect(&aes::AES, Operation::Ctr(&COUNTER), &mut expected)?;
+                expect(&aes::AES, Operation::Ctr(COUNTER.into()), &mut expected)?;
                 for _ in 0..4 {
                     let mut copy = data.clone();
                     let result = engine.ctr(&COUNTER, copy.as_mut_slice().into());
@@ -527,8 +539,9 @@ fn large_resident_buffers(case: &Case) -> Outcome {
         let mut ran = HashSet::new();
         for cipher in CIPHERS {
             let is_new = |target: &&Target| {
-                let task = target.operations()[i].task();
-                let kernel = target.engine().ok().and_then(|e| e.program().kernel(task));
+                let task = target.operations().get(i).copied().and_then(task_of);
+                let kernel = target.engine().ok().zip(task);
+                let kernel = kernel.and_then(|(engine, task)| engine.program().kernel(task));
                 target.cipher.name == cipher.name && kernel.is_some_and(|k| ran.insert(k.name()))
             };
             let targets: Vec<&Target> = targets.iter().filter(is_new).collect();

@@ -16,7 +16,7 @@ use std::{
 
 use common::{Outcome, Property, noise};
 use lanecrypt::{
-    CIPHERS, CipherDescription, Direction, Engine as _, Gcm, Platform,
+    CIPHERS, CipherDescription, Counter, Direction, Engine as _, Gcm, Platform,
     aes::{self, cuda::Aes256},
     aria,
     batch::{Job, JobMode},
@@ -179,10 +179,10 @@ impl Worker {
         for (i, operation) in [
             Operation::Ecb(Direction::Encrypt),
             Operation::Ecb(Direction::Decrypt),
-            Operation::Ctr(iv),
-            Operation::Ctr32(iv),
-            Operation::CbcDecrypt(iv),
-            Operation::CfbDecrypt(iv),
+            Operation::Ctr(Counter::read(iv, cipher.block_bytes)?),
+            Operation::Ctr32(Counter::read(iv, cipher.block_bytes)?),
+            Operation::Cbc(Direction::Decrypt, iv),
+            Operation::Cfb(Direction::Decrypt, iv),
         ]
         .into_iter()
         .enumerate()
@@ -193,13 +193,7 @@ impl Worker {
             let plain = noise(length, (100 * number + i) as u64);
             let mut made = plain.clone();
             let whole = made.as_mut_slice().into();
-            match operation {
-                Operation::Ecb(direction) => cpu.ecb(direction, whole),
-                Operation::Ctr(iv) => cpu.ctr(iv, whole),
-                Operation::Ctr32(iv) => modes::ctr32(&*cpu, iv, whole),
-                Operation::CbcDecrypt(iv) => modes::cbc_decrypt(&*cpu, iv, whole),
-                Operation::CfbDecrypt(iv) => modes::cfb_decrypt(&*cpu, iv, whole),
-            }?;
+            cpu.run(operation, whole)?;
             expected.push((operation, plain, made));
         }
         let modes = (cipher.block_bytes == 16).then(|| Modes::new(device, family, &key, case));
@@ -331,7 +325,7 @@ fn come_and_go(device: &Device, number: usize) -> Outcome {
     let plain = noise(1040, 3);
     let mut data = plain.clone();
     let whole = data.as_mut_slice().into();
-    let ctr = Operation::Ctr(&IV);
+    let ctr = Operation::Ctr(IV.into());
     match number % 16 {
         0 => {
             let (gcm, mut tag) = (family.gcm_engine(device, &key[..32])?, [0; 16]);

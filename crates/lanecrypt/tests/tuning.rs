@@ -326,10 +326,8 @@ fn every_call_runs_where_it_belongs() {
             let ecb = |direction| {
                 differs(&|engine, data| engine.ecb(direction, data.into()).expect("whole blocks"))
             };
-            let xts = |direction| {
-                differs(&|engine, data| {
-                    engine.xts_blocks(direction, &mut iv.clone(), data.into()).expect("no fault");
-                })
+            let runs = |operation| {
+                differs(&|engine, data| engine.run(operation, data.into()).expect("no fault"))
             };
             let bulk = |run: &dyn Fn(bool, &mut [Block<Aes128>])| {
                 let mut found = vec![[5; 16].into(); length / 16];
@@ -341,24 +339,11 @@ fn every_call_runs_where_it_belongs() {
             let ran_on_gpu = [
                 (Task::EcbEncrypt, ecb(encrypt)),
                 (Task::EcbDecrypt, ecb(decrypt)),
-                (Task::XtsEncrypt, xts(encrypt)),
-                (Task::XtsDecrypt, xts(decrypt)),
-                (
-                    Task::Ctr,
-                    differs(&|engine, data| engine.ctr(&iv, data.into()).expect("a counter")),
-                ),
-                (
-                    Task::CbcDecrypt,
-                    differs(&|engine, data| {
-                        engine.cbc_decrypt_blocks(&mut iv.clone(), data.into()).expect("no fault");
-                    }),
-                ),
-                (
-                    Task::CfbDecrypt,
-                    differs(&|engine, data| {
-                        engine.cfb_decrypt_blocks(&mut iv.clone(), data.into()).expect("no fault");
-                    }),
-                ),
+                (Task::XtsEncrypt, runs(Operation::Xts(encrypt, &iv))),
+                (Task::XtsDecrypt, runs(Operation::Xts(decrypt, &iv))),
+                (Task::Ctr, runs(Operation::Ctr(iv.into()))),
+                (Task::CbcDecrypt, runs(Operation::Cbc(decrypt, &iv))),
+                (Task::CfbDecrypt, runs(Operation::Cfb(decrypt, &iv))),
                 (
                     Task::EcbEncrypt,
                     bulk(&|is_auto, blocks| {
@@ -525,7 +510,7 @@ fn no_experience_makes_a_result_wrong() {
         device.set_experience(before);
         let mut found = data.clone();
         engine
-            .run_host_memory(Operation::Ctr(&[0; 16]), found.as_mut_slice().into())
+            .run_host_memory(Operation::Ctr([0; 16].into()), found.as_mut_slice().into())
             .expect("no fault");
         assert!(found == expected, "{threads} threads, {grid} thread blocks");
     }

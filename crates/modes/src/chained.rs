@@ -10,7 +10,7 @@ use cipher::{
     common::{InnerUser, SetIvState},
     consts::U64,
 };
-use lanecrypt_core::{Chain, Engine, Error, modes};
+use lanecrypt_core::{ChainedMode, Direction, Engine, Error, modes};
 
 /// CBC (SP 800-38A, 6.2): what the crate `cbc` has.
 pub mod cbc {
@@ -50,16 +50,8 @@ impl<C: Engine + BlockSizeUser<BlockSize: ArraySize<ArrayType<u8>: Copy>>> Block
 pub trait Step {
     /// For error texts.
     const NAME: &'static str;
-
-    /// Does it; `previous` is the block of ciphertext before these, and becomes the last of them.
-    ///
-    /// # Errors
-    /// The engine's own.
-    fn run<E: Engine>(
-        engine: &E,
-        previous: &mut [u8],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error>;
+    /// The mode and its direction.
+    const MODE: ChainedMode;
 }
 
 /// A step that encrypts.
@@ -73,27 +65,18 @@ impl Encrypts for cfb::Encrypt {}
 impl Decrypts for cfb::Decrypt {}
 
 macro_rules! steps {
-    ($($step:ty: $name:literal, |$engine:ident, $previous:ident, $data:ident| $run:expr;)*) => {$(
+    ($($step:ty: $name:literal, $mode:expr;)*) => {$(
         impl Step for $step {
             const NAME: &'static str = $name;
-
-            fn run<E: Engine>(
-                $engine: &E,
-                $previous: &mut [u8],
-                $data: InOutBuf<'_, '_, u8>,
-            ) -> Result<(), Error> {
-                $run
-            }
+            const MODE: ChainedMode = $mode;
         }
     )*};
 }
 steps! {
-    cbc::Encrypt: "CBC",
-        |engine, previous, data| engine.chain_blocks(Chain::CbcEncrypt, previous, data);
-    cbc::Decrypt: "CBC", |engine, previous, data| engine.cbc_decrypt_blocks(previous, data);
-    cfb::Encrypt: "CFB",
-        |engine, previous, data| engine.chain_blocks(Chain::CfbEncrypt, previous, data);
-    cfb::Decrypt: "CFB", |engine, previous, data| engine.cfb_decrypt_blocks(previous, data);
+    cbc::Encrypt: "CBC", ChainedMode::Cbc(Direction::Encrypt);
+    cbc::Decrypt: "CBC", ChainedMode::Cbc(Direction::Decrypt);
+    cfb::Encrypt: "CFB", ChainedMode::Cfb(Direction::Encrypt);
+    cfb::Decrypt: "CFB", ChainedMode::Cfb(Direction::Decrypt);
 }
 
 /// A mode that chains blocks, with cipher `C`, in the middle of a message.
@@ -116,7 +99,7 @@ impl<C: BlockEngine, S: Step> Chained<C, S> {
     pub fn try_blocks(&mut self, blocks: InOutBuf<'_, '_, Block<C>>) -> Result<(), Error> {
         // In place: there is no way from a buffer of blocks to one of their bytes.
         let bytes = Array::slice_as_flattened_mut(blocks.into_out_with_copied_in());
-        S::run(&self.engine, &mut self.previous, bytes.into())
+        S::MODE.run_blocks(&self.engine, &mut self.previous, bytes.into())
     }
 
     fn blocks(&mut self, blocks: InOutBuf<'_, '_, Block<C>>) {

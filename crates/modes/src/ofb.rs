@@ -4,9 +4,9 @@ use core::fmt;
 
 use cipher::{
     Array, Block, BlockSizeUser, InOutBuf, InnerIvInit, Iv, IvSizeUser, StreamCipher,
-    StreamCipherError, common::InnerUser, typenum::Unsigned,
+    StreamCipherError, common::InnerUser,
 };
-use lanecrypt_core::{Chain, Engine, Error};
+use lanecrypt_core::{ChainedMode, Engine, Error};
 
 /// OFB with cipher `C`: a key stream without end, and without seeking, since every block of it is made
 /// of the one before.
@@ -15,7 +15,7 @@ pub struct Ofb<C: BlockSizeUser> {
     engine: C,
     /// The block of key stream that the position is in, or the IV.
     block: Block<C>,
-    /// Bytes of it that were used; all of them in the beginning.
+    /// Bytes of it that were used, less than a block; 0 where the next one is not made yet.
     used: usize,
 }
 
@@ -25,26 +25,7 @@ impl<C: Engine + BlockSizeUser> Ofb<C> {
     /// # Errors
     /// The engine's own: the output and the state are unspecified then.
     pub fn try_apply(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        let rest = self.use_block(data);
-        let whole = rest.len() / C::BlockSize::USIZE * C::BlockSize::USIZE;
-        let (blocks, tail) = rest.split_at(whole);
-        self.engine.chain_blocks(Chain::Ofb, &mut self.block, blocks)?;
-        if !tail.is_empty() {
-            let mut zeros = Block::<C>::default();
-            self.engine.chain_blocks(Chain::Ofb, &mut self.block, zeros.as_mut_slice().into())?;
-            self.used = 0;
-            self.use_block(tail);
-        }
-        Ok(())
-    }
-
-    /// XORs what is left of the block at hand, and returns the data after it.
-    fn use_block<'i, 'o>(&mut self, data: InOutBuf<'i, 'o, u8>) -> InOutBuf<'i, 'o, u8> {
-        let length = data.len().min(C::BlockSize::USIZE - self.used);
-        let (mut piece, rest) = data.split_at(length);
-        piece.xor_in2out(&self.block[self.used..self.used + length]);
-        self.used += length;
-        rest
+        ChainedMode::Ofb.run_bytes(&self.engine, &mut self.block, &mut self.used, data)
     }
 }
 
@@ -58,7 +39,7 @@ impl<C: BlockSizeUser> InnerUser for Ofb<C> {
 
 impl<C: BlockSizeUser> InnerIvInit for Ofb<C> {
     fn inner_iv_init(engine: C, iv: &Iv<Self>) -> Self {
-        Self { engine, block: iv.clone(), used: C::BlockSize::USIZE }
+        Self { engine, block: iv.clone(), used: 0 }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lanecrypt::{Chain, Direction, cipher::InOutBuf};
+use lanecrypt::{ChainedMode, Direction, cipher::InOutBuf};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -45,10 +45,9 @@ impl Blocks {
         let (key, direction, block) = (shared.key()?, shared.direction, shared.block_bytes());
         let register = &mut shared.register[..block];
         let mode = shared.algorithm.mode;
-        key.run(data.len(), |engine| match (mode, direction) {
-            (Mode::Ecb, _) => engine.ecb(direction, data),
-            (_, Direction::Encrypt) => engine.chain_blocks(Chain::CbcEncrypt, register, data),
-            (_, Direction::Decrypt) => engine.cbc_decrypt_blocks(register, data),
+        key.run(data.len(), |engine| match mode {
+            Mode::Ecb => engine.ecb(direction, data),
+            _ => ChainedMode::Cbc(direction).run_blocks(engine, register, data),
         })
     }
 

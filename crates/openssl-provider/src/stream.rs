@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lanecrypt::{Chain, Direction, cipher::InOutBuf};
+use lanecrypt::{ChainedMode, Direction, cipher::InOutBuf};
 
 use crate::{
     Algorithm, Key, Mode, Operation, Reason, Transfer, Value, feedback, keystream::Keystream,
@@ -36,49 +36,12 @@ impl Stream {
     /// CFB of whole blocks and OFB: what is left of the block at hand, whole blocks, the rest.
     fn run_chained(&mut self, key: &Key, data: InOutBuf<'_, '_, u8>) -> Result<(), Reason> {
         let block = self.shared.block_bytes();
-        let head = if self.used == 0 { 0 } else { data.len().min(block - self.used) };
-        let (head, rest) = data.split_at(head);
-        self.use_register(head);
-        let (whole, tail) = {
-            let whole = rest.len() / block * block;
-            rest.split_at(whole)
+        let mode = match self.shared.algorithm.mode {
+            Mode::Ofb => ChainedMode::Ofb,
+            _ => ChainedMode::Cfb(self.shared.direction),
         };
-        let (mode, direction) = (self.shared.algorithm.mode, self.shared.direction);
-        let register = &mut self.shared.register[..block];
-        if !whole.is_empty() {
-            key.run(whole.len(), |engine| match (mode, direction) {
-                (Mode::Ofb, _) => engine.chain_blocks(Chain::Ofb, register, whole),
-                (_, Direction::Encrypt) => engine.chain_blocks(Chain::CfbEncrypt, register, whole),
-                (_, Direction::Decrypt) => engine.cfb_decrypt_blocks(register, whole),
-            })?;
-        }
-        if !tail.is_empty() {
-            let register = &mut self.shared.register[..block];
-            key.engine().ecb(Direction::Encrypt, register.into())?;
-            self.use_register(tail);
-        }
-        Ok(())
-    }
-
-    /// XORs the next bytes of the register; in CFB the ciphertext takes their place.
-    fn use_register(&mut self, mut data: InOutBuf<'_, '_, u8>) {
-        let part = &mut self.shared.register[self.used..self.used + data.len()];
-        self.used = (self.used + data.len()) % self.shared.algorithm.cipher.block_bytes;
-        match (self.shared.algorithm.mode, self.shared.direction) {
-            (Mode::Ofb, _) => data.xor_in2out(part),
-            (_, Direction::Encrypt) => {
-                data.xor_in2out(part);
-                part.copy_from_slice(data.get_out());
-            }
-            (_, Direction::Decrypt) => {
-                for (i, byte) in part.iter_mut().enumerate() {
-                    let mut place = data.get(i);
-                    let ciphertext = *place.get_in();
-                    *place.get_out() = ciphertext ^ *byte;
-                    *byte = ciphertext;
-                }
-            }
-        }
+        let (register, used) = (&mut self.shared.register[..block], &mut self.used);
+        key.run(data.len(), |engine| mode.run_bytes(engine, register, used, data))
     }
 }
 

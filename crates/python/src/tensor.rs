@@ -4,7 +4,7 @@ mod foreign;
 mod owned;
 
 use lanecrypt::{
-    BackendChoice, CipherName, Direction, Engine as _, constant_time_family,
+    BackendChoice, CipherName, Counter, Direction, Engine as _, constant_time_family,
     cuda::{DataUnits, Device, DeviceSlice, DeviceSliceMut, Family, Operation, Pending, Stream},
     modes::cbc_encrypt,
 };
@@ -156,8 +156,11 @@ impl Run<'_> {
         let Self { family, key, stream } = *self;
         let operation = match mode {
             Mode::Ecb(direction) => Operation::Ecb(direction),
-            Mode::Ctr(counter) => Operation::Ctr(counter),
-            Mode::Cbc(Direction::Decrypt, iv) => Operation::CbcDecrypt(iv),
+            Mode::Ctr(counter) => {
+                let block = family.cipher().block_bytes;
+                Operation::Ctr(Counter::read(counter, block).or_raise()?)
+            }
+            Mode::Cbc(Direction::Decrypt, iv) => Operation::Cbc(Direction::Decrypt, iv),
             Mode::Cbc(Direction::Encrypt, iv) => return self.on_the_host(iv, input, output),
             Mode::Xts(direction, units) => {
                 let engine = family.xts_engine(stream.device(), key).or_raise()?;

@@ -1,8 +1,8 @@
 //! The modes that go through a stream a piece at a time: all but GCM.
 
 use lanecrypt::{
-    BackendChoice, Ctr, Direction,
-    io::{Chained, ChainedMode, Ecb, StreamMode, XtsUnits},
+    BackendChoice, ChainedMode, Ctr, Direction,
+    io::{Chained, Ecb, StreamMode, XtsUnits},
     xts_halves_are_equal,
 };
 use zeroize::Zeroize;

@@ -2,8 +2,8 @@
 
 use cipher::InOutBuf;
 
-use super::{in_pieces, iv_block, wiped, with_scratch, xor};
-use crate::{Chain, Direction, Engine, Error, Mode, engine::whole_blocks};
+use super::{MAX_BLOCK, in_pieces, iv_block, wiped, with_scratch, xor};
+use crate::{Direction, Engine, Error, Mode, Operation};
 
 /// CBC encryption without padding (SP 800-38A, 6.2).
 ///
@@ -14,10 +14,7 @@ pub fn cbc_encrypt<E: Engine + ?Sized>(
     iv: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    let block = engine.block_bytes();
-    let mut previous = iv_block(Mode::Cbc, iv, block)?;
-    whole_blocks(Mode::Cbc, data.len(), block)?;
-    engine.chain_blocks(Chain::CbcEncrypt, &mut previous[..block], data)
+    engine.run(Operation::Cbc(Direction::Encrypt, iv), data)
 }
 
 /// CBC decryption without padding (SP 800-38A, 6.2), many blocks at once.
@@ -29,34 +26,7 @@ pub fn cbc_decrypt<E: Engine + ?Sized>(
     iv: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    let block = engine.block_bytes();
-    let mut previous = iv_block(Mode::Cbc, iv, block)?;
-    whole_blocks(Mode::Cbc, data.len(), block)?;
-    engine.cbc_decrypt_blocks(&mut previous[..block], data)
-}
-
-/// [`Engine::cbc_decrypt_blocks`] by ECB.
-pub(crate) fn cbc_decrypt_blocks<E: Engine + ?Sized>(
-    engine: &E,
-    previous: &mut [u8],
-    data: InOutBuf<'_, '_, u8>,
-) -> Result<(), Error> {
-    let block = engine.block_bytes();
-    with_scratch(engine, data.len(), |scratch| {
-        let chunk = scratch.len() / block * block;
-        in_pieces(data, chunk, |_, mut piece| {
-            // The ciphertext is needed twice, and in place the output overwrites it.
-            let ciphertext = &mut scratch[..piece.len()];
-            ciphertext.copy_from_slice(piece.get_in());
-            engine.ecb(Direction::Decrypt, piece.reborrow())?;
-            let plaintext = piece.get_out();
-            let (first, rest) = plaintext.split_at_mut(block);
-            xor(first, previous);
-            xor(rest, ciphertext);
-            previous.copy_from_slice(&ciphertext[ciphertext.len() - block..]);
-            Ok(())
-        })
-    })
+    engine.run(Operation::Cbc(Direction::Decrypt, iv), data)
 }
 
 /// CFB encryption with segments of a whole block (SP 800-38A, 6.3: CFB-128, CFB-64); of the last
@@ -69,9 +39,7 @@ pub fn cfb_encrypt<E: Engine + ?Sized>(
     iv: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    with_tail(engine, Mode::Cfb, iv, data, |previous, blocks| {
-        engine.chain_blocks(Chain::CfbEncrypt, previous, blocks)
-    })
+    ChainedMode::Cfb(Direction::Encrypt).run_message(engine, iv, data)
 }
 
 /// CFB decryption with segments of a whole block (SP 800-38A, 6.3), many blocks at once; of the last
@@ -84,9 +52,7 @@ pub fn cfb_decrypt<E: Engine + ?Sized>(
     iv: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    with_tail(engine, Mode::Cfb, iv, data, |previous, blocks| {
-        engine.cfb_decrypt_blocks(previous, blocks)
-    })
+    ChainedMode::Cfb(Direction::Decrypt).run_message(engine, iv, data)
 }
 
 /// OFB in either direction (SP 800-38A, 6.4), over any length.
@@ -98,77 +64,214 @@ pub fn ofb<E: Engine + ?Sized>(
     iv: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    with_tail(engine, Mode::Ofb, iv, data, |previous, blocks| {
-        engine.chain_blocks(Chain::Ofb, previous, blocks)
-    })
+    ChainedMode::Ofb.run_message(engine, iv, data)
 }
 
-/// Runs the whole blocks by `work`, and what is left by the encryption of the block before it.
-fn with_tail<E: Engine + ?Sized>(
-    engine: &E,
-    mode: Mode,
-    iv: &[u8],
-    data: InOutBuf<'_, '_, u8>,
-    work: impl FnOnce(&mut [u8], InOutBuf<'_, '_, u8>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let block = engine.block_bytes();
-    let mut previous = iv_block(mode, iv, block)?;
-    wiped(&mut previous[..block], |previous| {
-        let whole = data.len() / block * block;
-        let (blocks, tail) = data.split_at(whole);
-        work(previous, blocks)?;
-        if !tail.is_empty() {
-            engine.ecb(Direction::Encrypt, (&mut *previous).into())?;
-            xor(tail.into_out_with_copied_in(), previous);
+/// A mode whose blocks are chained, and its direction (SP 800-38A, 6.2 to 6.4): messages that come in pieces.
+///
+/// What a piece leaves to the next one is a block, the *register*: the last block of ciphertext, or in OFB of
+/// key stream; before the first piece, the IV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChainedMode {
+    /// CBC without padding, of whole blocks. Decryption runs many at once.
+    Cbc(Direction),
+    /// CFB with segments of a whole block, of any length. Decryption runs many blocks at once.
+    Cfb(Direction),
+    /// OFB in either direction, of any length.
+    Ofb,
+}
+
+impl ChainedMode {
+    /// The mode of operation.
+    #[must_use]
+    pub fn mode(self) -> Mode {
+        self.from_register(&[]).mode()
+    }
+
+    /// Whole blocks after those that left `register`.
+    #[must_use]
+    pub fn from_register(self, register: &[u8]) -> Operation<'_> {
+        match self {
+            Self::Cbc(direction) => Operation::Cbc(direction, register),
+            Self::Cfb(direction) => Operation::Cfb(direction, register),
+            Self::Ofb => Operation::Ofb(register),
+        }
+    }
+
+    /// Runs the next whole blocks of a message.
+    ///
+    /// # Errors
+    /// [`Error::IvLength`] where `register` is not one block, [`Error::NotWholeBlocks`]; the engine's own
+    /// errors, after which register and output are unspecified.
+    pub fn run_blocks<E: Engine + ?Sized>(
+        self,
+        engine: &E,
+        register: &mut [u8],
+        mut data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let block = engine.block_bytes();
+        self.from_register(register).check(block, data.len())?;
+        let mut last = [0; MAX_BLOCK];
+        // In place it is overwritten.
+        if let Some(input) = data.get_in().rchunks_exact(block).next() {
+            last[..block].copy_from_slice(input);
+        }
+        engine.run(self.from_register(register), data.reborrow())?;
+        let Some(output) = data.get_out().rchunks_exact(block).next() else { return Ok(()) };
+        match self {
+            Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt) => {
+                register.copy_from_slice(output);
+            }
+            Self::Cbc(Direction::Decrypt) | Self::Cfb(Direction::Decrypt) => {
+                register.copy_from_slice(&last[..block]);
+            }
+            Self::Ofb => wiped(&mut last[..block], |last| {
+                xor(last, output);
+                register.copy_from_slice(last);
+            }),
         }
         Ok(())
-    })
+    }
+
+    /// Runs the next bytes of a message in CFB or OFB, any number of them, and in CBC whole blocks; `used` is
+    /// how many bytes of the block at hand came before, less than a block. Within a block `register` is its key
+    /// stream, of which CFB's ciphertext has taken the place so far.
+    ///
+    /// # Errors
+    /// As [`run_blocks`](Self::run_blocks).
+    pub fn run_bytes<E: Engine + ?Sized>(
+        self,
+        engine: &E,
+        register: &mut [u8],
+        used: &mut usize,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let (given, block) = (data.len(), engine.block_bytes());
+        let head = if *used == 0 { 0 } else { given.min(block - *used) };
+        let (head, rest) = data.split_at(head);
+        self.use_register(register, used, head);
+        let whole = rest.len() / block * block;
+        let (blocks, tail) = rest.split_at(whole);
+        if matches!(self, Self::Cbc(_)) && !tail.is_empty() {
+            return Err(Error::NotWholeBlocks { mode: Mode::Cbc, given, block });
+        }
+        self.run_blocks(engine, register, blocks)?;
+        if !tail.is_empty() {
+            engine.ecb(Direction::Encrypt, (&mut *register).into())?;
+            self.use_register(register, used, tail);
+        }
+        Ok(())
+    }
+
+    /// Takes the next bytes of the block at hand.
+    fn use_register(self, register: &mut [u8], used: &mut usize, mut data: InOutBuf<'_, '_, u8>) {
+        let block = register.len();
+        let part = &mut register[*used..][..data.len()];
+        *used = (*used + data.len()) % block;
+        if self == Self::Cfb(Direction::Decrypt) {
+            for (i, byte) in part.iter_mut().enumerate() {
+                let mut place = data.get(i);
+                let ciphertext = *place.get_in();
+                *place.get_out() = ciphertext ^ *byte;
+                *byte = ciphertext;
+            }
+            return;
+        }
+        data.xor_in2out(part);
+        if self == Self::Cfb(Direction::Encrypt) {
+            part.copy_from_slice(data.get_out());
+        }
+    }
+
+    /// A message of any length from its IV on.
+    fn run_message<E: Engine + ?Sized>(
+        self,
+        engine: &E,
+        iv: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        let block = engine.block_bytes();
+        let mut register = iv_block(self.mode(), iv, block)?;
+        wiped(&mut register[..block], |register| self.run_bytes(engine, register, &mut 0, data))
+    }
 }
 
-/// [`Engine::chain_blocks`], a block at a time by `encrypt`.
-pub(crate) fn chain_blocks(
-    chain: Chain,
-    previous: &mut [u8],
+/// A serial operation, a block at a time by `encrypt`.
+pub(crate) fn one_by_one(
+    operation: Operation<'_>,
     data: InOutBuf<'_, '_, u8>,
     mut encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    in_pieces(data, previous.len(), |_, piece| {
-        let output = piece.into_out_with_copied_in();
-        match chain {
-            Chain::CbcEncrypt => {
-                xor(previous, output);
-                encrypt(previous)?;
-                output.copy_from_slice(previous);
+    let (Operation::Cbc(_, iv) | Operation::Cfb(_, iv) | Operation::Ofb(iv)) = operation else {
+        unreachable!("it is not serial: {operation:?}");
+    };
+    let mut register = [0; MAX_BLOCK];
+    wiped(&mut register[..iv.len()], |register| {
+        register.copy_from_slice(iv);
+        in_pieces(data, iv.len(), |_, piece| {
+            let output = piece.into_out_with_copied_in();
+            match operation {
+                Operation::Cbc(..) => {
+                    xor(register, output);
+                    encrypt(register)?;
+                    output.copy_from_slice(register);
+                }
+                Operation::Cfb(..) => {
+                    encrypt(register)?;
+                    xor(output, register);
+                    register.copy_from_slice(output);
+                }
+                _ => {
+                    encrypt(register)?;
+                    xor(output, register);
+                }
             }
-            Chain::CfbEncrypt => {
-                encrypt(previous)?;
-                xor(output, previous);
-                previous.copy_from_slice(output);
-            }
-            Chain::Ofb => {
-                encrypt(previous)?;
-                xor(output, previous);
-            }
-        }
-        Ok(())
+            Ok(())
+        })
     })
 }
 
-/// [`Engine::cfb_decrypt_blocks`] by ECB.
-pub(crate) fn cfb_decrypt_blocks<E: Engine + ?Sized>(
+/// CBC decryption by ECB.
+pub(super) fn cbc_decrypt_by_ecb<E: Engine + ?Sized>(
     engine: &E,
-    previous: &mut [u8],
+    iv: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     let block = engine.block_bytes();
+    let mut previous = iv_block(Mode::Cbc, iv, block)?;
+    with_scratch(engine, data.len(), |scratch| {
+        let chunk = scratch.len() / block * block;
+        in_pieces(data, chunk, |_, mut piece| {
+            // The ciphertext is needed twice, and in place the output overwrites it.
+            let ciphertext = &mut scratch[..piece.len()];
+            ciphertext.copy_from_slice(piece.get_in());
+            engine.ecb(Direction::Decrypt, piece.reborrow())?;
+            let plaintext = piece.get_out();
+            let (first, rest) = plaintext.split_at_mut(block);
+            xor(first, &previous);
+            xor(rest, ciphertext);
+            previous[..block].copy_from_slice(&ciphertext[ciphertext.len() - block..]);
+            Ok(())
+        })
+    })
+}
+
+/// CFB decryption by ECB.
+pub(super) fn cfb_decrypt_by_ecb<E: Engine + ?Sized>(
+    engine: &E,
+    iv: &[u8],
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    let block = engine.block_bytes();
+    let mut previous = iv_block(Mode::Cfb, iv, block)?;
     with_scratch(engine, data.len(), |scratch| {
         let chunk = scratch.len() / block * block;
         in_pieces(data, chunk, |_, piece| {
             let keystream = &mut scratch[..piece.len()];
             let (before, last) = piece.get_in().split_at(piece.len() - block);
-            keystream[..block].copy_from_slice(previous);
+            keystream[..block].copy_from_slice(&previous[..block]);
             keystream[block..].copy_from_slice(before);
-            previous.copy_from_slice(last);
+            previous[..block].copy_from_slice(last);
             engine.ecb(Direction::Encrypt, (&mut *keystream).into())?;
             xor(piece.into_out_with_copied_in(), keystream);
             Ok(())

@@ -2,21 +2,29 @@
 
 use cipher::InOutBuf;
 
-use super::{MAX_BLOCK, in_pieces, with_scratch, xor};
-use crate::{Counter, Direction, Engine, Error};
+use super::{in_pieces, with_scratch, xor};
+use crate::{Counter, Direction, Engine, Error, Operation};
 
-/// XORs the CTR key stream over `data` (SP 800-38A, 6.5): the counter is the whole block, as one
-/// big-endian integer that wraps. `data` may have any length.
+/// CTR whose counter is the last 32 bits of the block and wraps, the rest of it staying as it is:
+/// as GCM counts (SP 800-38D, 6.5), and with it TLS and SSH. `data` may have any length.
 ///
 /// # Errors
 /// [`Error::IvLength`] where `counter` is not one block; the engine's own errors.
-pub fn ctr<E: Engine + ?Sized>(
+pub fn ctr32<E: Engine + ?Sized>(
     engine: &E,
     counter: &[u8],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
+    engine.run(Operation::Ctr32(Counter::read(counter, engine.block_bytes())?), data)
+}
+
+/// [`Operation::Ctr`] by ECB.
+pub(super) fn ctr_by_ecb<E: Engine + ?Sized>(
+    engine: &E,
+    first: Counter,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
     let block = engine.block_bytes();
-    let first = Counter::of_engine(engine, counter)?;
     with_scratch(engine, data.len(), |scratch| {
         let chunk = scratch.len();
         in_pieces(data, chunk, |offset, piece| {
@@ -29,31 +37,23 @@ pub fn ctr<E: Engine + ?Sized>(
     })
 }
 
-/// CTR whose counter is the last 32 bits of the block and wraps, the rest of it staying as it is:
-/// as GCM counts (SP 800-38D, 6.5), and with it TLS and SSH. `data` may have any length.
-///
-/// # Errors
-/// [`Error::IvLength`] where `counter` is not one block; the engine's own errors.
-pub fn ctr32<E: Engine + ?Sized>(
+/// [`Operation::Ctr32`] by CTR: up to where it wraps it counts as the whole block does.
+pub(super) fn ctr32_by_ctr<E: Engine + ?Sized>(
     engine: &E,
-    counter: &[u8],
-    mut data: InOutBuf<'_, '_, u8>,
+    first: Counter,
+    data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     let block = engine.block_bytes();
-    let mut next = Counter::of_engine(engine, counter)?;
-    // Up to where it wraps it counts as the whole block does.
+    let (mut next, mut rest) = (first, data);
     loop {
         let blocks = next.blocks_before_wrap32();
         let most = usize::try_from(blocks.saturating_mul(block as u64)).unwrap_or(usize::MAX);
-        let bytes = most.min(data.len());
-        let (piece, rest) = data.split_at(bytes);
-        let mut first = [0; MAX_BLOCK];
-        next.fill(&mut first[..block]);
-        engine.ctr(&first[..block], piece)?;
-        if rest.is_empty() {
+        let bytes = most.min(rest.len());
+        let (piece, others) = rest.split_at(bytes);
+        engine.run(Operation::Ctr(next), piece)?;
+        if others.is_empty() {
             return Ok(());
         }
-        next = next.plus32(u128::from(blocks));
-        data = rest;
+        (next, rest) = (next.plus32(u128::from(blocks)), others);
     }
 }

@@ -3,7 +3,7 @@
 use cipher::InOutBuf;
 
 use super::{in_pieces, iv_block, wiped, with_scratch, xor};
-use crate::{Direction, Engine, Error, Mode};
+use crate::{Direction, Engine, Error, Mode, Operation};
 
 /// Bytes of a block.
 const BLOCK: usize = 16;
@@ -27,8 +27,7 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     check(engine, tweak_engine, data.len())?;
     let mut mask = iv_block(Mode::Xts, tweak, BLOCK)?;
     wiped(&mut mask, |mask| {
-        tweak_engine.ecb(Direction::Encrypt, (&mut *mask).into())?;
-        let [mask] = mask.as_chunks_mut().0 else { unreachable!("one block") };
+        tweak_engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
         unit(engine, mask, direction, data)
     })
 }
@@ -101,8 +100,13 @@ fn unit<E: Engine + ?Sized>(
     // With stealing, the last whole block waits for the part that follows it.
     let plain = data.len() - if stolen == 0 { 0 } else { stolen + BLOCK };
     let (whole, last) = data.split_at(plain);
-    engine.xts_blocks(direction, mask, whole)?;
-    if stolen == 0 { Ok(()) } else { steal(engine, &mut Masks(mask), direction, last) }
+    engine.run(Operation::Xts(direction, mask), whole)?;
+    if stolen == 0 {
+        return Ok(());
+    }
+    let after = times_power_of_x(u128::from_le_bytes(*mask), (plain / BLOCK) as u64);
+    *mask = after.to_le_bytes();
+    steal(engine, &mut Masks(mask), direction, last)
 }
 
 /// Whole [`SHORT`] units whose first masks are `masks`.
@@ -126,18 +130,20 @@ fn short_units<E: Engine + ?Sized>(
     })
 }
 
-/// [`Engine::xts_blocks`] by ECB.
-pub(crate) fn xts_blocks<E: Engine + ?Sized>(
+/// [`Operation::Xts`] by ECB.
+pub(super) fn xts_by_ecb<E: Engine + ?Sized>(
     engine: &E,
     direction: Direction,
-    mask: &mut [u8; 16],
+    mask: &[u8; BLOCK],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    with_scratch(engine, data.len(), |scratch| {
-        in_pieces(data, scratch.len(), |_, piece| {
-            let masks = &mut scratch[..piece.len()];
-            Masks(mask).fill(masks);
-            masked_ecb(engine, direction, masks, piece)
+    wiped(&mut { *mask }, |mask| {
+        with_scratch(engine, data.len(), |scratch| {
+            in_pieces(data, scratch.len(), |_, piece| {
+                let masks = &mut scratch[..piece.len()];
+                Masks(mask).fill(masks);
+                masked_ecb(engine, direction, masks, piece)
+            })
         })
     })
 }
@@ -215,11 +221,18 @@ fn times_x(mask: u128) -> u128 {
     (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87)
 }
 
+/// Blocks up to which [`times_power_of_x`] goes step by step: as many as a data unit of 4 KiB has.
+const STEPS: u64 = 256;
+
 /// A mask `blocks` blocks further on in its data unit: times x^blocks, as integers whose least
 /// significant bit is the coefficient of 1. Without a branch on the mask, which is secret; how far is
 /// public.
 #[must_use]
 pub fn times_power_of_x(mask: u128, blocks: u64) -> u128 {
+    // A few steps are cheaper than products.
+    if blocks <= STEPS {
+        return (0..blocks).fold(mask, |mask, _| times_x(mask));
+    }
     let mut power = 1;
     for bit in (0..u64::BITS - blocks.leading_zeros()).rev() {
         power = product(power, power);

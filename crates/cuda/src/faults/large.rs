@@ -2,7 +2,7 @@
 
 use lanecrypt_core::Direction;
 
-use super::{IV, KEY, OPERATIONS, WRAPS, at_every_call_of, on_the_cpu, xts_on_the_cpu};
+use super::{IV, KEY, WRAPS, at_every_call_of, on_the_cpu, operations, xts_on_the_cpu};
 use crate::{
     DataUnits, DeviceBuffer, Engine, Error, Operation, Properties,
     model::{self, LARGE, Model},
@@ -37,7 +37,7 @@ fn programs_of(model: &Model) -> (bool, bool) {
 
 #[test]
 fn the_length_of_a_launch_chooses_the_program() {
-    for operation in OPERATIONS {
+    for operation in operations() {
         for (blocks, programs) in [(FROM - 1, (true, false)), (3 * FROM + 1, (false, true))] {
             let (model, data) = (Model::roomy(model::Fault::None), data(blocks));
             let engine = engine(&model).expect("no fault");
@@ -73,7 +73,7 @@ fn a_counter_is_cut_where_its_low_words_wrap() {
     let engine = engine(&Model::roomy(model::Fault::None)).expect("no fault");
     // Up to there, across, and through the end of all 128 bits; the model refuses launches that cross.
     for (first, blocks) in [(WRAPS, 9), (WRAPS, 10), (WRAPS, 2 * FROM), ([0xff; 16], FROM + 1)] {
-        let (operation, data) = (Operation::Ctr(&first), data(blocks));
+        let (operation, data) = (Operation::Ctr(first.into()), data(blocks));
         let found = in_place(&engine, operation, &data).expect("no fault");
         let mut expected = data;
         lanecrypt_core::Engine::ctr(&super::cpu(), &first, expected.as_mut_slice().into())
@@ -85,7 +85,7 @@ fn a_counter_is_cut_where_its_low_words_wrap() {
 #[test]
 fn large_data_reports() {
     let data = data(2 * FROM + 5);
-    for operation in [Operation::CbcDecrypt(&IV), Operation::Ctr32(&WRAPS)] {
+    for operation in [Operation::Cbc(Direction::Decrypt, &IV), Operation::Ctr32(WRAPS.into())] {
         let expected = on_the_cpu(operation, &data);
         at_every_call_of(Model::roomy, "large data", &expected, |model| {
             Ok(in_place(&engine(model)?, operation, &data)?)
@@ -121,8 +121,8 @@ fn a_program_that_does_not_fit_never_runs() {
     assert!(of(&Model::roomy(model::Fault::None)));
     assert!(!of(&Model::default()), "64 KiB are too little");
     let (model, data) = (Model::default(), data(FROM));
-    let found = in_place(&engine(&model).expect("no fault"), OPERATIONS[0], &data);
-    assert!(found.expect("no fault") == on_the_cpu(OPERATIONS[0], &data));
+    let found = in_place(&engine(&model).expect("no fault"), operations()[0], &data);
+    assert!(found.expect("no fault") == on_the_cpu(operations()[0], &data));
     assert_eq!(programs_of(&model), (true, false));
     // The other programs are chosen as without it.
     let mut properties: Properties = Model::default().device().properties().clone();

@@ -10,7 +10,7 @@ use lanecrypt_core::Direction;
 use lanecrypt_reference::modes;
 
 use super::{
-    CHUNK, IV, KEY, OPERATIONS, at_every_call, gcm::Plain, on_device, on_the_cpu, plaintext,
+    CHUNK, IV, KEY, at_every_call, gcm::Plain, on_device, on_the_cpu, operations, plaintext,
     watched,
 };
 use crate::{
@@ -28,7 +28,7 @@ fn pieces_pass_any_number_of_threads_and_lanes() {
                 let cipher = on_device(&model).expect("no fault");
                 let device = cipher.engine().device();
                 device.limit_host_memory(Limits { pinned_bytes, threads });
-                for operation in OPERATIONS {
+                for operation in operations() {
                     for length in [0, 16, CHUNK, CHUNK + 16, 2 * CHUNK, 3 * CHUNK - 16, data.len()]
                     {
                         let what = format!("{operation:?}, {length}, {threads}, {pinned_bytes}");
@@ -67,7 +67,7 @@ fn calls_share_the_lanes_that_there_may_be() {
                     cipher.engine().limit_chunk(CHUNK);
                     for length in [16 * 300_usize, 16, 16 * 77] {
                         let data: Vec<u8> = (0..length).map(|i| i as u8 ^ caller).collect();
-                        let operation = Operation::CbcDecrypt(&IV);
+                        let operation = Operation::Cbc(Direction::Decrypt, &IV);
                         let mut found = data.clone();
                         let run = found.as_mut_slice().into();
                         cipher.engine().run_host_memory(operation, run).expect("no fault");
@@ -85,7 +85,7 @@ fn calls_share_the_lanes_that_there_may_be() {
 /// In place, what is complete is complete and what comes after it is as it was.
 #[test]
 fn an_error_tells_what_is_complete() {
-    for (threads, operation) in [1, 3].into_iter().flat_map(|t| OPERATIONS.map(|o| (t, o))) {
+    for (threads, operation) in [1, 3].into_iter().flat_map(|t| operations().map(|o| (t, o))) {
         let plain = plaintext();
         let expected = on_the_cpu(operation, &plain);
         at_every_call("pieces", &expected, |model| {
@@ -110,7 +110,7 @@ fn an_error_tells_what_is_complete() {
 /// Pinned memory of ours is used as it is; it may be a part of it, and one end alone.
 #[test]
 fn pinned_memory_is_not_copied() {
-    for operation in OPERATIONS {
+    for operation in operations() {
         let plain = plaintext();
         let length = plain.len();
         let expected = on_the_cpu(operation, &plain);
@@ -198,7 +198,7 @@ impl Drop for EncryptsLate<'_> {
             }),
             None => model::FAMILY.engine(self.device, &KEY).and_then(|engine| {
                 engine.limit_chunk(CHUNK);
-                engine.run_host_memory(Operation::Ctr(&IV), data)
+                engine.run_host_memory(Operation::Ctr(IV.into()), data)
             }),
         });
     }
@@ -225,7 +225,7 @@ fn all_is_encrypted_while_a_thread_unwinds() {
                 sealed.expect("a good message");
                 expected
             } else {
-                on_the_cpu(Operation::Ctr(&IV), &plain)
+                on_the_cpu(Operation::Ctr(IV.into()), &plain)
             };
             assert!(data == expected, "{threads} threads, {tag:?}");
         }

@@ -4,7 +4,7 @@
 use lanecrypt_core::Direction;
 
 use super::{
-    BLOCKS, IV, KEY, OPERATIONS, on_device, on_the_cpu, plaintext, watched, xts_engine,
+    BLOCKS, IV, KEY, on_device, on_the_cpu, operations, plaintext, watched, xts_engine,
     xts_on_the_cpu,
 };
 use crate::{
@@ -52,7 +52,7 @@ fn at_every_allocation<T>(
 #[test]
 fn operations_try_again() {
     watched(|| {
-        for operation in OPERATIONS {
+        for operation in operations() {
             let expected = on_the_cpu(operation, &plaintext());
             at_every_allocation("host memory", &expected, on_device, |cipher| {
                 let mut data = plaintext();
@@ -112,7 +112,7 @@ fn data_units_and_messages_try_again() {
 #[test]
 fn fleets_go_on() {
     watched(|| {
-        let expected = on_the_cpu(Operation::Ctr(&IV), &plaintext());
+        let expected = on_the_cpu(Operation::Ctr(IV.into()), &plaintext());
         for allocation in 0..12 {
             let models = [0, 1].map(|_| Model::failing(Fault::Allocation(allocation)));
             let devices = models.each_ref().map(Model::device);
@@ -120,7 +120,8 @@ fn fleets_go_on() {
             fleet.limit_range(64);
             let run = || {
                 let mut data = plaintext();
-                let run = fleet.run_host_memory(Operation::Ctr(&IV), data.as_mut_slice().into());
+                let run =
+                    fleet.run_host_memory(Operation::Ctr(IV.into()), data.as_mut_slice().into());
                 run.map(|report| (data, report))
             };
             match run() {

@@ -2,7 +2,7 @@
 
 use lanecrypt_core::Direction;
 
-use super::{IV, OPERATIONS, at_every_call, on_device, on_the_cpu, xts_engine, xts_on_the_cpu};
+use super::{IV, at_every_call, on_device, on_the_cpu, operations, xts_engine, xts_on_the_cpu};
 use crate::{
     DataUnits, DeviceBuffer, Error, Operation, Pending, Stream,
     model::{Fault, Model},
@@ -26,7 +26,7 @@ fn what_is_queued_runs_when_it_is_waited_for() {
     let cipher = on_device(&model).expect("no fault");
     let (engine, device) = (cipher.engine(), cipher.engine().device());
     let stream = Stream::new(device).expect("no fault");
-    for operation in OPERATIONS {
+    for operation in operations() {
         let mut buffer = DeviceBuffer::from_host(device, &data()).expect("no fault");
         let mut slice = buffer.slice_mut(0..LENGTH).expect("in it");
         let pending = engine.queue_in_place(&stream, operation, &mut slice).expect("no fault");
@@ -115,7 +115,7 @@ fn try_to_queue(
     let mut buffer = DeviceBuffer::from_host(stream.device(), &data())?;
     let mut slice = buffer.slice_mut(0..LENGTH)?;
     let before = model.launches();
-    let chain = Operation::CbcDecrypt(&IV);
+    let chain = Operation::Cbc(Direction::Decrypt, &IV);
     let chained = cipher.engine().queue_in_place(&stream, chain, &mut slice);
     chained.inspect_err(|_| failed(before))?.wait()?;
     let stream = Stream::new(xts.data_engine().device())?;
@@ -158,7 +158,7 @@ fn streams_and_threads_do_not_disturb_each_other() {
     let cipher = on_device(&model).expect("no fault");
     let engine = cipher.engine();
     std::thread::scope(|scope| {
-        for operation in OPERATIONS {
+        for operation in operations() {
             scope.spawn(move || {
                 let stream = Stream::new(engine.device()).expect("no fault");
                 let input = DeviceBuffer::from_host(engine.device(), &data()).expect("no fault");
@@ -178,7 +178,7 @@ fn streams_and_threads_do_not_disturb_each_other() {
 
 #[test]
 fn queued_work_reports() {
-    for operation in OPERATIONS {
+    for operation in operations() {
         let is_ctr = matches!(operation, Operation::Ctr(_) | Operation::Ctr32(_));
         let length = LENGTH - if is_ctr { 3 } else { 0 };
         let expected = on_the_cpu(operation, &data()[..length]);

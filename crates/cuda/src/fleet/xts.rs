@@ -191,22 +191,12 @@ impl lanecrypt_core::Engine for Reporting<'_> {
         self.fleet.block_bytes()
     }
 
-    fn ecb(
+    fn run(
         &self,
-        direction: Direction,
+        operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        self.add(self.fleet.run_host_memory(Operation::Ecb(direction), data)?);
-        Ok(())
-    }
-
-    fn xts_blocks(
-        &self,
-        direction: Direction,
-        mask: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), lanecrypt_core::Error> {
-        self.add(self.fleet.xts_from(direction, mask, data)?);
+        self.add(self.fleet.run_host_memory(operation, data)?);
         Ok(())
     }
 

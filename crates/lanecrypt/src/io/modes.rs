@@ -5,7 +5,9 @@ use std::fmt;
 use cipher::InOutBuf;
 use zeroize::Zeroize;
 
-use crate::{Chain, Ctr, Direction, Engine, Error, Mode, Xts};
+use lanecrypt_core::ChainedMode;
+
+use crate::{Ctr, Direction, Engine, Error, Xts};
 
 /// A mode that goes through a stream of bytes a piece at a time.
 pub trait StreamMode {
@@ -54,33 +56,11 @@ impl<E: Engine> StreamMode for Ecb<E> {
     }
 }
 
-/// A mode whose blocks are chained, and its direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChainedMode {
-    /// CBC without padding, of whole blocks. Decryption runs many at once.
-    Cbc(Direction),
-    /// CFB with segments of a whole block, of any length. Decryption runs many blocks at once.
-    Cfb(Direction),
-    /// OFB in either direction, of any length.
-    Ofb,
-}
-
-impl ChainedMode {
-    fn mode(self) -> Mode {
-        match self {
-            Self::Cbc(_) => Mode::Cbc,
-            Self::Cfb(_) => Mode::Cfb,
-            Self::Ofb => Mode::Ofb,
-        }
-    }
-}
-
 /// A message in CBC, CFB or OFB, from its start. CFB and OFB take pieces of any length.
 pub struct Chained<E> {
     engine: E,
     mode: ChainedMode,
-    /// What the next block is chained to: the ciphertext, or key stream, before it, or the IV. Within a
-    /// block of CFB or OFB, its key stream, of which CFB's ciphertext has taken the place so far.
+    /// The register of [`ChainedMode::run_bytes`].
     previous: Vec<u8>,
     /// How far the stream is within a block.
     used: usize,
@@ -98,34 +78,6 @@ impl<E: Engine> Chained<E> {
         }
         Ok(Self { engine, mode, previous: iv.to_vec(), used: 0 })
     }
-
-    fn blocks(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        use Direction::{Decrypt, Encrypt};
-        let (engine, previous) = (&self.engine, &mut self.previous);
-        match self.mode {
-            ChainedMode::Cbc(Encrypt) => engine.chain_blocks(Chain::CbcEncrypt, previous, data),
-            ChainedMode::Cbc(Decrypt) => engine.cbc_decrypt_blocks(previous, data),
-            ChainedMode::Cfb(Encrypt) => engine.chain_blocks(Chain::CfbEncrypt, previous, data),
-            ChainedMode::Cfb(Decrypt) => engine.cfb_decrypt_blocks(previous, data),
-            ChainedMode::Ofb => engine.chain_blocks(Chain::Ofb, previous, data),
-        }
-    }
-}
-
-impl<E> Chained<E> {
-    /// Takes the next bytes of the block at hand, in CFB or OFB.
-    fn use_block(&mut self, part: &mut [u8]) {
-        for (byte, previous) in part.iter_mut().zip(&mut self.previous[self.used..]) {
-            let input = *byte;
-            *byte ^= *previous;
-            match self.mode {
-                ChainedMode::Cfb(Direction::Encrypt) => *previous = *byte,
-                ChainedMode::Cfb(Direction::Decrypt) => *previous = input,
-                ChainedMode::Cbc(_) | ChainedMode::Ofb => {}
-            }
-        }
-        self.used = (self.used + part.len()) % self.previous.len();
-    }
 }
 
 impl<E: Engine> StreamMode for Chained<E> {
@@ -134,20 +86,7 @@ impl<E: Engine> StreamMode for Chained<E> {
     }
 
     fn apply(&mut self, piece: &mut [u8]) -> Result<(), Error> {
-        let (given, block) = (piece.len(), self.engine.block_bytes());
-        let head = if self.used == 0 { 0 } else { given.min(block - self.used) };
-        let (head, rest) = piece.split_at_mut(head);
-        self.use_block(head);
-        let (blocks, tail) = rest.split_at_mut(rest.len() / block * block);
-        if matches!(self.mode, ChainedMode::Cbc(_)) && !tail.is_empty() {
-            return Err(Error::NotWholeBlocks { mode: Mode::Cbc, given, block });
-        }
-        self.blocks(blocks.into())?;
-        if !tail.is_empty() {
-            self.engine.ecb(Direction::Encrypt, self.previous.as_mut_slice().into())?;
-            self.use_block(tail);
-        }
-        Ok(())
+        self.mode.run_bytes(&self.engine, &mut self.previous, &mut self.used, piece.into())
     }
 }
 

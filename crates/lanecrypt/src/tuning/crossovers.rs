@@ -188,7 +188,8 @@ impl Pair<'_> {
             Place::Cpu => &self.cpu,
             Place::Gpu => &*self.gpu,
         };
-        measuring::run(self.row.task, engine, (&mut self.data[..bytes]).into())
+        let operation = measuring::operation(self.row.task, engine.block_bytes());
+        engine.run(operation, (&mut self.data[..bytes]).into())
     }
 
     /// Seconds of the CPU and of the GPU, which take turns: what the machine does besides slows both. What

@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use cipher::InOutBuf;
-
 use super::{Error, Options, Progress, Report, crossovers, launches, pieces};
 use crate::{
-    CipherDescription, Direction, Engine as _, Platform,
+    CipherDescription, Counter, Direction, Operation, Platform,
     by_name::users_families,
     cuda::{
         self, Device, Experience, Family,
@@ -170,34 +168,18 @@ pub(super) fn noise(bytes: usize) -> Vec<u8> {
 /// An IV of whole blocks; its low bits do not wrap soon.
 const IV: [u8; 16] = [1; 16];
 
-/// The operation of a task that an engine runs over resident data; XTS is another engine's.
-pub(super) fn operation(task: Task, block: usize) -> cuda::Operation<'static> {
+/// The operation of a task; XTS as a single unit.
+pub(super) fn operation(task: Task, block: usize) -> Operation<'static> {
+    use Direction::{Decrypt, Encrypt};
     let iv = &IV[..block];
     match task {
-        Task::EcbEncrypt => cuda::Operation::Ecb(Direction::Encrypt),
-        Task::EcbDecrypt => cuda::Operation::Ecb(Direction::Decrypt),
-        Task::CbcDecrypt => cuda::Operation::CbcDecrypt(iv),
-        Task::CfbDecrypt => cuda::Operation::CfbDecrypt(iv),
-        _ => cuda::Operation::Ctr(iv),
-    }
-}
-
-/// Runs a task over host memory.
-pub(super) fn run(
-    task: Task,
-    engine: &dyn crate::Engine,
-    data: InOutBuf<'_, '_, u8>,
-) -> Result<(), crate::Error> {
-    let mut iv = IV;
-    let block = engine.block_bytes();
-    match task {
-        Task::EcbEncrypt => engine.ecb(Direction::Encrypt, data),
-        Task::EcbDecrypt => engine.ecb(Direction::Decrypt, data),
-        Task::CbcDecrypt => engine.cbc_decrypt_blocks(&mut iv[..block], data),
-        Task::CfbDecrypt => engine.cfb_decrypt_blocks(&mut iv[..block], data),
-        Task::XtsEncrypt => engine.xts_blocks(Direction::Encrypt, &mut iv, data),
-        Task::XtsDecrypt => engine.xts_blocks(Direction::Decrypt, &mut iv, data),
-        _ => engine.ctr(&iv[..block], data),
+        Task::EcbEncrypt => Operation::Ecb(Encrypt),
+        Task::EcbDecrypt => Operation::Ecb(Decrypt),
+        Task::CbcDecrypt => Operation::Cbc(Decrypt, iv),
+        Task::CfbDecrypt => Operation::Cfb(Decrypt, iv),
+        Task::XtsEncrypt => Operation::Xts(Encrypt, &IV),
+        Task::XtsDecrypt => Operation::Xts(Decrypt, &IV),
+        _ => Operation::Ctr(Counter::from_block(iv).expect("blocks have 8 or 16 bytes")),
     }
 }
 

@@ -34,11 +34,12 @@ pub(super) fn measure(
     let mut pieces = Vec::new();
     let mut is_worth_it = false;
     let engine = row.family.engine(device, &key(row.key_bytes))?;
+    let operation = measuring::operation(row.task, row.family.cipher().block_bytes);
     sizes.try_for_each(|bytes| {
         let data = &mut data[..bytes];
         let mut seconds = |limit: usize| -> Result<f64, Error> {
             engine.limit_chunk(limit);
-            let pass = || measuring::run(row.task, &engine, (&mut *data).into());
+            let pass = || engine.run_host_memory(operation, (&mut *data).into());
             Ok(median_on_clock(4 * options.time, pass)?.as_secs_f64())
         };
         let usual = seconds(usize::MAX)?;

@@ -163,7 +163,7 @@ pub(crate) fn large(case: &Case) -> Outcome {
     let fleet = aes::cuda::FASTEST.fleet(&devices, key(&aes::AES))?;
     let mut plain = PinnedBuffer::zeroed(&devices[0], length)?;
     paint(&mut plain);
-    let operation = Operation::Ctr(&crate::COUNTER);
+    let operation = Operation::Ctr(crate::COUNTER.into());
     let mut expected = plain.to_vec();
     expect(&aes::AES, operation, &mut expected)?;
     let mut output = PinnedBuffer::zeroed(&devices[0], length)?;

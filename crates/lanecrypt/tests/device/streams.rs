@@ -64,7 +64,7 @@ fn queue_on_all(target: &Target, operation: Operation<'_>) -> Outcome {
 pub(crate) fn streams_dropped_early(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let bytes = case.large_bytes / 64 / 16 * 16;
-    let operation = Operation::Ctr(&crate::COUNTER);
+    let operation = Operation::Ctr(crate::COUNTER.into());
     let engine = aes::cuda::FASTEST.engine(&device, crate::key(&aes::AES))?;
     let plain = noise(bytes, 3);
     let mut expected = plain.clone();

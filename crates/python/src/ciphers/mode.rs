@@ -1,8 +1,8 @@
 //! The modes that take a stream of bytes.
 
 use lanecrypt::{
-    Ctr, Direction, Error,
-    io::{Chained, ChainedMode, Ecb, RunsUnits, StreamMode},
+    ChainedMode, Ctr, Direction, Error,
+    io::{Chained, Ecb, RunsUnits, StreamMode},
 };
 use pyo3::{PyResult, exceptions::PyValueError};
 
