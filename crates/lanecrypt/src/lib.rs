@@ -53,7 +53,7 @@ pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
 pub use lanecrypt_modes::{
-    Gcm, GcmMessage, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, xts_halves_are_equal,
+    Gcm, GcmMessage, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, padding, xts_halves_are_equal,
 };
 pub use lanecrypt_seed as seed;
 #[cfg(feature = "parallel")]

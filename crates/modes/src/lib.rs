@@ -9,6 +9,7 @@
 //! | [`Xts`] | `xts_mode::Xts128` | its methods |
 //! | [`Gcm`] | `aes_gcm::AesGcm` | `AeadInOut`, `KeyInit` |
 //! | [`GcmMessage`] | | none: a message in pieces |
+//! | [`padding`] | `block_padding::Pkcs7` | none: functions, in constant time |
 //!
 //! Whole calls go to the engine in one piece, so that wide registers, threads and devices are filled.
 //! RustCrypto's traits cannot report an error of a device: there they panic with its text; each type
@@ -33,6 +34,7 @@ mod gcm;
 mod gcm_message;
 mod hash;
 mod ofb;
+pub mod padding;
 mod xts;
 
 pub use aead;

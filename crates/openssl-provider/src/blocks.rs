@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use lanecrypt::{ChainedMode, Direction, cipher::InOutBuf};
+use lanecrypt::{ChainedMode, Direction, cipher::InOutBuf, padding};
 use zeroize::Zeroizing;
 
 use crate::{
-    Algorithm, Mode, Operation, Reason, Transfer, Value, padding,
+    Algorithm, Mode, Operation, Reason, Transfer, Value,
     shared::{MAX_BLOCK, Shared},
     tls::{self, MAX_MAC},
 };

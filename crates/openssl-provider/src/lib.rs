@@ -40,7 +40,6 @@ mod gcm_tls;
 mod key;
 mod keystream;
 mod large;
-mod padding;
 mod reason;
 mod shared;
 mod stream;

@@ -3,7 +3,7 @@
 use lanecrypt::{
     BackendChoice, ChainedMode, Ctr, Direction,
     io::{Chained, Ecb, StreamMode, XtsUnits},
-    xts_halves_are_equal,
+    padding, xts_halves_are_equal,
 };
 use zeroize::Zeroize;
 
@@ -98,8 +98,10 @@ impl Padding {
     fn before(&self, piece: &mut Vec<u8>) -> Result<(), Failure> {
         match self.block {
             Some(block) if !self.decrypt => {
-                let added = block - piece.len() % block;
-                piece.resize(piece.len() + added, added as u8);
+                let used = piece.len() % block;
+                let start = piece.len() - used;
+                piece.resize(start + block, 0);
+                padding::add(&mut piece[start..], used);
             }
             Some(_) if piece.is_empty() => return Err(wrong_padding()),
             _ => {}
@@ -110,15 +112,14 @@ impl Padding {
     /// Takes the padding off the end of what was decrypted.
     fn after(&self, piece: &mut Vec<u8>) -> Result<(), Failure> {
         let Some(block) = self.block.filter(|_| self.decrypt) else { return Ok(()) };
-        let added = usize::from(piece.last().copied().unwrap_or(0));
-        let start = piece.len().saturating_sub(added);
-        let is_right = (1..=block).contains(&added)
-            && piece[start..].iter().all(|&byte| usize::from(byte) == added);
-        if !is_right {
-            piece.zeroize();
-            return Err(wrong_padding());
+        let start = piece.len().saturating_sub(block);
+        match padding::remove(&piece[start..]) {
+            Some(used) => piece.truncate(start + used),
+            None => {
+                piece.zeroize();
+                return Err(wrong_padding());
+            }
         }
-        piece.truncate(start);
         Ok(())
     }
 }

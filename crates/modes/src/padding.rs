@@ -1,15 +1,34 @@
-//! The padding of PKCS #7 (RFC 5652, 6.3), in constant time.
+//! The padding of PKCS #7 (RFC 5652, 6.3), in constant time: whole blocks of ECB and CBC for messages of any
+//! length.
+//!
+//! Whoever can ask whether the padding of a ciphertext is right can decrypt it (Vaudenay, 2002): answer so
+//! only where the ciphertext was authenticated, or to its owner.
+//!
+//! ```
+//! use lanecrypt_modes::padding;
+//!
+//! let mut block = *b"ten bytes.......";
+//! padding::add(&mut block, 10);
+//! assert_eq!(block, *b"ten bytes.\x06\x06\x06\x06\x06\x06");
+//! assert_eq!(padding::remove(&block), Some(10));
+//! ```
 
 use subtle::{Choice, ConstantTimeEq, ConstantTimeGreater};
 
-/// Fills the block from `used` on with the number of bytes that are missing.
-pub(crate) fn add(block: &mut [u8], used: usize) {
+/// Fills the last block of a message, of which `used` bytes are there, less than a block, with the number of
+/// bytes that are missing.
+///
+/// # Panics
+/// Where `used` is more than the block has.
+pub fn add(block: &mut [u8], used: usize) {
     let missing = block.len() - used;
     block[used..].fill(missing as u8);
 }
 
-/// Bytes before the padding; `None` where it is none. The time tells that, and nothing else.
-pub(crate) fn remove(block: &[u8]) -> Option<usize> {
+/// Bytes before the padding of the last block; `None` where that is none. The time tells which of the two, and
+/// nothing else.
+#[must_use]
+pub fn remove(block: &[u8]) -> Option<usize> {
     let count = *block.last()?;
     let bytes = block.len() as u8;
     let mut is_good = !count.ct_eq(&0) & !count.ct_gt(&bytes);
@@ -22,7 +41,7 @@ pub(crate) fn remove(block: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{add, remove};
 
     #[test]
     fn only_what_was_added_is_removed() {
