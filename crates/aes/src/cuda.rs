@@ -49,13 +49,11 @@ pub type Aes192 = OnDevice<crate::Aes192>;
 /// AES-256 whose bulk methods run on a GPU.
 pub type Aes256 = OnDevice<crate::Aes256>;
 
-const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
-
 /// P1's 8-bit form: sixteen threads a block.
 pub static BYTEWISE: Family = Family::new(
     &crate::AES,
     "P1's 8-bit form: 16 threads a block",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::AES_BYTEWISE],
     key_pair,
 );
@@ -64,7 +62,7 @@ pub static BYTEWISE: Family = Family::new(
 pub static TABLE_GLOBAL: Family = Family::new(
     &crate::AES,
     "T-tables in global memory",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::AES_TABLE_GLOBAL],
     key_pair,
 );
@@ -73,7 +71,7 @@ pub static TABLE_GLOBAL: Family = Family::new(
 pub static TABLE_SHARED: Family = Family::new(
     &crate::AES,
     "one copy of the T-tables in shared memory",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::AES_TABLE_SHARED],
     key_pair,
 );
@@ -83,7 +81,7 @@ pub static TABLE_SHARED: Family = Family::new(
 pub static CONFLICT_FREE: Family = Family::new(
     &crate::AES,
     "as many T-tables in every bank as fit",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     CONFLICT_FREE_PROGRAMS,
     key_pair,
 );
@@ -98,7 +96,7 @@ const CONFLICT_FREE_PROGRAMS: &[&Program] = &[
 pub static CONFLICT_FREE_TWO: Family = Family::new(
     &crate::AES,
     "two T-tables in every bank, one rotation",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::AES_CONFLICT_FREE_2],
     key_pair,
 );
@@ -107,7 +105,7 @@ pub static CONFLICT_FREE_TWO: Family = Family::new(
 pub static CONFLICT_FREE_ONE: Family = Family::new(
     &crate::AES,
     "one T-table in every bank, three rotations",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::AES_CONFLICT_FREE_1],
     key_pair,
 );
@@ -126,7 +124,7 @@ pub static BITSLICE: Family = Family::new(
 pub static MIXED: Family = Family::new(
     &crate::AES,
     "T-tables in every bank, and bit-sliced warps beside them",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::AES_MIXED],
     key_pair_with_planes,
 );
@@ -149,7 +147,7 @@ pub static FASTEST: Family = Family::new(
     &crate::AES,
     "as many T-tables in every bank as fit; for less than 1 MiB one copy in global memory, from 64 MiB on \
      bit-sliced warps beside them",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     CONFLICT_FREE_PROGRAMS,
     key_pair_with_planes,
 )

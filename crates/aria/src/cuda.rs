@@ -47,8 +47,6 @@ pub type Aria192 = OnDevice<crate::Aria192>;
 /// ARIA-256 whose bulk methods run on a GPU.
 pub type Aria256 = OnDevice<crate::Aria256>;
 
-const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
-
 /// Round keys of the longest key: 16 rounds and the last addition.
 const MAX_ROUND_KEYS: usize = 17;
 
@@ -56,7 +54,7 @@ const MAX_ROUND_KEYS: usize = 17;
 pub static BYTEWISE: Family = Family::new(
     &crate::ARIA,
     "P1's 8-bit form: 16 threads a block",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::ARIA_BYTEWISE],
     plain_keys,
 );
@@ -65,7 +63,7 @@ pub static BYTEWISE: Family = Family::new(
 pub static TABLE_SHARED: Family = Family::new(
     &crate::ARIA,
     "one copy of four tables in shared memory",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::ARIA_TABLE_SHARED],
     folded_keys,
 );
@@ -74,7 +72,7 @@ pub static TABLE_SHARED: Family = Family::new(
 pub static CONFLICT_FREE: Family = Family::new(
     &crate::ARIA,
     "four tables in every bank",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::ARIA_CONFLICT_FREE],
     folded_keys,
 );

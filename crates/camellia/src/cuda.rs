@@ -48,8 +48,6 @@ pub type Camellia192 = OnDevice<crate::Camellia192>;
 /// Camellia-256 whose bulk methods run on a GPU.
 pub type Camellia256 = OnDevice<crate::Camellia256>;
 
-const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
-
 /// Groups of six rounds that the longer keys have.
 const MAX_GROUPS: usize = 4;
 
@@ -57,7 +55,7 @@ const MAX_GROUPS: usize = 4;
 pub static TABLE_GLOBAL: Family = Family::new(
     &crate::CAMELLIA,
     "P2's merged table in global memory",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::CAMELLIA_TABLE_GLOBAL],
     key_pair,
 );
@@ -66,7 +64,7 @@ pub static TABLE_GLOBAL: Family = Family::new(
 pub static TABLE_SHARED: Family = Family::new(
     &crate::CAMELLIA,
     "one copy of the merged table in shared memory",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::CAMELLIA_TABLE_SHARED],
     key_pair,
 );
@@ -75,7 +73,7 @@ pub static TABLE_SHARED: Family = Family::new(
 pub static CONFLICT_FREE_MERGED: Family = Family::new(
     &crate::CAMELLIA,
     "the merged table in every bank",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::CAMELLIA_CONFLICT_FREE_MERGED],
     key_pair,
 );
@@ -84,7 +82,7 @@ pub static CONFLICT_FREE_MERGED: Family = Family::new(
 pub static CONFLICT_FREE: Family = Family::new(
     &crate::CAMELLIA,
     "four tables in every bank, else the merged one",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::CAMELLIA_CONFLICT_FREE_FOUR, &programs::CAMELLIA_CONFLICT_FREE_MERGED],
     key_pair,
 );

@@ -28,7 +28,7 @@
 use alloc::vec::Vec;
 
 use cipher::{Array, array::ArraySize};
-use lanecrypt_core::{ConstantTime, Direction};
+use lanecrypt_core::Direction;
 use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice};
 use zeroize::Zeroizing;
 
@@ -49,8 +49,6 @@ pub type TdesEee2 = OnDevice<crate::TdesEee2>;
 /// Triple DES (EEE, three keys) whose bulk methods run on a GPU.
 pub type TdesEee3 = OnDevice<crate::TdesEee3>;
 
-const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
-
 /// Passes of triple DES.
 const MAX_PASSES: usize = 3;
 
@@ -66,7 +64,7 @@ macro_rules! families {
             pub static TABLE_SHARED: Family = Family::new(
                 &crate::$cipher,
                 "one copy of eight tables in shared memory",
-                super::LOOKS_UP,
+                ConstantTime::LOOKS_UP,
                 &[&programs::DES_TABLE_SHARED],
                 $keys,
             );
@@ -74,7 +72,7 @@ macro_rules! families {
             pub static CONFLICT_FREE: Family = Family::new(
                 &crate::$cipher,
                 "eight tables in every bank",
-                super::LOOKS_UP,
+                ConstantTime::LOOKS_UP,
                 &[&programs::DES_CONFLICT_FREE],
                 $keys,
             );

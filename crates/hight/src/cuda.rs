@@ -30,7 +30,6 @@
 use alloc::vec::Vec;
 
 use cipher::Array;
-use lanecrypt_core::ConstantTime;
 use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice};
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
@@ -45,8 +44,6 @@ pub type Hight = OnDevice<crate::Hight>;
 /// HIGHT in KISA's byte order, whose bulk methods run on a GPU.
 pub type HightKisa = OnDevice<crate::HightKisa>;
 
-const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
-
 /// The families of one byte order.
 macro_rules! families {
     ($module:ident, $cipher:ident, $keys:path, $doc:literal) => {
@@ -59,7 +56,7 @@ macro_rules! families {
             pub static TABLE: Family = Family::new(
                 &crate::$cipher,
                 "F0 and F1 in shared memory, coalesced",
-                super::LOOKS_UP,
+                ConstantTime::LOOKS_UP,
                 &[&programs::HIGHT_TABLE],
                 $keys,
             );
@@ -67,7 +64,7 @@ macro_rules! families {
             pub static TABLE_UNCOALESCED: Family = Family::new(
                 &crate::$cipher,
                 "F0 and F1 in shared memory, uncoalesced",
-                super::LOOKS_UP,
+                ConstantTime::LOOKS_UP,
                 &[&programs::HIGHT_TABLE_UNCOALESCED],
                 $keys,
             );

@@ -39,13 +39,11 @@ use crate::{OnEveryCpu, RoundKeys, schedule::ROUNDS};
 /// SEED whose bulk methods run on a GPU.
 pub type Seed128 = OnDevice<crate::Seed128>;
 
-const LOOKS_UP: ConstantTime = ConstantTime::No("table addresses depend on key and data");
-
 /// One copy of four tables in shared memory.
 pub static TABLE_SHARED: Family = Family::new(
     &crate::SEED,
     "one copy of four tables in shared memory",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::SEED_TABLE_SHARED],
     key_pair,
 );
@@ -54,7 +52,7 @@ pub static TABLE_SHARED: Family = Family::new(
 pub static CONFLICT_FREE: Family = Family::new(
     &crate::SEED,
     "four tables in every bank",
-    LOOKS_UP,
+    ConstantTime::LOOKS_UP,
     &[&programs::SEED_CONFLICT_FREE],
     key_pair,
 );
