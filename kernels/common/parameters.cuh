@@ -3,7 +3,7 @@
 #include "word.cuh"
 
 // ANCHOR: parameters
-// What `crates/cuda/src/parameters.rs` packs, field by field. Block is Block16 or Block8.
+// What `crates/cuda/src/launch/parameters.rs` packs, field by field. Block is Block16 or Block8.
 template <class Keys, class Block = Block16>
 struct Parameters {
     const Block *input;

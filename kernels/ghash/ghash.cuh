@@ -6,7 +6,7 @@
 #pragma once
 #include "../common/gcm.cuh"
 
-// What `crates/cuda/src/ghash.rs` packs, field by field: addresses, lengths and numbers, all of them
+// What `crates/cuda/src/engine/ghash.rs` packs, field by field: addresses, lengths and numbers, all of them
 // public. What each kernel does not name it does not read. (It has an external name, without any of
 // which the compiler puts a number of its own into the PTX at every run.)
 struct HashParameters {

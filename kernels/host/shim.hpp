@@ -35,12 +35,12 @@ struct Dimension {
 
 namespace host {
 
-// The shape of one launch; `Shape` of crates/cuda/src/driver.rs has the same layout.
+// The shape of one launch; `Shape` of crates/cuda/src/device/driver.rs has the same layout.
 struct Shape {
     std::uint32_t grid, threads, shared_bytes;
 };
 
-// What a kernel can be launched with; crates/cuda/src/host.rs has the same layout.
+// What a kernel can be launched with; crates/cuda/src/device/host.rs has the same layout.
 struct Expected {
     std::uint32_t threads;        // at most
     std::uint32_t group_threads;  // that they are a multiple of

@@ -39,8 +39,8 @@ use self::{
     words::{BLOCK, Described, ITEM_BYTES, RESULT_BYTES},
 };
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Properties, driver::StreamHandle,
-    launch::Launch,
+    Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Properties,
+    device::{driver::StreamHandle, geometry::Launch},
 };
 
 /// Flag of the kernel that ends hashes: `WITHOUT_H` of `kernels/batch/batch.cuh`.

@@ -1,5 +1,17 @@
 //! Devices: each opened once a process, shared by everything that runs on it.
 
+pub(crate) mod buffer;
+pub(crate) mod driver;
+pub(crate) mod experience;
+pub(crate) mod geometry;
+mod gpu;
+#[cfg(feature = "host-kernels")]
+mod host;
+pub(crate) mod pinned;
+pub(crate) mod properties;
+pub(crate) mod stream;
+pub(crate) mod stream_memory;
+
 #[cfg(feature = "host-kernels")]
 use std::sync::OnceLock;
 use std::{
@@ -11,33 +23,13 @@ use std::{
 
 use lanecrypt_kernels::Kernel;
 
-use crate::{
-    Error, Experience, Limits,
+use self::{
     driver::{Driver, Shape},
-    gpu::{self, Gpu},
-    launch::{Geometry, Launch, Ready},
-    pipeline::Pool,
-    variables,
+    geometry::{Geometry, Launch, Ready},
+    gpu::Gpu,
+    properties::Properties,
 };
-
-/// What the launch geometry is computed from, as the device reports it.
-#[derive(Clone, Debug)]
-pub struct Properties {
-    /// Marketing name.
-    pub name: String,
-    /// Compute capability, major and minor; (0, 0) for the host build.
-    pub compute_capability: (u32, u32),
-    /// Streaming multiprocessors.
-    pub multiprocessors: u32,
-    /// Bytes of shared memory that a thread block can ask for.
-    pub shared_bytes_per_block: u32,
-    /// Bytes of device memory.
-    pub memory_bytes: u64,
-    /// Peak clock of the multiprocessors in kHz; 0 where it is not reported.
-    pub clock_khz: u32,
-    /// The CUDA version that the driver supports, as 1000 x major + 10 x minor; 0 for the host.
-    pub driver_version: i32,
-}
+use crate::{Error, Experience, Limits, pipeline::Pool, variables};
 
 /// A device that kernels run on. Cheap to clone: clones are the same device.
 #[derive(Clone)]
@@ -164,7 +156,7 @@ impl Device {
         if let Some(device) = HOST.get() {
             return Ok(device.clone());
         }
-        let device = Self::new(Box::new(crate::host::Host::open()?));
+        let device = Self::new(Box::new(self::host::Host::open()?));
         Ok(HOST.get_or_init(|| device).clone())
     }
 
@@ -174,7 +166,7 @@ impl Device {
     /// As [`on_host`](Self::on_host).
     #[cfg(feature = "host-kernels")]
     pub fn another_on_host() -> Result<Self, Error> {
-        Ok(Self::new(Box::new(crate::host::Host::open()?)))
+        Ok(Self::new(Box::new(self::host::Host::open()?)))
     }
 
     pub(crate) fn new(driver: Box<dyn Driver>) -> Self {
@@ -310,7 +302,7 @@ mod tests {
     use lanecrypt_kernels::{Task, programs};
 
     use super::*;
-    use crate::model::Model;
+    use crate::model_device::Model;
 
     #[test]
     fn only_the_device_asked_for_is_opened_and_once() {

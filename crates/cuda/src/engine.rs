@@ -1,5 +1,14 @@
 //! Keys and runs a cipher's kernels, over data on the device or in host memory.
 
+#[cfg(feature = "cudarc-interop")]
+pub(crate) mod cudarc_interop;
+pub(crate) mod family;
+pub(crate) mod gcm;
+pub(crate) mod ghash;
+pub(crate) mod on_device;
+pub(crate) mod on_stream;
+pub(crate) mod xts;
+
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
 use cipher::InOutBuf;
@@ -9,11 +18,10 @@ use lanecrypt_kernels::{Kernel, Program, Task};
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, Experience, Family, Geometry, KeyPair, Keys,
     Operation, Pending, Resources, Stream,
-    family::Other,
-    launch::{Launch, Wanted},
-    on_stream::OnStream,
+    device::geometry::{Launch, Wanted},
+    engine::{family::Other, on_stream::OnStream},
+    launch::operation::{MAX_BLOCK, Work, task_of},
     pipeline::{self, ChunkLimit, Cut},
-    work::{MAX_BLOCK, Work, task_of},
 };
 
 /// Scratch memory that `lanecrypt_core::modes` may use on the host.

@@ -1,11 +1,9 @@
 //! Errors of the device layer: each says what was being done.
 
-use std::{ops::Range, sync::Arc};
+use std::{fmt, ops::Range, sync::Arc};
 
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::Task;
-
-use crate::Dropped;
 
 /// CUDA's names of errors that leave a device, or this process's context on it, unusable: of those after
 /// which "any further CUDA work will return the same error", and of devices that are gone.
@@ -241,6 +239,24 @@ pub enum TransferError<E> {
     /// What was called to read or to write failed.
     #[error("{0}")]
     Outside(E),
+}
+
+/// A device that dropped out of a fleet.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    /// Its place in the fleet, from 0.
+    pub member: usize,
+    /// Its name.
+    pub device: String,
+    /// Why.
+    pub error: Arc<Error>,
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { member, device, error } = self;
+        write!(f, "device {member} of the fleet ({device}) dropped out: {error}")
+    }
 }
 
 /// The text of [`Error::Fleet`].

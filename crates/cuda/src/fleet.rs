@@ -16,19 +16,16 @@ use self::{
     resident::Parts,
 };
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Operation,
+    Device, DeviceSlice, DeviceSliceMut, Dropped, Engine, Error, Family, Operation,
     engine::MODE_CHUNK_BYTES,
+    launch::operation::{MAX_BLOCK, Start, Work},
     pipeline::ChunkLimit,
-    work::{MAX_BLOCK, Start, Work},
 };
 
+pub use self::{roster::FleetReport, xts::XtsFleet};
 pub(crate) use self::{
     roster::Roster,
     share::{Shared, Unfinished, share},
-};
-pub use self::{
-    roster::{Dropped, FleetReport},
-    xts::XtsFleet,
 };
 
 /// A cipher under one key on several devices of a host.

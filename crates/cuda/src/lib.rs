@@ -27,69 +27,51 @@
 //! ```
 
 mod batch;
-#[cfg(test)]
-mod bounds;
-mod buffer;
 #[cfg(feature = "compiler")]
 pub mod compiler;
-#[cfg(feature = "cudarc-interop")]
-mod cudarc_interop;
 mod device;
-mod driver;
 mod engine;
 mod error;
-mod experience;
-mod family;
-#[cfg(test)]
-mod faults;
 mod fleet;
-mod gcm;
-mod ghash;
-mod gpu;
-#[cfg(feature = "host-kernels")]
-mod host;
 mod launch;
 #[cfg(test)]
-mod model;
-mod on_device;
-mod on_stream;
-mod parameters;
-mod pinned;
+mod model_device;
 mod pipeline;
-mod rows;
-mod scratch;
-mod stream;
+#[cfg(test)]
+mod tests;
 pub mod variables;
-mod work;
-mod xts;
 
 #[cfg(feature = "cudarc-interop")]
 pub use cudarc;
+pub use lanecrypt_kernels as kernels;
 
 #[cfg(feature = "cudarc-interop")]
-pub use crate::cudarc_interop::CudarcStream;
+pub use engine::cudarc_interop::CudarcStream;
 
 pub use batch::{BatchFamily, BatchFleet, DeviceJob, PreparedBatch, SealedMessage};
-pub use buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
-pub use device::{Device, Properties};
-pub use driver::Resources;
-pub use engine::Engine;
-pub use error::{Error, TransferError};
-pub use experience::{Experience, Measured, Piece};
-pub use family::{Family, KeyPair};
-pub use fleet::{Dropped, Fleet, FleetReport, XtsFleet};
-pub use gcm::GcmEngine;
-pub use ghash::{GhashEngine, HashFamily};
+pub use device::{
+    Device,
+    buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut},
+    driver::Resources,
+    experience::{Experience, Measured, Piece},
+    geometry::Geometry,
+    pinned::PinnedBuffer,
+    properties::Properties,
+    stream::{Pending, Stream},
+};
+pub use engine::{
+    Engine,
+    family::{Family, KeyPair},
+    gcm::GcmEngine,
+    ghash::{GhashEngine, HashFamily},
+    on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice},
+    xts::{DataUnits, XtsEngine},
+};
+pub use error::{Dropped, Error, TransferError};
+pub use fleet::{Fleet, FleetReport, XtsFleet};
 pub use lanecrypt_core::Operation;
-pub use lanecrypt_kernels as kernels;
-pub use launch::Geometry;
-pub use on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice};
-pub use parameters::Keys;
-pub use pinned::PinnedBuffer;
+pub use launch::{operation::task_of, parameters::Keys};
 pub use pipeline::Limits;
-pub use stream::{Pending, Stream};
-pub use work::task_of;
-pub use xts::{DataUnits, XtsEngine};
 
 #[doc(hidden)]
 pub use lanecrypt_core as registry; // for the macro `backends!`

@@ -25,8 +25,8 @@ use super::{
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Stream, TransferError,
+    launch::copies::{self, Rows},
     pipeline::{self, Crew, Extent, Lent, Piece},
-    rows::{self, Rows},
 };
 
 /// Bytes of a tag.
@@ -364,7 +364,7 @@ impl<E: Send> Run<'_, E> {
                     ((place, lane), Rows { from_pitch: to_pitch, to_pitch: from_pitch, ..rows })
                 }
             };
-            rows::copy(self.call.device(), stream.handle, ends, rows)
+            copies::copy(self.call.device(), stream.handle, ends, rows)
         })
     }
 

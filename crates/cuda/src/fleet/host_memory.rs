@@ -155,7 +155,7 @@ pub(super) fn joined(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Model;
+    use crate::model_device::Model;
 
     #[test]
     fn ranges_are_whole_units() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use lanecrypt_core::Mode;
 
 use super::{host_memory::joined, roster::Roster};
-use crate::{DeviceSlice, DeviceSliceMut, Error, driver::StreamHandle};
+use crate::{DeviceSlice, DeviceSliceMut, Error, device::driver::StreamHandle};
 
 /// A part of the data: where it lies on a device, and where its result goes.
 #[derive(Clone, Debug)]

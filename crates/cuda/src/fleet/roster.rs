@@ -12,25 +12,7 @@ use std::{
 
 use lanecrypt_core::Unavailable;
 
-use crate::{Device, Error};
-
-/// A device that dropped out of a fleet.
-#[derive(Clone, Debug)]
-pub struct Dropped {
-    /// Its place in the fleet, from 0.
-    pub member: usize,
-    /// Its name.
-    pub device: String,
-    /// Why.
-    pub error: Arc<Error>,
-}
-
-impl fmt::Display for Dropped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { member, device, error } = self;
-        write!(f, "device {member} of the fleet ({device}) dropped out: {error}")
-    }
-}
+use crate::{Device, Dropped, Error};
 
 /// How a call of a fleet went.
 #[derive(Clone, Debug, Default)]
@@ -173,7 +155,7 @@ impl fmt::Debug for Roster {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Model;
+    use crate::model_device::Model;
 
     fn roster(devices: usize, cores: usize) -> Roster {
         let devices: Vec<_> = (0..devices).map(|_| Model::default().device()).collect();

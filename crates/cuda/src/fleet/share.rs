@@ -144,7 +144,7 @@ mod tests {
     use std::{sync::Barrier, time::Duration};
 
     use super::*;
-    use crate::{faults::watched, model::Model};
+    use crate::{model_device::Model, tests::faults::watched};
 
     fn roster(devices: usize) -> Roster {
         let devices: Vec<_> = (0..devices).map(|_| Model::default().device()).collect();

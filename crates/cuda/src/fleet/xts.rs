@@ -9,15 +9,15 @@ use cipher::InOutBuf;
 use lanecrypt_core::Direction;
 
 use super::{
-    Dropped, Fleet, FleetReport,
+    Fleet, FleetReport,
     host_memory::{self, Stopped, range_bytes},
     resident::Parts,
     roster::Roster,
 };
 use crate::{
-    DataUnits, Device, DeviceSlice, DeviceSliceMut, Error, Family, Operation,
+    DataUnits, Device, DeviceSlice, DeviceSliceMut, Dropped, Error, Family, Operation,
+    engine::xts::{Pair, unit_by_unit},
     pipeline::Cut,
-    xts::{Pair, unit_by_unit},
 };
 
 impl Family {

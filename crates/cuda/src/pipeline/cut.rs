@@ -8,7 +8,7 @@ use std::{
 
 use cipher::InOutBuf;
 
-use crate::{Device, pinned::is_pinned, work::MAX_BLOCK};
+use crate::{Device, device::pinned::is_pinned, launch::operation::MAX_BLOCK};
 
 /// The longest piece, in bytes: a few of them fit in the CPU's cache.
 const LONGEST_PIECE: usize = 4 << 20;

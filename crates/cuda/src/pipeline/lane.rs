@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::Limits;
-use crate::{Device, DeviceBuffer, Error, Stream, pinned::PinnedBuffer};
+use crate::{Device, DeviceBuffer, Error, Stream, device::pinned::PinnedBuffer};
 
 /// Bytes of lanes that serve any piece. Longer ones, which a long message of a batch takes, serve their like.
 const LONGEST_USUAL: usize = 16 << 20;

@@ -18,7 +18,7 @@ use lanecrypt_kernels::{Kernel, MACHINE_CODE_FOR, Module, REQUIRED_CUDA};
 
 use crate::{
     Error, Properties,
-    driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
+    device::driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
 
 /// A GPU under its primary context.

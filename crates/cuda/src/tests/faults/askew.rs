@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     DataUnits, Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, HashFamily, Operation,
-    Stream, model::Model,
+    Stream, model_device::Model,
 };
 
 /// Bytes of memory round the data, which nobody may write to.
@@ -157,7 +157,7 @@ fn messages_are_sealed_at_any_address() {
 /// What cannot run at any address names it.
 #[test]
 fn batches_name_an_address() {
-    let model = Model::roomy(crate::model::Fault::None);
+    let model = Model::roomy(crate::model_device::Fault::None);
     let device = model.device();
     let mut buffer = DeviceBuffer::zeroed(&device, 64).expect("no fault");
     let start = address(&buffer, 8);

@@ -1,7 +1,7 @@
 //! The kernels of GHASH on the model device.
 
 use super::Model;
-use crate::driver::Shape;
+use crate::device::driver::Shape;
 
 /// A kernel by matrices: threads of a group, their rows, blocks that they take at once, and words of
 /// its matrices.

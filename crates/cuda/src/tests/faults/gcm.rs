@@ -6,7 +6,7 @@ use lanecrypt_core::{Direction, Engine as _};
 use super::{KEY, ONE_THREAD, at_every_call, cpu, watched};
 use crate::{
     DeviceBuffer, Error, GcmEngine, GhashEngine, HashFamily, Limits, PinnedBuffer,
-    model::{self, Model},
+    model_device::{self, Model},
 };
 
 /// The toy cipher as the plain mode takes it.
@@ -44,7 +44,7 @@ pub(super) fn gcm_engine(
 ) -> Result<GcmEngine, Error> {
     let device = model.device();
     device.limit_host_memory(ONE_THREAD);
-    let engine = model::FAMILY.gcm_engine_with(&device, hash, &KEY)?;
+    let engine = model_device::FAMILY.gcm_engine_with(&device, hash, &KEY)?;
     engine.limit_chunk(limit);
     Ok(engine)
 }

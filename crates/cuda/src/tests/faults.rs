@@ -17,7 +17,7 @@ use lanecrypt_core::{Counter, Ctr, Direction, Engine as _, modes};
 
 use crate::{
     DataUnits, DeviceBuffer, Error, Geometry, KeyPair, Limits, OnDevice, Operation, XtsEngine,
-    model::{self, Fault, Meanwhile, Model, ToyCipher},
+    model_device::{self, Fault, Meanwhile, Model, ToyCipher},
 };
 
 const KEY: [u8; 16] = *b"a key for a toy.";
@@ -314,7 +314,7 @@ fn xts_engine(model: &Model) -> Result<XtsEngine, Error> {
     keys[16..].reverse();
     let device = model.device();
     device.limit_host_memory(ONE_THREAD);
-    model::FAMILY.xts_engine(&device, &keys)
+    model_device::FAMILY.xts_engine(&device, &keys)
 }
 
 /// Units with and without stealing, shorter and longer than a chunk, the last one shorter.
@@ -406,7 +406,7 @@ fn data_units_that_are_none_are_refused() {
     assert!(run(32, 0).is_ok() && run(32, 48).is_ok());
     for length in [0, 16, 30, 31, 33, 64] {
         let keys = vec![1; length];
-        let keyed = model::FAMILY.xts_engine(&model.device(), &keys);
+        let keyed = model_device::FAMILY.xts_engine(&model.device(), &keys);
         assert!(keyed.is_err(), "{length} bytes are no two keys");
     }
 }
@@ -459,7 +459,7 @@ fn chunks_of_ctr_go_on_where_the_last_one_ended() {
 fn the_key_stream_is_launched_as_it_was_checked() {
     let model = Model::default();
     let device = model.device();
-    let engine = model::WITH_KEYSTREAM.engine(&device, &KEY).expect("no fault");
+    let engine = model_device::WITH_KEYSTREAM.engine(&device, &KEY).expect("no fault");
     let engine = std::sync::Arc::new(engine);
     // While it is timed, another thread lifts the limit to which the output was measured.
     let other = std::sync::Arc::downgrade(&engine);
@@ -492,7 +492,7 @@ fn a_program_that_fits_is_chosen() {
     let mut properties = Model::default().device().properties().clone();
     let chosen = |bytes: u32, properties: &mut crate::Properties| {
         properties.shared_bytes_per_block = bytes;
-        model::FAMILY.program(properties).map(|program| program.module().name)
+        model_device::FAMILY.program(properties).map(|program| program.module().name)
     };
     // Decryption needs more than encryption does, so a device with room for that alone has none.
     let all = (5 * 32) << 10;
@@ -503,11 +503,11 @@ fn a_program_that_fits_is_chosen() {
     assert!(reason.contains("4351") && reason.contains("4352") && reason.contains("model"));
 
     let here = || Ok(Model::default().device());
-    assert_eq!(model::FAMILY.available(here), Ok(()));
-    let reason = model::TOO_LARGE.available(here).expect_err("nothing fits").to_string();
+    assert_eq!(model_device::FAMILY.available(here), Ok(()));
+    let reason = model_device::TOO_LARGE.available(here).expect_err("nothing fits").to_string();
     assert!(reason.contains("65536") && reason.contains(&all.to_string()), "{reason}");
     let nowhere = || Err(Error::NoSuchDevice { given: 3, count: 1 });
-    let reason = model::FAMILY.available(nowhere).expect_err("no device").to_string();
+    let reason = model_device::FAMILY.available(nowhere).expect_err("no device").to_string();
     assert!(reason.contains("there is no CUDA device 3"), "{reason}");
 }
 
@@ -532,17 +532,17 @@ fn families_put_together_wrongly_are_refused() {
         assert!(matches!(error, Error::Mismatch { .. }), "{error}");
         error.to_string()
     };
-    let right = model::toy_keys::<64, 60, 10>;
+    let right = model_device::toy_keys::<64, 60, 10>;
     let text = refused(&SMALL_BLOCKS, AES, right);
     assert!(text.contains("blocks of 8") && text.contains("16"), "{text}");
-    let toy = model::FAMILY.cipher();
-    let text = refused(toy, AES, model::toy_keys::<60, 59, 10>);
+    let toy = model_device::FAMILY.cipher();
+    let text = refused(toy, AES, model_device::toy_keys::<60, 59, 10>);
     assert!(text.contains("60 key words for encryption") && text.contains("64"), "{text}");
     // Words of the right number, among them a number of rounds that the kernel would trust.
-    refused(toy, AES, model::toy_keys::<64, 60, 1000>);
+    refused(toy, AES, model_device::toy_keys::<64, 60, 1000>);
     refused(toy, AES, |key| KeyPair {
-        decrypt: model::toy_keys::<64, 60, 1000>(key).decrypt,
-        ..model::toy_keys::<64, 60, 10>(key)
+        decrypt: model_device::toy_keys::<64, 60, 1000>(key).decrypt,
+        ..model_device::toy_keys::<64, 60, 10>(key)
     });
     refused(toy, DES, right);
 }

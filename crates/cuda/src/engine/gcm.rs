@@ -11,9 +11,9 @@ use zeroize::Zeroizing;
 
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, GhashEngine, HashFamily, Operation,
-    ghash::{self, Hash},
+    engine::ghash::{self, Hash},
+    launch::operation::{MAX_BLOCK, Start, Work},
     pipeline::{self, Cut},
-    work::{MAX_BLOCK, Start, Work},
 };
 
 /// Bytes of a block, which GCM is defined for.

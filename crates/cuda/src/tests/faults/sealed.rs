@@ -9,8 +9,8 @@ use super::{AnyError, KEY, at_every_call_of, gcm::Plain, watched};
 use crate::{
     Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Limits, SealedMessage, TransferError,
     batch::BatchFamily,
-    faults::batch::FAMILIES,
-    model::{Fault, Model},
+    model_device::{Fault, Model},
+    tests::faults::batch::FAMILIES,
 };
 
 static FAMILY: &BatchFamily = &FAMILIES[0];

@@ -18,13 +18,13 @@ pub use self::family::HashFamily;
 use self::family::Matrices;
 use crate::{
     Device, DeviceBuffer, DeviceSlice, Error, Stream,
-    driver::StreamHandle,
-    launch::Launch,
-    on_stream::SCRATCH_SHARE,
+    device::{driver::StreamHandle, geometry::Launch, stream_memory::Scratch},
+    engine::on_stream::SCRATCH_SHARE,
+    launch::{
+        copies::{self, Rows},
+        operation::MAX_BLOCK,
+    },
     pipeline::{self, ChunkLimit, Cut},
-    rows::{self, Rows},
-    scratch::Scratch,
-    work::MAX_BLOCK,
 };
 
 /// Bytes of a block.
@@ -371,7 +371,7 @@ impl Hash<'_> {
         stream.scratch.with(stream, most.min(bytes), |copy| {
             loop {
                 let part = most.min(bytes);
-                rows::copy(device, stream.handle, (address, copy), Rows::one(part as u64))?;
+                copies::copy(device, stream.handle, (address, copy), Rows::one(part as u64))?;
                 if part == bytes {
                     return self.add_once(copy, part, Some(lengths));
                 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, marker::PhantomData, ops::Range};
 
-use crate::{Device, Error, work::MAX_BLOCK};
+use crate::{Device, Error, launch::operation::MAX_BLOCK};
 
 /// Bytes of device memory, owned. Set to zero when made and again when dropped: freed device
 /// memory is handed to the next process as it is.

@@ -6,11 +6,13 @@ use lanecrypt_kernels::{Task, modes};
 
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Pending, Stream,
-    on_stream::{OnStream, SCRATCH_SHARE},
-    parameters::Header,
+    engine::on_stream::{OnStream, SCRATCH_SHARE},
+    launch::{
+        copies::Rows,
+        operation::{MAX_BLOCK, Start, Work},
+        parameters::Header,
+    },
     pipeline::{self, Cut},
-    rows::Rows,
-    work::{MAX_BLOCK, Start, Work},
 };
 
 /// Bytes of a block, which XTS is defined for.

@@ -8,8 +8,10 @@ use std::{
 
 use crate::{
     Device, Error,
-    driver::{Driver, Mark, StreamHandle},
-    scratch::Scratch,
+    device::{
+        driver::{Driver, Mark, StreamHandle},
+        stream_memory::Scratch,
+    },
 };
 
 /// A stream of a device: what is queued on it runs in order, beside what is queued on others.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     Device, Error, Limits, OnDevice, Operation, PinnedBuffer,
-    model::{self, Fault, Model, ToyCipher},
+    model_device::{self, Fault, Model, ToyCipher},
 };
 
 #[test]
@@ -192,11 +192,11 @@ impl Drop for EncryptsLate<'_> {
         assert!(thread::panicking());
         let data = (&mut *self.data).into();
         *self.ran = Some(match &mut self.tag {
-            Some(tag) => model::FAMILY.gcm_engine(self.device, &KEY).and_then(|engine| {
+            Some(tag) => model_device::FAMILY.gcm_engine(self.device, &KEY).and_then(|engine| {
                 engine.limit_chunk(CHUNK);
                 engine.encrypt_host_memory(&IV, &[], data, tag)
             }),
-            None => model::FAMILY.engine(self.device, &KEY).and_then(|engine| {
+            None => model_device::FAMILY.engine(self.device, &KEY).and_then(|engine| {
                 engine.limit_chunk(CHUNK);
                 engine.run_host_memory(Operation::Ctr(IV.into()), data)
             }),

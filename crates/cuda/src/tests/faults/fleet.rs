@@ -17,7 +17,7 @@ use super::{
 use crate::{
     DataUnits, DeviceBuffer, DeviceSliceMut, Error, Fleet, FleetReport, Limits, Operation,
     PinnedBuffer, XtsFleet,
-    model::{self, Fault, Model},
+    model_device::{self, Fault, Model},
 };
 
 /// A few ranges, which are no multiple of a piece, and a part of one.
@@ -34,7 +34,7 @@ fn is_ctr(operation: Operation<'_>) -> bool {
 
 fn fleet(models: &[Model]) -> Fleet {
     let devices: Vec<_> = models.iter().map(Model::device).collect();
-    let fleet = model::FAMILY.fleet(&devices, &KEY).expect("nothing is asked of the driver");
+    let fleet = model_device::FAMILY.fleet(&devices, &KEY).expect("nothing is asked of the driver");
     limit(&fleet);
     fleet
 }
@@ -51,7 +51,8 @@ fn xts_fleet(models: &[Model]) -> XtsFleet {
     let devices: Vec<_> = models.iter().map(Model::device).collect();
     let mut keys = [KEY, KEY].concat();
     keys[16..].reverse();
-    let fleet = model::FAMILY.xts_fleet(&devices, &keys).expect("nothing is asked of the driver");
+    let fleet =
+        model_device::FAMILY.xts_fleet(&devices, &keys).expect("nothing is asked of the driver");
     limit(fleet.data_fleet());
     fleet
 }
@@ -386,11 +387,11 @@ fn who_dropped_out_comes_back_when_asked() {
 #[test]
 fn no_devices_are_no_fleet() {
     let of = |result: Result<(), Error>| result.expect_err("no devices").to_string();
-    assert!(of(model::FAMILY.fleet(&[], &KEY).map(drop)).contains("none was given"));
-    assert!(of(model::FAMILY.xts_fleet(&[], &[0; 32]).map(drop)).contains("none was given"));
+    assert!(of(model_device::FAMILY.fleet(&[], &KEY).map(drop)).contains("none was given"));
+    assert!(of(model_device::FAMILY.xts_fleet(&[], &[0; 32]).map(drop)).contains("none was given"));
     assert!(of(FAMILIES[0].fleet(&[]).map(drop)).contains("none was given"));
     let devices = [Model::default().device(), Model::default().device()];
-    assert!(of(model::FAMILY.fleet(&devices, &[0; 3]).map(drop)).contains("key of 3 bytes"));
+    assert!(of(model_device::FAMILY.fleet(&devices, &[0; 3]).map(drop)).contains("key of 3 bytes"));
     assert!(of(FAMILIES[0].fleet(&devices).map(drop)).contains("65536 bytes of shared memory"));
 }
 

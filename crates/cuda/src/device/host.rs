@@ -16,7 +16,7 @@ use libloading::Library;
 
 use crate::{
     Error, Properties,
-    driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
+    device::driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
     variables::HOST_KERNELS,
 };
 

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::{
         Engine, Family,
-        model::{FAMILY, Fault, LARGE, LARGE_FROM, Model, WITH_KEYSTREAM},
+        model_device::{FAMILY, Fault, LARGE, LARGE_FROM, Model, WITH_KEYSTREAM},
     };
 
     fn measured(bytes: u64, threads: u32, nanoseconds: u64) -> Measured {

@@ -10,15 +10,15 @@ use lanecrypt_reference::modes;
 use super::{at_every_call_of, gcm::Plain, watched};
 use crate::{
     BatchFamily, Device, DeviceBuffer, DeviceJob, HashFamily, Limits, TransferError,
-    model::{self, Fault, Model},
+    model_device::{self, Fault, Model},
 };
 
 /// The toy cipher by the kernels of the ciphers, which are launched alike.
 pub(super) static FAMILIES: [BatchFamily; 4] = [
-    BatchFamily::new(&model::TOY, &batch::AES),
-    BatchFamily::new(&model::TOY, &batch::ARIA),
-    BatchFamily::new(&model::TOY, &batch::CAMELLIA),
-    BatchFamily::new(&model::TOY, &batch::SEED),
+    BatchFamily::new(&model_device::TOY, &batch::AES),
+    BatchFamily::new(&model_device::TOY, &batch::ARIA),
+    BatchFamily::new(&model_device::TOY, &batch::CAMELLIA),
+    BatchFamily::new(&model_device::TOY, &batch::SEED),
 ];
 
 const IV: [u8; 16] = [0xfe; 16];
@@ -335,7 +335,7 @@ fn messages_that_are_too_long_are_named() {
 #[test]
 fn ciphers_that_the_kernels_do_not_take_are_refused() {
     const fn toy(block_bytes: usize, key_bytes: &'static [usize]) -> CipherDescription {
-        CipherDescription { block_bytes, key_bytes, ..model::TOY }
+        CipherDescription { block_bytes, key_bytes, ..model_device::TOY }
     }
     static LONG_KEYS: CipherDescription = toy(16, &[32, 64]);
     static SMALL_BLOCKS: CipherDescription = toy(8, &[16]);

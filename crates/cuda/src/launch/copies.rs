@@ -2,7 +2,11 @@
 
 use lanecrypt_kernels::{Kernel, modes};
 
-use crate::{Device, Error, driver::StreamHandle, launch::Launch, parameters::Header};
+use crate::{
+    Device, Error,
+    device::{driver::StreamHandle, geometry::Launch},
+    launch::parameters::Header,
+};
 
 /// Rows of bytes: how far their starts are apart where they come from and where they go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,12 @@ use lanecrypt_kernels::{Kernel, Task, modes};
 
 use crate::{
     Engine, Error, Stream,
-    launch::Launch,
-    parameters::Header,
-    rows::{self, Rows},
-    work::{MAX_BLOCK, Start, Work},
+    device::geometry::Launch,
+    launch::{
+        copies::{self, Rows},
+        operation::{MAX_BLOCK, Start, Work},
+        parameters::Header,
+    },
 };
 
 /// What of the limit of host data on the device is a limit of what a mode takes there beside the data.
@@ -116,12 +118,12 @@ impl OnStream<'_> {
 
     /// Copies rows of bytes that lie apart.
     pub(crate) fn copy_rows(self, from: u64, to: u64, rows: Rows) -> Result<(), Error> {
-        rows::copy(self.engine.device(), self.stream.handle, (from, to), rows)
+        copies::copy(self.engine.device(), self.stream.handle, (from, to), rows)
     }
 
     /// Starts a kernel that takes no keys.
     pub(crate) fn start_mode(self, kernel: &Kernel, header: Header) -> Result<(), Error> {
-        rows::start_mode(self.engine.device(), self.stream.handle, kernel, header)
+        copies::start_mode(self.engine.device(), self.stream.handle, kernel, header)
     }
 
     /// Starts a kernel of the program; `aside` is the address of what its mode keeps elsewhere.

@@ -6,7 +6,7 @@ use lanecrypt_kernels::Task;
 
 use crate::{
     Device, DeviceBuffer, Engine, Error, Family, OnDevice, Operation,
-    model::{CONSTANT_TIME, FAMILY, Fault, Model, ToyCipher, toy_keys},
+    model_device::{CONSTANT_TIME, FAMILY, Fault, Model, ToyCipher, toy_keys},
 };
 
 const KEY: [u8; 16] = *b"a key for a toy.";

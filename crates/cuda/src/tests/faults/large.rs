@@ -5,11 +5,11 @@ use lanecrypt_core::Direction;
 use super::{IV, KEY, WRAPS, at_every_call_of, on_the_cpu, operations, xts_on_the_cpu};
 use crate::{
     DataUnits, DeviceBuffer, Engine, Error, Operation, Properties,
-    model::{self, LARGE, Model},
+    model_device::{self, LARGE, Model},
 };
 
 /// Blocks from which on the large program runs: those of a run of its warps.
-const FROM: usize = (model::LARGE_FROM / 16) as usize;
+const FROM: usize = (model_device::LARGE_FROM / 16) as usize;
 
 fn data(blocks: usize) -> Vec<u8> {
     (0..16 * blocks).map(|i| (i * 7 + i / 256) as u8).collect()
@@ -39,7 +39,7 @@ fn programs_of(model: &Model) -> (bool, bool) {
 fn the_length_of_a_launch_chooses_the_program() {
     for operation in operations() {
         for (blocks, programs) in [(FROM - 1, (true, false)), (3 * FROM + 1, (false, true))] {
-            let (model, data) = (Model::roomy(model::Fault::None), data(blocks));
+            let (model, data) = (Model::roomy(model_device::Fault::None), data(blocks));
             let engine = engine(&model).expect("no fault");
             let found = in_place(&engine, operation, &data).expect("no fault");
             assert!(found == on_the_cpu(operation, &data), "{operation:?} of {blocks} blocks");
@@ -58,7 +58,7 @@ fn small_data_has_a_program_too() {
     for (blocks, program) in
         [(7, "aes_table_global_"), (8, "aes_table_shared_"), (FROM, "aes_mixed_")]
     {
-        let (model, data) = (Model::roomy(model::Fault::None), data(blocks));
+        let (model, data) = (Model::roomy(model_device::Fault::None), data(blocks));
         let engine = family.engine(&model.device(), &KEY).expect("no fault");
         assert_eq!(engine.other_programs().count(), 2);
         let found = in_place(&engine, operation, &data).expect("no fault");
@@ -70,7 +70,7 @@ fn small_data_has_a_program_too() {
 
 #[test]
 fn a_counter_is_cut_where_its_low_words_wrap() {
-    let engine = engine(&Model::roomy(model::Fault::None)).expect("no fault");
+    let engine = engine(&Model::roomy(model_device::Fault::None)).expect("no fault");
     // Up to there, across, and through the end of all 128 bits; the model refuses launches that cross.
     for (first, blocks) in [(WRAPS, 9), (WRAPS, 10), (WRAPS, 2 * FROM), ([0xff; 16], FROM + 1)] {
         let (operation, data) = (Operation::Ctr(first.into()), data(blocks));
@@ -100,7 +100,7 @@ fn large_data_units_have_masks_for_every_run() {
         let units = DataUnits { bytes, first: 3 };
         let mut keys = [KEY, KEY].concat();
         keys[16..].reverse();
-        let model = Model::roomy(model::Fault::None);
+        let model = Model::roomy(model_device::Fault::None);
         let engine = LARGE.xts_engine(&model.device(), &keys).expect("no fault");
         let rest = data.len() % bytes;
         let data = &data[..data.len() - if rest < 16 { rest } else { 0 }];
@@ -118,7 +118,7 @@ fn large_data_units_have_masks_for_every_run() {
 #[test]
 fn a_program_that_does_not_fit_never_runs() {
     let of = |model: &Model| engine(model).expect("no fault").other_programs().count() > 0;
-    assert!(of(&Model::roomy(model::Fault::None)));
+    assert!(of(&Model::roomy(model_device::Fault::None)));
     assert!(!of(&Model::default()), "64 KiB are too little");
     let (model, data) = (Model::default(), data(FROM));
     let found = in_place(&engine(&model).expect("no fault"), operations()[0], &data);
@@ -136,11 +136,11 @@ fn keys_must_serve_both_programs() {
         let family =
             crate::Family::new(LARGE.cipher(), "", LARGE.constant_time(), LARGE.programs(), keys);
         let family = family.with_large(&lanecrypt_kernels::programs::AES_MIXED, 1);
-        let error = family.engine(&Model::roomy(model::Fault::None).device(), &KEY);
+        let error = family.engine(&Model::roomy(model_device::Fault::None).device(), &KEY);
         error.expect_err("does not fit").to_string()
     };
-    let text = refused(model::toy_keys::<64, 60, 10>);
+    let text = refused(model_device::toy_keys::<64, 60, 10>);
     assert!(text.contains("64 key words") && text.contains("480"), "{text}");
-    refused(model::toy_keys::<480, 60, 11>);
-    refused(model::toy_keys::<484, 60, 10>);
+    refused(model_device::toy_keys::<480, 60, 11>);
+    refused(model_device::toy_keys::<484, 60, 10>);
 }

@@ -21,7 +21,7 @@ use lanecrypt_kernels::{HEADER_WORDS, Kernel};
 
 use crate::{
     Device, Error, Properties,
-    driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
+    device::driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
 };
 
 use self::fault::Calls;

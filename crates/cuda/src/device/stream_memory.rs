@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::{DeviceBuffer, Error, Stream, driver::StreamHandle};
+use crate::{DeviceBuffer, Error, Stream, device::driver::StreamHandle};
 
 /// The memory, kept between calls and cleared when dropped.
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use lanecrypt_core::ConstantTime;
 use lanecrypt_kernels::{Kernel, ghash as kernels};
 
-use crate::{Properties, launch::Launch};
+use crate::{Properties, device::geometry::Launch};
 
 /// A way to compute GHASH on a device. Parts of a message are multiplied by powers of the key in
 /// constant time in either way; they differ in how they go through long messages.

@@ -5,7 +5,7 @@ use lanecrypt_core::Direction;
 use super::{IV, at_every_call, on_device, on_the_cpu, operations, xts_engine, xts_on_the_cpu};
 use crate::{
     DataUnits, DeviceBuffer, Error, Operation, Pending, Stream,
-    model::{Fault, Model},
+    model_device::{Fault, Model},
 };
 
 const LENGTH: usize = 16 * 40;

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     DataUnits, DeviceBuffer, Error, HashFamily, Operation, PinnedBuffer, Stream,
-    model::{self, Fault, Model},
+    model_device::{self, Fault, Model},
 };
 
 /// Refuses the first allocation of making something and calling it, then the second, and so on. What fails
@@ -94,7 +94,8 @@ fn data_units_and_messages_try_again() {
         });
         for hash in HashFamily::ALL {
             let model = Model::roomy(Fault::None);
-            let make = |model: &Model| model::FAMILY.gcm_engine_with(&model.device(), hash, &KEY);
+            let make =
+                |model: &Model| model_device::FAMILY.gcm_engine_with(&model.device(), hash, &KEY);
             let call = |engine: &crate::GcmEngine| {
                 let (mut data, mut tag) = (plaintext(), [0; 16]);
                 engine.encrypt_host_memory(&IV, &IV, data.as_mut_slice().into(), &mut tag)?;
@@ -116,7 +117,7 @@ fn fleets_go_on() {
         for allocation in 0..12 {
             let models = [0, 1].map(|_| Model::failing(Fault::Allocation(allocation)));
             let devices = models.each_ref().map(Model::device);
-            let fleet = model::FAMILY.fleet(&devices, &KEY).expect("nothing is allocated");
+            let fleet = model_device::FAMILY.fleet(&devices, &KEY).expect("nothing is allocated");
             fleet.limit_range(64);
             let run = || {
                 let mut data = plaintext();
