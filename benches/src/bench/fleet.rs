@@ -118,7 +118,7 @@ impl Target<'_> {
                 buffer.slice_mut(0..buffer.len())
             };
             let parts = buffers.iter_mut().map(whole).collect::<Result<Vec<_>, _>>();
-            self.fleet.run_in_place(operation, &mut parts.map_err(text)?).map_err(text)
+            self.fleet.run(operation, &mut parts.map_err(text)?).map_err(text)
         };
         run(&mut buffers)?;
         for (number, buffer) in buffers.iter().enumerate() {

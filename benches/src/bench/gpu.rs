@@ -307,7 +307,7 @@ impl Target {
             let input = buffers.input.slice(0..bytes).map_err(text)?;
             let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
             let start = Instant::now();
-            let pending = engine.queue(&stream, Operation::Ctr(counter), &input, &mut output);
+            let pending = engine.queue(&stream, Operation::Ctr(counter), (&input, &mut output));
             pending.and_then(Pending::wait).map_err(text)?;
             seconds.push(start.elapsed().as_secs_f64());
         }
@@ -326,8 +326,8 @@ impl Target {
         let mut tag = [0; 16];
         if let (Work::GcmDecrypt, Some((_, gcm))) = (work, &self.modes) {
             let iv = iv(self.cipher.block_bytes);
-            gcm.encrypt(&iv[..GCM_IV_BYTES], &[], input, output, &mut tag)?;
-            gcm.encrypt_in_place(&iv[..GCM_IV_BYTES], &[], output, &mut tag)?;
+            gcm.encrypt(&iv[..GCM_IV_BYTES], &[], (input, &mut *output), &mut tag)?;
+            gcm.encrypt(&iv[..GCM_IV_BYTES], &[], &mut *output, &mut tag)?;
         }
         Ok(tag)
     }
@@ -347,20 +347,20 @@ impl Target {
         };
         let operation = match (work, &self.modes) {
             (Work::XtsEncrypt | Work::XtsDecrypt, Some((xts, _))) => {
-                return xts.run(direction, DataUnits { bytes: UNIT, first: 0 }, input, output);
+                return xts.run(direction, DataUnits { bytes: UNIT, first: 0 }, (input, output));
             }
             (Work::GcmEncrypt, Some((_, gcm))) => {
-                return gcm.encrypt(&iv[..GCM_IV_BYTES], &[], input, output, &mut [0; 16]);
+                return gcm.encrypt(&iv[..GCM_IV_BYTES], &[], (input, output), &mut [0; 16]);
             }
             (Work::GcmDecrypt, Some((_, gcm))) => {
-                return gcm.decrypt(&iv[..GCM_IV_BYTES], &[], input, output, tag);
+                return gcm.decrypt(&iv[..GCM_IV_BYTES], &[], (input, output), tag);
             }
             (Work::EcbEncrypt | Work::EcbDecrypt, _) => Operation::Ecb(direction),
             (Work::CbcDecrypt, _) => Operation::Cbc(Direction::Decrypt, &iv),
             _ => Operation::Ctr(counter(self.cipher.block_bytes)),
         };
         let engine = self.engine.as_any().downcast_ref::<Engine>();
-        engine.map_or(Ok(()), |engine| engine.run(operation, input, output))
+        engine.map_or(Ok(()), |engine| engine.run(operation, (input, output)))
     }
 
     /// The key stream alone, where the kernels have that form, over [`KEYSTREAM_BLOCKS`]; verified

@@ -156,7 +156,7 @@ impl Device {
         if let Some(device) = HOST.get() {
             return Ok(device.clone());
         }
-        let device = Self::new(Box::new(self::host::Host::open()?));
+        let device = Self::new(Box::new(host::Host::open()?));
         Ok(HOST.get_or_init(|| device).clone())
     }
 
@@ -166,7 +166,7 @@ impl Device {
     /// As [`on_host`](Self::on_host).
     #[cfg(feature = "host-kernels")]
     pub fn another_on_host() -> Result<Self, Error> {
-        Ok(Self::new(Box::new(self::host::Host::open()?)))
+        Ok(Self::new(Box::new(host::Host::open()?)))
     }
 
     pub(crate) fn new(driver: Box<dyn Driver>) -> Self {

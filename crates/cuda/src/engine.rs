@@ -16,7 +16,7 @@ use lanecrypt_core::{ConstantTime, Counter};
 use lanecrypt_kernels::{Kernel, Program, Task};
 
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Error, Experience, Family, Geometry, KeyPair, Keys,
+    Device, DeviceInOut, DeviceSliceMut, Error, Experience, Family, Geometry, KeyPair, Keys,
     Operation, Pending, Resources, Stream,
     device::geometry::{Launch, Wanted},
     engine::{family::Other, on_stream::OnStream},
@@ -135,35 +135,21 @@ impl Engine {
         self.device.driver().resources(self.device.kernel(kernel)?.kernel)
     }
 
-    /// Starts `operation` from `input` to `output`, both on this engine's device and equally long.
-    /// Returns as soon as the kernel is queued; reading the output waits for it.
+    /// Starts `operation` over data on this engine's device, in place or from one slice to another. Returns as
+    /// soon as the kernel is queued; reading the output waits for it.
     ///
     /// # Errors
-    /// [`Error::Data`] for lengths, counters and IVs that the mode does not take;
-    /// [`Error::OtherDevice`]; driver errors.
-    pub fn run(
+    /// [`Error::Data`] for lengths, counters and IVs that the mode does not take, and for unequal lengths;
+    /// [`Error::Serial`], [`Error::OtherDevice`]; driver errors.
+    pub fn run<'d>(
         &self,
         operation: Operation<'_>,
-        input: &DeviceSlice<'_>,
-        output: &mut DeviceSliceMut<'_>,
+        data: impl Into<DeviceInOut<'d>>,
     ) -> Result<(), Error> {
-        output.require_pair(input, &self.device)?;
-        let ends = (input.address(), output.as_slice().address());
-        self.without_stream().run(self.work(operation, input.len())?, ends, input.len())
-    }
-
-    /// As [`run`](Self::run), with the result in place of the input.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_in_place(
-        &self,
-        operation: Operation<'_>,
-        data: &mut DeviceSliceMut<'_>,
-    ) -> Result<(), Error> {
-        data.as_slice().require_device(&self.device)?;
-        let (address, length) = (data.as_slice().address(), data.as_slice().len());
-        self.without_stream().run(self.work(operation, length)?, (address, address), length)
+        let data = data.into();
+        data.require_device(&self.device)?;
+        let work = self.work(operation, data.len())?;
+        self.without_stream().run(work, data.ends(), data.len())
     }
 
     /// As [`run`](Self::run), on a stream: it runs beside what is queued on other streams. The engine
@@ -176,30 +162,12 @@ impl Engine {
         &self,
         stream: &'b Stream,
         operation: Operation<'_>,
-        input: &'b DeviceSlice<'_>,
-        output: &'b mut DeviceSliceMut<'_>,
+        data: impl Into<DeviceInOut<'b>>,
     ) -> Result<Pending<'b>, Error> {
-        output.require_pair(input, &self.device)?;
-        let work = self.work_on(stream, operation, input.len())?;
-        let ends = (input.address(), output.as_slice().address());
-        stream.pending(self.queue_work(stream, work, ends, input.len()))
-    }
-
-    /// As [`queue`](Self::queue), with the result in place of the input.
-    ///
-    /// # Errors
-    /// As [`queue`](Self::queue).
-    pub fn queue_in_place<'b>(
-        &self,
-        stream: &'b Stream,
-        operation: Operation<'_>,
-        data: &'b mut DeviceSliceMut<'_>,
-    ) -> Result<Pending<'b>, Error> {
-        let data = data.as_slice();
+        let data = data.into();
         data.require_device(&self.device)?;
         let work = self.work_on(stream, operation, data.len())?;
-        let ends = (data.address(), data.address());
-        stream.pending(self.queue_work(stream, work, ends, data.len()))
+        stream.pending(self.queue_work(stream, work, data.ends(), data.len()))
     }
 
     /// Queues `operation` over `length` bytes at addresses of the caller's, and waits for nothing.
@@ -260,13 +228,13 @@ impl Engine {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn time(
+    pub fn time<'d>(
         &self,
         operation: Operation<'_>,
-        input: &DeviceSlice<'_>,
-        output: &mut DeviceSliceMut<'_>,
+        data: impl Into<DeviceInOut<'d>>,
     ) -> Result<Duration, Error> {
-        self.device.time(&mut || self.run(operation, input, output))
+        let mut data = data.into();
+        self.device.time(&mut || self.run(operation, data.reborrow()))
     }
 
     /// The device's own time for the key stream of `blocks` blocks from a counter block on, which is

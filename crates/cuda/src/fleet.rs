@@ -16,7 +16,7 @@ use self::{
     resident::Parts,
 };
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Dropped, Engine, Error, Family, Operation,
+    Device, DeviceInOut, Dropped, Engine, Error, Family, Operation,
     engine::MODE_CHUNK_BYTES,
     launch::operation::{MAX_BLOCK, Start, Work},
     pipeline::ChunkLimit,
@@ -136,45 +136,24 @@ impl Fleet {
         })
     }
 
-    /// Runs `operation` over data that lies on several devices: pairs of input and output, one behind
-    /// the other, all of them at once. Returns when they are complete.
+    /// Runs `operation` over data that lies on several devices, one part behind the other, all of them at once:
+    /// each in place or from one slice to another. Returns when they are complete.
     ///
     /// # Errors
     /// [`Error::Data`] for lengths, counters and IVs that the mode does not take, and where another one
     /// than the last part is not whole blocks; [`Error::OtherDevice`] for a part on a device that is not
     /// of this fleet, and for pairs that are not on one. [`Error::Fleet`] where devices failed: the data
     /// that they have cannot run elsewhere. It names the bytes that are not complete.
-    pub fn run(
+    pub fn run<'d>(
         &self,
         operation: Operation<'_>,
-        parts: &mut [(DeviceSlice<'_>, DeviceSliceMut<'_>)],
+        data: impl IntoIterator<Item: Into<DeviceInOut<'d>>>,
     ) -> Result<(), Error> {
-        let inputs: Vec<_> = parts.iter().map(|(input, _)| input.clone()).collect();
-        self.run_parts(operation, &Parts::apart(&self.roster, parts)?, &inputs)
-    }
-
-    /// As [`run`](Self::run), with the results in place of the input.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_in_place(
-        &self,
-        operation: Operation<'_>,
-        parts: &mut [DeviceSliceMut<'_>],
-    ) -> Result<(), Error> {
-        let inputs: Vec<_> = parts.iter().map(DeviceSliceMut::as_slice).collect();
-        self.run_parts(operation, &Parts::in_place(&self.roster, parts)?, &inputs)
-    }
-
-    fn run_parts(
-        &self,
-        operation: Operation<'_>,
-        parts: &Parts<'_>,
-        inputs: &[DeviceSlice<'_>],
-    ) -> Result<(), Error> {
+        let data: Vec<DeviceInOut<'_>> = data.into_iter().map(Into::into).collect();
+        let parts = Parts::new(&self.roster, &data)?;
         let work = self.engines[0].work(operation, parts.length())?;
         parts.check(operation.mode(), work.block)?;
-        let starts = starts(work, parts, inputs)?;
+        let starts = starts(work, &parts, &data)?;
         parts.run(|number, part| {
             let on = self.engines[part.member].without_stream();
             on.run(starts[number], part.ends, part.range.len())
@@ -183,16 +162,16 @@ impl Fleet {
 }
 
 /// Where every part starts. What chains need of the part before it is read, before anything runs.
-fn starts(work: Work, parts: &Parts<'_>, inputs: &[DeviceSlice<'_>]) -> Result<Vec<Work>, Error> {
+fn starts(work: Work, parts: &Parts<'_>, data: &[DeviceInOut<'_>]) -> Result<Vec<Work>, Error> {
     let (mut starts, mut next) = (Vec::new(), work);
-    for (part, input) in parts.iter().zip(inputs) {
+    for (part, data) in parts.iter().zip(data) {
         starts.push(next);
         let is_last = part.range.end == parts.length();
         next = match next.start {
             Start::Chain(_) if !is_last && !part.range.is_empty() => {
                 let mut block = [0; MAX_BLOCK];
                 let block = &mut block[..work.block];
-                parts.read_last(part, input, block)?;
+                parts.read_last(part, data.input(), block)?;
                 next.after(block)
             }
             _ => next.after_blocks(part.range.len() / work.block),

@@ -51,7 +51,7 @@ pub use engine::cudarc_interop::CudarcStream;
 pub use batch::{BatchFamily, BatchFleet, DeviceJob, PreparedBatch, SealedMessage};
 pub use device::{
     Device,
-    buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut},
+    buffer::{DeviceBuffer, DeviceInOut, DeviceSlice, DeviceSliceMut},
     driver::Resources,
     experience::{Experience, Measured, Piece},
     geometry::Geometry,

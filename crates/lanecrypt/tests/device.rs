@@ -323,12 +323,12 @@ fn ranges_and_canaries(case: &Case) -> Outcome {
             let what = format!("{} {operation:?} of {count} blocks", target.name());
 
             let mut buffer = DeviceBuffer::from_host(&device, &data)?;
-            engine.run_in_place(operation, &mut buffer.slice_mut(range.clone())?)?;
+            engine.run(operation, &mut buffer.slice_mut(range.clone())?)?;
             compare(&buffer, &expected, &format!("{what}, in place"))?;
 
             let input = DeviceBuffer::from_host(&device, &data)?;
             let mut output = DeviceBuffer::from_host(&device, &data)?;
-            engine.run(operation, &input.slice(range.clone())?, &mut output.slice_mut(range)?)?;
+            engine.run(operation, (&input.slice(range.clone())?, &mut output.slice_mut(range)?))?;
             compare(&output, &expected, &format!("{what}, out of place"))?;
             compare(&input, &data, &format!("{what}, its input"))?;
         }
@@ -363,7 +363,7 @@ fn partial_blocks_on_the_device(case: &Case) -> Outcome {
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected[..length])?;
             let mut buffer = DeviceBuffer::from_host(&device, &data)?;
-            target.engine()?.run_in_place(operation, &mut buffer.slice_mut(0..length)?)?;
+            target.engine()?.run(operation, &mut buffer.slice_mut(0..length)?)?;
             compare(&buffer, &expected, &format!("{} over {length} bytes", target.name()))?;
         }
     }
@@ -387,11 +387,11 @@ fn refuses_bad_ranges_and_lengths(case: &Case) -> Outcome {
     refused(error(buffer.write(usize::MAX, &[0; 2])), &["100"])?;
     let engine = aes::cuda::TABLE_SHARED.engine(&device, &KEY)?;
     let ecb = Operation::Ecb(Direction::Encrypt);
-    refused(error(engine.run_in_place(ecb, &mut buffer.slice_mut(0..100)?)), &["ECB", "100"])?;
+    refused(error(engine.run(ecb, &mut buffer.slice_mut(0..100)?)), &["ECB", "100"])?;
     let other = DeviceBuffer::zeroed(&device, 64)?;
-    let result = engine.run(ecb, &other.slice(0..64)?, &mut buffer.slice_mut(0..32)?);
+    let result = engine.run(ecb, (&other.slice(0..64)?, &mut buffer.slice_mut(0..32)?));
     refused(error(result), &["64", "32"])?;
-    let result = engine.run_in_place(Operation::Ctr([0; 8].into()), &mut buffer.slice_mut(0..32)?);
+    let result = engine.run(Operation::Ctr([0; 8].into()), &mut buffer.slice_mut(0..32)?);
     refused(error(result), &["CTR", "8", "16"])?;
     let keyed = aes::cuda::TABLE_SHARED.engine(&device, &[0; 20]).map(drop);
     refused(error(keyed), &["20", "[16, 24, 32]"])?;
@@ -554,7 +554,7 @@ fn large_resident_buffers(case: &Case) -> Outcome {
             let expected_digest = digest(&expected_there)?;
             for target in targets {
                 let mut whole = output.slice_mut(0..length)?;
-                target.engine()?.run(operation, &input.slice(0..length)?, &mut whole)?;
+                target.engine()?.run(operation, (&input.slice(0..length)?, &mut whole))?;
                 if digest(&output)? != expected_digest {
                     // Where, and that it was not the hash.
                     compare(&output, &expected, &format!("{} {operation:?}", target.name()))?;

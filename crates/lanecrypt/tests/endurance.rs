@@ -211,7 +211,7 @@ impl Worker {
                 same(&data, expected, operation)?;
                 let mut buffer = DeviceBuffer::from_host(self.engine.device(), plain)?;
                 let mut whole = buffer.slice_mut(0..plain.len())?;
-                self.engine.queue_in_place(&self.stream, *operation, &mut whole)?.wait()?;
+                self.engine.queue(&self.stream, *operation, &mut whole)?.wait()?;
                 buffer.read(0, &mut data)?;
                 same(&data, expected, operation)?;
             }
@@ -341,7 +341,7 @@ fn come_and_go(device: &Device, number: usize) -> Outcome {
             let (engine, stream) = (family.engine(device, &key[..16])?, Stream::new(device)?);
             let mut buffer = DeviceBuffer::from_host(device, &plain)?;
             let mut slice = buffer.slice_mut(0..plain.len())?;
-            drop(engine.queue_in_place(&stream, ctr, &mut slice)?);
+            drop(engine.queue(&stream, ctr, &mut slice)?);
         }
         3 => {
             let fleet = family.fleet(&[device.clone(), device.clone()], &key[..24])?;

@@ -165,16 +165,16 @@ impl Run<'_> {
             Mode::Xts(direction, units) => {
                 let engine = family.xts_engine(stream.device(), key).or_raise()?;
                 let queued = match input {
-                    None => engine.queue_in_place(stream, direction, units, output),
-                    Some(input) => engine.queue(stream, direction, units, input, output),
+                    None => engine.queue(stream, direction, units, output),
+                    Some(input) => engine.queue(stream, direction, units, (input, output)),
                 };
                 return queued.and_then(Pending::wait).or_raise();
             }
         };
         let engine = family.engine(stream.device(), key).or_raise()?;
         let queued = match input {
-            None => engine.queue_in_place(stream, operation, output),
-            Some(input) => engine.queue(stream, operation, input, output),
+            None => engine.queue(stream, operation, output),
+            Some(input) => engine.queue(stream, operation, (input, output)),
         };
         queued.and_then(Pending::wait).or_raise()
     }

@@ -241,21 +241,79 @@ impl<'a> DeviceSliceMut<'a> {
         // SAFETY: the range was just checked to lie in memory that is there.
         unsafe { self.device.driver().write(address, data) }
     }
+}
 
-    /// Checks that kernels of `device` can run from `input` to it: all are there, and equally long.
-    pub(crate) fn require_pair(
-        &self,
-        input: &DeviceSlice<'_>,
-        device: &Device,
-    ) -> Result<(), Error> {
-        let (input_bytes, output_bytes) = (input.len(), self.length);
-        if input_bytes != output_bytes {
-            return Err(Error::Data(lanecrypt_core::Error::OutputLength {
-                input: input_bytes,
-                output: output_bytes,
-            }));
+/// Memory of a device that a kernel reads and writes: in place, or from one part to another that is equally
+/// long, as `InOutBuf` is on the host.
+///
+/// It is made of `&mut DeviceSliceMut` or of `(&DeviceSlice, &mut DeviceSliceMut)`, as which calls take it.
+#[derive(Debug)]
+pub struct DeviceInOut<'a> {
+    input: DeviceSlice<'a>,
+    output: DeviceSlice<'a>,
+    /// The output is written.
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> From<&'a mut DeviceSliceMut<'_>> for DeviceInOut<'a> {
+    fn from(data: &'a mut DeviceSliceMut<'_>) -> Self {
+        let data = data.as_slice();
+        Self { input: data.clone(), output: data, memory: PhantomData }
+    }
+}
+
+impl<'a> From<(&'a DeviceSlice<'_>, &'a mut DeviceSliceMut<'_>)> for DeviceInOut<'a> {
+    fn from((input, output): (&'a DeviceSlice<'_>, &'a mut DeviceSliceMut<'_>)) -> Self {
+        Self { input: input.clone(), output: output.as_slice(), memory: PhantomData }
+    }
+}
+
+impl<'a> From<&'a mut (DeviceSlice<'_>, DeviceSliceMut<'_>)> for DeviceInOut<'a> {
+    fn from((input, output): &'a mut (DeviceSlice<'_>, DeviceSliceMut<'_>)) -> Self {
+        (&*input, output).into()
+    }
+}
+
+impl DeviceInOut<'_> {
+    /// Bytes of the input.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.input.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.input.is_empty()
+    }
+
+    /// What is read, as long as it was not overwritten.
+    pub(crate) fn input(&self) -> &DeviceSlice<'_> {
+        &self.input
+    }
+
+    /// What was written.
+    pub(crate) fn output(&self) -> &DeviceSlice<'_> {
+        &self.output
+    }
+
+    /// The addresses of input and output.
+    pub(crate) fn ends(&self) -> (u64, u64) {
+        (self.input.address(), self.output.address())
+    }
+
+    /// For a shorter time.
+    pub(crate) fn reborrow(&mut self) -> DeviceInOut<'_> {
+        DeviceInOut { input: self.input.clone(), output: self.output.clone(), memory: PhantomData }
+    }
+
+    /// Checks that kernels of `device` can run over it: all is there, and equally long.
+    pub(crate) fn require_device(&self, device: &Device) -> Result<(), Error> {
+        let (input, output) = (self.input.len(), self.output.len());
+        if input != output {
+            return Err(Error::Data(lanecrypt_core::Error::OutputLength { input, output }));
         }
-        input.require_device(device)?;
-        self.as_slice().require_device(device)
+        self.input.require_device(device)?;
+        self.output.require_device(device)
     }
 }

@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, GhashEngine, HashFamily, Operation,
+    Device, DeviceInOut, DeviceSlice, Engine, Error, Family, GhashEngine, HashFamily, Operation,
     engine::ghash::{self, Hash},
     launch::operation::{MAX_BLOCK, Start, Work},
     pipeline::{self, Cut},
@@ -94,87 +94,49 @@ impl GcmEngine {
         self.hash.limit_chunk(bytes);
     }
 
-    /// Encrypts from `input` to `output`, both on this engine's device and equally long, and fills
-    /// `tag`.
+    /// Encrypts data on this engine's device, in place or from one slice to another, and fills `tag`.
     ///
     /// # Errors
     /// [`Error::OtherDevice`]; [`Error::Data`] for an empty IV, lengths of tags or data that GCM does
     /// not take, and unequal lengths: nothing is written then. Driver errors: the output is unspecified
     /// then.
-    pub fn encrypt(
+    pub fn encrypt<'d>(
         &self,
         iv: &[u8],
         aad: &[u8],
-        input: &DeviceSlice<'_>,
-        output: &mut DeviceSliceMut<'_>,
+        data: impl Into<DeviceInOut<'d>>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        output.require_pair(input, self.engine.device())?;
-        check(iv, aad, input.len(), tag)?;
+        let mut data = data.into();
+        data.require_device(self.engine.device())?;
+        check(iv, aad, data.len(), tag)?;
         let message = self.message(iv, aad)?;
-        self.engine.run(Operation::Ctr32(message.counter().into()), input, output)?;
-        message.fill_tag(&output.as_slice(), tag)
+        self.engine.run(Operation::Ctr32(message.counter().into()), data.reborrow())?;
+        message.fill_tag(data.output(), tag)
     }
 
-    /// As [`encrypt`](Self::encrypt), with the result in place of the input.
-    ///
-    /// # Errors
-    /// As [`encrypt`](Self::encrypt).
-    pub fn encrypt_in_place(
-        &self,
-        iv: &[u8],
-        aad: &[u8],
-        data: &mut DeviceSliceMut<'_>,
-        tag: &mut [u8],
-    ) -> Result<(), Error> {
-        data.as_slice().require_device(self.engine.device())?;
-        check(iv, aad, data.as_slice().len(), tag)?;
-        let message = self.message(iv, aad)?;
-        self.engine.run_in_place(Operation::Ctr32(message.counter().into()), data)?;
-        message.fill_tag(&data.as_slice(), tag)
-    }
-
-    /// Decrypts from `input` to `output`, both on this engine's device and equally long, if `tag` is
-    /// the right one.
+    /// Decrypts data on this engine's device, in place or from one slice to another, if `tag` is the right
+    /// one.
     ///
     /// # Errors
     /// Those of [`encrypt`](Self::encrypt); [`Error::Data`] with
     /// [`NotAuthentic`](lanecrypt_core::Error::NotAuthentic) for a wrong tag. On every error of data
     /// nothing is written. After driver errors the output may have parts of the plaintext, but only
     /// of one whose tag was right.
-    pub fn decrypt(
+    pub fn decrypt<'d>(
         &self,
         iv: &[u8],
         aad: &[u8],
-        input: &DeviceSlice<'_>,
-        output: &mut DeviceSliceMut<'_>,
+        data: impl Into<DeviceInOut<'d>>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        output.require_pair(input, self.engine.device())?;
-        check(iv, aad, input.len(), tag)?;
+        let data = data.into();
+        data.require_device(self.engine.device())?;
+        check(iv, aad, data.len(), tag)?;
         let message = self.message(iv, aad)?;
         let counter = message.counter();
-        message.verify(input, tag)?;
-        self.engine.run(Operation::Ctr32(counter.into()), input, output)
-    }
-
-    /// As [`decrypt`](Self::decrypt), with the result in place of the input.
-    ///
-    /// # Errors
-    /// As [`decrypt`](Self::decrypt).
-    pub fn decrypt_in_place(
-        &self,
-        iv: &[u8],
-        aad: &[u8],
-        data: &mut DeviceSliceMut<'_>,
-        tag: &[u8],
-    ) -> Result<(), Error> {
-        data.as_slice().require_device(self.engine.device())?;
-        check(iv, aad, data.as_slice().len(), tag)?;
-        let message = self.message(iv, aad)?;
-        let counter = message.counter();
-        message.verify(&data.as_slice(), tag)?;
-        self.engine.run_in_place(Operation::Ctr32(counter.into()), data)
+        message.verify(data.input(), tag)?;
+        self.engine.run(Operation::Ctr32(counter.into()), data)
     }
 
     /// Encrypts host memory of any size that GCM takes, pieces of it side by side through memory of the

@@ -5,7 +5,7 @@ use lanecrypt_core::{Direction, Mode};
 use lanecrypt_kernels::{Task, modes};
 
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Pending, Stream,
+    Device, DeviceInOut, Engine, Error, Family, Pending, Stream,
     engine::on_stream::{OnStream, SCRATCH_SHARE},
     launch::{
         copies::Rows,
@@ -117,40 +117,23 @@ impl XtsEngine {
         self.data.limit_chunk(bytes);
     }
 
-    /// Runs XTS from `input` to `output`, both on this engine's device and equally long. Returns as
-    /// soon as the kernels are queued; reading the output waits for them.
+    /// Runs XTS over data on this engine's device, in place or from one slice to another. Returns as soon as
+    /// the kernels are queued; reading the output waits for them.
     ///
     /// # Errors
     /// [`Error::Data`] for units, or a last unit, of less than 16 bytes and for unequal lengths;
     /// [`Error::OtherDevice`]; driver errors, after which the output is unspecified.
-    pub fn run(
+    pub fn run<'d>(
         &self,
         direction: Direction,
         units: DataUnits,
-        input: &DeviceSlice<'_>,
-        output: &mut DeviceSliceMut<'_>,
+        data: impl Into<DeviceInOut<'d>>,
     ) -> Result<(), Error> {
-        output.require_pair(input, self.data.device())?;
-        units.check(input.len())?;
-        let ends = (input.address(), output.as_slice().address());
-        self.pair().run_all(&self.data.default_stream, direction, units, ends, input.len())
-    }
-
-    /// As [`run`](Self::run), with the result in place of the input.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_in_place(
-        &self,
-        direction: Direction,
-        units: DataUnits,
-        data: &mut DeviceSliceMut<'_>,
-    ) -> Result<(), Error> {
-        data.as_slice().require_device(self.data.device())?;
-        let (address, length) = (data.as_slice().address(), data.as_slice().len());
-        units.check(length)?;
+        let data = data.into();
+        data.require_device(self.data.device())?;
+        units.check(data.len())?;
         let stream = &self.data.default_stream;
-        self.pair().run_all(stream, direction, units, (address, address), length)
+        self.pair().run_all(stream, direction, units, data.ends(), data.len())
     }
 
     /// As [`run`](Self::run), on a stream: see [`Engine::queue`].
@@ -163,43 +146,13 @@ impl XtsEngine {
         stream: &'b Stream,
         direction: Direction,
         units: DataUnits,
-        input: &'b DeviceSlice<'_>,
-        output: &'b mut DeviceSliceMut<'_>,
+        data: impl Into<DeviceInOut<'b>>,
     ) -> Result<Pending<'b>, Error> {
-        output.require_pair(input, self.data.device())?;
-        let ends = (input.address(), output.as_slice().address());
-        self.queue_checked(stream, direction, units, ends, input.len())
-    }
-
-    /// As [`queue`](Self::queue), with the result in place of the input.
-    ///
-    /// # Errors
-    /// As [`queue`](Self::queue).
-    pub fn queue_in_place<'b>(
-        &self,
-        stream: &'b Stream,
-        direction: Direction,
-        units: DataUnits,
-        data: &'b mut DeviceSliceMut<'_>,
-    ) -> Result<Pending<'b>, Error> {
-        let data = data.as_slice();
+        let data = data.into();
         data.require_device(self.data.device())?;
-        let ends = (data.address(), data.address());
-        self.queue_checked(stream, direction, units, ends, data.len())
-    }
-
-    /// Queues units between memory of this engine's device.
-    fn queue_checked<'b>(
-        &self,
-        stream: &'b Stream,
-        direction: Direction,
-        units: DataUnits,
-        ends: (u64, u64),
-        length: usize,
-    ) -> Result<Pending<'b>, Error> {
         stream.require_device(self.data.device())?;
-        units.check(length)?;
-        let run = || self.pair().run_all(stream, direction, units, ends, length);
+        units.check(data.len())?;
+        let run = || self.pair().run_all(stream, direction, units, data.ends(), data.len());
         let queued = stream.begin().and_then(|()| run());
         stream.pending(queued)
     }

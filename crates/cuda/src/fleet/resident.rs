@@ -5,7 +5,7 @@ use std::ops::Range;
 use lanecrypt_core::Mode;
 
 use super::{host_memory::joined, roster::Roster};
-use crate::{DeviceSlice, DeviceSliceMut, Error, device::driver::StreamHandle};
+use crate::{DeviceInOut, DeviceSlice, Error, device::driver::StreamHandle};
 
 /// A part of the data: where it lies on a device, and where its result goes.
 #[derive(Clone, Debug)]
@@ -25,28 +25,14 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// From one place to another: each pair is equally long, and on one device.
-    pub(super) fn apart(
-        roster: &'a Roster,
-        slices: &[(DeviceSlice<'_>, DeviceSliceMut<'_>)],
-    ) -> Result<Self, Error> {
+    /// Each is on one device, and its input and output are equally long.
+    pub(super) fn new(roster: &'a Roster, data: &[DeviceInOut<'_>]) -> Result<Self, Error> {
         let mut parts = Self { roster, parts: Vec::new() };
-        for (input, output) in slices {
-            let member = roster.member(input.device(), "buffer")?;
-            output.require_pair(input, input.device())?;
-            parts.push(member, (input.address(), output.as_slice().address()), input.len());
-        }
-        Ok(parts)
-    }
-
-    pub(super) fn in_place(
-        roster: &'a Roster,
-        slices: &[DeviceSliceMut<'_>],
-    ) -> Result<Self, Error> {
-        let mut parts = Self { roster, parts: Vec::new() };
-        for slice in slices.iter().map(DeviceSliceMut::as_slice) {
-            let member = roster.member(slice.device(), "buffer")?;
-            parts.push(member, (slice.address(), slice.address()), slice.len());
+        for data in data {
+            let device = data.input().device();
+            let member = roster.member(device, "buffer")?;
+            data.require_device(device)?;
+            parts.push(member, data.ends(), data.len());
         }
         Ok(parts)
     }

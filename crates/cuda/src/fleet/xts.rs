@@ -15,7 +15,7 @@ use super::{
     roster::Roster,
 };
 use crate::{
-    DataUnits, Device, DeviceSlice, DeviceSliceMut, Dropped, Error, Family, Operation,
+    DataUnits, Device, DeviceInOut, Dropped, Error, Family, Operation,
     engine::xts::{Pair, unit_by_unit},
     pipeline::Cut,
 };
@@ -120,34 +120,14 @@ impl XtsFleet {
     /// # Errors
     /// As [`Fleet::run`], and [`Error::Data`] where another one than the last part is not whole units, and
     /// for units, or a last unit, of less than 16 bytes.
-    pub fn run(
+    pub fn run<'d>(
         &self,
         direction: Direction,
         units: DataUnits,
-        parts: &mut [(DeviceSlice<'_>, DeviceSliceMut<'_>)],
+        data: impl IntoIterator<Item: Into<DeviceInOut<'d>>>,
     ) -> Result<(), Error> {
-        self.run_parts(direction, units, &Parts::apart(&self.data.roster, parts)?)
-    }
-
-    /// As [`run`](Self::run), with the results in place of the input.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_in_place(
-        &self,
-        direction: Direction,
-        units: DataUnits,
-        parts: &mut [DeviceSliceMut<'_>],
-    ) -> Result<(), Error> {
-        self.run_parts(direction, units, &Parts::in_place(&self.data.roster, parts)?)
-    }
-
-    fn run_parts(
-        &self,
-        direction: Direction,
-        units: DataUnits,
-        parts: &Parts<'_>,
-    ) -> Result<(), Error> {
+        let data: Vec<DeviceInOut<'_>> = data.into_iter().map(Into::into).collect();
+        let parts = Parts::new(&self.data.roster, &data)?;
         units.check(parts.length())?;
         parts.check(lanecrypt_core::Mode::Xts, units.bytes)?;
         parts.run(|_, part| {

@@ -63,7 +63,7 @@ fn a_slice_is_its_part_of_the_buffer() {
         cpu.ctr(&IV, part.into()).expect("the CPU does not fail");
         let mut buffer = DeviceBuffer::from_host(&device, &bytes(128)).expect("no fault");
         let mut slice = buffer.slice_mut(start..start + length).expect("in the buffer");
-        engine.run_in_place(Operation::Ctr(IV.into()), &mut slice).expect("no fault");
+        engine.run(Operation::Ctr(IV.into()), &mut slice).expect("no fault");
         let mut found = vec![0; 128];
         buffer.read(0, &mut found).expect("no fault");
         assert!(found == expected, "{length} bytes from {start}");
@@ -79,15 +79,15 @@ fn buffers_of_another_device_are_refused() {
     let mut here_too = DeviceBuffer::zeroed(&ours, 32).expect("no fault");
     let mut there = DeviceBuffer::zeroed(&theirs, 32).expect("no fault");
     let says = |text: String| assert!(text.contains("the engine runs on"), "{text}");
-    says(refused(engine.run_in_place(ecb, &mut there.slice_mut(0..32).expect("in it"))));
+    says(refused(engine.run(ecb, &mut there.slice_mut(0..32).expect("in it"))));
     let input = here.slice(0..32).expect("in it");
-    says(refused(engine.run(ecb, &input, &mut there.slice_mut(0..32).expect("in it"))));
+    says(refused(engine.run(ecb, (&input, &mut there.slice_mut(0..32).expect("in it")))));
     let input = there.slice(0..32).expect("in it");
-    says(refused(engine.run(ecb, &input, &mut here_too.slice_mut(0..32).expect("in it"))));
+    says(refused(engine.run(ecb, (&input, &mut here_too.slice_mut(0..32).expect("in it")))));
     // A clone of a device is the same one.
     let clone = ours.clone();
     let mut there = DeviceBuffer::zeroed(&clone, 32).expect("no fault");
-    engine.run_in_place(ecb, &mut there.slice_mut(0..32).expect("in it")).expect("no fault");
+    engine.run(ecb, &mut there.slice_mut(0..32).expect("in it")).expect("no fault");
 }
 
 #[test]
@@ -97,13 +97,13 @@ fn lengths_and_counters_that_do_not_fit_are_refused() {
     let mut buffer = DeviceBuffer::zeroed(&device, 64).expect("no fault");
     let ecb = Operation::Ecb(Direction::Decrypt);
     let mut run = |operation, length| {
-        refused(engine.run_in_place(operation, &mut buffer.slice_mut(0..length).expect("in it")))
+        refused(engine.run(operation, &mut buffer.slice_mut(0..length).expect("in it")))
     };
     assert!(run(ecb, 40).contains("ECB over 40 bytes"));
     assert!(run(Operation::Ctr([7; 8].into()), 40).contains("CTR IV of 8 bytes"));
     let input = DeviceBuffer::zeroed(&device, 32).expect("no fault");
     let input = input.slice(0..32).expect("in it");
-    let text = refused(engine.run(ecb, &input, &mut buffer.slice_mut(0..64).expect("in it")));
+    let text = refused(engine.run(ecb, (&input, &mut buffer.slice_mut(0..64).expect("in it"))));
     assert!(text.contains("64") && text.contains("32"), "{text}");
 }
 
@@ -132,7 +132,7 @@ fn a_partial_block_passes_a_block_of_its_own_on_the_device() {
         let device = model.device();
         let mut buffer = DeviceBuffer::zeroed(&device, 80).expect("no fault");
         let mut slice = buffer.slice_mut(0..length).expect("in it");
-        engine(&device).run_in_place(Operation::Ctr(IV.into()), &mut slice).expect("no fault");
+        engine(&device).run(Operation::Ctr(IV.into()), &mut slice).expect("no fault");
         assert_eq!(model.launches(), launches, "{length} bytes");
         assert_eq!(model.loads(), kernels, "{length} bytes");
         assert_eq!(model.largest_write(), 0, "nothing comes from the host");
@@ -198,7 +198,7 @@ fn the_device_is_asked_and_its_answers_are_passed_on() {
     );
     let (whole, mut target) =
         (input.slice(0..32).expect("in it"), output.slice_mut(0..32).expect("in it"));
-    let time = engine.time(Operation::Ctr(IV.into()), &whole, &mut target).expect("no fault");
+    let time = engine.time(Operation::Ctr(IV.into()), (&whole, &mut target)).expect("no fault");
     assert_eq!(time, Model::TIME);
     assert!(engine.chunk_bytes() >= 1 << 20, "modes hand it pieces that are worth a launch");
     let text = format!("{engine:?}");

@@ -276,7 +276,7 @@ fn chains_in_place_need_nothing_that_is_overwritten() {
         at_every_call("a chain in place", &expected, |model| {
             let cipher = on_device(model)?;
             let mut buffer = DeviceBuffer::from_host(cipher.engine().device(), &data)?;
-            cipher.engine().run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
+            cipher.engine().run(operation, &mut buffer.slice_mut(0..data.len())?)?;
             let mut found = vec![0; data.len()];
             buffer.read(0, &mut found)?;
             Ok(found)
@@ -342,7 +342,7 @@ fn data_units_report() {
             at_every_call(&format!("{name}, in place"), &expected, |model| {
                 let engine = xts_engine(model)?;
                 let mut buffer = DeviceBuffer::from_host(&model_device(&engine), &data)?;
-                engine.run_in_place(direction, units, &mut buffer.slice_mut(0..length)?)?;
+                engine.run(direction, units, &mut buffer.slice_mut(0..length)?)?;
                 let mut found = vec![0; length];
                 buffer.read(0, &mut found)?;
                 Ok(found)
@@ -382,7 +382,7 @@ fn data_units_are_cut_anyhow() {
                 input.slice(0..data.len()).expect("in it"),
                 output.slice_mut(0..data.len()).expect("in it"),
             );
-            engine.run(Direction::Encrypt, units, &from, &mut to).expect("no fault");
+            engine.run(Direction::Encrypt, units, (&from, &mut to)).expect("no fault");
             let mut found = vec![0; data.len()];
             output.read(0, &mut found).expect("no fault");
             assert!(found == expected, "units of {bytes}, limit {limit}");
@@ -422,7 +422,7 @@ fn resident_runs_report() {
             let mut data = plaintext()[..length].to_vec();
             let cipher = on_device(model)?;
             let mut buffer = DeviceBuffer::from_host(cipher.engine().device(), &data)?;
-            cipher.engine().run_in_place(operation, &mut buffer.slice_mut(0..length)?)?;
+            cipher.engine().run(operation, &mut buffer.slice_mut(0..length)?)?;
             buffer.read(0, &mut data)?;
             Ok(data)
         });
@@ -432,8 +432,8 @@ fn resident_runs_report() {
             let input = DeviceBuffer::from_host(device, &plaintext()[..length])?;
             let mut output = DeviceBuffer::zeroed(device, length)?;
             let (whole, mut target) = (input.slice(0..length)?, output.slice_mut(0..length)?);
-            engine.run(operation, &whole, &mut target)?;
-            engine.time(operation, &whole, &mut target)?;
+            engine.run(operation, (&whole, &mut target))?;
+            engine.time(operation, (&whole, &mut target))?;
             let mut data = vec![0; length];
             output.read(0, &mut data)?;
             Ok(data)

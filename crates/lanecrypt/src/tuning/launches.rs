@@ -151,10 +151,10 @@ impl<'a> Launches<'a> {
         let (input, mut output) = (self.input.slice(0..bytes)?, self.output.slice_mut(0..bytes)?);
         let mut pass = || {
             self.device.time(&mut || match runner {
-                Runner::Plain(engine, operation) => engine.run(*operation, &input, &mut output),
+                Runner::Plain(engine, operation) => engine.run(*operation, (&input, &mut output)),
                 Runner::Xts(engine, direction) => {
                     let units = DataUnits { bytes: UNIT, first: 0 };
-                    engine.run(*direction, units, &input, &mut output)
+                    engine.run(*direction, units, (&input, &mut output))
                 }
             })
         };

@@ -119,7 +119,7 @@ pub(crate) fn parts(case: &Case) -> Outcome {
                 buffer.slice_mut(0..buffer.len())
             };
             let slices = buffers.iter_mut().map(whole).collect::<Result<Vec<_>, _>>();
-            fleet.run_in_place(operation, &mut slices?)?;
+            fleet.run(operation, &mut slices?)?;
             let mut found = Vec::new();
             for buffer in &buffers {
                 let mut part = vec![0; buffer.len()];

@@ -64,7 +64,7 @@ pub(crate) fn operations(case: &Case) -> Outcome {
             for geometry in geometries(case, kernel, turns.next().unwrap_or(0)) {
                 engine.launch_as(Some(geometry));
                 let mut buffer = DeviceBuffer::from_host(&device, &data)?;
-                engine.run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
+                engine.run(operation, &mut buffer.slice_mut(0..data.len())?)?;
                 let what = format!("{} {operation:?}, {geometry:?}", target.name());
                 compare(&buffer, &expected, &what)?;
             }
@@ -92,7 +92,7 @@ pub(crate) fn data_units(case: &Case) -> Outcome {
             for geometry in geometries(case, kernel, turns.next().unwrap_or(0)) {
                 engine.data_engine().launch_as(Some(geometry));
                 let mut buffer = DeviceBuffer::from_host(&device, &data)?;
-                engine.run_in_place(direction, units, &mut buffer.slice_mut(0..data.len())?)?;
+                engine.run(direction, units, &mut buffer.slice_mut(0..data.len())?)?;
                 let what = format!("{} {direction}, {units:?}, {geometry:?}", family.summary());
                 compare(&buffer, &expected, &what)?;
             }

@@ -48,7 +48,7 @@ fn queue_on_all(target: &Target, operation: Operation<'_>) -> Outcome {
     }
     let mut pending = Vec::new();
     for (slice, stream) in &mut slices {
-        pending.push(engine.queue_in_place(stream, operation, slice)?);
+        pending.push(engine.queue(stream, operation, slice)?);
     }
     for pending in pending {
         pending.wait()?;
@@ -73,14 +73,14 @@ pub(crate) fn streams_dropped_early(case: &Case) -> Outcome {
         let mut buffer = DeviceBuffer::from_host(&device, &plain)?;
         let stream = Stream::new(&device)?;
         let mut slice = buffer.slice_mut(0..bytes)?;
-        std::mem::forget(engine.queue_in_place(&stream, operation, &mut slice)?);
+        std::mem::forget(engine.queue(&stream, operation, &mut slice)?);
         drop(stream);
         compare(&buffer, &expected, "after the stream was dropped")?;
         // And one whose buffer goes too, with more work queued than has run.
         let stream = Stream::new(&device)?;
         for _ in 0..3 {
             let mut slice = buffer.slice_mut(0..bytes)?;
-            std::mem::forget(engine.queue_in_place(&stream, operation, &mut slice)?);
+            std::mem::forget(engine.queue(&stream, operation, &mut slice)?);
         }
         drop((buffer, stream));
     }
@@ -112,7 +112,7 @@ pub(crate) fn threads_queue_data_units(case: &Case) -> Outcome {
                 let mut output = DeviceBuffer::from_host(&device, &data)?;
                 let (from, mut to) =
                     (input.slice(range.clone())?, output.slice_mut(range.clone())?);
-                engine.queue(&stream, direction, units, &from, &mut to)?.wait()?;
+                engine.queue(&stream, direction, units, (&from, &mut to))?.wait()?;
                 compare(&output, &expected(&data)?, &format!("stream {seed}"))?;
             }
             Ok(())

@@ -115,7 +115,7 @@ fn data_units_of(
         let what = format!("{} {direction}, {length} bytes, {units:?}", family.summary());
 
         let mut buffer = DeviceBuffer::from_host(device, &data)?;
-        engine.run_in_place(direction, units, &mut buffer.slice_mut(range.clone())?)?;
+        engine.run(direction, units, &mut buffer.slice_mut(range.clone())?)?;
         compare(&buffer, &expected, &format!("{what}, in place"))?;
 
         // Half of the units at once.
@@ -124,7 +124,7 @@ fn data_units_of(
         let input = DeviceBuffer::from_host(device, &data)?;
         let mut output = DeviceBuffer::from_host(device, &data)?;
         let (from, mut to) = (input.slice(range.clone())?, output.slice_mut(range.clone())?);
-        engine.run(direction, units, &from, &mut to)?;
+        engine.run(direction, units, (&from, &mut to))?;
         compare(&output, &expected, &format!("{what}, out of place"))?;
         compare(&input, &data, &format!("{what}, its input"))?;
 

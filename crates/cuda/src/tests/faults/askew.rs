@@ -73,8 +73,8 @@ fn operations_run_at_any_address() {
                 engine.limit_chunk(limit);
                 let stream = Stream::new(engine.device()).expect("no fault");
                 let found = between(engine.device(), ends, data, |input, output| match input {
-                    None => engine.queue_in_place(&stream, operation, output)?.wait(),
-                    Some(input) => engine.queue(&stream, operation, input, output)?.wait(),
+                    None => engine.queue(&stream, operation, output)?.wait(),
+                    Some(input) => engine.queue(&stream, operation, (input, output))?.wait(),
                 });
                 let found = found.expect("no fault");
                 assert!(found == expected, "{operation:?}, {ends:?}, limit {limit}");
@@ -83,8 +83,8 @@ fn operations_run_at_any_address() {
                 let cipher = on_device(model)?;
                 let engine = cipher.engine();
                 between(engine.device(), ends, data, |input, output| match input {
-                    None => engine.run_in_place(operation, output),
-                    Some(input) => engine.run(operation, input, output),
+                    None => engine.run(operation, output),
+                    Some(input) => engine.run(operation, (input, output)),
                 })
             });
         }
@@ -102,8 +102,8 @@ fn data_units_run_at_any_address() {
                     let engine = xts_engine(model)?;
                     let device = engine.data_engine().device();
                     between(device, ends, &data, |input, output| match input {
-                        None => engine.run_in_place(direction, units, output),
-                        Some(input) => engine.run(direction, units, input, output),
+                        None => engine.run(direction, units, output),
+                        Some(input) => engine.run(direction, units, (input, output)),
                     })
                 });
             }
@@ -124,13 +124,13 @@ fn sealed_and_opened(
     let device = engine.engine().device();
     let mut made = [0; 13];
     let found = between(device, ends, &plain, |input, output| match input {
-        None => engine.encrypt_in_place(iv, aad, output, &mut made),
-        Some(input) => engine.encrypt(iv, aad, input, output, &mut made),
+        None => engine.encrypt(iv, aad, output, &mut made),
+        Some(input) => engine.encrypt(iv, aad, (input, output), &mut made),
     })?;
     assert!(made == *tag, "another tag");
     let opened = between(device, ends, &found, |input, output| match input {
-        None => engine.decrypt_in_place(iv, aad, output, &tag),
-        Some(input) => engine.decrypt(iv, aad, input, output, &tag),
+        None => engine.decrypt(iv, aad, output, &tag),
+        Some(input) => engine.decrypt(iv, aad, (input, output), &tag),
     })?;
     assert!(opened == plain, "it does not open");
     Ok(found)

@@ -429,7 +429,7 @@ fn parts_on_devices_are_seamless() {
         let fleet = fleet(&good(2));
         let mut buffers = buffers_on(&fleet, &plain, &lengths).expect("no fault");
         let mut parts = spread(&mut buffers).expect("whole buffers");
-        fleet.run_in_place(operation, &mut parts).expect("no fault");
+        fleet.run(operation, &mut parts).expect("no fault");
         assert!(whole(&buffers) == expected, "{operation:?} in place");
 
         let inputs = buffers_on(&fleet, &plain, &lengths).expect("no fault");
@@ -445,7 +445,7 @@ fn parts_on_devices_are_seamless() {
         let plain = data(lengths.iter().sum());
         let mut buffers = buffers_on(fleet.data_fleet(), &plain, &lengths).expect("no fault");
         let mut parts = spread(&mut buffers).expect("whole buffers");
-        fleet.run_in_place(Direction::Encrypt, units, &mut parts).expect("no fault");
+        fleet.run(Direction::Encrypt, units, &mut parts).expect("no fault");
         assert!(whole(&buffers) == xts_on_the_cpu(Direction::Encrypt, units, &plain), "{bytes}");
     }
 }
@@ -457,7 +457,7 @@ fn parts_that_do_not_fit_are_refused() {
         let plain = data(lengths.iter().sum());
         let mut buffers = buffers_on(&fleet, &plain, lengths).expect("no fault");
         let mut parts = spread(&mut buffers).expect("whole buffers");
-        let error = fleet.run_in_place(operation, &mut parts).expect_err("it does not fit");
+        let error = fleet.run(operation, &mut parts).expect_err("it does not fit");
         assert!(whole(&buffers) == plain, "nothing is written");
         error.to_string()
     };
@@ -468,7 +468,7 @@ fn parts_that_do_not_fit_are_refused() {
     let other = Model::default().device();
     let mut buffer = DeviceBuffer::zeroed(&other, 16).expect("no fault");
     let mut part = [buffer.slice_mut(0..16).expect("all of it")];
-    let refused = fleet.run_in_place(Operation::Ctr(IV.into()), &mut part);
+    let refused = fleet.run(Operation::Ctr(IV.into()), &mut part);
     assert!(matches!(refused, Err(Error::OtherDevice { .. })));
     assert!(fleet.dropped().is_empty());
 }
@@ -488,7 +488,7 @@ fn parts_of_a_device_that_fails_are_named() {
                 let Ok(mut buffers) = buffers_on(&fleet, &plain, &lengths) else { continue };
                 let before = models[1].has_failed();
                 let mut parts = spread(&mut buffers).expect("whole buffers");
-                let result = fleet.run_in_place(operation, &mut parts);
+                let result = fleet.run(operation, &mut parts);
                 if !models[1].has_failed() {
                     assert!(result.is_ok(), "{operation:?}: {result:?}");
                     let found = whole(&buffers);
@@ -511,7 +511,7 @@ fn parts_of_a_device_that_fails_are_named() {
                 assert!(first == if is_early { &plain } else { &expected }[..160], "call {call}");
                 named += usize::from(!is_early);
                 let mut parts = spread(&mut buffers).expect("whole buffers");
-                let again = fleet.run_in_place(operation, &mut parts);
+                let again = fleet.run(operation, &mut parts);
                 assert!(matches!(again, Err(Error::Fleet { .. })), "it is not used again");
             }
             assert!(named > 2, "{operation:?}: hardly a driver call was made");

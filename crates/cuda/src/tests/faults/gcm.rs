@@ -103,7 +103,7 @@ fn sealing_reports() {
             let mut found = [&plain[..], &[0; 13]].concat();
             let (data, tag) = found.split_at_mut(length);
             let mut buffer = DeviceBuffer::from_host(engine.engine().device(), data)?;
-            engine.encrypt_in_place(LONG_IV, AAD, &mut buffer.slice_mut(0..length)?, tag)?;
+            engine.encrypt(LONG_IV, AAD, &mut buffer.slice_mut(0..length)?, tag)?;
             buffer.read(0, data)?;
             Ok(found)
         });
@@ -141,7 +141,7 @@ fn opening_reports_and_writes_nothing_unverified() {
             let input = DeviceBuffer::from_host(engine.engine().device(), &data)?;
             let mut output = DeviceBuffer::from_host(engine.engine().device(), &canary)?;
             let (from, mut to) = (input.slice(0..length)?, output.slice_mut(0..length)?);
-            refused(engine.decrypt(LONG_IV, AAD, &from, &mut to, &wrong), model)?;
+            refused(engine.decrypt(LONG_IV, AAD, (&from, &mut to), &wrong), model)?;
             let mut found = vec![0; length];
             output.read(0, &mut found)?;
             Ok(found)

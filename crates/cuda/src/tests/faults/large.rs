@@ -22,7 +22,7 @@ fn engine(model: &Model) -> Result<Engine, Error> {
 /// The operation over resident data, in place.
 fn in_place(engine: &Engine, operation: Operation<'_>, data: &[u8]) -> Result<Vec<u8>, Error> {
     let mut buffer = DeviceBuffer::from_host(engine.device(), data)?;
-    engine.run_in_place(operation, &mut buffer.slice_mut(0..data.len())?)?;
+    engine.run(operation, &mut buffer.slice_mut(0..data.len())?)?;
     let mut found = vec![0; data.len()];
     buffer.read(0, &mut found)?;
     Ok(found)
@@ -107,7 +107,7 @@ fn large_data_units_have_masks_for_every_run() {
         let device = engine.data_engine().device();
         let mut buffer = DeviceBuffer::from_host(device, data).expect("no fault");
         let mut whole = buffer.slice_mut(0..data.len()).expect("in it");
-        engine.run_in_place(Direction::Encrypt, units, &mut whole).expect("no fault");
+        engine.run(Direction::Encrypt, units, &mut whole).expect("no fault");
         let mut found = vec![0; data.len()];
         buffer.read(0, &mut found).expect("no fault");
         assert!(found == xts_on_the_cpu(Direction::Encrypt, units, data), "units of {bytes}");

@@ -29,7 +29,7 @@ fn what_is_queued_runs_when_it_is_waited_for() {
     for operation in operations() {
         let mut buffer = DeviceBuffer::from_host(device, &data()).expect("no fault");
         let mut slice = buffer.slice_mut(0..LENGTH).expect("in it");
-        let pending = engine.queue_in_place(&stream, operation, &mut slice).expect("no fault");
+        let pending = engine.queue(&stream, operation, &mut slice).expect("no fault");
         assert!(!pending.is_complete().expect("no fault"), "the model waits as long as it may");
         pending.wait().expect("no fault");
         assert!(whole(&buffer) == on_the_cpu(operation, &data()), "{operation:?}");
@@ -45,9 +45,8 @@ fn the_first_of_two_does_not_wait_for_the_second() {
     let stream = Stream::new(device).expect("no fault");
     let mut buffers = [0; 3].map(|_| DeviceBuffer::from_host(device, &data()).expect("no fault"));
     let mut slices = buffers.each_mut().map(|buffer| buffer.slice_mut(0..LENGTH).expect("in it"));
-    let [first, second, third] = slices
-        .each_mut()
-        .map(|slice| engine.queue_in_place(&stream, ecb, slice).expect("no fault"));
+    let [first, second, third] =
+        slices.each_mut().map(|slice| engine.queue(&stream, ecb, slice).expect("no fault"));
     let complete = |pending: &Pending<'_>| pending.is_complete().expect("no fault");
     second.wait().expect("no fault");
     assert!(complete(&first), "it came before");
@@ -68,7 +67,7 @@ fn dropping_waits_and_forgetting_harms_nobody() {
     let stream = Stream::new(device).expect("no fault");
     let mut buffer = DeviceBuffer::from_host(device, &data()).expect("no fault");
     let mut slice = buffer.slice_mut(0..LENGTH).expect("in it");
-    let pending = engine.queue_in_place(&stream, ecb, &mut slice).expect("no fault");
+    let pending = engine.queue(&stream, ecb, &mut slice).expect("no fault");
     assert_eq!(model.waiting(), 1);
     drop(pending);
     // Asked of the model, since a read of the buffer waits by itself.
@@ -77,7 +76,7 @@ fn dropping_waits_and_forgetting_harms_nobody() {
 
     // The model checks that kernels find their buffers.
     let mut slice = buffer.slice_mut(0..LENGTH).expect("in it");
-    std::mem::forget(engine.queue_in_place(&stream, ecb, &mut slice).expect("no fault"));
+    std::mem::forget(engine.queue(&stream, ecb, &mut slice).expect("no fault"));
     assert_eq!(model.waiting(), 1);
     drop((buffer, stream));
     assert_eq!(model.waiting(), 0);
@@ -116,13 +115,13 @@ fn try_to_queue(
     let mut slice = buffer.slice_mut(0..LENGTH)?;
     let before = model.launches();
     let chain = Operation::Cbc(Direction::Decrypt, &IV);
-    let chained = cipher.engine().queue_in_place(&stream, chain, &mut slice);
+    let chained = cipher.engine().queue(&stream, chain, &mut slice);
     chained.inspect_err(|_| failed(before))?.wait()?;
     let stream = Stream::new(xts.data_engine().device())?;
     let mut buffer = DeviceBuffer::from_host(stream.device(), &data())?;
     let mut slice = buffer.slice_mut(0..LENGTH)?;
     let before = model.launches();
-    let queued = xts.queue_in_place(&stream, Direction::Encrypt, units, &mut slice);
+    let queued = xts.queue(&stream, Direction::Encrypt, units, &mut slice);
     queued.inspect_err(|_| failed(before))?.wait()
 }
 
@@ -136,7 +135,7 @@ fn polling_leaves_no_marks() {
     let mut buffers = [0; 12].map(|_| DeviceBuffer::zeroed(device, 64).expect("no fault"));
     let mut slices = buffers.each_mut().map(|buffer| buffer.slice_mut(0..64).expect("in it"));
     let queued = slices.each_mut().map(|slice| {
-        let pending = engine.queue_in_place(&stream, ecb, slice).expect("no fault");
+        let pending = engine.queue(&stream, ecb, slice).expect("no fault");
         assert!(!pending.is_complete().expect("no fault"));
         pending
     });
@@ -167,7 +166,7 @@ fn streams_and_threads_do_not_disturb_each_other() {
                     let from = input.slice(0..LENGTH).expect("in it");
                     let mut to = output.slice_mut(0..LENGTH).expect("in it");
                     let pending =
-                        engine.queue(&stream, operation, &from, &mut to).expect("no fault");
+                        engine.queue(&stream, operation, (&from, &mut to)).expect("no fault");
                     pending.wait().expect("no fault");
                     assert!(whole(&output) == on_the_cpu(operation, &data()), "{operation:?}");
                 }
@@ -188,7 +187,7 @@ fn queued_work_reports() {
             let stream = Stream::new(device)?;
             let mut buffer = DeviceBuffer::from_host(device, &data()[..length])?;
             let mut slice = buffer.slice_mut(0..length)?;
-            engine.queue_in_place(&stream, operation, &mut slice)?.wait()?;
+            engine.queue(&stream, operation, &mut slice)?.wait()?;
             let mut found = vec![0; length];
             buffer.read(0, &mut found)?;
             Ok(found)
@@ -208,12 +207,12 @@ fn queued_data_units_report() {
             let input = DeviceBuffer::from_host(device, &data())?;
             let mut output = DeviceBuffer::zeroed(device, LENGTH)?;
             let (from, mut to) = (input.slice(0..LENGTH)?, output.slice_mut(0..LENGTH)?);
-            engine.queue(&stream, direction, units, &from, &mut to)?.wait()?;
+            engine.queue(&stream, direction, units, (&from, &mut to))?.wait()?;
             let mut found = vec![0; LENGTH];
             output.read(0, &mut found)?;
             let mut input = input;
             let mut data = input.slice_mut(0..LENGTH)?;
-            engine.queue_in_place(&stream, direction, units, &mut data)?.wait()?;
+            engine.queue(&stream, direction, units, &mut data)?.wait()?;
             let mut again = vec![0; LENGTH];
             input.read(0, &mut again)?;
             assert!(again == found, "in place it is another result");
@@ -231,7 +230,7 @@ fn streams_and_addresses_that_do_not_fit_are_refused() {
     let mut buffer = DeviceBuffer::zeroed(device, 64).expect("no fault");
     let mut slice = buffer.slice_mut(0..64).expect("in it");
     let theirs = Stream::new(&other.device()).expect("no fault");
-    let queued = engine.queue_in_place(&theirs, ecb, &mut slice);
+    let queued = engine.queue(&theirs, ecb, &mut slice);
     let text = queued.expect_err("another device").to_string();
     assert!(text.contains("the stream is of"), "{text}");
 
