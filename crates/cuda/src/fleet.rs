@@ -18,8 +18,9 @@ use self::{
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Dropped, Engine, Error, Family, Operation,
+    device::buffer::MAX_BLOCK,
     engine::{MODE_CHUNK_BYTES, decrypt_chained},
-    launch::operation::{MAX_BLOCK, Start, Work},
+    launch::operation::{Start, Work},
     pipeline::ChunkLimit,
 };
 

@@ -6,10 +6,11 @@ use lanecrypt_kernels::{Task, modes};
 
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Engine, Error, Family, Pending, Stream,
-    engine::on_stream::{OnStream, SCRATCH_SHARE},
+    device::{buffer::MAX_BLOCK, stream_memory::SCRATCH_SHARE},
+    engine::on_stream::OnStream,
     launch::{
         copies::Rows,
-        operation::{MAX_BLOCK, Start, Work},
+        operation::{Start, Work},
         parameters::Header,
     },
     pipeline::{self, Cut},
@@ -306,7 +307,7 @@ impl Pair<'_> {
         number: u128,
     ) -> Result<(), Error> {
         let bytes = span.count * span.scratch_bytes();
-        stream.masks.with(stream, bytes as usize, |masks| {
+        stream.with_masks(bytes as usize, |masks| {
             let on = self.data.on(stream);
             let mode = [number as u64, (number >> 64) as u64, 0];
             let header = Header { input: masks, output: masks, blocks: span.count, mode };
@@ -403,7 +404,7 @@ impl Engine {
         let device = self.device();
         pipeline::run(device, data, cut, BLOCK, |stream, address, piece, length| {
             let (mask, blocks) = (times_power_of_x(first, before(piece)), (length / BLOCK) as u64);
-            stream.masks.with(stream, BLOCK, |masks| {
+            stream.with_masks(BLOCK, |masks| {
                 // It travels with a launch: a number is written as a block of the same bytes.
                 let mode = [mask as u64, (mask >> 64) as u64, 0];
                 let header = Header { input: masks, output: masks, blocks: 1, mode };

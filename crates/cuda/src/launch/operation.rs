@@ -3,10 +3,7 @@
 use lanecrypt_core::{Counter, Direction, Mode};
 use lanecrypt_kernels::Task;
 
-use crate::Error;
-
-/// Bytes of the largest block.
-pub(crate) const MAX_BLOCK: usize = 16;
+use crate::{Error, device::buffer::MAX_BLOCK};
 
 /// What to do with data on the device.
 #[derive(Clone, Copy, Debug)]
