@@ -181,7 +181,9 @@ impl BatchFamily {
         };
         let description = self.describe(cuts, &jobs);
         Ok(PreparedBatch {
-            memory: Memory::new(device, &description)?,
+            memory: Memory::new(device, description.layout(), &description.items, |area| {
+                description.write(area);
+            })?,
             device: device.clone(),
             program: self.program,
             cuts: description.cuts,

@@ -12,12 +12,11 @@ pub(crate) mod properties;
 pub(crate) mod stream;
 pub(crate) mod stream_memory;
 
-#[cfg(feature = "host-kernels")]
-use std::sync::OnceLock;
 use std::{
+    any::Any,
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -29,15 +28,14 @@ use self::{
     gpu::Gpu,
     properties::Properties,
 };
-use crate::{Error, Experience, Limits, pipeline::Pool, variables};
+use crate::{Error, Experience, variables};
 
 /// A device that kernels run on. Cheap to clone: clones are the same device.
 #[derive(Clone)]
 pub struct Device {
     inner: Arc<Inner>,
-    /// What host memory passes. Its own memory is of a device with another one, which stays empty: so
-    /// that the last value of this device frees it.
-    pool: Arc<Pool>,
+    /// What a layer above keeps for this device: see [`kept`](Self::kept).
+    kept: Arc<OnceLock<Box<dyn Any + Send + Sync>>>,
 }
 
 /// Devices opened so far, by number.
@@ -172,22 +170,22 @@ impl Device {
     pub(crate) fn new(driver: Box<dyn Driver>) -> Self {
         let experience = RwLock::new(Arc::new(Experience::of_device(&driver.properties().name)));
         let inner = Arc::new(Inner { driver, kernels: Mutex::default(), experience });
-        Self { inner, pool: Arc::default() }
+        Self { inner, kept: Arc::default() }
     }
 
-    /// The same device with lanes of its own, of which there are none.
-    pub(crate) fn without_pool(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner), pool: Arc::default() }
+    /// The same device, for which nothing is kept yet.
+    pub(crate) fn without_kept(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), kept: Arc::default() }
     }
 
-    pub(crate) fn pool(&self) -> &Pool {
-        &self.pool
-    }
-
-    /// Bounds what host memory takes on its way through the device from now on, and frees what is kept
-    /// for it: that is kept between calls otherwise.
-    pub fn limit_host_memory(&self, limits: Limits) {
-        self.pool.limit(limits);
+    /// What a layer above keeps for the device, made when it is first asked for, and dropped with the last
+    /// value of this device: so what is kept refers to the device [without it](Self::without_kept).
+    ///
+    /// # Panics
+    /// Where two types are asked for.
+    pub(crate) fn kept<T: Any + Default + Send + Sync>(&self) -> &T {
+        let kept = self.kept.get_or_init(|| Box::<T>::default());
+        kept.downcast_ref().expect("one type is kept for devices")
     }
 
     /// What is known of kernels on this device, by which engines launch them: built-in data where this

@@ -5,22 +5,22 @@ pub(crate) mod cudarc_interop;
 pub(crate) mod family;
 pub(crate) mod gcm;
 pub(crate) mod ghash;
+mod keyed;
 pub(crate) mod on_device;
 pub(crate) mod on_stream;
 pub(crate) mod xts;
 
-use std::{any::Any, fmt, sync::Arc, time::Duration};
+use std::{any::Any, fmt, time::Duration};
 
 use cipher::InOutBuf;
 use lanecrypt_core::{ConstantTime, Counter};
 use lanecrypt_kernels::{Kernel, Program, Task};
 
+use self::{family::Family, keyed::Keyed, on_stream::OnStream};
 use crate::{
-    Device, DeviceInOut, DeviceSliceMut, Error, Experience, Family, Geometry, KeyPair, Keys,
-    Operation, Pending, Resources, Stream,
-    device::geometry::{Launch, Wanted},
-    engine::{family::Other, on_stream::OnStream},
-    launch::operation::{MAX_BLOCK, Work, task_of},
+    Device, DeviceInOut, DeviceSliceMut, Error, Geometry, Operation, Pending, Resources, Stream,
+    device::buffer::MAX_BLOCK,
+    launch::operation::{Work, task_of},
     pipeline::{self, ChunkLimit, Cut},
 };
 
@@ -34,14 +34,8 @@ pub(crate) const MODE_CHUNK_BYTES: usize = 16 << 20;
 /// [`queue`](Self::queue) does so on a stream. Round keys travel with every launch and are not kept
 /// on the device. Several threads may use one engine.
 pub struct Engine {
-    device: Device,
-    program: &'static Program,
-    others: [Option<Other>; 2],
+    pub(crate) keyed: Keyed,
     family: Family,
-    keys: KeyPair,
-    key_bytes: usize,
-    experience: Arc<Experience>,
-    geometry: Wanted,
     pub(crate) chunk_limit: ChunkLimit,
     pub(crate) default_stream: Stream,
 }
@@ -49,8 +43,8 @@ pub struct Engine {
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
-            .field("device", &self.device)
-            .field("module", &self.program.module().name)
+            .field("device", self.device())
+            .field("module", &self.keyed.program.module().name)
             .finish_non_exhaustive()
     }
 }
@@ -61,33 +55,40 @@ impl AsRef<Self> for Engine {
     }
 }
 
-impl Engine {
-    /// Keys a program and those that take over from it, whose layouts the keys have, made of a key of
-    /// `key_bytes` bytes: [`Family::engine`](crate::Family::engine) checks it.
-    pub(crate) fn new(
-        device: &Device,
-        (program, others): (&'static Program, [Option<Other>; 2]),
-        family: Family,
-        (keys, key_bytes): (KeyPair, usize),
-    ) -> Self {
-        Self {
-            device: device.clone(),
-            program,
-            others,
-            family,
-            keys,
-            key_bytes,
-            experience: device.experience(),
-            geometry: Wanted::default(),
+impl Family {
+    /// An engine of this family under a key of a length that the cipher takes.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for other key lengths; [`Error::Unavailable`] as [`Family::program`];
+    /// [`Error::Mismatch`] for a family whose parts do not fit each other.
+    pub fn engine(&self, device: &Device, key: &[u8]) -> Result<Engine, Error> {
+        let keyed = Keyed::new(device, self, key)?;
+        Ok(Engine {
+            keyed,
+            family: *self,
             chunk_limit: ChunkLimit::default(),
             default_stream: Stream::default_of(device),
-        }
+        })
     }
 
+    /// Makes the engine for the registry.
+    ///
+    /// # Errors
+    /// As [`Family::engine`], and those of opening the device.
+    pub fn create(
+        &self,
+        device: fn() -> Result<Device, Error>,
+        key: &[u8],
+    ) -> Result<Box<dyn lanecrypt_core::Engine>, lanecrypt_core::Error> {
+        Ok(Box::new(self.engine(&device()?, key)?))
+    }
+}
+
+impl Engine {
     /// Launches the cipher's kernels so from now on, as far as they allow it, instead of as experience
     /// says: for measuring what that is worth. With `None`, by experience again.
     pub fn launch_as(&self, geometry: Option<Geometry>) {
-        self.geometry.set(geometry);
+        self.keyed.geometry.set(geometry);
     }
 
     /// Lets a piece of host data on the device have at most `bytes` bytes, whole blocks of it and one at
@@ -99,20 +100,20 @@ impl Engine {
     /// The device it runs on.
     #[must_use]
     pub fn device(&self) -> &Device {
-        &self.device
+        self.keyed.device()
     }
 
     /// The kernels it runs, but for sizes for which [`other_programs`](Self::other_programs) has others.
     #[must_use]
     pub fn program(&self) -> &'static Program {
-        self.program
+        self.keyed.program
     }
 
     /// The kernels it runs for small and for large data, if those are others; see
     /// [`Family::with_small`](crate::Family::with_small) and
     /// [`with_large`](crate::Family::with_large).
     pub fn other_programs(&self) -> impl Iterator<Item = &'static Program> {
-        self.others.into_iter().flatten().map(|other| other.program)
+        self.keyed.others.into_iter().flatten().map(|other| other.program)
     }
 
     /// The family that it is of.
@@ -132,7 +133,7 @@ impl Engine {
     /// # Errors
     /// Driver errors.
     pub fn resources(&self, kernel: &Kernel) -> Result<Option<Resources>, Error> {
-        self.device.driver().resources(self.device.kernel(kernel)?.kernel)
+        self.device().driver().resources(self.device().kernel(kernel)?.kernel)
     }
 
     /// Starts `operation` over data on this engine's device, in place or from one slice to another. Returns as
@@ -147,7 +148,7 @@ impl Engine {
         data: impl Into<DeviceInOut<'d>>,
     ) -> Result<(), Error> {
         let data = data.into();
-        data.require_device(&self.device)?;
+        data.require_device(self.device())?;
         let work = self.work(operation, data.len())?;
         self.without_stream().run(work, data.ends(), data.len())
     }
@@ -165,7 +166,7 @@ impl Engine {
         data: impl Into<DeviceInOut<'b>>,
     ) -> Result<Pending<'b>, Error> {
         let data = data.into();
-        data.require_device(&self.device)?;
+        data.require_device(self.device())?;
         let work = self.work_on(stream, operation, data.len())?;
         stream.pending(self.queue_work(stream, work, data.ends(), data.len()))
     }
@@ -200,7 +201,7 @@ impl Engine {
         operation: Operation<'_>,
         length: usize,
     ) -> Result<Work, Error> {
-        stream.require_device(&self.device)?;
+        stream.require_device(self.device())?;
         self.work(operation, length)
     }
 
@@ -216,7 +217,7 @@ impl Engine {
     }
 
     pub(crate) fn on<'a>(&'a self, stream: &'a Stream) -> OnStream<'a> {
-        OnStream { engine: self, stream }
+        OnStream { keyed: &self.keyed, stream, most: self.chunk_limit.get() }
     }
 
     /// On the default stream.
@@ -234,7 +235,7 @@ impl Engine {
         data: impl Into<DeviceInOut<'d>>,
     ) -> Result<Duration, Error> {
         let mut data = data.into();
-        self.device.time(&mut || self.run(operation, data.reborrow()))
+        self.device().time(&mut || self.run(operation, data.reborrow()))
     }
 
     /// The device's own time for the key stream of `blocks` blocks from a counter block on, which is
@@ -250,17 +251,17 @@ impl Engine {
         blocks: u64,
         output: &mut DeviceSliceMut<'_>,
     ) -> Result<Option<Duration>, Error> {
-        if self.program.kernel(Task::Keystream).is_none() {
+        if self.keyed.program.kernel(Task::Keystream).is_none() {
             return Ok(None);
         }
-        output.as_slice().require_device(&self.device)?;
+        output.as_slice().require_device(self.device())?;
         let work = Work { task: Task::Keystream, ..self.work(Operation::Ctr(counter), 0)? };
         if blocks == 0 {
             return Ok(Some(Duration::ZERO));
         }
         // Shaped once: what is checked here is what is launched.
-        let launch = self.shaped(work.task, blocks)?;
-        let needed = launch.threads() * self.program.block_bytes();
+        let launch = self.keyed.shaped(work.task, blocks)?;
+        let needed = launch.threads() * self.keyed.program.block_bytes();
         let (address, length) = (output.as_slice().aligned()?, output.as_slice().len());
         if length < needed {
             let error = lanecrypt_core::Error::OutputLength { input: needed, output: length };
@@ -268,46 +269,12 @@ impl Engine {
         }
         let on = self.without_stream();
         let mut start = || on.start(launch, work, (address, address), blocks, 0);
-        self.device.time(&mut start).map(Some)
+        self.device().time(&mut start).map(Some)
     }
 
     /// Checks an operation over so many bytes.
     pub(crate) fn work(&self, operation: Operation<'_>, length: usize) -> Result<Work, Error> {
-        Work::new(operation, length, self.program.block_bytes())
-    }
-
-    /// The launch of a task over so many blocks.
-    pub(crate) fn shaped(&self, task: Task, blocks: u64) -> Result<Launch, Error> {
-        let module = self.program.module().name;
-        let bytes = blocks.saturating_mul(self.program.block_bytes() as u64);
-        let kernel = self.kernel(task, bytes).ok_or(Error::Task { module, task })?;
-        let wanted = self.geometry.get().or_else(|| {
-            // The key stream alone is for measuring: its output has room for a grid of the usual size.
-            let known = self.experience.geometry(kernel.name(), self.key_bytes, bytes);
-            known.filter(|_| task != Task::Keystream)
-        });
-        let ready = self.device.kernel(kernel)?;
-        Ok(Launch::new(self.device.driver(), (kernel, ready), blocks, wanted))
-    }
-
-    /// The kernel for so many bytes: the fastest, where all that could do it were measured, else the one
-    /// whose program the family names for them.
-    pub(crate) fn kernel(&self, task: Task, bytes: u64) -> Option<&'static Kernel> {
-        let others = || self.others.iter().flatten();
-        let by_size = others().find(|other| other.takes(bytes)).map(|other| other.program);
-        let by_size = by_size.and_then(|program| program.kernel(task));
-        let programs = others().map(|other| other.program).chain([self.program]);
-        let kernels = programs.filter_map(|program| program.kernel(task));
-        let fastest = self.experience.fastest(kernels, self.key_bytes, bytes);
-        fastest.or(by_size).or_else(|| self.program.kernel(task))
-    }
-
-    /// The keys that a task takes.
-    pub(crate) fn keys(&self, task: Task) -> &Keys {
-        match task {
-            Task::EcbDecrypt | Task::CbcDecrypt | Task::XtsDecrypt => &self.keys.decrypt,
-            _ => &self.keys.encrypt,
-        }
+        Work::new(operation, length, self.keyed.program.block_bytes())
     }
 
     /// Runs `operation` over host memory of any size, pieces of it side by side through memory of the
@@ -322,7 +289,7 @@ impl Engine {
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         let most = self.most_of_a_piece(operation, data.len());
-        let cut = Cut::new(&self.device, &mut data, most, MAX_BLOCK);
+        let cut = Cut::new(self.device(), &mut data, most, MAX_BLOCK);
         self.run_pieces(operation, data, cut)
     }
 
@@ -334,17 +301,14 @@ impl Engine {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         let most = self.most_of_a_piece(operation, data.len());
-        let cut = Cut::staged(&self.device, data.len(), most, MAX_BLOCK);
+        let cut = Cut::staged(self.device(), data.len(), most, MAX_BLOCK);
         self.run_pieces(operation, data, cut)
     }
 
     /// The most bytes of a piece of so many: the limit, or fewer where that was measured to be faster.
     fn most_of_a_piece(&self, operation: Operation<'_>, bytes: usize) -> usize {
-        let kernel = task_of(operation).and_then(|task| self.program.kernel(task));
-        let kernel = kernel.map_or("", Kernel::name);
-        let known = self.experience.piece(kernel, self.key_bytes, bytes as u64);
-        let known = known.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        self.chunk_limit.get().min(known.max(MAX_BLOCK))
+        let most = task_of(operation).map(|task| self.keyed.most_of_a_piece(task, bytes));
+        self.chunk_limit.get().min(most.unwrap_or(usize::MAX))
     }
 
     fn run_pieces(
@@ -365,8 +329,8 @@ impl Engine {
         data: InOutBuf<'_, '_, u8>,
         cut: Cut,
     ) -> Result<(), Error> {
-        let block = self.program.block_bytes();
-        pipeline::run(&self.device, data, cut, block, |stream, address, piece, length| {
+        let block = self.keyed.program.block_bytes();
+        pipeline::run(self.device(), data, cut, block, |stream, address, piece, length| {
             self.on(stream).launch(starts[piece], address, address, length.div_ceil(block))
         })
     }
@@ -374,7 +338,7 @@ impl Engine {
 
 impl lanecrypt_core::Engine for Engine {
     fn block_bytes(&self) -> usize {
-        self.program.block_bytes()
+        self.keyed.program.block_bytes()
     }
 
     fn chunk_bytes(&self) -> usize {

@@ -17,8 +17,9 @@ use self::{
 };
 use crate::{
     Device, DeviceInOut, Dropped, Engine, Error, Family, Operation,
+    device::buffer::MAX_BLOCK,
     engine::MODE_CHUNK_BYTES,
-    launch::operation::{MAX_BLOCK, Start, Work},
+    launch::operation::{Start, Work},
     pipeline::ChunkLimit,
 };
 

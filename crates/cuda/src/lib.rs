@@ -16,6 +16,18 @@
 //! - [`Experience`] is what was measured of a device, by which kernels are launched.
 //! - [`OnDevice`] is an engine with RustCrypto's block-cipher traits.
 //!
+//! The folders are layers, and a module uses only those of layers before its own (`cargo xtask tidy` finds
+//! circles):
+//!
+//! | layer | what it has |
+//! |---|---|
+//! | `device` | devices, as the driver or the host build gives them, and their memory and streams |
+//! | `launch` | operations, parameter blocks, kernels that need no key |
+//! | `pipeline` | host memory on its way through a device |
+//! | `engine` | keys, and what runs under them |
+//! | `fleet` | several devices as one engine |
+//! | `batch` | many messages in one call, on a device or a fleet |
+//!
 //! Without a driver or a device nothing panics: [`Device::all`] returns an error that says in one
 //! sentence what is missing.
 //!

@@ -22,6 +22,7 @@
 mod cut;
 mod host;
 mod lane;
+mod limits;
 mod order;
 
 use std::{
@@ -31,11 +32,13 @@ use std::{
     thread,
 };
 
-pub use self::cut::Limits;
+use self::lane::Pool;
+pub use self::limits::Limits;
 pub(crate) use self::{
-    cut::{ChunkLimit, Crew, Cut},
+    cut::{Crew, Cut},
     host::{feed, run},
-    lane::{Extent, Lent, Pool},
+    lane::{Extent, Lent},
+    limits::ChunkLimit,
 };
 use crate::{Device, Error};
 
@@ -108,6 +111,6 @@ where
         Err(TryLockError::WouldBlock) => pieces.lock().unwrap_or_else(PoisonError::into_inner),
     };
     let bytes = pieces.peek()?.lane_bytes();
-    let lane = device.pool().lend(device, bytes, waits).transpose()?;
+    let lane = Pool::of(device).lend(device, bytes, waits).transpose()?;
     pieces.next().map(|piece| (piece, lane))
 }

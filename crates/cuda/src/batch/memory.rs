@@ -5,7 +5,6 @@ use lanecrypt_kernels::batch::{JOB_BYTES, PARAMETER_WORDS, SEQUENCE_BYTES, SESSI
 use zeroize::Zeroizing;
 
 use super::{
-    Description,
     items::Items,
     words::{BLOCK, ITEM_BYTES, RESULT_BYTES},
 };
@@ -212,15 +211,20 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn new(device: &Device, description: &Description) -> Result<Self, Error> {
-        let layout = description.layout();
+    /// Memory of this layout, of which `write` fills the first area.
+    pub(super) fn new(
+        device: &Device,
+        layout: Layout,
+        items: &Items,
+        write: impl FnOnce(&mut [u8]),
+    ) -> Result<Self, Error> {
         let mut bytes = Zeroizing::new(vec![0; layout.described_bytes()]);
-        description.write(&mut bytes);
+        write(&mut bytes);
         let buffer = DeviceBuffer::from_host(device, &bytes)?;
         let made = DeviceBuffer::zeroed(device, layout.made_bytes())?;
         let start =
             |buffer: &DeviceBuffer| Ok::<_, Error>(buffer.slice(0..buffer.len())?.address());
-        let (parameters, lists) = layout.at(start(&buffer)?, start(&made)?, &description.items);
+        let (parameters, lists) = layout.at(start(&buffer)?, start(&made)?, items);
         Ok(Self { _described: buffer, made, lists, parameters })
     }
 }

@@ -4,7 +4,7 @@ use lanecrypt_core::{batch::JobMode, modes::gcm::first_counter};
 use lanecrypt_kernels::batch::JOB_BYTES;
 use zeroize::Zeroizing;
 
-use crate::launch::operation::MAX_BLOCK;
+use crate::device::buffer::MAX_BLOCK;
 
 /// Bytes of a block.
 pub(super) const BLOCK: usize = MAX_BLOCK;

@@ -2,7 +2,10 @@
 
 use std::{fmt, marker::PhantomData, ops::Range};
 
-use crate::{Device, Error, launch::operation::MAX_BLOCK};
+use crate::{Device, Error};
+
+/// Bytes of the largest block, at multiples of which kernels read and write.
+pub(crate) const MAX_BLOCK: usize = 16;
 
 /// Bytes of device memory, owned. Set to zero when made and again when dropped: freed device
 /// memory is handed to the next process as it is.

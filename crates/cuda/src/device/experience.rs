@@ -264,7 +264,7 @@ mod tests {
     fn launches_go_by_what_was_known_when_the_engine_was_made() {
         let launched = |family, experience: &Experience, task| {
             let engine = engine(family, &Model::default(), experience);
-            engine.shaped(task, 1 << 20).expect("no fault").threads()
+            engine.keyed.shaped(task, 1 << 20).expect("no fault").threads()
         };
         for (family, task, goes_by_it) in [
             (&FAMILY, Task::EcbEncrypt, true),
@@ -272,8 +272,10 @@ mod tests {
             (&WITH_KEYSTREAM, Task::Keystream, false), // its output has room for fewer threads
         ] {
             let nothing = Experience::default();
-            let kernel =
-                engine(family, &Model::default(), &nothing).kernel(task, 1).expect("it is there");
+            let kernel = engine(family, &Model::default(), &nothing)
+                .keyed
+                .kernel(task, 1)
+                .expect("it is there");
             let mut experience = Experience::default();
             let geometry = Geometry { threads: 96, blocks_per_multiprocessor: 5 };
             let row = vec![Measured { bytes: 1, geometry, nanoseconds: 1 }];
@@ -295,7 +297,7 @@ mod tests {
                 experience.set_launches(kernel, 16, row);
             }
             let engine = engine(&LARGE, &Model::roomy(Fault::None), &experience);
-            engine.kernel(Task::Ctr, bytes).expect("it is there").name()
+            engine.keyed.kernel(Task::Ctr, bytes).expect("it is there").name()
         };
         let (small, large) = ("aes_table_shared_ctr", "aes_mixed_ctr");
         // Where one is missing, by the limit that the family names.

@@ -27,9 +27,9 @@ pub struct Stream {
     pub(crate) handle: StreamHandle,
     owner: Owner,
     /// Blocks that are saved, or masks that warps start with: for one launch.
-    pub(crate) scratch: Scratch,
+    scratch: Scratch,
     /// What several launches need, each of which may need the other one.
-    pub(crate) masks: Scratch,
+    masks: Scratch,
     tickets: Mutex<Tickets>,
 }
 
@@ -114,6 +114,25 @@ impl Stream {
     /// Driver errors, among them those of what has run.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.device.driver().synchronize(self.handle)
+    }
+
+    /// Runs `work` with memory for one launch that it queues: see [`Scratch::with`].
+    pub(crate) fn with_scratch<R>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(u64) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        self.scratch.with(&self.device, self.handle, bytes, work)
+    }
+
+    /// The same with memory for several launches, each of which may need that of
+    /// [`with_scratch`](Self::with_scratch).
+    pub(crate) fn with_masks<R>(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(u64) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        self.masks.with(&self.device, self.handle, bytes, work)
     }
 
     /// Checks that engines of `device` can queue on it.

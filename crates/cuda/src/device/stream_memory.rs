@@ -2,7 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::{DeviceBuffer, Error, Stream, device::driver::StreamHandle};
+use super::{Device, buffer::DeviceBuffer, driver::StreamHandle};
+use crate::Error;
+
+/// What of the limit of host data on the device is a limit of what a mode takes there beside the data.
+pub(crate) const SCRATCH_SHARE: usize = 16;
 
 /// The memory, kept between calls and cleared when dropped.
 #[derive(Default)]
@@ -12,11 +16,12 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Runs `work` with the address of `bytes` bytes, whatever they hold. Nobody else gets them before
-    /// all is queued that `work` queues on `stream`, whose scratch memory this is, and what is queued
-    /// later runs later.
+    /// all is queued that `work` queues on `stream`, a stream of `device` whose scratch memory this is,
+    /// and what is queued later runs later.
     pub(crate) fn with<R>(
         &self,
-        stream: &Stream,
+        device: &Device,
+        stream: StreamHandle,
         bytes: usize,
         work: impl FnOnce(u64) -> Result<R, Error>,
     ) -> Result<R, Error> {
@@ -25,11 +30,11 @@ impl Scratch {
             Some(buffer) if buffer.len() >= bytes => buffer,
             small => {
                 // A stream of the caller's may not be in order with freeing and clearing.
-                stream.synchronize()?;
+                device.driver().synchronize(stream)?;
                 *small = None;
                 let length = bytes.max(MIN_BYTES).next_power_of_two();
-                let buffer = DeviceBuffer::zeroed(stream.device(), length)?;
-                stream.device().driver().synchronize(StreamHandle::DEFAULT)?;
+                let buffer = DeviceBuffer::zeroed(device, length)?;
+                device.driver().synchronize(StreamHandle::DEFAULT)?;
                 small.insert(buffer)
             }
         };

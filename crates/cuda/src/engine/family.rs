@@ -3,7 +3,7 @@
 use lanecrypt_core::{CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
 use lanecrypt_kernels::Program;
 
-use crate::{Device, Engine, Error, Keys, Properties};
+use crate::{Device, Error, Keys, Properties};
 
 /// A way to compute a cipher on a device.
 ///
@@ -140,21 +140,25 @@ impl Family {
         self.all_programs().map(|program| program.keys().words()).max().unwrap_or(0)
     }
 
-    /// An engine of this family under a key of a length that the cipher takes.
+    /// What runs on a device, as [`program`](Self::program) and [`others`](Self::others), and a key of a length
+    /// that the cipher takes in their layout.
     ///
     /// # Errors
-    /// [`Error::Data`] for other key lengths; [`Error::Unavailable`] as [`Family::program`];
-    /// [`Error::Mismatch`] for a family whose parts do not fit each other.
-    pub fn engine(&self, device: &Device, key: &[u8]) -> Result<Engine, Error> {
+    /// As [`engine`](Self::engine).
+    pub(super) fn keyed(
+        &self,
+        properties: &Properties,
+        key: &[u8],
+    ) -> Result<(&'static Program, [Option<Other>; 2], KeyPair), Error> {
         self.cipher.check_key(key).map_err(Error::Data)?;
-        let program = self.program(device.properties())?;
-        let others = self.others(device.properties());
+        let program = self.program(properties)?;
+        let others = self.others(properties);
         let keys = on_cleared_stack(|| (self.keys)(key));
         self.check(program, &keys)?;
         for other in others.iter().flatten() {
             self.check(other.program, &keys)?;
         }
-        Ok(Engine::new(device, (program, others), *self, (keys, key.len())))
+        Ok((program, others, keys))
     }
 
     /// Holds a program against the cipher and its keys.
@@ -181,18 +185,6 @@ impl Family {
             }
         }
         Ok(())
-    }
-
-    /// Makes the engine for the registry.
-    ///
-    /// # Errors
-    /// As [`Family::engine`], and those of opening the device.
-    pub fn create(
-        &self,
-        device: fn() -> Result<Device, Error>,
-        key: &[u8],
-    ) -> Result<Box<dyn lanecrypt_core::Engine>, lanecrypt_core::Error> {
-        Ok(Box::new(self.engine(&device()?, key)?))
     }
 
     /// Whether the family runs on a device.

@@ -11,8 +11,9 @@ use zeroize::Zeroizing;
 
 use crate::{
     Device, DeviceInOut, DeviceSlice, Engine, Error, Family, GhashEngine, HashFamily, Operation,
+    device::buffer::MAX_BLOCK,
     engine::ghash::{self, Hash},
-    launch::operation::{MAX_BLOCK, Start, Work},
+    launch::operation::{Start, Work},
     pipeline::{self, Cut},
 };
 

@@ -18,12 +18,9 @@ pub use self::family::HashFamily;
 use self::family::Matrices;
 use crate::{
     Device, DeviceBuffer, DeviceSlice, Error, Stream,
-    device::{driver::StreamHandle, geometry::Launch, stream_memory::Scratch},
-    engine::on_stream::SCRATCH_SHARE,
-    launch::{
-        copies::{self, Rows},
-        operation::MAX_BLOCK,
-    },
+    device::stream_memory::SCRATCH_SHARE,
+    device::{buffer::MAX_BLOCK, driver::StreamHandle, geometry::Launch, stream_memory::Scratch},
+    launch::copies::{self, Rows},
     pipeline::{self, ChunkLimit, Cut},
 };
 
@@ -329,7 +326,7 @@ impl Hash<'_> {
         let Self { engine, has_state, .. } = *self;
         let (count, place) = (bytes.div_ceil(piece_bytes), self.place()?);
         let state = self.memory.slice(0..BLOCK)?.address();
-        engine.pieces.with(&engine.default_stream, count * BLOCK, |hashes| {
+        engine.pieces.with(&engine.device, StreamHandle::DEFAULT, count * BLOCK, |hashes| {
             let behind = u64::from(lengths.is_some());
             work(Pieces { engine, hashes, piece_bytes, blocks: blocks(bytes) + behind })?;
             // They are multiplied by their powers already.
@@ -368,7 +365,7 @@ impl Hash<'_> {
     ) -> Result<(), Error> {
         let GhashEngine { device, default_stream: stream, chunk_limit, .. } = self.engine;
         let most = (chunk_limit.get() / SCRATCH_SHARE / BLOCK).max(1) * BLOCK;
-        stream.scratch.with(stream, most.min(bytes), |copy| {
+        stream.with_scratch(most.min(bytes), |copy| {
             loop {
                 let part = most.min(bytes);
                 copies::copy(device, stream.handle, (address, copy), Rows::one(part as u64))?;
@@ -439,7 +436,7 @@ impl Pieces<'_> {
         let engine = self.engine;
         let hash = self.hashes + (number * BLOCK) as u64;
         let after = self.blocks - blocks(number * self.piece_bytes + bytes);
-        stream.scratch.with(stream, engine.all_sums, |sums| {
+        stream.with_scratch(engine.all_sums, |sums| {
             let place = Place { engine, stream: stream.handle, sums };
             place.add(hash, false, (address, bytes), None)?;
             if after > 0 {

@@ -3,24 +3,25 @@
 use lanecrypt_core::Direction;
 use lanecrypt_kernels::{Kernel, Task, modes};
 
+use super::keyed::Keyed;
 use crate::{
-    Engine, Error, Stream,
-    device::geometry::Launch,
+    Error, Stream,
+    device::{buffer::MAX_BLOCK, geometry::Launch, stream_memory::SCRATCH_SHARE},
     launch::{
         copies::{self, Rows},
-        operation::{MAX_BLOCK, Start, Work},
+        operation::{Start, Work},
         parameters::Header,
     },
 };
 
-/// What of the limit of host data on the device is a limit of what a mode takes there beside the data.
-pub(crate) const SCRATCH_SHARE: usize = 16;
-
-/// An engine and a stream of its device.
+/// What is keyed, and a stream of its device.
 #[derive(Clone, Copy)]
 pub(crate) struct OnStream<'a> {
-    pub(crate) engine: &'a Engine,
+    pub(crate) keyed: &'a Keyed,
     pub(crate) stream: &'a Stream,
+    /// The limit of host data on the device, of which copies aside take their
+    /// [share](SCRATCH_SHARE).
+    pub(crate) most: usize,
 }
 
 impl OnStream<'_> {
@@ -44,7 +45,7 @@ impl OnStream<'_> {
         // A part of a block, which CTR alone has: kernels write whole ones, so it passes a block of
         // its own.
         let row = Rows::one(tail);
-        self.stream.scratch.with(self.stream, MAX_BLOCK, |block| {
+        self.stream.with_scratch(MAX_BLOCK, |block| {
             self.copy_rows(input + done, block, row)?;
             self.launch(work.after_blocks(whole), block, block, 1)?;
             self.copy_rows(block, output + done, row)
@@ -59,9 +60,9 @@ impl OnStream<'_> {
         (input, output): (u64, u64),
         length: usize,
     ) -> Result<(), Error> {
-        let most = self.engine.chunk_limit.get() / SCRATCH_SHARE / MAX_BLOCK * MAX_BLOCK;
+        let most = self.most / SCRATCH_SHARE / MAX_BLOCK * MAX_BLOCK;
         let part = most.clamp(MAX_BLOCK, length.max(MAX_BLOCK).next_multiple_of(MAX_BLOCK));
-        self.stream.masks.with(self.stream, part + MAX_BLOCK, |copy| {
+        self.stream.with_masks(part + MAX_BLOCK, |copy| {
             for start in (0..length).step_by(part).rev() {
                 let is_chained = matches!(work.start, Start::Chain(_)) && start > 0;
                 let before = if is_chained { work.block } else { 0 };
@@ -96,7 +97,7 @@ impl OnStream<'_> {
     }
 
     fn launch_once(self, work: Work, input: u64, output: u64, blocks: u64) -> Result<(), Error> {
-        let launch = self.engine.shaped(work.task, blocks)?;
+        let launch = self.keyed.shaped(work.task, blocks)?;
         if matches!(work.start, Start::Mask(_)) {
             return self.launch_unit(launch, work, (input, output), blocks);
         }
@@ -107,7 +108,7 @@ impl OnStream<'_> {
         let range = launch.range_blocks(blocks);
         let block = work.block as u64;
         let saved = (blocks - 1) / range;
-        self.stream.scratch.with(self.stream, (saved * block) as usize, |scratch| {
+        self.stream.with_scratch((saved * block) as usize, |scratch| {
             let last_of_first = input + (range - 1) * block;
             let rows =
                 Rows { from_pitch: range * block, to_pitch: block, width: block, count: saved };
@@ -118,12 +119,12 @@ impl OnStream<'_> {
 
     /// Copies rows of bytes that lie apart.
     pub(crate) fn copy_rows(self, from: u64, to: u64, rows: Rows) -> Result<(), Error> {
-        copies::copy(self.engine.device(), self.stream.handle, (from, to), rows)
+        copies::copy(self.keyed.device(), self.stream.handle, (from, to), rows)
     }
 
     /// Starts a kernel that takes no keys.
     pub(crate) fn start_mode(self, kernel: &Kernel, header: Header) -> Result<(), Error> {
-        copies::start_mode(self.engine.device(), self.stream.handle, kernel, header)
+        copies::start_mode(self.keyed.device(), self.stream.handle, kernel, header)
     }
 
     /// Starts a kernel of the program; `aside` is the address of what its mode keeps elsewhere.
@@ -156,9 +157,9 @@ impl OnStream<'_> {
             Direction::Encrypt => Task::XtsEncrypt,
             Direction::Decrypt => Task::XtsDecrypt,
         };
-        let launch = self.engine.shaped(task, blocks)?;
+        let launch = self.keyed.shaped(task, blocks)?;
         let starts = ranges(launch, blocks);
-        self.stream.scratch.with(self.stream, starts as usize * MAX_BLOCK, |starts| {
+        self.stream.with_scratch(starts as usize * MAX_BLOCK, |starts| {
             self.start_xts(launch, task, (input, output), blocks, unit_blocks, [masks, starts])
         })
     }
@@ -172,7 +173,7 @@ impl OnStream<'_> {
         blocks: u64,
     ) -> Result<(), Error> {
         let starts = ranges(launch, blocks);
-        self.stream.scratch.with(self.stream, (1 + starts as usize) * MAX_BLOCK, |mask| {
+        self.stream.with_scratch((1 + starts as usize) * MAX_BLOCK, |mask| {
             // It travels with a launch: a number is written as a block of the same bytes.
             let [low, high] = work.words();
             let header = Header { input: mask, output: mask, blocks: 1, mode: [low, high, 0] };
@@ -201,8 +202,8 @@ impl OnStream<'_> {
 
     /// Starts a kernel of the program.
     fn start_program(self, launch: Launch, task: Task, header: Header) -> Result<(), Error> {
-        let parameters = self.engine.keys(task).parameters(header, launch.parameter_bytes());
-        let driver = self.engine.device().driver();
+        let parameters = self.keyed.keys(task).parameters(header, launch.parameter_bytes());
+        let driver = self.keyed.device().driver();
         // SAFETY: the kernel is of one of the engine's programs, for which `Family::engine` checked the
         // keys, so that the block is as long as the kernel's (checked when it was loaded) and its counts
         // are ones it knows. All addresses come from memory of this device that holds `blocks`

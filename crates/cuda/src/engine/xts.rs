@@ -6,10 +6,11 @@ use lanecrypt_kernels::{Task, modes};
 
 use crate::{
     Device, DeviceInOut, Engine, Error, Family, Pending, Stream,
-    engine::on_stream::{OnStream, SCRATCH_SHARE},
+    device::{buffer::MAX_BLOCK, stream_memory::SCRATCH_SHARE},
+    engine::on_stream::OnStream,
     launch::{
         copies::Rows,
-        operation::{MAX_BLOCK, Start, Work},
+        operation::{Start, Work},
         parameters::Header,
     },
     pipeline::{self, Cut},
@@ -259,7 +260,7 @@ impl Pair<'_> {
         number: u128,
     ) -> Result<(), Error> {
         let bytes = span.count * span.scratch_bytes();
-        stream.masks.with(stream, bytes as usize, |masks| {
+        stream.with_masks(bytes as usize, |masks| {
             let on = self.data.on(stream);
             let mode = [number as u64, (number >> 64) as u64, 0];
             let header = Header { input: masks, output: masks, blocks: span.count, mode };

@@ -3,10 +3,7 @@
 use lanecrypt_core::{Counter, Direction, Operation, modes::times_power_of_x};
 use lanecrypt_kernels::Task;
 
-use crate::Error;
-
-/// Bytes of the largest block.
-pub(crate) const MAX_BLOCK: usize = 16;
+use crate::{Error, device::buffer::MAX_BLOCK};
 
 /// What a kernel must do for an operation; `None` where each block waits for the one before it, which no
 /// kernel does.

@@ -1,14 +1,9 @@
 //! How host memory is cut into pieces, and what may be on its way at once.
 
-use std::{
-    num::NonZero,
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
-};
-
 use cipher::InOutBuf;
 
-use crate::{Device, device::pinned::is_pinned, launch::operation::MAX_BLOCK};
+use super::lane::Pool;
+use crate::{Device, device::pinned::is_pinned};
 
 /// The longest piece, in bytes: a few of them fit in the CPU's cache.
 const LONGEST_PIECE: usize = 4 << 20;
@@ -20,59 +15,6 @@ const LANES: usize = 2;
 /// the bus.
 const LONGEST_PINNED_PIECE: usize = 16 << 20;
 const PINNED_LANES: usize = 4;
-/// The most threads where nobody says another number: more did not copy faster.
-const THREADS: usize = 12;
-/// What [`ChunkLimit`] is where nobody sets it.
-const CHUNK_BYTES: usize = 256 << 20;
-
-/// What host memory may take on its way through a device, all calls together.
-///
-/// ```
-/// use lanecrypt_cuda::{Device, Limits};
-///
-/// if let Ok(device) = Device::default() {
-///     device.limit_host_memory(Limits { threads: 4, ..Limits::default() });
-/// }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes of pinned memory, and as many of the device's beside it. A call that finds all of it in use
-    /// waits for others to end. Where it is less than a piece has, one piece is taken; a message of a
-    /// batch is never cut, with what the kernels need for it.
-    pub pinned_bytes: usize,
-    /// Threads that a call uses, its own among them; none is as one.
-    pub threads: usize,
-}
-
-impl Default for Limits {
-    /// 256 MiB, and as many threads as the machine runs at once, up to twelve.
-    fn default() -> Self {
-        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(THREADS);
-        Self { pinned_bytes: 256 << 20, threads }
-    }
-}
-
-/// The most bytes of a piece of host data, where somebody wants fewer than are best.
-#[derive(Debug)]
-pub(crate) struct ChunkLimit(AtomicUsize);
-
-impl Default for ChunkLimit {
-    fn default() -> Self {
-        Self(AtomicUsize::new(CHUNK_BYTES))
-    }
-}
-
-impl ChunkLimit {
-    /// Whole blocks of it, one at least.
-    pub(crate) fn set(&self, bytes: usize) {
-        self.0.store((bytes / MAX_BLOCK * MAX_BLOCK).max(MAX_BLOCK), Ordering::Relaxed);
-    }
-
-    pub(crate) fn get(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// How host data is cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
@@ -102,7 +44,7 @@ pub(super) enum Way {
 impl Crew {
     /// All that may be there, for data that is staged.
     pub(crate) fn most(device: &Device) -> Self {
-        Self { threads: device.pool().limits().threads.max(1), lanes: LANES }
+        Self { threads: Pool::of(device).limits().threads.max(1), lanes: LANES }
     }
 
     /// Lanes of all threads, of which a caller may want any number.
@@ -118,7 +60,7 @@ impl Crew {
     /// The most bytes of a lane of which there may be as many as there are to be: a power of two, as lanes
     /// have.
     pub(crate) fn room(self, device: &Device) -> usize {
-        let bytes = device.pool().limits().pinned_bytes / self.all_lanes();
+        let bytes = Pool::of(device).limits().pinned_bytes / self.all_lanes();
         1 << bytes.max(1).ilog2()
     }
 

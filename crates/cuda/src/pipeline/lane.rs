@@ -6,7 +6,7 @@ use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use super::Limits;
+use super::limits::Limits;
 use crate::{Device, DeviceBuffer, Error, Stream, device::pinned::PinnedBuffer};
 
 /// Bytes of lanes that serve any piece. Longer ones, which a long message of a batch takes, serve their like.
@@ -207,7 +207,21 @@ struct State {
     lent: usize,
 }
 
+impl Device {
+    /// Bounds what host memory takes on its way through the device from now on, and frees what is kept
+    /// for it: that is kept between calls otherwise.
+    pub fn limit_host_memory(&self, limits: Limits) {
+        Pool::of(self).limit(limits);
+    }
+}
+
 impl Pool {
+    /// That of a device. The memory of its lanes is of a device for which nothing is kept, so that the last
+    /// value of this one frees them.
+    pub(crate) fn of(device: &Device) -> &Self {
+        device.kept()
+    }
+
     pub(crate) fn limits(&self) -> Limits {
         self.state().limits
     }
@@ -256,7 +270,7 @@ impl Pool {
         drop(state);
         drop(too_small);
         let mut lent = self.lent(bytes, None);
-        lent.lane = Some(Lane::new(&device.without_pool(), bytes)?);
+        lent.lane = Some(Lane::new(&device.without_kept(), bytes)?);
         Ok(Some(lent))
     }
 
