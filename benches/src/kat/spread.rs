@@ -48,16 +48,18 @@ impl Group {
         file: &'a VectorFile,
         block_bytes: usize,
     ) -> Option<Class<'a>> {
+        let is_a_launch_per_block = match case.line {
+            Line::Chain(_) => true,
+            Line::Message(_) => case.mode() == Mode::Cbc,
+            Line::Vector(_) => false,
+        };
         match (self, case.line) {
-            (Self::Families, _) => Some(Class::of(case, file, block_bytes)),
+            (Self::Gpu, _) if !is_a_launch_per_block => None,
+            (Self::Families | Self::Gpu, _) => Some(Class::of(case, file, block_bytes)),
             (Self::Cpu, Line::Message(message)) if message.len > SHORT_MESSAGE => {
                 Some(Class { mode: case.line.mode_name(), ..Class::default() })
             }
-            (Self::Gpu, Line::Chain(_)) => Some(Class::of(case, file, block_bytes)),
-            (Self::Gpu, Line::Message(_)) if case.mode() == Mode::Cbc => {
-                Some(Class::of(case, file, block_bytes))
-            }
-            (Self::Cpu | Self::Gpu, _) => None,
+            (Self::Cpu, _) => None,
         }
     }
 }
