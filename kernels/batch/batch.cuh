@@ -41,7 +41,7 @@ constexpr u32 MODE_ECB_ENCRYPT = 0, MODE_ECB_DECRYPT = 1, MODE_CTR = 2, MODE_CTR
               MODE_CBC_ENCRYPT = 4, MODE_CBC_DECRYPT = 5, MODE_GCM_ENCRYPT = 6,
               MODE_GCM_DECRYPT = 7;
 
-// What `crates/cuda/src/batch.rs` packs, field by field: addresses and numbers. A kernel reads what it
+// What `crates/cuda/src/batch/memory.rs` packs, field by field: addresses and numbers. A kernel reads what it
 // names. (It has an external name, without any of which the compiler puts a number of its own into the
 // PTX at every run.)
 struct BatchParameters {

@@ -1,5 +1,6 @@
 //! Rules that no other tool checks.
 
+mod circles;
 mod promises;
 
 use std::{collections::BTreeSet, fs};
@@ -27,6 +28,7 @@ pub(crate) fn run() -> Result<()> {
         }
         if let Some(package) = path.strip_suffix("/Cargo.toml") {
             found.extend(tests_not_run(&text, &with_unit_tests(&listed, package)));
+            found.extend(circles_of(package, circle_of(&listed, package)));
         }
         if path == promises::FILE {
             let source = |path: &str| fs::read_to_string(root().join(path)).ok();
@@ -98,6 +100,52 @@ fn tests_not_run(manifest: &str, with_tests: &[&str]) -> Option<String> {
         .then(|| format!("`test = false`, but these have tests: {}", with_tests.join(", ")))
 }
 
+/// Packages whose modules are in circles still.
+const IN_CIRCLES: [&str; 19] = [
+    "benches",
+    "crates/aes",
+    "crates/aria",
+    "crates/camellia",
+    "crates/circuit",
+    "crates/cli",
+    "crates/core",
+    "crates/lanecrypt",
+    "crates/luks",
+    "crates/modes",
+    "crates/nbdkit-plugin",
+    "crates/openssl-provider",
+    "crates/python",
+    "crates/reference",
+    "crates/seed",
+    "crates/slicing",
+    "ct",
+    "kernels",
+    "xtask",
+];
+
+/// The first circle of modules in a package's sources.
+fn circle_of(listed: &str, package: &str) -> Option<String> {
+    let sources = format!("{package}/src/");
+    let read = |path: &'_ str| {
+        let below = path.strip_prefix(&sources)?.strip_suffix(".rs")?;
+        let is_of_library = below != "main" && !below.starts_with("bin/");
+        let text = is_of_library.then(|| fs::read_to_string(root().join(path)).ok())??;
+        Some((below.to_owned(), text))
+    };
+    let read: Vec<_> = listed.lines().filter_map(read).collect();
+    let sources: Vec<_> = read.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    circles::circle(&sources)
+}
+
+/// What is wrong with the modules of a package that has this circle, or none.
+fn circles_of(package: &str, circle: Option<String>) -> Option<String> {
+    match (circle, IN_CIRCLES.contains(&package)) {
+        (Some(circle), false) => Some(format!("modules in a circle: {circle}")),
+        (None, true) => Some("no modules in circles any more: take it off the list".to_owned()),
+        _ => None,
+    }
+}
+
 /// What is wrong with a source file; nothing for files of other kinds.
 fn faults_of(path: &str, text: &str) -> Vec<String> {
     let mut faults = Vec::new();
@@ -163,6 +211,12 @@ mod tests {
         assert!(tests_not_run(manifest, &["src/a.rs"]).is_some_and(|f| f.contains("src/a.rs")));
         assert_eq!(tests_not_run(manifest, &[]), None);
         assert_eq!(tests_not_run("[lib]\n\n[[bin]]\ntest = false\n", &["src/a.rs"]), None);
+        let circle = circles::circle(&[("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A;")]);
+        let found = circles_of("crates/cuda", circle.clone()).unwrap_or_default();
+        assert_eq!(found, "modules in a circle: crate::a → crate::b → crate::a");
+        assert_eq!(circles_of("crates/cuda", None), None);
+        assert_eq!(circles_of("crates/core", circle), None, "known");
+        assert!(circles_of("crates/core", None).is_some_and(|f| f.contains("off the list")));
         let unlisted = ["LANECRYPT", "_DEVICES"].concat();
         assert!(unlisted_variables(&unlisted, list)[0].contains(&unlisted));
     }

@@ -31,6 +31,7 @@ use lanecrypt_kernels::{
     Kernel,
     batch::{self as kernels, BatchProgram},
 };
+use zerocopy::IntoBytes;
 
 pub use self::{fleet::BatchFleet, sealed::SealedMessage};
 use self::{
@@ -40,7 +41,7 @@ use self::{
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Properties,
-    device::{driver::StreamHandle, geometry::Launch},
+    device::driver::StreamHandle,
 };
 
 /// Flag of the kernel that ends hashes: `WITHOUT_H` of `kernels/batch/batch.cuh`.
@@ -241,7 +242,7 @@ impl BatchFamily {
     ) -> Result<Cuts, Error> {
         let blocks = jobs.iter().map(|job| job.length.div_ceil(BLOCK) as u64).sum();
         let threads = |kernel| {
-            let all = shaped(device, kernel, u64::from(u32::MAX))?;
+            let all = device.shaped(kernel, u64::from(u32::MAX), None)?;
             Ok::<_, Error>(all.threads() as u64)
         };
         let hashers =
@@ -276,12 +277,6 @@ fn require_apart(jobs: &[DeviceJob<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The launch of a kernel for so many units of its work.
-fn shaped(device: &Device, kernel: &Kernel, count: u64) -> Result<Launch, Error> {
-    let ready = device.kernel(kernel)?;
-    Ok(Launch::new(device.driver(), (kernel, ready), count, None))
-}
-
 /// Jobs as the host has checked, cut and described them.
 struct Description {
     cuts: Cuts,
@@ -299,13 +294,14 @@ impl Description {
 
     /// Writes what the kernels read: the first area of its layout.
     fn write(&self, to: &mut [u8]) {
-        let (jobs, rest) = to.split_at_mut(self.described.jobs.len());
+        let described = self.described.jobs.as_bytes();
+        let (jobs, rest) = to.split_at_mut(described.len());
         let (arena, items) = rest.split_at_mut(self.described.arena.len());
-        jobs.copy_from_slice(&self.described.jobs);
+        jobs.copy_from_slice(described);
         arena.copy_from_slice(&self.described.arena);
         let all_items = self.items.lists().into_iter().flatten();
         for (to, item) in items.chunks_mut(ITEM_BYTES).zip(all_items) {
-            to.copy_from_slice(&item.bytes());
+            to.copy_from_slice(item.as_bytes());
         }
     }
 
@@ -505,16 +501,7 @@ impl Launches<'_> {
         if count == 0 {
             return Ok(());
         }
-        let launch = shaped(self.device, kernel, count)?;
-        // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What the
-        // kernel reads and writes follows from the block and from jobs and items that this module
-        // wrote: they say places inside the input and the output, which whoever made this checked, and
-        // inside the batch's own memory, which has room for all of them. All of it lives through the
-        // launch: device calls run in order, memory is freed in that order too, and a lane that has a
-        // stream of its own is waited for.
-        unsafe {
-            let driver = self.device.driver();
-            driver.launch(self.stream, launch.kernel, launch.shape, &parameters.words())
-        }
+        let launch = self.device.shaped(kernel, count, None)?;
+        self.device.launch(self.stream, launch, parameters.words())
     }
 }

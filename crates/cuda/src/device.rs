@@ -23,7 +23,7 @@ use std::{
 use lanecrypt_kernels::Kernel;
 
 use self::{
-    driver::{Driver, Shape},
+    driver::{Driver, Shape, StreamHandle},
     geometry::{Geometry, Launch, Ready},
     gpu::Gpu,
     properties::Properties,
@@ -264,9 +264,41 @@ impl Device {
     /// # Errors
     /// Driver errors.
     pub fn computed_geometry(&self, kernel: &Kernel, blocks: u64) -> Result<Geometry, Error> {
-        let launch = Launch::new(self.driver(), (kernel, self.kernel(kernel)?), blocks, None);
+        let launch = self.shaped(kernel, blocks, None)?;
         let blocks_per_multiprocessor = self.resident_blocks(kernel, kernel.threads())?.max(1);
         Ok(Geometry { threads: launch.shape.threads, blocks_per_multiprocessor })
+    }
+
+    /// The launch of a kernel for so many units of its work: as `wanted`, or as is computed.
+    pub(crate) fn shaped(
+        &self,
+        kernel: &Kernel,
+        count: u64,
+        wanted: Option<Geometry>,
+    ) -> Result<Launch, Error> {
+        Ok(Launch::new(self.driver(), (kernel, self.kernel(kernel)?), count, wanted))
+    }
+
+    /// Queues a launch of this device on a stream. The block is one of the kernel's parameters, and addresses
+    /// and counts in it, and in what it leads to, are of memory that this crate holds until the kernel has
+    /// run.
+    ///
+    /// # Panics
+    /// For a block that is not as long as the kernel's.
+    pub(crate) fn launch(
+        &self,
+        stream: StreamHandle,
+        launch: Launch,
+        block: &[u64],
+    ) -> Result<(), Error> {
+        assert_eq!(size_of_val(block), launch.parameter_bytes(), "bytes of a parameter block");
+        // SAFETY: the block is as long as the launch's, which was compared with the kernel's when that was
+        // loaded. What the kernel reads and writes follows from the block, and from keys, jobs and items,
+        // whose counts were checked where an engine was keyed or a batch described. Whoever launches takes
+        // addresses from memory of this device that has room for all of it and lives through the launch:
+        // what is queued on a stream is held until that has been waited for, and without one device calls
+        // run in order, the freeing of memory among them.
+        unsafe { self.driver().launch(stream, launch.kernel, launch.shape, block) }
     }
 
     /// The kernel, loaded on first use: the driver compiles it then, by itself, and it stays.

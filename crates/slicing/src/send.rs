@@ -1,6 +1,9 @@
 //! Buffers for other threads.
 
-use core::fmt;
+use core::{
+    fmt,
+    ops::{Deref, DerefMut},
+};
 
 use cipher::InOutBuf;
 
@@ -32,10 +35,24 @@ impl<'inp, 'out, T> From<InOutBuf<'inp, 'out, T>> for SendBuf<'inp, 'out, T> {
 }
 
 impl<'inp, 'out, T> SendBuf<'inp, 'out, T> {
-    /// The buffer, on the thread where it is used.
+    /// The buffer itself, on the thread where it is used; by reference it is there without this.
     #[must_use]
     pub fn into_inner(self) -> InOutBuf<'inp, 'out, T> {
         self.0
+    }
+}
+
+impl<'inp, 'out, T> Deref for SendBuf<'inp, 'out, T> {
+    type Target = InOutBuf<'inp, 'out, T>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for SendBuf<'_, '_, T> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
     }
 }
 

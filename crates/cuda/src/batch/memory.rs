@@ -2,6 +2,7 @@
 
 use lanecrypt_core::batch::JobMode;
 use lanecrypt_kernels::batch::{JOB_BYTES, PARAMETER_WORDS, SEQUENCE_BYTES, SESSION_BYTES};
+use zerocopy::{Immutable, IntoBytes, transmute_ref};
 use zeroize::Zeroizing;
 
 use super::{
@@ -11,7 +12,8 @@ use super::{
 use crate::{Device, DeviceBuffer, Error};
 
 /// The parameter block of every kernel: `BatchParameters` of `kernels/batch/batch.cuh`, in its order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, IntoBytes, Immutable)]
+#[repr(C)]
 pub(super) struct Parameters {
     pub(super) input: u64,
     pub(super) output: u64,
@@ -28,6 +30,7 @@ pub(super) struct Parameters {
     pub(super) sums: u64,
     pub(super) piece: u64,
     pub(super) flags: u64,
+    pub(super) padding: u64,
 }
 
 impl Parameters {
@@ -36,27 +39,8 @@ impl Parameters {
         Self { items: list.address, count: list.count, ..self }
     }
 
-    pub(super) fn words(self) -> [u64; PARAMETER_WORDS] {
-        let Self { input, output, jobs, sessions, session_count, results, items, count, .. } = self;
-        let Self { narrow, narrow_count, arena, sequences, sums, piece, flags, .. } = self;
-        [
-            input,
-            output,
-            jobs,
-            sessions,
-            session_count,
-            results,
-            items,
-            count,
-            narrow,
-            narrow_count,
-            arena,
-            sequences,
-            sums,
-            piece,
-            flags,
-            0,
-        ]
+    pub(super) fn words(&self) -> &[u64; PARAMETER_WORDS] {
+        transmute_ref!(self)
     }
 }
 

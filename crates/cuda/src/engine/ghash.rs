@@ -12,6 +12,7 @@ use lanecrypt_kernels::{
     Kernel,
     ghash::{self as kernels, PARAMETER_WORDS, POWER_COUNT},
 };
+use zerocopy::{Immutable, IntoBytes, transmute_ref};
 use zeroize::Zeroizing;
 
 pub use self::family::HashFamily;
@@ -51,7 +52,8 @@ const FROM_STATE: u64 = 1;
 const WITH_LENGTHS: u64 = 2;
 
 /// The parameter block of every kernel: `HashParameters` of `kernels/ghash/ghash.cuh`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, IntoBytes, Immutable)]
+#[repr(C)]
 struct Parameters {
     input: u64,
     output: u64,
@@ -65,28 +67,12 @@ struct Parameters {
     tail_bytes: u64,
     lengths: [u64; 2],
     flags: u64,
+    padding: u64,
 }
 
 impl Parameters {
-    fn words(self) -> [u64; PARAMETER_WORDS] {
-        let Self { input, output, blocks, powers, units, unit_blocks, sums, step, .. } = self;
-        let Self { tail, tail_bytes, lengths: [first, second], flags, .. } = self;
-        [
-            input,
-            output,
-            blocks,
-            powers,
-            units,
-            unit_blocks,
-            sums,
-            step,
-            tail,
-            tail_bytes,
-            first,
-            second,
-            flags,
-            0,
-        ]
+    fn words(&self) -> &[u64; PARAMETER_WORDS] {
+        transmute_ref!(self)
     }
 }
 
@@ -149,10 +135,10 @@ impl GhashEngine {
         let matrices = family.matrices().map_or(0, |matrices| 4 * matrices.words);
         let mut key = DeviceBuffer::zeroed(device, MATRICES_AT + matrices)?;
         write(key.slice_mut(0..BLOCK)?.as_slice().address())?;
-        let long = shaped(device, family.kernel(), u64::from(u32::MAX))?;
+        let long = device.shaped(family.kernel(), u64::from(u32::MAX), None)?;
         // One block for every warp of the largest grid.
         let warp_sums =
-            shaped(device, &kernels::WEIGH, u64::from(u32::MAX))?.threads() / 32 * BLOCK;
+            device.shaped(&kernels::WEIGH, u64::from(u32::MAX), None)?.threads() / 32 * BLOCK;
         let all_sums = warp_sums + family.sums(long) as usize * BLOCK;
         let engine = Self {
             device: device.clone(),
@@ -247,7 +233,7 @@ impl GhashEngine {
 
     /// Starts a kernel with threads for as many blocks as the parameters say.
     fn launch(&self, kernel: &Kernel, parameters: Parameters) -> Result<(), Error> {
-        let launch = shaped(&self.device, kernel, parameters.blocks.max(1))?;
+        let launch = self.device.shaped(kernel, parameters.blocks.max(1), None)?;
         self.start_kernel(StreamHandle::DEFAULT, launch, parameters)
     }
 
@@ -257,24 +243,12 @@ impl GhashEngine {
         launch: Launch,
         parameters: Parameters,
     ) -> Result<(), Error> {
-        let words = parameters.words();
-        // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What the
-        // kernel reads and writes follows from the block alone, whose addresses are those of the key,
-        // of the memory of a hash, which have room for what the largest grid writes, and of data of
-        // this device; all live through the launch: device calls run in order, memory is freed in that
-        // order too, and a lane that has a stream of its own is waited for.
-        unsafe { self.device.driver().launch(stream, launch.kernel, launch.shape, &words) }
+        self.device.launch(stream, launch, parameters.words())
     }
 
     fn powers(&self) -> Result<u64, Error> {
         Ok(self.key.slice(POWERS_AT..MATRICES_AT)?.address())
     }
-}
-
-/// The launch of a kernel for so many blocks.
-fn shaped(device: &Device, kernel: &Kernel, blocks: u64) -> Result<Launch, Error> {
-    let ready = device.kernel(kernel)?;
-    Ok(Launch::new(device.driver(), (kernel, ready), blocks, None))
 }
 
 /// A hash so far.
@@ -498,7 +472,7 @@ impl Place<'_> {
             flags: from_state | if lengths.is_some() { WITH_LENGTHS } else { 0 },
             ..end
         };
-        let launch = shaped(&self.engine.device, &kernels::FINISH, 1)?;
+        let launch = self.engine.device.shaped(&kernels::FINISH, 1, None)?;
         self.engine.start_kernel(self.stream, launch, parameters)
     }
 
@@ -528,7 +502,7 @@ impl Place<'_> {
         } else {
             self.add_long(address, blocks)?
         };
-        let launch = shaped(&self.engine.device, &kernels::WEIGH, weighed.blocks)?;
+        let launch = self.engine.device.shaped(&kernels::WEIGH, weighed.blocks, None)?;
         let Parameters { input: output, tail_bytes, flags, .. } = end;
         let powers = self.engine.powers()?;
         let parameters = Parameters { output, powers, tail_bytes, flags, ..weighed };
@@ -546,7 +520,7 @@ impl Place<'_> {
             Some(Matrices { rows, step, .. }) => {
                 let words = engine.key.slice(MATRICES_AT..engine.key.len())?.address();
                 let units = blocks.div_ceil(u64::from(kernel.unit().blocks));
-                (words, units, shaped(&engine.device, kernel, blocks)?, rows, step)
+                (words, units, engine.device.shaped(kernel, blocks, None)?, rows, step)
             }
         };
         let parameters = Parameters {

@@ -53,8 +53,7 @@ impl Keyed {
             let known = self.experience.geometry(kernel.name(), self.key_bytes, bytes);
             known.filter(|_| task != Task::Keystream)
         });
-        let ready = self.device.kernel(kernel)?;
-        Ok(Launch::new(self.device.driver(), (kernel, ready), blocks, wanted))
+        self.device.shaped(kernel, blocks, wanted)
     }
 
     /// The kernel for so many bytes: the fastest, where all that could do it were measured, else the one

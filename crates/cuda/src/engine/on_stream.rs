@@ -203,13 +203,7 @@ impl OnStream<'_> {
     /// Starts a kernel of the program.
     fn start_program(self, launch: Launch, task: Task, header: Header) -> Result<(), Error> {
         let parameters = self.keyed.keys(task).parameters(header, launch.parameter_bytes());
-        let driver = self.keyed.device().driver();
-        // SAFETY: the kernel is of one of the engine's programs, for which `Family::engine` checked the
-        // keys, so that the block is as long as the kernel's (checked when it was loaded) and its counts
-        // are ones it knows. All addresses come from memory of this device that holds `blocks`
-        // blocks, or a block for every thread of the key-stream kernel, for every warp that has a
-        // range, or for every data unit, and lives through the launch, as in `start_mode`.
-        unsafe { driver.launch(self.stream.handle, launch.kernel, launch.shape, &parameters) }
+        self.keyed.device().launch(self.stream.handle, launch, &parameters)
     }
 }
 

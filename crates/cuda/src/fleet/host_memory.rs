@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use cipher::InOutBuf;
+use lanecrypt_slicing::SendBuf;
 
 use super::{
     roster::{FleetReport, Roster, Seat},
@@ -30,13 +31,9 @@ const RANGES: usize = 8;
 struct HostRange<'a, S> {
     /// Where in all of the data it starts.
     offset: usize,
-    data: InOutBuf<'a, 'a, u8>,
+    data: SendBuf<'a, 'a, u8>,
     start: S,
 }
-
-// SAFETY: the buffer is a borrow of bytes to read and an exclusive one of bytes to write, both of which
-// another thread may use.
-unsafe impl<S: Send> Send for HostRange<'_, S> {}
 
 /// How a device runs a range.
 #[derive(Clone, Copy)]
@@ -108,8 +105,9 @@ pub(super) fn run<S: Copy + Send>(
             return Ok(length);
         };
         let complete = error.complete_bytes();
-        let (_, data) = range.data.split_at(complete);
-        let rest = vec![HostRange { offset: range.offset + complete, data, start: next }];
+        let (_, data) = range.data.into_inner().split_at(complete);
+        let offset = range.offset + complete;
+        let rest = vec![HostRange { offset, data: data.into(), start: next }];
         Err(Unfinished { complete, rest, error })
     });
     if rest.is_empty() {
@@ -133,7 +131,7 @@ fn ranges<'a, S>(
     for start in starts {
         let length = bytes.min(left.len());
         let (data, after) = left.split_at(length);
-        ranges.push(HostRange { offset, data, start });
+        ranges.push(HostRange { offset, data: data.into(), start });
         (offset, left) = (offset + length, after);
     }
     ranges

@@ -2,11 +2,7 @@
 
 use lanecrypt_kernels::{Kernel, modes};
 
-use crate::{
-    Device, Error,
-    device::{driver::StreamHandle, geometry::Launch},
-    launch::parameters::Header,
-};
+use crate::{Device, Error, device::driver::StreamHandle, launch::parameters::Header};
 
 /// Rows of bytes: how far their starts are apart where they come from and where they go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +44,6 @@ pub(crate) fn start_mode(
     kernel: &Kernel,
     header: Header,
 ) -> Result<(), Error> {
-    let ready = device.kernel(kernel)?;
-    let Launch { kernel, shape, .. } =
-        Launch::new(device.driver(), (kernel, ready), header.blocks, None);
-    // SAFETY: the block is as long as the kernel's, which was checked when it was loaded. What the kernel
-    // reads and writes follows from the header alone, whose addresses and lengths the caller takes from
-    // memory of this device that lives through the launch: whoever queues on a stream holds it until that
-    // has run, and without one device calls run in order, the freeing of memory among them.
-    unsafe { device.driver().launch(stream, kernel, shape, &header.without_keys()) }
+    let launch = device.shaped(kernel, header.blocks, None)?;
+    device.launch(stream, launch, &header.without_keys())
 }

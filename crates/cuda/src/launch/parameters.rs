@@ -1,6 +1,7 @@
 //! The parameter block of every kernel, as `kernels/common/parameters.cuh` declares it.
 
 use lanecrypt_kernels::{HEADER_WORDS, modes::NO_KEY_WORDS};
+use zerocopy::{Immutable, IntoBytes, transmute, transmute_ref};
 use zeroize::Zeroizing;
 
 /// Round keys in the layout of a kernel family: little-endian 32-bit words, a multiple of four.
@@ -10,7 +11,8 @@ pub struct Keys {
 }
 
 /// What of a parameter block is before the keys: `Parameters` of `kernels/common/parameters.cuh`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, IntoBytes, Immutable)]
+#[repr(C)]
 pub(crate) struct Header {
     /// Address of the input.
     pub(crate) input: u64,
@@ -22,17 +24,22 @@ pub(crate) struct Header {
     pub(crate) mode: [u64; 3],
 }
 
+/// The block of a kernel without keys.
+#[derive(IntoBytes, Immutable)]
+#[repr(C)]
+struct WithoutKeys {
+    header: Header,
+    keys: [u32; NO_KEY_WORDS],
+}
+
 impl Header {
-    fn words(self) -> [u64; HEADER_WORDS / 2] {
-        let [first, second, third] = self.mode;
-        [self.input, self.output, self.blocks, first, second, third]
+    fn words(&self) -> &[u64; HEADER_WORDS / 2] {
+        transmute_ref!(self)
     }
 
     /// The parameter block of a kernel without keys.
-    pub(crate) fn without_keys(self) -> Vec<u64> {
-        let mut block = self.words().to_vec();
-        block.extend([0; NO_KEY_WORDS / 2]);
-        block
+    pub(crate) fn without_keys(self) -> [u64; HEADER_WORDS / 2 + NO_KEY_WORDS / 2] {
+        transmute!(WithoutKeys { header: self, keys: [0; NO_KEY_WORDS] })
     }
 }
 
@@ -69,12 +76,11 @@ impl Keys {
     /// # Panics
     /// Where there are fewer than it takes.
     pub(crate) fn parameters(&self, header: Header, bytes: usize) -> Zeroizing<Vec<u64>> {
-        let words = &self.words[..bytes / 4 - HEADER_WORDS];
-        let mut block = Zeroizing::new(Vec::with_capacity(bytes / 8));
-        block.extend(header.words());
-        block.extend(
-            words.chunks_exact(2).map(|pair| u64::from(pair[1]) << 32 | u64::from(pair[0])),
-        );
+        let mut block = Zeroizing::new(vec![0; bytes / 8]);
+        let (first, keys) = block.split_at_mut(HEADER_WORDS / 2);
+        first.copy_from_slice(header.words());
+        let keys = keys.as_mut_bytes();
+        keys.copy_from_slice(&self.words.as_bytes()[..keys.len()]);
         block
     }
 }

@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use cipher::InOutBuf;
+use lanecrypt_slicing::SendBuf;
 
 use super::{
     Cut, Piece,
@@ -16,14 +17,10 @@ use crate::{Device, Error, Stream};
 /// Host memory that passes a device.
 enum Text<'a> {
     /// Data whose result comes back.
-    Both(InOutBuf<'a, 'a, u8>),
+    Both(SendBuf<'a, 'a, u8>),
     /// Data of which nothing comes back.
     Input(&'a [u8]),
 }
-
-// SAFETY: the buffer is a borrow of bytes to read and an exclusive one of bytes to write, both of which
-// another thread may use.
-unsafe impl Send for Text<'_> {}
 
 impl Text<'_> {
     fn len(&self) -> usize {
@@ -66,8 +63,8 @@ impl Text<'_> {
     fn split_at(self, length: usize) -> (Self, Self) {
         match self {
             Self::Both(data) => {
-                let (first, rest) = data.split_at(length);
-                (Self::Both(first), Self::Both(rest))
+                let (first, rest) = data.into_inner().split_at(length);
+                (Self::Both(first.into()), Self::Both(rest.into()))
             }
             Self::Input(data) => {
                 let (first, rest) = data.split_at(length);
@@ -118,7 +115,7 @@ pub(crate) fn run(
         complete: piece * cut.bytes,
         error: Box::new(error),
     };
-    run_all(device, Text::Both(data), cut, grain, work).map_err(interrupted)
+    run_all(device, Text::Both(data.into()), cut, grain, work).map_err(interrupted)
 }
 
 /// The same where nothing comes back.
