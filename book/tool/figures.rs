@@ -6,15 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    measured::title,
-    record::{Measurement, PORT, Record, distinct, grouped},
-};
+use lanecrypt_record::{Figure, Place, Work, distinct, title};
+
+use crate::record::{PORT, Record, grouped};
 
 /// The card of the picture.
 const GPU: &str = "NVIDIA H200";
 /// Data on the device, and on a core.
-const BYTES: (u64, u64) = (4 << 30, 1 << 20);
+const BYTES: (usize, usize) = (4 << 30, 1 << 20);
 /// What a bar is of, and its colour.
 const BARS: [(&str, &str); 3] = [
     ("RustCrypto's crate (SEED: kisaseed), one core", "#9a9a9a"),
@@ -48,34 +47,33 @@ struct Row {
 }
 
 fn rows(records: &[Record]) -> Vec<Row> {
-    let all =
-        || records.iter().flat_map(|record| record.measurements().iter().map(move |m| (record, m)));
-    let ctr = || all().filter(|(_, m)| m.work == "Ctr" && m.cipher != PORT);
+    let all = || records.iter().flat_map(Record::figures);
+    let ctr = || all().filter(|(_, m)| m.work == Work::Ctr && m.cipher != PORT);
     let mut ciphers = distinct(ctr().map(|(_, m)| m.cipher.as_str()));
     ciphers.sort_unstable();
     let row = |cipher: &str| {
         let of = || ctr().filter(move |(_, m)| m.cipher == cipher);
         let bits = of().map(|(_, m)| m.key_bits).min()?;
-        let same = |m: &Measurement, place: &str, bytes: u64| {
+        let same = |m: &Figure, place: Place, bytes: usize| {
             m.key_bits == bits && m.place == place && m.bytes == bytes
         };
         // The newest record that has both, so that they ran on the same core.
         let cores = |record: &Record| -> (Option<f64>, Option<f64>) {
-            let members = || of().filter(|(r, m)| r.name == record.name && same(m, "Cpu", BYTES.1));
+            let members =
+                || of().filter(|(r, m)| r.name == record.name && same(m, Place::Cpu, BYTES.1));
             let crates =
-                |m: &&Measurement| m.backend.starts_with("RustCrypto") || m.backend == "kisaseed";
+                |m: &&Figure| m.backend.starts_with("RustCrypto") || m.backend == "kisaseed";
             let theirs = members().map(|(_, m)| m).find(crates);
             let ours = members().map(|(_, m)| m).find(|m| m.backend == "default");
-            (theirs.map(Measurement::gbit_per_second), ours.map(Measurement::gbit_per_second))
+            (theirs.map(Figure::gbit_per_second), ours.map(Figure::gbit_per_second))
         };
         let pairs: Vec<_> = records.iter().map(cores).collect();
         let whole = pairs.iter().find(|(theirs, ours)| theirs.is_some() && ours.is_some());
         let (theirs, ours) =
             *whole.or(pairs.iter().find(|pair| pair.1.is_some())).unwrap_or(&(None, None));
         // Of each kernel what is newest, and the fastest of these.
-        let on_gpu =
-            |record: &Record| record.data.as_ref().is_some_and(|d| d.environment.gpu == GPU);
-        let resident = || of().filter(|(r, m)| on_gpu(r) && same(m, "Resident", BYTES.0));
+        let on_gpu = |record: &Record| record.gpu() == Some(GPU);
+        let resident = || of().filter(|(r, m)| on_gpu(r) && same(m, Place::Resident, BYTES.0));
         let newest = |backend: &str| {
             resident().find(|(_, m)| m.backend == backend).map(|(_, m)| m.gbit_per_second())
         };

@@ -11,15 +11,13 @@ use lanecrypt::{
     engine, fastest_family,
     tuning::{self, Place, Tuning},
 };
+use lanecrypt_record::{self as record, Figure, Step, Work};
 
 use super::{
-    plan::{Options, Work, fits, key, noise},
-    record::AutoMeasurement,
-    report::{Section, distinct},
+    plan::{Options, RunWork as _, fits, key, noise},
     sample::median,
     verify::{iv, verify_piece},
 };
-use crate::size::size_name;
 
 /// Passes that the median is of: so many of each engine at least, and as many as end in [`TIME`].
 const SAMPLES: std::ops::RangeInclusive<usize> = 11..=101;
@@ -31,8 +29,6 @@ const WITHOUT_SWITCH: [usize; 2] = [64 << 10, 64 << 20];
 const LONGEST: usize = 1 << 30;
 /// Bytes that are compared with a CPU.
 const WINDOW: usize = 1 << 20;
-/// What a choice may take of the better one's time.
-const ALLOWED: f64 = 1.1;
 
 /// The modes, and the kernels that choices are recorded for.
 const MODES: [(Work, Task); 5] = [
@@ -47,7 +43,7 @@ const MODES: [(Work, Task); 5] = [
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
-pub(super) fn measure(options: &Options) -> Result<Vec<AutoMeasurement>, String> {
+pub(super) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let Ok(device) = Device::default() else { return Ok(Vec::new()) };
     if options.cpu_only {
         return Ok(Vec::new());
@@ -72,7 +68,7 @@ struct Run<'a> {
     device: Device,
     tuning: &'a Tuning,
     data: Vec<u8>,
-    rows: Vec<AutoMeasurement>,
+    rows: Vec<Figure>,
 }
 
 impl Run<'_> {
@@ -97,17 +93,26 @@ impl Run<'_> {
                         verify_piece(cipher, &key, work, 0, input, output, false)
                     })
                     .map_err(failed)?;
-                self.rows.push(AutoMeasurement {
+                let chosen = match auto.place(task, bytes) {
+                    Place::Gpu => record::Place::EndToEnd,
+                    Place::Cpu => record::Place::Cpu,
+                };
+                let steps = [
+                    (Step::Cpu, record::Place::Cpu, cpu_seconds),
+                    (Step::Gpu, record::Place::EndToEnd, gpu_seconds),
+                    (Step::Auto, chosen, auto_seconds),
+                ];
+                self.rows.extend(steps.map(|(step, place, seconds)| Figure {
                     cipher: cipher.name.to_owned(),
                     key_bits: 8 * key_bytes,
                     work,
+                    place,
+                    step,
                     switches: switches.clone(),
                     bytes,
-                    is_on_gpu: auto.place(task, bytes) == Place::Gpu,
-                    cpu_seconds,
-                    gpu_seconds,
-                    auto_seconds,
-                });
+                    seconds,
+                    ..Figure::default()
+                }));
             }
         }
         Ok(())
@@ -169,47 +174,6 @@ fn sizes(switches: &[u64]) -> Vec<usize> {
     sizes
 }
 
-/// What a choice takes of the better one's time.
-fn ratio(row: &AutoMeasurement) -> f64 {
-    row.auto_seconds / row.cpu_seconds.min(row.gpu_seconds)
-}
-
-/// Switches, and both places beside the choice.
-pub(super) fn section(rows: &[AutoMeasurement]) -> Option<Section> {
-    let microseconds = |seconds: f64| format!("{:.1}", 1e6 * seconds);
-    let row = |row: &AutoMeasurement| {
-        vec![
-            format!("{}-{} {}", row.cipher.to_uppercase(), row.key_bits, row.work),
-            size_name(row.bytes),
-            if row.is_on_gpu { "GPU" } else { "CPU" }.to_owned(),
-            microseconds(row.cpu_seconds),
-            microseconds(row.gpu_seconds),
-            microseconds(row.auto_seconds),
-            format!("{:.2}{}", ratio(row), if ratio(row) > ALLOWED { " !" } else { "" }),
-        ]
-    };
-    let late = rows.iter().filter(|row| ratio(row) > ALLOWED).count();
-    let switching = rows.iter().filter(|row| !row.switches.is_empty());
-    let switches = distinct(switching.map(|row| {
-        let at =
-            row.switches.iter().map(|&at| size_name(at as usize)).collect::<Vec<_>>().join(", ");
-        format!("{}-{} {}: {at}", row.cipher.to_uppercase(), row.key_bits, row.work)
-    }));
-    let header =
-        ["", "bytes", "goes to", "CPU, us", "GPU, us", "Auto, us", "of the better one's time"];
-    (!rows.is_empty()).then(|| Section {
-        title: "Auto: CPU or GPU, from host memory to host memory".into(),
-        note: format!(
-            "CPU with its threads. {late} of {} choices take more than {ALLOWED} of the better one's time \
-             (!). Switches: {}; others stay on the CPU.",
-            rows.len(),
-            if switches.is_empty() { "none".to_owned() } else { switches.join("; ") }
-        ),
-        header: header.map(str::to_owned).to_vec(),
-        rows: rows.iter().map(row).collect(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,27 +184,5 @@ mod tests {
         assert_eq!(sizes(&[1600]), [800, 1440, 1760, 3200]);
         assert_eq!(sizes(&[0]), [64]);
         assert!(sizes(&[1600, 1 << 40]).iter().all(|&bytes| bytes <= LONGEST));
-    }
-
-    #[test]
-    fn choices_that_are_late_are_marked() {
-        let row = |auto_seconds| AutoMeasurement {
-            cipher: "des".into(),
-            key_bits: 64,
-            work: Work::Ctr,
-            switches: vec![4096],
-            bytes: 8192,
-            is_on_gpu: true,
-            cpu_seconds: 2e-6,
-            gpu_seconds: 1e-6,
-            auto_seconds,
-        };
-        assert!(section(&[]).is_none());
-        let section = section(&[row(1.04e-6), row(2e-6)]).expect("two rows");
-        assert!(section.note.contains("1 of 2 choices"), "{}", section.note);
-        assert!(section.note.contains("DES-64 CTR: 4 KiB"), "{}", section.note);
-        let cells = ["DES-64 CTR", "8 KiB", "GPU", "2.0", "1.0", "1.0", "1.04"];
-        assert_eq!(section.rows[0], cells);
-        assert_eq!(section.rows[1][6], "2.00 !");
     }
 }

@@ -9,11 +9,11 @@ use lanecrypt::{
     batch::{self, Job, JobMode, Outcome},
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error},
 };
+use lanecrypt_record::{Figure, Place, Work};
 
 use super::{
-    plan::{GCM_IV_BYTES, Options, Work, noise},
-    record::{BatchMeasurement, Place},
-    sample::{interval, median},
+    plan::{GCM_IV_BYTES, Options, noise},
+    sample::timed,
 };
 
 /// Passes that the median is of; odd.
@@ -40,7 +40,7 @@ const BLOCK: usize = 16;
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
-pub(super) fn measure(options: &Options) -> Result<Vec<BatchMeasurement>, String> {
+pub(super) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut measured = Vec::new();
     let device = if options.cpu_only { None } else { Device::default().ok() };
     for cipher in options.ciphers() {
@@ -131,18 +131,17 @@ impl Messages {
         format!("{count} messages of {bytes} bytes, {}-{} {work}", cipher.name, 8 * key_bytes)
     }
 
-    fn measured(&self, place: Place, seconds: Vec<f64>) -> BatchMeasurement {
-        BatchMeasurement {
+    fn measured(&self, place: Place, seconds: Vec<f64>) -> Figure {
+        let figure = Figure {
             cipher: self.cipher.name.to_owned(),
             key_bits: 8 * self.key_bytes,
             work: self.work,
             place,
-            messages: self.count,
-            message_bytes: self.bytes,
-            samples: seconds.len(),
-            interval: interval(&seconds),
-            seconds: median(seconds),
-        }
+            count: self.count,
+            bytes: self.count * self.bytes,
+            ..Figure::default()
+        };
+        timed(figure, seconds)
     }
 
     /// The batch over host memory, in place; a message is compared with what it is alone.
@@ -150,7 +149,7 @@ impl Messages {
         &self,
         place: Place,
         run: impl Fn(&mut [Job<'_>]) -> Result<Outcome, Error>,
-    ) -> Result<BatchMeasurement, String> {
+    ) -> Result<Figure, String> {
         let mut texts = vec![0; self.count * self.bytes];
         let mut seconds = Vec::new();
         for pass in 0..=SAMPLES {
@@ -185,7 +184,7 @@ impl Messages {
     }
 
     /// The batch over data on the device, from one buffer to another.
-    fn on_device(&self, family: &BatchFamily, device: &Device) -> Result<BatchMeasurement, String> {
+    fn on_device(&self, family: &BatchFamily, device: &Device) -> Result<Figure, String> {
         let text = |error: Error| format!("{}: {error}", self.what());
         let bytes = self.start(self.count);
         let mut input = DeviceBuffer::zeroed(device, bytes).map_err(text)?;

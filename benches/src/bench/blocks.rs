@@ -6,11 +6,11 @@ use std::{
 };
 
 use lanecrypt::{Backend, CipherDescription, Create, Way};
+use lanecrypt_record::{Figure, Work};
 
 use super::{
     baseline, clock,
-    plan::{Options, Work},
-    record::{BlockCurve, BlockLine},
+    plan::Options,
     runner::{Data, EngineRunner, Runner, expected, key},
 };
 
@@ -34,16 +34,17 @@ const BATCH: Duration = Duration::from_micros(20);
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
-pub(super) fn measure(options: &Options) -> Result<Vec<BlockCurve>, String> {
+pub(super) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     if options.gpu_only {
         return Ok(Vec::new());
     }
     let passes = if options.quick { QUICK_PASSES } else { PASSES };
-    options.ciphers().map(|cipher| curve(cipher, passes)).collect()
+    let curves = options.ciphers().map(|cipher| curve(cipher, passes));
+    Ok(curves.collect::<Result<Vec<_>, String>>()?.concat())
 }
 
-/// Measures one cipher.
-fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<BlockCurve, String> {
+/// Measures one cipher: our default type, and the table code that it replaces where there is any.
+fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<Vec<Figure>, String> {
     let ours = default_backend(cipher)?;
     let engine = (ours.create)(&key(Work::EcbEncrypt, cipher.key_bytes[0]));
     let engine = engine.map_err(|error| error.to_string())?;
@@ -64,17 +65,26 @@ fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<BlockCurve
             call.pass()?;
         }
     }
-    let line = |(calls, &(name, _)): (&[Call], &(&str, Create))| BlockLine {
-        name: name.to_owned(),
-        points: calls.iter().map(|call| (call.blocks, call.fastest * 1e9)).collect(),
+    let figure = |i: usize, name: &str, call: &Call| {
+        let way = ways.iter().rfind(|way| i == 0 && way.0 <= call.blocks);
+        Figure {
+            cipher: cipher.name.to_owned(),
+            key_bits: 8 * cipher.key_bytes[0],
+            backend: name.to_owned(),
+            work: Work::EcbEncrypt,
+            count: call.blocks,
+            way: way.map_or_else(String::new, |way| way.1.clone()),
+            seconds: call.fastest,
+            gigahertz: Some(gigahertz),
+            is_peer: i > 0,
+            ..Figure::default()
+        }
     };
-    Ok(BlockCurve {
-        cipher: cipher.name.to_owned(),
-        key_bits: 8 * cipher.key_bytes[0],
-        gigahertz,
-        ways,
-        lines: calls.chunks(lengths.len()).zip(&contenders).map(line).collect(),
-    })
+    let lines = calls.chunks(lengths.len()).zip(&contenders).enumerate();
+    let of_line = |(i, (calls, &(name, _))): (usize, (&[Call], &(&str, Create)))| {
+        calls.iter().map(|call| figure(i, name, call)).collect::<Vec<_>>()
+    };
+    Ok(lines.flat_map(of_line).collect())
 }
 
 /// The row of the type that a user names.
@@ -210,12 +220,16 @@ mod tests {
     fn a_curve_has_every_length_of_ours_and_theirs() {
         let aria = lanecrypt::find_cipher("aria").expect("it is in the registry");
         let curve = curve(aria, QUICK_PASSES).expect("it is right");
-        let names: Vec<&str> = curve.lines.iter().map(|line| line.name.as_str()).collect();
+        let names = lanecrypt_record::distinct(curve.iter().map(|figure| figure.backend.as_str()));
         assert_eq!(names, [DEFAULT, "RustCrypto aria + ctr"]);
-        for line in &curve.lines {
-            assert!(line.points.iter().map(|point| point.0).eq(lengths(&curve.ways)));
-            let [first, .., last] = &line.points[..] else { panic!("there are points") };
-            assert!(last.1 > first.1 && last.1.is_finite(), "{line:?}");
+        let lines = curve.chunk_by(|a, b| a.backend == b.backend);
+        let lengths: Vec<Vec<usize>> =
+            lines.clone().map(|line| line.iter().map(|point| point.count).collect()).collect();
+        assert!(lengths[0].is_sorted() && lengths[0].len() > LENGTHS.len());
+        assert_eq!(lengths[0], lengths[1]);
+        for line in lines {
+            let [first, .., last] = line else { panic!("there are points") };
+            assert!(last.seconds > first.seconds && last.seconds.is_finite(), "{line:?}");
         }
     }
 }

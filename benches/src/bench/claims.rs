@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{papers::Group, plan::Work, record::Measurement};
+use lanecrypt_record::{Figure, Work};
+
+use super::papers::Group;
 
 /// What a paper says of the throughput of one form over another's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -292,12 +294,11 @@ pub(super) struct GainComparison {
 }
 
 /// Every gain of which this run measured both sides.
-pub(super) fn gains(measurements: &[Measurement]) -> Vec<GainComparison> {
+pub(super) fn gains(measurements: &[Figure]) -> Vec<GainComparison> {
     let mut gains = Vec::new();
     for group in GAINS {
         gains.extend(group.rows.iter().filter_map(|gain| {
-            let rate =
-                |backend| group.ours(backend, measurements).map(Measurement::gbit_per_second);
+            let rate = |backend| group.ours(backend, measurements).map(Figure::gbit_per_second);
             let ours = rate(gain.faster)? / rate(gain.slower)?;
             let verdict = gain.claim.verdict(ours);
             let is_explained = verdict != Verdict::Holds && !gain.why_not.is_empty();
@@ -318,7 +319,7 @@ pub(super) fn gains(measurements: &[Measurement]) -> Vec<GainComparison> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::record::Place;
+    use lanecrypt_record::Place;
 
     #[test]
     fn every_row_names_backends_that_exist() {
@@ -347,7 +348,7 @@ mod tests {
     #[test]
     fn both_sides_must_be_measured_and_reasons_stand_where_a_claim_does_not_hold() {
         let hight = |backend, place, bytes, seconds| {
-            Measurement::of(("hight", backend), (Work::EcbEncrypt, place), bytes, seconds)
+            Figure::of(("hight", backend), (Work::EcbEncrypt, place), bytes, seconds)
         };
         let mut measurements = vec![
             hight("cuda-byteslice", Place::Resident, 1 << 30, 1e-3),

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::{
-    record::Record,
-    report::{Section, distinct, throughput},
-};
+use lanecrypt_record::{Figure, Part, Record, Step, distinct};
+
+use super::table::{Section, throughput};
 use crate::size::size_name;
 
 /// A time that both records may have.
-struct Figure {
+struct Time {
     /// What a reader takes for one thing: a backend of a cipher in one place, or a kind of batches.
     series: String,
     /// What was measured, but for its size.
@@ -164,11 +163,11 @@ impl Comparison {
     }
 }
 
-fn find<'a>(all: &'a [Figure], wanted: &Figure) -> Option<&'a Figure> {
+fn find<'a>(all: &'a [Time], wanted: &Time) -> Option<&'a Time> {
     all.iter().find(|figure| figure.what == wanted.what && figure.bytes == wanted.bytes)
 }
 
-fn change(old: &Figure, new: &Figure) -> Change {
+fn change(old: &Time, new: &Time) -> Change {
     let intervals = old.interval.zip(new.interval);
     Change {
         what: old.what.clone(),
@@ -181,11 +180,11 @@ fn change(old: &Figure, new: &Figure) -> Change {
 
 /// What `these` have and `others` lack: a line for a series of which they have nothing, or else for what
 /// differs in its size alone.
-fn missing(these: &[Figure], others: &[Figure]) -> Vec<String> {
-    let lacking: Vec<&Figure> =
+fn missing(these: &[Time], others: &[Time]) -> Vec<String> {
+    let lacking: Vec<&Time> =
         these.iter().filter(|figure| find(others, figure).is_none()).collect();
     let is_whole = |series: &str| !others.iter().any(|figure| figure.series == series);
-    let (whole, parts): (Vec<&Figure>, Vec<_>) =
+    let (whole, parts): (Vec<&Time>, Vec<_>) =
         lacking.iter().partition(|figure| is_whole(&figure.series));
     let whole_line = |series: &str| {
         let count = whole.iter().filter(|figure| figure.series == series).count();
@@ -213,66 +212,59 @@ fn machines(old: &Record, new: &Record) -> Vec<String> {
 }
 
 /// Every time of a record that has a size.
-fn figures(record: &Record) -> Vec<Figure> {
-    let Record { measurements, batches, host_memory, fleet, files, .. } = record;
-    let figure = |series: String, what: String, bytes, seconds, interval| Figure {
+fn figures(record: &Record) -> Vec<Time> {
+    let parts = [Part::Measurements, Part::Batches, Part::HostMemory, Part::Fleet, Part::Files];
+    let of_part = |part| record.part(part).iter().map(move |figure| time(part, figure));
+    parts.into_iter().flat_map(of_part).collect()
+}
+
+fn time(part: Part, figure: &Figure) -> Time {
+    let Figure { backend, key_bits, work, place, count, .. } = figure;
+    let (cipher, place) = (figure.cipher.to_uppercase(), place.name());
+    let (series, what) = match part {
+        Part::Batches => (
+            format!("{cipher} in batches, {place}"),
+            format!("{key_bits} bits, {work}, {count} messages"),
+        ),
+        Part::HostMemory => {
+            (format!("{cipher} of host memory, {place}"), format!("{key_bits} bits, {work}"))
+        }
+        Part::Fleet => {
+            (format!("{cipher} on {count} devices"), format!("{key_bits} bits, CTR, {place}"))
+        }
+        Part::Files => {
+            let is_encryption = figure.step == Step::Encryption;
+            let way = if is_encryption { "encryption" } else { "decryption" };
+            (format!("file by {backend}"), way.to_owned())
+        }
+        _ => (format!("{cipher} {backend}, {place}"), format!("{key_bits} bits, {work}")),
+    };
+    Time {
         what: format!("{series}, {what}"),
         series,
-        bytes,
-        seconds,
-        interval,
-        fastest_seconds: None,
-    };
-    let single = measurements.iter().map(|m| {
-        let series = format!("{} {}, {}", m.cipher.to_uppercase(), m.backend, m.place.name());
-        let what = format!("{} bits, {}", m.key_bits, m.work);
-        let fastest_seconds = m.fastest_seconds;
-        Figure { fastest_seconds, ..figure(series, what, m.bytes, m.seconds, m.interval) }
-    });
-    let batches = batches.iter().map(|m| {
-        let series = format!("{} in batches, {}", m.cipher.to_uppercase(), m.place.name());
-        let what = format!("{} bits, {}, {} messages", m.key_bits, m.work, m.messages);
-        figure(series, what, m.messages * m.message_bytes, m.seconds, m.interval)
-    });
-    let host_memory = host_memory.iter().map(|m| {
-        let series = format!("{} of host memory, {}", m.cipher.to_uppercase(), m.place.name());
-        let what = format!("{} bits, {}", m.key_bits, m.work);
-        figure(series, what, m.bytes, m.seconds, m.interval)
-    });
-    let fleet = fleet.iter().map(|m| {
-        let series = format!("{} on {} devices", m.cipher.to_uppercase(), m.devices);
-        let what = format!("{} bits, CTR, {}", m.key_bits, m.place.name());
-        figure(series, what, m.bytes, m.seconds, m.interval)
-    });
-    let files = files.iter().flat_map(|file| {
-        let ways = [("encryption", file.encrypt_seconds), ("decryption", file.decrypt_seconds)];
-        ways.map(|(way, seconds)| {
-            figure(format!("file by {}", file.tool), way.to_owned(), file.bytes, seconds, None)
-        })
-    });
-    single.chain(batches).chain(host_memory).chain(fleet).chain(files).collect()
+        bytes: figure.bytes,
+        seconds: figure.seconds,
+        interval: figure.interval,
+        fastest_seconds: figure.fastest_seconds,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use lanecrypt_record::{Environment, Place, Work};
+
     use super::*;
-    use crate::bench::{
-        environment::Environment,
-        plan::Work,
-        record::{FileMeasurement, Measurement, Place},
-    };
 
     /// A record of 1 MiB by these backends, in seconds, known to so much of them.
     fn record(backends: &[(&str, f64)], known_to: Option<f64>) -> Record {
         let measurement = |&(backend, seconds): &(&str, f64)| {
             let what = (Work::Ctr, Place::Cpu);
-            let mut measurement = Measurement::of(("aes", backend), what, 1 << 20, seconds);
+            let mut measurement = Figure::of(("aes", backend), what, 1 << 20, seconds);
             measurement.interval =
                 known_to.map(|known| [seconds * (1.0 - known), seconds * (1.0 + known)]);
             measurement
         };
-        let environment = Environment::of_this_machine(false);
-        Record::of(environment, backends.iter().map(measurement).collect())
+        Record::of(Environment::default(), backends.iter().map(measurement).collect())
     }
 
     #[test]
@@ -309,7 +301,7 @@ mod tests {
             let seconds = [1e-3, 2e-3];
             let of = |i: usize| {
                 let mut record = record(&[("a", seconds[i])], Some(0.01));
-                record.measurements[0].fastest_seconds = Some(fastest[i]);
+                record.part_mut(Part::Measurements)[0].fastest_seconds = Some(fastest[i]);
                 record
             };
             let comparison = Comparison::new(&of(0), &of(1), 5.0);
@@ -340,16 +332,14 @@ mod tests {
     fn what_one_record_lacks_is_named() {
         let mut old = record(&[("both", 1e-3), ("gone", 1e-3)], None);
         for (of, bytes) in [(0, 256), (0, 16), (1, 16)] {
-            let smaller = Measurement { bytes, ..old.measurements[of].clone() };
-            old.measurements.push(smaller);
+            let smaller = Figure { bytes, ..old.measurements()[of].clone() };
+            old.add(Part::Measurements, [smaller]);
         }
         let mut new = record(&[("both", 1e-3)], None);
-        new.files.push(FileMeasurement {
-            tool: "cp".into(),
-            bytes: 1 << 30,
-            encrypt_seconds: 1.0,
-            decrypt_seconds: 1.0,
-        });
+        let file =
+            Figure { backend: "cp".into(), bytes: 1 << 30, seconds: 1.0, ..Figure::default() };
+        let ways = [Step::Encryption, Step::Decryption];
+        new.add(Part::Files, ways.map(|step| Figure { step, ..file.clone() }));
         new.environment.cpu = "another".into();
         let text = Comparison::new(&old, &new, 5.0).text(false);
         assert!(text.contains("Only in the old record: AES gone, CPU: all 2 figures\n"), "{text}");

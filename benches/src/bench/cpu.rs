@@ -10,12 +10,12 @@ use std::{
 
 use criterion::{Criterion, SamplingMode, Throughput};
 use indicatif::ProgressBar;
+use lanecrypt_record::{Figure, Place};
 use serde::Deserialize;
 
 use super::{
     clock,
     plan::{Case, find},
-    record::{Measurement, Place},
     runner::Data,
     verify::verify,
 };
@@ -41,7 +41,7 @@ pub(super) fn measure(
     cases: &[Case],
     quick: bool,
     bar: &ProgressBar,
-) -> Result<Vec<Measurement>, String> {
+) -> Result<Vec<Figure>, String> {
     if cases.is_empty() {
         return Ok(Vec::new());
     }
@@ -120,7 +120,7 @@ impl Sample {
     }
 }
 
-fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
+fn result(folder: &Path, case: &Case) -> Result<Figure, String> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let (text, samples) = match read(ESTIMATES) {
         Some(text) => (Some(text), SAMPLES),
@@ -132,7 +132,7 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
         serde_json::from_str(&text.ok_or_else(missing)?).map_err(|error| error.to_string())?;
     let sample = read(SAMPLE).map(|text| serde_json::from_str::<Sample>(&text)).transpose();
     let sample = sample.map_err(|error| error.to_string())?;
-    Ok(Measurement {
+    Ok(Figure {
         cipher: case.cipher.clone(),
         key_bits: 8 * case.key_bytes,
         backend: case.backend.clone(),
@@ -145,7 +145,7 @@ fn result(folder: &Path, case: &Case) -> Result<Measurement, String> {
         samples,
         gigahertz: read(CLOCK).and_then(|text| text.parse().ok()),
         is_peer: contender.is_peer(),
-        run: 0,
+        ..Figure::default()
     })
 }
 

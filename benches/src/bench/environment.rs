@@ -3,89 +3,50 @@
 use std::fs;
 
 use lanecrypt::cuda::Device;
-use serde::{Deserialize, Serialize};
+use lanecrypt_record::{Environment, GpuDetails};
 
 use super::peers::PEERS;
 
-/// On what a run was made.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Environment {
-    /// The CPU's name.
-    pub(super) cpu: String,
-    /// Its instruction sets that matter here.
-    pub(super) cpu_features: String,
-    /// The GPU's name, or why there is none.
-    pub(super) gpu: String,
-    /// Multiprocessors and clock of the GPU, where there is one.
-    pub(super) gpu_details: Option<GpuDetails>,
-    /// The NVIDIA driver's version.
-    pub(super) driver: Option<String>,
-    /// The Rust compiler that built this program.
-    pub(super) compiler: String,
-    /// The commit that this program was built from.
-    pub(super) commit: String,
-    /// The date of the run, year first.
-    pub(super) date: String,
-    /// The time of its start, the hour first, which orders the runs of a day; older records have none.
-    #[serde(default)]
-    pub(super) time: String,
-    /// Names and versions of the libraries in other languages that were measured too.
-    #[serde(default)]
-    pub(super) peers: Vec<String>,
-}
-
-/// What throughput is compared by.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct GpuDetails {
-    /// Streaming multiprocessors.
-    pub(super) multiprocessors: u32,
-    /// Peak clock in GHz.
-    pub(super) gigahertz: f64,
-    /// Compute capability.
-    pub(super) compute_capability: String,
-}
-
-impl Environment {
-    /// Looks at this machine, and at the peers where they are measured.
-    #[must_use]
-    pub(super) fn of_this_machine(with_peers: bool) -> Self {
-        let (device, now) = (Device::default(), jiff::Zoned::now());
-        let details = device.as_ref().ok().map(|device| {
-            let properties = device.properties();
-            let (major, minor) = properties.compute_capability;
-            GpuDetails {
-                multiprocessors: properties.multiprocessors,
-                gigahertz: f64::from(properties.clock_khz) / 1e6,
-                compute_capability: format!("{major}.{minor}"),
-            }
-        });
-        Self {
-            cpu: cpu_field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
-            cpu_features: cpu_features(),
-            gpu: match &device {
-                Ok(device) => device.properties().name.clone(),
-                Err(error) => format!("none ({error})"),
-            },
-            driver: details.as_ref().and_then(|_| driver_version()),
-            gpu_details: details,
-            compiler: env!("LANECRYPT_COMPILER").to_owned(),
-            commit: env!("LANECRYPT_COMMIT").to_owned(),
-            date: now.date().to_string(),
-            time: now.time().round(jiff::Unit::Second).unwrap_or_default().to_string(),
-            peers: PEERS.iter().filter(|_| with_peers).map(|peer| (peer.version)()).collect(),
+/// Looks at this machine, and at the peers where they are measured.
+#[must_use]
+pub(super) fn of_this_machine(with_peers: bool) -> Environment {
+    let (device, now) = (Device::default(), jiff::Zoned::now());
+    let details = device.as_ref().ok().map(|device| {
+        let properties = device.properties();
+        let (major, minor) = properties.compute_capability;
+        GpuDetails {
+            multiprocessors: properties.multiprocessors,
+            gigahertz: f64::from(properties.clock_khz) / 1e6,
+            compute_capability: format!("{major}.{minor}"),
         }
+    });
+    Environment {
+        cpu: cpu_field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+        cpu_features: cpu_features(),
+        gpu: match &device {
+            Ok(device) => device.properties().name.clone(),
+            Err(error) => format!("none ({error})"),
+        },
+        driver: details.as_ref().and_then(|_| driver_version()),
+        gpu_details: details,
+        compiler: env!("LANECRYPT_COMPILER").to_owned(),
+        commit: env!("LANECRYPT_COMMIT").to_owned(),
+        date: now.date().to_string(),
+        time: now.time().round(jiff::Unit::Second).unwrap_or_default().to_string(),
+        peers: PEERS.iter().filter(|_| with_peers).map(|peer| (peer.version)()).collect(),
     }
+}
 
-    /// A name for the folder of this run: date, machine, commit.
-    #[must_use]
-    pub(super) fn folder_name(&self) -> String {
-        let machine = if self.gpu_details.is_some() { &self.gpu } else { &self.cpu };
-        let plain = |c: char| {
-            if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
-        };
-        let machine: String = machine.chars().map(plain).collect();
-        format!("{}-{}-{}", self.date, machine.trim_matches('-'), self.commit)
-    }
+/// A name for the folder of this run: date, machine, commit.
+#[must_use]
+pub(super) fn folder_name(environment: &Environment) -> String {
+    let machine =
+        if environment.gpu_details.is_some() { &environment.gpu } else { &environment.cpu };
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
+    };
+    let machine: String = machine.chars().map(plain).collect();
+    format!("{}-{}-{}", environment.date, machine.trim_matches('-'), environment.commit)
 }
 
 /// A field of the first processor in /proc/cpuinfo.

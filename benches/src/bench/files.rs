@@ -10,11 +10,10 @@ use std::{
 };
 
 use lanecrypt_judges::{Judge, program, python};
+use lanecrypt_record::{Figure, Step};
 
 use super::{
     plan::{Options, noise},
-    record::FileMeasurement,
-    report::{Section, distinct},
     sample::median,
 };
 use crate::size::size_name;
@@ -53,7 +52,7 @@ with open(source, 'rb') as source, open(target, 'wb') as target:
 ///
 /// # Errors
 /// A sentence naming what failed; another plaintext than the one that went in is a failure.
-pub(super) fn measure(options: &Options) -> Result<Vec<FileMeasurement>, String> {
+pub(super) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     if !Path::new(RAM_DISK).is_dir() {
         eprintln!("files: there is no RAM disk at {RAM_DISK}");
         return Ok(Vec::new());
@@ -70,13 +69,16 @@ pub(super) fn measure(options: &Options) -> Result<Vec<FileMeasurement>, String>
         }
         desk.write_plaintext(bytes).map_err(|error| format!("{RAM_DISK}: {error}"))?;
         for tool in &tools {
-            let [encrypt, decrypt] = tool.commands.each_ref();
-            measured.push(FileMeasurement {
-                tool: tool.name.to_owned(),
-                bytes,
-                encrypt_seconds: desk.seconds(encrypt)?,
-                decrypt_seconds: desk.seconds(decrypt)?,
-            });
+            for (step, command) in [Step::Encryption, Step::Decryption].iter().zip(&tool.commands) {
+                measured.push(Figure {
+                    backend: tool.name.to_owned(),
+                    step: *step,
+                    bytes,
+                    samples: SAMPLES,
+                    seconds: desk.seconds(command)?,
+                    ..Figure::default()
+                });
+            }
             desk.compare().map_err(|error| format!("{}: {error}", tool.name))?;
         }
     }
@@ -300,32 +302,6 @@ fn quiet(command: &mut Command) -> io::Result<()> {
     Err(io::Error::other(format!("{name} ended with {}: {}", output.status, said.trim())))
 }
 
-/// Commands down, sizes across, both ways in a cell.
-pub(super) fn section(measured: &[FileMeasurement]) -> Option<Section> {
-    let sizes = distinct(measured.iter().map(|row| row.bytes));
-    let tools = distinct(measured.iter().map(|row| row.tool.clone()));
-    let row = |tool: &String| {
-        let cell = |&bytes: &usize| {
-            let found = measured.iter().find(|row| row.tool == *tool && row.bytes == bytes);
-            found.map_or_else(String::new, |row| {
-                let rate = |seconds: f64| bytes as f64 / seconds / 1e9;
-                let (to, back) = (rate(row.encrypt_seconds), rate(row.decrypt_seconds));
-                format!("{to:.2} / {back:.2}")
-            })
-        };
-        std::iter::once(tool.clone()).chain(sizes.iter().map(cell)).collect()
-    };
-    let header = std::iter::once("command, encryption / decryption".to_owned());
-    (!measured.is_empty()).then(|| Section {
-        title: "Whole files on a RAM disk (P5), GB/s".into(),
-        note: "Each a process from its start to its end, the median of three; `cp` is what the disk takes. \
-               P5's text has no figures of its test."
-            .into(),
-        header: header.chain(sizes.iter().map(|&bytes| size_name(bytes))).collect(),
-        rows: tools.iter().map(row).collect(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,21 +314,5 @@ mod tests {
         assert_eq!(back, ["cp", "/tmp/sealed", "/tmp/opened"]);
         assert!(desk.is_output(&to, "/tmp/sealed") && !desk.is_output(&to, "/tmp/plain"));
         assert!(desk.is_output(&back, "/tmp/opened") && !desk.is_output(&back, "/tmp/sealed"));
-    }
-
-    #[test]
-    fn both_ways_stand_in_a_cell() {
-        let row = |tool: &str, bytes, seconds| FileMeasurement {
-            tool: tool.to_owned(),
-            bytes,
-            encrypt_seconds: seconds,
-            decrypt_seconds: seconds / 2.0,
-        };
-        let measured = [row("a", 1 << 20, 0.001), row("a", 1 << 30, 1.0), row("b", 1 << 20, 1.0)];
-        let section = section(&measured).expect("there are rows");
-        assert_eq!(section.header[1..], ["1 MiB", "1 GiB"]);
-        assert_eq!(section.rows[0], ["a", "1.05 / 2.10", "1.07 / 2.15"]);
-        assert_eq!(section.rows[1], ["b", "0.00 / 0.00", ""]);
-        assert!(super::section(&[]).is_none());
     }
 }

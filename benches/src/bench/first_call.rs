@@ -9,12 +9,12 @@ use std::{
 };
 
 use lanecrypt::cuda::{Device, DeviceBuffer, Engine, Family, Operation};
+use lanecrypt_record::{Figure, Place, Step, Work};
 use serde::{Deserialize, Serialize};
 
 use super::{
     host_memory::families,
-    plan::{Options, Work, key, noise},
-    record::{FirstCall, Place},
+    plan::{Options, RunWork as _, key, noise},
     sample::median,
     verify::iv,
 };
@@ -55,7 +55,7 @@ struct Times {
 ///
 /// # Errors
 /// A sentence naming what failed.
-pub(super) fn measure(options: &Options) -> Result<Vec<FirstCall>, String> {
+pub(super) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut measured = Vec::new();
     if options.cpu_only || Device::count().is_err() {
         return Ok(measured);
@@ -67,17 +67,18 @@ pub(super) fn measure(options: &Options) -> Result<Vec<FirstCall>, String> {
                 continue;
             }
             let case = Case { cipher: cipher.name.to_owned(), work, place, bytes };
-            let [open_seconds, compiling_seconds, loading_seconds] = medians(&case)?;
-            measured.push(FirstCall {
-                cipher: case.cipher,
+            let steps = [Step::Open, Step::Compile, Step::Load];
+            measured.extend(steps.into_iter().zip(medians(&case)?).map(|(step, seconds)| Figure {
+                cipher: cipher.name.to_owned(),
                 key_bits: 8 * cipher.key_bytes[0],
                 work,
                 place,
+                step,
                 bytes,
-                open_seconds,
-                compiling_seconds,
-                loading_seconds,
-            });
+                samples: SAMPLES,
+                seconds,
+                ..Figure::default()
+            }));
         }
     }
     Ok(measured)

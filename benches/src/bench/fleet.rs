@@ -11,13 +11,12 @@ use lanecrypt::{
         PinnedBuffer,
     },
 };
+use lanecrypt_record::{Figure, Place, Work};
 
 use super::{
     host_memory::families,
-    plan::{Options, Work, key, noise},
-    record::{FleetMeasurement, Place},
-    report::{Section, distinct},
-    sample::{interval, median},
+    plan::{Options, key, noise},
+    sample::timed,
     verify::{iv, verify_piece},
 };
 
@@ -36,7 +35,7 @@ const WINDOW: usize = 1 << 20;
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure, and so is a device that drops out.
-pub(super) fn measure(options: &Options) -> Result<Vec<FleetMeasurement>, String> {
+pub(super) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let devices = if options.cpu_only { Vec::new() } else { Device::all().unwrap_or_default() };
     if devices.len() == 1 {
         eprintln!("fleet: this machine has one GPU, so there is no second one to compare it with");
@@ -99,7 +98,7 @@ struct Target<'a> {
 
 impl Target<'_> {
     /// In place on every device, as many bytes on each.
-    fn resident(&self, bytes: usize) -> Result<FleetMeasurement, String> {
+    fn resident(&self, bytes: usize) -> Result<Figure, String> {
         let text = |error: Error| self.failed(&error);
         let mut buffers = Vec::new();
         for engine in self.fleet.engines() {
@@ -133,7 +132,7 @@ impl Target<'_> {
     }
 
     /// From pinned memory to other, so that it is not copied.
-    fn pinned(&self, host: &mut Host) -> Result<FleetMeasurement, String> {
+    fn pinned(&self, host: &mut Host) -> Result<Figure, String> {
         let iv = self.iv();
         let bytes = host.input.len();
         let run = |Host { input, output, .. }: &mut Host| {
@@ -148,7 +147,7 @@ impl Target<'_> {
     }
 
     /// In place in ordinary memory.
-    fn end_to_end(&self, host: &mut Host) -> Result<FleetMeasurement, String> {
+    fn end_to_end(&self, host: &mut Host) -> Result<Figure, String> {
         let iv = self.iv();
         fill(&mut host.pageable);
         let bytes = host.pageable.len();
@@ -193,23 +192,22 @@ impl Target<'_> {
         place: Place,
         bytes: usize,
         mut run: impl FnMut() -> Result<(), String>,
-    ) -> Result<FleetMeasurement, String> {
+    ) -> Result<Figure, String> {
         let mut seconds = Vec::new();
         for _ in 0..SAMPLES {
             let start = Instant::now();
             run()?;
             seconds.push(start.elapsed().as_secs_f64());
         }
-        Ok(FleetMeasurement {
+        let figure = Figure {
             cipher: self.family.cipher().name.to_owned(),
             key_bits: 8 * self.key.len(),
             place,
-            devices: self.fleet.engines().len(),
+            count: self.fleet.engines().len(),
             bytes,
-            samples: seconds.len(),
-            interval: interval(&seconds),
-            seconds: median(seconds),
-        })
+            ..Figure::default()
+        };
+        Ok(timed(figure, seconds))
     }
 }
 
@@ -218,72 +216,11 @@ fn windows(bytes: usize) -> [usize; 2] {
     [0, bytes - WINDOW.min(bytes)]
 }
 
-/// Throughput by the number of devices, and how many times that of one it is.
-pub(super) fn section(measured: &[FleetMeasurement]) -> Option<Section> {
-    let kind = |m: &FleetMeasurement| (m.cipher.to_uppercase(), m.key_bits, m.place);
-    let kinds = distinct(measured.iter().map(kind));
-    let counts = distinct(measured.iter().map(|m| m.devices));
-    if counts.is_empty() {
-        return None;
-    }
-    let row = |wanted: &(String, usize, Place)| {
-        let of = |devices: usize| {
-            let is_it = |m: &&FleetMeasurement| kind(m) == *wanted && m.devices == devices;
-            measured.iter().find(is_it).map(FleetMeasurement::gigabytes_per_second)
-        };
-        let cell = |&devices: &usize| match (of(devices), of(1)) {
-            (Some(speed), Some(one)) if devices > 1 => format!("{speed:.1} ({:.2})", speed / one),
-            (Some(speed), _) => format!("{speed:.1}"),
-            (None, _) => String::new(),
-        };
-        let (cipher, bits, place) = wanted;
-        let name = format!("{cipher}-{bits}, {}", place.name());
-        std::iter::once(name).chain(counts.iter().map(cell)).collect()
-    };
-    let titles = counts.iter().map(|count| match count {
-        1 => "1 device".to_owned(),
-        count => format!("{count} devices (times one)"),
-    });
-    Some(Section {
-        title: "Several GPUs, GB/s".into(),
-        note: "CTR by a fleet, by the host's clock: resident in place, with as many bytes on every \
-               device; pinned memory from one buffer to another, and other memory in place, the same \
-               bytes shared by the devices."
-            .into(),
-        header: std::iter::once("cipher".to_owned()).chain(titles).collect(),
-        rows: kinds.iter().map(row).collect(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser;
 
     use super::*;
-
-    #[test]
-    fn a_column_a_number_of_devices() {
-        assert!(section(&[]).is_none());
-        let measurement = |place, devices, seconds| FleetMeasurement {
-            cipher: "aes".into(),
-            key_bits: 128,
-            place,
-            devices,
-            bytes: 1 << 30,
-            seconds,
-            samples: 11,
-            interval: None,
-        };
-        let measured = [
-            measurement(Place::Pinned, 1, 0.02),
-            measurement(Place::Pinned, 2, 0.011),
-            measurement(Place::Resident, 1, 0.002),
-        ];
-        let section = section(&measured).expect("there are measurements");
-        assert_eq!(section.header, ["cipher", "1 device", "2 devices (times one)"]);
-        assert_eq!(section.rows[0], ["AES-128, GPU, pinned memory", "53.7", "97.6 (1.82)"]);
-        assert_eq!(section.rows[1], ["AES-128, GPU, resident", "536.9", ""]);
-    }
 
     #[test]
     fn two_ciphers_unless_others_are_named() {

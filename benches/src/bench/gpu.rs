@@ -12,12 +12,12 @@ use lanecrypt::{
     },
     tuning::Folder,
 };
+use lanecrypt_record::{Figure, KernelResources, Part, Place, Record, Work};
 
 use super::{
     block_sizes::{MESSAGES, SIZES},
-    plan::{GCM_IV_BYTES, Options, UNIT, Work, fits, key, noise},
-    record::{KernelResources, Measurement, Place, ThreadBlockMeasurement},
-    sample::{interval, median},
+    plan::{GCM_IV_BYTES, ON_DEVICE, Options, RunWork as _, UNIT, fits, key, noise},
+    sample::timed,
     verify::{fastest_on_cpu, iv, verify_piece},
 };
 
@@ -38,21 +38,6 @@ const KEYSTREAM_OUTPUT: usize = 16 << 20;
 const WINDOW: usize = 1 << 20;
 /// Threads of a thread block that are tried: P3's, and those around them.
 pub(super) const THREAD_BLOCKS: [u32; 6] = [128, 256, 384, 512, 768, 1024];
-
-/// Everything measured on the GPU.
-#[derive(Debug, Default)]
-pub(super) struct GpuResults {
-    /// Throughput.
-    pub(super) measurements: Vec<Measurement>,
-    /// Throughput by thread-block size.
-    pub(super) thread_blocks: Vec<ThreadBlockMeasurement>,
-    /// The same with P4's messages and sizes.
-    pub(super) block_sizes: Vec<ThreadBlockMeasurement>,
-    /// What the kernels take of this device.
-    pub(super) kernels: Vec<KernelResources>,
-    /// Backends that could not run, with the reason.
-    pub(super) skipped: Vec<String>,
-}
 
 /// The backends of a cipher that are chosen and run on a GPU.
 fn backends<'a>(
@@ -77,16 +62,19 @@ pub(super) fn steps(options: &Options) -> usize {
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
-pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults, String> {
-    let mut results = GpuResults::default();
+pub(super) fn measure(
+    options: &Options,
+    bar: &ProgressBar,
+    record: &mut Record,
+) -> Result<(), String> {
     if options.cpu_only {
-        return Ok(results);
+        return Ok(());
     }
     let device = match Device::default() {
         Ok(device) => device,
         Err(error) => {
-            results.skipped.push(format!("every GPU backend: {error}"));
-            return Ok(results);
+            record.skipped.push(format!("every GPU backend: {error}"));
+            return Ok(());
         }
     };
     lanecrypt::tuning::load(&device);
@@ -96,7 +84,7 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
         // Its name alone: a record keeps nothing of the machine's folders.
         let file = folder.file(&device);
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        results.skipped.push(format!("experience data, {name}: {why}"));
+        record.skipped.push(format!("experience data, {name}: {why}"));
     }
     let resident = options.sizes(&[64 << 10, 1 << 20, 16 << 20, 256 << 20, 4 << 30], &[1 << 30]);
     let largest = resident.iter().copied().max().unwrap_or(0);
@@ -109,38 +97,39 @@ pub(super) fn measure(options: &Options, bar: &ProgressBar) -> Result<GpuResults
     for cipher in options.ciphers() {
         for backend in backends(options, cipher) {
             if let Err(reason) = (backend.available)() {
-                results.skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
+                record.skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
                 continue;
             }
             for &key_bytes in options.key_bytes(cipher) {
                 let target = Target::new(cipher, backend, key_bytes)?;
                 if options.sustained {
-                    results.measurements.push(target.sustained(largest, &mut buffers)?);
+                    record.add(Part::Measurements, [target.sustained(largest, &mut buffers)?]);
                     bar.inc(1);
                     continue;
                 }
                 let measured = target.every_mode(&resident, &end_to_end, &mut buffers)?;
-                results.measurements.extend(measured);
+                record.add(Part::Measurements, measured);
                 if options.tries_messages(cipher) && target.engine()?.other_programs().count() == 0
                 {
                     for bytes in MESSAGES.into_iter().filter(|&bytes| bytes <= largest) {
                         let of = target.thread_blocks(&SIZES, bytes, &mut buffers)?;
-                        results.block_sizes.extend(of);
+                        record.add(Part::BlockSizes, of);
                     }
                 }
                 if key_bytes == cipher.key_bytes[0] {
-                    results.kernels.extend(target.kernels(&device, &results.kernels)?);
+                    let kernels = target.kernels(&device, &record.kernels)?;
+                    record.kernels.extend(kernels);
                     if options.tries_thread_blocks(cipher) {
                         let sizes = &THREAD_BLOCKS;
                         let of = target.thread_blocks(sizes, largest, &mut buffers)?;
-                        results.thread_blocks.extend(of);
+                        record.add(Part::ThreadBlocks, of);
                     }
                 }
                 bar.inc(1);
             }
         }
     }
-    Ok(results)
+    Ok(())
 }
 
 /// Resident input and output.
@@ -197,28 +186,17 @@ impl Target {
         engine.ok_or_else(|| format!("{} is no device engine", self.backend.id))
     }
 
-    fn measurement(
-        &self,
-        work: Work,
-        place: Place,
-        bytes: usize,
-        seconds: Vec<f64>,
-    ) -> Measurement {
-        Measurement {
+    fn measurement(&self, work: Work, place: Place, bytes: usize, seconds: Vec<f64>) -> Figure {
+        let figure = Figure {
             cipher: self.cipher.name.to_owned(),
             key_bits: 8 * self.key.len(),
             backend: self.backend.id.to_owned(),
             work,
             place,
             bytes,
-            samples: seconds.len(),
-            interval: interval(&seconds),
-            seconds: median(seconds),
-            fastest_seconds: None,
-            gigahertz: None,
-            is_peer: false,
-            run: 0,
-        }
+            ..Figure::default()
+        };
+        timed(figure, seconds)
     }
 
     /// All modes in all places.
@@ -227,10 +205,9 @@ impl Target {
         resident: &[usize],
         end_to_end: &[usize],
         buffers: &mut Buffers,
-    ) -> Result<Vec<Measurement>, String> {
+    ) -> Result<Vec<Figure>, String> {
         let mut measured = Vec::new();
-        for work in Work::ON_DEVICE.into_iter().filter(|&work| fits(work, self.cipher.block_bytes))
-        {
+        for work in ON_DEVICE.into_iter().filter(|&work| fits(work, self.cipher.block_bytes)) {
             for &bytes in resident {
                 measured.push(self.resident(work, bytes, buffers)?);
             }
@@ -251,7 +228,7 @@ impl Target {
     }
 
     /// CTR launched without a pause for [`SUSTAINED`]: the card comes to its power limit.
-    fn sustained(&self, bytes: usize, buffers: &mut Buffers) -> Result<Measurement, String> {
+    fn sustained(&self, bytes: usize, buffers: &mut Buffers) -> Result<Figure, String> {
         self.resident(Work::Ctr, bytes, buffers)?; // which verifies
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
         let device = self.engine()?.device();
@@ -270,15 +247,10 @@ impl Target {
         self.verify_resident(Work::Ctr, bytes, buffers)?;
         let each = seconds / launches as f64;
         let measurement = self.measurement(Work::Ctr, Place::Sustained, bytes, vec![each]);
-        Ok(Measurement { samples: launches, ..measurement })
+        Ok(Figure { samples: launches, ..measurement })
     }
 
-    fn resident(
-        &self,
-        work: Work,
-        bytes: usize,
-        buffers: &mut Buffers,
-    ) -> Result<Measurement, String> {
+    fn resident(&self, work: Work, bytes: usize, buffers: &mut Buffers) -> Result<Figure, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
         let engine = self.engine()?;
         let input = buffers.input.slice(0..bytes).map_err(text)?;
@@ -298,7 +270,7 @@ impl Target {
     }
 
     /// CTR on a stream, from before it is queued until the host knows that it has run.
-    fn queued(&self, bytes: usize, buffers: &mut Buffers) -> Result<Measurement, String> {
+    fn queued(&self, bytes: usize, buffers: &mut Buffers) -> Result<Figure, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
         let (engine, iv) = (self.engine()?, iv(self.cipher.block_bytes));
         let stream = Stream::new(engine.device()).map_err(text)?;
@@ -365,7 +337,7 @@ impl Target {
 
     /// The key stream alone, where the kernels have that form, over [`KEYSTREAM_BLOCKS`]; verified
     /// over fewer.
-    fn keystream(&self, buffers: &mut Buffers) -> Result<Option<Measurement>, String> {
+    fn keystream(&self, buffers: &mut Buffers) -> Result<Option<Figure>, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
         let (engine, block) = (self.engine()?, self.cipher.block_bytes);
         if engine.program().kernel(Task::Keystream).is_none() {
@@ -402,7 +374,7 @@ impl Target {
         sizes: &[u32],
         bytes: usize,
         buffers: &mut Buffers,
-    ) -> Result<Vec<ThreadBlockMeasurement>, String> {
+    ) -> Result<Vec<Figure>, String> {
         let engine = self.engine()?;
         let kernel = engine.program().kernel(Task::EcbEncrypt).ok_or("no kernel for ECB")?;
         let measure = |threads| {
@@ -411,7 +383,7 @@ impl Target {
             let geometry = Geometry { threads, blocks_per_multiprocessor };
             engine.launch_as((threads > 0).then_some(geometry));
             let measurement = self.resident(Work::EcbEncrypt, bytes, buffers)?;
-            Ok(ThreadBlockMeasurement { threads, measurement })
+            Ok(Figure { count: threads as usize, ..measurement })
         };
         let measured = possible(kernel, sizes).chain([0]).map(measure).collect();
         engine.launch_as(None);
@@ -443,7 +415,7 @@ impl Target {
         Ok(())
     }
 
-    fn end_to_end(&self, work: Work, bytes: usize) -> Result<Measurement, String> {
+    fn end_to_end(&self, work: Work, bytes: usize) -> Result<Figure, String> {
         let iv = iv(self.cipher.block_bytes);
         let mut data = noise(bytes).to_vec();
         let run = |data: &mut [u8]| {

@@ -8,15 +8,13 @@ use lanecrypt::{
     cuda::{Device, DeviceCipher, Family, PinnedBuffer},
     des, hight, seed,
 };
+use lanecrypt_record::{Figure, Place, Work};
 
 use super::{
-    plan::{self, GCM_IV_BYTES, Options, Work, key, noise},
-    record::{HostMemoryMeasurement, Place},
-    report::{Section, distinct},
-    sample::{interval, median},
+    plan::{self, GCM_IV_BYTES, Options, key, noise},
+    sample::timed,
     verify::{iv, verify_piece},
 };
-use crate::size::size_name;
 
 /// Passes that the median is of; odd.
 const SAMPLES: usize = 11;
@@ -43,7 +41,7 @@ pub(super) fn families() -> [&'static Family; 7] {
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
-pub(super) fn measure(options: &Options) -> Result<Vec<HostMemoryMeasurement>, String> {
+pub(super) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut measured = Vec::new();
     let device = if options.cpu_only { None } else { Device::default().ok() };
     let sizes = options.sizes(&SIZES, &QUICK_SIZES);
@@ -110,7 +108,7 @@ impl Target<'_> {
         device: &Device,
         place: Place,
         data: &mut [u8],
-    ) -> Result<Vec<HostMemoryMeasurement>, String> {
+    ) -> Result<Vec<Figure>, String> {
         let failed = |error: &dyn Display| self.failed(error);
         let engine = family.engine(device, self.key).map_err(|error| failed(&error))?;
         let ctr = |data: &mut [u8]| {
@@ -136,7 +134,7 @@ impl Target<'_> {
         Ok(measured)
     }
 
-    fn on_cpu(&self, data: &mut [u8]) -> Result<Vec<HostMemoryMeasurement>, String> {
+    fn on_cpu(&self, data: &mut [u8]) -> Result<Vec<Figure>, String> {
         let failed = |error: &dyn Display| self.failed(error);
         let default = self.cipher.backend("default").ok_or("no default backend")?;
         let create = || (default.create)(self.key).map(Parallel::new);
@@ -164,7 +162,7 @@ impl Target<'_> {
         data: &mut [u8],
         prepare: Run<'_>,
         run: Run<'_>,
-    ) -> Result<HostMemoryMeasurement, String> {
+    ) -> Result<Figure, String> {
         let noise = noise(64 << 20);
         for piece in data.chunks_mut(noise.len()) {
             piece.copy_from_slice(&noise[..piece.len()]);
@@ -181,16 +179,15 @@ impl Target<'_> {
                 self.verify(work, noise, data).map_err(|error| self.failed(&error))?;
             }
         }
-        Ok(HostMemoryMeasurement {
+        let figure = Figure {
             cipher: self.cipher.name.to_owned(),
             key_bits: 8 * self.key.len(),
             work,
             place,
             bytes: data.len(),
-            samples: seconds.len(),
-            interval: interval(&seconds),
-            seconds: median(seconds),
-        })
+            ..Figure::default()
+        };
+        Ok(timed(figure, seconds))
     }
 
     /// Compares what came of the noise at the start, in the middle and at the end.
@@ -210,57 +207,5 @@ impl Target<'_> {
             verify_piece(self.cipher, self.key, work, offset, &input, output, true)?;
         }
         Ok(())
-    }
-}
-
-/// Throughput from host memory to host memory: ciphers down, places and sizes across.
-pub(super) fn section(measured: &[HostMemoryMeasurement]) -> Option<Section> {
-    let kind = |m: &HostMemoryMeasurement| (m.cipher.to_uppercase(), m.key_bits, m.work);
-    let kinds = distinct(measured.iter().map(kind));
-    let columns = distinct(measured.iter().map(|m| (m.place, m.bytes)));
-    if columns.is_empty() {
-        return None;
-    }
-    let row = |wanted: &(String, usize, Work)| {
-        let cell = |&(place, bytes): &(Place, usize)| {
-            let is_it = |m: &&HostMemoryMeasurement| {
-                kind(m) == *wanted && (m.place, m.bytes) == (place, bytes)
-            };
-            let found = measured.iter().find(is_it);
-            found.map_or_else(String::new, |m| format!("{:.2}", m.gigabytes_per_second()))
-        };
-        let name = format!("{}-{} {}", wanted.0, wanted.1, wanted.2);
-        std::iter::once(name).chain(columns.iter().map(cell)).collect()
-    };
-    let titles =
-        columns.iter().map(|(place, bytes)| format!("{}, {}", place.name(), size_name(*bytes)));
-    Some(Section {
-        title: "Host memory, GB/s".into(),
-        note: "In place, from host memory to host memory; CPU is all of its cores.".into(),
-        header: std::iter::once("cipher".to_owned()).chain(titles).collect(),
-        rows: kinds.iter().map(row).collect(),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_a_place_and_size() {
-        assert!(section(&[]).is_none());
-        let measured = [Place::EndToEnd, Place::Cpu].map(|place| HostMemoryMeasurement {
-            cipher: "aes".into(),
-            key_bits: 128,
-            work: Work::Ctr,
-            place,
-            bytes: 1 << 20,
-            seconds: 1e-3,
-            samples: 11,
-            interval: None,
-        });
-        let section = section(&measured).expect("there are measurements");
-        assert_eq!(section.header[1..], ["GPU, end to end, 1 MiB", "CPU, 1 MiB"]);
-        assert_eq!(section.rows, [["AES-128 CTR", "1.05", "1.05"]]);
     }
 }

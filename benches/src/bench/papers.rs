@@ -1,9 +1,6 @@
 //! The papers' figures, with ours beside them.
 
-use super::{
-    plan::Work,
-    record::{Measurement, Place},
-};
+use lanecrypt_record::{Figure, Place, Work};
 
 /// What a table or section of a paper says about one cipher. Their data, like ours, is where it is
 /// encrypted: no transfer to a GPU is in the figures.
@@ -16,20 +13,24 @@ pub(super) struct Group<Row: 'static> {
 }
 
 /// A throughput, and our backends that do the same.
-struct Figure {
+struct Published {
     what: &'static str,
     gbit_per_second: f64,
     ours: &'static [&'static str],
 }
 
-const fn figure(what: &'static str, gbit_per_second: f64, ours: &'static [&'static str]) -> Figure {
-    Figure { what, gbit_per_second, ours }
+const fn figure(
+    what: &'static str,
+    gbit_per_second: f64,
+    ours: &'static [&'static str],
+) -> Published {
+    Published { what, gbit_per_second, ours }
 }
 
 /// What P1's 32-bit form became.
 const P1_OURS: &[&str] = &["cuda-table-shared", "cuda-table-conflict-free", "cuda-bitslice"];
 
-const FIGURES: &[Group<Figure>] = &[
+const FIGURES: &[Group<Published>] = &[
     Group {
         paper: "P1, Table 3",
         cipher: "aes",
@@ -206,17 +207,13 @@ pub(super) struct Comparison {
     /// Our backend.
     pub(super) backend: &'static str,
     /// Ours, at the largest size.
-    pub(super) ours: Measurement,
+    pub(super) ours: Figure,
 }
 
 impl<Row> Group<Row> {
     /// The measurement of a backend at its largest size, without transfers.
-    pub(super) fn ours<'a>(
-        &self,
-        backend: &str,
-        measurements: &'a [Measurement],
-    ) -> Option<&'a Measurement> {
-        let same = |m: &&Measurement| {
+    pub(super) fn ours<'a>(&self, backend: &str, measurements: &'a [Figure]) -> Option<&'a Figure> {
+        let same = |m: &&Figure| {
             m.backend == backend
                 && m.cipher == self.cipher
                 && m.key_bits == self.key_bits
@@ -228,7 +225,7 @@ impl<Row> Group<Row> {
 }
 
 /// Every figure that this run has something beside.
-pub(super) fn comparisons(measurements: &[Measurement]) -> Vec<Comparison> {
+pub(super) fn comparisons(measurements: &[Figure]) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     for group in FIGURES {
         for figure in group.rows {
@@ -270,8 +267,8 @@ mod tests {
         }
     }
 
-    fn hight(backend: &str, place: Place, bytes: usize, seconds: f64) -> Measurement {
-        Measurement::of(("hight", backend), (Work::EcbEncrypt, place), bytes, seconds)
+    fn hight(backend: &str, place: Place, bytes: usize, seconds: f64) -> Figure {
+        Figure::of(("hight", backend), (Work::EcbEncrypt, place), bytes, seconds)
     }
 
     #[test]

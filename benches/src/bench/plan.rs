@@ -1,12 +1,13 @@
 //! What is measured: cases, and the choice of them on the command line.
 
-use std::{fmt, sync::OnceLock};
+use std::sync::OnceLock;
 
 use clap::Parser;
 use lanecrypt::{
     Backend, CIPHERS, CipherDescription, Direction, Engine, Error, Gcm, Platform, Selection,
     SelectionError, modes,
 };
+use lanecrypt_record::Work;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -113,55 +114,44 @@ pub(super) const UNIT: usize = 4096;
 /// Bytes of an IV of GCM.
 pub(super) const GCM_IV_BYTES: usize = 12;
 
-/// What runs over the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) enum Work {
-    /// ECB encryption.
-    EcbEncrypt,
-    /// ECB decryption.
-    EcbDecrypt,
-    /// CTR, XOR with data.
-    Ctr,
-    /// CBC decryption.
-    CbcDecrypt,
-    /// XTS encryption: of one data unit on CPUs, of units of [`UNIT`] bytes on devices.
-    XtsEncrypt,
-    /// XTS decryption, on devices.
-    XtsDecrypt,
-    /// GCM encryption with an IV of 12 bytes and no associated data.
-    GcmEncrypt,
-    /// GCM decryption of what has the right tag, on devices.
-    GcmDecrypt,
-    /// CTR's key stream alone, not stored: on devices, where kernels have that form.
-    Keystream,
-}
+/// What is measured on CPUs.
+pub(super) const ON_CPU: [Work; 6] = [
+    Work::EcbEncrypt,
+    Work::EcbDecrypt,
+    Work::Ctr,
+    Work::CbcDecrypt,
+    Work::XtsEncrypt,
+    Work::GcmEncrypt,
+];
+/// What kernels do themselves.
+pub(super) const ON_DEVICE: [Work; 8] = [
+    Work::EcbEncrypt,
+    Work::EcbDecrypt,
+    Work::Ctr,
+    Work::CbcDecrypt,
+    Work::XtsEncrypt,
+    Work::XtsDecrypt,
+    Work::GcmEncrypt,
+    Work::GcmDecrypt,
+];
 
-impl Work {
-    pub(super) const ALL: [Self; 6] = [
-        Self::EcbEncrypt,
-        Self::EcbDecrypt,
-        Self::Ctr,
-        Self::CbcDecrypt,
-        Self::XtsEncrypt,
-        Self::GcmEncrypt,
-    ];
-    /// What kernels do themselves.
-    pub(super) const ON_DEVICE: [Self; 8] = [
-        Self::EcbEncrypt,
-        Self::EcbDecrypt,
-        Self::Ctr,
-        Self::CbcDecrypt,
-        Self::XtsEncrypt,
-        Self::XtsDecrypt,
-        Self::GcmEncrypt,
-        Self::GcmDecrypt,
-    ];
-
+/// Running a mode by an engine.
+pub(super) trait RunWork {
     /// Runs it in place. The counter, IV or tweak is `iv`; `tweak_engine` serves XTS alone.
     ///
     /// # Errors
     /// The engine's and the mode's.
-    pub(super) fn run(
+    fn run(
+        self,
+        engine: &dyn Engine,
+        tweak_engine: &dyn Engine,
+        iv: &[u8],
+        data: &mut [u8],
+    ) -> Result<(), Error>;
+}
+
+impl RunWork for Work {
+    fn run(
         self,
         engine: &dyn Engine,
         tweak_engine: &dyn Engine,
@@ -212,22 +202,6 @@ pub(super) fn gcm_bytes(
     counter[..GCM_IV_BYTES].copy_from_slice(&iv[..GCM_IV_BYTES]);
     counter[15] = 1; // the tag's
     modes::ctr32(engine, &modes::gcm::counter(&counter, first), data.into())
-}
-
-impl fmt::Display for Work {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::EcbEncrypt => "ECB encryption",
-            Self::EcbDecrypt => "ECB decryption",
-            Self::Ctr => "CTR",
-            Self::CbcDecrypt => "CBC decryption",
-            Self::XtsEncrypt => "XTS encryption",
-            Self::XtsDecrypt => "XTS decryption",
-            Self::GcmEncrypt => "GCM encryption",
-            Self::GcmDecrypt => "GCM decryption",
-            Self::Keystream => "key stream, not stored",
-        })
-    }
 }
 
 /// One measurement on a CPU.
@@ -424,7 +398,7 @@ impl Options {
             &[block, 256, 4 << 10, 16 << 10, 64 << 10, 1 << 20, 16 << 20],
             &[block, 4 << 10, 16 << 10, 1 << 20],
         );
-        let works = if self.quick { &Work::ALL[..3] } else { &Work::ALL[..] };
+        let works = if self.quick { &ON_CPU[..3] } else { &ON_CPU[..] };
         let mut cases = Vec::new();
         for &key_bytes in self.key_bytes(cipher) {
             for &work in works.iter().filter(|&&work| fits(work, block)) {

@@ -1,69 +1,59 @@
 //! The default type against other libraries.
 
-use super::{
-    baseline::BASELINES,
-    blocks::DEFAULT,
-    plan::Work,
-    record::{Measurement, Place, Record},
-    report::{Section, distinct},
-};
+use lanecrypt_record::{Figure, Place, Record, Work, distinct};
+
+use super::{baseline::BASELINES, blocks::DEFAULT, table::Section};
 use crate::size::size_name;
 
 /// Cipher, key bits and mode: what two figures must share to be compared at a size.
 type Task<'a> = (&'a str, usize, Work);
 
-fn task(m: &Measurement) -> Task<'_> {
+fn task(m: &Figure) -> Task<'_> {
     (&m.cipher, m.key_bits, m.work)
 }
 
 /// The fastest measurement of another library that did the same as `measurement` on the CPU.
 #[must_use]
-pub(super) fn fastest_peer<'a>(
-    all: &'a [Measurement],
-    measurement: &Measurement,
-) -> Option<&'a Measurement> {
+pub(super) fn fastest_peer<'a>(all: &'a [Figure], measurement: &Figure) -> Option<&'a Figure> {
     fastest(all, task(measurement), measurement.bytes, |m| m.is_peer)
         .filter(|_| measurement.place == Place::Cpu)
 }
 
 /// The measurement of the crate that our default type replaces, where it did the same on the CPU.
 #[must_use]
-pub(super) fn replaced<'a>(
-    all: &'a [Measurement],
-    measurement: &Measurement,
-) -> Option<&'a Measurement> {
+pub(super) fn replaced<'a>(all: &'a [Figure], measurement: &Figure) -> Option<&'a Figure> {
     fastest(all, task(measurement), measurement.bytes, is_replaced)
         .filter(|_| measurement.place == Place::Cpu)
 }
 
 /// The fastest on the CPU, of those that are meant.
 fn fastest<'a>(
-    all: &'a [Measurement],
+    all: &'a [Figure],
     wanted: Task<'_>,
     bytes: usize,
-    is_meant: impl Fn(&Measurement) -> bool,
-) -> Option<&'a Measurement> {
-    let is_one = |m: &&Measurement| m.place == Place::Cpu && m.bytes == bytes && task(m) == wanted;
+    is_meant: impl Fn(&Figure) -> bool,
+) -> Option<&'a Figure> {
+    let is_one = |m: &&Figure| m.place == Place::Cpu && m.bytes == bytes && task(m) == wanted;
     all.iter()
         .filter(|m| is_one(m) && is_meant(m))
         .min_by(|a, b| a.undisturbed_seconds().total_cmp(&b.undisturbed_seconds()))
 }
 
 /// Whether it is of the crate that our default type replaces.
-fn is_replaced(m: &Measurement) -> bool {
+fn is_replaced(m: &Figure) -> bool {
     BASELINES.iter().any(|baseline| m.is_peer && m.backend == baseline.name)
 }
 
 /// How many times the throughput of `peer` `ours` has, in the fastest passes.
 #[must_use]
-pub(super) fn of_throughput(ours: &Measurement, peer: &Measurement) -> f64 {
+pub(super) fn of_throughput(ours: &Figure, peer: &Figure) -> f64 {
     peer.undisturbed_seconds() / ours.undisturbed_seconds()
 }
 
 /// How many times the throughput of others our default type has: that of the crate it replaces, and
 /// where peers were asked for that of the fastest of them.
 pub(super) fn sections(record: &Record) -> impl Iterator<Item = Section> {
-    let all = &record.measurements;
+    let all = record.measurements();
     let replaced = section(
         all,
         is_replaced,
@@ -85,8 +75,8 @@ pub(super) fn sections(record: &Record) -> impl Iterator<Item = Section> {
 
 /// Ciphers and modes down, sizes across: those that both sides were measured with.
 fn section(
-    all: &[Measurement],
-    is_theirs: impl Fn(&Measurement) -> bool + Copy,
+    all: &[Figure],
+    is_theirs: impl Fn(&Figure) -> bool + Copy,
     title: &str,
     note: &str,
 ) -> Option<Section> {
@@ -95,7 +85,7 @@ fn section(
         fastest(all, wanted, bytes, |m| m.backend == DEFAULT)
             .zip(fastest(all, wanted, bytes, is_theirs))
     };
-    let is_paired = |m: &&Measurement| pair(task(m), m.bytes).is_some();
+    let is_paired = |m: &&Figure| pair(task(m), m.bytes).is_some();
     let mut sizes = distinct(theirs.clone().filter(is_paired).map(|m| m.bytes));
     sizes.sort_unstable();
     let row = |&(cipher, bits, work): &Task<'_>| {
@@ -121,11 +111,11 @@ fn section(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::environment::Environment;
+    use lanecrypt_record::{Environment, Part};
 
-    fn measurement(backend: &str, is_peer: bool, seconds: f64) -> Measurement {
+    fn measurement(backend: &str, is_peer: bool, seconds: f64) -> Figure {
         let what = (Work::Ctr, Place::Cpu);
-        Measurement { is_peer, ..Measurement::of(("seed", backend), what, 1 << 14, seconds) }
+        Figure { is_peer, ..Figure::of(("seed", backend), what, 1 << 14, seconds) }
     }
 
     fn record(peers: &[&str]) -> Record {
@@ -138,16 +128,16 @@ mod tests {
         ];
         // Another size, mode and place are no comparison.
         for change in [
-            |m: &mut Measurement| m.bytes = 16,
-            |m: &mut Measurement| m.work = Work::EcbEncrypt,
-            |m: &mut Measurement| m.place = Place::EndToEnd,
+            |m: &mut Figure| m.bytes = 16,
+            |m: &mut Figure| m.work = Work::EcbEncrypt,
+            |m: &mut Figure| m.place = Place::EndToEnd,
         ] {
             let mut other = measurement("OpenSSL", true, 1e-9);
             change(&mut other);
             measurements.push(other);
         }
-        let mut environment = Environment::of_this_machine(false);
-        environment.peers = peers.iter().map(|&name| name.to_owned()).collect();
+        let peers = peers.iter().map(|&name| name.to_owned()).collect();
+        let environment = Environment { peers, ..Environment::default() };
         Record::of(environment, measurements)
     }
 
@@ -163,20 +153,21 @@ mod tests {
             [[["SEED-128 CTR", "4.50 kisaseed"]], [["SEED-128 CTR", "1.50 Botan"]]]
         );
         // The fastest pass counts, where it is known.
-        record.measurements[3].fastest_seconds = Some(1e-6);
+        record.part_mut(Part::Measurements)[3].fastest_seconds = Some(1e-6);
         assert_eq!(rows(&record)[1], [["SEED-128 CTR", "0.50 kisaseed"]]);
         record.environment.peers.clear();
         assert_eq!(rows(&record), [[["SEED-128 CTR", "0.50 kisaseed"]]]);
-        record.measurements.retain(|m| m.backend != DEFAULT);
+        record.part_mut(Part::Measurements).retain(|m| m.backend != DEFAULT);
         assert!(rows(&record).is_empty());
     }
 
     #[test]
     fn each_figure_is_compared_with_the_fastest_peer() {
-        let all = record(&[]).measurements;
-        let peer = fastest_peer(&all, &all[0]).expect("there is one");
+        let record = record(&[]);
+        let all = record.measurements();
+        let peer = fastest_peer(all, &all[0]).expect("there is one");
         assert_eq!(peer.backend, "Botan");
         let on_gpu = all.iter().find(|m| m.place == Place::EndToEnd).expect("there is one");
-        assert!(fastest_peer(&all, on_gpu).is_none());
+        assert!(fastest_peer(all, on_gpu).is_none());
     }
 }

@@ -2,226 +2,12 @@
 
 use std::{fmt::Write as _, fs, io, path::Path};
 
-use comfy_table::{CellAlignment, Table, presets};
+use lanecrypt_record::Record;
 
 use super::{
-    auto, block_sizes, blocks_chart, blocks_report, chart, claims, files, fleet, host_memory,
-    papers::{self, P1_RESOURCES},
-    plan::Work,
-    ratio,
-    record::{BatchMeasurement, FirstCall, Measurement, Place, Record},
+    block_sizes, blocks_report, claims, papers, pictures, ratio, sections,
+    table::{Section, throughput},
 };
-use crate::size::size_name;
-
-/// Rows and columns under a title.
-pub(super) struct Section {
-    pub(super) title: String,
-    pub(super) note: String,
-    pub(super) header: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
-}
-
-impl Section {
-    pub(super) fn render(&self, markdown: bool) -> String {
-        let mut table = Table::new();
-        table.load_style(if markdown {
-            presets::ASCII_MARKDOWN
-        } else {
-            presets::UTF8_FULL_CONDENSED
-        });
-        table.set_header(&self.header);
-        table.add_rows(&self.rows);
-        for column in table.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        let heading = if markdown { "## " } else { "" };
-        let note = if self.note.is_empty() { String::new() } else { format!("{}\n\n", self.note) };
-        format!("{heading}{}\n\n{note}{table}\n", self.title)
-    }
-}
-
-/// Gbit/s with about four digits.
-pub(super) fn throughput(value: f64) -> String {
-    if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") }
-}
-
-/// Distinct values in order of first appearance.
-pub(super) fn distinct<T: PartialEq, I: Iterator<Item = T>>(values: I) -> Vec<T> {
-    let mut seen = Vec::new();
-    for value in values {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
-}
-
-/// Gbit/s, and cycles a byte where the core's clock is known; of single launches, microseconds.
-fn throughput_and_cycles(measurement: &Measurement) -> String {
-    if measurement.place == Place::Queued {
-        return format!("{:.1}", measurement.seconds * 1e6);
-    }
-    let throughput = throughput(measurement.gbit_per_second());
-    match measurement.cycles_per_byte() {
-        Some(cycles) => format!("{throughput} ({cycles:.3})"),
-        None => throughput,
-    }
-}
-
-/// A section for every cipher, place, mode and key size: backends down, sizes across.
-fn throughput_sections(measurements: &[Measurement]) -> Vec<Section> {
-    let group = |m: &Measurement| (m.cipher.clone(), m.place, m.work, m.key_bits);
-    let groups = distinct(measurements.iter().map(group));
-    let section = |key: &(String, Place, Work, usize)| {
-        let members: Vec<&Measurement> = measurements.iter().filter(|m| group(m) == *key).collect();
-        let mut sizes = distinct(members.iter().map(|m| m.bytes));
-        sizes.sort_unstable();
-        let row = |backend: &String| {
-            let cell = |bytes: &usize| {
-                let found = members.iter().find(|m| m.backend == *backend && m.bytes == *bytes);
-                found.map_or_else(String::new, |m| throughput_and_cycles(m))
-            };
-            std::iter::once(backend.clone()).chain(sizes.iter().map(cell)).collect()
-        };
-        let backends = distinct(members.iter().map(|m| m.backend.clone()));
-        let (cipher, place, work, bits) = key;
-        Section {
-            title: format!(
-                "{}-{bits} {work}, {}, {}{}",
-                cipher.to_uppercase(),
-                place.name(),
-                if *place == Place::Queued { "microseconds" } else { "Gbit/s" },
-                if members.iter().any(|m| m.gigahertz.is_some()) { " (cycles a byte)" } else { "" }
-            ),
-            note: String::new(),
-            header: std::iter::once("backend".to_owned())
-                .chain(sizes.iter().map(|&bytes| size_name(bytes)))
-                .collect(),
-            rows: backends.iter().map(row).collect(),
-        }
-    };
-    groups.iter().map(section).collect()
-}
-
-/// Throughput for comparing GPUs: resident data at the largest size, in bits per multiprocessor and
-/// clock cycle.
-fn per_clock_section(record: &Record) -> Option<Section> {
-    record.environment.gpu_details.as_ref()?;
-    let is_stored = |m: &&Measurement| m.place == Place::Resident && m.work != Work::Keystream;
-    let resident = record.measurements.iter().filter(is_stored);
-    let largest = resident.clone().map(|m| m.bytes).max()?;
-    let members: Vec<&Measurement> = resident.filter(|m| m.bytes == largest).collect();
-    let kind = |m: &Measurement| (m.cipher.to_uppercase(), m.key_bits, m.work);
-    let kinds = distinct(members.iter().map(|m| kind(m)));
-    let row = |backend: &String| {
-        let cell = |wanted: &(String, usize, Work)| {
-            let found = members.iter().find(|m| m.backend == *backend && kind(m) == *wanted);
-            let n = found.and_then(|m| per_clock(record, m));
-            n.map_or_else(String::new, |n| format!("{n:.1}"))
-        };
-        std::iter::once(backend.clone()).chain(kinds.iter().map(cell)).collect()
-    };
-    let backends = distinct(members.iter().map(|m| m.backend.clone()));
-    let titles = kinds.iter().map(|(cipher, bits, work)| format!("{cipher}-{bits} {work}"));
-    Some(Section {
-        title: format!("N, resident, {}", size_name(largest)),
-        note: "N = Gbit/s / (multiprocessors x GHz).".into(),
-        header: std::iter::once("backend".to_owned()).chain(titles).collect(),
-        rows: backends.iter().map(row).collect(),
-    })
-}
-
-/// Throughput of batches: messages down, ciphers, modes and places across.
-fn batch_section(record: &Record) -> Option<Section> {
-    let measured = &record.batches;
-    let kind = |m: &BatchMeasurement| (m.cipher.to_uppercase(), m.key_bits, m.work, m.place);
-    let kinds = distinct(measured.iter().map(kind));
-    let shapes = distinct(measured.iter().map(|m| (m.message_bytes, m.messages)));
-    if shapes.is_empty() {
-        return None;
-    }
-    let row = |&(bytes, messages): &(usize, usize)| {
-        let cell = |wanted: &(String, usize, Work, Place)| {
-            let is_it = |m: &&BatchMeasurement| {
-                kind(m) == *wanted && (m.message_bytes, m.messages) == (bytes, messages)
-            };
-            measured
-                .iter()
-                .find(is_it)
-                .map_or_else(String::new, |m| throughput(m.gbit_per_second()))
-        };
-        let name = format!("{messages} of {}", size_name(bytes));
-        std::iter::once(name).chain(kinds.iter().map(cell)).collect()
-    };
-    let titles = kinds
-        .iter()
-        .map(|(cipher, bits, work, place)| format!("{cipher}-{bits} {work}, {}", place.name()));
-    Some(Section {
-        title: "Batches of messages with keys of their own, Gbit/s".into(),
-        note:
-            "One call for all messages, key schedules counted; on the GPU the upload of keys and \
-               places is not."
-                .into(),
-        header: std::iter::once("messages".to_owned()).chain(titles).collect(),
-        rows: shapes.iter().map(row).collect(),
-    })
-}
-
-/// Milliseconds of first calls: calls down, their parts across.
-fn first_call_section(record: &Record) -> Option<Section> {
-    let measured = &record.first_calls;
-    let row = |call: &FirstCall| {
-        let FirstCall { cipher, key_bits, work, place, bytes, .. } = call;
-        let cipher = cipher.to_uppercase();
-        let (place, size) = (place.name(), size_name(*bytes));
-        let times = [call.open_seconds, call.compiling_seconds, call.loading_seconds];
-        std::iter::once(format!("{cipher}-{key_bits} {work}, {place}, {size}"))
-            .chain(times.map(|seconds| format!("{:.0}", 1e3 * seconds)))
-            .collect()
-    };
-    let header = ["call", "device opened", "kernels compiled", "kernels of the driver's cache"];
-    (!measured.is_empty()).then(|| Section {
-        title: "The first call of a process, milliseconds".into(),
-        note:
-            "Opening comes before the call; the others are what it takes longer than the next one."
-                .into(),
-        header: header.map(str::to_owned).to_vec(),
-        rows: measured.iter().map(row).collect(),
-    })
-}
-
-/// What every kernel takes, with P1's figures first.
-fn resource_section(record: &Record) -> Option<Section> {
-    if record.kernels.is_empty() {
-        return None;
-    }
-    let row = |name: &str, place: &str, numbers: [u32; 4]| {
-        let texts = numbers.into_iter().map(|number| number.to_string());
-        [name.to_owned(), place.to_owned()].into_iter().chain(texts).collect()
-    };
-    let theirs = P1_RESOURCES.iter().map(|theirs| {
-        let numbers = [theirs.registers, theirs.shared_bytes, theirs.local_bytes, 0];
-        row(theirs.name, "P1, Table 4", numbers)
-    });
-    let ours = record.kernels.iter().map(|k| {
-        let numbers = [k.registers, k.shared_bytes, k.local_bytes, k.spill_bytes];
-        row(&k.kernel, &k.architecture, numbers)
-    });
-    let header = ["kernel", "on", "registers", "shared bytes", "local bytes", "spilled bytes"];
-    Some(Section {
-        title: "What the kernels take (P1, Table 4)".into(),
-        note: "P1's numbers are from the compiler of 2007 for the 8800 series.".into(),
-        header: header.map(str::to_owned).to_vec(),
-        rows: theirs.chain(ours).collect(),
-    })
-}
-
-/// Throughput for comparing GPUs, in bits per multiprocessor and clock cycle; of a CPU there is none.
-pub(super) fn per_clock(record: &Record, measurement: &Measurement) -> Option<f64> {
-    let details = record.environment.gpu_details.as_ref()?;
-    let cycles = f64::from(details.multiprocessors) * details.gigahertz;
-    (measurement.place != Place::Cpu).then(|| measurement.gbit_per_second() / cycles)
-}
 
 /// The papers' figures whose names begin with `paper`, or with "" all; with names of runs, whose our
 /// figures are.
@@ -230,7 +16,7 @@ pub(super) fn paper_section(
     paper: &str,
     runs: Option<&[String]>,
 ) -> Option<Section> {
-    let comparisons = papers::comparisons(&record.measurements);
+    let comparisons = papers::comparisons(record.measurements());
     let titles = ["paper", "figure", "theirs, Gbit/s", "our backend", "ours, Gbit/s", "N", "ratio"];
     let row = |c: &papers::Comparison| {
         let ours = c.ours.gbit_per_second();
@@ -240,7 +26,7 @@ pub(super) fn paper_section(
             format!("{}", c.theirs),
             c.backend.to_owned(),
             throughput(ours),
-            per_clock(record, &c.ours).map_or_else(String::new, |n| format!("{n:.2}")),
+            sections::per_clock(record, &c.ours).map_or_else(String::new, |n| format!("{n:.2}")),
             format!("{:.1}", ours / c.theirs),
         ];
         cells.extend(runs.map(|runs| runs[c.ours.run].clone()));
@@ -258,7 +44,7 @@ pub(super) fn paper_section(
 
 /// The papers' claims whose names begin with `paper`, or with "" all.
 pub(super) fn gain_section(record: &Record, paper: &str) -> Option<Section> {
-    let gains = claims::gains(&record.measurements);
+    let gains = claims::gains(record.measurements());
     let header = ["paper", "comparison", "theirs", "our backends", "ours", "claim", "why"];
     let row = |gain: &claims::GainComparison| {
         vec![
@@ -283,29 +69,33 @@ pub(super) fn gain_section(record: &Record, paper: &str) -> Option<Section> {
     })
 }
 
-fn sections(record: &Record) -> Vec<Section> {
-    let mut sections = throughput_sections(&record.measurements);
-    sections.extend(ratio::sections(record));
-    sections.extend(blocks_report::section(&record.block_curves));
-    sections.extend(per_clock_section(record));
-    sections.extend(block_sizes::thread_blocks(record));
-    sections.extend(block_sizes::section(record));
-    sections.extend(batch_section(record));
-    sections.extend(auto::section(&record.auto));
-    sections.extend(host_memory::section(&record.host_memory));
-    sections.extend(first_call_section(record));
-    sections.extend(fleet::section(&record.fleet));
-    sections.extend(files::section(&record.files));
-    sections.extend(resource_section(record));
-    sections.extend(paper_section(record, "", None));
-    sections.extend(gain_section(record, ""));
-    sections
+fn all_sections(record: &Record) -> Vec<Section> {
+    let mut all = sections::throughputs(record.measurements());
+    all.extend(ratio::sections(record));
+    all.extend(blocks_report::section(record));
+    let of_parts = [
+        sections::per_clocks(record),
+        sections::thread_blocks(record),
+        block_sizes::section(record),
+        sections::batches(record),
+        sections::auto(record),
+        sections::host_memory(record),
+        sections::first_calls(record),
+        sections::fleet(record),
+        sections::files(record),
+        sections::resources(record),
+        paper_section(record, "", None),
+        gain_section(record, ""),
+    ];
+    all.extend(of_parts.into_iter().flatten());
+    all
 }
 
 /// The whole report for a terminal.
 #[must_use]
 pub(super) fn terminal(record: &Record) -> String {
-    let tables = sections(record).iter().map(|s| s.render(false)).collect::<Vec<_>>().join("\n");
+    let tables =
+        all_sections(record).iter().map(|s| s.render(false)).collect::<Vec<_>>().join("\n");
     format!("{tables}\n{}", environment(record))
 }
 
@@ -324,7 +114,7 @@ pub(super) fn environment(record: &Record) -> String {
         "\nCompiler: {}\nCommit: {}\nDate: {}",
         machine.compiler, machine.commit, machine.date
     );
-    let clocks = record.measurements.iter().filter_map(|m| m.gigahertz);
+    let clocks = record.measurements().iter().filter_map(|m| m.gigahertz);
     let (lowest, highest) = clocks
         .fold((f64::MAX, 0.0), |(low, high): (f64, f64), clock| (low.min(clock), high.max(clock)));
     if lowest <= highest {
@@ -344,7 +134,7 @@ pub(super) fn environment(record: &Record) -> String {
 }
 
 fn markdown(record: &Record, pictures: &[String]) -> String {
-    let tables = sections(record).iter().map(|s| s.render(true)).collect::<Vec<_>>().join("\n");
+    let tables = all_sections(record).iter().map(|s| s.render(true)).collect::<Vec<_>>().join("\n");
     let environment = environment(record).trim_end().replace('\n', "\n- ");
     let pictures =
         pictures.iter().map(|name| format!("![{name}]({name})")).collect::<Vec<_>>().join("\n\n");
@@ -361,8 +151,8 @@ pub(super) fn csv(record: &Record) -> String {
         .to_owned();
     let or_empty =
         |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.4}"));
-    for m in &record.measurements {
-        let of_peer = ratio::fastest_peer(&record.measurements, m);
+    for m in record.measurements() {
+        let of_peer = ratio::fastest_peer(record.measurements(), m);
         let of_peer = of_peer.map(|peer| ratio::of_throughput(m, peer));
         let _ = writeln!(
             text,
@@ -393,22 +183,13 @@ pub(super) fn csv(record: &Record) -> String {
 pub(super) fn write(record: &Record, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut pictures = Vec::new();
-    for (name, svg) in chart::charts(&record.measurements) {
+    for (name, svg) in pictures::files(record) {
         replace(&folder.join(&name), &svg)?;
         pictures.push(name);
     }
-    if let Some(svg) = block_sizes::chart(record) {
-        let name = "aes-thread-blocks.svg";
-        replace(&folder.join(name), &svg)?;
-        pictures.push(name.to_owned());
-    }
-    for curve in &record.block_curves {
-        replace(&folder.join(format!("{}-blocks.csv", curve.cipher)), &blocks_report::csv(curve))?;
-        if let Some(svg) = blocks_chart::chart(curve) {
-            let name = format!("{}-blocks.svg", curve.cipher);
-            replace(&folder.join(&name), &svg)?;
-            pictures.push(name);
-        }
+    for curve in blocks_report::curves(record) {
+        let name = format!("{}-blocks.csv", curve[0].cipher);
+        replace(&folder.join(name), &blocks_report::csv(curve))?;
     }
     replace(&folder.join("report.md"), &markdown(record, &pictures))?;
     replace(&folder.join("report.csv"), &csv(record))?;
@@ -427,83 +208,24 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use lanecrypt_record::{Environment, Figure, Place, Work};
+
     use super::*;
 
-    fn measurement(backend: &str, bytes: usize, seconds: f64) -> Measurement {
-        Measurement::of(("aes", backend), (Work::EcbEncrypt, Place::Cpu), bytes, seconds)
+    fn measurement(backend: &str, bytes: usize, seconds: f64) -> Figure {
+        Figure::of(("aes", backend), (Work::EcbEncrypt, Place::Cpu), bytes, seconds)
+    }
+
+    fn record(measurements: Vec<Figure>) -> Record {
+        Record::of(Environment::default(), measurements)
     }
 
     #[test]
-    fn a_row_a_backend_and_a_column_a_size() {
-        let all = [
-            measurement("a", 1 << 20, 1e-3),
-            measurement("b", 1 << 20, 1e-4),
-            measurement("b", 16, 1e-6),
-        ];
-        let [section] = throughput_sections(&all).try_into().ok().expect("one section");
-        assert_eq!(section.header, ["backend", "16 B", "1 MiB"]);
-        assert_eq!(section.rows[0], ["a", "", "8.389"]);
-        assert_eq!(section.rows[1], ["b", "0.128", "83.886"]);
-        assert!(section.render(true).contains("| backend |"));
-    }
-
-    #[test]
-    fn cycles_stand_beside_throughput() {
-        let mut all = [measurement("a", 1 << 20, 1e-3)];
-        all[0].gigahertz = Some(2.0);
-        let [section] = throughput_sections(&all).try_into().ok().expect("one section");
-        assert!(section.title.ends_with("Gbit/s (cycles a byte)"), "{}", section.title);
-        assert_eq!(section.rows[0], ["a", "8.389 (1.907)"]);
+    fn the_clock_is_in_the_head_and_cycles_are_in_the_rows() {
+        let all = [Figure { gigahertz: Some(2.0), ..measurement("a", 1 << 20, 1e-3) }];
         let record = record(all.to_vec());
         assert!(environment(&record).contains("Core clock: 2.00 to 2.00 GHz"));
         assert!(csv(&record).lines().nth(1).expect("a row").ends_with(",11,2.0000,,1.9073,"));
-    }
-
-    fn record(measurements: Vec<Measurement>) -> Record {
-        let environment = crate::bench::environment::Environment::of_this_machine(false);
-        Record::of(environment, measurements)
-    }
-
-    #[test]
-    fn batches_have_a_row_a_shape() {
-        let mut record = record(Vec::new());
-        assert!(batch_section(&record).is_none());
-        for (place, messages) in [(Place::Cpu, 10), (Place::Resident, 10), (Place::Resident, 20)] {
-            record.batches.push(BatchMeasurement {
-                cipher: "aes".into(),
-                key_bits: 128,
-                work: Work::Ctr,
-                place,
-                messages,
-                message_bytes: 1 << 20,
-                seconds: 1e-3 * messages as f64,
-                samples: 11,
-                interval: None,
-            });
-        }
-        let section = batch_section(&record).expect("there are measurements");
-        assert_eq!(section.header[1..], ["AES-128 CTR, CPU", "AES-128 CTR, GPU, resident"]);
-        assert_eq!(section.rows[0], ["10 of 1 MiB", "8.389", "8.389"]);
-        assert_eq!(section.rows[1], ["20 of 1 MiB", "", "8.389"]);
-    }
-
-    #[test]
-    fn first_calls_have_a_row_each() {
-        let mut record = record(Vec::new());
-        assert!(first_call_section(&record).is_none());
-        record.first_calls.push(FirstCall {
-            cipher: "aes".into(),
-            key_bits: 128,
-            work: Work::Ctr,
-            place: Place::Resident,
-            bytes: 1 << 20,
-            open_seconds: 0.3,
-            compiling_seconds: 0.25,
-            loading_seconds: 0.0015,
-        });
-        let section = first_call_section(&record).expect("there is one");
-        let row = ["AES-128 CTR, GPU, resident, 1 MiB", "300", "250", "2"];
-        assert_eq!(section.rows, [row]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{environment::GpuDetails, plan::Work, record::Measurement};
+use lanecrypt_record::{Figure, GpuDetails, Work};
 
 /// The book's rows with the profiler's counts, which stand there alone.
 const ROWS: [&str; 6] = [
@@ -53,11 +53,11 @@ pub(super) struct Share {
 
 /// The part of its roof that a kernel reached, where the book has its counts for this architecture.
 #[must_use]
-pub(super) fn share(measurement: &Measurement, gpu: Option<&GpuDetails>) -> Option<Share> {
+pub(super) fn share(measurement: &Figure, gpu: Option<&GpuDetails>) -> Option<Share> {
     static LOADS: LazyLock<Vec<Load>> = LazyLock::new(loads);
     let gpu = gpu.filter(|gpu| gpu.compute_capability == COMPUTE_CAPABILITY)?;
     let load = LOADS.iter().find(|load| {
-        let Measurement { cipher, key_bits, backend, work, .. } = measurement;
+        let Figure { cipher, key_bits, backend, work, .. } = measurement;
         (&load.cipher, load.key_bits, load.work) == (cipher, *key_bits, *work)
             && load.backend == backend
     })?;
@@ -65,6 +65,26 @@ pub(super) fn share(measurement: &Measurement, gpu: Option<&GpuDetails>) -> Opti
     let of_pipes = load.limits().map(|limit| measurement.gbit_per_second() / (limit * cycles));
     let reached = of_pipes.into_iter().fold(0.0, f64::max);
     Some(Share { roof: measurement.gbit_per_second() / reached, reached, of_pipes })
+}
+
+/// The least cycles per byte that a core with AVX-512, GFNI and VAES needs, by its ports (the book's page
+/// "CPUs", "The bound"): of AES a round is an instruction of port 0 for 64 bytes; Camellia-128 was counted.
+fn core_bound(cipher: &str, key_bits: usize) -> Option<f64> {
+    match (cipher, key_bits) {
+        ("aes", bits) => Some((bits / 32 + 6) as f64 / 64.0),
+        ("camellia", 128) => Some(430.0 / 1024.0),
+        _ => None,
+    }
+}
+
+/// The part of its bound that a core reached, where ports and clock are known.
+#[must_use]
+pub(super) fn of_core(figure: &Figure, features: &str) -> Option<f64> {
+    let has = |name| features.split(' ').any(|feature| feature == name);
+    let bound = core_bound(&figure.cipher, figure.key_bits)?;
+    let cycles =
+        figure.cycles_per_byte().filter(|_| ["avx512f", "gfni", "vaes"].into_iter().all(has));
+    cycles.map(|cycles| bound / cycles)
 }
 
 /// The book's rows: a kernel in one mode, or in two with both counts in a cell.
@@ -112,7 +132,7 @@ fn backend(form: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::record::Place;
+    use lanecrypt_record::Place;
 
     /// The book works the roofs out for an H200, by the same counts.
     #[test]
@@ -147,7 +167,7 @@ mod tests {
         let what = (Work::EcbEncrypt, Place::Resident);
         // 1 GiB in a hundredth of a second: 859 Gbit/s.
         let of = |backend, capability| {
-            let measurement = Measurement::of(("aes", backend), what, 1 << 30, 1e-2);
+            let measurement = Figure::of(("aes", backend), what, 1 << 30, 1e-2);
             share(&measurement, Some(&gpu(capability)))
         };
         let of_tables = of("cuda-table-conflict-free", "9.0").expect("the book has it");

@@ -1,9 +1,10 @@
 //! What a contender does over and over while it is timed.
 
 use lanecrypt::{CipherDescription, Create, Engine, Error, Gcm};
+use lanecrypt_record::Work;
 
 use super::{
-    plan::{Work, noise, seal},
+    plan::{RunWork as _, noise, seal},
     verify::iv,
 };
 

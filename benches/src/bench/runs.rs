@@ -1,15 +1,13 @@
 //! Records of several runs, read together: the CPU of one, the GPU of another, the newest figure of each kind.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     fs,
-    hash::Hash,
     path::{Path, PathBuf},
 };
 
 use lanecrypt::CIPHERS;
-
-use super::record::{Measurement, Place, Record, ThreadBlockMeasurement};
+use lanecrypt_record::{Figure, Order, Part, Place, Record, Work, newest_of_each};
 
 /// A run that was recorded.
 #[derive(Debug)]
@@ -29,12 +27,11 @@ impl Run {
     /// # Errors
     /// A sentence naming the file.
     fn read(path: &Path, is_stand_in: bool) -> Result<Self, String> {
-        let file = file(path);
+        let file = Record::file(path);
         let folder = file.parent().unwrap_or(path);
         let name = name(folder);
-        let order = fs::read_to_string(folder.with_file_name("order.txt")).unwrap_or_default();
-        let place = order.lines().position(|line| line == name).unwrap_or(usize::MAX);
-        Ok(Self { name, record: read(&file)?, is_stand_in, place })
+        let place = Order::of(&folder.with_file_name("")).place(&name);
+        Ok(Self { name, record: Record::read(&file)?, is_stand_in, place })
     }
 
     /// What orders runs, oldest first. Records of a day do not all have their time.
@@ -127,28 +124,20 @@ impl Runs {
             let of = gpu.map(|run| &run.record.environment.gpu);
             self.0.iter().filter(move |run| Some(&run.record.environment.gpu) == of)
         };
-        let of_kernels = |rows: fn(&Record) -> &[ThreadBlockMeasurement]| {
-            newest_of_each(on_gpu().flat_map(move |run| rows(&run.record)), |row| {
-                let m = &row.measurement;
-                (m.cipher.clone(), m.backend.clone(), m.key_bits, m.bytes, row.threads)
-            })
-        };
         let mut skipped: Vec<_> = self.given().flat_map(|run| run.record.skipped.clone()).collect();
         skipped.dedup();
+        let rows = |part| match part {
+            Part::Measurements => self.measurements(cpu, gpu),
+            Part::ThreadBlocks | Part::BlockSizes => {
+                newest_of_each(on_gpu().flat_map(|run| run.record.part(part)), labels)
+            }
+            Part::Auto => newest_of_ciphers(self.0.iter(), part),
+            _ => newest_of_ciphers(self.given(), part),
+        };
         Record {
             environment,
             skipped,
-            measurements: self.measurements(cpu, gpu),
-            thread_blocks: of_kernels(|record| &record.thread_blocks),
-            block_sizes: of_kernels(|record| &record.block_sizes),
-            auto: newest_of_ciphers(self.0.iter(), |record| &record.auto, |row| &row.cipher),
-            batches: self.of_given(|record| &record.batches, |row| &row.cipher),
-            host_memory: self.of_given(|record| &record.host_memory, |row| &row.cipher),
-            first_calls: self.of_given(|record| &record.first_calls, |row| &row.cipher),
-            fleet: self.of_given(|record| &record.fleet, |row| &row.cipher),
-            // Each tool beside the others of its run.
-            files: self.of_given(|record| &record.files, |_| ""),
-            block_curves: self.of_given(|record| &record.block_curves, |row| &row.cipher),
+            figures: Part::ALL.into_iter().map(|part| (part, rows(part))).collect(),
             kernels: newest_of_each(self.0.iter().flat_map(|run| &run.record.kernels), |kernel| {
                 (kernel.kernel.clone(), kernel.architecture.clone())
             }),
@@ -159,49 +148,30 @@ impl Runs {
         self.0.iter().filter(|run| !run.is_stand_in)
     }
 
-    /// [`newest_of_ciphers`] of those runs that were asked for.
-    fn of_given<T: Clone>(&self, rows: fn(&Record) -> &Vec<T>, cipher: fn(&T) -> &str) -> Vec<T> {
-        newest_of_ciphers(self.given(), rows, cipher)
-    }
-
-    fn measurements(&self, cpu: Option<&Run>, gpu: Option<&Run>) -> Vec<Measurement> {
+    fn measurements(&self, cpu: Option<&Run>, gpu: Option<&Run>) -> Vec<Figure> {
         let is_same = |run: &Run, other: Option<&Run>, part: fn(&Run) -> (&str, &str)| {
             other.is_some_and(|other| part(other) == part(run))
         };
         let rows = self.0.iter().enumerate().flat_map(|(number, run)| {
             let has_cpu = !run.is_stand_in && is_same(run, cpu, cpu_of);
             let on_gpu = is_same(run, gpu, |run| (&run.record.environment.gpu, ""));
-            let counts =
-                move |m: &&Measurement| if m.place == Place::Cpu { has_cpu } else { on_gpu };
+            let counts = move |m: &&Figure| if m.place == Place::Cpu { has_cpu } else { on_gpu };
             // What a stand-in has of backends that are gone is nothing to compare with.
-            let is_current = |m: &&Measurement| !run.is_stand_in || is_in_the_registry(m);
-            let rows = run.record.measurements.iter().filter(counts).filter(is_current);
-            rows.map(move |m| Measurement { run: number, ..m.clone() }).collect::<Vec<_>>()
+            let is_current = |m: &&Figure| !run.is_stand_in || is_in_the_registry(m);
+            let rows = run.record.measurements().iter().filter(counts).filter(is_current);
+            rows.map(move |m| Figure { run: number, ..m.clone() }).collect::<Vec<_>>()
         });
-        let rows: Vec<Measurement> = rows.collect();
-        let mut kept = newest_of_each(rows.iter(), |m| {
-            (m.cipher.clone(), m.key_bits, m.backend.clone(), m.work, m.place, m.bytes)
-        });
+        let rows: Vec<Figure> = rows.collect();
+        let mut kept = newest_of_each(rows.iter(), labels);
         // In the registry's order, as in a record of one run.
         kept.sort_by_key(|m| CIPHERS.iter().position(|cipher| cipher.name == m.cipher));
         kept
     }
 }
 
-/// Reads a record, from a folder or from its `report.json`.
-///
-/// # Errors
-/// A sentence naming the file.
-pub(super) fn read(path: &Path) -> Result<Record, String> {
-    let file = file(path);
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-    let text = fs::read_to_string(&file).map_err(|error| failed(&error))?;
-    serde_json::from_str(&text).map_err(|error| failed(&error))
-}
-
-/// The file of a record.
-fn file(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join("report.json") } else { path.to_path_buf() }
+/// What tells a figure from others.
+fn labels(f: &Figure) -> (String, usize, String, Work, Place, usize, usize) {
+    (f.cipher.clone(), f.key_bits, f.backend.clone(), f.work, f.place, f.count, f.bytes)
 }
 
 fn name(folder: &Path) -> String {
@@ -215,77 +185,56 @@ fn cpu_of(run: &Run) -> (&str, &str) {
 }
 
 fn has_cpu(record: &Record) -> bool {
-    record.measurements.iter().any(|m| m.place == Place::Cpu)
+    record.measurements().iter().any(|m| m.place == Place::Cpu)
 }
 
 fn has_gpu(record: &Record) -> bool {
-    record.measurements.iter().any(|m| m.place != Place::Cpu)
+    record.measurements().iter().any(|m| m.place != Place::Cpu)
 }
 
 /// Whether CPU and GPU were compared.
 pub(super) fn has_auto(record: &Record) -> bool {
-    !record.auto.is_empty()
+    !record.part(Part::Auto).is_empty()
 }
 
-fn is_in_the_registry(m: &Measurement) -> bool {
+fn is_in_the_registry(m: &Figure) -> bool {
     lanecrypt::find_cipher(&m.cipher).is_ok_and(|cipher| cipher.backend(&m.backend).is_some())
 }
 
-/// Of each cipher the rows of the last run that has any, for they were measured beside each other; in the
-/// registry's order.
-fn newest_of_ciphers<'a, T: Clone + 'a>(
-    runs: impl Iterator<Item = &'a Run>,
-    rows: fn(&Record) -> &Vec<T>,
-    cipher: fn(&T) -> &str,
-) -> Vec<T> {
+/// Of each cipher the figures of the last run that has any, for they were measured beside each other; in the
+/// registry's order. Files, which have no cipher, are those of one run.
+fn newest_of_ciphers<'a>(runs: impl Iterator<Item = &'a Run>, part: Part) -> Vec<Figure> {
     let mut newest = BTreeMap::new();
     for run in runs {
-        let mut of_run = BTreeMap::<&str, Vec<T>>::new();
-        for row in rows(&run.record) {
-            of_run.entry(cipher(row)).or_default().push(row.clone());
+        let mut of_run = BTreeMap::<&str, Vec<Figure>>::new();
+        for figure in run.record.part(part) {
+            of_run.entry(&figure.cipher).or_default().push(figure.clone());
         }
         newest.extend(of_run);
     }
     let mut newest: Vec<_> = newest.into_iter().collect();
     newest.sort_by_key(|(name, _)| CIPHERS.iter().position(|cipher| cipher.name == *name));
-    newest.into_iter().flat_map(|(_, rows)| rows).collect()
-}
-
-/// Of rows with the same key the last, at the place of the first.
-fn newest_of_each<'a, T: Clone + 'a, Key: Eq + Hash>(
-    rows: impl Iterator<Item = &'a T>,
-    key: impl Fn(&T) -> Key,
-) -> Vec<T> {
-    let (mut places, mut kept): (HashMap<Key, usize>, Vec<T>) = (HashMap::new(), Vec::new());
-    for row in rows {
-        let place = *places.entry(key(row)).or_insert(kept.len());
-        if place == kept.len() {
-            kept.push(row.clone());
-        } else {
-            kept[place] = row.clone();
-        }
-    }
-    kept
+    newest.into_iter().flat_map(|(_, figures)| figures).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{environment::Environment, plan::Work, record::FirstCall};
+    use lanecrypt_record::{Environment, Step};
 
     fn run(date: &str, machine: [&str; 2], rows: &[(&str, Place, f64)]) -> Run {
-        let mut environment = Environment::of_this_machine(false);
+        let mut environment = Environment::default();
         [environment.cpu, environment.gpu] = machine.map(str::to_owned);
         environment.date = date.to_owned();
         let row = |&(backend, place, seconds): &(&str, Place, f64)| {
-            Measurement::of(("aes", backend), (Work::Ctr, place), 1 << 20, seconds)
+            Figure::of(("aes", backend), (Work::Ctr, place), 1 << 20, seconds)
         };
         let record = Record::of(environment, rows.iter().map(row).collect());
         Run { name: date.to_owned(), record, is_stand_in: false, place: usize::MAX }
     }
 
     fn seconds(record: &Record) -> Vec<(&str, f64, usize)> {
-        record.measurements.iter().map(|m| (m.backend.as_str(), m.seconds, m.run)).collect()
+        record.measurements().iter().map(|m| (m.backend.as_str(), m.seconds, m.run)).collect()
     }
 
     #[test]
@@ -308,26 +257,18 @@ mod tests {
     fn runs_of_a_cipher_each_are_one_record_of_all() {
         let first_calls = |date, ciphers: &[(&str, f64)]| {
             let mut run = run(date, ["x", "G"], &[("cuda-bitslice", Place::Resident, 1.0)]);
-            run.record.first_calls = ciphers
-                .iter()
-                .map(|&(cipher, open_seconds)| FirstCall {
-                    cipher: cipher.to_owned(),
-                    key_bits: 128,
-                    work: Work::Ctr,
-                    place: Place::Resident,
-                    bytes: 1,
-                    open_seconds,
-                    compiling_seconds: 0.0,
-                    loading_seconds: 0.0,
-                })
-                .collect();
+            let figure = |&(cipher, seconds): &(&str, f64)| Figure {
+                step: Step::Open,
+                ..Figure::of((cipher, ""), (Work::Ctr, Place::Resident), 1, seconds)
+            };
+            run.record.add(Part::FirstCalls, ciphers.iter().map(figure));
             run
         };
         let old = first_calls("1", &[("seed", 1.0), ("seed", 2.0), ("aes", 3.0)]);
         let new = first_calls("2", &[("seed", 4.0)]);
         let merged = Runs(vec![old, new, first_calls("3", &[])]).merged();
         let found: Vec<_> =
-            merged.first_calls.iter().map(|row| (&*row.cipher, row.open_seconds)).collect();
+            merged.part(Part::FirstCalls).iter().map(|f| (&*f.cipher, f.seconds)).collect();
         assert_eq!(found, [("aes", 3.0), ("seed", 4.0)]);
     }
 
@@ -383,7 +324,7 @@ mod tests {
     fn a_record_is_read_from_its_folder_and_what_is_none_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().to_owned();
-        assert!(read(&path).unwrap_err().contains("report.json"));
+        assert!(Record::read(&path).unwrap_err().contains("report.json"));
         fs::write(path.join("report.json"), "[]").expect("a file");
         assert!(Runs::read(std::slice::from_ref(&path)).unwrap_err().contains("report.json"));
         let record = run("1", ["x", "y"], &[("table32", Place::Cpu, 1.0)]).record;

@@ -1,7 +1,15 @@
 //! What times of several passes say: their median, and how well it is known.
 
+use lanecrypt_record::Figure;
+
 /// How sure an interval is.
 const CONFIDENCE: f64 = 0.95;
+
+/// The figure with the median of these passes.
+pub(super) fn timed(figure: Figure, seconds: Vec<f64>) -> Figure {
+    let (samples, interval) = (seconds.len(), interval(&seconds));
+    Figure { samples, interval, seconds: median(seconds), ..figure }
+}
 
 /// The median of the seconds of an odd number of passes.
 pub(super) fn median(mut seconds: Vec<f64>) -> f64 {
@@ -13,7 +21,7 @@ pub(super) fn median(mut seconds: Vec<f64>) -> f64 {
 /// their distribution is, each pass falls below it by the toss of a coin; so it lies between the k-th
 /// fastest and the k-th slowest unless fewer than k tosses fell on one side. Of fewer than six passes there
 /// is no such interval.
-pub(super) fn interval(seconds: &[f64]) -> Option<[f64; 2]> {
+fn interval(seconds: &[f64]) -> Option<[f64; 2]> {
     let mut sorted = seconds.to_vec();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len();

@@ -1,6 +1,5 @@
 //! The page of a report: one HTML file that needs nothing else, not even a network.
 
-mod chart;
 mod papers;
 mod parts;
 
@@ -9,17 +8,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use lanecrypt_record::{Place, Record};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::{
-    auto,
-    record::{Place, Record},
-    report,
+    chart, pictures, report,
     runs::{Run, Runs, has_auto},
-    summary,
+    sections, summary,
 };
-use parts::{boxed, crossover_charts, crossovers, machines, roofs, throughput_charts};
+use parts::{boxed, crossovers, machines, roofs};
 
 /// What is no text of a data URL.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>');
@@ -56,7 +54,7 @@ fn page(runs: &Runs, files: &[&str]) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "bench-all, " (record.environment.date) }
-                style { (PreEscaped(include_str!("style.css"))) }
+                style { (PreEscaped(chart::STYLE)) (PreEscaped(include_str!("style.css"))) }
             }
             body {
                 h1 { "bench-all" }
@@ -112,11 +110,13 @@ fn label(run: &Run) -> String {
 }
 
 fn summary(runs: &Runs, record: &Record) -> Markup {
+    let rows = summary::rows(record);
     html! {
-        p.note { (summary::TITLE) ". " (summary::NOTE) }
         (stand_in(runs.of_gpu()))
-        @if let Some(section) = summary::section(&summary::rows(record)) {
+        @if let Some(section) = summary::section(&rows) {
+            p.note { (summary::TITLE) ". " (section.note) }
             (boxed(&section.header, &section.rows))
+            @if let Some(sentence) = summary::gpu_sentence(&rows) { p { (sentence) } }
         } @else { p { "No single measurements are in this record: its parts are in report.md." } }
     }
 }
@@ -130,7 +130,8 @@ fn throughput(runs: &Runs, record: &Record) -> Markup {
     html! {
         p.note { "ECB encryption with the shortest key; both axes are logarithmic." }
         @for (place, title, run) in places {
-            @let charts = throughput_charts(&record.measurements, place);
+            @let charts = pictures::throughputs(record.measurements(), place);
+            @let charts: Vec<_> = charts.into_iter().filter_map(|(_, chart)| chart.figure()).collect();
             @if !charts.is_empty() {
                 h3 { (title) }
                 (stand_in(run))
@@ -145,16 +146,16 @@ fn places(runs: &Runs) -> Markup {
         return html! { p { "The choice between CPU and GPU was not measured: bench-all --auto does." } };
     };
     let environment = &run.record.environment;
-    let (header, rows) = crossovers(&run.record.auto);
+    let (header, rows) = crossovers(&run.record);
     html! {
         p.note {
             "One call from host memory to host memory, in place: all cores of " (environment.cpu)
             " against " (environment.gpu) "; " (label(run)) ". A dashed line is where the GPU takes over."
         }
         (stand_in(Some(run)))
-        div.charts { @for chart in crossover_charts(&run.record.auto) { (chart) } }
+        div.charts { @for chart in pictures::crossovers(&run.record) { @if let Some(figure) = chart.figure() { (figure) } } }
         (boxed(&header, &rows))
-        @if let Some(section) = auto::section(&run.record.auto) {
+        @if let Some(section) = sections::auto(&run.record) {
             details {
                 summary { "Every size that was measured" }
                 p.note { (section.note) }

@@ -1,16 +1,18 @@
 //! The five papers on a page: their figures and claims, and ours beside them.
 
+use lanecrypt_record::Record;
 use maud::{Markup, html};
 
 use super::{
     super::{
-        block_sizes, files,
+        block_sizes,
+        chart::Chart,
         papers::{P1_RESOURCES, Resources},
-        record::Record,
-        report::{self, Section},
+        pictures, report,
         runs::{Run, Runs},
+        sections,
+        table::Section,
     },
-    chart::{Chart, Line},
     label,
     parts::boxed,
     stand_in,
@@ -133,23 +135,8 @@ fn resources(record: &Record) -> Option<Section> {
 
 /// P4's Figure 10 as far as its text goes, and ours.
 fn figure_10(record: &Record) -> Option<Markup> {
-    let line = |(name, points): (String, Vec<(usize, f64)>)| Line {
-        name,
-        points: points.into_iter().map(|(bytes, gain)| (bytes as f64, gain)).collect(),
-    };
-    let chart = |title: &str, lines: Vec<(String, Vec<(usize, f64)>)>, shaded| Chart {
-        title: title.to_owned(),
-        unit: "gain, %",
-        is_logarithmic: false,
-        lines: lines.into_iter().map(line).collect(),
-        marks: Vec::new(),
-        shaded,
-    };
-    let ours = chart("Figure 10, ours", block_sizes::our_gains(record), Vec::new()).figure()?;
-    let shaded = block_sizes::LARGEST_GAINS.to_vec();
-    let title = "Figure 10, P4: means; shaded: where its text puts the largest gains";
-    let theirs = chart(title, block_sizes::their_gains(), shaded).figure();
-    Some(html! { div.charts { @if let Some(theirs) = theirs { (theirs) } (ours) } })
+    let figures = pictures::gains(record)?.map(Chart::figure);
+    Some(html! { div.charts { @for figure in figures.into_iter().flatten() { (figure) } } })
 }
 
 /// A table of each machine's newest run.
@@ -159,9 +146,7 @@ fn file_tables(runs: &Runs) -> Vec<Markup> {
     for run in runs.all().iter().rev() {
         let environment = &run.record.environment;
         let machine = (environment.cpu.as_str(), environment.gpu.as_str());
-        if let Some(section) =
-            files::section(&run.record.files).filter(|_| !shown.contains(&machine))
-        {
+        if let Some(section) = sections::files(&run.record).filter(|_| !shown.contains(&machine)) {
             shown.push(machine);
             tables.push(file_table(run, &section));
         }

@@ -1,17 +1,16 @@
 //! Tables and pictures of a page.
 
+use lanecrypt_record::{Figure, Part, Place, Record, distinct};
 use maud::{Markup, html};
 
 use super::{
     super::{
-        plan::Work,
-        record::{AutoMeasurement, Measurement, Place, Record},
-        report::{distinct, throughput},
         roof::{self, Share},
         runs::{Run, Runs},
+        sections::{Choice, choices},
         summary::{about, percent, switches},
+        table::{keyed_work, throughput},
     },
-    chart::{Chart, Line},
     label,
 };
 /// Columns with longer texts wrap.
@@ -48,110 +47,40 @@ fn class(rows: &[Vec<String>], column: usize) -> Option<&'static str> {
     }
 }
 
-/// Throughput against size in one place: a picture a cipher, a line a backend.
-pub(super) fn throughput_charts(measurements: &[Measurement], place: Place) -> Vec<Markup> {
-    let of_place = measurements.iter().filter(|m| m.place == place && m.work == Work::EcbEncrypt);
-    let chart = |cipher: &str| {
-        let of_cipher = of_place.clone().filter(|m| m.cipher == cipher);
-        let shortest = of_cipher.clone().map(|m| m.key_bits).min()?;
-        let of_cipher = of_cipher.filter(|m| m.key_bits == shortest);
-        let line = |backend: &str| Line {
-            name: backend.to_owned(),
-            points: of_cipher
-                .clone()
-                .filter(|m| m.backend == backend)
-                .map(|m| (m.bytes as f64, m.gbit_per_second()))
-                .collect(),
-        };
-        let lines = distinct(of_cipher.clone().map(|m| m.backend.as_str()));
-        Chart {
-            title: format!("{}-{shortest}", cipher.to_uppercase()),
-            unit: "Gbit/s",
-            is_logarithmic: true,
-            lines: lines.into_iter().map(line).collect(),
-            marks: Vec::new(),
-            shaded: Vec::new(),
-        }
-        .figure()
-    };
-    let ciphers = distinct(of_place.clone().map(|m| m.cipher.as_str()));
-    ciphers.into_iter().filter_map(chart).collect()
-}
-
-/// What stands for a mode in the pictures of CPU and GPU: a quick run measures it alone.
-const CROSSING: Work = Work::Ctr;
-
-/// CPU and GPU against size: a picture a cipher, in CTR with the shortest key.
-pub(super) fn crossover_charts(auto: &[AutoMeasurement]) -> Vec<Markup> {
-    let of_mode = auto.iter().filter(|row| row.work == CROSSING);
-    let chart = |cipher: &str| {
-        let of_cipher = of_mode.clone().filter(|row| row.cipher == cipher);
-        let shortest = of_cipher.clone().map(|row| row.key_bits).min()?;
-        let rows: Vec<&AutoMeasurement> =
-            of_cipher.filter(|row| row.key_bits == shortest).collect();
-        let line = |name: &str, seconds: fn(&AutoMeasurement) -> f64| Line {
-            name: name.to_owned(),
-            points: rows
-                .iter()
-                .map(|row| (row.bytes as f64, rate(row.bytes, seconds(row))))
-                .collect(),
-        };
-        let mark = |&at: &u64| (at as f64, about(at as usize));
-        Chart {
-            title: format!("{}-{shortest} {CROSSING}", cipher.to_uppercase()),
-            unit: "Gbit/s",
-            is_logarithmic: true,
-            lines: vec![
-                line("CPU, all cores", |row| row.cpu_seconds),
-                line("GPU", |row| row.gpu_seconds),
-            ],
-            marks: rows.first()?.switches.iter().map(mark).collect(),
-            shaded: Vec::new(),
-        }
-        .figure()
-    };
-    distinct(of_mode.clone().map(|row| row.cipher.as_str())).into_iter().filter_map(chart).collect()
-}
-
-/// Gbit/s.
-fn rate(bytes: usize, seconds: f64) -> f64 {
-    bytes as f64 * 8.0 / seconds / 1e9
-}
-
 /// Where the GPU takes over, and both at the largest size that was measured: a row a cipher, key and mode.
-pub(super) fn crossovers(auto: &[AutoMeasurement]) -> (Vec<String>, Vec<Vec<String>>) {
-    let kind = |row: &AutoMeasurement| (row.cipher.clone(), row.key_bits, row.work);
-    let row = |wanted: &(String, usize, Work)| {
-        let members = auto.iter().filter(|row| kind(row) == *wanted);
-        let largest = members.max_by_key(|row| row.bytes)?;
-        let (cpu, gpu) =
-            (rate(largest.bytes, largest.cpu_seconds), rate(largest.bytes, largest.gpu_seconds));
+pub(super) fn crossovers(record: &Record) -> (Vec<String>, Vec<Vec<String>>) {
+    let choices = choices(record);
+    let kind = |choice: &Choice<'_>| keyed_work(choice.auto);
+    let row = |wanted: &String| {
+        let members = choices.iter().filter(|choice| kind(choice) == *wanted);
+        let Choice { cpu, gpu, auto } = members.max_by_key(|choice| choice.auto.bytes)?;
+        let [host, device] = [cpu, gpu].map(Figure::gbit_per_second);
         Some(vec![
-            format!("{}-{} {}", wanted.0.to_uppercase(), wanted.1, wanted.2),
-            switches(largest),
-            about(largest.bytes),
-            throughput(cpu),
-            throughput(gpu),
-            format!("{:.2}", gpu / cpu),
+            wanted.clone(),
+            switches(auto),
+            about(auto.bytes),
+            throughput(host),
+            throughput(device),
+            format!("{:.2}", device / host),
         ])
     };
-    let header = ["", "GPU from", "at", "CPU, Gbit/s", "GPU, Gbit/s", "GPU over CPU"];
-    let kinds = distinct(auto.iter().map(kind));
+    let header = ["", "goes to the GPU", "at", "CPU, Gbit/s", "GPU, Gbit/s", "GPU over CPU"];
+    let kinds = distinct(choices.iter().map(kind));
     (header.map(str::to_owned).to_vec(), kinds.iter().filter_map(row).collect())
 }
 
 /// Kernels at their largest size beside their roofs; none where no roof is known.
 pub(super) fn roofs(record: &Record, labels: &[String]) -> Option<Markup> {
     let gpu = record.environment.gpu_details.as_ref();
-    let resident = record.measurements.iter().filter(|m| m.place == Place::Resident);
-    let is_largest = |m: &&Measurement| {
+    let resident = record.measurements().iter().filter(|m| m.place == Place::Resident);
+    let is_largest = |m: &&Figure| {
         !resident.clone().any(|other| {
             (&other.cipher, other.key_bits, &other.backend, other.work)
                 == (&m.cipher, m.key_bits, &m.backend, m.work)
                 && other.bytes > m.bytes
         })
     };
-    let rows: Vec<(&Measurement, Share)> = resident
+    let rows: Vec<(&Figure, Share)> = resident
         .clone()
         .filter_map(|m| Some((m, roof::share(m, gpu)?)))
         .filter(|(m, _)| is_largest(m))
@@ -159,7 +88,7 @@ pub(super) fn roofs(record: &Record, labels: &[String]) -> Option<Markup> {
     (!rows.is_empty()).then(|| roof_table(&rows, labels))
 }
 
-fn roof_table(rows: &[(&Measurement, Share)], labels: &[String]) -> Markup {
+fn roof_table(rows: &[(&Figure, Share)], labels: &[String]) -> Markup {
     html! {
         div.scroll tabindex="0" {
             table {
@@ -197,8 +126,9 @@ fn bar(part: f64) -> Markup {
 pub(super) fn machines(runs: &Runs, record: &Record) -> (Vec<String>, Vec<Vec<String>>) {
     let row = |(number, run): (usize, &Run)| {
         let environment = &run.record.environment;
-        let figures = record.measurements.iter().filter(|m| m.run == number).count();
-        let is_part = !run.record.auto.is_empty() || !run.record.files.is_empty();
+        let figures = record.measurements().iter().filter(|m| m.run == number).count();
+        let is_part =
+            [Part::Auto, Part::Files].iter().any(|&part| !run.record.part(part).is_empty());
         (!run.is_stand_in || figures > 0 || is_part).then(|| {
             vec![
                 run.name.clone(),

@@ -1,31 +1,29 @@
 //! A page of a small record: its sections, its figures, its form.
 
+use lanecrypt_record::{Environment, Figure, GpuDetails, Part, Step, Work};
 use quick_xml::{Reader, events::Event};
 
 use super::*;
-use crate::bench::{
-    environment::{Environment, GpuDetails},
-    gpu::compiled_kernels,
-    plan::Work,
-    record::{AutoMeasurement, FileMeasurement, Measurement, ThreadBlockMeasurement},
-};
+use crate::bench::gpu::compiled_kernels;
 
 /// Elements of HTML that have no end.
 const VOID: [&str; 2] = ["meta", "br"];
 
-fn measurement(backend: &str, place: Place, bytes: usize, gbit_per_second: f64) -> Measurement {
+fn measurement(backend: &str, place: Place, bytes: usize, gbit_per_second: f64) -> Figure {
     let seconds = bytes as f64 * 8.0 / 1e9 / gbit_per_second;
-    Measurement::of(("aes", backend), (Work::EcbEncrypt, place), bytes, seconds)
+    Figure::of(("aes", backend), (Work::EcbEncrypt, place), bytes, seconds)
 }
 
 /// A bit of everything that the page has.
 fn record() -> Record {
-    let mut environment = Environment::of_this_machine(false);
-    environment.cpu = "A <CPU> & co.".into();
-    environment.gpu = "NVIDIA H200".into();
     let (multiprocessors, gigahertz) = (132, 1.98);
-    environment.gpu_details =
-        Some(GpuDetails { multiprocessors, gigahertz, compute_capability: "9.0".into() });
+    let gpu = GpuDetails { multiprocessors, gigahertz, compute_capability: "9.0".into() };
+    let environment = Environment {
+        cpu: "A <CPU> & co.".into(),
+        gpu: "NVIDIA H200".into(),
+        gpu_details: Some(gpu),
+        ..Environment::default()
+    };
     let mut measurements = Vec::new();
     for (backend, place, rate) in [
         ("table32", Place::Cpu, 7.77),
@@ -45,36 +43,37 @@ fn record() -> Record {
     measurements.extend([keystream, hight]);
     let mut record = Record::of(environment, measurements);
     record.kernels = compiled_kernels("sm_90");
-    record.auto = [1 << 12, 1 << 16].map(auto).to_vec();
-    record.block_sizes =
-        [(64, 64, 3.0), (96, 64, 1.0), (0, 64, 1.0), (64, 256, 1.0), (0, 256, 1.0)]
-            .map(|(threads, bytes, seconds)| {
-                let what = (Work::EcbEncrypt, Place::Resident);
-                let measurement = Measurement::of(("aes", "cuda-bitslice"), what, bytes, seconds);
-                ThreadBlockMeasurement { threads, measurement }
-            })
-            .to_vec();
-    record.files.push(FileMeasurement {
-        tool: "lanecrypt seal".into(),
+    record.add(Part::Auto, [1 << 12, 1 << 16].map(auto).concat());
+    let block_sizes = [(64, 64, 3.0), (96, 64, 1.0), (0, 64, 1.0), (64, 256, 1.0), (0, 256, 1.0)];
+    let what = (Work::EcbEncrypt, Place::Resident);
+    let block_size = |(count, bytes, seconds)| Figure {
+        count,
+        ..Figure::of(("aes", "cuda-bitslice"), what, bytes, seconds)
+    };
+    record.add(Part::BlockSizes, block_sizes.map(block_size));
+    let file = |(step, seconds)| Figure {
+        backend: "lanecrypt seal".into(),
+        step,
         bytes: 1 << 30,
-        encrypt_seconds: 0.5,
-        decrypt_seconds: 0.25,
-    });
+        seconds,
+        ..Figure::default()
+    };
+    record.add(Part::Files, [(Step::Encryption, 0.5), (Step::Decryption, 0.25)].map(file));
     record
 }
 
-fn auto(bytes: usize) -> AutoMeasurement {
-    AutoMeasurement {
-        cipher: "aes".into(),
-        key_bits: 128,
-        work: Work::Ctr,
+fn auto(bytes: usize) -> [Figure; 3] {
+    let chosen = if bytes > 8192 { Place::EndToEnd } else { Place::Cpu };
+    [
+        (Step::Cpu, Place::Cpu, bytes as f64 * 1e-9),
+        (Step::Gpu, Place::EndToEnd, 1e-5),
+        (Step::Auto, chosen, 1e-5),
+    ]
+    .map(|(step, place, seconds)| Figure {
+        step,
         switches: vec![8192],
-        bytes,
-        is_on_gpu: bytes > 8192,
-        cpu_seconds: bytes as f64 * 1e-9,
-        gpu_seconds: 1e-5,
-        auto_seconds: 1e-5,
-    }
+        ..Figure::of(("aes", ""), (Work::Ctr, place), bytes, seconds)
+    })
 }
 
 fn rendered(record: Record) -> String {
@@ -122,7 +121,12 @@ fn every_section_is_there_and_shows_what_was_measured() {
     for (id, figures) in [
         (
             "summary",
-            &["AES-128 CPU", "bitslice-u64 8.880", "cuda-table-conflict-free 5678", "8 KiB"][..],
+            &[
+                "AES-128 CPU",
+                "bitslice-u64 8.880",
+                "cuda-table-conflict-free 5678",
+                "AES-128 from 8 KiB on.",
+            ][..],
         ),
         (
             "throughput",
@@ -176,7 +180,7 @@ fn all_five_papers_stand_beside_ours() {
 #[test]
 fn figures_are_those_of_the_record() {
     let mut record = record();
-    record.measurements.iter_mut().for_each(|m| m.seconds /= 3.0);
+    record.part_mut(Part::Measurements).iter_mut().for_each(|m| m.seconds /= 3.0);
     let page = rendered(record);
     for figure in ["8.880", "5678", "1234", "2500<", "7.77 Gbit/s"] {
         assert!(!page.contains(figure), "{figure} is not of this record");
@@ -202,7 +206,7 @@ fn the_page_is_well_formed_and_loads_nothing() {
 
 #[test]
 fn what_was_not_measured_is_said() {
-    let page = rendered(Record::of(Environment::of_this_machine(false), Vec::new()));
+    let page = rendered(Record::of(Environment::default(), Vec::new()));
     elements(&page);
     for (id, says) in [
         ("summary", "No single measurements"),
@@ -224,8 +228,9 @@ fn a_gpu_that_stands_in_is_marked_with_its_name_and_date() {
     let text = serde_json::to_string(&recorded).expect("JSON");
     std::fs::write(path.join("report.json"), text).expect("a file");
     let mut mine = record();
-    mine.measurements.retain(|m| m.place == Place::Cpu);
-    (mine.auto, mine.block_sizes, mine.environment.gpu) = (Vec::new(), Vec::new(), "none".into());
+    mine.part_mut(Part::Measurements).retain(|m| m.place == Place::Cpu);
+    mine.figures.retain(|part, _| !matches!(part, Part::Auto | Part::BlockSizes));
+    mine.environment.gpu = "none".into();
     let runs = Runs::of(mine, Path::new("mine")).or_recorded_gpu(folder.path());
     let page = page(&runs, &[]);
     let mark = "NVIDIA H200, 2026-01-02 at the latest";

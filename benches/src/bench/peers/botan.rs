@@ -2,11 +2,9 @@
 
 use botan::{BlockCipher, Cipher, CipherDirection, Error, Version};
 use lanecrypt::CipherDescription;
+use lanecrypt_record::Work;
 
-use super::super::{
-    plan::{GCM_IV_BYTES, Work},
-    runner::Runner,
-};
+use super::super::{plan::GCM_IV_BYTES, runner::Runner};
 
 /// Name and version.
 pub(super) fn version() -> String {

@@ -7,8 +7,9 @@ mod botan;
 mod openssl;
 
 use lanecrypt::CipherDescription;
+use lanecrypt_record::Work;
 
-use super::{plan::Work, runner::Runner};
+use super::runner::Runner;
 
 /// Makes a keyed mode of a cipher; the key is that of [`super::runner::key`]. An error says what
 /// the library lacks.
@@ -39,7 +40,7 @@ mod tests {
 
     use super::*;
     use crate::bench::{
-        plan::fits,
+        plan::{ON_CPU, fits},
         runner::{Data, expected, key},
     };
 
@@ -50,7 +51,7 @@ mod tests {
     fn compared(peer: &Peer, cipher: &'static CipherDescription) -> Vec<(usize, Work)> {
         let mut compared = Vec::new();
         for &key_bytes in cipher.key_bytes {
-            for work in Work::ALL.into_iter().filter(|&work| fits(work, cipher.block_bytes)) {
+            for work in ON_CPU.into_iter().filter(|&work| fits(work, cipher.block_bytes)) {
                 let Ok(mut runner) = (peer.create)(cipher, work, &key(work, key_bytes)) else {
                     continue;
                 };

@@ -3,12 +3,10 @@
 use std::sync::OnceLock;
 
 use lanecrypt::CipherDescription;
+use lanecrypt_record::Work;
 use openssl::{cipher::Cipher, cipher_ctx::CipherCtx, error::ErrorStack, provider::Provider};
 
-use super::super::{
-    plan::{GCM_IV_BYTES, Work},
-    runner::Runner,
-};
+use super::super::{plan::GCM_IV_BYTES, runner::Runner};
 
 /// Name and version.
 pub(super) fn version() -> String {
