@@ -54,7 +54,7 @@ pub(super) fn crossovers(record: &Record) -> (Vec<String>, Vec<Vec<String>>) {
     let row = |wanted: &String| {
         let members = choices.iter().filter(|choice| kind(choice) == *wanted);
         let Choice { cpu, gpu, auto } = members.max_by_key(|choice| choice.auto.bytes)?;
-        let [host, device] = [cpu, gpu].map(Figure::gbit_per_second);
+        let [host, device] = [cpu, gpu].map(|f| f.gbit_per_second());
         Some(vec![
             wanted.clone(),
             switches(auto),
