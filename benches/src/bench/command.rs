@@ -9,9 +9,14 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use lanecrypt_record::{Environment, Figure, Part, Record};
 
-use super::{
-    auto, batches, blocks, compare::Comparison, cpu, environment, files, first_call, fleet, gpu,
-    host_memory, output::Output, page, plan::Options, report, runs::Runs, summary,
+use crate::bench::{
+    measure::{
+        auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory,
+    },
+    options::Options,
+    output::Output,
+    report,
+    report::{compare::Comparison, page, runs::Runs, summary},
 };
 
 /// Where runs are recorded.
