@@ -8,30 +8,19 @@ use super::table::{Section, throughput};
 use crate::size::size_name;
 
 /// A time that both records may have.
-struct Time {
+struct Time<'a> {
     /// What a reader takes for one thing: a backend of a cipher in one place, or a kind of batches.
     series: String,
     /// What was measured, but for its size.
     what: String,
-    bytes: usize,
-    seconds: f64,
-    /// Between which seconds the median lies, where the record has that.
-    interval: Option<[f64; 2]>,
-    /// Of the fastest pass, where the record has that: on CPUs.
-    fastest_seconds: Option<f64>,
+    figure: &'a Figure,
 }
 
 /// A figure of both records.
 struct Change {
     what: String,
-    bytes: usize,
-    /// Seconds, before and after.
-    seconds: [f64; 2],
-    /// The same of the fastest passes, where both are known.
-    fastest_seconds: Option<[f64; 2]>,
-    /// Whether the intervals of both are known and apart from each other, or not; `None` where one of them
-    /// is unknown.
-    is_apart: Option<bool>,
+    old: Figure,
+    new: Figure,
 }
 
 impl Change {
@@ -39,18 +28,26 @@ impl Change {
     /// change of medians and of these, or none where they contradict each other: what else runs on a machine
     /// moves medians by any amount, but seldom the fastest pass.
     fn percent(&self) -> f64 {
-        let percent = |[old, new]: [f64; 2]| 100.0 * (old / new - 1.0);
-        let of_median = percent(self.seconds);
-        match self.fastest_seconds.map(percent) {
+        let percent = |old: f64, new: f64| 100.0 * (old / new - 1.0);
+        let Self { old, new, .. } = self;
+        let of_median = percent(old.seconds, new.seconds);
+        match old.fastest_seconds.zip(new.fastest_seconds) {
             None => of_median,
-            Some(fastest) if fastest * of_median <= 0.0 => 0.0,
-            Some(fastest) => of_median.abs().min(fastest.abs()).copysign(of_median),
+            Some((old, new)) if percent(old, new) * of_median <= 0.0 => 0.0,
+            Some((old, new)) => of_median.abs().min(percent(old, new).abs()).copysign(of_median),
         }
+    }
+
+    /// Whether the intervals of both are known and apart from each other, or not; `None` where one of them
+    /// is unknown.
+    fn is_apart(&self) -> Option<bool> {
+        let intervals = self.old.interval.zip(self.new.interval);
+        intervals.map(|(old, new)| old[1] < new[0] || new[1] < old[0])
     }
 
     /// Where an interval is unknown, what counts as noise is what is below the threshold.
     fn is_beyond_noise(&self, threshold: f64) -> bool {
-        match self.is_apart {
+        match self.is_apart() {
             Some(is_apart) => is_apart && self.percent().abs() > 0.0,
             None => self.percent().abs() > threshold,
         }
@@ -77,10 +74,15 @@ impl Comparison {
     /// Compares; `threshold` is in per cent.
     pub(crate) fn new(old: &Record, new: &Record, threshold: f64) -> Self {
         let (before, after) = (figures(old), figures(new));
-        let mut changes: Vec<Change> =
-            before.iter().filter_map(|old| Some(change(old, find(&after, old)?))).collect();
+        let mut changes: Vec<Change> = before
+            .iter()
+            .filter_map(|time| {
+                let new = find(&after, time)?.clone();
+                Some(Change { what: time.what.clone(), old: time.figure.clone(), new })
+            })
+            .collect();
         let common = changes.len();
-        let without_interval = changes.iter().filter(|change| change.is_apart.is_none()).count();
+        let without_interval = changes.iter().filter(|change| change.is_apart().is_none()).count();
         changes.retain(|change| change.is_beyond_noise(threshold));
         changes.sort_by(|a, b| a.percent().total_cmp(&b.percent()));
         Self {
@@ -142,13 +144,13 @@ impl Comparison {
 
     fn section(&self, changes: &[&Change]) -> Section {
         let row = |change: &&Change| {
-            let rate = |seconds: f64| throughput(change.bytes as f64 * 8.0 / seconds / 1e9);
+            let rate = |figure: &Figure| throughput(figure.gbit_per_second());
             let mark = if change.percent() < -self.threshold { " !" } else { "" };
             vec![
                 change.what.clone(),
-                size_name(change.bytes),
-                rate(change.seconds[0]),
-                rate(change.seconds[1]),
+                size_name(change.old.bytes),
+                rate(&change.old),
+                rate(&change.new),
                 format!("{:+.1}%{mark}", change.percent()),
             ]
         };
@@ -163,40 +165,31 @@ impl Comparison {
     }
 }
 
-fn find<'a>(all: &'a [Time], wanted: &Time) -> Option<&'a Time> {
-    all.iter().find(|figure| figure.what == wanted.what && figure.bytes == wanted.bytes)
-}
-
-fn change(old: &Time, new: &Time) -> Change {
-    let intervals = old.interval.zip(new.interval);
-    Change {
-        what: old.what.clone(),
-        bytes: old.bytes,
-        seconds: [old.seconds, new.seconds],
-        fastest_seconds: old.fastest_seconds.zip(new.fastest_seconds).map(<[f64; 2]>::from),
-        is_apart: intervals.map(|(old, new)| old[1] < new[0] || new[1] < old[0]),
-    }
+fn find<'a>(all: &'a [Time<'a>], wanted: &Time<'_>) -> Option<&'a Figure> {
+    let is_it =
+        |time: &&Time<'_>| time.what == wanted.what && time.figure.bytes == wanted.figure.bytes;
+    all.iter().find(is_it).map(|time| time.figure)
 }
 
 /// What `these` have and `others` lack: a line for a series of which they have nothing, or else for what
 /// differs in its size alone.
-fn missing(these: &[Time], others: &[Time]) -> Vec<String> {
-    let lacking: Vec<&Time> =
-        these.iter().filter(|figure| find(others, figure).is_none()).collect();
-    let is_whole = |series: &str| !others.iter().any(|figure| figure.series == series);
-    let (whole, parts): (Vec<&Time>, Vec<_>) =
-        lacking.iter().partition(|figure| is_whole(&figure.series));
+fn missing(these: &[Time<'_>], others: &[Time<'_>]) -> Vec<String> {
+    let lacking: Vec<&Time<'_>> =
+        these.iter().filter(|time| find(others, time).is_none()).collect();
+    let is_whole = |series: &str| !others.iter().any(|time| time.series == series);
+    let (whole, parts): (Vec<&Time<'_>>, Vec<_>) =
+        lacking.iter().partition(|time| is_whole(&time.series));
     let whole_line = |series: &str| {
-        let count = whole.iter().filter(|figure| figure.series == series).count();
+        let count = whole.iter().filter(|time| time.series == series).count();
         format!("{series}: all {count} figures")
     };
     let line = |what: &str| {
-        let sizes = lacking.iter().filter(|figure| figure.what == what);
-        let sizes: Vec<String> = sizes.map(|figure| size_name(figure.bytes)).collect();
+        let sizes = lacking.iter().filter(|time| time.what == what);
+        let sizes: Vec<String> = sizes.map(|time| size_name(time.figure.bytes)).collect();
         format!("{what}: {}", sizes.join(", "))
     };
-    let series = distinct(whole.iter().map(|figure| figure.series.as_str()));
-    let parts = distinct(parts.iter().map(|figure| figure.what.as_str()));
+    let series = distinct(whole.iter().map(|time| time.series.as_str()));
+    let parts = distinct(parts.iter().map(|time| time.what.as_str()));
     series.into_iter().map(whole_line).chain(parts.into_iter().map(line)).collect()
 }
 
@@ -212,13 +205,13 @@ fn machines(old: &Record, new: &Record) -> Vec<String> {
 }
 
 /// Every time of a record that has a size.
-fn figures(record: &Record) -> Vec<Time> {
+fn figures(record: &Record) -> Vec<Time<'_>> {
     let parts = [Part::Measurements, Part::Batches, Part::HostMemory, Part::Fleet, Part::Files];
     let of_part = |part| record.part(part).iter().map(move |figure| time(part, figure));
     parts.into_iter().flat_map(of_part).collect()
 }
 
-fn time(part: Part, figure: &Figure) -> Time {
+fn time(part: Part, figure: &Figure) -> Time<'_> {
     let Figure { backend, key_bits, work, place, count, .. } = figure;
     let (cipher, place) = (figure.cipher.to_uppercase(), place.name());
     let (series, what) = match part {
@@ -239,14 +232,7 @@ fn time(part: Part, figure: &Figure) -> Time {
         }
         _ => (format!("{cipher} {backend}, {place}"), format!("{key_bits} bits, {work}")),
     };
-    Time {
-        what: format!("{series}, {what}"),
-        series,
-        bytes: figure.bytes,
-        seconds: figure.seconds,
-        interval: figure.interval,
-        fastest_seconds: figure.fastest_seconds,
-    }
+    Time { what: format!("{series}, {what}"), series, figure }
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! The default type against other libraries.
 
-use lanecrypt_record::{Figure, Place, Record, Work, distinct};
+use lanecrypt_record::{Figure, Place, Record, Work};
 
-use super::table::Section;
+use super::table::{Query, Section, keyed_work, size};
 use crate::bench::measure::{blocks::DEFAULT, peers::baseline::BASELINES};
-use crate::size::size_name;
 
 /// Cipher, key bits and mode: what two figures must share to be compared at a size.
 type Task<'a> = (&'a str, usize, Work);
@@ -79,34 +78,27 @@ fn section(
     all: &[Figure],
     is_theirs: impl Fn(&Figure) -> bool + Copy,
     title: &str,
-    note: &str,
+    note: &'static str,
 ) -> Option<Section> {
-    let theirs = all.iter().filter(|m| m.place == Place::Cpu && is_theirs(m));
-    let pair = |wanted: Task<'_>, bytes: usize| {
-        fastest(all, wanted, bytes, |m| m.backend == DEFAULT)
-            .zip(fastest(all, wanted, bytes, is_theirs))
+    let pair = |f: &Figure| {
+        let ours = fastest(all, task(f), f.bytes, |m| m.backend == DEFAULT);
+        ours.zip(fastest(all, task(f), f.bytes, is_theirs))
     };
-    let is_paired = |m: &&Figure| pair(task(m), m.bytes).is_some();
-    let mut sizes = distinct(theirs.clone().filter(is_paired).map(|m| m.bytes));
-    sizes.sort_unstable();
-    let row = |&(cipher, bits, work): &Task<'_>| {
-        let cell = |&bytes: &usize| {
-            pair((cipher, bits, work), bytes).map_or_else(String::new, |(ours, theirs)| {
+    let query = Query {
+        title: title.to_owned(),
+        note,
+        corner: "cipher and mode",
+        row: &keyed_work,
+        column: &|f| f.bytes,
+        column_name: &size,
+        cell: &|f| {
+            pair(f).map_or_else(String::new, |(ours, theirs)| {
                 format!("{:.2} {}", of_throughput(ours, theirs), theirs.backend)
             })
-        };
-        let name = format!("{}-{bits} {work}", cipher.to_uppercase());
-        std::iter::once(name).chain(sizes.iter().map(cell)).collect()
+        },
     };
-    let tasks = distinct(theirs.filter(is_paired).map(task));
-    (!tasks.is_empty()).then(|| Section {
-        title: title.to_owned(),
-        note: note.to_owned(),
-        header: std::iter::once("cipher and mode".to_owned())
-            .chain(sizes.iter().map(|&bytes| size_name(bytes)))
-            .collect(),
-        rows: tasks.iter().map(row).collect(),
-    })
+    let theirs = all.iter().filter(|m| m.place == Place::Cpu && is_theirs(m));
+    query.sorted(theirs.filter(|m| pair(m).is_some()))
 }
 
 #[cfg(test)]
