@@ -15,14 +15,14 @@ const BOTTOM: f64 = 40.0;
 /// Above the picture and below it, in a file of its own: title, and a row of the legend.
 const TITLE: f64 = 34.0;
 const LEGEND: f64 = 20.0;
-/// Names of lines that stand beside each other in the legend of a file.
-const BESIDE: usize = 2;
+/// Letters of a name that half the width of a file has room for.
+const HALF: usize = 40;
 /// How lines and texts look, here and on pages.
 pub(crate) const STYLE: &str = include_str!("chart.css");
 /// Colours that the style has; further lines are dashed.
 const COLOURS: usize = 8;
 /// Ways of dashing that the style has, the first of them none.
-const DASHES: usize = 5;
+const DASHES: usize = 7;
 /// Labels of marks that are longer than this stand along their lines, so that neighbours do not meet.
 const SHORT: usize = 10;
 /// Labels that have room below a picture on a phone.
@@ -82,7 +82,8 @@ impl Chart {
     /// The text of a file with title and legend; none where there is nothing to draw a line through.
     pub(crate) fn file(mut self) -> Option<String> {
         let axes = self.sort()?;
-        let rows = self.lines.len().div_ceil(BESIDE) as f64;
+        let beside = if self.lines.iter().any(|line| line.name.len() > HALF) { 1 } else { 2 };
+        let rows = self.lines.len().div_ceil(beside) as f64;
         let height = TITLE + HEIGHT + LEGEND * rows + 6.0;
         let content = html! {
             title { (self.title) }
@@ -91,8 +92,8 @@ impl Chart {
             text class="title" x="4" y="-12" { (self.title) }
             (self.content(&axes))
             @for (i, line) in self.lines.iter().enumerate() {
-                @let x = 8.0 + (i % BESIDE) as f64 * WIDTH / BESIDE as f64;
-                @let y = HEIGHT + LEGEND * (i / BESIDE) as f64 + 6.0;
+                @let x = 8.0 + (i % beside) as f64 * WIDTH / beside as f64;
+                @let y = HEIGHT + LEGEND * (i / beside) as f64 + 6.0;
                 g class="key" {
                     line class=(class(line.look)) x1=(x) y1=(y) x2=(x + 28.0) y2=(y) {}
                 }

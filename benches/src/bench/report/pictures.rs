@@ -1,7 +1,7 @@
 //! The charts of a run, for its page and as files.
 
 use lanecrypt::CIPHERS;
-use lanecrypt_record::{Figure, Place, Record, Work, distinct};
+use lanecrypt_record::{Figure, Place, Record, Work, distinct, title};
 
 use super::{
     block_sizes,
@@ -50,7 +50,7 @@ pub(crate) fn throughputs(figures: &[Figure], place: Place) -> Vec<(String, Char
         };
         let lines = distinct(of_cipher.clone().map(|m| m.backend.as_str()));
         let chart = Chart {
-            title: format!("{}-{shortest} ECB encryption, {}", cipher.to_uppercase(), place.name()),
+            title: format!("{} ECB encryption, {}", title(cipher, shortest), place.name()),
             across: Across::Bytes,
             unit: "Gbit/s",
             is_logarithmic: true,
@@ -81,7 +81,7 @@ pub(crate) fn crossovers(record: &Record) -> Vec<Chart> {
         let mark = |&at: &u64| (at as f64, about(at as usize));
         let auto = members().next()?.auto;
         Some(Chart {
-            title: format!("{} {CROSSING}", auto.keyed()),
+            title: format!("{} {CROSSING}", title(cipher, auto.key_bits)),
             across: Across::Bytes,
             unit: "Gbit/s",
             is_logarithmic: true,
@@ -106,7 +106,8 @@ pub(crate) fn blocks(curve: &[Figure]) -> Chart {
     };
     let mark = |f: &Figure| (f.count as f64, format!("from {}: {}", f.count, f.way));
     let clock = curve[0].gigahertz.unwrap_or_default();
-    let title = format!("{} ECB encryption: time of a call, at {clock:.2} GHz", curve[0].keyed());
+    let name = title(&curve[0].cipher, curve[0].key_bits);
+    let title = format!("{name} ECB encryption: time of a call, at {clock:.2} GHz");
     Chart {
         title,
         across: Across::Blocks,
