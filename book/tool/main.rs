@@ -14,6 +14,7 @@ mod occupancy;
 mod page;
 mod record;
 mod records;
+mod svg;
 #[cfg(test)]
 mod tests;
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
+use lanecrypt_record::{Figure, Order, Record as Data};
 
 /// The book's worked port, which is no cipher of the library: its figures are its own page's.
 pub(crate) const PORT: &str = "lea";
@@ -22,50 +22,6 @@ pub(crate) struct Record {
     pub(crate) data: Option<Data>,
 }
 
-/// What is needed of `report.json`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Data {
-    pub(crate) environment: Environment,
-    #[serde(default)]
-    pub(crate) measurements: Vec<Measurement>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Environment {
-    pub(crate) gpu: String,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Measurement {
-    pub(crate) cipher: String,
-    pub(crate) key_bits: u32,
-    pub(crate) backend: String,
-    pub(crate) work: String,
-    pub(crate) place: String,
-    pub(crate) bytes: u64,
-    /// Of the median.
-    pub(crate) seconds: f64,
-    #[serde(default)]
-    pub(crate) fastest_seconds: Option<f64>,
-    /// The core's clock beside it.
-    #[serde(default)]
-    pub(crate) gigahertz: Option<f64>,
-    /// Whether it is of another library.
-    #[serde(default)]
-    pub(crate) is_peer: bool,
-}
-
-impl Measurement {
-    pub(crate) fn gbit_per_second(&self) -> f64 {
-        self.bytes as f64 * 8.0 / self.seconds / 1e9
-    }
-
-    /// Of the fastest pass, at the clock that the core had.
-    pub(crate) fn cycles_a_byte(&self) -> Option<f64> {
-        Some(self.fastest_seconds? * self.gigahertz? * 1e9 / self.bytes as f64)
-    }
-}
-
 /// The records, newest first; none where there is no such folder.
 ///
 /// # Errors
@@ -74,7 +30,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Record>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let order = fs::read_to_string(folder.join("order.txt")).unwrap_or_default();
+    let order = Order::of(folder);
     let mut records = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let folder = entry?.path();
@@ -92,9 +48,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Record>> {
         let data = json.map(parse).transpose()?;
         records.push(Record { name, folder, report, data });
     }
-    let place = |record: &Record| order.lines().position(|line| line == record.name);
-    // Those that are not listed are the newest.
-    records.sort_by_key(|record| (place(record).unwrap_or(usize::MAX), record.name.clone()));
+    records.sort_by_key(|record| (order.place(&record.name), record.name.clone()));
     records.reverse();
     Ok(records)
 }
@@ -122,8 +76,18 @@ impl Record {
     }
 
     /// What was measured, if it has figures.
-    pub(crate) fn measurements(&self) -> &[Measurement] {
-        self.data.as_ref().map_or(&[], |data| &data.measurements)
+    pub(crate) fn measurements(&self) -> &[Figure] {
+        self.data.as_ref().map_or(&[], Data::measurements)
+    }
+
+    /// The same with the record that each is of.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = (&Self, &Figure)> {
+        self.measurements().iter().map(move |figure| (self, figure))
+    }
+
+    /// The name of its GPU.
+    pub(crate) fn gpu(&self) -> Option<&str> {
+        self.data.as_ref().map(|data| data.environment.gpu.as_str())
     }
 
     /// Whether it is of the [`PORT`] alone.
@@ -131,17 +95,6 @@ impl Record {
         let measurements = self.measurements();
         !measurements.is_empty() && measurements.iter().all(|m| m.cipher == PORT)
     }
-}
-
-/// Distinct values in order of first appearance.
-pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut seen = Vec::new();
-    for value in values {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen
 }
 
 /// Whole, with a comma at the thousands.

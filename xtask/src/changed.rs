@@ -51,7 +51,8 @@ impl Affected {
             if file.starts_with("Cargo.") || file.starts_with(".cargo/") {
                 affected.extend(packages.iter().map(&name));
             }
-            let own = folders.iter().find(|(folder, _)| file.starts_with(folder.as_str()));
+            // The last: a package that lies inside another one comes after it.
+            let own = folders.iter().rev().find(|(folder, _)| file.starts_with(folder.as_str()));
             affected.extend(own.map(|(_, name)| name.clone()));
         }
         let needs = |package: &Value, affected: &BTreeSet<String>| {
@@ -138,6 +139,7 @@ mod tests {
             package("lanecrypt-aes", "crates/aes", &["lanecrypt-core"]),
             package("lanecrypt-benches", "benches", &["lanecrypt-aes", "clap"]),
             package("lanecrypt-python", "crates/python", &["lanecrypt-core"]),
+            package("lanecrypt-record", "benches/schema", &[]),
         ];
         let by = |file: &str| {
             let affected = Affected::by(&[file], &packages, Path::new("/r"));
@@ -147,8 +149,9 @@ mod tests {
         let of = |names: &str, kat, wheel| (names.to_owned(), kat, wheel);
         assert_eq!(by("crates/aes/src/lib.rs"), of("lanecrypt-aes lanecrypt-benches", true, false));
         assert_eq!(by("crates/python/src/lib.rs"), of("lanecrypt-python", false, true));
+        assert_eq!(by("benches/schema/src/lib.rs"), of("lanecrypt-record", false, false));
         assert_eq!(by("vectors/aes_ecb.txt"), of("", true, false));
         assert_eq!(by("README.md"), of("", false, false));
-        assert_eq!(by("Cargo.lock").0.split(' ').count(), 4);
+        assert_eq!(by("Cargo.lock").0.split(' ').count(), 5);
     }
 }

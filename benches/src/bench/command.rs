@@ -7,22 +7,16 @@ use std::{
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
+use lanecrypt_record::{Environment, Figure, Part, Record};
 
-use super::{
-    auto, batches, blocks,
-    compare::Comparison,
-    cpu,
-    environment::Environment,
-    files, first_call, fleet,
-    gpu::{self, GpuResults},
-    host_memory,
+use crate::bench::{
+    measure::{
+        auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory,
+    },
+    options::Options,
     output::Output,
-    page,
-    plan::Options,
-    record::{BlockCurve, Measurement, Record},
     report,
-    runs::{self, Runs},
-    summary,
+    report::{compare::Comparison, page, runs::Runs, summary},
 };
 
 /// Where runs are recorded.
@@ -58,9 +52,9 @@ fn carry_out(options: &Options) -> Result<ExitCode, String> {
         return page_of_records(output).map(|()| ExitCode::SUCCESS);
     }
     // Read first: who mistypes a path learns that before an hour of measuring.
-    let old = output.compare.as_deref().map(runs::read).transpose()?;
+    let old = output.compare.as_deref().map(Record::read).transpose()?;
     let new = match &output.with {
-        Some(path) => runs::read(path)?,
+        Some(path) => Record::read(path)?,
         None => measure_and_report(options)?,
     };
     let Some(old) = old else { return Ok(ExitCode::SUCCESS) };
@@ -112,7 +106,7 @@ fn measure_and_report(options: &Options) -> Result<Record, String> {
 }
 
 fn measure(options: &Options) -> Result<Record, String> {
-    let environment = Environment::of_this_machine(options.peers);
+    let environment = environment::of_this_machine(options.peers);
     if environment.gpu_details.is_none() && options.gpu_only {
         return Err(format!("--gpu-only, but there is no GPU: {}", environment.gpu));
     }
@@ -126,84 +120,56 @@ fn measure(options: &Options) -> Result<Record, String> {
         || options.files
         || options.auto;
     let is_all = !is_part && !options.sustained;
-    let single = if is_part { Single::default() } else { Single::measure(options)? };
     let takes_families = options.backend.is_empty(); // none of these is of a certain backend
     let is_wanted = |is_chosen| takes_families && (is_all || is_chosen);
     // Those in host memory belong to both.
     let has_batches = options.batches || options.host_memory;
-    let batches = part(is_wanted(has_batches), options, batches::measure)?;
-    let host_memory = part(is_wanted(options.host_memory), options, host_memory::measure)?;
-    let first_calls = part(is_wanted(options.first_calls), options, first_call::measure)?;
-    let fleet = part(is_wanted(options.fleet), options, fleet::measure)?;
     // Minutes that have nothing to do with a cipher, or with the GPU alone.
     let is_whole = options.cipher.is_empty() && !options.gpu_only;
     let wants_files = options.files || is_wanted(false) && is_whole;
-    let files = part(wants_files, options, files::measure)?;
-    let auto = part(is_wanted(options.auto), options, auto::measure)?;
-    let Single { mut measurements, mut skipped, block_curves, on_gpu } = single;
-    measurements.extend(on_gpu.measurements);
-    skipped.extend(on_gpu.skipped);
-    let is_nothing =
-        measurements.is_empty() && batches.is_empty() && fleet.is_empty() && auto.is_empty();
-    if is_nothing && files.is_empty() && host_memory.is_empty() && first_calls.is_empty() {
-        return Err(format!("nothing was measured\n{}", skipped.join("\n")));
+    let parts: [(Part, bool, Measure); 6] = [
+        (Part::Batches, is_wanted(has_batches), batches::measure),
+        (Part::HostMemory, is_wanted(options.host_memory), host_memory::measure),
+        (Part::FirstCalls, is_wanted(options.first_calls), first_call::measure),
+        (Part::Fleet, is_wanted(options.fleet), fleet::measure),
+        (Part::Files, wants_files, files::measure),
+        (Part::Auto, is_wanted(options.auto), auto::measure),
+    ];
+    let mut record = Record { environment, ..Record::default() };
+    if !is_part {
+        single(options, &mut record)?;
     }
-    let mut kernels = on_gpu.kernels;
-    if kernels.is_empty() && is_all {
-        kernels = gpu::compiled_kernels("sm_90");
+    for (part, _, measure) in parts.into_iter().filter(|(_, is_wanted, _)| *is_wanted) {
+        record.add(part, measure(options)?);
     }
-    let (thread_blocks, block_sizes) = (on_gpu.thread_blocks, on_gpu.block_sizes);
-    Ok(Record {
-        environment,
-        skipped,
-        measurements,
-        thread_blocks,
-        block_sizes,
-        auto,
-        batches,
-        host_memory,
-        first_calls,
-        fleet,
-        files,
-        block_curves,
-        kernels,
-    })
+    if record.is_empty() {
+        return Err(format!("nothing was measured\n{}", record.skipped.join("\n")));
+    }
+    if record.kernels.is_empty() && is_all {
+        record.kernels = gpu::compiled_kernels("sm_90");
+    }
+    Ok(record)
 }
 
-/// A part of what is measured, where it is wanted.
-fn part<T>(
-    is_wanted: bool,
-    options: &Options,
-    measure: impl FnOnce(&Options) -> Result<Vec<T>, String>,
-) -> Result<Vec<T>, String> {
-    if is_wanted { measure(options) } else { Ok(Vec::new()) }
-}
+/// How a part is measured.
+type Measure = fn(&Options) -> Result<Vec<Figure>, String>;
 
-/// What is measured under one key.
-#[derive(Default)]
-struct Single {
-    measurements: Vec<Measurement>,
-    skipped: Vec<String>,
-    block_curves: Vec<BlockCurve>,
-    on_gpu: GpuResults,
-}
-
-impl Single {
-    fn measure(options: &Options) -> Result<Self, String> {
-        let (cases, skipped) = options.cpu_cases();
-        let bar = progress_bar(cases.len() + gpu::steps(options));
-        bar.set_message("CPU");
-        let measurements = cpu::measure(&cases, options.quick, &bar)?;
-        let block_curves = blocks::measure(options)?;
-        bar.set_message("GPU");
-        let on_gpu = gpu::measure(options, &bar)?;
-        bar.finish_and_clear();
-        Ok(Self { measurements, skipped, block_curves, on_gpu })
-    }
+/// Measures what runs under one key.
+fn single(options: &Options, record: &mut Record) -> Result<(), String> {
+    let (cases, skipped) = options.cpu_cases();
+    record.skipped = skipped;
+    let bar = progress_bar(cases.len() + gpu::steps(options));
+    bar.set_message("CPU");
+    record.add(Part::Measurements, cpu::measure(&cases, options.quick, &bar)?);
+    record.add(Part::BlockCurves, blocks::measure(options)?);
+    bar.set_message("GPU");
+    gpu::measure(options, &bar, record)?;
+    bar.finish_and_clear();
+    Ok(())
 }
 
 fn default_folder(environment: &Environment) -> PathBuf {
-    Path::new(RECORDS).join(environment.folder_name())
+    Path::new(RECORDS).join(environment::folder_name(environment))
 }
 
 /// Hidden where standard error is no terminal.

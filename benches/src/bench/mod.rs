@@ -6,39 +6,11 @@
 //! host memory (end to end); batches of messages on both;
 //! several GPUs as one.
 
-mod auto;
-mod baseline;
-mod batches;
-mod block_sizes;
-mod blocks;
-mod blocks_chart;
-mod blocks_report;
-mod chart;
-mod claims;
-mod clock;
 mod command;
-mod compare;
-mod cpu;
-mod environment;
-mod files;
-mod first_call;
-mod fleet;
-mod gpu;
-mod host_memory;
-mod kisa;
+mod measure;
+mod options;
 mod output;
-mod page;
-mod papers;
-mod peers;
 mod plan;
-mod ratio;
-mod record;
 mod report;
-mod roof;
-mod runner;
-mod runs;
-mod sample;
-mod summary;
-mod verify;
 
 pub use command::run;

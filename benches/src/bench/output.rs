@@ -25,37 +25,37 @@ const OF_MEASURING: [&str; 14] = [
 ];
 
 /// Options that mean nothing where nothing is measured.
-pub(super) fn measuring() -> ArgGroup {
+pub(crate) fn measuring() -> ArgGroup {
     ArgGroup::new(MEASURING).multiple(true).args(OF_MEASURING)
 }
 
 /// These options go with measuring, and some of them without.
 #[derive(Clone, Debug, Args)]
-pub(super) struct Output {
+pub(crate) struct Output {
     /// The folder to write to, instead of a new one under benches/record.
     #[arg(long, value_name = "DIR", conflicts_with = "with")]
-    pub(super) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// All tables on the screen too, and with --compare the changes below the threshold.
     #[arg(long)]
-    pub(super) verbose: bool,
+    pub(crate) verbose: bool,
     /// Says what changed beyond noise since this record, which is a folder or its report.json.
     ///
     /// Noise is what the confidence intervals of two medians have in common. A loss over the threshold
     /// makes the exit code 1.
     #[arg(long, value_name = "OLD")]
-    pub(super) compare: Option<PathBuf>,
+    pub(crate) compare: Option<PathBuf>,
     /// Measures nothing: compares with this record.
     #[arg(long, value_name = "NEW", requires = "compare", conflicts_with = MEASURING)]
-    pub(super) with: Option<PathBuf>,
+    pub(crate) with: Option<PathBuf>,
     /// Per cent of a throughput that may be lost.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_percent)]
-    pub(super) threshold: f64,
+    pub(crate) threshold: f64,
     /// Measures nothing: makes the page of this record, a folder or its report.json (repeat for several).
     ///
     /// Of several the newest figure of each kind counts, on the CPU and on the GPU of the newest. The page
     /// lies beside the first record; with --out in that folder, beside one record of all.
     #[arg(long, value_name = "RECORD", conflicts_with_all = [MEASURING, "compare"])]
-    pub(super) report: Vec<PathBuf>,
+    pub(crate) report: Vec<PathBuf>,
 }
 
 /// "5%" or "5".
@@ -69,7 +69,8 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 mod tests {
     use clap::{CommandFactory, Parser};
 
-    use super::{super::plan::Options, *};
+    use super::*;
+    use crate::bench::options::Options;
 
     #[test]
     fn percentages_are_with_or_without_their_sign() {

@@ -1,0 +1,272 @@
+//! Measuring batches: many messages in one call, each under a key of its own, on the CPU's cores and on
+//! the GPU, where messages are there or in host memory. Output is compared with the CPU's, message by message,
+//! before it is timed.
+
+use std::time::Instant;
+
+use lanecrypt::{
+    CipherDescription,
+    batch::{self, Job, JobMode, Outcome},
+    cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error},
+};
+use lanecrypt_record::{Figure, Place, Work};
+
+use super::sample::timed;
+use crate::bench::{
+    options::Options,
+    plan::{GCM_IV_BYTES, noise},
+};
+
+/// Passes that the median is of; odd.
+const SAMPLES: usize = 11;
+/// Messages that are compared with the CPU's.
+const VERIFIED: usize = 64;
+/// Messages and bytes of each, on the GPU: P4's sessions have 35 KB and 150 KB.
+const ON_DEVICE: [(usize, usize); 5] =
+    [(1_000_000, 256), (10_000, 16 << 10), (10_000, 35_000), (4_000, 150_000), (4_096, 1 << 20)];
+/// The same in host memory.
+const END_TO_END: [(usize, usize); 2] = [(1_000_000, 256), (10_000, 16 << 10)];
+/// The same on the CPU.
+const ON_CPU: [(usize, usize); 3] = [(50_000, 256), (1_000, 16 << 10), (64, 1 << 20)];
+/// Those of a quick run.
+const QUICK: (usize, usize) = (1_000, 16 << 10);
+/// The modes.
+const WORKS: [Work; 2] = [Work::Ctr, Work::GcmEncrypt];
+/// Bytes of the longest key and of an IV or a tag.
+const KEY_BYTES: usize = 32;
+const BLOCK: usize = 16;
+
+/// Measures the batches of every cipher that has them on devices; those in host memory alone, where only
+/// host memory is wanted.
+///
+/// # Errors
+/// A sentence naming what failed; wrong output is a failure.
+pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
+    let mut measured = Vec::new();
+    let device = if options.cpu_only { None } else { Device::default().ok() };
+    for cipher in options.ciphers() {
+        let Ok(family) = batch::on_device(cipher) else { continue };
+        let runs = device.as_ref().filter(|device| family.fits(device.properties()).is_ok());
+        for &key_bytes in options.key_bytes(cipher) {
+            for work in WORKS {
+                let of = |shape| Messages::new(cipher, key_bytes, work, shape);
+                if let Some(device) = runs {
+                    for shape in shapes(options, &END_TO_END) {
+                        let run = |jobs: &mut [Job<'_>]| family.run_host_memory(device, jobs);
+                        measured.push(of(shape).in_host_memory(Place::EndToEnd, run)?);
+                    }
+                }
+                if options.host_memory && !options.batches {
+                    continue;
+                }
+                if !options.gpu_only {
+                    for shape in shapes(options, &ON_CPU) {
+                        let run = |jobs: &mut [Job<'_>]| Ok(batch::run_on_cpu(cipher, jobs));
+                        measured.push(of(shape).in_host_memory(Place::Cpu, run)?);
+                    }
+                }
+                if let Some(device) = runs {
+                    for shape in shapes(options, &ON_DEVICE) {
+                        measured.push(of(shape).on_device(family, device)?);
+                    }
+                }
+            }
+        }
+    }
+    Ok(measured)
+}
+
+/// Those whose messages are of the sizes that are wanted, or all.
+fn shapes(options: &Options, all: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    match (options.size.is_empty(), options.quick) {
+        (true, true) => vec![QUICK],
+        (true, false) => all.to_vec(),
+        _ => all.iter().copied().filter(|(_, bytes)| options.size.contains(bytes)).collect(),
+    }
+}
+
+/// The messages of a batch: all of one length, each under a key and an IV of its own.
+struct Messages {
+    cipher: &'static CipherDescription,
+    key_bytes: usize,
+    work: Work,
+    count: usize,
+    bytes: usize,
+    keys: Vec<u8>,
+    ivs: Vec<u8>,
+}
+
+impl Messages {
+    fn new(
+        cipher: &'static CipherDescription,
+        key_bytes: usize,
+        work: Work,
+        (count, bytes): (usize, usize),
+    ) -> Self {
+        let random = |length: usize, from: usize| -> Vec<u8> {
+            noise(64 << 20)[from..].iter().copied().take(length).collect()
+        };
+        let (keys, ivs) = (random(KEY_BYTES * count, 0), random(BLOCK * count, 7));
+        Self { cipher, key_bytes, work, count, bytes, keys, ivs }
+    }
+
+    fn key(&self, number: usize) -> &[u8] {
+        &self.keys[KEY_BYTES * number..][..self.key_bytes]
+    }
+
+    fn mode<'a>(&'a self, number: usize, tag: &'a mut [u8]) -> JobMode<'a> {
+        let iv = &self.ivs[BLOCK * number..][..BLOCK];
+        match self.work {
+            Work::Ctr => JobMode::Ctr { counter: iv },
+            _ => JobMode::GcmEncrypt { iv: &iv[..GCM_IV_BYTES], aad: &[], tag },
+        }
+    }
+
+    /// Where a message starts on the device, and bytes of all of them.
+    fn start(&self, number: usize) -> usize {
+        number * self.bytes.next_multiple_of(BLOCK)
+    }
+
+    fn what(&self) -> String {
+        let Self { cipher, key_bytes, work, count, bytes, .. } = self;
+        format!("{count} messages of {bytes} bytes, {}-{} {work}", cipher.name, 8 * key_bytes)
+    }
+
+    fn measured(&self, place: Place, seconds: Vec<f64>) -> Figure {
+        let figure = Figure {
+            cipher: self.cipher.name.to_owned(),
+            key_bits: 8 * self.key_bytes,
+            work: self.work,
+            place,
+            count: self.count,
+            bytes: self.count * self.bytes,
+            ..Figure::default()
+        };
+        timed(figure, seconds)
+    }
+
+    /// The batch over host memory, in place; a message is compared with what it is alone.
+    fn in_host_memory(
+        &self,
+        place: Place,
+        run: impl Fn(&mut [Job<'_>]) -> Result<Outcome, Error>,
+    ) -> Result<Figure, String> {
+        let mut texts = vec![0; self.count * self.bytes];
+        let mut seconds = Vec::new();
+        for pass in 0..=SAMPLES {
+            for text in texts.chunks_mut(self.bytes) {
+                text.copy_from_slice(&noise(64 << 20)[..self.bytes]);
+            }
+            let mut tags = vec![0; BLOCK * self.count];
+            let parts = texts.chunks_mut(self.bytes).zip(tags.chunks_mut(BLOCK)).enumerate();
+            let mut jobs: Vec<_> = parts
+                .map(|(i, (text, tag))| Job {
+                    key: self.key(i),
+                    mode: self.mode(i, tag),
+                    data: text.into(),
+                })
+                .collect();
+            let start = Instant::now();
+            let outcome = run(&mut jobs).map_err(|error| format!("{}: {error}", self.what()))?;
+            let time = start.elapsed().as_secs_f64();
+            drop(jobs);
+            outcome.into_result().map_err(|outcome| format!("{}: {outcome}", self.what()))?;
+            // The first one loads kernels.
+            if pass > 0 {
+                seconds.push(time);
+            } else {
+                self.verify(&tags, |number, to| {
+                    to.copy_from_slice(&texts[number * self.bytes..][..self.bytes]);
+                    Ok(noise(64 << 20)[..self.bytes].to_vec())
+                })?;
+            }
+        }
+        Ok(self.measured(place, seconds))
+    }
+
+    /// The batch over data on the device, from one buffer to another.
+    fn on_device(&self, family: &BatchFamily, device: &Device) -> Result<Figure, String> {
+        let text = |error: Error| format!("{}: {error}", self.what());
+        let bytes = self.start(self.count);
+        let mut input = DeviceBuffer::zeroed(device, bytes).map_err(text)?;
+        let piece = noise(64 << 20);
+        for start in (0..bytes).step_by(piece.len()) {
+            input.write(start, &piece[..piece.len().min(bytes - start)]).map_err(text)?;
+        }
+        let mut output = DeviceBuffer::zeroed(device, bytes).map_err(text)?;
+        let mut tags = vec![0; BLOCK * self.count];
+        let jobs = tags.chunks_mut(BLOCK).enumerate().map(|(i, tag)| DeviceJob {
+            key: self.key(i),
+            mode: self.mode(i, tag),
+            input: self.start(i),
+            output: self.start(i),
+            length: self.bytes,
+        });
+        let prepared = family.prepare(device, jobs.collect()).map_err(text)?;
+        let from = input.slice(0..bytes).map_err(text)?;
+        let mut seconds = Vec::new();
+        for pass in 0..=SAMPLES {
+            let mut to = output.slice_mut(0..bytes).map_err(text)?;
+            let time = prepared.time(&from, &mut to).map_err(text)?;
+            // The first one loads the kernels.
+            if pass > 0 {
+                seconds.push(time.as_secs_f64());
+            }
+        }
+        let mut to = output.slice_mut(0..bytes).map_err(text)?;
+        let outcome = prepared.run(&from, &mut to).map_err(text)?;
+        outcome.into_result().map_err(|outcome| format!("{}: {outcome}", self.what()))?;
+        self.verify(&tags, |number, to| {
+            let mut message = vec![0; self.bytes];
+            input.read(self.start(number), &mut message).map_err(text)?;
+            output.read(self.start(number), to).map_err(text)?;
+            Ok(message)
+        })?;
+        Ok(self.measured(Place::Resident, seconds))
+    }
+
+    /// Compares messages from all over the batch with what the CPU makes of them one by one. `read`
+    /// fills what came out, and gives what went in.
+    fn verify(
+        &self,
+        tags: &[u8],
+        read: impl Fn(usize, &mut [u8]) -> Result<Vec<u8>, String>,
+    ) -> Result<(), String> {
+        for number in (0..self.count).step_by(self.count.div_ceil(VERIFIED)) {
+            let mut found = vec![0; self.bytes];
+            let mut expected = read(number, &mut found)?;
+            let mut tag = [0; BLOCK];
+            let mode = self.mode(number, &mut tag);
+            let job = Job { key: self.key(number), mode, data: expected.as_mut_slice().into() };
+            let outcome = batch::run_on_cpu(self.cipher, &mut [job]);
+            let is_gcm = self.work == Work::GcmEncrypt;
+            let is_right = found == expected && (!is_gcm || tags[BLOCK * number..][..BLOCK] == tag);
+            if !(outcome.is_complete() && is_right) {
+                return Err(format!(
+                    "{}: message {number} is wrong; nothing is timed",
+                    self.what()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[test]
+    fn sizes_choose_among_the_shapes() {
+        let of = |arguments: &[&str]| {
+            let arguments = ["bench-all", "--batches"].iter().chain(arguments);
+            shapes(&Options::parse_from(arguments), &ON_DEVICE)
+        };
+        assert_eq!(of(&[]), ON_DEVICE);
+        assert_eq!(of(&["--quick"]), [QUICK]);
+        assert_eq!(of(&["--quick", "--size", "1M", "--size", "256"]), [ON_DEVICE[0], ON_DEVICE[4]]);
+        assert_eq!(of(&["--size", "17"]), []);
+    }
+}

@@ -1,0 +1,18 @@
+//! Measuring: each part verifies what runs before it times it, and gives figures.
+
+pub(crate) mod auto;
+pub(crate) mod batches;
+pub(crate) mod blocks;
+pub(crate) mod cases;
+pub(crate) mod clock;
+pub(crate) mod cpu;
+pub(crate) mod environment;
+pub(crate) mod files;
+pub(crate) mod first_call;
+pub(crate) mod fleet;
+pub(crate) mod gpu;
+pub(crate) mod host_memory;
+pub(crate) mod peers;
+pub(crate) mod runner;
+pub(crate) mod sample;
+pub(crate) mod verify;

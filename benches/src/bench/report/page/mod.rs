@@ -1,0 +1,217 @@
+//! The page of a report: one HTML file that needs nothing else, not even a network.
+
+mod papers;
+mod parts;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use lanecrypt_record::{Place, Record};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+
+use crate::bench::{
+    report,
+    report::{
+        chart, pictures,
+        runs::{Run, Runs, has_auto},
+        sections, summary,
+    },
+};
+use parts::{boxed, crossovers, machines, roofs};
+
+/// What is no text of a data URL.
+const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>');
+/// Files that may lie beside the page.
+const FILES: [&str; 3] = ["report.json", "report.csv", "report.md"];
+
+/// Writes `index.html`, and says where it is.
+///
+/// # Errors
+/// Those of the file system.
+pub(crate) fn write(runs: &Runs, folder: &Path) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let files: Vec<&str> = FILES.into_iter().filter(|name| folder.join(name).is_file()).collect();
+    let path = folder.join("index.html");
+    report::replace(&path, &page(runs, &files))?;
+    Ok(path)
+}
+
+/// The whole page, with links to these files beside it.
+fn page(runs: &Runs, files: &[&str]) -> String {
+    let record = runs.merged();
+    let sections = [
+        ("summary", "Summary", summary(runs, &record)),
+        ("throughput", "Throughput against size", throughput(runs, &record)),
+        ("places", "CPU against GPU", places(runs)),
+        ("roofs", "Roofs", roofs_section(runs, &record)),
+        ("papers", "The five papers", papers::section(runs, &record)),
+        ("machines", "Machines, versions, data", data(runs, &record, files)),
+    ];
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "bench-all, " (record.environment.date) }
+                style { (PreEscaped(chart::STYLE)) (PreEscaped(include_str!("style.css"))) }
+            }
+            body {
+                h1 { "bench-all" }
+                (machine(runs, &record))
+                nav { @for (id, title, _) in &sections { a href={ "#" (id) } { (title) } } }
+                @for (id, title, content) in &sections {
+                    section id=(id) { h2 { (title) } (content) }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// On what the figures were measured, and which of them this run has from another.
+fn machine(runs: &Runs, record: &Record) -> Markup {
+    let environment = &record.environment;
+    html! {
+        p {
+            @if let Some(run) = runs.of_cpu() {
+                "CPU: " (environment.cpu) " (" (environment.cpu_features) "), " (label(run)) "."
+            } @else { "No CPU was measured." }
+            br;
+            @if let Some(run) = runs.of_gpu() {
+                "GPU: " (environment.gpu) ", " (label(run)) "."
+            } @else { "GPU: " (environment.gpu) "." }
+        }
+        (stand_in(runs.of_gpu()))
+        p.note {
+            "Medians; 1 Gbit/s is 10^9 bit/s. Every output was compared with another implementation before "
+            "it was timed. The pointer on a point shows its value."
+        }
+    }
+}
+
+/// What marks figures of a run that is not one of those asked for.
+fn stand_in(run: Option<&Run>) -> Markup {
+    html! {
+        @if let Some(run) = run.filter(|run| run.is_stand_in) {
+            @let environment = &run.record.environment;
+            p.stand-in {
+                "Not of this run, which measured no GPU: the newest recorded figures of another machine, "
+                (environment.gpu) ", " (environment.date) " at the latest."
+            }
+        }
+    }
+}
+
+/// Date and commit of a run.
+fn label(run: &Run) -> String {
+    let environment = &run.record.environment;
+    format!("{} {}", environment.date, environment.commit)
+}
+
+fn summary(runs: &Runs, record: &Record) -> Markup {
+    let rows = summary::rows(record);
+    html! {
+        (stand_in(runs.of_gpu()))
+        @if let Some(section) = summary::section(&rows) {
+            p.note { (summary::TITLE) ". " (section.note) }
+            (boxed(&section.header, &section.rows))
+            @if let Some(sentence) = summary::gpu_sentence(&rows) { p { (sentence) } }
+        } @else { p { "No single measurements are in this record: its parts are in report.md." } }
+    }
+}
+
+fn throughput(runs: &Runs, record: &Record) -> Markup {
+    let places = [
+        (Place::Cpu, "CPU, one core", runs.of_cpu()),
+        (Place::Resident, "GPU, data that lies on it", runs.of_gpu()),
+        (Place::EndToEnd, "GPU, from host memory to host memory", runs.of_gpu()),
+    ];
+    html! {
+        p.note { "ECB encryption with the shortest key; both axes are logarithmic." }
+        @for (place, title, run) in places {
+            @let charts = pictures::throughputs(record.measurements(), place);
+            @let charts: Vec<_> = charts.into_iter().filter_map(|(_, chart)| chart.figure()).collect();
+            @if !charts.is_empty() {
+                h3 { (title) }
+                (stand_in(run))
+                div.charts { @for chart in charts { (chart) } }
+            }
+        }
+    }
+}
+
+fn places(runs: &Runs) -> Markup {
+    let Some(run) = runs.newest(has_auto) else {
+        return html! { p { "The choice between CPU and GPU was not measured: bench-all --auto does." } };
+    };
+    let environment = &run.record.environment;
+    let (header, rows) = crossovers(&run.record);
+    html! {
+        p.note {
+            "One call from host memory to host memory, in place: all cores of " (environment.cpu)
+            " against " (environment.gpu) "; " (label(run)) ". A dashed line is where the GPU takes over."
+        }
+        (stand_in(Some(run)))
+        div.charts { @for chart in pictures::crossovers(&run.record) { @if let Some(figure) = chart.figure() { (figure) } } }
+        (boxed(&header, &rows))
+        @if let Some(section) = sections::auto(&run.record) {
+            details {
+                summary { "Every size that was measured" }
+                p.note { (section.note) }
+                (boxed(&section.header, &section.rows))
+            }
+        }
+    }
+}
+
+fn roofs_section(runs: &Runs, record: &Record) -> Markup {
+    let labels: Vec<String> = runs.all().iter().map(label).collect();
+    html! {
+        @if let Some(table) = roofs(record, &labels) {
+            p.note {
+                "The roof is the throughput at which the fullest pipe of the GPU's multiprocessors has no "
+                "time to spare: the profiler's counts in the book's page \u{201c}The roof of a kernel\u{201d}, by the "
+                "multiprocessors and clock of " (record.environment.gpu) ". A bar is the part that was "
+                "measured; beside it, how busy that keeps each pipe. Kernels without counts are not here, "
+                "and counts are of the kernel as it was when the page was written."
+            }
+            (stand_in(runs.of_gpu()))
+            (table)
+        } @else {
+            p {
+                "No kernel was measured whose roof is known: the book has counts for compute capability 9.0."
+            }
+        }
+    }
+}
+
+fn data(runs: &Runs, record: &Record, files: &[&str]) -> Markup {
+    let (header, rows) = machines(runs, record);
+    let csv = report::csv(record);
+    let csv = utf8_percent_encode(&csv, ENCODED);
+    html! {
+        (boxed(&header, &rows))
+        p.note {
+            "Of each figure the newest counts; records from before a run's time was kept are in the order of "
+            "their names."
+        }
+        @for run in runs.all().iter().filter(|run| !run.is_stand_in) {
+            details { summary { (run.name) } pre { (report::environment(&run.record)) } }
+        }
+        p {
+            "Raw data: "
+            a download="figures.csv" href={ "data:text/csv;charset=utf-8," (csv) } {
+                "the figures of this page as CSV"
+            }
+            @for name in files { ", " a href=(name) { (name) } }
+            "."
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
