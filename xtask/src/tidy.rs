@@ -42,7 +42,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Where every environment variable is listed.
-const VARIABLES: &str = "ARCHITECTURE.md";
+const VARIABLES: &str = "docs/environment.md";
 
 /// Environment variables of ours that a file names and the list does not.
 fn unlisted_variables(text: &str, list: &str) -> Vec<String> {
