@@ -62,7 +62,7 @@ pub struct Effort {
 /// one for each of the `Effort::maps` best maps, fewest gates first.
 ///
 /// # Errors
-/// [`Error::NotEquivalent`] if an output bit is no sum of the core's products, so `top` is not the
+/// [`Error::NotEquivalent`] if an output bit is not a sum of the core's products, so `top` is not the
 /// map of this table; [`Error::Shape`] for a core that has not eight inputs or a table that has not
 /// 256 entries; and what [`linear::minimise`] returns.
 pub fn derive(

@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     NoDevice(String),
     /// A signal ended it.
-    #[error("interrupted; nothing unfinished is left")]
+    #[error("interrupted; no unfinished file is left")]
     Interrupted,
 }
 

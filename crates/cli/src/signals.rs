@@ -33,7 +33,7 @@ static IS_OF_FILES: AtomicBool = AtomicBool::new(false);
 /// Temporary files, which are removed when the process ends before its work does.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The flag, for work that looks at it.
+/// The flag, for work that checks it.
 pub(crate) fn cancelled() -> &'static AtomicBool {
     &CANCELLED
 }

@@ -7,7 +7,7 @@ use std::io;
 #[non_exhaustive]
 pub enum Error {
     /// Neither a first header nor a second one of LUKS2.
-    #[error("this is no LUKS container: it does not begin with a LUKS header")]
+    #[error("not a LUKS container: it does not begin with a LUKS header")]
     NotLuks,
     /// A version that nobody has defined.
     #[error("the header is of LUKS version {0}; supported are 1 and 2")]

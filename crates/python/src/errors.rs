@@ -128,9 +128,9 @@ impl IntoPython for lanecrypt_objects::Error {
     }
 }
 
-/// The system gave no random numbers.
+/// The system provided no random numbers.
 pub(crate) fn random(error: getrandom::Error) -> PyErr {
-    PyOSError::new_err(format!("the system gave no random numbers: {error}"))
+    PyOSError::new_err(format!("the system provided no random numbers: {error}"))
 }
 
 /// `OSError` with its number, from which Python takes the class: `FileNotFoundError` and so on.

@@ -126,7 +126,7 @@ impl Job {
         let fits = u64::from(self.segment_bytes)
             > u64::from(self.header_bytes) + u64::from(self.tag_bytes);
         if !is_whole || !fits || self.geometry().segments(self.source.size).is_err() {
-            return Err(Error::Malformed { what: "this is no job of this version" });
+            return Err(Error::Malformed { what: "not a job of this version" });
         }
         self.header()?;
         self.associated_data()?;

@@ -81,7 +81,7 @@ fn xts(
     Ok(Box::new(XtsUnits::new(xts, direction, unit, arguments.first_unit)?))
 }
 
-/// Padding of PKCS #7 to whole blocks of so many bytes, where a mode has it.
+/// PKCS #7 padding to whole blocks of this number of bytes, in modes that have it.
 struct Padding {
     block: Option<usize>,
     decrypt: bool,
