@@ -71,7 +71,7 @@ pub enum Error {
     #[error(transparent)]
     Engine(#[from] crate::Error),
     /// Nothing says where this user's cache is.
-    #[error("no cache folder for experience data: neither a cache folder nor a home folder is known")]
+    #[error("no cache folder for experience data, since no home folder is known")]
     NoFolder,
     /// The file cannot be written.
     #[error("writing {}: {error}", path.display())]

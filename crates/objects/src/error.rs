@@ -42,7 +42,7 @@ pub enum Error {
         most: u64,
     },
     /// This process was forked from one that had connections; threads do not live on in a fork.
-    #[error("this process was forked after it used a store; start a new process instead (spawn, exec)")]
+    #[error("this process was forked after it used a store; start a new one (spawn, exec)")]
     Forked,
     /// The calling thread belongs to an asynchronous runtime, in which nobody may wait.
     #[error("called within an asynchronous runtime; call it on a thread that may block")]

@@ -57,7 +57,7 @@ def test_what_is_refused(places):
         for receipt in ["", "{}", '{"part": 9, "tag": ""}', '{"part": 0, "tag": "of a store"}']:
             with pytest.raises(ValueError, match="no receipt"):
                 driver.acknowledge(receipt)
-        with pytest.raises(ValueError, match="part 1 of a job of 1 parts"):
+        with pytest.raises(ValueError, match="no part 1 in a job of 1 parts"):
             driver.plan.seal_part(keyset, 1)
         with pytest.raises(ValueError, match="no enabled streaming key"):
             driver.plan.seal_part(tink.Keyset.generate(), 0)

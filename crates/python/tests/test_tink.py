@@ -240,7 +240,7 @@ def test_jobs_refuse(tmp_path, keyset, source):
     job.create(target)
     with pytest.raises(FileExistsError):
         job.create(target)
-    with pytest.raises(ValueError, match="part 1 of a job of 1 parts"):
+    with pytest.raises(ValueError, match="no part 1 in a job of 1 parts"):
         job.seal_part(keyset, 1, source, target)
     with pytest.raises(ValueError, match="no enabled streaming key"):
         job.seal_part(tink.Keyset.generate(), 0, source, target)

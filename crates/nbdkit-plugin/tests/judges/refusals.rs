@@ -159,7 +159,7 @@ pub(crate) fn bad_parameters() -> Result<(), Failed> {
         (&nothing[..], "file=<FILENAME> is missing"),
         (&["file=x"], "passphrase=<SECRET> or key-file=<FILENAME> is missing"),
         (&["x", "passphrase=y", "passphrase=z"], "can be given once"),
-        (&["file=x", "colour=red"], "there is no parameter \"colour\""),
+        (&["file=x", "colour=red"], "unknown parameter \"colour\""),
         (&["file=x", "argon2-passes=many"], "argon2-passes=many is not a number"),
         (&["file=x", "argon2-memory=many"], "could not parse size"),
         (&["file=/nowhere/x", "passphrase=y"], "cannot open /nowhere/x: No such file"),
