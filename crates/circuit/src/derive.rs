@@ -19,7 +19,7 @@ use crate::program::{Builder, Operation, Program};
 /// bit `i` of the constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
-    /// The matrix, one mask an output bit.
+    /// The matrix, one mask per output bit.
     pub rows: [u8; 8],
     /// The image of zero.
     pub constant: u8,

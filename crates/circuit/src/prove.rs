@@ -58,7 +58,7 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::Disproved`] names the first wrong input, what was expected and what was found;
-    /// [`Error::Shape`] when the table has not one entry an input, or there are over 8 outputs.
+    /// [`Error::Shape`] when the table does not have one entry per input, or there are over 8 outputs.
     pub fn prove(&self, table: &[u8]) -> Result<(), Error> {
         if table.len() != 1 << self.inputs().len() || self.outputs().len() > 8 {
             let (inputs, outputs) = (self.inputs().len(), self.outputs().len());

@@ -189,7 +189,7 @@ impl Arguments {
 fn new(template: &str, passphrase: Option<&Option<PathBuf>>, file: &Path) -> Result<(), Failure> {
     let is_stream = file.as_os_str() == "-";
     if !is_stream && fs::symlink_metadata(file).is_ok() {
-        return Err(is_there(file)); // before somebody types a passphrase
+        return Err(is_there(file)); // before the user types a passphrase
     }
     let keyset = Keyset::generate(parameters_of(template)?)?;
     let wrapping = match passphrase {

@@ -44,7 +44,7 @@ pub enum Error {
     /// This process was forked from one that had connections; threads do not live on in a fork.
     #[error("this process was forked after it used a store; start a new one (spawn, exec)")]
     Forked,
-    /// The calling thread belongs to an asynchronous runtime, in which nobody may wait.
+    /// The calling thread belongs to an asynchronous runtime, in which blocking is not allowed.
     #[error("called within an asynchronous runtime; call it on a thread that may block")]
     WithinRuntime,
     /// A plan or a receipt is not what this version writes.

@@ -145,7 +145,7 @@ pub(crate) fn os_error(doing: &str, error: &std::io::Error) -> PyErr {
     }
 }
 
-/// The `OSError` that Python has for a kind of failure, whoever told of it.
+/// The `OSError` that Python has for a kind of failure, from any source.
 fn os_error_of_kind(kind: ErrorKind, text: String) -> PyErr {
     match kind {
         ErrorKind::NotFound => PyFileNotFoundError::new_err(text),

@@ -162,7 +162,7 @@ pub enum Error {
         /// Bytes there should be.
         expected: u64,
     },
-    /// Somebody asked to stop.
+    /// The caller asked to stop.
     #[error("cancelled")]
     Cancelled,
     /// A cipher failed.

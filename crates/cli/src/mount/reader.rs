@@ -1,4 +1,4 @@
-//! A sealed file that somebody reads: what was opened of it last, and more ahead the longer they read on.
+//! A sealed file being read: what was opened of it last, and the more ahead the longer the reading continues.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! The modes that go through a stream a piece at a time: all but GCM.
+//! The modes that take a stream piece by piece: all but GCM.
 
 use lanecrypt::{
     BackendChoice, Ctr, Direction,
