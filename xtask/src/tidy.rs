@@ -1,6 +1,7 @@
 //! Rules that no other tool checks.
 
 mod promises;
+mod words;
 
 use std::{collections::BTreeSet, fs};
 
@@ -22,6 +23,7 @@ pub(crate) fn run() -> Result<()> {
         };
         let mut found = faults_of(path, &text);
         found.extend(unlisted_variables(&text, &variables));
+        found.extend(words::faults(path, &text));
         if path.starts_with(RECORDS) {
             found.extend(paths_of_a_machine(&text));
         }

@@ -21,7 +21,7 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendChoice {
-    /// Where a piece finishes first.
+    /// CPU or GPU, whichever is faster for a piece.
     Auto,
     /// The CPU.
     Cpu,
