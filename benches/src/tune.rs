@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::size::{parse_bytes, size_name};
 
-/// Measures the fastest kernel launches, host-memory pieces, and place (CPU or GPU) for each buffer size on this
-/// machine, and keeps them as experience data in your cache folder. Run nothing else meanwhile.
+/// Measures the fastest kernel launches, host-memory pieces, and place (CPU or GPU) for each buffer size on
+/// this machine, and keeps them as experience data in your cache folder. Run nothing else meanwhile.
 ///
 /// Earlier results for ciphers that are not named are kept.
 ///

@@ -52,8 +52,9 @@ pub(super) struct Output {
     pub(super) threshold: f64,
     /// Measures nothing: makes the page of this record, a folder or its report.json; may be repeated.
     ///
-    /// Of several records, the newest figure of each kind counts, for the newest record's CPU and GPU. The page
-    /// is written beside the first record, or, with --out, to that folder together with the merged record.
+    /// Of several records, the newest figure of each kind counts, for the newest record's CPU and GPU. The
+    /// page is written beside the first record, or, with --out, to that folder together with the merged
+    /// record.
     #[arg(long, value_name = "RECORD", conflicts_with_all = [MEASURING, "compare"])]
     pub(super) report: Vec<PathBuf>,
 }

@@ -66,8 +66,8 @@ pub(super) struct Options {
     /// Measures only a process's first call on the GPU: opening the device and loading kernels.
     #[arg(long, conflicts_with_all = ["backend", "cpu_only"])]
     pub(super) first_calls: bool,
-    /// Measures only CTR on the GPU over the largest size, launched without a pause for one minute per backend
-    /// and key size.
+    /// Measures only CTR on the GPU over the largest size, launched without a pause for one minute per
+    /// backend and key size.
     #[arg(long, requires = "gpu_only")]
     pub(super) sustained: bool,
     /// Measures only several GPUs as one: data resident on them, and host memory that they share.

@@ -88,7 +88,7 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::WrongRow`] names the first wrong output; [`Error::Shape`] when there is not one row
-    /// an output, or a row names an input that does not exist.
+    /// per output, or a row names an input that does not exist.
     pub fn prove_linear(&self, rows: &[u32]) -> Result<(), Error> {
         let inputs = self.inputs().len();
         if rows.len() != self.outputs().len() || rows.iter().any(|row| row >> inputs != 0) {

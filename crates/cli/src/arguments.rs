@@ -33,7 +33,8 @@ pub(crate) struct Arguments {
 /// What of the machine is used, and what is said meanwhile.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Machine {
-    /// Where ciphers run: `auto` (CPU or GPU, whichever is faster for each piece), `cpu`, `cuda` (the first GPU),
+    /// Where ciphers run: `auto` (CPU or GPU, whichever is faster for each piece), `cpu`, `cuda` (the first
+    /// GPU),
     /// `cuda:1` (the second).
     #[arg(long, global = true, default_value = "auto", value_name = "WHERE")]
     pub(crate) backend: BackendChoice,
@@ -90,8 +91,8 @@ pub(crate) struct KeySource {
     /// File whose bytes are the key.
     #[arg(long, value_name = "FILE")]
     pub(crate) raw_key_file: Option<PathBuf>,
-    /// Derives key and IV from a passphrase as `openssl enc -pbkdf2` does. The passphrase is the first line of
-    /// FILE; without FILE it is prompted for.
+    /// Derives key and IV from a passphrase as `openssl enc -pbkdf2` does. The passphrase is the first line
+    /// of FILE; without FILE it is prompted for.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[allow(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) passphrase: Option<Option<PathBuf>>,

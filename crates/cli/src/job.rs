@@ -42,7 +42,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Begins a job: writes its description to standard output and creates the output that parts are written to.
+    /// Begins a job: writes its description to standard output and creates the output that parts are written
+    /// to.
     New {
         #[command(flatten)]
         source: Source,

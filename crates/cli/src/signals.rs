@@ -86,8 +86,8 @@ fn end() {
     std::process::exit(INTERRUPTED.into());
 }
 
-/// Signals that were ignored when the process started: `nohup` SIGHUP, a shell without job control SIGINT of a
-/// command in the background. Such a signal must not end the command.
+/// Signals that were ignored when the process started: `nohup` SIGHUP, a shell without job control SIGINT of
+/// a command in the background. Such a signal must not end the command.
 ///
 /// Only Linux says so without unsafe code. Elsewhere no signal counts as ignored.
 fn ignored_signals() -> Vec<i32> {

@@ -1,7 +1,7 @@
 //! Turns of phrase that readers of our documents stumble over.
 
-/// Documents, and folders whose documents and documentation comments are read. A trailing slash stands for all that
-/// is below.
+/// Documents, and folders whose documents and documentation comments are read. A trailing slash stands for
+/// all that is below.
 const READ: [&str; 17] = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",

@@ -301,8 +301,8 @@ pub(crate) fn stream(device: &Device, handle: usize) -> Result<Stream, cuda::Err
 
 /// Memory of a tensor that the caller holds.
 pub(crate) fn slice(device: &Device, address: u64, length: usize) -> DeviceSlice<'_> {
-    // SAFETY: whoever gave the tensor vouches for its memory, and that it is not used elsewhere during the call,
-    // which holds the tensor and waits for all that it queues. No reference to it is ever made.
+    // SAFETY: whoever gave the tensor vouches for its memory, and that it is not used elsewhere during the
+    // call, which holds the tensor and waits for all that it queues. No reference to it is ever made.
     unsafe { DeviceSlice::from_raw(device, address, length) }
 }
 

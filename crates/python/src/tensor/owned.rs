@@ -34,7 +34,8 @@ impl Drop for Owned {
     }
 }
 
-/// Bytes in the memory of a GPU: a tensor of one dimension for PyTorch, CuPy and any library that knows DLPack or
+/// Bytes in the memory of a GPU: a tensor of one dimension for PyTorch, CuPy and any library that knows
+/// DLPack or
 /// `__cuda_array_interface__`. The memory lives as long as anybody has a tensor of it, and is cleared then.
 #[pyclass(frozen, module = "lanecrypt.tink")]
 pub(crate) struct DeviceTensor {
