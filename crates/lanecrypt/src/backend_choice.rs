@@ -9,7 +9,7 @@ use crate::{
     io::RunsUnits,
 };
 
-/// What somebody chose to run ciphers on.
+/// Where a user chose to run ciphers.
 ///
 /// ```
 /// use lanecrypt::BackendChoice;
@@ -87,7 +87,7 @@ impl BackendChoice {
     }
 }
 
-/// The GPU of this number, which somebody asked for.
+/// The GPU of this number, which a user asked for.
 ///
 /// # Errors
 /// [`LookupError::NoDevice`] where there is none, or it cannot be opened.

@@ -103,7 +103,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Everything, from 64 B to 1 GiB, a millisecond a point: minutes a cipher.
+    /// Everything, from 64 B to 1 GiB, one millisecond per point: minutes per cipher.
     fn default() -> Self {
         Self {
             ciphers: CIPHERS.to_vec(),

@@ -126,8 +126,8 @@ pub trait Form: Sized + Send + Sync + 'static {
 
 /// A form on the instruction set `I`.
 pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
-    /// How many blocks [`few`](Self::few) runs at once of a call with so many, where that is faster
-    /// than a batch, padded; by default it never is.
+    /// How many blocks [`few`](Self::few) runs at once of a call with `blocks` blocks, where that is
+    /// faster than a batch, padded; by default it never is.
     #[must_use]
     #[inline]
     fn few_at_once(blocks: usize) -> Option<usize> {
