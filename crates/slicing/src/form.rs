@@ -148,8 +148,8 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
 }
 // ANCHOR_END: form
 
-/// What [`RunsOn::few_at_once`] is of code that runs one block, or up to `several` as if it were so
-/// many.
+/// What [`RunsOn::few_at_once`] is of code that runs one block, or up to `several` as if they
+/// were `several`.
 #[must_use]
 #[inline]
 pub fn one_or(several: usize, blocks: usize) -> Option<usize> {
