@@ -142,7 +142,11 @@ fn stumble(words: &[&str]) -> Option<String> {
     if bare(0) == "nobody" {
         return Some("\"nobody\": name the subject, or say what does not happen".to_owned());
     }
-    if goes_on(0) && bare(0) == "so" && bare(1) == "many" && !words[..words.len().min(6)].contains(&"that") {
+    if goes_on(0)
+        && bare(0) == "so"
+        && bare(1) == "many"
+        && !words[..words.len().min(6)].contains(&"that")
+    {
         return Some("\"so many\": say how many, or \"this number of\"".to_owned());
     }
     let is_count = ["a", "an", "one", "two", "three", "four", "bytes", "bits", "blocks", "cycles"]
