@@ -13,23 +13,23 @@ use serde_json::{Value, json};
 
 use crate::size::{parse_bytes, size_name};
 
-/// Measures which launches of kernels, pieces of host memory, and places for a buffer are fastest on this
-/// machine, and keeps that as experience data in your cache folder. Nothing else should run meanwhile.
+/// Measures the fastest kernel launches, host-memory pieces, and place (CPU or GPU) for each buffer size on
+/// this machine, and keeps them as experience data in your cache folder. Run nothing else meanwhile.
 ///
-/// Ciphers that are not named keep what is known of them.
+/// Earlier results for ciphers that are not named are kept.
 ///
 /// Example: tune --cipher aria --launches
 #[derive(Clone, Debug, Parser)]
 #[command(name = "tune", verbatim_doc_comment)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Arguments {
-    /// Only these ciphers (repeat for several).
+    /// Measures only this cipher; may be repeated.
     #[arg(long, value_name = "NAME")]
     cipher: Vec<String>,
-    /// Only these sizes, in bytes or with K, M, G (repeat for several); by default 64 B to 1 GiB.
+    /// Measures only this size, in bytes or with K, M, G; may be repeated [default: 64 B to 1 GiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     size: Vec<usize>,
-    /// Microseconds that a point is measured for, at least.
+    /// Minimum microseconds to measure each point for.
     #[arg(long, default_value_t = 1000)]
     time: u64,
     /// Only launches of kernels over resident data.
@@ -38,10 +38,10 @@ pub struct Arguments {
     /// Only host memory: its pieces, and whether the CPU or the GPU is faster.
     #[arg(long)]
     host_memory: bool,
-    /// Prints what was found as JSON instead of a table.
+    /// Prints the results as JSON instead of a table.
     #[arg(long)]
     json: bool,
-    /// The kernels on this CPU instead of a GPU: to try the program, never for speed.
+    /// Runs the kernels on this CPU instead of a GPU, to try the program; the times mean nothing.
     #[arg(long)]
     on_host: bool,
     /// Measures nothing: writes this file of experience data as Rust, for Lanecrypt's own sources, as far as
@@ -53,7 +53,7 @@ pub struct Arguments {
 fn parse_size(text: &str) -> Result<usize, String> {
     let bytes = parse_bytes(text)?;
     let size = usize::try_from(bytes).ok().filter(|size| *size >= 64 && size.is_multiple_of(16));
-    size.ok_or_else(|| "64 bytes at least, and a multiple of 16".to_owned())
+    size.ok_or_else(|| "must be a multiple of 16, and at least 64 bytes".to_owned())
 }
 
 impl Arguments {

@@ -23,7 +23,7 @@ use crate::report::Verdict;
 #[derive(Parser)]
 #[command(name = "cargo xtask ct", about = "Checks every backend's constant-time claim")]
 struct Options {
-    /// Checks backends whose name, as cipher/backend, contains this.
+    /// Checks only backends whose name, as cipher/backend, contains this.
     #[arg(default_value = "")]
     filter: String,
     /// Runs one backend, named cipher/backend; for use under valgrind.

@@ -202,7 +202,7 @@ impl Setting<'_> {
         self.over(length, |data| engine.ctr(&counter, data.into()))
     }
 
-    /// Runs `work` over so many bytes, undefined where the trial says so. What a constant-time
+    /// Runs `work` over this number of bytes, undefined where the trial says so. What a constant-time
     /// backend makes of them must be undefined too: otherwise memcheck lost sight of them.
     fn over(
         &self,

@@ -1,4 +1,4 @@
-//! Runs the trials under valgrind, one process a backend, and judges what they say.
+//! Runs the trials under valgrind, one process per backend, and judges their output.
 
 use std::process::{Command, Output};
 

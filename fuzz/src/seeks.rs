@@ -16,7 +16,7 @@ const LONGEST: usize = lanecrypt_core::modes::STACK_CHUNK + 100;
 #[derive(Arbitrary, Debug)]
 enum Step {
     SeekTo(u128),
-    /// So many bytes before the end of the key stream.
+    /// This number of bytes before the end of the key stream.
     SeekToEnd(u16),
     /// By RustCrypto's trait.
     Seek(u64),

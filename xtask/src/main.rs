@@ -29,7 +29,7 @@ use crate::{
 ///
 /// A newcomer needs two of them:
 ///
-///   cargo xtask bench-all --quick   builds and measures everything this machine can run
+///   cargo xtask bench-all --quick   builds and measures everything that this machine can run
 ///
 ///   cargo xtask test                runs all tests
 #[derive(Parser)]
@@ -41,56 +41,56 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// All tests: unit, documentation, conformance of every backend, and the vectors.
+    /// Runs all tests: unit, documentation, conformance of every backend, and test vectors.
     Test {
-        /// Only those of packages that differ from this revision (by default the last commit), and of all
+        /// Tests only packages that differ from this revision (by default the last commit), and all packages
         /// that depend on them.
         #[arg(long, value_name = "REVISION", num_args = 0..=1, default_missing_value = "HEAD")]
         changed: Option<String>,
     },
-    /// Known-answer tests over vector files (`cargo xtask kat --help` for its options).
+    /// Runs known-answer tests over vector files (options: `cargo xtask kat --help`).
     #[command(disable_help_flag = true)]
     Kat {
         /// Options of kat.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Measures every backend and writes a report (`cargo xtask bench-all --help`).
+    /// Measures every backend and writes a report (options: `cargo xtask bench-all --help`).
     #[command(disable_help_flag = true)]
     BenchAll {
         /// Options of bench-all.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Measures what is fastest on this machine, for all programs (`cargo xtask tune --help`).
+    /// Measures what is fastest on this machine, for all programs (options: `cargo xtask tune --help`).
     #[command(disable_help_flag = true)]
     Tune {
         /// Options of tune.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Writes the S-box sources from the circuits in crates/circuit/data, after proving them.
+    /// Proves the circuits in crates/circuit/data and writes the S-box sources from them.
     Codegen {
-        /// Changes nothing; fails where a file is not what the circuits give.
+        /// Changes nothing; fails if a file is not what the circuits give.
         #[arg(long)]
         check: bool,
-        /// Derives the circuits anew first (minutes) and writes them too.
+        /// First derives the circuits anew (minutes) and writes them as well.
         #[arg(long, conflicts_with = "check")]
         derive: bool,
-        /// Derives those of this cipher only.
+        /// Derives only the circuits of this cipher.
         #[arg(long, requires = "derive")]
         cipher: Option<String>,
     },
-    /// Compiles the kernels to PTX and records what they take of each architecture.
+    /// Compiles the kernels to PTX and records the registers and memory that they use on each architecture.
     Kernels {
-        /// Only those of this folder of kernels/, beside what was recorded of the others. With --host
-        /// its library is one by itself, with those that modes need.
+        /// Compiles only this folder of kernels/ and keeps the records of the others. With --host, builds a
+        /// library of this folder and the kernels that modes need.
         #[arg(conflicts_with = "check")]
         folder: Option<String>,
-        /// Changes nothing; fails where a file is not what the sources give.
+        /// Changes nothing; fails if a file is not what the sources give.
         #[arg(long)]
         check: bool,
-        /// Builds the kernels for this CPU instead, and prints where the library is.
+        /// Builds the kernels for this CPU instead, and prints the path of the library.
         #[arg(long, conflicts_with = "check")]
         host: bool,
     },
@@ -98,58 +98,58 @@ enum Task {
     Book,
     /// Fuzzes readers, modes and seeks under libFuzzer, each for a minute.
     Fuzz {
-        /// Seconds for each target.
+        /// Seconds per target.
         #[arg(long, default_value_t = 60)]
         seconds: u32,
-        /// Only this target: a file's name in fuzz/targets.
+        /// Runs only this target, a file name in fuzz/targets.
         target: Option<String>,
     },
-    /// Puts faults into the code, one at a time, and lists those that no test notices (hours).
+    /// Puts faults into the code, one at a time, and lists those that no test detects (hours).
     Mutants {
-        /// The faults of xtask/faults.toml instead, each of which the tests beside it must notice (half an
+        /// Uses the faults of xtask/faults.toml instead, which the tests named there must detect (half an
         /// hour).
         #[arg(long, conflicts_with_all = ["packages", "file"])]
         known: bool,
-        /// Only these packages: core, cuda, slicing, reference, or a cipher. By default all.
+        /// Packages to change: core, cuda, slicing, reference, or a cipher [default: all].
         packages: Vec<String>,
-        /// Only this file of each package's src.
+        /// Changes only this file of each package's src.
         #[arg(long)]
         file: Option<String>,
     },
     /// Builds the Python wheel, installs it into a clean virtual environment and runs its tests there.
     Wheel {
-        /// As it is given to people; by default it is the tests' build.
+        /// Builds the wheel as it is published; the default is the tests' build.
         #[arg(long)]
         release: bool,
     },
-    /// Whether what is published can be: packages every crate, in the order in which they depend on another.
+    /// Checks that the crates can be published: packages each, dependencies first.
     Package {
-        /// Builds each package from what is in it, too (minutes).
+        /// Also builds each package from its contents (minutes).
         #[arg(long)]
         build: bool,
     },
-    /// Packs programs, vectors and a script in bundle/, for a machine with a GPU but no Rust.
+    /// Packs programs, vectors and a script into bundle/, for a GPU machine without Rust.
     Bundle {
-        /// The Python package too, with what tries it on a GPU.
+        /// Includes the Python package and its tests on a GPU.
         #[arg(long)]
         wheel: bool,
     },
     /// Checks every backend's constant-time claim, under valgrind, in machine code and in PTX.
     Ct {
-        /// Checks backends whose name, as cipher/backend, contains this.
+        /// Checks only backends whose name, as cipher/backend, contains this.
         filter: Option<String>,
     },
     /// Tests under emulators: big-endian and NEON under qemu-user, portable code under Miri.
     Cross {
-        /// Only these; by default all.
+        /// Parts to run [default: all].
         parts: Vec<cross::Part>,
     },
-    /// Whether vector code stays inlined when it is built with cargo's own release profile.
+    /// Checks that vector code stays inlined under cargo's default release profile.
     Inlining,
-    /// Makes the skeleton of a new cipher: crate, vectors and page, and its lines in files of the tree.
+    /// Makes the skeleton of a new cipher: crate, vectors and page, and its lines in existing files.
     ///
-    /// It compiles, and its tests fail until the reference and the vectors are there. A name that is
-    /// taken is refused, and then nothing changes.
+    /// The skeleton compiles; its tests fail until the reference and the vectors are written. A name that is
+    /// taken is refused, and nothing changes.
     ///
     ///   cargo xtask new-cipher lea --standard "KS X 3246" --key-bytes 16,24,32
     #[command(verbatim_doc_comment)]
@@ -159,15 +159,15 @@ enum Task {
     },
     /// Ports LEA in a copy of the tree, step by step as the book does, and runs its tests there.
     Port {
-        /// Fails where the book's count of files and lines is not that of the port; else it is written.
+        /// Fails if the book's count of files and lines differs from the port's, instead of writing it.
         #[arg(long)]
         check: bool,
     },
-    /// Rules that no other tool checks: first lines, unsafe code, long files.
+    /// Checks rules that no other tool has: first lines, unsafe code, long files, plain English.
     Tidy,
-    /// Everything CI checks besides the tests.
+    /// Runs everything that CI checks besides the tests.
     Ci {
-        /// Only the steps whose names contain one of these.
+        /// Runs only steps whose names contain one of these.
         only: Vec<String>,
     },
 }

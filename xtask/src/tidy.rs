@@ -2,6 +2,7 @@
 
 mod circles;
 mod promises;
+mod words;
 
 use std::{collections::BTreeSet, fs};
 
@@ -23,6 +24,7 @@ pub(crate) fn run() -> Result<()> {
         };
         let mut found = faults_of(path, &text);
         found.extend(unlisted_variables(&text, &variables));
+        found.extend(words::faults(path, &text));
         if path.starts_with(RECORDS) {
             found.extend(paths_of_a_machine(&text));
         }
@@ -44,7 +46,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Where every environment variable is listed.
-const VARIABLES: &str = "ARCHITECTURE.md";
+const VARIABLES: &str = "docs/environment.md";
 
 /// Environment variables of ours that a file names and the list does not.
 fn unlisted_variables(text: &str, list: &str) -> Vec<String> {

@@ -15,11 +15,11 @@ use crate::size::parse_bytes;
 ///
 ///   bench-all --quick --cipher aes --backend bitslice-u64 --size 1M
 ///
-///   bench-all --quick --compare benches/record/2026-11-22-xeon-f534e9c   did something become slower?
+///   bench-all --quick --compare benches/record/2026-11-22-xeon-f534e9c   what became slower?
 ///
 ///   bench-all --report cpu/report.json --report gpu/report.json --out page   a page of two records
 ///
-/// Exit codes: 0; 1 where something failed or, with --compare, lost more than the threshold; 2 for wrong
+/// Exit codes: 0; 1 if something failed or, with --compare, lost more than the threshold; 2 for wrong
 /// options.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "bench-all", verbatim_doc_comment, group = output::measuring())]
@@ -29,49 +29,49 @@ pub(crate) struct Options {
     /// minutes instead of an hour.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only these ciphers (repeat for several).
+    /// Measures only this cipher; may be repeated.
     ///
-    /// By default all but tdes-eee and hight-kisa, which are as fast as tdes and hight: the same
-    /// operations in another order.
+    /// The default is all ciphers but tdes-eee and hight-kisa, which do the same operations as tdes and
+    /// hight in another order and are as fast.
     #[arg(long, value_name = "NAME")]
     pub(crate) cipher: Vec<String>,
-    /// Only these backends, as ID,CIPHER/ID (repeat for several); baselines are always measured.
+    /// Measures only these backends, as ID,CIPHER/ID; may be repeated. Baselines are always measured.
     #[arg(long, value_name = "LIST", value_parser = parse_backends)]
     pub(crate) backend: Vec<Selection>,
-    /// Only these sizes, of batches those of a message, in bytes or with K, M, G (repeat for several).
+    /// Measures only this size (for batches, of a message), in bytes or with K, M, G; may be repeated.
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub(crate) size: Vec<usize>,
-    /// Botan and OpenSSL too, beside the Rust crates that are always measured.
+    /// Also measures Botan and OpenSSL. (Rust crates are always measured for comparison.)
     ///
     /// They must have been compiled in: `cargo xtask bench-all --peers` does that, in minutes.
     #[arg(long, conflicts_with = "gpu_only")]
     pub(crate) peers: bool,
-    /// Only batches of messages with keys of their own.
+    /// Measures only batches of messages that each have a key.
     #[arg(long, conflicts_with = "backend")]
     pub(crate) batches: bool,
-    /// Only host memory, batches in it among it: its way to the GPU and back, and all cores of the CPU.
+    /// Measures only host memory, including batches in it: through the GPU and back, and on all CPU cores.
     #[arg(long, conflicts_with = "backend")]
     pub(crate) host_memory: bool,
-    /// Only the first call of a process on the GPU: opening it, and loading kernels.
+    /// Measures only a process's first call on the GPU: opening the device and loading kernels.
     #[arg(long, conflicts_with_all = ["backend", "cpu_only"])]
     pub(crate) first_calls: bool,
-    /// Only CTR on the GPU over the largest size, launched for a minute without a pause: a minute for each
+    /// Measures only CTR on the GPU over the largest size, launched without a pause for one minute per
     /// backend and key size.
     #[arg(long, requires = "gpu_only")]
     pub(crate) sustained: bool,
-    /// Only several GPUs as one: data that lies on them, and host memory that they share.
+    /// Measures only several GPUs as one: data resident on them, and host memory that they share.
     #[arg(long, conflicts_with_all = ["backend", "cpu_only"])]
     pub(crate) fleet: bool,
-    /// Only the choice between CPU and GPU, at sizes round every switch that experience data has.
+    /// Measures only the choice between CPU and GPU, at sizes around every switch in the experience data.
     #[arg(long, conflicts_with = "backend")]
     pub(crate) auto: bool,
-    /// Only whole files on a RAM disk, by the command `lanecrypt` and by others' commands.
+    /// Measures only whole files on a RAM disk, with the command `lanecrypt` and with other commands.
     #[arg(long, conflicts_with = "backend")]
     pub(crate) files: bool,
-    /// Only the GPU.
+    /// Measures only on the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(crate) gpu_only: bool,
-    /// Only the CPU.
+    /// Measures only on the CPU.
     #[arg(long)]
     pub(crate) cpu_only: bool,
     #[command(flatten)]

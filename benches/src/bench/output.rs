@@ -35,10 +35,10 @@ pub(crate) struct Output {
     /// The folder to write to, instead of a new one under benches/record.
     #[arg(long, value_name = "DIR", conflicts_with = "with")]
     pub(crate) out: Option<PathBuf>,
-    /// All tables on the screen too, and with --compare the changes below the threshold.
+    /// Also prints all tables and, with --compare, changes below the threshold.
     #[arg(long)]
     pub(crate) verbose: bool,
-    /// Says what changed beyond noise since this record, which is a folder or its report.json.
+    /// Reports what changed beyond noise since the record OLD, a folder or its report.json.
     ///
     /// Noise is what the confidence intervals of two medians have in common. A loss over the threshold
     /// makes the exit code 1.
@@ -47,13 +47,14 @@ pub(crate) struct Output {
     /// Measures nothing: compares with this record.
     #[arg(long, value_name = "NEW", requires = "compare", conflicts_with = MEASURING)]
     pub(crate) with: Option<PathBuf>,
-    /// Per cent of a throughput that may be lost.
+    /// Loss of throughput, in per cent, that is tolerated.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_percent)]
     pub(crate) threshold: f64,
-    /// Measures nothing: makes the page of this record, a folder or its report.json (repeat for several).
+    /// Measures nothing: makes the page of this record, a folder or its report.json; may be repeated.
     ///
-    /// Of several the newest figure of each kind counts, on the CPU and on the GPU of the newest. The page
-    /// lies beside the first record; with --out in that folder, beside one record of all.
+    /// Of several records, the newest figure of each kind counts, for the newest record's CPU and GPU. The
+    /// page is written beside the first record, or, with --out, to that folder together with the merged
+    /// record.
     #[arg(long, value_name = "RECORD", conflicts_with_all = [MEASURING, "compare"])]
     pub(crate) report: Vec<PathBuf>,
 }
@@ -62,7 +63,7 @@ pub(crate) struct Output {
 fn parse_percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>();
     let percent = number.ok().filter(|percent| (0.0..100.0).contains(percent));
-    percent.ok_or_else(|| format!("{text} is no percentage from 0 to 100"))
+    percent.ok_or_else(|| format!("{text} is not a percentage from 0 to 100"))
 }
 
 #[cfg(test)]

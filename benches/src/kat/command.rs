@@ -37,9 +37,9 @@ vector must encrypt to its ciphertext and decrypt to its plaintext, in place and
 Monte Carlo steps must end as the file says; long messages must have the file's digest and come \
 back.
 
-A case is one line on one backend. Lines of ciphers or modes that are not known here count as \
-skipped, once each; lines that cannot be read count as failed. Where a folder has a SHA256SUMS, \
-files that are not as it says count as failed too.";
+A case is one line on one backend. Lines of unknown ciphers or modes count as skipped, once each; \
+lines that cannot be read count as failed. If a folder has a SHA256SUMS, files that do not match it \
+count as failed, too.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,7 +47,7 @@ Examples:
   kat --cipher aes --backend cuda-bitslice   one cipher on one backend
   kat --platform host --list                 names of the backends of the kernels' host build
   kat --max-bytes 8G vectors/big             the messages over 4 GiB too
-  kat --json report.json ~/more-vectors      somebody else's vectors, and a report for programs
+  kat --json report.json ~/more-vectors      other vectors, and a report for programs
 
 Environment:
   LANECRYPT_EXPECT=LIST    backends that must be able to run here, as ID,CIPHER/ID: if one is not,
@@ -66,7 +66,7 @@ LANECRYPT_EXPECT is wrong, 130 the run was interrupted.";
 #[command(after_help = "kat --help shows examples")]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Arguments {
-    /// Files, or folders of which all *.txt files are read.
+    /// Files, or folders whose *.txt files are read.
     #[arg(value_name = "DIR|FILE", default_value = "vectors")]
     paths: Vec<PathBuf>,
 
@@ -82,38 +82,38 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     platform: Option<PlatformName>,
 
-    /// Prints the chosen backends, a CIPHER/ID a line, and runs nothing.
+    /// Prints the chosen backends, one CIPHER/ID per line, and runs nothing.
     #[arg(long)]
     list: bool,
 
-    /// Prints those of them that must run without a GPU: not those of GPUs, and not those whose
+    /// Prints the chosen backends that must run without a GPU: neither GPU backends nor those whose
     /// instructions this CPU lacks.
     #[arg(long, conflicts_with = "list")]
     list_required: bool,
 
     /// Leaves out long messages over N bytes; suffixes K, M and G are powers of 1024.
     ///
-    /// 64M by default, and less where that would take long: 1 MiB on the reference; 1 MiB in CBC,
-    /// which encrypts a block at a time, where that takes a long batch, and on GPUs, where it takes a
+    /// The default is 64M, but less where 64M would take long: 1 MiB on the reference; 1 MiB in CBC, which
+    /// encrypts one block at a time, on backends with long batches and on GPUs, where each block takes a
     /// launch; on the host build of the kernels (an emulator) 1 MiB, none in CBC, and no ordinary CBC
-    /// vectors over 16 blocks. N given here holds everywhere.
+    /// vectors over 16 blocks. N applies to every backend.
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
 
     /// Runs every line on every backend.
     ///
-    /// By default a line runs on one of a cipher's families on the host build, chosen by a hash of its
-    /// name, and each family runs one at least of every mode, key size, length and source in a file. A
-    /// GPU's families share Monte Carlo steps and messages in CBC in the same manner, which are a launch
-    /// a block. On the CPU a backend runs one of the messages over 1 MiB in each mode.
+    /// By default, on the host build, each line runs on one of a cipher's families, chosen by a hash of its
+    /// name; each family runs at least one line of every mode, key size, length and source in a file. GPU
+    /// families share Monte Carlo steps and CBC messages in the same manner, since these take one launch
+    /// per block. On the CPU, each backend runs one of the messages over 1 MiB in each mode.
     #[arg(long)]
     all_vectors: bool,
 
-    /// Runs all Monte Carlo steps on the host build of the kernels, not the first 2 of a file.
+    /// Runs all Monte Carlo steps on the host build of the kernels, not only the first 2 of each file.
     #[arg(long)]
     all_mct: bool,
 
-    /// Writes the report to FILE as JSON too.
+    /// Also writes the report to FILE as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }

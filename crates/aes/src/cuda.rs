@@ -18,12 +18,12 @@
 //!
 //! | family | how | constant-time |
 //! |---|---|---|
-//! | [`BYTEWISE`] | P1's 8-bit form, 16 threads a block | no |
+//! | [`BYTEWISE`] | P1's 8-bit form, 16 threads per block | no |
 //! | [`TABLE_GLOBAL`] | T-tables in global memory | no |
 //! | [`TABLE_SHARED`] | one copy of the T-tables in shared memory | no |
 //! | [`CONFLICT_FREE`] | T-tables replicated over the banks | addresses vary, bank conflicts cannot |
-//! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
-//! | [`MIXED`] | replicated T-tables and eight blocks a thread, side by side | no |
+//! | [`BITSLICE`] | 32 blocks per thread, no look-ups | yes |
+//! | [`MIXED`] | replicated T-tables and eight blocks per thread, side by side | no |
 //! | [`FASTEST`] | [`CONFLICT_FREE`]; [`TABLE_GLOBAL`] for small data, [`MIXED`] for large | no |
 
 use alloc::vec::Vec;
@@ -49,7 +49,7 @@ pub type Aes192 = OnDevice<crate::Aes192>;
 /// AES-256 whose bulk methods run on a GPU.
 pub type Aes256 = OnDevice<crate::Aes256>;
 
-/// P1's 8-bit form: sixteen threads a block.
+/// P1's 8-bit form: sixteen threads per block.
 pub static BYTEWISE: Family = Family::new(
     &crate::AES,
     "P1's 8-bit form: 16 threads a block",
@@ -110,7 +110,7 @@ pub static CONFLICT_FREE_ONE: Family = Family::new(
     key_pair,
 );
 
-/// Bit-sliced, 32 blocks a thread.
+/// Bit-sliced, 32 blocks per thread.
 pub static BITSLICE: Family = Family::new(
     &crate::AES,
     "a column of 32 blocks a thread, a bit of each in a register",
@@ -131,7 +131,7 @@ pub static MIXED: Family = Family::new(
 
 // ANCHOR: fastest
 /// Bytes from which on the mixed kernels are faster than the tables in every mode: their warps take runs
-/// of 16 KiB for some 36 us each, so that a multiprocessor has enough of them only in so many. On an H200,
+/// of 16 KiB for some 36 us each, so a multiprocessor has enough runs only in data of this length. On an H200,
 /// Gbit/s of AES-128 by the tables and mixed: 5,773 and 5,860 of CTR over 64 MiB, 5,550 and 5,960 of ECB;
 /// 7,328 and 9,328, and 6,263 and 7,657, over 4 GiB. Over 16 MiB the tables are ahead.
 pub const MIXED_FROM: u64 = 64 << 20;

@@ -1,4 +1,4 @@
-//! AES sliced by bits, a block a lane, on every instruction set: for CPUs without AES instructions.
+//! AES sliced by bits, one block per lane, on every instruction set: for CPUs without AES instructions.
 //!
 //! Word `8i + b` holds bit `b` of byte `i` of every block. SubBytes is sixteen passes of the
 //! circuit, ShiftRows is free (bytes are renamed), MixColumns is XORs, and nothing is ever
@@ -43,7 +43,7 @@ type Byte<W> = [W; 8];
 /// The sixteen bytes of every lane.
 type State<W> = [Byte<W>; 16];
 
-/// Adds a round key, a mask a bit.
+/// Adds a round key, one mask per bit.
 #[inline(always)]
 fn add_round_key<I: BitLanes>(isa: I, state: &mut State<I::Word>, key: &[[u32; 8]; 16]) {
     for (word, mask) in state.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
@@ -161,7 +161,7 @@ fn decrypt<I: BitLanes>(isa: I, state: &mut State<I::Word>, keys: &[[[u32; 8]; 1
     add_round_key(isa, state, last);
 }
 
-/// The round keys of a direction, a mask a bit.
+/// The round keys of a direction, one mask per bit.
 #[derive(Clone)]
 pub struct MaskKeys {
     /// As many as the key length has.

@@ -307,7 +307,7 @@ struct Pass<I: Carryless> {
 
 impl<I: Carryless> Pass<I> {
     // ANCHOR: ctr_hashed
-    /// Encrypts a batch, and meanwhile hashes the one before it, a register a round: AES and products
+    /// Encrypts a batch, and meanwhile hashes the one before it, one register per round: AES and products
     /// are instructions of different ports.
     #[inline(always)]
     fn batch<const HASHES: bool>(
@@ -420,7 +420,7 @@ impl<I: AesBlocks> Job<I> for Xts<'_, '_, '_> {
         if blocks.len() < batch {
             return 0;
         }
-        // Eight masks fill so many registers; those of the next are x^8 times theirs.
+        // Eight masks fill `8 / lanes` registers; those of the next are x^8 times theirs.
         let stride = 8 / lanes;
         let mut masks = [isa.broadcast(mask); SIDE_BY_SIDE];
         let first = eight_masks(*mask);

@@ -22,10 +22,10 @@
 //!
 //! | family | how | constant-time |
 //! |---|---|---|
-//! | [`BYTEWISE`] | P1's 8-bit form, 16 threads a block | no |
+//! | [`BYTEWISE`] | P1's 8-bit form, 16 threads per block | no |
 //! | [`TABLE_SHARED`] | P1's 32-bit form, one copy of four tables in shared memory | no |
 //! | [`CONFLICT_FREE`] | four tables in every bank | addresses vary, bank conflicts cannot |
-//! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
+//! | [`BITSLICE`] | 32 blocks per thread, no look-ups | yes |
 
 use alloc::vec::Vec;
 
@@ -50,7 +50,7 @@ pub type Aria256 = OnDevice<crate::Aria256>;
 /// Round keys of the longest key: 16 rounds and the last addition.
 const MAX_ROUND_KEYS: usize = 17;
 
-/// P1's 8-bit form: sixteen threads a block.
+/// P1's 8-bit form: sixteen threads per block.
 pub static BYTEWISE: Family = Family::new(
     &crate::ARIA,
     "P1's 8-bit form: 16 threads a block",
@@ -77,7 +77,7 @@ pub static CONFLICT_FREE: Family = Family::new(
     folded_keys,
 );
 
-/// Bit-sliced, 32 blocks a thread.
+/// Bit-sliced, 32 blocks per thread.
 pub static BITSLICE: Family = Family::new(
     &crate::ARIA,
     "32 blocks a thread, a bit of each in a register",

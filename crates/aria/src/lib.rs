@@ -56,7 +56,7 @@ pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
 pub use sliced::{BitRounds, Bits, ByteRounds, Bytes, OnEveryCpu};
 pub use table32::Table32;
 
-/// ARIA with so many round keys, the way the `aria` crate writes it: 13, 15 or 17. Generic code has
+/// ARIA with `ROUND_KEYS` round keys, as the `aria` crate writes it: 13, 15 or 17. Generic code has
 /// to say that there is such a one, by `where KeySize<ROUND_KEYS>: KeyLength`.
 pub type Aria<const ROUND_KEYS: usize> = Cipher<Fastest<OnEveryCpu<KeySize<ROUND_KEYS>>>>;
 

@@ -1,4 +1,4 @@
-//! ARIA sliced by bits and by bytes, a block a lane, on every instruction set.
+//! ARIA sliced by bits and by bytes, one block per lane, on every instruction set.
 //!
 //! By bits, the S-boxes are circuits; by bytes they are inversion between affine maps, for which
 //! there are instructions. The diffusion layer is additions, and nothing is ever shifted.

@@ -24,7 +24,7 @@
 //! | [`TABLE_SHARED`] | one copy of it in shared memory | no |
 //! | [`CONFLICT_FREE_MERGED`] | a copy of it in every bank | addresses vary, bank conflicts cannot |
 //! | [`CONFLICT_FREE`] | four tables in every bank, where they fit | the same |
-//! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
+//! | [`BITSLICE`] | 32 blocks per thread, no look-ups | yes |
 
 use alloc::vec::Vec;
 
@@ -87,7 +87,7 @@ pub static CONFLICT_FREE: Family = Family::new(
     key_pair,
 );
 
-/// Bit-sliced, 32 blocks a thread.
+/// Bit-sliced, 32 blocks per thread.
 pub static BITSLICE: Family = Family::new(
     &crate::CAMELLIA,
     "32 blocks a thread, a bit of each in a register",

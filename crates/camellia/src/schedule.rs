@@ -176,8 +176,8 @@ const SIGMA: [u64; 6] = [
     0xb056_88c2_b3e6_c1fd,
 ];
 
-/// Where a subkey comes from: one of KL, KR, KA and KB (0 to 3), rotated left by so many bits, and
-/// which half of it (0 the left one).
+/// Where a subkey comes from: one of KL, KR, KA and KB (0 to 3), rotated left by a number of bits,
+/// and which half of it (0 the left one).
 type Origin = (usize, u32, usize);
 
 const KL: usize = 0;

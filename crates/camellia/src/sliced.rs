@@ -1,4 +1,4 @@
-//! Camellia sliced by bits and by bytes, a block a lane, on every instruction set.
+//! Camellia sliced by bits and by bytes, one block per lane, on every instruction set.
 //!
 //! Byte 0 is the one that RFC 3713 writes first. By bits, F is eight passes of one circuit: SBOX2,
 //! SBOX3 and SBOX4 differ from SBOX1 by rotations of a byte, which are names, and so are the
@@ -113,7 +113,7 @@ impl<I: BitLanes> OnBits<I> {
 
 impl<I: BitLanes> Steps for OnBits<I> {
     type Half = Half<I::Word>;
-    /// A mask a bit, in the order of the planes.
+    /// One mask per bit, in the order of the planes.
     type Key = [[u32; 8]; 8];
 
     #[inline(always)]

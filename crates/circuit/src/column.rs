@@ -1,6 +1,6 @@
 //! Columns of truth tables and sets of wires, as arrays of 64-bit words.
 
-/// Values of a wire on 64 inputs a word: one word for up to six variables, four for eight. All
+/// Values of a wire, 64 inputs per word: one word for up to six variables, four for eight. All
 /// questions about a network are questions about columns, so a narrow one is several times faster.
 pub(crate) type Column<const N: usize> = [u64; N];
 

@@ -19,7 +19,7 @@ use crate::program::{Builder, Operation, Program};
 /// bit `i` of the constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
-    /// The matrix, one mask an output bit.
+    /// The matrix, one mask per output bit.
     pub rows: [u8; 8],
     /// The image of zero.
     pub constant: u8,
@@ -62,7 +62,7 @@ pub struct Effort {
 /// one for each of the `Effort::maps` best maps, fewest gates first.
 ///
 /// # Errors
-/// [`Error::NotEquivalent`] if an output bit is no sum of the core's products, so `top` is not the
+/// [`Error::NotEquivalent`] if an output bit is not a sum of the core's products, so `top` is not the
 /// map of this table; [`Error::Shape`] for a core that has not eight inputs or a table that has not
 /// 256 entries; and what [`linear::minimise`] returns.
 pub fn derive(

@@ -72,7 +72,7 @@ pub enum Error {
     #[error("shape: {0}")]
     Shape(String),
     /// The target is no affine image of what the core computes.
-    #[error("output bit {bit} is no sum of the core's products")]
+    #[error("output bit {bit} is not a sum of the core's products")]
     NotEquivalent {
         /// The output bit.
         bit: usize,

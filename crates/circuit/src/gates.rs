@@ -152,7 +152,7 @@ fn draft<const N: usize>(network: &Network<N>, forms: &[Form], choices: &[u8]) -
     draft
 }
 
-/// The way to write the network with the fewest nots that so many `attempts` come by.
+/// The way to write the network with the fewest nots that this number of `attempts` finds.
 fn best_draft<const N: usize>(
     network: &Network<N>,
     attempts: u32,

@@ -58,7 +58,7 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::Disproved`] names the first wrong input, what was expected and what was found;
-    /// [`Error::Shape`] when the table has not one entry an input, or there are over 8 outputs.
+    /// [`Error::Shape`] when the table does not have one entry per input, or there are over 8 outputs.
     pub fn prove(&self, table: &[u8]) -> Result<(), Error> {
         if table.len() != 1 << self.inputs().len() || self.outputs().len() > 8 {
             let (inputs, outputs) = (self.inputs().len(), self.outputs().len());
@@ -88,7 +88,7 @@ impl Program {
     ///
     /// # Errors
     /// [`Error::WrongRow`] names the first wrong output; [`Error::Shape`] when there is not one row
-    /// an output, or a row names an input that does not exist.
+    /// per output, or a row names an input that does not exist.
     pub fn prove_linear(&self, rows: &[u32]) -> Result<(), Error> {
         let inputs = self.inputs().len();
         if rows.len() != self.outputs().len() || rows.iter().any(|row| row >> inputs != 0) {

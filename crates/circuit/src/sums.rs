@@ -1,8 +1,8 @@
 //! Linear layers in few sums of up to three wires, for words that add three at once.
 //!
 //! Every row is split into parts of one to three inputs; it is the sum of its parts, and a part that
-//! rows share is summed once. So a layer costs a sum a row and one a different part of more than one
-//! input. An annealing over the splits of all rows looks for parts that many rows share. Unlike
+//! rows share is summed once. So a layer costs one sum per row, and one per different part of more
+//! than one input. An annealing over the splits of all rows looks for parts that many rows share. Unlike
 //! [`linear::minimise`](crate::linear::minimise) it never cancels, and never sums sums of sums: its
 //! programs are two sums deep.
 

@@ -24,7 +24,7 @@ pub(crate) struct Rules {
     pub(crate) vary: bool,
     /// By how many gates a split may exceed the best, now and then.
     pub(crate) allowance: u32,
-    /// How seldom: one time in so many.
+    /// How seldom: once in this number of times.
     pub(crate) chance: usize,
 }
 

@@ -10,17 +10,17 @@ use crate::{failure::Failure, job, keysets, mount, raw, seal, speed, tune};
 
 const EXAMPLES: &str = "\
 Examples:
-  lanecrypt keyset new my.keys                            a key of one's own, readable by nobody else
+  lanecrypt keyset new my.keys                            a new key, in a file that only you may read
   lanecrypt seal --keyset my.keys disk.img disk.sealed    encrypted, and no byte of it can be changed unseen
   lanecrypt open --keyset my.keys disk.sealed disk.img
-  lanecrypt open --keyset my.keys --range 4G..5G disk.sealed -   a part of it, to standard output
-  lanecrypt raw ctr --cipher aria-256 --key-file k --iv 00..00 in out   a cipher and a mode, nothing else
+  lanecrypt open --keyset my.keys --range 4G..5G disk.sealed -   part of the file, to standard output
+  lanecrypt raw ctr --cipher aria-256 --key-file k --iv 00..00 in out   a cipher in a mode, no file format
   lanecrypt speed --cipher aes-256                        how fast this machine is
 
-Exit codes: 0 done, 1 reading or writing failed, 2 wrong usage, 3 not authentic, 4 there is no such device,
-130 interrupted. A file is replaced only when the new one is complete.";
+Exit codes: 0 done, 1 reading or writing failed, 2 wrong usage, 3 not authentic, 4 no such device,
+130 interrupted. An existing file is replaced only when the new one is complete.";
 
-/// Encrypts files and streams with every core of the machine, and its GPU.
+/// Encrypts files and streams on all cores and on a GPU.
 #[derive(Debug, Parser)]
 #[command(name = "lanecrypt", version, after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Arguments {
@@ -33,14 +33,15 @@ pub(crate) struct Arguments {
 /// What of the machine is used, and what is said meanwhile.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Machine {
-    /// Where ciphers run: `auto`, where each piece finishes first; `cpu`; `cuda`, the first GPU; `cuda:1`,
-    /// the second.
+    /// Where ciphers run: `auto` (CPU or GPU, whichever is faster for each piece), `cpu`, `cuda` (the first
+    /// GPU),
+    /// `cuda:1` (the second).
     #[arg(long, global = true, default_value = "auto", value_name = "WHERE")]
     pub(crate) backend: BackendChoice,
-    /// Threads of the CPU; by default as many as it runs at once.
+    /// Number of CPU threads [default: one per hardware thread].
     #[arg(long, global = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// No progress bar.
+    /// Shows no progress bar.
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 }
@@ -55,18 +56,18 @@ pub(crate) enum Command {
     Raw(raw::Arguments),
     Speed(speed::Arguments),
     Tune(tune::Arguments),
-    /// Lists the CPU and the GPUs of this machine, and what they run.
+    /// Lists the CPU and GPUs of this machine and what each can run.
     Devices(Printed),
-    /// Lists the ciphers, their keys and blocks, and what computes them.
+    /// Lists the ciphers with their key and block sizes and implementations.
     Ciphers(Printed),
-    /// Writes completions for a shell to standard output.
+    /// Writes shell completions to standard output.
     #[command(
         after_help = "Example: lanecrypt completions bash > ~/.local/share/bash-completion/completions/lanecrypt"
     )]
     Completions {
         shell: Shell,
     },
-    /// Writes the man pages into a folder, `lanecrypt.1` and one for each command.
+    /// Writes man pages to a folder: `lanecrypt.1` and one per command.
     Man {
         folder: PathBuf,
     },
@@ -75,7 +76,7 @@ pub(crate) enum Command {
 /// How a list is printed.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Printed {
-    /// As JSON, for programs.
+    /// Prints JSON, for programs.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -84,24 +85,24 @@ pub(crate) struct Printed {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct KeySource {
-    /// A file with the key as hexadecimal digits; `-` is standard input.
+    /// File that holds the key in hexadecimal; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
-    /// A file whose bytes are the key.
+    /// File whose bytes are the key.
     #[arg(long, value_name = "FILE")]
     pub(crate) raw_key_file: Option<PathBuf>,
-    /// Derives key and IV from a passphrase, as `openssl enc -pbkdf2` does: the first line of the file, or
-    /// typed if none is named.
+    /// Derives key and IV from a passphrase as `openssl enc -pbkdf2` does. The passphrase is the first line
+    /// of FILE; without FILE it is prompted for.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[allow(clippy::option_option, reason = "so clap has an option whose value may be left out")]
     pub(crate) passphrase: Option<Option<PathBuf>>,
 }
 
 impl Machine {
-    /// Who seals and opens files.
+    /// The backend that seals and opens files.
     ///
     /// # Errors
-    /// [`Failure::NoDevice`] where a GPU is asked for that is not there.
+    /// [`Failure::NoDevice`] if the requested GPU does not exist.
     pub(crate) fn sealing(&self) -> Result<Box<dyn lanecrypt_tink::Backend>, Failure> {
         match self.backend {
             BackendChoice::Auto | BackendChoice::Cpu => {

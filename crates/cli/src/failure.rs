@@ -22,7 +22,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     NoDevice(String),
     /// A signal ended it.
-    #[error("interrupted; nothing unfinished is left")]
+    #[error("interrupted; no unfinished file is left")]
     Interrupted,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn complain(what: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "lanecrypt: {what}");
 }
 
-/// The exit code of whoever a signal ended.
+/// The exit code of a command that a signal ended.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 impl Failure {

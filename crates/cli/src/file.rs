@@ -30,7 +30,7 @@ impl Input {
         let file = File::open(path).map_err(Failure::of(&name))?;
         let about = file.metadata().map_err(Failure::of(&name))?;
         if about.is_dir() {
-            return Err(Failure::Usage(format!("{name}: a folder, where a file is wanted")));
+            return Err(Failure::Usage(format!("{name}: is a folder, not a file")));
         }
         let length = about.is_file().then_some(about.len());
         Ok(Self { name, file: Box::new(file), length })
@@ -63,7 +63,7 @@ pub(crate) fn standard_input(what: &'static str) -> Result<io::Stdin, Failure> {
     let mut read_as = STANDARD_INPUT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(first) = *read_as {
         let text =
-            format!("standard input is {first} already, so it cannot be {what}: name a file");
+            format!("standard input is already {first}, so it cannot be {what}: name a file");
         return Err(Failure::Usage(text));
     }
     *read_as = Some(what);
@@ -112,7 +112,7 @@ impl Output {
         let name = path.display().to_string();
         let to = match fs::metadata(path) {
             Ok(about) if about.is_dir() => {
-                return Err(Failure::Usage(format!("{name}: a folder, where a file is wanted")));
+                return Err(Failure::Usage(format!("{name}: is a folder, not a file")));
             }
             Ok(about) if !about.is_file() => {
                 let file = File::options().write(true).open(path).map_err(Failure::of(&name))?;

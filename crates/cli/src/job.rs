@@ -29,10 +29,10 @@ however often. The job has no secret. The source must not change meanwhile: a pa
   lanecrypt job status job.json disk.sealed
   lanecrypt job commit job.json disk.sealed
 
-All of them need the files under the same names, on storage that they share. A part that was interrupted is sealed
-again where it was; what is done already is left out.";
+All machines need the files under the same names on shared storage. After an interruption, start the same part again:
+it skips the pieces that are done.";
 
-/// A file that is sealed by many processes or machines.
+/// Seals one file with many processes or machines.
 #[derive(Debug, Args)]
 #[command(after_help = ADVICE)]
 pub(crate) struct Arguments {
@@ -42,25 +42,26 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Begins a job: writes it to standard output, and makes the output that parts are written into.
+    /// Begins a job: writes its description to standard output and creates the output that parts are written
+    /// to.
     New {
         #[command(flatten)]
         source: Source,
         #[command(flatten)]
         context: Context,
-        /// About so many bytes are sealed, and noted as done, at once.
+        /// Approximate bytes sealed and recorded as done at a time.
         #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = parse_bytes)]
         part_bytes: u64,
-        /// What is sealed.
+        /// File to seal.
         input: PathBuf,
-        /// Where the sealed file will be.
+        /// Path of the sealed file.
         output: PathBuf,
     },
-    /// Says how much of a job is done. The exit code is 1 while something is missing.
+    /// Reports how much of a job is done. The exit code is 1 until all pieces are done.
     Status { job: PathBuf, output: PathBuf },
-    /// Ends a job: if all parts are there, the sealed file takes its name.
+    /// Completes a job: if all pieces are done, the sealed file takes its name.
     Commit { job: PathBuf, output: PathBuf },
-    /// Gives a job up, and removes what was written for it.
+    /// Abandons a job and removes everything written for it.
     Discard { job: PathBuf, output: PathBuf },
 }
 
@@ -111,7 +112,7 @@ fn status(job: &Job, output: &Path) -> Result<(), Failure> {
     }
     let missing = job.missing_parts(output).count() as u64;
     print_line(format_args!("{} of {parts} pieces are done", parts - missing))?;
-    if missing == 0 { Ok(()) } else { Err(Failure::Io(format!("{missing} are missing"))) }
+    if missing == 0 { Ok(()) } else { Err(Failure::Io(format!("{missing} pieces are missing"))) }
 }
 
 fn read(file: &Path) -> Result<Job, Failure> {

@@ -25,24 +25,24 @@ use crate::{
 };
 
 const ADVICE: &str = "\
-A keyset is a file of JSON as Tink's libraries read and write it. Whoever has it opens what it sealed, and what
-nobody has any more stays closed for ever: keep a copy.
+A keyset is a JSON file in the format of Tink's libraries. Anyone who has it can open what it sealed. If it is lost,
+so is everything that it sealed: keep a copy.
 
 Examples:
   lanecrypt keyset new my.keys
-  lanecrypt keyset new --passphrase my.keys          asked for, twice
+  lanecrypt keyset new --passphrase my.keys          prompts for a passphrase, twice
   lanecrypt keyset new --template AES128_GCM_HKDF_4KB my.keys
   lanecrypt keyset show --keyset my.keys
 
-A new key in place of an old one, which opens what it sealed until it is disabled:
+To replace a key; the old one opens what it sealed until it is disabled:
   lanecrypt keyset add --keyset my.keys              prints the id of the new key
   lanecrypt keyset promote --keyset my.keys 1234     seals with it from now on
-  lanecrypt keyset disable --keyset my.keys 987      the old key opens nothing any more; `enable` takes that back
-  lanecrypt keyset destroy --keyset my.keys 987      what the old key sealed stays closed for ever
+  lanecrypt keyset disable --keyset my.keys 987      the old key no longer opens anything; `enable` undoes this
+  lanecrypt keyset destroy --keyset my.keys 987      what the old key sealed cannot be opened again
 
 A sealed file does not name its key, only the key's size. `lanecrypt open` tries all enabled keys of a keyset.";
 
-/// Makes keys for `seal` and `open`, and shows which there are.
+/// Creates, lists and changes keys for `seal` and `open`.
 #[derive(Debug, Args)]
 #[command(after_help = ADVICE)]
 pub(crate) struct Arguments {
@@ -52,44 +52,44 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Makes a keyset with one new key.
+    /// Creates a keyset with one new key.
     New {
-        /// Cipher and segments, by Tink's name.
+        /// Cipher and segment size, by Tink's template name.
         #[arg(long, value_name = "NAME", default_value = Template::default().name(),
               value_parser = PossibleValuesParser::new(Template::ALL.map(Template::name)))]
         template: String,
-        /// Encrypts it under a passphrase: the first line of the file, or typed if none is named.
+        /// Encrypts the keyset under a passphrase: the first line of FILE, or prompted for without FILE.
         #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
         #[expect(
             clippy::option_option,
             reason = "so clap has an option whose value may be left out"
         )]
         passphrase: Option<Option<PathBuf>>,
-        /// What is written, and must not be there; only you may read it. `-` is standard output.
+        /// New file, which only you may read; an existing file is never overwritten. `-` is standard output.
         #[arg(default_value = "-")]
         file: PathBuf,
     },
-    /// Adds a new key, which opens from now on, and prints its id.
+    /// Adds a new key that can open files, and prints its id.
     Add {
         #[command(flatten)]
         source: Source,
-        /// Cipher and segments, by Tink's name.
+        /// Cipher and segment size, by Tink's template name.
         #[arg(long, value_name = "NAME", default_value = Template::default().name(),
               value_parser = PossibleValuesParser::new(Template::ALL.map(Template::name)))]
         template: String,
-        /// Makes the new key the one that seals, too.
+        /// Also makes the new key the one that seals.
         #[arg(long)]
         promote: bool,
     },
-    /// Makes a key the one that seals. The others go on opening.
+    /// Makes a key the one that seals. All other keys still open files.
     Promote(OneKey),
-    /// Keeps a key from opening, until it is enabled again.
+    /// Disables a key: it opens nothing until it is enabled again.
     Disable(OneKey),
-    /// Lets a disabled key open again.
+    /// Enables a disabled key.
     Enable(OneKey),
-    /// Removes a key for ever, and leaves its id: without a copy of the keyset, what the key sealed stays closed.
+    /// Destroys a key but keeps its id. What the key sealed can be opened only with a copy of the keyset.
     Destroy(OneKey),
-    /// Lists all keys of a keyset, disabled and destroyed ones as well, without the secrets.
+    /// Lists all keys of a keyset, including disabled and destroyed ones, without secrets.
     Show {
         #[command(flatten)]
         source: Source,
@@ -103,7 +103,7 @@ enum Command {
 struct OneKey {
     #[command(flatten)]
     source: Source,
-    /// The id of the key, as `lanecrypt keyset show` lists it.
+    /// Id of the key, as listed by `lanecrypt keyset show`.
     id: u32,
 }
 
@@ -119,10 +119,10 @@ impl OneKey {
 /// A keyset, for clap.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// The keyset: Tink's JSON, as `lanecrypt keyset new` makes it. `-` is standard input.
+    /// Keyset file: Tink's JSON, as created by `lanecrypt keyset new`. `-` is standard input.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) keyset: PathBuf,
-    /// A file whose first line is the keyset's passphrase; it is asked for where none is named.
+    /// File whose first line is the keyset's passphrase; without it, the passphrase is prompted for.
     #[arg(long, value_name = "FILE")]
     pub(crate) passphrase_file: Option<PathBuf>,
 }
@@ -136,7 +136,7 @@ impl Source {
     /// The keyset that a file's bytes are, and what it is under.
     fn unwrap(&self, bytes: &[u8]) -> Result<(Keyset, Option<Wrapping>), Failure> {
         let text = std::str::from_utf8(bytes)
-            .map_err(|_| Failure::Usage(format!("{}: no keyset", self.keyset.display())))?;
+            .map_err(|_| Failure::Usage(format!("{}: not a keyset", self.keyset.display())))?;
         if !is_wrapped(text) {
             return Ok((Keyset::from_json(text)?, None));
         }
@@ -189,7 +189,7 @@ impl Arguments {
 fn new(template: &str, passphrase: Option<&Option<PathBuf>>, file: &Path) -> Result<(), Failure> {
     let is_stream = file.as_os_str() == "-";
     if !is_stream && fs::symlink_metadata(file).is_ok() {
-        return Err(is_there(file)); // before somebody types a passphrase
+        return Err(is_there(file)); // before the user types a passphrase
     }
     let keyset = Keyset::generate(parameters_of(template)?)?;
     let wrapping = match passphrase {
@@ -215,7 +215,7 @@ fn new(template: &str, passphrase: Option<&Option<PathBuf>>, file: &Path) -> Res
 }
 
 fn is_there(file: &Path) -> Failure {
-    Failure::Usage(format!("{}: it is there, and keys are not overwritten", file.display()))
+    Failure::Usage(format!("{}: already exists, and keys are never overwritten", file.display()))
 }
 
 fn parameters_of(template: &str) -> Result<Parameters, Failure> {

@@ -19,18 +19,18 @@ use fuser::{BackgroundSession, Config, MountOption};
 use crate::{arguments::Machine, failure::Failure, keysets::Source, seal::Context, signals};
 
 const ADVICE: &str = "\
-Every file under SEALED that the keyset opens is there as a plain file, under the same name. What is read was found
-authentic before; a file that was changed, or that the keyset does not open, gives an error (EIO) and no data.
-Nothing can be written. Symbolic links are left out.
+Every file under SEALED that the keyset opens appears as a plain file of the same name. All data is authenticated
+before it is returned; reading a file that was changed, or that the keyset does not open, fails with EIO and returns
+no data. The mount is read-only. Symbolic links are left out.
 
-It runs until it is interrupted, or until somebody unmounts it: `fusermount3 -u DIR`. It needs FUSE: the package
-fuse3, unless you are root.
+The command runs until it is interrupted or the folder is unmounted: `fusermount3 -u DIR`. It needs FUSE (the package
+fuse3) unless you are root.
 
 Examples:
   lanecrypt mount --keyset my.keys backups.sealed /mnt/backups &
   lanecrypt mount --keyset my.keys disk.sealed /mnt/disk & losetup --read-only --find /mnt/disk/disk.sealed";
 
-/// Shows a sealed file, or a folder of them, as plain files that can be read at any place.
+/// Mounts a sealed file, or a folder of sealed files, as plain files with random access.
 #[derive(Debug, Args)]
 #[command(after_help = ADVICE)]
 pub(crate) struct Arguments {
@@ -38,9 +38,9 @@ pub(crate) struct Arguments {
     source: Source,
     #[command(flatten)]
     context: Context,
-    /// A sealed file, or a folder with sealed files and folders in it.
+    /// Sealed file, or folder that contains sealed files and folders.
     sealed: PathBuf,
-    /// The folder where the plain files appear. It should be empty, and must lie apart from what is sealed.
+    /// Mount point: a folder, best an empty one, that neither contains SEALED nor lies in it.
     folder: PathBuf,
 }
 
@@ -58,7 +58,7 @@ fn check_apart(sealed: &Path, folder: &Path) -> Result<(), Failure> {
     let (of_sealed, of_folder) = (with_folders(sealed)?, with_folders(folder)?);
     if of_sealed.contains(&of_folder[0]) || of_folder.contains(&of_sealed[0]) {
         let (sealed, folder) = (sealed.display(), folder.display());
-        let text = format!("{folder}: the mount point is {sealed}, or one lies in the other");
+        let text = format!("{folder}: the mount point and {sealed} must not contain each other");
         return Err(Failure::Usage(text));
     }
     Ok(())

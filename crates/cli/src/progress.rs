@@ -12,7 +12,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Over so many bytes, if that is known.
+    /// Over this number of bytes, if it is known.
     pub(crate) fn over(machine: &Machine, bytes: Option<u64>) -> Self {
         if machine.quiet || !std::io::stderr().is_terminal() {
             return Self { bar: ProgressBar::hidden() };
@@ -28,7 +28,7 @@ impl Progress {
         Self { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())) }
     }
 
-    /// So many bytes more are done.
+    /// Counts `bytes` more as done.
     pub(crate) fn add(&self, bytes: u64) {
         self.bar.inc(bytes);
     }

@@ -18,12 +18,12 @@ use crate::{
 };
 
 const ADVICE: &str = "\
-The bytes are those of `openssl enc` for every cipher that it has, and of the same mode in any other program:
-nothing is added but the padding of ECB and CBC (--no-padding leaves it out), the salt before what is encrypted
-under a passphrase, and after what GCM encrypts its tag of 16 bytes.
+The output is that of `openssl enc`, or of the same mode in any other program. Only three things are added: the padding
+of ECB and CBC (--no-padding leaves it out), the salt at the start if a passphrase is used, and GCM's tag of 16 bytes
+at the end.
 
-Nobody notices if such bytes are changed, but in GCM: `lanecrypt seal` is for files that must stay what they are.
-The same key and IV for two messages in CTR, OFB or GCM gives both away.
+Changes to such bytes go undetected, except in GCM. To protect files against changes, use `lanecrypt seal`.
+Using the same key and IV for two messages in CTR, OFB or GCM reveals both.
 
 Examples:
   lanecrypt raw ctr --cipher aria-256 --key-file k --iv 000102030405060708090a0b0c0d0e0f plain secret
@@ -34,43 +34,43 @@ Examples:
 /// Bytes that a data unit of XTS may have.
 const UNITS: RangeInclusive<u64> = 16..=16 << 20;
 
-/// Runs a cipher in a mode over a file or a stream: no format, no authentication (but in GCM).
+/// Runs a cipher in a mode over a file or stream, without a file format or (except in GCM) authentication.
 #[derive(Debug, Args)]
 #[command(after_help = ADVICE)]
 pub(crate) struct Arguments {
-    /// The mode of operation.
+    /// Mode of operation.
     mode: RawMode,
-    /// The cipher and the size of its key: `lanecrypt ciphers` lists them.
+    /// Cipher and key size, as listed by `lanecrypt ciphers`.
     #[arg(long, short, value_name = "NAME")]
     cipher: CipherName,
-    /// Decrypts.
+    /// Decrypts instead of encrypting.
     #[arg(long, short)]
     decrypt: bool,
     #[command(flatten)]
     key: KeySource,
-    /// The IV, counter or nonce as hexadecimal digits: one block; in GCM any length, 12 bytes by habit.
+    /// IV, counter or nonce in hexadecimal: one block; in GCM any length, usually 12 bytes.
     #[arg(long, value_name = "HEX")]
     iv: Option<String>,
-    /// Iterations of PBKDF2 with --passphrase.
+    /// PBKDF2 iterations, with --passphrase.
     #[arg(long, value_name = "N", default_value_t = key::ITERATIONS,
           value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
-    /// ECB and CBC: whole blocks, without padding.
+    /// ECB and CBC: no padding; the input must be whole blocks.
     #[arg(long)]
     no_padding: bool,
-    /// XTS: bytes of a data unit, the sector of a disk.
+    /// XTS: bytes per data unit (disk sector).
     #[arg(long, value_name = "BYTES", default_value = "512", value_parser = parse_bytes)]
     unit: u64,
-    /// XTS: the number of the first data unit.
+    /// XTS: number of the first data unit.
     #[arg(long, value_name = "N", default_value_t = 0)]
     first_unit: u128,
-    /// GCM: a file that is authenticated with the message.
+    /// GCM: file that is authenticated with the message.
     #[arg(long, value_name = "FILE")]
     ad: Option<PathBuf>,
-    /// What is read; `-` is standard input.
+    /// File to read; `-` is standard input.
     #[arg(default_value = "-")]
     input: PathBuf,
-    /// What is written; `-` is standard output, and so it is where no file is named.
+    /// File to write; `-`, or no file, is standard output.
     output: Option<PathBuf>,
 }
 

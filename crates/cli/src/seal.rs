@@ -1,4 +1,4 @@
-//! `lanecrypt seal` and `lanecrypt open`: files that nobody reads or changes unseen.
+//! `lanecrypt seal` and `lanecrypt open`: files that are confidential and authenticated.
 
 use std::{
     ops::Range,
@@ -31,15 +31,15 @@ Examples:
   lanecrypt seal --keyset my.keys --job job.json --part 3/8 disk.img disk.sealed     see `lanecrypt job`";
 
 const OPEN_ADVICE: &str = "\
-A file is there when all of it was found authentic; to standard output goes what is authentic so far, and the exit
-code says whether that was all: 3 if not.
+A file appears only if all of it is authentic. Standard output receives data as it is authenticated; exit code 3 means
+that the rest is not authentic.
 
 Examples:
   lanecrypt open --keyset my.keys disk.sealed disk.img
-  lanecrypt open --keyset my.keys --sparse disk.sealed disk.img        holes where there are only zeros
-  lanecrypt open --keyset my.keys --range 4G..4100M disk.sealed -      reads nothing else";
+  lanecrypt open --keyset my.keys --sparse disk.sealed disk.img        leaves holes in place of zeros
+  lanecrypt open --keyset my.keys --range 4G..4100M disk.sealed -      reads only this range";
 
-/// Seals a file or a stream: encrypts it, and makes every change of it noticed.
+/// Seals a file or stream: encrypts it, so that any later change is detected.
 #[derive(Debug, Args)]
 #[command(after_help = SEAL_ADVICE)]
 pub(crate) struct Seal {
@@ -47,20 +47,20 @@ pub(crate) struct Seal {
     source: Source,
     #[command(flatten)]
     context: Context,
-    /// A job, of which only a part is sealed now.
+    /// Job file: seals only one part of the job.
     #[arg(long, value_name = "FILE", requires = "part")]
     job: Option<PathBuf>,
-    /// Which part: the third of eight is 3/8.
+    /// Part to seal, such as 3/8 for the third of eight.
     #[arg(long, value_name = "I/N", requires = "job")]
     part: Option<job::Part>,
-    /// What is sealed; `-` is standard input.
+    /// File to seal; `-` is standard input.
     #[arg(default_value = "-")]
     input: PathBuf,
-    /// What is written; `-` is standard output, and so it is where no file is named.
+    /// File to write; `-`, or no file, is standard output.
     output: Option<PathBuf>,
 }
 
-/// Opens a sealed file or stream, or a part of a file.
+/// Opens a sealed file or stream, or part of a file.
 #[derive(Debug, Args)]
 #[command(after_help = OPEN_ADVICE)]
 pub(crate) struct Open {
@@ -68,17 +68,17 @@ pub(crate) struct Open {
     source: Source,
     #[command(flatten)]
     context: Context,
-    /// Only these bytes of the plaintext: from the first to before the second, with K, M, G, T; either may
-    /// be left out.
+    /// Opens only this range of the plaintext, START..END without END; either may be left out. K, M, G and T
+    /// are understood.
     #[arg(long, value_name = "A..B", value_parser = range)]
     range: Option<(u64, Option<u64>)>,
-    /// Leaves holes in the output where there is nothing but zeros.
+    /// Leaves holes in the output in place of zeros.
     #[arg(long)]
     sparse: bool,
-    /// What is opened; `-` is standard input.
+    /// File to open; `-` is standard input.
     #[arg(default_value = "-")]
     input: PathBuf,
-    /// What is written; `-` is standard output, and so it is where no file is named.
+    /// File to write; `-`, or no file, is standard output.
     output: Option<PathBuf>,
 }
 
@@ -86,10 +86,10 @@ pub(crate) struct Open {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct Context {
-    /// A text that is authenticated with the file: who opens it must give the same.
+    /// Text authenticated with the file; the same text is needed to open it.
     #[arg(long, value_name = "TEXT")]
     ad: Option<String>,
-    /// The same from a file.
+    /// The same, read from a file.
     #[arg(long, value_name = "FILE")]
     ad_file: Option<PathBuf>,
 }

@@ -23,7 +23,7 @@ pub(crate) fn hex_key(file: &Path, bytes: usize) -> Result<Secret, Failure> {
     let mut key = Zeroizing::new(vec![0; digits.len() / 2]);
     let shown = file.display();
     hex::decode_to_slice(digits, &mut key)
-        .map_err(|_| Failure::Usage(format!("{shown}: a key is written as hexadecimal digits")))?;
+        .map_err(|_| Failure::Usage(format!("{shown}: the key must be hexadecimal digits")))?;
     of_length(key, bytes, &shown.to_string())
 }
 
@@ -37,7 +37,7 @@ fn of_length(key: Secret, bytes: usize, file: &str) -> Result<Secret, Failure> {
         return Ok(key);
     }
     let given = key.len();
-    Err(Failure::Usage(format!("{file}: a key of {given} bytes; this cipher takes {bytes}")))
+    Err(Failure::Usage(format!("{file}: the key has {given} bytes; this cipher takes {bytes}")))
 }
 
 /// A passphrase: the first line of a file, or typed where none is named, twice if it is a new one.
@@ -47,7 +47,7 @@ pub(crate) fn passphrase(file: Option<&Path>, is_new: bool) -> Result<Secret, Fa
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() {
-        return Err(Failure::Usage(format!("{}: its first line is empty", file.display())));
+        return Err(Failure::Usage(format!("{}: the first line is empty", file.display())));
     }
     Ok(Zeroizing::new(line.to_vec()))
 }
@@ -67,7 +67,7 @@ fn typed(is_new: bool) -> Result<Secret, Failure> {
         return Err(Failure::Usage("an empty passphrase protects nothing".to_owned()));
     }
     if is_new && *ask("The same again: ")? != *first {
-        return Err(Failure::Usage("these are two different passphrases".to_owned()));
+        return Err(Failure::Usage("the two passphrases differ".to_owned()));
     }
     Ok(Zeroizing::new(first.as_bytes().to_vec()))
 }

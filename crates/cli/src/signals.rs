@@ -19,7 +19,7 @@ use signal_hook::{
 
 use crate::failure::{Failure, INTERRUPTED, complain};
 
-/// The signals that end the command, unless whoever started it had them ignored.
+/// The signals that end the command, unless they were ignored when it started.
 const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 /// Set by the signal handler itself. A thread that was told of the signal could run later than the end of an input
 /// whose writer the same Ctrl-C ended, and a cut-off input would pass for a whole one.
@@ -33,7 +33,7 @@ static IS_OF_FILES: AtomicBool = AtomicBool::new(false);
 /// Temporary files, which are removed when the process ends before its work does.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The flag, for work that looks at it.
+/// The flag, for work that checks it.
 pub(crate) fn cancelled() -> &'static AtomicBool {
     &CANCELLED
 }
@@ -86,8 +86,8 @@ fn end() {
     std::process::exit(INTERRUPTED.into());
 }
 
-/// Signals that whoever started the process had ignored: `nohup` SIGHUP, a shell without job control SIGINT of a
-/// command in the background. Such a signal must not end the command.
+/// Signals that were ignored when the process started: `nohup` SIGHUP, a shell without job control SIGINT of
+/// a command in the background. Such a signal must not end the command.
 ///
 /// Only Linux says so without unsafe code. Elsewhere no signal counts as ignored.
 fn ignored_signals() -> Vec<i32> {

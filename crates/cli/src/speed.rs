@@ -16,35 +16,34 @@ use crate::{
 };
 
 const ADVICE: &str = "\
-Figures are GB/s (10^9 bytes a second) of one buffer after the other, from host memory to host memory, in place,
-by as many threads as --threads says. `cpu` and `cuda` are what the other commands use; --form names another
-implementation of this project, or all of them.
+Figures are GB/s (10^9 bytes per second), one buffer at a time, in place, from host memory to host memory, on --threads
+threads. `cpu` and `cuda` are what the other commands use; --form selects another implementation of this project, or all.
 
 Examples:
   lanecrypt speed --cipher camellia-256 --mode cbc-decrypt
   lanecrypt speed --threads 1 --form all --cipher aes-128 --bytes 16K
   lanecrypt speed --json > speed.json";
 
-/// Lengths where nobody names others: those of `openssl speed`, and what only files have.
+/// Default lengths: those of `openssl speed`, and lengths that only files have.
 const LENGTHS: [u64; 7] = [16, 256, 1 << 10, 8 << 10, 16 << 10, 1 << 20, 64 << 20];
 
-/// Measures ciphers on this machine.
+/// Measures the speed of ciphers on this machine.
 #[derive(Debug, Args)]
 #[command(after_help = ADVICE)]
 pub(crate) struct Arguments {
-    /// A cipher (repeat for several); by default all.
+    /// Cipher to measure; may be repeated [default: all].
     #[arg(long, short, value_name = "NAME")]
     cipher: Vec<CipherName>,
-    /// What is done with the buffer.
+    /// Operation to measure.
     #[arg(long, default_value = "ctr")]
     mode: SpeedMode,
-    /// Bytes of the buffer, or with K, M, G (repeat for several).
+    /// Buffer size in bytes, with an optional K, M or G; may be repeated.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     bytes: Vec<u64>,
-    /// Implementations of the CPU by name, or `all` (repeat for several).
+    /// CPU implementation by name, or `all`; may be repeated.
     #[arg(long, value_name = "ID")]
     form: Vec<String>,
-    /// Milliseconds that a figure is measured for.
+    /// Milliseconds to spend on each figure.
     #[arg(long, value_name = "MS", default_value_t = 100)]
     time: u64,
     #[command(flatten)]
@@ -108,7 +107,7 @@ impl Arguments {
         let given = if self.bytes.is_empty() { &LENGTHS[..] } else { &self.bytes };
         let whole = |&bytes: &u64| {
             let length = usize::try_from(bytes).ok().filter(|&n| n > 0 && n.is_multiple_of(16));
-            let text = format!("--bytes {bytes}: a multiple of 16, and more than nothing");
+            let text = format!("--bytes {bytes}: must be a positive multiple of 16");
             length.ok_or(Failure::Usage(text))
         };
         given.iter().map(whole).collect()
@@ -149,7 +148,7 @@ impl Arguments {
                 let engine = BackendChoice::Cuda(number).engine(cipher.cipher.name, &key)?;
                 engines.push((format!("cuda:{number}"), engine));
             }
-            _ => {} // nobody asked for a GPU that is not there
+            _ => {} // `auto` on a machine without a GPU
         }
         Ok(engines)
     }

@@ -14,11 +14,11 @@ const MOST: usize = 1024;
 pub(crate) fn set_threads(threads: Option<usize>) -> Result<(), Failure> {
     let Some(threads) = threads else { return Ok(()) };
     if threads == 0 {
-        return Err(Failure::Usage("--threads 0: one at least does the work".to_owned()));
+        return Err(Failure::Usage("--threads 0: must be at least 1".to_owned()));
     }
     let most = thread::available_parallelism().map_or(1, usize::from).max(MOST);
     if threads > most {
-        return Err(Failure::Usage(format!("--threads {threads}: at most {most} are made")));
+        return Err(Failure::Usage(format!("--threads {threads}: must be at most {most}")));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     pool.map_err(|error| Failure::Io(error.to_string()))

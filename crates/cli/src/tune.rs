@@ -10,18 +10,18 @@ use lanecrypt::{
 use crate::{arguments::Machine, failure::Failure, file::print_line};
 
 const ADVICE: &str = "\
-Without it the GPU runs as was fastest on cards that were measured, or as is computed from its properties, and a piece
-goes where it was first on other machines. `cargo xtask tune` in a checkout prints what was found.
+Without tuning, the GPU uses settings measured on other cards or computed from its properties, and the choice between
+CPU and GPU follows measurements on other machines. `cargo xtask tune` in a checkout prints the results.
 
 Example: lanecrypt tune --cipher aria-256 --cipher seed";
 
-/// Measures how the GPU runs fastest, and from how many bytes on it beats the CPU; later commands go by it.
+/// Measures the fastest settings of the GPU, and the sizes from which it beats the CPU, for later commands.
 ///
-/// It takes minutes a cipher, and nothing else should run meanwhile. What was found is in your cache folder.
+/// Takes minutes per cipher; run nothing else meanwhile. The results are kept in your cache folder.
 #[derive(Debug, Args)]
 #[command(after_help = ADVICE)]
 pub(crate) struct Arguments {
-    /// A cipher, with all sizes of its key (repeat for several); by default all.
+    /// Cipher to measure, with all its key sizes; may be repeated [default: all].
     #[arg(long, short, value_name = "NAME")]
     cipher: Vec<CipherName>,
 }

@@ -60,14 +60,14 @@ pub trait Implementation: Clone + Send + Sync {
     /// Runs fewer blocks than a batch, or a single one.
     fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
 
-    /// Whether so many blocks are for [`few`](Self::few).
+    /// Whether `blocks` is less than a batch, so that [`few`](Self::few) runs them.
     #[must_use]
     #[inline]
     fn is_few(blocks: usize) -> bool {
         blocks < Self::Lanes::USIZE
     }
 
-    /// How so many blocks are run, at least one: by [`few`](Self::few) if they
+    /// How this number of blocks, at least one, is run: by [`few`](Self::few) if they
     /// [are](Self::is_few), else by [`batches`](Self::batches).
     fn way(&self, blocks: usize) -> Way {
         let lanes = Self::Lanes::USIZE;
@@ -129,7 +129,7 @@ impl Everywhere for () {
     fn get() -> Self {}
 }
 
-/// One way to compute one cipher a block at a time: references, and tables.
+/// One way to compute one cipher, block by block: references, and tables.
 ///
 /// It is an [`Implementation`] of one lane.
 pub trait OneBlock: Clone + Send + Sync {

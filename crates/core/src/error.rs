@@ -164,7 +164,7 @@ pub enum Error {
         given: usize,
     },
     /// GCM takes an IV of any length but zero.
-    #[error("GCM IV of 0 bytes; it needs one at least, and 12 are usual")]
+    #[error("GCM IV of 0 bytes; at least 1 is needed, and 12 are usual")]
     EmptyIv,
     /// GCM has tags of 4 to 16 bytes.
     #[error("GCM tag of {given} bytes; accepted are 4 to 16")]
@@ -173,7 +173,7 @@ pub enum Error {
         given: usize,
     },
     /// There is more data than the mode takes under one IV.
-    #[error("{given} bytes of {what} for GCM; at most {most} may go with one IV")]
+    #[error("{given} bytes of {what} for GCM; one IV allows at most {most}")]
     MessageLength {
         /// What there is too much of.
         what: &'static str,
@@ -183,13 +183,13 @@ pub enum Error {
         most: u64,
     },
     /// Associated data of GCM came after data, which it has to come before.
-    #[error("associated data of GCM after its data; it comes first")]
+    #[error("associated data of GCM after its data; it must come first")]
     LateAssociatedData,
     /// The tag is not that of this ciphertext, IV, associated data and key. Nothing was decrypted.
-    #[error("the GCM tag does not match: message, associated data, IV, tag or key is another one")]
+    #[error("the GCM tag does not match: the message, associated data, IV, tag or key is wrong")]
     NotAuthentic,
     /// A seek or a write would pass the end of the key stream.
-    #[error("position {position} of a key stream of {length} bytes")]
+    #[error("position {position} is beyond the key stream of {length} bytes")]
     KeystreamEnd {
         /// The position asked for, saturated at `u128::MAX`.
         position: u128,

@@ -24,7 +24,7 @@ pub fn on_cleared_stack_of<const BYTES: usize, R>(work: impl FnOnce() -> R) -> R
     in_its_own_frame(work)
 }
 
-/// Overwrites so many bytes of stack below the frame that it is dropped in.
+/// Overwrites `BYTES` bytes of stack below the frame that it is dropped in.
 #[cfg(feature = "zeroize")]
 struct Clears<const BYTES: usize>;
 

@@ -10,7 +10,7 @@ use lanecrypt_core::{
 };
 use proptest::{collection::vec, prelude::*};
 
-/// An engine that pretends to like scratch memory of so many bytes.
+/// An engine that pretends to prefer this number of bytes of scratch memory.
 #[derive(Debug)]
 struct Chunked<C>(usize, CpuEngine<C>);
 

@@ -23,7 +23,7 @@
 //! |---|---|---|
 //! | `TABLE_SHARED` | one copy of the tables in shared memory | no |
 //! | `CONFLICT_FREE` | tables replicated over the banks | addresses vary, bank conflicts cannot |
-//! | `BITSLICE` | 32 blocks a thread, no look-ups | yes |
+//! | `BITSLICE` | 32 blocks per thread, no look-ups | yes |
 
 use alloc::vec::Vec;
 
@@ -76,7 +76,7 @@ macro_rules! families {
                 &[&programs::DES_CONFLICT_FREE],
                 $keys,
             );
-            /// Bit-sliced, 32 blocks a thread.
+            /// Bit-sliced, 32 blocks per thread.
             pub static BITSLICE: Family = Family::new(
                 &crate::$cipher,
                 "32 blocks a thread, a bit of each in a register",
@@ -113,7 +113,7 @@ fn checked<Size: ArraySize>(key: &[u8]) -> Zeroizing<Array<u8, Size>> {
     Zeroizing::new(Array::from_fn(|i| key[i]))
 }
 
-/// `DesKeys` of `kernels/des/keys.cuh`: two words a round, up to 48 rounds, number of passes.
+/// `DesKeys` of `kernels/des/keys.cuh`: two words per round, up to 48 rounds, number of passes.
 fn kernel_keys<K: Keying>(rounds: &PerRound<K, u64>, direction: Direction) -> Keys {
     let room = 2 * MAX_PASSES * ROUNDS;
     let mut words = Zeroizing::new(Vec::with_capacity(room + 4));

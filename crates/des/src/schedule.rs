@@ -77,7 +77,7 @@ pub(crate) fn rotate28(half: u32, by: u32) -> u32 {
 /// key.
 pub(crate) type PerRound<K, T> = Secret<Array<T, <K as Keying>::RoundKeys>>;
 
-/// The key schedule: 48 bits a round, the standard's bit 1 the most significant.
+/// The key schedule: 48 bits per round, the standard's bit 1 the most significant.
 pub(crate) fn expand<K: Keying>(key: &Array<u8, K::Size>) -> PerRound<K, u64> {
     let mut keys: PerRound<K, u64> = Secret::new(Array::default());
     let parts = key.as_chunks::<BLOCK>().0;

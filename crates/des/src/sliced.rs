@@ -1,4 +1,4 @@
-//! DES sliced by bits, a block a lane, on every instruction set.
+//! DES sliced by bits, one block per lane, on every instruction set.
 //!
 //! A word holds the same bit of every block. The permutations are names, the S-boxes circuits, and
 //! nothing is ever shifted. Constant-time: no branch and no address depends on key or data.
@@ -250,7 +250,7 @@ impl<R: Rest<BitRounds>> OnBitLanes for Padded<R> {
     }
 }
 
-/// Up to so many blocks run faster one by one than as a batch.
+/// Up to this number of blocks run faster one by one than as a batch.
 const SINGLES: usize = 1;
 
 /// The rounds of [`Bits`], whatever the keying.

@@ -25,7 +25,7 @@
 //! | `TABLE_UNCOALESCED` | the same, a thread's blocks side by side | no |
 //! | `BYTESLICE` | a byte of four blocks in a register, coalesced | yes |
 //! | `BYTESLICE_UNCOALESCED` | the same, a thread's blocks side by side | yes |
-//! | `BITSLICE` | 32 blocks a thread, a bit of each in a register | yes |
+//! | `BITSLICE` | 32 blocks per thread, a bit of each in a register | yes |
 
 use alloc::vec::Vec;
 
@@ -84,7 +84,7 @@ macro_rules! families {
                 &[&programs::HIGHT_BYTESLICE_UNCOALESCED],
                 $keys,
             );
-            /// Bit-sliced, 32 blocks a thread.
+            /// Bit-sliced, 32 blocks per thread.
             pub static BITSLICE: Family = Family::new(
                 &crate::$cipher,
                 "32 blocks a thread, a bit of each in a register",

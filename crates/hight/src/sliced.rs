@@ -1,4 +1,4 @@
-//! HIGHT sliced by bytes and by bits, a block a lane, on every instruction set: one text for all, and
+//! HIGHT sliced by bytes and by bits, one block per lane, on every instruction set: one text for all, and
 //! for a single block.
 //!
 //! Constant-time wherever the lanes are: no branch and no address depends on key or data.

@@ -24,7 +24,7 @@ pub type Aes128Gcm = AesGcm<aes::Aes128, U12, U16>;
 /// AES-256-GCM with nonces of 12 bytes and tags of 16.
 pub type Aes256Gcm = AesGcm<aes::Aes256, U12, U16>;
 
-/// A nonce of so many bytes.
+/// A nonce of `NonceSize` bytes.
 pub type Nonce<NonceSize> = cipher::Array<u8, NonceSize>;
-/// A tag of so many bytes.
+/// A tag of `TagSize` bytes.
 pub type Tag<TagSize = U16> = cipher::Array<u8, TagSize>;

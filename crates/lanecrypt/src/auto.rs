@@ -1,4 +1,4 @@
-//! A cipher that runs where a buffer finishes first: on the CPU, with its threads, or on the GPU.
+//! A cipher that runs on the CPU, with its threads, or on the GPU, whichever is faster for a buffer.
 
 use std::{any::Any, convert::Infallible, fmt, sync::OnceLock};
 
@@ -14,8 +14,8 @@ use crate::{
     tuning::{self, Place, Switches, TASKS, Tuning},
 };
 
-/// A block cipher that runs where a buffer of its length finishes first, by what was measured on this
-/// machine: see [`tuning`](mod@crate::tuning). `C` is a CPU cipher that has kernels.
+/// A block cipher that picks CPU or GPU, whichever is faster for a buffer's length, by what was measured on
+/// this machine: see [`tuning`](mod@crate::tuning). `C` is a CPU cipher that has kernels.
 ///
 /// Without a GPU it is the CPU, and the crate `log` is told once. As an [`Engine`] it takes any mode:
 /// chains, such as CBC encryption, and GCM, whose hash is the CPU's, always run on the CPU. Pinned memory

@@ -9,7 +9,7 @@ use crate::{
     io::RunsUnits,
 };
 
-/// What somebody chose to run ciphers on.
+/// Where a user chose to run ciphers.
 ///
 /// ```
 /// use lanecrypt::BackendChoice;
@@ -21,7 +21,7 @@ use crate::{
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendChoice {
-    /// Where a piece finishes first.
+    /// CPU or GPU, whichever is faster for a piece.
     Auto,
     /// The CPU.
     Cpu,
@@ -87,7 +87,7 @@ impl BackendChoice {
     }
 }
 
-/// The GPU of this number, which somebody asked for.
+/// The GPU of this number, which a user asked for.
 ///
 /// # Errors
 /// [`LookupError::NoDevice`] where there is none, or it cannot be opened.

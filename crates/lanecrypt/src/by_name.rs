@@ -1,4 +1,4 @@
-//! Engines by the name of a cipher: where a buffer finishes first, or on a GPU.
+//! Engines by the name of a cipher: on the CPU or a GPU, whichever is faster, or on a GPU.
 
 use crate::{
     Auto, CipherDescription, Engine, LookupError, aes, aria, camellia,
@@ -30,7 +30,7 @@ fn families(cipher: &CipherDescription) -> Option<&'static Families> {
     FAMILIES.iter().find(|families| (families.fastest)().cipher().name == cipher.name)
 }
 
-/// An engine by the name of its cipher that runs where a buffer finishes first, constant-time wherever
+/// An engine by the name of its cipher that picks CPU or GPU, whichever is faster, constant-time wherever
 /// that is: an [`Auto`], or on the CPU's threads for ciphers that have no kernels.
 ///
 /// # Errors
@@ -52,7 +52,7 @@ pub fn auto(cipher: &str, key: &[u8]) -> Result<Box<dyn Engine>, LookupError> {
 /// The fastest kernels of the cipher with this name, if it has kernels; those of most ciphers look tables up.
 ///
 /// # Errors
-/// [`LookupError::NoSuchCipher`] naming those there are.
+/// [`LookupError::NoSuchCipher`], which names all ciphers.
 pub fn fastest_family(cipher: &str) -> Result<Option<&'static Family>, LookupError> {
     Ok(families(find_cipher(cipher)?).map(|families| (families.fastest)()))
 }
@@ -60,7 +60,7 @@ pub fn fastest_family(cipher: &str) -> Result<Option<&'static Family>, LookupErr
 /// The fastest constant-time kernels of the cipher with this name, if it has kernels.
 ///
 /// # Errors
-/// [`LookupError::NoSuchCipher`] naming those there are.
+/// [`LookupError::NoSuchCipher`], which names all ciphers.
 pub fn constant_time_family(cipher: &str) -> Result<Option<&'static Family>, LookupError> {
     Ok(families(find_cipher(cipher)?).map(|families| (families.constant_time)()))
 }

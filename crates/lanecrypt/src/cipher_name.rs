@@ -37,7 +37,7 @@ impl CipherName {
         })
     }
 
-    /// The cipher of this name, in any case, for a key of so many bytes: by its own name, where the key
+    /// The cipher of this name, in any case, for a key of this length, in bytes: by its own name, where the key
     /// says which size is meant, or by one with the size.
     ///
     /// # Errors

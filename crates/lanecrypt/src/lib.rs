@@ -129,7 +129,7 @@ impl From<Error> for LookupError {
 /// The cipher with this lower-case name.
 ///
 /// # Errors
-/// [`LookupError::NoSuchCipher`] naming those there are.
+/// [`LookupError::NoSuchCipher`], which names all ciphers.
 pub fn find_cipher(name: &str) -> Result<&'static CipherDescription, LookupError> {
     let mut ciphers = CIPHERS.iter().copied();
     ciphers

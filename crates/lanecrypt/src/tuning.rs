@@ -71,7 +71,7 @@ pub enum Error {
     #[error(transparent)]
     Engine(#[from] crate::Error),
     /// Nothing says where this user's cache is.
-    #[error("there is no cache folder to keep experience data in: neither it nor a home is known")]
+    #[error("no cache folder for experience data, since no home folder is known")]
     NoFolder,
     /// The file cannot be written.
     #[error("writing {}: {error}", path.display())]
@@ -103,7 +103,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Everything, from 64 B to 1 GiB, a millisecond a point: minutes a cipher.
+    /// Everything, from 64 B to 1 GiB, one millisecond per point: minutes per cipher.
     fn default() -> Self {
         Self {
             ciphers: CIPHERS.to_vec(),

@@ -1,4 +1,4 @@
-//! Who may touch which sectors now: readers share, a writer is alone, and nobody overtakes.
+//! Who may touch which sectors now: readers share, a writer is alone, and no request overtakes another.
 
 use std::{
     ops::Range,
@@ -14,8 +14,8 @@ pub(crate) enum Access {
 
 /// The sectors that requests hold or wait for.
 ///
-/// A request waits for the earlier ones that it conflicts with and for no other: so nobody waits in a
-/// circle, and nobody for ever. There are as many at a time as threads, so a list is searched.
+/// A request waits for the earlier ones that it conflicts with and for no other: so requests never wait in a
+/// circle, and none waits for ever. There are at most as many as threads, so a list is searched.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     queue: Mutex<Queue>,

@@ -24,7 +24,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What holds where nobody says otherwise.
+    /// The default limits.
     pub const DEFAULT: Self = Self {
         argon2_memory_kib: 4 << 20,
         argon2_passes: 1_000,

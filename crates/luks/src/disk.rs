@@ -24,11 +24,11 @@ const LONGEST_SECTOR: usize = 4096;
 
 /// The disk in a LUKS container, open: what is read is decrypted, what is written is encrypted.
 ///
-/// Requests need not be whole sectors: the sectors at their ends are then read, changed and written, and
-/// no other request touches them meanwhile. So requests of many threads lose nothing of one another, as
-/// long as nobody else writes to the container. Long requests run on threads of the crate's own; those of
-/// one of rayon's workers run on that worker, since rayon has its threads busy then. A write that is cut off by a loss of power leaves all
-/// sectors as they were but those that it was to change.
+/// Requests need not be whole sectors: the sectors at their ends are then read, changed and written, and no
+/// other request touches them meanwhile. So requests of many threads lose nothing of one another, as long as
+/// no other program writes to the container. Long requests run on threads of the crate's own; those of one of
+/// rayon's workers run on that worker, since rayon has its threads busy then. A write that is cut off by a
+/// loss of power leaves all sectors as they were but those that it was to change.
 ///
 /// The volume key is cleared when the disk is dropped.
 pub struct Disk<S> {
@@ -260,7 +260,7 @@ fn nth(offset: u64, i: usize) -> u64 {
     offset + (i * PIECE) as u64
 }
 
-/// The threads for a request of so many bytes, where it is worth them.
+/// The threads for a request of `bytes` bytes, if it is worth them.
 fn threads_for(bytes: usize) -> Option<&'static ThreadPool> {
     if bytes < 2 * PIECE { None } else { threads::for_pieces() }
 }

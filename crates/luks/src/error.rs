@@ -7,9 +7,9 @@ use std::io;
 #[non_exhaustive]
 pub enum Error {
     /// Neither a first header nor a second one of LUKS2.
-    #[error("this is no LUKS container: it does not begin with a LUKS header")]
+    #[error("not a LUKS container: it does not begin with a LUKS header")]
     NotLuks,
-    /// A version that nobody has defined.
+    /// A version that is not defined.
     #[error("the header is of LUKS version {0}; supported are 1 and 2")]
     Version(u16),
     /// A header that contradicts itself, its checksum or its standard.

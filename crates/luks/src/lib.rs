@@ -19,8 +19,8 @@
 //! sectors of 512 to 4096 bytes; key slots by PBKDF2 (SHA-1, SHA-256, SHA-512), Argon2i and Argon2id; detached
 //! headers. A header is never changed.
 //!
-//! Neither mode authenticates anything: whoever can write to the container can put old sectors back, or make
-//! noise of any block of 16 bytes, unnoticed.
+//! Neither mode authenticates anything: anyone who can write to the container can put old sectors back, or
+//! make noise of any block of 16 bytes, unnoticed.
 #![forbid(unsafe_code)]
 
 mod antiforensic;

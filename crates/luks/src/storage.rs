@@ -35,7 +35,7 @@ pub trait Storage: Send + Sync {
 
 impl Storage for File {
     fn bytes(&self) -> io::Result<u64> {
-        // A device's metadata says nothing of its length. Nobody uses the position.
+        // A device's metadata says nothing of its length. The position is not used elsewhere.
         (&*self).seek(SeekFrom::End(0))
     }
 

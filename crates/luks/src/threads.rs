@@ -3,7 +3,7 @@
 //! A request holds its sectors while it waits for its pieces. On rayon's global threads it would wait for
 //! whatever else runs there: a worker that waits takes other work meanwhile, and that may be a request for
 //! the same sectors, which waits for the first one for ever. So the pieces have threads of their own, and
-//! a request of somebody's worker runs its pieces itself.
+//! a request on a rayon worker runs its pieces itself.
 
 use std::sync::OnceLock;
 

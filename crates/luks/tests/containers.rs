@@ -82,7 +82,7 @@ fn the_newer_of_two_valid_headers_is_taken() {
         assert_eq!(open(container.clone()).expect("it opens").bytes(), 1024);
     }
     container[HEADER + 4100] ^= 1;
-    assert_eq!(fault(container), "this is no LUKS container: it does not begin with a LUKS header");
+    assert_eq!(fault(container), "not a LUKS container: it does not begin with a LUKS header");
 }
 
 #[test]

@@ -28,8 +28,8 @@ impl TagSize for U14 {}
 impl TagSize for U15 {}
 impl TagSize for U16 {}
 
-/// GCM with the cipher `C`, and with nonces and tags of so many bytes where they come by `aead`'s
-/// traits: `Gcm<Aes256>` is `aes_gcm::Aes256Gcm`, `Gcm<Aes192, U16, U12>` one with other lengths.
+/// GCM with the cipher `C`, and with the lengths of nonces and tags, in bytes, that `aead`'s traits
+/// need: `Gcm<Aes256>` is `aes_gcm::Aes256Gcm`, `Gcm<Aes192, U16, U12>` one with other lengths.
 ///
 /// [`encrypt`](Self::encrypt) and [`decrypt`](Self::decrypt) take IVs of any length but zero, and tags
 /// of 4 to 16 bytes. Decryption writes nothing before the tag has been found right, in constant time.

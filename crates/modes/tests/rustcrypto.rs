@@ -19,7 +19,7 @@ fn cuts() -> impl Strategy<Value = Vec<usize>> {
     vec(0..700_usize, 0..12)
 }
 
-/// Runs `work` on pieces of so many units each, and on the rest.
+/// Runs `work` on pieces of the lengths in `cuts`, and on the rest.
 fn in_pieces<T>(mut data: &mut [T], cuts: &[usize], mut work: impl FnMut(&mut [T])) {
     for cut in cuts {
         let (piece, rest) = data.split_at_mut((*cut).min(data.len()));

@@ -5,11 +5,11 @@ use std::{io, path::PathBuf};
 /// Why the disk cannot be served, or a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("there is no parameter {0:?}; --help names those there are")]
+    #[error("unknown parameter {0:?}; --help lists the parameters")]
     UnknownParameter(String),
     #[error("{0}")]
     Parameters(&'static str),
-    #[error("{key}={value} is no number from 0 to 4294967295")]
+    #[error("{key}={value} is not a number from 0 to 4294967295")]
     Number { key: String, value: String },
     /// nbdkit has said why.
     #[error("the value of a parameter cannot be read")]
@@ -24,7 +24,7 @@ pub(crate) enum Error {
     Luks(#[from] lanecrypt_luks::Error),
     #[error("no disk is open")]
     NotOpen,
-    #[error("a defect of this plugin: it panicked")]
+    #[error("internal error: the plugin panicked")]
     Panicked,
 }
 

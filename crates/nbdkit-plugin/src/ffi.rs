@@ -112,7 +112,7 @@ static PLUGIN: Plugin = Plugin {
     can_write: Some(can_write),
     can_flush: None,     // there is `flush`
     is_rotational: None, // no
-    can_trim: None,      // there is no `trim`: which sectors are in use is nobody's to know
+    can_trim: None,      // there is no `trim`: which sectors are in use stays secret
     of_version_1: [None; 5],
     errno_is_preserved: 0,
     dump_plugin: None,
@@ -206,7 +206,7 @@ extern "C" fn can_multi_conn(_handle: *mut c_void) -> c_int {
 }
 
 /// # Safety
-/// `buffer` has `count` bytes that nobody else uses meanwhile.
+/// `buffer` has `count` bytes that are not used elsewhere meanwhile.
 unsafe extern "C" fn pread(
     _handle: *mut c_void,
     buffer: *mut u8,
@@ -220,7 +220,7 @@ unsafe extern "C" fn pread(
 }
 
 /// # Safety
-/// `buffer` has `count` bytes that nobody changes meanwhile.
+/// `buffer` has `count` bytes that do not change meanwhile.
 unsafe extern "C" fn pwrite(
     _handle: *mut c_void,
     buffer: *const u8,

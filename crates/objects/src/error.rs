@@ -8,13 +8,13 @@ use std::{io, path::PathBuf};
 pub enum Error {
     /// This is no place that can be read or written. What was given is not repeated where it may be
     /// more than a name.
-    #[error("no place: {what}; accepted are s3://bucket/key, file:///path and paths")]
+    #[error("not a place: {what}; accepted are s3://bucket/key, file:///path and paths")]
     Location {
         /// What is wrong with it.
         what: String,
     },
     /// There is no such setting of stores.
-    #[error("stores have no setting {name}; accepted are names such as AWS_ENDPOINT_URL")]
+    #[error("unknown store setting {name}; accepted are names such as AWS_ENDPOINT_URL")]
     Setting {
         /// What was given as its name.
         name: String,
@@ -32,7 +32,7 @@ pub enum Error {
         reason: String,
     },
     /// The size of parts is not one that stores take, or gives too many of them.
-    #[error("parts of {given} bytes; here they have {least} to {most}")]
+    #[error("parts of {given} bytes; accepted are {least} to {most}")]
     PartBytes {
         /// Bytes of a part.
         given: u64,
@@ -42,13 +42,13 @@ pub enum Error {
         most: u64,
     },
     /// This process was forked from one that had connections; threads do not live on in a fork.
-    #[error("this process was forked after it had used a store; start it anew (spawn, exec)")]
+    #[error("this process was forked after it used a store; start a new one (spawn, exec)")]
     Forked,
-    /// The calling thread belongs to an asynchronous runtime, in which nobody may wait.
-    #[error("called within an asynchronous runtime; call it on a thread that may wait")]
+    /// The calling thread belongs to an asynchronous runtime, in which blocking is not allowed.
+    #[error("called within an asynchronous runtime; call it on a thread that may block")]
     WithinRuntime,
     /// A plan or a receipt is not what this version writes.
-    #[error("this is no {what} of this version")]
+    #[error("not a {what} of this version")]
     Malformed {
         /// What it should be.
         what: &'static str,

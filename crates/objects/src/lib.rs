@@ -1,6 +1,6 @@
 //! Sealed files in S3-compatible stores, and jobs that many machines do together.
 //!
-//! A [`Driver`] begins a job: it draws the sealed file's header and starts an upload. Whoever has its
+//! A [`Driver`] begins a job: it draws the sealed file's header and starts an upload. Anyone who has its
 //! [`Plan`], a text without a secret, and the keyset seals any part; a part that is done twice is the same
 //! bytes twice. The driver keeps the receipts in a log, so that one who is killed and started again goes on
 //! where it was, and the object appears when the driver commits, whole, or never.

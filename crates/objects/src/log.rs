@@ -42,7 +42,7 @@ impl Log {
         file.read_to_end(&mut text).map_err(Error::of_io(doing()))?;
         let (lines, bytes) = whole_lines(&text);
         if lines.is_empty() && !text.is_empty() {
-            // Nothing of somebody else's file is cut off.
+            // Only a file of ours is cut off.
             return Err(Error::Malformed { what: "log" });
         }
         file.set_len(bytes as u64).map_err(Error::of_io(doing()))?;

@@ -90,7 +90,7 @@ async fn ask(client: &AmazonS3, address: &Address) -> Result<(Identity, String),
         kind: io::ErrorKind::Unsupported,
         reason: "the store gives no ETag, so that a change would not be noticed".to_owned(),
     })?;
-    // The tag is often an MD5, of which somebody who makes sources may know collisions: so the rest
+    // The tag is often an MD5, of which someone who makes sources may know collisions: so the rest
     // of what a store says counts, too.
     let version = version.unwrap_or_default();
     let version = Version::Object(format!("{tag} {} {version}", last_modified.to_rfc3339()));

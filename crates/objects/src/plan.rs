@@ -25,12 +25,12 @@ pub struct Order<'a> {
     pub target: &'a Location,
     /// What is authenticated with it, and must be given again to open it.
     pub associated_data: &'a [u8],
-    /// About so many bytes are sealed at once; `None` is 64 MiB, or more where there would be too many
-    /// parts for a store.
+    /// Approximate bytes per part; `None` is 64 MiB, or more where there would be too many parts for a
+    /// store.
     pub part_bytes: Option<u64>,
 }
 
-/// A job with its places. Whoever has it and the keyset seals any part of it, any number of times:
+/// A job with its places. Anyone who has it and the keyset can seal any part, any number of times:
 /// the bytes are the same. It has no secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
@@ -52,7 +52,7 @@ enum Output {
     },
 }
 
-/// That a part is done. Whoever drives the job keeps it.
+/// Evidence that a part is done. The driver of the job keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The part, from 0.
@@ -121,7 +121,7 @@ impl Plan {
         Ok(self.job.check()?)
     }
 
-    /// Writes the plan in one line, for whoever seals a part.
+    /// Writes the plan in one line, for those who seal parts.
     ///
     /// # Errors
     /// None that can happen with a plan that was made or read here.
@@ -150,7 +150,7 @@ impl Plan {
         }
     }
 
-    /// Seals a part and writes it where nobody sees it until the job is committed.
+    /// Seals a part and writes it where it is invisible until the job is committed.
     ///
     /// # Errors
     /// Those of [`Job::seal_part`], [`Error::Store`]: nothing of a source that has changed is sent to a
@@ -208,7 +208,7 @@ impl Plan {
             Output::File(path) => self.job.commit(path).map_err(Error::from),
             Output::Object { address, upload } => upload.complete(stores, address, tags),
         };
-        // Somebody may have been killed between this and noting it, or the store's answer was lost.
+        // A process may have been killed between this and noting it, or the store's answer was lost.
         committed.or_else(|error| if self.is_in_place(stores) { Ok(()) } else { Err(error) })
     }
 

@@ -1,4 +1,4 @@
-//! The threads that talk to stores: one pool a process, and callers that wait.
+//! The threads that talk to stores: one pool per process, and callers that wait.
 
 use std::{process, sync::OnceLock};
 

@@ -1,4 +1,4 @@
-//! An object that is made of parts: nobody sees it until all of them are put together.
+//! An object that is made of parts: it is invisible until all of them are put together.
 
 use lanecrypt_tink::Geometry;
 use object_store::{

@@ -68,7 +68,7 @@ impl Algorithm {
         if self.mode.is_of_blocks() { self.cipher.block_bytes } else { 1 }
     }
 
-    /// Bytes of an IV; of GCM's, where nobody says another length.
+    /// Bytes of an IV; for GCM, the default length.
     #[must_use]
     pub fn iv_bytes(&self) -> usize {
         match self.mode {

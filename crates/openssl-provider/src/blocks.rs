@@ -57,7 +57,7 @@ impl Blocks {
         Self::run(&mut self.shared, (&mut self.held[..block]).into())
     }
 
-    /// Bytes that go out now, where so many have come in: the last block of a padded message stays.
+    /// Bytes that go out now, of `total` that have come in: the last block of a padded message stays.
     fn ready(&self, total: usize) -> usize {
         let block = self.shared.block_bytes();
         let holds_last = self.shared.has_padding && self.shared.direction == Direction::Decrypt;

@@ -58,7 +58,7 @@ fn decrypt_bytes(
     Ok(())
 }
 
-/// CFB of so many bits, from the highest of a byte on; other bits of the output stay.
+/// CFB of this number of bits, from the highest of a byte on; other bits of the output stay.
 pub(crate) fn bits(
     key: &Key,
     direction: Direction,

@@ -46,7 +46,7 @@ struct Offer {
 /// Constant tables with pointers in them.
 #[repr(transparent)]
 struct Table<T>(T);
-// SAFETY: the pointers are to constants, which nobody changes.
+// SAFETY: the pointers are to constants, which never change.
 unsafe impl<T> Sync for Table<T> {}
 
 /// A value on the heap, or nothing where there is no memory.

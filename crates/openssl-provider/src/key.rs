@@ -30,7 +30,7 @@ impl Key {
         Ok(Arc::new(Self { engine: (backend.create)(key)?, large: Large::new(algorithm, key) }))
     }
 
-    /// Runs so many bytes.
+    /// Runs an operation over `bytes` bytes.
     ///
     /// # Errors
     /// Those of the engine.

@@ -44,7 +44,7 @@ impl Keystream {
         self.has_run = false;
     }
 
-    /// Goes back into the block before the next one, of which so many bytes were used.
+    /// Goes back into the block before the next one, of which `used` bytes were used.
     pub(crate) fn resume(&mut self, key: &Key, used: usize) -> Result<(), Reason> {
         let mut next = [0; MAX_BLOCK];
         self.next(&mut next[..self.block_bytes]);
@@ -97,7 +97,7 @@ impl Keystream {
         rest
     }
 
-    /// Makes so many bytes, where none are left.
+    /// Makes `bytes` bytes, if none are left.
     fn make(&mut self, key: &Key, bytes: usize) -> Result<(), Reason> {
         let place = &mut self.made[AHEAD - bytes..];
         place.fill(0);

@@ -101,7 +101,7 @@ impl Auto {
     fn engine(&self) -> Result<&dyn Engine, Reason> {
         if self.engine.get().is_none() {
             let made = lanecrypt::auto(self.cipher, &self.key).map_err(|_| Reason::Internal)?;
-            let _ = self.engine.set(made); // somebody else may have been first
+            let _ = self.engine.set(made); // another thread may have been first
         }
         self.engine.get().map(|engine| &**engine).ok_or(Reason::Internal)
     }

@@ -18,13 +18,13 @@ pub enum Reason {
     /// The mode cannot do this, or not now.
     #[error("the cipher cannot do this")]
     Operation,
-    /// The last block is not whole.
-    #[error("the last block is not whole")]
+    /// The last block is incomplete.
+    #[error("the last block is incomplete")]
     FinalBlock,
     /// The padding is not right: another key, or other data.
     #[error("the padding is wrong")]
     BadDecrypt,
-    /// The tag is another one, or missing at the end.
+    /// The tag does not match, or is missing at the end.
     #[error("the tag does not match")]
     NotAuthentic,
     /// There is no tag, or it has a length that tags do not have.
@@ -43,7 +43,7 @@ pub enum Reason {
     #[error("there are too many records")]
     TooManyRecords,
     /// There is no memory.
-    #[error("there is no memory")]
+    #[error("out of memory")]
     Memory,
     /// An argument is none that the call takes.
     #[error("the argument is wrong")]

@@ -22,7 +22,7 @@ pub(crate) struct Shared {
     pub(crate) register: Zeroizing<[u8; MAX_BLOCK]>,
     pub(crate) has_padding: bool,
     key: Option<Arc<Key>>,
-    /// A key that was drawn for somebody.
+    /// A key that was drawn for a caller.
     drawn: Zeroizing<[u8; MAX_KEY]>,
     iv: [u8; MAX_BLOCK],
     has_iv: bool,

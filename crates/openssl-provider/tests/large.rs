@@ -1,4 +1,4 @@
-//! Large calls: whoever runs them, they are what small ones make of the same bytes.
+//! Large calls: on the CPU or a GPU, they give what small ones make of the same bytes.
 
 use lanecrypt::Direction;
 use lanecrypt_openssl_provider::{ALGORITHMS, Backend, Context, Mode, Reason, Transfer, Value};
@@ -13,7 +13,7 @@ fn large_calls_are_many_small_ones() {
     let algorithms = ALGORITHMS.iter().filter(|algorithm| is_independent(algorithm.mode));
     let mut modes = Vec::new();
     for algorithm in algorithms {
-        // One algorithm a cipher and mode: key lengths differ in nothing here.
+        // One algorithm per cipher and mode: key lengths differ in nothing here.
         if modes.contains(&(algorithm.cipher.name, algorithm.mode)) {
             continue;
         }

@@ -128,7 +128,7 @@ fn too_short() -> PyErr {
     InvalidTag::new_err("the data is shorter than a tag of 16 bytes")
 }
 
-/// Random bytes for a key of so many bits.
+/// Random bytes for a key of this number of bits.
 fn generated<'py>(py: Python<'py>, cipher: &str, bits: usize) -> PyResult<Bound<'py, PyBytes>> {
     CipherName::with_key(cipher, bits / 8).or_raise()?;
     if !bits.is_multiple_of(8) {

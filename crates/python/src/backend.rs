@@ -26,7 +26,7 @@ impl Chosen {
         text.parse().map_or_else(|_| Self::Row(text.to_owned()), Self::Place)
     }
 
-    /// An engine for data of so many bytes.
+    /// An engine for data of `bytes` bytes.
     ///
     /// # Errors
     /// `ValueError` for unknown names and wrong keys, `RuntimeError` for what this machine cannot run.

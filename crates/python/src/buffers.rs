@@ -14,8 +14,8 @@ use crate::{
 /// Bytes from which on the interpreter is released during a call: shorter ones take a microsecond or two.
 const RELEASED_FROM: usize = 8 << 10;
 
-/// Runs `work` over so many bytes, without the interpreter's lock where that takes longer than to take
-/// it again.
+/// Runs `work` over `bytes` bytes, without the interpreter's lock if that takes longer than taking the
+/// lock again.
 pub(crate) fn detached<T: Send>(
     py: Python<'_>,
     bytes: usize,

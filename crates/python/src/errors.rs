@@ -128,9 +128,9 @@ impl IntoPython for lanecrypt_objects::Error {
     }
 }
 
-/// The system gave no random numbers.
+/// The system provided no random numbers.
 pub(crate) fn random(error: getrandom::Error) -> PyErr {
-    PyOSError::new_err(format!("the system gave no random numbers: {error}"))
+    PyOSError::new_err(format!("the system provided no random numbers: {error}"))
 }
 
 /// `OSError` with its number, from which Python takes the class: `FileNotFoundError` and so on.
@@ -145,7 +145,7 @@ pub(crate) fn os_error(doing: &str, error: &std::io::Error) -> PyErr {
     }
 }
 
-/// The `OSError` that Python has for a kind of failure, whoever told of it.
+/// The `OSError` that Python has for a kind of failure, from any source.
 fn os_error_of_kind(kind: ErrorKind, text: String) -> PyErr {
     match kind {
         ErrorKind::NotFound => PyFileNotFoundError::new_err(text),

@@ -2,8 +2,8 @@
 //!
 //! References are exclusive or shared among all that this module hands out: a register of ranges in use
 //! keeps two calls, of whatever threads, from having references to the same bytes of which one can
-//! write. What nobody can keep is other code of the process, Python's or a library's, from writing to
-//! a buffer while the interpreter is released: callers are told not to.
+//! write. This cannot keep other code of the process, Python's or a library's, from writing to a
+//! buffer while the interpreter is released: callers are told not to.
 #![allow(unsafe_code)]
 
 use std::{
@@ -110,7 +110,7 @@ impl Reading {
         }
         // SAFETY: the buffer is contiguous, has at least `part.end` bytes, and lives as long as
         // `self.bytes`: while it is held, Python neither moves nor frees it. No reference of ours writes
-        // there as long as the claim is held; nobody else may, as callers are told.
+        // there as long as the claim is held; other code may not, as callers are told.
         unsafe { slice::from_raw_parts(self.bytes.address(), self.bytes.len()) }
     }
 }

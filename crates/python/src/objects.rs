@@ -69,7 +69,7 @@ impl Plan {
         self.0.job().sealed_bytes()
     }
 
-    /// Seals a part, from 0, and writes it where nobody sees it until the job is committed; returns a
+    /// Seals a part, from 0, and writes it where it is invisible until the job is committed; returns a
     /// receipt, a text, for the driver.
     ///
     /// Done once more it writes the same bytes. A source that changed since the job began raises

@@ -27,7 +27,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Says that so many bytes more are done.
+    /// Counts more bytes as done.
     pub(crate) fn add(&self, bytes: u64) {
         self.done.fetch_add(bytes, Relaxed);
     }

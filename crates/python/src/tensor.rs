@@ -124,7 +124,7 @@ impl Tensors {
     }
 }
 
-/// Checks that somebody who says where tensors are computed says where they are.
+/// Checks that a call that says where tensors are computed says where they are.
 fn check_backend(backend: &str, at: &Device) -> PyResult<()> {
     let is_there = match backend.parse() {
         Ok(BackendChoice::Auto) => true,

@@ -55,15 +55,15 @@ def test_what_is_refused(places):
     log, keyset, source, target = places
     with tink.Driver(*places) as driver:
         for receipt in ["", "{}", '{"part": 9, "tag": ""}', '{"part": 0, "tag": "of a store"}']:
-            with pytest.raises(ValueError, match="no receipt"):
+            with pytest.raises(ValueError, match="not a receipt"):
                 driver.acknowledge(receipt)
-        with pytest.raises(ValueError, match="part 1 of a job of 1 parts"):
+        with pytest.raises(ValueError, match="no part 1 in a job of 1 parts"):
             driver.plan.seal_part(keyset, 1)
         with pytest.raises(ValueError, match="no enabled streaming key"):
             driver.plan.seal_part(tink.Keyset.generate(), 0)
     with pytest.raises(ValueError, match="another target"):
         tink.Driver(log, keyset, source, "elsewhere")
-    with pytest.raises(ValueError, match="no plan"):
+    with pytest.raises(ValueError, match="not a plan"):
         tink.Plan.from_json("{}")
     for place in ["https://user:secret@host/key", "s3://bucket", "s3://id:secret@bucket/key"]:
         with pytest.raises(ValueError, match="accepted are") as raised:

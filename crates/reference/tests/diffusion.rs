@@ -2,7 +2,7 @@
 
 use lanecrypt_reference::diffusion::{ARIA_A, CAMELLIA_P};
 
-/// A mask of the summed bytes a row, byte 0 the lowest bit.
+/// A mask of the summed bytes per row, byte 0 the lowest bit.
 fn masks(rows: impl IntoIterator<Item = impl Iterator<Item = u8>>) -> Vec<u32> {
     rows.into_iter().map(|row| row.fold(0, |mask, byte| mask | 1 << byte)).collect()
 }

@@ -23,7 +23,7 @@
 //! |---|---|---|
 //! | [`TABLE_SHARED`] | one copy of four tables in shared memory | no |
 //! | [`CONFLICT_FREE`] | four tables in every bank | addresses vary, bank conflicts cannot |
-//! | [`BITSLICE`] | 32 blocks a thread, no look-ups | yes |
+//! | [`BITSLICE`] | 32 blocks per thread, no look-ups | yes |
 
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
@@ -57,7 +57,7 @@ pub static CONFLICT_FREE: Family = Family::new(
     key_pair,
 );
 
-/// Bit-sliced, 32 blocks a thread.
+/// Bit-sliced, 32 blocks per thread.
 pub static BITSLICE: Family = Family::new(
     &crate::SEED,
     "32 blocks a thread, a bit of each in a register",
@@ -78,7 +78,7 @@ fn key_pair(key: &[u8]) -> KeyPair {
     }
 }
 
-/// `SeedKeys` of `kernels/seed/keys.cuh`: two words a round.
+/// `SeedKeys` of `kernels/seed/keys.cuh`: two words per round.
 fn kernel_keys(keys: &[[u32; 2]; ROUNDS]) -> Keys {
     Keys::new(Zeroizing::new(keys.as_flattened().to_vec()))
 }

@@ -79,7 +79,7 @@ fn g(x: u32) -> u32 {
     u32::from_le_bytes([z0, z1, z2, z3])
 }
 
-/// The constant KC of round `i`, counted from 1: a part of the golden ratio, rotated by one bit a
+/// The constant KC of round `i`, counted from 1: a part of the golden ratio, rotated by one bit per
 /// round (section 2.3).
 fn round_constant(i: u32) -> u32 {
     0x9e37_79b9_u32.rotate_left(i - 1)

@@ -1,4 +1,4 @@
-//! SEED sliced by bits and by bytes, a block a lane, on every instruction set.
+//! SEED sliced by bits and by bytes, one block per lane, on every instruction set.
 //!
 //! By bits, the S-boxes are circuits and additions modulo 2^32 ripple through 32 planes; by bytes,
 //! S-boxes are inversion between affine maps, for which there are instructions, and additions are
@@ -56,7 +56,7 @@ struct OnBits<I>(I);
 
 impl<I: BitLanes> Steps for OnBits<I> {
     type Word = [Byte<I::Word>; 4];
-    /// A mask a bit.
+    /// One mask per bit.
     type Key = [[u32; 8]; 4];
 
     #[inline(always)]

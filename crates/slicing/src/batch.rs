@@ -222,7 +222,7 @@ impl<C: Core> Rest<C> for Probe<'_> {
     }
 }
 
-/// Blocks of the batches that so many blocks are run in: of the first, where there are several
+/// Blocks per batch in which `blocks` blocks are run: of the first batch, where there are several
 /// sizes.
 pub(crate) fn batch_lanes<C: Rounds<I>, I: Isa>(isa: I, blocks: usize) -> usize {
     let mut lanes = <C::State as State<I>>::Lanes::USIZE;

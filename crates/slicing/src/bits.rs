@@ -22,7 +22,7 @@ use cipher::{
 
 use crate::{Isa, Portable, Word};
 
-/// An instruction set whose words carry a bit of many blocks, one block a lane.
+/// An instruction set whose words carry a bit of many blocks, one block per lane.
 pub trait BitLanes: Isa {
     /// A row of lanes.
     type Word: Word;
@@ -47,7 +47,7 @@ pub trait BitLanes: Isa {
     /// As [`slice`](Self::slice).
     fn unslice(self, planes: &mut [Self::Word], blocks: &mut [u8]);
 
-    /// Does work on so many blocks, at most [`Lanes`](Self::Lanes), with the same instructions on as
+    /// Does work on a number of blocks, at most [`Lanes`](Self::Lanes), with the same instructions on as
     /// few lanes as hold them, where that is faster.
     #[inline(always)]
     fn suited(self, blocks: usize, work: impl OnBitLanes) {
@@ -58,7 +58,7 @@ pub trait BitLanes: Isa {
     /// The word that has bit `bit` of its number in every lane.
     ///
     /// # Panics
-    /// Where no lane's number has so many bits.
+    /// If no lane's number has this bit.
     fn lane_bit(self, bit: usize) -> Self::Word;
 
     /// Fills planes from consecutive counter blocks, big-endian, the first of them `first` modulo 2

@@ -18,7 +18,7 @@ use crate::{Isa, Word, matrix};
 pub use gapped::Gapped;
 pub use planes::InPlanes;
 
-/// A row of byte lanes: byte `j` of many blocks, one block a lane.
+/// A row of byte lanes: byte `j` of many blocks, one block per lane.
 ///
 /// A cipher of additions modulo 256, XORs and rotations of bytes is written once over this trait.
 /// No operation carries anything from one lane into another, and none branches or looks anything
@@ -29,7 +29,7 @@ pub use planes::InPlanes;
 /// | `u8` | 1 | 1 operation | 1 |
 /// | `u32`, `u64`: lanes side by side | 4, 8 | 6 | 5 |
 /// | [`Gapped`]: lanes with zero bits between | 3, 7 | 2 | 5 |
-/// | [`InPlanes`]: a word a bit | those of the word | 34 | none |
+/// | [`InPlanes`]: one word per bit | those of the word | 34 | none |
 /// | SIMD registers | 16, 32, 64 | 1 | 5, or 1 with GFNI |
 pub trait Bytes: Copy + Debug + Send + Sync + 'static {
     /// Whether [`xor_rotations`](Self::xor_rotations) is one instruction.
@@ -109,7 +109,7 @@ pub trait SplatBytes: Copy {
     fn splat(self, four: u32) -> Self::Bytes;
 }
 
-/// An instruction set whose registers carry a byte of many blocks, one block a lane.
+/// An instruction set whose registers carry a byte of many blocks, one block per lane.
 ///
 /// ```
 /// use lanecrypt_slicing::{ByteLanes, Bytes, Portable};

@@ -107,7 +107,7 @@ pub trait BlockRounds: Form<Schedule: Schedule<BlockSize = U16>> {
 pub const REGISTERS: usize = 4;
 
 /// What [`RunsOn::few_at_once`](crate::RunsOn::few_at_once) is of [`in_lanes`], where it is faster
-/// than a batch for as many blocks as so many registers hold.
+/// than a batch for as many blocks as a number of registers hold.
 #[must_use]
 #[inline]
 pub fn lanes_at_once<I: BlockLanes>(registers: usize, blocks: usize) -> Option<usize> {

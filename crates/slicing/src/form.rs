@@ -126,8 +126,8 @@ pub trait Form: Sized + Send + Sync + 'static {
 
 /// A form on the instruction set `I`.
 pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
-    /// How many blocks [`few`](Self::few) runs at once of a call with so many, where that is faster
-    /// than a batch, padded; by default it never is.
+    /// How many blocks [`few`](Self::few) runs at once of a call with `blocks` blocks, where that is
+    /// faster than a batch, padded; by default it never is.
     #[must_use]
     #[inline]
     fn few_at_once(blocks: usize) -> Option<usize> {
@@ -148,8 +148,8 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
 }
 // ANCHOR_END: form
 
-/// What [`RunsOn::few_at_once`] is of code that runs one block, or up to `several` as if it were so
-/// many.
+/// What [`RunsOn::few_at_once`] is of code that runs one block, or up to `several` as if they
+/// were `several`.
 #[must_use]
 #[inline]
 pub fn one_or(several: usize, blocks: usize) -> Option<usize> {

@@ -271,7 +271,7 @@ impl HashKey {
     }
 
     /// The key that is this one to the power `exponent`, one at least: adding a block of zeros to a hash
-    /// under it is adding so many under this one. The time depends on the exponent, never on the key.
+    /// under it is adding `exponent` blocks of zeros under this one. The time depends on the exponent, never on the key.
     #[must_use]
     pub fn power(&self, exponent: u64) -> Self {
         // The block of 1, multiplied by the squares of the key that the exponent has.

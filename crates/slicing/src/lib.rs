@@ -1,6 +1,6 @@
 //! Words and SIMD registers whose bits or bytes are lanes, and the instruction sets that have them.
 //!
-//! A *bit-sliced* cipher works on planes: plane `p` holds bit `p` of many blocks, one block a lane.
+//! A *bit-sliced* cipher works on planes: plane `p` holds bit `p` of many blocks, one block per lane.
 //! Code generic over [`Word`] uses bitwise operations only, so the same text runs 32 blocks on `u32`
 //! and 512 on AVX-512. A *byte-sliced* cipher works on rows of bytes of many blocks: code generic
 //! over [`Bytes`] adds, XORs and rotates them, over [`FieldBytes`] it has the maps of S-boxes too.
@@ -11,7 +11,7 @@
 //! type by [`Sliced`], for one instruction set, or [`Fastest`], for the best of the CPU it runs on.
 //!
 //! A single block would pay for a whole batch. [`byte_planes`] makes planes of the bytes of one block
-//! or a few, a byte a lane, so that an S-box circuit runs once over all of them.
+//! or a few, one byte per lane, so that an S-box circuit runs once over all of them.
 //!
 //! ```
 //! use lanecrypt_slicing::{BitLanes, Portable};

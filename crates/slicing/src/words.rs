@@ -29,7 +29,7 @@ pub trait Words: Word {
     fn rotate_left<const BY: i32>(self) -> Self;
 }
 
-/// An instruction set whose registers carry a 32-bit word of many blocks, one block a lane.
+/// An instruction set whose registers carry a 32-bit word of many blocks, one block per lane.
 ///
 /// ```
 /// use lanecrypt_slicing::{Portable, WordLanes, Words};

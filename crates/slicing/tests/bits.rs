@@ -248,7 +248,7 @@ fn counters_are_those_of_blocks() {
     }
 }
 
-/// Work that was given lanes suited to so many blocks.
+/// Work that was given lanes suited to a number of blocks.
 struct Suited;
 
 /// How many lanes there are.

@@ -275,7 +275,7 @@ fn counter(value: u128, block: usize) -> Counter {
     Counter::from_block(&value.to_be_bytes()[16 - block..]).expect("8 or 16 bytes")
 }
 
-/// Counters whose last byte wraps after so many blocks, with the bytes before it full up to any.
+/// Counters whose last byte wraps after a number of blocks, with the bytes before it full up to any.
 fn before_carries(block: usize, last: &[u8]) -> Vec<Counter> {
     let full = |bytes: usize| (0..bytes).fold(0_u128, |sum, _| sum << 8 | 0xff) << 8;
     let high = 0x0123_4567_89ab_cdef_fedc_ba98_7654_3210;

@@ -166,7 +166,7 @@ fn both_ways(what: &str, data: &[u8], expected: &[u8], work: impl Fn(InOutBuf<'_
     assert!(output == expected, "{what}, out of place");
 }
 
-/// ECB both ways and CTR of an implementation, over so many blocks and some bytes.
+/// ECB both ways and CTR of an implementation, over a number of blocks and some bytes.
 fn is_the_toy<I: Implementation<BlockSize = U16, KeySize = U16> + 'static>(
     token: I::Token,
     name: &str,

@@ -78,7 +78,7 @@ fn main() -> Done<()> {
     comparing.finish()
 }
 
-/// Runs once, and so many times more, and prints what it took.
+/// Runs once, and `rounds` times more, and prints what it took.
 fn show(name: &str, bytes: u64, rounds: usize, mut run: impl FnMut() -> Done<()>) -> Done<()> {
     let print = |what: &str, Time { wall, cpu }: &Time| {
         let speed = bytes as f64 / wall / 1e9;

@@ -49,7 +49,7 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// So many threads; 0 is as many as the machine has.
+    /// With this number of threads; 0 is as many as the machine has.
     #[must_use]
     pub const fn new(threads: usize) -> Self {
         Self { threads }

@@ -58,7 +58,7 @@ impl Batch {
         self.pieces[self.used - 1].free()
     }
 
-    /// Says that so many bytes were put at the beginning of [`free`](Self::free).
+    /// Says that `bytes` bytes were put at the beginning of [`free`](Self::free).
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.pieces[self.used - 1].advance(bytes);
     }

@@ -26,7 +26,7 @@ pub enum Error {
         destroyed: Vec<u32>,
     },
     /// A key opens the first segment, but it is disabled, so that nothing is opened with it.
-    #[error("not authentic: the key {id} opens this, and is disabled in the keyset")]
+    #[error("not authentic: the key {id} opens this, but it is disabled in the keyset")]
     KeyDisabled {
         /// The id.
         id: u32,
@@ -46,7 +46,7 @@ pub enum Error {
         most: u64,
     },
     /// A segment, given by itself, has a length that its place does not allow.
-    #[error("segment {segment} of {given} bytes of plaintext; there it has {accepted}")]
+    #[error("segment {segment} of {given} bytes of plaintext; it must have {accepted}")]
     SegmentLength {
         /// The number of the segment, from 0.
         segment: u64,
@@ -112,7 +112,7 @@ pub enum Error {
         is: &'static str,
     },
     /// The passphrase does not open the keyset, or the keyset was changed.
-    #[error("the passphrase is not the right one, or the encrypted keyset was changed")]
+    #[error("the passphrase is wrong, or the encrypted keyset was changed")]
     WrongPassphrase,
     /// A passphrase would cost more than this library is willing to spend, or what is not possible.
     #[error("the passphrase's {what} is {given}; accepted is {least} to {most}")]
@@ -137,7 +137,7 @@ pub enum Error {
         after: String,
     },
     /// A job has no such part.
-    #[error("part {part} of a job of {parts} parts; they count from 0")]
+    #[error("there is no part {part} in a job of {parts} parts; the first part is 0")]
     NoSuchPart {
         /// The part asked for.
         part: u64,
@@ -162,14 +162,14 @@ pub enum Error {
         /// Bytes there should be.
         expected: u64,
     },
-    /// Somebody asked to stop.
+    /// The caller asked to stop.
     #[error("cancelled")]
     Cancelled,
     /// A cipher failed.
     #[error(transparent)]
     Engine(#[from] lanecrypt::Error),
-    /// The system gave no random numbers.
-    #[error("the system gave no random numbers: {0}")]
+    /// The system provided no random numbers.
+    #[error("the system provided no random numbers: {0}")]
     Random(#[from] getrandom::Error),
     /// Reading or writing failed.
     #[error("cannot {doing}: {source}")]

@@ -40,8 +40,8 @@ pub fn seal_file(
     Ok(before.size)
 }
 
-/// Makes a sealed file of so many bytes of plaintext: `write` writes all segments of the stream, behind the
-/// header. Nothing is left at the target, and what was there stays, where it fails.
+/// Makes a sealed file of `plaintext_bytes` bytes of plaintext: `write` writes all segments of the stream,
+/// behind the header. Nothing is left at the target, and what was there stays, where it fails.
 pub(crate) fn seal_into(
     keyset: &Keyset,
     target: &Path,

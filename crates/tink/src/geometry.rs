@@ -54,7 +54,7 @@ impl Geometry {
         MOST_SEGMENTS * self.text() - self.header
     }
 
-    /// Segments of so many bytes of plaintext; at least one.
+    /// Number of segments for `plaintext_bytes` bytes of plaintext; at least one.
     ///
     /// # Errors
     /// [`Error::TooLong`] where there would be more than 2^32.
@@ -66,7 +66,7 @@ impl Geometry {
         Ok((plaintext_bytes + self.header).div_ceil(self.text()))
     }
 
-    /// Bytes of sealed data, with header and tags, of so many bytes of plaintext.
+    /// Bytes of sealed data, with header and tags, for `plaintext_bytes` bytes of plaintext.
     ///
     /// # Errors
     /// As [`segments`](Self::segments).
@@ -75,10 +75,10 @@ impl Geometry {
         Ok(plaintext_bytes + self.header + segments * self.tag)
     }
 
-    /// Bytes of plaintext in so many bytes of sealed data.
+    /// Bytes of plaintext in `ciphertext_bytes` bytes of sealed data.
     ///
     /// # Errors
-    /// [`Error::Truncated`] where no plaintext gives so many.
+    /// [`Error::Truncated`] if no plaintext has sealed data of this length.
     pub fn plaintext_bytes(&self, ciphertext_bytes: u64) -> Result<u64, Error> {
         let segments = ciphertext_bytes.div_ceil(self.segment);
         let others = segments.saturating_mul(self.tag).saturating_add(self.header);

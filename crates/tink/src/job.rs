@@ -2,9 +2,9 @@
 //!
 //! A part is a pure function of key, header, associated data and the source's bytes there: one that is
 //! done twice is written twice with the same bytes. But another plaintext under the same header would
-//! tell the difference of both, and let anybody forge: so a job knows what its source was, and a source
+//! reveal the difference of both, and allow forgeries: so a job knows what its source was, and a source
 //! that has changed since is refused. What cannot be noticed is a file that is written through a
-//! shared memory mapping; nobody may do that while a job runs.
+//! shared memory mapping: do not do that while a job runs.
 //!
 //! ```
 //! use lanecrypt_tink::{Keyset, Options, Template, job::Job, open_file};
@@ -126,14 +126,14 @@ impl Job {
         let fits = u64::from(self.segment_bytes)
             > u64::from(self.header_bytes) + u64::from(self.tag_bytes);
         if !is_whole || !fits || self.geometry().segments(self.source.size).is_err() {
-            return Err(Error::Malformed { what: "this is no job of this version" });
+            return Err(Error::Malformed { what: "not a job of this version" });
         }
         self.header()?;
         self.associated_data()?;
         Ok(())
     }
 
-    /// Writes the job, for whoever seals a part.
+    /// Writes the job, for those who seal parts.
     ///
     /// # Errors
     /// None that can happen with a job that was made or read here.
@@ -390,7 +390,7 @@ impl Job {
 
     /// A path beside the target, and where that is a symbolic link beside what it names, that no other job has.
     fn beside(&self, target: &Path, suffix: &str) -> PathBuf {
-        // A link that leads nowhere is an error of whoever opens it.
+        // Opening a link that leads nowhere is the error.
         let target = followed(target).unwrap_or_else(|_| target.to_owned());
         let name = short_name(&target);
         // The beginning of the salt.
@@ -415,7 +415,7 @@ pub fn identity_of_file(path: &Path) -> Result<Identity, Error> {
         let now = now.map_err(|_| io::Error::other("the clock is before 1970"));
         let now = now.map_err(Error::of_io("read the clock"))?;
         let changed = Duration::from_nanos(u64::try_from(changed).unwrap_or(0));
-        // A time to come is another clock's: nobody can wait for that.
+        // A time to come is another clock's: it cannot be waited for.
         if now.checked_sub(changed).is_none_or(|since| since >= TICKS) {
             return Ok(identity);
         }

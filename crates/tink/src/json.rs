@@ -118,7 +118,7 @@ impl Keyset {
         Self::of(keyset.primary_key_id, entries.collect::<Result<_, Error>>()?)
     }
 
-    /// Writes the keyset in cleartext, in Tink's JSON: whoever reads it has the keys.
+    /// Writes the keyset in cleartext, in Tink's JSON: anyone who reads it has the keys.
     ///
     /// # Errors
     /// None that can happen with a keyset that was made or read here.

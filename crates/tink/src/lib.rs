@@ -26,7 +26,7 @@
 //! write while they compute, [`Sealed`] reads any range, [`Stream`] has the single segments, and
 //! [`job`] seals a file by many processes. [`Backend`] is who computes.
 //!
-//! The format does not commit to the key: somebody who knows two keys can make a file that both open.
+//! The format does not commit to the key: someone who knows two keys can make a file that both open.
 #![forbid(unsafe_code)]
 
 mod backend;

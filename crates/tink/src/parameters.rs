@@ -215,7 +215,7 @@ impl fmt::Display for Template {
 
 /// No template has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no template {0:?}; there are {names}", names = Template::ALL.map(Template::name).join(", "))]
+#[error("unknown template {0:?}; known are {names}", names = Template::ALL.map(Template::name).join(", "))]
 pub struct NoSuchTemplate(String);
 
 impl FromStr for Template {

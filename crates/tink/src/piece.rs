@@ -88,7 +88,7 @@ impl Piece {
         &mut self.buffer[from + self.filled..from + (end - start) as usize]
     }
 
-    /// Says that so many bytes were put at the beginning of [`free`](Self::free).
+    /// Says that `bytes` bytes were put at the beginning of [`free`](Self::free).
     pub(crate) fn advance(&mut self, bytes: usize) {
         self.filled += bytes;
     }

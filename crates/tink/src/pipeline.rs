@@ -90,7 +90,7 @@ fn spawn<'scope, T: Send + 'scope>(
     thread::Builder::new().spawn_scoped(scope, work).map_err(Error::of_io("start a thread"))
 }
 
-/// Reads batches in their order, until the input ends or nobody wants more.
+/// Reads batches in their order, until the input ends or the receiver is gone.
 fn read_batches(
     mut reader: Lookahead<impl Read>,
     free: &Receiver<Batch>,

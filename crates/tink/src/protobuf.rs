@@ -66,7 +66,7 @@ fn field<'a>(rest: &mut &'a [u8]) -> Option<(u32, Value<'a>)> {
     Some((number, value))
 }
 
-/// Seven bits a byte, the lowest first; the last byte is the one without the highest bit.
+/// Seven bits per byte, the lowest first; the last byte is the one without the highest bit.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {

@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use crate::Error;
 
-/// So many random bytes.
+/// `count` random bytes.
 pub(crate) fn bytes(count: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
     let mut bytes = Zeroizing::new(vec![0; count]);
     getrandom::fill(&mut bytes)?;

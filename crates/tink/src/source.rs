@@ -30,7 +30,7 @@ pub enum Version {
     File {
         /// When it was last written, in nanoseconds since 1970.
         modified: i64,
-        /// When it or its metadata last changed, in nanoseconds since 1970: nobody can set this back.
+        /// When it or its metadata last changed, in nanoseconds since 1970: it cannot be set back.
         changed: i64,
         /// The number of the file.
         inode: u64,

@@ -16,7 +16,7 @@ use crate::{
 /// A writer that seals what is written to it, some segments at a time and in parallel.
 ///
 /// [`finish`](Self::finish) writes the last segment: without it, what was written is a sealed file
-/// that was cut off, and nobody opens that.
+/// that was cut off, and cannot be opened.
 pub struct Sealer<'a, W> {
     writer: W,
     stream: Stream,

@@ -33,7 +33,7 @@ pub(crate) struct Transfer<'a> {
 /// What the threads of a transfer share.
 #[derive(Default)]
 struct Progress {
-    /// The next piece that nobody has taken.
+    /// The next piece that no thread has taken.
     next: AtomicU64,
     has_failed: AtomicBool,
     failure: Mutex<Option<Error>>,

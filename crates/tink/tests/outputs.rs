@@ -46,7 +46,7 @@ impl Read for CutOff<'_> {
     }
 }
 
-/// Whoever cancels while the last bytes are at work, or by what ends the input, gets no output.
+/// Cancelling while the last bytes are at work, or by what ends the input, gives no output.
 #[test]
 fn a_cancelled_output_does_not_appear() {
     let folder = TempDir::new().unwrap();
@@ -141,7 +141,7 @@ fn beyond_four_gigabytes() {
     let job = Job::of_file(&keyset, &plain, b"", 2 << 20).unwrap();
     let (source, output) = (File::open(&plain).unwrap(), File::create(&sealed).unwrap());
     output.set_len(job.sealed_bytes()).unwrap();
-    // Two segments a part: the middle one has 4096 and 4097, where the plaintext passes 4 GiB.
+    // Two segments per part: the middle one has 4096 and 4097, where the plaintext passes 4 GiB.
     let middle = (4 << 30) / (2 << 20);
     for part in [0, middle, job.parts() - 1] {
         job.seal_part(&keyset, part, &source, &output, Options::default()).unwrap();
@@ -153,7 +153,7 @@ fn beyond_four_gigabytes() {
     assert_eq!(&text, b"\0where 32 bits end\0");
     sealed.read_exact_at(&mut text[..10], BYTES - 10).unwrap();
     assert_eq!(&text[..10], b"at the end");
-    // What nobody sealed is not authentic.
+    // What was never sealed is not authentic.
     let error = sealed.read_exact_at(&mut text, 2 << 30).unwrap_err();
     assert!(matches!(error, Error::NotAuthentic { segment: 2048 }), "{error}");
 }

@@ -68,7 +68,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// What so many bytes are.
+    /// What `bytes` bytes from `at` on are.
     pub(crate) fn load(&self, at: i64, bytes: i64) -> Value {
         if bytes == WORD && at % WORD == 0 {
             return self.word(at).value();
@@ -88,7 +88,7 @@ impl Frame {
         }
     }
 
-    /// Stores so many bytes; `is_slot` where that was a register that was moved.
+    /// Stores `bytes` bytes; `is_slot` where that was a register that was moved.
     pub(crate) fn store(&mut self, at: i64, bytes: i64, value: Value, is_slot: bool) {
         if value == Value::PublicByte {
             self.store(at, bytes, Value::Secret, is_slot);

@@ -401,7 +401,7 @@ impl Step<'_, '_, '_> {
         self.store(place, bytes, value, is_slot)
     }
 
-    /// Stores so many bytes; `is_slot` where that was a register that was moved.
+    /// Stores `bytes` bytes; `is_slot` where that was a register that was moved.
     fn store(&mut self, place: Place, bytes: i64, value: Value, is_slot: bool) -> Result<()> {
         match place {
             Place::Frame(at) => self.state.frame.store(at, bytes, value, is_slot),

@@ -12,11 +12,11 @@ pub(crate) enum Value {
     Public,
     /// This number.
     Number(i64),
-    /// Points into the function's frame, so many bytes from where the return address is; `None`
+    /// Points into the function's frame, this number of bytes from the return address; `None`
     /// where that is not one place, or may be elsewhere. The job is a part of the frame, from
     /// [`JOB`] on.
     Frame(Option<i64>),
-    /// So many bytes from the start of the keys of a job.
+    /// This number of bytes from the start of the keys of a job.
     Keys(i64),
     /// Points to what is a constant of the program, wherever in it.
     Constants,
@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// Of its lowest bytes, so many.
+    /// Its lowest `bytes` bytes.
     pub(crate) fn lowest(self, bytes: i64) -> Self {
         match (self, bytes) {
             (value, 8) => value,

@@ -17,18 +17,18 @@ use crate::{command::root, kernels::host::hex};
 /// What a skeleton is made of.
 #[derive(Args, Debug)]
 pub(crate) struct Specification {
-    /// The cipher's name as crates and backends have it: lower-case letters and digits, "lea".
+    /// Name of the cipher in crates and backends: lower-case letters and digits, such as "lea".
     name: String,
-    /// Where it is defined, "RFC 4269".
+    /// Standard that defines the cipher, such as "RFC 4269".
     #[arg(long, default_value = "to do: its standard")]
     standard: String,
-    /// Bytes of a block: 8 or 16.
+    /// Bytes per block: 8 or 16.
     #[arg(long, default_value_t = 16)]
     block_bytes: usize,
-    /// Bytes of its keys, from the shortest: "16,24,32".
+    /// Key lengths in bytes, shortest first, such as "16,24,32".
     #[arg(long, value_delimiter = ',', default_value = "16")]
     key_bytes: Vec<usize>,
-    /// The tree to change; by default this one.
+    /// Tree to change [default: this one].
     #[arg(long)]
     root: Option<PathBuf>,
 }

@@ -105,7 +105,7 @@ fn words<K: KeyLength>(subkeys: &Subkeys<K>, direction: Direction) -> [u64; WORD
     let subkey = |i| subkeys.at(direction, i).swap_bytes();
     let last = K::Subkeys::USIZE - 2;
     let rounds = GROUP * groups::<K>();
-    // Those of rounds, and one that nobody reads.
+    // Those of rounds, and one that is never read.
     let mut of_rounds = [0; ROUNDS + 1];
     for (i, word) in of_rounds[..rounds].iter_mut().enumerate() {
         *word = subkey(2 + STRIDE * (i / GROUP) + i % GROUP);

@@ -69,7 +69,7 @@ fn attributes(node: &Node) -> FileAttr {
     };
     let about = &node.about;
     let is_folder = node.number == ROOT || about.is_dir();
-    // Whoever may read the sealed file may read the plain one, and nobody may write.
+    // Whoever may read the sealed file may read the plain one. It is read-only.
     let perm = (about.mode() & if is_folder { 0o555 } else { 0o444 }) as u16;
     FileAttr {
         ino: INodeNo(node.number),
@@ -120,7 +120,7 @@ impl Filesystem for SealedFiles {
         let kind = |is_folder| if is_folder { FileType::Directory } else { FileType::RegularFile };
         let dots = [".", ".."].map(|name| (name.into(), true));
         for (i, (name, is_folder)) in (1..).zip(dots.into_iter().chain(names)) {
-            // Numbers of files that nobody has looked up are none of the kernel's business.
+            // The kernel asks only for numbers that were looked up.
             if i > offset && reply.add(INodeNo(u64::MAX), i, kind(is_folder), name) {
                 break;
             }

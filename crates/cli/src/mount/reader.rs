@@ -1,4 +1,4 @@
-//! A sealed file that somebody reads: what was opened of it last, and more ahead the longer they read on.
+//! A sealed file being read: what was opened of it last, and the more ahead the longer the reading continues.
 
 use std::{
     fs::File,
@@ -9,7 +9,7 @@ use std::{
 use lanecrypt_tink::{Backend, Error, Options, Sealed};
 use zeroize::Zeroizing;
 
-/// Bytes that are opened at once for somebody who reads on and on.
+/// Bytes opened at once for sequential reads.
 const LONGEST: u64 = 16 << 20;
 
 /// An open file.
@@ -69,7 +69,7 @@ impl Reader {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where to open to: for somebody who reads on behind the window, twice as much as that had.
+    /// Where to open to: a read right behind the window doubles it.
     fn ahead(&self, window: &Window, wanted: &Range<u64>) -> u64 {
         let reads_on = wanted.start <= window.end() && wanted.end > window.end();
         let bytes = if reads_on { (2 * window.bytes.len() as u64).min(LONGEST) } else { 0 };

@@ -12,7 +12,7 @@ use crate::{
     secret::{self, Secret},
 };
 
-/// Iterations of `openssl enc -pbkdf2` where nobody says another number.
+/// Default iterations of `openssl enc -pbkdf2`.
 pub(super) const ITERATIONS: u32 = 10_000;
 /// What `openssl enc` writes before the salt.
 const MAGIC: &[u8; 8] = b"Salted__";
@@ -66,10 +66,10 @@ fn iv(arguments: &Arguments) -> Result<Vec<u8>, Failure> {
         if expected == 0 && !is_gcm {
             return Ok(Vec::new());
         }
-        return Err(Failure::Usage("this mode takes an IV: --iv HEX".to_owned()));
+        return Err(Failure::Usage("this mode needs an IV: --iv HEX".to_owned()));
     };
     let iv = hex::decode(digits)
-        .map_err(|_| Failure::Usage("--iv: an IV is written as hexadecimal digits".to_owned()))?;
+        .map_err(|_| Failure::Usage("--iv: must be hexadecimal digits".to_owned()))?;
     if iv.len() != expected && !is_gcm {
         let given = iv.len();
         let text = format!("--iv: {given} bytes; this cipher takes {expected} in this mode");

@@ -76,7 +76,7 @@ fn lengths(unit_bytes: usize, most_bytes: usize) -> impl Iterator<Item = usize> 
         .map(move |bytes| whole_units(bytes.min(most_bytes)))
 }
 
-/// Sends pieces until the input ends, or nobody wants them.
+/// Sends pieces until the input ends or the receiver is gone.
 fn read_pieces(
     mut input: impl Read,
     mut lengths: impl Iterator<Item = usize>,

@@ -1,4 +1,4 @@
-//! The modes that go through a stream a piece at a time: all but GCM.
+//! The modes that take a stream piece by piece: all but GCM.
 
 use lanecrypt::{
     BackendChoice, ChainedMode, Ctr, Direction,
@@ -81,7 +81,7 @@ fn xts(
     Ok(Box::new(XtsUnits::new(xts, direction, unit, arguments.first_unit)?))
 }
 
-/// Padding of PKCS #7 to whole blocks of so many bytes, where a mode has it.
+/// PKCS #7 padding to whole blocks of this number of bytes, in modes that have it.
 struct Padding {
     block: Option<usize>,
     decrypt: bool,

@@ -142,7 +142,7 @@ pub(crate) fn outputs_are_whole_or_not_there() -> Outcome {
     ensure(fs::read(&output)? == noise(33), "in place")
 }
 
-/// Where a file may have no more than so many blocks of 512 bytes, as on a disk that is full after that.
+/// Where a file may have no more than this number of 512-byte blocks, as on a disk that is full after that.
 pub(crate) fn on_a_full_disk(command: &Command, blocks: u32) -> Command {
     let mut shell = Command::new("sh");
     let script = format!("ulimit -f {blocks}; trap '' XFSZ; exec \"$0\" \"$@\"");
@@ -196,7 +196,7 @@ pub(crate) fn an_interruption_leaves_nothing() -> Outcome {
         drop(stdin);
         ensure(fs::read(&output)? == b"what was there", format!("{signal}: the output is lost"))?;
         if signal == "KILL" {
-            // Nobody can clean up then; but what is left can be recognised.
+            // No cleanup is possible then; but what is left can be recognised.
             let left = names(folder.path())?;
             let is_known = left.iter().any(|name| name.ends_with(".lanecrypt-tmp"));
             return ensure(is_known && left.len() == 3, format!("{left:?}"));
@@ -227,7 +227,7 @@ pub(crate) fn lists() -> Outcome {
     ensure(folder.path().join("lanecrypt-seal.1").exists(), "there is no man page of seal")
 }
 
-/// Keys are no arguments, and their files are nobody else's.
+/// Keys are no arguments, and only their owner may read their files.
 pub(crate) fn secrets_stay_unseen() -> Outcome {
     let folder = tempfile::tempdir()?;
     let keys = folder.path().join("keys");

@@ -102,7 +102,7 @@ impl<K: Size> Implementation for Shifted<K> {
     }
 }
 
-/// The token of a CPU that nobody has.
+/// The token of a CPU that does not exist.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Never {}
 

@@ -20,7 +20,7 @@ impl Buffer {
         Self { bytes: vec![0; piece_bytes.max(unit) / unit * unit], used: 0 }
     }
 
-    /// Says that so many bytes from the start were written to.
+    /// Says that this number of bytes from the start were written to.
     pub(super) fn use_up_to(&mut self, end: usize) {
         self.used = self.used.max(end);
     }

@@ -34,7 +34,7 @@ impl<R: Read, M: StreamMode> Reader<R, M> {
         Self::with_piece_bytes(inner, mode, PIECE_BYTES)
     }
 
-    /// The same with pieces of so many bytes: whole units of the mode, one at least. It has memory for one.
+    /// The same with pieces of `bytes` bytes: whole units of the mode, at least one. It has memory for one.
     pub fn with_piece_bytes(inner: R, mode: M, bytes: usize) -> Self {
         let buffer = Buffer::new(&mode, bytes);
         let (is_at_end, is_broken) = (false, false);

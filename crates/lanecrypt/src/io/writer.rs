@@ -16,7 +16,7 @@ use super::{PIECE_BYTES, StreamMode, broken, buffer::Buffer, io_error};
 /// [`finish`](Self::finish), which ends the stream. An error of the inner writer loses nothing: the next
 /// call goes on where it was. After one of the mode or its engine every call is an error.
 ///
-/// Dropped without `finish`, it passes on what it can, and nobody hears of an error, as with
+/// Dropped without `finish`, it passes on what it can, and errors are lost, as with
 /// [`BufWriter`](io::BufWriter).
 pub struct Writer<W: Write, M: StreamMode> {
     /// None once it was finished.
@@ -40,7 +40,7 @@ impl<W: Write, M: StreamMode> Writer<W, M> {
         Self::with_piece_bytes(inner, mode, PIECE_BYTES)
     }
 
-    /// The same with pieces of so many bytes: whole units of the mode, one at least. It has memory for one.
+    /// The same with pieces of `bytes` bytes: whole units of the mode, at least one. It has memory for one.
     pub fn with_piece_bytes(inner: W, mode: M, bytes: usize) -> Self {
         let buffer = Buffer::new(&mode, bytes);
         Self {
@@ -90,7 +90,7 @@ impl<W: Write, M: StreamMode> Writer<W, M> {
         self.pass(self.filled / unit * unit)
     }
 
-    /// Transforms so many bytes and passes them on, where nothing is ready.
+    /// Transforms `bytes` bytes and passes them on, if nothing is ready.
     fn pass(&mut self, bytes: usize) -> io::Result<()> {
         if bytes > 0 {
             self.is_broken = true; // unless it comes back, also by no panic

@@ -71,7 +71,7 @@ pub(crate) fn damaged_containers() -> Result<(), Failed> {
     };
     for bytes in [0, 7, 4095, 0x3fff, 0x7fff] {
         let cut: &[u8] = &whole[..bytes];
-        let expected = if bytes < 8 { "no LUKS container" } else { "cut short: the " };
+        let expected = if bytes < 8 { "not a LUKS container" } else { "cut short: the " };
         if bytes < SECOND_HEADER as usize {
             refused(cut, expected)?;
         }
@@ -89,7 +89,7 @@ pub(crate) fn damaged_containers() -> Result<(), Failed> {
     let mut altered = whole.clone();
     altered[7] = 3;
     refused(&altered, "the header is of LUKS version 3; supported are 1 and 2")?;
-    refused(&vec![0; 1 << 20], "this is no LUKS container")
+    refused(&vec![0; 1 << 20], "not a LUKS container")
 }
 
 /// As cryptsetup does, it opens what ends within a sector, and what has a slot of a hash that is not known.
@@ -159,8 +159,8 @@ pub(crate) fn bad_parameters() -> Result<(), Failed> {
         (&nothing[..], "file=<FILENAME> is missing"),
         (&["file=x"], "passphrase=<SECRET> or key-file=<FILENAME> is missing"),
         (&["x", "passphrase=y", "passphrase=z"], "can be given once"),
-        (&["file=x", "colour=red"], "there is no parameter \"colour\""),
-        (&["file=x", "argon2-passes=many"], "argon2-passes=many is no number"),
+        (&["file=x", "colour=red"], "unknown parameter \"colour\""),
+        (&["file=x", "argon2-passes=many"], "argon2-passes=many is not a number"),
         (&["file=x", "argon2-memory=many"], "could not parse size"),
         (&["file=/nowhere/x", "passphrase=y"], "cannot open /nowhere/x: No such file"),
         (&["file=x", "key-file=/nowhere/y"], "cannot open /nowhere/y: No such file"),

@@ -115,7 +115,7 @@ pub(crate) fn nothing_synced_is_lost_when_killed() -> Result<(), Failed> {
     let mut client = Client::connect(&server)?;
     for region in 0..8 {
         let (at, bytes) = (region * REGION, REGION as usize);
-        // Nobody wrote between the parts that were written, so only those are known.
+        // The bytes between the written parts were never written, so only the parts are known.
         let ours = client.read(at, bytes)?;
         let expected = &model[at as usize..][..bytes];
         let known = ours.iter().zip(expected).enumerate().filter(|(_, (_, byte))| **byte != 0);

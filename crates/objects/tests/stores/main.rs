@@ -54,7 +54,7 @@ fn open(place: &Place, source: &Location, target: &Location) -> Result<Driver, E
     Driver::open(&place.path("log"), &place.keyset, &order(source, target), &place.stores)
 }
 
-/// As somebody else does it, who has nothing but the plan's text.
+/// As another machine does it, which has nothing but the plan's text.
 fn seal(place: &Place, driver: &Driver, part: u64) -> Result<Receipt, Error> {
     let plan = Plan::from_json(&driver.plan().to_json()?)?;
     plan.seal_part(&place.keyset, part, &place.stores, Options::default())

@@ -142,7 +142,7 @@ impl Parameter {
 }
 
 /// Runs `work` on every parameter of a list, which may be null. Who asks for values may have the list in
-/// memory that nobody may write, so that `work` gets pointers.
+/// read-only memory, so that `work` gets pointers.
 pub(crate) unsafe fn for_each(
     mut list: *mut Parameter,
     mut work: impl FnMut(*mut Parameter) -> Result<(), Reason>,

@@ -130,7 +130,7 @@ impl<'a> Transfer<'a> {
         Ok(unsafe { InOutBuf::from_raw(input, output, length) })
     }
 
-    /// All input in place, with so many bytes of zeros after it.
+    /// All input in place, with this number of zero bytes after it.
     ///
     /// # Errors
     /// [`Reason::Argument`] where it is not in place, or there is no room.

@@ -12,7 +12,7 @@ size of the key, "aes-256"), a key, and anything with a contiguous buffer: bytea
 numpy. They change it in place, or leave it and fill `out`. Nothing is authenticated: `lanecrypt.aead` and
 `lanecrypt.tink` are for that. `lanecrypt.ciphers` has the same over streams.
 
-`backend` is "auto" (where it finishes first), "cpu" (all cores), "cuda", "cuda:1" or the name of an implementation
+`backend` is "auto" (CPU or GPU, whichever is faster), "cpu" (all cores), "cuda", "cuda:1" or the name of an implementation
 ("bitslice-avx512"); a device that is not there is a `RuntimeError`. The environment variable RAYON_NUM_THREADS, set
 before the first long call, limits the threads of the CPU. The interpreter is released during calls of 8 KiB and
 more: other threads go on, and must not touch the buffer meanwhile.

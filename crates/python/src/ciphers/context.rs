@@ -110,7 +110,7 @@ impl CipherContext {
 }
 
 impl CipherContext {
-    /// Bytes that an update with so many gives out. An update that fails is none: it can be tried again.
+    /// Bytes that an update with `bytes` more bytes gives out. An update that fails can be tried again.
     fn begin(&self, bytes: usize) -> PyResult<usize> {
         let mode = self.mode.as_ref().ok_or_else(finalized)?;
         if mode.is_one_unit && self.was_updated {
@@ -125,7 +125,7 @@ impl CipherContext {
             self.held.extend_from_slice(data);
             return Ok(());
         }
-        // Only so many were held as fit into the first block.
+        // The bytes that were held fit into the first block.
         let (now, later) = data.split_at(out.len() - self.held.len());
         out[..self.held.len()].copy_from_slice(&self.held);
         let Some(mode) = &mut self.mode else { return Ok(()) };

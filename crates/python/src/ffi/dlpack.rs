@@ -76,7 +76,7 @@ enum Taken {
 impl Drop for Taken {
     fn drop(&mut self) {
         // SAFETY: the structure is the producer's, which keeps it until its deleter is called: here, once,
-        // as nobody else takes a tensor out of a capsule that was renamed.
+        // as a tensor is never taken out of a capsule that was renamed.
         unsafe {
             match *self {
                 Self::Old(managed) => {
@@ -180,7 +180,7 @@ struct Exported<M> {
     _owner: Arc<Owned>,
 }
 
-/// A capsule of all bytes of `owner`, which lives as long as somebody has the tensor.
+/// A capsule of all bytes of `owner`, which lives as long as the tensor is in use.
 ///
 /// # Errors
 /// Those of Python, for want of memory.
@@ -259,7 +259,7 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
 /// Frees what a capsule of this name leads to.
 ///
 /// # Safety
-/// It is what `export` made, and nobody has taken it.
+/// It is what `export` made, and it has not been taken.
 unsafe fn delete_named(pointer: *mut c_void, name: &CStr) {
     // SAFETY: the caller vouches for it.
     unsafe {
@@ -271,7 +271,7 @@ unsafe fn delete_named(pointer: *mut c_void, name: &CStr) {
     }
 }
 
-/// The destructor of a capsule: one that nobody has used still has its tensor.
+/// The destructor of a capsule: an unused one still has its tensor.
 unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
     for name in [NAME, VERSIONED_NAME] {
         // SAFETY: Python calls this with a capsule of `export`'s. Under these names it still owns the tensor.
@@ -289,7 +289,7 @@ pub(crate) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) == 1 }
 }
 
-/// A stream of somebody else's, by what `__cuda_array_interface__` says of it.
+/// A foreign stream, by what `__cuda_array_interface__` says of it.
 ///
 /// # Errors
 /// Those of the driver, and for a stream of another context.
@@ -301,8 +301,8 @@ pub(crate) fn stream(device: &Device, handle: usize) -> Result<Stream, cuda::Err
 
 /// Memory of a tensor that the caller holds.
 pub(crate) fn slice(device: &Device, address: u64, length: usize) -> DeviceSlice<'_> {
-    // SAFETY: whoever gave the tensor vouches for its memory, and that nobody else uses it during the call,
-    // which holds the tensor and waits for all that it queues. No reference to it is ever made.
+    // SAFETY: whoever gave the tensor vouches for its memory, and that it is not used elsewhere during the
+    // call, which holds the tensor and waits for all that it queues. No reference to it is ever made.
     unsafe { DeviceSlice::from_raw(device, address, length) }
 }
 

@@ -12,8 +12,8 @@ use pyo3::{
 use crate::ffi::dlpack;
 use crate::{buffers::detached, errors::OrRaise};
 
-/// A buffer that is cleared and freed once all that runs on its device has ended: whoever gave it up may
-/// have queued work that still reads it, on streams that nobody here knows.
+/// A buffer that is cleared and freed once all that runs on its device has ended: its last owner may
+/// have queued work that still reads it, on streams that are unknown here.
 pub(crate) struct Owned(DeviceBuffer);
 
 impl Owned {
@@ -34,7 +34,8 @@ impl Drop for Owned {
     }
 }
 
-/// Bytes in the memory of a GPU: a tensor of one dimension for PyTorch, CuPy and whoever else knows DLPack or
+/// Bytes in the memory of a GPU: a tensor of one dimension for PyTorch, CuPy and any library that knows
+/// DLPack or
 /// `__cuda_array_interface__`. The memory lives as long as anybody has a tensor of it, and is cleared then.
 #[pyclass(frozen, module = "lanecrypt.tink")]
 pub(crate) struct DeviceTensor {

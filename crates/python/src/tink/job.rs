@@ -39,7 +39,7 @@ impl Job {
         job::Job::from_json(text).or_raise().map(Self)
     }
 
-    /// The job as text, for whoever seals a part; it has no secret.
+    /// The job as text, for those who seal parts; it has no secret.
     fn to_json(&self) -> PyResult<String> {
         self.0.to_json().or_raise()
     }

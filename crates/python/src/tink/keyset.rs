@@ -66,7 +66,7 @@ impl Keyset {
         keyset.or_raise().map(Self)
     }
 
-    /// Writes Tink's JSON: in cleartext whoever reads it has the keys; under a passphrase (Argon2id) only
+    /// Writes Tink's JSON: in cleartext anyone who reads it has the keys; under a passphrase (Argon2id) only
     /// who knows that.
     #[pyo3(signature = (passphrase=None))]
     fn to_json(&self, py: Python<'_>, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<String> {

@@ -24,7 +24,7 @@ use crate::{
     ffi::Bytes,
 };
 
-/// Reads of at least so many bytes are opened on all cores.
+/// Reads of at least this number of bytes are opened on all cores.
 const PARALLEL_FROM: u64 = 4 << 20;
 
 /// A sealed file that is read at any place: only what a range touches is read, and only what is authentic
@@ -112,7 +112,7 @@ impl Sealed {
         Ok(bytes)
     }
 
-    /// Closes the file, once nobody reads any more.
+    /// Closes the file, once all reads have ended.
     fn close(&self) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).take();
     }

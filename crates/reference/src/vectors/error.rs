@@ -74,7 +74,7 @@ pub enum Problem {
         position: usize,
     },
     /// A word without `=`.
-    #[error("{given:?} is no field; fields are name=value")]
+    #[error("{given:?} is not a field; fields are name=value")]
     NotAField {
         /// The word.
         given: String,
@@ -88,7 +88,7 @@ pub enum Problem {
         accepted: &'static [&'static str],
     },
     /// A field that occurs twice in the line.
-    #[error("field {field} is given twice; once is accepted")]
+    #[error("field {field} is given twice")]
     DuplicateField {
         /// The field's name.
         field: String,
@@ -116,7 +116,7 @@ pub enum Problem {
         first_line: usize,
     },
     /// Hex with half a byte.
-    #[error("field {field}: {digits} hex digits; an even number is accepted")]
+    #[error("field {field}: {digits} hex digits; an even number is needed")]
     OddDigits {
         /// The field's name.
         field: &'static str,

@@ -248,7 +248,7 @@ fn fields_of_mode(mode: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Checks that, of the fields `candidates`, a line of a known mode has those of the mode and no
-/// other. Lines of unknown modes are left to whoever knows the mode.
+/// other. Lines of unknown modes are left to callers who know the mode.
 fn check_mode_fields(
     fields: &Fields<'_>,
     mode: &str,

@@ -156,7 +156,7 @@ macro_rules! gapped {
 
             #[inline(always)]
             fn slice(self, blocks: &[u8], bytes: &mut [Gapped<$word>]) {
-                // A square of packed lanes: a block a row, the last row zero.
+                // A square of packed lanes: one block per row, the last row zero.
                 const SIDE: usize = size_of::<$word>();
                 check(blocks.len(), bytes.len(), $lanes);
                 let block = bytes.len();

@@ -136,7 +136,7 @@ macro_rules! packed {
 }
 packed!(u32, U4; u64, U8);
 
-/// Transposes a square of bytes, a row a word.
+/// Transposes a square of bytes, one row per word.
 #[inline(always)]
 pub(crate) fn transpose<W: Columns>(square: &mut [W]) {
     if W::BYTES == 8 {

@@ -64,7 +64,7 @@ impl<W: Word> Bytes for [W; 8] {
     }
 }
 
-/// The bit lanes of `I` as byte lanes, eight words a row.
+/// The bit lanes of `I` as byte lanes, eight words per row.
 #[derive(Clone, Copy, Debug)]
 pub struct InPlanes<I>(pub I);
 

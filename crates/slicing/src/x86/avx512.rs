@@ -188,7 +188,7 @@ impl BlockLanes for Avx512 {
     }
 }
 
-/// The mask of the lanes of 64 bits that so many bytes are, at most 64.
+/// The mask of the 64-bit lanes that a number of bytes fills, at most 64.
 #[inline(always)]
 fn first_lanes(bytes: usize) -> u8 {
     ((1_u32 << (bytes / 8)) - 1) as u8

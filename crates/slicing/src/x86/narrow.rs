@@ -149,7 +149,7 @@ macro_rules! narrow {
         }
 
         impl $word {
-            /// So many of them are a register of 512 bits.
+            /// This number of them are a register of 512 bits.
             const OF_512: usize = 8 / $squares;
 
             #[inline(always)]

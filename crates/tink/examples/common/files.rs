@@ -46,7 +46,7 @@ pub(crate) struct Comparing {
 }
 
 impl Comparing {
-    /// With so many mebibytes.
+    /// With this number of mebibytes.
     pub(crate) fn new(mebibytes: u64) -> Self {
         Self { mebibytes, next: 0, come: Vec::new() }
     }
