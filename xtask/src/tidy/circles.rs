@@ -1,4 +1,5 @@
-//! Circles of modules: no module of a crate may use one that uses it, directly or by way of others.
+//! Circles of modules: no module of a crate may use one that uses it, directly or by way of others. That holds for
+//! modules by themselves, and for those side by side with all that is inside them: folders are layers.
 //!
 //! Uses are what paths from `crate`, `self` or `super` and the names of modules inside say, in `use` and
 //! elsewhere. A name that a module passes on stands for the module that defines it; passing it on is no use.
@@ -41,7 +42,14 @@ pub(super) fn circle(sources: &[(&str, &str)]) -> Option<String> {
         Reader { modules: &mut modules, here: module_of(path), inside: Vec::new() }
             .read(&tokens(text));
     }
-    around(&modules.edges()).map(|circle| circle.join(" → "))
+    let edges = modules.edges();
+    let side_by_side = edges.iter().filter_map(|(from, to)| {
+        let common = from.iter().zip(to).take_while(|(from, to)| from == to).count();
+        Some((from.get(..=common)?.to_vec(), to.get(..=common)?.to_vec()))
+    });
+    let circle = around(&edges).or_else(|| around(&side_by_side.collect()))?;
+    let names: Vec<_> = circle.iter().map(|path| format!("crate::{}", path.join("::"))).collect();
+    Some(names.join(" → "))
 }
 
 /// The module that a file has.
@@ -51,44 +59,41 @@ fn module_of(path: &str) -> Path {
     parts.map(str::to_owned).collect()
 }
 
-/// A circle of a graph, its first node once more at its end.
-fn around(edges: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+/// A circle of a graph, given by its edges; the first node is once more at the end.
+fn around(edges: &BTreeSet<(Path, Path)>) -> Option<Vec<Path>> {
     let mut left = edges.clone();
-    // What uses nothing that is left is in no circle.
-    while let Some(end) = left
-        .iter()
-        .find(|(_, to)| !to.iter().any(|to| left.contains_key(to)))
-        .map(|(from, _)| from.clone())
-    {
-        left.remove(&end);
-    }
-    let mut way = vec![left.keys().next()?.clone()];
+    // What uses nothing that uses something is in no circle.
     loop {
-        let next = left[way.last()?].iter().find(|to| left.contains_key(*to))?.clone();
-        if let Some(start) = way.iter().position(|one| *one == next) {
-            way.push(next);
+        let using: BTreeSet<_> = left.iter().map(|(from, _)| from.clone()).collect();
+        let before = left.len();
+        left.retain(|(_, to)| using.contains(to));
+        if left.len() == before {
+            break;
+        }
+    }
+    let mut way = vec![left.first()?.0.clone()];
+    loop {
+        let (_, next) = left.iter().find(|(from, _)| Some(from) == way.last())?.clone();
+        let start = way.iter().position(|one| *one == next);
+        way.push(next);
+        if let Some(start) = start {
             return Some(way.split_off(start));
         }
-        way.push(next);
     }
 }
 
 impl Modules {
     /// Which module uses which.
-    fn edges(&self) -> BTreeMap<String, BTreeSet<String>> {
+    fn edges(&self) -> BTreeSet<(Path, Path)> {
         let is_test = |path: &Path| self.tests.iter().any(|test| path.starts_with(test));
-        let name = |path: &Path| format!("crate::{}", path.join("::"));
-        let mut edges: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-        for Use { from, to, passed_on } in &self.uses {
+        let edge = |Use { from, to, passed_on }: &Use| {
             let is_used = passed_on
                 .as_ref()
                 .is_none_or(|name| self.words.contains(&(from.clone(), name.clone())));
-            let Some(to) = self.resolve(to, 0).filter(|_| is_used) else { continue };
-            if to != *from && !is_test(from) && !is_test(&to) {
-                edges.entry(name(from)).or_default().insert(name(&to));
-            }
-        }
-        edges
+            let to = self.resolve(to, 0).filter(|_| is_used)?;
+            (to != *from && !is_test(from) && !is_test(&to)).then(|| (from.clone(), to))
+        };
+        self.uses.iter().filter_map(edge).collect()
     }
 
     /// The module that defines what a path leads to; none for what another crate has.
@@ -406,12 +411,14 @@ mod tests {
         let of = |sources: &[(&str, &str)]| circle(sources).unwrap_or_default();
         let root = ("lib.rs", "mod a;\nmod b;\npub use a::A;\npub use b::{inner::B, C};");
         let inner = ("b/inner.rs", "pub struct B;");
-        let there = |a, b| of(&[root, ("a.rs", a), ("b.rs", b), inner]);
+        let there = |a, b| of(&[root, ("a.rs", a), ("b.rs", b), inner, ("c.rs", "pub struct E;")]);
         let (to_b, to_a) = ("use crate::b::C;", "pub mod inner; use crate::a::A; pub struct C;");
         assert_eq!(there(to_b, "pub mod inner; pub struct C;"), "");
         assert_eq!(there(to_b, to_a), "crate::a → crate::b → crate::a");
         assert_eq!(there("pub struct A; use crate::C;", to_a), "crate::a → crate::b → crate::a");
-        assert_eq!(there("use crate::B;", to_a), "", "of another module");
+        assert_ne!(there("use crate::B;", to_a), "", "what is inside counts from outside");
+        let passes_on = "pub mod inner; pub use crate::c::E; use crate::a::A;";
+        assert_eq!(there("use crate::b::E;", passes_on), "", "of another module");
         assert_eq!(there("fn f() { crate::b::c() }", to_a), "crate::a → crate::b → crate::a");
         assert_eq!(there("pub use crate::b::C;", to_a), "", "passed on");
         assert_ne!(there("pub use crate::b::C; type D = C;", to_a), "", "and used");
@@ -434,6 +441,13 @@ mod tests {
         assert_eq!(of("mod inner; fn f() { inner::g() }", "pub fn g() {}"), None);
         assert!(of("mod inner; fn f() { inner::g() }", "use super::f;").is_some());
         assert_eq!(of("pub use self::inner::G; mod inner;", "use super::f;"), None);
+        let across = [
+            ("a.rs", "pub mod one; pub mod two;"),
+            ("a/one.rs", "use crate::c::D;"),
+            ("a/two.rs", "pub struct T;"),
+            ("c.rs", "use crate::a::two::T; pub struct D;"),
+        ];
+        assert_eq!(circle(&across).as_deref(), Some("crate::a → crate::c → crate::a"), "folders");
         let written_out = "mod c { use super::inner; } mod inner { use super::c; }";
         assert!(circle(&[("lib.rs", written_out)]).is_some());
         let tests = [("lib.rs", "#[cfg(test)] mod t; mod b;"), ("t.rs", "use crate::b;")];
