@@ -87,8 +87,9 @@ const LINKS: [&str; 26] = [
 
 /// The first turn of phrase in every two lines of a document, or of the documentation in a source file.
 pub(super) fn faults(path: &str, text: &str) -> Vec<String> {
-    let is_rust = path.ends_with(".rs");
-    let is_document = path.ends_with(".md") && !path.contains("/record/");
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_rust = extension == "rs";
+    let is_document = extension == "md";
     if !is_read(path) || !(is_rust || is_document) {
         return Vec::new();
     }
