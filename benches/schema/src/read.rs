@@ -1,5 +1,5 @@
-//! Reading records, also those from before a measurement was one [`Figure`]: their parts lie at the top, their
-//! rows may have several times side by side, and a curve has its lines and points inside.
+//! Reading records, also those from before a measurement was one [`Figure`]: their parts lie at the top,
+//! their rows may have several times side by side, and a curve has its lines and points inside.
 
 use std::{
     fs,

@@ -17,8 +17,9 @@ const FIRST: [&str; 4] = [DEFAULT, REPLACED, "Botan", "OpenSSL"];
 /// Stands for the crates that are replaced, of which a chart has one.
 const REPLACED: &str = "";
 
-/// How the line of a backend or of another library looks: in every chart the same. A chart shows the CPU's or
-/// the GPU's, which are numbered apart; what the registry does not have comes last, in the order of `figures`.
+/// How the line of a backend or of another library looks: in every chart the same. A chart shows the CPU's
+/// or the GPU's, which are numbered apart; what the registry does not have comes last, in the order of
+/// `figures`.
 fn look(name: &str, figures: &[Figure]) -> usize {
     let is_on_gpu = |name: &str| name.starts_with("cuda");
     let replaced = BASELINES.iter().any(|baseline| baseline.name == name);
