@@ -113,13 +113,11 @@ impl Padding {
     fn after(&self, piece: &mut Vec<u8>) -> Result<(), Failure> {
         let Some(block) = self.block.filter(|_| self.decrypt) else { return Ok(()) };
         let start = piece.len().saturating_sub(block);
-        match padding::remove(&piece[start..]) {
-            Some(used) => piece.truncate(start + used),
-            None => {
-                piece.zeroize();
-                return Err(wrong_padding());
-            }
-        }
+        let Some(used) = padding::remove(&piece[start..]) else {
+            piece.zeroize();
+            return Err(wrong_padding());
+        };
+        piece.truncate(start + used);
         Ok(())
     }
 }
