@@ -211,7 +211,11 @@ impl<I: Implementation> Cipher<I> {
         }
     }
 
+    // What modes need of the stack is taken by each of them alone, and not by ECB, whose calls may be short:
+    // therefore none of them is inlined.
+
     /// XORs the CTR key stream over any length.
+    #[inline(never)]
     fn key_stream(&self, first: Counter, data: InOutBuf<'_, '_, u8>) {
         let (blocks, mut tail) = data.into_chunks();
         let whole = blocks.len();
@@ -227,6 +231,38 @@ impl<I: Implementation> Cipher<I> {
                 tail.xor_in2out(&keystream[..tail.len()]);
             });
         }
+    }
+
+    #[inline(never)]
+    fn cbc_decrypt(&self, iv: &[u8], blocks: InOutBuf<'_, '_, Block<I>>) {
+        let keys = self.implementation.batch_keys(Direction::Decrypt);
+        self.implementation.cbc_decrypt(&keys, &mut block_of(iv), blocks);
+    }
+
+    #[inline(never)]
+    fn cfb_decrypt(&self, iv: &[u8], blocks: InOutBuf<'_, '_, Block<I>>) {
+        let keys = self.implementation.batch_keys(Direction::Encrypt);
+        bulk::cfb_decrypt(&self.implementation, &keys, &mut block_of(iv), blocks);
+    }
+
+    #[inline(never)]
+    fn xts(&self, direction: Direction, mask: &[u8; 16], blocks: InOutBuf<'_, '_, Block<I>>) {
+        let keys = self.implementation.batch_keys(direction);
+        wiped(&mut { *mask }, |mask| self.implementation.xts(&keys, mask, blocks));
+    }
+
+    #[inline(never)]
+    fn one_by_one(
+        &self,
+        operation: Operation<'_>,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        modes::one_by_one(operation, data, |block| {
+            if let Some(block) = Array::slice_as_mut_array(block) {
+                self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
+            }
+            Ok(())
+        })
     }
 }
 
@@ -284,34 +320,16 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         if data.is_empty() {
             return Ok(());
         }
-        let implementation = &self.implementation;
-        let keys = |direction| implementation.batch_keys(direction);
         match operation {
-            Operation::Ctr(counter) => self.key_stream(counter, data),
-            Operation::Ctr32(_) => return modes::by_ecb(self, operation, data),
             Operation::Ecb(direction) => self.blocks(direction, data.into_chunks().0),
-            Operation::Cbc(Direction::Decrypt, iv) => {
-                let (mut previous, blocks) = (block_of(iv), data.into_chunks().0);
-                implementation.cbc_decrypt(&keys(Direction::Decrypt), &mut previous, blocks);
-            }
-            Operation::Cfb(Direction::Decrypt, iv) => {
-                let (mut previous, blocks) = (block_of(iv), data.into_chunks().0);
-                let keys = keys(Direction::Encrypt);
-                bulk::cfb_decrypt(implementation, &keys, &mut previous, blocks);
-            }
-            Operation::Xts(direction, mask) => wiped(&mut { *mask }, |mask| {
-                implementation.xts(&keys(direction), mask, data.into_chunks().0);
-            }),
+            Operation::Ctr(counter) => self.key_stream(counter, data),
+            Operation::Cbc(Direction::Decrypt, iv) => self.cbc_decrypt(iv, data.into_chunks().0),
+            Operation::Cfb(Direction::Decrypt, iv) => self.cfb_decrypt(iv, data.into_chunks().0),
+            Operation::Xts(direction, mask) => self.xts(direction, mask, data.into_chunks().0),
+            Operation::Ctr32(_) => return modes::by_ecb(self, operation, data),
             Operation::Cbc(Direction::Encrypt, _)
             | Operation::Cfb(Direction::Encrypt, _)
-            | Operation::Ofb(_) => {
-                return modes::one_by_one(operation, data, |block| {
-                    if let Some(block) = Array::slice_as_mut_array(block) {
-                        implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
-                    }
-                    Ok(())
-                });
-            }
+            | Operation::Ofb(_) => return self.one_by_one(operation, data),
         }
         Ok(())
     }
