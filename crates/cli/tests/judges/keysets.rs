@@ -91,7 +91,7 @@ fn life_of_a_key(desk: &Desk, keys: &Keys<'_>) -> Outcome {
         &["open"],
         &[old_file, "-"],
         3,
-        &format!("the key {old} opens this, and is disabled"),
+        &format!("the key {old} opens this, but it is disabled"),
     )?;
     keys.fails(&["keyset", "promote"], &[&old], 2, &old)?;
     let shown = keys.run(&["keyset", "show"], &[])?;
