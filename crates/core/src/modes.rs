@@ -32,6 +32,7 @@ pub(crate) const MAX_BLOCK: usize = 16;
 ///
 /// # Panics
 /// For [`Operation::Ecb`], which is the engine's to run.
+#[inline(never)] // its scratch memory would be on the stack of the engine's own ECB, too
 pub fn by_ecb<E: Engine + ?Sized>(
     engine: &E,
     operation: Operation<'_>,
