@@ -5,7 +5,10 @@ mod owned;
 
 use lanecrypt::{
     BackendChoice, CipherName, Counter, Direction, Engine as _, constant_time_family,
-    cuda::{DataUnits, Device, DeviceSlice, DeviceSliceMut, Family, Operation, Pending, Stream},
+    cuda::{
+        DataUnits, Device, DeviceInOut, DeviceSlice, DeviceSliceMut, Family, Operation, Pending,
+        Stream,
+    },
     modes::cbc_encrypt,
 };
 use pyo3::{
@@ -154,29 +157,28 @@ impl Run<'_> {
         output: &mut DeviceSliceMut<'_>,
     ) -> PyResult<()> {
         let Self { family, key, stream } = *self;
+        if let Mode::Cbc(Direction::Encrypt, iv) = mode {
+            return self.on_the_host(iv, input, output);
+        }
+        let data = match input {
+            None => DeviceInOut::from(output),
+            Some(input) => DeviceInOut::from((input, output)),
+        };
         let operation = match mode {
             Mode::Ecb(direction) => Operation::Ecb(direction),
             Mode::Ctr(counter) => {
                 let block = family.cipher().block_bytes;
                 Operation::Ctr(Counter::read(counter, block).or_raise()?)
             }
-            Mode::Cbc(Direction::Decrypt, iv) => Operation::Cbc(Direction::Decrypt, iv),
-            Mode::Cbc(Direction::Encrypt, iv) => return self.on_the_host(iv, input, output),
+            Mode::Cbc(direction, iv) => Operation::Cbc(direction, iv),
             Mode::Xts(direction, units) => {
                 let engine = family.xts_engine(stream.device(), key).or_raise()?;
-                let queued = match input {
-                    None => engine.queue(stream, direction, units, output),
-                    Some(input) => engine.queue(stream, direction, units, (input, output)),
-                };
+                let queued = engine.queue(stream, direction, units, data);
                 return queued.and_then(Pending::wait).or_raise();
             }
         };
         let engine = family.engine(stream.device(), key).or_raise()?;
-        let queued = match input {
-            None => engine.queue(stream, operation, output),
-            Some(input) => engine.queue(stream, operation, (input, output)),
-        };
-        queued.and_then(Pending::wait).or_raise()
+        engine.queue(stream, operation, data).and_then(Pending::wait).or_raise()
     }
 
     /// CBC encryption, whose blocks wait for each other: a core of the host is faster than a GPU.

@@ -85,12 +85,12 @@ impl OnStream<'_> {
         blocks: usize,
     ) -> Result<(), Error> {
         let block_bytes = work.block as u64;
-        let (mut work, mut done) = (work, 0);
+        let mut done = 0;
         while done < blocks {
-            let now = work.blocks_at_once(blocks - done);
+            let here = work.after_blocks(done);
+            let now = here.blocks_at_once(blocks - done);
             let offset = done as u64 * block_bytes;
-            self.launch_once(work, input + offset, output + offset, now as u64)?;
-            work = work.after_blocks(now);
+            self.launch_once(here, input + offset, output + offset, now as u64)?;
             done += now;
         }
         Ok(())
