@@ -210,13 +210,10 @@ impl<E: Engine> Engine for Parallel<E> {
             Operation::Cfb(direction, iv) => self.after_ciphertext(iv, data, |previous, piece| {
                 engine.run(Operation::Cfb(direction, previous), piece)
             }),
-            Operation::Xts(direction, mask) => {
-                let first = u128::from_le_bytes(*mask);
-                self.in_pieces(data, |before, piece| {
-                    let mask = times_power_of_x(first, before as u64).to_le_bytes();
-                    engine.run(Operation::Xts(direction, &mask), piece)
-                })
-            }
+            Operation::Xts(direction, mask) => self.in_pieces(data, |before, piece| {
+                let mask = times_power_of_x(mask, before as u64);
+                engine.run(Operation::Xts(direction, &mask), piece)
+            }),
             Operation::Ecb(_) | Operation::Ofb(_) => {
                 self.in_pieces(data, |_, piece| engine.run(operation, piece))
             }

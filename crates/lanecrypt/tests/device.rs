@@ -264,8 +264,8 @@ fn expect(cipher: &CipherDescription, operation: Operation<'_>, data: &mut [u8])
                 Ok(())
             }
             Operation::Xts(direction, mask) => {
-                let mask = times_power_of_x(u128::from_le_bytes(*mask), first as u64);
-                engine.run(Operation::Xts(direction, &mask.to_le_bytes()), part_data.into())
+                let mask = times_power_of_x(mask, first as u64);
+                engine.run(Operation::Xts(direction, &mask), part_data.into())
             }
             Operation::Ofb(_) => unreachable!("no kernel runs it"),
         }

@@ -104,8 +104,7 @@ fn unit<E: Engine + ?Sized>(
     if stolen == 0 {
         return Ok(());
     }
-    let after = times_power_of_x(u128::from_le_bytes(*mask), (plain / BLOCK) as u64);
-    *mask = after.to_le_bytes();
+    *mask = times_power_of_x(mask, (plain / BLOCK) as u64);
     steal(engine, &mut Masks(mask), direction, last)
 }
 
@@ -224,14 +223,14 @@ fn times_x(mask: u128) -> u128 {
 /// Blocks up to which [`times_power_of_x`] goes step by step: as many as a data unit of 4 KiB has.
 const STEPS: u64 = 256;
 
-/// A mask `blocks` blocks further on in its data unit: times x^blocks, as integers whose least
-/// significant bit is the coefficient of 1. Without a branch on the mask, which is secret; how far is
-/// public.
+/// A mask `blocks` blocks further on in its data unit: times x^blocks, least significant byte first.
+/// Without a branch on the mask, which is secret; how far is public.
 #[must_use]
-pub fn times_power_of_x(mask: u128, blocks: u64) -> u128 {
+pub fn times_power_of_x(mask: &[u8; BLOCK], blocks: u64) -> [u8; BLOCK] {
+    let mask = u128::from_le_bytes(*mask);
     // A few steps are cheaper than products.
     if blocks <= STEPS {
-        return (0..blocks).fold(mask, |mask, _| times_x(mask));
+        return (0..blocks).fold(mask, |mask, _| times_x(mask)).to_le_bytes();
     }
     let mut power = 1;
     for bit in (0..u64::BITS - blocks.leading_zeros()).rev() {
@@ -240,7 +239,7 @@ pub fn times_power_of_x(mask: u128, blocks: u64) -> u128 {
             power = times_x(power);
         }
     }
-    product(mask, power)
+    product(mask, power).to_le_bytes()
 }
 
 /// Bit by bit of `factor`.
@@ -259,10 +258,11 @@ mod tests {
 
     #[test]
     fn powers_of_x_are_repeated_steps() {
-        let first = 0x8123_4567_89ab_cdef_0123_4567_89ab_cdef;
+        let first = 0x8123_4567_89ab_cdef_0123_4567_89ab_cdef_u128;
         let mut mask = first;
         for blocks in 0..1000 {
-            assert_eq!(times_power_of_x(first, blocks), mask, "{blocks}");
+            let found = u128::from_le_bytes(times_power_of_x(&first.to_le_bytes(), blocks));
+            assert_eq!(found, mask, "{blocks}");
             mask = times_x(mask);
         }
         // Squaring 128 times is the identity.

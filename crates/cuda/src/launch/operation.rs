@@ -83,10 +83,7 @@ impl Work {
         let start = match self.start {
             Start::Counter(counter) => Start::Counter(counter.plus(blocks as u128)),
             Start::Counter32(counter) => Start::Counter32(counter.plus32(blocks as u128)),
-            Start::Mask(mask) => {
-                let mask = times_power_of_x(u128::from_le_bytes(mask), blocks as u64);
-                Start::Mask(mask.to_le_bytes())
-            }
+            Start::Mask(mask) => Start::Mask(times_power_of_x(&mask, blocks as u64)),
             other => other,
         };
         Self { start, ..self }

@@ -243,8 +243,7 @@ fn on_the_cpu(operation: Operation<'_>, data: &[u8]) -> Vec<u8> {
             Operation::Cbc(_, iv) => xor(&run(Direction::Decrypt, block), previous(iv, i)),
             Operation::Cfb(_, iv) => xor(block, run(Direction::Encrypt, &previous(iv, i))),
             Operation::Xts(direction, mask) => {
-                let first = u128::from_le_bytes(*mask);
-                let mask = modes::times_power_of_x(first, i as u64).to_le_bytes();
+                let mask = modes::times_power_of_x(mask, i as u64);
                 let masked: Vec<u8> = xor(block, mask.to_vec());
                 xor(&run(direction, &masked), mask.to_vec())
             }
