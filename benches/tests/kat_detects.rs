@@ -1,10 +1,12 @@
 //! Backends that are wrong on purpose, and a kat that finds out how: the test of the test.
 
-use std::{any::Any, fs, sync::atomic::AtomicBool};
+use std::{fs, sync::atomic::AtomicBool};
 
 use lanecrypt::{
-    Backend, CipherDescription, ConstantTime, Direction, Engine, Error, Operation, Platform,
-    cipher::InOutBuf, modes,
+    ConstantTime, Direction, Engine, Error, Operation,
+    cipher::InOutBuf,
+    modes,
+    registry::{Backend, CipherDescription, Platform},
 };
 use lanecrypt_benches::kat::{Limits, Names, Report, Targets, run, sources};
 
@@ -53,10 +55,6 @@ impl Engine for Toy {
         data.xor_in2out(&stream);
         Ok(())
     }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// A backend with a fault.
@@ -70,6 +68,7 @@ macro_rules! toy {
             summary: "a toy",
             available: || Ok(()),
             create: |key| Ok(Box::new(Toy { key: key.to_vec(), fault: Fault::$fault })),
+            family: None,
         }
     };
 }
@@ -79,6 +78,7 @@ static TOY: CipherDescription = CipherDescription {
     standard: "none",
     block_bytes: 16,
     key_bytes: &[16],
+    kernels: None,
     backends: &[
         toy!("good", Cpu, Nothing),
         toy!("reference", Cpu, Nothing),

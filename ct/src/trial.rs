@@ -5,8 +5,10 @@
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt::{
-    Backend, CipherDescription, ConstantTime, Direction, Engine, Gcm, Platform, cipher::InOutBuf,
+    ConstantTime, Direction, Engine, Gcm,
+    cipher::InOutBuf,
     modes,
+    registry::{Backend, CipherDescription, Platform},
 };
 
 use crate::ffi;

@@ -3,7 +3,10 @@
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result};
-use lanecrypt::{Backend, CIPHERS, CipherDescription, ConstantTime, Platform};
+use lanecrypt::{
+    CIPHERS, ConstantTime,
+    registry::{Backend, CipherDescription, Platform},
+};
 use rayon::prelude::*;
 
 use crate::{

@@ -1,7 +1,5 @@
 //! A cipher of any block size, and engines over it that no implementation of ours is like.
 
-use std::any::Any;
-
 use lanecrypt_core::{Direction, Engine, Error, Mode, Operation, cipher::InOutBuf, modes};
 use lanecrypt_reference::modes::BlockCipher;
 
@@ -63,10 +61,6 @@ impl Engine for Toy {
             }
         }
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

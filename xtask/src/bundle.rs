@@ -52,18 +52,38 @@ fn test_programs() -> Result<Vec<PathBuf>> {
     let mut build = command::workspace("test");
     build.args(["--release", "--no-run"]).args(TESTS.map(|test| format!("--test={test}")));
     let report = output(&mut build)?;
-    let program = |test: &str| {
-        // Cargo says: Executable tests/device.rs (target/release/deps/device-0123)
-        let (_, rest) = report.split_once(&format!("tests/{test}.rs ("))?;
-        Some(root().join(rest.split_once(')')?.0))
-    };
     let programs = TESTS.iter().map(|test| {
-        program(test).with_context(|| format!("cargo did not say where test {test} is:\n{report}"))
+        let program = program_of(test, &report).map(|path| root().join(path));
+        program.with_context(|| format!("cargo did not say where test {test} is:\n{report}"))
     });
     programs.collect()
+}
+
+/// Where cargo's report says that a test's program is: `Executable tests/device.rs (target/deps/device-0123)`.
+fn program_of<'a>(test: &str, report: &'a str) -> Option<&'a str> {
+    let programs = report.lines().filter_map(|line| line.strip_suffix(')')?.rsplit_once('('));
+    let is_of_test = |path: &&str| path.contains(&format!("/deps/{test}-"));
+    programs.map(|(_, path)| path).find(is_of_test)
 }
 
 /// Copies a program without its symbols, which are most of it.
 fn copy_program(from: &Path, to: &Path) -> Result<()> {
     run(command("strip").arg("-o").arg(to).arg(from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_in_what_cargo_reports() {
+        let report = "\
+   Compiling lanecrypt v0.1.0 (/tree/crates/lanecrypt)
+  Executable tests/conformance/main.rs (target/release/deps/conformance-0ac3)
+  Executable tests/device.rs (target/release/deps/device-77f0)";
+        let found = ["conformance", "device", "endurance"].map(|test| program_of(test, report));
+        let expected =
+            ["conformance-0ac3", "device-77f0"].map(|name| format!("target/release/deps/{name}"));
+        assert_eq!(found, [Some(&*expected[0]), Some(&*expected[1]), None]);
+    }
 }

@@ -1,7 +1,10 @@
 //! What is measured, as the command line says it.
 
 use clap::Parser;
-use lanecrypt::{Backend, CIPHERS, CipherDescription, Selection, SelectionError};
+use lanecrypt::{
+    CIPHERS,
+    registry::{Backend, CipherDescription, Selection, SelectionError},
+};
 
 use crate::bench::output::{self, Output};
 use crate::size::parse_bytes;

@@ -5,7 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use lanecrypt::{Backend, Mode};
+use lanecrypt::{Mode, registry::Backend};
 use lanecrypt_reference::vectors::{BigMessage, Lines, MonteCarlo, Vector, VectorFile};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! A step of a Monte Carlo chain: thousands of single blocks, each made from the one before.
 
-use lanecrypt::{Backend, Direction, Error, Mode};
+use lanecrypt::{Direction, Error, Mode, registry::Backend};
 use lanecrypt_reference::{
     monte_carlo::monte_carlo,
     vectors::{Direction as Published, MonteCarlo},

@@ -15,7 +15,10 @@ use std::{
 
 use clap::{Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lanecrypt::{CIPHERS, Platform, Selection};
+use lanecrypt::{
+    CIPHERS,
+    registry::{Platform, Selection},
+};
 
 use super::{Limits, Names, Report, Tally, Targets, print, run, sources};
 use crate::size::parse_bytes;

@@ -1,10 +1,11 @@
 //! A mode of operation under a line's key, on one backend.
 
 use lanecrypt::{
-    Backend, Direction, Engine, Error, Gcm, Mode,
+    Direction, Engine, Error, Gcm, Mode,
     cipher::InOutBuf,
-    cuda::{self, DataUnits, GcmEngine, XtsEngine},
+    cuda::{self, DataUnits, Family, GcmEngine, XtsEngine},
     modes::{cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb, xts},
+    registry::Backend,
 };
 
 /// What goes with a message; empty where the mode has none.
@@ -33,10 +34,10 @@ enum OnDevice {
 }
 
 impl OnDevice {
-    /// The mode with the kernels of `engine`, if that is of a device.
-    fn new(engine: &dyn Engine, mode: Mode, key: &[u8]) -> Result<Option<Self>, cuda::Error> {
-        let Some(engine) = engine.as_any().downcast_ref::<cuda::Engine>() else { return Ok(None) };
-        let (family, device) = (engine.family(), engine.device());
+    /// The mode with the kernels of `backend`, if that is of a device.
+    fn new(backend: &Backend, mode: Mode, key: &[u8]) -> Result<Option<Self>, cuda::Error> {
+        let Some((family, device)) = Family::on_device(backend)? else { return Ok(None) };
+        let device = &device;
         Ok(match mode {
             Mode::Xts => Some(Self::Xts(family.xts_engine(device, key)?.into())),
             Mode::Gcm => Some(Self::Gcm(family.gcm_engine(device, key)?.into())),
@@ -63,7 +64,7 @@ impl<'a> Keyed<'a> {
         let engine = (backend.create)(data_key)?;
         Ok(Self {
             mode,
-            on_device: OnDevice::new(&*engine, mode, key)?,
+            on_device: OnDevice::new(backend, mode, key)?,
             engine,
             tweak_engine: tweak_key.map(backend.create).transpose()?,
             beside,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lanecrypt::{Mode, Platform};
+use lanecrypt::{Mode, registry::Platform};
 
 use super::{
     case::{Case, Line},

@@ -1,6 +1,6 @@
 //! A long message: a generated plaintext, encrypted in place and decrypted back.
 
-use lanecrypt::{Backend, Direction, Mode};
+use lanecrypt::{Direction, Mode, registry::Backend};
 use lanecrypt_reference::vectors::{BigMessage, PlaintextStream};
 use sha2::{Digest, Sha256};
 

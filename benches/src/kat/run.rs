@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use lanecrypt::{Mode, Unavailable};
+use lanecrypt::{Mode, registry::Unavailable};
 use lanecrypt_reference::vectors::{Lines, VectorFile};
 use rayon::prelude::*;
 

@@ -5,11 +5,12 @@
 //! kind: the lines of a file fall into classes, and every family gets a line of every class. On the CPU
 //! every backend runs every line but long messages, of which it gets one of each mode: a longer buffer
 //! is more of the same batches, and key sizes are those of the shorter messages. A GPU's families run
-//! every line but those that are a launch a block, Monte Carlo steps and long messages in CBC.
+//! every line but those that are a launch a block: of Monte Carlo steps each gets one of every class, and a
+//! long message in CBC runs on one of them, since the others have CBC in shorter vectors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lanecrypt::{Mode, Platform};
+use lanecrypt::{Mode, registry::Platform};
 use lanecrypt_reference::vectors::{Direction, Outcome, VectorFile};
 use sha2::{Digest, Sha256};
 
@@ -55,10 +56,10 @@ impl Group {
         };
         match (self, case.line) {
             (Self::Gpu, _) if !is_a_launch_per_block => None,
-            (Self::Families | Self::Gpu, _) => Some(Class::of(case, file, block_bytes)),
             (Self::Cpu, Line::Message(message)) if message.len > SHORT_MESSAGE => {
                 Some(Class { mode: case.line.mode_name(), ..Class::default() })
             }
+            (Self::Families | Self::Gpu, _) => Some(Class::of(case, file, block_bytes)),
             (Self::Cpu, _) => None,
         }
     }
@@ -135,7 +136,9 @@ pub(super) fn leaving(
             }
         }
         for lines in classes.into_values() {
-            take_turns(lines, cases, runners, &mut leaving);
+            let is_message = matches!(cases[lines[0]].line, Line::Message(_));
+            let is_run_once = group == Group::Gpu && is_message;
+            take_turns(lines, is_run_once, cases, runners, &mut leaving);
         }
     }
     leaving
@@ -143,16 +146,17 @@ pub(super) fn leaving(
 
 /// The lines of a class, and the backends that run them, take turns, lines in the order of a hash of their
 /// names: so neighbours go to different backends, and a line stays where it is when others are added to other
-/// classes.
+/// classes. Every backend gets a line, unless each line `is_run_once`.
 fn take_turns(
     mut lines: Vec<usize>,
+    is_run_once: bool,
     cases: &[Case<'_>],
     runners: impl Fn(usize) -> Vec<usize>,
     leaving: &mut [Leaving],
 ) {
     let runners = runners(lines[0]); // a class is run by all or none of it
     lines.sort_by_cached_key(|&line| Sha256::digest(cases[line].place().0));
-    let turns = runners.len().min(lines.len());
+    let turns = if is_run_once { runners.len() } else { runners.len().min(lines.len()) };
     for (i, line) in lines.into_iter().enumerate() {
         let others = runners.iter().enumerate().filter(|(j, _)| j % turns != i % turns);
         leaving[line].extend(others.map(|(_, number)| number));

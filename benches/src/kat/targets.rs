@@ -1,6 +1,8 @@
 //! Which ciphers and backends run, chosen by name out of a registry.
 
-use lanecrypt::{Backend, CipherDescription, Platform, Selection, SelectionError, Unavailable};
+use lanecrypt::registry::{
+    Backend, CipherDescription, Platform, Selection, SelectionError, Unavailable,
+};
 
 /// What was chosen by name. An empty list of ciphers or backends means all of them.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! An ordinary line: a plaintext and its ciphertext, both ways, in place and out of place.
 
-use lanecrypt::{Backend, Direction, Error, Mode, cipher::InOutBuf};
+use lanecrypt::{Direction, Error, Mode, cipher::InOutBuf, registry::Backend};
 use lanecrypt_reference::vectors::{Outcome, Vector};
 
 use super::{

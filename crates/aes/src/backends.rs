@@ -3,7 +3,7 @@
 use lanecrypt_core::{Backend, CipherDescription, all_backends, cpu_backends};
 use lanecrypt_slicing::{Fastest, bit_backends};
 
-use crate::{Bits, Key128, Key192, Key256, OnEveryCpu, Reference, RoundKeys, Table32};
+use crate::{Bits, CpuForms, Key128, Key192, Key256, Reference, RoundKeys, Table32};
 
 /// AES and every way this crate computes it.
 pub static AES: CipherDescription = CipherDescription {
@@ -12,12 +12,16 @@ pub static AES: CipherDescription = CipherDescription {
     block_bytes: 16,
     key_bytes: &[16, 24, 32],
     backends: BACKENDS,
+    #[cfg(not(feature = "cuda"))]
+    kernels: None,
+    #[cfg(feature = "cuda")]
+    kernels: Some(|| &crate::cuda::KERNELS),
 };
 
 const ONE_BY_ONE: &[Backend] = cpu_backends!(AES, [Key128, Key192, Key256];
     "reference", "as FIPS 197 reads, a byte at a time" => |K| Reference<K>;
     "table32", "four T-tables on 32-bit words" => |K| Table32<K>;
-    "default", "the fastest constant-time one of this CPU" => |K| Fastest<OnEveryCpu<RoundKeys<K>>>;
+    "default", "the fastest constant-time one of this CPU" => |K| Fastest<CpuForms<RoundKeys<K>>>;
 );
 const BY_BITS: &[Backend] = bit_backends!(AES, [Key128, Key192, Key256]; |K| Bits<RoundKeys<K>>);
 const BY_INSTRUCTIONS: &[Backend] = cpu_backends!(AES, [Key128, Key192, Key256];

@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{
-    BatchFamily, DeviceCipher, Family, KeyPair, Keys, OnDevice,
+    BatchFamily, CipherKernels, DeviceCipher, Family, KeyPair, Keys, OnDevice,
     kernels::{Program, batch, programs},
 };
 use lanecrypt_slicing::Schedule;
@@ -158,6 +158,10 @@ pub static FASTEST: Family = Family::new(
 /// Batches: many messages, each under a key of its own, by T-tables in every bank.
 pub static BATCHES: BatchFamily = BatchFamily::new(&crate::AES, &batch::AES);
 
+/// What the types of users take.
+pub static KERNELS: CipherKernels =
+    CipherKernels { fastest: &FASTEST, constant_time: &BITSLICE, batches: Some(&BATCHES) };
+
 /// The keys of both directions: decryption is the equivalent inverse cipher.
 fn key_pair(key: &[u8]) -> KeyPair {
     match key.len() {
@@ -216,11 +220,7 @@ fn with_planes(keys: &Keys) -> Keys {
 // ANCHOR_END: with_planes
 
 impl<K: KeyLength> DeviceCipher for Aes<K> {
-    fn family() -> &'static Family {
-        &FASTEST
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &BITSLICE
+    fn kernels() -> &'static CipherKernels {
+        &KERNELS
     }
 }

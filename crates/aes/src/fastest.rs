@@ -1,16 +1,16 @@
 //! The types that take the fastest constant-time implementation of the CPU they run on.
 
-use core::{any::Any, fmt};
+use core::fmt;
 
 use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_core::{Everywhere, Implementation, Wraps, on_cleared_stack};
+use lanecrypt_core::{AnyCpu, EngineWrapper, Implementation, on_cleared_stack};
 use lanecrypt_slicing::Fastest;
 
 use crate::{
-    Cipher, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, OnEveryCpu, RoundKeys,
+    Cipher, CpuForms, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, RoundKeys,
 };
 
 /// AES-128: 16-byte key, 10 rounds.
@@ -40,7 +40,7 @@ macro_rules! aes {
         #[doc = $doc]
         #[derive(Clone)]
         pub struct $name<K: KeyLength> {
-            inner: Cipher<Fastest<OnEveryCpu<$schedule<K>>>>,
+            inner: Cipher<Fastest<CpuForms<$schedule<K>>>>,
         }
 
         impl<K: KeyLength> KeySizeUser for $name<K> {
@@ -54,7 +54,7 @@ macro_rules! aes {
         impl<K: KeyLength> KeyInit for $name<K> {
             fn new(key: &Key<Self>) -> Self {
                 // Not by way of `Cipher::new`, out of which the keys would be moved and left behind.
-                on_cleared_stack(|| Self { inner: Fastest::new(Everywhere::get(), key).into() })
+                on_cleared_stack(|| Self { inner: Fastest::new(AnyCpu::get(), key).into() })
             }
         }
 
@@ -149,14 +149,10 @@ macro_rules! directions {
 }
 directions!(encrypt: Aes AesEnc; decrypt: Aes AesDec; from AesEnc: Aes AesDec);
 
-impl<K: KeyLength> Wraps for Aes<K> {
-    type Inner = Cipher<Fastest<OnEveryCpu<RoundKeys<K>>>>;
+impl<K: KeyLength> EngineWrapper for Aes<K> {
+    type Inner = Cipher<Fastest<CpuForms<RoundKeys<K>>>>;
 
     fn inner(&self) -> &Self::Inner {
         &self.inner
-    }
-
-    fn outer(&self) -> &dyn Any {
-        self
     }
 }

@@ -21,7 +21,7 @@
 //! | [`Table32`] | `table32` | 1 | no: T-table look-ups |
 //! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
 //! | [`Sliced<Whole<_>, _>`](Sliced) | `aes-ni`, `vaes-*`, `aes-neon` | 1, 2 or 4 in a register | yes |
-//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
+//! | [`Fastest<CpuForms<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -58,7 +58,7 @@ pub use reference::Reference;
 pub use schedule::{
     AesSchedule, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, RoundKeys,
 };
-pub use sliced::{BitRounds, Bits, MaskKeys, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, CpuForms, MaskKeys};
 pub use table32::Table32;
 pub use whole::{DirectedKeys, Whole, WholeRounds};
 

@@ -29,9 +29,9 @@ pub struct Bits<S>(PhantomData<fn() -> S>);
 
 /// AES on whatever CPU there is, with key schedule `S`.
 #[derive(Debug)]
-pub struct OnEveryCpu<S>(PhantomData<fn() -> S>);
+pub struct CpuForms<S>(PhantomData<fn() -> S>);
 
-impl<S: AesSchedule> Choices for OnEveryCpu<S> {
+impl<S: AesSchedule> Choices for CpuForms<S> {
     type Schedule = S;
     type Lanes = U32;
     type Fast = Whole<S>;
@@ -233,11 +233,16 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<S: AesSchedule, I: BitLanes> RunsOn<I> for Bits<S> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         (blocks <= FEW).then_some(compact::BLOCKS)
     }
 
-    fn few(schedule: &S, _: I, direction: Direction, blocks: InOutBuf<'_, '_, Array<u8, U16>>) {
+    fn run_short(
+        schedule: &S,
+        _: I,
+        direction: Direction,
+        blocks: InOutBuf<'_, '_, Array<u8, U16>>,
+    ) {
         let blocks = Array::cast_slice_to_core_mut(blocks.into_out_with_copied_in());
         for four in blocks.chunks_mut(compact::BLOCKS) {
             compact::run(&schedule.of(direction), direction, four);

@@ -174,11 +174,11 @@ impl<I: Carryless> Rounds<I> for WholeRounds {
 }
 
 impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         Some(if blocks < I::Lanes::USIZE { 1 } else { I::Lanes::USIZE })
     }
 
-    fn few(schedule: &S, isa: I, direction: Direction, blocks: Blocks<'_, '_>) {
+    fn run_short(schedule: &S, isa: I, direction: Direction, blocks: Blocks<'_, '_>) {
         let keys = schedule.of(direction);
         let whole = blocks.len() / I::Lanes::USIZE * I::Lanes::USIZE;
         let (registers, rest) = blocks.split_at(whole);

@@ -32,13 +32,13 @@ use alloc::vec::Vec;
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{
-    BatchFamily, DeviceChoices, Family, KeyPair, Keys, OnDevice,
+    BatchFamily, CipherKernels, DeviceChoices, Family, KeyPair, Keys, OnDevice,
     kernels::{batch, programs},
 };
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
-use crate::{Key128, Key192, Key256, KeyLength, OnEveryCpu, RoundKeys, schedule::Block};
+use crate::{CpuForms, Key128, Key192, Key256, KeyLength, RoundKeys, schedule::Block};
 
 /// ARIA-128 whose bulk methods run on a GPU.
 pub type Aria128 = OnDevice<crate::Aria128>;
@@ -88,6 +88,10 @@ pub static BITSLICE: Family = Family::new(
 
 /// Batches: many messages, each under a key of its own, by four tables in every bank.
 pub static BATCHES: BatchFamily = BatchFamily::new(&crate::ARIA, &batch::ARIA);
+
+/// What the types of users take.
+pub static KERNELS: CipherKernels =
+    CipherKernels { fastest: &CONFLICT_FREE, constant_time: &BITSLICE, batches: Some(&BATCHES) };
 
 fn plain_keys(key: &[u8]) -> KeyPair {
     key_pair(key, |key, _| key)
@@ -156,12 +160,8 @@ fn kernel_keys(keys: &[Block], between: impl Fn(Words, bool) -> Words) -> Keys {
     Keys::new(kernel_words)
 }
 
-impl<K: KeyLength> DeviceChoices for OnEveryCpu<K> {
-    fn family() -> &'static Family {
-        &CONFLICT_FREE
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &BITSLICE
+impl<K: KeyLength> DeviceChoices for CpuForms<K> {
+    fn kernels() -> &'static CipherKernels {
+        &KERNELS
     }
 }

@@ -21,7 +21,7 @@
 //! | [`Table32`] | `table32` | 1 | no: table look-ups |
 //! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
 //! | [`Sliced<Bytes<_>, _>`](Sliced) | `aes-*`, `vaes-*`, `gfni-*` | 16 to 64, S-boxes by instructions | yes |
-//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
+//! | [`Fastest<CpuForms<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -53,19 +53,19 @@ pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
 pub use schedule::RoundKeys;
 pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
-pub use sliced::{BitRounds, Bits, ByteRounds, Bytes, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, ByteRounds, Bytes, CpuForms};
 pub use table32::Table32;
 
 /// ARIA with `ROUND_KEYS` round keys, as the `aria` crate writes it: 13, 15 or 17. Generic code has
 /// to say that there is such a one, by `where KeySize<ROUND_KEYS>: KeyLength`.
-pub type Aria<const ROUND_KEYS: usize> = Cipher<Fastest<OnEveryCpu<KeySize<ROUND_KEYS>>>>;
+pub type Aria<const ROUND_KEYS: usize> = Cipher<Fastest<CpuForms<KeySize<ROUND_KEYS>>>>;
 
 /// ARIA-128: 16-byte key, 12 rounds.
-pub type Aria128 = Cipher<Fastest<OnEveryCpu<Key128>>>;
+pub type Aria128 = Cipher<Fastest<CpuForms<Key128>>>;
 /// ARIA-192: 24-byte key, 14 rounds.
-pub type Aria192 = Cipher<Fastest<OnEveryCpu<Key192>>>;
+pub type Aria192 = Cipher<Fastest<CpuForms<Key192>>>;
 /// ARIA-256: 32-byte key, 16 rounds.
-pub type Aria256 = Cipher<Fastest<OnEveryCpu<Key256>>>;
+pub type Aria256 = Cipher<Fastest<CpuForms<Key256>>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

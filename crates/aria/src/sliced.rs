@@ -177,11 +177,11 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<K: KeyLength, I: BitLanes> RunsOn<I> for Bits<K> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         one_or(compact::BLOCKS, blocks)
     }
 
-    fn few(
+    fn run_short(
         schedule: &RoundKeys<K>,
         _: I,
         direction: Direction,
@@ -236,11 +236,11 @@ impl<I: BlockLanes> Rounds<I> for ByteRounds {
 }
 
 impl<K: KeyLength, I: BlockLanes> RunsOn<I> for Bytes<K> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         lanes_at_once::<I>(REGISTERS, blocks)
     }
 
-    fn few(
+    fn run_short(
         schedule: &RoundKeys<K>,
         isa: I,
         direction: Direction,
@@ -252,9 +252,9 @@ impl<K: KeyLength, I: BlockLanes> RunsOn<I> for Bytes<K> {
 
 /// ARIA on whatever CPU there is.
 #[derive(Debug)]
-pub struct OnEveryCpu<K>(PhantomData<K>);
+pub struct CpuForms<K>(PhantomData<K>);
 
-impl<K: KeyLength> Choices for OnEveryCpu<K> {
+impl<K: KeyLength> Choices for CpuForms<K> {
     type Schedule = RoundKeys<K>;
     type Lanes = U64;
     type Fast = Bytes<K>;

@@ -3,7 +3,7 @@
 use lanecrypt_core::{Backend, CipherDescription, all_backends, cpu_backends};
 use lanecrypt_slicing::{Fastest, bit_backends, byte_backends};
 
-use crate::{Bits, Key128, Key192, Key256, OnEveryCpu, Reference, Table32};
+use crate::{Bits, CpuForms, Key128, Key192, Key256, Reference, Table32};
 
 /// Camellia and every way this crate computes it.
 pub static CAMELLIA: CipherDescription = CipherDescription {
@@ -12,12 +12,16 @@ pub static CAMELLIA: CipherDescription = CipherDescription {
     block_bytes: 16,
     key_bytes: &[16, 24, 32],
     backends: BACKENDS,
+    #[cfg(not(feature = "cuda"))]
+    kernels: None,
+    #[cfg(feature = "cuda")]
+    kernels: Some(|| &crate::cuda::KERNELS),
 };
 
 const ONE_BY_ONE: &[Backend] = cpu_backends!(CAMELLIA, [Key128, Key192, Key256];
     "reference", "as RFC 3713 reads, a byte at a time" => |K| Reference<K>;
     "table32", "four tables of S-box and permutation" => |K| Table32<K>;
-    "default", "the fastest constant-time one of this CPU" => |K| Fastest<OnEveryCpu<K>>;
+    "default", "the fastest constant-time one of this CPU" => |K| Fastest<CpuForms<K>>;
 );
 const BY_BITS: &[Backend] = bit_backends!(CAMELLIA, [Key128, Key192, Key256]; |K| Bits<K>);
 const BY_BYTES: &[Backend] =

@@ -31,15 +31,13 @@ use alloc::vec::Vec;
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{
-    BatchFamily, DeviceChoices, Family, KeyPair, Keys, OnDevice,
+    BatchFamily, CipherKernels, DeviceChoices, Family, KeyPair, Keys, OnDevice,
     kernels::{batch, programs},
 };
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
-use crate::{
-    Key128, Key192, Key256, KeyLength, OnEveryCpu, Subkeys, schedule::GROUP, words::parts,
-};
+use crate::{CpuForms, Key128, Key192, Key256, KeyLength, Subkeys, schedule::GROUP, words::parts};
 
 /// Camellia-128 whose bulk methods run on a GPU.
 pub type Camellia128 = OnDevice<crate::Camellia128>;
@@ -99,6 +97,10 @@ pub static BITSLICE: Family = Family::new(
 /// Batches: many messages, each under a key of its own, by four tables in every bank.
 pub static BATCHES: BatchFamily = BatchFamily::new(&crate::CAMELLIA, &batch::CAMELLIA);
 
+/// What the types of users take.
+pub static KERNELS: CipherKernels =
+    CipherKernels { fastest: &CONFLICT_FREE, constant_time: &BITSLICE, batches: Some(&BATCHES) };
+
 fn key_pair(key: &[u8]) -> KeyPair {
     match key.len() {
         16 => sized_key_pair::<Key128>(key),
@@ -134,12 +136,8 @@ fn kernel_keys(subkeys: &[u64]) -> Keys {
     Keys::new(words)
 }
 
-impl<K: KeyLength> DeviceChoices for OnEveryCpu<K> {
-    fn family() -> &'static Family {
-        &CONFLICT_FREE
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &BITSLICE
+impl<K: KeyLength> DeviceChoices for CpuForms<K> {
+    fn kernels() -> &'static CipherKernels {
+        &KERNELS
     }
 }

@@ -22,7 +22,7 @@
 //! | [`Table32`] | `table32` | 1 | no: table look-ups |
 //! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
 //! | [`Sliced<Bytes<_>, _>`](Sliced) | `aes-*`, `vaes-*`, `gfni-*` | 16 to 64, S-boxes by instructions | yes |
-//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
+//! | [`Fastest<CpuForms<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -54,20 +54,20 @@ pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
 pub use schedule::Subkeys;
 pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};
-pub use sliced::{BitRounds, Bits, ByteKeys, ByteRounds, Bytes, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, ByteKeys, ByteRounds, Bytes, CpuForms};
 pub use table32::Table32;
 
 /// Camellia with keys of `Size` bytes and `SUBKEYS` subkeys, the way the `camellia` crate writes it:
 /// 16 and 26, 24 and 34, or 32 and 34. Generic code has to say that there is such a one, by
 /// `where KeySize<Size, SUBKEYS>: KeyLength`.
-pub type Camellia<Size, const SUBKEYS: usize> = Cipher<Fastest<OnEveryCpu<KeySize<Size, SUBKEYS>>>>;
+pub type Camellia<Size, const SUBKEYS: usize> = Cipher<Fastest<CpuForms<KeySize<Size, SUBKEYS>>>>;
 
 /// Camellia-128: 16-byte key, 18 rounds.
-pub type Camellia128 = Cipher<Fastest<OnEveryCpu<Key128>>>;
+pub type Camellia128 = Cipher<Fastest<CpuForms<Key128>>>;
 /// Camellia-192: 24-byte key, 24 rounds.
-pub type Camellia192 = Cipher<Fastest<OnEveryCpu<Key192>>>;
+pub type Camellia192 = Cipher<Fastest<CpuForms<Key192>>>;
 /// Camellia-256: 32-byte key, 24 rounds.
-pub type Camellia256 = Cipher<Fastest<OnEveryCpu<Key256>>>;
+pub type Camellia256 = Cipher<Fastest<CpuForms<Key256>>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

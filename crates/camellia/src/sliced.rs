@@ -48,9 +48,9 @@ pub struct Bytes<K>(PhantomData<K>);
 
 /// Camellia on whatever CPU there is.
 #[derive(Debug)]
-pub struct OnEveryCpu<K>(PhantomData<K>);
+pub struct CpuForms<K>(PhantomData<K>);
 
-impl<K: KeyLength> Choices for OnEveryCpu<K> {
+impl<K: KeyLength> Choices for CpuForms<K> {
     type Schedule = Subkeys<K>;
     type Lanes = U64;
     type Fast = Bytes<K>;
@@ -203,11 +203,11 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<K: KeyLength, I: BitLanes> RunsOn<I> for Bits<K> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         one_or(compact::BLOCKS, blocks)
     }
 
-    fn few(
+    fn run_short(
         schedule: &Subkeys<K>,
         _: I,
         direction: Direction,
@@ -353,11 +353,11 @@ impl<I: BlockLanes> Rounds<I> for ByteRounds {
 }
 
 impl<K: KeyLength, I: BlockLanes> RunsOn<I> for Bytes<K> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         lanes_at_once::<I>(REGISTERS, blocks)
     }
 
-    fn few(
+    fn run_short(
         schedule: &Subkeys<K>,
         isa: I,
         direction: Direction,

@@ -4,8 +4,9 @@ use std::{env, fs, thread};
 
 use comfy_table::{CellAlignment, Table, presets};
 use lanecrypt::{
-    CipherName, Platform, constant_time_family,
+    CipherName, constant_time_family,
     cuda::{Device, Properties},
+    registry::Platform,
 };
 use serde_json::{Value, json};
 

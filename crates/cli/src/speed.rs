@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use lanecrypt::{
-    BackendChoice, CIPHERS, CipherName, Direction, Engine, Operation, Platform,
+    BackendChoice, CIPHERS, CipherName, Direction, Engine, Operation,
+    registry::Platform,
     size::{parse_bytes, size_name},
 };
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! From one way of computing a cipher to a type with RustCrypto's traits.
 
-use core::{any::Any, cell::OnceCell, fmt};
+use core::{cell::OnceCell, fmt};
 
 use cipher::{
     AlgorithmName, Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
@@ -10,7 +10,8 @@ use cipher::{
 };
 
 use crate::{
-    ConstantTime, Counter, Direction, Engine, Error, HashPowers, Operation, Unavailable, Way, bulk,
+    ConstantTime, Counter, Direction, Dispatch, Engine, Error, HashPowers, Operation, Unavailable,
+    bulk,
     modes::{self, wiped},
     on_cleared_stack,
 };
@@ -55,23 +56,23 @@ pub trait Implementation: Clone + Send + Sync {
 
     /// Runs any number of blocks in the direction of the keys; fastest for multiples of
     /// [`Lanes`](Self::Lanes).
-    fn batches(&self, keys: &Self::BatchKeys, blocks: InOutBuf<'_, '_, Block<Self>>);
+    fn run_batches(&self, keys: &Self::BatchKeys, blocks: InOutBuf<'_, '_, Block<Self>>);
 
     /// Runs fewer blocks than a batch, or a single one.
-    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
 
-    /// Whether `blocks` is less than a batch, so that [`few`](Self::few) runs them.
+    /// Whether `blocks` is less than a batch, so that [`run_short`](Self::run_short) runs them.
     #[must_use]
     #[inline]
-    fn is_few(blocks: usize) -> bool {
+    fn is_short(blocks: usize) -> bool {
         blocks < Self::Lanes::USIZE
     }
 
-    /// How this number of blocks, at least one, is run: by [`few`](Self::few) if they
-    /// [are](Self::is_few), else by [`batches`](Self::batches).
-    fn way(&self, blocks: usize) -> Way {
+    /// How this number of blocks, at least one, is run: by [`run_short`](Self::run_short) if they
+    /// [are](Self::is_short), else by [`run_batches`](Self::run_batches).
+    fn dispatch(&self, blocks: usize) -> Dispatch {
         let lanes = Self::Lanes::USIZE;
-        if Self::is_few(blocks) { Way::Few(lanes) } else { Way::Batches(lanes) }
+        if Self::is_short(blocks) { Dispatch::Short(lanes) } else { Dispatch::Batches(lanes) }
     }
 
     /// XORs the CTR key stream that starts with `counter` over any number of blocks, under batch
@@ -120,12 +121,12 @@ pub trait Implementation: Clone + Send + Sync {
 // ANCHOR_END: implementation
 
 /// A token that every CPU has.
-pub trait Everywhere: Copy {
+pub trait AnyCpu: Copy {
     /// The token.
     fn get() -> Self;
 }
 
-impl Everywhere for () {
+impl AnyCpu for () {
     fn get() -> Self {}
 }
 
@@ -172,7 +173,7 @@ impl<O: OneBlock> Implementation for O {
         direction
     }
 
-    fn batches(&self, direction: &Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
+    fn run_batches(&self, direction: &Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
         for mut block in blocks {
             let mut copy = block.clone_in();
             self.run(*direction, &mut copy);
@@ -180,8 +181,8 @@ impl<O: OneBlock> Implementation for O {
         }
     }
 
-    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        self.batches(&direction, blocks);
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        self.run_batches(&direction, blocks);
     }
 }
 
@@ -204,10 +205,10 @@ impl<I: Implementation> Cipher<I> {
 
     /// Runs any number of blocks.
     fn blocks(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
-        if I::is_few(blocks.len()) {
-            self.implementation.few(direction, blocks);
+        if I::is_short(blocks.len()) {
+            self.implementation.run_short(direction, blocks);
         } else {
-            self.implementation.batches(&self.implementation.batch_keys(direction), blocks);
+            self.implementation.run_batches(&self.implementation.batch_keys(direction), blocks);
         }
     }
 
@@ -227,7 +228,7 @@ impl<I: Implementation> Cipher<I> {
             let mut keystream = Block::<I>::default();
             wiped(&mut keystream, |keystream| {
                 first.plus(whole as u128).fill(keystream);
-                self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(keystream));
+                self.implementation.run_short(Direction::Encrypt, InOutBuf::from_mut(keystream));
                 tail.xor_in2out(&keystream[..tail.len()]);
             });
         }
@@ -259,7 +260,7 @@ impl<I: Implementation> Cipher<I> {
     ) -> Result<(), Error> {
         modes::one_by_one(operation, data, |block| {
             if let Some(block) = Array::slice_as_mut_array(block) {
-                self.implementation.few(Direction::Encrypt, InOutBuf::from_mut(block));
+                self.implementation.run_short(Direction::Encrypt, InOutBuf::from_mut(block));
             }
             Ok(())
         })
@@ -289,9 +290,9 @@ impl<I: Implementation> ParBlocksSizeUser for Cipher<I> {
     type ParBlocksSize = I::Lanes;
 }
 
-impl<I: Implementation<Token: Everywhere>> KeyInit for Cipher<I> {
+impl<I: Implementation<Token: AnyCpu>> KeyInit for Cipher<I> {
     fn new(key: &Key<Self>) -> Self {
-        Self::with_token(Everywhere::get(), key)
+        Self::with_token(AnyCpu::get(), key)
     }
 }
 
@@ -351,12 +352,8 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         Ok(done * self.block_bytes())
     }
 
-    fn way(&self, blocks: usize) -> Option<Way> {
-        Some(self.implementation.way(blocks))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
+    fn dispatch(&self, blocks: usize) -> Option<Dispatch> {
+        Some(self.implementation.dispatch(blocks))
     }
 }
 
@@ -429,11 +426,11 @@ impl<'a, I: Implementation> Call<'a, I> {
 
     fn one(&self, direction: Direction, block: InOut<'_, '_, Block<I>>) {
         // In place, for want of a way from one block to a buffer of one.
-        self.few(direction, InOutBuf::from_mut(block.into_out_with_copied_in()));
+        self.run_short(direction, InOutBuf::from_mut(block.into_out_with_copied_in()));
     }
 
-    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.implementation.few(direction, blocks);
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
+        self.implementation.run_short(direction, blocks);
     }
 
     fn batch(&self, direction: Direction, blocks: InOut<'_, '_, Array<Block<I>, I::Lanes>>) {
@@ -442,7 +439,7 @@ impl<'a, I: Implementation> Call<'a, I> {
             Direction::Decrypt => &self.decrypt_keys,
         };
         let keys = keys.get_or_init(|| self.implementation.batch_keys(direction));
-        self.implementation.batches(keys, blocks.into_buf());
+        self.implementation.run_batches(keys, blocks.into_buf());
     }
 }
 
@@ -462,7 +459,7 @@ impl<I: Implementation> BlockCipherEncBackend for Call<'_, I> {
         self.batch(Direction::Encrypt, blocks);
     }
     fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.few(Direction::Encrypt, blocks);
+        self.run_short(Direction::Encrypt, blocks);
     }
 }
 
@@ -474,6 +471,6 @@ impl<I: Implementation> BlockCipherDecBackend for Call<'_, I> {
         self.batch(Direction::Decrypt, blocks);
     }
     fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.few(Direction::Decrypt, blocks);
+        self.run_short(Direction::Decrypt, blocks);
     }
 }

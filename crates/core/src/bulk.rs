@@ -42,7 +42,7 @@ pub fn ctr<I: Implementation>(
     in_pieces::<I>(blocks, |piece, keystream| {
         counter.fill(Array::slice_as_flattened_mut(keystream));
         counter = counter.plus(keystream.len() as u128);
-        implementation.batches(keys, (&mut *keystream).into());
+        implementation.run_batches(keys, (&mut *keystream).into());
         let output = Array::slice_as_flattened_mut(piece.into_out_with_copied_in());
         xor(output, Array::slice_as_flattened(keystream));
     });
@@ -58,7 +58,7 @@ pub fn cbc_decrypt<I: Implementation>(
     in_pieces::<I>(blocks, |mut piece, ciphertext| {
         // The ciphertext is needed twice, and in place the output overwrites it.
         ciphertext.clone_from_slice(piece.get_in());
-        implementation.batches(keys, piece.reborrow());
+        implementation.run_batches(keys, piece.reborrow());
         let plaintext = Array::slice_as_flattened_mut(piece.get_out());
         let (first, rest) = plaintext.split_at_mut(previous.len());
         xor(first, previous);
@@ -85,7 +85,7 @@ pub fn cfb_decrypt<I: Implementation>(
             rest.clone_from_slice(before);
             previous.clone_from(last);
         }
-        implementation.batches(keys, (&mut *keystream).into());
+        implementation.run_batches(keys, (&mut *keystream).into());
         let output = Array::slice_as_flattened_mut(piece.into_out_with_copied_in());
         xor(output, Array::slice_as_flattened(keystream));
     });
@@ -103,7 +103,7 @@ pub fn xts<I: Implementation>(
         Masks(mask).fill(masks);
         let output = piece.into_out_with_copied_in();
         xor(Array::slice_as_flattened_mut(output), masks);
-        implementation.batches(keys, (&mut *output).into());
+        implementation.run_batches(keys, (&mut *output).into());
         xor(Array::slice_as_flattened_mut(output), masks);
     });
 }

@@ -1,6 +1,6 @@
 //! The bulk interface: byte buffers through one block cipher under one key.
 
-use core::{any::Any, fmt};
+use core::fmt;
 
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, InOutBuf, typenum::Unsigned};
 
@@ -34,17 +34,17 @@ pub type HashPowers = [[u8; 16]; 32];
 
 /// How a call runs its blocks: which of an implementation's ways it takes, and how wide that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// A way for few blocks, so many of them at once.
-    Few(usize),
-    /// Batches of so many blocks, the last one padded.
+pub enum Dispatch {
+    /// The code for fewer blocks than a batch, this many of them at once.
+    Short(usize),
+    /// Batches of this many blocks, the last one padded.
     Batches(usize),
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Dispatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Few(lanes) => write!(f, "{lanes} at once"),
+            Self::Short(lanes) => write!(f, "{lanes} at once"),
             Self::Batches(lanes) => write!(f, "batches of {lanes}"),
         }
     }
@@ -121,33 +121,25 @@ pub trait Engine: fmt::Debug + Send + Sync {
         Ok(0)
     }
 
-    /// How a call of [`ecb`](Self::ecb) runs so many blocks, at least one, where the engine knows:
+    /// How a call of [`ecb`](Self::ecb) runs `blocks` blocks, at least one, where the engine knows:
     /// for reports, which mark where that changes.
-    fn way(&self, blocks: usize) -> Option<Way> {
+    fn dispatch(&self, blocks: usize) -> Option<Dispatch> {
         let _ = blocks;
         None
     }
-
-    /// This engine as its own type, for callers who know what it is.
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// Something that is an [`Engine`] by the one it has within: a pointer to an engine, or a type around
 /// one.
-pub trait Wraps: fmt::Debug + Send + Sync {
+pub trait EngineWrapper: fmt::Debug + Send + Sync {
     /// The engine within.
     type Inner: Engine + ?Sized;
 
     /// The engine within.
     fn inner(&self) -> &Self::Inner;
-
-    /// What [`Engine::as_any`] gives: the engine within, where a type does not give itself.
-    fn outer(&self) -> &dyn Any {
-        self.inner().as_any()
-    }
 }
 
-impl<E: Engine + ?Sized> Wraps for &E {
+impl<E: Engine + ?Sized> EngineWrapper for &E {
     type Inner = E;
 
     fn inner(&self) -> &E {
@@ -156,7 +148,7 @@ impl<E: Engine + ?Sized> Wraps for &E {
 }
 
 #[cfg(feature = "alloc")]
-impl<E: Engine + ?Sized> Wraps for alloc::boxed::Box<E> {
+impl<E: Engine + ?Sized> EngineWrapper for alloc::boxed::Box<E> {
     type Inner = E;
 
     fn inner(&self) -> &E {
@@ -164,7 +156,7 @@ impl<E: Engine + ?Sized> Wraps for alloc::boxed::Box<E> {
     }
 }
 
-impl<W: Wraps> Engine for W {
+impl<W: EngineWrapper> Engine for W {
     fn block_bytes(&self) -> usize {
         self.inner().block_bytes()
     }
@@ -191,11 +183,8 @@ impl<W: Wraps> Engine for W {
     ) -> Result<usize, Error> {
         self.inner().ghash(powers, hash, blocks)
     }
-    fn way(&self, blocks: usize) -> Option<Way> {
-        self.inner().way(blocks)
-    }
-    fn as_any(&self) -> &dyn Any {
-        self.outer()
+    fn dispatch(&self, blocks: usize) -> Option<Dispatch> {
+        self.inner().dispatch(blocks)
     }
 }
 
@@ -247,9 +236,5 @@ where
             Direction::Decrypt => self.cipher.decrypt_blocks_inout(blocks),
         }
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -38,16 +38,17 @@ mod secret;
 mod stack;
 mod stream;
 
-pub use block::{Block, Cipher, Everywhere, Implementation, OneBlock};
+pub use block::{AnyCpu, Block, Cipher, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
-pub use engine::{CpuEngine, Direction, Engine, HashPowers, Way, Wraps};
+pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, HashPowers};
 pub use error::{ConstantTime, Error, Mode, Unavailable};
 pub use modes::ChainedMode;
 pub use operation::Operation;
 #[cfg(feature = "alloc")]
 pub use registry::{
-    Backend, CipherDescription, Create, Described, KeySizes, Platform, count, joined,
+    Backend, CipherDescription, Create, Described, Extension, KeySizes, Platform, backend_count,
+    joined_backends,
 };
 pub use secret::{Clear, Secret};
 pub use stack::{on_cleared_stack, on_cleared_stack_of};

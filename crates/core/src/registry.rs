@@ -1,11 +1,15 @@
 //! A cipher's table of implementations: tests, benches and reports enumerate it.
 
 use alloc::boxed::Box;
-use core::fmt;
+use core::{any::Any, fmt};
 
 use cipher::{Array, typenum::Unsigned};
 
 use crate::{Cipher, ConstantTime, Engine, Error, Implementation, Unavailable, on_cleared_stack};
+
+/// Something static whose type another crate knows: a device's part of a table. A function, since what it
+/// gives names its cipher again.
+pub type Extension = fn() -> &'static (dyn Any + Send + Sync);
 
 /// A block cipher as the registry knows it.
 #[derive(Debug)]
@@ -20,6 +24,9 @@ pub struct CipherDescription {
     pub key_bytes: &'static [usize],
     /// Every implementation of it; the first is the reference.
     pub backends: &'static [Backend],
+    /// The GPU kernels that types of users take, as `lanecrypt_cuda::CipherKernels`; `None` without the
+    /// feature `cuda`, and for ciphers that have no kernels.
+    pub kernels: Option<Extension>,
 }
 
 impl CipherDescription {
@@ -87,6 +94,8 @@ pub struct Backend {
     pub available: fn() -> Result<(), Unavailable>,
     /// Makes it under a key of any length that the cipher takes.
     pub create: Create,
+    /// Of a device: the kernels it runs, as `lanecrypt_cuda::Family`.
+    pub family: Option<Extension>,
 }
 // ANCHOR_END: backend
 
@@ -174,6 +183,7 @@ impl Backend {
                 description.check_key(key)?;
                 S::engine(key).unwrap_or_else(|| Err(description.wrong_key(key)))
             },
+            family: None,
         }
     }
 }
@@ -202,6 +212,7 @@ impl Backend {
 ///     block_bytes: 8,
 ///     key_bytes: &[1],
 ///     backends: BACKENDS,
+///     kernels: None,
 /// };
 /// const BACKENDS: &[Backend] = lanecrypt_core::cpu_backends!(TOY;
 ///     "reference", "every bit inverted" => Inverted;
@@ -254,14 +265,14 @@ macro_rules! cpu_backends {
 macro_rules! all_backends {
     ($($list:expr),+ $(,)?) => {{
         const LISTS: &[&[$crate::Backend]] = &[$($list),+];
-        &$crate::joined::<{ $crate::count(LISTS) }>(LISTS)
+        &$crate::joined_backends::<{ $crate::backend_count(LISTS) }>(LISTS)
     }};
 }
 
 /// How many backends the lists have together.
 #[doc(hidden)]
 #[must_use]
-pub const fn count(lists: &[&[Backend]]) -> usize {
+pub const fn backend_count(lists: &[&[Backend]]) -> usize {
     let (mut sum, mut i) = (0, 0);
     while i < lists.len() {
         sum += lists[i].len();
@@ -273,7 +284,7 @@ pub const fn count(lists: &[&[Backend]]) -> usize {
 /// The lists as one; `N` is the sum of their lengths.
 #[doc(hidden)]
 #[must_use]
-pub const fn joined<const N: usize>(lists: &[&[Backend]]) -> [Backend; N] {
+pub const fn joined_backends<const N: usize>(lists: &[&[Backend]]) -> [Backend; N] {
     let none = Backend {
         id: "",
         platform: Platform::Cpu,
@@ -282,6 +293,7 @@ pub const fn joined<const N: usize>(lists: &[&[Backend]]) -> [Backend; N] {
         summary: "",
         available: || Ok(()),
         create: |_| Err(Error::Unavailable(Unavailable::because("no backend"))),
+        family: None,
     };
     let mut all = [none; N];
     let (mut at, mut i) = (0, 0);

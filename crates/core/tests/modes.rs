@@ -31,9 +31,6 @@ where
         };
         self.1.ecb(direction, data)
     }
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
-    }
 }
 
 fn engine(key: [u8; 16]) -> CpuEngine<aes::Aes128> {
@@ -89,9 +86,6 @@ impl Engine for Largest {
         }
         self.seen.fetch_max(data.len(), std::sync::atomic::Ordering::Relaxed);
         Ok(())
-    }
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
     }
 }
 

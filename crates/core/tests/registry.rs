@@ -16,6 +16,7 @@ static TOY: CipherDescription = CipherDescription {
     block_bytes: 8,
     key_bytes: &[1, 2],
     backends: ALL,
+    kernels: None,
 };
 
 const BY_BLOCKS: &[Backend] = cpu_backends!(TOY, [Short, Long];
@@ -35,6 +36,7 @@ const MADE_UP: &[Backend] = &[Backend {
     summary: "none",
     available: || Err(Unavailable::because("it is made up")),
     create: |_| Err(Unavailable::because("it is made up").into()),
+    family: None,
 }];
 const ALL: &[Backend] = all_backends!(BY_BLOCKS, &[], OF_ONE_KEY, MADE_UP);
 

@@ -40,8 +40,7 @@ use self::{
     words::{BLOCK, Described, ITEM_BYTES, RESULT_BYTES},
 };
 use crate::{
-    Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Properties,
-    device::driver::StreamHandle,
+    Device, DeviceInOut, DeviceSlice, Error, HashFamily, Properties, device::driver::StreamHandle,
 };
 
 /// Flag of the kernel that ends hashes: `WITHOUT_H` of `kernels/batch/batch.cuh`.
@@ -358,32 +357,19 @@ impl fmt::Debug for PreparedBatch<'_> {
 }
 
 impl PreparedBatch<'_> {
-    /// Runs all jobs from `input` to `output`, which lie in different buffers of the batch's device, and
-    /// fills the tags.
+    /// Runs all jobs over data on the batch's device, in place or from one slice to another, which need not
+    /// be equally long, and fills the tags.
     ///
     /// The outcome names jobs that failed: what they would have written is as it was. All others are
     /// complete.
     ///
     /// # Errors
     /// [`Error::Range`] where a message ends behind its slice, [`Error::Alignment`] where one starts at no
-    /// multiple of 16: nothing is written then. Driver errors:
-    /// no output is to be used then, but nothing of GCM is written whose tag was not right.
-    pub fn run(
-        self,
-        input: &DeviceSlice<'_>,
-        output: &mut DeviceSliceMut<'_>,
-    ) -> Result<Outcome, Error> {
-        self.launch(input, output)?;
-        self.finish()
-    }
-
-    /// [`run`](Self::run) with every result in place of its input.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run); [`Error::NotInPlace`] where the output of a job does not start where its
-    /// input does.
-    pub fn run_in_place(self, data: &mut DeviceSliceMut<'_>) -> Result<Outcome, Error> {
-        self.launch_in_place(data)?;
+    /// multiple of 16, [`Error::NotInPlace`] where in place the output of a job does not start where its
+    /// input does: nothing is written then. Driver errors: no output is to be used then, but nothing of GCM
+    /// is written whose tag was not right.
+    pub fn run<'d>(self, data: impl Into<DeviceInOut<'d>>) -> Result<Outcome, Error> {
+        self.launch(&data.into())?;
         self.finish()
     }
 
@@ -392,31 +378,24 @@ impl PreparedBatch<'_> {
     /// # Errors
     /// As [`run`](Self::run).
     #[doc(hidden)]
-    pub fn time(
-        &self,
-        input: &DeviceSlice<'_>,
-        output: &mut DeviceSliceMut<'_>,
-    ) -> Result<Duration, Error> {
-        self.device.time(&mut || self.launch(input, output))
+    pub fn time<'d>(&self, data: impl Into<DeviceInOut<'d>>) -> Result<Duration, Error> {
+        let data = data.into();
+        self.device.time(&mut || self.launch(&data))
     }
 
-    /// Starts all kernels over data that is somewhere else afterwards.
-    fn launch(
-        &self,
-        input: &DeviceSlice<'_>,
-        output: &mut DeviceSliceMut<'_>,
-    ) -> Result<(), Error> {
-        let output = output.as_slice();
-        let [input_end, output_end] = self.ends;
-        self.start(self.checked(input, input_end)?, self.checked(&output, output_end)?)
-    }
-
-    fn launch_in_place(&self, data: &mut DeviceSliceMut<'_>) -> Result<(), Error> {
-        if self.accepted.iter().any(|&number| self.jobs[number].input != self.jobs[number].output) {
+    /// Starts all kernels.
+    fn launch(&self, data: &DeviceInOut<'_>) -> Result<(), Error> {
+        let starts_elsewhere = |&number: &usize| {
+            let DeviceJob { input, output, .. } = self.jobs[number];
+            input != output
+        };
+        if data.is_in_place() && self.accepted.iter().any(starts_elsewhere) {
             return Err(Error::NotInPlace);
         }
-        let address = self.checked(&data.as_slice(), self.ends[0])?;
-        self.start(address, address)
+        let [input_end, output_end] = self.ends;
+        let input = self.checked(data.input(), input_end)?;
+        let output = self.checked(data.output(), output_end)?;
+        self.start(input, output)
     }
 
     /// The address of a slice on the batch's device in which all messages end, the last at `end`.

@@ -10,10 +10,10 @@ pub(crate) mod on_device;
 pub(crate) mod on_stream;
 pub(crate) mod xts;
 
-use std::{any::Any, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 use cipher::InOutBuf;
-use lanecrypt_core::{ConstantTime, Counter};
+use lanecrypt_core::{Backend, ConstantTime, Counter};
 use lanecrypt_kernels::{Kernel, Program, Task};
 
 use self::{family::Family, keyed::Keyed, on_stream::OnStream};
@@ -85,6 +85,15 @@ impl Family {
 }
 
 impl Engine {
+    /// An engine of a row of a cipher's table under a key, on the row's device; `None` of rows for CPUs.
+    ///
+    /// # Errors
+    /// As [`Family::engine`], and those of opening the device.
+    pub fn of(backend: &Backend, key: &[u8]) -> Result<Option<Self>, Error> {
+        let on_device = Family::on_device(backend)?;
+        on_device.map(|(family, device)| family.engine(&device, key)).transpose()
+    }
+
     /// Launches the cipher's kernels so from now on, as far as they allow it, instead of as experience
     /// says: for measuring what that is worth. With `None`, by experience again.
     pub fn launch_as(&self, geometry: Option<Geometry>) {
@@ -354,10 +363,6 @@ impl lanecrypt_core::Engine for Engine {
             return lanecrypt_core::modes::by_ecb(self, operation, data);
         }
         Ok(self.run_host_memory(operation, data)?)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -7,7 +7,7 @@ mod roster;
 mod share;
 mod xts;
 
-use std::{any::Any, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use cipher::InOutBuf;
 
@@ -200,9 +200,5 @@ impl lanecrypt_core::Engine for Fleet {
         }
         let _kept = self.run_host_memory(operation, data)?;
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

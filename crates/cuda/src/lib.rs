@@ -58,7 +58,7 @@ pub use cudarc;
 pub use lanecrypt_kernels as kernels;
 
 #[cfg(feature = "cudarc-interop")]
-pub use engine::cudarc_interop::CudarcStream;
+pub use engine::cudarc_interop::{CudarcInOut, CudarcStream};
 
 pub use batch::{BatchFamily, BatchFleet, DeviceJob, PreparedBatch, SealedMessage};
 pub use device::{
@@ -73,10 +73,10 @@ pub use device::{
 };
 pub use engine::{
     Engine,
-    family::{Family, KeyPair},
+    family::{CipherKernels, Family, KeyPair},
     gcm::GcmEngine,
     ghash::{GhashEngine, HashFamily},
-    on_device::{DeviceChoices, DeviceCipher, DeviceImplementation, OnDevice},
+    on_device::{DeviceChoices, DeviceCipher, OnDevice},
     xts::{DataUnits, XtsEngine},
 };
 pub use error::{Dropped, Error, TransferError};

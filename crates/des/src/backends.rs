@@ -3,7 +3,7 @@
 use lanecrypt_core::{Backend, CipherDescription, all_backends, cpu_backends};
 use lanecrypt_slicing::{Fastest, bit_backends};
 
-use crate::{Bits, Ede2, Ede3, Eee2, Eee3, OnEveryCpu, Reference, Single, Table32};
+use crate::{Bits, CpuForms, Ede2, Ede3, Eee2, Eee3, Reference, Single, Table32};
 
 /// A table; `$families` is the module of `crate::cuda` that has its kernel families.
 macro_rules! describe {
@@ -19,7 +19,7 @@ macro_rules! describe {
                 const ONE_BY_ONE: &[Backend] = cpu_backends!($cipher, $keys;
                     "reference", "as FIPS 46-3 reads, a permutation at a time" => |K| Reference<K>;
                     "table32", "eight tables of S-box and permutation" => |K| Table32<K>;
-                    "default", "the fastest constant-time one of this CPU" => |K| Fastest<OnEveryCpu<K>>;
+                    "default", "the fastest constant-time one of this CPU" => |K| Fastest<CpuForms<K>>;
                 );
                 const BY_BITS: &[Backend] = bit_backends!($cipher, $keys; |K| Bits<K>);
                 #[cfg(not(feature = "cuda"))]
@@ -35,6 +35,10 @@ macro_rules! describe {
                 };
                 all_backends!(ONE_BY_ONE, BY_BITS, ON_DEVICES)
             },
+            #[cfg(not(feature = "cuda"))]
+            kernels: None,
+            #[cfg(feature = "cuda")]
+            kernels: Some(|| &crate::cuda::$families::KERNELS),
         };
     };
 }

@@ -29,11 +29,11 @@ use alloc::vec::Vec;
 
 use cipher::{Array, array::ArraySize};
 use lanecrypt_core::Direction;
-use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice};
+use lanecrypt_cuda::{CipherKernels, DeviceChoices, KeyPair, Keys, OnDevice};
 use zeroize::Zeroizing;
 
 use crate::{
-    Ede2, Ede3, Eee2, Eee3, Keying, OnEveryCpu, Single,
+    CpuForms, Ede2, Ede3, Eee2, Eee3, Keying, Single,
     schedule::{self, PerRound, ROUNDS},
     table32::word_key,
 };
@@ -58,7 +58,7 @@ macro_rules! families {
         #[doc = $doc]
         pub mod $module {
             use lanecrypt_core::ConstantTime;
-            use lanecrypt_cuda::{Family, kernels::programs};
+            use lanecrypt_cuda::{CipherKernels, Family, kernels::programs};
 
             /// One copy of the tables in shared memory.
             pub static TABLE_SHARED: Family = Family::new(
@@ -84,6 +84,9 @@ macro_rules! families {
                 &[&programs::DES_BITSLICE],
                 $keys,
             );
+            /// What the types of users take.
+            pub static KERNELS: CipherKernels =
+                CipherKernels { fastest: &BITSLICE, constant_time: &BITSLICE, batches: None };
         }
     };
 }
@@ -129,13 +132,9 @@ fn kernel_keys<K: Keying>(rounds: &PerRound<K, u64>, direction: Direction) -> Ke
 /// The bit-sliced kernels are the fastest of all five types.
 macro_rules! on_device {
     ($($keying:ident, $module:ident;)*) => {$(
-        impl DeviceChoices for OnEveryCpu<$keying> {
-            fn family() -> &'static Family {
-                &$module::BITSLICE
-            }
-
-            fn constant_time_family() -> &'static Family {
-                &$module::BITSLICE
+        impl DeviceChoices for CpuForms<$keying> {
+            fn kernels() -> &'static CipherKernels {
+                &$module::KERNELS
             }
         }
     )*};

@@ -23,7 +23,7 @@
 //! | [`Reference`] | `reference` | 1 | no: S-box look-ups |
 //! | [`Table32`] | `table32` | 1 | no: table look-ups |
 //! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
-//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
+//! | [`Fastest<CpuForms<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -52,20 +52,20 @@ pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
 pub use schedule::{Ede2, Ede3, Eee2, Eee3, Keying, RoundKeys, Single};
-pub use sliced::{BitRounds, Bits, Masks, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, CpuForms, Masks};
 pub use table32::Table32;
 pub use weak_key::{WeakKeyError, weak_key_test};
 
 /// DES: 8-byte key, of which 56 bits count.
-pub type Des = Cipher<Fastest<OnEveryCpu<Single>>>;
+pub type Des = Cipher<Fastest<CpuForms<Single>>>;
 /// Triple DES, encrypt-decrypt-encrypt under K1, K2, K1: 16-byte key.
-pub type TdesEde2 = Cipher<Fastest<OnEveryCpu<Ede2>>>;
+pub type TdesEde2 = Cipher<Fastest<CpuForms<Ede2>>>;
 /// Triple DES, encrypt-decrypt-encrypt under K1, K2, K3: 24-byte key.
-pub type TdesEde3 = Cipher<Fastest<OnEveryCpu<Ede3>>>;
+pub type TdesEde3 = Cipher<Fastest<CpuForms<Ede3>>>;
 /// Triple DES, three times encryption under K1, K2, K1: 16-byte key.
-pub type TdesEee2 = Cipher<Fastest<OnEveryCpu<Eee2>>>;
+pub type TdesEee2 = Cipher<Fastest<CpuForms<Eee2>>>;
 /// Triple DES, three times encryption under K1, K2, K3: 24-byte key.
-pub type TdesEee3 = Cipher<Fastest<OnEveryCpu<Eee3>>>;
+pub type TdesEee3 = Cipher<Fastest<CpuForms<Eee3>>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

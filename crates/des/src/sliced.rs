@@ -36,9 +36,9 @@ pub struct Bits<K>(PhantomData<K>);
 
 /// DES on whatever CPU there is.
 #[derive(Debug)]
-pub struct OnEveryCpu<K>(PhantomData<K>);
+pub struct CpuForms<K>(PhantomData<K>);
 
-impl<K: Keying> Choices for OnEveryCpu<K> {
+impl<K: Keying> Choices for CpuForms<K> {
     type Schedule = RoundKeys<K>;
     type Lanes = U64;
     type Fast = Bits<K>;
@@ -281,11 +281,11 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<K: Keying, I: BitLanes> RunsOn<I> for Bits<K> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         (blocks <= SINGLES).then_some(1)
     }
 
-    fn few(
+    fn run_short(
         schedule: &RoundKeys<K>,
         _: I,
         direction: Direction,

@@ -3,7 +3,7 @@
 use lanecrypt_core::{Backend, CipherDescription, all_backends, cpu_backends};
 use lanecrypt_slicing::{Fastest, Gapped, Portable, Sliced, bit_backends};
 
-use crate::{Bits, Bytes, Kisa, LookUps, OnEveryCpu, Reference, Standard, Table};
+use crate::{Bits, Bytes, CpuForms, Kisa, LookUps, Reference, Standard, Table};
 
 /// A table; `$families` is the module of `crate::cuda` that has its kernel families.
 macro_rules! describe {
@@ -18,7 +18,7 @@ macro_rules! describe {
                 const ONE_BY_ONE: &[Backend] = cpu_backends!($cipher;
                     "reference", "as the standard reads, a byte at a time" => Reference<$order>;
                     "table", "F0 and F1 as tables of bytes" => Table<$order>;
-                    "default", "the fastest constant-time one of this CPU" => Fastest<OnEveryCpu<$order>>;
+                    "default", "the fastest constant-time one of this CPU" => Fastest<CpuForms<$order>>;
                 );
                 const BY_BITS: &[Backend] = bit_backends!($cipher; Bits<$order>);
                 const BY_BYTES: &[Backend] = cpu_backends!($cipher;
@@ -63,6 +63,10 @@ macro_rules! describe {
                 };
                 all_backends!(ONE_BY_ONE, BY_BITS, BY_BYTES, ON_DEVICES)
             },
+            #[cfg(not(feature = "cuda"))]
+            kernels: None,
+            #[cfg(feature = "cuda")]
+            kernels: Some(|| &crate::cuda::$families::KERNELS),
         };
     };
 }

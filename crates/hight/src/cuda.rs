@@ -30,12 +30,12 @@
 use alloc::vec::Vec;
 
 use cipher::Array;
-use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice};
+use lanecrypt_cuda::{CipherKernels, DeviceChoices, KeyPair, Keys, OnDevice};
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
 use crate::{
-    Kisa, OnEveryCpu, Standard,
+    CpuForms, Kisa, Standard,
     schedule::{ByteOrder, ROUNDS, Subkeys},
 };
 
@@ -50,7 +50,7 @@ macro_rules! families {
         #[doc = $doc]
         pub mod $module {
             use lanecrypt_core::ConstantTime;
-            use lanecrypt_cuda::{Family, kernels::programs};
+            use lanecrypt_cuda::{CipherKernels, Family, kernels::programs};
 
             /// F0 and F1 in shared memory, coalesced access.
             pub static TABLE: Family = Family::new(
@@ -92,6 +92,9 @@ macro_rules! families {
                 &[&programs::HIGHT_BITSLICE],
                 $keys,
             );
+            /// What the types of users take.
+            pub static KERNELS: CipherKernels =
+                CipherKernels { fastest: &BITSLICE, constant_time: &BITSLICE, batches: None };
         }
     };
 }
@@ -121,22 +124,14 @@ fn kernel_keys<O: ByteOrder>(keys: &Subkeys<O>) -> Keys {
     Keys::new(words)
 }
 
-impl DeviceChoices for OnEveryCpu<Standard> {
-    fn family() -> &'static Family {
-        &standard::BITSLICE
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &standard::BITSLICE
+impl DeviceChoices for CpuForms<Standard> {
+    fn kernels() -> &'static CipherKernels {
+        &standard::KERNELS
     }
 }
 
-impl DeviceChoices for OnEveryCpu<Kisa> {
-    fn family() -> &'static Family {
-        &kisa::BITSLICE
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &kisa::BITSLICE
+impl DeviceChoices for CpuForms<Kisa> {
+    fn kernels() -> &'static CipherKernels {
+        &kisa::KERNELS
     }
 }

@@ -71,7 +71,7 @@ impl Isa for LookUps {
     }
 }
 
-impl lanecrypt_core::Everywhere for LookUps {
+impl lanecrypt_core::AnyCpu for LookUps {
     fn get() -> Self {
         Self(())
     }

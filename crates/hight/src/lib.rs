@@ -23,7 +23,7 @@
 //! | [`Sliced<Bits<_>, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
 //! | [`Sliced<Bytes<_>, LookUps>`](LookUps) | `byteslice-u32-gap` | 3 | no: look-ups of F0 and F1 |
 //! | [`Sliced<Bytes<_>, _>`](Sliced) | `byteslice-*`, `gfni-*` | 4 to 64, as wide as the registers | yes |
-//! | [`Fastest<OnEveryCpu<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
+//! | [`Fastest<CpuForms<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -49,15 +49,15 @@ pub use lanecrypt_slicing::{Fastest, Gapped, Sliced};
 pub use lanes::{LookUps, LookedUp};
 pub use reference::Reference;
 pub use schedule::{ByteOrder, Kisa, Standard, Subkeys};
-pub use sliced::{BitRounds, Bits, ByteRounds, Bytes, DirectedKeys, OnEveryCpu};
+pub use sliced::{BitRounds, Bits, ByteRounds, Bytes, CpuForms, DirectedKeys};
 pub use table::Table;
 
 /// HIGHT in the standard's byte order, most significant first: a block is P7 to P0, the key MK15
 /// to MK0.
-pub type Hight = Cipher<Fastest<OnEveryCpu<Standard>>>;
+pub type Hight = Cipher<Fastest<CpuForms<Standard>>>;
 
 /// HIGHT in the byte order of KISA's C source: a block is P0 to P7, the key MK0 to MK15.
-pub type HightKisa = Cipher<Fastest<OnEveryCpu<Kisa>>>;
+pub type HightKisa = Cipher<Fastest<CpuForms<Kisa>>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -33,9 +33,9 @@ pub struct Bits<O>(PhantomData<fn() -> O>);
 
 /// HIGHT on whatever CPU there is.
 #[derive(Debug)]
-pub struct OnEveryCpu<O>(PhantomData<fn() -> O>);
+pub struct CpuForms<O>(PhantomData<fn() -> O>);
 
-impl<O: ByteOrder> Choices for OnEveryCpu<O> {
+impl<O: ByteOrder> Choices for CpuForms<O> {
     type Schedule = Subkeys<O>;
     type Lanes = U128;
     type Fast = Bytes<O>;
@@ -278,14 +278,14 @@ impl<I: ByteLanes> Rounds<I> for ByteRounds {
 }
 
 impl<O: ByteOrder, I: ByteLanes> RunsOn<I> for Bytes<O> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         // What rotates at once runs a batch in the time of a block.
         let is_one = blocks == 1 && !I::Bytes::ROTATIONS_AT_ONCE;
         let is_word = blocks <= GAPPED && (GAPPED..=WIDE).contains(&I::Lanes::USIZE);
         (is_one || is_word).then_some(at_once(blocks))
     }
 
-    fn few(
+    fn run_short(
         schedule: &Subkeys<O>,
         _: I,
         direction: Direction,
@@ -362,11 +362,11 @@ impl<I: BitLanes> Rounds<I> for BitRounds {
 }
 
 impl<O: ByteOrder, I: BitLanes> RunsOn<I> for Bits<O> {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         (blocks <= NARROW).then_some(at_once(blocks))
     }
 
-    fn few(
+    fn run_short(
         schedule: &Subkeys<O>,
         _: I,
         direction: Direction,

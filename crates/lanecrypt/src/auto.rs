@@ -1,6 +1,6 @@
 //! A cipher that runs on the CPU, with its threads, or on the GPU, whichever is faster for a buffer.
 
-use std::{any::Any, convert::Infallible, fmt, sync::OnceLock};
+use std::{convert::Infallible, fmt, sync::OnceLock};
 
 use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
@@ -8,9 +8,10 @@ use cipher::{
 };
 
 use crate::{
-    ConstantTime, Engine, Error, Operation, PIECE, Parallel, Unavailable,
+    ConstantTime, Engine, Error, Operation, Parallel, THREAD_PIECE_BYTES,
     cuda::{self, Device, DeviceCipher, Family, OnDevice, kernels::Task},
     parallel::in_pieces,
+    registry::Unavailable,
     tuning::{self, Place, Switches, TASKS, Tuning},
 };
 
@@ -186,7 +187,8 @@ impl<C: DeviceCipher + Engine> Auto<C> {
             run(piece);
             Ok::<(), Infallible>(())
         };
-        in_pieces(blocks, PIECE / C::BlockSize::USIZE, work).unwrap_or_else(|error| match error {});
+        in_pieces(blocks, THREAD_PIECE_BYTES / C::BlockSize::USIZE, work)
+            .unwrap_or_else(|error| match error {});
     }
 }
 
@@ -228,10 +230,6 @@ where
         blocks: &[u8],
     ) -> Result<usize, Error> {
         Parallel::new(&self.cpu).ghash(powers, hash, blocks)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self.cpu.as_any()
     }
 }
 

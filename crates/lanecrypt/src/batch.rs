@@ -22,7 +22,10 @@ use lanecrypt_modes::run_job;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
-use crate::{CipherDescription, Error, Unavailable};
+use crate::{
+    Error,
+    registry::{CipherDescription, Unavailable},
+};
 
 /// Runs jobs of one cipher on the GPU that [`Device::default`](crate::cuda::Device::default) gives,
 /// where there is one that has batches of the cipher, else on all cores; both give the same bytes.
@@ -54,14 +57,9 @@ pub fn run(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> Outcome 
 pub fn on_device(
     cipher: &CipherDescription,
 ) -> Result<&'static crate::cuda::BatchFamily, crate::cuda::Error> {
-    let families = [
-        &crate::aes::cuda::BATCHES,
-        &crate::aria::cuda::BATCHES,
-        &crate::camellia::cuda::BATCHES,
-        &crate::seed::cuda::BATCHES,
-    ];
-    let found = families.into_iter().find(|family| family.cipher().name == cipher.name);
-    found.ok_or(crate::cuda::Error::NoBatches { cipher: cipher.name })
+    let kernels = crate::cuda::CipherKernels::of(cipher);
+    let batches = kernels.and_then(|kernels| kernels.batches);
+    batches.ok_or(crate::cuda::Error::NoBatches { cipher: cipher.name })
 }
 
 /// Runs jobs of one cipher on all cores (feature `parallel`), by its constant-time default: a long

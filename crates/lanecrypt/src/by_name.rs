@@ -1,34 +1,10 @@
 //! Engines by the name of a cipher: on the CPU or a GPU, whichever is faster, or on a GPU.
 
 use crate::{
-    Auto, CipherDescription, Engine, LookupError, aes, aria, camellia,
-    cuda::{DeviceCipher, Family},
-    des, engine, find_cipher, hight, seed,
+    Auto, CIPHERS, Engine, LookupError,
+    cuda::{CipherKernels, Family},
+    engine, find_cipher,
 };
-
-/// The kernels that the types of users of one cipher take: the same for every key length.
-struct Families {
-    fastest: fn() -> &'static Family,
-    constant_time: fn() -> &'static Family,
-}
-
-const fn of<C: DeviceCipher>() -> Families {
-    Families { fastest: C::family, constant_time: C::constant_time_family }
-}
-
-static FAMILIES: [Families; 7] = [
-    of::<aes::Aes128>(),
-    of::<aria::Aria128>(),
-    of::<camellia::Camellia128>(),
-    of::<des::Des>(),
-    of::<des::TdesEde3>(),
-    of::<hight::Hight>(),
-    of::<seed::Seed128>(),
-];
-
-fn families(cipher: &CipherDescription) -> Option<&'static Families> {
-    FAMILIES.iter().find(|families| (families.fastest)().cipher().name == cipher.name)
-}
 
 /// An engine by the name of its cipher that picks CPU or GPU, whichever is faster, constant-time wherever
 /// that is: an [`Auto`], or on the CPU's threads for ciphers that have no kernels.
@@ -54,7 +30,7 @@ pub fn auto(cipher: &str, key: &[u8]) -> Result<Box<dyn Engine>, LookupError> {
 /// # Errors
 /// [`LookupError::NoSuchCipher`], which names all ciphers.
 pub fn fastest_family(cipher: &str) -> Result<Option<&'static Family>, LookupError> {
-    Ok(families(find_cipher(cipher)?).map(|families| (families.fastest)()))
+    Ok(CipherKernels::of(find_cipher(cipher)?).map(|kernels| kernels.fastest))
 }
 
 /// The fastest constant-time kernels of the cipher with this name, if it has kernels.
@@ -62,10 +38,11 @@ pub fn fastest_family(cipher: &str) -> Result<Option<&'static Family>, LookupErr
 /// # Errors
 /// [`LookupError::NoSuchCipher`], which names all ciphers.
 pub fn constant_time_family(cipher: &str) -> Result<Option<&'static Family>, LookupError> {
-    Ok(families(find_cipher(cipher)?).map(|families| (families.constant_time)()))
+    Ok(CipherKernels::of(find_cipher(cipher)?).map(|kernels| kernels.constant_time))
 }
 
 /// The families that types of users have, some of them twice.
 pub(crate) fn users_families() -> impl Iterator<Item = &'static Family> {
-    FAMILIES.iter().flat_map(|families| [(families.fastest)(), (families.constant_time)()])
+    let kernels = CIPHERS.iter().filter_map(|cipher| CipherKernels::of(cipher));
+    kernels.flat_map(|kernels| [kernels.fastest, kernels.constant_time])
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{CIPHERS, CipherDescription, Error, LookupError, find_cipher};
+use crate::{CIPHERS, Error, LookupError, find_cipher, registry::CipherDescription};
 
 /// A cipher and how long its keys are.
 ///

@@ -1,7 +1,20 @@
 //! Block ciphers across lanes: the lanes of a machine word, of a SIMD register, of a GPU warp.
 //!
-//! This is the crate to depend on. It re-exports the ciphers and has the registry of every cipher
-//! and every way to compute it.
+//! This is the crate to depend on: it has all ciphers, their modes, and what feeds a GPU.
+//!
+//! | you want to | take |
+//! |---|---|
+//! | replace `aes`, `aria`, `camellia`, `des` | [`aes::Aes256`], [`aria::Aria128`], [`camellia::Camellia256`], [`des::TdesEde3`] and their kin |
+//! | encrypt with authentication | [`Gcm`], or [`aes_gcm`] in place of the crate `aes-gcm` |
+//! | use CTR, CBC, CFB, OFB, XTS | [`Ctr`], [`cbc`], [`cfb`], [`Ofb`], [`Xts`] |
+//! | choose a cipher and its implementation by name | [`engine`], which gives an [`Engine`] |
+//! | let the library choose CPU or GPU | [`Auto`], or [`auto()`] by name (feature `tune`) |
+//! | use all cores | [`Parallel`] |
+//! | encrypt on a GPU, or data that is there | [`aes::cuda::Aes256`], [`cuda::Engine`] |
+//! | use several GPUs | [`cuda::Family::fleet`] |
+//! | encrypt thousands of messages at once | [`batch`] |
+//! | encrypt a stream or a file | [`io`]; sealed files are in `lanecrypt-tink` |
+//! | list what there is | [`CIPHERS`], [`registry`] |
 //!
 //! ```
 //! use lanecrypt::aes::{Aes256, cipher::{BlockCipherEncrypt, KeyInit}};
@@ -18,6 +31,35 @@
 //! assert_eq!(data[..16], blocks[0][..]);
 //! # Ok::<(), lanecrypt::LookupError>(())
 //! ```
+//!
+//! Authenticated encryption:
+//!
+//! ```
+//! use lanecrypt::{aead::{AeadInOut, KeyInit}, aes_gcm::Aes256Gcm};
+//!
+//! let cipher = Aes256Gcm::new(&[7; 32].into());
+//! let (nonce, mut data) = ([1; 12].into(), *b"any length");
+//! let tag = cipher.encrypt_inout_detached(&nonce, b"header", data.as_mut_slice().into())?;
+//! cipher.decrypt_inout_detached(&nonce, b"header", data.as_mut_slice().into(), &tag)?; // all or nothing
+//! assert_eq!(&data, b"any length");
+//! # Ok::<(), lanecrypt::aead::Error>(())
+//! ```
+//!
+//! On a GPU, data in host memory and data that is there:
+//!
+//! ```no_run
+//! use lanecrypt::{Ctr, aes::cuda::Aes256, cuda::{Device, DeviceBuffer, Operation}};
+//!
+//! let device = Device::default()?; // a typed error where there is no GPU
+//! let cipher = Aes256::new(&device, &[7; 32].into())?;
+//! let mut data = vec![0; 3 << 30];
+//! Ctr::new(cipher.engine(), &[0; 16])?.try_apply(data.as_mut_slice().into())?;
+//!
+//! let mut resident = DeviceBuffer::from_host(&device, &data)?;
+//! let whole = 0..resident.len();
+//! cipher.engine().run(Operation::Ctr([0; 16].into()), &mut resident.slice_mut(whole)?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod aes_gcm;
@@ -32,6 +74,7 @@ mod cipher_name;
 pub mod io;
 #[cfg(feature = "parallel")]
 mod parallel;
+pub mod registry;
 mod selection;
 pub mod size;
 #[cfg(feature = "tune")]
@@ -39,14 +82,17 @@ pub mod tuning;
 
 use std::fmt;
 
+use self::registry::CipherDescription;
+#[cfg(feature = "parallel")]
+use self::registry::Platform;
 pub use cipher;
 pub use cipher_name::CipherName;
 pub use lanecrypt_aes as aes;
 pub use lanecrypt_aria as aria;
 pub use lanecrypt_camellia as camellia;
 pub use lanecrypt_core::{
-    Backend, ChainedMode, CipherDescription, ConstantTime, Counter, CpuEngine, Create, Ctr,
-    Direction, Engine, Error, Mode, Operation, Platform, Unavailable, Way, modes,
+    ChainedMode, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error, Mode, Operation,
+    modes,
 };
 #[cfg(feature = "cuda")]
 pub use lanecrypt_cuda as cuda;
@@ -57,8 +103,7 @@ pub use lanecrypt_modes::{
 };
 pub use lanecrypt_seed as seed;
 #[cfg(feature = "parallel")]
-pub use parallel::{PIECE, Parallel};
-pub use selection::{EXPECT, Selection, SelectionError};
+pub use parallel::{Parallel, THREAD_PIECE_BYTES};
 #[cfg(feature = "tune")]
 pub use {
     auto::{Auto, AutoEngine},

@@ -1,7 +1,6 @@
 //! An engine over all cores: long inputs are cut into pieces that the caller and rayon's threads take.
 
 use std::{
-    any::Any,
     fmt,
     sync::{Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
@@ -15,10 +14,10 @@ use lanecrypt_core::{
 use lanecrypt_slicing::{HashKey, SendBuf};
 
 /// The shortest piece that a thread takes, in bytes: full batches of every backend.
-pub const PIECE: usize = 64 << 10;
+pub const THREAD_PIECE_BYTES: usize = 64 << 10;
 
 /// The longest piece, in bytes: one that is begun last keeps nobody waiting for long.
-const LONGEST_PIECE: usize = 16 * PIECE;
+const LONGEST_PIECE: usize = 16 * THREAD_PIECE_BYTES;
 
 /// How long a call must have to go on for before threads are woken: so long they may take to come,
 /// above all in a virtual machine. Tests have short data, and want the threads.
@@ -26,7 +25,7 @@ const WAKING: Duration = Duration::from_micros(if cfg!(test) { 0 } else { 100 })
 
 /// An engine whose long calls run on all threads of rayon's current pool.
 ///
-/// Inputs of less than two [`PIECE`]s run on the caller's thread alone, and so does what that has done soon:
+/// Inputs of less than two [`THREAD_PIECE_BYTES`]s run on the caller's thread alone, and so does what that has done soon:
 /// how long the first piece takes says how long the others would. Results are those
 /// of the engine within.
 pub struct Parallel<E> {
@@ -46,7 +45,7 @@ impl<E: Engine> Parallel<E> {
         work: impl Fn(usize, InOutBuf<'_, '_, u8>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         let block = self.engine.block_bytes();
-        in_pieces(data, PIECE, |before, piece| work(before / block, piece))
+        in_pieces(data, THREAD_PIECE_BYTES, |before, piece| work(before / block, piece))
     }
 
     /// CTR of whole blocks and their hash, in one pass as far as the engine has one. The counter does not
@@ -84,10 +83,11 @@ impl<E: Engine> Parallel<E> {
         let block = self.block_bytes();
         // The ciphertext before every place where a piece may begin, read before any of them
         // overwrites it.
-        let last_blocks = data.get_in().chunks(PIECE).map(|piece| &piece[piece.len() - block..]);
+        let last_blocks =
+            data.get_in().chunks(THREAD_PIECE_BYTES).map(|piece| &piece[piece.len() - block..]);
         let before: Vec<u8> = iv.iter().chain(last_blocks.flatten()).copied().collect();
         self.in_pieces(data, |blocks, piece| {
-            let at = blocks * block / PIECE * block;
+            let at = blocks * block / THREAD_PIECE_BYTES * block;
             work(&before[at..][..block], piece)
         })
     }
@@ -160,7 +160,7 @@ pub(crate) fn in_pieces<T: Send + Sync, Error: Send + Sync>(
         return work(unit, rest);
     }
     let threads = rayon::current_num_threads();
-    let piece = (units / (4 * threads)).clamp(1, LONGEST_PIECE / PIECE);
+    let piece = (units / (4 * threads)).clamp(1, LONGEST_PIECE / THREAD_PIECE_BYTES);
     let pieces = units.div_ceil(piece);
     let queue = Queue { rest: Mutex::new((unit, Some(rest.into()))), piece: piece * unit };
     let failure = OnceLock::new();
@@ -194,7 +194,7 @@ impl<E: Engine> Engine for Parallel<E> {
     fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         operation.check(self.block_bytes(), data.len())?;
         let engine = &self.engine;
-        if operation.is_serial() || !may_be_worth_threads(data.len(), PIECE) {
+        if operation.is_serial() || !may_be_worth_threads(data.len(), THREAD_PIECE_BYTES) {
             return engine.run(operation, data);
         }
         match operation {
@@ -230,7 +230,7 @@ impl<E: Engine> Engine for Parallel<E> {
         let first = Counter::from_block(counter).filter(|_| self.block_bytes() == 16);
         let whole = data.len() / 16 * 16;
         let fits = |first: &Counter| (whole / 16) as u64 <= first.blocks_before_wrap32();
-        let worth = |_: &Counter| may_be_worth_threads(whole, PIECE);
+        let worth = |_: &Counter| may_be_worth_threads(whole, THREAD_PIECE_BYTES);
         let Some(first) = first.filter(fits).filter(worth) else {
             return self.engine.ctr32_hashed(counter, powers, hash, data);
         };
@@ -255,11 +255,11 @@ impl<E: Engine> Engine for Parallel<E> {
         blocks: &[u8],
     ) -> Result<usize, Error> {
         let blocks = &blocks[..blocks.len() / 16 * 16];
-        if !may_be_worth_threads(blocks.len(), PIECE) {
+        if !may_be_worth_threads(blocks.len(), THREAD_PIECE_BYTES) {
             return self.engine.ghash(powers, hash, blocks);
         }
         let key = HashKey::of_powers(powers);
-        let pieces: Vec<_> = blocks.chunks(PIECE).collect();
+        let pieces: Vec<_> = blocks.chunks(THREAD_PIECE_BYTES).collect();
         let mut hashes = vec![Secret::new([0; 16]); pieces.len()];
         in_pieces(hashes.as_mut_slice().into(), 1, |before, mut hashes| {
             for (own, piece) in hashes.get_out().iter_mut().zip(&pieces[before..]) {
@@ -269,10 +269,6 @@ impl<E: Engine> Engine for Parallel<E> {
         })?;
         join(&key, hash, pieces.iter().map(|piece| piece.len() as u64 / 16).zip(&hashes));
         Ok(blocks.len())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self.engine.as_any()
     }
 }
 
@@ -291,7 +287,14 @@ mod tests {
     /// Every mode at lengths round the pieces, on pools of several sizes, against the engine alone.
     #[test]
     fn pieces_are_seamless() {
-        let lengths = [0, 16, 2 * PIECE - 16, 2 * PIECE, 2 * PIECE + 16, 5 * PIECE + 48];
+        let lengths = [
+            0,
+            16,
+            2 * THREAD_PIECE_BYTES - 16,
+            2 * THREAD_PIECE_BYTES,
+            2 * THREAD_PIECE_BYTES + 16,
+            5 * THREAD_PIECE_BYTES + 48,
+        ];
         for (cipher, key_bytes) in [("aes", 32), ("hight", 16)] {
             let cipher = crate::find_cipher(cipher).expect("it is in the registry");
             let create = cipher.backend("default").expect("every cipher has one").create;
@@ -388,7 +391,7 @@ mod tests {
     #[test]
     fn bad_input_is_refused_as_alone() {
         let engine = Parallel::new(crate::engine("aes", "default", &[0; 16]).expect("a good key"));
-        let mut data = vec![0; 2 * PIECE + 1];
+        let mut data = vec![0; 2 * THREAD_PIECE_BYTES + 1];
         assert!(matches!(
             engine.ecb(Direction::Encrypt, data.as_mut_slice().into()),
             Err(Error::NotWholeBlocks { .. })

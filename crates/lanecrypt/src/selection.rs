@@ -2,7 +2,10 @@
 
 use std::{env, fmt};
 
-use crate::{Backend, CIPHERS, CipherDescription, Platform};
+use crate::{
+    CIPHERS,
+    registry::{Backend, CipherDescription, Platform},
+};
 
 /// The environment variable that lists the backends which must run here: tests and `kat` fail for
 /// one that cannot, instead of skipping it.
@@ -14,10 +17,10 @@ pub const EXPECT: &str = "LANECRYPT_EXPECT";
 /// them. Every item must name something, so that a typo is an error and not a backend less.
 ///
 /// ```
-/// use lanecrypt::{CIPHERS, Selection, aes::AES, des::DES};
+/// use lanecrypt::{CIPHERS, aes::AES, des::DES, registry::Selection};
 ///
 /// let selection = Selection::parse("bitslice-u64, aes/table32", CIPHERS)?;
-/// let chosen = |cipher: &'static lanecrypt::CipherDescription| {
+/// let chosen = |cipher: &'static lanecrypt::registry::CipherDescription| {
 ///     let backends = cipher.backends.iter().filter(|backend| selection.contains(cipher, backend));
 ///     backends.map(|backend| backend.id).collect::<Vec<_>>()
 /// };
@@ -26,7 +29,7 @@ pub const EXPECT: &str = "LANECRYPT_EXPECT";
 ///
 /// let error = Selection::parse("bitslice-u46", CIPHERS).unwrap_err();
 /// assert!(error.to_string().starts_with("there is no backend \"bitslice-u46\"; known are reference,"));
-/// # Ok::<(), lanecrypt::SelectionError>(())
+/// # Ok::<(), lanecrypt::registry::SelectionError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -182,7 +185,7 @@ mod tests {
     #[test]
     fn an_item_names_a_backend_of_every_cipher_or_of_one() {
         let selection = Selection::parse(" table32 ,aes/bitslice-u64", CIPHERS).expect("a list");
-        let names = |cipher: &'static crate::CipherDescription, id| {
+        let names = |cipher: &'static crate::registry::CipherDescription, id| {
             let mut backends = cipher.backends.iter().filter(|backend| backend.id == id);
             backends.any(|backend| selection.contains(cipher, backend))
         };
@@ -191,7 +194,7 @@ mod tests {
         assert!(!names(&AES, "reference"));
         let cpu = Selection::parse("aes/cpu", CIPHERS).expect("a list");
         for backend in AES.backends {
-            let is_cpu = backend.platform == crate::Platform::Cpu;
+            let is_cpu = backend.platform == crate::registry::Platform::Cpu;
             assert_eq!(cpu.contains(&AES, backend), is_cpu, "{backend:?}");
         }
         assert!(!cpu.contains(&DES, &DES.backends[0]));

@@ -27,8 +27,9 @@ use std::{
 };
 
 use crate::{
-    CIPHERS, CipherDescription, by_name,
+    CIPHERS, by_name,
     cuda::{self, Device, Experience, Family, Measured, kernels::Program},
+    registry::CipherDescription,
 };
 
 pub use crossovers::{Crossovers, Place, Switches};

@@ -8,8 +8,9 @@ use std::convert::Infallible;
 
 use engine_blocks::EngineBlocks;
 use lanecrypt::{
-    CIPHERS, CipherDescription,
+    CIPHERS,
     batch::{self, Job},
+    registry::CipherDescription,
 };
 use mix::{Message, messages, run_apart_and_in_place};
 

@@ -27,15 +27,15 @@ use std::{collections::HashSet, fmt::Display, process::ExitCode};
 
 use common::{EngineBlocks, Outcome, Property, noise};
 use lanecrypt::{
-    Backend, CIPHERS, CipherDescription, ConstantTime, Counter, Direction, Engine as _, Platform,
-    aes, aria, camellia,
+    CIPHERS, ConstantTime, Counter, Direction, Engine as _, aes, aria, camellia,
     cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit},
     cuda::{
-        Device, DeviceBuffer, DeviceCipher, Engine, Error, GhashEngine, HashFamily, OnDevice,
-        Operation, PinnedBuffer, task_of,
+        BatchFamily, CipherKernels, Device, DeviceBuffer, DeviceCipher, Engine, Error, Family,
+        GhashEngine, HashFamily, OnDevice, Operation, PinnedBuffer, task_of,
     },
     des, hight,
     modes::times_power_of_x,
+    registry::{Backend, CipherDescription, Platform},
     seed,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -155,17 +155,12 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
 struct Target {
     cipher: &'static CipherDescription,
     backend: &'static Backend,
-    engine: Box<dyn lanecrypt::Engine>,
+    engine: Engine,
 }
 
 impl Target {
     fn name(&self) -> String {
         format!("{}/{}", self.cipher.name, self.backend.id)
-    }
-
-    fn engine(&self) -> Result<&Engine, Failed> {
-        let engine = self.engine.as_any().downcast_ref::<Engine>();
-        engine.ok_or_else(|| format!("{} is no device engine", self.name()).into())
     }
 
     /// Every operation that kernels run; XTS as one unit.
@@ -201,11 +196,24 @@ fn targets(case: &Case) -> Result<Vec<Target>, Failed> {
     let pairs = CIPHERS.iter().flat_map(|&cipher| cipher.backends.iter().map(move |b| (cipher, b)));
     let of_platform = pairs.filter(|(_, backend)| backend.platform == case.platform);
     let target = |(cipher, backend): (&'static CipherDescription, &'static Backend)| {
-        let engine = (backend.create)(key(cipher));
+        let engine = Engine::of(backend, key(cipher));
         let engine = engine.map_err(|error| format!("{}/{}: {error}", cipher.name, backend.id))?;
-        Ok(Target { cipher, backend, engine })
+        Ok(Target { cipher, backend, engine: engine.ok_or("a row of a device has a family")? })
     };
     of_platform.map(target).collect()
+}
+
+/// Every family of one program, of ciphers with blocks of 16 bytes.
+fn families_of_16_bytes() -> impl Iterator<Item = &'static Family> {
+    let ciphers = CIPHERS.iter().filter(|cipher| cipher.block_bytes == 16);
+    let rows = ciphers.flat_map(|cipher| cipher.backends);
+    let families = rows.filter(|row| row.platform == Platform::Cuda).filter_map(Family::of);
+    families.filter(|family| family.all_programs().count() == family.programs().len())
+}
+
+/// The families for batches, of every cipher that has them.
+fn batch_families() -> impl Iterator<Item = &'static BatchFamily> {
+    CIPHERS.iter().filter_map(|cipher| CipherKernels::of(cipher)?.batches)
 }
 
 /// The fastest constant-time CPU engine of a cipher.
@@ -306,7 +314,7 @@ fn ranges_and_canaries(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let after = 64;
     for target in targets(case)? {
-        let engine = target.engine()?;
+        let engine = &target.engine;
         // What a warp or a thread block takes at once, and a block less and more.
         let lanes = target.backend.lanes;
         // And so much that every warp has a range of several runs.
@@ -363,7 +371,7 @@ fn partial_blocks_on_the_device(case: &Case) -> Outcome {
             let mut expected = data.clone();
             expect(target.cipher, operation, &mut expected[..length])?;
             let mut buffer = DeviceBuffer::from_host(&device, &data)?;
-            target.engine()?.run(operation, &mut buffer.slice_mut(0..length)?)?;
+            target.engine.run(operation, &mut buffer.slice_mut(0..length)?)?;
             compare(&buffer, &expected, &format!("{} over {length} bytes", target.name()))?;
         }
     }
@@ -470,7 +478,7 @@ fn bulk_methods_of<C: DeviceCipher>(device: &Device) -> Outcome {
 fn chunks_of_host_memory(case: &Case) -> Outcome {
     (case.open)()?;
     for target in targets(case)? {
-        let engine = target.engine()?;
+        let engine = &target.engine;
         let chunk = (target.backend.lanes + 3) * target.cipher.block_bytes;
         engine.limit_chunk(chunk);
         for operation in target.operations() {
@@ -540,8 +548,7 @@ fn large_resident_buffers(case: &Case) -> Outcome {
         for cipher in CIPHERS {
             let is_new = |target: &&Target| {
                 let task = target.operations().get(i).copied().and_then(task_of);
-                let kernel = target.engine().ok().zip(task);
-                let kernel = kernel.and_then(|(engine, task)| engine.program().kernel(task));
+                let kernel = task.and_then(|task| target.engine.program().kernel(task));
                 target.cipher.name == cipher.name && kernel.is_some_and(|k| ran.insert(k.name()))
             };
             let targets: Vec<&Target> = targets.iter().filter(is_new).collect();
@@ -554,7 +561,7 @@ fn large_resident_buffers(case: &Case) -> Outcome {
             let expected_digest = digest(&expected_there)?;
             for target in targets {
                 let mut whole = output.slice_mut(0..length)?;
-                target.engine()?.run(operation, (&input.slice(0..length)?, &mut whole))?;
+                target.engine.run(operation, (&input.slice(0..length)?, &mut whole))?;
                 if digest(&output)? != expected_digest {
                     // Where, and that it was not the hash.
                     compare(&output, &expected, &format!("{} {operation:?}", target.name()))?;

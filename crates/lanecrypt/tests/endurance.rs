@@ -16,17 +16,16 @@ use std::{
 
 use common::{Outcome, Property, noise};
 use lanecrypt::{
-    CIPHERS, CipherDescription, Counter, Direction, Engine as _, Gcm, Platform,
+    CIPHERS, Counter, Direction, Engine as _, Gcm,
     aes::{self, cuda::Aes256},
-    aria,
     batch::{Job, JobMode},
-    camellia,
     cipher::{Block, BlockCipherEncrypt},
     cuda::{
-        DataUnits, Device, DeviceBuffer, DeviceCipher, Engine, Error, Family, GcmEngine, Limits,
+        CipherKernels, DataUnits, Device, DeviceBuffer, Engine, Error, Family, GcmEngine, Limits,
         Operation, PinnedBuffer, Stream, XtsEngine,
     },
-    des, hight, modes, seed,
+    modes,
+    registry::{CipherDescription, Platform},
 };
 use libtest_mimic::{Arguments, Failed};
 
@@ -127,17 +126,9 @@ fn text(failed: &Failed) -> &str {
 }
 
 /// The fastest kernels of every cipher, and constant-time ones.
-fn families() -> [&'static Family; 8] {
-    [
-        aes::Aes128::family(),
-        aria::Aria128::family(),
-        camellia::Camellia128::family(),
-        des::TdesEde3::family(),
-        aes::Aes128::constant_time_family(),
-        hight::Hight::family(),
-        seed::Seed128::family(),
-        aria::Aria128::constant_time_family(),
-    ]
+fn families() -> Vec<&'static Family> {
+    let kernels = CIPHERS.iter().filter_map(|cipher| CipherKernels::of(cipher));
+    kernels.flat_map(|kernels| [kernels.fastest, kernels.constant_time]).collect()
 }
 
 /// Where a block begins that is an IV here, the counter of which wraps soon.

@@ -1,7 +1,6 @@
 //! Streams of bytes: the same as the mode over all of them at once, however they come and go.
 
 use std::{
-    any::Any,
     io::{self, BufRead, ErrorKind, Read, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -334,10 +333,6 @@ impl Engine for Failing {
         let half = data.len() / 2;
         aes().run(operation, data.split_at(half).0)?;
         Err(Error::Device("a test's".into()))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

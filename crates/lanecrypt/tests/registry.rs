@@ -8,7 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecrypt::{Backend, CIPHERS, ConstantTime, Platform};
+use lanecrypt::{
+    CIPHERS, ConstantTime,
+    registry::{Backend, Platform},
+};
 
 /// The Rust files under a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {

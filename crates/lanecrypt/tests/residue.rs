@@ -8,13 +8,15 @@
 use std::{fs::File, hint::black_box, os::unix::fs::FileExt, ptr, thread};
 
 use lanecrypt::{
-    Backend, CIPHERS, Gcm, GhashKey, Platform, aes, aria, camellia,
+    CIPHERS, Gcm, GhashKey, aes, aria, camellia,
     cipher::{
         Array, KeyInit,
         array::ArraySize,
         consts::{U16, U32},
     },
-    des, hight, seed,
+    des, hight,
+    registry::{Backend, Platform},
+    seed,
 };
 use lanecrypt_reference::vectors::PlaintextStream;
 

@@ -13,7 +13,7 @@ use lanecrypt::{
     },
     des, hight, seed,
 };
-use lanecrypt_core::{Cipher, Everywhere, Implementation};
+use lanecrypt_core::{AnyCpu, Cipher, Implementation};
 use lanecrypt_reference::vectors::PlaintextStream;
 use lanecrypt_slicing::{Core, Fastest, Form, Gapped, Portable, Schedule, Sliced};
 
@@ -45,14 +45,14 @@ where
     vec![texts(cipher), texts(&engine), texts(&stream)]
 }
 
-fn implementation<I: Implementation<Token: Everywhere> + 'static>() {
+fn implementation<I: Implementation<Token: AnyCpu> + 'static>() {
     same_under_two_keys(|number| cipher_texts(&Cipher::<I>::new(&key(number))));
 }
 
 /// A type that has a Debug text of its own as well.
-fn sliced<I: Implementation<Token: Everywhere> + Debug + 'static>() {
+fn sliced<I: Implementation<Token: AnyCpu> + Debug + 'static>() {
     implementation::<I>();
-    same_under_two_keys(|number| vec![texts(&I::new(Everywhere::get(), &key(number)))]);
+    same_under_two_keys(|number| vec![texts(&I::new(AnyCpu::get(), &key(number)))]);
 }
 
 /// What a form makes of a key for one direction, which has a Debug text of its own as well.
@@ -80,7 +80,7 @@ fn aes_shows_no_key() {
         implementation::<aes::Reference<K>>();
         implementation::<aes::Table32<K>>();
         sliced::<Sliced<aes::Bits<aes::RoundKeys<K>>, Portable<u32>>>();
-        sliced::<Fastest<aes::OnEveryCpu<aes::RoundKeys<K>>>>();
+        sliced::<Fastest<aes::CpuForms<aes::RoundKeys<K>>>>();
         same_under_two_keys(|number| cipher_texts(&aes::Aes::<K>::new(&key(number))));
         same_under_two_keys(|number| vec![texts(&aes::AesEnc::<K>::new(&key(number)))]);
         same_under_two_keys(|number| vec![texts(&aes::AesDec::<K>::new(&key(number)))]);
@@ -96,7 +96,7 @@ fn aria_shows_no_key() {
         implementation::<aria::Reference<K>>();
         implementation::<aria::Table32<K>>();
         sliced::<Sliced<aria::Bits<K>, Portable<u32>>>();
-        sliced::<Fastest<aria::OnEveryCpu<K>>>();
+        sliced::<Fastest<aria::CpuForms<K>>>();
     }
     sized::<aria::Key128>();
     sized::<aria::Key192>();
@@ -109,7 +109,7 @@ fn camellia_shows_no_key() {
         implementation::<camellia::Reference<K>>();
         implementation::<camellia::Table32<K>>();
         sliced::<Sliced<camellia::Bits<K>, Portable<u32>>>();
-        sliced::<Fastest<camellia::OnEveryCpu<K>>>();
+        sliced::<Fastest<camellia::CpuForms<K>>>();
     }
     sized::<camellia::Key128>();
     sized::<camellia::Key192>();
@@ -122,7 +122,7 @@ fn des_shows_no_key() {
         implementation::<des::Reference<K>>();
         implementation::<des::Table32<K>>();
         sliced::<Sliced<des::Bits<K>, Portable<u32>>>();
-        sliced::<Fastest<des::OnEveryCpu<K>>>();
+        sliced::<Fastest<des::CpuForms<K>>>();
     }
     keyed::<des::Single>();
     keyed::<des::Ede2>();
@@ -140,7 +140,7 @@ fn hight_shows_no_key() {
         sliced::<Sliced<hight::Bytes<B>, Portable<u64>>>();
         sliced::<Sliced<hight::Bytes<B>, Portable<Gapped<u64>>>>();
         sliced::<Sliced<hight::Bytes<B>, hight::LookUps>>();
-        sliced::<Fastest<hight::OnEveryCpu<B>>>();
+        sliced::<Fastest<hight::CpuForms<B>>>();
     }
     ordered::<hight::Standard>();
     ordered::<hight::Kisa>();
@@ -151,7 +151,7 @@ fn seed_shows_no_key() {
     implementation::<seed::Reference>();
     implementation::<seed::Table32>();
     sliced::<Sliced<seed::Bits, Portable<u32>>>();
-    sliced::<Fastest<seed::OnEveryCpu>>();
+    sliced::<Fastest<seed::CpuForms>>();
 }
 
 const IV: [u8; 16] = [0; 16];

@@ -9,7 +9,7 @@ use std::{
 };
 
 use lanecrypt::{
-    Auto, ConstantTime, Direction, Engine as _, PIECE, Parallel,
+    Auto, ConstantTime, Direction, Engine as _, Parallel, THREAD_PIECE_BYTES,
     aes::Aes128,
     cipher::{Block, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit},
     cuda::{
@@ -394,7 +394,7 @@ fn long_calls_on_the_cpu_share_its_threads() {
         &[3; 16].into(),
     );
     let auto = auto.expect("it fits");
-    let length = 100 * PIECE + 48; // so long that threads are woken
+    let length = 100 * THREAD_PIECE_BYTES + 48; // so long that threads are woken
     assert_eq!(auto.place(Task::EcbEncrypt, length), Place::Cpu);
     let input: Vec<_> = (0..length / 16).map(|i| [(i % 251) as u8; 16].into()).collect();
     let mut expected = input.clone();

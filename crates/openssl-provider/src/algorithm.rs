@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use lanecrypt::CipherDescription;
+use lanecrypt::registry::CipherDescription;
 
 /// A mode of operation as OpenSSL has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

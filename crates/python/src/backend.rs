@@ -10,7 +10,7 @@ use crate::errors::OrRaise;
 
 /// Data shorter than this runs on the caller's thread by the fastest implementation: neither threads nor
 /// a GPU would be asked.
-const SHORT: usize = 2 * lanecrypt::PIECE;
+const SHORT: usize = 2 * lanecrypt::THREAD_PIECE_BYTES;
 
 /// What a caller chose.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use lanecrypt_core::{Backend, CipherDescription, all_backends, cpu_backends};
 use lanecrypt_slicing::{Fastest, bit_backends, byte_backends};
 
-use crate::{Bits, OnEveryCpu, Reference, Table32};
+use crate::{Bits, CpuForms, Reference, Table32};
 
 /// SEED and every way this crate computes it.
 pub static SEED: CipherDescription = CipherDescription {
@@ -12,12 +12,16 @@ pub static SEED: CipherDescription = CipherDescription {
     block_bytes: 16,
     key_bytes: &[16],
     backends: BACKENDS,
+    #[cfg(not(feature = "cuda"))]
+    kernels: None,
+    #[cfg(feature = "cuda")]
+    kernels: Some(|| &crate::cuda::KERNELS),
 };
 
 const ONE_BY_ONE: &[Backend] = cpu_backends!(SEED;
     "reference", "as RFC 4269 reads, a byte at a time" => Reference;
     "table32", "four tables of S-box and masks" => Table32;
-    "default", "the fastest constant-time one of this CPU" => Fastest<OnEveryCpu>;
+    "default", "the fastest constant-time one of this CPU" => Fastest<CpuForms>;
 );
 const BY_BITS: &[Backend] = bit_backends!(SEED; Bits);
 const BY_BYTES: &[Backend] = byte_backends!(SEED; crate::Bytes);

@@ -28,13 +28,13 @@
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
 use lanecrypt_cuda::{
-    BatchFamily, DeviceChoices, Family, KeyPair, Keys, OnDevice,
+    BatchFamily, CipherKernels, DeviceChoices, Family, KeyPair, Keys, OnDevice,
     kernels::{batch, programs},
 };
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
-use crate::{OnEveryCpu, RoundKeys, schedule::ROUNDS};
+use crate::{CpuForms, RoundKeys, schedule::ROUNDS};
 
 /// SEED whose bulk methods run on a GPU.
 pub type Seed128 = OnDevice<crate::Seed128>;
@@ -69,6 +69,10 @@ pub static BITSLICE: Family = Family::new(
 /// Batches: many messages, each under a key of its own, by four tables in every bank.
 pub static BATCHES: BatchFamily = BatchFamily::new(&crate::SEED, &batch::SEED);
 
+/// What the types of users take.
+pub static KERNELS: CipherKernels =
+    CipherKernels { fastest: &CONFLICT_FREE, constant_time: &BITSLICE, batches: Some(&BATCHES) };
+
 /// The keys from one whose length the family has checked.
 fn key_pair(key: &[u8]) -> KeyPair {
     let keys = RoundKeys::new(&Zeroizing::new(Array::from_fn(|i| key[i])));
@@ -83,12 +87,8 @@ fn kernel_keys(keys: &[[u32; 2]; ROUNDS]) -> Keys {
     Keys::new(Zeroizing::new(keys.as_flattened().to_vec()))
 }
 
-impl DeviceChoices for OnEveryCpu {
-    fn family() -> &'static Family {
-        &CONFLICT_FREE
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &BITSLICE
+impl DeviceChoices for CpuForms {
+    fn kernels() -> &'static CipherKernels {
+        &KERNELS
     }
 }

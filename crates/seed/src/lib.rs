@@ -21,7 +21,7 @@
 //! | [`Table32`] | `table32` | 1 | no: table look-ups |
 //! | [`Sliced<Bits, _>`](Sliced) | `bitslice-*` | 32 to 512, as wide as the registers | yes |
 //! | [`Sliced<Bytes, _>`](Sliced) | `aes-*`, `vaes-*`, `gfni-*` | 16 to 64, S-boxes by instructions | yes |
-//! | [`Fastest<OnEveryCpu>`](Fastest) | `default` | whichever of these is fastest | yes |
+//! | [`Fastest<CpuForms>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
 #![no_std]
 #![forbid(unsafe_code)]
@@ -47,11 +47,11 @@ pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
 pub use reference::Reference;
 pub use schedule::RoundKeys;
-pub use sliced::{Bits, Bytes, OnEveryCpu};
+pub use sliced::{Bits, Bytes, CpuForms};
 pub use table32::Table32;
 
 /// SEED: 16-byte key, 16 rounds.
-pub type Seed128 = Cipher<Fastest<OnEveryCpu>>;
+pub type Seed128 = Cipher<Fastest<CpuForms>>;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -39,9 +39,9 @@ pub enum Bytes {}
 
 /// SEED on whatever CPU there is.
 #[derive(Debug)]
-pub enum OnEveryCpu {}
+pub enum CpuForms {}
 
-impl Choices for OnEveryCpu {
+impl Choices for CpuForms {
     type Schedule = RoundKeys;
     type Lanes = U128;
     type Fast = Bytes;
@@ -163,11 +163,11 @@ impl<I: BitLanes> Rounds<I> for Bits {
 }
 
 impl<I: BitLanes> RunsOn<I> for Bits {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         one_or(compact::BLOCKS, blocks)
     }
 
-    fn few(
+    fn run_short(
         schedule: &RoundKeys,
         _: I,
         direction: Direction,
@@ -312,13 +312,13 @@ impl<I: BlockLanes> Rounds<I> for Bytes {
 }
 
 impl<I: BlockLanes> RunsOn<I> for Bytes {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         // Without an instruction for maps of bytes, two registers keep a core busy.
         let registers = if I::MATRICES { REGISTERS } else { REGISTERS / 2 };
         lanes_at_once::<I>(registers, blocks)
     }
 
-    fn few(
+    fn run_short(
         schedule: &RoundKeys,
         isa: I,
         direction: Direction,

@@ -4,7 +4,7 @@ use core::fmt;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, HashPowers, Implementation, Unavailable, Way, bulk,
+    ConstantTime, Counter, Direction, Dispatch, HashPowers, Implementation, Unavailable, bulk,
 };
 
 #[cfg(target_arch = "aarch64")]
@@ -158,24 +158,24 @@ impl<C: Choices> Implementation for Fastest<C> {
         )
     }
 
-    fn batches(&self, keys: &FastestKeys<C>, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
+    fn run_batches(&self, keys: &FastestKeys<C>, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
         on_keys!(keys, |isa, Of, keys| isa
             .run(Ecb::<<Of<C> as Form>::Core> { keys: Of::<C>::view(keys), blocks }));
     }
 
-    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>) {
         on_choice!(
             Choice::get(),
-            |isa| form::few::<C::Fast, _>(&self.schedule, isa, direction, blocks),
-            form::few::<C::Plain, _>(&self.schedule, isa, direction, blocks)
+            |isa| form::run_short::<C::Fast, _>(&self.schedule, isa, direction, blocks),
+            form::run_short::<C::Plain, _>(&self.schedule, isa, direction, blocks)
         );
     }
 
-    fn way(&self, blocks: usize) -> Way {
+    fn dispatch(&self, blocks: usize) -> Dispatch {
         on_choice!(
             Choice::get(),
-            |isa| form::way::<C::Fast, _>(isa, blocks, Self::is_few(blocks)),
-            form::way::<C::Plain, _>(isa, blocks, Self::is_few(blocks))
+            |isa| form::dispatch::<C::Fast, _>(isa, blocks, Self::is_short(blocks)),
+            form::dispatch::<C::Plain, _>(isa, blocks, Self::is_short(blocks))
         )
     }
 

@@ -5,7 +5,7 @@ use core::fmt;
 
 use cipher::{Array, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, HashPowers, Implementation, Unavailable, Way, bulk,
+    ConstantTime, Counter, Direction, Dispatch, HashPowers, Implementation, Unavailable, bulk,
 };
 
 use crate::{
@@ -126,18 +126,18 @@ pub trait Form: Sized + Send + Sync + 'static {
 
 /// A form on the instruction set `I`.
 pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
-    /// How many blocks [`few`](Self::few) runs at once of a call with `blocks` blocks, where that is
+    /// How many blocks [`run_short`](Self::run_short) runs at once of a call with `blocks` blocks, where that is
     /// faster than a batch, padded; by default it never is.
     #[must_use]
     #[inline]
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         let _ = blocks;
         None
     }
 
-    /// Runs as many blocks as [`few_at_once`](Self::few_at_once) has a number for, and fewer than a
+    /// Runs as many blocks as [`short_at_once`](Self::short_at_once) has a number for, and fewer than a
     /// batch.
-    fn few(
+    fn run_short(
         schedule: &Self::Schedule,
         isa: I,
         direction: Direction,
@@ -148,7 +148,7 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
 }
 // ANCHOR_END: form
 
-/// What [`RunsOn::few_at_once`] is of code that runs one block, or up to `several` as if they
+/// What [`RunsOn::short_at_once`] is of code that runs one block, or up to `several` as if they
 /// were `several`.
 #[must_use]
 #[inline]
@@ -162,24 +162,24 @@ pub fn one_or(several: usize, blocks: usize) -> Option<usize> {
 
 /// Runs fewer blocks than a batch by whichever is faster.
 #[inline]
-pub(crate) fn few<F: RunsOn<I>, I: Isa>(
+pub(crate) fn run_short<F: RunsOn<I>, I: Isa>(
     schedule: &F::Schedule,
     isa: I,
     direction: Direction,
     blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
 ) {
-    if F::few_at_once(blocks.len()).is_some() {
-        F::few(schedule, isa, direction, blocks);
+    if F::short_at_once(blocks.len()).is_some() {
+        F::run_short(schedule, isa, direction, blocks);
     } else {
         padded::<F, I>(schedule, isa, direction, blocks);
     }
 }
 
-/// How blocks are run: where they are few, as [`few`] decides.
-pub(crate) fn way<F: RunsOn<I>, I: Isa>(isa: I, blocks: usize, are_few: bool) -> Way {
-    match F::few_at_once(blocks).filter(|_| are_few) {
-        Some(lanes) => Way::Few(lanes),
-        None => Way::Batches(batch_lanes::<F::Core, I>(isa, blocks)),
+/// How blocks are run: where they are few, as [`run_short`] decides.
+pub(crate) fn dispatch<F: RunsOn<I>, I: Isa>(isa: I, blocks: usize, is_short: bool) -> Dispatch {
+    match F::short_at_once(blocks).filter(|_| is_short) {
+        Some(lanes) => Dispatch::Short(lanes),
+        None => Dispatch::Batches(batch_lanes::<F::Core, I>(isa, blocks)),
     }
 }
 
@@ -245,16 +245,16 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
         self.isa.run(MakeKeys::<F> { schedule: &self.schedule, direction })
     }
 
-    fn batches(&self, keys: &F::Keys, blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>) {
+    fn run_batches(&self, keys: &F::Keys, blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>) {
         self.isa.run(Ecb::<F::Core> { keys: F::view(keys), blocks });
     }
 
-    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>) {
-        few::<F, I>(&self.schedule, self.isa, direction, blocks);
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>) {
+        run_short::<F, I>(&self.schedule, self.isa, direction, blocks);
     }
 
-    fn way(&self, blocks: usize) -> Way {
-        way::<F, I>(self.isa, blocks, Self::is_few(blocks))
+    fn dispatch(&self, blocks: usize) -> Dispatch {
+        dispatch::<F, I>(self.isa, blocks, Self::is_short(blocks))
     }
 
     fn ctr(

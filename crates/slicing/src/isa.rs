@@ -8,7 +8,7 @@
 
 use core::{fmt, marker::PhantomData};
 
-use lanecrypt_core::{ConstantTime, Everywhere, Unavailable};
+use lanecrypt_core::{AnyCpu, ConstantTime, Unavailable};
 
 // ANCHOR: isa
 /// Work that runs where the instructions of `I` may be used. Implementations are
@@ -70,7 +70,7 @@ impl<W> fmt::Debug for Portable<W> {
     }
 }
 
-impl<W> Everywhere for Portable<W> {
+impl<W> AnyCpu for Portable<W> {
     fn get() -> Self {
         Self::new()
     }

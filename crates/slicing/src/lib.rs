@@ -36,7 +36,6 @@ mod bits;
 mod byte_planes;
 mod bytes;
 mod fastest;
-mod few;
 mod form;
 mod ghash;
 mod isa;
@@ -48,6 +47,7 @@ mod neon;
 mod rows;
 #[allow(unsafe_code, reason = "what `InOutBuf` points to may go where references may")]
 mod send;
+mod short;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[allow(unsafe_code, reason = "SIMD instructions")]
 mod simd;
@@ -68,13 +68,13 @@ pub use bits::{BitLanes, OnBitLanes, masks};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
-pub use few::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes, lanes_at_once};
 pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
 pub use ghash::{Carryless, HashKey, Hashing};
 pub use isa::{Isa, Job, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};
 pub use send::SendBuf;
+pub use short::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes, lanes_at_once};
 pub use word::Word;
 pub use words::{WordLanes, Words};
 #[cfg(target_arch = "x86_64")]

@@ -28,7 +28,7 @@ use crate::{
     SplatBytes, Word,
     bits::{self, Columns, LANE_BITS},
     bytes::check,
-    few,
+    short,
     simd::{isa, registers, word_operators},
     wide::{self, Affine, Nibbles, Rotations, SHIFTED, Summands, UNSHIFTED},
 };
@@ -267,7 +267,7 @@ impl BlockLanes for NeonAes {
 
     #[inline(always)]
     fn load(self, blocks: &[u8]) -> B128<Self> {
-        few::check(blocks.len(), Self::BLOCKS);
+        short::check(blocks.len(), Self::BLOCKS);
         match blocks.as_chunks::<16>().0 {
             [block] => B128::of(load(block)),
             _ => BitLanes::splat(self, 0),
@@ -276,7 +276,7 @@ impl BlockLanes for NeonAes {
 
     #[inline(always)]
     fn store(self, register: B128<Self>, blocks: &mut [u8]) {
-        few::check(blocks.len(), Self::BLOCKS);
+        short::check(blocks.len(), Self::BLOCKS);
         if let [block] = blocks.as_chunks_mut::<16>().0 {
             store(register, block);
         }

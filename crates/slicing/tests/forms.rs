@@ -12,7 +12,7 @@ use cipher::{
     typenum::Unsigned,
 };
 use every_isa::noise;
-use lanecrypt_core::{Cipher, Counter, Direction, Engine, Everywhere, Implementation, Secret};
+use lanecrypt_core::{AnyCpu, Cipher, Counter, Direction, Engine, Implementation, Secret};
 use lanecrypt_slicing::{
     BitLanes, BitState, ByteLanes, ByteState, Bytes, Choices, Core, Fastest, Form, Isa, Job,
     Portable, Rounds, RunsOn, Schedule, Sliced, SplatBytes, spread,
@@ -214,9 +214,9 @@ fn sliced_by_bits() {
 }
 
 /// The toy on every CPU.
-struct OnEveryCpu;
+struct CpuForms;
 
-impl Choices for OnEveryCpu {
+impl Choices for CpuForms {
     type Schedule = Kept;
     type Lanes = U64;
     type Fast = ByBytes;
@@ -225,7 +225,7 @@ impl Choices for OnEveryCpu {
 
 #[test]
 fn on_the_best_instruction_set() {
-    is_the_toy::<Fastest<OnEveryCpu>>((), "Fastest");
+    is_the_toy::<Fastest<CpuForms>>((), "Fastest");
 }
 
 /// RustCrypto's provided methods, which cut into batches of `Lanes`, do the same.
@@ -250,7 +250,7 @@ proptest! {
 
     #[test]
     fn as_rustcryptos_modes_call_it(data in vec(any::<[u8; 16]>(), 0..200)) {
-        through_backends(&Cipher::<Fastest<OnEveryCpu>>::new(&KEY.into()), &data);
+        through_backends(&Cipher::<Fastest<CpuForms>>::new(&KEY.into()), &data);
         through_backends(&Cipher::<Sliced<ByBytes, Portable<u64>>>::new(&KEY.into()), &data);
         through_backends(&Cipher::<Sliced<ByBits, Portable<u32>>>::new(&KEY.into()), &data);
     }
@@ -261,9 +261,9 @@ fn nothing_shows_a_key() {
     fn shown(value: &dyn Debug) -> String {
         format!("{value:?}")
     }
-    let sliced = Sliced::<ByBytes, Portable<u64>>::new(Everywhere::get(), &KEY.into());
+    let sliced = Sliced::<ByBytes, Portable<u64>>::new(AnyCpu::get(), &KEY.into());
     assert_eq!(shown(&sliced), "Sliced { .. }");
-    let fastest = Fastest::<OnEveryCpu>::new((), &KEY.into());
+    let fastest = Fastest::<CpuForms>::new((), &KEY.into());
     assert_eq!(shown(&fastest), "Fastest { .. }");
     assert_eq!(shown(&fastest.batch_keys(Direction::Encrypt)), "FastestKeys { .. }");
     assert_eq!(shown(&Cipher::from(fastest)), "Toy { ... }");

@@ -10,7 +10,7 @@ use cipher::{
     consts::{U16, U64},
     typenum::Unsigned,
 };
-use lanecrypt_core::{Cipher, Direction, Engine, Implementation, Way};
+use lanecrypt_core::{Cipher, Direction, Dispatch, Engine, Implementation};
 use lanecrypt_slicing::{
     BitLanes, BitState, Choices, Core, Fastest, Form, Job, OnBitLanes, Rest, Rounds, RunsOn,
     Schedule, Sliced, State,
@@ -18,10 +18,10 @@ use lanecrypt_slicing::{
 
 thread_local! {
     /// What the last call ran first.
-    static RAN: Cell<Option<Way>> = const { Cell::new(None) };
+    static RAN: Cell<Option<Dispatch>> = const { Cell::new(None) };
 }
 
-fn note(way: Way) {
+fn note(way: Dispatch) {
     if RAN.get().is_none() {
         RAN.set(Some(way));
     }
@@ -74,7 +74,7 @@ impl<I: BitLanes> Rounds<I> for Nothing {
     type State = BitState<I::Word, 128>;
 
     fn run<const G: usize>((): &(), _: I, _: &mut [Self::State; G]) {
-        note(Way::Batches(<Self::State as State<I>>::Lanes::USIZE));
+        note(Dispatch::Batches(<Self::State as State<I>>::Lanes::USIZE));
     }
 
     fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
@@ -83,13 +83,13 @@ impl<I: BitLanes> Rounds<I> for Nothing {
 }
 
 impl<I: BitLanes> RunsOn<I> for Nothing {
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         (blocks <= FEW).then_some(AT_ONCE)
     }
 
-    fn few(_: &Self, _: I, _: Direction, blocks: InOutBuf<'_, '_, Array<u8, U16>>) {
+    fn run_short(_: &Self, _: I, _: Direction, blocks: InOutBuf<'_, '_, Array<u8, U16>>) {
         assert!(blocks.len() <= FEW, "these are not few");
-        note(Way::Few(AT_ONCE));
+        note(Dispatch::Short(AT_ONCE));
     }
 }
 
@@ -109,10 +109,10 @@ where
     for blocks in 1..600 {
         RAN.set(None);
         cipher.ecb(Direction::Encrypt, vec![0; 16 * blocks][..].as_mut().into()).expect("blocks");
-        assert_eq!(cipher.way(blocks), RAN.get(), "{name}: {blocks} blocks");
+        assert_eq!(cipher.dispatch(blocks), RAN.get(), "{name}: {blocks} blocks");
     }
-    assert_eq!(cipher.way(FEW), Some(Way::Few(AT_ONCE)), "{name}");
-    assert_ne!(cipher.way(FEW + 1), cipher.way(FEW), "{name}");
+    assert_eq!(cipher.dispatch(FEW), Some(Dispatch::Short(AT_ONCE)), "{name}");
+    assert_ne!(cipher.dispatch(FEW + 1), cipher.dispatch(FEW), "{name}");
 }
 
 struct Check;
@@ -140,5 +140,5 @@ fn on_the_best_instruction_set() {
 fn a_box_says_what_its_engine_says() {
     let cipher = Cipher::from(Fastest::<Nothing>::of(Nothing));
     let boxed: Box<dyn Engine> = Box::new(cipher);
-    assert_eq!(boxed.way(1), Some(Way::Few(AT_ONCE)));
+    assert_eq!(boxed.dispatch(1), Some(Dispatch::Short(AT_ONCE)));
 }

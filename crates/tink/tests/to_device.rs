@@ -11,9 +11,9 @@ use std::{
 };
 
 use lanecrypt::{
-    Backend, Platform, Selection,
     aes::AES,
     cuda::{self, Device, DeviceBuffer, Limits},
+    registry::{Backend, Platform, Selection},
 };
 use lanecrypt_tink::{
     Cuda, Error, Hash, Keyset, Options, Parameters, Scheme, Sealed, Template, open_file, seal_file,

@@ -24,7 +24,7 @@ struct Kind {
 const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::batch::Ecb", bytes: Some(40) },
     Kind { name: "lanecrypt_slicing::batch::Ctr", bytes: Some(80) },
-    Kind { name: "lanecrypt_slicing::few::InLanes", bytes: Some(40) },
+    Kind { name: "lanecrypt_slicing::short::InLanes", bytes: Some(40) },
     Kind { name: "lanecrypt_slicing::form::MakeKeys", bytes: None },
     Kind { name: "lanecrypt_slicing::aes::With", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::MakePowers", bytes: None },

@@ -8,11 +8,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt::{
-    Backend, CIPHERS, CipherDescription, ConstantTime, Platform,
+    CIPHERS, ConstantTime,
     cuda::{
         Engine, HashFamily,
         kernels::{Kernel, MODULES, Module, batch, ghash, modes},
     },
+    registry::{Backend, CipherDescription, Platform},
 };
 
 use crate::{
@@ -75,8 +76,8 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
 /// The kernels of a backend, each once: some take both directions.
 fn kernels(cipher: &CipherDescription, backend: &Backend) -> Result<Vec<&'static str>> {
     let key = vec![0; cipher.key_bytes[0]];
-    let engine = (backend.create)(&key).with_context(|| name(cipher, backend))?;
-    let engine = engine.as_any().downcast_ref::<Engine>().context("not a device engine")?;
+    let engine = Engine::of(backend, &key).with_context(|| name(cipher, backend))?;
+    let engine = engine.context("no row of a device")?;
     let program = engine.program();
     let names: BTreeSet<_> = program.kernels().map(|(_, kernel)| kernel.name()).collect();
     Ok(names.into_iter().collect())

@@ -205,7 +205,7 @@ fn fields(specification: &Specification) -> Vec<(&'static str, String)> {
         &|bytes| {
             let bits = 8 * bytes;
             format!(
-                "/// {title} with a key of {bits} bits. To do: `Fastest<OnEveryCpu<_>>`.\n\
+                "/// {title} with a key of {bits} bits. To do: `Fastest<CpuForms<_>>`.\n\
                  pub type {title}{bits} = Cipher<Reference<Key{bits}>>;"
             )
         },

@@ -5,9 +5,9 @@
 use std::time::Instant;
 
 use lanecrypt::{
-    CipherDescription,
     batch::{self, Job, JobMode, Outcome},
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error},
+    registry::CipherDescription,
 };
 use lanecrypt_record::{Figure, Place, Work};
 
@@ -207,14 +207,14 @@ impl Messages {
         let mut seconds = Vec::new();
         for pass in 0..=SAMPLES {
             let mut to = output.slice_mut(0..bytes).map_err(text)?;
-            let time = prepared.time(&from, &mut to).map_err(text)?;
+            let time = prepared.time((&from, &mut to)).map_err(text)?;
             // The first one loads the kernels.
             if pass > 0 {
                 seconds.push(time.as_secs_f64());
             }
         }
         let mut to = output.slice_mut(0..bytes).map_err(text)?;
-        let outcome = prepared.run(&from, &mut to).map_err(text)?;
+        let outcome = prepared.run((&from, &mut to)).map_err(text)?;
         outcome.into_result().map_err(|outcome| format!("{}: {outcome}", self.what()))?;
         self.verify(&tags, |number, to| {
             let mut message = vec![0; self.bytes];

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lanecrypt::{Backend, CipherDescription, Create, Way};
+use lanecrypt::registry::{Backend, CipherDescription, Create, Dispatch};
 use lanecrypt_record::{Figure, Work};
 
 use super::{
@@ -49,7 +49,7 @@ fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<Vec<Figure
     let ours = default_backend(cipher)?;
     let engine = (ours.create)(&key(Work::EcbEncrypt, cipher.key_bytes[0]));
     let engine = engine.map_err(|error| error.to_string())?;
-    let ways = ways(|blocks| engine.way(blocks));
+    let ways = ways(|blocks| engine.dispatch(blocks));
     let lengths = lengths(&ways);
     let theirs = baseline::of(cipher).map(|baseline| (baseline.name, baseline.create));
     let contenders: Vec<_> = std::iter::once((ours.id, ours.create)).chain(theirs).collect();
@@ -98,8 +98,8 @@ fn default_backend(cipher: &CipherDescription) -> Result<&'static Backend, Strin
 
 /// The numbers of blocks, from 1 on, from which on a call is run another way, and which: what the
 /// implementation says of itself, by the decisions that it runs.
-fn ways(way: impl Fn(usize) -> Option<Way>) -> Vec<(usize, String)> {
-    let mut ways: Vec<(usize, Way)> = Vec::new();
+fn ways(way: impl Fn(usize) -> Option<Dispatch>) -> Vec<(usize, String)> {
+    let mut ways: Vec<(usize, Dispatch)> = Vec::new();
     for blocks in 1..=LENGTHS[LENGTHS.len() - 1] {
         if let Some(way) = way(blocks)
             && ways.last().is_none_or(|last| last.1 != way)
@@ -184,7 +184,7 @@ mod tests {
         for cipher in CIPHERS {
             let backend = default_backend(cipher).expect("it has one");
             let engine = (backend.create)(&key(Work::EcbEncrypt, cipher.key_bytes[0]));
-            let ways = ways(|blocks| engine.as_ref().ok()?.way(blocks));
+            let ways = ways(|blocks| engine.as_ref().ok()?.dispatch(blocks));
             assert_eq!(ways[0].0, 1, "{}: a single block is run somehow", cipher.name);
             for blocks in lengths(&ways) {
                 // Its construction compares the output.
@@ -197,9 +197,9 @@ mod tests {
     fn switches_are_where_the_way_changes_and_are_measured_on_either_side() {
         let ways = ways(|blocks| {
             Some(match blocks {
-                ..5 => Way::Few(4),
-                5..200 => Way::Batches(128),
-                _ => Way::Batches(256),
+                ..5 => Dispatch::Short(4),
+                5..200 => Dispatch::Batches(128),
+                _ => Dispatch::Batches(256),
             })
         });
         let texts = ["4 at once", "batches of 128", "batches of 256"].map(str::to_owned);

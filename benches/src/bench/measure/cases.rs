@@ -1,6 +1,9 @@
 //! The cases on a CPU: who computes which cipher, in which mode, over how much.
 
-use lanecrypt::{Backend, CIPHERS, CipherDescription, Platform};
+use lanecrypt::{
+    CIPHERS,
+    registry::{Backend, CipherDescription, Platform},
+};
 use lanecrypt_record::Work;
 use serde::{Deserialize, Serialize};
 

@@ -8,12 +8,11 @@ use std::{
     time::Instant,
 };
 
-use lanecrypt::cuda::{Device, DeviceBuffer, Engine, Family, Operation};
+use lanecrypt::cuda::{CipherKernels, Device, DeviceBuffer, Engine, Family, Operation};
 use lanecrypt_record::{Figure, Place, Step, Work};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    host_memory::families,
     sample::median,
     verify::{counter, iv},
 };
@@ -64,7 +63,7 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
         return Ok(measured);
     }
     for cipher in options.ciphers() {
-        let has_types = families().iter().any(|family| family.cipher().name == cipher.name);
+        let has_types = CipherKernels::of(cipher).is_some();
         for (work, place, bytes) in CALLS {
             if !has_types || (work == Work::GcmEncrypt && cipher.block_bytes != 16) {
                 continue;
@@ -121,8 +120,8 @@ fn in_a_process(case: &Case, cache: &Path) -> Result<Times, String> {
 /// A sentence naming what failed.
 pub(crate) fn measuring_process(case: &str) -> Result<(), String> {
     let case: Case = serde_json::from_str(case).map_err(|error| error.to_string())?;
-    let families = families();
-    let family = families.iter().find(|family| family.cipher().name == case.cipher);
+    let cipher = lanecrypt::find_cipher(&case.cipher).map_err(|error| error.to_string())?;
+    let family = CipherKernels::of(cipher).map(|kernels| kernels.fastest);
     let family = family.ok_or_else(|| format!("{CASE}: no type is of {}", case.cipher))?;
     let times = times(&case, family).map_err(|error| error.to_string())?;
     println!("{}", serde_json::to_string(&times).map_err(|error| error.to_string())?);

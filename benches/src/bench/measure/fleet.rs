@@ -4,12 +4,12 @@
 use std::time::Instant;
 
 use lanecrypt::{
-    CipherDescription,
     cipher::InOutBuf,
     cuda::{
         Device, DeviceBuffer, DeviceSliceMut, Error, Family, Fleet, FleetReport, Operation,
         PinnedBuffer,
     },
+    registry::CipherDescription,
 };
 use lanecrypt_record::{Figure, Place, Work};
 
@@ -51,7 +51,7 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     for bytes in options.sizes(&[BYTES], &[QUICK_BYTES]) {
         let bytes = bytes.next_multiple_of(2 * 16);
         let mut host = Host::new(&devices[0], bytes).map_err(text)?;
-        for family in families().into_iter().filter(|family| is_chosen(options, family.cipher())) {
+        for family in families().filter(|family| is_chosen(options, family.cipher())) {
             let key = key(family.cipher().key_bytes[0]);
             for count in 1..=devices.len() {
                 let fleet = family.fleet(&devices[..count], &key).map_err(text)?;
@@ -226,7 +226,7 @@ mod tests {
             let arguments = ["bench-all", "--fleet"].iter().chain(arguments);
             let options = Options::parse_from(arguments);
             let ciphers = families().map(Family::cipher);
-            ciphers.iter().filter(|c| is_chosen(&options, c)).map(|c| c.name).collect::<Vec<_>>()
+            ciphers.filter(|c| is_chosen(&options, c)).map(|c| c.name).collect::<Vec<_>>()
         };
         assert_eq!(chosen(&[]), ["aes", "tdes"]);
         assert_eq!(chosen(&["--cipher", "seed"]), ["seed"]);

@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use lanecrypt::{
-    Backend, CipherDescription, Direction, Platform,
+    Direction,
     cuda::{
         DataUnits, Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Engine, GcmEngine, Geometry,
         Operation, Pending, Stream, XtsEngine,
         kernels::{self, Kernel, Program, Task},
     },
+    registry::{Backend, CipherDescription, Platform},
     tuning::Folder,
 };
 use lanecrypt_record::{Figure, KernelResources, Part, Place, Record, Work};
@@ -112,8 +113,7 @@ pub(crate) fn measure(
                 }
                 let measured = target.every_mode(&resident, &end_to_end, &mut buffers)?;
                 record.add(Part::Measurements, measured);
-                if options.tries_messages(cipher) && target.engine()?.other_programs().count() == 0
-                {
+                if options.tries_messages(cipher) && target.engine.other_programs().count() == 0 {
                     for bytes in MESSAGES.into_iter().filter(|&bytes| bytes <= largest) {
                         let of = target.thread_blocks(&SIZES, bytes, &mut buffers)?;
                         record.add(Part::BlockSizes, of);
@@ -159,7 +159,7 @@ struct Target {
     cipher: &'static CipherDescription,
     backend: &'static Backend,
     key: Vec<u8>,
-    engine: Box<dyn lanecrypt::Engine>,
+    engine: Engine,
     /// Of ciphers with blocks of 16 bytes.
     modes: Option<(XtsEngine, GcmEngine)>,
 }
@@ -171,22 +171,18 @@ impl Target {
         key_bytes: usize,
     ) -> Result<Self, String> {
         let key = key(key_bytes);
-        let engine = (backend.create)(&key).map_err(|error| error.to_string())?;
+        let text = |error: lanecrypt::cuda::Error| error.to_string();
+        let engine = Engine::of(backend, &key).map_err(text)?;
+        let engine = engine.ok_or_else(|| format!("{} has no kernels", backend.id))?;
         let mut target = Self { cipher, backend, key, engine, modes: None };
         if fits(Work::XtsEncrypt, cipher.block_bytes) {
-            let text = |error: lanecrypt::cuda::Error| error.to_string();
-            let (family, device) = (target.engine()?.family(), target.engine()?.device());
+            let (family, device) = (target.engine.family(), target.engine.device());
             let keys = crate::bench::plan::key(2 * key_bytes);
             let xts = family.xts_engine(device, &keys).map_err(text)?;
             let gcm = family.gcm_engine(device, &target.key).map_err(text)?;
             target.modes = Some((xts, gcm));
         }
         Ok(target)
-    }
-
-    fn engine(&self) -> Result<&Engine, String> {
-        let engine = self.engine.as_any().downcast_ref::<Engine>();
-        engine.ok_or_else(|| format!("{} is no device engine", self.backend.id))
     }
 
     fn measurement(&self, work: Work, place: Place, bytes: usize, seconds: Vec<f64>) -> Figure {
@@ -234,7 +230,7 @@ impl Target {
     fn sustained(&self, bytes: usize, buffers: &mut Buffers) -> Result<Figure, String> {
         self.resident(Work::Ctr, bytes, buffers)?; // which verifies
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
-        let device = self.engine()?.device();
+        let device = self.engine.device();
         let (mut launches, mut seconds) = (0, 0.0);
         let start = Instant::now();
         while start.elapsed() < SUSTAINED {
@@ -255,7 +251,7 @@ impl Target {
 
     fn resident(&self, work: Work, bytes: usize, buffers: &mut Buffers) -> Result<Figure, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
-        let engine = self.engine()?;
+        let engine = &self.engine;
         let input = buffers.input.slice(0..bytes).map_err(text)?;
         let mut output = buffers.output.slice_mut(0..bytes).map_err(text)?;
         let tag = self.tag(work, &input, &mut output).map_err(text)?;
@@ -275,7 +271,7 @@ impl Target {
     /// CTR on a stream, from before it is queued until the host knows that it has run.
     fn queued(&self, bytes: usize, buffers: &mut Buffers) -> Result<Figure, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
-        let (engine, counter) = (self.engine()?, counter(self.cipher.block_bytes));
+        let (engine, counter) = (&self.engine, counter(self.cipher.block_bytes));
         let stream = Stream::new(engine.device()).map_err(text)?;
         let mut seconds = Vec::with_capacity(LAUNCHES);
         for _ in 0..LAUNCHES {
@@ -334,15 +330,14 @@ impl Target {
             (Work::CbcDecrypt, _) => Operation::Cbc(Direction::Decrypt, &iv),
             _ => Operation::Ctr(counter(self.cipher.block_bytes)),
         };
-        let engine = self.engine.as_any().downcast_ref::<Engine>();
-        engine.map_or(Ok(()), |engine| engine.run(operation, (input, output)))
+        self.engine.run(operation, (input, output))
     }
 
     /// The key stream alone, where the kernels have that form, over [`KEYSTREAM_BLOCKS`]; verified
     /// over fewer.
     fn keystream(&self, buffers: &mut Buffers) -> Result<Option<Figure>, String> {
         let text = |error: lanecrypt::cuda::Error| format!("{}: {error}", self.backend.id);
-        let (engine, block) = (self.engine()?, self.cipher.block_bytes);
+        let (engine, block) = (&self.engine, self.cipher.block_bytes);
         if engine.program().kernel(Task::Keystream).is_none() {
             return Ok(None);
         }
@@ -378,7 +373,7 @@ impl Target {
         bytes: usize,
         buffers: &mut Buffers,
     ) -> Result<Vec<Figure>, String> {
-        let engine = self.engine()?;
+        let engine = &self.engine;
         let kernel = engine.program().kernel(Task::EcbEncrypt).ok_or("no kernel for ECB")?;
         let measure = |threads| {
             let resident = engine.device().resident_blocks(kernel, threads);
@@ -422,7 +417,7 @@ impl Target {
         let iv = iv(self.cipher.block_bytes);
         let mut data = noise(bytes).to_vec();
         let run = |data: &mut [u8]| {
-            work.run(&*self.engine, &*self.engine, &iv, data)
+            work.run(&self.engine, &self.engine, &iv, data)
                 .map_err(|error| format!("{}: {error}", self.backend.id))
         };
         run(&mut data)?;
@@ -444,7 +439,7 @@ impl Target {
         device: &Device,
         listed: &[KernelResources],
     ) -> Result<Vec<KernelResources>, String> {
-        let engine = self.engine()?;
+        let engine = &self.engine;
         let mut rows = Vec::new();
         for kernel in new_kernels(engine.program(), listed) {
             let resources = engine.resources(kernel).map_err(|error| error.to_string())?;

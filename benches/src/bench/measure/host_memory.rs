@@ -4,9 +4,9 @@
 use std::{cell::Cell, fmt::Display, time::Instant};
 
 use lanecrypt::{
-    CipherDescription, Engine as _, Gcm, Parallel, aes, aria, camellia,
-    cuda::{Device, DeviceCipher, Family, PinnedBuffer},
-    des, hight, seed,
+    CIPHERS, Engine as _, Gcm, Parallel,
+    cuda::{CipherKernels, Device, Family, PinnedBuffer},
+    registry::CipherDescription,
 };
 use lanecrypt_record::{Figure, Place, Work};
 
@@ -28,16 +28,8 @@ const QUICK_SIZES: [usize; 2] = [1 << 20, 256 << 20];
 const WINDOW: usize = 1 << 20;
 
 /// The kernels that each cipher's type takes by itself.
-pub(crate) fn families() -> [&'static Family; 7] {
-    [
-        aes::Aes128::family(),
-        aria::Aria128::family(),
-        camellia::Camellia128::family(),
-        des::Des::family(),
-        des::TdesEde3::family(),
-        hight::Hight::family(),
-        seed::Seed128::family(),
-    ]
+pub(crate) fn families() -> impl Iterator<Item = &'static Family> {
+    CIPHERS.iter().filter_map(|cipher| CipherKernels::of(cipher)).map(|kernels| kernels.fastest)
 }
 
 /// Measures the chosen ciphers with each key size.

@@ -1,6 +1,9 @@
 //! What a contender does over and over while it is timed.
 
-use lanecrypt::{CipherDescription, Create, Engine, Error, Gcm};
+use lanecrypt::{
+    Engine, Error, Gcm,
+    registry::{CipherDescription, Create},
+};
 use lanecrypt_record::Work;
 
 use super::verify::iv;

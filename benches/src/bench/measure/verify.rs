@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use lanecrypt::{
-    Backend, CipherDescription, Counter, Create, Direction, Engine, Error, Platform, modes,
+    Counter, Direction, Engine, Error, modes,
+    registry::{Backend, CipherDescription, Create, Platform},
 };
 use lanecrypt_record::Work;
 

@@ -10,8 +10,8 @@ use cipher::{
     consts::{U1, U2, U4, U8, U16},
 };
 use lanecrypt_core::{
-    Block, ConstantTime, Counter, Direction, Everywhere, HashPowers, Implementation, OneBlock,
-    Secret, Unavailable,
+    AnyCpu, Block, ConstantTime, Counter, Direction, HashPowers, Implementation, OneBlock, Secret,
+    Unavailable,
 };
 
 /// A size of key.
@@ -88,13 +88,13 @@ impl<K: Size> Implementation for Shifted<K> {
         (self.0[0], direction)
     }
 
-    fn batches(&self, keys: &(u8, Direction), blocks: InOutBuf<'_, '_, Block<Self>>) {
+    fn run_batches(&self, keys: &(u8, Direction), blocks: InOutBuf<'_, '_, Block<Self>>) {
         count(0, blocks.len());
         let bytes = Array::slice_as_flattened_mut(blocks.into_out_with_copied_in());
         shift(keys.0, keys.1, bytes);
     }
 
-    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
         assert!(blocks.len() < 4, "few is for less than a batch");
         count(1, blocks.len());
         let bytes = Array::slice_as_flattened_mut(blocks.into_out_with_copied_in());
@@ -132,12 +132,12 @@ impl<K: Size> Implementation for Lacking<K> {
         self.0.batch_keys(direction)
     }
 
-    fn batches(&self, keys: &(u8, Direction), blocks: InOutBuf<'_, '_, Block<Self>>) {
-        self.0.batches(keys, blocks);
+    fn run_batches(&self, keys: &(u8, Direction), blocks: InOutBuf<'_, '_, Block<Self>>) {
+        self.0.run_batches(keys, blocks);
     }
 
-    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        self.0.few(direction, blocks);
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
+        self.0.run_short(direction, blocks);
     }
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct InBatches<Lanes>(aes::Aes128, PhantomData<fn() -> Lanes>);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Anywhere;
 
-impl Everywhere for Anywhere {
+impl AnyCpu for Anywhere {
     fn get() -> Self {
         Self
     }
@@ -177,7 +177,7 @@ impl<Lanes: ArraySize> Implementation for InBatches<Lanes> {
         direction
     }
 
-    fn batches(&self, direction: &Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
+    fn run_batches(&self, direction: &Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
         use cipher::{BlockCipherDecrypt, BlockCipherEncrypt};
         match direction {
             Direction::Encrypt => self.0.encrypt_blocks_inout(blocks),
@@ -185,9 +185,9 @@ impl<Lanes: ArraySize> Implementation for InBatches<Lanes> {
         }
     }
 
-    fn few(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
         assert!(blocks.len() < Lanes::USIZE.max(2), "few is for less than a batch");
-        self.batches(&direction, blocks);
+        self.run_batches(&direction, blocks);
     }
 
     /// CTR of all blocks; whose hash it would be, no test looks at.

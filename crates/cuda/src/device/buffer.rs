@@ -246,8 +246,8 @@ impl<'a> DeviceSliceMut<'a> {
     }
 }
 
-/// Memory of a device that a kernel reads and writes: in place, or from one part to another that is equally
-/// long, as `InOutBuf` is on the host.
+/// Memory of a device that a kernel reads and writes: in place, or from one part to another, as `InOutBuf`
+/// is on the host. Batches alone take parts that are not equally long.
 ///
 /// It is made of `&mut DeviceSliceMut` or of `(&DeviceSlice, &mut DeviceSliceMut)`, as which calls take it.
 #[derive(Debug)]
@@ -288,6 +288,12 @@ impl DeviceInOut<'_> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.input.is_empty()
+    }
+
+    /// Whether what is read is overwritten.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let (input, output) = self.ends();
+        input == output
     }
 
     /// What is read, as long as it was not overwritten.

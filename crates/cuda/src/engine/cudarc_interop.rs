@@ -6,6 +6,34 @@ use cudarc::driver::{CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut,
 
 use crate::{Device, Engine, Error, Operation, Stream};
 
+/// Memory of `cudarc` that a kernel reads and writes, as [`DeviceInOut`](crate::DeviceInOut) is of ours.
+///
+/// It is made of `&mut CudaViewMut` or of `(&CudaView, &mut CudaViewMut)`, as which
+/// [`CudarcStream::run`] takes it.
+pub struct CudarcInOut<'v, 'm> {
+    /// Where it is another than the output.
+    input: Option<&'v CudaView<'m, u8>>,
+    output: &'v mut CudaViewMut<'m, u8>,
+}
+
+impl<'v, 'm> From<&'v mut CudaViewMut<'m, u8>> for CudarcInOut<'v, 'm> {
+    fn from(output: &'v mut CudaViewMut<'m, u8>) -> Self {
+        Self { input: None, output }
+    }
+}
+
+impl<'v, 'm> From<(&'v CudaView<'m, u8>, &'v mut CudaViewMut<'m, u8>)> for CudarcInOut<'v, 'm> {
+    fn from((input, output): (&'v CudaView<'m, u8>, &'v mut CudaViewMut<'m, u8>)) -> Self {
+        Self { input: Some(input), output }
+    }
+}
+
+impl fmt::Debug for CudarcInOut<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudarcInOut").field("bytes", &self.output.len()).finish_non_exhaustive()
+    }
+}
+
 /// A stream of `cudarc` with what modes need beside the data.
 ///
 /// cudarc remembers by events which stream uses what memory, so that its own copies and kernels on
@@ -20,7 +48,7 @@ use crate::{Device, Engine, Error, Operation, Stream};
 ///     let stream = CudarcStream::new(&device, CudaContext::new(0)?.new_stream()?)?;
 ///     let mut data = stream.cudarc().alloc_zeros::<u8>(1 << 20)?;
 ///     let engine = family.engine(&device, key)?;
-///     stream.run_in_place(&engine, Operation::Ctr([0; 16].into()), &mut data.as_view_mut())?;
+///     stream.run(&engine, Operation::Ctr([0; 16].into()), &mut data.as_view_mut())?;
 ///     let encrypted = stream.cudarc().clone_dtoh(&data)?;
 ///     # drop(encrypted);
 ///     Ok(())
@@ -50,49 +78,35 @@ impl CudarcStream {
         &self.cudarc
     }
 
-    /// Queues `operation` from `input` to `output`, which are equally long.
+    /// Queues `operation` over memory of `cudarc`, in place or from one view to another.
     ///
     /// # Errors
     /// [`Error::Data`] for lengths, counters and IVs that the mode does not take and for unequal
     /// lengths; [`Error::OtherDevice`] for an engine or memory of another device; driver errors, after
     /// which a part of the work may run.
-    pub fn run(
+    pub fn run<'v, 'm: 'v>(
         &self,
         engine: &Engine,
         operation: Operation<'_>,
-        input: &CudaView<'_, u8>,
-        output: &mut CudaViewMut<'_, u8>,
+        data: impl Into<CudarcInOut<'v, 'm>>,
     ) -> Result<(), Error> {
-        let (input_bytes, output_bytes) = (input.len(), output.len());
-        if input_bytes != output_bytes {
-            let (input, output) = (input_bytes, output_bytes);
-            return Err(Error::Data(lanecrypt_core::Error::OutputLength { input, output }));
-        }
-        self.require_context(input.stream())?;
+        let CudarcInOut { input, output } = data.into();
+        let length = output.len();
         self.require_context(output.stream())?;
-        let (from, _read) = input.device_ptr(&self.cudarc);
+        if let Some(input) = input {
+            if input.len() != length {
+                let (input, output) = (input.len(), length);
+                return Err(Error::Data(lanecrypt_core::Error::OutputLength { input, output }));
+            }
+            self.require_context(input.stream())?;
+        }
+        let read = input.map(|input| input.device_ptr(&self.cudarc));
         let (to, _written) = output.device_ptr_mut(&self.cudarc);
+        let from = read.as_ref().map_or(to, |(address, _guard)| *address);
         // SAFETY: both are live memory of so many bytes, of the context of the stream and of the
         // engine, which is of the stream's device as `queue_raw` checks; cudarc orders other uses
         // of them, and their freeing, after what is queued before the guards are dropped.
-        unsafe { engine.queue_raw(&self.stream, operation, from, to, input_bytes) }
-    }
-
-    /// As [`run`](Self::run), with the result in place of the input.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub fn run_in_place(
-        &self,
-        engine: &Engine,
-        operation: Operation<'_>,
-        data: &mut CudaViewMut<'_, u8>,
-    ) -> Result<(), Error> {
-        self.require_context(data.stream())?;
-        let length = data.len();
-        let (address, _written) = data.device_ptr_mut(&self.cudarc);
-        // SAFETY: as in `run`.
-        unsafe { engine.queue_raw(&self.stream, operation, address, address, length) }
+        unsafe { engine.queue_raw(&self.stream, operation, from, to, length) }
     }
 
     /// Checks that memory which belongs to `owner` is of this stream's context.

@@ -1,9 +1,11 @@
 //! Kernel families: the ways to compute a cipher on a device, as values.
 
-use lanecrypt_core::{CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
+#[cfg(feature = "host-kernels")]
+use lanecrypt_core::Platform;
+use lanecrypt_core::{Backend, CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
 use lanecrypt_kernels::Program;
 
-use crate::{Device, Error, Keys, Properties};
+use crate::{BatchFamily, Device, Error, Keys, Properties};
 
 /// A way to compute a cipher on a device.
 ///
@@ -37,6 +39,25 @@ impl Other {
     }
 }
 
+/// The kernels that types of users take of one cipher, whatever the key's length.
+#[derive(Debug)]
+pub struct CipherKernels {
+    /// The fastest; those of most ciphers look tables up, at addresses that depend on key and data.
+    pub fastest: &'static Family,
+    /// The fastest that are constant-time.
+    pub constant_time: &'static Family,
+    /// Those of batches, where the cipher has them.
+    pub batches: Option<&'static BatchFamily>,
+}
+
+impl CipherKernels {
+    /// Those of a cipher, if it has kernels.
+    #[must_use]
+    pub fn of(cipher: &CipherDescription) -> Option<&'static Self> {
+        cipher.kernels?().downcast_ref()
+    }
+}
+
 /// Round keys of both directions, in the layout of the kernels.
 #[derive(Debug)]
 pub struct KeyPair {
@@ -47,6 +68,26 @@ pub struct KeyPair {
 }
 
 impl Family {
+    /// What a row of a cipher's table runs; `None` of rows for CPUs.
+    #[must_use]
+    pub fn of(backend: &Backend) -> Option<&'static Self> {
+        backend.family?().downcast_ref()
+    }
+
+    /// As [`of`](Self::of), with the device that the row is for.
+    ///
+    /// # Errors
+    /// Those of opening the device.
+    pub fn on_device(backend: &Backend) -> Result<Option<(&'static Self, Device)>, Error> {
+        let Some(family) = Self::of(backend) else { return Ok(None) };
+        let device = match backend.platform {
+            #[cfg(feature = "host-kernels")]
+            Platform::CudaOnHost => Device::on_host(),
+            _ => Device::default(),
+        };
+        Ok(Some((family, device?)))
+    }
+
     /// A family of `cipher`: a line for tables, its constant-time claim, the programs to choose
     /// from (the first that fits a device), and how a key of an accepted length becomes the words
     /// that these take.
@@ -224,7 +265,7 @@ macro_rules! backends {
 /// # use lanecrypt_core::{Backend, CipherDescription, ConstantTime};
 /// # use lanecrypt_cuda::{Family, kernels::programs};
 /// # static CIPHER: CipherDescription = CipherDescription {
-/// #     name: "rot13", standard: "none", block_bytes: 8, key_bytes: &[1], backends: &[] };
+/// #     name: "rot13", standard: "none", block_bytes: 8, key_bytes: &[1], backends: &[], kernels: None };
 /// static TABLE: Family = Family::new(
 ///     &CIPHER, "look-ups", ConstantTime::Yes, &[&programs::HIGHT_TABLE], |_| unreachable!());
 /// const ROWS: &[Backend] = &lanecrypt_cuda::backends!("table" => TABLE);
@@ -251,6 +292,7 @@ macro_rules! backend_row {
             summary: $family.summary(),
             available: || $family.available($crate::Device::$device),
             create: |key| $family.create($crate::Device::$device, key),
+            family: Some(|| &$family),
         }
     };
 }

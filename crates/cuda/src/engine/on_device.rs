@@ -9,57 +9,39 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit,
 };
-use lanecrypt_core::{Cipher, ConstantTime, Direction, Everywhere, Implementation};
+use lanecrypt_core::{Cipher, ConstantTime, Direction};
 use lanecrypt_slicing::{Choices, Fastest};
 
-use crate::{Device, Engine, Error, Family, Operation};
+use crate::{CipherKernels, Device, Engine, Error, Family, Operation};
 
 /// A CPU cipher that has kernels.
 pub trait DeviceCipher: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt + AlgorithmName {
-    /// The fastest kernels of this cipher.
-    fn family() -> &'static Family;
+    /// Those of this cipher.
+    fn kernels() -> &'static CipherKernels;
 
-    /// The fastest ones that are constant-time.
-    fn constant_time_family() -> &'static Family;
-}
+    /// The fastest of them.
+    #[must_use]
+    fn family() -> &'static Family {
+        Self::kernels().fastest
+    }
 
-/// An implementation whose [`Cipher`] has kernels: what a crate implements for its own type, where
-/// it cannot implement [`DeviceCipher`] for core's.
-pub trait DeviceImplementation: Implementation<Token: Everywhere> {
-    /// The fastest kernels of this cipher.
-    fn family() -> &'static Family;
-
-    /// The fastest ones that are constant-time.
-    fn constant_time_family() -> &'static Family;
+    /// The fastest that are constant-time.
+    #[must_use]
+    fn constant_time_family() -> &'static Family {
+        Self::kernels().constant_time
+    }
 }
 
 /// A sliced cipher, as the choice of its forms, that has kernels: what a crate implements for its
-/// own type, where it cannot implement [`DeviceImplementation`] for slicing's.
+/// own type, where it cannot implement [`DeviceCipher`] for core's.
 pub trait DeviceChoices: Choices {
-    /// The fastest kernels of this cipher.
-    fn family() -> &'static Family;
-
-    /// The fastest ones that are constant-time.
-    fn constant_time_family() -> &'static Family;
+    /// Those of this cipher.
+    fn kernels() -> &'static CipherKernels;
 }
 
-impl<C: DeviceChoices> DeviceImplementation for Fastest<C> {
-    fn family() -> &'static Family {
-        C::family()
-    }
-
-    fn constant_time_family() -> &'static Family {
-        C::constant_time_family()
-    }
-}
-
-impl<I: DeviceImplementation> DeviceCipher for Cipher<I> {
-    fn family() -> &'static Family {
-        I::family()
-    }
-
-    fn constant_time_family() -> &'static Family {
-        I::constant_time_family()
+impl<C: DeviceChoices> DeviceCipher for Cipher<Fastest<C>> {
+    fn kernels() -> &'static CipherKernels {
+        C::kernels()
     }
 }
 

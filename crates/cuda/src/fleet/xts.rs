@@ -1,9 +1,6 @@
 //! XTS over the devices of a fleet: whole data units a range, and long units by ranges of their blocks.
 
-use std::{
-    any::Any,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cipher::InOutBuf;
 use lanecrypt_core::Direction;
@@ -178,9 +175,5 @@ impl lanecrypt_core::Engine for Reporting<'_> {
     ) -> Result<(), lanecrypt_core::Error> {
         self.add(self.fleet.run_host_memory(operation, data)?);
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self.fleet
     }
 }

@@ -5,7 +5,7 @@ use lanecrypt_core::{Cipher, CipherDescription, ConstantTime, Direction, OneBloc
 use lanecrypt_kernels::programs;
 use zeroize::Zeroizing;
 
-use crate::{DeviceImplementation, Family, KeyPair, Keys};
+use crate::{CipherKernels, DeviceCipher, Family, KeyPair, Keys};
 
 /// Every byte by itself, and so that encryption twice is not decryption.
 pub(super) fn toy(key: &[u8; 16], direction: Direction, data: &mut [u8]) {
@@ -23,7 +23,11 @@ pub(crate) static TOY: CipherDescription = CipherDescription {
     block_bytes: 16,
     key_bytes: &[16],
     backends: &[],
+    kernels: Some(|| &KERNELS),
 };
+
+static KERNELS: CipherKernels =
+    CipherKernels { fastest: &FAMILY, constant_time: &CONSTANT_TIME, batches: None };
 
 /// Launched as AES's kernels are, of which the first needs more shared memory than the model has.
 pub(crate) static FAMILY: Family = Family::new(
@@ -114,12 +118,8 @@ impl OneBlock for Toy {
     }
 }
 
-impl DeviceImplementation for Toy {
-    fn family() -> &'static Family {
-        &FAMILY
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &CONSTANT_TIME
+impl DeviceCipher for ToyCipher {
+    fn kernels() -> &'static CipherKernels {
+        &KERNELS
     }
 }

@@ -519,6 +519,7 @@ fn families_put_together_wrongly_are_refused() {
         block_bytes: 8,
         key_bytes: &[16],
         backends: &[],
+        kernels: None,
     };
     static AES: &[&Program] = &[&programs::AES_TABLE_SHARED];
     static DES: &[&Program] = &[&programs::DES_TABLE_SHARED];

@@ -11,7 +11,7 @@ use super::{
     measuring::{self, Row, key, medians_in_turns},
 };
 use crate::{
-    Engine, PIECE, Parallel,
+    Engine, Parallel, THREAD_PIECE_BYTES,
     cuda::{
         Device, Family,
         kernels::{Kernel, Task},
@@ -161,7 +161,7 @@ pub(super) fn measure(
     data: &mut [u8],
 ) -> Result<Switches, Error> {
     let key = key(row.key_bytes);
-    let none = crate::Unavailable::because("the cipher has no default backend");
+    let none = crate::registry::Unavailable::because("the cipher has no default backend");
     let default = row.family.cipher().backend("default").ok_or(crate::Error::from(none))?;
     let cpu = Parallel::new((default.create)(&key)?);
     let gpu: Box<dyn Engine> = Box::new(row.family.engine(device, &key)?);
@@ -169,7 +169,7 @@ pub(super) fn measure(
     let pair = RefCell::new(Pair { row, time: options.time, cpu, gpu, data });
     let mut sizes: Vec<u64> = options.sizes.iter().map(|&bytes| bytes as u64).collect();
     // Just before the CPU's threads begin to share a call, and from there on.
-    let shared = [2 * PIECE as u64 - GRAIN, 2 * PIECE as u64];
+    let shared = [2 * THREAD_PIECE_BYTES as u64 - GRAIN, 2 * THREAD_PIECE_BYTES as u64];
     sizes.extend(shared.into_iter().filter(|&bytes| bytes <= longest as u64));
     sizes.sort_unstable();
     sizes.dedup();

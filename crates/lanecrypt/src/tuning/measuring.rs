@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use super::{Error, Options, Progress, Report, crossovers, launches, pieces};
 use crate::{
-    CipherDescription, Counter, Direction, Operation, Platform,
+    Counter, Direction, Operation,
     by_name::users_families,
     cuda::{
         self, Device, Experience, Family,
         kernels::{Kernel, Program, Task},
     },
+    registry::{CipherDescription, Platform},
 };
 
 /// The fewest passes of a point, and the most.
@@ -101,11 +102,11 @@ fn kernels(device: &Device, options: &Options) -> Result<Vec<Row>, Error> {
             if (backend.available)().is_err() {
                 continue;
             }
-            let engine = (backend.create)(&key(cipher.key_bytes[0]))?;
-            let Some(engine) = engine.as_any().downcast_ref::<cuda::Engine>() else { continue };
+            let Some(family) = Family::of(backend) else { continue };
             // A family with several programs has those of others.
-            if engine.other_programs().next().is_none() {
-                add_rows(&mut rows, cipher, engine.family(), engine.program());
+            if family.all_programs().count() == family.programs().len() {
+                let program = family.program(device.properties()).map_err(cuda::Error::from)?;
+                add_rows(&mut rows, cipher, family, program);
             }
         }
     }

@@ -4,7 +4,7 @@ mod engine_blocks;
 
 use std::{fmt::Display, sync::Arc};
 
-use lanecrypt::Selection;
+use lanecrypt::registry::Selection;
 use libtest_mimic::{Failed, Trial};
 
 pub(crate) use engine_blocks::EngineBlocks;

@@ -17,7 +17,10 @@ mod oracle;
 use std::{fmt::Display, process::ExitCode, sync::Arc};
 
 use common::{Outcome, Property, noise};
-use lanecrypt::{Backend, CIPHERS, CipherDescription, Direction, Engine, Selection};
+use lanecrypt::{
+    CIPHERS, Direction, Engine,
+    registry::{Backend, CipherDescription, Selection},
+};
 use libtest_mimic::{Arguments, Failed, Trial};
 use modes::{
     cbc_lengths, cfb_and_ofb_lengths, ctr_carries, ctr_lengths, ctr32_wraps, gcm_messages,
@@ -49,7 +52,7 @@ fn registry_trials(expected: &Selection) -> Vec<Trial> {
     let backends: Vec<_> = CIPHERS
         .iter()
         .flat_map(|&cipher| cipher.backends.iter().map(move |backend| (cipher, backend)))
-        .filter(|(_, backend)| backend.platform == lanecrypt::Platform::CudaOnHost)
+        .filter(|(_, backend)| backend.platform == lanecrypt::registry::Platform::CudaOnHost)
         .collect();
     let reason = backends.iter().find_map(|(_, backend)| (backend.available)().err());
     let reason = reason.as_ref().map(|reason| reason as &dyn Display);
@@ -67,9 +70,9 @@ fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Back
     };
     let mut run = std::collections::HashSet::new();
     for (cipher, backend) in backends {
-        let engine = (backend.create)(&noise(cipher.key_bytes[0], 1))
+        let engine = cuda::Engine::of(backend, &noise(cipher.key_bytes[0], 1))
             .map_err(|error| format!("{}/{}: {error}", cipher.name, backend.id))?;
-        let engine = engine.as_any().downcast_ref::<cuda::Engine>().ok_or("no device engine")?;
+        let engine = engine.ok_or("no device engine")?;
         run.insert(engine.program().module().name);
     }
     // Those that modes share and those of batches are no engine's; the trials of `device` run them.

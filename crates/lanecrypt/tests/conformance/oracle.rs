@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use lanecrypt::{CipherDescription, Direction, Error, cipher::InOutBuf};
+use lanecrypt::{Direction, Error, cipher::InOutBuf, registry::CipherDescription};
 use lanecrypt_reference::modes::{self as by_definition, ModeError};
 use libtest_mimic::Failed;
 

@@ -1,29 +1,20 @@
 //! Batches on a device, against the plain modes and the CPU's batches.
 
 use lanecrypt::{
-    aes, aria,
+    aes,
     batch::{Job, JobMode},
-    camellia,
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error, HashFamily},
-    seed,
 };
 use lanecrypt_reference::vectors::{Outcome as Expected, Vector};
 
 use crate::{
-    Case, Platform,
+    Case, Platform, batch_families,
     common::{Outcome, noise},
     compare,
     gcm::{self, hash_families},
     mix::{Kind, Message, Numbers, check, messages, run_apart_and_in_place},
 };
 
-/// The ciphers that have batches on devices, and the names of their vectors.
-pub(crate) const FAMILIES: [(&str, &BatchFamily); 4] = [
-    ("aes", &aes::cuda::BATCHES),
-    ("aria", &aria::cuda::BATCHES),
-    ("camellia", &camellia::cuda::BATCHES),
-    ("seed", &seed::cuda::BATCHES),
-];
 /// Bytes before the first message.
 const START: usize = 48;
 /// How messages are cut: as the device likes, and so that short ones are cut.
@@ -71,7 +62,7 @@ fn run(
     let places: Vec<_> = inputs.places.iter().map(|&place| (place, place)).collect();
     let mut buffer = DeviceBuffer::from_host(device, &inputs.data)?;
     let batch = family.prepare_with(device, hash, cuts, on_device(&mut tried, &places))?;
-    let outcome = batch.run_in_place(&mut buffer.slice_mut(0..inputs.data.len())?)?;
+    let outcome = batch.run(&mut buffer.slice_mut(0..inputs.data.len())?)?;
     check(&tried, &outcome, &format!("{what}, in place"));
     compare(&buffer, &inputs.expected, &format!("{what}, in place"))?;
 
@@ -93,7 +84,7 @@ fn run(
     let mut output = DeviceBuffer::from_host(device, &blank)?;
     let batch = family.prepare_with(device, hash, cuts, on_device(&mut tried, &places))?;
     let mut to = output.slice_mut(0..blank.len())?;
-    let outcome = batch.run(&input.slice(0..inputs.data.len())?, &mut to)?;
+    let outcome = batch.run((&input.slice(0..inputs.data.len())?, &mut to))?;
     check(&tried, &outcome, &format!("{what}, apart"));
     compare(&output, &expected, &format!("{what}, apart"))?;
     compare(&input, &inputs.data, &format!("{what}, the input"))
@@ -113,7 +104,7 @@ pub(crate) fn mixed(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let (count, most) =
         if case.platform == Platform::CudaOnHost { (60, 9_000) } else { (700, 300_000) };
-    for (_, family) in FAMILIES {
+    for family in batch_families() {
         for (seed, cuts) in (10..).zip(CUTS) {
             let messages = messages(family.cipher(), count, most, 4, seed);
             for hash in hash_families(&device) {
@@ -129,7 +120,7 @@ pub(crate) fn boundaries(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let blocks =
         [1, 2, 7, 8, 9, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 192, 255, 257, 510, 1100];
-    for (_, family) in FAMILIES {
+    for family in batch_families() {
         for kind in Kind::ALL {
             let mut numbers = Numbers::new(kind as u64);
             let lengths = blocks.into_iter().flat_map(|blocks| [16 * blocks, 16 * blocks - 5]);
@@ -147,7 +138,8 @@ pub(crate) fn boundaries(case: &Case) -> Outcome {
 /// Host memory in parts, apart and in place.
 pub(crate) fn host_memory(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    for (name, family) in FAMILIES {
+    for family in batch_families() {
+        let name = family.cipher().name;
         let messages = messages(family.cipher(), 50, 5_000, 5, 21);
         for part in [0, 4_000, 64 << 20] {
             let what = format!("{name}, host memory, parts of {part}");
@@ -162,7 +154,7 @@ pub(crate) fn host_memory(case: &Case) -> Outcome {
 /// What is wrong with all of a batch is an error before anything is written.
 pub(crate) fn refusals(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    FAMILIES.into_iter().try_for_each(|(_, family)| refusals_of(&device, family))
+    batch_families().try_for_each(|family| refusals_of(&device, family))
 }
 
 fn refusals_of(device: &Device, family: &BatchFamily) -> Outcome {
@@ -186,17 +178,17 @@ fn refusals_of(device: &Device, family: &BatchFamily) -> Outcome {
     // An empty message is nowhere, and reading the same bytes twice is fine.
     let two = prepare(&[(0, 0, 32), (0, 64, 32), (16, 16, 0)])?;
     let mut slice = buffer.slice_mut(0..256)?;
-    assert!(matches!(two.run_in_place(&mut slice), Err(Error::NotInPlace)));
+    assert!(matches!(two.run(&mut slice), Err(Error::NotInPlace)));
     let long = prepare(&[(0, 0, 32), (240, 240, 17)])?;
-    assert!(matches!(long.run_in_place(&mut slice), Err(Error::Range { end: 257, .. })));
+    assert!(matches!(long.run(&mut slice), Err(Error::Range { end: 257, .. })));
     let input = DeviceBuffer::from_host(device, &data)?;
     for (from, to) in [(256, 240), (240, 256)] {
         let batch = prepare(&[(240, 240, 16)])?;
         let mut output = buffer.slice_mut(0..to)?;
-        let result = batch.run(&input.slice(0..from)?, &mut output);
+        let result = batch.run((&input.slice(0..from)?, &mut output));
         assert!(matches!(result, Err(Error::Range { end: 256, length: 240, .. })), "{result:?}");
     }
-    assert!(prepare(&[])?.run_in_place(&mut buffer.slice_mut(0..0)?)?.is_complete());
+    assert!(prepare(&[])?.run(&mut buffer.slice_mut(0..0)?)?.is_complete());
     compare(&buffer, &data, "after refusals")
 }
 
@@ -218,7 +210,8 @@ pub(crate) fn secrets(case: &Case) -> Outcome {
 /// The vectors of GCM, all of a cipher's in one batch.
 pub(crate) fn vectors(case: &Case) -> Outcome {
     let device = (case.open)()?;
-    for (name, family) in FAMILIES {
+    for family in batch_families() {
+        let name = family.cipher().name;
         vectors_of(&device, family, &gcm::vectors_of(name, case, 300)?)?;
     }
     Ok(())

@@ -11,8 +11,7 @@ use lanecrypt::{
 use libtest_mimic::Failed;
 
 use crate::{
-    Case,
-    batches::FAMILIES,
+    Case, batch_families,
     common::{Outcome, noise},
     expect, key,
     mix::{messages, run_apart_and_in_place},
@@ -32,7 +31,7 @@ fn devices(case: &Case) -> Result<Vec<Device>, Error> {
 pub(crate) fn ranges(case: &Case) -> Outcome {
     let (all, mut alone) = (devices(case)?, HashSet::new());
     for target in targets(case)? {
-        let engine = target.engine()?;
+        let engine = &target.engine;
         let block = target.cipher.block_bytes;
         let range = (target.backend.lanes + 5) * block;
         // A fleet of one once for a cipher.
@@ -99,7 +98,7 @@ pub(crate) fn data_units(case: &Case) -> Outcome {
 pub(crate) fn parts(case: &Case) -> Outcome {
     let devices = devices(case)?;
     for target in targets(case)? {
-        let (engine, block) = (target.engine()?, target.cipher.block_bytes);
+        let (engine, block) = (&target.engine, target.cipher.block_bytes);
         let fleet = engine.family().fleet(&devices, key(target.cipher))?;
         for operation in target.operations() {
             let is_ctr = matches!(operation, Operation::Ctr(_) | Operation::Ctr32(_));
@@ -135,7 +134,8 @@ pub(crate) fn parts(case: &Case) -> Outcome {
 /// Messages of all modes, good and bad, in parts that devices take.
 pub(crate) fn batches(case: &Case) -> Outcome {
     let devices = devices(case)?;
-    for (name, family) in FAMILIES {
+    for family in batch_families() {
+        let name = family.cipher().name;
         let messages = messages(family.cipher(), 200, 3000, 7, 41);
         for devices in [&devices[..1], &devices] {
             let fleet = family.fleet(devices)?;

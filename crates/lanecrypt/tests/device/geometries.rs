@@ -1,19 +1,20 @@
 //! Thread blocks of every size and several grids compute the same.
 
 use lanecrypt::{
-    Direction, Platform,
+    Direction,
     cuda::{
         DataUnits, DeviceBuffer, Geometry,
         kernels::{Kernel, Task},
         task_of,
     },
+    registry::Platform,
 };
 
 use crate::{
     Case,
     common::{Outcome, noise},
-    compare, expect, targets,
-    units::{XTS_FAMILIES, xts_by_the_cpu},
+    compare, expect, families_of_16_bytes, targets,
+    units::xts_by_the_cpu,
 };
 
 /// One of how many numbers of threads, between the smallest and the largest, a kernel has on the host build,
@@ -54,7 +55,7 @@ pub(crate) fn operations(case: &Case) -> Outcome {
     say_what_is_spread(case);
     let mut turns = 0..;
     for target in targets(case)? {
-        let engine = target.engine()?;
+        let engine = &target.engine;
         for operation in target.operations() {
             let kernel = task_of(operation).and_then(|task| engine.program().kernel(task));
             let kernel = kernel.ok_or("no kernel")?;
@@ -77,7 +78,7 @@ pub(crate) fn operations(case: &Case) -> Outcome {
 pub(crate) fn data_units(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let mut turns = 0..;
-    for family in XTS_FAMILIES {
+    for family in families_of_16_bytes() {
         let program = family.program(device.properties()).map_err(|reason| reason.to_string())?;
         let keys = noise(2 * family.cipher().key_bytes[0], 31);
         let engine = family.xts_engine(&device, &keys)?;

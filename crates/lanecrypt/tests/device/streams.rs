@@ -33,7 +33,7 @@ pub(crate) fn streams_run_beside_each_other(case: &Case) -> Outcome {
 }
 
 fn queue_on_all(target: &Target, operation: Operation<'_>) -> Outcome {
-    let engine = target.engine()?;
+    let engine = &target.engine;
     let device = engine.device();
     let tail = usize::from(matches!(operation, Operation::Ctr(_) | Operation::Ctr32(_))) * 3;
     let range = START..END - tail;
@@ -135,7 +135,7 @@ pub(crate) fn memory_of_cudarc(case: &Case) -> Outcome {
     let stream = CudarcStream::new(&device, context.new_stream()?)?;
     let other = context.new_stream()?;
     for target in targets(case)? {
-        let engine = target.engine()?;
+        let engine = &target.engine;
         for operation in target.operations() {
             let plain = noise(BYTES, 9);
             let mut expected = plain[START..END].to_vec();
@@ -144,13 +144,13 @@ pub(crate) fn memory_of_cudarc(case: &Case) -> Outcome {
             let input = other.clone_htod(&plain)?;
             let mut output = other.alloc_zeros::<u8>(BYTES)?;
             let to = &mut output.slice_mut(START..END);
-            stream.run(engine, operation, &input.slice(START..END), to)?;
+            stream.run(engine, operation, (&input.slice(START..END), to))?;
             let found = other.clone_dtoh(&output)?;
             if found[START..END] != expected || found[..START].iter().any(|&byte| byte != 0) {
                 return Err(format!("{}, {operation:?}", target.name()).into());
             }
             let mut data = input;
-            stream.run_in_place(engine, operation, &mut data.slice_mut(START..END))?;
+            stream.run(engine, operation, &mut data.slice_mut(START..END))?;
             let found = other.clone_dtoh(&data)?;
             if found[START..END] != expected || found[..START] != plain[..START] {
                 return Err(format!("{}, {operation:?} in place", target.name()).into());
@@ -161,8 +161,8 @@ pub(crate) fn memory_of_cudarc(case: &Case) -> Outcome {
     let ecb = Operation::Ecb(lanecrypt::Direction::Encrypt);
     // At no multiple of 16 memory passes a copy.
     let mut data = other.alloc_zeros::<u8>(64)?;
-    stream.run_in_place(&engine, ecb, &mut data.slice_mut(8..40))?;
-    stream.run_in_place(&engine, ecb, &mut data.slice_mut(48..64))?;
+    stream.run(&engine, ecb, &mut data.slice_mut(8..40))?;
+    stream.run(&engine, ecb, &mut data.slice_mut(48..64))?;
     let found = other.clone_dtoh(&data)?;
     let is_right = found[8..24] == found[48..] && found[24..40] == found[48..];
     if !is_right || [&found[..8], &found[40..48]].concat() != [0; 16] {

@@ -3,40 +3,17 @@
 use std::collections::HashSet;
 
 use lanecrypt::{
-    CipherDescription, Direction, Platform, aes, aria, camellia,
+    Direction,
     cuda::{DataUnits, Device, DeviceBuffer, Family, XtsEngine, kernels::Task},
-    modes, seed,
+    modes,
+    registry::{CipherDescription, Platform},
 };
 
 use crate::{
     Case,
     common::{Outcome, noise},
-    compare, widest_on_the_cpu,
+    compare, families_of_16_bytes, widest_on_the_cpu,
 };
-
-/// Every family that has XTS, with each of its programs.
-pub(crate) const XTS_FAMILIES: &[&Family] = &[
-    &aes::cuda::BYTEWISE,
-    &aes::cuda::TABLE_GLOBAL,
-    &aes::cuda::TABLE_SHARED,
-    &aes::cuda::CONFLICT_FREE,
-    &aes::cuda::CONFLICT_FREE_TWO,
-    &aes::cuda::CONFLICT_FREE_ONE,
-    &aes::cuda::BITSLICE,
-    &aes::cuda::MIXED,
-    &aria::cuda::BYTEWISE,
-    &aria::cuda::TABLE_SHARED,
-    &aria::cuda::CONFLICT_FREE,
-    &aria::cuda::BITSLICE,
-    &camellia::cuda::TABLE_GLOBAL,
-    &camellia::cuda::TABLE_SHARED,
-    &camellia::cuda::CONFLICT_FREE_MERGED,
-    &camellia::cuda::CONFLICT_FREE,
-    &camellia::cuda::BITSLICE,
-    &seed::cuda::TABLE_SHARED,
-    &seed::cuda::CONFLICT_FREE,
-    &seed::cuda::BITSLICE,
-];
 
 /// Bytes of units, and how many of them there are: with and without stealing, so short that a warp
 /// has many, so long that many warps have one. The last unit is shorter where that leaves a block.
@@ -71,7 +48,7 @@ const UNITS_OF_RUNS: [(usize, usize); 8] = [
 pub(crate) fn data_units(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let mut modules = HashSet::new();
-    for family in XTS_FAMILIES {
+    for family in families_of_16_bytes() {
         let program = family.program(device.properties()).map_err(|reason| reason.to_string())?;
         modules.insert(program.module().name);
         let has_runs = program.kernel(Task::XtsEncrypt).is_some_and(|k| k.unit().threads > 32);

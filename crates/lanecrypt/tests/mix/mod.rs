@@ -2,8 +2,9 @@
 //! `lanecrypt_reference` make of them one by one.
 
 use lanecrypt::{
-    CipherDescription, Error,
+    Error,
     batch::{Job, JobData, JobMode, Outcome},
+    registry::CipherDescription,
 };
 use lanecrypt_reference::{modes, vectors::PlaintextStream};
 

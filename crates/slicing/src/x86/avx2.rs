@@ -33,7 +33,7 @@ use crate::{
     BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word,
     bits::{self, Columns, LANE_BITS},
     bytes::check,
-    few, matrix,
+    matrix, short,
     simd::{isa, registers, word_operators},
     wide::{self, Affine, Nibbles, Rotations, SHIFTED, Summands, UNSHIFTED},
 };
@@ -353,7 +353,7 @@ where
 
     #[inline(always)]
     fn load(self, blocks: &[u8]) -> B256<K> {
-        few::check(blocks.len(), Self::BLOCKS);
+        short::check(blocks.len(), Self::BLOCKS);
         B256::of(match blocks.as_chunks::<16>().0 {
             // SAFETY: 32 bytes can be read; the token proves that there is AVX2.
             [_, _] => unsafe { _mm256_loadu_si256(blocks.as_ptr().cast()) },
@@ -364,7 +364,7 @@ where
 
     #[inline(always)]
     fn store(self, register: B256<K>, blocks: &mut [u8]) {
-        few::check(blocks.len(), Self::BLOCKS);
+        short::check(blocks.len(), Self::BLOCKS);
         match blocks.as_chunks_mut::<16>().0 {
             // SAFETY: 32 bytes can be written; the value proves that there is AVX2.
             [_, _] => unsafe { _mm256_storeu_si256(blocks.as_mut_ptr().cast(), register.0) },

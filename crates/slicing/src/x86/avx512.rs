@@ -26,7 +26,7 @@ use crate::{
     BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, FieldBytes, OnBitLanes, SplatBytes, Word,
     bits::{self, LANE_BITS},
     bytes::check,
-    few, matrix,
+    matrix, short,
     simd::{registers, word_operators},
 };
 
@@ -174,14 +174,14 @@ impl BlockLanes for Avx512 {
 
     #[inline(always)]
     fn load(self, blocks: &[u8]) -> B512 {
-        few::check(blocks.len(), Self::BLOCKS);
+        short::check(blocks.len(), Self::BLOCKS);
         // SAFETY: as many bytes as the mask has lanes can be read.
         B512(unsafe { _mm512_maskz_loadu_epi64(first_lanes(blocks.len()), blocks.as_ptr().cast()) })
     }
 
     #[inline(always)]
     fn store(self, register: B512, blocks: &mut [u8]) {
-        few::check(blocks.len(), Self::BLOCKS);
+        short::check(blocks.len(), Self::BLOCKS);
         let lanes = first_lanes(blocks.len());
         // SAFETY: as many bytes as the mask has lanes can be written.
         unsafe { _mm512_mask_storeu_epi64(blocks.as_mut_ptr().cast(), lanes, register.0) }

@@ -9,7 +9,7 @@ use core::arch::x86_64::{
 };
 
 use cipher::consts::{U16, U128};
-use lanecrypt_core::Everywhere;
+use lanecrypt_core::AnyCpu;
 
 use crate::{
     BitLanes, ByteLanes, Bytes, SplatBytes, Word,
@@ -24,7 +24,7 @@ isa!(
     Sse2, "sse2", "no SSE2", true
 );
 
-impl Everywhere for Sse2 {
+impl AnyCpu for Sse2 {
     fn get() -> Self {
         Self(())
     }

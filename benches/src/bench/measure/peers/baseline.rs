@@ -1,13 +1,13 @@
 //! Other Rust libraries, measured in every run.
 
-use std::{any::Any, fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData};
 
 use ctr::{
     CtrCore, CtrFlavor,
     flavors::{Ctr64BE, Ctr128BE},
 };
 use lanecrypt::{
-    CipherDescription, CpuEngine, Create, Engine, Error, Operation,
+    CpuEngine, Engine, Error, Operation,
     aes::AES,
     aria::ARIA,
     camellia::CAMELLIA,
@@ -16,6 +16,7 @@ use lanecrypt::{
         StreamCipherCore,
     },
     des::{DES, TDES, TDES_EEE},
+    registry::{CipherDescription, Create},
 };
 
 use crate::bench::measure::peers::kisa::KisaSeed;
@@ -140,10 +141,6 @@ where
         let core = CtrCore::<C, F>::inner_iv_init(self.cipher.clone(), &block);
         core.apply_keystream_partial(data);
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

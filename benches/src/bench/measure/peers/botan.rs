@@ -1,7 +1,7 @@
 //! Botan, through the crate `botan`.
 
 use botan::{BlockCipher, Cipher, CipherDirection, Error, Version};
-use lanecrypt::CipherDescription;
+use lanecrypt::registry::CipherDescription;
 use lanecrypt_record::Work;
 
 use crate::bench::{measure::runner::Runner, plan::GCM_IV_BYTES};

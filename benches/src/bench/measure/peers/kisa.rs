@@ -1,6 +1,6 @@
 //! `kisaseed`, a baseline whose traits are those of an older `cipher`.
 
-use std::{any::Any, fmt};
+use std::fmt;
 
 use cipher_0_4::{BlockDecrypt, BlockEncrypt, KeyInit};
 use lanecrypt::{
@@ -56,9 +56,5 @@ impl Engine for KisaSeed {
             block.get_out().0 = theirs.into();
         }
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

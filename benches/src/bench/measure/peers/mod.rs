@@ -8,7 +8,7 @@ mod kisa;
 #[cfg(feature = "peers")]
 mod openssl;
 
-use lanecrypt::CipherDescription;
+use lanecrypt::registry::CipherDescription;
 use lanecrypt_record::Work;
 
 use crate::bench::measure::runner::Runner;

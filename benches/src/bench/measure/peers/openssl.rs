@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use lanecrypt::CipherDescription;
+use lanecrypt::registry::CipherDescription;
 use lanecrypt_record::Work;
 use openssl::{cipher::Cipher, cipher_ctx::CipherCtx, error::ErrorStack, provider::Provider};
 

@@ -164,7 +164,7 @@ fn batches_name_an_address() {
     let batch = super::batch::FAMILIES[0].prepare(&device, Vec::new()).expect("no jobs");
     // SAFETY: the range is inside the buffer, which nobody else uses.
     let mut slice = unsafe { DeviceSliceMut::from_raw(&device, start, 16) };
-    let error = batch.run_in_place(&mut slice).expect_err("it is askew").to_string();
+    let error = batch.run(&mut slice).expect_err("it is askew").to_string();
     assert_eq!(
         error,
         format!("memory of a device that starts at {start:#x}; here it starts at a multiple of 16")

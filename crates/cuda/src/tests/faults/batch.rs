@@ -137,7 +137,7 @@ fn resident_batches_report() {
                 DeviceJob { key: &super::KEY, mode: message.mode(), input: at, output: at, length }
             });
             let batch = family.prepare_with(&device, hash, cuts, jobs.collect())?;
-            let outcome = batch.run_in_place(&mut buffer.slice_mut(0..length)?)?;
+            let outcome = batch.run(&mut buffer.slice_mut(0..length)?)?;
             let failed: Vec<_> = outcome.failures().iter().map(|failure| failure.job).collect();
             assert_eq!(failed, [WRONG], "{outcome}");
             let mut found = vec![0; length];
@@ -326,7 +326,7 @@ fn messages_that_are_too_long_are_named() {
     };
     let mut buffer = DeviceBuffer::zeroed(&device, 16).expect("no fault");
     let batch = FAMILIES[0].prepare(&device, vec![job]).expect("the others may run");
-    let outcome = batch.run_in_place(&mut buffer.slice_mut(0..16).expect("in it"));
+    let outcome = batch.run(&mut buffer.slice_mut(0..16).expect("in it"));
     let text = outcome.expect("no fault").to_string();
     assert!(text.contains(&format!("takes {longest}")), "{text}");
 }

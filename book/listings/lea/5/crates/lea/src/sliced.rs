@@ -27,9 +27,9 @@ pub struct Words<K>(PhantomData<fn() -> K>);
 
 /// LEA on whatever CPU there is.
 #[derive(Debug)]
-pub struct OnEveryCpu<K>(PhantomData<fn() -> K>);
+pub struct CpuForms<K>(PhantomData<fn() -> K>);
 
-impl<K: KeyLength> Choices for OnEveryCpu<K> {
+impl<K: KeyLength> Choices for CpuForms<K> {
     type Schedule = RoundKeys<K>;
     type Lanes = U64;
     type Fast = Words<K>;
@@ -153,11 +153,11 @@ impl<I: WordLanes> Rounds<I> for WordRounds {
 
 impl<K: KeyLength, I: WordLanes> RunsOn<I> for Words<K> {
     /// A block alone needs no register of lanes.
-    fn few_at_once(blocks: usize) -> Option<usize> {
+    fn short_at_once(blocks: usize) -> Option<usize> {
         (blocks == 1).then_some(1)
     }
 
-    fn few(
+    fn run_short(
         schedule: &RoundKeys<K>,
         _: I,
         direction: Direction,

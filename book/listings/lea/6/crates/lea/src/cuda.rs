@@ -20,12 +20,14 @@ use alloc::vec::Vec;
 
 use cipher::Array;
 use lanecrypt_core::{ConstantTime, Direction};
-use lanecrypt_cuda::{DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs};
+use lanecrypt_cuda::{
+    CipherKernels, DeviceChoices, Family, KeyPair, Keys, OnDevice, kernels::programs,
+};
 use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
 use crate::{
-    Key128, Key192, Key256, OnEveryCpu,
+    Key128, Key192, Key256, CpuForms,
     schedule::{KeyLength, MOST_ROUNDS, RoundKeys},
 };
 
@@ -46,6 +48,10 @@ pub static WORDS: Family = Family::new(
     key_pair,
 );
 // ANCHOR_END: family
+
+/// What the types of users take.
+pub static KERNELS: CipherKernels =
+    CipherKernels { fastest: &WORDS, constant_time: &WORDS, batches: None };
 
 // ANCHOR: keys
 /// The keys from one whose length the family has checked.
@@ -75,12 +81,8 @@ fn kernel_keys<K: KeyLength>(keys: &RoundKeys<K>, direction: Direction) -> Keys 
 }
 // ANCHOR_END: keys
 
-impl<K: KeyLength> DeviceChoices for OnEveryCpu<K> {
-    fn family() -> &'static Family {
-        &WORDS
-    }
-
-    fn constant_time_family() -> &'static Family {
-        &WORDS
+impl<K: KeyLength> DeviceChoices for CpuForms<K> {
+    fn kernels() -> &'static CipherKernels {
+        &KERNELS
     }
 }

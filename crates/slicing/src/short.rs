@@ -106,7 +106,7 @@ pub trait BlockRounds: Form<Schedule: Schedule<BlockSize = U16>> {
 /// Registers that run side by side at most: further ones take longer than waiting for them.
 pub const REGISTERS: usize = 4;
 
-/// What [`RunsOn::few_at_once`](crate::RunsOn::few_at_once) is of [`in_lanes`], where it is faster
+/// What [`RunsOn::short_at_once`](crate::RunsOn::short_at_once) is of [`in_lanes`], where it is faster
 /// than a batch for as many blocks as a number of registers hold.
 #[must_use]
 #[inline]
