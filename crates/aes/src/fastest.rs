@@ -6,11 +6,12 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_core::{AnyCpu, EngineWrapper, Implementation, on_cleared_stack};
+use lanecrypt_core::{AnyCpu, EngineWrapper, Implementation};
 use lanecrypt_slicing::Fastest;
 
 use crate::{
     Cipher, CpuForms, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, RoundKeys,
+    schedule::on_cleared_stack,
 };
 
 /// AES-128: 16-byte key, 10 rounds.
@@ -106,6 +107,7 @@ Aes128Dec::new(&[0; 16].into()).encrypt_block(&mut [0; 16].into());
 macro_rules! directions {
     (encrypt: $($encrypts:ident)*; decrypt: $($decrypts:ident)*; from AesEnc: $($from:ident)*) => {
         $(impl<K: KeyLength> BlockCipherEncrypt for $encrypts<K> {
+            #[inline(always)]
             fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = U16>) {
                 self.inner.encrypt_with_backend(f);
             }
@@ -119,6 +121,7 @@ macro_rules! directions {
             }
         })*
         $(impl<K: KeyLength> BlockCipherDecrypt for $decrypts<K> {
+            #[inline(always)]
             fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = U16>) {
                 self.inner.decrypt_with_backend(f);
             }

@@ -34,6 +34,7 @@ mod backends;
 mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod expand;
 mod fastest;
 mod reference;
 #[rustfmt::skip]

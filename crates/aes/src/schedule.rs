@@ -8,9 +8,9 @@ use cipher::{
     consts::{U11, U13, U15, U16, U24, U32},
 };
 use lanecrypt_core::{Direction, Secret};
-use lanecrypt_slicing::{AesBlocks, AesJob, Schedule, run_aes};
+use lanecrypt_slicing::{AesJob, AesKeySteps, Schedule, run_aes};
 
-use crate::{compact::Circuits, whole::Instructions};
+use crate::{compact::Circuits, expand};
 
 /// Round keys that the longest key has: AES-256's 14 rounds and the first addition.
 pub(crate) const MAX_ROUND_KEYS: usize = 15;
@@ -110,68 +110,67 @@ pub(crate) fn inverse<K: KeyLength>(
 }
 
 /// Multiplication by x in GF(2^8); the argument is public here (a round constant).
-const fn multiply_by_x(element: u8) -> u8 {
+pub(crate) const fn multiply_by_x(element: u8) -> u8 {
     lanecrypt_reference::gf256::multiply_by_x(element, lanecrypt_reference::gf256::AES_MODULUS)
-}
-
-/// Work of the key schedule, by instructions where there are some, else by the circuit.
-trait KeyJob {
-    type Output;
-    fn run(self, steps: &impl KeySteps) -> Self::Output;
-}
-
-struct ByInstructions<J>(J);
-
-impl<J: KeyJob> AesJob for ByInstructions<J> {
-    type Output = J::Output;
-
-    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
-    #[inline(always)]
-    fn with<I: AesBlocks>(self, isa: I) -> J::Output {
-        self.0.run(&Instructions(isa))
-    }
-
-    fn without(self) -> J::Output {
-        self.0.run(&Circuits)
-    }
 }
 
 struct Expand<'a, K: KeyLength>(&'a Array<u8, K::Size>);
 
-impl<K: KeyLength> KeyJob for Expand<'_, K> {
+impl<K: KeyLength> AesJob for Expand<'_, K> {
     type Output = PerRound<K, Block>;
 
-    #[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
     #[inline(always)]
-    fn run(self, steps: &impl KeySteps) -> Self::Output {
-        expand::<K>(steps, self.0)
+    fn with<I: AesKeySteps>(self, isa: I) -> Self::Output {
+        expand::expand::<I, K>(isa, self.0)
+    }
+
+    fn without(self) -> Self::Output {
+        expand::<K>(&Circuits, self.0)
     }
 }
 
 /// Turns the keys of the direction into those of the other one.
 struct Turn<'a, K: KeyLength>(&'a PerRound<K, Block>, Direction);
 
-impl<K: KeyLength> KeyJob for Turn<'_, K> {
+impl<K: KeyLength> AesJob for Turn<'_, K> {
     type Output = PerRound<K, Block>;
 
-    #[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
     #[inline(always)]
-    fn run(self, steps: &impl KeySteps) -> Self::Output {
+    fn with<I: AesKeySteps>(self, isa: I) -> Self::Output {
+        expand::turn::<I, K>(isa, self.0, self.1)
+    }
+
+    fn without(self) -> Self::Output {
         match self.1 {
-            Direction::Encrypt => inverse::<K>(self.0, |block| steps.inv_mix_columns(block)),
-            Direction::Decrypt => inverse::<K>(self.0, |block| steps.mix_columns(block)),
+            Direction::Encrypt => inverse::<K>(self.0, |block| Circuits.inv_mix_columns(block)),
+            Direction::Decrypt => inverse::<K>(self.0, |block| Circuits.mix_columns(block)),
         }
+    }
+}
+
+/// Bytes of stack that the key expansion by instructions takes at most, with what it is called from.
+const STACK_BYTES: usize = 1 << 10;
+
+/// Runs a key expansion and overwrites the stack that it used: of instructions, which take 20 ns, no more than
+/// that.
+pub(crate) fn on_cleared_stack<R>(expand: impl FnOnce() -> R) -> R {
+    if run_aes(HasInstructions) {
+        lanecrypt_core::on_cleared_stack_of::<STACK_BYTES, R>(expand)
+    } else {
+        lanecrypt_core::on_cleared_stack(expand)
     }
 }
 
 /// The round keys of encryption.
 pub(crate) fn expand_fast<K: KeyLength>(key: &Array<u8, K::Size>) -> PerRound<K, Block> {
-    run_aes(ByInstructions(Expand::<K>(key)))
+    run_aes(Expand::<K>(key))
 }
 
 /// The round keys of the other direction than `of`, whose these are.
 pub(crate) fn turn<K: KeyLength>(keys: &PerRound<K, Block>, of: Direction) -> PerRound<K, Block> {
-    run_aes(ByInstructions(Turn::<K>(keys, of)))
+    run_aes(Turn::<K>(keys, of))
 }
 
 /// Round keys that a schedule has, or that were made for the occasion.
@@ -239,7 +238,9 @@ impl<K: KeyLength> Schedule for RoundKeys<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self::from(&EncryptKeys::new(key))
+        let encrypt = expand_fast::<K>(key);
+        let decrypt = turn::<K>(&encrypt, Direction::Encrypt);
+        Self { encrypt, decrypt }
     }
 }
 
@@ -318,7 +319,7 @@ pub(crate) struct HasInstructions;
 impl AesJob for HasInstructions {
     type Output = bool;
 
-    fn with<I: AesBlocks>(self, _: I) -> bool {
+    fn with<I: AesKeySteps>(self, _: I) -> bool {
         true
     }
 

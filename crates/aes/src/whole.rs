@@ -11,13 +11,19 @@
 
 use core::marker::PhantomData;
 
-use cipher::{Array, InOutBuf, consts::U16, typenum::Unsigned};
-use lanecrypt_core::{Clear, Counter, Direction, HashPowers, Secret};
+use cipher::{
+    Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherEncBackend,
+    BlockCipherEncClosure, BlockSizeUser, InOut, InOutBuf, ParBlocks, ParBlocksSizeUser,
+    array::ArraySize,
+    consts::{U8, U16},
+    typenum::Unsigned,
+};
+use lanecrypt_core::{Clear, Counter, Direction, HashPowers, Implementation, Secret};
 use lanecrypt_slicing::{
-    AesBlocks, Carryless, Core, Form, Hashing, Isa, Job, Rounds, RunsOn, WholeBlocks,
+    AesBlocks, Carryless, Core, Form, Hashing, Job, JobOver, Rounds, RunsOn, WholeBlocks,
 };
 
-use crate::schedule::{AesSchedule, Block, KeySteps, MAX_ROUND_KEYS};
+use crate::schedule::{AesSchedule, Block, MAX_ROUND_KEYS};
 
 type Blocks<'inp, 'out> = InOutBuf<'inp, 'out, Array<u8, U16>>;
 
@@ -175,37 +181,145 @@ impl<I: Carryless> Rounds<I> for WholeRounds {
 
 impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
     fn short_at_once(blocks: usize) -> Option<usize> {
-        Some(if blocks < I::Lanes::USIZE { 1 } else { I::Lanes::USIZE })
+        Some(if blocks < AtOnce::USIZE { 1 } else { AtOnce::USIZE })
     }
 
     fn run_short(schedule: &S, isa: I, direction: Direction, blocks: Blocks<'_, '_>) {
-        let keys = schedule.of(direction);
-        let whole = blocks.len() / I::Lanes::USIZE * I::Lanes::USIZE;
-        let (registers, rest) = blocks.split_at(whole);
-        if !registers.is_empty() {
-            isa.run(Few { keys: &keys, direction, blocks: registers });
-        }
-        if !rest.is_empty() {
-            isa.single().run(Few { keys: &keys, direction, blocks: rest });
-        }
+        isa.run_over(Short { keys: &**schedule.of(direction), direction }, blocks);
+    }
+
+    #[inline(always)]
+    fn encrypt_with(
+        _: &impl Implementation<BlockSize = U16>,
+        schedule: &S,
+        isa: I,
+        mode: impl BlockCipherEncClosure<BlockSize = U16>,
+    ) {
+        isa.run_over(Encrypts { keys: &**schedule.of(Direction::Encrypt) }, mode);
+    }
+
+    #[inline(always)]
+    fn decrypt_with(
+        _: &impl Implementation<BlockSize = U16>,
+        schedule: &S,
+        isa: I,
+        mode: impl BlockCipherDecClosure<BlockSize = U16>,
+    ) {
+        isa.run_over(Decrypts { keys: &**schedule.of(Direction::Decrypt) }, mode);
     }
 }
 
-/// Whole registers, fewer than a batch.
-struct Few<'a, 'inp, 'out> {
-    keys: &'a [Block],
-    direction: Direction,
-    blocks: Blocks<'inp, 'out>,
+/// A mode of RustCrypto's that encrypts, compiled together with this cipher: between blocks there are no calls.
+struct Encrypts<'a, N: ArraySize> {
+    keys: &'a Array<Block, N>,
 }
 
-impl<I: AesBlocks> Job<I> for Few<'_, '_, '_> {
-    type Output = ();
+impl<I: AesBlocks, N: ArraySize, M> JobOver<I, M> for Encrypts<'_, N>
+where
+    M: BlockCipherEncClosure<BlockSize = U16>,
+{
+    #[inline(always)]
+    fn run_over(self, isa: I, mode: M) {
+        mode.call(&Backend { isa, keys: self.keys });
+    }
+}
+
+/// The same of a mode that decrypts.
+struct Decrypts<'a, N: ArraySize> {
+    keys: &'a Array<Block, N>,
+}
+
+impl<I: AesBlocks, N: ArraySize, M> JobOver<I, M> for Decrypts<'_, N>
+where
+    M: BlockCipherDecClosure<BlockSize = U16>,
+{
+    #[inline(always)]
+    fn run_over(self, isa: I, mode: M) {
+        mode.call(&Backend { isa, keys: self.keys });
+    }
+}
+
+/// Blocks that a mode hands over at once: as many as keep the instructions busy, and no more, since those that
+/// are left of a packet run one by one.
+type AtOnce = U8;
+
+/// What such a mode is given: the round keys of the direction that it wants.
+struct Backend<'a, I, N: ArraySize> {
+    isa: I,
+    keys: &'a Array<Block, N>,
+}
+
+impl<I: AesBlocks, N: ArraySize> Backend<'_, I, N> {
+    #[inline(always)]
+    fn one(&self, direction: Direction, mut block: InOut<'_, '_, Array<u8, U16>>) {
+        let isa = self.isa.single();
+        let mut states = [isa.load(block.get_in())];
+        rounds(isa, self.keys, direction, &mut states);
+        isa.store(states[0], block.get_out());
+    }
+
+    /// Registers side by side hold as many blocks as a mode hands over at once.
+    #[inline(always)]
+    fn several(&self, direction: Direction, blocks: InOut<'_, '_, ParBlocks<Self>>) {
+        let blocks = blocks.into_buf();
+        match I::Lanes::USIZE {
+            1 => run_registers::<I, 8>(self.isa, self.keys, direction, blocks),
+            2 => run_registers::<I, 4>(self.isa, self.keys, direction, blocks),
+            _ => run_registers::<I, 2>(self.isa, self.keys, direction, blocks),
+        };
+    }
+}
+
+impl<I, N: ArraySize> BlockSizeUser for Backend<'_, I, N> {
+    type BlockSize = U16;
+}
+
+impl<I, N: ArraySize> ParBlocksSizeUser for Backend<'_, I, N> {
+    type ParBlocksSize = AtOnce;
+}
+
+impl<I: AesBlocks, N: ArraySize> BlockCipherEncBackend for Backend<'_, I, N> {
+    #[inline(always)]
+    fn encrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
+        self.one(Direction::Encrypt, block);
+    }
 
     #[inline(always)]
-    fn run(self, isa: I) {
-        let Self { keys, direction, mut blocks } = self;
-        blocks = run_registers::<I, 4>(isa, keys, direction, blocks);
-        run_registers::<I, 1>(isa, keys, direction, blocks);
+    fn encrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
+        self.several(Direction::Encrypt, blocks);
+    }
+}
+
+impl<I: AesBlocks, N: ArraySize> BlockCipherDecBackend for Backend<'_, I, N> {
+    #[inline(always)]
+    fn decrypt_block(&self, block: InOut<'_, '_, Array<u8, U16>>) {
+        self.one(Direction::Decrypt, block);
+    }
+
+    #[inline(always)]
+    fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
+        self.several(Direction::Decrypt, blocks);
+    }
+}
+
+/// Fewer blocks than a batch.
+struct Short<'a, N: ArraySize> {
+    keys: &'a Array<Block, N>,
+    direction: Direction,
+}
+
+impl<I: AesBlocks, N: ArraySize> JobOver<I, Blocks<'_, '_>> for Short<'_, N> {
+    #[inline(always)]
+    fn run_over(self, isa: I, blocks: Blocks<'_, '_>) {
+        let Self { keys, direction } = self;
+        let backend = Backend { isa, keys };
+        let (several, rest) = blocks.into_chunks();
+        for blocks in several {
+            backend.several(direction, blocks);
+        }
+        for block in rest {
+            backend.one(direction, block);
+        }
     }
 }
 
@@ -354,7 +468,7 @@ impl<I: Carryless> Pass<I> {
     // ANCHOR_END: ctr_hashed
 }
 
-/// CBC decryption of whole batches.
+/// CBC decryption.
 struct CbcDecrypt<'a, 'inp, 'out> {
     keys: &'a [Block],
     previous: &'a mut Block,
@@ -362,42 +476,55 @@ struct CbcDecrypt<'a, 'inp, 'out> {
 }
 
 impl<I: AesBlocks> Job<I> for CbcDecrypt<'_, '_, '_> {
-    /// Blocks that were run.
+    /// Blocks that were run: all.
     type Output = usize;
 
     #[inline(always)]
     fn run(self, isa: I) -> usize {
-        let Self { keys, previous, mut blocks } = self;
-        let (batch, bytes) = (SIDE_BY_SIDE * I::Lanes::USIZE, 16 * I::Lanes::USIZE);
-        let mut done = 0;
-        while blocks.len() >= batch {
-            let (mut piece, rest) = blocks.split_at(batch);
-            let mut states = [isa.broadcast(previous); SIDE_BY_SIDE];
-            for (state, blocks) in states.iter_mut().zip(input(&piece).chunks_exact(bytes)) {
-                *state = isa.load(blocks);
-            }
-            rounds(isa, keys, Direction::Decrypt, &mut states);
-            // The ciphertext before that of the first register.
-            let mut before = [0; 64];
-            before[..16].copy_from_slice(previous);
-            before[16..bytes].copy_from_slice(&input(&piece)[..bytes - 16]);
-            if let Some(last) = input(&piece).last_chunk() {
-                *previous = *last;
-            }
-            // From the last on, so that in place the ciphertext before a register is still there.
-            for (i, state) in states.iter().enumerate().rev() {
-                let at = i * bytes;
-                let before = match i {
-                    0 => isa.load(&before[..bytes]),
-                    _ => isa.load(&input(&piece)[at - 16..][..bytes]),
-                };
-                isa.store(*state ^ before, &mut output(&mut piece)[at..][..bytes]);
-            }
-            done += batch;
-            blocks = rest;
-        }
-        done
+        let Self { keys, previous, blocks } = self;
+        let length = blocks.len();
+        let blocks = cbc_decrypt::<I, SIDE_BY_SIDE>(isa, keys, previous, blocks);
+        let blocks = cbc_decrypt::<I, 2>(isa, keys, previous, blocks);
+        cbc_decrypt::<I::Single, 1>(isa.single(), keys, previous, blocks);
+        length
     }
+}
+
+/// Decrypts as many blocks as fill `G` registers, over and over, and returns the rest.
+#[inline(always)]
+fn cbc_decrypt<'inp, 'out, I: AesBlocks, const G: usize>(
+    isa: I,
+    keys: &[Block],
+    previous: &mut Block,
+    mut blocks: Blocks<'inp, 'out>,
+) -> Blocks<'inp, 'out> {
+    let (batch, bytes) = (G * I::Lanes::USIZE, 16 * I::Lanes::USIZE);
+    while blocks.len() >= batch {
+        let (mut piece, rest) = blocks.split_at(batch);
+        let mut states = [isa.broadcast(previous); G];
+        for (state, blocks) in states.iter_mut().zip(input(&piece).chunks_exact(bytes)) {
+            *state = isa.load(blocks);
+        }
+        rounds(isa, keys, Direction::Decrypt, &mut states);
+        // The ciphertext before that of the first register.
+        let mut before = [0; 64];
+        before[..16].copy_from_slice(previous);
+        before[16..bytes].copy_from_slice(&input(&piece)[..bytes - 16]);
+        if let Some(last) = input(&piece).last_chunk() {
+            *previous = *last;
+        }
+        // From the last on, so that in place the ciphertext before a register is still there.
+        for (i, state) in states.iter().enumerate().rev() {
+            let at = i * bytes;
+            let before = match i {
+                0 => isa.load(&before[..bytes]),
+                _ => isa.load(&input(&piece)[at - 16..][..bytes]),
+            };
+            isa.store(*state ^ before, &mut output(&mut piece)[at..][..bytes]);
+        }
+        blocks = rest;
+    }
+    blocks
 }
 
 /// XTS of whole batches.
@@ -466,45 +593,4 @@ fn eight_masks(first: Block) -> [Block; 8] {
         mask = (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87);
     }
     masks
-}
-
-/// The steps of the key schedule by instructions.
-pub(crate) struct Instructions<I>(pub(crate) I);
-
-impl<I: AesBlocks> Instructions<I> {
-    #[inline(always)]
-    fn map(&self, block: Block, step: impl Fn(I::Blocks) -> I::Blocks) -> Block {
-        let mut result = [0; 64];
-        self.0.store(step(self.0.broadcast(&block)), &mut result[..16 * I::Lanes::USIZE]);
-        let mut block = [0; 16];
-        block.copy_from_slice(&result[..16]);
-        block
-    }
-}
-
-impl<I: AesBlocks> KeySteps for Instructions<I> {
-    /// The last round, whose ShiftRows moves nothing where all columns are the same.
-    #[inline(always)]
-    fn sub_word(&self, word: [u8; 4]) -> [u8; 4] {
-        let mut block = [0; 16];
-        for column in block.as_chunks_mut::<4>().0 {
-            *column = word;
-        }
-        let zero = self.0.broadcast(&[0; 16]);
-        let block = self.map(block, |block| self.0.encrypt_last(block, zero));
-        block.as_chunks::<4>().0[0]
-    }
-
-    /// A round of decryption, whose first steps undo a last round of encryption.
-    #[inline(always)]
-    fn inv_mix_columns(&self, block: Block) -> Block {
-        let zero = self.0.broadcast(&[0; 16]);
-        self.map(block, |block| self.0.decrypt_round(self.0.encrypt_last(block, zero), zero))
-    }
-
-    #[inline(always)]
-    fn mix_columns(&self, block: Block) -> Block {
-        let zero = self.0.broadcast(&[0; 16]);
-        self.map(block, |block| self.0.encrypt_round(self.0.decrypt_last(block, zero), zero))
-    }
 }

@@ -1,6 +1,6 @@
 //! From one way of computing a cipher to a type with RustCrypto's traits.
 
-use core::{cell::OnceCell, fmt};
+use core::{fmt, marker::PhantomData};
 
 use cipher::{
     AlgorithmName, Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
@@ -11,9 +11,10 @@ use cipher::{
 
 use crate::{
     ConstantTime, Counter, Direction, Dispatch, Engine, Error, HashPowers, Operation, Unavailable,
+    backend::{self, Call, OneByOne, ShortCbcDecryption, ShortCtr},
     bulk,
     modes::{self, wiped},
-    on_cleared_stack,
+    on_cleared_stack, on_cleared_stack_of,
 };
 
 /// A block of implementation `I`.
@@ -117,6 +118,18 @@ pub trait Implementation: Clone + Send + Sync {
     ) {
         bulk::xts(self, keys, mask, blocks);
     }
+
+    /// Gives a mode of RustCrypto's a backend that encrypts. By default that is one of
+    /// [`run_short`](Self::run_short) and [`run_batches`](Self::run_batches); an implementation whose rounds
+    /// are a few instructions gives one that is compiled into the mode.
+    fn encrypt_with(&self, mode: impl BlockCipherEncClosure<BlockSize = Self::BlockSize>) {
+        backend::encrypt_with(self, mode);
+    }
+
+    /// As [`encrypt_with`](Self::encrypt_with), of a backend that decrypts.
+    fn decrypt_with(&self, mode: impl BlockCipherDecClosure<BlockSize = Self::BlockSize>) {
+        backend::decrypt_with(self, mode);
+    }
 }
 // ANCHOR_END: implementation
 
@@ -217,25 +230,26 @@ impl<I: Implementation> Cipher<I> {
 
     /// XORs the CTR key stream over any length.
     #[inline(never)]
-    fn key_stream(&self, first: Counter, data: InOutBuf<'_, '_, u8>) {
-        let (blocks, mut tail) = data.into_chunks();
-        let whole = blocks.len();
-        if whole > 0 {
+    fn key_stream(&self, first: Counter, mut data: InOutBuf<'_, '_, u8>) {
+        let mut counter = first;
+        let (block, length) = (I::BlockSize::USIZE, data.len());
+        if !I::is_short(length / block) {
+            let (blocks, _tail) = data.reborrow().into_chunks();
+            counter = counter.plus(blocks.len() as u128);
             let keys = self.implementation.batch_keys(Direction::Encrypt);
             self.implementation.ctr(&keys, first, blocks);
+            data = data.split_at(length / block * block).1;
         }
-        if !tail.is_empty() {
-            let mut keystream = Block::<I>::default();
-            wiped(&mut keystream, |keystream| {
-                first.plus(whole as u128).fill(keystream);
-                self.implementation.run_short(Direction::Encrypt, InOutBuf::from_mut(keystream));
-                tail.xor_in2out(&keystream[..tail.len()]);
-            });
+        if !data.is_empty() {
+            self.implementation.encrypt_with(ShortCtr { counter, data, block: PhantomData });
         }
     }
 
     #[inline(never)]
     fn cbc_decrypt(&self, iv: &[u8], blocks: InOutBuf<'_, '_, Block<I>>) {
+        if I::is_short(blocks.len()) {
+            return self.implementation.decrypt_with(ShortCbcDecryption { iv, blocks });
+        }
         let keys = self.implementation.batch_keys(Direction::Decrypt);
         self.implementation.cbc_decrypt(&keys, &mut block_of(iv), blocks);
     }
@@ -253,22 +267,21 @@ impl<I: Implementation> Cipher<I> {
     }
 
     #[inline(never)]
-    fn one_by_one(
-        &self,
-        operation: Operation<'_>,
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), Error> {
-        modes::one_by_one(operation, data, |block| {
-            if let Some(block) = Array::slice_as_mut_array(block) {
-                self.implementation.run_short(Direction::Encrypt, InOutBuf::from_mut(block));
-            }
-            Ok(())
-        })
+    fn one_by_one(&self, operation: Operation<'_>, blocks: InOutBuf<'_, '_, Block<I>>) {
+        let work = || self.implementation.encrypt_with(OneByOne { operation, blocks });
+        if let Operation::Ofb(_) = operation {
+            on_cleared_stack_of::<REGISTER_BYTES, ()>(work); // the last block of key stream may be there
+        } else {
+            work(); // the last block of ciphertext
+        }
     }
 }
 
+/// Bytes of stack where a serial operation may leave its register.
+const REGISTER_BYTES: usize = 512;
+
 /// An IV that was checked, as a block.
-fn block_of<N: ArraySize>(iv: &[u8]) -> Array<u8, N> {
+pub(crate) fn block_of<N: ArraySize>(iv: &[u8]) -> Array<u8, N> {
     Array::slice_as_array(iv).cloned().unwrap_or_default()
 }
 
@@ -330,7 +343,7 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
             Operation::Ctr32(_) => return modes::by_ecb(self, operation, data),
             Operation::Cbc(Direction::Encrypt, _)
             | Operation::Cfb(Direction::Encrypt, _)
-            | Operation::Ofb(_) => return self.one_by_one(operation, data),
+            | Operation::Ofb(_) => self.one_by_one(operation, data.into_chunks().0),
         }
         Ok(())
     }
@@ -358,8 +371,9 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
 }
 
 impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
+    #[inline(always)]
     fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = I::BlockSize>) {
-        f.call(&Call::new(&self.implementation));
+        self.implementation.encrypt_with(f);
     }
 
     // All blocks in one piece, where the provided methods cut them into batches.
@@ -373,8 +387,9 @@ impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
 }
 
 impl<I: Implementation> BlockCipherDecrypt for Cipher<I> {
+    #[inline(always)]
     fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = I::BlockSize>) {
-        f.call(&Call::new(&self.implementation));
+        self.implementation.decrypt_with(f);
     }
 
     fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
@@ -409,68 +424,5 @@ impl<I: Implementation> BlockCipherDecBackend for Cipher<I> {
     }
     fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
         Call::new(&self.implementation).decrypt_tail_blocks(blocks);
-    }
-}
-
-/// The backend handed to RustCrypto's modes: it lives for one call and keeps that call's keys.
-struct Call<'a, I: Implementation> {
-    implementation: &'a I,
-    encrypt_keys: OnceCell<I::BatchKeys>,
-    decrypt_keys: OnceCell<I::BatchKeys>,
-}
-
-impl<'a, I: Implementation> Call<'a, I> {
-    fn new(implementation: &'a I) -> Self {
-        Self { implementation, encrypt_keys: OnceCell::new(), decrypt_keys: OnceCell::new() }
-    }
-
-    fn one(&self, direction: Direction, block: InOut<'_, '_, Block<I>>) {
-        // In place, for want of a way from one block to a buffer of one.
-        self.run_short(direction, InOutBuf::from_mut(block.into_out_with_copied_in()));
-    }
-
-    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.implementation.run_short(direction, blocks);
-    }
-
-    fn batch(&self, direction: Direction, blocks: InOut<'_, '_, Array<Block<I>, I::Lanes>>) {
-        let keys = match direction {
-            Direction::Encrypt => &self.encrypt_keys,
-            Direction::Decrypt => &self.decrypt_keys,
-        };
-        let keys = keys.get_or_init(|| self.implementation.batch_keys(direction));
-        self.implementation.run_batches(keys, blocks.into_buf());
-    }
-}
-
-impl<I: Implementation> BlockSizeUser for Call<'_, I> {
-    type BlockSize = I::BlockSize;
-}
-
-impl<I: Implementation> ParBlocksSizeUser for Call<'_, I> {
-    type ParBlocksSize = I::Lanes;
-}
-
-impl<I: Implementation> BlockCipherEncBackend for Call<'_, I> {
-    fn encrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
-        self.one(Direction::Encrypt, block);
-    }
-    fn encrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        self.batch(Direction::Encrypt, blocks);
-    }
-    fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.run_short(Direction::Encrypt, blocks);
-    }
-}
-
-impl<I: Implementation> BlockCipherDecBackend for Call<'_, I> {
-    fn decrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
-        self.one(Direction::Decrypt, block);
-    }
-    fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        self.batch(Direction::Decrypt, blocks);
-    }
-    fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.run_short(Direction::Decrypt, blocks);
     }
 }

@@ -24,6 +24,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod backend;
 pub mod batch;
 mod block;
 pub mod bulk;

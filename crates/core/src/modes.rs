@@ -12,7 +12,6 @@ use cipher::InOutBuf;
 
 use crate::{Direction, Engine, Error, Mode, Operation};
 
-pub(crate) use chain::one_by_one;
 pub use chain::{ChainedMode, cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
 pub use ctr::ctr32;
 pub(crate) use xts::Masks;
@@ -48,9 +47,7 @@ pub fn by_ecb<E: Engine + ?Sized>(
         Operation::Xts(direction, mask) => xts::xts_by_ecb(engine, direction, mask, data),
         Operation::Cbc(Direction::Encrypt, _)
         | Operation::Cfb(Direction::Encrypt, _)
-        | Operation::Ofb(_) => {
-            one_by_one(operation, data, |block| engine.ecb(Direction::Encrypt, block.into()))
-        }
+        | Operation::Ofb(_) => chain::one_by_one_by_ecb(engine, operation, data),
     }
 }
 

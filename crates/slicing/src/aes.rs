@@ -59,6 +59,19 @@ pub trait AesBlocks: Isa {
     fn decrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks;
 }
 
+/// AES instructions on single blocks, with the moves of the key expansion (FIPS 197, section 5.2): of a block as
+/// four words, whose first byte is the lowest.
+pub trait AesKeySteps: AesBlocks<Lanes = U1> {
+    /// Word 3 in all places, with its bytes rotated as RotWord does it if `ROTATED`.
+    fn last_word<const ROTATED: bool>(self, words: Self::Blocks) -> Self::Blocks;
+
+    /// Word 1 likewise, always rotated.
+    fn second_word(self, words: Self::Blocks) -> Self::Blocks;
+
+    /// Every word plus all before it.
+    fn sums(self, words: Self::Blocks) -> Self::Blocks;
+}
+
 /// A register of whole blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeBlocks<B>(pub B);
@@ -109,7 +122,7 @@ pub trait AesJob {
     type Output;
 
     /// Does it by instructions. `#[inline(always)]`.
-    fn with<I: AesBlocks>(self, isa: I) -> Self::Output;
+    fn with<I: AesKeySteps>(self, isa: I) -> Self::Output;
 
     /// Does it where there are none.
     fn without(self) -> Self::Output;
@@ -132,7 +145,7 @@ pub fn run_aes<J: AesJob>(job: J) -> J::Output {
 struct With<J>(J);
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-impl<I: AesBlocks, J: AesJob> crate::Job<I> for With<J> {
+impl<I: AesKeySteps, J: AesJob> crate::Job<I> for With<J> {
     type Output = J::Output;
 
     #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use cipher::{Array, InOutBuf, array::ArraySize};
+use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
     ConstantTime, Counter, Direction, Dispatch, HashPowers, Implementation, Unavailable, bulk,
 };
@@ -15,6 +15,7 @@ use crate::{
     BlockOf, Form, Isa, Portable, Rounds, RunsOn, Schedule,
     batch::{Ctr, Ecb},
     form::{self, MakeKeys},
+    simd::Found,
 };
 
 /// Instruction sets from the best on, `Fast` where there are instructions for S-boxes (GFNI, AES),
@@ -35,12 +36,14 @@ macro_rules! choices {
             #[must_use]
             #[inline]
             pub fn get() -> Self {
-                $(if let Ok(isa) = <$fast as Isa>::detect() {
+                let found = Found::get();
+                $(if let Some(isa) = $fast::detect_in(found) {
                     return Self::$fast(isa);
                 })*
-                $(if let Ok(isa) = <$plain as Isa>::detect() {
+                $(if let Some(isa) = $plain::detect_in(found) {
                     return Self::$plain(isa);
                 })*
+                let _ = found;
                 Self::$portable(Portable::new())
             }
         }
@@ -167,7 +170,7 @@ impl<C: Choices> Implementation for Fastest<C> {
         on_choice!(
             Choice::get(),
             |isa| form::run_short::<C::Fast, _>(&self.schedule, isa, direction, blocks),
-            form::run_short::<C::Plain, _>(&self.schedule, isa, direction, blocks)
+            form::run_short_apart::<C::Plain, _>(&self.schedule, isa, direction, blocks)
         );
     }
 
@@ -242,6 +245,24 @@ impl<C: Choices> Implementation for Fastest<C> {
             first
         ));
         bulk::xts(self, keys, mask, blocks.split_at(done).1);
+    }
+
+    #[inline(always)]
+    fn encrypt_with(&self, mode: impl BlockCipherEncClosure<BlockSize = Self::BlockSize>) {
+        on_choice!(
+            Choice::get(),
+            |isa| C::Fast::encrypt_with(self, &self.schedule, isa, mode),
+            C::Plain::encrypt_with(self, &self.schedule, isa, mode)
+        );
+    }
+
+    #[inline(always)]
+    fn decrypt_with(&self, mode: impl BlockCipherDecClosure<BlockSize = Self::BlockSize>) {
+        on_choice!(
+            Choice::get(),
+            |isa| C::Fast::decrypt_with(self, &self.schedule, isa, mode),
+            C::Plain::decrypt_with(self, &self.schedule, isa, mode)
+        );
     }
 }
 

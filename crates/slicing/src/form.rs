@@ -3,9 +3,10 @@
 
 use core::fmt;
 
-use cipher::{Array, InOutBuf, array::ArraySize};
+use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, HashPowers, Implementation, Unavailable, bulk,
+    ConstantTime, Counter, Direction, Dispatch, HashPowers, Implementation, Unavailable, backend,
+    bulk,
 };
 
 use crate::{
@@ -145,6 +146,31 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
     ) {
         padded::<Self, I>(schedule, isa, direction, blocks);
     }
+
+    /// [`Implementation::encrypt_with`] of `cipher`, which has this form and `schedule`. Forms whose rounds are
+    /// a few instructions override this and run the mode as a [`Job`].
+    #[inline(always)]
+    fn encrypt_with(
+        cipher: &impl Implementation<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
+        schedule: &Self::Schedule,
+        isa: I,
+        mode: impl BlockCipherEncClosure<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
+    ) {
+        let _ = (schedule, isa);
+        backend::encrypt_with(cipher, mode);
+    }
+
+    /// [`Implementation::decrypt_with`] likewise.
+    #[inline(always)]
+    fn decrypt_with(
+        cipher: &impl Implementation<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
+        schedule: &Self::Schedule,
+        isa: I,
+        mode: impl BlockCipherDecClosure<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
+    ) {
+        let _ = (schedule, isa);
+        backend::decrypt_with(cipher, mode);
+    }
 }
 // ANCHOR_END: form
 
@@ -175,6 +201,17 @@ pub(crate) fn run_short<F: RunsOn<I>, I: Isa>(
     }
 }
 
+/// [`run_short`] with a stack frame of its own, which the choice of an instruction set does not take then.
+#[inline(never)]
+pub(crate) fn run_short_apart<F: RunsOn<I>, I: Isa>(
+    schedule: &F::Schedule,
+    isa: I,
+    direction: Direction,
+    blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
+) {
+    run_short::<F, I>(schedule, isa, direction, blocks);
+}
+
 /// How blocks are run: where they are few, as [`run_short`] decides.
 pub(crate) fn dispatch<F: RunsOn<I>, I: Isa>(isa: I, blocks: usize, is_short: bool) -> Dispatch {
     match F::short_at_once(blocks).filter(|_| is_short) {
@@ -184,6 +221,7 @@ pub(crate) fn dispatch<F: RunsOn<I>, I: Isa>(isa: I, blocks: usize, is_short: bo
 }
 
 /// Runs blocks as a batch, padded to its length.
+#[inline(never)] // its keys would be on the stack of what runs a single block
 pub fn padded<F: RunsOn<I>, I: Isa>(
     schedule: &F::Schedule,
     isa: I,
@@ -295,6 +333,16 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
     ) {
         let done = F::Core::xts(F::view(keys), self.isa, mask, blocks.reborrow());
         bulk::xts(self, keys, mask, blocks.split_at(done).1);
+    }
+
+    #[inline(always)]
+    fn encrypt_with(&self, mode: impl BlockCipherEncClosure<BlockSize = Self::BlockSize>) {
+        F::encrypt_with(self, &self.schedule, self.isa, mode);
+    }
+
+    #[inline(always)]
+    fn decrypt_with(&self, mode: impl BlockCipherDecClosure<BlockSize = Self::BlockSize>) {
+        F::decrypt_with(self, &self.schedule, self.isa, mode);
     }
 }
 

@@ -21,6 +21,13 @@ pub trait Job<I: Isa> {
     fn run(self, isa: I) -> Self::Output;
 }
 
+/// A [`Job`] over something that is handed on as it is: a packet takes as long as a dozen moves of its buffer from
+/// one struct to the next.
+pub trait JobOver<I: Isa, D> {
+    /// Does it.
+    fn run_over(self, isa: I, data: D);
+}
+
 /// An instruction set: a value of the type proves that this CPU has it.
 pub trait Isa: Copy + fmt::Debug + Send + Sync + 'static {
     /// Whether the operations on its values take the same time for all of them.
@@ -34,6 +41,9 @@ pub trait Isa: Copy + fmt::Debug + Send + Sync + 'static {
 
     /// Runs a job with these instructions.
     fn run<J: Job<Self>>(self, job: J) -> J::Output;
+
+    /// Runs a job over data with these instructions.
+    fn run_over<D, J: JobOver<Self, D>>(self, job: J, data: D);
 }
 
 // ANCHOR_END: isa
@@ -84,5 +94,10 @@ impl<W: 'static> Isa for Portable<W> {
     #[cfg_attr(not(debug_assertions), inline)]
     fn run<J: Job<Self>>(self, job: J) -> J::Output {
         job.run(self)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline)]
+    fn run_over<D, J: JobOver<Self, D>>(self, job: J, data: D) {
+        job.run_over(self, data);
     }
 }

@@ -62,7 +62,7 @@ mod x86;
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
 
-pub use aes::{AesBlocks, AesJob, WholeBlocks, run_aes};
+pub use aes::{AesBlocks, AesJob, AesKeySteps, WholeBlocks, run_aes};
 pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks};
 pub use byte_planes::{byte_planes, unslice_bytes};
@@ -70,7 +70,7 @@ pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spre
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
 pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
 pub use ghash::{Carryless, HashKey, Hashing};
-pub use isa::{Isa, Job, Portable};
+pub use isa::{Isa, Job, JobOver, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};
 pub use send::SendBuf;

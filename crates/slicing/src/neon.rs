@@ -24,8 +24,8 @@ use core::{
 use cipher::consts::{U1, U16, U128};
 
 use crate::{
-    AesBlocks, BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, Carryless, FieldBytes, Isa,
-    SplatBytes, Word,
+    AesBlocks, AesKeySteps, BitLanes, BlockBytes, BlockLanes, ByteLanes, Bytes, Carryless,
+    FieldBytes, Isa, SplatBytes, Word,
     bits::{self, Columns, LANE_BITS},
     bytes::check,
     short,
@@ -39,12 +39,12 @@ cpufeatures::new!(aes_instructions, "aes");
 
 isa!(
     /// 128 bits, without instructions for S-boxes.
-    Neon, "neon", "this target has no NEON", cfg!(target_feature = "neon")
+    Neon, "neon", "this target has no NEON", |_| cfg!(target_feature = "neon")
 );
 isa!(
     /// 128 bits, with AES instructions.
     NeonAes, "neon,aes", "this CPU has no AES instructions",
-    cfg!(target_feature = "neon") && aes_instructions::get()
+    |_| cfg!(target_feature = "neon") && aes_instructions::get()
 );
 
 /// Which instructions for S-boxes come with NEON.
@@ -345,6 +345,29 @@ impl AesBlocks for NeonAes {
     #[inline(always)]
     fn decrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks {
         decrypted(state) ^ key
+    }
+}
+
+impl AesKeySteps for NeonAes {
+    #[inline(always)]
+    fn last_word<const ROTATED: bool>(self, words: Self::Blocks) -> Self::Blocks {
+        B128::of(registers! {
+            let order = if ROTATED { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
+            vqtbl1q_u8(words.0, vreinterpretq_u8_u32(vdupq_n_u32(order)))
+        })
+    }
+
+    #[inline(always)]
+    fn second_word(self, words: Self::Blocks) -> Self::Blocks {
+        B128::of(registers! {
+            vqtbl1q_u8(words.0, vreinterpretq_u8_u32(vdupq_n_u32(0x0407_0605)))
+        })
+    }
+
+    #[inline(always)]
+    fn sums(self, words: Self::Blocks) -> Self::Blocks {
+        let pairs = words ^ B128::of(registers!(vextq_u8::<12>(vdupq_n_u8(0), words.0)));
+        pairs ^ B128::of(registers!(vextq_u8::<8>(vdupq_n_u8(0), pairs.0)))
     }
 }
 

@@ -15,17 +15,26 @@ pub(crate) use registers;
 
 /// A token, made where `$has` says so, and the one function that is compiled with its instructions.
 macro_rules! isa {
-    ($(#[$doc:meta])* $name:ident, $features:literal, $missing:literal, $has:expr) => {
+    ($(#[$doc:meta])* $name:ident, $features:literal, $missing:literal, |$found:pat_param| $has:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name(());
+
+        impl $name {
+            /// The token, if a CPU with these features has the instructions.
+            #[inline]
+            pub(crate) fn detect_in(found: $crate::simd::Found) -> Option<Self> {
+                let $found = found;
+                let has: bool = $has;
+                has.then_some(Self(()))
+            }
+        }
 
         impl $crate::Isa for $name {
             #[inline]
             fn detect() -> Result<Self, lanecrypt_core::Unavailable> {
                 let missing = lanecrypt_core::Unavailable::of_the_cpu($missing);
-                let has: bool = $has;
-                has.then_some(Self(())).ok_or(missing)
+                Self::detect_in($crate::simd::Found::get()).ok_or(missing)
             }
 
             #[inline]
@@ -37,10 +46,36 @@ macro_rules! isa {
                 // SAFETY: the token proves that the CPU has the instructions.
                 unsafe { region(self, job) }
             }
+
+            #[inline(always)]
+            fn run_over<D, J: $crate::JobOver<Self, D>>(self, job: J, data: D) {
+                #[target_feature(enable = $features)]
+                fn region<D, J: $crate::JobOver<$name, D>>(isa: $name, job: J, data: D) {
+                    job.run_over(isa, data);
+                }
+                // SAFETY: the token proves that the CPU has the instructions.
+                unsafe { region(self, job, data) }
+            }
         }
     };
 }
 pub(crate) use isa;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use crate::x86::Found;
+
+/// What the CPU has, where each instruction set asks for itself.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy)]
+pub(crate) struct Found;
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Found {
+    #[inline]
+    pub(crate) fn get() -> Self {
+        Self
+    }
+}
 
 /// The operators of [`Word`](crate::Word) for a register type, and a Debug text without what it holds.
 macro_rules! word_operators {

@@ -95,7 +95,7 @@ impl<K: Size> Implementation for Shifted<K> {
     }
 
     fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        assert!(blocks.len() < 4, "few is for less than a batch");
+        assert!(blocks.len() < 4, "short is less than a batch");
         count(1, blocks.len());
         let bytes = Array::slice_as_flattened_mut(blocks.into_out_with_copied_in());
         shift(self.0[0], direction, bytes);
@@ -186,7 +186,7 @@ impl<Lanes: ArraySize> Implementation for InBatches<Lanes> {
     }
 
     fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        assert!(blocks.len() < Lanes::USIZE.max(2), "few is for less than a batch");
+        assert!(blocks.len() < Lanes::USIZE.max(2), "short is less than a batch");
         self.run_batches(&direction, blocks);
     }
 

@@ -40,23 +40,23 @@ use crate::{
 
 isa!(
     /// 256 bits, without instructions for S-boxes.
-    Avx2, "avx2", "this CPU has no AVX2", Features::has(Features::AVX2)
+    Avx2, "avx2", "this CPU has no AVX2", |found| found.has(Features::AVX2)
 );
 isa!(
     /// 256 bits, with AES instructions on 128.
     Avx2Aes, "avx2,aes,pclmulqdq", "this CPU has no AVX2 or no AES instructions",
-    Features::has(Features::AVX2 | Features::AES)
+    |found| found.has(Features::AVX2 | Features::AES)
 );
 isa!(
     /// 256 bits, with AES instructions on as many.
     Avx2Vaes, "avx2,aes,vaes,pclmulqdq,vpclmulqdq", "this CPU has no AVX2 or no AES instructions for it (VAES)",
-    Features::has(Features::AVX2 | Features::VAES)
+    |found| found.has(Features::AVX2 | Features::VAES)
 );
 isa!(
     /// 256 bits, with the instructions of GFNI and AES.
     Avx2Gfni, "avx2,aes,vaes,pclmulqdq,vpclmulqdq,gfni",
     "this CPU has no AVX2, or no instructions for bytes (GFNI) or AES (VAES) for it",
-    Features::has(Features::AVX2 | Features::VAES | Features::GFNI)
+    |found| found.has(Features::AVX2 | Features::VAES | Features::GFNI)
 );
 
 /// Which instructions for S-boxes come with AVX2.

@@ -37,9 +37,9 @@ macro_rules! avx512 {
             $(#[$doc])*
             $name, "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vbmi2,gfni,aes,vaes,pclmulqdq,vpclmulqdq",
             "this CPU has no AVX-512 with byte permutations (VBMI), GFNI and VAES",
-            {
+            |found| {
                 use $crate::x86::detect::Features;
-                Features::has(Features::AVX512 | Features::GFNI | Features::VAES)
+                found.has(Features::AVX512 | Features::GFNI | Features::VAES)
             }
         );
     };

@@ -27,19 +27,29 @@ impl Features {
     pub(crate) const GFNI: u32 = 1 << 4;
     /// AVX-512 F, BW, DQ, VL, VBMI and VBMI2: Ice Lake and later, Zen 4 and later.
     pub(crate) const AVX512: u32 = 1 << 5;
+}
 
-    /// Whether this CPU has all of `features`.
+/// What this CPU has: read once for a choice among instruction sets.
+#[derive(Clone, Copy)]
+pub(crate) struct Found(u32);
+
+impl Found {
     #[inline]
-    pub(crate) fn has(features: u32) -> bool {
+    pub(crate) fn get() -> Self {
         let found = FOUND.load(Ordering::Relaxed);
-        let found = if found == 0 { Self::ask() } else { found };
-        found & features == features
+        Self(if found == 0 { Self::ask() } else { found })
+    }
+
+    /// Whether it has all of `features`.
+    #[inline]
+    pub(crate) fn has(self, features: u32) -> bool {
+        self.0 & features == features
     }
 
     /// Asks the CPU. Miri has no CPUID: there, nothing is found.
     #[cold]
     fn ask() -> u32 {
-        let found = if cfg!(miri) { 0 } else { features() } | Self::KNOWN;
+        let found = if cfg!(miri) { 0 } else { features() } | Features::KNOWN;
         FOUND.store(found, Ordering::Relaxed);
         found
     }

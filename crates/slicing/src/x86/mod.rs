@@ -12,5 +12,6 @@ mod words;
 pub use aes::AesNi;
 pub use avx2::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, B256};
 pub use avx512::{Avx512, B512};
+pub(crate) use detect::Found;
 pub use narrow::{Avx512Xmm, Avx512Ymm, Xmm, Ymm};
 pub use sse2::{B128, Sse2};

@@ -21,7 +21,7 @@ use crate::{
 
 isa!(
     /// 128 bits, without instructions for S-boxes.
-    Sse2, "sse2", "no SSE2", true
+    Sse2, "sse2", "no SSE2", |_| true
 );
 
 impl AnyCpu for Sse2 {

@@ -1,0 +1,255 @@
+//! The backends that RustCrypto's modes are given, and serial operations as such a mode.
+
+use core::{cell::OnceCell, hint::black_box, marker::PhantomData};
+
+use cipher::{
+    Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherEncBackend,
+    BlockCipherEncClosure, BlockSizeUser, InOut, InOutBuf, ParBlocks, ParBlocksSizeUser,
+    array::ArraySize, typenum::Unsigned,
+};
+
+use crate::{Block, Counter, Direction, Implementation, Operation, block::block_of};
+
+/// [`Implementation::encrypt_with`] of short calls and batches.
+#[inline(never)] // its keys would be on the stack of modes that are compiled together with the cipher
+pub fn encrypt_with<I: Implementation>(
+    implementation: &I,
+    mode: impl BlockCipherEncClosure<BlockSize = I::BlockSize>,
+) {
+    mode.call(&Call::new(implementation));
+}
+
+/// [`Implementation::decrypt_with`] of short calls and batches.
+#[inline(never)]
+pub fn decrypt_with<I: Implementation>(
+    implementation: &I,
+    mode: impl BlockCipherDecClosure<BlockSize = I::BlockSize>,
+) {
+    mode.call(&Call::new(implementation));
+}
+
+/// The backend handed to RustCrypto's modes: it lives for one call and keeps that call's keys.
+pub(crate) struct Call<'a, I: Implementation> {
+    implementation: &'a I,
+    encrypt_keys: OnceCell<I::BatchKeys>,
+    decrypt_keys: OnceCell<I::BatchKeys>,
+}
+
+impl<'a, I: Implementation> Call<'a, I> {
+    pub(crate) fn new(implementation: &'a I) -> Self {
+        Self { implementation, encrypt_keys: OnceCell::new(), decrypt_keys: OnceCell::new() }
+    }
+
+    fn one(&self, direction: Direction, block: InOut<'_, '_, Block<I>>) {
+        // In place, for want of a way from one block to a buffer of one.
+        self.run_short(direction, InOutBuf::from_mut(block.into_out_with_copied_in()));
+    }
+
+    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
+        self.implementation.run_short(direction, blocks);
+    }
+
+    fn batch(&self, direction: Direction, blocks: InOut<'_, '_, Array<Block<I>, I::Lanes>>) {
+        let keys = match direction {
+            Direction::Encrypt => &self.encrypt_keys,
+            Direction::Decrypt => &self.decrypt_keys,
+        };
+        let keys = keys.get_or_init(|| self.implementation.batch_keys(direction));
+        self.implementation.run_batches(keys, blocks.into_buf());
+    }
+}
+
+impl<I: Implementation> BlockSizeUser for Call<'_, I> {
+    type BlockSize = I::BlockSize;
+}
+
+impl<I: Implementation> ParBlocksSizeUser for Call<'_, I> {
+    type ParBlocksSize = I::Lanes;
+}
+
+impl<I: Implementation> BlockCipherEncBackend for Call<'_, I> {
+    fn encrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
+        self.one(Direction::Encrypt, block);
+    }
+    fn encrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
+        self.batch(Direction::Encrypt, blocks);
+    }
+    fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
+        self.run_short(Direction::Encrypt, blocks);
+    }
+}
+
+impl<I: Implementation> BlockCipherDecBackend for Call<'_, I> {
+    fn decrypt_block(&self, block: InOut<'_, '_, Block<I>>) {
+        self.one(Direction::Decrypt, block);
+    }
+    fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
+        self.batch(Direction::Decrypt, blocks);
+    }
+    fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
+        self.run_short(Direction::Decrypt, blocks);
+    }
+}
+
+/// A serial operation over whole blocks, as a mode: so it is compiled with the cipher's instructions, and
+/// between two blocks there is nothing but their sum.
+pub(crate) struct OneByOne<'a, 'inp, 'out, N: ArraySize> {
+    pub(crate) operation: Operation<'a>,
+    pub(crate) blocks: InOutBuf<'inp, 'out, Array<u8, N>>,
+}
+
+impl<N: ArraySize> BlockSizeUser for OneByOne<'_, '_, '_, N> {
+    type BlockSize = N;
+}
+
+impl<N: ArraySize<ArrayType<u8>: Copy>> BlockCipherEncClosure for OneByOne<'_, '_, '_, N> {
+    #[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
+    #[inline(always)]
+    fn call<B: BlockCipherEncBackend<BlockSize = N>>(self, backend: &B) {
+        let Self { operation, blocks } = self;
+        let (Operation::Cbc(_, iv) | Operation::Cfb(_, iv) | Operation::Ofb(iv)) = operation else {
+            unreachable!("it is not serial: {operation:?}");
+        };
+        // A copy for each block, which stays in a register of the CPU.
+        let mut register = block_of::<N>(iv);
+        for mut block in blocks {
+            let mut next = register;
+            match operation {
+                Operation::Cbc(..) => {
+                    add(&mut next, block.get_in());
+                    backend.encrypt_block((&mut next).into());
+                    *block.get_out() = next;
+                }
+                Operation::Cfb(..) => {
+                    backend.encrypt_block((&mut next).into());
+                    add(&mut next, block.get_in());
+                    *block.get_out() = next;
+                }
+                _ => {
+                    backend.encrypt_block((&mut next).into());
+                    let mut sum = *block.get_in();
+                    add(&mut sum, &next);
+                    *block.get_out() = sum;
+                }
+            }
+            register = next;
+        }
+    }
+}
+
+/// CTR of a short message, as a mode.
+pub(crate) struct ShortCtr<'inp, 'out, N: ArraySize> {
+    pub(crate) counter: Counter,
+    pub(crate) data: InOutBuf<'inp, 'out, u8>,
+    pub(crate) block: PhantomData<N>,
+}
+
+impl<N: ArraySize> BlockSizeUser for ShortCtr<'_, '_, N> {
+    type BlockSize = N;
+}
+
+impl<N: ArraySize> BlockCipherEncClosure for ShortCtr<'_, '_, N> {
+    #[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
+    #[inline(always)]
+    fn call<B: BlockCipherEncBackend<BlockSize = N>>(self, backend: &B) {
+        let Self { mut counter, data, .. } = self;
+        let mut keystream = ParBlocks::<B>::default();
+        let (blocks, mut tail) = data.into_chunks::<N>();
+        let (batches, rest) = blocks.into_chunks::<B::ParBlocksSize>();
+        for mut batch in batches {
+            counter.fill(Array::slice_as_flattened_mut(&mut keystream));
+            counter = counter.plus(keystream.len() as u128);
+            backend.encrypt_par_blocks((&mut keystream).into());
+            batch.xor_in2out(&keystream);
+        }
+        // A part of a block is one more, of which the end is not used.
+        let (whole, length) = (rest.len(), rest.len() + usize::from(!tail.is_empty()));
+        let last = &mut keystream[..length];
+        counter.fill(Array::slice_as_flattened_mut(last));
+        match last {
+            [] => {}
+            [block] => backend.encrypt_block(block.into()),
+            _ if length == B::ParBlocksSize::USIZE => {
+                backend.encrypt_par_blocks((&mut keystream).into());
+            }
+            _ => backend.encrypt_tail_blocks(last.into()),
+        }
+        for (mut block, keystream) in rest.into_iter().zip(&keystream) {
+            block.xor_in2out(keystream);
+        }
+        if let Some(block) = keystream.get(whole).filter(|_| !tail.is_empty()) {
+            tail.xor_in2out(&block[..tail.len()]);
+        }
+        Array::slice_as_flattened_mut(&mut keystream).fill(0);
+        // The optimiser must take the zeros for read, and so write them.
+        black_box(&mut keystream);
+    }
+}
+
+/// CBC decryption of a short message, as a mode.
+pub(crate) struct ShortCbcDecryption<'a, 'inp, 'out, N: ArraySize> {
+    pub(crate) iv: &'a [u8],
+    pub(crate) blocks: InOutBuf<'inp, 'out, Array<u8, N>>,
+}
+
+impl<N: ArraySize> BlockSizeUser for ShortCbcDecryption<'_, '_, '_, N> {
+    type BlockSize = N;
+}
+
+impl<N: ArraySize<ArrayType<u8>: Copy>> BlockCipherDecClosure
+    for ShortCbcDecryption<'_, '_, '_, N>
+{
+    #[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
+    #[inline(always)]
+    fn call<B: BlockCipherDecBackend<BlockSize = N>>(self, backend: &B) {
+        let mut previous = block_of::<N>(self.iv);
+        let (batches, mut rest) = self.blocks.into_chunks::<B::ParBlocksSize>();
+        for mut batch in batches {
+            let ciphertext = batch.clone_in();
+            let mut plaintext = ciphertext.clone();
+            backend.decrypt_par_blocks((&mut plaintext).into());
+            previous = add_chain(&mut plaintext, &ciphertext, previous);
+            *batch.get_out() = plaintext;
+        }
+        let mut ciphertext = ParBlocks::<B>::default();
+        let ciphertext = &mut ciphertext[..rest.len()];
+        ciphertext.copy_from_slice(rest.get_in());
+        match ciphertext {
+            [] => {}
+            [block] => {
+                let mut plaintext = *block;
+                backend.decrypt_block((&mut plaintext).into());
+                add(&mut plaintext, &previous);
+                rest.get_out()[0] = plaintext;
+            }
+            _ => {
+                backend.decrypt_tail_blocks(rest.reborrow());
+                add_chain(rest.get_out(), ciphertext, previous);
+            }
+        }
+    }
+}
+
+/// Adds to every block the block of ciphertext before it, the first of which is `previous`, and returns the last.
+#[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
+#[inline(always)]
+fn add_chain<N: ArraySize<ArrayType<u8>: Copy>>(
+    plaintext: &mut [Array<u8, N>],
+    ciphertext: &[Array<u8, N>],
+    mut previous: Array<u8, N>,
+) -> Array<u8, N> {
+    for (block, ciphertext) in plaintext.iter_mut().zip(ciphertext) {
+        add(block, &previous);
+        previous = *ciphertext;
+    }
+    previous
+}
+
+/// Adds a block to another one.
+#[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
+#[inline(always)]
+fn add<N: ArraySize>(block: &mut Array<u8, N>, other: &Array<u8, N>) {
+    for (byte, other) in block.iter_mut().zip(other) {
+        *byte ^= other;
+    }
+}
