@@ -47,10 +47,11 @@ impl Way<'_> {
         start.elapsed()
     }
 
-    /// As many calls as make a round.
+    /// As many calls as make a round. Of three tries the fastest says so: a busy machine makes one as long as
+    /// it likes.
     fn calls(&mut self, message: &mut Message) -> u32 {
         let mut calls = 1;
-        while self.time(message, calls) < ROUND {
+        while (0..3).any(|_| self.time(message, calls) < ROUND) {
             calls *= 2;
         }
         calls
@@ -110,16 +111,20 @@ impl Table {
             *calls = way.as_mut().map_or(0, |way| way.calls(&mut message));
         }
         let mut times = [const { Vec::new() }; 3];
-        let start = Instant::now();
+        // Without what else the machine does: it is to cost time, not rounds.
+        let mut fastest = Duration::MAX;
         for round in 0..ROUNDS.1 {
-            if round >= ROUNDS.0 && start.elapsed() > self.budget {
+            if round >= ROUNDS.0 && fastest * round as u32 > self.budget {
                 break;
             }
+            let mut whole = Duration::ZERO;
             for (i, way) in ways.iter_mut().enumerate() {
                 let Some(way) = way else { continue };
-                let time = way.time(&mut message, calls[i]).as_nanos() as f64;
-                times[i].push(time / f64::from(calls[i]));
+                let time = way.time(&mut message, calls[i]);
+                times[i].push(time.as_nanos() as f64 / f64::from(calls[i]));
+                whole += time;
             }
+            fastest = fastest.min(whole);
         }
         times
     }
