@@ -15,7 +15,8 @@ use crate::bench::options::Options;
 /// The environment variable with the program's path.
 pub(crate) const PROGRAM: &str = "LANECRYPT_BENCH_SWAP";
 /// What is said where there is none.
-const ABSENT: &str = "the swap: not measured, as LANECRYPT_BENCH_SWAP names no program; `cargo xtask bench-all` builds one";
+const ABSENT: &str = "the swap: not measured, as LANECRYPT_BENCH_SWAP names no program; \
+    `cargo xtask bench-all` builds one";
 
 /// Ciphers that replace one of RustCrypto's.
 const CIPHERS: [&str; 6] = ["aes", "aria", "camellia", "des", "tdes", "tdes-eee"];

@@ -1,4 +1,4 @@
-//! The table of the swap: by what a call is faster, or slower, after RustCrypto's cipher was replaced by ours.
+//! The table of the swap: how much faster or slower a call is once our cipher has replaced RustCrypto's.
 
 use std::fmt::Write as _;
 
@@ -77,10 +77,10 @@ fn cells(record: &Record) -> impl Iterator<Item = Cell<'_>> {
 }
 
 /// What the tables say.
-pub(crate) const NOTE: &str = "Time of RustCrypto's crates over the time of ours: below 1 the user loses. A row is \
-    our cipher under their mode crate, or, where it says \"ours\", under our mode or in our own call for many \
-    blocks. One core, a user's default release build, the fastest of up to 41 rounds; what is kept from one \
-    call to the next is what the row's name says, or else the key.";
+pub(crate) const NOTE: &str = "Time of RustCrypto's crates over the time of ours: below 1 the user \
+    loses. A row is our cipher under their mode crate, or, where it says \"ours\", under our mode or in \
+    our own call for many blocks. One core, a user's default release build, the fastest of up to 41 \
+    rounds. The key is set before, unless the row's name says that it is new.";
 
 /// A table for each type: calls down, sizes across.
 pub(crate) fn sections(record: &Record) -> Vec<Section> {
