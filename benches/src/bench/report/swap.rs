@@ -82,10 +82,10 @@ pub(crate) const NOTE: &str = "Time of RustCrypto's crates over the time of ours
     our own call for many blocks. One core, a user's default release build, the fastest of up to 41 \
     rounds. The key is set before, unless the row's name says that it is new.";
 
-/// A table for each type: calls down, sizes across.
+/// A table for each type: calls down, sizes across. The first has the note.
 pub(crate) fn sections(record: &Record) -> Vec<Section> {
     let all: Vec<Cell<'_>> = cells(record).collect();
-    let section = |name: String| {
+    let section = |(i, name): (usize, String)| {
         let of_type: Vec<&Cell<'_>> = all.iter().filter(|cell| keyed(cell.ours) == name).collect();
         let text = |f: &Figure| {
             let found = of_type.iter().find(|cell| std::ptr::eq(cell.ours, f));
@@ -93,7 +93,7 @@ pub(crate) fn sections(record: &Record) -> Vec<Section> {
         };
         let query = Query {
             title: format!("The swap, {name}"),
-            note: NOTE,
+            note: if i == 0 { NOTE } else { "" },
             corner: "call",
             row: &row,
             column: &|f| f.bytes,
@@ -102,7 +102,8 @@ pub(crate) fn sections(record: &Record) -> Vec<Section> {
         };
         query.sorted(of_type.iter().map(|cell| cell.ours))
     };
-    distinct(all.iter().map(|cell| keyed(cell.ours))).into_iter().filter_map(section).collect()
+    let types = distinct(all.iter().map(|cell| keyed(cell.ours)));
+    types.into_iter().enumerate().filter_map(section).collect()
 }
 
 /// What a user loses, worst first: one line a cell, of the first few.
