@@ -10,7 +10,7 @@ use crate::{
     kernels, packages,
     sources::{codegen, port},
     steps::{self, step},
-    tidy,
+    tidy, user_crate,
 };
 
 /// All steps, or those whose names contain one of these: what cargo does, step by step, and beside it what
@@ -47,7 +47,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
 
 fn format() -> Result<()> {
     run(cargo().args(["fmt", "--all", "--check"]))?;
-    run(cargo().args(["fmt", "--check"]).current_dir(root().join(inlining::USER_CRATE)))
+    run(cargo().args(["fmt", "--check"]).current_dir(root().join(user_crate::FOLDER)))
 }
 
 fn clippy() -> Result<()> {

@@ -14,6 +14,7 @@ mod steps;
 mod test;
 mod tidy;
 mod tools;
+mod user_crate;
 mod wheel;
 
 use std::process::ExitCode;
@@ -172,7 +173,36 @@ enum Task {
     },
 }
 
-/// Builds and runs bench-all, with Botan and OpenSSL where `--peers` asks for them.
+/// Options of bench-all that leave the swap out, as they measure something else or nothing.
+const WITHOUT_SWAP: [&str; 15] = [
+    "--auto",
+    "--backend",
+    "--batches",
+    "--files",
+    "--first-calls",
+    "--fleet",
+    "--gpu-only",
+    "--help",
+    "--host-memory",
+    "--report",
+    "--sustained",
+    "--version",
+    "--with",
+    "-V",
+    "-h",
+];
+
+/// Whether these options of bench-all measure the swap, so that its program is wanted.
+fn has_swap(options: &[String]) -> bool {
+    let leaves_out = |option: &String| {
+        let name = option.split('=').next().unwrap_or_default();
+        WITHOUT_SWAP.contains(&name)
+    };
+    options.iter().any(|option| option == "--swap") || !options.iter().any(leaves_out)
+}
+
+/// Builds and runs bench-all, with Botan and OpenSSL where `--peers` asks for them, and with the program that
+/// measures the swap.
 fn bench_all(options: &[String]) -> anyhow::Result<()> {
     let with_peers = options.iter().any(|option| option == "--peers");
     let features: &[&str] = if with_peers {
@@ -181,7 +211,12 @@ fn bench_all(options: &[String]) -> anyhow::Result<()> {
     } else {
         &[]
     };
-    command::program("bench-all", features, options, &[])
+    let mut environment = Vec::new();
+    if has_swap(options) {
+        let program = user_crate::built("swap", &["swap"])?;
+        environment.push(("LANECRYPT_BENCH_SWAP", program));
+    }
+    command::program("bench-all", features, options, &environment)
 }
 
 fn main() -> ExitCode {
@@ -214,6 +249,23 @@ fn main() -> ExitCode {
         Err(error) => {
             eprintln!("cargo xtask: {error:#}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_swap_is_built_where_it_is_measured() {
+        let has =
+            |options: &str| has_swap(&options.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        for options in ["", "--quick", "--cipher aes --size 16", "--swap --batches", "--peers"] {
+            assert!(has(options), "{options}");
+        }
+        for options in ["--batches", "--report x", "--backend=aes-ni", "--quick --gpu-only", "-h"] {
+            assert!(!has(options), "{options}");
         }
     }
 }

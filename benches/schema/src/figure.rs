@@ -105,6 +105,12 @@ pub enum Step {
     Gpu,
     /// What chooses between the two; the figure's place says what was chosen.
     Auto,
+    /// RustCrypto's cipher, in its mode, beside [`Self::Swapped`].
+    Theirs,
+    /// Our cipher in RustCrypto's mode.
+    Swapped,
+    /// Our cipher in our mode, or our own call for many blocks.
+    Ours,
 }
 
 /// One measurement. Labels that mean nothing in a [`Part`](crate::Part) have their defaults there.
@@ -130,6 +136,10 @@ pub struct Figure {
     #[serde(alias = "messages", alias = "devices", alias = "threads")]
     #[serde(skip_serializing_if = "is_default")]
     pub count: usize,
+    /// What a user calls, where parts of the measurement are no [`Work`]: a method of a cipher, or what of a
+    /// mode crate.
+    #[serde(skip_serializing_if = "is_default")]
+    pub call: String,
     /// How the implementation says that it runs a call of this length.
     #[serde(skip_serializing_if = "is_default")]
     pub way: String,

@@ -84,11 +84,13 @@ pub enum Part {
     Files,
     /// ECB encryption on the CPU by the number of blocks, under the shortest key: the fastest pass.
     BlockCurves,
+    /// Calls of a user who replaces a cipher of RustCrypto by ours, beside what they were before.
+    Swap,
 }
 
 impl Part {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Measurements,
         Self::ThreadBlocks,
         Self::BlockSizes,
@@ -99,6 +101,7 @@ impl Part {
         Self::Fleet,
         Self::Files,
         Self::BlockCurves,
+        Self::Swap,
     ];
 }
 

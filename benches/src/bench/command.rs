@@ -11,7 +11,7 @@ use lanecrypt_record::{Environment, Figure, Part, Record};
 
 use crate::bench::{
     measure::{
-        auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory,
+        auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory, swap,
     },
     options::Options,
     output::Output,
@@ -118,6 +118,7 @@ fn measure(options: &Options) -> Result<Record, String> {
         || options.first_calls
         || options.fleet
         || options.files
+        || options.swap
         || options.auto;
     let is_all = !is_part && !options.sustained;
     let takes_families = options.backend.is_empty(); // none of these is of a certain backend
@@ -127,13 +128,14 @@ fn measure(options: &Options) -> Result<Record, String> {
     // Minutes that have nothing to do with a cipher, or with the GPU alone.
     let is_whole = options.cipher.is_empty() && !options.gpu_only;
     let wants_files = options.files || is_wanted(false) && is_whole;
-    let parts: [(Part, bool, Measure); 6] = [
+    let parts: [(Part, bool, Measure); 7] = [
         (Part::Batches, is_wanted(has_batches), batches::measure),
         (Part::HostMemory, is_wanted(options.host_memory), host_memory::measure),
         (Part::FirstCalls, is_wanted(options.first_calls), first_call::measure),
         (Part::Fleet, is_wanted(options.fleet), fleet::measure),
         (Part::Files, wants_files, files::measure),
         (Part::Auto, is_wanted(options.auto), auto::measure),
+        (Part::Swap, is_wanted(options.swap) && !options.gpu_only, swap::measure),
     ];
     let mut record = Record { environment, ..Record::default() };
     if !is_part {

@@ -3,8 +3,8 @@
 //! CPU backends are measured by criterion, in a process of its own that this one starts, and beside
 //! other libraries; short calls of the default types by hand, in this process; kernels by
 //! the device's own events, on data that stays on the device (resident) and from host memory to
-//! host memory (end to end); batches of messages on both;
-//! several GPUs as one.
+//! host memory (end to end); batches of messages on both; several GPUs as one; calls of a user who
+//! replaced RustCrypto's ciphers by ours, by a program that is built as that user's is.
 
 mod command;
 mod measure;

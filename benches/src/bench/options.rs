@@ -71,6 +71,12 @@ pub(crate) struct Options {
     /// Measures only whole files on a RAM disk, with the command `lanecrypt` and with other commands.
     #[arg(long, conflicts_with = "backend")]
     pub(crate) files: bool,
+    /// Measures only what a user gets who replaces RustCrypto's ciphers by ours, under RustCrypto's mode
+    /// crates and under our modes, from a key to a megabyte.
+    ///
+    /// `cargo xtask bench-all` builds the program that measures it, as a user's crate is built.
+    #[arg(long, conflicts_with_all = ["backend", "gpu_only"])]
+    pub(crate) swap: bool,
     /// Measures only on the GPU.
     #[arg(long, conflicts_with = "cpu_only")]
     pub(crate) gpu_only: bool,
@@ -201,6 +207,19 @@ mod tests {
         assert_eq!(by_default, names(&["bench-all", "--quick"]));
         // Each name that is left out is one of the registry.
         assert_eq!(by_default.len() + ONLY_WHEN_NAMED.len(), CIPHERS.len());
+    }
+
+    #[test]
+    fn the_swap_is_an_option_with_a_text() {
+        use clap::CommandFactory;
+        let help = Options::command().render_long_help().to_string();
+        assert!(
+            help.contains("--swap") && help.contains("replaces RustCrypto's ciphers"),
+            "{help}"
+        );
+        assert!(Options::try_parse_from(["bench-all", "--swap", "--quick"]).is_ok());
+        assert!(Options::try_parse_from(["bench-all", "--swap", "--gpu-only"]).is_err());
+        assert!(Options::try_parse_from(["bench-all", "--swap", "--report", "x"]).is_err());
     }
 
     #[cfg(not(feature = "peers"))]

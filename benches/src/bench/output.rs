@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 /// What groups the options that say what to measure.
 const MEASURING: &str = "measuring";
 /// These options.
-const OF_MEASURING: [&str; 14] = [
+const OF_MEASURING: [&str; 15] = [
     "quick",
     "cipher",
     "backend",
@@ -20,6 +20,7 @@ const OF_MEASURING: [&str; 14] = [
     "fleet",
     "auto",
     "files",
+    "swap",
     "gpu_only",
     "cpu_only",
 ];

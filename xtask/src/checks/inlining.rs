@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail, ensure};
 
-use crate::command::{cargo, command, output, root, run, target};
-
-/// Folder of the package that calls what is to be held.
-pub(crate) const USER_CRATE: &str = "tests/user-crate";
+use crate::{
+    command::{command, output},
+    user_crate,
+};
 
 /// Crates that do leave the region, with the reason: none.
 const KNOWN: &[&str] = &[];
@@ -26,7 +26,7 @@ pub(crate) fn check() -> Result<()> {
         println!("NOT checked: the instructions that are looked for are those of x86-64");
         return Ok(());
     }
-    let program = build()?;
+    let program = user_crate::built("user-crate", &[])?;
     let disassemble = ["--disassemble", "--demangle", "--no-show-raw-insn"];
     let listing = output(command("objdump").args(disassemble).arg(program))?;
     let departures = departures(&listing)?;
@@ -47,18 +47,6 @@ pub(crate) fn check() -> Result<()> {
     }
     let names: Vec<_> = new.into_iter().map(|departure| departure.0).collect();
     bail!("vector code leaves its target-feature region in a default build:\n{}", names.join("\n"))
-}
-
-/// The program as a user builds it, but for the versions of dependencies, which are the workspace's.
-fn build() -> Result<std::path::PathBuf> {
-    let folder = root().join(USER_CRATE);
-    std::fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    let out = target().join("user-crate");
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--release", "--target-dir"]).arg(&out);
-    build.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    run(build.current_dir(folder))?;
-    Ok(out.join("release/user-crate"))
 }
 
 /// What leaves the region, as text: a closure's name, or `caller -> callee`.

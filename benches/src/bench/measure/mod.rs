@@ -15,4 +15,5 @@ pub(crate) mod host_memory;
 pub(crate) mod peers;
 pub(crate) mod runner;
 pub(crate) mod sample;
+pub(crate) mod swap;
 pub(crate) mod verify;

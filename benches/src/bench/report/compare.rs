@@ -144,7 +144,10 @@ impl Comparison {
 
     fn section(&self, changes: &[&Change]) -> Section {
         let row = |change: &&Change| {
-            let rate = |figure: &Figure| throughput(figure.gbit_per_second());
+            let rate = |figure: &Figure| match figure.bytes {
+                0 => format!("{:.0} ns", 1e9 * figure.seconds),
+                _ => throughput(figure.gbit_per_second()),
+            };
             let mark = if change.percent() < -self.threshold { " !" } else { "" };
             vec![
                 change.what.clone(),
@@ -206,8 +209,12 @@ fn machines(old: &Record, new: &Record) -> Vec<String> {
 
 /// Every time of a record that has a size.
 fn figures(record: &Record) -> Vec<Time<'_>> {
-    let parts = [Part::Measurements, Part::Batches, Part::HostMemory, Part::Fleet, Part::Files];
-    let of_part = |part| record.part(part).iter().map(move |figure| time(part, figure));
+    let parts =
+        [Part::Measurements, Part::Batches, Part::HostMemory, Part::Fleet, Part::Files, Part::Swap];
+    // What is not ours is in the swap to be compared with, not to be guarded.
+    let is_guarded = |figure: &&Figure| figure.step != Step::Theirs;
+    let of_part =
+        |part| record.part(part).iter().filter(is_guarded).map(move |figure| time(part, figure));
     parts.into_iter().flat_map(of_part).collect()
 }
 
@@ -224,6 +231,10 @@ fn time(part: Part, figure: &Figure) -> Time<'_> {
         }
         Part::Fleet => {
             (format!("{cipher} on {count} devices"), format!("{key_bits} bits, CTR, {place}"))
+        }
+        Part::Swap => {
+            let mode = if figure.step == Step::Ours { "ours" } else { "in their mode" };
+            (format!("{cipher}-{key_bits} swapped, {mode}"), figure.call.clone())
         }
         Part::Files => {
             let is_encryption = figure.step == Step::Encryption;
@@ -312,6 +323,43 @@ mod tests {
         let comparison = Comparison::new(&bare(1e-3), &bare(1.03e-3), 5.0);
         assert!(comparison.changes.is_empty());
         assert!(comparison.text(false).contains("1 of them have no confidence interval"));
+    }
+
+    /// Ours are guarded, each way by itself; theirs may do what they like.
+    #[test]
+    fn the_swap_is_guarded_where_it_is_ours() {
+        let times = |[theirs, swapped, ours]: [f64; 3]| {
+            let mut record = Record::default();
+            for bytes in [0, 16] {
+                let ways = [(Step::Theirs, theirs), (Step::Swapped, swapped), (Step::Ours, ours)];
+                record.add(
+                    Part::Swap,
+                    ways.map(|(step, time)| Figure {
+                        cipher: "aes".into(),
+                        key_bits: 128,
+                        call: "a call".into(),
+                        step,
+                        bytes,
+                        seconds: time * 1e-9,
+                        ..Figure::default()
+                    }),
+                );
+            }
+            record
+        };
+        let compare = |new| Comparison::new(&times([10.0, 20.0, 30.0]), &times(new), 5.0);
+        assert!(!compare([90.0, 20.0, 30.0]).has_loss());
+        for (new, name) in [
+            ([10.0, 40.0, 30.0], "AES-128 swapped, in their mode, a call"),
+            ([10.0, 20.0, 60.0], "AES-128 swapped, ours, a call"),
+        ] {
+            let comparison = compare(new);
+            assert!(comparison.has_loss());
+            let text = comparison.text(false);
+            assert!(text.contains(name) && text.contains("-50.0% !"), "{text}");
+            assert!(text.contains("4 figures in both; 2 changed"), "{text}");
+            assert!(text.contains("40 ns") || text.contains("60 ns"), "{text}");
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(crate) mod roof;
 pub(crate) mod runs;
 pub(crate) mod sections;
 pub(crate) mod summary;
+pub(crate) mod swap;
 pub(crate) mod table;
 
 use std::{fmt::Write as _, fs, io, path::Path};
@@ -100,6 +101,7 @@ fn all_sections(record: &Record) -> Vec<Section> {
         gain_section(record, ""),
     ];
     all.extend(of_parts.into_iter().flatten());
+    all.extend(swap::sections(record));
     all
 }
 
@@ -187,7 +189,7 @@ pub(crate) fn csv(record: &Record) -> String {
     text
 }
 
-/// Writes report.md, report.csv, report.json, the times by number of blocks as CSV, and the
+/// Writes report.md, report.csv, report.json, the times by number of blocks and the swap as CSV, and the
 /// pictures; each file appears when it is complete.
 ///
 /// # Errors
@@ -202,6 +204,9 @@ pub(crate) fn write(record: &Record, folder: &Path) -> io::Result<()> {
     for curve in curves::curves(record) {
         let name = format!("{}-blocks.csv", curve[0].cipher);
         replace(&folder.join(name), &curves::csv(curve))?;
+    }
+    if let Some(csv) = swap::csv(record) {
+        replace(&folder.join("swap.csv"), &csv)?;
     }
     replace(&folder.join("report.md"), &markdown(record, &pictures))?;
     replace(&folder.join("report.csv"), &csv(record))?;

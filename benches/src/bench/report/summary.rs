@@ -6,7 +6,7 @@ use lanecrypt::ConstantTime;
 use lanecrypt_record::{Figure, Part, Place, Record, Step, Work, distinct, title};
 
 use super::{
-    ratio, roof,
+    ratio, roof, swap,
     table::{Section, throughput},
 };
 use crate::bench::{measure::blocks::DEFAULT, report};
@@ -197,7 +197,13 @@ pub(crate) fn percent(part: f64) -> String {
 #[must_use]
 pub(crate) fn screen(record: &Record) -> String {
     let rows = rows(record);
-    let Some(mut section) = section(&rows) else { return report::terminal(record) };
+    let losses = swap::losses(record).unwrap_or_default();
+    let Some(mut section) = section(&rows) else {
+        // All tables but those of the swap, which are many.
+        let mut record = record.clone();
+        record.figures.remove(&Part::Swap);
+        return format!("{}\n{losses}", report::terminal(&record));
+    };
     let note = std::mem::take(&mut section.note);
     let machine = &record.environment;
     let mut text = format!("{}\n{}\n", section.render(false), wrapped(&note, 100));
@@ -207,6 +213,9 @@ pub(crate) fn screen(record: &Record) -> String {
     let _ = write!(text, "\nCPU: {}\nGPU: {}\n", machine.cpu, machine.gpu);
     if !record.skipped.is_empty() {
         let _ = writeln!(text, "Not measured: {}, which report.md names", record.skipped.len());
+    }
+    if !losses.is_empty() {
+        let _ = write!(text, "\n{losses}");
     }
     text
 }
@@ -270,6 +279,20 @@ mod tests {
         let switches = vec![4096, 1 << 20];
         record.add(Part::Auto, [Figure { step: Step::Auto, switches, ..auto }]);
         record
+    }
+
+    /// With other figures and alone, without the tables.
+    #[test]
+    fn the_screen_names_what_is_lost_by_the_swap() {
+        let mut all = record();
+        let swapped = swap::tests::record();
+        all.figures.extend(swapped.figures.clone());
+        for record in [&all, &swapped] {
+            let text = screen(record);
+            assert!(text.contains("3 of 7 cells") && text.contains("AES-128 key: 0.09"), "{text}");
+            assert!(!text.contains("The swap, AES-128"), "{text}");
+        }
+        assert!(!screen(&record()).contains("The swap"));
     }
 
     #[test]

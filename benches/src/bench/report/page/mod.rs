@@ -17,10 +17,10 @@ use crate::bench::{
     report::{
         chart, pictures,
         runs::{Run, Runs, has_auto},
-        sections, summary,
+        sections, summary, swap,
     },
 };
-use parts::{boxed, crossovers, machines, roofs};
+use parts::{boxed, crossovers, heat_map, machines, roofs};
 
 /// What is no text of a data URL.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>');
@@ -46,6 +46,7 @@ fn page(runs: &Runs, files: &[&str]) -> String {
         ("summary", "Summary", summary(runs, &record)),
         ("throughput", "Throughput against size", throughput(runs, &record)),
         ("places", "CPU against GPU", places(runs)),
+        ("swap", "The swap", swap_section(&record)),
         ("roofs", "Roofs", roofs_section(runs, &record)),
         ("papers", "The five papers", papers::section(runs, &record)),
         ("machines", "Machines, versions, data", data(runs, &record, files)),
@@ -165,6 +166,19 @@ fn places(runs: &Runs) -> Markup {
                 (boxed(&section.header, &section.rows))
             }
         }
+    }
+}
+
+fn swap_section(record: &Record) -> Markup {
+    let tables = swap::sections(record);
+    html! {
+        @if let Some(losses) = swap::losses(record) {
+            p.note { (swap::NOTE) }
+            pre { (losses) }
+            @for (i, table) in tables.iter().enumerate() {
+                details open=[(i == 0).then_some("")] { summary { (table.title) } (heat_map(table)) }
+            }
+        } @else { p { "It was not measured: cargo xtask bench-all --swap does." } }
     }
 }
 

@@ -9,8 +9,11 @@ use crate::bench::report::{
     runs::{Run, Runs},
     sections::{Choice, choices},
     summary::{about, percent, switches},
-    table::{keyed_work, throughput},
+    swap::heat,
+    table::{Section, keyed_work, throughput},
 };
+/// The part of a colour that its strongest cell has: text is read on it.
+const HOTTEST: f64 = 0.7;
 /// Columns with longer texts wrap.
 const WORDS: usize = 40;
 
@@ -28,6 +31,30 @@ pub(crate) fn boxed(header: &[String], rows: &[Vec<String>]) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// A table of ratios, each coloured by how far it is from 1, with its number all the same.
+pub(crate) fn heat_map(table: &Section) -> Markup {
+    html! {
+        div.scroll tabindex="0" {
+            table.heat {
+                thead { tr { @for title in &table.header { th { (title) } } } }
+                tbody {
+                    @for row in &table.rows {
+                        tr { th { (row[0]) } @for cell in &row[1..] { (heated(cell)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn heated(cell: &str) -> Markup {
+    html! {
+        @if let Some((is_loss, strength)) = heat(cell) {
+            td class=(if is_loss { "loss" } else { "gain" }) style={ "--heat:" (percent(HOTTEST * strength)) } { (cell) }
+        } @else { td { (cell) } }
     }
 }
 

@@ -59,6 +59,7 @@ fn record() -> Record {
         ..Figure::default()
     };
     record.add(Part::Files, [(Step::Encryption, 0.5), (Step::Decryption, 0.25)].map(file));
+    record.figures.extend(swap::tests::record().figures);
     record
 }
 
@@ -133,6 +134,17 @@ fn every_section_is_there_and_shows_what_was_measured() {
             &["table32, 1 MiB: 7.77 Gbit/s", "table32, 64 KiB: 3.88 Gbit/s", "99.9 Gbit/s"],
         ),
         ("places", &["AES-128 CTR", "8 KiB", "CPU, all cores, 64 KiB: 8 Gbit/s", "52.4"]),
+        (
+            "swap",
+            &[
+                "The swap: 3 of 7 cells",
+                "<summary>The swap, AES-128</summary>",
+                // A loss, a gain, and what is neither, each with its number.
+                "<td class=\"loss\" style=\"--heat:70%\">0.09 (36 ns, ours 396)</td>",
+                "<td class=\"loss\" style=\"--heat:35%\">0.50</td><td class=\"gain\" style=\"--heat:35%\">2.00</td>",
+                "<tr><th>ctr, kept, ours</th><td></td>",
+            ],
+        ),
         (
             "roofs",
             &["AES-128 ECB encryption, cuda-table-conflict-free", "5678", "90%", "multiplier"],
@@ -211,6 +223,7 @@ fn what_was_not_measured_is_said() {
     for (id, says) in [
         ("summary", "No single measurements"),
         ("places", "was not measured"),
+        ("swap", "was not measured"),
         ("roofs", "No kernel was measured"),
         ("papers", "Nothing that it compares was measured"),
     ] {
