@@ -8,7 +8,9 @@
 use std::{fs::File, hint::black_box, os::unix::fs::FileExt, ptr, thread};
 
 use lanecrypt::{
-    CIPHERS, Gcm, GhashKey, aes, aria, camellia,
+    CIPHERS, Gcm, GcmSiv, GhashKey, aes,
+    aes_gcm_siv::SivCipher,
+    aria, camellia,
     cipher::{
         Array, KeyInit,
         array::ArraySize,
@@ -117,6 +119,23 @@ fn modes_leave_nothing() {
     leaves_nothing!(Gcm<aes::Aes128>, Gcm<aes::Aes192>, Gcm<aes::Aes256>);
     leaves_nothing!(Gcm<aria::Aria256>, Gcm<camellia::Camellia128>, Gcm<seed::Seed128>);
     assert_eq!(bytes_left(hash_key), 0, "bytes that GhashKey leaves");
+}
+
+/// The keys that GCM-SIV derives for a message, and its plaintext.
+#[test]
+fn messages_leave_nothing() {
+    #[inline(never)]
+    fn message<C: SivCipher>(key: &Array<u8, C::KeySize>) {
+        let (siv, mut data) = (GcmSiv::<C>::new(key), [7; 100]);
+        let tag = siv.encrypt(&[1; 12], b"", data.as_mut_slice().into()).expect("it is short");
+        siv.decrypt(&[1; 12], b"", data.as_mut_slice().into(), &tag).expect("authentic");
+        data = [7; 100];
+        black_box(&mut data);
+    }
+
+    assert_eq!(bytes_left(message::<aes::Aes128>), 0);
+    assert_eq!(bytes_left(message::<aes::Aes256>), 0);
+    assert_eq!(bytes_left(message::<camellia::Camellia128>), 0);
 }
 
 #[test]

@@ -77,9 +77,10 @@ impl SivKeySize for U32 {}
 /// Every message is encrypted and authenticated under keys of its own, derived from the nonce. A nonce that is
 /// used twice tells whether the two messages, associated data included, were the same, and nothing else.
 ///
-/// The plaintext is needed to check the tag. So decryption writes it first; where the tag is wrong it is
-/// encrypted again, in place of which the output has the ciphertext, before the call returns: in place, what
-/// the buffer held before. Tags are compared in constant time.
+/// Tags are those of plaintexts, so decryption writes the plaintext before it can check the tag. Where the tag
+/// is wrong, the plaintext is encrypted again before the call returns, and the output is the ciphertext: in
+/// place, what was there before. No other thread should read the output during the call. Tags are compared in
+/// constant time.
 #[derive(Clone)]
 pub struct GcmSiv<C> {
     engine: C,
@@ -275,3 +276,24 @@ impl<C: SivCipher> AeadInOut for GcmSiv<C> {
 
 #[cfg(feature = "zeroize")]
 impl<C: zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for GcmSiv<C> {}
+
+#[cfg(test)]
+#[cfg(target_pointer_width = "64")]
+mod tests {
+    use super::*;
+
+    /// RFC 8452, 6: 2^36 bytes of each.
+    #[test]
+    fn messages_have_an_end() {
+        let most = 1 << 36;
+        check_lengths(most, most).expect("the longest there is");
+        for (aad, data, what) in [(0, most + 1, "data"), (most + 1, 0, "associated data")] {
+            let Err(EngineError::MessageLength { what: named, given, most: limit }) =
+                check_lengths(aad, data)
+            else {
+                panic!("a byte too many of {what} is accepted");
+            };
+            assert_eq!((named, given, limit), (what, most as u64 + 1, most as u64));
+        }
+    }
+}
