@@ -166,54 +166,67 @@ fn last_number<B: ArraySize, F: CtrFlavor<B>>() -> u128 {
     u128::MAX >> (u128::BITS - 8 * size_of::<F::Backend>() as u32)
 }
 
-/// XORs the key stream over `data`, from block `number` after `iv` on. Counters that are no [`Operation`] are
-/// written out, as many blocks at once as [`modes`] take.
+/// The counter block `number` blocks after `iv`.
+fn block_after<B: ArraySize, F: CtrFlavor<B>>(iv: &Array<u8, B>, number: u128) -> Array<u8, B> {
+    let mut block = iv.clone();
+    let bytes = size_of::<F::Backend>();
+    let at = if F::IS_LITTLE_ENDIAN { 0 } else { block.len() - bytes };
+    let mut counter = [0; 16];
+    counter[..bytes].copy_from_slice(&block[at..at + bytes]);
+    if F::IS_LITTLE_ENDIAN {
+        counter = u128::from_le_bytes(counter).wrapping_add(number).to_le_bytes();
+    } else {
+        counter[..bytes].reverse();
+        counter = u128::from_le_bytes(counter).wrapping_add(number).to_le_bytes();
+        counter[..bytes].reverse();
+    }
+    block[at..at + bytes].copy_from_slice(&counter[..bytes]);
+    block
+}
+
+/// XORs the key stream over `data`, from block `number` after `iv` on. Big-endian counters are operations of an
+/// engine, up to where 64 bits of 128 wrap; little-endian ones are written out, as many blocks at once as
+/// [`modes`] take.
 pub(crate) fn key_stream<E: Engine + ?Sized, B: ArraySize, F: CtrFlavor<B>>(
     engine: &E,
     iv: &Array<u8, B>,
-    number: u128,
-    data: InOutBuf<'_, '_, u8>,
+    mut number: u128,
+    mut data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    let counter = Counter::read(iv, engine.block_bytes())?;
-    match (F::IS_LITTLE_ENDIAN, size_of::<F::Backend>()) {
-        (false, bytes) if bytes == iv.len() => {
-            engine.run(Operation::Ctr(counter.plus(number)), data)
+    if F::IS_LITTLE_ENDIAN {
+        return modes::ctr_with(engine, data, |offset, blocks| {
+            let first = block_after::<B, F>(iv, number.wrapping_add(offset));
+            fill(&first, last_number::<B, F>(), blocks);
+        });
+    }
+    loop {
+        let next = Counter::read(&block_after::<B, F>(iv, number), engine.block_bytes())?;
+        if size_of::<F::Backend>() == 4 {
+            return engine.run(Operation::Ctr32(next), data);
         }
-        (false, 4) => engine.run(Operation::Ctr32(counter.plus32(number)), data),
-        (is_little_endian, _) => {
-            let mask = last_number::<B, F>();
-            modes::ctr_with(engine, data, |offset, blocks| {
-                let number = number.wrapping_add(offset);
-                match iv.len() {
-                    8 => fill::<8>(iv, is_little_endian, mask, number, blocks),
-                    _ => fill::<16>(iv, is_little_endian, mask, number, blocks),
-                }
-            })
+        let mask = last_number::<B, F>();
+        let before_wrap = (mask - (next.value() & mask)).saturating_add(1);
+        let bytes = before_wrap.saturating_mul(iv.len() as u128).min(data.len() as u128);
+        let (piece, rest) = data.split_at(bytes as usize);
+        engine.run(Operation::Ctr(next), piece)?;
+        if rest.is_empty() {
+            return Ok(());
         }
+        (number, data) = (number.wrapping_add(before_wrap), rest);
     }
 }
 
-/// Writes counter blocks of `N` bytes over `blocks`, from block `number` after `iv` on; the bits of `mask`
-/// count, in the byte order given.
-fn fill<const N: usize>(
-    iv: &[u8],
-    is_little_endian: bool,
-    mask: u128,
-    number: u128,
-    blocks: &mut [u8],
-) {
-    let mut bytes = [0; 16];
-    bytes[..N].copy_from_slice(iv);
-    if !is_little_endian {
-        bytes[..N].reverse();
-    }
-    let first = u128::from_le_bytes(bytes);
-    let counter = first.wrapping_add(number);
-    for (i, block) in blocks.as_chunks_mut::<N>().0.iter_mut().enumerate() {
-        let value = first & !mask | counter.wrapping_add(i as u128) & mask;
-        block.copy_from_slice(&value.to_le_bytes()[..N]);
-        if !is_little_endian {
-            block.reverse();
+/// Writes little-endian counter blocks over `blocks`, from `first` on; the bits of `mask` count.
+fn fill(first: &[u8], mask: u128, blocks: &mut [u8]) {
+    if let Ok(first) = <[u8; 8]>::try_from(first) {
+        let (first, mask) = (u64::from_le_bytes(first), mask as u64);
+        for (i, block) in (0_u64..).zip(blocks.as_chunks_mut::<8>().0) {
+            *block = (first & !mask | first.wrapping_add(i) & mask).to_le_bytes();
+        }
+    } else if let Ok(first) = <[u8; 16]>::try_from(first) {
+        let first = u128::from_le_bytes(first);
+        for (i, block) in (0_u128..).zip(blocks.as_chunks_mut::<16>().0) {
+            *block = (first & !mask | first.wrapping_add(i) & mask).to_le_bytes();
         }
     }
 }
@@ -276,13 +289,7 @@ impl<C: BlockSizeUser, F> InnerIvInit for CtrCore<C, F> {
 /// The counter block that comes next.
 impl<C: BlockSizeUser, F: CtrFlavor<C::BlockSize>> IvState for CtrCore<C, F> {
     fn iv_state(&self) -> Iv<Self> {
-        let mut block = self.iv.clone();
-        let mask = last_number::<_, F>();
-        match block.len() {
-            8 => fill::<8>(&self.iv, F::IS_LITTLE_ENDIAN, mask, self.next, &mut block),
-            _ => fill::<16>(&self.iv, F::IS_LITTLE_ENDIAN, mask, self.next, &mut block),
-        }
-        block
+        block_after::<_, F>(&self.iv, self.next)
     }
 }
 

@@ -23,7 +23,10 @@ use cipher::{
     consts::{U12, U16, U32},
     typenum::Unsigned,
 };
-use lanecrypt_core::{Direction, Engine, Error as EngineError, Secret, modes::gcm::HASHED_AT_ONCE};
+use lanecrypt_core::{
+    Direction, Engine, Error as EngineError, Secret, modes::gcm::HASHED_AT_ONCE,
+    on_cleared_stack_of,
+};
 use subtle::ConstantTimeEq;
 
 use crate::{
@@ -43,6 +46,9 @@ pub const A_MAX: u64 = 1 << 36;
 pub const P_MAX: u64 = 1 << 36;
 /// The most bytes of ciphertext, its tag included (RFC 8452, 6).
 pub const C_MAX: u64 = (1 << 36) + 16;
+
+/// Bytes of stack that a message takes, with the keys that it derives: they are cleared after it.
+const STACK: usize = 24 << 10;
 
 /// A nonce.
 pub type Nonce = Array<u8, U12>;
@@ -99,7 +105,7 @@ impl<C: SivCipher> GcmSiv<C> {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<[u8; 16], EngineError> {
         check_lengths(aad.len(), data.len())?;
-        cleared(|| {
+        on_cleared_stack_of::<STACK, _>(|| {
             let mut message = Message::new(&self.engine, nonce)?;
             message.hash.add(aad);
             message.hash.add(data.get_in());
@@ -124,7 +130,7 @@ impl<C: SivCipher> GcmSiv<C> {
         tag: &[u8; 16],
     ) -> Result<(), EngineError> {
         check_lengths(aad.len(), data.len())?;
-        let result = cleared(|| {
+        let result = on_cleared_stack_of::<STACK, _>(|| {
             let mut message = Message::new(&self.engine, nonce)?;
             message.hash.add(aad);
             message.decrypt(tag, data.reborrow())?;
@@ -243,7 +249,8 @@ impl<C: SivCipher> From<C> for GcmSiv<C> {
 
 impl<C: SivCipher> KeyInit for GcmSiv<C> {
     fn new(key: &Key<Self>) -> Self {
-        Self { engine: C::new(key) }
+        // Otherwise the cipher that is moved stays where it was made.
+        cleared(|| Self { engine: C::new(key) })
     }
 }
 
