@@ -20,11 +20,11 @@ use super::{
 };
 use std::{fmt, marker::PhantomData};
 
-const MESSAGE: [u8; 20_000] = {
+static MESSAGE: [u8; 20_000] = {
     let mut message = [0; 20_000];
     let mut i = 0;
     while i < message.len() {
-        message[i] = (i * i >> 3) as u8;
+        message[i] = ((i * i) >> 3) as u8;
         i += 1;
     }
     message
@@ -47,7 +47,7 @@ fn stream<S: KeyIvInit>(first: u8) -> S {
 
 /// Pieces and seeks.
 fn pieces<S: KeyIvInit + StreamCipher + StreamCipherSeek>() -> String {
-    let mut found = String::new();
+    let mut found = Vec::new();
     for first in [0x11, 0xfd, 0xff] {
         let mut stream: S = stream(first);
         let mut data = MESSAGE;
@@ -56,7 +56,7 @@ fn pieces<S: KeyIvInit + StreamCipher + StreamCipherSeek>() -> String {
             let end = data.len().min(at + piece);
             stream.apply_keystream(&mut data[at..end]);
             at = end;
-            found += &format!("{:?} ", stream.try_current_pos::<u64>());
+            found.push(format!("{:?} ", stream.try_current_pos::<u64>()));
         }
         for position in [4096_u64, 4095, 16, 17, 3] {
             stream.seek(position);
@@ -65,9 +65,9 @@ fn pieces<S: KeyIvInit + StreamCipher + StreamCipherSeek>() -> String {
             stream.apply_keystream_b2b(input, &mut output[..5000]);
             stream.write_keystream(&mut data[7..40]);
         }
-        found += &format!("{data:?}");
+        found.push(format!("{data:?}"));
     }
-    found
+    found.concat()
 }
 
 pub(crate) fn counters() -> [String; 10] {
@@ -87,23 +87,23 @@ pub(crate) fn counters() -> [String; 10] {
 
 /// What is left at the end of a counter of `bits` bits, and what comes after it.
 fn end<S: KeyIvInit + StreamCipher + StreamCipherSeek>(bits: u32) -> String {
-    let mut found = String::new();
+    let mut found = Vec::new();
     let block = S::IvSize::USIZE as u128;
     let end = (u128::MAX >> (128 - bits)).saturating_add(1).saturating_mul(block);
     for back in [0, 1, 5, block, block + 1, 3 * block + 2] {
         let mut stream: S = stream(0x11);
-        found += &format!("seek {:?} ", stream.try_seek(end - back));
+        found.push(format!("seek {:?} ", stream.try_seek(end - back)));
         for bytes in [1, 4, 16, 1, 40] {
             let mut data = vec![0; bytes];
             let done = stream.try_apply_keystream(&mut data);
             let (long, short) = (stream.try_current_pos::<u128>(), stream.try_current_pos::<u32>());
-            found += &format!("{done:?} {data:?} {long:?} {short:?} ");
+            found.push(format!("{done:?} {data:?} {long:?} {short:?} "));
         }
         let mut data = [0; 100];
         stream.unchecked_apply_keystream(&mut data);
-        found += &format!("on {data:?} {:?}\n", stream.try_current_pos::<u128>());
+        found.push(format!("on {data:?} {:?}\n", stream.try_current_pos::<u128>()));
     }
-    found
+    found.concat()
 }
 
 pub(crate) fn ends_of_counters() -> [String; 7] {

@@ -1,6 +1,8 @@
 //! Their crates.
 
-pub(crate) use {aes, aes_gcm, aes_gcm_siv, cbc, cfb_mode as cfb, ctr, des, ofb, xts_mode as xts};
+pub(crate) use ::{
+    aes, aes_gcm, aes_gcm_siv, cbc, cfb_mode as cfb, ctr, des, ofb, xts_mode as xts,
+};
 
 #[allow(clippy::duplicate_mod, reason = "the same text on both")]
 #[path = "text.rs"]
