@@ -13,7 +13,7 @@ use cipher::InOutBuf;
 use crate::{Direction, Engine, Error, Mode, Operation};
 
 pub use chain::{ChainedMode, cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
-pub use ctr::ctr32;
+pub use ctr::{ctr_with, ctr32};
 pub(crate) use xts::Masks;
 pub use xts::{times_power_of_x, xts, xts_units};
 

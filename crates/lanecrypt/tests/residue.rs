@@ -8,7 +8,9 @@
 use std::{fs::File, hint::black_box, os::unix::fs::FileExt, ptr, thread};
 
 use lanecrypt::{
-    CIPHERS, Gcm, GhashKey, aes, aria, camellia,
+    CIPHERS, Gcm, GcmSiv, GhashKey, aes,
+    aes_gcm_siv::SivCipher,
+    aria, camellia,
     cipher::{
         Array, KeyInit,
         array::ArraySize,
@@ -117,6 +119,21 @@ fn modes_leave_nothing() {
     leaves_nothing!(Gcm<aes::Aes128>, Gcm<aes::Aes192>, Gcm<aes::Aes256>);
     leaves_nothing!(Gcm<aria::Aria256>, Gcm<camellia::Camellia128>, Gcm<seed::Seed128>);
     assert_eq!(bytes_left(hash_key), 0, "bytes that GhashKey leaves");
+}
+
+/// The keys that GCM-SIV derives for a message. It is refused, so that no result depends on the key.
+#[test]
+fn messages_leave_nothing() {
+    #[inline(never)]
+    fn refuse<C: SivCipher>(key: &Array<u8, C::KeySize>) {
+        let siv = GcmSiv::<C>::new(key);
+        let mut data = [7; 100];
+        let refused = siv.decrypt(&[1; 12], b"", data.as_mut_slice().into(), &[0; 16]);
+        assert!(refused.is_err());
+    }
+
+    assert_eq!(bytes_left(refuse::<aes::Aes128>), 0);
+    assert_eq!(bytes_left(refuse::<aes::Aes256>), 0);
 }
 
 #[test]

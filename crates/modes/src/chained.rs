@@ -3,17 +3,20 @@
 use core::{fmt, marker::PhantomData};
 
 use cipher::{
-    Array, Block, BlockModeDecBackend, BlockModeDecClosure, BlockModeDecrypt, BlockModeEncBackend,
-    BlockModeEncClosure, BlockModeEncrypt, BlockSizeUser, InOut, InOutBuf, InnerIvInit, Iv,
-    IvSizeUser, IvState, ParBlocks, ParBlocksSizeUser,
+    AlgorithmName, Array, Block, BlockModeDecBackend, BlockModeDecClosure, BlockModeDecrypt,
+    BlockModeEncBackend, BlockModeEncClosure, BlockModeEncrypt, BlockSizeUser, InOut, InOutBuf,
+    InnerIvInit, Iv, IvSizeUser, IvState, ParBlocks, ParBlocksSizeUser,
     array::ArraySize,
     common::{InnerUser, SetIvState},
     consts::U64,
+    inout::NotEqualError,
 };
 use lanecrypt_core::{ChainedMode, Direction, Engine, Error, modes};
 
-/// CBC (SP 800-38A, 6.2): what the crate `cbc` has.
+/// CBC (SP 800-38A, 6.2), with the names of the crate `cbc` 0.2.
 pub mod cbc {
+    pub use ::cipher;
+
     /// Encrypts in CBC; padding comes with [`BlockModeEncrypt`](cipher::BlockModeEncrypt).
     pub type Encryptor<C> = super::Chained<C, Encrypt>;
     /// Decrypts in CBC, many blocks at once.
@@ -27,12 +30,18 @@ pub mod cbc {
     pub enum Decrypt {}
 }
 
-/// CFB with segments of a whole block (SP 800-38A, 6.3): what the crate `cfb-mode` has.
+/// CFB with segments of a whole block (SP 800-38A, 6.3), with the names of the crate `cfb-mode` 0.9.
 pub mod cfb {
+    pub use ::cipher;
+
     /// Encrypts in CFB.
     pub type Encryptor<C> = super::Chained<C, Encrypt>;
     /// Decrypts in CFB, many blocks at once.
     pub type Decryptor<C> = super::Chained<C, Decrypt>;
+    /// Encrypts in CFB a message that comes in pieces of any length.
+    pub type BufEncryptor<C> = crate::Buffered<C, Encrypt>;
+    /// Decrypts in CFB a message that comes in pieces of any length.
+    pub type BufDecryptor<C> = crate::Buffered<C, Decrypt>;
 
     /// The step of [`Encryptor`].
     #[derive(Debug)]
@@ -50,6 +59,8 @@ impl<C: Engine + BlockSizeUser<BlockSize: ArraySize<ArrayType<u8>: Copy>>> Block
 pub trait Step {
     /// For error texts.
     const NAME: &'static str;
+    /// The type that takes it, for [`AlgorithmName`].
+    const TYPE: &'static str;
     /// The mode and its direction.
     const MODE: ChainedMode;
 }
@@ -65,18 +76,19 @@ impl Encrypts for cfb::Encrypt {}
 impl Decrypts for cfb::Decrypt {}
 
 macro_rules! steps {
-    ($($step:ty: $name:literal, $mode:expr;)*) => {$(
+    ($($step:ty: $name:literal, $type:literal, $mode:expr;)*) => {$(
         impl Step for $step {
             const NAME: &'static str = $name;
+            const TYPE: &'static str = $type;
             const MODE: ChainedMode = $mode;
         }
     )*};
 }
 steps! {
-    cbc::Encrypt: "CBC", ChainedMode::Cbc(Direction::Encrypt);
-    cbc::Decrypt: "CBC", ChainedMode::Cbc(Direction::Decrypt);
-    cfb::Encrypt: "CFB", ChainedMode::Cfb(Direction::Encrypt);
-    cfb::Decrypt: "CFB", ChainedMode::Cfb(Direction::Decrypt);
+    cbc::Encrypt: "CBC", "cbc::Encryptor", ChainedMode::Cbc(Direction::Encrypt);
+    cbc::Decrypt: "CBC", "cbc::Decryptor", ChainedMode::Cbc(Direction::Decrypt);
+    cfb::Encrypt: "CFB", "cfb::Encryptor", ChainedMode::Cfb(Direction::Encrypt);
+    cfb::Decrypt: "CFB", "cfb::Decryptor", ChainedMode::Cfb(Direction::Decrypt);
 }
 
 /// A mode that chains blocks, with cipher `C`, in the middle of a message.
@@ -118,6 +130,18 @@ impl<C: BlockEngine> cfb::Encryptor<C> {
         self.encrypt_inout(data.into());
     }
 
+    /// Encrypts a message of any length into another buffer.
+    ///
+    /// # Errors
+    /// [`NotEqualError`] where the lengths differ.
+    ///
+    /// # Panics
+    /// Where the engine fails.
+    pub fn encrypt_b2b(self, input: &[u8], output: &mut [u8]) -> Result<(), NotEqualError> {
+        self.encrypt_inout(InOutBuf::new(input, output)?);
+        Ok(())
+    }
+
     /// Encrypts a message of any length.
     ///
     /// # Panics
@@ -134,6 +158,18 @@ impl<C: BlockEngine> cfb::Decryptor<C> {
     /// Where the engine fails.
     pub fn decrypt(self, data: &mut [u8]) {
         self.decrypt_inout(data.into());
+    }
+
+    /// Decrypts a message of any length into another buffer.
+    ///
+    /// # Errors
+    /// [`NotEqualError`] where the lengths differ.
+    ///
+    /// # Panics
+    /// Where the engine fails.
+    pub fn decrypt_b2b(self, input: &[u8], output: &mut [u8]) -> Result<(), NotEqualError> {
+        self.decrypt_inout(InOutBuf::new(input, output)?);
+        Ok(())
     }
 
     /// Decrypts a message of any length.
@@ -181,6 +217,14 @@ impl<C: BlockSizeUser, S> SetIvState for Chained<C, S> {
     }
 }
 
+impl<C: BlockSizeUser + AlgorithmName, S: Step> AlgorithmName for Chained<C, S> {
+    fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}<", S::TYPE)?;
+        C::write_alg_name(f)?;
+        f.write_str(">")
+    }
+}
+
 impl<C: BlockSizeUser, S: Step> fmt::Debug for Chained<C, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(S::NAME).finish_non_exhaustive()
@@ -225,7 +269,7 @@ macro_rules! direction {
                 &mut self,
                 in_blocks: &[Block<Self>],
                 out_blocks: &mut [Block<Self>],
-            ) -> Result<(), cipher::inout::NotEqualError> {
+            ) -> Result<(), NotEqualError> {
                 self.blocks(InOutBuf::new(in_blocks, out_blocks)?);
                 Ok(())
             }

@@ -1,19 +1,48 @@
-//! GCM (NIST SP 800-38D) over any engine with blocks of 16 bytes.
+//! GCM (NIST SP 800-38D) over any engine with blocks of 16 bytes, with the names of the crate `aes-gcm` 0.11.
+//!
+//! ```
+//! # #[cfg(feature = "aes")] {
+//! use lanecrypt_modes::gcm::{Aes256Gcm, Key, Nonce, aead::{AeadInOut, KeyInit}};
+//!
+//! let cipher = Aes256Gcm::new(&Key::<Aes256Gcm>::from([7; 32]));
+//! let (nonce, mut data) = (Nonce::from([1; 12]), *b"a message");
+//! let tag = cipher.encrypt_inout_detached(&nonce, b"", data.as_mut_slice().into())?;
+//! cipher.decrypt_inout_detached(&nonce, b"", data.as_mut_slice().into(), &tag)?;
+//! assert_eq!(&data, b"a message");
+//! # }
+//! # Ok::<(), lanecrypt_modes::gcm::Error>(())
+//! ```
 
 use core::{fmt, marker::PhantomData};
 
-use aead::{AeadCore, AeadInOut, TagPosition};
+use aead::TagPosition;
 use cipher::{
-    Array, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser,
+    Array, BlockSizeUser, InOutBuf,
     array::ArraySize,
     consts::{U4, U8, U12, U13, U14, U15, U16},
 };
-use lanecrypt_core::{Direction, Engine, Error, Mode, Secret, modes, on_cleared_stack_of};
+use lanecrypt_core::{Direction, Engine, Error as EngineError, Mode, Secret, modes};
 use subtle::ConstantTimeEq;
 
-use crate::GhashKey;
+use crate::{GhashKey, cleared};
 
+pub use self::{Gcm as AesGcm, MAX_AAD_BYTES as A_MAX, MAX_MESSAGE_BYTES as P_MAX};
+pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
+#[cfg(feature = "aes")]
+pub use lanecrypt_aes as aes;
 pub use modes::gcm::{MAX_AAD_BYTES, MAX_MESSAGE_BYTES};
+
+/// AES-128-GCM with nonces of 12 bytes and tags of 16.
+#[cfg(feature = "aes")]
+pub type Aes128Gcm = Gcm<aes::Aes128, U12>;
+/// AES-256-GCM with nonces of 12 bytes and tags of 16.
+#[cfg(feature = "aes")]
+pub type Aes256Gcm = Gcm<aes::Aes256, U12>;
+
+/// A nonce of `NonceSize` bytes.
+pub type Nonce<NonceSize> = Array<u8, NonceSize>;
+/// A tag of `TagSize` bytes.
+pub type Tag<TagSize = U16> = Array<u8, TagSize>;
 
 type Block = Array<u8, U16>;
 
@@ -51,32 +80,32 @@ impl TagSize for U16 {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Gcm<C, NonceSize = U12, Tag = U16> {
+pub struct Gcm<C, NonceSize = U12, TagSize = U16> {
     engine: C,
     key: GhashKey,
-    sizes: PhantomData<(NonceSize, Tag)>,
+    sizes: PhantomData<(NonceSize, TagSize)>,
 }
 
 impl<C: Engine, N, T> Gcm<C, N, T> {
     /// With an engine that has its key.
     ///
     /// # Errors
-    /// [`Error::BlockLength`] for blocks of other than 16 bytes; the engine's own errors.
-    pub fn of(engine: C) -> Result<Self, Error> {
+    /// [`Error::BlockLength`](EngineError::BlockLength) for blocks of other than 16 bytes; the engine's own errors.
+    pub fn of(engine: C) -> Result<Self, EngineError> {
         cleared(|| Self::with_hash(engine, GhashKey::of))
     }
 
     /// [`of`](Self::of) with a hash that takes no instructions of the CPU; for tests.
     #[doc(hidden)]
-    pub fn with_portable_hash(engine: C) -> Result<Self, Error> {
+    pub fn with_portable_hash(engine: C) -> Result<Self, EngineError> {
         Self::with_hash(engine, GhashKey::portable)
     }
 
     /// Makes the hash key, and leaves it on the stack too: callers run it on one that is cleared.
-    fn with_hash(engine: C, hash_key: impl Fn(&Block) -> GhashKey) -> Result<Self, Error> {
+    fn with_hash(engine: C, hash_key: impl Fn(&Block) -> GhashKey) -> Result<Self, EngineError> {
         let given = engine.block_bytes();
         if given != 16 {
-            return Err(Error::BlockLength { mode: Mode::Gcm, given });
+            return Err(EngineError::BlockLength { mode: Mode::Gcm, given });
         }
         let mut h = Secret::new(Block::default());
         engine.ecb(Direction::Encrypt, h.as_mut_slice().into())?;
@@ -99,7 +128,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
     /// Encrypts `data` and fills `tag`.
     ///
     /// # Errors
-    /// [`Error::EmptyIv`], [`Error::TagLength`], [`Error::MessageLength`]: nothing is written then.
+    /// [`Error::EmptyIv`](EngineError::EmptyIv), [`Error::TagLength`](EngineError::TagLength), [`Error::MessageLength`](EngineError::MessageLength): nothing is written then.
     /// The engine's own errors: the output is unspecified then.
     pub fn encrypt(
         &self,
@@ -107,7 +136,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         aad: &[u8],
         mut data: InOutBuf<'_, '_, u8>,
         tag: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), EngineError> {
         modes::gcm::check_lengths(iv.len(), aad.len(), data.len(), tag.len())?;
         let message = Message::new(self, iv)?;
         let lengths = [aad.len() as u64, data.len() as u64];
@@ -131,7 +160,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
     /// Decrypts `data` if `tag` is the right one.
     ///
     /// # Errors
-    /// [`Error::EmptyIv`], [`Error::TagLength`], [`Error::MessageLength`], [`Error::NotAuthentic`]:
+    /// [`Error::EmptyIv`](EngineError::EmptyIv), [`Error::TagLength`](EngineError::TagLength), [`Error::MessageLength`](EngineError::MessageLength), [`Error::NotAuthentic`](EngineError::NotAuthentic):
     /// nothing is written then. The engine's own errors: the output is unspecified then.
     pub fn decrypt(
         &self,
@@ -139,7 +168,7 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         aad: &[u8],
         data: InOutBuf<'_, '_, u8>,
         tag: &[u8],
-    ) -> Result<(), Error> {
+    ) -> Result<(), EngineError> {
         modes::gcm::check_lengths(iv.len(), aad.len(), data.len(), tag.len())?;
         let message = Message::new(self, iv)?;
         let mut hash = self.key.start();
@@ -152,17 +181,10 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         self.key.add(&mut hash, &ciphertext[done..]);
         let expected = message.tag(self.key.finish(hash, [aad.len() as u64, data.len() as u64]));
         if !bool::from(expected[..tag.len()].ct_eq(tag)) {
-            return Err(Error::NotAuthentic);
+            return Err(EngineError::NotAuthentic);
         }
         modes::ctr32(&self.engine, &message.counter(0), data)
     }
-}
-
-/// Runs the making of a key, for which the cipher runs once: that takes more of the stack than a key
-/// expansion does.
-#[inline]
-fn cleared<R>(work: impl FnOnce() -> R) -> R {
-    on_cleared_stack_of::<{ 16 << 10 }, R>(work)
 }
 
 /// A message: what follows from its IV.
@@ -175,7 +197,7 @@ struct Message<'a, C> {
 }
 
 impl<'a, C: Engine> Message<'a, C> {
-    fn new<N, T>(gcm: &'a Gcm<C, N, T>, iv: &[u8]) -> Result<Self, Error> {
+    fn new<N, T>(gcm: &'a Gcm<C, N, T>, iv: &[u8]) -> Result<Self, EngineError> {
         let first = Array(modes::gcm::first_counter(iv).unwrap_or_else(|| {
             let mut hash = gcm.key.start();
             gcm.key.add(&mut hash, iv);
@@ -198,7 +220,7 @@ impl<'a, C: Engine> Message<'a, C> {
         mut number: usize,
         mut data: InOutBuf<'_, '_, u8>,
         mut done: impl FnMut(&[u8]),
-    ) -> Result<(), Error> {
+    ) -> Result<(), EngineError> {
         let piece_bytes =
             modes::gcm::HASHED_AT_ONCE.max(self.engine.chunk_bytes().next_multiple_of(16));
         while !data.is_empty() {
@@ -256,9 +278,9 @@ impl<C: Engine, N: ArraySize, T: TagSize> AeadInOut for Gcm<C, N, T> {
         nonce: &Array<u8, N>,
         associated_data: &[u8],
         buffer: InOutBuf<'_, '_, u8>,
-    ) -> Result<Array<u8, T>, aead::Error> {
+    ) -> Result<Array<u8, T>, Error> {
         let mut tag = Array::default();
-        self.encrypt(nonce, associated_data, buffer, &mut tag).map_err(|_| aead::Error)?;
+        self.encrypt(nonce, associated_data, buffer, &mut tag).map_err(|_| Error)?;
         Ok(tag)
     }
 
@@ -268,8 +290,8 @@ impl<C: Engine, N: ArraySize, T: TagSize> AeadInOut for Gcm<C, N, T> {
         associated_data: &[u8],
         buffer: InOutBuf<'_, '_, u8>,
         tag: &Array<u8, T>,
-    ) -> Result<(), aead::Error> {
-        self.decrypt(nonce, associated_data, buffer, tag).map_err(|_| aead::Error)
+    ) -> Result<(), Error> {
+        self.decrypt(nonce, associated_data, buffer, tag).map_err(|_| Error)
     }
 }
 

@@ -89,6 +89,28 @@ impl GhashKey {
         }
     }
 
+    /// Adds a string as [`add`](Self::add) does, the bytes of every block in reverse order.
+    fn add_reversed(&self, hash: &mut Ghash, data: &[u8]) {
+        let (blocks, rest) = data.as_chunks::<16>();
+        match (&self.0, &mut hash.0) {
+            (Kind::Powers(key), State::Powers(hash)) => {
+                key.absorb_reversed(hash, blocks.as_flattened());
+            }
+            (_, State::Portable(hash)) => {
+                for block in blocks {
+                    hash.update(&[Array(u128::from_le_bytes(*block).to_be_bytes())]);
+                }
+            }
+            // One process has one kind of keys.
+            (Kind::Portable(_), State::Powers(_)) => {}
+        }
+        if !rest.is_empty() {
+            let mut last = [0; 16];
+            last[..rest.len()].copy_from_slice(rest);
+            self.add_reversed(hash, &last);
+        }
+    }
+
     /// Adds two lengths in bytes, and gives the hash. GCM has no length of 2^61 bytes or more: of such a
     /// length the hash has the number of bits modulo 2^64.
     #[must_use]
@@ -128,9 +150,65 @@ impl fmt::Debug for Ghash {
     }
 }
 
+/// POLYVAL of one message under a key of its own (RFC 8452, 3), which is GHASH of blocks whose bytes are
+/// reversed, under the key times x (appendix A).
+pub(crate) struct Polyval {
+    key: GhashKey,
+    hash: Ghash,
+}
+
+impl Polyval {
+    /// The hash of nothing, by a key that `make` makes. Temporaries stay on the stack.
+    pub(crate) fn new(h: &[u8; 16], make: impl Fn(&Array<u8, U16>) -> GhashKey) -> Self {
+        let h = u128::from_le_bytes(*h);
+        // In GHASH's order of bits, x moves them down: the one that falls out becomes the modulus.
+        let times_x = (h >> 1) ^ ((h & 1).wrapping_neg() & (0xe1 << 120));
+        let key = make(&Secret::new(Array(times_x.to_be_bytes())));
+        let hash = key.start();
+        Self { key, hash }
+    }
+
+    /// Adds a string, filled up with zeros to whole blocks.
+    pub(crate) fn add(&mut self, data: &[u8]) {
+        self.key.add_reversed(&mut self.hash, data);
+    }
+
+    /// Adds two lengths in bytes, and gives the hash.
+    pub(crate) fn finish(&self, lengths: [u64; 2]) -> [u8; 16] {
+        // Reversed, the block of the lengths is that of GHASH with its halves exchanged.
+        let [first, second] = lengths;
+        let mut hash = self.key.finish(self.hash.clone(), [second, first]);
+        hash.reverse();
+        hash
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// RFC 8452, appendix A.
+    #[test]
+    fn polyval_of_the_rfc() {
+        let h = 0x2562_9347_5892_4276_1d31_f826_ba4b_757b_u128.to_be_bytes();
+        let blocks = [
+            0x4f4f_9566_8c83_dfb6_4017_62bb_2d01_a262_u128,
+            0xd1a2_4ddd_2721_d006_bbe4_5f20_d3c9_f362_u128,
+        ];
+        let expected = 0xf7a3_b47b_8461_19fa_e5b7_866c_f5e5_b77e_u128.to_be_bytes();
+        for make in [GhashKey::of, GhashKey::portable] {
+            let mut polyval = Polyval::new(&h, make);
+            for block in blocks {
+                polyval.add(&block.to_be_bytes());
+            }
+            let mut hash = match polyval.hash.0 {
+                State::Powers(hash) => *hash,
+                State::Portable(hash) => hash.finalize().0,
+            };
+            hash.reverse();
+            assert_eq!(hash, expected);
+        }
+    }
 
     #[test]
     fn lengths_are_64_bits_of_bits() {

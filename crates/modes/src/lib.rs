@@ -2,14 +2,20 @@
 //!
 //! | here | drops in for | traits |
 //! |---|---|---|
-//! | [`Ctr`], also with 32 bits | `ctr::Ctr128BE`, `Ctr64BE`, `Ctr32BE` | `StreamCipher`, `StreamCipherSeek` |
+//! | [`ctr`] | `ctr` | `StreamCipher`, `StreamCipherSeek`, `KeyIvInit` |
 //! | [`cbc`] | `cbc` | `BlockModeEncrypt`, `BlockModeDecrypt`, `KeyIvInit`, `IvState` |
 //! | [`cfb`] | `cfb-mode` | the same, and any length |
-//! | [`Ofb`] | `ofb::Ofb` | `StreamCipher`, `KeyIvInit` |
-//! | [`Xts`] | `xts_mode::Xts128` | its methods |
-//! | [`Gcm`] | `aes_gcm::AesGcm` | `AeadInOut`, `KeyInit` |
+//! | [`ofb`] | `ofb` | `StreamCipher`, `KeyIvInit` |
+//! | [`xts`] | `xts-mode` | its methods |
+//! | [`gcm`] | `aes-gcm` | `AeadInOut`, `KeyInit` |
+//! | [`gcm_siv`] | `aes-gcm-siv` | `AeadInOut`, `KeyInit` |
+//! | [`Ctr`] | | `StreamCipher`, `StreamCipherSeek`, of engines whose block size is no type |
 //! | [`GcmMessage`] | | none: a message in pieces |
 //! | [`padding`] | `block_padding::Pkcs7` | none: functions, in constant time |
+//!
+//! The modules have the names of the crates that they take the place of, so that a swap is a line of
+//! `Cargo.toml`, and `lanecrypt_modes::cbc` for `cbc` where a `use` names it; `tests/drop_in.rs` holds that.
+//! [`gcm`] and [`gcm_siv`] have AES by the feature `aes`.
 //!
 //! Whole calls go to the engine in one piece, so that wide registers, threads and devices are filled.
 //! RustCrypto's traits cannot report an error of a device: there they panic with its text; each type
@@ -29,24 +35,36 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod buffered;
 mod chained;
-mod gcm;
+pub mod ctr;
+pub mod gcm;
 mod gcm_message;
+pub mod gcm_siv;
 mod hash;
-mod ofb;
+pub mod ofb;
 pub mod padding;
-mod xts;
+pub mod xts;
 
 pub use aead;
 pub use batch::run_job;
+pub use buffered::Buffered;
 pub use chained::{BlockEngine, Chained, Decrypts, Encrypts, Step, cbc, cfb};
 pub use cipher;
 pub use gcm::{Gcm, MAX_AAD_BYTES, MAX_MESSAGE_BYTES, TagSize};
 pub use gcm_message::GcmMessage;
+pub use gcm_siv::GcmSiv;
 pub use hash::{Ghash, GhashKey};
 pub use lanecrypt_core::Ctr;
 pub use ofb::Ofb;
 pub use xts::{Xts, get_tweak_default, xts_halves_are_equal};
+
+/// Runs the making of a key, for which the cipher runs once: that takes more of the stack than a key
+/// expansion does.
+#[inline]
+fn cleared<R>(work: impl FnOnce() -> R) -> R {
+    lanecrypt_core::on_cleared_stack_of::<{ 16 << 10 }, R>(work)
+}
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -1,12 +1,14 @@
-//! OFB (SP 800-38A, 6.4) as a stream.
+//! OFB (SP 800-38A, 6.4) as a stream, with the names of the crate `ofb` 0.7.
 
 use core::fmt;
 
-use cipher::{
+use ::cipher::{
     Array, Block, BlockSizeUser, InOutBuf, InnerIvInit, Iv, IvSizeUser, StreamCipher,
     StreamCipherError, common::InnerUser,
 };
 use lanecrypt_core::{ChainedMode, Engine, Error};
+
+pub use ::cipher;
 
 /// OFB with cipher `C`: a key stream without end, and without seeking, since every block of it is made
 /// of the one before.
@@ -17,6 +19,17 @@ pub struct Ofb<C: BlockSizeUser> {
     block: Block<C>,
     /// Bytes of it that were used, less than a block; 0 where the next one is not made yet.
     used: usize,
+}
+
+/// The stream itself: in the crate `ofb` the core is another type.
+pub type OfbCore<C> = Ofb<C>;
+
+impl<C: BlockSizeUser> Ofb<C> {
+    /// The stream itself.
+    #[must_use]
+    pub fn from_core(core: Self) -> Self {
+        core
+    }
 }
 
 impl<C: Engine + BlockSizeUser> Ofb<C> {

@@ -1,10 +1,13 @@
-//! XTS (IEEE 1619) over two engines with blocks of 16 bytes.
+//! XTS (IEEE 1619) over two engines with blocks of 16 bytes, with the names of the crate `xts-mode` 0.6.
 
 use core::fmt;
 
-use cipher::{Array, InOutBuf, consts::U16};
+use cipher::{InOutBuf, consts::U16};
 use lanecrypt_core::{Direction, Engine, Error, modes};
 use subtle::ConstantTimeEq;
+
+pub use self::Xts as Xts128;
+pub use cipher::array::{self, Array};
 
 /// The tweak of data unit `number`: least significant byte first (IEEE 1619, 5.1).
 #[must_use]

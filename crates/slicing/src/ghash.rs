@@ -140,8 +140,20 @@ impl<I: Carryless> Hashing<I> {
         i: usize,
         blocks: I::Blocks,
     ) {
+        self.add_reversed::<G>(isa, powers, i, isa.reverse(blocks));
+    }
+
+    /// [`add`](Self::add) of blocks whose bytes are in reverse order.
+    #[inline(always)]
+    fn add_reversed<const G: usize>(
+        &mut self,
+        isa: I,
+        powers: &HashPowers,
+        i: usize,
+        blocks: I::Blocks,
+    ) {
         let lanes = I::Lanes::USIZE;
-        let mut factor = isa.reverse(blocks);
+        let mut factor = blocks;
         if i == 0 {
             factor ^= isa.widen(self.sum);
         }
@@ -168,7 +180,7 @@ impl<I: Carryless> Hashing<I> {
 
 /// Adds as many groups of `G` registers as there are, and returns the blocks that are left.
 #[inline(always)]
-fn groups<'a, I: Carryless, const G: usize>(
+fn groups<'a, I: Carryless, const G: usize, const REVERSED: bool>(
     isa: I,
     powers: &HashPowers,
     mut blocks: &'a [u8],
@@ -178,7 +190,12 @@ fn groups<'a, I: Carryless, const G: usize>(
     let mut hashing = Hashing::new(isa, hash);
     while let Some((group, rest)) = blocks.split_at_checked(G * bytes) {
         for i in (0..G).rev() {
-            hashing.add::<G>(isa, powers, i, isa.load(&group[i * bytes..][..bytes]));
+            let blocks = isa.load(&group[i * bytes..][..bytes]);
+            if REVERSED {
+                hashing.add_reversed::<G>(isa, powers, i, blocks);
+            } else {
+                hashing.add::<G>(isa, powers, i, blocks);
+            }
         }
         hashing.reduce(isa);
         blocks = rest;
@@ -187,24 +204,24 @@ fn groups<'a, I: Carryless, const G: usize>(
     blocks
 }
 
-/// Adds blocks to a hash.
-struct Absorb<'a> {
+/// Adds blocks to a hash; `REVERSED` is the order of their bytes.
+struct Absorb<'a, const REVERSED: bool> {
     powers: &'a HashPowers,
     hash: &'a mut Block,
     blocks: &'a [u8],
 }
 
-impl<I: Carryless> Job<I> for Absorb<'_> {
+impl<I: Carryless, const REVERSED: bool> Job<I> for Absorb<'_, REVERSED> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, isa: I) {
         let Self { powers, hash, blocks } = self;
         let one = isa.one();
-        let blocks = groups::<I, REGISTERS>(isa, powers, blocks, hash);
-        let blocks = groups::<I, { REGISTERS / 4 }>(isa, powers, blocks, hash);
-        let blocks = groups::<I::One, { REGISTERS / 4 }>(one, powers, blocks, hash);
-        groups::<I::One, 1>(one, powers, blocks, hash);
+        let blocks = groups::<I, REGISTERS, REVERSED>(isa, powers, blocks, hash);
+        let blocks = groups::<I, { REGISTERS / 4 }, REVERSED>(isa, powers, blocks, hash);
+        let blocks = groups::<I::One, { REGISTERS / 4 }, REVERSED>(one, powers, blocks, hash);
+        groups::<I::One, 1, REVERSED>(one, powers, blocks, hash);
     }
 }
 
@@ -311,8 +328,22 @@ impl HashKey {
     /// # Panics
     /// Where `blocks` is no multiple of 16 bytes.
     pub fn absorb(&self, hash: &mut [u8; 16], blocks: &[u8]) {
+        self.absorb_as::<false>(hash, blocks);
+    }
+
+    /// [`absorb`](Self::absorb) of blocks whose bytes are in reverse order, which POLYVAL has (RFC 8452,
+    /// appendix A); those of the hash are not.
+    ///
+    /// # Panics
+    /// Where `blocks` is no multiple of 16 bytes.
+    pub fn absorb_reversed(&self, hash: &mut [u8; 16], blocks: &[u8]) {
+        self.absorb_as::<true>(hash, blocks);
+    }
+
+    fn absorb_as<const REVERSED: bool>(&self, hash: &mut [u8; 16], blocks: &[u8]) {
         assert!(blocks.len().is_multiple_of(16), "whole blocks, not {} bytes", blocks.len());
-        let done = run_carryless::<_, ()>(Absorb { powers: &self.powers, hash, blocks });
+        let done =
+            run_carryless::<_, ()>(Absorb::<REVERSED> { powers: &self.powers, hash, blocks });
         assert!(done.is_some(), "a key is made where there are the instructions");
     }
 }
@@ -373,6 +404,7 @@ mod tests {
             let i = i as u128 + 1;
             (i * i).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes()
         });
+        let reversed = blocks.map(|block| u128::from_be_bytes(block).to_le_bytes());
         let top_and_bottom = [1, 1 << 127, u128::MAX, 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e];
         for h in top_and_bottom {
             let powers = isa.run(MakePowers(&h.to_be_bytes()));
@@ -383,8 +415,12 @@ mod tests {
                         product(sum ^ u128::from_be_bytes(*block), h)
                     });
                 let blocks = blocks[..count].as_flattened();
-                isa.run(Absorb { powers: &powers, hash: &mut sum, blocks });
+                isa.run(Absorb::<false> { powers: &powers, hash: &mut sum, blocks });
                 assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} blocks");
+                let mut sum = [0x5a; 16];
+                let blocks = reversed[..count].as_flattened();
+                isa.run(Absorb::<true> { powers: &powers, hash: &mut sum, blocks });
+                assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} reversed blocks");
             }
         }
     }

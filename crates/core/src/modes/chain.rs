@@ -170,8 +170,17 @@ impl ChainedMode {
         Ok(())
     }
 
-    /// Takes the next bytes of the block at hand.
-    fn use_register(self, register: &mut [u8], used: &mut usize, mut data: InOutBuf<'_, '_, u8>) {
+    /// Runs the next bytes of a message in CFB or OFB by the block at hand alone, as
+    /// [`run_bytes`](Self::run_bytes) has it in `register`; `used` is 0 after the last byte of the block.
+    ///
+    /// # Panics
+    /// Where `data` is longer than what is left of the block.
+    pub fn use_register(
+        self,
+        register: &mut [u8],
+        used: &mut usize,
+        mut data: InOutBuf<'_, '_, u8>,
+    ) {
         let block = register.len();
         let part = &mut register[*used..][..data.len()];
         *used = (*used + data.len()) % block;

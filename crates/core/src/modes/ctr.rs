@@ -18,23 +18,40 @@ pub fn ctr32<E: Engine + ?Sized>(
     engine.run(Operation::Ctr32(Counter::read(counter, engine.block_bytes())?), data)
 }
 
+/// CTR over counter blocks of any kind, by ECB: `fill` writes those from block `number` of the data on, over
+/// whole blocks. For counters that are no [`Operation`], such as little-endian ones. `data` may have any length.
+///
+/// # Errors
+/// The engine's own.
+///
+/// # Panics
+/// Where the engine's blocks have neither 8 nor 16 bytes.
+pub fn ctr_with<E: Engine + ?Sized>(
+    engine: &E,
+    data: InOutBuf<'_, '_, u8>,
+    fill: impl Fn(u128, &mut [u8]),
+) -> Result<(), Error> {
+    let block = engine.block_bytes();
+    assert!(matches!(block, 8 | 16), "blocks of 8 or 16 bytes, not {block}");
+    with_scratch(engine, data.len(), |scratch| {
+        let chunk = scratch.len();
+        in_pieces(data, chunk, |offset, piece| {
+            let keystream = &mut scratch[..piece.len().next_multiple_of(block)];
+            fill((offset / block) as u128, keystream);
+            engine.ecb(Direction::Encrypt, (&mut *keystream).into())?;
+            xor(piece.into_out_with_copied_in(), keystream);
+            Ok(())
+        })
+    })
+}
+
 /// [`Operation::Ctr`] by ECB.
 pub(super) fn ctr_by_ecb<E: Engine + ?Sized>(
     engine: &E,
     first: Counter,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    let block = engine.block_bytes();
-    with_scratch(engine, data.len(), |scratch| {
-        let chunk = scratch.len();
-        in_pieces(data, chunk, |offset, piece| {
-            let keystream = &mut scratch[..piece.len().next_multiple_of(block)];
-            first.plus((offset / block) as u128).fill(keystream);
-            engine.ecb(Direction::Encrypt, (&mut *keystream).into())?;
-            xor(piece.into_out_with_copied_in(), keystream);
-            Ok(())
-        })
-    })
+    ctr_with(engine, data, |number, blocks| first.plus(number).fill(blocks))
 }
 
 /// [`Operation::Ctr32`] by CTR: up to where it wraps it counts as the whole block does.
