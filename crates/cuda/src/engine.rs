@@ -6,7 +6,6 @@ pub(crate) mod family;
 pub(crate) mod gcm;
 pub(crate) mod ghash;
 mod keyed;
-pub(crate) mod on_device;
 pub(crate) mod on_stream;
 pub(crate) mod xts;
 

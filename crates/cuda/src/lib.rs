@@ -48,6 +48,7 @@ mod fleet;
 mod launch;
 #[cfg(test)]
 mod model_device;
+mod on_device;
 mod pipeline;
 #[cfg(test)]
 mod tests;
@@ -73,16 +74,16 @@ pub use device::{
 };
 pub use engine::{
     Engine,
-    family::{CipherKernels, Family, KeyPair},
+    family::{Family, KeyPair},
     gcm::GcmEngine,
     ghash::{GhashEngine, HashFamily},
-    on_device::{DeviceChoices, DeviceCipher, OnDevice},
     xts::{DataUnits, XtsEngine},
 };
 pub use error::{Dropped, Error, TransferError};
 pub use fleet::{Fleet, FleetReport, XtsFleet};
 pub use lanecrypt_core::Operation;
 pub use launch::{operation::task_of, parameters::Keys};
+pub use on_device::{CipherKernels, DeviceChoices, DeviceCipher, OnDevice};
 pub use pipeline::Limits;
 
 #[doc(hidden)]

@@ -30,8 +30,8 @@ use lanecrypt::{
     CIPHERS, ConstantTime, Counter, Direction, Engine as _, aes, aria, camellia,
     cipher::{Array, Block, BlockCipherDecrypt, BlockCipherEncrypt, Key, KeyInit},
     cuda::{
-        BatchFamily, CipherKernels, Device, DeviceBuffer, DeviceCipher, Engine, Error, Family,
-        GhashEngine, HashFamily, OnDevice, Operation, PinnedBuffer, task_of,
+        Device, DeviceBuffer, DeviceCipher, Engine, Error, GhashEngine, HashFamily, OnDevice,
+        Operation, PinnedBuffer, task_of,
     },
     des, hight,
     modes::times_power_of_x,
@@ -201,19 +201,6 @@ fn targets(case: &Case) -> Result<Vec<Target>, Failed> {
         Ok(Target { cipher, backend, engine: engine.ok_or("a row of a device has a family")? })
     };
     of_platform.map(target).collect()
-}
-
-/// Every family of one program, of ciphers with blocks of 16 bytes.
-fn families_of_16_bytes() -> impl Iterator<Item = &'static Family> {
-    let ciphers = CIPHERS.iter().filter(|cipher| cipher.block_bytes == 16);
-    let rows = ciphers.flat_map(|cipher| cipher.backends);
-    let families = rows.filter(|row| row.platform == Platform::Cuda).filter_map(Family::of);
-    families.filter(|family| family.all_programs().count() == family.programs().len())
-}
-
-/// The families for batches, of every cipher that has them.
-fn batch_families() -> impl Iterator<Item = &'static BatchFamily> {
-    CIPHERS.iter().filter_map(|cipher| CipherKernels::of(cipher)?.batches)
 }
 
 /// The fastest constant-time CPU engine of a cipher.

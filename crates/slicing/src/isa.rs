@@ -42,8 +42,12 @@ pub trait Isa: Copy + fmt::Debug + Send + Sync + 'static {
     /// Runs a job with these instructions.
     fn run<J: Job<Self>>(self, job: J) -> J::Output;
 
-    /// Runs a job over data with these instructions.
-    fn run_over<D, J: JobOver<Self, D>>(self, job: J, data: D);
+    /// Runs a job over data with these instructions. By default that is no region of its own: for what every
+    /// CPU has.
+    #[inline]
+    fn run_over<D, J: JobOver<Self, D>>(self, job: J, data: D) {
+        job.run_over(self, data);
+    }
 }
 
 // ANCHOR_END: isa
@@ -94,10 +98,5 @@ impl<W: 'static> Isa for Portable<W> {
     #[cfg_attr(not(debug_assertions), inline)]
     fn run<J: Job<Self>>(self, job: J) -> J::Output {
         job.run(self)
-    }
-
-    #[cfg_attr(not(debug_assertions), inline)]
-    fn run_over<D, J: JobOver<Self, D>>(self, job: J, data: D) {
-        job.run_over(self, data);
     }
 }

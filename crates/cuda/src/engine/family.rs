@@ -5,7 +5,7 @@ use lanecrypt_core::Platform;
 use lanecrypt_core::{Backend, CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
 use lanecrypt_kernels::Program;
 
-use crate::{BatchFamily, Device, Error, Keys, Properties};
+use crate::{Device, Error, Keys, Properties};
 
 /// A way to compute a cipher on a device.
 ///
@@ -36,25 +36,6 @@ impl Other {
     /// Whether it runs what has so many bytes.
     pub(crate) fn takes(&self, bytes: u64) -> bool {
         (self.from..self.below).contains(&bytes)
-    }
-}
-
-/// The kernels that types of users take of one cipher, whatever the key's length.
-#[derive(Debug)]
-pub struct CipherKernels {
-    /// The fastest; those of most ciphers look tables up, at addresses that depend on key and data.
-    pub fastest: &'static Family,
-    /// The fastest that are constant-time.
-    pub constant_time: &'static Family,
-    /// Those of batches, where the cipher has them.
-    pub batches: Option<&'static BatchFamily>,
-}
-
-impl CipherKernels {
-    /// Those of a cipher, if it has kernels.
-    #[must_use]
-    pub fn of(cipher: &CipherDescription) -> Option<&'static Self> {
-        cipher.kernels?().downcast_ref()
     }
 }
 

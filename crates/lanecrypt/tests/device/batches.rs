@@ -1,19 +1,24 @@
 //! Batches on a device, against the plain modes and the CPU's batches.
 
 use lanecrypt::{
-    aes,
+    CIPHERS, aes,
     batch::{Job, JobMode},
-    cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error, HashFamily},
+    cuda::{BatchFamily, CipherKernels, Device, DeviceBuffer, DeviceJob, Error, HashFamily},
 };
 use lanecrypt_reference::vectors::{Outcome as Expected, Vector};
 
 use crate::{
-    Case, Platform, batch_families,
+    Case, Platform,
     common::{Outcome, noise},
     compare,
     gcm::{self, hash_families},
     mix::{Kind, Message, Numbers, check, messages, run_apart_and_in_place},
 };
+
+/// The families for batches, of every cipher that has them.
+pub(crate) fn batch_families() -> impl Iterator<Item = &'static BatchFamily> {
+    CIPHERS.iter().filter_map(|cipher| CipherKernels::of(cipher)?.batches)
+}
 
 /// Bytes before the first message.
 const START: usize = 48;

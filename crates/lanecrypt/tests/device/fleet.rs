@@ -11,7 +11,8 @@ use lanecrypt::{
 use libtest_mimic::Failed;
 
 use crate::{
-    Case, batch_families,
+    Case,
+    batches::batch_families,
     common::{Outcome, noise},
     expect, key,
     mix::{messages, run_apart_and_in_place},

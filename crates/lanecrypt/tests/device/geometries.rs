@@ -13,8 +13,8 @@ use lanecrypt::{
 use crate::{
     Case,
     common::{Outcome, noise},
-    compare, expect, families_of_16_bytes, targets,
-    units::xts_by_the_cpu,
+    compare, expect, targets,
+    units::{families_of_16_bytes, xts_by_the_cpu},
 };
 
 /// One of how many numbers of threads, between the smallest and the largest, a kernel has on the host build,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use lanecrypt::{
-    Direction,
+    CIPHERS, Direction,
     cuda::{DataUnits, Device, DeviceBuffer, Family, XtsEngine, kernels::Task},
     modes,
     registry::{CipherDescription, Platform},
@@ -12,7 +12,7 @@ use lanecrypt::{
 use crate::{
     Case,
     common::{Outcome, noise},
-    compare, families_of_16_bytes, widest_on_the_cpu,
+    compare, widest_on_the_cpu,
 };
 
 /// Bytes of units, and how many of them there are: with and without stealing, so short that a warp
@@ -43,6 +43,14 @@ const UNITS_OF_RUNS: [(usize, usize); 8] = [
     (65_536, 1),
     (48_000, 2),
 ];
+
+/// Every family of one program, of ciphers with blocks of 16 bytes.
+pub(crate) fn families_of_16_bytes() -> impl Iterator<Item = &'static Family> {
+    let ciphers = CIPHERS.iter().filter(|cipher| cipher.block_bytes == 16);
+    let rows = ciphers.flat_map(|cipher| cipher.backends);
+    let families = rows.filter(|row| row.platform == Platform::Cuda).filter_map(Family::of);
+    families.filter(|family| family.all_programs().count() == family.programs().len())
+}
 
 /// XTS over many units, every key size and family, against the CPU unit by unit.
 pub(crate) fn data_units(case: &Case) -> Outcome {

@@ -1,4 +1,4 @@
-//! RustCrypto's block-cipher traits over an engine, with a CPU cipher beside it.
+//! What users take of a cipher's kernels, and RustCrypto's block-cipher traits over them with a CPU cipher beside.
 
 use std::{
     fmt,
@@ -9,10 +9,29 @@ use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit,
 };
-use lanecrypt_core::{Cipher, ConstantTime, Direction};
+use lanecrypt_core::{Cipher, CipherDescription, ConstantTime, Direction};
 use lanecrypt_slicing::{Choices, Fastest};
 
-use crate::{CipherKernels, Device, Engine, Error, Family, Operation};
+use crate::{BatchFamily, Device, Engine, Error, Family, Operation};
+
+/// The kernels that types of users take of one cipher, whatever the key's length.
+#[derive(Debug)]
+pub struct CipherKernels {
+    /// The fastest; those of most ciphers look tables up, at addresses that depend on key and data.
+    pub fastest: &'static Family,
+    /// The fastest that are constant-time.
+    pub constant_time: &'static Family,
+    /// Those of batches, where the cipher has them.
+    pub batches: Option<&'static BatchFamily>,
+}
+
+impl CipherKernels {
+    /// Those of a cipher, if it has kernels.
+    #[must_use]
+    pub fn of(cipher: &CipherDescription) -> Option<&'static Self> {
+        cipher.kernels?().downcast_ref()
+    }
+}
 
 /// A CPU cipher that has kernels.
 pub trait DeviceCipher: KeyInit + BlockCipherEncrypt + BlockCipherDecrypt + AlgorithmName {
