@@ -82,7 +82,7 @@ fn eight_words<I: AesKeySteps>(isa: I, key: &[u8], keys: &mut [u8]) {
     }
 }
 
-/// `SubWord` of a word that is in all columns, and a constant added: the last round, whose ShiftRows moves
+/// `SubWord` of a word that is in all columns, and a constant added: the last round, whose `ShiftRows` moves
 /// nothing then.
 #[inline(always)]
 fn sub<I: AesKeySteps>(isa: I, words: I::Blocks, constant: &Block) -> I::Blocks {

@@ -1,5 +1,10 @@
 //! The types that take the fastest constant-time implementation of the CPU they run on.
 
+#![allow(
+    clippy::inline_always,
+    reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
+)]
+
 use core::fmt;
 
 use cipher::{

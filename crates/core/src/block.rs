@@ -1,5 +1,10 @@
 //! From one way of computing a cipher to a type with RustCrypto's traits.
 
+#![allow(
+    clippy::inline_always,
+    reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
+)]
+
 use core::{fmt, marker::PhantomData};
 
 use cipher::{

@@ -62,7 +62,7 @@ pub trait AesBlocks: Isa {
 /// AES instructions on single blocks, with the moves of the key expansion (FIPS 197, section 5.2): of a block as
 /// four words, whose first byte is the lowest.
 pub trait AesKeySteps: AesBlocks<Lanes = U1> {
-    /// Word 3 in all places, with its bytes rotated as RotWord does it if `ROTATED`.
+    /// Word 3 in all places, with its bytes rotated as `RotWord` does it if `ROTATED`.
     fn last_word<const ROTATED: bool>(self, words: Self::Blocks) -> Self::Blocks;
 
     /// Word 1 likewise, always rotated.

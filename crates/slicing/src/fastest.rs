@@ -1,5 +1,10 @@
 //! The choice of an instruction set for the types that users name: the same for every cipher.
 
+#![allow(
+    clippy::inline_always,
+    reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
+)]
+
 use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};

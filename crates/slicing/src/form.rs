@@ -1,6 +1,11 @@
 //! A sliced cipher: its key schedule, its forms, and the type that runs one of them on one
 //! instruction set.
 
+#![allow(
+    clippy::inline_always,
+    reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
+)]
+
 use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
@@ -57,7 +62,6 @@ pub trait Rounds<I: Isa>: Core {
 
     /// Runs the `blocks` that are left of a job, fewer than [`GROUPS`](Self::GROUPS) batches: by
     /// default as batches, padded. `#[inline(always)]`.
-    #[allow(clippy::inline_always, reason = "to be compiled with the instruction set")]
     #[inline(always)]
     fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
         let _ = blocks;
@@ -241,7 +245,6 @@ pub(crate) struct MakeKeys<'a, F: Form> {
 impl<F: Form, I: Isa> Job<I> for MakeKeys<'_, F> {
     type Output = F::Keys;
 
-    #[allow(clippy::inline_always, reason = "to be compiled with the instruction set")]
     #[inline(always)]
     fn run(self, _: I) -> F::Keys {
         F::keys(self.schedule, self.direction)
