@@ -26,6 +26,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("a target of 32 bits, built and tested", narrow::check),
         step("sets of features, without warnings", features::check),
         step("inlining", inlining::check),
+        step("programs of a user compile", user_crate::check),
         step("bench-all --quick", bench),
         step("book, and its tables are those of the newest record", book),
         step("the port of LEA", || port::run(true)),
