@@ -151,7 +151,7 @@ impl<K: KeyLength> AesJob for Turn<'_, K> {
 }
 
 /// Bytes of stack that the key expansion by instructions takes at most, with what it is called from.
-const STACK_BYTES: usize = 1 << 10;
+const STACK_BYTES: usize = 2 << 10;
 
 /// Runs a key expansion and overwrites the stack that it used: of instructions, which take 20 ns, no more than
 /// that.

@@ -226,8 +226,14 @@ impl<I: Implementation> Cipher<I> {
         if I::is_short(blocks.len()) {
             self.implementation.run_short(direction, blocks);
         } else {
-            self.implementation.run_batches(&self.implementation.batch_keys(direction), blocks);
+            self.batches(direction, blocks);
         }
+    }
+
+    /// Runs at least a batch, whose keys are on the stack of this alone.
+    #[inline(never)]
+    fn batches(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
+        self.implementation.run_batches(&self.implementation.batch_keys(direction), blocks);
     }
 
     // What modes need of the stack is taken by each of them alone, and not by ECB, whose calls may be short:
@@ -235,24 +241,37 @@ impl<I: Implementation> Cipher<I> {
 
     /// XORs the CTR key stream over any length.
     #[inline(never)]
-    fn key_stream(&self, first: Counter, mut data: InOutBuf<'_, '_, u8>) {
-        let mut counter = first;
-        let (block, length) = (I::BlockSize::USIZE, data.len());
-        if !I::is_short(length / block) {
-            let (blocks, _tail) = data.reborrow().into_chunks();
-            counter = counter.plus(blocks.len() as u128);
+    fn key_stream(&self, first: Counter, data: InOutBuf<'_, '_, u8>) {
+        if Self::is_short(data.len()) {
+            let mode = ShortCtr { counter: first, data, block: PhantomData };
+            return self.implementation.encrypt_with(mode);
+        }
+        let (blocks, mut tail) = data.into_chunks();
+        let whole = blocks.len();
+        if whole > 0 {
             let keys = self.implementation.batch_keys(Direction::Encrypt);
             self.implementation.ctr(&keys, first, blocks);
-            data = data.split_at(length / block * block).1;
         }
-        if !data.is_empty() {
-            self.implementation.encrypt_with(ShortCtr { counter, data, block: PhantomData });
+        if !tail.is_empty() {
+            let mut keystream = Block::<I>::default();
+            wiped(&mut keystream, |keystream| {
+                first.plus(whole as u128).fill(keystream);
+                self.implementation.run_short(Direction::Encrypt, InOutBuf::from_mut(keystream));
+                tail.xor_in2out(&keystream[..tail.len()]);
+            });
         }
+    }
+
+    /// Whether a message of so many bytes is given to [`Implementation::encrypt_with`]: fewer blocks than a batch,
+    /// of which the stack has room for one.
+    fn is_short(bytes: usize) -> bool {
+        let batch = I::Lanes::USIZE * I::BlockSize::USIZE;
+        batch <= SMALL_BATCH && bytes < batch
     }
 
     #[inline(never)]
     fn cbc_decrypt(&self, iv: &[u8], blocks: InOutBuf<'_, '_, Block<I>>) {
-        if I::is_short(blocks.len()) {
+        if Self::is_short(blocks.len() * I::BlockSize::USIZE) {
             return self.implementation.decrypt_with(ShortCbcDecryption { iv, blocks });
         }
         let keys = self.implementation.batch_keys(Direction::Decrypt);
@@ -281,6 +300,9 @@ impl<I: Implementation> Cipher<I> {
         }
     }
 }
+
+/// The most bytes of a batch of which a short message in CTR or CBC has one on the stack.
+const SMALL_BATCH: usize = 2048;
 
 /// Bytes of stack where a serial operation may leave its register.
 const REGISTER_BYTES: usize = 512;
