@@ -184,7 +184,7 @@ pub fn find_cipher(name: &str) -> Result<&'static CipherDescription, LookupError
 }
 
 /// An engine by the names of its cipher and backend, keyed. On the CPU its long calls run on all
-/// cores (feature `parallel`); a row's own [`create`](Backend::create) gives one that stays on the
+/// cores (feature `parallel`); a row's own [`create`](registry::Backend::create) gives one that stays on the
 /// caller's thread.
 ///
 /// # Errors
