@@ -20,7 +20,7 @@ use crate::{
     BlockOf, Form, Isa, Portable, Rounds, RunsOn, Schedule,
     batch::{Ctr, Ecb},
     form::{self, MakeKeys},
-    simd::Found,
+    isa::Found,
 };
 
 /// Instruction sets from the best on, `Fast` where there are instructions for S-boxes (GFNI, AES),

@@ -10,6 +10,22 @@ use core::{fmt, marker::PhantomData};
 
 use lanecrypt_core::{AnyCpu, ConstantTime, Unavailable};
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use crate::x86::Found;
+
+/// What the CPU has, where each instruction set asks for itself.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy)]
+pub(crate) struct Found;
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Found {
+    #[inline]
+    pub(crate) fn get() -> Self {
+        Self
+    }
+}
+
 // ANCHOR: isa
 /// Work that runs where the instructions of `I` may be used. Implementations are
 /// `#[inline(always)]`.

@@ -23,7 +23,7 @@ macro_rules! isa {
         impl $name {
             /// The token, if a CPU with these features has the instructions.
             #[inline]
-            pub(crate) fn detect_in(found: $crate::simd::Found) -> Option<Self> {
+            pub(crate) fn detect_in(found: $crate::isa::Found) -> Option<Self> {
                 let $found = found;
                 let has: bool = $has;
                 has.then_some(Self(()))
@@ -34,7 +34,7 @@ macro_rules! isa {
             #[inline]
             fn detect() -> Result<Self, lanecrypt_core::Unavailable> {
                 let missing = lanecrypt_core::Unavailable::of_the_cpu($missing);
-                Self::detect_in($crate::simd::Found::get()).ok_or(missing)
+                Self::detect_in($crate::isa::Found::get()).ok_or(missing)
             }
 
             #[inline]
@@ -60,22 +60,6 @@ macro_rules! isa {
     };
 }
 pub(crate) use isa;
-
-#[cfg(target_arch = "x86_64")]
-pub(crate) use crate::x86::Found;
-
-/// What the CPU has, where each instruction set asks for itself.
-#[cfg(not(target_arch = "x86_64"))]
-#[derive(Clone, Copy)]
-pub(crate) struct Found;
-
-#[cfg(not(target_arch = "x86_64"))]
-impl Found {
-    #[inline]
-    pub(crate) fn get() -> Self {
-        Self
-    }
-}
 
 /// The operators of [`Word`](crate::Word) for a register type, and a Debug text without what it holds.
 macro_rules! word_operators {
