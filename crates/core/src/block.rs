@@ -262,7 +262,7 @@ impl<I: Implementation> Cipher<I> {
         }
     }
 
-    /// Whether a message of so many bytes is given to [`Implementation::encrypt_with`]: fewer blocks than a batch,
+    /// Whether a message of `bytes` bytes is given to [`Implementation::encrypt_with`]: fewer blocks than a batch,
     /// of which the stack has room for one.
     fn is_short(bytes: usize) -> bool {
         let batch = I::Lanes::USIZE * I::BlockSize::USIZE;
