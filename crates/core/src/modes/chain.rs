@@ -1,16 +1,9 @@
 //! The modes that chain blocks: CBC, CFB and OFB.
 
-use core::{cell::Cell, marker::PhantomData};
-
-use cipher::{
-    Array, BlockCipherEncBackend, BlockCipherEncClosure, BlockSizeUser, InOut, InOutBuf,
-    ParBlocksSizeUser,
-    array::ArraySize,
-    consts::{U1, U8, U16},
-};
+use cipher::InOutBuf;
 
 use super::{MAX_BLOCK, in_pieces, iv_block, wiped, with_scratch, xor};
-use crate::{Direction, Engine, Error, Mode, Operation, backend::OneByOne};
+use crate::{Direction, Engine, Error, Mode, Operation};
 
 /// CBC encryption without padding (SP 800-38A, 6.2).
 ///
@@ -212,54 +205,35 @@ impl ChainedMode {
     }
 }
 
-/// A serial operation over whole blocks by ECB, a block at a time.
+/// A serial operation over whole blocks by ECB, a block at a time: engines may have blocks of any length, which
+/// `OneByOne` has as a type.
 pub(super) fn one_by_one_by_ecb<E: Engine + ?Sized>(
     engine: &E,
     operation: Operation<'_>,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    if engine.block_bytes() == 8 {
-        one_by_one::<E, U8>(engine, operation, data)
-    } else {
-        one_by_one::<E, U16>(engine, operation, data)
-    }
-}
-
-fn one_by_one<E: Engine + ?Sized, N: ArraySize<ArrayType<u8>: Copy>>(
-    engine: &E,
-    operation: Operation<'_>,
-    data: InOutBuf<'_, '_, u8>,
-) -> Result<(), Error> {
-    let by_ecb = ByEcb { engine, failed: Cell::new(None), block: PhantomData::<N> };
-    OneByOne { operation, blocks: data.into_chunks::<N>().0 }.call(&by_ecb);
-    by_ecb.failed.into_inner().map_or(Ok(()), Err)
-}
-
-/// An engine as a backend of single blocks. After an error it leaves blocks as they are.
-struct ByEcb<'a, E: ?Sized, N> {
-    engine: &'a E,
-    failed: Cell<Option<Error>>,
-    block: PhantomData<N>,
-}
-
-impl<E: Engine + ?Sized, N: ArraySize> BlockSizeUser for ByEcb<'_, E, N> {
-    type BlockSize = N;
-}
-
-impl<E: Engine + ?Sized, N: ArraySize> ParBlocksSizeUser for ByEcb<'_, E, N> {
-    type ParBlocksSize = U1;
-}
-
-impl<E: Engine + ?Sized, N: ArraySize> BlockCipherEncBackend for ByEcb<'_, E, N> {
-    fn encrypt_block(&self, mut block: InOut<'_, '_, Array<u8, N>>) {
-        let run = || {
-            let mut copy = block.clone_in();
-            let result = self.engine.ecb(Direction::Encrypt, copy.as_mut_slice().into());
-            *block.get_out() = copy;
-            result.err()
-        };
-        self.failed.set(self.failed.take().or_else(run));
-    }
+    let (Operation::Cbc(_, iv) | Operation::Cfb(_, iv) | Operation::Ofb(iv)) = operation else {
+        unreachable!("it is not serial: {operation:?}");
+    };
+    let mut register = [0; MAX_BLOCK];
+    wiped(&mut register[..iv.len()], |register| {
+        register.copy_from_slice(iv);
+        in_pieces(data, iv.len(), |_, piece| {
+            let output = piece.into_out_with_copied_in();
+            if let Operation::Cbc(..) = operation {
+                xor(register, output);
+                engine.ecb(Direction::Encrypt, (&mut *register).into())?;
+                output.copy_from_slice(register);
+                return Ok(());
+            }
+            engine.ecb(Direction::Encrypt, (&mut *register).into())?;
+            xor(output, register);
+            if let Operation::Cfb(..) = operation {
+                register.copy_from_slice(output);
+            }
+            Ok(())
+        })
+    })
 }
 
 /// CBC decryption by ECB.
