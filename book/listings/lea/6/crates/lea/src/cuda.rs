@@ -27,7 +27,7 @@ use lanecrypt_slicing::Schedule;
 use zeroize::Zeroizing;
 
 use crate::{
-    Key128, Key192, Key256, CpuForms,
+    CpuForms, Key128, Key192, Key256,
     schedule::{KeyLength, MOST_ROUNDS, RoundKeys},
 };
 
