@@ -48,8 +48,8 @@ pub(crate) type Block = [u8; 16];
 /// Something for every round key of a direction, in the order in which it adds them.
 pub(crate) type PerRound<K, T> = Secret<Array<T, <K as KeyLength>::RoundKeys>>;
 
-/// What the key schedule needs of the cipher, in some way: a table is fast, a circuit is
-/// constant-time, an instruction is both.
+/// What the key schedule needs of the cipher where there are no instructions: a table is fast, a circuit is
+/// constant-time.
 pub(crate) trait KeySteps {
     /// `SubWord()`.
     fn sub_word(&self, word: [u8; 4]) -> [u8; 4];
@@ -61,8 +61,6 @@ pub(crate) trait KeySteps {
 
 /// The round keys of encryption, as FIPS 197 numbers them: number `i` is added at the end of round
 /// `i`.
-#[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
-#[inline(always)]
 pub(crate) fn expand<K: KeyLength>(
     steps: &impl KeySteps,
     key: &Array<u8, K::Size>,
@@ -94,8 +92,6 @@ pub(crate) fn expand<K: KeyLength>(
 
 /// The keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order in which it adds them,
 /// or back: reversed, all but the first and last through `mix`.
-#[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
-#[inline(always)]
 pub(crate) fn inverse<K: KeyLength>(
     keys: &PerRound<K, Block>,
     mix: impl Fn(Block) -> Block,

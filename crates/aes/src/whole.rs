@@ -1,5 +1,5 @@
-//! AES on whole blocks in registers, by the CPU's AES instructions: rounds, key schedule, and the
-//! modes that are worth a way of their own.
+//! AES on whole blocks in registers, by the CPU's AES instructions: rounds, and the modes that are
+//! worth a way of their own.
 //!
 //! Eight registers run side by side, since a round takes as long as eight take to begin.
 //! Constant-time: no branch and no address depends on key or data.

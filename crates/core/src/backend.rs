@@ -1,6 +1,6 @@
 //! The backends that RustCrypto's modes are given, and serial operations as such a mode.
 
-use core::{cell::OnceCell, hint::black_box, marker::PhantomData};
+use core::{cell::OnceCell, marker::PhantomData};
 
 use cipher::{
     Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherEncBackend,
@@ -8,7 +8,11 @@ use cipher::{
     array::ArraySize, typenum::Unsigned,
 };
 
-use crate::{Block, Counter, Direction, Implementation, Operation, block::block_of};
+use crate::{
+    Block, Counter, Direction, Implementation, Operation,
+    block::block_of,
+    modes::{wiped, xor},
+};
 
 /// [`Implementation::encrypt_with`] of short calls and batches.
 #[inline(never)] // its keys would be on the stack of modes that are compiled together with the cipher
@@ -116,19 +120,19 @@ impl<N: ArraySize<ArrayType<u8>: Copy>> BlockCipherEncClosure for OneByOne<'_, '
             let mut next = register;
             match operation {
                 Operation::Cbc(..) => {
-                    add(&mut next, block.get_in());
+                    xor(&mut next, block.get_in());
                     backend.encrypt_block((&mut next).into());
                     *block.get_out() = next;
                 }
                 Operation::Cfb(..) => {
                     backend.encrypt_block((&mut next).into());
-                    add(&mut next, block.get_in());
+                    xor(&mut next, block.get_in());
                     *block.get_out() = next;
                 }
                 _ => {
                     backend.encrypt_block((&mut next).into());
                     let mut sum = *block.get_in();
-                    add(&mut sum, &next);
+                    xor(&mut sum, &next);
                     *block.get_out() = sum;
                 }
             }
@@ -180,9 +184,7 @@ impl<N: ArraySize> BlockCipherEncClosure for ShortCtr<'_, '_, N> {
         if let Some(block) = keystream.get(whole).filter(|_| !tail.is_empty()) {
             tail.xor_in2out(&block[..tail.len()]);
         }
-        Array::slice_as_flattened_mut(&mut keystream).fill(0);
-        // The optimiser must take the zeros for read, and so write them.
-        black_box(&mut keystream);
+        wiped(Array::slice_as_flattened_mut(&mut keystream), |_| ());
     }
 }
 
@@ -219,7 +221,7 @@ impl<N: ArraySize<ArrayType<u8>: Copy>> BlockCipherDecClosure
             [block] => {
                 let mut plaintext = *block;
                 backend.decrypt_block((&mut plaintext).into());
-                add(&mut plaintext, &previous);
+                xor(&mut plaintext, &previous);
                 rest.get_out()[0] = plaintext;
             }
             _ => {
@@ -239,17 +241,8 @@ fn add_chain<N: ArraySize<ArrayType<u8>: Copy>>(
     mut previous: Array<u8, N>,
 ) -> Array<u8, N> {
     for (block, ciphertext) in plaintext.iter_mut().zip(ciphertext) {
-        add(block, &previous);
+        xor(block, &previous);
         previous = *ciphertext;
     }
     previous
-}
-
-/// Adds a block to another one.
-#[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
-#[inline(always)]
-fn add<N: ArraySize>(block: &mut Array<u8, N>, other: &Array<u8, N>) {
-    for (byte, other) in block.iter_mut().zip(other) {
-        *byte ^= other;
-    }
 }

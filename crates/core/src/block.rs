@@ -242,7 +242,7 @@ impl<I: Implementation> Cipher<I> {
     /// XORs the CTR key stream over any length.
     #[inline(never)]
     fn key_stream(&self, first: Counter, data: InOutBuf<'_, '_, u8>) {
-        if Self::is_short(data.len()) {
+        if Self::is_short_message(data.len()) {
             let mode = ShortCtr { counter: first, data, block: PhantomData };
             return self.implementation.encrypt_with(mode);
         }
@@ -264,14 +264,14 @@ impl<I: Implementation> Cipher<I> {
 
     /// Whether a message of `bytes` bytes is given to [`Implementation::encrypt_with`]: fewer blocks than a batch,
     /// of which the stack has room for one.
-    fn is_short(bytes: usize) -> bool {
+    fn is_short_message(bytes: usize) -> bool {
         let batch = I::Lanes::USIZE * I::BlockSize::USIZE;
         batch <= SMALL_BATCH && bytes < batch
     }
 
     #[inline(never)]
     fn cbc_decrypt(&self, iv: &[u8], blocks: InOutBuf<'_, '_, Block<I>>) {
-        if Self::is_short(blocks.len() * I::BlockSize::USIZE) {
+        if Self::is_short_message(blocks.len() * I::BlockSize::USIZE) {
             return self.implementation.decrypt_with(ShortCbcDecryption { iv, blocks });
         }
         let keys = self.implementation.batch_keys(Direction::Decrypt);

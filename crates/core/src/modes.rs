@@ -110,6 +110,8 @@ fn iv_block(mode: Mode, iv: &[u8], block: usize) -> Result<[u8; MAX_BLOCK], Erro
 
 /// XORs as many bytes of `mask` over `data` as `data` has. On one slice, where inout's own XOR from
 /// one pointer to another cannot be vectorised in place.
+#[allow(clippy::inline_always, reason = "modes are compiled with a cipher's instruction set")]
+#[inline(always)]
 pub(crate) fn xor(data: &mut [u8], mask: &[u8]) {
     for (byte, mask) in data.iter_mut().zip(mask) {
         *byte ^= mask;

@@ -1,10 +1,13 @@
 //! GCM against `aes-gcm`, against the plain mode, and against what it must refuse.
 
+mod flipped;
+
 use aes_gcm::{AesGcm, aes};
 use cipher::{
     Array, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit,
     consts::{U1, U12, U13, U16, U60},
 };
+use flipped::flip_bit;
 use lanecrypt_aes::{Aes128, Aes192, Aes256};
 use lanecrypt_camellia::Camellia256;
 use lanecrypt_core::{CpuEngine, Engine, Error};
@@ -61,16 +64,7 @@ where
         let (good_iv, good_aad) = (iv, aad);
         let (mut iv, mut aad, mut data, mut tag) =
             (iv.to_vec(), aad.to_vec(), expected.clone(), full.to_vec());
-        let mut parts = [&mut iv, &mut aad, &mut data, &mut tag];
-        let bits: usize = parts.iter().map(|part| 8 * part.len()).sum();
-        let mut bit = flip % bits;
-        for part in &mut parts {
-            if bit < 8 * part.len() {
-                part[bit / 8] ^= 1 << (bit % 8);
-                break;
-            }
-            bit -= 8 * part.len();
-        }
+        flip_bit(&mut [&mut iv, &mut aad, &mut data, &mut tag], flip);
         let mut output = vec![0xee; data.len()];
         let buffer = InOutBuf::new(&data, &mut output).expect("equal lengths");
         assert!(matches!(gcm.decrypt(&iv, &aad, buffer, &tag), Err(Error::NotAuthentic)));

@@ -1,7 +1,10 @@
 //! GCM-SIV against RFC 8452 and Wycheproof, against `aes-gcm-siv`, and against what it must refuse.
 
+mod flipped;
+
 use aes_gcm_siv::{AesGcmSiv, aes};
 use cipher::{Array, BlockSizeUser, InOutBuf, KeyInit, KeySizeUser, consts::U16};
+use flipped::flip_bit;
 use lanecrypt_aes::{Aes128, Aes256};
 use lanecrypt_camellia::Camellia256;
 use lanecrypt_core::{Engine, Error, Operation};
@@ -91,15 +94,7 @@ macro_rules! same {
         prop_assert!(output == $message, "plaintexts differ");
 
         let (mut nonce, mut aad, mut data, mut wrong) = ($nonce, $aad.clone(), expected, tag);
-        let mut parts = [&mut nonce[..], &mut aad[..], &mut data[..], &mut wrong[..]];
-        let mut bit = $flip % (8 * parts.iter().map(|part| part.len()).sum::<usize>());
-        for part in &mut parts {
-            if bit < 8 * part.len() {
-                part[bit / 8] ^= 1 << (bit % 8);
-                break;
-            }
-            bit -= 8 * part.len();
-        }
+        flip_bit(&mut [&mut nonce, &mut aad, &mut data, &mut wrong], $flip);
         let mut output = vec![0xee; data.len()];
         let buffer = InOutBuf::new(&data, &mut output).expect("equal lengths");
         let refused = ours.decrypt(&nonce, &aad, buffer, &wrong);
