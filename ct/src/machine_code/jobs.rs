@@ -5,6 +5,9 @@
 //! A job of two words comes in registers, so that no argument points to a job. Which of the two it is
 //! was decided by the compiler; where it took a job apart into more registers, the job read through
 //! a pointer would be keys or blocks, so fewer than [`FEWEST_WORDS`] words read of a job are an error.
+//!
+//! A job over data (`JobOver`) comes in registers, and the next argument points to the data: blocks, or a
+//! mode's counter or IV with its blocks. Of that structure, too, the words are public.
 
 use anyhow::{Context, Result, ensure};
 
@@ -29,10 +32,25 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::aes::With", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::MakePowers", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
-    Kind { name: "lanecrypt_aes::whole::Few", bytes: Some(48) },
     Kind { name: "lanecrypt_aes::whole::CbcDecrypt", bytes: Some(48) },
     Kind { name: "lanecrypt_aes::whole::CtrHashed", bytes: Some(96) },
     Kind { name: "lanecrypt_aes::whole::Xts", bytes: Some(56) },
+];
+
+/// What jobs are over: with them, a structure that the argument after theirs points to.
+const DATA: &[Kind] = &[
+    Kind { name: "inout::inout_buf::InOutBuf", bytes: Some(24) },
+    Kind { name: "lanecrypt_core::backend::OneByOne", bytes: Some(80) },
+    Kind { name: "lanecrypt_core::backend::ShortCtr", bytes: Some(56) },
+    Kind { name: "lanecrypt_core::backend::ShortCbcDecryption", bytes: Some(40) },
+];
+
+/// Jobs over data, and the registers that they come in.
+const OVER_DATA: &[(&str, usize)] = &[
+    ("lanecrypt_aes::whole::Encrypts", 1),
+    ("lanecrypt_aes::whole::Decrypts", 1),
+    // For which direction, too.
+    ("lanecrypt_aes::whole::Short", 2),
 ];
 
 /// The compiler takes a structure apart where a function reads no more than two words of it.
@@ -57,25 +75,73 @@ const PUBLIC: &[(&str, &[(i64, i64)])] = &[
     ("lanecrypt_hight::sliced::ByteRounds", &[(0x220, 0x222)]),
 ];
 
+/// The types that the region of this name is for: what its job is over, if that is anything, and the job.
+///
+/// # Errors
+/// Where its name does not tell.
+pub(super) fn types(name: &str) -> Result<(Option<&str>, &str)> {
+    let (method, types) =
+        name.split_once("::region::<").context("a region without a job: is it v0?")?;
+    if !method.ends_with("::run_over") {
+        return Ok((None, types));
+    }
+    let mut depth = 0;
+    let comma = types.find(|sign| {
+        depth += i32::from(sign == '<') - i32::from(sign == '>');
+        depth == 0 && sign == ','
+    });
+    let (data, job) = types.split_at(comma.context("a region over data without a job")?);
+    Ok((Some(data), job.trim_start_matches([',', ' '])))
+}
+
+/// Whether a type has this name, whatever its parameters.
+fn has_name(of_type: &str, name: &str) -> bool {
+    of_type.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['<', '>']))
+}
+
 /// What the region of this name is given.
 ///
 /// # Errors
-/// Where its job is not known.
+/// Where its job, or what that is over, is not known.
 pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
-    let (_, job) = name.split_once("::region::<").context("a region without a job: is it v0?")?;
-    let kind = KINDS
-        .iter()
-        .find(|kind| job.strip_prefix(kind.name).is_some_and(|rest| rest.starts_with(['<', '>'])));
-    let kind = kind.with_context(|| format!("{job} is no job that is known"))?;
+    let (data, job) = types(name)?;
+    let (structure, kinds) = data.map_or((job, KINDS), |data| (data, DATA));
+    let kind = kinds.iter().find(|kind| has_name(structure, kind.name));
+    let kind = kind.with_context(|| format!("{structure} is no job that is known"))?;
+    let registers = match data {
+        None => 0,
+        Some(_) => {
+            let over = OVER_DATA.iter().find(|(name, _)| has_name(job, name));
+            over.with_context(|| format!("{job} is no job over data that is known"))?.1
+        }
+    };
     let mut arguments = [Value::Public; 6];
     let Some(bytes) = kind.bytes else {
         return Ok(Entry { arguments, job: None });
     };
-    arguments[0] = Value::Frame(Some(JOB));
+    arguments[registers] = Value::Frame(Some(JOB));
     let public = PUBLIC.iter().find(|(rounds, _)| job.contains(&format!("<{rounds}>")));
     let public_keys = public.map_or(&[][..], |(_, ranges)| ranges);
-    let keys = if kind.name.ends_with("Ctr") { KEYS_IN_CTR } else { KEYS_IN_ECB };
+    let keys = if kind.name.ends_with("::Ctr") { KEYS_IN_CTR } else { KEYS_IN_ECB };
     Ok(Entry { arguments, job: Some(Job { bytes, keys, public_keys }) })
+}
+
+/// Checks that every job that is known here is run by a region of the program: a name that changed would
+/// leave a line that says nothing.
+///
+/// # Errors
+/// Naming one that is not.
+pub(super) fn require_run<'a>(regions: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+    let kinds = KINDS.iter().chain(DATA).map(|kind| kind.name);
+    for name in kinds.chain(OVER_DATA.iter().map(|(name, _)| *name)) {
+        let is_run = |region: &str| {
+            types(region).is_ok_and(|(data, job)| {
+                data.into_iter().chain([job]).any(|of_type| has_name(of_type, name))
+            })
+        };
+        ensure!(regions.clone().any(is_run), "no region runs {name}");
+    }
+    Ok(())
 }
 
 /// Checks that what was taken for public is what a region reads.

@@ -1,8 +1,8 @@
 //! The machine code of instruction sets that valgrind does not run: no branch and no address depends
 //! on key or data.
 //!
-//! All SIMD code of an instruction set is in the functions `run::region` of its token, one for each
-//! job (`lanecrypt_slicing::Isa`), with everything inlined. These functions of this very program
+//! All SIMD code of an instruction set is in the functions `run::region` and `run_over::region` of its
+//! token, one for each job (`lanecrypt_slicing::Isa`), with everything inlined. These functions of this very program
 //! are disassembled, and what depends on secrets is followed through registers, flags and the stack.
 //! Functions that they call with what is secret are analysed as well.
 
@@ -49,7 +49,8 @@ const SILENT: [&str; 4] = ["sse2::Sse2", "avx2::Avx2", "avx2::Avx2Aes", "aes::Ae
 const GHASH: &str = "lanecrypt_slicing::ghash::";
 
 /// What the names of functions have that look tables up.
-const LOOKS_UP: [&str; 2] = ["::Table32", " as lanecrypt_core::block::Implementation>::batches"];
+const LOOKS_UP: [&str; 2] =
+    ["::Table32", " as lanecrypt_core::block::Implementation>::run_batches"];
 
 /// What an address in a table of 32-bit words ends with.
 const WORDS: &str = ",4)";
@@ -145,6 +146,9 @@ impl MachineCode {
         let relocations = objdump(&["--dynamic-reloc"], &path)?;
         let program = Program::parse(&listing, &relocations);
         program.require_trips()?;
+        jobs::require_run(
+            program.functions.iter().map(|f| f.name).filter(|name| is_region_name(name)),
+        )?;
         let mut evidence = HashMap::new();
         for (_, token) in BEYOND_VALGRIND {
             evidence.extend(program.evidence(token)?);
@@ -170,6 +174,11 @@ impl MachineCode {
         let owner = if cipher == "tdes" { "des" } else { cipher };
         self.evidence.get(&(token(backend)?, owner.to_owned()))
     }
+}
+
+/// Whether a function is compiled with an instruction set, to run a job.
+fn is_region_name(name: &str) -> bool {
+    name.contains("::run::region::<") || name.contains("::run_over::region::<")
 }
 
 fn objdump(options: &[&str], path: &std::path::Path) -> Result<String> {
@@ -203,18 +212,17 @@ impl<'a> Program<'a> {
 
     /// The regions of an instruction set.
     fn regions(&self, token: &str) -> Vec<&Function<'a>> {
-        let start = format!(
-            "<lanecrypt_slicing::x86::{token} as lanecrypt_slicing::isa::Isa>::run::region"
-        );
-        self.functions.iter().filter(|function| function.name.starts_with(&start)).collect()
+        let token = format!("<lanecrypt_slicing::x86::{token} as lanecrypt_slicing::isa::Isa>::");
+        let is_of = |name: &str| name.starts_with(&token) && is_region_name(name);
+        self.functions.iter().filter(|function| is_of(function.name)).collect()
     }
 
     /// What is in the regions of an instruction set, by crate of the cipher.
     fn evidence(&self, token: &'static str) -> Result<HashMap<(&'static str, String), Evidence>> {
         let mut of_crates: HashMap<(&str, String), Evidence> = HashMap::new();
         for (function, searched) in self.search(token)? {
-            let (_, owner) = function.name.rsplit_once("::region::<").context("no job")?;
-            let owner = owner
+            let (_, job) = jobs::types(function.name)?;
+            let owner = job
                 .split("lanecrypt_")
                 .filter_map(|part| part.split_once("::").map(|(name, _)| name))
                 .find(|name| *name != "slicing")
@@ -268,8 +276,7 @@ impl<'a> Program<'a> {
                 searched.findings.insert(format!("{at:x}: {what}: {text} in {}", function.name));
             }
             for (callee, arguments) in analysis.calls {
-                let is_root =
-                    self.function(callee).is_some_and(|f| f.name.contains("::run::region::<"));
+                let is_root = self.function(callee).is_some_and(|f| is_region_name(f.name));
                 if !is_root && seen.insert((callee, arguments)) {
                     waiting.push((callee, Entry { arguments, job: None }));
                 }

@@ -3,7 +3,7 @@
 
 use super::{
     frame::Frame,
-    parse::{ARGUMENTS, General, Index, Memory, RSP},
+    parse::{ARGUMENTS, General, Index, Memory, PRESERVED, RSP},
     value::Value,
 };
 
@@ -39,9 +39,12 @@ pub(crate) struct Address {
 }
 
 impl State {
-    /// At the start of a function with these arguments. What it was not given is secret.
+    /// At the start of a function with these arguments. What it was not given is secret; but what a caller
+    /// leaves in a register that carries no argument and is not preserved, no program reads, unless on a way
+    /// that is never gone: the compiler leaves such ways where it could not tell, and they are none.
     pub(crate) fn new(arguments: [Value; 6]) -> Self {
-        let mut general = [Value::Secret; 16];
+        let mut general = [Value::Public; 16];
+        PRESERVED.map(|register| general[usize::from(register)] = Value::Secret);
         general[usize::from(RSP)] = Value::Frame(Some(0));
         for (register, value) in ARGUMENTS.into_iter().zip(arguments) {
             general[usize::from(register)] = value;

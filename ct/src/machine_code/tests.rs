@@ -105,10 +105,12 @@ fn branches() {
             "vmovdqu (%rbx),%ymm0; vucomisd %xmm0,%xmm1; ja 1000",
             "vpcmpeqb (%rbx),%zmm0,%k1; kortestq %k1,%k1; je 1000",
             "mov (%rbx),%rdx; call *%rdx",
+            "test %r12,%r12; jne 1000",
         ],
     );
     none_shows(&[
         "cmp $0x40,%rcx; jae 1000",
+        "mov (%r10),%edx",
         "mov (%rbx),%edx; test %ecx,%ecx; jne 1000",
         "mov (%rbx),%edx; bt $0x3,%edx; sbb %edx,%edx; dec %rcx; jne 1000",
         "mov (%rbx),%edx; cmp $0x1,%rcx; sbb %edx,%edx; test %edx,%edx; je 1000",
@@ -213,10 +215,39 @@ fn jobs_and_their_keys() {
     let unknown = format!("{:#}", of("lanecrypt_seed::Job", "ret").expect_err("unknown"));
     assert!(unknown.contains("no job that is known"), "{unknown}");
 
+    // Keys in a register, and their direction in one more; the next argument points to blocks.
+    let over = |job: &str, code: &str| -> Result<usize> {
+        let listing = listing(&format!("inout::inout_buf::InOutBuf<u8>, {job}<N>"), code);
+        let listing = listing.replace("::run::region", "::run_over::region");
+        let program = Program::parse(&listing, RELOCATIONS);
+        let searched = program.search("avx2::Avx2")?;
+        Ok(searched.into_iter().map(|(_, found)| found.findings.len()).sum())
+    };
+    let (encrypts, short) = ("lanecrypt_aes::whole::Encrypts", "lanecrypt_aes::whole::Short");
+    let blocks = |of: &str| format!("mov ({of}),%r10; mov 0x8({of}),%r11; mov 0x10({of}),%rcx; ");
+    let branches = |of: &str, on: &str| format!("{}test {on},{on}; je 1000; ret", blocks(of));
+    assert_eq!(over(encrypts, &branches("%rsi", "%rcx")).expect("a length"), 0);
+    assert_eq!(over(short, &branches("%rdx", "%sil")).expect("a direction"), 0);
+    let on_a_key = format!("{}mov (%rdi),%r8; test %r8,%r8; je 1000; ret", blocks("%rsi"));
+    assert_eq!(over(encrypts, &on_a_key).expect("a key"), 1);
+    let swapped =
+        format!("{:#}", over(encrypts, &format!("{}ret", blocks("%rdi"))).expect_err("keys first"));
+    assert!(swapped.contains("it reads 0 words"), "{swapped}");
+    let unknown = format!("{:#}", over("lanecrypt_aes::Job", "ret").expect_err("unknown"));
+    assert!(unknown.contains("no job over data that is known"), "{unknown}");
+
     // In registers, the first argument leads to keys, or to where they go.
     let keys = "lanecrypt_slicing::form::MakeKeys<lanecrypt_seed::sliced::Bits>";
     let looks_up = "mov (%rdi),%rax; mov (%rsi,%rax,1),%eax; ret";
     assert_eq!(of(keys, looks_up).expect("it is read"), [step::ADDRESS]);
+}
+
+#[test]
+fn a_job_that_no_region_runs_is_an_error() {
+    let region =
+        "<T as lanecrypt_slicing::isa::Isa>::run::region::<lanecrypt_slicing::batch::Ecb<R>>";
+    let error = jobs::require_run([region].into_iter()).expect_err("all but one").to_string();
+    assert_eq!(error, "no region runs lanecrypt_slicing::batch::Ctr");
 }
 
 #[test]
@@ -231,7 +262,7 @@ fn an_instruction_set_without_functions_is_an_error() {
 #[test]
 fn a_search_that_is_blind_is_an_error() {
     let function = |code: &str| {
-        let name = "<lanecrypt_x::Table32 as lanecrypt_core::block::Implementation>::batches";
+        let name = "<lanecrypt_x::Table32 as lanecrypt_core::block::Implementation>::run_batches";
         format!("0000000000001000 <{name}>:\n{code}    1008:\tret\n")
     };
     let trips =
