@@ -44,7 +44,9 @@ impl State {
     /// that is never gone: the compiler leaves such ways where it could not tell, and they are none.
     pub(crate) fn new(arguments: [Value; 6]) -> Self {
         let mut general = [Value::Public; 16];
-        PRESERVED.map(|register| general[usize::from(register)] = Value::Secret);
+        for register in PRESERVED {
+            general[usize::from(register)] = Value::Secret;
+        }
         general[usize::from(RSP)] = Value::Frame(Some(0));
         for (register, value) in ARGUMENTS.into_iter().zip(arguments) {
             general[usize::from(register)] = value;
