@@ -10,12 +10,11 @@
 //!
 //! All four circuits run over all lanes, and every lane keeps the result of its own.
 
-use cipher::Array;
 use lanecrypt_slicing::{byte_planes, unslice_bytes};
 
 use crate::{
     diffusion::{Words, bytes, diffuse_words, words},
-    schedule::{self, Block, KeyLength, Layer, RoundKeys, Steps},
+    schedule::{self, Block, KeySteps, Layer, Steps},
     sliced::circuit,
 };
 
@@ -100,11 +99,13 @@ fn run_all<const N: usize>(keys: &[Block], blocks: [Block; N]) -> [Block; N] {
     state.map(bytes)
 }
 
-/// The round keys of the constant-time implementations.
-pub(crate) fn expand<K: KeyLength>(key: &Array<u8, K::Size>) -> RoundKeys<K> {
-    RoundKeys::expand(key, |state, layer| {
-        let mut state = [words(&state)];
+/// The steps of the key schedule by circuits.
+pub(crate) struct KeyCircuits;
+
+impl KeySteps for KeyCircuits {
+    fn round(&self, block: Block, layer: Layer) -> Block {
+        let mut state = [words(&block)];
         Circuits.substitute_and_diffuse(&mut state, layer);
         bytes(state[0])
-    })
+    }
 }

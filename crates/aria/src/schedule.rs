@@ -9,11 +9,11 @@ use cipher::{
     typenum::Unsigned,
 };
 use lanecrypt_core::{Clear, Direction, Secret};
-use lanecrypt_slicing::Schedule;
+use lanecrypt_slicing::{Schedule, run_in_lanes};
 
 use crate::{
-    compact,
     diffusion::{bytes, diffuse_words, words},
+    sliced::Expand,
 };
 
 /// A block's bytes: as text, or as a round key.
@@ -99,6 +99,19 @@ pub(crate) fn run<S: Steps>(steps: &S, keys: &[S::Key], state: &mut S::State) {
 }
 // ANCHOR_END: run
 
+/// The steps of the key schedule.
+pub(crate) trait KeySteps {
+    /// A substitution layer and the diffusion layer A.
+    fn round(&self, block: Block, layer: Layer) -> Block;
+
+    /// The diffusion layer A of each block.
+    fn diffuse(&self, blocks: &mut [Block]) {
+        for block in blocks {
+            *block = bytes(diffuse_words(words(block)));
+        }
+    }
+}
+
 /// The constants C1 to C3: digits of the inverse of pi.
 const CONSTANTS: [u128; 3] = [
     0x517c_c1b7_2722_0a94_fe13_abe8_fa9a_6ee0,
@@ -120,10 +133,12 @@ pub struct RoundKeys<K: KeyLength> {
 }
 
 impl<K: KeyLength> RoundKeys<K> {
-    /// The round keys of a key. `round` is a substitution layer and A of the implementation's own:
-    /// a table is fast, the circuit is constant-time.
-    pub(crate) fn expand(key: &Array<u8, K::Size>, round: impl Fn(Block, Layer) -> Block) -> Self {
-        let words = source_words(key, round);
+    /// The round keys of a key by the implementation's own steps: tables are fast, instructions and the
+    /// circuits are constant-time.
+    #[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+    #[inline(always)]
+    pub(crate) fn expand(key: &Array<u8, K::Size>, steps: &impl KeySteps) -> Self {
+        let words = source_words(key, steps);
         let encrypt = Secret::new(Array::from_fn(|i| {
             let rotated: u128 = words[(i + 1) % 4].rotate_right(ROTATIONS[i / 4]);
             (words[i % 4] ^ rotated).to_be_bytes()
@@ -132,9 +147,7 @@ impl<K: KeyLength> RoundKeys<K> {
         let mut decrypt: PerRound<K, Block> = encrypt.clone();
         decrypt.reverse();
         let last = decrypt.len() - 1;
-        for key in &mut decrypt[1..last] {
-            *key = bytes(diffuse_words(self::words(key)));
-        }
+        steps.diffuse(&mut decrypt[1..last]);
         Self { encrypt, decrypt }
     }
 
@@ -167,12 +180,14 @@ impl<K: KeyLength> Schedule for RoundKeys<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        compact::expand(key)
+        run_in_lanes(Expand::<K>(key))
     }
 }
 
 /// W0 to W3 of the key schedule.
-fn source_words(key: &[u8], round: impl Fn(Block, Layer) -> Block) -> [u128; 4] {
+#[allow(clippy::inline_always, reason = "to be compiled with an instruction set")]
+#[inline(always)]
+fn source_words(key: &[u8], steps: &impl KeySteps) -> [u128; 4] {
     let mut bytes = [0; 32];
     bytes[..key.len()].copy_from_slice(key);
     let [left, right] = [0, 16].map(|at| {
@@ -182,7 +197,7 @@ fn source_words(key: &[u8], round: impl Fn(Block, Layer) -> Block) -> [u128; 4] 
     let constants: [u128; 3] = core::array::from_fn(|i| CONSTANTS[(key.len() / 8 - 2 + i) % 3]);
     // FO and FE: a round under a constant.
     let round = |word: u128, i: usize, layer| {
-        u128::from_be_bytes(round((word ^ constants[i]).to_be_bytes(), layer))
+        u128::from_be_bytes(steps.round((word ^ constants[i]).to_be_bytes(), layer))
     };
     let first = round(left, 0, Layer::One) ^ right;
     let second = round(first, 1, Layer::Two) ^ left;

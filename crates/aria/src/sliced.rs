@@ -24,6 +24,7 @@ use lanecrypt_slicing::{
     REGISTERS, Rounds, RunsOn, Word, in_lanes, lanes_at_once, one_or, spread,
 };
 
+pub(crate) use self::blocks::Expand;
 use crate::{
     compact,
     diffusion::diffuse,

@@ -12,7 +12,7 @@ use lanecrypt_reference::sbox::{AES, AES_INVERSE, ARIA_S2, ARIA_S2_INVERSE};
 
 use crate::{
     diffusion::{Words, bytes, diffuse_after_groups, words},
-    schedule::{self, KeyLength, Layer, PerRound, RoundKeys, Steps},
+    schedule::{self, Block, KeyLength, KeySteps, Layer, PerRound, RoundKeys, Steps},
 };
 
 /// The S-boxes of SL1 in their order; SL2 begins with the third.
@@ -63,6 +63,14 @@ impl Steps for LookUps {
     // ANCHOR_END: round
 }
 
+impl KeySteps for LookUps {
+    fn round(&self, block: Block, layer: Layer) -> Block {
+        let mut state = words(&block);
+        self.substitute_and_diffuse(&mut state, layer);
+        bytes(state)
+    }
+}
+
 /// Bits by which a group is turned, so that the S-boxes come in the order of SL1.
 fn turn(layer: Layer) -> u32 {
     match layer {
@@ -85,11 +93,7 @@ impl<K: KeyLength> OneBlock for Table32<K> {
     const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        let keys = RoundKeys::<K>::expand(key, |state, layer| {
-            let mut state = words(&state);
-            LookUps.substitute_and_diffuse(&mut state, layer);
-            bytes(state)
-        });
+        let keys = RoundKeys::<K>::expand(key, &LookUps);
         let form = |direction| schedule::map::<K, Words>(keys.of(direction), words);
         Self { encrypt: form(Direction::Encrypt), decrypt: form(Direction::Decrypt) }
     }

@@ -9,9 +9,9 @@ use cipher::{
     typenum::Unsigned,
 };
 use lanecrypt_core::{Clear, Direction, Secret};
-use lanecrypt_slicing::Schedule;
+use lanecrypt_slicing::{Schedule, run_in_lanes};
 
-use crate::compact;
+use crate::sliced::Mix;
 
 /// Rounds between two FL layers.
 pub(crate) const GROUP: usize = 6;
@@ -153,7 +153,7 @@ impl<K: KeyLength> Schedule for Subkeys<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self::expand::<compact::Circuit>(key)
+        Self::expand(key, |keys| run_in_lanes(Mix(keys)))
     }
 }
 
@@ -167,7 +167,7 @@ impl<K: KeyLength> fmt::Debug for Subkeys<K> {
 }
 
 /// The constants Sigma1 to Sigma6: digits of the square roots of the first six primes.
-const SIGMA: [u64; 6] = [
+pub(crate) const SIGMA: [u64; 6] = [
     0xa09e_667f_3bcc_908b,
     0xb67a_e858_4caa_73b2,
     0xc6ef_372f_e94f_82be,
@@ -176,48 +176,30 @@ const SIGMA: [u64; 6] = [
     0xb056_88c2_b3e6_c1fd,
 ];
 
-/// Where a subkey comes from: one of KL, KR, KA and KB (0 to 3), rotated left by a number of bits,
-/// and which half of it (0 the left one).
-type Origin = (usize, u32, usize);
+/// Where two subkeys come from: one of KL, KR, KA and KB (0 to 3), rotated left by a number of bits, the left
+/// half first.
+type Origin = (usize, u32);
 
 const KL: usize = 0;
 const KR: usize = 1;
 const KA: usize = 2;
 const KB: usize = 3;
 
-/// Both halves of each.
-const fn halves<const PAIRS: usize, const ALL: usize>(
-    origins: [(usize, u32); PAIRS],
-) -> [Origin; ALL] {
-    let mut all = [(0, 0, 0); ALL];
-    let mut i = 0;
-    while i < ALL {
-        all[i] = (origins[i / 2].0, origins[i / 2].1, i % 2);
-        i += 1;
-    }
-    all
-}
-
-/// The subkeys of keys of 128 bits. Of KA at 45 only the left half is used, of KL at 60 the right
-/// one.
+/// The subkeys of keys of 128 bits. Of KA at 45 only the left half is used; the right one is that of KL at 60.
 #[rustfmt::skip]
-const SHORT: [Origin; 26] = {
-    let mut origins = halves([
-        (KL, 0),
-        (KA, 0), (KL, 15), (KA, 15),
-        (KA, 30),
-        (KL, 45), (KA, 45), (KA, 60),
-        (KL, 77),
-        (KL, 94), (KA, 94), (KL, 111),
-        (KA, 111),
-    ]);
-    origins[13] = (KL, 60, 1);
-    origins
-};
+const SHORT: [Origin; 13] = [
+    (KL, 0),
+    (KA, 0), (KL, 15), (KA, 15),
+    (KA, 30),
+    (KL, 45), (KA, 45), (KA, 60),
+    (KL, 77),
+    (KL, 94), (KA, 94), (KL, 111),
+    (KA, 111),
+];
 
 /// The subkeys of keys of 192 and 256 bits.
 #[rustfmt::skip]
-const LONG: [Origin; 34] = halves([
+const LONG: [Origin; 17] = [
     (KL, 0),
     (KB, 0), (KR, 15), (KA, 15),
     (KR, 30),
@@ -227,21 +209,48 @@ const LONG: [Origin; 34] = halves([
     (KA, 77),
     (KR, 94), (KA, 94), (KL, 111),
     (KB, 111),
-]);
+];
 
 impl<K: KeyLength> Subkeys<K> {
-    /// The key schedule, with an F of the implementation's own: a table is fast, the circuit is
-    /// constant-time.
-    pub(crate) fn expand<F: RoundFunction>(key: &Array<u8, K::Size>) -> Self {
-        let origins: &[Origin] = if key.len() == 16 { &SHORT } else { &LONG };
-        let sources = sources::<F>(key);
-        let subkey = |i: usize| {
-            let (source, rotation, half) = origins[i];
-            let rotated: u128 = sources[source].rotate_left(rotation);
-            (rotated >> (64 - 64 * half)) as u64
-        };
-        Self(Secret::new(Array::from_fn(subkey)))
+    /// The key schedule; the implementation makes KA and KB of KL and KR. With tables that is fast, with
+    /// instructions and by the circuit it is constant-time.
+    pub(crate) fn expand(
+        key: &Array<u8, K::Size>,
+        mix: impl FnOnce(Keys<'_>) -> [u128; 2],
+    ) -> Self {
+        let word = |bytes: &[u8]| bytes.iter().fold(0, |sum, &byte| sum << 8 | u128::from(byte));
+        let (left, right) = key.split_at(16);
+        let (kl, mut kr) = (word(left), word(right));
+        if right.len() == 8 {
+            kr = kr << 64 | kr ^ u128::from(u64::MAX); // and its complement
+        }
+        let is_long = !right.is_empty();
+        let [ka, kb] = mix(Keys { kl: &kl, kr: is_long.then_some(&kr) });
+        let sources = [kl, kr, ka, kb];
+        let mut subkeys = Self(Secret::new(Array::default()));
+        if is_long {
+            subkeys.fill(&sources, &LONG);
+        } else {
+            subkeys.fill(&sources, &SHORT);
+            subkeys.0[13] = kl.rotate_left(60) as u64;
+        }
+        subkeys
     }
+
+    #[allow(clippy::inline_always, reason = "rotations by constants")]
+    #[inline(always)]
+    fn fill(&mut self, sources: &[u128; 4], origins: &[Origin]) {
+        for (halves, &(source, by)) in self.0.as_chunks_mut::<2>().0.iter_mut().zip(origins) {
+            let rotated: u128 = sources[source].rotate_left(by);
+            *halves = [(rotated >> 64) as u64, rotated as u64];
+        }
+    }
+}
+
+/// KL, and KR of a key that has more than 128 bits: of another one it is zero, and KB is not wanted.
+pub(crate) struct Keys<'a> {
+    pub(crate) kl: &'a u128,
+    pub(crate) kr: Option<&'a u128>,
 }
 
 /// F without the addition of its subkey.
@@ -250,19 +259,8 @@ pub(crate) trait RoundFunction {
     fn f<const N: usize>(halves: [u64; N]) -> [u64; N];
 }
 
-/// KL, KR, KA and KB.
-fn sources<F: RoundFunction>(key: &[u8]) -> [u128; 4] {
-    let mut bytes = [0; 32];
-    bytes[..key.len()].copy_from_slice(key);
-    if key.len() == 24 {
-        for i in 16..24 {
-            bytes[i + 8] = !bytes[i];
-        }
-    }
-    let [left, right] = [0, 16].map(|at| {
-        let half = bytes[at..].first_chunk::<16>();
-        half.map_or(0, |half| u128::from_be_bytes(*half))
-    });
+/// KA and KB, on words.
+pub(crate) fn mix<F: RoundFunction>(Keys { kl, kr }: Keys<'_>) -> [u128; 2] {
     // Two rounds of Feistel on the halves of a word.
     let two_rounds = |word: u128, sigma: [u64; 2]| {
         let (mut d1, mut d2) = ((word >> 64) as u64, word as u64);
@@ -271,9 +269,9 @@ fn sources<F: RoundFunction>(key: &[u8]) -> [u128; 4] {
         u128::from(d1) << 64 | u128::from(d2)
     };
     let [s1, s2, s3, s4, s5, s6] = SIGMA;
-    let ka = two_rounds(two_rounds(left ^ right, [s1, s2]) ^ left, [s3, s4]);
-    let kb = two_rounds(ka ^ right, [s5, s6]);
-    [left, right, ka, kb]
+    let start = two_rounds(kl ^ kr.unwrap_or(&0), [s1, s2]);
+    let ka = two_rounds(start ^ kl, [s3, s4]);
+    [ka, kr.map_or(0, |kr| two_rounds(ka ^ kr, [s5, s6]))]
 }
 
 fn f_of<F: RoundFunction>(half: u64) -> u64 {

@@ -25,6 +25,7 @@ use lanecrypt_slicing::{
     REGISTERS, Rounds, RunsOn, SplatBytes, Word, in_lanes, lanes_at_once, one_or,
 };
 
+pub(crate) use self::blocks::Mix;
 pub use self::keys::ByteKeys;
 use self::keys::{Fours, Layer};
 use crate::{

@@ -10,7 +10,7 @@ use lanecrypt_core::{ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::sbox::CAMELLIA;
 
 use crate::{
-    schedule::{KeyLength, RoundFunction, Subkeys},
+    schedule::{self, KeyLength, RoundFunction, Subkeys},
     words,
 };
 
@@ -59,7 +59,7 @@ impl<K: KeyLength> OneBlock for Table32<K> {
     const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: Subkeys::expand::<LookUps>(key) }
+        Self { keys: Subkeys::expand(key, schedule::mix::<LookUps>) }
     }
 
     fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {

@@ -57,6 +57,12 @@ pub trait Implementation: Clone + Send + Sync {
     /// Keys the cipher.
     fn new(token: Self::Token, key: &Array<u8, Self::KeySize>) -> Self;
 
+    /// Keys the cipher by `keying` and then overwrites the stack that this used: by default what
+    /// [`on_cleared_stack`] does. An implementation that knows that it takes less overrides it.
+    fn on_cleared_stack<R>(keying: impl FnOnce() -> R) -> R {
+        on_cleared_stack(keying)
+    }
+
     /// The round keys of a direction, for batches.
     fn batch_keys(&self, direction: Direction) -> Self::BatchKeys;
 
@@ -213,7 +219,7 @@ pub struct Cipher<I: Implementation> {
 impl<I: Implementation> Cipher<I> {
     /// Keys the cipher on a CPU that has its instructions.
     pub fn with_token(token: I::Token, key: &Key<Self>) -> Self {
-        on_cleared_stack(|| Self { implementation: I::new(token, key) })
+        I::on_cleared_stack(|| Self { implementation: I::new(token, key) })
     }
 
     /// The implementation.

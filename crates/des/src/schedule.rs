@@ -1,6 +1,6 @@
 //! How DES is keyed, and the key schedule (FIPS 46-3, appendix 1).
 
-use core::fmt;
+use core::{array, fmt};
 
 use cipher::{
     Array,
@@ -8,8 +8,8 @@ use cipher::{
     consts::{U1, U3, U8, U16, U24, U32, U48},
 };
 use lanecrypt_core::{Clear, Direction, Secret};
-use lanecrypt_reference::des::{LEFT_SHIFTS, PC1, PC2};
-use lanecrypt_slicing::Schedule;
+use lanecrypt_reference::des::{LEFT_SHIFTS, PC2};
+use lanecrypt_slicing::{Schedule, byte_planes};
 
 /// Rounds of one pass of DES.
 pub(crate) const ROUNDS: usize = 16;
@@ -55,16 +55,12 @@ keying!(Eee2, "Encrypt three times under K1, K2, K1.", "TdesEee2", U16, U32, U3,
 keying!(Eee3, "Encrypt three times under K1, K2, K3.", "TdesEee3", U24, U48, U3,
     0 Encrypt, 1 Encrypt, 2 Encrypt);
 
-/// The bits of `value` that `table` names, in its order; both numbered as the standard does, from 1
-/// at the left of `width` bits. Constant-time: positions are public.
-pub(crate) fn permute(value: u64, width: u32, table: &[u8]) -> u64 {
-    table.iter().fold(0, |sum, &from| sum << 1 | value >> (width - u32::from(from)) & 1)
-}
-
-/// C and D after permuted choice 1: 28 bits each. The parity bits are gone.
+/// C and D after permuted choice 1: 28 bits each. The parity bits are gone. The choice takes the columns of the
+/// key's 8x8 bits, the last byte's bit first, C the first four of them.
 pub(crate) fn halves_of_key(key: u64) -> [u32; 2] {
-    let chosen = permute(key, 64, &PC1);
-    [(chosen >> 28) as u32, chosen as u32 & HALF]
+    let [_, c7, c6, c5, c4, c3, c2, c1] =
+        byte_planes(&[key.swap_bytes()]).map(|plane| plane as u32);
+    [c1 << 20 | c2 << 12 | c3 << 4 | c4 >> 4, c7 << 20 | c6 << 12 | c5 << 4 | c4 & 0xf]
 }
 
 const HALF: u32 = (1 << 28) - 1;
@@ -79,10 +75,20 @@ pub(crate) type PerRound<K, T> = Secret<Array<T, <K as Keying>::RoundKeys>>;
 
 /// The key schedule: 48 bits per round, the standard's bit 1 the most significant.
 pub(crate) fn expand<K: Keying>(key: &Array<u8, K::Size>) -> PerRound<K, u64> {
-    let mut keys: PerRound<K, u64> = Secret::new(Array::default());
+    expand_as::<K, _, Standard>(key, |round_key| round_key)
+}
+
+/// The key schedule with the bits of round keys in an order, as `form` of them.
+fn expand_as<K: Keying, T: Clear + Default, O: Order>(
+    key: &Array<u8, K::Size>,
+    form: impl Fn(u64) -> T,
+) -> PerRound<K, T> {
+    let mut keys: PerRound<K, T> = Secret::new(Array::default());
     let parts = key.as_chunks::<BLOCK>().0;
     for (rounds, part) in keys.as_chunks_mut::<ROUNDS>().0.iter_mut().zip(parts) {
-        expand_part(u64::from_be_bytes(*part), rounds);
+        for (round, key) in rounds.iter_mut().zip(expand_part::<O>(u64::from_be_bytes(*part))) {
+            *round = form(key);
+        }
     }
     keys
 }
@@ -139,15 +145,29 @@ pub(crate) struct RoundKey {
     pub(crate) outer: u32,
 }
 
-impl RoundKey {
-    pub(crate) fn new(round_key: u64) -> Self {
-        let mut key = Self::default();
-        for sbox in 0..8 {
-            let six = (round_key >> (42 - 6 * sbox) & 0x3f) as u32;
-            key.inner = key.inner << 4 | six >> 1 & 0xf;
-            key.outer = key.outer << 4 | (six & 1) << 1 | six >> 5;
+/// The two words as one, `inner` the lower.
+impl Order for RoundKey {
+    const BITS: [u8; 64] = {
+        let mut order = [0; 64];
+        let mut sbox = 0;
+        while sbox < 8 {
+            let (six, nibble) = (6 * sbox, 28 - 4 * sbox);
+            let mut i = 0;
+            while i < 4 {
+                order[nibble + i] = PC2[six + 4 - i];
+                i += 1;
+            }
+            order[32 + nibble] = PC2[six];
+            order[32 + nibble + 1] = PC2[six + 5];
+            sbox += 1;
         }
-        key
+        order
+    };
+}
+
+impl RoundKey {
+    fn new(words: u64) -> Self {
+        Self { inner: words as u32, outer: (words >> 32) as u32 }
     }
 }
 
@@ -175,7 +195,7 @@ impl<K: Keying> Schedule for RoundKeys<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self(map::<K, _>(&expand::<K>(key), RoundKey::new))
+        Self(expand_as::<K, _, RoundKey>(key, RoundKey::new))
     }
 }
 
@@ -188,12 +208,84 @@ impl<K: Keying> fmt::Debug for RoundKeys<K> {
     }
 }
 
-/// The round keys of eight bytes of key.
-fn expand_part(key: u64, rounds: &mut [u64; ROUNDS]) {
-    let [mut c, mut d] = halves_of_key(key);
-    for (round, &shift) in rounds.iter_mut().zip(&LEFT_SHIFTS) {
-        c = rotate28(c, shift.into());
-        d = rotate28(d, shift.into());
-        *round = permute(u64::from(c) << 28 | u64::from(d), 56, &PC2);
+/// An order of the bits of a round key.
+trait Order {
+    /// Which bit of C and D each bit is, the least significant first, as permuted choice 2 numbers them: C from 1
+    /// on, D from 29 on. 0 is none.
+    const BITS: [u8; 64];
+}
+
+/// The order of the standard.
+struct Standard;
+
+impl Order for Standard {
+    const BITS: [u8; 64] = {
+        let mut order = [0; 64];
+        let mut i = 0;
+        while i < PC2.len() {
+            order[i] = PC2[PC2.len() - 1 - i];
+            i += 1;
+        }
+        order
+    };
+}
+
+/// For every bit, whether it is of C, of D, or of neither, and how many bits of that are before it.
+const fn places(bits: [u8; 64]) -> [(usize, u32); 64] {
+    let mut places = [(2, 0); 64];
+    let mut i = 0;
+    while i < bits.len() {
+        if bits[i] > 0 {
+            let bit = bits[i] as u32 - 1;
+            places[i] = (bit as usize / 28, bit % 28);
+        }
+        i += 1;
+    }
+    places
+}
+
+/// The round keys of eight bytes of key, bit-sliced with rounds as lanes. C and D only turn from round to round,
+/// so a bit of all round keys is a run of the bits of one of them, which has itself behind it:
+///
+/// ```text
+/// 31 30 29 .. 0        bit s from the left is that of C (or D) turned by s places
+/// ```
+///
+/// Transposed, these runs are round keys, one for every number of places; each round takes its own.
+fn expand_part<O: Order>(key: u64) -> [u64; ROUNDS] {
+    let [c, d] = halves_of_key(key).map(|half| u64::from(half) << 36 | u64::from(half) << 8);
+    let run = |bit: usize| {
+        let (half, before) = const { places(O::BITS) }[bit];
+        [c, d, 0][half] << before >> 32
+    };
+    let mut rows = array::from_fn(|i| run(32 + i) << 32 | run(i));
+    transpose(&mut rows);
+    let mut turned = 0;
+    LEFT_SHIFTS.map(|by| {
+        turned += usize::from(by);
+        rows[31 - turned]
+    })
+}
+
+/// Transposes two squares of 32 by 32 bits, one in the low halves of the words and one in the high ones.
+fn transpose(rows: &mut [u64; 32]) {
+    exchange::<16>(rows);
+    exchange::<8>(rows);
+    exchange::<4>(rows);
+    exchange::<2>(rows);
+    exchange::<1>(rows);
+}
+
+/// Exchanges, between rows that are `DISTANCE` apart, runs of as many bits: the higher of the first row with the
+/// lower of the second.
+fn exchange<const DISTANCE: usize>(rows: &mut [u64; 32]) {
+    let mask = u64::MAX / ((1 << DISTANCE) + 1);
+    for pair in rows.chunks_exact_mut(2 * DISTANCE) {
+        let (low, high) = pair.split_at_mut(DISTANCE);
+        for (low, high) in low.iter_mut().zip(high) {
+            let difference = (*low >> DISTANCE ^ *high) & mask;
+            *high ^= difference;
+            *low ^= difference << DISTANCE;
+        }
     }
 }

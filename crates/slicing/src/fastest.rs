@@ -10,6 +10,7 @@ use core::fmt;
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
     ConstantTime, Counter, Direction, Dispatch, HashPowers, Implementation, Unavailable, bulk,
+    on_cleared_stack, on_cleared_stack_of,
 };
 
 #[cfg(target_arch = "aarch64")]
@@ -17,7 +18,7 @@ use crate::neon::{Neon, NeonAes};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
 use crate::{
-    BlockOf, Form, Isa, Portable, Rounds, RunsOn, Schedule,
+    BlockOf, Form, Isa, LanesJob, Portable, Rounds, RunsOn, Schedule,
     batch::{Ctr, Ecb},
     form::{self, MakeKeys},
     isa::Found,
@@ -79,6 +80,38 @@ choices!(fast: Avx512 Avx2Gfni Avx2Vaes Avx2Aes; plain: Avx2 Sse2; Words);
 choices!(fast: NeonAes; plain: Neon; Words);
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 choices!(fast: ; plain: ; Words);
+
+impl Choice {
+    /// Whether it has instructions for S-boxes.
+    fn has_sboxes(self) -> bool {
+        on_choice!(self, |_isa| true, false)
+    }
+}
+
+/// Runs a job with the best lanes for whole blocks that this CPU has, if it has any.
+pub fn run_in_lanes<J: LanesJob>(job: J) -> J::Output {
+    on_choice!(Choice::get(), |isa| isa.run(WithLanes(job)), {
+        let _ = isa;
+        job.without()
+    })
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+struct WithLanes<J>(J);
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+impl<I: crate::BlockLanes, J: LanesJob> crate::Job<I> for WithLanes<J> {
+    type Output = J::Output;
+
+    #[inline(always)]
+    fn run(self, isa: I) -> J::Output {
+        self.0.with(isa)
+    }
+}
+
+/// Bytes of stack that keying takes at most where there are instructions for S-boxes;
+/// `crates/lanecrypt/tests/residue.rs` holds that it is enough.
+const KEY_STACK_BYTES: usize = 2 << 10;
 
 /// What a cipher runs where: a form for instruction sets with instructions for S-boxes, and one for
 /// the others. It may be the same.
@@ -155,6 +188,14 @@ impl<C: Choices> Implementation for Fastest<C> {
 
     fn new((): (), key: &Array<u8, Self::KeySize>) -> Self {
         Self { schedule: C::Schedule::new(key) }
+    }
+
+    fn on_cleared_stack<R>(keying: impl FnOnce() -> R) -> R {
+        if Choice::get().has_sboxes() {
+            on_cleared_stack_of::<KEY_STACK_BYTES, R>(keying)
+        } else {
+            on_cleared_stack(keying)
+        }
     }
 
     fn batch_keys(&self, direction: Direction) -> FastestKeys<C> {

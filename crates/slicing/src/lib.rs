@@ -67,14 +67,16 @@ pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
-pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain};
+pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain, run_in_lanes};
 pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
 pub use ghash::{Carryless, HashKey, Hashing};
 pub use isa::{Isa, Job, JobOver, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};
 pub use send::SendBuf;
-pub use short::{BlockBytes, BlockLanes, BlockRounds, NONE, REGISTERS, in_lanes, lanes_at_once};
+pub use short::{
+    BlockBytes, BlockLanes, BlockRounds, LanesJob, NONE, REGISTERS, in_lanes, lanes_at_once,
+};
 pub use word::Word;
 pub use words::{WordLanes, Words};
 #[cfg(target_arch = "x86_64")]

@@ -87,6 +87,18 @@ pub(crate) fn check(bytes: usize, blocks: usize) {
     assert!(bytes <= 16 * blocks && bytes.is_multiple_of(16), "whole blocks, as many as fit");
 }
 
+/// Work on whole blocks in lanes, as a key schedule is that runs a few rounds, or code without lanes.
+pub trait LanesJob {
+    /// What comes of it.
+    type Output;
+
+    /// Does it in lanes. `#[inline(always)]`.
+    fn with<I: BlockLanes>(self, isa: I) -> Self::Output;
+
+    /// Does it where there are none.
+    fn without(self) -> Self::Output;
+}
+
 /// A form that also runs on whole blocks in lanes.
 pub trait BlockRounds: Form<Schedule: Schedule<BlockSize = U16>> {
     /// The round keys of one direction for it; cleared when dropped, where they are not borrowed.

@@ -30,6 +30,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::short::InLanes", bytes: Some(40) },
     Kind { name: "lanecrypt_slicing::form::MakeKeys", bytes: None },
     Kind { name: "lanecrypt_slicing::aes::With", bytes: None },
+    Kind { name: "lanecrypt_slicing::fastest::WithLanes", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::MakePowers", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
     Kind { name: "lanecrypt_aes::whole::CbcDecrypt", bytes: Some(48) },

@@ -5,14 +5,18 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
+use cipher::Array;
 use lanecrypt_core::Direction;
 use lanecrypt_reference::diffusion::ARIA_A;
-use lanecrypt_slicing::{BlockBytes, BlockLanes, BlockRounds, FieldBytes, Word, matrix::IDENTITY};
+use lanecrypt_slicing::{
+    BlockBytes, BlockLanes, BlockRounds, FieldBytes, LanesJob, Word, matrix::IDENTITY,
+};
 
 use super::Bytes;
 use crate::{
+    compact::KeyCircuits,
     maps::{AFTER_S1, AFTER_S2, BEFORE_S1_INVERSE, BEFORE_S2_INVERSE},
-    schedule::{self, Block, KeyLength, Layer, PerRound, RoundKeys, Steps},
+    schedule::{self, Block, KeyLength, KeySteps, Layer, PerRound, RoundKeys, Steps},
 };
 
 /// The part of A that makes bytes `8 * to` to `8 * to + 7` from bytes `8 * from` and on, as
@@ -68,6 +72,14 @@ impl<I: BlockLanes, const N: usize> OnBlocks<I, N> {
     }
 }
 
+/// The diffusion layer A.
+#[inline(always)]
+fn diffuse<I: BlockLanes>(register: I::Bytes) -> I::Bytes {
+    let own = register.mixed::<{ part(0, 0) }, { part(1, 1) }>();
+    let exchanged = register.shuffled::<EXCHANGED>();
+    own ^ exchanged.mixed::<{ part(0, 1) }, { part(1, 0) }>()
+}
+
 impl<I: BlockLanes, const N: usize> Steps for OnBlocks<I, N> {
     type State = [I::Bytes; N];
     type Key = Block;
@@ -91,9 +103,7 @@ impl<I: BlockLanes, const N: usize> Steps for OnBlocks<I, N> {
     fn substitute_and_diffuse(&self, state: &mut Self::State, layer: Layer) {
         self.substitute(state, layer);
         for register in state {
-            let own = register.mixed::<{ part(0, 0) }, { part(1, 1) }>();
-            let exchanged = register.shuffled::<EXCHANGED>();
-            *register = own ^ exchanged.mixed::<{ part(0, 1) }, { part(1, 0) }>();
+            *register = diffuse::<I>(*register);
         }
     }
 }
@@ -113,5 +123,39 @@ impl<K: KeyLength> BlockRounds for Bytes<K> {
         registers: &mut [I::Bytes; N],
     ) {
         schedule::run(&OnBlocks::<I, N>(isa), keys, registers);
+    }
+}
+
+impl<I: BlockLanes> KeySteps for OnBlocks<I, 1> {
+    #[inline(always)]
+    fn round(&self, mut block: Block, layer: Layer) -> Block {
+        let mut state = [self.0.load(&block)];
+        self.substitute_and_diffuse(&mut state, layer);
+        self.0.store(state[0], &mut block);
+        block
+    }
+
+    #[inline(always)]
+    fn diffuse(&self, blocks: &mut [Block]) {
+        for blocks in blocks.chunks_mut(I::BLOCKS) {
+            let bytes = blocks.as_flattened_mut();
+            self.0.store(diffuse::<I>(self.0.load(bytes)), bytes);
+        }
+    }
+}
+
+/// The key schedule.
+pub(crate) struct Expand<'a, K: KeyLength>(pub(crate) &'a Array<u8, K::Size>);
+
+impl<K: KeyLength> LanesJob for Expand<'_, K> {
+    type Output = RoundKeys<K>;
+
+    #[inline(always)]
+    fn with<I: BlockLanes>(self, isa: I) -> RoundKeys<K> {
+        RoundKeys::expand(self.0, &OnBlocks::<I, 1>(isa))
+    }
+
+    fn without(self) -> RoundKeys<K> {
+        RoundKeys::expand(self.0, &KeyCircuits)
     }
 }

@@ -9,16 +9,17 @@ use cipher::typenum::Unsigned;
 use lanecrypt_core::Direction;
 use lanecrypt_reference::diffusion::CAMELLIA_P;
 use lanecrypt_slicing::{
-    BlockBytes, BlockLanes, BlockRounds, FieldBytes, NONE, Word, matrix::apply,
+    BlockBytes, BlockLanes, BlockRounds, FieldBytes, LanesJob, NONE, Word, matrix::apply,
 };
 
 use super::Bytes;
 use crate::{
+    compact::Circuit,
     maps::{
         AFTER_SBOX1, AFTER_SBOX2, AFTER_SBOX3, BEFORE, BEFORE_SBOX4, CARRIED, INTO_BASIS,
         OUT_OF_BASIS, SHIFTED,
     },
-    schedule::{GROUP, KeyLength, STRIDE, Subkeys},
+    schedule::{self, GROUP, KeyLength, Keys, SIGMA, STRIDE, Subkeys},
 };
 
 /// P, as [`BlockBytes::mixed`] wants it.
@@ -178,5 +179,39 @@ impl<K: KeyLength> BlockRounds for Bytes<K> {
         for x in registers.iter_mut() {
             *x = x.affine::<OUT_OF_BASIS, 0>().shuffled::<EXCHANGED>() ^ last;
         }
+    }
+}
+
+/// KA and KB of the key schedule: what is mixed is a block in the basis of the S-boxes, under six subkeys.
+pub(crate) struct Mix<'a>(pub(crate) Keys<'a>);
+
+impl LanesJob for Mix<'_> {
+    type Output = [u128; 2];
+
+    #[inline(always)]
+    fn with<I: BlockLanes>(self, isa: I) -> [u128; 2] {
+        let Keys { kl, kr } = self.0;
+        let on = OnBlocks(isa);
+        let brought_in = |word: u128| isa.broadcast(&word.to_be_bytes()).affine::<INTO_BASIS, 0>();
+        let brought_out = |x: I::Bytes| {
+            let mut bytes = [0; 16];
+            isa.store(x.affine::<OUT_OF_BASIS, 0>(), &mut bytes);
+            u128::from_be_bytes(bytes)
+        };
+        let two_rounds = |x: I::Bytes, subkeys: [u64; 2]| {
+            let mut registers = [x];
+            on.round::<0, P>(&mut registers, subkeys[0]);
+            on.round::<P, 0>(&mut registers, subkeys[1]);
+            registers[0]
+        };
+        let [s1, s2, s3, s4, s5, s6] = SIGMA;
+        let start = two_rounds(brought_in(kl ^ kr.unwrap_or(&0)), [s1, s2]);
+        let ka = two_rounds(start ^ brought_in(*kl), [s3, s4]);
+        let kb = kr.map(|kr| brought_out(two_rounds(ka ^ brought_in(*kr), [s5, s6])));
+        [brought_out(ka), kb.unwrap_or(0)]
+    }
+
+    fn without(self) -> [u128; 2] {
+        schedule::mix::<Circuit>(self.0)
     }
 }
