@@ -109,12 +109,11 @@ pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
     let (structure, kinds) = data.map_or((job, KINDS), |data| (data, DATA));
     let kind = kinds.iter().find(|kind| has_name(structure, kind.name));
     let kind = kind.with_context(|| format!("{structure} is no job that is known"))?;
-    let registers = match data {
-        None => 0,
-        Some(_) => {
-            let over = OVER_DATA.iter().find(|(name, _)| has_name(job, name));
-            over.with_context(|| format!("{job} is no job over data that is known"))?.1
-        }
+    let registers = if data.is_some() {
+        let over = OVER_DATA.iter().find(|(name, _)| has_name(job, name));
+        over.with_context(|| format!("{job} is no job over data that is known"))?.1
+    } else {
+        0
     };
     let mut arguments = [Value::Public; 6];
     let Some(bytes) = kind.bytes else {
@@ -132,15 +131,15 @@ pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
 ///
 /// # Errors
 /// Naming one that is not.
-pub(super) fn require_run<'a>(regions: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
+pub(super) fn require_run(regions: &[&str]) -> Result<()> {
     let kinds = KINDS.iter().chain(DATA).map(|kind| kind.name);
     for name in kinds.chain(OVER_DATA.iter().map(|(name, _)| *name)) {
-        let is_run = |region: &str| {
+        let is_run = |region: &&str| {
             types(region).is_ok_and(|(data, job)| {
                 data.into_iter().chain([job]).any(|of_type| has_name(of_type, name))
             })
         };
-        ensure!(regions.clone().any(is_run), "no region runs {name}");
+        ensure!(regions.iter().any(is_run), "no region runs {name}");
     }
     Ok(())
 }

@@ -146,9 +146,8 @@ impl MachineCode {
         let relocations = objdump(&["--dynamic-reloc"], &path)?;
         let program = Program::parse(&listing, &relocations);
         program.require_trips()?;
-        jobs::require_run(
-            program.functions.iter().map(|f| f.name).filter(|name| is_region_name(name)),
-        )?;
+        let regions = program.functions.iter().map(|f| f.name).filter(|name| is_region_name(name));
+        jobs::require_run(&regions.collect::<Vec<_>>())?;
         let mut evidence = HashMap::new();
         for (_, token) in BEYOND_VALGRIND {
             evidence.extend(program.evidence(token)?);

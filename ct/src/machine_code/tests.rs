@@ -246,7 +246,7 @@ fn jobs_and_their_keys() {
 fn a_job_that_no_region_runs_is_an_error() {
     let region =
         "<T as lanecrypt_slicing::isa::Isa>::run::region::<lanecrypt_slicing::batch::Ecb<R>>";
-    let error = jobs::require_run([region].into_iter()).expect_err("all but one").to_string();
+    let error = jobs::require_run(&[region]).expect_err("all but one").to_string();
     assert_eq!(error, "no region runs lanecrypt_slicing::batch::Ctr");
 }
 
