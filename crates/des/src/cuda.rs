@@ -104,7 +104,7 @@ fn eee_key_pair(key: &[u8]) -> KeyPair {
 
 /// The keys of both directions: the same rounds, in opposite orders.
 fn key_pair<K: Keying>(key: &[u8]) -> KeyPair {
-    let rounds = schedule::expand::<K>(&checked::<K::Size>(key));
+    let rounds = schedule::expand::<K, _>(&checked::<K::Size>(key), |round_key| round_key);
     KeyPair {
         encrypt: kernel_keys::<K>(&rounds, Direction::Encrypt),
         decrypt: kernel_keys::<K>(&rounds, Direction::Decrypt),

@@ -9,7 +9,7 @@ use cipher::{
 };
 use lanecrypt_core::{Clear, Direction, Secret};
 use lanecrypt_reference::des::{LEFT_SHIFTS, PC2};
-use lanecrypt_slicing::{Schedule, byte_planes};
+use lanecrypt_slicing::{Schedule, byte_planes, transpose_halves};
 
 /// Rounds of one pass of DES.
 pub(crate) const ROUNDS: usize = 16;
@@ -73,13 +73,16 @@ pub(crate) fn rotate28(half: u32, by: u32) -> u32 {
 /// key.
 pub(crate) type PerRound<K, T> = Secret<Array<T, <K as Keying>::RoundKeys>>;
 
-/// The key schedule: 48 bits per round, the standard's bit 1 the most significant.
-pub(crate) fn expand<K: Keying>(key: &Array<u8, K::Size>) -> PerRound<K, u64> {
-    expand_as::<K, _, Standard>(key, |round_key| round_key)
+/// The key schedule, in the form of every round key: made of 48 bits, the standard's bit 1 the most significant.
+pub(crate) fn expand<K: Keying, T: Clear + Default>(
+    key: &Array<u8, K::Size>,
+    form: impl Fn(u64) -> T,
+) -> PerRound<K, T> {
+    expand_in::<K, T, Standard>(key, form)
 }
 
-/// The key schedule with the bits of round keys in an order, as `form` of them.
-fn expand_as<K: Keying, T: Clear + Default, O: Order>(
+/// [`expand`] with the bits of round keys in another order.
+fn expand_in<K: Keying, T: Clear + Default, O: Order>(
     key: &Array<u8, K::Size>,
     form: impl Fn(u64) -> T,
 ) -> PerRound<K, T> {
@@ -91,18 +94,6 @@ fn expand_as<K: Keying, T: Clear + Default, O: Order>(
         }
     }
     keys
-}
-
-/// Another form of every round key.
-pub(crate) fn map<K: Keying, T: Clear + Default>(
-    keys: &PerRound<K, u64>,
-    form: impl Fn(u64) -> T,
-) -> PerRound<K, T> {
-    let mut mapped: PerRound<K, T> = Secret::new(Array::default());
-    for (mapped, key) in mapped.iter_mut().zip(keys.iter()) {
-        *mapped = form(*key);
-    }
-    mapped
 }
 
 /// Which round key `direction` adds in a round of a pass: it takes the passes backwards to decrypt,
@@ -195,7 +186,7 @@ impl<K: Keying> Schedule for RoundKeys<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self(expand_as::<K, _, RoundKey>(key, RoundKey::new))
+        Self(expand_in::<K, _, RoundKey>(key, RoundKey::new))
     }
 }
 
@@ -259,33 +250,10 @@ fn expand_part<O: Order>(key: u64) -> [u64; ROUNDS] {
         [c, d, 0][half] << before >> 32
     };
     let mut rows = array::from_fn(|i| run(32 + i) << 32 | run(i));
-    transpose(&mut rows);
+    transpose_halves(&mut rows);
     let mut turned = 0;
     LEFT_SHIFTS.map(|by| {
         turned += usize::from(by);
         rows[31 - turned]
     })
-}
-
-/// Transposes two squares of 32 by 32 bits, one in the low halves of the words and one in the high ones.
-fn transpose(rows: &mut [u64; 32]) {
-    exchange::<16>(rows);
-    exchange::<8>(rows);
-    exchange::<4>(rows);
-    exchange::<2>(rows);
-    exchange::<1>(rows);
-}
-
-/// Exchanges, between rows that are `DISTANCE` apart, runs of as many bits: the higher of the first row with the
-/// lower of the second.
-fn exchange<const DISTANCE: usize>(rows: &mut [u64; 32]) {
-    let mask = u64::MAX / ((1 << DISTANCE) + 1);
-    for pair in rows.chunks_exact_mut(2 * DISTANCE) {
-        let (low, high) = pair.split_at_mut(DISTANCE);
-        for (low, high) in low.iter_mut().zip(high) {
-            let difference = (*low >> DISTANCE ^ *high) & mask;
-            *high ^= difference;
-            *low ^= difference << DISTANCE;
-        }
-    }
 }

@@ -78,7 +78,7 @@ impl<K: Keying> OneBlock for Table32<K> {
     const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { keys: schedule::map::<K, _>(&schedule::expand::<K>(key), word_key) }
+        Self { keys: schedule::expand::<K, _>(key, word_key) }
     }
 
     fn run(&self, direction: Direction, block: &mut Array<u8, U8>) {

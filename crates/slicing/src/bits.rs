@@ -186,6 +186,18 @@ fn transpose<W: Columns>(square: &mut [W]) {
     if W::BYTES == 8 {
         exchange_rows::<W, 32>(square);
     }
+    transpose_32(square);
+}
+
+/// Transposes two squares of 32 by 32 bits, one in the low halves of the words and one in the high ones.
+#[inline]
+pub fn transpose_halves(rows: &mut [u64; 32]) {
+    transpose_32(rows);
+}
+
+/// Transposes the squares of 32 by 32 bits in every column.
+#[inline(always)]
+fn transpose_32<W: Columns>(square: &mut [W]) {
     exchange_rows::<W, 16>(square);
     exchange_rows::<W, 8>(square);
     exchange_rows::<W, 4>(square);

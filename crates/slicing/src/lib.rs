@@ -64,7 +64,7 @@ pub use lanecrypt_core as core; // for the macros
 
 pub use aes::{AesBlocks, AesJob, AesKeySteps, WholeBlocks, run_aes};
 pub use batch::{BitState, ByteState, Rest, State, WordState};
-pub use bits::{BitLanes, OnBitLanes, masks};
+pub use bits::{BitLanes, OnBitLanes, masks, transpose_halves};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
 pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain, run_in_lanes};

@@ -2,9 +2,9 @@
 //! on key or data.
 //!
 //! All SIMD code of an instruction set is in the functions `run::region` and `run_over::region` of its
-//! token, one for each job (`lanecrypt_slicing::Isa`), with everything inlined. These functions of this very program
-//! are disassembled, and what depends on secrets is followed through registers, flags and the stack.
-//! Functions that they call with what is secret are analysed as well.
+//! token, one for each job (`lanecrypt_slicing::Isa`), with everything inlined. These functions of this
+//! very program are disassembled, and what depends on secrets is followed through registers, flags and
+//! the stack. Functions that they call with what is secret are analysed as well.
 
 mod flow;
 mod frame;
