@@ -14,11 +14,11 @@ use core::marker::PhantomData;
 use cipher::{
     Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherEncBackend,
     BlockCipherEncClosure, BlockSizeUser, InOut, InOutBuf, ParBlocks, ParBlocksSizeUser,
-    array::ArraySize,
-    consts::{U8, U16},
-    typenum::Unsigned,
+    array::ArraySize, consts::U16, typenum::Unsigned,
 };
-use lanecrypt_core::{Clear, Counter, Direction, HashPowers, Implementation, Secret};
+use lanecrypt_core::{
+    Clear, Counter, Direction, HashPowers, Implementation, Secret, backend::Packet,
+};
 use lanecrypt_slicing::{
     AesBlocks, Carryless, Core, Form, Hashing, Job, JobOver, Rounds, RunsOn, WholeBlocks,
 };
@@ -181,7 +181,7 @@ impl<I: Carryless> Rounds<I> for WholeRounds {
 
 impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
     fn short_at_once(blocks: usize) -> Option<usize> {
-        Some(if blocks < AtOnce::USIZE { 1 } else { AtOnce::USIZE })
+        Some(if blocks < Packet::USIZE { 1 } else { Packet::USIZE })
     }
 
     fn run_short(schedule: &S, isa: I, direction: Direction, blocks: Blocks<'_, '_>) {
@@ -239,10 +239,6 @@ where
     }
 }
 
-/// Blocks that a mode hands over at once: as many as keep the instructions busy, and no more, since those that
-/// are left of a packet run one by one.
-type AtOnce = U8;
-
 /// What such a mode is given: the round keys of the direction that it wants.
 struct Backend<'a, I, N: ArraySize> {
     isa: I,
@@ -275,7 +271,7 @@ impl<I, N: ArraySize> BlockSizeUser for Backend<'_, I, N> {
 }
 
 impl<I, N: ArraySize> ParBlocksSizeUser for Backend<'_, I, N> {
-    type ParBlocksSize = AtOnce;
+    type ParBlocksSize = Packet;
 }
 
 impl<I: AesBlocks, N: ArraySize> BlockCipherEncBackend for Backend<'_, I, N> {

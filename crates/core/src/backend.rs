@@ -5,11 +5,11 @@ use core::{cell::OnceCell, marker::PhantomData};
 use cipher::{
     Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherEncBackend,
     BlockCipherEncClosure, BlockSizeUser, InOut, InOutBuf, ParBlocks, ParBlocksSizeUser,
-    array::ArraySize, typenum::Unsigned,
+    array::ArraySize, consts::U8, typenum::Unsigned,
 };
 
 use crate::{
-    Block, Counter, Direction, Implementation, Operation,
+    Block, Counter, Direction, Dispatch, Implementation, Operation,
     block::block_of,
     modes::{wiped, xor},
 };
@@ -53,13 +53,25 @@ impl<'a, I: Implementation> Call<'a, I> {
         self.implementation.run_short(direction, blocks);
     }
 
-    fn batch(&self, direction: Direction, blocks: InOut<'_, '_, Array<Block<I>, I::Lanes>>) {
+    /// Fewer blocks than a batch, of which there may be many such calls: where they are padded to one, the keys
+    /// for it are made once.
+    fn tail(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
+        if blocks.is_empty() {
+            return;
+        }
+        match self.implementation.dispatch(blocks.len()) {
+            Dispatch::Short(_) => self.run_short(direction, blocks),
+            Dispatch::Batches(_) => self.batches(direction, blocks),
+        }
+    }
+
+    fn batches(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
         let keys = match direction {
             Direction::Encrypt => &self.encrypt_keys,
             Direction::Decrypt => &self.decrypt_keys,
         };
         let keys = keys.get_or_init(|| self.implementation.batch_keys(direction));
-        self.implementation.run_batches(keys, blocks.into_buf());
+        self.implementation.run_batches(keys, blocks);
     }
 }
 
@@ -76,10 +88,10 @@ impl<I: Implementation> BlockCipherEncBackend for Call<'_, I> {
         self.one(Direction::Encrypt, block);
     }
     fn encrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        self.batch(Direction::Encrypt, blocks);
+        self.batches(Direction::Encrypt, blocks.into_buf());
     }
     fn encrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.run_short(Direction::Encrypt, blocks);
+        self.tail(Direction::Encrypt, blocks);
     }
 }
 
@@ -88,12 +100,87 @@ impl<I: Implementation> BlockCipherDecBackend for Call<'_, I> {
         self.one(Direction::Decrypt, block);
     }
     fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
-        self.batch(Direction::Decrypt, blocks);
+        self.batches(Direction::Decrypt, blocks.into_buf());
     }
     fn decrypt_tail_blocks(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
-        self.run_short(Direction::Decrypt, blocks);
+        self.tail(Direction::Decrypt, blocks);
     }
 }
+
+/// Blocks that RustCrypto's modes hand over at once. They run what is left one by one, so that with a whole batch
+/// a packet would never reach it; and eight blocks are enough to keep instructions for AES busy.
+pub type Packet = U8;
+
+/// A mode of RustCrypto's, which is given a backend that takes a [`Packet`] at once.
+pub(crate) struct InPackets<M> {
+    pub(crate) mode: M,
+}
+
+impl<M: BlockSizeUser> BlockSizeUser for InPackets<M> {
+    type BlockSize = M::BlockSize;
+}
+
+impl<M: BlockCipherEncClosure> BlockCipherEncClosure for InPackets<M> {
+    #[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
+    #[inline(always)]
+    fn call<B: BlockCipherEncBackend<BlockSize = M::BlockSize>>(self, backend: &B) {
+        self.mode.call(&PacketBackend { backend });
+    }
+}
+
+impl<M: BlockCipherDecClosure> BlockCipherDecClosure for InPackets<M> {
+    #[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
+    #[inline(always)]
+    fn call<B: BlockCipherDecBackend<BlockSize = M::BlockSize>>(self, backend: &B) {
+        self.mode.call(&PacketBackend { backend });
+    }
+}
+
+/// That backend, over one that takes more at once, or fewer.
+struct PacketBackend<'a, B> {
+    backend: &'a B,
+}
+
+impl<B: BlockSizeUser> BlockSizeUser for PacketBackend<'_, B> {
+    type BlockSize = B::BlockSize;
+}
+
+impl<B: BlockSizeUser> ParBlocksSizeUser for PacketBackend<'_, B> {
+    type ParBlocksSize = Packet;
+}
+
+/// Implements a direction of [`PacketBackend`].
+macro_rules! in_packets {
+    ($backend:ident: $block:ident, $par_blocks:ident, $tail_blocks:ident) => {
+        #[allow(clippy::inline_always, reason = "as above")]
+        impl<B: $backend> $backend for PacketBackend<'_, B> {
+            #[inline(always)]
+            fn $block(&self, block: InOut<'_, '_, cipher::Block<B>>) {
+                self.backend.$block(block);
+            }
+            #[inline(always)]
+            fn $par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
+                let (several, rest) = blocks.into_buf().into_chunks::<B::ParBlocksSize>();
+                for blocks in several {
+                    self.backend.$par_blocks(blocks);
+                }
+                if Packet::USIZE % B::ParBlocksSize::USIZE != 0 {
+                    self.backend.$tail_blocks(rest);
+                }
+            }
+            #[inline(always)]
+            fn $tail_blocks(&self, blocks: InOutBuf<'_, '_, cipher::Block<B>>) {
+                let (several, rest) = blocks.into_chunks::<B::ParBlocksSize>();
+                for blocks in several {
+                    self.backend.$par_blocks(blocks);
+                }
+                self.backend.$tail_blocks(rest);
+            }
+        }
+    };
+}
+in_packets!(BlockCipherEncBackend: encrypt_block, encrypt_par_blocks, encrypt_tail_blocks);
+in_packets!(BlockCipherDecBackend: decrypt_block, decrypt_par_blocks, decrypt_tail_blocks);
 
 /// A serial operation over whole blocks, as a mode: so it is compiled with the cipher's instructions, and
 /// between two blocks there is nothing but their sum.

@@ -16,7 +16,7 @@ use cipher::{
 
 use crate::{
     ConstantTime, Counter, Direction, Dispatch, Engine, Error, HashPowers, Operation, Unavailable,
-    backend::{self, Call, OneByOne, ShortCbcDecryption, ShortCtr},
+    backend::{self, Call, InPackets, OneByOne, ShortCbcDecryption, ShortCtr},
     bulk,
     modes::{self, wiped},
     on_cleared_stack, on_cleared_stack_of,
@@ -36,7 +36,7 @@ pub trait Implementation: Clone + Send + Sync {
     type BlockSize: ArraySize<ArrayType<u8>: Copy>;
     /// Bytes of a key.
     type KeySize: ArraySize;
-    /// Blocks of a full batch: what RustCrypto's modes hand over at once.
+    /// Blocks of a full batch.
     type Lanes: ArraySize;
     /// Proof that this CPU has the instructions it needs: `()` where it needs none.
     type Token: Copy + Send + Sync;
@@ -406,7 +406,7 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
 impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
     #[inline(always)]
     fn encrypt_with_backend(&self, f: impl BlockCipherEncClosure<BlockSize = I::BlockSize>) {
-        self.implementation.encrypt_with(f);
+        self.implementation.encrypt_with(InPackets { mode: f });
     }
 
     // All blocks in one piece, where the provided methods cut them into batches.
@@ -422,7 +422,7 @@ impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
 impl<I: Implementation> BlockCipherDecrypt for Cipher<I> {
     #[inline(always)]
     fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = I::BlockSize>) {
-        self.implementation.decrypt_with(f);
+        self.implementation.decrypt_with(InPackets { mode: f });
     }
 
     fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<I>>) {

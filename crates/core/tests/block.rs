@@ -6,12 +6,14 @@ mod toys;
 use std::fmt::Debug;
 
 use cipher::{
-    Array, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit, ParBlocksSizeUser,
-    consts::{U1, U3, U8},
+    Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncBackend,
+    BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOutBuf, KeyInit, ParBlocksSizeUser,
+    consts::{U1, U3, U8, U16, U32},
     typenum::Unsigned,
 };
 use lanecrypt_core::{
-    Cipher, ConstantTime, CpuEngine, Direction, Engine, Error, Implementation, modes,
+    Cipher, ConstantTime, CpuEngine, Direction, Engine, Error, Implementation, backend::Packet,
+    modes,
 };
 use proptest::{collection::vec, prelude::*};
 use toys::{Alone, InBatches, Long, Shifted, counted};
@@ -56,6 +58,53 @@ fn batch_keys_are_made_once_a_call() {
     assert_eq!(calls.iter().sum::<usize>(), 10);
     assert!(keys <= 1, "made {keys} times");
     assert_eq!(<Toy as ParBlocksSizeUser>::ParBlocksSize::USIZE, 4);
+}
+
+/// ECB by pieces of as many blocks as the backend takes, as RustCrypto's modes are written.
+struct ByPieces<'a>(&'a mut [Array<u8, U16>]);
+
+impl BlockSizeUser for ByPieces<'_> {
+    type BlockSize = U16;
+}
+
+impl BlockCipherEncClosure for ByPieces<'_> {
+    fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
+        assert_eq!(B::ParBlocksSize::USIZE, Packet::USIZE);
+        let (pieces, rest) = Array::slice_as_chunks_mut(self.0);
+        pieces.iter_mut().for_each(|piece| backend.encrypt_par_blocks_inplace(piece));
+        backend.encrypt_tail_blocks_inplace(rest);
+    }
+}
+
+impl BlockCipherDecClosure for ByPieces<'_> {
+    fn call<B: BlockCipherDecBackend<BlockSize = U16>>(self, backend: &B) {
+        assert_eq!(B::ParBlocksSize::USIZE, Packet::USIZE);
+        let (pieces, rest) = Array::slice_as_chunks_mut(self.0);
+        pieces.iter_mut().for_each(|piece| backend.decrypt_par_blocks_inplace(piece));
+        backend.decrypt_tail_blocks_inplace(rest);
+    }
+}
+
+/// A packet may be several batches, or a part of one.
+#[test]
+fn modes_of_others_hand_over_packets() {
+    fn agrees<Lanes: cipher::array::ArraySize>() {
+        let ours = Cipher::<InBatches<Lanes>>::new(&[9; 16].into());
+        let theirs = aes::Aes128::new(&[9; 16].into());
+        for count in [0, 1, 2, 7, 8, 9, 15, 16, 17, 40, 63] {
+            let plain: Vec<Array<u8, U16>> = (0..count).map(|i| [i; 16].into()).collect();
+            let (mut found, mut expected) = (plain.clone(), plain.clone());
+            ours.encrypt_with_backend(ByPieces(&mut found));
+            theirs.encrypt_blocks(&mut expected);
+            assert_eq!(found, expected, "{count} blocks by {}", Lanes::USIZE);
+            ours.decrypt_with_backend(ByPieces(&mut found));
+            assert_eq!(found, plain, "{count} blocks by {}", Lanes::USIZE);
+        }
+    }
+    agrees::<U1>();
+    agrees::<U3>();
+    agrees::<U8>();
+    agrees::<U32>();
 }
 
 /// CTR of the last block's part asks for no more than that block.

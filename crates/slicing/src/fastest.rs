@@ -118,7 +118,7 @@ const KEY_STACK_BYTES: usize = 2 << 10;
 pub trait Choices: 'static {
     /// What is kept of a key.
     type Schedule: Schedule;
-    /// Blocks that RustCrypto's modes hand over at once, on every CPU.
+    /// Blocks of a batch, on every CPU.
     type Lanes: ArraySize;
     /// The form where there are instructions for S-boxes.
     type Fast: OnFast<Schedule = Self::Schedule>;

@@ -22,6 +22,7 @@ const PYCA: Judge = python("cryptography");
 const TINK: Judge = python("tink");
 
 fn main() {
+    signals::unignored();
     let arguments = libtest_mimic::Arguments::from_args();
     let all = trials(vec![
         ("command::exit_codes", &[], command::exit_codes),

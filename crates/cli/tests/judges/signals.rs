@@ -1,7 +1,7 @@
 //! Signals: a pipeline that Ctrl-C ends replaces nothing, and ignored signals stay ignored.
 
 use std::{
-    fs,
+    env, fs,
     io::Write,
     os::unix::process::CommandExt,
     path::Path,
@@ -14,6 +14,20 @@ use crate::{
     command::{Outcome, ensure, lanecrypt, names, noise, text},
     sealed::Desk,
 };
+
+/// Starts this program once more where SIGINT is ignored, as in the background of a script: what it starts would
+/// never end.
+pub(crate) fn unignored() {
+    const SIGINT: u64 = 1 << 1;
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    if ignored.is_some_and(|mask| mask & SIGINT != 0) {
+        let mut again = Command::new("env");
+        again.arg("--default-signal=INT").args(env::args_os());
+        panic!("SIGINT is ignored, and stays so: {}", again.exec());
+    }
+}
 
 /// Waits until a command has begun its output, a file beside the others of the folder.
 pub(crate) fn wait_for_files(folder: &Path, count: usize) -> Outcome {
