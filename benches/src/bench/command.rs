@@ -162,7 +162,7 @@ fn single(options: &Options, record: &mut Record) -> Result<(), String> {
     record.skipped = skipped;
     let bar = progress_bar(cases.len() + gpu::steps(options));
     bar.set_message("CPU");
-    record.add(Part::Measurements, cpu::measure(&cases, options.quick, &bar)?);
+    record.add(Part::Measurements, cpu::measure(&cases, options.milliseconds(), &bar)?);
     record.add(Part::BlockCurves, blocks::measure(options)?);
     bar.set_message("GPU");
     gpu::measure(options, &bar, record)?;

@@ -32,6 +32,11 @@ pub(crate) struct Options {
     /// minutes instead of an hour.
     #[arg(long)]
     pub(crate) quick: bool,
+    /// How long a figure of the CPU is measured, in milliseconds: by default 300, or 120 with --quick.
+    ///
+    /// With 1 a run shows that everything can be measured, and its figures are of no use.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    milliseconds: Option<u64>,
     /// Measures only this cipher; may be repeated.
     ///
     /// The default is all ciphers but tdes-eee and hight-kisa, which do the same operations as tdes and
@@ -162,6 +167,12 @@ impl Options {
     #[must_use]
     pub(crate) fn key_bytes(&self, cipher: &CipherDescription) -> &'static [usize] {
         if self.quick { &cipher.key_bytes[..1] } else { cipher.key_bytes }
+    }
+
+    /// How long to measure what criterion measures.
+    #[must_use]
+    pub(crate) fn milliseconds(&self) -> u64 {
+        self.milliseconds.unwrap_or(if self.quick { 120 } else { 300 })
     }
 
     /// Sizes to measure: those chosen, or the ones given here.

@@ -7,8 +7,9 @@ use clap::{ArgGroup, Args};
 /// What groups the options that say what to measure.
 const MEASURING: &str = "measuring";
 /// These options.
-const OF_MEASURING: [&str; 15] = [
+const OF_MEASURING: [&str; 16] = [
     "quick",
+    "milliseconds",
     "cipher",
     "backend",
     "size",

@@ -22,8 +22,8 @@ use super::{
 
 /// The environment variable that makes this program the measuring process: the path of its plan.
 pub(crate) const PLAN: &str = "LANECRYPT_BENCH_PLAN";
-/// Set for short measurements.
-const QUICK: &str = "LANECRYPT_BENCH_QUICK";
+/// How long to measure a case, in milliseconds.
+const MILLISECONDS: &str = "LANECRYPT_BENCH_MILLISECONDS";
 
 const GROUP: &str = "cpu";
 const ESTIMATES: &str = "new/estimates.json";
@@ -39,7 +39,7 @@ const CLOCK: &str = "clock";
 /// A sentence naming what failed; wrong output is a failure.
 pub(crate) fn measure(
     cases: &[Case],
-    quick: bool,
+    milliseconds: u64,
     bar: &ProgressBar,
 ) -> Result<Vec<Figure>, String> {
     if cases.is_empty() {
@@ -52,9 +52,7 @@ pub(crate) fn measure(
         .map_err(text)?;
     let mut command = Command::new(std::env::current_exe().map_err(text)?);
     command.args(["--bench", "--quiet", "--noplot"]).env(PLAN, &plan);
-    if quick {
-        command.env(QUICK, "1");
-    }
+    command.env(MILLISECONDS, milliseconds.to_string());
     let complaints = fs::File::create(folder.path().join("stderr")).map_err(text)?;
     let mut child = command.stdout(Stdio::piped()).stderr(complaints).spawn().map_err(text)?;
     if let Some(output) = child.stdout.take() {
@@ -152,23 +150,6 @@ fn result(folder: &Path, case: &Case) -> Result<Figure, String> {
 /// Passes that criterion takes the median of.
 const SAMPLES: usize = 20;
 
-/// How long to measure a case.
-struct Times {
-    warm_up: Duration,
-    measurement: Duration,
-    /// A pass that takes longer is timed once, by its verification: criterion would take
-    /// [`SAMPLES`] times as long.
-    longest_pass: Duration,
-}
-
-impl Times {
-    fn new(is_quick: bool) -> Self {
-        let [warm_up, measurement, longest_pass] =
-            if is_quick { [30, 120, 100] } else { [100, 300, 300] }.map(Duration::from_millis);
-        Self { warm_up, measurement, longest_pass }
-    }
-}
-
 /// The measuring process: runs the plan that [`PLAN`] names. Criterion reads its own options from
 /// the command line.
 ///
@@ -179,23 +160,24 @@ pub(crate) fn measuring_process() -> Result<(), String> {
     let folder = Path::new(&plan).parent().ok_or("the plan lies in a folder")?.to_path_buf();
     let text = fs::read_to_string(&plan).map_err(|error| error.to_string())?;
     let cases: Vec<Case> = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let times = Times::new(std::env::var_os(QUICK).is_some());
+    let time = std::env::var(MILLISECONDS).ok().and_then(|text| text.parse().ok());
+    let time = Duration::from_millis(time.ok_or("no time")?);
     let mut criterion = Criterion::default()
         .configure_from_args()
         .output_directory(&folder)
-        .warm_up_time(times.warm_up)
-        .measurement_time(times.measurement)
+        .warm_up_time(time / 4)
+        .measurement_time(time)
         .sample_size(SAMPLES)
         .nresamples(1001);
     for (i, case) in cases.iter().enumerate() {
-        measure_case(&mut criterion, &times, &folder, i, case)?;
+        measure_case(&mut criterion, time, &folder, i, case)?;
     }
     Ok(())
 }
 
 fn measure_case(
     criterion: &mut Criterion,
-    times: &Times,
+    time: Duration,
     folder: &Path,
     number: usize,
     case: &Case,
@@ -208,7 +190,8 @@ fn measure_case(
     };
     let pass = verify(case, cipher, contender)?;
     write(CLOCK, clock::gigahertz().to_string())?;
-    if pass > times.longest_pass {
+    // Timed once, by its verification: criterion would take `SAMPLES` times as long.
+    if pass > time {
         write(SINGLE, format!(r#"{{"median":{{"point_estimate":{}}}}}"#, pass.as_nanos()))?;
         println!("{number} time: one pass");
         return Ok(());
