@@ -9,6 +9,7 @@
 #include "../common/key_planes.cuh"
 #include "../common/sliced.cuh"
 #include "keys.cuh"
+#include "linear.cuh"
 #include "sbox.cuh"
 
 namespace {
@@ -55,35 +56,13 @@ DEVICE void substitute(State &x) {
     }
 }
 
-// Every word becomes the sum of three; here a word is a byte of it, and of that a bit.
-DEVICE void mix_words(u32 (&t)[4][4], u32 j) {
-    const u32 a = t[0][j], b = t[1][j], c = t[2][j], d = t[3][j];
-    t[0][j] = xor3(a, b, c);
-    t[1][j] = xor3(a, c, d);
-    t[2][j] = xor3(a, b, d);
-    t[3][j] = xor3(b, c, d);
-}
-
 // ANCHOR: diffuse
-// The diffusion on bit `b` of all bytes, as in P1: inside words, words, bytes of words (byte j of
-// word w comes from byte j ^ w), words. Then the exchange.
+// The diffusion on bit `b` of all bytes, then the exchange.
 DEVICE void diffuse(State &x, u32 b) {
-    u32 inside[4][4], t[4][4];
-    UNROLL for (u32 w = 0; w < 4; w++) {
-        const u32 *word = x + 32 * w + b;
-        inside[w][0] = xor3(word[8], word[16], word[24]);
-        inside[w][1] = xor3(word[0], word[16], word[24]);
-        inside[w][2] = xor3(word[0], word[8], word[24]);
-        inside[w][3] = xor3(word[0], word[8], word[16]);
-    }
-    UNROLL for (u32 j = 0; j < 4; j++) mix_words(inside, j);
-    UNROLL for (u32 w = 0; w < 4; w++) {
-        UNROLL for (u32 j = 0; j < 4; j++) t[w][j] = inside[w][j ^ w];
-    }
-    UNROLL for (u32 j = 0; j < 4; j++) mix_words(t, j);
-    UNROLL for (u32 w = 0; w < 4; w++) {
-        UNROLL for (u32 j = 0; j < 4; j++) x[32 * w + 8 * (j ^ 2) + b] = t[w][j];
-    }
+    u32 bits[BYTES];
+    UNROLL for (u32 j = 0; j < BYTES; j++) bits[j] = x[8 * j + b];
+    aria_diffuse(bits);
+    UNROLL for (u32 j = 0; j < BYTES; j++) x[8 * (j ^ 2) + b] = bits[j];
 }
 // ANCHOR_END: diffuse
 

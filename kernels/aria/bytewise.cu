@@ -1,7 +1,7 @@
 // ARIA in P1's 8-bit form: see common/bytewise.cuh.
 #include "../common/bytewise.cuh"
 #include "keys.cuh"
-#include "linear.cuh"
+#include "rows.cuh"
 #include "tables.cuh"
 
 namespace {

@@ -2,7 +2,7 @@
 // up.
 //
 // The four S-boxes are one circuit: SBOX2 and SBOX3 rotate its output, SBOX4 its input, and a
-// rotation is a choice of names. P is XORs of bytes, two S-box outputs at a time.
+// rotation is a choice of names. P is a circuit of its own, on a bit of every byte.
 #include "../common/entry.cuh"
 #include "../common/key_planes.cuh"
 #include "../common/sliced.cuh"
@@ -64,34 +64,26 @@ DEVICE void sbox(const u32 *byte, const u32 *key_words, u32 (&z)[8]) {
 }
 // ANCHOR_END: sbox
 
-// Adds to a half what P makes of the S-box outputs at places `j` and `k`.
-template <u32 j, u32 k>
-DEVICE void add_pair(Half &to, const u32 (&zj)[8], const u32 (&zk)[8]) {
-    UNROLL for (u32 i = 0; i < 8; i++) {
-        UNROLL for (u32 b = 0; b < 8; b++) {
-            u32 &bit = to[8 * i + b];
-            if (p_adds(i, j) && p_adds(i, k)) bit = xor3(bit, zj[b], zk[b]);
-            else if (p_adds(i, j)) bit ^= zj[b];
-            else if (p_adds(i, k)) bit ^= zk[b];
-        }
-    }
-}
-
-// The S-boxes with numbers `m` and `n` of bytes `j` and `k`.
-template <u32 j, u32 m, u32 k, u32 n>
-DEVICE void add_boxes(Half &to, const Half &from, const u32 *keys) {
-    u32 zj[8], zk[8];
-    sbox<m>(from + 8 * j, keys + j * KEY_BYTE_WORDS, zj);
-    sbox<n>(from + 8 * k, keys + k * KEY_BYTE_WORDS, zk);
-    add_pair<j, k>(to, zj, zk);
-}
-
 // ANCHOR: add_f
 DEVICE void add_f(Half &to, const Half &from, const u32 *keys) {
-    add_boxes<0, 1, 1, 2>(to, from, keys);
-    add_boxes<2, 3, 3, 4>(to, from, keys);
-    add_boxes<4, 2, 5, 3>(to, from, keys);
-    add_boxes<6, 4, 7, 1>(to, from, keys);
+    u32 z[8][8];
+    sbox<1>(from, keys, z[0]);
+    sbox<2>(from + 8, keys + KEY_BYTE_WORDS, z[1]);
+    sbox<3>(from + 16, keys + 2 * KEY_BYTE_WORDS, z[2]);
+    sbox<4>(from + 24, keys + 3 * KEY_BYTE_WORDS, z[3]);
+    sbox<2>(from + 32, keys + 4 * KEY_BYTE_WORDS, z[4]);
+    sbox<3>(from + 40, keys + 5 * KEY_BYTE_WORDS, z[5]);
+    sbox<4>(from + 48, keys + 6 * KEY_BYTE_WORDS, z[6]);
+    sbox<1>(from + 56, keys + 7 * KEY_BYTE_WORDS, z[7]);
+    UNROLL for (u32 b = 0; b < 8; b++) {
+        u32 bits[8], sums[8];
+        UNROLL for (u32 j = 0; j < 8; j++) {
+            bits[j] = z[j][b];
+            sums[j] = to[8 * j + b];
+        }
+        camellia_add_p(bits, sums);
+        UNROLL for (u32 j = 0; j < 8; j++) to[8 * j + b] = sums[j];
+    }
 }
 // ANCHOR_END: add_f
 

@@ -2,6 +2,7 @@
 
 use core::fmt::Write;
 
+use crate::Error;
 use crate::program::{Operation, Program};
 
 /// What differs between the expressions of Rust and of C.
@@ -71,6 +72,43 @@ pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
     }
     text.push_str("}\n");
     text
+}
+
+/// A CUDA C++ function that adds the circuit's outputs, each a sum of two, to other words:
+/// `template <class W> DEVICE void NAME(const W (&x)[8], W (&sums)[8])`. Each output and what it is added to are
+/// one sum of three.
+///
+/// # Errors
+/// [`Error::Shape`] where an output is not a sum of two.
+pub fn emit_cuda_sums(program: &Program, function_name: &str, doc: &str) -> Result<String, Error> {
+    let (inputs, outputs) = (program.inputs(), program.outputs());
+    let mut text = doc_lines(doc);
+    let _ = writeln!(
+        text,
+        "template <class W>\nDEVICE void {function_name}(const W (&x)[{}], W (&sums)[{}]) {{",
+        inputs.len(),
+        outputs.len()
+    );
+    for (index, name) in inputs.iter().enumerate() {
+        let _ = writeln!(text, "    const W {name} = x[{index}];");
+    }
+    for gate in program.gates() {
+        let _ = match outputs.iter().position(|name| *name == gate.name) {
+            None => {
+                let value = expression(program, gate.operation, &CUDA);
+                writeln!(text, "    const W {} = {value};", gate.name)
+            }
+            Some(index) => {
+                let Operation::Xor(a, b) = gate.operation else {
+                    return Err(Error::Shape(format!("{} is no sum of two", gate.name)));
+                };
+                let (a, b) = (program.operand(a), program.operand(b));
+                writeln!(text, "    sums[{index}] = lop3<0x96>(sums[{index}], {a}, {b});")
+            }
+        };
+    }
+    text.push_str("}\n");
+    Ok(text)
 }
 
 /// An operation as a language writes it.

@@ -25,7 +25,7 @@ pub mod sums;
 mod targets;
 mod walk;
 
-pub use emit::{emit_cuda, emit_rust};
+pub use emit::{emit_cuda, emit_cuda_sums, emit_rust};
 pub use equivalence::{Equivalence, find_affine_equivalence};
 pub use error::Error;
 pub use files::{GeneratedFile, NamedTable, generated_files};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use lanecrypt_reference::{
     des::{E, P, SBOXES},
-    diffusion::{ARIA_A, CAMELLIA_P},
+    diffusion::ARIA_A,
     sbox,
 };
 
@@ -20,8 +20,7 @@ pub(crate) fn files() -> Vec<(String, String)> {
     vec![
         ("kernels/des/tables.cuh".to_owned(), des_tables()),
         ("kernels/des/linear.cuh".to_owned(), des_places()),
-        ("kernels/aria/linear.cuh".to_owned(), aria_rows()),
-        ("kernels/camellia/linear.cuh".to_owned(), camellia_rows()),
+        ("kernels/aria/rows.cuh".to_owned(), aria_rows()),
         packed_tables("aria", "S1, S2 and their inverses (RFC 5794)", &[s1, s2, x1, x2]),
         packed_tables("camellia", "SBOX1 to SBOX4 (RFC 3713)", &[c1, c2, c3, c4]),
         packed_tables("seed", "S0 and S1 (RFC 4269)", &sbox::SEED.each_ref()),
@@ -127,17 +126,5 @@ fn aria_rows() -> String {
          DEVICE_TABLE Rows DIFFUSION = {{{}}};\n\n}}  // namespace\n",
         linear_head("the diffusion layer A of ARIA (RFC 5794)"),
         braced(&ARIA_A.map(|row| format!("{:#x}", digits(row))), 8, "")
-    )
-}
-
-/// Camellia's P as masks.
-fn camellia_rows() -> String {
-    let mask = |row: &[u8]| row.iter().fold(0_u8, |mask, byte| mask | 1 << (byte - 1));
-    format!(
-        "{}// Output bytes of P, from the left, that each S-box output is added to.\n\
-         DEVICE constexpr bool p_adds(u32 output, u32 input) {{\n    \
-         constexpr u8 rows[8] = {{{}}};\n    return rows[output] >> input & 1;\n}}\n",
-        linear_head("the permutation P of Camellia (RFC 3713)"),
-        CAMELLIA_P.map(|row| format!("{:#04x}", mask(row))).join(", ")
     )
 }
