@@ -1,8 +1,9 @@
 //! Shares: which of a cipher's backends runs a line, where not all do.
 //!
-//! The host build is an emulator, and a cipher has up to seven families that take the same vectors.
-//! So each line runs on one of them, except where that would leave a family without a case of some
-//! kind: the lines of a file fall into classes, and every family gets a line of every class. On the CPU
+//! The host build is an emulator, where a message of one block takes as long as a whole thread block, and a cipher
+//! has up to seven families that take the same vectors. So the lines of a file fall into classes, and every family
+//! gets a line of every class, and at most [`LINES_OF_A_CLASS`] where backends of the CPU run all of them: further
+//! ones reach nothing new in a kernel, a launch or a mode. On the CPU
 //! every backend runs every line but long messages, of which it gets one of each mode: a longer buffer
 //! is more of the same batches, and key sizes are those of the shorter messages. A GPU's families run
 //! every line but those that are a launch a block: of Monte Carlo steps each gets one of every class, and a
@@ -19,6 +20,9 @@ use super::{
     limits::{Limits, SHORT_MESSAGE},
     targets::Target,
 };
+
+/// Lines of a class that a family of the host build runs at most.
+const LINES_OF_A_CLASS: usize = 2;
 
 /// Backends that share lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +123,7 @@ pub(super) fn leaving(
     if limits.all_vectors {
         return leaving;
     }
+    let is_on_a_cpu = targets.iter().any(|target| Group::of(target) == Some(Group::Cpu));
     for group in [Group::Families, Group::Cpu, Group::Gpu] {
         let is_member = |number: &usize| Group::of(targets[*number]) == Some(group);
         let members: Vec<usize> = (0..targets.len()).filter(is_member).collect();
@@ -136,29 +141,50 @@ pub(super) fn leaving(
             }
         }
         for lines in classes.into_values() {
-            let is_message = matches!(cases[lines[0]].line, Line::Message(_));
-            let is_run_once = group == Group::Gpu && is_message;
-            take_turns(lines, is_run_once, cases, runners, &mut leaving);
+            let turns = match (group, cases[lines[0]].line) {
+                (Group::Gpu, Line::Message(_)) => Turns::Once,
+                (Group::Families, Line::Vector(_)) if is_on_a_cpu => {
+                    Turns::AtMost(LINES_OF_A_CLASS)
+                }
+                _ => Turns::All,
+            };
+            take_turns(lines, turns, cases, runners, &mut leaving);
         }
     }
     leaving
 }
 
+/// How the lines of a class are shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turns {
+    /// Each line runs on one backend, and where they are fewer than backends, on several: every backend gets one.
+    All,
+    /// The same, but a backend runs no more of them than this.
+    AtMost(usize),
+    /// Each line runs on one backend, however few they are.
+    Once,
+}
+
 /// The lines of a class, and the backends that run them, take turns, lines in the order of a hash of their
 /// names: so neighbours go to different backends, and a line stays where it is when others are added to other
-/// classes. Every backend gets a line, unless each line `is_run_once`.
+/// classes.
 fn take_turns(
     mut lines: Vec<usize>,
-    is_run_once: bool,
+    turns: Turns,
     cases: &[Case<'_>],
     runners: impl Fn(usize) -> Vec<usize>,
     leaving: &mut [Leaving],
 ) {
     let runners = runners(lines[0]); // a class is run by all or none of it
     lines.sort_by_cached_key(|&line| Sha256::digest(cases[line].place().0));
-    let turns = if is_run_once { runners.len() } else { runners.len().min(lines.len()) };
+    let in_a_round =
+        if turns == Turns::Once { runners.len() } else { runners.len().min(lines.len()) };
+    let most = if let Turns::AtMost(lines) = turns { lines * in_a_round } else { usize::MAX };
     for (i, line) in lines.into_iter().enumerate() {
-        let others = runners.iter().enumerate().filter(|(j, _)| j % turns != i % turns);
+        let others = runners
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| i >= most || j % in_a_round != i % in_a_round);
         leaving[line].extend(others.map(|(_, number)| number));
     }
 }
