@@ -1,6 +1,9 @@
 //! The backends that RustCrypto's modes are given, and serial operations as such a mode.
 
-use core::{cell::OnceCell, marker::PhantomData};
+use core::{
+    cell::{Cell, OnceCell},
+    marker::PhantomData,
+};
 
 use cipher::{
     Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherEncBackend,
@@ -37,11 +40,18 @@ pub(crate) struct Call<'a, I: Implementation> {
     implementation: &'a I,
     encrypt_keys: OnceCell<I::BatchKeys>,
     decrypt_keys: OnceCell<I::BatchKeys>,
+    /// Whether fewer blocks than a batch have not been run yet.
+    is_first: Cell<bool>,
 }
 
 impl<'a, I: Implementation> Call<'a, I> {
     pub(crate) fn new(implementation: &'a I) -> Self {
-        Self { implementation, encrypt_keys: OnceCell::new(), decrypt_keys: OnceCell::new() }
+        Self {
+            implementation,
+            encrypt_keys: OnceCell::new(),
+            decrypt_keys: OnceCell::new(),
+            is_first: Cell::new(true),
+        }
     }
 
     fn one(&self, direction: Direction, block: InOut<'_, '_, Block<I>>) {
@@ -53,15 +63,17 @@ impl<'a, I: Implementation> Call<'a, I> {
         self.implementation.run_short(direction, blocks);
     }
 
-    /// Fewer blocks than a batch, of which there may be many such calls: where they are padded to one, the keys
-    /// for it are made once.
+    /// Fewer blocks than a batch. Where they are padded to one, the keys for it are kept from the second time on:
+    /// the first may be the last, and keys that are kept are moved.
     fn tail(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
         if blocks.is_empty() {
             return;
         }
         match self.implementation.dispatch(blocks.len()) {
-            Dispatch::Short(_) => self.run_short(direction, blocks),
-            Dispatch::Batches(_) => self.batches(direction, blocks),
+            Dispatch::Batches(_) if !self.is_first.replace(false) => {
+                self.batches(direction, blocks)
+            }
+            _ => self.run_short(direction, blocks),
         }
     }
 
