@@ -71,7 +71,7 @@ impl<'a, I: Implementation> Call<'a, I> {
         }
         match self.implementation.dispatch(blocks.len()) {
             Dispatch::Batches(_) if !self.is_first.replace(false) => {
-                self.batches(direction, blocks)
+                self.batches(direction, blocks);
             }
             _ => self.run_short(direction, blocks),
         }
