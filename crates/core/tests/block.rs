@@ -71,7 +71,9 @@ impl BlockCipherEncClosure for ByPieces<'_> {
     fn call<B: BlockCipherEncBackend<BlockSize = U16>>(self, backend: &B) {
         assert_eq!(B::ParBlocksSize::USIZE, Packet::USIZE);
         let (pieces, rest) = Array::slice_as_chunks_mut(self.0);
-        pieces.iter_mut().for_each(|piece| backend.encrypt_par_blocks_inplace(piece));
+        for piece in pieces {
+            backend.encrypt_par_blocks_inplace(piece);
+        }
         backend.encrypt_tail_blocks_inplace(rest);
     }
 }
@@ -80,7 +82,9 @@ impl BlockCipherDecClosure for ByPieces<'_> {
     fn call<B: BlockCipherDecBackend<BlockSize = U16>>(self, backend: &B) {
         assert_eq!(B::ParBlocksSize::USIZE, Packet::USIZE);
         let (pieces, rest) = Array::slice_as_chunks_mut(self.0);
-        pieces.iter_mut().for_each(|piece| backend.decrypt_par_blocks_inplace(piece));
+        for piece in pieces {
+            backend.decrypt_par_blocks_inplace(piece);
+        }
         backend.decrypt_tail_blocks_inplace(rest);
     }
 }
