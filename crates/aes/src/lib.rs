@@ -36,6 +36,7 @@ mod compact;
 pub mod cuda;
 mod expand;
 mod fastest;
+mod gcm;
 mod reference;
 #[rustfmt::skip]
 mod sbox;

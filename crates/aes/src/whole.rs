@@ -16,14 +16,15 @@ use cipher::{
     BlockCipherEncClosure, BlockSizeUser, InOut, InOutBuf, ParBlocks, ParBlocksSizeUser,
     array::ArraySize, consts::U16, typenum::Unsigned,
 };
-use lanecrypt_core::{
-    Clear, Counter, Direction, HashPowers, Implementation, Secret, backend::Packet,
-};
+use lanecrypt_core::{Clear, Direction, GcmPass, Implementation, Secret, backend::Packet};
 use lanecrypt_slicing::{
-    AesBlocks, Carryless, Core, Form, Hashing, Job, JobOver, Rounds, RunsOn, WholeBlocks,
+    AesBlocks, Carryless, Core, Form, Job, JobOver, Rounds, RunsOn, WholeBlocks,
 };
 
-use crate::schedule::{AesSchedule, Block, MAX_ROUND_KEYS};
+use crate::{
+    gcm::Gcm,
+    schedule::{AesSchedule, Block, MAX_ROUND_KEYS},
+};
 
 type Blocks<'inp, 'out> = InOutBuf<'inp, 'out, Array<u8, U16>>;
 
@@ -62,7 +63,7 @@ impl core::fmt::Debug for DirectedKeys {
 // ANCHOR: rounds
 /// Runs registers of blocks side by side.
 #[inline(always)]
-fn rounds<I: AesBlocks, const G: usize>(
+pub(crate) fn rounds<I: AesBlocks, const G: usize>(
     isa: I,
     keys: &[Block],
     direction: Direction,
@@ -126,7 +127,7 @@ impl<S: AesSchedule> Form for Whole<S> {
 }
 
 /// Registers side by side.
-const SIDE_BY_SIDE: usize = 8;
+pub(crate) const SIDE_BY_SIDE: usize = 8;
 
 /// The rounds of [`Whole`], whatever the key size.
 #[derive(Debug)]
@@ -154,17 +155,6 @@ impl<I: Carryless> Rounds<I> for WholeRounds {
         }
     }
 
-    fn ctr_hashed(
-        keys: &DirectedKeys,
-        isa: I,
-        counter: Counter,
-        powers: &HashPowers,
-        hash: &mut Block,
-        blocks: Blocks<'_, '_>,
-    ) -> usize {
-        isa.run(CtrHashed { keys: keys.used(), counter, powers, hash, blocks })
-    }
-
     fn cbc_decrypt(
         keys: &DirectedKeys,
         isa: I,
@@ -182,6 +172,11 @@ impl<I: Carryless> Rounds<I> for WholeRounds {
 impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
     fn short_at_once(blocks: usize) -> Option<usize> {
         Some(if blocks < Packet::USIZE { 1 } else { Packet::USIZE })
+    }
+
+    fn gcm(schedule: &S, isa: I, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+        isa.run(Gcm { keys: &**schedule.of(Direction::Encrypt), pass, data });
+        true
     }
 
     fn run_short(schedule: &S, isa: I, direction: Direction, blocks: Blocks<'_, '_>) {
@@ -351,117 +346,6 @@ fn input<'a>(blocks: &'a Blocks<'_, '_>) -> &'a [u8] {
 #[inline(always)]
 fn output<'a>(blocks: &'a mut Blocks<'_, '_>) -> &'a mut [u8] {
     Array::slice_as_flattened_mut(blocks.get_out())
-}
-
-/// CTR of whole batches, and the hash of what comes of it.
-struct CtrHashed<'a, 'inp, 'out> {
-    keys: &'a [Block],
-    counter: Counter,
-    powers: &'a HashPowers,
-    hash: &'a mut Block,
-    blocks: Blocks<'inp, 'out>,
-}
-
-impl<I: Carryless> Job<I> for CtrHashed<'_, '_, '_> {
-    /// Blocks that were run.
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self, isa: I) -> usize {
-        let Self { keys, counter, powers, hash, mut blocks } = self;
-        let batch = SIDE_BY_SIDE * I::Lanes::USIZE;
-        let Some((first, middle, last)) = in_three(keys).filter(|_| blocks.len() >= batch) else {
-            return 0;
-        };
-        let mut pass = Pass {
-            counter,
-            hashing: Hashing::new(isa, hash),
-            ciphertext: [isa.broadcast(&[0; 16]); SIDE_BY_SIDE],
-        };
-        let (piece, mut rest) = blocks.reborrow().split_at(batch);
-        pass.batch::<false>(isa, (first, middle, last), powers, piece);
-        let mut done = batch;
-        while rest.len() >= batch {
-            let (piece, after) = rest.split_at(batch);
-            pass.batch::<true>(isa, (first, middle, last), powers, piece);
-            done += batch;
-            rest = after;
-        }
-        for (i, register) in pass.ciphertext.into_iter().enumerate().rev() {
-            pass.hashing.add::<SIDE_BY_SIDE>(isa, powers, i, register);
-        }
-        pass.hashing.reduce(isa);
-        pass.hashing.store(isa, hash);
-        done
-    }
-}
-
-/// The first round key, as many as a batch has registers and those after them, and the last.
-type InThree<'a> = (&'a Block, (&'a [Block; SIDE_BY_SIDE], &'a [Block]), &'a Block);
-
-#[inline(always)]
-fn in_three(keys: &[Block]) -> Option<InThree<'_>> {
-    let [first, middle @ .., last] = keys else {
-        return None;
-    };
-    Some((first, middle.split_first_chunk()?, last))
-}
-
-/// What goes from one batch of [`CtrHashed`] to the next.
-struct Pass<I: Carryless> {
-    counter: Counter,
-    hashing: Hashing<I>,
-    /// Of the last batch, not hashed yet.
-    ciphertext: [I::Blocks; SIDE_BY_SIDE],
-}
-
-impl<I: Carryless> Pass<I> {
-    // ANCHOR: ctr_hashed
-    /// Encrypts a batch, and meanwhile hashes the one before it, one register per round: AES and products
-    /// are instructions of different ports.
-    #[inline(always)]
-    fn batch<const HASHES: bool>(
-        &mut self,
-        isa: I,
-        (first, (middle, more), last): InThree<'_>,
-        powers: &HashPowers,
-        mut piece: Blocks<'_, '_>,
-    ) {
-        let bytes = 16 * I::Lanes::USIZE;
-        let mut states = [isa.broadcast(first); SIDE_BY_SIDE];
-        for state in &mut states {
-            *state ^= isa.count(self.counter.value());
-            self.counter = self.counter.plus(I::Lanes::USIZE as u128);
-        }
-        for (key, i) in middle.iter().zip((0..SIDE_BY_SIDE).rev()) {
-            let key = isa.broadcast(key);
-            for state in &mut states {
-                *state = isa.encrypt_round(*state, key);
-            }
-            if HASHES {
-                self.hashing.add::<SIDE_BY_SIDE>(isa, powers, i, self.ciphertext[i]);
-            }
-        }
-        if HASHES {
-            self.hashing.reduce(isa);
-        }
-        for key in more {
-            let key = isa.broadcast(key);
-            for state in &mut states {
-                *state = isa.encrypt_round(*state, key);
-            }
-        }
-        let key = isa.broadcast(last);
-        let inputs = input(&piece).chunks_exact(bytes);
-        for ((state, register), blocks) in states.iter().zip(&mut self.ciphertext).zip(inputs) {
-            *register = isa.encrypt_last(*state, key) ^ isa.load(blocks);
-        }
-        let outputs = output(&mut piece).chunks_exact_mut(bytes);
-        for (register, blocks) in self.ciphertext.iter().zip(outputs) {
-            isa.store(*register, blocks);
-        }
-    }
-    // ANCHOR_END: ctr_hashed
 }
 
 /// CBC decryption.

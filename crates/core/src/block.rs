@@ -15,7 +15,7 @@ use cipher::{
 };
 
 use crate::{
-    ConstantTime, Counter, Direction, Dispatch, Engine, Error, HashPowers, Operation, Unavailable,
+    ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Operation, Unavailable,
     backend::{self, Call, InPackets, OneByOne, ShortCbcDecryption, ShortCtr},
     bulk,
     modes::{self, wiped},
@@ -93,19 +93,10 @@ pub trait Implementation: Clone + Send + Sync {
         bulk::ctr(self, keys, counter, blocks);
     }
 
-    /// CTR and GHASH of the ciphertext in one pass, under batch keys of encryption, of the first of
-    /// these blocks, of as many as the return value says; [`Engine::ctr32_hashed`] has the arguments.
-    /// The counter does not wrap. By default it does nothing.
-    fn ctr_hashed(
-        &self,
-        keys: &Self::BatchKeys,
-        counter: Counter,
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        blocks: InOutBuf<'_, '_, Block<Self>>,
-    ) -> usize {
-        let _ = (keys, counter, powers, hash, blocks);
-        0
+    /// CTR and GHASH of the ciphertext in one pass, as [`Engine::gcm`] has it. By default there is none.
+    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+        let _ = (pass, data);
+        false
     }
 
     /// CBC decryption of any number of blocks, under batch keys of decryption; `previous` is the
@@ -381,21 +372,8 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         Ok(())
     }
 
-    fn ctr32_hashed(
-        &self,
-        counter: &[u8; 16],
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<usize, Error> {
-        let first = Counter::read(counter, self.block_bytes())?;
-        let (blocks, _tail) = data.into_chunks();
-        if blocks.is_empty() || blocks.len() as u64 > first.blocks_before_wrap32() {
-            return Ok(0);
-        }
-        let keys = self.implementation.batch_keys(Direction::Encrypt);
-        let done = self.implementation.ctr_hashed(&keys, first, powers, hash, blocks);
-        Ok(done * self.block_bytes())
+    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
+        Ok(self.implementation.gcm(pass, data))
     }
 
     fn dispatch(&self, blocks: usize) -> Option<Dispatch> {

@@ -32,6 +32,27 @@ impl fmt::Display for Direction {
 /// Powers of a GHASH key, as many as `lanecrypt_slicing::HashKey` keeps, from the highest on.
 pub type HashPowers = [[u8; 16]; 32];
 
+/// A whole message of GCM (SP 800-38D), or whole blocks within one, for [`Engine::gcm`].
+pub struct GcmPass<'a> {
+    /// Whether what is hashed, the ciphertext, is the output or the input.
+    pub direction: Direction,
+    /// The counter block before that of the first block of data: J0 where the message begins. Its last 32 bits
+    /// count, and wrap.
+    pub counter: [u8; 16],
+    /// `lanecrypt_slicing::HashKey::powers`.
+    pub powers: &'a HashPowers,
+    /// The hash so far, which becomes that with the data, or the tag of a whole message, of which it was zero.
+    pub hash: &'a mut [u8; 16],
+    /// The associated data of a whole message; `None` for blocks within one.
+    pub whole: Option<&'a [u8]>,
+}
+
+impl fmt::Debug for GcmPass<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GcmPass").field("direction", &self.direction).finish_non_exhaustive()
+    }
+}
+
 /// How a call runs its blocks: which of an implementation's ways it takes, and how wide that is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dispatch {
@@ -87,38 +108,16 @@ pub trait Engine: fmt::Debug + Send + Sync {
         self.run(Operation::Ctr(Counter::read(counter, self.block_bytes())?), data)
     }
 
-    /// CTR with a counter of 32 bits, and GHASH of the ciphertext in the same pass, where the engine
-    /// has such a one: of the first of `data`, of as many bytes as the return value says, whole
-    /// blocks. `counter` is the first counter block and `hash` the hash so far; `powers` is
-    /// `lanecrypt_slicing::HashKey::powers`. By default it does nothing.
+    /// Encrypts or decrypts data and hashes the ciphertext in one pass, where the engine has such a one for this
+    /// pass, and returns whether it has. By default it has none, and nothing is written.
+    ///
+    /// Decryption gives plaintext out before the caller knows whether the tag is right.
     ///
     /// # Errors
     /// A device error.
-    fn ctr32_hashed(
-        &self,
-        counter: &[u8; 16],
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<usize, Error> {
-        let _ = (counter, powers, hash, data);
-        Ok(0)
-    }
-
-    /// Adds whole blocks to a GHASH, where the engine has more than the caller's thread for it: the first of
-    /// `blocks`, as many bytes of them as the return value says. `hash` and `powers` are those of
-    /// [`ctr32_hashed`](Self::ctr32_hashed). By default it does nothing.
-    ///
-    /// # Errors
-    /// A device error.
-    fn ghash(
-        &self,
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        blocks: &[u8],
-    ) -> Result<usize, Error> {
-        let _ = (powers, hash, blocks);
-        Ok(0)
+    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
+        let _ = (pass, data);
+        Ok(false)
     }
 
     /// How a call of [`ecb`](Self::ecb) runs `blocks` blocks, at least one, where the engine knows:
@@ -166,22 +165,8 @@ impl<W: EngineWrapper> Engine for W {
     fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         self.inner().run(operation, data)
     }
-    fn ctr32_hashed(
-        &self,
-        counter: &[u8; 16],
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<usize, Error> {
-        self.inner().ctr32_hashed(counter, powers, hash, data)
-    }
-    fn ghash(
-        &self,
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        blocks: &[u8],
-    ) -> Result<usize, Error> {
-        self.inner().ghash(powers, hash, blocks)
+    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
+        self.inner().gcm(pass, data)
     }
     fn dispatch(&self, blocks: usize) -> Option<Dispatch> {
         self.inner().dispatch(blocks)

@@ -42,7 +42,7 @@ mod stream;
 pub use block::{AnyCpu, Block, Cipher, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
-pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, HashPowers};
+pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, GcmPass, HashPowers};
 pub use error::{ConstantTime, Error, Mode, Unavailable};
 pub use modes::ChainedMode;
 pub use operation::Operation;

@@ -7,6 +7,8 @@ use cipher::{
     BlockCipherEncrypt, BlockSizeUser, InOutBuf, Key, KeyInit, KeySizeUser, typenum::Unsigned,
 };
 
+use lanecrypt_core::GcmPass;
+
 use crate::{
     ConstantTime, Engine, Error, Operation, Parallel, THREAD_PIECE_BYTES,
     cuda::{self, Device, DeviceCipher, Family, OnDevice, kernels::Task},
@@ -213,23 +215,8 @@ where
         }
     }
 
-    fn ctr32_hashed(
-        &self,
-        counter: &[u8; 16],
-        powers: &lanecrypt_core::HashPowers,
-        hash: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<usize, Error> {
-        Parallel::new(&self.cpu).ctr32_hashed(counter, powers, hash, data)
-    }
-
-    fn ghash(
-        &self,
-        powers: &lanecrypt_core::HashPowers,
-        hash: &mut [u8; 16],
-        blocks: &[u8],
-    ) -> Result<usize, Error> {
-        Parallel::new(&self.cpu).ghash(powers, hash, blocks)
+    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
+        Parallel::new(&self.cpu).gcm(pass, data)
     }
 }
 

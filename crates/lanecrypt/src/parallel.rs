@@ -8,7 +8,7 @@ use std::{
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    Counter, Engine, Error, HashPowers, Operation, Secret,
+    Counter, Direction, Engine, Error, GcmPass, Operation, Secret,
     modes::{gcm::HASHED_AT_ONCE, times_power_of_x},
 };
 use lanecrypt_slicing::{HashKey, SendBuf};
@@ -48,26 +48,35 @@ impl<E: Engine> Parallel<E> {
         in_pieces(data, THREAD_PIECE_BYTES, |before, piece| work(before / block, piece))
     }
 
-    /// CTR of whole blocks and their hash, in one pass as far as the engine has one. The counter does not
-    /// wrap.
-    fn hash_piece(
+    /// Whole blocks of GCM and their hash, in one pass if the engine has one.
+    fn gcm_piece(
         &self,
-        first: Counter,
+        direction: Direction,
+        before: Counter,
         key: &HashKey,
         hash: &mut [u8; 16],
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         let mut counter = [0; 16];
-        first.fill(&mut counter);
-        let mut done = self.engine.ctr32_hashed(&counter, key.powers(), hash, data.reborrow())?;
-        let mut rest = data.split_at(done).1;
-        while !rest.is_empty() {
-            let bytes = HASHED_AT_ONCE.min(rest.len());
-            let (mut part, others) = rest.split_at(bytes);
-            self.engine.run(Operation::Ctr(first.plus((done / 16) as u128)), part.reborrow())?;
-            key.absorb(hash, part.get_out());
-            done += bytes;
-            rest = others;
+        before.fill(&mut counter);
+        let (powers, whole) = (key.powers(), None);
+        let pass = GcmPass { direction, counter, powers, hash: &mut *hash, whole };
+        if self.engine.gcm(pass, data.reborrow())? {
+            return Ok(());
+        }
+        let mut number = 1;
+        while !data.is_empty() {
+            let bytes = HASHED_AT_ONCE.min(data.len());
+            let (mut part, rest) = data.split_at(bytes);
+            if direction == Direction::Decrypt {
+                key.absorb(hash, part.get_in());
+            }
+            self.engine.run(Operation::Ctr32(before.plus32(number)), part.reborrow())?;
+            if direction == Direction::Encrypt {
+                key.absorb(hash, part.get_out());
+            }
+            number += (bytes / 16) as u128;
+            data = rest;
         }
         Ok(())
     }
@@ -220,55 +229,26 @@ impl<E: Engine> Engine for Parallel<E> {
         }
     }
 
-    fn ctr32_hashed(
-        &self,
-        counter: &[u8; 16],
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<usize, Error> {
-        let first = Counter::from_block(counter).filter(|_| self.block_bytes() == 16);
-        let whole = data.len() / 16 * 16;
-        let fits = |first: &Counter| (whole / 16) as u64 <= first.blocks_before_wrap32();
-        let worth = |_: &Counter| may_be_worth_threads(whole, THREAD_PIECE_BYTES);
-        let Some(first) = first.filter(fits).filter(worth) else {
-            return self.engine.ctr32_hashed(counter, powers, hash, data);
+    /// Long messages come as the blocks within them.
+    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
+        if !may_be_worth_threads(data.len(), THREAD_PIECE_BYTES) {
+            return self.engine.gcm(pass, data);
+        }
+        let GcmPass { direction, counter, powers, hash, whole: None } = pass else {
+            return Ok(false);
         };
-        let key = HashKey::of_powers(powers);
+        let (before, key) = (Counter::from(counter), HashKey::of_powers(powers));
         let hashes = Mutex::new(Vec::new());
-        self.in_pieces(data.split_at(whole).0, |before, piece| {
+        self.in_pieces(data, |number, piece| {
             let (mut own, blocks) = (Secret::new([0; 16]), (piece.len() / 16) as u64);
-            self.hash_piece(first.plus(before as u128), &key, &mut own, piece)?;
-            hashes.lock().unwrap_or_else(PoisonError::into_inner).push((before, blocks, own));
+            self.gcm_piece(direction, before.plus32(number as u128), &key, &mut own, piece)?;
+            hashes.lock().unwrap_or_else(PoisonError::into_inner).push((number, blocks, own));
             Ok(())
         })?;
         let mut hashes = hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        hashes.sort_unstable_by_key(|(before, ..)| *before);
+        hashes.sort_unstable_by_key(|(number, ..)| *number);
         join(&key, hash, hashes.iter().map(|(_, blocks, own)| (*blocks, own)));
-        Ok(whole)
-    }
-
-    fn ghash(
-        &self,
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        blocks: &[u8],
-    ) -> Result<usize, Error> {
-        let blocks = &blocks[..blocks.len() / 16 * 16];
-        if !may_be_worth_threads(blocks.len(), THREAD_PIECE_BYTES) {
-            return self.engine.ghash(powers, hash, blocks);
-        }
-        let key = HashKey::of_powers(powers);
-        let pieces: Vec<_> = blocks.chunks(THREAD_PIECE_BYTES).collect();
-        let mut hashes = vec![Secret::new([0; 16]); pieces.len()];
-        in_pieces(hashes.as_mut_slice().into(), 1, |before, mut hashes| {
-            for (own, piece) in hashes.get_out().iter_mut().zip(&pieces[before..]) {
-                key.absorb(own, piece);
-            }
-            Ok::<(), Error>(())
-        })?;
-        join(&key, hash, pieces.iter().map(|piece| piece.len() as u64 / 16).zip(&hashes));
-        Ok(blocks.len())
+        Ok(true)
     }
 }
 
@@ -280,8 +260,6 @@ impl<E: fmt::Debug> fmt::Debug for Parallel<E> {
 
 #[cfg(test)]
 mod tests {
-    use lanecrypt_core::Direction;
-
     use super::*;
 
     /// Every mode at lengths round the pieces, on pools of several sizes, against the engine alone.

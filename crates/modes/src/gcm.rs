@@ -21,10 +21,10 @@ use cipher::{
     array::ArraySize,
     consts::{U4, U8, U12, U13, U14, U15, U16},
 };
-use lanecrypt_core::{Direction, Engine, Error as EngineError, Mode, Secret, modes};
+use lanecrypt_core::{Direction, Engine, Error as EngineError, GcmPass, Mode, Secret, modes};
 use subtle::ConstantTimeEq;
 
-use crate::{GhashKey, cleared};
+use crate::{GcmMessage, GhashKey, cleared, zeros_after_errors};
 
 pub use self::{Gcm as AesGcm, MAX_AAD_BYTES as A_MAX, MAX_MESSAGE_BYTES as P_MAX};
 pub use aead::{self, AeadCore, AeadInOut, Error, Key, KeyInit, KeySizeUser};
@@ -61,8 +61,11 @@ impl TagSize for U16 {}
 /// need: `Gcm<Aes256>` is `aes_gcm::Aes256Gcm`, `Gcm<Aes192, U16, U12>` one with other lengths.
 ///
 /// [`encrypt`](Self::encrypt) and [`decrypt`](Self::decrypt) take IVs of any length but zero, and tags
-/// of 4 to 16 bytes. Decryption writes nothing before the tag has been found right, in constant time.
-/// An IV must never be used twice under one key.
+/// of 4 to 16 bytes. An IV must never be used twice under one key.
+///
+/// Decryption is one pass, so the plaintext is written before its tag is known. Where the tag is wrong, the plaintext
+/// is encrypted again before the call returns, and the output is the ciphertext: in place, what was there
+/// before. No other thread should read the output during the call. Tags are compared in constant time.
 ///
 /// It is as constant-time as the cipher and the hash are; but an IV of other than 12 bytes is hashed
 /// to the first counter, and the time tells where the last 32 bits of that wrap.
@@ -103,21 +106,17 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
 
     /// Makes the hash key, and leaves it on the stack too: callers run it on one that is cleared.
     fn with_hash(engine: C, hash_key: impl Fn(&Block) -> GhashKey) -> Result<Self, EngineError> {
-        let given = engine.block_bytes();
-        if given != 16 {
-            return Err(EngineError::BlockLength { mode: Mode::Gcm, given });
-        }
-        let mut h = Secret::new(Block::default());
-        engine.ecb(Direction::Encrypt, h.as_mut_slice().into())?;
-        Ok(Self { engine, key: hash_key(&h), sizes: PhantomData })
+        let h = hash_subkey(&engine)?;
+        Ok(Self { key: hash_key(&h), engine, sizes: PhantomData })
     }
 
     /// [`of`](Self::of) where it cannot fail but by the engine.
     fn expected(engine: C) -> Self {
-        match Self::with_hash(engine, GhashKey::of) {
-            Ok(gcm) => gcm,
+        let h = match hash_subkey(&engine) {
+            Ok(h) => h,
             Err(error) => panic!("GCM: {error}"),
-        }
+        };
+        Self { key: GhashKey::of(&h), engine, sizes: PhantomData }
     }
 
     /// The engine.
@@ -134,25 +133,11 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         &self,
         iv: &[u8],
         aad: &[u8],
-        mut data: InOutBuf<'_, '_, u8>,
+        data: InOutBuf<'_, '_, u8>,
         tag: &mut [u8],
     ) -> Result<(), EngineError> {
         modes::gcm::check_lengths(iv.len(), aad.len(), data.len(), tag.len())?;
-        let message = Message::new(self, iv)?;
-        let lengths = [aad.len() as u64, data.len() as u64];
-        let mut hash = self.key.start();
-        self.key.add(&mut hash, aad);
-        let done = match self.key.by_powers(&mut hash) {
-            Some((powers, hash)) => {
-                let counter = message.counter(0);
-                self.engine.ctr32_hashed(&counter.0, powers, hash, data.reborrow())?
-            }
-            None => 0,
-        };
-        message.crypt(done / 16, data.split_at(done).1, |ciphertext| {
-            self.key.add(&mut hash, ciphertext);
-        })?;
-        let full = message.tag(self.key.finish(hash, lengths));
+        let full = self.run(Direction::Encrypt, &self.key.first_counter(iv), aad, data)?;
         tag.copy_from_slice(&full[..tag.len()]);
         Ok(())
     }
@@ -160,86 +145,60 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
     /// Decrypts `data` if `tag` is the right one.
     ///
     /// # Errors
-    /// [`Error::EmptyIv`](EngineError::EmptyIv), [`Error::TagLength`](EngineError::TagLength), [`Error::MessageLength`](EngineError::MessageLength), [`Error::NotAuthentic`](EngineError::NotAuthentic):
-    /// nothing is written then. The engine's own errors: the output is unspecified then.
+    /// [`Error::EmptyIv`](EngineError::EmptyIv), [`Error::TagLength`](EngineError::TagLength), [`Error::MessageLength`](EngineError::MessageLength): nothing is written then.
+    /// [`Error::NotAuthentic`](EngineError::NotAuthentic): the output is the ciphertext then. The engine's own
+    /// errors: the output is zeros then.
     pub fn decrypt(
         &self,
         iv: &[u8],
         aad: &[u8],
-        data: InOutBuf<'_, '_, u8>,
+        mut data: InOutBuf<'_, '_, u8>,
         tag: &[u8],
     ) -> Result<(), EngineError> {
         modes::gcm::check_lengths(iv.len(), aad.len(), data.len(), tag.len())?;
-        let message = Message::new(self, iv)?;
-        let mut hash = self.key.start();
-        self.key.add(&mut hash, aad);
-        let ciphertext = data.get_in();
-        let done = match self.key.by_powers(&mut hash) {
-            Some((powers, hash)) => self.engine.ghash(powers, hash, ciphertext)?,
-            None => 0,
-        };
-        self.key.add(&mut hash, &ciphertext[done..]);
-        let expected = message.tag(self.key.finish(hash, [aad.len() as u64, data.len() as u64]));
-        if !bool::from(expected[..tag.len()].ct_eq(tag)) {
-            return Err(EngineError::NotAuthentic);
-        }
-        modes::ctr32(&self.engine, &message.counter(0), data)
-    }
-}
-
-/// A message: what follows from its IV.
-struct Message<'a, C> {
-    engine: &'a C,
-    /// The counter block J0.
-    first: Block,
-    /// J0, encrypted: what hides the hash in the tag.
-    mask: Secret<Block>,
-}
-
-impl<'a, C: Engine> Message<'a, C> {
-    fn new<N, T>(gcm: &'a Gcm<C, N, T>, iv: &[u8]) -> Result<Self, EngineError> {
-        let first = Array(modes::gcm::first_counter(iv).unwrap_or_else(|| {
-            let mut hash = gcm.key.start();
-            gcm.key.add(&mut hash, iv);
-            gcm.key.finish(hash, [0, iv.len() as u64])
-        }));
-        let mut mask = Secret::new(first);
-        gcm.engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
-        Ok(Self { engine: &gcm.engine, first, mask })
+        let first = self.key.first_counter(iv);
+        let decrypted = self.run(Direction::Decrypt, &first, aad, data.reborrow());
+        let result = decrypted.and_then(|expected| {
+            if bool::from(expected[..tag.len()].ct_eq(tag)) {
+                return Ok(());
+            }
+            modes::ctr32(&self.engine, &modes::gcm::counter(&first, 0), data.get_out().into())?;
+            Err(EngineError::NotAuthentic)
+        });
+        zeros_after_errors(result, data.get_out())
     }
 
-    /// The counter block of block `number` of the data.
-    fn counter(&self, number: usize) -> Block {
-        Array(modes::gcm::counter(&self.first.0, number as u32))
-    }
-
-    /// Runs the key stream from block `number` on over the data, a piece at a time, each of which
-    /// `done` gets.
-    fn crypt(
+    /// Encrypts or decrypts a message from J0 on, in one pass where the engine has one, and returns its tag.
+    fn run(
         &self,
-        mut number: usize,
+        direction: Direction,
+        first: &[u8; 16],
+        aad: &[u8],
         mut data: InOutBuf<'_, '_, u8>,
-        mut done: impl FnMut(&[u8]),
-    ) -> Result<(), EngineError> {
-        let piece_bytes =
-            modes::gcm::HASHED_AT_ONCE.max(self.engine.chunk_bytes().next_multiple_of(16));
-        while !data.is_empty() {
-            let length = piece_bytes.min(data.len());
-            let (mut piece, rest) = data.split_at(length);
-            modes::ctr32(self.engine, &self.counter(number), piece.reborrow())?;
-            done(piece.get_out());
-            number += length / 16;
-            data = rest;
+    ) -> Result<Secret<[u8; 16]>, EngineError> {
+        if let Some(powers) = self.key.powers() {
+            let (counter, whole, mut tag) = (*first, Some(aad), Secret::new([0; 16]));
+            let pass = GcmPass { direction, counter, powers, hash: &mut tag, whole };
+            if self.engine.gcm(pass, data.reborrow())? {
+                return Ok(tag);
+            }
         }
-        Ok(())
+        let mut message = GcmMessage::from_first(&self.key, &self.engine, *first)?;
+        message.associate(&self.key, aad)?;
+        message.run(&self.key, &self.engine, direction, data)?;
+        Ok(Secret::new(message.tag(&self.key)))
     }
+}
 
-    fn tag(&self, mut hash: [u8; 16]) -> [u8; 16] {
-        for (byte, mask) in hash.iter_mut().zip(self.mask.iter()) {
-            *byte ^= mask;
-        }
-        hash
+/// The block of zeros, encrypted (SP 800-38D, 7.1, step 1).
+fn hash_subkey(engine: &impl Engine) -> Result<Secret<Block>, EngineError> {
+    let given = engine.block_bytes();
+    if given != 16 {
+        return Err(EngineError::BlockLength { mode: Mode::Gcm, given });
     }
+    let mut h = Secret::new(Block::default());
+    engine.ecb(Direction::Encrypt, h.as_mut_slice().into())?;
+    Ok(h)
 }
 
 impl<C, N, T> fmt::Debug for Gcm<C, N, T> {

@@ -4,10 +4,10 @@ use core::fmt;
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    Counter, Direction, Engine, Error, Secret,
+    Counter, Direction, Engine, Error, GcmPass, Secret,
     modes::{
         self,
-        gcm::{HASHED_AT_ONCE, MAX_AAD_BYTES, MAX_MESSAGE_BYTES, first_counter},
+        gcm::{HASHED_AT_ONCE, MAX_AAD_BYTES, MAX_MESSAGE_BYTES},
     },
 };
 
@@ -72,11 +72,15 @@ impl GcmMessage {
         if iv.is_empty() {
             return Err(Error::EmptyIv);
         }
-        let first = first_counter(iv).unwrap_or_else(|| {
-            let mut hash = key.start();
-            key.add(&mut hash, iv);
-            key.finish(hash, [0, iv.len() as u64])
-        });
+        Self::from_first(key, engine, key.first_counter(iv))
+    }
+
+    /// The beginning of the message whose counter block J0 is `first`.
+    pub(crate) fn from_first<E: Engine + ?Sized>(
+        key: &GhashKey,
+        engine: &E,
+        first: [u8; BLOCK],
+    ) -> Result<Self, Error> {
         let mut mask = Secret::new(first);
         engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
         Ok(Self {
@@ -185,20 +189,39 @@ impl GcmMessage {
         self.data_bytes += data.len() as u64;
     }
 
-    /// Whole blocks; nothing waits to be hashed.
+    /// Whole blocks; nothing waits to be hashed. In one pass where the engine has one, otherwise in pieces that stay
+    /// in the first cache.
     fn run_blocks<E: Engine + ?Sized>(
         &mut self,
         key: &GhashKey,
         engine: &E,
         direction: Direction,
-        data: InOutBuf<'_, '_, u8>,
+        mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let (counter, bytes) = (self.counter(), data.len());
-        match direction {
-            Direction::Encrypt => encrypt(engine, key, &mut self.hash, &counter, data)?,
-            Direction::Decrypt => decrypt(engine, key, &mut self.hash, &counter, data)?,
+        let blocks = (self.data_bytes / BLOCK as u64) as u32;
+        if let Some((powers, hash)) = key.by_powers(&mut self.hash) {
+            let mut counter = self.first;
+            Counter::from(self.first).plus32(blocks.into()).fill(&mut counter);
+            let pass = GcmPass { direction, counter, powers, hash, whole: None };
+            if engine.gcm(pass, data.reborrow())? {
+                self.data_bytes += data.len() as u64;
+                return Ok(());
+            }
         }
-        self.data_bytes += bytes as u64;
+        let piece_bytes = HASHED_AT_ONCE.max(engine.chunk_bytes().next_multiple_of(BLOCK));
+        while !data.is_empty() {
+            let length = piece_bytes.min(data.len());
+            let (mut piece, rest) = data.split_at(length);
+            if direction == Direction::Decrypt {
+                key.add(&mut self.hash, piece.get_in());
+            }
+            modes::ctr32(engine, &self.counter(), piece.reborrow())?;
+            if direction == Direction::Encrypt {
+                key.add(&mut self.hash, piece.get_out());
+            }
+            self.data_bytes += length as u64;
+            data = rest;
+        }
         Ok(())
     }
 
@@ -231,61 +254,6 @@ impl fmt::Debug for GcmMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GcmMessage").field("bytes", &self.data_bytes).finish_non_exhaustive()
     }
-}
-
-/// Encrypts whole blocks from a counter block on, and hashes them, in one pass as far as the engine
-/// has one.
-fn encrypt<E: Engine + ?Sized>(
-    engine: &E,
-    key: &GhashKey,
-    hash: &mut Ghash,
-    first: &[u8; BLOCK],
-    mut data: InOutBuf<'_, '_, u8>,
-) -> Result<(), Error> {
-    let done = match key.by_powers(hash) {
-        Some((powers, hash)) => engine.ctr32_hashed(first, powers, hash, data.reborrow())?,
-        None => 0,
-    };
-    in_pieces(first, done, data.split_at(done).1, |counter, mut piece| {
-        modes::ctr32(engine, counter, piece.reborrow())?;
-        key.add(hash, piece.get_out());
-        Ok(())
-    })
-}
-
-/// Hashes whole blocks and decrypts them.
-fn decrypt<E: Engine + ?Sized>(
-    engine: &E,
-    key: &GhashKey,
-    hash: &mut Ghash,
-    first: &[u8; BLOCK],
-    data: InOutBuf<'_, '_, u8>,
-) -> Result<(), Error> {
-    in_pieces(first, 0, data, |counter, piece| {
-        key.add(hash, piece.get_in());
-        modes::ctr32(engine, counter, piece)
-    })
-}
-
-/// Cuts data, `before` bytes after the block of a counter, into pieces that stay in the first cache,
-/// each with its counter block.
-fn in_pieces(
-    first: &[u8; BLOCK],
-    before: usize,
-    mut data: InOutBuf<'_, '_, u8>,
-    mut work: impl FnMut(&[u8; BLOCK], InOutBuf<'_, '_, u8>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut blocks = before / BLOCK;
-    while !data.is_empty() {
-        let length = HASHED_AT_ONCE.min(data.len());
-        let (piece, rest) = data.split_at(length);
-        let mut counter = *first;
-        Counter::from(*first).plus32(blocks as u128).fill(&mut counter);
-        work(&counter, piece)?;
-        blocks += length / BLOCK;
-        data = rest;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

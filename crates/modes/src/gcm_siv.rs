@@ -23,16 +23,15 @@ use cipher::{
     consts::{U12, U16, U32},
     typenum::Unsigned,
 };
-use lanecrypt_core::{
-    Direction, Engine, Error as EngineError, Secret, modes::gcm::HASHED_AT_ONCE,
-    on_cleared_stack_of,
-};
+use lanecrypt_core::{Direction, Engine, Error as EngineError, Secret, modes::gcm::HASHED_AT_ONCE};
+use lanecrypt_slicing::on_cleared_stack;
 use subtle::ConstantTimeEq;
 
 use crate::{
     cleared,
     ctr::{flavors::Ctr32LE, key_stream},
     hash::{GhashKey, Polyval},
+    zeros_after_errors,
 };
 
 pub use self::GcmSiv as AesGcmSiv;
@@ -46,9 +45,6 @@ pub const A_MAX: u64 = 1 << 36;
 pub const P_MAX: u64 = 1 << 36;
 /// The most bytes of ciphertext, its tag included (RFC 8452, 6).
 pub const C_MAX: u64 = (1 << 36) + 16;
-
-/// Bytes of stack that a message takes, with the keys that it derives: they are cleared after it.
-const STACK: usize = 24 << 10;
 
 /// A nonce.
 pub type Nonce = Array<u8, U12>;
@@ -105,7 +101,7 @@ impl<C: SivCipher> GcmSiv<C> {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<[u8; 16], EngineError> {
         check_lengths(aad.len(), data.len())?;
-        on_cleared_stack_of::<STACK, _>(|| {
+        cleared_message(|| {
             let mut message = Message::new(&self.engine, nonce)?;
             message.hash.add(aad);
             message.hash.add(data.get_in());
@@ -130,7 +126,7 @@ impl<C: SivCipher> GcmSiv<C> {
         tag: &[u8; 16],
     ) -> Result<(), EngineError> {
         check_lengths(aad.len(), data.len())?;
-        let result = on_cleared_stack_of::<STACK, _>(|| {
+        let result = cleared_message(|| {
             let mut message = Message::new(&self.engine, nonce)?;
             message.hash.add(aad);
             message.decrypt(tag, data.reborrow())?;
@@ -141,11 +137,14 @@ impl<C: SivCipher> GcmSiv<C> {
             message.crypt(tag, 0, data.get_out().into())?;
             Err(EngineError::NotAuthentic)
         });
-        if !matches!(result, Ok(()) | Err(EngineError::NotAuthentic)) {
-            data.get_out().fill(0);
-        }
-        result
+        zeros_after_errors(result, data.get_out())
     }
+}
+
+/// Runs a message on a stack where nothing remains of the keys that it derives.
+#[inline]
+fn cleared_message<R>(work: impl FnOnce() -> R) -> R {
+    on_cleared_stack::<{ 10 << 10 }, { 24 << 10 }, R>(work)
 }
 
 fn check_lengths(aad: usize, data: usize) -> Result<(), EngineError> {

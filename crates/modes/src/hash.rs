@@ -5,8 +5,10 @@ use core::fmt;
 
 use cipher::{Array, consts::U16};
 use ghash::{GHash, universal_hash::UniversalHash};
-use lanecrypt_core::{HashPowers, Secret, on_cleared_stack};
+use lanecrypt_core::{HashPowers, Secret, modes::gcm::first_counter};
 use lanecrypt_slicing::HashKey;
+
+use crate::cleared;
 
 /// A key of GHASH on any CPU, cleared when dropped (feature `zeroize`).
 ///
@@ -36,10 +38,11 @@ impl GhashKey {
     /// Of the block of zeros, encrypted.
     #[must_use]
     pub fn new(h: &Array<u8, U16>) -> Self {
-        on_cleared_stack(|| Self::of(h))
+        cleared(|| Self::of(h))
     }
 
     /// [`new`](Self::new), whose temporaries stay on the stack.
+    #[inline]
     pub(crate) fn of(h: &Array<u8, U16>) -> Self {
         HashKey::new(&h.0).map_or_else(|| Self::portable(h), |key| Self(Kind::Powers(key)))
     }
@@ -58,9 +61,25 @@ impl GhashKey {
         })
     }
 
-    /// The powers of the key and the hash so far, where there are powers: what
-    /// [`Engine::ctr32_hashed`](lanecrypt_core::Engine::ctr32_hashed) takes.
-    pub fn by_powers<'a>(
+    /// The powers of the key, where there are: what [`Engine::gcm`](lanecrypt_core::Engine::gcm) takes.
+    pub(crate) fn powers(&self) -> Option<&HashPowers> {
+        match &self.0 {
+            Kind::Powers(key) => Some(key.powers()),
+            Kind::Portable(_) => None,
+        }
+    }
+
+    /// The counter block J0 of an IV (SP 800-38D, 7.1, step 2).
+    pub(crate) fn first_counter(&self, iv: &[u8]) -> [u8; 16] {
+        first_counter(iv).unwrap_or_else(|| {
+            let mut hash = self.start();
+            self.add(&mut hash, iv);
+            self.finish(hash, [0, iv.len() as u64])
+        })
+    }
+
+    /// [`powers`](Self::powers) and the hash so far.
+    pub(crate) fn by_powers<'a>(
         &'a self,
         hash: &'a mut Ghash,
     ) -> Option<(&'a HashPowers, &'a mut [u8; 16])> {
@@ -75,13 +94,7 @@ impl GhashKey {
     pub fn add(&self, hash: &mut Ghash, data: &[u8]) {
         match (&self.0, &mut hash.0) {
             (Kind::Powers(key), State::Powers(hash)) => {
-                let (blocks, rest) = data.split_at(data.len() / 16 * 16);
-                key.absorb(hash, blocks);
-                if !rest.is_empty() {
-                    let mut last = [0; 16];
-                    last[..rest.len()].copy_from_slice(rest);
-                    key.absorb(hash, &last);
-                }
+                key.absorb(hash, data);
             }
             (_, State::Portable(hash)) => hash.update_padded(data),
             // One process has one kind of keys.
@@ -91,23 +104,18 @@ impl GhashKey {
 
     /// Adds a string as [`add`](Self::add) does, the bytes of every block in reverse order.
     fn add_reversed(&self, hash: &mut Ghash, data: &[u8]) {
-        let (blocks, rest) = data.as_chunks::<16>();
         match (&self.0, &mut hash.0) {
-            (Kind::Powers(key), State::Powers(hash)) => {
-                key.absorb_reversed(hash, blocks.as_flattened());
-            }
+            (Kind::Powers(key), State::Powers(hash)) => key.absorb_reversed(hash, data),
             (_, State::Portable(hash)) => {
-                for block in blocks {
-                    hash.update(&[Array(u128::from_le_bytes(*block).to_be_bytes())]);
+                for part in data.chunks(16) {
+                    let mut block = Array([0; 16]);
+                    block[..part.len()].copy_from_slice(part);
+                    block.reverse();
+                    hash.update(&[block]);
                 }
             }
             // One process has one kind of keys.
             (Kind::Portable(_), State::Powers(_)) => {}
-        }
-        if !rest.is_empty() {
-            let mut last = [0; 16];
-            last[..rest.len()].copy_from_slice(rest);
-            self.add_reversed(hash, &last);
         }
     }
 

@@ -46,6 +46,8 @@ pub mod ofb;
 pub mod padding;
 pub mod xts;
 
+use lanecrypt_core::Error;
+
 pub use aead;
 pub use batch::run_job;
 pub use buffered::Buffered;
@@ -63,7 +65,16 @@ pub use xts::{Xts, get_tweak_default, xts_halves_are_equal};
 /// expansion does.
 #[inline]
 fn cleared<R>(work: impl FnOnce() -> R) -> R {
-    lanecrypt_core::on_cleared_stack_of::<{ 16 << 10 }, R>(work)
+    lanecrypt_slicing::on_cleared_stack::<{ 4 << 10 }, { 16 << 10 }, R>(work)
+}
+
+/// A decryption's result; where an engine failed, what was written becomes zeros, for nobody knows whether it is
+/// authentic.
+fn zeros_after_errors(result: Result<(), Error>, written: &mut [u8]) -> Result<(), Error> {
+    if !matches!(result, Ok(()) | Err(Error::NotAuthentic)) {
+        written.fill(0);
+    }
+    result
 }
 
 /// The README's examples, compiled.

@@ -2,12 +2,16 @@
 
 use core::{
     fmt::Debug,
-    ops::{BitXor, BitXorAssign},
+    ops::{BitAnd, BitXor, BitXorAssign},
 };
 
-use cipher::{Array, InOutBuf, array::ArraySize, consts::U1};
+use cipher::{Array, InOutBuf, array::ArraySize, consts::U1, typenum::Unsigned};
+use lanecrypt_core::Secret;
 
 use crate::{Isa, State};
+
+/// Bytes of the widest register.
+const WIDEST: usize = 64;
 
 /// An instruction set with AES instructions.
 ///
@@ -15,7 +19,13 @@ use crate::{Isa, State};
 /// equivalent inverse cipher (section 5.3.5).
 pub trait AesBlocks: Isa {
     /// A register of blocks.
-    type Blocks: Copy + Debug + Send + Sync + BitXor<Output = Self::Blocks> + BitXorAssign;
+    type Blocks: Copy
+        + Debug
+        + Send
+        + Sync
+        + BitAnd<Output = Self::Blocks>
+        + BitXor<Output = Self::Blocks>
+        + BitXorAssign;
     /// Blocks of a register: 1, 2 or 4.
     type Lanes: ArraySize;
     /// The same instructions on single blocks.
@@ -38,6 +48,39 @@ pub trait AesBlocks: Isa {
     /// # Panics
     /// Where `blocks` has another length.
     fn store(self, register: Self::Blocks, blocks: &mut [u8]);
+
+    /// Takes as many bytes as a register has, or fewer and zeros after them.
+    ///
+    /// # Panics
+    /// Where there are more bytes than a register has.
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn load_part(self, bytes: &[u8]) -> Self::Blocks {
+        if bytes.len() == 16 * Self::Lanes::USIZE {
+            return self.load(bytes);
+        }
+        let mut register = Secret::new([0; WIDEST]);
+        register[..bytes.len()].copy_from_slice(bytes);
+        self.load(&register[..16 * Self::Lanes::USIZE])
+    }
+
+    /// Gives the first bytes of a register back.
+    ///
+    /// # Panics
+    /// Where there are more bytes than a register has.
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn store_part(self, register: Self::Blocks, bytes: &mut [u8]) {
+        if bytes.len() == 16 * Self::Lanes::USIZE {
+            return self.store(register, bytes);
+        }
+        let mut whole = Secret::new([0; WIDEST]);
+        self.store(register, &mut whole[..16 * Self::Lanes::USIZE]);
+        bytes.copy_from_slice(&whole[..bytes.len()]);
+    }
+
+    /// Sums of 32-bit words, whose first byte is the lowest.
+    fn add32(self, a: Self::Blocks, b: Self::Blocks) -> Self::Blocks;
 
     /// Consecutive counter blocks, big-endian, the first of them `first`.
     fn count(self, first: u128) -> Self::Blocks;

@@ -9,8 +9,8 @@ use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, HashPowers, Implementation, Unavailable, bulk,
-    on_cleared_stack, on_cleared_stack_of,
+    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Unavailable, bulk,
+    on_cleared_stack_of,
 };
 
 #[cfg(target_arch = "aarch64")]
@@ -109,9 +109,17 @@ impl<I: crate::BlockLanes, J: LanesJob> crate::Job<I> for WithLanes<J> {
     }
 }
 
-/// Bytes of stack that keying takes at most where there are instructions for S-boxes;
-/// `crates/lanecrypt/tests/residue.rs` holds that it is enough.
-const KEY_STACK_BYTES: usize = 2 << 10;
+/// Runs `work`, which makes keys, and overwrites the stack that it takes (feature `zeroize`): `FAST` bytes at most
+/// where there are instructions for S-boxes, `PLAIN` elsewhere. `crates/lanecrypt/tests/residue.rs` holds that
+/// they are enough.
+#[inline]
+pub fn on_cleared_stack<const FAST: usize, const PLAIN: usize, R>(work: impl FnOnce() -> R) -> R {
+    if Choice::get().has_sboxes() {
+        on_cleared_stack_of::<FAST, R>(work)
+    } else {
+        on_cleared_stack_of::<PLAIN, R>(work)
+    }
+}
 
 /// What a cipher runs where: a form for instruction sets with instructions for S-boxes, and one for
 /// the others. It may be the same.
@@ -191,11 +199,7 @@ impl<C: Choices> Implementation for Fastest<C> {
     }
 
     fn on_cleared_stack<R>(keying: impl FnOnce() -> R) -> R {
-        if Choice::get().has_sboxes() {
-            on_cleared_stack_of::<KEY_STACK_BYTES, R>(keying)
-        } else {
-            on_cleared_stack(keying)
-        }
+        on_cleared_stack::<{ 2 << 10 }, { 8 << 10 }, R>(keying)
     }
 
     fn batch_keys(&self, direction: Direction) -> FastestKeys<C> {
@@ -241,22 +245,12 @@ impl<C: Choices> Implementation for Fastest<C> {
         }));
     }
 
-    fn ctr_hashed(
-        &self,
-        keys: &FastestKeys<C>,
-        counter: Counter,
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
-    ) -> usize {
-        on_keys!(keys, |isa, Of, keys| <<Of<C> as Form>::Core as Rounds<_>>::ctr_hashed(
-            Of::<C>::view(keys),
-            isa,
-            counter,
-            powers,
-            hash,
-            blocks
-        ))
+    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+        on_choice!(
+            Choice::get(),
+            |isa| C::Fast::gcm(&self.schedule, isa, pass, data),
+            C::Plain::gcm(&self.schedule, isa, pass, data)
+        )
     }
 
     fn cbc_decrypt(

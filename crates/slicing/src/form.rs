@@ -10,8 +10,7 @@ use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, HashPowers, Implementation, Unavailable, backend,
-    bulk,
+    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Unavailable, backend, bulk,
 };
 
 use crate::{
@@ -66,21 +65,6 @@ pub trait Rounds<I: Isa>: Core {
     fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
         let _ = blocks;
         rest.pad(isa);
-    }
-
-    /// CTR and GHASH of the ciphertext in one pass, of the first of these blocks, of as many as the
-    /// return value says ([`Implementation::ctr_hashed`]). Rounds that have one override this.
-    #[inline]
-    fn ctr_hashed(
-        keys: &Self::Keys,
-        isa: I,
-        counter: Counter,
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        blocks: InOutBuf<'_, '_, CoreBlock<Self>>,
-    ) -> usize {
-        let _ = (keys, isa, counter, powers, hash, blocks);
-        0
     }
 
     /// CBC decryption of the first of these blocks, of as many as the return value says; `previous`
@@ -149,6 +133,18 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
         blocks: InOutBuf<'_, '_, BlockOf<Self::Schedule>>,
     ) {
         padded::<Self, I>(schedule, isa, direction, blocks);
+    }
+
+    /// [`Implementation::gcm`] of a cipher that has this form and `schedule`. By default there is none.
+    #[inline]
+    fn gcm(
+        schedule: &Self::Schedule,
+        isa: I,
+        pass: GcmPass<'_>,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> bool {
+        let _ = (schedule, isa, pass, data);
+        false
     }
 
     /// [`Implementation::encrypt_with`] of `cipher`, which has this form and `schedule`. Forms whose rounds are
@@ -307,15 +303,8 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
         self.isa.run(Ctr::<F::Core> { keys: F::view(keys), counter, blocks });
     }
 
-    fn ctr_hashed(
-        &self,
-        keys: &F::Keys,
-        counter: Counter,
-        powers: &HashPowers,
-        hash: &mut [u8; 16],
-        blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
-    ) -> usize {
-        F::Core::ctr_hashed(F::view(keys), self.isa, counter, powers, hash, blocks)
+    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+        F::gcm(&self.schedule, self.isa, pass, data)
     }
 
     fn cbc_decrypt(

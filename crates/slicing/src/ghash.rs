@@ -76,6 +76,12 @@ struct Products<I: Carryless> {
 
 impl<I: Carryless> Products<I> {
     #[inline(always)]
+    fn none(isa: I) -> Self {
+        let zero = isa.broadcast(&[0; 16]);
+        Self { low: zero, middle: zero, high: zero }
+    }
+
+    #[inline(always)]
     fn new(isa: I, a: I::Blocks, b: I::Blocks) -> Self {
         Self {
             low: isa.multiply::<0x00>(a, b),
@@ -91,25 +97,29 @@ impl<I: Carryless> Products<I> {
         self.high ^= other.high;
     }
 
-    /// The sum over all lanes, reduced.
+    /// The lower and the upper 128 bits.
     #[inline(always)]
-    fn reduce(self, isa: I) -> <I::One as AesBlocks>::Blocks {
-        let one = isa.one();
-        let mut low = isa.sum(self.low ^ isa.low_up(self.middle));
-        let high = isa.sum(self.high ^ isa.high_down(self.middle));
-        let modulus = one.broadcast(&MODULUS.to_le_bytes());
-        for _ in 0..2 {
-            // The lowest half times the modulus makes that half zero; the rest of it is a half up.
-            low = one.exchange(low) ^ one.multiply::<0x10>(low, modulus);
-        }
-        low ^ high
+    fn halves(self, isa: I) -> [I::Blocks; 2] {
+        [self.low ^ isa.low_up(self.middle), self.high ^ isa.high_down(self.middle)]
     }
 }
 
-/// `G` registers of blocks on their way into a hash: the first block and the hash so far times the first
-/// of as many powers, the second times the second, and so on.
+/// Reduces the numbers of 256 bits whose halves these are, lane by lane.
+#[inline(always)]
+fn reduce<I: Carryless>(isa: I, [mut low, high]: [I::Blocks; 2]) -> I::Blocks {
+    let modulus = isa.broadcast(&MODULUS.to_le_bytes());
+    for _ in 0..2 {
+        // The lowest half times the modulus makes that half zero; the rest of it is a half up.
+        low = isa.exchange(low) ^ isa.multiply::<0x10>(low, modulus);
+    }
+    low ^ high
+}
+
+/// A hash on its way, in groups of blocks: the first block and the hash so far times as high a power of the key
+/// as there are blocks in the group, the next times the one below, and so on down to the key itself. The
+/// sum of a group is reduced once.
 ///
-/// A register at a time, so that other work goes between them, and from the last on, since the first
+/// A group comes a register at a time, so that other work goes between them, and in any order: the first
 /// waits for the hash so far.
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "it holds secrets")]
@@ -123,92 +133,92 @@ impl<I: Carryless> Hashing<I> {
     #[inline(always)]
     pub fn new(isa: I, hash: &[u8; 16]) -> Self {
         let one = isa.one();
-        let zero = isa.broadcast(&[0; 16]);
-        let products = Products { low: zero, middle: zero, high: zero };
-        Self { sum: one.reverse(one.load(hash)), products }
+        Self { sum: one.reverse(one.load(hash)), products: Products::none(isa) }
     }
 
-    /// Adds register `i` of `G`, from `G - 1` down to 0.
+    /// Adds a register, of which the first block is followed by `left - 1` others in its group; what the register
+    /// has more than that counts for nothing. `is_first` says that it is the group's first.
     ///
     /// # Panics
-    /// Where `G` registers have more blocks than there are powers.
+    /// Where there are fewer powers than `left`.
     #[inline(always)]
-    pub fn add<const G: usize>(
+    pub fn add(
         &mut self,
         isa: I,
         powers: &HashPowers,
-        i: usize,
+        left: usize,
+        is_first: bool,
         blocks: I::Blocks,
     ) {
-        self.add_reversed::<G>(isa, powers, i, isa.reverse(blocks));
+        self.add_reversed(isa, powers, left, is_first, isa.reverse(blocks));
     }
 
     /// [`add`](Self::add) of blocks whose bytes are in reverse order.
     #[inline(always)]
-    fn add_reversed<const G: usize>(
+    fn add_reversed(
         &mut self,
         isa: I,
         powers: &HashPowers,
-        i: usize,
+        left: usize,
+        is_first: bool,
         blocks: I::Blocks,
     ) {
-        let lanes = I::Lanes::USIZE;
         let mut factor = blocks;
-        if i == 0 {
+        if is_first {
             factor ^= isa.widen(self.sum);
         }
-        let at = POWERS - (G - i) * lanes;
-        let power = isa.load(powers[at..at + lanes].as_flattened());
+        let powers = &powers[POWERS - left..];
+        let power = match powers.get(..I::Lanes::USIZE) {
+            Some(powers) => isa.load(powers.as_flattened()),
+            None => isa.load_part(powers.as_flattened()), // times zero, whatever is there
+        };
         self.products.add(Products::new(isa, factor, power));
     }
 
-    /// Makes the hash of the registers, so that others can follow.
+    /// Ends a group.
     #[inline(always)]
     pub fn reduce(&mut self, isa: I) {
-        let zero = isa.broadcast(&[0; 16]);
-        self.sum = self.products.reduce(isa);
-        self.products = Products { low: zero, middle: zero, high: zero };
+        self.sum = reduce(isa.one(), self.products.halves(isa).map(|half| isa.sum(half)));
+        self.products = Products::none(isa);
     }
 
-    /// The hash.
+    /// Adds a string, filled up with zeros to whole blocks.
     #[inline(always)]
-    pub fn store(self, isa: I, hash: &mut [u8; 16]) {
-        let one = isa.one();
-        one.store(one.reverse(self.sum), hash);
+    pub fn absorb(&mut self, isa: I, powers: &HashPowers, bytes: &[u8]) {
+        self.absorb_as::<false>(isa, powers, bytes);
     }
-}
 
-/// Adds as many groups of `G` registers as there are, and returns the blocks that are left.
-#[inline(always)]
-fn groups<'a, I: Carryless, const G: usize, const REVERSED: bool>(
-    isa: I,
-    powers: &HashPowers,
-    mut blocks: &'a [u8],
-    hash: &mut Block,
-) -> &'a [u8] {
-    let bytes = 16 * I::Lanes::USIZE;
-    let mut hashing = Hashing::new(isa, hash);
-    while let Some((group, rest)) = blocks.split_at_checked(G * bytes) {
-        for i in (0..G).rev() {
-            let blocks = isa.load(&group[i * bytes..][..bytes]);
-            if REVERSED {
-                hashing.add_reversed::<G>(isa, powers, i, blocks);
-            } else {
-                hashing.add::<G>(isa, powers, i, blocks);
+    /// [`absorb`](Self::absorb) of blocks whose bytes are in this order.
+    #[inline(always)]
+    fn absorb_as<const REVERSED: bool>(&mut self, isa: I, powers: &HashPowers, bytes: &[u8]) {
+        for group in bytes.chunks(REGISTERS * 16 * I::Lanes::USIZE) {
+            let blocks = group.len().div_ceil(16);
+            let mut left = blocks;
+            for part in group.chunks(16 * I::Lanes::USIZE) {
+                let is_whole = part.len() == 16 * I::Lanes::USIZE;
+                let mut register = if is_whole { isa.load(part) } else { isa.load_part(part) };
+                if !REVERSED {
+                    register = isa.reverse(register);
+                }
+                self.add_reversed(isa, powers, left, left == blocks, register);
+                left = left.saturating_sub(I::Lanes::USIZE);
             }
+            self.reduce(isa);
         }
-        hashing.reduce(isa);
-        blocks = rest;
     }
-    hashing.store(isa, hash);
-    blocks
+
+    /// The hash, as a block.
+    #[inline(always)]
+    pub fn block(self, isa: I) -> <I::One as AesBlocks>::Blocks {
+        isa.one().reverse(self.sum)
+    }
 }
 
-/// Adds blocks to a hash; `REVERSED` is the order of their bytes.
+/// Adds a string to a hash; `REVERSED` is the order of the bytes of its blocks.
 struct Absorb<'a, const REVERSED: bool> {
     powers: &'a HashPowers,
     hash: &'a mut Block,
-    blocks: &'a [u8],
+    bytes: &'a [u8],
 }
 
 impl<I: Carryless, const REVERSED: bool> Job<I> for Absorb<'_, REVERSED> {
@@ -216,12 +226,10 @@ impl<I: Carryless, const REVERSED: bool> Job<I> for Absorb<'_, REVERSED> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { powers, hash, blocks } = self;
-        let one = isa.one();
-        let blocks = groups::<I, REGISTERS, REVERSED>(isa, powers, blocks, hash);
-        let blocks = groups::<I, { REGISTERS / 4 }, REVERSED>(isa, powers, blocks, hash);
-        let blocks = groups::<I::One, { REGISTERS / 4 }, REVERSED>(one, powers, blocks, hash);
-        groups::<I::One, 1, REVERSED>(one, powers, blocks, hash);
+        let Self { powers, hash, bytes } = self;
+        let mut hashing = Hashing::new(isa, hash);
+        hashing.absorb_as::<REVERSED>(isa, powers, bytes);
+        isa.one().store(hashing.block(isa), hash);
     }
 }
 
@@ -233,24 +241,34 @@ impl<I: Carryless> Job<I> for MakePowers<'_> {
 
     #[inline(always)]
     fn run(self, isa: I) -> Self::Output {
-        let one = isa.one();
         let mut powers = Secret::new([[0; 16]; POWERS]);
         let key = u128::from_be_bytes(*self.0);
         // Times x: the top coefficient that falls out becomes the modulus.
         let first = (key << 1) ^ ((key >> 127).wrapping_neg() & (MODULUS | 1));
         powers[POWERS - 1] = first.to_le_bytes();
+        // Twice as many at a time, none of which waits for another: in single blocks until they fill a register.
         let mut known = 1;
-        // Twice as many at a time, none of which waits for another.
+        while known < I::Lanes::USIZE {
+            double(isa.one(), &mut powers, known);
+            known *= 2;
+        }
         while known < REGISTERS * I::Lanes::USIZE {
-            let highest = one.load(&powers[POWERS - known]);
-            for i in 0..known {
-                let power = one.load(&powers[POWERS - 1 - i]);
-                let product = Products::<I::One>::new(one, power, highest).reduce(one);
-                one.store(product, &mut powers[POWERS - 1 - known - i]);
-            }
+            double(isa, &mut powers, known);
             known *= 2;
         }
         powers
+    }
+}
+
+/// Makes as many powers as are known, which fill registers.
+#[inline(always)]
+fn double<I: Carryless>(isa: I, powers: &mut HashPowers, known: usize) {
+    let lanes = I::Lanes::USIZE;
+    let highest = isa.broadcast(&powers[POWERS - known]);
+    for at in (POWERS - known..POWERS).step_by(lanes) {
+        let power = isa.load(powers[at..at + lanes].as_flattened());
+        let product = reduce(isa, Products::new(isa, power, highest).halves(isa));
+        isa.store(product, powers[at - known..at - known + lanes].as_flattened_mut());
     }
 }
 
@@ -277,6 +295,7 @@ impl HashKey {
     /// Of the hash key H, the block of zeros encrypted; `None` where this CPU multiplies no
     /// polynomials.
     #[must_use]
+    #[inline] // so that the powers are made where they stay
     pub fn new(h: &[u8; 16]) -> Option<Self> {
         run_carryless(MakePowers(h)).map(|powers| Self { powers })
     }
@@ -323,27 +342,19 @@ impl HashKey {
         &self.powers
     }
 
-    /// Adds whole blocks to a hash, which is zero in the beginning.
-    ///
-    /// # Panics
-    /// Where `blocks` is no multiple of 16 bytes.
-    pub fn absorb(&self, hash: &mut [u8; 16], blocks: &[u8]) {
-        self.absorb_as::<false>(hash, blocks);
+    /// Adds a string, filled up with zeros to whole blocks, to a hash, which is zero in the beginning.
+    pub fn absorb(&self, hash: &mut [u8; 16], bytes: &[u8]) {
+        self.absorb_as::<false>(hash, bytes);
     }
 
     /// [`absorb`](Self::absorb) of blocks whose bytes are in reverse order, which POLYVAL has (RFC 8452,
     /// appendix A); those of the hash are not.
-    ///
-    /// # Panics
-    /// Where `blocks` is no multiple of 16 bytes.
-    pub fn absorb_reversed(&self, hash: &mut [u8; 16], blocks: &[u8]) {
-        self.absorb_as::<true>(hash, blocks);
+    pub fn absorb_reversed(&self, hash: &mut [u8; 16], bytes: &[u8]) {
+        self.absorb_as::<true>(hash, bytes);
     }
 
-    fn absorb_as<const REVERSED: bool>(&self, hash: &mut [u8; 16], blocks: &[u8]) {
-        assert!(blocks.len().is_multiple_of(16), "whole blocks, not {} bytes", blocks.len());
-        let done =
-            run_carryless::<_, ()>(Absorb::<REVERSED> { powers: &self.powers, hash, blocks });
+    fn absorb_as<const REVERSED: bool>(&self, hash: &mut [u8; 16], bytes: &[u8]) {
+        let done = run_carryless::<_, ()>(Absorb::<REVERSED> { powers: &self.powers, hash, bytes });
         assert!(done.is_some(), "a key is made where there are the instructions");
     }
 }
@@ -360,6 +371,7 @@ impl zeroize::ZeroizeOnDrop for HashKey {}
 /// Runs a job with the widest instructions of this CPU, the same ones every time.
 macro_rules! run_on_first {
     ($($isa:ident)*) => {
+        #[inline]
         fn run_carryless<J, R>(job: J) -> Option<R>
         where
             J: $(Job<crate::$isa, Output = R> +)*
@@ -414,12 +426,12 @@ mod tests {
                     blocks[..count].iter().fold(u128::from_be_bytes(sum), |sum, block| {
                         product(sum ^ u128::from_be_bytes(*block), h)
                     });
-                let blocks = blocks[..count].as_flattened();
-                isa.run(Absorb::<false> { powers: &powers, hash: &mut sum, blocks });
+                let bytes = blocks[..count].as_flattened();
+                isa.run(Absorb::<false> { powers: &powers, hash: &mut sum, bytes });
                 assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} blocks");
                 let mut sum = [0x5a; 16];
-                let blocks = reversed[..count].as_flattened();
-                isa.run(Absorb::<true> { powers: &powers, hash: &mut sum, blocks });
+                let bytes = reversed[..count].as_flattened();
+                isa.run(Absorb::<true> { powers: &powers, hash: &mut sum, bytes });
                 assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} reversed blocks");
             }
         }

@@ -67,7 +67,9 @@ pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks, transpose_halves};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
-pub use fastest::{Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain, run_in_lanes};
+pub use fastest::{
+    Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain, on_cleared_stack, run_in_lanes,
+};
 pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
 pub use ghash::{Carryless, HashKey, Hashing};
 pub use isa::{Isa, Job, JobOver, Portable};

@@ -311,6 +311,13 @@ impl AesBlocks for NeonAes {
     }
 
     #[inline(always)]
+    fn add32(self, a: Self::Blocks, b: Self::Blocks) -> Self::Blocks {
+        B128::of(registers! {
+            vreinterpretq_u8_u32(vaddq_u32(vreinterpretq_u32_u8(a.0), vreinterpretq_u32_u8(b.0)))
+        })
+    }
+
+    #[inline(always)]
     fn count(self, first: u128) -> Self::Blocks {
         B128::of(load(&first.to_be_bytes()))
     }

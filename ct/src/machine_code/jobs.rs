@@ -33,8 +33,8 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::fastest::WithLanes", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::MakePowers", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
+    Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(96) },
     Kind { name: "lanecrypt_aes::whole::CbcDecrypt", bytes: Some(48) },
-    Kind { name: "lanecrypt_aes::whole::CtrHashed", bytes: Some(96) },
     Kind { name: "lanecrypt_aes::whole::Xts", bytes: Some(56) },
 ];
 

@@ -10,8 +10,7 @@ use cipher::{
     consts::{U1, U2, U4, U8, U16},
 };
 use lanecrypt_core::{
-    AnyCpu, Block, ConstantTime, Counter, Direction, HashPowers, Implementation, OneBlock, Secret,
-    Unavailable,
+    AnyCpu, Block, ConstantTime, Direction, Implementation, OneBlock, Secret, Unavailable,
 };
 
 /// A size of key.
@@ -188,20 +187,6 @@ impl<Lanes: ArraySize> Implementation for InBatches<Lanes> {
     fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
         assert!(blocks.len() < Lanes::USIZE.max(2), "short is less than a batch");
         self.run_batches(&direction, blocks);
-    }
-
-    /// CTR of all blocks; whose hash it would be, no test looks at.
-    fn ctr_hashed(
-        &self,
-        keys: &Direction,
-        counter: Counter,
-        _: &HashPowers,
-        _: &mut [u8; 16],
-        blocks: InOutBuf<'_, '_, Block<Self>>,
-    ) -> usize {
-        let count = blocks.len();
-        self.ctr(keys, counter, blocks);
-        count
     }
 }
 

@@ -3,16 +3,16 @@
 #![allow(clippy::inline_always, reason = "an operation is an instruction")]
 
 use core::arch::x86_64::{
-    __m128i, _mm_aesdec_si128, _mm_aesdeclast_si128, _mm_aesenc_si128, _mm_aesenclast_si128,
-    _mm_bslli_si128, _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_set_epi8, _mm_set_epi64x,
-    _mm_set1_epi32, _mm_set1_epi64x, _mm_shuffle_epi8, _mm256_add_epi64, _mm256_aesdec_epi128,
-    _mm256_aesdeclast_epi128, _mm256_aesenc_epi128, _mm256_aesenclast_epi128,
-    _mm256_broadcastsi128_si256, _mm256_bslli_epi128, _mm256_bsrli_epi128,
-    _mm256_clmulepi64_epi128, _mm256_loadu_si256, _mm256_set_epi64x, _mm256_set1_epi64x,
-    _mm256_shuffle_epi8, _mm256_storeu_si256, _mm512_add_epi64, _mm512_aesdec_epi128,
-    _mm512_aesdeclast_epi128, _mm512_aesenc_epi128, _mm512_aesenclast_epi128,
-    _mm512_broadcast_i32x4, _mm512_bslli_epi128, _mm512_bsrli_epi128, _mm512_clmulepi64_epi128,
-    _mm512_set_epi64, _mm512_set1_epi64, _mm512_shuffle_epi8,
+    __m128i, _mm_add_epi32, _mm_aesdec_si128, _mm_aesdeclast_si128, _mm_aesenc_si128,
+    _mm_aesenclast_si128, _mm_bslli_si128, _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_set_epi8,
+    _mm_set_epi64x, _mm_set1_epi32, _mm_set1_epi64x, _mm_shuffle_epi8, _mm256_add_epi32,
+    _mm256_add_epi64, _mm256_aesdec_epi128, _mm256_aesdeclast_epi128, _mm256_aesenc_epi128,
+    _mm256_aesenclast_epi128, _mm256_broadcastsi128_si256, _mm256_bslli_epi128,
+    _mm256_bsrli_epi128, _mm256_clmulepi64_epi128, _mm256_loadu_si256, _mm256_set_epi64x,
+    _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm512_add_epi32,
+    _mm512_add_epi64, _mm512_aesdec_epi128, _mm512_aesdeclast_epi128, _mm512_aesenc_epi128,
+    _mm512_aesenclast_epi128, _mm512_broadcast_i32x4, _mm512_bslli_epi128, _mm512_bsrli_epi128,
+    _mm512_clmulepi64_epi128, _mm512_set_epi64, _mm512_set1_epi64, _mm512_shuffle_epi8,
 };
 
 use cipher::consts::{U1, U2, U4};
@@ -82,6 +82,11 @@ macro_rules! single_blocks {
             #[inline(always)]
             fn store(self, register: B128, blocks: &mut [u8]) {
                 sse2::store(register, whole_mut(blocks));
+            }
+
+            #[inline(always)]
+            fn add32(self, a: B128, b: B128) -> B128 {
+                B128(registers!(_mm_add_epi32(a.0, b.0)))
             }
 
             #[inline(always)]
@@ -192,6 +197,11 @@ macro_rules! pairs_of_blocks {
             }
 
             #[inline(always)]
+            fn add32(self, a: Self::Blocks, b: Self::Blocks) -> Self::Blocks {
+                B256::of(registers!(_mm256_add_epi32(a.0, b.0)))
+            }
+
+            #[inline(always)]
             fn count(self, first: u128) -> Self::Blocks {
                 // A counter is public, so that a branch on it is none on a secret.
                 if first as u64 == u64::MAX {
@@ -259,6 +269,21 @@ impl AesBlocks for Avx512 {
     #[inline(always)]
     fn store(self, register: B512, blocks: &mut [u8]) {
         avx512::store(register, whole_mut(blocks));
+    }
+
+    #[inline(always)]
+    fn load_part(self, bytes: &[u8]) -> B512 {
+        avx512::load_part(bytes)
+    }
+
+    #[inline(always)]
+    fn store_part(self, register: B512, bytes: &mut [u8]) {
+        avx512::store_part(register, bytes);
+    }
+
+    #[inline(always)]
+    fn add32(self, a: B512, b: B512) -> B512 {
+        B512(registers!(_mm512_add_epi32(a.0, b.0)))
     }
 
     #[inline(always)]

@@ -7,12 +7,13 @@ use core::arch::x86_64::{
     __m512i, _mm_loadu_si128, _mm512_add_epi8, _mm512_add_epi32, _mm512_and_si512,
     _mm512_broadcast_i32x4, _mm512_cmplt_epu8_mask, _mm512_gf2p8affine_epi64_epi8,
     _mm512_gf2p8affineinv_epi64_epi8, _mm512_loadu_si512, _mm512_mask_shuffle_epi32,
-    _mm512_mask_storeu_epi64, _mm512_mask_sub_epi8, _mm512_maskz_loadu_epi64, _mm512_or_si512,
-    _mm512_permutexvar_epi8, _mm512_set_epi64, _mm512_set1_epi8, _mm512_set1_epi16,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_shuffle_i64x2,
-    _mm512_slli_epi16, _mm512_slli_epi32, _mm512_srli_epi16, _mm512_srli_epi32,
-    _mm512_storeu_si512, _mm512_sub_epi8, _mm512_ternarylogic_epi32, _mm512_unpackhi_epi16,
-    _mm512_unpackhi_epi64, _mm512_unpacklo_epi16, _mm512_unpacklo_epi64, _mm512_xor_si512,
+    _mm512_mask_storeu_epi8, _mm512_mask_storeu_epi64, _mm512_mask_sub_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_loadu_epi64, _mm512_or_si512, _mm512_permutexvar_epi8,
+    _mm512_set_epi64, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_shuffle_epi8, _mm512_shuffle_i64x2, _mm512_slli_epi16, _mm512_slli_epi32,
+    _mm512_srli_epi16, _mm512_srli_epi32, _mm512_storeu_si512, _mm512_sub_epi8,
+    _mm512_ternarylogic_epi32, _mm512_unpackhi_epi16, _mm512_unpackhi_epi64, _mm512_unpacklo_epi16,
+    _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
 use cipher::{
@@ -204,6 +205,27 @@ pub(super) fn load(bytes: &[u8; 64]) -> B512 {
 pub(super) fn store(register: B512, bytes: &mut [u8; 64]) {
     // SAFETY: 64 bytes can be written; the value proves that there is AVX-512.
     unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), register.0) }
+}
+
+/// The first bytes of a register, and zeros.
+#[inline(always)]
+pub(super) fn load_part(bytes: &[u8]) -> B512 {
+    // SAFETY: as many bytes as the mask has can be read; every caller has the token.
+    B512(unsafe { _mm512_maskz_loadu_epi8(first_bytes(bytes.len()), bytes.as_ptr().cast()) })
+}
+
+#[inline(always)]
+pub(super) fn store_part(register: B512, bytes: &mut [u8]) {
+    let mask = first_bytes(bytes.len());
+    // SAFETY: as many bytes as the mask has can be written; the value proves that there is AVX-512.
+    unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), mask, register.0) }
+}
+
+/// The mask of the first bytes of a register.
+#[inline(always)]
+fn first_bytes(length: usize) -> u64 {
+    assert!(length <= 64, "{length} bytes of a register of 64");
+    u64::MAX.checked_shr(64 - length as u32).unwrap_or(0)
 }
 
 /// For each place of a register, the place that its byte comes from.
