@@ -6,10 +6,11 @@
 )]
 
 use cipher::{InOutBuf, typenum::Unsigned};
-use lanecrypt_core::{Direction, GcmPass, HashPowers};
+use lanecrypt_core::{Direction, GcmPass, HashPowers, modes};
 use lanecrypt_slicing::{AesBlocks, Carryless, Hashing, Job};
 
 use crate::{
+    modes::Counters,
     schedule::Block,
     whole::{SIDE_BY_SIDE, rounds},
 };
@@ -32,7 +33,7 @@ impl<I: Carryless> Job<I> for Gcm<'_, '_, '_> {
         let mut pass = Pass {
             keys: three,
             powers,
-            counters: Counters::after(isa, &counter),
+            counters: Counters::from(isa, &modes::gcm::counter(&counter, 0)),
             hashing: Hashing::new(isa, hash),
             ciphertext: [isa.broadcast(&[0; 16]); SIDE_BY_SIDE],
         };
@@ -77,38 +78,6 @@ fn in_three(keys: &[Block]) -> Option<InThree<'_>> {
         return None;
     };
     Some((first, middle.split_last_chunk()?, last))
-}
-
-/// Counter blocks, a register at a time, of which the last 32 bits count. They are kept with their bytes in reverse
-/// order: the number is the lowest word of each block.
-#[derive(Clone, Copy)]
-struct Counters<B> {
-    next: B,
-    step: B,
-}
-
-impl<B: Copy> Counters<B> {
-    /// From the block after `counter` on.
-    #[inline(always)]
-    fn after<I: Carryless<Blocks = B>>(isa: I, counter: &Block) -> Self {
-        let lanes = I::Lanes::USIZE;
-        let numbers = |first: usize, by: usize| {
-            let mut words = [[0; 16]; 4];
-            for (i, word) in words.iter_mut().enumerate() {
-                word[0] = (first + by * i) as u8;
-            }
-            isa.load(words[..lanes].as_flattened())
-        };
-        let before = isa.reverse(isa.broadcast(counter));
-        Self { next: isa.add32(before, numbers(1, 1)), step: numbers(lanes, 0) }
-    }
-
-    #[inline(always)]
-    fn take<I: Carryless<Blocks = B>>(&mut self, isa: I) -> B {
-        let blocks = isa.reverse(self.next);
-        self.next = isa.add32(self.next, self.step);
-        blocks
-    }
 }
 
 /// What goes from one batch to the next.

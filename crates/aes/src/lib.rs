@@ -37,6 +37,7 @@ pub mod cuda;
 mod expand;
 mod fastest;
 mod gcm;
+mod modes;
 mod reference;
 #[rustfmt::skip]
 mod sbox;

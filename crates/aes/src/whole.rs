@@ -1,5 +1,4 @@
-//! AES on whole blocks in registers, by the CPU's AES instructions: rounds, and the modes that are
-//! worth a way of their own.
+//! AES on whole blocks in registers, by the CPU's AES instructions.
 //!
 //! Eight registers run side by side, since a round takes as long as eight take to begin.
 //! Constant-time: no branch and no address depends on key or data.
@@ -16,13 +15,14 @@ use cipher::{
     BlockCipherEncClosure, BlockSizeUser, InOut, InOutBuf, ParBlocks, ParBlocksSizeUser,
     array::ArraySize, consts::U16, typenum::Unsigned,
 };
-use lanecrypt_core::{Clear, Direction, GcmPass, Implementation, Secret, backend::Packet};
-use lanecrypt_slicing::{
-    AesBlocks, Carryless, Core, Form, Job, JobOver, Rounds, RunsOn, WholeBlocks,
+use lanecrypt_core::{
+    Clear, Direction, GcmPass, Implementation, Operation, Secret, backend::Packet,
 };
+use lanecrypt_slicing::{AesBlocks, Carryless, Core, Form, JobOver, Rounds, RunsOn, WholeBlocks};
 
 use crate::{
     gcm::Gcm,
+    modes::{CbcDecrypt, CfbDecrypt, Ctr, Xts, counts_alike},
     schedule::{AesSchedule, Block, MAX_ROUND_KEYS},
 };
 
@@ -154,24 +154,37 @@ impl<I: Carryless> Rounds<I> for WholeRounds {
             state.0 = *register;
         }
     }
-
-    fn cbc_decrypt(
-        keys: &DirectedKeys,
-        isa: I,
-        previous: &mut Array<u8, U16>,
-        blocks: Blocks<'_, '_>,
-    ) -> usize {
-        isa.run(CbcDecrypt { keys: keys.used(), previous: &mut previous.0, blocks })
-    }
-
-    fn xts(keys: &Self::Keys, isa: I, mask: &mut [u8; 16], blocks: Blocks<'_, '_>) -> usize {
-        isa.run(Xts { keys: keys.used(), direction: keys.direction, mask, blocks })
-    }
 }
 
 impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
     fn short_at_once(blocks: usize) -> Option<usize> {
         Some(if blocks < Packet::USIZE { 1 } else { Packet::USIZE })
+    }
+
+    fn run_whole(
+        schedule: &S,
+        isa: I,
+        operation: Operation<'_>,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> bool {
+        let direction = match operation {
+            Operation::Cbc(Direction::Decrypt, _) => Direction::Decrypt,
+            Operation::Xts(direction, _) => direction,
+            _ => Direction::Encrypt,
+        };
+        let keys = schedule.of(direction);
+        let keys = &**keys;
+        match operation {
+            Operation::Ctr(first) if counts_alike(first, data.len()) => {
+                isa.run(Ctr { keys, first, data });
+            }
+            Operation::Ctr32(first) => isa.run(Ctr { keys, first, data }),
+            Operation::Cbc(Direction::Decrypt, iv) => isa.run(CbcDecrypt { keys, iv, data }),
+            Operation::Cfb(Direction::Decrypt, iv) => isa.run(CfbDecrypt { keys, iv, data }),
+            Operation::Xts(direction, mask) => isa.run(Xts { keys, direction, mask, data }),
+            _ => return false,
+        }
+        true
     }
 
     fn gcm(schedule: &S, isa: I, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
@@ -346,131 +359,4 @@ fn input<'a>(blocks: &'a Blocks<'_, '_>) -> &'a [u8] {
 #[inline(always)]
 fn output<'a>(blocks: &'a mut Blocks<'_, '_>) -> &'a mut [u8] {
     Array::slice_as_flattened_mut(blocks.get_out())
-}
-
-/// CBC decryption.
-struct CbcDecrypt<'a, 'inp, 'out> {
-    keys: &'a [Block],
-    previous: &'a mut Block,
-    blocks: Blocks<'inp, 'out>,
-}
-
-impl<I: AesBlocks> Job<I> for CbcDecrypt<'_, '_, '_> {
-    /// Blocks that were run: all.
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self, isa: I) -> usize {
-        let Self { keys, previous, blocks } = self;
-        let length = blocks.len();
-        let blocks = cbc_decrypt::<I, SIDE_BY_SIDE>(isa, keys, previous, blocks);
-        let blocks = cbc_decrypt::<I, 2>(isa, keys, previous, blocks);
-        cbc_decrypt::<I::Single, 1>(isa.single(), keys, previous, blocks);
-        length
-    }
-}
-
-/// Decrypts as many blocks as fill `G` registers, over and over, and returns the rest.
-#[inline(always)]
-fn cbc_decrypt<'inp, 'out, I: AesBlocks, const G: usize>(
-    isa: I,
-    keys: &[Block],
-    previous: &mut Block,
-    mut blocks: Blocks<'inp, 'out>,
-) -> Blocks<'inp, 'out> {
-    let (batch, bytes) = (G * I::Lanes::USIZE, 16 * I::Lanes::USIZE);
-    while blocks.len() >= batch {
-        let (mut piece, rest) = blocks.split_at(batch);
-        let mut states = [isa.broadcast(previous); G];
-        for (state, blocks) in states.iter_mut().zip(input(&piece).chunks_exact(bytes)) {
-            *state = isa.load(blocks);
-        }
-        rounds(isa, keys, Direction::Decrypt, &mut states);
-        // The ciphertext before that of the first register.
-        let mut before = [0; 64];
-        before[..16].copy_from_slice(previous);
-        before[16..bytes].copy_from_slice(&input(&piece)[..bytes - 16]);
-        if let Some(last) = input(&piece).last_chunk() {
-            *previous = *last;
-        }
-        // From the last on, so that in place the ciphertext before a register is still there.
-        for (i, state) in states.iter().enumerate().rev() {
-            let at = i * bytes;
-            let before = match i {
-                0 => isa.load(&before[..bytes]),
-                _ => isa.load(&input(&piece)[at - 16..][..bytes]),
-            };
-            isa.store(*state ^ before, &mut output(&mut piece)[at..][..bytes]);
-        }
-        blocks = rest;
-    }
-    blocks
-}
-
-/// XTS of whole batches.
-struct Xts<'a, 'inp, 'out> {
-    keys: &'a [Block],
-    direction: Direction,
-    mask: &'a mut Block,
-    blocks: Blocks<'inp, 'out>,
-}
-
-impl<I: AesBlocks> Job<I> for Xts<'_, '_, '_> {
-    /// Blocks that were run.
-    type Output = usize;
-
-    #[inline(always)]
-    fn run(self, isa: I) -> usize {
-        let Self { keys, direction, mask, mut blocks } = self;
-        let (lanes, bytes) = (I::Lanes::USIZE, 16 * I::Lanes::USIZE);
-        let batch = SIDE_BY_SIDE * lanes;
-        if blocks.len() < batch {
-            return 0;
-        }
-        // Eight masks fill `8 / lanes` registers; those of the next are x^8 times theirs.
-        let stride = 8 / lanes;
-        let mut masks = [isa.broadcast(mask); SIDE_BY_SIDE];
-        let first = eight_masks(*mask);
-        for (register, masks) in masks.iter_mut().zip(first.as_flattened().chunks_exact(bytes)) {
-            *register = isa.load(masks);
-        }
-        let mut done = 0;
-        while blocks.len() >= batch {
-            let (mut piece, rest) = blocks.split_at(batch);
-            for i in stride..SIDE_BY_SIDE {
-                masks[i] = isa.times_x8(masks[i - stride]);
-            }
-            let mut states = masks;
-            for (state, blocks) in states.iter_mut().zip(input(&piece).chunks_exact(bytes)) {
-                *state ^= isa.load(blocks);
-            }
-            rounds(isa, keys, direction, &mut states);
-            let registers = states.iter().zip(&masks);
-            for ((state, mask), blocks) in registers.zip(output(&mut piece).chunks_exact_mut(bytes))
-            {
-                isa.store(*state ^ *mask, blocks);
-            }
-            for i in 0..stride {
-                masks[i] = isa.times_x8(masks[SIDE_BY_SIDE - stride + i]);
-            }
-            done += batch;
-            blocks = rest;
-        }
-        let mut next = [0; 64];
-        isa.store(masks[0], &mut next[..bytes]);
-        mask.copy_from_slice(&next[..16]);
-        done
-    }
-}
-
-/// A mask and the seven after it, each x times the one before.
-#[inline(always)]
-fn eight_masks(first: Block) -> [Block; 8] {
-    let mut mask = u128::from_le_bytes(first);
-    let mut masks = [first; 8];
-    for block in &mut masks {
-        *block = mask.to_le_bytes();
-        mask = (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87);
-    }
-    masks
 }

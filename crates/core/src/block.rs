@@ -93,32 +93,17 @@ pub trait Implementation: Clone + Send + Sync {
         bulk::ctr(self, keys, counter, blocks);
     }
 
+    /// Runs an operation in which blocks run side by side, but not ECB, over data of any length: where the
+    /// implementation has a way of its own for it, and returns whether it has. By default it has none.
+    fn run_whole(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+        let _ = (operation, data);
+        false
+    }
+
     /// CTR and GHASH of the ciphertext in one pass, as [`Engine::gcm`] has it. By default there is none.
     fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         let _ = (pass, data);
         false
-    }
-
-    /// CBC decryption of any number of blocks, under batch keys of decryption; `previous` is the
-    /// block of ciphertext before them, and becomes the last of them.
-    fn cbc_decrypt(
-        &self,
-        keys: &Self::BatchKeys,
-        previous: &mut Block<Self>,
-        blocks: InOutBuf<'_, '_, Block<Self>>,
-    ) {
-        bulk::cbc_decrypt(self, keys, previous, blocks);
-    }
-
-    /// XTS of any number of blocks in the direction of the keys; `mask` is that of the first, and
-    /// becomes the one after the last.
-    fn xts(
-        &self,
-        keys: &Self::BatchKeys,
-        mask: &mut [u8; 16],
-        blocks: InOutBuf<'_, '_, Block<Self>>,
-    ) {
-        bulk::xts(self, keys, mask, blocks);
     }
 
     /// Gives a mode of RustCrypto's a backend that encrypts. By default that is one of
@@ -272,7 +257,7 @@ impl<I: Implementation> Cipher<I> {
             return self.implementation.decrypt_with(ShortCbcDecryption { iv, blocks });
         }
         let keys = self.implementation.batch_keys(Direction::Decrypt);
-        self.implementation.cbc_decrypt(&keys, &mut block_of(iv), blocks);
+        bulk::cbc_decrypt(&self.implementation, &keys, &mut block_of(iv), blocks);
     }
 
     #[inline(never)]
@@ -284,7 +269,7 @@ impl<I: Implementation> Cipher<I> {
     #[inline(never)]
     fn xts(&self, direction: Direction, mask: &[u8; 16], blocks: InOutBuf<'_, '_, Block<I>>) {
         let keys = self.implementation.batch_keys(direction);
-        wiped(&mut { *mask }, |mask| self.implementation.xts(&keys, mask, blocks));
+        wiped(&mut { *mask }, |mask| bulk::xts(&self.implementation, &keys, mask, blocks));
     }
 
     #[inline(never)]
@@ -353,18 +338,26 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         I::BlockSize::USIZE
     }
 
-    fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+    fn run(&self, operation: Operation<'_>, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         operation.check(self.block_bytes(), data.len())?;
         if data.is_empty() {
             return Ok(());
         }
+        if let Operation::Ecb(direction) = operation {
+            self.blocks(direction, data.into_chunks().0);
+            return Ok(());
+        }
+        if !operation.is_serial() && self.implementation.run_whole(operation, data.reborrow()) {
+            return Ok(());
+        }
         match operation {
-            Operation::Ecb(direction) => self.blocks(direction, data.into_chunks().0),
             Operation::Ctr(counter) => self.key_stream(counter, data),
             Operation::Cbc(Direction::Decrypt, iv) => self.cbc_decrypt(iv, data.into_chunks().0),
             Operation::Cfb(Direction::Decrypt, iv) => self.cfb_decrypt(iv, data.into_chunks().0),
             Operation::Xts(direction, mask) => self.xts(direction, mask, data.into_chunks().0),
-            Operation::Ctr32(_) => return modes::by_ecb(self, operation, data),
+            Operation::Ecb(_) | Operation::Ctr32(_) => {
+                return modes::by_ecb(self, operation, data);
+            }
             Operation::Cbc(Direction::Encrypt, _)
             | Operation::Cfb(Direction::Encrypt, _)
             | Operation::Ofb(_) => self.one_by_one(operation, data.into_chunks().0),

@@ -48,7 +48,8 @@ pub fn ctr<I: Implementation>(
     });
 }
 
-/// See [`Implementation::cbc_decrypt`].
+/// CBC decryption of any number of blocks, under batch keys of decryption; `previous` is the block of
+/// ciphertext before them, and becomes the last of them.
 pub fn cbc_decrypt<I: Implementation>(
     implementation: &I,
     keys: &I::BatchKeys,
@@ -91,7 +92,8 @@ pub fn cfb_decrypt<I: Implementation>(
     });
 }
 
-/// See [`Implementation::xts`].
+/// XTS of any number of blocks in the direction of the keys; `mask` is that of the first, and becomes the one
+/// after the last.
 pub fn xts<I: Implementation>(
     implementation: &I,
     keys: &I::BatchKeys,

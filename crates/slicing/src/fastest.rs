@@ -9,7 +9,7 @@ use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Unavailable, bulk,
+    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation, Unavailable,
     on_cleared_stack_of,
 };
 
@@ -18,7 +18,7 @@ use crate::neon::{Neon, NeonAes};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
 use crate::{
-    BlockOf, Form, Isa, LanesJob, Portable, Rounds, RunsOn, Schedule,
+    BlockOf, Form, Isa, LanesJob, Portable, RunsOn, Schedule,
     batch::{Ctr, Ecb},
     form::{self, MakeKeys},
     isa::Found,
@@ -245,46 +245,20 @@ impl<C: Choices> Implementation for Fastest<C> {
         }));
     }
 
+    fn run_whole(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+        on_choice!(
+            Choice::get(),
+            |isa| C::Fast::run_whole(&self.schedule, isa, operation, data),
+            C::Plain::run_whole(&self.schedule, isa, operation, data)
+        )
+    }
+
     fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         on_choice!(
             Choice::get(),
             |isa| C::Fast::gcm(&self.schedule, isa, pass, data),
             C::Plain::gcm(&self.schedule, isa, pass, data)
         )
-    }
-
-    fn cbc_decrypt(
-        &self,
-        keys: &FastestKeys<C>,
-        previous: &mut BlockOf<C::Schedule>,
-        mut blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
-    ) {
-        let first = blocks.reborrow();
-        let done = on_keys!(keys, |isa, Of, keys| {
-            <<Of<C> as Form>::Core as Rounds<_>>::cbc_decrypt(
-                Of::<C>::view(keys),
-                isa,
-                previous,
-                first,
-            )
-        });
-        bulk::cbc_decrypt(self, keys, previous, blocks.split_at(done).1);
-    }
-
-    fn xts(
-        &self,
-        keys: &FastestKeys<C>,
-        mask: &mut [u8; 16],
-        mut blocks: InOutBuf<'_, '_, BlockOf<C::Schedule>>,
-    ) {
-        let first = blocks.reborrow();
-        let done = on_keys!(keys, |isa, Of, keys| <<Of<C> as Form>::Core as Rounds<_>>::xts(
-            Of::<C>::view(keys),
-            isa,
-            mask,
-            first
-        ));
-        bulk::xts(self, keys, mask, blocks.split_at(done).1);
     }
 
     #[inline(always)]

@@ -10,7 +10,8 @@ use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Unavailable, backend, bulk,
+    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation, Unavailable,
+    backend,
 };
 
 use crate::{
@@ -66,34 +67,6 @@ pub trait Rounds<I: Isa>: Core {
         let _ = blocks;
         rest.pad(isa);
     }
-
-    /// CBC decryption of the first of these blocks, of as many as the return value says; `previous`
-    /// is the block of ciphertext before them and becomes the last of them. Rounds that have a way
-    /// of their own override this.
-    #[inline]
-    fn cbc_decrypt(
-        keys: &Self::Keys,
-        isa: I,
-        previous: &mut CoreBlock<Self>,
-        blocks: InOutBuf<'_, '_, CoreBlock<Self>>,
-    ) -> usize {
-        let _ = (keys, isa, previous, blocks);
-        0
-    }
-
-    /// XTS of the first of these blocks, of as many as the return value says; `mask` is that of the
-    /// first, and becomes the one after the last of those. Rounds that have a way of their own
-    /// override this.
-    #[inline]
-    fn xts(
-        keys: &Self::Keys,
-        isa: I,
-        mask: &mut [u8; 16],
-        blocks: InOutBuf<'_, '_, CoreBlock<Self>>,
-    ) -> usize {
-        let _ = (keys, isa, mask, blocks);
-        0
-    }
 }
 
 /// A way to slice a cipher of one key size: by bits, by bytes, or not at all where an instruction
@@ -133,6 +106,18 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
         blocks: InOutBuf<'_, '_, BlockOf<Self::Schedule>>,
     ) {
         padded::<Self, I>(schedule, isa, direction, blocks);
+    }
+
+    /// [`Implementation::run_whole`] of a cipher that has this form and `schedule`. By default there is no such way.
+    #[inline]
+    fn run_whole(
+        schedule: &Self::Schedule,
+        isa: I,
+        operation: Operation<'_>,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> bool {
+        let _ = (schedule, isa, operation, data);
+        false
     }
 
     /// [`Implementation::gcm`] of a cipher that has this form and `schedule`. By default there is none.
@@ -303,28 +288,12 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
         self.isa.run(Ctr::<F::Core> { keys: F::view(keys), counter, blocks });
     }
 
+    fn run_whole(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+        F::run_whole(&self.schedule, self.isa, operation, data)
+    }
+
     fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         F::gcm(&self.schedule, self.isa, pass, data)
-    }
-
-    fn cbc_decrypt(
-        &self,
-        keys: &F::Keys,
-        previous: &mut BlockOf<F::Schedule>,
-        mut blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
-    ) {
-        let done = F::Core::cbc_decrypt(F::view(keys), self.isa, previous, blocks.reborrow());
-        bulk::cbc_decrypt(self, keys, previous, blocks.split_at(done).1);
-    }
-
-    fn xts(
-        &self,
-        keys: &F::Keys,
-        mask: &mut [u8; 16],
-        mut blocks: InOutBuf<'_, '_, BlockOf<F::Schedule>>,
-    ) {
-        let done = F::Core::xts(F::view(keys), self.isa, mask, blocks.reborrow());
-        bulk::xts(self, keys, mask, blocks.split_at(done).1);
     }
 
     #[inline(always)]
