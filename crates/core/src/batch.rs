@@ -49,7 +49,7 @@ pub enum JobMode<'a> {
         /// Filled with the tag, of 4 to 16 bytes.
         tag: &'a mut [u8],
     },
-    /// GCM decryption over any length; nothing is written where the tag is wrong.
+    /// GCM decryption over any length. Where the tag is wrong the output is the ciphertext, or what it was.
     GcmDecrypt {
         /// Of any length but zero.
         iv: &'a [u8],

@@ -12,8 +12,8 @@ use crate::Gcm;
 ///
 /// # Errors
 /// [`Error::OutputLength`] and those of [`JobMode::check`], before anything is written;
-/// [`Error::NotAuthentic`], where nothing is written either; the engine's own errors: the output is
-/// unspecified then.
+/// [`Error::NotAuthentic`]: the output is the ciphertext then; the engine's own errors: the output is
+/// unspecified then, and zeros in GCM decryption.
 pub fn run_job<E: Engine>(engine: E, job: &mut Job<'_>) -> Result<(), Error> {
     job.mode.check(job.data.len(), engine.block_bytes())?;
     let data = job.data.inout()?;

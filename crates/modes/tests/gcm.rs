@@ -1,5 +1,6 @@
 //! GCM against `aes-gcm`, against the plain mode, and against what it must refuse.
 
+mod fails;
 mod flipped;
 
 use aes_gcm::{AesGcm, aes};
@@ -7,6 +8,7 @@ use cipher::{
     Array, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit,
     consts::{U1, U12, U13, U16, U60},
 };
+use fails::{Fails, nothing_out};
 use flipped::flip_bit;
 use lanecrypt_aes::{Aes128, Aes192, Aes256};
 use lanecrypt_camellia::Camellia256;
@@ -147,6 +149,16 @@ fn lengths_round_pieces_and_groups() {
             }
         }
     }
+}
+
+#[test]
+fn an_engine_that_fails_gives_nothing_out() {
+    let (message, iv) = (vec![0x77; 50_000], [2; 12]);
+    let (mut sealed, mut tag) = (message.clone(), [0; 16]);
+    let gcm = Gcm::<Aes128>::new(&[1; 16].into());
+    gcm.encrypt(&iv, b"", sealed.as_mut_slice().into(), &mut tag).expect("short");
+    let failing = Gcm::<Fails>::new(&[1; 16].into());
+    nothing_out(&message, &sealed, &tag, |data, tag| failing.decrypt(&iv, b"", data, tag));
 }
 
 #[test]

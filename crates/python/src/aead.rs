@@ -209,7 +209,7 @@ macro_rules! aead {
             }
 
             /// Decrypts into `buf`, which is 16 bytes shorter than `data` and may be its beginning;
-            /// returns the bytes written. Nothing is written where the tag is wrong.
+            /// returns the bytes written. Where the tag is wrong `buf` has ciphertext.
             #[pyo3(signature = (nonce, data, associated_data, buf))]
             fn decrypt_into(
                 &self,

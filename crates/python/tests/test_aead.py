@@ -65,7 +65,7 @@ def test_what_was_changed_is_refused(kind):
         with pytest.raises(InvalidTag):
             gcm.decrypt_into(NONCE, sealed, b"header", out)
         sealed[place] ^= 1
-    assert out == bytes(len(data)), "nothing is written"
+    assert out == sealed[: len(data)], "no plaintext"
     for nonce, associated, text in [(b"another one.", b"header", sealed), (NONCE, None, sealed), (NONCE, b"", sealed[1:])]:
         with pytest.raises(InvalidTag):
             gcm.decrypt(nonce, text, associated)

@@ -152,7 +152,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Decrypts a segment in place if its tag is the right one; nothing is written otherwise.
+    /// Decrypts a segment in place if its tag is the right one; otherwise it is what it was.
     ///
     /// # Errors
     /// [`Error::NotAuthentic`]; [`Error::SegmentLength`], [`Error::Parameter`] as

@@ -242,9 +242,14 @@ pub(crate) fn run_apart_and_in_place<E>(
     let outcome = run(&mut jobs(&mut tried, data))?;
     check(&tried, &outcome, &format!("{what}, apart"));
     for (number, (message, output)) in messages.iter().zip(&outputs).enumerate() {
-        let untouched = vec![0xa5; output.len()];
-        let expected = if message.bad.is_some() { &untouched } else { &message.output };
-        assert!(output == expected, "{what}, apart: job {number}, {:?}", message.kind);
+        let is_untouched = output.iter().all(|&byte| byte == 0xa5);
+        let is_right = match message.bad {
+            None => *output == message.output,
+            // A CPU encrypts the plaintext again.
+            Some(Bad::Tag) => is_untouched || *output == message.input,
+            Some(_) => is_untouched,
+        };
+        assert!(is_right, "{what}, apart: job {number}, {:?}", message.kind);
     }
 
     let mut tried = messages.to_vec();

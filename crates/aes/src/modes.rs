@@ -1,0 +1,315 @@
+//! Modes on whole blocks in registers: an operation of any length is one job, by the CPU's AES instructions.
+//!
+//! Batches fill the registers; what is left runs in as few as it needs.
+
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
+
+use cipher::{InOutBuf, typenum::Unsigned};
+use lanecrypt_core::{Counter, Direction};
+use lanecrypt_slicing::{AesBlocks, Carryless, Job};
+
+use crate::{
+    schedule::Block,
+    whole::{SIDE_BY_SIDE, rounds},
+};
+
+/// Runs `$batch::<G>` over as many registers as fill a batch, over and over, and then over what is left.
+macro_rules! in_batches {
+    ($data:expr, $bytes:expr, |$piece:ident| $batch:ident($($argument:expr),*)) => {{
+        let mut rest = $data;
+        while rest.len() >= SIDE_BY_SIDE * $bytes {
+            let ($piece, others) = rest.split_at(SIDE_BY_SIDE * $bytes);
+            $batch::<_, SIDE_BY_SIDE>($($argument),*);
+            rest = others;
+        }
+        let $piece = rest;
+        match $piece.len().div_ceil($bytes) {
+            0 => {}
+            1 => $batch::<_, 1>($($argument),*),
+            2 => $batch::<_, 2>($($argument),*),
+            3 | 4 => $batch::<_, 4>($($argument),*),
+            _ => $batch::<_, SIDE_BY_SIDE>($($argument),*),
+        }
+    }};
+}
+
+/// Adds registers to data, of which the last may be a part, or wanting.
+#[inline(always)]
+fn add<I: AesBlocks, const G: usize>(
+    isa: I,
+    registers: &[I::Blocks; G],
+    mut data: InOutBuf<'_, '_, u8>,
+) {
+    let bytes = 16 * I::Lanes::USIZE;
+    if data.len() == G * bytes {
+        let mut sums = *registers;
+        for (sum, blocks) in sums.iter_mut().zip(data.get_in().chunks_exact(bytes)) {
+            *sum ^= isa.load(blocks);
+        }
+        for (sum, blocks) in sums.iter().zip(data.get_out().chunks_exact_mut(bytes)) {
+            isa.store(*sum, blocks);
+        }
+        return;
+    }
+    for register in registers {
+        let length = bytes.min(data.len());
+        let (mut part, rest) = data.split_at(length);
+        let sum = *register ^ isa.load_part(part.get_in());
+        isa.store_part(sum, part.get_out());
+        data = rest;
+    }
+}
+
+/// CTR of any length, in which the last 32 bits of the counter count.
+pub(crate) struct Ctr<'a, 'inp, 'out> {
+    pub(crate) keys: &'a [Block],
+    pub(crate) first: Counter,
+    pub(crate) data: InOutBuf<'inp, 'out, u8>,
+}
+
+/// Whether over so many bytes the last 32 bits of a counter count as all do.
+pub(crate) fn counts_alike(first: Counter, bytes: usize) -> bool {
+    bytes.div_ceil(16) as u64 <= first.blocks_before_wrap32()
+}
+
+impl<I: Carryless> Job<I> for Ctr<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        let Self { keys, first, data } = self;
+        let mut counters = Counters::from(isa, &first.value().to_be_bytes());
+        let bytes = 16 * I::Lanes::USIZE;
+        in_batches!(data, bytes, |piece| ctr(isa, keys, &mut counters, piece));
+    }
+}
+
+#[inline(always)]
+fn ctr<I: Carryless, const G: usize>(
+    isa: I,
+    keys: &[Block],
+    counters: &mut Counters<I::Blocks>,
+    data: InOutBuf<'_, '_, u8>,
+) {
+    let mut states = [isa.broadcast(&[0; 16]); G];
+    for state in &mut states {
+        *state = counters.take(isa);
+    }
+    rounds(isa, keys, Direction::Encrypt, &mut states);
+    add(isa, &states, data);
+}
+
+/// Counter blocks, a register at a time, of which the last 32 bits count. They are kept with their bytes in reverse
+/// order: the number is the lowest word of each block.
+#[derive(Clone, Copy)]
+pub(crate) struct Counters<B> {
+    next: B,
+    step: B,
+}
+
+impl<B: Copy> Counters<B> {
+    /// From this block on.
+    #[inline(always)]
+    pub(crate) fn from<I: Carryless<Blocks = B>>(isa: I, first: &Block) -> Self {
+        let lanes = I::Lanes::USIZE;
+        let numbers = |by: usize| {
+            let mut words = [[0; 16]; 4];
+            for (i, word) in words.iter_mut().enumerate() {
+                word[0] = if by == 0 { lanes as u8 } else { (by * i) as u8 };
+            }
+            isa.load(words[..lanes].as_flattened())
+        };
+        let first = isa.reverse(isa.broadcast(first));
+        Self { next: isa.add32(first, numbers(1)), step: numbers(0) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn take<I: Carryless<Blocks = B>>(&mut self, isa: I) -> B {
+        let blocks = isa.reverse(self.next);
+        self.next = isa.add32(self.next, self.step);
+        blocks
+    }
+}
+
+/// CBC decryption of whole blocks.
+pub(crate) struct CbcDecrypt<'a, 'inp, 'out> {
+    pub(crate) keys: &'a [Block],
+    pub(crate) iv: &'a [u8],
+    pub(crate) data: InOutBuf<'inp, 'out, u8>,
+}
+
+impl<I: AesBlocks> Job<I> for CbcDecrypt<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        let Self { keys, iv, data } = self;
+        let mut previous = block(iv);
+        let bytes = 16 * I::Lanes::USIZE;
+        in_batches!(data, bytes, |piece| cbc_decrypt(isa, keys, &mut previous, piece));
+    }
+}
+
+#[inline(always)]
+fn cbc_decrypt<I: AesBlocks, const G: usize>(
+    isa: I,
+    keys: &[Block],
+    previous: &mut Block,
+    data: InOutBuf<'_, '_, u8>,
+) {
+    let before: [I::Blocks; G] = before(isa, previous, data.get_in());
+    let mut states = before;
+    for (state, blocks) in states.iter_mut().zip(data.get_in().chunks(16 * I::Lanes::USIZE)) {
+        *state = isa.load_part(blocks);
+    }
+    rounds(isa, keys, Direction::Decrypt, &mut states);
+    for (state, before) in states.iter_mut().zip(before) {
+        *state ^= before;
+    }
+    store(isa, &states, data);
+}
+
+/// CFB decryption of whole blocks.
+pub(crate) struct CfbDecrypt<'a, 'inp, 'out> {
+    pub(crate) keys: &'a [Block],
+    pub(crate) iv: &'a [u8],
+    pub(crate) data: InOutBuf<'inp, 'out, u8>,
+}
+
+impl<I: AesBlocks> Job<I> for CfbDecrypt<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        let Self { keys, iv, data } = self;
+        let mut previous = block(iv);
+        let bytes = 16 * I::Lanes::USIZE;
+        in_batches!(data, bytes, |piece| cfb_decrypt(isa, keys, &mut previous, piece));
+    }
+}
+
+#[inline(always)]
+fn cfb_decrypt<I: AesBlocks, const G: usize>(
+    isa: I,
+    keys: &[Block],
+    previous: &mut Block,
+    data: InOutBuf<'_, '_, u8>,
+) {
+    let mut states: [I::Blocks; G] = before(isa, previous, data.get_in());
+    rounds(isa, keys, Direction::Encrypt, &mut states);
+    add(isa, &states, data);
+}
+
+/// An IV, whose length was checked.
+#[inline(always)]
+fn block(iv: &[u8]) -> Block {
+    iv.first_chunk().copied().unwrap_or_default()
+}
+
+/// Registers of the blocks before those of `data`, the first of which is `previous`; that becomes the last of
+/// `data`.
+#[inline(always)]
+fn before<I: AesBlocks, const G: usize>(
+    isa: I,
+    previous: &mut Block,
+    data: &[u8],
+) -> [I::Blocks; G] {
+    let bytes = 16 * I::Lanes::USIZE;
+    let mut first = [0; 64];
+    let known = bytes.min(data.len());
+    first[..16].copy_from_slice(previous);
+    first[16..known].copy_from_slice(&data[..known - 16]);
+    let mut registers = [isa.load(&first[..bytes]); G];
+    for (i, register) in registers.iter_mut().enumerate().skip(1) {
+        let at = (i * bytes).min(data.len());
+        *register = isa.load_part(&data[at - 16..(at + bytes - 16).min(data.len())]);
+    }
+    if let Some(last) = data.last_chunk() {
+        *previous = *last;
+    }
+    registers
+}
+
+/// Stores registers over data, which may be shorter.
+#[inline(always)]
+fn store<I: AesBlocks, const G: usize>(
+    isa: I,
+    registers: &[I::Blocks; G],
+    mut data: InOutBuf<'_, '_, u8>,
+) {
+    let parts = data.get_out().chunks_mut(16 * I::Lanes::USIZE);
+    for (register, part) in registers.iter().zip(parts) {
+        isa.store_part(*register, part);
+    }
+}
+
+/// XTS of whole blocks.
+pub(crate) struct Xts<'a, 'inp, 'out> {
+    pub(crate) keys: &'a [Block],
+    pub(crate) direction: Direction,
+    /// That of the first block.
+    pub(crate) mask: &'a Block,
+    pub(crate) data: InOutBuf<'inp, 'out, u8>,
+}
+
+impl<I: AesBlocks> Job<I> for Xts<'_, '_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        let Self { keys, direction, mask, data } = self;
+        let bytes = 16 * I::Lanes::USIZE;
+        let mut masks = [isa.broadcast(mask); SIDE_BY_SIDE];
+        let first = eight_masks(*mask);
+        for (register, masks) in masks.iter_mut().zip(first.as_flattened().chunks_exact(bytes)) {
+            *register = isa.load(masks);
+        }
+        in_batches!(data, bytes, |piece| xts(isa, keys, direction, &mut masks, piece));
+    }
+}
+
+/// Runs registers of blocks, of whose masks the first eight are there, and makes the first eight of the next.
+#[inline(always)]
+fn xts<I: AesBlocks, const G: usize>(
+    isa: I,
+    keys: &[Block],
+    direction: Direction,
+    masks: &mut [I::Blocks; SIDE_BY_SIDE],
+    data: InOutBuf<'_, '_, u8>,
+) {
+    // Eight masks fill `8 / lanes` registers; those of the next are x^8 times theirs.
+    let stride = 8 / I::Lanes::USIZE;
+    for i in stride..G {
+        masks[i] = isa.times_x8(masks[i - stride]);
+    }
+    let mut states = [masks[0]; G];
+    let blocks = data.get_in().chunks(16 * I::Lanes::USIZE);
+    for ((state, mask), blocks) in states.iter_mut().zip(&*masks).zip(blocks) {
+        *state = *mask ^ isa.load_part(blocks);
+    }
+    rounds(isa, keys, direction, &mut states);
+    for (state, mask) in states.iter_mut().zip(&*masks) {
+        *state ^= *mask;
+    }
+    store(isa, &states, data);
+    if G == SIDE_BY_SIDE {
+        for i in 0..stride {
+            masks[i] = isa.times_x8(masks[SIDE_BY_SIDE - stride + i]);
+        }
+    }
+}
+
+/// A mask and the seven after it, each x times the one before.
+#[inline(always)]
+fn eight_masks(first: Block) -> [Block; 8] {
+    let mut mask = u128::from_le_bytes(first);
+    let mut masks = [first; 8];
+    for block in &mut masks {
+        *block = mask.to_le_bytes();
+        mask = (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87);
+    }
+    masks
+}
