@@ -33,7 +33,7 @@ impl<I: Carryless> Job<I> for Gcm<'_, '_, '_> {
         let mut pass = Pass {
             keys: three,
             powers,
-            counters: Counters::from(isa, &modes::gcm::counter(&counter, 0)),
+            counters: Counters::from(isa, &modes::gcm::counter(&counter, 0), false),
             hashing: Hashing::new(isa, hash),
             ciphertext: [isa.broadcast(&[0; 16]); SIDE_BY_SIDE],
         };

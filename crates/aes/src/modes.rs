@@ -63,10 +63,11 @@ fn add<I: AesBlocks, const G: usize>(
     }
 }
 
-/// CTR of any length, in which the last 32 bits of the counter count.
+/// CTR of any length, in which 32 bits of the counter count: the last, or the first, least significant byte first.
 pub(crate) struct Ctr<'a, 'inp, 'out> {
     pub(crate) keys: &'a [Block],
     pub(crate) first: Counter,
+    pub(crate) is_little_endian: bool,
     pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
@@ -80,8 +81,9 @@ impl<I: Carryless> Job<I> for Ctr<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, first, data } = self;
-        let mut counters = Counters::from(isa, &first.value().to_be_bytes());
+        let Self { keys, first, is_little_endian, data } = self;
+        let first = first.value().to_be_bytes();
+        let mut counters = Counters::from(isa, &first, is_little_endian);
         let bytes = 16 * I::Lanes::USIZE;
         in_batches!(data, bytes, |piece| ctr(isa, keys, &mut counters, piece));
     }
@@ -102,18 +104,23 @@ fn ctr<I: Carryless, const G: usize>(
     add(isa, &states, data);
 }
 
-/// Counter blocks, a register at a time, of which the last 32 bits count. They are kept with their bytes in reverse
-/// order: the number is the lowest word of each block.
+/// Counter blocks, a register at a time, of which the last 32 bits count, or the first. Big-endian ones are kept
+/// with their bytes in reverse order, so that the number is the lowest word of each block.
 #[derive(Clone, Copy)]
 pub(crate) struct Counters<B> {
     next: B,
     step: B,
+    is_little_endian: bool,
 }
 
 impl<B: Copy> Counters<B> {
     /// From this block on.
     #[inline(always)]
-    pub(crate) fn from<I: Carryless<Blocks = B>>(isa: I, first: &Block) -> Self {
+    pub(crate) fn from<I: Carryless<Blocks = B>>(
+        isa: I,
+        first: &Block,
+        is_little_endian: bool,
+    ) -> Self {
         let lanes = I::Lanes::USIZE;
         let numbers = |by: usize| {
             let mut words = [[0; 16]; 4];
@@ -122,15 +129,18 @@ impl<B: Copy> Counters<B> {
             }
             isa.load(words[..lanes].as_flattened())
         };
-        let first = isa.reverse(isa.broadcast(first));
-        Self { next: isa.add32(first, numbers(1)), step: numbers(0) }
+        let mut first = isa.broadcast(first);
+        if !is_little_endian {
+            first = isa.reverse(first);
+        }
+        Self { next: isa.add32(first, numbers(1)), step: numbers(0), is_little_endian }
     }
 
     #[inline(always)]
     pub(crate) fn take<I: Carryless<Blocks = B>>(&mut self, isa: I) -> B {
-        let blocks = isa.reverse(self.next);
-        self.next = isa.add32(self.next, self.step);
-        blocks
+        let number = self.next;
+        self.next = isa.add32(number, self.step);
+        if self.is_little_endian { number } else { isa.reverse(number) }
     }
 }
 

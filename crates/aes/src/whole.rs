@@ -176,9 +176,10 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
         let keys = &**keys;
         match operation {
             Operation::Ctr(first) if counts_alike(first, data.len()) => {
-                isa.run(Ctr { keys, first, data });
+                isa.run(Ctr { keys, first, is_little_endian: false, data });
             }
-            Operation::Ctr32(first) => isa.run(Ctr { keys, first, data }),
+            Operation::Ctr32(first) => isa.run(Ctr { keys, first, is_little_endian: false, data }),
+            Operation::Ctr32Le(first) => isa.run(Ctr { keys, first, is_little_endian: true, data }),
             Operation::Cbc(Direction::Decrypt, iv) => isa.run(CbcDecrypt { keys, iv, data }),
             Operation::Cfb(Direction::Decrypt, iv) => isa.run(CfbDecrypt { keys, iv, data }),
             Operation::Xts(direction, mask) => isa.run(Xts { keys, direction, mask, data }),
@@ -188,7 +189,7 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
     }
 
     fn gcm(schedule: &S, isa: I, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
-        isa.run(Gcm { keys: &**schedule.of(Direction::Encrypt), pass, data });
+        isa.run(Gcm { keys: &schedule.of(Direction::Encrypt), pass, data });
         true
     }
 

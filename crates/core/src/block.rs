@@ -355,7 +355,7 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
             Operation::Cbc(Direction::Decrypt, iv) => self.cbc_decrypt(iv, data.into_chunks().0),
             Operation::Cfb(Direction::Decrypt, iv) => self.cfb_decrypt(iv, data.into_chunks().0),
             Operation::Xts(direction, mask) => self.xts(direction, mask, data.into_chunks().0),
-            Operation::Ecb(_) | Operation::Ctr32(_) => {
+            Operation::Ecb(_) | Operation::Ctr32(_) | Operation::Ctr32Le(_) => {
                 return modes::by_ecb(self, operation, data);
             }
             Operation::Cbc(Direction::Encrypt, _)

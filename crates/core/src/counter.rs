@@ -58,6 +58,16 @@ impl Counter {
         Self { value: self.value & !u128::from(u32::MAX) | low, ..self }
     }
 
+    /// The counter `blocks` blocks further on where its first 32 bits count alone, least significant byte first, and
+    /// wrap: as GCM-SIV counts (RFC 8452, 4).
+    #[must_use]
+    pub fn plus32_le(self, blocks: u128) -> Self {
+        let below = 8 * self.block_bytes - 32;
+        let first = (self.value >> below) as u32;
+        let sum = first.swap_bytes().wrapping_add(blocks as u32).swap_bytes();
+        Self { value: self.value ^ u128::from(first ^ sum) << below, ..self }
+    }
+
     /// Blocks from this one on up to where its last 32 bits wrap: 1 to 2^32. As many count in the same
     /// way whether 32 bits count or all.
     #[must_use]
@@ -98,6 +108,19 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn little_endian_counters_carry_nothing() {
+        for block in [8, 16] {
+            let mut bytes = [0xff; 16];
+            bytes[0] = 0xfd;
+            let counter = Counter::from_block(&bytes[..block]).expect("a block");
+            let mut after = [0; 16];
+            counter.plus32_le(0x0102).fill(&mut after[..block]);
+            assert_eq!(after[..4], [0xff, 0, 0, 0]);
+            assert_eq!(after[4..block], bytes[4..block]);
+        }
+    }
 
     #[test]
     fn counters_of_32_bits_carry_nothing() {

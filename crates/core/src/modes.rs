@@ -42,6 +42,7 @@ pub fn by_ecb<E: Engine + ?Sized>(
         Operation::Ecb(_) => unreachable!("an engine has ECB of its own"),
         Operation::Ctr(first) => ctr::ctr_by_ecb(engine, first, data),
         Operation::Ctr32(first) => ctr::ctr32_by_ctr(engine, first, data),
+        Operation::Ctr32Le(first) => ctr::ctr32_le_by_ecb(engine, first, data),
         Operation::Cbc(Direction::Decrypt, iv) => chain::cbc_decrypt_by_ecb(engine, iv, data),
         Operation::Cfb(Direction::Decrypt, iv) => chain::cfb_decrypt_by_ecb(engine, iv, data),
         Operation::Xts(direction, mask) => xts::xts_by_ecb(engine, direction, mask, data),

@@ -19,6 +19,8 @@ pub enum Operation<'s> {
     /// The same, where the counter is the last 32 bits of the block and wraps without a carry to those
     /// before: GCM's and TLS's.
     Ctr32(Counter),
+    /// The same, where the counter is the first 32 bits, least significant byte first: GCM-SIV's.
+    Ctr32Le(Counter),
     /// CBC after this IV, or block of ciphertext; whole blocks. Each block of encryption waits for the one
     /// before it.
     Cbc(Direction, &'s [u8]),
@@ -39,7 +41,7 @@ impl Operation<'_> {
     pub const fn mode(self) -> Mode {
         match self {
             Self::Ecb(_) => Mode::Ecb,
-            Self::Ctr(_) | Self::Ctr32(_) => Mode::Ctr,
+            Self::Ctr(_) | Self::Ctr32(_) | Self::Ctr32Le(_) => Mode::Ctr,
             Self::Cbc(..) => Mode::Cbc,
             Self::Cfb(..) => Mode::Cfb,
             Self::Ofb(_) => Mode::Ofb,
@@ -65,7 +67,9 @@ impl Operation<'_> {
     pub fn check(self, block: usize, length: usize) -> Result<(), Error> {
         let mode = self.mode();
         let given = match self {
-            Self::Ctr(counter) | Self::Ctr32(counter) => counter.block_bytes(),
+            Self::Ctr(counter) | Self::Ctr32(counter) | Self::Ctr32Le(counter) => {
+                counter.block_bytes()
+            }
             Self::Cbc(_, iv) | Self::Cfb(_, iv) | Self::Ofb(iv) => iv.len(),
             Self::Ecb(_) => block,
             Self::Xts(..) if block == MAX_BLOCK => block,
@@ -76,7 +80,7 @@ impl Operation<'_> {
             return Err(Error::IvLength { mode, given, accepted: block });
         }
         match self {
-            Self::Ctr(_) | Self::Ctr32(_) => Ok(()),
+            Self::Ctr(_) | Self::Ctr32(_) | Self::Ctr32Le(_) => Ok(()),
             _ => whole_blocks(mode, length, block),
         }
     }
@@ -89,6 +93,7 @@ impl fmt::Debug for Operation<'_> {
             Self::Ecb(direction) => f.debug_tuple("Ecb").field(direction).finish(),
             Self::Ctr(_) => f.write_str("Ctr"),
             Self::Ctr32(_) => f.write_str("Ctr32"),
+            Self::Ctr32Le(_) => f.write_str("Ctr32Le"),
             Self::Cbc(direction, _) => f.debug_tuple("Cbc").field(direction).finish(),
             Self::Cfb(direction, _) => f.debug_tuple("Cfb").field(direction).finish(),
             Self::Ofb(_) => f.write_str("Ofb"),

@@ -358,7 +358,7 @@ impl lanecrypt_core::Engine for Engine {
         operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        if operation.is_serial() {
+        if task_of(operation).is_none() {
             return lanecrypt_core::modes::by_ecb(self, operation, data);
         }
         Ok(self.run_host_memory(operation, data)?)

@@ -19,7 +19,7 @@ use crate::{
     Device, DeviceInOut, Dropped, Engine, Error, Family, Operation,
     device::buffer::MAX_BLOCK,
     engine::MODE_CHUNK_BYTES,
-    launch::operation::{Start, Work},
+    launch::operation::{Start, Work, task_of},
     pipeline::ChunkLimit,
 };
 
@@ -195,7 +195,7 @@ impl lanecrypt_core::Engine for Fleet {
         operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        if operation.is_serial() {
+        if task_of(operation).is_none() {
             return lanecrypt_core::modes::by_ecb(self, operation, data);
         }
         let _kept = self.run_host_memory(operation, data)?;

@@ -213,6 +213,9 @@ impl<E: Engine> Engine for Parallel<E> {
             Operation::Ctr32(first) => self.in_pieces(data, |before, piece| {
                 engine.run(Operation::Ctr32(first.plus32(before as u128)), piece)
             }),
+            Operation::Ctr32Le(first) => self.in_pieces(data, |before, piece| {
+                engine.run(Operation::Ctr32Le(first.plus32_le(before as u128)), piece)
+            }),
             Operation::Cbc(direction, iv) => self.after_ciphertext(iv, data, |previous, piece| {
                 engine.run(Operation::Cbc(direction, previous), piece)
             }),

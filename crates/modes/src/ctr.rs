@@ -184,15 +184,19 @@ fn block_after<B: ArraySize, F: CtrFlavor<B>>(iv: &Array<u8, B>, number: u128) -
     block
 }
 
-/// XORs the key stream over `data`, from block `number` after `iv` on. Big-endian counters are operations of an
-/// engine, up to where 64 bits of 128 wrap; little-endian ones are written out, as many blocks at once as
-/// [`modes`] take.
+/// XORs the key stream over `data`, from block `number` after `iv` on. Big-endian counters, and little-endian ones of
+/// 32 bits, are operations of an engine, up to where 64 bits of 128 wrap; others are written out, as many blocks at
+/// once as [`modes`] take.
 pub(crate) fn key_stream<E: Engine + ?Sized, B: ArraySize, F: CtrFlavor<B>>(
     engine: &E,
     iv: &Array<u8, B>,
     mut number: u128,
     mut data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
+    if F::IS_LITTLE_ENDIAN && size_of::<F::Backend>() == 4 {
+        let next = Counter::read(&block_after::<B, F>(iv, number), engine.block_bytes())?;
+        return engine.run(Operation::Ctr32Le(next), data);
+    }
     if F::IS_LITTLE_ENDIAN {
         return modes::ctr_with(engine, data, |offset, blocks| {
             let first = block_after::<B, F>(iv, number.wrapping_add(offset));

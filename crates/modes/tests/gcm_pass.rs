@@ -2,7 +2,7 @@
 
 use cipher::{InOutBuf, KeyInit};
 use lanecrypt_aes::AES;
-use lanecrypt_core::{CpuEngine, Direction, Engine, GcmPass, Platform, modes};
+use lanecrypt_core::{CpuEngine, Direction, Engine, GcmPass, Operation, Platform, modes};
 use lanecrypt_reference::modes::ghash;
 use lanecrypt_slicing::HashKey;
 
@@ -149,6 +149,36 @@ fn every_backend_agrees() {
             let has_one = has_one.expect("cases were run");
             assert!(has_one || !is_by_instructions, "{} has no such pass", backend.id);
             assert!(has_one || backend.id != "default", "a CPU that hashes has AES instructions");
+        }
+    }
+}
+
+/// Counters of 32 bits in either order, by every backend, in one job where it has one.
+#[test]
+fn counters_of_32_bits() {
+    let text = bytes(20_000, 7);
+    let mut counter = [0x3c; 16];
+    counter[..4].copy_from_slice(&(u32::MAX - 5).to_le_bytes());
+    counter[12..].copy_from_slice(&(u32::MAX - 5).to_be_bytes());
+    let first = counter.into();
+    let key = bytes(32, 99);
+    let theirs = theirs(&key);
+    for backend in AES.backends.iter().filter(|backend| backend.platform == Platform::Cpu) {
+        if (backend.available)().is_err() {
+            continue;
+        }
+        let ours = (backend.create)(&key).expect("a good key");
+        for length in lengths() {
+            for operation in [Operation::Ctr32(first), Operation::Ctr32Le(first)] {
+                let input = &text[1..][..length];
+                let (mut expected, mut output) = (input.to_vec(), vec![0xee; length + CANARY]);
+                theirs.run(operation, expected.as_mut_slice().into()).expect("a counter");
+                let data = InOutBuf::new(input, &mut output[..length]).expect("equal lengths");
+                ours.run(operation, data).expect("a counter");
+                let what = format!("{}: {operation:?} over {length} bytes", backend.id);
+                assert!(output[..length] == expected, "{what}");
+                assert!(output[length..].iter().all(|&byte| byte == 0xee), "{what}: canaries");
+            }
         }
     }
 }

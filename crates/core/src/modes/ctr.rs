@@ -54,6 +54,19 @@ pub(super) fn ctr_by_ecb<E: Engine + ?Sized>(
     ctr_with(engine, data, |number, blocks| first.plus(number).fill(blocks))
 }
 
+/// [`Operation::Ctr32Le`] by ECB.
+pub(super) fn ctr32_le_by_ecb<E: Engine + ?Sized>(
+    engine: &E,
+    first: Counter,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    ctr_with(engine, data, |number, blocks| {
+        for (number, block) in (number..).zip(blocks.chunks_exact_mut(first.block_bytes())) {
+            first.plus32_le(number).fill(block);
+        }
+    })
+}
+
 /// [`Operation::Ctr32`] by CTR: up to where it wraps it counts as the whole block does.
 pub(super) fn ctr32_by_ctr<E: Engine + ?Sized>(
     engine: &E,

@@ -5,8 +5,8 @@ use lanecrypt_kernels::Task;
 
 use crate::{Error, device::buffer::MAX_BLOCK};
 
-/// What a kernel must do for an operation; `None` where each block waits for the one before it, which no
-/// kernel does.
+/// What a kernel must do for an operation; `None` where no kernel does it: each block waits for the one before it, or the
+/// counter is little-endian.
 #[must_use]
 pub const fn task_of(operation: Operation<'_>) -> Option<Task> {
     use Direction::{Decrypt, Encrypt};
@@ -18,7 +18,10 @@ pub const fn task_of(operation: Operation<'_>) -> Option<Task> {
         Operation::Cfb(Decrypt, _) => Task::CfbDecrypt,
         Operation::Xts(Encrypt, _) => Task::XtsEncrypt,
         Operation::Xts(Decrypt, _) => Task::XtsDecrypt,
-        Operation::Cbc(Encrypt, _) | Operation::Cfb(Encrypt, _) | Operation::Ofb(_) => return None,
+        Operation::Ctr32Le(_)
+        | Operation::Cbc(Encrypt, _)
+        | Operation::Cfb(Encrypt, _)
+        | Operation::Ofb(_) => return None,
     })
 }
 
@@ -61,7 +64,7 @@ impl Work {
             Operation::Ctr32(counter) => Start::Counter32(counter),
             Operation::Cbc(_, iv) | Operation::Cfb(_, iv) => Start::Chain(padded(iv)),
             Operation::Xts(_, mask) => Start::Mask(*mask),
-            Operation::Ecb(_) | Operation::Ofb(_) => Start::Nowhere,
+            Operation::Ecb(_) | Operation::Ctr32Le(_) | Operation::Ofb(_) => Start::Nowhere,
         };
         Ok(Self { task, start, block })
     }

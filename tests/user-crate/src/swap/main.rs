@@ -39,15 +39,15 @@ macro_rules! ciphers {
     };
 }
 ciphers! {
-    "aes" 128: wide aes::Aes128, lanecrypt_aes::Aes128;
+    "aes" 128: siv aes::Aes128, lanecrypt_aes::Aes128;
     "aes" 192: wide aes::Aes192, lanecrypt_aes::Aes192;
-    "aes" 256: wide aes::Aes256, lanecrypt_aes::Aes256;
-    "aria" 128: wide aria::Aria128, lanecrypt_aria::Aria128;
+    "aes" 256: siv aes::Aes256, lanecrypt_aes::Aes256;
+    "aria" 128: siv aria::Aria128, lanecrypt_aria::Aria128;
     "aria" 192: wide aria::Aria192, lanecrypt_aria::Aria192;
-    "aria" 256: wide aria::Aria256, lanecrypt_aria::Aria256;
-    "camellia" 128: wide camellia::Camellia128, lanecrypt_camellia::Camellia128;
+    "aria" 256: siv aria::Aria256, lanecrypt_aria::Aria256;
+    "camellia" 128: siv camellia::Camellia128, lanecrypt_camellia::Camellia128;
     "camellia" 192: wide camellia::Camellia192, lanecrypt_camellia::Camellia192;
-    "camellia" 256: wide camellia::Camellia256, lanecrypt_camellia::Camellia256;
+    "camellia" 256: siv camellia::Camellia256, lanecrypt_camellia::Camellia256;
     "des" 64: narrow des::Des, lanecrypt_des::Des;
     "tdes" 128: narrow des::TdesEde2, lanecrypt_des::TdesEde2;
     "tdes" 192: narrow des::TdesEde3, lanecrypt_des::TdesEde3;
