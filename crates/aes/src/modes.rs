@@ -71,7 +71,7 @@ pub(crate) struct Ctr<'a, 'inp, 'out> {
     pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
-/// Whether over so many bytes the last 32 bits of a counter count as all do.
+/// Whether over this number of bytes the last 32 bits of a counter count as all do.
 pub(crate) fn counts_alike(first: Counter, bytes: usize) -> bool {
     bytes.div_ceil(16) as u64 <= first.blocks_before_wrap32()
 }

@@ -68,8 +68,7 @@ fn cleared<R>(work: impl FnOnce() -> R) -> R {
     lanecrypt_slicing::on_cleared_stack::<{ 4 << 10 }, { 16 << 10 }, R>(work)
 }
 
-/// A decryption's result; where an engine failed, what was written becomes zeros, for nobody knows whether it is
-/// authentic.
+/// A decryption's result; where an engine failed, what was written becomes zeros, for it was not found authentic.
 fn zeros_after_errors(result: Result<(), Error>, written: &mut [u8]) -> Result<(), Error> {
     if !matches!(result, Ok(()) | Err(Error::NotAuthentic)) {
         written.fill(0);

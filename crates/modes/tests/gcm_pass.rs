@@ -6,7 +6,7 @@ use lanecrypt_core::{CpuEngine, Direction, Engine, GcmPass, Operation, Platform,
 use lanecrypt_reference::modes::ghash;
 use lanecrypt_slicing::HashKey;
 
-/// Bytes on either side of a buffer, which nobody may write.
+/// Bytes on either side of a buffer, which no pass may write.
 const CANARY: usize = 67;
 
 /// A hash key.

@@ -34,8 +34,10 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::ghash::MakePowers", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
     Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(96) },
-    Kind { name: "lanecrypt_aes::whole::CbcDecrypt", bytes: Some(48) },
-    Kind { name: "lanecrypt_aes::whole::Xts", bytes: Some(56) },
+    Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(80) },
+    Kind { name: "lanecrypt_aes::modes::CbcDecrypt", bytes: Some(56) },
+    Kind { name: "lanecrypt_aes::modes::CfbDecrypt", bytes: Some(56) },
+    Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(56) },
 ];
 
 /// What jobs are over: with them, a structure that the argument after theirs points to.
@@ -122,7 +124,7 @@ pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
     arguments[registers] = Value::Frame(Some(JOB));
     let public = PUBLIC.iter().find(|(rounds, _)| job.contains(&format!("<{rounds}>")));
     let public_keys = public.map_or(&[][..], |(_, ranges)| ranges);
-    let keys = if kind.name.ends_with("::Ctr") { KEYS_IN_CTR } else { KEYS_IN_ECB };
+    let keys = if kind.name == "lanecrypt_slicing::batch::Ctr" { KEYS_IN_CTR } else { KEYS_IN_ECB };
     Ok(Entry { arguments, job: Some(Job { bytes, keys, public_keys }) })
 }
 
