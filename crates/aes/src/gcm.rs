@@ -10,7 +10,7 @@ use lanecrypt_core::{Direction, GcmPass, HashPowers, modes};
 use lanecrypt_slicing::{AesBlocks, Carryless, Hashing, Job};
 
 use crate::{
-    modes::Counters,
+    modes::{Counters, in_fewest},
     schedule::Block,
     whole::{SIDE_BY_SIDE, rounds},
 };
@@ -48,17 +48,11 @@ impl<I: Carryless> Job<I> for Gcm<'_, '_, '_> {
             mask = [one.load(&counter)];
             rounds(one, keys, Direction::Encrypt, &mut mask);
         }
-        match rest.len().div_ceil(16 * I::Lanes::USIZE) {
-            0 => {
-                if let Some(end) = end {
-                    pass.end(isa, true, end);
-                }
-            }
-            1 => pass.rest::<1>(isa, keys, direction, rest, end),
-            2 => pass.rest::<2>(isa, keys, direction, rest, end),
-            3 | 4 => pass.rest::<4>(isa, keys, direction, rest, end),
-            _ => pass.rest::<SIDE_BY_SIDE>(isa, keys, direction, rest, end),
+        let bytes = 16 * I::Lanes::USIZE;
+        if let (true, Some(end)) = (rest.is_empty(), end) {
+            pass.end(isa, true, end);
         }
+        in_fewest!(rest.len(), bytes, |G| pass.rest::<G>(isa, keys, direction, rest, end));
         one.store(pass.hashing.block(isa) ^ mask[0], hash);
     }
 }

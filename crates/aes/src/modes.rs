@@ -16,7 +16,30 @@ use crate::{
     whole::{SIDE_BY_SIDE, rounds},
 };
 
-/// Runs `$batch::<G>` over as many registers as fill a batch, over and over, and then over what is left.
+/// Runs an expression with `$count`, the fewest registers side by side that hold this many bytes: 1, 2, 4 or 8.
+/// Without bytes it runs nothing.
+///
+/// Comparisons, not a `match`: that becomes a jump by a table, which the search of machine code (`ct`) does not follow.
+macro_rules! in_fewest {
+    ($bytes:expr, $register:expr, |$count:ident| $run:expr) => {
+        if $bytes > 4 * $register {
+            const $count: usize = SIDE_BY_SIDE;
+            $run
+        } else if $bytes > 2 * $register {
+            const $count: usize = 4;
+            $run
+        } else if $bytes > $register {
+            const $count: usize = 2;
+            $run
+        } else if $bytes > 0 {
+            const $count: usize = 1;
+            $run
+        }
+    };
+}
+pub(crate) use in_fewest;
+
+/// Runs `$batch::<_, G>` over as many registers as fill a batch, over and over, and then over what is left.
 macro_rules! in_batches {
     ($data:expr, $bytes:expr, |$piece:ident| $batch:ident($($argument:expr),*)) => {{
         let mut rest = $data;
@@ -26,13 +49,7 @@ macro_rules! in_batches {
             rest = others;
         }
         let $piece = rest;
-        match $piece.len().div_ceil($bytes) {
-            0 => {}
-            1 => $batch::<_, 1>($($argument),*),
-            2 => $batch::<_, 2>($($argument),*),
-            3 | 4 => $batch::<_, 4>($($argument),*),
-            _ => $batch::<_, SIDE_BY_SIDE>($($argument),*),
-        }
+        in_fewest!($piece.len(), $bytes, |G| $batch::<_, G>($($argument),*));
     }};
 }
 
