@@ -19,8 +19,8 @@ fn lengths() -> Vec<usize> {
     (0..=34).chain(round).chain([1504, 2047, 31 * 512 + 5]).collect()
 }
 
-fn bytes(count: usize, seed: usize) -> Vec<u8> {
-    (0..count).map(|i| (((i * i + seed) * 167) >> 3) as u8).collect()
+fn bytes(count: usize, seed: u64) -> Vec<u8> {
+    (0..count as u64).map(|i| (((i * i + seed) * 167) >> 3) as u8).collect()
 }
 
 /// One pass over `input`.
