@@ -28,8 +28,8 @@ impl<I: Carryless> Job<I> for Gcm<'_, '_, '_> {
     #[inline(always)]
     fn run(self, isa: I) {
         let Self { keys, pass: GcmPass { direction, counter, powers, hash, whole }, data } = self;
-        let Some(three) = in_three(keys) else { return };
-        let end = whole.map(|aad| lengths(aad.len(), data.len()));
+        let Some(three) = in_three(keys) else { unreachable!("AES has ten rounds at least") };
+        let end = whole.map(|aad| modes::gcm::lengths([aad.len() as u64, data.len() as u64]));
         let mut pass = Pass {
             keys: three,
             powers,
@@ -55,12 +55,6 @@ impl<I: Carryless> Job<I> for Gcm<'_, '_, '_> {
         in_fewest!(rest.len(), bytes, |G| pass.rest::<G>(isa, keys, direction, rest, end));
         one.store(pass.hashing.block(isa) ^ mask[0], hash);
     }
-}
-
-/// The last block that is hashed: both lengths in bits (SP 800-38D, 7.1, step 5).
-#[inline(always)]
-fn lengths(aad_bytes: usize, data_bytes: usize) -> Block {
-    (u128::from(8 * aad_bytes as u64) << 64 | u128::from(8 * data_bytes as u64)).to_be_bytes()
 }
 
 /// The first round key; of those between, as many as a batch has registers after the others; the last.
@@ -190,16 +184,12 @@ impl<I: Carryless> Pass<'_, I> {
         end: Option<Block>,
     ) {
         let (lanes, bytes) = (I::Lanes::USIZE, 16 * I::Lanes::USIZE);
-        let mut states = [isa.broadcast(&[0; 16]); G];
-        for state in &mut states {
-            *state = self.counters.take(isa);
-        }
-        rounds(isa, keys, Direction::Encrypt, &mut states);
+        let keystream: [I::Blocks; G] = self.counters.keystream(isa, keys);
         let blocks = data.len().div_ceil(16);
         // There are powers for as many blocks as fill a batch.
         let ends = end.is_some() && blocks < SIDE_BY_SIDE * lanes;
         let blocks = blocks + usize::from(ends);
-        for (i, keystream) in states.into_iter().enumerate() {
+        for (i, keystream) in keystream.into_iter().enumerate() {
             if data.is_empty() {
                 break;
             }

@@ -113,12 +113,8 @@ fn ctr<I: Carryless, const G: usize>(
     counters: &mut Counters<I::Blocks>,
     data: InOutBuf<'_, '_, u8>,
 ) {
-    let mut states = [isa.broadcast(&[0; 16]); G];
-    for state in &mut states {
-        *state = counters.take(isa);
-    }
-    rounds(isa, keys, Direction::Encrypt, &mut states);
-    add(isa, &states, data);
+    let keystream: [I::Blocks; G] = counters.keystream(isa, keys);
+    add(isa, &keystream, data);
 }
 
 /// Counter blocks, a register at a time, of which the last 32 bits count, or the first. Big-endian ones are kept
@@ -139,18 +135,22 @@ impl<B: Copy> Counters<B> {
         is_little_endian: bool,
     ) -> Self {
         let lanes = I::Lanes::USIZE;
-        let numbers = |by: usize| {
-            let mut words = [[0; 16]; 4];
-            for (i, word) in words.iter_mut().enumerate() {
-                word[0] = if by == 0 { lanes as u8 } else { (by * i) as u8 };
+        let numbers = |number: fn(usize) -> usize| {
+            let mut blocks = [[0; 16]; 4];
+            for (i, block) in blocks.iter_mut().enumerate() {
+                block[0] = number(i) as u8;
             }
-            isa.load(words[..lanes].as_flattened())
+            isa.load(blocks[..lanes].as_flattened())
         };
         let mut first = isa.broadcast(first);
         if !is_little_endian {
             first = isa.reverse(first);
         }
-        Self { next: isa.add32(first, numbers(1)), step: numbers(0), is_little_endian }
+        Self {
+            next: isa.add32(first, numbers(|i| i)),
+            step: numbers(|_| I::Lanes::USIZE),
+            is_little_endian,
+        }
     }
 
     #[inline(always)]
@@ -159,75 +159,67 @@ impl<B: Copy> Counters<B> {
         self.next = isa.add32(number, self.step);
         if self.is_little_endian { number } else { isa.reverse(number) }
     }
+
+    /// The key stream of the next `G` registers.
+    #[inline(always)]
+    pub(crate) fn keystream<I: Carryless<Blocks = B>, const G: usize>(
+        &mut self,
+        isa: I,
+        keys: &[Block],
+    ) -> [B; G] {
+        let mut states = [isa.broadcast(&[0; 16]); G];
+        for state in &mut states {
+            *state = self.take(isa);
+        }
+        rounds(isa, keys, Direction::Encrypt, &mut states);
+        states
+    }
 }
 
-/// CBC decryption of whole blocks.
-pub(crate) struct CbcDecrypt<'a, 'inp, 'out> {
+/// CBC or CFB decryption of whole blocks, under keys of `direction`.
+pub(crate) struct ChainDecrypt<'a, 'inp, 'out> {
     pub(crate) keys: &'a [Block],
+    /// What the cipher does: in CBC it decrypts the ciphertext, in CFB it encrypts the ciphertext before.
+    pub(crate) direction: Direction,
     pub(crate) iv: &'a [u8],
     pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
-impl<I: AesBlocks> Job<I> for CbcDecrypt<'_, '_, '_> {
+impl<I: AesBlocks> Job<I> for ChainDecrypt<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, iv, data } = self;
+        let Self { keys, direction, iv, data } = self;
         let mut previous = block(iv);
         let bytes = 16 * I::Lanes::USIZE;
-        in_batches!(data, bytes, |piece| cbc_decrypt(isa, keys, &mut previous, piece));
+        in_batches!(data, bytes, |piece| chain_decrypt(isa, keys, direction, &mut previous, piece));
     }
 }
 
 #[inline(always)]
-fn cbc_decrypt<I: AesBlocks, const G: usize>(
+fn chain_decrypt<I: AesBlocks, const G: usize>(
     isa: I,
     keys: &[Block],
+    direction: Direction,
     previous: &mut Block,
     data: InOutBuf<'_, '_, u8>,
 ) {
     let before: [I::Blocks; G] = before(isa, previous, data.get_in());
-    let mut states = before;
-    for (state, blocks) in states.iter_mut().zip(data.get_in().chunks(16 * I::Lanes::USIZE)) {
-        *state = isa.load_part(blocks);
+    let mut ciphertext = before;
+    let parts = data.get_in().chunks(16 * I::Lanes::USIZE);
+    for (register, blocks) in ciphertext.iter_mut().zip(parts) {
+        *register = isa.load_part(blocks);
     }
-    rounds(isa, keys, Direction::Decrypt, &mut states);
-    for (state, before) in states.iter_mut().zip(before) {
-        *state ^= before;
+    let (mut states, added) = match direction {
+        Direction::Decrypt => (ciphertext, before),
+        Direction::Encrypt => (before, ciphertext),
+    };
+    rounds(isa, keys, direction, &mut states);
+    for (state, added) in states.iter_mut().zip(added) {
+        *state ^= added;
     }
     store(isa, &states, data);
-}
-
-/// CFB decryption of whole blocks.
-pub(crate) struct CfbDecrypt<'a, 'inp, 'out> {
-    pub(crate) keys: &'a [Block],
-    pub(crate) iv: &'a [u8],
-    pub(crate) data: InOutBuf<'inp, 'out, u8>,
-}
-
-impl<I: AesBlocks> Job<I> for CfbDecrypt<'_, '_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, isa: I) {
-        let Self { keys, iv, data } = self;
-        let mut previous = block(iv);
-        let bytes = 16 * I::Lanes::USIZE;
-        in_batches!(data, bytes, |piece| cfb_decrypt(isa, keys, &mut previous, piece));
-    }
-}
-
-#[inline(always)]
-fn cfb_decrypt<I: AesBlocks, const G: usize>(
-    isa: I,
-    keys: &[Block],
-    previous: &mut Block,
-    data: InOutBuf<'_, '_, u8>,
-) {
-    let mut states: [I::Blocks; G] = before(isa, previous, data.get_in());
-    rounds(isa, keys, Direction::Encrypt, &mut states);
-    add(isa, &states, data);
 }
 
 /// An IV, whose length was checked.

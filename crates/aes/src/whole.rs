@@ -22,7 +22,7 @@ use lanecrypt_slicing::{AesBlocks, Carryless, Core, Form, JobOver, Rounds, RunsO
 
 use crate::{
     gcm::Gcm,
-    modes::{CbcDecrypt, CfbDecrypt, Ctr, Xts, counts_alike},
+    modes::{ChainDecrypt, Ctr, Xts, counts_alike},
     schedule::{AesSchedule, Block, MAX_ROUND_KEYS},
 };
 
@@ -180,9 +180,10 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
             }
             Operation::Ctr32(first) => isa.run(Ctr { keys, first, is_little_endian: false, data }),
             Operation::Ctr32Le(first) => isa.run(Ctr { keys, first, is_little_endian: true, data }),
-            Operation::Cbc(Direction::Decrypt, iv) => isa.run(CbcDecrypt { keys, iv, data }),
-            Operation::Cfb(Direction::Decrypt, iv) => isa.run(CfbDecrypt { keys, iv, data }),
-            Operation::Xts(direction, mask) => isa.run(Xts { keys, direction, mask, data }),
+            Operation::Cbc(Direction::Decrypt, iv) | Operation::Cfb(Direction::Decrypt, iv) => {
+                isa.run(ChainDecrypt { keys, direction, iv, data });
+            }
+            Operation::Xts(_, mask) => isa.run(Xts { keys, direction, mask, data }),
             _ => return false,
         }
         true

@@ -343,19 +343,15 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         if data.is_empty() {
             return Ok(());
         }
-        if let Operation::Ecb(direction) = operation {
-            self.blocks(direction, data.into_chunks().0);
-            return Ok(());
-        }
-        if !operation.is_serial() && self.implementation.run_whole(operation, data.reborrow()) {
-            return Ok(());
-        }
         match operation {
+            Operation::Ecb(direction) => self.blocks(direction, data.into_chunks().0),
+            _ if !operation.is_serial()
+                && self.implementation.run_whole(operation, data.reborrow()) => {}
             Operation::Ctr(counter) => self.key_stream(counter, data),
             Operation::Cbc(Direction::Decrypt, iv) => self.cbc_decrypt(iv, data.into_chunks().0),
             Operation::Cfb(Direction::Decrypt, iv) => self.cfb_decrypt(iv, data.into_chunks().0),
             Operation::Xts(direction, mask) => self.xts(direction, mask, data.into_chunks().0),
-            Operation::Ecb(_) | Operation::Ctr32(_) | Operation::Ctr32Le(_) => {
+            Operation::Ctr32(_) | Operation::Ctr32Le(_) => {
                 return modes::by_ecb(self, operation, data);
             }
             Operation::Cbc(Direction::Encrypt, _)

@@ -9,7 +9,7 @@ use std::{
 use cipher::InOutBuf;
 use lanecrypt_core::{
     Counter, Direction, Engine, Error, GcmPass, Operation, Secret,
-    modes::{gcm::HASHED_AT_ONCE, times_power_of_x},
+    modes::{gcm::run_hashed, times_power_of_x},
 };
 use lanecrypt_slicing::{HashKey, SendBuf};
 
@@ -64,21 +64,7 @@ impl<E: Engine> Parallel<E> {
         if self.engine.gcm(pass, data.reborrow())? {
             return Ok(());
         }
-        let mut number = 1;
-        while !data.is_empty() {
-            let bytes = HASHED_AT_ONCE.min(data.len());
-            let (mut part, rest) = data.split_at(bytes);
-            if direction == Direction::Decrypt {
-                key.absorb(hash, part.get_in());
-            }
-            self.engine.run(Operation::Ctr32(before.plus32(number)), part.reborrow())?;
-            if direction == Direction::Encrypt {
-                key.absorb(hash, part.get_out());
-            }
-            number += (bytes / 16) as u128;
-            data = rest;
-        }
-        Ok(())
+        run_hashed(&self.engine, direction, before, data, |ciphertext| key.absorb(hash, ciphertext))
     }
 
     /// Runs a decryption in which every block needs the block of ciphertext before it: pieces come with that

@@ -7,7 +7,7 @@ use lanecrypt_core::{
     Counter, Direction, Engine, Error, GcmPass, Secret,
     modes::{
         self,
-        gcm::{HASHED_AT_ONCE, MAX_AAD_BYTES, MAX_MESSAGE_BYTES},
+        gcm::{MAX_AAD_BYTES, MAX_MESSAGE_BYTES},
     },
 };
 
@@ -198,30 +198,21 @@ impl GcmMessage {
         direction: Direction,
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let blocks = (self.data_bytes / BLOCK as u64) as u32;
+        let bytes = data.len() as u64;
+        let before = Counter::from(self.first).plus32((self.data_bytes / BLOCK as u64).into());
+        let mut is_done = false;
         if let Some((powers, hash)) = key.by_powers(&mut self.hash) {
             let mut counter = self.first;
-            Counter::from(self.first).plus32(blocks.into()).fill(&mut counter);
+            before.fill(&mut counter);
             let pass = GcmPass { direction, counter, powers, hash, whole: None };
-            if engine.gcm(pass, data.reborrow())? {
-                self.data_bytes += data.len() as u64;
-                return Ok(());
-            }
+            is_done = engine.gcm(pass, data.reborrow())?;
         }
-        let piece_bytes = HASHED_AT_ONCE.max(engine.chunk_bytes().next_multiple_of(BLOCK));
-        while !data.is_empty() {
-            let length = piece_bytes.min(data.len());
-            let (mut piece, rest) = data.split_at(length);
-            if direction == Direction::Decrypt {
-                key.add(&mut self.hash, piece.get_in());
-            }
-            modes::ctr32(engine, &self.counter(), piece.reborrow())?;
-            if direction == Direction::Encrypt {
-                key.add(&mut self.hash, piece.get_out());
-            }
-            self.data_bytes += length as u64;
-            data = rest;
+        if !is_done {
+            modes::gcm::run_hashed(engine, direction, before, data, |ciphertext| {
+                key.add(&mut self.hash, ciphertext);
+            })?;
         }
+        self.data_bytes += bytes;
         Ok(())
     }
 

@@ -23,7 +23,7 @@ use cipher::{
     consts::{U12, U16, U32},
     typenum::Unsigned,
 };
-use lanecrypt_core::{Direction, Engine, Error as EngineError, Secret, modes::gcm::HASHED_AT_ONCE};
+use lanecrypt_core::{Direction, Engine, Error as EngineError, Secret, modes::gcm::in_pieces};
 use lanecrypt_slicing::on_cleared_stack;
 use subtle::ConstantTimeEq;
 
@@ -107,7 +107,7 @@ impl<C: SivCipher> GcmSiv<C> {
             message.hash.add(data.get_in());
             let lengths = [aad.len() as u64, data.len() as u64];
             let tag = message.tag(lengths)?;
-            message.crypt(&tag, 0, data)?;
+            crypt(&message.engine, &tag, 0, data)?;
             Ok(tag)
         })
     }
@@ -134,7 +134,7 @@ impl<C: SivCipher> GcmSiv<C> {
             if bool::from(expected.ct_eq(tag)) {
                 return Ok(());
             }
-            message.crypt(tag, 0, data.get_out().into())?;
+            crypt(&message.engine, tag, 0, data.get_out().into())?;
             Err(EngineError::NotAuthentic)
         });
         zeros_after_errors(result, data.get_out())
@@ -187,35 +187,14 @@ impl<'a, C: SivCipher> Message<'a, C> {
         Ok(Self { engine: C::new(key), hash: Polyval::new(hash_key, GhashKey::of), nonce })
     }
 
-    /// Runs the key stream that `tag` begins, from block `number` on.
-    fn crypt(
-        &self,
-        tag: &[u8; 16],
-        number: usize,
-        data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), EngineError> {
-        let mut first: Tag = Array(*tag);
-        first[15] |= 0x80;
-        key_stream::<_, _, Ctr32LE>(&self.engine, &first, number as u128, data)
-    }
-
     /// Decrypts, and hashes the plaintext while it is in the first cache.
-    fn decrypt(
-        &mut self,
-        tag: &[u8; 16],
-        mut data: InOutBuf<'_, '_, u8>,
-    ) -> Result<(), EngineError> {
-        let piece_bytes = HASHED_AT_ONCE.max(self.engine.chunk_bytes().next_multiple_of(16));
-        let mut number = 0;
-        while !data.is_empty() {
-            let bytes = piece_bytes.min(data.len());
-            let (mut piece, rest) = data.split_at(bytes);
-            self.crypt(tag, number, piece.reborrow())?;
-            self.hash.add(piece.get_out());
-            number += bytes / 16;
-            data = rest;
-        }
-        Ok(())
+    fn decrypt(&mut self, tag: &[u8; 16], data: InOutBuf<'_, '_, u8>) -> Result<(), EngineError> {
+        let Self { engine, hash, .. } = self;
+        in_pieces(engine, data, |number, mut piece| {
+            crypt(engine, tag, number, piece.reborrow())?;
+            hash.add(piece.get_out());
+            Ok(())
+        })
     }
 
     /// The tag of what was hashed, of which the lengths are in bytes.
@@ -228,6 +207,18 @@ impl<'a, C: SivCipher> Message<'a, C> {
         self.engine.ecb(Direction::Encrypt, tag.as_mut_slice().into())?;
         Ok(tag)
     }
+}
+
+/// Runs the key stream that `tag` begins, from block `number` on.
+fn crypt(
+    engine: &impl Engine,
+    tag: &[u8; 16],
+    number: usize,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), EngineError> {
+    let mut first: Tag = Array(*tag);
+    first[15] |= 0x80;
+    key_stream::<_, _, Ctr32LE>(engine, &first, number as u128, data)
 }
 
 impl<C> fmt::Debug for GcmSiv<C> {

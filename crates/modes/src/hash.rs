@@ -5,7 +5,7 @@ use core::fmt;
 
 use cipher::{Array, consts::U16};
 use ghash::{GHash, universal_hash::UniversalHash};
-use lanecrypt_core::{HashPowers, Secret, modes::gcm::first_counter};
+use lanecrypt_core::{HashPowers, Secret, modes::gcm};
 use lanecrypt_slicing::HashKey;
 
 use crate::cleared;
@@ -71,7 +71,7 @@ impl GhashKey {
 
     /// The counter block J0 of an IV (SP 800-38D, 7.1, step 2).
     pub(crate) fn first_counter(&self, iv: &[u8]) -> [u8; 16] {
-        first_counter(iv).unwrap_or_else(|| {
+        gcm::first_counter(iv).unwrap_or_else(|| {
             let mut hash = self.start();
             self.add(&mut hash, iv);
             self.finish(hash, [0, iv.len() as u64])
@@ -123,11 +123,7 @@ impl GhashKey {
     /// length the hash has the number of bits modulo 2^64.
     #[must_use]
     pub fn finish(&self, mut hash: Ghash, lengths: [u64; 2]) -> [u8; 16] {
-        let mut block = [0; 16];
-        for (half, bytes) in block.as_chunks_mut::<8>().0.iter_mut().zip(lengths) {
-            *half = bytes.wrapping_mul(8).to_be_bytes();
-        }
-        self.add(&mut hash, &block);
+        self.add(&mut hash, &gcm::lengths(lengths));
         match hash.0 {
             State::Powers(hash) => *hash,
             State::Portable(hash) => hash.finalize().0,

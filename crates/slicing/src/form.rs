@@ -45,9 +45,6 @@ pub trait Core: Sized + Send + Sync + 'static {
     type Keys: ?Sized;
 }
 
-/// A block of a core's cipher.
-pub type CoreBlock<C> = Array<u8, <C as Core>::BlockSize>;
-
 // ANCHOR: form
 /// Rounds on the instruction set `I`.
 pub trait Rounds<I: Isa>: Core {

@@ -70,7 +70,7 @@ pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spre
 pub use fastest::{
     Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain, on_cleared_stack, run_in_lanes,
 };
-pub use form::{BlockOf, Core, CoreBlock, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
+pub use form::{BlockOf, Core, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
 pub use ghash::{Carryless, HashKey, Hashing};
 pub use isa::{Isa, Job, JobOver, Portable};
 #[cfg(target_arch = "aarch64")]

@@ -35,8 +35,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
     Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(96) },
     Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(80) },
-    Kind { name: "lanecrypt_aes::modes::CbcDecrypt", bytes: Some(56) },
-    Kind { name: "lanecrypt_aes::modes::CfbDecrypt", bytes: Some(56) },
+    Kind { name: "lanecrypt_aes::modes::ChainDecrypt", bytes: Some(64) },
     Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(56) },
 ];
 

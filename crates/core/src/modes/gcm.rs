@@ -1,13 +1,15 @@
 //! GCM's limits, and how it counts: for every way to compute it.
 
-use crate::{Counter, Error};
+use cipher::InOutBuf;
+
+use crate::{Counter, Direction, Engine, Error, Operation};
 
 /// The most bytes of data under one IV: 2^32 - 2 blocks (SP 800-38D, 5.2.1.1).
 pub const MAX_MESSAGE_BYTES: u64 = (1 << 36) - 32;
 /// The most bytes of associated data under one IV (SP 800-38D, 5.2.1.1).
 pub const MAX_AAD_BYTES: u64 = (1 << 61) - 1;
 /// Bytes that are best encrypted before they are hashed: they should still be in the first cache then.
-pub const HASHED_AT_ONCE: usize = 16 << 10;
+const HASHED_AT_ONCE: usize = 16 << 10;
 
 /// Checks all lengths of a message, in bytes: the IV's, the associated data's, the data's, the tag's.
 ///
@@ -29,6 +31,56 @@ pub fn check_lengths(iv: usize, aad: usize, message: usize, tag: usize) -> Resul
         }
     }
     Ok(())
+}
+
+/// The block that ends the hash: the lengths of associated data and data, given in bytes, in bits modulo 2^64
+/// (SP 800-38D, 7.1, step 5).
+#[must_use]
+pub fn lengths(bytes: [u64; 2]) -> [u8; 16] {
+    let mut block = [0; 16];
+    for (half, bytes) in block.as_chunks_mut::<8>().0.iter_mut().zip(bytes) {
+        *half = bytes.wrapping_mul(8).to_be_bytes();
+    }
+    block
+}
+
+/// Encrypts or decrypts whole blocks from the counter block after `before` on, in pieces that stay in the first
+/// cache, and hands over the ciphertext of each to be hashed: for engines that have no [`Engine::gcm`].
+///
+/// # Errors
+/// The engine's own.
+pub fn run_hashed<E: Engine + ?Sized>(
+    engine: &E,
+    direction: Direction,
+    before: Counter,
+    data: InOutBuf<'_, '_, u8>,
+    mut hash: impl FnMut(&[u8]),
+) -> Result<(), Error> {
+    in_pieces(engine, data, |blocks, mut piece| {
+        let counter = before.plus32(1 + blocks as u128);
+        if direction == Direction::Decrypt {
+            hash(piece.get_in());
+        }
+        engine.run(Operation::Ctr32(counter), piece.reborrow())?;
+        if direction == Direction::Encrypt {
+            hash(piece.get_out());
+        }
+        Ok(())
+    })
+}
+
+/// Cuts data into pieces of which what is hashed stays in the first cache, or as long as the engine wants them, and
+/// runs `work` on each with the number of blocks before it.
+///
+/// # Errors
+/// Those of `work`.
+pub fn in_pieces<E: Engine + ?Sized>(
+    engine: &E,
+    data: InOutBuf<'_, '_, u8>,
+    mut work: impl FnMut(usize, InOutBuf<'_, '_, u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let bytes = HASHED_AT_ONCE.max(engine.chunk_bytes().next_multiple_of(16));
+    super::in_pieces(data, bytes, |offset, piece| work(offset / 16, piece))
 }
 
 /// The counter block J0 of an IV of 12 bytes; other IVs are hashed (SP 800-38D, 7.1, step 2).
