@@ -71,6 +71,7 @@ struct Fiber {
     unsigned groups = 0;
     std::vector<Product> products;
     bool is_prepared = false;
+    unsigned exchanges = 0;  // values that it gave to its warp
 };
 
 // Everything about the thread block that this host thread runs.
@@ -83,7 +84,7 @@ struct Block {
     void (*thread)(const void *) = nullptr;
     const void *parameters = nullptr;
     std::size_t table_bytes = 0;  // that may stay, at the start of shared memory
-    unsigned shuffled[WARP_THREADS];
+    unsigned exchanged[2][WARP_THREADS];  // by turns: some may give the next while others still read
     BitOperands operands[WARP_THREADS];
     // Shared memory as products and copies in bulk see it: without what threads wrote since one of
     // them published what it wrote.
@@ -395,22 +396,27 @@ void drop_arrival(unsigned address) {
 // Tells the caller, before it calls anything else, what this library was built for.
 extern "C" std::uint32_t lanecrypt_host_interface() { return host::INTERFACE; }
 
-unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
+namespace {
+
+// The values that all lanes of this warp give.
+const unsigned *exchange(unsigned mask, unsigned value) {
     if (mask != 0xffffffff) __trap();
-    host::block->shuffled[threadIdx.x % host::WARP_THREADS] = value;
+    unsigned *const values = host::block->exchanged[host::block->current->exchanges++ % 2];
+    values[threadIdx.x % host::WARP_THREADS] = value;
     __syncwarp();
-    const unsigned result = host::block->shuffled[lane % host::WARP_THREADS];
-    __syncwarp();
-    return result;
+    return values;
+}
+
+}  // namespace
+
+unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
+    return exchange(mask, value)[lane % host::WARP_THREADS];
 }
 
 unsigned __ballot_sync(unsigned mask, int predicate) {
-    if (mask != 0xffffffff) __trap();
-    host::block->shuffled[threadIdx.x % host::WARP_THREADS] = predicate != 0;
-    __syncwarp();
+    const unsigned *const values = exchange(mask, predicate != 0);
     unsigned result = 0;
-    for (unsigned i = 0; i < host::WARP_THREADS; i++) result |= host::block->shuffled[i] << i;
-    __syncwarp();
+    for (unsigned i = 0; i < host::WARP_THREADS; i++) result |= values[i] << i;
     return result;
 }
 

@@ -16,6 +16,17 @@ use crate::{
 /// Backends that must run: one of them skipped is a failure.
 pub(crate) const EXPECT: &str = "LANECRYPT_EXPECT";
 
+/// The trials of conformance that run the host build of all ciphers' kernels but HIGHT's.
+const HOST_KERNELS_OF_OTHERS: [&str; 7] = [
+    "aes::host-",
+    "aria::host-",
+    "camellia::host-",
+    "des::host-",
+    "seed::host-",
+    "tdes::host-",
+    "tdes-eee::host-",
+];
+
 /// Environment variables of tests.
 pub(crate) type Variables = Vec<(&'static str, OsString)>;
 
@@ -60,9 +71,11 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
             cargo_test(&["--lib", "--test", "tuning", "--", "--ignored"])
         }));
         // What the optimiser makes of the ciphers is what users run: the build that checks has their rounds in
-        // functions of their own.
+        // functions of their own. The host build of the kernels is the same C++ for both; HIGHT's, the quickest,
+        // shows that the release build can launch it.
         main.push(step("conformance of the release build", || {
-            let conformance = ["--release", "--test", "conformance"];
+            let mut conformance = vec!["--release", "--test", "conformance", "--"];
+            conformance.extend(HOST_KERNELS_OF_OTHERS.iter().flat_map(|name| ["--skip", name]));
             run(workspace("test").args(conformance).envs(variables()?))
         }));
         main.extend([wheel, kat]);

@@ -25,6 +25,7 @@ pub(crate) fn run() -> Result<()> {
         let mut found = faults_of(path, &text);
         found.extend(unlisted_variables(&text, &variables));
         found.extend(words::faults(path, &text));
+        found.extend(examples_not_compiled(path, &text));
         if path.starts_with(RECORDS) {
             found.extend(paths_of_a_machine(&text));
         }
@@ -60,6 +61,13 @@ fn unlisted_variables(text: &str, list: &str) -> Vec<String> {
         .filter(|name| !is_listed(name))
         .map(|name| format!("environment variable {name} is not listed in {VARIABLES}"))
         .collect()
+}
+
+/// Examples of a README that no compiler sees, and that go stale. Those of other languages are another matter.
+fn examples_not_compiled(path: &str, text: &str) -> Option<String> {
+    let is_readme = path.rsplit('/').next() == Some("README.md");
+    let is_ignored = text.lines().any(|line| line.starts_with("```rust,ignore"));
+    (is_readme && is_ignored).then(|| "an example that is not compiled: `rust,no_run`".to_owned())
 }
 
 /// Where the figures of benchmarks are kept.
@@ -204,6 +212,9 @@ mod tests {
         assert!(fault("a.rs", &("//! A.\n".to_owned() + &"//\n".repeat(700))).contains("lines"));
         assert!(fault("a.rs", "//! A.\nfn f() { dbg!(1); }").contains("dbg!"));
         assert!(faults_of("a.txt", "anything").is_empty());
+        let example = "```rust,ignore\nf();\n```";
+        assert!(examples_not_compiled("crates/cuda/README.md", example).is_some());
+        assert_eq!(examples_not_compiled("README.md", "```rust,no_run\nf();\n```"), None);
         let list = "| `LANECRYPT_DEVICE` | … |";
         assert!(unlisted_variables("$LANECRYPT_DEVICE, LANECRYPT_", list).is_empty());
         let record = "of /home/me/x.toml: 5, \"/work/a\", 5 bytes/s, /dev/shm/a 1 / 2 // 3";

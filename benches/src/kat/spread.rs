@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Lines of a class that a family of the host build runs at most.
-const LINES_OF_A_CLASS: usize = 2;
+const LINES_OF_A_CLASS: usize = 1;
 
 /// Backends that share lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -215,3 +215,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct WorkspaceReadme;
+
+/// Those of the crate of devices, which are of ciphers too.
+#[cfg(all(doctest, feature = "cuda"))]
+#[doc = include_str!("../../cuda/README.md")]
+struct CudaReadme;

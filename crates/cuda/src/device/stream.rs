@@ -16,7 +16,8 @@ use crate::{
 
 /// A stream of a device: what is queued on it runs in order, beside what is queued on others.
 ///
-/// [`Engine::queue`](crate::Engine::queue) and [`XtsEngine::queue`](crate::XtsEngine::queue) take one.
+/// [`Engine::queue`](crate::Engine::queue), [`XtsEngine::queue`](crate::XtsEngine::queue) and
+/// [`GcmEngine::queue_encrypt`](crate::GcmEngine::queue_encrypt) take one.
 /// What runs without one, as [`Engine::run`](crate::Engine::run), copies to and from a
 /// [`DeviceBuffer`](crate::DeviceBuffer) and their clearing wait for all that was queued on streams
 /// before, and are waited for by what is queued after.
@@ -114,6 +115,24 @@ impl Stream {
     /// Driver errors, among them those of what has run.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.device.driver().synchronize(self.handle)
+    }
+
+    /// Whether it is the one that is always there.
+    pub(crate) fn is_default(&self) -> bool {
+        self.owner == Owner::Cuda
+    }
+
+    /// Copies from the device, after all that was queued on this stream.
+    ///
+    /// # Safety
+    /// As [`Driver::read`].
+    pub(crate) unsafe fn read(&self, address: u64, data: &mut [u8]) -> Result<(), Error> {
+        // The copy is in order with the default stream; a caller's need not be.
+        if !self.is_default() {
+            self.synchronize()?;
+        }
+        // SAFETY: the caller vouches for the range.
+        unsafe { self.device.driver().read(address, data) }
     }
 
     /// Runs `work` with memory for one launch that it queues: see [`Scratch::with`].

@@ -10,10 +10,14 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::{
-    Device, DeviceInOut, DeviceSlice, Engine, Error, Family, GhashEngine, HashFamily, Operation,
+    Device, DeviceInOut, DeviceSlice, DeviceSliceMut, Engine, Error, Family, GhashEngine,
+    HashFamily, Operation, Pending, Stream,
     device::buffer::MAX_BLOCK,
-    engine::ghash::{self, Hash},
-    launch::operation::{Start, Work},
+    engine::ghash::Hash,
+    launch::{
+        copies::{self, Rows},
+        operation::{Start, Work},
+    },
     pipeline::{self, Cut},
 };
 
@@ -60,7 +64,7 @@ impl Family {
 ///
 /// IVs have any length but zero, and tags 4 to 16 bytes. Decryption hashes before it decrypts, and
 /// writes nothing before the tag has been found right, in constant time. An IV must never be used
-/// twice under one key. Several threads may use one engine; they take turns.
+/// twice under one key. Several threads may use one engine; those without a stream of their own take turns.
 #[derive(Debug)]
 pub struct GcmEngine {
     engine: Engine,
@@ -108,12 +112,40 @@ impl GcmEngine {
         data: impl Into<DeviceInOut<'d>>,
         tag: &mut [u8],
     ) -> Result<(), Error> {
-        let mut data = data.into();
-        data.require_device(self.engine.device())?;
-        check(iv, aad, data.len(), tag)?;
-        let message = self.message(iv, aad)?;
-        self.engine.run(Operation::Ctr32(message.counter().into()), data.reborrow())?;
-        message.fill_tag(data.output(), tag)
+        let data = self.checked(data, [iv, aad], tag.len())?;
+        let mut made = [0; BLOCK];
+        self.seal(self.stream(), iv, aad, &data, |hash| hash.read_aside(&mut made))?;
+        tag.copy_from_slice(&made[..tag.len()]);
+        Ok(())
+    }
+
+    /// As [`encrypt`](Self::encrypt), on a stream: see [`Engine::queue`]. The tag is as long as `tag`, in
+    /// memory of the device. Waits for what was queued on the stream where the IV has other than 12 bytes, or
+    /// the associated data more than 64.
+    ///
+    /// # Errors
+    /// As [`encrypt`](Self::encrypt), and [`Error::OtherDevice`] for a stream or a tag of another device.
+    /// Nothing is running any more then.
+    pub fn queue_encrypt<'b>(
+        &self,
+        stream: &'b Stream,
+        iv: &[u8],
+        aad: &[u8],
+        data: impl Into<DeviceInOut<'b>>,
+        tag: &'b mut DeviceSliceMut<'_>,
+    ) -> Result<Pending<'b>, Error> {
+        let tag = tag.as_slice();
+        let data = self.checked(data, [iv, aad], tag.len())?;
+        let device = self.engine.device();
+        stream.require_device(device)?;
+        tag.require_device(device)?;
+        let rows = Rows::one(tag.len() as u64);
+        let queued = stream.begin().and_then(|()| {
+            self.seal(stream, iv, aad, &data, |hash| {
+                copies::copy(device, stream.handle, (hash.aside(), tag.address()), rows)
+            })
+        });
+        stream.pending(queued)
     }
 
     /// Decrypts data on this engine's device, in place or from one slice to another, if `tag` is the right
@@ -131,13 +163,28 @@ impl GcmEngine {
         data: impl Into<DeviceInOut<'d>>,
         tag: &[u8],
     ) -> Result<(), Error> {
-        let data = data.into();
-        data.require_device(self.engine.device())?;
-        check(iv, aad, data.len(), tag)?;
-        let message = self.message(iv, aad)?;
-        let counter = message.counter();
-        message.verify(data.input(), tag)?;
-        self.engine.run(Operation::Ctr32(counter.into()), data)
+        let data = self.checked(data, [iv, aad], tag.len())?;
+        self.open(self.stream(), iv, aad, &data, tag)
+    }
+
+    /// As [`decrypt`](Self::decrypt), on a stream: see [`Engine::queue`]. Waits for what was queued on the
+    /// stream and for the hash; the decryption is queued when the tag was found right.
+    ///
+    /// # Errors
+    /// As [`decrypt`](Self::decrypt), and [`Error::OtherDevice`] for a stream of another device. Nothing is
+    /// running any more then.
+    pub fn queue_decrypt<'b>(
+        &self,
+        stream: &'b Stream,
+        iv: &[u8],
+        aad: &[u8],
+        data: impl Into<DeviceInOut<'b>>,
+        tag: &[u8],
+    ) -> Result<Pending<'b>, Error> {
+        let data = self.checked(data, [iv, aad], tag.len())?;
+        stream.require_device(self.engine.device())?;
+        let queued = stream.begin().and_then(|()| self.open(stream, iv, aad, &data, tag));
+        stream.pending(queued)
     }
 
     /// Encrypts host memory of any size that GCM takes, pieces of it side by side through memory of the
@@ -154,25 +201,29 @@ impl GcmEngine {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         let length = data.len();
-        check(iv, aad, length, tag)?;
-        let mut message = self.message(iv, aad)?;
-        let work = Work::new(Operation::Ctr32(message.counter().into()), length, BLOCK)?;
+        check(iv, aad, length, tag.len())?;
+        let first = self.first_counter(self.stream(), iv)?;
+        let work = self.engine.work(counters(&first), length)?;
         let device = self.engine.device();
         let cut = Cut::new(device, &mut data, self.engine.chunk_limit.get(), BLOCK);
-        let mut complete = 0;
-        let lengths = Some([message.aad_bytes, length]);
-        let hashed = message.hash.add_pieces([length, cut.bytes], lengths, |pieces| {
-            pipeline::run(device, data, cut, BLOCK, |stream, address, number, bytes| {
-                let work = work.after_blocks(number * (cut.bytes / BLOCK));
-                let blocks = bytes.div_ceil(BLOCK);
-                self.engine.on(stream).launch(work, address, address, blocks)?;
-                pieces.hash(stream, address, number, bytes)
+        let (mut made, mut complete) = ([0; BLOCK], 0);
+        let run = self.hash.with_hash(self.stream(), |hash| {
+            hash.add_host(aad)?;
+            let lengths = Some([aad.len(), length]);
+            hash.add_pieces([length, cut.bytes], lengths, |pieces| {
+                pipeline::run(device, data, cut, BLOCK, |stream, address, number, bytes| {
+                    let work = work.after_blocks(number * (cut.bytes / BLOCK));
+                    let blocks = bytes.div_ceil(BLOCK);
+                    self.engine.on(stream).launch(work, address, address, blocks)?;
+                    pieces.hash(stream, address, number, bytes)
+                })?;
+                complete = length;
+                Ok(())
             })?;
-            complete = length;
-            Ok(())
+            self.make_tag(hash, &first)?;
+            hash.read_aside(&mut made)
         });
-        let made = hashed.and_then(|()| message.tag());
-        let made = made.map_err(|error| match complete {
+        run.map_err(|error| match complete {
             0 => error,
             _ => Error::Interrupted { complete, error: Box::new(error) },
         })?;
@@ -194,96 +245,132 @@ impl GcmEngine {
         data: InOutBuf<'_, '_, u8>,
         tag: &[u8],
     ) -> Result<(), Error> {
+        let lengths = [aad.len(), data.len()];
+        check(iv, aad, data.len(), tag.len())?;
+        let first = self.first_counter(self.stream(), iv)?;
+        self.hash.with_hash(self.stream(), |hash| {
+            hash.add_host(aad)?;
+            hash.add_host(data.get_in())?;
+            hash.add_last(0, 0, lengths)?;
+            self.require(hash, &first, tag)
+        })?;
+        self.engine.run_host_memory(counters(&first), data)
+    }
+
+    /// Where all runs that names no stream.
+    fn stream(&self) -> &Stream {
+        &self.engine.default_stream
+    }
+
+    /// Checks a message on this engine's device, of this IV and associated data.
+    fn checked<'d>(
+        &self,
+        data: impl Into<DeviceInOut<'d>>,
+        [iv, aad]: [&[u8]; 2],
+        tag: usize,
+    ) -> Result<DeviceInOut<'d>, Error> {
+        let data = data.into();
+        data.require_device(self.engine.device())?;
         check(iv, aad, data.len(), tag)?;
-        let mut message = self.message(iv, aad)?;
-        let counter = message.counter();
-        message.hash.add_host(data.get_in())?;
-        message.hash.add_last(0, 0, [aad.len(), data.len()])?;
-        message.require(tag)?;
-        drop(message); // others hash meanwhile
-        self.engine.run_host_memory(Operation::Ctr32(counter.into()), data)
+        Ok(data)
     }
 
-    /// Starts a message: makes its first counter block, what hides its hash, and hashes the
-    /// associated data.
-    fn message(&self, iv: &[u8], aad: &[u8]) -> Result<Message<'_>, Error> {
-        let first = match first_counter(iv) {
-            Some(first) => first,
-            None => self.hash_iv(iv)?,
-        };
-        let mut hash = self.hash.start();
-        // The counter travels with the launch, which a copy of the block would not.
-        let encrypt = Work::new(Operation::Ctr(first.into()), BLOCK, BLOCK)?;
-        self.engine.without_stream().launch(encrypt, hash.zeros()?, hash.aside()?, 1)?;
-        hash.add_host(aad)?;
-        Ok(Message { first, hash, aad_bytes: aad.len() })
+    /// Queues the encryption of a message that was checked, and what `take` does with its tag, which is the
+    /// block aside.
+    fn seal(
+        &self,
+        stream: &Stream,
+        iv: &[u8],
+        aad: &[u8],
+        data: &DeviceInOut<'_>,
+        take: impl FnOnce(&Hash<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let first = self.first_counter(stream, iv)?;
+        self.crypt(stream, &first, data)?;
+        self.hash.with_hash(stream, |hash| {
+            add_message(hash, aad, data.output())?;
+            self.make_tag(hash, &first)?;
+            take(hash)
+        })
     }
 
-    /// The counter block J0 of an IV of other than 12 bytes.
-    fn hash_iv(&self, iv: &[u8]) -> Result<[u8; BLOCK], Error> {
-        let (mut hash, mut first) = (self.hash.start(), [0; BLOCK]);
-        hash.add_host(iv)?;
-        hash.add_last(0, 0, [0, iv.len()])?;
-        hash.read(&mut first)?;
-        Ok(first)
-    }
-}
-
-/// Checks all lengths of a message of so many bytes.
-fn check(iv: &[u8], aad: &[u8], bytes: usize, tag: &[u8]) -> Result<(), Error> {
-    check_lengths(iv.len(), aad.len(), bytes, tag.len()).map_err(Error::Data)
-}
-
-/// A message whose associated data was hashed.
-struct Message<'a> {
-    /// The counter block J0. Encrypted, it hides the hash: on the device, behind it.
-    first: [u8; BLOCK],
-    hash: Hash<'a>,
-    aad_bytes: usize,
-}
-
-impl Message<'_> {
-    /// The counter block of the first block of data.
-    fn counter(&self) -> [u8; BLOCK] {
-        counter(&self.first, 0)
+    /// Queues the decryption of a message that was checked, once its tag was found right.
+    fn open(
+        &self,
+        stream: &Stream,
+        iv: &[u8],
+        aad: &[u8],
+        data: &DeviceInOut<'_>,
+        tag: &[u8],
+    ) -> Result<(), Error> {
+        let first = self.first_counter(stream, iv)?;
+        self.hash.with_hash(stream, |hash| {
+            add_message(hash, aad, data.input())?;
+            self.require(hash, &first, tag)
+        })?;
+        self.crypt(stream, &first, data)
     }
 
-    /// The tag, after all was hashed.
-    fn tag(&self) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
-        let mut both = ghash::two_blocks();
-        self.hash.read(&mut *both)?;
-        let (hash, mask) = both.split_at(BLOCK);
-        let mut tag = Zeroizing::new([0; BLOCK]);
-        for (byte, (hash, mask)) in tag.iter_mut().zip(hash.iter().zip(mask)) {
-            *byte = hash ^ mask;
+    /// Queues CTR over the data of a message.
+    fn crypt(
+        &self,
+        stream: &Stream,
+        first: &[u8; BLOCK],
+        data: &DeviceInOut<'_>,
+    ) -> Result<(), Error> {
+        let work = self.engine.work(counters(first), data.len())?;
+        self.engine.on(stream).run(work, data.ends(), data.len())
+    }
+
+    /// The counter block J0 of an IV.
+    fn first_counter(&self, stream: &Stream, iv: &[u8]) -> Result<[u8; BLOCK], Error> {
+        match first_counter(iv) {
+            Some(first) => Ok(first),
+            None => self.hash.with_hash(stream, |hash| {
+                let mut first = [0; BLOCK];
+                hash.add_host(iv)?;
+                hash.add_last(0, 0, [0, iv.len()])?;
+                hash.read(&mut first)?;
+                Ok(first)
+            }),
         }
-        Ok(tag)
     }
 
-    /// Hashes the ciphertext and fills `tag`.
-    fn fill_tag(mut self, ciphertext: &DeviceSlice<'_>, tag: &mut [u8]) -> Result<(), Error> {
-        self.add_last(ciphertext)?;
-        tag.copy_from_slice(&self.tag()?[..tag.len()]);
-        Ok(())
+    /// Queues what makes the tag of the hash of a whole message, in the block aside: CTR over it from J0 on.
+    fn make_tag(&self, hash: &Hash<'_>, first: &[u8; BLOCK]) -> Result<(), Error> {
+        let work = self.engine.work(Operation::Ctr((*first).into()), BLOCK)?;
+        self.engine.on(hash.stream()).launch(work, hash.address(), hash.aside(), 1)
     }
 
-    /// Hashes the ciphertext and requires its tag to be `tag`.
-    fn verify(mut self, ciphertext: &DeviceSlice<'_>, tag: &[u8]) -> Result<(), Error> {
-        self.add_last(ciphertext)?;
-        self.require(tag)
-    }
-
-    fn add_last(&mut self, ciphertext: &DeviceSlice<'_>) -> Result<(), Error> {
-        let length = ciphertext.len();
-        self.hash.add_last(ciphertext.address(), length, [self.aad_bytes, length])
-    }
-
-    /// Compares `tag` with that of what was hashed, in constant time.
-    fn require(&self, tag: &[u8]) -> Result<(), Error> {
-        if bool::from(self.tag()?[..tag.len()].ct_eq(tag)) {
+    /// Compares `tag` with that of the hash of a whole message, in constant time.
+    fn require(&self, hash: &Hash<'_>, first: &[u8; BLOCK], tag: &[u8]) -> Result<(), Error> {
+        let mut made = Zeroizing::new([0; BLOCK]);
+        self.make_tag(hash, first)?;
+        hash.read_aside(&mut made)?;
+        if bool::from(made[..tag.len()].ct_eq(tag)) {
             Ok(())
         } else {
             Err(Error::Data(lanecrypt_core::Error::NotAuthentic))
         }
     }
+}
+
+/// Checks all lengths of a message of so many bytes.
+fn check(iv: &[u8], aad: &[u8], bytes: usize, tag: usize) -> Result<(), Error> {
+    check_lengths(iv.len(), aad.len(), bytes, tag).map_err(Error::Data)
+}
+
+/// The operation over the data of a message.
+fn counters(first: &[u8; BLOCK]) -> Operation<'static> {
+    Operation::Ctr32(counter(first, 0).into())
+}
+
+/// Adds both strings of a message and their lengths.
+fn add_message(
+    hash: &mut Hash<'_>,
+    aad: &[u8],
+    ciphertext: &DeviceSlice<'_>,
+) -> Result<(), Error> {
+    hash.add_host(aad)?;
+    hash.add_last(ciphertext.address(), ciphertext.len(), [aad.len(), ciphertext.len()])
 }

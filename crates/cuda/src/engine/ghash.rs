@@ -2,10 +2,7 @@
 
 mod family;
 
-use std::{
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::fmt;
 
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{
@@ -13,7 +10,6 @@ use lanecrypt_kernels::{
     ghash::{self as kernels, PARAMETER_WORDS, POWER_COUNT},
 };
 use zerocopy::{Immutable, IntoBytes, transmute_ref};
-use zeroize::Zeroizing;
 
 pub use self::family::HashFamily;
 use self::family::Matrices;
@@ -41,11 +37,14 @@ const MOST_BYTES: u64 = MOST_BLOCKS * BLOCK as u64;
 /// Where the memory of a key has what: the key, its powers, and its matrices.
 const POWERS_AT: usize = BLOCK;
 const MATRICES_AT: usize = POWERS_AT + POWER_COUNT * BLOCK;
-/// Where the memory of a hash has what: the hash so far, a block for who hashes, one that stays zero,
-/// and sums.
-const ASIDE_AT: usize = BLOCK;
-const ZEROS_AT: usize = 2 * BLOCK;
-const SUMS_AT: usize = 3 * BLOCK;
+/// Where the memory of a hash has what: the hash so far, a block for who hashes, host memory that goes there
+/// by launches, and sums.
+const ASIDE_AT: u64 = BLOCK as u64;
+const SENT_AT: u64 = 2 * BLOCK as u64;
+const SUMS_AT: u64 = SENT_AT + MOST_SENT as u64;
+/// Bytes of host memory that launches take there, a block each, sooner than a lane would: the associated
+/// data of packets.
+const MOST_SENT: usize = 4 * BLOCK;
 
 /// Flags of the kernel that ends a hash: `FROM_STATE` and `WITH_LENGTHS` of `ghash/ghash.cuh`.
 const FROM_STATE: u64 = 1;
@@ -76,7 +75,8 @@ impl Parameters {
     }
 }
 
-/// GHASH under one key on one device. Several threads may use it; they take turns.
+/// GHASH under one key on one device. Several threads may use it; those without a stream of their own take
+/// turns.
 ///
 /// The key's powers and matrices stay on the device, and are cleared when this is dropped.
 pub struct GhashEngine {
@@ -88,8 +88,6 @@ pub struct GhashEngine {
     /// Bytes of the sums over warps, behind which those of a long message are, and of both.
     warp_sums: usize,
     all_sums: usize,
-    /// What a hash needs while it runs: the hash so far, a block for who hashes, zeros, and sums.
-    memory: Mutex<DeviceBuffer>,
     /// The hashes of pieces of host memory.
     pieces: Scratch,
     default_stream: Stream,
@@ -147,7 +145,6 @@ impl GhashEngine {
             long,
             warp_sums,
             all_sums,
-            memory: Mutex::new(DeviceBuffer::zeroed(device, SUMS_AT + all_sums)?),
             pieces: Scratch::default(),
             default_stream: Stream::default_of(device),
             chunk_limit: ChunkLimit::default(),
@@ -194,18 +191,26 @@ impl GhashEngine {
     /// [`Error::OtherDevice`]; driver errors.
     pub fn hash(&self, aad: &[u8], data: &DeviceSlice<'_>) -> Result<[u8; 16], Error> {
         data.require_device(&self.device)?;
-        let mut hash = self.start();
-        hash.add_host(aad)?;
-        hash.add_last(data.address(), data.len(), [aad.len(), data.len()])?;
-        let mut block = [0; BLOCK];
-        hash.read(&mut block)?;
-        Ok(block)
+        let lengths = [aad.len(), data.len()];
+        self.with_hash(&self.default_stream, |hash| {
+            hash.add_host(aad)?;
+            hash.add_last(data.address(), data.len(), lengths)?;
+            let mut block = [0; BLOCK];
+            hash.read(&mut block)?;
+            Ok(block)
+        })
     }
 
-    /// A hash that nothing was added to; until it is dropped nobody else starts one.
-    pub(crate) fn start(&self) -> Hash<'_> {
-        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        Hash { engine: self, memory, has_state: false }
+    /// Runs `work` with a hash that nothing was added to, in memory of a stream, on which `work` must not
+    /// run what takes masks there.
+    pub(crate) fn with_hash<R>(
+        &self,
+        stream: &Stream,
+        work: impl FnOnce(&mut Hash<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        stream.with_masks(SUMS_AT as usize + self.all_sums, |memory| {
+            work(&mut Hash { engine: self, stream, memory, has_state: false })
+        })
     }
 
     /// Makes the powers of the key, and its matrices.
@@ -254,29 +259,46 @@ impl GhashEngine {
 /// A hash so far.
 pub(crate) struct Hash<'a> {
     engine: &'a GhashEngine,
-    memory: MutexGuard<'a, DeviceBuffer>,
+    stream: &'a Stream,
+    /// Where it is, before what it needs.
+    memory: u64,
     /// Whether the memory has something of this hash.
     has_state: bool,
 }
 
 impl Hash<'_> {
-    /// Where a block is that whoever hashes may use, behind the hash.
-    pub(crate) fn aside(&self) -> Result<u64, Error> {
-        Ok(self.memory.slice(ASIDE_AT..ZEROS_AT)?.address())
+    /// What its work is queued on.
+    pub(crate) fn stream(&self) -> &Stream {
+        self.stream
     }
 
-    /// Where a block of zeros is, which nobody writes to.
-    pub(crate) fn zeros(&self) -> Result<u64, Error> {
-        Ok(self.memory.slice(ZEROS_AT..SUMS_AT)?.address())
+    /// Where the hash is.
+    pub(crate) fn address(&self) -> u64 {
+        self.memory
     }
 
-    /// Reads the hash, and the block behind it where `to` has two.
-    pub(crate) fn read(&self, to: &mut [u8]) -> Result<(), Error> {
-        self.memory.read(0, to)
+    /// Where a block is that whoever hashes may use.
+    pub(crate) fn aside(&self) -> u64 {
+        self.memory + ASIDE_AT
+    }
+
+    /// Reads the hash.
+    pub(crate) fn read(&self, to: &mut [u8; BLOCK]) -> Result<(), Error> {
+        // SAFETY: the memory of a hash has a block there.
+        unsafe { self.stream.read(self.address(), to) }
+    }
+
+    /// Reads the block aside.
+    pub(crate) fn read_aside(&self, to: &mut [u8; BLOCK]) -> Result<(), Error> {
+        // SAFETY: as above.
+        unsafe { self.stream.read(self.aside(), to) }
     }
 
     /// Adds host memory, filled up with zeros to whole blocks.
     pub(crate) fn add_host(&mut self, data: &[u8]) -> Result<(), Error> {
+        if data.len() <= MOST_SENT {
+            return self.add_sent(data);
+        }
         let GhashEngine { device, chunk_limit, .. } = self.engine;
         for part in data.chunks(go(data.len()).max(1)) {
             let cut = Cut::fed(device, part, chunk_limit.get(), BLOCK);
@@ -289,6 +311,20 @@ impl Hash<'_> {
         Ok(())
     }
 
+    /// The same, a block a launch, which nobody waits for.
+    fn add_sent(&mut self, data: &[u8]) -> Result<(), Error> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let at = self.memory + SENT_AT;
+        for (part, to) in data.chunks(BLOCK).zip((at..).step_by(BLOCK)) {
+            let mut block = [0; BLOCK];
+            block[..part.len()].copy_from_slice(part);
+            copies::send_block(&self.engine.device, self.stream.handle, &block, to)?;
+        }
+        self.add_once(at, data.len(), None)
+    }
+
     /// Adds a string of so many bytes in pieces of so many, all of which `work` hashes; and the lengths,
     /// in bytes, of both strings of the message, where it ends here.
     pub(crate) fn add_pieces(
@@ -297,15 +333,16 @@ impl Hash<'_> {
         lengths: Option<[usize; 2]>,
         work: impl FnOnce(Pieces<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Self { engine, has_state, .. } = *self;
-        let (count, place) = (bytes.div_ceil(piece_bytes), self.place()?);
-        let state = self.memory.slice(0..BLOCK)?.address();
+        let Self { engine, stream, memory: state, has_state } = *self;
+        let (count, place) = (bytes.div_ceil(piece_bytes), self.place());
         engine.pieces.with(&engine.device, StreamHandle::DEFAULT, count * BLOCK, |hashes| {
             let behind = u64::from(lengths.is_some());
             work(Pieces { engine, hashes, piece_bytes, blocks: blocks(bytes) + behind })?;
             // They are multiplied by their powers already.
             let sums = Parameters { input: hashes, blocks: count as u64, ..Parameters::default() };
-            place.finish(state, has_state.then_some(blocks(bytes)), bits(lengths), sums)
+            place.finish(state, has_state.then_some(blocks(bytes)), bits(lengths), sums)?;
+            // The next ones to use these hashes are in order with the default stream alone.
+            if stream.is_default() { Ok(()) } else { stream.synchronize() }
         })?;
         self.has_state = true;
         Ok(())
@@ -337,7 +374,7 @@ impl Hash<'_> {
         mut bytes: usize,
         lengths: [usize; 2],
     ) -> Result<(), Error> {
-        let GhashEngine { device, default_stream: stream, chunk_limit, .. } = self.engine;
+        let Self { engine: GhashEngine { device, chunk_limit, .. }, stream, .. } = *self;
         let most = (chunk_limit.get() / SCRATCH_SHARE / BLOCK).max(1) * BLOCK;
         stream.with_scratch(most.min(bytes), |copy| {
             loop {
@@ -358,15 +395,13 @@ impl Hash<'_> {
         bytes: usize,
         lengths: Option<[usize; 2]>,
     ) -> Result<(), Error> {
-        let state = self.memory.slice(0..BLOCK)?.address();
-        self.place()?.add(state, self.has_state, (address, bytes), bits(lengths))?;
+        self.place().add(self.memory, self.has_state, (address, bytes), bits(lengths))?;
         self.has_state = true;
         Ok(())
     }
 
-    fn place(&self) -> Result<Place<'_>, Error> {
-        let sums = self.memory.slice(SUMS_AT..self.memory.len())?.address();
-        Ok(Place { engine: self.engine, stream: StreamHandle::DEFAULT, sums })
+    fn place(&self) -> Place<'_> {
+        Place { engine: self.engine, stream: self.stream.handle, sums: self.memory + SUMS_AT }
     }
 }
 
@@ -542,11 +577,6 @@ impl Place<'_> {
             ..Parameters::default()
         })
     }
-}
-
-/// A block and the one after it, cleared when dropped: what [`Hash::read`] fills.
-pub(crate) fn two_blocks() -> Zeroizing<[u8; 2 * BLOCK]> {
-    Zeroizing::new([0; 2 * BLOCK])
 }
 
 #[cfg(test)]

@@ -98,8 +98,8 @@ impl OnStream<'_> {
 
     fn launch_once(self, work: Work, input: u64, output: u64, blocks: u64) -> Result<(), Error> {
         let launch = self.keyed.shaped(work.task, blocks)?;
-        if matches!(work.start, Start::Mask(_)) {
-            return self.launch_unit(launch, work, (input, output), blocks);
+        if let Start::Mask(mask) = work.start {
+            return self.launch_unit(launch, work.task, &mask, (input, output), blocks);
         }
         if !matches!(work.start, Start::Chain(_)) || input != output {
             return self.start(launch, work, (input, output), blocks, 0);
@@ -164,22 +164,20 @@ impl OnStream<'_> {
         })
     }
 
-    /// Runs XTS over whole blocks of one unit, whose first mask is in the work.
+    /// Runs XTS over whole blocks of one unit, whose first mask this is.
     fn launch_unit(
         self,
         launch: Launch,
-        work: Work,
+        task: Task,
+        mask: &[u8; MAX_BLOCK],
         ends: (u64, u64),
         blocks: u64,
     ) -> Result<(), Error> {
         let starts = ranges(launch, blocks);
-        self.stream.with_scratch((1 + starts as usize) * MAX_BLOCK, |mask| {
-            // It travels with a launch: a number is written as a block of the same bytes.
-            let [low, high] = work.words();
-            let header = Header { input: mask, output: mask, blocks: 1, mode: [low, high, 0] };
-            self.start_mode(&modes::XTS_NUMBERS, header)?;
-            let masks = [mask, mask + MAX_BLOCK as u64];
-            self.start_xts(launch, work.task, ends, blocks, blocks, masks)
+        self.stream.with_scratch((1 + starts as usize) * MAX_BLOCK, |at| {
+            copies::send_block(self.keyed.device(), self.stream.handle, mask, at)?;
+            let masks = [at, at + MAX_BLOCK as u64];
+            self.start_xts(launch, task, ends, blocks, blocks, masks)
         })
     }
 

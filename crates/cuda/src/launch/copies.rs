@@ -2,7 +2,11 @@
 
 use lanecrypt_kernels::{Kernel, modes};
 
-use crate::{Device, Error, device::driver::StreamHandle, launch::parameters::Header};
+use crate::{
+    Device, Error,
+    device::{buffer::MAX_BLOCK, driver::StreamHandle},
+    launch::{operation::words_of, parameters::Header},
+};
 
 /// Rows of bytes: how far their starts are apart where they come from and where they go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,18 @@ pub(crate) fn copy(
     let mode = [rows.from_pitch, rows.to_pitch, rows.width];
     let header = Header { input: from, output: to, blocks: bytes, mode };
     start_mode(device, stream, &modes::COPY_ROWS, header)
+}
+
+/// Queues that `block` is written to an address on `device`: it travels with the launch.
+pub(crate) fn send_block(
+    device: &Device,
+    stream: StreamHandle,
+    block: &[u8; MAX_BLOCK],
+    to: u64,
+) -> Result<(), Error> {
+    let [low, high] = words_of(block);
+    let header = Header { input: to, output: to, blocks: 1, mode: [low, high, 0] };
+    start_mode(device, stream, &modes::XTS_NUMBERS, header)
 }
 
 /// Queues a kernel that takes no keys.

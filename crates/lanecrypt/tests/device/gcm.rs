@@ -1,12 +1,13 @@
 //! GHASH and GCM on a device, against the plain mode and the vectors.
 
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 use lanecrypt::{
     CIPHERS, Gcm, aes,
     cipher::{InOutBuf, KeyInit},
     cuda::{
         CipherKernels, Device, DeviceBuffer, Error, Family, GcmEngine, GhashEngine, HashFamily,
+        Stream,
     },
     des,
     registry::CipherDescription,
@@ -32,9 +33,11 @@ fn families() -> impl Iterator<Item = &'static Family> {
 }
 
 /// Bytes of IV, associated data, data and tag.
-const MESSAGES: [(usize, usize, usize, usize); 12] = [
+const MESSAGES: [(usize, usize, usize, usize); 14] = [
     (12, 0, 0, 16),
     (12, 20, 60, 12),
+    (12, 64, 64, 16),
+    (65, 65, 64, 16),
     (1, 1, 1, 4),
     (16, 16, 16, 8),
     (60, 1000, 17, 13),
@@ -148,7 +151,7 @@ pub(crate) fn messages(case: &Case) -> Outcome {
             for hash in hash_families(&device) {
                 let engine = family.gcm_engine_with(&device, hash, &key)?;
                 // All of them under the shortest key, short ones under the others.
-                let count = if key_bytes == 16 { MESSAGES.len() } else { 5 };
+                let count = if key_bytes == 16 { MESSAGES.len() } else { 7 };
                 for &lengths in &MESSAGES[..count] {
                     let what = format!("{name}, key of {key_bytes} bytes, {hash:?}, {lengths:?}");
                     let message = Message::new(&cipher, lengths)?;
@@ -189,8 +192,34 @@ fn resident(device: &Device, engine: &GcmEngine, message: &Message, what: &str) 
     engine.encrypt(iv, aad, &mut data.slice_mut(range.clone())?, &mut found)?;
     compare(&data, &sealed, &format!("{what}, encryption in place"))?;
     assert_eq!(&found, tag, "{what}, in place");
-    engine.decrypt(iv, aad, &mut data.slice_mut(range)?, tag)?;
-    compare(&data, &plain, &format!("{what}, decryption in place"))
+    engine.decrypt(iv, aad, &mut data.slice_mut(range.clone())?, tag)?;
+    compare(&data, &plain, &format!("{what}, decryption in place"))?;
+    queued(device, engine, message, (&mut data, range), what)
+}
+
+/// On a stream in place, the tag to the middle of memory that stays as it is around it.
+fn queued(
+    device: &Device,
+    engine: &GcmEngine,
+    Message { iv, aad, sealed, tag, plain }: &Message,
+    (data, range): (&mut DeviceBuffer, Range<usize>),
+    what: &str,
+) -> Outcome {
+    let stream = Stream::new(device)?;
+    let mut tags = DeviceBuffer::from_host(device, &[0x5a; 40])?;
+    let mut at = tags.slice_mut(9..9 + tag.len())?;
+    let mut slice = data.slice_mut(range.clone())?;
+    engine.queue_encrypt(&stream, iv, aad, &mut slice, &mut at)?.wait()?;
+    let made = [&[0x5a; 9], &tag[..], &vec![0x5a; 31 - tag.len()]].concat();
+    compare(&tags, &made, &format!("{what}, the tag on a stream"))?;
+    let mut found = vec![0; range.len()];
+    data.read(range.start, &mut found)?;
+    assert!(found == *sealed, "{what}, encryption on a stream");
+    let mut slice = data.slice_mut(range.clone())?;
+    engine.queue_decrypt(&stream, iv, aad, &mut slice, tag)?.wait()?;
+    data.read(range.start, &mut found)?;
+    assert!(found == *plain, "{what}, decryption on a stream");
+    Ok(())
 }
 
 /// In host memory, at once and in parts, apart and in place.
@@ -300,7 +329,11 @@ fn stays(
     check(engine.decrypt(iv, aad, (&from, &mut to), tag))?;
     compare(&output, &blank, what)?;
     let mut data = input;
-    check(engine.decrypt(iv, aad, &mut data.slice_mut(range)?, tag))?;
+    check(engine.decrypt(iv, aad, &mut data.slice_mut(range.clone())?, tag))?;
+    compare(&data, sealed, what)?;
+    let stream = Stream::new(device)?;
+    let mut slice = data.slice_mut(range)?;
+    check(engine.queue_decrypt(&stream, iv, aad, &mut slice, tag).map(drop))?;
     compare(&data, sealed, what)?;
     for limit in [sealed.len(), sealed.len() / 3] {
         engine.limit_chunk(limit);

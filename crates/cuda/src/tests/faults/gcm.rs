@@ -5,7 +5,7 @@ use lanecrypt_core::{Direction, Engine as _};
 
 use super::{KEY, ONE_THREAD, at_every_call, cpu, watched};
 use crate::{
-    DeviceBuffer, Error, GcmEngine, GhashEngine, HashFamily, Limits, PinnedBuffer,
+    DeviceBuffer, Error, GcmEngine, GhashEngine, HashFamily, Limits, PinnedBuffer, Stream,
     model_device::{self, Model},
 };
 
@@ -107,6 +107,19 @@ fn sealing_reports() {
             buffer.read(0, data)?;
             Ok(found)
         });
+        at_every_call(&format!("queued encryption by {name}"), &expected, |model| {
+            let engine = gcm_engine(model, hash, limit)?;
+            let device = engine.engine().device();
+            let stream = Stream::new(device)?;
+            let mut found = [&plain[..], &[0; 13]].concat();
+            let mut buffer = DeviceBuffer::from_host(device, &plain)?;
+            let mut made = DeviceBuffer::zeroed(device, 13)?;
+            let (mut data, mut tag) = (buffer.slice_mut(0..length)?, made.slice_mut(0..13)?);
+            engine.queue_encrypt(&stream, LONG_IV, AAD, &mut data, &mut tag)?.wait()?;
+            buffer.read(0, &mut found[..length])?;
+            made.read(0, &mut found[length..])?;
+            Ok(found)
+        });
     }
 }
 
@@ -142,6 +155,9 @@ fn opening_reports_and_writes_nothing_unverified() {
             let mut output = DeviceBuffer::from_host(engine.engine().device(), &canary)?;
             let (from, mut to) = (input.slice(0..length)?, output.slice_mut(0..length)?);
             refused(engine.decrypt(LONG_IV, AAD, (&from, &mut to), &wrong), model)?;
+            let stream = Stream::new(engine.engine().device())?;
+            let queued = engine.queue_decrypt(&stream, LONG_IV, AAD, (&from, &mut to), &wrong);
+            refused(queued.map(drop), model)?;
             let mut found = vec![0; length];
             output.read(0, &mut found)?;
             Ok(found)
