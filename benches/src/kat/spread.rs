@@ -2,7 +2,7 @@
 //!
 //! The host build is an emulator, where a message of one block takes as long as a whole thread block, and a cipher
 //! has up to seven families that take the same vectors. So the lines of a file fall into classes, and every family
-//! gets a line of every class, and at most [`LINES_OF_A_CLASS`] where backends of the CPU run all of them: further
+//! gets a line of every class, and no more than one where backends of the CPU run all of them: further
 //! ones reach nothing new in a kernel, a launch or a mode. On the CPU
 //! every backend runs every line but long messages, of which it gets one of each mode: a longer buffer
 //! is more of the same batches, and key sizes are those of the shorter messages. A GPU's families run
@@ -20,9 +20,6 @@ use super::{
     limits::{Limits, SHORT_MESSAGE},
     targets::Target,
 };
-
-/// Lines of a class that a family of the host build runs at most.
-const LINES_OF_A_CLASS: usize = 1;
 
 /// Backends that share lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,9 +140,7 @@ pub(super) fn leaving(
         for lines in classes.into_values() {
             let turns = match (group, cases[lines[0]].line) {
                 (Group::Gpu, Line::Message(_)) => Turns::Once,
-                (Group::Families, Line::Vector(_)) if is_on_a_cpu => {
-                    Turns::AtMost(LINES_OF_A_CLASS)
-                }
+                (Group::Families, Line::Vector(_)) if is_on_a_cpu => Turns::OneEach,
                 _ => Turns::All,
             };
             take_turns(lines, turns, cases, runners, &mut leaving);
@@ -159,8 +154,8 @@ pub(super) fn leaving(
 enum Turns {
     /// Each line runs on one backend, and where they are fewer than backends, on several: every backend gets one.
     All,
-    /// The same, but a backend runs no more of them than this.
-    AtMost(usize),
+    /// The same, but a backend runs no more than one of them.
+    OneEach,
     /// Each line runs on one backend, however few they are.
     Once,
 }
@@ -179,7 +174,7 @@ fn take_turns(
     lines.sort_by_cached_key(|&line| Sha256::digest(cases[line].place().0));
     let in_a_round =
         if turns == Turns::Once { runners.len() } else { runners.len().min(lines.len()) };
-    let most = if let Turns::AtMost(lines) = turns { lines * in_a_round } else { usize::MAX };
+    let most = if turns == Turns::OneEach { in_a_round } else { usize::MAX };
     for (i, line) in lines.into_iter().enumerate() {
         let others = runners
             .iter()
