@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::svg::Svg;
+use lanecrypt_record::svg;
+use maud::{Markup, html};
+
+use crate::generated;
 
 /// Index bits, the most significant first, in groups with a caption.
 type Groups<'a> = Vec<(&'a str, Vec<&'a str>)>;
@@ -28,11 +31,11 @@ struct Layout {
 
 /// Index bits by their letter: what of a block they number, and the colour.
 const KINDS: [(char, &str, &str); 5] = [
-    ('n', "block", "#cfe3f7"),
-    ('k', "block of the thread", "#cfe3f7"),
-    ('l', "lane", "#d9ead0"),
-    ('i', "byte of the block", "#fbdcb8"),
-    ('b', "bit of the byte", "#e4d7f0"),
+    ('n', "block", "k0"),
+    ('k', "block of the thread", "k0"),
+    ('l', "lane", "k1"),
+    ('i', "byte of the block", "k2"),
+    ('b', "bit of the byte", "k3"),
 ];
 
 const LAYOUTS: [Layout; 5] = [
@@ -122,7 +125,7 @@ const ORDERS: Orders = Orders {
     ],
 };
 /// Of the loads, first to last.
-const LOAD_COLOURS: [&str; LOADS as usize] = ["#cfe3f7", "#d9ead0", "#fbdcb8", "#e4d7f0"];
+const LOAD_COLOURS: [&str; LOADS as usize] = ["k0", "k1", "k2", "k3"];
 
 const LEFT: f64 = 165.0;
 const CELL: f64 = 30.0;
@@ -133,23 +136,17 @@ const GAP: f64 = 14.0;
 
 /// Every picture as (path, text).
 pub(crate) fn pictures(source: &Path) -> BTreeMap<PathBuf, String> {
-    let mut pictures = BTreeMap::new();
-    let mut add = |file: &str, svg: Svg| {
-        pictures.insert(source.join("img").join(file), svg.file());
-    };
-    for layout in &LAYOUTS {
-        add(layout.file, draw(layout));
-    }
-    add(GAPS.file, draw_strips(&GAPS));
-    add(ORDERS.file, draw_orders(&ORDERS));
-    pictures
+    let layouts = LAYOUTS.iter().map(|layout| (layout.file, draw(layout)));
+    let others = [(GAPS.file, draw_strips(&GAPS)), (ORDERS.file, draw_orders(&ORDERS))];
+    let path = |file: &str| source.join("img").join(file);
+    layouts.chain(others).map(|(file, text)| (path(file), text)).collect()
 }
 
-fn start(title: &str, describe: &str, size: (f64, f64)) -> Svg {
-    Svg::new("book/tool/drawings.rs", title, describe, size)
+fn file(title: &str, describe: &str, size: (f64, f64), content: &Markup) -> String {
+    generated("book/tool/drawings.rs", &svg::file((title, describe), 0.0, size, content))
 }
 
-fn draw(layout: &Layout) -> Svg {
+fn draw(layout: &Layout) -> String {
     let rows: Vec<_> = layout.rows.iter().map(|row| parsed(row)).collect();
     let width_of = |groups: &Groups<'_>| {
         let cells = groups.iter().map(|group| group.1.len()).sum::<usize>();
@@ -162,76 +159,85 @@ fn draw(layout: &Layout) -> Svg {
         format!("{label}: {}", groups.join(" | "))
     });
     let describe = describe.collect::<Vec<_>>().join("; ");
-    let mut svg = start(layout.title, &describe, (LEFT + widest + GAP, height));
-    for (i, (label, groups)) in rows.iter().enumerate() {
-        let y = 36.0 + 68.0 * i as f64;
-        svg.text("", (GAP, y + 22.0), label);
-        let mut x = LEFT;
-        for (caption, bits) in groups {
-            svg.text("c", (x + bits.len() as f64 * CELL / 2.0, y - 6.0), caption);
-            for bit in bits {
-                let (letter, number) = bit.split_at(1);
-                let kind = KINDS.iter().find(|kind| letter.starts_with(kind.0));
-                let colour = kind.map_or("#e6e6e6", |kind| kind.2);
-                let text = format!("{letter}<tspan class=\"s\" dy=\"4\">{number}</tspan>");
-                svg.cell((x, y), (CELL, HIGH), colour, &text);
-                x += CELL;
-            }
-            x += GAP;
-        }
-    }
     let bits = || rows.iter().flat_map(|row| &row.1).flat_map(|group| &group.1);
     let mut x = GAP;
-    for (_, name, colour) in KINDS.iter().filter(|kind| bits().any(|bit| bit.starts_with(kind.0))) {
-        svg.key((x, height - 27.0), colour, name);
+    let keys = KINDS.iter().filter(|kind| bits().any(|bit| bit.starts_with(kind.0)));
+    let keys = keys.map(|(_, name, colour)| {
+        let at = x;
         x += 46.0 + 7.0 * name.len() as f64;
-    }
-    svg
+        svg::key(colour, (at, height - 27.0), name)
+    });
+    let content = html! {
+        @for (i, row) in rows.iter().enumerate() { (draw_row(36.0 + 68.0 * i as f64, row)) }
+        @for key in keys { (key) }
+    };
+    file(layout.title, &describe, (LEFT + widest + GAP, height), &content)
 }
 
-fn draw_strips(strips: &Strips) -> Svg {
-    const BIT: f64 = 8.0;
-    let height = 50.0 * strips.rows.len() as f64 + 44.0;
-    let describe = "A number says of which block a byte is.";
-    let mut svg = start(strips.title, describe, (LEFT + 64.0 * BIT + GAP, height));
-    for (i, &(label, bits, apart, names)) in strips.rows.iter().enumerate() {
-        let y = 14.0 + 50.0 * i as f64;
-        svg.text("", (GAP, y + 22.0), label);
-        let wide = f64::from(bits) * BIT;
-        svg.cell((LEFT, y), (wide, HIGH), "#e6e6e6", "");
-        for (j, name) in names.iter().enumerate() {
-            // The lowest bit is on the right.
-            let x = LEFT + wide - f64::from(j as u32 * apart + 8) * BIT;
-            svg.cell((x, y), (8.0 * BIT, HIGH), "#cfe3f7", name);
+fn draw_row(y: f64, (label, groups): &(&str, Groups<'_>)) -> Markup {
+    let start_of = |i: usize| {
+        let before = &groups[..i];
+        LEFT + before.iter().map(|group| group.1.len() as f64 * CELL + GAP).sum::<f64>()
+    };
+    html! {
+        (svg::text("label", (GAP, y + 22.0), label))
+        @for (i, (caption, bits)) in groups.iter().enumerate() {
+            @let x = start_of(i);
+            (svg::text("label small at-middle", (x + bits.len() as f64 * CELL / 2.0, y - 6.0), caption))
+            @for (j, bit) in bits.iter().enumerate() {
+                @let (letter, number) = bit.split_at(1);
+                @let kind = KINDS.iter().find(|kind| letter.starts_with(kind.0));
+                @let text = html! { (letter) tspan class="index" dy="4" { (number) } };
+                (svg::cell(kind.map_or("k4", |kind| kind.2), (x + j as f64 * CELL, y), (CELL, HIGH), text))
+            }
         }
     }
-    svg.key((GAP, height - 27.0), "#cfe3f7", "a byte of a block");
-    svg.key((184.0, height - 27.0), "#e6e6e6", "gap, into which a carry runs");
-    svg
 }
 
-fn draw_orders(orders: &Orders) -> Svg {
+fn draw_strips(strips: &Strips) -> String {
+    const BIT: f64 = 8.0;
+    let height = 50.0 * strips.rows.len() as f64 + 44.0;
+    let content = html! {
+        @for (i, &(label, bits, apart, names)) in strips.rows.iter().enumerate() {
+            @let (y, wide) = (14.0 + 50.0 * i as f64, f64::from(bits) * BIT);
+            (svg::text("label", (GAP, y + 22.0), label))
+            (svg::cell("k4", (LEFT, y), (wide, HIGH), ""))
+            // The lowest bit is on the right.
+            @for (j, name) in names.iter().enumerate() {
+                @let x = LEFT + wide - f64::from(j as u32 * apart + 8) * BIT;
+                (svg::cell("k0", (x, y), (8.0 * BIT, HIGH), name))
+            }
+        }
+        (svg::key("k0", (GAP, height - 27.0), "a byte of a block"))
+        (svg::key("k4", (184.0, height - 27.0), "gap, into which a carry runs"))
+    };
+    let describe = "A number says of which block a byte is.";
+    file(strips.title, describe, (LEFT + 64.0 * BIT + GAP, height), &content)
+}
+
+fn draw_orders(orders: &Orders) -> String {
     let height = 70.0 * orders.rows.len() as f64 + 44.0;
+    let names = ["first load", "second", "third", "fourth"];
+    let content = html! {
+        @for (i, (label, number)) in orders.rows.iter().enumerate() {
+            @let y = 34.0 + 70.0 * i as f64;
+            (svg::text("label", (GAP, y + 22.0), label))
+            @for (load, colour) in (0..LOADS).zip(LOAD_COLOURS) {
+                @for lane in 0..LANES {
+                    @let x = LEFT + f64::from(number(lane, load)) * HIGH;
+                    (svg::cell(colour, (x, y), (HIGH, HIGH), format!("l{lane}")))
+                    (svg::text("label small at-middle", (x + HIGH / 2.0, y - 6.0), number(lane, load)))
+                }
+            }
+        }
+        @for (load, (name, colour)) in names.iter().zip(LOAD_COLOURS).enumerate() {
+            (svg::key(colour, (GAP + 130.0 * load as f64, height - 27.0), name))
+        }
+    };
     let describe =
         "Blocks in memory, each with the lane that reads it; a colour is one load of all lanes.";
     let width = LEFT + f64::from(LANES * LOADS) * HIGH + GAP;
-    let mut svg = start(orders.title, describe, (width, height));
-    for (i, (label, number)) in orders.rows.iter().enumerate() {
-        let y = 34.0 + 70.0 * i as f64;
-        svg.text("", (GAP, y + 22.0), label);
-        for (load, colour) in (0..LOADS).zip(LOAD_COLOURS) {
-            for lane in 0..LANES {
-                let x = LEFT + f64::from(number(lane, load)) * HIGH;
-                svg.cell((x, y), (HIGH, HIGH), colour, &format!("l{lane}"));
-                svg.text("c", (x + HIGH / 2.0, y - 6.0), &number(lane, load).to_string());
-            }
-        }
-    }
-    let names = ["first load", "second", "third", "fourth"];
-    for (load, (name, colour)) in names.iter().zip(LOAD_COLOURS).enumerate() {
-        svg.key((GAP + 130.0 * load as f64, height - 27.0), colour, name);
-    }
-    svg
+    file(orders.title, describe, (width, height), &content)
 }
 
 #[cfg(test)]

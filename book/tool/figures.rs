@@ -5,22 +5,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecrypt_record::{Figure, Place, Work, distinct, title};
+use lanecrypt_record::{Axis, Figure, Place, Work, distinct, svg, title};
+use maud::html;
 
 use crate::{
+    generated,
     record::{PORT, Record, grouped},
-    svg::Svg,
 };
 
 /// The card of the picture.
 const GPU: &str = "NVIDIA H200";
 /// Data on the device, and on a core.
 const BYTES: (usize, usize) = (4 << 30, 1 << 20);
-/// What a bar is of, and its colour.
-const BARS: [(&str, &str); 3] = [
-    ("RustCrypto's crate (SEED: kisaseed), one core", "#9a9a9a"),
-    ("Lanecrypt, one core of the same Xeon", "#3b78b5"),
-    ("Lanecrypt, one NVIDIA H200, data on the device", "#2f7d4f"),
+/// What a bar is of, and how it looks.
+const BARS: [(&str, usize); 3] = [
+    ("RustCrypto's crate (SEED: kisaseed), one core", svg::REPLACED),
+    ("Lanecrypt, one core of the same Xeon", svg::OURS),
+    ("Lanecrypt, one NVIDIA H200, data on the device", svg::GPU),
 ];
 
 // In pixels of the picture.
@@ -86,12 +87,6 @@ fn rows(records: &[Record]) -> Vec<Row> {
     ciphers.into_iter().filter_map(row).filter(|row| row.rates[2].is_some()).collect()
 }
 
-/// Where a rate lies on the axis.
-fn x(rate: f64) -> f64 {
-    let (start, end) = (AXIS.0.log10(), AXIS.1.log10());
-    LEFT + (rate.max(AXIS.0).log10() - start) / (end - start) * (RIGHT - LEFT)
-}
-
 /// Two significant digits below ten, whole above.
 fn label(rate: f64) -> String {
     if rate < 10.0 { format!("{rate:.1}") } else { grouped(rate) }
@@ -105,30 +100,34 @@ fn draw(rows: &[Row]) -> String {
     });
     let describe = describe.collect::<Vec<_>>().join(" ");
     let title = "CTR, Gbit/s: a crate, this one on a core, and on a GPU";
-    let mut svg = Svg::new("benches/record", title, &describe, (WIDTH, height));
-    for (i, (name, colour)) in BARS.iter().enumerate() {
-        svg.key((14.0, 14.0 + 20.0 * i as f64), colour, name);
-    }
+    let axis = Axis::new(AXIS, (LEFT, RIGHT), true);
     let bottom = height - 28.0;
-    let mut tick = AXIS.0;
-    while tick <= AXIS.1 * 1.001 {
-        let number = if tick < 1.0 { format!("{tick:.1}") } else { grouped(tick) };
-        svg.line(x(tick), (TOP, bottom));
-        svg.text("a", (x(tick), bottom + 18.0), &number);
-        tick *= 10.0;
-    }
-    svg.text("n", (LEFT - 24.0, bottom + 18.0), "Gbit/s, CTR");
-    for (i, row) in rows.iter().enumerate() {
-        let y = TOP + 4.0 + ROW * i as f64;
-        svg.text("n", (LEFT - 10.0, y + 1.5 * BAR + 5.0), &row.title);
-        for (j, (rate, (_, colour))) in row.rates.iter().zip(BARS).enumerate() {
-            let Some(rate) = rate else { continue };
-            let y = y + BAR * j as f64;
-            svg.bar((LEFT, y), (x(*rate) - LEFT, BAR - 2.0), colour);
-            svg.text("v", (x(*rate) + 4.0, y + BAR - 3.0), &label(*rate));
+    let class = |look: usize| format!("bar c{look}");
+    let content = html! {
+        @for (i, (name, look)) in BARS.iter().enumerate() {
+            (svg::key(&class(*look), (14.0, 14.0 + 20.0 * i as f64), name))
         }
-    }
-    svg.file()
+        @for value in axis.round_values() {
+            @let x = svg::px(axis.at(value));
+            @let number = if value < 1.0 { format!("{value:.1}") } else { grouped(value) };
+            line class="grid" x1=(x) y1=(TOP) x2=(x) y2=(bottom) {}
+            (svg::text("small at-middle", (axis.at(value), bottom + 18.0), number))
+        }
+        (svg::text("label at-end", (LEFT - 24.0, bottom + 18.0), "Gbit/s, CTR"))
+        @for (i, row) in rows.iter().enumerate() {
+            @let y = TOP + 4.0 + ROW * i as f64;
+            (svg::text("label at-end", (LEFT - 10.0, y + 1.5 * BAR + 5.0), &row.title))
+            @for (j, (rate, (_, look))) in row.rates.iter().zip(BARS).enumerate() {
+                @if let Some(rate) = *rate {
+                    @let (y, end) = (y + BAR * j as f64, axis.at(rate));
+                    (svg::bar(&class(look), (LEFT, y), (end - LEFT, BAR - 2.0)))
+                    (svg::text("label small", (end + 4.0, y + BAR - 3.0), label(rate)))
+                }
+            }
+        }
+    };
+    let text = svg::file((title, &describe), 0.0, (WIDTH, height), &content);
+    generated("benches/record", &text)
 }
 
 #[cfg(test)]
@@ -136,9 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decades_are_equally_long() {
-        assert!((x(1.0) - x(0.1) - (x(10_000.0) - x(1_000.0))).abs() < 1e-9);
-        assert!((x(0.01) - LEFT).abs() < 1e-9 && (x(AXIS.1) - RIGHT).abs() < 1e-9);
+    fn rates_have_two_digits_or_are_whole() {
         assert_eq!((label(1.234), label(1_234.0)), ("1.2".to_owned(), "1,234".to_owned()));
     }
 }

@@ -11,12 +11,12 @@ use lanecrypt_record::{Environment, Figure, Part, Record};
 
 use crate::bench::{
     measure::{
-        auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory, swap,
+        auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory,
+        kernels, swap,
     },
     options::Options,
     output::Output,
-    report,
-    report::{compare::Comparison, page, runs::Runs, summary},
+    report::{compare::Comparison, page, runs::Runs, summary, write},
 };
 
 /// Where runs are recorded.
@@ -25,9 +25,6 @@ const RECORDS: &str = "benches/record";
 /// Runs bench-all; the exit code is 0, 1 where something failed or became slower, or 2 for wrong options.
 #[must_use]
 pub fn run() -> ExitCode {
-    if std::env::var_os(cpu::PLAN).is_some() {
-        return ended(cpu::measuring_process().map(|()| ExitCode::SUCCESS));
-    }
     if let Ok(case) = std::env::var(first_call::CASE) {
         return ended(first_call::measuring_process(&case).map(|()| ExitCode::SUCCESS));
     }
@@ -71,7 +68,7 @@ fn page_of_records(output: &Output) -> Result<(), String> {
     let runs = Runs::read(&output.report)?;
     let merged = runs.merged();
     if output.verbose {
-        println!("{}", report::terminal(&merged));
+        println!("{}", write::terminal(&merged));
     }
     println!("{}", summary::screen(&merged));
     if let Some(folder) = &output.out {
@@ -81,11 +78,11 @@ fn page_of_records(output: &Output) -> Result<(), String> {
 }
 
 fn write_tables(record: &Record, folder: &Path) -> Result<(), String> {
-    report::write(record, folder).map_err(|error| format!("writing {}: {error}", folder.display()))
+    write::files(record, folder).map_err(|error| format!("writing {}: {error}", folder.display()))
 }
 
 fn write_page(runs: Runs, folder: &Path) -> Result<(), String> {
-    let path = page::write(&runs.or_recorded_gpu(Path::new(RECORDS)), folder)
+    let path = page::write_to(&runs.or_recorded_gpu(Path::new(RECORDS)), folder)
         .map_err(|error| format!("writing {}: {error}", folder.display()))?;
     println!("Page: {}", path.display());
     Ok(())
@@ -97,7 +94,7 @@ fn measure_and_report(options: &Options) -> Result<Record, String> {
     let folder = options.output.out.clone().unwrap_or_else(|| default_folder(&record.environment));
     write_tables(&record, &folder)?;
     if options.output.verbose {
-        println!("{}", report::terminal(&record));
+        println!("{}", write::terminal(&record));
     }
     println!("{}", summary::screen(&record));
     println!("Tables: {}", folder.join("report.md").display());
@@ -148,7 +145,7 @@ fn measure(options: &Options) -> Result<Record, String> {
         return Err(format!("nothing was measured\n{}", record.skipped.join("\n")));
     }
     if record.kernels.is_empty() && is_all {
-        record.kernels = gpu::compiled_kernels("sm_90");
+        record.kernels = kernels::compiled("sm_90");
     }
     Ok(record)
 }

@@ -169,7 +169,7 @@ impl Options {
         if self.quick { &cipher.key_bytes[..1] } else { cipher.key_bytes }
     }
 
-    /// How long to measure what criterion measures.
+    /// How long to measure a figure of the CPU.
     #[must_use]
     pub(crate) fn milliseconds(&self) -> u64 {
         self.milliseconds.unwrap_or(if self.quick { 120 } else { 300 })

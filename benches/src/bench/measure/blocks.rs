@@ -1,17 +1,15 @@
 //! The time of a call against its number of blocks: a user's short calls, through the default type.
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
 use lanecrypt::registry::{Backend, CipherDescription, Create, Dispatch};
-use lanecrypt_record::{Figure, Work};
+use lanecrypt_record::{Figure, Place, Work};
 
 use super::{
     clock,
+    keyed::Keyed,
     peers::baseline,
-    runner::{Data, EngineRunner, Runner, expected, key},
+    runner::{Calls, Data, EngineRunner, expected, key},
 };
 use crate::bench::options::Options;
 
@@ -28,7 +26,7 @@ const LENGTHS: [usize; 22] =
 const PASSES: usize = 41;
 /// The same for `--quick`.
 const QUICK_PASSES: usize = 9;
-/// Calls are repeated for so long before the clock is read.
+/// Calls are repeated for about this time before the clock is read.
 const BATCH: Duration = Duration::from_micros(20);
 
 /// Verifies and measures the chosen ciphers.
@@ -66,19 +64,17 @@ fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<Vec<Figure
             call.pass()?;
         }
     }
+    let keyed = Keyed::new(cipher, cipher.key_bytes[0]);
     let figure = |i: usize, name: &str, call: &Call| {
         let way = ways.iter().rfind(|way| i == 0 && way.0 <= call.blocks);
         Figure {
-            cipher: cipher.name.to_owned(),
-            key_bits: 8 * cipher.key_bytes[0],
             backend: name.to_owned(),
-            work: Work::EcbEncrypt,
             count: call.blocks,
             way: way.map_or_else(String::new, |way| way.1.clone()),
             seconds: call.fastest,
             gigahertz: Some(gigahertz),
             is_peer: i > 0,
-            ..Figure::default()
+            ..keyed.figure(Work::EcbEncrypt, Place::Cpu, 0)
         }
     };
     let lines = calls.chunks(lengths.len()).zip(&contenders).enumerate();
@@ -122,10 +118,7 @@ fn lengths(ways: &[(usize, String)]) -> Vec<usize> {
 /// A call that is timed, keyed before.
 struct Call {
     blocks: usize,
-    runner: EngineRunner,
-    data: Data,
-    /// Calls that take about [`BATCH`].
-    repeats: u32,
+    calls: Calls,
     /// Seconds.
     fastest: f64,
 }
@@ -149,27 +142,14 @@ impl Call {
             let cipher = cipher.name;
             return Err(format!("{cipher}/{name}: {blocks} blocks are wrong; nothing is timed"));
         }
-        let mut call = Self { blocks, runner, data, repeats: 1, fastest: f64::INFINITY };
-        while call.batch()? < BATCH && call.repeats < 1 << 20 {
-            call.repeats *= 2;
-        }
-        Ok(call)
+        let calls = Calls::new(Box::new(runner), data, BATCH)?;
+        Ok(Self { blocks, calls, fastest: f64::INFINITY })
     }
 
     /// Times one batch.
     fn pass(&mut self) -> Result<(), String> {
-        let seconds = self.batch()?.as_secs_f64() / f64::from(self.repeats);
-        self.fastest = self.fastest.min(seconds);
+        self.fastest = self.fastest.min(self.calls.pass()?);
         Ok(())
-    }
-
-    fn batch(&mut self) -> Result<Duration, String> {
-        let runner: &mut dyn Runner = &mut self.runner;
-        let start = Instant::now();
-        for _ in 0..self.repeats {
-            black_box(&mut self.data).run(runner)?;
-        }
-        Ok(start.elapsed())
     }
 }
 

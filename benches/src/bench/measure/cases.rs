@@ -1,11 +1,9 @@
 //! The cases on a CPU: who computes which cipher, in which mode, over how much.
 
-use lanecrypt::{
-    CIPHERS,
-    registry::{Backend, CipherDescription, Platform},
-};
+use std::fmt;
+
+use lanecrypt::registry::{Backend, CipherDescription, Platform};
 use lanecrypt_record::Work;
-use serde::{Deserialize, Serialize};
 
 use super::{
     peers::baseline::{self, Baseline},
@@ -18,18 +16,34 @@ use crate::bench::{
 };
 
 /// One measurement on a CPU.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
-    /// The cipher's name.
-    pub(crate) cipher: String,
+    pub(crate) cipher: &'static CipherDescription,
     /// Bytes of the key.
     pub(crate) key_bytes: usize,
-    /// The backend's id, or a baseline's name.
-    pub(crate) backend: String,
+    /// Who computes it.
+    pub(crate) contender: Contender,
     /// The mode.
     pub(crate) work: Work,
     /// Bytes of data.
     pub(crate) bytes: usize,
+}
+
+impl Case {
+    /// Makes what is timed.
+    ///
+    /// # Errors
+    /// Those of the backend, or what a library lacks, as a sentence.
+    pub(crate) fn runner(&self) -> Result<Box<dyn Runner>, String> {
+        self.contender.runner(self.cipher, self.work, self.key_bytes)
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cipher, key_bytes, contender, work, bytes } = self;
+        write!(f, "{}-{}, {}, {work}, {bytes} bytes", cipher.name, 8 * key_bytes, contender.id())
+    }
 }
 
 /// Something that is measured: a backend, or another library.
@@ -60,11 +74,7 @@ impl Contender {
         !matches!(self, Self::Backend(_))
     }
 
-    /// Makes what is timed.
-    ///
-    /// # Errors
-    /// Those of the backend, or what a library lacks, as a sentence.
-    pub(crate) fn runner(
+    fn runner(
         &self,
         cipher: &CipherDescription,
         work: Work,
@@ -83,14 +93,6 @@ impl Contender {
         let runner = EngineRunner::new(create, work, key_bytes);
         runner.map(|runner| Box::new(runner) as Box<dyn Runner>).map_err(|error| error.to_string())
     }
-}
-
-/// The contender of a case.
-#[must_use]
-pub(crate) fn find(case: &Case) -> Option<(&'static CipherDescription, Contender)> {
-    let cipher = CIPHERS.iter().copied().find(|cipher| cipher.name == case.cipher)?;
-    let all = contenders(cipher, true);
-    all.into_iter().find(|contender| contender.id() == case.backend).map(|found| (cipher, found))
 }
 
 /// Everything that computes a cipher on a CPU, other libraries last.
@@ -149,12 +151,9 @@ impl Options {
                     }
                     continue;
                 }
-                cases.extend(sizes.iter().map(|&bytes| Case {
-                    cipher: cipher.name.to_owned(),
-                    key_bytes,
-                    backend: contender.id().to_owned(),
-                    work,
-                    bytes: bytes.next_multiple_of(block),
+                cases.extend(sizes.iter().map(|bytes| {
+                    let bytes = bytes.next_multiple_of(block);
+                    Case { cipher, key_bytes, contender, work, bytes }
                 }));
             }
         }
@@ -169,11 +168,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_can_be_found_again() {
+    fn a_quick_run_has_a_third_of_the_cases() {
         let options = Options::parse_from(["bench-all"]);
         let (cases, _) = options.cpu_cases();
         assert!(cases.len() > 100, "{}", cases.len());
-        assert!(cases.iter().all(|case| find(case).is_some()));
         let quick = Options::parse_from(["bench-all", "--quick"]).cpu_cases().0;
         assert!(quick.len() * 3 < cases.len());
         for of_16_kib in [&cases, &quick] {
@@ -191,7 +189,7 @@ mod tests {
             let (cases, skipped) = options.cpu_cases();
             let ours = skipped.iter().filter(|line| line.starts_with("OpenSSL"));
             let ours = ours.cloned().collect::<Vec<_>>();
-            (cases.iter().filter(|case| case.backend == "OpenSSL").count(), ours)
+            (cases.iter().filter(|case| case.contender.id() == "OpenSSL").count(), ours)
         };
         assert_eq!(of_peers(&[]), (0, Vec::new()));
         let lacks = ["OpenSSL: it has no HIGHT", "OpenSSL: it has no SEED-CTR"];

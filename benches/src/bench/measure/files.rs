@@ -6,13 +6,12 @@ use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::Instant,
 };
 
 use lanecrypt_judges::{Judge, program, python};
 use lanecrypt_record::{Figure, Step};
 
-use super::sample::median;
+use super::passes::{clocked, median};
 use crate::bench::{options::Options, plan::noise};
 use crate::size::size_name;
 
@@ -228,9 +227,9 @@ impl Desk {
             if let Some(output) = words.iter().find(|word| self.is_output(words, word)) {
                 fs::remove_file(output).ok();
             }
-            let start = Instant::now();
-            quiet(Command::new(&words[0]).args(&words[1..])).map_err(|error| error.to_string())?;
-            seconds.push(start.elapsed().as_secs_f64());
+            seconds.push(clocked(|| {
+                quiet(Command::new(&words[0]).args(&words[1..])).map_err(|error| error.to_string())
+            })?);
         }
         Ok(median(seconds))
     }
