@@ -79,25 +79,12 @@ pub(crate) fn measure(
             return Ok(());
         }
     };
-    lanecrypt::tuning::load(&device);
-    if let Some(folder) = Folder::of_user()
-        && let Err(why) = folder.read(&device)
-    {
-        // Its name alone: a record keeps nothing of the machine's folders.
-        let file = folder.file(&device);
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        record.skipped.push(format!("experience data, {name}: {why}"));
-    }
+    record.skipped.extend(unread_experience(&device));
     let resident = options.sizes(&[64 << 10, 1 << 20, 16 << 20, 256 << 20, 4 << 30], &[1 << 30]);
-    let largest = resident.iter().copied().max().unwrap_or(0);
-    let free = device.free_bytes().map_err(|error| error.to_string())?;
-    if 2 * largest > free {
-        return Err(format!("two buffers of {largest} bytes do not fit in {free} free bytes"));
-    }
-    let input = noise_on(&device, largest).map_err(|error| error.to_string())?;
-    let output = DeviceBuffer::zeroed(&device, largest).map_err(|error| error.to_string())?;
-    let mut buffers = Buffers { input, output };
     let end_to_end = options.sizes(&[64 << 10, 1 << 20, 16 << 20], &[1 << 20]);
+    let sizes =
+        Sizes { largest: resident.iter().copied().max().unwrap_or(0), resident, end_to_end };
+    let mut buffers = Buffers::new(&device, sizes.largest)?;
     for cipher in options.ciphers() {
         for backend in backends(options, cipher) {
             if let Err(reason) = (backend.available)() {
@@ -106,33 +93,30 @@ pub(crate) fn measure(
             }
             for &key_bytes in options.key_bytes(cipher) {
                 let target = Target::new(cipher, backend, key_bytes)?;
-                if options.sustained {
-                    record.add(Part::Measurements, [target.sustained(largest, &mut buffers)?]);
-                    bar.inc(1);
-                    continue;
-                }
-                let measured = target.every_mode(&resident, &end_to_end, &mut buffers)?;
-                record.add(Part::Measurements, measured);
-                if options.tries_messages(cipher) && target.engine.other_programs().count() == 0 {
-                    for bytes in MESSAGES.into_iter().filter(|&bytes| bytes <= largest) {
-                        let of = target.thread_blocks(&SIZES, bytes, &mut buffers)?;
-                        record.add(Part::BlockSizes, of);
-                    }
-                }
-                if key_bytes == cipher.key_bytes[0] {
-                    let kernels = kernels::on_device(&target.engine, &device, &record.kernels)?;
-                    record.kernels.extend(kernels);
-                    if options.tries_thread_blocks(cipher) {
-                        let sizes = &THREAD_BLOCKS;
-                        let of = target.thread_blocks(sizes, largest, &mut buffers)?;
-                        record.add(Part::ThreadBlocks, of);
-                    }
-                }
+                target.measure(options, &sizes, &mut buffers, record)?;
                 bar.inc(1);
             }
         }
     }
     Ok(())
+}
+
+/// Loads the user's experience data, and says why it is not read where it is not.
+fn unread_experience(device: &Device) -> Option<String> {
+    lanecrypt::tuning::load(device);
+    let folder = Folder::of_user()?;
+    let why = folder.read(device).err()?;
+    // Its name alone: a record keeps nothing of the machine's folders.
+    let file = folder.file(device);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    Some(format!("experience data, {name}: {why}"))
+}
+
+/// Bytes of data.
+struct Sizes {
+    resident: Vec<usize>,
+    largest: usize,
+    end_to_end: Vec<usize>,
 }
 
 /// Resident input, which is noise, and output.
@@ -142,6 +126,18 @@ struct Buffers {
 }
 
 impl Buffers {
+    /// # Errors
+    /// Where both do not fit.
+    fn new(device: &Device, bytes: usize) -> Result<Self, String> {
+        let text = |error: Error| error.to_string();
+        let free = device.free_bytes().map_err(text)?;
+        if 2 * bytes > free {
+            return Err(format!("two buffers of {bytes} bytes do not fit in {free} free bytes"));
+        }
+        let input = noise_on(device, bytes).map_err(text)?;
+        Ok(Self { input, output: DeviceBuffer::zeroed(device, bytes).map_err(text)? })
+    }
+
     /// The first bytes of both.
     fn both(&mut self, bytes: usize) -> Result<(DeviceSlice<'_>, DeviceSliceMut<'_>), Error> {
         Ok((self.input.slice(0..bytes)?, self.output.slice_mut(0..bytes)?))
@@ -190,20 +186,45 @@ impl Target {
         self.keyed.cipher.block_bytes
     }
 
-    /// All modes in all places.
-    fn every_mode(
+    /// Measures what is asked for of this backend under this key.
+    fn measure(
         &self,
-        resident: &[usize],
-        end_to_end: &[usize],
+        options: &Options,
+        sizes: &Sizes,
         buffers: &mut Buffers,
-    ) -> Result<Vec<Figure>, String> {
+        record: &mut Record,
+    ) -> Result<(), String> {
+        let (cipher, largest) = (self.keyed.cipher, sizes.largest);
+        if options.sustained {
+            record.add(Part::Measurements, [self.sustained(largest, buffers)?]);
+            return Ok(());
+        }
+        record.add(Part::Measurements, self.every_mode(sizes, buffers)?);
+        if options.tries_messages(cipher) && self.engine.other_programs().count() == 0 {
+            for bytes in MESSAGES.into_iter().filter(|&bytes| bytes <= largest) {
+                record.add(Part::BlockSizes, self.thread_blocks(&SIZES, bytes, buffers)?);
+            }
+        }
+        if self.keyed.key.len() == cipher.key_bytes[0] {
+            let kernels = kernels::on_device(&self.engine, &record.kernels)?;
+            record.kernels.extend(kernels);
+            if options.tries_thread_blocks(cipher) {
+                let of = self.thread_blocks(&THREAD_BLOCKS, largest, buffers)?;
+                record.add(Part::ThreadBlocks, of);
+            }
+        }
+        Ok(())
+    }
+
+    /// All modes in all places.
+    fn every_mode(&self, sizes: &Sizes, buffers: &mut Buffers) -> Result<Vec<Figure>, String> {
+        let Sizes { resident, end_to_end, .. } = sizes;
         let mut measured = Vec::new();
         for work in ON_DEVICE.into_iter().filter(|&work| fits(work, self.block())) {
             for &bytes in resident {
                 measured.push(self.resident(work, bytes, buffers)?);
-            }
-            if work == Work::Ctr {
-                for bytes in resident.iter().copied().filter(|&bytes| bytes <= 1 << 20) {
+                // Launches are told apart where data is short.
+                if work == Work::Ctr && bytes <= 1 << 20 {
                     measured.push(self.queued(bytes, buffers)?);
                 }
             }

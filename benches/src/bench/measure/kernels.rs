@@ -1,7 +1,7 @@
 //! Kernels: what each takes of a device, and the thread blocks that it can have.
 
 use lanecrypt::cuda::{
-    Device, Engine,
+    Engine,
     kernels::{self, Kernel, Program},
 };
 use lanecrypt_record::KernelResources;
@@ -13,7 +13,6 @@ use lanecrypt_record::KernelResources;
 /// The driver's.
 pub(super) fn on_device(
     engine: &Engine,
-    device: &Device,
     listed: &[KernelResources],
 ) -> Result<Vec<KernelResources>, String> {
     let mut rows = Vec::new();
@@ -21,7 +20,7 @@ pub(super) fn on_device(
         let resources = engine.resources(kernel).map_err(|error| error.to_string())?;
         rows.extend(resources.map(|resources| KernelResources {
             kernel: kernel.name().to_owned(),
-            architecture: device.properties().name.clone(),
+            architecture: engine.device().properties().name.clone(),
             registers: resources.registers,
             shared_bytes: resources.static_shared_bytes + kernel.shared_bytes(),
             local_bytes: resources.local_bytes,

@@ -71,12 +71,11 @@ impl Calls {
     /// The runner's.
     pub(crate) fn new(runner: Box<dyn Runner>, data: Data, pass: Duration) -> Result<Self, String> {
         let mut calls = Self { runner, data, repeats: 1 };
-        let pass = pass.as_secs_f64();
         loop {
-            let call = calls.pass()?;
-            let wanted = pass / call;
-            if f64::from(calls.repeats) >= wanted / 2.0 || calls.repeats > u32::MAX / 4 {
-                calls.repeats = (wanted.ceil() as u32).clamp(1, 2 * calls.repeats);
+            let taken = calls.batch()?.as_nanos().max(1);
+            let wanted = pass.as_nanos() * u128::from(calls.repeats) / taken;
+            if wanted < 2 * u128::from(calls.repeats) || calls.repeats > u32::MAX / 4 {
+                calls.repeats = (wanted as u32).clamp(1, 2 * calls.repeats);
                 return Ok(calls);
             }
             calls.repeats *= 2;
@@ -88,11 +87,15 @@ impl Calls {
     /// # Errors
     /// The runner's.
     pub(crate) fn pass(&mut self) -> Result<f64, String> {
+        Ok(self.batch()?.as_secs_f64() / f64::from(self.repeats))
+    }
+
+    fn batch(&mut self) -> Result<Duration, String> {
         let start = Instant::now();
         for _ in 0..self.repeats {
             black_box(&mut self.data).run(&mut *self.runner)?;
         }
-        Ok(start.elapsed().as_secs_f64() / f64::from(self.repeats))
+        Ok(start.elapsed())
     }
 }
 

@@ -44,6 +44,8 @@ fn oracle(cipher: &'static CipherDescription, bytes: usize, id: &str) -> Create 
 
 #[cfg(test)]
 mod tests {
+    use lanecrypt_record::Work;
+
     use super::*;
     use crate::bench::measure::{cases::Contender, peers::baseline::Baseline};
     use crate::bench::plan::ON_CPU;

@@ -1,6 +1,6 @@
 //! Throughput by the size of a thread block: P3's question, and P4's Table 3 and Figure 10.
 
-use lanecrypt_record::{Figure, Part, Record, distinct};
+use lanecrypt_record::{Figure, Part, Record, distinct, groups};
 
 use super::table::Section;
 use crate::bench::plan::MESSAGES;
@@ -17,18 +17,16 @@ pub(crate) const LARGEST_GAINS: [(f64, f64); 2] = [(64.0, 256.0), (16_384.0, 262
 
 /// What the chosen launch gains over the mean of all sizes, in per cent, by bytes of the message.
 fn gains(measured: &[Figure], backend: &str, bits: usize) -> Vec<(usize, f64)> {
-    let is_of = |row: &&Figure| row.backend == backend && row.key_bits == bits;
-    let members: Vec<&Figure> = measured.iter().filter(is_of).collect();
-    let messages = distinct(members.iter().map(|row| row.bytes));
-    let gain = |bytes: usize| {
-        let of = members.iter().filter(|row| row.bytes == bytes);
-        let (chosen, tried): (Vec<&Figure>, Vec<_>) = of.copied().partition(|row| row.count == 0);
+    let of = measured.iter().filter(|row| row.backend == backend && row.key_bits == bits);
+    let gain = |(bytes, rows): (usize, Vec<&Figure>)| {
+        let (chosen, tried): (Vec<&Figure>, Vec<_>) =
+            rows.into_iter().partition(|row| row.count == 0);
         let seconds = tried.iter().map(|row| row.seconds);
         let mean = seconds.sum::<f64>() / tried.len() as f64;
         let chosen = chosen.first().filter(|_| !tried.is_empty())?.seconds;
         Some((bytes, 100.0 * (mean / chosen - 1.0)))
     };
-    messages.into_iter().filter_map(gain).collect()
+    groups(of, |row| row.bytes).into_iter().filter_map(gain).collect()
 }
 
 /// Mean and peak.

@@ -13,9 +13,9 @@ use super::{
 const PAPERS: &str = include_str!("papers.txt");
 
 static FIGURES: LazyLock<Vec<Published>> =
-    LazyLock::new(|| rows("figures").map(Published::of).collect());
+    LazyLock::new(|| rows("figures").map(|cells| Published::of(&cells)).collect());
 static GAINS: LazyLock<Vec<Published>> =
-    LazyLock::new(|| rows("gains").map(Published::of).collect());
+    LazyLock::new(|| rows("gains").map(|cells| Published::of(&cells)).collect());
 /// P1's Table 4, each row with the name of our kernel of the same form.
 pub(crate) static RESOURCES: LazyLock<Vec<(KernelResources, &str)>> = LazyLock::new(|| {
     let number = |cell: &str| cell.parse().expect("a number");
@@ -55,7 +55,7 @@ struct Published {
 }
 
 impl Published {
-    fn of(cells: Vec<&'static str>) -> Self {
+    fn of(cells: &[&'static str]) -> Self {
         let (cipher, bits) = cells[1].split_once(' ').expect("a cipher and bits of its key");
         Self {
             paper: cells[0],
