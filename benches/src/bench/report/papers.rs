@@ -5,7 +5,7 @@ use std::{fmt, sync::LazyLock};
 use lanecrypt_record::{Figure, KernelResources, Place, Record, Work};
 
 use super::{
-    sections::per_clock,
+    roof::per_clock,
     table::{Section, throughput},
 };
 

@@ -4,10 +4,7 @@ use std::sync::LazyLock;
 
 use lanecrypt_record::{Figure, GpuDetails, Place, Record, Work, groups};
 
-use super::{
-    summary::percent,
-    table::{Section, throughput},
-};
+use super::table::{Section, percent, throughput};
 
 /// The book's rows with the profiler's counts, which stand there alone.
 const ROWS: [&str; 6] = [
@@ -93,6 +90,13 @@ pub(crate) fn section(record: &Record, runs: &[String]) -> Option<Section> {
     let [a, b, c, d] = PIPES.map(|(pipe, _)| pipe);
     let header = ["kernel", "Gbit/s", "roof, Gbit/s", "of its roof", a, b, c, d, "run"];
     Section::of("", "", header, groups(resident, kernel).into_iter().filter_map(row).collect())
+}
+
+/// Throughput for comparing GPUs, in bits per multiprocessor and clock cycle; of a CPU there is none.
+pub(crate) fn per_clock(record: &Record, figure: &Figure) -> Option<f64> {
+    let details = record.environment.gpu_details.as_ref()?;
+    let cycles = f64::from(details.multiprocessors) * details.gigahertz;
+    (figure.place != Place::Cpu).then(|| figure.gbit_per_second() / cycles)
 }
 
 /// The least cycles per byte that a core with AVX-512, GFNI and VAES needs, by its ports (the book's page

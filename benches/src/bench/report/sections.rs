@@ -5,7 +5,9 @@ use lanecrypt_record::{Figure, KernelResources, Part, Place, Record, Step, Work}
 use super::{
     block_sizes, choices, curves,
     papers::{self, RESOURCES},
-    ratio, swap,
+    ratio,
+    roof::per_clock,
+    swap,
     table::{Query, Section, all, by_size, keyed_work, throughput},
 };
 use crate::size::size_name;
@@ -59,14 +61,7 @@ pub(crate) const THROUGHPUTS: Query = Query {
     },
 };
 
-/// Throughput for comparing GPUs, in bits per multiprocessor and clock cycle; of a CPU there is none.
-pub(crate) fn per_clock(record: &Record, figure: &Figure) -> Option<f64> {
-    let details = record.environment.gpu_details.as_ref()?;
-    let cycles = f64::from(details.multiprocessors) * details.gigahertz;
-    (figure.place != Place::Cpu).then(|| figure.gbit_per_second() / cycles)
-}
-
-/// The same as a table: resident data at the largest size.
+/// Throughput for comparing GPUs: resident data at the largest size.
 const PER_CLOCK: Query = Query {
     part: Part::Measurements,
     table: |record, f| {

@@ -8,7 +8,7 @@ use lanecrypt_record::{Figure, Part, Place, Record, Step, Work, distinct, title}
 use super::{
     choices::switches,
     ratio, roof, swap,
-    table::{Section, throughput},
+    table::{Section, percent, throughput},
     write,
 };
 use crate::bench::measure::blocks::DEFAULT;
@@ -53,7 +53,7 @@ fn is_constant_time(m: &Figure) -> bool {
     backend.is_some_and(|backend| backend.constant_time == ConstantTime::Yes)
 }
 
-/// What a person asks of the two: when data of host memory is for the GPU, by ECB encryption, or by CTR where
+/// What a person asks of the two: when data in host memory is for the GPU, by ECB encryption, or by CTR where
 /// that alone was measured.
 #[must_use]
 pub(crate) fn gpu_sentence(record: &Record) -> Option<String> {
@@ -65,13 +65,21 @@ pub(crate) fn gpu_sentence(record: &Record) -> Option<String> {
             })
         };
         let auto = of(WORK).or_else(|| of(Work::Ctr))?;
-        Some(format!("{} {}", title(cipher, bits), switches(auto)))
+        Some((title(cipher, bits), auto))
     };
-    let all: Vec<String> = ciphers(record).into_iter().filter_map(of_cipher).collect();
-    (!all.is_empty()).then(|| {
-        let all = all.join("; ");
-        format!("For data in host memory the GPU is faster than all cores of the CPU: {all}.")
-    })
+    let all = ciphers(record).into_iter().filter_map(of_cipher);
+    let (switched, others): (Vec<_>, Vec<_>) = all.partition(|(_, auto)| !auto.switches.is_empty());
+    let switched = switched.iter().map(|(name, auto)| format!("{name} {}", switches(auto)));
+    let others = others.into_iter().map(|(name, _)| name);
+    let sentences = [
+        ("the GPU is faster than all cores of the CPU", switched.collect::<Vec<_>>()),
+        ("all cores of the CPU are faster than the GPU at every size", others.collect()),
+    ];
+    let sentence = |(what, of): (&str, Vec<String>)| {
+        (!of.is_empty()).then(|| format!("For data in host memory {what}: {}.", of.join("; ")))
+    };
+    let sentences: Vec<String> = sentences.into_iter().filter_map(sentence).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// The table's title.
@@ -138,12 +146,6 @@ pub(crate) fn section(record: &Record) -> Option<Section> {
     Some(section)
 }
 
-/// A part, in per cent.
-#[must_use]
-pub(crate) fn percent(part: f64) -> String {
-    format!("{:.0}%", 100.0 * part)
-}
-
 /// The screen: this table, or where nothing of it was measured the run's own few tables; and the machine.
 #[must_use]
 pub(crate) fn screen(record: &Record) -> String {
@@ -199,7 +201,9 @@ mod tests {
         let measurements = record.part_mut(Part::Measurements);
         let is_kept = |m: &Figure| m.cipher == "aes" && m.place == Place::Cpu;
         measurements.retain(|m| is_kept(m) && m.backend != "table32");
-        measurements.iter_mut().for_each(|m| m.gigahertz = None);
+        for m in measurements {
+            m.gigahertz = None;
+        }
         let found = section(&record).expect("there are rows");
         assert_eq!(found.rows, [["AES-128 CPU", "1 MiB", "bitslice-u64 4.194", "same", "2.00"]]);
         assert!(found.note.contains("Crate:") && !found.note.contains("Peer:"));
@@ -207,6 +211,19 @@ mod tests {
         record.part_mut(Part::Measurements).retain(|m| m.backend == DEFAULT);
         let found = section(&record).expect("it alone was measured");
         assert!(found.rows[0].iter().any(|cell| cell.starts_with(DEFAULT)), "{found:?}");
+    }
+
+    #[test]
+    fn a_sentence_says_where_the_gpu_is_faster_and_one_where_it_never_is() {
+        let mut record = record();
+        let des = |m: &Figure| Figure { cipher: "des".into(), key_bits: 64, ..m.clone() };
+        let des = record.measurements().iter().find(|m| m.place == Place::Resident).map(des);
+        record.add(Part::Measurements, des);
+        let sentence = gpu_sentence(&record).expect("it was measured");
+        assert!(
+            sentence.contains("the GPU is faster than all cores of the CPU: AES-128 from 8 KiB")
+        );
+        assert!(sentence.ends_with("faster than the GPU at every size: DES."), "{sentence}");
     }
 
     /// Where no single measurements are there; those of the swap are too many.

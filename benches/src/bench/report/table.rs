@@ -110,6 +110,11 @@ pub(crate) fn throughput(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") }
 }
 
+/// A part, in per cent.
+pub(crate) fn percent(part: f64) -> String {
+    format!("{:.0}%", 100.0 * part)
+}
+
 /// A row's name by its figure's cipher, key and mode.
 pub(crate) fn keyed_work(figure: &Figure) -> String {
     format!("{} {}", figure.keyed(), figure.work)

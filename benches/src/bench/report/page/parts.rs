@@ -4,9 +4,8 @@ use maud::{Markup, html};
 
 use crate::bench::report::{
     runs::{Run, Runs},
-    summary::percent,
     swap::heat,
-    table::Section,
+    table::{Section, percent},
 };
 
 /// The part of a colour that its strongest cell has: text is read on it.
