@@ -173,4 +173,20 @@ mod tests {
         assert_eq!(sizes(&[0]), [64]);
         assert!(sizes(&[1600, 1 << 40]).iter().all(|&bytes| bytes <= LONGEST));
     }
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn both_places_and_the_choice_are_timed() {
+        use clap::Parser;
+        let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
+        let options = Options::parse_from(["bench-all", "--quick", "--auto", "--size", "4K"]);
+        let tuning = tuning::load(&device);
+        let mut data = vec![0; 4 << 10];
+        fill(&mut data);
+        let mut run = Run { options: &options, device, tuning: &tuning, data, rows: Vec::new() };
+        let family = fastest_family("aes").expect("it is known").expect("it has kernels");
+        run.measure(family, 16).expect("it is right");
+        let steps: Vec<Step> = run.rows.iter().map(|figure| figure.step).collect();
+        assert_eq!(steps, [Step::Cpu, Step::Gpu, Step::Auto]);
+    }
 }

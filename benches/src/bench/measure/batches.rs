@@ -242,4 +242,24 @@ mod tests {
         assert_eq!(of(&["--quick", "--size", "1M", "--size", "256"]), [ON_DEVICE[0], ON_DEVICE[4]]);
         assert_eq!(of(&["--size", "17"]), []);
     }
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn batches_are_timed_where_every_message_is_right() {
+        let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
+        let cipher = lanecrypt::find_cipher("aes").expect("it is in the registry");
+        let family = batch::on_device(cipher).expect("it has batches");
+        for work in WORKS {
+            let messages = Messages::new(cipher, 16, work, (20, 100));
+            let run = |jobs: &mut [Job<'_>]| family.run_host_memory(&device, jobs);
+            for figure in [
+                messages.on_device(family, &device),
+                messages.in_host_memory(Place::EndToEnd, run),
+                messages.in_host_memory(Place::Cpu, |jobs| Ok(batch::run_on_cpu(cipher, jobs))),
+            ] {
+                let figure = figure.expect("it is right");
+                assert_eq!((figure.count, figure.bytes, figure.work), (20, 2000, work));
+            }
+        }
+    }
 }

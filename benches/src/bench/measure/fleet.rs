@@ -191,4 +191,23 @@ mod tests {
         assert_eq!(chosen(&[]), ["aes", "tdes"]);
         assert_eq!(chosen(&["--cipher", "seed"]), ["seed"]);
     }
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn devices_share_what_is_right() {
+        let cipher = lanecrypt::find_cipher("aes").expect("it is in the registry");
+        let family = families().find(|family| family.cipher().name == "aes").expect("it has one");
+        let keyed = Keyed::new(cipher, 16);
+        let devices = [Device::on_host(), Device::another_on_host()];
+        let devices =
+            devices.map(|device| device.expect("LANECRYPT_HOST_KERNELS names the library"));
+        let fleet = family.fleet(&devices, &keyed.key).expect("it runs");
+        let target = Target { keyed: &keyed, fleet };
+        let mut host = Host::new(&devices[0], 64 << 10).expect("there is room");
+        let figures =
+            [target.resident(32 << 10), target.pinned(&mut host), target.end_to_end(&mut host)];
+        for figure in figures.map(|figure| figure.expect("it is right")) {
+            assert_eq!((figure.count, figure.bytes, figure.samples), (2, 64 << 10, SAMPLES));
+        }
+    }
 }

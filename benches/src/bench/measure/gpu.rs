@@ -160,14 +160,18 @@ impl Target {
         key_bytes: usize,
     ) -> Result<Self, String> {
         let keyed = Keyed::new(cipher, key_bytes);
-        let text = |error: Error| error.to_string();
-        let engine = Engine::of(backend, &keyed.key).map_err(text)?;
+        let engine = Engine::of(backend, &keyed.key).map_err(|error| error.to_string())?;
         let engine = engine.ok_or_else(|| format!("{} has no kernels", backend.id))?;
+        Self::of(keyed, backend, engine).map_err(|error| error.to_string())
+    }
+
+    /// With this engine under the key.
+    fn of(keyed: Keyed, backend: &'static Backend, engine: Engine) -> Result<Self, Error> {
         let mut target = Self { keyed, backend, engine, modes: None };
-        if fits(Work::XtsEncrypt, cipher.block_bytes) {
+        if fits(Work::XtsEncrypt, target.block()) {
             let (family, device) = (target.engine.family(), target.engine.device());
-            let xts = family.xts_engine(device, &plan::key(2 * key_bytes)).map_err(text)?;
-            let gcm = family.gcm_engine(device, &target.keyed.key).map_err(text)?;
+            let xts = family.xts_engine(device, &plan::key(2 * target.keyed.key.len()))?;
+            let gcm = family.gcm_engine(device, &target.keyed.key)?;
             target.modes = Some((xts, gcm));
         }
         Ok(target)
@@ -437,4 +441,36 @@ fn sum_of_blocks(data: &[u8], block: usize) -> Vec<u8> {
         sum.iter_mut().zip(piece).for_each(|(sum, byte)| *sum ^= byte);
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use lanecrypt::cuda::CipherKernels;
+
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn every_mode_is_timed_where_it_is_right() {
+        let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
+        let cipher = lanecrypt::find_cipher("aes").expect("it is in the registry");
+        let family = CipherKernels::of(cipher).expect("it has kernels").fastest;
+        let keyed = Keyed::new(cipher, 16);
+        let engine = family.engine(&device, &keyed.key).expect("it runs");
+        let mut target = Target::of(keyed, &cipher.backends[0], engine).expect("it runs");
+        let mut buffers = Buffers::new(&device, 64 << 10).expect("there is room");
+        let sizes = Sizes {
+            resident: vec![4 << 10, 64 << 10],
+            largest: 64 << 10,
+            end_to_end: vec![4 << 10],
+        };
+        let measured = target.every_mode(&sizes, &mut buffers).expect("all is right");
+        let of = |place| measured.iter().filter(|f| f.place == place).count();
+        let places = [Place::Resident, Place::Queued, Place::EndToEnd];
+        assert_eq!(places.map(of), [2 * ON_DEVICE.len(), 2, 5]);
+        assert!(measured.iter().all(|f| f.seconds > 0.0 && f.interval.is_some()));
+        target.keyed.key[0] ^= 1;
+        let refused = target.resident(Work::Ctr, 4 << 10, &mut buffers).unwrap_err();
+        assert!(refused.contains("wrong output") && refused.contains("nothing is timed"));
+    }
 }

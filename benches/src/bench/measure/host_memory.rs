@@ -154,3 +154,23 @@ impl Target {
         timed(self.0.figure(work, place, data.len()), SAMPLES, data, pass, verify)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn host_memory_goes_through_the_device_and_through_all_cores() {
+        let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
+        let family = families().find(|family| family.cipher().name == "aes").expect("it has one");
+        let target = Target(Keyed::new(family.cipher(), 16));
+        let mut data = vec![0; 64 << 10];
+        let works = |figures: Result<Vec<Figure>, String>| {
+            figures.expect("it is right").iter().map(|f| f.work).collect::<Vec<_>>()
+        };
+        let on_gpu = target.on_gpu(family, &device, Place::EndToEnd, &mut data);
+        assert_eq!(works(on_gpu), [Work::Ctr, Work::GcmEncrypt, Work::GcmDecrypt]);
+        assert_eq!(works(target.on_cpu(&mut data)), [Work::Ctr, Work::GcmEncrypt]);
+    }
+}
