@@ -14,7 +14,7 @@ use crate::bench::{
         auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory,
         kernels, swap,
     },
-    options::Options,
+    options::{CommandLine, Options},
     output::Output,
     report::{compare::Comparison, page, runs::Runs, summary, write},
 };
@@ -28,12 +28,12 @@ pub fn run() -> ExitCode {
     if let Ok(case) = std::env::var(first_call::CASE) {
         return ended(first_call::measuring_process(&case).map(|()| ExitCode::SUCCESS));
     }
-    let options = Options::parse();
+    let CommandLine { options, output } = CommandLine::parse();
     if let Err(error) = options.check() {
         eprintln!("bench-all: {error}");
         return ExitCode::from(2);
     }
-    ended(carry_out(&options))
+    ended(carry_out(&options, &output))
 }
 
 fn ended(result: Result<ExitCode, String>) -> ExitCode {
@@ -43,8 +43,7 @@ fn ended(result: Result<ExitCode, String>) -> ExitCode {
     })
 }
 
-fn carry_out(options: &Options) -> Result<ExitCode, String> {
-    let output = &options.output;
+fn carry_out(options: &Options, output: &Output) -> Result<ExitCode, String> {
     if !output.report.is_empty() {
         return page_of_records(output).map(|()| ExitCode::SUCCESS);
     }
@@ -52,7 +51,7 @@ fn carry_out(options: &Options) -> Result<ExitCode, String> {
     let old = output.compare.as_deref().map(Record::read).transpose()?;
     let new = match &output.with {
         Some(path) => Record::read(path)?,
-        None => measure_and_report(options)?,
+        None => measure_and_report(options, output)?,
     };
     let Some(old) = old else { return Ok(ExitCode::SUCCESS) };
     let comparison = Comparison::new(&old, &new, output.threshold);
@@ -89,11 +88,11 @@ fn write_page(runs: Runs, folder: &Path) -> Result<(), String> {
 }
 
 /// Measures, writes all files, and ends with one screen.
-fn measure_and_report(options: &Options) -> Result<Record, String> {
+fn measure_and_report(options: &Options, output: &Output) -> Result<Record, String> {
     let record = measure(options)?;
-    let folder = options.output.out.clone().unwrap_or_else(|| default_folder(&record.environment));
+    let folder = output.out.clone().unwrap_or_else(|| default_folder(&record.environment));
     write_tables(&record, &folder)?;
-    if options.output.verbose {
+    if output.verbose {
         println!("{}", write::terminal(&record));
     }
     println!("{}", summary::screen(&record));
@@ -110,36 +109,34 @@ fn measure(options: &Options) -> Result<Record, String> {
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
-    let is_part = options.batches
-        || options.host_memory
-        || options.first_calls
-        || options.fleet
-        || options.files
-        || options.swap
-        || options.auto;
-    let is_all = !is_part && !options.sustained;
-    let takes_families = options.backend.is_empty(); // none of these is of a certain backend
-    let is_wanted = |is_chosen| takes_families && (is_all || is_chosen);
     // Those in host memory belong to both.
     let has_batches = options.batches || options.host_memory;
-    // Minutes that have nothing to do with a cipher, or with the GPU alone.
-    let is_whole = options.cipher.is_empty() && !options.gpu_only;
-    let wants_files = options.files || is_wanted(false) && is_whole;
     let parts: [(Part, bool, Measure); 7] = [
-        (Part::Batches, is_wanted(has_batches), batches::measure),
-        (Part::HostMemory, is_wanted(options.host_memory), host_memory::measure),
-        (Part::FirstCalls, is_wanted(options.first_calls), first_call::measure),
-        (Part::Fleet, is_wanted(options.fleet), fleet::measure),
-        (Part::Files, wants_files, files::measure),
-        (Part::Auto, is_wanted(options.auto), auto::measure),
-        (Part::Swap, is_wanted(options.swap) && !options.gpu_only, swap::measure),
+        (Part::Batches, has_batches, batches::measure),
+        (Part::HostMemory, options.host_memory, host_memory::measure),
+        (Part::FirstCalls, options.first_calls, first_call::measure),
+        (Part::Fleet, options.fleet, fleet::measure),
+        (Part::Files, options.files, files::measure),
+        (Part::Auto, options.auto, auto::measure),
+        (Part::Swap, options.swap, swap::measure),
     ];
+    let is_part = parts.iter().any(|(_, is_chosen, _)| *is_chosen);
+    let is_all = !is_part && !options.sustained;
+    let is_wanted = |part| match part {
+        _ if !is_all || !options.backend.is_empty() => false, // none of these is of a certain backend
+        // Minutes that have nothing to do with a cipher, or with the GPU alone.
+        Part::Files => options.cipher.is_empty() && !options.gpu_only,
+        Part::Swap => !options.gpu_only,
+        _ => true,
+    };
     let mut record = Record { environment, ..Record::default() };
     if !is_part {
         single(options, &mut record)?;
     }
-    for (part, _, measure) in parts.into_iter().filter(|(_, is_wanted, _)| *is_wanted) {
-        record.add(part, measure(options)?);
+    for (part, is_chosen, measure) in parts {
+        if is_chosen || is_wanted(part) {
+            record.add(part, measure(options)?);
+        }
     }
     if record.is_empty() {
         return Err(format!("nothing was measured\n{}", record.skipped.join("\n")));

@@ -44,10 +44,7 @@ const MODES: [(Work, Task); 5] = [
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
-    let Ok(device) = Device::default() else { return Ok(Vec::new()) };
-    if options.cpu_only {
-        return Ok(Vec::new());
-    }
+    let Some(device) = options.device() else { return Ok(Vec::new()) };
     let tuning = tuning::load(&device);
     let mut data = vec![0; LONGEST];
     fill(&mut data);
@@ -177,7 +174,6 @@ mod tests {
     #[test]
     #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
     fn both_places_and_the_choice_are_timed() {
-        use clap::Parser;
         let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
         let options = Options::parse_from(["bench-all", "--quick", "--auto", "--size", "4K"]);
         let tuning = tuning::load(&device);

@@ -44,7 +44,7 @@ const BLOCK: usize = 16;
 /// A sentence naming what failed; wrong output is a failure.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut measured = Vec::new();
-    let device = if options.cpu_only { None } else { Device::default().ok() };
+    let device = options.device();
     let is_wanted = !options.host_memory || options.batches;
     for cipher in options.ciphers() {
         let Ok(family) = batch::on_device(cipher) else { continue };
@@ -227,8 +227,6 @@ impl Messages {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
     #[test]

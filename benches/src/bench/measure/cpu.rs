@@ -62,8 +62,6 @@ fn measured(case: &Case, time: Duration) -> Result<Figure, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
     use crate::bench::options::Options;
 

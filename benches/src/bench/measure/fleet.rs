@@ -175,7 +175,6 @@ impl Target<'_> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
     use lanecrypt::cuda::Family;
 
     use super::*;

@@ -35,7 +35,7 @@ pub(crate) fn families() -> impl Iterator<Item = &'static Family> {
 /// A sentence naming what failed; wrong output is a failure.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut measured = Vec::new();
-    let device = if options.cpu_only { None } else { Device::default().ok() };
+    let device = options.device();
     let sizes = options.sizes(&SIZES, &QUICK_SIZES);
     let largest = sizes.iter().copied().max().unwrap_or(0);
     let mut pageable = vec![0; largest];

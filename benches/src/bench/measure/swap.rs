@@ -130,8 +130,6 @@ fn read(lines: &str) -> Result<Vec<Figure>, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
     #[test]
