@@ -25,12 +25,15 @@ fn parsed(row: &str) -> (&str, Groups<'_>) {
 struct Layout {
     file: &'static str,
     title: &'static str,
+    kinds: &'static [Kind],
     /// What index bits say: `label = caption: bits | caption: bits`.
     rows: &'static [&'static str],
 }
 
-/// Index bits by their letter: what of a block they number, and the colour.
-const KINDS: [(char, &str, &str); 5] = [
+/// Index bits by their letter: what they number, and the colour.
+type Kind = (char, &'static str, &'static str);
+
+const KINDS: &[Kind] = &[
     ('n', "block", "k0"),
     ('k', "block of the thread", "k0"),
     ('l', "lane", "k1"),
@@ -38,10 +41,21 @@ const KINDS: [(char, &str, &str); 5] = [
     ('b', "bit of the byte", "k3"),
 ];
 
-const LAYOUTS: [Layout; 5] = [
+/// Those of AES, whose state is columns and rows.
+const AES: &[Kind] = &[
+    ('p', "block", "k0"),
+    ('k', "block / 8", "k0"),
+    ('g', "block % 8", "k5"),
+    ('c', "column", "k1"),
+    ('r', "row", "k2"),
+    ('b', "bit of the byte", "k3"),
+];
+
+const LAYOUTS: [Layout; 8] = [
     Layout {
         file: "gpu-16-bits.svg",
         title: "Where the bits of 1,024 blocks of 16 bytes lie in a warp",
+        kinds: KINDS,
         rows: &[
             "in memory = block in the warp: k4 k3 k2 k1 k0 | : l4 l3 l2 l1 l0 | byte: i3 i2 i1 i0 | bit: b2 b1 b0",
             "after the loads = register: i3 i2 k4 k3 k2 k1 k0 | lane: l4 l3 l2 l1 l0 | bit of the register: i1 i0 b2 b1 b0",
@@ -51,6 +65,7 @@ const LAYOUTS: [Layout; 5] = [
     Layout {
         file: "gpu-8-bits.svg",
         title: "Where the bits of 1,024 blocks of 8 bytes lie in a warp",
+        kinds: KINDS,
         rows: &[
             "in memory = block in the warp: k4 k3 k2 k1 k0 | : l4 l3 l2 l1 l0 | byte: i2 i1 i0 | bit: b2 b1 b0",
             "after the loads = register: i2 k4 k3 k2 k1 k0 | lane: l4 l3 l2 l1 l0 | bit of the register: i1 i0 b2 b1 b0",
@@ -60,6 +75,7 @@ const LAYOUTS: [Layout; 5] = [
     Layout {
         file: "cpu-16-bits.svg",
         title: "Where the bits of a batch of blocks of 16 bytes lie, in registers of 512 bits",
+        kinds: KINDS,
         rows: &[
             "in memory = block: n8 n7 n6 n5 n4 n3 n2 n1 n0 | byte: i3 i2 i1 i0 | bit: b2 b1 b0",
             "by bits, 512 = register: i3 i2 i1 i0 b2 b1 b0 | bit of the register: n8 n7 n6 n5 n4 n3 n2 n1 n0",
@@ -69,6 +85,7 @@ const LAYOUTS: [Layout; 5] = [
     Layout {
         file: "cpu-8-bits.svg",
         title: "Where the bits of a batch of blocks of 8 bytes lie, in registers of 512 bits",
+        kinds: KINDS,
         rows: &[
             "in memory = block: n8 n7 n6 n5 n4 n3 n2 n1 n0 | byte: i2 i1 i0 | bit: b2 b1 b0",
             "by bits, 512 = register: i2 i1 i0 b2 b1 b0 | bit of the register: n8 n7 n6 n5 n4 n3 n2 n1 n0",
@@ -78,9 +95,37 @@ const LAYOUTS: [Layout; 5] = [
     Layout {
         file: "bytewise-bits.svg",
         title: "Where the bits of two blocks lie in a warp of the 8-bit form",
+        kinds: KINDS,
         rows: &[
             "in memory = block: n0 | byte: i3 i2 i1 i0 | bit: b2 b1 b0",
             "in the warp = lane: n0 i3 i2 i1 i0 | bit of a register's lowest byte: b2 b1 b0",
+        ],
+    },
+    Layout {
+        file: "aes-compact-bits.svg",
+        title: "Where the bits of four blocks lie in eight 64-bit words",
+        kinds: AES,
+        rows: &[
+            "in memory = block: p1 p0 | byte of the block: c1 c0 r1 r0 | bit of the byte: b2 b1 b0",
+            "compact state = word: b2 b1 b0 | bit of the word: p1 p0 c1 c0 r1 r0",
+        ],
+    },
+    Layout {
+        file: "aes-bitslice-bits.svg",
+        title: "Where the bits of 256 blocks lie in a warp",
+        kinds: AES,
+        rows: &[
+            "in memory = block in the warp: k4 k3 k2 k1 k0 g2 g1 g0 | byte of the block: c1 c0 r1 r0 | bit of the byte: b2 b1 b0",
+            "after the loads = register: k4 k3 k2 k1 k0 | lane: g2 g1 g0 c1 c0 | bit of the register: r1 r0 b2 b1 b0",
+            "after the transpose = register (plane): r1 r0 b2 b1 b0 | lane: g2 g1 g0 c1 c0 | bit of the register: k4 k3 k2 k1 k0",
+        ],
+    },
+    Layout {
+        file: "aes-table-banks.svg",
+        title: "Address bits of a replicated T-table",
+        kinds: &[('e', "the byte that is looked up", "k0"), ('l', "number of the lane", "k1")],
+        rows: &[
+            "one table = entry: e7 e6 e5 e4 e3 e2 e1 e0 | lane = bank: l4 l3 l2 l1 l0 | in a word: 0 0",
         ],
     },
 ];
@@ -131,6 +176,8 @@ const LEFT: f64 = 165.0;
 const CELL: f64 = 30.0;
 /// How high a box is.
 const HIGH: f64 = 34.0;
+/// How wide a letter of a caption is.
+const SMALL_LETTER: f64 = 6.4;
 /// Between groups, and at the edge.
 const GAP: f64 = 14.0;
 
@@ -148,11 +195,15 @@ fn file(title: &str, describe: &str, size: (f64, f64), content: &Markup) -> Stri
 
 fn draw(layout: &Layout) -> String {
     let rows: Vec<_> = layout.rows.iter().map(|row| parsed(row)).collect();
-    let width_of = |groups: &Groups<'_>| {
-        let cells = groups.iter().map(|group| group.1.len()).sum::<usize>();
-        cells as f64 * CELL + GAP * (groups.len() - 1) as f64
-    };
-    let widest = rows.iter().map(|row| width_of(&row.1)).fold(0.0, f64::max);
+    // A caption may be wider than its boxes.
+    let ends = rows.iter().flat_map(|(_, groups)| {
+        (0..groups.len()).map(|i| {
+            let (caption, bits) = &groups[i];
+            let (start, boxes) = (start_of(groups, i), bits.len() as f64 * CELL);
+            (start + boxes).max(start + boxes / 2.0 + SMALL_LETTER * caption.len() as f64 / 2.0)
+        })
+    });
+    let widest = ends.fold(0.0, f64::max);
     let height = 68.0 * rows.len() as f64 + 44.0;
     let describe = rows.iter().map(|(label, groups)| {
         let groups: Vec<_> = groups.iter().map(|group| group.1.join(" ")).collect();
@@ -161,32 +212,33 @@ fn draw(layout: &Layout) -> String {
     let describe = describe.collect::<Vec<_>>().join("; ");
     let bits = || rows.iter().flat_map(|row| &row.1).flat_map(|group| &group.1);
     let mut x = GAP;
-    let keys = KINDS.iter().filter(|kind| bits().any(|bit| bit.starts_with(kind.0)));
+    let keys = layout.kinds.iter().filter(|kind| bits().any(|bit| bit.starts_with(kind.0)));
     let keys = keys.map(|(_, name, colour)| {
         let at = x;
         x += 46.0 + 7.0 * name.len() as f64;
         svg::key(colour, (at, height - 27.0), name)
     });
     let content = html! {
-        @for (i, row) in rows.iter().enumerate() { (draw_row(36.0 + 68.0 * i as f64, row)) }
+        @for (i, row) in rows.iter().enumerate() { (draw_row(36.0 + 68.0 * i as f64, layout.kinds, row)) }
         @for key in keys { (key) }
     };
-    file(layout.title, &describe, (LEFT + widest + GAP, height), &content)
+    file(layout.title, &describe, (widest + GAP, height), &content)
 }
 
-fn draw_row(y: f64, (label, groups): &(&str, Groups<'_>)) -> Markup {
-    let start_of = |i: usize| {
-        let before = &groups[..i];
-        LEFT + before.iter().map(|group| group.1.len() as f64 * CELL + GAP).sum::<f64>()
-    };
+/// Where a group begins.
+fn start_of(groups: &Groups<'_>, i: usize) -> f64 {
+    LEFT + groups[..i].iter().map(|group| group.1.len() as f64 * CELL + GAP).sum::<f64>()
+}
+
+fn draw_row(y: f64, kinds: &[Kind], (label, groups): &(&str, Groups<'_>)) -> Markup {
     html! {
         (svg::text("label", (GAP, y + 22.0), label))
         @for (i, (caption, bits)) in groups.iter().enumerate() {
-            @let x = start_of(i);
+            @let x = start_of(groups, i);
             (svg::text("label small at-middle", (x + bits.len() as f64 * CELL / 2.0, y - 6.0), caption))
             @for (j, bit) in bits.iter().enumerate() {
                 @let (letter, number) = bit.split_at(1);
-                @let kind = KINDS.iter().find(|kind| letter.starts_with(kind.0));
+                @let kind = kinds.iter().find(|kind| letter.starts_with(kind.0));
                 @let text = html! { (letter) tspan class="index" dy="4" { (number) } };
                 (svg::cell(kind.map_or("k4", |kind| kind.2), (x + j as f64 * CELL, y), (CELL, HIGH), text))
             }
