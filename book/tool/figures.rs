@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecrypt_record::{Axis, Figure, Place, Work, distinct, svg, title};
+use lanecrypt_record::{Axis, Figure, Place, Work, groups, svg, title};
 use maud::html;
 
 use crate::{
@@ -37,7 +37,7 @@ const AXIS: (f64, f64) = (0.1, 10_000.0);
 /// The picture, where there are records of both.
 pub(crate) fn picture(records: &[Record], source: &Path) -> BTreeMap<PathBuf, String> {
     let rows = rows(records);
-    if rows.iter().all(|row| row.rates[2].is_none()) {
+    if rows.is_empty() {
         return BTreeMap::new();
     }
     BTreeMap::from([(source.join("img/figures.svg"), draw(&rows))])
@@ -50,41 +50,38 @@ struct Row {
 }
 
 fn rows(records: &[Record]) -> Vec<Row> {
-    let all = || records.iter().flat_map(Record::figures);
-    let ctr = || all().filter(|(_, m)| m.work == Work::Ctr && m.cipher != PORT);
-    let mut ciphers = distinct(ctr().map(|(_, m)| m.cipher.as_str()));
-    ciphers.sort_unstable();
-    let row = |cipher: &str| {
-        let of = || ctr().filter(move |(_, m)| m.cipher == cipher);
-        let bits = of().map(|(_, m)| m.key_bits).min()?;
-        let same = |m: &Figure, place: Place, bytes: usize| {
-            m.key_bits == bits && m.place == place && m.bytes == bytes
+    let all = records.iter().flat_map(Record::figures);
+    let ctr = all.filter(|(_, m)| m.work == Work::Ctr && m.cipher != PORT);
+    let mut ciphers = groups(ctr, |(_, m)| m.cipher.as_str());
+    ciphers.sort_unstable_by_key(|(cipher, _)| *cipher);
+    ciphers.into_iter().filter_map(|(cipher, figures)| row(cipher, figures)).collect()
+}
+
+/// Of figures with the newest first.
+fn row(cipher: &str, mut figures: Vec<(&Record, &Figure)>) -> Option<Row> {
+    let bits = figures.iter().map(|(_, m)| m.key_bits).min()?;
+    figures.retain(|(_, m)| m.key_bits == bits);
+    let on_core = figures.iter().filter(|(_, m)| (m.place, m.bytes) == (Place::Cpu, BYTES.1));
+    let pair = |(_, figures): (_, Vec<&(&Record, &Figure)>)| {
+        let rate = |is_it: fn(&str) -> bool| {
+            let found = figures.iter().find(|(_, m)| is_it(&m.backend));
+            found.map(|(_, m)| m.gbit_per_second())
         };
-        // The newest record that has both, so that they ran on the same core.
-        let cores = |record: &Record| -> (Option<f64>, Option<f64>) {
-            let members =
-                || of().filter(|(r, m)| r.name == record.name && same(m, Place::Cpu, BYTES.1));
-            let crates =
-                |m: &&Figure| m.backend.starts_with("RustCrypto") || m.backend == "kisaseed";
-            let theirs = members().map(|(_, m)| m).find(crates);
-            let ours = members().map(|(_, m)| m).find(|m| m.backend == "default");
-            (theirs.map(Figure::gbit_per_second), ours.map(Figure::gbit_per_second))
-        };
-        let pairs: Vec<_> = records.iter().map(cores).collect();
-        let whole = pairs.iter().find(|(theirs, ours)| theirs.is_some() && ours.is_some());
-        let (theirs, ours) =
-            *whole.or(pairs.iter().find(|pair| pair.1.is_some())).unwrap_or(&(None, None));
-        // Of each kernel what is newest, and the fastest of these.
-        let on_gpu = |record: &Record| record.gpu() == Some(GPU);
-        let resident = || of().filter(|(r, m)| on_gpu(r) && same(m, Place::Resident, BYTES.0));
-        let newest = |backend: &str| {
-            resident().find(|(_, m)| m.backend == backend).map(|(_, m)| m.gbit_per_second())
-        };
-        let backends = distinct(resident().map(|(_, m)| m.backend.as_str()));
-        let gpu = backends.into_iter().filter_map(newest).max_by(f64::total_cmp);
-        Some(Row { title: title(cipher, bits), rates: [theirs, ours, gpu] })
+        let theirs = rate(|name| name.starts_with("RustCrypto") || name == "kisaseed");
+        (theirs, rate(|name| name == "default"))
     };
-    ciphers.into_iter().filter_map(row).filter(|row| row.rates[2].is_some()).collect()
+    let pairs = groups(on_core, |(record, _)| record.name.as_str()).into_iter().map(pair);
+    let pairs: Vec<(Option<f64>, Option<f64>)> = pairs.filter(|pair| pair.1.is_some()).collect();
+    // The newest record that has both, so that they ran on the same core.
+    let both = pairs.iter().find(|pair| pair.0.is_some()).or(pairs.first());
+    let (theirs, ours) = both.copied().unwrap_or_default();
+    // Of each kernel what is newest, and the fastest of these.
+    let resident = figures.iter().filter(|(record, m)| {
+        record.gpu() == Some(GPU) && (m.place, m.bytes) == (Place::Resident, BYTES.0)
+    });
+    let newest = groups(resident, |(_, m)| m.backend.as_str()).into_iter();
+    let gpu = newest.map(|(_, figures)| figures[0].1.gbit_per_second()).max_by(f64::total_cmp)?;
+    Some(Row { title: title(cipher, bits), rates: [theirs, ours, Some(gpu)] })
 }
 
 /// Two significant digits below ten, whole above.

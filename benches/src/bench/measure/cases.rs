@@ -1,6 +1,6 @@
 //! The cases on a CPU: who computes which cipher, in which mode, over how much.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use lanecrypt::registry::{Backend, CipherDescription, Platform};
 use lanecrypt_record::Work;
@@ -8,7 +8,7 @@ use lanecrypt_record::Work;
 use super::{
     peers::baseline::{self, Baseline},
     peers::{PEERS, Peer},
-    runner::{self, EngineRunner, Runner},
+    runner::{self, Calls, Data, EngineRunner, Runner},
 };
 use crate::bench::{
     options::Options,
@@ -36,6 +36,16 @@ impl Case {
     /// Those of the backend, or what a library lacks, as a sentence.
     pub(crate) fn runner(&self) -> Result<Box<dyn Runner>, String> {
         self.contender.runner(self.cipher, self.work, self.key_bytes)
+    }
+
+    /// What is timed: calls over its data that take about as long as a pass should.
+    ///
+    /// # Errors
+    /// Those of running it, as a sentence that names it.
+    pub(crate) fn calls(&self, pass: Duration) -> Result<Calls, String> {
+        let data = Data::new(self.bytes, self.cipher.block_bytes);
+        let calls = self.runner().and_then(|runner| Calls::new(runner, data, pass));
+        calls.map_err(|error| format!("{self}: {error}"))
     }
 }
 
@@ -113,16 +123,16 @@ impl Options {
         }
         for cipher in self.ciphers() {
             for contender in contenders(cipher, self.peers) {
-                match contender {
-                    Contender::Backend(backend) if !self.takes(cipher, backend) => {}
-                    Contender::Backend(backend) => match (backend.available)() {
-                        Err(reason) => {
-                            skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
-                        }
-                        Ok(()) => cases.extend(self.cases_of(cipher, contender, &mut skipped)),
-                    },
-                    _ => cases.extend(self.cases_of(cipher, contender, &mut skipped)),
+                if let Contender::Backend(backend) = contender {
+                    if !self.takes(cipher, backend) {
+                        continue;
+                    }
+                    if let Err(reason) = (backend.available)() {
+                        skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
+                        continue;
+                    }
                 }
+                cases.extend(self.cases_of(cipher, contender, &mut skipped));
             }
         }
         (cases, skipped)

@@ -5,14 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use lanecrypt_record::{Figure, Place};
 
-use super::{
-    cases::Case,
-    clock,
-    keyed::Keyed,
-    passes::with_median,
-    runner::{Calls, Data},
-    verify::verify,
-};
+use super::{cases::Case, clock, keyed::Keyed, passes::with_median, verify::verify};
 
 /// Passes that the median is of; odd.
 const SAMPLES: u32 = 21;
@@ -46,16 +39,12 @@ fn measured(case: &Case, time: Duration) -> Result<Figure, String> {
     if first > time {
         return Ok(Figure { seconds: first.as_secs_f64(), samples: 1, ..figure });
     }
-    let failed = |error| format!("{case}: {error}");
-    let runner = case.runner().map_err(failed)?;
-    let data = Data::new(bytes, cipher.block_bytes);
-    let mut calls = Calls::new(runner, data, time / SAMPLES).map_err(failed)?;
+    let mut calls = case.calls(time / SAMPLES)?;
     let start = Instant::now();
     while start.elapsed() < time / 4 {
-        calls.pass().map_err(failed)?;
+        calls.pass()?;
     }
-    let seconds: Result<Vec<f64>, String> = (0..SAMPLES).map(|_| calls.pass()).collect();
-    let seconds = seconds.map_err(failed)?;
+    let seconds = (0..SAMPLES).map(|_| calls.pass()).collect::<Result<Vec<f64>, String>>()?;
     let fastest_seconds = seconds.iter().copied().min_by(f64::total_cmp);
     Ok(Figure { fastest_seconds, ..with_median(figure, seconds) })
 }

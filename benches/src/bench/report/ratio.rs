@@ -34,9 +34,12 @@ fn fastest<'a>(
     is_meant: impl Fn(&Figure) -> bool,
 ) -> Option<&'a Figure> {
     let is_one = |m: &&Figure| m.place == Place::Cpu && m.bytes == bytes && task(m) == wanted;
-    all.iter()
-        .filter(|m| is_one(m) && is_meant(m))
-        .min_by(|a, b| a.undisturbed_seconds().total_cmp(&b.undisturbed_seconds()))
+    fastest_of(all.iter().filter(|m| is_one(m) && is_meant(m)))
+}
+
+/// The fastest of some, by the fastest passes.
+pub(crate) fn fastest_of<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<&'a Figure> {
+    figures.min_by(|a, b| a.undisturbed_seconds().total_cmp(&b.undisturbed_seconds()))
 }
 
 /// Whether it is of the crate that our default type replaces.

@@ -37,11 +37,6 @@ fn candidates<'a>(record: &'a Record, cipher: &str, place: Place) -> Vec<&'a Fig
     found
 }
 
-/// The fastest of some.
-fn fastest<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<&'a Figure> {
-    figures.min_by(|a, b| a.undisturbed_seconds().total_cmp(&b.undisturbed_seconds()))
-}
-
 fn ciphers(record: &Record) -> Vec<&str> {
     distinct(record.measurements().iter().map(|m| m.cipher.as_str()))
 }
@@ -72,13 +67,15 @@ pub(crate) fn gpu_sentence(record: &Record) -> Option<String> {
     let switched = switched.iter().map(|(name, auto)| format!("{name} {}", switches(auto)));
     let others = others.into_iter().map(|(name, _)| name);
     let sentences = [
-        ("the GPU is faster than all cores of the CPU", switched.collect::<Vec<_>>()),
-        ("all cores of the CPU are faster than the GPU at every size", others.collect()),
+        ("For data in host memory the GPU is faster than all cores of the CPU", switched.collect()),
+        (
+            "All cores of the CPU are faster than the GPU, for data in host memory of any size",
+            others.collect(),
+        ),
     ];
-    let sentence = |(what, of): (&str, Vec<String>)| {
-        (!of.is_empty()).then(|| format!("For data in host memory {what}: {}.", of.join("; ")))
-    };
-    let sentences: Vec<String> = sentences.into_iter().filter_map(sentence).collect();
+    let sentences = sentences.into_iter().filter(|(_, of): &(_, Vec<String>)| !of.is_empty());
+    let sentences: Vec<String> =
+        sentences.map(|(what, of)| format!("{what}: {}.", of.join("; "))).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
@@ -105,8 +102,9 @@ const COLUMNS: [(&str, &str); 7] = [
 fn row(record: &Record, cipher: &str, place: Place) -> Option<[String; COLUMNS.len()]> {
     let (all, environment) = (record.measurements(), &record.environment);
     let candidates = candidates(record, cipher, place);
-    let best = fastest(candidates.iter().copied())?;
-    let constant_time = fastest(candidates.iter().copied().filter(|m| is_constant_time(m)));
+    let best = ratio::fastest_of(candidates.iter().copied())?;
+    let constant_time =
+        ratio::fastest_of(candidates.iter().copied().filter(|m| is_constant_time(m)));
     let of = |peer: &Figure| format!("{:.2}", ratio::of_throughput(best, peer));
     let peer = ratio::fastest_peer(all, best).filter(|_| !environment.peers.is_empty());
     let bound = match place {
@@ -223,7 +221,7 @@ mod tests {
         assert!(
             sentence.contains("the GPU is faster than all cores of the CPU: AES-128 from 8 KiB")
         );
-        assert!(sentence.ends_with("faster than the GPU at every size: DES."), "{sentence}");
+        assert!(sentence.ends_with("for data in host memory of any size: DES."), "{sentence}");
     }
 
     /// Where no single measurements are there; those of the swap are too many.

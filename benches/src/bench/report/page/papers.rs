@@ -13,43 +13,6 @@ use crate::bench::report::{
     table::Section,
 };
 
-/// A paper, and what a reader must know beside its figures.
-struct Paper {
-    name: &'static str,
-    title: &'static str,
-    note: &'static str,
-}
-
-const PAPERS: [Paper; 5] = [
-    Paper {
-        name: "P1",
-        title: "Yeom and Cho, High-Speed Implementations of Block Ciphers on GPUs using CUDA (2008)",
-        note: "Table 3 is over data that lies on the GPU, and so are ours.",
-    },
-    Paper {
-        name: "P2",
-        title: "Eum et al., Optimized GPU implementation of Camellia CTR by minimizing bank conflicts (2025)",
-        note: "The key stream alone, not stored, on an RTX 3060 Mobile. The gains of 8.74% and 25.21% in its \
-               text are of time; as throughput, which is compared here, its Table 2 has more.",
-    },
-    Paper {
-        name: "P3",
-        title: "High-speed implementation of the HIGHT block cipher (about 2012)",
-        note: "Table 1 is of a Core i7 920, Table 2 of a GTX 470.",
-    },
-    Paper {
-        name: "P4",
-        title: "Fei, Li and Yang, Optimization of AES parallel algorithm based on CUDA (2014)",
-        note: "Its claim: to choose the size of a thread block by recorded times gains over the mean of all \
-               sizes, most for short messages and for those of SSL.",
-    },
-    Paper {
-        name: "P5",
-        title: "Waloschek et al., Accelerating AES encryption with a GPU (2010)",
-        note: "Whole files of random bytes on a RAM disk. Its text has no figures of the test; ours stand alone.",
-    },
-];
-
 /// All of them.
 pub(crate) fn section(runs: &Runs, record: &Record) -> Markup {
     html! {
@@ -58,18 +21,18 @@ pub(crate) fn section(runs: &Runs, record: &Record) -> Markup {
             "more is there; where it does not and the reason is known, that stands beside it."
         }
         (stand_in(runs.of_gpu()))
-        @for paper in &PAPERS {
-            h3 { (paper.name) ": " (paper.title) }
-            p.note { (paper.note) }
-            @let found = content(paper, runs, record);
+        @for (name, title, note) in papers::all() {
+            h3 { (name) ": " (title) }
+            p.note { (note) }
+            @let found = content(name, runs, record);
             @if found.is_empty() { p { "Nothing that it compares was measured." } }
             @for part in found { (part) }
         }
     }
 }
 
-fn content(paper: &Paper, runs: &Runs, record: &Record) -> Vec<Markup> {
-    match paper.name {
+fn content(paper: &str, runs: &Runs, record: &Record) -> Vec<Markup> {
+    match paper {
         "P4" => {
             let table = block_sizes::section(record).map(|section| captioned("Table 3", &section));
             table.into_iter().chain(figure_10(record)).collect()
