@@ -142,7 +142,7 @@ fn core_row(members: &[&Figure]) -> String {
     format!("{} | {peer}", CORE_WORKS.map(cell).join(" | "))
 }
 
-/// Cycles a byte, where the fastest pass and the core's clock are known.
+/// Cycles per byte, where the fastest pass and the core's clock are known.
 fn cycles(figure: &Figure) -> Option<f64> {
     figure.fastest_seconds.and_then(|_| figure.cycles_per_byte())
 }

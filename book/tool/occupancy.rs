@@ -29,7 +29,7 @@ struct Resident {
     bound: &'static str,
 }
 
-/// Of thread blocks of so many threads.
+/// Of thread blocks of this many threads.
 fn resident(registers: u32, threads: u32, shared_bytes: u32) -> Resident {
     let warps = threads.div_ceil(32);
     let a_warp = (registers * 32).next_multiple_of(chip::REGISTER_UNIT);

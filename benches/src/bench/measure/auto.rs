@@ -19,7 +19,7 @@ use crate::bench::{
     plan::{RunWork as _, fill, fits, iv},
 };
 
-/// Passes that the median is of: so many of each engine at least, and as many as end in [`TIME`].
+/// Passes that the median is of: this many of each engine at least, and as many as end in [`TIME`].
 const SAMPLES: std::ops::RangeInclusive<usize> = 11..=101;
 /// How long the passes of the three engines take together, but for [`SAMPLES`].
 const TIME: Duration = Duration::from_millis(100);

@@ -2,10 +2,11 @@
 //! the GPU, where messages are there or in host memory. Output is compared with the CPU's, message by message,
 //! before it is timed.
 
+use std::fmt::Display;
+
 use lanecrypt::{
     batch::{self, Job, JobMode, Outcome},
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error},
-    registry::CipherDescription,
 };
 use lanecrypt_record::{Figure, Place, Work};
 
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::bench::{
     options::Options,
-    plan::{GCM_IV_BYTES, noise, noise_at, noise_on},
+    plan::{GCM_IV_BYTES, noise_at, noise_on},
 };
 
 /// Passes that the median is of; odd.
@@ -51,7 +52,7 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
         let runs = device.as_ref().filter(|device| family.fits(device.properties()).is_ok());
         let keys = options.key_bytes(cipher).iter();
         for (key_bytes, work) in keys.flat_map(|key| WORKS.map(|work| (*key, work))) {
-            let of = |shape| Messages::new(cipher, key_bytes, work, shape);
+            let of = |shape| Messages::new(Keyed::new(cipher, key_bytes), work, shape);
             for shape in shapes(options, &END_TO_END) {
                 if let Some(device) = runs {
                     let run = |jobs: &mut [Job<'_>]| family.run_host_memory(device, jobs);
@@ -85,8 +86,7 @@ fn shapes(options: &Options, all: &[(usize, usize)]) -> Vec<(usize, usize)> {
 
 /// The messages of a batch: all of one length, each under a key and an IV of its own.
 struct Messages {
-    cipher: &'static CipherDescription,
-    key_bytes: usize,
+    keyed: Keyed,
     work: Work,
     count: usize,
     bytes: usize,
@@ -95,21 +95,14 @@ struct Messages {
 }
 
 impl Messages {
-    fn new(
-        cipher: &'static CipherDescription,
-        key_bytes: usize,
-        work: Work,
-        (count, bytes): (usize, usize),
-    ) -> Self {
-        let random = |length: usize, from: usize| -> Vec<u8> {
-            noise(64 << 20)[from..].iter().copied().take(length).collect()
-        };
-        let (keys, ivs) = (random(KEY_BYTES * count, 0), random(BLOCK * count, 7));
-        Self { cipher, key_bytes, work, count, bytes, keys, ivs }
+    /// For keys as long as this one.
+    fn new(keyed: Keyed, work: Work, (count, bytes): (usize, usize)) -> Self {
+        let (keys, ivs) = (noise_at(0, KEY_BYTES * count), noise_at(7, BLOCK * count));
+        Self { keyed, work, count, bytes, keys, ivs }
     }
 
     fn key(&self, number: usize) -> &[u8] {
-        &self.keys[KEY_BYTES * number..][..self.key_bytes]
+        &self.keys[KEY_BYTES * number..][..self.keyed.key.len()]
     }
 
     fn mode<'a>(&'a self, number: usize, tag: &'a mut [u8]) -> JobMode<'a> {
@@ -125,14 +118,13 @@ impl Messages {
         number * self.bytes.next_multiple_of(BLOCK)
     }
 
-    fn what(&self) -> String {
-        let Self { cipher, key_bytes, work, count, bytes, .. } = self;
-        format!("{count} messages of {bytes} bytes, {}-{} {work}", cipher.name, 8 * key_bytes)
+    fn failed(&self, what: impl Display) -> String {
+        let Self { work, count, bytes, .. } = self;
+        self.keyed.failed(format!("{count} messages of {bytes} bytes, {work}: {what}"))
     }
 
     fn figure(&self, place: Place) -> Figure {
-        let keyed = Keyed::new(self.cipher, self.key_bytes);
-        let figure = keyed.figure(self.work, place, self.count * self.bytes);
+        let figure = self.keyed.figure(self.work, place, self.count * self.bytes);
         Figure { count: self.count, ..figure }
     }
 
@@ -163,7 +155,7 @@ impl Messages {
 
     /// The batch over data on the device, from one buffer to another.
     fn on_device(&self, family: &BatchFamily, device: &Device) -> Result<Figure, String> {
-        let text = |error: Error| format!("{}: {error}", self.what());
+        let text = |error: Error| self.failed(error);
         let bytes = self.start(self.count);
         let input = noise_on(device, bytes).map_err(text)?;
         let mut output = DeviceBuffer::zeroed(device, bytes).map_err(text)?;
@@ -194,8 +186,8 @@ impl Messages {
 
     /// A call in which no message failed.
     fn whole(&self, outcome: Result<Outcome, Error>) -> Result<(), String> {
-        let outcome = outcome.map_err(|error| format!("{}: {error}", self.what()))?;
-        outcome.into_result().map_err(|outcome| format!("{}: {outcome}", self.what()))
+        let outcome = outcome.map_err(|error| self.failed(error))?;
+        outcome.into_result().map_err(|outcome| self.failed(outcome))
     }
 
     /// Compares messages from all over the batch with what the CPU makes of them one by one. `read`
@@ -211,14 +203,11 @@ impl Messages {
             let mut tag = [0; BLOCK];
             let mode = self.mode(number, &mut tag);
             let job = Job { key: self.key(number), mode, data: expected.as_mut_slice().into() };
-            let outcome = batch::run_on_cpu(self.cipher, &mut [job]);
+            let outcome = batch::run_on_cpu(self.keyed.cipher, &mut [job]);
             let is_gcm = self.work == Work::GcmEncrypt;
             let is_right = found == expected && (!is_gcm || tags[BLOCK * number..][..BLOCK] == tag);
             if !(outcome.is_complete() && is_right) {
-                return Err(format!(
-                    "{}: message {number} is wrong; nothing is timed",
-                    self.what()
-                ));
+                return Err(self.failed(format!("message {number} is wrong; nothing is timed")));
             }
         }
         Ok(())
@@ -248,7 +237,7 @@ mod tests {
         let cipher = lanecrypt::find_cipher("aes").expect("it is in the registry");
         let family = batch::on_device(cipher).expect("it has batches");
         for work in WORKS {
-            let messages = Messages::new(cipher, 16, work, (20, 100));
+            let messages = Messages::new(Keyed::new(cipher, 16), work, (20, 100));
             let run = |jobs: &mut [Job<'_>]| family.run_host_memory(&device, jobs);
             for figure in [
                 messages.on_device(family, &device),

@@ -10,7 +10,7 @@ use super::{cases::Case, clock, keyed::Keyed, passes::with_median, verify::verif
 /// Passes that the median is of; odd.
 const SAMPLES: u32 = 21;
 
-/// Verifies and measures all cases, each for so many milliseconds.
+/// Verifies and measures all cases, each for this many milliseconds.
 ///
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.

@@ -35,7 +35,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// So many bytes for a cipher with blocks of `block_bytes`.
+    /// This many bytes for a cipher with blocks of `block_bytes`.
     pub(crate) fn new(bytes: usize, block_bytes: usize) -> Self {
         let input = noise(bytes);
         let mut output = input.to_vec();
@@ -141,7 +141,7 @@ impl Runner for EngineRunner {
     }
 }
 
-/// What a mode makes of so many bytes on this backend, for comparison.
+/// What a mode makes of this many bytes on this backend, for comparison.
 ///
 /// # Errors
 /// Those of the engine and the mode, as a sentence.

@@ -9,7 +9,7 @@ use super::{
     table::{Section, throughput},
 };
 
-/// What the papers say: a row a line, with its cells between strokes.
+/// What the papers say: one row per line, with its cells between strokes.
 const PAPERS: &str = include_str!("papers.txt");
 
 static FIGURES: LazyLock<Vec<Published>> =
