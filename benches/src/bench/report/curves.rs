@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lanecrypt_record::{Figure, Part, Record};
 
-use super::table::{Query, Section};
+use super::table::{Query, Section, Texts};
 
 /// How much slower than a longer call a call may be: measurements differ by as much.
 const TOLERANCE: f64 = 1.05;
@@ -43,12 +43,12 @@ fn cliff(line: &[Figure]) -> Option<[&Figure; 2]> {
 const TIMES: Query = Query {
     part: Part::BlockCurves,
     table: |_, f| (!f.is_peer && COLUMNS.contains(&f.count)).then(String::new),
-    texts: |_| {
-        let note = "ECB encryption by the default type, and in brackets how many times as long as the \
-                    crate it replaces it takes. The last column names the first length, if any, that is \
-                    more than 5% slower than a longer one.";
-        ("Time of a call by its number of blocks, nanoseconds".into(), note.into())
-    },
+    texts: Texts::Fixed(
+        "Time of a call by its number of blocks, nanoseconds",
+        "ECB encryption by the default type, and in brackets how many times as long as the \
+         crate it replaces it takes. The last column names the first length, if any, that is \
+         more than 5% slower than a longer one.",
+    ),
     corner: "cipher",
     row: Figure::keyed,
     column: |f| (f.count, if f.count == 1 { "1 block".into() } else { f.count.to_string() }),

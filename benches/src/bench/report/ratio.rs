@@ -2,7 +2,7 @@
 
 use lanecrypt_record::{Figure, Part, Place, Record, Work};
 
-use super::table::{Query, by_size, keyed_work};
+use super::table::{Query, Texts, by_size, keyed_work};
 use crate::bench::measure::{blocks::DEFAULT, peers::baseline::BASELINES};
 
 /// Cipher, key bits and mode: what two figures must share to be compared at a size.
@@ -58,11 +58,11 @@ pub(crate) fn of_throughput(ours: &Figure, peer: &Figure) -> f64 {
 pub(crate) const OF_REPLACED: Query = Query {
     part: Part::Measurements,
     table: |record, f| compared(record, f, is_replaced).map(|_| String::new()),
-    texts: |_| {
-        let note = "The default type against the Rust crate, which is named, by their fastest passes; more \
-                    than 1 is faster than theirs.";
-        ("Throughput over that of the crate that is replaced".into(), note.into())
-    },
+    texts: Texts::Fixed(
+        "Throughput over that of the crate that is replaced",
+        "The default type against the Rust crate, which is named, by their fastest passes; more \
+         than 1 is faster than theirs.",
+    ),
     corner: "cipher and mode",
     row: keyed_work,
     column: by_size,
@@ -72,11 +72,11 @@ pub(crate) const OF_REPLACED: Query = Query {
 /// The same of the fastest other library, where peers were asked for.
 pub(crate) const OF_PEERS: Query = Query {
     table: |record, f| compared(record, f, |m| m.is_peer).map(|_| String::new()),
-    texts: |_| {
-        let note = "The default type against the fastest other library, which is named, by their fastest \
-                    passes; more than 1 is faster than theirs.";
-        ("Throughput over that of the fastest peer".into(), note.into())
-    },
+    texts: Texts::Fixed(
+        "Throughput over that of the fastest peer",
+        "The default type against the fastest other library, which is named, by their fastest \
+         passes; more than 1 is faster than theirs.",
+    ),
     cell: |record, f| compared(record, f, |m| m.is_peer).unwrap_or_default(),
     ..OF_REPLACED
 };

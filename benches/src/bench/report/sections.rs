@@ -8,7 +8,7 @@ use super::{
     ratio,
     roof::per_clock,
     swap,
-    table::{Query, Section, all, by_size, keyed_work, throughput},
+    table::{Query, Section, Texts, all, by_size, keyed_work, throughput},
 };
 use crate::size::size_name;
 
@@ -39,13 +39,13 @@ pub(crate) fn of(record: &Record) -> Vec<Section> {
 pub(crate) const THROUGHPUTS: Query = Query {
     part: Part::Measurements,
     table: |_, f| Some(format!("{}, {}", keyed_work(f), f.place.name())),
-    texts: |figures| {
+    texts: Texts::Of(|figures| {
         let f = figures[0];
         let unit = if f.place == Place::Queued { "microseconds" } else { "Gbit/s" };
         let has_cycles = figures.iter().any(|f| f.gigahertz.is_some());
         let cycles = if has_cycles { " (cycles a byte)" } else { "" };
         (format!("{}, {}, {unit}{cycles}", keyed_work(f), f.place.name()), String::new())
-    },
+    }),
     corner: "backend",
     row: |f| f.backend.clone(),
     column: by_size,
@@ -70,10 +70,10 @@ const PER_CLOCK: Query = Query {
         let is_largest = is_it(f) && !record.measurements().iter().any(is_larger);
         (is_largest && record.environment.gpu_details.is_some()).then(String::new)
     },
-    texts: |figures| {
+    texts: Texts::Of(|figures| {
         let title = format!("N, resident, {}", size_name(figures[0].bytes));
         (title, "N = Gbit/s / (multiprocessors x GHz).".into())
-    },
+    }),
     corner: "backend",
     row: |f| f.backend.clone(),
     column: |f| (0, keyed_work(f)),
@@ -84,7 +84,7 @@ const PER_CLOCK: Query = Query {
 const THREAD_BLOCKS: Query = Query {
     part: Part::ThreadBlocks,
     table: all,
-    texts: |figures| {
+    texts: Texts::Of(|figures| {
         let bytes = figures.iter().map(|f| f.bytes).max().unwrap_or_default();
         let note = format!(
             "Resident ECB encryption of {} with so many threads in a thread block, as far as the kernel \
@@ -93,7 +93,7 @@ const THREAD_BLOCKS: Query = Query {
             size_name(bytes)
         );
         ("Thread-block sizes, Gbit/s".into(), note)
-    },
+    }),
     corner: "backend",
     row: keyed_backend,
     column: |f| match f.count {
@@ -119,11 +119,11 @@ fn keyed_backend(figure: &Figure) -> String {
 const BATCHES: Query = Query {
     part: Part::Batches,
     table: all,
-    texts: |_| {
-        let note = "One call for all messages, key schedules counted; on the GPU the upload of keys and \
-                    places is not.";
-        ("Batches of messages with keys of their own, Gbit/s".into(), note.into())
-    },
+    texts: Texts::Fixed(
+        "Batches of messages with keys of their own, Gbit/s",
+        "One call for all messages, key schedules counted; on the GPU the upload of keys and \
+         places is not.",
+    ),
     corner: "messages",
     row: |f| format!("{} of {}", f.count, size_name(f.bytes / f.count.max(1))),
     column: |f| (0, format!("{}, {}", keyed_work(f), f.place.name())),
@@ -134,10 +134,10 @@ const BATCHES: Query = Query {
 const HOST_MEMORY: Query = Query {
     part: Part::HostMemory,
     table: all,
-    texts: |_| {
-        let note = "In place, from host memory to host memory; CPU is all of its cores.";
-        ("Host memory, GB/s".into(), note.into())
-    },
+    texts: Texts::Fixed(
+        "Host memory, GB/s",
+        "In place, from host memory to host memory; CPU is all of its cores.",
+    ),
     corner: "cipher",
     row: keyed_work,
     column: |f| (0, format!("{}, {}", f.place.name(), size_name(f.bytes))),
@@ -148,11 +148,10 @@ const HOST_MEMORY: Query = Query {
 const FIRST_CALLS: Query = Query {
     part: Part::FirstCalls,
     table: all,
-    texts: |_| {
-        let note =
-            "Opening comes before the call; the others are what it takes longer than the next one.";
-        ("The first call of a process, milliseconds".into(), note.into())
-    },
+    texts: Texts::Fixed(
+        "The first call of a process, milliseconds",
+        "Opening comes before the call; the others are what it takes longer than the next one.",
+    ),
     corner: "call",
     row: |f| format!("{}, {}, {}", keyed_work(f), f.place.name(), size_name(f.bytes)),
     column: |f| match f.step {
@@ -167,12 +166,12 @@ const FIRST_CALLS: Query = Query {
 const FLEET: Query = Query {
     part: Part::Fleet,
     table: all,
-    texts: |_| {
-        let note = "CTR by a fleet, by the host's clock: resident in place, with as many bytes on every \
-                    device; pinned memory from one buffer to another, and other memory in place, the same \
-                    bytes shared by the devices.";
-        ("Several GPUs, GB/s".into(), note.into())
-    },
+    texts: Texts::Fixed(
+        "Several GPUs, GB/s",
+        "CTR by a fleet, by the host's clock: resident in place, with as many bytes on every \
+         device; pinned memory from one buffer to another, and other memory in place, the same \
+         bytes shared by the devices.",
+    ),
     corner: "cipher",
     row: keyed_place,
     column: |f| match f.count {
@@ -199,11 +198,11 @@ fn keyed_place(figure: &Figure) -> String {
 pub(crate) const FILES: Query = Query {
     part: Part::Files,
     table: all,
-    texts: |_| {
-        let note = "Each a process from its start to its end, the median of three; `cp` is what the disk \
-                    takes. P5's text has no figures of its test.";
-        ("Whole files on a RAM disk (P5), GB/s".into(), note.into())
-    },
+    texts: Texts::Fixed(
+        "Whole files on a RAM disk (P5), GB/s",
+        "Each a process from its start to its end, the median of three; `cp` is what the disk \
+         takes. P5's text has no figures of its test.",
+    ),
     corner: "command, encryption / decryption",
     row: |f| f.backend.clone(),
     column: |f| (0, size_name(f.bytes)),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lanecrypt_record::{Figure, Part, Record, Step, title};
 
-use super::table::{Query, Section, by_size};
+use super::table::{Query, Section, Texts, by_size};
 use crate::size::size_name;
 
 /// Below this, the user loses: measurements differ by as much.
@@ -85,7 +85,7 @@ pub(crate) const NOTE: &str = "Time of RustCrypto's crates over the time of ours
 const TYPES: Query = Query {
     part: Part::Swap,
     table: |record, f| Cell::of(record, f).map(|_| keyed(f)),
-    texts: |figures| (format!("The swap, {}", keyed(figures[0])), NOTE.into()),
+    texts: Texts::Of(|figures| (format!("The swap, {}", keyed(figures[0])), NOTE.into())),
     corner: "call",
     row,
     column: |f| if f.bytes == 0 { (0, "by itself".into()) } else { by_size(f) },

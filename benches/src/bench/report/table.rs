@@ -45,14 +45,20 @@ impl Section {
     }
 }
 
+/// Title and note of a table.
+pub(crate) enum Texts {
+    Fixed(&'static str, &'static str),
+    /// By its figures.
+    Of(fn(&[&Figure]) -> (String, String)),
+}
+
 /// A query over a part of a record: in which table, row and column each figure is, and what its cell says.
 /// Tables and rows are in order of first appearance.
 pub(crate) struct Query {
     pub(crate) part: Part,
     /// What tells tables apart; a figure without it is in none.
     pub(crate) table: fn(&Record, &Figure) -> Option<String>,
-    /// Title and note of a table of these figures.
-    pub(crate) texts: fn(&[&Figure]) -> (String, String),
+    pub(crate) texts: Texts,
     /// The title of the first column, that of the rows' names.
     pub(crate) corner: &'static str,
     pub(crate) row: fn(&Figure) -> String,
@@ -87,7 +93,10 @@ impl Query {
             std::iter::once(name).chain(cells).collect()
         };
         let rows = groups(figures.iter().copied(), |f| (self.row)(f));
-        let (title, note) = (self.texts)(figures);
+        let (title, note) = match self.texts {
+            Texts::Fixed(title, note) => (title.to_owned(), note.to_owned()),
+            Texts::Of(texts) => texts(figures),
+        };
         let names = columns.iter().map(|(_, name)| name.clone());
         let header = std::iter::once(self.corner.to_owned()).chain(names).collect();
         Section { title, note, header, rows: rows.into_iter().map(row).collect() }
