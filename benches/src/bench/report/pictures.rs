@@ -161,9 +161,18 @@ mod tests {
         });
         let looks: Vec<_> = looks.collect();
         assert_eq!(looks[0].0, "aes-128-cpu.svg");
-        assert_eq!(looks[0].1["default"], looks[1].1["default"]);
+        // As in pictures that know nothing of backends.
+        assert_eq!(looks[0].1["RustCrypto aes + ctr"], svg::REPLACED);
+        assert_eq!([looks[0].1["default"], looks[1].1["default"]], [svg::OURS; 2]);
         let all: BTreeSet<usize> = looks[0].1.values().copied().collect();
         assert_eq!(all.len(), looks[0].1.len(), "no two look the same: {looks:?}");
+    }
+
+    #[test]
+    fn switches_of_a_curve_are_marked() {
+        let record = crate::bench::report::tests::record();
+        let marks = curves(&record).map(|curve| blocks(curve).marks).collect::<Vec<_>>();
+        assert_eq!(marks, [vec![(4.0, "from 4: batches of 64".to_owned())], Vec::new()]);
     }
 
     fn of(cipher: &str, backends: &[&str]) -> Vec<Figure> {
