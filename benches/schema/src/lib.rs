@@ -12,6 +12,6 @@ pub mod svg;
 
 pub use axis::Axis;
 pub use chart::{Across, Chart, Line};
-pub use figure::{Figure, Place, Step, Work, gbit_per_second, title};
+pub use figure::{Figure, Place, Step, Work, title};
 pub use newest::{Order, distinct, groups, newest_of_each};
 pub use record::{Environment, GpuDetails, KernelResources, Part, Record};
