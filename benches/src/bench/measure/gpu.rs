@@ -135,7 +135,8 @@ impl Buffers {
             return Err(format!("two buffers of {bytes} bytes do not fit in {free} free bytes"));
         }
         let input = noise_on(device, bytes).map_err(text)?;
-        Ok(Self { input, output: DeviceBuffer::zeroed(device, bytes).map_err(text)? })
+        let output = DeviceBuffer::zeroed(device, bytes.max(KEYSTREAM_OUTPUT)).map_err(text)?;
+        Ok(Self { input, output })
     }
 
     /// The first bytes of both.
