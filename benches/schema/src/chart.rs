@@ -97,7 +97,7 @@ impl Chart {
         let beside = if self.lines.iter().any(|line| line.name.len() > HALF) { 1 } else { 2 };
         let rows = self.lines.len().div_ceil(beside) as f64;
         let content = html! {
-            (text("title", (4.0, -12.0), &self.title))
+            (text("title", (8.0, -12.0), &self.title))
             (self.content(&axes))
             @for (i, line) in self.lines.iter().enumerate() {
                 @let x = 8.0 + (i % beside) as f64 * WIDTH / beside as f64;

@@ -49,13 +49,9 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut data = vec![0; LONGEST];
     fill(&mut data);
     let mut run = Run { options, device, tuning: &tuning, data, rows: Vec::new() };
-    for cipher in options.ciphers() {
-        let Some(family) = fastest_family(cipher.name).map_err(|error| error.to_string())? else {
-            continue;
-        };
-        for key_bytes in options.key_bytes(cipher) {
-            run.measure(family, *key_bytes)?;
-        }
+    for keyed in Keyed::chosen(options) {
+        let family = fastest_family(keyed.cipher.name).map_err(|error| error.to_string())?;
+        family.map_or(Ok(()), |family| run.measure(family, &keyed))?;
     }
     Ok(run.rows)
 }
@@ -69,9 +65,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn measure(&mut self, family: &Family, key_bytes: usize) -> Result<(), String> {
-        let cipher = family.cipher();
-        let keyed = Keyed::new(cipher, key_bytes);
+    fn measure(&mut self, family: &Family, keyed: &Keyed) -> Result<(), String> {
+        let (cipher, key_bytes) = (keyed.cipher, keyed.key.len());
         let auto = AutoEngine::by_family_on(&self.device, family, self.tuning, &keyed.key);
         let auto = auto.map_err(|error| keyed.failed(error))?;
         let cpu = engine(cipher.name, "default", &keyed.key);
@@ -83,7 +78,7 @@ impl Run<'_> {
             for bytes in self.options.sizes(&sizes(&switches), &sizes(&switches)) {
                 let gpu = auto.on_device().ok_or("no GPU")?;
                 let engines: [&dyn Engine; 3] = [&cpu, gpu, &auto];
-                let seconds = self.seconds(&keyed, &engines, work, bytes.min(LONGEST))?;
+                let seconds = self.seconds(keyed, &engines, work, bytes.min(LONGEST))?;
                 let chosen = match auto.place(task, bytes) {
                     Place::Gpu => record::Place::EndToEnd,
                     Place::Cpu => record::Place::Cpu,
@@ -181,7 +176,7 @@ mod tests {
         fill(&mut data);
         let mut run = Run { options: &options, device, tuning: &tuning, data, rows: Vec::new() };
         let family = fastest_family("aes").expect("it is known").expect("it has kernels");
-        run.measure(family, 16).expect("it is right");
+        run.measure(family, &Keyed::new(family.cipher(), 16)).expect("it is right");
         let steps: Vec<Step> = run.rows.iter().map(|figure| figure.step).collect();
         assert_eq!(steps, [Step::Cpu, Step::Gpu, Step::Auto]);
     }

@@ -47,12 +47,11 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut measured = Vec::new();
     let device = options.device();
     let is_wanted = !options.host_memory || options.batches;
-    for cipher in options.ciphers() {
-        let Ok(family) = batch::on_device(cipher) else { continue };
+    for keyed in Keyed::chosen(options) {
+        let Ok(family) = batch::on_device(keyed.cipher) else { continue };
         let runs = device.as_ref().filter(|device| family.fits(device.properties()).is_ok());
-        let keys = options.key_bytes(cipher).iter();
-        for (key_bytes, work) in keys.flat_map(|key| WORKS.map(|work| (*key, work))) {
-            let of = |shape| Messages::new(Keyed::new(cipher, key_bytes), work, shape);
+        for work in WORKS {
+            let of = |shape| Messages::new(keyed.clone(), work, shape);
             for shape in shapes(options, &END_TO_END) {
                 if let Some(device) = runs {
                     let run = |jobs: &mut [Job<'_>]| family.run_host_memory(device, jobs);
@@ -61,7 +60,7 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
             }
             for shape in shapes(options, &ON_CPU) {
                 if is_wanted && !options.gpu_only {
-                    let run = |jobs: &mut [Job<'_>]| Ok(batch::run_on_cpu(cipher, jobs));
+                    let run = |jobs: &mut [Job<'_>]| Ok(batch::run_on_cpu(keyed.cipher, jobs));
                     measured.push(of(shape).in_host_memory(Place::Cpu, run)?);
                 }
             }

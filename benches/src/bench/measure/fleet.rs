@@ -4,14 +4,14 @@
 use lanecrypt::{
     cipher::InOutBuf,
     cuda::{
-        Device, DeviceBuffer, DeviceSliceMut, Error, Fleet, FleetReport, Operation, PinnedBuffer,
+        CipherKernels, Device, DeviceBuffer, DeviceSliceMut, Error, Family, Fleet, FleetReport,
+        Operation, PinnedBuffer,
     },
     registry::CipherDescription,
 };
 use lanecrypt_record::{Figure, Place, Work};
 
 use super::{
-    host_memory::families,
     keyed::Keyed,
     passes::{clocked, timed},
 };
@@ -27,6 +27,14 @@ const BYTES: usize = 8 << 30;
 const QUICK_BYTES: usize = 256 << 20;
 /// The ciphers that are measured where none is named: a fast one and a slow one.
 const CIPHERS: [&str; 2] = ["aes", "tdes"];
+
+/// The kernels that each cipher's type takes by itself.
+fn families() -> impl Iterator<Item = &'static Family> {
+    lanecrypt::CIPHERS
+        .iter()
+        .filter_map(|cipher| CipherKernels::of(cipher))
+        .map(|kernels| kernels.fastest)
+}
 
 /// Measures on the first device, the first two, and so on; nothing where there is no GPU, nor, unless fleets
 /// are asked for, where there is one.
@@ -175,8 +183,6 @@ impl Target<'_> {
 
 #[cfg(test)]
 mod tests {
-    use lanecrypt::cuda::Family;
-
     use super::*;
 
     #[test]

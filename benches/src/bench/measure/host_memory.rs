@@ -4,7 +4,7 @@
 use std::{cell::Cell, ops::Range};
 
 use lanecrypt::{
-    CIPHERS, Engine as _, Gcm, Parallel,
+    Engine as _, Gcm, Parallel,
     cuda::{CipherKernels, Device, Family, PinnedBuffer},
 };
 use lanecrypt_record::{Figure, Place, Work};
@@ -24,11 +24,6 @@ const SAMPLES: usize = 11;
 const SIZES: [usize; 5] = [64 << 10, 1 << 20, 16 << 20, 256 << 20, 8 << 30];
 const QUICK_SIZES: [usize; 2] = [1 << 20, 256 << 20];
 
-/// The kernels that each cipher's type takes by itself.
-pub(crate) fn families() -> impl Iterator<Item = &'static Family> {
-    CIPHERS.iter().filter_map(|cipher| CipherKernels::of(cipher)).map(|kernels| kernels.fastest)
-}
-
 /// Measures the chosen ciphers with each key size.
 ///
 /// # Errors
@@ -41,26 +36,21 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut pageable = vec![0; largest];
     let pinned = device.as_ref().map(|device| PinnedBuffer::zeroed(device, largest)).transpose();
     let mut pinned = pinned.map_err(|error| error.to_string())?;
-    for family in families() {
-        let cipher = family.cipher();
-        if !options.ciphers().any(|chosen| chosen.name == cipher.name) {
-            continue;
-        }
-        for &key_bytes in options.key_bytes(cipher) {
-            let target = Target(Keyed::new(cipher, key_bytes));
-            if let (Some(device), Some(pinned)) = (&device, &mut pinned) {
-                let places: [(Place, &mut [u8]); 2] =
-                    [(Place::EndToEnd, &mut pageable), (Place::Pinned, pinned)];
-                for (place, memory) in places {
-                    for &bytes in &sizes {
-                        let data = &mut memory[..bytes];
-                        measured.extend(target.on_gpu(family, device, place, data)?);
-                    }
+    for keyed in Keyed::chosen(options) {
+        let Some(kernels) = CipherKernels::of(keyed.cipher) else { continue };
+        let target = Target(keyed);
+        if let (Some(device), Some(pinned)) = (&device, &mut pinned) {
+            let places: [(Place, &mut [u8]); 2] =
+                [(Place::EndToEnd, &mut pageable), (Place::Pinned, pinned)];
+            for (place, memory) in places {
+                for &bytes in &sizes {
+                    let data = &mut memory[..bytes];
+                    measured.extend(target.on_gpu(kernels.fastest, device, place, data)?);
                 }
             }
-            for &bytes in sizes.iter().filter(|_| !options.gpu_only) {
-                measured.extend(target.on_cpu(&mut pageable[..bytes])?);
-            }
+        }
+        for &bytes in sizes.iter().filter(|_| !options.gpu_only) {
+            measured.extend(target.on_cpu(&mut pageable[..bytes])?);
         }
     }
     Ok(measured)
@@ -163,8 +153,9 @@ mod tests {
     #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
     fn host_memory_goes_through_the_device_and_through_all_cores() {
         let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
-        let family = families().find(|family| family.cipher().name == "aes").expect("it has one");
-        let target = Target(Keyed::new(family.cipher(), 16));
+        let cipher = lanecrypt::find_cipher("aes").expect("it is in the registry");
+        let family = CipherKernels::of(cipher).expect("it has kernels").fastest;
+        let target = Target(Keyed::new(cipher, 16));
         let mut data = vec![0; 64 << 10];
         let works = |figures: Result<Vec<Figure>, String>| {
             figures.expect("it is right").iter().map(|f| f.work).collect::<Vec<_>>()

@@ -8,13 +8,16 @@ use lanecrypt::{
 };
 use lanecrypt_record::{Figure, Place, Work};
 
-use crate::bench::plan::{self, RunWork as _, UNIT, counter, iv, noise_at};
+use crate::bench::{
+    options::Options,
+    plan::{self, RunWork as _, UNIT, counter, iv, noise_at},
+};
 
 /// Bytes compared at the start, in the middle and at the end of long data.
 const WINDOW: usize = 1 << 20;
 
 /// A cipher under the key that everything is measured with.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Keyed {
     pub(crate) cipher: &'static CipherDescription,
     pub(crate) key: Vec<u8>,
@@ -24,6 +27,13 @@ impl Keyed {
     /// Under a key of this length.
     pub(crate) fn new(cipher: &'static CipherDescription, key_bytes: usize) -> Self {
         Self { cipher, key: plan::key(key_bytes) }
+    }
+
+    /// Every chosen cipher under every chosen length of key.
+    pub(crate) fn chosen(options: &Options) -> impl Iterator<Item = Self> {
+        options.ciphers().flat_map(move |cipher| {
+            options.key_bytes(cipher).iter().map(move |&bytes| Self::new(cipher, bytes))
+        })
     }
 
     /// The IV, counter or tweak that everything is measured with.
