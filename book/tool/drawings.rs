@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::svg::Svg;
+use lanecrypt_record::svg;
+use maud::{Markup, html};
+
+use crate::generated;
 
 /// Index bits, the most significant first, in groups with a caption.
 type Groups<'a> = Vec<(&'a str, Vec<&'a str>)>;
@@ -22,23 +25,37 @@ fn parsed(row: &str) -> (&str, Groups<'_>) {
 struct Layout {
     file: &'static str,
     title: &'static str,
+    kinds: &'static [Kind],
     /// What index bits say: `label = caption: bits | caption: bits`.
     rows: &'static [&'static str],
 }
 
-/// Index bits by their letter: what of a block they number, and the colour.
-const KINDS: [(char, &str, &str); 5] = [
-    ('n', "block", "#cfe3f7"),
-    ('k', "block of the thread", "#cfe3f7"),
-    ('l', "lane", "#d9ead0"),
-    ('i', "byte of the block", "#fbdcb8"),
-    ('b', "bit of the byte", "#e4d7f0"),
+/// Index bits by their letter: what they number, and the colour.
+type Kind = (char, &'static str, &'static str);
+
+const KINDS: &[Kind] = &[
+    ('n', "block", "k0"),
+    ('k', "block of the thread", "k0"),
+    ('l', "lane", "k1"),
+    ('i', "byte of the block", "k2"),
+    ('b', "bit of the byte", "k3"),
 ];
 
-const LAYOUTS: [Layout; 5] = [
+/// Those of AES, whose state is columns and rows.
+const AES: &[Kind] = &[
+    ('p', "block", "k0"),
+    ('k', "block / 8", "k0"),
+    ('g', "block % 8", "k5"),
+    ('c', "column", "k1"),
+    ('r', "row", "k2"),
+    ('b', "bit of the byte", "k3"),
+];
+
+const LAYOUTS: [Layout; 8] = [
     Layout {
         file: "gpu-16-bits.svg",
         title: "Where the bits of 1,024 blocks of 16 bytes lie in a warp",
+        kinds: KINDS,
         rows: &[
             "in memory = block in the warp: k4 k3 k2 k1 k0 | : l4 l3 l2 l1 l0 | byte: i3 i2 i1 i0 | bit: b2 b1 b0",
             "after the loads = register: i3 i2 k4 k3 k2 k1 k0 | lane: l4 l3 l2 l1 l0 | bit of the register: i1 i0 b2 b1 b0",
@@ -48,6 +65,7 @@ const LAYOUTS: [Layout; 5] = [
     Layout {
         file: "gpu-8-bits.svg",
         title: "Where the bits of 1,024 blocks of 8 bytes lie in a warp",
+        kinds: KINDS,
         rows: &[
             "in memory = block in the warp: k4 k3 k2 k1 k0 | : l4 l3 l2 l1 l0 | byte: i2 i1 i0 | bit: b2 b1 b0",
             "after the loads = register: i2 k4 k3 k2 k1 k0 | lane: l4 l3 l2 l1 l0 | bit of the register: i1 i0 b2 b1 b0",
@@ -57,6 +75,7 @@ const LAYOUTS: [Layout; 5] = [
     Layout {
         file: "cpu-16-bits.svg",
         title: "Where the bits of a batch of blocks of 16 bytes lie, in registers of 512 bits",
+        kinds: KINDS,
         rows: &[
             "in memory = block: n8 n7 n6 n5 n4 n3 n2 n1 n0 | byte: i3 i2 i1 i0 | bit: b2 b1 b0",
             "by bits, 512 = register: i3 i2 i1 i0 b2 b1 b0 | bit of the register: n8 n7 n6 n5 n4 n3 n2 n1 n0",
@@ -66,6 +85,7 @@ const LAYOUTS: [Layout; 5] = [
     Layout {
         file: "cpu-8-bits.svg",
         title: "Where the bits of a batch of blocks of 8 bytes lie, in registers of 512 bits",
+        kinds: KINDS,
         rows: &[
             "in memory = block: n8 n7 n6 n5 n4 n3 n2 n1 n0 | byte: i2 i1 i0 | bit: b2 b1 b0",
             "by bits, 512 = register: i2 i1 i0 b2 b1 b0 | bit of the register: n8 n7 n6 n5 n4 n3 n2 n1 n0",
@@ -75,9 +95,37 @@ const LAYOUTS: [Layout; 5] = [
     Layout {
         file: "bytewise-bits.svg",
         title: "Where the bits of two blocks lie in a warp of the 8-bit form",
+        kinds: KINDS,
         rows: &[
             "in memory = block: n0 | byte: i3 i2 i1 i0 | bit: b2 b1 b0",
             "in the warp = lane: n0 i3 i2 i1 i0 | bit of a register's lowest byte: b2 b1 b0",
+        ],
+    },
+    Layout {
+        file: "aes-compact-bits.svg",
+        title: "Where the bits of four blocks lie in eight 64-bit words",
+        kinds: AES,
+        rows: &[
+            "in memory = block: p1 p0 | byte of the block: c1 c0 r1 r0 | bit of the byte: b2 b1 b0",
+            "compact state = word: b2 b1 b0 | bit of the word: p1 p0 c1 c0 r1 r0",
+        ],
+    },
+    Layout {
+        file: "aes-bitslice-bits.svg",
+        title: "Where the bits of 256 blocks lie in a warp",
+        kinds: AES,
+        rows: &[
+            "in memory = block in the warp: k4 k3 k2 k1 k0 g2 g1 g0 | byte of the block: c1 c0 r1 r0 | bit of the byte: b2 b1 b0",
+            "after the loads = register: k4 k3 k2 k1 k0 | lane: g2 g1 g0 c1 c0 | bit of the register: r1 r0 b2 b1 b0",
+            "after the transpose = register (plane): r1 r0 b2 b1 b0 | lane: g2 g1 g0 c1 c0 | bit of the register: k4 k3 k2 k1 k0",
+        ],
+    },
+    Layout {
+        file: "aes-table-banks.svg",
+        title: "Address bits of a replicated T-table",
+        kinds: &[('e', "the byte that is looked up", "k0"), ('l', "number of the lane", "k1")],
+        rows: &[
+            "one table = entry: e7 e6 e5 e4 e3 e2 e1 e0 | lane = bank: l4 l3 l2 l1 l0 | in a word: 0 0",
         ],
     },
 ];
@@ -122,116 +170,126 @@ const ORDERS: Orders = Orders {
     ],
 };
 /// Of the loads, first to last.
-const LOAD_COLOURS: [&str; LOADS as usize] = ["#cfe3f7", "#d9ead0", "#fbdcb8", "#e4d7f0"];
+const LOAD_COLOURS: [&str; LOADS as usize] = ["k0", "k1", "k2", "k3"];
 
 const LEFT: f64 = 165.0;
 const CELL: f64 = 30.0;
 /// How high a box is.
 const HIGH: f64 = 34.0;
+/// How wide a letter of a caption is.
+const SMALL_LETTER: f64 = 6.4;
 /// Between groups, and at the edge.
 const GAP: f64 = 14.0;
 
 /// Every picture as (path, text).
 pub(crate) fn pictures(source: &Path) -> BTreeMap<PathBuf, String> {
-    let mut pictures = BTreeMap::new();
-    let mut add = |file: &str, svg: Svg| {
-        pictures.insert(source.join("img").join(file), svg.file());
-    };
-    for layout in &LAYOUTS {
-        add(layout.file, draw(layout));
-    }
-    add(GAPS.file, draw_strips(&GAPS));
-    add(ORDERS.file, draw_orders(&ORDERS));
-    pictures
+    let layouts = LAYOUTS.iter().map(|layout| (layout.file, draw(layout)));
+    let others = [(GAPS.file, draw_strips(&GAPS)), (ORDERS.file, draw_orders(&ORDERS))];
+    let path = |file: &str| source.join("img").join(file);
+    layouts.chain(others).map(|(file, text)| (path(file), text)).collect()
 }
 
-fn start(title: &str, describe: &str, size: (f64, f64)) -> Svg {
-    Svg::new("book/tool/drawings.rs", title, describe, size)
+fn file(title: &str, describe: &str, size: (f64, f64), content: &Markup) -> String {
+    generated("book/tool/drawings.rs", &svg::file((title, describe), 0.0, size, content))
 }
 
-fn draw(layout: &Layout) -> Svg {
+fn draw(layout: &Layout) -> String {
     let rows: Vec<_> = layout.rows.iter().map(|row| parsed(row)).collect();
-    let width_of = |groups: &Groups<'_>| {
-        let cells = groups.iter().map(|group| group.1.len()).sum::<usize>();
-        cells as f64 * CELL + GAP * (groups.len() - 1) as f64
-    };
-    let widest = rows.iter().map(|row| width_of(&row.1)).fold(0.0, f64::max);
+    // A caption may be wider than its boxes.
+    let ends = rows.iter().flat_map(|(_, groups)| {
+        (0..groups.len()).map(|i| {
+            let (caption, bits) = &groups[i];
+            let (start, boxes) = (start_of(groups, i), bits.len() as f64 * CELL);
+            (start + boxes).max(start + boxes / 2.0 + SMALL_LETTER * caption.len() as f64 / 2.0)
+        })
+    });
+    let widest = ends.fold(0.0, f64::max);
     let height = 68.0 * rows.len() as f64 + 44.0;
     let describe = rows.iter().map(|(label, groups)| {
         let groups: Vec<_> = groups.iter().map(|group| group.1.join(" ")).collect();
         format!("{label}: {}", groups.join(" | "))
     });
     let describe = describe.collect::<Vec<_>>().join("; ");
-    let mut svg = start(layout.title, &describe, (LEFT + widest + GAP, height));
-    for (i, (label, groups)) in rows.iter().enumerate() {
-        let y = 36.0 + 68.0 * i as f64;
-        svg.text("", (GAP, y + 22.0), label);
-        let mut x = LEFT;
-        for (caption, bits) in groups {
-            svg.text("c", (x + bits.len() as f64 * CELL / 2.0, y - 6.0), caption);
-            for bit in bits {
-                let (letter, number) = bit.split_at(1);
-                let kind = KINDS.iter().find(|kind| letter.starts_with(kind.0));
-                let colour = kind.map_or("#e6e6e6", |kind| kind.2);
-                let text = format!("{letter}<tspan class=\"s\" dy=\"4\">{number}</tspan>");
-                svg.cell((x, y), (CELL, HIGH), colour, &text);
-                x += CELL;
-            }
-            x += GAP;
-        }
-    }
     let bits = || rows.iter().flat_map(|row| &row.1).flat_map(|group| &group.1);
     let mut x = GAP;
-    for (_, name, colour) in KINDS.iter().filter(|kind| bits().any(|bit| bit.starts_with(kind.0))) {
-        svg.key((x, height - 27.0), colour, name);
+    let keys = layout.kinds.iter().filter(|kind| bits().any(|bit| bit.starts_with(kind.0)));
+    let keys = keys.map(|(_, name, colour)| {
+        let at = x;
         x += 46.0 + 7.0 * name.len() as f64;
-    }
-    svg
+        svg::key(colour, (at, height - 27.0), name)
+    });
+    let content = html! {
+        @for (i, row) in rows.iter().enumerate() { (draw_row(36.0 + 68.0 * i as f64, layout.kinds, row)) }
+        @for key in keys { (key) }
+    };
+    file(layout.title, &describe, (widest + GAP, height), &content)
 }
 
-fn draw_strips(strips: &Strips) -> Svg {
-    const BIT: f64 = 8.0;
-    let height = 50.0 * strips.rows.len() as f64 + 44.0;
-    let describe = "A number says of which block a byte is.";
-    let mut svg = start(strips.title, describe, (LEFT + 64.0 * BIT + GAP, height));
-    for (i, &(label, bits, apart, names)) in strips.rows.iter().enumerate() {
-        let y = 14.0 + 50.0 * i as f64;
-        svg.text("", (GAP, y + 22.0), label);
-        let wide = f64::from(bits) * BIT;
-        svg.cell((LEFT, y), (wide, HIGH), "#e6e6e6", "");
-        for (j, name) in names.iter().enumerate() {
-            // The lowest bit is on the right.
-            let x = LEFT + wide - f64::from(j as u32 * apart + 8) * BIT;
-            svg.cell((x, y), (8.0 * BIT, HIGH), "#cfe3f7", name);
+/// Where a group begins.
+fn start_of(groups: &Groups<'_>, i: usize) -> f64 {
+    LEFT + groups[..i].iter().map(|group| group.1.len() as f64 * CELL + GAP).sum::<f64>()
+}
+
+fn draw_row(y: f64, kinds: &[Kind], (label, groups): &(&str, Groups<'_>)) -> Markup {
+    html! {
+        (svg::text("label", (GAP, y + 22.0), label))
+        @for (i, (caption, bits)) in groups.iter().enumerate() {
+            @let x = start_of(groups, i);
+            (svg::text("label small at-middle", (x + bits.len() as f64 * CELL / 2.0, y - 6.0), caption))
+            @for (j, bit) in bits.iter().enumerate() {
+                @let (letter, number) = bit.split_at(1);
+                @let kind = kinds.iter().find(|kind| letter.starts_with(kind.0));
+                @let text = html! { (letter) tspan class="index" dy="4" { (number) } };
+                (svg::cell(kind.map_or("k4", |kind| kind.2), (x + j as f64 * CELL, y), (CELL, HIGH), text))
+            }
         }
     }
-    svg.key((GAP, height - 27.0), "#cfe3f7", "a byte of a block");
-    svg.key((184.0, height - 27.0), "#e6e6e6", "gap, into which a carry runs");
-    svg
 }
 
-fn draw_orders(orders: &Orders) -> Svg {
+fn draw_strips(strips: &Strips) -> String {
+    const BIT: f64 = 8.0;
+    let height = 50.0 * strips.rows.len() as f64 + 44.0;
+    let content = html! {
+        @for (i, &(label, bits, apart, names)) in strips.rows.iter().enumerate() {
+            @let (y, wide) = (14.0 + 50.0 * i as f64, f64::from(bits) * BIT);
+            (svg::text("label", (GAP, y + 22.0), label))
+            (svg::cell("k4", (LEFT, y), (wide, HIGH), ""))
+            // The lowest bit is on the right.
+            @for (j, name) in names.iter().enumerate() {
+                @let x = LEFT + wide - f64::from(j as u32 * apart + 8) * BIT;
+                (svg::cell("k0", (x, y), (8.0 * BIT, HIGH), name))
+            }
+        }
+        (svg::key("k0", (GAP, height - 27.0), "a byte of a block"))
+        (svg::key("k4", (184.0, height - 27.0), "gap, into which a carry runs"))
+    };
+    let describe = "A number says of which block a byte is.";
+    file(strips.title, describe, (LEFT + 64.0 * BIT + GAP, height), &content)
+}
+
+fn draw_orders(orders: &Orders) -> String {
     let height = 70.0 * orders.rows.len() as f64 + 44.0;
+    let names = ["first load", "second", "third", "fourth"];
+    let content = html! {
+        @for (i, (label, number)) in orders.rows.iter().enumerate() {
+            @let y = 34.0 + 70.0 * i as f64;
+            (svg::text("label", (GAP, y + 22.0), label))
+            @for (load, colour) in (0..LOADS).zip(LOAD_COLOURS) {
+                @for lane in 0..LANES {
+                    @let x = LEFT + f64::from(number(lane, load)) * HIGH;
+                    (svg::cell(colour, (x, y), (HIGH, HIGH), format!("l{lane}")))
+                    (svg::text("label small at-middle", (x + HIGH / 2.0, y - 6.0), number(lane, load)))
+                }
+            }
+        }
+        @for (load, (name, colour)) in names.iter().zip(LOAD_COLOURS).enumerate() {
+            (svg::key(colour, (GAP + 130.0 * load as f64, height - 27.0), name))
+        }
+    };
     let describe =
         "Blocks in memory, each with the lane that reads it; a colour is one load of all lanes.";
     let width = LEFT + f64::from(LANES * LOADS) * HIGH + GAP;
-    let mut svg = start(orders.title, describe, (width, height));
-    for (i, (label, number)) in orders.rows.iter().enumerate() {
-        let y = 34.0 + 70.0 * i as f64;
-        svg.text("", (GAP, y + 22.0), label);
-        for (load, colour) in (0..LOADS).zip(LOAD_COLOURS) {
-            for lane in 0..LANES {
-                let x = LEFT + f64::from(number(lane, load)) * HIGH;
-                svg.cell((x, y), (HIGH, HIGH), colour, &format!("l{lane}"));
-                svg.text("c", (x + HIGH / 2.0, y - 6.0), &number(lane, load).to_string());
-            }
-        }
-    }
-    let names = ["first load", "second", "third", "fourth"];
-    for (load, (name, colour)) in names.iter().zip(LOAD_COLOURS).enumerate() {
-        svg.key((GAP + 130.0 * load as f64, height - 27.0), colour, name);
-    }
-    svg
+    file(orders.title, describe, (width, height), &content)
 }
 
 #[cfg(test)]

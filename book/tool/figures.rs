@@ -5,22 +5,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecrypt_record::{Figure, Place, Work, distinct, title};
+use lanecrypt_record::{Axis, Figure, Place, Work, groups, svg, title};
+use maud::html;
 
 use crate::{
+    generated,
     record::{PORT, Record, grouped},
-    svg::Svg,
 };
 
 /// The card of the picture.
 const GPU: &str = "NVIDIA H200";
 /// Data on the device, and on a core.
 const BYTES: (usize, usize) = (4 << 30, 1 << 20);
-/// What a bar is of, and its colour.
-const BARS: [(&str, &str); 3] = [
-    ("RustCrypto's crate (SEED: kisaseed), one core", "#9a9a9a"),
-    ("Lanecrypt, one core of the same Xeon", "#3b78b5"),
-    ("Lanecrypt, one NVIDIA H200, data on the device", "#2f7d4f"),
+/// What a bar is of, and how it looks.
+const BARS: [(&str, usize); 3] = [
+    ("RustCrypto's crate (SEED: kisaseed), one core", svg::REPLACED),
+    ("Lanecrypt, one core of the same Xeon", svg::OURS),
+    ("Lanecrypt, one NVIDIA H200, data on the device", svg::GPU),
 ];
 
 // In pixels of the picture.
@@ -36,7 +37,7 @@ const AXIS: (f64, f64) = (0.1, 10_000.0);
 /// The picture, where there are records of both.
 pub(crate) fn picture(records: &[Record], source: &Path) -> BTreeMap<PathBuf, String> {
     let rows = rows(records);
-    if rows.iter().all(|row| row.rates[2].is_none()) {
+    if rows.is_empty() {
         return BTreeMap::new();
     }
     BTreeMap::from([(source.join("img/figures.svg"), draw(&rows))])
@@ -49,47 +50,38 @@ struct Row {
 }
 
 fn rows(records: &[Record]) -> Vec<Row> {
-    let all = || records.iter().flat_map(Record::figures);
-    let ctr = || all().filter(|(_, m)| m.work == Work::Ctr && m.cipher != PORT);
-    let mut ciphers = distinct(ctr().map(|(_, m)| m.cipher.as_str()));
-    ciphers.sort_unstable();
-    let row = |cipher: &str| {
-        let of = || ctr().filter(move |(_, m)| m.cipher == cipher);
-        let bits = of().map(|(_, m)| m.key_bits).min()?;
-        let same = |m: &Figure, place: Place, bytes: usize| {
-            m.key_bits == bits && m.place == place && m.bytes == bytes
-        };
-        // The newest record that has both, so that they ran on the same core.
-        let cores = |record: &Record| -> (Option<f64>, Option<f64>) {
-            let members =
-                || of().filter(|(r, m)| r.name == record.name && same(m, Place::Cpu, BYTES.1));
-            let crates =
-                |m: &&Figure| m.backend.starts_with("RustCrypto") || m.backend == "kisaseed";
-            let theirs = members().map(|(_, m)| m).find(crates);
-            let ours = members().map(|(_, m)| m).find(|m| m.backend == "default");
-            (theirs.map(Figure::gbit_per_second), ours.map(Figure::gbit_per_second))
-        };
-        let pairs: Vec<_> = records.iter().map(cores).collect();
-        let whole = pairs.iter().find(|(theirs, ours)| theirs.is_some() && ours.is_some());
-        let (theirs, ours) =
-            *whole.or(pairs.iter().find(|pair| pair.1.is_some())).unwrap_or(&(None, None));
-        // Of each kernel what is newest, and the fastest of these.
-        let on_gpu = |record: &Record| record.gpu() == Some(GPU);
-        let resident = || of().filter(|(r, m)| on_gpu(r) && same(m, Place::Resident, BYTES.0));
-        let newest = |backend: &str| {
-            resident().find(|(_, m)| m.backend == backend).map(|(_, m)| m.gbit_per_second())
-        };
-        let backends = distinct(resident().map(|(_, m)| m.backend.as_str()));
-        let gpu = backends.into_iter().filter_map(newest).max_by(f64::total_cmp);
-        Some(Row { title: title(cipher, bits), rates: [theirs, ours, gpu] })
-    };
-    ciphers.into_iter().filter_map(row).filter(|row| row.rates[2].is_some()).collect()
+    let all = records.iter().flat_map(Record::figures);
+    let ctr = all.filter(|(_, m)| m.work == Work::Ctr && m.cipher != PORT);
+    let mut ciphers = groups(ctr, |(_, m)| m.cipher.as_str());
+    ciphers.sort_unstable_by_key(|(cipher, _)| *cipher);
+    ciphers.into_iter().filter_map(|(cipher, figures)| row(cipher, figures)).collect()
 }
 
-/// Where a rate lies on the axis.
-fn x(rate: f64) -> f64 {
-    let (start, end) = (AXIS.0.log10(), AXIS.1.log10());
-    LEFT + (rate.max(AXIS.0).log10() - start) / (end - start) * (RIGHT - LEFT)
+/// Of figures with the newest first.
+fn row(cipher: &str, mut figures: Vec<(&Record, &Figure)>) -> Option<Row> {
+    let bits = figures.iter().map(|(_, m)| m.key_bits).min()?;
+    figures.retain(|(_, m)| m.key_bits == bits);
+    let on_core = figures.iter().filter(|(_, m)| (m.place, m.bytes) == (Place::Cpu, BYTES.1));
+    let pair = |(_, figures): (_, Vec<&(&Record, &Figure)>)| {
+        let rate = |is_it: fn(&str) -> bool| {
+            let found = figures.iter().find(|(_, m)| is_it(&m.backend));
+            found.map(|(_, m)| m.gbit_per_second())
+        };
+        let theirs = rate(|name| name.starts_with("RustCrypto") || name == "kisaseed");
+        (theirs, rate(|name| name == "default"))
+    };
+    let pairs = groups(on_core, |(record, _)| record.name.as_str()).into_iter().map(pair);
+    let pairs: Vec<(Option<f64>, Option<f64>)> = pairs.filter(|pair| pair.1.is_some()).collect();
+    // The newest record that has both, so that they ran on the same core.
+    let both = pairs.iter().find(|pair| pair.0.is_some()).or(pairs.first());
+    let (theirs, ours) = both.copied().unwrap_or_default();
+    // Of each kernel what is newest, and the fastest of these.
+    let resident = figures.iter().filter(|(record, m)| {
+        record.gpu() == Some(GPU) && (m.place, m.bytes) == (Place::Resident, BYTES.0)
+    });
+    let newest = groups(resident, |(_, m)| m.backend.as_str()).into_iter();
+    let gpu = newest.map(|(_, figures)| figures[0].1.gbit_per_second()).max_by(f64::total_cmp)?;
+    Some(Row { title: title(cipher, bits), rates: [theirs, ours, Some(gpu)] })
 }
 
 /// Two significant digits below ten, whole above.
@@ -105,30 +97,34 @@ fn draw(rows: &[Row]) -> String {
     });
     let describe = describe.collect::<Vec<_>>().join(" ");
     let title = "CTR, Gbit/s: a crate, this one on a core, and on a GPU";
-    let mut svg = Svg::new("benches/record", title, &describe, (WIDTH, height));
-    for (i, (name, colour)) in BARS.iter().enumerate() {
-        svg.key((14.0, 14.0 + 20.0 * i as f64), colour, name);
-    }
+    let axis = Axis::new(AXIS, (LEFT, RIGHT), true);
     let bottom = height - 28.0;
-    let mut tick = AXIS.0;
-    while tick <= AXIS.1 * 1.001 {
-        let number = if tick < 1.0 { format!("{tick:.1}") } else { grouped(tick) };
-        svg.line(x(tick), (TOP, bottom));
-        svg.text("a", (x(tick), bottom + 18.0), &number);
-        tick *= 10.0;
-    }
-    svg.text("n", (LEFT - 24.0, bottom + 18.0), "Gbit/s, CTR");
-    for (i, row) in rows.iter().enumerate() {
-        let y = TOP + 4.0 + ROW * i as f64;
-        svg.text("n", (LEFT - 10.0, y + 1.5 * BAR + 5.0), &row.title);
-        for (j, (rate, (_, colour))) in row.rates.iter().zip(BARS).enumerate() {
-            let Some(rate) = rate else { continue };
-            let y = y + BAR * j as f64;
-            svg.bar((LEFT, y), (x(*rate) - LEFT, BAR - 2.0), colour);
-            svg.text("v", (x(*rate) + 4.0, y + BAR - 3.0), &label(*rate));
+    let class = |look: usize| format!("bar c{look}");
+    let content = html! {
+        @for (i, (name, look)) in BARS.iter().enumerate() {
+            (svg::key(&class(*look), (14.0, 14.0 + 20.0 * i as f64), name))
         }
-    }
-    svg.file()
+        @for value in axis.round_values() {
+            @let x = svg::px(axis.at(value));
+            @let number = if value < 1.0 { format!("{value:.1}") } else { grouped(value) };
+            line class="grid" x1=(x) y1=(TOP) x2=(x) y2=(bottom) {}
+            (svg::text("small at-middle", (axis.at(value), bottom + 18.0), number))
+        }
+        (svg::text("label at-end", (LEFT - 24.0, bottom + 18.0), "Gbit/s, CTR"))
+        @for (i, row) in rows.iter().enumerate() {
+            @let y = TOP + 4.0 + ROW * i as f64;
+            (svg::text("label at-end", (LEFT - 10.0, y + 1.5 * BAR + 5.0), &row.title))
+            @for (j, (rate, (_, look))) in row.rates.iter().zip(BARS).enumerate() {
+                @if let Some(rate) = *rate {
+                    @let (y, end) = (y + BAR * j as f64, axis.at(rate));
+                    (svg::bar(&class(look), (LEFT, y), (end - LEFT, BAR - 2.0)))
+                    (svg::text("label small", (end + 4.0, y + BAR - 3.0), label(rate)))
+                }
+            }
+        }
+    };
+    let text = svg::file((title, &describe), 0.0, (WIDTH, height), &content);
+    generated("benches/record", &text)
 }
 
 #[cfg(test)]
@@ -136,9 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decades_are_equally_long() {
-        assert!((x(1.0) - x(0.1) - (x(10_000.0) - x(1_000.0))).abs() < 1e-9);
-        assert!((x(0.01) - LEFT).abs() < 1e-9 && (x(AXIS.1) - RIGHT).abs() < 1e-9);
+    fn rates_have_two_digits_or_are_whole() {
         assert_eq!((label(1.234), label(1_234.0)), ("1.2".to_owned(), "1,234".to_owned()));
     }
 }

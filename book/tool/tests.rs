@@ -22,6 +22,7 @@ fn book() -> TempDir {
     write(&folder, "src/parts/two.md", TWO);
     write(&folder, "src/img/bits.svg", "<svg/>");
     write(&folder, "code/a.rs", CODE);
+    write(&folder, "code/b.rs", "// ANCHOR: begun\n// ANCHOR_END: begun_end\n");
     folder
 }
 
@@ -39,130 +40,89 @@ fn problems(folder: &TempDir) -> Vec<String> {
     texts.map(|text| text.replace(&prefix, "")).collect()
 }
 
-#[test]
-fn a_sound_book_has_no_problem() {
-    assert_eq!(problems(&book()), [""; 0]);
-}
+/// What is written over a file of the sound book, and what the check then says.
+type Change = (&'static str, &'static str, &'static [&'static str]);
 
-#[test]
-fn a_broken_link_is_found() {
-    let folder = book();
-    write(&folder, "src/measured.md", "Figures\n\nof [then](three.md).\n");
-    assert_eq!(problems(&folder), ["measured.md:3: three.md: there is no such file"]);
-}
-
-#[test]
-fn a_broken_anchor_is_found() {
-    let folder = book();
-    write(&folder, "src/measured.md", "[below](#below), [two](parts/two.md#end)\n");
-    assert_eq!(
-        problems(&folder),
-        [
+const CHANGES: [Change; 13] = [
+    ("src/one.md", ONE, &[]),
+    (
+        "src/measured.md",
+        "Figures\n\nof [then](three.md).\n",
+        &["measured.md:3: three.md: there is no such file"],
+    ),
+    (
+        "src/measured.md",
+        "[below](#below), [two](parts/two.md#end)\n",
+        &[
             "measured.md:1: #below: there is no such heading",
             "measured.md:1: parts/two.md#end: there is no such heading",
-        ]
-    );
-}
-
-#[test]
-fn a_heading_of_an_included_page_counts() {
-    let folder = book();
-    write(&folder, "src/parts/two.md", "[figures](../one.md#measured)\n\n## Its end\n");
-    assert_eq!(problems(&folder), [""; 0]);
-}
-
-#[test]
-fn a_missing_include_anchor_is_found() {
-    let folder = book();
-    write(&folder, "src/measured.md", "{{#include ../code/a.rs:kernels}}\n");
-    assert_eq!(problems(&folder), ["measured.md:1: ../code/a.rs has no anchor kernels"]);
-}
-
-#[test]
-fn an_anchor_without_end_is_found() {
-    let folder = book();
-    write(&folder, "src/measured.md", "{{#include ../code/a.rs:kernel}}\n");
-    write(&folder, "code/a.rs", "// ANCHOR: kernel\n// ANCHOR_END: kernel_end\n");
-    let found = problems(&folder);
-    assert_eq!(found.len(), 2, "{found:?}");
-    assert_eq!(found[0], "measured.md:1: ../code/a.rs does not end its anchor kernel");
-}
-
-#[test]
-fn a_missing_included_file_is_found() {
-    let folder = book();
-    write(&folder, "src/measured.md", "\n{{#include ../code/b.rs:1:5}}\n");
-    let found = problems(&folder);
-    assert_eq!(found.len(), 1);
-    assert!(found[0].starts_with("measured.md:2: cannot include ../code/b.rs: "), "{found:?}");
-}
-
-#[test]
-fn an_escaped_include_is_text() {
-    let folder = book();
-    write(&folder, "src/measured.md", "`\\{{#include file:anchor}}`\n");
-    assert_eq!(problems(&folder), [""; 0]);
-}
-
-#[test]
-fn a_missing_picture_is_found() {
-    let folder = book();
-    write(&folder, "src/measured.md", "![](img/no.svg)\n\n<img alt=\"\" src=\"img/none.png\">\n");
-    assert_eq!(
-        problems(&folder),
-        [
+        ],
+    ),
+    // A heading of an included page counts.
+    ("src/parts/two.md", "[figures](../one.md#measured)\n\n## Its end\n", &[]),
+    (
+        "src/measured.md",
+        "{{#include ../code/a.rs:kernels}}\n",
+        &["measured.md:1: ../code/a.rs has no anchor kernels"],
+    ),
+    (
+        "src/measured.md",
+        "{{#include ../code/b.rs:begun}}\n",
+        &["measured.md:1: ../code/b.rs does not end its anchor begun"],
+    ),
+    (
+        "src/measured.md",
+        "\n{{#include ../code/c.rs:1:5}}\n",
+        &["measured.md:2: cannot include ../code/c.rs: No such file or directory (os error 2)"],
+    ),
+    // Behind a backslash it is text.
+    ("src/measured.md", "`\\{{#include file:anchor}}`\n", &[]),
+    (
+        "src/measured.md",
+        "![](img/no.svg)\n\n<img alt=\"\" src=\"img/none.png\">\n",
+        &[
             "measured.md:1: img/no.svg: there is no such file",
             "measured.md:3: img/none.png: there is no such file",
-        ]
-    );
+        ],
+    ),
+    (
+        "src/measured.md",
+        "[source](../code/a.rs)\n",
+        &["measured.md:1: ../code/a.rs leads out of the book"],
+    ),
+    ("src/parts/three.md", "# Three\n", &["parts/three.md:1: SUMMARY.md does not have this page"]),
+    (
+        "src/measured.md",
+        "\n{{#records Host memory, GB/s}}\n",
+        &["measured.md:2: no record has a section Host memory, GB/s"],
+    ),
+    // The part of the ciphers, where the sections of a page are always the same.
+    (
+        "src/SUMMARY.md",
+        "# Summary\n\n- [Two](parts/two.md)\n\n# Part 3: the ciphers\n\n- [One](one.md)\n",
+        &["one.md:1: the sections of a cipher's page are Description, Reference, Representation, \
+           Circuit, CPU words, CUDA, The roof, Measurements, What failed"],
+    ),
+];
+
+#[test]
+fn what_is_wrong_is_found_and_nothing_else() {
+    for (path, text, expected) in CHANGES {
+        let folder = book();
+        write(&folder, path, text);
+        assert_eq!(problems(&folder), expected, "{path}: {text}");
+    }
 }
 
 #[test]
-fn a_link_out_of_the_book_is_found() {
+fn a_cipher_s_page_may_have_more_than_its_sections() {
     let folder = book();
-    write(&folder, "src/measured.md", "[source](../code/a.rs)\n");
-    assert_eq!(problems(&folder), ["measured.md:1: ../code/a.rs leads out of the book"]);
-}
-
-#[test]
-fn a_page_outside_the_table_of_contents_is_found() {
-    let folder = book();
-    write(&folder, "src/measured.md", "\n");
-    write(&folder, "src/parts/three.md", "# Three\n");
-    assert_eq!(problems(&folder), ["parts/three.md:1: SUMMARY.md does not have this page"]);
-}
-
-#[test]
-fn a_cipher_s_page_has_the_sections_of_the_others() {
-    let folder = book();
-    let summary =
-        "# Summary\n\n- [Two](parts/two.md)\n\n# Part 3: the ciphers\n\n- [One](one.md)\n";
-    write(&folder, "src/SUMMARY.md", summary);
-    let found = problems(&folder);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("one.md:1: the sections of a cipher's page are "), "{found:?}");
-    let sections = [
-        "Description",
-        "Reference",
-        "Representation",
-        "Circuit",
-        "CPU words",
-        "CUDA",
-        "The roof",
-        "Measurements",
-        "What failed",
-    ];
-    let text = sections.map(|section| format!("## {section}\n\n### More\n")).join("\n");
-    write(&folder, "src/one.md", &format!("{text}\n{{{{#include measured.md}}}}\n"));
+    let (path, summary, expected) = CHANGES[CHANGES.len() - 1];
+    write(&folder, path, summary);
+    let (_, sections) = expected[0].split_once(" are ").expect("they are named");
+    let text = sections.replace(", ", "\n\n### More\n\n## ");
+    write(&folder, "src/one.md", &format!("## {text}\n\n{{{{#include measured.md}}}}\n"));
     assert_eq!(problems(&folder), [""; 0]);
-}
-
-#[test]
-fn a_table_that_no_record_has_is_found() {
-    let folder = book();
-    write(&folder, "src/measured.md", "\n{{#records Host memory, GB/s}}\n");
-    let found = ["measured.md:2: no record has a section Host memory, GB/s"];
-    assert_eq!(problems(&folder), found);
 }
 
 #[test]

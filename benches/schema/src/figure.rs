@@ -174,12 +174,6 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Gbit/s, with 1 Gbit = 10^9 bits.
-#[must_use]
-pub fn gbit_per_second(bytes: usize, seconds: f64) -> f64 {
-    bytes as f64 * 8.0 / seconds / 1e9
-}
-
 impl Figure {
     /// Under a 128-bit key, of eleven passes; callers change what else they need.
     #[must_use]
@@ -197,7 +191,7 @@ impl Figure {
     /// Gbit/s, with 1 Gbit = 10^9 bits.
     #[must_use]
     pub fn gbit_per_second(&self) -> f64 {
-        gbit_per_second(self.bytes, self.seconds)
+        self.bytes as f64 * 8.0 / self.seconds / 1e9
     }
 
     /// GB/s, with 1 GB = 10^9 bytes.

@@ -1,12 +1,17 @@
 //! The schema of the records in `benches/record`: a measurement is one [`Figure`], a [`Record`] is figures by
-//! [`Part`], and tables and charts are queries over them.
+//! [`Part`], and tables and charts are queries over them. Pictures of figures, and other ones, are drawn here too.
 #![forbid(unsafe_code)]
 
+mod axis;
+mod chart;
 mod figure;
 mod newest;
 mod read;
 mod record;
+pub mod svg;
 
-pub use figure::{Figure, Place, Step, Work, gbit_per_second, title};
-pub use newest::{Order, distinct, newest_of_each};
+pub use axis::Axis;
+pub use chart::{Across, Chart, Line};
+pub use figure::{Figure, Place, Step, Work, title};
+pub use newest::{Order, distinct, groups, newest_of_each};
 pub use record::{Environment, GpuDetails, KernelResources, Part, Record};

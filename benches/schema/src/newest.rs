@@ -1,4 +1,4 @@
-//! Of several records what is newest, and in which order they were made.
+//! Rows by what they have in common, what is newest of them, and in which order records were made.
 
 use std::{collections::HashMap, fs, hash::Hash, path::Path};
 
@@ -32,19 +32,29 @@ pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     seen
 }
 
+/// Rows by their key, in order of first appearance.
+pub fn groups<T, Key: Clone + Eq + Hash>(
+    rows: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> Key,
+) -> Vec<(Key, Vec<T>)> {
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut groups: Vec<(Key, Vec<T>)> = Vec::new();
+    for row in rows {
+        let key = key(&row);
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push((key, Vec::new()));
+        }
+        groups[place].1.push(row);
+    }
+    groups
+}
+
 /// Of rows with the same key the last, at the place of the first.
-pub fn newest_of_each<'a, T: Clone + 'a, Key: Eq + Hash>(
+pub fn newest_of_each<'a, T: Clone + 'a, Key: Clone + Eq + Hash>(
     rows: impl Iterator<Item = &'a T>,
     key: impl Fn(&T) -> Key,
 ) -> Vec<T> {
-    let (mut places, mut kept): (HashMap<Key, usize>, Vec<T>) = (HashMap::new(), Vec::new());
-    for row in rows {
-        let place = *places.entry(key(row)).or_insert(kept.len());
-        if place == kept.len() {
-            kept.push(row.clone());
-        } else {
-            kept[place] = row.clone();
-        }
-    }
-    kept
+    let groups = groups(rows, |row| key(row));
+    groups.into_iter().filter_map(|(_, rows)| rows.last().copied().cloned()).collect()
 }

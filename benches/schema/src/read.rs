@@ -227,6 +227,18 @@ mod tests {
     }
 
     #[test]
+    fn every_committed_record_is_read() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record");
+        let entries = fs::read_dir(folder).expect("the records").filter_map(Result::ok);
+        let files = entries.map(|entry| Record::file(&entry.path())).filter(|file| file.is_file());
+        let files: Vec<PathBuf> = files.filter(|file| file.ends_with("report.json")).collect();
+        assert!(files.len() > 10, "{files:?}");
+        for file in files {
+            assert!(!Record::read(&file).expect("it is a record").is_empty(), "{file:?}");
+        }
+    }
+
+    #[test]
     fn records_come_back() {
         let mut record: Record = serde_json::from_str(OLD).expect("an old record is a record");
         let measured = &mut record.part_mut(Part::Measurements)[0];

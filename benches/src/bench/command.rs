@@ -11,12 +11,12 @@ use lanecrypt_record::{Environment, Figure, Part, Record};
 
 use crate::bench::{
     measure::{
-        auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory, swap,
+        auto, batches, blocks, cpu, environment, files, first_call, fleet, gpu, host_memory,
+        kernels, swap,
     },
-    options::Options,
+    options::{CommandLine, Options},
     output::Output,
-    report,
-    report::{compare::Comparison, page, runs::Runs, summary},
+    report::{compare::Comparison, page, runs::Runs, summary, write},
 };
 
 /// Where runs are recorded.
@@ -25,18 +25,15 @@ const RECORDS: &str = "benches/record";
 /// Runs bench-all; the exit code is 0, 1 where something failed or became slower, or 2 for wrong options.
 #[must_use]
 pub fn run() -> ExitCode {
-    if std::env::var_os(cpu::PLAN).is_some() {
-        return ended(cpu::measuring_process().map(|()| ExitCode::SUCCESS));
-    }
     if let Ok(case) = std::env::var(first_call::CASE) {
         return ended(first_call::measuring_process(&case).map(|()| ExitCode::SUCCESS));
     }
-    let options = Options::parse();
+    let CommandLine { options, output } = CommandLine::parse();
     if let Err(error) = options.check() {
         eprintln!("bench-all: {error}");
         return ExitCode::from(2);
     }
-    ended(carry_out(&options))
+    ended(carry_out(&options, &output))
 }
 
 fn ended(result: Result<ExitCode, String>) -> ExitCode {
@@ -46,8 +43,7 @@ fn ended(result: Result<ExitCode, String>) -> ExitCode {
     })
 }
 
-fn carry_out(options: &Options) -> Result<ExitCode, String> {
-    let output = &options.output;
+fn carry_out(options: &Options, output: &Output) -> Result<ExitCode, String> {
     if !output.report.is_empty() {
         return page_of_records(output).map(|()| ExitCode::SUCCESS);
     }
@@ -55,7 +51,7 @@ fn carry_out(options: &Options) -> Result<ExitCode, String> {
     let old = output.compare.as_deref().map(Record::read).transpose()?;
     let new = match &output.with {
         Some(path) => Record::read(path)?,
-        None => measure_and_report(options)?,
+        None => measure_and_report(options, output)?,
     };
     let Some(old) = old else { return Ok(ExitCode::SUCCESS) };
     let comparison = Comparison::new(&old, &new, output.threshold);
@@ -71,7 +67,7 @@ fn page_of_records(output: &Output) -> Result<(), String> {
     let runs = Runs::read(&output.report)?;
     let merged = runs.merged();
     if output.verbose {
-        println!("{}", report::terminal(&merged));
+        println!("{}", write::terminal(&merged));
     }
     println!("{}", summary::screen(&merged));
     if let Some(folder) = &output.out {
@@ -81,23 +77,23 @@ fn page_of_records(output: &Output) -> Result<(), String> {
 }
 
 fn write_tables(record: &Record, folder: &Path) -> Result<(), String> {
-    report::write(record, folder).map_err(|error| format!("writing {}: {error}", folder.display()))
+    write::files(record, folder).map_err(|error| format!("writing {}: {error}", folder.display()))
 }
 
 fn write_page(runs: Runs, folder: &Path) -> Result<(), String> {
-    let path = page::write(&runs.or_recorded_gpu(Path::new(RECORDS)), folder)
+    let path = page::write_to(&runs.or_recorded_gpu(Path::new(RECORDS)), folder)
         .map_err(|error| format!("writing {}: {error}", folder.display()))?;
     println!("Page: {}", path.display());
     Ok(())
 }
 
 /// Measures, writes all files, and ends with one screen.
-fn measure_and_report(options: &Options) -> Result<Record, String> {
+fn measure_and_report(options: &Options, output: &Output) -> Result<Record, String> {
     let record = measure(options)?;
-    let folder = options.output.out.clone().unwrap_or_else(|| default_folder(&record.environment));
+    let folder = output.out.clone().unwrap_or_else(|| default_folder(&record.environment));
     write_tables(&record, &folder)?;
-    if options.output.verbose {
-        println!("{}", report::terminal(&record));
+    if output.verbose {
+        println!("{}", write::terminal(&record));
     }
     println!("{}", summary::screen(&record));
     println!("Tables: {}", folder.join("report.md").display());
@@ -113,42 +109,40 @@ fn measure(options: &Options) -> Result<Record, String> {
     if environment.gpu_details.is_none() && !options.cpu_only {
         eprintln!("GPU: {}; measuring the CPU only", environment.gpu);
     }
-    let is_part = options.batches
-        || options.host_memory
-        || options.first_calls
-        || options.fleet
-        || options.files
-        || options.swap
-        || options.auto;
-    let is_all = !is_part && !options.sustained;
-    let takes_families = options.backend.is_empty(); // none of these is of a certain backend
-    let is_wanted = |is_chosen| takes_families && (is_all || is_chosen);
     // Those in host memory belong to both.
     let has_batches = options.batches || options.host_memory;
-    // Minutes that have nothing to do with a cipher, or with the GPU alone.
-    let is_whole = options.cipher.is_empty() && !options.gpu_only;
-    let wants_files = options.files || is_wanted(false) && is_whole;
     let parts: [(Part, bool, Measure); 7] = [
-        (Part::Batches, is_wanted(has_batches), batches::measure),
-        (Part::HostMemory, is_wanted(options.host_memory), host_memory::measure),
-        (Part::FirstCalls, is_wanted(options.first_calls), first_call::measure),
-        (Part::Fleet, is_wanted(options.fleet), fleet::measure),
-        (Part::Files, wants_files, files::measure),
-        (Part::Auto, is_wanted(options.auto), auto::measure),
-        (Part::Swap, is_wanted(options.swap) && !options.gpu_only, swap::measure),
+        (Part::Batches, has_batches, batches::measure),
+        (Part::HostMemory, options.host_memory, host_memory::measure),
+        (Part::FirstCalls, options.first_calls, first_call::measure),
+        (Part::Fleet, options.fleet, fleet::measure),
+        (Part::Files, options.files, files::measure),
+        (Part::Auto, options.auto, auto::measure),
+        (Part::Swap, options.swap, swap::measure),
     ];
+    let is_part = parts.iter().any(|(_, is_chosen, _)| *is_chosen);
+    let is_all = !is_part && !options.sustained;
+    let is_wanted = |part| match part {
+        _ if !is_all || !options.backend.is_empty() => false, // none of these is of a certain backend
+        // Minutes that have nothing to do with a cipher, or with the GPU alone.
+        Part::Files => options.cipher.is_empty() && !options.gpu_only,
+        Part::Swap => !options.gpu_only,
+        _ => true,
+    };
     let mut record = Record { environment, ..Record::default() };
     if !is_part {
         single(options, &mut record)?;
     }
-    for (part, _, measure) in parts.into_iter().filter(|(_, is_wanted, _)| *is_wanted) {
-        record.add(part, measure(options)?);
+    for (part, is_chosen, measure) in parts {
+        if is_chosen || is_wanted(part) {
+            record.add(part, measure(options)?);
+        }
     }
     if record.is_empty() {
         return Err(format!("nothing was measured\n{}", record.skipped.join("\n")));
     }
     if record.kernels.is_empty() && is_all {
-        record.kernels = gpu::compiled_kernels("sm_90");
+        record.kernels = kernels::compiled("sm_90");
     }
     Ok(record)
 }

@@ -1,12 +1,13 @@
 //! What is measured, as the command line says it.
 
-use clap::Parser;
+use clap::{Args, Parser};
 use lanecrypt::{
     CIPHERS,
+    cuda::Device,
     registry::{Backend, CipherDescription, Selection, SelectionError},
 };
 
-use crate::bench::output::{self, Output};
+use crate::bench::output::{MEASURING, Output};
 use crate::size::parse_bytes;
 
 /// Measures every cipher and every backend that this machine can run, and writes a report.
@@ -24,8 +25,18 @@ use crate::size::parse_bytes;
 ///
 /// Exit codes: 0; 1 if something failed or, with --compare, lost more than the threshold; 2 for wrong
 /// options.
-#[derive(Clone, Debug, Parser)]
-#[command(name = "bench-all", verbatim_doc_comment, group = output::measuring())]
+#[derive(Debug, Parser)]
+#[command(name = "bench-all", verbatim_doc_comment)]
+pub(crate) struct CommandLine {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+// What to measure. No text of its own: clap would show it in place of that above.
+#[derive(Clone, Debug, Args)]
+#[group(id = MEASURING)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Options {
     /// One key size, fewer modes and sizes, shorter measurements, thread-block sizes of hight only:
@@ -88,8 +99,6 @@ pub(crate) struct Options {
     /// Measures only on the CPU.
     #[arg(long)]
     pub(crate) cpu_only: bool,
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 /// A size of a measurement: any number of bytes but none.
@@ -109,6 +118,16 @@ const NO_PEERS: &str = "--peers: Botan and OpenSSL are not compiled into this pr
 
 /// Ciphers that do what another one does, in another order: measured where they are named.
 const ONLY_WHEN_NAMED: [&str; 2] = ["tdes-eee", "hight-kisa"];
+
+#[cfg(test)]
+impl Options {
+    /// Those of a command line.
+    pub(crate) fn parse_from(
+        arguments: impl IntoIterator<Item: Into<std::ffi::OsString> + Clone>,
+    ) -> Self {
+        CommandLine::parse_from(arguments).options
+    }
+}
 
 impl Options {
     /// The ciphers chosen.
@@ -169,7 +188,13 @@ impl Options {
         if self.quick { &cipher.key_bytes[..1] } else { cipher.key_bytes }
     }
 
-    /// How long to measure what criterion measures.
+    /// The GPU, where one is here and wanted.
+    #[must_use]
+    pub(crate) fn device(&self) -> Option<Device> {
+        if self.cpu_only { None } else { Device::default().ok() }
+    }
+
+    /// How long to measure a figure of the CPU.
     #[must_use]
     pub(crate) fn milliseconds(&self) -> u64 {
         self.milliseconds.unwrap_or(if self.quick { 120 } else { 300 })
@@ -200,7 +225,8 @@ mod tests {
     fn unknown_names_are_refused_with_the_known_ones() {
         let options = Options::parse_from(["bench-all", "--cipher", "rot13"]);
         assert!(options.check().unwrap_err().contains("aes"));
-        let refused = Options::try_parse_from(["bench-all", "--backend", "abacus"]).unwrap_err();
+        let refused =
+            CommandLine::try_parse_from(["bench-all", "--backend", "abacus"]).unwrap_err();
         assert!(refused.to_string().contains("bitslice-u64"), "{refused}");
         let arguments = ["bench-all", "--backend", "byteslice-u32", "--cipher", "des"];
         assert!(Options::parse_from(arguments).check().unwrap_err().contains("bitslice-u64"));
@@ -223,14 +249,14 @@ mod tests {
     #[test]
     fn the_swap_is_an_option_with_a_text() {
         use clap::CommandFactory;
-        let help = Options::command().render_long_help().to_string();
+        let help = CommandLine::command().render_long_help().to_string();
         assert!(
             help.contains("--swap") && help.contains("replaces RustCrypto's ciphers"),
             "{help}"
         );
-        assert!(Options::try_parse_from(["bench-all", "--swap", "--quick"]).is_ok());
-        assert!(Options::try_parse_from(["bench-all", "--swap", "--gpu-only"]).is_err());
-        assert!(Options::try_parse_from(["bench-all", "--swap", "--report", "x"]).is_err());
+        assert!(CommandLine::try_parse_from(["bench-all", "--swap", "--quick"]).is_ok());
+        assert!(CommandLine::try_parse_from(["bench-all", "--swap", "--gpu-only"]).is_err());
+        assert!(CommandLine::try_parse_from(["bench-all", "--swap", "--report", "x"]).is_err());
     }
 
     #[cfg(not(feature = "peers"))]

@@ -2,7 +2,11 @@
 
 use std::sync::OnceLock;
 
-use lanecrypt::{Direction, Engine, Error, Gcm, modes};
+use lanecrypt::{
+    Counter, Direction, Engine, Error, Gcm,
+    cuda::{self, Device, DeviceBuffer},
+    modes,
+};
 use lanecrypt_record::Work;
 
 /// Bytes of a data unit of XTS on devices: a sector of a disk, and a page.
@@ -38,15 +42,9 @@ pub(crate) const THREAD_BLOCKS: [u32; 6] = [128, 256, 384, 512, 768, 1024];
 pub(crate) const SIZES: [u32; 11] = [64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384];
 
 /// P4's messages, in bytes.
-pub(crate) const MESSAGES: [usize; 10] = {
-    let mut sizes = [64; 10];
-    let mut i = 1;
-    while i < sizes.len() {
-        sizes[i] = 4 * sizes[i - 1];
-        i += 1;
-    }
-    sizes
-};
+#[rustfmt::skip]
+pub(crate) const MESSAGES: [usize; 10] =
+    [64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20];
 
 /// Running a mode by an engine.
 pub(crate) trait RunWork {
@@ -123,10 +121,53 @@ pub(crate) fn key(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i * 37 + 11) as u8).collect()
 }
 
+/// The IV, counter or tweak that everything is measured with. As a counter it begins as GCM's and TLS's do;
+/// where the low 32 bits wrap, which is once in 64 GiB, a device needs another launch.
+#[must_use]
+pub(crate) fn iv(block: usize) -> Vec<u8> {
+    let mut iv = vec![0xff; block];
+    iv[0] = 0;
+    iv[block - 4..].copy_from_slice(&2_u32.to_be_bytes());
+    iv
+}
+
+/// The same as a counter.
+pub(crate) fn counter(block: usize) -> Counter {
+    Counter::from_block(&iv(block)).expect("ciphers have blocks of 8 or 16 bytes")
+}
+
 /// XTS and GCM are defined for 16-byte blocks only.
 pub(crate) fn fits(work: Work, block: usize) -> bool {
     use Work::{GcmDecrypt, GcmEncrypt, XtsDecrypt, XtsEncrypt};
     !matches!(work, XtsEncrypt | XtsDecrypt | GcmEncrypt | GcmDecrypt) || block == 16
+}
+
+/// Bytes of [`noise`]; where more is wanted, it comes again.
+const NOISE_BYTES: usize = 64 << 20;
+
+/// Fills data with noise.
+pub(crate) fn fill(data: &mut [u8]) {
+    for piece in data.chunks_mut(NOISE_BYTES) {
+        piece.copy_from_slice(noise(piece.len()));
+    }
+}
+
+/// A piece of data that is filled with noise.
+pub(crate) fn noise_at(start: usize, length: usize) -> Vec<u8> {
+    let noise = noise(NOISE_BYTES);
+    (start..start + length).map(|i| noise[i % NOISE_BYTES]).collect()
+}
+
+/// A buffer on a device that is filled with noise.
+///
+/// # Errors
+/// The device's.
+pub(crate) fn noise_on(device: &Device, bytes: usize) -> Result<DeviceBuffer, cuda::Error> {
+    let mut buffer = DeviceBuffer::zeroed(device, bytes)?;
+    for start in (0..bytes).step_by(NOISE_BYTES) {
+        buffer.write(start, noise(NOISE_BYTES.min(bytes - start)))?;
+    }
+    Ok(buffer)
 }
 
 /// Reproducible random data, never zeros: up to the largest CPU size.
@@ -136,7 +177,7 @@ pub(crate) fn fits(work: Work, block: usize) -> bool {
 pub(crate) fn noise(bytes: usize) -> &'static [u8] {
     static NOISE: OnceLock<Vec<u8>> = OnceLock::new();
     let noise = NOISE.get_or_init(|| {
-        let mut data = vec![0; 64 << 20];
+        let mut data = vec![0; NOISE_BYTES];
         lanecrypt_reference::vectors::PlaintextStream::new(1).fill(&mut data);
         data
     });
@@ -148,7 +189,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_those_of_the_paper() {
-        assert_eq!((MESSAGES[0], MESSAGES[9]), (64, 16 << 20));
+    fn noise_comes_again() {
+        let mut data = vec![0; NOISE_BYTES + 100];
+        fill(&mut data);
+        assert!(data[NOISE_BYTES..] == data[..100]);
+        let across = NOISE_BYTES - 10;
+        assert!(noise_at(across, 50) == data[across..across + 50]);
+        assert!(noise_at(NOISE_BYTES + 20, 30) == data[20..50]);
     }
 }

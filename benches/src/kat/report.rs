@@ -1,7 +1,7 @@
 //! What came of a run: counts, failures, and what was skipped and why.
 
 use core::{fmt, ops::AddAssign};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use lanecrypt_reference::vectors::FormatError;
 use serde::Serialize;
@@ -74,6 +74,12 @@ impl Failure {
         let is_of_file = self.line.is_none() && other.line.is_none();
         is_of_file
             && (&self.file, &self.backend, &self.what) == (&other.file, &other.backend, &other.what)
+    }
+
+    /// Of a file as a whole.
+    pub(super) fn of_file(path: &Path, what: &str) -> Self {
+        let (file, what) = (path.display().to_string(), what.to_owned());
+        Self { file, cases: 1, what, ..Self::default() }
     }
 
     /// A line that the reader refuses.

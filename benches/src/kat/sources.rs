@@ -40,9 +40,9 @@ pub fn read(paths: &[PathBuf]) -> Sources {
         }
         let before = files.len();
         match text_files(path, &mut files) {
-            Err(error) => sources.failures.push(unreadable(path, &error.to_string())),
+            Err(error) => sources.failures.push(Failure::of_file(path, &error.to_string())),
             Ok(()) if files.len() == before => {
-                sources.failures.push(unreadable(path, "no *.txt file is in this folder"));
+                sources.failures.push(Failure::of_file(path, "no *.txt file is in this folder"));
             }
             Ok(()) => sources.failures.extend(sums::check(path, &files[before..])),
         }
@@ -61,7 +61,7 @@ fn read_file(path: &Path, sources: &mut Sources) {
     match VectorFile::read_lenient(path) {
         Ok((file, faults)) => sources.files.push(Source { file, faults }),
         Err(VectorError::Format(fault)) => sources.failures.push(Failure::of_line(&fault)),
-        Err(error) => sources.failures.push(unreadable(path, &error.to_string())),
+        Err(error) => sources.failures.push(Failure::of_file(path, &error.to_string())),
     }
 }
 
@@ -77,13 +77,4 @@ fn text_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-pub(super) fn unreadable(path: &Path, what: &str) -> Failure {
-    Failure {
-        file: path.display().to_string(),
-        cases: 1,
-        what: what.to_owned(),
-        ..Failure::default()
-    }
 }

@@ -6,7 +6,7 @@
 //! ones reach nothing new in a kernel, a launch or a mode. On the CPU
 //! every backend runs every line but long messages, of which it gets one of each mode: a longer buffer
 //! is more of the same batches, and key sizes are those of the shorter messages. A GPU's families run
-//! every line but those that are a launch a block: of Monte Carlo steps each gets one of every class, and a
+//! every line but those that are one launch per block: of Monte Carlo steps each gets one of every class, and a
 //! long message in CBC runs on one of them, since the others have CBC in shorter vectors.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ pub(super) enum Group {
     Families,
     /// Those of the CPU, which share long messages.
     Cpu,
-    /// The families of a GPU, which share what is a launch a block.
+    /// The families of a GPU, which share what is one launch per block.
     Gpu,
 }
 

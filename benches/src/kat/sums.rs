@@ -7,7 +7,7 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{report::Failure, sources::unreadable};
+use super::report::Failure;
 
 /// The name of the list, in the format of sha256sum.
 const NAME: &str = "SHA256SUMS";
@@ -21,22 +21,23 @@ pub(super) fn check(folder: &Path, read: &[PathBuf]) -> Vec<Failure> {
     }
     let text = match fs::read_to_string(&list) {
         Ok(text) => text,
-        Err(error) => return vec![unreadable(&list, &error.to_string())],
+        Err(error) => return vec![Failure::of_file(&list, &error.to_string())],
     };
     let mut failures = Vec::new();
     let mut listed = Vec::new();
     for line in text.lines() {
         // sha256sum writes two spaces, or a space and a star.
         let Some((digest, name)) = line.split_once([' ']) else {
-            failures.push(unreadable(&list, &format!("{line:?} is no digest and name")));
+            failures.push(Failure::of_file(&list, &format!("{line:?} is no digest and name")));
             continue;
         };
         let path = folder.join(name.trim_start_matches([' ', '*']));
-        failures.extend(fault(&path, digest).map(|what| unreadable(&path, &what)));
+        failures.extend(fault(&path, digest).map(|what| Failure::of_file(&path, &what)));
         listed.push(path);
     }
     let unlisted = read.iter().filter(|path| !listed.contains(path));
-    failures.extend(unlisted.map(|path| unreadable(path, &format!("{NAME} does not list it"))));
+    failures
+        .extend(unlisted.map(|path| Failure::of_file(path, &format!("{NAME} does not list it"))));
     failures
 }
 

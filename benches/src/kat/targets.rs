@@ -72,7 +72,7 @@ pub(super) enum Wish {
     Run,
     /// Leave them out: other ciphers were asked for.
     LeaveOut,
-    /// Count them as skipped: nobody knows that cipher.
+    /// Count them as skipped: that cipher is not known.
     Unknown,
 }
 

@@ -1,9 +1,6 @@
 //! Where a buffer finishes first: `lanecrypt::Auto` at sizes round every switch, and both places beside it.
 
-use std::{
-    fmt::Display,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use lanecrypt::{
     AutoEngine, Engine,
@@ -14,15 +11,15 @@ use lanecrypt::{
 use lanecrypt_record::{self as record, Figure, Step, Work};
 
 use super::{
-    sample::median,
-    verify::{iv, verify_piece},
+    keyed::Keyed,
+    passes::{clocked, median},
 };
 use crate::bench::{
     options::Options,
-    plan::{RunWork as _, fits, key, noise},
+    plan::{RunWork as _, fill, fits, iv},
 };
 
-/// Passes that the median is of: so many of each engine at least, and as many as end in [`TIME`].
+/// Passes that the median is of: this many of each engine at least, and as many as end in [`TIME`].
 const SAMPLES: std::ops::RangeInclusive<usize> = 11..=101;
 /// How long the passes of the three engines take together, but for [`SAMPLES`].
 const TIME: Duration = Duration::from_millis(100);
@@ -47,21 +44,14 @@ const MODES: [(Work, Task); 5] = [
 /// # Errors
 /// A sentence naming what failed; wrong output is a failure.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
-    let Ok(device) = Device::default() else { return Ok(Vec::new()) };
-    if options.cpu_only {
-        return Ok(Vec::new());
-    }
+    let Some(device) = options.device() else { return Ok(Vec::new()) };
     let tuning = tuning::load(&device);
-    let (mut data, noise) = (vec![0; LONGEST], noise(64 << 20));
-    data.chunks_mut(noise.len()).for_each(|piece| piece.copy_from_slice(&noise[..piece.len()]));
+    let mut data = vec![0; LONGEST];
+    fill(&mut data);
     let mut run = Run { options, device, tuning: &tuning, data, rows: Vec::new() };
-    for cipher in options.ciphers() {
-        let Some(family) = fastest_family(cipher.name).map_err(|error| error.to_string())? else {
-            continue;
-        };
-        for key_bytes in options.key_bytes(cipher) {
-            run.measure(family, *key_bytes)?;
-        }
+    for keyed in Keyed::chosen(options) {
+        let family = fastest_family(keyed.cipher.name).map_err(|error| error.to_string())?;
+        family.map_or(Ok(()), |family| run.measure(family, &keyed))?;
     }
     Ok(run.rows)
 }
@@ -75,13 +65,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn measure(&mut self, family: &Family, key_bytes: usize) -> Result<(), String> {
-        let cipher = family.cipher();
-        let key = key(key_bytes);
-        let named = |error: &dyn Display| format!("{}: {error}", cipher.name);
-        let auto = AutoEngine::by_family_on(&self.device, family, self.tuning, &key);
-        let auto = auto.map_err(|error| named(&error))?;
-        let cpu = engine(cipher.name, "default", &key).map_err(|error| named(&error))?;
+    fn measure(&mut self, family: &Family, keyed: &Keyed) -> Result<(), String> {
+        let (cipher, key_bytes) = (keyed.cipher, keyed.key.len());
+        let auto = AutoEngine::by_family_on(&self.device, family, self.tuning, &keyed.key);
+        let auto = auto.map_err(|error| keyed.failed(error))?;
+        let cpu = engine(cipher.name, "default", &keyed.key);
+        let cpu = cpu.map_err(|error| keyed.failed(error))?;
         let modes = MODES.into_iter().filter(|&(work, _)| fits(work, cipher.block_bytes));
         for (work, task) in modes.filter(|&(work, _)| !self.options.quick || work == Work::Ctr) {
             let switches =
@@ -89,33 +78,21 @@ impl Run<'_> {
             for bytes in self.options.sizes(&sizes(&switches), &sizes(&switches)) {
                 let gpu = auto.on_device().ok_or("no GPU")?;
                 let engines: [&dyn Engine; 3] = [&cpu, gpu, &auto];
-                let failed =
-                    |what: String| format!("{}-{} {work}: {what}", cipher.name, 8 * key_bytes);
-                let [cpu_seconds, gpu_seconds, auto_seconds] = self
-                    .seconds(&engines, work, bytes.min(LONGEST), |input, output| {
-                        verify_piece(cipher, &key, work, 0, input, output, false)
-                    })
-                    .map_err(failed)?;
+                let seconds = self.seconds(keyed, &engines, work, bytes.min(LONGEST))?;
                 let chosen = match auto.place(task, bytes) {
                     Place::Gpu => record::Place::EndToEnd,
                     Place::Cpu => record::Place::Cpu,
                 };
                 let steps = [
-                    (Step::Cpu, record::Place::Cpu, cpu_seconds),
-                    (Step::Gpu, record::Place::EndToEnd, gpu_seconds),
-                    (Step::Auto, chosen, auto_seconds),
+                    (Step::Cpu, record::Place::Cpu),
+                    (Step::Gpu, record::Place::EndToEnd),
+                    (Step::Auto, chosen),
                 ];
-                self.rows.extend(steps.map(|(step, place, seconds)| Figure {
-                    cipher: cipher.name.to_owned(),
-                    key_bits: 8 * key_bytes,
-                    work,
-                    place,
-                    step,
-                    switches: switches.clone(),
-                    bytes,
-                    seconds,
-                    ..Figure::default()
-                }));
+                let figure = |((step, place), seconds)| {
+                    let figure = keyed.figure(work, place, bytes);
+                    Figure { step, switches: switches.clone(), seconds, ..figure }
+                };
+                self.rows.extend(steps.into_iter().zip(seconds).map(figure));
             }
         }
         Ok(())
@@ -126,10 +103,10 @@ impl Run<'_> {
     /// in which core's cache, is then this engine's doing, and what is left of others' falls to all alike.
     fn seconds(
         &mut self,
+        keyed: &Keyed,
         engines: &[&dyn Engine; 3],
         work: Work,
         bytes: usize,
-        verify: impl Fn(&[u8], &[u8]) -> Result<(), String>,
     ) -> Result<[f64; 3], String> {
         let data = &mut self.data[..bytes];
         let mut seconds = [const { Vec::new() }; 3];
@@ -145,16 +122,16 @@ impl Run<'_> {
             for (engine, seconds) in turns {
                 let iv = iv(engine.block_bytes());
                 let run = |data: &mut [u8]| {
-                    let start = Instant::now();
-                    let ran = work.run(*engine, *engine, &iv, data);
-                    let time = start.elapsed().as_secs_f64();
-                    ran.map(|()| time).map_err(|error| error.to_string())
+                    clocked(|| {
+                        let ran = work.run(*engine, *engine, &iv, data);
+                        ran.map_err(|error| keyed.failed(error))
+                    })
                 };
                 let before =
                     if pass == 0 { data[..WINDOW.min(bytes)].to_vec() } else { Vec::new() };
                 run(data)?;
                 if pass == 0 {
-                    verify(&before, &data[..before.len()])?;
+                    keyed.verify_piece(work, 0, &before, &data[..before.len()], false)?;
                 } else {
                     seconds.push(run(data)?);
                 }
@@ -187,5 +164,20 @@ mod tests {
         assert_eq!(sizes(&[1600]), [800, 1440, 1760, 3200]);
         assert_eq!(sizes(&[0]), [64]);
         assert!(sizes(&[1600, 1 << 40]).iter().all(|&bytes| bytes <= LONGEST));
+    }
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn both_places_and_the_choice_are_timed() {
+        let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
+        let options = Options::parse_from(["bench-all", "--quick", "--auto", "--size", "4K"]);
+        let tuning = tuning::load(&device);
+        let mut data = vec![0; 4 << 10];
+        fill(&mut data);
+        let mut run = Run { options: &options, device, tuning: &tuning, data, rows: Vec::new() };
+        let family = fastest_family("aes").expect("it is known").expect("it has kernels");
+        run.measure(family, &Keyed::new(family.cipher(), 16)).expect("it is right");
+        let steps: Vec<Step> = run.rows.iter().map(|figure| figure.step).collect();
+        assert_eq!(steps, [Step::Cpu, Step::Gpu, Step::Auto]);
     }
 }

@@ -2,19 +2,21 @@
 //! the GPU, where messages are there or in host memory. Output is compared with the CPU's, message by message,
 //! before it is timed.
 
-use std::time::Instant;
+use std::fmt::Display;
 
 use lanecrypt::{
     batch::{self, Job, JobMode, Outcome},
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceJob, Error},
-    registry::CipherDescription,
 };
 use lanecrypt_record::{Figure, Place, Work};
 
-use super::sample::timed;
+use super::{
+    keyed::Keyed,
+    passes::{clocked, timed},
+};
 use crate::bench::{
     options::Options,
-    plan::{GCM_IV_BYTES, noise},
+    plan::{GCM_IV_BYTES, noise_at, noise_on},
 };
 
 /// Passes that the median is of; odd.
@@ -43,32 +45,28 @@ const BLOCK: usize = 16;
 /// A sentence naming what failed; wrong output is a failure.
 pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
     let mut measured = Vec::new();
-    let device = if options.cpu_only { None } else { Device::default().ok() };
-    for cipher in options.ciphers() {
-        let Ok(family) = batch::on_device(cipher) else { continue };
+    let device = options.device();
+    let is_wanted = !options.host_memory || options.batches;
+    for keyed in Keyed::chosen(options) {
+        let Ok(family) = batch::on_device(keyed.cipher) else { continue };
         let runs = device.as_ref().filter(|device| family.fits(device.properties()).is_ok());
-        for &key_bytes in options.key_bytes(cipher) {
-            for work in WORKS {
-                let of = |shape| Messages::new(cipher, key_bytes, work, shape);
+        for work in WORKS {
+            let of = |shape| Messages::new(keyed.clone(), work, shape);
+            for shape in shapes(options, &END_TO_END) {
                 if let Some(device) = runs {
-                    for shape in shapes(options, &END_TO_END) {
-                        let run = |jobs: &mut [Job<'_>]| family.run_host_memory(device, jobs);
-                        measured.push(of(shape).in_host_memory(Place::EndToEnd, run)?);
-                    }
+                    let run = |jobs: &mut [Job<'_>]| family.run_host_memory(device, jobs);
+                    measured.push(of(shape).in_host_memory(Place::EndToEnd, run)?);
                 }
-                if options.host_memory && !options.batches {
-                    continue;
+            }
+            for shape in shapes(options, &ON_CPU) {
+                if is_wanted && !options.gpu_only {
+                    let run = |jobs: &mut [Job<'_>]| Ok(batch::run_on_cpu(keyed.cipher, jobs));
+                    measured.push(of(shape).in_host_memory(Place::Cpu, run)?);
                 }
-                if !options.gpu_only {
-                    for shape in shapes(options, &ON_CPU) {
-                        let run = |jobs: &mut [Job<'_>]| Ok(batch::run_on_cpu(cipher, jobs));
-                        measured.push(of(shape).in_host_memory(Place::Cpu, run)?);
-                    }
-                }
-                if let Some(device) = runs {
-                    for shape in shapes(options, &ON_DEVICE) {
-                        measured.push(of(shape).on_device(family, device)?);
-                    }
+            }
+            for shape in shapes(options, &ON_DEVICE) {
+                if let Some(device) = runs.filter(|_| is_wanted) {
+                    measured.push(of(shape).on_device(family, device)?);
                 }
             }
         }
@@ -87,8 +85,7 @@ fn shapes(options: &Options, all: &[(usize, usize)]) -> Vec<(usize, usize)> {
 
 /// The messages of a batch: all of one length, each under a key and an IV of its own.
 struct Messages {
-    cipher: &'static CipherDescription,
-    key_bytes: usize,
+    keyed: Keyed,
     work: Work,
     count: usize,
     bytes: usize,
@@ -97,21 +94,14 @@ struct Messages {
 }
 
 impl Messages {
-    fn new(
-        cipher: &'static CipherDescription,
-        key_bytes: usize,
-        work: Work,
-        (count, bytes): (usize, usize),
-    ) -> Self {
-        let random = |length: usize, from: usize| -> Vec<u8> {
-            noise(64 << 20)[from..].iter().copied().take(length).collect()
-        };
-        let (keys, ivs) = (random(KEY_BYTES * count, 0), random(BLOCK * count, 7));
-        Self { cipher, key_bytes, work, count, bytes, keys, ivs }
+    /// For keys as long as this one.
+    fn new(keyed: Keyed, work: Work, (count, bytes): (usize, usize)) -> Self {
+        let (keys, ivs) = (noise_at(0, KEY_BYTES * count), noise_at(7, BLOCK * count));
+        Self { keyed, work, count, bytes, keys, ivs }
     }
 
     fn key(&self, number: usize) -> &[u8] {
-        &self.keys[KEY_BYTES * number..][..self.key_bytes]
+        &self.keys[KEY_BYTES * number..][..self.keyed.key.len()]
     }
 
     fn mode<'a>(&'a self, number: usize, tag: &'a mut [u8]) -> JobMode<'a> {
@@ -127,22 +117,14 @@ impl Messages {
         number * self.bytes.next_multiple_of(BLOCK)
     }
 
-    fn what(&self) -> String {
-        let Self { cipher, key_bytes, work, count, bytes, .. } = self;
-        format!("{count} messages of {bytes} bytes, {}-{} {work}", cipher.name, 8 * key_bytes)
+    fn failed(&self, what: impl Display) -> String {
+        let Self { work, count, bytes, .. } = self;
+        self.keyed.failed(format!("{count} messages of {bytes} bytes, {work}: {what}"))
     }
 
-    fn measured(&self, place: Place, seconds: Vec<f64>) -> Figure {
-        let figure = Figure {
-            cipher: self.cipher.name.to_owned(),
-            key_bits: 8 * self.key_bytes,
-            work: self.work,
-            place,
-            count: self.count,
-            bytes: self.count * self.bytes,
-            ..Figure::default()
-        };
-        timed(figure, seconds)
+    fn figure(&self, place: Place) -> Figure {
+        let figure = self.keyed.figure(self.work, place, self.count * self.bytes);
+        Figure { count: self.count, ..figure }
     }
 
     /// The batch over host memory, in place; a message is compared with what it is alone.
@@ -151,48 +133,30 @@ impl Messages {
         place: Place,
         run: impl Fn(&mut [Job<'_>]) -> Result<Outcome, Error>,
     ) -> Result<Figure, String> {
-        let mut texts = vec![0; self.count * self.bytes];
-        let mut seconds = Vec::new();
-        for pass in 0..=SAMPLES {
-            for text in texts.chunks_mut(self.bytes) {
-                text.copy_from_slice(&noise(64 << 20)[..self.bytes]);
-            }
-            let mut tags = vec![0; BLOCK * self.count];
+        let mut data = (vec![0; self.count * self.bytes], vec![0; BLOCK * self.count]);
+        let message = noise_at(0, self.bytes);
+        let pass = |(texts, tags): &mut (Vec<u8>, Vec<u8>)| {
+            texts.chunks_mut(self.bytes).for_each(|text| text.copy_from_slice(&message));
             let parts = texts.chunks_mut(self.bytes).zip(tags.chunks_mut(BLOCK)).enumerate();
-            let mut jobs: Vec<_> = parts
-                .map(|(i, (text, tag))| Job {
-                    key: self.key(i),
-                    mode: self.mode(i, tag),
-                    data: text.into(),
-                })
-                .collect();
-            let start = Instant::now();
-            let outcome = run(&mut jobs).map_err(|error| format!("{}: {error}", self.what()))?;
-            let time = start.elapsed().as_secs_f64();
-            drop(jobs);
-            outcome.into_result().map_err(|outcome| format!("{}: {outcome}", self.what()))?;
-            // The first one loads kernels.
-            if pass > 0 {
-                seconds.push(time);
-            } else {
-                self.verify(&tags, |number, to| {
-                    to.copy_from_slice(&texts[number * self.bytes..][..self.bytes]);
-                    Ok(noise(64 << 20)[..self.bytes].to_vec())
-                })?;
+            let mut jobs = Vec::with_capacity(self.count);
+            for (i, (text, tag)) in parts {
+                jobs.push(Job { key: self.key(i), mode: self.mode(i, tag), data: text.into() });
             }
-        }
-        Ok(self.measured(place, seconds))
+            clocked(|| self.whole(run(&mut jobs)))
+        };
+        timed(self.figure(place), SAMPLES, &mut data, pass, |(texts, tags)| {
+            self.verify(tags, |number, to| {
+                to.copy_from_slice(&texts[number * self.bytes..][..self.bytes]);
+                Ok(message.clone())
+            })
+        })
     }
 
     /// The batch over data on the device, from one buffer to another.
     fn on_device(&self, family: &BatchFamily, device: &Device) -> Result<Figure, String> {
-        let text = |error: Error| format!("{}: {error}", self.what());
+        let text = |error: Error| self.failed(error);
         let bytes = self.start(self.count);
-        let mut input = DeviceBuffer::zeroed(device, bytes).map_err(text)?;
-        let piece = noise(64 << 20);
-        for start in (0..bytes).step_by(piece.len()) {
-            input.write(start, &piece[..piece.len().min(bytes - start)]).map_err(text)?;
-        }
+        let input = noise_on(device, bytes).map_err(text)?;
         let mut output = DeviceBuffer::zeroed(device, bytes).map_err(text)?;
         let mut tags = vec![0; BLOCK * self.count];
         let jobs = tags.chunks_mut(BLOCK).enumerate().map(|(i, tag)| DeviceJob {
@@ -204,25 +168,25 @@ impl Messages {
         });
         let prepared = family.prepare(device, jobs.collect()).map_err(text)?;
         let from = input.slice(0..bytes).map_err(text)?;
-        let mut seconds = Vec::new();
-        for pass in 0..=SAMPLES {
+        let pass = |output: &mut DeviceBuffer| {
             let mut to = output.slice_mut(0..bytes).map_err(text)?;
-            let time = prepared.time((&from, &mut to)).map_err(text)?;
-            // The first one loads the kernels.
-            if pass > 0 {
-                seconds.push(time.as_secs_f64());
-            }
-        }
+            prepared.time((&from, &mut to)).map(|time| time.as_secs_f64()).map_err(text)
+        };
+        let figure = self.figure(Place::Resident);
+        let figure = timed(figure, SAMPLES, &mut output, pass, |_| Ok(()))?;
         let mut to = output.slice_mut(0..bytes).map_err(text)?;
-        let outcome = prepared.run((&from, &mut to)).map_err(text)?;
-        outcome.into_result().map_err(|outcome| format!("{}: {outcome}", self.what()))?;
+        self.whole(prepared.run((&from, &mut to)))?;
         self.verify(&tags, |number, to| {
-            let mut message = vec![0; self.bytes];
-            input.read(self.start(number), &mut message).map_err(text)?;
             output.read(self.start(number), to).map_err(text)?;
-            Ok(message)
+            Ok(noise_at(self.start(number), self.bytes))
         })?;
-        Ok(self.measured(Place::Resident, seconds))
+        Ok(figure)
+    }
+
+    /// A call in which no message failed.
+    fn whole(&self, outcome: Result<Outcome, Error>) -> Result<(), String> {
+        let outcome = outcome.map_err(|error| self.failed(error))?;
+        outcome.into_result().map_err(|outcome| self.failed(outcome))
     }
 
     /// Compares messages from all over the batch with what the CPU makes of them one by one. `read`
@@ -238,14 +202,11 @@ impl Messages {
             let mut tag = [0; BLOCK];
             let mode = self.mode(number, &mut tag);
             let job = Job { key: self.key(number), mode, data: expected.as_mut_slice().into() };
-            let outcome = batch::run_on_cpu(self.cipher, &mut [job]);
+            let outcome = batch::run_on_cpu(self.keyed.cipher, &mut [job]);
             let is_gcm = self.work == Work::GcmEncrypt;
             let is_right = found == expected && (!is_gcm || tags[BLOCK * number..][..BLOCK] == tag);
             if !(outcome.is_complete() && is_right) {
-                return Err(format!(
-                    "{}: message {number} is wrong; nothing is timed",
-                    self.what()
-                ));
+                return Err(self.failed(format!("message {number} is wrong; nothing is timed")));
             }
         }
         Ok(())
@@ -254,8 +215,6 @@ impl Messages {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
     #[test]
@@ -268,5 +227,25 @@ mod tests {
         assert_eq!(of(&["--quick"]), [QUICK]);
         assert_eq!(of(&["--quick", "--size", "1M", "--size", "256"]), [ON_DEVICE[0], ON_DEVICE[4]]);
         assert_eq!(of(&["--size", "17"]), []);
+    }
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn batches_are_timed_where_every_message_is_right() {
+        let device = Device::on_host().expect("LANECRYPT_HOST_KERNELS names the library");
+        let cipher = lanecrypt::find_cipher("aes").expect("it is in the registry");
+        let family = batch::on_device(cipher).expect("it has batches");
+        for work in WORKS {
+            let messages = Messages::new(Keyed::new(cipher, 16), work, (20, 100));
+            let run = |jobs: &mut [Job<'_>]| family.run_host_memory(&device, jobs);
+            for figure in [
+                messages.on_device(family, &device),
+                messages.in_host_memory(Place::EndToEnd, run),
+                messages.in_host_memory(Place::Cpu, |jobs| Ok(batch::run_on_cpu(cipher, jobs))),
+            ] {
+                let figure = figure.expect("it is right");
+                assert_eq!((figure.count, figure.bytes, figure.work), (20, 2000, work));
+            }
+        }
     }
 }

@@ -1,17 +1,17 @@
 //! The time of a call against its number of blocks: a user's short calls, through the default type.
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{iter, time::Duration};
 
-use lanecrypt::registry::{Backend, CipherDescription, Create, Dispatch};
-use lanecrypt_record::{Figure, Work};
+use lanecrypt::registry::{Backend, CipherDescription, Dispatch};
+use lanecrypt_record::{Figure, Place, Work};
 
 use super::{
+    cases::{Case, Contender},
     clock,
+    keyed::Keyed,
     peers::baseline,
-    runner::{Data, EngineRunner, Runner, expected, key},
+    runner::Calls,
+    verify::verify,
 };
 use crate::bench::options::Options;
 
@@ -28,7 +28,7 @@ const LENGTHS: [usize; 22] =
 const PASSES: usize = 41;
 /// The same for `--quick`.
 const QUICK_PASSES: usize = 9;
-/// Calls are repeated for so long before the clock is read.
+/// Calls are repeated for about this time before the clock is read.
 const BATCH: Duration = Duration::from_micros(20);
 
 /// Verifies and measures the chosen ciphers.
@@ -47,45 +47,36 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
 /// Measures one cipher: our default type, and the table code that it replaces where there is any.
 fn curve(cipher: &'static CipherDescription, passes: usize) -> Result<Vec<Figure>, String> {
     let ours = default_backend(cipher)?;
-    let engine = (ours.create)(&key(Work::EcbEncrypt, cipher.key_bytes[0]));
-    let engine = engine.map_err(|error| error.to_string())?;
+    let keyed = Keyed::new(cipher, cipher.key_bytes[0]);
+    let engine = (ours.create)(&keyed.key).map_err(|error| keyed.failed(error))?;
     let ways = ways(|blocks| engine.dispatch(blocks));
+    let theirs = baseline::of(cipher).map(Contender::Baseline);
+    let contenders = iter::once(Contender::Backend(ours)).chain(theirs);
     let lengths = lengths(&ways);
-    let theirs = baseline::of(cipher).map(|baseline| (baseline.name, baseline.create));
-    let contenders: Vec<_> = std::iter::once((ours.id, ours.create)).chain(theirs).collect();
-    let mut calls = Vec::new();
-    for &(name, create) in &contenders {
-        for &blocks in &lengths {
-            calls.push(Call::new(cipher, name, create, blocks)?);
-        }
-    }
+    let cases = contenders.flat_map(|contender| lengths.iter().map(move |&n| (contender, n)));
+    let call = |(contender, blocks)| Call::new(cipher, contender, blocks);
+    let mut calls = cases.map(call).collect::<Result<Vec<Call>, String>>()?;
     let mut gigahertz: f64 = 0.0;
     for _ in 0..passes {
         gigahertz = gigahertz.max(clock::gigahertz());
         for call in &mut calls {
-            call.pass()?;
+            call.fastest = call.fastest.min(call.calls.pass()?);
         }
     }
-    let figure = |i: usize, name: &str, call: &Call| {
-        let way = ways.iter().rfind(|way| i == 0 && way.0 <= call.blocks);
+    let figure = |call: &Call| {
+        let is_peer = call.contender.is_peer();
+        let way = ways.iter().rfind(|way| !is_peer && way.0 <= call.blocks);
         Figure {
-            cipher: cipher.name.to_owned(),
-            key_bits: 8 * cipher.key_bytes[0],
-            backend: name.to_owned(),
-            work: Work::EcbEncrypt,
+            backend: call.contender.id().to_owned(),
             count: call.blocks,
             way: way.map_or_else(String::new, |way| way.1.clone()),
             seconds: call.fastest,
             gigahertz: Some(gigahertz),
-            is_peer: i > 0,
-            ..Figure::default()
+            is_peer,
+            ..keyed.figure(Work::EcbEncrypt, Place::Cpu, 0)
         }
     };
-    let lines = calls.chunks(lengths.len()).zip(&contenders).enumerate();
-    let of_line = |(i, (calls, &(name, _))): (usize, (&[Call], &(&str, Create)))| {
-        calls.iter().map(|call| figure(i, name, call)).collect::<Vec<_>>()
-    };
-    Ok(lines.flat_map(of_line).collect())
+    Ok(calls.iter().map(figure).collect())
 }
 
 /// The row of the type that a user names.
@@ -121,55 +112,24 @@ fn lengths(ways: &[(usize, String)]) -> Vec<usize> {
 
 /// A call that is timed, keyed before.
 struct Call {
+    contender: Contender,
     blocks: usize,
-    runner: EngineRunner,
-    data: Data,
-    /// Calls that take about [`BATCH`].
-    repeats: u32,
+    calls: Calls,
     /// Seconds.
     fastest: f64,
 }
 
 impl Call {
-    /// Keys it and compares its output with the reference's.
+    /// Compares its output first.
     fn new(
         cipher: &'static CipherDescription,
-        name: &str,
-        create: Create,
+        contender: Contender,
         blocks: usize,
     ) -> Result<Self, String> {
         let (work, key_bytes) = (Work::EcbEncrypt, cipher.key_bytes[0]);
-        let bytes = blocks * cipher.block_bytes;
-        let runner = EngineRunner::new(create, work, key_bytes);
-        let mut runner = runner.map_err(|error| error.to_string())?;
-        let mut data = Data::new(bytes, cipher.block_bytes);
-        data.run(&mut runner)?;
-        let reference = cipher.backends[0].create;
-        if data.output() != expected(cipher, reference, work, key_bytes, bytes)?.output() {
-            let cipher = cipher.name;
-            return Err(format!("{cipher}/{name}: {blocks} blocks are wrong; nothing is timed"));
-        }
-        let mut call = Self { blocks, runner, data, repeats: 1, fastest: f64::INFINITY };
-        while call.batch()? < BATCH && call.repeats < 1 << 20 {
-            call.repeats *= 2;
-        }
-        Ok(call)
-    }
-
-    /// Times one batch.
-    fn pass(&mut self) -> Result<(), String> {
-        let seconds = self.batch()?.as_secs_f64() / f64::from(self.repeats);
-        self.fastest = self.fastest.min(seconds);
-        Ok(())
-    }
-
-    fn batch(&mut self) -> Result<Duration, String> {
-        let runner: &mut dyn Runner = &mut self.runner;
-        let start = Instant::now();
-        for _ in 0..self.repeats {
-            black_box(&mut self.data).run(runner)?;
-        }
-        Ok(start.elapsed())
+        let case = Case { cipher, key_bytes, contender, work, bytes: blocks * cipher.block_bytes };
+        verify(&case)?;
+        Ok(Self { contender, blocks, calls: case.calls(BATCH)?, fastest: f64::INFINITY })
     }
 }
 
@@ -183,12 +143,12 @@ mod tests {
     fn every_cipher_has_a_default_type() {
         for cipher in CIPHERS {
             let backend = default_backend(cipher).expect("it has one");
-            let engine = (backend.create)(&key(Work::EcbEncrypt, cipher.key_bytes[0]));
+            let engine = (backend.create)(&Keyed::new(cipher, cipher.key_bytes[0]).key);
             let ways = ways(|blocks| engine.as_ref().ok()?.dispatch(blocks));
             assert_eq!(ways[0].0, 1, "{}: a single block is run somehow", cipher.name);
             for blocks in lengths(&ways) {
                 // Its construction compares the output.
-                Call::new(cipher, DEFAULT, backend.create, blocks).expect("it is right");
+                Call::new(cipher, Contender::Backend(backend), blocks).expect("it is right");
             }
         }
     }
@@ -207,14 +167,6 @@ mod tests {
         let lengths = lengths(&ways);
         assert!([4, 5, 199, 200].iter().all(|blocks| lengths.contains(blocks)));
         assert!(lengths.is_sorted() && lengths.len() == LENGTHS.len() + 3, "{lengths:?}");
-    }
-
-    #[test]
-    fn wrong_output_is_not_timed() {
-        let [aria, camellia] = ["aria", "camellia"]
-            .map(|name| lanecrypt::find_cipher(name).expect("it is in the registry"));
-        let wrong = Call::new(aria, "wrong", camellia.backends[0].create, 1);
-        assert!(wrong.err().expect("it is wrong").contains("aria/wrong"));
     }
 
     #[test]

@@ -1,16 +1,14 @@
 //! The cases on a CPU: who computes which cipher, in which mode, over how much.
 
-use lanecrypt::{
-    CIPHERS,
-    registry::{Backend, CipherDescription, Platform},
-};
+use std::{fmt, time::Duration};
+
+use lanecrypt::registry::{Backend, CipherDescription, Platform};
 use lanecrypt_record::Work;
-use serde::{Deserialize, Serialize};
 
 use super::{
     peers::baseline::{self, Baseline},
     peers::{PEERS, Peer},
-    runner::{self, EngineRunner, Runner},
+    runner::{self, Calls, Data, EngineRunner, Runner},
 };
 use crate::bench::{
     options::Options,
@@ -18,18 +16,44 @@ use crate::bench::{
 };
 
 /// One measurement on a CPU.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
-    /// The cipher's name.
-    pub(crate) cipher: String,
+    pub(crate) cipher: &'static CipherDescription,
     /// Bytes of the key.
     pub(crate) key_bytes: usize,
-    /// The backend's id, or a baseline's name.
-    pub(crate) backend: String,
+    /// Who computes it.
+    pub(crate) contender: Contender,
     /// The mode.
     pub(crate) work: Work,
     /// Bytes of data.
     pub(crate) bytes: usize,
+}
+
+impl Case {
+    /// Makes what is timed.
+    ///
+    /// # Errors
+    /// Those of the backend, or what a library lacks, as a sentence.
+    pub(crate) fn runner(&self) -> Result<Box<dyn Runner>, String> {
+        self.contender.runner(self.cipher, self.work, self.key_bytes)
+    }
+
+    /// What is timed: calls over its data that take about as long as a pass should.
+    ///
+    /// # Errors
+    /// Those of running it, as a sentence that names it.
+    pub(crate) fn calls(&self, pass: Duration) -> Result<Calls, String> {
+        let data = Data::new(self.bytes, self.cipher.block_bytes);
+        let calls = self.runner().and_then(|runner| Calls::new(runner, data, pass));
+        calls.map_err(|error| format!("{self}: {error}"))
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cipher, key_bytes, contender, work, bytes } = self;
+        write!(f, "{}-{}, {}, {work}, {bytes} bytes", cipher.name, 8 * key_bytes, contender.id())
+    }
 }
 
 /// Something that is measured: a backend, or another library.
@@ -60,11 +84,7 @@ impl Contender {
         !matches!(self, Self::Backend(_))
     }
 
-    /// Makes what is timed.
-    ///
-    /// # Errors
-    /// Those of the backend, or what a library lacks, as a sentence.
-    pub(crate) fn runner(
+    fn runner(
         &self,
         cipher: &CipherDescription,
         work: Work,
@@ -85,14 +105,6 @@ impl Contender {
     }
 }
 
-/// The contender of a case.
-#[must_use]
-pub(crate) fn find(case: &Case) -> Option<(&'static CipherDescription, Contender)> {
-    let cipher = CIPHERS.iter().copied().find(|cipher| cipher.name == case.cipher)?;
-    let all = contenders(cipher, true);
-    all.into_iter().find(|contender| contender.id() == case.backend).map(|found| (cipher, found))
-}
-
 /// Everything that computes a cipher on a CPU, other libraries last.
 fn contenders(cipher: &'static CipherDescription, with_peers: bool) -> Vec<Contender> {
     let ours = cipher.backends.iter().filter(|backend| backend.platform == Platform::Cpu);
@@ -111,16 +123,16 @@ impl Options {
         }
         for cipher in self.ciphers() {
             for contender in contenders(cipher, self.peers) {
-                match contender {
-                    Contender::Backend(backend) if !self.takes(cipher, backend) => {}
-                    Contender::Backend(backend) => match (backend.available)() {
-                        Err(reason) => {
-                            skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
-                        }
-                        Ok(()) => cases.extend(self.cases_of(cipher, contender, &mut skipped)),
-                    },
-                    _ => cases.extend(self.cases_of(cipher, contender, &mut skipped)),
+                if let Contender::Backend(backend) = contender {
+                    if !self.takes(cipher, backend) {
+                        continue;
+                    }
+                    if let Err(reason) = (backend.available)() {
+                        skipped.push(format!("{}/{}: {reason}", cipher.name, backend.id));
+                        continue;
+                    }
                 }
+                cases.extend(self.cases_of(cipher, contender, &mut skipped));
             }
         }
         (cases, skipped)
@@ -149,12 +161,9 @@ impl Options {
                     }
                     continue;
                 }
-                cases.extend(sizes.iter().map(|&bytes| Case {
-                    cipher: cipher.name.to_owned(),
-                    key_bytes,
-                    backend: contender.id().to_owned(),
-                    work,
-                    bytes: bytes.next_multiple_of(block),
+                cases.extend(sizes.iter().map(|bytes| {
+                    let bytes = bytes.next_multiple_of(block);
+                    Case { cipher, key_bytes, contender, work, bytes }
                 }));
             }
         }
@@ -164,16 +173,13 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
     #[test]
-    fn every_case_can_be_found_again() {
+    fn a_quick_run_has_a_third_of_the_cases() {
         let options = Options::parse_from(["bench-all"]);
         let (cases, _) = options.cpu_cases();
         assert!(cases.len() > 100, "{}", cases.len());
-        assert!(cases.iter().all(|case| find(case).is_some()));
         let quick = Options::parse_from(["bench-all", "--quick"]).cpu_cases().0;
         assert!(quick.len() * 3 < cases.len());
         for of_16_kib in [&cases, &quick] {
@@ -191,7 +197,7 @@ mod tests {
             let (cases, skipped) = options.cpu_cases();
             let ours = skipped.iter().filter(|line| line.starts_with("OpenSSL"));
             let ours = ours.cloned().collect::<Vec<_>>();
-            (cases.iter().filter(|case| case.backend == "OpenSSL").count(), ours)
+            (cases.iter().filter(|case| case.contender.id() == "OpenSSL").count(), ours)
         };
         assert_eq!(of_peers(&[]), (0, Vec::new()));
         let lacks = ["OpenSSL: it has no HIGHT", "OpenSSL: it has no SEED-CTR"];

@@ -1,4 +1,4 @@
-//! The core's clock, for cycles a byte.
+//! The core's clock, for cycles per byte.
 
 use std::{hint::black_box, time::Instant};
 

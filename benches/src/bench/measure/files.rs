@@ -6,20 +6,52 @@ use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::Instant,
 };
 
 use lanecrypt_judges::{Judge, program, python};
-use lanecrypt_record::{Figure, Step};
+use lanecrypt_record::{Figure, Place, Step};
 
-use super::sample::median;
+use super::passes::{clocked, median};
 use crate::bench::{options::Options, plan::noise};
 use crate::size::size_name;
 
-const OPENSSL: Judge = program("openssl");
-const AGE: Judge = program("age");
 const AGE_KEYGEN: Judge = program("age-keygen");
-const TINK: Judge = python("tink");
+
+/// Whose command it is.
+#[derive(Clone, Copy, PartialEq)]
+enum Program {
+    Ours,
+    OpenSsl,
+    Age,
+    /// Python with Tink's wheel.
+    Tink,
+    Copy,
+}
+
+/// A command that encrypts and decrypts files: its name, whose it is, where it runs, and its words as people
+/// type them. Of `{a|b}` the first is for encryption, the other for decryption; words in capitals are files, keys and what else is the same every time.
+type Tool = (&'static str, Program, Place, &'static str);
+
+#[rustfmt::skip]
+const TOOLS: [Tool; 13] = {
+    use {Place::{Cpu, EndToEnd as Gpu}, Program::{Age, Copy, OpenSsl, Ours, Tink}};
+    [
+        ("lanecrypt seal, CPU", Ours, Cpu, "{seal|open} --keyset KEYS --quiet --backend cpu IN OUT"),
+        ("lanecrypt seal, GPU", Ours, Gpu, "{seal|open} --keyset KEYS --quiet --backend cuda IN OUT"),
+        ("lanecrypt raw ecb aes-128, CPU", Ours, Cpu, "raw ecb --cipher aes-128 --key-file KEY-128 {|-d} --quiet --backend cpu IN OUT"),
+        ("lanecrypt raw ecb aes-128, GPU", Ours, Gpu, "raw ecb --cipher aes-128 --key-file KEY-128 {|-d} --quiet --backend cuda IN OUT"),
+        ("lanecrypt raw ecb aes-192, CPU", Ours, Cpu, "raw ecb --cipher aes-192 --key-file KEY-192 {|-d} --quiet --backend cpu IN OUT"),
+        ("lanecrypt raw ecb aes-192, GPU", Ours, Gpu, "raw ecb --cipher aes-192 --key-file KEY-192 {|-d} --quiet --backend cuda IN OUT"),
+        ("lanecrypt raw ecb aes-256, CPU", Ours, Cpu, "raw ecb --cipher aes-256 --key-file KEY-256 {|-d} --quiet --backend cpu IN OUT"),
+        ("lanecrypt raw ecb aes-256, GPU", Ours, Gpu, "raw ecb --cipher aes-256 --key-file KEY-256 {|-d} --quiet --backend cuda IN OUT"),
+        ("openssl enc aes-256-ctr", OpenSsl, Cpu, "enc -aes-256-ctr -K KEY -iv IV {|-d} -in IN -out OUT"),
+        ("openssl enc camellia-256-ctr", OpenSsl, Cpu, "enc -camellia-256-ctr -K KEY -iv IV {|-d} -in IN -out OUT"),
+        ("age", Age, Cpu, "{-e|-d} -i AGE-KEY -o OUT IN"),
+        ("Tink's wheel", Tink, Cpu, "-c WHEEL KEYS {encrypt|decrypt} IN OUT"),
+        ("cp", Copy, Cpu, "IN OUT"), // what the RAM disk itself takes
+    ]
+};
+const DIRECTIONS: [Step; 2] = [Step::Encryption, Step::Decryption];
 
 /// Runs that the median is of; odd.
 const SAMPLES: usize = 3;
@@ -27,7 +59,6 @@ const BYTES: [usize; 3] = [1 << 20, 64 << 20, 1 << 30];
 const QUICK_BYTES: [usize; 2] = [1 << 20, 64 << 20];
 /// A RAM disk that every Linux has.
 const RAM_DISK: &str = "/dev/shm";
-const IV: &str = "000102030405060708090a0b0c0d0e0f";
 
 /// The wheel's sealing and opening of a file: keyset, what to do, from, to.
 const WHEEL: &str = "
@@ -66,27 +97,22 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
             continue;
         }
         desk.write_plaintext(bytes).map_err(|error| format!("{RAM_DISK}: {error}"))?;
-        for tool in &tools {
-            for (step, command) in [Step::Encryption, Step::Decryption].iter().zip(&tool.commands) {
+        for (program, tool) in &tools {
+            let &&(name, .., words) = tool;
+            for step in DIRECTIONS {
                 measured.push(Figure {
-                    backend: tool.name.to_owned(),
-                    step: *step,
+                    backend: name.to_owned(),
+                    step,
                     bytes,
                     samples: SAMPLES,
-                    seconds: desk.seconds(command)?,
+                    seconds: desk.seconds(program, words, step)?,
                     ..Figure::default()
                 });
             }
-            desk.compare().map_err(|error| format!("{}: {error}", tool.name))?;
+            desk.compare().map_err(|error| format!("{name}: {error}"))?;
         }
     }
     Ok(measured)
-}
-
-/// A program, and how it is called for each direction.
-struct Tool {
-    name: &'static str,
-    commands: [Vec<String>; 2],
 }
 
 /// The folder with keys and files.
@@ -99,114 +125,73 @@ impl Desk {
         self.folder.join(name).display().to_string()
     }
 
-    /// The commands that are here, with keys made.
-    fn tools(&self, options: &Options) -> Vec<Tool> {
-        let made = [self.ours(options), self.openssl(), self.age(), self.wheel(), Ok(self.copy())];
+    /// The commands that are here and wanted, each with its program's path, their keys made.
+    fn tools(&self, options: &Options) -> Vec<(String, &'static Tool)> {
+        let has_gpu = !options.cpu_only && lanecrypt::cuda::Device::default().is_ok();
+        let is_wanted = |tool: &&'static Tool| match tool {
+            (_, Program::Ours, Place::Cpu, _) => !options.gpu_only,
+            (_, Program::Ours, ..) => has_gpu,
+            _ => true,
+        };
         let mut tools = Vec::new();
-        for made in made {
-            match made {
-                Ok(some) => tools.extend(some),
+        for of_program in TOOLS.chunk_by(|a, b| a.1 == b.1) {
+            match self.program(of_program[0].1) {
+                Ok(path) => tools
+                    .extend(of_program.iter().filter(is_wanted).map(|tool| (path.clone(), tool))),
                 Err(error) => eprintln!("files: {error}"),
             }
         }
         tools
     }
 
-    /// Ours: sealed, and P5's ECB with all key sizes; on a GPU as well, unless only the CPU is wanted.
-    fn ours(&self, options: &Options) -> io::Result<Vec<Tool>> {
-        let lanecrypt = our_command()?;
-        let keys = self.path("keys");
-        quiet(Command::new(&lanecrypt).args(["keyset", "new", &keys]))?;
-        let has_gpu = !options.cpu_only && lanecrypt::cuda::Device::default().is_ok();
-        let mut tools = Vec::new();
-        let call = |command: &str, options: &[&str], backend: &str, decrypt: &[&str]| {
-            let backend = ["--quiet", "--backend", backend];
-            let words = [&[lanecrypt.as_str(), command], options, decrypt, &backend[..]].concat();
-            self.between(&words, decrypt.is_empty() && command != "open")
+    /// Where a program is, with its keys made.
+    fn program(&self, of: Program) -> io::Result<String> {
+        let found = |judge: Judge| {
+            let command = judge.command()?;
+            Ok::<_, io::Error>(command.get_program().to_string_lossy().into_owned())
         };
-        for (backend, name) in [("cpu", "lanecrypt seal, CPU"), ("cuda", "lanecrypt seal, GPU")] {
-            if backend == "cpu" && !options.gpu_only || backend == "cuda" && has_gpu {
-                let keyset = ["--keyset", keys.as_str()];
-                let commands = ["seal", "open"].map(|way| call(way, &keyset, backend, &[]));
-                tools.push(Tool { name, commands });
-            }
-        }
-        for (bits, names) in [
-            (128, ["lanecrypt raw ecb aes-128, CPU", "lanecrypt raw ecb aes-128, GPU"]),
-            (192, ["lanecrypt raw ecb aes-192, CPU", "lanecrypt raw ecb aes-192, GPU"]),
-            (256, ["lanecrypt raw ecb aes-256, CPU", "lanecrypt raw ecb aes-256, GPU"]),
-        ] {
-            let file = self.path(&format!("key-{bits}"));
-            fs::write(&file, "5a".repeat(bits / 8))?;
-            let cipher = format!("aes-{bits}");
-            let raw = ["ecb", "--cipher", &cipher, "--key-file", &file];
-            for (backend, name) in ["cpu", "cuda"].into_iter().zip(names) {
-                if backend == "cpu" && !options.gpu_only || backend == "cuda" && has_gpu {
-                    let commands = [&[][..], &["-d"]].map(|way| call("raw", &raw, backend, way));
-                    tools.push(Tool { name, commands });
+        match of {
+            Program::Ours => {
+                let path = our_command()?;
+                quiet(Command::new(&path).args(["keyset", "new", &self.path("KEYS")]))?;
+                for bits in [128, 192, 256] {
+                    fs::write(self.path(&format!("KEY-{bits}")), "5a".repeat(bits / 8))?;
                 }
+                Ok(path)
             }
+            Program::OpenSsl => found(program("openssl")),
+            Program::Age => {
+                let path = found(program("age"))?;
+                quiet(AGE_KEYGEN.command()?.args(["-o", &self.path("AGE-KEY")]))?;
+                Ok(path)
+            }
+            Program::Tink if !Path::new(&self.path("KEYS")).exists() => {
+                Err(io::Error::other("the wheel of Tink takes the keys of the command lanecrypt"))
+            }
+            Program::Tink => found(python("tink")),
+            Program::Copy => Ok("cp".to_owned()),
         }
-        Ok(tools)
     }
 
-    fn openssl(&self) -> io::Result<Vec<Tool>> {
-        let openssl = OPENSSL.command()?.get_program().to_string_lossy().into_owned();
-        let key = "5a".repeat(32);
-        let tool = |name, cipher: &str| {
-            let words = [&openssl, "enc", cipher, "-K", &key, "-iv", IV];
-            let files = |from: &str, to: &str, more: &[&str]| {
-                let (from, to) = (self.path(from), self.path(to));
-                let words = words.iter().chain(more).copied().chain(["-in", &from, "-out", &to]);
-                words.map(str::to_owned).collect()
-            };
-            let commands = [files("plain", "sealed", &[]), files("sealed", "opened", &["-d"])];
-            Tool { name, commands }
+    /// The words of a command in one direction, with paths for files.
+    fn words(&self, words: &str, step: Step) -> Vec<String> {
+        let [from, to] = files(step);
+        let word = |word: &str| {
+            let choice = word.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
+            let choice = choice.and_then(|word| word.split_once('|'));
+            match (choice, word) {
+                (Some((encrypts, _)), _) if step == Step::Encryption => encrypts.to_owned(),
+                (Some((_, decrypts)), _) => decrypts.to_owned(),
+                (None, "IN") => self.path(from),
+                (None, "OUT") => self.path(to),
+                (None, "WHEEL") => WHEEL.to_owned(),
+                (None, "KEY") => "5a".repeat(32),
+                (None, "IV") => "000102030405060708090a0b0c0d0e0f".to_owned(),
+                (None, word) if word.starts_with("KEY") || word == "AGE-KEY" => self.path(word),
+                (None, word) => word.to_owned(),
+            }
         };
-        Ok(vec![
-            tool("openssl enc aes-256-ctr", "-aes-256-ctr"),
-            tool("openssl enc camellia-256-ctr", "-camellia-256-ctr"),
-        ])
-    }
-
-    fn age(&self) -> io::Result<Vec<Tool>> {
-        let age = AGE.command()?.get_program().to_string_lossy().into_owned();
-        let key = self.path("age-key");
-        quiet(AGE_KEYGEN.command()?.args(["-o", &key]))?;
-        let files = |way: &str, from: &str, to: &str| {
-            let to = self.path(to);
-            [&age, way, "-i", &key, "-o", &to, &self.path(from)].map(str::to_owned).to_vec()
-        };
-        let commands = [files("-e", "plain", "sealed"), files("-d", "sealed", "opened")];
-        Ok(vec![Tool { name: "age", commands }])
-    }
-
-    fn wheel(&self) -> io::Result<Vec<Tool>> {
-        let python = TINK.command()?.get_program().to_string_lossy().into_owned();
-        let keys = self.path("keys");
-        if !Path::new(&keys).exists() {
-            return Err(io::Error::other(
-                "the wheel of Tink takes the keys of the command lanecrypt",
-            ));
-        }
-        let commands = ["encrypt", "decrypt"].map(|way| {
-            let words = [python.as_str(), "-c", WHEEL, &keys, way];
-            self.between(&words, way == "encrypt")
-        });
-        Ok(vec![Tool { name: "Tink's wheel", commands }])
-    }
-
-    /// What the RAM disk itself takes.
-    fn copy(&self) -> Vec<Tool> {
-        let commands = [true, false].map(|encrypts| self.between(&["cp"], encrypts));
-        vec![Tool { name: "cp", commands }]
-    }
-
-    /// A command that ends with the names of its input and output.
-    fn between(&self, words: &[&str], encrypts: bool) -> Vec<String> {
-        let files = if encrypts { ["plain", "sealed"] } else { ["sealed", "opened"] };
-        let files = files.map(|name| self.path(name));
-        words.iter().map(|&word| word.to_owned()).chain(files).collect()
+        words.split(' ').map(word).filter(|word| !word.is_empty()).collect()
     }
 
     fn write_plaintext(&self, bytes: usize) -> io::Result<()> {
@@ -222,23 +207,15 @@ impl Desk {
     }
 
     /// Seconds of a command; its output is a new file each time.
-    fn seconds(&self, words: &[String]) -> Result<f64, String> {
+    fn seconds(&self, program: &str, words: &str, step: Step) -> Result<f64, String> {
+        let words = self.words(words, step);
         let mut seconds = Vec::new();
         for _ in 0..SAMPLES {
-            if let Some(output) = words.iter().find(|word| self.is_output(words, word)) {
-                fs::remove_file(output).ok();
-            }
-            let start = Instant::now();
-            quiet(Command::new(&words[0]).args(&words[1..])).map_err(|error| error.to_string())?;
-            seconds.push(start.elapsed().as_secs_f64());
+            fs::remove_file(self.path(files(step)[1])).ok();
+            let run = || quiet(Command::new(program).args(&words));
+            seconds.push(clocked(|| run().map_err(|error| error.to_string()))?);
         }
         Ok(median(seconds))
-    }
-
-    /// Of the files that a command names, the one that it makes.
-    fn is_output(&self, words: &[String], word: &str) -> bool {
-        let made = if words.contains(&self.path("plain")) { "sealed" } else { "opened" };
-        word == self.path(made)
     }
 
     fn compare(&self) -> Result<(), String> {
@@ -265,6 +242,11 @@ impl Desk {
         let number = |text: String| text.lines().nth(1)?.trim().parse().ok();
         text.ok().and_then(number).unwrap_or(0)
     }
+}
+
+/// What a command reads, and what it makes.
+fn files(step: Step) -> [&'static str; 2] {
+    if step == Step::Encryption { ["plain", "sealed"] } else { ["sealed", "opened"] }
 }
 
 /// Reads until the piece is full or the file ends.
@@ -306,11 +288,17 @@ mod tests {
 
     #[test]
     fn commands_name_what_they_read_and_make() {
-        let desk = Desk { folder: "/tmp".into() };
-        let [to, back] = [true, false].map(|encrypts| desk.between(&["cp"], encrypts));
-        assert_eq!(to, ["cp", "/tmp/plain", "/tmp/sealed"]);
-        assert_eq!(back, ["cp", "/tmp/sealed", "/tmp/opened"]);
-        assert!(desk.is_output(&to, "/tmp/sealed") && !desk.is_output(&to, "/tmp/plain"));
-        assert!(desk.is_output(&back, "/tmp/opened") && !desk.is_output(&back, "/tmp/sealed"));
+        let desk = Desk { folder: "/d".into() };
+        let of = |name: &str, step| {
+            let tool = TOOLS.iter().find(|tool| tool.0 == name).expect("it is there");
+            desk.words(tool.3, step).join(" ")
+        };
+        assert_eq!(of("cp", Step::Encryption), "/d/plain /d/sealed");
+        assert_eq!(of("age", Step::Decryption), "-d -i /d/AGE-KEY -o /d/opened /d/sealed");
+        let raw = "lanecrypt raw ecb aes-192, GPU";
+        let words = "raw ecb --cipher aes-192 --key-file /d/KEY-192 -d --quiet --backend cuda";
+        assert_eq!(of(raw, Step::Decryption), format!("{words} /d/sealed /d/opened"));
+        let words = words.replace(" -d", "");
+        assert_eq!(of(raw, Step::Encryption), format!("{words} /d/plain /d/sealed"));
     }
 }

@@ -12,13 +12,10 @@ use lanecrypt::cuda::{CipherKernels, Device, DeviceBuffer, Engine, Family, Opera
 use lanecrypt_record::{Figure, Place, Step, Work};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    sample::median,
-    verify::{counter, iv},
-};
+use super::{keyed::Keyed, passes::median};
 use crate::bench::{
     options::Options,
-    plan::{RunWork as _, key, noise},
+    plan::{RunWork as _, counter, iv, key, noise},
 };
 
 /// The environment variable that makes this program such a process: its case, as JSON.
@@ -69,17 +66,13 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
                 continue;
             }
             let case = Case { cipher: cipher.name.to_owned(), work, place, bytes };
-            let steps = [Step::Open, Step::Compile, Step::Load];
-            measured.extend(steps.into_iter().zip(medians(&case)?).map(|(step, seconds)| Figure {
-                cipher: cipher.name.to_owned(),
-                key_bits: 8 * cipher.key_bytes[0],
-                work,
-                place,
+            let figure = Keyed::new(cipher, cipher.key_bytes[0]).figure(work, place, bytes);
+            let steps = [Step::Open, Step::Compile, Step::Load].into_iter().zip(medians(&case)?);
+            measured.extend(steps.map(|(step, seconds)| Figure {
                 step,
-                bytes,
-                samples: SAMPLES,
                 seconds,
-                ..Figure::default()
+                samples: SAMPLES,
+                ..figure.clone()
             }));
         }
     }

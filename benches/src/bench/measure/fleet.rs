@@ -1,26 +1,23 @@
 //! Measuring several GPUs as one: CTR over data that lies on the first one, two, .. of them, and over host
 //! memory that they share out. Parts of what comes out are compared with a CPU's before anything is timed.
 
-use std::time::Instant;
-
 use lanecrypt::{
     cipher::InOutBuf,
     cuda::{
-        Device, DeviceBuffer, DeviceSliceMut, Error, Family, Fleet, FleetReport, Operation,
-        PinnedBuffer,
+        CipherKernels, Device, DeviceBuffer, DeviceSliceMut, Error, Family, Fleet, FleetReport,
+        Operation, PinnedBuffer,
     },
     registry::CipherDescription,
 };
 use lanecrypt_record::{Figure, Place, Work};
 
 use super::{
-    host_memory::families,
-    sample::timed,
-    verify::{counter, verify_piece},
+    keyed::Keyed,
+    passes::{clocked, timed},
 };
 use crate::bench::{
     options::Options,
-    plan::{key, noise},
+    plan::{counter, fill, noise_on},
 };
 
 /// Passes that the median is of; odd.
@@ -30,8 +27,14 @@ const BYTES: usize = 8 << 30;
 const QUICK_BYTES: usize = 256 << 20;
 /// The ciphers that are measured where none is named: a fast one and a slow one.
 const CIPHERS: [&str; 2] = ["aes", "tdes"];
-/// Bytes compared at the start and at the end of every part.
-const WINDOW: usize = 1 << 20;
+
+/// The kernels that each cipher's type takes by itself.
+fn families() -> impl Iterator<Item = &'static Family> {
+    lanecrypt::CIPHERS
+        .iter()
+        .filter_map(|cipher| CipherKernels::of(cipher))
+        .map(|kernels| kernels.fastest)
+}
 
 /// Measures on the first device, the first two, and so on; nothing where there is no GPU, nor, unless fleets
 /// are asked for, where there is one.
@@ -52,10 +55,10 @@ pub(crate) fn measure(options: &Options) -> Result<Vec<Figure>, String> {
         let bytes = bytes.next_multiple_of(2 * 16);
         let mut host = Host::new(&devices[0], bytes).map_err(text)?;
         for family in families().filter(|family| is_chosen(options, family.cipher())) {
-            let key = key(family.cipher().key_bytes[0]);
+            let keyed = Keyed::new(family.cipher(), family.cipher().key_bytes[0]);
             for count in 1..=devices.len() {
-                let fleet = family.fleet(&devices[..count], &key).map_err(text)?;
-                let target = Target { family, key: &key, fleet };
+                let fleet = family.fleet(&devices[..count], &keyed.key).map_err(text)?;
+                let target = Target { keyed: &keyed, fleet };
                 measured.push(target.resident(bytes / 2)?);
                 measured.push(target.pinned(&mut host)?);
                 measured.push(target.end_to_end(&mut host)?);
@@ -85,17 +88,9 @@ impl Host {
     }
 }
 
-fn fill(data: &mut [u8]) {
-    let noise = noise(64 << 20);
-    for piece in data.chunks_mut(noise.len()) {
-        piece.copy_from_slice(&noise[..piece.len()]);
-    }
-}
-
 /// Some devices under a key.
 struct Target<'a> {
-    family: &'static Family,
-    key: &'a [u8],
+    keyed: &'a Keyed,
     fleet: Fleet,
 }
 
@@ -103,121 +98,91 @@ impl Target<'_> {
     /// In place on every device, as many bytes on each.
     fn resident(&self, bytes: usize) -> Result<Figure, String> {
         let text = |error: Error| self.failed(&error);
-        let mut buffers = Vec::new();
-        for engine in self.fleet.engines() {
-            let mut buffer = DeviceBuffer::zeroed(engine.device(), bytes).map_err(text)?;
-            let noise = noise(64 << 20);
-            for start in (0..bytes).step_by(noise.len()) {
-                let length = noise.len().min(bytes - start);
-                buffer.write(start, &noise[..length]).map_err(text)?;
-            }
-            buffers.push(buffer);
-        }
-        let operation = Operation::Ctr(counter(self.family.cipher().block_bytes));
+        let buffer = |engine: &lanecrypt::cuda::Engine| noise_on(engine.device(), bytes);
+        let buffers: Result<Vec<_>, Error> = self.fleet.engines().iter().map(buffer).collect();
+        let mut buffers = buffers.map_err(text)?;
         let run = |buffers: &mut Vec<DeviceBuffer>| {
             let whole = |buffer| -> Result<DeviceSliceMut<'_>, Error> {
                 let buffer: &mut DeviceBuffer = buffer;
                 buffer.slice_mut(0..buffer.len())
             };
             let parts = buffers.iter_mut().map(whole).collect::<Result<Vec<_>, _>>();
-            self.fleet.run(operation, &mut parts.map_err(text)?).map_err(text)
+            self.fleet.run(self.operation(), &mut parts.map_err(text)?).map_err(text)
         };
-        run(&mut buffers)?;
-        for (number, buffer) in buffers.iter().enumerate() {
-            for start in windows(bytes) {
-                let mut output = vec![0; WINDOW.min(bytes)];
-                buffer.read(start, &mut output).map_err(text)?;
-                self.verify(start, number * bytes, &output)?;
+        let verify = |buffers: &mut Vec<DeviceBuffer>| {
+            for (number, buffer) in buffers.iter().enumerate() {
+                self.verify((number * bytes, bytes), |start, output| {
+                    buffer.read(start, output).map_err(text)
+                })?;
             }
-        }
-        let all = bytes * buffers.len();
-        self.timed(Place::Resident, all, || run(&mut buffers))
+            Ok(())
+        };
+        let figure = self.figure(Place::Resident, bytes * buffers.len());
+        timed(figure, SAMPLES, &mut buffers, |buffers| clocked(|| run(buffers)), verify)
     }
 
     /// From pinned memory to other, so that it is not copied.
     fn pinned(&self, host: &mut Host) -> Result<Figure, String> {
-        let operation = Operation::Ctr(counter(self.family.cipher().block_bytes));
-        let bytes = host.input.len();
         let run = |Host { input, output, .. }: &mut Host| {
             let both = InOutBuf::new(input, output).map_err(|error| self.failed(&error))?;
-            self.complete(self.fleet.run_host_memory(operation, both))
+            self.complete(self.fleet.run_host_memory(self.operation(), both))
         };
-        run(host)?;
-        for start in windows(bytes) {
-            self.verify(start, 0, &host.output[start..start + WINDOW.min(bytes)])?;
-        }
-        self.timed(Place::Pinned, bytes, || run(host))
+        let figure = self.figure(Place::Pinned, host.input.len());
+        let verify = |host: &mut Host| self.verify_host(&host.output);
+        timed(figure, SAMPLES, host, |host| clocked(|| run(host)), verify)
     }
 
     /// In place in ordinary memory.
     fn end_to_end(&self, host: &mut Host) -> Result<Figure, String> {
-        let operation = Operation::Ctr(counter(self.family.cipher().block_bytes));
-        fill(&mut host.pageable);
-        let bytes = host.pageable.len();
-        let run =
-            |data: &mut [u8]| self.complete(self.fleet.run_host_memory(operation, data.into()));
-        run(&mut host.pageable)?;
-        for start in windows(bytes) {
-            self.verify(start, 0, &host.pageable[start..start + WINDOW.min(bytes)])?;
-        }
-        self.timed(Place::EndToEnd, bytes, || run(&mut host.pageable))
+        let data = &mut host.pageable;
+        fill(data);
+        let run = |data: &mut [u8]| {
+            self.complete(self.fleet.run_host_memory(self.operation(), data.into()))
+        };
+        let figure = self.figure(Place::EndToEnd, data.len());
+        let verify = |data: &mut Vec<u8>| self.verify_host(data);
+        timed(figure, SAMPLES, data, |data| clocked(|| run(data)), verify)
+    }
+
+    fn operation(&self) -> Operation<'static> {
+        Operation::Ctr(counter(self.keyed.cipher.block_bytes))
+    }
+
+    fn figure(&self, place: Place, bytes: usize) -> Figure {
+        let count = self.fleet.engines().len();
+        Figure { count, ..self.keyed.figure(Work::Ctr, place, bytes) }
     }
 
     fn failed(&self, what: &dyn std::fmt::Display) -> String {
-        let count = self.fleet.engines().len();
-        format!("{} on {count} GPUs: {what}", self.family.cipher().name)
+        self.keyed.failed(format!("on {} GPUs: {what}", self.fleet.engines().len()))
     }
 
-    /// A call in which nobody dropped out.
+    /// A call in which no device dropped out.
     fn complete(&self, result: Result<FleetReport, Error>) -> Result<(), String> {
         let report = result.map_err(|error| self.failed(&error))?;
         report.dropped.first().map_or(Ok(()), |dropped| Err(self.failed(dropped)))
     }
 
-    /// Compares what came out of the bytes from `start` on of a part that lies `before` bytes after the start
-    /// of the data, and that was the same as every other one.
-    fn verify(&self, start: usize, before: usize, output: &[u8]) -> Result<(), String> {
-        let noise = noise(64 << 20);
-        let input: Vec<u8> =
-            (start..start + output.len()).map(|i| noise[i % noise.len()]).collect();
-        let cipher = self.family.cipher();
-        verify_piece(cipher, self.key, Work::Ctr, before + start, &input, output, false)
-            .map_err(|error| self.failed(&error))
-    }
-
-    fn timed(
+    /// Compares what came out of a part that lies some bytes after the start of the data, and that was the
+    /// same as every other one.
+    fn verify(
         &self,
-        place: Place,
-        bytes: usize,
-        mut run: impl FnMut() -> Result<(), String>,
-    ) -> Result<Figure, String> {
-        let mut seconds = Vec::new();
-        for _ in 0..SAMPLES {
-            let start = Instant::now();
-            run()?;
-            seconds.push(start.elapsed().as_secs_f64());
-        }
-        let figure = Figure {
-            cipher: self.family.cipher().name.to_owned(),
-            key_bits: 8 * self.key.len(),
-            place,
-            count: self.fleet.engines().len(),
-            bytes,
-            ..Figure::default()
-        };
-        Ok(timed(figure, seconds))
+        part: (usize, usize),
+        read: impl FnMut(usize, &mut [u8]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        self.keyed.verify(Work::Ctr, part, false, read)
     }
-}
 
-/// Where the bytes start that are compared.
-fn windows(bytes: usize) -> [usize; 2] {
-    [0, bytes - WINDOW.min(bytes)]
+    fn verify_host(&self, output: &[u8]) -> Result<(), String> {
+        self.verify((0, output.len()), |start, piece| {
+            piece.copy_from_slice(&output[start..start + piece.len()]);
+            Ok(())
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
     #[test]
@@ -230,5 +195,24 @@ mod tests {
         };
         assert_eq!(chosen(&[]), ["aes", "tdes"]);
         assert_eq!(chosen(&["--cipher", "seed"]), ["seed"]);
+    }
+
+    #[test]
+    #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
+    fn devices_share_what_is_right() {
+        let cipher = lanecrypt::find_cipher("aes").expect("it is in the registry");
+        let family = families().find(|family| family.cipher().name == "aes").expect("it has one");
+        let keyed = Keyed::new(cipher, 16);
+        let devices = [Device::on_host(), Device::another_on_host()];
+        let devices =
+            devices.map(|device| device.expect("LANECRYPT_HOST_KERNELS names the library"));
+        let fleet = family.fleet(&devices, &keyed.key).expect("it runs");
+        let target = Target { keyed: &keyed, fleet };
+        let mut host = Host::new(&devices[0], 64 << 10).expect("there is room");
+        let figures =
+            [target.resident(32 << 10), target.pinned(&mut host), target.end_to_end(&mut host)];
+        for figure in figures.map(|figure| figure.expect("it is right")) {
+            assert_eq!((figure.count, figure.bytes, figure.samples), (2, 64 << 10, SAMPLES));
+        }
     }
 }

@@ -1,13 +1,17 @@
 //! What a contender does over and over while it is timed.
 
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
 use lanecrypt::{
     Engine, Error, Gcm,
     registry::{CipherDescription, Create},
 };
 use lanecrypt_record::Work;
 
-use super::verify::iv;
-use crate::bench::plan::{RunWork as _, noise, seal};
+use crate::bench::plan::{self, RunWork as _, iv, noise, seal};
 
 /// A keyed implementation of one mode.
 pub(crate) trait Runner {
@@ -31,7 +35,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// So many bytes for a cipher with blocks of `block_bytes`.
+    /// This many bytes for a cipher with blocks of `block_bytes`.
     pub(crate) fn new(bytes: usize, block_bytes: usize) -> Self {
         let input = noise(bytes);
         let mut output = input.to_vec();
@@ -53,10 +57,52 @@ impl Data {
     }
 }
 
+/// Calls of a runner, one after the other, as many as the clock needs to tell their time.
+pub(crate) struct Calls {
+    runner: Box<dyn Runner>,
+    data: Data,
+    repeats: u32,
+}
+
+impl Calls {
+    /// As many as take about as long as a pass should.
+    ///
+    /// # Errors
+    /// The runner's.
+    pub(crate) fn new(runner: Box<dyn Runner>, data: Data, pass: Duration) -> Result<Self, String> {
+        let mut calls = Self { runner, data, repeats: 1 };
+        loop {
+            let taken = calls.batch()?.as_nanos().max(1);
+            let wanted = pass.as_nanos() * u128::from(calls.repeats) / taken;
+            if wanted < 2 * u128::from(calls.repeats) || calls.repeats > u32::MAX / 4 {
+                calls.repeats = (wanted as u32).clamp(1, 2 * calls.repeats);
+                return Ok(calls);
+            }
+            calls.repeats *= 2;
+        }
+    }
+
+    /// Seconds of a call, in one pass.
+    ///
+    /// # Errors
+    /// The runner's.
+    pub(crate) fn pass(&mut self) -> Result<f64, String> {
+        Ok(self.batch()?.as_secs_f64() / f64::from(self.repeats))
+    }
+
+    fn batch(&mut self) -> Result<Duration, String> {
+        let start = Instant::now();
+        for _ in 0..self.repeats {
+            black_box(&mut self.data).run(&mut *self.runner)?;
+        }
+        Ok(start.elapsed())
+    }
+}
+
 /// The key of a mode: XTS takes two, in one.
 #[must_use]
 pub(crate) fn key(work: Work, key_bytes: usize) -> Vec<u8> {
-    crate::bench::plan::key(if work == Work::XtsEncrypt { 2 * key_bytes } else { key_bytes })
+    plan::key(if work == Work::XtsEncrypt { 2 * key_bytes } else { key_bytes })
 }
 
 /// An engine, with the modes that this project has.
@@ -95,7 +141,7 @@ impl Runner for EngineRunner {
     }
 }
 
-/// What a mode makes of so many bytes on this backend, for comparison.
+/// What a mode makes of this many bytes on this backend, for comparison.
 ///
 /// # Errors
 /// Those of the engine and the mode, as a sentence.

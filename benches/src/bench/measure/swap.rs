@@ -9,7 +9,7 @@ use std::{
 use lanecrypt_record::{Figure, Step};
 use serde::Deserialize;
 
-use super::sample::timed;
+use super::passes::with_median;
 use crate::bench::options::Options;
 
 /// The environment variable with the program's path.
@@ -56,7 +56,7 @@ impl Cell {
                 is_peer: step == Step::Theirs,
                 ..Figure::default()
             };
-            Some(timed(figure, seconds))
+            Some(with_median(figure, seconds))
         };
         let ways = [
             (Step::Theirs, self.theirs),
@@ -130,8 +130,6 @@ fn read(lines: &str) -> Result<Vec<Figure>, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
 
     #[test]

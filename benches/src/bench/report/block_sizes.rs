@@ -1,6 +1,6 @@
 //! Throughput by the size of a thread block: P3's question, and P4's Table 3 and Figure 10.
 
-use lanecrypt_record::{Figure, Part, Record, distinct};
+use lanecrypt_record::{Figure, Part, Record, distinct, groups};
 
 use super::table::Section;
 use crate::bench::plan::MESSAGES;
@@ -17,18 +17,16 @@ pub(crate) const LARGEST_GAINS: [(f64, f64); 2] = [(64.0, 256.0), (16_384.0, 262
 
 /// What the chosen launch gains over the mean of all sizes, in per cent, by bytes of the message.
 fn gains(measured: &[Figure], backend: &str, bits: usize) -> Vec<(usize, f64)> {
-    let is_of = |row: &&Figure| row.backend == backend && row.key_bits == bits;
-    let members: Vec<&Figure> = measured.iter().filter(is_of).collect();
-    let messages = distinct(members.iter().map(|row| row.bytes));
-    let gain = |bytes: usize| {
-        let of = members.iter().filter(|row| row.bytes == bytes);
-        let (chosen, tried): (Vec<&Figure>, Vec<_>) = of.copied().partition(|row| row.count == 0);
+    let of = measured.iter().filter(|row| row.backend == backend && row.key_bits == bits);
+    let gain = |(bytes, rows): (usize, Vec<&Figure>)| {
+        let (chosen, tried): (Vec<&Figure>, Vec<_>) =
+            rows.into_iter().partition(|row| row.count == 0);
         let seconds = tried.iter().map(|row| row.seconds);
         let mean = seconds.sum::<f64>() / tried.len() as f64;
         let chosen = chosen.first().filter(|_| !tried.is_empty())?.seconds;
         Some((bytes, 100.0 * (mean / chosen - 1.0)))
     };
-    messages.into_iter().filter_map(gain).collect()
+    groups(of, |row| row.bytes).into_iter().filter_map(gain).collect()
 }
 
 /// Mean and peak.
@@ -55,16 +53,12 @@ pub(crate) fn section(record: &Record) -> Option<Section> {
         std::iter::once(backend.clone()).chain(KEY_BITS.map(of)).collect()
     });
     let rows: Vec<Vec<String>> = theirs.chain(ours).collect();
-    let header = ["by", "AES-128", "AES-192", "AES-256"];
-    (rows.len() > THEIRS.len()).then(|| Section {
-        title: "Gain by the size of thread blocks (P4, Table 3), %".into(),
-        note: "Throughput of the launch that is chosen, over that of the mean time of P4's sizes, 64 to \
-               384 threads, as far as the kernel allows: mean over messages of 64 B to 16 MiB, and peak. \
-               Ours is resident ECB encryption, chosen by experience data."
-            .into(),
-        header: header.map(str::to_owned).to_vec(),
-        rows,
-    })
+    let rows = if rows.len() > THEIRS.len() { rows } else { Vec::new() };
+    let note = "Throughput of the launch that is chosen, over that of the mean time of P4's sizes, 64 to \
+                384 threads, as far as the kernel allows: mean over messages of 64 B to 16 MiB, and peak. \
+                Ours is resident ECB encryption, chosen by experience data.";
+    let title = "Gain by the size of thread blocks (P4, Table 3), %";
+    Section::of(title, note, ["by", "AES-128", "AES-192", "AES-256"], rows)
 }
 
 /// The picture of ours takes these kernels, as P4's has two platforms.
@@ -94,38 +88,20 @@ pub(crate) fn their_gains() -> Vec<Line> {
 }
 
 /// A name, and gain by bytes.
-type Line = (String, Vec<(usize, f64)>);
+pub(crate) type Line = (String, Vec<(usize, f64)>);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lanecrypt_record::{Place, Work};
-
-    fn row(count: usize, bytes: usize, seconds: f64) -> Figure {
-        let what = (Work::EcbEncrypt, Place::Resident);
-        let figure = Figure::of(("aes", DRAWN[1]), what, bytes, seconds);
-        Figure { key_bits: 192, count, ..figure }
-    }
+    use crate::bench::report::tests::record;
 
     #[test]
-    fn the_choice_is_held_against_the_mean() {
-        let mut record = Record::default();
-        assert!(section(&record).is_none() && our_gains(&record).is_empty());
-        *record.part_mut(Part::BlockSizes) = vec![
-            row(64, 64, 3.0),
-            row(96, 64, 1.0),
-            row(0, 64, 1.0),
-            row(64, 256, 1.0),
-            row(0, 256, 1.0),
-        ];
+    fn without_the_choice_there_is_nothing_to_hold_against_anything() {
+        let mut record = record();
+        let of = |record: &Record| gains(record.part(Part::BlockSizes), DRAWN[1], 192);
         // Means of 2 and 1 seconds, where the choice takes 1.
-        let section = section(&record).expect("there are measurements");
-        assert_eq!(section.rows[2], [DRAWN[1], "", "50.00 (100.00)", ""]);
-        assert_eq!(section.rows[1][1..], ["12.48 (45.49)", "15.40 (47.87)", "15.84 (47.15)"]);
-        let [(name, _)] = &our_gains(&record)[..] else { panic!("a line") };
-        assert_eq!(name, "AES-192 cuda-bitslice");
-        // Without the choice there is nothing to hold against anything.
+        assert_eq!(of(&record), [(64, 100.0), (256, 0.0)]);
         record.part_mut(Part::BlockSizes).retain(|row| row.count > 0);
-        assert_eq!(gains(record.part(Part::BlockSizes), DRAWN[1], 192), []);
+        assert_eq!(of(&record), []);
     }
 }

@@ -1,8 +1,11 @@
 //! Two records side by side: what changed beyond noise, and whether something became slower.
 
-use std::fmt::Write as _;
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
 
-use lanecrypt_record::{Figure, Part, Record, Step, distinct};
+use lanecrypt_record::{Figure, Part, Record, Step, groups};
 
 use super::table::{Section, throughput};
 use crate::size::size_name;
@@ -16,14 +19,21 @@ struct Time<'a> {
     figure: &'a Figure,
 }
 
-/// A figure of both records.
-struct Change {
-    what: String,
-    old: Figure,
-    new: Figure,
+impl Time<'_> {
+    /// What it has in common with that of another record.
+    fn key(&self) -> (&str, usize) {
+        (&self.what, self.figure.bytes)
+    }
 }
 
-impl Change {
+/// A figure of both records.
+struct Change<'a> {
+    what: String,
+    old: &'a Figure,
+    new: &'a Figure,
+}
+
+impl Change<'_> {
     /// Of the throughput, in per cent; below 0 it is a loss. Where fastest passes are known, the smaller
     /// change of medians and of these, or none where they contradict each other: what else runs on a machine
     /// moves medians by any amount, but seldom the fastest pass.
@@ -55,11 +65,11 @@ impl Change {
 }
 
 /// What two records have in common, and what not.
-pub(crate) struct Comparison {
+pub(crate) struct Comparison<'a> {
     /// In per cent of the throughput.
     threshold: f64,
     /// Beyond noise, greatest loss first.
-    changes: Vec<Change>,
+    changes: Vec<Change<'a>>,
     /// Figures that both have.
     common: usize,
     /// Of these, without an interval on one side or the other.
@@ -70,17 +80,17 @@ pub(crate) struct Comparison {
     machines: Vec<String>,
 }
 
-impl Comparison {
+impl<'a> Comparison<'a> {
     /// Compares; `threshold` is in per cent.
-    pub(crate) fn new(old: &Record, new: &Record, threshold: f64) -> Self {
+    pub(crate) fn new(old: &'a Record, new: &'a Record, threshold: f64) -> Self {
         let (before, after) = (figures(old), figures(new));
-        let mut changes: Vec<Change> = before
-            .iter()
-            .filter_map(|time| {
-                let new = find(&after, time)?.clone();
-                Some(Change { what: time.what.clone(), old: time.figure.clone(), new })
-            })
-            .collect();
+        let by_key: HashMap<_, _> =
+            after.iter().rev().map(|time| (time.key(), time.figure)).collect();
+        let change = |time: &Time<'a>| {
+            let new = by_key.get(&time.key())?;
+            Some(Change { what: time.what.clone(), old: time.figure, new })
+        };
+        let mut changes: Vec<Change<'_>> = before.iter().filter_map(change).collect();
         let common = changes.len();
         let without_interval = changes.iter().filter(|change| change.is_apart().is_none()).count();
         changes.retain(|change| change.is_beyond_noise(threshold));
@@ -104,17 +114,15 @@ impl Comparison {
     /// What a person reads: changes over the threshold one by one, smaller ones only if asked for.
     #[must_use]
     pub(crate) fn text(&self, is_verbose: bool) -> String {
-        let is_large = |change: &&Change| change.percent().abs() > self.threshold;
+        let is_large = |change: &&Change<'_>| change.percent().abs() > self.threshold;
         let large = self.changes.iter().filter(is_large).count();
-        let shown: Vec<&Change> =
+        let shown: Vec<&Change<'_>> =
             self.changes.iter().filter(|change| is_verbose || is_large(change)).collect();
         let mut text = String::new();
         for machine in &self.machines {
             let _ = writeln!(text, "Not the same: {machine}");
         }
-        if !shown.is_empty() {
-            text += &self.section(&shown).render(false);
-        }
+        text.extend(self.section(&shown).map(|section| section.render(false)));
         let losses =
             self.changes.iter().filter(|change| change.percent() < -self.threshold).count();
         let _ = writeln!(
@@ -142,8 +150,8 @@ impl Comparison {
         text
     }
 
-    fn section(&self, changes: &[&Change]) -> Section {
-        let row = |change: &&Change| {
+    fn section(&self, changes: &[&Change<'_>]) -> Option<Section> {
+        let row = |change: &&Change<'_>| {
             let rate = |figure: &Figure| match figure.bytes {
                 0 => format!("{:.0} ns", 1e9 * figure.seconds),
                 _ => throughput(figure.gbit_per_second()),
@@ -152,48 +160,32 @@ impl Comparison {
             vec![
                 change.what.clone(),
                 size_name(change.old.bytes),
-                rate(&change.old),
-                rate(&change.new),
+                rate(change.old),
+                rate(change.new),
                 format!("{:+.1}%{mark}", change.percent()),
             ]
         };
         let header = ["", "bytes", "old, Gbit/s", "new, Gbit/s", "change"];
-        Section {
-            title: "Changed beyond noise".into(),
-            note: "Medians; on CPUs the change is that of the fastest passes where it is the smaller one."
-                .into(),
-            header: header.map(str::to_owned).to_vec(),
-            rows: changes.iter().map(row).collect(),
-        }
+        let note = "Medians; on CPUs the change is that of the fastest passes where it is the smaller one.";
+        Section::of("Changed beyond noise", note, header, changes.iter().map(row).collect())
     }
-}
-
-fn find<'a>(all: &'a [Time<'a>], wanted: &Time<'_>) -> Option<&'a Figure> {
-    let is_it =
-        |time: &&Time<'_>| time.what == wanted.what && time.figure.bytes == wanted.figure.bytes;
-    all.iter().find(is_it).map(|time| time.figure)
 }
 
 /// What `these` have and `others` lack: a line for a series of which they have nothing, or else for what
 /// differs in its size alone.
 fn missing(these: &[Time<'_>], others: &[Time<'_>]) -> Vec<String> {
-    let lacking: Vec<&Time<'_>> =
-        these.iter().filter(|time| find(others, time).is_none()).collect();
-    let is_whole = |series: &str| !others.iter().any(|time| time.series == series);
-    let (whole, parts): (Vec<&Time<'_>>, Vec<_>) =
-        lacking.iter().partition(|time| is_whole(&time.series));
-    let whole_line = |series: &str| {
-        let count = whole.iter().filter(|time| time.series == series).count();
-        format!("{series}: all {count} figures")
-    };
-    let line = |what: &str| {
-        let sizes = lacking.iter().filter(|time| time.what == what);
-        let sizes: Vec<String> = sizes.map(|time| size_name(time.figure.bytes)).collect();
-        format!("{what}: {}", sizes.join(", "))
-    };
-    let series = distinct(whole.iter().map(|time| time.series.as_str()));
-    let parts = distinct(parts.iter().map(|time| time.what.as_str()));
-    series.into_iter().map(whole_line).chain(parts.into_iter().map(line)).collect()
+    let known: HashSet<_> = others.iter().map(Time::key).collect();
+    let series: HashSet<&str> = others.iter().map(|time| time.series.as_str()).collect();
+    let lacking = these.iter().filter(|time| !known.contains(&time.key()));
+    let (parts, whole): (Vec<_>, Vec<_>) =
+        lacking.partition(|time| series.contains(time.series.as_str()));
+    let whole = groups(whole, |time| time.series.as_str()).into_iter();
+    let whole = whole.map(|(series, times)| format!("{series}: all {} figures", times.len()));
+    let parts = groups(parts, |time| time.what.as_str()).into_iter().map(|(what, times)| {
+        let sizes = times.iter().map(|time| size_name(time.figure.bytes));
+        format!("{what}: {}", sizes.collect::<Vec<_>>().join(", "))
+    });
+    whole.chain(parts).collect()
 }
 
 fn machines(old: &Record, new: &Record) -> Vec<String> {
@@ -301,7 +293,8 @@ mod tests {
                 record.part_mut(Part::Measurements)[0].fastest_seconds = Some(fastest[i]);
                 record
             };
-            let comparison = Comparison::new(&of(0), &of(1), 5.0);
+            let (old, new) = (of(0), of(1));
+            let comparison = Comparison::new(&old, &new, 5.0);
             (comparison.has_loss(), comparison.changes.len())
         };
         assert_eq!(loss([0.9e-3, 1.8e-3]), (true, 1));
@@ -320,7 +313,8 @@ mod tests {
         assert!(Comparison::new(&old, &new, 1.0).has_loss());
         // Without intervals it would be noise.
         let bare = |seconds| record(&[("a", seconds)], None);
-        let comparison = Comparison::new(&bare(1e-3), &bare(1.03e-3), 5.0);
+        let (old, new) = (bare(1e-3), bare(1.03e-3));
+        let comparison = Comparison::new(&old, &new, 5.0);
         assert!(comparison.changes.is_empty());
         assert!(comparison.text(false).contains("1 of them have no confidence interval"));
     }
@@ -347,16 +341,18 @@ mod tests {
             }
             record
         };
-        let compare = |new| Comparison::new(&times([10.0, 20.0, 30.0]), &times(new), 5.0);
-        assert!(!compare([90.0, 20.0, 30.0]).has_loss());
+        let compare = |new| {
+            let (old, new) = (times([10.0, 20.0, 30.0]), times(new));
+            let comparison = Comparison::new(&old, &new, 5.0);
+            (comparison.has_loss(), comparison.text(false))
+        };
+        assert!(!compare([90.0, 20.0, 30.0]).0);
         for (new, name) in [
             ([10.0, 40.0, 30.0], "AES-128 swapped, in their mode, a call"),
             ([10.0, 20.0, 60.0], "AES-128 swapped, ours, a call"),
         ] {
-            let comparison = compare(new);
-            assert!(comparison.has_loss());
-            let text = comparison.text(false);
-            assert!(text.contains(name) && text.contains("-50.0% !"), "{text}");
+            let (has_loss, text) = compare(new);
+            assert!(has_loss && text.contains(name) && text.contains("-50.0% !"), "{text}");
             assert!(text.contains("4 figures in both; 2 changed"), "{text}");
             assert!(text.contains("40 ns") || text.contains("60 ns"), "{text}");
         }

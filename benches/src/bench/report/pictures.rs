@@ -1,16 +1,21 @@
 //! The charts of a run, for its page and as files.
 
 use lanecrypt::CIPHERS;
-use lanecrypt_record::{Figure, Place, Record, Work, distinct, title};
+use lanecrypt_record::{
+    Across, Chart, Figure, Line, Part, Place, Record, Step, Work, distinct, groups, svg, title,
+};
 
 use super::{
     block_sizes,
-    chart::{Across, Chart, Line},
+    choices::about,
     curves::{curves, lines, nanoseconds, switches},
-    sections::choices,
-    summary::about,
 };
 use crate::bench::measure::{blocks::DEFAULT, peers::baseline::BASELINES};
+use crate::size::size_name;
+
+#[allow(clippy::cast_sign_loss, reason = "sizes are positive")]
+const BYTES: Across = Across { name: |size| size_name(size as usize), caption: "" };
+const BLOCKS: Across = Across { name: |size| format!("{size:.0}"), caption: "by blocks" };
 
 /// What most charts of a CPU have: our default type, the crate that it replaces, other libraries.
 const FIRST: [&str; 4] = [DEFAULT, REPLACED, "Botan", "OpenSSL"];
@@ -32,70 +37,61 @@ fn look(name: &str, figures: &[Figure]) -> usize {
     distinct(all).iter().position(|known| *known == name).unwrap_or(0)
 }
 
-/// Throughput against size in one place: a chart a cipher with its shortest key, a line a backend; with the
-/// name of its file.
-pub(crate) fn throughputs(figures: &[Figure], place: Place) -> Vec<(String, Chart)> {
-    let of_place = figures.iter().filter(|m| m.place == place && m.work == Work::EcbEncrypt);
-    let chart = |cipher: &str| {
-        let of_cipher = of_place.clone().filter(|m| m.cipher == cipher);
-        let shortest = of_cipher.clone().map(|m| m.key_bits).min()?;
-        let of_cipher = of_cipher.filter(|m| m.key_bits == shortest);
-        let line = |backend: &str| Line {
-            name: backend.to_owned(),
-            look: look(backend, figures),
-            points: of_cipher
-                .clone()
-                .filter(|m| m.backend == backend)
-                .map(|m| (m.bytes as f64, m.gbit_per_second()))
-                .collect(),
+/// Of each cipher its name and the figures under its shortest key.
+fn of_shortest_keys<'a>(
+    figures: impl Iterator<Item = &'a Figure>,
+) -> Vec<(String, Vec<&'a Figure>)> {
+    let mut ciphers = groups(figures, |f| f.cipher.clone());
+    for (name, figures) in &mut ciphers {
+        let shortest = figures.iter().map(|f| f.key_bits).min().unwrap_or_default();
+        figures.retain(|f| f.key_bits == shortest);
+        *name = title(name, shortest);
+    }
+    ciphers
+}
+
+/// Throughput by bytes.
+fn throughput(figures: &[&Figure]) -> Vec<(f64, f64)> {
+    figures.iter().map(|f| (f.bytes as f64, f.gbit_per_second())).collect()
+}
+
+/// Throughput against size in one place: a chart for each cipher with its shortest key, a line for each
+/// backend; with the name of its file.
+pub(crate) fn throughputs(all: &[Figure], place: Place) -> Vec<(String, Chart)> {
+    let of_place = all.iter().filter(|m| m.place == place && m.work == Work::EcbEncrypt);
+    let chart = |(name, of_cipher): (String, Vec<&Figure>)| {
+        let file = format!("{}-{}-{}", of_cipher[0].cipher, of_cipher[0].key_bits, place.name());
+        let line = |(name, figures): (String, Vec<&Figure>)| Line {
+            look: look(&name, all),
+            points: throughput(&figures),
+            name,
         };
-        let lines = distinct(of_cipher.clone().map(|m| m.backend.as_str()));
-        let chart = Chart {
-            title: format!("{} ECB encryption, {}", title(cipher, shortest), place.name()),
-            across: Across::Bytes,
-            unit: "Gbit/s",
-            is_logarithmic: true,
-            lines: lines.into_iter().map(line).collect(),
-            marks: Vec::new(),
-            shaded: Vec::new(),
-        };
-        let place = place.name().replace(", ", "-").replace(' ', "-").to_lowercase();
-        Some((format!("{cipher}-{shortest}-{place}.svg"), chart))
+        let lines = groups(of_cipher, |m| m.backend.clone()).into_iter().map(line).collect();
+        let title = format!("{name} ECB encryption, {}", place.name());
+        let file = file.replace(", ", "-").replace(' ', "-").to_lowercase();
+        (format!("{file}.svg"), Chart::new(title, BYTES, "Gbit/s", lines))
     };
-    let ciphers = distinct(of_place.clone().map(|m| m.cipher.as_str()));
-    ciphers.into_iter().filter_map(chart).collect()
+    of_shortest_keys(of_place).into_iter().map(chart).collect()
 }
 
 /// What stands for a mode in the pictures of CPU and GPU: a quick run measures it alone.
 const CROSSING: Work = Work::Ctr;
 
-/// CPU and GPU against size: a chart a cipher, in CTR with the shortest key.
+/// CPU and GPU against size: a chart for each cipher, in CTR with the shortest key.
 pub(crate) fn crossovers(record: &Record) -> Vec<Chart> {
-    let choices = choices(record);
-    let of_mode = choices.iter().filter(|choice| choice.auto.work == CROSSING);
-    let chart = |cipher: &str| {
-        let of_cipher = of_mode.clone().filter(|choice| choice.auto.cipher == cipher);
-        let shortest = of_cipher.clone().map(|choice| choice.auto.key_bits).min()?;
-        let members = || of_cipher.clone().filter(|choice| choice.auto.key_bits == shortest);
-        let point = |figure: &Figure| (figure.bytes as f64, figure.gbit_per_second());
-        let line = |look, name: &str, points| Line { name: name.to_owned(), look, points };
+    let chart = |(name, of_cipher): (String, Vec<&Figure>)| {
+        let line = |step, look, name: &str| {
+            let of_step: Vec<_> = of_cipher.iter().copied().filter(|f| f.step == step).collect();
+            Line { name: name.to_owned(), look, points: throughput(&of_step) }
+        };
+        let lines =
+            vec![line(Step::Cpu, svg::OURS, "CPU, all cores"), line(Step::Gpu, svg::GPU, "GPU")];
         let mark = |&at: &u64| (at as f64, about(at as usize));
-        let auto = members().next()?.auto;
-        Some(Chart {
-            title: format!("{} {CROSSING}", title(cipher, auto.key_bits)),
-            across: Across::Bytes,
-            unit: "Gbit/s",
-            is_logarithmic: true,
-            lines: vec![
-                line(0, "CPU, all cores", members().map(|choice| point(choice.cpu)).collect()),
-                line(1, "GPU", members().map(|choice| point(choice.gpu)).collect()),
-            ],
-            marks: auto.switches.iter().map(mark).collect(),
-            shaded: Vec::new(),
-        })
+        let marks = of_cipher[0].switches.iter().map(mark).collect();
+        Chart { marks, ..Chart::new(format!("{name} {CROSSING}"), BYTES, "Gbit/s", lines) }
     };
-    let ciphers = distinct(of_mode.clone().map(|choice| choice.auto.cipher.as_str()));
-    ciphers.into_iter().filter_map(chart).collect()
+    let of_mode = record.part(Part::Auto).iter().filter(|f| f.work == CROSSING);
+    of_shortest_keys(of_mode).into_iter().map(chart).collect()
 }
 
 /// The time of a call against its number of blocks, with a mark where our type changes its way.
@@ -109,32 +105,22 @@ pub(crate) fn blocks(curve: &[Figure]) -> Chart {
     let clock = curve[0].gigahertz.unwrap_or_default();
     let name = title(&curve[0].cipher, curve[0].key_bits);
     let title = format!("{name} ECB encryption: time of a call, at {clock:.2} GHz");
-    Chart {
-        title,
-        across: Across::Blocks,
-        unit: "nanoseconds",
-        is_logarithmic: true,
-        lines: lines(curve).map(line).collect(),
-        marks: lines(curve).next().into_iter().flat_map(switches).map(mark).collect(),
-        shaded: Vec::new(),
-    }
+    let marks = lines(curve).next().into_iter().flat_map(switches).map(mark).collect();
+    let lines = lines(curve).map(line).collect();
+    Chart { marks, ..Chart::new(title, BLOCKS, "nanoseconds", lines) }
 }
 
 /// P4's Figure 10 as far as its text goes, and ours; none where ours was not measured.
 pub(crate) fn gains(record: &Record) -> Option<[Chart; 2]> {
-    let line = |(look, (name, points)): (usize, (String, Vec<(usize, f64)>))| Line {
+    let line = |(look, (name, points)): (usize, block_sizes::Line)| Line {
         name,
         look,
         points: points.into_iter().map(|(bytes, gain)| (bytes as f64, gain)).collect(),
     };
-    let chart = |title: &str, lines: Vec<(String, Vec<(usize, f64)>)>, shaded| Chart {
-        title: title.to_owned(),
-        across: Across::Bytes,
-        unit: "gain, %",
-        is_logarithmic: false,
-        lines: lines.into_iter().enumerate().map(line).collect(),
-        marks: Vec::new(),
-        shaded,
+    let chart = |title: &str, lines: Vec<block_sizes::Line>, shaded| {
+        let lines = lines.into_iter().enumerate().map(line).collect();
+        let chart = Chart::new(title.to_owned(), BYTES, "gain, %", lines);
+        Chart { is_logarithmic: false, shaded, ..chart }
     };
     let ours = block_sizes::our_gains(record);
     let title = "Figure 10, P4: means; shaded: where its text puts the largest gains";
@@ -164,7 +150,6 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::bench::report::curves::tests::curve;
 
     #[test]
     fn a_backend_looks_the_same_in_every_chart_and_like_no_other() {
@@ -176,9 +161,18 @@ mod tests {
         });
         let looks: Vec<_> = looks.collect();
         assert_eq!(looks[0].0, "aes-128-cpu.svg");
-        assert_eq!(looks[0].1["default"], looks[1].1["default"]);
+        // As in pictures that know nothing of backends.
+        assert_eq!(looks[0].1["RustCrypto aes + ctr"], svg::REPLACED);
+        assert_eq!([looks[0].1["default"], looks[1].1["default"]], [svg::OURS; 2]);
         let all: BTreeSet<usize> = looks[0].1.values().copied().collect();
         assert_eq!(all.len(), looks[0].1.len(), "no two look the same: {looks:?}");
+    }
+
+    #[test]
+    fn switches_of_a_curve_are_marked() {
+        let record = crate::bench::report::tests::record();
+        let marks = curves(&record).map(|curve| blocks(curve).marks).collect::<Vec<_>>();
+        assert_eq!(marks, [vec![(4.0, "from 4: batches of 64".to_owned())], Vec::new()]);
     }
 
     fn of(cipher: &str, backends: &[&str]) -> Vec<Figure> {
@@ -188,17 +182,5 @@ mod tests {
             })
         };
         backends.iter().flat_map(figures).collect()
-    }
-
-    #[test]
-    fn switches_of_a_curve_are_marked() {
-        let svg = blocks(&curve(&[(1, 100.0), (4, 120.0), (16, 300.0)])).file();
-        let svg = svg.expect("there are points");
-        for part in ["default", "theirs", "from 4: batches of 64", "ARIA-128"] {
-            assert!(svg.contains(part), "{part}");
-        }
-        assert!(
-            !blocks(&curve(&[(1, 100.0), (2, 120.0)])).file().expect("points").contains("from ")
-        );
     }
 }

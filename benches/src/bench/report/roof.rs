@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use lanecrypt_record::{Figure, GpuDetails, Work};
+use lanecrypt_record::{Figure, GpuDetails, Place, Record, Work, groups};
+
+use super::table::{Section, percent, throughput};
 
 /// The book's rows with the profiler's counts, which stand there alone.
 const ROWS: [&str; 6] = [
@@ -14,7 +16,7 @@ const ROWS: [&str; 6] = [
     include_str!("../../../../book/src/roof-seed.md"),
 ];
 /// The columns, and how many lanes a cycle each has on a multiprocessor.
-pub(crate) const PIPES: [(&str, f64); 4] =
+const PIPES: [(&str, f64); 4] =
     [("shared memory", 32.0), ("ALU", 64.0), ("multiplier", 64.0), ("all instructions", 128.0)];
 /// The compute capability whose pipes these are.
 const COMPUTE_CAPABILITY: &str = "9.0";
@@ -65,6 +67,36 @@ pub(crate) fn share(measurement: &Figure, gpu: Option<&GpuDetails>) -> Option<Sh
     let of_pipes = load.limits().map(|limit| measurement.gbit_per_second() / (limit * cycles));
     let reached = of_pipes.into_iter().fold(0.0, f64::max);
     Some(Share { roof: measurement.gbit_per_second() / reached, reached, of_pipes })
+}
+
+/// Kernels at their largest size beside their roofs, with the names of runs; none where no roof is known.
+pub(crate) fn section(record: &Record, runs: &[String]) -> Option<Section> {
+    let gpu = record.environment.gpu_details.as_ref();
+    let resident = record.measurements().iter().filter(|m| m.place == Place::Resident);
+    let kernel = |m: &&Figure| (m.cipher.clone(), m.key_bits, m.backend.clone(), m.work);
+    let row = |(_, sizes): (_, Vec<&Figure>)| {
+        let m = sizes.into_iter().max_by_key(|m| m.bytes)?;
+        let share = share(m, gpu)?;
+        let mut cells = vec![
+            format!("{} {}, {}", m.keyed(), m.work, m.backend),
+            throughput(m.gbit_per_second()),
+            throughput(share.roof),
+            percent(share.reached),
+        ];
+        cells.extend(share.of_pipes.map(percent));
+        cells.push(runs[m.run].clone());
+        Some(cells)
+    };
+    let [a, b, c, d] = PIPES.map(|(pipe, _)| pipe);
+    let header = ["kernel", "Gbit/s", "roof, Gbit/s", "of its roof", a, b, c, d, "run"];
+    Section::of("", "", header, groups(resident, kernel).into_iter().filter_map(row).collect())
+}
+
+/// Throughput for comparing GPUs, in bits per multiprocessor and clock cycle; of a CPU there is none.
+pub(crate) fn per_clock(record: &Record, figure: &Figure) -> Option<f64> {
+    let details = record.environment.gpu_details.as_ref()?;
+    let cycles = f64::from(details.multiprocessors) * details.gigahertz;
+    (figure.place != Place::Cpu).then(|| figure.gbit_per_second() / cycles)
 }
 
 /// The least cycles per byte that a core with AVX-512, GFNI and VAES needs, by its ports (the book's page
@@ -132,7 +164,6 @@ fn backend(form: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lanecrypt_record::Place;
 
     /// The book works the roofs out for an H200, by the same counts.
     #[test]

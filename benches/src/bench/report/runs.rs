@@ -7,7 +7,7 @@ use std::{
 };
 
 use lanecrypt::CIPHERS;
-use lanecrypt_record::{Figure, Order, Part, Place, Record, Work, newest_of_each};
+use lanecrypt_record::{Figure, Order, Part, Place, Record, Work, groups, newest_of_each};
 
 /// A run that was recorded.
 #[derive(Debug)]
@@ -164,9 +164,14 @@ impl Runs {
         let rows: Vec<Figure> = rows.collect();
         let mut kept = newest_of_each(rows.iter(), labels);
         // In the registry's order, as in a record of one run.
-        kept.sort_by_key(|m| CIPHERS.iter().position(|cipher| cipher.name == m.cipher));
+        kept.sort_by_key(|m| place_of(&m.cipher));
         kept
     }
+}
+
+/// The place of a cipher in the registry.
+fn place_of(name: &str) -> Option<usize> {
+    CIPHERS.iter().position(|cipher| cipher.name == name)
 }
 
 /// What tells a figure from others.
@@ -206,15 +211,11 @@ fn is_in_the_registry(m: &Figure) -> bool {
 fn newest_of_ciphers<'a>(runs: impl Iterator<Item = &'a Run>, part: Part) -> Vec<Figure> {
     let mut newest = BTreeMap::new();
     for run in runs {
-        let mut of_run = BTreeMap::<&str, Vec<Figure>>::new();
-        for figure in run.record.part(part) {
-            of_run.entry(&figure.cipher).or_default().push(figure.clone());
-        }
-        newest.extend(of_run);
+        newest.extend(groups(run.record.part(part), |figure| figure.cipher.as_str()));
     }
     let mut newest: Vec<_> = newest.into_iter().collect();
-    newest.sort_by_key(|(name, _)| CIPHERS.iter().position(|cipher| cipher.name == *name));
-    newest.into_iter().flat_map(|(_, figures)| figures).collect()
+    newest.sort_by_key(|(name, _)| place_of(name));
+    newest.into_iter().flat_map(|(_, figures)| figures).cloned().collect()
 }
 
 #[cfg(test)]
@@ -318,21 +319,5 @@ mod tests {
         let runs = Runs::read(&[paths[1].clone(), paths[2].clone(), paths[0].clone()]);
         let order: Vec<_> = runs.expect("records").0.into_iter().map(|run| run.name).collect();
         assert_eq!(order, names);
-    }
-
-    #[test]
-    fn a_record_is_read_from_its_folder_and_what_is_none_is_named() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().to_owned();
-        assert!(Record::read(&path).unwrap_err().contains("report.json"));
-        fs::write(path.join("report.json"), "[]").expect("a file");
-        assert!(Runs::read(std::slice::from_ref(&path)).unwrap_err().contains("report.json"));
-        let record = run("1", ["x", "y"], &[("table32", Place::Cpu, 1.0)]).record;
-        let text = serde_json::to_string(&record).expect("JSON");
-        fs::write(path.join("report.json"), text).expect("a file");
-        for path in [path.clone(), path.join("report.json")] {
-            let runs = Runs::read(&[path]).expect("it is a record");
-            assert_eq!(runs.all()[0].name, name(folder.path()));
-        }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use lanecrypt_record::{Figure, Part, Record, Step, distinct, title};
+use lanecrypt_record::{Figure, Part, Record, Step, title};
 
-use super::table::{Query, Section};
+use super::table::{Query, Section, Texts, by_size};
 use crate::size::size_name;
 
 /// Below this, the user loses: measurements differ by as much.
@@ -19,7 +19,18 @@ struct Cell<'a> {
     ours: &'a Figure,
 }
 
-impl Cell<'_> {
+impl<'a> Cell<'a> {
+    /// The cell of one of ours, where theirs was measured too.
+    fn of(record: &'a Record, ours: &'a Figure) -> Option<Self> {
+        let is_theirs = |f: &&Figure| {
+            f.step == Step::Theirs
+                && (f.bytes, f.key_bits) == (ours.bytes, ours.key_bits)
+                && (&f.call, &f.cipher) == (&ours.call, &ours.cipher)
+        };
+        let mut all = record.part(Part::Swap).iter().filter(|_| ours.step != Step::Theirs);
+        all.find(is_theirs).map(|theirs| Self { theirs, ours })
+    }
+
     /// Time of theirs over time of ours, as it is shown: below 1 the user loses.
     fn ratio(&self) -> f64 {
         let ratio = self.theirs.undisturbed_seconds() / self.ours.undisturbed_seconds();
@@ -59,21 +70,9 @@ fn row(figure: &Figure) -> String {
     }
 }
 
-/// The column of a size; keys and single blocks have none.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the form of a query")]
-fn column(bytes: &usize) -> String {
-    if *bytes == 0 { "by itself".into() } else { size_name(*bytes) }
-}
-
-/// Every cell of a record, in its order: figures of a call lie side by side, theirs first.
+/// Every cell of a record, in its order.
 fn cells(record: &Record) -> impl Iterator<Item = Cell<'_>> {
-    let of = |f: &Figure| (f.cipher.clone(), f.key_bits, f.call.clone(), f.bytes);
-    let calls = record.part(Part::Swap).chunk_by(move |a, b| of(a) == of(b));
-    calls.flat_map(|figures| {
-        let theirs = figures.iter().find(|f| f.step == Step::Theirs);
-        let ours = figures.iter().filter(|f| f.step != Step::Theirs);
-        ours.filter_map(move |ours| theirs.map(|theirs| Cell { theirs, ours }))
-    })
+    record.part(Part::Swap).iter().filter_map(|ours| Cell::of(record, ours))
 }
 
 /// What the tables say.
@@ -82,28 +81,22 @@ pub(crate) const NOTE: &str = "Time of RustCrypto's crates over the time of ours
     our own call for many blocks. One core, a user's default release build, the fastest of up to 41 \
     rounds. The key is set before, unless the row's name says that it is new.";
 
-/// A table for each type: calls down, sizes across. The first has the note.
+/// A table for each type: calls down, sizes across. Keys and single blocks have no size.
+const TYPES: Query = Query {
+    part: Part::Swap,
+    table: |record, f| Cell::of(record, f).map(|_| keyed(f)),
+    texts: Texts::Of(|figures| (format!("The swap, {}", keyed(figures[0])), NOTE.into())),
+    corner: "call",
+    row,
+    column: |f| if f.bytes == 0 { (0, "by itself".into()) } else { by_size(f) },
+    cell: |record, ours| Cell::of(record, ours).map_or_else(String::new, |cell| cell.text()),
+};
+
+/// The tables; the first has the note.
 pub(crate) fn sections(record: &Record) -> Vec<Section> {
-    let all: Vec<Cell<'_>> = cells(record).collect();
-    let section = |(i, name): (usize, String)| {
-        let of_type: Vec<&Cell<'_>> = all.iter().filter(|cell| keyed(cell.ours) == name).collect();
-        let text = |f: &Figure| {
-            let found = of_type.iter().find(|cell| std::ptr::eq(cell.ours, f));
-            found.map_or_else(String::new, |cell| cell.text())
-        };
-        let query = Query {
-            title: format!("The swap, {name}"),
-            note: if i == 0 { NOTE } else { "" },
-            corner: "call",
-            row: &row,
-            column: &|f| f.bytes,
-            column_name: &column,
-            cell: &text,
-        };
-        query.sorted(of_type.iter().map(|cell| cell.ours))
-    };
-    let types = distinct(all.iter().map(|cell| keyed(cell.ours)));
-    types.into_iter().enumerate().filter_map(section).collect()
+    let mut tables = TYPES.tables(record);
+    tables.iter_mut().skip(1).for_each(|table| table.note.clear());
+    tables
 }
 
 /// What a user loses, worst first: one line a cell, of the first few.
@@ -151,72 +144,17 @@ pub(crate) fn csv(record: &Record) -> Option<String> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    /// A call with nanoseconds of theirs, of ours under theirs, and of ours.
-    fn call(name: &str, bytes: usize, times: [f64; 3]) -> Vec<Figure> {
-        let ways = [Step::Theirs, Step::Swapped, Step::Ours].into_iter().zip(times);
-        let figure = |(step, time): (Step, f64)| Figure {
-            cipher: "aes".into(),
-            key_bits: 128,
-            call: name.into(),
-            step,
-            bytes,
-            seconds: 2e-9 * time,
-            fastest_seconds: Some(1e-9 * time),
-            is_peer: step == Step::Theirs,
-            ..Figure::default()
-        };
-        ways.filter(|(_, time)| *time > 0.0).map(figure).collect()
-    }
-
-    /// A record of a key and of two calls, one of which has no mode of ours.
-    pub(crate) fn record() -> Record {
-        let mut record = Record::default();
-        for (name, bytes, times) in [
-            ("key", 0, [36.0, 396.0, 0.0]),
-            ("ctr, kept", 16, [10.0, 20.0, 5.0]),
-            ("ctr, kept", 1504, [100.0, 50.0, 400.0]),
-            ("cmac", 16, [94.9, 100.0, 0.0]),
-            ("cmac", 1504, [95.1, 100.0, 0.0]),
-        ] {
-            record.add(Part::Swap, call(name, bytes, times));
-        }
-        record
-    }
+    use crate::bench::report::tests::record;
 
     #[test]
-    fn calls_are_down_and_sizes_across_with_ours_in_rows_of_their_own() {
-        let [section] = &sections(&record())[..] else { panic!("one type, one table") };
-        assert_eq!(section.title, "The swap, AES-128");
-        assert_eq!(section.header, ["call", "by itself", "16 B", "1504 B"]);
-        let rows = [
-            ["key", "0.09 (36 ns, ours 396)", "", ""],
-            ["ctr, kept", "", "0.50", "2.00"],
-            ["ctr, kept, ours", "", "2.00", "0.25"],
-            ["cmac", "", "0.95", "0.95"],
-        ];
-        assert_eq!(section.rows, rows);
-        assert!(sections(&Record::default()).is_empty());
-    }
-
-    #[test]
-    fn losing_cells_are_named_worst_first_and_the_rest_counted() {
-        let text = losses(&record()).expect("it was measured");
-        let lines: Vec<&str> = text.lines().skip(1).collect();
-        assert!(text.starts_with("The swap: 3 of 7 cells"), "{text}");
-        assert_eq!(
-            lines,
-            [
-                "  AES-128 key: 0.09 (36 ns, ours 396)",
-                "  AES-128 ctr, kept, ours, 1504 B: 0.25",
-                "  AES-128 ctr, kept, 16 B: 0.50",
-            ]
-        );
+    fn of_many_losing_cells_the_worst_are_named_and_the_rest_counted() {
         let mut many = Record::default();
         for bytes in 1..=25 {
-            many.add(Part::Swap, call("ofb", 16 * bytes, [1.0, 2.0, 0.0]));
+            let of_call =
+                record().part(Part::Swap).to_vec().into_iter().filter(|f| f.call == "key");
+            many.add(Part::Swap, of_call.map(|f| Figure { bytes: 16 * bytes, ..f }));
         }
         let text = losses(&many).expect("it was measured");
         assert_eq!(text.lines().count(), 1 + NAMED + 1);
@@ -231,14 +169,5 @@ pub(crate) mod tests {
         assert_eq!(heat("1.00"), Some((false, 0.0)));
         assert_eq!(heat("16.00"), Some((false, 1.0)));
         assert_eq!((heat("ctr, kept"), heat("")), (None, None));
-    }
-
-    #[test]
-    fn csv_has_both_times() {
-        let csv = csv(&record()).expect("it was measured");
-        let lines: Vec<&str> = csv.lines().collect();
-        assert_eq!(lines[1], "aes,128,\"key\",under theirs,0,36.00,396.00,0.09");
-        assert_eq!(lines[5], "aes,128,\"ctr, kept\",ours,1504,100.00,400.00,0.25");
-        assert_eq!(lines.len(), 1 + 7);
     }
 }

@@ -1,9 +1,12 @@
 //! A table of a report, and how it is made of figures.
 
 use comfy_table::{CellAlignment, Table, presets};
-use lanecrypt_record::{Figure, distinct};
+use lanecrypt_record::{Figure, Part, Record, distinct, groups};
+
+use crate::size::size_name;
 
 /// Rows and columns under a title.
+#[derive(Debug)]
 pub(crate) struct Section {
     pub(crate) title: String,
     pub(crate) note: String,
@@ -12,6 +15,18 @@ pub(crate) struct Section {
 }
 
 impl Section {
+    /// Of rows that are there already; none without rows.
+    pub(crate) fn of<const COLUMNS: usize>(
+        title: impl Into<String>,
+        note: impl Into<String>,
+        header: [&str; COLUMNS],
+        rows: Vec<Vec<String>>,
+    ) -> Option<Self> {
+        let (title, note) = (title.into(), note.into());
+        let header = header.map(str::to_owned).to_vec();
+        (!rows.is_empty()).then_some(Self { title, note, header, rows })
+    }
+
     pub(crate) fn render(&self, markdown: bool) -> String {
         let mut table = Table::new();
         table.load_style(if markdown {
@@ -30,62 +45,73 @@ impl Section {
     }
 }
 
-/// A query over figures: which row and which column each is in, and what its cell says.
-pub(crate) struct Query<'a, Column> {
-    pub(crate) title: String,
-    pub(crate) note: &'static str,
-    /// The title of the first column, that of the rows' names.
-    pub(crate) corner: &'a str,
-    pub(crate) row: &'a dyn Fn(&Figure) -> String,
-    pub(crate) column: &'a dyn Fn(&Figure) -> Column,
-    pub(crate) column_name: &'a dyn Fn(&Column) -> String,
-    pub(crate) cell: &'a dyn Fn(&Figure) -> String,
+/// Title and note of a table.
+pub(crate) enum Texts {
+    Fixed(&'static str, &'static str),
+    /// By its figures.
+    Of(fn(&[&Figure]) -> (String, String)),
 }
 
-impl<Column: PartialEq> Query<'_, Column> {
-    /// The table, with rows and columns in order of first appearance; none of no figures.
-    pub(crate) fn of<'f>(&self, figures: impl IntoIterator<Item = &'f Figure>) -> Option<Section> {
-        self.with(figures, |columns| columns)
+/// A query over a part of a record: in which table, row and column each figure is, and what its cell says.
+/// Tables and rows are in order of first appearance.
+pub(crate) struct Query {
+    pub(crate) part: Part,
+    /// What tells tables apart; a figure without it is in none.
+    pub(crate) table: fn(&Record, &Figure) -> Option<String>,
+    pub(crate) texts: Texts,
+    /// The title of the first column, that of the rows' names.
+    pub(crate) corner: &'static str,
+    pub(crate) row: fn(&Figure) -> String,
+    /// The column's place, and its name; those of one place are in order of first appearance.
+    pub(crate) column: fn(&Figure) -> (usize, String),
+    pub(crate) cell: fn(&Record, &Figure) -> String,
+}
+
+impl Query {
+    /// The tables of a record.
+    pub(crate) fn tables(&self, record: &Record) -> Vec<Section> {
+        let figures = record.part(self.part).iter();
+        let kept = figures.filter_map(|f| Some(((self.table)(record, f)?, f)));
+        let tables = groups(kept, |(key, _)| key.clone()).into_iter();
+        tables
+            .map(|(_, figures)| {
+                let figures: Vec<&Figure> = figures.into_iter().map(|(_, figure)| figure).collect();
+                self.pivot(record, &figures)
+            })
+            .collect()
     }
 
-    /// The same with columns in order.
-    pub(crate) fn sorted<'f>(
-        &self,
-        figures: impl IntoIterator<Item = &'f Figure>,
-    ) -> Option<Section>
-    where
-        Column: Ord,
-    {
-        self.with(figures, |mut columns| {
-            columns.sort();
-            columns
-        })
-    }
-
-    fn with<'f>(
-        &self,
-        figures: impl IntoIterator<Item = &'f Figure>,
-        order: impl Fn(Vec<Column>) -> Vec<Column>,
-    ) -> Option<Section> {
-        let figures: Vec<&Figure> = figures.into_iter().collect();
-        let columns = order(distinct(figures.iter().map(|figure| (self.column)(figure))));
-        let row = |name: String| {
-            let cell = |column: &Column| {
-                let is_it = |f: &&&Figure| (self.row)(f) == name && (self.column)(f) == *column;
-                figures.iter().find(is_it).map_or_else(String::new, |figure| (self.cell)(figure))
+    fn pivot(&self, record: &Record, figures: &[&Figure]) -> Section {
+        let mut columns = distinct(figures.iter().map(|f| (self.column)(f)));
+        columns.sort_by_key(|(place, _)| *place);
+        let row = |(name, figures): (String, Vec<&Figure>)| {
+            let cell = |column: &(usize, String)| {
+                let found = figures.iter().find(|f| (self.column)(f) == *column);
+                found.map_or_else(String::new, |f| (self.cell)(record, f))
             };
             let cells: Vec<String> = columns.iter().map(cell).collect();
             std::iter::once(name).chain(cells).collect()
         };
-        let names = distinct(figures.iter().map(|figure| (self.row)(figure)));
-        let titles = columns.iter().map(self.column_name);
-        (!figures.is_empty()).then(|| Section {
-            title: self.title.clone(),
-            note: self.note.into(),
-            header: std::iter::once(self.corner.to_owned()).chain(titles).collect(),
-            rows: names.into_iter().map(row).collect(),
-        })
+        let rows = groups(figures.iter().copied(), |f| (self.row)(f));
+        let (title, note) = match self.texts {
+            Texts::Fixed(title, note) => (title.to_owned(), note.to_owned()),
+            Texts::Of(texts) => texts(figures),
+        };
+        let names = columns.iter().map(|(_, name)| name.clone());
+        let header = std::iter::once(self.corner.to_owned()).chain(names).collect();
+        Section { title, note, header, rows: rows.into_iter().map(row).collect() }
     }
+}
+
+/// Of all figures one table.
+#[allow(clippy::unnecessary_wraps, reason = "the form of a query")]
+pub(crate) fn all(_: &Record, _: &Figure) -> Option<String> {
+    Some(String::new())
+}
+
+/// A column for each size, in order.
+pub(crate) fn by_size(figure: &Figure) -> (usize, String) {
+    (figure.bytes, size_name(figure.bytes))
 }
 
 /// Gbit/s with about four digits.
@@ -93,10 +119,9 @@ pub(crate) fn throughput(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.3}") }
 }
 
-/// A size in bytes, by reference as columns want it.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the form of a query")]
-pub(crate) fn size(bytes: &usize) -> String {
-    crate::size::size_name(*bytes)
+/// A part, in per cent.
+pub(crate) fn percent(part: f64) -> String {
+    format!("{:.0}%", 100.0 * part)
 }
 
 /// A row's name by its figure's cipher, key and mode.

@@ -149,7 +149,7 @@ mod tests {
     use lanecrypt::Direction;
 
     use super::*;
-    use crate::bench::{measure::verify::iv, plan::noise};
+    use crate::bench::plan::{iv, noise};
 
     /// Odd, so that CTR ends in part of a block; the counter carries out of 64 bits.
     const BYTES: usize = 1003;

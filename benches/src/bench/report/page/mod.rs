@@ -8,19 +8,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecrypt_record::{Place, Record};
+use lanecrypt_record::{Part, Place, Record, svg};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use crate::bench::{
-    report,
-    report::{
-        chart, pictures,
-        runs::{Run, Runs, has_auto},
-        sections, summary, swap,
-    },
+use crate::bench::report::{
+    choices, pictures, roof,
+    runs::{Run, Runs, has_auto},
+    summary, swap,
+    table::Section,
+    write,
 };
-use parts::{boxed, crossovers, heat_map, machines, roofs};
+use parts::{boxed, heat_map, label, labels, stand_in, with_bars};
 
 /// What is no text of a data URL.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'<').add(b'>');
@@ -31,11 +30,11 @@ const FILES: [&str; 3] = ["report.json", "report.csv", "report.md"];
 ///
 /// # Errors
 /// Those of the file system.
-pub(crate) fn write(runs: &Runs, folder: &Path) -> io::Result<PathBuf> {
+pub(crate) fn write_to(runs: &Runs, folder: &Path) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let files: Vec<&str> = FILES.into_iter().filter(|name| folder.join(name).is_file()).collect();
     let path = folder.join("index.html");
-    report::replace(&path, &page(runs, &files))?;
+    write::replace(&path, &page(runs, &files))?;
     Ok(path)
 }
 
@@ -58,7 +57,7 @@ fn page(runs: &Runs, files: &[&str]) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "bench-all, " (record.environment.date) }
-                style { (PreEscaped(chart::STYLE)) (PreEscaped(include_str!("style.css"))) }
+                style { (PreEscaped(svg::STYLE)) (PreEscaped(include_str!("style.css"))) }
             }
             body {
                 h1 { "bench-all" }
@@ -94,33 +93,13 @@ fn machine(runs: &Runs, record: &Record) -> Markup {
     }
 }
 
-/// What marks figures of a run that is not one of those asked for.
-fn stand_in(run: Option<&Run>) -> Markup {
-    html! {
-        @if let Some(run) = run.filter(|run| run.is_stand_in) {
-            @let environment = &run.record.environment;
-            p.stand-in {
-                "Not of this run, which measured no GPU: the newest recorded figures of another machine, "
-                (environment.gpu) ", " (environment.date) " at the latest."
-            }
-        }
-    }
-}
-
-/// Date and commit of a run.
-fn label(run: &Run) -> String {
-    let environment = &run.record.environment;
-    format!("{} {}", environment.date, environment.commit)
-}
-
 fn summary(runs: &Runs, record: &Record) -> Markup {
-    let rows = summary::rows(record);
     html! {
         (stand_in(runs.of_gpu()))
-        @if let Some(section) = summary::section(&rows) {
-            p.note { (summary::TITLE) ". " (section.note) }
-            (boxed(&section.header, &section.rows))
-            @if let Some(sentence) = summary::gpu_sentence(&rows) { p { (sentence) } }
+        @if let Some(section) = summary::section(record) {
+            p.note { (section.title) ". " (section.note) }
+            (boxed(&section))
+            @if let Some(sentence) = summary::gpu_sentence(record) { p { (sentence) } }
         } @else { p { "No single measurements are in this record: its parts are in report.md." } }
     }
 }
@@ -150,7 +129,6 @@ fn places(runs: &Runs) -> Markup {
         return html! { p { "The choice between CPU and GPU was not measured: bench-all --auto does." } };
     };
     let environment = &run.record.environment;
-    let (header, rows) = crossovers(&run.record);
     html! {
         p.note {
             "One call from host memory to host memory, in place: all cores of " (environment.cpu)
@@ -158,12 +136,12 @@ fn places(runs: &Runs) -> Markup {
         }
         (stand_in(Some(run)))
         div.charts { @for chart in pictures::crossovers(&run.record) { @if let Some(figure) = chart.figure() { (figure) } } }
-        (boxed(&header, &rows))
-        @if let Some(section) = sections::auto(&run.record) {
+        @if let Some(section) = choices::crossovers(&run.record) { (boxed(&section)) }
+        @if let Some(section) = choices::section(&run.record) {
             details {
                 summary { "Every size that was measured" }
                 p.note { (section.note) }
-                (boxed(&section.header, &section.rows))
+                (boxed(&section))
             }
         }
     }
@@ -183,9 +161,8 @@ fn swap_section(record: &Record) -> Markup {
 }
 
 fn roofs_section(runs: &Runs, record: &Record) -> Markup {
-    let labels: Vec<String> = runs.all().iter().map(label).collect();
     html! {
-        @if let Some(table) = roofs(record, &labels) {
+        @if let Some(table) = roof::section(record, &labels(runs)) {
             p.note {
                 "The roof is the throughput at which the fullest pipe of the GPU's multiprocessors has no "
                 "time to spare: the profiler's counts in the book's page \u{201c}The roof of a kernel\u{201d}, by the "
@@ -194,7 +171,7 @@ fn roofs_section(runs: &Runs, record: &Record) -> Markup {
                 "and counts are of the kernel as it was when the page was written."
             }
             (stand_in(runs.of_gpu()))
-            (table)
+            (with_bars(&table))
         } @else {
             p {
                 "No kernel was measured whose roof is known: the book has counts for compute capability 9.0."
@@ -204,17 +181,16 @@ fn roofs_section(runs: &Runs, record: &Record) -> Markup {
 }
 
 fn data(runs: &Runs, record: &Record, files: &[&str]) -> Markup {
-    let (header, rows) = machines(runs, record);
-    let csv = report::csv(record);
+    let csv = write::csv(record);
     let csv = utf8_percent_encode(&csv, ENCODED);
     html! {
-        (boxed(&header, &rows))
+        @if let Some(section) = machines(runs, record) { (boxed(&section)) }
         p.note {
             "Of each figure the newest counts; records from before a run's time was kept are in the order of "
             "their names."
         }
         @for run in runs.all().iter().filter(|run| !run.is_stand_in) {
-            details { summary { (run.name) } pre { (report::environment(&run.record)) } }
+            details { summary { (run.name) } pre { (write::environment(&run.record)) } }
         }
         p {
             "Raw data: "
@@ -225,6 +201,31 @@ fn data(runs: &Runs, record: &Record, files: &[&str]) -> Markup {
             "."
         }
     }
+}
+
+/// Every run that the page has something of, newest first, and how many of its figures that are.
+fn machines(runs: &Runs, record: &Record) -> Option<Section> {
+    let row = |(number, run): (usize, &Run)| {
+        let environment = &run.record.environment;
+        let figures = record.measurements().iter().filter(|m| m.run == number).count();
+        let is_part =
+            [Part::Auto, Part::Files].iter().any(|&part| !run.record.part(part).is_empty());
+        (!run.is_stand_in || figures > 0 || is_part).then(|| {
+            vec![
+                run.name.clone(),
+                label(run),
+                figures.to_string(),
+                environment.cpu.clone(),
+                environment.gpu.clone(),
+                environment.driver.clone().unwrap_or_default(),
+                environment.compiler.clone(),
+                environment.peers.join("; "),
+            ]
+        })
+    };
+    let header = ["run", "date", "figures here", "CPU", "GPU", "driver", "compiler", "peers"];
+    let rows = runs.all().iter().enumerate().rev().filter_map(row).collect();
+    Section::of("", "", header, rows)
 }
 
 #[cfg(test)]

@@ -1,12 +1,37 @@
-//! What times of several passes say: their median, and how well it is known.
+//! Passes: how they are taken, and what their times say: their median, and how well it is known.
+
+use std::time::Instant;
 
 use lanecrypt_record::Figure;
 
 /// How sure an interval is.
 const CONFIDENCE: f64 = 0.95;
 
+/// The figure with the median of `count` passes over the data. One pass comes before, which loads what is used
+/// for the first time: `verify` compares what it made, and nothing is timed where that is wrong. A pass says
+/// how many seconds it took.
+pub(crate) fn timed<T: ?Sized>(
+    figure: Figure,
+    count: usize,
+    data: &mut T,
+    mut pass: impl FnMut(&mut T) -> Result<f64, String>,
+    verify: impl FnOnce(&mut T) -> Result<(), String>,
+) -> Result<Figure, String> {
+    pass(data)?;
+    verify(data)?;
+    let seconds: Result<Vec<f64>, String> = (0..count).map(|_| pass(data)).collect();
+    Ok(with_median(figure, seconds?))
+}
+
+/// Seconds of a call.
+pub(crate) fn clocked(run: impl FnOnce() -> Result<(), String>) -> Result<f64, String> {
+    let start = Instant::now();
+    run()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
 /// The figure with the median of these passes.
-pub(crate) fn timed(figure: Figure, seconds: Vec<f64>) -> Figure {
+pub(crate) fn with_median(figure: Figure, seconds: Vec<f64>) -> Figure {
     let (samples, interval) = (seconds.len(), interval(&seconds));
     Figure { samples, interval, seconds: median(seconds), ..figure }
 }
@@ -42,6 +67,19 @@ fn interval(seconds: &[f64]) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_pass_is_verified_and_does_not_count() {
+        let pass = |passes: &mut u32| {
+            *passes += 1;
+            Ok(f64::from(*passes))
+        };
+        let verify = |passes: &mut u32| if *passes == 1 { Ok(()) } else { Err("late".into()) };
+        let figure = timed(Figure::default(), 3, &mut 0, pass, verify).expect("it is right");
+        assert_eq!((figure.samples, figure.seconds.round()), (3, 3.0), "the median of 2, 3, 4");
+        let wrong = timed(Figure::default(), 3, &mut 0, pass, |_| Err("wrong".into()));
+        assert_eq!(wrong.unwrap_err(), "wrong");
+    }
 
     /// Tables of the sign test: of eleven passes the second from either end, of twenty the sixth.
     #[test]
