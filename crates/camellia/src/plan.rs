@@ -7,10 +7,8 @@ extern crate alloc;
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
 
-use lanecrypt_slicing::{
-    record::{
-        Part, Plan, Plane, Recorder, Recording, Step, Whole, call, key_bytes, rename, repeat,
-    },
+use lanecrypt_slicing::record::{
+    Part, Plan, Plane, Recorder, Recording, Step, Whole, call, key_bytes, rename, repeat,
 };
 
 use crate::{

@@ -1,0 +1,185 @@
+//! Camellia as RFC 3713 has it.
+
+use lanecrypt_circuit::Wire;
+use lanecrypt_reference::{diffusion::CAMELLIA_P, sbox::CAMELLIA};
+
+use super::DIRECTIONS;
+use crate::{
+    model::{Byte, Model, bytes},
+    subject::{Claim, Subject},
+};
+
+/// 64 bits, the leftmost byte first.
+type Half = [Byte; 8];
+
+pub(crate) fn subject() -> Subject {
+    Subject {
+        name: "camellia",
+        standard: "RFC 3713",
+        plans: [lanecrypt_camellia::plan::<false>, lanecrypt_camellia::plan::<true>],
+        steps: &[
+            ("add", |model, half, key| model.xor_all(half, key)),
+            ("round", |model, planes, key| {
+                let [half, other] = halves(planes);
+                let image = f(model, other, bytes(key));
+                [add(model, half, image), other].as_flattened().as_flattened().to_vec()
+            }),
+            ("fl", |model, half, key| fl(model, bytes(half), bytes(key)).as_flattened().to_vec()),
+            ("fl_inverse", |model, half, key| {
+                fl_inverse(model, bytes(half), bytes(key)).as_flattened().to_vec()
+            }),
+        ],
+        claims,
+    }
+}
+
+fn claims() -> Vec<Claim> {
+    [(128, 18, "of 18 rounds"), (192, 24, "of 24 rounds"), (256, 24, "of 24 rounds")]
+        .into_iter()
+        .flat_map(|(size, rounds, whole)| {
+            DIRECTIONS.map(|(direction, is_decryption)| {
+                claim(size, rounds, whole, direction, is_decryption)
+            })
+        })
+        .collect()
+}
+
+fn claim(
+    size: usize,
+    rounds: usize,
+    whole: &'static str,
+    direction: &str,
+    is_decryption: bool,
+) -> Claim {
+    let subkeys = move |wires: &[Wire]| {
+        let keys = Subkeys::new(wires, rounds);
+        if is_decryption { keys.reversed() } else { keys }
+    };
+    Claim {
+        name: format!("Camellia-{size} {direction}"),
+        whole,
+        key_bits: 64 * (4 + rounds + rounds / 3 - 2),
+        key_planes: Box::new(move |_, wires| {
+            let planes = subkeys(wires).in_order_of_use();
+            planes.as_flattened().as_flattened().to_vec()
+        }),
+        cipher: Box::new(move |model, text, wires| {
+            let [d1, d2] = run(model, halves(text), &subkeys(wires));
+            [d1, d2].as_flattened().as_flattened().to_vec()
+        }),
+    }
+}
+
+fn halves(planes: &[Wire]) -> [Half; 2] {
+    let (left, right) = planes.split_at(64);
+    [bytes(left), bytes(right)]
+}
+
+/// The subkeys as section 2.2 names them, less one.
+struct Subkeys {
+    kw: Vec<Half>,
+    k: Vec<Half>,
+    ke: Vec<Half>,
+}
+
+impl Subkeys {
+    /// kw1 to kw4, k1 and so on, ke1 and so on.
+    fn new(wires: &[Wire], rounds: usize) -> Self {
+        let mut halves = wires.chunks(64).map(bytes);
+        let mut next = |count| halves.by_ref().take(count).collect();
+        Self { kw: next(4), k: next(rounds), ke: next(rounds / 3 - 2) }
+    }
+
+    /// kw1 with kw3, kw2 with kw4, k1 with k18, ke1 with ke4 and so on exchanged (section 2.3.3).
+    fn reversed(mut self) -> Self {
+        self.kw.rotate_left(2);
+        self.k.reverse();
+        self.ke.reverse();
+        self
+    }
+
+    /// kw1, kw2, six of k, two of ke and so on.
+    fn in_order_of_use(&self) -> Vec<Half> {
+        let mut keys = self.kw[..2].to_vec();
+        let mut ke = self.ke.chunks(2);
+        for six in self.k.chunks(6) {
+            keys.extend(six);
+            keys.extend(ke.next().unwrap_or_default());
+        }
+        keys.extend(&self.kw[2..]);
+        keys
+    }
+}
+
+/// The data randomizing part (sections 2.3.1 and 2.3.2).
+fn run(model: &mut Model<'_>, [mut d1, mut d2]: [Half; 2], keys: &Subkeys) -> [Half; 2] {
+    d1 = add(model, d1, keys.kw[0]);
+    d2 = add(model, d2, keys.kw[1]);
+    for round in (0..keys.k.len()).step_by(2) {
+        if round == 6 || round == 12 || round == 18 {
+            d1 = fl(model, d1, keys.ke[round / 3 - 2]);
+            d2 = fl_inverse(model, d2, keys.ke[round / 3 - 1]);
+        }
+        let image = f(model, d1, keys.k[round]);
+        d2 = add(model, d2, image);
+        let image = f(model, d2, keys.k[round + 1]);
+        d1 = add(model, d1, image);
+    }
+    [add(model, d2, keys.kw[2]), add(model, d1, keys.kw[3])]
+}
+
+fn add(model: &mut Model<'_>, a: Half, b: Half) -> Half {
+    core::array::from_fn(|i| model.xor_bytes(a[i], b[i]))
+}
+
+/// The F-function (section 2.4.1).
+fn f(model: &mut Model<'_>, f_in: Half, ke: Half) -> Half {
+    let [sbox1, sbox2, sbox3, sbox4] = &CAMELLIA;
+    let sboxes = [sbox1, sbox2, sbox3, sbox4, sbox2, sbox3, sbox4, sbox1];
+    let x = add(model, f_in, ke);
+    let t: Half = core::array::from_fn(|i| model.sbox(sboxes[i], x[i]));
+    CAMELLIA_P.map(|row| {
+        let terms: Vec<Byte> = row.iter().map(|&i| t[usize::from(i) - 1]).collect();
+        model.sum(&terms)
+    })
+}
+
+/// The 32 bits of four bytes, the lowest first.
+fn word(bytes: &[Byte]) -> Vec<Wire> {
+    bytes.iter().rev().flatten().copied().collect()
+}
+
+fn joined(left: &[Wire], right: &[Wire]) -> Half {
+    let mut halves: Half = bytes(&[right, left].concat());
+    halves.reverse();
+    halves
+}
+
+/// `(x & k) <<< 1`, added to another word.
+fn add_rotated_and(model: &mut Model<'_>, to: &[Wire], x: &[Wire], k: &[Wire]) -> Vec<Wire> {
+    let mut product: Vec<Wire> = x.iter().zip(k).map(|(&x, &k)| model.and(x, k)).collect();
+    product.rotate_right(1);
+    model.xor_all(to, &product)
+}
+
+/// `x | k`, added to another word.
+fn add_or(model: &mut Model<'_>, to: &[Wire], x: &[Wire], k: &[Wire]) -> Vec<Wire> {
+    let either: Vec<Wire> = x.iter().zip(k).map(|(&x, &k)| model.or(x, k)).collect();
+    model.xor_all(to, &either)
+}
+
+/// The FL-function (section 2.4.2).
+fn fl(model: &mut Model<'_>, fl_in: Half, ke: Half) -> Half {
+    let [x1, x2, k1, k2] = [&fl_in[..4], &fl_in[4..], &ke[..4], &ke[4..]].map(word);
+    let x2 = add_rotated_and(model, &x2, &x1, &k1);
+    let x1 = add_or(model, &x1, &x2, &k2);
+    joined(&x1, &x2)
+}
+
+/// The inverse of the FL-function (section 2.4.2).
+fn fl_inverse(model: &mut Model<'_>, flinv_in: Half, ke: Half) -> Half {
+    let [y1, y2, k1, k2] = [&flinv_in[..4], &flinv_in[4..], &ke[..4], &ke[4..]].map(word);
+    let y1 = add_or(model, &y1, &y2, &k2);
+    let y2 = add_rotated_and(model, &y2, &y1, &k1);
+    joined(&y1, &y2)
+}

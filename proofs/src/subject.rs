@@ -1,0 +1,61 @@
+//! What is proved of a cipher, and against what.
+
+use lanecrypt_circuit::{
+    Wire,
+    graph::{Graph, Steps},
+};
+use lanecrypt_slicing::record::Plan;
+
+use crate::{model::Model, step::Standard};
+
+/// A cipher: its plans and its standard.
+pub(crate) struct Subject {
+    pub(crate) name: &'static str,
+    pub(crate) standard: &'static str,
+    /// The plan with circuits of gates, and that with three-input functions.
+    pub(crate) plans: [fn() -> Plan; 2],
+    /// What the standard says that each step is, by the plan's names of steps.
+    pub(crate) steps: &'static [(&'static str, Standard)],
+    pub(crate) claims: fn() -> Vec<Claim>,
+}
+
+/// That a whole of the plan computes a cipher of the standard, for all blocks and all round keys.
+pub(crate) struct Claim {
+    /// The cipher, its key size and the direction.
+    pub(crate) name: String,
+    /// The plan's name of the whole.
+    pub(crate) whole: &'static str,
+    /// Bits of all round keys.
+    pub(crate) key_bits: usize,
+    /// The key planes in the order in which the whole takes them, of the bits of round keys.
+    pub(crate) key_planes: Box<Map>,
+    /// The block that the standard makes of a block, bit 0 of byte 0 first, and of the bits of round keys.
+    pub(crate) cipher: Box<Cipher>,
+}
+
+type Map = dyn Fn(&mut Model<'_>, &[Wire]) -> Vec<Wire> + Sync + Send;
+type Cipher = dyn Fn(&mut Model<'_>, &[Wire], &[Wire]) -> Vec<Wire> + Sync + Send;
+
+impl Subject {
+    /// What the standard says that a step is.
+    pub(crate) fn step(&self, name: &str) -> Option<Standard> {
+        self.steps.iter().find(|step| step.0 == name).map(|step| step.1)
+    }
+}
+
+/// The steps of a plan as the standard has them.
+pub(crate) struct AsStandard<'a> {
+    pub(crate) subject: &'a Subject,
+    pub(crate) plan: &'a Plan,
+}
+
+impl Steps for AsStandard<'_> {
+    fn keys(&self, step: &str) -> Option<usize> {
+        self.subject.step(step).and_then(|_| self.plan.keys(step))
+    }
+
+    fn apply(&self, graph: &mut Graph, step: &str, planes: &[Wire], keys: &[Wire]) -> Vec<Wire> {
+        let standard = self.subject.step(step);
+        standard.map_or_else(Vec::new, |standard| standard(&mut Model::new(graph), planes, keys))
+    }
+}
