@@ -4,6 +4,7 @@
 
 mod ciphers;
 mod controls;
+mod examples;
 mod model;
 mod normal;
 mod report;

@@ -23,6 +23,11 @@ impl<'g> Model<'g> {
         self.points
     }
 
+    /// The lowest bits of a number, the lowest first.
+    pub(crate) fn number(&mut self, value: u128, bits: usize) -> Vec<Wire> {
+        (0..bits).map(|bit| self.graph.add(Node::Constant(value >> bit & 1 == 1))).collect()
+    }
+
     pub(crate) fn xor(&mut self, a: Wire, b: Wire) -> Wire {
         self.graph.gate(Operation::Xor(a, b))
     }
@@ -152,6 +157,18 @@ const CHOICE: u8 = 0xca;
 const MAJORITY: u8 = 0xe8;
 /// Of the borrow of `a - b - c`: two of three, `a` inverted.
 const BORROW: u8 = 0x8e;
+
+/// The bits of bytes, in which planes have the lowest first, from the left; and the other way round.
+pub(crate) fn from_left(planes: &[Wire]) -> Vec<Wire> {
+    planes.chunks(8).flat_map(|byte| byte.iter().rev().copied()).collect()
+}
+
+/// Bytes, the leftmost first, rotated to the left as one number.
+pub(crate) fn rotated_left(planes: &[Wire], by: usize) -> Vec<Wire> {
+    let mut bits = from_left(planes);
+    bits.rotate_left(by);
+    from_left(&bits)
+}
 
 /// Planes as bytes.
 pub(crate) fn bytes<const N: usize>(planes: &[Wire]) -> [Byte; N] {

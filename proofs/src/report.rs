@@ -9,7 +9,7 @@ use lanecrypt_slicing::record::{Plan, Recording, Step};
 use rayon::prelude::*;
 
 use crate::{
-    controls, step,
+    controls, examples, step,
     subject::{Claim, Subject},
     whole,
 };
@@ -51,7 +51,20 @@ fn prove(subject: &Subject) -> Result<Vec<Row>> {
     for (plan, circuits) in plans.iter().zip(CIRCUITS) {
         rows.extend(prove_wholes(subject, plan, circuits)?);
     }
+    rows.push(run_examples(subject, &plans[0])?);
     Ok(rows)
+}
+
+/// Vectors through the models, keys through the forms' key schedules.
+fn run_examples(subject: &Subject, plan: &Plan) -> Result<Row> {
+    let start = Instant::now();
+    let run = |claim: Claim| -> Result<usize> {
+        examples::keys(plan, &claim)?;
+        examples::vectors(&claim, plan.planes / 8)
+    };
+    let blocks = (subject.claims)().into_par_iter().map(run).sum::<Result<usize>>()?;
+    let what = format!("examples: {blocks} blocks of vectors, {} keys each", examples::KEYS);
+    Ok(row(subject, what, "evaluation of the models, no proof".into(), start))
 }
 
 fn row(subject: &Subject, what: String, how: String, start: Instant) -> Row {

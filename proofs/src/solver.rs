@@ -76,7 +76,7 @@ impl Cone<'_> {
         self.variables.insert(wire, variable);
         match node {
             Node::Constant(is_set) => {
-                self.solver.add_clause([if is_set { variable } else { -variable }])
+                self.solver.add_clause([if is_set { variable } else { -variable }]);
             }
             Node::Gate(gate) => self.add_gate(variable, &inputs, &table(gate)),
             _ => {}

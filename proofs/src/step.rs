@@ -71,7 +71,9 @@ impl Comparison {
         }
         for (wire, node) in self.graph.nodes().iter().enumerate().rev() {
             if let (true, Node::Gate(gate)) = (is_in[wire], node) {
-                operands(*gate).into_iter().for_each(|operand| is_in[operand] = true);
+                for operand in operands(*gate) {
+                    is_in[operand] = true;
+                }
             }
         }
         is_in

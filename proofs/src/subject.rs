@@ -4,7 +4,11 @@ use lanecrypt_circuit::{
     Wire,
     graph::{Graph, Steps},
 };
-use lanecrypt_slicing::record::Plan;
+use lanecrypt_core::Direction;
+use lanecrypt_slicing::{
+    Form, Rounds,
+    record::{Plan, Recorder, Recording},
+};
 
 use crate::{model::Model, step::Standard};
 
@@ -25,12 +29,34 @@ pub(crate) struct Claim {
     pub(crate) name: String,
     /// The plan's name of the whole.
     pub(crate) whole: &'static str,
+    /// Bytes of a key.
+    pub(crate) key_bytes: usize,
     /// Bits of all round keys.
     pub(crate) key_bits: usize,
+    /// The bits of the round keys that the standard's key schedule makes of a key. Nothing is proved of it: it checks
+    /// the models, and forms' own key schedules, by examples.
+    pub(crate) expand: Box<Map>,
+    /// A batch as the form of gates runs it under a key.
+    pub(crate) recorded: Recorded,
+    pub(crate) is_decryption: bool,
+    /// The file of vectors in ECB.
+    pub(crate) vectors: Option<&'static str>,
     /// The key planes in the order in which the whole takes them, of the bits of round keys.
     pub(crate) key_planes: Box<Map>,
     /// The block that the standard makes of a block, bit 0 of byte 0 first, and of the bits of round keys.
     pub(crate) cipher: Box<Cipher>,
+}
+
+/// Records a batch under a key, to decrypt or not.
+pub(crate) type Recorded = fn(&[u8], bool) -> Option<Recording>;
+
+/// [`Recorded`] of a form.
+pub(crate) fn recorded<F>(key: &[u8], is_decryption: bool) -> Option<Recording>
+where
+    F: Form<Core: Rounds<Recorder<false>>>,
+{
+    let direction = if is_decryption { Direction::Decrypt } else { Direction::Encrypt };
+    Recording::ecb_under::<F, false>(key, direction)
 }
 
 type Map = dyn Fn(&mut Model<'_>, &[Wire]) -> Vec<Wire> + Sync + Send;

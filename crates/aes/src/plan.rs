@@ -3,6 +3,7 @@
 extern crate alloc;
 
 use alloc::vec;
+use core::ops::Range;
 
 use lanecrypt_core::Direction;
 use lanecrypt_slicing::record::{
@@ -13,6 +14,9 @@ use crate::sliced::{
     BitRounds, MaskKeys, State, add_round_key, inv_mix_columns, inv_sub_bytes, mix_columns,
     shift_rows, sub_bytes,
 };
+
+/// All planes.
+const STATE: Range<usize> = 0..128;
 
 /// The plan, with circuits of gates or, if `TERNARY`, of three-input functions.
 #[must_use]
@@ -70,11 +74,8 @@ fn whole<const TERNARY: bool>(name: &'static str, rounds: usize, direction: Dire
         Direction::Encrypt => ("round", "last"),
         Direction::Decrypt => ("inverse_round", "inverse_last"),
     };
-    let parts = vec![
-        call("add", [0..128]),
-        repeat(rounds - 1, [call(round, [0..128])]),
-        call(last, [0..128]),
-    ];
+    let parts =
+        vec![call("add", [STATE]), repeat(rounds - 1, [call(round, [STATE])]), call(last, [STATE])];
     let keys = core::array::from_fn(|i| key_bytes(128 * i));
     let keys = MaskKeys { keys, count: rounds + 1, direction };
     Whole { name, parts, recording: Recording::ecb::<BitRounds, TERNARY>(&keys) }

@@ -3,6 +3,7 @@
 extern crate alloc;
 
 use alloc::{vec, vec::Vec};
+use core::ops::Range;
 
 use lanecrypt_slicing::{
     BitState,
@@ -13,6 +14,9 @@ use crate::{
     schedule::{Layer, Steps},
     sliced::{BitRounds, OnBits},
 };
+
+/// All planes.
+const STATE: Range<usize> = 0..128;
 
 /// The plan, with circuits of gates or, if `TERNARY`, of three-input functions.
 #[must_use]
@@ -55,12 +59,11 @@ fn step<const TERNARY: bool>(
 }
 
 fn whole<const TERNARY: bool>(name: &'static str, rounds: usize) -> Whole {
-    let all = 0..128;
     let keys: Vec<_> = (0..=rounds).map(|i| key_bytes(128 * i)).collect();
     let parts = vec![
-        repeat(rounds / 2 - 1, [call("odd", [all.clone()]), call("even", [all.clone()])]),
-        call("odd", [all.clone()]),
-        call("last", [all]),
+        repeat(rounds / 2 - 1, [call("odd", [STATE]), call("even", [STATE])]),
+        call("odd", [STATE]),
+        call("last", [STATE]),
     ];
     Whole { name, parts, recording: Recording::ecb::<BitRounds, TERNARY>(&keys) }
 }

@@ -1,5 +1,7 @@
 //! Graphs and plans: equal nodes are one, and a plan that is not what was recorded is refused.
 
+use core::ops::Range;
+
 use cipher::consts::U8;
 use lanecrypt_circuit::graph::{Graph, check};
 use lanecrypt_slicing::{
@@ -43,6 +45,9 @@ fn plan(parts: Vec<Part>) -> Plan {
     }
 }
 
+const ALL: Range<usize> = 0..64;
+const TOO_MANY: Range<usize> = 1..65;
+
 /// What is wrong with a plan of these parts.
 fn fault(parts: Vec<Part>) -> String {
     let plan = plan(parts);
@@ -51,14 +56,14 @@ fn fault(parts: Vec<Part>) -> String {
 
 #[test]
 fn a_plan_is_what_was_recorded_or_is_refused() {
-    let right = plan(vec![repeat(2, [call("round", [0..64])])]);
+    let right = plan(vec![repeat(2, [call("round", [ALL])])]);
     assert!(check(&right, &right.wholes[0]).is_ok_and(|nodes| nodes > 64));
     let turned = || call("round", [1..64, 0..1]);
     assert!(fault(vec![turned(), turned()]).contains("are not those that were recorded"));
-    assert!(fault(vec![call("round", [0..64])]).contains("1 key planes are left"));
-    assert!(fault(vec![repeat(3, [call("round", [0..64])])]).contains("too few keys"));
-    assert!(fault(vec![call("other", [0..64])]).contains("no step `other`"));
-    assert!(fault(vec![call("round", [1..65])]).contains("too few planes"));
+    assert!(fault(vec![call("round", [ALL])]).contains("1 key planes are left"));
+    assert!(fault(vec![repeat(3, [call("round", [ALL])])]).contains("too few keys"));
+    assert!(fault(vec![call("other", [ALL])]).contains("no step `other`"));
+    assert!(fault(vec![call("round", [TOO_MANY])]).contains("too few planes"));
 }
 
 #[test]

@@ -20,13 +20,13 @@ use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, 
 use std::{cell::RefCell, vec, vec::Vec};
 
 use cipher::{Array, InOutBuf, consts::U32};
-use lanecrypt_core::Unavailable;
+use lanecrypt_core::{Direction, Unavailable};
 
 pub use self::plan::{Part, Plan, Step, Whole, call, rename, repeat};
 use crate::{
-    BitLanes, Isa, Job, Rounds, Word,
+    BitLanes, Form, Isa, Job, Rounds, Schedule, Word,
     batch::Ecb,
-    bits::{self, Columns},
+    bits::{self, Columns, masks},
     word::from_known_gates,
 };
 
@@ -143,7 +143,7 @@ impl Recording {
     ) -> Self {
         Self::of(|| {
             let mut planes: Vec<_> = (0..planes).map(|i| push(Node::Input(i))).collect();
-            work(Recorder, &mut planes);
+            work(Recorder::NAMES, &mut planes);
             planes.iter().map(|plane| plane.0).collect()
         })
     }
@@ -153,7 +153,7 @@ impl Recording {
     pub fn load(planes: usize) -> Self {
         Self::of(|| {
             let mut words = vec![push::<false>(Node::Constant(false)); planes];
-            Recorder.slice(&vec![0; 4 * planes], &mut words);
+            Recorder::NAMES.slice(&vec![0; 4 * planes], &mut words);
             words.iter().map(|word| word.0).collect()
         })
     }
@@ -163,7 +163,7 @@ impl Recording {
     pub fn store(planes: usize) -> Self {
         Self::of(|| {
             let mut words: Vec<_> = (0..planes).map(|i| push::<false>(Node::Input(i))).collect();
-            Recorder.unslice(&mut words, &mut vec![0; 4 * planes]);
+            Recorder::NAMES.unslice(&mut words, &mut vec![0; 4 * planes]);
             stored()
         })
     }
@@ -171,9 +171,28 @@ impl Recording {
     /// A batch in ECB under these keys, from words of blocks to words of blocks.
     #[must_use]
     pub fn ecb<C: Rounds<Recorder<TERNARY>>, const TERNARY: bool>(keys: &C::Keys) -> Self {
+        Self::of_batch::<C, TERNARY>(Recorder::NAMES, keys)
+    }
+
+    /// The same of a form under a key of its own, whose planes are constants; `None` where the key has not the right
+    /// length. Node by node it is the recording under names.
+    #[must_use]
+    pub fn ecb_under<F: Form<Core: Rounds<Recorder<TERNARY>>>, const TERNARY: bool>(
+        key: &[u8],
+        direction: Direction,
+    ) -> Option<Self> {
+        let schedule = F::Schedule::new(key.try_into().ok()?);
+        let keys = F::keys(&schedule, direction);
+        Some(Self::of_batch::<F::Core, TERNARY>(Recorder { has_names: false }, F::view(&keys)))
+    }
+
+    fn of_batch<C: Rounds<Recorder<TERNARY>>, const TERNARY: bool>(
+        recorder: Recorder<TERNARY>,
+        keys: &C::Keys,
+    ) -> Self {
         Self::of(|| {
-            let mut blocks = vec![Array::default(); 32];
-            Recorder.run(Ecb::<C> { keys, blocks: InOutBuf::from(&mut blocks[..]) });
+            let mut blocks = [Array::default(); 32];
+            recorder.run(Ecb::<C> { keys, blocks: InOutBuf::from(&mut blocks[..]) });
             stored()
         })
     }
@@ -263,7 +282,7 @@ impl<const TERNARY: bool> Word for Plane<TERNARY> {
 
     fn lut3<const TABLE: i32>(a: Self, b: Self, c: Self) -> Self {
         if TERNARY {
-            push(Node::Gate(Operation::Lut(TABLE as u8, [a.0, b.0, c.0])))
+            push(Node::Gate(Operation::Lut(TABLE.cast_unsigned() as u8, [a.0, b.0, c.0])))
         } else {
             from_known_gates::<Self, TABLE>(a, b, c)
         }
@@ -292,11 +311,18 @@ impl<const TERNARY: bool> Columns for Plane<TERNARY> {
 
 /// The token of the recording instruction set: 32 lanes.
 #[derive(Clone, Copy, Debug)]
-pub struct Recorder<const TERNARY: bool>;
+pub struct Recorder<const TERNARY: bool> {
+    /// Whether keys are names of key planes.
+    has_names: bool,
+}
+
+impl<const TERNARY: bool> Recorder<TERNARY> {
+    const NAMES: Self = Self { has_names: true };
+}
 
 impl<const TERNARY: bool> Isa for Recorder<TERNARY> {
     fn detect() -> Result<Self, Unavailable> {
-        Ok(Self)
+        Ok(Self::NAMES)
     }
 
     fn run<J: Job<Self>>(self, job: J) -> J::Output {
@@ -313,13 +339,18 @@ impl<const TERNARY: bool> BitLanes for Recorder<TERNARY> {
         push(match mask {
             0 => Node::Constant(false),
             u32::MAX => Node::Constant(true),
-            name => Node::Key(name as usize - 1),
+            name => {
+                assert!(self.has_names, "a mask is the same bit in every lane");
+                Node::Key(name as usize - 1)
+            }
         })
     }
 
     /// A byte stands for the eight key planes from [`key`] of the first one on.
     fn splat_byte(self, four: u32) -> [Plane<TERNARY>; 8] {
-        core::array::from_fn(|bit| self.splat(four + bit as u32))
+        core::array::from_fn(|bit| {
+            self.splat(if self.has_names { four + bit as u32 } else { masks(four as u8)[bit] })
+        })
     }
 
     fn slice(self, blocks: &[u8], planes: &mut [Plane<TERNARY>]) {

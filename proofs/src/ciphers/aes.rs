@@ -1,14 +1,16 @@
 //! AES as FIPS 197 has it. Byte `r + 4c` of the state is row `r` of column `c`.
 
+use lanecrypt_aes::{Bits, Key128, Key192, Key256, RoundKeys};
 use lanecrypt_circuit::Wire;
 use lanecrypt_reference::{
-    gf256::AES_MODULUS,
+    gf256::{AES_MODULUS, multiply_by_x},
     sbox::{AES, AES_INVERSE},
 };
 
+use super::direction;
 use crate::{
     model::{Byte, Model, bytes},
-    subject::{Claim, Subject},
+    subject::{Claim, Recorded, Subject, recorded},
 };
 
 type State = [Byte; 16];
@@ -45,23 +47,29 @@ pub(crate) fn subject() -> Subject {
 }
 
 fn claims() -> Vec<Claim> {
-    let sizes = [
-        (128, "of 10 rounds, encryption", "of 10 rounds, decryption"),
-        (192, "of 12 rounds, encryption", "of 12 rounds, decryption"),
-        (256, "of 14 rounds, encryption", "of 14 rounds, decryption"),
-    ];
-    let pairs = sizes.map(|(size, encryption, decryption)| {
-        [claim(size, encryption, false), claim(size, decryption, true)]
-    });
-    pairs.into_iter().flatten().collect()
+    let of_128: Recorded = recorded::<Bits<RoundKeys<Key128>>>;
+    let of_192: Recorded = recorded::<Bits<RoundKeys<Key192>>>;
+    let of_256: Recorded = recorded::<Bits<RoundKeys<Key256>>>;
+    vec![
+        claim(128, "of 10 rounds, encryption", of_128, false),
+        claim(128, "of 10 rounds, decryption", of_128, true),
+        claim(192, "of 12 rounds, encryption", of_192, false),
+        claim(192, "of 12 rounds, decryption", of_192, true),
+        claim(256, "of 14 rounds, encryption", of_256, false),
+        claim(256, "of 14 rounds, decryption", of_256, true),
+    ]
 }
 
-fn claim(size: usize, whole: &'static str, is_decryption: bool) -> Claim {
-    let direction = if is_decryption { "decryption" } else { "encryption" };
+fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bool) -> Claim {
     Claim {
-        name: format!("AES-{size} {direction}"),
+        name: format!("AES-{bits} {}", direction(is_decryption)),
         whole,
-        key_bits: 128 * (size / 32 + 7),
+        key_bytes: bits / 8,
+        key_bits: 128 * (bits / 32 + 7),
+        expand: Box::new(expand),
+        recorded,
+        is_decryption,
+        vectors: Some("aes_ecb.txt"),
         key_planes: Box::new(move |model, wires| {
             let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
             let keys = if is_decryption { inverse_keys(model, keys) } else { keys };
@@ -73,6 +81,28 @@ fn claim(size: usize, whole: &'static str, is_decryption: bool) -> Claim {
             flat(cipher(model, bytes(text), &keys))
         }),
     }
+}
+
+/// `KeyExpansion()` (5.2, figure 11).
+fn expand(model: &mut Model<'_>, key: &[Wire]) -> Vec<Wire> {
+    let nk = key.len() / 32;
+    let mut w: Vec<[Byte; 4]> = key.chunks(32).map(bytes).collect();
+    let sub_word = |model: &mut Model<'_>, word: [Byte; 4]| word.map(|byte| model.sbox(&AES, byte));
+    let mut round_constant = 1;
+    for i in nk..4 * (nk + 7) {
+        let mut temp = w[i - 1];
+        if i % nk == 0 {
+            temp.rotate_left(1);
+            temp = sub_word(model, temp);
+            let [constant] = bytes(&model.number(round_constant.into(), 8));
+            temp[0] = model.xor_bytes(temp[0], constant);
+            round_constant = multiply_by_x(round_constant, AES_MODULUS);
+        } else if nk > 6 && i % nk == 4 {
+            temp = sub_word(model, temp);
+        }
+        w.push(core::array::from_fn(|byte| model.xor_bytes(w[i - nk][byte], temp[byte])));
+    }
+    w.as_flattened().as_flattened().to_vec()
 }
 
 fn flat(state: State) -> Vec<Wire> {

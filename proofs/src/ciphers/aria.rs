@@ -1,15 +1,16 @@
 //! ARIA as RFC 5794 has it.
 
+use lanecrypt_aria::{Bits, Key128, Key192, Key256};
 use lanecrypt_circuit::Wire;
 use lanecrypt_reference::{
     diffusion::ARIA_A,
     sbox::{AES, AES_INVERSE, ARIA_S2, ARIA_S2_INVERSE},
 };
 
-use super::DIRECTIONS;
+use super::direction;
 use crate::{
-    model::{Byte, Model, bytes},
-    subject::{Claim, Subject},
+    model::{Byte, Model, bytes, rotated_left},
+    subject::{Claim, Recorded, Subject, recorded},
 };
 
 /// 128 bits, the leftmost byte first.
@@ -33,31 +34,33 @@ pub(crate) fn subject() -> Subject {
 }
 
 fn claims() -> Vec<Claim> {
-    [(128, 12, "of 12 rounds"), (192, 14, "of 14 rounds"), (256, 16, "of 16 rounds")]
-        .into_iter()
-        .flat_map(|(size, rounds, whole)| {
-            DIRECTIONS.map(|(direction, is_decryption)| {
-                claim(size, rounds, whole, direction, is_decryption)
-            })
-        })
-        .collect()
+    let of_128: Recorded = recorded::<Bits<Key128>>;
+    let sizes = [
+        (128, "of 12 rounds", of_128),
+        (192, "of 14 rounds", recorded::<Bits<Key192>>),
+        (256, "of 16 rounds", recorded::<Bits<Key256>>),
+    ];
+    let both = |(bits, whole, recorded)| {
+        [false, true].map(|is_decryption| claim(bits, whole, recorded, is_decryption))
+    };
+    sizes.into_iter().flat_map(both).collect()
 }
 
-fn claim(
-    size: usize,
-    rounds: usize,
-    whole: &'static str,
-    direction: &str,
-    is_decryption: bool,
-) -> Claim {
+fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bool) -> Claim {
+    let rounds = bits / 32 + 8;
     let keys = move |model: &mut Model<'_>, wires: &[Wire]| {
         let ek: Vec<Word> = wires.chunks(128).map(bytes).collect();
         if is_decryption { decryption_keys(model, &ek) } else { ek }
     };
     Claim {
-        name: format!("ARIA-{size} {direction}"),
+        name: format!("ARIA-{bits} {}", direction(is_decryption)),
         whole,
+        key_bytes: bits / 8,
         key_bits: 128 * (rounds + 1),
+        expand: Box::new(expand),
+        recorded,
+        is_decryption,
+        vectors: Some("aria_ecb.txt"),
         key_planes: Box::new(move |model, wires| {
             keys(model, wires).as_flattened().as_flattened().to_vec()
         }),
@@ -66,6 +69,41 @@ fn claim(
             flat(run(model, bytes(text), &keys))
         }),
     }
+}
+
+/// C1, C2 and C3 (section 2.2).
+const CONSTANTS: [u128; 3] = [
+    0x517c_c1b7_2722_0a94_fe13_abe8_fa9a_6ee0,
+    0x6db1_4acc_9e21_c820_ff28_b1d5_ef5d_e2b0,
+    0xdb92_371d_2126_e970_0324_9775_04e8_c90e,
+];
+
+/// By how many bits W1 to W3 and W0 are rotated to the left for each four of the keys (section 2.2).
+const ROTATIONS: [usize; 5] = [128 - 19, 128 - 31, 61, 31, 19];
+
+/// ek1 and so on (section 2.2).
+fn expand(model: &mut Model<'_>, key: &[Wire]) -> Vec<Wire> {
+    let (kl, kr) = key.split_at(128);
+    let mut kr = kr.to_vec();
+    kr.extend(model.number(0, 128 - kr.len()));
+    let first = key.len() / 64 - 2;
+    let ck: [Word; 3] = core::array::from_fn(|i| {
+        bytes(&model.number(CONSTANTS[(first + i) % 3].swap_bytes(), 128))
+    });
+    let w0: Word = bytes(kl);
+    let image = fo(model, w0, ck[0]);
+    let w1 = add(model, image, bytes(&kr));
+    let image = fe(model, w1, ck[1]);
+    let w2 = add(model, image, w0);
+    let image = fo(model, w2, ck[2]);
+    let w3 = add(model, image, w1);
+    let w = [w0, w1, w2, w3].map(flat);
+    let rounds = key.len() / 32 + 8;
+    let ek = |i: usize| {
+        let rotated = rotated_left(&w[(i + 1) % 4], ROTATIONS[i / 4]);
+        model.xor_all(&w[i % 4], &rotated)
+    };
+    (0..=rounds).flat_map(ek).collect()
 }
 
 fn flat(word: Word) -> Vec<Wire> {

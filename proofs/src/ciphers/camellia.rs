@@ -1,12 +1,13 @@
 //! Camellia as RFC 3713 has it.
 
+use lanecrypt_camellia::{Bits, Key128, Key192, Key256};
 use lanecrypt_circuit::Wire;
 use lanecrypt_reference::{diffusion::CAMELLIA_P, sbox::CAMELLIA};
 
-use super::DIRECTIONS;
+use super::direction;
 use crate::{
-    model::{Byte, Model, bytes},
-    subject::{Claim, Subject},
+    model::{Byte, Model, bytes, rotated_left},
+    subject::{Claim, Recorded, Subject, recorded},
 };
 
 /// 64 bits, the leftmost byte first.
@@ -34,31 +35,28 @@ pub(crate) fn subject() -> Subject {
 }
 
 fn claims() -> Vec<Claim> {
-    [(128, 18, "of 18 rounds"), (192, 24, "of 24 rounds"), (256, 24, "of 24 rounds")]
-        .into_iter()
-        .flat_map(|(size, rounds, whole)| {
-            DIRECTIONS.map(|(direction, is_decryption)| {
-                claim(size, rounds, whole, direction, is_decryption)
-            })
-        })
-        .collect()
+    let of_128: Recorded = recorded::<Bits<Key128>>;
+    let sizes = [(128, of_128), (192, recorded::<Bits<Key192>>), (256, recorded::<Bits<Key256>>)];
+    let both =
+        |(bits, recorded)| [false, true].map(|is_decryption| claim(bits, recorded, is_decryption));
+    sizes.into_iter().flat_map(both).collect()
 }
 
-fn claim(
-    size: usize,
-    rounds: usize,
-    whole: &'static str,
-    direction: &str,
-    is_decryption: bool,
-) -> Claim {
+fn claim(bits: usize, recorded: Recorded, is_decryption: bool) -> Claim {
+    let (rounds, whole) = if bits == 128 { (18, "of 18 rounds") } else { (24, "of 24 rounds") };
     let subkeys = move |wires: &[Wire]| {
         let keys = Subkeys::new(wires, rounds);
         if is_decryption { keys.reversed() } else { keys }
     };
     Claim {
-        name: format!("Camellia-{size} {direction}"),
+        name: format!("Camellia-{bits} {}", direction(is_decryption)),
         whole,
+        key_bytes: bits / 8,
         key_bits: 64 * (4 + rounds + rounds / 3 - 2),
+        expand: Box::new(expand),
+        recorded,
+        is_decryption,
+        vectors: Some("camellia_ecb.txt"),
         key_planes: Box::new(move |_, wires| {
             let planes = subkeys(wires).in_order_of_use();
             planes.as_flattened().as_flattened().to_vec()
@@ -68,6 +66,71 @@ fn claim(
             [d1, d2].as_flattened().as_flattened().to_vec()
         }),
     }
+}
+
+/// Sigma1 to Sigma6 (section 2.2).
+const SIGMA: [u64; 6] = [
+    0xa09e_667f_3bcc_908b,
+    0xb67a_e858_4caa_73b2,
+    0xc6ef_372f_e94f_82be,
+    0x54ff_53a5_f1d3_6f1c,
+    0x10e5_27fa_de68_2d1d,
+    0xb056_88c2_b3e6_c1fd,
+];
+
+/// KL and KR, and of them KA and KB (section 2.2), of 16 bytes each.
+fn variables(model: &mut Model<'_>, key: &[Wire]) -> [Vec<Wire>; 4] {
+    let (kl, kr) = key.split_at(128);
+    let mut kr = kr.to_vec();
+    if kr.len() == 64 {
+        let complement = model.number(u128::MAX, 64);
+        kr.extend(model.xor_all(&kr.clone(), &complement));
+    }
+    kr.extend(model.number(0, 128 - kr.len()));
+    let two_rounds = |model: &mut Model<'_>, d: Vec<Wire>, sigma: [u64; 2]| {
+        let [d1, d2] = halves(&d);
+        let sigma = sigma.map(|sigma| bytes(&model.number(sigma.swap_bytes().into(), 64)));
+        let image = f(model, d1, sigma[0]);
+        let d2 = add(model, d2, image);
+        let image = f(model, d2, sigma[1]);
+        let d1 = add(model, d1, image);
+        [d1, d2].as_flattened().as_flattened().to_vec()
+    };
+    let start = model.xor_all(kl, &kr);
+    let middle = two_rounds(model, start, [SIGMA[0], SIGMA[1]]);
+    let middle = model.xor_all(&middle, kl);
+    let ka = two_rounds(model, middle, [SIGMA[2], SIGMA[3]]);
+    let start = model.xor_all(&ka, &kr);
+    let kb = two_rounds(model, start, [SIGMA[4], SIGMA[5]]);
+    [kl.to_vec(), kr, ka, kb]
+}
+
+/// kw1 to kw4, k1 and so on, ke1 and so on, by pairs: of which variable, rotated left by how many bits.
+#[rustfmt::skip]
+const SHORT: [(usize, usize); 13] = [
+    (0, 0), (2, 111),
+    (2, 0), (0, 15), (2, 15), (0, 45), (2, 45), (2, 60), (0, 94), (2, 94), (0, 111),
+    (2, 30), (0, 77),
+];
+#[rustfmt::skip]
+const LONG: [(usize, usize); 17] = [
+    (0, 0), (3, 111),
+    (3, 0), (1, 15), (2, 15), (3, 30), (0, 45), (2, 45), (1, 60), (3, 60), (0, 77), (1, 94), (2, 94), (0, 111),
+    (1, 30), (0, 60), (2, 77),
+];
+
+/// The subkeys (section 2.2).
+fn expand(model: &mut Model<'_>, key: &[Wire]) -> Vec<Wire> {
+    let is_short = key.len() == 128;
+    let variables = variables(model, key);
+    let pair = |&(variable, by): &(usize, usize)| rotated_left(&variables[variable], by);
+    let mut subkeys: Vec<_> =
+        if is_short { &SHORT[..] } else { &LONG }.iter().flat_map(pair).collect();
+    if is_short {
+        // k10 is the right half of KL rotated by 60, not of KA rotated by 45.
+        subkeys[64 * 13..][..64].copy_from_slice(&rotated_left(&variables[0], 60)[64..]);
+    }
+    subkeys
 }
 
 fn halves(planes: &[Wire]) -> [Half; 2] {

@@ -1,13 +1,14 @@
 //! DES and triple DES as FIPS 46-3 has them. Bits are counted from the left, here from 0.
 
 use lanecrypt_circuit::Wire;
-use lanecrypt_reference::des::{E, IP, IP_INVERSE, P, SBOXES};
+use lanecrypt_des::{Bits, Ede2, Ede3, Eee2, Eee3, Single};
+use lanecrypt_reference::des::{E, IP, IP_INVERSE, LEFT_SHIFTS, P, PC1, PC2, SBOXES};
 use lanecrypt_slicing::record::Node;
 
-use super::DIRECTIONS;
+use super::direction;
 use crate::{
-    model::Model,
-    subject::{Claim, Subject},
+    model::{Model, from_left},
+    subject::{Claim, Recorded, Subject, recorded},
 };
 
 /// Rounds of a pass, and bits of a round key.
@@ -36,23 +37,45 @@ pub(crate) fn subject() -> Subject {
 }
 
 fn claims() -> Vec<Claim> {
-    KEYINGS
-        .into_iter()
-        .flat_map(|(name, keying)| {
-            DIRECTIONS.map(|(direction, is_decryption)| Claim {
-                name: format!("{name} {direction}"),
-                whole: if keying.len() == 1 { "of one pass" } else { "of three passes" },
-                key_bits: (1 + keying.iter().map(|pass| pass.0).max().unwrap_or(0)) * ROUNDS * KEY,
-                key_planes: Box::new(move |model, wires| {
-                    key_planes(model, &round_keys(wires, keying, is_decryption))
-                }),
-                cipher: Box::new(move |model, text, wires| {
-                    let passes = round_keys(wires, keying, is_decryption);
-                    passes.iter().fold(text.to_vec(), |block, keys| des(model, &block, keys))
-                }),
-            })
+    let of_single: Recorded = recorded::<Bits<Single>>;
+    let forms = [
+        (of_single, Some("des_ecb.txt")),
+        (recorded::<Bits<Ede2>>, Some("tdes_ecb.txt")),
+        (recorded::<Bits<Ede3>>, Some("tdes_ecb.txt")),
+        (recorded::<Bits<Eee2>>, None),
+        (recorded::<Bits<Eee3>>, None),
+    ];
+    let both = |((name, keying), (recorded, vectors)): ((&str, Keying), (Recorded, _))| {
+        let keys = 1 + keying.iter().map(|pass| pass.0).max().unwrap_or(0);
+        [false, true].map(|is_decryption| Claim {
+            name: format!("{name} {}", direction(is_decryption)),
+            whole: if keying.len() == 1 { "of one pass" } else { "of three passes" },
+            key_bytes: 8 * keys,
+            key_bits: keys * ROUNDS * KEY,
+            expand: Box::new(|_, key| key.chunks(64).flat_map(expand).collect()),
+            recorded,
+            is_decryption,
+            vectors,
+            key_planes: Box::new(move |model, wires| {
+                key_planes(model, &round_keys(wires, keying, is_decryption))
+            }),
+            cipher: Box::new(move |model, text, wires| {
+                let passes = round_keys(wires, keying, is_decryption);
+                passes.iter().fold(text.to_vec(), |block, keys| des(model, &block, keys))
+            }),
         })
-        .collect()
+    };
+    KEYINGS.into_iter().zip(forms).flat_map(both).collect()
+}
+
+/// The round keys of eight bytes of key (appendix 1).
+fn expand(key: &[Wire]) -> Vec<Wire> {
+    let mut halves = permuted(&from_left(key), &PC1);
+    let of_round = |by: u8| {
+        halves.chunks_mut(28).for_each(|half| half.rotate_left(by.into()));
+        permuted(&halves, &PC2)
+    };
+    LEFT_SHIFTS.into_iter().flat_map(of_round).collect()
 }
 
 /// The round keys of every pass in the order of their use.
@@ -98,11 +121,6 @@ fn substitute(model: &mut Model<'_>, x: &[Wire]) -> Vec<Wire> {
 /// What a table of the standard, which counts from 1, makes of bits.
 fn permuted(bits: &[Wire], table: &[u8]) -> Vec<Wire> {
     table.iter().map(|&from| bits[usize::from(from) - 1]).collect()
-}
-
-/// The bits of bytes, of which planes have the lowest first, from the left; and the other way round.
-fn from_left(planes: &[Wire]) -> Vec<Wire> {
-    planes.chunks(8).flat_map(|byte| byte.iter().rev().copied()).collect()
 }
 
 // The form: its planes are pairs, in the order of the block's bits, of a bit of the left half and the same of the

@@ -1,11 +1,12 @@
 //! HIGHT as the standard has it. Bytes are numbered as there, so that X0 is the last byte of a block.
 
 use lanecrypt_circuit::Wire;
+use lanecrypt_hight::{Bits, Kisa, Standard};
 
-use super::DIRECTIONS;
+use super::direction;
 use crate::{
     model::{Byte, Model, bytes},
-    subject::{Claim, Subject},
+    subject::{Claim, Recorded, Subject, recorded},
 };
 
 /// X0 to X7.
@@ -32,26 +33,67 @@ pub(crate) fn subject() -> Subject {
 
 fn claims() -> Vec<Claim> {
     let orders = [
-        ("", ["encryption", "decryption"], false),
-        (", bytes reversed", ["encryption, bytes reversed", "decryption, bytes reversed"], true),
+        claim(
+            "HIGHT",
+            ["encryption", "decryption"],
+            "hight_ecb.txt",
+            recorded::<Bits<Standard>>,
+            false,
+        ),
+        claim(
+            "HIGHT with bytes reversed,",
+            ["encryption, bytes reversed", "decryption, bytes reversed"],
+            "hight-kisa_ecb.txt",
+            recorded::<Bits<Kisa>>,
+            true,
+        ),
     ];
-    orders
-        .into_iter()
-        .flat_map(|(order, wholes, is_reversed)| {
-            let of = move |(direction, is_decryption): (&str, bool)| Claim {
-                name: format!("HIGHT {direction}{order}"),
-                whole: wholes[usize::from(is_decryption)],
-                key_bits: 8 * (8 + 4 * ROUNDS),
-                key_planes: Box::new(move |_, wires| key_planes(wires, is_decryption)),
-                cipher: Box::new(move |model, text, wires| {
-                    let cipher = if is_decryption { decrypt } else { encrypt };
-                    let state = cipher(model, state(text, is_reversed), &Keys::new(wires));
-                    planes(state, is_reversed)
-                }),
-            };
-            DIRECTIONS.map(of)
-        })
-        .collect()
+    orders.into_iter().flatten().collect()
+}
+
+/// Both directions.
+fn claim(
+    name: &str,
+    wholes: [&'static str; 2],
+    vectors: &'static str,
+    recorded: Recorded,
+    is_reversed: bool,
+) -> [Claim; 2] {
+    [false, true].map(|is_decryption| Claim {
+        name: format!("{name} {}", direction(is_decryption)),
+        whole: wholes[usize::from(is_decryption)],
+        key_bytes: 16,
+        key_bits: 8 * (8 + 4 * ROUNDS),
+        expand: Box::new(move |model, key| expand(model, bytes(key), is_reversed)),
+        recorded,
+        is_decryption,
+        vectors: Some(vectors),
+        key_planes: Box::new(move |_, wires| key_planes(wires, is_decryption)),
+        cipher: Box::new(move |model, text, wires| {
+            let cipher = if is_decryption { decrypt } else { encrypt };
+            let state = cipher(model, state(text, is_reversed), &Keys::new(wires));
+            planes(state, is_reversed)
+        }),
+    })
+}
+
+/// `KeySchedule` of MK15 to MK0, or MK0 to MK15 if the bytes are reversed.
+fn expand(model: &mut Model<'_>, mut mk: [Byte; 16], is_reversed: bool) -> Vec<Wire> {
+    if !is_reversed {
+        mk.reverse();
+    }
+    let wk = core::array::from_fn::<_, 8, _>(|i| mk[(i + 12) % 16]);
+    let mut planes = wk.as_flattened().to_vec();
+    // delta i is the bits s(i) to s(i + 6) of an LFSR with connection polynomial x^7 + x^3 + 1.
+    let mut s = vec![0, 1, 0, 1, 1, 0, 1];
+    for n in 0..4 * ROUNDS {
+        let delta = (0..7).fold(0, |delta, bit| delta | s[n + bit] << bit);
+        let constant = model.number(delta, 8);
+        let (i, half, j) = (n / 16, n / 8 % 2, n % 8);
+        planes.extend(model.add(&mk[(j + 8 - i) % 8 + 8 * half], &constant));
+        s.push(s[n + 3] ^ s[n]);
+    }
+    planes
 }
 
 /// The bytes of a block, of which X7 comes first, or X0 if they are reversed.

@@ -2,11 +2,12 @@
 
 use lanecrypt_circuit::Wire;
 use lanecrypt_reference::sbox::SEED;
+use lanecrypt_seed::Bits;
 
-use super::DIRECTIONS;
+use super::direction;
 use crate::{
-    model::{Byte, Model, bytes},
-    subject::{Claim, Subject},
+    model::{Byte, Model, bytes, rotated_left},
+    subject::{Claim, Subject, recorded},
 };
 
 /// The bits of a number, the lowest first.
@@ -24,13 +25,11 @@ pub(crate) fn subject() -> Subject {
             let [l0, l1] = [model.xor_all(&words[0], &c), model.xor_all(&words[1], &d)];
             [l0, l1, words[2].clone(), words[3].clone()].concat()
         })],
-        claims: || {
-            DIRECTIONS.map(|(direction, is_decryption)| claim(direction, is_decryption)).into()
-        },
+        claims: || [false, true].map(claim).into(),
     }
 }
 
-fn claim(direction: &str, is_decryption: bool) -> Claim {
+fn claim(is_decryption: bool) -> Claim {
     let keys = move |wires: &[Wire]| {
         let mut keys: Vec<Word> = wires.chunks(64).map(<[Wire]>::to_vec).collect();
         if is_decryption {
@@ -39,12 +38,40 @@ fn claim(direction: &str, is_decryption: bool) -> Claim {
         keys
     };
     Claim {
-        name: format!("SEED {direction}"),
+        name: format!("SEED {}", direction(is_decryption)),
         whole: "of 16 rounds",
+        key_bytes: 16,
         key_bits: 64 * 16,
+        expand: Box::new(expand),
+        recorded: recorded::<Bits>,
+        is_decryption,
+        vectors: Some("seed_ecb.txt"),
         key_planes: Box::new(move |_, wires| keys(wires).concat()),
         cipher: Box::new(move |model, text, wires| run(model, text, &keys(wires))),
     }
+}
+
+/// K0 and K1 of every round (section 2.3).
+fn expand(model: &mut Model<'_>, key: &[Wire]) -> Vec<Wire> {
+    let mut key = key.to_vec();
+    let mut round_keys = Vec::new();
+    for i in 0..16u32 {
+        let [key0, key1, key2, key3] = words(&key).try_into().expect("a key has four words");
+        let constant = model.number(0x9e37_79b9_u32.rotate_left(i).into(), 32);
+        let sum = model.add(&key0, &key2);
+        let sum = model.subtract(&sum, &constant);
+        round_keys.extend(g(model, &sum));
+        let difference = model.subtract(&key1, &key3);
+        let sum = model.add(&difference, &constant);
+        round_keys.extend(g(model, &sum));
+        let (left, right) = key.split_at(64);
+        key = if i % 2 == 0 {
+            [rotated_left(left, 64 - 8), right.to_vec()].concat()
+        } else {
+            [left.to_vec(), rotated_left(right, 8)].concat()
+        };
+    }
+    round_keys
 }
 
 /// The words of a block, from the left; in each the leftmost byte is the highest.

@@ -72,16 +72,19 @@ impl Plan {
 }
 
 /// A step on ranges of planes, one after the other.
+#[must_use]
 pub fn call<const N: usize>(step: &'static str, on: [core::ops::Range<usize>; N]) -> Part {
     Part::Call { step, on: on.into_iter().flatten().collect() }
 }
 
 /// Parts, again and again.
+#[must_use]
 pub fn repeat<const N: usize>(times: usize, body: [Part; N]) -> Part {
     Part::Repeat { times, body: Vec::from(body) }
 }
 
 /// New names, which are ranges of the old ones.
+#[must_use]
 pub fn rename<const N: usize>(from: [core::ops::Range<usize>; N]) -> Part {
     Part::Rename { from: from.into_iter().flatten().collect() }
 }
