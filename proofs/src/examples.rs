@@ -17,11 +17,11 @@ const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/");
 /// Runs the blocks of a claim's vectors through its model and key schedule, and returns how many there are.
 pub(crate) fn vectors(claim: &Claim, block_bytes: usize) -> Result<usize> {
     let Some(file) = claim.vectors else { return Ok(0) };
-    let Lines::Vectors(lines) = VectorFile::read(format!("{VECTORS}{file}"))?.lines else {
+    let Lines::Vectors(vectors) = VectorFile::read(format!("{VECTORS}{file}"))?.lines else {
         return Ok(0);
     };
     let mut blocks = Vec::new();
-    for line in lines.iter().filter(|line| line.key.len() == claim.key_bytes) {
+    for line in vectors.iter().filter(|line| line.key.len() == claim.key_bytes) {
         let plaintext = line.pt.as_ref().context("a vector in ECB without its plaintext")?;
         let pairs = plaintext.chunks(block_bytes).zip(line.ct.chunks(block_bytes));
         blocks.extend(pairs.map(|(plain, cipher)| (&line.key[..], plain, cipher)));
@@ -64,7 +64,9 @@ pub(crate) const KEYS: usize = 8;
 pub(crate) fn keys(plan: &Plan, claim: &Claim) -> Result<()> {
     let mut stream = PlaintextStream::new(1);
     let mut keys = vec![vec![0; claim.key_bytes]; KEYS];
-    keys.iter_mut().for_each(|key| stream.fill(key));
+    for key in &mut keys {
+        stream.fill(key);
+    }
     let whole = plan.wholes.iter().find(|whole| whole.name == claim.whole);
     let named = &whole.context("a whole that the plan has not")?.recording;
     let mut graph = Graph::new();

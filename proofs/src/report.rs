@@ -9,7 +9,7 @@ use lanecrypt_slicing::record::{Plan, Recording, Step};
 use rayon::prelude::*;
 
 use crate::{
-    controls, examples, step,
+    controls, examples, solver, step,
     subject::{Claim, Subject},
     whole,
 };
@@ -35,7 +35,9 @@ pub(crate) fn prove_all(subjects: &[Subject]) -> Result<()> {
     let claims = subjects.iter().map(|subject| (subject.claims)().len()).sum::<usize>();
     let signature = cadical::Solver::<cadical::Timeout>::new().signature().to_owned();
     let seconds = start.elapsed().as_secs_f64();
-    println!("{claims} ciphers, each by both kinds of circuits, in {seconds:.1} s by {signature}");
+    let formulas = solver::formulas();
+    println!("{claims} ciphers, each by both kinds of circuits, in {seconds:.1} s");
+    println!("{signature} refuted {formulas} different formulas");
     Ok(())
 }
 

@@ -1,6 +1,9 @@
 //! The question to the solver: do two wires of a graph ever differ?
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{LazyLock, Mutex},
+};
 
 use cadical::Solver;
 use lanecrypt_circuit::{Operation, Wire, graph::Graph};
@@ -36,19 +39,42 @@ impl Known<'_> {
 
     fn ask(&self, wire: Wire, (other, is_turned): Literal, cut: &HashSet<Wire>) -> Option<Example> {
         let mut cone =
-            Cone { known: self, cut, variables: HashMap::new(), solver: Solver::new(), count: 0 };
+            Cone { known: self, cut, variables: HashMap::new(), clauses: Vec::new(), count: 0 };
         let (a, b) = (cone.opened(wire), cone.opened(other));
         let b = if is_turned { -b } else { b };
-        cone.solver.add_clause([a, b]);
-        cone.solver.add_clause([-a, -b]);
-        match cone.solver.solve() {
-            Some(false) => None,
+        cone.add_clause(&[a, b]);
+        cone.add_clause(&[-a, -b]);
+        let refuted =
+            REFUTED.lock().expect("no thread panics with the lock").contains(&cone.clauses);
+        if refuted {
+            return None;
+        }
+        let mut solver: Solver = Solver::new();
+        for clause in
+            cone.clauses.split(|literal| *literal == 0).filter(|clause| !clause.is_empty())
+        {
+            solver.add_clause(clause.iter().copied());
+        }
+        match solver.solve() {
+            Some(false) => {
+                REFUTED.lock().expect("no thread panics with the lock").insert(cone.clauses);
+                None
+            }
             answer => {
                 assert_eq!(answer, Some(true), "the solver has no limit");
-                Some(cone.example())
+                Some(cone.example(&solver))
             }
         }
     }
+}
+
+/// Formulas without a solution, clause by clause, each ended by a zero. Variables are numbered in the order in which
+/// they are met, so that all copies of an S-box ask the same.
+static REFUTED: LazyLock<Mutex<HashSet<Vec<i32>>>> = LazyLock::new(Mutex::default);
+
+/// How many different formulas were found to have no solution.
+pub(crate) fn formulas() -> usize {
+    REFUTED.lock().expect("no thread panics with the lock").len()
 }
 
 /// What two wires depend on, as clauses.
@@ -56,7 +82,7 @@ struct Cone<'a> {
     known: &'a Known<'a>,
     cut: &'a HashSet<Wire>,
     variables: HashMap<Wire, i32>,
-    solver: Solver,
+    clauses: Vec<i32>,
     count: i32,
 }
 
@@ -76,7 +102,7 @@ impl Cone<'_> {
         self.variables.insert(wire, variable);
         match node {
             Node::Constant(is_set) => {
-                self.solver.add_clause([if is_set { variable } else { -variable }]);
+                self.add_clause(&[if is_set { variable } else { -variable }]);
             }
             Node::Gate(gate) => self.add_gate(variable, &inputs, &table(gate)),
             _ => {}
@@ -107,17 +133,22 @@ impl Cone<'_> {
                 .map(|(i, &input)| if values >> i & 1 == 1 { -input } else { input })
                 .collect();
             clause.push(if value { output } else { -output });
-            self.solver.add_clause(clause);
+            self.add_clause(&clause);
         }
     }
 
-    fn example(&self) -> Example {
+    fn add_clause(&mut self, clause: &[i32]) {
+        self.clauses.extend(clause);
+        self.clauses.push(0);
+    }
+
+    fn example(&self, solver: &Solver) -> Example {
         let nodes = self.known.graph.nodes();
         let sources = self
             .variables
             .iter()
             .filter(|(wire, _)| !matches!(nodes[**wire], Node::Gate(_) | Node::Constant(_)));
-        let value = |variable| self.solver.value(variable).unwrap_or(false);
+        let value = |variable| solver.value(variable).unwrap_or(false);
         sources.map(|(&wire, &variable)| (nodes[wire], value(variable))).collect()
     }
 }
