@@ -7,6 +7,7 @@ mod controls;
 mod examples;
 mod model;
 mod normal;
+mod ptx;
 mod report;
 mod solver;
 mod step;

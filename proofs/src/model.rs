@@ -1,5 +1,7 @@
 //! The words of a standard as nodes of a graph: sums, tables, additions. Nothing here is taken from a sliced form.
 
+use std::collections::HashSet;
+
 use lanecrypt_circuit::{Operation, Wire, graph::Graph};
 use lanecrypt_reference::gf256;
 use lanecrypt_slicing::record::Node;
@@ -10,16 +12,25 @@ pub(crate) type Byte = [Wire; 8];
 /// A graph in which a standard is written down.
 pub(crate) struct Model<'g> {
     pub(crate) graph: &'g mut Graph,
+    points: Points,
+}
+
+/// What a proof goes by.
+#[derive(Default)]
+pub(crate) struct Points {
     /// Wires that a form may be expected to have as well: inputs and outputs of tables, carries.
-    points: Vec<Wire>,
+    pub(crate) all: Vec<Wire>,
+    /// Those that stand between one table and the next, so that what comes after one can be proved for any value of
+    /// them: inputs of tables and carries. Outputs of a table do not: forms compute one from another.
+    pub(crate) cuts: HashSet<Wire>,
 }
 
 impl<'g> Model<'g> {
     pub(crate) fn new(graph: &'g mut Graph) -> Self {
-        Self { graph, points: Vec::new() }
+        Self { graph, points: Points::default() }
     }
 
-    pub(crate) fn into_points(self) -> Vec<Wire> {
+    pub(crate) fn into_points(self) -> Points {
         self.points
     }
 
@@ -65,8 +76,9 @@ impl<'g> Model<'g> {
                 self.wire(decision)
             })
             .collect();
-        self.points.extend(input);
-        self.points.extend(&outputs);
+        self.points.all.extend(input);
+        self.points.all.extend(&outputs);
+        self.points.cuts.extend(input);
         outputs
     }
 
@@ -129,7 +141,8 @@ impl<'g> Model<'g> {
             let differ = self.xor(a, b);
             digits.push(self.xor(differ, carry));
             carry = self.graph.gate(Operation::Lut(carry_table, [a, b, carry]));
-            self.points.push(carry);
+            self.points.all.push(carry);
+            self.points.cuts.insert(carry);
         }
         digits
     }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use lanecrypt_circuit::{Operation, Wire, graph::Graph};
 use lanecrypt_slicing::record::Node;
 
+use crate::solver::{Literal, Replaced};
+
 /// A sum by its number: equal sums have equal numbers.
 pub(crate) type Sum = usize;
 
@@ -18,7 +20,7 @@ enum Product {
     Source(Wire),
     /// Of two sums in order, neither of which has the constant.
     And([Sum; 2]),
-    /// Any other function of three sums.
+    /// Another function of three sums.
     Lut(u8, [Sum; 3]),
 }
 
@@ -60,12 +62,7 @@ impl Normal {
     }
 
     /// The sums that wires are. A wire in `replaced` is the other one that is named there, or its complement.
-    pub(crate) fn of(
-        &mut self,
-        graph: &Graph,
-        replaced: &HashMap<Wire, (Wire, bool)>,
-        wires: &[Wire],
-    ) -> Vec<Sum> {
+    pub(crate) fn of(&mut self, graph: &Graph, replaced: &Replaced, wires: &[Wire]) -> Vec<Sum> {
         self.known.resize(graph.nodes().len(), None);
         let mut to_do = wires.to_vec();
         while let Some(&wire) = to_do.last() {
@@ -162,23 +159,53 @@ impl Normal {
         self.turned(product, i && j)
     }
 
-    /// A sum if the function is one, else a term.
-    fn lut(&mut self, table: u8, operands: [Sum; 3]) -> Sum {
-        let constant = table & 1 == 1;
-        let coefficients = [4, 2, 1].map(|input| (table >> input ^ table) & 1 == 1);
-        let is_odd = |index: u8| {
-            let ones =
-                coefficients.iter().zip([4, 2, 1]).filter(|(c, bit)| **c && index & bit != 0);
-            ones.count() % 2 == 1
-        };
-        if (0..8).any(|index| (table >> index & 1 == 1) != (is_odd(index) ^ constant)) {
-            return self.term(Product::Lut(table, operands));
+    /// A sum with one product at most, if the function is one, else a term: more products would make sums longer from
+    /// S-box to S-box.
+    fn lut(&mut self, entries: u8, operands: [Sum; 3]) -> Sum {
+        let ([a, b, c], mut table) = (operands, entries);
+        // From entries to coefficients: to those with an operand, those without it are added.
+        for (by, without) in [(4, 0x0f), (2, 0x33), (1, 0x55)] {
+            table ^= (table & without) << by;
         }
-        let mut sum = self.sums.number((Vec::new(), constant));
-        for (operand, _) in operands.into_iter().zip(coefficients).filter(|(_, c)| *c) {
-            sum = self.xor(sum, operand);
+        let products = (0..8u8).filter(|index| table >> index & 1 == 1 && index.count_ones() > 1);
+        if products.count() > 1 {
+            return self.term(Product::Lut(entries, operands));
+        }
+        let mut sum = self.sums.number((Vec::new(), false));
+        for index in (0..8).filter(|index| table >> index & 1 == 1) {
+            let mut product = self.sums.number((Vec::new(), true));
+            for (operand, _) in
+                [(a, 4), (b, 2), (c, 1)].into_iter().filter(|(_, bit)| index & bit != 0)
+            {
+                product = self.and(product, operand);
+            }
+            sum = self.xor(sum, product);
         }
         sum
+    }
+
+    /// Whether a wire is another one, or its complement, as the normal forms show.
+    pub(crate) fn are_equal(
+        &mut self,
+        graph: &Graph,
+        replaced: &Replaced,
+        wire: Wire,
+        (other, is_turned): Literal,
+    ) -> bool {
+        let sums = self.of(graph, replaced, &[wire, other]);
+        sums[0] == self.turned(sums[1], is_turned)
+    }
+
+    /// From now on a wire is another one, or its complement.
+    pub(crate) fn replace(
+        &mut self,
+        graph: &Graph,
+        replaced: &Replaced,
+        wire: Wire,
+        (other, is_turned): Literal,
+    ) {
+        let sum = self.of(graph, replaced, &[other])[0];
+        self.known[wire] = Some(self.turned(sum, is_turned));
     }
 }
 
@@ -208,6 +235,7 @@ mod tests {
             gate(Operation::Lut(0x5a, [a, b, c])), // a ^ c
             gate(Operation::Lut(0x5b, [a, b, c])), // but for one entry
             gate(Operation::Or(a, c)),
+            gate(Operation::Lut(0xfa, [a, b, c])), // a | c
         ];
         let and = gate(Operation::And(a, c));
         let or = gate(Operation::Xor(wires[1], and));
@@ -216,6 +244,7 @@ mod tests {
         assert_eq!(sums[0], sums[1]);
         assert_eq!(sums[0], sums[2]);
         assert_ne!(sums[0], sums[3]);
+        assert_eq!(sums[4], sums[5]);
         assert_eq!(normal.of(&graph, &HashMap::new(), &[or]), [sums[4]]);
         let replaced = HashMap::from([(ab, (c, true))]);
         let mut normal = Normal::new();

@@ -9,7 +9,7 @@ use lanecrypt_slicing::record::{Plan, Recording, Step};
 use rayon::prelude::*;
 
 use crate::{
-    controls, examples, solver, step,
+    controls, examples, ptx, solver, step,
     subject::{Claim, Subject},
     whole,
 };
@@ -53,8 +53,21 @@ fn prove(subject: &Subject) -> Result<Vec<Row>> {
     for (plan, circuits) in plans.iter().zip(CIRCUITS) {
         rows.extend(prove_wholes(subject, plan, circuits)?);
     }
+    let claims = (subject.claims)();
+    let kernels = claims.par_iter().map(|claim| prove_kernel(subject, claim, plans[0].planes / 8));
+    rows.extend(kernels.collect::<Result<Vec<_>>>()?.into_iter().flatten());
     rows.push(run_examples(subject, &plans[0])?);
     Ok(rows)
+}
+
+/// That the committed PTX of the kernel is the cipher.
+fn prove_kernel(subject: &Subject, claim: &Claim, block_bytes: usize) -> Result<Option<Row>> {
+    let Some(device) = &claim.device else { return Ok(None) };
+    let start = Instant::now();
+    let proof = ptx::prove(claim, device, block_bytes);
+    let proof = proof.with_context(|| format!("{} by {}.ptx", claim.name, device.file))?;
+    let what = format!("{}_ecb of the PTX is {}", device.file, claim.name);
+    Ok(Some(row(subject, what, proof.to_string(), start)))
 }
 
 /// Vectors through the models, keys through the forms' key schedules.
@@ -90,11 +103,12 @@ fn prove_step(subject: &Subject, circuits: usize, Step { name, recording }: &Ste
             "step {name} of {circuits}: output {output} is wrong where these are ones: {ones:?}"
         )
     })?;
-    let how = format!(
-        "{} points by the solver, {} of {} outputs too, the others by normal forms",
-        proof.points, proof.by_solver, proof.outputs
-    );
-    Ok(row(subject, format!("step {name}, {} {circuits}", proof.nodes), how, start))
+    Ok(row(
+        subject,
+        format!("step {name}, {circuits}, {} nodes", recording.nodes().len()),
+        proof.to_string(),
+        start,
+    ))
 }
 
 /// That the plan is what was recorded, that it is the standard's cipher, and that faults are refuted.

@@ -11,13 +11,15 @@ use lanecrypt_slicing::record::Node;
 
 use crate::normal::operands;
 
+/// Wires that are proved to be another one, or its complement.
+pub(crate) type Replaced = HashMap<Wire, Literal>;
+
 /// What is known of a graph when a question is asked.
 pub(crate) struct Known<'a> {
     pub(crate) graph: &'a Graph,
-    /// Wires that are proved to be another one, or its complement.
-    pub(crate) replaced: &'a HashMap<Wire, (Wire, bool)>,
+    pub(crate) replaced: &'a Replaced,
     /// Wires that may be taken as free: what holds for any value of theirs holds for those that they have.
-    pub(crate) points: &'a HashSet<Wire>,
+    pub(crate) cuts: &'a HashSet<Wire>,
 }
 
 /// A wire, and whether its complement is meant.
@@ -29,7 +31,7 @@ pub(crate) type Example = HashMap<Node, bool>;
 impl Known<'_> {
     /// Values for which `wire` is not `other`; `None` is the proof that it always is.
     pub(crate) fn difference(&self, wire: Wire, other: Literal) -> Option<Example> {
-        let free = self.ask(wire, other, self.points);
+        let free = self.ask(wire, other, self.cuts);
         match free {
             None => None,
             // Free points may have values that they never have.
@@ -208,7 +210,7 @@ mod tests {
                 sum = graph.gate(Operation::Or(sum, three));
             }
             let (replaced, points) = (HashMap::new(), HashSet::from([sum]));
-            let known = Known { graph: &graph, replaced: &replaced, points: &points };
+            let known = Known { graph: &graph, replaced: &replaced, cuts: &points };
             assert_eq!(known.difference(lut, (sum, false)), None);
             assert!(known.difference(lut, (sum, true)).is_some());
             let example = known.difference(wrong, (sum, false)).expect("one entry differs");

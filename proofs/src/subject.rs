@@ -39,6 +39,8 @@ pub(crate) struct Claim {
     /// A batch as the form of gates runs it under a key.
     pub(crate) recorded: Recorded,
     pub(crate) is_decryption: bool,
+    /// The bit-sliced kernel in ECB.
+    pub(crate) device: Option<Device>,
     /// The file of vectors in ECB.
     pub(crate) vectors: Option<&'static str>,
     /// The key planes in the order in which the whole takes them, of the bits of round keys.
@@ -59,6 +61,15 @@ where
     Recording::ecb_under::<F, false>(key, direction)
 }
 
+/// A file of kernels, and what its parameters have after the fields that all kernels have.
+pub(crate) struct Device {
+    /// `kernels/ptx/` has it, and the entry is called like it.
+    pub(crate) file: &'static str,
+    /// The words of the keys, the lowest bit first, of the bits of round keys.
+    pub(crate) key_words: Box<Words>,
+}
+
+type Words = dyn Fn(&mut Model<'_>, &[Wire]) -> Vec<Vec<Wire>> + Sync + Send;
 type Map = dyn Fn(&mut Model<'_>, &[Wire]) -> Vec<Wire> + Sync + Send;
 type Cipher = dyn Fn(&mut Model<'_>, &[Wire], &[Wire]) -> Vec<Wire> + Sync + Send;
 

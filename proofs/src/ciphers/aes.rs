@@ -69,6 +69,7 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
         expand: Box::new(expand),
         recorded,
         is_decryption,
+        device: None,
         vectors: Some("aes_ecb.txt"),
         key_planes: Box::new(move |model, wires| {
             let keys: Vec<State> = wires.chunks(128).map(bytes).collect();

@@ -60,6 +60,7 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
         expand: Box::new(expand),
         recorded,
         is_decryption,
+        device: None,
         vectors: Some("aria_ecb.txt"),
         key_planes: Box::new(move |model, wires| {
             keys(model, wires).as_flattened().as_flattened().to_vec()

@@ -7,7 +7,7 @@ use lanecrypt_reference::{diffusion::CAMELLIA_P, sbox::CAMELLIA};
 use super::direction;
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, recorded},
 };
 
 /// 64 bits, the leftmost byte first.
@@ -56,6 +56,10 @@ fn claim(bits: usize, recorded: Recorded, is_decryption: bool) -> Claim {
         expand: Box::new(expand),
         recorded,
         is_decryption,
+        device: Some(Device {
+            file: "camellia_bitslice",
+            key_words: Box::new(move |model, wires| key_words(model, &subkeys(wires))),
+        }),
         vectors: Some("camellia_ecb.txt"),
         key_planes: Box::new(move |_, wires| {
             let planes = subkeys(wires).in_order_of_use();
@@ -66,6 +70,21 @@ fn claim(bits: usize, recorded: Recorded, is_decryption: bool) -> Claim {
             [d1, d2].as_flattened().as_flattened().to_vec()
         }),
     }
+}
+
+/// `CamelliaKeys` in kernels/camellia/keys.cuh.
+fn key_words(model: &mut Model<'_>, keys: &Subkeys) -> Vec<Vec<Wire>> {
+    let words = |halves: &[Half], count: usize, model: &mut Model<'_>| {
+        let mut words: Vec<_> = halves.as_flattened().chunks(4).map(word).collect();
+        words.resize(2 * count, model.number(0, 32));
+        words
+    };
+    let mut all = words(&keys.kw[..2], 2, model);
+    all.extend(words(&keys.k, 24, model));
+    all.extend(words(&keys.ke, 6, model));
+    all.extend(words(&keys.kw[2..], 2, model));
+    all.push(model.number(keys.k.len() as u128 / 6, 32));
+    all
 }
 
 /// Sigma1 to Sigma6 (section 2.2).

@@ -55,6 +55,7 @@ fn claims() -> Vec<Claim> {
             expand: Box::new(|_, key| key.chunks(64).flat_map(expand).collect()),
             recorded,
             is_decryption,
+            device: None,
             vectors,
             key_planes: Box::new(move |model, wires| {
                 key_planes(model, &round_keys(wires, keying, is_decryption))

@@ -67,6 +67,7 @@ fn claim(
         expand: Box::new(move |model, key| expand(model, bytes(key), is_reversed)),
         recorded,
         is_decryption,
+        device: None,
         vectors: Some(vectors),
         key_planes: Box::new(move |_, wires| key_planes(wires, is_decryption)),
         cipher: Box::new(move |model, text, wires| {

@@ -45,6 +45,7 @@ fn claim(is_decryption: bool) -> Claim {
         expand: Box::new(expand),
         recorded: recorded::<Bits>,
         is_decryption,
+        device: None,
         vectors: Some("seed_ecb.txt"),
         key_planes: Box::new(move |_, wires| keys(wires).concat()),
         cipher: Box::new(move |model, text, wires| run(model, text, &keys(wires))),

@@ -1,0 +1,132 @@
+//! Kernels of GPUs: the committed PTX of a bit-sliced cipher in ECB, run by threads whose keys and blocks are wires of
+//! a graph, is the standard's cipher.
+//!
+//! A thread block of 256 threads runs to its barrier, which expands the keys. Then a thread runs on, over its 32
+//! blocks, of which one is wires and the others may not reach it. What it stores is compared with the standard, from the
+//! key words of the kernel's parameters to the ciphertext: loops, transposes and key planes are in between.
+
+mod bits;
+mod machine;
+mod text;
+
+use std::{collections::HashMap, fs};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use lanecrypt_circuit::{Wire, graph::Graph};
+use lanecrypt_slicing::record::Node;
+
+use self::{
+    bits::{Bit, Word, bit, word},
+    machine::{INPUT, Memory, OUTPUT, PARAMETERS, THREADS, Thread},
+    text::Kernel,
+};
+use crate::{
+    model::Model,
+    step::{Comparison, Proof},
+    subject::{Claim, Device},
+};
+
+/// Blocks of a thread, threads of a warp.
+const LANES: usize = 32;
+/// Blocks of the data: those of one warp.
+const BLOCKS: usize = LANES * LANES;
+/// Where a kernel's parameters have the keys.
+const KEYS: u64 = 48;
+
+/// Proves that a kernel is the cipher of a claim.
+pub(crate) fn prove(claim: &Claim, device: &Device, block_bytes: usize) -> Result<Proof> {
+    let path = format!("{}/../kernels/ptx/{}.ptx", env!("CARGO_MANIFEST_DIR"), device.file);
+    let text = fs::read_to_string(&path).context(path)?;
+    prove_text(&text, claim, device, block_bytes)
+}
+
+/// The same of a text.
+pub(crate) fn prove_text(
+    text: &str,
+    claim: &Claim,
+    device: &Device,
+    block_bytes: usize,
+) -> Result<Proof> {
+    let kernel = Kernel::read(text, &format!("{}_ecb", device.file))?;
+    let mut graph = Graph::new();
+    let inputs = graph.sources(Node::Input, 8 * block_bytes);
+    let round_keys = graph.sources(Node::Key, claim.key_bits);
+    let key_words = (device.key_words)(&mut Model::new(&mut graph), &round_keys);
+    let mut memory = with_parameters(graph, &key_words);
+    let mut threads = Vec::new();
+    for number in 0..THREADS {
+        let mut thread = Thread::new(&kernel, number);
+        thread.run(&mut memory).with_context(|| format!("thread {number}"))?;
+        if threads.len() < LANES {
+            threads.push(thread);
+        }
+    }
+    let run = |thread: usize, lane: usize| -> Result<(Graph, Vec<Wire>)> {
+        let place = Place { block: thread + LANES * lane, bytes: block_bytes as u64 };
+        let mut memory = memory.clone();
+        place.fill(&mut memory, &inputs);
+        threads[thread].clone().run(&mut memory)?;
+        let outputs = place.outputs(&memory)?;
+        Ok((memory.graph, outputs))
+    };
+    let (graph, recorded) = run(0, 0).context("thread 0, block 0")?;
+    // All blocks of thread 0, and one of every other thread.
+    let others = (1..LANES).flat_map(|i| [(0, i), (i, i)]);
+    for (thread, lane) in others {
+        let (other, outputs) =
+            run(thread, lane).with_context(|| format!("thread {thread}, block {lane}"))?;
+        let is_same = other.nodes() == graph.nodes() && outputs == recorded;
+        ensure!(is_same, "thread {thread} computes something else for block {lane}");
+    }
+    let comparison =
+        Comparison::new(graph, recorded, |model| (claim.cipher)(model, &inputs, &round_keys));
+    comparison.prove().map_err(|refutation| anyhow!("bit {} is wrong", refutation.output))
+}
+
+/// Memory with a kernel's parameters.
+fn with_parameters(graph: Graph, key_words: &[Vec<Wire>]) -> Memory {
+    let mut words = HashMap::new();
+    let doubles = [INPUT, OUTPUT, BLOCKS as u64, 0, 0, 0];
+    for (address, double) in (PARAMETERS..).step_by(8).zip(doubles) {
+        words.insert(address, word(double as u32));
+        words.insert(address + 4, word((double >> 32) as u32));
+    }
+    for (address, wires) in (PARAMETERS + KEYS..).step_by(4).zip(key_words) {
+        words.insert(address, core::array::from_fn(|i| bit(&graph, wires[i])));
+    }
+    Memory { words, graph }
+}
+
+/// A block in memory.
+struct Place {
+    block: usize,
+    bytes: u64,
+}
+
+impl Place {
+    fn words(&self, start: u64) -> impl Iterator<Item = u64> {
+        let first = start + self.block as u64 * self.bytes;
+        (first..first + self.bytes).step_by(4)
+    }
+
+    /// The block as wires, all others foreign.
+    fn fill(&self, memory: &mut Memory, inputs: &[Wire]) {
+        let foreign: Word = [Bit::Foreign; 32];
+        let all = (INPUT..INPUT + BLOCKS as u64 * self.bytes).step_by(4);
+        memory.words.extend(all.map(|address| (address, foreign)));
+        for (address, wires) in self.words(INPUT).zip(inputs.chunks(32)) {
+            memory.words.insert(address, core::array::from_fn(|i| Bit::Wire(wires[i])));
+        }
+    }
+
+    /// What became of it.
+    fn outputs(&self, memory: &Memory) -> Result<Vec<Wire>> {
+        let stored = self.words(OUTPUT).map(|address| memory.words.get(&address));
+        let stored = stored.collect::<Option<Vec<_>>>().context("a block that is not written")?;
+        let wire = |bit: &Bit| match bit {
+            Bit::Wire(wire) => Ok(*wire),
+            _ => Err(anyhow!("a bit that is constant or of another block")),
+        };
+        stored.into_iter().flatten().map(wire).collect()
+    }
+}
