@@ -18,10 +18,10 @@ pub(crate) struct Model<'g> {
 /// What a proof goes by.
 #[derive(Default)]
 pub(crate) struct Points {
-    /// Wires that a form may be expected to have as well: inputs and outputs of tables, carries.
+    /// Wires that a form may be expected to have as well: inputs and outputs of tables, summands and carries.
     pub(crate) all: Vec<Wire>,
     /// Those that stand between one table and the next, so that what comes after one can be proved for any value of
-    /// them: inputs of tables and carries. Outputs of a table do not: forms compute one from another.
+    /// them: inputs of tables, summands and carries. Outputs of a table do not: forms compute one from another.
     pub(crate) cuts: HashSet<Wire>,
 }
 
@@ -141,8 +141,10 @@ impl<'g> Model<'g> {
             let differ = self.xor(a, b);
             digits.push(self.xor(differ, carry));
             carry = self.graph.gate(Operation::Lut(carry_table, [a, b, carry]));
-            self.points.all.push(carry);
-            self.points.cuts.insert(carry);
+            for point in [a, b, carry] {
+                self.points.all.push(point);
+                self.points.cuts.insert(point);
+            }
         }
         digits
     }

@@ -1,7 +1,7 @@
 //! Kernels of GPUs: the committed PTX of a bit-sliced cipher in ECB, run by threads whose keys and blocks are wires of
 //! a graph, is the standard's cipher.
 //!
-//! A thread block of 256 threads runs to its barrier, which expands the keys. Then a thread runs on, over its 32
+//! A thread block runs to its barrier, which expands the keys. Then a thread runs on, over its 32
 //! blocks, of which one is wires and the others may not reach it. What it stores is compared with the standard, from the
 //! key words of the kernel's parameters to the ciphertext: loops, transposes and key planes are in between.
 
@@ -9,7 +9,10 @@ mod bits;
 mod machine;
 mod text;
 
-use std::{collections::HashMap, fs};
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use lanecrypt_circuit::{Wire, graph::Graph};
@@ -17,7 +20,7 @@ use lanecrypt_slicing::record::Node;
 
 use self::{
     bits::{Bit, Word, bit, word},
-    machine::{INPUT, Memory, OUTPUT, PARAMETERS, THREADS, Thread},
+    machine::{INPUT, Memory, OUTPUT, PARAMETERS, Thread},
     text::Kernel,
 };
 use crate::{
@@ -47,40 +50,60 @@ pub(crate) fn prove_text(
     device: &Device,
     block_bytes: usize,
 ) -> Result<Proof> {
-    let kernel = Kernel::read(text, &format!("{}_ecb", device.file))?;
+    let kernel = Kernel::read(text, device.entry)?;
     let mut graph = Graph::new();
     let inputs = graph.sources(Node::Input, 8 * block_bytes);
     let round_keys = graph.sources(Node::Key, claim.key_bits);
     let key_words = (device.key_words)(&mut Model::new(&mut graph), &round_keys);
     let mut memory = with_parameters(graph, &key_words);
     let mut threads = Vec::new();
-    for number in 0..THREADS {
+    for number in 0..kernel.threads {
         let mut thread = Thread::new(&kernel, number);
         thread.run(&mut memory).with_context(|| format!("thread {number}"))?;
         if threads.len() < LANES {
             threads.push(thread);
         }
     }
-    let run = |thread: usize, lane: usize| -> Result<(Graph, Vec<Wire>)> {
+    memory.shared = [HashSet::new(), HashSet::new()];
+    let run = |thread: usize, lane: usize| -> Result<(Memory, Vec<Wire>)> {
         let place = Place { block: thread + LANES * lane, bytes: block_bytes as u64 };
         let mut memory = memory.clone();
         place.fill(&mut memory, &inputs);
-        threads[thread].clone().run(&mut memory)?;
+        let mut thread = threads[thread].clone();
+        // There are barriers in the loop of some kernels, and one before they clear the keys.
+        while !place.is_written(&memory) && !thread.is_at_end() {
+            thread.run(&mut memory)?;
+        }
         let outputs = place.outputs(&memory)?;
-        Ok((memory.graph, outputs))
+        Ok((memory, outputs))
     };
-    let (graph, recorded) = run(0, 0).context("thread 0, block 0")?;
+    let (Memory { graph, shared, .. }, recorded) = run(0, 0).context("thread 0, block 0")?;
+    let mut shared = vec![shared];
     // All blocks of thread 0, and one of every other thread.
-    let others = (1..LANES).flat_map(|i| [(0, i), (i, i)]);
-    for (thread, lane) in others {
+    for (thread, lane) in (1..LANES).flat_map(|i| [(0, i), (i, i)]) {
         let (other, outputs) =
             run(thread, lane).with_context(|| format!("thread {thread}, block {lane}"))?;
-        let is_same = other.nodes() == graph.nodes() && outputs == recorded;
+        let is_same = other.graph.nodes() == graph.nodes() && outputs == recorded;
         ensure!(is_same, "thread {thread} computes something else for block {lane}");
+        if thread > 0 {
+            shared.push(other.shared);
+        }
     }
+    check_alone(&shared)?;
     let comparison =
         Comparison::new(graph, recorded, |model| (claim.cipher)(model, &inputs, &round_keys));
     comparison.prove().map_err(|refutation| anyhow!("bit {} is wrong", refutation.output))
+}
+
+/// Checks that between barriers no thread writes shared memory that another one reads or writes.
+fn check_alone(shared: &[[HashSet<u64>; 2]]) -> Result<()> {
+    for (i, [_, written]) in shared.iter().enumerate() {
+        let others = shared.iter().enumerate().filter(|(j, _)| *j != i).flat_map(|(_, sets)| sets);
+        for other in others {
+            ensure!(written.is_disjoint(other), "thread {i} writes what another one uses");
+        }
+    }
+    Ok(())
 }
 
 /// Memory with a kernel's parameters.
@@ -94,7 +117,7 @@ fn with_parameters(graph: Graph, key_words: &[Vec<Wire>]) -> Memory {
     for (address, wires) in (PARAMETERS + KEYS..).step_by(4).zip(key_words) {
         words.insert(address, core::array::from_fn(|i| bit(&graph, wires[i])));
     }
-    Memory { words, graph }
+    Memory { words, shared: [HashSet::new(), HashSet::new()], graph }
 }
 
 /// A block in memory.
@@ -117,6 +140,10 @@ impl Place {
         for (address, wires) in self.words(INPUT).zip(inputs.chunks(32)) {
             memory.words.insert(address, core::array::from_fn(|i| Bit::Wire(wires[i])));
         }
+    }
+
+    fn is_written(&self, memory: &Memory) -> bool {
+        self.words(OUTPUT).all(|address| memory.words.contains_key(&address))
     }
 
     /// What became of it.

@@ -66,7 +66,7 @@ fn prove_kernel(subject: &Subject, claim: &Claim, block_bytes: usize) -> Result<
     let start = Instant::now();
     let proof = ptx::prove(claim, device, block_bytes);
     let proof = proof.with_context(|| format!("{} by {}.ptx", claim.name, device.file))?;
-    let what = format!("{}_ecb of the PTX is {}", device.file, claim.name);
+    let what = format!("PTX of {}: {}", device.entry, claim.name);
     Ok(Some(row(subject, what, proof.to_string(), start)))
 }
 

@@ -63,8 +63,10 @@ where
 
 /// A file of kernels, and what its parameters have after the fields that all kernels have.
 pub(crate) struct Device {
-    /// `kernels/ptx/` has it, and the entry is called like it.
+    /// `kernels/ptx/` has it.
     pub(crate) file: &'static str,
+    /// The entry's name.
+    pub(crate) entry: &'static str,
     /// The words of the keys, the lowest bit first, of the bits of round keys.
     pub(crate) key_words: Box<Words>,
 }

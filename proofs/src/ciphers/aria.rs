@@ -10,7 +10,7 @@ use lanecrypt_reference::{
 use super::direction;
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, recorded},
 };
 
 /// 128 bits, the leftmost byte first.
@@ -60,7 +60,14 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
         expand: Box::new(expand),
         recorded,
         is_decryption,
-        device: None,
+        device: Some(Device {
+            file: "aria_bitslice",
+            entry: "aria_bitslice_ecb",
+            key_words: Box::new(move |model, wires| {
+                let keys = keys(model, wires);
+                key_words(model, &keys)
+            }),
+        }),
         vectors: Some("aria_ecb.txt"),
         key_planes: Box::new(move |model, wires| {
             keys(model, wires).as_flattened().as_flattened().to_vec()
@@ -70,6 +77,19 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
             flat(run(model, bytes(text), &keys))
         }),
     }
+}
+
+/// `AriaKeys` in kernels/aria/keys.cuh.
+fn key_words(model: &mut Model<'_>, keys: &[Word]) -> Vec<Vec<Wire>> {
+    let words = |keys: &[Word]| -> Vec<Vec<Wire>> {
+        keys.as_flattened().as_flattened().chunks(32).map(<[Wire]>::to_vec).collect()
+    };
+    let (last, others) = keys.split_last().expect("there are keys");
+    let mut all = words(others);
+    all.resize(4 * 16, model.number(0, 32));
+    all.extend(words(&[*last]));
+    all.push(model.number(keys.len() as u128 - 1, 32));
+    all
 }
 
 /// C1, C2 and C3 (section 2.2).

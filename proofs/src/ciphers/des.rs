@@ -8,7 +8,7 @@ use lanecrypt_slicing::record::Node;
 use super::direction;
 use crate::{
     model::{Model, from_left},
-    subject::{Claim, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, recorded},
 };
 
 /// Rounds of a pass, and bits of a round key.
@@ -55,7 +55,13 @@ fn claims() -> Vec<Claim> {
             expand: Box::new(|_, key| key.chunks(64).flat_map(expand).collect()),
             recorded,
             is_decryption,
-            device: None,
+            device: Some(Device {
+                file: "des_bitslice",
+                entry: "des_bitslice_ecb",
+                key_words: Box::new(move |model, wires| {
+                    key_words(model, &round_keys(wires, keying, is_decryption))
+                }),
+            }),
             vectors,
             key_planes: Box::new(move |model, wires| {
                 key_planes(model, &round_keys(wires, keying, is_decryption))
@@ -67,6 +73,24 @@ fn claims() -> Vec<Claim> {
         })
     };
     KEYINGS.into_iter().zip(forms).flat_map(both).collect()
+}
+
+/// `DesKeys` in kernels/des/keys.cuh: the six bits of an S-box in a byte.
+fn key_words(model: &mut Model<'_>, passes: &[Vec<Vec<Wire>>]) -> Vec<Vec<Wire>> {
+    let zero = model.number(0, 1)[0];
+    let mut words = Vec::new();
+    for key in passes.iter().flatten() {
+        for sboxes in [[8, 6, 4, 2], [1, 7, 5, 3]] {
+            let byte = |number: usize| {
+                let six = key[6 * (number - 1)..][..6].iter().rev().copied();
+                six.chain([zero, zero])
+            };
+            words.push(sboxes.into_iter().flat_map(byte).collect());
+        }
+    }
+    words.resize(2 * 3 * ROUNDS, model.number(0, 32));
+    words.push(model.number(passes.len() as u128, 32));
+    words
 }
 
 /// The round keys of eight bytes of key (appendix 1).

@@ -6,7 +6,7 @@ use lanecrypt_hight::{Bits, Kisa, Standard};
 use super::direction;
 use crate::{
     model::{Byte, Model, bytes},
-    subject::{Claim, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, recorded},
 };
 
 /// X0 to X7.
@@ -67,7 +67,12 @@ fn claim(
         expand: Box::new(move |model, key| expand(model, bytes(key), is_reversed)),
         recorded,
         is_decryption,
-        device: None,
+        device: Some(Device {
+            file: "hight_bitslice",
+            entry: ["hight_bitslice_ecb_encrypt", "hight_bitslice_ecb_decrypt"]
+                [usize::from(is_decryption)],
+            key_words: Box::new(move |model, wires| key_words(model, wires, is_reversed)),
+        }),
         vectors: Some(vectors),
         key_planes: Box::new(move |_, wires| key_planes(wires, is_decryption)),
         cipher: Box::new(move |model, text, wires| {
@@ -76,6 +81,15 @@ fn claim(
             planes(state, is_reversed)
         }),
     })
+}
+
+/// `HightKeys` in kernels/hight/keys.cuh: every byte four times.
+fn key_words(model: &mut Model<'_>, wires: &[Wire], is_reversed: bool) -> Vec<Vec<Wire>> {
+    let keys = Keys::new(wires);
+    let bytes = keys.sk.as_flattened().iter().chain(&keys.wk);
+    let mut words: Vec<_> = bytes.map(|byte| byte.repeat(4)).collect();
+    words.push(model.number(is_reversed.into(), 32));
+    words
 }
 
 /// `KeySchedule` of MK15 to MK0, or MK0 to MK15 if the bytes are reversed.

@@ -7,7 +7,7 @@ use lanecrypt_seed::Bits;
 use super::direction;
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Subject, recorded},
+    subject::{Claim, Device, Subject, recorded},
 };
 
 /// The bits of a number, the lowest first.
@@ -45,7 +45,14 @@ fn claim(is_decryption: bool) -> Claim {
         expand: Box::new(expand),
         recorded: recorded::<Bits>,
         is_decryption,
-        device: None,
+        device: Some(Device {
+            file: "seed_bitslice",
+            entry: "seed_bitslice_ecb",
+            // `SeedKeys` in kernels/seed/keys.cuh.
+            key_words: Box::new(move |_, wires| {
+                keys(wires).concat().chunks(32).map(<[Wire]>::to_vec).collect()
+            }),
+        }),
         vectors: Some("seed_ecb.txt"),
         key_planes: Box::new(move |_, wires| keys(wires).concat()),
         cipher: Box::new(move |model, text, wires| run(model, text, &keys(wires))),

@@ -42,6 +42,14 @@ pub(super) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> B
         if let Bit::Known(is_set) = *operand {
             table = fixed(table, weight, is_set);
         }
+    }
+    for (i, j) in [(0, 1), (0, 2), (1, 2)] {
+        // Two foreign bits may be different ones.
+        if matches!(operands[i], Bit::Wire(_)) && operands[i] == operands[j] {
+            table = equated(table, 4 >> i, 4 >> j);
+        }
+    }
+    for (operand, weight) in operands.iter_mut().zip([4, 2, 1]) {
         // What the function does not depend on.
         if table == fixed(table, weight, false) {
             *operand = Bit::Known(false);
@@ -60,11 +68,30 @@ pub(super) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> B
         [] => Bit::Known(entry(0)),
         [(wire, weight)] if entry(weight) => Bit::Wire(wire),
         [(wire, _)] => not(graph, wire),
-        _ => {
-            let last = wires[wires.len() - 1].0;
-            // An operand on which nothing depends may be any.
-            let operand = |i: usize| if let Bit::Wire(wire) = operands[i] { wire } else { last };
-            gate(graph, Operation::Lut(table, [operand(0), operand(1), operand(2)]))
+        [(a, a_weight), (b, b_weight)] => {
+            let entries = [0, a_weight, b_weight, a_weight | b_weight].map(entry);
+            of_two(graph, entries, [a, b])
+        }
+        _ => gate(graph, Operation::Lut(table, [wires[0].0, wires[1].0, wires[2].0])),
+    }
+}
+
+/// A function of two wires: its values where none is set, the first, the second, and both. What is computed twice, with
+/// operands in another order, is one gate.
+fn of_two(graph: &mut Graph, [none, first, second, both]: [bool; 4], [a, b]: [Wire; 2]) -> Bit {
+    match [none, first, second, both] {
+        [false, true, true, false] => gate(graph, Operation::Xor(a, b)),
+        [false, false, false, true] => gate(graph, Operation::And(a, b)),
+        [false, true, true, true] => gate(graph, Operation::Or(a, b)),
+        [true, false, false, true] => {
+            let sum = graph.gate(Operation::Xor(a, b));
+            gate(graph, Operation::Not(sum))
+        }
+        entries => {
+            // Bit 4a + 2b + c of the table, whatever c is.
+            let index = |i: usize| entries[(i >> 2 & 1) | i & 2];
+            let table = (0..8).fold(0, |table, i| table | u8::from(index(i)) << i);
+            gate(graph, Operation::Lut(table, [a, b, b]))
         }
     }
 }
@@ -78,6 +105,12 @@ fn not(graph: &mut Graph, wire: Wire) -> Bit {
         Node::Gate(Operation::Not(inner)) => Bit::Wire(inner),
         _ => gate(graph, Operation::Not(wire)),
     }
+}
+
+/// The table where the operand of the second weight is that of the first, so that nothing depends on the second.
+fn equated(table: u8, first: u8, second: u8) -> u8 {
+    let from = |index: u8| if index & first == 0 { index & !second } else { index | second };
+    (0..8).fold(0, |equated, index| equated | (table >> from(index) & 1) << index)
 }
 
 /// The table with the operand of a weight fixed.

@@ -1,6 +1,6 @@
 //! Threads that run a kernel's text: control and addresses are numbers, keys and one block are wires of a graph.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
 use lanecrypt_circuit::graph::Graph;
@@ -17,9 +17,6 @@ const LOCAL: u64 = 3 << 40;
 pub(super) const INPUT: u64 = 4 << 40;
 pub(super) const OUTPUT: u64 = 5 << 40;
 
-/// Threads of a thread block.
-pub(super) const THREADS: u32 = 256;
-
 /// What a register holds.
 #[derive(Clone, Copy, Debug)]
 enum Value {
@@ -32,7 +29,18 @@ enum Value {
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
     pub(super) words: HashMap<u64, Word>,
+    /// Addresses of shared memory that were read, and that were written.
+    pub(super) shared: [HashSet<u64>; 2],
     pub(super) graph: Graph,
+}
+
+impl Memory {
+    /// Notes that shared memory is read (0) or written (1).
+    fn note(&mut self, address: u64, access: usize) {
+        if (SHARED..LOCAL).contains(&address) {
+            self.shared[access].insert(address);
+        }
+    }
 }
 
 /// A thread.
@@ -51,6 +59,10 @@ impl<'k> Thread<'k> {
         Self { kernel, registers: vec![None; kernel.registers()], number, at: 0 }
     }
 
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at >= self.kernel.instructions.len()
+    }
+
     /// Runs to the next barrier or the end.
     pub(super) fn run(&mut self, memory: &mut Memory) -> Result<()> {
         for _ in 0..STEPS {
@@ -63,7 +75,11 @@ impl<'k> Thread<'k> {
                 }
             }
             match &instruction.name[0][..] {
-                "bar" | "ret" => return Ok(()),
+                "bar" => return Ok(()),
+                "ret" => {
+                    self.at = self.kernel.instructions.len();
+                    return Ok(());
+                }
                 "bra" => {
                     let Operand::Name(label) = &instruction.operands[0] else { bail!("no label") };
                     self.at = *self.kernel.labels.get(label).context("an unknown label")?;
@@ -132,7 +148,7 @@ impl<'k> Thread<'k> {
             Operand::Immediate(value) => word(*value as u32),
             Operand::Name(name) => word(match &name[..] {
                 "%tid.x" => self.number,
-                "%ntid.x" => THREADS,
+                "%ntid.x" => self.kernel.threads,
                 "%ctaid.x" => 0,
                 "%nctaid.x" => 1,
                 _ => bail!("an unknown name"),
@@ -153,7 +169,7 @@ impl<'k> Thread<'k> {
         Ok(match operand {
             Operand::Immediate(value) => *value,
             Operand::Name(name) if name == "shared" => SHARED,
-            Operand::Name(name) if name == "%SPL" || name.starts_with("__local_depot") => LOCAL,
+            Operand::Name(name) if name.starts_with("__local_depot") => LOCAL,
             Operand::Name(name) if name.ends_with("_param_0") => PARAMETERS,
             Operand::Register(register) => match self.registers[*register].as_deref() {
                 Some(Value::Double(value)) => *value,
@@ -265,9 +281,9 @@ impl<'k> Thread<'k> {
         Ok(if is_local { address + (u64::from(self.number) << 20) } else { address })
     }
 
-    fn load(&mut self, operands: &[Operand], kind: &str, memory: &Memory) -> Result<()> {
+    fn load(&mut self, operands: &[Operand], kind: &str, memory: &mut Memory) -> Result<()> {
         let address = self.address(&operands[1])?;
-        let read = |address: u64| {
+        let read = |memory: &Memory, address: u64| {
             let found = memory.words.get(&(address / 4 * 4)).copied();
             found.with_context(|| format!("nothing at {address:#x}"))
         };
@@ -280,21 +296,22 @@ impl<'k> Thread<'k> {
             _ => 4,
         };
         for (target, address) in targets.iter().zip((address..).step_by(bytes)) {
+            memory.note(address, 0);
             ensure!(address % bytes as u64 == 0, "an address that is not aligned");
             let value = match kind {
                 "u64" => {
-                    let [low, high] =
-                        [read(address)?, read(address + 4)?].map(|word| number(&word));
+                    let [low, high] = [read(memory, address)?, read(memory, address + 4)?]
+                        .map(|word| number(&word));
                     let [low, high] = [low, high].map(|half| half.map(u64::from));
                     Value::Double(low.context("not known")? | high.context("not known")? << 32)
                 }
                 "u8" => {
-                    let from = read(address)?;
+                    let from = read(memory, address)?;
                     let first = 8 * (address % 4) as usize;
                     let bit = |i| if i < 8 { from[first + i] } else { Bit::Known(false) };
                     Value::Word(core::array::from_fn(bit))
                 }
-                "u32" => Value::Word(read(address)?),
+                "u32" => Value::Word(read(memory, address)?),
                 _ => bail!("not known"),
             };
             self.set(target, value)?;
@@ -310,6 +327,7 @@ impl<'k> Thread<'k> {
         ensure!(address % 4 == 0, "an address that is not aligned");
         for (source, address) in sources.iter().zip((address..).step_by(4)) {
             let value = self.word(source)?;
+            memory.note(address, 1);
             memory.words.insert(address, value);
         }
         Ok(())

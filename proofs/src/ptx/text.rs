@@ -35,6 +35,8 @@ pub(super) struct Kernel {
     pub(super) instructions: Vec<Instruction>,
     /// The instruction after each label.
     pub(super) labels: HashMap<String, usize>,
+    /// Threads of a thread block, which is launched as large as it may be.
+    pub(super) threads: u32,
     /// Registers by name.
     registers: HashMap<String, usize>,
 }
@@ -45,8 +47,10 @@ impl Kernel {
         let header = format!(".entry {name}(");
         let (_, rest) = text.split_once(&header).with_context(|| format!("no entry {name}"))?;
         let body = rest.split("\n}").next().unwrap_or_default();
-        let (_, body) = body.split_once("\n{").context("an entry without a body")?;
-        let mut kernel = Self::default();
+        let (header, body) = body.split_once("\n{").context("an entry without a body")?;
+        let (_, threads) = header.split_once(".maxntid ").context("an entry without a size")?;
+        let threads = threads.split(',').next().unwrap_or_default().trim().parse()?;
+        let mut kernel = Self { threads, ..Self::default() };
         for line in body.lines() {
             let line = line.split("//").next().unwrap_or_default().trim();
             if let Some(label) = line.strip_suffix(':') {
@@ -96,7 +100,7 @@ impl Kernel {
             let offset: i64 = offset.parse()?;
             return Ok(Operand::Memory(Box::new(self.operand(base)?), offset.cast_unsigned()));
         }
-        let is_special = ["%tid", "%ntid", "%ctaid", "%nctaid", "%SPL", "%SP"];
+        let is_special = ["%tid", "%ntid", "%ctaid", "%nctaid"];
         if text.starts_with('%') && !is_special.iter().any(|special| text.starts_with(special)) {
             return Ok(Operand::Register(self.register(text)));
         }
@@ -137,6 +141,7 @@ mod tests {
 .visible .entry kernel(
 	.param .align 16 .b8 kernel_param_0[336]
 )
+.maxntid 256, 1, 1
 {
 	.reg .pred 	%p<82>;
 $L1:
@@ -147,7 +152,7 @@ $L1:
 }";
         let kernel = Kernel::read(text, "kernel").expect("it can be read");
         let [branch, load, end] = &kernel.instructions[..] else { panic!("three instructions") };
-        assert_eq!(kernel.labels["$L1"], 0);
+        assert_eq!((kernel.labels["$L1"], kernel.threads), (0, 256));
         assert_eq!((branch.guard, &branch.name[0][..]), (Some((0, true)), "bra"));
         let registers = [1, 2, 3, 1].map(Operand::Register).to_vec();
         let address =
