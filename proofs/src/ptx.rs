@@ -6,6 +6,7 @@
 //! key words of the kernel's parameters to the ciphertext: loops, transposes and key planes are in between.
 
 mod bits;
+pub(crate) mod faults;
 mod machine;
 mod text;
 
@@ -38,18 +39,17 @@ const KEYS: u64 = 48;
 
 /// Proves that a kernel is the cipher of a claim.
 pub(crate) fn prove(claim: &Claim, device: &Device, block_bytes: usize) -> Result<Proof> {
-    let path = format!("{}/../kernels/ptx/{}.ptx", env!("CARGO_MANIFEST_DIR"), device.file);
-    let text = fs::read_to_string(&path).context(path)?;
-    prove_text(&text, claim, device, block_bytes)
+    prove_text(&read(device)?, claim, device, block_bytes)
 }
 
-/// The same of a text.
-pub(crate) fn prove_text(
-    text: &str,
-    claim: &Claim,
-    device: &Device,
-    block_bytes: usize,
-) -> Result<Proof> {
+/// The committed text.
+fn read(device: &Device) -> Result<String> {
+    let path = format!("{}/../kernels/ptx/{}.ptx", env!("CARGO_MANIFEST_DIR"), device.file);
+    fs::read_to_string(&path).context(path)
+}
+
+/// The proof of a text.
+fn prove_text(text: &str, claim: &Claim, device: &Device, block_bytes: usize) -> Result<Proof> {
     let kernel = Kernel::read(text, device.entry)?;
     let mut graph = Graph::new();
     let inputs = graph.sources(Node::Input, 8 * block_bytes);

@@ -56,6 +56,12 @@ fn prove(subject: &Subject) -> Result<Vec<Row>> {
     let claims = (subject.claims)();
     let kernels = claims.par_iter().map(|claim| prove_kernel(subject, claim, plans[0].planes / 8));
     rows.extend(kernels.collect::<Result<Vec<_>>>()?.into_iter().flatten());
+    if let Some(device) = &claims[0].device {
+        let start = Instant::now();
+        let refuted = ptx::faults::run(&claims[0], device, plans[0].planes / 8)?;
+        let what = format!("refuted when made wrong in the PTX: {}", refuted.join(", "));
+        rows.push(row(subject, what, "as above".into(), start));
+    }
     rows.push(run_examples(subject, &plans[0])?);
     Ok(rows)
 }
