@@ -38,6 +38,10 @@ pub(super) fn bit(graph: &Graph, wire: Wire) -> Bit {
 
 /// A function of three bits by its table, where bit `4a + 2b + c` is the result, with what is known worked in.
 pub(super) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> Bit {
+    let is_known = |bit: &Bit| matches!(bit, Bit::Known(_));
+    if operands.contains(&Bit::Foreign) && !operands.iter().any(is_known) {
+        return Bit::Foreign; // most bits are, and what is not would only be taken for it
+    }
     for (operand, weight) in operands.iter_mut().zip([4, 2, 1]) {
         if let Bit::Known(is_set) = *operand {
             table = fixed(table, weight, is_set);

@@ -26,7 +26,7 @@ const FAULTS: [(&str, Fault); 4] = [
 
 /// A line with its address 16 bytes further on.
 fn moved(line: &str, instruction: &str) -> Option<String> {
-    let (before, rest) = line.split_once("+").filter(|_| line.contains(instruction))?;
+    let (before, rest) = line.split_once('+').filter(|_| line.contains(instruction))?;
     let (offset, after) = rest.split_once(']')?;
     Some(format!("{before}+{}]{after}", offset.parse::<u32>().ok()? + 16))
 }

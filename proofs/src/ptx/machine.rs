@@ -18,9 +18,9 @@ pub(super) const INPUT: u64 = 4 << 40;
 pub(super) const OUTPUT: u64 = 5 << 40;
 
 /// What a register holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Value {
-    Word(Word),
+    Word(Box<Word>),
     Double(u64),
     Predicate(bool),
 }
@@ -48,7 +48,7 @@ impl Memory {
 pub(super) struct Thread<'k> {
     kernel: &'k Kernel,
     /// Most are empty when it waits at the barrier.
-    registers: Vec<Option<Box<Value>>>,
+    registers: Vec<Option<Value>>,
     number: u32,
     /// The instruction that comes next.
     at: usize,
@@ -95,8 +95,8 @@ impl<'k> Thread<'k> {
         let operands = &instruction.operands[..];
         let kind = name[name.len() - 1];
         match name[..] {
-            ["ld", ..] => return self.load(operands, kind, memory),
-            ["st", ..] => return self.store(operands, memory),
+            ["ld", ..] => self.load(operands, kind, memory),
+            ["st", ..] => self.store(operands, memory),
             ["cvta", ..] => self.set(&operands[0], Value::Double(self.double(&operands[1])?)),
             ["setp", comparison, _] => {
                 let holds = self.compare(comparison, kind, &operands[1], &operands[2])?;
@@ -112,7 +112,7 @@ impl<'k> Thread<'k> {
             }
             ["cvt", "u32", "u64"] => {
                 let value = self.double(&operands[1])? as u32;
-                self.set(&operands[0], Value::Word(word(value)))
+                self.set(&operands[0], Value::Word(Box::new(word(value))))
             }
             ["mul", "wide", "u32"] => {
                 let product =
@@ -123,7 +123,7 @@ impl<'k> Thread<'k> {
                 let chosen =
                     if self.predicate(&operands[3])? { &operands[1] } else { &operands[2] };
                 let value = self.word(chosen)?;
-                self.set(&operands[0], Value::Word(value))
+                self.set(&operands[0], Value::Word(Box::new(value)))
             }
             [operation, .., "u64" | "s64" | "b64"] => {
                 let value = self.long(operation, &operands[1..])?;
@@ -131,7 +131,7 @@ impl<'k> Thread<'k> {
             }
             [operation, ..] => {
                 let value = self.short(operation, kind, &operands[1..], &mut memory.graph)?;
-                self.set(&operands[0], Value::Word(value))
+                self.set(&operands[0], Value::Word(Box::new(value)))
             }
             [] => bail!("no name"),
         }
@@ -139,7 +139,7 @@ impl<'k> Thread<'k> {
 
     fn set(&mut self, to: &Operand, value: Value) -> Result<()> {
         let Operand::Register(register) = *to else { bail!("a result that is no register") };
-        self.registers[register] = Some(Box::new(value));
+        self.registers[register] = Some(value);
         Ok(())
     }
 
@@ -153,8 +153,8 @@ impl<'k> Thread<'k> {
                 "%nctaid.x" => 1,
                 _ => bail!("an unknown name"),
             }),
-            Operand::Register(register) => match self.registers[*register].as_deref() {
-                Some(Value::Word(word)) => *word,
+            Operand::Register(register) => match self.registers[*register].as_ref() {
+                Some(Value::Word(word)) => **word,
                 other => bail!("{other:?} is no word"),
             },
             _ => bail!("not a word"),
@@ -171,7 +171,7 @@ impl<'k> Thread<'k> {
             Operand::Name(name) if name == "shared" => SHARED,
             Operand::Name(name) if name.starts_with("__local_depot") => LOCAL,
             Operand::Name(name) if name.ends_with("_param_0") => PARAMETERS,
-            Operand::Register(register) => match self.registers[*register].as_deref() {
+            Operand::Register(register) => match self.registers[*register].as_ref() {
                 Some(Value::Double(value)) => *value,
                 other => bail!("{other:?} is no double word"),
             },
@@ -181,7 +181,7 @@ impl<'k> Thread<'k> {
 
     fn predicate(&self, operand: &Operand) -> Result<bool> {
         match operand {
-            Operand::Register(register) => match self.registers[*register].as_deref() {
+            Operand::Register(register) => match self.registers[*register].as_ref() {
                 Some(Value::Predicate(value)) => Ok(*value),
                 other => bail!("{other:?} is no predicate"),
             },
@@ -246,11 +246,11 @@ impl<'k> Thread<'k> {
         let operand = |i: usize| self.word(operands.get(i).context("an operand is missing")?);
         let a = operand(0)?;
         let known = |i: usize| self.number(operands.get(i).context("an operand is missing")?);
-        let shifted = |by: i32, fill: Bit| -> Word {
-            core::array::from_fn(|i| {
-                let from = i as i32 - by;
-                if (0..32).contains(&from) { a[from.cast_unsigned() as usize] } else { fill }
-            })
+        let left = |by: usize, fill: Bit| -> Word {
+            core::array::from_fn(|i| if i < by { fill } else { a[i - by] })
+        };
+        let right = |by: usize, fill: Bit| -> Word {
+            core::array::from_fn(|i| if i + by < 32 { a[i + by] } else { fill })
         };
         let zero = Bit::Known(false);
         Ok(match operation {
@@ -260,9 +260,9 @@ impl<'k> Thread<'k> {
             "or" => lop3(graph, bits::OR, [&a, &operand(1)?, &a]),
             "xor" => lop3(graph, bits::XOR, [&a, &operand(1)?, &a]),
             "lop3" => lop3(graph, known(3)? as u8, [&a, &operand(1)?, &operand(2)?]),
-            "shl" => shifted(known(1)?.min(32).cast_signed(), zero),
-            "shr" if kind == "s32" => shifted(-known(1)?.min(32).cast_signed(), a[31]),
-            "shr" => shifted(-known(1)?.min(32).cast_signed(), zero),
+            "shl" => left(known(1)? as usize, zero),
+            "shr" if kind == "s32" => right(known(1)? as usize, a[31]),
+            "shr" => right(known(1)? as usize, zero),
             "add" => bits::add(graph, &a, &operand(1)?, false),
             "sub" => bits::subtract(graph, &a, &operand(1)?),
             "neg" => bits::subtract(graph, &word(0), &a),
@@ -309,9 +309,9 @@ impl<'k> Thread<'k> {
                     let from = read(memory, address)?;
                     let first = 8 * (address % 4) as usize;
                     let bit = |i| if i < 8 { from[first + i] } else { Bit::Known(false) };
-                    Value::Word(core::array::from_fn(bit))
+                    Value::Word(Box::new(core::array::from_fn(bit)))
                 }
-                "u32" => Value::Word(read(memory, address)?),
+                "u32" => Value::Word(Box::new(read(memory, address)?)),
                 _ => bail!("not known"),
             };
             self.set(target, value)?;
