@@ -21,7 +21,7 @@ use lanecrypt_slicing::record::Node;
 
 use self::{
     bits::{Bit, Word, bit, word},
-    machine::{INPUT, Memory, OUTPUT, PARAMETERS, Thread},
+    machine::{INPUT, Memory, OUTPUT, PARAMETERS, Stop, Thread},
     text::Kernel,
 };
 use crate::{
@@ -32,8 +32,6 @@ use crate::{
 
 /// Blocks of a thread, threads of a warp.
 const LANES: usize = 32;
-/// Blocks of the data: those of one warp.
-const BLOCKS: usize = LANES * LANES;
 /// Where a kernel's parameters have the keys.
 const KEYS: u64 = 48;
 
@@ -55,7 +53,9 @@ fn prove_text(text: &str, claim: &Claim, device: &Device, block_bytes: usize) ->
     let inputs = graph.sources(Node::Input, 8 * block_bytes);
     let round_keys = graph.sources(Node::Key, claim.key_bits);
     let key_words = (device.key_words)(&mut Model::new(&mut graph), &round_keys);
-    let mut memory = with_parameters(graph, &key_words);
+    // The data is the blocks of one warp.
+    let blocks = LANES * LANES / device.width;
+    let mut memory = with_parameters(graph, blocks, &key_words);
     let mut threads = Vec::new();
     for number in 0..kernel.threads {
         let mut thread = Thread::new(&kernel, number);
@@ -65,27 +65,28 @@ fn prove_text(text: &str, claim: &Claim, device: &Device, block_bytes: usize) ->
         }
     }
     memory.shared = [HashSet::new(), HashSet::new()];
-    let run = |thread: usize, lane: usize| -> Result<(Memory, Vec<Wire>)> {
-        let place = Place { block: thread + LANES * lane, bytes: block_bytes as u64 };
+    let run = |group: usize, lane: usize| -> Result<(Memory, Vec<Wire>)> {
+        let block = group + LANES / device.width * lane;
+        let place = Place { block, blocks, bytes: block_bytes as u64 };
         let mut memory = memory.clone();
         place.fill(&mut memory, &inputs);
-        let mut thread = threads[thread].clone();
+        let first = device.width * group;
+        let mut group = Group { first, threads: threads[first..first + device.width].to_vec() };
         // There are barriers in the loop of some kernels, and one before they clear the keys.
-        while !place.is_written(&memory) && !thread.is_at_end() {
-            thread.run(&mut memory)?;
-        }
+        while !place.is_written(&memory) && group.run(&mut memory)? != Stop::End {}
         let outputs = place.outputs(&memory)?;
         Ok((memory, outputs))
     };
-    let (Memory { graph, shared, .. }, recorded) = run(0, 0).context("thread 0, block 0")?;
+    let (Memory { graph, shared, .. }, recorded) = run(0, 0).context("group 0, block 0")?;
     let mut shared = vec![shared];
-    // All blocks of thread 0, and one of every other thread.
-    for (thread, lane) in (1..LANES).flat_map(|i| [(0, i), (i, i)]) {
+    // All blocks of the first threads, and one of all others.
+    let all_of_first = (1..LANES).map(|lane| (0, lane));
+    for (group, lane) in all_of_first.chain((1..LANES / device.width).map(|group| (group, group))) {
         let (other, outputs) =
-            run(thread, lane).with_context(|| format!("thread {thread}, block {lane}"))?;
+            run(group, lane).with_context(|| format!("group {group}, block {lane}"))?;
         let is_same = other.graph.nodes() == graph.nodes() && outputs == recorded;
-        ensure!(is_same, "thread {thread} computes something else for block {lane}");
-        if thread > 0 {
+        ensure!(is_same, "group {group} computes something else for block {lane}");
+        if group > 0 {
             shared.push(other.shared);
         }
     }
@@ -93,6 +94,33 @@ fn prove_text(text: &str, claim: &Claim, device: &Device, block_bytes: usize) ->
     let comparison =
         Comparison::new(graph, recorded, |model| (claim.cipher)(model, &inputs, &round_keys));
     comparison.prove().map_err(|refutation| anyhow!("bit {} is wrong", refutation.output))
+}
+
+/// The threads of a warp that share blocks.
+struct Group<'k> {
+    /// The lane of the first.
+    first: usize,
+    threads: Vec<Thread<'k>>,
+}
+
+impl Group<'_> {
+    /// Runs them to the next barrier or the end, through shuffles among them.
+    fn run(&mut self, memory: &mut Memory) -> Result<Stop> {
+        loop {
+            let stops = self.threads.iter_mut().map(|thread| thread.run(memory));
+            let stops = stops.collect::<Result<Vec<Stop>>>()?;
+            ensure!(stops.iter().all(|stop| *stop == stops[0]), "threads of a warp part");
+            if stops[0] != Stop::Shuffle {
+                return Ok(stops[0]);
+            }
+            let shuffled = self.threads.iter().map(Thread::shuffled);
+            let shuffled = shuffled.collect::<Result<Vec<_>>>()?;
+            for (thread, (_, from)) in self.threads.iter_mut().zip(&shuffled) {
+                let given = from.checked_sub(self.first).and_then(|from| shuffled.get(from));
+                thread.take(&given.context("a lane that has other blocks")?.0)?;
+            }
+        }
+    }
 }
 
 /// Checks that between barriers no thread writes shared memory that another one reads or writes.
@@ -107,9 +135,9 @@ fn check_alone(shared: &[[HashSet<u64>; 2]]) -> Result<()> {
 }
 
 /// Memory with a kernel's parameters.
-fn with_parameters(graph: Graph, key_words: &[Vec<Wire>]) -> Memory {
+fn with_parameters(graph: Graph, blocks: usize, key_words: &[Vec<Wire>]) -> Memory {
     let mut words = HashMap::new();
-    let doubles = [INPUT, OUTPUT, BLOCKS as u64, 0, 0, 0];
+    let doubles = [INPUT, OUTPUT, blocks as u64, 0, 0, 0];
     for (address, double) in (PARAMETERS..).step_by(8).zip(doubles) {
         words.insert(address, word(double as u32));
         words.insert(address + 4, word((double >> 32) as u32));
@@ -123,6 +151,8 @@ fn with_parameters(graph: Graph, key_words: &[Vec<Wire>]) -> Memory {
 /// A block in memory.
 struct Place {
     block: usize,
+    /// How many there are.
+    blocks: usize,
     bytes: u64,
 }
 
@@ -135,7 +165,7 @@ impl Place {
     /// The block as wires, all others foreign.
     fn fill(&self, memory: &mut Memory, inputs: &[Wire]) {
         let foreign: Word = [Bit::Foreign; 32];
-        let all = (INPUT..INPUT + BLOCKS as u64 * self.bytes).step_by(4);
+        let all = (INPUT..INPUT + self.blocks as u64 * self.bytes).step_by(4);
         memory.words.extend(all.map(|address| (address, foreign)));
         for (address, wires) in self.words(INPUT).zip(inputs.chunks(32)) {
             memory.words.insert(address, core::array::from_fn(|i| Bit::Wire(wires[i])));

@@ -65,6 +65,8 @@ where
 pub(crate) struct Device {
     /// `kernels/ptx/` has it.
     pub(crate) file: &'static str,
+    /// Threads that share 32 blocks.
+    pub(crate) width: usize,
     /// The entry's name.
     pub(crate) entry: &'static str,
     /// The words of the keys, the lowest bit first, of the bits of round keys.

@@ -10,7 +10,7 @@ use lanecrypt_reference::{
 use super::direction;
 use crate::{
     model::{Byte, Model, bytes},
-    subject::{Claim, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, recorded},
 };
 
 type State = [Byte; 16];
@@ -69,7 +69,17 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
         expand: Box::new(expand),
         recorded,
         is_decryption,
-        device: None,
+        device: Some(Device {
+            file: "aes_bitslice",
+            width: 4,
+            entry: ["aes_bitslice_ecb_encrypt", "aes_bitslice_ecb_decrypt"]
+                [usize::from(is_decryption)],
+            key_words: Box::new(move |model, wires| {
+                let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
+                let keys = if is_decryption { inverse_keys(model, keys) } else { keys };
+                key_words(model, &keys)
+            }),
+        }),
         vectors: Some("aes_ecb.txt"),
         key_planes: Box::new(move |model, wires| {
             let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
@@ -82,6 +92,19 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
             flat(cipher(model, bytes(text), &keys))
         }),
     }
+}
+
+/// `AesKeys` in kernels/aes/keys.cuh.
+fn key_words(model: &mut Model<'_>, keys: &[State]) -> Vec<Vec<Wire>> {
+    let words = |keys: &[State]| -> Vec<Vec<Wire>> {
+        keys.as_flattened().as_flattened().chunks(32).map(<[Wire]>::to_vec).collect()
+    };
+    let (last, others) = keys.split_last().expect("there are keys");
+    let mut all = words(others);
+    all.resize(4 * 14, model.number(0, 32));
+    all.extend(words(&[*last]));
+    all.push(model.number(keys.len() as u128 - 1, 32));
+    all
 }
 
 /// `KeyExpansion()` (5.2, figure 11).

@@ -62,6 +62,7 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
         is_decryption,
         device: Some(Device {
             file: "aria_bitslice",
+            width: 1,
             entry: "aria_bitslice_ecb",
             key_words: Box::new(move |model, wires| {
                 let keys = keys(model, wires);

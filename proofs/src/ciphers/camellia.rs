@@ -58,6 +58,7 @@ fn claim(bits: usize, recorded: Recorded, is_decryption: bool) -> Claim {
         is_decryption,
         device: Some(Device {
             file: "camellia_bitslice",
+            width: 1,
             entry: "camellia_bitslice_ecb",
             key_words: Box::new(move |model, wires| key_words(model, &subkeys(wires))),
         }),

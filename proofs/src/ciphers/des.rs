@@ -57,6 +57,7 @@ fn claims() -> Vec<Claim> {
             is_decryption,
             device: Some(Device {
                 file: "des_bitslice",
+                width: 1,
                 entry: "des_bitslice_ecb",
                 key_words: Box::new(move |model, wires| {
                     key_words(model, &round_keys(wires, keying, is_decryption))

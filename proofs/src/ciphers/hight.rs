@@ -69,6 +69,7 @@ fn claim(
         is_decryption,
         device: Some(Device {
             file: "hight_bitslice",
+            width: 1,
             entry: ["hight_bitslice_ecb_encrypt", "hight_bitslice_ecb_decrypt"]
                 [usize::from(is_decryption)],
             key_words: Box::new(move |model, wires| key_words(model, wires, is_reversed)),

@@ -47,6 +47,7 @@ fn claim(is_decryption: bool) -> Claim {
         is_decryption,
         device: Some(Device {
             file: "seed_bitslice",
+            width: 1,
             entry: "seed_bitslice_ecb",
             // `SeedKeys` in kernels/seed/keys.cuh.
             key_words: Box::new(move |_, wires| {

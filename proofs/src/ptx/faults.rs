@@ -8,7 +8,7 @@ use crate::subject::{Claim, Device};
 /// A line made wrong, or `None` where it is not of the kind.
 type Fault = fn(&str) -> Option<String>;
 
-/// What is made wrong, in a line in the middle of those of its kind.
+/// What is made wrong, in a line among those of its kind.
 const FAULTS: [(&str, Fault); 4] = [
     ("a lop3", |line| {
         let is_sum = line.contains("lop3.b32") && line.ends_with(", 150;");
@@ -47,13 +47,14 @@ pub(crate) fn run(claim: &Claim, device: &Device, block_bytes: usize) -> Result<
     Ok(refuted)
 }
 
-/// The text with the middle one of an entry's lines of a kind made wrong.
+/// The text with one of an entry's lines of a kind made wrong.
 fn made_wrong(text: &str, entry: &str, fault: Fault) -> Option<String> {
     let start = text.find(&format!(".entry {entry}("))?;
     let end = start + text[start..].find("\n}")?;
     let lines: Vec<&str> = text[start..end].lines().collect();
     let places: Vec<usize> = (0..lines.len()).filter(|&i| fault(lines[i]).is_some()).collect();
-    let place = *places.get(places.len() / 2)?;
+    // A quarter down: behind come loads and stores of ragged ends, which the proof does not run.
+    let place = *places.get(places.len() / 4)?;
     let wrong = fault(lines[place])?;
     let mut lines: Vec<String> = lines.into_iter().map(str::to_owned).collect();
     lines[place] = wrong;

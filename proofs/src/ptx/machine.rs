@@ -43,6 +43,15 @@ impl Memory {
     }
 }
 
+/// Where a thread stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Barrier,
+    /// Before it takes what another lane gives.
+    Shuffle,
+    End,
+}
+
 /// A thread.
 #[derive(Clone, Debug)]
 pub(super) struct Thread<'k> {
@@ -59,14 +68,24 @@ impl<'k> Thread<'k> {
         Self { kernel, registers: vec![None; kernel.registers()], number, at: 0 }
     }
 
-    pub(super) fn is_at_end(&self) -> bool {
-        self.at >= self.kernel.instructions.len()
+    /// What it gives in the shuffle at which it stops, and the lane from which it takes.
+    pub(super) fn shuffled(&self) -> Result<(Word, usize)> {
+        let operands = &self.kernel.instructions[self.at - 1].operands;
+        Ok((self.word(&operands[1])?, self.number(&operands[2])? as usize))
     }
 
-    /// Runs to the next barrier or the end.
-    pub(super) fn run(&mut self, memory: &mut Memory) -> Result<()> {
+    /// Takes what another lane gave.
+    pub(super) fn take(&mut self, given: &Word) -> Result<()> {
+        let kernel = self.kernel;
+        let to = &kernel.instructions[self.at - 1].operands[0];
+        self.set(to, Value::Word(Box::new(*given)))
+    }
+
+    /// Runs to the next barrier, shuffle or the end.
+    pub(super) fn run(&mut self, memory: &mut Memory) -> Result<Stop> {
         for _ in 0..STEPS {
-            let Some(instruction) = self.kernel.instructions.get(self.at) else { return Ok(()) };
+            let kernel = self.kernel;
+            let Some(instruction) = kernel.instructions.get(self.at) else { return Ok(Stop::End) };
             self.at += 1;
             if let Some((predicate, is_turned)) = instruction.guard {
                 let holds = self.predicate(&Operand::Register(predicate))?;
@@ -75,10 +94,11 @@ impl<'k> Thread<'k> {
                 }
             }
             match &instruction.name[0][..] {
-                "bar" => return Ok(()),
+                "bar" => return Ok(Stop::Barrier),
+                "shfl" => return Ok(Stop::Shuffle),
                 "ret" => {
                     self.at = self.kernel.instructions.len();
-                    return Ok(());
+                    return Ok(Stop::End);
                 }
                 "bra" => {
                     let Operand::Name(label) = &instruction.operands[0] else { bail!("no label") };

@@ -100,6 +100,8 @@ impl Kernel {
             let offset: i64 = offset.parse()?;
             return Ok(Operand::Memory(Box::new(self.operand(base)?), offset.cast_unsigned()));
         }
+        // A shuffle's second result, whether the lane was in range, is not asked for.
+        let text = text.split('|').next().unwrap_or(text);
         let is_special = ["%tid", "%ntid", "%ctaid", "%nctaid"];
         if text.starts_with('%') && !is_special.iter().any(|special| text.starts_with(special)) {
             return Ok(Operand::Register(self.register(text)));
