@@ -25,8 +25,3 @@ pub(crate) fn all() -> Vec<Subject> {
         seed::subject(),
     ]
 }
-
-/// A direction, for names of claims.
-fn direction(is_decryption: bool) -> &'static str {
-    if is_decryption { "decryption" } else { "encryption" }
-}

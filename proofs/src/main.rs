@@ -13,6 +13,7 @@ mod solver;
 mod step;
 mod subject;
 mod whole;
+mod wrong_kernels;
 
 use std::process::ExitCode;
 

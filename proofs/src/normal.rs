@@ -5,7 +5,11 @@ use std::collections::HashMap;
 use lanecrypt_circuit::{Operation, Wire, graph::Graph};
 use lanecrypt_slicing::record::Node;
 
-use crate::solver::{Literal, Replaced};
+/// A wire, and whether its complement is meant.
+pub(crate) type Literal = (Wire, bool);
+
+/// Wires that are proved to be another one, or its complement.
+pub(crate) type Replaced = HashMap<Wire, Literal>;
 
 /// A sum by its number: equal sums have equal numbers.
 pub(crate) type Sum = usize;

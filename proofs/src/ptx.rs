@@ -6,7 +6,6 @@
 //! key words of the kernel's parameters to the ciphertext: loops, transposes and key planes are in between.
 
 mod bits;
-pub(crate) mod faults;
 mod machine;
 mod text;
 
@@ -41,13 +40,23 @@ pub(crate) fn prove(claim: &Claim, device: &Device, block_bytes: usize) -> Resul
 }
 
 /// The committed text.
-fn read(device: &Device) -> Result<String> {
+pub(crate) fn read(device: &Device) -> Result<String> {
     let path = format!("{}/../kernels/ptx/{}.ptx", env!("CARGO_MANIFEST_DIR"), device.file);
     fs::read_to_string(&path).context(path)
 }
 
+/// Whether a text can be read: what cannot is refuted by nothing.
+pub(crate) fn check_readable(text: &str, device: &Device) -> Result<()> {
+    Kernel::read(text, device.entry).map(drop)
+}
+
 /// The proof of a text.
-fn prove_text(text: &str, claim: &Claim, device: &Device, block_bytes: usize) -> Result<Proof> {
+pub(crate) fn prove_text(
+    text: &str,
+    claim: &Claim,
+    device: &Device,
+    block_bytes: usize,
+) -> Result<Proof> {
     let kernel = Kernel::read(text, device.entry)?;
     let mut graph = Graph::new();
     let inputs = graph.sources(Node::Input, 8 * block_bytes);

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::{
     controls, examples, ptx, solver, step,
     subject::{Claim, Subject},
-    whole,
+    whole, wrong_kernels,
 };
 
 /// What a plan's circuits are made of.
@@ -58,7 +58,7 @@ fn prove(subject: &Subject) -> Result<Vec<Row>> {
     rows.extend(kernels.collect::<Result<Vec<_>>>()?.into_iter().flatten());
     if let Some(device) = &claims[0].device {
         let start = Instant::now();
-        let refuted = ptx::faults::run(&claims[0], device, plans[0].planes / 8)?;
+        let refuted = wrong_kernels::run(&claims[0], device, plans[0].planes / 8)?;
         let what = format!("refuted when made wrong in the PTX: {}", refuted.join(", "));
         rows.push(row(subject, what, "as above".into(), start));
     }

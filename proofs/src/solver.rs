@@ -9,10 +9,7 @@ use cadical::Solver;
 use lanecrypt_circuit::{Operation, Wire, graph::Graph};
 use lanecrypt_slicing::record::Node;
 
-use crate::normal::operands;
-
-/// Wires that are proved to be another one, or its complement.
-pub(crate) type Replaced = HashMap<Wire, Literal>;
+use crate::normal::{Literal, Replaced, operands};
 
 /// What is known of a graph when a question is asked.
 pub(crate) struct Known<'a> {
@@ -21,9 +18,6 @@ pub(crate) struct Known<'a> {
     /// Wires that may be taken as free: what holds for any value of theirs holds for those that they have.
     pub(crate) cuts: &'a HashSet<Wire>,
 }
-
-/// A wire, and whether its complement is meant.
-pub(crate) type Literal = (Wire, bool);
 
 /// Values of sources for which two wires differ.
 pub(crate) type Example = HashMap<Node, bool>;

@@ -12,8 +12,8 @@ use lanecrypt_slicing::record::{Node, Recording};
 
 use crate::{
     model::{Model, Points},
-    normal::{Normal, operands},
-    solver::{Example, Known, Replaced},
+    normal::{Normal, Replaced, operands},
+    solver::{Example, Known},
 };
 
 /// What a standard says that a step is: the new planes, of these planes and key planes.

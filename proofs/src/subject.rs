@@ -84,6 +84,11 @@ impl Subject {
     }
 }
 
+/// A direction, for names of claims.
+pub(crate) fn direction(is_decryption: bool) -> &'static str {
+    if is_decryption { "decryption" } else { "encryption" }
+}
+
 /// The steps of a plan as the standard has them.
 pub(crate) struct AsStandard<'a> {
     pub(crate) subject: &'a Subject,

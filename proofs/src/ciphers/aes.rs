@@ -7,10 +7,9 @@ use lanecrypt_reference::{
     sbox::{AES, AES_INVERSE},
 };
 
-use super::direction;
 use crate::{
     model::{Byte, Model, bytes},
-    subject::{Claim, Device, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, direction, recorded},
 };
 
 type State = [Byte; 16];

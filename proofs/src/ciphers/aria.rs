@@ -7,10 +7,9 @@ use lanecrypt_reference::{
     sbox::{AES, AES_INVERSE, ARIA_S2, ARIA_S2_INVERSE},
 };
 
-use super::direction;
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Device, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, direction, recorded},
 };
 
 /// 128 bits, the leftmost byte first.

@@ -4,10 +4,9 @@ use lanecrypt_camellia::{Bits, Key128, Key192, Key256};
 use lanecrypt_circuit::Wire;
 use lanecrypt_reference::{diffusion::CAMELLIA_P, sbox::CAMELLIA};
 
-use super::direction;
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Device, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, direction, recorded},
 };
 
 /// 64 bits, the leftmost byte first.

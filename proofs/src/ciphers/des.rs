@@ -5,10 +5,9 @@ use lanecrypt_des::{Bits, Ede2, Ede3, Eee2, Eee3, Single};
 use lanecrypt_reference::des::{E, IP, IP_INVERSE, LEFT_SHIFTS, P, PC1, PC2, SBOXES};
 use lanecrypt_slicing::record::Node;
 
-use super::direction;
 use crate::{
     model::{Model, from_left},
-    subject::{Claim, Device, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, direction, recorded},
 };
 
 /// Rounds of a pass, and bits of a round key.

@@ -3,10 +3,9 @@
 use lanecrypt_circuit::Wire;
 use lanecrypt_hight::{Bits, Kisa, Standard};
 
-use super::direction;
 use crate::{
     model::{Byte, Model, bytes},
-    subject::{Claim, Device, Recorded, Subject, recorded},
+    subject::{Claim, Device, Recorded, Subject, direction, recorded},
 };
 
 /// X0 to X7.

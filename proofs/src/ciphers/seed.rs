@@ -4,10 +4,9 @@ use lanecrypt_circuit::Wire;
 use lanecrypt_reference::sbox::SEED;
 use lanecrypt_seed::Bits;
 
-use super::direction;
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Device, Subject, recorded},
+    subject::{Claim, Device, Subject, direction, recorded},
 };
 
 /// The bits of a number, the lowest first.

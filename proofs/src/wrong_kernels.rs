@@ -2,8 +2,10 @@
 
 use anyhow::{Result, ensure};
 
-use super::{prove_text, read, text::Kernel};
-use crate::subject::{Claim, Device};
+use crate::{
+    ptx,
+    subject::{Claim, Device},
+};
 
 /// A line made wrong, or `None` where it is not of the kind.
 type Fault = fn(&str) -> Option<String>;
@@ -33,14 +35,14 @@ fn moved(line: &str, instruction: &str) -> Option<String> {
 
 /// Runs all faults on the kernel of a claim and returns what was refuted.
 pub(crate) fn run(claim: &Claim, device: &Device, block_bytes: usize) -> Result<Vec<&'static str>> {
-    let text = read(device)?;
+    let text = ptx::read(device)?;
     let mut refuted = Vec::new();
     for (what, fault) in FAULTS {
         let wrong = made_wrong(&text, device.entry, fault);
         ensure!(wrong.is_some(), "{} has no line for {what}", device.entry);
         let wrong = wrong.unwrap_or_default();
-        Kernel::read(&wrong, device.entry)?; // what cannot be read proves nothing
-        let verdict = prove_text(&wrong, claim, device, block_bytes);
+        ptx::check_readable(&wrong, device)?;
+        let verdict = ptx::prove_text(&wrong, claim, device, block_bytes);
         ensure!(verdict.is_err(), "{}: {what} made wrong is not refuted", device.entry);
         refuted.push(what);
     }
