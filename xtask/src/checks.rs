@@ -10,4 +10,5 @@ pub(crate) mod known_faults;
 pub(crate) mod mutants;
 pub(crate) mod narrow;
 pub(crate) mod portable;
+pub(crate) mod proofs;
 pub(crate) mod publishing;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::{
-    checks::{ct, dependencies, features, inlining, narrow, portable, publishing},
+    checks::{ct, dependencies, features, inlining, narrow, portable, proofs, publishing},
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },
@@ -31,9 +31,10 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("book, and its tables are those of the newest record", book),
         step("the port of LEA", || port::run(true)),
         step("constant time", || ct::run_task(None)),
+        step("plans and proofs", || proofs::prove(None)),
     ];
     let mut beside = vec![
-        step("codegen --check", || codegen::run(true, false, None)),
+        step("codegen --check", || codegen::run(true)),
         step("kernels --check", || kernels::run(true, None)),
         step("packages", || publishing::run_task(false)),
         step("licences, sources and duplicates of dependencies", dependencies::check),

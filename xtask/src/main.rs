@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::{
-    checks::{cross, ct, fuzz, inlining, known_faults, mutants, publishing},
+    checks::{cross, ct, fuzz, inlining, known_faults, mutants, proofs, publishing},
     sources::{codegen, new_cipher, port},
 };
 
@@ -70,7 +70,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Proves the circuits in crates/circuit/data and writes the S-box sources from them.
+    /// Proves the circuits in crates/circuit/data and writes the S-box sources from them; then checks that the
+    /// ciphers' plans are what their forms do.
     Codegen {
         /// Changes nothing; fails if a file is not what the circuits give.
         #[arg(long)]
@@ -164,6 +165,11 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Proves that the bit-sliced form of every cipher computes its standard, for all blocks and round keys.
+    Prove {
+        /// Proves only this cipher.
+        cipher: Option<String>,
+    },
     /// Checks rules that no other tool has: first lines, unsafe code, long files, plain English.
     Tidy,
     /// Runs everything that CI checks besides the tests.
@@ -225,7 +231,8 @@ fn main() -> ExitCode {
         Task::Kat { options } => test::kat(&options),
         Task::BenchAll { options } => bench_all(&options),
         Task::Tune { options } => command::program("tune", &[], &options, &[]),
-        Task::Codegen { check, derive, cipher } => codegen::run(check, derive, cipher.as_deref()),
+        Task::Codegen { derive: true, cipher, .. } => codegen::derive(cipher.as_deref()),
+        Task::Codegen { check, .. } => codegen::run(check).and_then(|()| proofs::plans()),
         Task::Kernels { folder, host: true, .. } => kernels::host::build_of(folder.as_deref())
             .map(|library| println!("{}", library.display())),
         Task::Kernels { folder, check, .. } => kernels::run(check, folder.as_deref()),
@@ -241,6 +248,7 @@ fn main() -> ExitCode {
         Task::Inlining => inlining::check(),
         Task::NewCipher { specification } => new_cipher::run(&specification),
         Task::Port { check } => port::run(check),
+        Task::Prove { cipher } => proofs::prove(cipher.as_deref()),
         Task::Tidy => tidy::run(),
         Task::Ci { only } => ci::run_steps(&only),
     };

@@ -38,6 +38,8 @@ mod expand;
 mod fastest;
 mod gcm;
 mod modes;
+#[cfg(feature = "record")]
+mod plan;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
@@ -57,6 +59,8 @@ pub use fastest::{
 };
 pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
+#[cfg(feature = "record")]
+pub use plan::plan;
 pub use reference::Reference;
 pub use schedule::{
     AesSchedule, DecryptKeys, EncryptKeys, Key128, Key192, Key256, KeyLength, RoundKeys,

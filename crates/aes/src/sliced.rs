@@ -41,25 +41,25 @@ impl<S: AesSchedule> Choices for CpuForms<S> {
 /// A byte of every lane, bit by bit.
 type Byte<W> = [W; 8];
 /// The sixteen bytes of every lane.
-type State<W> = [Byte<W>; 16];
+pub(crate) type State<W> = [Byte<W>; 16];
 
 /// Adds a round key, one mask per bit.
 #[inline(always)]
-fn add_round_key<I: BitLanes>(isa: I, state: &mut State<I::Word>, key: &[[u32; 8]; 16]) {
+pub(crate) fn add_round_key<I: BitLanes>(isa: I, state: &mut State<I::Word>, key: &[[u32; 8]; 16]) {
     for (word, mask) in state.as_flattened_mut().iter_mut().zip(key.as_flattened()) {
         *word ^= isa.splat(*mask);
     }
 }
 
 #[inline(always)]
-fn sub_bytes<W: Word>(state: &mut State<W>) {
+pub(crate) fn sub_bytes<W: Word>(state: &mut State<W>) {
     for byte in state {
         *byte = sbox::sbox(*byte);
     }
 }
 
 #[inline(always)]
-fn inv_sub_bytes<W: Word>(state: &mut State<W>) {
+pub(crate) fn inv_sub_bytes<W: Word>(state: &mut State<W>) {
     for byte in state {
         *byte = sbox::inv_sbox(*byte);
     }
@@ -67,7 +67,7 @@ fn inv_sub_bytes<W: Word>(state: &mut State<W>) {
 
 /// ShiftRows (`step` 1) or InvShiftRows (`step` 3).
 #[inline(always)]
-fn shift_rows<W: Word>(state: &mut State<W>, step: usize) {
+pub(crate) fn shift_rows<W: Word>(state: &mut State<W>, step: usize) {
     let before = *state;
     for column in 0..4 {
         for row in 0..4 {
@@ -107,14 +107,14 @@ fn mix_column<W: Word>([a, b, c, d]: [Byte<W>; 4]) -> [Byte<W>; 4] {
 // ANCHOR_END: mix_column
 
 #[inline(always)]
-fn mix_columns<W: Word>(state: &mut State<W>) {
+pub(crate) fn mix_columns<W: Word>(state: &mut State<W>) {
     for column in state.as_chunks_mut::<4>().0 {
         *column = mix_column(*column);
     }
 }
 
 #[inline(always)]
-fn inv_mix_columns<W: Word>(state: &mut State<W>) {
+pub(crate) fn inv_mix_columns<W: Word>(state: &mut State<W>) {
     for column in state.as_chunks_mut::<4>().0 {
         // The inverse matrix is MixColumns times circ(5, 0, 4, 0): a + 4(a + c).
         let [a, b, c, d] = *column;
@@ -165,9 +165,9 @@ fn decrypt<I: BitLanes>(isa: I, state: &mut State<I::Word>, keys: &[[[u32; 8]; 1
 #[derive(Clone)]
 pub struct MaskKeys {
     /// As many as the key length has.
-    keys: [[[u32; 8]; 16]; MAX_ROUND_KEYS],
-    count: usize,
-    direction: Direction,
+    pub(crate) keys: [[[u32; 8]; 16]; MAX_ROUND_KEYS],
+    pub(crate) count: usize,
+    pub(crate) direction: Direction,
 }
 
 impl Clear for MaskKeys {

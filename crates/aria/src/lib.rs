@@ -38,6 +38,8 @@ mod diffusion;
 #[rustfmt::skip]
 mod linear;
 mod maps;
+#[cfg(feature = "record")]
+mod plan;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
@@ -50,6 +52,8 @@ pub use backends::ARIA;
 pub use cipher;
 pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
+#[cfg(feature = "record")]
+pub use plan::plan;
 pub use reference::Reference;
 pub use schedule::RoundKeys;
 pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};

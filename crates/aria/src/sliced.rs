@@ -43,7 +43,7 @@ pub struct Bytes<K>(PhantomData<K>);
 
 // ANCHOR: steps
 /// The steps on planes: byte `i` in words `8i` to `8i + 7`, lowest bit first.
-struct OnBits<I>(I);
+pub(crate) struct OnBits<I>(pub(crate) I);
 
 impl<I: BitLanes> Steps for OnBits<I> {
     type State = BitState<I::Word, 128>;

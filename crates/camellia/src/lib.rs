@@ -38,6 +38,8 @@ pub mod cuda;
 #[rustfmt::skip]
 mod linear;
 mod maps;
+#[cfg(feature = "record")]
+mod plan;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
@@ -51,6 +53,8 @@ pub use backends::CAMELLIA;
 pub use cipher;
 pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
+#[cfg(feature = "record")]
+pub use plan::plan;
 pub use reference::Reference;
 pub use schedule::Subkeys;
 pub use schedule::{Key128, Key192, Key256, KeyLength, KeySize};

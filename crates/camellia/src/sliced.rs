@@ -61,7 +61,7 @@ impl<K: KeyLength> Choices for CpuForms<K> {
 /// The eight bits of a byte of every lane, lowest first.
 type Byte<W> = [W; 8];
 /// The bytes of a half of every lane.
-type Half<W> = [Byte<W>; 8];
+pub(crate) type Half<W> = [Byte<W>; 8];
 
 /// Bits by which the S-boxes rotate SBOX1's input to the left, byte by byte of the half.
 const INPUT_ROTATION: [usize; 8] = [0, 0, 0, 1, 0, 0, 1, 0];
@@ -79,7 +79,7 @@ fn rotated<W: Word>(byte: &Byte<W>, by: usize) -> Byte<W> {
 }
 
 /// The steps on planes.
-struct OnBits<I>(I);
+pub(crate) struct OnBits<I>(pub(crate) I);
 
 impl<I: BitLanes> OnBits<I> {
     /// The bits of a byte of a key, in every lane.

@@ -71,6 +71,14 @@ pub enum Error {
     /// Numbers of inputs, outputs or table entries that do not fit together.
     #[error("shape: {0}")]
     Shape(String),
+    /// A plan that does not fit itself, or what was recorded.
+    #[error("{whole}: {what}")]
+    Plan {
+        /// The whole in question.
+        whole: String,
+        /// What does not fit.
+        what: String,
+    },
     /// The target is no affine image of what the core computes.
     #[error("output bit {bit} is not a sum of the core's products")]
     NotEquivalent {

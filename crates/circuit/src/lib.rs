@@ -11,6 +11,7 @@ mod equivalence;
 mod error;
 mod files;
 mod gates;
+pub mod graph;
 mod layers;
 pub mod linear;
 pub mod lut;

@@ -4,25 +4,9 @@ use core::fmt;
 use core::str::FromStr;
 use std::collections::HashMap;
 
+pub use lanecrypt_slicing::record::{Operation, Wire};
+
 use crate::Error;
-
-/// A wire by number: the inputs come first, then one wire a gate.
-pub type Wire = usize;
-
-/// What a gate computes from earlier wires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    /// `a ^ b`
-    Xor(Wire, Wire),
-    /// `a & b`
-    And(Wire, Wire),
-    /// `a | b`
-    Or(Wire, Wire),
-    /// `~a`
-    Not(Wire),
-    /// `lut 0x96 a b c`: bit `4a + 2b + c` of the immediate, as PTX `lop3` and `vpternlog` count.
-    Lut(u8, [Wire; 3]),
-}
 
 /// A gate: the wire that it assigns, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +62,7 @@ impl fmt::Display for Counts {
     }
 }
 
-/// A straight-line program. Read one with [`str::parse`]; [`fmt::Display`] writes the same text.
+/// A straight-line program. The inputs are the first wires, then comes one wire a gate. Read one with [`str::parse`]; [`fmt::Display`] writes the same text.
 ///
 /// ```text
 /// # name: half_adder

@@ -37,6 +37,8 @@ mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod halves;
+#[cfg(feature = "record")]
+mod plan;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
@@ -50,6 +52,8 @@ pub use backends::{DES, TDES, TDES_EEE};
 pub use cipher;
 pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
+#[cfg(feature = "record")]
+pub use plan::plan;
 pub use reference::Reference;
 pub use schedule::{Ede2, Ede3, Eee2, Eee3, Keying, RoundKeys, Single};
 pub use sliced::{BitRounds, Bits, CpuForms, Masks};

@@ -59,7 +59,7 @@ const AFTER_P: [usize; 32] = {
 /// The halves after the initial permutation, which takes a column of the block's 8x8 bits after the
 /// other, each from the last byte to the first: the planes of the blocks by twos. In each pair, the
 /// first is a bit of the left half and the second the same bit of the right one.
-type Halves<W> = [[W; 2]; 32];
+pub(crate) type Halves<W> = [[W; 2]; 32];
 
 /// The pair that has bit `bit` of the halves.
 const fn pair_of(bit: usize) -> usize {
@@ -72,7 +72,7 @@ const fn input_of(number: usize, bit: usize) -> usize {
 }
 
 /// A mask of ones for every bit of a half that is one, in the order of the pairs.
-type HalfMasks = [u32; 32];
+pub(crate) type HalfMasks = [u32; 32];
 
 #[inline(always)]
 fn half_masks(half: u32) -> HalfMasks {
@@ -86,32 +86,32 @@ fn half_masks(half: u32) -> HalfMasks {
 
 /// The masks of a round.
 #[derive(Clone, Copy, Default)]
-struct RoundMasks {
+pub(crate) struct RoundMasks {
     /// What is added with the S-boxes' outputs: the offset that the half has, and the next one.
-    offsets: HalfMasks,
+    pub(crate) offsets: HalfMasks,
     /// What is added to the first and the last input of every S-box.
-    outer: [[u32; 2]; 8],
+    pub(crate) outer: [[u32; 2]; 8],
 }
 
 /// The masks of a pass.
 #[derive(Clone, Copy, Default)]
-struct PassMasks {
+pub(crate) struct PassMasks {
     /// What is added to the half that the first round reads.
-    first: HalfMasks,
-    rounds: [RoundMasks; ROUNDS],
+    pub(crate) first: HalfMasks,
+    pub(crate) rounds: [RoundMasks; ROUNDS],
 }
 
 /// Passes of triple DES.
-const MAX_PASSES: usize = 3;
+pub(crate) const MAX_PASSES: usize = 3;
 
 /// The masks of a direction: every key bit as a word of 32 of it, to be broadcast on use.
 #[derive(Clone)]
 pub struct Masks {
     /// As many as the keying has.
-    passes: [PassMasks; MAX_PASSES],
-    count: usize,
+    pub(crate) passes: [PassMasks; MAX_PASSES],
+    pub(crate) count: usize,
     /// What is added in the end to the half that the last round has read.
-    last: HalfMasks,
+    pub(crate) last: HalfMasks,
 }
 
 impl Clear for Masks {
@@ -190,7 +190,12 @@ impl<K: Keying> Form for Bits<K> {
 // ANCHOR: add_f
 /// Adds f of half `from` (0 left, 1 right) to the other one.
 #[inline(always)]
-fn add_f<I: BitLanes>(isa: I, halves: &mut Halves<I::Word>, from: usize, masks: &RoundMasks) {
+pub(crate) fn add_f<I: BitLanes>(
+    isa: I,
+    halves: &mut Halves<I::Word>,
+    from: usize,
+    masks: &RoundMasks,
+) {
     let (from, to) = (from & 1, from & 1 ^ 1);
     macro_rules! add_sboxes {
         ($($number:literal $sbox:ident),*) => {$({

@@ -36,6 +36,8 @@ mod backends;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod lanes;
+#[cfg(feature = "record")]
+mod plan;
 mod reference;
 mod schedule;
 mod sliced;
@@ -47,6 +49,8 @@ pub use cipher;
 pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Gapped, Sliced};
 pub use lanes::{LookUps, LookedUp};
+#[cfg(feature = "record")]
+pub use plan::plan;
 pub use reference::Reference;
 pub use schedule::{ByteOrder, Kisa, Standard, Subkeys};
 pub use sliced::{BitRounds, Bits, ByteRounds, Bytes, CpuForms, DirectedKeys};

@@ -43,7 +43,7 @@ impl<O: ByteOrder> Choices for CpuForms<O> {
 }
 
 /// The bytes of every lane, in the standard's order: `X[7]` comes first.
-type State<B> = [B; 8];
+pub(crate) type State<B> = [B; 8];
 
 /// Where bytes `X[0]` to `X[7]` are in a round, so that none is ever moved: the standard's round
 /// makes `X[j]` the `X[j + 1]` of the next one, here it gets that name.
@@ -54,7 +54,7 @@ type State<B> = [B; 8];
 /// round 1      X0      X7    X6    X5    X4    X3    X2    X1
 /// round 2      X1      X0    X7    X6    X5    X4    X3    X2
 /// ```
-const fn places(round: usize) -> [usize; 8] {
+pub(crate) const fn places(round: usize) -> [usize; 8] {
     let mut places = [0; 8];
     let mut j = 0;
     while j < 8 {
@@ -65,9 +65,9 @@ const fn places(round: usize) -> [usize; 8] {
 }
 
 /// The rounds, `G` batches side by side. To decrypt, additions become subtractions.
-struct OnLanes<L, const G: usize> {
-    lanes: L,
-    direction: Direction,
+pub(crate) struct OnLanes<L, const G: usize> {
+    pub(crate) lanes: L,
+    pub(crate) direction: Direction,
 }
 
 impl<L: SplatBytes, const G: usize> OnLanes<L, G> {
@@ -83,7 +83,12 @@ impl<L: SplatBytes, const G: usize> OnLanes<L, G> {
     /// A round on bytes at these places, with subkeys `sk`. The four steps touch different bytes, so
     /// that their order is free.
     #[inline(always)]
-    fn round(&self, places: [usize; 8], states: &mut [State<L::Bytes>; G], sk: &[u32; 4]) {
+    pub(crate) fn round(
+        &self,
+        places: [usize; 8],
+        states: &mut [State<L::Bytes>; G],
+        sk: &[u32; 4],
+    ) {
         let [x0, x1, x2, x3, x4, x5, x6, x7] = places;
         for x in states {
             x[x1] = self.plus(x[x1], f1(x[x0]).xor(self.lanes.splat(sk[0])));
@@ -96,7 +101,7 @@ impl<L: SplatBytes, const G: usize> OnLanes<L, G> {
 
     /// The four whitening keys `wk` on the bytes as they are named in round `ROUND`, modulo 8.
     #[inline(always)]
-    fn whiten<const ROUND: usize>(&self, states: &mut [State<L::Bytes>; G], wk: &[u32]) {
+    pub(crate) fn whiten<const ROUND: usize>(&self, states: &mut [State<L::Bytes>; G], wk: &[u32]) {
         let [x0, _, x2, _, x4, _, x6, _] = const { places(ROUND) };
         for x in states {
             x[x0] = self.plus(x[x0], self.lanes.splat(wk[0]));
@@ -220,10 +225,10 @@ fn reverse<B: Copy, const G: usize>(states: &mut [State<B>; G]) {
 /// The keys, every byte four times, for a direction.
 #[derive(Debug)]
 pub struct DirectedKeys {
-    keys: Secret<Keys<u32>>,
-    direction: Direction,
+    pub(crate) keys: Secret<Keys<u32>>,
+    pub(crate) direction: Direction,
     /// Whether bytes of blocks are in the reverse of the standard's order.
-    is_reversed: bool,
+    pub(crate) is_reversed: bool,
 }
 
 impl DirectedKeys {

@@ -32,6 +32,8 @@ mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod maps;
+#[cfg(feature = "record")]
+mod plan;
 mod reference;
 #[rustfmt::skip]
 mod sbox;
@@ -45,6 +47,8 @@ pub use backends::SEED;
 pub use cipher;
 pub use lanecrypt_core::{Cipher, Ctr, Engine};
 pub use lanecrypt_slicing::{Fastest, Sliced};
+#[cfg(feature = "record")]
+pub use plan::plan;
 pub use reference::Reference;
 pub use schedule::RoundKeys;
 pub use sliced::{Bits, Bytes, CpuForms};

@@ -39,7 +39,12 @@ pub(crate) trait Steps {
 /// XORs F of the other half (section 2.1).
 #[allow(clippy::inline_always, reason = "the whole of a cipher")]
 #[inline(always)]
-fn xor_f<S: Steps>(steps: &S, to: &mut [S::Word; 2], [c, d]: &[S::Word; 2], key: &[S::Key; 2]) {
+pub(crate) fn xor_f<S: Steps>(
+    steps: &S,
+    to: &mut [S::Word; 2],
+    [c, d]: &[S::Word; 2],
+    key: &[S::Key; 2],
+) {
     let (mut c, mut d) = (c.clone(), d.clone());
     steps.xor_key(&mut c, &key[0]);
     steps.xor_key(&mut d, &key[1]);

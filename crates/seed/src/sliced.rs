@@ -52,7 +52,7 @@ impl Choices for CpuForms {
 type Byte<W> = [W; 8];
 
 /// The steps on planes; a word has its lowest byte first.
-struct OnBits<I>(I);
+pub(crate) struct OnBits<I>(pub(crate) I);
 
 impl<I: BitLanes> Steps for OnBits<I> {
     type Word = [Byte<I::Word>; 4];

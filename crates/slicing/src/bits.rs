@@ -33,6 +33,16 @@ pub trait BitLanes: Isa {
     /// lane.
     fn splat(self, mask: u32) -> Self::Word;
 
+    /// A byte of a key, given four times, as a word of each bit in every lane, the lowest first.
+    #[inline(always)]
+    fn splat_byte(self, four: u32) -> [Self::Word; 8] {
+        let mut planes = [self.splat(0); 8];
+        for (bit, plane) in planes.iter_mut().enumerate() {
+            *plane = self.splat((four >> bit & 1).wrapping_neg());
+        }
+        planes
+    }
+
     /// Fills 64 or 128 `planes` from [`Lanes`](Self::Lanes) blocks: lane `i` of `planes[p]` is bit
     /// `p % 8` of byte `p / 8` of block `i`.
     ///

@@ -30,6 +30,9 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+#[cfg(feature = "record")]
+extern crate std;
+
 mod aes;
 mod batch;
 mod bits;
@@ -43,6 +46,8 @@ pub mod matrix;
 #[cfg(target_arch = "aarch64")]
 #[allow(unsafe_code, reason = "SIMD instructions")]
 mod neon;
+#[cfg(feature = "record")]
+pub mod record;
 #[cfg(feature = "alloc")]
 mod rows;
 #[allow(unsafe_code, reason = "what `InOutBuf` points to may go where references may")]

@@ -38,12 +38,7 @@ pub trait Word:
     #[must_use]
     #[inline(always)]
     fn lut3<const TABLE: i32>(a: Self, b: Self, c: Self) -> Self {
-        match TABLE {
-            0x96 => a ^ b ^ c,
-            0xca => c ^ (a & (b ^ c)),
-            0xd4 => a & b | (a | b) & !c,
-            _ => from_gates::<Self, TABLE>(a, b, c),
-        }
+        from_known_gates::<Self, TABLE>(a, b, c)
     }
 
     /// Where a bit of `mask` is set that of `a`, elsewhere that of `b`.
@@ -58,6 +53,17 @@ pub trait Word:
     #[inline(always)]
     fn xor3(a: Self, b: Self, c: Self) -> Self {
         Self::lut3::<0x96>(a, b, c)
+    }
+}
+
+/// A function of three bits from gates, of which some have fewer than any other.
+#[inline(always)]
+pub(crate) fn from_known_gates<W: Word, const TABLE: i32>(a: W, b: W, c: W) -> W {
+    match TABLE {
+        0x96 => a ^ b ^ c,
+        0xca => c ^ (a & (b ^ c)),
+        0xd4 => a & b | (a | b) & !c,
+        _ => from_gates::<W, TABLE>(a, b, c),
     }
 }
 

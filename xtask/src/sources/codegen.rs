@@ -28,14 +28,17 @@ fn tables() -> Vec<NamedTable<'static>> {
     images.chain(des).collect()
 }
 
-pub(crate) fn run(check: bool, derive: bool, cipher: Option<&str>) -> Result<()> {
-    if derive {
-        println!("deriving the circuits takes some minutes");
-        let files = pairs(lanecrypt_circuit::derive_files(&tables(), cipher)?);
-        generated::ensure(&files, Mode::Write, "cargo xtask codegen --derive")?;
-        println!("build once more and run `cargo xtask codegen` to use them");
-        return Ok(());
-    }
+/// Derives the circuits anew, or those of one cipher.
+pub(crate) fn derive(cipher: Option<&str>) -> Result<()> {
+    println!("deriving the circuits takes some minutes");
+    let files = pairs(lanecrypt_circuit::derive_files(&tables(), cipher)?);
+    generated::ensure(&files, Mode::Write, "cargo xtask codegen --derive")?;
+    println!("build once more and run `cargo xtask codegen` to use them");
+    Ok(())
+}
+
+/// Writes the sources, or checks them.
+pub(crate) fn run(check: bool) -> Result<()> {
     let mut files = pairs(lanecrypt_circuit::generated_files(&tables())?);
     files.extend(tables::files());
     generated::ensure(&files, Mode::from_check(check), "cargo xtask codegen")

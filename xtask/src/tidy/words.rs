@@ -2,7 +2,7 @@
 
 /// Documents, and folders whose documents and documentation comments are read. A trailing slash stands for
 /// all that is below.
-const READ: [&str; 33] = [
+const READ: [&str; 36] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -22,8 +22,10 @@ const READ: [&str; 33] = [
     "crates/circuit/",
     "crates/cli/",
     "crates/core/",
+    "crates/cuda/",
     "crates/des/",
     "crates/hight/",
+    "crates/lanecrypt/",
     "crates/luks/",
     "crates/modes/",
     "crates/nbdkit-plugin/",
@@ -36,6 +38,7 @@ const READ: [&str; 33] = [
     "crates/tink/",
     "ct/",
     "fuzz/",
+    "proofs/",
 ];
 
 /// Nouns after which "a call", as in "sixteen bytes a call", should be "per call".

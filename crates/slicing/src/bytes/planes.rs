@@ -73,10 +73,6 @@ impl<I: BitLanes> SplatBytes for InPlanes<I> {
 
     #[inline(always)]
     fn splat(self, four: u32) -> [I::Word; 8] {
-        let mut planes = [self.0.splat(0); 8];
-        for (bit, plane) in planes.iter_mut().enumerate() {
-            *plane = self.0.splat((four >> bit & 1).wrapping_neg());
-        }
-        planes
+        self.0.splat_byte(four)
     }
 }

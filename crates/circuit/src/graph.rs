@@ -1,0 +1,232 @@
+//! Recordings as one graph in which equal nodes are the same, and plans unrolled in it.
+
+use std::collections::HashMap;
+
+use lanecrypt_slicing::record::{Node, Operation, Part, Plan, Recording, Whole, Wire};
+
+use crate::{Error, random::SplitMix64};
+
+/// Nodes, of which no two are equal: what is computed twice, in whatever recording, is one wire.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    wires: HashMap<Node, Wire>,
+}
+
+impl Graph {
+    /// A graph without nodes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The nodes, each of earlier ones; a wire is the number of its node.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The wire of a node, which is added if it is new.
+    pub fn add(&mut self, node: Node) -> Wire {
+        let node = in_order(node);
+        let next = self.nodes.len();
+        let wire = *self.wires.entry(node).or_insert(next);
+        if wire == next {
+            self.nodes.push(node);
+        }
+        wire
+    }
+
+    /// The wire of a gate.
+    pub fn gate(&mut self, gate: Operation) -> Wire {
+        self.add(Node::Gate(gate))
+    }
+
+    /// The inputs from number 0 on, or the key planes.
+    pub fn sources(&mut self, source: fn(usize) -> Node, count: usize) -> Vec<Wire> {
+        (0..count).map(|number| self.add(source(number))).collect()
+    }
+
+    /// 64 lanes of every wire, from those that `source` gives for nodes that are neither gates nor constants.
+    pub fn evaluate(&self, mut source: impl FnMut(Node) -> u64) -> Vec<u64> {
+        let mut lanes: Vec<u64> = Vec::with_capacity(self.nodes.len());
+        for &node in &self.nodes {
+            let value = match node {
+                Node::Constant(is_set) => u64::from(is_set).wrapping_neg(),
+                Node::Gate(Operation::Xor(a, b)) => lanes[a] ^ lanes[b],
+                Node::Gate(Operation::And(a, b)) => lanes[a] & lanes[b],
+                Node::Gate(Operation::Or(a, b)) => lanes[a] | lanes[b],
+                Node::Gate(Operation::Not(a)) => !lanes[a],
+                Node::Gate(Operation::Lut(table, operands)) => {
+                    look_up(table, operands.map(|operand| lanes[operand]))
+                }
+                _ => source(node),
+            };
+            lanes.push(value);
+        }
+        lanes
+    }
+
+    /// The same, from sources by lot.
+    #[must_use]
+    pub fn evaluate_at_random(&self, seed: u64) -> Vec<u64> {
+        let mut random = SplitMix64::new(seed);
+        self.evaluate(|_| random.next())
+    }
+
+    /// What a recording makes of these inputs and key planes, of which it has no more.
+    ///
+    /// # Panics
+    /// If it has more.
+    pub fn inline(&mut self, recording: &Recording, inputs: &[Wire], keys: &[Wire]) -> Vec<Wire> {
+        let mut wires = Vec::with_capacity(recording.nodes().len());
+        for &node in recording.nodes() {
+            let wire = match node {
+                Node::Input(number) => inputs[number],
+                Node::Key(number) => keys[number],
+                _ => self.add(node.map(|operand| wires[operand])),
+            };
+            wires.push(wire);
+        }
+        recording.outputs().iter().map(|&output| wires[output]).collect()
+    }
+}
+
+/// A function of three bits in every lane.
+fn look_up(table: u8, [a, b, c]: [u64; 3]) -> u64 {
+    let side = |value: u64, is_set: u8| if is_set == 0 { !value } else { value };
+    let row = |index: u8| side(a, index & 4) & side(b, index & 2) & side(c, index & 1);
+    (0..8).filter(|index| table >> index & 1 == 1).fold(0, |lanes, index| lanes | row(index))
+}
+
+/// The node with operands in order, where their order does not matter.
+fn in_order(node: Node) -> Node {
+    let sorted = |a: Wire, b: Wire| (a.min(b), a.max(b));
+    let Node::Gate(gate) = node else {
+        return node;
+    };
+    Node::Gate(match gate {
+        Operation::Xor(a, b) => {
+            let (a, b) = sorted(a, b);
+            Operation::Xor(a, b)
+        }
+        Operation::And(a, b) => {
+            let (a, b) = sorted(a, b);
+            Operation::And(a, b)
+        }
+        Operation::Or(a, b) => {
+            let (a, b) = sorted(a, b);
+            Operation::Or(a, b)
+        }
+        Operation::Not(_) | Operation::Lut(..) => gate,
+    })
+}
+
+/// What steps make of their planes and key planes.
+pub trait Steps {
+    /// The key planes that a step takes, or `None` where there is no such step.
+    fn keys(&self, step: &str) -> Option<usize>;
+
+    /// What a step of [`keys`](Self::keys) key planes makes of these.
+    fn apply(&self, graph: &mut Graph, step: &str, planes: &[Wire], keys: &[Wire]) -> Vec<Wire>;
+}
+
+/// The steps as they were recorded.
+impl Steps for Plan {
+    fn keys(&self, step: &str) -> Option<usize> {
+        self.step(step).map(|step| step.recording.keys())
+    }
+
+    fn apply(&self, graph: &mut Graph, step: &str, planes: &[Wire], keys: &[Wire]) -> Vec<Wire> {
+        let recording = self.step(step).map(|step| &step.recording);
+        recording.map_or_else(Vec::new, |recording| graph.inline(recording, planes, keys))
+    }
+}
+
+/// A whole being unrolled.
+struct Unrolling<'a, S> {
+    graph: &'a mut Graph,
+    steps: &'a S,
+    planes: Vec<Wire>,
+    /// The key planes that no step has taken yet.
+    keys: &'a [Wire],
+}
+
+impl<S: Steps> Unrolling<'_, S> {
+    fn run(&mut self, parts: &[Part]) -> Result<(), String> {
+        for part in parts {
+            match part {
+                Part::Call { step, on } => self.call(step, on)?,
+                Part::Repeat { times, body } => {
+                    for _ in 0..*times {
+                        self.run(body)?;
+                    }
+                }
+                Part::Rename { from } => self.planes = self.of(from)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The planes of these numbers.
+    fn of(&self, numbers: &[usize]) -> Result<Vec<Wire>, String> {
+        let plane = |&number: &usize| self.planes.get(number).copied();
+        numbers.iter().map(plane).collect::<Option<_>>().ok_or_else(|| "too few planes".to_owned())
+    }
+
+    fn call(&mut self, step: &str, on: &[usize]) -> Result<(), String> {
+        let count = self.steps.keys(step).ok_or_else(|| format!("there is no step `{step}`"))?;
+        let keys = self.keys.split_off(..count).ok_or_else(|| format!("too few keys: {step}"))?;
+        let planes = self.of(on)?;
+        let images = self.steps.apply(self.graph, step, &planes, keys);
+        if images.len() != on.len() {
+            return Err(format!("`{step}` has {} planes, not {}", images.len(), on.len()));
+        }
+        for (&number, image) in on.iter().zip(images) {
+            self.planes[number] = image;
+        }
+        Ok(())
+    }
+}
+
+/// What a whole makes of planes under key planes, of which none must be left, by these steps.
+///
+/// # Errors
+/// [`Error::Plan`] where parts name what is not there.
+pub fn unroll(
+    graph: &mut Graph,
+    steps: &impl Steps,
+    whole: &Whole,
+    planes: &[Wire],
+    keys: &[Wire],
+) -> Result<Vec<Wire>, Error> {
+    let error = |what| Error::Plan { whole: whole.name.to_owned(), what };
+    let mut unrolling = Unrolling { graph, steps, planes: planes.to_vec(), keys };
+    unrolling.run(&whole.parts).map_err(error)?;
+    if !unrolling.keys.is_empty() {
+        return Err(error(format!("{} key planes are left", unrolling.keys.len())));
+    }
+    Ok(unrolling.planes)
+}
+
+/// Checks that a whole of a plan, unrolled with the recorded steps between the recorded way in and out, is the
+/// graph of the batch that was recorded. Returns how many nodes that graph has.
+///
+/// # Errors
+/// [`Error::Plan`] where it is not.
+pub fn check(plan: &Plan, whole: &Whole) -> Result<usize, Error> {
+    let mut graph = Graph::new();
+    let keys = graph.sources(Node::Key, whole.recording.keys());
+    let recorded = graph.inline(&whole.recording, &[], &keys);
+    let nodes = graph.nodes().len();
+    let loaded = graph.inline(&Recording::load(plan.planes), &[], &[]);
+    let planes = unroll(&mut graph, plan, whole, &loaded, &keys)?;
+    let stored = graph.inline(&Recording::store(plan.planes), &planes, &[]);
+    if stored == recorded {
+        return Ok(nodes);
+    }
+    let wrong =
+        stored.iter().zip(&recorded).filter(|(stored, recorded)| stored != recorded).count();
+    let what = format!("{wrong} of {} words are not those that were recorded", recorded.len());
+    Err(Error::Plan { whole: whole.name.to_owned(), what })
+}

@@ -1,0 +1,90 @@
+//! What the bit-sliced form is made of, for tools: its steps, recorded, and their order.
+//!
+//! Of every pair of planes, the first is of the left half and the second of the right one.
+
+extern crate alloc;
+
+use alloc::{vec, vec::Vec};
+
+use lanecrypt_slicing::{
+    BitLanes,
+    record::{Part, Plan, Recording, Step, Whole, key},
+};
+
+use crate::{
+    schedule::ROUNDS,
+    sliced::{BitRounds, HalfMasks, MAX_PASSES, Masks, PassMasks, RoundMasks, add_f},
+};
+
+/// Key planes of a half, and of a round: those of its offsets, then two of every S-box.
+const HALF_KEYS: usize = 32;
+const ROUND_KEYS: usize = HALF_KEYS + 16;
+
+/// The plan, with circuits of gates or, if `TERNARY`, of three-input functions.
+#[must_use]
+pub fn plan<const TERNARY: bool>() -> Plan {
+    let add = Recording::step::<TERNARY>(32, |isa, half| {
+        for (plane, mask) in half.iter_mut().zip(half_masks(0)) {
+            *plane ^= isa.splat(mask);
+        }
+    });
+    let round = Recording::step::<TERNARY>(64, |isa, planes| {
+        let halves = &mut planes.as_chunks_mut().0.as_chunks_mut().0[0];
+        add_f(isa, halves, 1, &round_masks(0));
+    });
+    Plan {
+        planes: 64,
+        steps: vec![Step { name: "add", recording: add }, Step { name: "round", recording: round }],
+        wholes: vec![whole::<TERNARY>("of one pass", 1), whole::<TERNARY>("of three passes", 3)],
+    }
+}
+
+fn half_masks(first: usize) -> HalfMasks {
+    core::array::from_fn(|i| key(first + i))
+}
+
+fn round_masks(first: usize) -> RoundMasks {
+    let outer = |i: usize| key(first + HALF_KEYS + i);
+    RoundMasks {
+        offsets: half_masks(first),
+        outer: core::array::from_fn(|sbox| [outer(2 * sbox), outer(2 * sbox + 1)]),
+    }
+}
+
+/// The planes of the left half (0) or the right one (1).
+fn half(number: usize) -> Vec<usize> {
+    (0..32).map(|pair| 2 * pair + number).collect()
+}
+
+/// The planes, the halves exchanged or as they are.
+fn halves(are_exchanged: bool) -> Vec<usize> {
+    (0..64).map(|plane| plane ^ usize::from(are_exchanged)).collect()
+}
+
+/// A pass whose first round reads half `from`.
+fn pass(from: usize) -> [Part; 2] {
+    let round = |from| Part::Call { step: "round", on: halves(from == 0) };
+    [
+        Part::Call { step: "add", on: half(from) },
+        Part::Repeat { times: ROUNDS / 2, body: vec![round(from), round(1 - from)] },
+    ]
+}
+
+fn whole<const TERNARY: bool>(name: &'static str, passes: usize) -> Whole {
+    // After a pass the halves are exchanged, so that the next one reads the other half first.
+    let mut parts: Vec<_> = (0..passes).flat_map(|number| pass(1 - number % 2)).collect();
+    parts.push(Part::Call { step: "add", on: half(1 - passes % 2) });
+    parts.push(Part::Rename { from: halves(true) });
+    let of_pass = HALF_KEYS + ROUNDS * ROUND_KEYS;
+    let masks = Masks {
+        passes: core::array::from_fn::<_, MAX_PASSES, _>(|number| PassMasks {
+            first: half_masks(of_pass * number),
+            rounds: core::array::from_fn(|round| {
+                round_masks(of_pass * number + HALF_KEYS + ROUND_KEYS * round)
+            }),
+        }),
+        count: passes,
+        last: half_masks(of_pass * passes),
+    };
+    Whole { name, parts, recording: Recording::ecb::<BitRounds, TERNARY>(&masks) }
+}

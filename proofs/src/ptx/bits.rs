@@ -1,0 +1,221 @@
+//! Bits of registers: known, a wire of a graph, or of a block that is not looked at.
+
+use lanecrypt_circuit::{Operation, Wire, graph::Graph};
+use lanecrypt_slicing::record::Node;
+
+/// A bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bit {
+    Known(bool),
+    Wire(Wire),
+    /// Of another block: what depends on it must not reach the one in question.
+    Foreign,
+}
+
+/// A register of 32 bits, the lowest first.
+pub(super) type Word = [Bit; 32];
+
+/// The word of a number.
+pub(super) fn word(value: u32) -> Word {
+    core::array::from_fn(|bit| Bit::Known(value >> bit & 1 == 1))
+}
+
+/// The number, if all bits are known.
+pub(super) fn number(word: &Word) -> Option<u32> {
+    word.iter().rev().try_fold(0, |value, bit| match bit {
+        Bit::Known(is_set) => Some(value << 1 | u32::from(*is_set)),
+        _ => None,
+    })
+}
+
+/// The bit of a wire, which may be a constant.
+pub(super) fn bit(graph: &Graph, wire: Wire) -> Bit {
+    match graph.nodes()[wire] {
+        Node::Constant(is_set) => Bit::Known(is_set),
+        _ => Bit::Wire(wire),
+    }
+}
+
+/// A function of three bits by its table, where bit `4a + 2b + c` is the result, with what is known worked in.
+pub(super) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> Bit {
+    let is_known = |bit: &Bit| matches!(bit, Bit::Known(_));
+    if operands.contains(&Bit::Foreign) && !operands.iter().any(is_known) {
+        return Bit::Foreign; // most bits are, and what is not would only be taken for it
+    }
+    for (operand, weight) in operands.iter_mut().zip([4, 2, 1]) {
+        if let Bit::Known(is_set) = *operand {
+            table = fixed(table, weight, is_set);
+        }
+    }
+    for (i, j) in [(0, 1), (0, 2), (1, 2)] {
+        // Two foreign bits may be different ones.
+        if matches!(operands[i], Bit::Wire(_)) && operands[i] == operands[j] {
+            table = equated(table, 4 >> i, 4 >> j);
+        }
+    }
+    for (operand, weight) in operands.iter_mut().zip([4, 2, 1]) {
+        // What the function does not depend on.
+        if table == fixed(table, weight, false) {
+            *operand = Bit::Known(false);
+        }
+    }
+    let mut wires = Vec::new();
+    for (operand, weight) in operands.into_iter().zip([4, 2, 1]) {
+        match operand {
+            Bit::Known(_) => {}
+            Bit::Foreign => return Bit::Foreign,
+            Bit::Wire(wire) => wires.push((wire, weight)),
+        }
+    }
+    let entry = |index: u8| table >> index & 1 == 1;
+    match wires[..] {
+        [] => Bit::Known(entry(0)),
+        [(wire, weight)] if entry(weight) => Bit::Wire(wire),
+        [(wire, _)] => not(graph, wire),
+        [(a, a_weight), (b, b_weight)] => {
+            let entries = [0, a_weight, b_weight, a_weight | b_weight].map(entry);
+            of_two(graph, entries, [a, b])
+        }
+        _ => gate(graph, Operation::Lut(table, [wires[0].0, wires[1].0, wires[2].0])),
+    }
+}
+
+/// A function of two wires: its values where none is set, the first, the second, and both. What is computed twice, with
+/// operands in another order, is one gate.
+fn of_two(graph: &mut Graph, [none, first, second, both]: [bool; 4], [a, b]: [Wire; 2]) -> Bit {
+    match [none, first, second, both] {
+        [false, true, true, false] => gate(graph, Operation::Xor(a, b)),
+        [false, false, false, true] => gate(graph, Operation::And(a, b)),
+        [false, true, true, true] => gate(graph, Operation::Or(a, b)),
+        [true, false, false, true] => {
+            let sum = graph.gate(Operation::Xor(a, b));
+            gate(graph, Operation::Not(sum))
+        }
+        entries => {
+            // Bit 4a + 2b + c of the table, whatever c is.
+            let index = |i: usize| entries[(i >> 2 & 1) | i & 2];
+            let table = (0..8).fold(0, |table, i| table | u8::from(index(i)) << i);
+            gate(graph, Operation::Lut(table, [a, b, b]))
+        }
+    }
+}
+
+fn gate(graph: &mut Graph, operation: Operation) -> Bit {
+    Bit::Wire(graph.gate(operation))
+}
+
+fn not(graph: &mut Graph, wire: Wire) -> Bit {
+    match graph.nodes()[wire] {
+        Node::Gate(Operation::Not(inner)) => Bit::Wire(inner),
+        _ => gate(graph, Operation::Not(wire)),
+    }
+}
+
+/// The table where the operand of the second weight is that of the first, so that nothing depends on the second.
+fn equated(table: u8, first: u8, second: u8) -> u8 {
+    let from = |index: u8| if index & first == 0 { index & !second } else { index | second };
+    (0..8).fold(0, |equated, index| equated | (table >> from(index) & 1) << index)
+}
+
+/// The table with the operand of a weight fixed.
+fn fixed(table: u8, weight: u8, is_set: bool) -> u8 {
+    let from = |index: u8| if is_set { index | weight } else { index & !weight };
+    (0..8).fold(0, |fixed, index| fixed | (table >> from(index) & 1) << index)
+}
+
+/// The tables of the operations of two operands, the first two of three.
+pub(super) const AND: u8 = 0xc0;
+pub(super) const OR: u8 = 0xfc;
+pub(super) const XOR: u8 = 0x3c;
+const SUM: u8 = 0x96;
+const MAJORITY: u8 = 0xe8;
+
+/// A function of three words, bit by bit.
+pub(super) fn lop3(graph: &mut Graph, table: u8, [a, b, c]: [&Word; 3]) -> Word {
+    core::array::from_fn(|i| lut(graph, table, [a[i], b[i], c[i]]))
+}
+
+/// A sum, from a carry on.
+pub(super) fn add(graph: &mut Graph, a: &Word, b: &Word, carry: bool) -> Word {
+    let mut carry = Bit::Known(carry);
+    core::array::from_fn(|i| {
+        let sum = lut(graph, SUM, [a[i], b[i], carry]);
+        carry = lut(graph, MAJORITY, [a[i], b[i], carry]);
+        sum
+    })
+}
+
+/// A difference.
+pub(super) fn subtract(graph: &mut Graph, a: &Word, b: &Word) -> Word {
+    let complement = lop3(graph, XOR, [b, &word(u32::MAX), b]);
+    add(graph, a, &complement, true)
+}
+
+/// A product and a sum: of numbers, or `x * (2k + 1) + k` where all bits of `k` are the same, which is `x ^ k`.
+pub(super) fn multiply_add(graph: &mut Graph, [x, y, z]: [&Word; 3]) -> Option<Word> {
+    if let (Some(x), Some(y), Some(z)) = (number(x), number(y), number(z)) {
+        return Some(word(x.wrapping_mul(y).wrapping_add(z)));
+    }
+    let is_key = |factor: &Word| {
+        z.iter().all(|bit| *bit == z[0])
+            && factor[0] == Bit::Known(true)
+            && factor[1..].iter().all(|bit| *bit == z[0])
+    };
+    let plane = if is_key(y) { x } else { is_key(x).then_some(y)? };
+    Some(lop3(graph, XOR, [plane, z, z]))
+}
+
+/// The bytes of two words that a number selects, a digit of four bits for each.
+pub(super) fn permute(a: &Word, b: &Word, selector: u32) -> Option<Word> {
+    let mut result = word(0);
+    for (digit, to) in result.chunks_mut(8).enumerate() {
+        let byte = (selector >> (4 * digit) & 0xf) as usize;
+        let from = if byte < 4 { a } else { b };
+        to.copy_from_slice(from.chunks(8).nth(byte % 4).filter(|_| byte < 8)?);
+    }
+    Some(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_worked_in() {
+        let mut graph = Graph::new();
+        let [a, b] = [0, 1].map(|number| graph.add(Node::Input(number)));
+        let nodes = graph.nodes().len();
+        let [x, y, one, zero] = [Bit::Wire(a), Bit::Wire(b), Bit::Known(true), Bit::Known(false)];
+        assert_eq!(lut(&mut graph, 0xca, [one, x, y]), x, "a choice that is made");
+        assert_eq!(
+            lut(&mut graph, 0xca, [zero, Bit::Foreign, y]),
+            y,
+            "another block's bit is masked"
+        );
+        assert_eq!(lut(&mut graph, SUM, [x, Bit::Foreign, y]), Bit::Foreign);
+        assert_eq!(lut(&mut graph, AND, [x, zero, y]), zero);
+        assert_eq!(graph.nodes().len(), nodes, "none of these is a gate");
+        let not = lut(&mut graph, XOR, [x, one, y]);
+        assert_eq!(lut(&mut graph, XOR, [one, not, y]), x, "two complements");
+    }
+
+    #[test]
+    fn numbers_and_keys() {
+        let mut graph = Graph::new();
+        let key = Bit::Wire(graph.add(Node::Key(0)));
+        let bit = core::array::from_fn(|i| if i == 0 { key } else { Bit::Known(false) });
+        let plane = core::array::from_fn(|i| Bit::Wire(graph.add(Node::Input(i))));
+        let mask = subtract(&mut graph, &word(0), &bit);
+        assert_eq!(mask, [key; 32], "all bits of -k are k");
+        let mut factor = mask;
+        factor[0] = Bit::Known(true);
+        let sum = multiply_add(&mut graph, [&factor, &plane, &mask]).expect("a key is added");
+        assert_eq!(sum, lop3(&mut graph, XOR, [&plane, &mask, &mask]));
+        assert_eq!(multiply_add(&mut graph, [&plane, &plane, &mask]), None);
+        let difference = subtract(&mut graph, &word(5), &word(7));
+        assert_eq!(number(&difference), Some(5u32.wrapping_sub(7)));
+        let permuted = permute(&word(0x0302_0100), &word(0x0706_0504), 0x7250);
+        assert_eq!(permuted.and_then(|word| number(&word)), Some(0x0702_0500));
+        assert_eq!(permute(&word(0), &word(0), 0x8000), None, "signs are not copied here");
+    }
+}

@@ -1,0 +1,358 @@
+//! Threads that run a kernel's text: control and addresses are numbers, keys and one block are wires of a graph.
+
+use std::collections::{HashMap, HashSet};
+
+use anyhow::{Context, Result, bail, ensure};
+use lanecrypt_circuit::graph::Graph;
+
+use super::{
+    bits::{self, Bit, Word, lop3, multiply_add, number, permute, word},
+    text::{Instruction, Kernel, Operand},
+};
+
+/// Where each kind of memory lies: far enough apart that no offset leads from one to another.
+pub(super) const PARAMETERS: u64 = 1 << 40;
+const SHARED: u64 = 2 << 40;
+const LOCAL: u64 = 3 << 40;
+pub(super) const INPUT: u64 = 4 << 40;
+pub(super) const OUTPUT: u64 = 5 << 40;
+
+/// What a register holds.
+#[derive(Clone, Debug)]
+enum Value {
+    Word(Box<Word>),
+    Double(u64),
+    Predicate(bool),
+}
+
+/// Memory of the thread block, and of the device, by the addresses of words.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    pub(super) words: HashMap<u64, Word>,
+    /// Addresses of shared memory that were read, and that were written.
+    pub(super) shared: [HashSet<u64>; 2],
+    pub(super) graph: Graph,
+}
+
+impl Memory {
+    /// Notes that shared memory is read (0) or written (1).
+    fn note(&mut self, address: u64, access: usize) {
+        if (SHARED..LOCAL).contains(&address) {
+            self.shared[access].insert(address);
+        }
+    }
+}
+
+/// Where a thread stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Barrier,
+    /// Before it takes what another lane gives.
+    Shuffle,
+    End,
+}
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub(super) struct Thread<'k> {
+    kernel: &'k Kernel,
+    /// Most are empty when it waits at the barrier.
+    registers: Vec<Option<Value>>,
+    number: u32,
+    /// The instruction that comes next.
+    at: usize,
+}
+
+impl<'k> Thread<'k> {
+    pub(super) fn new(kernel: &'k Kernel, number: u32) -> Self {
+        Self { kernel, registers: vec![None; kernel.registers()], number, at: 0 }
+    }
+
+    /// What it gives in the shuffle at which it stops, and the lane from which it takes.
+    pub(super) fn shuffled(&self) -> Result<(Word, usize)> {
+        let operands = &self.kernel.instructions[self.at - 1].operands;
+        Ok((self.word(&operands[1])?, self.number(&operands[2])? as usize))
+    }
+
+    /// Takes what another lane gave.
+    pub(super) fn take(&mut self, given: &Word) -> Result<()> {
+        let kernel = self.kernel;
+        let to = &kernel.instructions[self.at - 1].operands[0];
+        self.set(to, Value::Word(Box::new(*given)))
+    }
+
+    /// Runs to the next barrier, shuffle or the end.
+    pub(super) fn run(&mut self, memory: &mut Memory) -> Result<Stop> {
+        for _ in 0..STEPS {
+            let kernel = self.kernel;
+            let Some(instruction) = kernel.instructions.get(self.at) else { return Ok(Stop::End) };
+            self.at += 1;
+            if let Some((predicate, is_turned)) = instruction.guard {
+                let holds = self.predicate(&Operand::Register(predicate))?;
+                if holds == is_turned {
+                    continue;
+                }
+            }
+            match &instruction.name[0][..] {
+                "bar" => return Ok(Stop::Barrier),
+                "shfl" => return Ok(Stop::Shuffle),
+                "ret" => {
+                    self.at = self.kernel.instructions.len();
+                    return Ok(Stop::End);
+                }
+                "bra" => {
+                    let Operand::Name(label) = &instruction.operands[0] else { bail!("no label") };
+                    self.at = *self.kernel.labels.get(label).context("an unknown label")?;
+                }
+                _ => self.step(instruction, memory).with_context(|| format!("{instruction:?}"))?,
+            }
+        }
+        bail!("a thread does not end")
+    }
+
+    fn step(&mut self, instruction: &Instruction, memory: &mut Memory) -> Result<()> {
+        let name: Vec<&str> = instruction.name.iter().map(String::as_str).collect();
+        let operands = &instruction.operands[..];
+        let kind = name[name.len() - 1];
+        match name[..] {
+            ["ld", ..] => self.load(operands, kind, memory),
+            ["st", ..] => self.store(operands, memory),
+            ["cvta", ..] => self.set(&operands[0], Value::Double(self.double(&operands[1])?)),
+            ["setp", comparison, _] => {
+                let holds = self.compare(comparison, kind, &operands[1], &operands[2])?;
+                self.set(&operands[0], Value::Predicate(holds))
+            }
+            [operation, .., "pred"] => {
+                let value = self.combine(operation, &operands[1..])?;
+                self.set(&operands[0], Value::Predicate(value))
+            }
+            ["cvt", "u64", "u32"] => {
+                let value = self.number(&operands[1])?;
+                self.set(&operands[0], Value::Double(value.into()))
+            }
+            ["cvt", "u32", "u64"] => {
+                let value = self.double(&operands[1])? as u32;
+                self.set(&operands[0], Value::Word(Box::new(word(value))))
+            }
+            ["mul", "wide", "u32"] => {
+                let product =
+                    u64::from(self.number(&operands[1])?) * u64::from(self.number(&operands[2])?);
+                self.set(&operands[0], Value::Double(product))
+            }
+            ["selp", _] => {
+                let chosen =
+                    if self.predicate(&operands[3])? { &operands[1] } else { &operands[2] };
+                let value = self.word(chosen)?;
+                self.set(&operands[0], Value::Word(Box::new(value)))
+            }
+            [operation, .., "u64" | "s64" | "b64"] => {
+                let value = self.long(operation, &operands[1..])?;
+                self.set(&operands[0], Value::Double(value))
+            }
+            [operation, ..] => {
+                let value = self.short(operation, kind, &operands[1..], &mut memory.graph)?;
+                self.set(&operands[0], Value::Word(Box::new(value)))
+            }
+            [] => bail!("no name"),
+        }
+    }
+
+    fn set(&mut self, to: &Operand, value: Value) -> Result<()> {
+        let Operand::Register(register) = *to else { bail!("a result that is no register") };
+        self.registers[register] = Some(value);
+        Ok(())
+    }
+
+    fn word(&self, operand: &Operand) -> Result<Word> {
+        Ok(match operand {
+            Operand::Immediate(value) => word(*value as u32),
+            Operand::Name(name) => word(match &name[..] {
+                "%tid.x" => self.number,
+                "%ntid.x" => self.kernel.threads,
+                "%ctaid.x" => 0,
+                "%nctaid.x" => 1,
+                _ => bail!("an unknown name"),
+            }),
+            Operand::Register(register) => match self.registers[*register].as_ref() {
+                Some(Value::Word(word)) => **word,
+                other => bail!("{other:?} is no word"),
+            },
+            _ => bail!("not a word"),
+        })
+    }
+
+    fn number(&self, operand: &Operand) -> Result<u32> {
+        number(&self.word(operand)?).context("control or an address that depends on keys or data")
+    }
+
+    fn double(&self, operand: &Operand) -> Result<u64> {
+        Ok(match operand {
+            Operand::Immediate(value) => *value,
+            Operand::Name(name) if name == "shared" => SHARED,
+            Operand::Name(name) if name.starts_with("__local_depot") => LOCAL,
+            Operand::Name(name) if name.ends_with("_param_0") => PARAMETERS,
+            Operand::Register(register) => match self.registers[*register].as_ref() {
+                Some(Value::Double(value)) => *value,
+                other => bail!("{other:?} is no double word"),
+            },
+            _ => bail!("not a double word"),
+        })
+    }
+
+    fn predicate(&self, operand: &Operand) -> Result<bool> {
+        match operand {
+            Operand::Register(register) => match self.registers[*register].as_ref() {
+                Some(Value::Predicate(value)) => Ok(*value),
+                other => bail!("{other:?} is no predicate"),
+            },
+            _ => bail!("not a predicate"),
+        }
+    }
+
+    fn combine(&self, operation: &str, operands: &[Operand]) -> Result<bool> {
+        let values = operands.iter().map(|operand| self.predicate(operand));
+        let values = values.collect::<Result<Vec<bool>>>()?;
+        Ok(match operation {
+            "not" => !values[0],
+            "or" => values[0] | values[1],
+            "and" => values[0] & values[1],
+            _ => bail!("not known"),
+        })
+    }
+
+    fn compare(&self, comparison: &str, kind: &str, a: &Operand, b: &Operand) -> Result<bool> {
+        let [a, b] = if kind.ends_with("64") {
+            [self.double(a)?, self.double(b)?]
+        } else {
+            [self.number(a)?.into(), self.number(b)?.into()]
+        };
+        Ok(match (comparison, kind) {
+            ("eq", _) => a == b,
+            ("ne", _) => a != b,
+            ("lt", "u32" | "u64") => a < b,
+            ("le", "u32" | "u64") => a <= b,
+            ("gt", "u32" | "u64") => a > b,
+            ("ge", "u32" | "u64") => a >= b,
+            _ => bail!("not known"),
+        })
+    }
+
+    /// An operation on double words, which are numbers.
+    fn long(&self, operation: &str, operands: &[Operand]) -> Result<u64> {
+        let first = self.double(&operands[0])?;
+        let second =
+            || operands.get(1).context("one operand").and_then(|operand| self.double(operand));
+        let shift =
+            || operands.get(1).context("one operand").and_then(|operand| self.number(operand));
+        Ok(match operation {
+            "mov" => first,
+            "add" => first.wrapping_add(second()?),
+            "and" => first & second()?,
+            "or" => first | second()?,
+            "shl" => first << shift()?,
+            "shr" => first >> shift()?,
+            _ => bail!("not known"),
+        })
+    }
+
+    /// An operation on words.
+    fn short(
+        &self,
+        operation: &str,
+        kind: &str,
+        operands: &[Operand],
+        graph: &mut Graph,
+    ) -> Result<Word> {
+        let operand = |i: usize| self.word(operands.get(i).context("an operand is missing")?);
+        let a = operand(0)?;
+        let known = |i: usize| self.number(operands.get(i).context("an operand is missing")?);
+        let left = |by: usize, fill: Bit| -> Word {
+            core::array::from_fn(|i| if i < by { fill } else { a[i - by] })
+        };
+        let right = |by: usize, fill: Bit| -> Word {
+            core::array::from_fn(|i| if i + by < 32 { a[i + by] } else { fill })
+        };
+        let zero = Bit::Known(false);
+        Ok(match operation {
+            "mov" => a,
+            "not" => lop3(graph, bits::XOR, [&a, &word(u32::MAX), &a]),
+            "and" => lop3(graph, bits::AND, [&a, &operand(1)?, &a]),
+            "or" => lop3(graph, bits::OR, [&a, &operand(1)?, &a]),
+            "xor" => lop3(graph, bits::XOR, [&a, &operand(1)?, &a]),
+            "lop3" => lop3(graph, known(3)? as u8, [&a, &operand(1)?, &operand(2)?]),
+            "shl" => left(known(1)? as usize, zero),
+            "shr" if kind == "s32" => right(known(1)? as usize, a[31]),
+            "shr" => right(known(1)? as usize, zero),
+            "add" => bits::add(graph, &a, &operand(1)?, false),
+            "sub" => bits::subtract(graph, &a, &operand(1)?),
+            "neg" => bits::subtract(graph, &word(0), &a),
+            "mul" => multiply_add(graph, [&a, &operand(1)?, &word(0)]).context("a product")?,
+            "mad" => multiply_add(graph, [&a, &operand(1)?, &operand(2)?]).context("a product")?,
+            "prmt" => permute(&a, &operand(1)?, known(2)?).context("a selector")?,
+            _ => bail!("not known"),
+        })
+    }
+
+    fn address(&self, operand: &Operand) -> Result<u64> {
+        let Operand::Memory(base, offset) = operand else { bail!("no address") };
+        let address = self.double(base)?.wrapping_add(*offset);
+        // Each thread has local memory of its own.
+        let is_local = (LOCAL..INPUT).contains(&address);
+        Ok(if is_local { address + (u64::from(self.number) << 20) } else { address })
+    }
+
+    fn load(&mut self, operands: &[Operand], kind: &str, memory: &mut Memory) -> Result<()> {
+        let address = self.address(&operands[1])?;
+        let read = |memory: &Memory, address: u64| {
+            let found = memory.words.get(&(address / 4 * 4)).copied();
+            found.with_context(|| format!("nothing at {address:#x}"))
+        };
+        let single = [operands[0].clone()];
+        let targets =
+            if let Operand::Vector(targets) = &operands[0] { targets } else { &single[..] };
+        let bytes = match kind {
+            "u64" => 8,
+            "u8" => 1,
+            _ => 4,
+        };
+        for (target, address) in targets.iter().zip((address..).step_by(bytes)) {
+            memory.note(address, 0);
+            ensure!(address % bytes as u64 == 0, "an address that is not aligned");
+            let value = match kind {
+                "u64" => {
+                    let [low, high] = [read(memory, address)?, read(memory, address + 4)?]
+                        .map(|word| number(&word));
+                    let [low, high] = [low, high].map(|half| half.map(u64::from));
+                    Value::Double(low.context("not known")? | high.context("not known")? << 32)
+                }
+                "u8" => {
+                    let from = read(memory, address)?;
+                    let first = 8 * (address % 4) as usize;
+                    let bit = |i| if i < 8 { from[first + i] } else { Bit::Known(false) };
+                    Value::Word(Box::new(core::array::from_fn(bit)))
+                }
+                "u32" => Value::Word(Box::new(read(memory, address)?)),
+                _ => bail!("not known"),
+            };
+            self.set(target, value)?;
+        }
+        Ok(())
+    }
+
+    fn store(&self, operands: &[Operand], memory: &mut Memory) -> Result<()> {
+        let address = self.address(&operands[0])?;
+        let single = [operands[1].clone()];
+        let sources =
+            if let Operand::Vector(sources) = &operands[1] { sources } else { &single[..] };
+        ensure!(address % 4 == 0, "an address that is not aligned");
+        for (source, address) in sources.iter().zip((address..).step_by(4)) {
+            let value = self.word(source)?;
+            memory.note(address, 1);
+            memory.words.insert(address, value);
+        }
+        Ok(())
+    }
+}
+
+/// More than any kernel takes.
+const STEPS: usize = 1 << 16;

@@ -1,0 +1,157 @@
+//! Proofs of steps: a recording against the model of its standard, for all planes and key planes.
+//!
+//! Points of the model that a recording has as well (outputs of S-boxes, carries) show in random lanes. Each is put
+//! to the solver, from the inputs on, and once it is proved, the recording's wire is the model's. Outputs are then
+//! equal by their normal forms, or the solver decides.
+
+use core::fmt;
+use std::collections::HashMap;
+
+use lanecrypt_circuit::{Operation, Wire, graph::Graph};
+use lanecrypt_slicing::record::{Node, Recording};
+
+use crate::{
+    model::{Model, Points},
+    normal::{Normal, Replaced, operands},
+    solver::{Example, Known},
+};
+
+/// What a standard says that a step is: the new planes, of these planes and key planes.
+pub(crate) type Standard = fn(&mut Model<'_>, &[Wire], &[Wire]) -> Vec<Wire>;
+
+/// How a step was proved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Proof {
+    /// Wires of the recording that the solver proved equal to points of the model.
+    pub(crate) points: usize,
+    /// Outputs.
+    pub(crate) outputs: usize,
+    /// Outputs among them that the solver proved, as normal forms did not show it.
+    pub(crate) by_solver: usize,
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { points, outputs, by_solver } = self;
+        write!(
+            f,
+            "{points} points by the solver, {by_solver} of {outputs} outputs too, else normal forms"
+        )
+    }
+}
+
+/// An output that is wrong for the values of an example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refutation {
+    pub(crate) output: usize,
+    pub(crate) example: Example,
+}
+
+/// Words of 64 random lanes: equal by chance in all is what the solver refutes.
+const WORDS: u64 = 16;
+
+/// What was recorded and its model in one graph.
+pub(crate) struct Comparison {
+    graph: Graph,
+    recorded: Vec<Wire>,
+    expected: Vec<Wire>,
+    points: Points,
+}
+
+impl Comparison {
+    /// Of wires of a graph, and what a model makes of its sources.
+    pub(crate) fn new(
+        mut graph: Graph,
+        recorded: Vec<Wire>,
+        standard: impl FnOnce(&mut Model<'_>) -> Vec<Wire>,
+    ) -> Self {
+        let mut model = Model::new(&mut graph);
+        let expected = standard(&mut model);
+        let points = model.into_points();
+        assert_eq!(recorded.len(), expected.len(), "the model has as many planes");
+        Self { graph, recorded, expected, points }
+    }
+
+    /// The wires that these depend on, as a set by wire.
+    fn cone(&self, wires: &[Wire]) -> Vec<bool> {
+        let mut is_in = vec![false; self.graph.nodes().len()];
+        for &wire in wires {
+            is_in[wire] = true;
+        }
+        for (wire, node) in self.graph.nodes().iter().enumerate().rev() {
+            if let (true, Node::Gate(gate)) = (is_in[wire], node) {
+                for operand in operands(*gate) {
+                    is_in[operand] = true;
+                }
+            }
+        }
+        is_in
+    }
+
+    /// The recording's wires that are points of the model, or their complements, for all that normal forms show or the
+    /// solver knows; and for how many that took the solver.
+    fn proved_points(&self, normal: &mut Normal) -> (Replaced, usize) {
+        let samples: Vec<_> = (0..WORDS).map(|seed| self.graph.evaluate_at_random(seed)).collect();
+        // Complements have the same signature: that of the one whose first lane is clear.
+        let signature = |wire: Wire| -> (Vec<u64>, bool) {
+            let is_turned = samples[0][wire] & 1 == 1;
+            let mask = u64::from(is_turned).wrapping_neg();
+            (samples.iter().map(|lanes| lanes[wire] ^ mask).collect(), is_turned)
+        };
+        let mut candidates = HashMap::new();
+        for &point in &self.points.all {
+            let (signature, is_turned) = signature(point);
+            candidates.entry(signature).or_insert((point, is_turned));
+        }
+        let (in_recording, in_model) = (self.cone(&self.recorded), self.cone(&self.expected));
+        let (mut replaced, mut by_solver) = (Replaced::new(), 0);
+        for wire in (0..in_recording.len()).filter(|&wire| in_recording[wire] && !in_model[wire]) {
+            let (signature, is_turned) = signature(wire);
+            let Some(&(point, is_point_turned)) = candidates.get(&signature) else { continue };
+            let literal = (point, is_turned != is_point_turned);
+            // Sums are equal by their normal forms at once, which of what is no sum grow from S-box to S-box.
+            let is_sum = matches!(self.graph.nodes()[point], Node::Gate(Operation::Xor(..)));
+            if !(is_sum && normal.are_equal(&self.graph, &replaced, wire, literal)) {
+                let known =
+                    Known { graph: &self.graph, replaced: &replaced, cuts: &self.points.cuts };
+                if known.difference(wire, literal).is_some() {
+                    continue;
+                }
+                by_solver += 1;
+            }
+            replaced.insert(wire, literal);
+            normal.replace(&self.graph, &replaced, wire, literal);
+        }
+        (replaced, by_solver)
+    }
+
+    /// Proves that what was recorded is what the model says, or finds values for which it is not.
+    pub(crate) fn prove(&self) -> Result<Proof, Refutation> {
+        let Self { graph, recorded, expected, points } = self;
+        let mut normal = Normal::new();
+        let (replaced, proved) = self.proved_points(&mut normal);
+        let sums = normal.of(graph, &replaced, recorded);
+        let expected_sums = normal.of(graph, &replaced, expected);
+        let known = Known { graph, replaced: &replaced, cuts: &points.cuts };
+        let mut by_solver = 0;
+        for output in (0..recorded.len()).filter(|&output| sums[output] != expected_sums[output]) {
+            if let Some(example) = known.difference(recorded[output], (expected[output], false)) {
+                let lanes = graph.evaluate(|node| u64::from(example.get(&node) == Some(&true)));
+                let differs = (lanes[recorded[output]] ^ lanes[expected[output]]) & 1 == 1;
+                assert!(differs, "an example shows the difference");
+                return Err(Refutation { output, example });
+            }
+            by_solver += 1;
+        }
+        Ok(Proof { points: proved, outputs: recorded.len(), by_solver })
+    }
+}
+
+/// Proves that a recorded step is what the standard says, or finds values for which it is not.
+pub(crate) fn prove(recording: &Recording, standard: Standard) -> Result<Proof, Refutation> {
+    let mut graph = Graph::new();
+    let inputs = graph.sources(Node::Input, recording.outputs().len());
+    let keys = graph.sources(Node::Key, recording.keys());
+    let recorded = graph.inline(recording, &inputs, &keys);
+    Comparison::new(graph, recorded, |model| standard(model, &inputs, &keys)).prove()
+}

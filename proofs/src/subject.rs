@@ -1,0 +1,107 @@
+//! What is proved of a cipher, and against what.
+
+use lanecrypt_circuit::{
+    Wire,
+    graph::{Graph, Steps},
+};
+use lanecrypt_core::Direction;
+use lanecrypt_slicing::{
+    Form, Rounds,
+    record::{Plan, Recorder, Recording},
+};
+
+use crate::{model::Model, step::Standard};
+
+/// A cipher: its plans and its standard.
+pub(crate) struct Subject {
+    pub(crate) name: &'static str,
+    pub(crate) standard: &'static str,
+    /// The plan with circuits of gates, and that with three-input functions.
+    pub(crate) plans: [fn() -> Plan; 2],
+    /// What the standard says that each step is, by the plan's names of steps.
+    pub(crate) steps: &'static [(&'static str, Standard)],
+    pub(crate) claims: fn() -> Vec<Claim>,
+}
+
+/// That a whole of the plan computes a cipher of the standard, for all blocks and all round keys.
+pub(crate) struct Claim {
+    /// The cipher, its key size and the direction.
+    pub(crate) name: String,
+    /// The plan's name of the whole.
+    pub(crate) whole: &'static str,
+    /// Bytes of a key.
+    pub(crate) key_bytes: usize,
+    /// Bits of all round keys.
+    pub(crate) key_bits: usize,
+    /// The bits of the round keys that the standard's key schedule makes of a key. Nothing is proved of it: it checks
+    /// the models, and forms' own key schedules, by examples.
+    pub(crate) expand: Box<Map>,
+    /// A batch as the form of gates runs it under a key.
+    pub(crate) recorded: Recorded,
+    pub(crate) is_decryption: bool,
+    /// The bit-sliced kernel in ECB.
+    pub(crate) device: Option<Device>,
+    /// The file of vectors in ECB.
+    pub(crate) vectors: Option<&'static str>,
+    /// The key planes in the order in which the whole takes them, of the bits of round keys.
+    pub(crate) key_planes: Box<Map>,
+    /// The block that the standard makes of a block, bit 0 of byte 0 first, and of the bits of round keys.
+    pub(crate) cipher: Box<Cipher>,
+}
+
+/// Records a batch under a key, to decrypt or not.
+pub(crate) type Recorded = fn(&[u8], bool) -> Option<Recording>;
+
+/// [`Recorded`] of a form.
+pub(crate) fn recorded<F>(key: &[u8], is_decryption: bool) -> Option<Recording>
+where
+    F: Form<Core: Rounds<Recorder<false>>>,
+{
+    let direction = if is_decryption { Direction::Decrypt } else { Direction::Encrypt };
+    Recording::ecb_under::<F, false>(key, direction)
+}
+
+/// A file of kernels, and what its parameters have after the fields that all kernels have.
+pub(crate) struct Device {
+    /// `kernels/ptx/` has it.
+    pub(crate) file: &'static str,
+    /// Threads that share 32 blocks.
+    pub(crate) width: usize,
+    /// The entry's name.
+    pub(crate) entry: &'static str,
+    /// The words of the keys, the lowest bit first, of the bits of round keys.
+    pub(crate) key_words: Box<Words>,
+}
+
+type Words = dyn Fn(&mut Model<'_>, &[Wire]) -> Vec<Vec<Wire>> + Sync + Send;
+type Map = dyn Fn(&mut Model<'_>, &[Wire]) -> Vec<Wire> + Sync + Send;
+type Cipher = dyn Fn(&mut Model<'_>, &[Wire], &[Wire]) -> Vec<Wire> + Sync + Send;
+
+impl Subject {
+    /// What the standard says that a step is.
+    pub(crate) fn step(&self, name: &str) -> Option<Standard> {
+        self.steps.iter().find(|step| step.0 == name).map(|step| step.1)
+    }
+}
+
+/// A direction, for names of claims.
+pub(crate) fn direction(is_decryption: bool) -> &'static str {
+    if is_decryption { "decryption" } else { "encryption" }
+}
+
+/// The steps of a plan as the standard has them.
+pub(crate) struct AsStandard<'a> {
+    pub(crate) subject: &'a Subject,
+    pub(crate) plan: &'a Plan,
+}
+
+impl Steps for AsStandard<'_> {
+    fn keys(&self, step: &str) -> Option<usize> {
+        self.subject.step(step).and_then(|_| self.plan.keys(step))
+    }
+
+    fn apply(&self, graph: &mut Graph, step: &str, planes: &[Wire], keys: &[Wire]) -> Vec<Wire> {
+        let standard = self.subject.step(step);
+        standard.map_or_else(Vec::new, |standard| standard(&mut Model::new(graph), planes, keys))
+    }
+}
