@@ -373,7 +373,7 @@ impl PreparedBatch<'_> {
         self.finish()
     }
 
-    /// The device's own time for a run whose results nobody reads: for measuring, which may repeat it.
+    /// The device's own time for a run whose results are not read: for measuring, which may repeat it.
     ///
     /// # Errors
     /// As [`run`](Self::run).

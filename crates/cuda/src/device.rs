@@ -125,7 +125,7 @@ impl Device {
         Self::number(found.ok_or(Error::NoDeviceMemory { address })?)
     }
 
-    /// The device to use where nobody chose one: number 0, or the one that the environment
+    /// The device to use where none was chosen: number 0, or the one that the environment
     /// variable [`LANECRYPT_DEVICE`](crate::variables::DEVICE) names.
     ///
     /// # Errors
@@ -246,8 +246,8 @@ impl Device {
         &*self.inner.driver
     }
 
-    /// Thread blocks of so many threads of a kernel that one multiprocessor holds at once; 0 where the
-    /// kernel cannot have so many, or none are asked for.
+    /// Thread blocks of `threads` threads of a kernel that one multiprocessor holds at once; 0 where the
+    /// kernel cannot have this number, or it is 0.
     ///
     /// # Errors
     /// Driver errors.
@@ -259,7 +259,7 @@ impl Device {
         self.driver().resident_blocks(self.kernel(kernel)?.kernel, shape)
     }
 
-    /// How a kernel is launched over so many blocks of data where there is no [`Experience`] of it.
+    /// How a kernel is launched over `blocks` blocks of data where there is no [`Experience`] of it.
     ///
     /// # Errors
     /// Driver errors.
@@ -269,7 +269,7 @@ impl Device {
         Ok(Geometry { threads: launch.shape.threads, blocks_per_multiprocessor })
     }
 
-    /// The launch of a kernel for so many units of its work: as `wanted`, or as is computed.
+    /// The launch of a kernel for this number of units of its work: as `wanted`, or as is computed.
     pub(crate) fn shaped(
         &self,
         kernel: &Kernel,

@@ -183,7 +183,7 @@ impl Engine {
     ///
     /// # Safety
     /// Kernels of this engine's device may read `length` bytes at `input` and write as many at `output`,
-    /// and nobody else writes to the former or uses the latter, from what was queued on `stream` before
+    /// and nothing else writes to the former or uses the latter, from what was queued on `stream` before
     /// until this has run; after an error as well.
     ///
     /// # Errors
@@ -202,7 +202,7 @@ impl Engine {
         self.queue_work(stream, work, (input, output), length)
     }
 
-    /// Checks an operation on a stream over so many bytes.
+    /// Checks an operation on a stream over `length` bytes.
     fn work_on(
         &self,
         stream: &Stream,
@@ -280,7 +280,7 @@ impl Engine {
         self.device().time(&mut start).map(Some)
     }
 
-    /// Checks an operation over so many bytes.
+    /// Checks an operation over `length` bytes.
     pub(crate) fn work(&self, operation: Operation<'_>, length: usize) -> Result<Work, Error> {
         Work::new(operation, length, self.keyed.program.block_bytes())
     }
@@ -313,7 +313,7 @@ impl Engine {
         self.run_pieces(operation, data, cut)
     }
 
-    /// The most bytes of a piece of so many: the limit, or fewer where that was measured to be faster.
+    /// The most bytes of a piece of data of this length: the limit, or fewer where that was measured to be faster.
     fn most_of_a_piece(&self, operation: Operation<'_>, bytes: usize) -> usize {
         let most = task_of(operation).map(|task| self.keyed.most_of_a_piece(task, bytes));
         self.chunk_limit.get().min(most.unwrap_or(usize::MAX))

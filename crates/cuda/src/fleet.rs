@@ -58,7 +58,7 @@ pub(crate) use self::{
 ///
 /// A [`PinnedBuffer`](crate::PinnedBuffer) passes by the devices' own copies where the result goes to
 /// another one. In place it is copied by the CPU like any other memory: the device's own copy back could end
-/// half-way in a piece, of which nobody could tell then what is encrypted. That costs half of the speed and
+/// half-way in a piece, and then it would be unknown what is encrypted. That costs half of the speed and
 /// more, so keep input and output apart where it matters.
 pub struct Fleet {
     engines: Vec<Engine>,

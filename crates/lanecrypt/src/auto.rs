@@ -158,7 +158,7 @@ fn on_cpu(family: &Family, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
 }
 
 impl<C, G> Auto<C, G> {
-    /// Where a call for this task runs, over so many bytes; `Keystream` as CTR.
+    /// Where a call for this task runs, over `bytes` bytes; `Keystream` as CTR.
     pub fn place(&self, task: Task, bytes: usize) -> Place {
         let number = TASKS.iter().position(|known| *known == task);
         let number = number.or_else(|| TASKS.iter().position(|known| *known == Task::Ctr));

@@ -21,7 +21,7 @@
 //! as one long message.
 //!
 //! What is streamed is used before its end is known: so there is no GCM here, and whoever needs to know that
-//! nobody changed the bytes seals pieces of their own.
+//! the bytes were not changed seals pieces of their own.
 
 mod buffer;
 mod modes;
@@ -37,7 +37,7 @@ pub use self::{
 };
 use crate::Error;
 
-/// Bytes of a piece, where nobody says another number.
+/// Bytes of a piece, where no other number is set.
 pub const PIECE_BYTES: usize = 64 << 20;
 
 /// An error of a mode as one of a stream: of data that a mode does not take, or of the engine.

@@ -16,7 +16,7 @@ use lanecrypt_slicing::{HashKey, SendBuf};
 /// The shortest piece that a thread takes, in bytes: full batches of every backend.
 pub const THREAD_PIECE_BYTES: usize = 64 << 10;
 
-/// The longest piece, in bytes: one that is begun last keeps nobody waiting for long.
+/// The longest piece, in bytes: one that is begun last keeps the others waiting for a short time only.
 const LONGEST_PIECE: usize = 16 * THREAD_PIECE_BYTES;
 
 /// How long a call must have to go on for before threads are woken: so long they may take to come,
@@ -106,7 +106,7 @@ fn join<'a>(
     }
 }
 
-/// What of a buffer nobody has taken yet.
+/// What of a buffer has not been taken yet.
 struct Queue<'inp, 'out, T> {
     /// Items before it, and itself.
     rest: Mutex<(usize, Option<SendBuf<'inp, 'out, T>>)>,
@@ -128,7 +128,7 @@ impl<'inp, 'out, T> Queue<'inp, 'out, T> {
     }
 }
 
-/// Whether there may be enough for two threads, where a piece has so many items at least.
+/// Whether there may be enough for two threads, where a piece has this number of items at least.
 fn may_be_worth_threads(items: usize, unit: usize) -> bool {
     items >= 2 * unit && rayon::current_num_threads() >= 2
 }

@@ -300,7 +300,7 @@ fn consuming_ends_with_the_piece() {
     }
 }
 
-/// As a `BufRead` it has pieces of so many bytes.
+/// As a `BufRead`, a reader has pieces of whole units.
 #[test]
 fn pieces_are_whole_units() {
     for (kind, piece) in KINDS.iter().zip([100, 96, 96, 96, 96, 96, 96, 80]) {

@@ -51,7 +51,7 @@ fn example() -> Tuning {
     Tuning { experience: Arc::new(experience), crossovers }
 }
 
-/// Nobody waits for himself, and the second time is as the first.
+/// No call waits for itself, and the second time is as the first.
 #[test]
 #[ignore = "needs the host build of the kernels: `cargo xtask test` runs it"]
 fn what_is_known_is_loaded() {

@@ -102,8 +102,7 @@ fn compiler() -> String {
 fn compile(source: &Path, object: &Path) -> Result<()> {
     let mut compile = command(compiler());
     compile.args(FLAGS.split(' ')).args(level()).arg(source).arg("-o").arg(object);
-    run(&mut compile)
-        .context("the host build of the kernels needs a C++20 compiler (g++, or $CXX)")
+    run(&mut compile).context("the host build of the kernels needs a C++20 compiler (g++, or $CXX)")
 }
 
 /// A digest, in hex, of all that the library is made of: the names and contents of the C++ and CUDA

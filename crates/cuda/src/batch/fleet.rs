@@ -160,7 +160,7 @@ impl Part<'_, '_> {
         self.jobs.iter().map(|job| job.data.len()).sum()
     }
 
-    /// Takes the first jobs, so many of them.
+    /// Takes the first `count` jobs.
     fn split(&mut self, count: usize) -> Self {
         let (jobs, rest) = mem::take(&mut self.jobs).split_at_mut(count);
         let first = self.first;
@@ -181,7 +181,7 @@ impl Part<'_, '_> {
     }
 }
 
-/// Cuts a batch into parts of at most so many bytes and jobs, one at least.
+/// Cuts a batch into parts of at most this number of bytes and jobs, one job at least.
 fn parts<'a, 'j>(jobs: &'a mut [Job<'j>], bytes: usize, count: usize) -> Vec<Part<'a, 'j>> {
     let mut all = Part { first: 0, jobs };
     let mut parts = Vec::new();

@@ -125,7 +125,7 @@ impl Call<'_> {
 }
 
 impl State {
-    /// Names so many jobs, to the end of which the device did not come.
+    /// Names the `count` jobs from `first` on, to whose end the device did not come.
     fn name(&mut self, first: usize, count: usize, error: &Arc<Error>) {
         let failure = |job| {
             let ended = Error::BatchEnded { error: error.clone() };

@@ -27,8 +27,8 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    /// For messages of `blocks` blocks together, on a device that has so many warps at once which
-    /// encrypt, and so many warps or threads which hash.
+    /// For messages of `blocks` blocks together, on a device of which `crypt_warps` warps encrypt at once, and
+    /// `hashers` warps or threads hash.
     pub(super) fn of(blocks: u64, crypt_warps: u64, by_matrices: bool, hashers: u64) -> Self {
         let share = |of: u64, least: u32, most: u32| {
             let blocks = (blocks / (of.max(1) * TURNS)).clamp(u64::from(least), u64::from(most));
@@ -192,8 +192,8 @@ fn first_byte(mode: &JobMode<'_>) -> u32 {
     }
 }
 
-/// First block and number of blocks of each piece: `first` blocks, then `others` as long as there are
-/// so many.
+/// First block and number of blocks of each piece: `first` blocks, then `others` as long as enough are
+/// left.
 fn pieces(blocks: u32, first: u32, others: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut start = 0;
     let mut length = first;

@@ -151,7 +151,7 @@ impl<'a> DeviceSlice<'a> {
     ///
     /// # Safety
     /// The memory is of the primary context of `device`, or of the host build where that is the device. For
-    /// `'a`, and until what was queued with it has run, it stays there, and nobody writes to it: nothing
+    /// `'a`, and until what was queued with it has run, it stays there and is not written to: by nothing
     /// that runs on streams whose order with what is queued here is not known. Without a stream, work
     /// comes after that of the default stream and of those that CUDA calls blocking.
     #[must_use]
@@ -222,7 +222,7 @@ impl<'a> DeviceSliceMut<'a> {
     /// As [`DeviceSlice::from_raw`], to write.
     ///
     /// # Safety
-    /// As there, and nobody else reads it either.
+    /// As there, and nothing else reads it either.
     #[must_use]
     pub unsafe fn from_raw(device: &'a Device, address: u64, length: usize) -> Self {
         Self { device, address, length, memory: PhantomData }

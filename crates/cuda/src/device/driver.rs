@@ -98,7 +98,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Starts to copy host memory to the device, on a stream.
     ///
     /// # Safety
-    /// As [`clear`](Self::clear). Until `stream` has passed the copy nobody writes to `data`, which stays
+    /// As [`clear`](Self::clear). Until `stream` has passed the copy, `data` is not written to, and stays
     /// where it is.
     unsafe fn start_write(
         &self,
@@ -110,7 +110,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Starts to copy from the device to host memory, on a stream.
     ///
     /// # Safety
-    /// As [`clear`](Self::clear). Until `stream` has passed the copy nobody uses `data`, which stays
+    /// As [`clear`](Self::clear). Until `stream` has passed the copy, `data` is not used, and stays
     /// where it is.
     unsafe fn start_read(
         &self,

@@ -70,7 +70,7 @@ impl Experience {
         built_in
     }
 
-    /// The fastest launches of a kernel under keys of so many bytes, a length each; of several for the
+    /// The fastest launches of a kernel under keys of `key_bytes` bytes, a length each; of several for the
     /// same length the first counts.
     pub fn set_launches(
         &mut self,
@@ -83,7 +83,7 @@ impl Experience {
         self.launches.entry(kernel.into()).or_default().insert(key_bytes, measured);
     }
 
-    /// The fastest pieces of host memory under keys of so many bytes, by the kernel of an engine's
+    /// The fastest pieces of host memory under keys of `key_bytes` bytes, by the kernel of an engine's
     /// [`program`](crate::Engine::program) that does what is asked for.
     pub fn set_pieces(
         &mut self,
@@ -116,19 +116,19 @@ impl Experience {
         }
     }
 
-    /// How to launch a kernel over so many bytes: as was fastest for the nearest length.
+    /// How to launch a kernel over `bytes` bytes: as was fastest for the nearest length.
     pub(crate) fn geometry(&self, kernel: &str, key_bytes: usize, bytes: u64) -> Option<Geometry> {
         let row = find(&self.launches, kernel, key_bytes);
         nearest(row, bytes, |measured| measured.bytes).map(|measured| measured.geometry)
     }
 
-    /// The most bytes that a piece should have, of so many.
+    /// The most bytes that a piece of `bytes` bytes of data should have.
     pub(crate) fn piece(&self, kernel: &str, key_bytes: usize, bytes: u64) -> Option<u64> {
         let row = find(&self.pieces, kernel, key_bytes);
         nearest(row, bytes, |piece| piece.bytes).map(|piece| piece.piece_bytes)
     }
 
-    /// The fastest of several kernels for so many bytes, where all of them were measured.
+    /// The fastest of several kernels for `bytes` bytes, where all of them were measured.
     pub(crate) fn fastest<'k>(
         &self,
         kernels: impl Iterator<Item = &'k Kernel>,
@@ -169,7 +169,7 @@ fn nearest<T>(row: &[T], bytes: u64, length: impl Fn(&T) -> u64) -> Option<&T> {
     row.get(shorter)
 }
 
-/// The time of so many bytes: between what was measured on a straight line, above it in proportion.
+/// The time of a number of bytes: between what was measured on a straight line, above it in proportion.
 fn nanoseconds(row: &[Measured], bytes: u64) -> Option<f64> {
     let of = |measured: &Measured| (measured.bytes as f64, measured.nanoseconds as f64);
     let longer = row.partition_point(|measured| measured.bytes < bytes);

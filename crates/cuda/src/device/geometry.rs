@@ -1,4 +1,4 @@
-//! The shape of a launch: how many threads for so many blocks, on the device at hand.
+//! The shape of a launch: how many threads for how many blocks, on the device at hand.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -134,7 +134,7 @@ impl Groups {
         Self { threads: groups * u64::from(unit.threads), smallest, fewest, largest }
     }
 
-    /// Threads and thread blocks where nobody knows better, on a device with so many multiprocessors,
+    /// Threads and thread blocks where none are wanted, on a device with this number of multiprocessors,
     /// which hold `resident` full thread blocks at once: no more threads than there is work for, in
     /// thread blocks that are as small as all multiprocessors having some allows, and no more of them
     /// than run at once. (Where thread blocks are smaller for want of work, fewer of them are wanted than

@@ -43,7 +43,7 @@ struct Tickets {
     is_awaited: bool,
     /// Behind pieces of work that others follow.
     marks: BTreeMap<u64, Mark>,
-    /// Marks that nobody waits for any more: making one takes as long as a launch.
+    /// Marks that are not waited for any more: making one takes as long as a launch.
     spare: Vec<Mark>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Runs `work` with the address of `bytes` bytes, whatever they hold. Nobody else gets them before
+    /// Runs `work` with the address of `bytes` bytes, whatever they hold. No other call gets them before
     /// all is queued that `work` queues on `stream`, a stream of `device` whose scratch memory this is,
     /// and what is queued later runs later.
     pub(crate) fn with<R>(

@@ -1,4 +1,4 @@
-//! Streams and memory of the crate `cudarc`, as they are: nothing is copied, and nobody waits.
+//! Streams and memory of the crate `cudarc`, as they are: nothing is copied, and no call waits.
 
 use std::{fmt, sync::Arc};
 

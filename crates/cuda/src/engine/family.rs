@@ -27,13 +27,13 @@ pub struct Family {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Other {
     pub(crate) program: &'static Program,
-    /// Bytes of such a launch: so many at least, and fewer than so many.
+    /// Bytes of such a launch: the first at least, and fewer than the second.
     from: u64,
     below: u64,
 }
 
 impl Other {
-    /// Whether it runs what has so many bytes.
+    /// Whether it runs what has `bytes` bytes.
     pub(crate) fn takes(&self, bytes: u64) -> bool {
         (self.from..self.below).contains(&bytes)
     }

@@ -355,7 +355,7 @@ impl GcmEngine {
     }
 }
 
-/// Checks all lengths of a message of so many bytes.
+/// Checks all lengths of a message of `bytes` bytes.
 fn check(iv: &[u8], aad: &[u8], bytes: usize, tag: usize) -> Result<(), Error> {
     check_lengths(iv.len(), aad.len(), bytes, tag).map_err(Error::Data)
 }
@@ -366,11 +366,7 @@ fn counters(first: &[u8; BLOCK]) -> Operation<'static> {
 }
 
 /// Adds both strings of a message and their lengths.
-fn add_message(
-    hash: &mut Hash<'_>,
-    aad: &[u8],
-    ciphertext: &DeviceSlice<'_>,
-) -> Result<(), Error> {
+fn add_message(hash: &mut Hash<'_>, aad: &[u8], ciphertext: &DeviceSlice<'_>) -> Result<(), Error> {
     hash.add_host(aad)?;
     hash.add_last(ciphertext.address(), ciphertext.len(), [aad.len(), ciphertext.len()])
 }

@@ -311,7 +311,7 @@ impl Hash<'_> {
         Ok(())
     }
 
-    /// The same, a block a launch, which nobody waits for.
+    /// The same, one block per launch, without waiting for any.
     fn add_sent(&mut self, data: &[u8]) -> Result<(), Error> {
         if data.is_empty() {
             return Ok(());
@@ -325,7 +325,7 @@ impl Hash<'_> {
         self.add_once(at, data.len(), None)
     }
 
-    /// Adds a string of so many bytes in pieces of so many, all of which `work` hashes; and the lengths,
+    /// Adds a string of `bytes` bytes in pieces of `piece_bytes`, all of which `work` hashes; and the lengths,
     /// in bytes, of both strings of the message, where it ends here.
     pub(crate) fn add_pieces(
         &mut self,
@@ -405,12 +405,12 @@ impl Hash<'_> {
     }
 }
 
-/// Bytes of a go, where so many are left.
+/// Bytes of a go, where `bytes` are left.
 fn go(bytes: usize) -> usize {
     usize::try_from(MOST_BYTES).map_or(bytes, |most| bytes.min(most))
 }
 
-/// Blocks of so many bytes, the last one perhaps in part.
+/// Blocks of a number of bytes, the last one perhaps in part.
 fn blocks(bytes: usize) -> u64 {
     bytes.div_ceil(BLOCK) as u64
 }
@@ -434,7 +434,7 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    /// Queues the hash of a piece, whose number this is, of so many bytes on the device.
+    /// Queues the hash of a piece, whose number this is, of `bytes` bytes on the device.
     pub(crate) fn hash(
         self,
         stream: &Stream,
@@ -467,7 +467,7 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Adds so many bytes on the device, filled up with zeros to whole blocks, to the hash at `state`, if
+    /// Adds `bytes` bytes on the device, filled up with zeros to whole blocks, to the hash at `state`, if
     /// there is one; and the lengths, in bits, where the message ends here. No exponent passes 2^32.
     fn add(
         self,
@@ -490,7 +490,7 @@ impl Place<'_> {
     }
 
     /// Makes of the hash at `state`, if any, and of the sums and the tail that `end` names the hash there:
-    /// what was there is so many blocks, and those of the tail and the lengths, further on.
+    /// what was there is `further` blocks, and those of the tail and the lengths, further on.
     fn finish(
         self,
         state: u64,

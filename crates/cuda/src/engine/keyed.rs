@@ -43,7 +43,7 @@ impl Keyed {
         &self.device
     }
 
-    /// The launch of a task over so many blocks.
+    /// The launch of a task over `blocks` blocks.
     pub(crate) fn shaped(&self, task: Task, blocks: u64) -> Result<Launch, Error> {
         let module = self.program.module().name;
         let bytes = blocks.saturating_mul(self.program.block_bytes() as u64);
@@ -56,7 +56,7 @@ impl Keyed {
         self.device.shaped(kernel, blocks, wanted)
     }
 
-    /// The kernel for so many bytes: the fastest, where all that could do it were measured, else the one
+    /// The kernel for `bytes` bytes: the fastest, where all that could do it were measured, else the one
     /// whose program the family names for them.
     pub(crate) fn kernel(&self, task: Task, bytes: u64) -> Option<&'static Kernel> {
         let others = || self.others.iter().flatten();
@@ -76,7 +76,7 @@ impl Keyed {
         }
     }
 
-    /// The most bytes of a piece of so many, where fewer than all were measured to be faster.
+    /// The most bytes of a piece of `bytes` bytes of data, where fewer than all were measured to be faster.
     pub(super) fn most_of_a_piece(&self, task: Task, bytes: usize) -> usize {
         let kernel = self.program.kernel(task).map_or("", Kernel::name);
         let known = self.experience.piece(kernel, self.key_bytes, bytes as u64);

@@ -3,7 +3,7 @@
 //! A range knows where it starts: its counter, the block before it, its mask, the number of its first unit.
 //! So ranges run in any order, and what a device did not end runs on another one, from the last byte on that
 //! is complete. In place that needs results that wait for their turn, in memory that is pinned too: the
-//! device's own copies could leave half of a piece encrypted, which nobody could run again.
+//! device's own copies could leave half of a piece encrypted, which could not run again.
 
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ pub(super) struct Stopped<S> {
     pub(super) error: Error,
 }
 
-/// Bytes of a range of so many, whole `units` of it.
+/// Bytes of a range of `length` bytes of data, whole `units` of it.
 pub(super) fn range_bytes(
     roster: &Roster,
     limit: &ChunkLimit,

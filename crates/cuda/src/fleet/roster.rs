@@ -120,7 +120,7 @@ impl Roster {
         self.errors().fill(None);
     }
 
-    /// Places of threads for so many tasks, among the devices that are there: each gets its share of the
+    /// Places of threads for a number of tasks, among the devices that are there: each gets its share of the
     /// machine's threads.
     pub(crate) fn seats(&self, tasks: usize) -> Vec<Seat> {
         let errors = self.errors();

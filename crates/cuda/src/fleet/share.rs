@@ -80,7 +80,7 @@ fn work<T>(
     }
 }
 
-/// What nobody has taken yet.
+/// What has not been taken yet.
 struct List<T> {
     state: Mutex<State<T>>,
     changed: Condvar,

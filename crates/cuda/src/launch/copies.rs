@@ -19,7 +19,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// So many bytes in one piece.
+    /// `width` bytes in one piece.
     pub(crate) fn one(width: u64) -> Self {
         Self { from_pitch: 0, to_pitch: 0, width, count: 1 }
     }

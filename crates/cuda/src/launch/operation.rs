@@ -81,7 +81,7 @@ impl Work {
         Self { start, ..self }
     }
 
-    /// The same so many blocks further on, where that does not depend on what these are.
+    /// The same `blocks` blocks further on, where that does not depend on what these are.
     pub(crate) fn after_blocks(self, blocks: usize) -> Self {
         let start = match self.start {
             Start::Counter(counter) => Start::Counter(counter.plus(blocks as u128)),

@@ -71,7 +71,7 @@ impl Keys {
         &self.words
     }
 
-    /// The parameter block of a launch, of so many bytes: the kernel takes the first of the words.
+    /// The parameter block of a launch, of `bytes` bytes: the kernel takes the first of the words.
     ///
     /// # Panics
     /// Where there are fewer than it takes.

@@ -52,7 +52,7 @@ impl Crew {
         self.threads.saturating_mul(self.lanes)
     }
 
-    /// What is worth while for so many pieces.
+    /// What is worth while for this number of pieces.
     pub(crate) fn for_pieces(self, count: usize) -> Self {
         Self { threads: self.threads.min(count.div_ceil(self.lanes)).max(1), ..self }
     }
@@ -107,7 +107,7 @@ impl Cut {
         Self::of(Way::Staged, device, length, most, unit)
     }
 
-    /// The same by at most so many threads.
+    /// The same by at most this number of threads.
     pub(crate) fn by_threads(self, most: usize) -> Self {
         let threads = self.crew.threads.min(most).max(1);
         Self { crew: Crew { threads, ..self.crew }, ..self }

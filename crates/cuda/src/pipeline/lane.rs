@@ -12,7 +12,7 @@ use crate::{Device, DeviceBuffer, Error, Stream, device::pinned::PinnedBuffer};
 /// Bytes of lanes that serve any piece. Longer ones, which a long message of a batch takes, serve their like.
 const LONGEST_USUAL: usize = 16 << 20;
 
-/// Bytes of a lane for a piece of so many: there are few kinds, so that one serves another piece.
+/// Bytes of a lane for a piece of `bytes`: there are few kinds, so that one serves another piece.
 fn rounded(bytes: usize) -> usize {
     if bytes <= LONGEST_USUAL {
         bytes.next_power_of_two()
@@ -63,7 +63,7 @@ impl Lane {
     /// `all` bytes there, and copies what lies from `from` on to `output`.
     ///
     /// # Safety
-    /// Nobody writes to `input` or uses `output` before the lane's stream has been waited for, which
+    /// `input` is not written to and `output` not used before the lane's stream has been waited for, which
     /// dropping the lane does too.
     unsafe fn start(
         &mut self,
@@ -126,7 +126,7 @@ impl Lent<'_> {
     /// shorter, or nothing.
     ///
     /// # Safety
-    /// Nobody writes to `input` or uses `output` before [`wait`](Self::wait) has returned, or this value is
+    /// `input` is not written to and `output` not used before [`wait`](Self::wait) has returned, or this value is
     /// dropped.
     pub(super) unsafe fn start_pinned(
         &mut self,
@@ -150,7 +150,7 @@ impl Lent<'_> {
         self.wait()
     }
 
-    /// Queues that the first so many bytes of the device's memory are set to zero, after all that was
+    /// Queues that the first `bytes` bytes of the device's memory are set to zero, after all that was
     /// started.
     pub(crate) fn clear(&mut self, bytes: usize) -> Result<(), Error> {
         self.with(|lane| {
@@ -190,7 +190,7 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// The lanes of a device that nobody uses, within limits of all there are.
+/// The lanes of a device that are not in use, within limits of all there are.
 #[derive(Default)]
 pub(crate) struct Pool {
     state: Mutex<State>,
@@ -236,7 +236,7 @@ impl Pool {
         self.given_back.notify_all();
     }
 
-    /// A lane of at least so many bytes. Where as much is in use as may be, it waits for one, or gives
+    /// A lane of `bytes` bytes at least. Where as much is in use as may be, it waits for one, or gives
     /// none.
     pub(crate) fn lend(
         &self,
@@ -278,7 +278,7 @@ impl Pool {
         Lent { pool: self, lane, bytes, is_running: false }
     }
 
-    /// Takes back a lane of so many bytes, or the room that one had which is no more.
+    /// Takes back a lane of `bytes` bytes, or the room that one had which is no more.
     fn give_back(&self, lane: Option<Lane>, bytes: usize) {
         let mut state = self.state();
         state.lent -= 1;

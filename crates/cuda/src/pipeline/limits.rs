@@ -8,9 +8,9 @@ use std::{
 
 use crate::device::buffer::MAX_BLOCK;
 
-/// The most threads where nobody says another number: more did not copy faster.
+/// The most threads where no other number is set: more did not copy faster.
 const THREADS: usize = 12;
-/// What [`ChunkLimit`] is where nobody sets it.
+/// What [`ChunkLimit`] is where it was not set.
 const CHUNK_BYTES: usize = 256 << 20;
 
 /// What host memory may take on its way through a device, all calls together.

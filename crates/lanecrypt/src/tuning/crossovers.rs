@@ -62,7 +62,7 @@ impl Switches {
         &self.0
     }
 
-    /// Who is faster with so many bytes.
+    /// Which is faster with `bytes` bytes.
     #[must_use]
     pub fn place(&self, bytes: u64) -> Place {
         let passed = self.0.partition_point(|&from| from <= bytes);
@@ -122,7 +122,7 @@ impl Crossovers {
         self.0.iter().map(|((kernel, bytes), switches)| (&**kernel, *bytes, switches))
     }
 
-    /// Those of a family, for a task and keys of so many bytes: what was measured, or else a guess from
+    /// Those of a family, for a task and keys of `key_bytes` bytes: what was measured, or else a guess from
     /// what others measured.
     #[must_use]
     pub fn of(&self, family: &Family, device: &Device, task: Task, key_bytes: usize) -> Switches {
@@ -138,7 +138,7 @@ impl Crossovers {
     }
 }
 
-/// Two places are compared for so many times as long as a point is measured for: passes of threads, and
+/// Two places are compared for this many times the time that a point is measured for: passes of threads, and
 /// of a bus that others use, differ more than a kernel's.
 const SURELY: u32 = 8;
 /// Longer passes are left out, and what is longer goes where the longest that was measured goes.

@@ -20,7 +20,7 @@ const CIPHERS: [(&str, f64, u64); 9] = [
 const GPU: f64 = 25.0;
 const GPU_THREADS: usize = 12;
 
-/// One switch, where so many threads encrypt more slowly than they feed a GPU.
+/// One switch, where this number of threads encrypts more slowly than it feeds a GPU.
 pub(super) fn switches(cipher: &str, threads: usize) -> Switches {
     let known = CIPHERS.iter().find(|(name, ..)| *name == cipher);
     let switch = known.filter(|(_, core, _)| {

@@ -20,11 +20,11 @@ const UNIT: usize = 4096;
 const WARP: u32 = 32;
 /// Data that takes longer is the longest of its kernel that is tried.
 const LONGEST_PASS: Duration = Duration::from_millis(10);
-/// Of the fastest geometries so many are measured again, for longer.
+/// How many of the fastest geometries are measured again, for longer.
 const FINALISTS: usize = 3;
-/// What takes so many times as long as something else in its first pass has no second one.
+/// What takes this many times as long as something else in its first pass has no second one.
 const HOPELESS: u64 = 2;
-/// Another launch than the computed one is taken if it saves at least one part in so many: less may be
+/// Another launch than the computed one is taken if it saves at least one part in this many: less may be
 /// chance.
 const WORTH_IT: u64 = 100;
 
@@ -206,7 +206,7 @@ fn threads_needed(row: &Row, bytes: usize) -> u64 {
     groups * u64::from(unit.threads)
 }
 
-/// So many threads are tried in any case: tables and round keys in shared memory are made by all threads of a
+/// This number of threads is tried in any case: tables and round keys in shared memory are made by all threads of a
 /// thread block, so that more of them may be faster than those that have work.
 const PREPARING: u32 = 256;
 

@@ -27,7 +27,7 @@ pub const TASKS: [Task; 7] = [
     Task::XtsDecrypt,
 ];
 
-/// A kernel of a family under keys of so many bytes.
+/// A kernel of a family under keys of `key_bytes` bytes.
 pub(super) struct Row {
     pub(super) family: Family,
     pub(super) key_bytes: usize,

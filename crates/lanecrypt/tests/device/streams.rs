@@ -60,7 +60,7 @@ fn queue_on_all(target: &Target, operation: Operation<'_>) -> Outcome {
     Ok(())
 }
 
-/// A stream that is dropped while its work runs, which nobody waits for: the work is complete all the same.
+/// A stream that is dropped while its work runs, without a wait: the work is complete all the same.
 pub(crate) fn streams_dropped_early(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let bytes = case.large_bytes / 64 / 16 * 16;
@@ -87,7 +87,7 @@ pub(crate) fn streams_dropped_early(case: &Case) -> Outcome {
     Ok(())
 }
 
-/// A stream a thread, and one engine of XTS, out of place.
+/// One stream per thread, and one engine of XTS, out of place.
 pub(crate) fn threads_queue_data_units(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let keys = noise(32, 7);

@@ -88,7 +88,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// A good message of about so many bytes.
+    /// A good message of about `length` bytes.
     pub(crate) fn new(
         cipher: &'static CipherDescription,
         kind: Kind,
@@ -203,7 +203,7 @@ impl Message {
 }
 
 /// Messages of all modes that the cipher has, of lengths below `most` and around boundaries; where
-/// `every` is not zero, every so many a bad one.
+/// `every` is not zero, the last of each `every` messages is a bad one.
 pub(crate) fn messages(
     cipher: &'static CipherDescription,
     count: usize,

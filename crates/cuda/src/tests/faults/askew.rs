@@ -11,7 +11,7 @@ use crate::{
     Stream, model_device::Model,
 };
 
-/// Bytes of memory round the data, which nobody may write to.
+/// Bytes of memory round the data, which nothing may write to.
 const ROOM: usize = 32;
 const CANARY: u8 = 0xc5;
 

@@ -29,7 +29,7 @@ impl lanecrypt_reference::modes::BlockCipher for Plain {
 pub(super) const AAD: &[u8] = &[0x61; 133];
 pub(super) const LONG_IV: &[u8] = &[0x17; 100];
 
-/// A message of so many bytes: plaintext, ciphertext and tag.
+/// A message of `length` bytes: plaintext, ciphertext and tag.
 pub(super) fn sealed(length: usize) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let plain: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256) as u8).collect();
     let mut data = plain.clone();
