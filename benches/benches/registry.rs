@@ -21,9 +21,8 @@ const LENGTHS: [usize; 4] = [16, 1504, 4 << 10, 1 << 20];
 
 fn registry(criterion: &mut Criterion) {
     for cipher in CIPHERS {
-        let on_this_cpu = |backend: &&Backend| {
-            backend.platform == Platform::Cpu && (backend.available)().is_ok()
-        };
+        let on_this_cpu =
+            |backend: &&Backend| backend.platform == Platform::Cpu && (backend.available)().is_ok();
         for backend in cipher.backends.iter().filter(on_this_cpu) {
             measure(criterion, cipher, backend);
         }
