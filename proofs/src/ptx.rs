@@ -14,7 +14,7 @@ use std::{
     fs,
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use lanecrypt_circuit::{Wire, graph::Graph};
 use lanecrypt_slicing::record::Node;
 
@@ -102,6 +102,9 @@ pub(crate) fn prove_text(
     check_alone(&shared)?;
     let comparison =
         Comparison::new(graph, recorded, |model| (claim.cipher)(model, &inputs, &round_keys));
+    if let Some(output) = comparison.differs_at_random() {
+        bail!("bit {output} is wrong for random blocks and keys"); // the solver could take its time to find some
+    }
     comparison.prove().map_err(|refutation| anyhow!("bit {} is wrong", refutation.output))
 }
 
@@ -177,7 +180,7 @@ impl Place {
         let all = (INPUT..INPUT + self.blocks as u64 * self.bytes).step_by(4);
         memory.words.extend(all.map(|address| (address, foreign)));
         for (address, wires) in self.words(INPUT).zip(inputs.chunks(32)) {
-            memory.words.insert(address, core::array::from_fn(|i| Bit::Wire(wires[i])));
+            memory.words.insert(address, core::array::from_fn(|i| Bit::Wire(wires[i] as u32)));
         }
     }
 
@@ -190,7 +193,7 @@ impl Place {
         let stored = self.words(OUTPUT).map(|address| memory.words.get(&address));
         let stored = stored.collect::<Option<Vec<_>>>().context("a block that is not written")?;
         let wire = |bit: &Bit| match bit {
-            Bit::Wire(wire) => Ok(*wire),
+            Bit::Wire(wire) => Ok(*wire as usize),
             _ => Err(anyhow!("a bit that is constant or of another block")),
         };
         stored.into_iter().flatten().map(wire).collect()

@@ -125,6 +125,13 @@ impl Comparison {
         (replaced, by_solver)
     }
 
+    /// An output that differs from the model's in random lanes.
+    pub(crate) fn differs_at_random(&self) -> Option<usize> {
+        let lanes = self.graph.evaluate_at_random(0);
+        let mut pairs = self.recorded.iter().zip(&self.expected);
+        pairs.position(|(&recorded, &expected)| lanes[recorded] != lanes[expected])
+    }
+
     /// Proves that what was recorded is what the model says, or finds values for which it is not.
     pub(crate) fn prove(&self) -> Result<Proof, Refutation> {
         let Self { graph, recorded, expected, points } = self;

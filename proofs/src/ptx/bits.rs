@@ -7,7 +7,8 @@ use lanecrypt_slicing::record::Node;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bit {
     Known(bool),
-    Wire(Wire),
+    /// The number of a wire, in half the space: most of the time goes into moving words.
+    Wire(u32),
     /// Of another block: what depends on it must not reach the one in question.
     Foreign,
 }
@@ -32,7 +33,7 @@ pub(super) fn number(word: &Word) -> Option<u32> {
 pub(super) fn bit(graph: &Graph, wire: Wire) -> Bit {
     match graph.nodes()[wire] {
         Node::Constant(is_set) => Bit::Known(is_set),
-        _ => Bit::Wire(wire),
+        _ => Bit::Wire(wire as u32),
     }
 }
 
@@ -64,13 +65,13 @@ pub(super) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> B
         match operand {
             Bit::Known(_) => {}
             Bit::Foreign => return Bit::Foreign,
-            Bit::Wire(wire) => wires.push((wire, weight)),
+            Bit::Wire(wire) => wires.push((wire as usize, weight)),
         }
     }
     let entry = |index: u8| table >> index & 1 == 1;
     match wires[..] {
         [] => Bit::Known(entry(0)),
-        [(wire, weight)] if entry(weight) => Bit::Wire(wire),
+        [(wire, weight)] if entry(weight) => Bit::Wire(wire as u32),
         [(wire, _)] => not(graph, wire),
         [(a, a_weight), (b, b_weight)] => {
             let entries = [0, a_weight, b_weight, a_weight | b_weight].map(entry);
@@ -101,12 +102,12 @@ fn of_two(graph: &mut Graph, [none, first, second, both]: [bool; 4], [a, b]: [Wi
 }
 
 fn gate(graph: &mut Graph, operation: Operation) -> Bit {
-    Bit::Wire(graph.gate(operation))
+    Bit::Wire(graph.gate(operation) as u32)
 }
 
 fn not(graph: &mut Graph, wire: Wire) -> Bit {
     match graph.nodes()[wire] {
-        Node::Gate(Operation::Not(inner)) => Bit::Wire(inner),
+        Node::Gate(Operation::Not(inner)) => Bit::Wire(inner as u32),
         _ => gate(graph, Operation::Not(wire)),
     }
 }
@@ -183,7 +184,7 @@ mod tests {
     #[test]
     fn what_is_known_is_worked_in() {
         let mut graph = Graph::new();
-        let [a, b] = [0, 1].map(|number| graph.add(Node::Input(number)));
+        let [a, b] = [0, 1].map(|number| graph.add(Node::Input(number)) as u32);
         let nodes = graph.nodes().len();
         let [x, y, one, zero] = [Bit::Wire(a), Bit::Wire(b), Bit::Known(true), Bit::Known(false)];
         assert_eq!(lut(&mut graph, 0xca, [one, x, y]), x, "a choice that is made");
@@ -202,9 +203,9 @@ mod tests {
     #[test]
     fn numbers_and_keys() {
         let mut graph = Graph::new();
-        let key = Bit::Wire(graph.add(Node::Key(0)));
+        let key = Bit::Wire(graph.add(Node::Key(0)) as u32);
         let bit = core::array::from_fn(|i| if i == 0 { key } else { Bit::Known(false) });
-        let plane = core::array::from_fn(|i| Bit::Wire(graph.add(Node::Input(i))));
+        let plane = core::array::from_fn(|i| Bit::Wire(graph.add(Node::Input(i)) as u32));
         let mask = subtract(&mut graph, &word(0), &bit);
         assert_eq!(mask, [key; 32], "all bits of -k are k");
         let mut factor = mask;
