@@ -121,6 +121,22 @@ fn modes_leave_nothing() {
     assert_eq!(bytes_left(hash_key), 0, "bytes that GhashKey leaves");
 }
 
+/// The powers of a hash key: a short string makes some, a long one all.
+#[test]
+fn powers_leave_nothing() {
+    #[inline(never)]
+    fn hash<const BYTES: usize>(key: &Array<u8, U16>) {
+        let key = GhashKey::new(key);
+        let mut hash = key.start();
+        key.add(&mut hash, &[7; BYTES]);
+        black_box(&hash);
+    }
+
+    assert_eq!(bytes_left(hash::<16>), 0, "a block");
+    assert_eq!(bytes_left(hash::<100>), 0, "few blocks");
+    assert_eq!(bytes_left(hash::<1000>), 0, "many blocks");
+}
+
 /// The keys that GCM-SIV derives for a message. It is refused, so that no result depends on the key.
 #[test]
 fn messages_leave_nothing() {
