@@ -26,7 +26,7 @@ use cipher::{
 use lanecrypt_core::{
     Counter, Direction, Engine, Error as EngineError, Operation, Secret, modes::gcm::in_pieces,
 };
-use lanecrypt_slicing::{self as slicing, on_cleared_stack};
+use lanecrypt_slicing::{on_cleared_stack, polyval};
 use subtle::ConstantTimeEq;
 
 use crate::{
@@ -106,13 +106,15 @@ impl<C: SivCipher> GcmSiv<C> {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<[u8; 16], EngineError> {
         check_lengths(aad.len(), data.len())?;
+        let mut tag = [0; 16];
         cleared_message(|| {
             let keys = MessageKeys::derive(&self.engine, nonce)?;
             let engine = keys.engine::<C>();
-            let tag = tag(&engine, keys.hash_of(aad, data.get_in()), nonce)?;
-            crypt(&engine, &tag, 0, data)?;
-            Ok(tag)
-        })
+            keys.hash_of(aad, data.get_in(), &mut tag);
+            seal(&engine, &mut tag, nonce)?;
+            crypt(&engine, &tag, 0, data)
+        })?;
+        Ok(tag)
     }
 
     /// Decrypts `data` if `tag` is the right one.
@@ -132,9 +134,10 @@ impl<C: SivCipher> GcmSiv<C> {
         let result = cleared_message(|| {
             let keys = MessageKeys::derive(&self.engine, nonce)?;
             let engine = keys.engine::<C>();
-            let hash = if data.len() <= SHORT {
+            let mut expected = [0; 16];
+            if data.len() <= SHORT {
                 crypt(&engine, tag, 0, data.reborrow())?;
-                keys.hash_of(aad, data.get_out())
+                keys.hash_of(aad, data.get_out(), &mut expected);
             } else {
                 // The plaintext is hashed while it is in the first cache.
                 let mut hash = keys.hash();
@@ -144,9 +147,9 @@ impl<C: SivCipher> GcmSiv<C> {
                     hash.add(piece.get_out());
                     Ok(())
                 })?;
-                hash.finish([aad.len() as u64, data.len() as u64])
-            };
-            let expected = self::tag(&engine, hash, nonce)?;
+                expected = hash.finish([aad.len() as u64, data.len() as u64]);
+            }
+            seal(&engine, &mut expected, nonce)?;
             if bool::from(expected.ct_eq(tag)) {
                 return Ok(());
             }
@@ -213,31 +216,27 @@ impl MessageKeys {
         Polyval::new(&self.authentication, GhashKey::of)
     }
 
-    /// The hash of a message at hand.
-    fn hash_of(&self, aad: &[u8], data: &[u8]) -> [u8; 16] {
+    /// Makes `hash`, which is zeros, the hash of a message at hand.
+    fn hash_of(&self, aad: &[u8], data: &[u8], hash: &mut [u8; 16]) {
         let lengths = [aad.len() as u64, data.len() as u64];
         let last = Polyval::lengths(lengths);
-        slicing::polyval(&self.authentication, [aad, data], &last).unwrap_or_else(|| {
-            let mut hash = self.hash();
-            hash.add(aad);
-            hash.add(data);
-            hash.finish(lengths)
-        })
+        if !polyval(&self.authentication, [aad, data], &last, hash) {
+            let mut portable = self.hash();
+            portable.add(aad);
+            portable.add(data);
+            *hash = portable.finish(lengths);
+        }
     }
 }
 
-/// The tag of a message of this hash.
-fn tag<C: Engine>(
-    engine: &C,
-    mut hash: [u8; 16],
-    nonce: &[u8; 12],
-) -> Result<[u8; 16], EngineError> {
-    for (byte, nonce) in hash.iter_mut().zip(nonce) {
-        *byte ^= nonce;
-    }
-    hash[15] &= 0x7f;
-    engine.ecb(Direction::Encrypt, hash.as_mut_slice().into())?;
-    Ok(hash)
+/// Makes the hash of a message its tag.
+fn seal<C: Engine>(engine: &C, hash: &mut [u8; 16], nonce: &[u8; 12]) -> Result<(), EngineError> {
+    let mut padded = [0; 16];
+    padded[..12].copy_from_slice(nonce);
+    // As numbers, whose highest bit is that of the last byte: a byte at a time it takes as long as the cipher.
+    let sum = u128::from_le_bytes(*hash) ^ u128::from_le_bytes(padded);
+    *hash = (sum & (u128::MAX >> 1)).to_le_bytes();
+    engine.ecb(Direction::Encrypt, hash.as_mut_slice().into())
 }
 
 /// Runs the key stream that `tag` begins, from block `number` on.

@@ -189,11 +189,14 @@ impl<I: Carryless> Hashing<I> {
     /// [`absorb`](Self::absorb) of blocks whose bytes are in this order.
     #[inline(always)]
     fn absorb_as<const REVERSED: bool>(&mut self, isa: I, powers: &HashPowers, bytes: &[u8]) {
-        let lanes = I::Lanes::USIZE;
-        let mut rest = bytes;
-        while let Some((group, others)) = rest.split_at_checked(REGISTERS * 16 * lanes) {
-            self.absorb_group::<REVERSED>(isa, powers, group);
-            rest = others;
+        let (lanes, mut rest) = (I::Lanes::USIZE, bytes);
+        let group = REGISTERS * 16 * lanes;
+        if bytes.len() >= group {
+            let sums = sums_of_halves(isa, powers);
+            while let Some((blocks, others)) = rest.split_at_checked(group) {
+                self.absorb_group::<REVERSED>(isa, powers, &sums, blocks);
+                rest = others;
+            }
         }
         if rest.is_empty() {
             return;
@@ -206,20 +209,36 @@ impl<I: Carryless> Hashing<I> {
         self.reduce(isa);
     }
 
-    /// Adds as many blocks as there are powers for. None of them waits for the hash so far: that is multiplied by
-    /// itself, so that from one group to the next there is one product, and one reduction.
+    /// Adds as many blocks as there are powers for, by three products each (Karatsuba). None of them waits for the
+    /// hash so far: that is multiplied by itself, so that from one group to the next there is one product, and
+    /// one reduction.
     #[inline(always)]
-    fn absorb_group<const REVERSED: bool>(&mut self, isa: I, powers: &HashPowers, group: &[u8]) {
+    fn absorb_group<const REVERSED: bool>(
+        &mut self,
+        isa: I,
+        powers: &HashPowers,
+        sums: &HashPowers,
+        group: &[u8],
+    ) {
         let (lanes, one) = (I::Lanes::USIZE, isa.one());
-        let powers = &powers[POWERS - REGISTERS * lanes..];
+        let first = POWERS - REGISTERS * lanes;
         let mut products = Products::none(isa);
         for i in 0..REGISTERS {
             let blocks = isa.load(&group[16 * lanes * i..][..16 * lanes]);
-            let power = isa.load(powers[lanes * i..][..lanes].as_flattened());
-            products.add(Products::new(isa, reversed::<I, REVERSED>(isa, blocks), power));
+            let blocks = reversed::<I, REVERSED>(isa, blocks);
+            let sum = blocks ^ isa.exchange(blocks);
+            let at = first + lanes * i;
+            let power = isa.load(powers[at..at + lanes].as_flattened());
+            let sum_of_power = isa.load(sums[at..at + lanes].as_flattened());
+            products.add(Products {
+                low: isa.multiply::<0x00>(blocks, power),
+                middle: isa.multiply::<0x00>(sum, sum_of_power),
+                high: isa.multiply::<0x11>(blocks, power),
+            });
         }
+        products.middle ^= products.low ^ products.high;
         let mut halves = products.halves(isa).map(|half| isa.sum(half));
-        let carried = Products::<I::One>::new(one, self.sum, one.load(&powers[0])).halves(one);
+        let carried = Products::new(one, self.sum, one.load(&powers[first])).halves(one);
         for (half, carried) in halves.iter_mut().zip(carried) {
             *half ^= carried;
         }
@@ -396,6 +415,18 @@ fn lane<I: Carryless>(isa: I, number: usize) -> I::Blocks {
     isa.load(blocks[..I::Lanes::USIZE].as_flattened())
 }
 
+/// The sums of the halves of every power that fills registers.
+#[inline(always)]
+fn sums_of_halves<I: Carryless>(isa: I, powers: &HashPowers) -> Secret<HashPowers> {
+    let lanes = I::Lanes::USIZE;
+    let mut sums = Secret::new([[0; 16]; POWERS]);
+    for at in (POWERS - REGISTERS * lanes..POWERS).step_by(lanes) {
+        let power = isa.load(powers[at..at + lanes].as_flattened());
+        isa.store(power ^ isa.exchange(power), sums[at..at + lanes].as_flattened_mut());
+    }
+    sums
+}
+
 /// Lane by lane.
 #[inline(always)]
 fn product<I: Carryless>(isa: I, a: I::Blocks, b: I::Blocks) -> I::Blocks {
@@ -403,73 +434,4 @@ fn product<I: Carryless>(isa: I, a: I::Blocks, b: I::Blocks) -> I::Blocks {
 }
 
 #[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use super::*;
-
-    /// The product of SP 800-38D, 6.3, a bit at a time: the leftmost one is the coefficient of 1.
-    fn product(x: u128, y: u128) -> u128 {
-        let (mut sum, mut shifted) = (0, y);
-        for i in (0..128).rev() {
-            sum ^= (x >> i & 1).wrapping_neg() & shifted;
-            shifted = shifted >> 1 ^ (shifted & 1).wrapping_neg() & 0xe1 << 120;
-        }
-        sum
-    }
-
-    fn check<I: Carryless>() {
-        let Ok(isa) = I::detect() else {
-            std::println!("{}: {:?}", core::any::type_name::<I>(), I::detect().err());
-            return;
-        };
-        let blocks: [Block; 150] = core::array::from_fn(|i| {
-            let i = i as u128 + 1;
-            (i * i).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes()
-        });
-        let reversed = blocks.map(|block| u128::from_be_bytes(block).to_le_bytes());
-        let top_and_bottom = [1, 1 << 127, u128::MAX, 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e];
-        for h in top_and_bottom {
-            let first = times_x(&h.to_be_bytes());
-            let powers = isa.run(MakePowers { first: &first });
-            for count in 0..blocks.len() {
-                let mut sum = [0x5a; 16];
-                let expected =
-                    blocks[..count].iter().fold(u128::from_be_bytes(sum), |sum, block| {
-                        product(sum ^ u128::from_be_bytes(*block), h)
-                    });
-                let bytes = blocks[..count].as_flattened();
-                isa.run(Absorb::<false> { powers: &powers, hash: &mut sum, bytes });
-                assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} blocks");
-                if count <= REGISTERS * I::Lanes::USIZE {
-                    let mut sum = [0x5a; 16];
-                    isa.run(AbsorbFew::<false> { first: &first, hash: &mut sum, bytes });
-                    assert_eq!(
-                        u128::from_be_bytes(sum),
-                        expected,
-                        "{isa:?}, {count}, by few powers"
-                    );
-                }
-                let mut sum = [0x5a; 16];
-                let bytes = reversed[..count].as_flattened();
-                isa.run(Absorb::<true> { powers: &powers, hash: &mut sum, bytes });
-                assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} reversed blocks");
-            }
-        }
-    }
-
-    #[test]
-    #[cfg(target_arch = "x86_64")]
-    fn every_width_multiplies_alike() {
-        check::<crate::AesNi>();
-        check::<crate::Avx2Vaes>();
-        check::<crate::Avx2Gfni>();
-        check::<crate::Avx512>();
-    }
-
-    #[test]
-    #[cfg(target_arch = "aarch64")]
-    fn neon_multiplies_alike() {
-        check::<crate::NeonAes>();
-    }
-}
+mod tests;

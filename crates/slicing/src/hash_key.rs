@@ -99,7 +99,7 @@ impl HashKey {
     /// Where another thread is about to keep them, this one has its own and waits for nobody.
     #[cold]
     fn with_new_powers<R>(&self, work: impl FnOnce(&HashPowers) -> R) -> R {
-        let own = on_cleared_stack::<{ 2 << 10 }, { 2 << 10 }, _>(|| {
+        let own = on_cleared_stack::<MAKING, MAKING, _>(|| {
             let powers = run_carryless(MakePowers { first: &self.first }).expect(INSTRUCTIONS);
             self.powers.keep(&powers);
             self.powers.get().is_none().then_some(powers)
@@ -124,7 +124,9 @@ impl HashKey {
     fn absorb_as<const REVERSED: bool>(&self, hash: &mut [u8; 16], bytes: &[u8]) {
         let is_short = bytes.len() <= 16 * (POWERS / 2);
         let done = if is_short && self.powers.get().is_none() {
-            run_carryless(AbsorbFew::<REVERSED> { first: &self.first, hash, bytes })
+            on_cleared_stack::<MAKING, MAKING, _>(|| {
+                run_carryless(AbsorbFew::<REVERSED> { first: &self.first, hash, bytes })
+            })
         } else {
             self.with_powers(|powers| run_carryless(Absorb::<REVERSED> { powers, hash, bytes }))
         };
@@ -132,6 +134,8 @@ impl HashKey {
     }
 }
 
+/// Bytes of stack that the making of powers takes at most.
+const MAKING: usize = 2 << 10;
 const INSTRUCTIONS: &str = "a key is made where there are the instructions";
 
 impl fmt::Debug for HashKey {
@@ -143,22 +147,22 @@ impl fmt::Debug for HashKey {
 #[cfg(feature = "zeroize")]
 impl zeroize::ZeroizeOnDrop for HashKey {}
 
-/// POLYVAL (RFC 8452, 3) of two strings, each filled up with zeros to whole blocks, and of a last block, under a key
-/// for this alone; `None` where this CPU multiplies no polynomials.
+/// Makes `hash`, which is zeros, POLYVAL (RFC 8452, 3) of two strings, each filled up with zeros to whole blocks, and of
+/// a last block, under a key for this alone, and returns true; false where this CPU multiplies no polynomials.
 ///
 /// ```
 /// // RFC 8452, appendix A.
 /// let h = 0x2562_9347_5892_4276_1d31_f826_ba4b_757b_u128.to_be_bytes();
 /// let first = 0x4f4f_9566_8c83_dfb6_4017_62bb_2d01_a262_u128.to_be_bytes();
 /// let last = 0xd1a2_4ddd_2721_d006_bbe4_5f20_d3c9_f362_u128.to_be_bytes();
-/// if let Some(hash) = lanecrypt_slicing::polyval(&h, [&first, &[]], &last) {
+/// let mut hash = [0; 16];
+/// if lanecrypt_slicing::polyval(&h, [&first, &[]], &last, &mut hash) {
 ///     assert_eq!(hash, 0xf7a3_b47b_8461_19fa_e5b7_866c_f5e5_b77e_u128.to_be_bytes());
 /// }
 /// ```
 #[must_use]
-pub fn polyval(key: &[u8; 16], strings: [&[u8]; 2], last: &[u8; 16]) -> Option<[u8; 16]> {
-    let mut hash = [0; 16];
-    run_carryless(Polyval { key, strings, last, hash: &mut hash }).map(|()| hash)
+pub fn polyval(key: &[u8; 16], strings: [&[u8]; 2], last: &[u8; 16], hash: &mut [u8; 16]) -> bool {
+    run_carryless(Polyval { key, strings, last, hash }).is_some()
 }
 
 /// Runs a job with the widest instructions of this CPU, the same ones every time.
@@ -212,7 +216,7 @@ mod tests {
         let Some(kept) = HashKey::new(&H) else { return };
         kept.with_powers(|powers| assert!(powers.iter().all(|power| *power != [0; 16])));
         assert!(kept.powers.get().is_some());
-        let text: std::vec::Vec<u8> = (0..1000_u32).map(|i| (i * i >> 3) as u8).collect();
+        let text: std::vec::Vec<u8> = (0..1000_u32).map(|i| ((i * i) >> 3) as u8).collect();
         for length in 0..text.len() {
             let mut hashes = [[0x5a; 16]; 4];
             let [first, again, reversed, reversed_again] = &mut hashes;
