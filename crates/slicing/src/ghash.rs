@@ -192,7 +192,9 @@ impl<I: Carryless> Hashing<I> {
         let (lanes, mut rest) = (I::Lanes::USIZE, bytes);
         let group = REGISTERS * 16 * lanes;
         if bytes.len() >= group {
-            let sums = sums_of_halves(isa, powers);
+            // Made where they are cleared.
+            let mut sums = Secret::new([[0; 16]; POWERS]);
+            sum_halves(isa, powers, &mut sums);
             while let Some((blocks, others)) = rest.split_at_checked(group) {
                 self.absorb_group::<REVERSED>(isa, powers, &sums, blocks);
                 rest = others;
@@ -347,20 +349,19 @@ impl<I: Carryless> Job<I> for Polyval<'_> {
     }
 }
 
-/// The powers of a hash key, from the highest that is used on, each times x.
+/// Makes the powers of a hash key, from the highest that is used on, each times x.
 pub(crate) struct MakePowers<'a> {
     /// The key, times x.
     pub(crate) first: &'a Block,
+    pub(crate) powers: &'a mut HashPowers,
 }
 
 impl<I: Carryless> Job<I> for MakePowers<'_> {
-    type Output = Secret<HashPowers>;
+    type Output = ();
 
     #[inline(always)]
-    fn run(self, isa: I) -> Self::Output {
-        let mut powers = Secret::new([[0; 16]; POWERS]);
-        fill(isa, &mut powers, self.first, POWERS);
-        powers
+    fn run(self, isa: I) {
+        fill(isa, self.powers, self.first, POWERS);
     }
 }
 
@@ -415,16 +416,14 @@ fn lane<I: Carryless>(isa: I, number: usize) -> I::Blocks {
     isa.load(blocks[..I::Lanes::USIZE].as_flattened())
 }
 
-/// The sums of the halves of every power that fills registers.
+/// Makes the sums of the halves of every power that fills registers.
 #[inline(always)]
-fn sums_of_halves<I: Carryless>(isa: I, powers: &HashPowers) -> Secret<HashPowers> {
+fn sum_halves<I: Carryless>(isa: I, powers: &HashPowers, sums: &mut HashPowers) {
     let lanes = I::Lanes::USIZE;
-    let mut sums = Secret::new([[0; 16]; POWERS]);
     for at in (POWERS - REGISTERS * lanes..POWERS).step_by(lanes) {
         let power = isa.load(powers[at..at + lanes].as_flattened());
         isa.store(power ^ isa.exchange(power), sums[at..at + lanes].as_flattened_mut());
     }
-    sums
 }
 
 /// Lane by lane.

@@ -80,10 +80,7 @@ impl HashKey {
 
     /// A key where there was one before.
     fn another(h: &Block) -> Self {
-        match Self::new(h) {
-            Some(key) => key,
-            None => panic!("a key is made where there are the instructions"),
-        }
+        Self::new(h).expect(INSTRUCTIONS)
     }
 
     /// Runs `work` with the powers of the key, times x, that [`Hashing`](crate::Hashing) takes. The first call makes
@@ -99,15 +96,11 @@ impl HashKey {
     /// Where another thread is about to keep them, this one has its own and waits for nobody.
     #[cold]
     fn with_new_powers<R>(&self, work: impl FnOnce(&HashPowers) -> R) -> R {
-        let own = on_cleared_stack::<MAKING, MAKING, _>(|| {
-            let powers = run_carryless(MakePowers { first: &self.first }).expect(INSTRUCTIONS);
-            self.powers.keep(&powers);
-            self.powers.get().is_none().then_some(powers)
-        });
-        match own {
-            Some(powers) => work(&powers),
-            None => work(self.powers.get().expect("they are kept where they are not its own")),
-        }
+        let mut powers = Secret::new([[0; 16]; POWERS]);
+        let job = MakePowers { first: &self.first, powers: &mut powers };
+        on_cleared_stack::<MAKING, MAKING, _>(|| run_carryless(job)).expect(INSTRUCTIONS);
+        self.powers.keep(&powers);
+        work(self.powers.get().unwrap_or(&powers))
     }
 
     /// Adds a string, filled up with zeros to whole blocks, to a hash, which is zero in the beginning.
@@ -123,18 +116,18 @@ impl HashKey {
 
     fn absorb_as<const REVERSED: bool>(&self, hash: &mut [u8; 16], bytes: &[u8]) {
         let is_short = bytes.len() <= 16 * (POWERS / 2);
-        let done = if is_short && self.powers.get().is_none() {
-            on_cleared_stack::<MAKING, MAKING, _>(|| {
-                run_carryless(AbsorbFew::<REVERSED> { first: &self.first, hash, bytes })
-            })
-        } else {
+        // What does not find room in registers is on the stack, powers among it.
+        let done = on_cleared_stack::<MAKING, MAKING, _>(|| {
+            if is_short && self.powers.get().is_none() {
+                return run_carryless(AbsorbFew::<REVERSED> { first: &self.first, hash, bytes });
+            }
             self.with_powers(|powers| run_carryless(Absorb::<REVERSED> { powers, hash, bytes }))
-        };
+        });
         done.expect(INSTRUCTIONS);
     }
 }
 
-/// Bytes of stack that the making of powers takes at most.
+/// Bytes of stack that the making of powers takes at most, with a hash by them.
 const MAKING: usize = 2 << 10;
 const INSTRUCTIONS: &str = "a key is made where there are the instructions";
 
