@@ -162,9 +162,9 @@ pub fn polyval(key: &[u8; 16], strings: [&[u8]; 2], last: &[u8; 16], hash: &mut 
 macro_rules! run_on_first {
     ($($isa:ident)*) => {
         #[inline]
-        fn run_carryless<J, R>(job: J) -> Option<R>
+        fn run_carryless<J>(job: J) -> Option<()>
         where
-            J: $(crate::Job<crate::$isa, Output = R> +)*
+            J: $(crate::Job<crate::$isa, Output = ()> +)*
         {
             $(if let Ok(isa) = <crate::$isa as crate::Isa>::detect() {
                 return Some(crate::Isa::run(isa, job));

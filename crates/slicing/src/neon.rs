@@ -358,7 +358,7 @@ impl AesBlocks for NeonAes {
 impl AesKeySteps for NeonAes {
     #[inline(always)]
     fn shuffle(self, block: Self::Blocks, order: &[u8; 16]) -> Self::Blocks {
-        B128::of(registers!(vqtbl1q_u8(block.0, self.broadcast(order).0)))
+        B128::of(registers!(vqtbl1q_u8(block.0, AesBlocks::broadcast(self, order).0)))
     }
 
     #[inline(always)]
