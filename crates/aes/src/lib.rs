@@ -76,7 +76,7 @@ pub type Block = cipher::Block<Aes128>;
 /// on x86 of 32 bits never.
 #[must_use]
 pub fn hardware_accelerated() -> bool {
-    lanecrypt_slicing::run_aes(schedule::HasInstructions)
+    lanecrypt_slicing::has_aes()
 }
 
 /// The README's examples, compiled.

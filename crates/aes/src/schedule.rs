@@ -1,14 +1,20 @@
 //! Key sizes and the key schedule (FIPS 197, section 5.2), for both directions or one.
 
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
+
 use core::{fmt, ops::Deref};
 
 use cipher::{
     Array,
     array::ArraySize,
     consts::{U11, U13, U15, U16, U24, U32},
+    typenum::Unsigned,
 };
 use lanecrypt_core::{Direction, Secret};
-use lanecrypt_slicing::{AesJob, AesKeySteps, Schedule, run_aes};
+use lanecrypt_slicing::{AesJob, AesKeySteps, Schedule, has_aes, run_aes};
 
 use crate::{compact::Circuits, expand};
 
@@ -23,6 +29,9 @@ pub trait KeyLength: Clone + Copy + fmt::Debug + Send + Sync + 'static {
     type RoundKeys: ArraySize;
     /// RustCrypto's name of the cipher.
     const NAME: &'static str;
+    /// Room for round keys.
+    #[doc(hidden)]
+    const ROOM: Array<[u8; 16], Self::RoundKeys>;
 }
 
 macro_rules! key_length {
@@ -35,6 +44,7 @@ macro_rules! key_length {
             type Size = $size;
             type RoundKeys = $keys;
             const NAME: &'static str = $cipher;
+            const ROOM: Array<[u8; 16], $keys> = Array([[0; 16]; <$keys>::USIZE]);
         }
     };
 }
@@ -65,7 +75,7 @@ pub(crate) fn expand<K: KeyLength>(
     steps: &impl KeySteps,
     key: &Array<u8, K::Size>,
 ) -> PerRound<K, Block> {
-    let mut keys: PerRound<K, Block> = Secret::new(Array::default());
+    let mut keys = room::<K>();
     let words = keys.as_flattened_mut().as_chunks_mut::<4>().0;
     let key_words = key.len() / 4;
     for (word, bytes) in words.iter_mut().zip(key.as_chunks::<4>().0) {
@@ -96,7 +106,7 @@ pub(crate) fn inverse<K: KeyLength>(
     keys: &PerRound<K, Block>,
     mix: impl Fn(Block) -> Block,
 ) -> PerRound<K, Block> {
-    let mut inverse: PerRound<K, Block> = Secret::new(Array::default());
+    let mut inverse = room::<K>();
     let last = keys.len() - 1;
     for (i, key) in inverse.iter_mut().enumerate() {
         let other = keys[last - i];
@@ -110,19 +120,19 @@ pub(crate) const fn multiply_by_x(element: u8) -> u8 {
     lanecrypt_reference::gf256::multiply_by_x(element, lanecrypt_reference::gf256::AES_MODULUS)
 }
 
-struct Expand<'a, K: KeyLength>(&'a Array<u8, K::Size>);
+/// Makes a key schedule: all of its round keys in one region, where it stays.
+struct Expand<'a, S: AesSchedule>(&'a Array<u8, <S::Length as KeyLength>::Size>);
 
-impl<K: KeyLength> AesJob for Expand<'_, K> {
-    type Output = PerRound<K, Block>;
+impl<S: AesSchedule> AesJob for Expand<'_, S> {
+    type Output = S;
 
-    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
     #[inline(always)]
-    fn with<I: AesKeySteps>(self, isa: I) -> Self::Output {
-        expand::expand::<I, K>(isa, self.0)
+    fn with<I: AesKeySteps>(self, isa: I) -> S {
+        expand::expand(isa, self.0)
     }
 
-    fn without(self) -> Self::Output {
-        expand::<K>(&Circuits, self.0)
+    fn without(self) -> S {
+        S::of_encryption(expand::<S::Length>(&Circuits, self.0))
     }
 }
 
@@ -132,7 +142,6 @@ struct Turn<'a, K: KeyLength>(&'a PerRound<K, Block>, Direction);
 impl<K: KeyLength> AesJob for Turn<'_, K> {
     type Output = PerRound<K, Block>;
 
-    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
     #[inline(always)]
     fn with<I: AesKeySteps>(self, isa: I) -> Self::Output {
         expand::turn::<I, K>(isa, self.0, self.1)
@@ -152,16 +161,11 @@ const STACK_BYTES: usize = 2 << 10;
 /// Runs a key expansion and overwrites the stack that it used: of instructions, which take 20 ns, no more than
 /// that.
 pub(crate) fn on_cleared_stack<R>(expand: impl FnOnce() -> R) -> R {
-    if run_aes(HasInstructions) {
+    if has_aes() {
         lanecrypt_core::on_cleared_stack_of::<STACK_BYTES, R>(expand)
     } else {
         lanecrypt_core::on_cleared_stack(expand)
     }
-}
-
-/// The round keys of encryption.
-pub(crate) fn expand_fast<K: KeyLength>(key: &Array<u8, K::Size>) -> PerRound<K, Block> {
-    run_aes(Expand::<K>(key))
 }
 
 /// The round keys of the other direction than `of`, whose these are.
@@ -195,6 +199,49 @@ pub trait AesSchedule: Schedule<BlockSize = U16> + 'static {
     #[doc(hidden)]
     #[allow(private_interfaces, reason = "for this crate alone")]
     fn of(&self, direction: Direction) -> Keys<'_, Self::Length>;
+
+    /// From the round keys of encryption.
+    #[doc(hidden)]
+    #[allow(private_interfaces, reason = "for this crate alone")]
+    fn of_encryption(keys: PerRound<Self::Length, Block>) -> Self;
+
+    /// Room for round keys.
+    #[doc(hidden)]
+    fn empty() -> Self;
+
+    /// Stores round key `number` of encryption, and what decryption makes of it.
+    #[doc(hidden)]
+    fn put<I: AesKeySteps>(&mut self, isa: I, number: usize, key: I::Blocks);
+}
+
+#[inline(always)]
+pub(crate) fn room<K: KeyLength>() -> PerRound<K, Block> {
+    Secret::new(K::ROOM)
+}
+
+/// Stores round key `number` of encryption.
+#[inline(always)]
+fn put_in_order<I: AesKeySteps, K: KeyLength>(
+    isa: I,
+    keys: &mut PerRound<K, Block>,
+    number: usize,
+    key: I::Blocks,
+) {
+    isa.store(key, &mut keys[number]);
+}
+
+/// Stores it where decryption adds it; see [`inverse`].
+#[inline(always)]
+fn put_inverse<I: AesKeySteps, K: KeyLength>(
+    isa: I,
+    keys: &mut PerRound<K, Block>,
+    number: usize,
+    key: I::Blocks,
+) {
+    let last = keys.len() - 1;
+    let is_outer = number == 0 || number == last;
+    let key = if is_outer { key } else { isa.inv_mix_columns(key) };
+    isa.store(key, &mut keys[last - number]);
 }
 
 macro_rules! schedule {
@@ -234,9 +281,7 @@ impl<K: KeyLength> Schedule for RoundKeys<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        let encrypt = expand_fast::<K>(key);
-        let decrypt = turn::<K>(&encrypt, Direction::Encrypt);
-        Self { encrypt, decrypt }
+        run_aes(Expand(key))
     }
 }
 
@@ -246,7 +291,7 @@ impl<K: KeyLength> Schedule for EncryptKeys<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self { encrypt: expand_fast::<K>(key) }
+        run_aes(Expand(key))
     }
 }
 
@@ -256,7 +301,7 @@ impl<K: KeyLength> Schedule for DecryptKeys<K> {
     const NAME: &'static str = K::NAME;
 
     fn new(key: &Array<u8, K::Size>) -> Self {
-        Self::from(&EncryptKeys::new(key))
+        run_aes(Expand(key))
     }
 }
 
@@ -283,6 +328,22 @@ impl<K: KeyLength> AesSchedule for RoundKeys<K> {
             Direction::Decrypt => &self.decrypt,
         })
     }
+
+    fn of_encryption(keys: PerRound<K, Block>) -> Self {
+        let decrypt = turn::<K>(&keys, Direction::Encrypt);
+        Self { encrypt: keys, decrypt }
+    }
+
+    #[inline(always)]
+    fn empty() -> Self {
+        Self { encrypt: room::<K>(), decrypt: room::<K>() }
+    }
+
+    #[inline(always)]
+    fn put<I: AesKeySteps>(&mut self, isa: I, number: usize, key: I::Blocks) {
+        put_in_order::<I, K>(isa, &mut self.encrypt, number, key);
+        put_inverse::<I, K>(isa, &mut self.decrypt, number, key);
+    }
 }
 
 #[allow(private_interfaces, reason = "for this crate alone")]
@@ -294,6 +355,20 @@ impl<K: KeyLength> AesSchedule for EncryptKeys<K> {
             Direction::Encrypt => Keys::Held(&self.encrypt),
             Direction::Decrypt => Keys::Made(turn::<K>(&self.encrypt, Direction::Encrypt)),
         }
+    }
+
+    fn of_encryption(keys: PerRound<K, Block>) -> Self {
+        Self { encrypt: keys }
+    }
+
+    #[inline(always)]
+    fn empty() -> Self {
+        Self { encrypt: room::<K>() }
+    }
+
+    #[inline(always)]
+    fn put<I: AesKeySteps>(&mut self, isa: I, number: usize, key: I::Blocks) {
+        put_in_order::<I, K>(isa, &mut self.encrypt, number, key);
     }
 }
 
@@ -307,19 +382,18 @@ impl<K: KeyLength> AesSchedule for DecryptKeys<K> {
             Direction::Decrypt => Keys::Held(&self.decrypt),
         }
     }
-}
 
-/// Whether there are AES instructions.
-pub(crate) struct HasInstructions;
-
-impl AesJob for HasInstructions {
-    type Output = bool;
-
-    fn with<I: AesKeySteps>(self, _: I) -> bool {
-        true
+    fn of_encryption(keys: PerRound<K, Block>) -> Self {
+        Self { decrypt: turn::<K>(&keys, Direction::Encrypt) }
     }
 
-    fn without(self) -> bool {
-        false
+    #[inline(always)]
+    fn empty() -> Self {
+        Self { decrypt: room::<K>() }
+    }
+
+    #[inline(always)]
+    fn put<I: AesKeySteps>(&mut self, isa: I, number: usize, key: I::Blocks) {
+        put_inverse::<I, K>(isa, &mut self.decrypt, number, key);
     }
 }

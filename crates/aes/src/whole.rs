@@ -164,17 +164,17 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
     fn run_whole(
         schedule: &S,
         isa: I,
-        operation: Operation<'_>,
+        operation: &Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> bool {
-        let direction = match operation {
+        let direction = match *operation {
             Operation::Cbc(Direction::Decrypt, _) => Direction::Decrypt,
             Operation::Xts(direction, _) => direction,
             _ => Direction::Encrypt,
         };
         let keys = schedule.of(direction);
         let keys = &**keys;
-        match operation {
+        match *operation {
             Operation::Ctr(first) if counts_alike(first, data.len()) => {
                 isa.run(Ctr { keys, first, is_little_endian: false, data });
             }

@@ -209,9 +209,11 @@ impl<N: ArraySize<ArrayType<u8>: Copy>> BlockCipherEncClosure for OneByOne<'_, '
     #[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
     #[inline(always)]
     fn call<B: BlockCipherEncBackend<BlockSize = N>>(self, backend: &B) {
-        let Self { operation, blocks } = self;
+        // By reference, and not told below: a copy would be loaded in one piece right after its parts were stored,
+        // which costs as much as half a block.
+        let Self { ref operation, blocks } = self;
         let (Operation::Cbc(_, iv) | Operation::Cfb(_, iv) | Operation::Ofb(iv)) = operation else {
-            unreachable!("it is not serial: {operation:?}");
+            unreachable!("it is not serial");
         };
         // A copy for each block, which stays in a register of the CPU.
         let mut register = block_of::<N>(iv);

@@ -95,7 +95,9 @@ pub trait Implementation: Clone + Send + Sync {
 
     /// Runs an operation in which blocks run side by side, but not ECB, over data of any length: where the
     /// implementation has a way of its own for it, and returns whether it has. By default it has none.
-    fn run_whole(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    ///
+    /// By reference: a copy would be loaded in larger pieces than it was just stored in, and wait for them.
+    fn run_whole(&self, operation: &Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         let _ = (operation, data);
         false
     }
@@ -346,7 +348,7 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         match operation {
             Operation::Ecb(direction) => self.blocks(direction, data.into_chunks().0),
             _ if !operation.is_serial()
-                && self.implementation.run_whole(operation, data.reborrow()) => {}
+                && self.implementation.run_whole(&operation, data.reborrow()) => {}
             Operation::Ctr(counter) => self.key_stream(counter, data),
             Operation::Cbc(Direction::Decrypt, iv) => self.cbc_decrypt(iv, data.into_chunks().0),
             Operation::Cfb(Direction::Decrypt, iv) => self.cfb_decrypt(iv, data.into_chunks().0),

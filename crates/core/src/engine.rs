@@ -39,7 +39,7 @@ pub struct GcmPass<'a> {
     /// The counter block before that of the first block of data: J0 where the message begins. Its last 32 bits
     /// count, and wrap.
     pub counter: [u8; 16],
-    /// `lanecrypt_slicing::HashKey::powers`.
+    /// Those of `lanecrypt_slicing::HashKey::with_powers`.
     pub powers: &'a HashPowers,
     /// The hash so far, which becomes that with the data, or the tag of a whole message, of which it was zero.
     pub hash: &'a mut [u8; 16],

@@ -15,7 +15,7 @@ use crate::{Direction, Engine, Error, Mode, Operation};
 pub use chain::{ChainedMode, cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
 pub use ctr::{ctr_with, ctr32};
 pub(crate) use xts::Masks;
-pub use xts::{times_power_of_x, xts, xts_units};
+pub use xts::{UnitNumbers, times_power_of_x, xts, xts_units};
 
 /// Bytes of scratch memory that the modes take from the stack.
 pub const STACK_CHUNK: usize = 4096;

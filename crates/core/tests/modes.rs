@@ -176,7 +176,7 @@ proptest! {
     /// Units are what one call each makes of them, round where the number takes up a word more.
     #[test]
     fn xts_units_are_single_units(
-        keys: [[u8; 16]; 2], back in 0..200_u128, high: u64,
+        keys: [[u8; 16]; 2], back in 0..200_u128, high: u64, step in prop_oneof![Just(1), 2..9_u128, any::<u128>()],
         unit in prop_oneof![16..700_usize, (1..80_usize).prop_map(|blocks| 16 * blocks)], data in message(),
         last in 16..700_usize,
     ) {
@@ -186,11 +186,12 @@ proptest! {
         let data = &data[..whole + if whole + last.min(unit) <= data.len() { last.min(unit) } else { 0 }];
         for direction in Direction::BOTH {
             let ours = both_ways(data, |data| {
-                modes::xts_units(&engine, &tweaks, first, unit, direction, data).expect("XTS");
+                let numbers = modes::UnitNumbers { first, step };
+                modes::xts_units(&engine, &tweaks, numbers, unit, direction, data).expect("XTS");
             });
             let mut expected = data.to_vec();
             for (i, unit) in expected.chunks_mut(unit).enumerate() {
-                let tweak = first.wrapping_add(i as u128).to_le_bytes();
+                let tweak = first.wrapping_add(step.wrapping_mul(i as u128)).to_le_bytes();
                 modes::xts(&engine, &tweaks, &tweak, direction, unit.into()).expect("XTS");
             }
             prop_assert_eq!(ours, expected);

@@ -59,9 +59,11 @@ impl<E: Engine> Parallel<E> {
     ) -> Result<(), Error> {
         let mut counter = [0; 16];
         before.fill(&mut counter);
-        let (powers, whole) = (key.powers(), None);
-        let pass = GcmPass { direction, counter, powers, hash: &mut *hash, whole };
-        if self.engine.gcm(pass, data.reborrow())? {
+        let is_done = key.with_powers(|powers| {
+            let pass = GcmPass { direction, counter, powers, hash: &mut *hash, whole: None };
+            self.engine.gcm(pass, data.reborrow())
+        });
+        if is_done? {
             return Ok(());
         }
         run_hashed(&self.engine, direction, before, data, |ciphertext| key.absorb(hash, ciphertext))

@@ -121,6 +121,21 @@ fn modes_leave_nothing() {
     assert_eq!(bytes_left(hash_key), 0, "bytes that GhashKey leaves");
 }
 
+/// The powers of a hash key: a short string makes some, a long one all.
+#[test]
+fn powers_leave_nothing() {
+    #[inline(never)]
+    fn hash<const BYTES: usize>(key: &Array<u8, U16>) {
+        let key = GhashKey::new(key);
+        let mut hash = key.start();
+        key.add(&mut hash, &[7; BYTES]);
+        black_box(&hash);
+    }
+
+    let left = [bytes_left(hash::<16>), bytes_left(hash::<100>), bytes_left(hash::<1000>)];
+    assert_eq!(left, [0; 3], "bytes that a block leaves, a few and many");
+}
+
 /// The keys that GCM-SIV derives for a message. It is refused, so that no result depends on the key.
 #[test]
 fn messages_leave_nothing() {

@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use lanecrypt::{Direction, Engine, Error, cipher::InOutBuf, io::RunsUnits, modes};
+use lanecrypt::{
+    Direction, Engine, Error,
+    cipher::InOutBuf,
+    io::RunsUnits,
+    modes::{self, UnitNumbers},
+};
 
 /// A cipher in CBC, and how the number of a sector becomes its IV.
 pub(crate) struct Cbc {
@@ -25,20 +30,20 @@ impl RunsUnits for Cbc {
     fn run_units(
         &self,
         direction: Direction,
-        first: u128,
+        mut numbers: UnitNumbers,
         unit_bytes: usize,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let (mut rest, mut number) = (data, first);
+        let mut rest = data;
         while !rest.is_empty() {
             let bytes = unit_bytes.min(rest.len());
             let (sector, others) = rest.split_at(bytes);
-            let iv = self.iv(number)?;
+            let iv = self.iv(numbers.take())?;
             match direction {
                 Direction::Encrypt => modes::cbc_encrypt(&*self.data, &iv, sector)?,
                 Direction::Decrypt => modes::cbc_decrypt(&*self.data, &iv, sector)?,
             }
-            (rest, number) = (others, number + 1);
+            rest = others;
         }
         Ok(())
     }

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use lanecrypt::{Direction, Engine, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits};
+use lanecrypt::{
+    Direction, Engine, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits, modes::UnitNumbers,
+};
 
 use zeroize::Zeroizing;
 
@@ -54,19 +56,12 @@ impl Sectors {
         offset: u64,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let tweak = u128::from(self.first_tweak) + u128::from(offset / TWEAK_BYTES);
-        let step = self.bytes as u64 / TWEAK_BYTES;
-        if step == 1 {
-            return Ok(self.engine.run_units(direction, tweak, self.bytes, data)?);
-        }
-        // The tweaks of longer sectors are not consecutive.
-        let (mut rest, mut tweak) = (data, tweak);
-        while !rest.is_empty() {
-            let (sector, others) = rest.split_at(self.bytes);
-            self.engine.run_units(direction, tweak, self.bytes, sector)?;
-            (rest, tweak) = (others, tweak + u128::from(step));
-        }
-        Ok(())
+        let tweaks = |bytes: u64| u128::from(bytes / TWEAK_BYTES);
+        let numbers = UnitNumbers {
+            first: u128::from(self.first_tweak) + tweaks(offset),
+            step: tweaks(self.bytes as u64),
+        };
+        Ok(self.engine.run_units(direction, numbers, self.bytes, data)?)
     }
 }
 

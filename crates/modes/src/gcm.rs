@@ -176,12 +176,13 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
         aad: &[u8],
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<Secret<[u8; 16]>, EngineError> {
-        if let Some(powers) = self.key.powers() {
-            let (counter, whole, mut tag) = (*first, Some(aad), Secret::new([0; 16]));
+        let (counter, whole, mut tag) = (*first, Some(aad), Secret::new([0; 16]));
+        let is_done = self.key.with_powers(|powers| {
             let pass = GcmPass { direction, counter, powers, hash: &mut tag, whole };
-            if self.engine.gcm(pass, data.reborrow())? {
-                return Ok(tag);
-            }
+            self.engine.gcm(pass, data.reborrow())
+        });
+        if is_done.transpose()? == Some(true) {
+            return Ok(tag);
         }
         let mut message = GcmMessage::from_first(&self.key, &self.engine, *first)?;
         message.associate(&self.key, aad)?;

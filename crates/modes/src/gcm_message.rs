@@ -200,14 +200,13 @@ impl GcmMessage {
     ) -> Result<(), Error> {
         let bytes = data.len() as u64;
         let before = Counter::from(self.first).plus32((self.data_bytes / BLOCK as u64).into());
-        let mut is_done = false;
-        if let Some((powers, hash)) = key.by_powers(&mut self.hash) {
+        let is_done = key.by_powers(&mut self.hash, |powers, hash| {
             let mut counter = self.first;
             before.fill(&mut counter);
             let pass = GcmPass { direction, counter, powers, hash, whole: None };
-            is_done = engine.gcm(pass, data.reborrow())?;
-        }
-        if !is_done {
+            engine.gcm(pass, data.reborrow())
+        });
+        if is_done.transpose()? != Some(true) {
             modes::gcm::run_hashed(engine, direction, before, data, |ciphertext| {
                 key.add(&mut self.hash, ciphertext);
             })?;

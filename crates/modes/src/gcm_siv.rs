@@ -23,8 +23,10 @@ use cipher::{
     consts::{U12, U16, U32},
     typenum::Unsigned,
 };
-use lanecrypt_core::{Direction, Engine, Error as EngineError, Secret, modes::gcm::in_pieces};
-use lanecrypt_slicing::on_cleared_stack;
+use lanecrypt_core::{
+    Counter, Direction, Engine, Error as EngineError, Operation, Secret, modes::gcm::in_pieces,
+};
+use lanecrypt_slicing::{on_cleared_stack, polyval};
 use subtle::ConstantTimeEq;
 
 use crate::{
@@ -45,6 +47,9 @@ pub const A_MAX: u64 = 1 << 36;
 pub const P_MAX: u64 = 1 << 36;
 /// The most bytes of ciphertext, its tag included (RFC 8452, 6).
 pub const C_MAX: u64 = (1 << 36) + 16;
+
+/// Bytes of a message that is in the first cache as a whole.
+const SHORT: usize = 8 << 10;
 
 /// A nonce.
 pub type Nonce = Array<u8, U12>;
@@ -101,15 +106,15 @@ impl<C: SivCipher> GcmSiv<C> {
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<[u8; 16], EngineError> {
         check_lengths(aad.len(), data.len())?;
+        let mut tag = [0; 16];
         cleared_message(|| {
-            let mut message = Message::new(&self.engine, nonce)?;
-            message.hash.add(aad);
-            message.hash.add(data.get_in());
-            let lengths = [aad.len() as u64, data.len() as u64];
-            let tag = message.tag(lengths)?;
-            crypt(&message.engine, &tag, 0, data)?;
-            Ok(tag)
-        })
+            let keys = MessageKeys::derive(&self.engine, nonce)?;
+            let engine = keys.engine::<C>();
+            keys.hash_of(aad, data.get_in(), &mut tag);
+            seal(&engine, &mut tag, nonce)?;
+            crypt(&engine, &tag, 0, data)
+        })?;
+        Ok(tag)
     }
 
     /// Decrypts `data` if `tag` is the right one.
@@ -127,14 +132,28 @@ impl<C: SivCipher> GcmSiv<C> {
     ) -> Result<(), EngineError> {
         check_lengths(aad.len(), data.len())?;
         let result = cleared_message(|| {
-            let mut message = Message::new(&self.engine, nonce)?;
-            message.hash.add(aad);
-            message.decrypt(tag, data.reborrow())?;
-            let expected = message.tag([aad.len() as u64, data.len() as u64])?;
+            let keys = MessageKeys::derive(&self.engine, nonce)?;
+            let engine = keys.engine::<C>();
+            let mut expected = [0; 16];
+            if data.len() <= SHORT {
+                crypt(&engine, tag, 0, data.reborrow())?;
+                keys.hash_of(aad, data.get_out(), &mut expected);
+            } else {
+                // The plaintext is hashed while it is in the first cache.
+                let mut hash = keys.hash();
+                hash.add(aad);
+                in_pieces(&engine, data.reborrow(), |number, mut piece| {
+                    crypt(&engine, tag, number, piece.reborrow())?;
+                    hash.add(piece.get_out());
+                    Ok(())
+                })?;
+                expected = hash.finish([aad.len() as u64, data.len() as u64]);
+            }
+            seal(&engine, &mut expected, nonce)?;
             if bool::from(expected.ct_eq(tag)) {
                 return Ok(());
             }
-            crypt(&message.engine, tag, 0, data.get_out().into())?;
+            crypt(&engine, tag, 0, data.get_out().into())?;
             Err(EngineError::NotAuthentic)
         });
         zeros_after_errors(result, data.get_out())
@@ -158,55 +177,66 @@ fn check_lengths(aad: usize, data: usize) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// A message: what follows from its nonce.
-struct Message<'a, C> {
-    /// Under the message-encryption key.
-    engine: C,
-    /// Under the message-authentication key.
-    hash: Polyval,
-    nonce: &'a [u8; 12],
+/// The keys of a message.
+struct MessageKeys {
+    authentication: Secret<[u8; 16]>,
+    /// As long as the key that generates keys.
+    encryption: Secret<[u8; 32]>,
 }
 
-impl<'a, C: SivCipher> Message<'a, C> {
-    /// Derives the keys (RFC 8452, 4): the first halves of counters and nonce, encrypted.
-    fn new(generating: &C, nonce: &'a [u8; 12]) -> Result<Self, EngineError> {
-        let key_bytes = C::KeySize::USIZE;
+impl MessageKeys {
+    /// Derives them (RFC 8452, 4): the first halves of counters and nonce, encrypted.
+    fn derive<C: SivCipher>(generating: &C, nonce: &[u8; 12]) -> Result<Self, EngineError> {
+        // Counters that are encrypted are the key stream, of which zeros show what it is.
         let mut blocks = Secret::new([[0; 16]; 6]);
-        let blocks = &mut blocks[..2 + key_bytes / 8];
-        for (number, block) in (0_u32..).zip(&mut *blocks) {
-            block[..4].copy_from_slice(&number.to_le_bytes());
-            block[4..].copy_from_slice(nonce);
-        }
-        generating.ecb(Direction::Encrypt, blocks.as_flattened_mut().into())?;
-        let mut keys = Secret::new([0; 48]);
-        for (half, block) in keys.as_chunks_mut::<8>().0.iter_mut().zip(blocks) {
+        let blocks = &mut blocks[..2 + C::KeySize::USIZE / 8];
+        let mut first = [0; 16];
+        first[4..].copy_from_slice(nonce);
+        let counters = Operation::Ctr32Le(Counter::from(first));
+        generating.run(counters, blocks.as_flattened_mut().into())?;
+        let mut keys =
+            Self { authentication: Secret::new([0; 16]), encryption: Secret::new([0; 32]) };
+        let halves = keys.authentication.as_chunks_mut::<8>().0.iter_mut();
+        let halves = halves.chain(keys.encryption.as_chunks_mut::<8>().0);
+        for (half, block) in halves.zip(blocks) {
             half.copy_from_slice(&block[..8]);
         }
-        let (hash_key, keys) = keys.split_first_chunk::<16>().expect("48 bytes");
-        let key = <&Key<C>>::try_from(&keys[..key_bytes]).expect("the length of a key");
-        Ok(Self { engine: C::new(key), hash: Polyval::new(hash_key, GhashKey::of), nonce })
+        Ok(keys)
     }
 
-    /// Decrypts, and hashes the plaintext while it is in the first cache.
-    fn decrypt(&mut self, tag: &[u8; 16], data: InOutBuf<'_, '_, u8>) -> Result<(), EngineError> {
-        let Self { engine, hash, .. } = self;
-        in_pieces(engine, data, |number, mut piece| {
-            crypt(engine, tag, number, piece.reborrow())?;
-            hash.add(piece.get_out());
-            Ok(())
-        })
+    /// The cipher under the message-encryption key.
+    #[inline] // so that it is made where it stays, as the hash is
+    fn engine<C: SivCipher>(&self) -> C {
+        let key = &self.encryption[..C::KeySize::USIZE];
+        C::new(key.try_into().expect("the length of a key"))
     }
 
-    /// The tag of what was hashed, of which the lengths are in bytes.
-    fn tag(&mut self, lengths: [u64; 2]) -> Result<[u8; 16], EngineError> {
-        let mut tag = self.hash.finish(lengths);
-        for (byte, nonce) in tag.iter_mut().zip(self.nonce) {
-            *byte ^= nonce;
+    /// The hash of nothing under the message-authentication key, for a message in pieces.
+    fn hash(&self) -> Polyval {
+        Polyval::new(&self.authentication, GhashKey::of)
+    }
+
+    /// Makes `hash`, which is zeros, the hash of a message at hand.
+    fn hash_of(&self, aad: &[u8], data: &[u8], hash: &mut [u8; 16]) {
+        let lengths = [aad.len() as u64, data.len() as u64];
+        let last = Polyval::lengths(lengths);
+        if !polyval(&self.authentication, [aad, data], &last, hash) {
+            let mut portable = self.hash();
+            portable.add(aad);
+            portable.add(data);
+            *hash = portable.finish(lengths);
         }
-        tag[15] &= 0x7f;
-        self.engine.ecb(Direction::Encrypt, tag.as_mut_slice().into())?;
-        Ok(tag)
     }
+}
+
+/// Makes the hash of a message its tag.
+fn seal<C: Engine>(engine: &C, hash: &mut [u8; 16], nonce: &[u8; 12]) -> Result<(), EngineError> {
+    let mut padded = [0; 16];
+    padded[..12].copy_from_slice(nonce);
+    // As numbers, whose highest bit is that of the last byte: a byte at a time it takes as long as the cipher.
+    let sum = u128::from_le_bytes(*hash) ^ u128::from_le_bytes(padded);
+    *hash = (sum & (u128::MAX >> 1)).to_le_bytes();
+    engine.ecb(Direction::Encrypt, hash.as_mut_slice().into())
 }
 
 /// Runs the key stream that `tag` begins, from block `number` on.

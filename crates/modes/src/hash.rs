@@ -28,7 +28,7 @@ pub struct GhashKey(Kind);
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant, reason = "one a key, and no allocator is at hand")]
 enum Kind {
-    /// Powers of it, for instructions.
+    /// For instructions, by its powers.
     Powers(HashKey),
     /// A hash that nothing was added to yet.
     Portable(GHash),
@@ -61,10 +61,12 @@ impl GhashKey {
         })
     }
 
-    /// The powers of the key, where there are: what [`Engine::gcm`](lanecrypt_core::Engine::gcm) takes.
-    pub(crate) fn powers(&self) -> Option<&HashPowers> {
+    /// Runs `work` with the powers of the key, where there are: what [`Engine::gcm`](lanecrypt_core::Engine::gcm)
+    /// takes.
+    #[inline]
+    pub(crate) fn with_powers<R>(&self, work: impl FnOnce(&HashPowers) -> R) -> Option<R> {
         match &self.0 {
-            Kind::Powers(key) => Some(key.powers()),
+            Kind::Powers(key) => Some(key.with_powers(work)),
             Kind::Portable(_) => None,
         }
     }
@@ -78,15 +80,14 @@ impl GhashKey {
         })
     }
 
-    /// [`powers`](Self::powers) and the hash so far.
-    pub(crate) fn by_powers<'a>(
-        &'a self,
-        hash: &'a mut Ghash,
-    ) -> Option<(&'a HashPowers, &'a mut [u8; 16])> {
-        match (&self.0, &mut hash.0) {
-            (Kind::Powers(key), State::Powers(hash)) => Some((key.powers(), &mut *hash)),
-            _ => None,
-        }
+    /// [`with_powers`](Self::with_powers) and the hash so far.
+    pub(crate) fn by_powers<R>(
+        &self,
+        hash: &mut Ghash,
+        work: impl FnOnce(&HashPowers, &mut [u8; 16]) -> R,
+    ) -> Option<R> {
+        let State::Powers(hash) = &mut hash.0 else { return None };
+        self.with_powers(|powers| work(powers, hash))
     }
 
     /// Adds a string, filled up with zeros to whole blocks. The hash is one that this key
@@ -175,6 +176,12 @@ impl Polyval {
     /// Adds a string, filled up with zeros to whole blocks.
     pub(crate) fn add(&mut self, data: &[u8]) {
         self.key.add_reversed(&mut self.hash, data);
+    }
+
+    /// The block of two lengths in bytes, which ends a hash.
+    pub(crate) fn lengths(lengths: [u64; 2]) -> [u8; 16] {
+        let [first, second] = lengths.map(|bytes| u128::from(bytes.wrapping_mul(8)));
+        (first | second << 64).to_le_bytes()
     }
 
     /// Adds two lengths in bytes, and gives the hash.

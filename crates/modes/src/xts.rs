@@ -3,7 +3,10 @@
 use core::fmt;
 
 use cipher::{InOutBuf, consts::U16};
-use lanecrypt_core::{Direction, Engine, Error, modes};
+use lanecrypt_core::{
+    Direction, Engine, Error,
+    modes::{self, UnitNumbers},
+};
 use subtle::ConstantTimeEq;
 
 pub use self::Xts as Xts128;
@@ -56,19 +59,19 @@ impl<C: Engine> Xts<C> {
         modes::xts(&self.data, &self.tweak, tweak, direction, data)
     }
 
-    /// Runs data units of `unit_bytes` with consecutive numbers from `first` on; the last may be
-    /// shorter.
+    /// Runs data units of `unit_bytes` with these `numbers`, which are consecutive where only the first one is
+    /// given; the last unit may be shorter.
     ///
     /// # Errors
     /// As [`unit`](Self::unit).
     pub fn units(
         &self,
         direction: Direction,
-        first: u128,
+        numbers: impl Into<UnitNumbers>,
         unit_bytes: usize,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        modes::xts_units(&self.data, &self.tweak, first, unit_bytes, direction, data)
+        modes::xts_units(&self.data, &self.tweak, numbers, unit_bytes, direction, data)
     }
 
     /// Encrypts a data unit in place.

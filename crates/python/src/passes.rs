@@ -162,6 +162,6 @@ pub(crate) fn xts(
     let mut data = Data::new(data, out)?;
     let bytes = data.len();
     let xts = Chosen::new(backend).xts(cipher, &key, bytes)?;
-    let units = || xts.run_units(direction(decrypt), first_unit, unit_bytes, data.in_out());
+    let units = || xts.run_units(direction(decrypt), first_unit.into(), unit_bytes, data.in_out());
     detached(py, bytes, units).or_raise()
 }

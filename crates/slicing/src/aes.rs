@@ -8,7 +8,7 @@ use core::{
 use cipher::{Array, InOutBuf, array::ArraySize, consts::U1, typenum::Unsigned};
 use lanecrypt_core::Secret;
 
-use crate::{Isa, State};
+use crate::{Carryless, Isa, State};
 
 /// Bytes of the widest register.
 const WIDEST: usize = 64;
@@ -102,17 +102,13 @@ pub trait AesBlocks: Isa {
     fn decrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks;
 }
 
-/// AES instructions on single blocks, with the moves of the key expansion (FIPS 197, section 5.2): of a block as
-/// four words, whose first byte is the lowest.
-pub trait AesKeySteps: AesBlocks<Lanes = U1> {
-    /// Word 3 in all places, with its bytes rotated as `RotWord` does it if `ROTATED`.
-    fn last_word<const ROTATED: bool>(self, words: Self::Blocks) -> Self::Blocks;
+/// AES instructions on single blocks, with what the key expansion (FIPS 197, section 5.2) takes besides.
+pub trait AesKeySteps: Carryless<Lanes = U1> {
+    /// The bytes of a block in this order, which is public; a zero where it says `0x80`.
+    fn shuffle(self, block: Self::Blocks, order: &[u8; 16]) -> Self::Blocks;
 
-    /// Word 1 likewise, always rotated.
-    fn second_word(self, words: Self::Blocks) -> Self::Blocks;
-
-    /// Every word plus all before it.
-    fn sums(self, words: Self::Blocks) -> Self::Blocks;
+    /// `InvMixColumns` of a block.
+    fn inv_mix_columns(self, block: Self::Blocks) -> Self::Blocks;
 }
 
 /// A register of whole blocks.
@@ -171,7 +167,20 @@ pub trait AesJob {
     fn without(self) -> Self::Output;
 }
 
+/// Whether this CPU has the instructions that [`run_aes`] takes.
+#[must_use]
+#[inline]
+pub fn has_aes() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return crate::AesNi::detect().is_ok();
+    #[cfg(target_arch = "aarch64")]
+    return crate::NeonAes::detect().is_ok();
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    false
+}
+
 /// Runs a job with the AES instructions of this CPU, if it has any.
+#[inline(never)] // one call, so that what comes of it is made where it stays
 pub fn run_aes<J: AesJob>(job: J) -> J::Output {
     #[cfg(target_arch = "x86_64")]
     if let Ok(isa) = crate::AesNi::detect() {

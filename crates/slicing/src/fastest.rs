@@ -245,7 +245,7 @@ impl<C: Choices> Implementation for Fastest<C> {
         }));
     }
 
-    fn run_whole(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    fn run_whole(&self, operation: &Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         on_choice!(
             Choice::get(),
             |isa| C::Fast::run_whole(&self.schedule, isa, operation, data),

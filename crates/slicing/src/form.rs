@@ -110,7 +110,7 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
     fn run_whole(
         schedule: &Self::Schedule,
         isa: I,
-        operation: Operation<'_>,
+        operation: &Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> bool {
         let _ = (schedule, isa, operation, data);
@@ -285,7 +285,7 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
         self.isa.run(Ctr::<F::Core> { keys: F::view(keys), counter, blocks });
     }
 
-    fn run_whole(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    fn run_whole(&self, operation: &Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         F::run_whole(&self.schedule, self.isa, operation, data)
     }
 

@@ -13,8 +13,6 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
-use core::fmt;
-
 use cipher::{consts::U1, typenum::Unsigned};
 use lanecrypt_core::{HashPowers, Secret};
 
@@ -26,13 +24,13 @@ const REGISTERS: usize = 8;
 /// x^127 + x^126 + x^121, the upper half of the modulus: what its lowest term becomes.
 const MODULUS: u128 = 0xc2 << 120;
 
-type Block = [u8; 16];
+pub(crate) type Block = [u8; 16];
 
-/// The coefficient of 1 alone.
-const ONE: Block = 0x80_u128.to_le_bytes();
+/// Blocks up to which no powers are made for a string that comes before they are kept.
+const FEWEST: usize = 2;
 
 /// Powers that are kept.
-const POWERS: usize = size_of::<HashPowers>() / size_of::<Block>();
+pub(crate) const POWERS: usize = size_of::<HashPowers>() / size_of::<Block>();
 
 /// An instruction set that multiplies polynomials over GF(2), on registers of blocks as
 /// [`AesBlocks`] has them; a block is two halves of 64 bits, the lower one first.
@@ -191,19 +189,89 @@ impl<I: Carryless> Hashing<I> {
     /// [`absorb`](Self::absorb) of blocks whose bytes are in this order.
     #[inline(always)]
     fn absorb_as<const REVERSED: bool>(&mut self, isa: I, powers: &HashPowers, bytes: &[u8]) {
-        for group in bytes.chunks(REGISTERS * 16 * I::Lanes::USIZE) {
-            let blocks = group.len().div_ceil(16);
-            let mut left = blocks;
-            for part in group.chunks(16 * I::Lanes::USIZE) {
-                let is_whole = part.len() == 16 * I::Lanes::USIZE;
-                let mut register = if is_whole { isa.load(part) } else { isa.load_part(part) };
-                if !REVERSED {
-                    register = isa.reverse(register);
-                }
-                self.add_reversed(isa, powers, left, left == blocks, register);
-                left = left.saturating_sub(I::Lanes::USIZE);
+        let (lanes, mut rest) = (I::Lanes::USIZE, bytes);
+        let group = REGISTERS * 16 * lanes;
+        if bytes.len() >= group {
+            // Made where they are cleared.
+            let mut sums = Secret::new([[0; 16]; POWERS]);
+            sum_halves(isa, powers, &mut sums);
+            while let Some((blocks, others)) = rest.split_at_checked(group) {
+                self.absorb_group::<REVERSED>(isa, powers, &sums, blocks);
+                rest = others;
             }
-            self.reduce(isa);
+        }
+        if rest.is_empty() {
+            return;
+        }
+        let blocks = rest.len().div_ceil(16);
+        for (i, part) in rest.chunks(16 * lanes).enumerate() {
+            let register = reversed::<I, REVERSED>(isa, isa.load_part(part));
+            self.add_reversed(isa, powers, blocks - lanes * i, i == 0, register);
+        }
+        self.reduce(isa);
+    }
+
+    /// Adds as many blocks as there are powers for, by three products each (Karatsuba). None of them waits for the
+    /// hash so far: that is multiplied by itself, so that from one group to the next there is one product, and
+    /// one reduction.
+    #[inline(always)]
+    fn absorb_group<const REVERSED: bool>(
+        &mut self,
+        isa: I,
+        powers: &HashPowers,
+        sums: &HashPowers,
+        group: &[u8],
+    ) {
+        let (lanes, one) = (I::Lanes::USIZE, isa.one());
+        let first = POWERS - REGISTERS * lanes;
+        let mut products = Products::none(isa);
+        for i in 0..REGISTERS {
+            let blocks = isa.load(&group[16 * lanes * i..][..16 * lanes]);
+            let blocks = reversed::<I, REVERSED>(isa, blocks);
+            let sum = blocks ^ isa.exchange(blocks);
+            let at = first + lanes * i;
+            let power = isa.load(powers[at..at + lanes].as_flattened());
+            let sum_of_power = isa.load(sums[at..at + lanes].as_flattened());
+            products.add(Products {
+                low: isa.multiply::<0x00>(blocks, power),
+                middle: isa.multiply::<0x00>(sum, sum_of_power),
+                high: isa.multiply::<0x11>(blocks, power),
+            });
+        }
+        products.middle ^= products.low ^ products.high;
+        let mut halves = products.halves(isa).map(|half| isa.sum(half));
+        let carried = Products::new(one, self.sum, one.load(&powers[first])).halves(one);
+        for (half, carried) in halves.iter_mut().zip(carried) {
+            *half ^= carried;
+        }
+        self.sum = reduce(one, halves);
+    }
+
+    /// [`absorb_as`](Self::absorb_as) of several strings by a key times x, and as many powers as the longest needs.
+    #[inline(always)]
+    fn absorb_by_key<const REVERSED: bool, const COUNT: usize>(
+        &mut self,
+        isa: I,
+        key: &Block,
+        strings: [&[u8]; COUNT],
+    ) {
+        let longest = strings.iter().map(|bytes| bytes.len().div_ceil(16)).max().unwrap_or(0);
+        let mut powers = Secret::new([[0; 16]; POWERS]);
+        if longest > FEWEST {
+            fill(isa, &mut powers, key, longest);
+        }
+        let one = isa.one();
+        let key = one.load(key);
+        for bytes in strings {
+            if bytes.len() > 16 * FEWEST {
+                self.absorb_as::<REVERSED>(isa, &powers, bytes);
+                continue;
+            }
+            // One after the other: powers would take longer than the products.
+            for part in bytes.chunks(16) {
+                self.sum ^= reversed::<_, REVERSED>(one, one.load_part(part));
+                self.sum = product(one, self.sum, key);
+            }
         }
     }
 
@@ -214,11 +282,17 @@ impl<I: Carryless> Hashing<I> {
     }
 }
 
+/// Blocks with their bytes in reverse order, in which they may be already.
+#[inline(always)]
+fn reversed<I: Carryless, const ALREADY: bool>(isa: I, blocks: I::Blocks) -> I::Blocks {
+    if ALREADY { blocks } else { isa.reverse(blocks) }
+}
+
 /// Adds a string to a hash; `REVERSED` is the order of the bytes of its blocks.
-struct Absorb<'a, const REVERSED: bool> {
-    powers: &'a HashPowers,
-    hash: &'a mut Block,
-    bytes: &'a [u8],
+pub(crate) struct Absorb<'a, const REVERSED: bool> {
+    pub(crate) powers: &'a HashPowers,
+    pub(crate) hash: &'a mut Block,
+    pub(crate) bytes: &'a [u8],
 }
 
 impl<I: Carryless, const REVERSED: bool> Job<I> for Absorb<'_, REVERSED> {
@@ -233,236 +307,130 @@ impl<I: Carryless, const REVERSED: bool> Job<I> for Absorb<'_, REVERSED> {
     }
 }
 
-/// The powers of a hash key, from the highest that is used on, each times x.
-struct MakePowers<'a>(&'a Block);
+/// [`Absorb`] of a few blocks, by the powers of the key that they need, which are made for it: all that is there is
+/// the key, times x.
+pub(crate) struct AbsorbFew<'a, const REVERSED: bool> {
+    pub(crate) first: &'a Block,
+    pub(crate) hash: &'a mut Block,
+    pub(crate) bytes: &'a [u8],
+}
 
-impl<I: Carryless> Job<I> for MakePowers<'_> {
-    type Output = Secret<HashPowers>;
+impl<I: Carryless, const REVERSED: bool> Job<I> for AbsorbFew<'_, REVERSED> {
+    type Output = ();
 
     #[inline(always)]
-    fn run(self, isa: I) -> Self::Output {
-        let mut powers = Secret::new([[0; 16]; POWERS]);
-        let key = u128::from_be_bytes(*self.0);
-        // Times x: the top coefficient that falls out becomes the modulus.
-        let first = (key << 1) ^ ((key >> 127).wrapping_neg() & (MODULUS | 1));
-        powers[POWERS - 1] = first.to_le_bytes();
-        // Twice as many at a time, none of which waits for another: in single blocks until they fill a register.
-        let mut known = 1;
-        while known < I::Lanes::USIZE {
-            double(isa.one(), &mut powers, known);
-            known *= 2;
-        }
-        while known < REGISTERS * I::Lanes::USIZE {
-            double(isa, &mut powers, known);
-            known *= 2;
-        }
-        powers
+    fn run(self, isa: I) {
+        let Self { first, hash, bytes } = self;
+        let mut hashing = Hashing::new(isa, hash);
+        hashing.absorb_by_key::<REVERSED, 1>(isa, first, [bytes]);
+        isa.one().store(hashing.block(isa), hash);
     }
 }
 
-/// Makes as many powers as are known, which fill registers.
+/// POLYVAL (RFC 8452, 3) of two strings, each filled up with zeros to whole blocks, and of a last block: GHASH of blocks
+/// in reverse order under the key times x (appendix A), and that the key here is.
+pub(crate) struct Polyval<'a> {
+    pub(crate) key: &'a Block,
+    pub(crate) strings: [&'a [u8]; 2],
+    pub(crate) last: &'a Block,
+    /// What it becomes, zeros before.
+    pub(crate) hash: &'a mut Block,
+}
+
+impl<I: Carryless> Job<I> for Polyval<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        let Self { key, strings: [first, second], last, hash } = self;
+        let mut hashing = Hashing::new(isa, hash);
+        hashing.absorb_by_key::<true, 3>(isa, key, [first, second, last]);
+        isa.one().store(hashing.sum, hash);
+    }
+}
+
+/// Makes the powers of a hash key, from the highest that is used on, each times x.
+pub(crate) struct MakePowers<'a> {
+    /// The key, times x.
+    pub(crate) first: &'a Block,
+    pub(crate) powers: &'a mut HashPowers,
+}
+
+impl<I: Carryless> Job<I> for MakePowers<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, isa: I) {
+        fill(isa, self.powers, self.first, POWERS);
+    }
+}
+
+/// A hash key times x, as its bytes are reversed: the top coefficient that falls out becomes the modulus.
+pub(crate) fn times_x(h: &Block) -> Block {
+    let key = u128::from_be_bytes(*h);
+    ((key << 1) ^ ((key >> 127).wrapping_neg() & (MODULUS | 1))).to_le_bytes()
+}
+
+/// Makes the lowest `needed` powers, or somewhat more: twice as many at a time, none of which waits for another.
 #[inline(always)]
-fn double<I: Carryless>(isa: I, powers: &mut HashPowers, known: usize) {
+fn fill<I: Carryless>(isa: I, powers: &mut HashPowers, first: &Block, needed: usize) {
     let lanes = I::Lanes::USIZE;
-    let highest = isa.broadcast(&powers[POWERS - known]);
-    for at in (POWERS - known..POWERS).step_by(lanes) {
+    let (register, mut highest) = first_register(isa, first);
+    isa.store(register, powers[POWERS - lanes..].as_flattened_mut());
+    let mut known = lanes;
+    while known < needed.min(REGISTERS * lanes) {
+        for at in (POWERS - known..POWERS).step_by(lanes) {
+            let power = isa.load(powers[at..at + lanes].as_flattened());
+            let higher = product(isa, power, highest);
+            isa.store(higher, powers[at - known..at - known + lanes].as_flattened_mut());
+        }
+        highest = product(isa, highest, highest);
+        known *= 2;
+    }
+}
+
+/// As many of the lowest powers as a register has, and the highest of them in every lane. They are computed in all
+/// lanes, and each lane takes its own.
+#[inline(always)]
+fn first_register<I: Carryless>(isa: I, first: &Block) -> (I::Blocks, I::Blocks) {
+    let one = isa.broadcast(first);
+    if I::Lanes::USIZE == 1 {
+        return (one, one);
+    }
+    let two = product(isa, one, one);
+    if I::Lanes::USIZE == 2 {
+        return ((two & lane(isa, 0)) ^ (one & lane(isa, 1)), two);
+    }
+    let (three, four) = (product(isa, two, one), product(isa, two, two));
+    let upper = (four & lane(isa, 0)) ^ (three & lane(isa, 1));
+    let lower = (two & lane(isa, 2)) ^ (one & lane(isa, 3));
+    (upper ^ lower, four)
+}
+
+/// A register of ones in one lane.
+#[inline(always)]
+fn lane<I: Carryless>(isa: I, number: usize) -> I::Blocks {
+    const WIDEST: usize = 4;
+    let mut blocks = [[0; 16]; WIDEST];
+    blocks[number] = [0xff; 16];
+    isa.load(blocks[..I::Lanes::USIZE].as_flattened())
+}
+
+/// Makes the sums of the halves of every power that fills registers.
+#[inline(always)]
+fn sum_halves<I: Carryless>(isa: I, powers: &HashPowers, sums: &mut HashPowers) {
+    let lanes = I::Lanes::USIZE;
+    for at in (POWERS - REGISTERS * lanes..POWERS).step_by(lanes) {
         let power = isa.load(powers[at..at + lanes].as_flattened());
-        let product = reduce(isa, Products::new(isa, power, highest).halves(isa));
-        isa.store(product, powers[at - known..at - known + lanes].as_flattened_mut());
+        isa.store(power ^ isa.exchange(power), sums[at..at + lanes].as_flattened_mut());
     }
 }
 
-/// A key of GHASH on a CPU that has instructions for it. Cleared when dropped.
-///
-/// ```
-/// use lanecrypt_slicing::HashKey;
-///
-/// // Test case 2 of the GCM specification: H is AES of zeros under the key of zeros.
-/// let h = 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e_u128.to_be_bytes();
-/// if let Some(key) = HashKey::new(&h) {
-///     let mut hash = [0; 16];
-///     key.absorb(&mut hash, &0x0388_dace_60b6_a392_f328_c2b9_71b2_fe78_u128.to_be_bytes());
-///     key.absorb(&mut hash, &128_u128.to_be_bytes());
-///     assert_eq!(hash, 0xf38c_bb1a_d692_23dc_c345_7ae5_b6b0_f885_u128.to_be_bytes());
-/// }
-/// ```
-#[derive(Clone)]
-pub struct HashKey {
-    powers: Secret<HashPowers>,
+/// Lane by lane.
+#[inline(always)]
+fn product<I: Carryless>(isa: I, a: I::Blocks, b: I::Blocks) -> I::Blocks {
+    reduce(isa, Products::new(isa, a, b).halves(isa))
 }
-
-impl HashKey {
-    /// Of the hash key H, the block of zeros encrypted; `None` where this CPU multiplies no
-    /// polynomials.
-    #[must_use]
-    #[inline] // so that the powers are made where they stay
-    pub fn new(h: &[u8; 16]) -> Option<Self> {
-        run_carryless(MakePowers(h)).map(|powers| Self { powers })
-    }
-
-    /// The key whose [`powers`](Self::powers) these are, on the CPU that made them.
-    #[must_use]
-    pub fn of_powers(powers: &HashPowers) -> Self {
-        Self { powers: Secret::new(*powers) }
-    }
-
-    /// The key that is this one to the power `exponent`, one at least: adding a block of zeros to a hash
-    /// under it is adding `exponent` blocks of zeros under this one. The time depends on the exponent, never on the key.
-    #[must_use]
-    pub fn power(&self, exponent: u64) -> Self {
-        // The block of 1, multiplied by the squares of the key that the exponent has.
-        let mut result = Secret::new(ONE);
-        let mut square = self.clone();
-        let mut rest = exponent.max(1);
-        loop {
-            if rest & 1 == 1 {
-                square.absorb(&mut result, &[0; 16]);
-            }
-            rest >>= 1;
-            if rest == 0 {
-                return Self::another(&result);
-            }
-            let mut next = Secret::new(ONE);
-            square.absorb(&mut next, &[0; 32]);
-            square = Self::another(&next);
-        }
-    }
-
-    /// A key where there was one before.
-    fn another(h: &Block) -> Self {
-        match Self::new(h) {
-            Some(key) => key,
-            None => panic!("a key is made where there are the instructions"),
-        }
-    }
-
-    /// Powers of the key, times x: those that [`Hashing`] takes.
-    #[must_use]
-    pub fn powers(&self) -> &HashPowers {
-        &self.powers
-    }
-
-    /// Adds a string, filled up with zeros to whole blocks, to a hash, which is zero in the beginning.
-    pub fn absorb(&self, hash: &mut [u8; 16], bytes: &[u8]) {
-        self.absorb_as::<false>(hash, bytes);
-    }
-
-    /// [`absorb`](Self::absorb) of blocks whose bytes are in reverse order, which POLYVAL has (RFC 8452,
-    /// appendix A); those of the hash are not.
-    pub fn absorb_reversed(&self, hash: &mut [u8; 16], bytes: &[u8]) {
-        self.absorb_as::<true>(hash, bytes);
-    }
-
-    fn absorb_as<const REVERSED: bool>(&self, hash: &mut [u8; 16], bytes: &[u8]) {
-        let done = run_carryless::<_, ()>(Absorb::<REVERSED> { powers: &self.powers, hash, bytes });
-        assert!(done.is_some(), "a key is made where there are the instructions");
-    }
-}
-
-impl fmt::Debug for HashKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HashKey").finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "zeroize")]
-impl zeroize::ZeroizeOnDrop for HashKey {}
-
-/// Runs a job with the widest instructions of this CPU, the same ones every time.
-macro_rules! run_on_first {
-    ($($isa:ident)*) => {
-        #[inline]
-        fn run_carryless<J, R>(job: J) -> Option<R>
-        where
-            J: $(Job<crate::$isa, Output = R> +)*
-        {
-            $(if let Ok(isa) = <crate::$isa as crate::Isa>::detect() {
-                return Some(crate::Isa::run(isa, job));
-            })*
-            let _ = job;
-            None
-        }
-    };
-}
-#[cfg(target_arch = "x86_64")]
-run_on_first!(Avx512 Avx2Vaes AesNi);
-#[cfg(target_arch = "aarch64")]
-run_on_first!(NeonAes);
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-run_on_first!();
 
 #[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use super::*;
-
-    /// The product of SP 800-38D, 6.3, a bit at a time: the leftmost one is the coefficient of 1.
-    fn product(x: u128, y: u128) -> u128 {
-        let (mut sum, mut shifted) = (0, y);
-        for i in (0..128).rev() {
-            sum ^= (x >> i & 1).wrapping_neg() & shifted;
-            shifted = shifted >> 1 ^ (shifted & 1).wrapping_neg() & 0xe1 << 120;
-        }
-        sum
-    }
-
-    fn check<I: Carryless>() {
-        let Ok(isa) = I::detect() else {
-            std::println!("{}: {:?}", core::any::type_name::<I>(), I::detect().err());
-            return;
-        };
-        let blocks: [Block; 150] = core::array::from_fn(|i| {
-            let i = i as u128 + 1;
-            (i * i).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes()
-        });
-        let reversed = blocks.map(|block| u128::from_be_bytes(block).to_le_bytes());
-        let top_and_bottom = [1, 1 << 127, u128::MAX, 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e];
-        for h in top_and_bottom {
-            let powers = isa.run(MakePowers(&h.to_be_bytes()));
-            for count in 0..blocks.len() {
-                let mut sum = [0x5a; 16];
-                let expected =
-                    blocks[..count].iter().fold(u128::from_be_bytes(sum), |sum, block| {
-                        product(sum ^ u128::from_be_bytes(*block), h)
-                    });
-                let bytes = blocks[..count].as_flattened();
-                isa.run(Absorb::<false> { powers: &powers, hash: &mut sum, bytes });
-                assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} blocks");
-                let mut sum = [0x5a; 16];
-                let bytes = reversed[..count].as_flattened();
-                isa.run(Absorb::<true> { powers: &powers, hash: &mut sum, bytes });
-                assert_eq!(u128::from_be_bytes(sum), expected, "{isa:?}, {count} reversed blocks");
-            }
-        }
-    }
-
-    #[test]
-    fn a_power_of_a_key_stands_for_blocks_of_zeros() {
-        let Some(key) = HashKey::new(&0x66e9_4bd4_ef8a_2c3b_u128.to_be_bytes()) else { return };
-        let key = HashKey::of_powers(key.powers());
-        for exponent in [1, 2, 3, 4, 5, 63, 64, 1000, 1 << 14, (1 << 14) + 7] {
-            let (mut expected, mut found) = ([0x5a; 16], [0x5a; 16]);
-            for _ in 0..exponent {
-                key.absorb(&mut expected, &[0; 16]);
-            }
-            key.power(exponent).absorb(&mut found, &[0; 16]);
-            assert_eq!(found, expected, "{exponent}");
-        }
-    }
-
-    #[test]
-    #[cfg(target_arch = "x86_64")]
-    fn every_width_multiplies_alike() {
-        check::<crate::AesNi>();
-        check::<crate::Avx2Vaes>();
-        check::<crate::Avx2Gfni>();
-        check::<crate::Avx512>();
-    }
-
-    #[test]
-    #[cfg(target_arch = "aarch64")]
-    fn neon_multiplies_alike() {
-        check::<crate::NeonAes>();
-    }
-}
+mod tests;

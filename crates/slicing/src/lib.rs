@@ -41,7 +41,10 @@ mod bytes;
 mod fastest;
 mod form;
 mod ghash;
+mod hash_key;
 mod isa;
+#[allow(unsafe_code, reason = "a place that is written once behind a shared reference")]
+mod kept;
 pub mod matrix;
 #[cfg(target_arch = "aarch64")]
 #[allow(unsafe_code, reason = "SIMD instructions")]
@@ -67,7 +70,7 @@ mod x86;
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
 
-pub use aes::{AesBlocks, AesJob, AesKeySteps, WholeBlocks, run_aes};
+pub use aes::{AesBlocks, AesJob, AesKeySteps, WholeBlocks, has_aes, run_aes};
 pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks, transpose_halves};
 pub use byte_planes::{byte_planes, unslice_bytes};
@@ -76,7 +79,8 @@ pub use fastest::{
     Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain, on_cleared_stack, run_in_lanes,
 };
 pub use form::{BlockOf, Core, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
-pub use ghash::{Carryless, HashKey, Hashing};
+pub use ghash::{Carryless, Hashing};
+pub use hash_key::{HashKey, polyval};
 pub use isa::{Isa, Job, JobOver, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};

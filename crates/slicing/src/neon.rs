@@ -357,24 +357,13 @@ impl AesBlocks for NeonAes {
 
 impl AesKeySteps for NeonAes {
     #[inline(always)]
-    fn last_word<const ROTATED: bool>(self, words: Self::Blocks) -> Self::Blocks {
-        B128::of(registers! {
-            let order = if ROTATED { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
-            vqtbl1q_u8(words.0, vreinterpretq_u8_u32(vdupq_n_u32(order)))
-        })
+    fn shuffle(self, block: Self::Blocks, order: &[u8; 16]) -> Self::Blocks {
+        B128::of(registers!(vqtbl1q_u8(block.0, AesBlocks::broadcast(self, order).0)))
     }
 
     #[inline(always)]
-    fn second_word(self, words: Self::Blocks) -> Self::Blocks {
-        B128::of(registers! {
-            vqtbl1q_u8(words.0, vreinterpretq_u8_u32(vdupq_n_u32(0x0407_0605)))
-        })
-    }
-
-    #[inline(always)]
-    fn sums(self, words: Self::Blocks) -> Self::Blocks {
-        let pairs = words ^ B128::of(registers!(vextq_u8::<12>(vdupq_n_u8(0), words.0)));
-        pairs ^ B128::of(registers!(vextq_u8::<8>(vdupq_n_u8(0), pairs.0)))
+    fn inv_mix_columns(self, block: Self::Blocks) -> Self::Blocks {
+        B128::of(registers!(vaesimcq_u8(block.0)))
     }
 }
 

@@ -33,6 +33,8 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::fastest::WithLanes", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::MakePowers", bytes: None },
     Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
+    Kind { name: "lanecrypt_slicing::ghash::AbsorbFew", bytes: Some(32) },
+    Kind { name: "lanecrypt_slicing::ghash::Polyval", bytes: Some(56) },
     Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(96) },
     Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(80) },
     Kind { name: "lanecrypt_aes::modes::ChainDecrypt", bytes: Some(64) },

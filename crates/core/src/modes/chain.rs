@@ -125,10 +125,10 @@ impl ChainedMode {
             Self::Cbc(Direction::Decrypt) | Self::Cfb(Direction::Decrypt) => {
                 register.copy_from_slice(&last[..block]);
             }
-            Self::Ofb => wiped(&mut last[..block], |last| {
-                xor(last, output);
-                register.copy_from_slice(last);
-            }),
+            Self::Ofb => {
+                register.copy_from_slice(output);
+                xor(register, &last[..block]);
+            }
         }
         Ok(())
     }

@@ -32,15 +32,48 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     })
 }
 
-/// XTS data units of `unit_bytes` each, of which the last may be shorter, with consecutive numbers
-/// from `first` on (modulo 2^128): the sectors of a disk.
+/// The numbers of XTS data units one after another, modulo 2^128: `first.into()` where they are consecutive.
+///
+/// ```
+/// use lanecrypt_core::modes::UnitNumbers;
+///
+/// // Sectors of 4 KiB, of which the tweaks count 512 bytes each.
+/// let mut numbers = UnitNumbers { first: 24, step: 8 };
+/// assert_eq!([numbers.take(), numbers.take()], [24, 32]);
+/// assert_eq!(UnitNumbers::from(24), UnitNumbers { first: 24, step: 1 });
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitNumbers {
+    /// That of the first unit.
+    pub first: u128,
+    /// From a unit to the next one.
+    pub step: u128,
+}
+
+impl UnitNumbers {
+    /// The first one, after which the next is the first.
+    pub fn take(&mut self) -> u128 {
+        let number = self.first;
+        self.first = number.wrapping_add(self.step);
+        number
+    }
+}
+
+impl From<u128> for UnitNumbers {
+    fn from(first: u128) -> Self {
+        Self { first, step: 1 }
+    }
+}
+
+/// XTS data units of `unit_bytes` each, of which the last may be shorter, with these `numbers`: the sectors of a
+/// disk.
 ///
 /// # Errors
 /// As [`xts`], for any of the units before anything is written.
 pub fn xts_units<E: Engine + ?Sized, T: Engine + ?Sized>(
     engine: &E,
     tweak_engine: &T,
-    first: u128,
+    numbers: impl Into<UnitNumbers>,
     unit_bytes: usize,
     direction: Direction,
     data: InOutBuf<'_, '_, u8>,
@@ -51,13 +84,12 @@ pub fn xts_units<E: Engine + ?Sized, T: Engine + ?Sized>(
     }
     // Their first masks are made together.
     wiped(&mut [0; 64 * BLOCK], |masks| {
-        let mut number = first;
+        let mut numbers = numbers.into();
         in_pieces(data, unit_bytes.saturating_mul(64), |_, piece| {
             let units = piece.len().div_ceil(unit_bytes);
             let masks = masks[..units * BLOCK].as_chunks_mut::<BLOCK>().0;
             for mask in &mut *masks {
-                *mask = number.to_le_bytes();
-                number = number.wrapping_add(1);
+                *mask = numbers.take().to_le_bytes();
             }
             tweak_engine.ecb(Direction::Encrypt, masks.as_flattened_mut().into())?;
             let run_together = unit_bytes < SHORT && unit_bytes.is_multiple_of(BLOCK);

@@ -5,7 +5,7 @@ use std::fmt;
 use cipher::InOutBuf;
 use zeroize::Zeroize;
 
-use lanecrypt_core::ChainedMode;
+use lanecrypt_core::{ChainedMode, modes::UnitNumbers};
 
 use crate::{Ctr, Direction, Engine, Error, Xts};
 
@@ -104,14 +104,14 @@ impl<E> fmt::Debug for Chained<E> {
 
 /// What runs XTS over many data units of one length: [`Xts`] on a CPU, `cuda::XtsEngine` on a GPU.
 pub trait RunsUnits {
-    /// Runs data units of `unit_bytes` with consecutive numbers from `first` on; the last may be shorter.
+    /// Runs data units of `unit_bytes` with these `numbers`; the last may be shorter.
     ///
     /// # Errors
     /// [`Error::DataUnitLength`] for less than a block; the engine's own.
     fn run_units(
         &self,
         direction: Direction,
-        first: u128,
+        numbers: UnitNumbers,
         unit_bytes: usize,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error>;
@@ -121,11 +121,11 @@ impl<X: RunsUnits + ?Sized> RunsUnits for Box<X> {
     fn run_units(
         &self,
         direction: Direction,
-        first: u128,
+        numbers: UnitNumbers,
         unit_bytes: usize,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        (**self).run_units(direction, first, unit_bytes, data)
+        (**self).run_units(direction, numbers, unit_bytes, data)
     }
 }
 
@@ -133,11 +133,11 @@ impl<C: Engine> RunsUnits for Xts<C> {
     fn run_units(
         &self,
         direction: Direction,
-        first: u128,
+        numbers: UnitNumbers,
         unit_bytes: usize,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        self.units(direction, first, unit_bytes, data)
+        self.units(direction, numbers, unit_bytes, data)
     }
 }
 
@@ -146,12 +146,20 @@ impl RunsUnits for crate::cuda::XtsEngine {
     fn run_units(
         &self,
         direction: Direction,
-        first: u128,
+        mut numbers: UnitNumbers,
         bytes: usize,
-        data: InOutBuf<'_, '_, u8>,
+        mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let units = crate::cuda::DataUnits { bytes, first };
-        Ok(self.run_host_memory(direction, units, data)?)
+        // On a device numbers are consecutive: others go there one by one.
+        let at_once = if numbers.step == 1 { data.len() } else { bytes.max(1) };
+        while !data.is_empty() {
+            let units = crate::cuda::DataUnits { bytes, first: numbers.take() };
+            let length = at_once.min(data.len());
+            let (piece, rest) = data.split_at(length);
+            self.run_host_memory(direction, units, piece)?;
+            data = rest;
+        }
+        Ok(())
     }
 }
 
@@ -186,7 +194,7 @@ impl<X: RunsUnits> StreamMode for XtsUnits<X> {
 
     fn apply(&mut self, piece: &mut [u8]) -> Result<(), Error> {
         let count = piece.len().div_ceil(self.bytes);
-        self.xts.run_units(self.direction, self.next, self.bytes, piece.into())?;
+        self.xts.run_units(self.direction, self.next.into(), self.bytes, piece.into())?;
         self.next = self.next.wrapping_add(count as u128);
         Ok(())
     }

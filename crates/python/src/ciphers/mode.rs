@@ -78,6 +78,6 @@ impl StreamMode for DataUnit {
     }
 
     fn apply(&mut self, piece: &mut [u8]) -> Result<(), Error> {
-        self.xts.run_units(self.direction, self.number, piece.len(), piece.into())
+        self.xts.run_units(self.direction, self.number.into(), piece.len(), piece.into())
     }
 }

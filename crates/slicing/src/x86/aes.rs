@@ -4,8 +4,8 @@
 
 use core::arch::x86_64::{
     __m128i, _mm_add_epi32, _mm_aesdec_si128, _mm_aesdeclast_si128, _mm_aesenc_si128,
-    _mm_aesenclast_si128, _mm_bslli_si128, _mm_bsrli_si128, _mm_clmulepi64_si128, _mm_set_epi8,
-    _mm_set_epi64x, _mm_set1_epi32, _mm_set1_epi64x, _mm_shuffle_epi8, _mm256_add_epi32,
+    _mm_aesenclast_si128, _mm_aesimc_si128, _mm_bslli_si128, _mm_bsrli_si128, _mm_clmulepi64_si128,
+    _mm_set_epi8, _mm_set_epi64x, _mm_set1_epi64x, _mm_shuffle_epi8, _mm256_add_epi32,
     _mm256_add_epi64, _mm256_aesdec_epi128, _mm256_aesdeclast_epi128, _mm256_aesenc_epi128,
     _mm256_aesenclast_epi128, _mm256_broadcastsi128_si256, _mm256_bslli_epi128,
     _mm256_bsrli_epi128, _mm256_clmulepi64_epi128, _mm256_loadu_si256, _mm256_set_epi64x,
@@ -128,22 +128,13 @@ single_blocks!(AesNi Avx2Aes);
 
 impl AesKeySteps for AesNi {
     #[inline(always)]
-    fn last_word<const ROTATED: bool>(self, words: B128) -> B128 {
-        B128(registers! {
-            let order = if ROTATED { 0x0c0f_0e0d } else { 0x0f0e_0d0c };
-            _mm_shuffle_epi8(words.0, _mm_set1_epi32(order))
-        })
+    fn shuffle(self, block: B128, order: &[u8; 16]) -> B128 {
+        B128(registers!(_mm_shuffle_epi8(block.0, sse2::load(order).0)))
     }
 
     #[inline(always)]
-    fn second_word(self, words: B128) -> B128 {
-        B128(registers!(_mm_shuffle_epi8(words.0, _mm_set1_epi32(0x0407_0605))))
-    }
-
-    #[inline(always)]
-    fn sums(self, words: B128) -> B128 {
-        let pairs = words ^ B128(registers!(_mm_bslli_si128::<4>(words.0)));
-        pairs ^ B128(registers!(_mm_bslli_si128::<8>(pairs.0)))
+    fn inv_mix_columns(self, block: B128) -> B128 {
+        B128(registers!(_mm_aesimc_si128(block.0)))
     }
 }
 

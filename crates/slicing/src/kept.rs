@@ -1,0 +1,114 @@
+//! Room for the powers of a hash key, which are put there once: without a lock, so without `std`, and nobody waits.
+
+use core::{
+    cell::UnsafeCell,
+    mem::MaybeUninit,
+    panic::RefUnwindSafe,
+    sync::atomic::{AtomicU8, Ordering},
+};
+
+use lanecrypt_core::HashPowers;
+
+/// Room for powers, which are put there once. Cleared when dropped (feature `zeroize`).
+pub(crate) struct Kept {
+    state: AtomicU8,
+    room: UnsafeCell<MaybeUninit<HashPowers>>,
+}
+
+/// Nothing is there, and nobody puts anything there.
+const EMPTY: u8 = 0;
+/// Somebody does.
+const FILLING: u8 = 1;
+/// The powers are there, and do not change any more.
+const FULL: u8 = 2;
+
+// SAFETY: the room is written by the one thread that made `FILLING` of `EMPTY`, and is read where the state is
+// `FULL`, which that thread wrote after it: nothing changes it then but a drop, which has it alone.
+unsafe impl Sync for Kept {}
+/// A panic leaves it empty or full, or `FILLING` for ever, and then it is never read.
+impl RefUnwindSafe for Kept {}
+
+impl Kept {
+    #[inline]
+    pub(crate) fn nothing() -> Self {
+        Self { state: AtomicU8::new(EMPTY), room: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&HashPowers> {
+        let is_full = self.state.load(Ordering::Acquire) == FULL;
+        // SAFETY: `FULL` says that the room was written, and that nobody writes there while it is borrowed.
+        is_full.then(|| unsafe { (*self.room.get()).assume_init_ref() })
+    }
+
+    /// Keeps powers if nobody else has kept any, or is about to.
+    pub(crate) fn keep(&self, powers: &HashPowers) {
+        let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
+        if self.state.compare_exchange(EMPTY, FILLING, success, failure).is_ok() {
+            // SAFETY: this thread alone has made `FILLING` of `EMPTY`, and nobody reads before `FULL`.
+            unsafe { (*self.room.get()).write(*powers) };
+            self.state.store(FULL, Ordering::Release);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Kept {
+    /// As it is while another thread puts powers there.
+    pub(crate) fn being_filled() -> Self {
+        let kept = Self::nothing();
+        kept.state.store(FILLING, Ordering::Relaxed);
+        kept
+    }
+}
+
+impl Clone for Kept {
+    fn clone(&self) -> Self {
+        let clone = Self::nothing();
+        if let Some(powers) = self.get() {
+            clone.keep(powers);
+        }
+        clone
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if *self.state.get_mut() != EMPTY {
+            let room = self.room.get_mut();
+            room.write([[0; 16]; size_of::<HashPowers>() / 16]);
+            // The optimiser must take the zeros for read, and so write them.
+            core::hint::black_box(room);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_first_stays() {
+        let kept = Kept::nothing();
+        assert!(kept.get().is_none());
+        assert!(kept.clone().get().is_none());
+        std::thread::scope(|scope| {
+            for byte in 1..=3 {
+                let kept = &kept;
+                scope.spawn(move || {
+                    kept.keep(&[[byte; 16]; 32]);
+                    let is_whole = |powers: &HashPowers| powers.iter().all(|it| *it == powers[0]);
+                    assert!(kept.get().is_none_or(is_whole));
+                });
+            }
+        });
+        let first = *kept.get().expect("one of them");
+        assert_ne!(first, [[0; 16]; 32]);
+        kept.keep(&[[9; 16]; 32]);
+        assert_eq!(kept.get(), Some(&first));
+        assert_eq!(kept.clone().get(), Some(&first));
+    }
+}
