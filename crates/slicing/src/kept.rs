@@ -75,12 +75,11 @@ impl Clone for Kept {
 #[cfg(feature = "zeroize")]
 impl Drop for Kept {
     fn drop(&mut self) {
-        if *self.state.get_mut() != EMPTY {
-            let room = self.room.get_mut();
-            room.write([[0; 16]; size_of::<HashPowers>() / 16]);
-            // The optimiser must take the zeros for read, and so write them.
-            core::hint::black_box(room);
-        }
+        // An empty one too: where it was moved, what lay on the stack went with it.
+        let room = self.room.get_mut();
+        room.write([[0; 16]; size_of::<HashPowers>() / 16]);
+        // The optimiser must take the zeros for read, and so write them.
+        core::hint::black_box(room);
     }
 }
 
