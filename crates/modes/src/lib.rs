@@ -65,7 +65,7 @@ pub use xts::{Xts, get_tweak_default, xts_halves_are_equal};
 /// expansion does.
 #[inline]
 fn cleared<R>(work: impl FnOnce() -> R) -> R {
-    lanecrypt_slicing::on_cleared_stack::<{ 6 << 10 }, { 16 << 10 }, R>(work)
+    lanecrypt_slicing::on_cleared_stack::<{ 4 << 10 }, { 16 << 10 }, R>(work)
 }
 
 /// A decryption's result; where an engine failed, what was written becomes zeros, for it was not found authentic.
