@@ -54,6 +54,7 @@ fn step<const TERNARY: bool>(
     Step { name, recording }
 }
 
+// ANCHOR: whole
 fn whole<const TERNARY: bool>(name: &'static str, rounds: usize) -> Whole {
     let groups = rounds / GROUP;
     let keys: Vec<_> = (0..groups * STRIDE + 2).map(|i| key_bytes(64 * i)).collect();
@@ -70,3 +71,4 @@ fn whole<const TERNARY: bool>(name: &'static str, rounds: usize) -> Whole {
     ];
     Whole { name, parts, recording: Recording::ecb::<BitRounds, TERNARY>(&keys) }
 }
+// ANCHOR_END: whole
