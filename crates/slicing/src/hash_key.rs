@@ -93,7 +93,7 @@ impl HashKey {
         }
     }
 
-    /// Where another thread is about to keep them, this one has its own and waits for nobody.
+    /// Where another thread is about to keep them, this one has its own and does not wait.
     #[cold]
     fn with_new_powers<R>(&self, work: impl FnOnce(&HashPowers) -> R) -> R {
         let mut powers = Secret::new([[0; 16]; POWERS]);
