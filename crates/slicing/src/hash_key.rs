@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_powers() {
+    fn no_thread_waits_for_powers() {
         let Some(key) = HashKey::new(&H) else { return };
         let taken = HashKey { first: key.first.clone(), powers: Kept::being_filled() };
         assert_eq!(powers_of(&taken), powers_of(&key));

@@ -1,4 +1,4 @@
-//! Room for the powers of a hash key, which are put there once: without a lock, so without `std`, and nobody waits.
+//! Room for the powers of a hash key, which are put there once: without a lock, so without `std`, and no thread waits.
 
 use core::{
     cell::UnsafeCell,
@@ -15,7 +15,7 @@ pub(crate) struct Kept {
     room: UnsafeCell<MaybeUninit<HashPowers>>,
 }
 
-/// Nothing is there, and nobody puts anything there.
+/// Nothing is there, and no thread puts anything there.
 const EMPTY: u8 = 0;
 /// Somebody does.
 const FILLING: u8 = 1;
@@ -41,7 +41,7 @@ impl Kept {
         is_full.then(|| unsafe { (*self.room.get()).assume_init_ref() })
     }
 
-    /// Keeps powers if nobody else has kept any, or is about to.
+    /// Keeps powers unless another thread has kept some, or is about to.
     pub(crate) fn keep(&self, powers: &HashPowers) {
         let (success, failure) = (Ordering::Relaxed, Ordering::Relaxed);
         if self.state.compare_exchange(EMPTY, FILLING, success, failure).is_ok() {
