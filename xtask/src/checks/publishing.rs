@@ -147,7 +147,7 @@ fn files_outside(package: &Package) -> Result<Vec<String>> {
             for (i, line) in lines.iter().enumerate() {
                 let of_doctest = lines[i.saturating_sub(2)..i]
                     .iter()
-                    .any(|before| before.contains("cfg(doctest)"));
+                    .any(|before| before.contains("doctest"));
                 let outside = included(line).is_some_and(|file| {
                     let steps = file.split('/').filter(|part| *part == "..").count();
                     let depth =
