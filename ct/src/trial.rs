@@ -5,8 +5,9 @@
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt::{
-    ConstantTime, Direction, Engine, Gcm,
-    cipher::InOutBuf,
+    ConstantTime, Direction, Engine, Gcm, GcmSiv,
+    aes::{Aes128, Aes256},
+    cipher::{InOutBuf, KeyInit},
     modes,
     registry::{Backend, CipherDescription, Platform},
 };
@@ -124,6 +125,7 @@ impl Trial<'_> {
             }
             if setting.backend.platform == Platform::Cpu {
                 self.modes(&*engine)?;
+                self.gcm_siv(*key_bytes)?;
             }
         }
         Ok(())
@@ -160,6 +162,36 @@ impl Trial<'_> {
         Ok(())
     }
 
+    /// GCM-SIV, beside the backend that is the type that users name: every message has keys of its own.
+    fn gcm_siv(&mut self, key_bytes: usize) -> Result<()> {
+        let setting = self.setting;
+        let is_of_users = setting.cipher.name == "aes" && setting.backend.id == "default";
+        if !is_of_users || key_bytes == 24 {
+            return Ok(());
+        }
+        let key = setting.key(key_bytes);
+        for blocks in [1, MOST_BLOCKS, 10 * MOST_BLOCKS] {
+            let length = blocks * setting.cipher.block_bytes + PARTIAL + TAG_BYTES;
+            let encrypt =
+                |data: &mut [u8]| {
+                    let (message, tag) = data.split_at_mut(length - TAG_BYTES);
+                    let (nonce, aad) = (&[7; 12], &[1, 2, 3]);
+                    let made =
+                        match key_bytes {
+                            16 => GcmSiv::from(Aes128::new_from_slice(&key).expect("16 bytes"))
+                                .encrypt(nonce, aad, message.into()),
+                            _ => GcmSiv::from(Aes256::new_from_slice(&key).expect("32 bytes"))
+                                .encrypt(nonce, aad, message.into()),
+                        };
+                    tag.copy_from_slice(&made?);
+                    Ok(())
+                };
+            let name = format!("GCM-SIV encryption, {blocks} blocks");
+            self.step(&name, || setting.over(length, encrypt))?;
+        }
+        Ok(())
+    }
+
     /// Whether a backend that claims nothing has tripped.
     fn is_enough(&self) -> bool {
         self.tripped && !self.setting.is_claimed()
@@ -184,12 +216,16 @@ impl Setting<'_> {
         self.backend.constant_time == ConstantTime::Yes
     }
 
-    fn engine(&self, key_bytes: usize) -> Result<Box<dyn Engine>> {
-        let mut key = noise(key_bytes);
+    fn key(&self, bytes: usize) -> Vec<u8> {
+        let mut key = noise(bytes);
         if self.secret.key {
             ffi::make_undefined(&mut key);
         }
-        Ok((self.backend.create)(&key)?)
+        key
+    }
+
+    fn engine(&self, key_bytes: usize) -> Result<Box<dyn Engine>> {
+        Ok((self.backend.create)(&self.key(key_bytes))?)
     }
 
     fn ecb(&self, engine: &dyn Engine, direction: Direction, blocks: usize) -> Result<()> {

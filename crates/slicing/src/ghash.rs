@@ -247,31 +247,24 @@ impl<I: Carryless> Hashing<I> {
         self.sum = reduce(one, halves);
     }
 
-    /// [`absorb_as`](Self::absorb_as) of several strings by a key times x, and as many powers as the longest needs.
+    /// [`absorb_as`](Self::absorb_as) by a key times x, and the powers for a string of this length or a longer one.
     #[inline(always)]
-    fn absorb_by_key<const REVERSED: bool, const COUNT: usize>(
+    fn absorb_by_key<const REVERSED: bool>(
         &mut self,
         isa: I,
         key: &Block,
-        strings: [&[u8]; COUNT],
+        powers: &HashPowers,
+        bytes: &[u8],
     ) {
-        let longest = strings.iter().map(|bytes| bytes.len().div_ceil(16)).max().unwrap_or(0);
-        let mut powers = Secret::new([[0; 16]; POWERS]);
-        if longest > FEWEST {
-            fill(isa, &mut powers, key, longest);
+        if bytes.len() > 16 * FEWEST {
+            return self.absorb_as::<REVERSED>(isa, powers, bytes);
         }
+        // One after the other: powers would take longer than the products.
         let one = isa.one();
         let key = one.load(key);
-        for bytes in strings {
-            if bytes.len() > 16 * FEWEST {
-                self.absorb_as::<REVERSED>(isa, &powers, bytes);
-                continue;
-            }
-            // One after the other: powers would take longer than the products.
-            for part in bytes.chunks(16) {
-                self.sum ^= reversed::<_, REVERSED>(one, one.load_part(part));
-                self.sum = product(one, self.sum, key);
-            }
+        for part in bytes.chunks(16) {
+            self.sum ^= reversed::<_, REVERSED>(one, one.load_part(part));
+            self.sum = product(one, self.sum, key);
         }
     }
 
@@ -322,7 +315,8 @@ impl<I: Carryless, const REVERSED: bool> Job<I> for AbsorbFew<'_, REVERSED> {
     fn run(self, isa: I) {
         let Self { first, hash, bytes } = self;
         let mut hashing = Hashing::new(isa, hash);
-        hashing.absorb_by_key::<REVERSED, 1>(isa, first, [bytes]);
+        let powers = powers_for(isa, first, bytes.len());
+        hashing.absorb_by_key::<REVERSED>(isa, first, &powers, bytes);
         isa.one().store(hashing.block(isa), hash);
     }
 }
@@ -344,7 +338,11 @@ impl<I: Carryless> Job<I> for Polyval<'_> {
     fn run(self, isa: I) {
         let Self { key, strings: [first, second], last, hash } = self;
         let mut hashing = Hashing::new(isa, hash);
-        hashing.absorb_by_key::<true, 3>(isa, key, [first, second, last]);
+        // One by one: of slices in an array on the stack `ct` cannot tell that their lengths are public.
+        let powers = powers_for(isa, key, first.len().max(second.len()));
+        hashing.absorb_by_key::<true>(isa, key, &powers, first);
+        hashing.absorb_by_key::<true>(isa, key, &powers, second);
+        hashing.absorb_by_key::<true>(isa, key, &powers, last);
         isa.one().store(hashing.sum, hash);
     }
 }
@@ -369,6 +367,17 @@ impl<I: Carryless> Job<I> for MakePowers<'_> {
 pub(crate) fn times_x(h: &Block) -> Block {
     let key = u128::from_be_bytes(*h);
     ((key << 1) ^ ((key >> 127).wrapping_neg() & (MODULUS | 1))).to_le_bytes()
+}
+
+/// The powers that a string of `bytes` bytes needs, of a key times x; none where it is as short as to need none.
+#[inline(always)]
+fn powers_for<I: Carryless>(isa: I, key: &Block, bytes: usize) -> Secret<HashPowers> {
+    let mut powers = Secret::new([[0; 16]; POWERS]);
+    let blocks = bytes.div_ceil(16);
+    if blocks > FEWEST {
+        fill(isa, &mut powers, key, blocks);
+    }
+    powers
 }
 
 /// Makes the lowest `needed` powers, or somewhat more: twice as many at a time, none of which waits for another.

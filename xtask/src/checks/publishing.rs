@@ -145,9 +145,8 @@ fn files_outside(package: &Package) -> Result<Vec<String>> {
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let lines: Vec<&str> = text.lines().collect();
             for (i, line) in lines.iter().enumerate() {
-                let of_doctest = lines[i.saturating_sub(2)..i]
-                    .iter()
-                    .any(|before| before.contains("doctest"));
+                let of_doctest =
+                    lines[i.saturating_sub(2)..i].iter().any(|before| before.contains("doctest"));
                 let outside = included(line).is_some_and(|file| {
                     let steps = file.split('/').filter(|part| *part == "..").count();
                     let depth =

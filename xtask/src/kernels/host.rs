@@ -22,12 +22,18 @@ const FLAGS: &str = "-std=c++20 -O3 -g1 -fPIC -ftls-model=initial-exec -Wall -We
 
 /// Builds the library, where it is not of these sources, and returns its path.
 pub(crate) fn build() -> Result<PathBuf> {
-    build_in(&root(), &target().join("host-kernels"), MODULES.iter().collect())
+    build_in(&root(), &target().join("host-kernels"), MODULES.iter().collect(), level())
+}
+
+/// The same for valgrind, which knows no registers of 512 bits.
+pub(crate) fn build_for_valgrind() -> Result<PathBuf> {
+    let folder = target().join("host-kernels-for-valgrind");
+    build_in(&root(), &folder, MODULES.iter().collect(), None)
 }
 
 /// Builds that of a copy of the tree.
 pub(crate) fn build_of_tree(tree: &Path) -> Result<PathBuf> {
-    build_in(tree, &target().join("host-kernels-of-copy"), MODULES.iter().collect())
+    build_in(tree, &target().join("host-kernels-of-copy"), MODULES.iter().collect(), level())
 }
 
 /// The library by itself of the kernels of one folder and of what modes need, or that of all.
@@ -37,14 +43,19 @@ pub(crate) fn build_of(folder: Option<&str>) -> Result<PathBuf> {
     };
     let mut modules = of_folder(MODULES, Some(name))?;
     modules.extend(of_folder(MODULES, Some("modes"))?);
-    build_in(&root(), &target().join("host-kernels").join(name), modules)
+    build_in(&root(), &target().join("host-kernels").join(name), modules, level())
 }
 
-fn build_in(tree: &Path, folder: &Path, modules: Vec<&Module>) -> Result<PathBuf> {
+fn build_in(
+    tree: &Path,
+    folder: &Path,
+    modules: Vec<&Module>,
+    level: Option<&str>,
+) -> Result<PathBuf> {
     let kernels = tree.join("kernels");
     fs::create_dir_all(folder)?;
     let library = folder.join("liblanecrypt_host_kernels.so");
-    let fingerprint = fingerprint(&kernels)?;
+    let fingerprint = fingerprint(&kernels, level)?;
     // Says of which sources the library is; written last.
     let stamp = folder.join("fingerprint");
     if library.exists() && fs::read_to_string(&stamp).is_ok_and(|built| built == fingerprint) {
@@ -58,7 +69,7 @@ fn build_in(tree: &Path, folder: &Path, modules: Vec<&Module>) -> Result<PathBuf
         .par_iter()
         .map(|source| {
             let object = folder.join(source.replace('/', "_")).with_extension("o");
-            compile(&kernels.join(source), &object)?;
+            compile(&kernels.join(source), &object, level)?;
             Ok(object)
         })
         .collect::<Result<_>>()?;
@@ -99,18 +110,18 @@ fn compiler() -> String {
     std::env::var("CXX").unwrap_or_else(|_| "g++".into())
 }
 
-fn compile(source: &Path, object: &Path) -> Result<()> {
+fn compile(source: &Path, object: &Path, level: Option<&str>) -> Result<()> {
     let mut compile = command(compiler());
-    compile.args(FLAGS.split(' ')).args(level()).arg(source).arg("-o").arg(object);
+    compile.args(FLAGS.split(' ')).args(level).arg(source).arg("-o").arg(object);
     run(&mut compile).context("the host build of the kernels needs a C++20 compiler (g++, or $CXX)")
 }
 
 /// A digest, in hex, of all that the library is made of: the names and contents of the C++ and CUDA
 /// files under `kernels`, the compiler's name and its options. Times of files say nothing: whoever
 /// unpacks or checks out an older file moves them back.
-pub(crate) fn fingerprint(kernels: &Path) -> Result<String> {
+pub(crate) fn fingerprint(kernels: &Path, level: Option<&str>) -> Result<String> {
     let mut digest = Sha256::new();
-    digest.update(format!("{} {FLAGS} {}\n", compiler(), level().unwrap_or("")));
+    digest.update(format!("{} {FLAGS} {}\n", compiler(), level.unwrap_or("")));
     let mut files = Vec::new();
     sources(kernels, &mut files)?;
     files.sort();
@@ -151,7 +162,7 @@ mod tests {
         let source = folder.path().join("aes").join("table.cu");
         fs::create_dir(folder.path().join("aes")).expect("a folder");
         let write = |text: &str| fs::write(&source, text).expect("a file");
-        let of_now = || fingerprint(folder.path()).expect("the folder can be read");
+        let of_now = || fingerprint(folder.path(), None).expect("the folder can be read");
         write("int a;");
         let time = fs::metadata(&source).and_then(|file| file.modified()).expect("a time");
         let before = of_now();
