@@ -67,8 +67,7 @@ pub(crate) fn keys(plan: &Plan, claim: &Claim) -> Result<()> {
     for key in &mut keys {
         stream.fill(key);
     }
-    let whole = plan.wholes.iter().find(|whole| whole.name == claim.whole);
-    let named = &whole.context("a whole that the plan has not")?.recording;
+    let named = &plan.whole(claim.whole).context("a whole that the plan has not")?.recording;
     let mut graph = Graph::new();
     let key = graph.sources(Node::Key, 8 * claim.key_bytes);
     let mut model = Model::new(&mut graph);

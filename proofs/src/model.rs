@@ -191,6 +191,24 @@ pub(crate) fn bytes<const N: usize>(planes: &[Wire]) -> [Byte; N] {
     core::array::from_fn(|byte| bytes[byte])
 }
 
+/// Round keys of 16 bytes as words of a kernel's parameters: those before the last, with room for as many as the most
+/// rounds have, the last, and the number of rounds.
+pub(crate) fn key_words_of_blocks(
+    model: &mut Model<'_>,
+    keys: &[[Byte; 16]],
+    most_rounds: usize,
+) -> Vec<Vec<Wire>> {
+    let words = |keys: &[[Byte; 16]]| -> Vec<Vec<Wire>> {
+        keys.as_flattened().as_flattened().chunks(32).map(<[Wire]>::to_vec).collect()
+    };
+    let (last, others) = keys.split_last().expect("there are keys");
+    let mut all = words(others);
+    all.resize(4 * most_rounds, model.number(0, 32));
+    all.extend(words(&[*last]));
+    all.push(model.number(keys.len() as u128 - 1, 32));
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

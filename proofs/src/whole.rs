@@ -15,7 +15,7 @@ use crate::{
 /// Proves that a whole of a plan, with each step as the standard has it, is the cipher of the claim: the two have
 /// the same normal form, for all blocks and round keys. Returns the nodes of both together.
 pub(crate) fn prove(subject: &Subject, plan: &Plan, claim: &Claim) -> Result<usize> {
-    let whole = plan.wholes.iter().find(|whole| whole.name == claim.whole);
+    let whole = plan.whole(claim.whole);
     let whole = whole.with_context(|| format!("the plan has no whole `{}`", claim.whole))?;
     let mut graph = Graph::new();
     let text = graph.sources(Node::Input, plan.planes);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lanecrypt_slicing::record::{Node, Operation, Part, Plan, Recording, Whole, Wire};
 
-use crate::{Error, random::SplitMix64};
+use crate::{Error, prove::lookup, random::SplitMix64};
 
 /// Nodes, of which no two are equal: what is computed twice, in whatever recording, is one wire.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +57,8 @@ impl Graph {
                 Node::Gate(Operation::And(a, b)) => lanes[a] & lanes[b],
                 Node::Gate(Operation::Or(a, b)) => lanes[a] | lanes[b],
                 Node::Gate(Operation::Not(a)) => !lanes[a],
-                Node::Gate(Operation::Lut(table, operands)) => {
-                    look_up(table, operands.map(|operand| lanes[operand]))
+                Node::Gate(Operation::Lut(table, [a, b, c])) => {
+                    lookup(table, lanes[a], lanes[b], lanes[c])
                 }
                 _ => source(node),
             };
@@ -92,32 +92,15 @@ impl Graph {
     }
 }
 
-/// A function of three bits in every lane.
-fn look_up(table: u8, [a, b, c]: [u64; 3]) -> u64 {
-    let side = |value: u64, is_set: u8| if is_set == 0 { !value } else { value };
-    let row = |index: u8| side(a, index & 4) & side(b, index & 2) & side(c, index & 1);
-    (0..8).filter(|index| table >> index & 1 == 1).fold(0, |lanes, index| lanes | row(index))
-}
-
 /// The node with operands in order, where their order does not matter.
 fn in_order(node: Node) -> Node {
-    let sorted = |a: Wire, b: Wire| (a.min(b), a.max(b));
     let Node::Gate(gate) = node else {
         return node;
     };
     Node::Gate(match gate {
-        Operation::Xor(a, b) => {
-            let (a, b) = sorted(a, b);
-            Operation::Xor(a, b)
-        }
-        Operation::And(a, b) => {
-            let (a, b) = sorted(a, b);
-            Operation::And(a, b)
-        }
-        Operation::Or(a, b) => {
-            let (a, b) = sorted(a, b);
-            Operation::Or(a, b)
-        }
+        Operation::Xor(a, b) => Operation::Xor(a.min(b), a.max(b)),
+        Operation::And(a, b) => Operation::And(a.min(b), a.max(b)),
+        Operation::Or(a, b) => Operation::Or(a.min(b), a.max(b)),
         Operation::Not(_) | Operation::Lut(..) => gate,
     })
 }

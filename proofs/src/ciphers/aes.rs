@@ -8,7 +8,7 @@ use lanecrypt_reference::{
 };
 
 use crate::{
-    model::{Byte, Model, bytes},
+    model::{Byte, Model, bytes, key_words_of_blocks},
     subject::{Claim, Device, Recorded, Subject, direction, recorded},
 };
 
@@ -60,6 +60,11 @@ fn claims() -> Vec<Claim> {
 }
 
 fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bool) -> Claim {
+    // In the order in which the form and the kernel take them.
+    let keys = move |model: &mut Model<'_>, wires: &[Wire]| {
+        let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
+        if is_decryption { inverse_keys(model, keys) } else { keys }
+    };
     Claim {
         name: format!("AES-{bits} {}", direction(is_decryption)),
         whole,
@@ -73,17 +78,15 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
             width: 4,
             entry: ["aes_bitslice_ecb_encrypt", "aes_bitslice_ecb_decrypt"]
                 [usize::from(is_decryption)],
+            // `AesKeys` in kernels/aes/keys.cuh.
             key_words: Box::new(move |model, wires| {
-                let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
-                let keys = if is_decryption { inverse_keys(model, keys) } else { keys };
-                key_words(model, &keys)
+                let keys = keys(model, wires);
+                key_words_of_blocks(model, &keys, 14)
             }),
         }),
         vectors: Some("aes_ecb.txt"),
         key_planes: Box::new(move |model, wires| {
-            let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
-            let keys = if is_decryption { inverse_keys(model, keys) } else { keys };
-            keys.as_flattened().as_flattened().to_vec()
+            keys(model, wires).as_flattened().as_flattened().to_vec()
         }),
         cipher: Box::new(move |model, text, wires| {
             let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
@@ -91,19 +94,6 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
             flat(cipher(model, bytes(text), &keys))
         }),
     }
-}
-
-/// `AesKeys` in kernels/aes/keys.cuh.
-fn key_words(model: &mut Model<'_>, keys: &[State]) -> Vec<Vec<Wire>> {
-    let words = |keys: &[State]| -> Vec<Vec<Wire>> {
-        keys.as_flattened().as_flattened().chunks(32).map(<[Wire]>::to_vec).collect()
-    };
-    let (last, others) = keys.split_last().expect("there are keys");
-    let mut all = words(others);
-    all.resize(4 * 14, model.number(0, 32));
-    all.extend(words(&[*last]));
-    all.push(model.number(keys.len() as u128 - 1, 32));
-    all
 }
 
 /// `KeyExpansion()` (5.2, figure 11).

@@ -8,7 +8,7 @@ use lanecrypt_reference::{
 };
 
 use crate::{
-    model::{Byte, Model, bytes, rotated_left},
+    model::{Byte, Model, bytes, key_words_of_blocks, rotated_left},
     subject::{Claim, Device, Recorded, Subject, direction, recorded},
 };
 
@@ -63,9 +63,10 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
             file: "aria_bitslice",
             width: 1,
             entry: "aria_bitslice_ecb",
+            // `AriaKeys` in kernels/aria/keys.cuh.
             key_words: Box::new(move |model, wires| {
                 let keys = keys(model, wires);
-                key_words(model, &keys)
+                key_words_of_blocks(model, &keys, 16)
             }),
         }),
         vectors: Some("aria_ecb.txt"),
@@ -77,19 +78,6 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
             flat(run(model, bytes(text), &keys))
         }),
     }
-}
-
-/// `AriaKeys` in kernels/aria/keys.cuh.
-fn key_words(model: &mut Model<'_>, keys: &[Word]) -> Vec<Vec<Wire>> {
-    let words = |keys: &[Word]| -> Vec<Vec<Wire>> {
-        keys.as_flattened().as_flattened().chunks(32).map(<[Wire]>::to_vec).collect()
-    };
-    let (last, others) = keys.split_last().expect("there are keys");
-    let mut all = words(others);
-    all.resize(4 * 16, model.number(0, 32));
-    all.extend(words(&[*last]));
-    all.push(model.number(keys.len() as u128 - 1, 32));
-    all
 }
 
 /// C1, C2 and C3 (section 2.2).

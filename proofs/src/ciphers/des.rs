@@ -185,11 +185,11 @@ fn key_planes(model: &mut Model<'_>, passes: &[Vec<Vec<Wire>>]) -> Vec<Wire> {
     let mut offset = vec![zero; 32];
     for keys in passes {
         let inner: Vec<Vec<Wire>> = keys.iter().map(|key| inner(key)).collect();
-        planes.extend(sum(model, &offset, &inner[0]));
+        planes.extend(model.xor_all(&offset, &inner[0]));
         for (round, key) in keys.iter().enumerate() {
             let had = if round == 0 { vec![zero; 32] } else { inner[round - 1].clone() };
             let next = inner.get(round + 1).cloned().unwrap_or_else(|| vec![zero; 32]);
-            planes.extend(sum(model, &had, &next));
+            planes.extend(model.xor_all(&had, &next));
             // An outer input is an inner one of the S-box beside it, and has that one's offset.
             for (sbox, six) in key.chunks(6).enumerate() {
                 let of = |bit: usize| inner[round][pair_of(usize::from(E[6 * sbox + bit]) - 1)];
@@ -201,10 +201,6 @@ fn key_planes(model: &mut Model<'_>, passes: &[Vec<Vec<Wire>>]) -> Vec<Wire> {
     }
     planes.extend(offset);
     planes
-}
-
-fn sum(model: &mut Model<'_>, a: &[Wire], b: &[Wire]) -> Vec<Wire> {
-    model.xor_all(a, b)
 }
 
 /// The key bits of the four inner inputs of every S-box, by the pair of the bit that they are added to.

@@ -64,7 +64,7 @@ fn build_in(
     let _ = fs::remove_file(&stamp);
     let mut sources: Vec<_> = modules.into_iter().map(|module| module.source).collect();
     sources.push("host/shim.cpp");
-    // Minutes on one core.
+    // Half a minute on one core.
     let objects: Vec<_> = sources
         .par_iter()
         .map(|source| {

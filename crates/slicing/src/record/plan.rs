@@ -69,6 +69,12 @@ impl Plan {
     pub fn step(&self, name: &str) -> Option<&Step> {
         self.steps.iter().find(|step| step.name == name)
     }
+
+    /// The whole of this name.
+    #[must_use]
+    pub fn whole(&self, name: &str) -> Option<&Whole> {
+        self.wholes.iter().find(|whole| whole.name == name)
+    }
 }
 
 /// A step on ranges of planes, one after the other.
