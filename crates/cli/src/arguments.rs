@@ -103,7 +103,7 @@ impl Machine {
     ///
     /// # Errors
     /// [`Failure::NoDevice`] if the requested GPU does not exist.
-    pub(crate) fn sealing(&self) -> Result<Box<dyn lanecrypt_tink::Backend>, Failure> {
+    pub(crate) fn sealing(&self) -> Result<Box<dyn lanecrypt_tink::SegmentRunner>, Failure> {
         match self.backend {
             BackendChoice::Auto | BackendChoice::Cpu => {
                 Ok(Box::new(lanecrypt_tink::Cpu::new(self.threads.unwrap_or(0))))

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use lanecrypt::size::parse_bytes;
-use lanecrypt_tink::{Keyset, Options, job::Job};
+use lanecrypt_tink::{Keyset, Options, job::SealingJob};
 
 use crate::{
     arguments::Machine,
@@ -92,7 +92,7 @@ impl Arguments {
         match &self.command {
             Command::New { source, context, part_bytes, input, output } => {
                 let (keyset, ad) = (source.read()?, context.bytes()?);
-                let job = Job::of_file(&keyset, input, &ad, *part_bytes)?;
+                let job = SealingJob::of_file(&keyset, input, &ad, *part_bytes)?;
                 let text = job.to_json()?;
                 job.create(output)?;
                 // Without the job, nothing could go on with its files, or remove them.
@@ -105,7 +105,7 @@ impl Arguments {
     }
 }
 
-fn status(job: &Job, output: &Path) -> Result<(), Failure> {
+fn status(job: &SealingJob, output: &Path) -> Result<(), Failure> {
     let parts = job.parts();
     if job.is_committed(output) {
         return print_line(format_args!("all {parts} pieces are done, and the job is committed"));
@@ -115,9 +115,9 @@ fn status(job: &Job, output: &Path) -> Result<(), Failure> {
     if missing == 0 { Ok(()) } else { Err(Failure::Io(format!("{missing} pieces are missing"))) }
 }
 
-fn read(file: &Path) -> Result<Job, Failure> {
+fn read(file: &Path) -> Result<SealingJob, Failure> {
     let text = fs::read_to_string(file).map_err(Failure::of(file.display()))?;
-    Ok(Job::from_json(&text)?)
+    Ok(SealingJob::from_json(&text)?)
 }
 
 /// Seals every n-th piece of a job, but those that are done already.

@@ -10,7 +10,8 @@ use std::{
 
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 use lanecrypt_tink::{
-    Cost, Error, Key, KeyEntry, Keyset, NoSuchTemplate, Output, Parameters, Status, Template,
+    Cost, Error, KeyEntry, Keyset, NoSuchTemplate, Output, Parameters, Status, StreamingKey,
+    Template,
 };
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -225,7 +226,7 @@ fn parameters_of(template: &str) -> Result<Parameters, Failure> {
 }
 
 fn add(source: &Source, template: &str, promote: bool) -> Result<(), Failure> {
-    let key = Key::generate(parameters_of(template)?)?;
+    let key = StreamingKey::generate(parameters_of(template)?)?;
     let mut id = 0;
     change::change(source, |keyset| {
         id = keyset.add(&key)?;

@@ -211,8 +211,8 @@ pub(crate) fn with_options(
 ) -> Result<(), Failure> {
     let progress = Progress::over(machine, bytes);
     let add = |bytes| progress.add(bytes);
-    let backend = machine.sealing()?;
-    let (backend, cancel) = (&*backend, cancelled());
-    let options = Options { associated_data, backend, progress: &add, cancel, sparse };
+    let runner = machine.sealing()?;
+    let (runner, cancel) = (&*runner, cancelled());
+    let options = Options { associated_data, runner, progress: &add, cancel, sparse };
     Ok(work(options)?)
 }

@@ -31,7 +31,7 @@ mod writer;
 use std::io;
 
 pub use self::{
-    modes::{Chained, Ecb, RunsUnits, StreamMode, XtsUnits},
+    modes::{ChainedStream, Ecb, RunsUnits, StreamMode, XtsUnits},
     reader::Reader,
     writer::Writer,
 };

@@ -13,7 +13,7 @@ use lanecrypt::{
     ChainedMode, Ctr, Direction, Engine, Error, Operation, Xts,
     aes::Aes128,
     cipher::{InOutBuf, KeyInit},
-    io::{Chained, Ecb, Reader, StreamMode, Writer, XtsUnits},
+    io::{ChainedStream, Ecb, Reader, StreamMode, Writer, XtsUnits},
     modes,
 };
 
@@ -31,7 +31,7 @@ fn bytes(length: usize) -> Vec<u8> {
 }
 
 fn chained(mode: ChainedMode) -> Box<dyn StreamMode> {
-    Box::new(Chained::new(aes(), mode, &IV).expect("a block"))
+    Box::new(ChainedStream::new(aes(), mode, &IV).expect("a block"))
 }
 
 /// A mode from its start, and the same over all bytes at once.
@@ -241,7 +241,8 @@ fn flushing_passes_on_what_there_is() {
     assert!(found == expected);
 
     let mut found = Vec::new();
-    let mode = Chained::new(aes(), ChainedMode::Cbc(Direction::Decrypt), &IV).expect("a block");
+    let mode =
+        ChainedStream::new(aes(), ChainedMode::Cbc(Direction::Decrypt), &IV).expect("a block");
     let mut writer = Writer::with_piece_bytes(&mut found, mode, PIECE);
     writer.write_all(&bytes(39)).expect("a vector does not fail");
     writer.flush().expect("a vector does not fail");
@@ -371,7 +372,7 @@ fn after_an_error_of_the_engine_there_is_nothing_more() {
 
 #[test]
 fn modes_that_do_not_fit_are_refused() {
-    let error = Chained::new(aes(), ChainedMode::Ofb, &IV[..8]).expect_err("no block");
+    let error = ChainedStream::new(aes(), ChainedMode::Ofb, &IV[..8]).expect_err("no block");
     assert!(matches!(error, Error::IvLength { given: 8, accepted: 16, .. }), "{error}");
     let error = XtsUnits::new(Xts::new(aes(), aes()), Direction::Decrypt, 15, 0).map(drop);
     assert!(matches!(error, Err(Error::DataUnitLength { given: 15, block: 16 })), "{error:?}");

@@ -8,7 +8,7 @@ use crate::{Error, hash::Hash};
 /// The most that a header may ask for, so that a made-up one cannot hold a machine up for long: of one key
 /// slot, and of all together, of which each that is tried takes its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct DerivationLimits {
     /// Memory of Argon2, in KiB. By default 4 GiB, the most that cryptsetup asks for.
     pub argon2_memory_kib: u32,
     /// Passes of Argon2 over its memory. By default 1,000.
@@ -23,7 +23,7 @@ pub struct Limits {
     pub pbkdf2_total_iterations: u64,
 }
 
-impl Limits {
+impl DerivationLimits {
     /// The default limits.
     pub const DEFAULT: Self = Self {
         argon2_memory_kib: 4 << 20,
@@ -34,7 +34,7 @@ impl Limits {
     };
 }
 
-impl Default for Limits {
+impl Default for DerivationLimits {
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -42,13 +42,13 @@ impl Default for Limits {
 
 /// What is left of the limits while the key slots of a header are tried.
 pub(crate) struct Budget<'a> {
-    limits: &'a Limits,
+    limits: &'a DerivationLimits,
     argon2_kib: u64,
     iterations: u64,
 }
 
 impl<'a> Budget<'a> {
-    pub(crate) fn new(limits: &'a Limits) -> Self {
+    pub(crate) fn new(limits: &'a DerivationLimits) -> Self {
         Self { limits, argon2_kib: 0, iterations: 0 }
     }
 

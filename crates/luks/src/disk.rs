@@ -11,7 +11,7 @@ use rayon::{ThreadPool, prelude::*};
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, Header, Limits, Storage,
+    DerivationLimits, Error, Header, Storage,
     claims::{Access, Claims},
     sectors::{Sectors, TWEAK_BYTES},
     threads,
@@ -48,7 +48,7 @@ impl<S: Storage> Disk<S> {
     /// # Errors
     /// Those of [`Header::read`]; [`Error::NoSlotOpens`], [`Error::Limit`]; [`Error::Truncated`] where the
     /// disk does not fit.
-    pub fn open(storage: S, passphrase: &[u8], limits: &Limits) -> Result<Self, Error> {
+    pub fn open(storage: S, passphrase: &[u8], limits: &DerivationLimits) -> Result<Self, Error> {
         let header = Header::read(&storage)?;
         let key = header.volume_key(&storage, passphrase, limits)?;
         Self::new(&header, &key, storage)
@@ -62,7 +62,7 @@ impl<S: Storage> Disk<S> {
         header: &H,
         storage: S,
         passphrase: &[u8],
-        limits: &Limits,
+        limits: &DerivationLimits,
     ) -> Result<Self, Error> {
         let read = Header::read(header)?;
         let key = read.volume_key(header, passphrase, limits)?;

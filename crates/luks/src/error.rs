@@ -38,7 +38,7 @@ pub enum Error {
     /// A feature that a reader of this LUKS2 container must know, such as a reencryption that has begun.
     #[error("the container requires {0:?}, which is not supported")]
     Requirement(String),
-    /// A key slot asks for more work or memory than [`Limits`](crate::Limits) allow.
+    /// A key slot asks for more work or memory than [`DerivationLimits`](crate::DerivationLimits) allow.
     #[error("a key slot asks for {given} {what}; the limit is {limit}")]
     Limit {
         /// The unit.

@@ -4,7 +4,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, Limits, Storage,
+    DerivationLimits, Error, Storage,
     antiforensic::merge,
     bytes::Fields,
     derive::{Budget, Derivation, Pbkdf2},
@@ -117,7 +117,7 @@ impl Header {
         &self,
         storage: &S,
         passphrase: &[u8],
-        limits: &Limits,
+        limits: &DerivationLimits,
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let (mut tried, mut skipped) = (0, None);
         let mut budget = Budget::new(limits);

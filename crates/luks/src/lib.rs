@@ -3,10 +3,10 @@
 //! ```no_run
 //! use std::fs::File;
 //!
-//! use lanecrypt_luks::{Disk, Limits};
+//! use lanecrypt_luks::{Disk, DerivationLimits};
 //!
 //! let file = File::options().read(true).write(true).open("disk.img")?;
-//! let disk = Disk::open(file, b"the passphrase", &Limits::default())?;
+//! let disk = Disk::open(file, b"the passphrase", &DerivationLimits::default())?;
 //! let mut start = vec![0; 1 << 20];
 //! disk.read_at(&mut start, 0)?;
 //! disk.write_at(b"any length, at any offset", 12_345)?;
@@ -39,7 +39,9 @@ mod sectors;
 mod storage;
 mod threads;
 
-pub use self::{derive::Limits, disk::Disk, error::Error, header::Header, storage::Storage};
+pub use self::{
+    derive::DerivationLimits, disk::Disk, error::Error, header::Header, storage::Storage,
+};
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

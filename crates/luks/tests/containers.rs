@@ -2,7 +2,7 @@
 
 mod support;
 
-use lanecrypt_luks::{Disk, Error, Header, Limits};
+use lanecrypt_luks::{DerivationLimits, Disk, Error, Header};
 use support::{
     AES, HEADER, Kind, LIMITS, Memory, PASSPHRASE, PAYLOAD, Random, SLOT, binary_header,
 };
@@ -142,7 +142,7 @@ fn wrong_passphrases_and_altered_slots_are_refused() {
 #[test]
 fn limits_hold() {
     for container in [AES.luks1(&[0; 512]), AES.luks2(&[0; 512])] {
-        let limits = Limits { pbkdf2_iterations: 2, ..LIMITS };
+        let limits = DerivationLimits { pbkdf2_iterations: 2, ..LIMITS };
         let opened = Disk::open(Memory::new(container), PASSPHRASE, &limits);
         let expected = "a key slot asks for 3 iterations of PBKDF2; the limit is 2";
         assert_eq!(opened.expect_err("too much").to_string(), expected);
@@ -198,7 +198,11 @@ fn with_slots(slots: &[(&str, &str, &str)]) -> String {
     all.to_string()
 }
 
-fn open_with(metadata: &str, passphrase: &[u8], limits: &Limits) -> Result<Disk<Memory>, Error> {
+fn open_with(
+    metadata: &str,
+    passphrase: &[u8],
+    limits: &DerivationLimits,
+) -> Result<Disk<Memory>, Error> {
     let mut container = AES.luks2(&[0; 4096]);
     container[..HEADER].copy_from_slice(&binary_header(0, 8, metadata.as_bytes()));
     Disk::open(Memory::new(container), passphrase, limits)
@@ -247,7 +251,7 @@ fn slots_are_limited_together() {
     let expected = "a key slot asks for 409 iterations of PBKDF2, together with the key slots before \
          it; the limit is 400";
     assert_eq!(skipped.to_string(), expected);
-    let limits = Limits { pbkdf2_total_iterations: 31 * 103 + 6, ..LIMITS };
+    let limits = DerivationLimits { pbkdf2_total_iterations: 31 * 103 + 6, ..LIMITS };
     let error = open_with(&metadata, b"wrong", &limits).expect_err("it is wrong");
     assert!(matches!(error, Error::NoSlotOpens { tried: 32, skipped: None }), "{error}");
 

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecrypt_luks::{Disk, Limits};
+use lanecrypt_luks::{DerivationLimits, Disk};
 use rayon::ThreadPoolBuilder;
 use zeroize::Zeroizing;
 
@@ -37,7 +37,7 @@ pub(crate) struct Config {
     file: Option<PathBuf>,
     header: Option<PathBuf>,
     secret: Option<Zeroizing<Vec<u8>>>,
-    limits: Limits,
+    limits: DerivationLimits,
 }
 
 /// A disk that is served.
@@ -48,7 +48,7 @@ pub(crate) struct Served {
 
 impl Config {
     pub(crate) const fn new() -> Self {
-        Self { file: None, header: None, secret: None, limits: Limits::DEFAULT }
+        Self { file: None, header: None, secret: None, limits: DerivationLimits::DEFAULT }
     }
 
     pub(crate) fn set(&mut self, key: &CStr, value: &CStr) -> Result<(), Error> {

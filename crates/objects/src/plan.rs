@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lanecrypt_tink::{
-    Error as TinkError, Identity, Keyset, Options, Source, job, job::Job, open_regular,
+    Error as TinkError, Identity, Keyset, Options, Source, job, job::SealingJob, open_regular,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct Plan {
     format: String,
     source: Location,
     output: Output,
-    job: Job,
+    job: SealingJob,
 }
 
 /// What parts are written to.
@@ -83,13 +83,13 @@ impl Plan {
     /// Draws a header for the source, and makes what parts are written to.
     ///
     /// # Errors
-    /// [`Error::PartBytes`], [`Error::Store`], and those of [`Job::new`].
+    /// [`Error::PartBytes`], [`Error::Store`], and those of [`SealingJob::new`].
     pub fn new(keyset: &Keyset, order: &Order<'_>, stores: &Stores) -> Result<Self, Error> {
         let identity = identity(order.source, stores)?;
-        let geometry = keyset.primary()?.parameters().geometry();
+        let layout = keyset.primary()?.parameters().layout();
         let is_object = matches!(order.target, Location::Object(_));
-        let bytes = part_bytes(geometry, identity.size, order.part_bytes, is_object)?;
-        let job = Job::new(keyset, identity, order.associated_data, bytes)?;
+        let bytes = part_bytes(layout, identity.size, order.part_bytes, is_object)?;
+        let job = SealingJob::new(keyset, identity, order.associated_data, bytes)?;
         let output = match order.target {
             Location::File(path) => {
                 job.create(path)?;
@@ -153,7 +153,7 @@ impl Plan {
     /// Seals a part and writes it where it is invisible until the job is committed.
     ///
     /// # Errors
-    /// Those of [`Job::seal_part`], [`Error::Store`]: nothing of a source that has changed is sent to a
+    /// Those of [`SealingJob::seal_part`], [`Error::Store`]: nothing of a source that has changed is sent to a
     /// store.
     pub fn seal_part(
         &self,

@@ -1,6 +1,6 @@
 //! An object that is made of parts: it is invisible until all of them are put together.
 
-use lanecrypt_tink::Geometry;
+use lanecrypt_tink::SegmentLayout;
 use object_store::{
     PutPayload,
     multipart::{MultipartStore, PartId},
@@ -73,7 +73,7 @@ impl Upload {
 /// # Errors
 /// [`Error::PartBytes`] for what an object's parts may not be, and where the source is too long.
 pub(crate) fn part_bytes(
-    geometry: Geometry,
+    layout: SegmentLayout,
     size: u64,
     asked: Option<u64>,
     is_object: bool,
@@ -82,8 +82,8 @@ pub(crate) fn part_bytes(
     if !is_object {
         return Ok(asked.unwrap_or(USUAL));
     }
-    let whole = |bytes: u64| bytes.next_multiple_of(geometry.segment_bytes());
-    let sealed = geometry.ciphertext_bytes(size)?;
+    let whole = |bytes: u64| bytes.next_multiple_of(layout.segment_bytes());
+    let sealed = layout.ciphertext_bytes(size)?;
     let least = whole(LEAST_PART.max(sealed.div_ceil(MOST_PARTS)));
     let given = asked.unwrap_or(least.max(whole(USUAL)));
     if given < least || given > MOST_PART {
@@ -100,21 +100,21 @@ mod tests {
 
     #[test]
     fn parts_that_a_store_takes() {
-        let geometry = Template::Aes256GcmHkdf1Mb.parameters().geometry();
-        let bytes = |size, asked| part_bytes(geometry, size, asked, true);
+        let layout = Template::Aes256GcmHkdf1Mb.parameters().layout();
+        let bytes = |size, asked| part_bytes(layout, size, asked, true);
         assert_eq!(bytes(0, None).unwrap(), 64 << 20);
         assert_eq!(bytes(0, Some(5 << 20)).unwrap(), 5 << 20);
         assert!(matches!(bytes(0, Some((5 << 20) - 1)), Err(Error::PartBytes { .. })));
         assert!(bytes(0, Some(5 << 30)).is_ok() && bytes(0, Some((5 << 30) + 1)).is_err());
         // Ten thousand parts, and a byte more than these hold.
-        let most = geometry.plaintext_bytes(50_000 << 20).unwrap();
+        let most = layout.plaintext_bytes(50_000 << 20).unwrap();
         assert_eq!(bytes(most, Some(5 << 20)).unwrap(), 5 << 20);
         let error = bytes(most + 1, Some(5 << 20)).unwrap_err();
         assert!(matches!(error, Error::PartBytes { least, .. } if least == 6 << 20));
         assert_eq!(bytes(most * 128, None).unwrap(), 640 << 20);
         // More than any upload holds.
         assert!(bytes(60 << 40, None).is_err() && bytes(u64::MAX, None).is_err());
-        assert_eq!(part_bytes(geometry, 5, Some(1), false).unwrap(), 1);
+        assert_eq!(part_bytes(layout, 5, Some(1), false).unwrap(), 1);
     }
 
     #[test]
@@ -123,8 +123,8 @@ mod tests {
         let parameters = Template::Aes256GcmHkdf1Mb.parameters();
         let parameters =
             lanecrypt_tink::Parameters::new(parameters.scheme(), parameters.hkdf(), 32, segment);
-        let geometry = parameters.unwrap().geometry();
-        let error = part_bytes(geometry, 9, Some(5 << 20), true).unwrap_err();
+        let layout = parameters.unwrap().layout();
+        let error = part_bytes(layout, 9, Some(5 << 20), true).unwrap_err();
         assert!(matches!(error, Error::PartBytes { least, .. } if least == 6 * 1_000_003));
     }
 }

@@ -6,7 +6,7 @@ use lanecrypt::registry::CipherDescription;
 
 /// A mode of operation as OpenSSL has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum EvpMode {
     /// Every block by itself.
     Ecb,
     /// Cipher block chaining.
@@ -25,7 +25,7 @@ pub enum Mode {
     Gcm,
 }
 
-impl Mode {
+impl EvpMode {
     /// `EVP_CIPH_ECB_MODE` and its like.
     #[must_use]
     pub fn number(self) -> u64 {
@@ -58,7 +58,7 @@ pub struct Algorithm {
     /// Bytes of a key.
     pub key_bytes: usize,
     /// The mode.
-    pub mode: Mode,
+    pub mode: EvpMode,
 }
 
 impl Algorithm {
@@ -72,8 +72,8 @@ impl Algorithm {
     #[must_use]
     pub fn iv_bytes(&self) -> usize {
         match self.mode {
-            Mode::Ecb => 0,
-            Mode::Gcm => 12,
+            EvpMode::Ecb => 0,
+            EvpMode::Gcm => 12,
             _ => self.cipher.block_bytes,
         }
     }
@@ -87,7 +87,7 @@ impl Algorithm {
     /// A number that `EVP_CIPHER_get_params` asks for; `None` of what is no such parameter.
     #[must_use]
     pub fn parameter(&self, name: &[u8]) -> Option<u64> {
-        let is_gcm = self.mode == Mode::Gcm;
+        let is_gcm = self.mode == EvpMode::Gcm;
         Some(match name {
             b"mode" => self.mode.number(),
             b"keylen" => self.key_bytes as u64,
@@ -208,7 +208,7 @@ macro_rules! algorithm {
             properties: $properties,
             cipher: &$crate::algorithm::ciphers::$cipher,
             key_bytes: $key_bytes,
-            mode: $crate::Mode::$mode,
+            mode: $crate::EvpMode::$mode,
         }
     };
 }
@@ -249,7 +249,7 @@ mod tests {
             let key = vec![1; algorithm.key_bytes];
             algorithm.cipher.check_key(&key).expect("a key length that the cipher takes");
             assert!(algorithm.cipher.backend("default").is_some(), "{:?}", algorithm.names);
-            assert!(algorithm.mode != Mode::Gcm || algorithm.cipher.block_bytes == 16);
+            assert!(algorithm.mode != EvpMode::Gcm || algorithm.cipher.block_bytes == 16);
             names.extend(algorithm.names.to_str().expect("ASCII").split(':'));
         }
         let count = names.len();

@@ -6,7 +6,7 @@ use lanecrypt::{ChainedMode, Direction, cipher::InOutBuf, padding};
 use zeroize::Zeroizing;
 
 use crate::{
-    Algorithm, Mode, Operation, Reason, Transfer, Value,
+    Algorithm, EvpCalls, EvpMode, Reason, Transfer, Value,
     shared::{MAX_BLOCK, Shared},
     tls::{self, MAX_MAC},
 };
@@ -46,7 +46,7 @@ impl Blocks {
         let register = &mut shared.register[..block];
         let mode = shared.algorithm.mode;
         key.run(data.len(), |engine| match mode {
-            Mode::Ecb => engine.ecb(direction, data),
+            EvpMode::Ecb => engine.ecb(direction, data),
             _ => ChainedMode::Cbc(direction).run_blocks(engine, register, data),
         })
     }
@@ -127,7 +127,7 @@ impl Blocks {
     }
 }
 
-impl Operation for Blocks {
+impl EvpCalls for Blocks {
     fn init(
         &mut self,
         direction: Direction,

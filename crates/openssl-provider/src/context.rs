@@ -2,7 +2,7 @@
 
 use lanecrypt::Direction;
 
-use crate::{Algorithm, Reason, Transfer, blocks::Blocks, gcm::Gcm, stream::Stream};
+use crate::{Algorithm, Reason, Transfer, any_length::AnyLength, blocks::Blocks, gcm::Gcm};
 
 /// A parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl<'a> Value<'a> {
 }
 
 /// What a context does, by the functions of provider-cipher(7).
-pub trait Operation {
+pub trait EvpCalls {
     /// Starts anew: what is not given stays, but for what the mode says of IVs.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ pub enum Context {
     /// Whole blocks, padded: ECB and CBC.
     Blocks(Blocks),
     /// Bytes or bits: CFB, OFB and CTR.
-    Stream(Stream),
+    AnyLength(AnyLength),
     /// GCM.
     Gcm(Gcm),
 }
@@ -118,19 +118,19 @@ impl Context {
     /// A context without a key.
     #[must_use]
     pub fn new(algorithm: &'static Algorithm) -> Self {
-        use crate::Mode;
+        use crate::EvpMode;
         match algorithm.mode {
-            Mode::Ecb | Mode::Cbc => Self::Blocks(Blocks::new(algorithm)),
-            Mode::Gcm => Self::Gcm(Gcm::new(algorithm)),
-            _ => Self::Stream(Stream::new(algorithm)),
+            EvpMode::Ecb | EvpMode::Cbc => Self::Blocks(Blocks::new(algorithm)),
+            EvpMode::Gcm => Self::Gcm(Gcm::new(algorithm)),
+            _ => Self::AnyLength(AnyLength::new(algorithm)),
         }
     }
 
     /// What it does.
-    pub fn operation(&mut self) -> &mut dyn Operation {
+    pub fn calls(&mut self) -> &mut dyn EvpCalls {
         match self {
             Self::Blocks(blocks) => blocks,
-            Self::Stream(stream) => stream,
+            Self::AnyLength(context) => context,
             Self::Gcm(gcm) => gcm,
         }
     }

@@ -19,7 +19,7 @@ use lanecrypt::Direction;
 use parameter::{INTEGER, OCTET_POINTER, OCTETS, Parameter, UNSIGNED, UTF8_POINTER, for_each};
 
 use crate::{
-    Algorithm, Backend, Context, Mode, Operation, Reason, Transfer,
+    Algorithm, Context, EvpCalls, EvpMode, LargeCalls, Reason, Transfer,
     algorithm::{COUNT, algorithm, for_each_algorithm},
 };
 
@@ -115,7 +115,7 @@ impl Core {
             // gives is a C string that stays with its configuration.
             unsafe {
                 if get_parameters(self.handle, asked.as_mut_ptr()) == 1 && !name.is_null() {
-                    Backend::parse(CStr::from_ptr(name).to_bytes())?.install();
+                    LargeCalls::parse(CStr::from_ptr(name).to_bytes())?.install();
                 }
             }
         }
@@ -214,7 +214,7 @@ unsafe fn init(
         with(instance, |context| {
             let key = (!key.is_null()).then(|| bytes(key, key_bytes)).transpose()?;
             let iv = (!iv.is_null()).then(|| bytes(iv, iv_bytes)).transpose()?;
-            context.operation().init(direction, key, iv)?;
+            context.calls().init(direction, key, iv)?;
             set_all(context, parameters)
         })
     }
@@ -249,13 +249,13 @@ unsafe extern "C" fn decrypt_init(
 ///
 /// As of [`Transfer::new`], `input` is good for reading that many bytes and `output` for writing them.
 unsafe fn transfer<'a>(
-    operation: &dyn Operation,
+    calls: &dyn EvpCalls,
     (input, length): (*const u8, usize),
     (output, room): (*mut u8, usize),
 ) -> Transfer<'a> {
     // SAFETY: as above.
     unsafe {
-        if operation.counts_bits() {
+        if calls.counts_bits() {
             let bytes = |bits: usize| bits.div_ceil(8);
             Transfer::new(input, bytes(length), output, bytes(room)).of_bits(length)
         } else {
@@ -277,17 +277,17 @@ unsafe extern "C" fn update(
         with(instance, |context| {
             let written = written.as_mut().ok_or(Reason::Argument)?;
             *written = 0;
-            let operation = context.operation();
+            let calls = context.calls();
             if output.is_null() && length > 0 {
-                operation.associate(bytes(input, length)?)?;
+                calls.associate(bytes(input, length)?)?;
                 *written = length;
                 return Ok(());
             }
             if input.is_null() && length > 0 {
                 return Err(Reason::Argument);
             }
-            let mut data = transfer(operation, (input, length), (output, room));
-            *written = operation.update(&mut data)?;
+            let mut data = transfer(calls, (input, length), (output, room));
+            *written = calls.update(&mut data)?;
             Ok(())
         })
     }
@@ -306,7 +306,7 @@ unsafe extern "C" fn finish(
             *written = 0;
             let room = if output.is_null() { 0 } else { room };
             let mut data = Transfer::new(ptr::null(), 0, output, room);
-            *written = context.operation().finish(&mut data)?;
+            *written = context.calls().finish(&mut data)?;
             Ok(())
         })
     }
@@ -332,9 +332,9 @@ unsafe extern "C" fn cipher(
     unsafe {
         with(instance, |context| {
             let written = written.as_mut().ok_or(Reason::Argument)?;
-            let operation = context.operation();
-            let mut data = transfer(operation, (input, length), (output, room));
-            *written = operation.cipher(&mut data)?;
+            let calls = context.calls();
+            let mut data = transfer(calls, (input, length), (output, room));
+            *written = calls.cipher(&mut data)?;
             Ok(())
         })
     }
@@ -362,7 +362,7 @@ unsafe extern "C" fn get_context_params(instance: *mut c_void, list: *mut Parame
         with(instance, |context| {
             for_each(list, |parameter| {
                 let parameter = &mut *parameter;
-                let answer = context.operation().get(parameter.name(), parameter.size)?;
+                let answer = context.calls().get(parameter.name(), parameter.size)?;
                 answer.map_or(Ok(()), |value| parameter.store(value))
             })
         })
@@ -375,12 +375,12 @@ unsafe extern "C" fn set_context_params(instance: *mut c_void, list: *mut Parame
 }
 
 unsafe fn set_all(context: &mut Context, list: *mut Parameter) -> Result<(), Reason> {
-    let operation = context.operation();
+    let calls = context.calls();
     // SAFETY: the list is the caller's.
     unsafe {
         for_each(list, |parameter| {
             let parameter = &*parameter;
-            operation.set(parameter.name(), parameter.value(operation.iv_bytes()))
+            calls.set(parameter.name(), parameter.value(calls.iv_bytes()))
         })
     }
 }
@@ -499,7 +499,7 @@ unsafe extern "C" fn gettable_context_params<R: Row>(
     _instance: *mut c_void,
     _provider: *mut c_void,
 ) -> *const Parameter {
-    let is_gcm = R::algorithm().mode == Mode::Gcm;
+    let is_gcm = R::algorithm().mode == EvpMode::Gcm;
     if is_gcm { GETTABLE_OF_GCM.0.as_ptr() } else { GETTABLE.0.as_ptr() }
 }
 
@@ -507,7 +507,7 @@ unsafe extern "C" fn settable_context_params<R: Row>(
     _instance: *mut c_void,
     _provider: *mut c_void,
 ) -> *const Parameter {
-    let is_gcm = R::algorithm().mode == Mode::Gcm;
+    let is_gcm = R::algorithm().mode == EvpMode::Gcm;
     if is_gcm { SETTABLE_OF_GCM.0.as_ptr() } else { SETTABLE.0.as_ptr() }
 }
 

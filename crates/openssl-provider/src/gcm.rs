@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::{
-    Algorithm, Operation, Reason, Transfer, Value,
+    Algorithm, EvpCalls, Reason, Transfer, Value,
     gcm_message::{GcmKey, Message},
     gcm_tls::Records,
 };
@@ -167,7 +167,7 @@ impl Gcm {
     }
 }
 
-impl Operation for Gcm {
+impl EvpCalls for Gcm {
     fn init(
         &mut self,
         direction: Direction,

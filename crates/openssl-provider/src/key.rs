@@ -18,7 +18,7 @@ pub struct Key {
 
 impl Key {
     /// The fastest constant-time implementation of this CPU under a key; large calls are as the installed
-    /// [`Backend`](crate::Backend) says.
+    /// [`LargeCalls`](crate::LargeCalls) says.
     ///
     /// # Errors
     /// [`Reason::KeyLength`].

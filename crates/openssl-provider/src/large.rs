@@ -13,7 +13,7 @@ pub(crate) const LARGE: usize = 2 << 20;
 
 /// Who runs calls of 2 MiB and more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backend {
+pub enum LargeCalls {
     /// All cores.
     #[default]
     Cpu,
@@ -22,9 +22,9 @@ pub enum Backend {
     Auto,
 }
 
-static BACKEND: OnceLock<Backend> = OnceLock::new();
+static LARGE_CALLS: OnceLock<LargeCalls> = OnceLock::new();
 
-impl Backend {
+impl LargeCalls {
     /// The one with this name: `cpu`, or `auto` where the module was built with the feature `cuda`.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Backend {
 
     /// Has all keys that come later run by this one. A process has one: the first that is said stays.
     pub fn install(self) {
-        BACKEND.get_or_init(|| self);
+        LARGE_CALLS.get_or_init(|| self);
     }
 }
 
@@ -65,10 +65,10 @@ impl Large {
         expect(unused_variables, reason = "the CPU needs no second key")
     )]
     pub(crate) fn new(algorithm: &Algorithm, key: &[u8]) -> Self {
-        match BACKEND.get().copied().unwrap_or_default() {
-            Backend::Cpu => Self::default(),
+        match LARGE_CALLS.get().copied().unwrap_or_default() {
+            LargeCalls::Cpu => Self::default(),
             #[cfg(feature = "cuda")]
-            Backend::Auto => {
+            LargeCalls::Auto => {
                 let (cipher, key) = (algorithm.cipher.name, Zeroizing::new(key.to_vec()));
                 Self { auto: Some(Auto { cipher, key, engine: OnceLock::new() }) }
             }

@@ -12,7 +12,7 @@
 //!
 //! The README has the configuration that makes programs take it, and what it is faster in. `ffi.rs`
 //! is the shell that speaks the C interface (provider(7), provider-cipher(7)); all else is safe Rust over
-//! [`Context`], [`Operation`] and [`Transfer`], which can be used without OpenSSL:
+//! [`Context`], [`EvpCalls`] and [`Transfer`], which can be used without OpenSSL:
 //!
 //! ```
 //! use lanecrypt::Direction;
@@ -22,14 +22,15 @@
 //! let algorithm = ALGORITHMS.iter().find(|a| a.names == name).expect("it is offered");
 //! let mut context = Context::new(algorithm);
 //! let mut data = *b"any length";
-//! context.operation().init(Direction::Encrypt, Some(&[1; 16]), Some(&[2; 16]))?;
-//! context.operation().update(&mut Transfer::in_place(&mut data))?;
+//! context.calls().init(Direction::Encrypt, Some(&[1; 16]), Some(&[2; 16]))?;
+//! context.calls().update(&mut Transfer::in_place(&mut data))?;
 //! assert_ne!(&data, b"any length");
 //! # Ok::<(), lanecrypt_openssl_provider::Reason>(())
 //! ```
 #![deny(unsafe_code)]
 
 mod algorithm;
+mod any_length;
 mod blocks;
 mod context;
 mod feedback;
@@ -42,15 +43,14 @@ mod keystream;
 mod large;
 mod reason;
 mod shared;
-mod stream;
 mod tls;
 
-pub use algorithm::{ALGORITHMS, Algorithm, Mode};
+pub use algorithm::{ALGORITHMS, Algorithm, EvpMode};
+pub use any_length::AnyLength;
 pub use blocks::Blocks;
-pub use context::{Context, Operation, Value};
+pub use context::{Context, EvpCalls, Value};
 pub use ffi::{OSSL_provider_init, transfer::Transfer};
 pub use gcm::Gcm;
 pub use key::Key;
-pub use large::Backend;
+pub use large::LargeCalls;
 pub use reason::Reason;
-pub use stream::Stream;

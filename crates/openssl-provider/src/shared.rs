@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use lanecrypt::Direction;
 use zeroize::Zeroizing;
 
-use crate::{Algorithm, Key, Mode, Reason, Value};
+use crate::{Algorithm, EvpMode, Key, Reason, Value};
 
 /// The largest block in bytes.
 pub(crate) const MAX_BLOCK: usize = 16;
@@ -50,7 +50,7 @@ impl Shared {
         iv: Option<&[u8]>,
     ) -> Result<(), Reason> {
         self.direction = direction;
-        if let Some(iv) = iv.filter(|_| self.algorithm.mode != Mode::Ecb) {
+        if let Some(iv) = iv.filter(|_| self.algorithm.mode != EvpMode::Ecb) {
             let bytes = self.iv_bytes();
             if iv.len() != bytes {
                 return Err(Reason::IvLength);
@@ -58,7 +58,7 @@ impl Shared {
             self.iv[..bytes].copy_from_slice(iv);
             self.has_iv = true;
             *self.register = self.iv;
-        } else if self.has_iv && self.algorithm.mode != Mode::Ctr {
+        } else if self.has_iv && self.algorithm.mode != EvpMode::Ctr {
             *self.register = self.iv;
         }
         if let Some(key) = key {

@@ -2,7 +2,9 @@
 //! their standards read.
 
 use lanecrypt::{Direction, Engine, Gcm, cipher::InOutBuf, modes};
-use lanecrypt_openssl_provider::{ALGORITHMS, Algorithm, Context, Mode, Reason, Transfer, Value};
+use lanecrypt_openssl_provider::{
+    ALGORITHMS, Algorithm, Context, EvpMode, Reason, Transfer, Value,
+};
 
 /// Numbers that look random and are the same every time.
 struct Numbers(u64);
@@ -35,13 +37,13 @@ fn expected(
     let mut data = data.to_vec();
     let all: InOutBuf<'_, '_, u8> = data.as_mut_slice().into();
     match (algorithm.mode, direction) {
-        (Mode::Ecb, _) => engine.ecb(direction, all),
-        (Mode::Cbc, Direction::Encrypt) => modes::cbc_encrypt(engine, iv, all),
-        (Mode::Cbc, Direction::Decrypt) => modes::cbc_decrypt(engine, iv, all),
-        (Mode::Cfb, Direction::Encrypt) => modes::cfb_encrypt(engine, iv, all),
-        (Mode::Cfb, Direction::Decrypt) => modes::cfb_decrypt(engine, iv, all),
-        (Mode::Ofb, _) => modes::ofb(engine, iv, all),
-        (Mode::Ctr, _) => engine.ctr(iv, all),
+        (EvpMode::Ecb, _) => engine.ecb(direction, all),
+        (EvpMode::Cbc, Direction::Encrypt) => modes::cbc_encrypt(engine, iv, all),
+        (EvpMode::Cbc, Direction::Decrypt) => modes::cbc_decrypt(engine, iv, all),
+        (EvpMode::Cfb, Direction::Encrypt) => modes::cfb_encrypt(engine, iv, all),
+        (EvpMode::Cfb, Direction::Decrypt) => modes::cfb_decrypt(engine, iv, all),
+        (EvpMode::Ofb, _) => modes::ofb(engine, iv, all),
+        (EvpMode::Ctr, _) => engine.ctr(iv, all),
         _ => return None,
     }
     .expect("whole blocks");
@@ -56,7 +58,7 @@ fn in_pieces(numbers: &mut Numbers, context: &mut Context, data: &[u8], most: us
         let (piece, after) = rest.split_at(numbers.below(most).min(rest.len()));
         let mut place = vec![0xaa; piece.len() + 16];
         let written = context
-            .operation()
+            .calls()
             .update(&mut Transfer::out_of_place(piece, &mut place))
             .expect("there is a key, and room");
         output.extend_from_slice(&place[..written]);
@@ -69,7 +71,7 @@ fn iv_of(numbers: &mut Numbers, algorithm: &Algorithm) -> Vec<u8> {
     let mut iv = numbers.bytes(algorithm.iv_bytes());
     let length = iv.len();
     // A counter that wraps soon.
-    if algorithm.mode == Mode::Ctr {
+    if algorithm.mode == EvpMode::Ctr {
         iv[..length - 1].fill(0xff);
     }
     iv
@@ -89,8 +91,8 @@ fn pieces_make_the_message() {
                 continue;
             };
             let mut context = Context::new(algorithm);
-            context.operation().init(direction, Some(&key), Some(&iv)).expect("good lengths");
-            context.operation().set(b"padding", Value::Number(0)).expect("it is known");
+            context.calls().init(direction, Some(&key), Some(&iv)).expect("good lengths");
+            context.calls().set(b"padding", Value::Number(0)).expect("it is known");
             let output = in_pieces(&mut numbers, &mut context, &data, most);
             assert_eq!(output, expected, "{:?} {direction}", algorithm.names);
         }
@@ -104,20 +106,20 @@ fn numbers_of_bytes(algorithm: &Algorithm) -> usize {
 #[test]
 fn feedback_of_bytes_and_bits_is_undone() {
     let mut numbers = Numbers(7);
-    for algorithm in ALGORITHMS.iter().filter(|a| matches!(a.mode, Mode::Cfb8 | Mode::Cfb1)) {
+    for algorithm in ALGORITHMS.iter().filter(|a| matches!(a.mode, EvpMode::Cfb8 | EvpMode::Cfb1)) {
         let (key, data) = (numbers.bytes(algorithm.key_bytes), numbers.bytes(600));
         let iv = numbers.bytes(algorithm.iv_bytes());
         let mut context = Context::new(algorithm);
         let (encrypt, decrypt) = (Direction::Encrypt, Direction::Decrypt);
-        context.operation().init(encrypt, Some(&key), Some(&iv)).expect("good lengths");
+        context.calls().init(encrypt, Some(&key), Some(&iv)).expect("good lengths");
         let sealed = in_pieces(&mut numbers, &mut context, &data, 50);
         // SP 800-38A, 6.3: the first byte, or bit, is hidden by that of the encrypted IV.
         let mut first = iv.clone();
         let engine = reference(algorithm, &key);
         engine.ecb(encrypt, first.as_mut_slice().into()).expect("a block");
-        let shift = if algorithm.mode == Mode::Cfb8 { 0 } else { 7 };
+        let shift = if algorithm.mode == EvpMode::Cfb8 { 0 } else { 7 };
         assert_eq!((sealed[0] ^ data[0]) >> shift, first[0] >> shift, "{:?}", algorithm.names);
-        context.operation().init(decrypt, None, Some(&iv)).expect("good lengths");
+        context.calls().init(decrypt, None, Some(&iv)).expect("good lengths");
         let opened = in_pieces(&mut numbers, &mut context, &sealed, 300);
         assert_eq!(opened, data, "{:?}", algorithm.names);
     }
@@ -126,7 +128,7 @@ fn feedback_of_bytes_and_bits_is_undone() {
 #[test]
 fn gcm_in_pieces_is_gcm() {
     let mut numbers = Numbers(99);
-    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode == Mode::Gcm) {
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode == EvpMode::Gcm) {
         for (iv_bytes, aad, length) in [(12, 0, 0), (12, 31, 17), (8, 16, 40_000), (77, 1, 5)] {
             let (key, iv) = (numbers.bytes(algorithm.key_bytes), numbers.bytes(iv_bytes));
             let (aad, data) = (numbers.bytes(aad), numbers.bytes(length));
@@ -135,24 +137,24 @@ fn gcm_in_pieces_is_gcm() {
             let gcm: Gcm<Box<dyn Engine>> = gcm;
             gcm.encrypt(&iv, &aad, sealed.as_mut_slice().into(), &mut tag).expect("good lengths");
             let mut context = Context::new(algorithm);
-            context.operation().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("lengths");
+            context.calls().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("lengths");
             for part in aad.chunks(5) {
-                context.operation().associate(part).expect("data comes later");
+                context.calls().associate(part).expect("data comes later");
             }
             let output = in_pieces(&mut numbers, &mut context, &data, 9000);
             assert_eq!(output, sealed);
             assert_eq!(finish(&mut context), Ok(0));
-            assert_eq!(context.operation().get(b"tag", 16), Ok(Some(Value::Bytes(&tag))));
-            assert_eq!(context.operation().associate(b"late"), Err(Reason::Operation));
+            assert_eq!(context.calls().get(b"tag", 16), Ok(Some(Value::Bytes(&tag))));
+            assert_eq!(context.calls().associate(b"late"), Err(Reason::Operation));
             for (tag_bytes, flip, result) in
                 [(16, 0, Ok(0)), (4, 0, Ok(0)), (16, 1, Err(Reason::NotAuthentic))]
             {
                 let mut given = tag;
                 given[tag_bytes - 1] ^= flip;
-                let operation = context.operation();
-                operation.init(Direction::Decrypt, None, Some(&iv)).expect("good lengths");
-                operation.set(b"tag", Value::Bytes(&given[..tag_bytes])).expect("a good length");
-                operation.associate(&aad).expect("data comes later");
+                let calls = context.calls();
+                calls.init(Direction::Decrypt, None, Some(&iv)).expect("good lengths");
+                calls.set(b"tag", Value::Bytes(&given[..tag_bytes])).expect("a good length");
+                calls.associate(&aad).expect("data comes later");
                 assert_eq!(in_pieces(&mut numbers, &mut context, &sealed, 9000), data);
                 assert_eq!(finish(&mut context), result);
             }
@@ -161,58 +163,58 @@ fn gcm_in_pieces_is_gcm() {
 }
 
 fn finish(context: &mut Context) -> Result<usize, Reason> {
-    context.operation().finish(&mut Transfer::in_place(&mut []))
+    context.calls().finish(&mut Transfer::in_place(&mut []))
 }
 
 #[test]
 fn what_is_wrong_is_said() {
     let named = |name| ALGORITHMS.iter().find(|a| a.names == name).expect("it is offered");
     let mut context = Context::new(named(c"SEED-CBC:SEED:1.2.410.200004.1.4"));
-    let operation = context.operation();
+    let calls = context.calls();
     let mut data = [0; 64];
-    assert_eq!(operation.update(&mut Transfer::in_place(&mut data)), Err(Reason::NoKey));
+    assert_eq!(calls.update(&mut Transfer::in_place(&mut data)), Err(Reason::NoKey));
     let encrypt = Direction::Encrypt;
-    assert_eq!(operation.init(encrypt, Some(&[0; 17]), None), Err(Reason::KeyLength));
-    assert_eq!(operation.init(encrypt, Some(&[0; 16]), Some(&[0; 8])), Err(Reason::IvLength));
-    assert_eq!(operation.init(encrypt, Some(&[0; 16]), Some(&[0; 16])), Ok(()));
+    assert_eq!(calls.init(encrypt, Some(&[0; 17]), None), Err(Reason::KeyLength));
+    assert_eq!(calls.init(encrypt, Some(&[0; 16]), Some(&[0; 8])), Err(Reason::IvLength));
+    assert_eq!(calls.init(encrypt, Some(&[0; 16]), Some(&[0; 16])), Ok(()));
     let mut short = Transfer::out_of_place(&[1; 33], &mut data[..31]);
-    assert_eq!(operation.update(&mut short), Err(Reason::OutputTooSmall));
+    assert_eq!(calls.update(&mut short), Err(Reason::OutputTooSmall));
     let mut odd = Transfer::in_place(&mut data[..33]);
-    assert_eq!(operation.cipher(&mut odd), Err(Reason::FinalBlock));
-    assert_eq!(operation.associate(b"AAD"), Err(Reason::Operation));
-    assert_eq!(operation.set(b"padding", Value::Other), Err(Reason::GetParameter));
-    assert_eq!(operation.set(b"tls-mac-size", Value::Number(65)), Err(Reason::GetParameter));
-    assert_eq!(operation.set(b"nobody knows", Value::Other), Ok(()));
-    assert_eq!(operation.get(b"nobody knows", 8), Ok(None));
+    assert_eq!(calls.cipher(&mut odd), Err(Reason::FinalBlock));
+    assert_eq!(calls.associate(b"AAD"), Err(Reason::Operation));
+    assert_eq!(calls.set(b"padding", Value::Other), Err(Reason::GetParameter));
+    assert_eq!(calls.set(b"tls-mac-size", Value::Number(65)), Err(Reason::GetParameter));
+    assert_eq!(calls.set(b"nobody knows", Value::Other), Ok(()));
+    assert_eq!(calls.get(b"nobody knows", 8), Ok(None));
     let mut stream = Context::new(named(c"HIGHT-CTR"));
-    let operation = stream.operation();
-    assert_eq!(operation.set(b"num", Value::Number(8)), Err(Reason::GetParameter));
-    assert_eq!(operation.set(b"num", Value::Number(3)), Err(Reason::NoKey));
+    let calls = stream.calls();
+    assert_eq!(calls.set(b"num", Value::Number(8)), Err(Reason::GetParameter));
+    assert_eq!(calls.set(b"num", Value::Number(3)), Err(Reason::NoKey));
 }
 
 #[test]
 fn a_key_stream_is_resumed_inside_a_block() {
-    let algorithm = ALGORITHMS.iter().find(|a| a.mode == Mode::Ctr).expect("there is one");
+    let algorithm = ALGORITHMS.iter().find(|a| a.mode == EvpMode::Ctr).expect("there is one");
     let (key, iv, data) = (vec![3; algorithm.key_bytes], [0xff; 16], [5; 90]);
     let whole = expected(algorithm, Direction::Encrypt, (&key, &iv), &data).expect("CTR");
     for (before, calls) in [(21, 1), (32, 2), (50, 7)] {
         let mut first = Context::new(algorithm);
-        first.operation().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("good lengths");
+        first.calls().init(Direction::Encrypt, Some(&key), Some(&iv)).expect("good lengths");
         let mut begun = data;
         for piece in begun[..before].chunks_mut(before.div_ceil(calls)) {
-            first.operation().update(&mut Transfer::in_place(piece)).expect("there is a key");
+            first.calls().update(&mut Transfer::in_place(piece)).expect("there is a key");
         }
         let mut next = [0; 16];
-        if let Ok(Some(Value::Bytes(bytes))) = first.operation().get(b"updated-iv", 16) {
+        if let Ok(Some(Value::Bytes(bytes))) = first.calls().get(b"updated-iv", 16) {
             next.copy_from_slice(bytes);
         }
-        let used = first.operation().get(b"num", 4).expect("it is known").expect("it is known");
+        let used = first.calls().get(b"num", 4).expect("it is known").expect("it is known");
         assert_eq!(used, Value::Number(before as u64 % 16));
         let mut second = Context::new(algorithm);
-        let operation = second.operation();
-        operation.init(Direction::Encrypt, Some(&key), Some(&next)).expect("good lengths");
-        operation.set(b"num", used).expect("a part of a block");
-        operation.update(&mut Transfer::in_place(&mut begun[before..])).expect("there is a key");
+        let calls = second.calls();
+        calls.init(Direction::Encrypt, Some(&key), Some(&next)).expect("good lengths");
+        calls.set(b"num", used).expect("a part of a block");
+        calls.update(&mut Transfer::in_place(&mut begun[before..])).expect("there is a key");
         assert_eq!(begun[..], whole[..], "{before}");
     }
 }

@@ -3,7 +3,7 @@
 use lanecrypt::{
     BackendChoice, CipherName, Engine, LookupError, Xts, gpu, io::RunsUnits, xts_halves_are_equal,
 };
-use lanecrypt_tink::{Backend, Cpu, Cuda};
+use lanecrypt_tink::{Cpu, Cuda, SegmentRunner};
 use pyo3::{PyErr, PyResult, exceptions::PyValueError};
 
 use crate::errors::OrRaise;
@@ -83,7 +83,7 @@ impl Chosen {
     ///
     /// # Errors
     /// `RuntimeError` for a GPU that is not there, `ValueError` for what is no such place.
-    pub(crate) fn sealing(&self, threads: Option<usize>) -> PyResult<Box<dyn Backend>> {
+    pub(crate) fn sealing(&self, threads: Option<usize>) -> PyResult<Box<dyn SegmentRunner>> {
         match self {
             Self::Place(BackendChoice::Auto | BackendChoice::Cpu) => match threads {
                 Some(0) => Err(PyValueError::new_err("threads is 0; one at least does the work")),

@@ -38,12 +38,12 @@ impl Choices<'_> {
         py: Python<'_>,
         work: impl FnOnce(Options<'_>) -> Result<T, E> + Send,
     ) -> PyResult<T> {
-        let backend = Chosen::new(self.backend).sealing(self.threads)?;
+        let runner = Chosen::new(self.backend).sealing(self.threads)?;
         running::run(py, self.progress, |run| {
             let add = |bytes| run.add(bytes);
             work(Options {
                 associated_data: self.associated_data,
-                backend: &*backend,
+                runner: &*runner,
                 progress: &add,
                 cancel: run.cancelled(),
                 sparse: false,

@@ -5,7 +5,7 @@
 //! this library is than the wheel by each.
 //!
 //! The files lie in /dev/shm where that is a folder. The row `copy` is this library's reading and
-//! writing with a backend that encrypts nothing: no cipher is faster than that.
+//! writing with a runner that encrypts nothing: no cipher is faster than that.
 
 #[path = "common/files.rs"]
 mod files;
@@ -21,7 +21,7 @@ use std::{
 use files::{Comparing, Time, timed, write_text};
 use lanecrypt_judges::{Judge, python};
 use lanecrypt_tink::{
-    Backend, Cpu, Keyset, Options, Segment, Stream, Template, open_file, seal_file,
+    Cpu, Keyset, Options, Segment, SegmentCipher, SegmentRunner, Template, open_file, seal_file,
 };
 use tempfile::TempDir;
 
@@ -50,7 +50,7 @@ print(time.perf_counter() - begin[0], time.process_time() - begin[1])
 #[derive(Debug)]
 struct Copy;
 
-impl Backend for Copy {
+impl SegmentRunner for Copy {
     fn batch_bytes(&self) -> usize {
         Cpu::new(0).batch_bytes()
     }
@@ -59,11 +59,19 @@ impl Backend for Copy {
         Cpu::new(0).threads()
     }
 
-    fn seal_batch(&self, _: &Stream, _: &mut [Segment<'_>]) -> Result<(), lanecrypt_tink::Error> {
+    fn seal_batch(
+        &self,
+        _: &SegmentCipher,
+        _: &mut [Segment<'_>],
+    ) -> Result<(), lanecrypt_tink::Error> {
         Ok(())
     }
 
-    fn open_batch(&self, _: &Stream, _: &mut [Segment<'_>]) -> Result<(), lanecrypt_tink::Error> {
+    fn open_batch(
+        &self,
+        _: &SegmentCipher,
+        _: &mut [Segment<'_>],
+    ) -> Result<(), lanecrypt_tink::Error> {
         Ok(())
     }
 }
@@ -102,7 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         show(&format!("{what}, wheel"), wheel);
         println!("{:18.1}x {:11.1}x", wheel.wall / ours.wall, wheel.cpu / ours.cpu);
     };
-    let copying = Options { backend: &Copy, ..Options::default() };
+    let copying = Options { runner: &Copy, ..Options::default() };
     for _ in 0..rounds {
         show("copy", &timed(|| seal_file(&keyset, &plain, &sealed, copying))?);
         fs::remove_file(&sealed)?;

@@ -6,11 +6,11 @@ use lanecrypt::Direction;
 use rayon::prelude::*;
 
 use crate::{
-    Backend, Error, Geometry, Options, Stream,
+    Error, Options, SegmentCipher, SegmentLayout, SegmentRunner,
     piece::{Piece, segments_per_piece},
 };
 
-/// Pieces that each thread of a backend gets of a batch: two, so that a thread that is late holds
+/// Pieces that each thread of a runner gets of a batch: two, so that a thread that is late holds
 /// the others up less.
 const PIECES_PER_THREAD: usize = 2;
 
@@ -28,10 +28,14 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// An empty one at the beginning of a file.
-    pub(crate) fn new(direction: Direction, geometry: Geometry, backend: &dyn Backend) -> Self {
-        let (threads, count) = (backend.threads().max(1), segments_per_piece(&geometry, backend));
-        let piece = || Piece::new(direction, geometry, 0..count);
-        let most = (MOST_BYTES / (count * geometry.segment_bytes())).max(1) as usize;
+    pub(crate) fn new(
+        direction: Direction,
+        layout: SegmentLayout,
+        runner: &dyn SegmentRunner,
+    ) -> Self {
+        let (threads, count) = (runner.threads().max(1), segments_per_piece(&layout, runner));
+        let piece = || Piece::new(direction, layout, 0..count);
+        let most = (MOST_BYTES / (count * layout.segment_bytes())).max(1) as usize;
         let pieces = most.min(threads * PIECES_PER_THREAD);
         let pieces = std::iter::repeat_with(piece).take(pieces).collect();
         let mut batch = Self { pieces, segments_per_piece: count, threads, used: 0 };
@@ -78,19 +82,19 @@ impl Batch {
         }
     }
 
-    /// Seals or opens what it has, on the backend's threads; returns the bytes of plaintext, and
+    /// Seals or opens what it has, on the runner's threads; returns the bytes of plaintext, and
     /// tells the options' progress of them.
     ///
     /// Fails where the options say that the caller cancelled, before or meanwhile: an input may have
     /// ended only because whatever cancelled this ended its writer, too.
     pub(crate) fn run(
         &mut self,
-        stream: &Stream,
+        cipher: &SegmentCipher,
         options: &Options<'_>,
         is_last: bool,
     ) -> Result<u64, Error> {
         options.check_cancel()?;
-        self.run_pieces(stream, options.backend, is_last)?;
+        self.run_pieces(cipher, options.runner, is_last)?;
         let plaintext_bytes = self.pieces[..self.used].iter().map(Piece::plaintext_bytes).sum();
         (options.progress)(plaintext_bytes);
         options.check_cancel()?;
@@ -99,8 +103,8 @@ impl Batch {
 
     fn run_pieces(
         &mut self,
-        stream: &Stream,
-        backend: &dyn Backend,
+        cipher: &SegmentCipher,
+        runner: &dyn SegmentRunner,
         is_last: bool,
     ) -> Result<(), Error> {
         // The first piece of a file is there even where it is empty; a later one is not.
@@ -113,7 +117,7 @@ impl Batch {
         let per_thread = used.len().div_ceil(self.threads).max(1);
         used.par_chunks_mut(per_thread).enumerate().try_for_each(|(thread, pieces)| {
             pieces.iter_mut().enumerate().try_for_each(|(i, piece)| {
-                piece.run(stream, backend, is_last && thread * per_thread + i == last)
+                piece.run(cipher, runner, is_last && thread * per_thread + i == last)
             })
         })
     }

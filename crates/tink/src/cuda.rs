@@ -1,4 +1,4 @@
-//! A GPU as a backend: many segments in one call.
+//! A GPU as a runner: many segments in one call.
 
 mod resident;
 
@@ -9,7 +9,7 @@ use lanecrypt::{
     cuda::{BatchFamily, Device},
 };
 
-use crate::{Backend, Cpu, Error, Segment, Stream};
+use crate::{Cpu, Error, Segment, SegmentCipher, SegmentRunner};
 
 /// A GPU. Its kernels for batches look tables up, so that they are not constant-time on it.
 ///
@@ -47,11 +47,11 @@ impl Cuda {
 }
 
 /// Nonces of segments, in their order.
-fn nonces(stream: &Stream, segments: &[Segment<'_>]) -> Vec<[u8; 16]> {
-    segments.iter().map(|segment| stream.nonce(segment.number, segment.is_last)).collect()
+fn nonces(cipher: &SegmentCipher, segments: &[Segment<'_>]) -> Vec<[u8; 16]> {
+    segments.iter().map(|segment| cipher.nonce(segment.number, segment.is_last)).collect()
 }
 
-impl Backend for Cuda {
+impl SegmentRunner for Cuda {
     fn batch_bytes(&self) -> usize {
         64 << 20
     }
@@ -61,13 +61,17 @@ impl Backend for Cuda {
         Cpu::default().threads().min(6)
     }
 
-    fn seal_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
-        let Some(key) = stream.gcm_key() else {
-            return Cpu::default().seal_batch(stream, segments);
+    fn seal_batch(
+        &self,
+        cipher: &SegmentCipher,
+        segments: &mut [Segment<'_>],
+    ) -> Result<(), Error> {
+        let Some(key) = cipher.gcm_key() else {
+            return Cpu::default().seal_batch(cipher, segments);
         };
-        let nonces = nonces(stream, segments);
+        let nonces = nonces(cipher, segments);
         for segment in &*segments {
-            stream.check(segment.number, segment.is_last, segment.text, segment.tag)?;
+            cipher.check(segment.number, segment.is_last, segment.text, segment.tag)?;
         }
         self.run(segments.iter_mut().zip(&nonces).map(|(segment, nonce)| {
             let mode = JobMode::GcmEncrypt { iv: &nonce[..12], aad: b"", tag: &mut *segment.tag };
@@ -75,13 +79,17 @@ impl Backend for Cuda {
         }))
     }
 
-    fn open_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
-        let Some(key) = stream.gcm_key() else {
-            return Cpu::default().open_batch(stream, segments);
+    fn open_batch(
+        &self,
+        cipher: &SegmentCipher,
+        segments: &mut [Segment<'_>],
+    ) -> Result<(), Error> {
+        let Some(key) = cipher.gcm_key() else {
+            return Cpu::default().open_batch(cipher, segments);
         };
-        let nonces = nonces(stream, segments);
+        let nonces = nonces(cipher, segments);
         for segment in &*segments {
-            stream.check(segment.number, segment.is_last, segment.text, segment.tag)?;
+            cipher.check(segment.number, segment.is_last, segment.text, segment.tag)?;
         }
         self.run(segments.iter_mut().zip(&nonces).map(|(segment, nonce)| {
             let mode = JobMode::GcmDecrypt { iv: &nonce[..12], aad: b"", tag: &*segment.tag };

@@ -5,7 +5,7 @@ use std::{fs::File, io, path::Path};
 use lanecrypt::Direction;
 
 use crate::{
-    Error, Header, Keyset, Options, Output, Sealed, Source, Stream, Target,
+    Error, Header, Keyset, Options, Output, Sealed, SegmentCipher, Source, Target,
     source::{check_unchanged, identity},
     transfer::Transfer,
 };
@@ -24,11 +24,11 @@ pub fn seal_file(
 ) -> Result<u64, Error> {
     let source = open_regular(source)?;
     let before = identity(&source)?;
-    seal_into(keyset, target, before.size, options, |stream, file| {
+    seal_into(keyset, target, before.size, options, |cipher, file| {
         Transfer {
             direction: Direction::Encrypt,
-            stream,
-            segments: 0..stream.geometry().segments(before.size)?,
+            cipher,
+            segments: 0..cipher.layout().segments(before.size)?,
             plaintext_bytes: before.size,
             source: &source,
             target: file,
@@ -40,22 +40,22 @@ pub fn seal_file(
     Ok(before.size)
 }
 
-/// Makes a sealed file of `plaintext_bytes` bytes of plaintext: `write` writes all segments of the stream,
+/// Makes a sealed file of `plaintext_bytes` bytes of plaintext: `write` writes all segments,
 /// behind the header. Nothing is left at the target, and what was there stays, where it fails.
 pub(crate) fn seal_into(
     keyset: &Keyset,
     target: &Path,
     plaintext_bytes: u64,
     options: Options<'_>,
-    write: impl FnOnce(&Stream, &File) -> Result<(), Error>,
+    write: impl FnOnce(&SegmentCipher, &File) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let key = keyset.primary()?;
     let header = Header::random(key.parameters())?;
-    let stream = Stream::new(&key, header, options.associated_data)?;
+    let cipher = SegmentCipher::new(&key, header, options.associated_data)?;
     let output = Output::create(target)?;
-    set_length(output.file(), stream.geometry().ciphertext_bytes(plaintext_bytes)?)?;
-    write_header(output.file(), stream.header())?;
-    write(&stream, output.file())?;
+    set_length(output.file(), cipher.layout().ciphertext_bytes(plaintext_bytes)?)?;
+    write_header(output.file(), cipher.header())?;
+    write(&cipher, output.file())?;
     output.commit_unless(options.cancel)
 }
 
@@ -89,8 +89,8 @@ pub fn open_source(
     set_length(output.file(), sealed.plaintext_bytes())?;
     Transfer {
         direction: Direction::Decrypt,
-        stream: sealed.stream(),
-        segments: 0..sealed.stream().geometry().segments(sealed.plaintext_bytes())?,
+        cipher: sealed.cipher(),
+        segments: 0..sealed.cipher().layout().segments(sealed.plaintext_bytes())?,
         plaintext_bytes: sealed.plaintext_bytes(),
         source: sealed.source(),
         target: output.file(),

@@ -7,17 +7,17 @@
 //! shared memory mapping: do not do that while a job runs.
 //!
 //! ```
-//! use lanecrypt_tink::{Keyset, Options, Template, job::Job, open_file};
+//! use lanecrypt_tink::{Keyset, Options, Template, job::SealingJob, open_file};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let [plain, sealed, opened] = ["plain", "sealed", "opened"].map(|name| folder.path().join(name));
 //! # std::fs::write(&plain, vec![7; 3 << 20])?;
 //! let keyset = Keyset::generate(Template::default().parameters())?;
-//! let job = Job::of_file(&keyset, &plain, b"", 1 << 20)?;
+//! let job = SealingJob::of_file(&keyset, &plain, b"", 1 << 20)?;
 //! job.create(&sealed)?;
 //! let everywhere = job.to_json()?; // no secret
 //!
-//! let job = Job::from_json(&everywhere)?;
+//! let job = SealingJob::from_json(&everywhere)?;
 //! for part in 0..job.parts() {
 //!     job.seal_file_part(&keyset, part, &plain, &sealed, Options::default())?;
 //! }
@@ -40,7 +40,7 @@ use lanecrypt::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Header, Identity, Keyset, Options, Source, Stream, TEMPORARY, Target, Version,
+    Error, Header, Identity, Keyset, Options, SegmentCipher, Source, TEMPORARY, Target, Version,
     file::{open_regular, set_length, write_header},
     json::{decode, encode, parse, write},
     output::{create_named, followed, open_to_write, rename, short_name, sync_folder_of},
@@ -55,7 +55,7 @@ const RECEIPTS: &str = ".lanecrypt-parts";
 /// How a file is sealed in parts. It has no secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Job {
+pub struct SealingJob {
     format: String,
     key_id: u32,
     header: String,
@@ -67,7 +67,7 @@ pub struct Job {
     segments_per_part: u64,
 }
 
-impl Job {
+impl SealingJob {
     /// Draws a header, once for this source, under the keyset's primary key. A part has about
     /// `part_bytes` of sealed data, and a whole number of segments.
     ///
@@ -80,7 +80,7 @@ impl Job {
         part_bytes: u64,
     ) -> Result<Self, Error> {
         let parameters = *keyset.primary()?.parameters();
-        parameters.geometry().segments(source.size)?;
+        parameters.layout().segments(source.size)?;
         Ok(Self {
             format: FORMAT.to_owned(),
             key_id: keyset.primary_id(),
@@ -125,7 +125,7 @@ impl Job {
         let is_whole = self.format == FORMAT && self.segments_per_part > 0;
         let fits = u64::from(self.segment_bytes)
             > u64::from(self.header_bytes) + u64::from(self.tag_bytes);
-        if !is_whole || !fits || self.geometry().segments(self.source.size).is_err() {
+        if !is_whole || !fits || self.layout().segments(self.source.size).is_err() {
             return Err(Error::Malformed { what: "not a job of this version" });
         }
         self.header()?;
@@ -178,8 +178,8 @@ impl Job {
     /// Bytes of the whole sealed file.
     #[must_use]
     pub fn sealed_bytes(&self) -> u64 {
-        let geometry = self.geometry();
-        self.source.size + geometry.header_bytes() + self.segments() * geometry.tag_bytes()
+        let layout = self.layout();
+        self.source.size + layout.header_bytes() + self.segments() * layout.tag_bytes()
     }
 
     /// Where a part lies in the sealed file; the first has the header, too.
@@ -188,8 +188,8 @@ impl Job {
     /// [`Error::NoSuchPart`].
     pub fn sealed_range(&self, part: u64) -> Result<Range<u64>, Error> {
         let Range { start, end } = self.segments_of(part)?;
-        let end = self.geometry().ciphertext_of(end - 1).end.min(self.sealed_bytes());
-        Ok(start * self.geometry().segment_bytes()..end)
+        let end = self.layout().ciphertext_of(end - 1).end.min(self.sealed_bytes());
+        Ok(start * self.layout().segment_bytes()..end)
     }
 
     /// Where the source has what a part seals.
@@ -198,11 +198,11 @@ impl Job {
     /// [`Error::NoSuchPart`].
     pub fn plaintext_range(&self, part: u64) -> Result<Range<u64>, Error> {
         let Range { start, end } = self.segments_of(part)?;
-        let end = self.geometry().plaintext_of(end - 1).end.min(self.source.size);
-        Ok(self.geometry().plaintext_of(start).start..end)
+        let end = self.layout().plaintext_of(end - 1).end.min(self.source.size);
+        Ok(self.layout().plaintext_of(start).start..end)
     }
 
-    /// Seals a part from any source to its place in any target, by all threads of the backend. The
+    /// Seals a part from any source to its place in any target, by all threads of the runner. The
     /// options' associated data is not looked at: the job has it.
     ///
     /// # Errors
@@ -219,13 +219,13 @@ impl Job {
     ) -> Result<(), Error> {
         let segments = self.segments_of(part)?;
         self.source.check(&identity(source)?)?;
-        let stream = self.stream(keyset)?;
+        let cipher = self.cipher(keyset)?;
         if part == 0 {
-            write_header(target, stream.header())?;
+            write_header(target, cipher.header())?;
         }
         Transfer {
             direction: Direction::Encrypt,
-            stream: &stream,
+            cipher: &cipher,
             segments,
             plaintext_bytes: self.source.size,
             source,
@@ -245,9 +245,9 @@ impl Job {
         is_long && sealed.read_exact_at(&mut header, 0).is_ok() && header == expected
     }
 
-    fn stream(&self, keyset: &Keyset) -> Result<Stream, Error> {
+    fn cipher(&self, keyset: &Keyset) -> Result<SegmentCipher, Error> {
         let key = keyset.key(self.key_id)?;
-        if key.parameters().geometry() != self.geometry() {
+        if key.parameters().layout() != self.layout() {
             return Err(Error::Malformed {
                 what: "the key is not the one that the job was made for",
             });
@@ -255,11 +255,11 @@ impl Job {
         let header = Header::parse(key.parameters(), &self.header()?);
         let header =
             header.ok_or(Error::Malformed { what: "the job's header is not for its key" })?;
-        Stream::new(&key, header, &self.associated_data()?)
+        SegmentCipher::new(&key, header, &self.associated_data()?)
     }
 
-    fn geometry(&self) -> crate::Geometry {
-        crate::Geometry::new(
+    fn layout(&self) -> crate::SegmentLayout {
+        crate::SegmentLayout::new(
             self.segment_bytes,
             self.header_bytes as usize,
             self.tag_bytes as usize,
@@ -268,7 +268,7 @@ impl Job {
 
     fn segments(&self) -> u64 {
         // A job whose source is too long is not made.
-        self.geometry().segments(self.source.size).unwrap_or(0)
+        self.layout().segments(self.source.size).unwrap_or(0)
     }
 
     fn segments_of(&self, part: u64) -> Result<Range<u64>, Error> {
@@ -281,7 +281,7 @@ impl Job {
 }
 
 /// Files: the output lies beside its target until it is complete, and a receipt for each part with it.
-impl Job {
+impl SealingJob {
     /// Makes the output, and the folder for receipts.
     ///
     /// # Errors

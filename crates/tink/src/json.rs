@@ -198,11 +198,11 @@ impl std::io::Write for Length {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Key, Template};
+    use crate::{StreamingKey, Template};
 
     fn two_keys() -> Keyset {
         let mut keyset = Keyset::generate(Template::default().parameters()).unwrap();
-        let other = Key::generate(Template::Aes128CtrHmacSha2564Kb.parameters()).unwrap();
+        let other = StreamingKey::generate(Template::Aes128CtrHmacSha2564Kb.parameters()).unwrap();
         keyset.add(&other).unwrap();
         keyset
     }

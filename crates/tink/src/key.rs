@@ -21,12 +21,12 @@ pub(crate) fn is_streaming(type_url: &str) -> bool {
 
 /// A key with the parameters that it seals by. It is cleared when dropped, and never printed.
 #[derive(Clone)]
-pub struct Key {
+pub struct StreamingKey {
     parameters: Parameters,
     key: Zeroizing<Vec<u8>>,
 }
 
-impl Key {
+impl StreamingKey {
     /// A key from elsewhere.
     ///
     /// # Errors
@@ -169,9 +169,9 @@ fn number_of(hash: Hash) -> u32 {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for StreamingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Key").field("parameters", &self.parameters).finish_non_exhaustive()
+        f.debug_struct("StreamingKey").field("parameters", &self.parameters).finish_non_exhaustive()
     }
 }
 
@@ -183,8 +183,8 @@ mod tests {
     #[test]
     fn every_template_is_read_as_it_was_written() {
         for template in Template::ALL {
-            let key = Key::generate(template.parameters()).unwrap();
-            let read = Key::decode(key.type_url(), &key.encode()).unwrap();
+            let key = StreamingKey::generate(template.parameters()).unwrap();
+            let read = StreamingKey::decode(key.type_url(), &key.encode()).unwrap();
             assert_eq!((read.parameters, &read.key), (key.parameters, &key.key));
             assert!(is_streaming(key.type_url()));
         }
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let key = Key::generate(Template::Aes256GcmHkdf4Kb.parameters()).unwrap();
+        let key = StreamingKey::generate(Template::Aes256GcmHkdf4Kb.parameters()).unwrap();
         let error = |type_url, message: &[u8]| {
-            Key::decode(type_url, message).expect_err("it is wrong").to_string()
+            StreamingKey::decode(type_url, message).expect_err("it is wrong").to_string()
         };
         assert!(error(CTR_HMAC_TYPE, &key.encode()).starts_with("HMAC hash is 0"));
         let mut newer = vec![8, 1];

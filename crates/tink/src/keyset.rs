@@ -5,7 +5,7 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, Key, Parameters,
+    Error, Parameters, StreamingKey,
     key::is_streaming,
     protobuf::{fields, put_bytes, put_number},
     random,
@@ -71,14 +71,14 @@ impl Keyset {
     /// # Errors
     /// [`Error::Random`].
     pub fn generate(parameters: Parameters) -> Result<Self, Error> {
-        Self::new(&Key::generate(parameters)?)
+        Self::new(&StreamingKey::generate(parameters)?)
     }
 
     /// A keyset with one key, under a random id.
     ///
     /// # Errors
     /// [`Error::Random`].
-    pub fn new(key: &Key) -> Result<Self, Error> {
+    pub fn new(key: &StreamingKey) -> Result<Self, Error> {
         let mut keyset = Self { primary: 0, entries: Vec::new() };
         keyset.primary = keyset.add(key)?;
         Ok(keyset)
@@ -88,7 +88,7 @@ impl Keyset {
     ///
     /// # Errors
     /// [`Error::Random`].
-    pub fn add(&mut self, key: &Key) -> Result<u32, Error> {
+    pub fn add(&mut self, key: &StreamingKey) -> Result<u32, Error> {
         let mut id = random::key_id()?;
         while self.entries.iter().any(|entry| entry.id == id) {
             id = random::key_id()?;
@@ -187,7 +187,7 @@ impl Keyset {
     }
 
     /// The disabled keys for sealed files with their ids, as far as they can be read.
-    pub(crate) fn disabled_keys(&self) -> impl Iterator<Item = (u32, Key)> {
+    pub(crate) fn disabled_keys(&self) -> impl Iterator<Item = (u32, StreamingKey)> {
         let disabled = self.entries.iter().filter(|entry| entry.status == DISABLED);
         disabled.filter_map(|entry| Some((entry.id, entry.any_streaming_key().ok()??)))
     }
@@ -202,7 +202,7 @@ impl Keyset {
     ///
     /// # Errors
     /// [`Error::NoSuchKey`] where the primary key is not for sealed files.
-    pub fn primary(&self) -> Result<Key, Error> {
+    pub fn primary(&self) -> Result<StreamingKey, Error> {
         self.key(self.primary)
     }
 
@@ -210,13 +210,13 @@ impl Keyset {
     ///
     /// # Errors
     /// [`Error::NoSuchKey`].
-    pub fn key(&self, id: u32) -> Result<Key, Error> {
+    pub fn key(&self, id: u32) -> Result<StreamingKey, Error> {
         let mut keys = self.keys();
         keys.find_map(|(found, key)| (found == id).then_some(key)).ok_or(Error::NoSuchKey { id })
     }
 
     /// All enabled keys for sealed files with their ids, in their order.
-    pub fn keys(&self) -> impl Iterator<Item = (u32, Key)> {
+    pub fn keys(&self) -> impl Iterator<Item = (u32, StreamingKey)> {
         // What cannot be read was refused when the keyset was.
         self.entries.iter().filter_map(|entry| Some((entry.id, entry.streaming_key().ok()??)))
     }
@@ -267,16 +267,16 @@ impl Keyset {
 
 impl Entry {
     /// The key, if it is enabled and for sealed files.
-    fn streaming_key(&self) -> Result<Option<Key>, Error> {
+    fn streaming_key(&self) -> Result<Option<StreamingKey>, Error> {
         if self.status == ENABLED { self.any_streaming_key() } else { Ok(None) }
     }
 
     /// The key, if it is for sealed files, whatever its status.
-    fn any_streaming_key(&self) -> Result<Option<Key>, Error> {
+    fn any_streaming_key(&self) -> Result<Option<StreamingKey>, Error> {
         if !is_streaming(&self.type_url) {
             return Ok(None);
         }
-        Key::decode(&self.type_url, &self.value).map(Some)
+        StreamingKey::decode(&self.type_url, &self.value).map(Some)
     }
 
     /// Whether it has more than an id, which is all that a destroyed key has.
@@ -360,7 +360,7 @@ mod tests {
     fn keys_are_disabled_enabled_and_destroyed() {
         let mut keyset = Keyset::generate(Template::Aes128GcmHkdf4Kb.parameters()).unwrap();
         let old = keyset.primary_id();
-        let key = Key::generate(Template::default().parameters()).unwrap();
+        let key = StreamingKey::generate(Template::default().parameters()).unwrap();
         let new = keyset.add(&key).unwrap();
         let status = |keyset: &Keyset| keyset.entries().map(|key| key.status).collect::<Vec<_>>();
         let refused = |result| matches!(result, Err(Error::KeyStatus { .. }));

@@ -23,24 +23,23 @@
 //! ```
 //!
 //! [`Sealer`] and [`Opener`] are a writer and a reader, [`seal_stream`] and [`open_stream`] read and
-//! write while they compute, [`Sealed`] reads any range, [`Stream`] has the single segments, and
-//! [`job`] seals a file by many processes. [`Backend`] is who computes.
+//! write while they compute, [`Sealed`] reads any range, [`SegmentCipher`] has the single segments, and
+//! [`job`] seals a file by many processes. [`SegmentRunner`] is who computes.
 //!
 //! The format does not commit to the key: someone who knows two keys can make a file that both open.
 #![forbid(unsafe_code)]
 
-mod backend;
 mod batch;
 mod choose;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod error;
 mod file;
-mod geometry;
 pub mod job;
 mod json;
 mod key;
 mod keyset;
+mod layout;
 mod options;
 mod output;
 mod parameters;
@@ -49,29 +48,30 @@ mod piece;
 mod pipeline;
 mod protobuf;
 mod random;
+mod runner;
 mod scalar;
 mod sealed;
+mod segment_cipher;
 mod source;
-mod stream;
 mod streams;
 mod transfer;
 
-pub use backend::{Backend, Cpu, Segment};
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
 pub use error::Error;
 pub use file::{open_file, open_regular, open_source, seal_file};
-pub use geometry::Geometry;
-pub use key::Key;
+pub use key::StreamingKey;
 pub use keyset::{KeyEntry, Keyset, Status};
+pub use layout::SegmentLayout;
 pub use options::Options;
 pub use output::{Output, TEMPORARY};
 pub use parameters::{Hash, NoSuchTemplate, Parameters, Scheme, Template};
 pub use passphrase::Cost;
 pub use pipeline::{open_stream, seal_stream};
+pub use runner::{Cpu, Segment, SegmentRunner};
 pub use sealed::Sealed;
+pub use segment_cipher::{Header, SegmentCipher};
 pub use source::{Identity, Source, Target, Version};
-pub use stream::{Header, Stream};
 pub use streams::{Opener, Sealer};
 
 /// The README's examples, compiled.

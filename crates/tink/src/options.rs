@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use crate::{Backend, Cpu, Error};
+use crate::{Cpu, Error, SegmentRunner};
 
 /// All cores of this machine.
 pub(crate) static CPU: Cpu = Cpu::new(0);
@@ -18,7 +18,7 @@ pub struct Options<'a> {
     /// What is authenticated with the file, and must be given again to open it; it is not in the file.
     pub associated_data: &'a [u8],
     /// Who does it.
-    pub backend: &'a dyn Backend,
+    pub runner: &'a dyn SegmentRunner,
     /// Told how many bytes of plaintext more are done; by any thread.
     pub progress: &'a (dyn Fn(u64) + Sync),
     /// Set by anybody, to end with [`Error::Cancelled`](crate::Error::Cancelled) after the segments
@@ -40,7 +40,7 @@ impl Default for Options<'_> {
     fn default() -> Self {
         Self {
             associated_data: &[],
-            backend: &CPU,
+            runner: &CPU,
             progress: &|_| {},
             cancel: &NEVER,
             sparse: false,
@@ -51,7 +51,7 @@ impl Default for Options<'_> {
 impl fmt::Debug for Options<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
-            .field("backend", &self.backend)
+            .field("runner", &self.runner)
             .field("sparse", &self.sparse)
             .finish_non_exhaustive()
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{Error, Geometry};
+use crate::{Error, SegmentLayout};
 
 /// Bytes of the nonce's beginning, which the header has.
 pub(crate) const PREFIX_BYTES: usize = 7;
@@ -128,8 +128,8 @@ impl Parameters {
 
     /// Where segments lie.
     #[must_use]
-    pub fn geometry(&self) -> Geometry {
-        Geometry::new(self.segment_bytes, self.header_bytes(), self.tag_bytes())
+    pub fn layout(&self) -> SegmentLayout {
+        SegmentLayout::new(self.segment_bytes, self.header_bytes(), self.tag_bytes())
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use lanecrypt::Direction;
 use zeroize::Zeroizing;
 
-use crate::{Backend, Error, Geometry, Segment, Stream};
+use crate::{Error, Segment, SegmentCipher, SegmentLayout, SegmentRunner};
 
 /// Consecutive segments of a file in memory.
 ///
@@ -14,7 +14,7 @@ use crate::{Backend, Error, Geometry, Segment, Stream};
 /// has moved; plaintext that was opened is moved together. One segment alone stays where it is.
 pub(crate) struct Piece {
     direction: Direction,
-    geometry: Geometry,
+    layout: SegmentLayout,
     /// Empty until it is needed.
     buffer: Zeroizing<Vec<u8>>,
     bytes: usize,
@@ -26,18 +26,18 @@ pub(crate) struct Piece {
     result: Range<usize>,
 }
 
-/// Segments of a piece, so that it has about as many bytes as the backend likes.
-pub(crate) fn segments_per_piece(geometry: &Geometry, backend: &dyn Backend) -> u64 {
-    (backend.batch_bytes() as u64 / geometry.segment_bytes()).max(1)
+/// Segments of a piece, so that it has about as many bytes as the runner likes.
+pub(crate) fn segments_per_piece(layout: &SegmentLayout, runner: &dyn SegmentRunner) -> u64 {
+    (runner.batch_bytes() as u64 / layout.segment_bytes()).max(1)
 }
 
 impl Piece {
     /// An empty one for these segments.
-    pub(crate) fn new(direction: Direction, geometry: Geometry, segments: Range<u64>) -> Self {
-        let bytes = (segments.end - segments.start) * geometry.segment_bytes();
+    pub(crate) fn new(direction: Direction, layout: SegmentLayout, segments: Range<u64>) -> Self {
+        let bytes = (segments.end - segments.start) * layout.segment_bytes();
         let bytes = bytes as usize;
         let buffer = Zeroizing::default();
-        Self { direction, geometry, buffer, bytes, segments, filled: 0, result: 0..0 }
+        Self { direction, layout, buffer, bytes, segments, filled: 0, result: 0..0 }
     }
 
     /// Empties it for other segments, at most as many as it was made for.
@@ -70,12 +70,12 @@ impl Piece {
 
     fn plaintext_range(&self) -> Range<u64> {
         let Range { start, end } = self.segments;
-        self.geometry.plaintext_of(start).start..self.geometry.plaintext_of(end - 1).end
+        self.layout.plaintext_of(start).start..self.layout.plaintext_of(end - 1).end
     }
 
     fn ciphertext_range(&self) -> Range<u64> {
         let Range { start, end } = self.segments;
-        self.geometry.ciphertext_of(start).start..self.geometry.ciphertext_of(end - 1).end
+        self.layout.ciphertext_of(start).start..self.layout.ciphertext_of(end - 1).end
     }
 
     /// Where the next bytes of input go; empty once it is full.
@@ -102,7 +102,7 @@ impl Piece {
     fn input_start(&self) -> usize {
         let segments = self.segments.end - self.segments.start;
         match self.direction {
-            Direction::Encrypt if segments > 1 => (segments * self.geometry.tag_bytes()) as usize,
+            Direction::Encrypt if segments > 1 => (segments * self.layout.tag_bytes()) as usize,
             _ => 0,
         }
     }
@@ -123,8 +123,8 @@ impl Piece {
     /// Seals or opens it; `is_last` says that the file ends with what it has.
     pub(crate) fn run(
         &mut self,
-        stream: &Stream,
-        backend: &dyn Backend,
+        cipher: &SegmentCipher,
+        runner: &dyn SegmentRunner,
         is_last: bool,
     ) -> Result<(), Error> {
         let texts = self.texts()?;
@@ -133,11 +133,11 @@ impl Piece {
         match self.direction {
             Direction::Encrypt => {
                 self.spread(&texts);
-                backend.seal_batch(stream, &mut self.split(&texts, is_last))?;
+                runner.seal_batch(cipher, &mut self.split(&texts, is_last))?;
                 self.result = 0..texts.last().map_or(0, |text| text.end) + self.tag_bytes();
             }
             Direction::Decrypt => {
-                backend.open_batch(stream, &mut self.split(&texts, is_last))?;
+                runner.open_batch(cipher, &mut self.split(&texts, is_last))?;
                 self.result = 0..self.gather(&texts);
             }
         }
@@ -145,7 +145,7 @@ impl Piece {
     }
 
     fn tag_bytes(&self) -> usize {
-        self.geometry.tag_bytes() as usize
+        self.layout.tag_bytes() as usize
     }
 
     /// Where the text of each segment lies in the buffer; its tag follows.
@@ -155,14 +155,13 @@ impl Piece {
             Direction::Decrypt => self.filled,
             Direction::Encrypt => {
                 let before = self.plaintext_range().start;
-                let last =
-                    self.geometry.segment_at(before + (self.filled as u64).saturating_sub(1));
+                let last = self.layout.segment_at(before + (self.filled as u64).saturating_sub(1));
                 self.filled + (last - first + 1) as usize * self.tag_bytes()
             }
         };
         let mut texts = Vec::new();
         for segment in self.segments.clone() {
-            let full = self.geometry.ciphertext_of(segment);
+            let full = self.layout.ciphertext_of(segment);
             let from = (full.start - start) as usize;
             let end = sealed.min((full.end - start) as usize);
             if from >= end && segment > first {
@@ -175,7 +174,7 @@ impl Piece {
             }
             // A number that wrapped would be a nonce used twice.
             if u32::try_from(segment).is_err() {
-                let most = self.geometry.most_plaintext();
+                let most = self.layout.most_plaintext();
                 return Err(Error::TooLong { given: most + 1, most });
             }
             texts.push(from..end - self.tag_bytes());

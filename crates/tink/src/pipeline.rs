@@ -9,7 +9,7 @@ use std::{
 use lanecrypt::Direction;
 
 use crate::{
-    Error, Keyset, Options, Stream,
+    Error, Keyset, Options, SegmentCipher,
     batch::{Batch, Lookahead},
     streams::{READING, chosen_stream, random_stream, write_all},
 };
@@ -30,9 +30,9 @@ pub fn seal_stream(
     mut writer: impl Write + Send,
     options: Options<'_>,
 ) -> Result<u64, Error> {
-    let stream = random_stream(keyset, &options)?;
-    write_all(&mut writer, stream.header().as_bytes())?;
-    run(Direction::Encrypt, &stream, Lookahead::new(reader), writer, options)
+    let cipher = random_stream(keyset, &options)?;
+    write_all(&mut writer, cipher.header().as_bytes())?;
+    run(Direction::Encrypt, &cipher, Lookahead::new(reader), writer, options)
 }
 
 /// Opens all that `reader` has into `writer` with any key of the keyset, at bounded memory; returns
@@ -49,8 +49,8 @@ pub fn open_stream(
     writer: impl Write + Send,
     options: Options<'_>,
 ) -> Result<u64, Error> {
-    let (stream, reader) = chosen_stream(keyset, reader, &options)?;
-    run(Direction::Decrypt, &stream, reader, writer, options)
+    let (cipher, reader) = chosen_stream(keyset, reader, &options)?;
+    run(Direction::Decrypt, &cipher, reader, writer, options)
 }
 
 /// A batch that was read, and whether the input ended with it.
@@ -58,7 +58,7 @@ type Filled = Result<(Batch, bool), Error>;
 
 fn run(
     direction: Direction,
-    stream: &Stream,
+    cipher: &SegmentCipher,
     reader: Lookahead<impl Read + Send>,
     writer: impl Write + Send,
     options: Options<'_>,
@@ -66,7 +66,7 @@ fn run(
     let (free_sender, free) = channel();
     for _ in 0..BATCHES {
         // It has a receiver.
-        let _ = free_sender.send(Batch::new(direction, stream.geometry(), options.backend));
+        let _ = free_sender.send(Batch::new(direction, cipher.layout(), options.runner));
     }
     let (filled_sender, filled) = sync_channel::<Filled>(1);
     let (done_sender, done) = sync_channel::<Batch>(1);
@@ -75,7 +75,7 @@ fn run(
             move || read_batches(reader, &free, |filled| filled_sender.send(filled).is_ok());
         spawn(scope, reading)?;
         let writing = spawn(scope, move || write_batches(writer, &done, &free_sender))?;
-        let computed = compute(stream, &filled, options, |batch| done_sender.send(batch).is_ok());
+        let computed = compute(cipher, &filled, options, |batch| done_sender.send(batch).is_ok());
         // The writer ends when nothing more can come, and its error comes first.
         drop((filled, done_sender));
         let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -108,7 +108,7 @@ fn read_batches(
 
 /// Runs batches as they come; returns the bytes of plaintext.
 fn compute(
-    stream: &Stream,
+    cipher: &SegmentCipher,
     filled: &Receiver<Filled>,
     options: Options<'_>,
     send: impl Fn(Batch) -> bool,
@@ -116,7 +116,7 @@ fn compute(
     let mut plaintext_bytes = 0;
     for filled in filled {
         let (mut batch, is_last) = filled?;
-        plaintext_bytes += batch.run(stream, &options, is_last)?;
+        plaintext_bytes += batch.run(cipher, &options, is_last)?;
         if !send(batch) || is_last {
             break;
         }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, Identity, Keyset, Options, Source, Stream,
+    Error, Identity, Keyset, Options, SegmentCipher, Source,
     choose::{choose, needed_bytes},
     piece::{Piece, segments_per_piece},
     source::{identity, read},
@@ -18,7 +18,7 @@ use crate::{
 pub struct Sealed<S> {
     source: S,
     identity: Identity,
-    stream: Stream,
+    cipher: SegmentCipher,
     plaintext_bytes: u64,
 }
 
@@ -33,10 +33,10 @@ impl<S: Source> Sealed<S> {
         let bytes = identity.size.min(needed_bytes(keyset) as u64);
         let mut beginning = vec![0; bytes as usize];
         read(&source, &mut beginning, 0, identity.size)?;
-        let stream = choose(keyset, associated_data, &beginning)?;
-        let plaintext_bytes = stream.geometry().plaintext_bytes(identity.size)?;
-        let sealed = Self { source, identity, stream, plaintext_bytes };
-        let last = sealed.stream.geometry().segments(plaintext_bytes)? - 1;
+        let cipher = choose(keyset, associated_data, &beginning)?;
+        let plaintext_bytes = cipher.layout().plaintext_bytes(identity.size)?;
+        let sealed = Self { source, identity, cipher, plaintext_bytes };
+        let last = sealed.cipher.layout().segments(plaintext_bytes)? - 1;
         if last > 0 {
             sealed.opened(last..last + 1, Options::default())?;
         }
@@ -49,10 +49,10 @@ impl<S: Source> Sealed<S> {
         self.plaintext_bytes
     }
 
-    /// Its stream.
+    /// What its segments are sealed under.
     #[must_use]
-    pub fn stream(&self) -> &Stream {
-        &self.stream
+    pub fn cipher(&self) -> &SegmentCipher {
+        &self.cipher
     }
 
     /// What it is read from.
@@ -86,7 +86,7 @@ impl<S: Source> Sealed<S> {
         Ok(())
     }
 
-    /// Writes a range of the plaintext; its segments are opened on all threads of the backend.
+    /// Writes a range of the plaintext; its segments are opened on all threads of the runner.
     ///
     /// # Errors
     /// As [`read_exact_at`](Self::read_exact_at), and [`Error::Cancelled`]. What was written until
@@ -98,7 +98,7 @@ impl<S: Source> Sealed<S> {
         options: Options<'_>,
     ) -> Result<(), Error> {
         let pieces = self.pieces(range.clone(), options)?.collect::<Vec<_>>();
-        for batch in pieces.chunks(options.backend.threads().max(1)) {
+        for batch in pieces.chunks(options.runner.threads().max(1)) {
             options.check_cancel()?;
             let opened = batch.par_iter().map(|segments| self.opened(segments.clone(), options));
             for piece in opened.collect::<Result<Vec<_>, Error>>()? {
@@ -131,23 +131,23 @@ impl<S: Source> Sealed<S> {
         options: Options<'_>,
     ) -> Result<impl Iterator<Item = Range<u64>> + use<S>, Error> {
         self.check_range(&range)?;
-        let geometry = self.stream.geometry();
-        let Range { start, end } = geometry.segments_of(range);
-        let per_piece = segments_per_piece(&geometry, options.backend);
+        let layout = self.cipher.layout();
+        let Range { start, end } = layout.segments_of(range);
+        let per_piece = segments_per_piece(&layout, options.runner);
         let firsts = (start..end).step_by(usize::try_from(per_piece).unwrap_or(usize::MAX));
         Ok(firsts.map(move |first| first..end.min(first + per_piece)))
     }
 
     /// Reads these segments and opens them.
     fn opened(&self, segments: Range<u64>, options: Options<'_>) -> Result<Piece, Error> {
-        let geometry = self.stream.geometry();
-        let is_last = segments.end == geometry.segments(self.plaintext_bytes)?;
-        let mut piece = Piece::new(Direction::Decrypt, geometry, segments);
+        let layout = self.cipher.layout();
+        let is_last = segments.end == layout.segments(self.plaintext_bytes)?;
+        let mut piece = Piece::new(Direction::Decrypt, layout, segments);
         let input = piece.input_range();
         let bytes = (input.end.min(self.identity.size) - input.start) as usize;
         self.read_sealed(&mut piece.free()[..bytes], input.start)?;
         piece.advance(bytes);
-        piece.run(&self.stream, options.backend, is_last)?;
+        piece.run(&self.cipher, options.runner, is_last)?;
         Ok(piece)
     }
 
@@ -173,7 +173,7 @@ fn wanted<'a>(piece: &'a Piece, range: &Range<u64>) -> &'a [u8] {
 impl<S> fmt::Debug for Sealed<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sealed")
-            .field("stream", &self.stream)
+            .field("cipher", &self.cipher)
             .field("plaintext_bytes", &self.plaintext_bytes)
             .finish_non_exhaustive()
     }

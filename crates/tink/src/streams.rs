@@ -8,7 +8,7 @@ use std::{
 use lanecrypt::Direction;
 
 use crate::{
-    Error, Header, Keyset, Options, Stream,
+    Error, Header, Keyset, Options, SegmentCipher,
     batch::{Batch, Lookahead},
     choose::{choose, needed_bytes},
 };
@@ -19,7 +19,7 @@ use crate::{
 /// that was cut off, and cannot be opened.
 pub struct Sealer<'a, W> {
     writer: W,
-    stream: Stream,
+    cipher: SegmentCipher,
     options: Options<'a>,
     batch: Batch,
     /// The batch's number in the stream.
@@ -33,10 +33,10 @@ impl<'a, W: Write> Sealer<'a, W> {
     /// # Errors
     /// [`Error::NoSuchKey`], [`Error::Random`], [`Error::Io`].
     pub fn new(keyset: &Keyset, mut writer: W, options: Options<'a>) -> Result<Self, Error> {
-        let stream = random_stream(keyset, &options)?;
-        write_all(&mut writer, stream.header().as_bytes())?;
-        let batch = Batch::new(Direction::Encrypt, stream.geometry(), options.backend);
-        Ok(Self { writer, stream, options, batch, number: 0, is_broken: false })
+        let cipher = random_stream(keyset, &options)?;
+        write_all(&mut writer, cipher.header().as_bytes())?;
+        let batch = Batch::new(Direction::Encrypt, cipher.layout(), options.runner);
+        Ok(Self { writer, cipher, options, batch, number: 0, is_broken: false })
     }
 
     /// Seals and writes what is left, as the end of the file.
@@ -55,7 +55,7 @@ impl<'a, W: Write> Sealer<'a, W> {
         }
         // Until all is done: a segment must not be sealed again with something else.
         self.is_broken = true;
-        self.batch.run(&self.stream, &self.options, is_last)?;
+        self.batch.run(&self.cipher, &self.options, is_last)?;
         for result in self.batch.results() {
             write_all(&mut self.writer, result)?;
         }
@@ -94,7 +94,7 @@ impl<W: Write> Write for Sealer<'_, W> {
 /// What is not authentic is an [`io::Error`] of the kind `InvalidData` round an [`Error`].
 pub struct Opener<'a, R> {
     reader: AfterHeader<R>,
-    stream: Stream,
+    cipher: SegmentCipher,
     options: Options<'a>,
     batch: Batch,
     /// The number that the next batch has in the stream.
@@ -111,11 +111,11 @@ impl<'a, R: Read> Opener<'a, R> {
     /// # Errors
     /// [`Error::NoKeyOpens`], [`Error::Io`].
     pub fn new(keyset: &Keyset, reader: R, options: Options<'a>) -> Result<Self, Error> {
-        let (stream, reader) = chosen_stream(keyset, reader, &options)?;
-        let batch = Batch::new(Direction::Decrypt, stream.geometry(), options.backend);
+        let (cipher, reader) = chosen_stream(keyset, reader, &options)?;
+        let batch = Batch::new(Direction::Decrypt, cipher.layout(), options.runner);
         Ok(Self {
             reader,
-            stream,
+            cipher,
             options,
             batch,
             number: 0,
@@ -129,7 +129,7 @@ impl<'a, R: Read> Opener<'a, R> {
         self.is_broken = true;
         self.batch.reset(self.number);
         self.is_last = self.batch.fill(&mut self.reader).map_err(Error::of_io(READING))?;
-        self.batch.run(&self.stream, &self.options, self.is_last)?;
+        self.batch.run(&self.cipher, &self.options, self.is_last)?;
         (self.number, self.given) = (self.number + 1, 0);
         self.is_broken = false;
         Ok(())
@@ -185,10 +185,13 @@ pub(crate) fn write_all(writer: &mut impl Write, bytes: &[u8]) -> Result<(), Err
 }
 
 /// A stream with a new header under the primary key.
-pub(crate) fn random_stream(keyset: &Keyset, options: &Options<'_>) -> Result<Stream, Error> {
+pub(crate) fn random_stream(
+    keyset: &Keyset,
+    options: &Options<'_>,
+) -> Result<SegmentCipher, Error> {
     let key = keyset.primary()?;
     let header = Header::random(key.parameters())?;
-    Stream::new(&key, header, options.associated_data)
+    SegmentCipher::new(&key, header, options.associated_data)
 }
 
 /// The stream that the beginning of the input belongs to, and the input after the header.
@@ -196,25 +199,25 @@ pub(crate) fn chosen_stream<R: Read>(
     keyset: &Keyset,
     mut reader: R,
     options: &Options<'_>,
-) -> Result<(Stream, AfterHeader<R>), Error> {
+) -> Result<(SegmentCipher, AfterHeader<R>), Error> {
     let mut beginning = Vec::new();
     let needed = needed_bytes(keyset) as u64;
     let read = reader.by_ref().take(needed).read_to_end(&mut beginning);
     read.map_err(Error::of_io(READING))?;
-    let stream = choose(keyset, options.associated_data, &beginning)?;
+    let cipher = choose(keyset, options.associated_data, &beginning)?;
     let mut beginning = Cursor::new(beginning);
-    beginning.set_position(stream.geometry().header_bytes());
-    Ok((stream, Lookahead::new(beginning.chain(reader))))
+    beginning.set_position(cipher.layout().header_bytes());
+    Ok((cipher, Lookahead::new(beginning.chain(reader))))
 }
 
 impl<W> fmt::Debug for Sealer<'_, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sealer").field("stream", &self.stream).finish_non_exhaustive()
+        f.debug_struct("Sealer").field("cipher", &self.cipher).finish_non_exhaustive()
     }
 }
 
 impl<R> fmt::Debug for Opener<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opener").field("stream", &self.stream).finish_non_exhaustive()
+        f.debug_struct("Opener").field("cipher", &self.cipher).finish_non_exhaustive()
     }
 }

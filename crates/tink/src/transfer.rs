@@ -12,7 +12,7 @@ use std::{
 use lanecrypt::Direction;
 
 use crate::{
-    Error, Options, Source, Stream, Target,
+    Error, Options, SegmentCipher, Source, Target,
     piece::{Piece, segments_per_piece},
     source::read,
 };
@@ -20,7 +20,7 @@ use crate::{
 /// Some or all segments of a file, from a source to the same places in a target.
 pub(crate) struct Transfer<'a> {
     pub(crate) direction: Direction,
-    pub(crate) stream: &'a Stream,
+    pub(crate) cipher: &'a SegmentCipher,
     /// Which segments.
     pub(crate) segments: Range<u64>,
     /// Bytes of plaintext of the whole file.
@@ -40,11 +40,11 @@ struct Progress {
 }
 
 impl Transfer<'_> {
-    /// Runs it, by as many threads as the backend likes.
+    /// Runs it, by as many threads as the runner likes.
     pub(crate) fn run(&self) -> Result<(), Error> {
-        let per_piece = segments_per_piece(&self.stream.geometry(), self.options.backend);
+        let per_piece = segments_per_piece(&self.cipher.layout(), self.options.runner);
         let pieces = (self.segments.end - self.segments.start).div_ceil(per_piece);
-        let threads = (self.options.backend.threads() as u64).clamp(1, pieces.max(1));
+        let threads = (self.options.runner.threads() as u64).clamp(1, pieces.max(1));
         let progress = Progress::default();
         let work = || {
             if let Err(error) = self.run_pieces(&progress, per_piece) {
@@ -66,7 +66,7 @@ impl Transfer<'_> {
 
     /// Takes pieces until there are none left.
     fn run_pieces(&self, progress: &Progress, per_piece: u64) -> Result<(), Error> {
-        let geometry = self.stream.geometry();
+        let layout = self.cipher.layout();
         let Range { start, end } = self.segments;
         let mut piece = None;
         while !progress.has_failed.load(Ordering::Relaxed) {
@@ -77,7 +77,7 @@ impl Transfer<'_> {
             }
             let segments = first..end.min(first + per_piece);
             let piece =
-                piece.get_or_insert_with(|| Piece::new(self.direction, geometry, segments.clone()));
+                piece.get_or_insert_with(|| Piece::new(self.direction, layout, segments.clone()));
             piece.reset(segments);
             self.run_piece(piece)?;
         }
@@ -85,8 +85,8 @@ impl Transfer<'_> {
     }
 
     fn run_piece(&self, piece: &mut Piece) -> Result<(), Error> {
-        let geometry = self.stream.geometry();
-        let sealed_bytes = geometry.ciphertext_bytes(self.plaintext_bytes)?;
+        let layout = self.cipher.layout();
+        let sealed_bytes = layout.ciphertext_bytes(self.plaintext_bytes)?;
         let (input_bytes, text) = match self.direction {
             Direction::Encrypt => (self.plaintext_bytes, piece.input_range()),
             Direction::Decrypt => (sealed_bytes, piece.output_range()),
@@ -95,8 +95,8 @@ impl Transfer<'_> {
         let bytes = (input.end.min(input_bytes) - input.start) as usize;
         read(self.source, &mut piece.free()[..bytes], input.start, input_bytes)?;
         piece.advance(bytes);
-        let is_last = piece.segments().end == geometry.segments(self.plaintext_bytes)?;
-        piece.run(self.stream, self.options.backend, is_last)?;
+        let is_last = piece.segments().end == layout.segments(self.plaintext_bytes)?;
+        piece.run(self.cipher, self.options.runner, is_last)?;
         self.write(piece.result(), piece.output_range().start)?;
         (self.options.progress)(text.end.min(self.plaintext_bytes) - text.start);
         Ok(())

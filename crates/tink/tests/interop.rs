@@ -9,7 +9,8 @@ use std::{
 
 use lanecrypt_judges::{Judge, python, trials};
 use lanecrypt_tink::{
-    Cost, Error, Hash, Key, Keyset, Options, Parameters, Scheme, Template, open_file, seal_file,
+    Cost, Error, Hash, Keyset, Options, Parameters, Scheme, StreamingKey, Template, open_file,
+    seal_file,
 };
 use libtest_mimic::{Arguments, Failed};
 use serde_json::{Value, json};
@@ -34,8 +35,8 @@ fn main() {
 
 /// Lengths round the boundaries of segments.
 fn lengths(parameters: Parameters) -> Vec<u64> {
-    let geometry = parameters.geometry();
-    let ends = [0, 1, 2].map(|segment| geometry.plaintext_of(segment).end);
+    let layout = parameters.layout();
+    let ends = [0, 1, 2].map(|segment| layout.plaintext_of(segment).end);
     let mut lengths = vec![0, 1, 15, 16, 17, ends[0] / 2];
     lengths.extend(ends.into_iter().flat_map(|end| [end - 1, end, end + 1]));
     lengths
@@ -197,7 +198,7 @@ fn both_refuse_what_was_changed() -> Result<(), Failed> {
     for template in Template::ALL {
         let keyset = Keyset::generate(template.parameters())?;
         let json = wheel.write(&format!("{template}.json"), &*keyset.to_json()?)?;
-        let bytes = template.parameters().geometry().plaintext_of(3).start + 100;
+        let bytes = template.parameters().layout().plaintext_of(3).start + 100;
         let plain = wheel.write("plain", text(bytes))?;
         let sealed = wheel.path("sealed");
         seal_file(&keyset, &plain, &sealed, options())?;
@@ -235,7 +236,7 @@ fn any_key_of_a_keyset() -> Result<(), Failed> {
     let plain = wheel.write("plain", text(5000))?;
     let mut all = Vec::new();
     for template in Template::ALL {
-        let id = keyset.add(&Key::generate(template.parameters())?)?;
+        let id = keyset.add(&StreamingKey::generate(template.parameters())?)?;
         keyset.set_primary(id)?;
         let sealed = wheel.path(template.name());
         seal_file(&keyset, &plain, &sealed, options())?;

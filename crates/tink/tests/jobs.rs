@@ -9,7 +9,9 @@ use std::{
     time::Duration,
 };
 
-use lanecrypt_tink::{Error, Hash, Keyset, Options, Parameters, Scheme, job::Job, open_file};
+use lanecrypt_tink::{
+    Error, Hash, Keyset, Options, Parameters, Scheme, job::SealingJob, open_file,
+};
 use tempfile::TempDir;
 
 struct Files {
@@ -30,12 +32,13 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    fn job(&self) -> Job {
-        let job = Job::of_file(&self.keyset, &self.path("plain"), b"about it", 1000).unwrap();
-        Job::from_json(&job.to_json().unwrap()).unwrap()
+    fn job(&self) -> SealingJob {
+        let job =
+            SealingJob::of_file(&self.keyset, &self.path("plain"), b"about it", 1000).unwrap();
+        SealingJob::from_json(&job.to_json().unwrap()).unwrap()
     }
 
-    fn seal(&self, job: &Job, part: u64) -> Result<(), Error> {
+    fn seal(&self, job: &SealingJob, part: u64) -> Result<(), Error> {
         let [plain, sealed] = ["plain", "sealed"].map(|name| self.path(name));
         job.seal_file_part(&self.keyset, part, &plain, &sealed, Options::default())
     }
@@ -170,7 +173,7 @@ fn a_job_waits_until_another_change_would_show() {
         fs::write(files.path("plain"), text(5000)).unwrap();
         let job = files.job();
         fs::write(files.path("plain"), text(5000)).unwrap();
-        let now = Job::of_file(&files.keyset, &files.path("plain"), b"", 1000).unwrap();
+        let now = SealingJob::of_file(&files.keyset, &files.path("plain"), b"", 1000).unwrap();
         assert_ne!(job.source(), now.source());
         thread::sleep(Duration::from_millis(1));
     }
@@ -189,11 +192,12 @@ fn a_job_that_is_none_is_refused() {
     ];
     for (from, to) in changes {
         assert!(text.contains(from), "{from} is not in {text}");
-        let error = Job::from_json(&text.replace(from, to)).unwrap_err();
+        let error = SealingJob::from_json(&text.replace(from, to)).unwrap_err();
         assert!(matches!(error, Error::Malformed { .. }), "{to}: {error}");
     }
-    assert!(matches!(Job::from_json("{"), Err(Error::Json { .. })));
-    let job = Job::from_json(&text.replace("\"segmentBytes\": 200", "\"segmentBytes\": 300"));
+    assert!(matches!(SealingJob::from_json("{"), Err(Error::Json { .. })));
+    let job =
+        SealingJob::from_json(&text.replace("\"segmentBytes\": 200", "\"segmentBytes\": 300"));
     job.as_ref().unwrap().create(&files.path("sealed")).unwrap();
     let error = files.seal(&job.unwrap(), 0).unwrap_err();
     assert!(matches!(error, Error::Malformed { .. }));

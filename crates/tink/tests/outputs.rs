@@ -9,8 +9,8 @@ use std::{
 };
 
 use lanecrypt_tink::{
-    Error, Keyset, Options, Output, Sealed, Template, job::Job, open_file, open_stream, seal_file,
-    seal_stream,
+    Error, Keyset, Options, Output, Sealed, Template, job::SealingJob, open_file, open_stream,
+    seal_file, seal_stream,
 };
 use tempfile::TempDir;
 
@@ -138,7 +138,7 @@ fn beyond_four_gigabytes() {
     file.set_len(BYTES).unwrap();
     file.write_all_at(b"where 32 bits end", (4 << 30) - 7).unwrap();
     file.write_all_at(b"at the end", BYTES - 10).unwrap();
-    let job = Job::of_file(&keyset, &plain, b"", 2 << 20).unwrap();
+    let job = SealingJob::of_file(&keyset, &plain, b"", 2 << 20).unwrap();
     let (source, output) = (File::open(&plain).unwrap(), File::create(&sealed).unwrap());
     output.set_len(job.sealed_bytes()).unwrap();
     // Two segments per part: the middle one has 4096 and 4097, where the plaintext passes 4 GiB.

@@ -11,8 +11,9 @@ use std::{
 };
 
 use lanecrypt_tink::{
-    Cpu, Error, Hash, Identity, Key, Keyset, Opener, Options, Parameters, Scheme, Sealed, Sealer,
-    Source, TEMPORARY, Template, Version, open_file, open_stream, seal_file, seal_stream,
+    Cpu, Error, Hash, Identity, Keyset, Opener, Options, Parameters, Scheme, Sealed, Sealer,
+    Source, StreamingKey, TEMPORARY, Template, Version, open_file, open_stream, seal_file,
+    seal_stream,
 };
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -127,14 +128,14 @@ proptest! {
     ) {
         let hmac = Scheme::CtrHmac { hash: Hash::Sha1, tag_bytes: 11 };
         let keyset = keyset(if with_hmac { hmac } else { Scheme::Gcm }, SMALL);
-        let full = keyset.primary().unwrap().parameters().geometry().plaintext_of(segments as u64);
+        let full = keyset.primary().unwrap().parameters().layout().plaintext_of(segments as u64);
         let text = text((full.start + around).saturating_sub(2) as usize);
-        let backend = Small(Cpu::new(threads));
+        let runner = Small(Cpu::new(threads));
         let options =
-            Options { associated_data: &ad, backend: &backend, ..Options::default() };
+            Options { associated_data: &ad, runner: &runner, ..Options::default() };
         for sealed in sealed_every_way(&keyset, &text, options, piece) {
-            let geometry = keyset.primary().unwrap().parameters().geometry();
-            assert_eq!(sealed.len() as u64, geometry.ciphertext_bytes(text.len() as u64).unwrap());
+            let layout = keyset.primary().unwrap().parameters().layout();
+            assert_eq!(sealed.len() as u64, layout.ciphertext_bytes(text.len() as u64).unwrap());
             every_way_to_open(&keyset, options, |(name, open)| {
                 assert!(open(&sealed).unwrap() == text, "{name}");
             });
@@ -149,8 +150,8 @@ proptest! {
         let sealed = Sealed::open(Memory::new(&sealed), &keyset, b"").unwrap();
         sealed.source().reads.lock().unwrap().clear();
         let range = from as u64..(from + bytes) as u64;
-        let backend = Small(Cpu::new(3));
-        let options = Options { backend: &backend, ..Options::default() };
+        let runner = Small(Cpu::new(3));
+        let options = Options { runner: &runner, ..Options::default() };
         let (mut copied, mut read) = (Vec::new(), vec![0; bytes]);
         let results = [
             sealed.copy_range(range.clone(), &mut copied, options),
@@ -165,20 +166,20 @@ proptest! {
         prop_assert_eq!(&copied, &text[from..from + bytes]);
         prop_assert_eq!(&read, &text[from..from + bytes]);
         // Nothing but the segments it touches was read.
-        let geometry = sealed.stream().geometry();
-        let touched = geometry.segments_of(range);
+        let layout = sealed.cipher().layout();
+        let touched = layout.segments_of(range);
         for (offset, bytes) in sealed.source().reads.lock().unwrap().iter() {
-            prop_assert!(*offset >= geometry.ciphertext_of(touched.start).start);
-            prop_assert!(offset + *bytes as u64 <= geometry.ciphertext_of(touched.end - 1).end);
+            prop_assert!(*offset >= layout.ciphertext_of(touched.start).start);
+            prop_assert!(offset + *bytes as u64 <= layout.ciphertext_of(touched.end - 1).end);
         }
     }
 }
 
-/// A backend with batches of two small segments, so that short files have several.
+/// A runner with batches of two small segments, so that short files have several.
 #[derive(Debug)]
 struct Small(Cpu);
 
-impl lanecrypt_tink::Backend for Small {
+impl lanecrypt_tink::SegmentRunner for Small {
     fn batch_bytes(&self) -> usize {
         2 * SMALL as usize
     }
@@ -189,18 +190,18 @@ impl lanecrypt_tink::Backend for Small {
 
     fn seal_batch(
         &self,
-        stream: &lanecrypt_tink::Stream,
+        cipher: &lanecrypt_tink::SegmentCipher,
         segments: &mut [lanecrypt_tink::Segment<'_>],
     ) -> Result<(), Error> {
-        self.0.seal_batch(stream, segments)
+        self.0.seal_batch(cipher, segments)
     }
 
     fn open_batch(
         &self,
-        stream: &lanecrypt_tink::Stream,
+        cipher: &lanecrypt_tink::SegmentCipher,
         segments: &mut [lanecrypt_tink::Segment<'_>],
     ) -> Result<(), Error> {
-        self.0.open_batch(stream, segments)
+        self.0.open_batch(cipher, segments)
     }
 }
 
@@ -208,8 +209,8 @@ impl lanecrypt_tink::Backend for Small {
 /// shorter; one that is longer; segments in another order.
 #[test]
 fn what_was_changed_is_not_opened() {
-    let backend = Small(Cpu::new(2));
-    let options = Options { backend: &backend, ..Options::default() };
+    let runner = Small(Cpu::new(2));
+    let options = Options { runner: &runner, ..Options::default() };
     let hmac = Scheme::CtrHmac { hash: Hash::Sha256, tag_bytes: 16 };
     for scheme in [Scheme::Gcm, hmac] {
         let keyset = keyset(scheme, SMALL);
@@ -250,10 +251,10 @@ fn what_was_changed_is_not_opened() {
 #[test]
 fn ends_of_batches() {
     let keyset = keyset(Scheme::Gcm, SMALL);
-    let geometry = keyset.primary().unwrap().parameters().geometry();
-    let backend = Small(Cpu::new(1));
-    let options = Options { backend: &backend, ..Options::default() };
-    for end in [1, 2, 4, 8, 12].map(|segments| geometry.plaintext_of(segments).start as usize) {
+    let layout = keyset.primary().unwrap().parameters().layout();
+    let runner = Small(Cpu::new(1));
+    let options = Options { runner: &runner, ..Options::default() };
+    for end in [1, 2, 4, 8, 12].map(|segments| layout.plaintext_of(segments).start as usize) {
         for bytes in [end - 1, end, end + 1] {
             for sealed in sealed_every_way(&keyset, &text(bytes), options, 7) {
                 every_way_to_open(&keyset, options, |(name, open)| {
@@ -282,7 +283,7 @@ fn every_enabled_key_opens_and_the_primary_seals() {
     let mut keyset = keyset(Scheme::Gcm, SMALL);
     let [old, ..] = sealed_every_way(&keyset, b"old", Options::default(), 1);
     for template in [Template::Aes128GcmHkdf4Kb, Template::Aes256CtrHmacSha2561Mb] {
-        let id = keyset.add(&Key::generate(template.parameters()).unwrap()).unwrap();
+        let id = keyset.add(&StreamingKey::generate(template.parameters()).unwrap()).unwrap();
         keyset.set_primary(id).unwrap();
     }
     let [new, ..] = sealed_every_way(&keyset, b"new", Options::default(), 1);
@@ -296,8 +297,8 @@ fn every_enabled_key_opens_and_the_primary_seals() {
 #[test]
 fn a_stream_is_given_out_as_far_as_it_is_authentic() {
     let keyset = keyset(Scheme::Gcm, SMALL);
-    let backend = Small(Cpu::new(1));
-    let options = Options { backend: &backend, ..Options::default() };
+    let runner = Small(Cpu::new(1));
+    let options = Options { runner: &runner, ..Options::default() };
     let text = text(40 * SMALL as usize);
     let [sealed, ..] = sealed_every_way(&keyset, &text, options, 1000);
     let mut changed = sealed;
@@ -371,8 +372,8 @@ impl Write for Fails {
 #[test]
 fn errors_of_the_system_are_told_apart() {
     let keyset = keyset(Scheme::Gcm, SMALL);
-    let backend = Small(Cpu::new(1));
-    let options = Options { backend: &backend, ..Options::default() };
+    let runner = Small(Cpu::new(1));
+    let options = Options { runner: &runner, ..Options::default() };
     let text = text(30 * SMALL as usize);
     let [sealed, ..] = sealed_every_way(&keyset, &text, options, 1000);
     let is_of_the_system = |result: Result<u64, Error>| {
@@ -442,8 +443,8 @@ fn a_source_that_changes_is_noticed() {
         fs::write(&plain, text(3000)).unwrap();
         let once = std::sync::Once::new();
         let call = |_| once.call_once(change);
-        let backend = Small(Cpu::new(1));
-        let options = Options { progress: &call, backend: &backend, ..Options::default() };
+        let runner = Small(Cpu::new(1));
+        let options = Options { progress: &call, runner: &runner, ..Options::default() };
         let error = seal_file(&keyset, &plain, &target, options).unwrap_err();
         assert!(matches!(error, Error::SourceChanged { .. }), "{error}");
         assert!(error.to_string().contains(named), "{error}");

@@ -36,8 +36,8 @@ fn every_case(check: impl Fn(&Keyset, &dyn StreamingAead, &[u8])) {
         let json = ours.to_json().unwrap();
         let handle = keyset::insecure::read(&mut keyset::JsonReader::new(json.as_bytes())).unwrap();
         let theirs = tink_streaming_aead::new(&handle).unwrap();
-        let geometry = template.parameters().geometry();
-        let ends = [0, 1].map(|segment| geometry.plaintext_of(segment).end as usize);
+        let layout = template.parameters().layout();
+        let ends = [0, 1].map(|segment| layout.plaintext_of(segment).end as usize);
         let text = (0..=ends[1]).map(|i| ((i * i) >> 5) as u8).collect::<Vec<_>>();
         for bytes in [0, 1, ends[0] - 1, ends[0], ends[0] + 1, ends[1] - 1, ends[1], ends[1] + 1] {
             check(&ours, &*theirs, &text[..bytes]);

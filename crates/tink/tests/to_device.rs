@@ -134,9 +134,9 @@ fn limit(device: &Device, threads: usize, run_bytes: usize) {
 
 fn every_template_at_boundaries(device: &Device) -> Tried {
     for template in Template::ALL {
-        let geometry = template.parameters().geometry();
-        let [first, second] = [0, 1].map(|segment| geometry.plaintext_of(segment).end);
-        let is_long = geometry.segment_bytes() > 1 << 16;
+        let layout = template.parameters().layout();
+        let [first, second] = [0, 1].map(|segment| layout.plaintext_of(segment).end);
+        let is_long = layout.segment_bytes() > 1 << 16;
         let lengths =
             if is_long { vec![first + 1] } else { vec![0, 1, first, second, 4 * second + 7] };
         for bytes in lengths.into_iter().flat_map(|end| [end, end.saturating_sub(1)]) {
@@ -154,9 +154,9 @@ fn segments_of_any_size(device: &Device) -> Tried {
         for (threads, run_bytes) in [(1, 4096), (3, 4096), (2, 16 << 10), (2, 1 << 20)] {
             limit(device, threads, run_bytes);
             let parameters = Parameters::new(Scheme::Gcm, Hash::Sha256, 16, segment_bytes)?;
-            let geometry = parameters.geometry();
+            let layout = parameters.layout();
             for segments in [0, 1, 2, 20] {
-                let bytes = geometry.plaintext_of(segments).start + 5;
+                let bytes = layout.plaintext_of(segments).start + 5;
                 let case = Case::new(parameters, bytes)?;
                 let what = format!("{bytes} bytes in segments of {segment_bytes}, {run_bytes}");
                 require(case.open(device)? == case.text, format!("{what}: opened"))?;
@@ -202,7 +202,7 @@ fn what_was_changed_is_not_given_out(device: &Device) -> Tried {
     for parameters in [small()?, hmac()?] {
         let case = Case::new(parameters, 2000)?;
         let bytes = fs::read(case.path("sealed"))?;
-        let segments = case.sealed()?.stream().geometry().segments(2000)?;
+        let segments = case.sealed()?.cipher().layout().segments(2000)?;
         for segment in [1, segments / 2, segments - 2] {
             for at in [0, 40, 99].map(|at| (100 * segment + at) as usize) {
                 let mut changed = bytes.clone();

@@ -15,7 +15,7 @@ use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
     OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, Request,
 };
-use lanecrypt_tink::Backend;
+use lanecrypt_tink::SegmentRunner;
 
 use crate::failure::complain;
 
@@ -30,14 +30,14 @@ const VALID: Duration = Duration::from_secs(1);
 /// Sealed files as a file system.
 pub(super) struct SealedFiles {
     tree: Tree,
-    backend: Box<dyn Backend>,
+    runner: Box<dyn SegmentRunner>,
     open: Mutex<BTreeMap<u64, Arc<Reader>>>,
     next_handle: AtomicU64,
 }
 
 impl SealedFiles {
-    pub(super) fn new(tree: Tree, backend: Box<dyn Backend>) -> Self {
-        Self { tree, backend, open: Mutex::default(), next_handle: AtomicU64::new(1) }
+    pub(super) fn new(tree: Tree, runner: Box<dyn SegmentRunner>) -> Self {
+        Self { tree, runner, open: Mutex::default(), next_handle: AtomicU64::new(1) }
     }
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Reader>>> {
@@ -154,7 +154,7 @@ impl Filesystem for SealedFiles {
             return reply.error(Errno::EBADF);
         };
         let mut reply = Some(reply);
-        let read = reader.read(offset, size.into(), &*self.backend, |bytes| {
+        let read = reader.read(offset, size.into(), &*self.runner, |bytes| {
             if let Some(reply) = reply.take() {
                 reply.data(bytes);
             }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use lanecrypt_tink::{Backend, Error, Options, Sealed};
+use lanecrypt_tink::{Error, Options, Sealed, SegmentRunner};
 use zeroize::Zeroizing;
 
 /// Bytes opened at once for sequential reads.
@@ -42,7 +42,7 @@ impl Reader {
         &self,
         offset: u64,
         size: u64,
-        backend: &dyn Backend,
+        runner: &dyn SegmentRunner,
         give: impl FnOnce(&[u8]),
     ) -> Result<(), Error> {
         let end = self.sealed.plaintext_bytes().min(offset.saturating_add(size));
@@ -51,9 +51,9 @@ impl Reader {
         if wanted.start < window.start || wanted.end > window.end() {
             let more = self.ahead(&window, &wanted);
             // What comes later may be wrong: then this is read without it.
-            let opened = match self.open(wanted.start..wanted.end.max(more), backend) {
+            let opened = match self.open(wanted.start..wanted.end.max(more), runner) {
                 Err(error) if error.is_not_authentic() && more > wanted.end => {
-                    self.open(wanted.clone(), backend)?
+                    self.open(wanted.clone(), runner)?
                 }
                 opened => opened?,
             };
@@ -77,19 +77,19 @@ impl Reader {
     }
 
     /// Opens the segments of a range.
-    fn open(&self, range: Range<u64>, backend: &dyn Backend) -> Result<Window, Error> {
-        let geometry = self.sealed.stream().geometry();
-        let segments = geometry.segments_of(range.clone());
+    fn open(&self, range: Range<u64>, runner: &dyn SegmentRunner) -> Result<Window, Error> {
+        let layout = self.sealed.cipher().layout();
+        let segments = layout.segments_of(range.clone());
         let whole = if segments.is_empty() {
             range
         } else {
-            let start = geometry.plaintext_of(segments.start).start;
-            let end = geometry.plaintext_of(segments.end - 1).end;
+            let start = layout.plaintext_of(segments.start).start;
+            let end = layout.plaintext_of(segments.end - 1).end;
             start..end.min(self.sealed.plaintext_bytes())
         };
         let start = whole.start;
         let mut bytes = Zeroizing::new(Vec::with_capacity((whole.end - start) as usize));
-        let options = Options { backend, ..Options::default() };
+        let options = Options { runner, ..Options::default() };
         self.sealed.copy_range(whole, &mut *bytes, options)?;
         Ok(Window { start, bytes })
     }
@@ -104,7 +104,7 @@ mod tests {
         time::{Duration, Instant},
     };
 
-    use lanecrypt_tink::{Cpu, Keyset, Segment, Stream, Template, seal_file};
+    use lanecrypt_tink::{Cpu, Keyset, Segment, SegmentCipher, Template, seal_file};
 
     use super::*;
 
@@ -115,7 +115,7 @@ mod tests {
         alone: AtomicUsize,
     }
 
-    impl Backend for Meeting {
+    impl SegmentRunner for Meeting {
         fn batch_bytes(&self) -> usize {
             1 << 20
         }
@@ -124,11 +124,19 @@ mod tests {
             1
         }
 
-        fn seal_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+        fn seal_batch(
+            &self,
+            stream: &SegmentCipher,
+            segments: &mut [Segment<'_>],
+        ) -> Result<(), Error> {
             Cpu::new(1).seal_batch(stream, segments)
         }
 
-        fn open_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+        fn open_batch(
+            &self,
+            stream: &SegmentCipher,
+            segments: &mut [Segment<'_>],
+        ) -> Result<(), Error> {
             self.come.fetch_add(1, Ordering::SeqCst);
             let started = Instant::now();
             while self.come.load(Ordering::SeqCst) < 2 {

@@ -2,7 +2,7 @@
 
 use lanecrypt::{
     BackendChoice, ChainedMode, Ctr, Direction,
-    io::{Chained, Ecb, StreamMode, XtsUnits},
+    io::{ChainedStream, Ecb, StreamMode, XtsUnits},
     padding, xts_halves_are_equal,
 };
 use zeroize::Zeroize;
@@ -55,7 +55,7 @@ fn mode(
     let direction = if arguments.decrypt { Direction::Decrypt } else { Direction::Encrypt };
     let engine = || machine.backend.engine(arguments.cipher.cipher.name, key);
     let chained = |mode| -> Result<Box<dyn StreamMode>, Failure> {
-        Ok(Box::new(Chained::new(engine()?, mode, iv)?))
+        Ok(Box::new(ChainedStream::new(engine()?, mode, iv)?))
     };
     match arguments.mode {
         RawMode::Ecb => Ok(Box::new(Ecb::new(engine()?, direction))),

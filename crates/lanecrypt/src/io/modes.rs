@@ -57,7 +57,7 @@ impl<E: Engine> StreamMode for Ecb<E> {
 }
 
 /// A message in CBC, CFB or OFB, from its start. CFB and OFB take pieces of any length.
-pub struct Chained<E> {
+pub struct ChainedStream<E> {
     engine: E,
     mode: ChainedMode,
     /// The register of [`ChainedMode::run_bytes`].
@@ -66,7 +66,7 @@ pub struct Chained<E> {
     used: usize,
 }
 
-impl<E: Engine> Chained<E> {
+impl<E: Engine> ChainedStream<E> {
     /// Of an engine, in a mode.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl<E: Engine> Chained<E> {
     }
 }
 
-impl<E: Engine> StreamMode for Chained<E> {
+impl<E: Engine> StreamMode for ChainedStream<E> {
     fn unit_bytes(&self) -> usize {
         self.engine.block_bytes()
     }
@@ -90,15 +90,15 @@ impl<E: Engine> StreamMode for Chained<E> {
     }
 }
 
-impl<E> Drop for Chained<E> {
+impl<E> Drop for ChainedStream<E> {
     fn drop(&mut self) {
         self.previous.zeroize(); // of OFB it is key stream
     }
 }
 
-impl<E> fmt::Debug for Chained<E> {
+impl<E> fmt::Debug for ChainedStream<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chained").field("mode", &self.mode).finish_non_exhaustive()
+        f.debug_struct("ChainedStream").field("mode", &self.mode).finish_non_exhaustive()
     }
 }
 

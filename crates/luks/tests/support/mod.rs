@@ -17,7 +17,7 @@ use camellia::{Camellia128, Camellia192, Camellia256};
 use cipher::{
     BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, KeyInit, KeySizeUser, consts::U16,
 };
-use lanecrypt_luks::{Limits, Storage};
+use lanecrypt_luks::{DerivationLimits, Storage};
 use pbkdf2::pbkdf2_hmac;
 use sha2::{Digest, Sha256};
 use xts_mode::Xts128;
@@ -33,7 +33,7 @@ pub(crate) const SLOT: usize = 0x8000;
 pub(crate) const HEADER: usize = 0x4000;
 
 /// Little work, whatever a header asks for.
-pub(crate) const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: DerivationLimits = DerivationLimits {
     argon2_memory_kib: 64,
     argon2_passes: 2,
     argon2_total_kib: 512,

@@ -290,7 +290,7 @@ fn long_objects_are_read_ahead() -> Result<(), Failed> {
     let target = place.object("sealed");
     let source = place.object("plain");
     let cpu = lanecrypt_tink::Cpu::new(5);
-    let options = Options { backend: &cpu, ..options() };
+    let options = Options { runner: &cpu, ..options() };
     let asked = Order { part_bytes: Some(100 << 20), ..order(&source, &target) };
     let mut driver = Driver::open(&place.path("log"), &place.keyset, &asked, &place.stores)?;
     for part in 0..2 {

@@ -2,7 +2,7 @@
 
 use lanecrypt::{
     ChainedMode, Ctr, Direction, Error,
-    io::{Chained, Ecb, RunsUnits, StreamMode},
+    io::{ChainedStream, Ecb, RunsUnits, StreamMode},
 };
 use pyo3::{PyResult, exceptions::PyValueError};
 
@@ -50,7 +50,7 @@ impl Mode {
 }
 
 fn chained(parts: &Parts<'_>, mode: ChainedMode) -> PyResult<Box<dyn StreamMode + Send + Sync>> {
-    Ok(Box::new(Chained::new(parts.engine()?, mode, &parts.iv).or_raise()?))
+    Ok(Box::new(ChainedStream::new(parts.engine()?, mode, &parts.iv).or_raise()?))
 }
 
 fn xts(parts: &Parts<'_>, direction: Direction) -> PyResult<Mode> {

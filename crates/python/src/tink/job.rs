@@ -13,7 +13,7 @@ use crate::{buffers::path_of, errors::OrRaise};
 /// A part that is sealed twice is written twice with the same bytes. A source that changed since the job
 /// was made is refused.
 #[pyclass(frozen, module = "lanecrypt.tink")]
-pub(crate) struct Job(job::Job);
+pub(crate) struct Job(job::SealingJob);
 
 #[pymethods]
 impl Job {
@@ -28,7 +28,7 @@ impl Job {
         part_bytes: u64,
     ) -> PyResult<Self> {
         let associated_data = associated(associated_data)?;
-        py.detach(|| job::Job::of_file(keyset.get(), &source, &associated_data, part_bytes))
+        py.detach(|| job::SealingJob::of_file(keyset.get(), &source, &associated_data, part_bytes))
             .or_raise()
             .map(Self)
     }
@@ -36,7 +36,7 @@ impl Job {
     /// Reads what `to_json` writes.
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Self> {
-        job::Job::from_json(text).or_raise().map(Self)
+        job::SealingJob::from_json(text).or_raise().map(Self)
     }
 
     /// The job as text, for those who seal parts; it has no secret.

@@ -43,12 +43,12 @@ pub(crate) fn seal_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let data = Bytes::of(data, "data")?.to_read()?;
     let (data, associated_data) = (data.as_slice(), associated(associated_data)?);
-    let backend = Chosen::new(backend).sealing(threads)?;
-    let geometry = keyset.get().primary().or_raise()?.parameters().geometry();
-    let length = geometry.ciphertext_bytes(data.len() as u64).or_raise()?;
+    let runner = Chosen::new(backend).sealing(threads)?;
+    let layout = keyset.get().primary().or_raise()?.parameters().layout();
+    let length = layout.ciphertext_bytes(data.len() as u64).or_raise()?;
     PyBytes::new_with(py, length as usize, |sealed| {
         let options =
-            Options { associated_data: &associated_data, backend: &*backend, ..Options::default() };
+            Options { associated_data: &associated_data, runner: &*runner, ..Options::default() };
         let seal = || seal_stream(keyset.get(), data, sealed, options);
         detached(py, data.len(), seal).or_raise().map(drop)
     })
@@ -67,12 +67,12 @@ pub(crate) fn open_bytes<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let sealed = Bytes::of(sealed, "sealed")?.to_read()?;
     let (source, associated_data) = (InMemory(sealed.as_slice()), associated(associated_data)?);
-    let backend = Chosen::new(backend).sealing(threads)?;
+    let runner = Chosen::new(backend).sealing(threads)?;
     let open = || lanecrypt_tink::Sealed::open(source, keyset.get(), &associated_data);
     let opened = detached(py, usize::MAX, open).or_raise()?;
     let length = opened.plaintext_bytes();
     PyBytes::new_with(py, length as usize, |mut text| {
-        let options = Options { backend: &*backend, ..Options::default() };
+        let options = Options { runner: &*runner, ..Options::default() };
         let copy = || opened.copy_range(0..length, &mut text, options);
         detached(py, length as usize, copy).or_raise()
     })

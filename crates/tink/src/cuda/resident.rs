@@ -13,8 +13,8 @@ use lanecrypt::{
 
 use super::Cuda;
 use crate::{
-    Error, Identity, Keyset, Options, Sealed, Source, Stream, Target, Version, file::seal_into,
-    options::CPU, transfer::Transfer,
+    Error, Identity, Keyset, Options, Sealed, SegmentCipher, Source, Target, Version,
+    file::seal_into, options::CPU, transfer::Transfer,
 };
 
 impl Cuda {
@@ -50,7 +50,7 @@ impl Cuda {
     /// Ciphertext alone passes the host: threads read it into pinned memory, and kernels verify it and
     /// decrypt it on the device. [`Limits`](cuda::Limits) of the device bound the threads, the pinned memory
     /// and as much memory of the device, besides what is given out; they are kept for other calls.
-    /// The options' backend is not used, but what is not sealed by GCM is opened by all cores and copied.
+    /// The options' runner is not used, but what is not sealed by GCM is opened by all cores and copied.
     ///
     /// # Errors
     /// [`Error::Range`] where there is less; [`Error::NotAuthentic`], [`Error::SourceChanged`],
@@ -65,10 +65,10 @@ impl Cuda {
         sealed.check_range(&range)?;
         let bytes = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
         let mut buffer = DeviceBuffer::zeroed(&self.device, bytes).map_err(CipherError::from)?;
-        if let Some(key) = sealed.stream().gcm_key() {
+        if let Some(key) = sealed.cipher().gcm_key() {
             self.open_gcm(sealed, key, range, &mut buffer, options)?;
         } else {
-            let options = Options { backend: &CPU, ..options };
+            let options = Options { runner: &CPU, ..options };
             sealed.copy_range(range, &mut ToDevice { buffer: &mut buffer, at: 0 }, options)?;
         }
         sealed.check_source()?;
@@ -83,13 +83,13 @@ impl Cuda {
         buffer: &mut DeviceBuffer,
         options: Options<'_>,
     ) -> Result<(), Error> {
-        let segments = sealed.stream().geometry().segments_of(range.clone());
+        let segments = sealed.cipher().layout().segments_of(range.clone());
         let first = segments.start;
-        let messages = messages(sealed.stream(), segments, sealed.plaintext_bytes(), &range)?;
+        let messages = messages(sealed.cipher(), segments, sealed.plaintext_bytes(), &range)?;
         let read = |bytes: &mut [u8], offset| {
             options.check_cancel()?;
             sealed.read_sealed(bytes, offset)?;
-            tell_progress(sealed.stream(), bytes.len(), offset, &range, options);
+            tell_progress(sealed.cipher(), bytes.len(), offset, &range, options);
             Ok(())
         };
         let mut output = buffer.slice_mut(0..buffer.len()).map_err(CipherError::from)?;
@@ -115,27 +115,27 @@ impl Cuda {
         options: Options<'_>,
     ) -> Result<(), Error> {
         let plaintext_bytes = data.len() as u64;
-        seal_into(keyset, target, plaintext_bytes, options, |stream, file| {
-            let segments = 0..stream.geometry().segments(plaintext_bytes)?;
-            let Some(key) = stream.gcm_key() else {
+        seal_into(keyset, target, plaintext_bytes, options, |cipher, file| {
+            let segments = 0..cipher.layout().segments(plaintext_bytes)?;
+            let Some(key) = cipher.gcm_key() else {
                 return Transfer {
                     direction: Direction::Encrypt,
-                    stream,
+                    cipher,
                     segments,
                     plaintext_bytes,
                     source: &FromDevice(data),
                     target: file,
-                    options: Options { backend: &CPU, ..options },
+                    options: Options { runner: &CPU, ..options },
                 }
                 .run();
             };
             let all = 0..plaintext_bytes;
-            let messages = messages(stream, segments, plaintext_bytes, &all)?;
+            let messages = messages(cipher, segments, plaintext_bytes, &all)?;
             let write = |bytes: &[u8], offset| {
                 options.check_cancel()?;
                 file.write_all_at(bytes, offset)
                     .map_err(Error::of_io(format!("write the output at {offset}")))?;
-                tell_progress(stream, bytes.len(), offset, &all, options);
+                tell_progress(cipher, bytes.len(), offset, &all, options);
                 Ok(())
             };
             let sealed = self.family.seal_from_device(key, messages, data, write);
@@ -146,24 +146,24 @@ impl Cuda {
 
 /// Segments as messages of which the parts in `range` lie on a device, one behind the other.
 fn messages<'a>(
-    stream: &'a Stream,
+    cipher: &'a SegmentCipher,
     segments: Range<u64>,
     plaintext_bytes: u64,
     range: &'a Range<u64>,
 ) -> Result<impl Iterator<Item = SealedMessage> + 'a, Error> {
-    let geometry = stream.geometry();
-    let last = geometry.segments(plaintext_bytes)? - 1;
+    let layout = cipher.layout();
+    let last = layout.segments(plaintext_bytes)? - 1;
     Ok(segments.map(move |segment| {
-        let full = geometry.plaintext_of(segment);
+        let full = layout.plaintext_of(segment);
         let end = full.end.min(plaintext_bytes);
         let (from, to) = (full.start.max(range.start), end.min(range.end));
-        let nonce = stream.nonce(segment as u32, segment == last);
+        let nonce = cipher.nonce(segment as u32, segment == last);
         let mut iv = [0; 12];
         iv.copy_from_slice(&nonce[..12]);
         SealedMessage {
             iv,
             length: (end - full.start) as usize,
-            sealed_at: geometry.ciphertext_of(segment).start,
+            sealed_at: layout.ciphertext_of(segment).start,
             part: (from - full.start) as usize..(to - full.start) as usize,
             plain_at: (from - range.start) as usize,
         }
@@ -172,17 +172,17 @@ fn messages<'a>(
 
 /// Tells of the bytes of `range` that whole segments have, which lie sealed from `offset` on.
 fn tell_progress(
-    stream: &Stream,
+    cipher: &SegmentCipher,
     sealed_bytes: usize,
     offset: u64,
     range: &Range<u64>,
     options: Options<'_>,
 ) {
-    let geometry = stream.geometry();
+    let layout = cipher.layout();
     let [first, last] =
-        [offset, offset + sealed_bytes as u64 - 1].map(|at| at / geometry.segment_bytes());
-    let start = geometry.plaintext_of(first).start.max(range.start);
-    let end = geometry.plaintext_of(last).end.min(range.end);
+        [offset, offset + sealed_bytes as u64 - 1].map(|at| at / layout.segment_bytes());
+    let start = layout.plaintext_of(first).start.max(range.start);
+    let end = layout.plaintext_of(last).end.min(range.end);
     (options.progress)(end.saturating_sub(start));
 }
 

@@ -13,13 +13,13 @@ const MOST_SEGMENTS: u64 = 1 << 32;
 /// header. What a segment has besides plaintext is its tag. The last segment may be shorter, and is
 /// empty only where the whole plaintext is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Geometry {
+pub struct SegmentLayout {
     segment: u64,
     header: u64,
     tag: u64,
 }
 
-impl Geometry {
+impl SegmentLayout {
     /// `segment` is larger than header and tag together, as [`Parameters`](crate::Parameters) check.
     pub(crate) fn new(segment: u32, header: usize, tag: usize) -> Self {
         Self { segment: u64::from(segment), header: header as u64, tag: tag as u64 }
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    const MEBI: Geometry = Geometry { segment: 1 << 20, header: 40, tag: 16 };
+    const MEBI: SegmentLayout = SegmentLayout { segment: 1 << 20, header: 40, tag: 16 };
 
     #[test]
     fn boundaries_of_the_default() {
@@ -159,15 +159,15 @@ mod tests {
         /// Counted byte by byte, a segment after the other.
         #[test]
         fn what_walking_gives(header in 1_u64..30, tag in 1_u64..20, more in 1_u64..40, bytes in 0_u64..900) {
-            let geometry = Geometry { segment: header + tag + more, header, tag };
+            let layout = SegmentLayout { segment: header + tag + more, header, tag };
             let (mut plaintext, mut ciphertext, mut segment) = (0, header, 0);
             loop {
-                let room = geometry.segment - ciphertext % geometry.segment - tag;
+                let room = layout.segment - ciphertext % layout.segment - tag;
                 let has = room.min(bytes - plaintext);
-                prop_assert_eq!(geometry.plaintext_of(segment), plaintext..plaintext + room);
-                prop_assert_eq!(geometry.ciphertext_of(segment).start, ciphertext);
+                prop_assert_eq!(layout.plaintext_of(segment), plaintext..plaintext + room);
+                prop_assert_eq!(layout.ciphertext_of(segment).start, ciphertext);
                 for offset in plaintext..plaintext + has {
-                    prop_assert_eq!(geometry.segment_at(offset), segment);
+                    prop_assert_eq!(layout.segment_at(offset), segment);
                 }
                 plaintext += has;
                 ciphertext += has + tag;
@@ -176,9 +176,9 @@ mod tests {
                     break;
                 }
             }
-            prop_assert_eq!(geometry.segments(bytes).unwrap(), segment);
-            prop_assert_eq!(geometry.ciphertext_bytes(bytes).unwrap(), ciphertext);
-            prop_assert_eq!(geometry.plaintext_bytes(ciphertext).unwrap(), bytes);
+            prop_assert_eq!(layout.segments(bytes).unwrap(), segment);
+            prop_assert_eq!(layout.ciphertext_bytes(bytes).unwrap(), ciphertext);
+            prop_assert_eq!(layout.plaintext_bytes(ciphertext).unwrap(), bytes);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, thread};
 
-use crate::{Error, Stream};
+use crate::{Error, SegmentCipher};
 
 /// A segment in memory, to be sealed or opened in place.
 #[derive(Debug)]
@@ -17,29 +17,31 @@ pub struct Segment<'a> {
     pub tag: &'a mut [u8],
 }
 
-/// What seals and opens segments of one stream, many in a call.
+/// What seals and opens segments of one file, many in a call.
 ///
 /// Files are cut into batches of about [`batch_bytes`](Self::batch_bytes), of which
 /// [`threads`](Self::threads) are under way at once, each on a thread of its own: a CPU takes one
 /// segment per core, a device many.
-pub trait Backend: fmt::Debug + Send + Sync {
+pub trait SegmentRunner: fmt::Debug + Send + Sync {
     /// Bytes of ciphertext that a call should have.
     fn batch_bytes(&self) -> usize;
 
     /// Calls that should run at once.
     fn threads(&self) -> usize;
 
-    /// Seals segments of a stream in place, in any order.
+    /// Seals segments of a file in place, in any order.
     ///
     /// # Errors
-    /// Those of [`Stream::seal_segment`], and of a device.
-    fn seal_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error>;
+    /// Those of [`SegmentCipher::seal_segment`], and of a device.
+    fn seal_batch(&self, cipher: &SegmentCipher, segments: &mut [Segment<'_>])
+    -> Result<(), Error>;
 
-    /// Opens segments of a stream in place; those that fail have nothing of the plaintext.
+    /// Opens segments of a file in place; those that fail have nothing of the plaintext.
     ///
     /// # Errors
-    /// Those of [`Stream::open_segment`], and of a device.
-    fn open_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error>;
+    /// Those of [`SegmentCipher::open_segment`], and of a device.
+    fn open_batch(&self, cipher: &SegmentCipher, segments: &mut [Segment<'_>])
+    -> Result<(), Error>;
 }
 
 /// The CPU: every call runs on its own thread.
@@ -56,7 +58,7 @@ impl Cpu {
     }
 }
 
-impl Backend for Cpu {
+impl SegmentRunner for Cpu {
     /// What is read, encrypted and written by one core should stay in its cache.
     fn batch_bytes(&self) -> usize {
         1 << 20
@@ -69,15 +71,23 @@ impl Backend for Cpu {
         }
     }
 
-    fn seal_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+    fn seal_batch(
+        &self,
+        cipher: &SegmentCipher,
+        segments: &mut [Segment<'_>],
+    ) -> Result<(), Error> {
         segments.iter_mut().try_for_each(|segment| {
-            stream.seal_segment(segment.number, segment.is_last, segment.text, segment.tag)
+            cipher.seal_segment(segment.number, segment.is_last, segment.text, segment.tag)
         })
     }
 
-    fn open_batch(&self, stream: &Stream, segments: &mut [Segment<'_>]) -> Result<(), Error> {
+    fn open_batch(
+        &self,
+        cipher: &SegmentCipher,
+        segments: &mut [Segment<'_>],
+    ) -> Result<(), Error> {
         segments.iter_mut().try_for_each(|segment| {
-            stream.open_segment(segment.number, segment.is_last, segment.text, segment.tag)
+            cipher.open_segment(segment.number, segment.is_last, segment.text, segment.tag)
         })
     }
 }

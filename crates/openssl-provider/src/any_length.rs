@@ -5,13 +5,13 @@ use std::fmt;
 use lanecrypt::{ChainedMode, Direction, cipher::InOutBuf};
 
 use crate::{
-    Algorithm, Key, Mode, Operation, Reason, Transfer, Value, feedback, keystream::Keystream,
+    Algorithm, EvpCalls, EvpMode, Key, Reason, Transfer, Value, feedback, keystream::Keystream,
     shared::Shared,
 };
 
 /// A context of a mode that takes any number of bytes.
 #[derive(Clone)]
-pub struct Stream {
+pub struct AnyLength {
     shared: Shared,
     /// Bytes of the register that were used, in CFB and OFB.
     used: usize,
@@ -21,7 +21,7 @@ pub struct Stream {
     counts_bits: bool,
 }
 
-impl Stream {
+impl AnyLength {
     /// A context without a key.
     #[must_use]
     pub fn new(algorithm: &'static Algorithm) -> Self {
@@ -37,7 +37,7 @@ impl Stream {
     fn run_chained(&mut self, key: &Key, data: InOutBuf<'_, '_, u8>) -> Result<(), Reason> {
         let block = self.shared.block_bytes();
         let mode = match self.shared.algorithm.mode {
-            Mode::Ofb => ChainedMode::Ofb,
+            EvpMode::Ofb => ChainedMode::Ofb,
             _ => ChainedMode::Cfb(self.shared.direction),
         };
         let (register, used) = (&mut self.shared.register[..block], &mut self.used);
@@ -45,7 +45,7 @@ impl Stream {
     }
 }
 
-impl Operation for Stream {
+impl EvpCalls for AnyLength {
     fn init(
         &mut self,
         direction: Direction,
@@ -54,7 +54,7 @@ impl Operation for Stream {
     ) -> Result<(), Reason> {
         self.used = 0;
         self.shared.init(direction, key, iv)?;
-        if self.shared.algorithm.mode == Mode::Ctr {
+        if self.shared.algorithm.mode == EvpMode::Ctr {
             let block = self.shared.block_bytes();
             self.keystream.start(iv.map(|_| &self.shared.register[..block]));
         }
@@ -77,9 +77,9 @@ impl Operation for Stream {
         let block = self.shared.block_bytes();
         let register = &mut self.shared.register[..block];
         match self.shared.algorithm.mode {
-            Mode::Ctr => self.keystream.apply(&key, piece)?,
-            Mode::Cfb8 => feedback::bytes(&key, direction, register, piece)?,
-            Mode::Cfb1 => {
+            EvpMode::Ctr => self.keystream.apply(&key, piece)?,
+            EvpMode::Cfb8 => feedback::bytes(&key, direction, register, piece)?,
+            EvpMode::Cfb1 => {
                 let bits = if self.counts_bits { count } else { 8 * count };
                 feedback::bits(&key, direction, register, piece, bits)?;
             }
@@ -98,7 +98,7 @@ impl Operation for Stream {
     }
 
     fn get(&mut self, name: &[u8], _size: usize) -> Result<Option<Value<'_>>, Reason> {
-        let is_counter = self.shared.algorithm.mode == Mode::Ctr;
+        let is_counter = self.shared.algorithm.mode == EvpMode::Ctr;
         Ok(match name {
             b"num" if is_counter => Some(Value::Number(self.keystream.used() as u64)),
             b"num" => Some(Value::Number(self.used as u64)),
@@ -119,14 +119,14 @@ impl Operation for Stream {
                     return Err(Reason::GetParameter);
                 }
                 match self.shared.algorithm.mode {
-                    Mode::Ctr if used == 0 => self.keystream.start(None),
-                    Mode::Ctr => self.keystream.resume(&*self.shared.key()?, used)?,
+                    EvpMode::Ctr if used == 0 => self.keystream.start(None),
+                    EvpMode::Ctr => self.keystream.resume(&*self.shared.key()?, used)?,
                     _ => self.used = used,
                 }
             }
             b"use-bits" => {
                 let counts_bits = value.number()? != 0;
-                self.counts_bits = counts_bits && self.shared.algorithm.mode == Mode::Cfb1;
+                self.counts_bits = counts_bits && self.shared.algorithm.mode == EvpMode::Cfb1;
             }
             _ => self.shared.set(name, value)?,
         }
@@ -138,7 +138,7 @@ impl Operation for Stream {
     }
 }
 
-impl fmt::Debug for Stream {
+impl fmt::Debug for AnyLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.shared.fmt(f)
     }

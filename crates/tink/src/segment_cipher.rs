@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, Geometry, Hash, Key, Parameters, Scheme,
+    Error, Hash, Parameters, Scheme, SegmentLayout, StreamingKey,
     parameters::{HMAC_KEY_BYTES, PREFIX_BYTES},
     random,
 };
@@ -55,9 +55,9 @@ impl Header {
 }
 
 /// The segments of one file under its own key, each by itself and in any order.
-pub struct Stream {
+pub struct SegmentCipher {
     header: Header,
-    geometry: Geometry,
+    layout: SegmentLayout,
     aes_key: Zeroizing<Vec<u8>>,
     cipher: Cipher,
 }
@@ -70,12 +70,12 @@ enum Cipher {
     CtrHmac { aes: Aes, mac: Box<Authenticator> },
 }
 
-impl Stream {
+impl SegmentCipher {
     /// Derives the file's key from `key`, the header's salt and the associated data.
     ///
     /// # Errors
     /// [`Error::Malformed`] where the header is for other parameters.
-    pub fn new(key: &Key, header: Header, associated_data: &[u8]) -> Result<Self, Error> {
+    pub fn new(key: &StreamingKey, header: Header, associated_data: &[u8]) -> Result<Self, Error> {
         let parameters = key.parameters();
         if header.0.len() != parameters.header_bytes() {
             return Err(Error::Malformed { what: "the header is for a key of another size" });
@@ -95,7 +95,7 @@ impl Stream {
             }
         };
         let aes_key = Zeroizing::new(aes_key.to_vec());
-        Ok(Self { header, geometry: parameters.geometry(), aes_key, cipher })
+        Ok(Self { header, layout: parameters.layout(), aes_key, cipher })
     }
 
     /// What stands before the segments.
@@ -106,8 +106,8 @@ impl Stream {
 
     /// Where segments lie.
     #[must_use]
-    pub fn geometry(&self) -> Geometry {
-        self.geometry
+    pub fn layout(&self) -> SegmentLayout {
+        self.layout
     }
 
     /// The AES key of all segments, for backends that are not an [`Engine`]; `None` where segments
@@ -127,7 +127,7 @@ impl Stream {
         nonce
     }
 
-    /// Encrypts a segment in place and fills its tag, which has as many bytes as the geometry says.
+    /// Encrypts a segment in place and fills its tag, which has as many bytes as the layout says.
     ///
     /// One header seals one plaintext: a segment sealed twice must be the same.
     ///
@@ -197,13 +197,13 @@ impl Stream {
         tag: &[u8],
     ) -> Result<(), Error> {
         let segment = u64::from(segment);
-        let full = self.geometry.plaintext_of(segment);
+        let full = self.layout.plaintext_of(segment);
         let (given, accepted) = (text.len() as u64, full.end - full.start);
         let may_be_empty = segment == 0;
         if given > accepted || given < accepted && !is_last || given == 0 && !may_be_empty {
             return Err(Error::SegmentLength { segment, given, accepted });
         }
-        if tag.len() as u64 != self.geometry.tag_bytes() {
+        if tag.len() as u64 != self.layout.tag_bytes() {
             let given = tag.len() as u64;
             return Err(Error::Parameter { what: "tag size", given, accepted: "that of the key" });
         }
@@ -211,11 +211,11 @@ impl Stream {
     }
 }
 
-impl fmt::Debug for Stream {
+impl fmt::Debug for SegmentCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream")
+        f.debug_struct("SegmentCipher")
             .field("header", &self.header)
-            .field("geometry", &self.geometry)
+            .field("layout", &self.layout)
             .finish_non_exhaustive()
     }
 }
@@ -270,23 +270,23 @@ mod tests {
     use super::*;
     use crate::Template;
 
-    fn streams() -> impl Iterator<Item = Stream> {
+    fn streams() -> impl Iterator<Item = SegmentCipher> {
         Template::ALL.into_iter().map(|template| {
-            let key = Key::generate(template.parameters()).unwrap();
+            let key = StreamingKey::generate(template.parameters()).unwrap();
             let header = Header::random(key.parameters()).unwrap();
-            Stream::new(&key, header, b"about it").unwrap()
+            SegmentCipher::new(&key, header, b"about it").unwrap()
         })
     }
 
     #[test]
     fn a_segment_is_its_own_and_in_its_place() {
-        for stream in streams() {
+        for cipher in streams() {
             let mut text = b"not a full segment".to_vec();
-            let mut tag = vec![0; stream.geometry().tag_bytes() as usize];
-            stream.seal_segment(7, true, &mut text, &mut tag).unwrap();
+            let mut tag = vec![0; cipher.layout().tag_bytes() as usize];
+            cipher.seal_segment(7, true, &mut text, &mut tag).unwrap();
             let opened = |segment, is_last, text: &[u8], tag: &[u8]| {
                 let mut text = text.to_vec();
-                stream.open_segment(segment, is_last, &mut text, tag).map(|()| text)
+                cipher.open_segment(segment, is_last, &mut text, tag).map(|()| text)
             };
             assert_eq!(opened(7, true, &text, &tag).unwrap(), b"not a full segment");
             let elsewhere = opened(8, true, &text, &tag).unwrap_err();
@@ -306,13 +306,13 @@ mod tests {
 
     #[test]
     fn lengths_that_a_place_does_not_have() {
-        for stream in streams() {
-            let geometry = stream.geometry();
-            let mut tag = vec![0; geometry.tag_bytes() as usize];
-            let full = geometry.plaintext_of(1);
+        for cipher in streams() {
+            let layout = cipher.layout();
+            let mut tag = vec![0; layout.tag_bytes() as usize];
+            let full = layout.plaintext_of(1);
             let full = (full.end - full.start) as usize;
             let mut seal = |segment, is_last, bytes| {
-                stream.seal_segment(segment, is_last, &mut vec![0; bytes], &mut tag)
+                cipher.seal_segment(segment, is_last, &mut vec![0; bytes], &mut tag)
             };
             for is_last in [false, true] {
                 seal(1, is_last, full).unwrap();
@@ -321,7 +321,7 @@ mod tests {
                 assert_eq!(seal(1, is_last, full - 1).is_ok(), is_last);
                 assert_eq!(seal(0, is_last, 0).is_ok(), is_last);
             }
-            let short = stream.seal_segment(0, true, &mut [], &mut [0; 4]);
+            let short = cipher.seal_segment(0, true, &mut [], &mut [0; 4]);
             assert!(matches!(short, Err(Error::Parameter { what: "tag size", .. })));
         }
     }
