@@ -20,6 +20,9 @@ pub use xts::{UnitNumbers, times_power_of_x, xts, xts_units};
 /// Bytes of scratch memory that the modes take from the stack.
 pub const STACK_CHUNK: usize = 4096;
 
+/// Bytes of scratch memory for a few blocks, which run faster than [`STACK_CHUNK`] bytes are filled with zeros.
+const SHORT: usize = 256;
+
 /// The largest block in bytes.
 pub(crate) const MAX_BLOCK: usize = 16;
 
@@ -66,6 +69,9 @@ fn with_scratch<E: Engine + ?Sized, R>(
         return wiped(alloc::vec![0; chunk.min(bytes)].as_mut_slice(), work);
     }
     let _ = engine;
+    if bytes <= SHORT {
+        return wiped(&mut [0; SHORT][..bytes], work);
+    }
     wiped(&mut [0; STACK_CHUNK][..bytes.min(STACK_CHUNK)], work)
 }
 
@@ -114,6 +120,18 @@ fn iv_block(mode: Mode, iv: &[u8], block: usize) -> Result<[u8; MAX_BLOCK], Erro
 #[allow(clippy::inline_always, reason = "modes are compiled with a cipher's instruction set")]
 #[inline(always)]
 pub(crate) fn xor(data: &mut [u8], mask: &[u8]) {
+    // Of known length it is one instruction, where a loop for any length goes byte by byte.
+    if let (Ok(block), Ok(mask)) =
+        (<&mut [u8; MAX_BLOCK]>::try_from(&mut *data), <&[u8; MAX_BLOCK]>::try_from(mask))
+    {
+        return each_xor(block, mask);
+    }
+    each_xor(data, mask);
+}
+
+#[allow(clippy::inline_always, reason = "as above")]
+#[inline(always)]
+fn each_xor(data: &mut [u8], mask: &[u8]) {
     for (byte, mask) in data.iter_mut().zip(mask) {
         *byte ^= mask;
     }

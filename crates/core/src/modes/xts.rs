@@ -168,6 +168,9 @@ pub(super) fn xts_by_ecb<E: Engine + ?Sized>(
     mask: &[u8; BLOCK],
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
+    if data.len() == BLOCK {
+        return masked_ecb(engine, direction, mask, data);
+    }
     wiped(&mut { *mask }, |mask| {
         with_scratch(engine, data.len(), |scratch| {
             in_pieces(data, scratch.len(), |_, piece| {

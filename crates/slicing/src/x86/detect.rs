@@ -27,6 +27,13 @@ impl Features {
     pub(crate) const GFNI: u32 = 1 << 4;
     /// AVX-512 F, BW, DQ, VL, VBMI and VBMI2: Ice Lake and later, Zen 4 and later.
     pub(crate) const AVX512: u32 = 1 << 5;
+
+    /// All but those that a build leaves out, by `--cfg lanecrypt_without="avx512"` and the like: so are older CPUs
+    /// measured on a newer one.
+    const ALLOWED: u32 = !(if cfg!(lanecrypt_without = "avx2") { Self::AVX2 } else { 0 }
+        | if cfg!(lanecrypt_without = "vaes") { Self::VAES } else { 0 }
+        | if cfg!(lanecrypt_without = "gfni") { Self::GFNI } else { 0 }
+        | if cfg!(lanecrypt_without = "avx512") { Self::AVX512 } else { 0 });
 }
 
 /// What this CPU has: read once for a choice among instruction sets.
@@ -49,7 +56,8 @@ impl Found {
     /// Asks the CPU. Miri has no CPUID: there, nothing is found.
     #[cold]
     fn ask() -> u32 {
-        let found = if cfg!(miri) { 0 } else { features() } | Features::KNOWN;
+        let found = if cfg!(miri) { 0 } else { features() & Features::ALLOWED };
+        let found = found | Features::KNOWN;
         FOUND.store(found, Ordering::Relaxed);
         found
     }
