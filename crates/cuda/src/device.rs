@@ -9,6 +9,7 @@ mod gpu;
 mod host;
 pub(crate) mod pinned;
 pub(crate) mod properties;
+mod spare;
 pub(crate) mod stream;
 pub(crate) mod stream_memory;
 

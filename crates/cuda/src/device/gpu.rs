@@ -5,7 +5,7 @@ use std::{
     ffi::CString,
     mem::ManuallyDrop,
     ptr::NonNull,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -18,7 +18,10 @@ use lanecrypt_kernels::{Kernel, MACHINE_CODE_FOR, Module, REQUIRED_CUDA};
 
 use crate::{
     Error, Properties,
-    device::driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
+    device::{
+        driver::{Driver, LoadedKernel, Mark, Resources, Shape, StreamHandle},
+        spare::Spare,
+    },
 };
 
 /// A GPU under its primary context.
@@ -28,6 +31,7 @@ pub(crate) struct Gpu {
     properties: Properties,
     /// The machine code that is loaded, by the module's name; `None` where the driver does not take it.
     machine_code: Mutex<HashMap<&'static str, Option<LoadedModule>>>,
+    spare: Mutex<Spare>,
 }
 
 /// A module of a context. It stays loaded as long as the process lives.
@@ -143,11 +147,38 @@ impl Gpu {
             clock_khz: attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
             driver_version: driver_version()?,
         };
-        Ok(Self { context, properties, machine_code: Mutex::default() })
+        Ok(Self { context, properties, machine_code: Mutex::default(), spare: Mutex::default() })
     }
 
     fn bind(&self) -> Result<(), Error> {
         doing(self.context.bind_to_thread(), || format!("selecting {}", self.properties.name))
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the driver all memory back that is kept.
+    fn free_spare(&self) {
+        for address in self.spare().take_all() {
+            // SAFETY: what is kept is an allocation of this context that nothing uses.
+            unsafe { self.free_at_once(address) };
+        }
+    }
+
+    /// As [`Driver::free`], after all that runs on the device.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn free_at_once(&self, address: u64) {
+        let result = self.bind().and_then(|()| {
+            // SAFETY: the caller hands over an allocation of this context.
+            let freed = unsafe { result::free_sync(address) };
+            doing(freed, || "freeing device memory".into())
+        });
+        if let Err(error) = result {
+            log::warn!("{error}");
+        }
     }
 
     /// The module that has a kernel: its machine code, or PTX of this kernel alone.
@@ -206,11 +237,21 @@ impl Driver for Gpu {
     }
 
     fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        if let Some(address) = self.spare().take(bytes) {
+            return Ok(address);
+        }
         self.bind()?;
         // SAFETY: any size may be asked for; the memory is cleared by the caller before use.
-        doing(unsafe { result::malloc_sync(bytes) }, || {
+        let ask = || unsafe { result::malloc_sync(bytes) };
+        let asked = ask().or_else(|_| {
+            self.free_spare();
+            ask()
+        });
+        let address = doing(asked, || {
             format!("allocating {bytes} bytes on {}", self.properties.name)
-        })
+        })?;
+        self.spare().note(address, bytes);
+        Ok(address)
     }
 
     fn free_bytes(&self) -> Result<usize, Error> {
@@ -220,13 +261,10 @@ impl Driver for Gpu {
     }
 
     unsafe fn free(&self, address: u64) {
-        let result = self.bind().and_then(|()| {
-            // SAFETY: the caller hands over an allocation of this context.
-            let freed = unsafe { result::free_sync(address) };
-            doing(freed, || "freeing device memory".into())
-        });
-        if let Err(error) = result {
-            log::warn!("{error}");
+        // Whoever gets it next clears it on the default stream, after what uses it now.
+        if !self.spare().keep(address) {
+            // SAFETY: as the caller vouches.
+            unsafe { self.free_at_once(address) };
         }
     }
 

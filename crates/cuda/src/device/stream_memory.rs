@@ -29,12 +29,17 @@ impl Scratch {
         let buffer = match &mut *kept {
             Some(buffer) if buffer.len() >= bytes => buffer,
             small => {
-                // A stream of the caller's may not be in order with freeing and clearing.
-                device.driver().synchronize(stream)?;
+                // Freeing and clearing run on the default stream, with which a caller's may not be in order.
+                let is_apart = stream != StreamHandle::DEFAULT;
+                if is_apart && small.is_some() {
+                    device.driver().synchronize(stream)?;
+                }
                 *small = None;
                 let length = bytes.max(MIN_BYTES).next_power_of_two();
                 let buffer = DeviceBuffer::zeroed(device, length)?;
-                device.driver().synchronize(StreamHandle::DEFAULT)?;
+                if is_apart {
+                    device.driver().synchronize(StreamHandle::DEFAULT)?;
+                }
                 small.insert(buffer)
             }
         };

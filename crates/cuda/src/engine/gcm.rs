@@ -127,7 +127,7 @@ impl GcmEngine {
     /// As [`encrypt`](Self::encrypt), and [`Error::OtherDevice`] for a stream or a tag of another device.
     /// Nothing is running any more then.
     pub fn queue_encrypt<'b>(
-        &self,
+        &'b self,
         stream: &'b Stream,
         iv: &[u8],
         aad: &[u8],
@@ -174,7 +174,7 @@ impl GcmEngine {
     /// As [`decrypt`](Self::decrypt), and [`Error::OtherDevice`] for a stream of another device. Nothing is
     /// running any more then.
     pub fn queue_decrypt<'b>(
-        &self,
+        &'b self,
         stream: &'b Stream,
         iv: &[u8],
         aad: &[u8],
