@@ -122,6 +122,12 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Host memory, all zeros, that copies to and from this device pass fastest; `bytes` is not 0.
     fn allocate_host(&self, bytes: usize) -> Result<NonNull<u8>, Error>;
 
+    /// The address by which kernels read and write memory of [`allocate_host`](Self::allocate_host), where they can.
+    fn address_of_host(&self, memory: NonNull<u8>) -> Option<u64> {
+        let _ = memory;
+        None
+    }
+
     /// Returns host memory.
     ///
     /// # Safety

@@ -247,9 +247,8 @@ impl Driver for Gpu {
             self.free_spare();
             ask()
         });
-        let address = doing(asked, || {
-            format!("allocating {bytes} bytes on {}", self.properties.name)
-        })?;
+        let address =
+            doing(asked, || format!("allocating {bytes} bytes on {}", self.properties.name))?;
         self.spare().note(address, bytes);
         Ok(address)
     }
@@ -355,6 +354,16 @@ impl Driver for Gpu {
         // SAFETY: the allocation has so many bytes, and nothing else refers to them yet.
         unsafe { memory.write_bytes(0, bytes) };
         Ok(memory)
+    }
+
+    fn address_of_host(&self, memory: NonNull<u8>) -> Option<u64> {
+        self.bind().ok()?;
+        let mut address = 0;
+        // SAFETY: the driver refuses memory that is not its own; the pointer is to a live address.
+        let result = unsafe {
+            sys::cuMemHostGetDevicePointer_v2(&raw mut address, memory.as_ptr().cast(), 0)
+        };
+        result.result().ok().map(|()| address)
     }
 
     unsafe fn free_host(&self, memory: NonNull<u8>, _bytes: usize) {

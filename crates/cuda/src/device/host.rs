@@ -216,6 +216,10 @@ impl Driver for Host {
         NonNull::new(unsafe { alloc_zeroed(layout(bytes)?) }).ok_or_else(|| out_of_memory(bytes))
     }
 
+    fn address_of_host(&self, memory: NonNull<u8>) -> Option<u64> {
+        Some(memory.as_ptr().expose_provenance() as u64)
+    }
+
     unsafe fn free_host(&self, memory: NonNull<u8>, bytes: usize) {
         if let Ok(layout) = layout(bytes) {
             // SAFETY: the memory is from `allocate_host`, with this layout, and not used again.

@@ -32,6 +32,8 @@ pub struct PinnedBuffer {
     device: Device,
     memory: NonNull<u8>,
     length: usize,
+    /// Where kernels find it, if they can.
+    address: Option<u64>,
 }
 
 // SAFETY: the memory is owned, and every thread may use and free it.
@@ -47,7 +49,13 @@ impl PinnedBuffer {
     pub fn zeroed(device: &Device, length: usize) -> Result<Self, Error> {
         let memory = device.driver().allocate_host(length.max(1))?;
         RANGES.add(memory.as_ptr() as usize, length);
-        Ok(Self { device: device.clone(), memory, length })
+        let address = device.driver().address_of_host(memory);
+        Ok(Self { device: device.clone(), memory, length, address })
+    }
+
+    /// The address by which kernels read and write its first `bytes` bytes, where they can.
+    pub(crate) fn address(&self, bytes: usize) -> Option<u64> {
+        self.address.filter(|_| bytes <= self.length)
     }
 
     /// Bytes that all buffers of this kind have in this process, those among them that host memory passes

@@ -63,11 +63,10 @@ mod tests {
         spare.note(0x2000, 96);
         assert!(spare.keep(0x1000) && spare.keep(0x2000));
         assert!(!spare.keep(0x1000), "it was freed already");
-        assert_eq!([spare.take(64), spare.take(64), spare.take(96)], [
-            Some(0x1000),
-            None,
-            Some(0x2000)
-        ]);
+        assert_eq!(
+            [spare.take(64), spare.take(64), spare.take(96)],
+            [Some(0x1000), None, Some(0x2000)]
+        );
         assert!(spare.keep(0x2000));
         assert_eq!(spare.take_all(), [0x2000]);
         assert_eq!(spare.take(96), None);

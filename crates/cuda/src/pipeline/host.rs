@@ -14,6 +14,9 @@ use super::{
 };
 use crate::{Device, Error, Stream};
 
+/// Bytes of a piece up to which kernels read and write the lane's pinned memory itself.
+const SHORT: usize = 16 << 10;
+
 /// Host memory that passes a device.
 enum Text<'a> {
     /// Data whose result comes back.
@@ -181,7 +184,11 @@ where
         match call.cut.way {
             Way::Staged => {
                 let extent = Extent { up: length, down: 0..text.output().len(), all };
-                lane.start(extent, |pinned| pinned.copy_from_slice(text.input()), work)
+                let fill = |pinned: &mut [u8]| pinned.copy_from_slice(text.input());
+                if all <= SHORT {
+                    return lane.start_short(extent, fill, work);
+                }
+                lane.start(extent, fill, work)
             }
             // SAFETY: the memory is the piece's, which the call has until it has waited for the lane;
             // it is dropped with the lane, and after it, if it does not come to that.

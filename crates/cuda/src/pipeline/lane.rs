@@ -122,6 +122,29 @@ impl Lent<'_> {
         })
     }
 
+    /// The same, where kernels read and write the pinned memory itself if they can: a few bytes are there sooner than
+    /// the two copies have begun.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub(super) fn start_short(
+        &mut self,
+        extent: Extent,
+        fill: impl FnOnce(&mut [u8]),
+        work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.memory()?; // is there then, and the device does not use it any more
+        let pinned = self.lane.as_ref().and_then(|lane| lane.pinned.as_ref());
+        let Some(address) = pinned.and_then(|pinned| pinned.address(extent.all)) else {
+            return self.start(extent, fill, work);
+        };
+        self.is_running = true;
+        self.with(|lane| {
+            fill(&mut lane.pinned()?[..extent.up]);
+            work(&lane.stream, address)
+        })
+    }
+
     /// The same from pinned memory of the caller's to pinned memory, without a copy; `output` may be
     /// shorter, or nothing.
     ///
