@@ -351,6 +351,12 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
                 && self.implementation.run_whole(&operation, data.reborrow()) => {}
             Operation::Ctr(counter) => self.key_stream(counter, data),
             Operation::Cbc(Direction::Decrypt, iv) => self.cbc_decrypt(iv, data.into_chunks().0),
+            // Fewer blocks than a batch: keys for batches are not worth their while.
+            Operation::Cfb(Direction::Decrypt, _) | Operation::Xts(..)
+                if I::is_short(data.len() / I::BlockSize::USIZE) =>
+            {
+                return modes::by_ecb(self, operation, data);
+            }
             Operation::Cfb(Direction::Decrypt, iv) => self.cfb_decrypt(iv, data.into_chunks().0),
             Operation::Xts(direction, mask) => self.xts(direction, mask, data.into_chunks().0),
             Operation::Ctr32(_) | Operation::Ctr32Le(_) => {

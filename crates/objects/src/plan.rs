@@ -131,7 +131,7 @@ impl Plan {
 
     /// How the file is cut.
     #[must_use]
-    pub fn job(&self) -> &Job {
+    pub fn job(&self) -> &SealingJob {
         &self.job
     }
 
