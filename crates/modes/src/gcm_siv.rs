@@ -105,16 +105,29 @@ impl<C: SivCipher> GcmSiv<C> {
         aad: &[u8],
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<[u8; 16], EngineError> {
-        check_lengths(aad.len(), data.len())?;
         let mut tag = [0; 16];
-        cleared_message(|| {
-            let keys = MessageKeys::derive(&self.engine, nonce)?;
-            let engine = keys.engine::<C>();
-            keys.hash_of(aad, data.get_in(), &mut tag);
-            seal(&engine, &mut tag, nonce)?;
-            crypt(&engine, &tag, 0, data)
-        })?;
+        self.encrypt_with_tag(nonce, aad, data, &mut tag)?;
         Ok(tag)
+    }
+
+    /// [`encrypt`](Self::encrypt), where `tag`, of zeros, becomes the tag: in a result of one of our errors it would lie
+    /// askew, and be moved by parts.
+    fn encrypt_with_tag(
+        &self,
+        nonce: &[u8; 12],
+        aad: &[u8],
+        data: InOutBuf<'_, '_, u8>,
+        tag: &mut [u8; 16],
+    ) -> Result<(), EngineError> {
+        check_lengths(aad.len(), data.len())?;
+        cleared_message(|| {
+            let mut keys = MessageKeys::default();
+            keys.derive(&self.engine, nonce)?;
+            let engine = keys.engine::<C>();
+            keys.hash_of(aad, data.get_in(), tag);
+            seal(&engine, tag, nonce)?;
+            crypt(&engine, tag, 0, data)
+        })
     }
 
     /// Decrypts `data` if `tag` is the right one.
@@ -132,7 +145,8 @@ impl<C: SivCipher> GcmSiv<C> {
     ) -> Result<(), EngineError> {
         check_lengths(aad.len(), data.len())?;
         let result = cleared_message(|| {
-            let keys = MessageKeys::derive(&self.engine, nonce)?;
+            let mut keys = MessageKeys::default();
+            keys.derive(&self.engine, nonce)?;
             let engine = keys.engine::<C>();
             let mut expected = [0; 16];
             if data.len() <= SHORT {
@@ -184,24 +198,32 @@ struct MessageKeys {
     encryption: Secret<[u8; 32]>,
 }
 
+impl Default for MessageKeys {
+    /// Room for them.
+    fn default() -> Self {
+        Self { authentication: Secret::new([0; 16]), encryption: Secret::new([0; 32]) }
+    }
+}
+
 impl MessageKeys {
     /// Derives them (RFC 8452, 4): the first halves of counters and nonce, encrypted.
-    fn derive<C: SivCipher>(generating: &C, nonce: &[u8; 12]) -> Result<Self, EngineError> {
+    fn derive<C: SivCipher>(
+        &mut self,
+        generating: &C,
+        nonce: &[u8; 12],
+    ) -> Result<(), EngineError> {
         // Counters that are encrypted are the key stream, of which zeros show what it is.
         let mut blocks = Secret::new([[0; 16]; 6]);
         let blocks = &mut blocks[..2 + C::KeySize::USIZE / 8];
-        let mut first = [0; 16];
-        first[4..].copy_from_slice(nonce);
+        let first = (number_of(nonce) << 32).to_le_bytes();
         let counters = Operation::Ctr32Le(Counter::from(first));
         generating.run(counters, blocks.as_flattened_mut().into())?;
-        let mut keys =
-            Self { authentication: Secret::new([0; 16]), encryption: Secret::new([0; 32]) };
-        let halves = keys.authentication.as_chunks_mut::<8>().0.iter_mut();
-        let halves = halves.chain(keys.encryption.as_chunks_mut::<8>().0);
+        let halves = self.authentication.as_chunks_mut::<8>().0.iter_mut();
+        let halves = halves.chain(self.encryption.as_chunks_mut::<8>().0);
         for (half, block) in halves.zip(blocks) {
             half.copy_from_slice(&block[..8]);
         }
-        Ok(keys)
+        Ok(())
     }
 
     /// The cipher under the message-encryption key.
@@ -229,13 +251,20 @@ impl MessageKeys {
     }
 }
 
+/// The highest bit of the last byte.
+const LAST_BIT: u128 = 1 << 127;
+
+/// A nonce as a number. What bytes are put together from by ones and by fours waits for each of them when it is
+/// loaded as a whole, as long as the cipher takes.
+fn number_of(nonce: &[u8; 12]) -> u128 {
+    let (words, _) = nonce.as_chunks::<4>();
+    words.iter().rev().fold(0, |number, word| number << 32 | u128::from(u32::from_le_bytes(*word)))
+}
+
 /// Makes the hash of a message its tag.
 fn seal<C: Engine>(engine: &C, hash: &mut [u8; 16], nonce: &[u8; 12]) -> Result<(), EngineError> {
-    let mut padded = [0; 16];
-    padded[..12].copy_from_slice(nonce);
-    // As numbers, whose highest bit is that of the last byte: a byte at a time it takes as long as the cipher.
-    let sum = u128::from_le_bytes(*hash) ^ u128::from_le_bytes(padded);
-    *hash = (sum & (u128::MAX >> 1)).to_le_bytes();
+    let sum = u128::from_le_bytes(*hash) ^ number_of(nonce);
+    *hash = (sum & !LAST_BIT).to_le_bytes();
     engine.ecb(Direction::Encrypt, hash.as_mut_slice().into())
 }
 
@@ -246,8 +275,7 @@ fn crypt(
     number: usize,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), EngineError> {
-    let mut first: Tag = Array(*tag);
-    first[15] |= 0x80;
+    let first: Tag = Array((u128::from_le_bytes(*tag) | LAST_BIT).to_le_bytes());
     key_stream::<_, _, Ctr32LE>(engine, &first, number as u128, data)
 }
 
@@ -287,7 +315,9 @@ impl<C: SivCipher> AeadInOut for GcmSiv<C> {
         associated_data: &[u8],
         buffer: InOutBuf<'_, '_, u8>,
     ) -> Result<Tag, Error> {
-        self.encrypt(&nonce.0, associated_data, buffer).map(Array).map_err(|_| Error)
+        let mut tag = Tag::default();
+        self.encrypt_with_tag(&nonce.0, associated_data, buffer, &mut tag.0).map_err(|_| Error)?;
+        Ok(tag)
     }
 
     fn decrypt_inout_detached(
