@@ -3,9 +3,12 @@
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use lanecrypt::{Mode, registry::Unavailable};
+use lanecrypt::{
+    Mode,
+    registry::{Platform, Unavailable},
+};
 use lanecrypt_reference::vectors::{Lines, VectorFile};
-use rayon::prelude::*;
+use rayon::{ThreadPoolBuilder, prelude::*};
 
 use super::{
     case::{Case, cases_of},
@@ -110,12 +113,18 @@ fn jobs<'a>(planned: &'a [Planned<'a>]) -> Vec<Job<'a>> {
     jobs
 }
 
-/// The jobs' results in the jobs' order. They run side by side, on GPUs too: most of a case's time there is
-/// the host's, which makes messages and compares them.
+/// The jobs' results in the jobs' order. They run side by side, on GPUs too, where half of a case's time goes by in
+/// waiting: there a core has two of them.
 fn run_jobs(jobs: &[Job<'_>], limits: &Limits, progress: &ProgressBar) -> Vec<Part> {
     let cases = jobs.iter().map(|job| job.cases.len() as u64).sum();
     progress.set_length(cases);
-    let parts = jobs.par_iter().map(|job| job.run(limits, progress)).collect();
+    let run = || jobs.par_iter().map(|job| job.run(limits, progress)).collect();
+    let waits = jobs.iter().all(|job| job.target.backend.platform == Platform::Cuda);
+    let threads = rayon::current_num_threads() * if waits { 2 } else { 1 };
+    let parts = match ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(run),
+        Err(_) => run(), // by the threads that there are
+    };
     progress.finish_and_clear();
     parts
 }
