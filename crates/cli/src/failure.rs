@@ -52,6 +52,13 @@ impl Failure {
     }
 }
 
+/// Of the system, where no file or stream is to be named.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error.to_string())
+    }
+}
+
 impl From<lanecrypt::Error> for Failure {
     fn from(error: lanecrypt::Error) -> Self {
         use lanecrypt::Error;

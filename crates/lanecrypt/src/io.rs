@@ -26,6 +26,7 @@
 mod buffer;
 mod modes;
 mod reader;
+mod stages;
 mod writer;
 
 use std::io;
@@ -33,6 +34,7 @@ use std::io;
 pub use self::{
     modes::{ChainedStream, Ecb, RunsUnits, StreamMode, XtsUnits},
     reader::Reader,
+    stages::{Lookahead, in_stages},
     writer::Writer,
 };
 use crate::Error;

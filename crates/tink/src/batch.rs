@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use lanecrypt::Direction;
+use lanecrypt::{Direction, io::Lookahead};
 use rayon::prelude::*;
 
 use crate::{
@@ -125,39 +125,5 @@ impl Batch {
     /// What its pieces were turned into.
     pub(crate) fn results(&self) -> impl Iterator<Item = &[u8]> {
         self.pieces[..self.used].iter().map(Piece::result)
-    }
-}
-
-/// A reader of which can be known whether it has ended.
-pub(crate) struct Lookahead<R> {
-    inner: R,
-    next: Option<u8>,
-}
-
-impl<R: Read> Lookahead<R> {
-    pub(crate) fn new(inner: R) -> Self {
-        Self { inner, next: None }
-    }
-
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if let (Some(next), Some(first)) = (self.next, buffer.first_mut()) {
-            *first = next;
-            self.next = None;
-            return Ok(1);
-        }
-        loop {
-            match self.inner.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => return read,
-            }
-        }
-    }
-
-    fn is_at_end(&mut self) -> io::Result<bool> {
-        if self.next.is_none() {
-            let mut byte = [0];
-            self.next = (self.read(&mut byte)? == 1).then_some(byte[0]);
-        }
-        Ok(self.next.is_none())
     }
 }

@@ -227,6 +227,13 @@ impl Error {
     }
 }
 
+/// Of the system, where what was done is in the error.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::of_io("go on")(error)
+    }
+}
+
 /// What the traits of `std::io` take: of kind `InvalidData` where data is not authentic. It can be
 /// got back by [`io::Error::downcast`].
 impl From<Error> for io::Error {

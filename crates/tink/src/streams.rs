@@ -5,11 +5,11 @@ use std::{
     io::{self, Cursor, Read, Write},
 };
 
-use lanecrypt::Direction;
+use lanecrypt::{Direction, io::Lookahead};
 
 use crate::{
     Error, Header, Keyset, Options, SegmentCipher,
-    batch::{Batch, Lookahead},
+    batch::Batch,
     choose::{choose, needed_bytes},
 };
 

@@ -1,24 +1,18 @@
 //! Streams through a mode: one thread reads ahead, one writes behind, and between them the cipher has all
 //! others.
 
-use std::{
-    io::{self, Read, Write},
-    sync::mpsc::{Receiver, Sender, channel},
-    thread,
-};
+use std::io::{Read, Write};
 
+use lanecrypt::io::{Lookahead, in_stages};
 use zeroize::Zeroizing;
 
 use crate::{failure::Failure, signals};
 
-/// Pieces on their way: one that is read, one in the cipher, one that is written, and one between.
-const PIECES: usize = 4;
+/// Pieces on their way: one that is read, one in the cipher, one that is written.
+const PIECES: usize = 3;
 
 /// A piece of the stream, cleared when dropped: one side of it is plaintext.
 type Piece = Zeroizing<Vec<u8>>;
-
-/// A piece, and whether it is the last.
-type Next = Result<(Piece, bool), io::Error>;
 
 /// Bytes of the first piece, or a little less; each has twice as many as the one before, up to the length that is
 /// asked for, so that a short input takes no memory of a long one.
@@ -32,40 +26,29 @@ const FIRST_PIECE: usize = 64 << 10;
 /// Of the input, of `work`, of the output: whichever ends it first.
 pub(crate) fn pump(
     (input, from): (impl Read + Send, &str),
-    (output, to): (impl Write + Send, &str),
+    (mut output, to): (impl Write + Send, &str),
     (unit_bytes, most_bytes): (usize, usize),
     mut work: impl FnMut(&mut Vec<u8>, bool) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    thread::scope(|scope| {
-        let (read, to_work) = channel::<Next>();
-        let (done, to_write) = channel::<Piece>();
-        let (give_back, free) = channel();
-        for _ in 0..PIECES {
-            give_back.send(Zeroizing::new(Vec::new())).ok();
+    let (mut input, mut lengths) = (Lookahead::new(input), lengths(unit_bytes, most_bytes));
+    let read = |piece: &mut Piece| {
+        let bytes = lengths.next().unwrap_or(unit_bytes);
+        piece.clear();
+        // Room for padding as well. A piece that grew would leave what it had behind, and this one is cleared.
+        if piece.capacity() < bytes + 32 {
+            *piece = Zeroizing::new(Vec::with_capacity(bytes + 32));
         }
-        scope.spawn(move || {
-            if let Err(error) = read_pieces(input, lengths(unit_bytes, most_bytes), &free, &read) {
-                read.send(Err(error)).ok();
-            }
-        });
-        let writer = scope.spawn(move || write_pieces(output, &to_write, &give_back));
-        let mut result = Ok(());
-        for next in to_work {
-            result = next.map_err(Failure::of(from)).and_then(|(mut piece, is_last)| {
-                // After the end of the input too: its writer may have been interrupted.
-                signals::check()?;
-                work(&mut piece, is_last)?;
-                // A writer that ended says why below.
-                done.send(piece).map_err(|_| Failure::Io(format!("{to}: writing ended early")))
-            });
-            if result.is_err() {
-                break;
-            }
-        }
-        drop(done);
-        let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer ended")));
-        written.map_err(Failure::of(to)).and(result)
-    })
+        (&mut input).take(bytes as u64).read_to_end(piece).map_err(Failure::of(from))?;
+        input.is_at_end().map_err(Failure::of(from))
+    };
+    let compute = |piece: &mut Piece, is_last| {
+        // After the end of the input too: its writer may have been interrupted.
+        signals::check()?;
+        work(piece, is_last)
+    };
+    let pieces = (0..PIECES).map(|_| Piece::default());
+    in_stages(pieces, read, compute, |piece| output.write_all(piece).map_err(Failure::of(to)))?;
+    output.flush().map_err(Failure::of(to))
 }
 
 /// Bytes of one piece after the other.
@@ -76,52 +59,10 @@ fn lengths(unit_bytes: usize, most_bytes: usize) -> impl Iterator<Item = usize> 
         .map(move |bytes| whole_units(bytes.min(most_bytes)))
 }
 
-/// Sends pieces until the input ends or the receiver is gone.
-fn read_pieces(
-    mut input: impl Read,
-    mut lengths: impl Iterator<Item = usize>,
-    free: &Receiver<Piece>,
-    pieces: &Sender<Next>,
-) -> io::Result<()> {
-    // A piece, and whether there may be more.
-    let mut read = || -> io::Result<Option<(Piece, bool)>> {
-        let (Ok(mut piece), Some(bytes)) = (free.recv(), lengths.next()) else { return Ok(None) };
-        piece.clear();
-        // Room for padding as well. A piece that grew would leave what it had behind, and this one is cleared.
-        if piece.capacity() < bytes + 32 {
-            piece = Zeroizing::new(Vec::with_capacity(bytes + 32));
-        }
-        (&mut input).take(bytes as u64).read_to_end(&mut piece)?;
-        let is_full = piece.len() == bytes;
-        Ok(Some((piece, is_full)))
-    };
-    let Some((mut piece, mut is_full)) = read()? else { return Ok(()) };
-    loop {
-        let next = if is_full { read()? } else { None };
-        let is_last = next.as_ref().is_none_or(|(next, _)| next.is_empty());
-        if pieces.send(Ok((piece, is_last))).is_err() || is_last {
-            return Ok(());
-        }
-        let Some(next) = next else { return Ok(()) };
-        (piece, is_full) = next;
-    }
-}
-
-/// Writes pieces until there are no more, and gives them back.
-fn write_pieces(
-    mut output: impl Write,
-    pieces: &Receiver<Piece>,
-    give_back: &Sender<Piece>,
-) -> io::Result<()> {
-    for piece in pieces {
-        output.write_all(&piece)?;
-        give_back.send(piece).ok();
-    }
-    output.flush()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     /// Gives a few bytes at a time, and fails in the end if it should.

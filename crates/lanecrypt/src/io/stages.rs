@@ -1,0 +1,161 @@
+//! Pieces on their way from a reader to a writer: while one is computed, the next is read and the last is written.
+
+use std::{
+    io::{self, Read},
+    panic::resume_unwind,
+    sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
+    thread::{self, Scope, ScopedJoinHandle},
+};
+
+/// Passes pieces through three stages in order, of which reading and writing have threads of their own.
+///
+/// `read` fills a piece and says whether it is the last one, `compute` is told so, and what `write` has written is
+/// read into again: `pieces` are all there are, and three keep every stage busy.
+///
+/// ```
+/// use std::io::{Read, Write};
+/// use lanecrypt::io::{Lookahead, in_stages};
+///
+/// let (mut input, mut output) = (Lookahead::new(&b"seven and ten"[..]), Vec::new());
+/// let read = |piece: &mut Vec<u8>| {
+///     piece.clear();
+///     (&mut input).take(4).read_to_end(piece)?;
+///     input.is_at_end()
+/// };
+/// let compute = |piece: &mut Vec<u8>, is_last: bool| {
+///     piece.make_ascii_uppercase();
+///     if is_last { piece.push(b'.') }
+///     Ok::<_, std::io::Error>(())
+/// };
+/// in_stages([const { Vec::new() }; 3], read, compute, |piece| output.write_all(piece))?;
+/// assert_eq!(output, b"SEVEN AND TEN.");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// That of `write`, or else the first of `read` or `compute`; [`io::Error`] where no thread can be started. After an
+/// error this returns when `read` next does.
+pub fn in_stages<P: Send, E: From<io::Error> + Send>(
+    pieces: impl IntoIterator<Item = P>,
+    read: impl FnMut(&mut P) -> Result<bool, E> + Send,
+    compute: impl FnMut(&mut P, bool) -> Result<(), E>,
+    write: impl FnMut(&P) -> Result<(), E> + Send,
+) -> Result<(), E> {
+    let (give_back, free) = channel();
+    for piece in pieces {
+        give_back.send(piece).ok();
+    }
+    let (filled, to_compute) = sync_channel(1);
+    let (computed, to_write) = sync_channel(1);
+    thread::scope(|scope| {
+        spawn(scope, move || read_all(&free, read, &filled))?;
+        let writing = spawn(scope, move || write_all(&to_write, write, &give_back))?;
+        let result = compute_all(&to_compute, compute, &computed);
+        // The writer ends when nothing more can come.
+        drop((to_compute, computed));
+        let written = writing.join().unwrap_or_else(|panic| resume_unwind(panic));
+        written.and(result)
+    })
+}
+
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> io::Result<ScopedJoinHandle<'scope, T>> {
+    let started = thread::Builder::new().spawn_scoped(scope, work);
+    started.map_err(|error| io::Error::new(error.kind(), format!("starting a thread: {error}")))
+}
+
+/// A piece that was read, and whether it is the last.
+type Filled<P, E> = Result<(P, bool), E>;
+
+/// Sends pieces until one is the last, reading fails, or the receiver is gone.
+fn read_all<P, E>(
+    free: &Receiver<P>,
+    mut read: impl FnMut(&mut P) -> Result<bool, E>,
+    filled: &SyncSender<Filled<P, E>>,
+) {
+    for mut piece in free {
+        let result = read(&mut piece).map(|is_last| (piece, is_last));
+        let ends = !matches!(result, Ok((_, false)));
+        if filled.send(result).is_err() || ends {
+            return;
+        }
+    }
+}
+
+/// Computes pieces until there are no more, one fails, or the receiver is gone, which says why.
+fn compute_all<P, E>(
+    filled: &Receiver<Filled<P, E>>,
+    mut compute: impl FnMut(&mut P, bool) -> Result<(), E>,
+    computed: &SyncSender<P>,
+) -> Result<(), E> {
+    for next in filled {
+        let (mut piece, is_last) = next?;
+        compute(&mut piece, is_last)?;
+        if computed.send(piece).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Writes pieces until there are no more, and gives them back to the reader, which may have ended.
+fn write_all<P, E>(
+    computed: &Receiver<P>,
+    mut write: impl FnMut(&P) -> Result<(), E>,
+    give_back: &Sender<P>,
+) -> Result<(), E> {
+    for piece in computed {
+        write(&piece)?;
+        give_back.send(piece).ok();
+    }
+    Ok(())
+}
+
+/// A reader of which can be known whether it has ended.
+#[derive(Debug)]
+pub struct Lookahead<R> {
+    inner: R,
+    next: Option<u8>,
+    has_ended: bool,
+}
+
+impl<R: Read> Lookahead<R> {
+    /// Of a reader.
+    pub fn new(inner: R) -> Self {
+        Self { inner, next: None, has_ended: false }
+    }
+
+    /// Whether there is nothing left. Reads a byte ahead where that is not known yet.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn is_at_end(&mut self) -> io::Result<bool> {
+        if self.next.is_none() && !self.has_ended {
+            let mut byte = [0];
+            self.next = (self.read(&mut byte)? == 1).then_some(byte[0]);
+        }
+        Ok(self.next.is_none())
+    }
+}
+
+impl<R: Read> Read for Lookahead<R> {
+    /// Goes on where a signal interrupts it.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(first) = buffer.first_mut() else { return Ok(0) };
+        if let Some(next) = self.next.take() {
+            *first = next;
+            return Ok(1);
+        }
+        loop {
+            match self.inner.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => {
+                    self.has_ended = matches!(read, Ok(0));
+                    return read;
+                }
+            }
+        }
+    }
+}
