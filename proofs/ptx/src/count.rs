@@ -14,13 +14,13 @@
 //! - **What is the same for all threads of a warp** has a pipe of its own, and counts among all instructions alone.
 //! - **Shared memory**, in lanes: 32 for each pass of a warp's access that nothing can save. A look-up meets no
 //!   conflict; four words at once take two passes where lanes read the same, and four where they write, or where
-//!   it is memory of the device. A shuffle is a pass.
+//!   it is memory of the device. Words that lie together are loaded together. A shuffle is a pass.
 //! - Moves, conversions, parameters, jumps that are always taken, and numbers that are added to addresses cost nothing.
 // ANCHOR_END: rule
 //!
 //! Where it is in doubt the smaller number is taken, so that a bound by these counts holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Result, ensure};
 use lanecrypt_circuit::cover;
@@ -205,6 +205,10 @@ fn costs(kernel: &Kernel) -> Vec<Cost> {
             *cost = [cost[0], 0, 0, cost[3]];
         }
     }
+    for loads in neighbours(instructions, &blocks) {
+        costs[loads[0]][0] = (loads.len() as u64).div_ceil(2);
+        loads[1..].iter().for_each(|&load| costs[load] = FREE);
+    }
     let inputs = |i: usize| {
         // An immediate takes the place of an input, unless all its bits are the same.
         let immediates = constants(&instructions[i]).map(|place| usize::MAX - place);
@@ -235,6 +239,19 @@ fn constants(instruction: &Instruction) -> impl Iterator<Item = usize> {
     };
     let all = instruction.operands.iter().take(operands).enumerate();
     all.filter(move |(_, operand)| is_number(operand)).map(|(place, _)| place)
+}
+
+/// Loads of single words of shared memory, in the same basic block, that lie in the same four.
+fn neighbours(instructions: &[Instruction], blocks: &[usize]) -> Vec<Vec<usize>> {
+    let mut neighbours: HashMap<_, Vec<usize>> = HashMap::new();
+    for (i, load) in
+        instructions.iter().enumerate().filter(|(_, i)| i.name == ["ld", "shared", "u32"])
+    {
+        if let Operand::Memory(base, offset) = &load.operands[1] {
+            neighbours.entry((blocks[i], base, offset / 16)).or_default().push(i);
+        }
+    }
+    neighbours.into_values().collect()
 }
 
 /// The number of the basic block that each instruction is in.

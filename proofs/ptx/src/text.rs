@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, bail};
 
 /// What an instruction reads, or writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A register by number.
     Register(usize),
@@ -113,8 +113,12 @@ impl Kernel {
         if text.starts_with('%') && !is_special.iter().any(|special| text.starts_with(special)) {
             return Ok(Operand::Register(self.register(text)));
         }
-        if let Ok(number) = text.parse::<i64>() {
-            return Ok(Operand::Immediate(number.cast_unsigned()));
+        let number = match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16),
+            None => text.parse().map(i64::cast_unsigned),
+        };
+        if let Ok(number) = number {
+            return Ok(Operand::Immediate(number));
         }
         if text.is_empty() || text.contains(char::is_whitespace) {
             bail!("cannot read the operand `{text}`");
