@@ -4,8 +4,11 @@ use std::{fs, path::Path};
 
 use lanecrypt_record::{Environment, Figure, Part, Place, Record, roof};
 
-/// How much faster than it is said to be a clock may be.
+/// How much faster than it is said to be a GPU's clock may be.
 const CLOCK: f64 = 1.02;
+/// The same of a core: its clock is measured before a figure, and those of the recorded ones move by steps of 100 MHz
+/// between 2.6 and 2.9 GHz, two of them at most from one figure to the next.
+const CORE_CLOCK: f64 = 1.08;
 
 /// The parts whose figures are of one kernel or one core, each by its backend.
 const PARTS: [Part; 4] =
@@ -37,7 +40,7 @@ fn no_figure_is_above_its_roof() {
         for figure in PARTS.iter().flat_map(|part| record.part(*part)).filter(|f| !f.is_peer) {
             let Some(reached) = reached(figure, &record.environment) else { continue };
             counted += 1;
-            if reached > CLOCK {
+            if reached > if figure.place == Place::Cpu { CORE_CLOCK } else { CLOCK } {
                 above.push(format!("{name}: {reached:.3} {figure:?}"));
             }
         }

@@ -15,6 +15,7 @@
 //! - **Shared memory**, in lanes: 32 for each pass of a warp's access that nothing can save. A look-up meets no
 //!   conflict; four words at once take two passes where lanes read the same, and four where they write, or where
 //!   it is memory of the device. Words that lie together are loaded together. A shuffle is a pass.
+//! - What a loop computes of values that do not change in it costs nothing: it is computed before.
 //! - Moves, conversions, parameters, jumps that are always taken, and numbers that are added to addresses cost nothing.
 // ANCHOR_END: rule
 //!
@@ -195,10 +196,12 @@ fn costs(kernel: &Kernel) -> Vec<Cost> {
     });
     let blocks = basic_blocks(kernel);
     let (kinds, mut costs): (Vec<Kind>, Vec<Cost>) = instructions.iter().map(alone).unzip();
+    let constant = constant_in_loops(kernel, &reads, &makers);
     let is_access = |&i: &usize| ["ld", "st", "cvt"].contains(&&instructions[i].name[0][..]);
     for (i, cost) in costs.iter_mut().enumerate() {
         let is_offset = kinds[i] == Kind::Sum && constants(&instructions[i]).next().is_some();
-        if is_offset && written[i].iter().all(|&sum| readers[sum].iter().all(is_access)) {
+        let is_of_access = |&sum: &usize| readers[sum].iter().all(is_access);
+        if constant[i] || is_offset && written[i].iter().all(is_of_access) {
             *cost = FREE;
         }
         if !varies[i] {
@@ -218,6 +221,7 @@ fn costs(kernel: &Kernel) -> Vec<Cost> {
         let [maker] = makers.get(register)?[..] else { return None };
         let is_for_it =
             readers[register].len() == 1 && blocks[maker] == blocks[reader] && varies[maker];
+        let is_for_it = is_for_it && !constant[maker];
         (is_for_it && kinds[reader].takes(kinds[maker])).then_some(maker)
     };
     for (maker, reader) in cover(instructions.len(), inputs, maker).into_iter().enumerate() {
@@ -252,6 +256,33 @@ fn neighbours(instructions: &[Instruction], blocks: &[usize]) -> Vec<Vec<usize>>
         }
     }
     neighbours.into_values().collect()
+}
+
+/// Whether an instruction computes the same in every pass of the innermost loop that it is in.
+fn constant_in_loops(kernel: &Kernel, reads: &[Vec<usize>], makers: &[Vec<usize>]) -> Vec<bool> {
+    let instructions = &kernel.instructions;
+    let loops = instructions.iter().enumerate().filter_map(|(end, jump)| {
+        let [Operand::Name(label)] = &jump.operands[..] else { return None };
+        kernel.labels.get(label).map(|&start| start..end + 1).filter(|body| !body.is_empty())
+    });
+    let loops: Vec<_> = loops.collect();
+    let mut constant = vec![false; instructions.len()];
+    for (i, instruction) in instructions.iter().enumerate() {
+        let bodies = loops.iter().filter(|body| body.contains(&i));
+        let Some(body) = bodies.min_by_key(|body| body.len()) else { continue };
+        let is_outside = |maker: &usize| !body.contains(maker);
+        let is_constant = |&register: &usize| match makers[register][..] {
+            [maker] => constant[maker] || is_outside(&maker),
+            ref makers => makers.iter().all(is_outside),
+        };
+        let is_computed =
+            !["ld", "st", "atom", "shfl", "bar", "bra", "ret"].contains(&&instruction.name[0][..]);
+        constant[i] = is_computed
+            && instruction.guard.is_none()
+            && !reads[i].is_empty()
+            && reads[i].iter().all(is_constant);
+    }
+    constant
 }
 
 /// The number of the basic block that each instruction is in.
@@ -364,8 +395,8 @@ mod tests {
         assert_eq!(more(twice), [0.0, 2.0, 0.0, 2.0]);
         assert_eq!(more("add.s32 %r4, %r2, %r1;\nadd.s32 %r3, %r4, %r8;"), [0.0, 0.0, 0.0, 1.0]);
         assert_eq!(more("mad.lo.s32 %r3, %r2, %r1, %r8;"), [0.0, 0.0, 1.0, 1.0]);
-        // The same in all threads.
-        assert_eq!(more("and.b32 %r4, %r8, 7;\nadd.s32 %r3, %r2, %r4;"), [0.0, 0.0, 0.0, 2.0]);
+        // The same in all threads, of a number that is there before the loop.
+        assert_eq!(more("and.b32 %r4, %r8, 7;\nadd.s32 %r3, %r2, %r4;"), [0.0, 0.0, 0.0, 1.0]);
         let look_up = "ld.shared.v4.u32 {%r4, %r5, %r6, %r3}, [shared];";
         assert_eq!(more(look_up), [2.0, 0.0, 0.0, 1.0]);
     }
@@ -419,6 +450,9 @@ mod tests {
         let run = Run { blocks: 64, block_bytes: 4, mode: [0; 3], count: None };
         let load = |kernel: &Kernel| load(kernel, 0, &run).expect("it runs");
         let more = load(&kernel(inner)).alu - load(&once).alu;
+        assert_eq!(more, 0.0, "it can be done before the loop");
+        let changing = inner.replace("%r2, %r2", "%r2, %r7");
+        let more = load(&kernel(&changing)).alu - load(&once).alu;
         assert_eq!(more, 10.0, "the counter and its comparison are the same in all threads");
         assert!(super::load(&once, 0, &Run { blocks: 0, ..run }).is_err());
     }
