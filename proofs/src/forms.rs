@@ -44,7 +44,7 @@ pub(crate) fn csv(subjects: &[Subject]) -> Result<String> {
     Ok(text)
 }
 
-/// Operations of words with functions of so many inputs.
+/// Operations of words with functions of this number of inputs.
 fn operations(recording: &Recording, inputs: usize) -> usize {
     let mut graph = Graph::new();
     let keys = graph.sources(Node::Key, recording.keys());

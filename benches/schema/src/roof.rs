@@ -151,7 +151,7 @@ pub fn of_core(figure: &Figure, environment: &Environment) -> Option<f64> {
     bound.map(|bound| bound / cycles)
 }
 
-/// Operations of a bit-sliced batch on words that have functions of so many inputs.
+/// Operations of a bit-sliced batch on words that have functions of this number of inputs.
 fn form(cipher: &str, key_bits: usize, is_decryption: bool, inputs: usize) -> Option<f64> {
     let direction = if is_decryption { "decryption" } else { "encryption" };
     let row = format!("{cipher},{key_bits},{direction},{inputs},");

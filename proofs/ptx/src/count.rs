@@ -353,7 +353,7 @@ mod tests {
 
     use super::*;
 
-    /// A kernel that stores a word a block, a block for each of two threads, of this work on `%r2` in a loop.
+    /// A kernel that stores a word per block, a block for each of two threads, of this work on `%r2` in a loop.
     fn kernel(work: &str) -> Kernel {
         let text = format!(
             ".visible .entry k(\n\t.param .b8 k_param_0[64]\n)\n.maxntid 2, 1, 1\n{{\n\
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(more(look_up), [2.0, 0.0, 0.0, 1.0]);
     }
 
-    /// LOP3 in a kernel's machine code for compute capability 9.0: sections of an ELF file, 16 bytes an instruction.
+    /// LOP3 in a kernel's machine code for compute capability 9.0: sections of an ELF file, 16 bytes per instruction.
     fn lop3(file: &[u8], kernel: &str) -> usize {
         let number = |at: usize, bytes: usize| {
             file[at..at + bytes].iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte))

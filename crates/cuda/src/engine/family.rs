@@ -158,7 +158,7 @@ impl Family {
     }
 
     /// The word that a program's kernels [count by](lanecrypt_kernels::KeyLayout::count_word), under an encryption key
-    /// of so many bytes; `None` where they have none.
+    /// of this number of bytes; `None` where they have none.
     #[must_use]
     pub fn count(&self, program: &Program, key_bytes: usize) -> Option<u32> {
         let keys = (self.keys)(&vec![0; key_bytes]);
