@@ -14,6 +14,7 @@ mod occupancy;
 mod page;
 mod record;
 mod records;
+mod roofs;
 #[cfg(test)]
 mod tests;
 
@@ -81,6 +82,7 @@ fn generated_are_current(
 ) -> anyhow::Result<bool> {
     let source = root.join("src");
     let mut files = measured::tables(records, &source);
+    files.extend(roofs::tables(records, &source));
     files.extend(figures::picture(records, &source));
     files.extend(drawings::pictures(&source));
     files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);

@@ -82,6 +82,12 @@ impl KeyLayout {
         self.count.map(|(word, _)| word)
     }
 
+    /// What that word may be; nothing where there is none.
+    #[must_use]
+    pub fn counts(&self) -> &'static [u32] {
+        self.count.map_or(&[], |(_, values)| values)
+    }
+
     /// Whether a kernel may be given these words.
     #[must_use]
     pub fn accepts(&self, words: &[u32]) -> bool {

@@ -226,6 +226,12 @@ modules! {
 /// line, written by `cargo xtask kernels`.
 pub const RESOURCES: &str = include_str!("../resources.csv");
 
+/// What each kernel of a program takes of a multiprocessor for a block, counted from its PTX: CSV with a header
+/// line, written by `cargo xtask codegen`. `count` is the word that the kernel [counts
+/// by](KeyLayout::count_word), `warp` the first or the second, whose work may differ; then lanes of each pipe, of all
+/// instructions, and bytes of the data.
+pub const OPERATIONS: &str = include_str!("../operations.csv");
+
 /// The README's examples, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

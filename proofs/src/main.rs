@@ -5,6 +5,7 @@
 mod ciphers;
 mod controls;
 mod examples;
+mod forms;
 mod model;
 mod normal;
 mod ptx;
@@ -29,7 +30,7 @@ use crate::subject::Subject;
 struct Arguments {
     /// Only this cipher [default: all].
     cipher: Option<String>,
-    /// Only that the plans are what was recorded.
+    /// Only that the plans are what was recorded, and the ledger of what forms take, as CSV.
     #[arg(long)]
     plans: bool,
 }
@@ -50,7 +51,9 @@ fn run(arguments: &Arguments) -> Result<()> {
     let subjects: Vec<_> = ciphers::all().into_iter().filter(is_meant).collect();
     ensure!(!subjects.is_empty(), "there is no such cipher");
     if arguments.plans {
-        return subjects.iter().try_for_each(check_plans);
+        subjects.iter().try_for_each(check_plans)?;
+        print!("{}", forms::csv(&subjects)?);
+        return Ok(());
     }
     report::prove_all(&subjects)
 }

@@ -5,24 +5,17 @@
 //! blocks, of which one is wires and the others may not reach it. What it stores is compared with the standard, from the
 //! key words of the kernel's parameters to the ciphertext: loops, transposes and key planes are in between.
 
-mod bits;
-mod machine;
-mod text;
-
-use std::{
-    collections::{HashMap, HashSet},
-    fs,
-};
+use std::{collections::HashSet, fs};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use lanecrypt_circuit::{Wire, graph::Graph};
-use lanecrypt_slicing::record::Node;
-
-use self::{
-    bits::{Bit, Word, bit, word},
-    machine::{INPUT, Memory, OUTPUT, PARAMETERS, Stop, Thread},
+use lanecrypt_ptx::{
+    bits::{Bit, Word, bit},
+    machine::{INPUT, KEYS, Memory, OUTPUT, PARAMETERS, Stop, Thread},
     text::Kernel,
 };
+use lanecrypt_slicing::record::Node;
+
 use crate::{
     model::Model,
     step::{Comparison, Proof},
@@ -31,8 +24,6 @@ use crate::{
 
 /// Blocks of a thread, threads of a warp.
 const LANES: usize = 32;
-/// Where a kernel's parameters have the keys.
-const KEYS: u64 = 48;
 
 /// Proves that a kernel is the cipher of a claim.
 pub(crate) fn prove(claim: &Claim, device: &Device, block_bytes: usize) -> Result<Proof> {
@@ -148,16 +139,11 @@ fn check_alone(shared: &[[HashSet<u64>; 2]]) -> Result<()> {
 
 /// Memory with a kernel's parameters.
 fn with_parameters(graph: Graph, blocks: usize, key_words: &[Vec<Wire>]) -> Memory {
-    let mut words = HashMap::new();
-    let doubles = [INPUT, OUTPUT, blocks as u64, 0, 0, 0];
-    for (address, double) in (PARAMETERS..).step_by(8).zip(doubles) {
-        words.insert(address, word(double as u32));
-        words.insert(address + 4, word((double >> 32) as u32));
-    }
+    let mut memory = Memory::with_parameters(blocks as u64, [0; 3]);
     for (address, wires) in (PARAMETERS + KEYS..).step_by(4).zip(key_words) {
-        words.insert(address, core::array::from_fn(|i| bit(&graph, wires[i])));
+        memory.words.insert(address, core::array::from_fn(|i| bit(&graph, wires[i])));
     }
-    Memory { words, shared: [HashSet::new(), HashSet::new()], graph }
+    Memory { graph, ..memory }
 }
 
 /// A block in memory.

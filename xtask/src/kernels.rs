@@ -3,6 +3,7 @@
 
 pub(crate) mod host;
 mod launches;
+pub(crate) mod operations;
 mod resources;
 pub(crate) mod tables;
 mod toolchain;

@@ -8,6 +8,7 @@ mod figure;
 mod newest;
 mod read;
 mod record;
+pub mod roof;
 pub mod svg;
 
 pub use axis::Axis;

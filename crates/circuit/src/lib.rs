@@ -5,6 +5,7 @@
 
 mod column;
 mod construct;
+mod cover;
 pub mod derive;
 mod emit;
 mod equivalence;
@@ -26,6 +27,7 @@ pub mod sums;
 mod targets;
 mod walk;
 
+pub use cover::cover;
 pub use emit::{emit_cuda, emit_cuda_sums, emit_rust};
 pub use equivalence::{Equivalence, find_affine_equivalence};
 pub use error::Error;

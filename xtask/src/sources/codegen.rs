@@ -1,11 +1,11 @@
-//! S-box sources for Rust and CUDA, from circuits that are proved first.
+//! S-box sources for Rust and CUDA, from circuits that are proved first, and the ledger of what kernels take.
 
 use anyhow::Result;
 use lanecrypt_circuit::{GeneratedFile, NamedTable, TARGETS};
 use lanecrypt_reference::{des, sbox};
 
 use crate::{
-    kernels::tables,
+    kernels::{operations, tables},
     sources::generated::{self, Mode},
 };
 
@@ -41,6 +41,7 @@ pub(crate) fn derive(cipher: Option<&str>) -> Result<()> {
 pub(crate) fn run(check: bool) -> Result<()> {
     let mut files = pairs(lanecrypt_circuit::generated_files(&tables())?);
     files.extend(tables::files());
+    files.push((operations::OPERATIONS.to_owned(), operations::csv()?));
     generated::ensure(&files, Mode::from_check(check), "cargo xtask codegen")
 }
 

@@ -3,11 +3,15 @@
 use std::fmt::Write as _;
 
 use lanecrypt::ConstantTime;
-use lanecrypt_record::{Figure, Part, Place, Record, Step, Work, distinct, title};
+use lanecrypt_record::{
+    Figure, Part, Place, Record, Step, Work, distinct,
+    roof::{self, Roof},
+    title,
+};
 
 use super::{
     choices::switches,
-    ratio, roof, swap,
+    ratio, swap,
     table::{Section, percent, throughput},
     write,
 };
@@ -108,8 +112,8 @@ fn row(record: &Record, cipher: &str, place: Place) -> Option<[String; COLUMNS.l
     let of = |peer: &Figure| format!("{:.2}", ratio::of_throughput(best, peer));
     let peer = ratio::fastest_peer(all, best).filter(|_| !environment.peers.is_empty());
     let bound = match place {
-        Place::Cpu => roof::of_core(best, &environment.cpu_features),
-        _ => roof::share(best, environment.gpu_details.as_ref()).map(|share| share.reached),
+        Place::Cpu => roof::of_core(best, environment),
+        _ => Roof::of(best, environment.gpu_details.as_ref()).map(|roof| roof.reached),
     };
     let named = |m: &Figure| format!("{} {}", m.backend, throughput(m.gbit_per_second()));
     let is_both = constant_time.is_some_and(|m| m.backend == best.backend);

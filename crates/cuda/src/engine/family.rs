@@ -157,6 +157,14 @@ impl Family {
         self.programs.iter().copied().chain(others)
     }
 
+    /// The word that a program's kernels [count by](lanecrypt_kernels::KeyLayout::count_word), under an encryption key
+    /// of this number of bytes; `None` where they have none.
+    #[must_use]
+    pub fn count(&self, program: &Program, key_bytes: usize) -> Option<u32> {
+        let keys = (self.keys)(&vec![0; key_bytes]);
+        keys.encrypt.words().get(program.keys().count_word()?).copied()
+    }
+
     /// Words that its keys have: as many as its programs take at most.
     fn key_words(&self) -> usize {
         self.all_programs().map(|program| program.keys().words()).max().unwrap_or(0)

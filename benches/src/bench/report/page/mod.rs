@@ -165,16 +165,15 @@ fn roofs_section(runs: &Runs, record: &Record) -> Markup {
         @if let Some(table) = roof::section(record, &labels(runs)) {
             p.note {
                 "The roof is the throughput at which the fullest pipe of the GPU's multiprocessors has no "
-                "time to spare: the profiler's counts in the book's page \u{201c}The roof of a kernel\u{201d}, by the "
-                "multiprocessors and clock of " (record.environment.gpu) ". A bar is the part that was "
-                "measured; beside it, how busy that keeps each pipe. Kernels without counts are not here, "
-                "and counts are of the kernel as it was when the page was written."
+                "time to spare: the counts of " code { "kernels/operations.csv" } ", by the multiprocessors and "
+                "clock of " (record.environment.gpu) ". A bar is the part that was measured; beside it, how "
+                "busy that keeps each pipe. The book's page \u{201c}The roof of a kernel\u{201d} has the rest."
             }
             (stand_in(runs.of_gpu()))
             (with_bars(&table))
         } @else {
             p {
-                "No kernel was measured whose roof is known: the book has counts for compute capability 9.0."
+                "No kernel was measured whose roof is known: the pipes are those of compute capability 9.0."
             }
         }
     }

@@ -1,21 +1,29 @@
-//! Threads that run a kernel's text: control and addresses are numbers, keys and one block are wires of a graph.
+//! Threads that run a kernel's text: control and addresses are numbers, what is computed of keys and blocks may be
+//! wires of a graph.
 
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
 use lanecrypt_circuit::graph::Graph;
 
-use super::{
+use crate::{
     bits::{self, Bit, Word, lop3, multiply_add, number, permute, word},
     text::{Instruction, Kernel, Operand},
 };
 
-/// Where each kind of memory lies: far enough apart that no offset leads from one to another.
-pub(super) const PARAMETERS: u64 = 1 << 40;
+/// Where the parameter block lies. Each kind of memory is far enough from the others that no offset leads from one
+/// to another.
+pub const PARAMETERS: u64 = 1 << 40;
 const SHARED: u64 = 2 << 40;
 const LOCAL: u64 = 3 << 40;
-pub(super) const INPUT: u64 = 4 << 40;
-pub(super) const OUTPUT: u64 = 5 << 40;
+/// Where the parameter block has the keys, in bytes from its start.
+pub const KEYS: u64 = 48;
+/// Where the data lies.
+pub const INPUT: u64 = 4 << 40;
+/// Where what becomes of it goes.
+pub const OUTPUT: u64 = 5 << 40;
+/// Where the variables of a module lie, all in one place: their values are not read.
+const VARIABLES: u64 = 6 << 40;
 
 /// What a register holds.
 #[derive(Clone, Debug)]
@@ -26,36 +34,66 @@ enum Value {
 }
 
 /// Memory of the thread block, and of the device, by the addresses of words.
-#[derive(Clone, Debug)]
-pub(super) struct Memory {
-    pub(super) words: HashMap<u64, Word>,
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// What was written.
+    pub words: HashMap<u64, Word>,
+    /// What is read where nothing was written; without it that is an error.
+    pub elsewhere: Option<Word>,
     /// Addresses of shared memory that were read, and that were written.
-    pub(super) shared: [HashSet<u64>; 2],
-    pub(super) graph: Graph,
+    pub shared: [HashSet<u64>; 2],
+    /// Bytes of data that were read, and that were written.
+    pub data_bytes: [u64; 2],
+    /// What the wires are of.
+    pub graph: Graph,
 }
 
 impl Memory {
-    /// Notes that shared memory is read (0) or written (1).
-    fn note(&mut self, address: u64, access: usize) {
-        if (SHARED..LOCAL).contains(&address) {
-            self.shared[access].insert(address);
+    /// With a kernel's parameters before the keys: addresses, the number of blocks, what the mode starts from.
+    #[must_use]
+    pub fn with_parameters(blocks: u64, mode: [u64; 3]) -> Self {
+        let mut memory = Self::default();
+        let doubles = [INPUT, OUTPUT, blocks].into_iter().chain(mode);
+        for (address, double) in (PARAMETERS..).step_by(8).zip(doubles) {
+            memory.words.insert(address, word(double as u32));
+            memory.words.insert(address + 4, word((double >> 32) as u32));
         }
+        memory
+    }
+
+    /// Notes that some bytes are read (0) or written (1).
+    fn note(&mut self, address: u64, bytes: u64, access: usize) {
+        match address {
+            SHARED..LOCAL => _ = self.shared[access].insert(address),
+            INPUT..VARIABLES => self.data_bytes[access] += bytes,
+            _ => {}
+        }
+    }
+
+    /// The word that has an address.
+    fn read(&self, address: u64) -> Result<Word> {
+        let found = self.words.get(&(address / 4 * 4)).copied().or(self.elsewhere);
+        found.with_context(|| format!("nothing at {address:#x}"))
     }
 }
 
 /// Where a thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub enum Stop {
+    /// Behind a barrier.
     Barrier,
     /// Before it takes what another lane gives.
     Shuffle,
+    /// There is nothing more to do.
     End,
 }
 
-/// A thread.
+/// A thread of the only thread block.
 #[derive(Clone, Debug)]
-pub(super) struct Thread<'k> {
+pub struct Thread<'k> {
     kernel: &'k Kernel,
+    /// How often it came to each instruction.
+    pub visits: Vec<u64>,
     /// Most are empty when it waits at the barrier.
     registers: Vec<Option<Value>>,
     number: u32,
@@ -64,28 +102,41 @@ pub(super) struct Thread<'k> {
 }
 
 impl<'k> Thread<'k> {
-    pub(super) fn new(kernel: &'k Kernel, number: u32) -> Self {
-        Self { kernel, registers: vec![None; kernel.registers()], number, at: 0 }
+    /// The one of this number, before the first instruction.
+    #[must_use]
+    pub fn new(kernel: &'k Kernel, number: u32) -> Self {
+        let visits = vec![0; kernel.instructions.len()];
+        Self { kernel, visits, registers: vec![None; kernel.registers()], number, at: 0 }
     }
 
     /// What it gives in the shuffle at which it stops, and the lane from which it takes.
-    pub(super) fn shuffled(&self) -> Result<(Word, usize)> {
+    ///
+    /// # Errors
+    /// Where it stops at none.
+    pub fn shuffled(&self) -> Result<(Word, usize)> {
         let operands = &self.kernel.instructions[self.at - 1].operands;
         Ok((self.word(&operands[1])?, self.number(&operands[2])? as usize))
     }
 
     /// Takes what another lane gave.
-    pub(super) fn take(&mut self, given: &Word) -> Result<()> {
+    ///
+    /// # Errors
+    /// Where it stops at no shuffle.
+    pub fn take(&mut self, given: &Word) -> Result<()> {
         let kernel = self.kernel;
         let to = &kernel.instructions[self.at - 1].operands[0];
         self.set(to, Value::Word(Box::new(*given)))
     }
 
     /// Runs to the next barrier, shuffle or the end.
-    pub(super) fn run(&mut self, memory: &mut Memory) -> Result<Stop> {
+    ///
+    /// # Errors
+    /// Naming an instruction that is not known, or does not go with what its operands are.
+    pub fn run(&mut self, memory: &mut Memory) -> Result<Stop> {
         for _ in 0..STEPS {
             let kernel = self.kernel;
             let Some(instruction) = kernel.instructions.get(self.at) else { return Ok(Stop::End) };
+            self.visits[self.at] += 1;
             self.at += 1;
             if let Some((predicate, is_turned)) = instruction.guard {
                 let holds = self.predicate(&Operand::Register(predicate))?;
@@ -116,7 +167,8 @@ impl<'k> Thread<'k> {
         let kind = name[name.len() - 1];
         match name[..] {
             ["ld", ..] => self.load(operands, kind, memory),
-            ["st", ..] => self.store(operands, memory),
+            ["st", ..] => self.store(operands, kind, memory),
+            ["atom", "shared", "add", _] => self.add_to(operands, memory),
             ["cvta", ..] => self.set(&operands[0], Value::Double(self.double(&operands[1])?)),
             ["setp", comparison, _] => {
                 let holds = self.compare(comparison, kind, &operands[1], &operands[2])?;
@@ -126,13 +178,18 @@ impl<'k> Thread<'k> {
                 let value = self.combine(operation, &operands[1..])?;
                 self.set(&operands[0], Value::Predicate(value))
             }
-            ["cvt", "u64", "u32"] => {
+            ["cvt", "u64", _] => {
                 let value = self.number(&operands[1])?;
                 self.set(&operands[0], Value::Double(value.into()))
             }
-            ["cvt", "u32", "u64"] => {
+            ["cvt", to, "u64"] => {
                 let value = self.double(&operands[1])? as u32;
-                self.set(&operands[0], Value::Word(Box::new(word(value))))
+                self.set(&operands[0], Value::Word(Box::new(low(&word(value), bits_of(to)?))))
+            }
+            ["cvt", to, from] => {
+                let bits = bits_of(to)?.min(bits_of(from)?);
+                let value = low(&self.word(&operands[1])?, bits);
+                self.set(&operands[0], Value::Word(Box::new(value)))
             }
             ["mul", "wide", "u32"] => {
                 let product =
@@ -142,8 +199,12 @@ impl<'k> Thread<'k> {
             ["selp", _] => {
                 let chosen =
                     if self.predicate(&operands[3])? { &operands[1] } else { &operands[2] };
-                let value = self.word(chosen)?;
-                self.set(&operands[0], Value::Word(Box::new(value)))
+                let value = if kind.ends_with("64") {
+                    Value::Double(self.double(chosen)?)
+                } else {
+                    Value::Word(Box::new(self.word(chosen)?))
+                };
+                self.set(&operands[0], value)
             }
             [operation, .., "u64" | "s64" | "b64"] => {
                 let value = self.long(operation, &operands[1..])?;
@@ -191,6 +252,7 @@ impl<'k> Thread<'k> {
             Operand::Name(name) if name == "shared" => SHARED,
             Operand::Name(name) if name.starts_with("__local_depot") => LOCAL,
             Operand::Name(name) if name.ends_with("_param_0") => PARAMETERS,
+            Operand::Name(_) => VARIABLES,
             Operand::Register(register) => match self.registers[*register].as_ref() {
                 Some(Value::Double(value)) => *value,
                 other => bail!("{other:?} is no double word"),
@@ -201,6 +263,7 @@ impl<'k> Thread<'k> {
 
     fn predicate(&self, operand: &Operand) -> Result<bool> {
         match operand {
+            Operand::Immediate(value) => Ok(*value != 0),
             Operand::Register(register) => match self.registers[*register].as_ref() {
                 Some(Value::Predicate(value)) => Ok(*value),
                 other => bail!("{other:?} is no predicate"),
@@ -213,7 +276,9 @@ impl<'k> Thread<'k> {
         let values = operands.iter().map(|operand| self.predicate(operand));
         let values = values.collect::<Result<Vec<bool>>>()?;
         Ok(match operation {
+            "mov" => values[0],
             "not" => !values[0],
+            "xor" => values[0] ^ values[1],
             "or" => values[0] | values[1],
             "and" => values[0] & values[1],
             _ => bail!("not known"),
@@ -221,18 +286,22 @@ impl<'k> Thread<'k> {
     }
 
     fn compare(&self, comparison: &str, kind: &str, a: &Operand, b: &Operand) -> Result<bool> {
-        let [a, b] = if kind.ends_with("64") {
-            [self.double(a)?, self.double(b)?]
-        } else {
-            [self.number(a)?.into(), self.number(b)?.into()]
+        let value = |operand: &Operand| -> Result<i128> {
+            Ok(match kind {
+                "s64" => self.double(operand)?.cast_signed().into(),
+                "u64" | "b64" => self.double(operand)?.into(),
+                "s32" => self.number(operand)?.cast_signed().into(),
+                _ => self.number(operand)?.into(),
+            })
         };
-        Ok(match (comparison, kind) {
-            ("eq", _) => a == b,
-            ("ne", _) => a != b,
-            ("lt", "u32" | "u64") => a < b,
-            ("le", "u32" | "u64") => a <= b,
-            ("gt", "u32" | "u64") => a > b,
-            ("ge", "u32" | "u64") => a >= b,
+        let (a, b) = (value(a)?, value(b)?);
+        Ok(match comparison {
+            "eq" => a == b,
+            "ne" => a != b,
+            "lt" => a < b,
+            "le" => a <= b,
+            "gt" => a > b,
+            "ge" => a >= b,
             _ => bail!("not known"),
         })
     }
@@ -249,8 +318,19 @@ impl<'k> Thread<'k> {
             "add" => first.wrapping_add(second()?),
             "and" => first & second()?,
             "or" => first | second()?,
-            "shl" => first << shift()?,
-            "shr" => first >> shift()?,
+            "sub" => first.wrapping_sub(second()?),
+            "mul" => first.wrapping_mul(second()?),
+            "div" => first.checked_div(second()?).context("a division by zero")?,
+            "rem" => first.checked_rem(second()?).context("a division by zero")?,
+            "min" => first.min(second()?),
+            "xor" => first ^ second()?,
+            "shl" => first.checked_shl(shift()?).unwrap_or(0),
+            "shr" => first.checked_shr(shift()?).unwrap_or(0),
+            "bfi" => {
+                let [place, count] = [self.number(&operands[2])?, self.number(&operands[3])?];
+                let mask = u64::MAX.checked_shr(64 - count).unwrap_or(0) << place;
+                second()? & !mask | first << place & mask
+            }
             _ => bail!("not known"),
         })
     }
@@ -288,8 +368,30 @@ impl<'k> Thread<'k> {
             "neg" => bits::subtract(graph, &word(0), &a),
             "mul" => multiply_add(graph, [&a, &operand(1)?, &word(0)]).context("a product")?,
             "mad" => multiply_add(graph, [&a, &operand(1)?, &operand(2)?]).context("a product")?,
-            "prmt" => permute(&a, &operand(1)?, known(2)?).context("a selector")?,
-            _ => bail!("not known"),
+            "prmt" => permute(&a, &operand(1)?, known(2)?),
+            _ => {
+                let a = number(&a).context("not known of wires")?;
+                word(match operation {
+                    "shf" => {
+                        let double = u64::from(known(1)?) << 32 | u64::from(a);
+                        (double << (known(2)? & 31) >> 32) as u32
+                    }
+                    "dp4a" => {
+                        let products = a.to_le_bytes().into_iter().zip(known(1)?.to_le_bytes());
+                        let products = products.map(|(a, b)| u32::from(a) * u32::from(b));
+                        known(2)?.wrapping_add(products.sum())
+                    }
+                    "div" => a.checked_div(known(1)?).context("a division by zero")?,
+                    "rem" => a.checked_rem(known(1)?).context("a division by zero")?,
+                    "min" => a.min(known(1)?),
+                    "bfi" => {
+                        let mask = ((1u64 << known(3)?) - 1) as u32;
+                        let mask = mask.checked_shl(known(2)?).unwrap_or(0);
+                        known(1)? & !mask | a << known(2)? & mask
+                    }
+                    _ => bail!("not known"),
+                })
+            }
         })
     }
 
@@ -303,10 +405,6 @@ impl<'k> Thread<'k> {
 
     fn load(&mut self, operands: &[Operand], kind: &str, memory: &mut Memory) -> Result<()> {
         let address = self.address(&operands[1])?;
-        let read = |memory: &Memory, address: u64| {
-            let found = memory.words.get(&(address / 4 * 4)).copied();
-            found.with_context(|| format!("nothing at {address:#x}"))
-        };
         let single = [operands[0].clone()];
         let targets =
             if let Operand::Vector(targets) = &operands[0] { targets } else { &single[..] };
@@ -316,22 +414,22 @@ impl<'k> Thread<'k> {
             _ => 4,
         };
         for (target, address) in targets.iter().zip((address..).step_by(bytes)) {
-            memory.note(address, 0);
+            memory.note(address, bytes as u64, 0);
             ensure!(address % bytes as u64 == 0, "an address that is not aligned");
             let value = match kind {
                 "u64" => {
-                    let [low, high] = [read(memory, address)?, read(memory, address + 4)?]
+                    let [low, high] = [memory.read(address)?, memory.read(address + 4)?]
                         .map(|word| number(&word));
                     let [low, high] = [low, high].map(|half| half.map(u64::from));
                     Value::Double(low.context("not known")? | high.context("not known")? << 32)
                 }
                 "u8" => {
-                    let from = read(memory, address)?;
+                    let from = memory.read(address)?;
                     let first = 8 * (address % 4) as usize;
                     let bit = |i| if i < 8 { from[first + i] } else { Bit::Known(false) };
                     Value::Word(Box::new(core::array::from_fn(bit)))
                 }
-                "u32" => Value::Word(Box::new(read(memory, address)?)),
+                "u32" => Value::Word(Box::new(memory.read(address)?)),
                 _ => bail!("not known"),
             };
             self.set(target, value)?;
@@ -339,20 +437,46 @@ impl<'k> Thread<'k> {
         Ok(())
     }
 
-    fn store(&self, operands: &[Operand], memory: &mut Memory) -> Result<()> {
+    fn store(&self, operands: &[Operand], kind: &str, memory: &mut Memory) -> Result<()> {
         let address = self.address(&operands[0])?;
         let single = [operands[1].clone()];
         let sources =
             if let Operand::Vector(sources) = &operands[1] { sources } else { &single[..] };
-        ensure!(address % 4 == 0, "an address that is not aligned");
-        for (source, address) in sources.iter().zip((address..).step_by(4)) {
-            let value = self.word(source)?;
-            memory.note(address, 1);
-            memory.words.insert(address, value);
+        let bytes = bits_of(kind)? / 8;
+        ensure!(bytes <= 4 && address % bytes as u64 == 0, "a store that is not known");
+        for (source, address) in sources.iter().zip((address..).step_by(bytes)) {
+            let mut value = self.word(source)?;
+            if bytes < 4 {
+                let first = 8 * (address % 4) as usize;
+                let mut all = memory.read(address)?;
+                all[first..first + 8 * bytes].copy_from_slice(&value[..8 * bytes]);
+                value = all;
+            }
+            memory.note(address, bytes as u64, 1);
+            memory.words.insert(address / 4 * 4, value);
         }
         Ok(())
     }
+
+    /// Adds to a word of shared memory, and gives what was there.
+    fn add_to(&mut self, operands: &[Operand], memory: &mut Memory) -> Result<()> {
+        let address = self.address(&operands[1])?;
+        let before = memory.read(address)?;
+        let sum = bits::add(&mut memory.graph, &before, &self.word(&operands[2])?, false);
+        memory.words.insert(address, sum);
+        self.set(&operands[0], Value::Word(Box::new(before)))
+    }
+}
+
+/// The bits of a type: 32 of `u32`.
+fn bits_of(kind: &str) -> Result<usize> {
+    kind.get(1..).and_then(|bits| bits.parse().ok()).with_context(|| kind.to_owned())
+}
+
+/// The low bits of a word.
+fn low(word: &Word, bits: usize) -> Word {
+    core::array::from_fn(|i| if i < bits { word[i] } else { Bit::Known(false) })
 }
 
 /// More than any kernel takes.
-const STEPS: usize = 1 << 16;
+const STEPS: usize = 1 << 26;

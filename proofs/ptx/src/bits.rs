@@ -5,7 +5,8 @@ use lanecrypt_slicing::record::Node;
 
 /// A bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bit {
+pub enum Bit {
+    /// Zero or one.
     Known(bool),
     /// The number of a wire, in half the space: most of the time goes into moving words.
     Wire(u32),
@@ -14,15 +15,17 @@ pub(super) enum Bit {
 }
 
 /// A register of 32 bits, the lowest first.
-pub(super) type Word = [Bit; 32];
+pub type Word = [Bit; 32];
 
 /// The word of a number.
-pub(super) fn word(value: u32) -> Word {
+#[must_use]
+pub fn word(value: u32) -> Word {
     core::array::from_fn(|bit| Bit::Known(value >> bit & 1 == 1))
 }
 
 /// The number, if all bits are known.
-pub(super) fn number(word: &Word) -> Option<u32> {
+#[must_use]
+pub fn number(word: &Word) -> Option<u32> {
     word.iter().rev().try_fold(0, |value, bit| match bit {
         Bit::Known(is_set) => Some(value << 1 | u32::from(*is_set)),
         _ => None,
@@ -30,7 +33,11 @@ pub(super) fn number(word: &Word) -> Option<u32> {
 }
 
 /// The bit of a wire, which may be a constant.
-pub(super) fn bit(graph: &Graph, wire: Wire) -> Bit {
+///
+/// # Panics
+/// If the graph has no such wire.
+#[must_use]
+pub fn bit(graph: &Graph, wire: Wire) -> Bit {
     match graph.nodes()[wire] {
         Node::Constant(is_set) => Bit::Known(is_set),
         _ => Bit::Wire(wire as u32),
@@ -38,7 +45,7 @@ pub(super) fn bit(graph: &Graph, wire: Wire) -> Bit {
 }
 
 /// A function of three bits by its table, where bit `4a + 2b + c` is the result, with what is known worked in.
-pub(super) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> Bit {
+pub(crate) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> Bit {
     let is_known = |bit: &Bit| matches!(bit, Bit::Known(_));
     if operands.contains(&Bit::Foreign) && !operands.iter().any(is_known) {
         return Bit::Foreign; // most bits are, and what is not would only be taken for it
@@ -125,19 +132,28 @@ fn fixed(table: u8, weight: u8, is_set: bool) -> u8 {
 }
 
 /// The tables of the operations of two operands, the first two of three.
-pub(super) const AND: u8 = 0xc0;
-pub(super) const OR: u8 = 0xfc;
-pub(super) const XOR: u8 = 0x3c;
+pub(crate) const AND: u8 = 0xc0;
+pub(crate) const OR: u8 = 0xfc;
+pub(crate) const XOR: u8 = 0x3c;
 const SUM: u8 = 0x96;
 const MAJORITY: u8 = 0xe8;
 
 /// A function of three words, bit by bit.
-pub(super) fn lop3(graph: &mut Graph, table: u8, [a, b, c]: [&Word; 3]) -> Word {
+pub(crate) fn lop3(graph: &mut Graph, table: u8, [a, b, c]: [&Word; 3]) -> Word {
+    if let (Some(a), Some(b), Some(c)) = (number(a), number(b), number(c)) {
+        return word((0..8).filter(|index| table >> index & 1 == 1).fold(0, |sum, index| {
+            let term = |word: u32, weight: u32| if index & weight == 0 { !word } else { word };
+            sum | term(a, 4) & term(b, 2) & term(c, 1)
+        }));
+    }
     core::array::from_fn(|i| lut(graph, table, [a[i], b[i], c[i]]))
 }
 
 /// A sum, from a carry on.
-pub(super) fn add(graph: &mut Graph, a: &Word, b: &Word, carry: bool) -> Word {
+pub(crate) fn add(graph: &mut Graph, a: &Word, b: &Word, carry: bool) -> Word {
+    if let (Some(a), Some(b)) = (number(a), number(b)) {
+        return word(a.wrapping_add(b).wrapping_add(carry.into()));
+    }
     let mut carry = Bit::Known(carry);
     core::array::from_fn(|i| {
         let sum = lut(graph, SUM, [a[i], b[i], carry]);
@@ -147,13 +163,13 @@ pub(super) fn add(graph: &mut Graph, a: &Word, b: &Word, carry: bool) -> Word {
 }
 
 /// A difference.
-pub(super) fn subtract(graph: &mut Graph, a: &Word, b: &Word) -> Word {
+pub(crate) fn subtract(graph: &mut Graph, a: &Word, b: &Word) -> Word {
     let complement = lop3(graph, XOR, [b, &word(u32::MAX), b]);
     add(graph, a, &complement, true)
 }
 
 /// A product and a sum: of numbers, or `x * (2k + 1) + k` where all bits of `k` are the same, which is `x ^ k`.
-pub(super) fn multiply_add(graph: &mut Graph, [x, y, z]: [&Word; 3]) -> Option<Word> {
+pub(crate) fn multiply_add(graph: &mut Graph, [x, y, z]: [&Word; 3]) -> Option<Word> {
     if let (Some(x), Some(y), Some(z)) = (number(x), number(y), number(z)) {
         return Some(word(x.wrapping_mul(y).wrapping_add(z)));
     }
@@ -166,15 +182,14 @@ pub(super) fn multiply_add(graph: &mut Graph, [x, y, z]: [&Word; 3]) -> Option<W
     Some(lop3(graph, XOR, [plane, z, z]))
 }
 
-/// The bytes of two words that a number selects, a digit of four bits for each.
-pub(super) fn permute(a: &Word, b: &Word, selector: u32) -> Option<Word> {
-    let mut result = word(0);
-    for (digit, to) in result.chunks_mut(8).enumerate() {
-        let byte = (selector >> (4 * digit) & 0xf) as usize;
-        let from = if byte < 4 { a } else { b };
-        to.copy_from_slice(from.chunks(8).nth(byte % 4).filter(|_| byte < 8)?);
-    }
-    Some(result)
+/// The bytes of two words that a number selects, a digit of four bits for each: three for the byte, and one that asks
+/// for its sign in all places.
+pub(crate) fn permute(a: &Word, b: &Word, selector: u32) -> Word {
+    let bytes = |i: usize| if i < 32 { a[i] } else { b[i - 32] };
+    core::array::from_fn(|i| {
+        let digit = (selector >> (i / 8 * 4)) as usize;
+        bytes(8 * (digit & 7) + if digit & 8 == 0 { i % 8 } else { 7 })
+    })
 }
 
 #[cfg(test)]
@@ -215,8 +230,9 @@ mod tests {
         assert_eq!(multiply_add(&mut graph, [&plane, &plane, &mask]), None);
         let difference = subtract(&mut graph, &word(5), &word(7));
         assert_eq!(number(&difference), Some(5u32.wrapping_sub(7)));
-        let permuted = permute(&word(0x0302_0100), &word(0x0706_0504), 0x7250);
-        assert_eq!(permuted.and_then(|word| number(&word)), Some(0x0702_0500));
-        assert_eq!(permute(&word(0), &word(0), 0x8000), None, "signs are not copied here");
+        let permuted =
+            |selector| number(&permute(&word(0x0302_0180), &word(0x0706_0504), selector));
+        assert_eq!(permuted(0x7250), Some(0x0702_0580));
+        assert_eq!(permuted(0x4980), Some(0x0400_ff80), "the signs of bytes 1 and 0");
     }
 }

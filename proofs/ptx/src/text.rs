@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use anyhow::{Context, Result, bail};
 
 /// What an instruction reads, or writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Operand {
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Operand {
     /// A register by number.
     Register(usize),
     /// A number as 64 bits.
@@ -21,29 +21,34 @@ pub(super) enum Operand {
 
 /// An instruction.
 #[derive(Clone, Debug)]
-pub(super) struct Instruction {
+pub struct Instruction {
     /// The predicate that must hold, and whether its complement must.
-    pub(super) guard: Option<(usize, bool)>,
+    pub guard: Option<(usize, bool)>,
     /// Its name in parts: `["shl", "b32"]`.
-    pub(super) name: Vec<String>,
-    pub(super) operands: Vec<Operand>,
+    pub name: Vec<String>,
+    /// What it reads and writes, where it writes first.
+    pub operands: Vec<Operand>,
 }
 
 /// An entry.
 #[derive(Debug, Default)]
-pub(super) struct Kernel {
-    pub(super) instructions: Vec<Instruction>,
+pub struct Kernel {
+    /// In the order of the text.
+    pub instructions: Vec<Instruction>,
     /// The instruction after each label.
-    pub(super) labels: HashMap<String, usize>,
+    pub labels: HashMap<String, usize>,
     /// Threads of a thread block, which is launched as large as it may be.
-    pub(super) threads: u32,
+    pub threads: u32,
     /// Registers by name.
     registers: HashMap<String, usize>,
 }
 
 impl Kernel {
     /// The entry `name` of a file.
-    pub(super) fn read(text: &str, name: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    /// Where there is none, or a line is no instruction.
+    pub fn read(text: &str, name: &str) -> Result<Self> {
         let header = format!(".entry {name}(");
         let (_, rest) = text.split_once(&header).with_context(|| format!("no entry {name}"))?;
         let body = rest.split("\n}").next().unwrap_or_default();
@@ -63,7 +68,9 @@ impl Kernel {
         Ok(kernel)
     }
 
-    pub(super) fn registers(&self) -> usize {
+    /// How many registers it names.
+    #[must_use]
+    pub fn registers(&self) -> usize {
         self.registers.len()
     }
 
@@ -106,8 +113,12 @@ impl Kernel {
         if text.starts_with('%') && !is_special.iter().any(|special| text.starts_with(special)) {
             return Ok(Operand::Register(self.register(text)));
         }
-        if let Ok(number) = text.parse::<i64>() {
-            return Ok(Operand::Immediate(number.cast_unsigned()));
+        let number = match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16),
+            None => text.parse().map(i64::cast_unsigned),
+        };
+        if let Ok(number) = number {
+            return Ok(Operand::Immediate(number));
         }
         if text.is_empty() || text.contains(char::is_whitespace) {
             bail!("cannot read the operand `{text}`");

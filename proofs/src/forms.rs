@@ -1,0 +1,105 @@
+//! The ledger of bit-sliced forms: how many operations on words a batch takes, as it was recorded.
+//!
+//! A form is recorded with the circuits of gates, for words that have functions of two inputs, and with those of
+//! three-input functions, for words that have these; compilers then cover gates by such functions, as assemblers do for
+//! GPUs. Complements cost nothing: AND-NOT is one operation, and a function of three inputs has them in its table. The way
+//! in and out is not counted, since each instruction set has its own.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+use anyhow::{Context, Result};
+use lanecrypt_circuit::{Operation, Wire, cover, graph::Graph};
+use lanecrypt_slicing::record::{Node, Recording};
+
+use crate::subject::Subject;
+
+const HEADER: &str = "cipher,key_bits,direction,inputs,operations";
+
+/// The table, by cipher, key size, direction, and inputs of a word's functions.
+pub(crate) fn csv(subjects: &[Subject]) -> Result<String> {
+    let mut rows = BTreeMap::new();
+    for subject in subjects {
+        for (inputs, plan) in (2..).zip(subject.plans) {
+            let plan = plan();
+            let counts: BTreeMap<_, _> = plan
+                .wholes
+                .iter()
+                .map(|whole| (whole.name, operations(&whole.recording, inputs)))
+                .collect();
+            for claim in (subject.claims)() {
+                let count = *counts.get(claim.whole).context(claim.whole)?;
+                let direction = if claim.is_decryption { "decryption" } else { "encryption" };
+                // Where blocks may have another order of bytes, the rounds are the same.
+                rows.entry((subject.name, 8 * claim.key_bytes, direction, inputs)).or_insert(count);
+            }
+        }
+    }
+    let mut text = format!("{HEADER}\n");
+    for ((cipher, bits, direction, inputs), count) in rows {
+        writeln!(text, "{cipher},{bits},{direction},{inputs},{count}")?;
+    }
+    Ok(text)
+}
+
+/// Operations of words with functions of this number of inputs.
+fn operations(recording: &Recording, inputs: usize) -> usize {
+    let mut graph = Graph::new();
+    let keys = graph.sources(Node::Key, recording.keys());
+    let outputs = graph.inline(recording, &[], &keys);
+    let nodes = graph.nodes();
+    let reads: Vec<BTreeSet<Wire>> = nodes.iter().map(read).collect();
+    let mut uses = vec![0; nodes.len()];
+    reads.iter().flatten().chain(&outputs).for_each(|&wire| uses[wire] += 1);
+    let is_gate = |wire: Wire| matches!(nodes[wire], Node::Gate(_));
+    let readers = cover(
+        nodes.len(),
+        |wire| reads[wire].clone(),
+        |wire, reader| (uses[wire] == 1 && is_gate(wire) && is_gate(reader)).then_some(wire),
+    );
+    let counts = |&wire: &Wire| {
+        let is_complement = matches!(nodes[wire], Node::Gate(Operation::Not(_)));
+        is_gate(wire) && !is_complement && (inputs < 3 || readers[wire].is_none())
+    };
+    (0..nodes.len()).filter(counts).count()
+}
+
+/// The wires that a node reads.
+fn read(node: &Node) -> BTreeSet<Wire> {
+    match *node {
+        Node::Exchange { rows, .. } => rows.into(),
+        Node::Gate(Operation::Not(a)) => [a].into(),
+        Node::Gate(Operation::Xor(a, b) | Operation::And(a, b) | Operation::Or(a, b)) => {
+            [a, b].into()
+        }
+        Node::Gate(Operation::Lut(_, operands)) => operands.into(),
+        _ => BTreeSet::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_those_of_the_words() {
+        let gate = Node::Gate;
+        // A complement, a sum of four with it, and a gate that is used twice.
+        let nodes = vec![
+            Node::Load(0),
+            Node::Load(1),
+            Node::Load(2),
+            Node::Key(0),
+            gate(Operation::Not(0)),
+            gate(Operation::Xor(4, 1)),
+            gate(Operation::Xor(5, 2)),
+            gate(Operation::Xor(6, 3)),
+            gate(Operation::And(7, 0)),
+            gate(Operation::Or(7, 1)),
+        ];
+        let recording = Recording::new(nodes, vec![8, 9]);
+        assert_eq!([2, 3].map(|inputs| operations(&recording, inputs)), [5, 4]);
+    }
+}
