@@ -12,12 +12,16 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lanecrypt::{
-    CIPHERS, Counter, Direction, Engine, Operation,
+    CIPHERS, ChainedMessage, Counter, Direction, Engine, Operation, SerialMode,
     registry::{Backend, CipherDescription, Platform},
 };
 
 /// Bytes of data: a block or two, a packet, a page, and more than the first cache holds.
-const LENGTHS: [usize; 4] = [16, 1504, 4 << 10, 1 << 20];
+const LENGTHS: [usize; 4] = [16, PACKET, 4 << 10, 1 << 20];
+/// Bytes of a packet.
+const PACKET: usize = 1504;
+/// Packets that are encrypted in CBC side by side.
+const SIDE_BY_SIDE: [usize; 5] = [1, 8, 16, 64, 256];
 
 fn registry(criterion: &mut Criterion) {
     for cipher in CIPHERS {
@@ -25,6 +29,7 @@ fn registry(criterion: &mut Criterion) {
             |backend: &&Backend| backend.platform == Platform::Cpu && (backend.available)().is_ok();
         for backend in cipher.backends.iter().filter(on_this_cpu) {
             measure(criterion, cipher, backend);
+            measure_chains(criterion, cipher, backend);
         }
     }
 }
@@ -55,6 +60,29 @@ fn measure(criterion: &mut Criterion, cipher: &CipherDescription, backend: &Back
         }
         group.finish();
     }
+}
+
+/// Measures CBC encryption of packets side by side.
+fn measure_chains(criterion: &mut Criterion, cipher: &CipherDescription, backend: &Backend) {
+    let key: Vec<u8> = (1..=cipher.key_bytes[0] as u8).collect();
+    let engine = (backend.create)(&key).expect("the cipher takes keys of this length");
+    let mut group = criterion.benchmark_group(format!("{}/cbc-packets", cipher.name));
+    for count in SIDE_BY_SIDE {
+        let mut packets = vec![[0; PACKET]; count];
+        let mut ivs = vec![vec![0; cipher.block_bytes]; count];
+        group.throughput(Throughput::Bytes((count * PACKET) as u64));
+        group.bench_function(BenchmarkId::new(backend.id, count), |bencher| {
+            bencher.iter(|| {
+                let messages = ivs.iter_mut().zip(&mut packets);
+                let mut messages: Vec<_> = messages
+                    .map(|(iv, packet)| ChainedMessage { iv, data: packet.as_mut_slice().into() })
+                    .collect();
+                let messages = black_box(messages.as_mut_slice());
+                SerialMode::Cbc.run_messages(&*engine, messages).expect("whole blocks");
+            });
+        });
+    }
+    group.finish();
 }
 
 criterion_group!(benches, registry);

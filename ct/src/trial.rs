@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt::{
-    ConstantTime, Direction, Engine, Gcm, GcmSiv,
+    ConstantTime, Direction, Engine, Gcm, GcmSiv, SerialMode,
     aes::{Aes128, Aes256},
     cipher::{InOutBuf, KeyInit},
     modes,
@@ -144,6 +144,15 @@ impl Trial<'_> {
             };
             over("CBC decryption", bytes, &|engine, data| modes::cbc_decrypt(engine, &iv, data))?;
             over("CFB decryption", bytes, &|engine, data| modes::cfb_decrypt(engine, &iv, data))?;
+            for mode in [SerialMode::Cbc, SerialMode::Cfb, SerialMode::Ofb] {
+                let name = format!("messages of two blocks side by side in {mode:?}");
+                over(&name, 3 * bytes, &|engine, mut data| {
+                    let (registers, texts) = data.get_out().split_at_mut(bytes);
+                    let texts = texts.chunks_exact_mut(2 * engine.block_bytes());
+                    let mut texts: Vec<_> = texts.map(InOutBuf::from).collect();
+                    engine.run_chains(mode, registers, &mut texts, 0..2 * engine.block_bytes())
+                })?;
+            }
             if setting.cipher.block_bytes != 16 {
                 continue;
             }

@@ -31,6 +31,7 @@ extern crate alloc;
 
 #[cfg(feature = "alloc")]
 mod backends;
+mod chains;
 mod compact;
 #[cfg(feature = "cuda")]
 pub mod cuda;

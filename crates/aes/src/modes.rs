@@ -206,11 +206,7 @@ fn chain_decrypt<I: AesBlocks, const G: usize>(
     data: InOutBuf<'_, '_, u8>,
 ) {
     let before: [I::Blocks; G] = before(isa, previous, data.get_in());
-    let mut ciphertext = before;
-    let parts = data.get_in().chunks(16 * I::Lanes::USIZE);
-    for (register, blocks) in ciphertext.iter_mut().zip(parts) {
-        *register = isa.load_part(blocks);
-    }
+    let ciphertext: [I::Blocks; G] = load(isa, data.get_in());
     let (mut states, added) = match direction {
         Direction::Decrypt => (ciphertext, before),
         Direction::Encrypt => (before, ciphertext),
@@ -248,6 +244,16 @@ fn before<I: AesBlocks, const G: usize>(
     }
     if let Some(last) = data.last_chunk() {
         *previous = *last;
+    }
+    registers
+}
+
+/// Registers of data, which may be shorter; the rest is zeros.
+#[inline(always)]
+fn load<I: AesBlocks, const G: usize>(isa: I, data: &[u8]) -> [I::Blocks; G] {
+    let mut registers = [isa.broadcast(&[0; 16]); G];
+    for (register, blocks) in registers.iter_mut().zip(data.chunks(16 * I::Lanes::USIZE)) {
+        *register = isa.load_part(blocks);
     }
     registers
 }

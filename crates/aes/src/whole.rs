@@ -8,7 +8,7 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
-use core::marker::PhantomData;
+use core::{marker::PhantomData, ops::Range};
 
 use cipher::{
     Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherEncBackend,
@@ -16,11 +16,12 @@ use cipher::{
     array::ArraySize, consts::U16, typenum::Unsigned,
 };
 use lanecrypt_core::{
-    Clear, Direction, GcmPass, Implementation, Operation, Secret, backend::Packet,
+    Clear, Direction, GcmPass, Implementation, Operation, Secret, SerialMode, backend::Packet,
 };
 use lanecrypt_slicing::{AesBlocks, Carryless, Core, Form, JobOver, Rounds, RunsOn, WholeBlocks};
 
 use crate::{
+    chains::Chains,
     gcm::Gcm,
     modes::{ChainDecrypt, Ctr, Xts, counts_alike},
     schedule::{AesSchedule, Block, MAX_ROUND_KEYS},
@@ -191,6 +192,22 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
 
     fn gcm(schedule: &S, isa: I, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         isa.run(Gcm { keys: &schedule.of(Direction::Encrypt), pass, data });
+        true
+    }
+
+    fn chains_at_once() -> usize {
+        SIDE_BY_SIDE * I::Lanes::USIZE
+    }
+
+    fn run_chains(
+        schedule: &S,
+        isa: I,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> bool {
+        isa.run(Chains { keys: &schedule.of(Direction::Encrypt), mode, registers, texts, bytes });
         true
     }
 

@@ -63,6 +63,15 @@ impl<'a, I: Implementation> Call<'a, I> {
         self.implementation.run_short(direction, blocks);
     }
 
+    /// Encrypts any number of blocks.
+    pub(crate) fn encrypt(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
+        if I::is_short(blocks.len()) {
+            self.tail(Direction::Encrypt, blocks);
+        } else {
+            self.batches(Direction::Encrypt, blocks);
+        }
+    }
+
     /// Fewer blocks than a batch. Where they are padded to one, the keys for it are kept from the second time on:
     /// the first may be the last, and keys that are kept are moved.
     fn tail(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {

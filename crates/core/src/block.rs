@@ -5,7 +5,7 @@
     reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
 )]
 
-use core::{fmt, marker::PhantomData};
+use core::{fmt, marker::PhantomData, ops::Range};
 
 use cipher::{
     AlgorithmName, Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
@@ -15,7 +15,8 @@ use cipher::{
 };
 
 use crate::{
-    ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Operation, Unavailable,
+    ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Operation, SerialMode,
+    Unavailable,
     backend::{self, Call, InPackets, OneByOne, ShortCbcDecryption, ShortCtr},
     bulk,
     modes::{self, wiped},
@@ -105,6 +106,24 @@ pub trait Implementation: Clone + Send + Sync {
     /// CTR and GHASH of the ciphertext in one pass, as [`Engine::gcm`] has it. By default there is none.
     fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         let _ = (pass, data);
+        false
+    }
+
+    /// As [`Engine::chains_at_once`].
+    fn chains_at_once(&self) -> usize {
+        modes::MOST_CHAINS
+    }
+
+    /// Runs messages in a serial mode, as [`Engine::run_chains`] has it, where the implementation has a way of its own
+    /// for that, and returns whether it has. By default it has none.
+    fn run_chains(
+        &self,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> bool {
+        let _ = (mode, registers, texts, bytes);
         false
     }
 
@@ -283,6 +302,22 @@ impl<I: Implementation> Cipher<I> {
             work(); // the last block of ciphertext
         }
     }
+
+    /// Messages in a serial mode, under keys for batches that are made once.
+    #[inline(never)]
+    fn chains(
+        &self,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> Result<(), Error> {
+        let call = Call::new(&self.implementation);
+        mode.run_chains_by(I::BlockSize::USIZE, registers, texts, bytes, |registers| {
+            call.encrypt(InOutBuf::from(registers).into_chunks().0);
+            Ok(())
+        })
+    }
 }
 
 /// The most bytes of a batch of which a short message in CTR or CBC has one on the stack.
@@ -371,6 +406,24 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
 
     fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
         Ok(self.implementation.gcm(pass, data))
+    }
+
+    fn chains_at_once(&self) -> usize {
+        self.implementation.chains_at_once()
+    }
+
+    fn run_chains(
+        &self,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> Result<(), Error> {
+        mode.check_chains(self.block_bytes(), registers, texts, &bytes)?;
+        if self.implementation.run_chains(mode, registers, texts, bytes.clone()) {
+            return Ok(());
+        }
+        self.chains(mode, registers, texts, bytes)
     }
 
     fn dispatch(&self, blocks: usize) -> Option<Dispatch> {

@@ -1,10 +1,10 @@
 //! The bulk interface: byte buffers through one block cipher under one key.
 
-use core::fmt;
+use core::{fmt, ops::Range};
 
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, InOutBuf, typenum::Unsigned};
 
-use crate::{Counter, Error, Mode, Operation, modes};
+use crate::{Counter, Error, Mode, Operation, SerialMode, modes};
 
 /// Which way the cipher runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,6 +120,33 @@ pub trait Engine: fmt::Debug + Send + Sync {
         Ok(false)
     }
 
+    /// How many messages this engine likes to have side by side in [`run_chains`](Self::run_chains): as many as fill
+    /// its lanes.
+    fn chains_at_once(&self) -> usize {
+        modes::MOST_CHAINS
+    }
+
+    /// Runs `bytes` of several messages, whole blocks of all of them, side by side in a serial mode: `registers` has
+    /// the register of each, one behind the other.
+    ///
+    /// [`SerialMode::run_messages`] runs messages of different lengths so.
+    ///
+    /// # Errors
+    /// Those of [`SerialMode::check_chains`], before anything is written; a device error.
+    fn run_chains(
+        &self,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> Result<(), Error> {
+        let block = self.block_bytes();
+        mode.check_chains(block, registers, texts, &bytes)?;
+        mode.run_chains_by(block, registers, texts, bytes, |registers| {
+            self.ecb(Direction::Encrypt, registers.into())
+        })
+    }
+
     /// How a call of [`ecb`](Self::ecb) runs `blocks` blocks, at least one, where the engine knows:
     /// for reports, which mark where that changes.
     fn dispatch(&self, blocks: usize) -> Option<Dispatch> {
@@ -167,6 +194,18 @@ impl<W: EngineWrapper> Engine for W {
     }
     fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
         self.inner().gcm(pass, data)
+    }
+    fn chains_at_once(&self) -> usize {
+        self.inner().chains_at_once()
+    }
+    fn run_chains(
+        &self,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> Result<(), Error> {
+        self.inner().run_chains(mode, registers, texts, bytes)
     }
     fn dispatch(&self, blocks: usize) -> Option<Dispatch> {
         self.inner().dispatch(blocks)

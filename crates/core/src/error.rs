@@ -204,3 +204,29 @@ pub enum Error {
     #[error("{0}")]
     Device(alloc::boxed::Box<dyn core::error::Error + Send + Sync>),
 }
+
+/// What is wrong with messages of one call.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MessagesError {
+    /// A message is refused, and nothing was written.
+    #[error("message {number}: {error}")]
+    Message {
+        /// Its number among those of the call, from 0.
+        number: usize,
+        /// Why.
+        #[source]
+        error: Error,
+    },
+    /// There are not as many tags as messages; nothing was written.
+    #[error("{tags} tags for {messages} messages; there must be one for each")]
+    TagCount {
+        /// Messages given.
+        messages: usize,
+        /// Tags given.
+        tags: usize,
+    },
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] Error),
+}

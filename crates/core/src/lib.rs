@@ -43,8 +43,8 @@ pub use block::{AnyCpu, Block, Cipher, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, GcmPass, HashPowers};
-pub use error::{ConstantTime, Error, Mode, Unavailable};
-pub use modes::ChainedMode;
+pub use error::{ConstantTime, Error, MessagesError, Mode, Unavailable};
+pub use modes::{ChainedMode, SerialMode};
 pub use operation::Operation;
 #[cfg(feature = "alloc")]
 pub use registry::{

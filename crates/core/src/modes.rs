@@ -1,11 +1,13 @@
 //! CTR, CBC, CFB, OFB and XTS over any engine, in chunks that suit it.
 //!
 //! Input and output are one [`InOutBuf`]: in place or disjoint. On an error the output is
-//! unspecified. Encryption in CBC and CFB, and OFB, are serial by nature: one block at a time.
+//! unspecified. Encryption in CBC and CFB, and OFB, are serial by nature: one block at a time, but
+//! [`SerialMode`] runs several messages side by side.
 
 mod chain;
 mod ctr;
 pub mod gcm;
+mod side_by_side;
 mod xts;
 
 use cipher::InOutBuf;
@@ -14,6 +16,7 @@ use crate::{Direction, Engine, Error, Mode, Operation};
 
 pub use chain::{ChainedMode, cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
 pub use ctr::{ctr_with, ctr32};
+pub use side_by_side::{AbsorbedMessage, ChainedMessage, MOST_CHAINS, Message, SerialMode};
 pub(crate) use xts::Masks;
 pub use xts::{UnitNumbers, times_power_of_x, xts, xts_units};
 

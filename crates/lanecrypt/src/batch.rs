@@ -16,6 +16,8 @@
 //! # Ok::<(), lanecrypt::batch::Outcome>(())
 //! ```
 
+mod one_key;
+
 use lanecrypt_core::Engine;
 pub use lanecrypt_core::batch::{Failure, Job, JobData, JobMode, Outcome};
 use lanecrypt_modes::run_job;
@@ -63,26 +65,49 @@ pub fn on_device(
 }
 
 /// Runs jobs of one cipher on all cores (feature `parallel`), by its constant-time default: a long
-/// message may take several, and short ones share one.
+/// message may take several, and short ones share one. Messages that are encrypted in CBC under the same key run side by
+/// side, since each alone leaves most of a core idle.
 ///
 /// A job that fails is named in the outcome, and all others are complete.
 pub fn run_on_cpu(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> Outcome {
-    let run = |(number, job): (usize, &mut Job<'_>)| {
-        run_one(cipher, job).err().map(|error| Failure { job: number, error })
-    };
+    let is_chain = |job: &Job<'_>| matches!(job.mode, JobMode::CbcEncrypt { .. });
+    if jobs.iter().filter(|job| is_chain(job)).nth(1).is_none() {
+        let run = |mut job: Numbered<'_, '_>| run_one(cipher, &mut job);
+        #[cfg(feature = "parallel")]
+        let failures = jobs.par_iter_mut().enumerate().filter_map(run).collect();
+        #[cfg(not(feature = "parallel"))]
+        let failures = jobs.iter_mut().enumerate().filter_map(run).collect();
+        return Outcome::new(failures);
+    }
+    let (chains, mut others): (Vec<_>, Vec<_>) =
+        jobs.iter_mut().enumerate().partition(|(_, job)| is_chain(job));
+    let run_chains = || one_key::run(cipher, chains);
     #[cfg(feature = "parallel")]
-    let failures = jobs.par_iter_mut().enumerate().filter_map(run).collect();
+    let (mut failures, of_chains) = rayon::join(
+        || others.par_iter_mut().filter_map(|job| run_one(cipher, job)).collect::<Vec<_>>(),
+        run_chains,
+    );
     #[cfg(not(feature = "parallel"))]
-    let failures = jobs.iter_mut().enumerate().filter_map(run).collect();
+    let (mut failures, of_chains) = (
+        others.iter_mut().filter_map(|job| run_one(cipher, job)).collect::<Vec<_>>(),
+        run_chains(),
+    );
+    failures.extend(of_chains);
     Outcome::new(failures)
 }
 
+/// A job with its number in the call.
+type Numbered<'j, 'a> = (usize, &'j mut Job<'a>);
+
 /// Runs one job, whose message gets several threads if it is long enough.
-fn run_one(cipher: &CipherDescription, job: &mut Job<'_>) -> Result<(), Error> {
-    let engine = keyed(cipher, job.key)?;
-    #[cfg(feature = "parallel")]
-    let engine = crate::Parallel::new(engine);
-    run_job(engine, job)
+fn run_one(cipher: &CipherDescription, (number, job): &mut Numbered<'_, '_>) -> Option<Failure> {
+    let mut run = || {
+        let engine = keyed(cipher, job.key)?;
+        #[cfg(feature = "parallel")]
+        let engine = crate::Parallel::new(engine);
+        run_job(engine, job)
+    };
+    run().err().map(|error| Failure { job: *number, error })
 }
 
 /// The cipher's default on this CPU under a key.

@@ -91,16 +91,16 @@ pub use lanecrypt_aes as aes;
 pub use lanecrypt_aria as aria;
 pub use lanecrypt_camellia as camellia;
 pub use lanecrypt_core::{
-    ChainedMode, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error, Mode, Operation,
-    modes,
+    ChainedMode, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error, MessagesError,
+    Mode, Operation, SerialMode, modes,
 };
 #[cfg(feature = "cuda")]
 pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
 pub use lanecrypt_modes::{
-    Gcm, GcmMessage, GcmSiv, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, gcm as aes_gcm,
-    gcm_siv as aes_gcm_siv, padding, xts_halves_are_equal,
+    ChainedMessage, Gcm, GcmMessage, GcmSiv, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, cmac,
+    gcm as aes_gcm, gcm_siv as aes_gcm_siv, ofb, padding, xts_halves_are_equal,
 };
 pub use lanecrypt_seed as seed;
 #[cfg(feature = "parallel")]

@@ -2,13 +2,14 @@
 
 use std::{
     fmt,
+    ops::Range,
     sync::{Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    Counter, Direction, Engine, Error, GcmPass, Operation, Secret,
+    Counter, Direction, Engine, Error, GcmPass, Operation, Secret, SerialMode,
     modes::{gcm::run_hashed, times_power_of_x},
 };
 use lanecrypt_slicing::{HashKey, SendBuf};
@@ -240,6 +241,21 @@ impl<E: Engine> Engine for Parallel<E> {
         hashes.sort_unstable_by_key(|(number, ..)| *number);
         join(&key, hash, hashes.iter().map(|(_, blocks, own)| (*blocks, own)));
         Ok(true)
+    }
+
+    fn chains_at_once(&self) -> usize {
+        self.engine.chains_at_once()
+    }
+
+    /// On the caller's thread alone: between two blocks all threads would have to meet.
+    fn run_chains(
+        &self,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> Result<(), Error> {
+        self.engine.run_chains(mode, registers, texts, bytes)
     }
 }
 

@@ -12,7 +12,7 @@ use lanecrypt::{
     batch::{self, Job},
     registry::CipherDescription,
 };
-use mix::{Message, messages, run_apart_and_in_place};
+use mix::{Kind, Message, Numbers, messages, run_apart_and_in_place};
 
 /// Runs messages on the CPU.
 fn run(cipher: &'static CipherDescription, messages: &[Message], what: &str) {
@@ -24,6 +24,26 @@ fn run(cipher: &'static CipherDescription, messages: &[Message], what: &str) {
 fn mixed_messages_of_every_cipher() {
     for (seed, &cipher) in (1..).zip(CIPHERS) {
         run(cipher, &messages(cipher, 120, 20_000, 5, seed), cipher.name);
+    }
+}
+
+/// CBC encryption of many messages under a few keys, good and bad, among messages of other modes: in one call, as
+/// if each were alone.
+#[test]
+fn messages_under_one_key() {
+    for (seed, &cipher) in (301..).zip(CIPHERS) {
+        let mut numbers = Numbers::new(seed);
+        let keys: Vec<_> = (0..3).map(|_| numbers.bytes(cipher.key_bytes[0])).collect();
+        for count in [2, 9, 70, 300] {
+            let mut mixed = messages(cipher, count / 4, 300, 0, seed);
+            for number in 0..count {
+                let (key, length) = (keys[numbers.below(3)].clone(), numbers.below(400));
+                let message = Message::under(key, cipher, Kind::CbcEncrypt, length, &mut numbers);
+                let is_bad = number % 11 == 10;
+                mixed.push(if is_bad { message.spoiled(&mut numbers) } else { message });
+            }
+            run(cipher, &mixed, &format!("{}, {count} chains", cipher.name));
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub mod cbc {
     pub type Encryptor<C> = super::Chained<C, Encrypt>;
     /// Decrypts in CBC, many blocks at once.
     pub type Decryptor<C> = super::Chained<C, Decrypt>;
+    /// Encrypts many messages in CBC side by side, without padding.
+    pub type BatchEncryptor<C> = crate::Batch<C, Encrypt>;
 
     /// The step of [`Encryptor`].
     #[derive(Debug)]
@@ -42,6 +44,8 @@ pub mod cfb {
     pub type BufEncryptor<C> = crate::Buffered<C, Encrypt>;
     /// Decrypts in CFB a message that comes in pieces of any length.
     pub type BufDecryptor<C> = crate::Buffered<C, Decrypt>;
+    /// Encrypts many messages in CFB side by side.
+    pub type BatchEncryptor<C> = crate::Batch<C, Encrypt>;
 
     /// The step of [`Encryptor`].
     #[derive(Debug)]

@@ -9,6 +9,8 @@
 //! | [`xts`] | `xts-mode` | its methods |
 //! | [`gcm`] | `aes-gcm` | `AeadInOut`, `KeyInit` |
 //! | [`gcm_siv`] | `aes-gcm-siv` | `AeadInOut`, `KeyInit` |
+//! | [`cbc::BatchEncryptor`], [`cfb::BatchEncryptor`], [`ofb::BatchOfb`] | | none: many messages under one key |
+//! | [`cmac`] | | none: the tags of many messages under one key |
 //! | [`Ctr`] | | `StreamCipher`, `StreamCipherSeek`, of engines whose block size is no type |
 //! | [`GcmMessage`] | | none: a message in pieces |
 //! | [`padding`] | `block_padding::Pkcs7` | none: functions, in constant time |
@@ -37,11 +39,13 @@
 mod batch;
 mod buffered;
 mod chained;
+pub mod cmac;
 pub mod ctr;
 pub mod gcm;
 mod gcm_message;
 pub mod gcm_siv;
 mod hash;
+mod messages;
 pub mod ofb;
 pub mod padding;
 pub mod xts;
@@ -57,7 +61,8 @@ pub use gcm::{Gcm, MAX_AAD_BYTES, MAX_MESSAGE_BYTES, TagSize};
 pub use gcm_message::GcmMessage;
 pub use gcm_siv::GcmSiv;
 pub use hash::{Ghash, GhashKey};
-pub use lanecrypt_core::Ctr;
+pub use lanecrypt_core::{Ctr, modes::ChainedMessage};
+pub use messages::{Batch, SerialStep};
 pub use ofb::Ofb;
 pub use xts::{Xts, get_tweak_default, xts_halves_are_equal};
 

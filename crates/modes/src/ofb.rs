@@ -21,6 +21,13 @@ pub struct Ofb<C: BlockSizeUser> {
     used: usize,
 }
 
+/// Many messages in OFB side by side.
+pub type BatchOfb<C> = crate::Batch<C, Apply>;
+
+/// The step of [`BatchOfb`].
+#[derive(Debug)]
+pub enum Apply {}
+
 /// The stream itself: in the crate `ofb` the core is another type.
 pub type OfbCore<C> = Ofb<C>;
 

@@ -34,6 +34,12 @@ pub trait AesBlocks: Isa {
     /// The token of the same instructions on single blocks.
     fn single(self) -> Self::Single;
 
+    /// A register of single blocks, of which the first are as many as there are lanes, and the others are left out.
+    fn join(self, blocks: [SingleBlocks<Self>; 4]) -> Self::Blocks;
+
+    /// The blocks of a register, and behind them others that have no meaning.
+    fn split(self, register: Self::Blocks) -> [SingleBlocks<Self>; 4];
+
     /// The same block in every lane.
     fn broadcast(self, block: &[u8; 16]) -> Self::Blocks;
 
@@ -101,6 +107,9 @@ pub trait AesBlocks: Isa {
     /// The last round of decryption, without InvMixColumns.
     fn decrypt_last(self, state: Self::Blocks, key: Self::Blocks) -> Self::Blocks;
 }
+
+/// A single block of an instruction set.
+pub type SingleBlocks<I> = <<I as AesBlocks>::Single as AesBlocks>::Blocks;
 
 /// AES instructions on single blocks, with what the key expansion (FIPS 197, section 5.2) takes besides.
 pub trait AesKeySteps: Carryless<Lanes = U1> {

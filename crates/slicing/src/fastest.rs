@@ -5,12 +5,12 @@
     reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
 )]
 
-use core::fmt;
+use core::{fmt, ops::Range};
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation, Unavailable,
-    on_cleared_stack_of,
+    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation, SerialMode,
+    Unavailable, on_cleared_stack_of,
 };
 
 #[cfg(target_arch = "aarch64")]
@@ -258,6 +258,28 @@ impl<C: Choices> Implementation for Fastest<C> {
             Choice::get(),
             |isa| C::Fast::gcm(&self.schedule, isa, pass, data),
             C::Plain::gcm(&self.schedule, isa, pass, data)
+        )
+    }
+
+    fn chains_at_once(&self) -> usize {
+        /// By a token, whose type says for which instruction set.
+        fn of<F: RunsOn<I>, I: Isa>(_: I) -> usize {
+            F::chains_at_once()
+        }
+        on_choice!(Choice::get(), |isa| of::<C::Fast, _>(isa), of::<C::Plain, _>(isa))
+    }
+
+    fn run_chains(
+        &self,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> bool {
+        on_choice!(
+            Choice::get(),
+            |isa| C::Fast::run_chains(&self.schedule, isa, mode, registers, texts, bytes),
+            C::Plain::run_chains(&self.schedule, isa, mode, registers, texts, bytes)
         )
     }
 

@@ -6,12 +6,12 @@
     reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
 )]
 
-use core::fmt;
+use core::{fmt, ops::Range};
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation, Unavailable,
-    backend,
+    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation, SerialMode,
+    Unavailable, backend, modes,
 };
 
 use crate::{
@@ -126,6 +126,27 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
         data: InOutBuf<'_, '_, u8>,
     ) -> bool {
         let _ = (schedule, isa, pass, data);
+        false
+    }
+
+    /// [`Implementation::chains_at_once`] of such a cipher.
+    #[must_use]
+    #[inline]
+    fn chains_at_once() -> usize {
+        modes::MOST_CHAINS
+    }
+
+    /// [`Implementation::run_chains`] of a cipher that has this form and `schedule`. By default there is no such way.
+    #[inline]
+    fn run_chains(
+        schedule: &Self::Schedule,
+        isa: I,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> bool {
+        let _ = (schedule, isa, mode, registers, texts, bytes);
         false
     }
 
@@ -291,6 +312,20 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
 
     fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
         F::gcm(&self.schedule, self.isa, pass, data)
+    }
+
+    fn chains_at_once(&self) -> usize {
+        F::chains_at_once()
+    }
+
+    fn run_chains(
+        &self,
+        mode: SerialMode,
+        registers: &mut [u8],
+        texts: &mut [InOutBuf<'_, '_, u8>],
+        bytes: Range<usize>,
+    ) -> bool {
+        F::run_chains(&self.schedule, self.isa, mode, registers, texts, bytes)
     }
 
     #[inline(always)]

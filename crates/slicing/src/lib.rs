@@ -70,7 +70,7 @@ mod x86;
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
 
-pub use aes::{AesBlocks, AesJob, AesKeySteps, WholeBlocks, has_aes, run_aes};
+pub use aes::{AesBlocks, AesJob, AesKeySteps, SingleBlocks, WholeBlocks, has_aes, run_aes};
 pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks, transpose_halves};
 pub use byte_planes::{byte_planes, unslice_bytes};

@@ -294,6 +294,16 @@ impl AesBlocks for NeonAes {
     }
 
     #[inline(always)]
+    fn join(self, [block, ..]: [Self::Blocks; 4]) -> Self::Blocks {
+        block
+    }
+
+    #[inline(always)]
+    fn split(self, register: Self::Blocks) -> [Self::Blocks; 4] {
+        [register; 4]
+    }
+
+    #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> Self::Blocks {
         B128::of(load(block))
     }

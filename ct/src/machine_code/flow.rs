@@ -28,6 +28,9 @@ pub(crate) struct Job<'a> {
     pub(crate) keys: i64,
     /// The public bytes of the keys: first and end.
     pub(crate) public_keys: &'a [(i64, i64)],
+    /// Where its pointer to the places of several messages is, if it has one: pointers and lengths, which are read
+    /// alone.
+    pub(crate) places: Option<i64>,
 }
 
 /// What an analysis found.
@@ -94,6 +97,9 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
             state.frame.store(JOB, job.bytes, Value::Public, false);
             if !public_keys.is_empty() {
                 state.frame.store(JOB + job.keys, 8, Value::Keys(0), false);
+            }
+            if let Some(places) = job.places {
+                state.frame.store(JOB + places, 8, Value::Constants, false);
             }
         }
         let notes = Notes { public_keys, ..Notes::empty(program) };

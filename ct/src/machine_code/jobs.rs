@@ -35,11 +35,16 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
     Kind { name: "lanecrypt_slicing::ghash::AbsorbFew", bytes: Some(32) },
     Kind { name: "lanecrypt_slicing::ghash::Polyval", bytes: Some(56) },
+    Kind { name: CHAINS, bytes: Some(72) },
     Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(96) },
     Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(80) },
     Kind { name: "lanecrypt_aes::modes::ChainDecrypt", bytes: Some(64) },
     Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(56) },
 ];
+
+/// Messages side by side: its first word points to where the messages are, which is public as the job is, and read
+/// alone.
+const CHAINS: &str = "lanecrypt_aes::chains::Chains";
 
 /// What jobs are over: with them, a structure that the argument after theirs points to.
 const DATA: &[Kind] = &[
@@ -126,7 +131,8 @@ pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
     let public = PUBLIC.iter().find(|(rounds, _)| job.contains(&format!("<{rounds}>")));
     let public_keys = public.map_or(&[][..], |(_, ranges)| ranges);
     let keys = if kind.name == "lanecrypt_slicing::batch::Ctr" { KEYS_IN_CTR } else { KEYS_IN_ECB };
-    Ok(Entry { arguments, job: Some(Job { bytes, keys, public_keys }) })
+    let places = (kind.name == CHAINS).then_some(0);
+    Ok(Entry { arguments, job: Some(Job { bytes, keys, public_keys, places }) })
 }
 
 /// Checks that every job that is known here is run by a region of the program: a name that changed would

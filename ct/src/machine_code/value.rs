@@ -18,7 +18,7 @@ pub(crate) enum Value {
     Frame(Option<i64>),
     /// This number of bytes from the start of the keys of a job.
     Keys(i64),
-    /// Points to what is a constant of the program, wherever in it.
+    /// Points to what is a constant of the program, wherever in it; or to public words that a region only reads.
     Constants,
     /// A function, by the address of its entry in the table that the loader fills.
     Function(u64),

@@ -1,6 +1,9 @@
 //! Trials of the modes.
 
-use lanecrypt::{Direction, Engine, Error, Gcm, cipher::InOutBuf, modes};
+use lanecrypt::{
+    ChainedMessage, Direction, Engine, Error, Gcm, SerialMode, cipher::InOutBuf, modes,
+    registry::Platform,
+};
 use lanecrypt_reference::modes as by_definition;
 
 use crate::{
@@ -202,6 +205,69 @@ pub(crate) fn cfb_and_ofb_lengths(case: &Case) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// A serial mode, and as it is defined.
+type Serial = (
+    SerialMode,
+    fn(&crate::common::EngineBlocks, &[u8], &mut [u8]) -> Result<(), by_definition::ModeError>,
+);
+
+/// Messages of equal and of different lengths, in numbers round those that fill lanes, against one after another.
+pub(crate) fn messages_side_by_side(case: &Case) -> Outcome {
+    let block = case.cipher.block_bytes;
+    let key = noise(case.cipher.key_bytes[0], 71);
+    let engine = case.engine(&key)?;
+    let serial: [Serial; 3] = [
+        (SerialMode::Cbc, |cipher, iv, data| by_definition::cbc_encrypt(cipher, iv, data)),
+        (SerialMode::Cfb, |cipher, iv, data| by_definition::cfb_encrypt(cipher, iv, data)),
+        (SerialMode::Ofb, |cipher, iv, data| by_definition::ofb(cipher, iv, data)),
+    ];
+    // A device has nothing of its own for these, and a launch for each block takes long.
+    let counts: &[usize] = match case.backend.platform {
+        Platform::Cpu => &[0, 1, 2, 7, 8, 9, 63, 64, 65, 200],
+        _ => &[9],
+    };
+    for (mode, defined) in serial {
+        for &count in counts {
+            let equal = vec![3 * block; count];
+            let ragged: Vec<_> = (0..count).map(|number| number * 3 % 7 * block).collect();
+            for lengths in [equal, ragged] {
+                let what = format!("{mode:?} of {count} messages");
+                let texts = lengths.iter().zip(72..).map(|(&length, seed)| noise(length, seed));
+                let (texts, ivs) = (texts.collect::<Vec<_>>(), noise(block * count, 73));
+                let outputs = texts.iter().zip(ivs.chunks_exact(block)).map(|(text, iv)| {
+                    case.oracle.expected(&key, text, |cipher, data| defined(cipher, iv, data))
+                });
+                let expected = outputs.collect::<Result<Vec<_>, _>>()?;
+                both_ways(&texts.concat(), &expected.concat(), count % 5, &what, |data| {
+                    run_messages(&*engine, mode, &ivs, &lengths, data)
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs messages that lie one behind the other, with their IVs.
+fn run_messages(
+    engine: &dyn Engine,
+    mode: SerialMode,
+    ivs: &[u8],
+    lengths: &[usize],
+    mut data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    let mut registers = ivs.to_vec();
+    let registers = registers.chunks_exact_mut(engine.block_bytes());
+    let messages = registers.zip(lengths).map(|(iv, &length)| {
+        let all = std::mem::replace(&mut data, (&mut [][..]).into());
+        let (message, rest) = all.split_at(length);
+        data = rest;
+        ChainedMessage { iv, data: message }
+    });
+    let mut messages: Vec<_> = messages.collect();
+    let result = mode.run_messages(engine, &mut messages);
+    result.map_err(|error| Error::Device(error.into()))
 }
 
 /// Many XTS units in one call, whole blocks or stealing, the last one shorter; their number grows past

@@ -95,10 +95,21 @@ impl Message {
         length: usize,
         numbers: &mut Numbers,
     ) -> Self {
-        let block = cipher.block_bytes;
-        let length = if kind.takes_any_length() { length } else { length / block * block };
         let key_bytes = cipher.key_bytes[numbers.below(cipher.key_bytes.len())];
         let key = numbers.bytes(key_bytes);
+        Self::under(key, cipher, kind, length, numbers)
+    }
+
+    /// [`new`](Self::new) under this key.
+    pub(crate) fn under(
+        key: Vec<u8>,
+        cipher: &'static CipherDescription,
+        kind: Kind,
+        length: usize,
+        numbers: &mut Numbers,
+    ) -> Self {
+        let block = cipher.block_bytes;
+        let length = if kind.takes_any_length() { length } else { length / block * block };
         let is_gcm = matches!(kind, Kind::GcmEncrypt | Kind::GcmDecrypt);
         let iv_bytes = match numbers.below(6) {
             0 if is_gcm => 1 + numbers.below(70),

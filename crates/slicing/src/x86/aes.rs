@@ -8,11 +8,14 @@ use core::arch::x86_64::{
     _mm_set_epi8, _mm_set_epi64x, _mm_set1_epi64x, _mm_shuffle_epi8, _mm256_add_epi32,
     _mm256_add_epi64, _mm256_aesdec_epi128, _mm256_aesdeclast_epi128, _mm256_aesenc_epi128,
     _mm256_aesenclast_epi128, _mm256_broadcastsi128_si256, _mm256_bslli_epi128,
-    _mm256_bsrli_epi128, _mm256_clmulepi64_epi128, _mm256_loadu_si256, _mm256_set_epi64x,
+    _mm256_bsrli_epi128, _mm256_castsi128_si256, _mm256_castsi256_si128, _mm256_clmulepi64_epi128,
+    _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_set_epi64x,
     _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_storeu_si256, _mm512_add_epi32,
     _mm512_add_epi64, _mm512_aesdec_epi128, _mm512_aesdeclast_epi128, _mm512_aesenc_epi128,
     _mm512_aesenclast_epi128, _mm512_broadcast_i32x4, _mm512_bslli_epi128, _mm512_bsrli_epi128,
-    _mm512_clmulepi64_epi128, _mm512_set_epi64, _mm512_set1_epi64, _mm512_shuffle_epi8,
+    _mm512_castsi128_si512, _mm512_castsi512_si128, _mm512_clmulepi64_epi128,
+    _mm512_extracti32x4_epi32, _mm512_inserti32x4, _mm512_set_epi64, _mm512_set1_epi64,
+    _mm512_shuffle_epi8,
 };
 
 use cipher::consts::{U1, U2, U4};
@@ -67,6 +70,16 @@ macro_rules! single_blocks {
             #[inline(always)]
             fn single(self) -> AesNi {
                 AesNi(())
+            }
+
+            #[inline(always)]
+            fn join(self, [block, ..]: [B128; 4]) -> B128 {
+                block
+            }
+
+            #[inline(always)]
+            fn split(self, register: B128) -> [B128; 4] {
+                [register; 4]
             }
 
             #[inline(always)]
@@ -171,6 +184,20 @@ macro_rules! pairs_of_blocks {
             }
 
             #[inline(always)]
+            fn join(self, [low, high, ..]: [B128; 4]) -> Self::Blocks {
+                B256::of(registers! {
+                    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low.0), high.0)
+                })
+            }
+
+            #[inline(always)]
+            fn split(self, register: Self::Blocks) -> [B128; 4] {
+                let low = B128(registers!(_mm256_castsi256_si128(register.0)));
+                let high = B128(registers!(_mm256_extracti128_si256::<1>(register.0)));
+                [low, high, low, low]
+            }
+
+            #[inline(always)]
             fn broadcast(self, block: &[u8; 16]) -> Self::Blocks {
                 B256::of(registers!(_mm256_broadcastsi128_si256(sse2::load(block).0)))
             }
@@ -245,6 +272,26 @@ impl AesBlocks for Avx512 {
     #[inline(always)]
     fn single(self) -> AesNi {
         AesNi(()) // VAES comes with it
+    }
+
+    #[inline(always)]
+    fn join(self, [a, b, c, d]: [B128; 4]) -> B512 {
+        B512(registers! {
+            let register = _mm512_castsi128_si512(a.0);
+            let register = _mm512_inserti32x4::<1>(register, b.0);
+            let register = _mm512_inserti32x4::<2>(register, c.0);
+            _mm512_inserti32x4::<3>(register, d.0)
+        })
+    }
+
+    #[inline(always)]
+    fn split(self, register: B512) -> [B128; 4] {
+        [
+            B128(registers!(_mm512_castsi512_si128(register.0))),
+            B128(registers!(_mm512_extracti32x4_epi32::<1>(register.0))),
+            B128(registers!(_mm512_extracti32x4_epi32::<2>(register.0))),
+            B128(registers!(_mm512_extracti32x4_epi32::<3>(register.0))),
+        ]
     }
 
     #[inline(always)]
