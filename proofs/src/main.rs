@@ -15,11 +15,15 @@ mod subject;
 mod whole;
 mod wrong_kernels;
 
-use std::process::ExitCode;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use lanecrypt_circuit::graph;
+use lanecrypt_circuit::{emit_wgsl, graph};
 
 use crate::subject::Subject;
 
@@ -32,6 +36,9 @@ struct Arguments {
     /// Only that the plans are what was recorded.
     #[arg(long)]
     plans: bool,
+    /// Only writes the kernels in WGSL that the plans make, a file per cipher, into this folder.
+    #[arg(long, value_name = "FOLDER")]
+    wgsl: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -52,7 +59,18 @@ fn run(arguments: &Arguments) -> Result<()> {
     if arguments.plans {
         return subjects.iter().try_for_each(check_plans);
     }
+    if let Some(folder) = &arguments.wgsl {
+        return subjects.iter().try_for_each(|subject| write_wgsl(subject, folder));
+    }
     report::prove_all(&subjects)
+}
+
+/// Writes a cipher's kernels in WGSL, made from its plan with circuits of gates.
+fn write_wgsl(subject: &Subject, folder: &Path) -> Result<()> {
+    let [with_gates, _] = subject.plans;
+    let path = folder.join(format!("{}.wgsl", subject.name));
+    let text = emit_wgsl(subject.name, &with_gates())?;
+    fs::write(&path, text).with_context(|| path.display().to_string())
 }
 
 /// Checks that a cipher's plans are what was recorded.

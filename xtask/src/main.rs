@@ -232,7 +232,9 @@ fn main() -> ExitCode {
         Task::BenchAll { options } => bench_all(&options),
         Task::Tune { options } => command::program("tune", &[], &options, &[]),
         Task::Codegen { derive: true, cipher, .. } => codegen::derive(cipher.as_deref()),
-        Task::Codegen { check, .. } => codegen::run(check).and_then(|()| proofs::plans()),
+        Task::Codegen { check, .. } => codegen::run(check)
+            .and_then(|()| proofs::plans())
+            .and_then(|()| codegen::run_wgsl(check)),
         Task::Kernels { folder, host: true, .. } => kernels::host::build_of(folder.as_deref())
             .map(|library| println!("{}", library.display())),
         Task::Kernels { folder, check, .. } => kernels::run(check, folder.as_deref()),

@@ -25,6 +25,7 @@ pub mod small;
 pub mod sums;
 mod targets;
 mod walk;
+mod wgsl;
 
 pub use emit::{emit_cuda, emit_cuda_sums, emit_rust};
 pub use equivalence::{Equivalence, find_affine_equivalence};
@@ -34,3 +35,4 @@ pub use layers::{LAYERS, Layer};
 pub use program::{Counts, Gate, Operation, Program, Wire};
 pub use rederive::{derive_files, derive_layers};
 pub use targets::{TARGETS, Target};
+pub use wgsl::{emit_wgsl, identifier};

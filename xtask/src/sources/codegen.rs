@@ -1,10 +1,12 @@
-//! S-box sources for Rust and CUDA, from circuits that are proved first.
+//! S-box sources for Rust and CUDA, from circuits that are proved first, and kernels in WGSL, from plans that are checked
+//! first.
 
 use anyhow::Result;
 use lanecrypt_circuit::{GeneratedFile, NamedTable, TARGETS};
 use lanecrypt_reference::{des, sbox};
 
 use crate::{
+    checks::proofs,
     kernels::tables,
     sources::generated::{self, Mode},
 };
@@ -42,6 +44,11 @@ pub(crate) fn run(check: bool) -> Result<()> {
     let mut files = pairs(lanecrypt_circuit::generated_files(&tables())?);
     files.extend(tables::files());
     generated::ensure(&files, Mode::from_check(check), "cargo xtask codegen")
+}
+
+/// Writes the kernels in WGSL, or checks them.
+pub(crate) fn run_wgsl(check: bool) -> Result<()> {
+    generated::ensure(&proofs::wgsl()?, Mode::from_check(check), "cargo xtask codegen")
 }
 
 fn pairs(files: Vec<GeneratedFile>) -> Vec<(String, String)> {

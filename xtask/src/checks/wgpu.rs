@@ -1,0 +1,44 @@
+//! GPUs that CUDA does not reach: the kernels in WGSL on lavapipe, a driver for Vulkan that computes on the CPU.
+
+use std::{fs, path::PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::{
+    command::{apt_install, cargo, run},
+    test::EXPECT,
+};
+
+/// Where Debian's package says which drivers there are.
+const DRIVERS: &str = "/usr/share/vulkan/icd.d";
+
+/// Runs the crate's own tests, those of its engine, and the conformance trials of its backends. Each of them fails
+/// where there is no device.
+pub(crate) fn check() -> Result<()> {
+    let driver = match lavapipe() {
+        Some(driver) => driver,
+        None => {
+            apt_install(&["mesa-vulkan-drivers"])?;
+            lavapipe().context("mesa-vulkan-drivers has no lavapipe")?
+        }
+    };
+    let test = |arguments: &[&str]| {
+        let mut test = cargo();
+        test.args(["test", "--quiet"]).args(arguments);
+        run(test.env(EXPECT, "wgpu-bitslice").env("VK_ICD_FILENAMES", &driver))
+    };
+    test(&["--package", "lanecrypt-wgpu"])?;
+    // Without CUDA's backends, which would be compiled once more for this.
+    let facade = ["--package", "lanecrypt", "--no-default-features", "--features", "wgpu"];
+    test(&[&facade[..], &["--test", "wgpu"]].concat())?;
+    test(&[&facade[..], &["--test", "conformance", "--", "::wgpu-bitslice"]].concat())
+}
+
+/// The description of the driver for the loader.
+fn lavapipe() -> Option<PathBuf> {
+    let mut entries = fs::read_dir(DRIVERS).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    entries.find(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| name.starts_with("lvp_icd"))
+    })
+}
