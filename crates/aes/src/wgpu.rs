@@ -2,7 +2,7 @@
 
 use cipher::Array;
 use lanecrypt_core::Direction;
-use lanecrypt_slicing::{Form, Schedule};
+use lanecrypt_slicing::Form;
 use lanecrypt_wgpu::{DirectedKeys, Family, KeyPair, programs};
 use zeroize::Zeroizing;
 

@@ -274,9 +274,13 @@ impl Device {
         Error::Lost { device: self.0.name.clone(), reason: reason.to_owned() }
     }
 
-    /// Waits until what was submitted is complete, and its buffers are mapped.
+    /// Waits until what was submitted is complete.
     pub(crate) fn wait(&self, submission: SubmissionIndex) -> Result<(), Error> {
-        let poll = PollType::Wait { submission_index: Some(submission), timeout: None };
+        self.poll(PollType::Wait { submission_index: Some(submission), timeout: None })
+    }
+
+    /// Lets wgpu look what is complete, and tell those who asked.
+    pub(crate) fn poll(&self, poll: PollType) -> Result<(), Error> {
         // wgpu panics where it learns by waiting that the device is lost.
         let polled = catch_unwind(AssertUnwindSafe(|| self.0.device.poll(poll)));
         self.check()?;
