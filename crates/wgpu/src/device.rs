@@ -205,7 +205,7 @@ impl Device {
         let block = block as u64;
         let of_groups = u64::from(self.0.limits.groups) * GROUP_BLOCKS * block;
         let bytes = self.0.limits.piece_bytes.min(of_groups).max(block) / block * block;
-        usize::try_from(bytes).unwrap_or(usize::MAX / 32 * 16)
+        usize::try_from(bytes).unwrap_or(1 << 30) // where addresses have 32 bits
     }
 
     /// A kernel of a program.
@@ -295,9 +295,9 @@ impl Device {
         }
     }
 
-    /// Ends the device, as its removal would: for tests of what happens then.
-    #[doc(hidden)]
-    pub fn lose(&self) {
+    /// Ends the device, as its removal would.
+    #[cfg(test)]
+    pub(crate) fn lose(&self) {
         self.0.device.destroy();
     }
 }

@@ -48,13 +48,20 @@ impl Slot {
                 })
             })
         };
-        use BufferUsages as Usage;
         Ok(Self {
             bytes,
-            to_device: buffer(bytes, Usage::MAP_WRITE | Usage::COPY_SRC, true)?,
-            data: buffer(bytes, Usage::STORAGE | Usage::COPY_DST | Usage::COPY_SRC, false)?,
-            from_device: buffer(bytes, Usage::MAP_READ | Usage::COPY_DST, false)?,
-            parameters: buffer(PARAMETER_BYTES, Usage::UNIFORM | Usage::COPY_DST, false)?,
+            to_device: buffer(bytes, BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC, true)?,
+            data: buffer(
+                bytes,
+                BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
+                false,
+            )?,
+            from_device: buffer(bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST, false)?,
+            parameters: buffer(
+                PARAMETER_BYTES,
+                BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+                false,
+            )?,
         })
     }
 

@@ -15,18 +15,18 @@ const DRIVERS: &str = "/usr/share/vulkan/icd.d";
 /// Runs the crate's own tests, those of its engine, and the conformance trials of its backends. Each of them fails
 /// where there is no device.
 pub(crate) fn check() -> Result<()> {
-    let driver = match lavapipe() {
-        Some(driver) => driver,
-        None => {
-            apt_install(&["mesa-vulkan-drivers"])?;
-            lavapipe().context("mesa-vulkan-drivers has no lavapipe")?
-        }
-    };
+    if lavapipe().is_none() {
+        apt_install(&["mesa-vulkan-drivers"])?;
+    }
+    let driver = lavapipe().context("mesa-vulkan-drivers has no lavapipe")?;
     // Mesa's layer that chooses a device looks for a display, and says that there is none.
     let test = |arguments: &[&str]| {
         let mut test = cargo();
         test.args(["test", "--quiet"]).args(arguments);
-        run(test.env(EXPECT, "wgpu-bitslice").env("VK_ICD_FILENAMES", &driver).env("NODEVICE_SELECT", "1"))
+        run(test
+            .env(EXPECT, "wgpu-bitslice")
+            .env("VK_ICD_FILENAMES", &driver)
+            .env("NODEVICE_SELECT", "1"))
     };
     test(&["--package", "lanecrypt-wgpu"])?;
     // Without CUDA's backends, which would be compiled once more for this.
