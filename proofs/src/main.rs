@@ -16,11 +16,15 @@ mod subject;
 mod whole;
 mod wrong_kernels;
 
-use std::process::ExitCode;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use lanecrypt_circuit::graph;
+use lanecrypt_circuit::{emit_wgsl, graph};
 
 use crate::subject::Subject;
 
@@ -30,9 +34,10 @@ use crate::subject::Subject;
 struct Arguments {
     /// Only this cipher [default: all].
     cipher: Option<String>,
-    /// Only that the plans are what was recorded, and the ledger of what forms take, as CSV.
-    #[arg(long)]
-    plans: bool,
+    /// Only checks that the plans are what was recorded, and writes what is made of them into this folder: the ledger
+    /// of what forms take, and each cipher's kernels in WGSL.
+    #[arg(long, value_name = "FOLDER")]
+    plans: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -50,12 +55,23 @@ fn run(arguments: &Arguments) -> Result<()> {
         |subject: &Subject| arguments.cipher.as_deref().is_none_or(|name| name == subject.name);
     let subjects: Vec<_> = ciphers::all().into_iter().filter(is_meant).collect();
     ensure!(!subjects.is_empty(), "there is no such cipher");
-    if arguments.plans {
+    if let Some(folder) = &arguments.plans {
         subjects.iter().try_for_each(check_plans)?;
-        print!("{}", forms::csv(&subjects)?);
-        return Ok(());
+        write(&folder.join("forms.csv"), &forms::csv(&subjects)?)?;
+        return subjects.iter().try_for_each(|subject| write_wgsl(subject, folder));
     }
     report::prove_all(&subjects)
+}
+
+/// Writes a cipher's kernels in WGSL, made from its plan with circuits of gates.
+fn write_wgsl(subject: &Subject, folder: &Path) -> Result<()> {
+    let [with_gates, _] = subject.plans;
+    let text = emit_wgsl(subject.name, &with_gates())?;
+    write(&folder.join(format!("{}.wgsl", subject.name)), &text)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| path.display().to_string())
 }
 
 /// Checks that a cipher's plans are what was recorded.

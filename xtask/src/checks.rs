@@ -12,3 +12,4 @@ pub(crate) mod narrow;
 pub(crate) mod portable;
 pub(crate) mod proofs;
 pub(crate) mod publishing;
+pub(crate) mod wgpu;

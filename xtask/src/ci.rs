@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::{
-    checks::{ct, dependencies, features, inlining, narrow, portable, proofs, publishing},
+    checks::{ct, dependencies, features, inlining, narrow, portable, proofs, publishing, wgpu},
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },
@@ -31,6 +31,8 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("book, and its tables are those of the newest record", book),
         step("the port of LEA", || port::run(true)),
         step("constant time", || ct::run_task(None)),
+        step("what the plans make", || proofs::plans(true)),
+        step("kernels in WGSL on a driver for the CPU", wgpu::check),
         step("plans and proofs", || proofs::prove(None)),
     ];
     let mut beside = vec![

@@ -160,6 +160,8 @@ fn single(options: &Options, record: &mut Record) -> Result<(), String> {
     record.add(Part::BlockCurves, blocks::measure(options)?);
     bar.set_message("GPU");
     gpu::measure(options, &bar, record)?;
+    #[cfg(feature = "wgpu")]
+    crate::bench::measure::wgpu::measure(options, record)?;
     bar.finish_and_clear();
     Ok(())
 }

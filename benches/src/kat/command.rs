@@ -130,6 +130,8 @@ enum PlatformName {
     Cuda,
     /// The kernels compiled for this CPU.
     Host,
+    /// Any GPU through Vulkan, Metal, DirectX 12 or OpenGL.
+    Wgpu,
 }
 
 impl From<PlatformName> for Platform {
@@ -138,6 +140,7 @@ impl From<PlatformName> for Platform {
             PlatformName::Cpu => Self::Cpu,
             PlatformName::Cuda => Self::Cuda,
             PlatformName::Host => Self::CudaOnHost,
+            PlatformName::Wgpu => Self::Wgpu,
         }
     }
 }

@@ -85,10 +85,12 @@ impl Limits {
             (Platform::CudaOnHost, _) if length > SHORT_MESSAGE => Some(format!(
                 "longer than the {SHORT_MESSAGE} bytes of an emulator; --max-bytes N runs it"
             )),
-            (Platform::Cuda, Mode::Cbc) if length > SHORT_MESSAGE => Some(format!(
-                "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
+            (Platform::Cuda | Platform::Wgpu, Mode::Cbc) if length > SHORT_MESSAGE => {
+                Some(format!(
+                    "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
                  N runs it"
-            )),
+                ))
+            }
             (Platform::Cpu, Mode::Cbc)
                 if length > SHORT_MESSAGE && target.backend.lanes > NARROW =>
             {

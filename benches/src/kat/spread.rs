@@ -39,7 +39,7 @@ impl Group {
             _ if target.unavailable.is_some() => None,
             Platform::CudaOnHost => Some(Self::Families),
             Platform::Cpu => Some(Self::Cpu),
-            Platform::Cuda => Some(Self::Gpu),
+            Platform::Cuda | Platform::Wgpu => Some(Self::Gpu),
         }
     }
 

@@ -61,7 +61,7 @@ impl Target {
     #[must_use]
     pub fn is_required(&self) -> bool {
         let lacks_instructions = self.unavailable.as_ref().is_some_and(Unavailable::is_of_the_cpu);
-        self.backend.platform != Platform::Cuda && !lacks_instructions
+        !self.backend.platform.is_gpu() && !lacks_instructions
     }
 }
 

@@ -60,4 +60,10 @@ const ON_DEVICES: &[Backend] = {
     )
 };
 
-const BACKENDS: &[Backend] = all_backends!(ONE_BY_ONE, BY_BITS, BY_INSTRUCTIONS, ON_DEVICES);
+#[cfg(not(feature = "wgpu"))]
+const ON_OTHER_GPUS: &[Backend] = &[];
+#[cfg(feature = "wgpu")]
+const ON_OTHER_GPUS: &[Backend] = &[lanecrypt_wgpu::backend!("bitslice" => crate::wgpu::BITSLICE)];
+
+const BACKENDS: &[Backend] =
+    all_backends!(ONE_BY_ONE, BY_BITS, BY_INSTRUCTIONS, ON_DEVICES, ON_OTHER_GPUS);

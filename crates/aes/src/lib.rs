@@ -47,6 +47,8 @@ mod sbox;
 mod schedule;
 mod sliced;
 mod table32;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
 mod whole;
 
 #[cfg(feature = "hazmat")]

@@ -46,6 +46,8 @@ mod sbox;
 mod schedule;
 mod sliced;
 mod table32;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
 
 #[cfg(feature = "alloc")]
 pub use backends::ARIA;

@@ -26,6 +26,7 @@ pub mod small;
 pub mod sums;
 mod targets;
 mod walk;
+mod wgsl;
 
 pub use cover::cover;
 pub use emit::{emit_cuda, emit_cuda_sums, emit_rust};
@@ -36,3 +37,4 @@ pub use layers::{LAYERS, Layer};
 pub use program::{Counts, Gate, Operation, Program, Wire};
 pub use rederive::{derive_files, derive_layers};
 pub use targets::{TARGETS, Target};
+pub use wgsl::{emit_wgsl, identifier};

@@ -61,6 +61,16 @@ pub enum Platform {
     Cuda,
     /// The CUDA kernels compiled as C++ for this CPU: for tests, never for speed.
     CudaOnHost,
+    /// A GPU of any make, through Vulkan, Metal, DirectX 12 or OpenGL.
+    Wgpu,
+}
+
+impl Platform {
+    /// Whether it is a GPU, which tests cannot ask of every machine, and where each call is a launch.
+    #[must_use]
+    pub const fn is_gpu(self) -> bool {
+        matches!(self, Self::Cuda | Self::Wgpu)
+    }
 }
 
 impl fmt::Display for Platform {
@@ -69,6 +79,7 @@ impl fmt::Display for Platform {
             Self::Cpu => "CPU",
             Self::Cuda => "CUDA",
             Self::CudaOnHost => "CUDA kernels on the CPU",
+            Self::Wgpu => "wgpu",
         })
     }
 }
@@ -94,7 +105,7 @@ pub struct Backend {
     pub available: fn() -> Result<(), Unavailable>,
     /// Makes it under a key of any length that the cipher takes.
     pub create: Create,
-    /// Of a device: the kernels it runs, as `lanecrypt_cuda::Family`.
+    /// Of a device: the kernels it runs, as `lanecrypt_cuda::Family` or `lanecrypt_wgpu::Family`.
     pub family: Option<Extension>,
 }
 // ANCHOR_END: backend

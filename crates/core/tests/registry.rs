@@ -91,8 +91,10 @@ fn keys_of_other_lengths_are_refused() {
 
 #[test]
 fn platforms_and_claims_have_names() {
-    let platforms = [Platform::Cpu, Platform::Cuda, Platform::CudaOnHost];
-    assert_eq!(platforms.map(|p| p.to_string()), ["CPU", "CUDA", "CUDA kernels on the CPU"]);
+    let platforms = [Platform::Cpu, Platform::Cuda, Platform::CudaOnHost, Platform::Wgpu];
+    let names = ["CPU", "CUDA", "CUDA kernels on the CPU", "wgpu"];
+    assert_eq!(platforms.map(|platform| platform.to_string()), names);
+    assert_eq!(platforms.map(Platform::is_gpu), [false, true, false, true]);
     assert_eq!(ConstantTime::Yes.to_string(), "yes");
     assert_eq!(ConstantTime::No("it looks up").to_string(), "no: it looks up");
 }

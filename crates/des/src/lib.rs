@@ -46,6 +46,8 @@ mod schedule;
 mod sliced;
 mod table32;
 mod weak_key;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
 
 #[cfg(feature = "alloc")]
 pub use backends::{DES, TDES, TDES_EEE};

@@ -61,7 +61,12 @@ macro_rules! describe {
                         "bitslice" => BITSLICE,
                     )
                 };
-                all_backends!(ONE_BY_ONE, BY_BITS, BY_BYTES, ON_DEVICES)
+                #[cfg(not(feature = "wgpu"))]
+                const ON_OTHER_GPUS: &[Backend] = &[];
+                #[cfg(feature = "wgpu")]
+                const ON_OTHER_GPUS: &[Backend] =
+                    &[lanecrypt_wgpu::backend!("bitslice" => crate::wgpu::$cipher)];
+                all_backends!(ONE_BY_ONE, BY_BITS, BY_BYTES, ON_DEVICES, ON_OTHER_GPUS)
             },
             #[cfg(not(feature = "cuda"))]
             kernels: None,

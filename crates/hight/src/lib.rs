@@ -42,6 +42,8 @@ mod reference;
 mod schedule;
 mod sliced;
 mod table;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
 
 #[cfg(feature = "alloc")]
 pub use backends::{HIGHT, HIGHT_KISA};

@@ -103,6 +103,8 @@ pub use lanecrypt_modes::{
     gcm as aes_gcm, gcm_siv as aes_gcm_siv, ofb, padding, xts_halves_are_equal,
 };
 pub use lanecrypt_seed as seed;
+#[cfg(feature = "wgpu")]
+pub use lanecrypt_wgpu as wgpu;
 #[cfg(feature = "parallel")]
 pub use parallel::{Parallel, THREAD_PIECE_BYTES};
 #[cfg(feature = "tune")]
@@ -220,3 +222,8 @@ struct WorkspaceReadme;
 #[cfg(all(doctest, feature = "cuda"))]
 #[doc = include_str!("../../cuda/README.md")]
 struct CudaReadme;
+
+/// Those of the crate of other GPUs.
+#[cfg(all(doctest, feature = "wgpu"))]
+#[doc = include_str!("../../wgpu/README.md")]
+struct WgpuReadme;

@@ -40,6 +40,8 @@ mod sbox;
 mod schedule;
 mod sliced;
 mod table32;
+#[cfg(feature = "wgpu")]
+pub mod wgpu;
 mod words;
 
 #[cfg(feature = "alloc")]

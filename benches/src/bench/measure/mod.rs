@@ -19,3 +19,5 @@ pub(crate) mod peers;
 pub(crate) mod runner;
 pub(crate) mod swap;
 pub(crate) mod verify;
+#[cfg(feature = "wgpu")]
+pub(crate) mod wgpu;

@@ -1,0 +1,467 @@
+//! Writer of WGSL: the bit-sliced kernels of a cipher, from its plan and its recordings.
+//!
+//! A thread takes 32 blocks and has a bit of each in a word; the blocks of 32 threads lie side by side, so that
+//! neighbours read neighbours. Each step is a function without branches, and so are the way in and the way out.
+//! A whole calls steps, in loops where the plan has loops, and for each whole there is a kernel in ECB and one in
+//! CTR, whose counter blocks are never in memory: their planes come from an addition.
+//!
+//! No address and no branch depends on anything but the number of a thread and of a round, and the length.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+use lanecrypt_slicing::record::{Node, Operation, Part, Plan, Recording, Whole, Wire};
+
+use crate::{
+    Error,
+    graph::{self, Graph},
+};
+
+/// Threads of a workgroup.
+const WORKGROUP: usize = 64;
+/// Key planes of which the masks are 16 KiB: every device takes as much as a uniform buffer.
+const MAX_KEYS: usize = 4096;
+/// Columns of a line.
+const WIDTH: usize = 118;
+
+/// The kernels of a cipher in WGSL. The plan has circuits of gates, which are faster here than expressions of
+/// three-input functions.
+///
+/// Kernels are called `ecb_` or `ctr_` and then [`identifier`] of the whole. Their bindings, all of group 0:
+///
+/// | binding | what |
+/// |---|---|
+/// | 0, storage | whole blocks, which are overwritten; in CTR the key stream is added to them |
+/// | 1, uniform | 4096 words: a mask for each key plane, in the order in which steps take them |
+/// | 2, uniform | the counter block of the first block as four words, the least significant first; the number of blocks |
+///
+/// A thread whose 32 blocks are all beyond the last one does nothing; 32 threads have 1024 blocks.
+///
+/// # Errors
+/// [`Error::Plan`] where a whole is not what was recorded or takes too many keys; [`Error::Shape`] for blocks of
+/// other than 8 or 16 bytes and for nodes that have no text here.
+pub fn emit_wgsl(cipher: &str, plan: &Plan) -> Result<String, Error> {
+    let block = Block::of(plan.planes)?;
+    let (slice, unslice) = (Recording::load(plan.planes), Recording::store(plan.planes));
+    let ends = [("slice", &slice), ("unslice", &unslice)].map(|(name, end)| (name.to_owned(), end));
+    let steps = plan.steps.iter().map(|step| (format!("step_{}", step.name), &step.recording));
+    let functions = ends
+        .into_iter()
+        .chain(steps)
+        .map(|(name, recording)| Ok((name.clone(), Function::new(&name, recording)?)))
+        .collect::<Result<BTreeMap<_, _>, Error>>()?;
+    let sizes = functions.values().flat_map(|function| [function.planes, function.changed.len()]);
+    let sizes: BTreeSet<usize> = sizes.chain([plan.planes]).collect();
+    let mut text = head(cipher, block, &sizes);
+    for function in functions.values() {
+        text.push('\n');
+        text.push_str(&function.text);
+    }
+    for whole in &plan.wholes {
+        graph::check(plan, whole)?;
+        text.push('\n');
+        text.push_str(&whole_text(plan, whole, &functions)?);
+    }
+    Ok(text)
+}
+
+/// The name of a whole as WGSL can write it.
+#[must_use]
+pub fn identifier(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_")
+}
+
+/// Statements, several in a line.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    column: usize,
+}
+
+impl Lines {
+    fn push(&mut self, statement: &str) {
+        if self.column > 0 && self.column + 1 + statement.len() > WIDTH {
+            self.end();
+        }
+        self.text.push_str(if self.column == 0 { "    " } else { " " });
+        self.column += statement.len() + if self.column == 0 { 4 } else { 1 };
+        self.text.push_str(statement);
+    }
+
+    /// Ends the line, if there is one.
+    fn end(&mut self) {
+        if self.column > 0 {
+            self.text.push('\n');
+            self.column = 0;
+        }
+    }
+
+    /// A line by itself.
+    fn line(&mut self, statement: &str) {
+        self.end();
+        self.push(statement);
+        self.end();
+    }
+
+    fn finish(mut self) -> String {
+        self.end();
+        self.text
+    }
+}
+
+/// What is between commas.
+fn listed(items: impl IntoIterator<Item = String>) -> String {
+    items.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// `Planes2(a, b)`
+fn planes_of(values: &[String]) -> String {
+    format!("Planes{}({})", values.len(), values.join(", "))
+}
+
+/// Names `x0` and so on.
+fn numbered(name: &str, numbers: impl IntoIterator<Item = usize>) -> Vec<String> {
+    numbers.into_iter().map(|number| format!("{name}{number}")).collect()
+}
+
+/// A list that is too long for a line, broken at its commas.
+fn wrapped(text: &str) -> String {
+    let mut lines = Lines::default();
+    for item in text.split_inclusive(", ") {
+        lines.push(item.trim_end());
+    }
+    lines.finish()
+}
+
+/// How a block is written.
+#[derive(Clone, Copy)]
+struct Block {
+    planes: usize,
+    /// Its type.
+    ty: &'static str,
+    /// What the type calls its words.
+    words: &'static [&'static str],
+}
+
+impl Block {
+    fn of(planes: usize) -> Result<Self, Error> {
+        match planes {
+            64 => Ok(Self { planes, ty: "vec2<u32>", words: &WORDS[..2] }),
+            128 => Ok(Self { planes, ty: "vec4<u32>", words: &WORDS }),
+            _ => Err(Error::Shape(format!("blocks of {planes} bits"))),
+        }
+    }
+}
+
+/// What four words are called in a vector.
+const WORDS: [&str; 4] = ["x", "y", "z", "w"];
+
+/// What stands before the functions: types, bindings, and how blocks come in and go out.
+fn head(cipher: &str, Block { planes, ty, words }: Block, sizes: &BTreeSet<usize>) -> String {
+    let mut text = format!(
+        "// Generated by `cargo xtask codegen`, do not edit by hand: {cipher}, a bit of 32 blocks in a word.\n"
+    );
+    for size in sizes {
+        let members = listed((0..*size).map(|i| format!("p{i}: u32")));
+        let _ = write!(text, "\nstruct Planes{size} {{\n{}}}\n", wrapped(&members));
+    }
+    let _ = write!(
+        text,
+        "\nstruct Parameters {{\n    counter: vec4<u32>,\n    blocks: u32,\n}}\n\n\
+         @group(0) @binding(0) var<storage, read_write> data: array<{ty}>;\n\
+         @group(0) @binding(1) var<uniform> keys: array<vec4<u32>, {}>;\n\
+         @group(0) @binding(2) var<uniform> parameters: Parameters;\n\n\
+         // The first block of a thread; the next ones are 32, 64 and so on further on.\n\
+         fn first_block(thread: u32) -> u32 {{\n    return thread / 32u * 1024u + thread % 32u;\n}}\n",
+        MAX_KEYS / 4
+    );
+    let mut load = Lines::default();
+    load.line("let last = parameters.blocks - 1u;");
+    for i in 0..32 {
+        load.push(&format!("let b{i} = data[min(first + {}u, last)];", 32 * i));
+    }
+    load.end();
+    let loaded = (0..32).flat_map(|i| words.iter().map(move |word| format!("b{i}.{word}")));
+    let loaded = format!("return {};", planes_of(&loaded.collect::<Vec<_>>()));
+    let _ = write!(
+        text,
+        "\n// Blocks beyond the last one are the last one.\nfn load(first: u32) -> Planes{planes} {{\n{}{}}}\n",
+        load.finish(),
+        wrapped(&loaded)
+    );
+    for (name, operator) in [("store", "="), ("add", "^=")] {
+        let mut lines = Lines::default();
+        for i in 0..32 {
+            let at = format!("first + {}u", 32 * i);
+            let value = numbered("w.p", words.len() * i..words.len() * (i + 1)).join(", ");
+            lines.line(&format!(
+                "if {at} < parameters.blocks {{ data[{at}] {operator} {ty}({value}); }}"
+            ));
+        }
+        let _ =
+            write!(text, "\nfn {name}(first: u32, w: Planes{planes}) {{\n{}}}\n", lines.finish());
+    }
+    text.push_str(&count(planes));
+    text
+}
+
+/// What a bit of the number of a lane, which is a block of every 32nd, is in all lanes.
+const LANE_BITS: [&str; 5] =
+    ["0xaaaaaaaau", "0xccccccccu", "0xf0f0f0f0u", "0xff00ff00u", "0xffff0000u"];
+
+/// The function that makes planes of counter blocks, big-endian: bit by bit the sum of a thread's first one, which
+/// is the same in all lanes, and of 32 times the lane.
+fn count(planes: usize) -> String {
+    let plane = |bit: usize| planes - 8 * (bit / 8 + 1) + bit % 8;
+    let mut lines = Lines::default();
+    for bit in 0..planes {
+        let word = WORDS[bit / 32];
+        let above = 31 - bit % 32;
+        let digit = format!("let d{bit} = u32(i32(c.{word} << {above}u) >> 31u);");
+        lines.push(&digit);
+        let number = plane(bit);
+        match bit.checked_sub(5).map(|bit| LANE_BITS.get(bit)) {
+            None => lines.push(&format!("let s{number} = d{bit};")),
+            Some(Some(lane)) if bit == 5 => {
+                lines.push(&format!("let s{number} = d5 ^ {lane}; let c5 = d5 & {lane};"));
+            }
+            Some(Some(lane)) => {
+                let carry = format!("c{}", bit - 1);
+                lines.push(&format!("let s{number} = d{bit} ^ {lane} ^ {carry};"));
+                lines.push(&format!(
+                    "let c{bit} = (d{bit} & {lane}) | ({carry} & (d{bit} | {lane}));"
+                ));
+            }
+            Some(None) => {
+                let carry = format!("c{}", bit - 1);
+                lines.push(&format!("let s{number} = d{bit} ^ {carry};"));
+                if bit + 1 < planes {
+                    lines.push(&format!("let c{bit} = d{bit} & {carry};"));
+                }
+            }
+        }
+    }
+    lines.end();
+    let sums = format!("return {};", planes_of(&numbered("s", 0..planes)));
+    format!(
+        "\n// The counter of a block, the least significant word first.\n\
+         fn counter(block: u32) -> vec4<u32> {{\n    \
+         let first = parameters.counter;\n    \
+         let x = first.x + block;\n    \
+         let y = first.y + u32(x < block);\n    \
+         let z = first.z + u32(y < first.y);\n    \
+         let w = first.w + u32(z < first.z);\n    \
+         return vec4<u32>(x, y, z, w);\n}}\n\
+         \nfn count(first: u32) -> Planes{planes} {{\n    let c = counter(first);\n{}{}}}\n",
+        lines.finish(),
+        wrapped(&sums)
+    )
+}
+
+/// A recording as a function of planes, which returns those that it changes.
+struct Function {
+    text: String,
+    /// Planes that it takes.
+    planes: usize,
+    /// The planes that it returns.
+    changed: Vec<usize>,
+    /// Key planes that it takes.
+    keys: usize,
+}
+
+impl Function {
+    fn new(name: &str, recording: &Recording) -> Result<Self, Error> {
+        let (planes, keys) = (recording.outputs().len(), recording.keys());
+        if !keys.is_multiple_of(4) {
+            return Err(Error::Shape(format!("{name} takes {keys} key planes, no multiple of 4")));
+        }
+        let mut graph = Graph::new();
+        let inputs = graph.sources(Node::Input, planes);
+        let key_planes = graph.sources(Node::Key, keys);
+        let outputs = graph.inline(recording, &inputs, &key_planes);
+        let changed: Vec<usize> = (0..planes).filter(|&i| outputs[i] != inputs[i]).collect();
+        let outputs: Vec<Wire> = changed.iter().map(|&i| outputs[i]).collect();
+        let mut lines = Lines::default();
+        let mut differences = BTreeMap::new();
+        for wire in needed(&graph, &outputs) {
+            if let Some(statement) = statement(&graph, wire, &mut differences)? {
+                lines.push(&statement);
+            }
+        }
+        lines.end();
+        let results: Vec<String> = outputs.iter().map(|&wire| value(&graph, wire)).collect();
+        let result = wrapped(&format!("return {};", planes_of(&results)));
+        let text = format!(
+            "fn {name}(p: Planes{planes}, key: u32) -> Planes{} {{\n{}{result}}}\n",
+            changed.len(),
+            lines.finish()
+        );
+        Ok(Self { text, planes, changed, keys })
+    }
+}
+
+/// The wires that these depend on, and these, in order.
+fn needed(graph: &Graph, outputs: &[Wire]) -> Vec<Wire> {
+    let mut is_needed = vec![false; graph.nodes().len()];
+    for &output in outputs {
+        is_needed[output] = true;
+    }
+    for wire in (0..is_needed.len()).rev() {
+        if is_needed[wire] {
+            for operand in operands(graph.nodes()[wire]) {
+                is_needed[operand] = true;
+            }
+        }
+    }
+    (0..is_needed.len()).filter(|&wire| is_needed[wire]).collect()
+}
+
+/// What a node is made of.
+fn operands(node: Node) -> Vec<Wire> {
+    match node {
+        Node::Exchange { rows, .. } => rows.to_vec(),
+        Node::Gate(Operation::Xor(a, b) | Operation::And(a, b) | Operation::Or(a, b)) => vec![a, b],
+        Node::Gate(Operation::Not(a)) => vec![a],
+        Node::Gate(Operation::Lut(_, operands)) => operands.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a wire is called.
+fn value(graph: &Graph, wire: Wire) -> String {
+    match graph.nodes()[wire] {
+        Node::Input(number) | Node::Load(number) => format!("p.p{number}"),
+        Node::Key(number) => {
+            format!("keys[key + {}u].{}", number / 4, WORDS[number % 4])
+        }
+        Node::Constant(false) => "0u".to_owned(),
+        Node::Constant(true) => "0xffffffffu".to_owned(),
+        _ => format!("n{wire}"),
+    }
+}
+
+/// Differences of rows that are exchanged, by distance and rows: both rows want the same one.
+type Differences = BTreeMap<(u32, [Wire; 2]), Wire>;
+
+/// The statement that gives a wire its value, if it takes one.
+fn statement(
+    graph: &Graph,
+    wire: Wire,
+    differences: &mut Differences,
+) -> Result<Option<String>, Error> {
+    let of = |wire: Wire| value(graph, wire);
+    let expression = match graph.nodes()[wire] {
+        Node::Input(_) | Node::Load(_) | Node::Key(_) | Node::Constant(_) => return Ok(None),
+        Node::Gate(Operation::Xor(a, b)) => format!("{} ^ {}", of(a), of(b)),
+        Node::Gate(Operation::And(a, b)) => format!("{} & {}", of(a), of(b)),
+        Node::Gate(Operation::Or(a, b)) => format!("{} | {}", of(a), of(b)),
+        Node::Gate(Operation::Not(a)) => format!("~{}", of(a)),
+        Node::Exchange { distance, rows, is_high } => {
+            let [low, high] = rows.map(of);
+            let next = differences.len();
+            let known = differences.contains_key(&(distance, rows));
+            let difference = *differences.entry((distance, rows)).or_insert(next);
+            let mask = u32::MAX / ((1 << distance) + 1);
+            let made = if known {
+                String::new()
+            } else {
+                format!("let d{difference} = ((({low}) >> {distance}u) ^ {high}) & {mask:#x}u; ")
+            };
+            let row = if is_high {
+                format!("{high} ^ d{difference}")
+            } else {
+                format!("{low} ^ (d{difference} << {distance}u)")
+            };
+            return Ok(Some(format!("{made}let n{wire} = {row};")));
+        }
+        node @ (Node::LaneBit(_) | Node::Gate(Operation::Lut(..))) => {
+            return Err(Error::Shape(format!("{node:?} has no text in WGSL")));
+        }
+    };
+    Ok(Some(format!("let n{wire} = {expression};")))
+}
+
+/// A whole as a function over all planes, and its kernels.
+fn whole_text(
+    plan: &Plan,
+    whole: &Whole,
+    functions: &BTreeMap<String, Function>,
+) -> Result<String, Error> {
+    let error = |what| Error::Plan { whole: whole.name.to_owned(), what };
+    let keys = whole.recording.keys();
+    if keys > MAX_KEYS {
+        return Err(error(format!("{keys} key planes, at most {MAX_KEYS}")));
+    }
+    let (name, planes) = (identifier(whole.name), plan.planes);
+    let mut lines = Lines::default();
+    for plane in 0..planes {
+        lines.push(&format!("var x{plane} = p.p{plane};"));
+    }
+    lines.line("var key = 0u;");
+    parts_text(&whole.parts, functions, 0, &mut lines).map_err(error)?;
+    lines.end();
+    let result = wrapped(&format!("return {};", planes_of(&numbered("x", 0..planes))));
+    let mut text = format!(
+        "fn whole_{name}(p: Planes{planes}) -> Planes{planes} {{\n{}{result}}}\n",
+        lines.finish()
+    );
+    for (mode, planes, end) in
+        [("ecb", "slice(load(first), 0u)", "store"), ("ctr", "count(first)", "add")]
+    {
+        let _ = write!(
+            text,
+            "\n@compute @workgroup_size({WORKGROUP})\n\
+             fn {mode}_{name}(@builtin(global_invocation_id) thread: vec3<u32>) {{\n    \
+             let first = first_block(thread.x);\n    \
+             if first < parameters.blocks {{ {end}(first, unslice(whole_{name}({planes}), 0u)); }}\n}}\n"
+        );
+    }
+    Ok(text)
+}
+
+// ANCHOR: parts
+/// Parts of a whole as statements over `x0` and so on; `key` is where the next step's keys are.
+fn parts_text(
+    parts: &[Part],
+    functions: &BTreeMap<String, Function>,
+    depth: usize,
+    lines: &mut Lines,
+) -> Result<(), String> {
+    for part in parts {
+        match part {
+            Part::Call { step, on } => {
+                let function = functions.get(&format!("step_{step}"));
+                let function = function.ok_or_else(|| format!("there is no step `{step}`"))?;
+                lines.end();
+                let planes = planes_of(&numbered("x", on.iter().copied()));
+                for item in format!("{{ let r = step_{step}({planes}, key);").split_inclusive(", ")
+                {
+                    lines.push(item.trim_end());
+                }
+                for (i, &plane) in function.changed.iter().enumerate() {
+                    lines.push(&format!("x{} = r.p{i};", on[plane]));
+                }
+                lines.push(&format!("key += {}u; }}", function.keys / 4));
+                lines.end();
+            }
+            Part::Repeat { times, body } => {
+                let i = format!("i{depth}");
+                lines.line(&format!("for (var {i} = 0u; {i} < {times}u; {i} += 1u) {{"));
+                parts_text(body, functions, depth + 1, lines)?;
+                lines.line("}");
+            }
+            Part::Rename { from } => {
+                let moved = || from.iter().enumerate().filter(|(to, from)| to != *from);
+                lines.line("{");
+                moved().for_each(|(to, from)| lines.push(&format!("let t{to} = x{from};")));
+                moved().for_each(|(to, _)| lines.push(&format!("x{to} = t{to};")));
+                lines.line("}");
+            }
+        }
+    }
+    Ok(())
+}
+// ANCHOR_END: parts

@@ -1,0 +1,32 @@
+//! Every other GPU: ciphers bit-sliced in WGSL, over Vulkan, Metal, DirectX 12 and OpenGL.
+//!
+//! [`Device::default`] opens the best GPU that a driver offers. A [`Family`], which each cipher's crate has in its
+//! module `wgpu`, makes an [`Engine`] of a key there: ECB and CTR over host memory of any size, and through
+//! `lanecrypt_core::modes` all other modes. The kernels are [`programs`], written by `cargo xtask codegen`; each
+//! is compiled on a device when it is first wanted, and kept as long as the device.
+//!
+//! No call panics where the device fails: it returns an [`Error`].
+#![forbid(unsafe_code)]
+
+mod device;
+mod engine;
+mod error;
+mod family;
+mod keys;
+mod mapping;
+pub mod programs;
+mod slot;
+#[cfg(test)]
+mod tests;
+
+pub use device::{Device, Limits};
+pub use engine::Engine;
+pub use error::Error;
+pub use family::{Family, LANES};
+pub use keys::{DirectedKeys, KeyPair};
+
+/// What [`backend!`] names.
+#[doc(hidden)]
+pub mod registry {
+    pub use lanecrypt_core::{Backend, Platform};
+}

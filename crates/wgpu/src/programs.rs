@@ -1,0 +1,51 @@
+//! The kernels, as `cargo xtask codegen` writes them from the ciphers' plans.
+
+/// The kernels of a cipher.
+#[derive(Debug)]
+pub struct Program {
+    /// The cipher's name.
+    pub(crate) name: &'static str,
+    /// All its kernels; `emit_wgsl` of `lanecrypt-circuit` says what they are called and bind.
+    pub(crate) wgsl: &'static str,
+    /// Bytes of a block.
+    pub(crate) block_bytes: usize,
+}
+
+impl Program {
+    /// Bytes of a block.
+    #[must_use]
+    pub const fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    /// The source of all its kernels.
+    #[must_use]
+    pub const fn wgsl(&self) -> &'static str {
+        self.wgsl
+    }
+}
+
+macro_rules! programs {
+    ($($(#[$doc:meta])* $program:ident $name:literal $block_bytes:literal;)*) => {$(
+        $(#[$doc])*
+        pub static $program: Program = Program {
+            name: $name,
+            wgsl: include_str!(concat!("../wgsl/", $name, ".wgsl")),
+            block_bytes: $block_bytes,
+        };
+    )*};
+}
+programs! {
+    /// AES.
+    AES "aes" 16;
+    /// ARIA.
+    ARIA "aria" 16;
+    /// Camellia.
+    CAMELLIA "camellia" 16;
+    /// DES and triple DES.
+    DES "des" 8;
+    /// HIGHT.
+    HIGHT "hight" 8;
+    /// SEED.
+    SEED "seed" 16;
+}
