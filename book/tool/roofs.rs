@@ -35,7 +35,8 @@ struct Row<'a> {
 
 /// Every table as (path of the page part, text), of records with the newest first.
 pub(crate) fn tables(records: &[Record], source: &Path) -> BTreeMap<PathBuf, String> {
-    let ciphers = distinct(resident(records).map(|(_, _, m)| m.cipher.as_str()));
+    let mut ciphers = distinct(resident(records).map(|(_, _, m)| m.cipher.as_str()));
+    ciphers.sort_unstable();
     let mut files = BTreeMap::new();
     let mut best = String::new();
     let mut file = |name: &str, rows: &str| {

@@ -5,18 +5,23 @@
 //! PTX is not what a GPU executes, and the rule that leads from one to the other stands here alone:
 //!
 // ANCHOR: rule
-//! - **Logic** is covered by functions of three inputs (LOP3): where the result of one operation is an operand of
-//!   one other alone, in the same basic block, and both have three inputs together, they are one instruction.
-//!   Sums are covered alike (IADD3), with a left shift or a product as an operand (LEA, IMAD).
-//! - **ALU**: logic, right shifts and funnel shifts, byte permutations, selections, comparisons. **Multiplier**:
-//!   `mad`, `mul`, `dp4a`. Sums and left shifts run on either, as the assembler likes: they count among all
-//!   instructions and on no pipe.
-//! - **What is the same for all threads of a warp** has a pipe of its own, and counts among all instructions alone.
-//! - **Shared memory**, in lanes: 32 for each pass of a warp's access that nothing can save. A look-up meets no
-//!   conflict; four words at once take two passes where lanes read the same, and four where they write, or where
-//!   it is memory of the device. Words that lie together are loaded together. A shuffle is a pass.
-//! - What a loop computes of values that do not change in it costs nothing: it is computed before.
-//! - Moves, conversions, parameters, jumps that are always taken, and numbers that are added to addresses cost nothing.
+//! - **Logic** is covered by functions of three inputs (LOP3): where the result of one
+//!   operation is an operand of one other alone, in the same basic block, and both have
+//!   three inputs together, they are one instruction. Sums are covered alike (IADD3),
+//!   with a left shift or a product as an operand (LEA, IMAD).
+//! - **ALU**: logic, right shifts and funnel shifts, byte permutations, selections,
+//!   comparisons. **Multiplier**: `mad`, `mul`, `dp4a`. Sums and left shifts run on
+//!   either, as the assembler likes: they count among all instructions and on no pipe.
+//! - **What is the same for all threads of a warp** has a pipe of its own, and counts
+//!   among all instructions alone.
+//! - **Shared memory**, in lanes: 32 for each pass of a warp's access that nothing can
+//!   save. A look-up meets no conflict; four words at once take two passes where lanes
+//!   read the same, and four where they write, or where it is memory of the device. Words
+//!   that lie together are loaded together. A shuffle is a pass.
+//! - What a loop computes of values that do not change in it costs nothing: it is
+//!   computed before.
+//! - Moves, conversions, parameters, jumps that are always taken, and numbers that are
+//!   added to addresses cost nothing.
 // ANCHOR_END: rule
 //!
 //! Where it is in doubt the smaller number is taken, so that a bound by these counts holds.
