@@ -7,16 +7,21 @@ use zeroize::Zeroizing;
 
 use crate::{Bits, Ede2, Ede3, Eee2, Eee3, Keying, Single, schedule::RoundKeys, sliced::Masks};
 
-/// DES bit-sliced, 32 blocks per thread.
-pub static DES: Family = Family::new(&crate::DES, &programs::DES, key_pair::<Single>);
-/// Triple DES, encrypt-decrypt-encrypt.
-pub static TDES: Family = Family::new(&crate::TDES, &programs::DES, |key| {
-    if key.len() == 16 { key_pair::<Ede2>(key) } else { key_pair::<Ede3>(key) }
-});
-/// Triple DES, three times encryption.
-pub static TDES_EEE: Family = Family::new(&crate::TDES_EEE, &programs::DES, |key| {
-    if key.len() == 16 { key_pair::<Eee2>(key) } else { key_pair::<Eee3>(key) }
-});
+/// The family of each description.
+macro_rules! families {
+    ($($(#[$doc:meta])* $cipher:ident, $keys:expr;)*) => {$(
+        $(#[$doc])*
+        pub static $cipher: Family = Family::new(&crate::$cipher, &programs::DES, $keys);
+    )*};
+}
+families! {
+    /// DES, bit-sliced, 32 blocks per thread.
+    DES, key_pair::<Single>;
+    /// Triple DES, encrypt-decrypt-encrypt.
+    TDES, |key| if key.len() == 16 { key_pair::<Ede2>(key) } else { key_pair::<Ede3>(key) };
+    /// Triple DES, three times encryption.
+    TDES_EEE, |key| if key.len() == 16 { key_pair::<Eee2>(key) } else { key_pair::<Eee3>(key) };
+}
 
 /// The keys from one whose length the family has checked. One whole serves both directions and orders.
 fn key_pair<K: Keying>(key: &[u8]) -> KeyPair {

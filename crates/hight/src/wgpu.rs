@@ -11,10 +11,20 @@ use crate::{
     schedule::{ByteOrder, Keys, Subkeys},
 };
 
-/// HIGHT in the standard's byte order, bit-sliced, 32 blocks per thread.
-pub static HIGHT: Family = Family::new(&crate::HIGHT, &programs::HIGHT, key_pair::<Standard>);
-/// HIGHT in the byte order of KISA's C source.
-pub static HIGHT_KISA: Family = Family::new(&crate::HIGHT_KISA, &programs::HIGHT, key_pair::<Kisa>);
+/// The family of each description.
+macro_rules! families {
+    ($($(#[$doc:meta])* $cipher:ident, $order:ident;)*) => {$(
+        $(#[$doc])*
+        pub static $cipher: Family =
+            Family::new(&crate::$cipher, &programs::HIGHT, key_pair::<$order>);
+    )*};
+}
+families! {
+    /// Blocks and keys as the standard writes them; bit-sliced, 32 blocks per thread.
+    HIGHT, Standard;
+    /// Blocks and keys in the order of KISA's C source.
+    HIGHT_KISA, Kisa;
+}
 
 /// The keys from one whose length the family has checked.
 fn key_pair<O: ByteOrder>(key: &[u8]) -> KeyPair {

@@ -167,7 +167,7 @@ impl Engine {
     /// bytes are taken as fit a piece ([`Limits`](crate::Limits)), whole blocks; returned with the time.
     ///
     /// # Errors
-    /// [`Error::Data`] for an operation that no kernel has; those of running it.
+    /// [`Error::Refused`] for an operation that no kernel has, and for less than a block; those of running it.
     pub fn time(
         &self,
         operation: Operation<'_>,
