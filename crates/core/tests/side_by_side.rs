@@ -258,9 +258,12 @@ fn bad_messages_are_named() {
 fn an_engine_that_fails_is_reported() {
     for fails_after in [0, 1, 5] {
         let engine = Counts { fails_after, ..Counts::of(4) };
-        let (mut text, mut iv) = ([0; 160], [0; 16]);
-        let messages = &mut [ChainedMessage { iv: &mut iv, data: text.as_mut_slice().into() }];
-        let result = SerialMode::Ofb.run_messages(&engine, messages);
+        let (mut texts, mut ivs) = ([[0; 160]; 2], [[0; 16]; 2]);
+        let messages = texts.iter_mut().zip(&mut ivs);
+        let mut messages: Vec<_> = messages
+            .map(|(text, iv)| ChainedMessage { iv, data: text.as_mut_slice().into() })
+            .collect();
+        let result = SerialMode::Ofb.run_messages(&engine, &mut messages);
         assert!(matches!(result, Err(MessagesError::Engine(Error::EmptyIv))), "{result:?}");
     }
 }

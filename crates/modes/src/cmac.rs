@@ -36,7 +36,7 @@ pub struct BatchCmac<C: BlockSizeUser> {
 }
 
 impl<C: BlockEngine> BatchCmac<C> {
-    /// The constant R_b of SP 800-38B, 5.3: its last byte, and the others are zero.
+    /// The constant `R_b` of SP 800-38B, 5.3: its last byte, and the others are zero.
     const REDUCTION: u8 = match C::BlockSize::USIZE {
         8 => 0x1b,
         16 => 0x87,

@@ -16,14 +16,13 @@ const COUNTS: [usize; 10] = [0, 1, 2, 7, 8, 9, 63, 64, 65, 200];
 
 /// Messages of equal lengths and of many, empty ones among them.
 fn texts() -> impl Strategy<Value = Vec<Vec<u8>>> {
-    let of_a_count = (0..COUNTS.len()).prop_flat_map(|at| {
+    (0..COUNTS.len()).prop_flat_map(|at| {
         let equal = (0..200_usize).prop_flat_map(move |length| {
             vec(vec(any::<u8>(), length..=length), COUNTS[at]..=COUNTS[at])
         });
         let ragged = vec(vec(any::<u8>(), 0..400), COUNTS[at]..=COUNTS[at]);
         prop_oneof![equal, ragged]
-    });
-    of_a_count
+    })
 }
 
 /// Runs `run` over messages in place, each with an IV of its own, and returns the outputs and IVs.
@@ -50,7 +49,9 @@ macro_rules! agree {
     ($ours:ty, $theirs:ty, $key:expr, $texts:expr, $block:literal) => {
         let (key, texts) = (&$key.into(), $texts);
         let mut whole = texts.clone();
-        whole.iter_mut().for_each(|text| text.truncate(text.len() / $block * $block));
+        for text in &mut whole {
+            text.truncate(text.len() / $block * $block);
+        }
         let ours = cbc::BatchEncryptor::<$ours>::new(key);
         let (outputs, ivs) = side_by_side::<$block>(&whole, |messages| ours.run(messages));
         for (number, text) in whole.iter().enumerate() {
