@@ -161,7 +161,8 @@ fn every_message_has_a_tag() {
 fn an_engine_that_fails_is_reported() {
     let cmac = BatchCmac::<Fails>::new(&[1; 16].into());
     let message = [5; 40];
-    for calls in 0..3 {
+    // One for all blocks but the last, and one for that.
+    for calls in 0..2 {
         fails::fail_after(calls);
         let result = cmac.tags(&[&message], &mut [Array::default()]);
         assert!(matches!(result, Err(MessagesError::Engine(_))), "{result:?} after {calls} calls");
