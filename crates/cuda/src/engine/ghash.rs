@@ -451,9 +451,6 @@ impl Pieces<'_> {
             if after > 0 {
                 place.finish(hash, Some(after), None, Parameters::default())?;
             }
-            if place.whole_blocks(bytes / BLOCK) == 0 {
-                return Ok(()); // it has no sums
-            }
             // The stream is a lane's, which others use as well, and as long as the device is there.
             // SAFETY: the scratch memory has so many bytes.
             unsafe { engine.device.driver().start_clear(stream.handle, sums, engine.all_sums) }
