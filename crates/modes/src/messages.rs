@@ -41,7 +41,7 @@ steps! {
 ///
 /// ```
 /// use lanecrypt_aes::Aes128;
-/// use lanecrypt_modes::{ChainedMessage, cbc, cipher::{BlockModeEncrypt, KeyInit, KeyIvInit}};
+/// use lanecrypt_modes::{ChainedMessage, cbc, cipher::{Array, BlockModeEncrypt, KeyInit, KeyIvInit}};
 ///
 /// let mut ivs = [[1; 16], [2; 16], [3; 16]];
 /// let mut records = [vec![7; 1504], vec![8; 64], vec![9; 592]];
@@ -53,8 +53,8 @@ steps! {
 ///
 /// let mut alone = [[8; 16].into(); 4];
 /// cbc::Encryptor::<Aes128>::new(&[0; 16].into(), &[2; 16].into()).encrypt_blocks(&mut alone);
-/// assert_eq!(records[1], alone.as_flattened());
-/// assert_eq!(ivs[1], alone[3]); // with which the message could go on
+/// assert_eq!(records[1], Array::slice_as_flattened(&alone));
+/// assert_eq!(ivs[1], alone[3].0); // with which the message could go on
 /// # Ok::<(), lanecrypt_core::MessagesError>(())
 /// ```
 #[derive(Clone)]
