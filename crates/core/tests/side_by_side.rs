@@ -49,7 +49,7 @@ impl Engine for Counts {
 
 /// Different bytes in each message.
 fn noise(length: usize, seed: usize) -> Vec<u8> {
-    (0..length).map(|i| ((i + 7 * seed) * (i + 3) >> 3) as u8 ^ seed as u8).collect()
+    (0..length).map(|i| (((i + 7 * seed) * (i + 3)) >> 3) as u8 ^ seed as u8).collect()
 }
 
 /// One message after another: the outputs and what each goes on with.
@@ -105,7 +105,9 @@ fn agree(engine: &dyn Engine, mode: SerialMode, lengths: &[usize]) {
     check(&registers, &outputs, "in place");
 
     let (mut registers, mut outputs) = (ivs.clone(), texts.clone());
-    outputs.iter_mut().for_each(|output| output.fill(0xa5));
+    for output in &mut outputs {
+        output.fill(0xa5);
+    }
     let mut messages: Vec<_> = registers
         .iter_mut()
         .zip(texts.iter().zip(&mut outputs))
