@@ -11,7 +11,10 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use lanecrypt_circuit::{Operation, Wire, cover, graph::Graph};
+use lanecrypt_circuit::{
+    Operation, Wire, cover,
+    graph::{Graph, operands},
+};
 use lanecrypt_slicing::record::{Node, Recording};
 
 use crate::subject::Subject;
@@ -50,7 +53,8 @@ fn operations(recording: &Recording, inputs: usize) -> usize {
     let keys = graph.sources(Node::Key, recording.keys());
     let outputs = graph.inline(recording, &[], &keys);
     let nodes = graph.nodes();
-    let reads: Vec<BTreeSet<Wire>> = nodes.iter().map(read).collect();
+    let reads = nodes.iter().map(|&node| operands(node).into_iter().collect());
+    let reads: Vec<BTreeSet<Wire>> = reads.collect();
     let mut uses = vec![0; nodes.len()];
     reads.iter().flatten().chain(&outputs).for_each(|&wire| uses[wire] += 1);
     let is_gate = |wire: Wire| matches!(nodes[wire], Node::Gate(_));
@@ -64,19 +68,6 @@ fn operations(recording: &Recording, inputs: usize) -> usize {
         is_gate(wire) && !is_complement && (inputs < 3 || readers[wire].is_none())
     };
     (0..nodes.len()).filter(counts).count()
-}
-
-/// The wires that a node reads.
-fn read(node: &Node) -> BTreeSet<Wire> {
-    match *node {
-        Node::Exchange { rows, .. } => rows.into(),
-        Node::Gate(Operation::Not(a)) => [a].into(),
-        Node::Gate(Operation::Xor(a, b) | Operation::And(a, b) | Operation::Or(a, b)) => {
-            [a, b].into()
-        }
-        Node::Gate(Operation::Lut(_, operands)) => operands.into(),
-        _ => BTreeSet::new(),
-    }
 }
 
 #[cfg(test)]

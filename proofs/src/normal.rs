@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use lanecrypt_circuit::{Operation, Wire, graph::Graph};
+use lanecrypt_circuit::{
+    Operation, Wire,
+    graph::{Graph, operands},
+};
 use lanecrypt_slicing::record::Node;
 
 /// A wire, and whether its complement is meant.
@@ -72,7 +75,7 @@ impl Normal {
         while let Some(&wire) = to_do.last() {
             let wanted = match (replaced.get(&wire), graph.nodes()[wire]) {
                 (Some(&(other, _)), _) => vec![other],
-                (None, Node::Gate(gate)) => operands(gate),
+                (None, node @ Node::Gate(_)) => operands(node),
                 (None, _) => Vec::new(),
             };
             let unknown = wanted.into_iter().filter(|&operand| self.known[operand].is_none());
@@ -210,15 +213,6 @@ impl Normal {
     ) {
         let sum = self.of(graph, replaced, &[other])[0];
         self.known[wire] = Some(self.turned(sum, is_turned));
-    }
-}
-
-/// The wires that a gate reads.
-pub(crate) fn operands(gate: Operation) -> Vec<Wire> {
-    match gate {
-        Operation::Xor(a, b) | Operation::And(a, b) | Operation::Or(a, b) => vec![a, b],
-        Operation::Not(a) => vec![a],
-        Operation::Lut(_, operands) => operands.to_vec(),
     }
 }
 

@@ -6,10 +6,13 @@ use std::{
 };
 
 use cadical::Solver;
-use lanecrypt_circuit::{Operation, Wire, graph::Graph};
+use lanecrypt_circuit::{
+    Operation, Wire,
+    graph::{Graph, operands},
+};
 use lanecrypt_slicing::record::Node;
 
-use crate::normal::{Literal, Replaced, operands};
+use crate::normal::{Literal, Replaced};
 
 /// What is known of a graph when a question is asked.
 pub(crate) struct Known<'a> {
@@ -90,7 +93,7 @@ impl Cone<'_> {
         }
         let node = self.known.graph.nodes()[wire];
         let inputs: Vec<i32> = match node {
-            Node::Gate(gate) => operands(gate).into_iter().map(|wire| self.literal(wire)).collect(),
+            Node::Gate(_) => operands(node).into_iter().map(|wire| self.literal(wire)).collect(),
             _ => Vec::new(),
         };
         self.count += 1;

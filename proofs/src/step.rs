@@ -12,7 +12,7 @@ use lanecrypt_slicing::record::{Node, Recording};
 
 use crate::{
     model::{Model, Points},
-    normal::{Normal, Replaced, operands},
+    normal::{Normal, Replaced},
     solver::{Example, Known},
 };
 
@@ -72,22 +72,6 @@ impl Comparison {
         Self { graph, recorded, expected, points }
     }
 
-    /// The wires that these depend on, as a set by wire.
-    fn cone(&self, wires: &[Wire]) -> Vec<bool> {
-        let mut is_in = vec![false; self.graph.nodes().len()];
-        for &wire in wires {
-            is_in[wire] = true;
-        }
-        for (wire, node) in self.graph.nodes().iter().enumerate().rev() {
-            if let (true, Node::Gate(gate)) = (is_in[wire], node) {
-                for operand in operands(*gate) {
-                    is_in[operand] = true;
-                }
-            }
-        }
-        is_in
-    }
-
     /// The recording's wires that are points of the model, or their complements, for all that normal forms show or the
     /// solver knows; and for how many that took the solver.
     fn proved_points(&self, normal: &mut Normal) -> (Replaced, usize) {
@@ -103,7 +87,8 @@ impl Comparison {
             let (signature, is_turned) = signature(point);
             candidates.entry(signature).or_insert((point, is_turned));
         }
-        let (in_recording, in_model) = (self.cone(&self.recorded), self.cone(&self.expected));
+        let [in_recording, in_model] =
+            [&self.recorded, &self.expected].map(|wires| self.graph.cone(wires));
         let (mut replaced, mut by_solver) = (Replaced::new(), 0);
         for wire in (0..in_recording.len()).filter(|&wire| in_recording[wire] && !in_model[wire]) {
             let (signature, is_turned) = signature(wire);

@@ -3,10 +3,7 @@
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use lanecrypt::{
-    Mode,
-    registry::{Platform, Unavailable},
-};
+use lanecrypt::{Mode, registry::Unavailable};
 use lanecrypt_reference::vectors::{Lines, VectorFile};
 use rayon::{ThreadPoolBuilder, prelude::*};
 
@@ -119,11 +116,13 @@ fn run_jobs(jobs: &[Job<'_>], limits: &Limits, progress: &ProgressBar) -> Vec<Pa
     let cases = jobs.iter().map(|job| job.cases.len() as u64).sum();
     progress.set_length(cases);
     let run = || jobs.par_iter().map(|job| job.run(limits, progress)).collect();
-    let waits = jobs.iter().all(|job| job.target.backend.platform == Platform::Cuda);
-    let threads = rayon::current_num_threads() * if waits { 2 } else { 1 };
-    let parts = match ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => pool.install(run),
-        Err(_) => run(), // by the threads that there are
+    let waits = jobs.iter().all(|job| job.target.backend.platform.is_gpu());
+    let twice = || ThreadPoolBuilder::new().num_threads(2 * rayon::current_num_threads()).build();
+    // Where there are no more threads, by those that there are.
+    let pool = waits.then(twice).and_then(Result::ok);
+    let parts = match pool {
+        Some(pool) => pool.install(run),
+        None => run(),
     };
     progress.finish_and_clear();
     parts

@@ -74,6 +74,23 @@ impl Graph {
         self.evaluate(|_| random.next())
     }
 
+    /// Whether each wire is one of these, or one that they depend on.
+    #[must_use]
+    pub fn cone(&self, wires: &[Wire]) -> Vec<bool> {
+        let mut is_in = vec![false; self.nodes.len()];
+        for &wire in wires {
+            is_in[wire] = true;
+        }
+        for (wire, &node) in self.nodes.iter().enumerate().rev() {
+            if is_in[wire] {
+                for operand in operands(node) {
+                    is_in[operand] = true;
+                }
+            }
+        }
+        is_in
+    }
+
     /// What a recording makes of these inputs and key planes, of which it has no more.
     ///
     /// # Panics
@@ -103,6 +120,18 @@ fn in_order(node: Node) -> Node {
         Operation::Or(a, b) => Operation::Or(a.min(b), a.max(b)),
         Operation::Not(_) | Operation::Lut(..) => gate,
     })
+}
+
+/// The wires that a node reads.
+#[must_use]
+pub fn operands(node: Node) -> Vec<Wire> {
+    match node {
+        Node::Exchange { rows, .. } => rows.to_vec(),
+        Node::Gate(Operation::Xor(a, b) | Operation::And(a, b) | Operation::Or(a, b)) => vec![a, b],
+        Node::Gate(Operation::Not(a)) => vec![a],
+        Node::Gate(Operation::Lut(_, operands)) => operands.to_vec(),
+        _ => Vec::new(),
+    }
 }
 
 /// What steps make of their planes and key planes.

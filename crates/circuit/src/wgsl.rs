@@ -286,7 +286,8 @@ impl Function {
         let outputs: Vec<Wire> = changed.iter().map(|&i| outputs[i]).collect();
         let mut lines = Lines::default();
         let mut differences = BTreeMap::new();
-        for wire in needed(&graph, &outputs) {
+        let is_needed = graph.cone(&outputs);
+        for wire in (0..is_needed.len()).filter(|&wire| is_needed[wire]) {
             if let Some(statement) = statement(&graph, wire, &mut differences)? {
                 lines.push(&statement);
             }
@@ -300,33 +301,6 @@ impl Function {
             lines.finish()
         );
         Ok(Self { text, planes, changed, keys })
-    }
-}
-
-/// The wires that these depend on, and these, in order.
-fn needed(graph: &Graph, outputs: &[Wire]) -> Vec<Wire> {
-    let mut is_needed = vec![false; graph.nodes().len()];
-    for &output in outputs {
-        is_needed[output] = true;
-    }
-    for wire in (0..is_needed.len()).rev() {
-        if is_needed[wire] {
-            for operand in operands(graph.nodes()[wire]) {
-                is_needed[operand] = true;
-            }
-        }
-    }
-    (0..is_needed.len()).filter(|&wire| is_needed[wire]).collect()
-}
-
-/// What a node is made of.
-fn operands(node: Node) -> Vec<Wire> {
-    match node {
-        Node::Exchange { rows, .. } => rows.to_vec(),
-        Node::Gate(Operation::Xor(a, b) | Operation::And(a, b) | Operation::Or(a, b)) => vec![a, b],
-        Node::Gate(Operation::Not(a)) => vec![a],
-        Node::Gate(Operation::Lut(_, operands)) => operands.to_vec(),
-        _ => Vec::new(),
     }
 }
 

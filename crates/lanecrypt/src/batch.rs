@@ -70,17 +70,8 @@ pub fn on_device(
 ///
 /// A job that fails is named in the outcome, and all others are complete.
 pub fn run_on_cpu(cipher: &'static CipherDescription, jobs: &mut [Job<'_>]) -> Outcome {
-    let is_chain = |job: &Job<'_>| matches!(job.mode, JobMode::CbcEncrypt { .. });
-    if jobs.iter().filter(|job| is_chain(job)).nth(1).is_none() {
-        let run = |mut job: Numbered<'_, '_>| run_one(cipher, &mut job);
-        #[cfg(feature = "parallel")]
-        let failures = jobs.par_iter_mut().enumerate().filter_map(run).collect();
-        #[cfg(not(feature = "parallel"))]
-        let failures = jobs.iter_mut().enumerate().filter_map(run).collect();
-        return Outcome::new(failures);
-    }
-    let (chains, mut others): (Vec<_>, Vec<_>) =
-        jobs.iter_mut().enumerate().partition(|(_, job)| is_chain(job));
+    let is_chain = |(_, job): &Numbered<'_, '_>| matches!(job.mode, JobMode::CbcEncrypt { .. });
+    let (chains, mut others): (Vec<_>, Vec<_>) = jobs.iter_mut().enumerate().partition(is_chain);
     let run_chains = || one_key::run(cipher, chains);
     #[cfg(feature = "parallel")]
     let (mut failures, of_chains) = rayon::join(
