@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt::{
-    ConstantTime, Direction, Engine, Gcm, GcmSiv, SerialMode,
+    Chains, ConstantTime, Direction, Engine, Gcm, GcmSiv, SerialMode,
     aes::{Aes128, Aes256},
     cipher::{InOutBuf, KeyInit},
     modes,
@@ -150,7 +150,8 @@ impl Trial<'_> {
                     let (registers, texts) = data.get_out().split_at_mut(bytes);
                     let texts = texts.chunks_exact_mut(2 * engine.block_bytes());
                     let mut texts: Vec<_> = texts.map(InOutBuf::from).collect();
-                    engine.run_chains(mode, registers, &mut texts, 0..2 * engine.block_bytes())
+                    let bytes = 0..2 * engine.block_bytes();
+                    engine.run_chains(Chains { texts: &mut texts, registers, bytes, mode })
                 })?;
             }
             if setting.cipher.block_bytes != 16 {

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt_circuit::{
-    Operation, Wire,
+    Gate, Wire,
     graph::{self, Graph},
 };
 use lanecrypt_slicing::record::{Node, Part, Plan, Recording, Step};
@@ -80,16 +80,16 @@ fn replace(
 fn wrong_gate(recording: &Recording, index: usize) -> Option<Recording> {
     let is_sum = |table: u8| table == 0x96 || table == 0x69;
     let nonlinear = replace(recording, index, |_, node| match node {
-        Node::Gate(Operation::And(a, b)) => Some(Node::Gate(Operation::Or(a, b))),
-        Node::Gate(Operation::Or(a, b)) => Some(Node::Gate(Operation::And(a, b))),
-        Node::Gate(Operation::Lut(table, operands)) if !is_sum(table) => {
-            Some(Node::Gate(Operation::Lut(table ^ 0x08, operands)))
+        Node::Gate(Gate::And(a, b)) => Some(Node::Gate(Gate::Or(a, b))),
+        Node::Gate(Gate::Or(a, b)) => Some(Node::Gate(Gate::And(a, b))),
+        Node::Gate(Gate::Lut(table, operands)) if !is_sum(table) => {
+            Some(Node::Gate(Gate::Lut(table ^ 0x08, operands)))
         }
         _ => None,
     });
     nonlinear.or_else(|| {
         replace(recording, index, |_, node| match node {
-            Node::Gate(Operation::Xor(a, b)) => Some(Node::Gate(Operation::Or(a, b))),
+            Node::Gate(Gate::Xor(a, b)) => Some(Node::Gate(Gate::Or(a, b))),
             _ => None,
         })
     })
@@ -99,9 +99,9 @@ fn wrong_gate(recording: &Recording, index: usize) -> Option<Recording> {
 fn wrong_wire(recording: &Recording, index: usize) -> Option<Recording> {
     let before = |wire: Wire| wire.saturating_sub(1);
     replace(recording, index, |_, node| match node {
-        Node::Gate(Operation::Xor(a, b)) => Some(Node::Gate(Operation::Xor(before(a), b))),
-        Node::Gate(Operation::Lut(table @ 0x96, [a, b, c])) => {
-            Some(Node::Gate(Operation::Lut(table, [before(a), b, c])))
+        Node::Gate(Gate::Xor(a, b)) => Some(Node::Gate(Gate::Xor(before(a), b))),
+        Node::Gate(Gate::Lut(table @ 0x96, [a, b, c])) => {
+            Some(Node::Gate(Gate::Lut(table, [before(a), b, c])))
         }
         _ => None,
     })

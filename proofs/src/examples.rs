@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt_circuit::{Wire, graph::Graph};
+use lanecrypt_core::Direction;
 use lanecrypt_reference::{
     plaintext::PlaintextStream,
     vectors::{Lines, VectorFile},
@@ -33,8 +34,9 @@ pub(crate) fn vectors(claim: &Claim, block_bytes: usize) -> Result<usize> {
     let round_keys = (claim.expand)(&mut model, &key);
     let result = (claim.cipher)(&mut model, &text, &round_keys);
     for batch in blocks.chunks(64) {
-        let sides = |&(key, plain, cipher)| {
-            if claim.is_decryption { (key, cipher, plain) } else { (key, plain, cipher) }
+        let sides = |&(key, plain, cipher)| match claim.direction {
+            Direction::Encrypt => (key, plain, cipher),
+            Direction::Decrypt => (key, cipher, plain),
         };
         let batch: Vec<(&[u8], &[u8], &[u8])> = batch.iter().map(sides).collect();
         let lanes = graph.evaluate(|node| match node {
@@ -78,7 +80,7 @@ pub(crate) fn keys(plan: &Plan, claim: &Claim) -> Result<()> {
         _ => 0,
     });
     for (lane, key) in keys.iter().enumerate() {
-        let recorded = (claim.recorded)(key, claim.is_decryption);
+        let recorded = (claim.recorded)(key, claim.direction);
         let recorded = recorded.context("keys have the cipher's length")?;
         let is_expected = |(named, real): (&Node, &Node)| match *named {
             Node::Key(number) => *real == Node::Constant(lanes[planes[number]] >> lane & 1 == 1),

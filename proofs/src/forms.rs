@@ -12,12 +12,12 @@ use std::{
 
 use anyhow::{Context, Result};
 use lanecrypt_circuit::{
-    Operation, Wire, cover,
+    Gate, Wire, cover,
     graph::{Graph, operands},
 };
 use lanecrypt_slicing::record::{Node, Recording};
 
-use crate::subject::Subject;
+use crate::subject::{Subject, noun};
 
 const HEADER: &str = "cipher,key_bits,direction,inputs,operations";
 
@@ -34,7 +34,7 @@ pub(crate) fn csv(subjects: &[Subject]) -> Result<String> {
                 .collect();
             for claim in (subject.claims)() {
                 let count = *counts.get(claim.whole).context(claim.whole)?;
-                let direction = if claim.is_decryption { "decryption" } else { "encryption" };
+                let direction = noun(claim.direction);
                 // Where blocks may have another order of bytes, the rounds are the same.
                 rows.entry((subject.name, 8 * claim.key_bytes, direction, inputs)).or_insert(count);
             }
@@ -64,7 +64,7 @@ fn operations(recording: &Recording, inputs: usize) -> usize {
         |wire, reader| (uses[wire] == 1 && is_gate(wire) && is_gate(reader)).then_some(wire),
     );
     let counts = |&wire: &Wire| {
-        let is_complement = matches!(nodes[wire], Node::Gate(Operation::Not(_)));
+        let is_complement = matches!(nodes[wire], Node::Gate(Gate::Not(_)));
         is_gate(wire) && !is_complement && (inputs < 3 || readers[wire].is_none())
     };
     (0..nodes.len()).filter(counts).count()
@@ -83,12 +83,12 @@ mod tests {
             Node::Load(1),
             Node::Load(2),
             Node::Key(0),
-            gate(Operation::Not(0)),
-            gate(Operation::Xor(4, 1)),
-            gate(Operation::Xor(5, 2)),
-            gate(Operation::Xor(6, 3)),
-            gate(Operation::And(7, 0)),
-            gate(Operation::Or(7, 1)),
+            gate(Gate::Not(0)),
+            gate(Gate::Xor(4, 1)),
+            gate(Gate::Xor(5, 2)),
+            gate(Gate::Xor(6, 3)),
+            gate(Gate::And(7, 0)),
+            gate(Gate::Or(7, 1)),
         ];
         let recording = Recording::new(nodes, vec![8, 9]);
         assert_eq!([2, 3].map(|inputs| operations(&recording, inputs)), [5, 4]);

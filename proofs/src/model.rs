@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lanecrypt_circuit::{Operation, Wire, graph::Graph};
+use lanecrypt_circuit::{Gate, Wire, graph::Graph};
 use lanecrypt_reference::gf256;
 use lanecrypt_slicing::record::Node;
 
@@ -40,15 +40,15 @@ impl<'g> Model<'g> {
     }
 
     pub(crate) fn xor(&mut self, a: Wire, b: Wire) -> Wire {
-        self.graph.gate(Operation::Xor(a, b))
+        self.graph.gate(Gate::Xor(a, b))
     }
 
     pub(crate) fn and(&mut self, a: Wire, b: Wire) -> Wire {
-        self.graph.gate(Operation::And(a, b))
+        self.graph.gate(Gate::And(a, b))
     }
 
     pub(crate) fn or(&mut self, a: Wire, b: Wire) -> Wire {
-        self.graph.gate(Operation::Or(a, b))
+        self.graph.gate(Gate::Or(a, b))
     }
 
     /// The sums, bit by bit.
@@ -96,7 +96,7 @@ impl<'g> Model<'g> {
         let (&highest, lower) = input.split_last().expect("two entries have a bit between them");
         let (clear, set) = column.split_at(column.len() / 2);
         let [clear, set] = [clear, set].map(|half| self.decide(half, lower));
-        let complement = |model: &mut Self| model.graph.gate(Operation::Not(highest));
+        let complement = |model: &mut Self| model.graph.gate(Gate::Not(highest));
         Decision::Wire(match (clear, set) {
             (Decision::Constant(false), Decision::Constant(_)) => highest,
             (Decision::Constant(true), Decision::Constant(_)) => complement(self),
@@ -112,7 +112,7 @@ impl<'g> Model<'g> {
             }
             (Decision::Wire(clear), Decision::Wire(set)) if clear == set => clear,
             (Decision::Wire(clear), Decision::Wire(set)) => {
-                self.graph.gate(Operation::Lut(CHOICE, [highest, set, clear]))
+                self.graph.gate(Gate::Lut(CHOICE, [highest, set, clear]))
             }
         })
     }
@@ -140,7 +140,7 @@ impl<'g> Model<'g> {
         for (&a, &b) in a.iter().zip(b) {
             let differ = self.xor(a, b);
             digits.push(self.xor(differ, carry));
-            carry = self.graph.gate(Operation::Lut(carry_table, [a, b, carry]));
+            carry = self.graph.gate(Gate::Lut(carry_table, [a, b, carry]));
             for point in [a, b, carry] {
                 self.points.all.push(point);
                 self.points.cuts.insert(point);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lanecrypt_circuit::{
-    Operation, Wire,
+    Gate, Wire,
     graph::{Graph, operands},
 };
 use lanecrypt_slicing::record::Node;
@@ -106,15 +106,15 @@ impl Normal {
         match node {
             Node::Constant(is_set) => self.sums.number((Vec::new(), is_set)),
             Node::Gate(gate) => match gate {
-                Operation::Xor(a, b) => self.xor(self.sum(a), self.sum(b)),
-                Operation::Not(a) => self.turned(self.sum(a), true),
-                Operation::And(a, b) => self.and(self.sum(a), self.sum(b)),
-                Operation::Or(a, b) => {
+                Gate::Xor(a, b) => self.xor(self.sum(a), self.sum(b)),
+                Gate::Not(a) => self.turned(self.sum(a), true),
+                Gate::And(a, b) => self.and(self.sum(a), self.sum(b)),
+                Gate::Or(a, b) => {
                     let [a, b] = [a, b].map(|wire| self.sum(wire));
                     let (both, either) = (self.and(a, b), self.xor(a, b));
                     self.xor(both, either)
                 }
-                Operation::Lut(table, operands) => self.lut(table, operands.map(|w| self.sum(w))),
+                Gate::Lut(table, operands) => self.lut(table, operands.map(|w| self.sum(w))),
             },
             _ => self.term(Product::Source(wire)),
         }
@@ -225,18 +225,18 @@ mod tests {
         let mut graph = Graph::new();
         let [a, b, c] = [0, 1, 2].map(|number| graph.add(Node::Input(number)));
         let mut gate = |gate| graph.gate(gate);
-        let ab = gate(Operation::Xor(a, b));
-        let bc = gate(Operation::Xor(b, c));
+        let ab = gate(Gate::Xor(a, b));
+        let bc = gate(Gate::Xor(b, c));
         let wires = [
-            gate(Operation::Xor(ab, bc)),
-            gate(Operation::Xor(a, c)),
-            gate(Operation::Lut(0x5a, [a, b, c])), // a ^ c
-            gate(Operation::Lut(0x5b, [a, b, c])), // but for one entry
-            gate(Operation::Or(a, c)),
-            gate(Operation::Lut(0xfa, [a, b, c])), // a | c
+            gate(Gate::Xor(ab, bc)),
+            gate(Gate::Xor(a, c)),
+            gate(Gate::Lut(0x5a, [a, b, c])), // a ^ c
+            gate(Gate::Lut(0x5b, [a, b, c])), // but for one entry
+            gate(Gate::Or(a, c)),
+            gate(Gate::Lut(0xfa, [a, b, c])), // a | c
         ];
-        let and = gate(Operation::And(a, c));
-        let or = gate(Operation::Xor(wires[1], and));
+        let and = gate(Gate::And(a, c));
+        let or = gate(Gate::Xor(wires[1], and));
         let mut normal = Normal::new();
         let sums = normal.of(&graph, &HashMap::new(), &wires);
         assert_eq!(sums[0], sums[1]);

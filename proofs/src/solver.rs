@@ -7,7 +7,7 @@ use std::{
 
 use cadical::Solver;
 use lanecrypt_circuit::{
-    Operation, Wire,
+    Gate, Wire,
     graph::{Graph, operands},
 };
 use lanecrypt_slicing::record::Node;
@@ -153,13 +153,13 @@ impl Cone<'_> {
 }
 
 /// The table of a gate: entry `i` for inputs of which the first is bit 0 of `i`.
-fn table(gate: Operation) -> Vec<bool> {
+fn table(gate: Gate) -> Vec<bool> {
     match gate {
-        Operation::Xor(..) => vec![false, true, true, false],
-        Operation::And(..) => vec![false, false, false, true],
-        Operation::Or(..) => vec![false, true, true, true],
-        Operation::Not(_) => vec![true, false],
-        Operation::Lut(table, _) => {
+        Gate::Xor(..) => vec![false, true, true, false],
+        Gate::And(..) => vec![false, false, false, true],
+        Gate::Or(..) => vec![false, true, true, true],
+        Gate::Not(_) => vec![true, false],
+        Gate::Lut(table, _) => {
             let index = |i: usize| (i & 1) << 2 | i & 2 | i >> 2 & 1;
             (0..8).map(|i| table >> index(i) & 1 == 1).collect()
         }
@@ -194,17 +194,17 @@ mod tests {
         for number in 0..=255u8 {
             let mut graph = Graph::new();
             let inputs = [0, 1, 2].map(|number| graph.add(Node::Input(number)));
-            let lut = graph.gate(Operation::Lut(number, inputs));
-            let wrong = graph.gate(Operation::Lut(number ^ 1 << (number % 8), inputs));
+            let lut = graph.gate(Gate::Lut(number, inputs));
+            let wrong = graph.gate(Gate::Lut(number ^ 1 << (number % 8), inputs));
             let mut sum = graph.add(Node::Constant(false));
             for row in (0..8).filter(|row| number >> row & 1 == 1) {
                 let literals = [4, 2, 1].map(|bit| {
                     let input = inputs[2 - usize::ilog2(bit) as usize];
-                    if row & bit == 0 { graph.gate(Operation::Not(input)) } else { input }
+                    if row & bit == 0 { graph.gate(Gate::Not(input)) } else { input }
                 });
-                let two = graph.gate(Operation::And(literals[0], literals[1]));
-                let three = graph.gate(Operation::And(two, literals[2]));
-                sum = graph.gate(Operation::Or(sum, three));
+                let two = graph.gate(Gate::And(literals[0], literals[1]));
+                let three = graph.gate(Gate::And(two, literals[2]));
+                sum = graph.gate(Gate::Or(sum, three));
             }
             let (replaced, points) = (HashMap::new(), HashSet::from([sum]));
             let known = Known { graph: &graph, replaced: &replaced, cuts: &points };

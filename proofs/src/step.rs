@@ -7,7 +7,7 @@
 use core::fmt;
 use std::collections::HashMap;
 
-use lanecrypt_circuit::{Operation, Wire, graph::Graph};
+use lanecrypt_circuit::{Gate, Wire, graph::Graph};
 use lanecrypt_slicing::record::{Node, Recording};
 
 use crate::{
@@ -95,7 +95,7 @@ impl Comparison {
             let Some(&(point, is_point_turned)) = candidates.get(&signature) else { continue };
             let literal = (point, is_turned != is_point_turned);
             // Sums are equal by their normal forms at once, which of what is no sum grow from S-box to S-box.
-            let is_sum = matches!(self.graph.nodes()[point], Node::Gate(Operation::Xor(..)));
+            let is_sum = matches!(self.graph.nodes()[point], Node::Gate(Gate::Xor(..)));
             if !(is_sum && normal.are_equal(&self.graph, &replaced, wire, literal)) {
                 let known =
                     Known { graph: &self.graph, replaced: &replaced, cuts: &self.points.cuts };

@@ -38,7 +38,7 @@ pub(crate) struct Claim {
     pub(crate) expand: Box<Map>,
     /// A batch as the form of gates runs it under a key.
     pub(crate) recorded: Recorded,
-    pub(crate) is_decryption: bool,
+    pub(crate) direction: Direction,
     /// The bit-sliced kernel in ECB.
     pub(crate) device: Option<Device>,
     /// The file of vectors in ECB.
@@ -49,15 +49,14 @@ pub(crate) struct Claim {
     pub(crate) cipher: Box<Cipher>,
 }
 
-/// Records a batch under a key, to decrypt or not.
-pub(crate) type Recorded = fn(&[u8], bool) -> Option<Recording>;
+/// Records a batch under a key.
+pub(crate) type Recorded = fn(&[u8], Direction) -> Option<Recording>;
 
 /// [`Recorded`] of a form.
-pub(crate) fn recorded<F>(key: &[u8], is_decryption: bool) -> Option<Recording>
+pub(crate) fn recorded<F>(key: &[u8], direction: Direction) -> Option<Recording>
 where
     F: Form<Core: Rounds<Recorder<false>>>,
 {
-    let direction = if is_decryption { Direction::Decrypt } else { Direction::Encrypt };
     Recording::ecb_under::<F, false>(key, direction)
 }
 
@@ -84,9 +83,12 @@ impl Subject {
     }
 }
 
-/// A direction, for names of claims.
-pub(crate) fn direction(is_decryption: bool) -> &'static str {
-    if is_decryption { "decryption" } else { "encryption" }
+/// What a direction is called in the names of claims and in tables.
+pub(crate) const fn noun(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Encrypt => "encryption",
+        Direction::Decrypt => "decryption",
+    }
 }
 
 /// The steps of a plan as the standard has them.

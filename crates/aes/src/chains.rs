@@ -6,11 +6,9 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
-use core::ops::Range;
-
 use cipher::{InOutBuf, typenum::Unsigned};
-use lanecrypt_core::{Direction, SerialMode};
-use lanecrypt_slicing::{AesBlocks, Job, SingleBlocks};
+use lanecrypt_core::{Chains, Direction, SerialMode};
+use lanecrypt_slicing::{AesBlocks, Body, SingleBlocks};
 
 use crate::{
     modes::in_fewest,
@@ -18,23 +16,19 @@ use crate::{
     whole::{SIDE_BY_SIDE, rounds},
 };
 
-/// Some bytes of several messages, whole blocks of all of them, under keys of encryption.
-#[repr(C)] // `ct` knows where the texts are, which are public but for what they point to
-pub(crate) struct Chains<'a, 'inp, 'out> {
-    pub(crate) texts: &'a mut [InOutBuf<'inp, 'out, u8>],
-    /// What the first block of each waits for.
-    pub(crate) registers: &'a mut [u8],
+/// Messages under keys of encryption.
+#[repr(C)] // as `Chains` itself
+pub(crate) struct KeyedChains<'a, 'inp, 'out> {
+    pub(crate) chains: Chains<'a, 'inp, 'out>,
     pub(crate) keys: &'a [Block],
-    pub(crate) bytes: Range<usize>,
-    pub(crate) mode: SerialMode,
 }
 
-impl<I: AesBlocks> Job<I> for Chains<'_, '_, '_> {
+impl<I: AesBlocks> Body<I> for KeyedChains<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { mut texts, mut registers, keys, bytes, mode } = self;
+        let Self { chains: Chains { mut texts, mut registers, bytes, mode }, keys } = self;
         while !texts.is_empty() {
             let count = texts.len().min(SIDE_BY_SIDE * I::Lanes::USIZE);
             let (some, others) = texts.split_at_mut(count);
@@ -42,10 +36,7 @@ impl<I: AesBlocks> Job<I> for Chains<'_, '_, '_> {
             in_fewest!(count, I::Lanes::USIZE, |G| chains::<I, G>(
                 isa,
                 keys,
-                mode,
-                bytes.clone(),
-                some_registers,
-                some
+                Chains { texts: some, registers: some_registers, bytes: bytes.clone(), mode }
             ));
             (texts, registers) = (others, other_registers);
         }
@@ -71,10 +62,7 @@ macro_rules! for_each_register {
 fn chains<I: AesBlocks, const G: usize>(
     isa: I,
     keys: &[Block],
-    mode: SerialMode,
-    bytes: Range<usize>,
-    registers: &mut [u8],
-    texts: &mut [InOutBuf<'_, '_, u8>],
+    Chains { texts, registers, bytes, mode }: Chains<'_, '_, '_>,
 ) {
     let length = registers.len();
     let part = |register: usize| {

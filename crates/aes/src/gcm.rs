@@ -7,7 +7,7 @@
 
 use cipher::{InOutBuf, typenum::Unsigned};
 use lanecrypt_core::{Direction, GcmPass, HashPowers, modes};
-use lanecrypt_slicing::{AesBlocks, Carryless, Hashing, Job};
+use lanecrypt_slicing::{AesBlocks, Body, Carryless, Hashing};
 
 use crate::{
     modes::{Counters, in_fewest},
@@ -22,7 +22,7 @@ pub(crate) struct Gcm<'a, 'inp, 'out> {
     pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
-impl<I: Carryless> Job<I> for Gcm<'_, '_, '_> {
+impl<I: Carryless> Body<I> for Gcm<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]

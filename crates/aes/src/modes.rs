@@ -1,4 +1,4 @@
-//! Modes on whole blocks in registers: an operation of any length is one job, by the CPU's AES instructions.
+//! Modes on whole blocks in registers: an operation of any length is one body, by the CPU's AES instructions.
 //!
 //! Batches fill the registers; what is left runs in as few as it needs.
 
@@ -9,7 +9,7 @@
 
 use cipher::{InOutBuf, typenum::Unsigned};
 use lanecrypt_core::{Counter, Direction};
-use lanecrypt_slicing::{AesBlocks, Carryless, Job};
+use lanecrypt_slicing::{AesBlocks, Body, Carryless};
 
 use crate::{
     schedule::Block,
@@ -93,7 +93,7 @@ pub(crate) fn counts_alike(first: Counter, bytes: usize) -> bool {
     bytes.div_ceil(16) as u64 <= first.blocks_before_wrap32()
 }
 
-impl<I: Carryless> Job<I> for Ctr<'_, '_, '_> {
+impl<I: Carryless> Body<I> for Ctr<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -185,7 +185,7 @@ pub(crate) struct ChainDecrypt<'a, 'inp, 'out> {
     pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
-impl<I: AesBlocks> Job<I> for ChainDecrypt<'_, '_, '_> {
+impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
@@ -280,7 +280,7 @@ pub(crate) struct Xts<'a, 'inp, 'out> {
     pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
-impl<I: AesBlocks> Job<I> for Xts<'_, '_, '_> {
+impl<I: AesBlocks> Body<I> for Xts<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]

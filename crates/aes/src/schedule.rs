@@ -14,7 +14,7 @@ use cipher::{
     typenum::Unsigned,
 };
 use lanecrypt_core::{Direction, Secret};
-use lanecrypt_slicing::{AesJob, AesKeySteps, Schedule, has_aes, run_aes};
+use lanecrypt_slicing::{AesBody, AesKeySteps, Schedule, has_aes, run_aes};
 
 use crate::{compact::Circuits, expand};
 
@@ -123,7 +123,7 @@ pub(crate) const fn multiply_by_x(element: u8) -> u8 {
 /// Makes a key schedule: all of its round keys in one region, where it stays.
 struct Expand<'a, S: AesSchedule>(&'a Array<u8, <S::Length as KeyLength>::Size>);
 
-impl<S: AesSchedule> AesJob for Expand<'_, S> {
+impl<S: AesSchedule> AesBody for Expand<'_, S> {
     type Output = S;
 
     #[inline(always)]
@@ -139,7 +139,7 @@ impl<S: AesSchedule> AesJob for Expand<'_, S> {
 /// Turns the keys of the direction into those of the other one.
 struct Turn<'a, K: KeyLength>(&'a PerRound<K, Block>, Direction);
 
-impl<K: KeyLength> AesJob for Turn<'_, K> {
+impl<K: KeyLength> AesBody for Turn<'_, K> {
     type Output = PerRound<K, Block>;
 
     #[inline(always)]

@@ -8,7 +8,7 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
-use core::{marker::PhantomData, ops::Range};
+use core::marker::PhantomData;
 
 use cipher::{
     Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherEncBackend,
@@ -16,12 +16,12 @@ use cipher::{
     array::ArraySize, consts::U16, typenum::Unsigned,
 };
 use lanecrypt_core::{
-    Clear, Direction, GcmPass, Implementation, Operation, Secret, SerialMode, backend::Packet,
+    Chains, Clear, Direction, GcmPass, Implementation, Operation, Secret, backend::Packet,
 };
-use lanecrypt_slicing::{AesBlocks, Carryless, Core, Form, JobOver, Rounds, RunsOn, WholeBlocks};
+use lanecrypt_slicing::{AesBlocks, BodyOver, Carryless, Core, Form, Rounds, RunsOn, WholeBlocks};
 
 use crate::{
-    chains::Chains,
+    chains::KeyedChains,
     gcm::Gcm,
     modes::{ChainDecrypt, Ctr, Xts, counts_alike},
     schedule::{AesSchedule, Block, MAX_ROUND_KEYS},
@@ -199,15 +199,8 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
         SIDE_BY_SIDE * I::Lanes::USIZE
     }
 
-    fn run_chains(
-        schedule: &S,
-        isa: I,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> bool {
-        isa.run(Chains { keys: &schedule.of(Direction::Encrypt), mode, registers, texts, bytes });
+    fn run_chains(schedule: &S, isa: I, chains: &mut Chains<'_, '_, '_>) -> bool {
+        isa.run(KeyedChains { chains: chains.reborrow(), keys: &schedule.of(Direction::Encrypt) });
         true
     }
 
@@ -241,7 +234,7 @@ struct Encrypts<'a, N: ArraySize> {
     keys: &'a Array<Block, N>,
 }
 
-impl<I: AesBlocks, N: ArraySize, M> JobOver<I, M> for Encrypts<'_, N>
+impl<I: AesBlocks, N: ArraySize, M> BodyOver<I, M> for Encrypts<'_, N>
 where
     M: BlockCipherEncClosure<BlockSize = U16>,
 {
@@ -256,7 +249,7 @@ struct Decrypts<'a, N: ArraySize> {
     keys: &'a Array<Block, N>,
 }
 
-impl<I: AesBlocks, N: ArraySize, M> JobOver<I, M> for Decrypts<'_, N>
+impl<I: AesBlocks, N: ArraySize, M> BodyOver<I, M> for Decrypts<'_, N>
 where
     M: BlockCipherDecClosure<BlockSize = U16>,
 {
@@ -331,7 +324,7 @@ struct Short<'a, N: ArraySize> {
     direction: Direction,
 }
 
-impl<I: AesBlocks, N: ArraySize> JobOver<I, Blocks<'_, '_>> for Short<'_, N> {
+impl<I: AesBlocks, N: ArraySize> BodyOver<I, Blocks<'_, '_>> for Short<'_, N> {
     #[inline(always)]
     fn run_over(self, isa: I, blocks: Blocks<'_, '_>) {
         let Self { keys, direction } = self;

@@ -13,7 +13,7 @@ use lanecrypt_reference::gf256;
 
 use crate::Error;
 use crate::linear::{self, LinearProgram};
-use crate::program::{Builder, Operation, Program};
+use crate::program::{Builder, Gate, Program};
 
 /// An affine map of bytes: bit `i` of the result is the parity of the input under `rows[i]`, plus
 /// bit `i` of the constant.
@@ -127,10 +127,10 @@ impl<'a> Core<'a> {
         let tables = program.truth_tables();
         let linear: Vec<_> = tables.iter().map(|table| linear_mask(table, &tables)).collect();
         let mut forms = Vec::new();
-        for (index, gate) in program.gates().iter().enumerate() {
+        for (index, statement) in program.statements().iter().enumerate() {
             if linear[8 + index].is_none() {
                 forms.extend(
-                    operands(gate.operation).into_iter().filter(|&wire| linear[wire].is_some()),
+                    operands(statement.gate).into_iter().filter(|&wire| linear[wire].is_some()),
                 );
             }
         }
@@ -140,10 +140,10 @@ impl<'a> Core<'a> {
     }
 }
 
-fn operands(operation: Operation) -> [usize; 2] {
-    match operation {
-        Operation::Xor(a, b) | Operation::And(a, b) | Operation::Or(a, b) => [a, b],
-        Operation::Not(a) | Operation::Lut(_, [a, ..]) => [a, a],
+fn operands(gate: Gate) -> [usize; 2] {
+    match gate {
+        Gate::Xor(a, b) | Gate::And(a, b) | Gate::Or(a, b) => [a, b],
+        Gate::Not(a) | Gate::Lut(_, [a, ..]) => [a, a],
     }
 }
 
@@ -209,17 +209,17 @@ impl Layers {
             wires[form] = Some(wire);
         }
         let moved = |wire: usize, wires: &[Option<usize>]| wires[wire].ok_or_else(zero_row);
-        for (index, gate) in core.program.gates().iter().enumerate() {
+        for (index, statement) in core.program.statements().iter().enumerate() {
             if core.linear[8 + index].is_none() {
-                let [a, b] = operands(gate.operation);
+                let [a, b] = operands(statement.gate);
                 let (a, b) = (moved(a, &wires)?, moved(b, &wires)?);
-                let operation = match gate.operation {
-                    Operation::Xor(..) => Operation::Xor(a, b),
-                    Operation::And(..) => Operation::And(a, b),
-                    Operation::Or(..) => Operation::Or(a, b),
-                    Operation::Not(_) | Operation::Lut(..) => Operation::Not(a),
+                let gate = match statement.gate {
+                    Gate::Xor(..) => Gate::Xor(a, b),
+                    Gate::And(..) => Gate::And(a, b),
+                    Gate::Or(..) => Gate::Or(a, b),
+                    Gate::Not(_) | Gate::Lut(..) => Gate::Not(a),
                 };
-                wires[8 + index] = Some(builder.push(&gate.name, operation)?);
+                wires[8 + index] = Some(builder.push(&statement.name, gate)?);
             }
         }
         let products = core.program.output_wires().iter().map(|&wire| wires[wire]).chain([None]);
@@ -227,7 +227,7 @@ impl Layers {
         let placed = add_layer(&mut builder, &self.bottom, products.collect(), ("b", &names))?;
         for (wire, output) in placed.into_iter().zip(&outputs) {
             if builder.wire(output) != Ok(wire) {
-                builder.push(output, Operation::And(wire, wire))?;
+                builder.push(output, Gate::And(wire, wire))?;
             }
         }
         builder.finish(name, notes)
@@ -247,16 +247,16 @@ fn add_layer(
     (prefix, names): (&str, &[&str]),
 ) -> Result<Vec<usize>, Error> {
     for (index, &(a, b)) in layer.gates.iter().enumerate() {
-        let operation = match (wires[a], wires[b]) {
-            (Some(a), Some(b)) => Operation::Xor(a, b),
-            (Some(a), None) | (None, Some(a)) => Operation::Not(a),
+        let gate = match (wires[a], wires[b]) {
+            (Some(a), Some(b)) => Gate::Xor(a, b),
+            (Some(a), None) | (None, Some(a)) => Gate::Not(a),
             (None, None) => return Err(zero_row()),
         };
         let row = layer.outputs.iter().position(|&output| output == Some(layer.inputs + index));
         let temporary = format!("{prefix}{index}");
         // An input of the core may be a form, and its name is an input's: it keeps a temporary one.
         let name = row.map(|row| names[row]).filter(|name| builder.wire(name).is_err());
-        wires.push(Some(builder.push(name.unwrap_or(&temporary), operation)?));
+        wires.push(Some(builder.push(name.unwrap_or(&temporary), gate)?));
     }
     layer
         .outputs

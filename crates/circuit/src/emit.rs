@@ -3,7 +3,7 @@
 use core::fmt::Write;
 
 use crate::Error;
-use crate::program::{Operation, Program};
+use crate::program::{Gate, Program};
 
 /// What differs between the expressions of Rust and of C.
 struct Language {
@@ -32,9 +32,9 @@ pub fn emit_rust([gates, lookups]: [&Program; 2], function_name: &str, doc: &str
     for (program, form) in [(gates, "gates"), (lookups, "lookups")] {
         let _ = writeln!(text, "\n#[inline(always)]\nfn {function_name}_{form}{shape} {{");
         let _ = writeln!(text, "    let [{}] = x;", program.inputs().join(", "));
-        for gate in program.gates() {
-            let value = expression(program, gate.operation, &RUST);
-            let _ = writeln!(text, "    let {} = {value};", gate.name);
+        for statement in program.statements() {
+            let value = expression(program, statement.gate, &RUST);
+            let _ = writeln!(text, "    let {} = {value};", statement.name);
         }
         let _ = writeln!(text, "    [{}]\n}}", program.outputs().join(", "));
     }
@@ -63,9 +63,9 @@ pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
     for (index, name) in inputs.iter().enumerate() {
         let _ = writeln!(text, "    const W {name} = x[{index}];");
     }
-    for gate in program.gates() {
-        let value = expression(program, gate.operation, &CUDA);
-        let _ = writeln!(text, "    const W {} = {value};", gate.name);
+    for statement in program.statements() {
+        let value = expression(program, statement.gate, &CUDA);
+        let _ = writeln!(text, "    const W {} = {value};", statement.name);
     }
     for (index, name) in outputs.iter().enumerate() {
         let _ = writeln!(text, "    {result}[{index}] = {name};");
@@ -92,15 +92,15 @@ pub fn emit_cuda_sums(program: &Program, function_name: &str, doc: &str) -> Resu
     for (index, name) in inputs.iter().enumerate() {
         let _ = writeln!(text, "    const W {name} = x[{index}];");
     }
-    for gate in program.gates() {
-        let _ = match outputs.iter().position(|name| *name == gate.name) {
+    for statement in program.statements() {
+        let _ = match outputs.iter().position(|name| *name == statement.name) {
             None => {
-                let value = expression(program, gate.operation, &CUDA);
-                writeln!(text, "    const W {} = {value};", gate.name)
+                let value = expression(program, statement.gate, &CUDA);
+                writeln!(text, "    const W {} = {value};", statement.name)
             }
             Some(index) => {
-                let Operation::Xor(a, b) = gate.operation else {
-                    return Err(Error::Shape(format!("{} is no sum of two", gate.name)));
+                let Gate::Xor(a, b) = statement.gate else {
+                    return Err(Error::Shape(format!("{} is no sum of two", statement.name)));
                 };
                 let (a, b) = (program.operand(a), program.operand(b));
                 writeln!(text, "    sums[{index}] = lop3<0x96>(sums[{index}], {a}, {b});")
@@ -111,16 +111,16 @@ pub fn emit_cuda_sums(program: &Program, function_name: &str, doc: &str) -> Resu
     Ok(text)
 }
 
-/// An operation as a language writes it.
-fn expression(program: &Program, operation: Operation, language: &Language) -> String {
+/// A gate as a language writes it.
+fn expression(program: &Program, gate: Gate, language: &Language) -> String {
     let name = |wire| program.operand(wire);
     let Language { complement, look_up } = language;
-    match operation {
-        Operation::Xor(a, b) => format!("{} ^ {}", name(a), name(b)),
-        Operation::And(a, b) => format!("{} & {}", name(a), name(b)),
-        Operation::Or(a, b) => format!("{} | {}", name(a), name(b)),
-        Operation::Not(a) => format!("{complement}{}", name(a)),
-        Operation::Lut(table, operands) => {
+    match gate {
+        Gate::Xor(a, b) => format!("{} ^ {}", name(a), name(b)),
+        Gate::And(a, b) => format!("{} & {}", name(a), name(b)),
+        Gate::Or(a, b) => format!("{} | {}", name(a), name(b)),
+        Gate::Not(a) => format!("{complement}{}", name(a)),
+        Gate::Lut(table, operands) => {
             format!("{look_up}<{table:#04x}>({})", operands.map(name).join(", "))
         }
     }

@@ -7,7 +7,7 @@
 
 use crate::Error;
 use crate::network::{Network, Node};
-use crate::program::{Assembly, Operation, Program};
+use crate::program::{Assembly, Gate, Program};
 use crate::random::SplitMix64;
 
 /// Attempts to save nots in the circuit that is kept.
@@ -70,7 +70,7 @@ impl Form {
 struct Draft {
     /// For each wire, the wires of the program for its value and for the complement.
     holders: Vec<[Option<usize>; 2]>,
-    operations: Vec<Operation>,
+    gates: Vec<Gate>,
     outputs: Vec<usize>,
     inputs: usize,
 }
@@ -78,12 +78,12 @@ struct Draft {
 impl Draft {
     fn new(inputs: usize) -> Self {
         let holders = (0..inputs).map(|input| [Some(input), None]).collect();
-        Self { holders, operations: Vec::new(), outputs: Vec::new(), inputs }
+        Self { holders, gates: Vec::new(), outputs: Vec::new(), inputs }
     }
 
-    fn push(&mut self, operation: Operation) -> usize {
-        self.operations.push(operation);
-        self.inputs + self.operations.len() - 1
+    fn push(&mut self, gate: Gate) -> usize {
+        self.gates.push(gate);
+        self.inputs + self.gates.len() - 1
     }
 
     /// The wire of the program that holds a value, or its complement: made by a not if need be.
@@ -93,7 +93,7 @@ impl Draft {
             return found;
         }
         let other = holders[usize::from(!turned)].unwrap_or(0);
-        let made = self.push(Operation::Not(other));
+        let made = self.push(Gate::Not(other));
         self.holders[wire][usize::from(turned)] = Some(made);
         made
     }
@@ -112,7 +112,7 @@ impl Draft {
             Form::Sum { a, b, turned } => {
                 let [x, y] = [a, b].map(|wire| !self.has(wire, false));
                 let (first, second) = (self.hold(a, x), self.hold(b, y));
-                let sum = self.push(Operation::Xor(first, second));
+                let sum = self.push(Gate::Xor(first, second));
                 place(sum, turned ^ x ^ y)
             }
             Form::Product { a, b, operands_turned: [i, j], turned } => {
@@ -122,9 +122,9 @@ impl Draft {
                 let or = if choice & 2 != 0 { choice & 1 != 0 } else { or };
                 let (first, second) = (self.hold(a, i ^ or), self.hold(b, j ^ or));
                 let product = if or {
-                    self.push(Operation::Or(first, second))
+                    self.push(Gate::Or(first, second))
                 } else {
-                    self.push(Operation::And(first, second))
+                    self.push(Gate::And(first, second))
                 };
                 place(product, turned ^ or)
             }
@@ -171,7 +171,7 @@ fn best_draft<const N: usize>(
             changed[index] = random.below(4) as u8;
         }
         let next = draft(network, &forms, &changed);
-        if next.operations.len() <= best.operations.len() {
+        if next.gates.len() <= best.gates.len() {
             (best, choices) = (next, changed);
         }
     }
@@ -184,7 +184,7 @@ pub(crate) fn count<const N: usize>(
     attempts: u32,
     random: &mut SplitMix64,
 ) -> Option<usize> {
-    best_draft(network, attempts, random).map(|draft| draft.operations.len())
+    best_draft(network, attempts, random).map(|draft| draft.gates.len())
 }
 
 /// The network as a program of and, or, xor and not.
@@ -199,9 +199,9 @@ pub(crate) fn to_program<const N: usize>(
     notes: &[(&str, &str)],
 ) -> Result<Program, Error> {
     let none = || Error::Shape("a gate that is no function of two wires".into());
-    let Draft { operations, outputs: output_wires, .. } =
+    let Draft { gates, outputs: output_wires, .. } =
         best_draft(network, FINAL_ATTEMPTS, random).ok_or_else(none)?;
-    let copy = |wire| Operation::And(wire, wire);
-    Assembly { inputs, outputs, operations: &operations, output_wires: &output_wires, copy }
+    let copy = |wire| Gate::And(wire, wire);
+    Assembly { inputs, outputs, gates: &gates, output_wires: &output_wires, copy }
         .finish(name, notes)
 }

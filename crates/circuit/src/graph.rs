@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lanecrypt_slicing::record::{Node, Operation, Part, Plan, Recording, Whole, Wire};
+use lanecrypt_slicing::record::{Gate, Node, Part, Plan, Recording, Whole, Wire};
 
 use crate::{Error, prove::lookup, random::SplitMix64};
 
@@ -38,7 +38,7 @@ impl Graph {
     }
 
     /// The wire of a gate.
-    pub fn gate(&mut self, gate: Operation) -> Wire {
+    pub fn gate(&mut self, gate: Gate) -> Wire {
         self.add(Node::Gate(gate))
     }
 
@@ -53,11 +53,11 @@ impl Graph {
         for &node in &self.nodes {
             let value = match node {
                 Node::Constant(is_set) => u64::from(is_set).wrapping_neg(),
-                Node::Gate(Operation::Xor(a, b)) => lanes[a] ^ lanes[b],
-                Node::Gate(Operation::And(a, b)) => lanes[a] & lanes[b],
-                Node::Gate(Operation::Or(a, b)) => lanes[a] | lanes[b],
-                Node::Gate(Operation::Not(a)) => !lanes[a],
-                Node::Gate(Operation::Lut(table, [a, b, c])) => {
+                Node::Gate(Gate::Xor(a, b)) => lanes[a] ^ lanes[b],
+                Node::Gate(Gate::And(a, b)) => lanes[a] & lanes[b],
+                Node::Gate(Gate::Or(a, b)) => lanes[a] | lanes[b],
+                Node::Gate(Gate::Not(a)) => !lanes[a],
+                Node::Gate(Gate::Lut(table, [a, b, c])) => {
                     lookup(table, lanes[a], lanes[b], lanes[c])
                 }
                 _ => source(node),
@@ -115,10 +115,10 @@ fn in_order(node: Node) -> Node {
         return node;
     };
     Node::Gate(match gate {
-        Operation::Xor(a, b) => Operation::Xor(a.min(b), a.max(b)),
-        Operation::And(a, b) => Operation::And(a.min(b), a.max(b)),
-        Operation::Or(a, b) => Operation::Or(a.min(b), a.max(b)),
-        Operation::Not(_) | Operation::Lut(..) => gate,
+        Gate::Xor(a, b) => Gate::Xor(a.min(b), a.max(b)),
+        Gate::And(a, b) => Gate::And(a.min(b), a.max(b)),
+        Gate::Or(a, b) => Gate::Or(a.min(b), a.max(b)),
+        Gate::Not(_) | Gate::Lut(..) => gate,
     })
 }
 
@@ -127,9 +127,9 @@ fn in_order(node: Node) -> Node {
 pub fn operands(node: Node) -> Vec<Wire> {
     match node {
         Node::Exchange { rows, .. } => rows.to_vec(),
-        Node::Gate(Operation::Xor(a, b) | Operation::And(a, b) | Operation::Or(a, b)) => vec![a, b],
-        Node::Gate(Operation::Not(a)) => vec![a],
-        Node::Gate(Operation::Lut(_, operands)) => operands.to_vec(),
+        Node::Gate(Gate::Xor(a, b) | Gate::And(a, b) | Gate::Or(a, b)) => vec![a, b],
+        Node::Gate(Gate::Not(a)) => vec![a],
+        Node::Gate(Gate::Lut(_, operands)) => operands.to_vec(),
         _ => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use lanecrypt_reference::diffusion::{ARIA_A, CAMELLIA_P};
 use crate::files::{DATA, GeneratedFile, cuda_head, doc_of, rust_head};
 use crate::linear;
 use crate::lut::Effort;
-use crate::program::{Assembly, Operation};
+use crate::program::{Assembly, Gate};
 use crate::{Error, Program, emit_cuda, emit_cuda_sums, emit_rust, sums};
 
 /// A linear layer on the bytes of a block, or of a half, which works on each bit of them alike.
@@ -138,13 +138,13 @@ impl Layer {
         let zero = || Error::Shape(format!("{}: a row of zeros", self.name));
         let output_wires: Option<Vec<_>> = found.outputs.into_iter().collect();
         let output_wires = &output_wires.ok_or_else(zero)?;
-        let gates = found.gates.iter().map(|&(a, b)| Operation::Xor(a, b));
-        let operations = &gates.collect::<Vec<_>>();
+        let gates = found.gates.iter().map(|&(a, b)| Gate::Xor(a, b));
+        let gates = &gates.collect::<Vec<_>>();
         let names = |letter| (0..rows.len()).map(|i| format!("{letter}{i}")).collect::<Vec<_>>();
         let (inputs, outputs) = (&names('x'), &names('y'));
-        let copy = |wire| Operation::And(wire, wire);
+        let copy = |wire| Gate::And(wire, wire);
         let search = format!("linear::minimise, seed {seed}, {attempts} attempts");
-        let program = Assembly { inputs, outputs, operations, output_wires, copy };
+        let program = Assembly { inputs, outputs, gates, output_wires, copy };
         program.finish(self.name, &notes(&derived_by(&search)))
     }
 

@@ -34,7 +34,7 @@ pub use equivalence::{Equivalence, find_affine_equivalence};
 pub use error::Error;
 pub use files::{GeneratedFile, NamedTable, generated_files};
 pub use layers::{LAYERS, Layer};
-pub use program::{Counts, Gate, Operation, Program, Wire};
+pub use program::{Counts, Gate, Program, Statement, Wire};
 pub use rederive::{derive_files, derive_layers};
 pub use targets::{TARGETS, Target};
 pub use wgsl::{emit_wgsl, identifier};

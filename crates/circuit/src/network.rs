@@ -5,7 +5,7 @@ use crate::Error;
 use crate::column::{
     Column, MAXIMUM_WIRES, WireSet, contains, insert, map2, maximum_inputs, not, or,
 };
-use crate::program::{Assembly, Operation, Program};
+use crate::program::{Assembly, Gate, Program};
 use crate::prove::{lookup, variable_word};
 
 /// A lookup and its three operands.
@@ -58,18 +58,18 @@ impl<const N: usize> Network<N> {
     pub(crate) fn from_program(program: &Program) -> Result<Self, Error> {
         let inputs = program.inputs().len();
         let most = maximum_inputs::<N>();
-        if inputs > most || inputs + program.gates().len() > MAXIMUM_WIRES - 6 {
+        if inputs > most || inputs + program.statements().len() > MAXIMUM_WIRES - 6 {
             let shape = format!("a lookup network has at most {most} inputs and 250 wires");
             return Err(Error::Shape(shape));
         }
-        let node = |operation| match operation {
-            Operation::Xor(a, b) => Node { table: 0x3C, operands: [a, b, b] },
-            Operation::And(a, b) => Node { table: 0xC0, operands: [a, b, b] },
-            Operation::Or(a, b) => Node { table: 0xFC, operands: [a, b, b] },
-            Operation::Not(a) => Node { table: 0x0F, operands: [a, a, a] },
-            Operation::Lut(table, operands) => Node { table, operands },
+        let node = |gate| match gate {
+            Gate::Xor(a, b) => Node { table: 0x3C, operands: [a, b, b] },
+            Gate::And(a, b) => Node { table: 0xC0, operands: [a, b, b] },
+            Gate::Or(a, b) => Node { table: 0xFC, operands: [a, b, b] },
+            Gate::Not(a) => Node { table: 0x0F, operands: [a, a, a] },
+            Gate::Lut(table, operands) => Node { table, operands },
         };
-        let nodes = program.gates().iter().map(|gate| node(gate.operation)).collect();
+        let nodes = program.statements().iter().map(|statement| node(statement.gate)).collect();
         let mut network =
             Self { inputs, nodes, outputs: program.output_wires().to_vec(), columns: Vec::new() };
         network.tidy();
@@ -203,11 +203,10 @@ impl<const N: usize> Network<N> {
         name: &str,
         notes: &[(&str, &str)],
     ) -> Result<Program, Error> {
-        let operation = |node: &Node| Operation::Lut(node.table, node.operands);
-        let operations: Vec<_> = self.nodes.iter().map(operation).collect();
-        let copy = |wire| Operation::Lut(0xF0, [wire; 3]);
+        let gate = |node: &Node| Gate::Lut(node.table, node.operands);
+        let gates: Vec<_> = self.nodes.iter().map(gate).collect();
+        let copy = |wire| Gate::Lut(0xF0, [wire; 3]);
         let output_wires = &self.outputs;
-        Assembly { inputs, outputs, operations: &operations, output_wires, copy }
-            .finish(name, notes)
+        Assembly { inputs, outputs, gates: &gates, output_wires, copy }.finish(name, notes)
     }
 }

@@ -4,18 +4,18 @@ use core::fmt;
 use core::str::FromStr;
 use std::collections::HashMap;
 
-pub use lanecrypt_slicing::record::{Operation, Wire};
+pub use lanecrypt_slicing::record::{Gate, Wire};
 
 use crate::Error;
 
-/// A gate: the wire that it assigns, and how.
+/// A statement of a program: the wire that it assigns, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gate {
+pub struct Statement {
     /// The name of the wire.
     pub name: String,
     /// What it computes.
-    pub operation: Operation,
-    /// Comment and blank lines that stand before the gate, as they were.
+    pub gate: Gate,
+    /// Comment and blank lines that stand before the statement, as they were.
     leading: String,
 }
 
@@ -81,7 +81,7 @@ pub struct Program {
     inputs: Vec<String>,
     outputs: Vec<String>,
     output_wires: Vec<Wire>,
-    gates: Vec<Gate>,
+    statements: Vec<Statement>,
     trailing: String,
 }
 
@@ -119,8 +119,8 @@ impl Program {
 
     /// The gates in their order.
     #[must_use]
-    pub fn gates(&self) -> &[Gate] {
-        &self.gates
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
     }
 
     /// The name of a wire, or `None` where there is no such wire.
@@ -128,7 +128,7 @@ impl Program {
     pub fn wire_name(&self, wire: Wire) -> Option<&str> {
         match wire.checked_sub(self.inputs.len()) {
             None => Some(&self.inputs[wire]),
-            Some(gate) => self.gates.get(gate).map(|gate| gate.name.as_str()),
+            Some(index) => self.statements.get(index).map(|statement| statement.name.as_str()),
         }
     }
 
@@ -136,13 +136,13 @@ impl Program {
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for gate in &self.gates {
-            match gate.operation {
-                Operation::Xor(..) => counts.xor += 1,
-                Operation::And(..) => counts.and += 1,
-                Operation::Or(..) => counts.or += 1,
-                Operation::Not(_) => counts.not += 1,
-                Operation::Lut(..) => counts.lut += 1,
+        for statement in &self.statements {
+            match statement.gate {
+                Gate::Xor(..) => counts.xor += 1,
+                Gate::And(..) => counts.and += 1,
+                Gate::Or(..) => counts.or += 1,
+                Gate::Not(_) => counts.not += 1,
+                Gate::Lut(..) => counts.lut += 1,
             }
         }
         counts
@@ -159,15 +159,15 @@ impl fmt::Display for Program {
         for (key, value) in &self.header {
             writeln!(f, "# {key}: {}", value.replace('\n', "\n#   "))?;
         }
-        for gate in &self.gates {
-            write!(f, "{}{} = ", gate.leading, gate.name)?;
+        for statement in &self.statements {
+            write!(f, "{}{} = ", statement.leading, statement.name)?;
             let name = |wire| self.operand(wire);
-            match gate.operation {
-                Operation::Xor(a, b) => writeln!(f, "{} ^ {}", name(a), name(b))?,
-                Operation::And(a, b) => writeln!(f, "{} & {}", name(a), name(b))?,
-                Operation::Or(a, b) => writeln!(f, "{} | {}", name(a), name(b))?,
-                Operation::Not(a) => writeln!(f, "~{}", name(a))?,
-                Operation::Lut(table, [a, b, c]) => {
+            match statement.gate {
+                Gate::Xor(a, b) => writeln!(f, "{} ^ {}", name(a), name(b))?,
+                Gate::And(a, b) => writeln!(f, "{} & {}", name(a), name(b))?,
+                Gate::Or(a, b) => writeln!(f, "{} | {}", name(a), name(b))?,
+                Gate::Not(a) => writeln!(f, "~{}", name(a))?,
+                Gate::Lut(table, [a, b, c]) => {
                     writeln!(f, "lut {table:#04x} {} {} {}", name(a), name(b), name(c))?;
                 }
             }
@@ -244,18 +244,18 @@ fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(word) && name != "lut"
 }
 
-/// A program to be written from bare operations: its names, and what it is made of.
+/// A program to be written from bare gates: its names, and what it is made of.
 pub(crate) struct Assembly<'a> {
     /// Names of the inputs.
     pub(crate) inputs: &'a [String],
     /// Names of the outputs.
     pub(crate) outputs: &'a [String],
-    /// The operation of each wire after the inputs.
-    pub(crate) operations: &'a [Operation],
+    /// The gate of each wire after the inputs.
+    pub(crate) gates: &'a [Gate],
     /// The wire of each output.
     pub(crate) output_wires: &'a [Wire],
     /// Copies a wire, for an output that is an input or the same as another output.
-    pub(crate) copy: fn(Wire) -> Operation,
+    pub(crate) copy: fn(Wire) -> Gate,
 }
 
 impl Assembly<'_> {
@@ -264,15 +264,15 @@ impl Assembly<'_> {
     pub(crate) fn finish(&self, name: &str, notes: &[(&str, &str)]) -> Result<Program, Error> {
         let (inputs, outputs) = (self.inputs, self.outputs);
         let mut builder = Builder::new(inputs.to_vec(), outputs.to_vec())?;
-        let mut names: Vec<Option<&str>> = vec![None; inputs.len() + self.operations.len()];
+        let mut names: Vec<Option<&str>> = vec![None; inputs.len() + self.gates.len()];
         for (&wire, output) in self.output_wires.iter().zip(outputs) {
             if wire >= inputs.len() && names[wire].is_none() {
                 names[wire] = Some(output);
             }
         }
-        for (index, &operation) in self.operations.iter().enumerate() {
+        for (index, &gate) in self.gates.iter().enumerate() {
             let temporary = format!("t{index}");
-            builder.push(names[inputs.len() + index].unwrap_or(&temporary), operation)?;
+            builder.push(names[inputs.len() + index].unwrap_or(&temporary), gate)?;
         }
         for (&wire, output) in self.output_wires.iter().zip(outputs) {
             if names[wire] != Some(output.as_str()) {
@@ -288,7 +288,7 @@ impl Assembly<'_> {
 pub(crate) struct Builder {
     inputs: Vec<String>,
     outputs: Vec<String>,
-    gates: Vec<Gate>,
+    statements: Vec<Statement>,
     wires: HashMap<String, Wire>,
     /// The line being read, for errors; 0 when the program is not read from a text.
     line: usize,
@@ -305,8 +305,8 @@ impl Builder {
     }
 
     /// Adds a gate and returns its wire.
-    pub(crate) fn push(&mut self, name: &str, operation: Operation) -> Result<Wire, Error> {
-        self.push_with_leading(name, operation, String::new())
+    pub(crate) fn push(&mut self, name: &str, gate: Gate) -> Result<Wire, Error> {
+        self.push_with_leading(name, gate, String::new())
     }
 
     /// The number of a wire by its name.
@@ -315,21 +315,21 @@ impl Builder {
         self.wires.get(name).copied().ok_or_else(unknown)
     }
 
-    /// The operation written as a text: `x0 ^ x1`, `~x0`, `lut 0x96 x0 x1 x2`.
-    fn parse_operation(&self, text: &str) -> Result<Option<Operation>, Error> {
+    /// The gate written as a text: `x0 ^ x1`, `~x0`, `lut 0x96 x0 x1 x2`.
+    fn parse_gate(&self, text: &str) -> Result<Option<Gate>, Error> {
         let words: Vec<&str> = text.split_whitespace().collect();
         Ok(match words[..] {
-            [a, "^", b] => Some(Operation::Xor(self.wire(a)?, self.wire(b)?)),
-            [a, "&", b] => Some(Operation::And(self.wire(a)?, self.wire(b)?)),
-            [a, "|", b] => Some(Operation::Or(self.wire(a)?, self.wire(b)?)),
+            [a, "^", b] => Some(Gate::Xor(self.wire(a)?, self.wire(b)?)),
+            [a, "&", b] => Some(Gate::And(self.wire(a)?, self.wire(b)?)),
+            [a, "|", b] => Some(Gate::Or(self.wire(a)?, self.wire(b)?)),
             ["lut", table, a, b, c] => {
                 let table =
                     table.strip_prefix("0x").and_then(|hex| u8::from_str_radix(hex, 16).ok());
                 let operands = [self.wire(a)?, self.wire(b)?, self.wire(c)?];
-                table.map(|table| Operation::Lut(table, operands))
+                table.map(|table| Gate::Lut(table, operands))
             }
             [a] => match a.strip_prefix('~') {
-                Some(a) => Some(Operation::Not(self.wire(a)?)),
+                Some(a) => Some(Gate::Not(self.wire(a)?)),
                 None => None,
             },
             _ => None,
@@ -342,21 +342,21 @@ impl Builder {
         if !is_name(name) {
             return Err(syntax());
         }
-        let operation = self.parse_operation(expression)?.ok_or_else(syntax)?;
-        self.push_with_leading(name, operation, leading).map(|_| ())
+        let gate = self.parse_gate(expression)?.ok_or_else(syntax)?;
+        self.push_with_leading(name, gate, leading).map(|_| ())
     }
 
     fn push_with_leading(
         &mut self,
         name: &str,
-        operation: Operation,
+        gate: Gate,
         leading: String,
     ) -> Result<Wire, Error> {
-        let wire = self.inputs.len() + self.gates.len();
+        let wire = self.inputs.len() + self.statements.len();
         if self.wires.insert(name.to_owned(), wire).is_some() {
             return Err(Error::AssignedTwice { line: self.line, wire: name.to_owned() });
         }
-        self.gates.push(Gate { name: name.to_owned(), operation, leading });
+        self.statements.push(Statement { name: name.to_owned(), gate, leading });
         Ok(wire)
     }
 
@@ -370,8 +370,8 @@ impl Builder {
 
     /// The program, under a header of its name, its shape, its counts and then `notes`.
     pub(crate) fn finish(mut self, name: &str, notes: &[(&str, &str)]) -> Result<Program, Error> {
-        if let Some(gate) = self.gates.first_mut() {
-            "\n".clone_into(&mut gate.leading);
+        if let Some(statement) = self.statements.first_mut() {
+            "\n".clone_into(&mut statement.leading);
         }
         let range = |names: &[String]| match names {
             [first, .., last] => format!("{first}..{last}"),

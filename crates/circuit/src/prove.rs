@@ -1,7 +1,7 @@
 //! Evaluation on all inputs at once, and the proof against a truth table.
 
 use crate::Error;
-use crate::program::{Operation, Program, Wire};
+use crate::program::{Gate, Program, Wire};
 
 /// Columns of the truth table over six variables, as 64-bit words.
 const SMALL_VARIABLES: [u64; 6] = [
@@ -37,16 +37,14 @@ impl Program {
         let words = 1usize << self.inputs().len().saturating_sub(6);
         let column = |variable| (0..words).map(|word| variable_word(variable, word)).collect();
         let mut tables: Vec<Vec<u64>> = (0..self.inputs().len()).map(column).collect();
-        for gate in self.gates() {
+        for statement in self.statements() {
             let at = |wire: Wire, word: usize| tables[wire][word];
-            let value = |word| match gate.operation {
-                Operation::Xor(a, b) => at(a, word) ^ at(b, word),
-                Operation::And(a, b) => at(a, word) & at(b, word),
-                Operation::Or(a, b) => at(a, word) | at(b, word),
-                Operation::Not(a) => !at(a, word),
-                Operation::Lut(table, [a, b, c]) => {
-                    lookup(table, at(a, word), at(b, word), at(c, word))
-                }
+            let value = |word| match statement.gate {
+                Gate::Xor(a, b) => at(a, word) ^ at(b, word),
+                Gate::And(a, b) => at(a, word) & at(b, word),
+                Gate::Or(a, b) => at(a, word) | at(b, word),
+                Gate::Not(a) => !at(a, word),
+                Gate::Lut(table, [a, b, c]) => lookup(table, at(a, word), at(b, word), at(c, word)),
             };
             let table = (0..words).map(value).collect();
             tables.push(table);

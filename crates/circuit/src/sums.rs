@@ -8,7 +8,7 @@
 
 use crate::Error;
 use crate::lut::Effort;
-use crate::program::{Assembly, Operation, Program, Wire};
+use crate::program::{Assembly, Gate, Program, Wire};
 use crate::random::SplitMix64;
 
 /// The most inputs of a part, and the most parts of a row.
@@ -146,24 +146,24 @@ fn assemble(
         sum.map_or_else(|| single(part), |index| inputs + index)
     };
     let members = |part: &u32| (0..inputs).filter(|input| part >> input & 1 == 1).collect();
-    let mut operations: Vec<Operation> = Vec::new();
-    operations.extend(parts.iter().map(|part| sum_of(members(part))));
-    operations.extend(splits.iter().map(|split| sum_of(split.iter().map(wire).collect())));
+    let mut gates: Vec<Gate> = Vec::new();
+    gates.extend(parts.iter().map(|part| sum_of(members(part))));
+    gates.extend(splits.iter().map(|split| sum_of(split.iter().map(wire).collect())));
     let names = |letter, count| (0..count).map(|i| format!("{letter}{i}")).collect::<Vec<_>>();
     let first = inputs + parts.len();
     let output_wires: Vec<Wire> = (first..first + splits.len()).collect();
-    let copy = |wire| Operation::And(wire, wire);
+    let copy = |wire| Gate::And(wire, wire);
     let (inputs, outputs) = (&names('x', inputs), &names('y', splits.len()));
-    let operations = &operations;
-    Assembly { inputs, outputs, operations, output_wires: &output_wires, copy }.finish(name, notes)
+    let gates = &gates;
+    Assembly { inputs, outputs, gates, output_wires: &output_wires, copy }.finish(name, notes)
 }
 
 /// The sum of one to three wires.
-fn sum_of(mut wires: Vec<Wire>) -> Operation {
+fn sum_of(mut wires: Vec<Wire>) -> Gate {
     wires.sort_unstable();
     match wires[..] {
-        [a, b, c] => Operation::Lut(SUM, [a, b, c]),
-        [a, b] => Operation::Xor(a, b),
-        _ => Operation::And(wires[0], wires[0]),
+        [a, b, c] => Gate::Lut(SUM, [a, b, c]),
+        [a, b] => Gate::Xor(a, b),
+        _ => Gate::And(wires[0], wires[0]),
     }
 }

@@ -12,7 +12,7 @@ use std::{
     fmt::Write as _,
 };
 
-use lanecrypt_slicing::record::{Node, Operation, Part, Plan, Recording, Whole, Wire};
+use lanecrypt_slicing::record::{Gate, Node, Part, Plan, Recording, Whole, Wire};
 
 use crate::{
     Error,
@@ -329,10 +329,10 @@ fn statement(
     let of = |wire: Wire| value(graph, wire);
     let expression = match graph.nodes()[wire] {
         Node::Input(_) | Node::Load(_) | Node::Key(_) | Node::Constant(_) => return Ok(None),
-        Node::Gate(Operation::Xor(a, b)) => format!("{} ^ {}", of(a), of(b)),
-        Node::Gate(Operation::And(a, b)) => format!("{} & {}", of(a), of(b)),
-        Node::Gate(Operation::Or(a, b)) => format!("{} | {}", of(a), of(b)),
-        Node::Gate(Operation::Not(a)) => format!("~{}", of(a)),
+        Node::Gate(Gate::Xor(a, b)) => format!("{} ^ {}", of(a), of(b)),
+        Node::Gate(Gate::And(a, b)) => format!("{} & {}", of(a), of(b)),
+        Node::Gate(Gate::Or(a, b)) => format!("{} | {}", of(a), of(b)),
+        Node::Gate(Gate::Not(a)) => format!("~{}", of(a)),
         Node::Exchange { distance, rows, is_high } => {
             let [low, high] = rows.map(of);
             let next = differences.len();
@@ -351,7 +351,7 @@ fn statement(
             };
             return Ok(Some(format!("{made}let n{wire} = {row};")));
         }
-        node @ (Node::LaneBit(_) | Node::Gate(Operation::Lut(..))) => {
+        node @ (Node::LaneBit(_) | Node::Gate(Gate::Lut(..))) => {
             return Err(Error::Shape(format!("{node:?} has no text in WGSL")));
         }
     };

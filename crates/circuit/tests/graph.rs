@@ -6,7 +6,7 @@ use cipher::consts::U8;
 use lanecrypt_circuit::graph::{Graph, check};
 use lanecrypt_slicing::{
     BitLanes, BitState, Core, Rounds,
-    record::{Node, Operation, Part, Plan, Recording, Step, Whole, call, key, repeat},
+    record::{Gate, Node, Part, Plan, Recording, Step, Whole, call, key, repeat},
 };
 
 /// A cipher of two rounds, each of which adds a key plane to all planes but the first.
@@ -70,9 +70,9 @@ fn a_plan_is_what_was_recorded_or_is_refused() {
 fn equal_nodes_are_one() {
     let mut graph = Graph::new();
     let [a, b] = graph.sources(Node::Input, 2)[..] else { unreachable!() };
-    let sum = graph.gate(Operation::Xor(a, b));
-    assert_eq!(graph.gate(Operation::Xor(b, a)), sum);
-    let lut = graph.gate(Operation::Lut(0x3c, [a, b, b]));
+    let sum = graph.gate(Gate::Xor(a, b));
+    assert_eq!(graph.gate(Gate::Xor(b, a)), sum);
+    let lut = graph.gate(Gate::Lut(0x3c, [a, b, b]));
     assert_ne!(lut, sum, "what differs in its text is not compared");
     let lanes = graph.evaluate_at_random(7);
     assert_eq!((lanes[sum], lanes[lut]), (lanes[a] ^ lanes[b], lanes[a] ^ lanes[b]));
@@ -82,7 +82,7 @@ fn equal_nodes_are_one() {
 fn every_table_is_evaluated_as_a_word_computes_it() {
     let mut graph = Graph::new();
     let inputs = [0, 1, 2].map(|number| graph.add(Node::Input(number)));
-    let luts = [0x96, 0xca, 0xe8, 0x17].map(|table| graph.gate(Operation::Lut(table, inputs)));
+    let luts = [0x96, 0xca, 0xe8, 0x17].map(|table| graph.gate(Gate::Lut(table, inputs)));
     let lanes = graph.evaluate_at_random(1);
     let [a, b, c] = inputs.map(|input| lanes[input]);
     let two_of_three = a & b | c & (a | b);

@@ -5,7 +5,7 @@
     reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
 )]
 
-use core::{fmt, marker::PhantomData, ops::Range};
+use core::{fmt, marker::PhantomData};
 
 use cipher::{
     AlgorithmName, Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
@@ -15,7 +15,7 @@ use cipher::{
 };
 
 use crate::{
-    ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Operation, SerialMode,
+    Chains, ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Operation,
     Unavailable,
     backend::{self, Call, InPackets, OneByOne, ShortCbcDecryption, ShortCtr},
     bulk,
@@ -116,14 +116,8 @@ pub trait Implementation: Clone + Send + Sync {
 
     /// Runs messages in a serial mode, as [`Engine::run_chains`] has it, where the implementation has a way of its own
     /// for that, and returns whether it has. By default it has none.
-    fn run_chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> bool {
-        let _ = (mode, registers, texts, bytes);
+    fn run_chains(&self, chains: &mut Chains<'_, '_, '_>) -> bool {
+        let _ = chains;
         false
     }
 
@@ -305,15 +299,9 @@ impl<I: Implementation> Cipher<I> {
 
     /// Messages in a serial mode, under keys for batches that are made once.
     #[inline(never)]
-    fn chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> Result<(), Error> {
+    fn chains(&self, chains: Chains<'_, '_, '_>) -> Result<(), Error> {
         let call = Call::new(&self.implementation);
-        mode.run_chains_by(I::BlockSize::USIZE, registers, texts, bytes, |registers| {
+        chains.run_by(I::BlockSize::USIZE, |registers| {
             call.encrypt(InOutBuf::from(registers).into_chunks().0);
             Ok(())
         })
@@ -412,18 +400,12 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         self.implementation.chains_at_once()
     }
 
-    fn run_chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> Result<(), Error> {
-        mode.check_chains(self.block_bytes(), registers, texts, &bytes)?;
-        if self.implementation.run_chains(mode, registers, texts, bytes.clone()) {
+    fn run_chains(&self, mut chains: Chains<'_, '_, '_>) -> Result<(), Error> {
+        chains.check(self.block_bytes())?;
+        if self.implementation.run_chains(&mut chains) {
             return Ok(());
         }
-        self.chains(mode, registers, texts, bytes)
+        self.chains(chains)
     }
 
     fn dispatch(&self, blocks: usize) -> Option<Dispatch> {

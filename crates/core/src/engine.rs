@@ -1,10 +1,10 @@
 //! The bulk interface: byte buffers through one block cipher under one key.
 
-use core::{fmt, ops::Range};
+use core::fmt;
 
 use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, InOutBuf, typenum::Unsigned};
 
-use crate::{Counter, Error, Mode, Operation, SerialMode, modes};
+use crate::{Chains, Counter, Error, Mode, Operation, modes};
 
 /// Which way the cipher runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,25 +126,16 @@ pub trait Engine: fmt::Debug + Send + Sync {
         modes::MOST_CHAINS
     }
 
-    /// Runs `bytes` of several messages, whole blocks of all of them, side by side in a serial mode: `registers` has
-    /// the register of each, one behind the other.
+    /// Runs some whole blocks of several messages side by side in a serial mode.
     ///
-    /// [`SerialMode::run_messages`] runs messages of different lengths so.
+    /// [`SerialMode::run_messages`](crate::SerialMode::run_messages) runs messages of different lengths so.
     ///
     /// # Errors
-    /// Those of [`SerialMode::check_chains`], before anything is written; a device error.
-    fn run_chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> Result<(), Error> {
+    /// Those of [`Chains::check`], before anything is written; a device error.
+    fn run_chains(&self, chains: Chains<'_, '_, '_>) -> Result<(), Error> {
         let block = self.block_bytes();
-        mode.check_chains(block, registers, texts, &bytes)?;
-        mode.run_chains_by(block, registers, texts, bytes, |registers| {
-            self.ecb(Direction::Encrypt, registers.into())
-        })
+        chains.check(block)?;
+        chains.run_by(block, |registers| self.ecb(Direction::Encrypt, registers.into()))
     }
 
     /// How a call of [`ecb`](Self::ecb) runs `blocks` blocks, at least one, where the engine knows:
@@ -198,14 +189,8 @@ impl<W: EngineWrapper> Engine for W {
     fn chains_at_once(&self) -> usize {
         self.inner().chains_at_once()
     }
-    fn run_chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> Result<(), Error> {
-        self.inner().run_chains(mode, registers, texts, bytes)
+    fn run_chains(&self, chains: Chains<'_, '_, '_>) -> Result<(), Error> {
+        self.inner().run_chains(chains)
     }
     fn dispatch(&self, blocks: usize) -> Option<Dispatch> {
         self.inner().dispatch(blocks)

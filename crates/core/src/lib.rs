@@ -44,7 +44,7 @@ pub use cipher;
 pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, GcmPass, HashPowers};
 pub use error::{ConstantTime, Error, MessagesError, Mode, Unavailable};
-pub use modes::{ChainedMode, SerialMode};
+pub use modes::{ChainedMode, Chains, SerialMode};
 pub use operation::Operation;
 #[cfg(feature = "alloc")]
 pub use registry::{

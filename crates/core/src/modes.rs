@@ -16,7 +16,7 @@ use crate::{Direction, Engine, Error, Mode, Operation};
 
 pub use chain::{ChainedMode, cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb};
 pub use ctr::{ctr_with, ctr32};
-pub use side_by_side::{AbsorbedMessage, ChainedMessage, MOST_CHAINS, Message, SerialMode};
+pub use side_by_side::{AbsorbedMessage, ChainedMessage, Chains, MOST_CHAINS, Message, SerialMode};
 pub(crate) use xts::Masks;
 pub use xts::{UnitNumbers, times_power_of_x, xts, xts_units};
 

@@ -7,8 +7,8 @@ use std::{
 
 use cbc::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, InOutBuf, KeyInit, consts::U16};
 use lanecrypt_core::{
-    Cipher, ConstantTime, CpuEngine, Direction, Engine, Error, MessagesError, OneBlock, Operation,
-    SerialMode,
+    Chains, Cipher, ConstantTime, CpuEngine, Direction, Engine, Error, MessagesError, OneBlock,
+    Operation, SerialMode,
     modes::{self, AbsorbedMessage, ChainedMessage, MOST_CHAINS},
 };
 use proptest::{collection::vec, prelude::*};
@@ -280,7 +280,9 @@ fn bad_chains_are_refused() {
             let result = {
                 let [a, b] = &mut texts;
                 let mut texts = [a.as_mut_slice().into(), b[..32].as_mut().into()];
-                engine.run_chains(SerialMode::Cbc, &mut vec![1; registers], &mut texts, bytes)
+                let (mut registers, mode) = (vec![1; registers], SerialMode::Cbc);
+                let (texts, registers) = (&mut texts, &mut registers);
+                engine.run_chains(Chains { texts, registers, bytes, mode })
             };
             (result, texts)
         };
@@ -297,7 +299,9 @@ fn bad_chains_are_refused() {
         for text in texts {
             assert!(text[..16] == [7; 16] && text[16..32] != [7; 16] && text[32..] == [7; 16]);
         }
-        engine.run_chains(SerialMode::Cfb, &mut [], &mut [], 0..16).expect("no message");
+        let (texts, registers) = (&mut [], &mut []);
+        let none = Chains { texts, registers, bytes: 0..16, mode: SerialMode::Cfb };
+        engine.run_chains(none).expect("no message");
         let (result, texts) = run(32, 16..16);
         result.expect("no blocks");
         assert!(texts == [[7; 48]; 2]);

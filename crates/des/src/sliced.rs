@@ -245,7 +245,7 @@ fn run<I: BitLanes>(isa: I, masks: &Masks, halves: &mut Halves<I::Word>) {
     }
 }
 
-/// The rest of a job on lanes that suit it.
+/// What is left over, on lanes that suit it.
 struct Padded<R>(R);
 
 impl<R: Rest<BitRounds>> OnBitLanes for Padded<R> {

@@ -7,7 +7,7 @@
 )]
 
 use lanecrypt_core::{ConstantTime, Unavailable};
-use lanecrypt_slicing::{ByteLanes, Bytes, Gapped, Isa, Job, Portable, SplatBytes};
+use lanecrypt_slicing::{Body, ByteLanes, Bytes, Gapped, Isa, Portable, SplatBytes};
 
 use crate::table;
 
@@ -66,8 +66,8 @@ impl Isa for LookUps {
     }
 
     #[inline]
-    fn run<J: Job<Self>>(self, job: J) -> J::Output {
-        job.run(self)
+    fn run<B: Body<Self>>(self, body: B) -> B::Output {
+        body.run(self)
     }
 }
 

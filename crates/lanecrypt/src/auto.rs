@@ -1,6 +1,6 @@
 //! A cipher that runs on the CPU, with its threads, or on the GPU, whichever is faster for a buffer.
 
-use std::{convert::Infallible, fmt, ops::Range, sync::OnceLock};
+use std::{convert::Infallible, fmt, sync::OnceLock};
 
 use cipher::{
     AlgorithmName, Block, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncClosure,
@@ -10,7 +10,7 @@ use cipher::{
 use lanecrypt_core::GcmPass;
 
 use crate::{
-    ConstantTime, Engine, Error, Operation, Parallel, SerialMode, THREAD_PIECE_BYTES,
+    Chains, ConstantTime, Engine, Error, Operation, Parallel, THREAD_PIECE_BYTES,
     cuda::{self, Device, DeviceCipher, Family, OnDevice, kernels::Task},
     parallel::in_pieces,
     registry::Unavailable,
@@ -223,14 +223,8 @@ where
         self.cpu.chains_at_once()
     }
 
-    fn run_chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> Result<(), Error> {
-        self.cpu.run_chains(mode, registers, texts, bytes)
+    fn run_chains(&self, chains: Chains<'_, '_, '_>) -> Result<(), Error> {
+        self.cpu.run_chains(chains)
     }
 }
 

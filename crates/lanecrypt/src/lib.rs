@@ -91,8 +91,8 @@ pub use lanecrypt_aes as aes;
 pub use lanecrypt_aria as aria;
 pub use lanecrypt_camellia as camellia;
 pub use lanecrypt_core::{
-    ChainedMode, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error, MessagesError,
-    Mode, Operation, SerialMode, modes,
+    ChainedMode, Chains, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error,
+    MessagesError, Mode, Operation, SerialMode, modes,
 };
 #[cfg(feature = "cuda")]
 pub use lanecrypt_cuda as cuda;

@@ -2,14 +2,13 @@
 
 use std::{
     fmt,
-    ops::Range,
     sync::{Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    Counter, Direction, Engine, Error, GcmPass, Operation, Secret, SerialMode,
+    Chains, Counter, Direction, Engine, Error, GcmPass, Operation, Secret,
     modes::{gcm::run_hashed, times_power_of_x},
 };
 use lanecrypt_slicing::{HashKey, SendBuf};
@@ -248,14 +247,8 @@ impl<E: Engine> Engine for Parallel<E> {
     }
 
     /// On the caller's thread alone: between two blocks all threads would have to meet.
-    fn run_chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> Result<(), Error> {
-        self.engine.run_chains(mode, registers, texts, bytes)
+    fn run_chains(&self, chains: Chains<'_, '_, '_>) -> Result<(), Error> {
+        self.engine.run_chains(chains)
     }
 }
 

@@ -165,7 +165,7 @@ impl<I: AesBlocks> State<I> for WholeBlocks<I::Blocks> {
 }
 
 /// Work that AES instructions do, on single blocks, or code without them.
-pub trait AesJob {
+pub trait AesBody {
     /// What comes of it.
     type Output;
 
@@ -188,30 +188,30 @@ pub fn has_aes() -> bool {
     false
 }
 
-/// Runs a job with the AES instructions of this CPU, if it has any.
+/// Runs a body with the AES instructions of this CPU, if it has any.
 #[inline(never)] // one call, so that what comes of it is made where it stays
-pub fn run_aes<J: AesJob>(job: J) -> J::Output {
+pub fn run_aes<B: AesBody>(body: B) -> B::Output {
     #[cfg(target_arch = "x86_64")]
     if let Ok(isa) = crate::AesNi::detect() {
-        return isa.run(With(job));
+        return isa.run(With(body));
     }
     #[cfg(target_arch = "aarch64")]
     if let Ok(isa) = crate::NeonAes::detect() {
-        return isa.run(With(job));
+        return isa.run(With(body));
     }
-    job.without()
+    body.without()
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-struct With<J>(J);
+struct With<B>(B);
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-impl<I: AesKeySteps, J: AesJob> crate::Job<I> for With<J> {
-    type Output = J::Output;
+impl<I: AesKeySteps, B: AesBody> crate::Body<I> for With<B> {
+    type Output = B::Output;
 
     #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
     #[inline(always)]
-    fn run(self, isa: I) -> J::Output {
+    fn run(self, isa: I) -> B::Output {
         self.0.with(isa)
     }
 }

@@ -9,7 +9,7 @@
 use cipher::{Array, InOutBuf, array::ArraySize, typenum::Unsigned};
 use lanecrypt_core::Counter;
 
-use crate::{BitLanes, ByteLanes, Core, Isa, Job, Rounds, WordLanes};
+use crate::{BitLanes, Body, ByteLanes, Core, Isa, Rounds, WordLanes};
 
 /// A batch of blocks in the form in which rounds take it.
 pub trait State<I: Isa>: Copy {
@@ -156,7 +156,7 @@ pub(crate) struct Ctr<'a, 'inp, 'out, C: Core> {
     pub(crate) blocks: Blocks<'inp, 'out, C::BlockSize>,
 }
 
-impl<C: Rounds<I>, I: Isa> Job<I> for Ecb<'_, '_, '_, C> {
+impl<C: Rounds<I>, I: Isa> Body<I> for Ecb<'_, '_, '_, C> {
     type Output = ();
 
     #[inline(always)]
@@ -168,7 +168,7 @@ impl<C: Rounds<I>, I: Isa> Job<I> for Ecb<'_, '_, '_, C> {
     }
 }
 
-impl<C: Rounds<I>, I: Isa> Job<I> for Ctr<'_, '_, '_, C> {
+impl<C: Rounds<I>, I: Isa> Body<I> for Ctr<'_, '_, '_, C> {
     type Output = ();
 
     #[inline(always)]
@@ -181,7 +181,7 @@ impl<C: Rounds<I>, I: Isa> Job<I> for Ctr<'_, '_, '_, C> {
     }
 }
 
-/// What is left of a job: fewer blocks than a batch. Implementations are `#[inline(always)]`.
+/// What is left over: fewer blocks than a batch. Implementations are `#[inline(always)]`.
 pub trait Rest<C: Core> {
     /// Runs it as a batch of `I`, which has the room, padded.
     fn pad<I: Isa>(self, isa: I)
@@ -405,7 +405,7 @@ struct Batches<'a, C: Rounds<I>, I: Isa, const G: usize> {
     states: &'a mut [C::State; G],
 }
 
-impl<C: Rounds<I>, I: Isa, const G: usize> Job<I> for Batches<'_, C, I, G> {
+impl<C: Rounds<I>, I: Isa, const G: usize> Body<I> for Batches<'_, C, I, G> {
     type Output = ();
 
     #[inline(always)]

@@ -5,11 +5,11 @@
     reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
 )]
 
-use core::{fmt, ops::Range};
+use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation, SerialMode,
+    Chains, ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation,
     Unavailable, on_cleared_stack_of,
 };
 
@@ -18,7 +18,7 @@ use crate::neon::{Neon, NeonAes};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
 use crate::{
-    BlockOf, Form, Isa, LanesJob, Portable, RunsOn, Schedule,
+    BlockOf, Form, Isa, LanesBody, Portable, RunsOn, Schedule,
     batch::{Ctr, Ecb},
     form::{self, MakeKeys},
     isa::Found,
@@ -88,23 +88,23 @@ impl Choice {
     }
 }
 
-/// Runs a job with the best lanes for whole blocks that this CPU has, if it has any.
-pub fn run_in_lanes<J: LanesJob>(job: J) -> J::Output {
-    on_choice!(Choice::get(), |isa| isa.run(WithLanes(job)), {
+/// Runs a body with the best lanes for whole blocks that this CPU has, if it has any.
+pub fn run_in_lanes<B: LanesBody>(body: B) -> B::Output {
+    on_choice!(Choice::get(), |isa| isa.run(WithLanes(body)), {
         let _ = isa;
-        job.without()
+        body.without()
     })
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-struct WithLanes<J>(J);
+struct WithLanes<B>(B);
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-impl<I: crate::BlockLanes, J: LanesJob> crate::Job<I> for WithLanes<J> {
-    type Output = J::Output;
+impl<I: crate::BlockLanes, B: LanesBody> crate::Body<I> for WithLanes<B> {
+    type Output = B::Output;
 
     #[inline(always)]
-    fn run(self, isa: I) -> J::Output {
+    fn run(self, isa: I) -> B::Output {
         self.0.with(isa)
     }
 }
@@ -159,7 +159,7 @@ impl<C: Choices> Fastest<C> {
     }
 }
 
-/// Runs a job with the keys that were made for the instruction set.
+/// Runs a body with the keys that were made for the instruction set.
 macro_rules! on_keys {
     ($keys:expr, |$isa:ident, $form:ident, $of_form:ident| $run:expr) => {
         on_choice!(
@@ -269,17 +269,11 @@ impl<C: Choices> Implementation for Fastest<C> {
         on_choice!(Choice::get(), |isa| of::<C::Fast, _>(isa), of::<C::Plain, _>(isa))
     }
 
-    fn run_chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> bool {
+    fn run_chains(&self, chains: &mut Chains<'_, '_, '_>) -> bool {
         on_choice!(
             Choice::get(),
-            |isa| C::Fast::run_chains(&self.schedule, isa, mode, registers, texts, bytes),
-            C::Plain::run_chains(&self.schedule, isa, mode, registers, texts, bytes)
+            |isa| C::Fast::run_chains(&self.schedule, isa, chains),
+            C::Plain::run_chains(&self.schedule, isa, chains)
         )
     }
 

@@ -6,16 +6,16 @@
     reason = "a mode is handed on to the region of its instructions, and each call on the way would copy it"
 )]
 
-use core::{fmt, ops::Range};
+use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation, SerialMode,
+    Chains, ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation,
     Unavailable, backend, modes,
 };
 
 use crate::{
-    Isa, Job, Rest, State,
+    Body, Isa, Rest, State,
     batch::{Ctr, Ecb, batch_lanes},
 };
 
@@ -57,7 +57,7 @@ pub trait Rounds<I: Isa>: Core {
     /// Runs batches in the direction of the keys. `#[inline(always)]`.
     fn run<const G: usize>(keys: &Self::Keys, isa: I, states: &mut [Self::State; G]);
 
-    /// Runs the `blocks` that are left of a job, fewer than [`GROUPS`](Self::GROUPS) batches: by
+    /// Runs the `blocks` that are left over, fewer than [`GROUPS`](Self::GROUPS) batches: by
     /// default as batches, padded. `#[inline(always)]`.
     #[inline(always)]
     fn rest(isa: I, blocks: usize, rest: impl Rest<Self>) {
@@ -138,20 +138,13 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
 
     /// [`Implementation::run_chains`] of a cipher that has this form and `schedule`. By default there is no such way.
     #[inline]
-    fn run_chains(
-        schedule: &Self::Schedule,
-        isa: I,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> bool {
-        let _ = (schedule, isa, mode, registers, texts, bytes);
+    fn run_chains(schedule: &Self::Schedule, isa: I, chains: &mut Chains<'_, '_, '_>) -> bool {
+        let _ = (schedule, isa, chains);
         false
     }
 
     /// [`Implementation::encrypt_with`] of `cipher`, which has this form and `schedule`. Forms whose rounds are
-    /// a few instructions override this and run the mode as a [`Job`].
+    /// a few instructions override this and run the mode as a [`Body`].
     #[inline(always)]
     fn encrypt_with(
         cipher: &impl Implementation<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
@@ -241,7 +234,7 @@ pub(crate) struct MakeKeys<'a, F: Form> {
     pub(crate) direction: Direction,
 }
 
-impl<F: Form, I: Isa> Job<I> for MakeKeys<'_, F> {
+impl<F: Form, I: Isa> Body<I> for MakeKeys<'_, F> {
     type Output = F::Keys;
 
     #[inline(always)]
@@ -318,14 +311,8 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
         F::chains_at_once()
     }
 
-    fn run_chains(
-        &self,
-        mode: SerialMode,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-    ) -> bool {
-        F::run_chains(&self.schedule, self.isa, mode, registers, texts, bytes)
+    fn run_chains(&self, chains: &mut Chains<'_, '_, '_>) -> bool {
+        F::run_chains(&self.schedule, self.isa, chains)
     }
 
     #[inline(always)]

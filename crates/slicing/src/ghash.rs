@@ -16,7 +16,7 @@
 use cipher::{consts::U1, typenum::Unsigned};
 use lanecrypt_core::{HashPowers, Secret};
 
-use crate::{AesBlocks, Job};
+use crate::{AesBlocks, Body};
 
 /// Registers that are multiplied before they are reduced; powers of the key are kept for as many of the
 /// widest.
@@ -288,7 +288,7 @@ pub(crate) struct Absorb<'a, const REVERSED: bool> {
     pub(crate) bytes: &'a [u8],
 }
 
-impl<I: Carryless, const REVERSED: bool> Job<I> for Absorb<'_, REVERSED> {
+impl<I: Carryless, const REVERSED: bool> Body<I> for Absorb<'_, REVERSED> {
     type Output = ();
 
     #[inline(always)]
@@ -308,7 +308,7 @@ pub(crate) struct AbsorbFew<'a, const REVERSED: bool> {
     pub(crate) bytes: &'a [u8],
 }
 
-impl<I: Carryless, const REVERSED: bool> Job<I> for AbsorbFew<'_, REVERSED> {
+impl<I: Carryless, const REVERSED: bool> Body<I> for AbsorbFew<'_, REVERSED> {
     type Output = ();
 
     #[inline(always)]
@@ -331,7 +331,7 @@ pub(crate) struct Polyval<'a> {
     pub(crate) hash: &'a mut Block,
 }
 
-impl<I: Carryless> Job<I> for Polyval<'_> {
+impl<I: Carryless> Body<I> for Polyval<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -354,7 +354,7 @@ pub(crate) struct MakePowers<'a> {
     pub(crate) powers: &'a mut HashPowers,
 }
 
-impl<I: Carryless> Job<I> for MakePowers<'_> {
+impl<I: Carryless> Body<I> for MakePowers<'_> {
     type Output = ();
 
     #[inline(always)]

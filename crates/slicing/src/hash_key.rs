@@ -97,8 +97,8 @@ impl HashKey {
     #[cold]
     fn with_new_powers<R>(&self, work: impl FnOnce(&HashPowers) -> R) -> R {
         let mut powers = Secret::new([[0; 16]; POWERS]);
-        let job = MakePowers { first: &self.first, powers: &mut powers };
-        on_cleared_stack::<MAKING, MAKING, _>(|| run_carryless(job)).expect(INSTRUCTIONS);
+        let body = MakePowers { first: &self.first, powers: &mut powers };
+        on_cleared_stack::<MAKING, MAKING, _>(|| run_carryless(body)).expect(INSTRUCTIONS);
         self.powers.keep(&powers);
         work(self.powers.get().unwrap_or(&powers))
     }
@@ -158,18 +158,18 @@ pub fn polyval(key: &[u8; 16], strings: [&[u8]; 2], last: &[u8; 16], hash: &mut 
     run_carryless(Polyval { key, strings, last, hash }).is_some()
 }
 
-/// Runs a job with the widest instructions of this CPU, the same ones every time.
+/// Runs a body with the widest instructions of this CPU, the same ones every time.
 macro_rules! run_on_first {
     ($($isa:ident)*) => {
         #[inline]
-        fn run_carryless<J>(job: J) -> Option<()>
+        fn run_carryless<B>(body: B) -> Option<()>
         where
-            J: $(crate::Job<crate::$isa, Output = ()> +)*
+            B: $(crate::Body<crate::$isa, Output = ()> +)*
         {
             $(if let Ok(isa) = <crate::$isa as crate::Isa>::detect() {
-                return Some(crate::Isa::run(isa, job));
+                return Some(crate::Isa::run(isa, body));
             })*
-            let _ = job;
+            let _ = body;
             None
         }
     };

@@ -1,8 +1,8 @@
 //! Instruction sets as tokens: a value of one proves that this CPU has its instructions.
 //!
 //! Everything that makes a SIMD value takes the token, so that safe code cannot run an instruction
-//! that the CPU lacks. Work on such values is a [`Job`], and [`Isa::run`] is the only way into the
-//! region that is compiled with the instruction set: whatever a job does must be inlined into it
+//! that the CPU lacks. Work on such values is a [`Body`], and [`Isa::run`] is the only way into the
+//! region that is compiled with the instruction set: whatever a body does must be inlined into it
 //! (`#[inline(always)]` functions and loops; a closure, `array::map` or `dyn` may stay outside, and
 //! then each operation of a few cycles becomes a call).
 
@@ -29,7 +29,7 @@ impl Found {
 // ANCHOR: isa
 /// Work that runs where the instructions of `I` may be used. Implementations are
 /// `#[inline(always)]`.
-pub trait Job<I: Isa> {
+pub trait Body<I: Isa> {
     /// What comes of it.
     type Output;
 
@@ -37,9 +37,9 @@ pub trait Job<I: Isa> {
     fn run(self, isa: I) -> Self::Output;
 }
 
-/// A [`Job`] over something that is handed on as it is: a packet takes as long as a dozen moves of its buffer from
+/// A [`Body`] over something that is handed on as it is: a packet takes as long as a dozen moves of its buffer from
 /// one struct to the next.
-pub trait JobOver<I: Isa, D> {
+pub trait BodyOver<I: Isa, D> {
     /// Does it.
     fn run_over(self, isa: I, data: D);
 }
@@ -55,14 +55,14 @@ pub trait Isa: Copy + fmt::Debug + Send + Sync + 'static {
     /// The instructions that are missing.
     fn detect() -> Result<Self, Unavailable>;
 
-    /// Runs a job with these instructions.
-    fn run<J: Job<Self>>(self, job: J) -> J::Output;
+    /// Runs a body with these instructions.
+    fn run<B: Body<Self>>(self, body: B) -> B::Output;
 
-    /// Runs a job over data with these instructions. By default that is no region of its own: for what every
+    /// Runs a body over data with these instructions. By default that is no region of its own: for what every
     /// CPU has.
     #[inline]
-    fn run_over<D, J: JobOver<Self, D>>(self, job: J, data: D) {
-        job.run_over(self, data);
+    fn run_over<D, B: BodyOver<Self, D>>(self, body: B, data: D) {
+        body.run_over(self, data);
     }
 }
 
@@ -112,7 +112,7 @@ impl<W: 'static> Isa for Portable<W> {
     }
 
     #[cfg_attr(not(debug_assertions), inline)]
-    fn run<J: Job<Self>>(self, job: J) -> J::Output {
-        job.run(self)
+    fn run<B: Body<Self>>(self, body: B) -> B::Output {
+        body.run(self)
     }
 }

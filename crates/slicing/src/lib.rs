@@ -70,7 +70,7 @@ mod x86;
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
 
-pub use aes::{AesBlocks, AesJob, AesKeySteps, SingleBlocks, WholeBlocks, has_aes, run_aes};
+pub use aes::{AesBlocks, AesBody, AesKeySteps, SingleBlocks, WholeBlocks, has_aes, run_aes};
 pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks, transpose_halves};
 pub use byte_planes::{byte_planes, unslice_bytes};
@@ -81,12 +81,12 @@ pub use fastest::{
 pub use form::{BlockOf, Core, Form, Rounds, RunsOn, Schedule, Sliced, one_or, padded};
 pub use ghash::{Carryless, Hashing};
 pub use hash_key::{HashKey, polyval};
-pub use isa::{Isa, Job, JobOver, Portable};
+pub use isa::{Body, BodyOver, Isa, Portable};
 #[cfg(target_arch = "aarch64")]
 pub use neon::{B128, Neon, NeonAes};
 pub use send::SendBuf;
 pub use short::{
-    BlockBytes, BlockLanes, BlockRounds, LanesJob, NONE, REGISTERS, in_lanes, lanes_at_once,
+    BlockBytes, BlockLanes, BlockRounds, LanesBody, NONE, REGISTERS, in_lanes, lanes_at_once,
 };
 pub use word::Word;
 pub use words::{WordLanes, Words};

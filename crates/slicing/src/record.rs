@@ -7,10 +7,10 @@
 //! [`Recording::store`]), or of a whole batch in ECB ([`Recording::ecb`]).
 //!
 //! ```
-//! use lanecrypt_slicing::{BitLanes, record::{Node, Operation, Recording, key}};
+//! use lanecrypt_slicing::{BitLanes, record::{Node, Gate, Recording, key}};
 //!
 //! let step = Recording::step::<false>(1, |isa, planes| planes[0] ^= isa.splat(key(7)));
-//! let nodes = [Node::Input(0), Node::Key(7), Node::Gate(Operation::Xor(0, 1))];
+//! let nodes = [Node::Input(0), Node::Key(7), Node::Gate(Gate::Xor(0, 1))];
 //! assert_eq!((step.nodes(), step.outputs()), (&nodes[..], &[2][..]));
 //! ```
 
@@ -24,7 +24,7 @@ use lanecrypt_core::{Direction, Unavailable};
 
 pub use self::plan::{Part, Plan, Step, Whole, call, rename, repeat};
 use crate::{
-    BitLanes, Form, Isa, Job, Rounds, Schedule, Word,
+    BitLanes, Body, Form, Isa, Rounds, Schedule, Word,
     batch::Ecb,
     bits::{self, Columns, masks},
     word::from_known_gates,
@@ -35,7 +35,7 @@ pub type Wire = usize;
 
 /// What a gate computes from earlier wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
+pub enum Gate {
     /// `a ^ b`
     Xor(Wire, Wire),
     /// `a & b`
@@ -71,7 +71,7 @@ pub enum Node {
         is_high: bool,
     },
     /// A gate, lane by lane.
-    Gate(Operation),
+    Gate(Gate),
 }
 
 impl Node {
@@ -91,11 +91,11 @@ impl Node {
                 Self::Exchange { distance, rows: rows.map(wire), is_high }
             }
             Self::Gate(gate) => Self::Gate(match gate {
-                Operation::Xor(a, b) => Operation::Xor(wire(a), wire(b)),
-                Operation::And(a, b) => Operation::And(wire(a), wire(b)),
-                Operation::Or(a, b) => Operation::Or(wire(a), wire(b)),
-                Operation::Not(a) => Operation::Not(wire(a)),
-                Operation::Lut(table, operands) => Operation::Lut(table, operands.map(wire)),
+                Gate::Xor(a, b) => Gate::Xor(wire(a), wire(b)),
+                Gate::And(a, b) => Gate::And(wire(a), wire(b)),
+                Gate::Or(a, b) => Gate::Or(wire(a), wire(b)),
+                Gate::Not(a) => Gate::Not(wire(a)),
+                Gate::Lut(table, operands) => Gate::Lut(table, operands.map(wire)),
             }),
             _ => self,
         }
@@ -254,7 +254,7 @@ macro_rules! operator {
             type Output = Self;
 
             fn $method(self, other: Self) -> Self {
-                push(Node::Gate(Operation::$record(self.0, other.0)))
+                push(Node::Gate(Gate::$record(self.0, other.0)))
             }
         }
 
@@ -273,7 +273,7 @@ impl<const TERNARY: bool> Not for Plane<TERNARY> {
     type Output = Self;
 
     fn not(self) -> Self {
-        push(Node::Gate(Operation::Not(self.0)))
+        push(Node::Gate(Gate::Not(self.0)))
     }
 }
 
@@ -282,7 +282,7 @@ impl<const TERNARY: bool> Word for Plane<TERNARY> {
 
     fn lut3<const TABLE: i32>(a: Self, b: Self, c: Self) -> Self {
         if TERNARY {
-            push(Node::Gate(Operation::Lut(TABLE.cast_unsigned() as u8, [a.0, b.0, c.0])))
+            push(Node::Gate(Gate::Lut(TABLE.cast_unsigned() as u8, [a.0, b.0, c.0])))
         } else {
             from_known_gates::<Self, TABLE>(a, b, c)
         }
@@ -325,8 +325,8 @@ impl<const TERNARY: bool> Isa for Recorder<TERNARY> {
         Ok(Self::NAMES)
     }
 
-    fn run<J: Job<Self>>(self, job: J) -> J::Output {
-        job.run(self)
+    fn run<B: Body<Self>>(self, body: B) -> B::Output {
+        body.run(self)
     }
 }
 

@@ -9,7 +9,7 @@
 use cipher::{Array, InOutBuf, consts::U16};
 use lanecrypt_core::Direction;
 
-use crate::{BlockOf, ByteLanes, FieldBytes, Form, Job, Schedule};
+use crate::{BlockOf, Body, ByteLanes, FieldBytes, Form, Schedule};
 
 /// A register whose lanes of 128 bits are blocks: what [`FieldBytes`] does to every byte, and moves
 /// inside a block.
@@ -36,12 +36,12 @@ pub const NONE: u8 = 0x80;
 ///
 /// ```
 /// # #[cfg(target_arch = "x86_64")] {
-/// use lanecrypt_slicing::{Avx512, BlockBytes, BlockLanes, Isa, Job};
+/// use lanecrypt_slicing::{Avx512, BlockBytes, BlockLanes, Isa, Body};
 ///
 /// /// Every block with its bytes reversed.
 /// struct Reverse<'a>(&'a mut [u8]);
 ///
-/// impl<I: BlockLanes> Job<I> for Reverse<'_> {
+/// impl<I: BlockLanes> Body<I> for Reverse<'_> {
 ///     type Output = ();
 ///     #[inline(always)]
 ///     fn run(self, isa: I) {
@@ -88,7 +88,7 @@ pub(crate) fn check(bytes: usize, blocks: usize) {
 }
 
 /// Work on whole blocks in lanes, as a key schedule is that runs a few rounds, or code without lanes.
-pub trait LanesJob {
+pub trait LanesBody {
     /// What comes of it.
     type Output;
 
@@ -144,7 +144,7 @@ struct InLanes<'a, 'inp, 'out, F: Form> {
     blocks: Blocks<'inp, 'out>,
 }
 
-impl<F: BlockRounds, I: BlockLanes> Job<I> for InLanes<'_, '_, '_, F> {
+impl<F: BlockRounds, I: BlockLanes> Body<I> for InLanes<'_, '_, '_, F> {
     type Output = ();
 
     #[inline(always)]

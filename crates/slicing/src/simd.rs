@@ -38,23 +38,23 @@ macro_rules! isa {
             }
 
             #[inline]
-            fn run<J: $crate::Job<Self>>(self, job: J) -> J::Output {
+            fn run<B: $crate::Body<Self>>(self, body: B) -> B::Output {
                 #[target_feature(enable = $features)]
-                fn region<J: $crate::Job<$name>>(isa: $name, job: J) -> J::Output {
-                    job.run(isa)
+                fn region<B: $crate::Body<$name>>(isa: $name, body: B) -> B::Output {
+                    body.run(isa)
                 }
                 // SAFETY: the token proves that the CPU has the instructions.
-                unsafe { region(self, job) }
+                unsafe { region(self, body) }
             }
 
             #[inline(always)]
-            fn run_over<D, J: $crate::JobOver<Self, D>>(self, job: J, data: D) {
+            fn run_over<D, B: $crate::BodyOver<Self, D>>(self, body: B, data: D) {
                 #[target_feature(enable = $features)]
-                fn region<D, J: $crate::JobOver<$name, D>>(isa: $name, job: J, data: D) {
-                    job.run_over(isa, data);
+                fn region<D, B: $crate::BodyOver<$name, D>>(isa: $name, body: B, data: D) {
+                    body.run_over(isa, data);
                 }
                 // SAFETY: the token proves that the CPU has the instructions.
-                unsafe { region(self, job, data) }
+                unsafe { region(self, body, data) }
             }
         }
     };

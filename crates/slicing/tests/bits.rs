@@ -5,7 +5,7 @@ mod every_isa;
 
 use cipher::typenum::Unsigned;
 use every_isa::noise;
-use lanecrypt_slicing::{BitLanes, Isa, Job, OnBitLanes, Portable, Word};
+use lanecrypt_slicing::{BitLanes, Body, Isa, OnBitLanes, Portable, Word};
 use proptest::{array::uniform3, prelude::*};
 
 /// Blocks to planes, `work` on them, and back.
@@ -36,7 +36,7 @@ struct PlanesAreBits {
     block: usize,
 }
 
-impl<I: BitLanes> Job<I> for PlanesAreBits {
+impl<I: BitLanes> Body<I> for PlanesAreBits {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -60,7 +60,7 @@ struct PlanesAreInOrder {
     block: usize,
 }
 
-impl<I: BitLanes> Job<I> for PlanesAreInOrder {
+impl<I: BitLanes> Body<I> for PlanesAreInOrder {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -107,7 +107,7 @@ fn a_lane_is_a_block() {
 /// Operators on planes are operators on blocks.
 struct Operators<'a>(&'a [Vec<u8>; 3]);
 
-impl<I: BitLanes> Job<I> for Operators<'_> {
+impl<I: BitLanes> Body<I> for Operators<'_> {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -158,7 +158,7 @@ proptest! {
 /// Every function of three bits on every input, block `i` having the input `i % 8`.
 struct LookUps;
 
-impl<I: BitLanes> Job<I> for LookUps {
+impl<I: BitLanes> Body<I> for LookUps {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -209,7 +209,7 @@ struct Counters {
     block: usize,
 }
 
-impl<I: BitLanes> Job<I> for Counters {
+impl<I: BitLanes> Body<I> for Counters {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -261,7 +261,7 @@ impl OnBitLanes for Lanes<'_> {
     }
 }
 
-impl<I: BitLanes> Job<I> for Suited {
+impl<I: BitLanes> Body<I> for Suited {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -285,7 +285,7 @@ fn lanes_suit_the_number_of_blocks() {
 /// What `slice` and `unslice` must refuse: bytes of blocks, and planes, for a number of lanes.
 struct Refused;
 
-impl<I: BitLanes> Job<I> for Refused {
+impl<I: BitLanes> Body<I> for Refused {
     type Output = ();
 
     fn run(self, isa: I) {

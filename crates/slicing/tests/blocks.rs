@@ -7,7 +7,7 @@ mod every_isa;
 use cipher::typenum::Unsigned;
 use every_isa::noise;
 use lanecrypt_reference::{gf256, sbox};
-use lanecrypt_slicing::{AesBlocks, BlockBytes, BlockLanes, Job, NONE};
+use lanecrypt_slicing::{AesBlocks, BlockBytes, BlockLanes, Body, NONE};
 
 /// What becomes of each block of a full register.
 fn each<I: BlockLanes>(isa: I, blocks: &[u8], work: impl Fn(I::Bytes) -> I::Bytes) -> Vec<u8> {
@@ -24,7 +24,7 @@ fn plainly(blocks: &[u8], work: impl Fn(&[u8; 16]) -> [u8; 16]) -> Vec<u8> {
 /// Any number of blocks that fit, and none beyond them.
 struct Memory;
 
-impl<I: BlockLanes> Job<I> for Memory {
+impl<I: BlockLanes> Body<I> for Memory {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -61,7 +61,7 @@ const ORDER: [u8; 16] = [3, 3, NONE, 0, 15, 8, 7, NONE, 1, 2, 14, 13, 0, NONE, 9
 const LOW: [u8; 8] = [0x01, 0x80, 0x00, 0xff, 0x5a, 0x13, 0x7e, 0x04];
 const HIGH: [u8; 8] = [0xa5, 0x10, 0x81, 0x00, 0xfe, 0x02, 0x66, 0x55];
 
-impl<I: BlockLanes> Job<I> for Operations {
+impl<I: BlockLanes> Body<I> for Operations {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -146,7 +146,7 @@ fn plus(a: &[u8; 16], key: &[u8; 16]) -> [u8; 16] {
 /// Rounds of AES, counters and steps of XTS, of a register of blocks.
 struct Aes;
 
-impl<I: AesBlocks> Job<I> for Aes {
+impl<I: AesBlocks> Body<I> for Aes {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -175,7 +175,7 @@ impl<I: AesBlocks> Job<I> for Aes {
 /// Counters around every wrap of 64 and of 128 bits.
 struct Counters;
 
-impl<I: AesBlocks> Job<I> for Counters {
+impl<I: AesBlocks> Body<I> for Counters {
     type Output = ();
 
     fn run(self, isa: I) {

@@ -11,7 +11,7 @@ use every_isa::noise;
 use lanecrypt_core::Counter;
 use lanecrypt_reference::gf256;
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Bytes, FieldBytes, Gapped, InPlanes, Isa, Job,
+    BitLanes, BitState, Body, ByteLanes, ByteState, Bytes, FieldBytes, Gapped, InPlanes, Isa,
     Portable, SplatBytes, State, matrix, spread,
 };
 use proptest::prelude::*;
@@ -87,7 +87,7 @@ impl<'a, R> Operations<'a, R> {
     }
 }
 
-impl<I: Isa, R: Rows<I>> Job<I> for Operations<'_, R> {
+impl<I: Isa, R: Rows<I>> Body<I> for Operations<'_, R> {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -162,7 +162,7 @@ struct RowsAreBytes<R> {
     rows: PhantomData<R>,
 }
 
-impl<I: Isa, R: Rows<I>> Job<I> for RowsAreBytes<R> {
+impl<I: Isa, R: Rows<I>> Body<I> for RowsAreBytes<R> {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -227,7 +227,7 @@ fn machine_words_are_as_drawn() {
 /// Affine maps of every byte, and of its inverse.
 struct Maps;
 
-impl<I: ByteLanes<Bytes: FieldBytes>> Job<I> for Maps {
+impl<I: ByteLanes<Bytes: FieldBytes>> Body<I> for Maps {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -300,7 +300,7 @@ fn counts<I: Isa, S: State<I>>(isa: I, block: usize, first: Counter) {
 /// Counter blocks made in lanes are those of [`Counter`], at every carry.
 struct Counters;
 
-impl<I: BitLanes + ByteLanes> Job<I> for Counters {
+impl<I: BitLanes + ByteLanes> Body<I> for Counters {
     type Output = ();
 
     fn run(self, isa: I) {
@@ -329,7 +329,7 @@ fn counters_carry() {
 /// What `slice` and `unslice` must refuse.
 struct Refused;
 
-impl<I: ByteLanes> Job<I> for Refused {
+impl<I: ByteLanes> Body<I> for Refused {
     type Output = ();
 
     fn run(self, isa: I) {

@@ -14,7 +14,7 @@ use cipher::{
 use every_isa::noise;
 use lanecrypt_core::{AnyCpu, Cipher, Counter, Direction, Engine, Implementation, Secret};
 use lanecrypt_slicing::{
-    BitLanes, BitState, ByteLanes, ByteState, Bytes, Choices, Core, Fastest, Form, Isa, Job,
+    BitLanes, BitState, Body, ByteLanes, ByteState, Bytes, Choices, Core, Fastest, Form, Isa,
     Portable, Rounds, RunsOn, Schedule, Sliced, SplatBytes, spread,
 };
 use proptest::{collection::vec, prelude::*};
@@ -195,7 +195,7 @@ fn is_the_toy<I: Implementation<BlockSize = U16, KeySize = U16> + 'static>(
 
 struct Check<F>(std::marker::PhantomData<F>);
 
-impl<F: RunsOn<I> + Form<Schedule = Kept>, I: Isa> Job<I> for Check<F> {
+impl<F: RunsOn<I> + Form<Schedule = Kept>, I: Isa> Body<I> for Check<F> {
     type Output = ();
 
     fn run(self, isa: I) {

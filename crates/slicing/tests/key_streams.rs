@@ -1,7 +1,7 @@
 //! Whole blocks in lanes, key streams and counters against their definitions, on every instruction
 //! set that this CPU has.
 #![cfg(target_arch = "x86_64")]
-#![allow(clippy::inline_always, reason = "jobs are to be compiled with the instruction set")]
+#![allow(clippy::inline_always, reason = "bodies are to be compiled with the instruction set")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ use cipher::{
     typenum::Unsigned,
 };
 use lanecrypt_slicing::{
-    Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, BlockBytes, BlockLanes, ByteLanes, Isa, Job, NONE,
+    Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, BlockBytes, BlockLanes, Body, ByteLanes, Isa, NONE,
     SplatBytes,
 };
 use proptest::{collection::vec, prelude::*};
@@ -31,7 +31,7 @@ struct Operations<'a> {
     right: &'a [u8],
 }
 
-impl<I: BlockLanes> Job<I> for Operations<'_> {
+impl<I: BlockLanes> Body<I> for Operations<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -83,7 +83,7 @@ struct CountAndAdd<'a> {
     size: usize,
 }
 
-impl<I: ByteLanes> Job<I> for CountAndAdd<'_> {
+impl<I: ByteLanes> Body<I> for CountAndAdd<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -111,12 +111,12 @@ fn blocks<N: ArraySize>(bytes: &mut [u8]) -> InOutBuf<'_, '_, Array<u8, N>> {
 
 /// Runs on what the CPU has, and says what it lacks.
 macro_rules! on_every_isa {
-    ($job:expr) => {
-        on_every_isa!($job; Avx512 Avx2Gfni Avx2Vaes Avx2Aes)
+    ($body:expr) => {
+        on_every_isa!($body; Avx512 Avx2Gfni Avx2Vaes Avx2Aes)
     };
-    ($job:expr; $($isa:ident)*) => {$(
+    ($body:expr; $($isa:ident)*) => {$(
         match $isa::detect() {
-            Ok(isa) => isa.run($job),
+            Ok(isa) => isa.run($body),
             Err(missing) => println!("skipped {}: {missing}", stringify!($isa)),
         }
     )*};
@@ -157,7 +157,7 @@ fn counters_carry() {
 /// A load of more blocks than fit.
 struct TooMany;
 
-impl<I: BlockLanes> Job<I> for TooMany {
+impl<I: BlockLanes> Body<I> for TooMany {
     type Output = ();
 
     #[inline(always)]

@@ -48,10 +48,10 @@ fn no_register_becomes_a_value() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn no_value_is_printed() {
-    use lanecrypt_slicing::{Avx512, BitLanes, Job, Sse2};
+    use lanecrypt_slicing::{Avx512, BitLanes, Body, Sse2};
 
     struct Print;
-    impl<I: BitLanes> Job<I> for Print {
+    impl<I: BitLanes> Body<I> for Print {
         type Output = String;
 
         fn run(self, isa: I) -> String {

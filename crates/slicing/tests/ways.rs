@@ -12,7 +12,7 @@ use cipher::{
 };
 use lanecrypt_core::{Cipher, Direction, Dispatch, Engine, Implementation};
 use lanecrypt_slicing::{
-    BitLanes, BitState, Choices, Core, Fastest, Form, Job, OnBitLanes, Rest, Rounds, RunsOn,
+    BitLanes, BitState, Body, Choices, Core, Fastest, Form, OnBitLanes, Rest, Rounds, RunsOn,
     Schedule, Sliced, State,
 };
 
@@ -117,7 +117,7 @@ where
 
 struct Check;
 
-impl<I: BitLanes> Job<I> for Check {
+impl<I: BitLanes> Body<I> for Check {
     type Output = ();
 
     fn run(self, isa: I) {

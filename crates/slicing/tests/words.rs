@@ -5,7 +5,7 @@ mod every_isa;
 
 use cipher::typenum::Unsigned;
 use every_isa::noise;
-use lanecrypt_slicing::{Job, WordLanes, Words};
+use lanecrypt_slicing::{Body, WordLanes, Words};
 
 /// Blocks as the words that they are.
 fn words(blocks: &[u8]) -> Vec<[u32; 4]> {
@@ -17,7 +17,7 @@ fn words(blocks: &[u8]) -> Vec<[u32; 4]> {
 /// Every operation, on rows of blocks and on the words of the blocks.
 struct Operations;
 
-impl<I: WordLanes> Job<I> for Operations {
+impl<I: WordLanes> Body<I> for Operations {
     type Output = ();
 
     #[inline]
@@ -47,7 +47,7 @@ impl<I: WordLanes> Job<I> for Operations {
 /// Blocks of another number than there are lanes.
 struct WrongLength;
 
-impl<I: WordLanes> Job<I> for WrongLength {
+impl<I: WordLanes> Body<I> for WrongLength {
     type Output = ();
 
     #[inline]

@@ -10,19 +10,19 @@ use super::{
     parse::{ARGUMENTS, Instruction, Linked, Operand, PRESERVED, Place, RAX, RSP},
     state::State,
     step::{ADDRESS, BRANCH, Notes, step},
-    value::{JOB, Value},
+    value::{BODY, Value},
 };
 
-/// What a function is given: its arguments, and of a job that the first points to, the bytes.
+/// What a function is given: its arguments, and of a body that the first points to, the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) arguments: [Value; 6],
-    pub(crate) job: Option<Job<'a>>,
+    pub(crate) body: Option<Body<'a>>,
 }
 
-/// A job as the machine code has it: a structure of words that are public.
+/// A body as the machine code has it: a structure of words that are public.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct Body<'a> {
     pub(crate) bytes: i64,
     /// Where its pointer to keys is, if anything of these is public.
     pub(crate) keys: i64,
@@ -41,7 +41,7 @@ pub(crate) struct Analysis {
     pub(crate) calls: Vec<(u64, [Value; 6])>,
     /// Starts of public ranges of keys that it reads.
     pub(crate) public_reads: BTreeSet<i64>,
-    /// Words of its job that it reads.
+    /// Words of its body that it reads.
     pub(crate) job_reads: BTreeSet<i64>,
 }
 
@@ -92,14 +92,14 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
             starts.extend(instructions.get(i + 1).map(|next| (next.address, i + 1)));
         }
         let mut state = State::new(entry.arguments);
-        let public_keys = entry.job.map_or(&[][..], |job| job.public_keys);
-        if let Some(job) = entry.job {
-            state.frame.store(JOB, job.bytes, Value::Public, false);
+        let public_keys = entry.body.map_or(&[][..], |body| body.public_keys);
+        if let Some(body) = entry.body {
+            state.frame.store(BODY, body.bytes, Value::Public, false);
             if !public_keys.is_empty() {
-                state.frame.store(JOB + job.keys, 8, Value::Keys(0), false);
+                state.frame.store(BODY + body.keys, 8, Value::Keys(0), false);
             }
-            if let Some(places) = job.places {
-                state.frame.store(JOB + places, 8, Value::Constants, false);
+            if let Some(places) = body.places {
+                state.frame.store(BODY + places, 8, Value::Constants, false);
             }
         }
         let notes = Notes { public_keys, ..Notes::empty(program) };

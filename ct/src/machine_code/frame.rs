@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::value::{JOB, Value};
+use super::value::{BODY, Value};
 
 /// Bytes of a word.
 const WORD: i64 = 8;
@@ -119,7 +119,7 @@ impl Frame {
 
     /// Stores at a place that is not known.
     pub(crate) fn store_somewhere(&mut self, value: Value) {
-        for word in self.words.range_mut(..JOB).map(|(_, word)| word) {
+        for word in self.words.range_mut(..BODY).map(|(_, word)| word) {
             *word = word.reached(value);
         }
     }

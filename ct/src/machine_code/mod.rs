@@ -2,13 +2,13 @@
 //! on key or data.
 //!
 //! All SIMD code of an instruction set is in the functions `run::region` and `run_over::region` of its
-//! token, one for each job (`lanecrypt_slicing::Isa`), with everything inlined. These functions of this
+//! token, one for each body (`lanecrypt_slicing::Isa`), with everything inlined. These functions of this
 //! very program are disassembled, and what depends on secrets is followed through registers, flags and
 //! the stack. Functions that they call with what is secret are analysed as well.
 
+mod bodies;
 mod flow;
 mod frame;
-mod jobs;
 mod parse;
 mod state;
 mod step;
@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use self::{
     flow::{Analysis, Entry, analyse},
     parse::{Function, Linked},
-    value::{JOB, Value},
+    value::{BODY, Value},
 };
 use crate::report::{Row, Verdict};
 
@@ -38,7 +38,7 @@ use crate::report::{Row, Verdict};
 /// address and no division that depends on key or data. That their ciphers' text has none besides is
 /// shown where it runs under valgrind on another instruction set (`bitslice-avx2`, `aes-avx2`,
 /// `aes-ni`); so is what is outside of regions, which is the same for all. What is not shown: see
-/// [`frame`] and [`jobs`] for what is taken for granted.
+/// [`frame`] and [`bodies`] for what is taken for granted.
 const BEYOND_VALGRIND: [(&str, &str); 3] =
     [("avx512", "avx512::Avx512"), ("gfni", "avx2::Avx2Gfni"), ("vaes", "avx2::Avx2Vaes")];
 
@@ -147,7 +147,7 @@ impl MachineCode {
         let program = Program::parse(&listing, &relocations);
         program.require_trips()?;
         let regions = program.functions.iter().map(|f| f.name).filter(|name| is_region_name(name));
-        jobs::require_run(&regions.collect::<Vec<_>>())?;
+        bodies::require_run(&regions.collect::<Vec<_>>())?;
         let mut evidence = HashMap::new();
         for (_, token) in BEYOND_VALGRIND {
             evidence.extend(program.evidence(token)?);
@@ -175,7 +175,7 @@ impl MachineCode {
     }
 }
 
-/// Whether a function is compiled with an instruction set, to run a job.
+/// Whether a function is compiled with an instruction set, to run a body.
 fn is_region_name(name: &str) -> bool {
     name.contains("::run::region::<") || name.contains("::run_over::region::<")
 }
@@ -220,8 +220,8 @@ impl<'a> Program<'a> {
     fn evidence(&self, token: &'static str) -> Result<HashMap<(&'static str, String), Evidence>> {
         let mut of_crates: HashMap<(&str, String), Evidence> = HashMap::new();
         for (function, searched) in self.search(token)? {
-            let (_, job) = jobs::types(function.name)?;
-            let owner = job
+            let (_, body) = bodies::types(function.name)?;
+            let owner = body
                 .split("lanecrypt_")
                 .filter_map(|part| part.split_once("::").map(|(name, _)| name))
                 .find(|name| *name != "slicing")
@@ -246,7 +246,7 @@ impl<'a> Program<'a> {
         let regions = self.regions(token);
         ensure!(!regions.is_empty(), "the program has no function of {token}");
         let search = |function: &Function<'a>| {
-            let entry = jobs::entry(function.name)?;
+            let entry = bodies::entry(function.name)?;
             self.follow(function, entry, true)
         };
         let searched = regions.into_par_iter().map(|function| {
@@ -267,7 +267,7 @@ impl<'a> Program<'a> {
             let analysis = analyse(self, &instructions, &entry);
             let analysis: Analysis = analysis.with_context(|| function.name.to_owned())?;
             if is_region && address == root.address {
-                jobs::require_read(&entry, &analysis)?;
+                bodies::require_read(&entry, &analysis)?;
             }
             searched.functions.insert(address, instructions.len());
             for (at, what) in &analysis.findings {
@@ -277,7 +277,7 @@ impl<'a> Program<'a> {
             for (callee, arguments) in analysis.calls {
                 let is_root = self.function(callee).is_some_and(|f| is_region_name(f.name));
                 if !is_root && seen.insert((callee, arguments)) {
-                    waiting.push((callee, Entry { arguments, job: None }));
+                    waiting.push((callee, Entry { arguments, body: None }));
                 }
             }
         }
@@ -291,10 +291,10 @@ impl<'a> Program<'a> {
         ensure!(!functions.is_empty(), "the program has no function that looks tables up");
         // Itself, its keys and the blocks, whose pointers and number come by pointer.
         let mut arguments = [Value::Public; 6];
-        arguments[1..3].fill(Value::Frame(Some(JOB)));
-        let job = flow::Job { bytes: 24, keys: 0, public_keys: &[], places: None };
+        arguments[1..3].fill(Value::Frame(Some(BODY)));
+        let body = flow::Body { bytes: 24, keys: 0, public_keys: &[], places: None };
         for function in functions {
-            let entry = Entry { arguments, job: Some(job) };
+            let entry = Entry { arguments, body: Some(body) };
             let searched = self.follow(function, entry, false);
             let searched = searched.with_context(|| function.name.to_owned())?;
             let is_look_up =

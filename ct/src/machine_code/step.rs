@@ -6,7 +6,7 @@ use super::{
     Program,
     parse::{General, Instruction, Linked, Memory, Operand, RAX, RBP, RDX, RSP},
     state::{Place, State},
-    value::{JOB, Value},
+    value::{BODY, Value},
 };
 
 /// How an instruction can show a secret.
@@ -17,14 +17,14 @@ pub(crate) const MASK: &str = "memory under a secret mask";
 
 /// What analysing a function needs beside the state.
 pub(crate) struct Notes<'a> {
-    /// Public bytes of the keys of its job: first and end.
+    /// Public bytes of the keys of its body: first and end.
     pub(crate) public_keys: &'a [(i64, i64)],
     pub(crate) program: &'a Program<'a>,
     /// How it shows secrets, with the address of the instruction.
     pub(crate) findings: Vec<(u64, &'static str)>,
     /// Starts of public ranges of keys that it reads.
     pub(crate) public_reads: Vec<i64>,
-    /// Words of its job that it reads.
+    /// Words of its body that it reads.
     pub(crate) job_reads: Vec<i64>,
 }
 
@@ -425,8 +425,8 @@ impl Step<'_, '_, '_> {
     fn load(&mut self, memory: &Memory, bytes: i64) -> Value {
         match self.place(memory) {
             Place::Frame(at) => {
-                if at >= JOB {
-                    self.notes.job_reads.push(at - JOB);
+                if at >= BODY {
+                    self.notes.job_reads.push(at - BODY);
                 }
                 self.state.frame.load(at, bytes)
             }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A listing of one function, which has the name of a region that runs `job`.
-fn listing(job: &str, code: &str) -> String {
+/// A listing of one function, which has the name of a region that runs `body`.
+fn listing(body: &str, code: &str) -> String {
     let region = "<lanecrypt_slicing::x86::avx2::Avx2 as lanecrypt_slicing::isa::Isa>::run::region";
     let lines = code.split(';').map(str::trim).enumerate().map(|(i, line)| {
         let (mnemonic, operands) = line.split_once(' ').unwrap_or((line, ""));
@@ -12,7 +12,7 @@ fn listing(job: &str, code: &str) -> String {
     let other = "0000000000002000 <core::panicking::panic>:\n    2000:\tud2\n\n\
                  0000000000003000 <lanecrypt_aes::helper>:\n    3000:\tmov    (%rdi),%rax\n    \
                  3004:\tmov    (%rsi,%rax,1),%eax\n    3008:\tret\n\n";
-    format!("{other}0000000000001000 <{region}::<{job}>>:\n{}", lines.collect::<String>())
+    format!("{other}0000000000001000 <{region}::<{body}>>:\n{}", lines.collect::<String>())
 }
 
 const RELOCATIONS: &str = "OFFSET           TYPE              VALUE\n\
@@ -21,12 +21,12 @@ const RELOCATIONS: &str = "OFFSET           TYPE              VALUE\n\
                            0000000000009010 R_X86_64_RELATIVE  *ABS*+0x0000000000003000\n\
                            0000000000009018 R_X86_64_GLOB_DAT  memcmp@GLIBC_2.2.5\n";
 
-/// A job that reads the words of its structure: keys to `rax`, blocks to `rbx`, their number to
+/// A body that reads the words of its structure: keys to `rax`, blocks to `rbx`, their number to
 /// `rcx`.
 const ECB: &str = "mov (%rdi),%rax; mov 0x8(%rdi),%rbx; mov 0x18(%rdi),%rcx; ";
 
-fn search(job: &str, code: &str) -> Result<Vec<&'static str>> {
-    let listing = listing(job, code);
+fn search(body: &str, code: &str) -> Result<Vec<&'static str>> {
+    let listing = listing(body, code);
     let program = Program::parse(&listing, RELOCATIONS);
     let [(_, searched)] = program.search("avx2::Avx2")?.try_into().expect("one region");
     let kinds = [step::ADDRESS, step::BRANCH, step::DIVISION, step::MASK];
@@ -35,15 +35,15 @@ fn search(job: &str, code: &str) -> Result<Vec<&'static str>> {
     Ok(searched.findings.iter().map(|finding| of(finding).expect("a kind")).collect())
 }
 
-/// What is found in a job of blocks that goes on with `code`.
+/// What is found in a body of blocks that goes on with `code`.
 fn found(code: &str) -> Vec<&'static str> {
-    let job = "lanecrypt_slicing::batch::Ecb<lanecrypt_seed::sliced::Bits>";
-    search(job, &format!("{ECB}{code}; ret")).unwrap_or_else(|error| panic!("{code}: {error:#}"))
+    let body = "lanecrypt_slicing::batch::Ecb<lanecrypt_seed::sliced::Bits>";
+    search(body, &format!("{ECB}{code}; ret")).unwrap_or_else(|error| panic!("{code}: {error:#}"))
 }
 
 fn error(code: &str) -> String {
-    let job = "lanecrypt_slicing::batch::Ecb<lanecrypt_seed::sliced::Bits>";
-    format!("{:#}", search(job, &format!("{ECB}{code}; ret")).expect_err(code))
+    let body = "lanecrypt_slicing::batch::Ecb<lanecrypt_seed::sliced::Bits>";
+    format!("{:#}", search(body, &format!("{ECB}{code}; ret")).expect_err(code))
 }
 
 /// Each shows a secret once.
@@ -193,15 +193,15 @@ fn what_is_not_understood_is_an_error() {
     assert!(error("call *%rcx").contains("what it calls is not known"));
     assert!(error("jmp *%rcx").contains("what it calls is not known"));
     assert!(error("mov (%ebx),%rdx").contains("an address in %ebx"));
-    let job = "lanecrypt_slicing::batch::Ecb<lanecrypt_seed::sliced::Bits>";
-    let ends = search(job, &format!("{ECB}nop")).expect_err("no end");
+    let body = "lanecrypt_slicing::batch::Ecb<lanecrypt_seed::sliced::Bits>";
+    let ends = search(body, &format!("{ECB}nop")).expect_err("no end");
     assert!(format!("{ends:#}").contains("behind its end"));
 }
 
 #[test]
 fn jobs_and_their_keys() {
     let read = "mov 0x740(%rax),%rdx; test %rdx,%rdx; je 1000; ret";
-    let of = |job: &str, code: &str| search(job, code);
+    let of = |body: &str, code: &str| search(body, code);
     let camellia = "lanecrypt_slicing::batch::Ecb<lanecrypt_camellia::sliced::ByteRounds>";
     assert!(of(camellia, &format!("{ECB}{read}")).expect("it is read").is_empty());
     let seed = "lanecrypt_slicing::batch::Ecb<lanecrypt_seed::sliced::Bits>";
@@ -212,12 +212,12 @@ fn jobs_and_their_keys() {
     // A structure that is not one: keys themselves, say.
     let few = format!("{:#}", of(seed, "mov (%rdi),%rax; ret").expect_err("taken apart"));
     assert!(few.contains("it reads 1 words"), "{few}");
-    let unknown = format!("{:#}", of("lanecrypt_seed::Job", "ret").expect_err("unknown"));
-    assert!(unknown.contains("no job that is known"), "{unknown}");
+    let unknown = format!("{:#}", of("lanecrypt_seed::Body", "ret").expect_err("unknown"));
+    assert!(unknown.contains("no body that is known"), "{unknown}");
 
     // Keys in a register, and their direction in one more; the next argument points to blocks.
-    let over = |job: &str, code: &str| -> Result<usize> {
-        let listing = listing(&format!("inout::inout_buf::InOutBuf<u8>, {job}<N>"), code);
+    let over = |body: &str, code: &str| -> Result<usize> {
+        let listing = listing(&format!("inout::inout_buf::InOutBuf<u8>, {body}<N>"), code);
         let listing = listing.replace("::run::region", "::run_over::region");
         let program = Program::parse(&listing, RELOCATIONS);
         let searched = program.search("avx2::Avx2")?;
@@ -233,8 +233,8 @@ fn jobs_and_their_keys() {
     let swapped =
         format!("{:#}", over(encrypts, &format!("{}ret", blocks("%rdi"))).expect_err("keys first"));
     assert!(swapped.contains("it reads 0 words"), "{swapped}");
-    let unknown = format!("{:#}", over("lanecrypt_aes::Job", "ret").expect_err("unknown"));
-    assert!(unknown.contains("no job over data that is known"), "{unknown}");
+    let unknown = format!("{:#}", over("lanecrypt_aes::Body", "ret").expect_err("unknown"));
+    assert!(unknown.contains("no body over data that is known"), "{unknown}");
 
     // In registers, the first argument leads to keys, or to where they go.
     let keys = "lanecrypt_slicing::form::MakeKeys<lanecrypt_seed::sliced::Bits>";
@@ -246,13 +246,13 @@ fn jobs_and_their_keys() {
 fn a_job_that_no_region_runs_is_an_error() {
     let region =
         "<T as lanecrypt_slicing::isa::Isa>::run::region::<lanecrypt_slicing::batch::Ecb<R>>";
-    let error = jobs::require_run(&[region]).expect_err("all but one").to_string();
+    let error = bodies::require_run(&[region]).expect_err("all but one").to_string();
     assert_eq!(error, "no region runs lanecrypt_slicing::batch::Ctr");
 }
 
 #[test]
 fn an_instruction_set_without_functions_is_an_error() {
-    let listing = listing("lanecrypt_seed::Job", "ret");
+    let listing = listing("lanecrypt_seed::Body", "ret");
     let program = Program::parse(&listing, RELOCATIONS);
     let error = program.evidence("avx512::Avx512").expect_err("none").to_string();
     assert_eq!(error, "the program has no function of avx512::Avx512");

@@ -13,10 +13,10 @@ pub(crate) enum Value {
     /// This number.
     Number(i64),
     /// Points into the function's frame, this number of bytes from the return address; `None`
-    /// where that is not one place, or may be elsewhere. The job is a part of the frame, from
-    /// [`JOB`] on.
+    /// where that is not one place, or may be elsewhere. The body is a part of the frame, from
+    /// [`BODY`] on.
     Frame(Option<i64>),
-    /// This number of bytes from the start of the keys of a job.
+    /// This number of bytes from the start of the keys of a body.
     Keys(i64),
     /// Points to what is a constant of the program, wherever in it; or to public words that a region only reads.
     Constants,
@@ -24,8 +24,8 @@ pub(crate) enum Value {
     Function(u64),
 }
 
-/// Where the job that an argument points to is put, beyond any frame.
-pub(crate) const JOB: i64 = 1 << 40;
+/// Where the body that an argument points to is put, beyond any frame.
+pub(crate) const BODY: i64 = 1 << 40;
 
 impl Value {
     pub(crate) fn is_secret(self) -> bool {
@@ -67,7 +67,7 @@ impl Value {
         }
     }
 
-    /// The sum. A job has no arrays, so a place in it that is not known is taken for secret.
+    /// The sum. A body has no arrays, so a place in it that is not known is taken for secret.
     pub(crate) fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => Self::Number(a.wrapping_add(b)),
@@ -78,7 +78,7 @@ impl Value {
             }
             (Self::Constants, Self::Number(_) | Self::Public)
             | (Self::Number(_) | Self::Public, Self::Constants) => Self::Constants,
-            (Self::Frame(Some(at)), _) | (_, Self::Frame(Some(at))) if at >= JOB => Self::Secret,
+            (Self::Frame(Some(at)), _) | (_, Self::Frame(Some(at))) if at >= BODY => Self::Secret,
             _ => self.mix(other),
         }
     }
@@ -107,7 +107,7 @@ impl Value {
     pub(crate) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => Self::Number(a & b),
-            (Self::Frame(Some(at)), Self::Number(bits)) if at < JOB && bits < 0 => {
+            (Self::Frame(Some(at)), Self::Number(bits)) if at < BODY && bits < 0 => {
                 Self::Frame(Some(at & bits))
             }
             _ => self.mix(other),

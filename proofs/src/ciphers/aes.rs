@@ -2,6 +2,7 @@
 
 use lanecrypt_aes::{Bits, Key128, Key192, Key256, RoundKeys};
 use lanecrypt_circuit::Wire;
+use lanecrypt_core::Direction;
 use lanecrypt_reference::{
     gf256::{AES_MODULUS, multiply_by_x},
     sbox::{AES, AES_INVERSE},
@@ -9,7 +10,7 @@ use lanecrypt_reference::{
 
 use crate::{
     model::{Byte, Model, bytes, key_words_of_blocks},
-    subject::{Claim, Device, Recorded, Subject, direction, recorded},
+    subject::{Claim, Device, Recorded, Subject, noun, recorded},
 };
 
 type State = [Byte; 16];
@@ -50,34 +51,36 @@ fn claims() -> Vec<Claim> {
     let of_192: Recorded = recorded::<Bits<RoundKeys<Key192>>>;
     let of_256: Recorded = recorded::<Bits<RoundKeys<Key256>>>;
     vec![
-        claim(128, "of 10 rounds, encryption", of_128, false),
-        claim(128, "of 10 rounds, decryption", of_128, true),
-        claim(192, "of 12 rounds, encryption", of_192, false),
-        claim(192, "of 12 rounds, decryption", of_192, true),
-        claim(256, "of 14 rounds, encryption", of_256, false),
-        claim(256, "of 14 rounds, decryption", of_256, true),
+        claim(128, "of 10 rounds, encryption", of_128, Direction::Encrypt),
+        claim(128, "of 10 rounds, decryption", of_128, Direction::Decrypt),
+        claim(192, "of 12 rounds, encryption", of_192, Direction::Encrypt),
+        claim(192, "of 12 rounds, decryption", of_192, Direction::Decrypt),
+        claim(256, "of 14 rounds, encryption", of_256, Direction::Encrypt),
+        claim(256, "of 14 rounds, decryption", of_256, Direction::Decrypt),
     ]
 }
 
-fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bool) -> Claim {
+fn claim(bits: usize, whole: &'static str, recorded: Recorded, direction: Direction) -> Claim {
     // In the order in which the form and the kernel take them.
     let keys = move |model: &mut Model<'_>, wires: &[Wire]| {
         let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
-        if is_decryption { inverse_keys(model, keys) } else { keys }
+        if direction == Direction::Decrypt { inverse_keys(model, keys) } else { keys }
     };
     Claim {
-        name: format!("AES-{bits} {}", direction(is_decryption)),
+        name: format!("AES-{bits} {}", noun(direction)),
         whole,
         key_bytes: bits / 8,
         key_bits: 128 * (bits / 32 + 7),
         expand: Box::new(expand),
         recorded,
-        is_decryption,
+        direction,
         device: Some(Device {
             file: "aes_bitslice",
             width: 4,
-            entry: ["aes_bitslice_ecb_encrypt", "aes_bitslice_ecb_decrypt"]
-                [usize::from(is_decryption)],
+            entry: match direction {
+                Direction::Encrypt => "aes_bitslice_ecb_encrypt",
+                Direction::Decrypt => "aes_bitslice_ecb_decrypt",
+            },
             // `AesKeys` in kernels/aes/keys.cuh.
             key_words: Box::new(move |model, wires| {
                 let keys = keys(model, wires);
@@ -90,7 +93,7 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bo
         }),
         cipher: Box::new(move |model, text, wires| {
             let keys: Vec<State> = wires.chunks(128).map(bytes).collect();
-            let cipher = if is_decryption { decrypt } else { encrypt };
+            let cipher = if direction == Direction::Decrypt { decrypt } else { encrypt };
             flat(cipher(model, bytes(text), &keys))
         }),
     }

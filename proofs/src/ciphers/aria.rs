@@ -2,6 +2,7 @@
 
 use lanecrypt_aria::{Bits, Key128, Key192, Key256};
 use lanecrypt_circuit::Wire;
+use lanecrypt_core::Direction;
 use lanecrypt_reference::{
     diffusion::ARIA_A,
     sbox::{AES, AES_INVERSE, ARIA_S2, ARIA_S2_INVERSE},
@@ -9,7 +10,7 @@ use lanecrypt_reference::{
 
 use crate::{
     model::{Byte, Model, bytes, key_words_of_blocks, rotated_left},
-    subject::{Claim, Device, Recorded, Subject, direction, recorded},
+    subject::{Claim, Device, Recorded, Subject, noun, recorded},
 };
 
 /// 128 bits, the leftmost byte first.
@@ -40,25 +41,25 @@ fn claims() -> Vec<Claim> {
         (256, "of 16 rounds", recorded::<Bits<Key256>>),
     ];
     let both = |(bits, whole, recorded)| {
-        [false, true].map(|is_decryption| claim(bits, whole, recorded, is_decryption))
+        Direction::BOTH.map(|direction| claim(bits, whole, recorded, direction))
     };
     sizes.into_iter().flat_map(both).collect()
 }
 
-fn claim(bits: usize, whole: &'static str, recorded: Recorded, is_decryption: bool) -> Claim {
+fn claim(bits: usize, whole: &'static str, recorded: Recorded, direction: Direction) -> Claim {
     let rounds = bits / 32 + 8;
     let keys = move |model: &mut Model<'_>, wires: &[Wire]| {
         let ek: Vec<Word> = wires.chunks(128).map(bytes).collect();
-        if is_decryption { decryption_keys(model, &ek) } else { ek }
+        if direction == Direction::Decrypt { decryption_keys(model, &ek) } else { ek }
     };
     Claim {
-        name: format!("ARIA-{bits} {}", direction(is_decryption)),
+        name: format!("ARIA-{bits} {}", noun(direction)),
         whole,
         key_bytes: bits / 8,
         key_bits: 128 * (rounds + 1),
         expand: Box::new(expand),
         recorded,
-        is_decryption,
+        direction,
         device: Some(Device {
             file: "aria_bitslice",
             width: 1,

@@ -2,11 +2,12 @@
 
 use lanecrypt_camellia::{Bits, Key128, Key192, Key256};
 use lanecrypt_circuit::Wire;
+use lanecrypt_core::Direction;
 use lanecrypt_reference::{diffusion::CAMELLIA_P, sbox::CAMELLIA};
 
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Device, Recorded, Subject, direction, recorded},
+    subject::{Claim, Device, Recorded, Subject, noun, recorded},
 };
 
 /// 64 bits, the leftmost byte first.
@@ -36,25 +37,24 @@ pub(crate) fn subject() -> Subject {
 fn claims() -> Vec<Claim> {
     let of_128: Recorded = recorded::<Bits<Key128>>;
     let sizes = [(128, of_128), (192, recorded::<Bits<Key192>>), (256, recorded::<Bits<Key256>>)];
-    let both =
-        |(bits, recorded)| [false, true].map(|is_decryption| claim(bits, recorded, is_decryption));
+    let both = |(bits, recorded)| Direction::BOTH.map(|direction| claim(bits, recorded, direction));
     sizes.into_iter().flat_map(both).collect()
 }
 
-fn claim(bits: usize, recorded: Recorded, is_decryption: bool) -> Claim {
+fn claim(bits: usize, recorded: Recorded, direction: Direction) -> Claim {
     let (rounds, whole) = if bits == 128 { (18, "of 18 rounds") } else { (24, "of 24 rounds") };
     let subkeys = move |wires: &[Wire]| {
         let keys = Subkeys::new(wires, rounds);
-        if is_decryption { keys.reversed() } else { keys }
+        if direction == Direction::Decrypt { keys.reversed() } else { keys }
     };
     Claim {
-        name: format!("Camellia-{bits} {}", direction(is_decryption)),
+        name: format!("Camellia-{bits} {}", noun(direction)),
         whole,
         key_bytes: bits / 8,
         key_bits: 64 * (4 + rounds + rounds / 3 - 2),
         expand: Box::new(expand),
         recorded,
-        is_decryption,
+        direction,
         device: Some(Device {
             file: "camellia_bitslice",
             width: 1,

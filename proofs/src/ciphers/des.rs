@@ -1,13 +1,14 @@
 //! DES and triple DES as FIPS 46-3 has them. Bits are counted from the left, here from 0.
 
 use lanecrypt_circuit::Wire;
+use lanecrypt_core::Direction;
 use lanecrypt_des::{Bits, Ede2, Ede3, Eee2, Eee3, Single};
 use lanecrypt_reference::des::{E, IP, IP_INVERSE, LEFT_SHIFTS, P, PC1, PC2, SBOXES};
 use lanecrypt_slicing::record::Node;
 
 use crate::{
     model::{Model, from_left},
-    subject::{Claim, Device, Recorded, Subject, direction, recorded},
+    subject::{Claim, Device, Recorded, Subject, noun, recorded},
 };
 
 /// Rounds of a pass, and bits of a round key.
@@ -46,28 +47,28 @@ fn claims() -> Vec<Claim> {
     ];
     let both = |((name, keying), (recorded, vectors)): ((&str, Keying), (Recorded, _))| {
         let keys = 1 + keying.iter().map(|pass| pass.0).max().unwrap_or(0);
-        [false, true].map(|is_decryption| Claim {
-            name: format!("{name} {}", direction(is_decryption)),
+        Direction::BOTH.map(|direction| Claim {
+            name: format!("{name} {}", noun(direction)),
             whole: if keying.len() == 1 { "of one pass" } else { "of three passes" },
             key_bytes: 8 * keys,
             key_bits: keys * ROUNDS * KEY,
             expand: Box::new(|_, key| key.chunks(64).flat_map(expand).collect()),
             recorded,
-            is_decryption,
+            direction,
             device: Some(Device {
                 file: "des_bitslice",
                 width: 1,
                 entry: "des_bitslice_ecb",
                 key_words: Box::new(move |model, wires| {
-                    key_words(model, &round_keys(wires, keying, is_decryption))
+                    key_words(model, &round_keys(wires, keying, direction))
                 }),
             }),
             vectors,
             key_planes: Box::new(move |model, wires| {
-                key_planes(model, &round_keys(wires, keying, is_decryption))
+                key_planes(model, &round_keys(wires, keying, direction))
             }),
             cipher: Box::new(move |model, text, wires| {
-                let passes = round_keys(wires, keying, is_decryption);
+                let passes = round_keys(wires, keying, direction);
                 passes.iter().fold(text.to_vec(), |block, keys| des(model, &block, keys))
             }),
         })
@@ -104,17 +105,17 @@ fn expand(key: &[Wire]) -> Vec<Wire> {
 }
 
 /// The round keys of every pass in the order of their use.
-fn round_keys(wires: &[Wire], keying: Keying, is_decryption: bool) -> Vec<Vec<Vec<Wire>>> {
+fn round_keys(wires: &[Wire], keying: Keying, direction: Direction) -> Vec<Vec<Vec<Wire>>> {
     let of_pass = |&(part, decrypts): &(usize, bool)| {
         let part = &wires[ROUNDS * KEY * part..][..ROUNDS * KEY];
         let mut keys: Vec<_> = part.chunks(KEY).map(<[Wire]>::to_vec).collect();
-        if decrypts != is_decryption {
+        if decrypts != (direction == Direction::Decrypt) {
             keys.reverse();
         }
         keys
     };
     let mut passes: Vec<_> = keying.iter().map(of_pass).collect();
-    if is_decryption {
+    if direction == Direction::Decrypt {
         passes.reverse();
     }
     passes

@@ -1,11 +1,12 @@
 //! HIGHT as the standard has it. Bytes are numbered as there, so that X0 is the last byte of a block.
 
 use lanecrypt_circuit::Wire;
+use lanecrypt_core::Direction;
 use lanecrypt_hight::{Bits, Kisa, Standard};
 
 use crate::{
     model::{Byte, Model, bytes},
-    subject::{Claim, Device, Recorded, Subject, direction, recorded},
+    subject::{Claim, Device, Recorded, Subject, noun, recorded},
 };
 
 /// X0 to X7.
@@ -53,30 +54,35 @@ fn claims() -> Vec<Claim> {
 /// Both directions.
 fn claim(
     name: &str,
-    wholes: [&'static str; 2],
+    [encryption, decryption]: [&'static str; 2],
     vectors: &'static str,
     recorded: Recorded,
     is_reversed: bool,
 ) -> [Claim; 2] {
-    [false, true].map(|is_decryption| Claim {
-        name: format!("{name} {}", direction(is_decryption)),
-        whole: wholes[usize::from(is_decryption)],
+    Direction::BOTH.map(|direction| Claim {
+        name: format!("{name} {}", noun(direction)),
+        whole: match direction {
+            Direction::Encrypt => encryption,
+            Direction::Decrypt => decryption,
+        },
         key_bytes: 16,
         key_bits: 8 * (8 + 4 * ROUNDS),
         expand: Box::new(move |model, key| expand(model, bytes(key), is_reversed)),
         recorded,
-        is_decryption,
+        direction,
         device: Some(Device {
             file: "hight_bitslice",
             width: 1,
-            entry: ["hight_bitslice_ecb_encrypt", "hight_bitslice_ecb_decrypt"]
-                [usize::from(is_decryption)],
+            entry: match direction {
+                Direction::Encrypt => "hight_bitslice_ecb_encrypt",
+                Direction::Decrypt => "hight_bitslice_ecb_decrypt",
+            },
             key_words: Box::new(move |model, wires| key_words(model, wires, is_reversed)),
         }),
         vectors: Some(vectors),
-        key_planes: Box::new(move |_, wires| key_planes(wires, is_decryption)),
+        key_planes: Box::new(move |_, wires| key_planes(wires, direction)),
         cipher: Box::new(move |model, text, wires| {
-            let cipher = if is_decryption { decrypt } else { encrypt };
+            let cipher = if direction == Direction::Decrypt { decrypt } else { encrypt };
             let state = cipher(model, state(text, is_reversed), &Keys::new(wires));
             planes(state, is_reversed)
         }),
@@ -147,11 +153,11 @@ impl Keys {
 }
 
 /// The keys in the order of their use.
-fn key_planes(wires: &[Wire], is_decryption: bool) -> Vec<Wire> {
+fn key_planes(wires: &[Wire], direction: Direction) -> Vec<Wire> {
     let keys = Keys::new(wires);
     let [first, last] = keys.whitening();
     let mut order = [vec![first], keys.sk.clone(), vec![last]].concat();
-    if is_decryption {
+    if direction == Direction::Decrypt {
         order.reverse();
     }
     order.as_flattened().as_flattened().to_vec()

@@ -1,12 +1,13 @@
 //! SEED as RFC 4269 has it.
 
 use lanecrypt_circuit::Wire;
+use lanecrypt_core::Direction;
 use lanecrypt_reference::sbox::SEED;
 use lanecrypt_seed::Bits;
 
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Device, Subject, direction, recorded},
+    subject::{Claim, Device, Subject, noun, recorded},
 };
 
 /// The bits of a number, the lowest first.
@@ -24,26 +25,26 @@ pub(crate) fn subject() -> Subject {
             let [l0, l1] = [model.xor_all(&words[0], &c), model.xor_all(&words[1], &d)];
             [l0, l1, words[2].clone(), words[3].clone()].concat()
         })],
-        claims: || [false, true].map(claim).into(),
+        claims: || Direction::BOTH.map(claim).into(),
     }
 }
 
-fn claim(is_decryption: bool) -> Claim {
+fn claim(direction: Direction) -> Claim {
     let keys = move |wires: &[Wire]| {
         let mut keys: Vec<Word> = wires.chunks(64).map(<[Wire]>::to_vec).collect();
-        if is_decryption {
+        if direction == Direction::Decrypt {
             keys.reverse();
         }
         keys
     };
     Claim {
-        name: format!("SEED {}", direction(is_decryption)),
+        name: format!("SEED {}", noun(direction)),
         whole: "of 16 rounds",
         key_bytes: 16,
         key_bits: 64 * 16,
         expand: Box::new(expand),
         recorded: recorded::<Bits>,
-        is_decryption,
+        direction,
         device: Some(Device {
             file: "seed_bitslice",
             width: 1,

@@ -9,7 +9,7 @@ use cipher::Array;
 use lanecrypt_core::Direction;
 use lanecrypt_reference::diffusion::ARIA_A;
 use lanecrypt_slicing::{
-    BlockBytes, BlockLanes, BlockRounds, FieldBytes, LanesJob, Word, matrix::IDENTITY,
+    BlockBytes, BlockLanes, BlockRounds, FieldBytes, LanesBody, Word, matrix::IDENTITY,
 };
 
 use super::Bytes;
@@ -147,7 +147,7 @@ impl<I: BlockLanes> KeySteps for OnBlocks<I, 1> {
 /// The key schedule.
 pub(crate) struct Expand<'a, K: KeyLength>(pub(crate) &'a Array<u8, K::Size>);
 
-impl<K: KeyLength> LanesJob for Expand<'_, K> {
+impl<K: KeyLength> LanesBody for Expand<'_, K> {
     type Output = RoundKeys<K>;
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use cipher::typenum::Unsigned;
 use lanecrypt_core::Direction;
 use lanecrypt_reference::diffusion::CAMELLIA_P;
 use lanecrypt_slicing::{
-    BlockBytes, BlockLanes, BlockRounds, FieldBytes, LanesJob, NONE, Word, matrix::apply,
+    BlockBytes, BlockLanes, BlockRounds, FieldBytes, LanesBody, NONE, Word, matrix::apply,
 };
 
 use super::Bytes;
@@ -185,7 +185,7 @@ impl<K: KeyLength> BlockRounds for Bytes<K> {
 /// KA and KB of the key schedule: what is mixed is a block in the basis of the S-boxes, under six subkeys.
 pub(crate) struct Mix<'a>(pub(crate) Keys<'a>);
 
-impl LanesJob for Mix<'_> {
+impl LanesBody for Mix<'_> {
     type Output = [u128; 2];
 
     #[inline(always)]

@@ -260,115 +260,17 @@ impl SerialMode {
                     let (_, rest) = alone.reborrow().split_at(at);
                     self.alone().run_blocks(engine, registers, rest)?;
                 }
-                _ => engine.run_chains(self, registers, texts, at..end)?,
+                _ => {
+                    engine.run_chains(Chains {
+                        texts: &mut *texts,
+                        registers,
+                        bytes: at..end,
+                        mode: self,
+                    })?;
+                }
             }
             at = end;
             texts = &mut texts[..count - 1];
-        }
-        Ok(())
-    }
-
-    /// Checks the lengths, in bytes, of what [`Engine::run_chains`] is given: what every engine does first.
-    ///
-    /// # Errors
-    /// [`Error::IvLength`] where there is not one register of `block` bytes for each text, [`Error::NotWholeBlocks`]
-    /// where `bytes` are not whole blocks, [`Error::OutputLength`] where a text ends before them.
-    pub fn check_chains(
-        self,
-        block: usize,
-        registers: &[u8],
-        texts: &[InOutBuf<'_, '_, u8>],
-        bytes: &Range<usize>,
-    ) -> Result<(), Error> {
-        let (mode, given, accepted) = (self.mode(), registers.len(), texts.len() * block);
-        if given != accepted || block > MAX_BLOCK {
-            return Err(Error::IvLength { mode, given, accepted });
-        }
-        whole_blocks(mode, bytes.len(), block)?;
-        match texts.iter().map(InOutBuf::len).find(|&length| length < bytes.end) {
-            Some(output) => Err(Error::OutputLength { input: bytes.end, output }),
-            None => Ok(()),
-        }
-    }
-
-    /// [`Engine::run_chains`] by `encrypt`, which encrypts the registers, blocks of `block` bytes.
-    ///
-    /// # Errors
-    /// Those of `encrypt`.
-    pub fn run_chains_by(
-        self,
-        block: usize,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-        encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        match block {
-            8 => self.run_chains_of(8, registers, texts, bytes, encrypt),
-            16 => self.run_chains_of(16, registers, texts, bytes, encrypt),
-            _ => self.run_chains_of(block, registers, texts, bytes, encrypt),
-        }
-    }
-
-    #[allow(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn run_chains_of(
-        self,
-        block: usize,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-        mut encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let room = STACK_CHUNK.min(registers.len() * (bytes.len() / block));
-        wiped(&mut [0; STACK_CHUNK][..room], |rows| {
-            let groups = registers.chunks_mut(MOST_CHAINS * block);
-            for (registers, texts) in groups.zip(texts.chunks_mut(MOST_CHAINS)) {
-                let most = rows.len() / registers.len() * block;
-                for at in bytes.clone().step_by(most) {
-                    let bytes = at..bytes.end.min(at + most);
-                    let rows = &mut rows[..bytes.len() / block * registers.len()];
-                    self.run_rows(block, registers, texts, bytes, rows, &mut encrypt)?;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    /// Runs some blocks of each message in rows that have one of each. Of one block alone, looking its message up would
-    /// take as long as copying it.
-    #[allow(clippy::inline_always, reason = "as above")]
-    #[inline(always)]
-    fn run_rows(
-        self,
-        block: usize,
-        registers: &mut [u8],
-        texts: &mut [InOutBuf<'_, '_, u8>],
-        bytes: Range<usize>,
-        rows: &mut [u8],
-        mut encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let width = registers.len();
-        // By places: chunks of rows would take a division for each message.
-        for (lane, text) in texts.iter().enumerate() {
-            let mut place = lane * block;
-            for input in text.get_in()[bytes.clone()].chunks_exact(block) {
-                rows[place..][..block].copy_from_slice(input);
-                place += width;
-            }
-        }
-        for row in rows.chunks_exact_mut(width) {
-            self.run_row(registers, row, &mut encrypt)?;
-        }
-        for (lane, text) in texts.iter_mut().enumerate() {
-            let mut place = lane * block;
-            for output in text.get_out()[bytes.clone()].chunks_exact_mut(block) {
-                output.copy_from_slice(&rows[place..][..block]);
-                place += width;
-            }
         }
         Ok(())
     }
@@ -390,6 +292,131 @@ impl SerialMode {
         xor(row, registers);
         if self == Self::Cfb {
             registers.copy_from_slice(row);
+        }
+        Ok(())
+    }
+}
+
+/// Some bytes of several messages, whole blocks of all of them, that run side by side.
+#[repr(C)] // `ct` knows where the texts are, which are public but for what they point to
+pub struct Chains<'a, 'inp, 'out> {
+    /// The messages.
+    pub texts: &'a mut [InOutBuf<'inp, 'out, u8>],
+    /// The register of each, one behind the other.
+    pub registers: &'a mut [u8],
+    /// The bytes of each that run.
+    pub bytes: Range<usize>,
+    /// The mode.
+    pub mode: SerialMode,
+}
+
+/// Tells how many there are, never what they hold.
+impl fmt::Debug for Chains<'_, '_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut chains = f.debug_struct("Chains");
+        chains.field("mode", &self.mode).field("messages", &self.texts.len());
+        chains.field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+impl<'inp, 'out> Chains<'_, 'inp, 'out> {
+    /// The same, for a shorter time.
+    #[inline]
+    pub fn reborrow(&mut self) -> Chains<'_, 'inp, 'out> {
+        let Self { texts, registers, bytes, mode } = self;
+        Chains { texts, registers, bytes: bytes.clone(), mode: *mode }
+    }
+
+    /// Checks lengths: what every engine does first.
+    ///
+    /// # Errors
+    /// [`Error::IvLength`] where there is not one register of `block` bytes for each text, [`Error::NotWholeBlocks`]
+    /// where `bytes` are not whole blocks, [`Error::OutputLength`] where a text ends before them.
+    pub fn check(&self, block: usize) -> Result<(), Error> {
+        let (mode, given) = (self.mode.mode(), self.registers.len());
+        let accepted = self.texts.len() * block;
+        if given != accepted || block > MAX_BLOCK {
+            return Err(Error::IvLength { mode, given, accepted });
+        }
+        whole_blocks(mode, self.bytes.len(), block)?;
+        let input = self.bytes.end;
+        match self.texts.iter().map(InOutBuf::len).find(|&length| length < input) {
+            Some(output) => Err(Error::OutputLength { input, output }),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs them by `encrypt`, which encrypts the registers, blocks of `block` bytes.
+    ///
+    /// # Errors
+    /// Those of `encrypt`.
+    pub fn run_by(
+        self,
+        block: usize,
+        encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.bytes.is_empty() {
+            return Ok(());
+        }
+        match block {
+            8 => self.run_by_of(8, encrypt),
+            16 => self.run_by_of(16, encrypt),
+            _ => self.run_by_of(block, encrypt),
+        }
+    }
+
+    #[allow(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn run_by_of(
+        self,
+        block: usize,
+        mut encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Self { texts, registers, bytes, mode } = self;
+        let room = STACK_CHUNK.min(registers.len() * (bytes.len() / block));
+        wiped(&mut [0; STACK_CHUNK][..room], |rows| {
+            let groups = registers.chunks_mut(MOST_CHAINS * block);
+            for (registers, texts) in groups.zip(texts.chunks_mut(MOST_CHAINS)) {
+                let most = rows.len() / registers.len() * block;
+                for at in bytes.clone().step_by(most) {
+                    let bytes = at..bytes.end.min(at + most);
+                    let rows = &mut rows[..bytes.len() / block * registers.len()];
+                    let mut chains = Chains { texts, registers, bytes, mode };
+                    chains.run_rows(block, rows, &mut encrypt)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs some blocks of each message in rows that have one of each. Of one block alone, looking its message up would
+    /// take as long as copying it.
+    #[allow(clippy::inline_always, reason = "as above")]
+    #[inline(always)]
+    fn run_rows(
+        &mut self,
+        block: usize,
+        rows: &mut [u8],
+        mut encrypt: impl FnMut(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let width = self.registers.len();
+        // By places: chunks of rows would take a division for each message.
+        for (lane, text) in self.texts.iter().enumerate() {
+            let mut place = lane * block;
+            for input in text.get_in()[self.bytes.clone()].chunks_exact(block) {
+                rows[place..][..block].copy_from_slice(input);
+                place += width;
+            }
+        }
+        for row in rows.chunks_exact_mut(width) {
+            self.mode.run_row(self.registers, row, &mut encrypt)?;
+        }
+        for (lane, text) in self.texts.iter_mut().enumerate() {
+            let mut place = lane * block;
+            for output in text.get_out()[self.bytes.clone()].chunks_exact_mut(block) {
+                output.copy_from_slice(&rows[place..][..block]);
+                place += width;
+            }
         }
         Ok(())
     }

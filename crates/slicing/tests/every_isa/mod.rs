@@ -1,13 +1,13 @@
-//! Every instruction set that there is code for: tests run a job on all that this CPU has.
+//! Every instruction set that there is code for: tests run a body on all that this CPU has.
 
 #![allow(dead_code, unused_macros, reason = "every test takes what it needs of this")]
 
-use lanecrypt_slicing::{Isa, Job};
+use lanecrypt_slicing::{Body, Isa};
 
-/// Runs a job on an instruction set, or says why not.
-pub(crate) fn run<I: Isa, J: Job<I>>(name: &str, job: J) -> Option<J::Output> {
+/// Runs a body on an instruction set, or says why not.
+pub(crate) fn run<I: Isa, B: Body<I>>(name: &str, body: B) -> Option<B::Output> {
     match I::detect() {
-        Ok(isa) => Some(isa.run(job)),
+        Ok(isa) => Some(isa.run(body)),
         Err(missing) => {
             println!("{name} is skipped: {missing}");
             None
@@ -15,53 +15,53 @@ pub(crate) fn run<I: Isa, J: Job<I>>(name: &str, job: J) -> Option<J::Output> {
     }
 }
 
-/// Runs a job, made anew for each, on instruction sets of the list.
+/// Runs a body, made anew for each, on instruction sets of the list.
 macro_rules! on_each {
-    ($job:expr; $($isa:ty),*) => {
-        $(every_isa::run::<$isa, _>(stringify!($isa), $job);)*
+    ($body:expr; $($isa:ty),*) => {
+        $(every_isa::run::<$isa, _>(stringify!($isa), $body);)*
     };
 }
 
 /// ... on those with instructions for S-boxes.
 macro_rules! on_field_bytes {
-    ($job:expr) => {
+    ($body:expr) => {
         #[cfg(target_arch = "x86_64")]
-        on_each!($job; lanecrypt_slicing::Avx2Aes, lanecrypt_slicing::Avx2Vaes);
+        on_each!($body; lanecrypt_slicing::Avx2Aes, lanecrypt_slicing::Avx2Vaes);
         #[cfg(target_arch = "x86_64")]
-        on_each!($job; lanecrypt_slicing::Avx2Gfni, lanecrypt_slicing::Avx512);
+        on_each!($body; lanecrypt_slicing::Avx2Gfni, lanecrypt_slicing::Avx512);
         #[cfg(target_arch = "aarch64")]
-        on_each!($job; lanecrypt_slicing::NeonAes);
+        on_each!($body; lanecrypt_slicing::NeonAes);
     };
 }
 
 /// ... on those with rows of bits.
 macro_rules! on_bit_lanes {
-    ($job:expr) => {
-        on_bit_and_byte_lanes!($job);
+    ($body:expr) => {
+        on_bit_and_byte_lanes!($body);
         #[cfg(target_arch = "x86_64")]
-        on_each!($job; lanecrypt_slicing::Avx512Ymm, lanecrypt_slicing::Avx512Xmm);
+        on_each!($body; lanecrypt_slicing::Avx512Ymm, lanecrypt_slicing::Avx512Xmm);
     };
 }
 
 /// ... on those with rows of bits and of bytes.
 macro_rules! on_bit_and_byte_lanes {
-    ($job:expr) => {
-        on_each!($job; lanecrypt_slicing::Portable<u32>, lanecrypt_slicing::Portable<u64>);
+    ($body:expr) => {
+        on_each!($body; lanecrypt_slicing::Portable<u32>, lanecrypt_slicing::Portable<u64>);
         #[cfg(target_arch = "x86_64")]
-        on_each!($job; lanecrypt_slicing::Sse2, lanecrypt_slicing::Avx2);
+        on_each!($body; lanecrypt_slicing::Sse2, lanecrypt_slicing::Avx2);
         #[cfg(target_arch = "aarch64")]
-        on_each!($job; lanecrypt_slicing::Neon);
-        on_field_bytes!($job);
+        on_each!($body; lanecrypt_slicing::Neon);
+        on_field_bytes!($body);
     };
 }
 
 /// ... on those with rows of bytes.
 macro_rules! on_byte_lanes {
-    ($job:expr) => {
-        on_each!($job; lanecrypt_slicing::Portable<u8>);
-        on_each!($job; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u32>>);
-        on_each!($job; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u64>>);
-        on_bit_and_byte_lanes!($job);
+    ($body:expr) => {
+        on_each!($body; lanecrypt_slicing::Portable<u8>);
+        on_each!($body; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u32>>);
+        on_each!($body; lanecrypt_slicing::Portable<lanecrypt_slicing::Gapped<u64>>);
+        on_bit_and_byte_lanes!($body);
     };
 }
 

@@ -1,22 +1,22 @@
 //! What of a function's arguments is public: pointers and lengths, and of keys, how many there are.
 //!
-//! A region runs one job. A job that it gets by a pointer is a structure of pointers, lengths, a
+//! A region runs one body. A body that it gets by a pointer is a structure of pointers, lengths, a
 //! direction and a counter, all of which are public; what they point to, blocks and keys, is secret.
-//! A job of two words comes in registers, so that no argument points to a job. Which of the two it is
-//! was decided by the compiler; where it took a job apart into more registers, the job read through
-//! a pointer would be keys or blocks, so fewer than [`FEWEST_WORDS`] words read of a job are an error.
+//! A body of two words comes in registers, so that no argument points to a body. Which of the two it is
+//! was decided by the compiler; where it took a body apart into more registers, the body read through
+//! a pointer would be keys or blocks, so fewer than [`FEWEST_WORDS`] words read of a body are an error.
 //!
-//! A job over data (`JobOver`) comes in registers, and the next argument points to the data: blocks, or a
+//! A body over data (`BodyOver`) comes in registers, and the next argument points to the data: blocks, or a
 //! mode's counter or IV with its blocks. Of that structure, too, the words are public.
 
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    flow::{Analysis, Entry, Job},
-    value::{JOB, Value},
+    flow::{Analysis, Body, Entry},
+    value::{BODY, Value},
 };
 
-/// A type of jobs.
+/// A type of bodies.
 struct Kind {
     /// Its name, without parameters.
     name: &'static str,
@@ -42,11 +42,11 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(56) },
 ];
 
-/// Messages side by side: its first word points to where the messages are, which is public as the job is, and read
+/// Messages side by side: its first word points to where the messages are, which is public as the body is, and read
 /// alone.
-const CHAINS: &str = "lanecrypt_aes::chains::Chains";
+const CHAINS: &str = "lanecrypt_aes::chains::KeyedChains";
 
-/// What jobs are over: with them, a structure that the argument after theirs points to.
+/// What bodies are over: with them, a structure that the argument after theirs points to.
 const DATA: &[Kind] = &[
     Kind { name: "inout::inout_buf::InOutBuf", bytes: Some(24) },
     Kind { name: "lanecrypt_core::backend::OneByOne", bytes: Some(80) },
@@ -54,7 +54,7 @@ const DATA: &[Kind] = &[
     Kind { name: "lanecrypt_core::backend::ShortCbcDecryption", bytes: Some(40) },
 ];
 
-/// Jobs over data, and the registers that they come in.
+/// Bodies over data, and the registers that they come in.
 const OVER_DATA: &[(&str, usize)] = &[
     ("lanecrypt_aes::whole::Encrypts", 1),
     ("lanecrypt_aes::whole::Decrypts", 1),
@@ -70,7 +70,7 @@ const KEYS_IN_ECB: i64 = 0;
 const KEYS_IN_CTR: i64 = 0x38;
 
 /// Bytes of keys that are public, behind the keys themselves, by the rounds that read them. Whatever
-/// else jobs run takes keys by pointer and length, or has always as many.
+/// else bodies run takes keys by pointer and length, or has always as many.
 const PUBLIC: &[(&str, &[(i64, i64)])] = &[
     // How many, which the length of the key tells, and for which direction.
     ("lanecrypt_aes::sliced::BitRounds", &[(0x1e00, 0x1e08), (0x1e08, 0x1e09)]),
@@ -84,13 +84,13 @@ const PUBLIC: &[(&str, &[(i64, i64)])] = &[
     ("lanecrypt_hight::sliced::ByteRounds", &[(0x220, 0x222)]),
 ];
 
-/// The types that the region of this name is for: what its job is over, if that is anything, and the job.
+/// The types that the region of this name is for: what its body is over, if that is anything, and the body.
 ///
 /// # Errors
 /// Where its name does not tell.
 pub(super) fn types(name: &str) -> Result<(Option<&str>, &str)> {
     let (method, types) =
-        name.split_once("::region::<").context("a region without a job: is it v0?")?;
+        name.split_once("::region::<").context("a region without a body: is it v0?")?;
     if !method.ends_with("::run_over") {
         return Ok((None, types));
     }
@@ -99,8 +99,8 @@ pub(super) fn types(name: &str) -> Result<(Option<&str>, &str)> {
         depth += i32::from(sign == '<') - i32::from(sign == '>');
         depth == 0 && sign == ','
     });
-    let (data, job) = types.split_at(comma.context("a region over data without a job")?);
-    Ok((Some(data), job.trim_start_matches([',', ' '])))
+    let (data, body) = types.split_at(comma.context("a region over data without a body")?);
+    Ok((Some(data), body.trim_start_matches([',', ' '])))
 }
 
 /// Whether a type has this name, whatever its parameters.
@@ -111,31 +111,31 @@ fn has_name(of_type: &str, name: &str) -> bool {
 /// What the region of this name is given.
 ///
 /// # Errors
-/// Where its job, or what that is over, is not known.
+/// Where its body, or what that is over, is not known.
 pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
-    let (data, job) = types(name)?;
-    let (structure, kinds) = data.map_or((job, KINDS), |data| (data, DATA));
+    let (data, body) = types(name)?;
+    let (structure, kinds) = data.map_or((body, KINDS), |data| (data, DATA));
     let kind = kinds.iter().find(|kind| has_name(structure, kind.name));
-    let kind = kind.with_context(|| format!("{structure} is no job that is known"))?;
+    let kind = kind.with_context(|| format!("{structure} is no body that is known"))?;
     let registers = if data.is_some() {
-        let over = OVER_DATA.iter().find(|(name, _)| has_name(job, name));
-        over.with_context(|| format!("{job} is no job over data that is known"))?.1
+        let over = OVER_DATA.iter().find(|(name, _)| has_name(body, name));
+        over.with_context(|| format!("{body} is no body over data that is known"))?.1
     } else {
         0
     };
     let mut arguments = [Value::Public; 6];
     let Some(bytes) = kind.bytes else {
-        return Ok(Entry { arguments, job: None });
+        return Ok(Entry { arguments, body: None });
     };
-    arguments[registers] = Value::Frame(Some(JOB));
-    let public = PUBLIC.iter().find(|(rounds, _)| job.contains(&format!("<{rounds}>")));
+    arguments[registers] = Value::Frame(Some(BODY));
+    let public = PUBLIC.iter().find(|(rounds, _)| body.contains(&format!("<{rounds}>")));
     let public_keys = public.map_or(&[][..], |(_, ranges)| ranges);
     let keys = if kind.name == "lanecrypt_slicing::batch::Ctr" { KEYS_IN_CTR } else { KEYS_IN_ECB };
     let places = (kind.name == CHAINS).then_some(0);
-    Ok(Entry { arguments, job: Some(Job { bytes, keys, public_keys, places }) })
+    Ok(Entry { arguments, body: Some(Body { bytes, keys, public_keys, places }) })
 }
 
-/// Checks that every job that is known here is run by a region of the program: a name that changed would
+/// Checks that every body that is known here is run by a region of the program: a name that changed would
 /// leave a line that says nothing.
 ///
 /// # Errors
@@ -144,8 +144,8 @@ pub(super) fn require_run(regions: &[&str]) -> Result<()> {
     let kinds = KINDS.iter().chain(DATA).map(|kind| kind.name);
     for name in kinds.chain(OVER_DATA.iter().map(|(name, _)| *name)) {
         let is_run = |region: &&str| {
-            types(region).is_ok_and(|(data, job)| {
-                data.into_iter().chain([job]).any(|of_type| has_name(of_type, name))
+            types(region).is_ok_and(|(data, body)| {
+                data.into_iter().chain([body]).any(|of_type| has_name(of_type, name))
             })
         };
         ensure!(regions.iter().any(is_run), "no region runs {name}");
@@ -158,12 +158,12 @@ pub(super) fn require_run(regions: &[&str]) -> Result<()> {
 /// # Errors
 /// Where it cannot be.
 pub(super) fn require_read(entry: &Entry<'_>, analysis: &Analysis) -> Result<()> {
-    let Some(job) = entry.job else {
+    let Some(body) = entry.body else {
         return Ok(());
     };
     let words = analysis.job_reads.len();
-    ensure!(words >= FEWEST_WORDS, "it reads {words} words of its job: was that taken apart?");
-    for (start, _) in job.public_keys {
+    ensure!(words >= FEWEST_WORDS, "it reads {words} words of its body: was that taken apart?");
+    for (start, _) in body.public_keys {
         ensure!(
             analysis.public_reads.contains(start),
             "nothing public is at byte {start} of its keys"
