@@ -466,6 +466,8 @@ impl Driver for Model {
 
     fn is_complete(&self, mark: &Mark) -> Result<bool, Error> {
         self.call("is complete")?;
+        // What another thread took from the queue may still run.
+        let _no_one_runs = self.state.runs_queued.lock().expect("no panic");
         let memory = self.state.memory.lock().expect("no panic");
         let (stream, number) = memory.marks[&mark.0];
         Ok(!memory.queued.iter().any(|queued| queued.stream == stream && queued.number < number))
