@@ -4,7 +4,8 @@ use wgpu::{Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, Map
 
 use crate::{
     Device, DirectedKeys, Engine, Error, KeyPair, Limits,
-    keys::{DeviceKeys, MASKS},
+    device_keys::DeviceKeys,
+    keys::MASKS,
     mapping::Mapping,
     programs,
 };
