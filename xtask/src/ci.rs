@@ -3,7 +3,9 @@
 use anyhow::Result;
 
 use crate::{
-    checks::{browser, ct, dependencies, features, inlining, narrow, portable, proofs, publishing, wgpu},
+    checks::{
+        browser, ct, dependencies, features, inlining, narrow, portable, proofs, publishing, wgpu,
+    },
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },

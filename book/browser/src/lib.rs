@@ -35,7 +35,8 @@ fn ciphers() -> String {
 }
 
 /// What the form for CPUs computes with.
-const CPU: &str = if cfg!(target_feature = "simd128") { "SIMD of 128 bits" } else { "words of 64 bits" };
+const CPU: &str =
+    if cfg!(target_feature = "simd128") { "SIMD of 128 bits" } else { "words of 64 bits" };
 
 fn listed(items: impl Iterator<Item = String>) -> String {
     items.collect::<Vec<_>>().join(",")

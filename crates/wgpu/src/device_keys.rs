@@ -6,11 +6,7 @@ use wgpu::{
 };
 use zeroize::Zeroizing;
 
-use crate::{
-    Device, Error, KeyPair,
-    keys::MASKS,
-    mapping::Mapping,
-};
+use crate::{Device, Error, KeyPair, keys::MASKS, mapping::Mapping};
 
 /// Bytes of the masks of a direction.
 const BYTES: u64 = 4 * MASKS as u64;

@@ -2,9 +2,9 @@
 
 use lanecrypt_core::{Backend, CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
 
-use crate::{Error, KeyPair, programs::Program};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::{Device, Engine};
+use crate::{Error, KeyPair, programs::Program};
 
 /// Blocks that threads take together: 32 threads with 32 each, side by side.
 pub const LANES: usize = 1024;

@@ -139,8 +139,9 @@ impl Browser {
         });
         browser.port = port.context("chromedriver names no port")?;
         let common = ["--headless", "--no-sandbox", "--disable-dev-shm-usage"];
+        let options = [&common[..], options].concat();
         let wanted = json!({
-            "goog:chromeOptions": { "args": [&common[..], options].concat() },
+            "goog:chromeOptions": { "args": options },
             "timeouts": { "script": 1000 * PATIENCE },
         });
         let wanted = json!({ "capabilities": { "alwaysMatch": wanted } });
@@ -148,7 +149,8 @@ impl Browser {
         browser.session = format!("/{}", session["sessionId"].as_str().context("no session")?);
         let changing = if script.contains("changed") { CHANGING } else { "" };
         let parameters = json!({ "source": format!("{script}{changing}") });
-        let before = json!({ "cmd": "Page.addScriptToEvaluateOnNewDocument", "params": parameters });
+        let before =
+            json!({ "cmd": "Page.addScriptToEvaluateOnNewDocument", "params": parameters });
         browser.ask("POST", "/goog/cdp/execute", &before)?;
         let page = command::root().join("book/out/browser.html");
         browser.ask("POST", "/url", &json!({ "url": format!("file://{}", page.display()) }))?;
@@ -164,15 +166,22 @@ impl Browser {
         stream.set_read_timeout(Some(Duration::from_secs(PATIENCE + 10)))?;
         write!(
             stream,
-            "{method} /session{}{path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\
+            "{method} /session{}{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.session,
             body.len()
         )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (_, body) = answer.split_once("\r\n\r\n").context("no answer of HTTP")?;
-        let mut answer: Value = serde_json::from_str(body)?;
+        let mut answer = BufReader::new(stream);
+        let mut length = 0; // the connection stays open
+        for line in answer.by_ref().lines() {
+            let line = line?.to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            length =
+                line.strip_prefix("content-length:").map_or(Ok(length), |n| n.trim().parse())?;
+        }
+        let mut answer: Value = serde_json::from_reader(answer.take(length))?;
         let value = answer["value"].take();
         ensure!(value.get("error").is_none(), "{}", value["message"]);
         Ok(value)
@@ -180,8 +189,10 @@ impl Browser {
 
     /// What a script hands to `done`. It has the page's form, and `settled` calls a function once the page is at rest.
     fn script<T: serde::de::DeserializeOwned>(&self, script: &str, given: &Value) -> Result<T> {
-        let script = format!("const [...given] = arguments; const done = given.pop(); {COMMON} {script}");
-        let value = self.ask("POST", "/execute/async", &json!({ "script": script, "args": given }))?;
+        let script =
+            format!("const [...given] = arguments; const done = given.pop(); {COMMON} {script}");
+        let value =
+            self.ask("POST", "/execute/async", &json!({ "script": script, "args": given }))?;
         serde_json::from_value(value).context("an unexpected answer of the page")
     }
 
