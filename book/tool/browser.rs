@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     fs,
     io::Write as _,
     path::{Path, PathBuf},
@@ -26,11 +27,11 @@ pub(crate) fn write_data(vectors: &Path, module: Option<&Path>, built: &Path) ->
     if let Some(module) = module {
         let module = fs::read(module).with_context(|| module.display().to_string())?;
         let vectors = serde_json::to_vec(&read_vectors(vectors)?)?;
-        text += &format!(
-            "const LANECRYPT = {{\n  module: \"{}\",\n  vectors: \"{}\",\n}};\n",
-            packed(&module)?,
-            packed(&vectors)?
-        );
+        let (module, vectors) = (packed(&module)?, packed(&vectors)?);
+        writeln!(
+            text,
+            "const LANECRYPT = {{\n  module: \"{module}\",\n  vectors: \"{vectors}\",\n}};"
+        )?;
     }
     Ok(fs::write(built.join(DATA), text)?)
 }

@@ -281,7 +281,7 @@ macro_rules! all_backends {
 }
 
 /// Whether a table has a backend. For WebAssembly these are the reference, the default and kernels: a page is sent its
-/// module whole, and all the others would make it five times as large and as long to compile.
+/// module whole, and all the others would make its code three times as large, and as long to compile.
 const fn is_kept(backend: &Backend) -> bool {
     !cfg!(target_arch = "wasm32")
         || !matches!(backend.platform, Platform::Cpu)

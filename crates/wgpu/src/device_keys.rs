@@ -6,7 +6,7 @@ use wgpu::{
 };
 use zeroize::Zeroizing;
 
-use crate::{Device, Error, KeyPair, keys::MASKS, mapping::Mapping};
+use crate::{Device, DirectedKeys, Error, KeyPair, keys::MASKS, mapping::Mapping};
 
 /// Bytes of the masks of a direction.
 const BYTES: u64 = 4 * MASKS as u64;
@@ -33,7 +33,7 @@ impl DeviceKeys {
                 mapped_at_creation: false,
             })
         })?;
-        let made = Self { device: device.clone(), buffer, wholes: pair.map(|keys| keys.whole()) };
+        let made = Self { device: device.clone(), buffer, wholes: pair.map(DirectedKeys::whole) };
         let passage = device.guarded("memory for keys", || {
             device.wgpu().create_buffer(&BufferDescriptor {
                 label: None,

@@ -1,4 +1,4 @@
-//! The book's page that encrypts in a browser: Chromium opens it as a file, and WebDriver presses its button and reads
+//! The book's page that encrypts in a browser: Chromium opens it as a file, and `WebDriver` presses its button and reads
 //! what it says.
 
 use std::{
@@ -21,7 +21,7 @@ const FLAGS: &str = "-C target-feature=+simd128 -D warnings";
 const DRIVER: &str = "chromedriver";
 /// Debian's packages of Chromium and of the program that drives it.
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
-/// WebGPU on SwiftShader, which comes with Chromium and computes on the CPU.
+/// WebGPU on `SwiftShader`, which comes with Chromium and computes on the CPU.
 const WITH_GPU: [&str; 4] = [
     "--enable-unsafe-webgpu",
     "--enable-unsafe-swiftshader",
@@ -159,7 +159,7 @@ impl Browser {
         Ok(browser)
     }
 
-    /// A request of WebDriver, and the value that comes back.
+    /// A request of `WebDriver`, and the value that comes back.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
         let body = body.to_string();
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
