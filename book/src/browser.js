@@ -343,7 +343,7 @@ async function start() {
     output("verdict").textContent = verdict;
   };
   const where = (text) => (output("where").textContent = text);
-  if (typeof LANECRYPT === "undefined") return where("This copy of the book was built without its module.");
+  if (typeof LANECRYPT === "undefined") throw new Error("this copy of the book was built without its module.");
   const rust = await Rust.load(LANECRYPT.module);
   const vectors = JSON.parse(new TextDecoder().decode(await unpacked(LANECRYPT.vectors)));
   const gpu = await Gpu.open().then(
@@ -379,4 +379,8 @@ async function start() {
   state("ready", "");
 }
 
-start();
+start().catch((error) => {
+  const form = document.getElementById("browser");
+  form.dataset.state = "wrong";
+  form.querySelector("[name=where]").textContent = `The page cannot run here: ${error.message}`;
+});
