@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{include, page, record::Record, records};
+use crate::{browser, include, page, record::Record, records};
 
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
@@ -45,7 +45,7 @@ struct Book {
     source: PathBuf,
     texts: BTreeMap<PathBuf, String>,
     ids: BTreeMap<PathBuf, HashSet<String>>,
-    /// The pages that are made of records when the book is built.
+    /// What is made when the book is built: pages of records, and the data of the page in a browser.
     made: HashSet<PathBuf>,
 }
 
@@ -99,7 +99,7 @@ impl Book {
             let text = include::with_included_pages(text, &source.join(parent(path)))?;
             ids.insert(path.clone(), page::ids(&text));
         }
-        let made = records.iter().map(Record::page).collect();
+        let made = records.iter().map(Record::page).chain([browser::DATA.into()]).collect();
         Ok(Self { source, texts, ids, made })
     }
 

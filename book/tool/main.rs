@@ -2,9 +2,11 @@
 //! checks what mdBook does not, that every link, anchor, picture and included piece of source is
 //! there.
 //!
-//! `lanecrypt-book [--check-only]`: what is wrong is listed as `file:line: what`, with exit code 1.
+//! `lanecrypt-book [--check-only | --module FILE]`: what is wrong is listed as `file:line: what`, with exit code 1. The
+//! module is that of the page which encrypts in a browser; without it, that page says that it has none.
 #![forbid(unsafe_code)]
 
+mod browser;
 mod check;
 mod drawings;
 mod figures;
@@ -27,15 +29,16 @@ use crate::record::Record;
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let check_only = match arguments[..] {
-        [] => false,
-        ["--check-only"] => true,
+    let (check_only, module) = match arguments[..] {
+        [] => (false, None),
+        ["--check-only"] => (true, None),
+        ["--module", file] => (false, Some(Path::new(file))),
         _ => {
-            eprintln!("usage: lanecrypt-book [--check-only]");
+            eprintln!("usage: lanecrypt-book [--check-only | --module FILE]");
             return ExitCode::from(2);
         }
     };
-    match run(Path::new(env!("CARGO_MANIFEST_DIR")), check_only) {
+    match run(Path::new(env!("CARGO_MANIFEST_DIR")), check_only, module) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -46,7 +49,7 @@ fn main() -> ExitCode {
 }
 
 /// Checks the book in `root` and builds it; `false` where the check found something.
-fn run(root: &Path, check_only: bool) -> anyhow::Result<bool> {
+fn run(root: &Path, check_only: bool, module: Option<&Path>) -> anyhow::Result<bool> {
     let records = record::read(&root.join("../benches/record"))?;
     if !generated_are_current(root, &records, check_only)? {
         return Ok(false);
@@ -64,6 +67,7 @@ fn run(root: &Path, check_only: bool) -> anyhow::Result<bool> {
         book.build()?;
         let built = book.build_dir_for("html");
         records::copy_files(&records, &built)?;
+        browser::write_data(&root.join("../vectors"), module, &built)?;
         println!("{}", built.join("index.html").display());
     }
     Ok(true)

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use mdbook_driver::MDBook;
 use tempfile::TempDir;
 
-use crate::{check::check, page};
+use crate::{browser, check::check, page};
 
 const SUMMARY: &str = "# Summary\n\n- [One](one.md)\n- [Two](parts/two.md)\n";
 const ONE: &str = "# One\n\nSee [two](parts/two.md#its-end).\n\n{{#include measured.md}}\n";
@@ -148,4 +148,27 @@ fn build(root: &Path) {
     }
     let book = MDBook::load(root).expect("a book");
     book.build().expect("it builds");
+}
+
+#[test]
+fn the_page_in_a_browser_has_its_data_where_there_is_a_module() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let vectors = "# bcv1 cipher=rot mode=ecb expect=ok vectors=1\n\nid=one key=00 pt=01 ct=02\n";
+    write(&folder, "vectors/rot_ecb.txt", vectors);
+    write(&folder, "vectors/rot_cbc.txt", "not read");
+    write(&folder, "module.wasm", "\0asm");
+    let path = |name: &str| folder.path().join(name);
+    let data = |module: Option<&Path>| {
+        browser::write_data(&path("vectors"), module, folder.path()).expect("it is written");
+        fs::read_to_string(path(browser::DATA)).expect("a script")
+    };
+    assert!(!data(None).contains("LANECRYPT"));
+    let script = data(Some(&path("module.wasm")));
+    for name in ["module", "vectors"] {
+        assert!(script.contains(&format!("  {name}: \"H4sI")), "{script}"); // gzip, in base64
+    }
+    write(&folder, "vectors/rot_ecb.txt", &vectors.replace("ct=02", "ct=0"));
+    let module = path("module.wasm");
+    let refused = browser::write_data(&path("vectors"), Some(&module), folder.path());
+    assert!(refused.is_err(), "half a byte");
 }

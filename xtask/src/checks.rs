@@ -1,5 +1,6 @@
 //! What is checked besides tests: a task or a step of `cargo xtask ci` each.
 
+pub(crate) mod browser;
 pub(crate) mod cross;
 pub(crate) mod ct;
 pub(crate) mod dependencies;

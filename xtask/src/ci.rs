@@ -3,7 +3,9 @@
 use anyhow::Result;
 
 use crate::{
-    checks::{ct, dependencies, features, inlining, narrow, portable, proofs, publishing, wgpu},
+    checks::{
+        browser, ct, dependencies, features, inlining, narrow, portable, proofs, publishing, wgpu,
+    },
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },
@@ -33,6 +35,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("constant time", || ct::run_task(None)),
         step("what the plans make", || proofs::plans(true)),
         step("kernels in WGSL on a driver for the CPU", wgpu::check),
+        step("the page that encrypts, in a browser", browser::check),
         step("plans and proofs", || proofs::prove(None)),
     ];
     let mut beside = vec![
@@ -99,6 +102,6 @@ fn bench() -> Result<()> {
 }
 
 fn book() -> Result<()> {
-    command::book(&["--check-only"])?;
-    command::book(&[])
+    command::book(&["--check-only".as_ref()])?;
+    browser::book()
 }

@@ -193,7 +193,7 @@ pub(crate) fn hand_over(
 }
 
 /// Builds the book and checks its links.
-pub(crate) fn book(options: &[&str]) -> Result<()> {
+pub(crate) fn book(options: &[&OsStr]) -> Result<()> {
     run(command(build_one("lanecrypt-book")?).args(options))
 }
 

@@ -22,7 +22,7 @@ use std::{process::ExitCode, thread};
 use clap::{Parser, Subcommand};
 
 use crate::{
-    checks::{cross, ct, fuzz, inlining, known_faults, mutants, proofs, publishing},
+    checks::{browser, cross, ct, fuzz, inlining, known_faults, mutants, proofs, publishing},
     sources::{codegen, new_cipher, port},
 };
 
@@ -242,7 +242,7 @@ fn main() -> ExitCode {
         Task::Kernels { folder, host: true, .. } => kernels::host::build_of(folder.as_deref())
             .map(|library| println!("{}", library.display())),
         Task::Kernels { folder, check, .. } => kernels::run(check, folder.as_deref()),
-        Task::Book => command::book(&[]),
+        Task::Book => browser::book(),
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
         Task::Mutants { known: true, .. } => known_faults::run(),
         Task::Mutants { packages, file, .. } => mutants::run(&packages, file.as_deref()),

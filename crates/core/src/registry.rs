@@ -280,19 +280,31 @@ macro_rules! all_backends {
     }};
 }
 
-/// How many backends the lists have together.
+/// Whether a table has a backend. For WebAssembly these are the reference, the default and kernels: a page is sent its
+/// module whole, and all the others would make its code three times as large, and as long to compile.
+const fn is_kept(backend: &Backend) -> bool {
+    !cfg!(target_arch = "wasm32")
+        || !matches!(backend.platform, Platform::Cpu)
+        || matches!(backend.id.as_bytes(), b"reference" | b"default")
+}
+
+/// How many backends a table of these lists has.
 #[doc(hidden)]
 #[must_use]
 pub const fn backend_count(lists: &[&[Backend]]) -> usize {
     let (mut sum, mut i) = (0, 0);
     while i < lists.len() {
-        sum += lists[i].len();
+        let mut j = 0;
+        while j < lists[i].len() {
+            sum += is_kept(&lists[i][j]) as usize;
+            j += 1;
+        }
         i += 1;
     }
     sum
 }
 
-/// The lists as one; `N` is the sum of their lengths.
+/// The lists as one table; `N` is what [`backend_count`] says.
 #[doc(hidden)]
 #[must_use]
 pub const fn joined_backends<const N: usize>(lists: &[&[Backend]]) -> [Backend; N] {
@@ -311,8 +323,10 @@ pub const fn joined_backends<const N: usize>(lists: &[&[Backend]]) -> [Backend; 
     while i < lists.len() {
         let mut j = 0;
         while j < lists[i].len() {
-            all[at] = lists[i][j];
-            at += 1;
+            if is_kept(&lists[i][j]) {
+                all[at] = lists[i][j];
+                at += 1;
+            }
             j += 1;
         }
         i += 1;

@@ -15,6 +15,8 @@ use lanecrypt_core::{
 
 #[cfg(target_arch = "aarch64")]
 use crate::neon::{Neon, NeonAes};
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use crate::wasm::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
 use crate::{
@@ -78,7 +80,13 @@ macro_rules! choices {
 choices!(fast: Avx512 Avx2Gfni Avx2Vaes Avx2Aes; plain: Avx2 Sse2; Words);
 #[cfg(target_arch = "aarch64")]
 choices!(fast: NeonAes; plain: Neon; Words);
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+choices!(fast: ; plain: Simd128; Words);
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
 choices!(fast: ; plain: ; Words);
 
 impl Choice {

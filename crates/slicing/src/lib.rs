@@ -56,10 +56,22 @@ mod rows;
 #[allow(unsafe_code, reason = "what `InOutBuf` points to may go where references may")]
 mod send;
 mod short;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 #[allow(unsafe_code, reason = "SIMD instructions")]
 mod simd;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+#[allow(unsafe_code, unused_unsafe, reason = "what macros wrap is safe in WebAssembly")]
+mod wasm;
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "maps of S-boxes"))]
 mod wide;
 mod word;
 mod words;
@@ -88,6 +100,8 @@ pub use send::SendBuf;
 pub use short::{
     BlockBytes, BlockLanes, BlockRounds, LanesBody, NONE, REGISTERS, in_lanes, lanes_at_once,
 };
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub use wasm::{B128, Simd128};
 pub use word::Word;
 pub use words::{WordLanes, Words};
 #[cfg(target_arch = "x86_64")]

@@ -14,7 +14,8 @@ use wgpu::ComputePipeline;
 use crate::{
     Device, Error,
     device::locked,
-    keys::{DeviceKeys, KeyPair},
+    device_keys::DeviceKeys,
+    keys::KeyPair,
     programs::Program,
     slot::{Flight, Launch, Slot},
 };

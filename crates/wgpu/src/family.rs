@@ -2,7 +2,9 @@
 
 use lanecrypt_core::{Backend, CipherDescription, ConstantTime, Unavailable, on_cleared_stack};
 
-use crate::{Device, Engine, Error, KeyPair, programs::Program};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::{Device, Engine};
+use crate::{Error, KeyPair, programs::Program};
 
 /// Blocks that threads take together: 32 threads with 32 each, side by side.
 pub const LANES: usize = 1024;
@@ -45,14 +47,30 @@ impl Family {
         "32 blocks a thread, a bit of each in a word; in WGSL"
     }
 
+    /// The kernels.
+    #[must_use]
+    pub const fn program(&self) -> &'static Program {
+        self.program
+    }
+
+    /// What its kernels take of a key of a length that the cipher takes.
+    ///
+    /// # Errors
+    /// [`Error::Data`] for other lengths.
+    pub fn keys(&self, key: &[u8]) -> Result<KeyPair, Error> {
+        self.cipher.check_key(key).map_err(Error::Data)?;
+        Ok(on_cleared_stack(|| (self.keys)(key)))
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Family {
     /// An engine under a key of a length that the cipher takes.
     ///
     /// # Errors
     /// [`Error::Data`] for other lengths; those of the device.
     pub fn engine(&self, device: &Device, key: &[u8]) -> Result<Engine, Error> {
-        self.cipher.check_key(key).map_err(Error::Data)?;
-        let keys = on_cleared_stack(|| (self.keys)(key));
-        Engine::new(device, self.program, &keys)
+        Engine::new(device, self.program, &self.keys(key)?)
     }
 
     /// The same for the registry, on the device that is there by default.
@@ -77,6 +95,33 @@ impl Family {
             other => Unavailable::because_of(other.to_string()),
         })
     }
+}
+
+#[cfg(target_arch = "wasm32")]
+impl Family {
+    /// For the registry: there is no engine.
+    ///
+    /// # Errors
+    /// Always, as [`available`](Self::available).
+    pub fn create(
+        &self,
+        _key: &[u8],
+    ) -> Result<Box<dyn lanecrypt_core::Engine>, lanecrypt_core::Error> {
+        Err(lanecrypt_core::Error::Unavailable(no_device()))
+    }
+
+    /// Whether there is a device that engines run on.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn available(&self) -> Result<(), Unavailable> {
+        Err(no_device())
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+fn no_device() -> Unavailable {
+    Unavailable::because("a browser's GPU does not answer a module that waits for it")
 }
 
 /// The registry's row of a family: `wgpu-<name>`.

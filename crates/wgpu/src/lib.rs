@@ -6,20 +6,31 @@
 //! is compiled on a device when it is first wanted, and kept as long as the device.
 //!
 //! No call panics where the device fails: it returns an [`Error`].
+//!
+//! For WebAssembly in a browser there are kernels and keys, and no device: a browser's GPU answers when nothing runs,
+//! and an engine waits. There a page launches the kernels ([`Family::program`], [`Family::keys`]), as the book's does.
 #![forbid(unsafe_code)]
 
+#[cfg(not(target_arch = "wasm32"))]
 mod device;
+#[cfg(not(target_arch = "wasm32"))]
+mod device_keys;
+#[cfg(not(target_arch = "wasm32"))]
 mod engine;
 mod error;
 mod family;
 mod keys;
+#[cfg(not(target_arch = "wasm32"))]
 mod mapping;
 pub mod programs;
+#[cfg(not(target_arch = "wasm32"))]
 mod slot;
 #[cfg(test)]
 mod tests;
 
+#[cfg(not(target_arch = "wasm32"))]
 pub use device::{Device, Limits};
+#[cfg(not(target_arch = "wasm32"))]
 pub use engine::Engine;
 pub use error::Error;
 pub use family::{Family, LANES};

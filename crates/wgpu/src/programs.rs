@@ -12,6 +12,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// The cipher's name; the members of a cipher's family have one program.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Bytes of a block.
     #[must_use]
     pub const fn block_bytes(&self) -> usize {

@@ -3,10 +3,8 @@
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, MapMode};
 
 use crate::{
-    Device, DirectedKeys, Engine, Error, KeyPair, Limits,
-    keys::{DeviceKeys, MASKS},
-    mapping::Mapping,
-    programs,
+    Device, DirectedKeys, Engine, Error, KeyPair, Limits, device_keys::DeviceKeys, keys::MASKS,
+    mapping::Mapping, programs,
 };
 
 /// A device of the test's own. Where there is none, the reason is printed; where `LANECRYPT_EXPECT` names its
