@@ -147,6 +147,12 @@ impl<I: AesBlocks> State<I> for WholeBlocks<I::Blocks> {
 
     #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
     #[inline(always)]
+    fn add(&mut self, isa: I, blocks: &[u8]) {
+        self.0 ^= isa.load(blocks);
+    }
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
     fn add_to<N: ArraySize>(
         &mut self,
         isa: I,

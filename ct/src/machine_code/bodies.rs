@@ -35,6 +35,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
     Kind { name: "lanecrypt_slicing::ghash::AbsorbFew", bytes: Some(32) },
     Kind { name: "lanecrypt_slicing::ghash::Polyval", bytes: Some(56) },
+    Kind { name: AES_CHAINS, bytes: Some(72) },
     Kind { name: CHAINS, bytes: Some(72) },
     Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(96) },
     Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(80) },
@@ -42,9 +43,10 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(56) },
 ];
 
-/// Messages side by side: its first word points to where the messages are, which is public as the body is, and read
+/// Messages side by side: the first word points to where the messages are, which is public as the body is, and read
 /// alone.
-const CHAINS: &str = "lanecrypt_aes::chains::KeyedChains";
+const CHAINS: &str = "lanecrypt_slicing::chains::InBatches";
+const AES_CHAINS: &str = "lanecrypt_aes::chains::KeyedChains";
 
 /// What bodies are over: with them, a structure that the argument after theirs points to.
 const DATA: &[Kind] = &[
@@ -65,9 +67,10 @@ const OVER_DATA: &[(&str, usize)] = &[
 /// The compiler takes a structure apart where a function reads no more than two words of it.
 const FEWEST_WORDS: usize = 3;
 
-/// Where `Ecb` and where `Ctr` has its pointer to keys.
+/// Where `Ecb`, where `Ctr` and where chains have their pointer to keys.
 const KEYS_IN_ECB: i64 = 0;
 const KEYS_IN_CTR: i64 = 0x38;
+const KEYS_IN_CHAINS: i64 = 0x38;
 
 /// Bytes of keys that are public, behind the keys themselves, by the rounds that read them. Whatever
 /// else bodies run takes keys by pointer and length, or has always as many.
@@ -130,8 +133,12 @@ pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
     arguments[registers] = Value::Frame(Some(BODY));
     let public = PUBLIC.iter().find(|(rounds, _)| body.contains(&format!("<{rounds}>")));
     let public_keys = public.map_or(&[][..], |(_, ranges)| ranges);
-    let keys = if kind.name == "lanecrypt_slicing::batch::Ctr" { KEYS_IN_CTR } else { KEYS_IN_ECB };
-    let places = (kind.name == CHAINS).then_some(0);
+    let keys = match kind.name {
+        "lanecrypt_slicing::batch::Ctr" => KEYS_IN_CTR,
+        CHAINS => KEYS_IN_CHAINS,
+        _ => KEYS_IN_ECB,
+    };
+    let places = [CHAINS, AES_CHAINS].contains(&kind.name).then_some(0);
     Ok(Entry { arguments, body: Some(Body { bytes, keys, public_keys, places }) })
 }
 
