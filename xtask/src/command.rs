@@ -178,15 +178,13 @@ pub(crate) fn build_one(program: &str) -> Result<PathBuf> {
     Ok(checked(program))
 }
 
-/// Builds and runs a program of the benches package, and ends with its exit code.
-pub(crate) fn program(
-    name: &str,
-    features: &[&str],
+/// Runs a program, and ends with its exit code.
+pub(crate) fn hand_over(
+    path: &Path,
     options: &[String],
     environment: &[(&str, PathBuf)],
 ) -> Result<()> {
-    let path = built(name, features)?;
-    let status = command(&path)
+    let status = command(path)
         .args(options)
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .status()

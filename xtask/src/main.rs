@@ -17,7 +17,7 @@ mod tools;
 mod user_crate;
 mod wheel;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, thread};
 
 use clap::{Parser, Subcommand};
 
@@ -209,6 +209,10 @@ fn has_swap(options: &[String]) -> bool {
 
 /// Builds and runs bench-all, with Botan and OpenSSL where `--peers` asks for them, and with the program that
 /// measures the swap.
+fn tune(options: &[String]) -> anyhow::Result<()> {
+    command::hand_over(&command::built("tune", &[])?, options, &[])
+}
+
 fn bench_all(options: &[String]) -> anyhow::Result<()> {
     let with_peers = options.iter().any(|option| option == "--peers");
     let features: &[&str] = if with_peers {
@@ -217,12 +221,14 @@ fn bench_all(options: &[String]) -> anyhow::Result<()> {
     } else {
         &[]
     };
-    let mut environment = Vec::new();
-    if has_swap(options) {
-        let program = user_crate::built("swap", &["swap"])?;
-        environment.push(("LANECRYPT_BENCH_SWAP", program));
-    }
-    command::program("bench-all", features, options, &environment)
+    // Two builds side by side: each ends with a crate that a core compiles alone.
+    let (swap, program) = thread::scope(|scope| {
+        let swap = scope.spawn(|| has_swap(options).then(|| user_crate::built("swap", &["swap"])));
+        (swap.join(), command::built("bench-all", features))
+    });
+    let swap = swap.expect("builds do not panic").transpose()?;
+    let environment = swap.map(|program| ("LANECRYPT_BENCH_SWAP", program));
+    command::hand_over(&program?, options, environment.as_slice())
 }
 
 fn main() -> ExitCode {
@@ -230,7 +236,7 @@ fn main() -> ExitCode {
         Task::Test { changed } => test::run_all(changed.as_deref()),
         Task::Kat { options } => test::kat(&options),
         Task::BenchAll { options } => bench_all(&options),
-        Task::Tune { options } => command::program("tune", &[], &options, &[]),
+        Task::Tune { options } => tune(&options),
         Task::Codegen { derive: true, cipher, .. } => codegen::derive(cipher.as_deref()),
         Task::Codegen { check, .. } => codegen::run(check).and_then(|()| proofs::plans(check)),
         Task::Kernels { folder, host: true, .. } => kernels::host::build_of(folder.as_deref())

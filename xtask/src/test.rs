@@ -106,11 +106,9 @@ fn with_host_kernels(backends: &str) -> BTreeSet<&str> {
 
 /// kat, with the host build of the kernels where it can be made.
 pub(crate) fn kat(options: &[String]) -> Result<()> {
-    match kernels::host::build() {
-        Ok(library) => command::program("kat", &[], options, &[(HOST_KERNELS, library)]),
-        Err(error) => {
-            eprintln!("the host build of the kernels is left out: {error:#}");
-            command::program("kat", &[], options, &[])
-        }
-    }
+    let host_kernels = kernels::host::build().inspect_err(|error| {
+        eprintln!("the host build of the kernels is left out: {error:#}");
+    });
+    let environment = host_kernels.ok().map(|library| (HOST_KERNELS, library));
+    command::hand_over(&command::built("kat", &[])?, options, environment.as_slice())
 }
