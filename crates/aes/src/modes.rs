@@ -81,11 +81,12 @@ fn add<I: AesBlocks, const G: usize>(
 }
 
 /// CTR of any length, in which 32 bits of the counter count: the last, or the first, least significant byte first.
+#[repr(C)] // `ct` knows where the data is, here and below
 pub(crate) struct Ctr<'a, 'inp, 'out> {
+    pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
     pub(crate) keys: &'a [Block],
     pub(crate) first: Counter,
     pub(crate) is_little_endian: bool,
-    pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
 /// Whether over this number of bytes the last 32 bits of a counter count as all do.
@@ -98,7 +99,15 @@ impl<I: Carryless> Body<I> for Ctr<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, first, is_little_endian, data } = self;
+        let Self { data, keys, first, is_little_endian } = self;
+        let mut data = data.reborrow();
+        if data.len() == 16 {
+            let isa = isa.single();
+            let mut states = [isa.count(first.value())];
+            rounds(isa, keys, Direction::Encrypt, &mut states);
+            let sum = states[0] ^ isa.load(data.get_in());
+            return isa.store(sum, data.get_out());
+        }
         let first = first.value().to_be_bytes();
         let mut counters = Counters::from(isa, &first, is_little_endian);
         let bytes = 16 * I::Lanes::USIZE;
@@ -177,12 +186,13 @@ impl<B: Copy> Counters<B> {
 }
 
 /// CBC or CFB decryption of whole blocks, under keys of `direction`.
+#[repr(C)]
 pub(crate) struct ChainDecrypt<'a, 'inp, 'out> {
+    pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
     pub(crate) keys: &'a [Block],
     /// What the cipher does: in CBC it decrypts the ciphertext, in CFB it encrypts the ciphertext before.
     pub(crate) direction: Direction,
     pub(crate) iv: &'a [u8],
-    pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
 impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
@@ -190,10 +200,16 @@ impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, direction, iv, data } = self;
+        let Self { data, keys, direction, iv } = self;
         let mut previous = block(iv);
         let bytes = 16 * I::Lanes::USIZE;
-        in_batches!(data, bytes, |piece| chain_decrypt(isa, keys, direction, &mut previous, piece));
+        in_batches!(data.reborrow(), bytes, |piece| chain_decrypt(
+            isa,
+            keys,
+            direction,
+            &mut previous,
+            piece
+        ));
     }
 }
 
@@ -272,12 +288,13 @@ fn store<I: AesBlocks, const G: usize>(
 }
 
 /// XTS of whole blocks.
+#[repr(C)]
 pub(crate) struct Xts<'a, 'inp, 'out> {
+    pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
     pub(crate) keys: &'a [Block],
     pub(crate) direction: Direction,
     /// That of the first block.
     pub(crate) mask: &'a Block,
-    pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
 impl<I: AesBlocks> Body<I> for Xts<'_, '_, '_> {
@@ -285,14 +302,14 @@ impl<I: AesBlocks> Body<I> for Xts<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, direction, mask, data } = self;
+        let Self { data, keys, direction, mask } = self;
         let bytes = 16 * I::Lanes::USIZE;
         let mut masks = [isa.broadcast(mask); SIDE_BY_SIDE];
         let first = eight_masks(*mask);
         for (register, masks) in masks.iter_mut().zip(first.as_flattened().chunks_exact(bytes)) {
             *register = isa.load(masks);
         }
-        in_batches!(data, bytes, |piece| xts(isa, keys, direction, &mut masks, piece));
+        in_batches!(data.reborrow(), bytes, |piece| xts(isa, keys, direction, &mut masks, piece));
     }
 }
 
