@@ -192,7 +192,7 @@ pub(crate) struct ChainDecrypt<'a, 'inp, 'out> {
     pub(crate) keys: &'a [Block],
     /// What the cipher does: in CBC it decrypts the ciphertext, in CFB it encrypts the ciphertext before.
     pub(crate) direction: Direction,
-    pub(crate) iv: &'a [u8],
+    pub(crate) iv: &'a Block,
 }
 
 impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
@@ -201,7 +201,7 @@ impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
     #[inline(always)]
     fn run(self, isa: I) {
         let Self { data, keys, direction, iv } = self;
-        let mut previous = block(iv);
+        let mut previous = *iv;
         let bytes = 16 * I::Lanes::USIZE;
         in_batches!(data.reborrow(), bytes, |piece| chain_decrypt(
             isa,
@@ -232,12 +232,6 @@ fn chain_decrypt<I: AesBlocks, const G: usize>(
         *state ^= added;
     }
     store(isa, &states, data);
-}
-
-/// An IV, whose length was checked.
-#[inline(always)]
-fn block(iv: &[u8]) -> Block {
-    iv.first_chunk().copied().unwrap_or_default()
 }
 
 /// Registers of the blocks before those of `data`, the first of which is `previous`; that becomes the last of

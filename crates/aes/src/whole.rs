@@ -183,6 +183,8 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
             Operation::Ctr32(first) => isa.run(Ctr { data, keys, first, is_little_endian: false }),
             Operation::Ctr32Le(first) => isa.run(Ctr { data, keys, first, is_little_endian: true }),
             Operation::Cbc(Direction::Decrypt, iv) | Operation::Cfb(Direction::Decrypt, iv) => {
+                // A pointer alone, where a slice would be copied in one piece right after its parts were stored.
+                let Ok(iv) = iv.try_into() else { return false };
                 isa.run(ChainDecrypt { data, keys, direction, iv });
             }
             Operation::Xts(_, mask) => isa.run(Xts { data, keys, direction, mask }),

@@ -473,8 +473,8 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
         I::BlockSize::USIZE
     }
 
-    // One block, where the caller says of which operation, is not much more than a call.
-    #[inline]
+    // One block, where the caller says of which operation, is then not much more than a call.
+    #[inline(always)]
     fn run(&self, operation: Operation<'_>, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         if let Some((direction, mut block)) = BlockPass::of(&operation, &mut data)
             && self.implementation.run_block(direction, &mut block)

@@ -180,7 +180,8 @@ impl<W: EngineWrapper> Engine for W {
     fn chunk_bytes(&self) -> usize {
         self.inner().chunk_bytes()
     }
-    #[inline]
+    #[allow(clippy::inline_always, reason = "as the engine within")]
+    #[inline(always)]
     fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         self.inner().run(operation, data)
     }

@@ -56,7 +56,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(32), public: &[0, 8] },
     // Where the data is.
     Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(80), public: &[0] },
-    Kind { name: "lanecrypt_aes::modes::ChainDecrypt", bytes: Some(48), public: &[0] },
+    Kind { name: "lanecrypt_aes::modes::ChainDecrypt", bytes: Some(40), public: &[0] },
     Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(40), public: &[0] },
 ];
 

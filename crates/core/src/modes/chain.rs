@@ -103,6 +103,8 @@ impl ChainedMode {
     /// # Errors
     /// [`Error::IvLength`] where `register` is not one block, [`Error::NotWholeBlocks`]; the engine's own
     /// errors, after which register and output are unspecified.
+    #[allow(clippy::inline_always, reason = "where the mode is known, little of this is left")]
+    #[inline(always)]
     pub fn run_blocks<E: Engine + ?Sized>(
         self,
         engine: &E,
@@ -110,13 +112,15 @@ impl ChainedMode {
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
         let (block, length) = (engine.block_bytes(), data.len());
+        let Some(start) = length.checked_sub(block) else {
+            return self.from_register(register).check(block, length);
+        };
         let mut last = [0; MAX_BLOCK];
         // In place it is overwritten. What the engine refuses is refused with nothing written.
-        if let (Some(kept), Some(start)) = (last.get_mut(..block), length.checked_sub(block)) {
+        if let Some(kept) = last.get_mut(..block) {
             kept.copy_from_slice(&data.get_in()[start..]);
         }
         engine.run(self.from_register(register), data.reborrow())?;
-        let Some(start) = length.checked_sub(block) else { return Ok(()) };
         let output = &data.get_out()[start..];
         match self {
             Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt) => {

@@ -2,7 +2,7 @@
 
 use cipher::InOutBuf;
 
-use super::{in_pieces, iv_block, wiped, with_scratch, xor};
+use super::{in_pieces, wiped, with_scratch, xor};
 use crate::{Direction, Engine, Error, Mode, Operation};
 
 /// Bytes of a block.
@@ -25,9 +25,14 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     check(engine, tweak_engine, data.len())?;
-    let mut mask = iv_block(Mode::Xts, tweak, BLOCK)?;
+    let Ok(mut mask) = <[u8; BLOCK]>::try_from(tweak) else {
+        return Err(Error::IvLength { mode: Mode::Xts, given: tweak.len(), accepted: BLOCK });
+    };
     wiped(&mut mask, |mask| {
         tweak_engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
+        if data.len() == BLOCK {
+            return engine.run(Operation::Xts(direction, mask), data);
+        }
         unit(engine, mask, direction, data)
     })
 }
@@ -105,6 +110,7 @@ pub fn xts_units<E: Engine + ?Sized, T: Engine + ?Sized>(
     })
 }
 
+#[inline]
 fn check<E: Engine + ?Sized, T: Engine + ?Sized>(
     engine: &E,
     tweak_engine: &T,
@@ -122,6 +128,7 @@ fn check<E: Engine + ?Sized, T: Engine + ?Sized>(
 }
 
 /// A data unit whose first mask is `mask`.
+#[inline(never)] // of one block nothing of this is wanted
 fn unit<E: Engine + ?Sized>(
     engine: &E,
     mask: &mut [u8; BLOCK],
