@@ -35,7 +35,7 @@ impl<I: Carryless> Body<I> for Gcm<'_, '_, '_, '_> {
         let mut pass = Pass {
             keys: three,
             powers,
-            counters: Counters::from(isa, &modes::gcm::counter(counter, 0), false),
+            counters: Counters::from(isa, isa.broadcast(&modes::gcm::counter(counter, 0)), false),
             hashing: Hashing::new(isa, &**hash),
             ciphertext: [isa.broadcast(&[0; 16]); SIDE_BY_SIDE],
         };

@@ -9,7 +9,7 @@
 
 use cipher::{InOutBuf, typenum::Unsigned};
 use lanecrypt_core::{Counter, Direction};
-use lanecrypt_slicing::{AesBlocks, Body, Carryless};
+use lanecrypt_slicing::{AesBlocks, Body, Carryless, SingleBlocks};
 
 use crate::{
     schedule::Block,
@@ -83,10 +83,25 @@ fn add<I: AesBlocks, const G: usize>(
 /// CTR of any length, in which 32 bits of the counter count: the last, or the first, least significant byte first.
 #[repr(C)] // `ct` knows where the data is, here and below
 pub(crate) struct Ctr<'a, 'inp, 'out> {
-    pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
-    pub(crate) keys: &'a [Block],
-    pub(crate) first: Counter,
-    pub(crate) is_little_endian: bool,
+    data: &'a mut InOutBuf<'inp, 'out, u8>,
+    /// The upper half of the counter; see `BlockPass` for why the halves lie apart.
+    high: u64,
+    keys: &'a [Block],
+    is_little_endian: bool,
+    low: u64,
+}
+
+impl<'a, 'inp, 'out> Ctr<'a, 'inp, 'out> {
+    #[inline(always)]
+    pub(crate) fn new(
+        keys: &'a [Block],
+        first: Counter,
+        is_little_endian: bool,
+        data: &'a mut InOutBuf<'inp, 'out, u8>,
+    ) -> Self {
+        let (high, low) = ((first.value() >> 64) as u64, first.value() as u64);
+        Self { data, high, keys, is_little_endian, low }
+    }
 }
 
 /// Whether over this number of bytes the last 32 bits of a counter count as all do.
@@ -99,19 +114,11 @@ impl<I: Carryless> Body<I> for Ctr<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { data, keys, first, is_little_endian } = self;
-        let mut data = data.reborrow();
-        if data.len() == 16 {
-            let isa = isa.single();
-            let mut states = [isa.count(first.value())];
-            rounds(isa, keys, Direction::Encrypt, &mut states);
-            let sum = states[0] ^ isa.load(data.get_in());
-            return isa.store(sum, data.get_out());
-        }
-        let first = first.value().to_be_bytes();
-        let mut counters = Counters::from(isa, &first, is_little_endian);
+        let Self { data, high, keys, is_little_endian, low } = self;
+        let first = isa.single().count(u128::from(high) << 64 | u128::from(low));
+        let mut counters = Counters::from(isa, isa.join([first; 4]), is_little_endian);
         let bytes = 16 * I::Lanes::USIZE;
-        in_batches!(data, bytes, |piece| ctr(isa, keys, &mut counters, piece));
+        in_batches!(data.reborrow(), bytes, |piece| ctr(isa, keys, &mut counters, piece));
     }
 }
 
@@ -136,11 +143,11 @@ pub(crate) struct Counters<B> {
 }
 
 impl<B: Copy> Counters<B> {
-    /// From this block on.
+    /// From the block on that all lanes have.
     #[inline(always)]
     pub(crate) fn from<I: Carryless<Blocks = B>>(
         isa: I,
-        first: &Block,
+        mut first: B,
         is_little_endian: bool,
     ) -> Self {
         let lanes = I::Lanes::USIZE;
@@ -151,7 +158,6 @@ impl<B: Copy> Counters<B> {
             }
             isa.load(blocks[..lanes].as_flattened())
         };
-        let mut first = isa.broadcast(first);
         if !is_little_endian {
             first = isa.reverse(first);
         }
@@ -201,7 +207,7 @@ impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
     #[inline(always)]
     fn run(self, isa: I) {
         let Self { data, keys, direction, iv } = self;
-        let mut previous = *iv;
+        let mut previous = isa.single().load(iv);
         let bytes = 16 * I::Lanes::USIZE;
         in_batches!(data.reborrow(), bytes, |piece| chain_decrypt(
             isa,
@@ -218,7 +224,7 @@ fn chain_decrypt<I: AesBlocks, const G: usize>(
     isa: I,
     keys: &[Block],
     direction: Direction,
-    previous: &mut Block,
+    previous: &mut SingleBlocks<I>,
     data: InOutBuf<'_, '_, u8>,
 ) {
     let before: [I::Blocks; G] = before(isa, previous, data.get_in());
@@ -239,21 +245,22 @@ fn chain_decrypt<I: AesBlocks, const G: usize>(
 #[inline(always)]
 fn before<I: AesBlocks, const G: usize>(
     isa: I,
-    previous: &mut Block,
+    previous: &mut SingleBlocks<I>,
     data: &[u8],
 ) -> [I::Blocks; G] {
-    let bytes = 16 * I::Lanes::USIZE;
-    let mut first = [0; 64];
-    let known = bytes.min(data.len());
-    first[..16].copy_from_slice(previous);
-    first[16..known].copy_from_slice(&data[..known - 16]);
-    let mut registers = [isa.load(&first[..bytes]); G];
+    let (bytes, single) = (16 * I::Lanes::USIZE, isa.single());
+    // Not by way of memory: what was just stored in parts would be waited for.
+    let mut first = [*previous; 4];
+    for (block, input) in first[1..I::Lanes::USIZE].iter_mut().zip(data.chunks_exact(16)) {
+        *block = single.load(input);
+    }
+    let mut registers = [isa.join(first); G];
     for (i, register) in registers.iter_mut().enumerate().skip(1) {
         let at = (i * bytes).min(data.len());
         *register = isa.load_part(&data[at - 16..(at + bytes - 16).min(data.len())]);
     }
-    if let Some(last) = data.last_chunk() {
-        *previous = *last;
+    if let Some(last) = data.last_chunk::<16>() {
+        *previous = single.load(last);
     }
     registers
 }

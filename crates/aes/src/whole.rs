@@ -16,7 +16,7 @@ use cipher::{
     array::ArraySize, consts::U16, typenum::Unsigned,
 };
 use lanecrypt_core::{
-    BlockPass, Chains, Clear, Direction, GcmPass, Implementation, Operation, Secret,
+    BlockInput, BlockPass, Chains, Clear, Direction, GcmPass, Implementation, Operation, Secret,
     backend::Packet,
 };
 use lanecrypt_slicing::{AesBlocks, BodyOver, Carryless, Core, Form, Rounds, RunsOn, WholeBlocks};
@@ -178,10 +178,10 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
         let keys = &**keys;
         match *operation {
             Operation::Ctr(first) if counts_alike(first, data.len()) => {
-                isa.run(Ctr { data, keys, first, is_little_endian: false });
+                isa.run(Ctr::new(keys, first, false, data));
             }
-            Operation::Ctr32(first) => isa.run(Ctr { data, keys, first, is_little_endian: false }),
-            Operation::Ctr32Le(first) => isa.run(Ctr { data, keys, first, is_little_endian: true }),
+            Operation::Ctr32(first) => isa.run(Ctr::new(keys, first, false, data)),
+            Operation::Ctr32Le(first) => isa.run(Ctr::new(keys, first, true, data)),
             Operation::Cbc(Direction::Decrypt, iv) | Operation::Cfb(Direction::Decrypt, iv) => {
                 // A pointer alone, where a slice would be copied in one piece right after its parts were stored.
                 let Ok(iv) = iv.try_into() else { return false };
@@ -360,11 +360,13 @@ impl<I: AesBlocks, N: ArraySize> BodyOver<I, Blocks<'_, '_>> for Short<'_, N> {
 impl<I: AesBlocks, N: ArraySize> BodyOver<I, &mut BlockPass<'_, '_, '_, U16>> for Short<'_, N> {
     #[inline(always)]
     fn run_over(self, isa: I, block: &mut BlockPass<'_, '_, '_, U16>) {
+        let counter = block.counter();
         let (isa, mut data) = (isa.single(), block.data.reborrow());
         let input = isa.load(data.get_in());
-        let (mut states, mut sum) = match block.register {
-            Some(register) => ([isa.load(register)], input),
-            None => ([input], isa.broadcast(&[0; 16])),
+        let (mut states, mut sum) = match block.input {
+            BlockInput::Data => ([input], isa.broadcast(&[0; 16])),
+            BlockInput::Register(register) => ([isa.load(register)], input),
+            BlockInput::Counter => ([isa.count(counter)], input),
         };
         if let Some(before) = block.before {
             states[0] ^= isa.load(before);

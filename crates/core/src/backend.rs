@@ -212,9 +212,8 @@ in_packets!(BlockCipherDecBackend: decrypt_block, decrypt_par_blocks, decrypt_ta
 pub(crate) struct OneByOne<'a, 'inp, 'out, N: ArraySize> {
     /// Whole blocks.
     pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
-    pub(crate) iv: &'a [u8],
+    pub(crate) iv: &'a Array<u8, N>,
     pub(crate) mode: SerialMode,
-    pub(crate) block: PhantomData<N>,
 }
 
 impl<N: ArraySize> BlockSizeUser for OneByOne<'_, '_, '_, N> {
@@ -225,9 +224,9 @@ impl<N: ArraySize<ArrayType<u8>: Copy>> BlockCipherEncClosure for OneByOne<'_, '
     #[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
     #[inline(always)]
     fn call<B: BlockCipherEncBackend<BlockSize = N>>(self, backend: &B) {
-        let Self { data, iv, mode, .. } = self;
+        let Self { data, iv, mode } = self;
         // A copy for each block, which stays in a register of the CPU.
-        let mut register = block_of::<N>(iv);
+        let mut register = *iv;
         for mut block in data.reborrow().into_chunks::<N>().0 {
             let mut next = register;
             match mode {

@@ -153,12 +153,33 @@ pub trait Implementation: Clone + Send + Sync {
 pub struct BlockPass<'a, 'inp, 'out, N: ArraySize> {
     /// The block.
     pub data: &'a mut InOutBuf<'inp, 'out, u8>,
-    /// What the cipher runs over in place of it: the block is added afterwards then, as to key stream.
-    pub register: Option<&'a Array<u8, N>>,
+    /// What the cipher runs over.
+    pub input: BlockInput<'a, N>,
+    /// The upper half of a counter. Halves that lie side by side, or a lower one that has something behind it, would be
+    /// loaded in one piece right after they were stored, for which a CPU waits as long as for three rounds of AES.
+    counter_high: u64,
     /// What is added to what the cipher runs over.
     pub before: Option<&'a Array<u8, N>>,
     /// What is added afterwards.
     pub after: Option<&'a Array<u8, N>>,
+    counter_low: u64,
+}
+
+/// What the cipher runs over in a [`BlockPass`]. To another than the data, the data is added afterwards.
+pub enum BlockInput<'a, N: ArraySize> {
+    /// The data.
+    Data,
+    /// A register: an IV, a block of ciphertext or of key stream.
+    Register(&'a Array<u8, N>),
+    /// The counter block that [`BlockPass::counter`] is.
+    Counter,
+}
+
+/// Tells nothing of what it holds.
+impl<N: ArraySize> fmt::Debug for BlockInput<'_, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockInput").finish_non_exhaustive()
+    }
 }
 
 /// Tells nothing of what it holds.
@@ -169,6 +190,13 @@ impl<N: ArraySize> fmt::Debug for BlockPass<'_, '_, '_, N> {
 }
 
 impl<'a, 'inp, 'out, N: ArraySize> BlockPass<'a, 'inp, 'out, N> {
+    /// A counter block, as a big-endian number.
+    #[inline(always)]
+    #[must_use]
+    pub fn counter(&self) -> u128 {
+        u128::from(self.counter_high) << 64 | u128::from(self.counter_low)
+    }
+
     /// An operation over a block, and the direction of the cipher in it; `None` where that is another, or the operation's
     /// block has another length.
     #[inline]
@@ -180,7 +208,14 @@ impl<'a, 'inp, 'out, N: ArraySize> BlockPass<'a, 'inp, 'out, N> {
             return None;
         }
         let block = |bytes| Array::slice_as_array(bytes);
-        let all = Self { data, register: None, before: None, after: None };
+        let all = Self {
+            data,
+            input: BlockInput::Data,
+            counter_high: 0,
+            before: None,
+            after: None,
+            counter_low: 0,
+        };
         Some(match *operation {
             Operation::Cbc(Direction::Encrypt, iv) => {
                 (Direction::Encrypt, Self { before: Some(block(iv)?), ..all })
@@ -189,7 +224,15 @@ impl<'a, 'inp, 'out, N: ArraySize> BlockPass<'a, 'inp, 'out, N> {
                 (Direction::Decrypt, Self { after: Some(block(iv)?), ..all })
             }
             Operation::Cfb(_, iv) | Operation::Ofb(iv) => {
-                (Direction::Encrypt, Self { register: Some(block(iv)?), ..all })
+                (Direction::Encrypt, Self { input: BlockInput::Register(block(iv)?), ..all })
+            }
+            Operation::Ctr(counter) | Operation::Ctr32(counter) | Operation::Ctr32Le(counter)
+                if counter.block_bytes() == N::USIZE =>
+            {
+                let (counter_high, counter_low) =
+                    ((counter.value() >> 64) as u64, counter.value() as u64);
+                let input = BlockInput::Counter;
+                (Direction::Encrypt, Self { input, counter_high, counter_low, ..all })
             }
             Operation::Xts(direction, mask) => {
                 let mask = Some(block(mask)?);
@@ -353,10 +396,10 @@ impl<I: Implementation> Cipher<I> {
         wiped(&mut { *mask }, |mask| bulk::xts(&self.implementation, &keys, mask, blocks));
     }
 
-    #[inline(never)]
-    fn one_by_one(&self, mode: SerialMode, iv: &[u8], data: &mut InOutBuf<'_, '_, u8>) {
+    #[inline(always)]
+    fn one_by_one(&self, mode: SerialMode, iv: &Block<I>, data: &mut InOutBuf<'_, '_, u8>) {
         let is_key_stream = mode == SerialMode::Ofb;
-        let mode = OneByOne { data, iv, mode, block: PhantomData };
+        let mode = OneByOne { data, iv, mode };
         let work = || self.implementation.encrypt_with(mode);
         if is_key_stream {
             on_cleared_stack_of::<REGISTER_BYTES, ()>(work); // the last block of key stream may be there
@@ -427,7 +470,7 @@ impl<I: Implementation> AlgorithmName for Cipher<I> {
 impl<I: Implementation + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Cipher<I> {}
 
 impl<I: Implementation + 'static> Cipher<I> {
-    /// [`Engine::run`], by reference: what is handed on by value is copied.
+    /// [`Engine::run`] where blocks run side by side, by reference: what is handed on by value is copied.
     #[inline(never)]
     fn run_any(
         &self,
@@ -440,7 +483,7 @@ impl<I: Implementation + 'static> Cipher<I> {
         }
         match *operation {
             Operation::Ecb(direction) => self.blocks(direction, data.reborrow().into_chunks().0),
-            _ if !operation.is_serial() && self.implementation.run_whole(operation, data) => {}
+            _ if self.implementation.run_whole(operation, data) => {}
             Operation::Ctr(counter) => self.key_stream(counter, data.reborrow()),
             Operation::Cbc(Direction::Decrypt, iv) => {
                 self.cbc_decrypt(iv, data.reborrow().into_chunks().0)
@@ -460,10 +503,30 @@ impl<I: Implementation + 'static> Cipher<I> {
             Operation::Ctr32(_) | Operation::Ctr32Le(_) => {
                 return modes::by_ecb(self, *operation, data.reborrow());
             }
-            Operation::Cbc(Direction::Encrypt, iv) => self.one_by_one(SerialMode::Cbc, iv, data),
-            Operation::Cfb(Direction::Encrypt, iv) => self.one_by_one(SerialMode::Cfb, iv, data),
-            Operation::Ofb(iv) => self.one_by_one(SerialMode::Ofb, iv, data),
+            Operation::Cbc(Direction::Encrypt, _)
+            | Operation::Cfb(Direction::Encrypt, _)
+            | Operation::Ofb(_) => unreachable!("it runs one by one: {operation:?}"),
         }
+        Ok(())
+    }
+
+    /// The same where a block waits for the one before it.
+    #[inline(always)]
+    fn run_serial(
+        &self,
+        operation: &Operation<'_>,
+        data: &mut InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        operation.check(self.block_bytes(), data.len())?;
+        let (mode, iv) = match *operation {
+            Operation::Cbc(_, iv) => (SerialMode::Cbc, iv),
+            Operation::Cfb(_, iv) => (SerialMode::Cfb, iv),
+            Operation::Ofb(iv) => (SerialMode::Ofb, iv),
+            _ => unreachable!("it is not serial: {operation:?}"),
+        };
+        // A pointer alone, where a slice would be copied in one piece right after its parts were stored.
+        let iv = Array::slice_as_array(iv);
+        self.one_by_one(mode, iv.unwrap_or_else(|| unreachable!("it was checked")), data);
         Ok(())
     }
 }
@@ -480,6 +543,9 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
             && self.implementation.run_block(direction, &mut block)
         {
             return Ok(());
+        }
+        if operation.is_serial() {
+            return self.run_serial(&operation, &mut data);
         }
         self.run_any(&operation, &mut data)
     }

@@ -39,7 +39,7 @@ mod secret;
 mod stack;
 mod stream;
 
-pub use block::{AnyCpu, Block, BlockPass, Cipher, Implementation, OneBlock};
+pub use block::{AnyCpu, Block, BlockInput, BlockPass, Cipher, Implementation, OneBlock};
 pub use cipher;
 pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, GcmPass, HashPowers};

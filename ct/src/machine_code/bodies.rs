@@ -55,7 +55,7 @@ const KINDS: &[Kind] = &[
     // Where the data is, and what is known of the message.
     Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(32), public: &[0, 8] },
     // Where the data is.
-    Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(80), public: &[0] },
+    Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(48), public: &[0] },
     Kind { name: "lanecrypt_aes::modes::ChainDecrypt", bytes: Some(40), public: &[0] },
     Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(40), public: &[0] },
 ];
@@ -67,7 +67,7 @@ const CHAINS: &str = "lanecrypt_slicing::chains::InBatches";
 const DATA: &[Kind] = &[
     kind("inout::inout_buf::InOutBuf", 24),
     // Where the data is.
-    Kind { name: "lanecrypt_core::block::BlockPass", bytes: Some(32), public: &[0] },
+    Kind { name: "lanecrypt_core::block::BlockPass", bytes: Some(64), public: &[0] },
     Kind { name: "lanecrypt_core::backend::OneByOne", bytes: Some(32), public: &[0] },
     kind("lanecrypt_core::backend::ShortCtr", 56),
     kind("lanecrypt_core::backend::ShortCbcDecryption", 40),

@@ -28,13 +28,16 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     let Ok(mut mask) = <[u8; BLOCK]>::try_from(tweak) else {
         return Err(Error::IvLength { mode: Mode::Xts, given: tweak.len(), accepted: BLOCK });
     };
-    wiped(&mut mask, |mask| {
-        tweak_engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
-        if data.len() == BLOCK {
-            return engine.run(Operation::Xts(direction, mask), data);
-        }
-        unit(engine, mask, direction, data)
-    })
+    tweak_engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
+    // As long as `data` is not put into a closure it is not copied, which would be in one piece right after its parts
+    // were stored.
+    let result = if data.len() == BLOCK {
+        engine.run(Operation::Xts(direction, &mask), data)
+    } else {
+        unit(engine, &mut mask, direction, data)
+    };
+    wiped(&mut mask, |_| ());
+    result
 }
 
 /// The numbers of XTS data units one after another, modulo 2^128: `first.into()` where they are consecutive.
