@@ -219,48 +219,84 @@ impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
     }
 }
 
+/// What is added is loaded after the rounds, which have the registers to themselves; and the last first, since in place
+/// an output takes the place of what is added to the next.
 #[inline(always)]
 fn chain_decrypt<I: AesBlocks, const G: usize>(
     isa: I,
     keys: &[Block],
     direction: Direction,
     previous: &mut SingleBlocks<I>,
-    data: InOutBuf<'_, '_, u8>,
+    mut data: InOutBuf<'_, '_, u8>,
 ) {
-    let before: [I::Blocks; G] = before(isa, previous, data.get_in());
-    let ciphertext: [I::Blocks; G] = load(isa, data.get_in());
-    let (mut states, added) = match direction {
-        Direction::Decrypt => (ciphertext, before),
-        Direction::Encrypt => (before, ciphertext),
-    };
-    rounds(isa, keys, direction, &mut states);
-    for (state, added) in states.iter_mut().zip(added) {
-        *state ^= added;
+    let bytes = 16 * I::Lanes::USIZE;
+    let first = joined(isa, *previous, data.get_in());
+    if let Some(last) = data.get_in().last_chunk::<16>() {
+        *previous = isa.single().load(last);
     }
-    store(isa, &states, data);
+    let mut states = [first; G];
+    if data.len() < G * bytes {
+        let (before, ciphertext) = (before(isa, first, data.get_in()), load(isa, data.get_in()));
+        let added: [I::Blocks; G] = match direction {
+            Direction::Decrypt => {
+                states = ciphertext;
+                before
+            }
+            Direction::Encrypt => {
+                states = before;
+                ciphertext
+            }
+        };
+        rounds(isa, keys, direction, &mut states);
+        for (state, added) in states.iter_mut().zip(added) {
+            *state ^= added;
+        }
+        return store(isa, &states, data);
+    }
+    let input = data.get_in();
+    match direction {
+        Direction::Decrypt => {
+            for (state, blocks) in states.iter_mut().zip(input.chunks_exact(bytes)) {
+                *state = isa.load(blocks);
+            }
+        }
+        Direction::Encrypt => {
+            let shifted = input[bytes - 16..].chunks_exact(bytes);
+            for (state, blocks) in states[1..].iter_mut().zip(shifted) {
+                *state = isa.load(blocks);
+            }
+        }
+    }
+    rounds(isa, keys, direction, &mut states);
+    for (i, state) in states.iter().enumerate().rev() {
+        let added = match direction {
+            Direction::Decrypt if i == 0 => first,
+            Direction::Decrypt => isa.load(&data.get_in()[i * bytes - 16..][..bytes]),
+            Direction::Encrypt => isa.load(&data.get_in()[i * bytes..][..bytes]),
+        };
+        isa.store(*state ^ added, &mut data.get_out()[i * bytes..][..bytes]);
+    }
 }
 
-/// Registers of the blocks before those of `data`, the first of which is `previous`; that becomes the last of
-/// `data`.
+/// A register of `previous` and the first blocks of data, as many as there are.
 #[inline(always)]
-fn before<I: AesBlocks, const G: usize>(
-    isa: I,
-    previous: &mut SingleBlocks<I>,
-    data: &[u8],
-) -> [I::Blocks; G] {
-    let (bytes, single) = (16 * I::Lanes::USIZE, isa.single());
+fn joined<I: AesBlocks>(isa: I, previous: SingleBlocks<I>, data: &[u8]) -> I::Blocks {
     // Not by way of memory: what was just stored in parts would be waited for.
-    let mut first = [*previous; 4];
-    for (block, input) in first[1..I::Lanes::USIZE].iter_mut().zip(data.chunks_exact(16)) {
-        *block = single.load(input);
+    let mut blocks = [previous; 4];
+    for (block, input) in blocks[1..I::Lanes::USIZE].iter_mut().zip(data.chunks_exact(16)) {
+        *block = isa.single().load(input);
     }
-    let mut registers = [isa.join(first); G];
+    isa.join(blocks)
+}
+
+/// Registers of the blocks before those of `data`, which may be shorter, after the `first`.
+#[inline(always)]
+fn before<I: AesBlocks, const G: usize>(isa: I, first: I::Blocks, data: &[u8]) -> [I::Blocks; G] {
+    let bytes = 16 * I::Lanes::USIZE;
+    let mut registers = [first; G];
     for (i, register) in registers.iter_mut().enumerate().skip(1) {
         let at = (i * bytes).min(data.len());
         *register = isa.load_part(&data[at - 16..(at + bytes - 16).min(data.len())]);
-    }
-    if let Some(last) = data.last_chunk::<16>() {
-        *previous = single.load(last);
     }
     registers
 }

@@ -19,7 +19,8 @@ use cipher::{
 use lanecrypt_core::{Chains, Direction};
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Bytes as _, Choices, Core, FieldBytes,
-    Form, REGISTERS, Rounds, RunsOn, Word, chains_in_lanes, in_lanes, lanes_at_once, one_or, spread,
+    Form, REGISTERS, Rounds, RunsOn, Word, chains_in_lanes, in_lanes, lanes_at_once, one_or,
+    spread,
 };
 
 use crate::{
