@@ -1,5 +1,8 @@
 //! Serial modes of several messages side by side, a message in each lane: the states stay in lanes from one block to
 //! the next.
+//!
+//! Elsewhere (`Chains::run_by`) each step copies registers to the cipher's blocks and back, and adds a row by code that
+//! is not compiled with the cipher's instructions.
 
 #![allow(
     clippy::inline_always,
@@ -18,14 +21,15 @@ use crate::{Body, Core, Isa, Rounds, RunsOn, State, batch::run_rounds, form::Mak
 /// loaded from it, while from several stores that are still on their way it cannot.
 const GATHERED: usize = 4;
 
-/// [`RunsOn::run_chains`] in batches, a message in each lane. There is no such way, and nothing is done, for as few
-/// messages as run faster than a batch ([`RunsOn::short_at_once`]).
+/// [`RunsOn::run_chains`] in batches, a message in each lane. There is no such way, and nothing is done, for few
+/// messages, which run faster block by block: half as many as blocks that a call of ECB runs so
+/// ([`RunsOn::short_at_once`]), since here keys for batches are made once.
 pub fn chains_in_lanes<F: RunsOn<I>, I: Isa>(
     schedule: &F::Schedule,
     isa: I,
     chains: &mut Chains<'_, '_, '_>,
 ) -> bool {
-    if F::short_at_once(chains.texts.len()).is_some() {
+    if F::short_at_once(2 * chains.texts.len()).is_some() {
         return false;
     }
     let keys = isa.run(MakeKeys::<F> { schedule, direction: Direction::Encrypt });
