@@ -11,7 +11,7 @@ use cipher::{
     AlgorithmName, Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
     BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut,
     InOutBuf, Key, KeyInit, KeySizeUser, ParBlocks, ParBlocksSizeUser, array::ArraySize,
-    consts::U1, typenum::Unsigned,
+    typenum::Unsigned,
 };
 
 use crate::{
@@ -104,8 +104,8 @@ pub trait Implementation: Clone + Send + Sync {
         false
     }
 
-    /// Runs one block of data, where the implementation has a way for that in which nothing is between the cipher and the
-    /// sums, and returns whether it has. By default it has none.
+    /// Runs one block of data, where the implementation has a way for that in which nothing is between the cipher and
+    /// the sums, and returns whether it has. By default it has none.
     #[inline]
     fn run_block(
         &self,
@@ -197,8 +197,8 @@ impl<'a, 'inp, 'out, N: ArraySize> BlockPass<'a, 'inp, 'out, N> {
         u128::from(self.counter_high) << 64 | u128::from(self.counter_low)
     }
 
-    /// An operation over a block, and the direction of the cipher in it; `None` where that is another, or the operation's
-    /// block has another length.
+    /// An operation over a block, and the direction of the cipher in it; `None` where that is another, or the block of
+    /// the operation has another length.
     #[inline]
     fn of(
         operation: &Operation<'a>,
@@ -251,62 +251,6 @@ pub trait AnyCpu: Copy {
 
 impl AnyCpu for () {
     fn get() -> Self {}
-}
-
-/// One way to compute one cipher, block by block: references, and tables.
-///
-/// It is an [`Implementation`] of one lane.
-pub trait OneBlock: Clone + Send + Sync {
-    /// Bytes of a block.
-    type BlockSize: ArraySize<ArrayType<u8>: Copy>;
-    /// Bytes of a key.
-    type KeySize: ArraySize;
-
-    /// The algorithm's name as RustCrypto spells it.
-    const NAME: &'static str;
-    /// Its constant-time claim, key schedule included.
-    const CONSTANT_TIME: ConstantTime;
-
-    /// Keys the cipher.
-    fn new(key: &Array<u8, Self::KeySize>) -> Self;
-
-    /// Runs a block in place.
-    fn run(&self, direction: Direction, block: &mut Array<u8, Self::BlockSize>);
-}
-
-impl<O: OneBlock> Implementation for O {
-    type BlockSize = O::BlockSize;
-    type KeySize = O::KeySize;
-    type Lanes = U1;
-    type Token = ();
-    type BatchKeys = Direction;
-
-    const NAME: &'static str = O::NAME;
-    const CONSTANT_TIME: ConstantTime = O::CONSTANT_TIME;
-
-    fn detect() -> Result<(), Unavailable> {
-        Ok(())
-    }
-
-    fn new((): (), key: &Array<u8, Self::KeySize>) -> Self {
-        O::new(key)
-    }
-
-    fn batch_keys(&self, direction: Direction) -> Direction {
-        direction
-    }
-
-    fn run_batches(&self, direction: &Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        for mut block in blocks {
-            let mut copy = block.clone_in();
-            self.run(*direction, &mut copy);
-            *block.get_out() = copy;
-        }
-    }
-
-    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        self.run_batches(&direction, blocks);
-    }
 }
 
 /// A keyed block cipher with RustCrypto's traits, computed by `I`.

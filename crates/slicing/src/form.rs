@@ -156,9 +156,9 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
     }
 
     /// [`Implementation::encrypt_with`] of `cipher`, which has this form and `schedule`. Forms whose rounds are
-    /// a few instructions override this and run the mode as a [`Body`]. It is `Some`, and taken from where it is: handed
-    /// on by value it would be copied, in one piece right after its parts were stored, for which a CPU waits as long as
-    /// for three rounds of AES.
+    /// a few instructions override this and run the mode as a [`Body`]. It is `Some`, and taken from where it is:
+    /// handed on by value it would be copied, in one piece right after its parts were stored, for which a CPU waits as
+    /// long as for three rounds of AES.
     #[inline(always)]
     fn encrypt_with(
         cipher: &impl Implementation<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
