@@ -430,7 +430,7 @@ impl<I: Implementation + 'static> Cipher<I> {
             _ if self.implementation.run_whole(operation, data) => {}
             Operation::Ctr(counter) => self.key_stream(counter, data.reborrow()),
             Operation::Cbc(Direction::Decrypt, iv) => {
-                self.cbc_decrypt(iv, data.reborrow().into_chunks().0)
+                self.cbc_decrypt(iv, data.reborrow().into_chunks().0);
             }
             // Fewer blocks than a batch: keys for batches are not worth their while.
             Operation::Cfb(Direction::Decrypt, _) | Operation::Xts(..)
@@ -439,10 +439,10 @@ impl<I: Implementation + 'static> Cipher<I> {
                 return modes::by_ecb(self, *operation, data.reborrow());
             }
             Operation::Cfb(Direction::Decrypt, iv) => {
-                self.cfb_decrypt(iv, data.reborrow().into_chunks().0)
+                self.cfb_decrypt(iv, data.reborrow().into_chunks().0);
             }
             Operation::Xts(direction, mask) => {
-                self.xts(direction, mask, data.reborrow().into_chunks().0)
+                self.xts(direction, mask, data.reborrow().into_chunks().0);
             }
             Operation::Ctr32(_) | Operation::Ctr32Le(_) => {
                 return modes::by_ecb(self, *operation, data.reborrow());
