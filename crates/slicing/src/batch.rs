@@ -129,7 +129,7 @@ impl<I: BitLanes, const N: usize> State<I> for BitState<I::Word, N> {
         let mut others = Self::new(isa);
         others.load(isa, blocks);
         for (row, other) in self.0.iter_mut().zip(others.0) {
-            *row = *row ^ other;
+            *row ^= other;
         }
     }
 
