@@ -36,7 +36,7 @@ impl<I: Carryless> Body<I> for Gcm<'_, '_, '_, '_> {
             keys: three,
             powers,
             counters: Counters::from(isa, isa.broadcast(&modes::gcm::counter(counter, 0)), false),
-            hashing: Hashing::new(isa, &**hash),
+            hashing: Hashing::new(isa, hash),
             ciphertext: [isa.broadcast(&[0; 16]); SIDE_BY_SIDE],
         };
         pass.hashing.absorb(isa, powers, whole.unwrap_or_default());

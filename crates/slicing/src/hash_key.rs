@@ -207,7 +207,10 @@ mod tests {
     #[test]
     fn powers_change_no_hash() {
         let Some(kept) = HashKey::new(&H) else { return };
-        kept.with_powers(|powers| assert!(powers.iter().all(|power| *power != [0; 16])));
+        // As many as the narrowest registers use.
+        kept.with_powers(|powers| {
+            assert!(powers[POWERS - 8..].iter().all(|power| *power != [0; 16]))
+        });
         assert!(kept.powers.get().is_some());
         let text: std::vec::Vec<u8> = (0..1000_u32).map(|i| ((i * i) >> 3) as u8).collect();
         for length in 0..text.len() {
