@@ -195,7 +195,7 @@ impl FromStr for Program {
                 leading.push('\n');
             } else {
                 builder.line = index + 1;
-                builder.parse_gate(line, core::mem::take(&mut leading))?;
+                builder.parse_statement(line, core::mem::take(&mut leading))?;
             }
         }
         let program = builder.assemble(header, leading)?;
@@ -301,7 +301,7 @@ impl Builder {
         if inputs.is_empty() || outputs.is_empty() || inputs.len() > 16 {
             return Err(Error::Shape("1 to 16 inputs and at least one output".into()));
         }
-        Ok(Self { inputs, outputs, gates: Vec::new(), wires, line: 0 })
+        Ok(Self { inputs, outputs, statements: Vec::new(), wires, line: 0 })
     }
 
     /// Adds a gate and returns its wire.
@@ -336,7 +336,7 @@ impl Builder {
         })
     }
 
-    fn parse_gate(&mut self, text: &str, leading: String) -> Result<(), Error> {
+    fn parse_statement(&mut self, text: &str, leading: String) -> Result<(), Error> {
         let syntax = || Error::Syntax { line: self.line, text: text.to_owned() };
         let (name, expression) = text.split_once(" = ").ok_or_else(syntax)?;
         if !is_name(name) {
@@ -364,8 +364,8 @@ impl Builder {
         let missing = |name: &String| Error::MissingOutput { wire: name.clone() };
         let find = |name: &String| self.wires.get(name).copied().ok_or_else(|| missing(name));
         let output_wires = self.outputs.iter().map(find).collect::<Result<_, _>>()?;
-        let Self { inputs, outputs, gates, .. } = self;
-        Ok(Program { header, inputs, outputs, output_wires, gates, trailing })
+        let Self { inputs, outputs, statements, .. } = self;
+        Ok(Program { header, inputs, outputs, output_wires, statements, trailing })
     }
 
     /// The program, under a header of its name, its shape, its counts and then `notes`.
