@@ -1,6 +1,6 @@
 //! Bits of registers: known, a wire of a graph, or of a block that is not looked at.
 
-use lanecrypt_circuit::{Operation, Wire, graph::Graph};
+use lanecrypt_circuit::{Gate, Wire, graph::Graph};
 use lanecrypt_slicing::record::Node;
 
 /// A bit.
@@ -84,7 +84,7 @@ pub(crate) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> B
             let entries = [0, a_weight, b_weight, a_weight | b_weight].map(entry);
             of_two(graph, entries, [a, b])
         }
-        _ => gate(graph, Operation::Lut(table, [wires[0].0, wires[1].0, wires[2].0])),
+        _ => gate(graph, Gate::Lut(table, [wires[0].0, wires[1].0, wires[2].0])),
     }
 }
 
@@ -92,30 +92,30 @@ pub(crate) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> B
 /// operands in another order, is one gate.
 fn of_two(graph: &mut Graph, [none, first, second, both]: [bool; 4], [a, b]: [Wire; 2]) -> Bit {
     match [none, first, second, both] {
-        [false, true, true, false] => gate(graph, Operation::Xor(a, b)),
-        [false, false, false, true] => gate(graph, Operation::And(a, b)),
-        [false, true, true, true] => gate(graph, Operation::Or(a, b)),
+        [false, true, true, false] => gate(graph, Gate::Xor(a, b)),
+        [false, false, false, true] => gate(graph, Gate::And(a, b)),
+        [false, true, true, true] => gate(graph, Gate::Or(a, b)),
         [true, false, false, true] => {
-            let sum = graph.gate(Operation::Xor(a, b));
-            gate(graph, Operation::Not(sum))
+            let sum = graph.gate(Gate::Xor(a, b));
+            gate(graph, Gate::Not(sum))
         }
         entries => {
             // Bit 4a + 2b + c of the table, whatever c is.
             let index = |i: usize| entries[(i >> 2 & 1) | i & 2];
             let table = (0..8).fold(0, |table, i| table | u8::from(index(i)) << i);
-            gate(graph, Operation::Lut(table, [a, b, b]))
+            gate(graph, Gate::Lut(table, [a, b, b]))
         }
     }
 }
 
-fn gate(graph: &mut Graph, operation: Operation) -> Bit {
-    Bit::Wire(graph.gate(operation) as u32)
+fn gate(graph: &mut Graph, gate: Gate) -> Bit {
+    Bit::Wire(graph.gate(gate) as u32)
 }
 
 fn not(graph: &mut Graph, wire: Wire) -> Bit {
     match graph.nodes()[wire] {
-        Node::Gate(Operation::Not(inner)) => Bit::Wire(inner as u32),
-        _ => gate(graph, Operation::Not(wire)),
+        Node::Gate(Gate::Not(inner)) => Bit::Wire(inner as u32),
+        _ => gate(graph, Gate::Not(wire)),
     }
 }
 
