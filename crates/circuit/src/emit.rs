@@ -1,20 +1,20 @@
 //! Writers of Rust and of CUDA C++ from a circuit.
 
-use core::fmt::Write;
+use core::fmt::{Display, Write};
 
 use crate::Error;
-use crate::program::{Gate, Program};
+use crate::program::{Gate, Program, Wire};
 
-/// What differs between the expressions of Rust and of C.
-struct Language {
+/// What differs between the expressions of languages.
+pub(crate) struct Operators {
     /// The sign of a complement.
-    complement: char,
+    pub(crate) complement: char,
     /// The function that looks three bits up.
-    look_up: &'static str,
+    pub(crate) look_up: &'static str,
 }
 
-const RUST: Language = Language { complement: '!', look_up: "W::lut3::" };
-const CUDA: Language = Language { complement: '~', look_up: "lop3" };
+const RUST: Operators = Operators { complement: '!', look_up: "W::lut3::" };
+pub(crate) const CUDA: Operators = Operators { complement: '~', look_up: "lop3" };
 
 /// A Rust function `pub(crate) fn NAME<W: Word>(x: [W; 8]) -> [W; 8]` that computes a circuit of two
 /// forms: the lookups where a word has an instruction for them, else the gates. `Word` has the
@@ -33,7 +33,7 @@ pub fn emit_rust([gates, lookups]: [&Program; 2], function_name: &str, doc: &str
         let _ = writeln!(text, "\n#[inline(always)]\nfn {function_name}_{form}{shape} {{");
         let _ = writeln!(text, "    let [{}] = x;", program.inputs().join(", "));
         for statement in program.statements() {
-            let value = expression(program, statement.gate, &RUST);
+            let value = expression(statement.gate, |wire| program.operand(wire), &RUST);
             let _ = writeln!(text, "    let {} = {value};", statement.name);
         }
         let _ = writeln!(text, "    [{}]\n}}", program.outputs().join(", "));
@@ -64,7 +64,7 @@ pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
         let _ = writeln!(text, "    const W {name} = x[{index}];");
     }
     for statement in program.statements() {
-        let value = expression(program, statement.gate, &CUDA);
+        let value = expression(statement.gate, |wire| program.operand(wire), &CUDA);
         let _ = writeln!(text, "    const W {} = {value};", statement.name);
     }
     for (index, name) in outputs.iter().enumerate() {
@@ -95,7 +95,7 @@ pub fn emit_cuda_sums(program: &Program, function_name: &str, doc: &str) -> Resu
     for statement in program.statements() {
         let _ = match outputs.iter().position(|name| *name == statement.name) {
             None => {
-                let value = expression(program, statement.gate, &CUDA);
+                let value = expression(statement.gate, |wire| program.operand(wire), &CUDA);
                 writeln!(text, "    const W {} = {value};", statement.name)
             }
             Some(index) => {
@@ -112,16 +112,19 @@ pub fn emit_cuda_sums(program: &Program, function_name: &str, doc: &str) -> Resu
 }
 
 /// A gate as a language writes it.
-fn expression(program: &Program, gate: Gate, language: &Language) -> String {
-    let name = |wire| program.operand(wire);
-    let Language { complement, look_up } = language;
+pub(crate) fn expression<N: Display>(
+    gate: Gate,
+    name: impl Fn(Wire) -> N,
+    Operators { complement, look_up }: &Operators,
+) -> String {
     match gate {
         Gate::Xor(a, b) => format!("{} ^ {}", name(a), name(b)),
         Gate::And(a, b) => format!("{} & {}", name(a), name(b)),
         Gate::Or(a, b) => format!("{} | {}", name(a), name(b)),
         Gate::Not(a) => format!("{complement}{}", name(a)),
         Gate::Lut(table, operands) => {
-            format!("{look_up}<{table:#04x}>({})", operands.map(name).join(", "))
+            let [a, b, c] = operands.map(name);
+            format!("{look_up}<{table:#04x}>({a}, {b}, {c})")
         }
     }
 }
