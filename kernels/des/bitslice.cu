@@ -44,26 +44,31 @@ DEVICE u32 key_bit(const DesKeys &keys, u32 round, u32 box, u32 input) {
 
 // The key bit of the first use of bit `bit` of a half, or zero where `round` is outside its pass:
 // the halves enter a pass and leave it without a key.
-DEVICE u32 first_use(const DesKeys &keys, u32 pass, int round, u32 bit) {
-    if (round < 0 || round >= int(DES_ROUNDS) || pass >= keys.passes) return 0;
+DEVICE u32 first_use(const DesKeys &keys, u32 pass, u32 round, u32 bit) {
+    if (round >= DES_ROUNDS || pass >= keys.passes) return 0;
     return key_bit(keys, pass * DES_ROUNDS + round, bit / 4, bit % 4 + 1);
 }
+
+// The bit of a half that is its plane `i`.
+DEVICE u32 bit_of(u32 i) { return 8 * (3 - i % 4) + 7 - i / 4; }
 
 // Key plane `i` of all passes.
 DEVICE u32 key_plane(const DesKeys &keys, u32 i) {
     const u32 pass = i / PASS_PLANES, place = i % PASS_PLANES;
-    const int round = (int(place) - int(HALF_PLANES)) / int(ROUND_PLANES);
-    const u32 item = place < HALF_PLANES ? place : (place - HALF_PLANES) % ROUND_PLANES;
-    if (item >= HALF_PLANES) {
-        const u32 box = (item - HALF_PLANES) / 2, input = item % 2 == 0 ? 0 : 5;
-        const u32 bit = (4 * box + (input == 0 ? 31 : 4)) % 32;
-        return key_bit(keys, pass * DES_ROUNDS + round, box, input) ^
-               first_use(keys, pass, round, bit);
+    if (place < HALF_PLANES) {
+        const u32 bit = bit_of(place);
+        return first_use(keys, pass - 1, DES_ROUNDS - 1, bit) ^ first_use(keys, pass, 0, bit);
     }
-    const u32 bit = 8 * (3 - item % 4) + 7 - item / 4;
-    return place < HALF_PLANES
-               ? first_use(keys, pass - 1, DES_ROUNDS - 1, bit) ^ first_use(keys, pass, 0, bit)
-               : first_use(keys, pass, round - 1, bit) ^ first_use(keys, pass, round + 1, bit);
+    const u32 round = (place - HALF_PLANES) / ROUND_PLANES;
+    const u32 item = (place - HALF_PLANES) % ROUND_PLANES;
+    if (item < HALF_PLANES) {
+        const u32 bit = bit_of(item);
+        return first_use(keys, pass, round - 1, bit) ^ first_use(keys, pass, round + 1, bit);
+    }
+    const u32 box = (item - HALF_PLANES) / 2, input = item % 2 == 0 ? 0 : 5;
+    const u32 bit = (4 * box + (input == 0 ? 31 : 4)) % 32;
+    return key_bit(keys, pass * DES_ROUNDS + round, box, input) ^
+           first_use(keys, pass, round, bit);
 }
 
 struct Bitslice {

@@ -52,7 +52,10 @@ fn operations(recording: &Recording, inputs: usize) -> usize {
     let readers = cover_graph(&graph, &outputs, |_| false);
     let counts = |&wire: &Wire| {
         let is_complement = matches!(nodes[wire], Node::Gate(Gate::Not(_)));
-        is_needed[wire] && is_gate(wire) && !is_complement && (inputs < 3 || readers[wire].is_none())
+        is_needed[wire]
+            && is_gate(wire)
+            && !is_complement
+            && (inputs < 3 || readers[wire].is_none())
     };
     (0..nodes.len()).filter(counts).count()
 }

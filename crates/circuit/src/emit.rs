@@ -2,7 +2,6 @@
 
 use core::fmt::{Display, Write};
 
-use crate::Error;
 use crate::program::{Gate, Program, Wire};
 
 /// What differs between the expressions of languages.
@@ -46,20 +45,15 @@ fn array(names: &[String]) -> String {
     format!("[W; {}]", names.len())
 }
 
-/// A CUDA C++ function that computes the circuit: with as many outputs as inputs in place,
-/// `template <class W> DEVICE void NAME(W (&x)[8])`, else from one array to another,
-/// `NAME(const W (&x)[6], W (&s)[4])`. `DEVICE` and `lop3<table>(a, b, c)` come from
+/// A CUDA C++ function that computes a circuit of as many outputs as inputs, in place:
+/// `template <class W> DEVICE void NAME(W (&x)[8])`. `DEVICE` and `lop3<table>(a, b, c)` come from
 /// `kernels/common/word.cuh`.
 #[must_use]
 pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
     let mut text = doc_lines(doc);
-    let (inputs, outputs) = (program.inputs(), program.outputs());
-    let (parameters, result) = if inputs.len() == outputs.len() {
-        (format!("W (&x)[{}]", inputs.len()), "x")
-    } else {
-        (format!("const W (&x)[{}], W (&s)[{}]", inputs.len(), outputs.len()), "s")
-    };
-    let _ = writeln!(text, "template <class W>\nDEVICE void {function_name}({parameters}) {{");
+    let inputs = program.inputs();
+    let count = inputs.len();
+    let _ = writeln!(text, "template <class W>\nDEVICE void {function_name}(W (&x)[{count}]) {{");
     for (index, name) in inputs.iter().enumerate() {
         let _ = writeln!(text, "    const W {name} = x[{index}];");
     }
@@ -67,48 +61,11 @@ pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
         let value = expression(statement.gate, |wire| program.operand(wire), &CUDA);
         let _ = writeln!(text, "    const W {} = {value};", statement.name);
     }
-    for (index, name) in outputs.iter().enumerate() {
-        let _ = writeln!(text, "    {result}[{index}] = {name};");
+    for (index, name) in program.outputs().iter().enumerate() {
+        let _ = writeln!(text, "    x[{index}] = {name};");
     }
     text.push_str("}\n");
     text
-}
-
-/// A CUDA C++ function that adds the circuit's outputs, each a sum of two, to other words:
-/// `template <class W> DEVICE void NAME(const W (&x)[8], W (&sums)[8])`. Each output and what it is added to are
-/// one sum of three.
-///
-/// # Errors
-/// [`Error::Shape`] where an output is not a sum of two.
-pub fn emit_cuda_sums(program: &Program, function_name: &str, doc: &str) -> Result<String, Error> {
-    let (inputs, outputs) = (program.inputs(), program.outputs());
-    let mut text = doc_lines(doc);
-    let _ = writeln!(
-        text,
-        "template <class W>\nDEVICE void {function_name}(const W (&x)[{}], W (&sums)[{}]) {{",
-        inputs.len(),
-        outputs.len()
-    );
-    for (index, name) in inputs.iter().enumerate() {
-        let _ = writeln!(text, "    const W {name} = x[{index}];");
-    }
-    for statement in program.statements() {
-        let _ = match outputs.iter().position(|name| *name == statement.name) {
-            None => {
-                let value = expression(statement.gate, |wire| program.operand(wire), &CUDA);
-                writeln!(text, "    const W {} = {value};", statement.name)
-            }
-            Some(index) => {
-                let Gate::Xor(a, b) = statement.gate else {
-                    return Err(Error::Shape(format!("{} is no sum of two", statement.name)));
-                };
-                let (a, b) = (program.operand(a), program.operand(b));
-                writeln!(text, "    sums[{index}] = lop3<0x96>(sums[{index}], {a}, {b});")
-            }
-        };
-    }
-    text.push_str("}\n");
-    Ok(text)
 }
 
 /// A gate as a language writes it.

@@ -31,7 +31,7 @@ mod walk;
 mod wgsl;
 
 pub use cover::{cover, cover_graph, in_lookups};
-pub use emit::{emit_cuda, emit_cuda_sums, emit_rust};
+pub use emit::{emit_cuda, emit_rust};
 pub use equivalence::{Equivalence, find_affine_equivalence};
 pub use error::Error;
 pub use files::{GeneratedFile, NamedTable, generated_files};
