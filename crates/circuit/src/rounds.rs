@@ -5,7 +5,7 @@
 //! plan has loops. Where a plan has a whole for every number of rounds, the function of one serves all: it gets from
 //! its caller how often it goes through the loop in which they differ.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use lanecrypt_slicing::record::{Gate, Node, Part, Plan, Whole, Wire};
 
@@ -71,12 +71,13 @@ pub fn emit_rounds(cipher: &str, plan: &Plan, rounds: KernelRounds) -> Result<St
             _ => return Err(error("other wholes differ from it in two counts")),
         };
         let body = Walk::<Cuda>::text(&whole.parts, times, &functions, Lines::default());
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "\ntemplate <class Between>\n\
              DEVICE void {function}(u32 (&x)[{}], const u32 *keys{parameter}, Between between) {{\n{}}}\n",
             plan.planes,
             body.map_err(|what| error(&what))?
-        ));
+        );
     }
     Ok(text)
 }
@@ -164,29 +165,24 @@ impl Language for Cuda {
         value: &dyn Fn(Wire) -> String,
     ) -> Result<Option<String>, Error> {
         let nodes = graph.nodes();
-        let node = nodes[wire];
-        let mut text = String::new();
-        for operand in operands(node) {
-            if let Node::Key(number) = nodes[operand]
-                && self.0.insert(number / BYTE_PLANES)
-            {
-                let byte = number / BYTE_PLANES;
-                text.push_str(&format!("const KeyByte k{byte}(keys + {}); ", BYTE_WORDS * byte));
-            }
-        }
-        let key_sum = |a: Wire, b: Wire| match nodes[b] {
-            Node::Key(key) => {
-                Some(format!("k{}.add({}, {})", key / BYTE_PLANES, value(a), key % BYTE_PLANES))
-            }
+        let key = |wire: Wire| match nodes[wire] {
+            Node::Key(number) => Some((number / BYTE_PLANES, number % BYTE_PLANES)),
             _ => None,
         };
-        let expression = match node {
-            Node::Gate(gate @ Gate::Xor(a, b)) => key_sum(a, b)
-                .or_else(|| key_sum(b, a))
-                .unwrap_or_else(|| expression(gate, value, &CUDA)),
+        let mut text = String::new();
+        for (byte, _) in operands(nodes[wire]).into_iter().filter_map(key) {
+            if self.0.insert(byte) {
+                let _ = write!(text, "const KeyByte k{byte}(keys + {}); ", BYTE_WORDS * byte);
+            }
+        }
+        let sum = |a, b| key(b).map(|(byte, bit)| format!("k{byte}.add({}, {bit})", value(a)));
+        let expression = match nodes[wire] {
+            Node::Gate(gate @ Gate::Xor(a, b)) => {
+                sum(a, b).or_else(|| sum(b, a)).unwrap_or_else(|| expression(gate, value, &CUDA))
+            }
             Node::Gate(gate) => expression(gate, value, &CUDA),
             Node::Input(_) | Node::Key(_) | Node::Constant(_) => return Ok(None),
-            _ => return Err(Error::Shape(format!("{node:?} has no text in CUDA C++"))),
+            node => return Err(Error::Shape(format!("{node:?} has no text in CUDA C++"))),
         };
         Ok(Some(format!("{text}const u32 n{wire} = {expression};")))
     }

@@ -97,7 +97,7 @@ pub(crate) trait Language: Default {
     /// Result `number` of the call.
     fn result(number: usize) -> String;
 
-    /// What stands after a call, in so many loops: the next step's keys come after so many.
+    /// What stands after a call, in `depth` loops: the next step's keys are `keys` planes further on.
     fn after_call(keys: usize, depth: usize) -> String;
 
     /// The head of a loop, and of one that ends in the middle, where the language has any, with how it ends.
