@@ -23,13 +23,13 @@
     TABLE_KERNEL(prefix##_xts, in_ranges(launch), Parameters, xts, tables)
 
 // Bit-sliced: `mode(parameters, form)`, the form being `Form::of(words, keys)`, after
-// `expand_keys(words, keys)` has filled words of shared memory. As many as `Form::words(keys)` hold
+// `Form::expand(words, keys)` has filled words of shared memory. As many as `Form::words(keys)` hold
 // secrets in the end and are cleared.
 #define SLICED_KERNEL(name, launch, Parameters, mode, Form)             \
     KERNEL(name, launch, Parameters) {                                  \
         SHARED_MEMORY(shared);                                          \
         u32 *words = reinterpret_cast<u32 *>(shared);                   \
-        expand_keys(words, parameters.keys);                            \
+        Form::expand(words, parameters.keys);                           \
         mode(parameters, Form::of(words, parameters.keys));             \
         clear_shared(words, Form::words(parameters.keys));              \
     }
@@ -40,7 +40,7 @@
         SHARED_MEMORY(shared);                                                                    \
         Block16 *kept = reinterpret_cast<Block16 *>(shared);                                      \
         u32 *words = reinterpret_cast<u32 *>(kept + (launch).threads);                            \
-        expand_keys(words, parameters.keys);                                                      \
+        Form::expand(words, parameters.keys);                                                     \
         sliced_xts(parameters, kept + threadIdx.x, Form::of(words, parameters.keys));             \
         clear_shared(reinterpret_cast<u32 *>(shared),                                             \
                      4 * (launch).threads + Form::words(parameters.keys));                        \

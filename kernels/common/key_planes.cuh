@@ -4,8 +4,10 @@
 #include "parameters.cuh"
 #include "transpose.cuh"
 
-// Words of a key byte: eight for its bits, least significant first, then their factors.
-constexpr u32 KEY_BYTE_WORDS = 16;
+// Words of a key plane, and of a key byte: eight for its bits, least significant first, then their
+// factors.
+constexpr u32 PLANE_WORDS = 2;
+constexpr u32 KEY_BYTE_WORDS = 8 * PLANE_WORDS;
 
 // A key byte in every block.
 struct KeyByte {
@@ -28,14 +30,20 @@ struct KeyByte {
     }
 };
 
-// Expands `count` key bytes for the whole thread block, `byte(i)` being byte i; the caller
+// Expands `count` key planes for the whole thread block, `plane(i)` being plane i; the caller
 // synchronises.
-template <class Byte>
-DEVICE void expand_key_bytes(u32 *words, u32 count, Byte byte) {
-    for (u32 i = threadIdx.x; i < count * KEY_BYTE_WORDS; i += blockDim.x) {
-        const u32 key = spread_bit(byte(i / KEY_BYTE_WORDS), i % 8);
+template <class Plane>
+DEVICE void expand_key_planes(u32 *words, u32 count, Plane plane) {
+    for (u32 i = threadIdx.x; i < count * PLANE_WORDS; i += blockDim.x) {
+        const u32 key = plane(i / KEY_BYTE_WORDS * 8 + i % 8);
         words[i] = i % KEY_BYTE_WORDS < 8 ? key : key_factor(key);
     }
+}
+
+// The same of key bytes, `byte(i)` being byte i.
+template <class Byte>
+DEVICE void expand_key_bytes(u32 *words, u32 count, Byte byte) {
+    expand_key_planes(words, 8 * count, [&](u32 i) { return spread_bit(byte(i / 8), i % 8); });
 }
 
 // Byte `i` of a block or of consecutive words, the least significant of the first word being 0.

@@ -27,7 +27,6 @@ DEVICE u32 f1(u32 x) { return xor3(rotate_bytes<3>(x), rotate_bytes<4>(x), rotat
 // leaves a byte; the top bits are added without carry: (x ^ y) & 0x80.
 struct FourBlocks {
     typedef u32 Byte;
-    static constexpr u32 BODY = 8;
     const HightKeys &keys;
 
     static DEVICE u32 low_sum(u32 x, u32 y) { return (x & LOW_BITS) + (y & LOW_BITS); }

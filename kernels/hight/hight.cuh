@@ -10,8 +10,8 @@
 //   add_key_byte, subtract_key_byte, xor_key_byte(x, w, b)
 //
 // A round renames: X(j) of round i + 1 is X(j - 1) of round i, every second one changed on the way.
-// Eight rounds bring the names back, so that no byte is moved where a loop's body has eight. Where it
-// has `Operations::BODY` = 4, to fit the instruction cache, `exchange(x, y)` brings them back.
+// Eight rounds, which a loop's body has, bring the names back, so that no byte is moved.
+constexpr u32 BODY = 8;
 
 // The place of X(j) in round `i`.
 DEVICE constexpr u32 place(u32 j, u32 i) { return (j + 8 - i % 8) % 8; }
@@ -29,14 +29,6 @@ DEVICE void round(const Operations &o, typename Operations::Byte (&x)[8], u32 fi
 }
 // ANCHOR_END: round
 
-// Between two bodies of four rounds: X(j) goes to place j from that of X(j + 4), or back.
-template <class Operations>
-DEVICE void restore_names(const Operations &o, typename Operations::Byte (&x)[8]) {
-    if constexpr (Operations::BODY == 4) {
-        UNROLL for (u32 j = 0; j < 4; j++) o.exchange(x[j], x[j + 4]);
-    }
-}
-
 // ANCHOR: cipher
 // Encrypts: X(j) is P(j) at first. The last round does not rename, so that afterwards C(j) lies in
 // the place of X(j) in round 31.
@@ -46,9 +38,8 @@ DEVICE void encrypt(const Operations &o, typename Operations::Byte (&x)[8]) {
         o.add_key_byte(x[j], WHITENING, j / 2);
         o.xor_key_byte(x[j + 2], WHITENING, j / 2 + 1);
     }
-    ROLLED for (u32 first = 0; first < HIGHT_ROUNDS; first += Operations::BODY) {
-        UNROLL for (u32 i = 0; i < Operations::BODY; i++) round<true>(o, x, first, i);
-        restore_names(o, x);
+    ROLLED for (u32 first = 0; first < HIGHT_ROUNDS; first += BODY) {
+        UNROLL for (u32 i = 0; i < BODY; i++) round<true>(o, x, first, i);
     }
     UNROLL for (u32 j = 0; j < 8; j += 4) {
         o.add_key_byte(x[place(j, 31)], WHITENING + 1, j / 2);
@@ -63,10 +54,9 @@ DEVICE void decrypt(const Operations &o, typename Operations::Byte (&x)[8]) {
         o.subtract_key_byte(x[place(j, 31)], WHITENING + 1, j / 2);
         o.xor_key_byte(x[place(j + 2, 31)], WHITENING + 1, j / 2 + 1);
     }
-    ROLLED for (u32 rest = HIGHT_ROUNDS; rest > 0; rest -= Operations::BODY) {
-        restore_names(o, x);
-        UNROLL for (u32 i = Operations::BODY; i > 0; i--) {
-            round<false>(o, x, rest - Operations::BODY, i - 1);
+    ROLLED for (u32 rest = HIGHT_ROUNDS; rest > 0; rest -= BODY) {
+        UNROLL for (u32 i = BODY; i > 0; i--) {
+            round<false>(o, x, rest - BODY, i - 1);
         }
     }
     UNROLL for (u32 j = 0; j < 8; j += 4) {

@@ -15,7 +15,6 @@ DEVICE u32 rotate8(u32 byte, u32 by) { return (byte << by | byte >> (8 - by)) & 
 // One block; a byte is the low byte of a word.
 struct OneBlock {
     typedef u32 Byte;
-    static constexpr u32 BODY = 8;
     const HightKeys &keys;
     const u8 *f0, *f1;
 

@@ -21,13 +21,6 @@ constexpr u32 WAITING_WORDS = 64 * THREADS;
 constexpr Launch ECB = {THREADS, (KEY_BITS + WAITING_WORDS) * 4, SLICED};
 constexpr Launch CTR = {THREADS, (KEY_BITS + WAITING_WORDS) * 4, SLICED_CTR};
 
-DEVICE void expand_keys(u32 *words, const SeedKeys &keys) {
-    for (u32 i = threadIdx.x; i < KEY_BITS; i += blockDim.x) {
-        words[i] = spread_bit(keys.rounds[i / 64][i / 32 % 2], i % 32);
-    }
-    __syncthreads();
-}
-
 // ANCHOR: g
 // Bit b of byte r of the result takes byte t's output unless t + r = b / 2 modulo 4.
 DEVICE void g(Word &x) {
@@ -65,6 +58,13 @@ struct Bitslice {
         return {words, words + KEY_BITS + threadIdx.x};
     }
     static DEVICE u32 words(const SeedKeys &) { return KEY_BITS + WAITING_WORDS; }
+
+    static DEVICE void expand(u32 *words, const SeedKeys &keys) {
+        for (u32 i = threadIdx.x; i < KEY_BITS; i += blockDim.x) {
+            words[i] = spread_bit(keys.rounds[i / 64][i / 32 % 2], i % 32);
+        }
+        __syncthreads();
+    }
 
     DEVICE u32 &row(u32 i) const { return waiting[i * blockDim.x]; }
 

@@ -5,16 +5,10 @@
 //! GPUs. Complements cost nothing: AND-NOT is one operation, and a function of three inputs has them in its table. The way
 //! in and out is not counted, since each instruction set has its own.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
-};
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use anyhow::{Context, Result};
-use lanecrypt_circuit::{
-    Gate, Wire, cover,
-    graph::{Graph, operands},
-};
+use lanecrypt_circuit::{Gate, Wire, cover_graph, graph::Graph};
 use lanecrypt_slicing::record::{Node, Recording};
 
 use crate::subject::{Subject, noun};
@@ -53,19 +47,15 @@ fn operations(recording: &Recording, inputs: usize) -> usize {
     let keys = graph.sources(Node::Key, recording.keys());
     let outputs = graph.inline(recording, &[], &keys);
     let nodes = graph.nodes();
-    let reads = nodes.iter().map(|&node| operands(node).into_iter().collect());
-    let reads: Vec<BTreeSet<Wire>> = reads.collect();
-    let mut uses = vec![0; nodes.len()];
-    reads.iter().flatten().chain(&outputs).for_each(|&wire| uses[wire] += 1);
     let is_gate = |wire: Wire| matches!(nodes[wire], Node::Gate(_));
-    let readers = cover(
-        nodes.len(),
-        |wire| reads[wire].clone(),
-        |wire, reader| (uses[wire] == 1 && is_gate(wire) && is_gate(reader)).then_some(wire),
-    );
+    let is_needed = graph.cone(&outputs);
+    let readers = cover_graph(&graph, &outputs, |_| false);
     let counts = |&wire: &Wire| {
         let is_complement = matches!(nodes[wire], Node::Gate(Gate::Not(_)));
-        is_gate(wire) && !is_complement && (inputs < 3 || readers[wire].is_none())
+        is_needed[wire]
+            && is_gate(wire)
+            && !is_complement
+            && (inputs < 3 || readers[wire].is_none())
     };
     (0..nodes.len()).filter(counts).count()
 }

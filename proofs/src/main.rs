@@ -24,7 +24,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use lanecrypt_circuit::{emit_wgsl, graph};
+use lanecrypt_circuit::{emit_rounds, emit_wgsl, graph};
 
 use crate::subject::Subject;
 
@@ -35,7 +35,7 @@ struct Arguments {
     /// Only this cipher [default: all].
     cipher: Option<String>,
     /// Only checks that the plans are what was recorded, and writes what is made of them into this folder: the ledger
-    /// of what forms take, and each cipher's kernels in WGSL.
+    /// of what forms take, each cipher's kernels in WGSL, and the rounds of kernels in CUDA C++.
     #[arg(long, value_name = "FOLDER")]
     plans: Option<PathBuf>,
 }
@@ -58,16 +58,20 @@ fn run(arguments: &Arguments) -> Result<()> {
     if let Some(folder) = &arguments.plans {
         subjects.iter().try_for_each(check_plans)?;
         write(&folder.join("forms.csv"), &forms::csv(&subjects)?)?;
-        return subjects.iter().try_for_each(|subject| write_wgsl(subject, folder));
+        return subjects.iter().try_for_each(|subject| write_kernels(subject, folder));
     }
     report::prove_all(&subjects)
 }
 
-/// Writes a cipher's kernels in WGSL, made from its plan with circuits of gates.
-fn write_wgsl(subject: &Subject, folder: &Path) -> Result<()> {
-    let [with_gates, _] = subject.plans;
+/// Writes a cipher's kernels in WGSL, made from its plan with circuits of gates, and the rounds of its bit-sliced kernel
+/// in CUDA C++, made from that with three-input functions.
+fn write_kernels(subject: &Subject, folder: &Path) -> Result<()> {
+    let [with_gates, with_lookups] = subject.plans;
     let text = emit_wgsl(subject.name, &with_gates())?;
-    write(&folder.join(format!("{}.wgsl", subject.name)), &text)
+    write(&folder.join(format!("{}.wgsl", subject.name)), &text)?;
+    let Some(rounds) = subject.rounds else { return Ok(()) };
+    let text = emit_rounds(subject.name, &with_lookups(), rounds)?;
+    write(&folder.join(format!("{}.cuh", subject.name)), &text)
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

@@ -1,7 +1,7 @@
 //! What is proved of a cipher, and against what.
 
 use lanecrypt_circuit::{
-    Wire,
+    KernelRounds, Wire,
     graph::{Graph, Steps},
 };
 use lanecrypt_core::Direction;
@@ -18,6 +18,8 @@ pub(crate) struct Subject {
     pub(crate) standard: &'static str,
     /// The plan with circuits of gates, and that with three-input functions.
     pub(crate) plans: [fn() -> Plan; 2],
+    /// What the rounds of its bit-sliced kernel are made of, where they are made of the second plan.
+    pub(crate) rounds: Option<KernelRounds>,
     /// What the standard says that each step is, by the plan's names of steps.
     pub(crate) steps: &'static [(&'static str, Standard)],
     pub(crate) claims: fn() -> Vec<Claim>,

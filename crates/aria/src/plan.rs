@@ -12,7 +12,7 @@ use lanecrypt_slicing::{
 
 use crate::{
     schedule::{Layer, Steps},
-    sliced::{BitRounds, OnBits},
+    sliced::{BitRounds, OnBits, exchange},
 };
 
 /// All planes.
@@ -24,13 +24,9 @@ pub fn plan<const TERNARY: bool>() -> Plan {
     Plan {
         planes: 128,
         steps: vec![
-            step::<TERNARY>("odd", |on, state| {
+            step::<TERNARY>("round", |on, state| {
                 on.add(state, &key_bytes(0));
                 on.substitute_and_diffuse(state, Layer::One);
-            }),
-            step::<TERNARY>("even", |on, state| {
-                on.add(state, &key_bytes(0));
-                on.substitute_and_diffuse(state, Layer::Two);
             }),
             step::<TERNARY>("last", |on, state| {
                 on.add(state, &key_bytes(0));
@@ -59,10 +55,20 @@ fn step<const TERNARY: bool>(
 }
 
 fn whole<const TERNARY: bool>(name: &'static str, rounds: usize) -> Whole {
-    let keys: Vec<_> = (0..=rounds).map(|i| key_bytes(128 * i)).collect();
+    // An even round that is not the last is an odd one on bytes that are exchanged, and so are the bytes of its key.
+    let key = |i: usize| {
+        let names = key_bytes::<16>(128 * i);
+        let exchange = exchange(i, rounds);
+        core::array::from_fn(|byte| names[byte ^ exchange])
+    };
+    let keys: Vec<_> = (0..=rounds).map(key).collect();
+    let exchanged = core::array::from_fn::<_, 16, _>(|byte| {
+        let from = 8 * (byte ^ 2);
+        from..from + 8
+    });
     let parts = vec![
-        repeat(rounds / 2 - 1, [call("odd", [STATE]), call("even", [STATE])]),
-        call("odd", [STATE]),
+        repeat(rounds / 2 - 1, [call("round", [STATE]), call("round", exchanged)]),
+        call("round", [STATE]),
         call("last", [STATE]),
     ];
     Whole { name, parts, recording: Recording::ecb::<BitRounds, TERNARY>(&keys) }

@@ -67,21 +67,33 @@ impl<I: BitLanes> Steps for OnBits<I> {
         }
     }
 
+    /// With bytes `i` and `i ^ 2` exchanged, layer two is layer one, and the diffusion is what it was. So both kinds
+    /// of rounds are the same text under other names.
     #[inline(always)]
     fn substitute_and_diffuse(&self, state: &mut Self::State, layer: Layer) {
         self.substitute(state, layer);
+        let exchange = match layer {
+            Layer::One => 0,
+            Layer::Two => 2,
+        };
         for bit in 0..8 {
             let mut row = [state.0[0]; 16];
             for (i, word) in row.iter_mut().enumerate() {
-                *word = state.0[8 * i + bit];
+                *word = state.0[8 * (i ^ exchange) + bit];
             }
             for (i, sum) in diffuse(row).into_iter().enumerate() {
-                state.0[8 * i + bit] = sum;
+                state.0[8 * (i ^ exchange) + bit] = sum;
             }
         }
     }
 }
 // ANCHOR_END: steps
+
+/// What the numbers of bytes of round key `i`, counted from 0, differ by from those that steps of the plan give them.
+#[cfg(any(feature = "record", feature = "wgpu"))]
+pub(crate) const fn exchange(i: usize, rounds: usize) -> usize {
+    if i % 2 == 1 && i < rounds - 1 { 2 } else { 0 }
+}
 
 /// The bytes of a group that go through S1, S2 and their inverses, in this order.
 #[inline(always)]

@@ -5,7 +5,7 @@ use lanecrypt_slicing::{Form, Schedule};
 use lanecrypt_wgpu::{DirectedKeys, Family, KeyPair, programs};
 use zeroize::Zeroizing;
 
-use crate::{Bits, Key128, Key192, Key256, KeyLength, RoundKeys};
+use crate::{Bits, Key128, Key192, Key256, KeyLength, RoundKeys, sliced::exchange};
 
 /// Bit-sliced, 32 blocks per thread.
 pub static BITSLICE: Family = Family::new(&crate::ARIA, &programs::ARIA, key_pair);
@@ -23,6 +23,10 @@ fn sized_key_pair<K: KeyLength>(key: &[u8], whole: &'static str) -> KeyPair {
     let round_keys = RoundKeys::<K>::new(&Zeroizing::new(Array::from_fn(|i| key[i])));
     KeyPair::new(|direction| {
         let keys = Bits::<K>::keys(&round_keys, direction);
-        DirectedKeys::new(whole, keys.as_flattened().as_flattened().iter().copied())
+        let last = keys.len() - 1;
+        let in_order = keys.iter().enumerate().flat_map(|(i, key)| {
+            (0..16).flat_map(move |byte| key[byte ^ exchange(i, last)].iter().copied())
+        });
+        DirectedKeys::new(whole, in_order)
     })
 }

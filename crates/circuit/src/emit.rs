@@ -1,20 +1,19 @@
 //! Writers of Rust and of CUDA C++ from a circuit.
 
-use core::fmt::Write;
+use core::fmt::{Display, Write};
 
-use crate::Error;
-use crate::program::{Gate, Program};
+use crate::program::{Gate, Program, Wire};
 
-/// What differs between the expressions of Rust and of C.
-struct Language {
+/// What differs between the expressions of languages.
+pub(crate) struct Operators {
     /// The sign of a complement.
-    complement: char,
+    pub(crate) complement: char,
     /// The function that looks three bits up.
-    look_up: &'static str,
+    pub(crate) look_up: &'static str,
 }
 
-const RUST: Language = Language { complement: '!', look_up: "W::lut3::" };
-const CUDA: Language = Language { complement: '~', look_up: "lop3" };
+const RUST: Operators = Operators { complement: '!', look_up: "W::lut3::" };
+pub(crate) const CUDA: Operators = Operators { complement: '~', look_up: "lop3" };
 
 /// A Rust function `pub(crate) fn NAME<W: Word>(x: [W; 8]) -> [W; 8]` that computes a circuit of two
 /// forms: the lookups where a word has an instruction for them, else the gates. `Word` has the
@@ -33,7 +32,7 @@ pub fn emit_rust([gates, lookups]: [&Program; 2], function_name: &str, doc: &str
         let _ = writeln!(text, "\n#[inline(always)]\nfn {function_name}_{form}{shape} {{");
         let _ = writeln!(text, "    let [{}] = x;", program.inputs().join(", "));
         for statement in program.statements() {
-            let value = expression(program, statement.gate, &RUST);
+            let value = expression(statement.gate, |wire| program.operand(wire), &RUST);
             let _ = writeln!(text, "    let {} = {value};", statement.name);
         }
         let _ = writeln!(text, "    [{}]\n}}", program.outputs().join(", "));
@@ -46,82 +45,43 @@ fn array(names: &[String]) -> String {
     format!("[W; {}]", names.len())
 }
 
-/// A CUDA C++ function that computes the circuit: with as many outputs as inputs in place,
-/// `template <class W> DEVICE void NAME(W (&x)[8])`, else from one array to another,
-/// `NAME(const W (&x)[6], W (&s)[4])`. `DEVICE` and `lop3<table>(a, b, c)` come from
+/// A CUDA C++ function that computes a circuit of as many outputs as inputs, in place:
+/// `template <class W> DEVICE void NAME(W (&x)[8])`. `DEVICE` and `lop3<table>(a, b, c)` come from
 /// `kernels/common/word.cuh`.
 #[must_use]
 pub fn emit_cuda(program: &Program, function_name: &str, doc: &str) -> String {
     let mut text = doc_lines(doc);
-    let (inputs, outputs) = (program.inputs(), program.outputs());
-    let (parameters, result) = if inputs.len() == outputs.len() {
-        (format!("W (&x)[{}]", inputs.len()), "x")
-    } else {
-        (format!("const W (&x)[{}], W (&s)[{}]", inputs.len(), outputs.len()), "s")
-    };
-    let _ = writeln!(text, "template <class W>\nDEVICE void {function_name}({parameters}) {{");
+    let inputs = program.inputs();
+    let count = inputs.len();
+    let _ = writeln!(text, "template <class W>\nDEVICE void {function_name}(W (&x)[{count}]) {{");
     for (index, name) in inputs.iter().enumerate() {
         let _ = writeln!(text, "    const W {name} = x[{index}];");
     }
     for statement in program.statements() {
-        let value = expression(program, statement.gate, &CUDA);
+        let value = expression(statement.gate, |wire| program.operand(wire), &CUDA);
         let _ = writeln!(text, "    const W {} = {value};", statement.name);
     }
-    for (index, name) in outputs.iter().enumerate() {
-        let _ = writeln!(text, "    {result}[{index}] = {name};");
+    for (index, name) in program.outputs().iter().enumerate() {
+        let _ = writeln!(text, "    x[{index}] = {name};");
     }
     text.push_str("}\n");
     text
 }
 
-/// A CUDA C++ function that adds the circuit's outputs, each a sum of two, to other words:
-/// `template <class W> DEVICE void NAME(const W (&x)[8], W (&sums)[8])`. Each output and what it is added to are
-/// one sum of three.
-///
-/// # Errors
-/// [`Error::Shape`] where an output is not a sum of two.
-pub fn emit_cuda_sums(program: &Program, function_name: &str, doc: &str) -> Result<String, Error> {
-    let (inputs, outputs) = (program.inputs(), program.outputs());
-    let mut text = doc_lines(doc);
-    let _ = writeln!(
-        text,
-        "template <class W>\nDEVICE void {function_name}(const W (&x)[{}], W (&sums)[{}]) {{",
-        inputs.len(),
-        outputs.len()
-    );
-    for (index, name) in inputs.iter().enumerate() {
-        let _ = writeln!(text, "    const W {name} = x[{index}];");
-    }
-    for statement in program.statements() {
-        let _ = match outputs.iter().position(|name| *name == statement.name) {
-            None => {
-                let value = expression(program, statement.gate, &CUDA);
-                writeln!(text, "    const W {} = {value};", statement.name)
-            }
-            Some(index) => {
-                let Gate::Xor(a, b) = statement.gate else {
-                    return Err(Error::Shape(format!("{} is no sum of two", statement.name)));
-                };
-                let (a, b) = (program.operand(a), program.operand(b));
-                writeln!(text, "    sums[{index}] = lop3<0x96>(sums[{index}], {a}, {b});")
-            }
-        };
-    }
-    text.push_str("}\n");
-    Ok(text)
-}
-
 /// A gate as a language writes it.
-fn expression(program: &Program, gate: Gate, language: &Language) -> String {
-    let name = |wire| program.operand(wire);
-    let Language { complement, look_up } = language;
+pub(crate) fn expression<N: Display>(
+    gate: Gate,
+    name: impl Fn(Wire) -> N,
+    Operators { complement, look_up }: &Operators,
+) -> String {
     match gate {
         Gate::Xor(a, b) => format!("{} ^ {}", name(a), name(b)),
         Gate::And(a, b) => format!("{} & {}", name(a), name(b)),
         Gate::Or(a, b) => format!("{} | {}", name(a), name(b)),
         Gate::Not(a) => format!("{complement}{}", name(a)),
         Gate::Lut(table, operands) => {
-            format!("{look_up}<{table:#04x}>({})", operands.map(name).join(", "))
+            let [a, b, c] = operands.map(name);
+            format!("{look_up}<{table:#04x}>({a}, {b}, {c})")
         }
     }
 }

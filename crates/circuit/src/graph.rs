@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use lanecrypt_slicing::record::{Gate, Node, Part, Plan, Recording, Whole, Wire};
 
-use crate::{Error, prove::lookup, random::SplitMix64};
+use crate::{Error, prove::evaluate_gate, random::SplitMix64};
 
 /// Nodes, of which no two are equal: what is computed twice, in whatever recording, is one wire.
 #[derive(Clone, Debug, Default)]
@@ -53,13 +53,7 @@ impl Graph {
         for &node in &self.nodes {
             let value = match node {
                 Node::Constant(is_set) => u64::from(is_set).wrapping_neg(),
-                Node::Gate(Gate::Xor(a, b)) => lanes[a] ^ lanes[b],
-                Node::Gate(Gate::And(a, b)) => lanes[a] & lanes[b],
-                Node::Gate(Gate::Or(a, b)) => lanes[a] | lanes[b],
-                Node::Gate(Gate::Not(a)) => !lanes[a],
-                Node::Gate(Gate::Lut(table, [a, b, c])) => {
-                    lookup(table, lanes[a], lanes[b], lanes[c])
-                }
+                Node::Gate(gate) => evaluate_gate(gate, |wire| lanes[wire]),
                 _ => source(node),
             };
             lanes.push(value);

@@ -2,11 +2,11 @@
 
 use lanecrypt_reference::diffusion::{ARIA_A, CAMELLIA_P};
 
-use crate::files::{DATA, GeneratedFile, cuda_head, doc_of, rust_head};
+use crate::files::{DATA, GeneratedFile, doc_of, rust_head};
 use crate::linear;
 use crate::lut::Effort;
 use crate::program::{Assembly, Gate};
-use crate::{Error, Program, emit_cuda, emit_cuda_sums, emit_rust, sums};
+use crate::{Error, Program, emit_rust, sums};
 
 /// A linear layer on the bytes of a block, or of a half, which works on each bit of them alike.
 #[derive(Clone, Copy, Debug)]
@@ -17,10 +17,6 @@ pub struct Layer {
     pub cipher: &'static str,
     /// Name of the function in `crates/<cipher>/src/linear.rs`, the only one there.
     pub rust_function: &'static str,
-    /// Name of the function in `kernels/<cipher>/linear.cuh`.
-    pub cuda_function: &'static str,
-    /// Whether that adds the result to other words, instead of replacing its argument.
-    adds: bool,
     /// What the function does, for its documentation.
     pub doc: &'static str,
     /// The definition: a mask a row of the bytes that it sums, byte 0 the lowest bit.
@@ -39,8 +35,6 @@ pub const LAYERS: &[Layer] = &[
         name: "aria_a",
         cipher: "aria",
         rust_function: "diffuse",
-        cuda_function: "aria_diffuse",
-        adds: false,
         doc: "ARIA's diffusion layer A (RFC 5794, section 2.4.3) on a bit of every byte.",
         rows: || {
             ARIA_A.iter().map(|row| row.iter().fold(0, |mask, byte| mask | 1 << byte)).collect()
@@ -53,8 +47,6 @@ pub const LAYERS: &[Layer] = &[
         name: "camellia_p",
         cipher: "camellia",
         rust_function: "p",
-        cuda_function: "camellia_add_p",
-        adds: true,
         doc: "Camellia's P (RFC 3713, section 2.4.1) on a bit of every byte of a half. What the result is\n\
               added to is a third summand of its last sums: compilers that have one instruction for\n\
               such a sum take it.",
@@ -91,34 +83,20 @@ impl Layer {
         self.lookups.parse()
     }
 
-    /// The Rust and the CUDA file, from the committed circuits, which are proved first.
-    pub(crate) fn generated_files(&self) -> Result<[GeneratedFile; 2], Error> {
-        let (two_input, lookups) = (self.two_input()?, self.lookups()?);
-        let forms = [&two_input, &lookups];
-        for program in forms {
+    /// The Rust file, from the committed circuits, which are proved first.
+    pub(crate) fn generated_file(&self) -> Result<GeneratedFile, Error> {
+        let forms = [&self.two_input()?, &self.lookups()?];
+        let mut sources = Vec::new();
+        for (program, extension) in forms.into_iter().zip(["slp", "lut"]) {
             program.prove_linear(&(self.rows)())?;
+            let counts = program.counts();
+            sources.push(format!("//! `{DATA}/{}.{extension}`, {counts}", self.name));
         }
-        let source = |comment: &str, program: &Program, extension: &str| {
-            format!("{comment} `{DATA}/{}.{extension}`, {}", self.name, program.counts())
-        };
-        let of_rust = [source("//!", &two_input, "slp"), source("//!", &lookups, "lut")];
         let rust = emit_rust(forms, self.rust_function, &doc_of(self.doc, &forms));
-        let doc = doc_of(self.doc, &[&lookups]);
-        let cuda = if self.adds {
-            emit_cuda_sums(&lookups, self.cuda_function, &doc)?
-        } else {
-            emit_cuda(&lookups, self.cuda_function, &doc)
-        };
-        Ok([
-            GeneratedFile {
-                path: format!("crates/{}/src/linear.rs", self.cipher),
-                contents: rust_head(&of_rust) + "\n" + &rust,
-            },
-            GeneratedFile {
-                path: format!("kernels/{}/linear.cuh", self.cipher),
-                contents: cuda_head(&[source("//", &lookups, "lut")]) + "\n" + &cuda,
-            },
-        ])
+        Ok(GeneratedFile {
+            path: format!("crates/{}/src/linear.rs", self.cipher),
+            contents: rust_head(&sources) + "\n" + &rust,
+        })
     }
 
     /// Both data files anew: the same on every machine.

@@ -29,6 +29,20 @@ pub(crate) fn lookup(table: u8, a: u64, b: u64, c: u64) -> u64 {
     choose(a, choose(b, pair(0), pair(2)), choose(b, pair(4), pair(6)))
 }
 
+/// 64 lanes of a gate, from those of what it reads.
+pub(crate) fn evaluate_gate(gate: Gate, lanes: impl Fn(Wire) -> u64) -> u64 {
+    match gate {
+        Gate::Xor(a, b) => lanes(a) ^ lanes(b),
+        Gate::And(a, b) => lanes(a) & lanes(b),
+        Gate::Or(a, b) => lanes(a) | lanes(b),
+        Gate::Not(a) => !lanes(a),
+        Gate::Lut(table, operands) => {
+            let [a, b, c] = operands.map(lanes);
+            lookup(table, a, b, c)
+        }
+    }
+}
+
 impl Program {
     /// The truth table of every wire: bit `p % 64` of word `p / 64` is its value for input `p`.
     /// With fewer than six inputs the pattern repeats to fill the word.
@@ -38,14 +52,7 @@ impl Program {
         let column = |variable| (0..words).map(|word| variable_word(variable, word)).collect();
         let mut tables: Vec<Vec<u64>> = (0..self.inputs().len()).map(column).collect();
         for statement in self.statements() {
-            let at = |wire: Wire, word: usize| tables[wire][word];
-            let value = |word| match statement.gate {
-                Gate::Xor(a, b) => at(a, word) ^ at(b, word),
-                Gate::And(a, b) => at(a, word) & at(b, word),
-                Gate::Or(a, b) => at(a, word) | at(b, word),
-                Gate::Not(a) => !at(a, word),
-                Gate::Lut(table, [a, b, c]) => lookup(table, at(a, word), at(b, word), at(c, word)),
-            };
+            let value = |word| evaluate_gate(statement.gate, |wire: Wire| tables[wire][word]);
             let table = (0..words).map(value).collect();
             tables.push(table);
         }

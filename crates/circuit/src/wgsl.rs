@@ -12,19 +12,21 @@ use std::{
     fmt::Write as _,
 };
 
-use lanecrypt_slicing::record::{Gate, Node, Part, Plan, Recording, Whole, Wire};
+use lanecrypt_slicing::record::{Gate, Node, Plan, Recording, Whole, Wire};
 
 use crate::{
     Error,
+    emit::{Operators, expression},
     graph::{self, Graph},
+    text::{Function, Language, Lines, Walk, counts, functions, listed, step_name, wrapped},
 };
 
 /// Threads of a workgroup.
 const WORKGROUP: usize = 64;
 /// Key planes of which the masks are 16 KiB: every device takes as much as a uniform buffer.
 const MAX_KEYS: usize = 4096;
-/// Columns of a line.
-const WIDTH: usize = 118;
+/// How gates are written. Lookups have no text here.
+const OPERATORS: Operators = Operators { complement: '~', look_up: "" };
 
 /// The kernels of a cipher in WGSL. The plan has circuits of gates, which are faster here than expressions of
 /// three-input functions.
@@ -44,14 +46,11 @@ const WIDTH: usize = 118;
 /// other than 8 or 16 bytes and for nodes that have no text here.
 pub fn emit_wgsl(cipher: &str, plan: &Plan) -> Result<String, Error> {
     let block = Block::of(plan.planes)?;
-    let (slice, unslice) = (Recording::load(plan.planes), Recording::store(plan.planes));
-    let ends = [("slice", &slice), ("unslice", &unslice)].map(|(name, end)| (name.to_owned(), end));
-    let steps = plan.steps.iter().map(|step| (format!("step_{}", step.name), &step.recording));
-    let functions = ends
-        .into_iter()
-        .chain(steps)
-        .map(|(name, recording)| Ok((name.clone(), Function::new(&name, recording)?)))
-        .collect::<Result<BTreeMap<_, _>, Error>>()?;
+    let ends =
+        [("slice", Recording::load(plan.planes)), ("unslice", Recording::store(plan.planes))];
+    let ends = ends.map(|(name, end)| (name.to_owned(), end));
+    let steps = plan.steps.iter().map(|step| (step_name(step.name), step.recording.clone()));
+    let functions = functions::<Wgsl>(steps.chain(ends))?;
     let sizes = functions.values().flat_map(|function| [function.planes, function.changed.len()]);
     let sizes: BTreeSet<usize> = sizes.chain([plan.planes]).collect();
     let mut text = head(cipher, block, &sizes);
@@ -74,49 +73,6 @@ pub fn identifier(name: &str) -> String {
     words.collect::<Vec<_>>().join("_")
 }
 
-/// Statements, several in a line.
-#[derive(Default)]
-struct Lines {
-    text: String,
-    column: usize,
-}
-
-impl Lines {
-    fn push(&mut self, statement: &str) {
-        if self.column > 0 && self.column + 1 + statement.len() > WIDTH {
-            self.end();
-        }
-        self.text.push_str(if self.column == 0 { "    " } else { " " });
-        self.column += statement.len() + if self.column == 0 { 4 } else { 1 };
-        self.text.push_str(statement);
-    }
-
-    /// Ends the line, if there is one.
-    fn end(&mut self) {
-        if self.column > 0 {
-            self.text.push('\n');
-            self.column = 0;
-        }
-    }
-
-    /// A line by itself.
-    fn line(&mut self, statement: &str) {
-        self.end();
-        self.push(statement);
-        self.end();
-    }
-
-    fn finish(mut self) -> String {
-        self.end();
-        self.text
-    }
-}
-
-/// What is between commas.
-fn listed(items: impl IntoIterator<Item = String>) -> String {
-    items.into_iter().collect::<Vec<_>>().join(", ")
-}
-
 /// `Planes2(a, b)`
 fn planes_of(values: &[String]) -> String {
     format!("Planes{}({})", values.len(), values.join(", "))
@@ -127,13 +83,89 @@ fn numbered(name: &str, numbers: impl IntoIterator<Item = usize>) -> Vec<String>
     numbers.into_iter().map(|number| format!("{name}{number}")).collect()
 }
 
-/// A list that is too long for a line, broken at its commas.
-fn wrapped(text: &str) -> String {
-    let mut lines = Lines::default();
-    for item in text.split_inclusive(", ") {
-        lines.push(item.trim_end());
+/// The language: differences of rows that are exchanged, by distance and rows, as both rows want the same one.
+#[derive(Default)]
+struct Wgsl(BTreeMap<(u32, [Wire; 2]), Wire>);
+
+impl Language for Wgsl {
+    const KEYS_AT_ONCE: usize = 4;
+    const DECLARE: &'static str = "let";
+
+    fn source(node: Node) -> Option<String> {
+        Some(match node {
+            Node::Input(number) | Node::Load(number) => format!("p.p{number}"),
+            Node::Key(number) => format!("keys[key + {}u].{}", number / 4, WORDS[number % 4]),
+            Node::Constant(false) => "0u".to_owned(),
+            Node::Constant(true) => "0xffffffffu".to_owned(),
+            _ => return None,
+        })
     }
-    lines.finish()
+
+    fn statement(
+        &mut self,
+        graph: &Graph,
+        wire: Wire,
+        value: &dyn Fn(Wire) -> String,
+    ) -> Result<Option<String>, Error> {
+        let expression = match graph.nodes()[wire] {
+            node @ (Node::LaneBit(_) | Node::Gate(Gate::Lut(..))) => {
+                return Err(Error::Shape(format!("{node:?} has no text in WGSL")));
+            }
+            Node::Gate(gate) => expression(gate, value, &OPERATORS),
+            Node::Exchange { distance, rows, is_high } => {
+                let [low, high] = rows.map(value);
+                let next = self.0.len();
+                let known = self.0.contains_key(&(distance, rows));
+                let difference = *self.0.entry((distance, rows)).or_insert(next);
+                let mask = u32::MAX / ((1 << distance) + 1);
+                let made = if known {
+                    String::new()
+                } else {
+                    format!(
+                        "let d{difference} = ((({low}) >> {distance}u) ^ {high}) & {mask:#x}u; "
+                    )
+                };
+                let row = if is_high {
+                    format!("{high} ^ d{difference}")
+                } else {
+                    format!("{low} ^ (d{difference} << {distance}u)")
+                };
+                return Ok(Some(format!("{made}let n{wire} = {row};")));
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(format!("let n{wire} = {expression};")))
+    }
+
+    fn function(name: &str, planes: usize, body: &str, results: Vec<String>) -> String {
+        let result = wrapped(&format!("return {};", planes_of(&results)));
+        let count = results.len();
+        format!("fn {name}(p: Planes{planes}, key: u32) -> Planes{count} {{\n{body}{result}}}\n")
+    }
+
+    fn plane(number: usize) -> String {
+        format!("x{number}")
+    }
+
+    fn call(name: &str, planes: Vec<String>, _: &Function) -> String {
+        format!("{{ let r = {name}({}, key);", planes_of(&planes))
+    }
+
+    fn result(number: usize) -> String {
+        format!("r.p{number}")
+    }
+
+    fn after_call(keys: usize, _: usize) -> String {
+        format!("key += {}u; }}", keys / 4)
+    }
+
+    fn repeat(depth: usize, times: &str) -> String {
+        format!("for (var i{depth} = 0u; i{depth} < {times}; i{depth} += 1u) {{")
+    }
+
+    fn repeat_and_a_half(_: usize, _: &str) -> Option<[String; 2]> {
+        None
+    }
 }
 
 /// How a block is written.
@@ -261,103 +293,6 @@ fn count(planes: usize) -> String {
     )
 }
 
-/// A recording as a function of planes, which returns those that it changes.
-struct Function {
-    text: String,
-    /// Planes that it takes.
-    planes: usize,
-    /// The planes that it returns.
-    changed: Vec<usize>,
-    /// Key planes that it takes.
-    keys: usize,
-}
-
-impl Function {
-    fn new(name: &str, recording: &Recording) -> Result<Self, Error> {
-        let (planes, keys) = (recording.outputs().len(), recording.keys());
-        if !keys.is_multiple_of(4) {
-            return Err(Error::Shape(format!("{name} takes {keys} key planes, no multiple of 4")));
-        }
-        let mut graph = Graph::new();
-        let inputs = graph.sources(Node::Input, planes);
-        let key_planes = graph.sources(Node::Key, keys);
-        let outputs = graph.inline(recording, &inputs, &key_planes);
-        let changed: Vec<usize> = (0..planes).filter(|&i| outputs[i] != inputs[i]).collect();
-        let outputs: Vec<Wire> = changed.iter().map(|&i| outputs[i]).collect();
-        let mut lines = Lines::default();
-        let mut differences = BTreeMap::new();
-        let is_needed = graph.cone(&outputs);
-        for wire in (0..is_needed.len()).filter(|&wire| is_needed[wire]) {
-            if let Some(statement) = statement(&graph, wire, &mut differences)? {
-                lines.push(&statement);
-            }
-        }
-        lines.end();
-        let results: Vec<String> = outputs.iter().map(|&wire| value(&graph, wire)).collect();
-        let result = wrapped(&format!("return {};", planes_of(&results)));
-        let text = format!(
-            "fn {name}(p: Planes{planes}, key: u32) -> Planes{} {{\n{}{result}}}\n",
-            changed.len(),
-            lines.finish()
-        );
-        Ok(Self { text, planes, changed, keys })
-    }
-}
-
-/// What a wire is called.
-fn value(graph: &Graph, wire: Wire) -> String {
-    match graph.nodes()[wire] {
-        Node::Input(number) | Node::Load(number) => format!("p.p{number}"),
-        Node::Key(number) => {
-            format!("keys[key + {}u].{}", number / 4, WORDS[number % 4])
-        }
-        Node::Constant(false) => "0u".to_owned(),
-        Node::Constant(true) => "0xffffffffu".to_owned(),
-        _ => format!("n{wire}"),
-    }
-}
-
-/// Differences of rows that are exchanged, by distance and rows: both rows want the same one.
-type Differences = BTreeMap<(u32, [Wire; 2]), Wire>;
-
-/// The statement that gives a wire its value, if it takes one.
-fn statement(
-    graph: &Graph,
-    wire: Wire,
-    differences: &mut Differences,
-) -> Result<Option<String>, Error> {
-    let of = |wire: Wire| value(graph, wire);
-    let expression = match graph.nodes()[wire] {
-        Node::Input(_) | Node::Load(_) | Node::Key(_) | Node::Constant(_) => return Ok(None),
-        Node::Gate(Gate::Xor(a, b)) => format!("{} ^ {}", of(a), of(b)),
-        Node::Gate(Gate::And(a, b)) => format!("{} & {}", of(a), of(b)),
-        Node::Gate(Gate::Or(a, b)) => format!("{} | {}", of(a), of(b)),
-        Node::Gate(Gate::Not(a)) => format!("~{}", of(a)),
-        Node::Exchange { distance, rows, is_high } => {
-            let [low, high] = rows.map(of);
-            let next = differences.len();
-            let known = differences.contains_key(&(distance, rows));
-            let difference = *differences.entry((distance, rows)).or_insert(next);
-            let mask = u32::MAX / ((1 << distance) + 1);
-            let made = if known {
-                String::new()
-            } else {
-                format!("let d{difference} = ((({low}) >> {distance}u) ^ {high}) & {mask:#x}u; ")
-            };
-            let row = if is_high {
-                format!("{high} ^ d{difference}")
-            } else {
-                format!("{low} ^ (d{difference} << {distance}u)")
-            };
-            return Ok(Some(format!("{made}let n{wire} = {row};")));
-        }
-        node @ (Node::LaneBit(_) | Node::Gate(Gate::Lut(..))) => {
-            return Err(Error::Shape(format!("{node:?} has no text in WGSL")));
-        }
-    };
-    Ok(Some(format!("let n{wire} = {expression};")))
-}
-
 /// A whole as a function over all planes, and its kernels.
 fn whole_text(
     plan: &Plan,
@@ -375,13 +310,11 @@ fn whole_text(
         lines.push(&format!("var x{plane} = p.p{plane};"));
     }
     lines.line("var key = 0u;");
-    parts_text(&whole.parts, functions, 0, &mut lines).map_err(error)?;
-    lines.end();
+    let times = counts(&whole.parts).into_iter().map(|times| format!("{times}u")).collect();
+    let body = Walk::<Wgsl>::text(&whole.parts, times, functions, lines).map_err(error)?;
     let result = wrapped(&format!("return {};", planes_of(&numbered("x", 0..planes))));
-    let mut text = format!(
-        "fn whole_{name}(p: Planes{planes}) -> Planes{planes} {{\n{}{result}}}\n",
-        lines.finish()
-    );
+    let mut text =
+        format!("fn whole_{name}(p: Planes{planes}) -> Planes{planes} {{\n{body}{result}}}\n");
     for (mode, planes, end) in
         [("ecb", "slice(load(first), 0u)", "store"), ("ctr", "count(first)", "add")]
     {
@@ -395,47 +328,3 @@ fn whole_text(
     }
     Ok(text)
 }
-
-// ANCHOR: parts
-/// Parts of a whole as statements over `x0` and so on; `key` is where the next step's keys are.
-fn parts_text(
-    parts: &[Part],
-    functions: &BTreeMap<String, Function>,
-    depth: usize,
-    lines: &mut Lines,
-) -> Result<(), String> {
-    for part in parts {
-        match part {
-            Part::Call { step, on } => {
-                let function = functions.get(&format!("step_{step}"));
-                let function = function.ok_or_else(|| format!("there is no step `{step}`"))?;
-                lines.end();
-                let planes = planes_of(&numbered("x", on.iter().copied()));
-                for item in format!("{{ let r = step_{step}({planes}, key);").split_inclusive(", ")
-                {
-                    lines.push(item.trim_end());
-                }
-                for (i, &plane) in function.changed.iter().enumerate() {
-                    lines.push(&format!("x{} = r.p{i};", on[plane]));
-                }
-                lines.push(&format!("key += {}u; }}", function.keys / 4));
-                lines.end();
-            }
-            Part::Repeat { times, body } => {
-                let i = format!("i{depth}");
-                lines.line(&format!("for (var {i} = 0u; {i} < {times}u; {i} += 1u) {{"));
-                parts_text(body, functions, depth + 1, lines)?;
-                lines.line("}");
-            }
-            Part::Rename { from } => {
-                let moved = || from.iter().enumerate().filter(|(to, from)| to != *from);
-                lines.line("{");
-                moved().for_each(|(to, from)| lines.push(&format!("let t{to} = x{from};")));
-                moved().for_each(|(to, _)| lines.push(&format!("x{to} = t{to};")));
-                lines.line("}");
-            }
-        }
-    }
-    Ok(())
-}
-// ANCHOR_END: parts

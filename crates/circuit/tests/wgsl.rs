@@ -1,27 +1,32 @@
-//! The writer of WGSL: what it makes of a small plan, and what it refuses. That kernels compute their ciphers,
-//! devices show.
+//! The writers of WGSL and of rounds in CUDA C++: what they make of a small plan, and what they refuse. That kernels
+//! compute their ciphers, devices show.
 
 use core::ops::Range;
 
 use cipher::consts::U8;
-use lanecrypt_circuit::{emit_wgsl, identifier};
+use lanecrypt_circuit::{
+    KernelRounds, emit_rounds, emit_wgsl, graph::Graph, identifier, in_lookups,
+};
 use lanecrypt_slicing::{
     BitLanes, BitState, Core, Rounds, Word,
-    record::{Part, Plan, Plane, Recorder, Recording, Step, Whole, call, key, rename, repeat},
+    record::{
+        Gate, Node, Part, Plan, Plane, Recorder, Recording, Step, Whole, call, key, key_bytes,
+        rename, repeat,
+    },
 };
 
-/// A cipher of two rounds, each of which adds four key planes to four planes.
+/// A cipher of two rounds, each of which adds eight key planes to eight planes.
 enum Toy {}
 
 impl Core for Toy {
     type BlockSize = U8;
-    type Keys = [[u32; 4]; 2];
+    type Keys = [[u32; 8]; 2];
 }
 
 impl<I: BitLanes> Rounds<I> for Toy {
     type State = BitState<I::Word, 64>;
 
-    fn run<const G: usize>(keys: &[[u32; 4]; 2], isa: I, states: &mut [Self::State; G]) {
+    fn run<const G: usize>(keys: &[[u32; 8]; 2], isa: I, states: &mut [Self::State; G]) {
         for state in states {
             for keys in keys {
                 round(isa, &mut state.0, keys);
@@ -36,7 +41,7 @@ fn round<I: BitLanes>(isa: I, planes: &mut [I::Word], keys: &[u32]) {
     }
 }
 
-const KEYS: [u32; 4] = [key(0), key(1), key(2), key(3)];
+const KEYS: [u32; 8] = [key(0), key(1), key(2), key(3), key(4), key(5), key(6), key(7)];
 const ALL: Range<usize> = 0..64;
 
 fn plan<const TERNARY: bool>(
@@ -44,7 +49,7 @@ fn plan<const TERNARY: bool>(
     work: impl FnOnce(Recorder<TERNARY>, &mut [Plane<TERNARY>]),
 ) -> Plan {
     let recording = Recording::step::<TERNARY>(64, work);
-    let whole = Recording::ecb::<Toy, false>(&[KEYS, [key(4), key(5), key(6), key(7)]]);
+    let whole = Recording::ecb::<Toy, false>(&key_bytes(0));
     Plan {
         planes: 64,
         steps: vec![Step { name: "round", recording }],
@@ -63,11 +68,11 @@ fn a_plan_is_functions_loops_and_kernels() {
     let text = text.expect("the plan is right");
     for part in [
         "fn slice(p: Planes64, key: u32) -> Planes64 {",
-        "fn step_round(p: Planes64, key: u32) -> Planes4 {",
+        "fn step_round(p: Planes64, key: u32) -> Planes8 {",
         " = p.p3 ^ keys[key + 0u].w;",
         "fn whole_toy_of_2_rounds(p: Planes64) -> Planes64 {",
         "for (var i0 = 0u; i0 < 2u; i0 += 1u) {",
-        "key += 1u; }",
+        "key += 2u; }",
         "fn ecb_toy_of_2_rounds(",
         "fn ctr_toy_of_2_rounds(",
     ] {
@@ -97,6 +102,68 @@ fn what_was_not_recorded_is_refused() {
     assert!(fault(&with_lookup).contains("no text in WGSL"));
     let of_32_bits = Plan { planes: 32, steps: Vec::new(), wholes: Vec::new() };
     assert!(emit_wgsl("toy", &of_32_bits).is_err());
+}
+
+/// The rounds of the toy, made of these parts beside a whole of other ones.
+fn rounds_of(parts: Vec<Part>, other: Vec<Part>) -> String {
+    let mut plan = plan::<true>(parts, |isa, planes| round(isa, planes, &KEYS));
+    plan.wholes.push(Whole { name: "other", parts: other, ..plan.wholes[0].clone() });
+    let functions = &[("toy_rounds", "toy, of 2 rounds")];
+    let text = emit_rounds("toy", &plan, KernelRounds { functions, calls: 1 });
+    text.expect("the plan is right")
+}
+
+#[test]
+fn rounds_are_functions_and_loops() {
+    let call = || call("round", [ALL]);
+    let written_out = rounds_of(vec![repeat(1, [call(), call()])], Vec::new());
+    for part in [
+        "DEVICE void step_round(const u32 (&p)[64], const u32 *keys, u32 (&r)[8]) {",
+        "const KeyByte k0(keys + 0); const u32 n",
+        " = k0.add(p[3], 3);",
+        "DEVICE void toy_rounds(u32 (&x)[64], const u32 *keys, Between between) {",
+        "ROLLED for (u32 i0 = 0; i0 < 2; i0++) {",
+        "x[7] = r[7]; keys += 16; between(); }",
+    ] {
+        assert!(written_out.contains(part), "{part} is not in {written_out}");
+    }
+    let of_any_number = rounds_of(two_rounds(), vec![repeat(1, [call()])]);
+    assert!(of_any_number.contains("const u32 *keys, u32 times, Between"));
+    assert!(of_any_number.contains("i0 < times;"));
+    let and_a_half = rounds_of(vec![repeat(1, [call()]), call()], Vec::new());
+    assert!(and_a_half.contains("if (i0 == 1) break;"), "{and_a_half}");
+    assert_eq!(and_a_half.matches("step_round(p").count(), 1);
+}
+
+#[test]
+fn lookups_take_in_what_they_have_room_for() {
+    let gate = Node::Gate;
+    let mut nodes: Vec<Node> = (0..7).map(Node::Input).collect();
+    nodes.extend([Node::Key(0), Node::Key(1)]);
+    nodes.extend([
+        gate(Gate::Lut(0x96, [0, 1, 2])),
+        gate(Gate::Xor(9, 7)), // its reader has room
+        gate(Gate::Xor(10, 3)),
+        gate(Gate::Xor(4, 8)), // its reader has none
+        gate(Gate::Or(5, 6)),
+        gate(Gate::And(12, 13)),
+    ]);
+    let recording = Recording::new(nodes, vec![11, 14, 2, 3, 4, 5, 6]);
+    let lookups = in_lookups(&recording);
+    let count = |is: fn(&Node) -> bool| lookups.nodes().iter().filter(|node| is(node)).count();
+    assert_eq!(count(|node| matches!(node, Node::Gate(Gate::Lut(..)))), 3);
+    assert_eq!(count(|node| matches!(node, Node::Gate(Gate::Xor(..)))), 1);
+    assert_eq!(count(|node| matches!(node, Node::Gate(_))), 4);
+    assert_eq!(lanes(&lookups), lanes(&recording));
+}
+
+/// 64 lanes of each output, from inputs and keys by lot.
+fn lanes(recording: &Recording) -> Vec<u64> {
+    let mut graph = Graph::new();
+    let sources = [graph.sources(Node::Input, 7), graph.sources(Node::Key, 2)];
+    let outputs = graph.inline(recording, &sources[0], &sources[1]);
+    let lanes = graph.evaluate_at_random(3);
+    outputs.into_iter().map(|output| lanes[output]).collect()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use alloc::{vec, vec::Vec};
 
 use lanecrypt_slicing::{
     BitLanes,
-    record::{Part, Plan, Recording, Step, Whole, key},
+    record::{Part, Plan, Recording, Step, Whole, key, repeat},
 };
 
 use crate::{
@@ -61,20 +61,17 @@ fn halves(are_exchanged: bool) -> Vec<usize> {
     (0..64).map(|plane| plane ^ usize::from(are_exchanged)).collect()
 }
 
-/// A pass whose first round reads half `from`.
-fn pass(from: usize) -> [Part; 2] {
-    let round = |from| Part::Call { step: "round", on: halves(from == 0) };
-    [
-        Part::Call { step: "add", on: half(from) },
-        Part::Repeat { times: ROUNDS / 2, body: vec![round(from), round(1 - from)] },
-    ]
-}
-
 fn whole<const TERNARY: bool>(name: &'static str, passes: usize) -> Whole {
-    // After a pass the halves are exchanged, so that the next one reads the other half first.
-    let mut parts: Vec<_> = (0..passes).flat_map(|number| pass(1 - number % 2)).collect();
-    parts.push(Part::Call { step: "add", on: half(1 - passes % 2) });
-    parts.push(Part::Rename { from: halves(true) });
+    let round = |from| Part::Call { step: "round", on: halves(from == 0) };
+    let add = || Part::Call { step: "add", on: half(1) };
+    // The halves are exchanged after every pass, so that the next one reads the right one first again; there is an
+    // odd number of passes, and before the final permutation the halves are exchanged as well.
+    let pass = [
+        add(),
+        Part::Repeat { times: ROUNDS / 2, body: vec![round(1), round(0)] },
+        Part::Rename { from: halves(true) },
+    ];
+    let parts = vec![repeat(passes, pass), add()];
     let of_pass = HALF_KEYS + ROUNDS * ROUND_KEYS;
     let masks = Masks {
         passes: core::array::from_fn::<_, MAX_PASSES, _>(|number| PassMasks {

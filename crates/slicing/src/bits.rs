@@ -100,7 +100,7 @@ pub trait BitLanes: Isa {
 }
 
 /// The table of a carry.
-const MAJORITY: i32 = 0xe8;
+pub(crate) const MAJORITY: i32 = 0xe8;
 
 /// In row `b` the bits of a register whose lane numbers have bit `b`.
 pub(crate) static LANE_BITS: [[u8; 64]; 9] = {

@@ -209,7 +209,7 @@ mod tests {
         let Some(kept) = HashKey::new(&H) else { return };
         // As many as the narrowest registers use.
         kept.with_powers(|powers| {
-            assert!(powers[POWERS - 8..].iter().all(|power| *power != [0; 16]))
+            assert!(powers[POWERS - 8..].iter().all(|power| *power != [0; 16]));
         });
         assert!(kept.powers.get().is_some());
         let text: std::vec::Vec<u8> = (0..1000_u32).map(|i| ((i * i) >> 3) as u8).collect();

@@ -605,610 +605,6 @@ fn slice(p: Planes128, key: u32) -> Planes128 {
     n880, n881, n882, n883, n884, n885, n886, n887, n888, n889, n890, n891, n892, n893, n894, n895, n896);
 }
 
-fn step_even(p: Planes128, key: u32) -> Planes128 {
-    let n256 = p.p0 ^ keys[key + 0u].x; let n257 = p.p1 ^ keys[key + 0u].y; let n258 = p.p2 ^ keys[key + 0u].z;
-    let n259 = p.p3 ^ keys[key + 0u].w; let n260 = p.p4 ^ keys[key + 1u].x; let n261 = p.p5 ^ keys[key + 1u].y;
-    let n262 = p.p6 ^ keys[key + 1u].z; let n263 = p.p7 ^ keys[key + 1u].w; let n264 = p.p8 ^ keys[key + 2u].x;
-    let n265 = p.p9 ^ keys[key + 2u].y; let n266 = p.p10 ^ keys[key + 2u].z; let n267 = p.p11 ^ keys[key + 2u].w;
-    let n268 = p.p12 ^ keys[key + 3u].x; let n269 = p.p13 ^ keys[key + 3u].y; let n270 = p.p14 ^ keys[key + 3u].z;
-    let n271 = p.p15 ^ keys[key + 3u].w; let n272 = p.p16 ^ keys[key + 4u].x; let n273 = p.p17 ^ keys[key + 4u].y;
-    let n274 = p.p18 ^ keys[key + 4u].z; let n275 = p.p19 ^ keys[key + 4u].w; let n276 = p.p20 ^ keys[key + 5u].x;
-    let n277 = p.p21 ^ keys[key + 5u].y; let n278 = p.p22 ^ keys[key + 5u].z; let n279 = p.p23 ^ keys[key + 5u].w;
-    let n280 = p.p24 ^ keys[key + 6u].x; let n281 = p.p25 ^ keys[key + 6u].y; let n282 = p.p26 ^ keys[key + 6u].z;
-    let n283 = p.p27 ^ keys[key + 6u].w; let n284 = p.p28 ^ keys[key + 7u].x; let n285 = p.p29 ^ keys[key + 7u].y;
-    let n286 = p.p30 ^ keys[key + 7u].z; let n287 = p.p31 ^ keys[key + 7u].w; let n288 = p.p32 ^ keys[key + 8u].x;
-    let n289 = p.p33 ^ keys[key + 8u].y; let n290 = p.p34 ^ keys[key + 8u].z; let n291 = p.p35 ^ keys[key + 8u].w;
-    let n292 = p.p36 ^ keys[key + 9u].x; let n293 = p.p37 ^ keys[key + 9u].y; let n294 = p.p38 ^ keys[key + 9u].z;
-    let n295 = p.p39 ^ keys[key + 9u].w; let n296 = p.p40 ^ keys[key + 10u].x; let n297 = p.p41 ^ keys[key + 10u].y;
-    let n298 = p.p42 ^ keys[key + 10u].z; let n299 = p.p43 ^ keys[key + 10u].w; let n300 = p.p44 ^ keys[key + 11u].x;
-    let n301 = p.p45 ^ keys[key + 11u].y; let n302 = p.p46 ^ keys[key + 11u].z; let n303 = p.p47 ^ keys[key + 11u].w;
-    let n304 = p.p48 ^ keys[key + 12u].x; let n305 = p.p49 ^ keys[key + 12u].y; let n306 = p.p50 ^ keys[key + 12u].z;
-    let n307 = p.p51 ^ keys[key + 12u].w; let n308 = p.p52 ^ keys[key + 13u].x; let n309 = p.p53 ^ keys[key + 13u].y;
-    let n310 = p.p54 ^ keys[key + 13u].z; let n311 = p.p55 ^ keys[key + 13u].w; let n312 = p.p56 ^ keys[key + 14u].x;
-    let n313 = p.p57 ^ keys[key + 14u].y; let n314 = p.p58 ^ keys[key + 14u].z; let n315 = p.p59 ^ keys[key + 14u].w;
-    let n316 = p.p60 ^ keys[key + 15u].x; let n317 = p.p61 ^ keys[key + 15u].y; let n318 = p.p62 ^ keys[key + 15u].z;
-    let n319 = p.p63 ^ keys[key + 15u].w; let n320 = p.p64 ^ keys[key + 16u].x; let n321 = p.p65 ^ keys[key + 16u].y;
-    let n322 = p.p66 ^ keys[key + 16u].z; let n323 = p.p67 ^ keys[key + 16u].w; let n324 = p.p68 ^ keys[key + 17u].x;
-    let n325 = p.p69 ^ keys[key + 17u].y; let n326 = p.p70 ^ keys[key + 17u].z; let n327 = p.p71 ^ keys[key + 17u].w;
-    let n328 = p.p72 ^ keys[key + 18u].x; let n329 = p.p73 ^ keys[key + 18u].y; let n330 = p.p74 ^ keys[key + 18u].z;
-    let n331 = p.p75 ^ keys[key + 18u].w; let n332 = p.p76 ^ keys[key + 19u].x; let n333 = p.p77 ^ keys[key + 19u].y;
-    let n334 = p.p78 ^ keys[key + 19u].z; let n335 = p.p79 ^ keys[key + 19u].w; let n336 = p.p80 ^ keys[key + 20u].x;
-    let n337 = p.p81 ^ keys[key + 20u].y; let n338 = p.p82 ^ keys[key + 20u].z; let n339 = p.p83 ^ keys[key + 20u].w;
-    let n340 = p.p84 ^ keys[key + 21u].x; let n341 = p.p85 ^ keys[key + 21u].y; let n342 = p.p86 ^ keys[key + 21u].z;
-    let n343 = p.p87 ^ keys[key + 21u].w; let n344 = p.p88 ^ keys[key + 22u].x; let n345 = p.p89 ^ keys[key + 22u].y;
-    let n346 = p.p90 ^ keys[key + 22u].z; let n347 = p.p91 ^ keys[key + 22u].w; let n348 = p.p92 ^ keys[key + 23u].x;
-    let n349 = p.p93 ^ keys[key + 23u].y; let n350 = p.p94 ^ keys[key + 23u].z; let n351 = p.p95 ^ keys[key + 23u].w;
-    let n352 = p.p96 ^ keys[key + 24u].x; let n353 = p.p97 ^ keys[key + 24u].y; let n354 = p.p98 ^ keys[key + 24u].z;
-    let n355 = p.p99 ^ keys[key + 24u].w; let n356 = p.p100 ^ keys[key + 25u].x;
-    let n357 = p.p101 ^ keys[key + 25u].y; let n358 = p.p102 ^ keys[key + 25u].z;
-    let n359 = p.p103 ^ keys[key + 25u].w; let n360 = p.p104 ^ keys[key + 26u].x;
-    let n361 = p.p105 ^ keys[key + 26u].y; let n362 = p.p106 ^ keys[key + 26u].z;
-    let n363 = p.p107 ^ keys[key + 26u].w; let n364 = p.p108 ^ keys[key + 27u].x;
-    let n365 = p.p109 ^ keys[key + 27u].y; let n366 = p.p110 ^ keys[key + 27u].z;
-    let n367 = p.p111 ^ keys[key + 27u].w; let n368 = p.p112 ^ keys[key + 28u].x;
-    let n369 = p.p113 ^ keys[key + 28u].y; let n370 = p.p114 ^ keys[key + 28u].z;
-    let n371 = p.p115 ^ keys[key + 28u].w; let n372 = p.p116 ^ keys[key + 29u].x;
-    let n373 = p.p117 ^ keys[key + 29u].y; let n374 = p.p118 ^ keys[key + 29u].z;
-    let n375 = p.p119 ^ keys[key + 29u].w; let n376 = p.p120 ^ keys[key + 30u].x;
-    let n377 = p.p121 ^ keys[key + 30u].y; let n378 = p.p122 ^ keys[key + 30u].z;
-    let n379 = p.p123 ^ keys[key + 30u].w; let n380 = p.p124 ^ keys[key + 31u].x;
-    let n381 = p.p125 ^ keys[key + 31u].y; let n382 = p.p126 ^ keys[key + 31u].z;
-    let n383 = p.p127 ^ keys[key + 31u].w; let n384 = n272 ^ n278; let n385 = n276 ^ n384; let n386 = n274 ^ n384;
-    let n387 = n275 ^ n386; let n388 = n385 ^ n387; let n389 = n279 ^ n387; let n390 = n277 ^ n388;
-    let n391 = n384 ^ n390; let n392 = n279 ^ n391; let n393 = n272 ^ n392; let n394 = n384 ^ n393;
-    let n395 = n388 ^ n394; let n396 = n386 ^ n393; let n397 = n388 ^ n396; let n398 = n279 ^ n397;
-    let n399 = n384 ^ n397; let n400 = n273 ^ n398; let n401 = n392 ^ n400; let n402 = n387 ^ n401;
-    let n403 = n389 ^ n400; let n404 = n393 ^ n403; let n405 = n395 & n401; let n406 = n386 & n400;
-    let n407 = n405 ^ n406; let n408 = n392 & n399; let n409 = n405 ^ n408; let n410 = n387 & n388;
-    let n411 = n389 & n396; let n412 = n410 ^ n411; let n413 = n279 & n397; let n414 = n410 ^ n413;
-    let n415 = n384 & n391; let n416 = n394 & n402; let n417 = n415 ^ n416; let n418 = n393 & n403;
-    let n419 = n415 ^ n418; let n420 = n407 ^ n417; let n421 = n409 ^ n419; let n422 = n412 ^ n417;
-    let n423 = n414 ^ n419; let n424 = n390 ^ n420; let n425 = n404 ^ n421; let n426 = n385 ^ n422;
-    let n427 = n398 ^ n423; let n428 = n424 ^ n425; let n429 = n424 & n426; let n430 = n427 ^ n429;
-    let n431 = n428 & n430; let n432 = n425 ^ n431; let n433 = n426 ^ n427; let n434 = n425 ^ n429;
-    let n435 = n433 & n434; let n436 = n427 ^ n435; let n437 = n426 ^ n436; let n438 = n430 ^ n436;
-    let n439 = n427 & n438; let n440 = n437 ^ n439; let n441 = n430 ^ n439; let n442 = n432 & n441;
-    let n443 = n428 ^ n442; let n444 = n440 ^ n443; let n445 = n432 ^ n436; let n446 = n432 ^ n443;
-    let n447 = n436 ^ n440; let n448 = n444 ^ n445; let n449 = n401 & n447; let n450 = n400 & n440;
-    let n451 = n392 & n436; let n452 = n387 & n446; let n453 = n389 & n443; let n454 = n279 & n432;
-    let n455 = n391 & n445; let n456 = n402 & n448; let n457 = n403 & n444; let n458 = n395 & n447;
-    let n459 = n386 & n440; let n460 = n399 & n436; let n461 = n388 & n446; let n462 = n396 & n443;
-    let n463 = n397 & n432; let n464 = n384 & n445; let n465 = n394 & n448; let n466 = n393 & n444;
-    let n467 = n458 ^ n464; let n468 = n461 ^ n464; let n469 = ~n450; let n470 = ~n468; let n471 = n463 ^ n470;
-    let n472 = n462 ^ n470; let n473 = n451 ^ n465; let n474 = n465 ^ n472; let n475 = n452 ^ n453;
-    let n476 = n453 ^ n454; let n477 = n457 ^ n476; let n478 = n473 ^ n476; let n479 = n449 ^ n469;
-    let n480 = n469 ^ n478; let n481 = n459 ^ n480; let n482 = n472 ^ n480; let n483 = n455 ^ n479;
-    let n484 = n475 ^ n479; let n485 = n482 ^ n484; let n486 = n466 ^ n485; let n487 = n474 ^ n483;
-    let n488 = n460 ^ n483; let n489 = n467 ^ n481; let n490 = n467 ^ n488; let n491 = n456 ^ n490;
-    let n492 = n471 ^ n491; let n493 = n486 ^ n491; let n494 = n456 ^ n477; let n495 = n477 ^ n487;
-    let n496 = n280 ^ n285; let n497 = n283 ^ n496; let n498 = n280 ^ n282; let n499 = n283 ^ n498;
-    let n500 = n284 ^ n499; let n501 = n280 ^ n500; let n502 = n286 ^ n501; let n503 = n287 ^ n501;
-    let n504 = n286 ^ n500; let n505 = n281 ^ n504; let n506 = n503 ^ n505; let n507 = n502 ^ n506;
-    let n508 = n504 ^ n507; let n509 = n498 ^ n508; let n510 = n496 ^ n509; let n511 = n497 ^ n508;
-    let n512 = n501 ^ n511; let n513 = n507 ^ n512; let n514 = n503 ^ n513; let n515 = n502 ^ n514;
-    let n516 = n499 ^ n515; let n517 = n283 & n514; let n518 = n496 & n503; let n519 = n517 ^ n518;
-    let n520 = n497 & n513; let n521 = n517 ^ n520; let n522 = n499 & n515; let n523 = n505 & n510;
-    let n524 = n522 ^ n523; let n525 = n511 & n512; let n526 = n522 ^ n525; let n527 = n507 & n508;
-    let n528 = n498 & n502; let n529 = n527 ^ n528; let n530 = n506 & n509; let n531 = n527 ^ n530;
-    let n532 = n519 ^ n529; let n533 = n521 ^ n531; let n534 = n524 ^ n529; let n535 = n526 ^ n531;
-    let n536 = n504 ^ n532; let n537 = n282 ^ n533; let n538 = n516 ^ n534; let n539 = n501 ^ n535;
-    let n540 = n536 ^ n537; let n541 = n536 & n538; let n542 = n539 ^ n541; let n543 = n540 & n542;
-    let n544 = n537 ^ n543; let n545 = n538 ^ n539; let n546 = n537 ^ n541; let n547 = n545 & n546;
-    let n548 = n539 ^ n547; let n549 = n538 ^ n548; let n550 = n542 ^ n548; let n551 = n539 & n550;
-    let n552 = n549 ^ n551; let n553 = n542 ^ n551; let n554 = n544 & n553; let n555 = n540 ^ n554;
-    let n556 = n552 ^ n555; let n557 = n544 ^ n548; let n558 = n544 ^ n555; let n559 = n548 ^ n552;
-    let n560 = n556 ^ n557; let n561 = n514 & n559; let n562 = n503 & n552; let n563 = n513 & n548;
-    let n564 = n515 & n558; let n565 = n505 & n555; let n566 = n512 & n544; let n567 = n507 & n557;
-    let n568 = n502 & n560; let n569 = n506 & n556; let n570 = n283 & n559; let n571 = n496 & n552;
-    let n572 = n497 & n548; let n573 = n499 & n558; let n574 = n510 & n555; let n575 = n511 & n544;
-    let n576 = n508 & n557; let n577 = n498 & n560; let n578 = n509 & n556; let n579 = n561 ^ n562;
-    let n580 = n561 ^ n563; let n581 = n569 ^ n580; let n582 = n566 ^ n580; let n583 = n564 ^ n565;
-    let n584 = n564 ^ n582; let n585 = n577 ^ n584; let n586 = ~n579; let n587 = ~n584; let n588 = n573 ^ n587;
-    let n589 = n570 ^ n571; let n590 = n570 ^ n572; let n591 = n578 ^ n590; let n592 = n575 ^ n590;
-    let n593 = n574 ^ n592; let n594 = n588 ^ n592; let n595 = n567 ^ n594; let n596 = n585 ^ n593;
-    let n597 = n589 ^ n593; let n598 = n595 ^ n597; let n599 = n581 ^ n598; let n600 = n568 ^ n598;
-    let n601 = n586 ^ n600; let n602 = n583 ^ n600; let n603 = n594 ^ n602; let n604 = n576 ^ n591;
-    let n605 = n576 ^ n596; let n606 = n599 ^ n605; let n607 = n597 ^ n604; let n608 = n599 ^ n604; let n609 = ~n261;
-    let n610 = n257 ^ n261; let n611 = n261 ^ n262; let n612 = n258 ^ n611; let n613 = n259 ^ n612;
-    let n614 = n610 ^ n613; let n615 = n260 ^ n614; let n616 = n263 ^ n609; let n617 = n613 ^ n616;
-    let n618 = n610 ^ n616; let n619 = n259 ^ n618; let n620 = n610 ^ n619; let n621 = n615 ^ n620;
-    let n622 = n611 ^ n619; let n623 = n621 ^ n622; let n624 = n609 ^ n621; let n625 = n256 ^ n262;
-    let n626 = n616 ^ n625; let n627 = n618 ^ n626; let n628 = n622 ^ n627; let n629 = n609 ^ n628;
-    let n630 = n623 ^ n629; let n631 = n614 ^ n630; let n632 = n609 & n612; let n633 = n613 & n629;
-    let n634 = n632 ^ n633; let n635 = n259 & n628; let n636 = n632 ^ n635; let n637 = n620 & n621;
-    let n638 = n610 & n623; let n639 = n637 ^ n638; let n640 = n619 & n622; let n641 = n637 ^ n640;
-    let n642 = n618 & n627; let n643 = n617 & n624; let n644 = n642 ^ n643; let n645 = n614 & n630;
-    let n646 = n642 ^ n645; let n647 = n634 ^ n644; let n648 = n636 ^ n646; let n649 = n639 ^ n644;
-    let n650 = n641 ^ n646; let n651 = n626 ^ n647; let n652 = n631 ^ n648; let n653 = n615 ^ n649;
-    let n654 = n611 ^ n650; let n655 = n651 ^ n652; let n656 = n651 & n653; let n657 = n654 ^ n656;
-    let n658 = n655 & n657; let n659 = n652 ^ n658; let n660 = n653 ^ n654; let n661 = n652 ^ n656;
-    let n662 = n660 & n661; let n663 = n654 ^ n662; let n664 = n653 ^ n663; let n665 = n657 ^ n663;
-    let n666 = n654 & n665; let n667 = n664 ^ n666; let n668 = n657 ^ n666; let n669 = n659 & n668;
-    let n670 = n655 ^ n669; let n671 = n667 ^ n670; let n672 = n659 ^ n663; let n673 = n659 ^ n670;
-    let n674 = n663 ^ n667; let n675 = n671 ^ n672; let n676 = n609 & n674; let n677 = n629 & n667;
-    let n678 = n628 & n663; let n679 = n621 & n673; let n680 = n623 & n670; let n681 = n622 & n659;
-    let n682 = n627 & n672; let n683 = n624 & n675; let n684 = n630 & n671; let n685 = n612 & n674;
-    let n686 = n613 & n667; let n687 = n259 & n663; let n688 = n620 & n673; let n689 = n610 & n670;
-    let n690 = n619 & n659; let n691 = n618 & n672; let n692 = n617 & n675; let n693 = n614 & n671;
-    let n694 = n692 ^ n693; let n695 = n691 ^ n692; let n696 = n689 ^ n690; let n697 = n688 ^ n689;
-    let n698 = n685 ^ n697; let n699 = n695 ^ n697; let n700 = n676 ^ n699; let n701 = n677 ^ n680;
-    let n702 = n677 ^ n683; let n703 = n684 ^ n702; let n704 = n682 ^ n702; let n705 = n679 ^ n704;
-    let n706 = n700 ^ n704; let n707 = n678 ^ n681; let n708 = n678 ^ n703; let n709 = n687 ^ n708;
-    let n710 = n694 ^ n696; let n711 = n696 ^ n709; let n712 = n698 ^ n711; let n713 = n686 ^ n711;
-    let n714 = n708 ^ n713; let n715 = n706 ^ n713; let n716 = n710 ^ n715; let n717 = n701 ^ n707;
-    let n718 = n705 ^ n707; let n719 = n712 ^ n718; let n720 = n714 ^ n718; let n721 = n715 ^ n717;
-    let n722 = n265 ^ n271; let n723 = n267 ^ n722; let n724 = n268 ^ n723; let n725 = n264 ^ n723;
-    let n726 = n270 ^ n725; let n727 = n265 ^ n726; let n728 = ~n267; let n729 = n726 ^ n728; let n730 = n723 ^ n729;
-    let n731 = n268 ^ n729; let n732 = n264 ^ n731; let n733 = n727 ^ n732; let n734 = n269 ^ n728;
-    let n735 = n731 ^ n734; let n736 = n722 ^ n734; let n737 = n733 ^ n734; let n738 = n266 ^ n734;
-    let n739 = n729 ^ n738; let n740 = n264 ^ n737; let n741 = n727 ^ n738; let n742 = n736 ^ n740;
-    let n743 = n738 ^ n742; let n744 = n723 ^ n742; let n745 = n739 ^ n744; let n746 = n734 & n745;
-    let n747 = n733 & n739; let n748 = n746 ^ n747; let n749 = n737 & n744; let n750 = n746 ^ n749;
-    let n751 = n730 & n731; let n752 = n729 & n732; let n753 = n751 ^ n752; let n754 = n264 & n723;
-    let n755 = n751 ^ n754; let n756 = n740 & n742; let n757 = n735 & n743; let n758 = n756 ^ n757;
-    let n759 = n727 & n738; let n760 = n756 ^ n759; let n761 = n748 ^ n758; let n762 = n750 ^ n760;
-    let n763 = n753 ^ n758; let n764 = n755 ^ n760; let n765 = n736 ^ n761; let n766 = n741 ^ n762;
-    let n767 = n724 ^ n763; let n768 = n725 ^ n764; let n769 = n765 ^ n766; let n770 = n765 & n767;
-    let n771 = n768 ^ n770; let n772 = n769 & n771; let n773 = n766 ^ n772; let n774 = n767 ^ n768;
-    let n775 = n766 ^ n770; let n776 = n774 & n775; let n777 = n768 ^ n776; let n778 = n767 ^ n777;
-    let n779 = n771 ^ n777; let n780 = n768 & n779; let n781 = n778 ^ n780; let n782 = n771 ^ n780;
-    let n783 = n773 & n782; let n784 = n769 ^ n783; let n785 = n781 ^ n784; let n786 = n773 ^ n777;
-    let n787 = n773 ^ n784; let n788 = n777 ^ n781; let n789 = n785 ^ n786; let n790 = n745 & n788;
-    let n791 = n739 & n781; let n792 = n744 & n777; let n793 = n730 & n787; let n794 = n729 & n784;
-    let n795 = n723 & n773; let n796 = n742 & n786; let n797 = n743 & n789; let n798 = n738 & n785;
-    let n799 = n734 & n788; let n800 = n733 & n781; let n801 = n737 & n777; let n802 = n731 & n787;
-    let n803 = n732 & n784; let n804 = n264 & n773; let n805 = n740 & n786; let n806 = n735 & n789;
-    let n807 = n727 & n785; let n808 = n793 ^ n795; let n809 = n793 ^ n794; let n810 = n797 ^ n809;
-    let n811 = n791 ^ n809; let n812 = n790 ^ n792; let n813 = n790 ^ n811; let n814 = n803 ^ n813;
-    let n815 = n804 ^ n814; let n816 = n802 ^ n814; let n817 = n805 ^ n816; let n818 = n799 ^ n816;
-    let n819 = n801 ^ n818; let n820 = n800 ^ n818; let n821 = n796 ^ n820; let n822 = n798 ^ n810;
-    let n823 = n810 ^ n821; let n824 = n815 ^ n823; let n825 = n806 ^ n817; let n826 = n807 ^ n817;
-    let n827 = n824 ^ n826; let n828 = n819 ^ n826; let n829 = n808 ^ n828; let n830 = n812 ^ n825;
-    let n831 = n822 ^ n829; let n832 = n822 ^ n830; let n833 = n823 ^ n832; let n834 = n304 ^ n310;
-    let n835 = n308 ^ n834; let n836 = n306 ^ n834; let n837 = n307 ^ n836; let n838 = n835 ^ n837;
-    let n839 = n311 ^ n837; let n840 = n309 ^ n838; let n841 = n834 ^ n840; let n842 = n311 ^ n841;
-    let n843 = n304 ^ n842; let n844 = n834 ^ n843; let n845 = n838 ^ n844; let n846 = n836 ^ n843;
-    let n847 = n838 ^ n846; let n848 = n311 ^ n847; let n849 = n834 ^ n847; let n850 = n305 ^ n848;
-    let n851 = n842 ^ n850; let n852 = n837 ^ n851; let n853 = n839 ^ n850; let n854 = n843 ^ n853;
-    let n855 = n845 & n851; let n856 = n836 & n850; let n857 = n855 ^ n856; let n858 = n842 & n849;
-    let n859 = n855 ^ n858; let n860 = n837 & n838; let n861 = n839 & n846; let n862 = n860 ^ n861;
-    let n863 = n311 & n847; let n864 = n860 ^ n863; let n865 = n834 & n841; let n866 = n844 & n852;
-    let n867 = n865 ^ n866; let n868 = n843 & n853; let n869 = n865 ^ n868; let n870 = n857 ^ n867;
-    let n871 = n859 ^ n869; let n872 = n862 ^ n867; let n873 = n864 ^ n869; let n874 = n840 ^ n870;
-    let n875 = n854 ^ n871; let n876 = n835 ^ n872; let n877 = n848 ^ n873; let n878 = n874 ^ n875;
-    let n879 = n874 & n876; let n880 = n877 ^ n879; let n881 = n878 & n880; let n882 = n875 ^ n881;
-    let n883 = n876 ^ n877; let n884 = n875 ^ n879; let n885 = n883 & n884; let n886 = n877 ^ n885;
-    let n887 = n876 ^ n886; let n888 = n880 ^ n886; let n889 = n877 & n888; let n890 = n887 ^ n889;
-    let n891 = n880 ^ n889; let n892 = n882 & n891; let n893 = n878 ^ n892; let n894 = n890 ^ n893;
-    let n895 = n882 ^ n886; let n896 = n882 ^ n893; let n897 = n886 ^ n890; let n898 = n894 ^ n895;
-    let n899 = n851 & n897; let n900 = n850 & n890; let n901 = n842 & n886; let n902 = n837 & n896;
-    let n903 = n839 & n893; let n904 = n311 & n882; let n905 = n841 & n895; let n906 = n852 & n898;
-    let n907 = n853 & n894; let n908 = n845 & n897; let n909 = n836 & n890; let n910 = n849 & n886;
-    let n911 = n838 & n896; let n912 = n846 & n893; let n913 = n847 & n882; let n914 = n834 & n895;
-    let n915 = n844 & n898; let n916 = n843 & n894; let n917 = n908 ^ n914; let n918 = n911 ^ n914; let n919 = ~n900;
-    let n920 = ~n918; let n921 = n913 ^ n920; let n922 = n912 ^ n920; let n923 = n901 ^ n915; let n924 = n915 ^ n922;
-    let n925 = n902 ^ n903; let n926 = n903 ^ n904; let n927 = n907 ^ n926; let n928 = n923 ^ n926;
-    let n929 = n899 ^ n919; let n930 = n919 ^ n928; let n931 = n909 ^ n930; let n932 = n922 ^ n930;
-    let n933 = n905 ^ n929; let n934 = n925 ^ n929; let n935 = n932 ^ n934; let n936 = n916 ^ n935;
-    let n937 = n924 ^ n933; let n938 = n910 ^ n933; let n939 = n917 ^ n931; let n940 = n917 ^ n938;
-    let n941 = n906 ^ n940; let n942 = n921 ^ n941; let n943 = n936 ^ n941; let n944 = n906 ^ n927;
-    let n945 = n927 ^ n937; let n946 = n312 ^ n317; let n947 = n315 ^ n946; let n948 = n312 ^ n314;
-    let n949 = n315 ^ n948; let n950 = n316 ^ n949; let n951 = n312 ^ n950; let n952 = n318 ^ n951;
-    let n953 = n319 ^ n951; let n954 = n318 ^ n950; let n955 = n313 ^ n954; let n956 = n953 ^ n955;
-    let n957 = n952 ^ n956; let n958 = n954 ^ n957; let n959 = n948 ^ n958; let n960 = n946 ^ n959;
-    let n961 = n947 ^ n958; let n962 = n951 ^ n961; let n963 = n957 ^ n962; let n964 = n953 ^ n963;
-    let n965 = n952 ^ n964; let n966 = n949 ^ n965; let n967 = n315 & n964; let n968 = n946 & n953;
-    let n969 = n967 ^ n968; let n970 = n947 & n963; let n971 = n967 ^ n970; let n972 = n949 & n965;
-    let n973 = n955 & n960; let n974 = n972 ^ n973; let n975 = n961 & n962; let n976 = n972 ^ n975;
-    let n977 = n957 & n958; let n978 = n948 & n952; let n979 = n977 ^ n978; let n980 = n956 & n959;
-    let n981 = n977 ^ n980; let n982 = n969 ^ n979; let n983 = n971 ^ n981; let n984 = n974 ^ n979;
-    let n985 = n976 ^ n981; let n986 = n954 ^ n982; let n987 = n314 ^ n983; let n988 = n966 ^ n984;
-    let n989 = n951 ^ n985; let n990 = n986 ^ n987; let n991 = n986 & n988; let n992 = n989 ^ n991;
-    let n993 = n990 & n992; let n994 = n987 ^ n993; let n995 = n988 ^ n989; let n996 = n987 ^ n991;
-    let n997 = n995 & n996; let n998 = n989 ^ n997; let n999 = n988 ^ n998; let n1000 = n992 ^ n998;
-    let n1001 = n989 & n1000; let n1002 = n999 ^ n1001; let n1003 = n992 ^ n1001; let n1004 = n994 & n1003;
-    let n1005 = n990 ^ n1004; let n1006 = n1002 ^ n1005; let n1007 = n994 ^ n998; let n1008 = n994 ^ n1005;
-    let n1009 = n998 ^ n1002; let n1010 = n1006 ^ n1007; let n1011 = n964 & n1009; let n1012 = n953 & n1002;
-    let n1013 = n963 & n998; let n1014 = n965 & n1008; let n1015 = n955 & n1005; let n1016 = n962 & n994;
-    let n1017 = n957 & n1007; let n1018 = n952 & n1010; let n1019 = n956 & n1006; let n1020 = n315 & n1009;
-    let n1021 = n946 & n1002; let n1022 = n947 & n998; let n1023 = n949 & n1008; let n1024 = n960 & n1005;
-    let n1025 = n961 & n994; let n1026 = n958 & n1007; let n1027 = n948 & n1010; let n1028 = n959 & n1006;
-    let n1029 = n1011 ^ n1012; let n1030 = n1011 ^ n1013; let n1031 = n1019 ^ n1030; let n1032 = n1016 ^ n1030;
-    let n1033 = n1014 ^ n1015; let n1034 = n1014 ^ n1032; let n1035 = n1027 ^ n1034; let n1036 = ~n1029;
-    let n1037 = ~n1034; let n1038 = n1023 ^ n1037; let n1039 = n1020 ^ n1021; let n1040 = n1020 ^ n1022;
-    let n1041 = n1028 ^ n1040; let n1042 = n1025 ^ n1040; let n1043 = n1024 ^ n1042; let n1044 = n1038 ^ n1042;
-    let n1045 = n1017 ^ n1044; let n1046 = n1035 ^ n1043; let n1047 = n1039 ^ n1043; let n1048 = n1045 ^ n1047;
-    let n1049 = n1031 ^ n1048; let n1050 = n1018 ^ n1048; let n1051 = n1036 ^ n1050; let n1052 = n1033 ^ n1050;
-    let n1053 = n1044 ^ n1052; let n1054 = n1026 ^ n1041; let n1055 = n1026 ^ n1046; let n1056 = n1049 ^ n1055;
-    let n1057 = n1047 ^ n1054; let n1058 = n1049 ^ n1054; let n1059 = ~n293; let n1060 = n289 ^ n293;
-    let n1061 = n293 ^ n294; let n1062 = n290 ^ n1061; let n1063 = n291 ^ n1062; let n1064 = n1060 ^ n1063;
-    let n1065 = n292 ^ n1064; let n1066 = n295 ^ n1059; let n1067 = n1063 ^ n1066; let n1068 = n1060 ^ n1066;
-    let n1069 = n291 ^ n1068; let n1070 = n1060 ^ n1069; let n1071 = n1065 ^ n1070; let n1072 = n1061 ^ n1069;
-    let n1073 = n1071 ^ n1072; let n1074 = n1059 ^ n1071; let n1075 = n288 ^ n294; let n1076 = n1066 ^ n1075;
-    let n1077 = n1068 ^ n1076; let n1078 = n1072 ^ n1077; let n1079 = n1059 ^ n1078; let n1080 = n1073 ^ n1079;
-    let n1081 = n1064 ^ n1080; let n1082 = n1059 & n1062; let n1083 = n1063 & n1079; let n1084 = n1082 ^ n1083;
-    let n1085 = n291 & n1078; let n1086 = n1082 ^ n1085; let n1087 = n1070 & n1071; let n1088 = n1060 & n1073;
-    let n1089 = n1087 ^ n1088; let n1090 = n1069 & n1072; let n1091 = n1087 ^ n1090; let n1092 = n1068 & n1077;
-    let n1093 = n1067 & n1074; let n1094 = n1092 ^ n1093; let n1095 = n1064 & n1080; let n1096 = n1092 ^ n1095;
-    let n1097 = n1084 ^ n1094; let n1098 = n1086 ^ n1096; let n1099 = n1089 ^ n1094; let n1100 = n1091 ^ n1096;
-    let n1101 = n1076 ^ n1097; let n1102 = n1081 ^ n1098; let n1103 = n1065 ^ n1099; let n1104 = n1061 ^ n1100;
-    let n1105 = n1101 ^ n1102; let n1106 = n1101 & n1103; let n1107 = n1104 ^ n1106; let n1108 = n1105 & n1107;
-    let n1109 = n1102 ^ n1108; let n1110 = n1103 ^ n1104; let n1111 = n1102 ^ n1106; let n1112 = n1110 & n1111;
-    let n1113 = n1104 ^ n1112; let n1114 = n1103 ^ n1113; let n1115 = n1107 ^ n1113; let n1116 = n1104 & n1115;
-    let n1117 = n1114 ^ n1116; let n1118 = n1107 ^ n1116; let n1119 = n1109 & n1118; let n1120 = n1105 ^ n1119;
-    let n1121 = n1117 ^ n1120; let n1122 = n1109 ^ n1113; let n1123 = n1109 ^ n1120; let n1124 = n1113 ^ n1117;
-    let n1125 = n1121 ^ n1122; let n1126 = n1059 & n1124; let n1127 = n1079 & n1117; let n1128 = n1078 & n1113;
-    let n1129 = n1071 & n1123; let n1130 = n1073 & n1120; let n1131 = n1072 & n1109; let n1132 = n1077 & n1122;
-    let n1133 = n1074 & n1125; let n1134 = n1080 & n1121; let n1135 = n1062 & n1124; let n1136 = n1063 & n1117;
-    let n1137 = n291 & n1113; let n1138 = n1070 & n1123; let n1139 = n1060 & n1120; let n1140 = n1069 & n1109;
-    let n1141 = n1068 & n1122; let n1142 = n1067 & n1125; let n1143 = n1064 & n1121; let n1144 = n1142 ^ n1143;
-    let n1145 = n1141 ^ n1142; let n1146 = n1139 ^ n1140; let n1147 = n1138 ^ n1139; let n1148 = n1135 ^ n1147;
-    let n1149 = n1145 ^ n1147; let n1150 = n1126 ^ n1149; let n1151 = n1127 ^ n1130; let n1152 = n1127 ^ n1133;
-    let n1153 = n1134 ^ n1152; let n1154 = n1132 ^ n1152; let n1155 = n1129 ^ n1154; let n1156 = n1150 ^ n1154;
-    let n1157 = n1128 ^ n1131; let n1158 = n1128 ^ n1153; let n1159 = n1137 ^ n1158; let n1160 = n1144 ^ n1146;
-    let n1161 = n1146 ^ n1159; let n1162 = n1148 ^ n1161; let n1163 = n1136 ^ n1161; let n1164 = n1158 ^ n1163;
-    let n1165 = n1156 ^ n1163; let n1166 = n1160 ^ n1165; let n1167 = n1151 ^ n1157; let n1168 = n1155 ^ n1157;
-    let n1169 = n1162 ^ n1168; let n1170 = n1164 ^ n1168; let n1171 = n1165 ^ n1167; let n1172 = n297 ^ n303;
-    let n1173 = n299 ^ n1172; let n1174 = n300 ^ n1173; let n1175 = n296 ^ n1173; let n1176 = n302 ^ n1175;
-    let n1177 = n297 ^ n1176; let n1178 = ~n299; let n1179 = n1176 ^ n1178; let n1180 = n1173 ^ n1179;
-    let n1181 = n300 ^ n1179; let n1182 = n296 ^ n1181; let n1183 = n1177 ^ n1182; let n1184 = n301 ^ n1178;
-    let n1185 = n1181 ^ n1184; let n1186 = n1172 ^ n1184; let n1187 = n1183 ^ n1184; let n1188 = n298 ^ n1184;
-    let n1189 = n1179 ^ n1188; let n1190 = n296 ^ n1187; let n1191 = n1177 ^ n1188; let n1192 = n1186 ^ n1190;
-    let n1193 = n1188 ^ n1192; let n1194 = n1173 ^ n1192; let n1195 = n1189 ^ n1194; let n1196 = n1184 & n1195;
-    let n1197 = n1183 & n1189; let n1198 = n1196 ^ n1197; let n1199 = n1187 & n1194; let n1200 = n1196 ^ n1199;
-    let n1201 = n1180 & n1181; let n1202 = n1179 & n1182; let n1203 = n1201 ^ n1202; let n1204 = n296 & n1173;
-    let n1205 = n1201 ^ n1204; let n1206 = n1190 & n1192; let n1207 = n1185 & n1193; let n1208 = n1206 ^ n1207;
-    let n1209 = n1177 & n1188; let n1210 = n1206 ^ n1209; let n1211 = n1198 ^ n1208; let n1212 = n1200 ^ n1210;
-    let n1213 = n1203 ^ n1208; let n1214 = n1205 ^ n1210; let n1215 = n1186 ^ n1211; let n1216 = n1191 ^ n1212;
-    let n1217 = n1174 ^ n1213; let n1218 = n1175 ^ n1214; let n1219 = n1215 ^ n1216; let n1220 = n1215 & n1217;
-    let n1221 = n1218 ^ n1220; let n1222 = n1219 & n1221; let n1223 = n1216 ^ n1222; let n1224 = n1217 ^ n1218;
-    let n1225 = n1216 ^ n1220; let n1226 = n1224 & n1225; let n1227 = n1218 ^ n1226; let n1228 = n1217 ^ n1227;
-    let n1229 = n1221 ^ n1227; let n1230 = n1218 & n1229; let n1231 = n1228 ^ n1230; let n1232 = n1221 ^ n1230;
-    let n1233 = n1223 & n1232; let n1234 = n1219 ^ n1233; let n1235 = n1231 ^ n1234; let n1236 = n1223 ^ n1227;
-    let n1237 = n1223 ^ n1234; let n1238 = n1227 ^ n1231; let n1239 = n1235 ^ n1236; let n1240 = n1195 & n1238;
-    let n1241 = n1189 & n1231; let n1242 = n1194 & n1227; let n1243 = n1180 & n1237; let n1244 = n1179 & n1234;
-    let n1245 = n1173 & n1223; let n1246 = n1192 & n1236; let n1247 = n1193 & n1239; let n1248 = n1188 & n1235;
-    let n1249 = n1184 & n1238; let n1250 = n1183 & n1231; let n1251 = n1187 & n1227; let n1252 = n1181 & n1237;
-    let n1253 = n1182 & n1234; let n1254 = n296 & n1223; let n1255 = n1190 & n1236; let n1256 = n1185 & n1239;
-    let n1257 = n1177 & n1235; let n1258 = n1243 ^ n1245; let n1259 = n1243 ^ n1244; let n1260 = n1247 ^ n1259;
-    let n1261 = n1241 ^ n1259; let n1262 = n1240 ^ n1242; let n1263 = n1240 ^ n1261; let n1264 = n1253 ^ n1263;
-    let n1265 = n1254 ^ n1264; let n1266 = n1252 ^ n1264; let n1267 = n1255 ^ n1266; let n1268 = n1249 ^ n1266;
-    let n1269 = n1251 ^ n1268; let n1270 = n1250 ^ n1268; let n1271 = n1246 ^ n1270; let n1272 = n1248 ^ n1260;
-    let n1273 = n1260 ^ n1271; let n1274 = n1265 ^ n1273; let n1275 = n1256 ^ n1267; let n1276 = n1257 ^ n1267;
-    let n1277 = n1274 ^ n1276; let n1278 = n1269 ^ n1276; let n1279 = n1258 ^ n1278; let n1280 = n1262 ^ n1275;
-    let n1281 = n1272 ^ n1279; let n1282 = n1272 ^ n1280; let n1283 = n1273 ^ n1282; let n1284 = n336 ^ n342;
-    let n1285 = n340 ^ n1284; let n1286 = n338 ^ n1284; let n1287 = n339 ^ n1286; let n1288 = n1285 ^ n1287;
-    let n1289 = n343 ^ n1287; let n1290 = n341 ^ n1288; let n1291 = n1284 ^ n1290; let n1292 = n343 ^ n1291;
-    let n1293 = n336 ^ n1292; let n1294 = n1284 ^ n1293; let n1295 = n1288 ^ n1294; let n1296 = n1286 ^ n1293;
-    let n1297 = n1288 ^ n1296; let n1298 = n343 ^ n1297; let n1299 = n1284 ^ n1297; let n1300 = n337 ^ n1298;
-    let n1301 = n1292 ^ n1300; let n1302 = n1287 ^ n1301; let n1303 = n1289 ^ n1300; let n1304 = n1293 ^ n1303;
-    let n1305 = n1295 & n1301; let n1306 = n1286 & n1300; let n1307 = n1305 ^ n1306; let n1308 = n1292 & n1299;
-    let n1309 = n1305 ^ n1308; let n1310 = n1287 & n1288; let n1311 = n1289 & n1296; let n1312 = n1310 ^ n1311;
-    let n1313 = n343 & n1297; let n1314 = n1310 ^ n1313; let n1315 = n1284 & n1291; let n1316 = n1294 & n1302;
-    let n1317 = n1315 ^ n1316; let n1318 = n1293 & n1303; let n1319 = n1315 ^ n1318; let n1320 = n1307 ^ n1317;
-    let n1321 = n1309 ^ n1319; let n1322 = n1312 ^ n1317; let n1323 = n1314 ^ n1319; let n1324 = n1290 ^ n1320;
-    let n1325 = n1304 ^ n1321; let n1326 = n1285 ^ n1322; let n1327 = n1298 ^ n1323; let n1328 = n1324 ^ n1325;
-    let n1329 = n1324 & n1326; let n1330 = n1327 ^ n1329; let n1331 = n1328 & n1330; let n1332 = n1325 ^ n1331;
-    let n1333 = n1326 ^ n1327; let n1334 = n1325 ^ n1329; let n1335 = n1333 & n1334; let n1336 = n1327 ^ n1335;
-    let n1337 = n1326 ^ n1336; let n1338 = n1330 ^ n1336; let n1339 = n1327 & n1338; let n1340 = n1337 ^ n1339;
-    let n1341 = n1330 ^ n1339; let n1342 = n1332 & n1341; let n1343 = n1328 ^ n1342; let n1344 = n1340 ^ n1343;
-    let n1345 = n1332 ^ n1336; let n1346 = n1332 ^ n1343; let n1347 = n1336 ^ n1340; let n1348 = n1344 ^ n1345;
-    let n1349 = n1301 & n1347; let n1350 = n1300 & n1340; let n1351 = n1292 & n1336; let n1352 = n1287 & n1346;
-    let n1353 = n1289 & n1343; let n1354 = n343 & n1332; let n1355 = n1291 & n1345; let n1356 = n1302 & n1348;
-    let n1357 = n1303 & n1344; let n1358 = n1295 & n1347; let n1359 = n1286 & n1340; let n1360 = n1299 & n1336;
-    let n1361 = n1288 & n1346; let n1362 = n1296 & n1343; let n1363 = n1297 & n1332; let n1364 = n1284 & n1345;
-    let n1365 = n1294 & n1348; let n1366 = n1293 & n1344; let n1367 = n1358 ^ n1364; let n1368 = n1361 ^ n1364;
-    let n1369 = ~n1350; let n1370 = ~n1368; let n1371 = n1363 ^ n1370; let n1372 = n1362 ^ n1370;
-    let n1373 = n1351 ^ n1365; let n1374 = n1365 ^ n1372; let n1375 = n1352 ^ n1353; let n1376 = n1353 ^ n1354;
-    let n1377 = n1357 ^ n1376; let n1378 = n1373 ^ n1376; let n1379 = n1349 ^ n1369; let n1380 = n1369 ^ n1378;
-    let n1381 = n1359 ^ n1380; let n1382 = n1372 ^ n1380; let n1383 = n1355 ^ n1379; let n1384 = n1375 ^ n1379;
-    let n1385 = n1382 ^ n1384; let n1386 = n1366 ^ n1385; let n1387 = n1374 ^ n1383; let n1388 = n1360 ^ n1383;
-    let n1389 = n1367 ^ n1381; let n1390 = n1367 ^ n1388; let n1391 = n1356 ^ n1390; let n1392 = n1371 ^ n1391;
-    let n1393 = n1386 ^ n1391; let n1394 = n1356 ^ n1377; let n1395 = n1377 ^ n1387; let n1396 = n344 ^ n349;
-    let n1397 = n347 ^ n1396; let n1398 = n344 ^ n346; let n1399 = n347 ^ n1398; let n1400 = n348 ^ n1399;
-    let n1401 = n344 ^ n1400; let n1402 = n350 ^ n1401; let n1403 = n351 ^ n1401; let n1404 = n350 ^ n1400;
-    let n1405 = n345 ^ n1404; let n1406 = n1403 ^ n1405; let n1407 = n1402 ^ n1406; let n1408 = n1404 ^ n1407;
-    let n1409 = n1398 ^ n1408; let n1410 = n1396 ^ n1409; let n1411 = n1397 ^ n1408; let n1412 = n1401 ^ n1411;
-    let n1413 = n1407 ^ n1412; let n1414 = n1403 ^ n1413; let n1415 = n1402 ^ n1414; let n1416 = n1399 ^ n1415;
-    let n1417 = n347 & n1414; let n1418 = n1396 & n1403; let n1419 = n1417 ^ n1418; let n1420 = n1397 & n1413;
-    let n1421 = n1417 ^ n1420; let n1422 = n1399 & n1415; let n1423 = n1405 & n1410; let n1424 = n1422 ^ n1423;
-    let n1425 = n1411 & n1412; let n1426 = n1422 ^ n1425; let n1427 = n1407 & n1408; let n1428 = n1398 & n1402;
-    let n1429 = n1427 ^ n1428; let n1430 = n1406 & n1409; let n1431 = n1427 ^ n1430; let n1432 = n1419 ^ n1429;
-    let n1433 = n1421 ^ n1431; let n1434 = n1424 ^ n1429; let n1435 = n1426 ^ n1431; let n1436 = n1404 ^ n1432;
-    let n1437 = n346 ^ n1433; let n1438 = n1416 ^ n1434; let n1439 = n1401 ^ n1435; let n1440 = n1436 ^ n1437;
-    let n1441 = n1436 & n1438; let n1442 = n1439 ^ n1441; let n1443 = n1440 & n1442; let n1444 = n1437 ^ n1443;
-    let n1445 = n1438 ^ n1439; let n1446 = n1437 ^ n1441; let n1447 = n1445 & n1446; let n1448 = n1439 ^ n1447;
-    let n1449 = n1438 ^ n1448; let n1450 = n1442 ^ n1448; let n1451 = n1439 & n1450; let n1452 = n1449 ^ n1451;
-    let n1453 = n1442 ^ n1451; let n1454 = n1444 & n1453; let n1455 = n1440 ^ n1454; let n1456 = n1452 ^ n1455;
-    let n1457 = n1444 ^ n1448; let n1458 = n1444 ^ n1455; let n1459 = n1448 ^ n1452; let n1460 = n1456 ^ n1457;
-    let n1461 = n1414 & n1459; let n1462 = n1403 & n1452; let n1463 = n1413 & n1448; let n1464 = n1415 & n1458;
-    let n1465 = n1405 & n1455; let n1466 = n1412 & n1444; let n1467 = n1407 & n1457; let n1468 = n1402 & n1460;
-    let n1469 = n1406 & n1456; let n1470 = n347 & n1459; let n1471 = n1396 & n1452; let n1472 = n1397 & n1448;
-    let n1473 = n1399 & n1458; let n1474 = n1410 & n1455; let n1475 = n1411 & n1444; let n1476 = n1408 & n1457;
-    let n1477 = n1398 & n1460; let n1478 = n1409 & n1456; let n1479 = n1461 ^ n1462; let n1480 = n1461 ^ n1463;
-    let n1481 = n1469 ^ n1480; let n1482 = n1466 ^ n1480; let n1483 = n1464 ^ n1465; let n1484 = n1464 ^ n1482;
-    let n1485 = n1477 ^ n1484; let n1486 = ~n1479; let n1487 = ~n1484; let n1488 = n1473 ^ n1487;
-    let n1489 = n1470 ^ n1471; let n1490 = n1470 ^ n1472; let n1491 = n1478 ^ n1490; let n1492 = n1475 ^ n1490;
-    let n1493 = n1474 ^ n1492; let n1494 = n1488 ^ n1492; let n1495 = n1467 ^ n1494; let n1496 = n1485 ^ n1493;
-    let n1497 = n1489 ^ n1493; let n1498 = n1495 ^ n1497; let n1499 = n1481 ^ n1498; let n1500 = n1468 ^ n1498;
-    let n1501 = n1486 ^ n1500; let n1502 = n1483 ^ n1500; let n1503 = n1494 ^ n1502; let n1504 = n1476 ^ n1491;
-    let n1505 = n1476 ^ n1496; let n1506 = n1499 ^ n1505; let n1507 = n1497 ^ n1504; let n1508 = n1499 ^ n1504;
-    let n1509 = ~n325; let n1510 = n321 ^ n325; let n1511 = n325 ^ n326; let n1512 = n322 ^ n1511;
-    let n1513 = n323 ^ n1512; let n1514 = n1510 ^ n1513; let n1515 = n324 ^ n1514; let n1516 = n327 ^ n1509;
-    let n1517 = n1513 ^ n1516; let n1518 = n1510 ^ n1516; let n1519 = n323 ^ n1518; let n1520 = n1510 ^ n1519;
-    let n1521 = n1515 ^ n1520; let n1522 = n1511 ^ n1519; let n1523 = n1521 ^ n1522; let n1524 = n1509 ^ n1521;
-    let n1525 = n320 ^ n326; let n1526 = n1516 ^ n1525; let n1527 = n1518 ^ n1526; let n1528 = n1522 ^ n1527;
-    let n1529 = n1509 ^ n1528; let n1530 = n1523 ^ n1529; let n1531 = n1514 ^ n1530; let n1532 = n1509 & n1512;
-    let n1533 = n1513 & n1529; let n1534 = n1532 ^ n1533; let n1535 = n323 & n1528; let n1536 = n1532 ^ n1535;
-    let n1537 = n1520 & n1521; let n1538 = n1510 & n1523; let n1539 = n1537 ^ n1538; let n1540 = n1519 & n1522;
-    let n1541 = n1537 ^ n1540; let n1542 = n1518 & n1527; let n1543 = n1517 & n1524; let n1544 = n1542 ^ n1543;
-    let n1545 = n1514 & n1530; let n1546 = n1542 ^ n1545; let n1547 = n1534 ^ n1544; let n1548 = n1536 ^ n1546;
-    let n1549 = n1539 ^ n1544; let n1550 = n1541 ^ n1546; let n1551 = n1526 ^ n1547; let n1552 = n1531 ^ n1548;
-    let n1553 = n1515 ^ n1549; let n1554 = n1511 ^ n1550; let n1555 = n1551 ^ n1552; let n1556 = n1551 & n1553;
-    let n1557 = n1554 ^ n1556; let n1558 = n1555 & n1557; let n1559 = n1552 ^ n1558; let n1560 = n1553 ^ n1554;
-    let n1561 = n1552 ^ n1556; let n1562 = n1560 & n1561; let n1563 = n1554 ^ n1562; let n1564 = n1553 ^ n1563;
-    let n1565 = n1557 ^ n1563; let n1566 = n1554 & n1565; let n1567 = n1564 ^ n1566; let n1568 = n1557 ^ n1566;
-    let n1569 = n1559 & n1568; let n1570 = n1555 ^ n1569; let n1571 = n1567 ^ n1570; let n1572 = n1559 ^ n1563;
-    let n1573 = n1559 ^ n1570; let n1574 = n1563 ^ n1567; let n1575 = n1571 ^ n1572; let n1576 = n1509 & n1574;
-    let n1577 = n1529 & n1567; let n1578 = n1528 & n1563; let n1579 = n1521 & n1573; let n1580 = n1523 & n1570;
-    let n1581 = n1522 & n1559; let n1582 = n1527 & n1572; let n1583 = n1524 & n1575; let n1584 = n1530 & n1571;
-    let n1585 = n1512 & n1574; let n1586 = n1513 & n1567; let n1587 = n323 & n1563; let n1588 = n1520 & n1573;
-    let n1589 = n1510 & n1570; let n1590 = n1519 & n1559; let n1591 = n1518 & n1572; let n1592 = n1517 & n1575;
-    let n1593 = n1514 & n1571; let n1594 = n1592 ^ n1593; let n1595 = n1591 ^ n1592; let n1596 = n1589 ^ n1590;
-    let n1597 = n1588 ^ n1589; let n1598 = n1585 ^ n1597; let n1599 = n1595 ^ n1597; let n1600 = n1576 ^ n1599;
-    let n1601 = n1577 ^ n1580; let n1602 = n1577 ^ n1583; let n1603 = n1584 ^ n1602; let n1604 = n1582 ^ n1602;
-    let n1605 = n1579 ^ n1604; let n1606 = n1600 ^ n1604; let n1607 = n1578 ^ n1581; let n1608 = n1578 ^ n1603;
-    let n1609 = n1587 ^ n1608; let n1610 = n1594 ^ n1596; let n1611 = n1596 ^ n1609; let n1612 = n1598 ^ n1611;
-    let n1613 = n1586 ^ n1611; let n1614 = n1608 ^ n1613; let n1615 = n1606 ^ n1613; let n1616 = n1610 ^ n1615;
-    let n1617 = n1601 ^ n1607; let n1618 = n1605 ^ n1607; let n1619 = n1612 ^ n1618; let n1620 = n1614 ^ n1618;
-    let n1621 = n1615 ^ n1617; let n1622 = n329 ^ n335; let n1623 = n331 ^ n1622; let n1624 = n332 ^ n1623;
-    let n1625 = n328 ^ n1623; let n1626 = n334 ^ n1625; let n1627 = n329 ^ n1626; let n1628 = ~n331;
-    let n1629 = n1626 ^ n1628; let n1630 = n1623 ^ n1629; let n1631 = n332 ^ n1629; let n1632 = n328 ^ n1631;
-    let n1633 = n1627 ^ n1632; let n1634 = n333 ^ n1628; let n1635 = n1631 ^ n1634; let n1636 = n1622 ^ n1634;
-    let n1637 = n1633 ^ n1634; let n1638 = n330 ^ n1634; let n1639 = n1629 ^ n1638; let n1640 = n328 ^ n1637;
-    let n1641 = n1627 ^ n1638; let n1642 = n1636 ^ n1640; let n1643 = n1638 ^ n1642; let n1644 = n1623 ^ n1642;
-    let n1645 = n1639 ^ n1644; let n1646 = n1634 & n1645; let n1647 = n1633 & n1639; let n1648 = n1646 ^ n1647;
-    let n1649 = n1637 & n1644; let n1650 = n1646 ^ n1649; let n1651 = n1630 & n1631; let n1652 = n1629 & n1632;
-    let n1653 = n1651 ^ n1652; let n1654 = n328 & n1623; let n1655 = n1651 ^ n1654; let n1656 = n1640 & n1642;
-    let n1657 = n1635 & n1643; let n1658 = n1656 ^ n1657; let n1659 = n1627 & n1638; let n1660 = n1656 ^ n1659;
-    let n1661 = n1648 ^ n1658; let n1662 = n1650 ^ n1660; let n1663 = n1653 ^ n1658; let n1664 = n1655 ^ n1660;
-    let n1665 = n1636 ^ n1661; let n1666 = n1641 ^ n1662; let n1667 = n1624 ^ n1663; let n1668 = n1625 ^ n1664;
-    let n1669 = n1665 ^ n1666; let n1670 = n1665 & n1667; let n1671 = n1668 ^ n1670; let n1672 = n1669 & n1671;
-    let n1673 = n1666 ^ n1672; let n1674 = n1667 ^ n1668; let n1675 = n1666 ^ n1670; let n1676 = n1674 & n1675;
-    let n1677 = n1668 ^ n1676; let n1678 = n1667 ^ n1677; let n1679 = n1671 ^ n1677; let n1680 = n1668 & n1679;
-    let n1681 = n1678 ^ n1680; let n1682 = n1671 ^ n1680; let n1683 = n1673 & n1682; let n1684 = n1669 ^ n1683;
-    let n1685 = n1681 ^ n1684; let n1686 = n1673 ^ n1677; let n1687 = n1673 ^ n1684; let n1688 = n1677 ^ n1681;
-    let n1689 = n1685 ^ n1686; let n1690 = n1645 & n1688; let n1691 = n1639 & n1681; let n1692 = n1644 & n1677;
-    let n1693 = n1630 & n1687; let n1694 = n1629 & n1684; let n1695 = n1623 & n1673; let n1696 = n1642 & n1686;
-    let n1697 = n1643 & n1689; let n1698 = n1638 & n1685; let n1699 = n1634 & n1688; let n1700 = n1633 & n1681;
-    let n1701 = n1637 & n1677; let n1702 = n1631 & n1687; let n1703 = n1632 & n1684; let n1704 = n328 & n1673;
-    let n1705 = n1640 & n1686; let n1706 = n1635 & n1689; let n1707 = n1627 & n1685; let n1708 = n1693 ^ n1695;
-    let n1709 = n1693 ^ n1694; let n1710 = n1697 ^ n1709; let n1711 = n1691 ^ n1709; let n1712 = n1690 ^ n1692;
-    let n1713 = n1690 ^ n1711; let n1714 = n1703 ^ n1713; let n1715 = n1704 ^ n1714; let n1716 = n1702 ^ n1714;
-    let n1717 = n1705 ^ n1716; let n1718 = n1699 ^ n1716; let n1719 = n1701 ^ n1718; let n1720 = n1700 ^ n1718;
-    let n1721 = n1696 ^ n1720; let n1722 = n1698 ^ n1710; let n1723 = n1710 ^ n1721; let n1724 = n1715 ^ n1723;
-    let n1725 = n1706 ^ n1717; let n1726 = n1707 ^ n1717; let n1727 = n1724 ^ n1726; let n1728 = n1719 ^ n1726;
-    let n1729 = n1708 ^ n1728; let n1730 = n1712 ^ n1725; let n1731 = n1722 ^ n1729; let n1732 = n1722 ^ n1730;
-    let n1733 = n1723 ^ n1732; let n1734 = n368 ^ n374; let n1735 = n372 ^ n1734; let n1736 = n370 ^ n1734;
-    let n1737 = n371 ^ n1736; let n1738 = n1735 ^ n1737; let n1739 = n375 ^ n1737; let n1740 = n373 ^ n1738;
-    let n1741 = n1734 ^ n1740; let n1742 = n375 ^ n1741; let n1743 = n368 ^ n1742; let n1744 = n1734 ^ n1743;
-    let n1745 = n1738 ^ n1744; let n1746 = n1736 ^ n1743; let n1747 = n1738 ^ n1746; let n1748 = n375 ^ n1747;
-    let n1749 = n1734 ^ n1747; let n1750 = n369 ^ n1748; let n1751 = n1742 ^ n1750; let n1752 = n1737 ^ n1751;
-    let n1753 = n1739 ^ n1750; let n1754 = n1743 ^ n1753; let n1755 = n1745 & n1751; let n1756 = n1736 & n1750;
-    let n1757 = n1755 ^ n1756; let n1758 = n1742 & n1749; let n1759 = n1755 ^ n1758; let n1760 = n1737 & n1738;
-    let n1761 = n1739 & n1746; let n1762 = n1760 ^ n1761; let n1763 = n375 & n1747; let n1764 = n1760 ^ n1763;
-    let n1765 = n1734 & n1741; let n1766 = n1744 & n1752; let n1767 = n1765 ^ n1766; let n1768 = n1743 & n1753;
-    let n1769 = n1765 ^ n1768; let n1770 = n1757 ^ n1767; let n1771 = n1759 ^ n1769; let n1772 = n1762 ^ n1767;
-    let n1773 = n1764 ^ n1769; let n1774 = n1740 ^ n1770; let n1775 = n1754 ^ n1771; let n1776 = n1735 ^ n1772;
-    let n1777 = n1748 ^ n1773; let n1778 = n1774 ^ n1775; let n1779 = n1774 & n1776; let n1780 = n1777 ^ n1779;
-    let n1781 = n1778 & n1780; let n1782 = n1775 ^ n1781; let n1783 = n1776 ^ n1777; let n1784 = n1775 ^ n1779;
-    let n1785 = n1783 & n1784; let n1786 = n1777 ^ n1785; let n1787 = n1776 ^ n1786; let n1788 = n1780 ^ n1786;
-    let n1789 = n1777 & n1788; let n1790 = n1787 ^ n1789; let n1791 = n1780 ^ n1789; let n1792 = n1782 & n1791;
-    let n1793 = n1778 ^ n1792; let n1794 = n1790 ^ n1793; let n1795 = n1782 ^ n1786; let n1796 = n1782 ^ n1793;
-    let n1797 = n1786 ^ n1790; let n1798 = n1794 ^ n1795; let n1799 = n1751 & n1797; let n1800 = n1750 & n1790;
-    let n1801 = n1742 & n1786; let n1802 = n1737 & n1796; let n1803 = n1739 & n1793; let n1804 = n375 & n1782;
-    let n1805 = n1741 & n1795; let n1806 = n1752 & n1798; let n1807 = n1753 & n1794; let n1808 = n1745 & n1797;
-    let n1809 = n1736 & n1790; let n1810 = n1749 & n1786; let n1811 = n1738 & n1796; let n1812 = n1746 & n1793;
-    let n1813 = n1747 & n1782; let n1814 = n1734 & n1795; let n1815 = n1744 & n1798; let n1816 = n1743 & n1794;
-    let n1817 = n1808 ^ n1814; let n1818 = n1811 ^ n1814; let n1819 = ~n1800; let n1820 = ~n1818;
-    let n1821 = n1813 ^ n1820; let n1822 = n1812 ^ n1820; let n1823 = n1801 ^ n1815; let n1824 = n1815 ^ n1822;
-    let n1825 = n1802 ^ n1803; let n1826 = n1803 ^ n1804; let n1827 = n1807 ^ n1826; let n1828 = n1823 ^ n1826;
-    let n1829 = n1799 ^ n1819; let n1830 = n1819 ^ n1828; let n1831 = n1809 ^ n1830; let n1832 = n1822 ^ n1830;
-    let n1833 = n1805 ^ n1829; let n1834 = n1825 ^ n1829; let n1835 = n1832 ^ n1834; let n1836 = n1816 ^ n1835;
-    let n1837 = n1824 ^ n1833; let n1838 = n1810 ^ n1833; let n1839 = n1817 ^ n1831; let n1840 = n1817 ^ n1838;
-    let n1841 = n1806 ^ n1840; let n1842 = n1821 ^ n1841; let n1843 = n1836 ^ n1841; let n1844 = n1806 ^ n1827;
-    let n1845 = n1827 ^ n1837; let n1846 = n376 ^ n381; let n1847 = n379 ^ n1846; let n1848 = n376 ^ n378;
-    let n1849 = n379 ^ n1848; let n1850 = n380 ^ n1849; let n1851 = n376 ^ n1850; let n1852 = n382 ^ n1851;
-    let n1853 = n383 ^ n1851; let n1854 = n382 ^ n1850; let n1855 = n377 ^ n1854; let n1856 = n1853 ^ n1855;
-    let n1857 = n1852 ^ n1856; let n1858 = n1854 ^ n1857; let n1859 = n1848 ^ n1858; let n1860 = n1846 ^ n1859;
-    let n1861 = n1847 ^ n1858; let n1862 = n1851 ^ n1861; let n1863 = n1857 ^ n1862; let n1864 = n1853 ^ n1863;
-    let n1865 = n1852 ^ n1864; let n1866 = n1849 ^ n1865; let n1867 = n379 & n1864; let n1868 = n1846 & n1853;
-    let n1869 = n1867 ^ n1868; let n1870 = n1847 & n1863; let n1871 = n1867 ^ n1870; let n1872 = n1849 & n1865;
-    let n1873 = n1855 & n1860; let n1874 = n1872 ^ n1873; let n1875 = n1861 & n1862; let n1876 = n1872 ^ n1875;
-    let n1877 = n1857 & n1858; let n1878 = n1848 & n1852; let n1879 = n1877 ^ n1878; let n1880 = n1856 & n1859;
-    let n1881 = n1877 ^ n1880; let n1882 = n1869 ^ n1879; let n1883 = n1871 ^ n1881; let n1884 = n1874 ^ n1879;
-    let n1885 = n1876 ^ n1881; let n1886 = n1854 ^ n1882; let n1887 = n378 ^ n1883; let n1888 = n1866 ^ n1884;
-    let n1889 = n1851 ^ n1885; let n1890 = n1886 ^ n1887; let n1891 = n1886 & n1888; let n1892 = n1889 ^ n1891;
-    let n1893 = n1890 & n1892; let n1894 = n1887 ^ n1893; let n1895 = n1888 ^ n1889; let n1896 = n1887 ^ n1891;
-    let n1897 = n1895 & n1896; let n1898 = n1889 ^ n1897; let n1899 = n1888 ^ n1898; let n1900 = n1892 ^ n1898;
-    let n1901 = n1889 & n1900; let n1902 = n1899 ^ n1901; let n1903 = n1892 ^ n1901; let n1904 = n1894 & n1903;
-    let n1905 = n1890 ^ n1904; let n1906 = n1902 ^ n1905; let n1907 = n1894 ^ n1898; let n1908 = n1894 ^ n1905;
-    let n1909 = n1898 ^ n1902; let n1910 = n1906 ^ n1907; let n1911 = n1864 & n1909; let n1912 = n1853 & n1902;
-    let n1913 = n1863 & n1898; let n1914 = n1865 & n1908; let n1915 = n1855 & n1905; let n1916 = n1862 & n1894;
-    let n1917 = n1857 & n1907; let n1918 = n1852 & n1910; let n1919 = n1856 & n1906; let n1920 = n379 & n1909;
-    let n1921 = n1846 & n1902; let n1922 = n1847 & n1898; let n1923 = n1849 & n1908; let n1924 = n1860 & n1905;
-    let n1925 = n1861 & n1894; let n1926 = n1858 & n1907; let n1927 = n1848 & n1910; let n1928 = n1859 & n1906;
-    let n1929 = n1911 ^ n1912; let n1930 = n1911 ^ n1913; let n1931 = n1919 ^ n1930; let n1932 = n1916 ^ n1930;
-    let n1933 = n1914 ^ n1915; let n1934 = n1914 ^ n1932; let n1935 = n1927 ^ n1934; let n1936 = ~n1929;
-    let n1937 = ~n1934; let n1938 = n1923 ^ n1937; let n1939 = n1920 ^ n1921; let n1940 = n1920 ^ n1922;
-    let n1941 = n1928 ^ n1940; let n1942 = n1925 ^ n1940; let n1943 = n1924 ^ n1942; let n1944 = n1938 ^ n1942;
-    let n1945 = n1917 ^ n1944; let n1946 = n1935 ^ n1943; let n1947 = n1939 ^ n1943; let n1948 = n1945 ^ n1947;
-    let n1949 = n1931 ^ n1948; let n1950 = n1918 ^ n1948; let n1951 = n1936 ^ n1950; let n1952 = n1933 ^ n1950;
-    let n1953 = n1944 ^ n1952; let n1954 = n1926 ^ n1941; let n1955 = n1926 ^ n1946; let n1956 = n1949 ^ n1955;
-    let n1957 = n1947 ^ n1954; let n1958 = n1949 ^ n1954; let n1959 = ~n357; let n1960 = n353 ^ n357;
-    let n1961 = n357 ^ n358; let n1962 = n354 ^ n1961; let n1963 = n355 ^ n1962; let n1964 = n1960 ^ n1963;
-    let n1965 = n356 ^ n1964; let n1966 = n359 ^ n1959; let n1967 = n1963 ^ n1966; let n1968 = n1960 ^ n1966;
-    let n1969 = n355 ^ n1968; let n1970 = n1960 ^ n1969; let n1971 = n1965 ^ n1970; let n1972 = n1961 ^ n1969;
-    let n1973 = n1971 ^ n1972; let n1974 = n1959 ^ n1971; let n1975 = n352 ^ n358; let n1976 = n1966 ^ n1975;
-    let n1977 = n1968 ^ n1976; let n1978 = n1972 ^ n1977; let n1979 = n1959 ^ n1978; let n1980 = n1973 ^ n1979;
-    let n1981 = n1964 ^ n1980; let n1982 = n1959 & n1962; let n1983 = n1963 & n1979; let n1984 = n1982 ^ n1983;
-    let n1985 = n355 & n1978; let n1986 = n1982 ^ n1985; let n1987 = n1970 & n1971; let n1988 = n1960 & n1973;
-    let n1989 = n1987 ^ n1988; let n1990 = n1969 & n1972; let n1991 = n1987 ^ n1990; let n1992 = n1968 & n1977;
-    let n1993 = n1967 & n1974; let n1994 = n1992 ^ n1993; let n1995 = n1964 & n1980; let n1996 = n1992 ^ n1995;
-    let n1997 = n1984 ^ n1994; let n1998 = n1986 ^ n1996; let n1999 = n1989 ^ n1994; let n2000 = n1991 ^ n1996;
-    let n2001 = n1976 ^ n1997; let n2002 = n1981 ^ n1998; let n2003 = n1965 ^ n1999; let n2004 = n1961 ^ n2000;
-    let n2005 = n2001 ^ n2002; let n2006 = n2001 & n2003; let n2007 = n2004 ^ n2006; let n2008 = n2005 & n2007;
-    let n2009 = n2002 ^ n2008; let n2010 = n2003 ^ n2004; let n2011 = n2002 ^ n2006; let n2012 = n2010 & n2011;
-    let n2013 = n2004 ^ n2012; let n2014 = n2003 ^ n2013; let n2015 = n2007 ^ n2013; let n2016 = n2004 & n2015;
-    let n2017 = n2014 ^ n2016; let n2018 = n2007 ^ n2016; let n2019 = n2009 & n2018; let n2020 = n2005 ^ n2019;
-    let n2021 = n2017 ^ n2020; let n2022 = n2009 ^ n2013; let n2023 = n2009 ^ n2020; let n2024 = n2013 ^ n2017;
-    let n2025 = n2021 ^ n2022; let n2026 = n1959 & n2024; let n2027 = n1979 & n2017; let n2028 = n1978 & n2013;
-    let n2029 = n1971 & n2023; let n2030 = n1973 & n2020; let n2031 = n1972 & n2009; let n2032 = n1977 & n2022;
-    let n2033 = n1974 & n2025; let n2034 = n1980 & n2021; let n2035 = n1962 & n2024; let n2036 = n1963 & n2017;
-    let n2037 = n355 & n2013; let n2038 = n1970 & n2023; let n2039 = n1960 & n2020; let n2040 = n1969 & n2009;
-    let n2041 = n1968 & n2022; let n2042 = n1967 & n2025; let n2043 = n1964 & n2021; let n2044 = n2042 ^ n2043;
-    let n2045 = n2041 ^ n2042; let n2046 = n2039 ^ n2040; let n2047 = n2038 ^ n2039; let n2048 = n2035 ^ n2047;
-    let n2049 = n2045 ^ n2047; let n2050 = n2026 ^ n2049; let n2051 = n2027 ^ n2030; let n2052 = n2027 ^ n2033;
-    let n2053 = n2034 ^ n2052; let n2054 = n2032 ^ n2052; let n2055 = n2029 ^ n2054; let n2056 = n2050 ^ n2054;
-    let n2057 = n2028 ^ n2031; let n2058 = n2028 ^ n2053; let n2059 = n2037 ^ n2058; let n2060 = n2044 ^ n2046;
-    let n2061 = n2046 ^ n2059; let n2062 = n2048 ^ n2061; let n2063 = n2036 ^ n2061; let n2064 = n2058 ^ n2063;
-    let n2065 = n2056 ^ n2063; let n2066 = n2060 ^ n2065; let n2067 = n2051 ^ n2057; let n2068 = n2055 ^ n2057;
-    let n2069 = n2062 ^ n2068; let n2070 = n2064 ^ n2068; let n2071 = n2065 ^ n2067; let n2072 = n361 ^ n367;
-    let n2073 = n363 ^ n2072; let n2074 = n364 ^ n2073; let n2075 = n360 ^ n2073; let n2076 = n366 ^ n2075;
-    let n2077 = n361 ^ n2076; let n2078 = ~n363; let n2079 = n2076 ^ n2078; let n2080 = n2073 ^ n2079;
-    let n2081 = n364 ^ n2079; let n2082 = n360 ^ n2081; let n2083 = n2077 ^ n2082; let n2084 = n365 ^ n2078;
-    let n2085 = n2081 ^ n2084; let n2086 = n2072 ^ n2084; let n2087 = n2083 ^ n2084; let n2088 = n362 ^ n2084;
-    let n2089 = n2079 ^ n2088; let n2090 = n360 ^ n2087; let n2091 = n2077 ^ n2088; let n2092 = n2086 ^ n2090;
-    let n2093 = n2088 ^ n2092; let n2094 = n2073 ^ n2092; let n2095 = n2089 ^ n2094; let n2096 = n2084 & n2095;
-    let n2097 = n2083 & n2089; let n2098 = n2096 ^ n2097; let n2099 = n2087 & n2094; let n2100 = n2096 ^ n2099;
-    let n2101 = n2080 & n2081; let n2102 = n2079 & n2082; let n2103 = n2101 ^ n2102; let n2104 = n360 & n2073;
-    let n2105 = n2101 ^ n2104; let n2106 = n2090 & n2092; let n2107 = n2085 & n2093; let n2108 = n2106 ^ n2107;
-    let n2109 = n2077 & n2088; let n2110 = n2106 ^ n2109; let n2111 = n2098 ^ n2108; let n2112 = n2100 ^ n2110;
-    let n2113 = n2103 ^ n2108; let n2114 = n2105 ^ n2110; let n2115 = n2086 ^ n2111; let n2116 = n2091 ^ n2112;
-    let n2117 = n2074 ^ n2113; let n2118 = n2075 ^ n2114; let n2119 = n2115 ^ n2116; let n2120 = n2115 & n2117;
-    let n2121 = n2118 ^ n2120; let n2122 = n2119 & n2121; let n2123 = n2116 ^ n2122; let n2124 = n2117 ^ n2118;
-    let n2125 = n2116 ^ n2120; let n2126 = n2124 & n2125; let n2127 = n2118 ^ n2126; let n2128 = n2117 ^ n2127;
-    let n2129 = n2121 ^ n2127; let n2130 = n2118 & n2129; let n2131 = n2128 ^ n2130; let n2132 = n2121 ^ n2130;
-    let n2133 = n2123 & n2132; let n2134 = n2119 ^ n2133; let n2135 = n2131 ^ n2134; let n2136 = n2123 ^ n2127;
-    let n2137 = n2123 ^ n2134; let n2138 = n2127 ^ n2131; let n2139 = n2135 ^ n2136; let n2140 = n2095 & n2138;
-    let n2141 = n2089 & n2131; let n2142 = n2094 & n2127; let n2143 = n2080 & n2137; let n2144 = n2079 & n2134;
-    let n2145 = n2073 & n2123; let n2146 = n2092 & n2136; let n2147 = n2093 & n2139; let n2148 = n2088 & n2135;
-    let n2149 = n2084 & n2138; let n2150 = n2083 & n2131; let n2151 = n2087 & n2127; let n2152 = n2081 & n2137;
-    let n2153 = n2082 & n2134; let n2154 = n360 & n2123; let n2155 = n2090 & n2136; let n2156 = n2085 & n2139;
-    let n2157 = n2077 & n2135; let n2158 = n2143 ^ n2145; let n2159 = n2143 ^ n2144; let n2160 = n2147 ^ n2159;
-    let n2161 = n2141 ^ n2159; let n2162 = n2140 ^ n2142; let n2163 = n2140 ^ n2161; let n2164 = n2153 ^ n2163;
-    let n2165 = n2154 ^ n2164; let n2166 = n2152 ^ n2164; let n2167 = n2155 ^ n2166; let n2168 = n2149 ^ n2166;
-    let n2169 = n2151 ^ n2168; let n2170 = n2150 ^ n2168; let n2171 = n2146 ^ n2170; let n2172 = n2148 ^ n2160;
-    let n2173 = n2160 ^ n2171; let n2174 = n2165 ^ n2173; let n2175 = n2156 ^ n2167; let n2176 = n2157 ^ n2167;
-    let n2177 = n2174 ^ n2176; let n2178 = n2169 ^ n2176; let n2179 = n2158 ^ n2178; let n2180 = n2162 ^ n2175;
-    let n2181 = n2172 ^ n2179; let n2182 = n2172 ^ n2180; let n2183 = n2173 ^ n2182; let n2184 = n825 ^ n1385;
-    let n2185 = n1957 ^ n2184; let n2186 = n1156 ^ n2185; let n2187 = n485 ^ n1606; let n2188 = n1275 ^ n2187;
-    let n2189 = n2186 ^ n2188; let n2190 = n706 ^ n1057; let n2191 = n2175 ^ n2190; let n2192 = n2186 ^ n2191;
-    let n2193 = n607 ^ n935; let n2194 = n1725 ^ n2056; let n2195 = n1507 ^ n1835; let n2196 = n1957 ^ n2188;
-    let n2197 = n1385 ^ n2191; let n2198 = n485 ^ n2194; let n2199 = n2197 ^ n2198; let n2200 = n706 ^ n2195;
-    let n2201 = n2196 ^ n2200; let n2202 = n2175 ^ n2193; let n2203 = n2196 ^ n2202; let n2204 = n935 ^ n2056;
-    let n2205 = n1156 ^ n1725; let n2206 = n1835 ^ n2205; let n2207 = n607 ^ n2206; let n2208 = n2185 ^ n2207;
-    let n2209 = n1606 ^ n2202; let n2210 = n2206 ^ n2209; let n2211 = n1275 ^ n2200; let n2212 = n1057 ^ n2198;
-    let n2213 = n825 ^ n1507; let n2214 = n2197 ^ n2209; let n2215 = n2175 ^ n2214; let n2216 = n706 ^ n2197;
-    let n2217 = n2211 ^ n2216; let n2218 = n935 ^ n2213; let n2219 = n2212 ^ n2218; let n2220 = n485 ^ n2212;
-    let n2221 = n2196 ^ n2220; let n2222 = n2209 ^ n2213; let n2223 = n2056 ^ n2222; let n2224 = n2207 ^ n2212;
-    let n2225 = n1725 ^ n2224; let n2226 = n607 ^ n2211; let n2227 = n2205 ^ n2226; let n2228 = n1507 ^ n2186;
-    let n2229 = n2204 ^ n2228; let n2230 = n2204 ^ n2211; let n2231 = n825 ^ n2230; let n2232 = n827 ^ n1384;
-    let n2233 = n1952 ^ n2232; let n2234 = n1166 ^ n2233; let n2235 = n484 ^ n1616; let n2236 = n1277 ^ n2235;
-    let n2237 = n2234 ^ n2236; let n2238 = n716 ^ n1052; let n2239 = n2177 ^ n2238; let n2240 = n2234 ^ n2239;
-    let n2241 = n602 ^ n934; let n2242 = n1727 ^ n2066; let n2243 = n1502 ^ n1834; let n2244 = n1952 ^ n2236;
-    let n2245 = n1384 ^ n2239; let n2246 = n484 ^ n2242; let n2247 = n2245 ^ n2246; let n2248 = n716 ^ n2243;
-    let n2249 = n2244 ^ n2248; let n2250 = n2177 ^ n2241; let n2251 = n2244 ^ n2250; let n2252 = n934 ^ n2066;
-    let n2253 = n1166 ^ n1727; let n2254 = n1834 ^ n2253; let n2255 = n602 ^ n2254; let n2256 = n2233 ^ n2255;
-    let n2257 = n1616 ^ n2250; let n2258 = n2254 ^ n2257; let n2259 = n1277 ^ n2248; let n2260 = n1052 ^ n2246;
-    let n2261 = n827 ^ n1502; let n2262 = n2245 ^ n2257; let n2263 = n2177 ^ n2262; let n2264 = n716 ^ n2245;
-    let n2265 = n2259 ^ n2264; let n2266 = n934 ^ n2261; let n2267 = n2260 ^ n2266; let n2268 = n484 ^ n2260;
-    let n2269 = n2244 ^ n2268; let n2270 = n2257 ^ n2261; let n2271 = n2066 ^ n2270; let n2272 = n2255 ^ n2260;
-    let n2273 = n1727 ^ n2272; let n2274 = n602 ^ n2259; let n2275 = n2253 ^ n2274; let n2276 = n1502 ^ n2234;
-    let n2277 = n2252 ^ n2276; let n2278 = n2252 ^ n2259; let n2279 = n827 ^ n2278; let n2280 = n813 ^ n1394;
-    let n2281 = n1951 ^ n2280; let n2282 = n1167 ^ n2281; let n2283 = n494 ^ n1617; let n2284 = n1263 ^ n2283;
-    let n2285 = n2282 ^ n2284; let n2286 = n717 ^ n1051; let n2287 = n2163 ^ n2286; let n2288 = n2282 ^ n2287;
-    let n2289 = n601 ^ n944; let n2290 = n1713 ^ n2067; let n2291 = n1501 ^ n1844; let n2292 = n1951 ^ n2284;
-    let n2293 = n1394 ^ n2287; let n2294 = n494 ^ n2290; let n2295 = n2293 ^ n2294; let n2296 = n717 ^ n2291;
-    let n2297 = n2292 ^ n2296; let n2298 = n2163 ^ n2289; let n2299 = n2292 ^ n2298; let n2300 = n944 ^ n2067;
-    let n2301 = n1167 ^ n1713; let n2302 = n1844 ^ n2301; let n2303 = n601 ^ n2302; let n2304 = n2281 ^ n2303;
-    let n2305 = n1617 ^ n2298; let n2306 = n2302 ^ n2305; let n2307 = n1263 ^ n2296; let n2308 = n1051 ^ n2294;
-    let n2309 = n813 ^ n1501; let n2310 = n2293 ^ n2305; let n2311 = n2163 ^ n2310; let n2312 = n717 ^ n2293;
-    let n2313 = n2307 ^ n2312; let n2314 = n944 ^ n2309; let n2315 = n2308 ^ n2314; let n2316 = n494 ^ n2308;
-    let n2317 = n2292 ^ n2316; let n2318 = n2305 ^ n2309; let n2319 = n2067 ^ n2318; let n2320 = n2303 ^ n2308;
-    let n2321 = n1713 ^ n2320; let n2322 = n601 ^ n2307; let n2323 = n2301 ^ n2322; let n2324 = n1501 ^ n2282;
-    let n2325 = n2300 ^ n2324; let n2326 = n2300 ^ n2307; let n2327 = n813 ^ n2326; let n2328 = n828 ^ n1392;
-    let n2329 = n1955 ^ n2328; let n2330 = n1169 ^ n2329; let n2331 = n492 ^ n1619; let n2332 = n1278 ^ n2331;
-    let n2333 = n2330 ^ n2332; let n2334 = n719 ^ n1055; let n2335 = n2178 ^ n2334; let n2336 = n2330 ^ n2335;
-    let n2337 = n605 ^ n942; let n2338 = n1728 ^ n2069; let n2339 = n1505 ^ n1842; let n2340 = n1955 ^ n2332;
-    let n2341 = n1392 ^ n2335; let n2342 = n492 ^ n2338; let n2343 = n2341 ^ n2342; let n2344 = n719 ^ n2339;
-    let n2345 = n2340 ^ n2344; let n2346 = n2178 ^ n2337; let n2347 = n2340 ^ n2346; let n2348 = n942 ^ n2069;
-    let n2349 = n1169 ^ n1728; let n2350 = n1842 ^ n2349; let n2351 = n605 ^ n2350; let n2352 = n2329 ^ n2351;
-    let n2353 = n1619 ^ n2346; let n2354 = n2350 ^ n2353; let n2355 = n1278 ^ n2344; let n2356 = n1055 ^ n2342;
-    let n2357 = n828 ^ n1505; let n2358 = n2341 ^ n2353; let n2359 = n2178 ^ n2358; let n2360 = n719 ^ n2341;
-    let n2361 = n2355 ^ n2360; let n2362 = n942 ^ n2357; let n2363 = n2356 ^ n2362; let n2364 = n492 ^ n2356;
-    let n2365 = n2340 ^ n2364; let n2366 = n2353 ^ n2357; let n2367 = n2069 ^ n2366; let n2368 = n2351 ^ n2356;
-    let n2369 = n1728 ^ n2368; let n2370 = n605 ^ n2355; let n2371 = n2349 ^ n2370; let n2372 = n1505 ^ n2330;
-    let n2373 = n2348 ^ n2372; let n2374 = n2348 ^ n2355; let n2375 = n828 ^ n2374; let n2376 = n831 ^ n1395;
-    let n2377 = n1953 ^ n2376; let n2378 = n1162 ^ n2377; let n2379 = n495 ^ n1612; let n2380 = n1281 ^ n2379;
-    let n2381 = n2378 ^ n2380; let n2382 = n712 ^ n1053; let n2383 = n2181 ^ n2382; let n2384 = n2378 ^ n2383;
-    let n2385 = n603 ^ n945; let n2386 = n1731 ^ n2062; let n2387 = n1503 ^ n1845; let n2388 = n1953 ^ n2380;
-    let n2389 = n1395 ^ n2383; let n2390 = n495 ^ n2386; let n2391 = n2389 ^ n2390; let n2392 = n712 ^ n2387;
-    let n2393 = n2388 ^ n2392; let n2394 = n2181 ^ n2385; let n2395 = n2388 ^ n2394; let n2396 = n945 ^ n2062;
-    let n2397 = n1162 ^ n1731; let n2398 = n1845 ^ n2397; let n2399 = n603 ^ n2398; let n2400 = n2377 ^ n2399;
-    let n2401 = n1612 ^ n2394; let n2402 = n2398 ^ n2401; let n2403 = n1281 ^ n2392; let n2404 = n1053 ^ n2390;
-    let n2405 = n831 ^ n1503; let n2406 = n2389 ^ n2401; let n2407 = n2181 ^ n2406; let n2408 = n712 ^ n2389;
-    let n2409 = n2403 ^ n2408; let n2410 = n945 ^ n2405; let n2411 = n2404 ^ n2410; let n2412 = n495 ^ n2404;
-    let n2413 = n2388 ^ n2412; let n2414 = n2401 ^ n2405; let n2415 = n2062 ^ n2414; let n2416 = n2399 ^ n2404;
-    let n2417 = n1731 ^ n2416; let n2418 = n603 ^ n2403; let n2419 = n2397 ^ n2418; let n2420 = n1503 ^ n2378;
-    let n2421 = n2396 ^ n2420; let n2422 = n2396 ^ n2403; let n2423 = n831 ^ n2422; let n2424 = n820 ^ n1374;
-    let n2425 = n1937 ^ n2424; let n2426 = n1171 ^ n2425; let n2427 = n474 ^ n1621; let n2428 = n1270 ^ n2427;
-    let n2429 = n2426 ^ n2428; let n2430 = n721 ^ n1037; let n2431 = n2170 ^ n2430; let n2432 = n2426 ^ n2431;
-    let n2433 = n587 ^ n924; let n2434 = n1720 ^ n2071; let n2435 = n1487 ^ n1824; let n2436 = n1937 ^ n2428;
-    let n2437 = n1374 ^ n2431; let n2438 = n474 ^ n2434; let n2439 = n2437 ^ n2438; let n2440 = n721 ^ n2435;
-    let n2441 = n2436 ^ n2440; let n2442 = n2170 ^ n2433; let n2443 = n2436 ^ n2442; let n2444 = n924 ^ n2071;
-    let n2445 = n1171 ^ n1720; let n2446 = n1824 ^ n2445; let n2447 = n587 ^ n2446; let n2448 = n2425 ^ n2447;
-    let n2449 = n1621 ^ n2442; let n2450 = n2446 ^ n2449; let n2451 = n1270 ^ n2440; let n2452 = n1037 ^ n2438;
-    let n2453 = n820 ^ n1487; let n2454 = n2437 ^ n2449; let n2455 = n2170 ^ n2454; let n2456 = n721 ^ n2437;
-    let n2457 = n2451 ^ n2456; let n2458 = n924 ^ n2453; let n2459 = n2452 ^ n2458; let n2460 = n474 ^ n2452;
-    let n2461 = n2436 ^ n2460; let n2462 = n2449 ^ n2453; let n2463 = n2071 ^ n2462; let n2464 = n2447 ^ n2452;
-    let n2465 = n1720 ^ n2464; let n2466 = n587 ^ n2451; let n2467 = n2445 ^ n2466; let n2468 = n1487 ^ n2426;
-    let n2469 = n2444 ^ n2468; let n2470 = n2444 ^ n2451; let n2471 = n820 ^ n2470; let n2472 = n832 ^ n1389;
-    let n2473 = n1956 ^ n2472; let n2474 = n1149 ^ n2473; let n2475 = n489 ^ n1599; let n2476 = n1282 ^ n2475;
-    let n2477 = n2474 ^ n2476; let n2478 = n699 ^ n1056; let n2479 = n2182 ^ n2478; let n2480 = n2474 ^ n2479;
-    let n2481 = n606 ^ n939; let n2482 = n1732 ^ n2049; let n2483 = n1506 ^ n1839; let n2484 = n1956 ^ n2476;
-    let n2485 = n1389 ^ n2479; let n2486 = n489 ^ n2482; let n2487 = n2485 ^ n2486; let n2488 = n699 ^ n2483;
-    let n2489 = n2484 ^ n2488; let n2490 = n2182 ^ n2481; let n2491 = n2484 ^ n2490; let n2492 = n939 ^ n2049;
-    let n2493 = n1149 ^ n1732; let n2494 = n1839 ^ n2493; let n2495 = n606 ^ n2494; let n2496 = n2473 ^ n2495;
-    let n2497 = n1599 ^ n2490; let n2498 = n2494 ^ n2497; let n2499 = n1282 ^ n2488; let n2500 = n1056 ^ n2486;
-    let n2501 = n832 ^ n1506; let n2502 = n2485 ^ n2497; let n2503 = n2182 ^ n2502; let n2504 = n699 ^ n2485;
-    let n2505 = n2499 ^ n2504; let n2506 = n939 ^ n2501; let n2507 = n2500 ^ n2506; let n2508 = n489 ^ n2500;
-    let n2509 = n2484 ^ n2508; let n2510 = n2497 ^ n2501; let n2511 = n2049 ^ n2510; let n2512 = n2495 ^ n2500;
-    let n2513 = n1732 ^ n2512; let n2514 = n606 ^ n2499; let n2515 = n2493 ^ n2514; let n2516 = n1506 ^ n2474;
-    let n2517 = n2492 ^ n2516; let n2518 = n2492 ^ n2499; let n2519 = n832 ^ n2518; let n2520 = n833 ^ n1393;
-    let n2521 = n1958 ^ n2520; let n2522 = n1170 ^ n2521; let n2523 = n493 ^ n1620; let n2524 = n1283 ^ n2523;
-    let n2525 = n2522 ^ n2524; let n2526 = n720 ^ n1058; let n2527 = n2183 ^ n2526; let n2528 = n2522 ^ n2527;
-    let n2529 = n608 ^ n943; let n2530 = n1733 ^ n2070; let n2531 = n1508 ^ n1843; let n2532 = n1958 ^ n2524;
-    let n2533 = n1393 ^ n2527; let n2534 = n493 ^ n2530; let n2535 = n2533 ^ n2534; let n2536 = n720 ^ n2531;
-    let n2537 = n2532 ^ n2536; let n2538 = n2183 ^ n2529; let n2539 = n2532 ^ n2538; let n2540 = n943 ^ n2070;
-    let n2541 = n1170 ^ n1733; let n2542 = n1843 ^ n2541; let n2543 = n608 ^ n2542; let n2544 = n2521 ^ n2543;
-    let n2545 = n1620 ^ n2538; let n2546 = n2542 ^ n2545; let n2547 = n1283 ^ n2536; let n2548 = n1058 ^ n2534;
-    let n2549 = n833 ^ n1508; let n2550 = n2533 ^ n2545; let n2551 = n2183 ^ n2550; let n2552 = n720 ^ n2533;
-    let n2553 = n2547 ^ n2552; let n2554 = n943 ^ n2549; let n2555 = n2548 ^ n2554; let n2556 = n493 ^ n2548;
-    let n2557 = n2532 ^ n2556; let n2558 = n2545 ^ n2549; let n2559 = n2070 ^ n2558; let n2560 = n2543 ^ n2548;
-    let n2561 = n1733 ^ n2560; let n2562 = n608 ^ n2547; let n2563 = n2541 ^ n2562; let n2564 = n1508 ^ n2522;
-    let n2565 = n2540 ^ n2564; let n2566 = n2540 ^ n2547; let n2567 = n833 ^ n2566;
-    return Planes128(n2210, n2258, n2306, n2354, n2402, n2450, n2498, n2546, n2221, n2269, n2317, n2365, n2413, n2461,
-    n2509, n2557, n2229, n2277, n2325, n2373, n2421, n2469, n2517, n2565, n2217, n2265, n2313, n2361, n2409, n2457,
-    n2505, n2553, n2201, n2249, n2297, n2345, n2393, n2441, n2489, n2537, n2208, n2256, n2304, n2352, n2400, n2448,
-    n2496, n2544, n2199, n2247, n2295, n2343, n2391, n2439, n2487, n2535, n2223, n2271, n2319, n2367, n2415, n2463,
-    n2511, n2559, n2192, n2240, n2288, n2336, n2384, n2432, n2480, n2528, n2231, n2279, n2327, n2375, n2423, n2471,
-    n2519, n2567, n2203, n2251, n2299, n2347, n2395, n2443, n2491, n2539, n2225, n2273, n2321, n2369, n2417, n2465,
-    n2513, n2561, n2219, n2267, n2315, n2363, n2411, n2459, n2507, n2555, n2215, n2263, n2311, n2359, n2407, n2455,
-    n2503, n2551, n2227, n2275, n2323, n2371, n2419, n2467, n2515, n2563, n2189, n2237, n2285, n2333, n2381, n2429,
-    n2477, n2525);
-}
-
 fn step_last(p: Planes128, key: u32) -> Planes128 {
     let n384 = p.p0 ^ keys[key + 0u].x; let n385 = p.p1 ^ keys[key + 0u].y; let n386 = p.p2 ^ keys[key + 0u].z;
     let n387 = p.p3 ^ keys[key + 0u].w; let n388 = p.p4 ^ keys[key + 1u].x; let n389 = p.p5 ^ keys[key + 1u].y;
@@ -1776,7 +1172,7 @@ fn step_last(p: Planes128, key: u32) -> Planes128 {
     n2438, n2439);
 }
 
-fn step_odd(p: Planes128, key: u32) -> Planes128 {
+fn step_round(p: Planes128, key: u32) -> Planes128 {
     let n256 = p.p0 ^ keys[key + 0u].x; let n257 = p.p1 ^ keys[key + 0u].y; let n258 = p.p2 ^ keys[key + 0u].z;
     let n259 = p.p3 ^ keys[key + 0u].w; let n260 = p.p4 ^ keys[key + 1u].x; let n261 = p.p5 ^ keys[key + 1u].y;
     let n262 = p.p6 ^ keys[key + 1u].z; let n263 = p.p7 ^ keys[key + 1u].w; let n264 = p.p8 ^ keys[key + 2u].x;
@@ -2734,13 +2130,13 @@ fn whole_of_12_rounds(p: Planes128) -> Planes128 {
     var x122 = p.p122; var x123 = p.p123; var x124 = p.p124; var x125 = p.p125; var x126 = p.p126; var x127 = p.p127;
     var key = 0u;
     for (var i0 = 0u; i0 < 5u; i0 += 1u) {
-    { let r = step_odd(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
+    { let r = step_round(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17,
+    x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40,
+    x41, x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63,
+    x64, x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86,
+    x87, x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107,
+    x108, x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126,
+    x127), key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
     x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
     x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
     x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;
@@ -2757,37 +2153,37 @@ fn whole_of_12_rounds(p: Planes128) -> Planes128 {
     x112 = r.p112; x113 = r.p113; x114 = r.p114; x115 = r.p115; x116 = r.p116; x117 = r.p117; x118 = r.p118;
     x119 = r.p119; x120 = r.p120; x121 = r.p121; x122 = r.p122; x123 = r.p123; x124 = r.p124; x125 = r.p125;
     x126 = r.p126; x127 = r.p127; key += 32u; }
-    { let r = step_even(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
-    x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
-    x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
-    x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;
-    x34 = r.p34; x35 = r.p35; x36 = r.p36; x37 = r.p37; x38 = r.p38; x39 = r.p39; x40 = r.p40; x41 = r.p41;
-    x42 = r.p42; x43 = r.p43; x44 = r.p44; x45 = r.p45; x46 = r.p46; x47 = r.p47; x48 = r.p48; x49 = r.p49;
-    x50 = r.p50; x51 = r.p51; x52 = r.p52; x53 = r.p53; x54 = r.p54; x55 = r.p55; x56 = r.p56; x57 = r.p57;
-    x58 = r.p58; x59 = r.p59; x60 = r.p60; x61 = r.p61; x62 = r.p62; x63 = r.p63; x64 = r.p64; x65 = r.p65;
-    x66 = r.p66; x67 = r.p67; x68 = r.p68; x69 = r.p69; x70 = r.p70; x71 = r.p71; x72 = r.p72; x73 = r.p73;
-    x74 = r.p74; x75 = r.p75; x76 = r.p76; x77 = r.p77; x78 = r.p78; x79 = r.p79; x80 = r.p80; x81 = r.p81;
-    x82 = r.p82; x83 = r.p83; x84 = r.p84; x85 = r.p85; x86 = r.p86; x87 = r.p87; x88 = r.p88; x89 = r.p89;
-    x90 = r.p90; x91 = r.p91; x92 = r.p92; x93 = r.p93; x94 = r.p94; x95 = r.p95; x96 = r.p96; x97 = r.p97;
-    x98 = r.p98; x99 = r.p99; x100 = r.p100; x101 = r.p101; x102 = r.p102; x103 = r.p103; x104 = r.p104;
-    x105 = r.p105; x106 = r.p106; x107 = r.p107; x108 = r.p108; x109 = r.p109; x110 = r.p110; x111 = r.p111;
-    x112 = r.p112; x113 = r.p113; x114 = r.p114; x115 = r.p115; x116 = r.p116; x117 = r.p117; x118 = r.p118;
-    x119 = r.p119; x120 = r.p120; x121 = r.p121; x122 = r.p122; x123 = r.p123; x124 = r.p124; x125 = r.p125;
-    x126 = r.p126; x127 = r.p127; key += 32u; }
+    { let r = step_round(Planes128(x16, x17, x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x0,
+    x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x48, x49, x50, x51, x52, x53, x54, x55, x56,
+    x57, x58, x59, x60, x61, x62, x63, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41, x42, x43, x44, x45, x46, x47,
+    x80, x81, x82, x83, x84, x85, x86, x87, x88, x89, x90, x91, x92, x93, x94, x95, x64, x65, x66, x67, x68, x69, x70,
+    x71, x72, x73, x74, x75, x76, x77, x78, x79, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122,
+    x123, x124, x125, x126, x127, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108, x109,
+    x110, x111), key); x16 = r.p0; x17 = r.p1; x18 = r.p2; x19 = r.p3; x20 = r.p4; x21 = r.p5; x22 = r.p6; x23 = r.p7;
+    x24 = r.p8; x25 = r.p9; x26 = r.p10; x27 = r.p11; x28 = r.p12; x29 = r.p13; x30 = r.p14; x31 = r.p15; x0 = r.p16;
+    x1 = r.p17; x2 = r.p18; x3 = r.p19; x4 = r.p20; x5 = r.p21; x6 = r.p22; x7 = r.p23; x8 = r.p24; x9 = r.p25;
+    x10 = r.p26; x11 = r.p27; x12 = r.p28; x13 = r.p29; x14 = r.p30; x15 = r.p31; x48 = r.p32; x49 = r.p33;
+    x50 = r.p34; x51 = r.p35; x52 = r.p36; x53 = r.p37; x54 = r.p38; x55 = r.p39; x56 = r.p40; x57 = r.p41;
+    x58 = r.p42; x59 = r.p43; x60 = r.p44; x61 = r.p45; x62 = r.p46; x63 = r.p47; x32 = r.p48; x33 = r.p49;
+    x34 = r.p50; x35 = r.p51; x36 = r.p52; x37 = r.p53; x38 = r.p54; x39 = r.p55; x40 = r.p56; x41 = r.p57;
+    x42 = r.p58; x43 = r.p59; x44 = r.p60; x45 = r.p61; x46 = r.p62; x47 = r.p63; x80 = r.p64; x81 = r.p65;
+    x82 = r.p66; x83 = r.p67; x84 = r.p68; x85 = r.p69; x86 = r.p70; x87 = r.p71; x88 = r.p72; x89 = r.p73;
+    x90 = r.p74; x91 = r.p75; x92 = r.p76; x93 = r.p77; x94 = r.p78; x95 = r.p79; x64 = r.p80; x65 = r.p81;
+    x66 = r.p82; x67 = r.p83; x68 = r.p84; x69 = r.p85; x70 = r.p86; x71 = r.p87; x72 = r.p88; x73 = r.p89;
+    x74 = r.p90; x75 = r.p91; x76 = r.p92; x77 = r.p93; x78 = r.p94; x79 = r.p95; x112 = r.p96; x113 = r.p97;
+    x114 = r.p98; x115 = r.p99; x116 = r.p100; x117 = r.p101; x118 = r.p102; x119 = r.p103; x120 = r.p104;
+    x121 = r.p105; x122 = r.p106; x123 = r.p107; x124 = r.p108; x125 = r.p109; x126 = r.p110; x127 = r.p111;
+    x96 = r.p112; x97 = r.p113; x98 = r.p114; x99 = r.p115; x100 = r.p116; x101 = r.p117; x102 = r.p118;
+    x103 = r.p119; x104 = r.p120; x105 = r.p121; x106 = r.p122; x107 = r.p123; x108 = r.p124; x109 = r.p125;
+    x110 = r.p126; x111 = r.p127; key += 32u; }
     }
-    { let r = step_odd(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
+    { let r = step_round(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17,
+    x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40,
+    x41, x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63,
+    x64, x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86,
+    x87, x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107,
+    x108, x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126,
+    x127), key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
     x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
     x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
     x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;
@@ -2871,13 +2267,13 @@ fn whole_of_14_rounds(p: Planes128) -> Planes128 {
     var x122 = p.p122; var x123 = p.p123; var x124 = p.p124; var x125 = p.p125; var x126 = p.p126; var x127 = p.p127;
     var key = 0u;
     for (var i0 = 0u; i0 < 6u; i0 += 1u) {
-    { let r = step_odd(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
+    { let r = step_round(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17,
+    x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40,
+    x41, x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63,
+    x64, x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86,
+    x87, x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107,
+    x108, x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126,
+    x127), key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
     x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
     x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
     x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;
@@ -2894,37 +2290,37 @@ fn whole_of_14_rounds(p: Planes128) -> Planes128 {
     x112 = r.p112; x113 = r.p113; x114 = r.p114; x115 = r.p115; x116 = r.p116; x117 = r.p117; x118 = r.p118;
     x119 = r.p119; x120 = r.p120; x121 = r.p121; x122 = r.p122; x123 = r.p123; x124 = r.p124; x125 = r.p125;
     x126 = r.p126; x127 = r.p127; key += 32u; }
-    { let r = step_even(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
-    x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
-    x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
-    x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;
-    x34 = r.p34; x35 = r.p35; x36 = r.p36; x37 = r.p37; x38 = r.p38; x39 = r.p39; x40 = r.p40; x41 = r.p41;
-    x42 = r.p42; x43 = r.p43; x44 = r.p44; x45 = r.p45; x46 = r.p46; x47 = r.p47; x48 = r.p48; x49 = r.p49;
-    x50 = r.p50; x51 = r.p51; x52 = r.p52; x53 = r.p53; x54 = r.p54; x55 = r.p55; x56 = r.p56; x57 = r.p57;
-    x58 = r.p58; x59 = r.p59; x60 = r.p60; x61 = r.p61; x62 = r.p62; x63 = r.p63; x64 = r.p64; x65 = r.p65;
-    x66 = r.p66; x67 = r.p67; x68 = r.p68; x69 = r.p69; x70 = r.p70; x71 = r.p71; x72 = r.p72; x73 = r.p73;
-    x74 = r.p74; x75 = r.p75; x76 = r.p76; x77 = r.p77; x78 = r.p78; x79 = r.p79; x80 = r.p80; x81 = r.p81;
-    x82 = r.p82; x83 = r.p83; x84 = r.p84; x85 = r.p85; x86 = r.p86; x87 = r.p87; x88 = r.p88; x89 = r.p89;
-    x90 = r.p90; x91 = r.p91; x92 = r.p92; x93 = r.p93; x94 = r.p94; x95 = r.p95; x96 = r.p96; x97 = r.p97;
-    x98 = r.p98; x99 = r.p99; x100 = r.p100; x101 = r.p101; x102 = r.p102; x103 = r.p103; x104 = r.p104;
-    x105 = r.p105; x106 = r.p106; x107 = r.p107; x108 = r.p108; x109 = r.p109; x110 = r.p110; x111 = r.p111;
-    x112 = r.p112; x113 = r.p113; x114 = r.p114; x115 = r.p115; x116 = r.p116; x117 = r.p117; x118 = r.p118;
-    x119 = r.p119; x120 = r.p120; x121 = r.p121; x122 = r.p122; x123 = r.p123; x124 = r.p124; x125 = r.p125;
-    x126 = r.p126; x127 = r.p127; key += 32u; }
+    { let r = step_round(Planes128(x16, x17, x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x0,
+    x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x48, x49, x50, x51, x52, x53, x54, x55, x56,
+    x57, x58, x59, x60, x61, x62, x63, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41, x42, x43, x44, x45, x46, x47,
+    x80, x81, x82, x83, x84, x85, x86, x87, x88, x89, x90, x91, x92, x93, x94, x95, x64, x65, x66, x67, x68, x69, x70,
+    x71, x72, x73, x74, x75, x76, x77, x78, x79, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122,
+    x123, x124, x125, x126, x127, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108, x109,
+    x110, x111), key); x16 = r.p0; x17 = r.p1; x18 = r.p2; x19 = r.p3; x20 = r.p4; x21 = r.p5; x22 = r.p6; x23 = r.p7;
+    x24 = r.p8; x25 = r.p9; x26 = r.p10; x27 = r.p11; x28 = r.p12; x29 = r.p13; x30 = r.p14; x31 = r.p15; x0 = r.p16;
+    x1 = r.p17; x2 = r.p18; x3 = r.p19; x4 = r.p20; x5 = r.p21; x6 = r.p22; x7 = r.p23; x8 = r.p24; x9 = r.p25;
+    x10 = r.p26; x11 = r.p27; x12 = r.p28; x13 = r.p29; x14 = r.p30; x15 = r.p31; x48 = r.p32; x49 = r.p33;
+    x50 = r.p34; x51 = r.p35; x52 = r.p36; x53 = r.p37; x54 = r.p38; x55 = r.p39; x56 = r.p40; x57 = r.p41;
+    x58 = r.p42; x59 = r.p43; x60 = r.p44; x61 = r.p45; x62 = r.p46; x63 = r.p47; x32 = r.p48; x33 = r.p49;
+    x34 = r.p50; x35 = r.p51; x36 = r.p52; x37 = r.p53; x38 = r.p54; x39 = r.p55; x40 = r.p56; x41 = r.p57;
+    x42 = r.p58; x43 = r.p59; x44 = r.p60; x45 = r.p61; x46 = r.p62; x47 = r.p63; x80 = r.p64; x81 = r.p65;
+    x82 = r.p66; x83 = r.p67; x84 = r.p68; x85 = r.p69; x86 = r.p70; x87 = r.p71; x88 = r.p72; x89 = r.p73;
+    x90 = r.p74; x91 = r.p75; x92 = r.p76; x93 = r.p77; x94 = r.p78; x95 = r.p79; x64 = r.p80; x65 = r.p81;
+    x66 = r.p82; x67 = r.p83; x68 = r.p84; x69 = r.p85; x70 = r.p86; x71 = r.p87; x72 = r.p88; x73 = r.p89;
+    x74 = r.p90; x75 = r.p91; x76 = r.p92; x77 = r.p93; x78 = r.p94; x79 = r.p95; x112 = r.p96; x113 = r.p97;
+    x114 = r.p98; x115 = r.p99; x116 = r.p100; x117 = r.p101; x118 = r.p102; x119 = r.p103; x120 = r.p104;
+    x121 = r.p105; x122 = r.p106; x123 = r.p107; x124 = r.p108; x125 = r.p109; x126 = r.p110; x127 = r.p111;
+    x96 = r.p112; x97 = r.p113; x98 = r.p114; x99 = r.p115; x100 = r.p116; x101 = r.p117; x102 = r.p118;
+    x103 = r.p119; x104 = r.p120; x105 = r.p121; x106 = r.p122; x107 = r.p123; x108 = r.p124; x109 = r.p125;
+    x110 = r.p126; x111 = r.p127; key += 32u; }
     }
-    { let r = step_odd(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
+    { let r = step_round(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17,
+    x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40,
+    x41, x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63,
+    x64, x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86,
+    x87, x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107,
+    x108, x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126,
+    x127), key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
     x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
     x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
     x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;
@@ -3008,13 +2404,13 @@ fn whole_of_16_rounds(p: Planes128) -> Planes128 {
     var x122 = p.p122; var x123 = p.p123; var x124 = p.p124; var x125 = p.p125; var x126 = p.p126; var x127 = p.p127;
     var key = 0u;
     for (var i0 = 0u; i0 < 7u; i0 += 1u) {
-    { let r = step_odd(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
+    { let r = step_round(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17,
+    x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40,
+    x41, x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63,
+    x64, x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86,
+    x87, x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107,
+    x108, x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126,
+    x127), key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
     x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
     x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
     x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;
@@ -3031,37 +2427,37 @@ fn whole_of_16_rounds(p: Planes128) -> Planes128 {
     x112 = r.p112; x113 = r.p113; x114 = r.p114; x115 = r.p115; x116 = r.p116; x117 = r.p117; x118 = r.p118;
     x119 = r.p119; x120 = r.p120; x121 = r.p121; x122 = r.p122; x123 = r.p123; x124 = r.p124; x125 = r.p125;
     x126 = r.p126; x127 = r.p127; key += 32u; }
-    { let r = step_even(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
-    x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
-    x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
-    x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;
-    x34 = r.p34; x35 = r.p35; x36 = r.p36; x37 = r.p37; x38 = r.p38; x39 = r.p39; x40 = r.p40; x41 = r.p41;
-    x42 = r.p42; x43 = r.p43; x44 = r.p44; x45 = r.p45; x46 = r.p46; x47 = r.p47; x48 = r.p48; x49 = r.p49;
-    x50 = r.p50; x51 = r.p51; x52 = r.p52; x53 = r.p53; x54 = r.p54; x55 = r.p55; x56 = r.p56; x57 = r.p57;
-    x58 = r.p58; x59 = r.p59; x60 = r.p60; x61 = r.p61; x62 = r.p62; x63 = r.p63; x64 = r.p64; x65 = r.p65;
-    x66 = r.p66; x67 = r.p67; x68 = r.p68; x69 = r.p69; x70 = r.p70; x71 = r.p71; x72 = r.p72; x73 = r.p73;
-    x74 = r.p74; x75 = r.p75; x76 = r.p76; x77 = r.p77; x78 = r.p78; x79 = r.p79; x80 = r.p80; x81 = r.p81;
-    x82 = r.p82; x83 = r.p83; x84 = r.p84; x85 = r.p85; x86 = r.p86; x87 = r.p87; x88 = r.p88; x89 = r.p89;
-    x90 = r.p90; x91 = r.p91; x92 = r.p92; x93 = r.p93; x94 = r.p94; x95 = r.p95; x96 = r.p96; x97 = r.p97;
-    x98 = r.p98; x99 = r.p99; x100 = r.p100; x101 = r.p101; x102 = r.p102; x103 = r.p103; x104 = r.p104;
-    x105 = r.p105; x106 = r.p106; x107 = r.p107; x108 = r.p108; x109 = r.p109; x110 = r.p110; x111 = r.p111;
-    x112 = r.p112; x113 = r.p113; x114 = r.p114; x115 = r.p115; x116 = r.p116; x117 = r.p117; x118 = r.p118;
-    x119 = r.p119; x120 = r.p120; x121 = r.p121; x122 = r.p122; x123 = r.p123; x124 = r.p124; x125 = r.p125;
-    x126 = r.p126; x127 = r.p127; key += 32u; }
+    { let r = step_round(Planes128(x16, x17, x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x0,
+    x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x48, x49, x50, x51, x52, x53, x54, x55, x56,
+    x57, x58, x59, x60, x61, x62, x63, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41, x42, x43, x44, x45, x46, x47,
+    x80, x81, x82, x83, x84, x85, x86, x87, x88, x89, x90, x91, x92, x93, x94, x95, x64, x65, x66, x67, x68, x69, x70,
+    x71, x72, x73, x74, x75, x76, x77, x78, x79, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122,
+    x123, x124, x125, x126, x127, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108, x109,
+    x110, x111), key); x16 = r.p0; x17 = r.p1; x18 = r.p2; x19 = r.p3; x20 = r.p4; x21 = r.p5; x22 = r.p6; x23 = r.p7;
+    x24 = r.p8; x25 = r.p9; x26 = r.p10; x27 = r.p11; x28 = r.p12; x29 = r.p13; x30 = r.p14; x31 = r.p15; x0 = r.p16;
+    x1 = r.p17; x2 = r.p18; x3 = r.p19; x4 = r.p20; x5 = r.p21; x6 = r.p22; x7 = r.p23; x8 = r.p24; x9 = r.p25;
+    x10 = r.p26; x11 = r.p27; x12 = r.p28; x13 = r.p29; x14 = r.p30; x15 = r.p31; x48 = r.p32; x49 = r.p33;
+    x50 = r.p34; x51 = r.p35; x52 = r.p36; x53 = r.p37; x54 = r.p38; x55 = r.p39; x56 = r.p40; x57 = r.p41;
+    x58 = r.p42; x59 = r.p43; x60 = r.p44; x61 = r.p45; x62 = r.p46; x63 = r.p47; x32 = r.p48; x33 = r.p49;
+    x34 = r.p50; x35 = r.p51; x36 = r.p52; x37 = r.p53; x38 = r.p54; x39 = r.p55; x40 = r.p56; x41 = r.p57;
+    x42 = r.p58; x43 = r.p59; x44 = r.p60; x45 = r.p61; x46 = r.p62; x47 = r.p63; x80 = r.p64; x81 = r.p65;
+    x82 = r.p66; x83 = r.p67; x84 = r.p68; x85 = r.p69; x86 = r.p70; x87 = r.p71; x88 = r.p72; x89 = r.p73;
+    x90 = r.p74; x91 = r.p75; x92 = r.p76; x93 = r.p77; x94 = r.p78; x95 = r.p79; x64 = r.p80; x65 = r.p81;
+    x66 = r.p82; x67 = r.p83; x68 = r.p84; x69 = r.p85; x70 = r.p86; x71 = r.p87; x72 = r.p88; x73 = r.p89;
+    x74 = r.p90; x75 = r.p91; x76 = r.p92; x77 = r.p93; x78 = r.p94; x79 = r.p95; x112 = r.p96; x113 = r.p97;
+    x114 = r.p98; x115 = r.p99; x116 = r.p100; x117 = r.p101; x118 = r.p102; x119 = r.p103; x120 = r.p104;
+    x121 = r.p105; x122 = r.p106; x123 = r.p107; x124 = r.p108; x125 = r.p109; x126 = r.p110; x127 = r.p111;
+    x96 = r.p112; x97 = r.p113; x98 = r.p114; x99 = r.p115; x100 = r.p116; x101 = r.p117; x102 = r.p118;
+    x103 = r.p119; x104 = r.p120; x105 = r.p121; x106 = r.p122; x107 = r.p123; x108 = r.p124; x109 = r.p125;
+    x110 = r.p126; x111 = r.p127; key += 32u; }
     }
-    { let r = step_odd(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63, x64,
-    x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86, x87,
-    x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107, x108,
-    x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126, x127),
-    key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
+    { let r = step_round(Planes128(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17,
+    x18, x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40,
+    x41, x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63,
+    x64, x65, x66, x67, x68, x69, x70, x71, x72, x73, x74, x75, x76, x77, x78, x79, x80, x81, x82, x83, x84, x85, x86,
+    x87, x88, x89, x90, x91, x92, x93, x94, x95, x96, x97, x98, x99, x100, x101, x102, x103, x104, x105, x106, x107,
+    x108, x109, x110, x111, x112, x113, x114, x115, x116, x117, x118, x119, x120, x121, x122, x123, x124, x125, x126,
+    x127), key); x0 = r.p0; x1 = r.p1; x2 = r.p2; x3 = r.p3; x4 = r.p4; x5 = r.p5; x6 = r.p6; x7 = r.p7; x8 = r.p8;
     x9 = r.p9; x10 = r.p10; x11 = r.p11; x12 = r.p12; x13 = r.p13; x14 = r.p14; x15 = r.p15; x16 = r.p16; x17 = r.p17;
     x18 = r.p18; x19 = r.p19; x20 = r.p20; x21 = r.p21; x22 = r.p22; x23 = r.p23; x24 = r.p24; x25 = r.p25;
     x26 = r.p26; x27 = r.p27; x28 = r.p28; x29 = r.p29; x30 = r.p30; x31 = r.p31; x32 = r.p32; x33 = r.p33;

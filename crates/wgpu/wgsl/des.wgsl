@@ -698,13 +698,14 @@ fn whole_of_one_pass(p: Planes64) -> Planes64 {
     var x56 = p.p56; var x57 = p.p57; var x58 = p.p58; var x59 = p.p59; var x60 = p.p60; var x61 = p.p61;
     var x62 = p.p62; var x63 = p.p63;
     var key = 0u;
+    for (var i0 = 0u; i0 < 1u; i0 += 1u) {
     { let r = step_add(Planes32(x1, x3, x5, x7, x9, x11, x13, x15, x17, x19, x21, x23, x25, x27, x29, x31, x33, x35,
     x37, x39, x41, x43, x45, x47, x49, x51, x53, x55, x57, x59, x61, x63), key); x1 = r.p0; x3 = r.p1; x5 = r.p2;
     x7 = r.p3; x9 = r.p4; x11 = r.p5; x13 = r.p6; x15 = r.p7; x17 = r.p8; x19 = r.p9; x21 = r.p10; x23 = r.p11;
     x25 = r.p12; x27 = r.p13; x29 = r.p14; x31 = r.p15; x33 = r.p16; x35 = r.p17; x37 = r.p18; x39 = r.p19;
     x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24; x51 = r.p25; x53 = r.p26; x55 = r.p27;
     x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 8u; }
-    for (var i0 = 0u; i0 < 8u; i0 += 1u) {
+    for (var i1 = 0u; i1 < 8u; i1 += 1u) {
     { let r = step_round(Planes64(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
     x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
     x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63),
@@ -720,12 +721,6 @@ fn whole_of_one_pass(p: Planes64) -> Planes64 {
     x35 = r.p17; x37 = r.p18; x39 = r.p19; x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24;
     x51 = r.p25; x53 = r.p26; x55 = r.p27; x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 12u; }
     }
-    { let r = step_add(Planes32(x0, x2, x4, x6, x8, x10, x12, x14, x16, x18, x20, x22, x24, x26, x28, x30, x32, x34,
-    x36, x38, x40, x42, x44, x46, x48, x50, x52, x54, x56, x58, x60, x62), key); x0 = r.p0; x2 = r.p1; x4 = r.p2;
-    x6 = r.p3; x8 = r.p4; x10 = r.p5; x12 = r.p6; x14 = r.p7; x16 = r.p8; x18 = r.p9; x20 = r.p10; x22 = r.p11;
-    x24 = r.p12; x26 = r.p13; x28 = r.p14; x30 = r.p15; x32 = r.p16; x34 = r.p17; x36 = r.p18; x38 = r.p19;
-    x40 = r.p20; x42 = r.p21; x44 = r.p22; x46 = r.p23; x48 = r.p24; x50 = r.p25; x52 = r.p26; x54 = r.p27;
-    x56 = r.p28; x58 = r.p29; x60 = r.p30; x62 = r.p31; key += 8u; }
     {
     let t0 = x1; let t1 = x0; let t2 = x3; let t3 = x2; let t4 = x5; let t5 = x4; let t6 = x7; let t7 = x6;
     let t8 = x9; let t9 = x8; let t10 = x11; let t11 = x10; let t12 = x13; let t13 = x12; let t14 = x15;
@@ -744,6 +739,13 @@ fn whole_of_one_pass(p: Planes64) -> Planes64 {
     x53 = t53; x54 = t54; x55 = t55; x56 = t56; x57 = t57; x58 = t58; x59 = t59; x60 = t60; x61 = t61; x62 = t62;
     x63 = t63;
     }
+    }
+    { let r = step_add(Planes32(x1, x3, x5, x7, x9, x11, x13, x15, x17, x19, x21, x23, x25, x27, x29, x31, x33, x35,
+    x37, x39, x41, x43, x45, x47, x49, x51, x53, x55, x57, x59, x61, x63), key); x1 = r.p0; x3 = r.p1; x5 = r.p2;
+    x7 = r.p3; x9 = r.p4; x11 = r.p5; x13 = r.p6; x15 = r.p7; x17 = r.p8; x19 = r.p9; x21 = r.p10; x23 = r.p11;
+    x25 = r.p12; x27 = r.p13; x29 = r.p14; x31 = r.p15; x33 = r.p16; x35 = r.p17; x37 = r.p18; x39 = r.p19;
+    x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24; x51 = r.p25; x53 = r.p26; x55 = r.p27;
+    x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 8u; }
     return Planes64(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18, x19, x20,
     x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41, x42, x43,
     x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63);
@@ -774,13 +776,14 @@ fn whole_of_three_passes(p: Planes64) -> Planes64 {
     var x56 = p.p56; var x57 = p.p57; var x58 = p.p58; var x59 = p.p59; var x60 = p.p60; var x61 = p.p61;
     var x62 = p.p62; var x63 = p.p63;
     var key = 0u;
+    for (var i0 = 0u; i0 < 3u; i0 += 1u) {
     { let r = step_add(Planes32(x1, x3, x5, x7, x9, x11, x13, x15, x17, x19, x21, x23, x25, x27, x29, x31, x33, x35,
     x37, x39, x41, x43, x45, x47, x49, x51, x53, x55, x57, x59, x61, x63), key); x1 = r.p0; x3 = r.p1; x5 = r.p2;
     x7 = r.p3; x9 = r.p4; x11 = r.p5; x13 = r.p6; x15 = r.p7; x17 = r.p8; x19 = r.p9; x21 = r.p10; x23 = r.p11;
     x25 = r.p12; x27 = r.p13; x29 = r.p14; x31 = r.p15; x33 = r.p16; x35 = r.p17; x37 = r.p18; x39 = r.p19;
     x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24; x51 = r.p25; x53 = r.p26; x55 = r.p27;
     x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 8u; }
-    for (var i0 = 0u; i0 < 8u; i0 += 1u) {
+    for (var i1 = 0u; i1 < 8u; i1 += 1u) {
     { let r = step_round(Planes64(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
     x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
     x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63),
@@ -796,56 +799,6 @@ fn whole_of_three_passes(p: Planes64) -> Planes64 {
     x35 = r.p17; x37 = r.p18; x39 = r.p19; x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24;
     x51 = r.p25; x53 = r.p26; x55 = r.p27; x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 12u; }
     }
-    { let r = step_add(Planes32(x0, x2, x4, x6, x8, x10, x12, x14, x16, x18, x20, x22, x24, x26, x28, x30, x32, x34,
-    x36, x38, x40, x42, x44, x46, x48, x50, x52, x54, x56, x58, x60, x62), key); x0 = r.p0; x2 = r.p1; x4 = r.p2;
-    x6 = r.p3; x8 = r.p4; x10 = r.p5; x12 = r.p6; x14 = r.p7; x16 = r.p8; x18 = r.p9; x20 = r.p10; x22 = r.p11;
-    x24 = r.p12; x26 = r.p13; x28 = r.p14; x30 = r.p15; x32 = r.p16; x34 = r.p17; x36 = r.p18; x38 = r.p19;
-    x40 = r.p20; x42 = r.p21; x44 = r.p22; x46 = r.p23; x48 = r.p24; x50 = r.p25; x52 = r.p26; x54 = r.p27;
-    x56 = r.p28; x58 = r.p29; x60 = r.p30; x62 = r.p31; key += 8u; }
-    for (var i0 = 0u; i0 < 8u; i0 += 1u) {
-    { let r = step_round(Planes64(x1, x0, x3, x2, x5, x4, x7, x6, x9, x8, x11, x10, x13, x12, x15, x14, x17, x16, x19,
-    x18, x21, x20, x23, x22, x25, x24, x27, x26, x29, x28, x31, x30, x33, x32, x35, x34, x37, x36, x39, x38, x41, x40,
-    x43, x42, x45, x44, x47, x46, x49, x48, x51, x50, x53, x52, x55, x54, x57, x56, x59, x58, x61, x60, x63, x62),
-    key); x1 = r.p0; x3 = r.p1; x5 = r.p2; x7 = r.p3; x9 = r.p4; x11 = r.p5; x13 = r.p6; x15 = r.p7; x17 = r.p8;
-    x19 = r.p9; x21 = r.p10; x23 = r.p11; x25 = r.p12; x27 = r.p13; x29 = r.p14; x31 = r.p15; x33 = r.p16;
-    x35 = r.p17; x37 = r.p18; x39 = r.p19; x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24;
-    x51 = r.p25; x53 = r.p26; x55 = r.p27; x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 12u; }
-    { let r = step_round(Planes64(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63),
-    key); x0 = r.p0; x2 = r.p1; x4 = r.p2; x6 = r.p3; x8 = r.p4; x10 = r.p5; x12 = r.p6; x14 = r.p7; x16 = r.p8;
-    x18 = r.p9; x20 = r.p10; x22 = r.p11; x24 = r.p12; x26 = r.p13; x28 = r.p14; x30 = r.p15; x32 = r.p16;
-    x34 = r.p17; x36 = r.p18; x38 = r.p19; x40 = r.p20; x42 = r.p21; x44 = r.p22; x46 = r.p23; x48 = r.p24;
-    x50 = r.p25; x52 = r.p26; x54 = r.p27; x56 = r.p28; x58 = r.p29; x60 = r.p30; x62 = r.p31; key += 12u; }
-    }
-    { let r = step_add(Planes32(x1, x3, x5, x7, x9, x11, x13, x15, x17, x19, x21, x23, x25, x27, x29, x31, x33, x35,
-    x37, x39, x41, x43, x45, x47, x49, x51, x53, x55, x57, x59, x61, x63), key); x1 = r.p0; x3 = r.p1; x5 = r.p2;
-    x7 = r.p3; x9 = r.p4; x11 = r.p5; x13 = r.p6; x15 = r.p7; x17 = r.p8; x19 = r.p9; x21 = r.p10; x23 = r.p11;
-    x25 = r.p12; x27 = r.p13; x29 = r.p14; x31 = r.p15; x33 = r.p16; x35 = r.p17; x37 = r.p18; x39 = r.p19;
-    x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24; x51 = r.p25; x53 = r.p26; x55 = r.p27;
-    x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 8u; }
-    for (var i0 = 0u; i0 < 8u; i0 += 1u) {
-    { let r = step_round(Planes64(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18,
-    x19, x20, x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41,
-    x42, x43, x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63),
-    key); x0 = r.p0; x2 = r.p1; x4 = r.p2; x6 = r.p3; x8 = r.p4; x10 = r.p5; x12 = r.p6; x14 = r.p7; x16 = r.p8;
-    x18 = r.p9; x20 = r.p10; x22 = r.p11; x24 = r.p12; x26 = r.p13; x28 = r.p14; x30 = r.p15; x32 = r.p16;
-    x34 = r.p17; x36 = r.p18; x38 = r.p19; x40 = r.p20; x42 = r.p21; x44 = r.p22; x46 = r.p23; x48 = r.p24;
-    x50 = r.p25; x52 = r.p26; x54 = r.p27; x56 = r.p28; x58 = r.p29; x60 = r.p30; x62 = r.p31; key += 12u; }
-    { let r = step_round(Planes64(x1, x0, x3, x2, x5, x4, x7, x6, x9, x8, x11, x10, x13, x12, x15, x14, x17, x16, x19,
-    x18, x21, x20, x23, x22, x25, x24, x27, x26, x29, x28, x31, x30, x33, x32, x35, x34, x37, x36, x39, x38, x41, x40,
-    x43, x42, x45, x44, x47, x46, x49, x48, x51, x50, x53, x52, x55, x54, x57, x56, x59, x58, x61, x60, x63, x62),
-    key); x1 = r.p0; x3 = r.p1; x5 = r.p2; x7 = r.p3; x9 = r.p4; x11 = r.p5; x13 = r.p6; x15 = r.p7; x17 = r.p8;
-    x19 = r.p9; x21 = r.p10; x23 = r.p11; x25 = r.p12; x27 = r.p13; x29 = r.p14; x31 = r.p15; x33 = r.p16;
-    x35 = r.p17; x37 = r.p18; x39 = r.p19; x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24;
-    x51 = r.p25; x53 = r.p26; x55 = r.p27; x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 12u; }
-    }
-    { let r = step_add(Planes32(x0, x2, x4, x6, x8, x10, x12, x14, x16, x18, x20, x22, x24, x26, x28, x30, x32, x34,
-    x36, x38, x40, x42, x44, x46, x48, x50, x52, x54, x56, x58, x60, x62), key); x0 = r.p0; x2 = r.p1; x4 = r.p2;
-    x6 = r.p3; x8 = r.p4; x10 = r.p5; x12 = r.p6; x14 = r.p7; x16 = r.p8; x18 = r.p9; x20 = r.p10; x22 = r.p11;
-    x24 = r.p12; x26 = r.p13; x28 = r.p14; x30 = r.p15; x32 = r.p16; x34 = r.p17; x36 = r.p18; x38 = r.p19;
-    x40 = r.p20; x42 = r.p21; x44 = r.p22; x46 = r.p23; x48 = r.p24; x50 = r.p25; x52 = r.p26; x54 = r.p27;
-    x56 = r.p28; x58 = r.p29; x60 = r.p30; x62 = r.p31; key += 8u; }
     {
     let t0 = x1; let t1 = x0; let t2 = x3; let t3 = x2; let t4 = x5; let t5 = x4; let t6 = x7; let t7 = x6;
     let t8 = x9; let t9 = x8; let t10 = x11; let t11 = x10; let t12 = x13; let t13 = x12; let t14 = x15;
@@ -864,6 +817,13 @@ fn whole_of_three_passes(p: Planes64) -> Planes64 {
     x53 = t53; x54 = t54; x55 = t55; x56 = t56; x57 = t57; x58 = t58; x59 = t59; x60 = t60; x61 = t61; x62 = t62;
     x63 = t63;
     }
+    }
+    { let r = step_add(Planes32(x1, x3, x5, x7, x9, x11, x13, x15, x17, x19, x21, x23, x25, x27, x29, x31, x33, x35,
+    x37, x39, x41, x43, x45, x47, x49, x51, x53, x55, x57, x59, x61, x63), key); x1 = r.p0; x3 = r.p1; x5 = r.p2;
+    x7 = r.p3; x9 = r.p4; x11 = r.p5; x13 = r.p6; x15 = r.p7; x17 = r.p8; x19 = r.p9; x21 = r.p10; x23 = r.p11;
+    x25 = r.p12; x27 = r.p13; x29 = r.p14; x31 = r.p15; x33 = r.p16; x35 = r.p17; x37 = r.p18; x39 = r.p19;
+    x41 = r.p20; x43 = r.p21; x45 = r.p22; x47 = r.p23; x49 = r.p24; x51 = r.p25; x53 = r.p26; x55 = r.p27;
+    x57 = r.p28; x59 = r.p29; x61 = r.p30; x63 = r.p31; key += 8u; }
     return Planes64(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, x13, x14, x15, x16, x17, x18, x19, x20,
     x21, x22, x23, x24, x25, x26, x27, x28, x29, x30, x31, x32, x33, x34, x35, x36, x37, x38, x39, x40, x41, x42, x43,
     x44, x45, x46, x47, x48, x49, x50, x51, x52, x53, x54, x55, x56, x57, x58, x59, x60, x61, x62, x63);

@@ -191,6 +191,7 @@ impl<'k> Thread<'k> {
                 let value = low(&self.word(&operands[1])?, bits);
                 self.set(&operands[0], Value::Word(Box::new(value)))
             }
+            ["mul" | "mad", "hi", _] => bail!("not known"),
             ["mul", "wide", "u32"] => {
                 let product =
                     u64::from(self.number(&operands[1])?) * u64::from(self.number(&operands[2])?);

@@ -20,6 +20,7 @@ pub(crate) fn subject() -> Subject {
         name: "aes",
         standard: "FIPS 197",
         plans: [lanecrypt_aes::plan::<false>, lanecrypt_aes::plan::<true>],
+        rounds: None,
         steps: &[
             ("add", |model, state, key| model.xor_all(state, key)),
             ("round", |model, state, key| {

@@ -1,7 +1,7 @@
 //! Camellia as RFC 3713 has it.
 
 use lanecrypt_camellia::{Bits, Key128, Key192, Key256};
-use lanecrypt_circuit::Wire;
+use lanecrypt_circuit::{KernelRounds, Wire};
 use lanecrypt_core::Direction;
 use lanecrypt_reference::{diffusion::CAMELLIA_P, sbox::CAMELLIA};
 
@@ -18,6 +18,7 @@ pub(crate) fn subject() -> Subject {
         name: "camellia",
         standard: "RFC 3713",
         plans: [lanecrypt_camellia::plan::<false>, lanecrypt_camellia::plan::<true>],
+        rounds: Some(KernelRounds { functions: &[("camellia_rounds", "of 24 rounds")], calls: 1 }),
         steps: &[
             ("add", |model, half, key| model.xor_all(half, key)),
             ("round", |model, planes, key| {

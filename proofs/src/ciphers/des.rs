@@ -1,6 +1,6 @@
 //! DES and triple DES as FIPS 46-3 has them. Bits are counted from the left, here from 0.
 
-use lanecrypt_circuit::Wire;
+use lanecrypt_circuit::{KernelRounds, Wire};
 use lanecrypt_core::Direction;
 use lanecrypt_des::{Bits, Ede2, Ede3, Eee2, Eee3, Single};
 use lanecrypt_reference::des::{E, IP, IP_INVERSE, LEFT_SHIFTS, P, PC1, PC2, SBOXES};
@@ -31,6 +31,7 @@ pub(crate) fn subject() -> Subject {
         name: "des",
         standard: "FIPS 46-3",
         plans: [lanecrypt_des::plan::<false>, lanecrypt_des::plan::<true>],
+        rounds: Some(KernelRounds { functions: &[("des_rounds", "of three passes")], calls: 2 }),
         steps: &[("add", |model, half, key| model.xor_all(half, key)), ("round", step)],
         claims,
     }

@@ -1,6 +1,6 @@
 //! HIGHT as the standard has it. Bytes are numbered as there, so that X0 is the last byte of a block.
 
-use lanecrypt_circuit::Wire;
+use lanecrypt_circuit::{KernelRounds, Wire};
 use lanecrypt_core::Direction;
 use lanecrypt_hight::{Bits, Kisa, Standard};
 
@@ -19,6 +19,10 @@ pub(crate) fn subject() -> Subject {
         name: "hight",
         standard: "ISO/IEC 18033-3",
         plans: [lanecrypt_hight::plan::<false>, lanecrypt_hight::plan::<true>],
+        rounds: Some(KernelRounds {
+            functions: &[("hight_encrypt", "encryption"), ("hight_decrypt", "decryption")],
+            calls: 4,
+        }),
         steps: &[
             ("whiten", |m, x, wk| planes(whiten(m, state(x, false), bytes(wk), false), false)),
             ("round", |m, x, sk| planes(mix(m, state(x, false), bytes(sk), false), false)),

@@ -18,6 +18,7 @@ pub(crate) fn subject() -> Subject {
         name: "seed",
         standard: "RFC 4269",
         plans: [lanecrypt_seed::plan::<false>, lanecrypt_seed::plan::<true>],
+        rounds: None,
         steps: &[("round", |model, planes, key| {
             let words: Vec<Word> = planes.chunks(32).map(<[Wire]>::to_vec).collect();
             let [k0, k1] = [&key[..32], &key[32..]].map(<[Wire]>::to_vec);

@@ -1,7 +1,7 @@
 //! Proofs that the bit-sliced forms compute their standards: the program `prove`, which has all plans, and so makes of
 //! them what is generated.
 
-use std::{fs, path::Path};
+use std::{ffi::OsStr, fs};
 
 use anyhow::{Context, Result};
 
@@ -16,7 +16,7 @@ pub(crate) fn prove(cipher: Option<&str>) -> Result<()> {
 }
 
 /// Checks that the ciphers' plans are what was recorded, and writes what is made of them, or checks that: the ledger of
-/// what forms take, and kernels in WGSL.
+/// what forms take, kernels in WGSL, and the rounds of kernels in CUDA C++.
 pub(crate) fn plans(check: bool) -> Result<()> {
     let folder = empty(target().join("plans"))?;
     run(command(build_one("prove")?).arg("--plans").arg(&folder))?;
@@ -24,10 +24,13 @@ pub(crate) fn plans(check: bool) -> Result<()> {
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let name = path.file_name().map(Path::new).context("a file has a name")?.display();
-        let is_kernels = path.extension().is_some_and(|extension| extension == "wgsl");
-        let place = if is_kernels { "crates/wgpu/wgsl" } else { "benches/schema" };
-        files.push((format!("{place}/{name}"), text));
+        let name = path.file_name().and_then(OsStr::to_str).context("a file has a name")?;
+        let place = match name.split_once('.') {
+            Some((_, "wgsl")) => format!("crates/wgpu/wgsl/{name}"),
+            Some((cipher, "cuh")) => format!("kernels/{cipher}/rounds.cuh"),
+            _ => format!("benches/schema/{name}"),
+        };
+        files.push((place, text));
     }
     generated::ensure(&files, Mode::from_check(check), "cargo xtask codegen")
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use lanecrypt_reference::{
-    des::{E, P, SBOXES},
+    des::{P, SBOXES},
     diffusion::ARIA_A,
     sbox,
 };
@@ -19,7 +19,6 @@ pub(crate) fn files() -> Vec<(String, String)> {
     let [c1, c2, c3, c4] = sbox::CAMELLIA.each_ref();
     vec![
         ("kernels/des/tables.cuh".to_owned(), des_tables()),
-        ("kernels/des/linear.cuh".to_owned(), des_places()),
         ("kernels/aria/rows.cuh".to_owned(), aria_rows()),
         packed_tables("aria", "S1, S2 and their inverses (RFC 5794)", &[s1, s2, x1, x2]),
         packed_tables("camellia", "SBOX1 to SBOX4 (RFC 3713)", &[c1, c2, c3, c4]),
@@ -91,28 +90,6 @@ fn linear_head(what: &str) -> String {
 fn braced(values: &[String], a_line: usize, indent: &str) -> String {
     let lines = values.chunks(a_line).map(|line| format!("{indent}    {},\n", line.join(", ")));
     format!("{{\n{}{indent}}}", lines.collect::<String>())
-}
-
-/// E and P of DES as places of bits.
-fn des_places() -> String {
-    let mut after_p = [0; 32];
-    for (to, &from) in P.iter().enumerate() {
-        after_p[usize::from(from) - 1] = to;
-    }
-    let before_e = E.map(|from| format!("{:2}", from - 1));
-    let after_p = after_p.map(|to| format!("{to:2}"));
-    format!(
-        "{}// The bit of a half that is input `input` of S-box `box`, all counted from the left.\n\
-         DEVICE constexpr u32 before_e(u32 box, u32 input) {{\n    constexpr u8 from[48] = {};\n    \
-         return from[6 * box + input];\n}}\n\n\
-         // The bit of a half that S-box output `q` goes to, both counted from the left: the inverse\n\
-         // of P.\n\
-         DEVICE constexpr u32 after_p(u32 q) {{\n    constexpr u8 to[32] = {};\n    \
-         return to[q];\n}}\n",
-        linear_head("E and P of DES (FIPS 46-3)"),
-        braced(&before_e, 6, "    "),
-        braced(&after_p, 16, "    ")
-    )
 }
 
 /// ARIA's diffusion layer as digits.

@@ -40,7 +40,7 @@ pub struct Whole {
 }
 
 /// A part of a whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// A step on these planes, under the next key planes.
     Call {
