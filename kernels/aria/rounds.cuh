@@ -3,6 +3,8 @@
 
 #include "../common/key_planes.cuh"
 
+namespace {
+
 DEVICE void step_last(const u32 (&p)[128], const u32 *keys, u32 (&r)[128]) {
     const KeyByte k0(keys + 0); const u32 n385 = k0.add(p[0], 0); const u32 n386 = k0.add(p[1], 1);
     const u32 n387 = k0.add(p[2], 2); const u32 n388 = k0.add(p[3], 3); const u32 n389 = k0.add(p[4], 4);
@@ -1467,3 +1469,5 @@ DEVICE void aria_rounds(u32 (&x)[128], const u32 *keys, u32 times, Between betwe
     x[120] = r[120]; x[121] = r[121]; x[122] = r[122]; x[123] = r[123]; x[124] = r[124]; x[125] = r[125];
     x[126] = r[126]; x[127] = r[127]; keys += 512; }
 }
+
+}  // namespace

@@ -3,6 +3,8 @@
 
 #include "../common/key_planes.cuh"
 
+namespace {
+
 DEVICE void step_add(const u32 (&p)[64], const u32 *keys, u32 (&r)[64]) {
     const KeyByte k0(keys + 0); const u32 n129 = k0.add(p[0], 0); const u32 n130 = k0.add(p[1], 1);
     const u32 n131 = k0.add(p[2], 2); const u32 n132 = k0.add(p[3], 3); const u32 n133 = k0.add(p[4], 4);
@@ -706,3 +708,5 @@ DEVICE void camellia_rounds(u32 (&x)[128], const u32 *keys, u32 times, Between b
     x[124] = t124; x[125] = t125; x[126] = t126; x[127] = t127;
     }
 }
+
+}  // namespace

@@ -3,6 +3,8 @@
 
 #include "../common/key_planes.cuh"
 
+namespace {
+
 DEVICE void step_add(const u32 (&p)[32], const u32 *keys, u32 (&r)[32]) {
     const KeyByte k0(keys + 0); const u32 n65 = k0.add(p[0], 0); const u32 n66 = k0.add(p[1], 1);
     const u32 n67 = k0.add(p[2], 2); const u32 n68 = k0.add(p[3], 3); const u32 n69 = k0.add(p[4], 4);
@@ -207,3 +209,5 @@ DEVICE void des_rounds(u32 (&x)[64], const u32 *keys, u32 times, Between between
     }
     }
 }
+
+}  // namespace

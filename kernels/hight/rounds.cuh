@@ -3,6 +3,8 @@
 
 #include "../common/key_planes.cuh"
 
+namespace {
+
 DEVICE void step_inverse_round(const u32 (&p)[64], const u32 *keys, u32 (&r)[32]) {
     const u32 n97 = lop3<0x96>(p[58], p[60], p[61]); const u32 n98 = lop3<0x96>(p[59], p[61], p[62]);
     const u32 n99 = lop3<0x96>(p[60], p[62], p[63]); const u32 n100 = lop3<0x96>(p[56], p[61], p[63]);
@@ -404,3 +406,5 @@ DEVICE void hight_decrypt(u32 (&x)[64], const u32 *keys, Between between) {
     x[43] = r[19]; x[44] = r[20]; x[45] = r[21]; x[46] = r[22]; x[47] = r[23]; x[56] = r[24]; x[57] = r[25];
     x[58] = r[26]; x[59] = r[27]; x[60] = r[28]; x[61] = r[29]; x[62] = r[30]; x[63] = r[31]; keys += 64; }
 }
+
+}  // namespace
