@@ -423,6 +423,10 @@ mod tests {
         (start..start + size).step_by(16).filter(|at| number(*at, 2) & 0x1ff == 0x12).count()
     }
 
+    /// Kernels of which the assembler writes a part of a loop's body once more, in front of the loop, and the LOP3 of
+    /// that part: a round of ARIA.
+    const COPIED: (&str, usize) = ("aria_bitslice", 1296);
+
     /// The rule against the assembler, where almost all is logic.
     #[test]
     fn logic_is_covered_as_in_the_machine_code() {
@@ -436,7 +440,8 @@ mod tests {
                 let is_logic = |i: &Instruction| alone(i).0 == Kind::Logic;
                 let costs = kernel.instructions.iter().zip(costs(&kernel));
                 let counted = costs.filter(|(i, cost)| is_logic(i) && cost[1] > 0).count();
-                let made = lop3(module.machine_code, name);
+                let copied = if module.name == COPIED.0 { COPIED.1 } else { 0 };
+                let made = lop3(module.machine_code, name) - copied;
                 let ratio = counted as f64 / made as f64;
                 assert!(
                     (0.98..1.01).contains(&ratio),
