@@ -84,16 +84,9 @@ impl<E: Engine> Ctr<E> {
         let block = self.engine.block_bytes();
         // Bytes of the first block that lie before the position.
         let skipped = (self.position % block as u128) as usize;
-        let number = self.position / block as u128;
-        if skipped == 0 {
-            if !data.is_empty() {
-                self.run(number, data)?;
-            }
-            self.position = end;
-            return Ok(());
-        }
-        let head = (block - skipped).min(data.len());
+        let head = if skipped == 0 { 0 } else { (block - skipped).min(data.len()) };
         let (mut head_data, rest) = data.split_at(head);
+        let number = self.position / block as u128;
         if head > 0 {
             modes::wiped(&mut [0; 16][..block], |keystream| {
                 self.run(number, (&mut *keystream).into())?;
@@ -102,7 +95,8 @@ impl<E: Engine> Ctr<E> {
             })?;
         }
         if !rest.is_empty() {
-            self.run(number + 1, rest)?;
+            let number = number + u128::from(skipped > 0);
+            self.run(number, rest)?;
         }
         self.position = end;
         Ok(())
