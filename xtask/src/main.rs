@@ -224,7 +224,8 @@ fn bench_all(options: &[String]) -> anyhow::Result<()> {
     // Two builds side by side: each ends with a crate that a core compiles alone.
     let (swap, program) = thread::scope(|scope| {
         let swap = scope.spawn(|| has_swap(options).then(|| user_crate::built("swap", &["swap"])));
-        (swap.join(), command::built("bench-all", features))
+        let program = command::built("bench-all", features);
+        (swap.join(), program)
     });
     let swap = swap.expect("builds do not panic").transpose()?;
     let environment = swap.map(|program| ("LANECRYPT_BENCH_SWAP", program));
