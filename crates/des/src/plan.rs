@@ -51,9 +51,9 @@ fn round_masks(first: usize) -> RoundMasks {
     }
 }
 
-/// The planes of the left half (0) or the right one (1).
-fn half(number: usize) -> Vec<usize> {
-    (0..32).map(|pair| 2 * pair + number).collect()
+/// The planes of the right half.
+fn right_half() -> Vec<usize> {
+    (0..32).map(|pair| 2 * pair + 1).collect()
 }
 
 /// The planes, the halves exchanged or as they are.
@@ -62,13 +62,13 @@ fn halves(are_exchanged: bool) -> Vec<usize> {
 }
 
 fn whole<const TERNARY: bool>(name: &'static str, passes: usize) -> Whole {
-    let round = |from| Part::Call { step: "round", on: halves(from == 0) };
-    let add = || Part::Call { step: "add", on: half(1) };
+    let round = |are_exchanged| Part::Call { step: "round", on: halves(are_exchanged) };
+    let add = || Part::Call { step: "add", on: right_half() };
     // The halves are exchanged after every pass, so that the next one reads the right one first again; there is an
     // odd number of passes, and before the final permutation the halves are exchanged as well.
     let pass = [
         add(),
-        Part::Repeat { times: ROUNDS / 2, body: vec![round(1), round(0)] },
+        repeat(ROUNDS / 2, [round(false), round(true)]),
         Part::Rename { from: halves(true) },
     ];
     let parts = vec![repeat(passes, pass), add()];
