@@ -52,16 +52,25 @@ pub(crate) fn metadata() -> Result<Vec<Value>> {
     Ok(serde_json::from_value(metadata["packages"].take())?)
 }
 
-/// All features of all packages, for cargo's `--features`, without `peers` of the benches: Botan and
-/// OpenSSL take ten minutes to build in each folder for a target. `bench-all --peers` builds that.
+/// Whether a package goes to crates.io: no list of registries is all of them, an empty one none.
+pub(crate) fn is_published(package: &Value) -> bool {
+    package["publish"].is_null()
+}
+
+/// All features of all packages.
 pub(crate) fn features() -> Result<String> {
-    let packages = metadata()?;
+    Ok(features_of(&metadata()?))
+}
+
+/// All features of these packages, for cargo's `--features`, without `peers` of the benches: Botan and
+/// OpenSSL take ten minutes to build in each folder for a target. `bench-all --peers` builds that.
+pub(crate) fn features_of(packages: &[Value]) -> String {
     let all = packages.iter().flat_map(|package| {
         let name = package["name"].as_str().unwrap_or_default();
         let features = package["features"].as_object().into_iter().flatten();
         features.map(move |(feature, _)| format!("{name}/{feature}"))
     });
-    Ok(all.filter(|feature| feature != PEERS).collect::<Vec<_>>().join(","))
+    all.filter(|feature| feature != PEERS).collect::<Vec<_>>().join(",")
 }
 
 /// Packages that are programs of this project alone.

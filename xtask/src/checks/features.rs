@@ -1,4 +1,4 @@
-//! Sets of features: the libraries compile without warnings under every two of theirs, and under none.
+//! Sets of features: the libraries compile without warnings under none of theirs, each alone, and sets of several.
 
 use std::collections::BTreeSet;
 
@@ -34,12 +34,19 @@ fn features_of(package: &Value) -> Vec<&str> {
     features.map(|(name, _)| name.as_str()).filter(|name| *name != "default").collect()
 }
 
-/// None, each alone, and every two: what breaks is nearly always one that is missing or two that meet.
+/// None, and each alone, which shows what it takes from others that nobody asks for; then each among others and
+/// without any one of them: two numbers differ in some bit, and the features whose numbers have a bit are a set, as are
+/// those that lack it. So sets grow in number with the features, not with their square.
 fn sets<'a>(features: &[&'a str]) -> BTreeSet<Vec<&'a str>> {
     let mut sets = BTreeSet::from([Vec::new()]);
-    for (i, first) in features.iter().enumerate() {
-        sets.insert(vec![*first]);
-        sets.extend(features[i + 1..].iter().map(|second| vec![*first, *second]));
+    sets.extend(features.iter().map(|feature| vec![*feature]));
+    let bits = usize::BITS - features.len().saturating_sub(1).leading_zeros();
+    for bit in 0..bits {
+        for value in [0, 1] {
+            let numbered = features.iter().enumerate();
+            let chosen = numbered.filter(|(number, _)| number >> bit & 1 == value);
+            sets.insert(chosen.map(|(_, feature)| *feature).collect());
+        }
     }
     sets
 }
@@ -58,9 +65,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_two_are_a_set() {
-        let sets = sets(&["a", "b", "c"]);
-        assert_eq!(sets.len(), 1 + 3 + 3);
-        assert!(sets.contains(&vec!["a", "c"]) && sets.contains(&vec![]));
+    fn each_is_among_others_without_any_one_of_them() {
+        let features = ["a", "b", "c", "d", "e", "f"];
+        let sets = sets(&features);
+        assert!(sets.contains(&vec![]));
+        for one in features {
+            assert!(sets.contains(&vec![one]));
+            for other in features.iter().filter(|other| **other != one) {
+                let mut without = sets.iter().filter(|set| !set.contains(other));
+                assert!(without.any(|set| set.len() > 1 && set.contains(&one)), "{one}, {other}");
+            }
+        }
     }
 }

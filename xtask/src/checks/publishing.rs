@@ -73,8 +73,7 @@ fn packages(listed: &[Value]) -> Result<Vec<Package>> {
         Ok(Package {
             name: package["name"].as_str().context("no name")?.to_owned(),
             folder,
-            // No list of registries is all of them, an empty one none.
-            is_published: package["publish"].is_null(),
+            is_published: packages::is_published(package),
             missing: fields.into_iter().filter(is_empty).collect(),
             dependencies: ours.collect(),
         })

@@ -26,7 +26,8 @@ pub(crate) fn check() -> Result<()> {
         run(test
             .env(EXPECT, "wgpu-bitslice")
             .env("VK_ICD_FILENAMES", &driver)
-            .env("NODEVICE_SELECT", "1"))
+            .env("NODEVICE_SELECT", "1")
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")) // the builds are most of the time
     };
     test(&["--package", "lanecrypt-wgpu"])?;
     // Without CUDA's backends, which would be compiled once more for this.
