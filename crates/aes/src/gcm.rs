@@ -16,28 +16,31 @@ use crate::{
 };
 
 /// A message, or blocks within one, under round keys of encryption.
-pub(crate) struct Gcm<'a, 'inp, 'out> {
+#[repr(C)] // `ct` knows where the data and the pass are
+pub(crate) struct Gcm<'a, 'p, 'inp, 'out> {
+    pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
+    pub(crate) pass: &'a mut GcmPass<'p>,
     pub(crate) keys: &'a [Block],
-    pub(crate) pass: GcmPass<'a>,
-    pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
-impl<I: Carryless> Body<I> for Gcm<'_, '_, '_> {
+impl<I: Carryless> Body<I> for Gcm<'_, '_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, pass: GcmPass { direction, counter, powers, hash, whole }, data } = self;
+        let Self { data, pass: GcmPass { direction, counter, powers, hash, whole }, keys } = self;
+        let data = data.reborrow();
         let Some(three) = in_three(keys) else { unreachable!("AES has ten rounds at least") };
         let end = whole.map(|aad| modes::gcm::lengths([aad.len() as u64, data.len() as u64]));
         let mut pass = Pass {
             keys: three,
             powers,
-            counters: Counters::from(isa, &modes::gcm::counter(&counter, 0), false),
+            counters: Counters::from(isa, isa.broadcast(&modes::gcm::counter(counter, 0)), false),
             hashing: Hashing::new(isa, hash),
             ciphertext: [isa.broadcast(&[0; 16]); SIDE_BY_SIDE],
         };
         pass.hashing.absorb(isa, powers, whole.unwrap_or_default());
+        let direction = *direction;
         let rest = match direction {
             Direction::Encrypt => pass.batches::<true>(isa, data),
             Direction::Decrypt => pass.batches::<false>(isa, data),
@@ -45,7 +48,7 @@ impl<I: Carryless> Body<I> for Gcm<'_, '_, '_> {
         let one = isa.one();
         let mut mask = [one.broadcast(&[0; 16])];
         if whole.is_some() {
-            mask = [one.load(&counter)];
+            mask = [one.load(counter)];
             rounds(one, keys, Direction::Encrypt, &mut mask);
         }
         let bytes = 16 * I::Lanes::USIZE;
@@ -53,7 +56,7 @@ impl<I: Carryless> Body<I> for Gcm<'_, '_, '_> {
             pass.end(isa, true, end);
         }
         in_fewest!(rest.len(), bytes, |G| pass.rest::<G>(isa, keys, direction, rest, end));
-        one.store(pass.hashing.block(isa) ^ mask[0], hash);
+        one.store(pass.hashing.block(isa) ^ mask[0], *hash);
     }
 }
 

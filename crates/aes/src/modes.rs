@@ -9,7 +9,7 @@
 
 use cipher::{InOutBuf, typenum::Unsigned};
 use lanecrypt_core::{Counter, Direction};
-use lanecrypt_slicing::{AesBlocks, Body, Carryless};
+use lanecrypt_slicing::{AesBlocks, Body, Carryless, SingleBlocks};
 
 use crate::{
     schedule::Block,
@@ -81,11 +81,27 @@ fn add<I: AesBlocks, const G: usize>(
 }
 
 /// CTR of any length, in which 32 bits of the counter count: the last, or the first, least significant byte first.
+#[repr(C)] // `ct` knows where the data is, here and below
 pub(crate) struct Ctr<'a, 'inp, 'out> {
-    pub(crate) keys: &'a [Block],
-    pub(crate) first: Counter,
-    pub(crate) is_little_endian: bool,
-    pub(crate) data: InOutBuf<'inp, 'out, u8>,
+    data: &'a mut InOutBuf<'inp, 'out, u8>,
+    /// The upper half of the counter; see `BlockPass` for why the halves lie apart.
+    high: u64,
+    keys: &'a [Block],
+    is_little_endian: bool,
+    low: u64,
+}
+
+impl<'a, 'inp, 'out> Ctr<'a, 'inp, 'out> {
+    #[inline(always)]
+    pub(crate) fn new(
+        keys: &'a [Block],
+        first: Counter,
+        is_little_endian: bool,
+        data: &'a mut InOutBuf<'inp, 'out, u8>,
+    ) -> Self {
+        let (high, low) = ((first.value() >> 64) as u64, first.value() as u64);
+        Self { data, high, keys, is_little_endian, low }
+    }
 }
 
 /// Whether over this number of bytes the last 32 bits of a counter count as all do.
@@ -98,11 +114,11 @@ impl<I: Carryless> Body<I> for Ctr<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, first, is_little_endian, data } = self;
-        let first = first.value().to_be_bytes();
-        let mut counters = Counters::from(isa, &first, is_little_endian);
+        let Self { data, high, keys, is_little_endian, low } = self;
+        let first = isa.single().count(u128::from(high) << 64 | u128::from(low));
+        let mut counters = Counters::from(isa, isa.join([first; 4]), is_little_endian);
         let bytes = 16 * I::Lanes::USIZE;
-        in_batches!(data, bytes, |piece| ctr(isa, keys, &mut counters, piece));
+        in_batches!(data.reborrow(), bytes, |piece| ctr(isa, keys, &mut counters, piece));
     }
 }
 
@@ -127,11 +143,11 @@ pub(crate) struct Counters<B> {
 }
 
 impl<B: Copy> Counters<B> {
-    /// From this block on.
+    /// From the block on that all lanes have.
     #[inline(always)]
     pub(crate) fn from<I: Carryless<Blocks = B>>(
         isa: I,
-        first: &Block,
+        mut first: B,
         is_little_endian: bool,
     ) -> Self {
         let lanes = I::Lanes::USIZE;
@@ -142,7 +158,6 @@ impl<B: Copy> Counters<B> {
             }
             isa.load(blocks[..lanes].as_flattened())
         };
-        let mut first = isa.broadcast(first);
         if !is_little_endian {
             first = isa.reverse(first);
         }
@@ -177,12 +192,13 @@ impl<B: Copy> Counters<B> {
 }
 
 /// CBC or CFB decryption of whole blocks, under keys of `direction`.
+#[repr(C)]
 pub(crate) struct ChainDecrypt<'a, 'inp, 'out> {
+    pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
     pub(crate) keys: &'a [Block],
     /// What the cipher does: in CBC it decrypts the ciphertext, in CFB it encrypts the ciphertext before.
     pub(crate) direction: Direction,
-    pub(crate) iv: &'a [u8],
-    pub(crate) data: InOutBuf<'inp, 'out, u8>,
+    pub(crate) iv: &'a Block,
 }
 
 impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
@@ -190,60 +206,97 @@ impl<I: AesBlocks> Body<I> for ChainDecrypt<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, direction, iv, data } = self;
-        let mut previous = block(iv);
+        let Self { data, keys, direction, iv } = self;
+        let mut previous = isa.single().load(iv);
         let bytes = 16 * I::Lanes::USIZE;
-        in_batches!(data, bytes, |piece| chain_decrypt(isa, keys, direction, &mut previous, piece));
+        in_batches!(data.reborrow(), bytes, |piece| chain_decrypt(
+            isa,
+            keys,
+            direction,
+            &mut previous,
+            piece
+        ));
     }
 }
 
+/// What is added is loaded after the rounds, which have the registers to themselves; and the last first, since in place
+/// an output takes the place of what is added to the next.
 #[inline(always)]
 fn chain_decrypt<I: AesBlocks, const G: usize>(
     isa: I,
     keys: &[Block],
     direction: Direction,
-    previous: &mut Block,
-    data: InOutBuf<'_, '_, u8>,
+    previous: &mut SingleBlocks<I>,
+    mut data: InOutBuf<'_, '_, u8>,
 ) {
-    let before: [I::Blocks; G] = before(isa, previous, data.get_in());
-    let ciphertext: [I::Blocks; G] = load(isa, data.get_in());
-    let (mut states, added) = match direction {
-        Direction::Decrypt => (ciphertext, before),
-        Direction::Encrypt => (before, ciphertext),
-    };
-    rounds(isa, keys, direction, &mut states);
-    for (state, added) in states.iter_mut().zip(added) {
-        *state ^= added;
-    }
-    store(isa, &states, data);
-}
-
-/// An IV, whose length was checked.
-#[inline(always)]
-fn block(iv: &[u8]) -> Block {
-    iv.first_chunk().copied().unwrap_or_default()
-}
-
-/// Registers of the blocks before those of `data`, the first of which is `previous`; that becomes the last of
-/// `data`.
-#[inline(always)]
-fn before<I: AesBlocks, const G: usize>(
-    isa: I,
-    previous: &mut Block,
-    data: &[u8],
-) -> [I::Blocks; G] {
     let bytes = 16 * I::Lanes::USIZE;
-    let mut first = [0; 64];
-    let known = bytes.min(data.len());
-    first[..16].copy_from_slice(previous);
-    first[16..known].copy_from_slice(&data[..known - 16]);
-    let mut registers = [isa.load(&first[..bytes]); G];
+    let first = joined(isa, *previous, data.get_in());
+    if let Some(last) = data.get_in().last_chunk::<16>() {
+        *previous = isa.single().load(last);
+    }
+    let mut states = [first; G];
+    if data.len() < G * bytes {
+        let (before, ciphertext) = (before(isa, first, data.get_in()), load(isa, data.get_in()));
+        let added: [I::Blocks; G] = match direction {
+            Direction::Decrypt => {
+                states = ciphertext;
+                before
+            }
+            Direction::Encrypt => {
+                states = before;
+                ciphertext
+            }
+        };
+        rounds(isa, keys, direction, &mut states);
+        for (state, added) in states.iter_mut().zip(added) {
+            *state ^= added;
+        }
+        return store(isa, &states, data);
+    }
+    let input = data.get_in();
+    match direction {
+        Direction::Decrypt => {
+            for (state, blocks) in states.iter_mut().zip(input.chunks_exact(bytes)) {
+                *state = isa.load(blocks);
+            }
+        }
+        Direction::Encrypt => {
+            let shifted = input[bytes - 16..].chunks_exact(bytes);
+            for (state, blocks) in states[1..].iter_mut().zip(shifted) {
+                *state = isa.load(blocks);
+            }
+        }
+    }
+    rounds(isa, keys, direction, &mut states);
+    for (i, state) in states.iter().enumerate().rev() {
+        let added = match direction {
+            Direction::Decrypt if i == 0 => first,
+            Direction::Decrypt => isa.load(&data.get_in()[i * bytes - 16..][..bytes]),
+            Direction::Encrypt => isa.load(&data.get_in()[i * bytes..][..bytes]),
+        };
+        isa.store(*state ^ added, &mut data.get_out()[i * bytes..][..bytes]);
+    }
+}
+
+/// A register of `previous` and the first blocks of data, as many as there are.
+#[inline(always)]
+fn joined<I: AesBlocks>(isa: I, previous: SingleBlocks<I>, data: &[u8]) -> I::Blocks {
+    // Not by way of memory: what was just stored in parts would be waited for.
+    let mut blocks = [previous; 4];
+    for (block, input) in blocks[1..I::Lanes::USIZE].iter_mut().zip(data.chunks_exact(16)) {
+        *block = isa.single().load(input);
+    }
+    isa.join(blocks)
+}
+
+/// Registers of the blocks before those of `data`, which may be shorter, after the `first`.
+#[inline(always)]
+fn before<I: AesBlocks, const G: usize>(isa: I, first: I::Blocks, data: &[u8]) -> [I::Blocks; G] {
+    let bytes = 16 * I::Lanes::USIZE;
+    let mut registers = [first; G];
     for (i, register) in registers.iter_mut().enumerate().skip(1) {
         let at = (i * bytes).min(data.len());
         *register = isa.load_part(&data[at - 16..(at + bytes - 16).min(data.len())]);
-    }
-    if let Some(last) = data.last_chunk() {
-        *previous = *last;
     }
     registers
 }
@@ -272,12 +325,13 @@ fn store<I: AesBlocks, const G: usize>(
 }
 
 /// XTS of whole blocks.
+#[repr(C)]
 pub(crate) struct Xts<'a, 'inp, 'out> {
+    pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
     pub(crate) keys: &'a [Block],
     pub(crate) direction: Direction,
     /// That of the first block.
     pub(crate) mask: &'a Block,
-    pub(crate) data: InOutBuf<'inp, 'out, u8>,
 }
 
 impl<I: AesBlocks> Body<I> for Xts<'_, '_, '_> {
@@ -285,14 +339,14 @@ impl<I: AesBlocks> Body<I> for Xts<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, isa: I) {
-        let Self { keys, direction, mask, data } = self;
+        let Self { data, keys, direction, mask } = self;
         let bytes = 16 * I::Lanes::USIZE;
         let mut masks = [isa.broadcast(mask); SIDE_BY_SIDE];
         let first = eight_masks(*mask);
         for (register, masks) in masks.iter_mut().zip(first.as_flattened().chunks_exact(bytes)) {
             *register = isa.load(masks);
         }
-        in_batches!(data, bytes, |piece| xts(isa, keys, direction, &mut masks, piece));
+        in_batches!(data.reborrow(), bytes, |piece| xts(isa, keys, direction, &mut masks, piece));
     }
 }
 

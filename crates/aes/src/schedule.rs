@@ -247,7 +247,10 @@ fn put_inverse<I: AesKeySteps, K: KeyLength>(
 macro_rules! schedule {
     ($(#[$doc:meta])* $name:ident, $($held:ident),+) => {
         $(#[$doc])*
+        ///
+        /// Aligned as a block: the state that a mode has beside its cipher then lies within a line of the cache.
         #[derive(Clone)]
+        #[repr(align(16))]
         pub struct $name<K: KeyLength> {
             $(pub(crate) $held: PerRound<K, Block>,)+
         }

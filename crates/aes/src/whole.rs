@@ -16,7 +16,8 @@ use cipher::{
     array::ArraySize, consts::U16, typenum::Unsigned,
 };
 use lanecrypt_core::{
-    Chains, Clear, Direction, GcmPass, Implementation, Operation, Secret, backend::Packet,
+    BlockInput, BlockPass, Chains, Clear, Direction, GcmPass, Implementation, Operation, Secret,
+    backend::Packet,
 };
 use lanecrypt_slicing::{AesBlocks, BodyOver, Carryless, Core, Form, Rounds, RunsOn, WholeBlocks};
 
@@ -166,7 +167,7 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
         schedule: &S,
         isa: I,
         operation: &Operation<'_>,
-        data: InOutBuf<'_, '_, u8>,
+        data: &mut InOutBuf<'_, '_, u8>,
     ) -> bool {
         let direction = match *operation {
             Operation::Cbc(Direction::Decrypt, _) => Direction::Decrypt,
@@ -177,21 +178,23 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
         let keys = &**keys;
         match *operation {
             Operation::Ctr(first) if counts_alike(first, data.len()) => {
-                isa.run(Ctr { keys, first, is_little_endian: false, data });
+                isa.run(Ctr::new(keys, first, false, data));
             }
-            Operation::Ctr32(first) => isa.run(Ctr { keys, first, is_little_endian: false, data }),
-            Operation::Ctr32Le(first) => isa.run(Ctr { keys, first, is_little_endian: true, data }),
+            Operation::Ctr32(first) => isa.run(Ctr::new(keys, first, false, data)),
+            Operation::Ctr32Le(first) => isa.run(Ctr::new(keys, first, true, data)),
             Operation::Cbc(Direction::Decrypt, iv) | Operation::Cfb(Direction::Decrypt, iv) => {
-                isa.run(ChainDecrypt { keys, direction, iv, data });
+                // A pointer alone, where a slice would be copied in one piece right after its parts were stored.
+                let Ok(iv) = iv.try_into() else { return false };
+                isa.run(ChainDecrypt { data, keys, direction, iv });
             }
-            Operation::Xts(_, mask) => isa.run(Xts { keys, direction, mask, data }),
+            Operation::Xts(_, mask) => isa.run(Xts { data, keys, direction, mask }),
             _ => return false,
         }
         true
     }
 
-    fn gcm(schedule: &S, isa: I, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
-        isa.run(Gcm { keys: &schedule.of(Direction::Encrypt), pass, data });
+    fn gcm(schedule: &S, isa: I, pass: &mut GcmPass<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {
+        isa.run(Gcm { data, pass, keys: &schedule.of(Direction::Encrypt) });
         true
     }
 
@@ -209,11 +212,22 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
     }
 
     #[inline(always)]
+    fn run_block(
+        schedule: &S,
+        isa: I,
+        direction: Direction,
+        block: &mut BlockPass<'_, '_, '_, U16>,
+    ) -> bool {
+        isa.run_over(Short { keys: &**schedule.of(direction), direction }, block);
+        true
+    }
+
+    #[inline(always)]
     fn encrypt_with(
         _: &impl Implementation<BlockSize = U16>,
         schedule: &S,
         isa: I,
-        mode: impl BlockCipherEncClosure<BlockSize = U16>,
+        mode: &mut Option<impl BlockCipherEncClosure<BlockSize = U16>>,
     ) {
         isa.run_over(Encrypts { keys: &**schedule.of(Direction::Encrypt) }, mode);
     }
@@ -223,7 +237,7 @@ impl<S: AesSchedule, I: Carryless> RunsOn<I> for Whole<S> {
         _: &impl Implementation<BlockSize = U16>,
         schedule: &S,
         isa: I,
-        mode: impl BlockCipherDecClosure<BlockSize = U16>,
+        mode: &mut Option<impl BlockCipherDecClosure<BlockSize = U16>>,
     ) {
         isa.run_over(Decrypts { keys: &**schedule.of(Direction::Decrypt) }, mode);
     }
@@ -234,13 +248,15 @@ struct Encrypts<'a, N: ArraySize> {
     keys: &'a Array<Block, N>,
 }
 
-impl<I: AesBlocks, N: ArraySize, M> BodyOver<I, M> for Encrypts<'_, N>
+impl<I: AesBlocks, N: ArraySize, M> BodyOver<I, &mut Option<M>> for Encrypts<'_, N>
 where
     M: BlockCipherEncClosure<BlockSize = U16>,
 {
     #[inline(always)]
-    fn run_over(self, isa: I, mode: M) {
-        mode.call(&Backend { isa, keys: self.keys });
+    fn run_over(self, isa: I, mode: &mut Option<M>) {
+        if let Some(mode) = mode.take() {
+            mode.call(&Backend { isa, keys: self.keys });
+        }
     }
 }
 
@@ -249,13 +265,15 @@ struct Decrypts<'a, N: ArraySize> {
     keys: &'a Array<Block, N>,
 }
 
-impl<I: AesBlocks, N: ArraySize, M> BodyOver<I, M> for Decrypts<'_, N>
+impl<I: AesBlocks, N: ArraySize, M> BodyOver<I, &mut Option<M>> for Decrypts<'_, N>
 where
     M: BlockCipherDecClosure<BlockSize = U16>,
 {
     #[inline(always)]
-    fn run_over(self, isa: I, mode: M) {
-        mode.call(&Backend { isa, keys: self.keys });
+    fn run_over(self, isa: I, mode: &mut Option<M>) {
+        if let Some(mode) = mode.take() {
+            mode.call(&Backend { isa, keys: self.keys });
+        }
     }
 }
 
@@ -336,6 +354,28 @@ impl<I: AesBlocks, N: ArraySize> BodyOver<I, Blocks<'_, '_>> for Short<'_, N> {
         for block in rest {
             backend.one(direction, block);
         }
+    }
+}
+
+impl<I: AesBlocks, N: ArraySize> BodyOver<I, &mut BlockPass<'_, '_, '_, U16>> for Short<'_, N> {
+    #[inline(always)]
+    fn run_over(self, isa: I, block: &mut BlockPass<'_, '_, '_, U16>) {
+        let counter = block.counter();
+        let (isa, mut data) = (isa.single(), block.data.reborrow());
+        let input = isa.load(data.get_in());
+        let (mut states, mut sum) = match block.input {
+            BlockInput::Data => ([input], isa.broadcast(&[0; 16])),
+            BlockInput::Register(register) => ([isa.load(register)], input),
+            BlockInput::Counter => ([isa.count(counter)], input),
+        };
+        if let Some(before) = block.before {
+            states[0] ^= isa.load(before);
+        }
+        if let Some(after) = block.after {
+            sum ^= isa.load(after);
+        }
+        rounds(isa, self.keys, self.direction, &mut states);
+        isa.store(states[0] ^ sum, data.get_out());
     }
 }
 

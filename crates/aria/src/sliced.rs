@@ -18,10 +18,10 @@ use cipher::{
     consts::{U16, U64},
     typenum::Unsigned,
 };
-use lanecrypt_core::{Direction, Secret};
+use lanecrypt_core::{Chains, Direction, Secret};
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, Core, FieldBytes, Form,
-    REGISTERS, Rounds, RunsOn, Word, in_lanes, lanes_at_once, one_or, spread,
+    REGISTERS, Rounds, RunsOn, Word, chains_in_lanes, in_lanes, lanes_at_once, one_or, spread,
 };
 
 pub(crate) use self::blocks::Expand;
@@ -260,6 +260,10 @@ impl<K: KeyLength, I: BlockLanes> RunsOn<I> for Bytes<K> {
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
         in_lanes::<Self, I>(schedule, isa, direction, blocks);
+    }
+
+    fn run_chains(schedule: &RoundKeys<K>, isa: I, chains: &mut Chains<'_, '_, '_>) -> bool {
+        chains_in_lanes::<Self, I>(schedule, isa, chains)
     }
 }
 

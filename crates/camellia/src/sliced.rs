@@ -19,10 +19,10 @@ use cipher::{
     Array, InOutBuf,
     consts::{U16, U64},
 };
-use lanecrypt_core::{Direction, Secret};
+use lanecrypt_core::{Chains, Direction, Secret};
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Choices, Core, FieldBytes, Form,
-    REGISTERS, Rounds, RunsOn, SplatBytes, Word, in_lanes, lanes_at_once, one_or,
+    REGISTERS, Rounds, RunsOn, SplatBytes, Word, chains_in_lanes, in_lanes, lanes_at_once, one_or,
 };
 
 pub(crate) use self::blocks::Mix;
@@ -365,5 +365,9 @@ impl<K: KeyLength, I: BlockLanes> RunsOn<I> for Bytes<K> {
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
         in_lanes::<Self, I>(schedule, isa, direction, blocks);
+    }
+
+    fn run_chains(schedule: &Subkeys<K>, isa: I, chains: &mut Chains<'_, '_, '_>) -> bool {
+        chains_in_lanes::<Self, I>(schedule, isa, chains)
     }
 }

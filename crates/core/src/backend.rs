@@ -12,7 +12,7 @@ use cipher::{
 };
 
 use crate::{
-    Block, Counter, Direction, Dispatch, Implementation, Operation,
+    Block, Counter, Direction, Dispatch, Implementation, SerialMode,
     block::block_of,
     modes::{wiped, xor},
 };
@@ -205,9 +205,15 @@ in_packets!(BlockCipherDecBackend: decrypt_block, decrypt_par_blocks, decrypt_ta
 
 /// A serial operation over whole blocks, as a mode: so it is compiled with the cipher's instructions, and
 /// between two blocks there is nothing but their sum.
+///
+/// By reference: a copy would be loaded in one piece right after its parts were stored, which costs as much as half a
+/// block.
+#[repr(C)] // `ct` knows where the data is
 pub(crate) struct OneByOne<'a, 'inp, 'out, N: ArraySize> {
-    pub(crate) operation: Operation<'a>,
-    pub(crate) blocks: InOutBuf<'inp, 'out, Array<u8, N>>,
+    /// Whole blocks.
+    pub(crate) data: &'a mut InOutBuf<'inp, 'out, u8>,
+    pub(crate) iv: &'a Array<u8, N>,
+    pub(crate) mode: SerialMode,
 }
 
 impl<N: ArraySize> BlockSizeUser for OneByOne<'_, '_, '_, N> {
@@ -218,28 +224,23 @@ impl<N: ArraySize<ArrayType<u8>: Copy>> BlockCipherEncClosure for OneByOne<'_, '
     #[allow(clippy::inline_always, reason = "to be compiled with the cipher's instruction set")]
     #[inline(always)]
     fn call<B: BlockCipherEncBackend<BlockSize = N>>(self, backend: &B) {
-        // By reference, and not told below: a copy would be loaded in one piece right after its parts were stored,
-        // which costs as much as half a block.
-        let Self { ref operation, blocks } = self;
-        let (Operation::Cbc(_, iv) | Operation::Cfb(_, iv) | Operation::Ofb(iv)) = operation else {
-            unreachable!("it is not serial");
-        };
+        let Self { data, iv, mode } = self;
         // A copy for each block, which stays in a register of the CPU.
-        let mut register = block_of::<N>(iv);
-        for mut block in blocks {
+        let mut register = *iv;
+        for mut block in data.reborrow().into_chunks::<N>().0 {
             let mut next = register;
-            match operation {
-                Operation::Cbc(..) => {
+            match mode {
+                SerialMode::Cbc => {
                     xor(&mut next, block.get_in());
                     backend.encrypt_block((&mut next).into());
                     *block.get_out() = next;
                 }
-                Operation::Cfb(..) => {
+                SerialMode::Cfb => {
                     backend.encrypt_block((&mut next).into());
                     xor(&mut next, block.get_in());
                     *block.get_out() = next;
                 }
-                _ => {
+                SerialMode::Ofb => {
                     backend.encrypt_block((&mut next).into());
                     let mut sum = *block.get_in();
                     xor(&mut sum, &next);

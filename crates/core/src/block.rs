@@ -11,14 +11,15 @@ use cipher::{
     AlgorithmName, Array, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt,
     BlockCipherEncBackend, BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut,
     InOutBuf, Key, KeyInit, KeySizeUser, ParBlocks, ParBlocksSizeUser, array::ArraySize,
-    consts::U1, typenum::Unsigned,
+    typenum::Unsigned,
 };
 
 use crate::{
-    Chains, ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Operation,
-    Unavailable,
+    Chains, ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Mode, Operation,
+    SerialMode, Unavailable,
     backend::{self, Call, InPackets, OneByOne, ShortCbcDecryption, ShortCtr},
     bulk,
+    engine::whole_blocks,
     modes::{self, wiped},
     on_cleared_stack, on_cleared_stack_of,
 };
@@ -98,13 +99,25 @@ pub trait Implementation: Clone + Send + Sync {
     /// implementation has a way of its own for it, and returns whether it has. By default it has none.
     ///
     /// By reference: a copy would be loaded in larger pieces than it was just stored in, and wait for them.
-    fn run_whole(&self, operation: &Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    fn run_whole(&self, operation: &Operation<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {
         let _ = (operation, data);
         false
     }
 
+    /// Runs one block of data, where the implementation has a way for that in which nothing is between the cipher and
+    /// the sums, and returns whether it has. By default it has none.
+    #[inline]
+    fn run_block(
+        &self,
+        direction: Direction,
+        block: &mut BlockPass<'_, '_, '_, Self::BlockSize>,
+    ) -> bool {
+        let _ = (direction, block);
+        false
+    }
+
     /// CTR and GHASH of the ciphertext in one pass, as [`Engine::gcm`] has it. By default there is none.
-    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    fn gcm(&self, pass: &mut GcmPass<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {
         let _ = (pass, data);
         false
     }
@@ -135,6 +148,101 @@ pub trait Implementation: Clone + Send + Sync {
 }
 // ANCHOR_END: implementation
 
+/// One block of data, and what is added to it.
+#[repr(C)] // `ct` knows where the data is
+pub struct BlockPass<'a, 'inp, 'out, N: ArraySize> {
+    /// The block.
+    pub data: &'a mut InOutBuf<'inp, 'out, u8>,
+    /// What the cipher runs over.
+    pub input: BlockInput<'a, N>,
+    /// The upper half of a counter. Halves that lie side by side, or a lower one that has something behind it, would be
+    /// loaded in one piece right after they were stored, for which a CPU waits as long as for three rounds of AES.
+    counter_high: u64,
+    /// What is added to what the cipher runs over.
+    pub before: Option<&'a Array<u8, N>>,
+    /// What is added afterwards.
+    pub after: Option<&'a Array<u8, N>>,
+    counter_low: u64,
+}
+
+/// What the cipher runs over in a [`BlockPass`]. To another than the data, the data is added afterwards.
+pub enum BlockInput<'a, N: ArraySize> {
+    /// The data.
+    Data,
+    /// A register: an IV, a block of ciphertext or of key stream.
+    Register(&'a Array<u8, N>),
+    /// The counter block that [`BlockPass::counter`] is.
+    Counter,
+}
+
+/// Tells nothing of what it holds.
+impl<N: ArraySize> fmt::Debug for BlockInput<'_, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockInput").finish_non_exhaustive()
+    }
+}
+
+/// Tells nothing of what it holds.
+impl<N: ArraySize> fmt::Debug for BlockPass<'_, '_, '_, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockPass").finish_non_exhaustive()
+    }
+}
+
+impl<'a, 'inp, 'out, N: ArraySize> BlockPass<'a, 'inp, 'out, N> {
+    /// A counter block, as a big-endian number.
+    #[inline(always)]
+    #[must_use]
+    pub fn counter(&self) -> u128 {
+        u128::from(self.counter_high) << 64 | u128::from(self.counter_low)
+    }
+
+    /// An operation over a block, and the direction of the cipher in it; `None` where that is another, or the block of
+    /// the operation has another length.
+    #[inline]
+    fn of(
+        operation: &Operation<'a>,
+        data: &'a mut InOutBuf<'inp, 'out, u8>,
+    ) -> Option<(Direction, Self)> {
+        if data.len() != N::USIZE {
+            return None;
+        }
+        let block = |bytes| Array::slice_as_array(bytes);
+        let all = Self {
+            data,
+            input: BlockInput::Data,
+            counter_high: 0,
+            before: None,
+            after: None,
+            counter_low: 0,
+        };
+        Some(match *operation {
+            Operation::Cbc(Direction::Encrypt, iv) => {
+                (Direction::Encrypt, Self { before: Some(block(iv)?), ..all })
+            }
+            Operation::Cbc(Direction::Decrypt, iv) => {
+                (Direction::Decrypt, Self { after: Some(block(iv)?), ..all })
+            }
+            Operation::Cfb(_, iv) | Operation::Ofb(iv) => {
+                (Direction::Encrypt, Self { input: BlockInput::Register(block(iv)?), ..all })
+            }
+            Operation::Ctr(counter) | Operation::Ctr32(counter) | Operation::Ctr32Le(counter)
+                if counter.block_bytes() == N::USIZE =>
+            {
+                let (counter_high, counter_low) =
+                    ((counter.value() >> 64) as u64, counter.value() as u64);
+                let input = BlockInput::Counter;
+                (Direction::Encrypt, Self { input, counter_high, counter_low, ..all })
+            }
+            Operation::Xts(direction, mask) => {
+                let mask = Some(block(mask)?);
+                (direction, Self { before: mask, after: mask, ..all })
+            }
+            _ => return None,
+        })
+    }
+}
+
 /// A token that every CPU has.
 pub trait AnyCpu: Copy {
     /// The token.
@@ -143,62 +251,6 @@ pub trait AnyCpu: Copy {
 
 impl AnyCpu for () {
     fn get() -> Self {}
-}
-
-/// One way to compute one cipher, block by block: references, and tables.
-///
-/// It is an [`Implementation`] of one lane.
-pub trait OneBlock: Clone + Send + Sync {
-    /// Bytes of a block.
-    type BlockSize: ArraySize<ArrayType<u8>: Copy>;
-    /// Bytes of a key.
-    type KeySize: ArraySize;
-
-    /// The algorithm's name as RustCrypto spells it.
-    const NAME: &'static str;
-    /// Its constant-time claim, key schedule included.
-    const CONSTANT_TIME: ConstantTime;
-
-    /// Keys the cipher.
-    fn new(key: &Array<u8, Self::KeySize>) -> Self;
-
-    /// Runs a block in place.
-    fn run(&self, direction: Direction, block: &mut Array<u8, Self::BlockSize>);
-}
-
-impl<O: OneBlock> Implementation for O {
-    type BlockSize = O::BlockSize;
-    type KeySize = O::KeySize;
-    type Lanes = U1;
-    type Token = ();
-    type BatchKeys = Direction;
-
-    const NAME: &'static str = O::NAME;
-    const CONSTANT_TIME: ConstantTime = O::CONSTANT_TIME;
-
-    fn detect() -> Result<(), Unavailable> {
-        Ok(())
-    }
-
-    fn new((): (), key: &Array<u8, Self::KeySize>) -> Self {
-        O::new(key)
-    }
-
-    fn batch_keys(&self, direction: Direction) -> Direction {
-        direction
-    }
-
-    fn run_batches(&self, direction: &Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        for mut block in blocks {
-            let mut copy = block.clone_in();
-            self.run(*direction, &mut copy);
-            *block.get_out() = copy;
-        }
-    }
-
-    fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>) {
-        self.run_batches(&direction, blocks);
-    }
 }
 
 /// A keyed block cipher with RustCrypto's traits, computed by `I`.
@@ -219,6 +271,7 @@ impl<I: Implementation> Cipher<I> {
     }
 
     /// Runs any number of blocks.
+    #[inline]
     fn blocks(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<I>>) {
         if I::is_short(blocks.len()) {
             self.implementation.run_short(direction, blocks);
@@ -287,10 +340,12 @@ impl<I: Implementation> Cipher<I> {
         wiped(&mut { *mask }, |mask| bulk::xts(&self.implementation, &keys, mask, blocks));
     }
 
-    #[inline(never)]
-    fn one_by_one(&self, operation: Operation<'_>, blocks: InOutBuf<'_, '_, Block<I>>) {
-        let work = || self.implementation.encrypt_with(OneByOne { operation, blocks });
-        if let Operation::Ofb(_) = operation {
+    #[inline(always)]
+    fn one_by_one(&self, mode: SerialMode, iv: &Block<I>, data: &mut InOutBuf<'_, '_, u8>) {
+        let is_key_stream = mode == SerialMode::Ofb;
+        let mode = OneByOne { data, iv, mode };
+        let work = || self.implementation.encrypt_with(mode);
+        if is_key_stream {
             on_cleared_stack_of::<REGISTER_BYTES, ()>(work); // the last block of key stream may be there
         } else {
             work(); // the last block of ciphertext
@@ -358,42 +413,99 @@ impl<I: Implementation> AlgorithmName for Cipher<I> {
 #[cfg(feature = "zeroize")]
 impl<I: Implementation + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for Cipher<I> {}
 
+impl<I: Implementation + 'static> Cipher<I> {
+    /// [`Engine::run`] where blocks run side by side, by reference: what is handed on by value is copied.
+    #[inline(never)]
+    fn run_any(
+        &self,
+        operation: &Operation<'_>,
+        data: &mut InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        operation.check(self.block_bytes(), data.len())?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        match *operation {
+            Operation::Ecb(direction) => self.blocks(direction, data.reborrow().into_chunks().0),
+            _ if self.implementation.run_whole(operation, data) => {}
+            Operation::Ctr(counter) => self.key_stream(counter, data.reborrow()),
+            Operation::Cbc(Direction::Decrypt, iv) => {
+                self.cbc_decrypt(iv, data.reborrow().into_chunks().0);
+            }
+            // Fewer blocks than a batch: keys for batches are not worth their while.
+            Operation::Cfb(Direction::Decrypt, _) | Operation::Xts(..)
+                if I::is_short(data.len() / I::BlockSize::USIZE) =>
+            {
+                return modes::by_ecb(self, *operation, data.reborrow());
+            }
+            Operation::Cfb(Direction::Decrypt, iv) => {
+                self.cfb_decrypt(iv, data.reborrow().into_chunks().0);
+            }
+            Operation::Xts(direction, mask) => {
+                self.xts(direction, mask, data.reborrow().into_chunks().0);
+            }
+            Operation::Ctr32(_) | Operation::Ctr32Le(_) => {
+                return modes::by_ecb(self, *operation, data.reborrow());
+            }
+            Operation::Cbc(Direction::Encrypt, _)
+            | Operation::Cfb(Direction::Encrypt, _)
+            | Operation::Ofb(_) => unreachable!("it runs one by one: {operation:?}"),
+        }
+        Ok(())
+    }
+
+    /// The same where a block waits for the one before it.
+    #[inline(always)]
+    fn run_serial(
+        &self,
+        operation: &Operation<'_>,
+        data: &mut InOutBuf<'_, '_, u8>,
+    ) -> Result<(), Error> {
+        operation.check(self.block_bytes(), data.len())?;
+        let (mode, iv) = match *operation {
+            Operation::Cbc(_, iv) => (SerialMode::Cbc, iv),
+            Operation::Cfb(_, iv) => (SerialMode::Cfb, iv),
+            Operation::Ofb(iv) => (SerialMode::Ofb, iv),
+            _ => unreachable!("it is not serial: {operation:?}"),
+        };
+        // A pointer alone, where a slice would be copied in one piece right after its parts were stored.
+        let iv = Array::slice_as_array(iv);
+        self.one_by_one(mode, iv.unwrap_or_else(|| unreachable!("it was checked")), data);
+        Ok(())
+    }
+}
+
 impl<I: Implementation + 'static> Engine for Cipher<I> {
     fn block_bytes(&self) -> usize {
         I::BlockSize::USIZE
     }
 
+    // One block, where the caller says of which operation, is then not much more than a call.
+    #[inline(always)]
     fn run(&self, operation: Operation<'_>, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        operation.check(self.block_bytes(), data.len())?;
-        if data.is_empty() {
+        if let Some((direction, mut block)) = BlockPass::of(&operation, &mut data)
+            && self.implementation.run_block(direction, &mut block)
+        {
             return Ok(());
         }
-        match operation {
-            Operation::Ecb(direction) => self.blocks(direction, data.into_chunks().0),
-            _ if !operation.is_serial()
-                && self.implementation.run_whole(&operation, data.reborrow()) => {}
-            Operation::Ctr(counter) => self.key_stream(counter, data),
-            Operation::Cbc(Direction::Decrypt, iv) => self.cbc_decrypt(iv, data.into_chunks().0),
-            // Fewer blocks than a batch: keys for batches are not worth their while.
-            Operation::Cfb(Direction::Decrypt, _) | Operation::Xts(..)
-                if I::is_short(data.len() / I::BlockSize::USIZE) =>
-            {
-                return modes::by_ecb(self, operation, data);
-            }
-            Operation::Cfb(Direction::Decrypt, iv) => self.cfb_decrypt(iv, data.into_chunks().0),
-            Operation::Xts(direction, mask) => self.xts(direction, mask, data.into_chunks().0),
-            Operation::Ctr32(_) | Operation::Ctr32Le(_) => {
-                return modes::by_ecb(self, operation, data);
-            }
-            Operation::Cbc(Direction::Encrypt, _)
-            | Operation::Cfb(Direction::Encrypt, _)
-            | Operation::Ofb(_) => self.one_by_one(operation, data.into_chunks().0),
+        if operation.is_serial() {
+            return self.run_serial(&operation, &mut data);
+        }
+        self.run_any(&operation, &mut data)
+    }
+
+    // Small, so that a caller makes the buffer of blocks where it makes that of bytes.
+    #[inline]
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        whole_blocks(Mode::Ecb, data.len(), self.block_bytes())?;
+        if !data.is_empty() {
+            self.blocks(direction, data.into_chunks().0);
         }
         Ok(())
     }
 
-    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
-        Ok(self.implementation.gcm(pass, data))
+    fn gcm(&self, mut pass: GcmPass<'_>, mut data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
+        Ok(self.implementation.gcm(&mut pass, &mut data))
     }
 
     fn chains_at_once(&self) -> usize {

@@ -180,8 +180,14 @@ impl<W: EngineWrapper> Engine for W {
     fn chunk_bytes(&self) -> usize {
         self.inner().chunk_bytes()
     }
+    #[allow(clippy::inline_always, reason = "as the engine within")]
+    #[inline(always)]
     fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         self.inner().run(operation, data)
+    }
+    #[inline]
+    fn ecb(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+        self.inner().ecb(direction, data)
     }
     fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> Result<bool, Error> {
         self.inner().gcm(pass, data)
@@ -198,6 +204,7 @@ impl<W: EngineWrapper> Engine for W {
 }
 
 /// Checks that `data` is whole blocks.
+#[inline]
 pub(crate) fn whole_blocks(mode: Mode, given: usize, block: usize) -> Result<(), Error> {
     if given.is_multiple_of(block) {
         Ok(())

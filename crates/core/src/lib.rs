@@ -32,6 +32,7 @@ mod counter;
 mod engine;
 mod error;
 pub mod modes;
+mod one_block;
 mod operation;
 #[cfg(feature = "alloc")]
 mod registry;
@@ -39,12 +40,13 @@ mod secret;
 mod stack;
 mod stream;
 
-pub use block::{AnyCpu, Block, Cipher, Implementation, OneBlock};
+pub use block::{AnyCpu, Block, BlockInput, BlockPass, Cipher, Implementation};
 pub use cipher;
 pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, GcmPass, HashPowers};
 pub use error::{ConstantTime, Error, MessagesError, Mode, Unavailable};
 pub use modes::{ChainedMode, Chains, SerialMode};
+pub use one_block::OneBlock;
 pub use operation::Operation;
 #[cfg(feature = "alloc")]
 pub use registry::{

@@ -38,7 +38,8 @@ pub enum Operation<'s> {
 impl Operation<'_> {
     /// The mode of operation that it belongs to.
     #[must_use]
-    pub const fn mode(self) -> Mode {
+    #[inline]
+    pub const fn mode(&self) -> Mode {
         match self {
             Self::Ecb(_) => Mode::Ecb,
             Self::Ctr(_) | Self::Ctr32(_) | Self::Ctr32Le(_) => Mode::Ctr,
@@ -51,7 +52,8 @@ impl Operation<'_> {
 
     /// Whether every block waits for the one before it, so that no two can run side by side.
     #[must_use]
-    pub const fn is_serial(self) -> bool {
+    #[inline]
+    pub const fn is_serial(&self) -> bool {
         matches!(
             self,
             Self::Cbc(Direction::Encrypt, _) | Self::Cfb(Direction::Encrypt, _) | Self::Ofb(_)
@@ -64,7 +66,7 @@ impl Operation<'_> {
     /// [`Error::NotWholeBlocks`], [`Error::IvLength`]; [`Error::BlockLength`] for XTS in other blocks than
     /// those of 16 bytes.
     #[inline]
-    pub fn check(self, block: usize, length: usize) -> Result<(), Error> {
+    pub fn check(&self, block: usize, length: usize) -> Result<(), Error> {
         let mode = self.mode();
         let given = match self {
             Self::Ctr(counter) | Self::Ctr32(counter) | Self::Ctr32Le(counter) => {

@@ -84,9 +84,16 @@ impl<E: Engine> Ctr<E> {
         let block = self.engine.block_bytes();
         // Bytes of the first block that lie before the position.
         let skipped = (self.position % block as u128) as usize;
-        let head = if skipped == 0 { 0 } else { (block - skipped).min(data.len()) };
-        let (mut head_data, rest) = data.split_at(head);
         let number = self.position / block as u128;
+        if skipped == 0 {
+            if !data.is_empty() {
+                self.run(number, data)?;
+            }
+            self.position = end;
+            return Ok(());
+        }
+        let head = (block - skipped).min(data.len());
+        let (mut head_data, rest) = data.split_at(head);
         if head > 0 {
             modes::wiped(&mut [0; 16][..block], |keystream| {
                 self.run(number, (&mut *keystream).into())?;
@@ -95,8 +102,7 @@ impl<E: Engine> Ctr<E> {
             })?;
         }
         if !rest.is_empty() {
-            let number = number + u128::from(skipped > 0);
-            self.run(number, rest)?;
+            self.run(number + 1, rest)?;
         }
         self.position = end;
         Ok(())

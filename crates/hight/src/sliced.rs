@@ -15,10 +15,10 @@ use cipher::{
     consts::{U8, U128},
     typenum::Unsigned,
 };
-use lanecrypt_core::{Direction, Secret};
+use lanecrypt_core::{Chains, Direction, Secret};
 use lanecrypt_slicing::{
     BitLanes, BitState, ByteLanes, ByteState, Bytes as Lanes, Choices, Core, Form, Gapped,
-    InPlanes, Portable, Rounds, RunsOn, SplatBytes, padded,
+    InPlanes, Portable, Rounds, RunsOn, SplatBytes, chains_in_lanes, padded,
 };
 
 use crate::schedule::{ByteOrder, Keys, Subkeys};
@@ -297,6 +297,10 @@ impl<O: ByteOrder, I: ByteLanes> RunsOn<I> for Bytes<O> {
         blocks: InOutBuf<'_, '_, Array<u8, U8>>,
     ) {
         run_few(schedule, direction, blocks);
+    }
+
+    fn run_chains(schedule: &Subkeys<O>, isa: I, chains: &mut Chains<'_, '_, '_>) -> bool {
+        chains_in_lanes::<Self, I>(schedule, isa, chains)
     }
 }
 

@@ -16,10 +16,11 @@ use cipher::{
     Array, InOutBuf,
     consts::{U16, U128},
 };
-use lanecrypt_core::Direction;
+use lanecrypt_core::{Chains, Direction};
 use lanecrypt_slicing::{
     BitLanes, BitState, BlockLanes, ByteLanes, ByteState, Bytes as _, Choices, Core, FieldBytes,
-    Form, REGISTERS, Rounds, RunsOn, Word, in_lanes, lanes_at_once, one_or, spread,
+    Form, REGISTERS, Rounds, RunsOn, Word, chains_in_lanes, in_lanes, lanes_at_once, one_or,
+    spread,
 };
 
 use crate::{
@@ -325,5 +326,9 @@ impl<I: BlockLanes> RunsOn<I> for Bytes {
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
         in_lanes::<Self, I>(schedule, isa, direction, blocks);
+    }
+
+    fn run_chains(schedule: &RoundKeys, isa: I, chains: &mut Chains<'_, '_, '_>) -> bool {
+        chains_in_lanes::<Self, I>(schedule, isa, chains)
     }
 }

@@ -65,6 +65,12 @@ pub trait AesBlocks: Isa {
         if bytes.len() == 16 * Self::Lanes::USIZE {
             return self.load(bytes);
         }
+        if let (2.., Ok(block)) = (Self::Lanes::USIZE, bytes.try_into()) {
+            // Not by way of memory: what was just stored in parts would be waited for.
+            let single = self.single();
+            let zero = single.broadcast(&[0; 16]);
+            return self.join([single.broadcast(block), zero, zero, zero]);
+        }
         let mut register = Secret::new([0; WIDEST]);
         register[..bytes.len()].copy_from_slice(bytes);
         self.load(&register[..16 * Self::Lanes::USIZE])
@@ -79,6 +85,9 @@ pub trait AesBlocks: Isa {
     fn store_part(self, register: Self::Blocks, bytes: &mut [u8]) {
         if bytes.len() == 16 * Self::Lanes::USIZE {
             return self.store(register, bytes);
+        }
+        if Self::Lanes::USIZE > 1 && bytes.len() == 16 {
+            return self.single().store(self.split(register)[0], bytes);
         }
         let mut whole = Secret::new([0; WIDEST]);
         self.store(register, &mut whole[..16 * Self::Lanes::USIZE]);
@@ -143,6 +152,12 @@ impl<I: AesBlocks> State<I> for WholeBlocks<I::Blocks> {
     #[inline(always)]
     fn store(&mut self, isa: I, blocks: &mut [u8]) {
         isa.store(self.0, blocks);
+    }
+
+    #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]
+    #[inline(always)]
+    fn add(&mut self, isa: I, blocks: &[u8]) {
+        self.0 ^= isa.load(blocks);
     }
 
     #[allow(clippy::inline_always, reason = "SIMD code must be inlined into the region")]

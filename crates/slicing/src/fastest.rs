@@ -9,8 +9,8 @@ use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    Chains, ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation,
-    Unavailable, on_cleared_stack_of,
+    BlockPass, Chains, ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation,
+    Operation, Unavailable, on_cleared_stack_of,
 };
 
 #[cfg(target_arch = "aarch64")]
@@ -253,7 +253,7 @@ impl<C: Choices> Implementation for Fastest<C> {
         }));
     }
 
-    fn run_whole(&self, operation: &Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    fn run_whole(&self, operation: &Operation<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {
         on_choice!(
             Choice::get(),
             |isa| C::Fast::run_whole(&self.schedule, isa, operation, data),
@@ -261,7 +261,20 @@ impl<C: Choices> Implementation for Fastest<C> {
         )
     }
 
-    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    #[inline]
+    fn run_block(
+        &self,
+        direction: Direction,
+        block: &mut BlockPass<'_, '_, '_, Self::BlockSize>,
+    ) -> bool {
+        on_choice!(
+            Choice::get(),
+            |isa| C::Fast::run_block(&self.schedule, isa, direction, block),
+            C::Plain::run_block(&self.schedule, isa, direction, block)
+        )
+    }
+
+    fn gcm(&self, pass: &mut GcmPass<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {
         on_choice!(
             Choice::get(),
             |isa| C::Fast::gcm(&self.schedule, isa, pass, data),
@@ -287,21 +300,40 @@ impl<C: Choices> Implementation for Fastest<C> {
 
     #[inline(always)]
     fn encrypt_with(&self, mode: impl BlockCipherEncClosure<BlockSize = Self::BlockSize>) {
-        on_choice!(
-            Choice::get(),
-            |isa| C::Fast::encrypt_with(self, &self.schedule, isa, mode),
-            C::Plain::encrypt_with(self, &self.schedule, isa, mode)
-        );
+        encrypt_with(self, &mut Some(mode));
     }
 
     #[inline(always)]
     fn decrypt_with(&self, mode: impl BlockCipherDecClosure<BlockSize = Self::BlockSize>) {
-        on_choice!(
-            Choice::get(),
-            |isa| C::Fast::decrypt_with(self, &self.schedule, isa, mode),
-            C::Plain::decrypt_with(self, &self.schedule, isa, mode)
-        );
+        decrypt_with(self, &mut Some(mode));
     }
+}
+
+/// [`Implementation::encrypt_with`]. What is on the way to it is small and becomes one with its caller, which makes the
+/// mode where this takes it from.
+#[inline(never)]
+fn encrypt_with<C: Choices>(
+    cipher: &Fastest<C>,
+    mode: &mut Option<impl BlockCipherEncClosure<BlockSize = <C::Schedule as Schedule>::BlockSize>>,
+) {
+    on_choice!(
+        Choice::get(),
+        |isa| C::Fast::encrypt_with(cipher, &cipher.schedule, isa, mode),
+        C::Plain::encrypt_with(cipher, &cipher.schedule, isa, mode)
+    );
+}
+
+/// [`Implementation::decrypt_with`] likewise.
+#[inline(never)]
+fn decrypt_with<C: Choices>(
+    cipher: &Fastest<C>,
+    mode: &mut Option<impl BlockCipherDecClosure<BlockSize = <C::Schedule as Schedule>::BlockSize>>,
+) {
+    on_choice!(
+        Choice::get(),
+        |isa| C::Fast::decrypt_with(cipher, &cipher.schedule, isa, mode),
+        C::Plain::decrypt_with(cipher, &cipher.schedule, isa, mode)
+    );
 }
 
 impl<C: Choices> Clone for Fastest<C> {

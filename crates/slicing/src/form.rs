@@ -10,8 +10,8 @@ use core::fmt;
 
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
-    Chains, ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation, Operation,
-    Unavailable, backend, modes,
+    BlockPass, Chains, ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation,
+    Operation, Unavailable, backend, modes,
 };
 
 use crate::{
@@ -111,7 +111,7 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
         schedule: &Self::Schedule,
         isa: I,
         operation: &Operation<'_>,
-        data: InOutBuf<'_, '_, u8>,
+        data: &mut InOutBuf<'_, '_, u8>,
     ) -> bool {
         let _ = (schedule, isa, operation, data);
         false
@@ -122,8 +122,8 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
     fn gcm(
         schedule: &Self::Schedule,
         isa: I,
-        pass: GcmPass<'_>,
-        data: InOutBuf<'_, '_, u8>,
+        pass: &mut GcmPass<'_>,
+        data: &mut InOutBuf<'_, '_, u8>,
     ) -> bool {
         let _ = (schedule, isa, pass, data);
         false
@@ -143,17 +143,35 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
         false
     }
 
+    /// [`Implementation::run_block`] of a cipher that has this form and `schedule`. By default there is no such way.
+    #[inline(always)]
+    fn run_block(
+        schedule: &Self::Schedule,
+        isa: I,
+        direction: Direction,
+        block: &mut BlockPass<'_, '_, '_, <Self::Schedule as Schedule>::BlockSize>,
+    ) -> bool {
+        let _ = (schedule, isa, direction, block);
+        false
+    }
+
     /// [`Implementation::encrypt_with`] of `cipher`, which has this form and `schedule`. Forms whose rounds are
-    /// a few instructions override this and run the mode as a [`Body`].
+    /// a few instructions override this and run the mode as a [`Body`]. It is `Some`, and taken from where it is:
+    /// handed on by value it would be copied, in one piece right after its parts were stored, for which a CPU waits as
+    /// long as for three rounds of AES.
     #[inline(always)]
     fn encrypt_with(
         cipher: &impl Implementation<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
         schedule: &Self::Schedule,
         isa: I,
-        mode: impl BlockCipherEncClosure<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
+        mode: &mut Option<
+            impl BlockCipherEncClosure<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
+        >,
     ) {
         let _ = (schedule, isa);
-        backend::encrypt_with(cipher, mode);
+        if let Some(mode) = mode.take() {
+            backend::encrypt_with(cipher, mode);
+        }
     }
 
     /// [`Implementation::decrypt_with`] likewise.
@@ -162,10 +180,14 @@ pub trait RunsOn<I: Isa>: Form<Core: Rounds<I>> {
         cipher: &impl Implementation<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
         schedule: &Self::Schedule,
         isa: I,
-        mode: impl BlockCipherDecClosure<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
+        mode: &mut Option<
+            impl BlockCipherDecClosure<BlockSize = <Self::Schedule as Schedule>::BlockSize>,
+        >,
     ) {
         let _ = (schedule, isa);
-        backend::decrypt_with(cipher, mode);
+        if let Some(mode) = mode.take() {
+            backend::decrypt_with(cipher, mode);
+        }
     }
 }
 // ANCHOR_END: form
@@ -299,11 +321,20 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
         self.isa.run(Ctr::<F::Core> { keys: F::view(keys), counter, blocks });
     }
 
-    fn run_whole(&self, operation: &Operation<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    fn run_whole(&self, operation: &Operation<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {
         F::run_whole(&self.schedule, self.isa, operation, data)
     }
 
-    fn gcm(&self, pass: GcmPass<'_>, data: InOutBuf<'_, '_, u8>) -> bool {
+    #[inline]
+    fn run_block(
+        &self,
+        direction: Direction,
+        block: &mut BlockPass<'_, '_, '_, Self::BlockSize>,
+    ) -> bool {
+        F::run_block(&self.schedule, self.isa, direction, block)
+    }
+
+    fn gcm(&self, pass: &mut GcmPass<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {
         F::gcm(&self.schedule, self.isa, pass, data)
     }
 
@@ -317,12 +348,12 @@ impl<F: RunsOn<I>, I: Isa> Implementation for Sliced<F, I> {
 
     #[inline(always)]
     fn encrypt_with(&self, mode: impl BlockCipherEncClosure<BlockSize = Self::BlockSize>) {
-        F::encrypt_with(self, &self.schedule, self.isa, mode);
+        F::encrypt_with(self, &self.schedule, self.isa, &mut Some(mode));
     }
 
     #[inline(always)]
     fn decrypt_with(&self, mode: impl BlockCipherDecClosure<BlockSize = Self::BlockSize>) {
-        F::decrypt_with(self, &self.schedule, self.isa, mode);
+        F::decrypt_with(self, &self.schedule, self.isa, &mut Some(mode));
     }
 }
 

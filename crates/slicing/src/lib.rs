@@ -38,6 +38,7 @@ mod batch;
 mod bits;
 mod byte_planes;
 mod bytes;
+mod chains;
 mod fastest;
 mod form;
 mod ghash;
@@ -87,6 +88,7 @@ pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks, transpose_halves};
 pub use byte_planes::{byte_planes, unslice_bytes};
 pub use bytes::{ByteLanes, Bytes, FieldBytes, Gapped, InPlanes, SplatBytes, spread};
+pub use chains::chains_in_lanes;
 pub use fastest::{
     Choice, Choices, Fastest, FastestKeys, OnFast, OnPlain, on_cleared_stack, run_in_lanes,
 };

@@ -8,6 +8,8 @@
 //!
 //! A body over data (`BodyOver`) comes in registers, and the next argument points to the data: blocks, or a
 //! mode's counter or IV with its blocks. Of that structure, too, the words are public.
+//!
+//! Some words of either point to structures of the same kind, which are only read.
 
 use anyhow::{Context, Result, ensure};
 
@@ -22,36 +24,53 @@ struct Kind {
     name: &'static str,
     /// Bytes of its structure at most; `None` where it comes in registers.
     bytes: Option<i64>,
+    /// Words of it that point to public words, which are read alone: where data is, or what is done to it.
+    public: &'static [i64],
+}
+
+/// A kind of which whatever it points to is secret.
+const fn kind(name: &'static str, bytes: i64) -> Kind {
+    Kind { name, bytes: Some(bytes), public: &[] }
+}
+
+/// A kind that comes in registers.
+const fn in_registers(name: &'static str) -> Kind {
+    Kind { name, bytes: None, public: &[] }
 }
 
 const KINDS: &[Kind] = &[
-    Kind { name: "lanecrypt_slicing::batch::Ecb", bytes: Some(40) },
-    Kind { name: "lanecrypt_slicing::batch::Ctr", bytes: Some(80) },
-    Kind { name: "lanecrypt_slicing::short::InLanes", bytes: Some(40) },
-    Kind { name: "lanecrypt_slicing::form::MakeKeys", bytes: None },
-    Kind { name: "lanecrypt_slicing::aes::With", bytes: None },
-    Kind { name: "lanecrypt_slicing::fastest::WithLanes", bytes: None },
-    Kind { name: "lanecrypt_slicing::ghash::MakePowers", bytes: None },
-    Kind { name: "lanecrypt_slicing::ghash::Absorb", bytes: Some(32) },
-    Kind { name: "lanecrypt_slicing::ghash::AbsorbFew", bytes: Some(32) },
-    Kind { name: "lanecrypt_slicing::ghash::Polyval", bytes: Some(56) },
-    Kind { name: CHAINS, bytes: Some(72) },
-    Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(96) },
-    Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(80) },
-    Kind { name: "lanecrypt_aes::modes::ChainDecrypt", bytes: Some(64) },
-    Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(56) },
+    kind("lanecrypt_slicing::batch::Ecb", 40),
+    kind(CTR, 80),
+    kind("lanecrypt_slicing::short::InLanes", 40),
+    in_registers("lanecrypt_slicing::form::MakeKeys"),
+    in_registers("lanecrypt_slicing::aes::With"),
+    in_registers("lanecrypt_slicing::fastest::WithLanes"),
+    in_registers("lanecrypt_slicing::ghash::MakePowers"),
+    kind("lanecrypt_slicing::ghash::Absorb", 32),
+    kind("lanecrypt_slicing::ghash::AbsorbFew", 32),
+    kind("lanecrypt_slicing::ghash::Polyval", 56),
+    // Where messages are.
+    Kind { name: CHAINS, bytes: Some(72), public: &[0] },
+    Kind { name: "lanecrypt_aes::chains::KeyedChains", bytes: Some(72), public: &[0] },
+    // Where the data is, and what is known of the message.
+    Kind { name: "lanecrypt_aes::gcm::Gcm", bytes: Some(32), public: &[0, 8] },
+    // Where the data is.
+    Kind { name: "lanecrypt_aes::modes::Ctr", bytes: Some(48), public: &[0] },
+    Kind { name: "lanecrypt_aes::modes::ChainDecrypt", bytes: Some(40), public: &[0] },
+    Kind { name: "lanecrypt_aes::modes::Xts", bytes: Some(40), public: &[0] },
 ];
 
-/// Messages side by side: its first word points to where the messages are, which is public as the body is, and read
-/// alone.
-const CHAINS: &str = "lanecrypt_aes::chains::KeyedChains";
+const CTR: &str = "lanecrypt_slicing::batch::Ctr";
+const CHAINS: &str = "lanecrypt_slicing::chains::InBatches";
 
 /// What bodies are over: with them, a structure that the argument after theirs points to.
 const DATA: &[Kind] = &[
-    Kind { name: "inout::inout_buf::InOutBuf", bytes: Some(24) },
-    Kind { name: "lanecrypt_core::backend::OneByOne", bytes: Some(80) },
-    Kind { name: "lanecrypt_core::backend::ShortCtr", bytes: Some(56) },
-    Kind { name: "lanecrypt_core::backend::ShortCbcDecryption", bytes: Some(40) },
+    kind("inout::inout_buf::InOutBuf", 24),
+    // Where the data is.
+    Kind { name: "lanecrypt_core::block::BlockPass", bytes: Some(64), public: &[0] },
+    Kind { name: "lanecrypt_core::backend::OneByOne", bytes: Some(32), public: &[0] },
+    kind("lanecrypt_core::backend::ShortCtr", 56),
+    kind("lanecrypt_core::backend::ShortCbcDecryption", 40),
 ];
 
 /// Bodies over data, and the registers that they come in.
@@ -65,9 +84,10 @@ const OVER_DATA: &[(&str, usize)] = &[
 /// The compiler takes a structure apart where a function reads no more than two words of it.
 const FEWEST_WORDS: usize = 3;
 
-/// Where `Ecb` and where `Ctr` has its pointer to keys.
+/// Where `Ecb`, where `Ctr` and where chains have their pointer to keys.
 const KEYS_IN_ECB: i64 = 0;
 const KEYS_IN_CTR: i64 = 0x38;
+const KEYS_IN_CHAINS: i64 = 0x38;
 
 /// Bytes of keys that are public, behind the keys themselves, by the rounds that read them. Whatever
 /// else bodies run takes keys by pointer and length, or has always as many.
@@ -100,6 +120,9 @@ pub(super) fn types(name: &str) -> Result<(Option<&str>, &str)> {
         depth == 0 && sign == ','
     });
     let (data, body) = types.split_at(comma.context("a region over data without a body")?);
+    // What is taken from where it is, as is a mode.
+    let data = data.strip_prefix("&mut ").unwrap_or(data);
+    let data = data.strip_prefix("core::option::Option<").unwrap_or(data);
     Ok((Some(data), body.trim_start_matches([',', ' '])))
 }
 
@@ -130,9 +153,13 @@ pub(super) fn entry(name: &str) -> Result<Entry<'static>> {
     arguments[registers] = Value::Frame(Some(BODY));
     let public = PUBLIC.iter().find(|(rounds, _)| body.contains(&format!("<{rounds}>")));
     let public_keys = public.map_or(&[][..], |(_, ranges)| ranges);
-    let keys = if kind.name == "lanecrypt_slicing::batch::Ctr" { KEYS_IN_CTR } else { KEYS_IN_ECB };
-    let places = (kind.name == CHAINS).then_some(0);
-    Ok(Entry { arguments, body: Some(Body { bytes, keys, public_keys, places }) })
+    let keys = match kind.name {
+        CTR => KEYS_IN_CTR,
+        CHAINS => KEYS_IN_CHAINS,
+        _ => KEYS_IN_ECB,
+    };
+    let public = kind.public;
+    Ok(Entry { arguments, body: Some(Body { bytes, keys, public_keys, public }) })
 }
 
 /// Checks that every body that is known here is run by a region of the program: a name that changed would

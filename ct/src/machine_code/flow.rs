@@ -28,9 +28,8 @@ pub(crate) struct Body<'a> {
     pub(crate) keys: i64,
     /// The public bytes of the keys: first and end.
     pub(crate) public_keys: &'a [(i64, i64)],
-    /// Where its pointer to the places of several messages is, if it has one: pointers and lengths, which are read
-    /// alone.
-    pub(crate) places: Option<i64>,
+    /// Where its pointers to public words are, which are read alone.
+    pub(crate) public: &'a [i64],
 }
 
 /// What an analysis found.
@@ -98,8 +97,8 @@ impl<'p, 'i, 't> Graph<'p, 'i, 't> {
             if !public_keys.is_empty() {
                 state.frame.store(BODY + body.keys, 8, Value::Keys(0), false);
             }
-            if let Some(places) = body.places {
-                state.frame.store(BODY + places, 8, Value::Constants, false);
+            for at in body.public {
+                state.frame.store(BODY + at, 8, Value::Constants, false);
             }
         }
         let notes = Notes { public_keys, ..Notes::empty(program) };

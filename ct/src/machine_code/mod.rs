@@ -292,7 +292,7 @@ impl<'a> Program<'a> {
         // Itself, its keys and the blocks, whose pointers and number come by pointer.
         let mut arguments = [Value::Public; 6];
         arguments[1..3].fill(Value::Frame(Some(BODY)));
-        let body = flow::Body { bytes: 24, keys: 0, public_keys: &[], places: None };
+        let body = flow::Body { bytes: 24, keys: 0, public_keys: &[], public: &[] };
         for function in functions {
             let entry = Entry { arguments, body: Some(body) };
             let searched = self.follow(function, entry, false);

@@ -103,21 +103,25 @@ impl ChainedMode {
     /// # Errors
     /// [`Error::IvLength`] where `register` is not one block, [`Error::NotWholeBlocks`]; the engine's own
     /// errors, after which register and output are unspecified.
+    #[allow(clippy::inline_always, reason = "where the mode is known, little of this is left")]
+    #[inline(always)]
     pub fn run_blocks<E: Engine + ?Sized>(
         self,
         engine: &E,
         register: &mut [u8],
         mut data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let block = engine.block_bytes();
-        self.from_register(register).check(block, data.len())?;
+        let (block, length) = (engine.block_bytes(), data.len());
+        let Some(start) = length.checked_sub(block) else {
+            return self.from_register(register).check(block, length);
+        };
         let mut last = [0; MAX_BLOCK];
-        // In place it is overwritten.
-        if let Some(input) = data.get_in().rchunks_exact(block).next() {
-            last[..block].copy_from_slice(input);
+        // In place it is overwritten. What the engine refuses is refused with nothing written.
+        if let Some(kept) = last.get_mut(..block) {
+            kept.copy_from_slice(&data.get_in()[start..]);
         }
         engine.run(self.from_register(register), data.reborrow())?;
-        let Some(output) = data.get_out().rchunks_exact(block).next() else { return Ok(()) };
+        let output = &data.get_out()[start..];
         match self {
             Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt) => {
                 register.copy_from_slice(output);

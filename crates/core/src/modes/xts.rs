@@ -2,7 +2,7 @@
 
 use cipher::InOutBuf;
 
-use super::{in_pieces, iv_block, wiped, with_scratch, xor};
+use super::{in_pieces, wiped, with_scratch, xor};
 use crate::{Direction, Engine, Error, Mode, Operation};
 
 /// Bytes of a block.
@@ -25,11 +25,19 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
     check(engine, tweak_engine, data.len())?;
-    let mut mask = iv_block(Mode::Xts, tweak, BLOCK)?;
-    wiped(&mut mask, |mask| {
-        tweak_engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
-        unit(engine, mask, direction, data)
-    })
+    let Ok(mut mask) = <[u8; BLOCK]>::try_from(tweak) else {
+        return Err(Error::IvLength { mode: Mode::Xts, given: tweak.len(), accepted: BLOCK });
+    };
+    tweak_engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
+    // As long as `data` is not put into a closure it is not copied, which would be in one piece right after its parts
+    // were stored.
+    let result = if data.len() == BLOCK {
+        engine.run(Operation::Xts(direction, &mask), data)
+    } else {
+        unit(engine, &mut mask, direction, data)
+    };
+    wiped(&mut mask, |_| ());
+    result
 }
 
 /// The numbers of XTS data units one after another, modulo 2^128: `first.into()` where they are consecutive.
@@ -105,6 +113,7 @@ pub fn xts_units<E: Engine + ?Sized, T: Engine + ?Sized>(
     })
 }
 
+#[inline]
 fn check<E: Engine + ?Sized, T: Engine + ?Sized>(
     engine: &E,
     tweak_engine: &T,
@@ -122,6 +131,7 @@ fn check<E: Engine + ?Sized, T: Engine + ?Sized>(
 }
 
 /// A data unit whose first mask is `mask`.
+#[inline(never)] // of one block nothing of this is wanted
 fn unit<E: Engine + ?Sized>(
     engine: &E,
     mask: &mut [u8; BLOCK],
