@@ -223,7 +223,9 @@ fn bench_all(options: &[String]) -> anyhow::Result<()> {
     };
     // Two builds side by side: each ends with a crate that a core compiles alone.
     let (swap, program) = thread::scope(|scope| {
-        let swap = scope.spawn(|| has_swap(options).then(|| user_crate::built("swap", &["swap"])));
+        // With the caller's flags, which may leave instructions out.
+        let build = || user_crate::built("swap", &["swap"], std::env::var_os("RUSTFLAGS"));
+        let swap = scope.spawn(|| has_swap(options).then(build));
         let program = command::built("bench-all", features);
         (swap.join(), program)
     });

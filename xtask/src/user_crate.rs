@@ -1,6 +1,6 @@
 //! The build of tests/user-crate: programs that call the ciphers as a user does.
 
-use std::{path::PathBuf, process::Command};
+use std::{ffi::OsString, path::PathBuf, process::Command};
 
 use anyhow::Result;
 
@@ -30,8 +30,11 @@ fn of(task: &str) -> Result<Command> {
 
 /// Builds one of its programs as a user does, with cargo's own release profile, but for the versions of
 /// dependencies, which are the workspace's; and says where it is.
-pub(crate) fn built(program: &str, features: &[&str]) -> Result<PathBuf> {
+///
+/// `flags` are what rustc is given besides, as `RUSTFLAGS` is.
+pub(crate) fn built(program: &str, features: &[&str], flags: Option<OsString>) -> Result<PathBuf> {
     let mut build = of("build")?;
+    build.envs(flags.map(|flags| ("RUSTFLAGS", flags)));
     run(build.args(["--bin", program, "--features", &features.join(",")]))?;
     Ok(target().join(TARGET).join("release").join(program))
 }

@@ -100,6 +100,14 @@ impl<I: Carryless> Products<I> {
     fn halves(self, isa: I) -> [I::Blocks; 2] {
         [self.low ^ isa.low_up(self.middle), self.high ^ isa.high_down(self.middle)]
     }
+
+    /// The same of the sum of all lanes. Without `map` of an array, which may stay a function, that has no instructions
+    /// but those of every CPU.
+    #[inline(always)]
+    fn summed_halves(self, isa: I) -> [<I::One as AesBlocks>::Blocks; 2] {
+        let [low, high] = self.halves(isa);
+        [isa.sum(low), isa.sum(high)]
+    }
 }
 
 /// Reduces the numbers of 256 bits whose halves these are, lane by lane.
@@ -176,7 +184,7 @@ impl<I: Carryless> Hashing<I> {
     /// Ends a group.
     #[inline(always)]
     pub fn reduce(&mut self, isa: I) {
-        self.sum = reduce(isa.one(), self.products.halves(isa).map(|half| isa.sum(half)));
+        self.sum = reduce(isa.one(), self.products.summed_halves(isa));
         self.products = Products::none(isa);
     }
 
@@ -239,7 +247,7 @@ impl<I: Carryless> Hashing<I> {
             });
         }
         products.middle ^= products.low ^ products.high;
-        let mut halves = products.halves(isa).map(|half| isa.sum(half));
+        let mut halves = products.summed_halves(isa);
         let carried = Products::new(one, self.sum, one.load(&powers[first])).halves(one);
         for (half, carried) in halves.iter_mut().zip(carried) {
             *half ^= carried;

@@ -69,7 +69,8 @@ const DATA: &[Kind] = &[
     // Where the data is.
     Kind { name: "lanecrypt_core::block::BlockPass", bytes: Some(64), public: &[0] },
     Kind { name: "lanecrypt_core::backend::OneByOne", bytes: Some(32), public: &[0] },
-    kind("lanecrypt_core::backend::ShortCtr", 56),
+    // With the word that tells whether it was taken, and what fills both up to a counter's alignment.
+    kind("lanecrypt_core::backend::ShortCtr", 80),
     kind("lanecrypt_core::backend::ShortCbcDecryption", 40),
 ];
 

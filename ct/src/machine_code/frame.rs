@@ -3,7 +3,8 @@
 //!
 //! A store to a place in the frame that is not known may change every array there. It does not reach
 //! the compiler's own slots, since Rust's checks hold: for a slot is taken what was last stored by
-//! moving a general-purpose register of four or eight bytes, or a mask, to its exact address.
+//! moving a general-purpose register of four or eight bytes, or a mask, or by setting a byte to what a condition is,
+//! to its exact address.
 
 use std::collections::BTreeMap;
 

@@ -119,6 +119,8 @@ impl Step<'_, '_, '_> {
             ("push", [from]) => self.push(*from),
             ("pop", [Operand::General(to)]) => self.pop(*to),
             ("leave", []) => self.leave(),
+            // `xchg %ax,%ax` does nothing: it fills up the space before a loop.
+            ("xchg", [Operand::General(a), Operand::General(b)]) if a == b => Ok(()),
             ("xchg", [Operand::General(a), Operand::General(b)]) => {
                 let (left, right) = (self.state.register(*a), self.state.register(*b));
                 self.state.set(*a, right);
@@ -257,6 +259,10 @@ impl Step<'_, '_, '_> {
                 let value = from.join(self.state.register(to));
                 self.state.set(to, if is_secret { Value::Secret } else { value });
                 Ok(())
+            }
+            [Operand::Memory(memory)] => {
+                let place = self.place(&memory);
+                self.store(place, 1, classified(is_secret), true)
             }
             [to] => self.write(to, 1, classified(is_secret)),
             _ => bail!("its operands are not understood"),

@@ -154,6 +154,12 @@ fn the_stack() {
     all_show(step::ADDRESS, &[&format!("{array}mov %r8,-0x80(%rsp,%rcx,8); {read}")]);
     none_shows(&["mov (%rbx),%r8; mov %rcx,-0x78(%rsp); mov %r8,-0x80(%rsp,%rcx,8); \
                   mov -0x78(%rsp),%rdx; mov (%rax,%rdx,1),%edx"]);
+    let condition = "sete -0x78(%rsp); mov %r8,-0x80(%rsp,%rcx,8); cmpb $0x0,-0x78(%rsp); je 1000";
+    none_shows(&[&format!("mov (%rbx),%r8; test %rcx,%rcx; {condition}")]);
+    all_show(step::BRANCH, &[&format!("mov (%rbx),%r8; test %r8,%r8; {condition}")]);
+    // An address stays one over what fills up the space before a loop.
+    none_shows(&["mov %rax,%r9; mov %rcx,-0x80(%rsp); lea -0x80(%rsp),%rax; xchg %ax,%ax; \
+                  mov (%rax),%rsi; mov (%r9,%rsi,1),%esi"]);
     // A helper may write to what it gets the address of.
     all_show(
         step::ADDRESS,

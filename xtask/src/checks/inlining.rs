@@ -26,7 +26,7 @@ pub(crate) fn check() -> Result<()> {
         println!("NOT checked: the instructions that are looked for are those of x86-64");
         return Ok(());
     }
-    let program = user_crate::built("user-crate", &[])?;
+    let program = user_crate::built("user-crate", &[], None)?;
     let disassemble = ["--disassemble", "--demangle", "--no-show-raw-insn"];
     let listing = output(command("objdump").args(disassemble).arg(program))?;
     let departures = departures(&listing)?;
