@@ -18,7 +18,7 @@ use crate::neon::{Neon, NeonAes};
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 use crate::wasm::Simd128;
 #[cfg(target_arch = "x86_64")]
-use crate::x86::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
+use crate::x86::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
 use crate::{
     BlockOf, Form, Isa, LanesBody, Portable, RunsOn, Schedule,
     batch::{Ctr, Ecb},
@@ -77,7 +77,7 @@ macro_rules! choices {
     };
 }
 #[cfg(target_arch = "x86_64")]
-choices!(fast: Avx512 Avx2Gfni Avx2Vaes Avx2Aes; plain: Avx2 Sse2; Words);
+choices!(fast: Avx512 Avx2Gfni Avx2Vaes Avx2Aes AesNi; plain: Avx2 Sse2; Words);
 #[cfg(target_arch = "aarch64")]
 choices!(fast: NeonAes; plain: Neon; Words);
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

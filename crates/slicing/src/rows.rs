@@ -33,6 +33,9 @@ macro_rules! byte_backends {
     ($cipher:path $(, $keys:tt)?; $(|$k:ident|)? $form:ty) => {
         $crate::core::cpu_backends!($cipher $(, $keys)?;
             #[cfg(target_arch = "x86_64")]
+            "aes-ssse3", "16 blocks by bytes, S-boxes by AES instructions"
+                => $(|$k|)? $crate::Sliced<$form, $crate::AesNi>;
+            #[cfg(target_arch = "x86_64")]
             "aes-avx2", "32 blocks by bytes, S-boxes by AES instructions"
                 => $(|$k|)? $crate::Sliced<$form, $crate::Avx2Aes>;
             #[cfg(target_arch = "x86_64")]

@@ -314,7 +314,7 @@ fn other_shapes_are_refused() {
 #[test]
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn instruction_sets_are_detected() {
-    use lanecrypt_slicing::{Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
+    use lanecrypt_slicing::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
     let avx2 = is_x86_feature_detected!("avx2");
     let aes = avx2 && is_x86_feature_detected!("aes");
     let vaes = aes && is_x86_feature_detected!("vaes");
@@ -327,6 +327,8 @@ fn instruction_sets_are_detected() {
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2");
     assert!(Sse2::detect().is_ok());
+    let shuffles = is_x86_feature_detected!("ssse3") && is_x86_feature_detected!("pclmulqdq");
+    assert_eq!(AesNi::detect().is_ok(), shuffles && is_x86_feature_detected!("aes"));
     assert_eq!(Avx2::detect().is_ok(), avx2);
     assert_eq!(Avx2Aes::detect().is_ok(), aes);
     assert_eq!(Avx2Vaes::detect().is_ok(), vaes);

@@ -12,7 +12,7 @@ use cipher::{
     typenum::Unsigned,
 };
 use lanecrypt_slicing::{
-    Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, BlockBytes, BlockLanes, Body, ByteLanes, Isa, NONE,
+    AesNi, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, BlockBytes, BlockLanes, Body, ByteLanes, Isa, NONE,
     SplatBytes,
 };
 use proptest::{collection::vec, prelude::*};
@@ -112,7 +112,7 @@ fn blocks<N: ArraySize>(bytes: &mut [u8]) -> InOutBuf<'_, '_, Array<u8, N>> {
 /// Runs on what the CPU has, and says what it lacks.
 macro_rules! on_every_isa {
     ($body:expr) => {
-        on_every_isa!($body; Avx512 Avx2Gfni Avx2Vaes Avx2Aes)
+        on_every_isa!($body; Avx512 Avx2Gfni Avx2Vaes Avx2Aes AesNi)
     };
     ($body:expr; $($isa:ident)*) => {$(
         match $isa::detect() {

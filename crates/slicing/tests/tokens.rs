@@ -11,7 +11,7 @@ use lanecrypt_slicing::B128;
 #[cfg(target_arch = "aarch64")]
 use lanecrypt_slicing::Neon;
 #[cfg(target_arch = "x86_64")]
-use lanecrypt_slicing::{Avx2, B256, B512, Xmm, Ymm};
+use lanecrypt_slicing::{Avx2, B256, B512, Sse2, Xmm, Ymm};
 
 /// Whether `T` is made of an `R`, which the inherent constant says where it is there.
 struct Made<T, R>(PhantomData<(T, R)>);
@@ -32,7 +32,7 @@ fn no_register_becomes_a_value() {
     const { assert!(Made::<u64, u32>::IS_MADE, "the test tells") };
     #[cfg(target_arch = "x86_64")]
     {
-        const { assert!(!Made::<B128, __m128i>::IS_MADE) };
+        const { assert!(!Made::<B128<Sse2>, __m128i>::IS_MADE) };
         const { assert!(!Made::<B256<Avx2>, __m256i>::IS_MADE) };
         const { assert!(!Made::<B512, __m512i>::IS_MADE) };
         const { assert!(!Made::<Xmm, __m128i>::IS_MADE) };
@@ -48,7 +48,7 @@ fn no_register_becomes_a_value() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn no_value_is_printed() {
-    use lanecrypt_slicing::{Avx512, BitLanes, Body, Sse2};
+    use lanecrypt_slicing::{Avx512, BitLanes, Body};
 
     struct Print;
     impl<I: BitLanes> Body<I> for Print {

@@ -21,8 +21,11 @@ use core::arch::x86_64::{
 use cipher::consts::{U1, U2, U4};
 
 use super::{
-    Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, avx2::Kind, avx512, detect::Features,
-    sse2,
+    Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B256, B512,
+    avx2::Kind,
+    avx512,
+    detect::Features,
+    sse2::{self, Block},
 };
 use crate::{
     AesBlocks, AesKeySteps,
@@ -30,7 +33,7 @@ use crate::{
 };
 
 isa!(
-    /// AES instructions on single blocks.
+    /// 128 bits, with AES instructions.
     AesNi, "aes,ssse3,pclmulqdq", "this CPU has no AES instructions",
     |found| found.has(Features::AES)
 );
@@ -63,7 +66,7 @@ fn count_slowly<const BYTES: usize>(first: u128) -> [u8; BYTES] {
 macro_rules! single_blocks {
     ($($isa:ident)*) => {$(
         impl AesBlocks for $isa {
-            type Blocks = B128;
+            type Blocks = Block;
             type Lanes = U1;
             type Single = AesNi;
 
@@ -73,66 +76,66 @@ macro_rules! single_blocks {
             }
 
             #[inline(always)]
-            fn join(self, [block, ..]: [B128; 4]) -> B128 {
+            fn join(self, [block, ..]: [Block; 4]) -> Block {
                 block
             }
 
             #[inline(always)]
-            fn split(self, register: B128) -> [B128; 4] {
+            fn split(self, register: Block) -> [Block; 4] {
                 [register; 4]
             }
 
             #[inline(always)]
-            fn broadcast(self, block: &[u8; 16]) -> B128 {
+            fn broadcast(self, block: &[u8; 16]) -> Block {
                 sse2::load(block)
             }
 
             #[inline(always)]
-            fn load(self, blocks: &[u8]) -> B128 {
+            fn load(self, blocks: &[u8]) -> Block {
                 sse2::load(whole(blocks))
             }
 
             #[inline(always)]
-            fn store(self, register: B128, blocks: &mut [u8]) {
+            fn store(self, register: Block, blocks: &mut [u8]) {
                 sse2::store(register, whole_mut(blocks));
             }
 
             #[inline(always)]
-            fn add32(self, a: B128, b: B128) -> B128 {
-                B128(registers!(_mm_add_epi32(a.0, b.0)))
+            fn add32(self, a: Block, b: Block) -> Block {
+                Block::of(registers!(_mm_add_epi32(a.0, b.0)))
             }
 
             #[inline(always)]
-            fn count(self, first: u128) -> B128 {
-                B128(registers!(_mm_shuffle_epi8(counter(first), reversed())))
+            fn count(self, first: u128) -> Block {
+                Block::of(registers!(_mm_shuffle_epi8(counter(first), reversed())))
             }
 
             #[inline(always)]
-            fn times_x8(self, masks: B128) -> B128 {
-                B128(registers! {
+            fn times_x8(self, masks: Block) -> Block {
+                Block::of(registers! {
                     let top = _mm_bsrli_si128::<15>(masks.0);
                     _mm_clmulepi64_si128::<0>(top, _mm_set1_epi64x(REDUCTION))
-                }) ^ B128(registers!(_mm_bslli_si128::<1>(masks.0)))
+                }) ^ Block::of(registers!(_mm_bslli_si128::<1>(masks.0)))
             }
 
             #[inline(always)]
-            fn encrypt_round(self, state: B128, key: B128) -> B128 {
-                B128(registers!(_mm_aesenc_si128(state.0, key.0)))
+            fn encrypt_round(self, state: Block, key: Block) -> Block {
+                Block::of(registers!(_mm_aesenc_si128(state.0, key.0)))
             }
 
             #[inline(always)]
-            fn encrypt_last(self, state: B128, key: B128) -> B128 {
-                B128(registers!(_mm_aesenclast_si128(state.0, key.0)))
+            fn encrypt_last(self, state: Block, key: Block) -> Block {
+                Block::of(registers!(_mm_aesenclast_si128(state.0, key.0)))
             }
 
             #[inline(always)]
-            fn decrypt_round(self, state: B128, key: B128) -> B128 {
-                B128(registers!(_mm_aesdec_si128(state.0, key.0)))
+            fn decrypt_round(self, state: Block, key: Block) -> Block {
+                Block::of(registers!(_mm_aesdec_si128(state.0, key.0)))
             }
 
             #[inline(always)]
-            fn decrypt_last(self, state: B128, key: B128) -> B128 {
-                B128(registers!(_mm_aesdeclast_si128(state.0, key.0)))
+            fn decrypt_last(self, state: Block, key: Block) -> Block {
+                Block::of(registers!(_mm_aesdeclast_si128(state.0, key.0)))
             }
         }
     )*};
@@ -141,13 +144,13 @@ single_blocks!(AesNi Avx2Aes);
 
 impl AesKeySteps for AesNi {
     #[inline(always)]
-    fn shuffle(self, block: B128, order: &[u8; 16]) -> B128 {
-        B128(registers!(_mm_shuffle_epi8(block.0, sse2::load(order).0)))
+    fn shuffle(self, block: Block, order: &[u8; 16]) -> Block {
+        Block::of(registers!(_mm_shuffle_epi8(block.0, sse2::load::<AesNi>(order).0)))
     }
 
     #[inline(always)]
-    fn inv_mix_columns(self, block: B128) -> B128 {
-        B128(registers!(_mm_aesimc_si128(block.0)))
+    fn inv_mix_columns(self, block: Block) -> Block {
+        Block::of(registers!(_mm_aesimc_si128(block.0)))
     }
 }
 
@@ -184,22 +187,22 @@ macro_rules! pairs_of_blocks {
             }
 
             #[inline(always)]
-            fn join(self, [low, high, ..]: [B128; 4]) -> Self::Blocks {
+            fn join(self, [low, high, ..]: [Block; 4]) -> Self::Blocks {
                 B256::of(registers! {
                     _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low.0), high.0)
                 })
             }
 
             #[inline(always)]
-            fn split(self, register: Self::Blocks) -> [B128; 4] {
-                let low = B128(registers!(_mm256_castsi256_si128(register.0)));
-                let high = B128(registers!(_mm256_extracti128_si256::<1>(register.0)));
+            fn split(self, register: Self::Blocks) -> [Block; 4] {
+                let low = Block::of(registers!(_mm256_castsi256_si128(register.0)));
+                let high = Block::of(registers!(_mm256_extracti128_si256::<1>(register.0)));
                 [low, high, low, low]
             }
 
             #[inline(always)]
             fn broadcast(self, block: &[u8; 16]) -> Self::Blocks {
-                B256::of(registers!(_mm256_broadcastsi128_si256(sse2::load(block).0)))
+                B256::of(registers!(_mm256_broadcastsi128_si256(sse2::load::<AesNi>(block).0)))
             }
 
             #[inline(always)]
@@ -275,7 +278,7 @@ impl AesBlocks for Avx512 {
     }
 
     #[inline(always)]
-    fn join(self, [a, b, c, d]: [B128; 4]) -> B512 {
+    fn join(self, [a, b, c, d]: [Block; 4]) -> B512 {
         B512(registers! {
             let register = _mm512_castsi128_si512(a.0);
             let register = _mm512_inserti32x4::<1>(register, b.0);
@@ -285,18 +288,18 @@ impl AesBlocks for Avx512 {
     }
 
     #[inline(always)]
-    fn split(self, register: B512) -> [B128; 4] {
+    fn split(self, register: B512) -> [Block; 4] {
         [
-            B128(registers!(_mm512_castsi512_si128(register.0))),
-            B128(registers!(_mm512_extracti32x4_epi32::<1>(register.0))),
-            B128(registers!(_mm512_extracti32x4_epi32::<2>(register.0))),
-            B128(registers!(_mm512_extracti32x4_epi32::<3>(register.0))),
+            Block::of(registers!(_mm512_castsi512_si128(register.0))),
+            Block::of(registers!(_mm512_extracti32x4_epi32::<1>(register.0))),
+            Block::of(registers!(_mm512_extracti32x4_epi32::<2>(register.0))),
+            Block::of(registers!(_mm512_extracti32x4_epi32::<3>(register.0))),
         ]
     }
 
     #[inline(always)]
     fn broadcast(self, block: &[u8; 16]) -> B512 {
-        B512(registers!(_mm512_broadcast_i32x4(sse2::load(block).0)))
+        B512(registers!(_mm512_broadcast_i32x4(sse2::load::<AesNi>(block).0)))
     }
 
     #[inline(always)]

@@ -12,7 +12,7 @@ use core::arch::x86_64::{
     _mm512_zextsi128_si512,
 };
 
-use super::{AesNi, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B128, B256, B512, aes::reversed};
+use super::{AesNi, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, B256, B512, aes::reversed, sse2::Block};
 use crate::{AesBlocks, Carryless, simd::registers};
 
 /// Parts of 32 bits in the order 2, 3, 0, 1.
@@ -65,17 +65,17 @@ macro_rules! single_blocks {
             }
 
             #[inline(always)]
-            fn widen(self, block: B128) -> B128 {
+            fn widen(self, block: Block) -> Block {
                 block
             }
 
             #[inline(always)]
-            fn sum(self, block: B128) -> B128 {
+            fn sum(self, block: Block) -> Block {
                 block
             }
 
             at_every_width!(
-                B128: _mm_shuffle_epi8 _mm_shuffle_epi32 _mm_bslli_si128 _mm_bsrli_si128
+                Block: _mm_shuffle_epi8 _mm_shuffle_epi32 _mm_bslli_si128 _mm_bsrli_si128
                 _mm_clmulepi64_si128 |order| order
             );
         }
@@ -94,13 +94,13 @@ macro_rules! pairs_of_blocks {
             }
 
             #[inline(always)]
-            fn widen(self, block: B128) -> Self::Blocks {
+            fn widen(self, block: Block) -> Self::Blocks {
                 B256::of(registers!(_mm256_zextsi128_si256(block.0)))
             }
 
             #[inline(always)]
-            fn sum(self, blocks: Self::Blocks) -> B128 {
-                B128::of(registers! {
+            fn sum(self, blocks: Self::Blocks) -> Block {
+                Block::of(registers! {
                     let high = _mm256_extracti128_si256::<1>(blocks.0);
                     _mm_xor_si128(_mm256_castsi256_si128(blocks.0), high)
                 })
@@ -125,13 +125,13 @@ impl Carryless for Avx512 {
     }
 
     #[inline(always)]
-    fn widen(self, block: B128) -> B512 {
+    fn widen(self, block: Block) -> B512 {
         B512::of(registers!(_mm512_zextsi128_si512(block.0)))
     }
 
     #[inline(always)]
-    fn sum(self, blocks: B512) -> B128 {
-        B128::of(registers! {
+    fn sum(self, blocks: B512) -> Block {
+        Block::of(registers! {
             let high = _mm512_extracti64x4_epi64::<1>(blocks.0);
             let sum = _mm256_xor_si256(_mm512_castsi512_si256(blocks.0), high);
             _mm_xor_si128(_mm256_castsi256_si128(sum), _mm256_extracti128_si256::<1>(sum))

@@ -13,9 +13,10 @@ use core::arch::x86_64::{
 use cipher::consts::{U4, U8, U16};
 
 use super::{
+    AesNi,
     avx2::{B256, Kind},
     avx512::{self, Avx512, B512},
-    sse2::{self, B128, Sse2},
+    sse2::{self, B128, Kind as Kind128, Sse2},
 };
 use crate::{
     Words,
@@ -60,7 +61,7 @@ macro_rules! words {
 }
 
 words!(
-    [] B128, _mm_add_epi32, _mm_sub_epi32, _mm_unpacklo_epi32, _mm_unpackhi_epi32,
+    [K: Kind128] B128<K>, _mm_add_epi32, _mm_sub_epi32, _mm_unpacklo_epi32, _mm_unpackhi_epi32,
     |register, BY| {
         let up = registers!(_mm_sll_epi32(register.0, _mm_cvtsi32_si128(BY)));
         let down = registers!(_mm_srl_epi32(register.0, _mm_cvtsi32_si128(32 - BY)));
@@ -93,6 +94,7 @@ fn store<K: Kind>(register: B256<K>, bytes: &mut [u8; 32]) {
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), register.0) }
 }
 
-word_lanes!([] Sse2, B128, 16, U4, sse2::load, sse2::store);
+word_lanes!([] Sse2, B128<Sse2>, 16, U4, sse2::load, sse2::store);
+word_lanes!([] AesNi, B128<AesNi>, 16, U4, sse2::load, sse2::store);
 word_lanes!([K: Kind] K, B256<K>, 32, U8, load, store);
 word_lanes!([] Avx512, B512, 64, U16, avx512::load, avx512::store);

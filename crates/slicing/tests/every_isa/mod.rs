@@ -26,7 +26,7 @@ macro_rules! on_each {
 macro_rules! on_field_bytes {
     ($body:expr) => {
         #[cfg(target_arch = "x86_64")]
-        on_each!($body; lanecrypt_slicing::Avx2Aes, lanecrypt_slicing::Avx2Vaes);
+        on_each!($body; lanecrypt_slicing::AesNi, lanecrypt_slicing::Avx2Aes, lanecrypt_slicing::Avx2Vaes);
         #[cfg(target_arch = "x86_64")]
         on_each!($body; lanecrypt_slicing::Avx2Gfni, lanecrypt_slicing::Avx512);
         #[cfg(target_arch = "aarch64")]
