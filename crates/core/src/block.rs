@@ -340,6 +340,34 @@ impl<I: Implementation> Cipher<I> {
         wiped(&mut { *mask }, |mask| bulk::xts(&self.implementation, &keys, mask, blocks));
     }
 
+    /// [`Engine::run`] of a block where the implementation has no way of its own for that: without the buffers for
+    /// several, which modes have.
+    #[inline(never)]
+    fn one_block(&self, direction: Direction, pass: &mut BlockPass<'_, '_, '_, I::BlockSize>) {
+        wiped(&mut Block::<I>::default(), |state| {
+            let is_data = matches!(pass.input, BlockInput::Data);
+            match pass.input {
+                BlockInput::Data => state.copy_from_slice(pass.data.get_in()),
+                BlockInput::Register(register) => state.copy_from_slice(register),
+                BlockInput::Counter => {
+                    let counter = pass.counter().to_be_bytes();
+                    state.copy_from_slice(&counter[counter.len() - I::BlockSize::USIZE..]);
+                }
+            }
+            if let Some(before) = pass.before {
+                modes::xor(state, before);
+            }
+            self.blocks(direction, InOutBuf::from_mut(state));
+            if let Some(after) = pass.after {
+                modes::xor(state, after);
+            }
+            if !is_data {
+                modes::xor(state, pass.data.get_in());
+            }
+            pass.data.get_out().copy_from_slice(state);
+        });
+    }
+
     #[inline(always)]
     fn one_by_one(&self, mode: SerialMode, iv: &Block<I>, data: &mut InOutBuf<'_, '_, u8>) {
         let is_key_stream = mode == SerialMode::Ofb;
@@ -483,9 +511,10 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
     // One block, where the caller says of which operation, is then not much more than a call.
     #[inline(always)]
     fn run(&self, operation: Operation<'_>, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        if let Some((direction, mut block)) = BlockPass::of(&operation, &mut data)
-            && self.implementation.run_block(direction, &mut block)
-        {
+        if let Some((direction, mut block)) = BlockPass::of(&operation, &mut data) {
+            if !self.implementation.run_block(direction, &mut block) {
+                self.one_block(direction, &mut block);
+            }
             return Ok(());
         }
         if operation.is_serial() {
