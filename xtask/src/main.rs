@@ -207,12 +207,13 @@ fn has_swap(options: &[String]) -> bool {
     options.iter().any(|option| option == "--swap") || !options.iter().any(leaves_out)
 }
 
-/// Builds and runs bench-all, with Botan and OpenSSL where `--peers` asks for them, and with the program that
-/// measures the swap.
+/// Builds and runs tune.
 fn tune(options: &[String]) -> anyhow::Result<()> {
     command::hand_over(&command::built("tune", &[])?, options, &[])
 }
 
+/// Builds and runs bench-all, with Botan and OpenSSL where `--peers` asks for them, and with the program that
+/// measures the swap.
 fn bench_all(options: &[String]) -> anyhow::Result<()> {
     let with_peers = options.iter().any(|option| option == "--peers");
     let features: &[&str] = if with_peers {
@@ -224,7 +225,8 @@ fn bench_all(options: &[String]) -> anyhow::Result<()> {
     // Two builds side by side: each ends with a crate that a core compiles alone.
     let (swap, program) = thread::scope(|scope| {
         // With the caller's flags, which may leave instructions out.
-        let build = || user_crate::built("swap", &["swap"], std::env::var_os("RUSTFLAGS"));
+        let flags = std::env::var_os("RUSTFLAGS");
+        let build = || user_crate::built("swap", &["swap"], flags);
         let swap = scope.spawn(|| has_swap(options).then(build));
         let program = command::built("bench-all", features);
         (swap.join(), program)

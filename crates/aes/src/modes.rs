@@ -9,7 +9,7 @@
 
 use cipher::{InOutBuf, typenum::Unsigned};
 use lanecrypt_core::{Counter, Direction};
-use lanecrypt_slicing::{AesBlocks, Body, Carryless, SingleBlocks};
+use lanecrypt_slicing::{AesBlocks, Body, Carryless, SingleBlocks, eight_masks};
 
 use crate::{
     schedule::Block,
@@ -379,16 +379,4 @@ fn xts<I: AesBlocks, const G: usize>(
             masks[i] = isa.times_x8(masks[SIDE_BY_SIDE - stride + i]);
         }
     }
-}
-
-/// A mask and the seven after it, each x times the one before.
-#[inline(always)]
-fn eight_masks(first: Block) -> [Block; 8] {
-    let mut mask = u128::from_le_bytes(first);
-    let mut masks = [first; 8];
-    for block in &mut masks {
-        *block = mask.to_le_bytes();
-        mask = (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87);
-    }
-    masks
 }

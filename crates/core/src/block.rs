@@ -116,6 +116,17 @@ pub trait Implementation: Clone + Send + Sync {
         false
     }
 
+    /// Adds masks of XTS to whole blocks of 16 bytes and leaves them in `masks`, which is as long: `mask` is the first
+    /// of them, and becomes the one after the last.
+    fn add_next_masks(&self, mask: &mut [u8; 16], masks: &mut [u8], data: &mut [u8]) {
+        bulk::add_next_masks(mask, masks, data);
+    }
+
+    /// Adds these masks to the data, which is as long.
+    fn add_masks(&self, masks: &[u8], data: &mut [u8]) {
+        bulk::add_masks(masks, data);
+    }
+
     /// CTR and GHASH of the ciphertext in one pass, as [`Engine::gcm`] has it. By default there is none.
     fn gcm(&self, pass: &mut GcmPass<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {
         let _ = (pass, data);

@@ -11,6 +11,10 @@ use crate::{
 /// Bytes of a piece: many batches of words, and a batch of the widest registers.
 const PIECE_BYTES: usize = 4096;
 
+/// Aligned as the widest registers and lines of the cache are.
+#[repr(align(64))]
+struct Scratch([u8; PIECE_BYTES]);
+
 /// Runs `work` on pieces of at most [`PIECE_BYTES`], with scratch memory of the same length.
 fn in_pieces<I: Implementation>(
     mut blocks: InOutBuf<'_, '_, Block<I>>,
@@ -20,8 +24,8 @@ fn in_pieces<I: Implementation>(
     if blocks.is_empty() {
         return;
     }
-    let mut scratch = [0; PIECE_BYTES];
-    let scratch = Array::slice_as_chunks_mut(&mut scratch).0;
+    let mut scratch = Scratch([0; PIECE_BYTES]);
+    let scratch = Array::slice_as_chunks_mut(&mut scratch.0).0;
     let most = scratch.len().min(blocks.len());
     while !blocks.is_empty() {
         let length = most.min(blocks.len());
@@ -102,10 +106,20 @@ pub fn xts<I: Implementation>(
 ) {
     in_pieces::<I>(blocks, |piece, masks| {
         let masks = Array::slice_as_flattened_mut(masks);
-        Masks(mask).fill(masks);
         let output = piece.into_out_with_copied_in();
-        xor(Array::slice_as_flattened_mut(output), masks);
+        implementation.add_next_masks(mask, masks, Array::slice_as_flattened_mut(output));
         implementation.run_batches(keys, (&mut *output).into());
-        xor(Array::slice_as_flattened_mut(output), masks);
+        implementation.add_masks(masks, Array::slice_as_flattened_mut(output));
     });
+}
+
+/// See [`Implementation::add_next_masks`].
+pub fn add_next_masks(mask: &mut [u8; 16], masks: &mut [u8], data: &mut [u8]) {
+    Masks(mask).fill(masks);
+    xor(data, masks);
+}
+
+/// See [`Implementation::add_masks`].
+pub fn add_masks(masks: &[u8], data: &mut [u8]) {
+    xor(data, masks);
 }

@@ -10,7 +10,7 @@ use core::fmt;
 use cipher::{Array, BlockCipherDecClosure, BlockCipherEncClosure, InOutBuf, array::ArraySize};
 use lanecrypt_core::{
     BlockPass, Chains, ConstantTime, Counter, Direction, Dispatch, GcmPass, Implementation,
-    Operation, Unavailable, on_cleared_stack_of,
+    Operation, Unavailable, bulk, on_cleared_stack_of,
 };
 
 #[cfg(target_arch = "aarch64")]
@@ -24,6 +24,7 @@ use crate::{
     batch::{Ctr, Ecb},
     form::{self, MakeKeys},
     isa::Found,
+    xts_masks::{AddMasks, AddNextMasks},
 };
 
 /// Instruction sets from the best on, `Fast` where there are instructions for S-boxes (GFNI, AES),
@@ -251,6 +252,20 @@ impl<C: Choices> Implementation for Fastest<C> {
             counter,
             blocks
         }));
+    }
+
+    fn add_next_masks(&self, mask: &mut [u8; 16], masks: &mut [u8], data: &mut [u8]) {
+        on_choice!(Choice::get(), |isa| isa.run(AddNextMasks { mask, masks, data }), {
+            let _ = isa;
+            bulk::add_next_masks(mask, masks, data);
+        });
+    }
+
+    fn add_masks(&self, masks: &[u8], data: &mut [u8]) {
+        on_choice!(Choice::get(), |isa| isa.run(AddMasks { masks, data }), {
+            let _ = isa;
+            bulk::add_masks(masks, data);
+        });
     }
 
     fn run_whole(&self, operation: &Operation<'_>, data: &mut InOutBuf<'_, '_, u8>) -> bool {

@@ -79,6 +79,7 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "SIMD instructions")]
 mod x86;
+mod xts_masks;
 
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
@@ -111,6 +112,7 @@ pub use x86::{
     AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Avx512Xmm, Avx512Ymm, B128, B256, B512, Sse2,
     Xmm, Ymm,
 };
+pub use xts_masks::eight_masks;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -49,6 +49,8 @@ const KINDS: &[Kind] = &[
     kind("lanecrypt_slicing::ghash::Absorb", 32),
     kind("lanecrypt_slicing::ghash::AbsorbFew", 32),
     kind("lanecrypt_slicing::ghash::Polyval", 56),
+    kind("lanecrypt_slicing::xts_masks::AddNextMasks", 40),
+    kind("lanecrypt_slicing::xts_masks::AddMasks", 32),
     // Where messages are.
     Kind { name: CHAINS, bytes: Some(72), public: &[0] },
     Kind { name: "lanecrypt_aes::chains::KeyedChains", bytes: Some(72), public: &[0] },
