@@ -15,8 +15,8 @@ use cipher::{
 };
 
 use crate::{
-    Chains, ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Mode, Operation,
-    SerialMode, Unavailable,
+    BlockPass, Chains, ConstantTime, Counter, Direction, Dispatch, Engine, Error, GcmPass, Mode,
+    Operation, SerialMode, Unavailable,
     backend::{self, Call, InPackets, OneByOne, ShortCbcDecryption, ShortCtr},
     bulk,
     engine::whole_blocks,
@@ -159,101 +159,6 @@ pub trait Implementation: Clone + Send + Sync {
 }
 // ANCHOR_END: implementation
 
-/// One block of data, and what is added to it.
-#[repr(C)] // `ct` knows where the data is
-pub struct BlockPass<'a, 'inp, 'out, N: ArraySize> {
-    /// The block.
-    pub data: &'a mut InOutBuf<'inp, 'out, u8>,
-    /// What the cipher runs over.
-    pub input: BlockInput<'a, N>,
-    /// The upper half of a counter. Halves that lie side by side, or a lower one that has something behind it, would be
-    /// loaded in one piece right after they were stored, for which a CPU waits as long as for three rounds of AES.
-    counter_high: u64,
-    /// What is added to what the cipher runs over.
-    pub before: Option<&'a Array<u8, N>>,
-    /// What is added afterwards.
-    pub after: Option<&'a Array<u8, N>>,
-    counter_low: u64,
-}
-
-/// What the cipher runs over in a [`BlockPass`]. To another than the data, the data is added afterwards.
-pub enum BlockInput<'a, N: ArraySize> {
-    /// The data.
-    Data,
-    /// A register: an IV, a block of ciphertext or of key stream.
-    Register(&'a Array<u8, N>),
-    /// The counter block that [`BlockPass::counter`] is.
-    Counter,
-}
-
-/// Tells nothing of what it holds.
-impl<N: ArraySize> fmt::Debug for BlockInput<'_, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockInput").finish_non_exhaustive()
-    }
-}
-
-/// Tells nothing of what it holds.
-impl<N: ArraySize> fmt::Debug for BlockPass<'_, '_, '_, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BlockPass").finish_non_exhaustive()
-    }
-}
-
-impl<'a, 'inp, 'out, N: ArraySize> BlockPass<'a, 'inp, 'out, N> {
-    /// A counter block, as a big-endian number.
-    #[inline(always)]
-    #[must_use]
-    pub fn counter(&self) -> u128 {
-        u128::from(self.counter_high) << 64 | u128::from(self.counter_low)
-    }
-
-    /// An operation over a block, and the direction of the cipher in it; `None` where that is another, or the block of
-    /// the operation has another length.
-    #[inline]
-    fn of(
-        operation: &Operation<'a>,
-        data: &'a mut InOutBuf<'inp, 'out, u8>,
-    ) -> Option<(Direction, Self)> {
-        if data.len() != N::USIZE {
-            return None;
-        }
-        let block = |bytes| Array::slice_as_array(bytes);
-        let all = Self {
-            data,
-            input: BlockInput::Data,
-            counter_high: 0,
-            before: None,
-            after: None,
-            counter_low: 0,
-        };
-        Some(match *operation {
-            Operation::Cbc(Direction::Encrypt, iv) => {
-                (Direction::Encrypt, Self { before: Some(block(iv)?), ..all })
-            }
-            Operation::Cbc(Direction::Decrypt, iv) => {
-                (Direction::Decrypt, Self { after: Some(block(iv)?), ..all })
-            }
-            Operation::Cfb(_, iv) | Operation::Ofb(iv) => {
-                (Direction::Encrypt, Self { input: BlockInput::Register(block(iv)?), ..all })
-            }
-            Operation::Ctr(counter) | Operation::Ctr32(counter) | Operation::Ctr32Le(counter)
-                if counter.block_bytes() == N::USIZE =>
-            {
-                let (counter_high, counter_low) =
-                    ((counter.value() >> 64) as u64, counter.value() as u64);
-                let input = BlockInput::Counter;
-                (Direction::Encrypt, Self { input, counter_high, counter_low, ..all })
-            }
-            Operation::Xts(direction, mask) => {
-                let mask = Some(block(mask)?);
-                (direction, Self { before: mask, after: mask, ..all })
-            }
-            _ => return None,
-        })
-    }
-}
-
 /// A token that every CPU has.
 pub trait AnyCpu: Copy {
     /// The token.
@@ -349,34 +254,6 @@ impl<I: Implementation> Cipher<I> {
     fn xts(&self, direction: Direction, mask: &[u8; 16], blocks: InOutBuf<'_, '_, Block<I>>) {
         let keys = self.implementation.batch_keys(direction);
         wiped(&mut { *mask }, |mask| bulk::xts(&self.implementation, &keys, mask, blocks));
-    }
-
-    /// [`Engine::run`] of a block where the implementation has no way of its own for that: without the buffers for
-    /// several, which modes have.
-    #[inline(never)]
-    fn one_block(&self, direction: Direction, pass: &mut BlockPass<'_, '_, '_, I::BlockSize>) {
-        wiped(&mut Block::<I>::default(), |state| {
-            let is_data = matches!(pass.input, BlockInput::Data);
-            match pass.input {
-                BlockInput::Data => state.copy_from_slice(pass.data.get_in()),
-                BlockInput::Register(register) => state.copy_from_slice(register),
-                BlockInput::Counter => {
-                    let counter = pass.counter().to_be_bytes();
-                    state.copy_from_slice(&counter[counter.len() - I::BlockSize::USIZE..]);
-                }
-            }
-            if let Some(before) = pass.before {
-                modes::xor(state, before);
-            }
-            self.blocks(direction, InOutBuf::from_mut(state));
-            if let Some(after) = pass.after {
-                modes::xor(state, after);
-            }
-            if !is_data {
-                modes::xor(state, pass.data.get_in());
-            }
-            pass.data.get_out().copy_from_slice(state);
-        });
     }
 
     #[inline(always)]
@@ -524,7 +401,7 @@ impl<I: Implementation + 'static> Engine for Cipher<I> {
     fn run(&self, operation: Operation<'_>, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
         if let Some((direction, mut block)) = BlockPass::of(&operation, &mut data) {
             if !self.implementation.run_block(direction, &mut block) {
-                self.one_block(direction, &mut block);
+                block.run_by(|state| self.blocks(direction, InOutBuf::from_mut(state)));
             }
             return Ok(());
         }

@@ -27,6 +27,7 @@ extern crate alloc;
 pub mod backend;
 pub mod batch;
 mod block;
+mod block_pass;
 pub mod bulk;
 mod counter;
 mod engine;
@@ -40,7 +41,8 @@ mod secret;
 mod stack;
 mod stream;
 
-pub use block::{AnyCpu, Block, BlockInput, BlockPass, Cipher, Implementation};
+pub use block::{AnyCpu, Block, Cipher, Implementation};
+pub use block_pass::{BlockInput, BlockPass};
 pub use cipher;
 pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, GcmPass, HashPowers};

@@ -96,12 +96,12 @@ mod tests {
 
     /// Blocks of data, and masks one after the other by the standard.
     fn expected(first: u128, blocks: usize) -> (Vec<u8>, Vec<u8>, u128) {
-        let data: Vec<u8> = (0..16 * blocks).map(|i| (i * i >> 3) as u8).collect();
+        let data: Vec<u8> = (0..16 * blocks).map(|i| ((i * i) >> 3) as u8).collect();
         let mut mask = first;
         let mut masks = Vec::new();
         for _ in 0..blocks {
             masks.extend(mask.to_le_bytes());
-            mask = mask << 1 ^ if mask >> 127 == 1 { 0x87 } else { 0 };
+            mask = (mask << 1) ^ if mask >> 127 == 1 { 0x87 } else { 0 };
         }
         (data, masks, mask)
     }

@@ -69,7 +69,7 @@ const CHAINS: &str = "lanecrypt_slicing::chains::InBatches";
 const DATA: &[Kind] = &[
     kind("inout::inout_buf::InOutBuf", 24),
     // Where the data is.
-    Kind { name: "lanecrypt_core::block::BlockPass", bytes: Some(64), public: &[0] },
+    Kind { name: "lanecrypt_core::block_pass::BlockPass", bytes: Some(64), public: &[0] },
     Kind { name: "lanecrypt_core::backend::OneByOne", bytes: Some(32), public: &[0] },
     // With the word that tells whether it was taken, and what fills both up to a counter's alignment.
     kind("lanecrypt_core::backend::ShortCtr", 80),

@@ -251,7 +251,7 @@ pub(super) fn load<K>(bytes: &[u8; 16]) -> B128<K> {
 }
 
 #[inline(always)]
-pub(super) fn store<K>(register: B128<K>, bytes: &mut [u8; 16]) {
+pub(super) fn store<K: Kind>(register: B128<K>, bytes: &mut [u8; 16]) {
     // SAFETY: 16 bytes can be written; every x86-64 CPU has the instruction.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), register.0) }
 }
