@@ -3,6 +3,11 @@
 //!
 //! What backends do at the ends of their batches is in `conformance`.
 
+#[path = "common/engine_blocks.rs"]
+mod engine_blocks;
+#[path = "wgpu/gcm.rs"]
+mod gcm;
+
 use lanecrypt::{
     CIPHERS, Direction, Engine,
     cipher::InOutBuf,

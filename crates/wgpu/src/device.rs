@@ -16,7 +16,11 @@ use wgpu::{
     ShaderSource, ShaderStages, SubmissionIndex,
 };
 
-use crate::{Error, programs::Program};
+use crate::{
+    Error,
+    ghash::{BLOCK, MOST_SUMS},
+    programs::Program,
+};
 
 /// Blocks of a workgroup: 64 threads with 32 each.
 pub(crate) const GROUP_BLOCKS: u64 = 64 * 32;
@@ -156,11 +160,11 @@ impl Device {
             bind_group_layouts: &[Some(&bindings)],
             immediate_size: 0,
         });
+        let most =
+            required_limits.max_buffer_size.min(required_limits.max_storage_buffer_binding_size);
         let limits = Limits {
-            piece_bytes: limits
-                .piece_bytes
-                .min(required_limits.max_buffer_size)
-                .min(required_limits.max_storage_buffer_binding_size),
+            // Sums of a hash have room behind a piece.
+            piece_bytes: limits.piece_bytes.min(most.saturating_sub(MOST_SUMS * BLOCK as u64)),
             groups: required_limits.max_compute_workgroups_per_dimension,
         };
         Ok(Self(Arc::new(Opened {

@@ -3,21 +3,22 @@
 use std::{
     collections::VecDeque,
     fmt,
-    sync::Mutex,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use cipher::InOutBuf;
-use lanecrypt_core::{Counter, Direction, Operation, modes};
+use lanecrypt_core::{Counter, Direction, GcmPass, Operation, modes};
 use wgpu::ComputePipeline;
 
 use crate::{
     Device, Error,
     device::locked,
     device_keys::DeviceKeys,
+    ghash::{BLOCK, HashKey},
     keys::KeyPair,
     programs::Program,
-    slot::{Flight, Launch, Slot},
+    slot::{Flight, Hashing, Launch, Slot},
 };
 
 /// Pieces on their way at once: one goes to the device while another is computed and a third one comes back.
@@ -31,13 +32,15 @@ const MODE_CHUNK_BYTES: usize = 16 << 20;
 
 /// A cipher under one key on one device.
 ///
-/// ECB and CTR run on the device, host memory of any size in pieces. All else is made of these by
-/// [`lanecrypt_core::modes`], so that in modes in which each block waits for the one before it, each takes a launch.
-/// Several threads may use one engine. The round keys stay on the device until it is dropped, and are cleared then.
+/// ECB and CTR run on the device, host memory of any size in pieces, and so does GCM of ciphers with blocks of 16 bytes,
+/// its hash included. All else is made of these by [`lanecrypt_core::modes`], so that in modes in which each block waits
+/// for the one before it, each takes a launch. Several threads may use one engine. The round keys stay on the device
+/// until it is dropped, as do the powers of the last hash key, and are cleared then.
 pub struct Engine {
-    device: Device,
+    pub(crate) device: Device,
     program: &'static Program,
     keys: DeviceKeys,
+    pub(crate) hash_key: Mutex<Option<Arc<HashKey>>>,
     slots: Mutex<Vec<Slot>>,
 }
 
@@ -50,24 +53,44 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// What a kernel does with blocks.
+/// What kernels do with blocks.
 #[derive(Clone, Copy)]
-struct Work {
+pub(crate) struct Work<'a> {
     direction: Direction,
     /// The first counter block in CTR.
     counter: Option<Counter>,
+    /// What hashes the ciphertext, if any.
+    hashing: Option<Hashing<'a>>,
+    /// Whether what comes out is a secret, which is cleared on the device when it was read.
+    is_secret: bool,
 }
 
-impl Work {
+impl<'a> Work<'a> {
     /// Of an operation that kernels have.
     fn of(operation: Operation<'_>) -> Option<Self> {
         match operation {
-            Operation::Ecb(direction) => Some(Self { direction, counter: None }),
-            Operation::Ctr(counter) => {
-                Some(Self { direction: Direction::Encrypt, counter: Some(counter) })
+            Operation::Ecb(direction) => {
+                Some(Self { direction, counter: None, hashing: None, is_secret: false })
             }
+            Operation::Ctr(counter) => Some(Self::ctr(counter)),
             _ => None,
         }
+    }
+
+    /// CTR from a counter block on.
+    pub(crate) fn ctr(first: Counter) -> Self {
+        let direction = Direction::Encrypt;
+        Self { direction, counter: Some(first), hashing: None, is_secret: false }
+    }
+
+    /// The same, with a hash.
+    pub(crate) fn hashed(self, hashing: Hashing<'a>) -> Self {
+        Self { hashing: Some(hashing), ..self }
+    }
+
+    /// The same, of which what comes out is a secret.
+    pub(crate) fn secret(self) -> Self {
+        Self { is_secret: true, ..self }
     }
 
     /// The number of the keys.
@@ -86,7 +109,8 @@ impl Engine {
         keys: &KeyPair,
     ) -> Result<Self, Error> {
         let keys = DeviceKeys::new(device, keys)?;
-        Ok(Self { device: device.clone(), program, keys, slots: Mutex::default() })
+        let (hash_key, slots) = (Mutex::default(), Mutex::default());
+        Ok(Self { device: device.clone(), program, keys, hash_key, slots })
     }
 
     /// The device it runs on.
@@ -95,7 +119,13 @@ impl Engine {
         &self.device
     }
 
-    fn pipeline(&self, work: Work) -> Result<ComputePipeline, Error> {
+    /// The memory that it keeps for its next call.
+    #[cfg(test)]
+    pub(crate) fn into_slots(self) -> Vec<Slot> {
+        self.slots.into_inner().expect("no test panicked with it")
+    }
+
+    fn pipeline(&self, work: Work<'_>) -> Result<ComputePipeline, Error> {
         let mode = if work.counter.is_some() { "ctr" } else { "ecb" };
         let entry = format!("{mode}_{}", self.keys.whole(work.keys()));
         self.device.pipeline(self.program, &entry)
@@ -103,13 +133,14 @@ impl Engine {
 
     fn launch<'a>(
         &'a self,
-        work: Work,
+        work: Work<'a>,
         pipeline: &'a ComputePipeline,
         before: usize,
     ) -> Launch<'a> {
         let block = self.program.block_bytes;
         let counter = work.counter.map_or(0, |first| first.plus((before / block) as u128).value());
-        Launch { pipeline, keys: self.keys.binding(work.keys()), counter, block }
+        let (keys, Work { hashing, is_secret, .. }) = (self.keys.binding(work.keys()), work);
+        Launch { pipeline, keys, counter, block, hashing, is_secret }
     }
 
     /// Memory for a piece of `bytes` bytes.
@@ -132,35 +163,6 @@ impl Engine {
         if slots.len() > KEPT {
             slots.remove(0);
         }
-    }
-
-    /// Runs work over data in pieces.
-    fn run_pieces(&self, work: Work, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        if data.is_empty() {
-            return Ok(());
-        }
-        let pipeline = self.pipeline(work)?;
-        let most = self.device.piece_bytes(self.program.block_bytes);
-        let mut in_flight = VecDeque::with_capacity(IN_FLIGHT);
-        let mut before = 0;
-        while !data.is_empty() {
-            if in_flight.len() == IN_FLIGHT {
-                in_flight.pop_front().map_or(Ok(()), |first| self.land(first))?;
-            }
-            let length = most.min(data.len());
-            let (piece, rest) = data.split_at(length);
-            let launch = self.launch(work, &pipeline, before);
-            let flight = self.slot(length)?.start(&self.device, &launch, piece.get_in())?;
-            in_flight.push_back((flight, piece));
-            (data, before) = (rest, before + length);
-        }
-        in_flight.into_iter().try_for_each(|flight| self.land(flight))
-    }
-
-    /// Waits for a piece.
-    fn land(&self, (flight, mut piece): (Flight, InOutBuf<'_, '_, u8>)) -> Result<(), Error> {
-        self.keep(flight.finish(&self.device, piece.get_out())?);
-        Ok(())
     }
 
     /// The time of one launch of `operation`, ECB or CTR, over `bytes` bytes on the device, on average of `launches`
@@ -210,6 +212,80 @@ impl lanecrypt_core::Engine for Engine {
             return modes::by_ecb(self, operation, data);
         };
         operation.check(self.program.block_bytes, data.len())?;
-        Ok(self.run_pieces(work, data)?)
+        let mut flights = Flights::new(self, |_, _| {});
+        flights.start(work, data)?;
+        Ok(flights.land_all()?)
+    }
+
+    fn gcm(
+        &self,
+        pass: GcmPass<'_>,
+        data: InOutBuf<'_, '_, u8>,
+    ) -> Result<bool, lanecrypt_core::Error> {
+        if self.program.block_bytes != BLOCK {
+            return Ok(false);
+        }
+        self.run_gcm(pass, data)?;
+        Ok(true)
+    }
+}
+
+/// Pieces of data on their way to a device and back, the oldest first.
+pub(crate) struct Flights<'e, 'inp, 'out, H> {
+    engine: &'e Engine,
+    pieces: VecDeque<(Flight, InOutBuf<'inp, 'out, u8>)>,
+    /// Takes the number of blocks of each piece that was hashed, in order, and its hash, as `Landed` has it.
+    take_hash: H,
+}
+
+impl<'e, 'inp, 'out, H: FnMut(usize, &[u8; BLOCK])> Flights<'e, 'inp, 'out, H> {
+    pub(crate) fn new(engine: &'e Engine, take_hash: H) -> Self {
+        Self { engine, pieces: VecDeque::with_capacity(IN_FLIGHT), take_hash }
+    }
+
+    /// Starts work over data in pieces, and waits for those before them where too many are on their way.
+    pub(crate) fn start(
+        &mut self,
+        work: Work<'_>,
+        mut data: InOutBuf<'inp, 'out, u8>,
+    ) -> Result<(), Error> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let engine = self.engine;
+        let pipeline = engine.pipeline(work)?;
+        let most = engine.device.piece_bytes(engine.program.block_bytes);
+        let mut before = 0;
+        while !data.is_empty() {
+            if self.pieces.len() == IN_FLIGHT {
+                self.land()?;
+            }
+            let length = most.min(data.len());
+            let (piece, rest) = data.split_at(length);
+            let launch = engine.launch(work, &pipeline, before);
+            let flight = engine.slot(length)?.start(&engine.device, &launch, piece.get_in())?;
+            self.pieces.push_back((flight, piece));
+            (data, before) = (rest, before + length);
+        }
+        Ok(())
+    }
+
+    /// Waits for the oldest piece, if there is one.
+    fn land(&mut self) -> Result<(), Error> {
+        let Some((flight, mut piece)) = self.pieces.pop_front() else { return Ok(()) };
+        let landed = flight.finish(&self.engine.device, piece.get_out())?;
+        self.engine.keep(landed.slot);
+        if let Some(hash) = landed.hash {
+            (self.take_hash)(piece.len().div_ceil(BLOCK), &hash);
+        }
+        Ok(())
+    }
+
+    /// Waits for all of them.
+    pub(crate) fn land_all(mut self) -> Result<(), Error> {
+        while !self.pieces.is_empty() {
+            self.land()?;
+        }
+        Ok(())
     }
 }

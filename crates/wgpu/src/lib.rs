@@ -1,9 +1,9 @@
 //! Every other GPU: ciphers bit-sliced in WGSL, over Vulkan, Metal, DirectX 12 and OpenGL.
 //!
 //! [`Device::default`] opens the best GPU that a driver offers. A [`Family`], which each cipher's crate has in its
-//! module `wgpu`, makes an [`Engine`] of a key there: ECB and CTR over host memory of any size, and through
-//! `lanecrypt_core::modes` all other modes. The kernels are [`programs`], written by `cargo xtask codegen`; each
-//! is compiled on a device when it is first wanted, and kept as long as the device.
+//! module `wgpu`, makes an [`Engine`] of a key there: ECB, CTR and GCM over host memory of any size, and through
+//! `lanecrypt_core::modes` all other modes. The ciphers' kernels are [`programs`], written by `cargo xtask codegen`;
+//! each is compiled on a device when it is first wanted, and kept as long as the device.
 //!
 //! No call panics where the device fails: it returns an [`Error`].
 //!
@@ -19,6 +19,10 @@ mod device_keys;
 mod engine;
 mod error;
 mod family;
+#[cfg(not(target_arch = "wasm32"))]
+mod gcm;
+#[cfg(not(target_arch = "wasm32"))]
+mod ghash;
 mod keys;
 #[cfg(not(target_arch = "wasm32"))]
 mod mapping;

@@ -1,11 +1,11 @@
-//! The kernels, as `cargo xtask codegen` writes them from the ciphers' plans.
+//! The kernels: the ciphers', as `cargo xtask codegen` writes them from their plans, and that of GHASH.
 
-/// The kernels of a cipher.
+/// The kernels of a cipher, or of GHASH.
 #[derive(Debug)]
 pub struct Program {
-    /// The cipher's name.
+    /// The name of the cipher or the hash.
     pub(crate) name: &'static str,
-    /// All its kernels; `emit_wgsl` of `lanecrypt-circuit` says what they are called and bind.
+    /// All its kernels; of a cipher's, `emit_wgsl` of `lanecrypt-circuit` says what they are called and bind.
     pub(crate) wgsl: &'static str,
     /// Bytes of a block.
     pub(crate) block_bytes: usize,
@@ -55,3 +55,8 @@ programs! {
     /// SEED.
     SEED "seed" 16;
 }
+
+/// GHASH, by the kernel `hash`.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) static GHASH: Program =
+    Program { name: "ghash", wgsl: include_str!("ghash.wgsl"), block_bytes: 16 };

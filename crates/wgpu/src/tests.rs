@@ -2,9 +2,15 @@
 
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, MapMode};
 
+use lanecrypt_core::{Direction, Engine as _, GcmPass, HashPowers};
+
 use crate::{
-    Device, DirectedKeys, Engine, Error, KeyPair, Limits, device_keys::DeviceKeys, keys::MASKS,
-    mapping::Mapping, programs,
+    Device, DirectedKeys, Engine, Error, KeyPair, Limits,
+    device_keys::DeviceKeys,
+    ghash::{self, HashKey},
+    keys::MASKS,
+    mapping::Mapping,
+    programs,
 };
 
 /// A device of the test's own. Where there is none, the reason is printed; where `LANECRYPT_EXPECT` names its
@@ -66,6 +72,67 @@ fn keys_are_where_a_kernel_looks_and_then_zero() {
     assert_eq!((&words[..3], &words[MASKS..MASKS + 3]), (&ones[..], &zeros[..]));
     drop(keys);
     assert!(read(&device, &buffer).iter().all(|&byte| byte == 0));
+}
+
+/// Runs a test with the powers of a hash key, where this CPU makes such ones.
+fn with_powers(test: impl FnOnce(&HashPowers)) {
+    match lanecrypt_slicing::HashKey::new(&[0x9d; 16]) {
+        Some(key) => key.with_powers(test),
+        None => eprintln!("not tested: this CPU multiplies no polynomials"),
+    }
+}
+
+#[test]
+fn hash_keys_are_on_the_device_and_then_zero() {
+    let Some(device) = device() else { return };
+    with_powers(|powers| {
+        let key = HashKey::new(&device, powers).expect("there is room");
+        let mut other = *powers;
+        other[31][15] ^= 1;
+        assert!(key.is_of(powers) && !key.is_of(&other));
+        for launch in ghash::launches(1 << 30, 0, u32::MAX) {
+            let matrix = key.binding(&launch);
+            let (at, size) = (matrix.offset as usize, matrix.size.map_or(0, u64::from) as usize);
+            let rows = &read(&device, matrix.buffer)[at..][..size];
+            assert!(rows.as_chunks::<16>().0.iter().all(|row| *row != [0; 16]), "{launch:?}");
+        }
+        let launch = ghash::launches(1, 0, 1).next().expect("there is one at least");
+        let buffer = key.binding(&launch).buffer.clone();
+        drop(key);
+        assert!(read(&device, &buffer).iter().all(|&byte| byte == 0));
+    });
+}
+
+#[test]
+fn sums_hashes_and_masks_of_tags_are_cleared() {
+    const BYTES: usize = 100 * 16;
+    let Some(device) = device() else { return };
+    with_powers(|powers| {
+        for direction in Direction::BOTH {
+            let engine = engine(&device, "of_16_rounds");
+            let (mut data, mut tag, counter) = (vec![0x5a; BYTES], [0; 16], [7; 16]);
+            let pass = GcmPass { direction, counter, powers, hash: &mut tag, whole: Some(b"") };
+            let is_done = engine.gcm(pass, data.as_mut_slice().into()).expect("it runs");
+            assert!(is_done && tag != [0; 16]);
+            // One piece of memory had the mask, which is gone, and one the message.
+            let slots = engine.into_slots();
+            assert_eq!(slots.len(), 2);
+            let (mut with_data, mut behind) = (0, 0);
+            for slot in &slots {
+                let [on_device, read_back] = slot.contents(&device, read);
+                let (piece, sums) = on_device.split_at(slot.bytes() as usize);
+                assert!(!sums.is_empty() && sums.iter().all(|&byte| byte == 0), "sums");
+                let (back, hash) = read_back.split_at(BYTES);
+                let messages = [&piece[..BYTES], back].map(|bytes| bytes == data);
+                assert_eq!(messages[0], messages[1]);
+                with_data += usize::from(messages[0]);
+                let others = if messages[0] { &[][..] } else { &[piece, back].concat() };
+                assert!(others.iter().chain(hash).all(|&byte| byte == 0), "a mask or a hash");
+                behind += hash.len();
+            }
+            assert!(with_data == 1 && behind >= 32);
+        }
+    });
 }
 
 #[test]
