@@ -16,14 +16,13 @@ use wgpu::{
     ShaderSource, ShaderStages, SubmissionIndex,
 };
 
-use crate::{
-    Error,
-    ghash::{BLOCK, MOST_SUMS},
-    programs::Program,
-};
+use crate::{Error, programs::Program};
 
 /// Blocks of a workgroup: 64 threads with 32 each.
 pub(crate) const GROUP_BLOCKS: u64 = 64 * 32;
+/// Sums of a hash at most, of 16 bytes each, for which there is room behind a piece. More threads than that no GPU needs
+/// to be busy.
+pub(crate) const MOST_SUMS: u64 = 1 << 16;
 
 /// What is taken of a device at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +163,7 @@ impl Device {
             required_limits.max_buffer_size.min(required_limits.max_storage_buffer_binding_size);
         let limits = Limits {
             // Sums of a hash have room behind a piece.
-            piece_bytes: limits.piece_bytes.min(most.saturating_sub(MOST_SUMS * BLOCK as u64)),
+            piece_bytes: limits.piece_bytes.min(most.saturating_sub(16 * MOST_SUMS)),
             groups: required_limits.max_compute_workgroups_per_dimension,
         };
         Ok(Self(Arc::new(Opened {

@@ -6,17 +6,14 @@ use subtle::ConstantTimeEq;
 use wgpu::BufferBinding;
 use zeroize::Zeroizing;
 
-use crate::{Device, Error, device_keys::SecretBuffer};
+use crate::{Device, Error, device::MOST_SUMS, device_keys::SecretBuffer};
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;
 /// Threads of a workgroup of the kernel.
 const WORKGROUP: u64 = 64;
-/// Powers of 4: as many sums there are, first `4^MOST` at most, then a quarter each time. More threads than that no
-/// GPU needs to be busy.
-const MOST: u32 = 8;
-/// Sums of a launch at most.
-pub(crate) const MOST_SUMS: u64 = 4_u64.pow(MOST);
+/// There are `4^MOST` sums first at most, then a quarter each time.
+const MOST: u32 = MOST_SUMS.ilog2() / 2;
 /// Launches that hash a piece at most.
 pub(crate) const MOST_LAUNCHES: usize = 1 + MOST as usize;
 /// Words of a matrix: 128 rows of a block.

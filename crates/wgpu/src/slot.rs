@@ -72,7 +72,7 @@ pub(crate) struct Flight {
 /// What a piece comes back with.
 pub(crate) struct Landed {
     pub(crate) slot: Slot,
-    /// Of ciphertext of n blocks X_1 H^(n-1) + .. + X_n, where it was hashed.
+    /// Of ciphertext of n blocks `X_1 H^(n-1) + .. + X_n`, where it was hashed.
     pub(crate) hash: Option<Secret<[u8; BLOCK]>>,
 }
 
