@@ -160,4 +160,13 @@ fn a_launch_is_timed() {
     let (time, bytes) = engine.time(ecb, 100_003, 2).expect("it runs");
     assert!(time.as_nanos() > 0 && bytes == 100_000);
     assert!(engine.time(lanecrypt::Operation::Ofb(&[0; 8]), 8, 1).is_err());
+    assert!(engine.time(ecb, 7, 1).is_err(), "less than a block");
+    assert!(engine.time_gcm(100_003, 1).is_err(), "blocks of 8 bytes");
+    let cipher = lanecrypt::find_cipher("seed").expect("it is there");
+    let engine = family(cipher).engine(&device, &[7; 16]).expect("it can be keyed");
+    let has_hash = lanecrypt_slicing::HashKey::new(&[1; 16]).is_some();
+    match engine.time_gcm(100_003, 2) {
+        Ok((time, bytes)) => assert!(has_hash && time.as_nanos() > 0 && bytes == 100_000),
+        Err(error) => assert!(!has_hash, "{error}"),
+    }
 }

@@ -177,12 +177,24 @@ impl Engine {
         bytes: usize,
         launches: u32,
     ) -> Result<(Duration, usize), Error> {
-        let block = self.program.block_bytes;
-        let bytes = bytes.min(self.device.piece_bytes(block)) / block * block;
-        operation.check(block, bytes).map_err(Error::Data)?;
-        let Some(work) = Work::of(operation).filter(|_| bytes > 0) else {
+        let Some(work) = Work::of(operation) else {
             return Err(self.device.refused("timing a kernel", &"only ECB and CTR have kernels"));
         };
+        operation.check(self.program.block_bytes, 0).map_err(Error::Data)?;
+        self.time_work(work, bytes, launches)
+    }
+
+    pub(crate) fn time_work(
+        &self,
+        work: Work<'_>,
+        bytes: usize,
+        launches: u32,
+    ) -> Result<(Duration, usize), Error> {
+        let block = self.program.block_bytes;
+        let bytes = bytes.min(self.device.piece_bytes(block)) / block * block;
+        if bytes == 0 {
+            return Err(self.device.refused("timing a kernel", &"there is no whole block"));
+        }
         let pipeline = self.pipeline(work)?;
         let (slot, launch) = (self.slot(bytes)?, self.launch(work, &pipeline, 0));
         slot.repeat(&self.device, &launch, bytes, 1)?; // the driver may have work left to do at the first one

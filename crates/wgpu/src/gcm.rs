@@ -1,9 +1,11 @@
 //! GCM (SP 800-38D) on a device: CTR, and the hash of the ciphertext, piece by piece; what is short is hashed on the host.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use cipher::InOutBuf;
-use lanecrypt_core::{Counter, GcmPass, HashPowers, Secret, modes::gcm::lengths};
+use lanecrypt_core::{
+    Counter, Direction, Engine as _, GcmPass, HashPowers, Secret, modes::gcm::lengths,
+};
 use lanecrypt_slicing as slicing;
 
 use crate::{
@@ -50,6 +52,22 @@ impl Engine {
             hash.iter_mut().zip(&*tag_mask).for_each(|(byte, mask)| *byte ^= mask);
         }
         Ok(())
+    }
+
+    /// As [`time`](Self::time), of GCM: CTR, and the hash of what it makes, under any hash key.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for other than blocks of 16 bytes, for less than a block, and where the CPU has no
+    /// instructions that multiply polynomials, without which GCM is hashed there; those of running it.
+    pub fn time_gcm(&self, bytes: usize, launches: u32) -> Result<(Duration, usize), Error> {
+        let on_host = slicing::HashKey::new(&[1; BLOCK]).filter(|_| self.block_bytes() == BLOCK);
+        let Some(on_host) = on_host else {
+            return Err(self.device.refused("timing GCM", &"it has no hash on this device"));
+        };
+        let key = on_host.with_powers(|powers| HashKey::new(&self.device, powers))?;
+        let pipeline = self.device.pipeline(&GHASH, "hash")?;
+        let hashing = Hashing { pipeline: &pipeline, key: &key, direction: Direction::Encrypt };
+        self.time_work(Work::ctr([0; BLOCK].into()).hashed(hashing), bytes, launches)
     }
 
     /// The key with these powers on the device, where it stays until another one is wanted.

@@ -2,7 +2,7 @@
 //! host memory, both by the host's clock.
 
 use lanecrypt::{
-    Direction, Operation,
+    Direction, Gcm, Operation,
     registry::{Backend, Platform},
     wgpu::{Device, Engine, Family, Limits},
 };
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::bench::{
     options::Options,
-    plan::{RunWork as _, counter, noise},
+    plan::{RunWork as _, counter, fits, noise, seal},
 };
 
 /// Passes that the median is of; odd.
@@ -22,7 +22,7 @@ const SAMPLES: usize = 11;
 /// Launches of a pass, which follow each other.
 const LAUNCHES: u32 = 5;
 /// What has kernels of its own.
-const WORKS: [Work; 3] = [Work::EcbEncrypt, Work::EcbDecrypt, Work::Ctr];
+const WORKS: [Work; 4] = [Work::EcbEncrypt, Work::EcbDecrypt, Work::Ctr, Work::GcmEncrypt];
 
 /// Verifies and measures all chosen backends.
 ///
@@ -54,7 +54,7 @@ pub(crate) fn measure(options: &Options, record: &mut Record) -> Result<(), Stri
                 let engine = |device| family.engine(device, &keyed.key).map_err(|e| e.to_string());
                 let target = Target { keyed: &keyed, backend };
                 let (usual, for_large) = (engine(&usual)?, engine(&for_large)?);
-                for work in WORKS {
+                for work in WORKS.into_iter().filter(|work| fits(*work, cipher.block_bytes)) {
                     let of_host = end_to_end.iter().filter(|bytes| **bytes <= 64 << 20);
                     let of_host = of_host.map(|&bytes| target.end_to_end(&usual, work, bytes));
                     let figures = of_host.collect::<Result<Vec<_>, String>>()?;
@@ -88,8 +88,13 @@ impl Target<'_> {
 
     fn end_to_end(&self, engine: &Engine, work: Work, bytes: usize) -> Result<Figure, String> {
         let (iv, mut data) = (self.keyed.iv(), noise(bytes).to_vec());
+        let gcm = (work == Work::GcmEncrypt).then(|| Gcm::<_>::of(engine)).transpose();
+        let gcm = gcm.map_err(|error| self.failed(error))?;
         let pass = |data: &mut Vec<u8>| {
-            let run = |data: &mut [u8]| work.run(engine, engine, &iv, data);
+            let run = |data: &mut [u8]| match &gcm {
+                Some(gcm) => seal(gcm, &iv, data),
+                None => work.run(engine, engine, &iv, data),
+            };
             clocked(|| run(data).map_err(|error| self.failed(error)))
         };
         let figure = self.figure(work, Place::EndToEnd, bytes);
@@ -101,12 +106,14 @@ impl Target<'_> {
     /// Over whatever lies on the device: what these kernels make, end to end has verified. As much is taken as the
     /// device binds at once.
     fn resident(&self, engine: &Engine, work: Work, bytes: usize) -> Result<Figure, String> {
-        let operation = match work {
-            Work::EcbEncrypt => Operation::Ecb(Direction::Encrypt),
-            Work::EcbDecrypt => Operation::Ecb(Direction::Decrypt),
-            _ => Operation::Ctr(counter(self.keyed.cipher.block_bytes)),
+        let time = |operation| engine.time(operation, bytes, LAUNCHES);
+        let pass = |_| match work {
+            Work::EcbEncrypt => time(Operation::Ecb(Direction::Encrypt)),
+            Work::EcbDecrypt => time(Operation::Ecb(Direction::Decrypt)),
+            Work::GcmEncrypt => engine.time_gcm(bytes, LAUNCHES),
+            _ => time(Operation::Ctr(counter(self.keyed.cipher.block_bytes))),
         };
-        let pass = |_| engine.time(operation, bytes, LAUNCHES).map_err(|error| self.failed(error));
+        let pass = |number: usize| pass(number).map_err(|error| self.failed(error));
         let passes = (0..SAMPLES).map(pass).collect::<Result<Vec<_>, String>>()?;
         let taken = passes.first().map_or(bytes, |pass| pass.1);
         let seconds = passes.iter().map(|pass| pass.0.as_secs_f64()).collect();
