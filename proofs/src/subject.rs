@@ -41,7 +41,7 @@ pub(crate) struct Claim {
     /// A batch as the form of gates runs it under a key.
     pub(crate) recorded: Recorded,
     pub(crate) direction: Direction,
-    /// The bit-sliced kernel in ECB.
+    /// The bit-sliced kernel.
     pub(crate) device: Option<Device>,
     /// The file of vectors in ECB.
     pub(crate) vectors: Option<&'static str>,
@@ -68,8 +68,10 @@ pub(crate) struct Device {
     pub(crate) file: &'static str,
     /// Threads that share 32 blocks.
     pub(crate) width: usize,
-    /// The entry's name.
+    /// The name of the entry for ECB.
     pub(crate) entry: &'static str,
+    /// Blocks for a warp above which CTR looks up what two rounds make of a counter.
+    pub(crate) most_without_tables: Option<u64>,
     /// The words of the keys, the lowest bit first, of the bits of round keys.
     pub(crate) key_words: Box<Words>,
 }

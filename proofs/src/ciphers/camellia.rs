@@ -59,6 +59,7 @@ fn claim(bits: usize, recorded: Recorded, direction: Direction) -> Claim {
         device: Some(Device {
             file: "camellia_bitslice",
             width: 1,
+            most_without_tables: None,
             entry: "camellia_bitslice_ecb",
             key_words: Box::new(move |model, wires| key_words(model, &subkeys(wires))),
         }),

@@ -59,6 +59,7 @@ fn claims() -> Vec<Claim> {
             device: Some(Device {
                 file: "des_bitslice",
                 width: 1,
+                most_without_tables: None,
                 entry: "des_bitslice_ecb",
                 key_words: Box::new(move |model, wires| {
                     key_words(model, &round_keys(wires, keying, direction))

@@ -77,6 +77,7 @@ fn claim(
         device: Some(Device {
             file: "hight_bitslice",
             width: 1,
+            most_without_tables: None,
             entry: match direction {
                 Direction::Encrypt => "hight_bitslice_ecb_encrypt",
                 Direction::Decrypt => "hight_bitslice_ecb_decrypt",

@@ -49,6 +49,7 @@ fn claim(direction: Direction) -> Claim {
         device: Some(Device {
             file: "seed_bitslice",
             width: 1,
+            most_without_tables: None,
             entry: "seed_bitslice_ecb",
             // `SeedKeys` in kernels/seed/keys.cuh.
             key_words: Box::new(move |_, wires| {
