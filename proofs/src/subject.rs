@@ -22,6 +22,8 @@ pub(crate) struct Subject {
     pub(crate) rounds: Option<KernelRounds>,
     /// What the standard says that each step is, by the plan's names of steps.
     pub(crate) steps: &'static [(&'static str, Standard)],
+    /// Keys that decide the key schedule for all, given what reading it shows of it.
+    pub(crate) deciding_keys: Option<Keys>,
     pub(crate) claims: fn() -> Vec<Claim>,
 }
 
@@ -50,6 +52,9 @@ pub(crate) struct Claim {
     /// The block that the standard makes of a block, bit 0 of byte 0 first, and of the bits of round keys.
     pub(crate) cipher: Box<Cipher>,
 }
+
+/// Keys of a number of bytes.
+pub(crate) type Keys = fn(usize) -> Vec<Vec<u8>>;
 
 /// Records a batch under a key.
 pub(crate) type Recorded = fn(&[u8], Direction) -> Option<Recording>;

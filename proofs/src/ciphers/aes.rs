@@ -43,6 +43,7 @@ pub(crate) fn subject() -> Subject {
                 flat(add_round_key(model, inv_shift_rows(state), bytes(key)))
             }),
         ],
+        deciding_keys: None,
         claims,
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn subject() -> Subject {
                 flat(end(model, bytes(d), rk, last))
             }),
         ],
+        deciding_keys: None,
         claims,
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn subject() -> Subject {
                 fl_inverse(model, bytes(half), bytes(key)).as_flattened().to_vec()
             }),
         ],
+        deciding_keys: None,
         claims,
     }
 }

@@ -26,6 +26,7 @@ pub(crate) fn subject() -> Subject {
             let [l0, l1] = [model.xor_all(&words[0], &c), model.xor_all(&words[1], &d)];
             [l0, l1, words[2].clone(), words[3].clone()].concat()
         })],
+        deciding_keys: None,
         claims: || Direction::BOTH.map(claim).into(),
     }
 }
