@@ -10,7 +10,10 @@ use lanecrypt_reference::{
 };
 use lanecrypt_slicing::record::{Node, Plan};
 
-use crate::{model::Model, subject::Claim};
+use crate::{
+    model::Model,
+    subject::{Claim, Keys},
+};
 
 /// Where the vectors are.
 const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../vectors/");
@@ -59,16 +62,42 @@ fn lanes_of<'a>(bit: usize, bytes: impl Iterator<Item = &'a [u8]>) -> u64 {
     bytes.enumerate().fold(0, |lanes, (lane, bytes)| lanes | value(bytes) << lane)
 }
 
-/// Keys that [`keys`] tries.
+/// Keys by lot that [`keys`] tries, beside those that a cipher names.
 pub(crate) const KEYS: usize = 8;
 
-/// Compares the key planes that a form makes of some keys with those of the standard's key schedule.
-pub(crate) fn keys(plan: &Plan, claim: &Claim) -> Result<()> {
+/// No key, and each of one bit: they decide a key schedule that is linear.
+pub(crate) fn basis(key_bytes: usize) -> Vec<Vec<u8>> {
+    let of_one_bit = |bit: usize| {
+        let mut key = vec![0; key_bytes];
+        key[bit / 8] = 1 << (bit % 8);
+        key
+    };
+    [vec![0; key_bytes]].into_iter().chain((0..8 * key_bytes).map(of_one_bit)).collect()
+}
+
+/// All values of every byte, while no two bytes are equal: they decide a key schedule each of whose bytes is made of one.
+pub(crate) fn all_bytes(key_bytes: usize) -> Vec<Vec<u8>> {
+    let key = |value: u8| {
+        (0..key_bytes).map(|i| value.wrapping_add(37u8.wrapping_mul(i as u8))).collect()
+    };
+    (0..=255).map(key).collect()
+}
+
+/// Compares the key planes that a form makes of some keys with those of the standard's key schedule, and returns of how
+/// many.
+pub(crate) fn keys(plan: &Plan, claim: &Claim, more: Option<Keys>) -> Result<usize> {
     let mut stream = PlaintextStream::new(1);
     let mut keys = vec![vec![0; claim.key_bytes]; KEYS];
     for key in &mut keys {
         stream.fill(key);
     }
+    keys.extend(more.map(|keys| keys(claim.key_bytes)).unwrap_or_default());
+    keys.chunks(64).try_for_each(|keys| check_keys(plan, claim, keys))?;
+    Ok(keys.len())
+}
+
+/// [`keys`] of up to 64 keys.
+fn check_keys(plan: &Plan, claim: &Claim, keys: &[Vec<u8>]) -> Result<()> {
     let named = &plan.whole(claim.whole).context("a whole that the plan has not")?.recording;
     let mut graph = Graph::new();
     let key = graph.sources(Node::Key, 8 * claim.key_bytes);

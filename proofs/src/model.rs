@@ -39,16 +39,38 @@ impl<'g> Model<'g> {
         (0..bits).map(|bit| self.graph.add(Node::Constant(value >> bit & 1 == 1))).collect()
     }
 
+    /// The value of a wire that is a constant.
+    fn constant(&self, wire: Wire) -> Option<bool> {
+        match self.graph.nodes()[wire] {
+            Node::Constant(is_set) => Some(is_set),
+            _ => None,
+        }
+    }
+
+    // Constants are worked in, so that a number added to another one is no node of its own.
+
     pub(crate) fn xor(&mut self, a: Wire, b: Wire) -> Wire {
-        self.graph.gate(Gate::Xor(a, b))
+        match (self.constant(a), self.constant(b)) {
+            (_, Some(false)) => a,
+            (Some(false), _) => b,
+            _ => self.graph.gate(Gate::Xor(a, b)),
+        }
     }
 
     pub(crate) fn and(&mut self, a: Wire, b: Wire) -> Wire {
-        self.graph.gate(Gate::And(a, b))
+        match (self.constant(a), self.constant(b)) {
+            (_, Some(true)) | (Some(false), _) => a,
+            (Some(true), _) | (_, Some(false)) => b,
+            _ => self.graph.gate(Gate::And(a, b)),
+        }
     }
 
     pub(crate) fn or(&mut self, a: Wire, b: Wire) -> Wire {
-        self.graph.gate(Gate::Or(a, b))
+        match (self.constant(a), self.constant(b)) {
+            (_, Some(false)) | (Some(true), _) => a,
+            (Some(false), _) | (_, Some(true)) => b,
+            _ => self.graph.gate(Gate::Or(a, b)),
+        }
     }
 
     /// The sums, bit by bit.
@@ -136,16 +158,21 @@ impl<'g> Model<'g> {
 
     fn ripple(&mut self, carry_table: u8, a: &[Wire], b: &[Wire]) -> Vec<Wire> {
         let mut carry = self.graph.add(Node::Constant(false));
-        let mut digits = Vec::new();
+        let (mut digits, mut points) = (Vec::new(), Vec::new());
         for (&a, &b) in a.iter().zip(b) {
             let differ = self.xor(a, b);
             digits.push(self.xor(differ, carry));
-            carry = self.graph.gate(Gate::Lut(carry_table, [a, b, carry]));
-            for point in [a, b, carry] {
-                self.points.all.push(point);
-                self.points.cuts.insert(point);
+            carry = match self.constant(b) {
+                Some(false) if carry_table == MAJORITY => self.and(a, carry),
+                Some(true) if carry_table == MAJORITY => self.or(a, carry),
+                _ => self.graph.gate(Gate::Lut(carry_table, [a, b, carry])),
+            };
+            for point in [a, b, carry].into_iter().filter(|&wire| self.constant(wire).is_none()) {
+                points.push(point);
             }
         }
+        self.points.all.extend(&points);
+        self.points.cuts.extend(&points);
         digits
     }
 

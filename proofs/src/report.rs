@@ -9,7 +9,9 @@ use lanecrypt_slicing::record::{Plan, Recording, Step};
 use rayon::prelude::*;
 
 use crate::{
-    controls, examples, ptx, solver, step,
+    controls, examples,
+    ptx::{self, Job, Mode},
+    solver, step,
     subject::{Claim, Subject},
     whole, wrong_kernels,
 };
@@ -56,37 +58,43 @@ fn prove(subject: &Subject) -> Result<Vec<Row>> {
         rows.extend(prove_wholes(subject, plan, circuits)?);
     }
     let claims = (subject.claims)();
-    let kernels = claims.par_iter().map(|claim| prove_kernel(subject, claim, plans[0].planes / 8));
-    rows.extend(kernels.collect::<Result<Vec<_>>>()?.into_iter().flatten());
-    if let Some(device) = &claims[0].device {
-        let start = Instant::now();
-        let refuted = wrong_kernels::run(&claims[0], device, plans[0].planes / 8)?;
-        let what = format!("refuted when made wrong in the PTX: {}", refuted.join(", "));
-        rows.push(row(subject, what, "as above".into(), start));
-    }
+    let block_bytes = plans[0].planes / 8;
+    let jobs: Vec<Job<'_>> = claims.iter().flat_map(|claim| Job::all(claim, block_bytes)).collect();
+    rows.extend(jobs.par_iter().map(|job| prove_kernel(subject, job)).collect::<Result<Vec<_>>>()?);
+    // The first kernel in each mode.
+    let of_mode = |mode| jobs.iter().find(|job| job.mode == mode);
+    let first: Vec<_> = [Mode::Ecb, Mode::Ctr].into_iter().filter_map(of_mode).collect();
+    rows.extend(first.par_iter().map(|job| refute(subject, job)).collect::<Result<Vec<_>>>()?);
     rows.push(run_examples(subject, &plans[0])?);
     Ok(rows)
 }
 
-/// That the committed PTX of the kernel is the cipher.
-fn prove_kernel(subject: &Subject, claim: &Claim, block_bytes: usize) -> Result<Option<Row>> {
-    let Some(device) = &claim.device else { return Ok(None) };
+/// That the committed PTX of a kernel is the cipher.
+fn prove_kernel(subject: &Subject, job: &Job<'_>) -> Result<Row> {
     let start = Instant::now();
-    let proof = ptx::prove(claim, device, block_bytes);
-    let proof = proof.with_context(|| format!("{} by {}.ptx", claim.name, device.file))?;
-    let what = format!("PTX of {}: {}", device.entry, claim.name);
-    Ok(Some(row(subject, what, proof.to_string(), start)))
+    let what = format!("PTX of {}: {}", job.entry(), job.claim.name);
+    let proof = ptx::prove(job).with_context(|| what.clone())?;
+    Ok(row(subject, what, proof.to_string(), start))
+}
+
+/// That faults of a kernel are refuted.
+fn refute(subject: &Subject, job: &Job<'_>) -> Result<Row> {
+    let start = Instant::now();
+    let refuted = wrong_kernels::run(job)?.join(", ");
+    let what = format!("refuted when made wrong in the PTX of {}: {refuted}", job.entry());
+    Ok(row(subject, what, "as above".into(), start))
 }
 
 /// Vectors through the models, keys through the forms' key schedules.
 fn run_examples(subject: &Subject, plan: &Plan) -> Result<Row> {
     let start = Instant::now();
-    let run = |claim: Claim| -> Result<usize> {
-        examples::keys(plan, &claim)?;
-        examples::vectors(&claim, plan.planes / 8)
+    let run = |claim: Claim| -> Result<[usize; 2]> {
+        let keys = examples::keys(plan, &claim, subject.deciding_keys)?;
+        Ok([examples::vectors(&claim, plan.planes / 8)?, keys])
     };
-    let blocks = (subject.claims)().into_par_iter().map(run).sum::<Result<usize>>()?;
-    let what = format!("examples: {blocks} blocks of vectors, {} keys each", examples::KEYS);
+    let counts = (subject.claims)().into_par_iter().map(run).collect::<Result<Vec<_>>>()?;
+    let [blocks, keys] = [0, 1].map(|i| counts.iter().map(|counts| counts[i]).sum::<usize>());
+    let what = format!("examples: {blocks} blocks of vectors, {keys} keys through key schedules");
     Ok(row(subject, what, "evaluation of the models, no proof".into(), start))
 }
 

@@ -4,9 +4,10 @@
 //! to the solver, from the inputs on, and once it is proved, the recording's wire is the model's. Outputs are then
 //! equal by their normal forms, or the solver decides.
 
-use core::fmt;
-use std::collections::HashMap;
+use core::{cmp::Ordering, fmt, ops::Range};
+use std::{collections::HashMap, iter::Sum};
 
+use anyhow::{Result, anyhow, bail};
 use lanecrypt_circuit::{Gate, Wire, graph::Graph};
 use lanecrypt_slicing::record::{Node, Recording};
 
@@ -28,6 +29,17 @@ pub(crate) struct Proof {
     pub(crate) outputs: usize,
     /// Outputs among them that the solver proved, as normal forms did not show it.
     pub(crate) by_solver: usize,
+}
+
+/// Of all together.
+impl Sum for Proof {
+    fn sum<I: Iterator<Item = Self>>(proofs: I) -> Self {
+        proofs.fold(Self::default(), |sum, proof| Self {
+            points: sum.points + proof.points,
+            outputs: sum.outputs + proof.outputs,
+            by_solver: sum.by_solver + proof.by_solver,
+        })
+    }
 }
 
 impl fmt::Display for Proof {
@@ -56,6 +68,8 @@ pub(crate) struct Comparison {
     recorded: Vec<Wire>,
     expected: Vec<Wire>,
     points: Points,
+    /// The numbers of inputs that are a counter's bits, the lowest first.
+    counter: Range<usize>,
 }
 
 impl Comparison {
@@ -69,13 +83,39 @@ impl Comparison {
         let expected = standard(&mut model);
         let points = model.into_points();
         assert_eq!(recorded.len(), expected.len(), "the model has as many planes");
-        Self { graph, recorded, expected, points }
+        Self { graph, recorded, expected, points, counter: 0..0 }
+    }
+
+    /// The same with a counter among the inputs, in which numbers are to carry as far as they can.
+    pub(crate) fn with_counter(self, counter: Range<usize>) -> Self {
+        Self { counter, ..self }
+    }
+
+    /// 64 random lanes of every wire. Every other time the lower bits of a counter are set, up to another bit in each
+    /// lane, so that carries go as far as they can, which by chance they do not.
+    fn lanes(&self, seed: u64) -> Vec<u64> {
+        self.graph.evaluate_by_lot(seed, |node, lanes| {
+            let Node::Input(number) = node else { return lanes };
+            if seed % 2 == 1 || !self.counter.contains(&number) {
+                return lanes;
+            }
+            let bit = (number - self.counter.start) as u64;
+            (0..64).fold(lanes, |lanes, lane| {
+                let clear = (32 * seed + lane) % (self.counter.len() as u64 + 1);
+                let mask = 1 << lane;
+                match bit.cmp(&clear) {
+                    Ordering::Less => lanes | mask,
+                    Ordering::Equal => lanes & !mask,
+                    Ordering::Greater => lanes,
+                }
+            })
+        })
     }
 
     /// The recording's wires that are points of the model, or their complements, for all that normal forms show or the
     /// solver knows; and for how many that took the solver.
     fn proved_points(&self, normal: &mut Normal) -> (Replaced, usize) {
-        let samples: Vec<_> = (0..WORDS).map(|seed| self.graph.evaluate_at_random(seed)).collect();
+        let samples: Vec<_> = (0..WORDS).map(|seed| self.lanes(seed)).collect();
         // Complements have the same signature: that of the one whose first lane is clear.
         let signature = |wire: Wire| -> (Vec<u64>, bool) {
             let is_turned = samples[0][wire] & 1 == 1;
@@ -111,15 +151,29 @@ impl Comparison {
     }
 
     /// An output that differs from the model's in random lanes.
-    pub(crate) fn differs_at_random(&self) -> Option<usize> {
-        let lanes = self.graph.evaluate_at_random(0);
+    fn differs_at_random(&self) -> Option<usize> {
+        let lanes = self.lanes(0);
         let mut pairs = self.recorded.iter().zip(&self.expected);
         pairs.position(|(&recorded, &expected)| lanes[recorded] != lanes[expected])
     }
 
+    /// Checks random lanes: the solver could take its time to find where something is wrong.
+    pub(crate) fn check_at_random(&self) -> Result<()> {
+        match self.differs_at_random() {
+            Some(output) => bail!("bit {output} is wrong for random blocks and keys"),
+            None => Ok(()),
+        }
+    }
+
+    /// Random lanes, and then the proof.
+    pub(crate) fn check(&self) -> Result<Proof> {
+        self.check_at_random()?;
+        self.prove().map_err(|refutation| anyhow!("bit {} is wrong", refutation.output))
+    }
+
     /// Proves that what was recorded is what the model says, or finds values for which it is not.
-    pub(crate) fn prove(&self) -> Result<Proof, Refutation> {
-        let Self { graph, recorded, expected, points } = self;
+    fn prove(&self) -> Result<Proof, Refutation> {
+        let Self { graph, recorded, expected, points, counter: _ } = self;
         let mut normal = Normal::new();
         let (replaced, proved) = self.proved_points(&mut normal);
         let sums = normal.of(graph, &replaced, recorded);

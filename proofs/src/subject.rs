@@ -22,6 +22,8 @@ pub(crate) struct Subject {
     pub(crate) rounds: Option<KernelRounds>,
     /// What the standard says that each step is, by the plan's names of steps.
     pub(crate) steps: &'static [(&'static str, Standard)],
+    /// Keys that decide the key schedule for all, given what reading it shows of it.
+    pub(crate) deciding_keys: Option<Keys>,
     pub(crate) claims: fn() -> Vec<Claim>,
 }
 
@@ -41,7 +43,7 @@ pub(crate) struct Claim {
     /// A batch as the form of gates runs it under a key.
     pub(crate) recorded: Recorded,
     pub(crate) direction: Direction,
-    /// The bit-sliced kernel in ECB.
+    /// The bit-sliced kernel.
     pub(crate) device: Option<Device>,
     /// The file of vectors in ECB.
     pub(crate) vectors: Option<&'static str>,
@@ -50,6 +52,9 @@ pub(crate) struct Claim {
     /// The block that the standard makes of a block, bit 0 of byte 0 first, and of the bits of round keys.
     pub(crate) cipher: Box<Cipher>,
 }
+
+/// Keys of a number of bytes.
+pub(crate) type Keys = fn(usize) -> Vec<Vec<u8>>;
 
 /// Records a batch under a key.
 pub(crate) type Recorded = fn(&[u8], Direction) -> Option<Recording>;
@@ -68,8 +73,10 @@ pub(crate) struct Device {
     pub(crate) file: &'static str,
     /// Threads that share 32 blocks.
     pub(crate) width: usize,
-    /// The entry's name.
+    /// The name of the entry for ECB.
     pub(crate) entry: &'static str,
+    /// Blocks for a warp above which CTR looks up what two rounds make of a counter.
+    pub(crate) most_without_tables: Option<u64>,
     /// The words of the keys, the lowest bit first, of the bits of round keys.
     pub(crate) key_words: Box<Words>,
 }

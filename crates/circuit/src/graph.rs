@@ -64,8 +64,13 @@ impl Graph {
     /// The same, from sources by lot.
     #[must_use]
     pub fn evaluate_at_random(&self, seed: u64) -> Vec<u64> {
+        self.evaluate_by_lot(seed, |_, lanes| lanes)
+    }
+
+    /// The same, from sources by lot of which `change` makes others.
+    pub fn evaluate_by_lot(&self, seed: u64, change: impl Fn(Node, u64) -> u64) -> Vec<u64> {
         let mut random = SplitMix64::new(seed);
-        self.evaluate(|_| random.next())
+        self.evaluate(|node| change(node, random.next()))
     }
 
     /// Whether each wire is one of these, or one that they depend on.

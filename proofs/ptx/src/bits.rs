@@ -1,4 +1,4 @@
-//! Bits of registers: known, a wire of a graph, or of a block that is not looked at.
+//! Bits of registers: known, a wire of a graph, both of these, or of a block that is not looked at.
 
 use lanecrypt_circuit::{Gate, Wire, graph::Graph};
 use lanecrypt_slicing::record::Node;
@@ -10,12 +10,17 @@ pub enum Bit {
     Known(bool),
     /// The number of a wire, in half the space: most of the time goes into moving words.
     Wire(u32),
+    /// A wire of which this run takes the value that it has: for control and addresses it is known, and what is
+    /// computed of it and of other wires is the same whatever its value.
+    Chosen(u32, bool),
     /// Of another block: what depends on it must not reach the one in question.
     Foreign,
 }
 
 /// A register of 32 bits, the lowest first.
 pub type Word = [Bit; 32];
+/// A register of 64 bits.
+pub type Long = [Bit; 64];
 
 /// The word of a number.
 #[must_use]
@@ -23,13 +28,19 @@ pub fn word(value: u32) -> Word {
     core::array::from_fn(|bit| Bit::Known(value >> bit & 1 == 1))
 }
 
-/// The number, if all bits are known.
+/// The number that bits are in this run, if all have values.
 #[must_use]
-pub fn number(word: &Word) -> Option<u32> {
-    word.iter().rev().try_fold(0, |value, bit| match bit {
-        Bit::Known(is_set) => Some(value << 1 | u32::from(*is_set)),
+pub fn number(bits: &[Bit]) -> Option<u64> {
+    bits.iter().rev().try_fold(0, |value, bit| match bit {
+        Bit::Known(is_set) | Bit::Chosen(_, is_set) => Some(value << 1 | u64::from(*is_set)),
         _ => None,
     })
+}
+
+/// The number of a word in all runs.
+fn constant(word: &Word) -> Option<u32> {
+    let is_known = word.iter().all(|bit| matches!(bit, Bit::Known(_)));
+    if is_known { number(word).map(|number| number as u32) } else { None }
 }
 
 /// The bit of a wire, which may be a constant.
@@ -57,7 +68,8 @@ pub(crate) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> B
     }
     for (i, j) in [(0, 1), (0, 2), (1, 2)] {
         // Two foreign bits may be different ones.
-        if matches!(operands[i], Bit::Wire(_)) && operands[i] == operands[j] {
+        let is_wire = matches!(operands[i], Bit::Wire(_) | Bit::Chosen(..));
+        if is_wire && operands[i] == operands[j] {
             table = equated(table, 4 >> i, 4 >> j);
         }
     }
@@ -67,25 +79,42 @@ pub(crate) fn lut(graph: &mut Graph, mut table: u8, mut operands: [Bit; 3]) -> B
             *operand = Bit::Known(false);
         }
     }
-    let mut wires = Vec::new();
+    let mut left = [(Bit::Foreign, 0); 3];
+    let mut count = 0;
     for (operand, weight) in operands.into_iter().zip([4, 2, 1]) {
-        match operand {
-            Bit::Known(_) => {}
-            Bit::Foreign => return Bit::Foreign,
-            Bit::Wire(wire) => wires.push((wire as usize, weight)),
+        if !is_known(&operand) {
+            left[count] = (operand, weight);
+            count += 1;
         }
     }
     let entry = |index: u8| table >> index & 1 == 1;
-    match wires[..] {
-        [] => Bit::Known(entry(0)),
-        [(wire, weight)] if entry(weight) => Bit::Wire(wire as u32),
-        [(wire, _)] => not(graph, wire),
-        [(a, a_weight), (b, b_weight)] => {
-            let entries = [0, a_weight, b_weight, a_weight | b_weight].map(entry);
-            of_two(graph, entries, [a, b])
-        }
-        _ => gate(graph, Gate::Lut(table, [wires[0].0, wires[1].0, wires[2].0])),
+    let left = &left[..count];
+    if let [(bit, weight)] = *left {
+        return if entry(weight) { bit } else { not(graph, bit) };
     }
+    if let Some(index) = index_of_chosen(left) {
+        return Bit::Known(entry(index));
+    }
+    let mut wires = [0; 3];
+    for (wire, (bit, _)) in wires.iter_mut().zip(left) {
+        match *bit {
+            Bit::Wire(number) | Bit::Chosen(number, _) => *wire = number as usize,
+            _ => return Bit::Foreign,
+        }
+    }
+    if let [(_, first), (_, second)] = *left {
+        return of_two(graph, [0, first, second, first | second].map(entry), [wires[0], wires[1]]);
+    }
+    gate(graph, Gate::Lut(table, wires))
+}
+
+/// The entry of a table that operands with these weights select, if all of them are chosen.
+fn index_of_chosen(operands: &[(Bit, u8)]) -> Option<u8> {
+    let value = |&(bit, weight): &(Bit, u8)| match bit {
+        Bit::Chosen(_, is_set) => Some(u8::from(is_set) * weight),
+        _ => None,
+    };
+    operands.iter().map(value).sum()
 }
 
 /// A function of two wires: its values where none is set, the first, the second, and both. What is computed twice, with
@@ -112,10 +141,17 @@ fn gate(graph: &mut Graph, gate: Gate) -> Bit {
     Bit::Wire(graph.gate(gate) as u32)
 }
 
-fn not(graph: &mut Graph, wire: Wire) -> Bit {
-    match graph.nodes()[wire] {
-        Node::Gate(Gate::Not(inner)) => Bit::Wire(inner as u32),
-        _ => gate(graph, Gate::Not(wire)),
+/// The complement, whose value is chosen if that of the bit is.
+pub(crate) fn not(graph: &mut Graph, bit: Bit) -> Bit {
+    let mut of_wire = |wire: u32| match graph.nodes()[wire as usize] {
+        Node::Gate(Gate::Not(inner)) => inner as u32,
+        _ => graph.gate(Gate::Not(wire as usize)) as u32,
+    };
+    match bit {
+        Bit::Known(is_set) => Bit::Known(!is_set),
+        Bit::Wire(wire) => Bit::Wire(of_wire(wire)),
+        Bit::Chosen(wire, is_set) => Bit::Chosen(of_wire(wire), !is_set),
+        Bit::Foreign => Bit::Foreign,
     }
 }
 
@@ -135,12 +171,14 @@ fn fixed(table: u8, weight: u8, is_set: bool) -> u8 {
 pub(crate) const AND: u8 = 0xc0;
 pub(crate) const OR: u8 = 0xfc;
 pub(crate) const XOR: u8 = 0x3c;
+/// Of `a ? b : c`.
+pub(crate) const CHOICE: u8 = 0xca;
 const SUM: u8 = 0x96;
 const MAJORITY: u8 = 0xe8;
 
 /// A function of three words, bit by bit.
 pub(crate) fn lop3(graph: &mut Graph, table: u8, [a, b, c]: [&Word; 3]) -> Word {
-    if let (Some(a), Some(b), Some(c)) = (number(a), number(b), number(c)) {
+    if let (Some(a), Some(b), Some(c)) = (constant(a), constant(b), constant(c)) {
         return word((0..8).filter(|index| table >> index & 1 == 1).fold(0, |sum, index| {
             let term = |word: u32, weight: u32| if index & weight == 0 { !word } else { word };
             sum | term(a, 4) & term(b, 2) & term(c, 1)
@@ -149,29 +187,52 @@ pub(crate) fn lop3(graph: &mut Graph, table: u8, [a, b, c]: [&Word; 3]) -> Word 
     core::array::from_fn(|i| lut(graph, table, [a[i], b[i], c[i]]))
 }
 
-/// A sum, from a carry on.
-pub(crate) fn add(graph: &mut Graph, a: &Word, b: &Word, carry: bool) -> Word {
-    if let (Some(a), Some(b)) = (number(a), number(b)) {
-        return word(a.wrapping_add(b).wrapping_add(carry.into()));
+/// A sum.
+pub(crate) fn add(graph: &mut Graph, a: &Word, b: &Word) -> Word {
+    if let (Some(a), Some(b)) = (constant(a), constant(b)) {
+        return word(a.wrapping_add(b));
     }
-    let mut carry = Bit::Known(carry);
-    core::array::from_fn(|i| {
-        let sum = lut(graph, SUM, [a[i], b[i], carry]);
-        carry = lut(graph, MAJORITY, [a[i], b[i], carry]);
-        sum
-    })
+    ripple(graph, a, b, false).0
 }
 
 /// A difference.
 pub(crate) fn subtract(graph: &mut Graph, a: &Word, b: &Word) -> Word {
-    let complement = lop3(graph, XOR, [b, &word(u32::MAX), b]);
-    add(graph, a, &complement, true)
+    if let (Some(a), Some(b)) = (constant(a), constant(b)) {
+        return word(a.wrapping_sub(b));
+    }
+    difference(graph, a, b).0
+}
+
+/// A sum, from a carry on, and the carry out of it: full adders.
+pub(crate) fn ripple<const N: usize>(
+    graph: &mut Graph,
+    a: &[Bit; N],
+    b: &[Bit; N],
+    carry: bool,
+) -> ([Bit; N], Bit) {
+    let mut carry = Bit::Known(carry);
+    let sum = core::array::from_fn(|i| {
+        let sum = lut(graph, SUM, [a[i], b[i], carry]);
+        carry = lut(graph, MAJORITY, [a[i], b[i], carry]);
+        sum
+    });
+    (sum, carry)
+}
+
+/// A difference, and whether there is no borrow: whether `a` is at least `b`.
+pub(crate) fn difference<const N: usize>(
+    graph: &mut Graph,
+    a: &[Bit; N],
+    b: &[Bit; N],
+) -> ([Bit; N], Bit) {
+    let complement = b.map(|bit| not(graph, bit));
+    ripple(graph, a, &complement, true)
 }
 
 /// A product and a sum: of numbers, or `x * (2k + 1) + k` where all bits of `k` are the same, which is `x ^ k`.
 pub(crate) fn multiply_add(graph: &mut Graph, [x, y, z]: [&Word; 3]) -> Option<Word> {
     if let (Some(x), Some(y), Some(z)) = (number(x), number(y), number(z)) {
-        return Some(word(x.wrapping_mul(y).wrapping_add(z)));
+        return Some(word(x.wrapping_mul(y).wrapping_add(z) as u32));
     }
     let is_key = |factor: &Word| {
         z.iter().all(|bit| *bit == z[0])
@@ -216,6 +277,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_chosen_has_a_value_and_stays_a_wire() {
+        let mut graph = Graph::new();
+        let [a, b, c] = [0, 1, 2].map(|number| graph.add(Node::Input(number)) as u32);
+        let (low, high, wire) = (Bit::Chosen(a, true), Bit::Chosen(b, false), Bit::Wire(c));
+        let number_of = |bits: [Bit; 2]| number(&bits);
+        assert_eq!(number_of([low, high]), Some(1));
+        assert_eq!(number_of([low, wire]), None);
+        let [one, zero] = [true, false].map(Bit::Known);
+        assert_eq!(lut(&mut graph, AND, [low, one, zero]), low, "a mask");
+        let turned = lut(&mut graph, XOR, [low, one, zero]);
+        assert!(matches!(turned, Bit::Chosen(_, false)), "a complement");
+        assert_eq!(lut(&mut graph, SUM, [low, high, zero]), one, "a sum of two is a number");
+        assert_eq!(lut(&mut graph, SUM, [low, low, wire]), wire);
+        let sum = lut(&mut graph, SUM, [low, wire, zero]);
+        assert_eq!(sum, lut(&mut graph, SUM, [Bit::Wire(a), wire, zero]), "and with a wire a wire");
+        assert_eq!(lut(&mut graph, AND, [low, Bit::Foreign, zero]), Bit::Foreign);
+        let ([digit, _], carry) = ripple(&mut graph, &[low, wire], &[zero, zero], false);
+        assert_eq!((digit, carry), (low, zero));
+        let (_, is_at_least) = difference(&mut graph, &[wire, one], &[wire, zero]);
+        assert_eq!(is_at_least, one, "whatever the wire");
+    }
+
+    #[test]
     fn numbers_and_keys() {
         let mut graph = Graph::new();
         let key = Bit::Wire(graph.add(Node::Key(0)) as u32);
@@ -229,7 +313,7 @@ mod tests {
         assert_eq!(sum, lop3(&mut graph, XOR, [&plane, &mask, &mask]));
         assert_eq!(multiply_add(&mut graph, [&plane, &plane, &mask]), None);
         let difference = subtract(&mut graph, &word(5), &word(7));
-        assert_eq!(number(&difference), Some(5u32.wrapping_sub(7)));
+        assert_eq!(number(&difference), Some(5u32.wrapping_sub(7).into()));
         let permuted =
             |selector| number(&permute(&word(0x0302_0180), &word(0x0706_0504), selector));
         assert_eq!(permuted(0x7250), Some(0x0702_0580));

@@ -100,7 +100,7 @@ fn finish(kernel: &Kernel, thread: u32, blocks: u64, run: &Run) -> Result<(Vec<u
     let mut thread = Thread::new(kernel, thread);
     loop {
         match thread.run(&mut memory)? {
-            Stop::Barrier => {}
+            Stop::Barrier | Stop::Stored => {}
             Stop::Shuffle => {
                 let (own, _) = thread.shuffled()?;
                 thread.take(&own)?;

@@ -3,5 +3,6 @@
 
 pub mod bits;
 pub mod count;
+mod double;
 pub mod machine;
 pub mod text;

@@ -1,13 +1,17 @@
 //! Threads that run a kernel's text: control and addresses are numbers, what is computed of keys and blocks may be
 //! wires of a graph.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use anyhow::{Context, Result, bail, ensure};
 use lanecrypt_circuit::graph::Graph;
 
 use crate::{
     bits::{self, Bit, Word, lop3, multiply_add, number, permute, word},
+    double::{Double, NOT_A_NUMBER, holds},
     text::{Instruction, Kernel, Operand},
 };
 
@@ -29,8 +33,8 @@ const VARIABLES: u64 = 6 << 40;
 #[derive(Clone, Debug)]
 enum Value {
     Word(Box<Word>),
-    Double(u64),
-    Predicate(bool),
+    Double(Double),
+    Predicate(Bit),
 }
 
 /// Memory of the thread block, and of the device, by the addresses of words.
@@ -46,6 +50,10 @@ pub struct Memory {
     pub data_bytes: [u64; 2],
     /// What the wires are of.
     pub graph: Graph,
+    /// Addresses of which a store stops a thread, in [`Stop::Stored`].
+    pub watched: Range<u64>,
+    /// Whether there was one, after which no thread has stopped yet.
+    pub was_stored: bool,
 }
 
 impl Memory {
@@ -63,6 +71,7 @@ impl Memory {
 
     /// Notes that some bytes are read (0) or written (1).
     fn note(&mut self, address: u64, bytes: u64, access: usize) {
+        self.was_stored |= access == 1 && self.watched.contains(&address);
         match address {
             SHARED..LOCAL => _ = self.shared[access].insert(address),
             INPUT..VARIABLES => self.data_bytes[access] += bytes,
@@ -84,16 +93,26 @@ pub enum Stop {
     Barrier,
     /// Before it takes what another lane gives.
     Shuffle,
+    /// Behind a store that is watched.
+    Stored,
     /// There is nothing more to do.
     End,
 }
 
-/// A thread of the only thread block.
+/// A thread.
 #[derive(Clone, Debug)]
 pub struct Thread<'k> {
     kernel: &'k Kernel,
     /// How often it came to each instruction.
     pub visits: Vec<u64>,
+    /// Its number in the thread block, which may have bits that are chosen.
+    pub name: Word,
+    /// The number of its thread block, and of thread blocks.
+    pub grid: [u32; 2],
+    /// Words that stand for numbers of the text.
+    pub constants: HashMap<u32, Word>,
+    /// The positions that are looked at in words full of one bit: elsewhere what a wire is spread to is foreign.
+    pub positions: u32,
     /// Most are empty when it waits at the barrier.
     registers: Vec<Option<Value>>,
     number: u32,
@@ -102,11 +121,20 @@ pub struct Thread<'k> {
 }
 
 impl<'k> Thread<'k> {
-    /// The one of this number, before the first instruction.
+    /// The one of this number in the only thread block, before the first instruction.
     #[must_use]
     pub fn new(kernel: &'k Kernel, number: u32) -> Self {
-        let visits = vec![0; kernel.instructions.len()];
-        Self { kernel, visits, registers: vec![None; kernel.registers()], number, at: 0 }
+        Self {
+            kernel,
+            visits: vec![0; kernel.instructions.len()],
+            name: word(number),
+            grid: [0, 1],
+            constants: HashMap::new(),
+            positions: u32::MAX,
+            registers: vec![None; kernel.registers()],
+            number,
+            at: 0,
+        }
     }
 
     /// What it gives in the shuffle at which it stops, and the lane from which it takes.
@@ -128,7 +156,7 @@ impl<'k> Thread<'k> {
         self.set(to, Value::Word(Box::new(*given)))
     }
 
-    /// Runs to the next barrier, shuffle or the end.
+    /// Runs to the next barrier, shuffle, watched store or the end.
     ///
     /// # Errors
     /// Naming an instruction that is not known, or does not go with what its operands are.
@@ -157,6 +185,9 @@ impl<'k> Thread<'k> {
                 }
                 _ => self.step(instruction, memory).with_context(|| format!("{instruction:?}"))?,
             }
+            if std::mem::take(&mut memory.was_stored) {
+                return Ok(Stop::Stored);
+            }
         }
         bail!("a thread does not end")
     }
@@ -171,20 +202,22 @@ impl<'k> Thread<'k> {
             ["atom", "shared", "add", _] => self.add_to(operands, memory),
             ["cvta", ..] => self.set(&operands[0], Value::Double(self.double(&operands[1])?)),
             ["setp", comparison, _] => {
-                let holds = self.compare(comparison, kind, &operands[1], &operands[2])?;
+                let [a, b] = [&operands[1], &operands[2]];
+                let holds = self.compare(comparison, kind, [a, b], &mut memory.graph)?;
                 self.set(&operands[0], Value::Predicate(holds))
             }
             [operation, .., "pred"] => {
                 let value = self.combine(operation, &operands[1..])?;
-                self.set(&operands[0], Value::Predicate(value))
+                self.set(&operands[0], Value::Predicate(Bit::Known(value)))
             }
             ["cvt", "u64", _] => {
-                let value = self.number(&operands[1])?;
-                self.set(&operands[0], Value::Double(value.into()))
+                let value = Double::of_words(&self.word(&operands[1])?, &word(0));
+                self.set(&operands[0], Value::Double(value))
             }
             ["cvt", to, "u64"] => {
-                let value = self.double(&operands[1])? as u32;
-                self.set(&operands[0], Value::Word(Box::new(low(&word(value), bits_of(to)?))))
+                let value = self.double(&operands[1])?.bits();
+                let value = low(&core::array::from_fn(|i| value[i]), bits_of(to)?);
+                self.set(&operands[0], Value::Word(Box::new(value)))
             }
             ["cvt", to, from] => {
                 let bits = bits_of(to)?.min(bits_of(from)?);
@@ -195,20 +228,14 @@ impl<'k> Thread<'k> {
             ["mul", "wide", "u32"] => {
                 let product =
                     u64::from(self.number(&operands[1])?) * u64::from(self.number(&operands[2])?);
-                self.set(&operands[0], Value::Double(product))
+                self.set(&operands[0], Value::Double(Double::Number(product)))
             }
             ["selp", _] => {
-                let chosen =
-                    if self.predicate(&operands[3])? { &operands[1] } else { &operands[2] };
-                let value = if kind.ends_with("64") {
-                    Value::Double(self.double(chosen)?)
-                } else {
-                    Value::Word(Box::new(self.word(chosen)?))
-                };
+                let value = self.select(kind, &operands[1..], &mut memory.graph)?;
                 self.set(&operands[0], value)
             }
             [operation, .., "u64" | "s64" | "b64"] => {
-                let value = self.long(operation, &operands[1..])?;
+                let value = self.long(operation, &operands[1..], &mut memory.graph)?;
                 self.set(&operands[0], Value::Double(value))
             }
             [operation, ..] => {
@@ -227,14 +254,17 @@ impl<'k> Thread<'k> {
 
     fn word(&self, operand: &Operand) -> Result<Word> {
         Ok(match operand {
-            Operand::Immediate(value) => word(*value as u32),
-            Operand::Name(name) => word(match &name[..] {
-                "%tid.x" => self.number,
-                "%ntid.x" => self.kernel.threads,
-                "%ctaid.x" => 0,
-                "%nctaid.x" => 1,
+            Operand::Immediate(value) => {
+                let value = *value as u32;
+                self.constants.get(&value).copied().unwrap_or_else(|| word(value))
+            }
+            Operand::Name(name) => match &name[..] {
+                "%tid.x" => self.name,
+                "%ntid.x" => word(self.kernel.threads),
+                "%ctaid.x" => word(self.grid[0]),
+                "%nctaid.x" => word(self.grid[1]),
                 _ => bail!("an unknown name"),
-            }),
+            },
             Operand::Register(register) => match self.registers[*register].as_ref() {
                 Some(Value::Word(word)) => **word,
                 other => bail!("{other:?} is no word"),
@@ -244,33 +274,42 @@ impl<'k> Thread<'k> {
     }
 
     fn number(&self, operand: &Operand) -> Result<u32> {
-        number(&self.word(operand)?).context("control or an address that depends on keys or data")
+        Ok(number(&self.word(operand)?).context(NOT_A_NUMBER)? as u32)
     }
 
-    fn double(&self, operand: &Operand) -> Result<u64> {
-        Ok(match operand {
+    fn double(&self, operand: &Operand) -> Result<Double> {
+        Ok(Double::Number(match operand {
             Operand::Immediate(value) => *value,
             Operand::Name(name) if name == "shared" => SHARED,
             Operand::Name(name) if name.starts_with("__local_depot") => LOCAL,
             Operand::Name(name) if name.ends_with("_param_0") => PARAMETERS,
             Operand::Name(_) => VARIABLES,
             Operand::Register(register) => match self.registers[*register].as_ref() {
-                Some(Value::Double(value)) => *value,
+                Some(Value::Double(value)) => return Ok(value.clone()),
                 other => bail!("{other:?} is no double word"),
             },
             _ => bail!("not a double word"),
-        })
+        }))
     }
 
-    fn predicate(&self, operand: &Operand) -> Result<bool> {
+    /// A double word that is a number.
+    fn long_number(&self, operand: &Operand) -> Result<u64> {
+        self.double(operand)?.number().context(NOT_A_NUMBER)
+    }
+
+    fn predicate_bit(&self, operand: &Operand) -> Result<Bit> {
         match operand {
-            Operand::Immediate(value) => Ok(*value != 0),
+            Operand::Immediate(value) => Ok(Bit::Known(*value != 0)),
             Operand::Register(register) => match self.registers[*register].as_ref() {
                 Some(Value::Predicate(value)) => Ok(*value),
                 other => bail!("{other:?} is no predicate"),
             },
             _ => bail!("not a predicate"),
         }
+    }
+
+    fn predicate(&self, operand: &Operand) -> Result<bool> {
+        Ok(number(&[self.predicate_bit(operand)?]).context(NOT_A_NUMBER)? == 1)
     }
 
     fn combine(&self, operation: &str, operands: &[Operand]) -> Result<bool> {
@@ -286,54 +325,77 @@ impl<'k> Thread<'k> {
         })
     }
 
-    fn compare(&self, comparison: &str, kind: &str, a: &Operand, b: &Operand) -> Result<bool> {
-        let value = |operand: &Operand| -> Result<i128> {
+    /// One of two words, or double words, by a predicate that comes last.
+    fn select(&self, kind: &str, operands: &[Operand], graph: &mut Graph) -> Result<Value> {
+        let [a, b] = [&operands[0], &operands[1]];
+        let predicate = self.predicate_bit(&operands[2])?;
+        let is_long = kind.ends_with("64");
+        if let Some(number) = number(&[predicate]) {
+            let chosen = if number == 1 { a } else { b };
+            return Ok(if is_long {
+                Value::Double(self.double(chosen)?)
+            } else {
+                Value::Word(Box::new(self.word(chosen)?))
+            });
+        }
+        let mut choose = |a, b| bits::lut(graph, bits::CHOICE, [predicate, a, b]);
+        Ok(if is_long {
+            let (a, b) = (self.double(a)?.bits(), self.double(b)?.bits());
+            Value::Double(Double::of(&core::array::from_fn(|i| choose(a[i], b[i]))))
+        } else {
+            let (a, b) = (self.word(a)?, self.word(b)?);
+            Value::Word(Box::new(core::array::from_fn(|i| choose(a[i], b[i]))))
+        })
+    }
+
+    fn compare(
+        &self,
+        comparison: &str,
+        kind: &str,
+        [a, b]: [&Operand; 2],
+        graph: &mut Graph,
+    ) -> Result<Bit> {
+        if matches!(kind, "u64" | "b64") {
+            return self.double(a)?.compare(graph, comparison, &self.double(b)?);
+        }
+        let value = |operand: &Operand| -> Result<i64> {
             Ok(match kind {
-                "s64" => self.double(operand)?.cast_signed().into(),
-                "u64" | "b64" => self.double(operand)?.into(),
+                "s64" => self.long_number(operand)?.cast_signed(),
                 "s32" => self.number(operand)?.cast_signed().into(),
                 _ => self.number(operand)?.into(),
             })
         };
-        let (a, b) = (value(a)?, value(b)?);
-        Ok(match comparison {
-            "eq" => a == b,
-            "ne" => a != b,
-            "lt" => a < b,
-            "le" => a <= b,
-            "gt" => a > b,
-            "ge" => a >= b,
-            _ => bail!("not known"),
-        })
+        Ok(Bit::Known(holds(comparison, value(a)?, value(b)?)?))
     }
 
-    /// An operation on double words, which are numbers.
-    fn long(&self, operation: &str, operands: &[Operand]) -> Result<u64> {
+    /// An operation on double words, which are numbers but for counters.
+    fn long(&self, operation: &str, operands: &[Operand], graph: &mut Graph) -> Result<Double> {
         let first = self.double(&operands[0])?;
-        let second =
-            || operands.get(1).context("one operand").and_then(|operand| self.double(operand));
-        let shift =
-            || operands.get(1).context("one operand").and_then(|operand| self.number(operand));
-        Ok(match operation {
-            "mov" => first,
-            "add" => first.wrapping_add(second()?),
-            "and" => first & second()?,
-            "or" => first | second()?,
-            "sub" => first.wrapping_sub(second()?),
-            "mul" => first.wrapping_mul(second()?),
-            "div" => first.checked_div(second()?).context("a division by zero")?,
-            "rem" => first.checked_rem(second()?).context("a division by zero")?,
-            "min" => first.min(second()?),
-            "xor" => first ^ second()?,
-            "shl" => first.checked_shl(shift()?).unwrap_or(0),
-            "shr" => first.checked_shr(shift()?).unwrap_or(0),
+        if operation == "mov" {
+            return Ok(first);
+        }
+        let second = operands.get(1).context("one operand")?;
+        if matches!(operation, "shl" | "shr") {
+            return Ok(first.shifted(operation == "shl", self.number(second)? as usize));
+        }
+        let second = self.double(second)?;
+        if let Some(result) = first.combine(graph, operation, &second) {
+            return Ok(result);
+        }
+        let [a, b] = [first, second].map(|double| double.number().context(NOT_A_NUMBER));
+        let (a, b) = (a?, b?);
+        Ok(Double::Number(match operation {
+            "mul" => a.wrapping_mul(b),
+            "div" => a.checked_div(b).context("a division by zero")?,
+            "rem" => a.checked_rem(b).context("a division by zero")?,
+            "min" => a.min(b),
             "bfi" => {
                 let [place, count] = [self.number(&operands[2])?, self.number(&operands[3])?];
                 let mask = u64::MAX.checked_shr(64 - count).unwrap_or(0) << place;
-                second()? & !mask | first << place & mask
+                b & !mask | a << place & mask
             }
             _ => bail!("not known"),
-        })
+        }))
     }
 
     /// An operation on words.
@@ -362,16 +424,16 @@ impl<'k> Thread<'k> {
             "xor" => lop3(graph, bits::XOR, [&a, &operand(1)?, &a]),
             "lop3" => lop3(graph, known(3)? as u8, [&a, &operand(1)?, &operand(2)?]),
             "shl" => left(known(1)? as usize, zero),
-            "shr" if kind == "s32" => right(known(1)? as usize, a[31]),
+            "shr" if kind == "s32" => self.looked_at(right(known(1)? as usize, a[31])),
             "shr" => right(known(1)? as usize, zero),
-            "add" => bits::add(graph, &a, &operand(1)?, false),
+            "add" => bits::add(graph, &a, &operand(1)?),
             "sub" => bits::subtract(graph, &a, &operand(1)?),
-            "neg" => bits::subtract(graph, &word(0), &a),
+            "neg" => self.looked_at(bits::subtract(graph, &word(0), &a)),
             "mul" => multiply_add(graph, [&a, &operand(1)?, &word(0)]).context("a product")?,
             "mad" => multiply_add(graph, [&a, &operand(1)?, &operand(2)?]).context("a product")?,
             "prmt" => permute(&a, &operand(1)?, known(2)?),
             _ => {
-                let a = number(&a).context("not known of wires")?;
+                let a = number(&a).context("not known of wires")? as u32;
                 word(match operation {
                     "shf" => {
                         let double = u64::from(known(1)?) << 32 | u64::from(a);
@@ -396,9 +458,16 @@ impl<'k> Thread<'k> {
         })
     }
 
+    /// A word that may be full of one bit, where it is looked at.
+    fn looked_at(&self, word: Word) -> Word {
+        let is_full = !matches!(word[0], Bit::Known(_)) && word.iter().all(|bit| *bit == word[0]);
+        let is_seen = |i: usize| !is_full || self.positions >> i & 1 == 1;
+        core::array::from_fn(|i| if is_seen(i) { word[i] } else { Bit::Foreign })
+    }
+
     fn address(&self, operand: &Operand) -> Result<u64> {
         let Operand::Memory(base, offset) = operand else { bail!("no address") };
-        let address = self.double(base)?.wrapping_add(*offset);
+        let address = self.long_number(base)?.wrapping_add(*offset);
         // Each thread has local memory of its own.
         let is_local = (LOCAL..INPUT).contains(&address);
         Ok(if is_local { address + (u64::from(self.number) << 20) } else { address })
@@ -419,10 +488,8 @@ impl<'k> Thread<'k> {
             ensure!(address % bytes as u64 == 0, "an address that is not aligned");
             let value = match kind {
                 "u64" => {
-                    let [low, high] = [memory.read(address)?, memory.read(address + 4)?]
-                        .map(|word| number(&word));
-                    let [low, high] = [low, high].map(|half| half.map(u64::from));
-                    Value::Double(low.context("not known")? | high.context("not known")? << 32)
+                    let (low, high) = (memory.read(address)?, memory.read(address + 4)?);
+                    Value::Double(Double::of_words(&low, &high))
                 }
                 "u8" => {
                     let from = memory.read(address)?;
@@ -463,7 +530,7 @@ impl<'k> Thread<'k> {
     fn add_to(&mut self, operands: &[Operand], memory: &mut Memory) -> Result<()> {
         let address = self.address(&operands[1])?;
         let before = memory.read(address)?;
-        let sum = bits::add(&mut memory.graph, &before, &self.word(&operands[2])?, false);
+        let sum = bits::add(&mut memory.graph, &before, &self.word(&operands[2])?);
         memory.words.insert(address, sum);
         self.set(&operands[0], Value::Word(Box::new(before)))
     }

@@ -43,6 +43,7 @@ pub(crate) fn subject() -> Subject {
                 flat(add_round_key(model, inv_shift_rows(state), bytes(key)))
             }),
         ],
+        deciding_keys: None,
         claims,
     }
 }
@@ -78,6 +79,7 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, direction: Direct
         device: Some(Device {
             file: "aes_bitslice",
             width: 4,
+            most_without_tables: Some(8 * 256), // `WORTH_TABLES` in kernels/aes/bitslice.cu
             entry: match direction {
                 Direction::Encrypt => "aes_bitslice_ecb_encrypt",
                 Direction::Decrypt => "aes_bitslice_ecb_decrypt",

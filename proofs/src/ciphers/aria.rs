@@ -29,6 +29,7 @@ pub(crate) fn subject() -> Subject {
                 flat(end(model, bytes(d), rk, last))
             }),
         ],
+        deciding_keys: None,
         claims,
     }
 }
@@ -63,6 +64,7 @@ fn claim(bits: usize, whole: &'static str, recorded: Recorded, direction: Direct
         device: Some(Device {
             file: "aria_bitslice",
             width: 1,
+            most_without_tables: None,
             entry: "aria_bitslice_ecb",
             // `AriaKeys` in kernels/aria/keys.cuh.
             key_words: Box::new(move |model, wires| {

@@ -31,6 +31,7 @@ pub(crate) fn subject() -> Subject {
                 fl_inverse(model, bytes(half), bytes(key)).as_flattened().to_vec()
             }),
         ],
+        deciding_keys: None,
         claims,
     }
 }
@@ -59,6 +60,7 @@ fn claim(bits: usize, recorded: Recorded, direction: Direction) -> Claim {
         device: Some(Device {
             file: "camellia_bitslice",
             width: 1,
+            most_without_tables: None,
             entry: "camellia_bitslice_ecb",
             key_words: Box::new(move |model, wires| key_words(model, &subkeys(wires))),
         }),

@@ -7,6 +7,7 @@ use lanecrypt_reference::des::{E, IP, IP_INVERSE, LEFT_SHIFTS, P, PC1, PC2, SBOX
 use lanecrypt_slicing::record::Node;
 
 use crate::{
+    examples,
     model::{Model, from_left},
     subject::{Claim, Device, Recorded, Subject, noun, recorded},
 };
@@ -33,6 +34,8 @@ pub(crate) fn subject() -> Subject {
         plans: [lanecrypt_des::plan::<false>, lanecrypt_des::plan::<true>],
         rounds: Some(KernelRounds { functions: &[("des_rounds", "of three passes")], calls: 2 }),
         steps: &[("add", |model, half, key| model.xor_all(half, key)), ("round", step)],
+        // Shifts, masks and sums of bits.
+        deciding_keys: Some(examples::basis),
         claims,
     }
 }
@@ -59,6 +62,7 @@ fn claims() -> Vec<Claim> {
             device: Some(Device {
                 file: "des_bitslice",
                 width: 1,
+                most_without_tables: None,
                 entry: "des_bitslice_ecb",
                 key_words: Box::new(move |model, wires| {
                     key_words(model, &round_keys(wires, keying, direction))

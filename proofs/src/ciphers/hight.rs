@@ -5,6 +5,7 @@ use lanecrypt_core::Direction;
 use lanecrypt_hight::{Bits, Kisa, Standard};
 
 use crate::{
+    examples,
     model::{Byte, Model, bytes},
     subject::{Claim, Device, Recorded, Subject, noun, recorded},
 };
@@ -31,6 +32,8 @@ pub(crate) fn subject() -> Subject {
             }),
             ("inverse_round", |m, x, sk| planes(mix(m, state(x, false), bytes(sk), true), false)),
         ],
+        // A byte of the key and a constant.
+        deciding_keys: Some(examples::all_bytes),
         claims,
     }
 }
@@ -77,6 +80,7 @@ fn claim(
         device: Some(Device {
             file: "hight_bitslice",
             width: 1,
+            most_without_tables: None,
             entry: match direction {
                 Direction::Encrypt => "hight_bitslice_ecb_encrypt",
                 Direction::Decrypt => "hight_bitslice_ecb_decrypt",

@@ -26,6 +26,7 @@ pub(crate) fn subject() -> Subject {
             let [l0, l1] = [model.xor_all(&words[0], &c), model.xor_all(&words[1], &d)];
             [l0, l1, words[2].clone(), words[3].clone()].concat()
         })],
+        deciding_keys: None,
         claims: || Direction::BOTH.map(claim).into(),
     }
 }
@@ -49,6 +50,7 @@ fn claim(direction: Direction) -> Claim {
         device: Some(Device {
             file: "seed_bitslice",
             width: 1,
+            most_without_tables: None,
             entry: "seed_bitslice_ecb",
             // `SeedKeys` in kernels/seed/keys.cuh.
             key_words: Box::new(move |_, wires| {
