@@ -45,8 +45,9 @@ const BEYOND_VALGRIND: [(&str, &str); 3] =
 /// Tokens whose regions run under valgrind and trip nothing there, so nothing may be found here, too.
 const SILENT: [&str; 4] = ["sse2::Sse2", "avx2::Avx2", "avx2::Avx2Aes", "aes::AesNi"];
 
-/// What the names of regions have that hash for GCM, for whatever cipher.
-const GHASH: &str = "lanecrypt_slicing::ghash::";
+/// Regions of modes, for whatever cipher: what their rows are called, and what their names have.
+const OF_MODES: [(&str, &str); 2] =
+    [("ghash", "lanecrypt_slicing::ghash::"), ("xts-masks", "lanecrypt_slicing::xts_masks::")];
 
 /// What the names of functions have that look tables up.
 const LOOKS_UP: [&str; 2] =
@@ -157,14 +158,15 @@ impl MachineCode {
     }
 
     /// What was found of the instruction sets that valgrind does run, a row for each: were anything
-    /// found there that valgrind does not report, the search would be too coarse. And of GCM's hash,
-    /// which is no backend, on the others.
+    /// found there that valgrind does not report, the search would be too coarse. And of what modes
+    /// have, which is no backend, on the others.
     pub(crate) fn into_rows(self) -> Vec<Row> {
-        let hashes = self.evidence.into_iter().filter(|((_, owner), _)| owner == "ghash");
+        let is_of_mode = |owner: &str| OF_MODES.iter().any(|(name, _)| *name == owner);
+        let of_modes = self.evidence.into_iter().filter(|((_, owner), _)| is_of_mode(owner));
         let row = |((token, owner), evidence): ((&str, String), Evidence)| {
             evidence.row(format!("{owner}/{token}"), ConstantTime::Yes)
         };
-        self.silent.into_iter().chain(hashes.map(row)).collect()
+        self.silent.into_iter().chain(of_modes.map(row)).collect()
     }
 
     /// What was found of a backend.
@@ -225,7 +227,10 @@ impl<'a> Program<'a> {
                 .split("lanecrypt_")
                 .filter_map(|part| part.split_once("::").map(|(name, _)| name))
                 .find(|name| *name != "slicing")
-                .or_else(|| function.name.contains(GHASH).then_some("ghash"))
+                .or_else(|| {
+                    let of_mode = OF_MODES.iter().find(|(_, part)| function.name.contains(part));
+                    of_mode.map(|(name, _)| *name)
+                })
                 .with_context(|| format!("{}: of no cipher", function.name))?;
             of_crates.entry((token, owner.to_owned())).or_default().add(searched);
         }
