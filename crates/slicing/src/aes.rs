@@ -230,3 +230,19 @@ impl<I: AesKeySteps, B: AesBody> crate::Body<I> for With<B> {
         self.0.with(isa)
     }
 }
+
+/// Masks that are made from those before them at once: x^8 times each.
+pub(crate) const MASKS_AT_ONCE: usize = 8;
+
+/// A mask and the seven after it, each x times the one before (IEEE 1619, 5.2).
+#[inline(always)]
+#[must_use]
+pub fn eight_masks(first: [u8; 16]) -> [[u8; 16]; MASKS_AT_ONCE] {
+    let mut mask = u128::from_le_bytes(first);
+    let mut masks = [first; MASKS_AT_ONCE];
+    for block in &mut masks {
+        *block = mask.to_le_bytes();
+        mask = (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87);
+    }
+    masks
+}

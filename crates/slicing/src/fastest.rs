@@ -19,12 +19,13 @@ use crate::neon::{Neon, NeonAes};
 use crate::wasm::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Sse2};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::xts_masks::{AddMasks, AddNextMasks};
 use crate::{
     BlockOf, Form, Isa, LanesBody, Portable, RunsOn, Schedule,
     batch::{Ctr, Ecb},
     form::{self, MakeKeys},
     isa::Found,
-    xts_masks::{AddMasks, AddNextMasks},
 };
 
 /// Instruction sets from the best on, `Fast` where there are instructions for S-boxes (GFNI, AES),

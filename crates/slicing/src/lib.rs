@@ -79,12 +79,15 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "SIMD instructions")]
 mod x86;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod xts_masks;
 
 #[doc(hidden)]
 pub use lanecrypt_core as core; // for the macros
 
-pub use aes::{AesBlocks, AesBody, AesKeySteps, SingleBlocks, WholeBlocks, has_aes, run_aes};
+pub use aes::{
+    AesBlocks, AesBody, AesKeySteps, SingleBlocks, WholeBlocks, eight_masks, has_aes, run_aes,
+};
 pub use batch::{BitState, ByteState, Rest, State, WordState};
 pub use bits::{BitLanes, OnBitLanes, masks, transpose_halves};
 pub use byte_planes::{byte_planes, unslice_bytes};
@@ -112,7 +115,6 @@ pub use x86::{
     AesNi, Avx2, Avx2Aes, Avx2Gfni, Avx2Vaes, Avx512, Avx512Xmm, Avx512Ymm, B128, B256, B512, Sse2,
     Xmm, Ymm,
 };
-pub use xts_masks::eight_masks;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

@@ -9,23 +9,7 @@
 use cipher::typenum::Unsigned;
 use lanecrypt_core::Secret;
 
-use crate::{AesBlocks, Body};
-
-/// Masks that are made from those before them at once: x^8 times each.
-const STEP: usize = 8;
-
-/// A mask and the seven after it, each x times the one before (IEEE 1619, 5.2).
-#[inline(always)]
-#[must_use]
-pub fn eight_masks(first: [u8; 16]) -> [[u8; 16]; STEP] {
-    let mut mask = u128::from_le_bytes(first);
-    let mut masks = [first; STEP];
-    for block in &mut masks {
-        *block = mask.to_le_bytes();
-        mask = (mask << 1) ^ ((mask >> 127).wrapping_neg() & 0x87);
-    }
-    masks
-}
+use crate::{AesBlocks, Body, aes::MASKS_AT_ONCE, eight_masks};
 
 /// `Implementation::add_next_masks`.
 pub(crate) struct AddNextMasks<'a> {
@@ -42,13 +26,13 @@ impl<I: AesBlocks> Body<I> for AddNextMasks<'_> {
         let Self { mask, masks, data } = self;
         let bytes = 16 * I::Lanes::USIZE;
         let mut eight = Secret::new(eight_masks(*mask));
-        let mut next = [isa.broadcast(mask); STEP];
+        let mut next = [isa.broadcast(mask); MASKS_AT_ONCE];
         for (register, masks) in next.iter_mut().zip(eight.as_flattened().chunks_exact(bytes)) {
             *register = isa.load(masks);
         }
-        let (pieces, rest) = data.as_chunks_mut::<{ 16 * STEP }>();
-        let (kept, kept_rest) = masks.split_at_mut(16 * STEP * pieces.len());
-        for (piece, kept) in pieces.iter_mut().zip(kept.chunks_exact_mut(16 * STEP)) {
+        let (pieces, rest) = data.as_chunks_mut::<{ 16 * MASKS_AT_ONCE }>();
+        let (kept, kept_rest) = masks.split_at_mut(16 * MASKS_AT_ONCE * pieces.len());
+        for (piece, kept) in pieces.iter_mut().zip(kept.chunks_exact_mut(16 * MASKS_AT_ONCE)) {
             let parts = piece.chunks_exact_mut(bytes).zip(kept.chunks_exact_mut(bytes));
             for (register, (data, kept)) in next.iter_mut().zip(parts) {
                 isa.store(*register, kept);
@@ -87,7 +71,7 @@ impl<I: AesBlocks> Body<I> for AddMasks<'_> {
     }
 }
 
-#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(test)]
 mod tests {
     extern crate std;
     use std::vec::Vec;
