@@ -235,8 +235,12 @@ impl<I: AesKeySteps, B: AesBody> crate::Body<I> for With<B> {
 pub(crate) const MASKS_AT_ONCE: usize = 8;
 
 /// A mask and the seven after it, each x times the one before (IEEE 1619, 5.2).
-#[inline(always)]
 #[must_use]
+#[expect(
+    clippy::inline_always,
+    reason = "in a region of instructions a call would be to slower code"
+)]
+#[inline(always)]
 pub fn eight_masks(first: [u8; 16]) -> [[u8; 16]; MASKS_AT_ONCE] {
     let mut mask = u128::from_le_bytes(first);
     let mut masks = [first; MASKS_AT_ONCE];
