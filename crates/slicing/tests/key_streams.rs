@@ -122,6 +122,13 @@ macro_rules! on_every_isa {
     )*};
 }
 
+/// The same, of those whose rows have a way to counters that is not through blocks: rows of 16 bytes have none.
+macro_rules! on_every_counting_isa {
+    ($body:expr) => {
+        on_every_isa!($body; Avx512 Avx2Gfni Avx2Vaes Avx2Aes)
+    };
+}
+
 proptest! {
     #[test]
     fn blocks_in_lanes(
@@ -135,7 +142,7 @@ proptest! {
     #[test]
     fn counters_and_key_streams(first: u128, data in vec(any::<u8>(), 16 * ROW)) {
         for size in [8, 16] {
-            on_every_isa!(CountAndAdd { first, data: &data, size });
+            on_every_counting_isa!(CountAndAdd { first, data: &data, size });
         }
     }
 }
@@ -148,7 +155,7 @@ fn counters_carry() {
             // So many bytes of ff above the last one.
             let first = u128::from(last) | (1_u128 << (8 * full)).wrapping_sub(1) << 8;
             for size in [8, 16] {
-                on_every_isa!(CountAndAdd { first, data: &data, size });
+                on_every_counting_isa!(CountAndAdd { first, data: &data, size });
             }
         }
     }
