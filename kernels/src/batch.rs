@@ -1,7 +1,7 @@
 //! Kernels of batches: many messages in one call, each under a key of its own.
 
 use crate::{
-    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, CAMELLIA_BATCH, Module, SEED_BATCH,
+    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, CAMELLIA_BATCH, Module, SEED_BATCH, SM4_BATCH,
     launch::{Kernel, Launch},
 };
 
@@ -136,8 +136,18 @@ pub static SEED: BatchProgram = BatchProgram {
     chain: kernel(&SEED_BATCH, "seed_batch_chain"),
 };
 
+/// SM4, by four tables in every bank of shared memory.
+pub static SM4: BatchProgram = BatchProgram {
+    block_bytes: 16,
+    key_bytes: &[16],
+    keys: kernel(&SM4_BATCH, "sm4_batch_keys"),
+    crypt: kernel(&SM4_BATCH, "sm4_batch_crypt"),
+    decrypt: kernel(&SM4_BATCH, "sm4_batch_decrypt"),
+    chain: kernel(&SM4_BATCH, "sm4_batch_chain"),
+};
+
 /// All programs.
-pub static PROGRAMS: &[&BatchProgram] = &[&AES, &ARIA, &CAMELLIA, &SEED];
+pub static PROGRAMS: &[&BatchProgram] = &[&AES, &ARIA, &CAMELLIA, &SEED, &SM4];
 
 /// Writes sequences of bits that the matrices of a hash key are made of.
 pub static SEQUENCES: Kernel = kernel(&BATCH_HASH, "batch_sequences");

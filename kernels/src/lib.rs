@@ -192,6 +192,10 @@ modules! {
     SEED_TABLE = "seed_table", "seed/table.cu";
     /// Bit-sliced SEED, 32 blocks a thread.
     SEED_BITSLICE = "seed_bitslice", "seed/bitslice.cu";
+    /// SM4 by four tables in shared memory, once or in every bank.
+    SM4_TABLE = "sm4_table", "sm4/table.cu";
+    /// Bit-sliced SM4, 32 blocks a thread.
+    SM4_BITSLICE = "sm4_bitslice", "sm4/bitslice.cu";
     /// HIGHT by look-ups of its auxiliary functions.
     HIGHT_TABLE = "hight_table", "hight/table.cu";
     /// Byte-sliced HIGHT, four blocks a thread.
@@ -220,6 +224,8 @@ modules! {
     CAMELLIA_BATCH = "camellia_batch", "camellia/batch.cu";
     /// Batches of messages by SEED, each under a key of its own.
     SEED_BATCH = "seed_batch", "seed/batch.cu";
+    /// Batches of messages by SM4, each under a key of its own.
+    SM4_BATCH = "sm4_batch", "sm4/batch.cu";
 }
 
 /// What each kernel takes of several architectures, as the compiler reports it: CSV with a header

@@ -29,6 +29,8 @@ const DES: Cipher = cipher(8, 100, Some((96, &[1, 3])));
 const HIGHT: Cipher = cipher(8, 140, Some((136, &[0, 1])));
 /// `SeedKeys` of `seed/keys.cuh`.
 const SEED: Cipher = cipher(16, 32, None);
+/// `Sm4Keys` of `sm4/keys.cuh`.
+const SM4: Cipher = cipher(16, 32, None);
 
 const fn cipher(
     block_bytes: usize,
@@ -449,6 +451,48 @@ programs! {
             (CfbDecrypt, "seed_bitslice_cfb_decrypt"),
             (XtsEncrypt, "seed_bitslice_xts"),
             (XtsDecrypt, "seed_bitslice_xts"),
+        ],
+    );
+    /// SM4 by one copy of four tables in shared memory.
+    SM4_TABLE_SHARED = Program::new(
+        &SM4,
+        &crate::SM4_TABLE,
+        &[
+            (EcbEncrypt, "sm4_table_shared_ecb"),
+            (EcbDecrypt, "sm4_table_shared_ecb"),
+            (Ctr, "sm4_table_shared_ctr"),
+            (CbcDecrypt, "sm4_table_shared_cbc_decrypt"),
+            (CfbDecrypt, "sm4_table_shared_cfb_decrypt"),
+            (XtsEncrypt, "sm4_table_shared_xts"),
+            (XtsDecrypt, "sm4_table_shared_xts"),
+        ],
+    );
+    /// SM4 by four replicated tables.
+    SM4_CONFLICT_FREE = Program::new(
+        &SM4,
+        &crate::SM4_TABLE,
+        &[
+            (EcbEncrypt, "sm4_conflict_free_ecb"),
+            (EcbDecrypt, "sm4_conflict_free_ecb"),
+            (Ctr, "sm4_conflict_free_ctr"),
+            (CbcDecrypt, "sm4_conflict_free_cbc_decrypt"),
+            (CfbDecrypt, "sm4_conflict_free_cfb_decrypt"),
+            (XtsEncrypt, "sm4_conflict_free_xts"),
+            (XtsDecrypt, "sm4_conflict_free_xts"),
+        ],
+    );
+    /// Bit-sliced SM4.
+    SM4_BITSLICE = Program::new(
+        &SM4,
+        &crate::SM4_BITSLICE,
+        &[
+            (EcbEncrypt, "sm4_bitslice_ecb"),
+            (EcbDecrypt, "sm4_bitslice_ecb"),
+            (Ctr, "sm4_bitslice_ctr"),
+            (CbcDecrypt, "sm4_bitslice_cbc_decrypt"),
+            (CfbDecrypt, "sm4_bitslice_cfb_decrypt"),
+            (XtsEncrypt, "sm4_bitslice_xts"),
+            (XtsDecrypt, "sm4_bitslice_xts"),
         ],
     );
 }

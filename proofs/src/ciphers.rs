@@ -11,6 +11,7 @@ mod camellia;
 mod des;
 mod hight;
 mod seed;
+mod sm4;
 
 use crate::subject::Subject;
 
@@ -23,5 +24,6 @@ pub(crate) fn all() -> Vec<Subject> {
         des::subject(),
         hight::subject(),
         seed::subject(),
+        sm4::subject(),
     ]
 }

@@ -15,6 +15,7 @@ fn tables() -> Vec<NamedTable<'static>> {
         &sbox::CAMELLIA[0],
         &sbox::SEED[0],
         &sbox::SEED[1],
+        &sbox::SM4,
     ];
     let images = images_of_inversion.into_iter().map(<[u8; 256]>::as_slice);
     let tables = images.chain(des::SBOXES.iter().map(<[u8; 64]>::as_slice));
@@ -22,7 +23,7 @@ fn tables() -> Vec<NamedTable<'static>> {
 }
 
 /// Name, gates, lookups: a search that finds fewer lowers these.
-const SIZES: [(&str, usize, usize); 17] = [
+const SIZES: &[(&str, usize, usize)] = &[
     ("aes_sbox", 112, 66),
     ("aes_inv_sbox", 113, 64),
     ("aria_sbox1", 112, 66),
@@ -32,6 +33,7 @@ const SIZES: [(&str, usize, usize); 17] = [
     ("camellia_sbox", 114, 65),
     ("seed_sbox0", 110, 65),
     ("seed_sbox1", 111, 64),
+    ("sm4_sbox", 114, 65),
     ("des_sbox1", 57, 24),
     ("des_sbox2", 52, 25),
     ("des_sbox3", 57, 23),
@@ -56,7 +58,7 @@ fn the_committed_circuits_are_proved_and_as_small_as_claimed() {
             assert!(program.header("source").is_some() && program.header("derived").is_some());
         }
         let [gates, lookups] = programs.map(|program| program.counts());
-        assert_eq!((target.name, gates.total(), lookups.total()), size);
+        assert_eq!((target.name, gates.total(), lookups.total()), *size);
         assert_eq!((gates.lut, lookups.lut), (0, lookups.total()));
     }
 }
@@ -88,6 +90,7 @@ fn files_are_generated_only_from_proved_circuits() {
             "crates/camellia/src/sbox.rs",
             "crates/seed/src/sbox.rs",
             "kernels/seed/sbox.cuh",
+            "crates/sm4/src/sbox.rs",
             "crates/des/src/sbox.rs",
             "crates/aria/src/linear.rs",
             "crates/camellia/src/linear.rs",
@@ -119,6 +122,6 @@ fn functions_have_the_shape_of_their_circuit() {
         has(1, &format!("template <class W>\nDEVICE void {cuda}(W (&x)[8])"));
     }
     for number in 1..=8 {
-        has(6, &format!("pub(crate) fn sbox{number}<W: Word>(x: [W; 6]) -> [W; 4]"));
+        has(7, &format!("pub(crate) fn sbox{number}<W: Word>(x: [W; 6]) -> [W; 4]"));
     }
 }

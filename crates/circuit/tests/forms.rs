@@ -28,6 +28,9 @@ mod des_boxes;
 #[rustfmt::skip]
 #[path = "../../seed/src/sbox.rs"]
 mod seed;
+#[rustfmt::skip]
+#[path = "../../sm4/src/sbox.rs"]
+mod sm4;
 
 /// A word that can only look up, and add if `ADDS`: another gate in the form that it takes is a fault.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +137,7 @@ fn both_forms_of_every_sbox_are_its_table() {
         camellia::sbox is sbox::CAMELLIA[0];
         seed::sbox0 is sbox::SEED[0];
         seed::sbox1 is sbox::SEED[1];
+        sm4::sbox is sbox::SM4;
         des_boxes::sbox1 is des::SBOXES[0];
         des_boxes::sbox2 is des::SBOXES[1];
         des_boxes::sbox3 is des::SBOXES[2];

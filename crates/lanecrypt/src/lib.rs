@@ -103,6 +103,7 @@ pub use lanecrypt_modes::{
     gcm as aes_gcm, gcm_siv as aes_gcm_siv, ofb, padding, xts_halves_are_equal,
 };
 pub use lanecrypt_seed as seed;
+pub use lanecrypt_sm4 as sm4;
 #[cfg(feature = "wgpu")]
 pub use lanecrypt_wgpu as wgpu;
 #[cfg(feature = "parallel")]
@@ -126,6 +127,7 @@ pub static CIPHERS: &[&CipherDescription] = &[
     &hight::HIGHT,
     &hight::HIGHT_KISA,
     &seed::SEED,
+    &sm4::SM4,
 ];
 
 /// Why there is no such engine.

@@ -18,7 +18,7 @@ use lanecrypt::{
     },
     des, hight,
     registry::{Backend, Platform},
-    seed,
+    seed, sm4,
 };
 use lanecrypt_reference::vectors::PlaintextStream;
 
@@ -105,7 +105,7 @@ fn types_leave_nothing() {
     leaves_nothing!(aria::Aria128, aria::Aria192, aria::Aria256);
     leaves_nothing!(camellia::Camellia128, camellia::Camellia192, camellia::Camellia256);
     leaves_nothing!(des::Des, des::TdesEde2, des::TdesEde3, des::TdesEee2, des::TdesEee3);
-    leaves_nothing!(hight::Hight, hight::HightKisa, seed::Seed128);
+    leaves_nothing!(hight::Hight, hight::HightKisa, seed::Seed128, sm4::Sm4);
 }
 
 /// Keys of GCM: the cipher's, and the powers of the hash key that is made with it.

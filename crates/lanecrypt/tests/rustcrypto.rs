@@ -13,7 +13,7 @@ use lanecrypt::{
         block_padding::NoPadding,
         consts::{U8, U16},
     },
-    des, hight, seed,
+    des, hight, seed, sm4,
 };
 use lanecrypt_core::{Cipher, ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::vectors::PlaintextStream;
@@ -268,11 +268,16 @@ ciphers! {
         Cipher<seed::Table32>, Cipher<KisaSeed>;
         Words<seed::Bits>, Cipher<KisaSeed>;
     }
+    sm4_agrees("sm4"): large_agrees {
+        sm4::Sm4, theirs::sm4::Sm4;
+        Cipher<sm4::Table32>, theirs::sm4::Sm4;
+        Words<sm4::Bits>, theirs::sm4::Sm4;
+    }
 }
 
 /// RustCrypto's crates, whose names ours have here.
 mod theirs {
-    pub(crate) use ::{aes, aria, camellia, des};
+    pub(crate) use ::{aes, aria, camellia, des, sm4};
 }
 
 /// Keys of every other length are refused by the types, as by RustCrypto's.
@@ -294,6 +299,7 @@ fn wrong_key_lengths_are_refused() {
     check::<des::TdesEee3>();
     check::<hight::Hight>();
     check::<seed::Seed128>();
+    check::<sm4::Sm4>();
 }
 
 mod vectors {

@@ -11,7 +11,7 @@ use lanecrypt::{
     cipher::{
         Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::ArraySize, consts::U32,
     },
-    des, hight, seed,
+    des, hight, seed, sm4,
 };
 use lanecrypt_core::{AnyCpu, Cipher, Implementation};
 use lanecrypt_reference::vectors::PlaintextStream;
@@ -152,6 +152,14 @@ fn seed_shows_no_key() {
     implementation::<seed::Table32>();
     sliced::<Sliced<seed::Bits, Portable<u32>>>();
     sliced::<Fastest<seed::CpuForms>>();
+}
+
+#[test]
+fn sm4_shows_no_key() {
+    implementation::<sm4::Reference>();
+    implementation::<sm4::Table32>();
+    sliced::<Sliced<sm4::Bits, Portable<u32>>>();
+    sliced::<Fastest<sm4::CpuForms>>();
 }
 
 const IV: [u8; 16] = [0; 16];

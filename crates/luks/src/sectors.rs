@@ -76,7 +76,7 @@ fn engine(specification: &str, key: &[u8]) -> Result<Box<dyn RunsUnits + Send + 
     let unsupported = || Error::Unsupported {
         what: "cipher",
         given: specification.to_owned(),
-        supported: "aes, aria, camellia or seed with xts-plain64, cbc-plain64 or cbc-essiv:sha256",
+        supported: "aes, aria, camellia, seed or sm4 with xts-plain64, cbc-plain64 or cbc-essiv:sha256",
     };
     let (name, mode) = specification.split_once('-').ok_or_else(unsupported)?;
     let cipher = find_cipher(name).map_err(|_| unsupported())?;

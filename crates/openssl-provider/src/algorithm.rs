@@ -161,6 +161,12 @@ macro_rules! for_each_algorithm {
                 c"SEED-CBC:SEED:1.2.410.200004.1.4" => SEED, 16, Cbc;
                 c"SEED-CFB:SEED-CFB128:1.2.410.200004.1.5" => SEED, 16, Cfb;
                 c"SEED-OFB:SEED-OFB128:1.2.410.200004.1.6" => SEED, 16, Ofb;
+                c"SM4-ECB:1.2.156.10197.1.104.1" => SM4, 16, Ecb;
+                c"SM4-CBC:SM4:1.2.156.10197.1.104.2" => SM4, 16, Cbc;
+                c"SM4-CFB:SM4-CFB128:1.2.156.10197.1.104.4" => SM4, 16, Cfb;
+                c"SM4-OFB:SM4-OFB128:1.2.156.10197.1.104.3" => SM4, 16, Ofb;
+                c"SM4-CTR:1.2.156.10197.1.104.7" => SM4, 16, Ctr;
+                c"SM4-GCM:1.2.156.10197.1.104.8" => SM4, 16, Gcm;
                 c"DES-ECB:1.3.14.3.2.6" => DES, 8, Ecb;
                 c"DES-CBC:DES:1.3.14.3.2.7" => DES, 8, Cbc;
                 c"DES-CFB:1.3.14.3.2.9" => DES, 8, Cfb;
@@ -235,6 +241,7 @@ pub(crate) mod ciphers {
         des::{DES, TDES},
         hight::HIGHT,
         seed::SEED,
+        sm4::SM4,
     };
 }
 

@@ -18,6 +18,9 @@ pub const CAMELLIA_MODULUS: u16 = 0x169;
 /// The modulus of SEED, x^8 + x^6 + x^5 + x + 1 (RFC 4269, section 2.2).
 pub const SEED_MODULUS: u16 = 0x163;
 
+/// The modulus of SM4, x^8 + x^7 + x^6 + x^5 + x^4 + x^2 + 1 (Analysis of the SMS4 Block Cipher, ACISP 2007, section 3).
+pub const SM4_MODULUS: u16 = 0x1f5;
+
 /// The product of `left` and `right` modulo `modulus`.
 ///
 /// ```

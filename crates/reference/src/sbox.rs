@@ -1,6 +1,6 @@
 //! S-boxes as tables, computed from the definitions in the standards and never typed in.
 
-use crate::gf256::{self, AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS};
+use crate::gf256::{self, AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, SM4_MODULUS};
 
 /// The AES S-box: inversion in GF(2^8), then [`AES_AFFINE`] (FIPS 197, section 5.1.1).
 pub const AES: [u8; 256] = aes();
@@ -10,7 +10,7 @@ pub const AES_INVERSE: [u8; 256] = invert(&AES);
 
 /// The affine map of the AES S-box: output bit i is
 /// b(i) ^ b(i+4) ^ b(i+5) ^ b(i+6) ^ b(i+7) ^ c(i), indexes modulo 8, with c = 0x63.
-pub const AES_AFFINE: AffineMap = aes_affine();
+pub const AES_AFFINE: AffineMap = rotating(0b1111_0001, 0x63);
 
 /// ARIA's S-box S2: the 247th power, which is the 8th power of the inverse, then [`ARIA_AFFINE`]
 /// (RFC 5794, section 2.4.2). S1 is [`AES`].
@@ -49,6 +49,23 @@ pub const CAMELLIA: [[u8; 256]; 4] = camellia();
 /// SEED's S-boxes S0 and S1: the powers 247 and 251, which are linear images of the inverse, each
 /// followed by an affine map (RFC 4269, section 2.2).
 pub const SEED: [[u8; 256]; 2] = seed();
+
+/// SM4's S-box: [`SM4_AFFINE`], inversion in its field, and [`SM4_AFFINE`] again. GB/T 32907 has the table alone; the
+/// definition is that of Analysis of the SMS4 Block Cipher (ACISP 2007, section 3).
+pub const SM4: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut input = 0;
+    while input < 256 {
+        let inverse = gf256::inverse(SM4_AFFINE.apply(input as u8), SM4_MODULUS);
+        table[input] = SM4_AFFINE.apply(inverse);
+        input += 1;
+    }
+    table
+};
+
+/// The affine map of SM4's S-box, before inversion and after it: output bit i is
+/// b(i) ^ b(i+1) ^ b(i+2) ^ b(i+5) ^ b(i+7) ^ c(i), indexes modulo 8, with c = 0xd3.
+pub const SM4_AFFINE: AffineMap = rotating(0b1010_0111, 0xd3);
 
 /// An affine map over GF(2) from 8 bits to 8 bits: a matrix, then a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,15 +128,15 @@ pub const fn is_permutation(sbox: &[u8; 256]) -> bool {
     true
 }
 
-const fn aes_affine() -> AffineMap {
+/// The map of which each row is the one before, rotated by a bit.
+const fn rotating(first: u8, constant: u8) -> AffineMap {
     let mut rows = [0; 8];
     let mut row = 0;
     while row < 8 {
-        // Row 0 takes the input bits 0, 4, 5, 6 and 7; each row is the one before, rotated.
-        rows[row as usize] = 0b1111_0001_u8.rotate_left(row);
+        rows[row as usize] = first.rotate_left(row);
         row += 1;
     }
-    AffineMap { rows, constant: 0x63 }
+    AffineMap { rows, constant }
 }
 
 const fn aes() -> [u8; 256] {

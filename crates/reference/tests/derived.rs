@@ -1,7 +1,7 @@
 //! Known values of the field, the S-boxes and the plaintext generator.
 
 use lanecrypt_reference::{
-    gf256::{AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, inverse, multiply, multiply_by_x, power},
+    gf256::{AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, SM4_MODULUS, inverse, multiply, multiply_by_x, power},
     plaintext::PlaintextStream,
     sbox::{self, AffineMap},
 };
@@ -19,8 +19,8 @@ fn products_of_fips_197() {
 }
 
 #[test]
-fn inverses_are_inverses_in_four_fields() {
-    for modulus in [AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, OTHER_MODULUS] {
+fn inverses_are_inverses_in_every_field() {
+    for modulus in [AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, SM4_MODULUS, OTHER_MODULUS] {
         assert_eq!(inverse(0, modulus), 0);
         for element in 1..=255 {
             assert_eq!(power(element, 254, modulus), inverse(element, modulus));
@@ -72,6 +72,14 @@ fn camellia_sboxes_of_rfc_3713() {
     assert_eq!(sbox::CAMELLIA[2][..4], [56, 65, 22, 118]);
     assert_eq!(sbox::CAMELLIA[3][..4], [112, 44, 179, 192]);
     assert!(sbox::CAMELLIA.iter().all(sbox::is_permutation));
+}
+
+#[test]
+fn sm4_sbox_of_gb_t_32907() {
+    assert_eq!(sbox::SM4[..8], [0xd6, 0x90, 0xe9, 0xfe, 0xcc, 0xe1, 0x3d, 0xb7]);
+    assert_eq!(sbox::SM4[0xf8..], [0x79, 0xee, 0x5f, 0x3e, 0xd7, 0xcb, 0x39, 0x48]);
+    assert_eq!(sbox::SM4[0xef], 0x84); // the example of section 6.2
+    assert!(sbox::is_permutation(&sbox::SM4));
 }
 
 #[test]

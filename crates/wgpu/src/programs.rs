@@ -54,6 +54,8 @@ programs! {
     HIGHT "hight" 8;
     /// SEED.
     SEED "seed" 16;
+    /// SM4.
+    SM4 "sm4" 16;
 }
 
 /// GHASH, by the kernel `hash`.

@@ -22,6 +22,7 @@ use lanecrypt_camellia::Camellia128;
 use lanecrypt_des::{Des, TdesEde3};
 use lanecrypt_hight::Hight;
 use lanecrypt_seed::Seed128;
+use lanecrypt_sm4::Sm4;
 
 /// Bytes of the buffers: one that the nearest cache holds, and one that it does not.
 const SIZES: [usize; 2] = [16 << 10, 1 << 20];
@@ -33,6 +34,7 @@ fn main() {
     measure::<Aria128, ctr::Ctr128BE<Aria128>>("ARIA-128");
     measure::<Camellia128, ctr::Ctr128BE<Camellia128>>("Camellia-128");
     measure::<Seed128, ctr::Ctr128BE<Seed128>>("SEED");
+    measure::<Sm4, ctr::Ctr128BE<Sm4>>("SM4");
     measure::<Hight, ctr::Ctr64BE<Hight>>("HIGHT");
     measure::<Des, ctr::Ctr64BE<Des>>("DES");
     measure::<TdesEde3, ctr::Ctr64BE<TdesEde3>>("triple DES");

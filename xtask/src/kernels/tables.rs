@@ -23,6 +23,7 @@ pub(crate) fn files() -> Vec<(String, String)> {
         packed_tables("aria", "S1, S2 and their inverses (RFC 5794)", &[s1, s2, x1, x2]),
         packed_tables("camellia", "SBOX1 to SBOX4 (RFC 3713)", &[c1, c2, c3, c4]),
         packed_tables("seed", "S0 and S1 (RFC 4269)", &sbox::SEED.each_ref()),
+        packed_tables("sm4", "the S-box (GB/T 32907)", &[&sbox::SM4]),
     ]
 }
 

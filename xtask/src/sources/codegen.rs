@@ -21,6 +21,7 @@ fn tables() -> Vec<NamedTable<'static>> {
         ("camellia_sbox", &sbox::CAMELLIA[0]),
         ("seed_sbox0", &sbox::SEED[0]),
         ("seed_sbox1", &sbox::SEED[1]),
+        ("sm4_sbox", &sbox::SM4),
     ];
     let images = images_of_inversion.iter().map(|(name, table)| (*name, table.as_slice()));
     let of_des = TARGETS.iter().filter(|target| target.cipher == "des");

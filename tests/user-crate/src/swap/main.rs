@@ -53,6 +53,7 @@ ciphers! {
     "tdes" 192: narrow des::TdesEde3, lanecrypt_des::TdesEde3;
     "tdes-eee" 128: narrow des::TdesEee2, lanecrypt_des::TdesEee2;
     "tdes-eee" 192: narrow des::TdesEee3, lanecrypt_des::TdesEee3;
+    "sm4" 128: wide sm4::Sm4, lanecrypt_sm4::Sm4;
 }
 
 /// Sizes where none are asked for.

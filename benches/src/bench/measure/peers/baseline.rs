@@ -17,6 +17,7 @@ use lanecrypt::{
     },
     des::{DES, TDES, TDES_EEE},
     registry::{CipherDescription, Create},
+    sm4::SM4,
 };
 
 use crate::bench::measure::peers::kisa::KisaSeed;
@@ -90,6 +91,11 @@ pub(crate) static BASELINES: &[Baseline] = &[
         },
     },
     Baseline { cipher: "seed", name: "kisaseed", create: KisaSeed::create },
+    Baseline {
+        cipher: "sm4",
+        name: "RustCrypto sm4 + ctr",
+        create: |key| keyed::<sm4::Sm4, Ctr128BE>(&SM4, key),
+    },
 ];
 
 /// The other library's implementation of a cipher, where there is one.

@@ -29,6 +29,7 @@ pub(crate) fn create(
         ("aria", _) => format!("ARIA-{bits}"),
         ("camellia", _) => format!("CAMELLIA-{bits}"),
         ("seed", _) => "SEED".to_owned(),
+        ("sm4", _) => "SM4".to_owned(),
         ("des", _) => "DES".to_owned(),
         ("tdes", 128) => "DES-EDE".to_owned(),
         ("tdes", _) => "DES-EDE3".to_owned(),

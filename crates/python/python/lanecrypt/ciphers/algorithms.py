@@ -9,7 +9,7 @@ from .. import _lanecrypt
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["AES", "ARIA", "DES", "HIGHT", "SEED", "Algorithm", "Camellia", "TripleDES"]
+__all__ = ["AES", "ARIA", "DES", "HIGHT", "SEED", "SM4", "Algorithm", "Camellia", "TripleDES"]
 
 
 class Algorithm(_lanecrypt.Algorithm):
@@ -50,6 +50,13 @@ class SEED(Algorithm):
 
     __slots__ = ()
     name, block_size, key_sizes = "SEED", 128, frozenset([128, 256])
+
+
+class SM4(Algorithm):
+    """SM4 (GB/T 32907)."""
+
+    __slots__ = ()
+    name, block_size, key_sizes = "SM4", 128, frozenset([128, 256])
 
 
 class TripleDES(Algorithm):
