@@ -22,11 +22,6 @@ struct KeyOf {
     }
 };
 
-// A block as words that have the first byte on top, and back.
-DEVICE Block16 swapped(Block16 a) {
-    return make_uint4(byte_swap(a.x), byte_swap(a.y), byte_swap(a.z), byte_swap(a.w));
-}
-
 // The 128 bits of such words, rotated to the left by a constant.
 DEVICE Block16 rotated_left(Block16 a, u32 by) {
     const u32 words[4] = {a.x, a.y, a.z, a.w};

@@ -52,6 +52,11 @@ DEVICE Block16 operator^(Block16 left, Block16 right) {
     return make_uint4(left.x ^ right.x, left.y ^ right.y, left.z ^ right.z, left.w ^ right.w);
 }
 
+// A block as words that have the first byte on top, and back.
+DEVICE Block16 swapped(Block16 a) {
+    return make_uint4(byte_swap(a.x), byte_swap(a.y), byte_swap(a.z), byte_swap(a.w));
+}
+
 DEVICE Block16 xor3(Block16 a, Block16 b, Block16 c) {
     return make_uint4(xor3(a.x, b.x, c.x), xor3(a.y, b.y, c.y), xor3(a.z, b.z, c.z),
                       xor3(a.w, b.w, c.w));

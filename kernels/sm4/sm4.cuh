@@ -22,8 +22,8 @@ struct Sm4Boxes {
 // Adds T of a sum.
 template <class Tables>
 DEVICE void add_t(const Tables &tables, u32 &to, u32 sum) {
-    to = xor3(xor3(to, tables.template look_up<0>(sum, 0), tables.template look_up<1>(sum, 1)),
-              tables.template look_up<2>(sum, 2), tables.template look_up<3>(sum, 3));
+    to = xor3(to, tables.template look_up<0>(sum, 0), tables.template look_up<1>(sum, 1));
+    to = xor3(to, tables.template look_up<2>(sum, 2), tables.template look_up<3>(sum, 3));
 }
 
 // Two rounds on the words (a, b), which take the sum of the others both.
