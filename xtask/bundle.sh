@@ -14,7 +14,16 @@ cd "$(dirname "$0")" || exit 2
 here=$PWD
 programs=$here/programs
 results=$here/results
-ciphers=(aes aria camellia des tdes hight seed sm4)
+ciphers=(
+    aes
+    aria
+    camellia
+    des
+    tdes
+    hight
+    seed
+    sm4
+)
 
 # name, seconds at most, command ...
 steps() {

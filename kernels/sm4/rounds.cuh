@@ -410,7 +410,7 @@ DEVICE void step_two_rounds(const u32 (&p)[128], const u32 *keys, u32 (&r)[64]) 
 
 template <class Between>
 DEVICE void sm4_rounds(u32 (&x)[128], const u32 *keys, Between between) {
-    ROLLED for (u32 i0 = 0; i0 < 8; i0++) {
+    ROLLED for (u32 i0 = 0; i0 < 16; i0++) {
     { const u32 p[128] = {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11], x[12], x[13],
     x[14], x[15], x[16], x[17], x[18], x[19], x[20], x[21], x[22], x[23], x[24], x[25], x[26], x[27], x[28], x[29],
     x[30], x[31], x[32], x[33], x[34], x[35], x[36], x[37], x[38], x[39], x[40], x[41], x[42], x[43], x[44], x[45],
@@ -429,24 +429,53 @@ DEVICE void sm4_rounds(u32 (&x)[128], const u32 *keys, Between between) {
     x[45] = r[45]; x[46] = r[46]; x[47] = r[47]; x[48] = r[48]; x[49] = r[49]; x[50] = r[50]; x[51] = r[51];
     x[52] = r[52]; x[53] = r[53]; x[54] = r[54]; x[55] = r[55]; x[56] = r[56]; x[57] = r[57]; x[58] = r[58];
     x[59] = r[59]; x[60] = r[60]; x[61] = r[61]; x[62] = r[62]; x[63] = r[63]; keys += 128; between(); }
-    { const u32 p[128] = {x[64], x[65], x[66], x[67], x[68], x[69], x[70], x[71], x[72], x[73], x[74], x[75], x[76],
-    x[77], x[78], x[79], x[80], x[81], x[82], x[83], x[84], x[85], x[86], x[87], x[88], x[89], x[90], x[91], x[92],
-    x[93], x[94], x[95], x[96], x[97], x[98], x[99], x[100], x[101], x[102], x[103], x[104], x[105], x[106], x[107],
-    x[108], x[109], x[110], x[111], x[112], x[113], x[114], x[115], x[116], x[117], x[118], x[119], x[120], x[121],
-    x[122], x[123], x[124], x[125], x[126], x[127], x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10],
-    x[11], x[12], x[13], x[14], x[15], x[16], x[17], x[18], x[19], x[20], x[21], x[22], x[23], x[24], x[25], x[26],
-    x[27], x[28], x[29], x[30], x[31], x[32], x[33], x[34], x[35], x[36], x[37], x[38], x[39], x[40], x[41], x[42],
-    x[43], x[44], x[45], x[46], x[47], x[48], x[49], x[50], x[51], x[52], x[53], x[54], x[55], x[56], x[57], x[58],
-    x[59], x[60], x[61], x[62], x[63]}; u32 r[64]; step_two_rounds(p, keys, r); x[64] = r[0]; x[65] = r[1];
-    x[66] = r[2]; x[67] = r[3]; x[68] = r[4]; x[69] = r[5]; x[70] = r[6]; x[71] = r[7]; x[72] = r[8]; x[73] = r[9];
-    x[74] = r[10]; x[75] = r[11]; x[76] = r[12]; x[77] = r[13]; x[78] = r[14]; x[79] = r[15]; x[80] = r[16];
-    x[81] = r[17]; x[82] = r[18]; x[83] = r[19]; x[84] = r[20]; x[85] = r[21]; x[86] = r[22]; x[87] = r[23];
-    x[88] = r[24]; x[89] = r[25]; x[90] = r[26]; x[91] = r[27]; x[92] = r[28]; x[93] = r[29]; x[94] = r[30];
-    x[95] = r[31]; x[96] = r[32]; x[97] = r[33]; x[98] = r[34]; x[99] = r[35]; x[100] = r[36]; x[101] = r[37];
-    x[102] = r[38]; x[103] = r[39]; x[104] = r[40]; x[105] = r[41]; x[106] = r[42]; x[107] = r[43]; x[108] = r[44];
-    x[109] = r[45]; x[110] = r[46]; x[111] = r[47]; x[112] = r[48]; x[113] = r[49]; x[114] = r[50]; x[115] = r[51];
-    x[116] = r[52]; x[117] = r[53]; x[118] = r[54]; x[119] = r[55]; x[120] = r[56]; x[121] = r[57]; x[122] = r[58];
-    x[123] = r[59]; x[124] = r[60]; x[125] = r[61]; x[126] = r[62]; x[127] = r[63]; keys += 128; between(); }
+    {
+    const u32 t0 = x[64]; const u32 t1 = x[65]; const u32 t2 = x[66]; const u32 t3 = x[67]; const u32 t4 = x[68];
+    const u32 t5 = x[69]; const u32 t6 = x[70]; const u32 t7 = x[71]; const u32 t8 = x[72]; const u32 t9 = x[73];
+    const u32 t10 = x[74]; const u32 t11 = x[75]; const u32 t12 = x[76]; const u32 t13 = x[77]; const u32 t14 = x[78];
+    const u32 t15 = x[79]; const u32 t16 = x[80]; const u32 t17 = x[81]; const u32 t18 = x[82]; const u32 t19 = x[83];
+    const u32 t20 = x[84]; const u32 t21 = x[85]; const u32 t22 = x[86]; const u32 t23 = x[87]; const u32 t24 = x[88];
+    const u32 t25 = x[89]; const u32 t26 = x[90]; const u32 t27 = x[91]; const u32 t28 = x[92]; const u32 t29 = x[93];
+    const u32 t30 = x[94]; const u32 t31 = x[95]; const u32 t32 = x[96]; const u32 t33 = x[97]; const u32 t34 = x[98];
+    const u32 t35 = x[99]; const u32 t36 = x[100]; const u32 t37 = x[101]; const u32 t38 = x[102];
+    const u32 t39 = x[103]; const u32 t40 = x[104]; const u32 t41 = x[105]; const u32 t42 = x[106];
+    const u32 t43 = x[107]; const u32 t44 = x[108]; const u32 t45 = x[109]; const u32 t46 = x[110];
+    const u32 t47 = x[111]; const u32 t48 = x[112]; const u32 t49 = x[113]; const u32 t50 = x[114];
+    const u32 t51 = x[115]; const u32 t52 = x[116]; const u32 t53 = x[117]; const u32 t54 = x[118];
+    const u32 t55 = x[119]; const u32 t56 = x[120]; const u32 t57 = x[121]; const u32 t58 = x[122];
+    const u32 t59 = x[123]; const u32 t60 = x[124]; const u32 t61 = x[125]; const u32 t62 = x[126];
+    const u32 t63 = x[127]; const u32 t64 = x[0]; const u32 t65 = x[1]; const u32 t66 = x[2]; const u32 t67 = x[3];
+    const u32 t68 = x[4]; const u32 t69 = x[5]; const u32 t70 = x[6]; const u32 t71 = x[7]; const u32 t72 = x[8];
+    const u32 t73 = x[9]; const u32 t74 = x[10]; const u32 t75 = x[11]; const u32 t76 = x[12]; const u32 t77 = x[13];
+    const u32 t78 = x[14]; const u32 t79 = x[15]; const u32 t80 = x[16]; const u32 t81 = x[17]; const u32 t82 = x[18];
+    const u32 t83 = x[19]; const u32 t84 = x[20]; const u32 t85 = x[21]; const u32 t86 = x[22]; const u32 t87 = x[23];
+    const u32 t88 = x[24]; const u32 t89 = x[25]; const u32 t90 = x[26]; const u32 t91 = x[27]; const u32 t92 = x[28];
+    const u32 t93 = x[29]; const u32 t94 = x[30]; const u32 t95 = x[31]; const u32 t96 = x[32]; const u32 t97 = x[33];
+    const u32 t98 = x[34]; const u32 t99 = x[35]; const u32 t100 = x[36]; const u32 t101 = x[37];
+    const u32 t102 = x[38]; const u32 t103 = x[39]; const u32 t104 = x[40]; const u32 t105 = x[41];
+    const u32 t106 = x[42]; const u32 t107 = x[43]; const u32 t108 = x[44]; const u32 t109 = x[45];
+    const u32 t110 = x[46]; const u32 t111 = x[47]; const u32 t112 = x[48]; const u32 t113 = x[49];
+    const u32 t114 = x[50]; const u32 t115 = x[51]; const u32 t116 = x[52]; const u32 t117 = x[53];
+    const u32 t118 = x[54]; const u32 t119 = x[55]; const u32 t120 = x[56]; const u32 t121 = x[57];
+    const u32 t122 = x[58]; const u32 t123 = x[59]; const u32 t124 = x[60]; const u32 t125 = x[61];
+    const u32 t126 = x[62]; const u32 t127 = x[63]; x[0] = t0; x[1] = t1; x[2] = t2; x[3] = t3; x[4] = t4; x[5] = t5;
+    x[6] = t6; x[7] = t7; x[8] = t8; x[9] = t9; x[10] = t10; x[11] = t11; x[12] = t12; x[13] = t13; x[14] = t14;
+    x[15] = t15; x[16] = t16; x[17] = t17; x[18] = t18; x[19] = t19; x[20] = t20; x[21] = t21; x[22] = t22;
+    x[23] = t23; x[24] = t24; x[25] = t25; x[26] = t26; x[27] = t27; x[28] = t28; x[29] = t29; x[30] = t30;
+    x[31] = t31; x[32] = t32; x[33] = t33; x[34] = t34; x[35] = t35; x[36] = t36; x[37] = t37; x[38] = t38;
+    x[39] = t39; x[40] = t40; x[41] = t41; x[42] = t42; x[43] = t43; x[44] = t44; x[45] = t45; x[46] = t46;
+    x[47] = t47; x[48] = t48; x[49] = t49; x[50] = t50; x[51] = t51; x[52] = t52; x[53] = t53; x[54] = t54;
+    x[55] = t55; x[56] = t56; x[57] = t57; x[58] = t58; x[59] = t59; x[60] = t60; x[61] = t61; x[62] = t62;
+    x[63] = t63; x[64] = t64; x[65] = t65; x[66] = t66; x[67] = t67; x[68] = t68; x[69] = t69; x[70] = t70;
+    x[71] = t71; x[72] = t72; x[73] = t73; x[74] = t74; x[75] = t75; x[76] = t76; x[77] = t77; x[78] = t78;
+    x[79] = t79; x[80] = t80; x[81] = t81; x[82] = t82; x[83] = t83; x[84] = t84; x[85] = t85; x[86] = t86;
+    x[87] = t87; x[88] = t88; x[89] = t89; x[90] = t90; x[91] = t91; x[92] = t92; x[93] = t93; x[94] = t94;
+    x[95] = t95; x[96] = t96; x[97] = t97; x[98] = t98; x[99] = t99; x[100] = t100; x[101] = t101; x[102] = t102;
+    x[103] = t103; x[104] = t104; x[105] = t105; x[106] = t106; x[107] = t107; x[108] = t108; x[109] = t109;
+    x[110] = t110; x[111] = t111; x[112] = t112; x[113] = t113; x[114] = t114; x[115] = t115; x[116] = t116;
+    x[117] = t117; x[118] = t118; x[119] = t119; x[120] = t120; x[121] = t121; x[122] = t122; x[123] = t123;
+    x[124] = t124; x[125] = t125; x[126] = t126; x[127] = t127;
+    }
     }
     {
     const u32 t0 = x[96]; const u32 t1 = x[97]; const u32 t2 = x[98]; const u32 t3 = x[99]; const u32 t4 = x[100];

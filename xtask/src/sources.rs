@@ -2,6 +2,7 @@
 
 pub(crate) mod codegen;
 pub(crate) mod generated;
+pub(crate) mod neighbour;
 pub(crate) mod new_cipher;
 pub(crate) mod port;
 pub(crate) mod tree;

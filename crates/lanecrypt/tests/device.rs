@@ -36,7 +36,6 @@ use lanecrypt::{
     des, hight,
     modes::times_power_of_x,
     registry::{Backend, CipherDescription, Platform},
-    seed, sm4,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -413,8 +412,8 @@ fn bulk_methods(case: &Case) -> Outcome {
         bulk_methods_of::<des::TdesEee3>,
         bulk_methods_of::<hight::Hight>,
         bulk_methods_of::<hight::HightKisa>,
-        bulk_methods_of::<seed::Seed128>,
-        bulk_methods_of::<sm4::Sm4>,
+        bulk_methods_of::<lanecrypt::seed::Seed128>,
+        bulk_methods_of::<lanecrypt::sm4::Sm4>,
     ];
     let all: usize = CIPHERS.iter().map(|cipher| cipher.key_bytes.len()).sum();
     assert_eq!(TYPES.len(), all, "a type for every cipher and key size");

@@ -162,7 +162,8 @@ fn crates_document_their_backends() {
         let of_cpu = cipher.backends.iter().filter(|backend| backend.platform == Platform::Cpu);
         crates.entry(path.with_file_name("lib.rs")).or_default().extend(of_cpu);
     }
-    assert_eq!(crates.len(), 7, "{:?}", crates.keys());
+    let tables = sources.iter().filter(|(path, _)| path.ends_with("src/backends.rs")).count();
+    assert_eq!(crates.len(), tables, "{:?}", crates.keys());
     for (path, backends) in crates {
         let text = fs::read_to_string(&path).expect("sources are UTF-8");
         let mut rows = rows(text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim));

@@ -18,7 +18,6 @@ use lanecrypt::{
     },
     des, hight,
     registry::{Backend, Platform},
-    seed, sm4,
 };
 use lanecrypt_reference::vectors::PlaintextStream;
 
@@ -105,7 +104,9 @@ fn types_leave_nothing() {
     leaves_nothing!(aria::Aria128, aria::Aria192, aria::Aria256);
     leaves_nothing!(camellia::Camellia128, camellia::Camellia192, camellia::Camellia256);
     leaves_nothing!(des::Des, des::TdesEde2, des::TdesEde3, des::TdesEee2, des::TdesEee3);
-    leaves_nothing!(hight::Hight, hight::HightKisa, seed::Seed128, sm4::Sm4);
+    leaves_nothing!(hight::Hight, hight::HightKisa);
+    leaves_nothing!(lanecrypt::seed::Seed128);
+    leaves_nothing!(lanecrypt::sm4::Sm4);
 }
 
 /// Keys of GCM: the cipher's, and the powers of the hash key that is made with it.
@@ -117,7 +118,7 @@ fn modes_leave_nothing() {
     }
 
     leaves_nothing!(Gcm<aes::Aes128>, Gcm<aes::Aes192>, Gcm<aes::Aes256>);
-    leaves_nothing!(Gcm<aria::Aria256>, Gcm<camellia::Camellia128>, Gcm<seed::Seed128>);
+    leaves_nothing!(Gcm<aria::Aria256>, Gcm<camellia::Camellia128>, Gcm<lanecrypt::seed::Seed128>);
     assert_eq!(bytes_left(hash_key), 0, "bytes that GhashKey leaves");
 }
 

@@ -13,7 +13,7 @@ use lanecrypt::{
         block_padding::NoPadding,
         consts::{U8, U16},
     },
-    des, hight, seed, sm4,
+    des, hight,
 };
 use lanecrypt_core::{Cipher, ConstantTime, Direction, OneBlock};
 use lanecrypt_reference::vectors::PlaintextStream;
@@ -264,14 +264,14 @@ ciphers! {
         Words<hight::Bits<hight::Kisa>>, Cipher<hight::Reference<hight::Kisa>>;
     }
     seed_agrees("seed"): large_agrees {
-        seed::Seed128, Cipher<KisaSeed>;
-        Cipher<seed::Table32>, Cipher<KisaSeed>;
-        Words<seed::Bits>, Cipher<KisaSeed>;
+        lanecrypt::seed::Seed128, Cipher<KisaSeed>;
+        Cipher<lanecrypt::seed::Table32>, Cipher<KisaSeed>;
+        Words<lanecrypt::seed::Bits>, Cipher<KisaSeed>;
     }
     sm4_agrees("sm4"): large_agrees {
-        sm4::Sm4, theirs::sm4::Sm4;
-        Cipher<sm4::Table32>, theirs::sm4::Sm4;
-        Words<sm4::Bits>, theirs::sm4::Sm4;
+        lanecrypt::sm4::Sm4, theirs::sm4::Sm4;
+        Cipher<lanecrypt::sm4::Table32>, theirs::sm4::Sm4;
+        Words<lanecrypt::sm4::Bits>, theirs::sm4::Sm4;
     }
 }
 
@@ -298,8 +298,8 @@ fn wrong_key_lengths_are_refused() {
     check::<des::TdesEde2>();
     check::<des::TdesEee3>();
     check::<hight::Hight>();
-    check::<seed::Seed128>();
-    check::<sm4::Sm4>();
+    check::<lanecrypt::seed::Seed128>();
+    check::<lanecrypt::sm4::Sm4>();
 }
 
 mod vectors {

@@ -11,7 +11,7 @@ use lanecrypt::{
     cipher::{
         Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::ArraySize, consts::U32,
     },
-    des, hight, seed, sm4,
+    des, hight,
 };
 use lanecrypt_core::{AnyCpu, Cipher, Implementation};
 use lanecrypt_reference::vectors::PlaintextStream;
@@ -148,18 +148,18 @@ fn hight_shows_no_key() {
 
 #[test]
 fn seed_shows_no_key() {
-    implementation::<seed::Reference>();
-    implementation::<seed::Table32>();
-    sliced::<Sliced<seed::Bits, Portable<u32>>>();
-    sliced::<Fastest<seed::CpuForms>>();
+    implementation::<lanecrypt::seed::Reference>();
+    implementation::<lanecrypt::seed::Table32>();
+    sliced::<Sliced<lanecrypt::seed::Bits, Portable<u32>>>();
+    sliced::<Fastest<lanecrypt::seed::CpuForms>>();
 }
 
 #[test]
 fn sm4_shows_no_key() {
-    implementation::<sm4::Reference>();
-    implementation::<sm4::Table32>();
-    sliced::<Sliced<sm4::Bits, Portable<u32>>>();
-    sliced::<Fastest<sm4::CpuForms>>();
+    implementation::<lanecrypt::sm4::Reference>();
+    implementation::<lanecrypt::sm4::Table32>();
+    sliced::<Sliced<lanecrypt::sm4::Bits, Portable<u32>>>();
+    sliced::<Fastest<lanecrypt::sm4::CpuForms>>();
 }
 
 const IV: [u8; 16] = [0; 16];

@@ -12,7 +12,11 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::{command::root, kernels::host::hex};
+use crate::{
+    command::root,
+    kernels::host::hex,
+    sources::{neighbour::Neighbours, tree},
+};
 
 /// What a skeleton is made of.
 #[derive(Args, Debug)]
@@ -28,6 +32,10 @@ pub(crate) struct Specification {
     /// Key lengths in bytes, shortest first, such as "16,24,32".
     #[arg(long, value_delimiter = ',', default_value = "16")]
     key_bytes: Vec<usize>,
+    /// Begins with a copy of this cipher, whole, which then has the new name and the new vectors' place: where a
+    /// cipher is much like one that is there. Key and block are as that one's.
+    #[arg(long, value_name = "CIPHER", conflicts_with_all = ["block_bytes", "key_bytes"])]
+    like: Option<String>,
     /// Tree to change [default: this one].
     #[arg(long)]
     root: Option<PathBuf>,
@@ -110,13 +118,47 @@ To do, in this order (the book's page \"Porting LEA\" does it with an example):
   crates/NAME/src/schedule.rs      the key schedule; then forms, kernels and types that users name
   README.md, SECURITY.md           its name; its backends, and which are constant-time";
 
+/// What it leaves where the new cipher begins as another one.
+const LEFT_OF_COPY: &str = "\
+To do, in this order; until then NAME is the other cipher, and all tests pass:
+  vectors/NAME_*.txt               vectors of the standard; `sha256sum` of them into vectors/SHA256SUMS
+  crates/NAME/src/reference.rs     the cipher as its standard reads; then `cargo test -p lanecrypt-NAME` says
+                                   which forms are still the other cipher's
+  crates/circuit/src/targets.rs    its S-boxes; `cargo xtask codegen --derive --cipher NAME`
+  kernels/NAME                     then `cargo xtask kernels NAME`, and `cargo xtask codegen`
+  README.md, SECURITY.md           its name; its backends, and which are constant-time
+  crates/openssl-provider/src/algorithm.rs, crates/python: its names there, if it has any";
+
 pub(crate) fn run(specification: &Specification) -> Result<()> {
     let tree = specification.root.clone().unwrap_or_else(root);
-    for (made, path) in make(specification, &tree)? {
+    let (touched, left) = match &specification.like {
+        Some(old) => (copy(specification, old, &tree)?, LEFT_OF_COPY),
+        None => (make(specification, &tree)?, LEFT),
+    };
+    for (made, path) in touched {
         println!("{} {path}", if made { "made    " } else { "added to" });
     }
-    println!("\n{}", LEFT.replace("NAME", &specification.name));
+    println!("\n{}", left.replace("NAME", &specification.name));
     Ok(())
+}
+
+/// Makes the copy of another cipher and says what was made (`true`) or added to.
+fn copy(specification: &Specification, old: &str, tree: &Path) -> Result<Vec<(bool, String)>> {
+    check(specification, tree)?;
+    let mut files = Vec::new();
+    let page = FILES.iter().find(|(path, _)| path.ends_with(".md") && path.starts_with("book"));
+    let (path, template) = page.context("the skeleton has a page")?;
+    let path = path.replace("NAME", &specification.name);
+    files.push((path, filled(template, &fields(specification)).into_bytes()));
+    files.extend(Neighbours { old, new: &specification.name }.added(tree, &tree::listed()?)?);
+    let mut touched = Vec::new();
+    for (path, text) in files {
+        let to = tree.join(&path);
+        touched.push((!to.exists(), path));
+        fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;
+        fs::write(&to, text).with_context(|| to.display().to_string())?;
+    }
+    Ok(touched)
 }
 
 /// Makes the skeleton and says what was made (`true`) or added to.
@@ -308,6 +350,7 @@ mod tests {
             standard: "the sea".to_owned(),
             block_bytes: 16,
             key_bytes: vec![16, 32],
+            like: None,
             root: None,
         }
     }

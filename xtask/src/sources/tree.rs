@@ -31,24 +31,29 @@ pub(crate) fn contents(tree: &Path) -> Result<Contents> {
     Ok(files)
 }
 
+/// The paths of the files that git knows of this tree, or would add to it.
+pub(crate) fn listed() -> Result<Vec<String>> {
+    let list = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
+    Ok(output(command("git").args(list))?.split_terminator('\0').map(str::to_owned).collect())
+}
+
 /// Makes the copy what git knows of this tree, or would add to it, with what `change` makes of a file. A file
 /// that is the same already is left alone, so that cargo sees by its time that nothing changed.
 pub(crate) fn copy(copy: &Path, change: impl Fn(&str, &mut Vec<u8>)) -> Result<()> {
     fs::create_dir_all(copy)?;
     let mut old = contents(copy)?;
-    let list = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
-    for path in output(command("git").args(list))?.split_terminator('\0') {
+    for path in &listed()? {
         let from = root().join(path);
         // A file that git knows may be gone; records are large, and nothing builds from them.
         if !from.is_file() || path.starts_with("benches/record/") {
             continue;
         }
-        let mut bytes = fs::read(&from).with_context(|| path.to_owned())?;
+        let mut bytes = fs::read(&from).with_context(|| path.clone())?;
         change(path, &mut bytes);
         if old.remove(path).is_none_or(|old| old != bytes) {
             let to = copy.join(path);
             fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;
-            fs::write(&to, bytes).with_context(|| path.to_owned())?;
+            fs::write(&to, bytes).with_context(|| path.clone())?;
         }
     }
     for path in old.keys() {

@@ -75,9 +75,10 @@ impl<I: BlockLanes> OnWords<I> {
         key.affine::<INTO, 0>() ^ self.0.splat(OFFSET)
     }
 
-    /// Adds T of a sum. Byte `j` of L is `P0 b(j) + P1 b(j + 1) + P1 b(j + 2) + P3 b(j + 3)`, and P0 is P1 + P3.
+    /// Adds T of a sum, and gives the result in two parts that are yet to be added: a sum that waits for the one has the
+    /// rest of its terms before. Byte `j` of L is `P0 b(j) + P1 b(j + 1) + P1 b(j + 2) + P3 b(j + 3)`, and P0 is P1 + P3.
     #[inline(always)]
-    fn add_t(&self, to: &mut I::Bytes, sum: I::Bytes) {
+    fn add_t(&self, to: I::Bytes, sum: I::Bytes) -> [I::Bytes; 2] {
         let p1 = sum.inverse_affine::<{ AFTER_1.0 }, { AFTER_1.1 }>();
         let p3 = sum.inverse_affine::<{ AFTER_3.0 }, { AFTER_3.1 }>();
         let others = Word::xor3(
@@ -85,28 +86,46 @@ impl<I: BlockLanes> OnWords<I> {
             p1.shuffled::<SECOND>(),
             p3.shuffled::<THIRD>(),
         );
-        *to = Word::xor3(*to, p1, p3) ^ others;
+        [Word::xor3(to, p1, p3), others]
     }
 
-    /// All rounds on the words of `N` times as many blocks as a register has words, of which the last is then the first.
+    /// Two rounds, each of `N` registers side by side. `latest` is the last of the words that the second of `others` is
+    /// the sum of, and is left as that of the second of `words`.
+    #[inline(always)]
+    fn two_rounds<const N: usize>(
+        &self,
+        [first, second]: &mut [[I::Bytes; N]; 2],
+        others: &[[I::Bytes; N]; 2],
+        latest: &mut [[I::Bytes; 2]; N],
+        keys: [u32; 2],
+    ) {
+        let keys = [self.key(keys[0]), self.key(keys[1])];
+        for n in 0..N {
+            let rest = Word::xor3(second[n], others[0][n], keys[0]);
+            latest[n] = self.add_t(first[n], Word::xor3(rest, latest[n][0], latest[n][1]));
+            first[n] = latest[n][0] ^ latest[n][1];
+        }
+        for n in 0..N {
+            let rest = Word::xor3(others[0][n], others[1][n], keys[1]);
+            latest[n] = self.add_t(second[n], Word::xor3(rest, latest[n][0], latest[n][1]));
+            second[n] = latest[n][0] ^ latest[n][1];
+        }
+    }
+
+    /// All rounds; the words are left in the opposite order.
     #[inline(always)]
     fn run<const N: usize>(
         &self,
         (keys, direction): (&RoundKeys, Direction),
-        [[a, b], [c, d]]: &mut [[[I::Bytes; N]; 2]; 2],
+        [first, second]: &mut [[[I::Bytes; N]; 2]; 2],
     ) {
-        let two_rounds = |words: [&mut [I::Bytes; N]; 2], others: [&[I::Bytes; N]; 2], i| {
-            let keys = keys.at(direction, i).map(|key| self.key(key));
-            let [first, second] = words;
-            for n in 0..N {
-                let sum = others[0][n] ^ others[1][n];
-                self.add_t(&mut first[n], Word::xor3(second[n], sum, keys[0]));
-                self.add_t(&mut second[n], Word::xor3(first[n], sum, keys[1]));
-            }
-        };
+        let mut latest = [[second[1][0], self.0.splat(0)]; N];
+        for n in 0..N {
+            latest[n][0] = second[1][n];
+        }
         for i in (0..PAIRS).step_by(2) {
-            two_rounds([a, b], [c, d], i);
-            two_rounds([c, d], [a, b], i + 1);
+            self.two_rounds(first, second, &mut latest, keys.at(direction, i));
+            self.two_rounds(second, first, &mut latest, keys.at(direction, i + 1));
         }
     }
 
@@ -114,7 +133,7 @@ impl<I: BlockLanes> OnWords<I> {
     #[inline(always)]
     fn joined(&self, [a, b, c, d]: [I::Bytes; 4]) -> I::Bytes {
         let choose = <I::Bytes as Word>::choose;
-        let [even, low] = [EVEN, LOW].map(|mask| self.0.broadcast(&mask));
+        let (even, low) = (self.0.broadcast(&EVEN), self.0.broadcast(&LOW));
         choose(low, choose(even, a, b), choose(even, c, d))
     }
 
@@ -122,7 +141,8 @@ impl<I: BlockLanes> OnWords<I> {
     #[inline(always)]
     fn transposed(&self, [a, b, c, d]: [I::Bytes; 4]) -> [I::Bytes; 4] {
         let choose = <I::Bytes as Word>::choose;
-        let [even, low, middle] = [EVEN, LOW, MIDDLE].map(|mask| self.0.broadcast(&mask));
+        let (even, low) = (self.0.broadcast(&EVEN), self.0.broadcast(&LOW));
+        let middle = self.0.broadcast(&MIDDLE);
         // Register `k` moved on by `k`, so that what meets in a register lies in different places.
         let b = b.shuffled::<{ turned(1) }>();
         let c = c.shuffled::<{ turned(2) }>();
@@ -163,14 +183,17 @@ impl BlockRounds for Bytes {
             let [[[a], [b]], [[c], [d]]] = words;
             *four = on.transposed([d, c, b, a]);
         } else {
-            let mut words = [
-                [registers.map(|x| x.shuffled::<{ only(0) }>()), registers.map(|x| x.shuffled::<{ only(1) }>())],
-                [registers.map(|x| x.shuffled::<{ only(2) }>()), registers.map(|x| x.shuffled::<{ only(3) }>())],
-            ];
+            let mut words = [[*registers; 2]; 2];
+            for n in 0..N {
+                words[0][0][n] = registers[n].shuffled::<{ only(0) }>();
+                words[0][1][n] = registers[n].shuffled::<{ only(1) }>();
+                words[1][0][n] = registers[n].shuffled::<{ only(2) }>();
+                words[1][1][n] = registers[n].shuffled::<{ only(3) }>();
+            }
             on.run(keys, &mut words);
             let [[a, b], [c, d]] = words;
-            for (i, register) in registers.iter_mut().enumerate() {
-                *register = on.joined([d[i], c[i], b[i], a[i]]);
+            for n in 0..N {
+                registers[n] = on.joined([d[n], c[n], b[n], a[n]]);
             }
         }
         for register in registers.iter_mut() {

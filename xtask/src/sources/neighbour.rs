@@ -1,0 +1,348 @@
+//! A new cipher as a copy of one that is like it: the files of that cipher under the new name, and in the files that
+//! list ciphers, beside each of its entries, one of the new cipher.
+//!
+//! The copy compiles and passes every test, as the cipher that it is. What makes it another is written over it.
+
+use std::{fs, ops::Range, path::Path};
+
+use anyhow::{Context, Result, ensure};
+use sha2::{Digest, Sha256};
+
+use crate::kernels::host::hex;
+
+/// Where the files of a cipher lie: a path of one of its files begins like this, or the name follows.
+const OWN: [&str; 9] = [
+    "crates/NAME/",
+    "crates/circuit/data/NAME_",
+    "crates/wgpu/wgsl/NAME.",
+    "kernels/NAME/",
+    "kernels/ptx/NAME_",
+    "kernels/sm_90/NAME_",
+    "proofs/src/ciphers/NAME.",
+    "vectors/NAME_",
+    "vectors/big/NAME.",
+];
+
+/// Files that have an entry for every cipher.
+const LISTS: &[&str] = &[
+    "Cargo.toml",
+    "benches/src/bench/measure/peers/baseline.rs",
+    "benches/src/bench/measure/peers/openssl.rs",
+    "book/src/SUMMARY.md",
+    "crates/circuit/src/targets.rs",
+    "crates/circuit/tests/files.rs",
+    "crates/circuit/tests/forms.rs",
+    "crates/lanecrypt/Cargo.toml",
+    "crates/lanecrypt/src/lib.rs",
+    "crates/lanecrypt/src/tuning/guess.rs",
+    "crates/lanecrypt/tests/device.rs",
+    "crates/lanecrypt/tests/residue.rs",
+    "crates/lanecrypt/tests/rustcrypto.rs",
+    "crates/lanecrypt/tests/secrets.rs",
+    "crates/reference/src/gf256.rs",
+    "crates/reference/src/sbox.rs",
+    "crates/reference/tests/derived.rs",
+    "crates/wgpu/src/programs.rs",
+    "kernels/resources.csv",
+    "kernels/operations.csv",
+    "kernels/src/batch.rs",
+    "kernels/src/launches.rs",
+    "kernels/src/lib.rs",
+    "kernels/src/programs.rs",
+    "proofs/Cargo.toml",
+    "proofs/src/ciphers.rs",
+    "tests/user-crate/Cargo.toml",
+    "tests/user-crate/src/main.rs",
+    "vectors/README.md",
+    "vectors/SHA256SUMS",
+    "xtask/bundle.sh",
+    "xtask/src/kernels/tables.rs",
+    "xtask/src/sources/codegen.rs",
+    "xtask/src/tidy/words.rs",
+    "benches/schema/forms.csv",
+];
+
+/// The new cipher, and the one that it is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neighbours<'a> {
+    /// The name of the cipher that is there.
+    pub(crate) old: &'a str,
+    /// The name of the new one.
+    pub(crate) new: &'a str,
+}
+
+/// What is added to a tree: files by their paths, with their new text.
+pub(crate) type Added = Vec<(String, Vec<u8>)>;
+
+impl Neighbours<'_> {
+    /// The files of the new cipher, and those that list ciphers, with its entries.
+    ///
+    /// # Errors
+    /// Where the other cipher is not there, or a list has none of its entries.
+    pub(crate) fn added(&self, root: &Path, paths: &[String]) -> Result<Added> {
+        let mut added = Added::new();
+        for path in paths {
+            let is_own = OWN.iter().any(|own| path.starts_with(&own.replace("NAME", self.old)));
+            if is_own {
+                let bytes = fs::read(root.join(path)).with_context(|| path.clone())?;
+                added.push((self.renamed(path), self.copied(path, bytes)));
+            }
+        }
+        ensure!(!added.is_empty(), "there is no cipher {:?} to begin with", self.old);
+        for &path in LISTS {
+            let text = fs::read_to_string(root.join(path)).with_context(|| path.to_owned())?;
+            let with_entries = self.with_entries(&text);
+            ensure!(with_entries != text, "{path} has no entry of {}", self.old);
+            added.push((path.to_owned(), with_entries.into_bytes()));
+        }
+        correct_sums(&mut added);
+        Ok(added)
+    }
+
+    /// A file of the old cipher as one of the new cipher's. Machine code is made anew: it has names in it whose length
+    /// counts.
+    fn copied(&self, path: &str, bytes: Vec<u8>) -> Vec<u8> {
+        if Path::new(path).extension().is_some_and(|extension| extension == "cubin") {
+            return Vec::new();
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        text.lines().flat_map(|line| [self.renamed(line), "\n".to_owned()]).collect::<String>().into_bytes()
+    }
+
+    /// A line with the new name wherever the old one stands as the cipher's.
+    fn renamed(&self, line: &str) -> String {
+        let mut renamed = String::with_capacity(line.len());
+        let mut rest = line;
+        while let Some((before, name, after)) = self.mention(rest, line) {
+            renamed.push_str(before);
+            renamed.push_str(&match name {
+                Name::Upper => self.new.to_uppercase(),
+                Name::Title => title(self.new),
+                Name::Lower => self.new.to_owned(),
+            });
+            rest = after;
+        }
+        renamed + rest
+    }
+
+    /// The first place of `rest`, the end of a line, where the old cipher is named, and how.
+    fn mention<'r>(&self, rest: &'r str, line: &str) -> Option<(&'r str, Name, &'r str)> {
+        let spellings = [
+            (self.old.to_uppercase(), Name::Upper),
+            (title(self.old), Name::Title),
+            (self.old.to_owned(), Name::Lower),
+        ];
+        let places = spellings.iter().flat_map(|(spelling, name)| {
+            rest.match_indices(spelling.as_str()).map(move |(at, text)| (at, text.len(), *name))
+        });
+        let mut places: Vec<_> = places.collect();
+        places.sort_by_key(|(at, ..)| *at);
+        let offset = line.len() - rest.len();
+        let is_named = |&(at, length, name): &(usize, usize, Name)| {
+            name.stands(&line[..offset + at], &line[offset + at + length..])
+        };
+        let (at, length, name) = places.into_iter().find(is_named)?;
+        Some((&rest[..at], name, &rest[at + length..]))
+    }
+
+    fn is_named(&self, line: &str) -> bool {
+        self.mention(line, line).is_some()
+    }
+
+    /// A text that lists ciphers, with an entry of the new one after each of the old one.
+    fn with_entries(&self, text: &str) -> String {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut result: Vec<String> = Vec::new();
+        let mut at = 0;
+        while at < lines.len() {
+            let Some(entry) = self.entry(&lines, at) else {
+                result.push(lines[at].to_owned());
+                at += 1;
+                continue;
+            };
+            // What was taken for the line before it belongs to it.
+            result.truncate(result.len() - (at - entry.start));
+            let old = &lines[entry.clone()];
+            let is_apart = entry.start > 0 && lines[entry.start - 1].is_empty();
+            if let [line] = old
+                && let Some(line) = self.in_line(line)
+            {
+                result.push(line);
+            } else {
+                result.extend(old.iter().map(|&line| line.to_owned()));
+                result.extend(is_apart.then(String::new));
+                result.extend(old.iter().map(|line| self.renamed(line)));
+            }
+            at = entry.end;
+        }
+        result.join("\n") + "\n"
+    }
+
+    /// The lines of an entry whose first mention is in line `at`: with its attributes and comments, and to where its
+    /// brackets are closed; and further entries that follow it.
+    fn entry(&self, lines: &[&str], at: usize) -> Option<Range<usize>> {
+        self.is_named(lines[at]).then_some(())?;
+        let is_head = |line: &str| ["#[", "///", "//!"].iter().any(|head| line.trim_start().starts_with(head));
+        let mut start = at;
+        while start > 0 && is_head(lines[start - 1]) {
+            start -= 1;
+        }
+        let mut end = at;
+        loop {
+            end += 1;
+            let open = depth(&lines[start..end]);
+            let next = lines.get(end);
+            let opener = start > 0 && lines[start - 1].ends_with(['(', '{', '[']);
+            let closes = next.is_some_and(|line| line.trim_start().starts_with([')', '}', ']']));
+            if open == 0 && opener && closes && !self.is_named(lines[start - 1]) {
+                start -= 1;
+                end += 1;
+                // Another one may follow that has a line before its first mention, too.
+                let follows = lines.get(end + 1).is_some_and(|line| self.is_named(line));
+                if !follows || depth(&lines[end..=end]) == 0 {
+                    break;
+                }
+            } else if open <= 0 && !is_head(lines[end - 1]) && !next.is_some_and(|line| self.is_named(line) || is_head(line) && lines[end..].iter().find(|line| !is_head(line)).is_some_and(|line| self.is_named(line))) {
+                break;
+            }
+        }
+        Some(start..end)
+    }
+
+    /// A line that lists several ciphers, with the new one after the old one; `None` for another one.
+    fn in_line(&self, line: &str) -> Option<String> {
+        let others = ["aes", "aria", "camellia", "des", "hight", "seed"];
+        let has_others = others.iter().filter(|other| **other != self.old).any(|other| {
+            Neighbours { old: other, new: self.new }.is_named(line)
+        });
+        if !has_others {
+            return None;
+        }
+        let (before, _, after) = self.mention(line, line)?;
+        let is_part = |c: char| c.is_alphanumeric() || "_:&\"<>".contains(c);
+        let start = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+        let end = line.len() - after.len() + after.find(|c| !is_part(c)).unwrap_or(after.len());
+        let piece = &line[start..end];
+        Some(format!("{}{piece}, {}{}", &line[..start], self.renamed(piece), &line[end..]))
+    }
+}
+
+/// How a name is spelled.
+#[derive(Clone, Copy, Debug)]
+enum Name {
+    /// `SEED`
+    Upper,
+    /// `Seed`
+    Title,
+    /// `seed`
+    Lower,
+}
+
+impl Name {
+    /// Whether it stands for the cipher between what is before and after it in a line: `seed` is also a word.
+    fn stands(self, before: &str, after: &str) -> bool {
+        let is_word = |c: char| c.is_alphanumeric();
+        if before.ends_with(|c: char| is_word(c) || c == '_' && !before.ends_with("lanecrypt_")) {
+            return false;
+        }
+        match self {
+            Self::Upper => !after.starts_with(is_word),
+            Self::Title => !after.starts_with(char::is_lowercase),
+            Self::Lower => {
+                let ends = ["::", "\"", "/", "_", ".", "()", "-ecb", "-cbc", "-ctr", "-xts", "-gcm", "-big"];
+                let begins = ["\"", "/", "-", "lanecrypt_", "mod ", "=", "fn ", "as "];
+                // A line of its own, or the first field of a table.
+                let is_alone = before.trim().is_empty() && (after.is_empty() || after.starts_with(','));
+                is_alone
+                    || ends.iter().any(|end| after.starts_with(end))
+                    || !after.starts_with(is_word) && begins.iter().any(|begin| before.ends_with(begin))
+            }
+        }
+    }
+}
+
+fn title(name: &str) -> String {
+    format!("{}{}", name[..1].to_uppercase(), &name[1..])
+}
+
+/// Brackets that lines open, less those that they close.
+fn depth(lines: &[&str]) -> i32 {
+    let brackets = lines.iter().flat_map(|line| line.chars());
+    brackets.fold(0, |depth, c| depth + i32::from("([{".contains(c)) - i32::from(")]}".contains(c)))
+}
+
+/// The digests of vectors that were copied are those of their new text.
+fn correct_sums(added: &mut Added) {
+    let of_vectors = |(path, bytes): &(String, Vec<u8>)| {
+        Some((path.strip_prefix("vectors/")?.to_owned(), hex(&Sha256::digest(bytes))))
+    };
+    let digests: Vec<_> = added.iter().filter_map(of_vectors).collect();
+    for (path, text) in added.iter_mut().filter(|(path, _)| path == "vectors/SHA256SUMS") {
+        let _ = path;
+        let lines = String::from_utf8_lossy(text).into_owned();
+        let corrected = lines.lines().map(|line| {
+            let name = line.split("  ").nth(1).unwrap_or_default();
+            let digest = digests.iter().find(|(path, _)| path == name);
+            digest.map_or_else(|| format!("{line}\n"), |(_, digest)| format!("{digest}  {name}\n"))
+        });
+        *text = corrected.collect::<String>().into_bytes();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{command::root, sources::tree};
+
+    const NEWT: Neighbours<'_> = Neighbours { old: "seed", new: "newt" };
+
+    fn added() -> Vec<(String, String)> {
+        let root = root();
+        let paths: Vec<String> = tree::listed().expect("git lists files");
+        let added = NEWT.added(&root, &paths).expect("SEED is there");
+        added.into_iter().map(|(path, text)| (path, String::from_utf8_lossy(&text).into_owned())).collect()
+    }
+
+    #[test]
+    fn every_list_has_an_entry_for_each_of_the_other_cipher() {
+        let added = added();
+        for &path in LISTS {
+            let old = fs::read_to_string(root().join(path)).expect(path);
+            let (_, new) = added.iter().find(|(added, _)| added == path).expect(path);
+            let of = |name: Neighbours<'_>, text: &str| -> Vec<String> {
+                text.lines().filter(|line| name.is_named(line)).map(str::to_owned).collect()
+            };
+            let newts = of(Neighbours { old: "newt", new: "seed" }, new).len();
+            assert_eq!(newts, of(NEWT, &old).len(), "{path}");
+            assert_eq!(depth(&new.lines().collect::<Vec<_>>()), depth(&old.lines().collect::<Vec<_>>()), "{path}");
+            // Nothing but lists in a line was changed.
+            let mut lines = new.lines();
+            for line in old.lines().filter(|line| NEWT.in_line(line).is_none()) {
+                assert!(lines.any(|new| new == line), "{path} lost {line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn files_are_renamed_and_seeds_of_generators_are_not() {
+        let added = added();
+        let text = |path: &str| {
+            let found = added.iter().find(|(added, _)| added == path);
+            found.unwrap_or_else(|| panic!("{path} was not made")).1.as_str()
+        };
+        assert!(text("crates/newt/src/lib.rs").contains("pub type Newt128 = Cipher<Fastest<CpuForms>>;"));
+        assert!(text("kernels/newt/table.cu").contains("TABLE_KERNEL(newt_table_shared_ecb, SHARED, NewtParameters"));
+        assert!(text("kernels/sm_90/newt_table.cubin").is_empty());
+        assert!(text("vectors/newt_ecb.txt").starts_with("# bcv1 cipher=newt mode=ecb"));
+        assert!(added.iter().all(|(path, _)| !path.contains("seed")));
+        for (path, text) in &added {
+            assert!(!text.contains("newt: u64") && !text.contains("length, newt"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_cipher_that_is_not_there_is_refused() {
+        let unknown = Neighbours { old: "rot13", new: "newt" };
+        assert!(unknown.added(&root(), &["Cargo.toml".to_owned()]).is_err());
+    }
+}
