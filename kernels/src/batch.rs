@@ -1,7 +1,8 @@
 //! Kernels of batches: many messages in one call, each under a key of its own.
 
 use crate::{
-    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, CAMELLIA_BATCH, Module, SEED_BATCH, SM4_BATCH,
+    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, CAMELLIA_BATCH, Module, SEED_BATCH,
+    SM4_BATCH,
     launch::{Kernel, Launch},
 };
 

@@ -117,12 +117,18 @@ fn functions_have_the_shape_of_their_circuit() {
         assert!(file.contents.contains(&format!("\n{line} {{\n")), "{line}");
     };
     for function in ["sbox", "inv_sbox"] {
-        has("crates/aes/src/sbox.rs", &format!("pub(crate) fn {function}<W: Word>(x: [W; 8]) -> [W; 8]"));
+        has(
+            "crates/aes/src/sbox.rs",
+            &format!("pub(crate) fn {function}<W: Word>(x: [W; 8]) -> [W; 8]"),
+        );
         // As many outputs as inputs: in place.
         let cuda = format!("aes_{function}");
         has("kernels/aes/sbox.cuh", &format!("template <class W>\nDEVICE void {cuda}(W (&x)[8])"));
     }
     for number in 1..=8 {
-        has("crates/des/src/sbox.rs", &format!("pub(crate) fn sbox{number}<W: Word>(x: [W; 6]) -> [W; 4]"));
+        has(
+            "crates/des/src/sbox.rs",
+            &format!("pub(crate) fn sbox{number}<W: Word>(x: [W; 6]) -> [W; 4]"),
+        );
     }
 }

@@ -2,9 +2,11 @@
 //! that users name, and implementations by name. That the registry has no cipher left out here is a
 //! test, too.
 
-use std::{collections::BTreeSet, sync::Arc};
+mod kisa;
 
-use cipher_0_4::{BlockDecrypt, BlockEncrypt, KeyInit as _};
+use std::collections::BTreeSet;
+
+use kisa::KisaSeed;
 use lanecrypt::{
     CIPHERS, Ctr, Engine, aes, aria, camellia,
     cipher::{
@@ -15,7 +17,7 @@ use lanecrypt::{
     },
     des, hight,
 };
-use lanecrypt_core::{Cipher, ConstantTime, Direction, OneBlock};
+use lanecrypt_core::{Cipher, Direction};
 use lanecrypt_reference::vectors::PlaintextStream;
 use lanecrypt_slicing::{Portable, Sliced};
 use proptest::{collection::vec, prelude::*};
@@ -164,31 +166,6 @@ where
     assert!(a == b, "XTS encryption");
     ours.decrypt_sector(&mut a, message.iv.into());
     assert!(a == message.data, "XTS decryption");
-}
-
-/// `kisaseed` with the traits of today's `cipher`: its own are those of 0.4.
-#[derive(Clone)]
-struct KisaSeed(Arc<kisaseed::SEED>);
-
-impl OneBlock for KisaSeed {
-    type BlockSize = U16;
-    type KeySize = U16;
-
-    const NAME: &'static str = "KISA-SEED";
-    const CONSTANT_TIME: ConstantTime = ConstantTime::LOOKS_UP;
-
-    fn new(key: &Array<u8, U16>) -> Self {
-        Self(Arc::new(kisaseed::SEED::new(&key.0.into())))
-    }
-
-    fn run(&self, direction: Direction, block: &mut Array<u8, U16>) {
-        let mut theirs = block.0.into();
-        match direction {
-            Direction::Encrypt => self.0.encrypt_block(&mut theirs),
-            Direction::Decrypt => self.0.decrypt_block(&mut theirs),
-        }
-        block.0 = theirs.into();
-    }
 }
 
 /// The tests of all ciphers: for each name in the registry its types, `check::<ours, theirs>`.

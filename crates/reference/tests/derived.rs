@@ -1,7 +1,10 @@
 //! Known values of the field, the S-boxes and the plaintext generator.
 
 use lanecrypt_reference::{
-    gf256::{AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, SM4_MODULUS, inverse, multiply, multiply_by_x, power},
+    gf256::{
+        AES_MODULUS, CAMELLIA_MODULUS, SEED_MODULUS, SM4_MODULUS, inverse, multiply, multiply_by_x,
+        power,
+    },
     plaintext::PlaintextStream,
     sbox::{self, AffineMap},
 };

@@ -34,10 +34,10 @@ pub fn plan<const TERNARY: bool>() -> Plan {
 
 fn whole<const TERNARY: bool>(name: &'static str) -> Whole {
     let parts = vec![
-        repeat(PAIRS / 2, [
-            call("two_rounds", [FIRST, SECOND]),
-            call("two_rounds", [SECOND, FIRST]),
-        ]),
+        repeat(
+            PAIRS / 2,
+            [call("two_rounds", [FIRST, SECOND]), call("two_rounds", [SECOND, FIRST])],
+        ),
         rename([96..128, 64..96, 32..64, 0..32]),
     ];
     let keys = core::array::from_fn(|pair| [key_bytes(64 * pair), key_bytes(64 * pair + 32)]);

@@ -98,8 +98,12 @@ pub(crate) const CK: [u32; 2 * PAIRS] = {
     let mut i = 0;
     while i < constants.len() {
         let first = 28 * i as u32;
-        constants[i] =
-            u32::from_be_bytes([first as u8, (first + 7) as u8, (first + 14) as u8, (first + 21) as u8]);
+        constants[i] = u32::from_be_bytes([
+            first as u8,
+            (first + 7) as u8,
+            (first + 14) as u8,
+            (first + 21) as u8,
+        ]);
         i += 1;
     }
     constants

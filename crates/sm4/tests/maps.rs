@@ -27,9 +27,8 @@ fn column(layer: fn(u32) -> u32, byte: u8) -> [u8; 4] {
 
 #[test]
 fn maps_make_the_sbox_and_the_layers() {
-    let l = |b: u32| {
-        b ^ b.rotate_left(2) ^ b.rotate_left(10) ^ b.rotate_left(18) ^ b.rotate_left(24)
-    };
+    let l =
+        |b: u32| b ^ b.rotate_left(2) ^ b.rotate_left(10) ^ b.rotate_left(18) ^ b.rotate_left(24);
     let l_of_keys = |b: u32| b ^ b.rotate_left(13) ^ b.rotate_left(23);
     for byte in 0..=255_u8 {
         let image = SM4[usize::from(byte)];

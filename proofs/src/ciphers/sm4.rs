@@ -88,7 +88,10 @@ fn words<const N: usize>(block: &[Wire]) -> [Word; N] {
 
 /// The inverse of [`words`].
 fn turned(words: impl IntoIterator<Item = Word>) -> Vec<Wire> {
-    words.into_iter().flat_map(|word| word.chunks(8).rev().flatten().copied().collect::<Vec<_>>()).collect()
+    words
+        .into_iter()
+        .flat_map(|word| word.chunks(8).rev().flatten().copied().collect::<Vec<_>>())
+        .collect()
 }
 
 /// Thirty-two rounds, and the words in reverse order (section 7.1).

@@ -42,7 +42,9 @@ pub(crate) fn build_of(folder: Option<&str>) -> Result<PathBuf> {
         return build();
     };
     let mut modules = of_folder(MODULES, Some(name))?;
-    modules.extend(of_folder(MODULES, Some("modes"))?);
+    for shared in ["modes", "ghash", "batch"] {
+        modules.extend(of_folder(MODULES, Some(shared))?);
+    }
     build_in(&root(), &target().join("host-kernels").join(name), modules, level())
 }
 

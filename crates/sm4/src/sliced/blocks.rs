@@ -9,8 +9,8 @@
 use cipher::{Array, consts::U16};
 use lanecrypt_core::{Direction, Secret};
 use lanecrypt_slicing::{
-    BlockBytes, BlockLanes, BlockRounds, FieldBytes, LanesBody, REGISTERS, Schedule, Word, matrix::apply,
-    run_in_lanes,
+    BlockBytes, BlockLanes, BlockRounds, FieldBytes, LanesBody, REGISTERS, Schedule, Word,
+    matrix::apply, run_in_lanes,
 };
 
 use super::Bytes;
@@ -81,11 +81,8 @@ impl<I: BlockLanes> OnWords<I> {
     fn add_t(&self, to: I::Bytes, sum: I::Bytes) -> [I::Bytes; 2] {
         let p1 = sum.inverse_affine::<{ AFTER_1.0 }, { AFTER_1.1 }>();
         let p3 = sum.inverse_affine::<{ AFTER_3.0 }, { AFTER_3.1 }>();
-        let others = Word::xor3(
-            p1.shuffled::<NEXT>(),
-            p1.shuffled::<SECOND>(),
-            p3.shuffled::<THIRD>(),
-        );
+        let others =
+            Word::xor3(p1.shuffled::<NEXT>(), p1.shuffled::<SECOND>(), p3.shuffled::<THIRD>());
         [Word::xor3(to, p1, p3), others]
     }
 
