@@ -40,7 +40,7 @@ const OPERATORS: Operators = Operators { complement: '~', look_up: None };
 /// |---|---|
 /// | 0, storage | whole blocks, which are overwritten; in CTR the key stream is added to them |
 /// | 1, uniform | 4096 words: a mask for each key plane, in the order in which steps take them |
-/// | 2, uniform | the counter block of the first block as four words, the least significant first; masks for exchanges at distances 1, 2, 4 and 8, ones in the first of every two runs of so many bits; the number of blocks |
+/// | 2, uniform | the counter block of the first block as four words, the least significant first; masks for exchanges at distances 1, 2, 4 and 8, each with ones in the first of every two runs of this number of bits; the number of blocks |
 ///
 /// A thread whose 32 blocks are all beyond the last one does nothing; 32 threads have 1024 blocks.
 ///
