@@ -12,6 +12,8 @@ const GROUP_BLOCKS = 2048;
 const RANDOM_BLOCKS = 4 * GROUP_BLOCKS + 77;
 /** What offsets of bindings are multiples of, on every device. */
 const ALIGNMENT = 256;
+/** What kernels exchange bits between rows with: ones in the first of every two runs of 1, 2, 4 and 8 bits. */
+const EXCHANGE_MASKS = [0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff];
 const aligned = (bytes) => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
 const fromHex = (hex) => Uint8Array.from(hex.match(/../g), (byte) => parseInt(byte, 16));
 const isEqual = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
@@ -123,7 +125,7 @@ class Gpu {
 
   /** The bindings of a kernel over `bytes` bytes of `data` from `at` on, the job of this number. */
   bind({ pipeline, block }, { data, keys, parameters }, job, at, bytes) {
-    const numbers = new Uint32Array([0, 0, 0, 0, bytes / block, 0, 0, 0]);
+    const numbers = new Uint32Array([0, 0, 0, 0, ...EXCHANGE_MASKS, bytes / block, 0, 0, 0]);
     this.device.queue.writeBuffer(parameters, ALIGNMENT * job, numbers);
     const resources = [
       { buffer: data, offset: at, size: bytes },

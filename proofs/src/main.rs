@@ -26,7 +26,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use lanecrypt_circuit::{emit_rounds, emit_wgsl, graph};
 
-use crate::subject::Subject;
+use crate::subject::{Subject, Wgsl};
 
 /// Proves that the bit-sliced form of every cipher computes its standard, for all blocks and all round keys.
 #[derive(Parser)]
@@ -63,11 +63,13 @@ fn run(arguments: &Arguments) -> Result<()> {
     report::prove_all(&subjects)
 }
 
-/// Writes a cipher's kernels in WGSL, made from its plan with circuits of gates, and the rounds of its bit-sliced kernel
-/// in CUDA C++, made from that with three-input functions.
+/// Writes a cipher's kernels in WGSL, and the rounds of its bit-sliced kernel in CUDA C++, made from the plan with
+/// three-input functions.
 fn write_kernels(subject: &Subject, folder: &Path) -> Result<()> {
     let [with_gates, with_lookups] = subject.plans;
-    let text = emit_wgsl(subject.name, &with_gates())?;
+    let Wgsl { has_lookups, calls } = subject.wgsl;
+    let plan = if has_lookups { with_lookups() } else { with_gates() };
+    let text = emit_wgsl(subject.name, &plan, calls)?;
     write(&folder.join(format!("{}.wgsl", subject.name)), &text)?;
     let Some(rounds) = subject.rounds else { return Ok(()) };
     let text = emit_rounds(subject.name, &with_lookups(), rounds)?;

@@ -20,11 +20,21 @@ pub(crate) struct Subject {
     pub(crate) plans: [fn() -> Plan; 2],
     /// What the rounds of its bit-sliced kernel are made of, where they are made of the second plan.
     pub(crate) rounds: Option<KernelRounds>,
+    pub(crate) wgsl: Wgsl,
     /// What the standard says that each step is, by the plan's names of steps.
     pub(crate) steps: &'static [(&'static str, Standard)],
     /// Keys that decide the key schedule for all, given what reading it shows of it.
     pub(crate) deciding_keys: Option<Keys>,
     pub(crate) claims: fn() -> Vec<Claim>,
+}
+
+/// What the kernels in WGSL are made of: whichever was faster on a GPU.
+#[derive(Clone, Copy)]
+pub(crate) struct Wgsl {
+    /// Whether of the plan with three-input functions.
+    pub(crate) has_lookups: bool,
+    /// At most how many calls the body of a loop has, as in [`KernelRounds`].
+    pub(crate) calls: usize,
 }
 
 /// That a whole of the plan computes a cipher of the standard, for all blocks and all round keys.

@@ -2,18 +2,21 @@
 
 use core::fmt::{Display, Write};
 
-use crate::program::{Gate, Program, Wire};
+use crate::{
+    in_gates::in_gates,
+    program::{Gate, Program, Wire},
+};
 
 /// What differs between the expressions of languages.
 pub(crate) struct Operators {
     /// The sign of a complement.
     pub(crate) complement: char,
-    /// The function that looks three bits up.
-    pub(crate) look_up: &'static str,
+    /// The function that looks three bits up, where the language has one; elsewhere gates do it.
+    pub(crate) look_up: Option<&'static str>,
 }
 
-const RUST: Operators = Operators { complement: '!', look_up: "W::lut3::" };
-pub(crate) const CUDA: Operators = Operators { complement: '~', look_up: "lop3" };
+const RUST: Operators = Operators { complement: '!', look_up: Some("W::lut3::") };
+pub(crate) const CUDA: Operators = Operators { complement: '~', look_up: Some("lop3") };
 
 /// A Rust function `pub(crate) fn NAME<W: Word>(x: [W; 8]) -> [W; 8]` that computes a circuit of two
 /// forms: the lookups where a word has an instruction for them, else the gates. `Word` has the
@@ -80,8 +83,11 @@ pub(crate) fn expression<N: Display>(
         Gate::Or(a, b) => format!("{} | {}", name(a), name(b)),
         Gate::Not(a) => format!("{complement}{}", name(a)),
         Gate::Lut(table, operands) => {
-            let [a, b, c] = operands.map(name);
-            format!("{look_up}<{table:#04x}>({a}, {b}, {c})")
+            let operands = operands.map(|operand| name(operand).to_string());
+            match look_up {
+                Some(look_up) => format!("{look_up}<{table:#04x}>({})", operands.join(", ")),
+                None => in_gates(table, &operands, *complement),
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     cover::in_lookups,
     emit::{CUDA, expression},
     graph::{self, Graph, operands},
+    rolled::rolled,
     text::{Function, Language, Lines, Walk, counts, functions, listed, step_name},
 };
 
@@ -55,11 +56,7 @@ pub fn emit_rounds(cipher: &str, plan: &Plan, rounds: KernelRounds) -> Result<St
         text.push('\n');
         text.push_str(&function.text);
     }
-    let rolled = |whole: &Whole| Whole {
-        parts: rolled(&whole.parts, rounds.calls, plan.planes),
-        ..whole.clone()
-    };
-    let wholes: Vec<Whole> = plan.wholes.iter().map(rolled).collect();
+    let wholes = rolled(plan, rounds.calls);
     for (function, name) in rounds.functions {
         let error = |what: &str| Error::Plan { whole: (*name).to_owned(), what: what.to_owned() };
         let whole = wholes.iter().find(|whole| whole.name == *name);
@@ -103,43 +100,6 @@ fn without_counts(parts: &[Part]) -> Vec<Part> {
         other => other.clone(),
     };
     parts.iter().map(without).collect()
-}
-
-/// Parts with loops whose bodies have no more than this number of calls, where that can be.
-fn rolled(parts: &[Part], calls: usize, planes: usize) -> Vec<Part> {
-    let roll = |part: &Part| match part {
-        Part::Repeat { times, body } => match turn(body, calls, planes) {
-            None => Part::Repeat { times: *times, body: rolled(body, calls, planes) },
-            Some(from) => {
-                let rename = Part::Rename { from };
-                let body_of_calls = body[..calls].iter().cloned().chain([rename]).collect();
-                Part::Repeat { times: times * body.len() / calls, body: body_of_calls }
-            }
-        },
-        other => other.clone(),
-    };
-    parts.iter().map(roll).collect()
-}
-
-/// The names under which every part of a body is the one that stands this number of calls before it, or, for the
-/// first ones, before the end of the body's next pass.
-fn turn(body: &[Part], calls: usize, planes: usize) -> Option<Vec<usize>> {
-    if calls >= body.len() || !body.len().is_multiple_of(calls) {
-        return None;
-    }
-    let mut names = vec![None; planes];
-    for (i, part) in body.iter().enumerate() {
-        let (Part::Call { step, on }, Part::Call { step: next, on: next_on }) =
-            (part, &body[(i + calls) % body.len()])
-        else {
-            return None;
-        };
-        let is_new = |(&plane, &name): (&usize, &usize)| *names[plane].get_or_insert(name) == name;
-        if step != next || !on.iter().zip(next_on).all(is_new) {
-            return None;
-        }
-    }
-    Some(names.into_iter().enumerate().map(|(plane, name)| name.unwrap_or(plane)).collect())
 }
 
 /// The language: the key bytes that a function has loaded.

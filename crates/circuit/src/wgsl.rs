@@ -16,8 +16,10 @@ use lanecrypt_slicing::record::{Gate, Node, Plan, Recording, Whole, Wire};
 
 use crate::{
     Error,
+    cover::in_lookups,
     emit::{Operators, expression},
     graph::{self, Graph},
+    rolled::rolled,
     text::{Function, Language, Lines, Walk, counts, functions, listed, step_name, wrapped},
 };
 
@@ -25,11 +27,12 @@ use crate::{
 const WORKGROUP: usize = 64;
 /// Key planes of which the masks are 16 KiB: every device takes as much as a uniform buffer.
 const MAX_KEYS: usize = 4096;
-/// How gates are written. Lookups have no text here.
-const OPERATORS: Operators = Operators { complement: '~', look_up: "" };
+/// How gates are written. There is no operation of three inputs.
+const OPERATORS: Operators = Operators { complement: '~', look_up: None };
 
-/// The kernels of a cipher in WGSL. The plan has circuits of gates, which are faster here than expressions of
-/// three-input functions.
+/// The kernels of a cipher in WGSL. A step with three-input functions is covered by them, each an expression of gates;
+/// any other has its gates as they are. Bodies of loops have at most `calls` calls, where those behind them are the same
+/// under other names.
 ///
 /// Kernels are called `ecb_` or `ctr_` and then [`identifier`] of the whole. Their bindings, all of group 0:
 ///
@@ -37,19 +40,19 @@ const OPERATORS: Operators = Operators { complement: '~', look_up: "" };
 /// |---|---|
 /// | 0, storage | whole blocks, which are overwritten; in CTR the key stream is added to them |
 /// | 1, uniform | 4096 words: a mask for each key plane, in the order in which steps take them |
-/// | 2, uniform | the counter block of the first block as four words, the least significant first; the number of blocks |
+/// | 2, uniform | the counter block of the first block as four words, the least significant first; masks for exchanges at distances 1, 2, 4 and 8, each with ones in the first of every two runs of this number of bits; the number of blocks |
 ///
 /// A thread whose 32 blocks are all beyond the last one does nothing; 32 threads have 1024 blocks.
 ///
 /// # Errors
 /// [`Error::Plan`] where a whole is not what was recorded or takes too many keys; [`Error::Shape`] for blocks of
 /// other than 8 or 16 bytes and for nodes that have no text here.
-pub fn emit_wgsl(cipher: &str, plan: &Plan) -> Result<String, Error> {
+pub fn emit_wgsl(cipher: &str, plan: &Plan, calls: usize) -> Result<String, Error> {
     let block = Block::of(plan.planes)?;
     let ends =
         [("slice", Recording::load(plan.planes)), ("unslice", Recording::store(plan.planes))];
     let ends = ends.map(|(name, end)| (name.to_owned(), end));
-    let steps = plan.steps.iter().map(|step| (step_name(step.name), step.recording.clone()));
+    let steps = plan.steps.iter().map(|step| (step_name(step.name), covered(&step.recording)));
     let functions = functions::<Wgsl>(steps.chain(ends))?;
     let sizes = functions.values().flat_map(|function| [function.planes, function.changed.len()]);
     let sizes: BTreeSet<usize> = sizes.chain([plan.planes]).collect();
@@ -58,12 +61,18 @@ pub fn emit_wgsl(cipher: &str, plan: &Plan) -> Result<String, Error> {
         text.push('\n');
         text.push_str(&function.text);
     }
-    for whole in &plan.wholes {
-        graph::check(plan, whole)?;
+    for whole in rolled(plan, calls) {
+        graph::check(plan, &whole)?;
         text.push('\n');
-        text.push_str(&whole_text(plan, whole, &functions)?);
+        text.push_str(&whole_text(plan, &whole, &functions)?);
     }
     Ok(text)
+}
+
+/// The step of three-input functions alone, if it has any.
+fn covered(step: &Recording) -> Recording {
+    let is_lookup = |node: &Node| matches!(node, Node::Gate(Gate::Lut(..)));
+    if step.nodes().iter().any(is_lookup) { in_lookups(step) } else { step.clone() }
 }
 
 /// The name of a whole as WGSL can write it.
@@ -83,9 +92,31 @@ fn numbered(name: &str, numbers: impl IntoIterator<Item = usize>) -> Vec<String>
     numbers.into_iter().map(|number| format!("{name}{number}")).collect()
 }
 
-/// The language: differences of rows that are exchanged, by distance and rows, as both rows want the same one.
+/// A row that an exchange leaves of two, where there is text for its distance: bits of one value inside a mask, of
+/// another outside. The mask is a parameter: a compiler that knew it would make two ANDs of what is one operation of
+/// three inputs.
+fn exchanged(distance: u32, [low, high]: [String; 2], is_high: bool) -> Option<String> {
+    if distance == 16 {
+        let row = if is_high {
+            format!("insertBits({high}, {low} >> 16u, 0u, 16u)")
+        } else {
+            format!("insertBits({low}, {high}, 16u, 16u)")
+        };
+        return Some(row);
+    }
+    let number = distance.checked_ilog2().filter(|_| distance.is_power_of_two())?;
+    let mask = WORDS.get(number as usize)?;
+    let [inside, outside] = if is_high {
+        [format!("({low} >> {distance}u)"), high]
+    } else {
+        [low, format!("({high} << {distance}u)")]
+    };
+    Some(format!("{outside} ^ (({outside} ^ {inside}) & parameters.masks.{mask})"))
+}
+
+/// The language.
 #[derive(Default)]
-struct Wgsl(BTreeMap<(u32, [Wire; 2]), Wire>);
+struct Wgsl;
 
 impl Language for Wgsl {
     const KEYS_AT_ONCE: usize = 4;
@@ -107,34 +138,17 @@ impl Language for Wgsl {
         wire: Wire,
         value: &dyn Fn(Wire) -> String,
     ) -> Result<Option<String>, Error> {
-        let expression = match graph.nodes()[wire] {
-            node @ (Node::LaneBit(_) | Node::Gate(Gate::Lut(..))) => {
-                return Err(Error::Shape(format!("{node:?} has no text in WGSL")));
-            }
-            Node::Gate(gate) => expression(gate, value, &OPERATORS),
+        let node = graph.nodes()[wire];
+        let expression = match node {
+            Node::Gate(gate) => Some(expression(gate, value, &OPERATORS)),
             Node::Exchange { distance, rows, is_high } => {
-                let [low, high] = rows.map(value);
-                let next = self.0.len();
-                let known = self.0.contains_key(&(distance, rows));
-                let difference = *self.0.entry((distance, rows)).or_insert(next);
-                let mask = u32::MAX / ((1 << distance) + 1);
-                let made = if known {
-                    String::new()
-                } else {
-                    format!(
-                        "let d{difference} = ((({low}) >> {distance}u) ^ {high}) & {mask:#x}u; "
-                    )
-                };
-                let row = if is_high {
-                    format!("{high} ^ d{difference}")
-                } else {
-                    format!("{low} ^ (d{difference} << {distance}u)")
-                };
-                return Ok(Some(format!("{made}let n{wire} = {row};")));
+                exchanged(distance, rows.map(value), is_high)
             }
-            _ => return Ok(None),
+            _ if Self::source(node).is_some() => return Ok(None),
+            _ => None,
         };
-        Ok(Some(format!("let n{wire} = {expression};")))
+        let no_text = || Error::Shape(format!("{node:?} has no text in WGSL"));
+        Ok(Some(format!("let n{wire} = {};", expression.ok_or_else(no_text)?)))
     }
 
     fn function(name: &str, planes: usize, body: &str, results: Vec<String>) -> String {
@@ -163,8 +177,9 @@ impl Language for Wgsl {
         format!("for (var i{depth} = 0u; i{depth} < {times}; i{depth} += 1u) {{")
     }
 
-    fn repeat_and_a_half(_: usize, _: &str) -> Option<[String; 2]> {
-        None
+    fn repeat_and_a_half(depth: usize, times: &str) -> Option<[String; 2]> {
+        let head = format!("for (var i{depth} = 0u; ; i{depth} += 1u) {{");
+        Some([head, format!("if i{depth} == {times} {{ break; }}")])
     }
 }
 
@@ -202,7 +217,7 @@ fn head(cipher: &str, Block { planes, ty, words }: Block, sizes: &BTreeSet<usize
     }
     let _ = write!(
         text,
-        "\nstruct Parameters {{\n    counter: vec4<u32>,\n    blocks: u32,\n}}\n\n\
+        "\nstruct Parameters {{\n    counter: vec4<u32>,\n    masks: vec4<u32>,\n    blocks: u32,\n}}\n\n\
          @group(0) @binding(0) var<storage, read_write> data: array<{ty}>;\n\
          @group(0) @binding(1) var<uniform> keys: array<vec4<u32>, {}>;\n\
          @group(0) @binding(2) var<uniform> parameters: Parameters;\n\n\

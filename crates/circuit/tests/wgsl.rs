@@ -57,15 +57,19 @@ fn plan<const TERNARY: bool>(
     }
 }
 
+/// The kernels of the toy, made of these parts.
+fn kernels_of(parts: Vec<Part>, calls: usize) -> String {
+    let plan = plan::<false>(parts, |isa, planes| round(isa, planes, &KEYS));
+    emit_wgsl("toy", &plan, calls).expect("the plan is right")
+}
+
 fn two_rounds() -> Vec<Part> {
     vec![repeat(2, [call("round", [ALL])])]
 }
 
 #[test]
 fn a_plan_is_functions_loops_and_kernels() {
-    let text =
-        emit_wgsl("toy", &plan::<false>(two_rounds(), |isa, planes| round(isa, planes, &KEYS)));
-    let text = text.expect("the plan is right");
+    let text = kernels_of(two_rounds(), 0);
     for part in [
         "fn slice(p: Planes64, key: u32) -> Planes64 {",
         "fn step_round(p: Planes64, key: u32) -> Planes8 {",
@@ -84,7 +88,7 @@ fn a_plan_is_functions_loops_and_kernels() {
 
 #[test]
 fn what_was_not_recorded_is_refused() {
-    let fault = |plan: &Plan| emit_wgsl("toy", plan).expect_err("it is wrong").to_string();
+    let fault = |plan: &Plan| emit_wgsl("toy", plan, 1).expect_err("it is wrong").to_string();
     let three = vec![repeat(3, [call("round", [ALL])])];
     assert!(
         fault(&plan::<false>(three, |isa, planes| round(isa, planes, &KEYS)))
@@ -96,12 +100,54 @@ fn what_was_not_recorded_is_refused() {
     assert!(fault(&turned).contains("are not those that were recorded"));
     let three_keys = plan::<false>(two_rounds(), |isa, planes| round(isa, planes, &KEYS[..3]));
     assert!(fault(&three_keys).contains("no multiple of 4"));
-    let with_lookup = plan::<true>(two_rounds(), |_, planes| {
-        planes[0] = Word::lut3::<0x17>(planes[1], planes[2], planes[3]);
-    });
-    assert!(fault(&with_lookup).contains("no text in WGSL"));
+    let with_lane_bit = plan::<false>(two_rounds(), |isa, planes| planes[0] = isa.lane_bit(0));
+    assert!(fault(&with_lane_bit).contains("no text in WGSL"));
     let of_32_bits = Plan { planes: 32, steps: Vec::new(), wholes: Vec::new() };
-    assert!(emit_wgsl("toy", &of_32_bits).is_err());
+    assert!(emit_wgsl("toy", &of_32_bits, 1).is_err());
+}
+
+#[test]
+fn three_inputs_are_covered_by_an_expression() {
+    let step = Recording::step::<true>(64, |_, planes| {
+        planes[0] = Word::lut3::<0xe8>(planes[1], planes[2], planes[3]) & planes[1];
+    });
+    let steps = vec![Step { name: "it", recording: step }];
+    let text = emit_wgsl("toy", &Plan { planes: 64, steps, wholes: Vec::new() }, 1);
+    let text = text.expect("it has text");
+    let (_, step) = text.split_once("fn step_it(").expect("the step is there");
+    let (step, _) = step.split_once('}').expect("it ends");
+    assert_eq!(step.matches("let ").count(), 1, "{step}");
+    assert!(step.contains(" = p.p1 & (p.p2 | p.p3);"), "{step}");
+}
+
+/// Whether a text has these parts in this order.
+fn has_in_order(text: &str, parts: &[&str]) -> bool {
+    let rest = parts.iter().try_fold(text, |rest, part| Some(rest.split_once(part)?.1));
+    rest.is_some()
+}
+
+#[test]
+fn loops_are_rolled_and_end_in_the_middle() {
+    let calls = |text: &str| text.matches("step_round(Planes64(").count();
+    // Names of planes that a round leaves alone are exchanged.
+    let turned = || call("round", [0..8, 16..24, 8..16, 24..64]);
+    let two = || repeat(1, [call("round", [ALL]), turned()]);
+    let head = "for (var i0 = 0u; i0 < 1u; i0 += 1u) {";
+    let written_out = kernels_of(vec![two()], 2);
+    assert!(has_in_order(&written_out, &[head, "key += 2u; }", "key += 2u; }", "\n    }"]));
+    assert_eq!(calls(&written_out), 2);
+    let rolled = kernels_of(vec![two()], 1);
+    let head = "for (var i0 = 0u; i0 < 2u; i0 += 1u) {";
+    let names = ["let t8 = x16;", "let t16 = x8;", "x8 = t8;", "x16 = t16;"];
+    let parts = [&[head, "key += 2u; }"][..], &names, &["\n    }"]].concat();
+    assert!(has_in_order(&rolled, &parts), "{rolled}");
+    assert_eq!(calls(&rolled), 1);
+    // Once more behind a loop is half a pass more.
+    let and_a_half = kernels_of(vec![repeat(1, [call("round", [ALL])]), call("round", [ALL])], 1);
+    let head = "for (var i0 = 0u; ; i0 += 1u) {";
+    let parts = [head, "key += 2u; }", "if i0 == 1u { break; }", "\n    }"];
+    assert!(has_in_order(&and_a_half, &parts), "{and_a_half}");
+    assert_eq!(calls(&and_a_half), 1);
 }
 
 /// The rounds of the toy, made of these parts beside a whole of other ones.

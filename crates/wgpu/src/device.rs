@@ -24,6 +24,9 @@ pub(crate) const GROUP_BLOCKS: u64 = 64 * 32;
 /// to be busy.
 pub(crate) const MOST_SUMS: u64 = 1 << 16;
 
+/// Bytes of `Parameters` in the ciphers' kernels, padded as WGSL pads them; no kernel has more.
+pub(crate) const PARAMETER_BYTES: usize = 48;
+
 /// What is taken of a device at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -6,7 +6,11 @@ use subtle::ConstantTimeEq;
 use wgpu::BufferBinding;
 use zeroize::Zeroizing;
 
-use crate::{Device, Error, device::MOST_SUMS, device_keys::SecretBuffer};
+use crate::{
+    Device, Error,
+    device::{MOST_SUMS, PARAMETER_BYTES},
+    device_keys::SecretBuffer,
+};
 
 /// Bytes of a block.
 pub(crate) const BLOCK: usize = 16;
@@ -102,8 +106,8 @@ impl Launch {
     }
 
     /// `Parameters` of the kernel.
-    pub(crate) fn parameters(&self) -> [u8; 32] {
-        let mut bytes = [0; 32];
+    pub(crate) fn parameters(&self) -> [u8; PARAMETER_BYTES] {
+        let mut bytes = [0; PARAMETER_BYTES];
         bytes[..self.last_bytes].fill(0xff);
         let numbers = [self.input_at, self.output_at, self.blocks, self.sums()];
         for (to, number) in bytes[16..].as_chunks_mut::<4>().0.iter_mut().zip(numbers) {

@@ -9,7 +9,7 @@ use wgpu::{
 
 use crate::{
     Device, Error,
-    device::GROUP_BLOCKS,
+    device::{GROUP_BLOCKS, PARAMETER_BYTES},
     ghash::{self, BLOCK, HashKey, MOST_LAUNCHES},
     mapping::Mapping,
 };
@@ -344,17 +344,22 @@ fn groups(blocks: usize) -> u32 {
     u32::try_from((blocks as u64).div_ceil(GROUP_BLOCKS)).unwrap_or(u32::MAX)
 }
 
-/// Bytes of `Parameters` in the kernels, padded as WGSL pads them.
-const PARAMETER_BYTES: usize = 32;
 /// Bytes from the parameters of a launch to those of the next one, which every device takes.
 const PARAMETERS_APART: u64 = 256;
 /// Launches over a piece at most.
 const MOST_DISPATCHES: usize = 1 + MOST_LAUNCHES;
 
+/// Ones in the first of every two runs of 1, 2, 4 and 8 bits: how kernels exchange bits between rows. A compiler that
+/// knew them would make more instructions.
+const EXCHANGE_MASKS: [u32; 4] = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff];
+
 /// `Parameters` of the ciphers' kernels.
 fn parameters(counter: u128, blocks: usize) -> [u8; PARAMETER_BYTES] {
     let mut bytes = [0; PARAMETER_BYTES];
     bytes[..16].copy_from_slice(&counter.to_le_bytes());
-    bytes[16..20].copy_from_slice(&(blocks as u32).to_le_bytes());
+    for (to, mask) in bytes[16..32].as_chunks_mut::<4>().0.iter_mut().zip(EXCHANGE_MASKS) {
+        *to = mask.to_le_bytes();
+    }
+    bytes[32..36].copy_from_slice(&(blocks as u32).to_le_bytes());
     bytes
 }

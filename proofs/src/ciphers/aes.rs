@@ -10,7 +10,7 @@ use lanecrypt_reference::{
 
 use crate::{
     model::{Byte, Model, bytes, key_words_of_blocks},
-    subject::{Claim, Device, Recorded, Subject, noun, recorded},
+    subject::{Claim, Device, Recorded, Subject, Wgsl, noun, recorded},
 };
 
 type State = [Byte; 16];
@@ -21,6 +21,7 @@ pub(crate) fn subject() -> Subject {
         standard: "FIPS 197",
         plans: [lanecrypt_aes::plan::<false>, lanecrypt_aes::plan::<true>],
         rounds: None,
+        wgsl: Wgsl { has_lookups: false, calls: 1 },
         steps: &[
             ("add", |model, state, key| model.xor_all(state, key)),
             ("round", |model, state, key| {

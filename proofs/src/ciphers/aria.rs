@@ -10,7 +10,7 @@ use lanecrypt_reference::{
 
 use crate::{
     model::{Byte, Model, bytes, key_words_of_blocks, rotated_left},
-    subject::{Claim, Device, Recorded, Subject, noun, recorded},
+    subject::{Claim, Device, Recorded, Subject, Wgsl, noun, recorded},
 };
 
 /// 128 bits, the leftmost byte first.
@@ -22,6 +22,7 @@ pub(crate) fn subject() -> Subject {
         standard: "RFC 5794",
         plans: [lanecrypt_aria::plan::<false>, lanecrypt_aria::plan::<true>],
         rounds: Some(KernelRounds { functions: &[("aria_rounds", "of 16 rounds")], calls: 1 }),
+        wgsl: Wgsl { has_lookups: false, calls: 1 },
         steps: &[
             ("round", |model, d, rk| flat(fo(model, bytes(d), bytes(rk)))),
             ("last", |model, d, keys| {

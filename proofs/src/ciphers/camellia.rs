@@ -7,7 +7,7 @@ use lanecrypt_reference::{diffusion::CAMELLIA_P, sbox::CAMELLIA};
 
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Device, Recorded, Subject, noun, recorded},
+    subject::{Claim, Device, Recorded, Subject, Wgsl, noun, recorded},
 };
 
 /// 64 bits, the leftmost byte first.
@@ -19,6 +19,7 @@ pub(crate) fn subject() -> Subject {
         standard: "RFC 3713",
         plans: [lanecrypt_camellia::plan::<false>, lanecrypt_camellia::plan::<true>],
         rounds: Some(KernelRounds { functions: &[("camellia_rounds", "of 24 rounds")], calls: 1 }),
+        wgsl: Wgsl { has_lookups: false, calls: 2 },
         steps: &[
             ("add", |model, half, key| model.xor_all(half, key)),
             ("round", |model, planes, key| {

@@ -9,7 +9,7 @@ use lanecrypt_slicing::record::Node;
 use crate::{
     examples,
     model::{Model, from_left},
-    subject::{Claim, Device, Recorded, Subject, noun, recorded},
+    subject::{Claim, Device, Recorded, Subject, Wgsl, noun, recorded},
 };
 
 /// Rounds of a pass, and bits of a round key.
@@ -33,6 +33,7 @@ pub(crate) fn subject() -> Subject {
         standard: "FIPS 46-3",
         plans: [lanecrypt_des::plan::<false>, lanecrypt_des::plan::<true>],
         rounds: Some(KernelRounds { functions: &[("des_rounds", "of three passes")], calls: 2 }),
+        wgsl: Wgsl { has_lookups: true, calls: 2 },
         steps: &[("add", |model, half, key| model.xor_all(half, key)), ("round", step)],
         // Shifts, masks and sums of bits.
         deciding_keys: Some(examples::basis),

@@ -7,7 +7,7 @@ use lanecrypt_hight::{Bits, Kisa, Standard};
 use crate::{
     examples,
     model::{Byte, Model, bytes},
-    subject::{Claim, Device, Recorded, Subject, noun, recorded},
+    subject::{Claim, Device, Recorded, Subject, Wgsl, noun, recorded},
 };
 
 /// X0 to X7.
@@ -24,6 +24,7 @@ pub(crate) fn subject() -> Subject {
             functions: &[("hight_encrypt", "encryption"), ("hight_decrypt", "decryption")],
             calls: 4,
         }),
+        wgsl: Wgsl { has_lookups: true, calls: 8 },
         steps: &[
             ("whiten", |m, x, wk| planes(whiten(m, state(x, false), bytes(wk), false), false)),
             ("round", |m, x, sk| planes(mix(m, state(x, false), bytes(sk), false), false)),

@@ -7,7 +7,7 @@ use lanecrypt_seed::Bits;
 
 use crate::{
     model::{Byte, Model, bytes, rotated_left},
-    subject::{Claim, Device, Subject, noun, recorded},
+    subject::{Claim, Device, Subject, Wgsl, noun, recorded},
 };
 
 /// The bits of a number, the lowest first.
@@ -19,6 +19,7 @@ pub(crate) fn subject() -> Subject {
         standard: "RFC 4269",
         plans: [lanecrypt_seed::plan::<false>, lanecrypt_seed::plan::<true>],
         rounds: None,
+        wgsl: Wgsl { has_lookups: true, calls: 1 },
         steps: &[("round", |model, planes, key| {
             let words: Vec<Word> = planes.chunks(32).map(<[Wire]>::to_vec).collect();
             let [k0, k1] = [&key[..32], &key[32..]].map(<[Wire]>::to_vec);
