@@ -7,7 +7,7 @@ use lanecrypt_sm4::Bits;
 
 use crate::{
     model::{Byte, Model, bytes},
-    subject::{Claim, Device, Subject, noun, recorded},
+    subject::{Claim, Device, Subject, Wgsl, noun, recorded},
 };
 
 /// The bits of a number, the lowest first.
@@ -19,6 +19,7 @@ pub(crate) fn subject() -> Subject {
         standard: "GB/T 32907",
         plans: [lanecrypt_sm4::plan::<false>, lanecrypt_sm4::plan::<true>],
         rounds: Some(KernelRounds { functions: &[("sm4_rounds", "of 32 rounds")], calls: 1 }),
+        wgsl: Wgsl { has_lookups: false, calls: 1 },
         steps: &[("two_rounds", |model, planes, keys| {
             let [x0, x1, x2, x3] = words(planes);
             let [k0, k1] = words(keys);

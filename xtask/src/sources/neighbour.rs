@@ -389,9 +389,10 @@ mod tests {
         let from_seed = Neighbours { old: "seed", new: "sm4" };
         let is_counted = |path: &&String| {
             let is_own = OWN.iter().any(|own| path.starts_with(&own.replace("NAME", "sm4")));
-            let is_written = ["vectors/", "benches/record/", "benches/schema/", "kernels/ptx/", "Cargo.lock"]
-                .iter()
-                .any(|place| path.starts_with(place));
+            let is_written =
+                ["vectors/", "benches/record/", "benches/schema/", "kernels/ptx/", "Cargo.lock"]
+                    .iter()
+                    .any(|place| path.starts_with(place));
             let is_written = is_written || path.ends_with(".csv") || path.ends_with("launches.rs");
             let is_text = path.ends_with(".md") || path.starts_with("book/");
             !(is_own || is_written || is_text || path.starts_with("xtask/src/sources/neighbour"))
@@ -402,7 +403,10 @@ mod tests {
                 continue; // no text
             };
             let made: Vec<String> = if LISTS.contains(&path.as_str()) {
-                text.lines().filter(|line| from_seed.is_named(line)).map(|line| from_seed.renamed(line)).collect()
+                text.lines()
+                    .filter(|line| from_seed.is_named(line))
+                    .map(|line| from_seed.renamed(line))
+                    .collect()
             } else {
                 Vec::new()
             };
