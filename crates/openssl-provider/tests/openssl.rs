@@ -94,6 +94,7 @@ fn enc_both_ways() -> Result<(), Failed> {
         ("camellia-128-cbc", 16),
         ("aria-192-cfb", 24),
         ("seed-cbc", 16),
+        ("sm4-ctr", 16),
         ("des-ede3-cbc", 24),
         ("des-ede3", 24),
         ("aria-128-ofb", 16),

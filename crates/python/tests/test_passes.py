@@ -13,7 +13,7 @@ import pytest
 import lanecrypt
 from judging import judge
 
-KEYS = {"aes": 32, "aria": 24, "camellia": 16, "des": 8, "tdes": 24, "seed": 16, "hight": 16}
+KEYS = {"aes": 32, "aria": 24, "camellia": 16, "des": 8, "tdes": 24, "seed": 16, "sm4": 16, "hight": 16}
 BLOCKS = {"des": 8, "tdes": 8, "hight": 8}
 LENGTHS = [0, 1, 15, 16, 17, 4096, 8191, 8192, 100_003, (1 << 20) + 5]
 KEY, IV = bytes(range(1, 33)), bytes([0xFF] * 15 + [0xFE])
@@ -40,12 +40,13 @@ def test_ctr_is_pycas(pyca, length):
 
 
 @pytest.mark.parametrize("length", [0, 16, 160, 8192, 1 << 20])
-@pytest.mark.parametrize("cipher", ["aes", "camellia", "seed", "tdes"])
+@pytest.mark.parametrize("cipher", ["aes", "camellia", "seed", "sm4", "tdes"])
 def test_ecb_and_cbc_are_pycas(pyca, decrepit, cipher, length):
     theirs = {
         "aes": pyca.algorithms.AES,
         "camellia": decrepit.Camellia,
         "seed": decrepit.SEED,
+        "sm4": pyca.algorithms.SM4,
         "tdes": decrepit.TripleDES,
     }[cipher]
     key, data = KEY[: KEYS[cipher]], os.urandom(length)

@@ -24,6 +24,7 @@ const CIPHERS: [(&str, &str, usize, usize, &[&str]); 13] = [
     ("des-ede", "des-ede", 16, 8, &["cbc", "cfb", "ofb"]),
     ("des-ede3", "des-ede3", 24, 8, &["cbc", "cfb", "ofb"]),
     ("seed", "seed", 16, 16, WITHOUT_CTR),
+    ("sm4", "sm4", 16, 16, ALL),
 ];
 const ALL: &[&str] = &["ecb", "cbc", "cfb", "ofb", "ctr"];
 const WITHOUT_CTR: &[&str] = &["ecb", "cbc", "cfb", "ofb"];
