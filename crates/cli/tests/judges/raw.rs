@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Ours, theirs, bytes of the key, bytes of a block, and the modes that they have.
-const CIPHERS: [(&str, &str, usize, usize, &[&str]); 13] = [
+const CIPHERS: &[(&str, &str, usize, usize, &[&str])] = &[
     ("aes-128", "aes-128", 16, 16, ALL),
     ("aes-192", "aes-192", 24, 16, ALL),
     ("aes-256", "aes-256", 32, 16, ALL),
@@ -51,7 +51,7 @@ fn key_file(folder: &Path, bytes: usize) -> Result<(String, String), Failed> {
 
 pub(crate) fn bytes_of_openssl_enc() -> Outcome {
     let folder = tempfile::tempdir()?;
-    for (ours, theirs, key_bytes, block, modes) in CIPHERS {
+    for &(ours, theirs, key_bytes, block, modes) in CIPHERS {
         let (file, key) = key_file(folder.path(), key_bytes)?;
         for mode in modes {
             // All ones in the end: the counter carries out of the last byte at once.
