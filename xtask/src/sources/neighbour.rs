@@ -320,7 +320,7 @@ mod tests {
     use crate::{command::root, sources::tree};
 
     /// Lines outside of its own files that were typed for SM4.
-    const MOST_BY_HAND: usize = 59;
+    const MOST_BY_HAND: usize = 67;
 
     const NEWT: Neighbours<'_> = Neighbours { old: "seed", new: "newt" };
 
