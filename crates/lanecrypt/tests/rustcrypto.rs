@@ -246,15 +246,15 @@ ciphers! {
         Words<lanecrypt::seed::Bits>, Cipher<KisaSeed>;
     }
     sm4_agrees("sm4"): large_agrees {
-        lanecrypt::sm4::Sm4, theirs::sm4::Sm4;
-        Cipher<lanecrypt::sm4::Table32>, theirs::sm4::Sm4;
-        Words<lanecrypt::sm4::Bits>, theirs::sm4::Sm4;
+        lanecrypt::sm4::Sm4, sm4::Sm4;
+        Cipher<lanecrypt::sm4::Table32>, sm4::Sm4;
+        Words<lanecrypt::sm4::Bits>, sm4::Sm4;
     }
 }
 
 /// RustCrypto's crates, whose names ours have here.
 mod theirs {
-    pub(crate) use ::{aes, aria, camellia, des, sm4};
+    pub(crate) use ::{aes, aria, camellia, des};
 }
 
 /// Keys of every other length are refused by the types, as by RustCrypto's.

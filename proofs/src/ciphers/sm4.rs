@@ -71,7 +71,7 @@ fn expand(model: &mut Model<'_>, key: &[Wire]) -> Vec<Wire> {
         k.push(model.xor_all(word, &fk));
     }
     for i in 0..32 {
-        let ck = (0..4).fold(0, |word: u32, j| word << 8 | (4 * i as u32 + j) * 7 % 256);
+        let ck = (0..4).fold(0, |word: u32, j| (word << 8) | ((4 * i as u32 + j) * 7 % 256));
         let ck = model.number(ck.into(), 32);
         let image = tau(model, [&k[i + 1], &k[i + 2], &k[i + 3], &ck]);
         let image = sum_of_rotations(model, &image, &[0, 13, 23]);

@@ -146,7 +146,7 @@ pub(crate) fn run(specification: &Specification) -> Result<()> {
 fn copy(specification: &Specification, old: &str, tree: &Path) -> Result<Vec<(bool, String)>> {
     check(specification, tree)?;
     let mut files = Vec::new();
-    let page = FILES.iter().find(|(path, _)| path.ends_with(".md") && path.starts_with("book"));
+    let page = FILES.iter().find(|(path, _)| path.starts_with("book/"));
     let (path, template) = page.context("the skeleton has a page")?;
     let path = path.replace("NAME", &specification.name);
     files.push((path, filled(template, &fields(specification)).into_bytes()));

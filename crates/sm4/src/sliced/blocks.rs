@@ -65,6 +65,16 @@ const EVEN: [u8; 16] = lanes(0b0101);
 const LOW: [u8; 16] = lanes(0b0011);
 const MIDDLE: [u8; 16] = lanes(0b0110);
 
+/// Adds T of a sum, and gives the result in two parts that are yet to be added: a sum that waits for the one has the
+/// rest of its terms before. Byte `j` of L is `P0 b(j) + P1 b(j + 1) + P1 b(j + 2) + P3 b(j + 3)`, and P0 is P1 + P3.
+#[inline(always)]
+fn add_t<B: BlockBytes>(to: B, sum: B) -> [B; 2] {
+    let p1 = sum.inverse_affine::<{ AFTER_1.0 }, { AFTER_1.1 }>();
+    let p3 = sum.inverse_affine::<{ AFTER_3.0 }, { AFTER_3.1 }>();
+    let others = Word::xor3(p1.shuffled::<NEXT>(), p1.shuffled::<SECOND>(), p3.shuffled::<THIRD>());
+    [Word::xor3(to, p1, p3), others]
+}
+
 struct OnWords<I>(I);
 
 impl<I: BlockLanes> OnWords<I> {
@@ -73,17 +83,6 @@ impl<I: BlockLanes> OnWords<I> {
     fn key(&self, key: u32) -> I::Bytes {
         let key: I::Bytes = self.0.splat(key.swap_bytes());
         key.affine::<INTO, 0>() ^ self.0.splat(OFFSET)
-    }
-
-    /// Adds T of a sum, and gives the result in two parts that are yet to be added: a sum that waits for the one has the
-    /// rest of its terms before. Byte `j` of L is `P0 b(j) + P1 b(j + 1) + P1 b(j + 2) + P3 b(j + 3)`, and P0 is P1 + P3.
-    #[inline(always)]
-    fn add_t(&self, to: I::Bytes, sum: I::Bytes) -> [I::Bytes; 2] {
-        let p1 = sum.inverse_affine::<{ AFTER_1.0 }, { AFTER_1.1 }>();
-        let p3 = sum.inverse_affine::<{ AFTER_3.0 }, { AFTER_3.1 }>();
-        let others =
-            Word::xor3(p1.shuffled::<NEXT>(), p1.shuffled::<SECOND>(), p3.shuffled::<THIRD>());
-        [Word::xor3(to, p1, p3), others]
     }
 
     /// Two rounds, each of `N` registers side by side. `latest` is the last of the words that the second of `others` is
@@ -99,12 +98,12 @@ impl<I: BlockLanes> OnWords<I> {
         let keys = [self.key(keys[0]), self.key(keys[1])];
         for n in 0..N {
             let rest = Word::xor3(second[n], others[0][n], keys[0]);
-            latest[n] = self.add_t(first[n], Word::xor3(rest, latest[n][0], latest[n][1]));
+            latest[n] = add_t(first[n], Word::xor3(rest, latest[n][0], latest[n][1]));
             first[n] = latest[n][0] ^ latest[n][1];
         }
         for n in 0..N {
             let rest = Word::xor3(others[0][n], others[1][n], keys[1]);
-            latest[n] = self.add_t(second[n], Word::xor3(rest, latest[n][0], latest[n][1]));
+            latest[n] = add_t(second[n], Word::xor3(rest, latest[n][0], latest[n][1]));
             second[n] = latest[n][0] ^ latest[n][1];
         }
     }
