@@ -26,6 +26,11 @@ pub(crate) fn ciphers() -> Result<Vec<String>> {
     crates(|path| Ok(path.join("src/backends.rs").exists()))
 }
 
+/// How the types of a cipher are named: `Lea`.
+pub(crate) fn title(cipher: &str) -> String {
+    format!("{}{}", cipher[..1].to_uppercase(), &cipher[1..])
+}
+
 /// The packages that are `no_std` without their features.
 pub(crate) fn no_std() -> Result<Vec<String>> {
     let is_no_std = |path: PathBuf| {

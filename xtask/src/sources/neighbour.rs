@@ -8,7 +8,7 @@ use std::{fs, ops::Range, path::Path};
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 
-use crate::kernels::host::hex;
+use crate::{kernels::host::hex, packages::title};
 
 /// Where the files of a cipher lie: a path of one of its files begins like this, or the name follows.
 const OWN: [&str; 9] = [
@@ -69,6 +69,8 @@ pub(crate) struct Neighbours<'a> {
     pub(crate) old: &'a str,
     /// The name of the new one.
     pub(crate) new: &'a str,
+    /// The names of all that are there.
+    pub(crate) ciphers: &'a [String],
 }
 
 /// What is added to a tree: files by their paths, with their new text.
@@ -116,7 +118,7 @@ impl Neighbours<'_> {
     fn renamed(&self, line: &str) -> String {
         let mut renamed = String::with_capacity(line.len());
         let mut rest = line;
-        while let Some((before, name, after)) = self.mention(rest, line) {
+        while let Some((before, name, after)) = mention(self.old, rest, line) {
             renamed.push_str(before);
             renamed.push_str(&match name {
                 Name::Upper => self.new.to_uppercase(),
@@ -126,32 +128,6 @@ impl Neighbours<'_> {
             rest = after;
         }
         renamed + rest
-    }
-
-    /// The first place of `rest`, the end of a line, where the old cipher is named, and how.
-    fn mention<'r>(&self, rest: &'r str, line: &str) -> Option<(&'r str, Name, &'r str)> {
-        let spellings = [
-            (self.old.to_uppercase(), Name::Upper),
-            (title(self.old), Name::Title),
-            (self.old.to_owned(), Name::Lower),
-        ];
-        let places = spellings.iter().flat_map(|(spelling, name)| {
-            rest.match_indices(spelling.as_str()).map(move |(at, text)| (at, text.len(), *name))
-        });
-        let mut places: Vec<_> = places.collect();
-        places.sort_by_key(|(at, ..)| *at);
-        let offset = line.len() - rest.len();
-        let is_named = |&(at, length, name): &(usize, usize, Name)| {
-            name.stands(&line[..offset + at], &line[offset + at + length..])
-        };
-        let (at, length, name) = places.into_iter().find(is_named)?;
-        Some((&rest[..at], name, &rest[at + length..]))
-    }
-
-    /// Whether a line is of an entry. What a manifest says of another's crate is not.
-    fn is_named(&self, line: &str) -> bool {
-        let is_of_others = line.contains(" # ") && !line.starts_with("lanecrypt-");
-        !is_of_others && self.mention(line, line).is_some()
     }
 
     /// A text that lists ciphers, with an entry of the new one after each of the old one.
@@ -186,60 +162,55 @@ impl Neighbours<'_> {
     /// The lines of an entry whose first mention is in line `at`: with its attributes and comments, and to where its
     /// brackets are closed; and further entries that follow it.
     fn entry(&self, lines: &[&str], at: usize) -> Option<Range<usize>> {
-        self.is_named(lines[at]).then_some(())?;
+        is_named(self.old, lines[at]).then_some(())?;
         if self.in_line(lines[at]).is_some() {
             return Some(at..at + 1);
         }
-        let is_head = |line: &str| {
-            ["#[", "///", "//!"].iter().any(|head| line.trim_start().starts_with(head))
-        };
-        let mut start = at;
-        while start > 0 && is_head(lines[start - 1]) {
-            start -= 1;
-        }
-        let mut end = at;
+        let heads = lines[..at].iter().rev().take_while(|line| is_head(line)).count();
+        let (mut start, mut end) = (at - heads, at + 1);
         loop {
-            end += 1;
-            let open = depth(&lines[start..end]);
-            let next = lines.get(end);
-            let opener = start > 0 && lines[start - 1].ends_with(['(', '{', '[']);
-            let closes = next.is_some_and(|line| line.trim_start().starts_with([')', '}', ']']));
-            if open == 0 && opener && closes && !self.is_named(lines[start - 1]) {
-                start -= 1;
-                end += 1;
-                // Another one may follow that has a line before its first mention, too.
-                let follows = lines.get(end + 1).is_some_and(|line| self.is_named(line));
-                if !follows || depth(&lines[end..=end]) == 0 {
+            let depth = depth(&lines[start..end]);
+            if depth == 0 && self.is_between_brackets(lines, start, end) {
+                (start, end) = (start - 1, end + 1);
+                if !self.goes_on_after_bracket(lines, end) {
                     break;
                 }
-            } else if open <= 0
-                && !is_head(lines[end - 1])
-                && !next.is_some_and(|line| {
-                    self.is_named(line)
-                        || is_head(line)
-                            && lines[end..]
-                                .iter()
-                                .find(|line| !is_head(line))
-                                .is_some_and(|line| self.is_named(line))
-                })
-            {
+            } else if depth <= 0 && !is_head(lines[end - 1]) && !self.goes_on(lines, end) {
                 break;
             }
+            end += 1;
         }
         Some(start..end)
     }
 
+    /// Whether these lines are what a bracket encloses that the line before them opens, without a mention, and the next one
+    /// closes.
+    fn is_between_brackets(&self, lines: &[&str], start: usize, end: usize) -> bool {
+        let opens = |line: &&str| line.ends_with(['(', '{', '[']) && !is_named(self.old, line);
+        let closes = |line: &&str| line.trim_start().starts_with([')', '}', ']']);
+        lines[..start].last().is_some_and(opens) && lines.get(end).is_some_and(closes)
+    }
+
+    /// Whether the next line opens a bracket before its entry's first mention.
+    fn goes_on_after_bracket(&self, lines: &[&str], end: usize) -> bool {
+        let names = lines.get(end + 1).is_some_and(|line| is_named(self.old, line));
+        names && depth(&lines[end..=end]) != 0
+    }
+
+    /// Whether the next line is of another entry, or a head of one.
+    fn goes_on(&self, lines: &[&str], end: usize) -> bool {
+        let next = lines[end..].iter().find(|line| !is_head(line));
+        next.is_some_and(|line| is_named(self.old, line))
+    }
+
     /// A line that lists several ciphers, with the new one after the old one; `None` for another one.
     fn in_line(&self, line: &str) -> Option<String> {
-        let others = ["aes", "aria", "camellia", "des", "hight", "seed"];
-        let has_others = others
-            .iter()
-            .filter(|other| **other != self.old)
-            .any(|other| Neighbours { old: other, new: self.new }.is_named(line));
+        let mut others = self.ciphers.iter().filter(|cipher| *cipher != self.old);
+        let has_others = others.any(|cipher| is_named(cipher, line));
         if !has_others {
             return None;
         }
-        let (before, _, after) = self.mention(line, line)?;
+        let (before, _, after) = mention(self.old, line, line)?;
         let is_part = |c: char| c.is_alphanumeric() || "_:&\"<>".contains(c);
         let start = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
         let end = line.len() - after.len() + after.find(|c| !is_part(c)).unwrap_or(after.len());
@@ -287,8 +258,33 @@ impl Name {
     }
 }
 
-fn title(name: &str) -> String {
-    format!("{}{}", name[..1].to_uppercase(), &name[1..])
+/// The first place of `rest`, the end of a line, where a cipher is named, and how.
+fn mention<'r>(cipher: &str, rest: &'r str, line: &str) -> Option<(&'r str, Name, &'r str)> {
+    let spellings = [
+        (cipher.to_uppercase(), Name::Upper),
+        (title(cipher), Name::Title),
+        (cipher.to_owned(), Name::Lower),
+    ];
+    let offset = line.len() - rest.len();
+    let places = spellings.iter().flat_map(|(spelling, name)| {
+        rest.match_indices(spelling.as_str()).map(move |(at, text)| (at, at + text.len(), *name))
+    });
+    let stands = |&(at, end, name): &(usize, usize, Name)| {
+        name.stands(&line[..offset + at], &line[offset + end..])
+    };
+    let (at, end, name) = places.filter(stands).min_by_key(|(at, ..)| *at)?;
+    Some((&rest[..at], name, &rest[end..]))
+}
+
+/// Whether a line is of a cipher's entry. What a manifest says of another's crate is not.
+fn is_named(cipher: &str, line: &str) -> bool {
+    let is_of_others = line.contains(" # ") && !line.starts_with("lanecrypt-");
+    !is_of_others && mention(cipher, line, line).is_some()
+}
+
+/// Whether a line is an attribute or a comment of what follows.
+fn is_head(line: &str) -> bool {
+    ["#[", "///", "//!"].iter().any(|head| line.trim_start().starts_with(head))
 }
 
 /// Brackets that lines open, less those that they close.
@@ -303,8 +299,8 @@ fn correct_sums(added: &mut Added) {
         Some((path.strip_prefix("vectors/")?.to_owned(), hex(&Sha256::digest(bytes))))
     };
     let digests: Vec<_> = added.iter().filter_map(of_vectors).collect();
-    for (path, text) in added.iter_mut().filter(|(path, _)| path == "vectors/SHA256SUMS") {
-        let _ = path;
+    let sums = added.iter_mut().find(|(path, _)| path == "vectors/SHA256SUMS");
+    if let Some((_, text)) = sums {
         let lines = String::from_utf8_lossy(text).into_owned();
         let corrected = lines.lines().map(|line| {
             let name = line.split("  ").nth(1).unwrap_or_default();
@@ -317,18 +313,23 @@ fn correct_sums(added: &mut Added) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
-    use crate::{command::root, sources::tree};
+    use crate::{command::root, packages, sources::tree};
 
     /// Lines outside of its own files that were typed for SM4.
     const MOST_BY_HAND: usize = 67;
 
-    const NEWT: Neighbours<'_> = Neighbours { old: "seed", new: "newt" };
+    fn neighbours<'a>(old: &'a str, new: &'a str) -> Neighbours<'a> {
+        static CIPHERS: LazyLock<Vec<String>> =
+            LazyLock::new(|| packages::ciphers().expect("there are crates"));
+        Neighbours { old, new, ciphers: &CIPHERS }
+    }
 
     fn added() -> Vec<(String, String)> {
-        let root = root();
-        let paths: Vec<String> = tree::listed().expect("git lists files");
-        let added = NEWT.added(&root, &paths).expect("SEED is there");
+        let paths = tree::listed().expect("git lists files");
+        let added = neighbours("seed", "newt").added(&root(), &paths).expect("SEED is there");
         added
             .into_iter()
             .map(|(path, text)| (path, String::from_utf8_lossy(&text).into_owned()))
@@ -337,15 +338,13 @@ mod tests {
 
     #[test]
     fn every_list_has_an_entry_for_each_of_the_other_cipher() {
-        let added = added();
+        let (newt, added) = (neighbours("seed", "newt"), added());
         for &path in LISTS {
             let old = fs::read_to_string(root().join(path)).expect(path);
             let (_, new) = added.iter().find(|(added, _)| added == path).expect(path);
-            let of = |name: Neighbours<'_>, text: &str| -> Vec<String> {
-                text.lines().filter(|line| name.is_named(line)).map(str::to_owned).collect()
-            };
-            let newts = of(Neighbours { old: "newt", new: "seed" }, new).len();
-            assert_eq!(newts, of(NEWT, &old).len(), "{path}");
+            let lines_of =
+                |cipher, text: &str| text.lines().filter(|line| is_named(cipher, line)).count();
+            assert_eq!(lines_of("newt", new), lines_of("seed", &old), "{path}");
             assert_eq!(
                 depth(&new.lines().collect::<Vec<_>>()),
                 depth(&old.lines().collect::<Vec<_>>()),
@@ -353,7 +352,7 @@ mod tests {
             );
             // Nothing but lists in a line was changed.
             let mut lines = new.lines();
-            for line in old.lines().filter(|line| NEWT.in_line(line).is_none()) {
+            for line in old.lines().filter(|line| newt.in_line(line).is_none()) {
                 assert!(lines.any(|new| new == line), "{path} lost {line:?}");
             }
         }
@@ -386,8 +385,7 @@ mod tests {
     /// in doors, other crates to compare with, an S-box of its own.
     #[test]
     fn a_port_touches_its_own_files_and_few_lines() {
-        let sm4 = Neighbours { old: "sm4", new: "newt" };
-        let from_seed = Neighbours { old: "seed", new: "sm4" };
+        let from_seed = neighbours("seed", "sm4");
         let is_counted = |path: &&String| {
             let is_own = OWN.iter().any(|own| path.starts_with(&own.replace("NAME", "sm4")));
             let written = [
@@ -411,13 +409,13 @@ mod tests {
             };
             let made: Vec<String> = if LISTS.contains(&path.as_str()) {
                 text.lines()
-                    .filter(|line| from_seed.is_named(line))
+                    .filter(|line| is_named("seed", line))
                     .map(|line| from_seed.renamed(line))
                     .collect()
             } else {
                 Vec::new()
             };
-            let named = text.lines().filter(|line| sm4.is_named(line));
+            let named = text.lines().filter(|line| is_named("sm4", line));
             let new = named.filter(|line| !made.iter().any(|made| made == line));
             by_hand.extend(new.map(|line| format!("{path}: {}", line.trim())));
         }
@@ -427,7 +425,7 @@ mod tests {
 
     #[test]
     fn a_cipher_that_is_not_there_is_refused() {
-        let unknown = Neighbours { old: "rot13", new: "newt" };
+        let unknown = neighbours("rot13", "newt");
         assert!(unknown.added(&root(), &["Cargo.toml".to_owned()]).is_err());
     }
 }

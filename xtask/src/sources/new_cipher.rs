@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     command::root,
     kernels::host::hex,
+    packages::{self, title},
     sources::{neighbour::Neighbours, tree},
 };
 
@@ -39,13 +40,6 @@ pub(crate) struct Specification {
     /// Tree to change [default: this one].
     #[arg(long)]
     root: Option<PathBuf>,
-}
-
-impl Specification {
-    /// How types are named: "Lea".
-    fn title(&self) -> String {
-        format!("{}{}", self.name[..1].to_uppercase(), &self.name[1..])
-    }
 }
 
 /// New files: where they are, `NAME` being the cipher's, and what is in them.
@@ -150,15 +144,23 @@ fn copy(specification: &Specification, old: &str, tree: &Path) -> Result<Vec<(bo
     let (path, template) = page.context("the skeleton has a page")?;
     let path = path.replace("NAME", &specification.name);
     files.push((path, filled(template, &fields(specification)).into_bytes()));
-    files.extend(Neighbours { old, new: &specification.name }.added(tree, &tree::listed()?)?);
+    let ciphers = packages::ciphers()?;
+    let neighbours = Neighbours { old, new: &specification.name, ciphers: &ciphers };
+    files.extend(neighbours.added(tree, &tree::listed()?)?);
     let mut touched = Vec::new();
     for (path, text) in files {
-        let to = tree.join(&path);
-        touched.push((!to.exists(), path));
-        fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;
-        fs::write(&to, text).with_context(|| to.display().to_string())?;
+        let is_made = !tree.join(&path).exists();
+        write(tree, &path, &text)?;
+        touched.push((is_made, path));
     }
     Ok(touched)
+}
+
+/// Writes a file of a tree, in a folder that may be new.
+fn write(tree: &Path, path: &str, text: &[u8]) -> Result<()> {
+    let path = tree.join(path);
+    fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
+    fs::write(&path, text).with_context(|| path.display().to_string())
 }
 
 /// Makes the skeleton and says what was made (`true`) or added to.
@@ -193,9 +195,7 @@ fn make(specification: &Specification, tree: &Path) -> Result<Vec<(bool, String)
         files.push((false, path.to_owned(), text));
     }
     for (_, path, text) in &files {
-        let path = tree.join(path);
-        fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
-        fs::write(&path, text).with_context(|| path.display().to_string())?;
+        write(tree, path, text.as_bytes())?;
     }
     Ok(files.into_iter().map(|(made, path, _)| (made, path)).collect())
 }
@@ -239,7 +239,7 @@ fn check(specification: &Specification, tree: &Path) -> Result<()> {
 /// What stands for `@field@` in the templates.
 fn fields(specification: &Specification) -> Vec<(&'static str, String)> {
     let Specification { name, standard, block_bytes, key_bytes, .. } = specification;
-    let title = specification.title();
+    let title = title(&specification.name);
     let of_keys = |line: &dyn Fn(usize) -> String, between: &str| {
         key_bytes.iter().map(|bytes| line(*bytes)).collect::<Vec<_>>().join(between)
     };
@@ -324,7 +324,7 @@ fn listed(text: &str, specification: &Specification, tree: &Path) -> Result<Stri
 fn agreeing(text: &str, specification: &Specification, _: &Path) -> Result<String> {
     const HEAD: &str = "ciphers! {\n";
     let Specification { name, block_bytes, key_bytes, .. } = specification;
-    let title = specification.title();
+    let title = title(&specification.name);
     let by = if *block_bytes == 16 { "large_agrees" } else { "small_agrees" };
     let row = |bytes: &usize| {
         let bits = 8 * bytes;
