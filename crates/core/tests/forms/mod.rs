@@ -3,15 +3,13 @@
 
 use cipher::InOutBuf;
 use lanecrypt_core::{CipherDescription, Direction, Platform};
+use lanecrypt_reference::plaintext::PlaintextStream;
 
 /// Bytes that differ from block to block.
 fn noise(length: usize) -> Vec<u8> {
-    let mut state = 1_u64;
-    let mut byte = || {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (state >> 56) as u8
-    };
-    (0..length).map(|_| byte()).collect()
+    let mut data = vec![0; length];
+    PlaintextStream::new(1).fill(&mut data);
+    data
 }
 
 /// Every backend in both directions, under keys of every length, at lengths around those of its batches.
