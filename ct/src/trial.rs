@@ -5,7 +5,7 @@
 
 use anyhow::{Context, Result, ensure};
 use lanecrypt::{
-    Chains, ConstantTime, Direction, Engine, Gcm, GcmSiv, SerialMode,
+    Ccm, Chains, ConstantTime, Direction, Engine, Gcm, GcmSiv, SerialMode,
     aes::{Aes128, Aes256},
     cipher::{InOutBuf, KeyInit},
     modes,
@@ -167,6 +167,11 @@ impl Trial<'_> {
                 let length = data.len() - TAG_BYTES;
                 let (message, mut tag) = data.reborrow().split_at(length);
                 Gcm::<&dyn Engine>::of(engine)?.encrypt(&iv[..12], &iv, message, tag.get_out())
+            })?;
+            over("CCM encryption", bytes + PARTIAL + TAG_BYTES, &|engine, mut data| {
+                let length = data.len() - TAG_BYTES;
+                let (message, mut tag) = data.reborrow().split_at(length);
+                Ccm::<&dyn Engine>::of(engine)?.encrypt(&iv[..12], &iv, message, tag.get_out())
             })?;
         }
         Ok(())

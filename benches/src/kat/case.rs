@@ -122,6 +122,7 @@ fn known_mode(kind: Kind, name: &str) -> Option<Mode> {
     match (name, kind) {
         ("ecb", _) => Some(Mode::Ecb),
         ("cbc", _) => Some(Mode::Cbc),
+        ("ccm", Kind::Vectors) => Some(Mode::Ccm),
         ("ctr", Kind::Vectors | Kind::Big) => Some(Mode::Ctr),
         ("gcm", Kind::Vectors | Kind::Big) => Some(Mode::Gcm),
         ("xts", Kind::Vectors | Kind::Big) => Some(Mode::Xts),

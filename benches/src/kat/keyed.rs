@@ -1,7 +1,7 @@
 //! A mode of operation under a line's key, on one backend.
 
 use lanecrypt::{
-    Direction, Engine, Error, Gcm, Mode,
+    Ccm, Direction, Engine, Error, Gcm, Mode,
     cipher::InOutBuf,
     cuda::{self, DataUnits, Family, GcmEngine, XtsEngine},
     modes::{cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt, ofb, xts},
@@ -71,7 +71,7 @@ impl<'a> Keyed<'a> {
         })
     }
 
-    /// Runs the whole of `data`, in XTS as one data unit. In GCM the tag must be the right one in
+    /// Runs the whole of `data`, in XTS as one data unit. In GCM and CCM the tag must be the right one in
     /// both directions.
     pub(super) fn apply(
         &self,
@@ -88,7 +88,7 @@ impl<'a> Keyed<'a> {
             (Mode::Cfb, Direction::Decrypt) => cfb_decrypt(engine, iv, data),
             (Mode::Ofb, _) => ofb(engine, iv, data),
             (Mode::Xts, _) => self.data_unit(iv, direction, data),
-            (Mode::Gcm, _) => self.sealed(direction, data),
+            (Mode::Gcm | Mode::Ccm, _) => self.sealed(direction, data),
         }
     }
 
@@ -99,6 +99,12 @@ impl<'a> Keyed<'a> {
             match direction {
                 Direction::Decrypt => return Ok(gcm.decrypt_host_memory(iv, aad, data, tag)?),
                 Direction::Encrypt => gcm.encrypt_host_memory(iv, aad, data, &mut made)?,
+            }
+        } else if self.mode == Mode::Ccm {
+            let ccm = Ccm::<&dyn Engine>::of(&*self.engine)?;
+            match direction {
+                Direction::Decrypt => return ccm.decrypt(iv, aad, data, tag),
+                Direction::Encrypt => ccm.encrypt(iv, aad, data, &mut made)?,
             }
         } else {
             let gcm = Gcm::<&dyn Engine>::of(&*self.engine)?;

@@ -228,6 +228,7 @@ fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Ecb => "ecb",
         Mode::Cbc => "cbc",
+        Mode::Ccm => "ccm",
         Mode::Cfb => "cfb",
         Mode::Ctr => "ctr",
         Mode::Gcm => "gcm",

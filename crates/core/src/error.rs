@@ -17,6 +17,8 @@ pub enum Mode {
     Ofb,
     /// Galois counter mode (SP 800-38D).
     Gcm,
+    /// Counter mode with CBC-MAC (SP 800-38C).
+    Ccm,
     /// XEX with ciphertext stealing (IEEE 1619).
     Xts,
 }
@@ -30,6 +32,7 @@ impl fmt::Display for Mode {
             Self::Cfb => "CFB",
             Self::Ofb => "OFB",
             Self::Gcm => "GCM",
+            Self::Ccm => "CCM",
             Self::Xts => "XTS",
         })
     }
@@ -166,15 +169,25 @@ pub enum Error {
     /// GCM takes an IV of any length but zero.
     #[error("GCM IV of 0 bytes; at least 1 is needed, and 12 are usual")]
     EmptyIv,
-    /// GCM has tags of 4 to 16 bytes.
-    #[error("GCM tag of {given} bytes; accepted are 4 to 16")]
+    /// CCM takes nonces of 7 to 13 bytes.
+    #[error("CCM nonce of {given} bytes; accepted are 7 to 13")]
+    NonceLength {
+        /// Bytes given.
+        given: usize,
+    },
+    /// GCM has tags of 4 to 16 bytes, CCM of an even number of them.
+    #[error("{mode} tag of {given} bytes; accepted are {} from 4 to 16", tags(*mode))]
     TagLength {
+        /// The mode.
+        mode: Mode,
         /// Bytes given.
         given: usize,
     },
     /// There is more data than the mode takes under one IV.
-    #[error("{given} bytes of {what} for GCM; one IV allows at most {most}")]
+    #[error("{given} bytes of {what} for {mode}; one nonce allows at most {most}")]
     MessageLength {
+        /// The mode.
+        mode: Mode,
         /// What there is too much of.
         what: &'static str,
         /// Bytes given.
@@ -186,7 +199,7 @@ pub enum Error {
     #[error("associated data of GCM after its data; it must come first")]
     LateAssociatedData,
     /// The tag is not that of this ciphertext, IV, associated data and key. Nothing was decrypted.
-    #[error("the GCM tag does not match: the message, associated data, IV, tag or key is wrong")]
+    #[error("the tag does not match: the message, associated data, IV, tag or key is wrong")]
     NotAuthentic,
     /// A seek or a write would pass the end of the key stream.
     #[error("position {position} is beyond the key stream of {length} bytes")]
@@ -203,6 +216,11 @@ pub enum Error {
     #[cfg(feature = "alloc")]
     #[error("{0}")]
     Device(alloc::boxed::Box<dyn core::error::Error + Send + Sync>),
+}
+
+/// Which lengths of tags a mode takes.
+fn tags(mode: Mode) -> &'static str {
+    if mode == Mode::Ccm { "even numbers" } else { "all" }
 }
 
 /// What is wrong with messages of one call.

@@ -7,6 +7,7 @@
 //! | replace `aes`, `aria`, `camellia`, `des` | [`aes::Aes256`], [`aria::Aria128`], [`camellia::Camellia256`], [`des::TdesEde3`] and their kin |
 //! | encrypt with authentication | [`Gcm`], or [`aes_gcm`] in place of the crate `aes-gcm` |
 //! | the same where a nonce may be used twice | [`GcmSiv`], or [`aes_gcm_siv`] in place of the crate `aes-gcm-siv` |
+//! | speak a protocol that has CCM | [`Ccm`], or [`ccm`] in place of the crate of that name |
 //! | use CTR, CBC, CFB, OFB, XTS | [`Ctr`], [`cbc`], [`cfb`], [`Ofb`], [`Xts`] |
 //! | choose a cipher and its implementation by name | [`engine`], which gives an [`Engine`] |
 //! | let the library choose CPU or GPU | [`Auto`], or [`auto()`] by name (feature `tune`) |
@@ -99,8 +100,8 @@ pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
 pub use lanecrypt_modes::{
-    ChainedMessage, Gcm, GcmMessage, GcmSiv, Ghash, GhashKey, Ofb, Xts, aead, cbc, cfb, cmac,
-    gcm as aes_gcm, gcm_siv as aes_gcm_siv, ofb, padding, xts_halves_are_equal,
+    Ccm, ChainedMessage, Gcm, GcmMessage, GcmSiv, Ghash, GhashKey, Ofb, Xts, aead, cbc, ccm, cfb,
+    cmac, gcm as aes_gcm, gcm_siv as aes_gcm_siv, ofb, padding, xts_halves_are_equal,
 };
 pub use lanecrypt_seed as seed;
 pub use lanecrypt_sm4 as sm4;

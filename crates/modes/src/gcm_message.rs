@@ -4,7 +4,7 @@ use core::fmt;
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    Counter, Direction, Engine, Error, GcmPass, Secret,
+    Counter, Direction, Engine, Error, GcmPass, Mode, Secret,
     modes::{
         self,
         gcm::{MAX_AAD_BYTES, MAX_MESSAGE_BYTES},
@@ -106,7 +106,7 @@ impl GcmMessage {
         let given = self.aad_bytes.saturating_add(aad.len() as u64);
         if given > MAX_AAD_BYTES {
             let (what, most) = ("associated data", MAX_AAD_BYTES);
-            return Err(Error::MessageLength { what, given, most });
+            return Err(Error::MessageLength { mode: Mode::Gcm, what, given, most });
         }
         self.aad_bytes = given;
         self.absorb(key, aad);
@@ -128,7 +128,7 @@ impl GcmMessage {
         let given = self.data_bytes.saturating_add(data.len() as u64);
         if given > MAX_MESSAGE_BYTES {
             let (what, most) = ("data", MAX_MESSAGE_BYTES);
-            return Err(Error::MessageLength { what, given, most });
+            return Err(Error::MessageLength { mode: Mode::Gcm, what, given, most });
         }
         if data.is_empty() {
             return Ok(());
@@ -263,7 +263,7 @@ mod tests {
         for length in [33, 48, 1000] {
             let mut data = [0; 1000];
             let error = run(&mut data[..length]).expect_err("more than one IV is for");
-            let Error::MessageLength { what: "data", given, most } = error else {
+            let Error::MessageLength { what: "data", given, most, .. } = error else {
                 panic!("{error}");
             };
             assert_eq!((given, most), ((1 << 36) - 64 + length as u64, (1 << 36) - 32));

@@ -24,7 +24,8 @@ use cipher::{
     typenum::Unsigned,
 };
 use lanecrypt_core::{
-    Counter, Direction, Engine, Error as EngineError, Operation, Secret, modes::gcm::in_pieces,
+    Counter, Direction, Engine, Error as EngineError, Mode, Operation, Secret,
+    modes::gcm::in_pieces,
 };
 use lanecrypt_slicing::{on_cleared_stack, polyval};
 use subtle::ConstantTimeEq;
@@ -185,7 +186,7 @@ fn check_lengths(aad: usize, data: usize) -> Result<(), EngineError> {
         [("data", data as u64, P_MAX), ("associated data", aad as u64, A_MAX)]
     {
         if given > most {
-            return Err(EngineError::MessageLength { what, given, most });
+            return Err(EngineError::MessageLength { mode: Mode::Gcm, what, given, most });
         }
     }
     Ok(())
@@ -345,7 +346,7 @@ mod tests {
         let most = 1 << 36;
         check_lengths(most, most).expect("the longest there is");
         for (aad, data, what) in [(0, most + 1, "data"), (most + 1, 0, "associated data")] {
-            let Err(EngineError::MessageLength { what: named, given, most: limit }) =
+            let Err(EngineError::MessageLength { what: named, given, most: limit, .. }) =
                 check_lengths(aad, data)
             else {
                 panic!("a byte too many of {what} is accepted");

@@ -9,6 +9,7 @@
 //! | [`xts`] | `xts-mode` | its methods |
 //! | [`gcm`] | `aes-gcm` | `AeadInOut`, `KeyInit` |
 //! | [`gcm_siv`] | `aes-gcm-siv` | `AeadInOut`, `KeyInit` |
+//! | [`ccm`] | `ccm` | `AeadInOut`, `KeyInit` |
 //! | [`cbc::BatchEncryptor`], [`cfb::BatchEncryptor`], [`ofb::BatchOfb`] | | none: many messages under one key |
 //! | [`cmac`] | | none: the tags of many messages under one key |
 //! | [`Ctr`] | | `StreamCipher`, `StreamCipherSeek`, of engines whose block size is no type |
@@ -38,6 +39,7 @@
 
 mod batch;
 mod buffered;
+pub mod ccm;
 mod chained;
 pub mod cmac;
 pub mod ctr;
@@ -55,6 +57,7 @@ use lanecrypt_core::Error;
 pub use aead;
 pub use batch::run_job;
 pub use buffered::Buffered;
+pub use ccm::Ccm;
 pub use chained::{BlockEngine, Chained, Decrypts, Encrypts, Step, cbc, cfb};
 pub use cipher;
 pub use gcm::{Gcm, MAX_AAD_BYTES, MAX_MESSAGE_BYTES, TagSize};

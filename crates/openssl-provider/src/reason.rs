@@ -88,7 +88,9 @@ impl From<lanecrypt::Error> for Reason {
     fn from(error: lanecrypt::Error) -> Self {
         match error {
             lanecrypt::Error::KeyLength { .. } => Self::KeyLength,
-            lanecrypt::Error::IvLength { .. } | lanecrypt::Error::EmptyIv => Self::IvLength,
+            lanecrypt::Error::IvLength { .. }
+            | lanecrypt::Error::EmptyIv
+            | lanecrypt::Error::NonceLength { .. } => Self::IvLength,
             lanecrypt::Error::TagLength { .. } => Self::Tag,
             lanecrypt::Error::NotAuthentic => Self::NotAuthentic,
             _ => Self::Operation,

@@ -2,7 +2,7 @@
 
 use cipher::InOutBuf;
 
-use crate::{Counter, Direction, Engine, Error, Operation};
+use crate::{Counter, Direction, Engine, Error, Mode, Operation};
 
 /// The most bytes of data under one IV: 2^32 - 2 blocks (SP 800-38D, 5.2.1.1).
 pub const MAX_MESSAGE_BYTES: u64 = (1 << 36) - 32;
@@ -20,14 +20,14 @@ pub fn check_lengths(iv: usize, aad: usize, message: usize, tag: usize) -> Resul
         return Err(Error::EmptyIv);
     }
     if !(4..=16).contains(&tag) {
-        return Err(Error::TagLength { given: tag });
+        return Err(Error::TagLength { mode: Mode::Gcm, given: tag });
     }
     for (what, given, most) in [
         ("data", message as u64, MAX_MESSAGE_BYTES),
         ("associated data", aad as u64, MAX_AAD_BYTES),
     ] {
         if given > most {
-            return Err(Error::MessageLength { what, given, most });
+            return Err(Error::MessageLength { mode: Mode::Gcm, what, given, most });
         }
     }
     Ok(())
@@ -115,7 +115,7 @@ mod tests {
         for (aad, data, what, most) in
             [(0, data + 1, "data", data), (aad + 1, 0, "associated data", aad)]
         {
-            let Err(Error::MessageLength { what: named, given, most: limit }) =
+            let Err(Error::MessageLength { mode: Mode::Gcm, what: named, given, most: limit }) =
                 check_lengths(12, aad, data, 16)
             else {
                 panic!("a byte too many of {what} is accepted");

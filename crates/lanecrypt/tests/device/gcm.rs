@@ -295,9 +295,9 @@ pub(crate) fn refusals(case: &Case) -> Outcome {
             }
         }
         let Message { iv, aad, sealed, tag, .. } = &message;
-        let is_length = |error: &_| matches!(error, lanecrypt::Error::TagLength { given: 3 });
+        let is_length = |error: &_| matches!(error, lanecrypt::Error::TagLength { given: 3, .. });
         stays(&device, &engine, (iv, aad, sealed, &tag[..3]), "3 bytes", is_length)?;
-        let is_length = |error: &_| matches!(error, lanecrypt::Error::TagLength { given: 17 });
+        let is_length = |error: &_| matches!(error, lanecrypt::Error::TagLength { given: 17, .. });
         stays(&device, &engine, (iv, aad, sealed, &[0; 17]), "17 bytes", is_length)?;
         let is_empty = |error: &_| matches!(error, lanecrypt::Error::EmptyIv);
         stays(&device, &engine, (&[], aad, sealed, tag), "no IV", is_empty)?;

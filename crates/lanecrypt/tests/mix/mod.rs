@@ -297,7 +297,7 @@ pub(crate) fn check(messages: &[Message], outcome: &Outcome, what: &str) {
             Error::KeyLength { .. } => bad == Bad::Key,
             Error::IvLength { .. } | Error::EmptyIv => bad == Bad::Iv,
             Error::NotWholeBlocks { .. } => bad == Bad::Length,
-            Error::TagLength { given: 3 } => bad == Bad::TagLength,
+            Error::TagLength { given: 3, .. } => bad == Bad::TagLength,
             Error::NotAuthentic => bad == Bad::Tag,
             _ => false,
         };

@@ -1,5 +1,5 @@
-//! The public names and traits of the crates `ctr`, `cbc`, `cfb-mode`, `ofb`, `xts-mode`, `aes-gcm` and
-//! `aes-gcm-siv`, used in the same text on theirs and on ours: what is missing does not compile, and what differs
+//! The public names and traits of the crates `ctr`, `cbc`, `cfb-mode`, `ofb`, `xts-mode`, `aes-gcm`, `aes-gcm-siv`
+//! and `ccm`, used in the same text on theirs and on ours: what is missing does not compile, and what differs
 //! is seen.
 
 mod ours;
@@ -18,4 +18,6 @@ macro_rules! same {
         }
     )*};
 }
-same!(counters ends_of_counters cores chained chained_pieces output_feedback sectors gcm gcm_siv);
+same!(
+    counters ends_of_counters cores chained chained_pieces output_feedback sectors gcm gcm_siv ccm
+);

@@ -1,7 +1,7 @@
 //! Their crates.
 
 pub(crate) use ::{
-    aes, aes_gcm, aes_gcm_siv, cbc, cfb_mode as cfb, ctr, des, ofb, xts_mode as xts,
+    aes, aes_gcm, aes_gcm_siv, cbc, ccm, cfb_mode as cfb, ctr, des, ofb, xts_mode as xts,
 };
 
 #[allow(clippy::duplicate_mod, reason = "the same text on both")]

@@ -242,7 +242,7 @@ fn fields_of_mode(mode: &str) -> Option<&'static [&'static str]> {
     match mode {
         "ecb" => Some(&[]),
         "cbc" | "ctr" | "xts" => Some(&["iv"]),
-        "gcm" => Some(&["iv", "aad", "tag"]),
+        "gcm" | "ccm" => Some(&["iv", "aad", "tag"]),
         _ => None,
     }
 }
