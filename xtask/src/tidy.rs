@@ -31,6 +31,7 @@ pub(crate) fn run() -> Result<()> {
         }
         if let Some(package) = path.strip_suffix("/Cargo.toml") {
             found.extend(tests_not_run(&text, &with_unit_tests(&listed, package)));
+            found.extend(compiled_for_nothing(&text));
             found.extend(circles_of(package, circle_of(&listed, package)));
         }
         if path == promises::FILE {
@@ -102,12 +103,24 @@ fn with_unit_tests<'a>(listed: &'a str, package: &str) -> Vec<&'a str> {
     listed.lines().filter(|path| path.starts_with(&sources)).filter(has_tests).collect()
 }
 
+/// Whether a manifest has a line that begins so in its section on the library.
+fn library_says(manifest: &str, line: &str) -> bool {
+    let library = manifest.split("\n[lib]").nth(1).and_then(|rest| rest.split("\n[").next());
+    library.is_some_and(|library| library.lines().any(|other| other.starts_with(line)))
+}
+
 /// Unit tests that cargo leaves out, since the manifest of their package says that its library has none.
 fn tests_not_run(manifest: &str, with_tests: &[&str]) -> Option<String> {
-    let library = manifest.split("[lib]").nth(1)?.split("\n[").next()?;
-    let has_none = library.lines().any(|line| line.starts_with("test = false"));
+    let has_none = library_says(manifest, "test = false");
     (has_none && !with_tests.is_empty())
         .then(|| format!("`test = false`, but these have tests: {}", with_tests.join(", ")))
+}
+
+/// A library that has no unit tests and that cargo compiles as a benchmark.
+fn compiled_for_nothing(manifest: &str) -> Option<String> {
+    let has = |line: &str| library_says(manifest, line);
+    let what = "`test = false` without `bench = false`: cargo compiles the library once more for `--all-targets`";
+    (has("test = false") && !has("bench = false")).then(|| what.to_owned())
 }
 
 /// Packages whose modules are in circles still.
@@ -220,10 +233,13 @@ mod tests {
         let record = "of /home/me/x.toml: 5, \"/work/a\", 5 bytes/s, /dev/shm/a 1 / 2 // 3";
         let named: Vec<_> = paths_of_a_machine(record).into_iter().collect();
         assert!(named.len() == 2 && named[0].ends_with(" /home/me/x.toml"), "{named:?}");
-        let manifest = "[lib]\ntest = false # none\n\n[features]\n";
+        let manifest = "\n[lib]\ntest = false # none\n\n[features]\n";
         assert!(tests_not_run(manifest, &["src/a.rs"]).is_some_and(|f| f.contains("src/a.rs")));
         assert_eq!(tests_not_run(manifest, &[]), None);
-        assert_eq!(tests_not_run("[lib]\n\n[[bin]]\ntest = false\n", &["src/a.rs"]), None);
+        assert_eq!(tests_not_run("\n[lib]\n\n[[bin]]\ntest = false\n", &["src/a.rs"]), None);
+        assert!(compiled_for_nothing("\n[lib]\ntest = false # none\n").is_some());
+        assert_eq!(compiled_for_nothing("\n[lib]\ntest = false\nbench = false\n"), None);
+        assert_eq!(compiled_for_nothing("\n[lib]\n"), None);
         let circle = circles::circle(&[("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A;")]);
         let found = circles_of("crates/cuda", circle.clone()).unwrap_or_default();
         assert_eq!(found, "modules in a circle: crate::a → crate::b → crate::a");

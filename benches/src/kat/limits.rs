@@ -14,8 +14,8 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Longest message where a device, its emulator or the reference would be slow: 1 MiB and a few
 /// bytes.
 pub(super) const SHORT_MESSAGE: u64 = (1 << 20) + 64;
-/// The longest CBC vector of the emulator, in blocks: the few that are longer take most of the time.
-const CBC_BLOCKS: usize = 16;
+/// The longest CBC and CCM vectors of the emulator, in blocks: the few that are longer take most of the time.
+const SERIAL_BLOCKS: usize = 16;
 /// Blocks of a batch, beyond which most of the time of CBC encryption is for lanes that hold nothing.
 const NARROW: usize = 8;
 /// Lines of a Monte Carlo file that the emulator runs.
@@ -25,7 +25,7 @@ const CHAINS: usize = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// The longest message that was asked for; by default 64 MiB, and less where that would take
-    /// long, as do long CBC vectors on the host build of the kernels.
+    /// long, as do long CBC and CCM vectors on the host build of the kernels.
     pub max_bytes: Option<u64>,
     /// Whether the emulator runs every line of Monte Carlo files too.
     pub all_chains: bool,
@@ -46,12 +46,15 @@ impl Limits {
         let platform = target.backend.platform;
         match case.line {
             Line::Vector(vector) => {
-                let blocks = vector.ct.len() / target.cipher.block_bytes;
-                let is_slow = platform == Platform::CudaOnHost && case.mode() == Mode::Cbc;
-                (is_slow && blocks > CBC_BLOCKS && self.max_bytes.is_none()).then(|| {
+                let bytes = vector.ct.len() + vector.aad.as_ref().map_or(0, Vec::len);
+                let blocks = bytes / target.cipher.block_bytes;
+                let mode = case.mode();
+                let is_serial = matches!(mode, Mode::Cbc | Mode::Ccm);
+                let is_slow = platform == Platform::CudaOnHost && is_serial;
+                (is_slow && blocks > SERIAL_BLOCKS && self.max_bytes.is_none()).then(|| {
                     format!(
-                        "more than {CBC_BLOCKS} blocks, and CBC encrypts a block a launch, too \
-                         slow on an emulator; --max-bytes N runs it"
+                        "more than {SERIAL_BLOCKS} blocks, and {mode} encrypts a block a launch, \
+                         too slow on an emulator; --max-bytes N runs it"
                     )
                 })
             }
