@@ -2,17 +2,17 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
-    process::Stdio,
+    path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use serde_json::Value;
 
 use crate::{
-    command::{checking, command, output, root, run},
+    command::{command, output, root},
     packages,
     test::Variables,
+    test_programs::{self, TestProgram},
 };
 
 /// What is to be tested after a change.
@@ -83,41 +83,20 @@ impl Affected {
         if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
     }
 
-    /// Runs the test programs of these packages. All are built, as always: a smaller selection would have
-    /// other features, and be compiled anew.
+    /// Runs the test programs of these packages.
     pub(crate) fn run_tests(&self, variables: &Variables) -> Result<()> {
-        let mut build = checking("test");
-        build.args(["--quiet", "--no-run", "--message-format=json"]).stderr(Stdio::inherit());
-        let said = build.output()?;
-        ensure!(said.status.success(), "the tests do not compile");
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let manifests = self.manifests()?;
-        let mut failed = Vec::new();
-        for message in messages {
-            let Some(program) = message["executable"].as_str() else { continue };
-            let manifest = message["manifest_path"].as_str().context("no manifest")?;
-            if message["profile"]["test"] != true || !manifests.contains(manifest) {
-                continue;
-            }
-            let folder = Path::new(manifest).parent().context("a manifest in no folder")?;
-            println!("Running {program}");
-            let mut test = command(program);
-            test.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
-            test.envs(variables.iter().map(|(name, value)| (name, value)));
-            failed.extend(run(&mut test).err().map(|error| format!("{error:#}")));
-        }
-        ensure!(failed.is_empty(), "{}", failed.join("\n"));
-        Ok(())
+        let (programs, manifests) = (test_programs::all()?, self.manifests()?);
+        let is_affected = |program: &&TestProgram| manifests.contains(&program.manifest);
+        test_programs::run_all(programs.iter().filter(is_affected), variables)
     }
 
     /// Manifests of the packages.
-    fn manifests(&self) -> Result<BTreeSet<String>> {
+    fn manifests(&self) -> Result<BTreeSet<PathBuf>> {
         let all = packages::metadata()?.into_iter();
         let ours = all.filter(|package| {
             package["name"].as_str().is_some_and(|name| self.packages.contains(name))
         });
-        Ok(ours.filter_map(|package| Some(package["manifest_path"].as_str()?.to_owned())).collect())
+        Ok(ours.filter_map(|package| Some(package["manifest_path"].as_str()?.into())).collect())
     }
 }
 

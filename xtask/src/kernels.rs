@@ -1,6 +1,7 @@
 //! CUDA C++ to PTX and machine code, and the tables of how each kernel is launched and what it takes of
 //! several architectures.
 
+mod assembled;
 pub(crate) mod host;
 mod launches;
 pub(crate) mod operations;
@@ -40,7 +41,8 @@ const MACHINE_CODE: &str = "kernels/sm_90";
 /// Where the launches are kept.
 const LAUNCHES: &str = "kernels/src/launches.rs";
 
-/// Compiles the kernels, or those of one folder.
+/// Compiles the kernels, or those of one folder. A check assembles those whose PTX has changed; the others are known by
+/// their digests.
 pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let toolchain = toolchain::install()?;
     let compiler = Compiler::open(&toolchain.nvrtc)?;
@@ -48,12 +50,19 @@ pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let mut launches = Vec::new();
     let mut table = Vec::new();
     let modules = of_folder(MODULES, folder)?;
+    let mut lines = assembled::lines().unwrap_or_default();
+    let known = if check { &lines[..] } else { &[] };
     // Minutes on one core.
     let made: Vec<Made> = modules
         .par_iter()
-        .map(|module| make(&toolchain, &compiler, module))
+        .map(|module| make(&toolchain, &compiler, module, known))
         .collect::<Result<_>>()?;
+    lines.retain(|line| {
+        let is_it = |module: &Module| module.name == assembled::module_of(line);
+        MODULES.iter().any(is_it) && !modules.iter().any(|module| is_it(module))
+    });
     for (module, made) in modules.iter().zip(made) {
+        lines.push(assembled::line(module, &made.ptx, &made.machine_code, &made.usages));
         launches.extend(made.launches);
         table.extend(made.usages);
         files.push((format!("{PTX}/{}.ptx", module.name), made.ptx.into_bytes()));
@@ -69,6 +78,8 @@ pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let known = launches::rows_of(&known, |kernel| others.contains(kernel));
     files.push((LAUNCHES.to_owned(), launches::to_rust(&launches, known).into_bytes()));
     files.push(("kernels/resources.csv".to_owned(), resources::to_csv(&table).into_bytes()));
+    lines.sort();
+    files.push((assembled::PATH.to_owned(), (lines.join("\n") + "\n").into_bytes()));
     no_orphans()?;
     generated::ensure(&files, Mode::from_check(check), "cargo xtask kernels")?;
     println!("{} modules, {} rows of resources", modules.len(), table.len());
@@ -115,11 +126,19 @@ struct Made {
     usages: Vec<Usage>,
 }
 
-fn make(toolchain: &Toolchain, compiler: &Compiler, module: &Module) -> Result<Made> {
+fn make(
+    toolchain: &Toolchain,
+    compiler: &Compiler,
+    module: &Module,
+    known: &[String],
+) -> Result<Made> {
     let ptx = compile(compiler, module)?;
     let launches = launches::parse(&ptx)?;
     let ptx = without_unread(&ptx);
-    let (machine_code, usages) = assemble(toolchain, module, &ptx)?;
+    let (machine_code, usages) = match assembled::kept(module, &ptx, known) {
+        Some(kept) => kept,
+        None => assemble(toolchain, module, &ptx)?,
+    };
     Ok(Made { ptx, machine_code, launches, usages })
 }
 

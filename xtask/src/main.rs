@@ -12,6 +12,7 @@ mod packages;
 mod sources;
 mod steps;
 mod test;
+mod test_programs;
 mod tidy;
 mod tools;
 mod user_crate;

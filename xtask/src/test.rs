@@ -10,7 +10,7 @@ use crate::{
     command::{self, build_checked, checked, checking, command, output, root, run, workspace},
     judges, kernels,
     steps::{self, step},
-    wheel,
+    test_programs, wheel,
 };
 
 /// Backends that must run: one of them skipped is a failure.
@@ -33,14 +33,28 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         }
         Ok(variables)
     };
+    let built = LazyLock::new(build_checked);
+    let programs = LazyLock::new(|| {
+        of(&built)?;
+        test_programs::all()
+    });
+    let run_programs = |is_meant: fn(&str) -> bool| {
+        let programs = of(&programs)?.iter().filter(|program| is_meant(&program.name));
+        test_programs::run_all(programs, &variables()?)
+    };
     let cargo_test = |options: &[&str]| run(checking("test").args(options).envs(variables()?));
-    let build = step("build of all tests and programs", build_checked);
+    let build = step("build of all tests and programs", || of(&built).map(drop));
     let wheel = step("the wheel, in a clean environment", || {
+        of(&built)?;
         wheel::test(&wheel::checked()?, &variables()?)
     });
     let kat = step("kat: every vector on every backend", || {
         run(command(checked("kat")).arg("vectors").envs(variables()?))
     });
+    let mut beside = vec![
+        step("judges: programs and packages of others", || of(&judges).map(drop)),
+        step("host build of the kernels", || of(&library).map(drop)),
+    ];
     let mut main = vec![build];
     if let Some(revision) = changed_since {
         let affected = Affected::since(revision)?;
@@ -52,33 +66,43 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         main.extend(has_wheel.then_some(wheel));
         main.extend(has_kat.then_some(kat));
     } else {
-        main.push(step("cargo test: unit, documentation, conformance, devices, doors", || {
-            cargo_test(&["--no-fail-fast"])
-        }));
+        main.push(step("conformance and devices", || run_programs(fills_the_machine)));
         // What only the host build of the kernels can show.
         main.push(step("tests that need the host build of the kernels", || {
             cargo_test(&["--lib", "--test", "tuning", "--", "--ignored"])
         }));
-        // What the optimiser makes of the ciphers is what users run: the build that checks has their rounds in
-        // functions of their own. The host build of the kernels is the same C++ for both; HIGHT's, the quickest,
-        // shows that the release build can launch it. What is left on the stack is what the optimiser left there.
         main.push(step("conformance and residue of the release build", || {
-            let mut conformance = workspace("test");
-            conformance.args(["--release", "--test", "conformance", "--test", "residue", "--"]);
-            for cipher in with_host_kernels(of(&backends)?) {
-                if !cipher.starts_with("hight") {
-                    conformance.args(["--skip", &format!("{cipher}::host-")]);
-                }
-            }
-            run(conformance.envs(variables()?))
+            of_release_build(of(&backends)?, &variables()?)
         }));
-        main.extend([wheel, kat]);
+        main.push(kat);
+        beside.push(step("unit tests, properties, doors", || {
+            run_programs(|name| !fills_the_machine(name))
+        }));
+        beside.push(step("examples of the documentation", || cargo_test(&["--doc"])));
+        beside.push(wheel);
     }
-    let beside = [
-        step("judges: programs and packages of others", || of(&judges).map(drop)),
-        step("host build of the kernels", || of(&library).map(drop)),
-    ];
     steps::run_all("test", &main, &beside)
+}
+
+/// Test programs that keep all cores busy, or measure what they decide by; most others wait for programs that they start.
+fn fills_the_machine(name: &str) -> bool {
+    ["conformance", "device", "endurance", "tuning"].contains(&name)
+}
+
+/// What the optimiser makes of the ciphers is what users run: the build that checks has their rounds in functions of
+/// their own. What is left on the stack is what the optimiser left there.
+///
+/// The host build of the kernels is the same C++ for both; HIGHT's, the quickest, shows that the release build can launch
+/// it.
+fn of_release_build(backends: &str, variables: &Variables) -> Result<()> {
+    let mut tests = workspace("test");
+    tests.args(["--release", "--test", "conformance", "--test", "residue", "--"]);
+    for cipher in with_host_kernels(backends) {
+        if !cipher.starts_with("hight") {
+            tests.args(["--skip", &format!("{cipher}::host-")]);
+        }
+    }
+    run(tests.envs(variables.iter().map(|(name, value)| (name, value))))
 }
 
 /// What was made, or why it could not be.

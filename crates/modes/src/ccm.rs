@@ -49,7 +49,7 @@ sizes!(TagSize: U4 U6 U8 U10 U12 U14 U16);
 sizes!(NonceSize: U7 U8 U9 U10 U11 U12 U13);
 
 /// CCM with the cipher `C`, and with the lengths of tags and nonces, in bytes, that `aead`'s traits need:
-/// `Ccm<Sm4, U16, U12>` is what TLS 1.3 names `TLS_SM4_CCM_SM3` (RFC 8998).
+/// `Ccm<Aes128, U16, U12>` is what TLS 1.3 has in `TLS_AES_128_CCM_SHA256` (RFC 8446).
 ///
 /// [`encrypt`](Self::encrypt) and [`decrypt`](Self::decrypt) take nonces and tags of any length that the standard has.
 /// A nonce must never be used twice under one key. A message has less than 2^(8 (15 - n)) bytes, where n is the length

@@ -23,6 +23,8 @@ pub enum EvpMode {
     Ctr,
     /// Galois counter mode.
     Gcm,
+    /// Counter mode with CBC-MAC.
+    Ccm,
 }
 
 impl EvpMode {
@@ -36,7 +38,14 @@ impl EvpMode {
             Self::Ofb => 4,
             Self::Ctr => 5,
             Self::Gcm => 6,
+            Self::Ccm => 7,
         }
+    }
+
+    /// Whether a message has a tag.
+    #[must_use]
+    pub fn is_authenticated(self) -> bool {
+        matches!(self, Self::Gcm | Self::Ccm)
     }
 
     /// Whether data goes through in whole blocks.
@@ -68,12 +77,12 @@ impl Algorithm {
         if self.mode.is_of_blocks() { self.cipher.block_bytes } else { 1 }
     }
 
-    /// Bytes of an IV; for GCM, the default length.
+    /// Bytes of an IV; for GCM and CCM, the usual length.
     #[must_use]
     pub fn iv_bytes(&self) -> usize {
         match self.mode {
             EvpMode::Ecb => 0,
-            EvpMode::Gcm => 12,
+            EvpMode::Gcm | EvpMode::Ccm => 12,
             _ => self.cipher.block_bytes,
         }
     }
@@ -87,13 +96,12 @@ impl Algorithm {
     /// A number that `EVP_CIPHER_get_params` asks for; `None` of what is no such parameter.
     #[must_use]
     pub fn parameter(&self, name: &[u8]) -> Option<u64> {
-        let is_gcm = self.mode == EvpMode::Gcm;
         Some(match name {
             b"mode" => self.mode.number(),
             b"keylen" => self.key_bytes as u64,
             b"ivlen" => self.iv_bytes() as u64,
             b"blocksize" => self.block_size() as u64,
-            b"aead" | b"custom-iv" => u64::from(is_gcm),
+            b"aead" | b"custom-iv" => u64::from(self.mode.is_authenticated()),
             b"has-randkey" => u64::from(self.has_parity()),
             b"cts" | b"tls-multi" => 0,
             _ => return None,
@@ -157,6 +165,9 @@ macro_rules! for_each_algorithm {
                 c"ARIA-128-GCM:1.2.410.200046.1.1.34" => ARIA, 16, Gcm;
                 c"ARIA-192-GCM:1.2.410.200046.1.1.35" => ARIA, 24, Gcm;
                 c"ARIA-256-GCM:1.2.410.200046.1.1.36" => ARIA, 32, Gcm;
+                c"ARIA-128-CCM:1.2.410.200046.1.1.37" => ARIA, 16, Ccm;
+                c"ARIA-192-CCM:1.2.410.200046.1.1.38" => ARIA, 24, Ccm;
+                c"ARIA-256-CCM:1.2.410.200046.1.1.39" => ARIA, 32, Ccm;
                 c"SEED-ECB:1.2.410.200004.1.3" => SEED, 16, Ecb;
                 c"SEED-CBC:SEED:1.2.410.200004.1.4" => SEED, 16, Cbc;
                 c"SEED-CFB:SEED-CFB128:1.2.410.200004.1.5" => SEED, 16, Cfb;
@@ -167,6 +178,7 @@ macro_rules! for_each_algorithm {
                 c"SM4-OFB:SM4-OFB128:1.2.156.10197.1.104.3" => SM4, 16, Ofb;
                 c"SM4-CTR:1.2.156.10197.1.104.7" => SM4, 16, Ctr;
                 c"SM4-GCM:1.2.156.10197.1.104.8" => SM4, 16, Gcm;
+                c"SM4-CCM:1.2.156.10197.1.104.9" => SM4, 16, Ccm;
                 c"DES-ECB:1.3.14.3.2.6" => DES, 8, Ecb;
                 c"DES-CBC:DES:1.3.14.3.2.7" => DES, 8, Cbc;
                 c"DES-CFB:1.3.14.3.2.9" => DES, 8, Cfb;
@@ -200,6 +212,9 @@ macro_rules! for_each_algorithm {
                 c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6" => AES, 16, Gcm;
                 c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26" => AES, 24, Gcm;
                 c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46" => AES, 32, Gcm;
+                c"AES-128-CCM:id-aes128-CCM:2.16.840.1.101.3.4.1.7" => AES, 16, Ccm;
+                c"AES-192-CCM:id-aes192-CCM:2.16.840.1.101.3.4.1.27" => AES, 24, Ccm;
+                c"AES-256-CCM:id-aes256-CCM:2.16.840.1.101.3.4.1.47" => AES, 32, Ccm;
             }
         }
     };
@@ -256,7 +271,7 @@ mod tests {
             let key = vec![1; algorithm.key_bytes];
             algorithm.cipher.check_key(&key).expect("a key length that the cipher takes");
             assert!(algorithm.cipher.backend("default").is_some(), "{:?}", algorithm.names);
-            assert!(algorithm.mode != EvpMode::Gcm || algorithm.cipher.block_bytes == 16);
+            assert!(!algorithm.mode.is_authenticated() || algorithm.cipher.block_bytes == 16);
             names.extend(algorithm.names.to_str().expect("ASCII").split(':'));
         }
         let count = names.len();

@@ -2,7 +2,9 @@
 
 use lanecrypt::Direction;
 
-use crate::{Algorithm, Reason, Transfer, any_length::AnyLength, blocks::Blocks, gcm::Gcm};
+use crate::{
+    Algorithm, Reason, Transfer, any_length::AnyLength, blocks::Blocks, ccm::Ccm, gcm::Gcm,
+};
 
 /// A parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
     /// Octets for which no length is said: an IV as long as the context's, a random key.
     Unsized(&'a [u8]),
+    /// Octets that are not there, but whose number is: the length of a tag.
+    Absent(usize),
     /// Anything else.
     Other,
 }
@@ -66,6 +70,14 @@ pub trait EvpCalls {
     /// Any [`Reason`]; the output is unspecified then.
     fn update(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason>;
 
+    /// Says how many bytes of data will come.
+    ///
+    /// # Errors
+    /// [`Reason::Argument`] where the mode does not ask for that, and they are not none.
+    fn announce(&mut self, bytes: usize) -> Result<(), Reason> {
+        if bytes == 0 { Ok(()) } else { Err(Reason::Argument) }
+    }
+
     /// Takes associated data.
     ///
     /// # Errors
@@ -102,7 +114,7 @@ pub trait EvpCalls {
     fn iv_bytes(&self) -> usize;
 }
 
-/// A context of one of the three kinds.
+/// A context of one of the four kinds.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one allocation a context, of whichever kind")]
 pub enum Context {
@@ -112,6 +124,8 @@ pub enum Context {
     AnyLength(AnyLength),
     /// GCM.
     Gcm(Gcm),
+    /// CCM.
+    Ccm(Ccm),
 }
 
 impl Context {
@@ -122,6 +136,7 @@ impl Context {
         match algorithm.mode {
             EvpMode::Ecb | EvpMode::Cbc => Self::Blocks(Blocks::new(algorithm)),
             EvpMode::Gcm => Self::Gcm(Gcm::new(algorithm)),
+            EvpMode::Ccm => Self::Ccm(Ccm::new(algorithm)),
             _ => Self::AnyLength(AnyLength::new(algorithm)),
         }
     }
@@ -132,6 +147,7 @@ impl Context {
             Self::Blocks(blocks) => blocks,
             Self::AnyLength(context) => context,
             Self::Gcm(gcm) => gcm,
+            Self::Ccm(ccm) => ccm,
         }
     }
 }

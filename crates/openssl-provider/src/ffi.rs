@@ -272,12 +272,18 @@ unsafe extern "C" fn update(
     input: *const u8,
     length: usize,
 ) -> c_int {
-    // SAFETY: as the interface says; without an output the input is associated data.
+    // SAFETY: as the interface says; without an output the input is associated data, and where that is missing, too, its
+    // length is that of the data to come.
     unsafe {
         with(instance, |context| {
             let written = written.as_mut().ok_or(Reason::Argument)?;
             *written = 0;
             let calls = context.calls();
+            if output.is_null() && input.is_null() {
+                calls.announce(length)?;
+                *written = length;
+                return Ok(());
+            }
             if output.is_null() && length > 0 {
                 calls.associate(bytes(input, length)?)?;
                 *written = length;
@@ -482,6 +488,17 @@ static GETTABLE_OF_GCM: Table<[Parameter; 9]> = Table([
     Parameter::of(c"tlsivgen", OCTETS, 0),
     Parameter::END,
 ]);
+static GETTABLE_OF_CCM: Table<[Parameter; 7]> = Table([
+    Parameter::of(c"keylen", UNSIGNED, 8),
+    Parameter::of(c"ivlen", UNSIGNED, 8),
+    Parameter::of(c"taglen", UNSIGNED, 8),
+    Parameter::of(c"iv", OCTETS, 0),
+    Parameter::of(c"updated-iv", OCTETS, 0),
+    Parameter::of(c"tag", OCTETS, 0),
+    Parameter::END,
+]);
+static SETTABLE_OF_CCM: Table<[Parameter; 3]> =
+    Table([Parameter::of(c"ivlen", UNSIGNED, 8), Parameter::of(c"tag", OCTETS, 0), Parameter::END]);
 static SETTABLE_OF_GCM: Table<[Parameter; 6]> = Table([
     Parameter::of(c"ivlen", UNSIGNED, 8),
     Parameter::of(c"tag", OCTETS, 0),
@@ -499,16 +516,22 @@ unsafe extern "C" fn gettable_context_params<R: Row>(
     _instance: *mut c_void,
     _provider: *mut c_void,
 ) -> *const Parameter {
-    let is_gcm = R::algorithm().mode == EvpMode::Gcm;
-    if is_gcm { GETTABLE_OF_GCM.0.as_ptr() } else { GETTABLE.0.as_ptr() }
+    match R::algorithm().mode {
+        EvpMode::Gcm => GETTABLE_OF_GCM.0.as_ptr(),
+        EvpMode::Ccm => GETTABLE_OF_CCM.0.as_ptr(),
+        _ => GETTABLE.0.as_ptr(),
+    }
 }
 
 unsafe extern "C" fn settable_context_params<R: Row>(
     _instance: *mut c_void,
     _provider: *mut c_void,
 ) -> *const Parameter {
-    let is_gcm = R::algorithm().mode == EvpMode::Gcm;
-    if is_gcm { SETTABLE_OF_GCM.0.as_ptr() } else { SETTABLE.0.as_ptr() }
+    match R::algorithm().mode {
+        EvpMode::Gcm => SETTABLE_OF_GCM.0.as_ptr(),
+        EvpMode::Ccm => SETTABLE_OF_CCM.0.as_ptr(),
+        _ => SETTABLE.0.as_ptr(),
+    }
 }
 
 static ABOUT: Table<[Parameter; 4]> = Table([

@@ -32,6 +32,7 @@
 mod algorithm;
 mod any_length;
 mod blocks;
+mod ccm;
 mod context;
 mod feedback;
 mod ffi;
@@ -48,6 +49,7 @@ mod tls;
 pub use algorithm::{ALGORITHMS, Algorithm, EvpMode};
 pub use any_length::AnyLength;
 pub use blocks::Blocks;
+pub use ccm::Ccm;
 pub use context::{Context, EvpCalls, Value};
 pub use ffi::{OSSL_provider_init, transfer::Transfer};
 pub use gcm::Gcm;

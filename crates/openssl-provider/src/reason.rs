@@ -30,6 +30,12 @@ pub enum Reason {
     /// There is no tag, or it has a length that tags do not have.
     #[error("the tag is missing or has the wrong length")]
     Tag,
+    /// A tag is asked for that was not made.
+    #[error("no tag was made")]
+    TagNotSet,
+    /// A tag is given to an encryption, which makes it.
+    #[error("an encryption takes no tag")]
+    TagNotNeeded,
     /// A parameter cannot be read as what it should be.
     #[error("the parameter cannot be read")]
     GetParameter,
@@ -74,6 +80,8 @@ impl Reason {
             Self::Tag => 110,
             Self::NoKey => 114,
             Self::Data => 115,
+            Self::TagNotSet => 119,
+            Self::TagNotNeeded => 120,
             Self::TooManyRecords => 126,
             Self::Memory => FATAL + 256,
             Self::Internal => FATAL + 259,

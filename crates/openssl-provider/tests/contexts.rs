@@ -1,9 +1,9 @@
 //! Contexts without OpenSSL: pieces of any length against the modes in one call, over the ciphers as
 //! their standards read.
 
-use lanecrypt::{Direction, Engine, Gcm, cipher::InOutBuf, modes};
+use lanecrypt::{Ccm, Direction, Engine, Gcm, cipher::InOutBuf, modes};
 use lanecrypt_openssl_provider::{
-    ALGORITHMS, Algorithm, Context, EvpMode, Reason, Transfer, Value,
+    ALGORITHMS, Algorithm, Context, EvpCalls, EvpMode, Reason, Transfer, Value,
 };
 
 /// Numbers that look random and are the same every time.
@@ -158,6 +158,54 @@ fn gcm_in_pieces_is_gcm() {
                 assert_eq!(in_pieces(&mut numbers, &mut context, &sealed, 9000), data);
                 assert_eq!(finish(&mut context), result);
             }
+        }
+    }
+}
+
+#[test]
+fn ccm_of_a_message_is_ccm() {
+    let mut numbers = Numbers(77);
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode == EvpMode::Ccm) {
+        for (nonce_bytes, aad, length, tag_bytes) in
+            [(12, 0, 0, 16), (13, 31, 17, 8), (7, 300, 40_000, 4)]
+        {
+            let (key, nonce) = (numbers.bytes(algorithm.key_bytes), numbers.bytes(nonce_bytes));
+            let (aad, data) = (numbers.bytes(aad), numbers.bytes(length));
+            let (mut sealed, mut tag) = (data.clone(), vec![0; tag_bytes]);
+            let ccm = Ccm::<_>::of(reference(algorithm, &key)).expect("blocks of 16 bytes");
+            let ccm: Ccm<Box<dyn Engine>> = ccm;
+            ccm.encrypt(&nonce, &aad, sealed.as_mut_slice().into(), &mut tag).expect("lengths");
+
+            let mut context = Context::new(algorithm);
+            let calls = context.calls();
+            calls.set(b"ivlen", Value::Number(nonce_bytes as u64)).expect("a good length");
+            calls.set(b"tag", Value::Absent(tag_bytes)).expect("a good length");
+            calls.init(Direction::Encrypt, Some(&key), Some(&nonce)).expect("lengths");
+            calls.announce(length).expect("a nonce");
+            calls.associate(&aad).expect("data comes later");
+            let mut output = data.clone();
+            let all = |calls: &mut dyn EvpCalls, data: &mut [u8]| {
+                calls.update(&mut Transfer::in_place(data))
+            };
+            assert_eq!(all(calls, &mut output), Ok(length));
+            assert!(output == sealed, "{:?}", algorithm.names);
+            assert_eq!(calls.get(b"tag", tag_bytes), Ok(Some(Value::Bytes(&tag))));
+            assert_eq!(all(calls, &mut output), Err(Reason::Operation), "the nonce is used");
+
+            for flip in [0, 1] {
+                tag[tag_bytes - 1] ^= flip;
+                calls.init(Direction::Decrypt, None, Some(&nonce)).expect("good lengths");
+                calls.set(b"tag", Value::Bytes(&tag)).expect("a good length");
+                calls.announce(length).expect("a nonce");
+                calls.associate(&aad).expect("data comes later");
+                let mut output = sealed.clone();
+                let opened = all(calls, &mut output);
+                assert_eq!(opened, if flip == 0 { Ok(length) } else { Err(Reason::Operation) });
+                let left = if flip == 0 { &data } else { &sealed };
+                assert!(output == *left, "{:?}", algorithm.names);
+            }
+            assert_eq!(calls.set(b"tag", Value::Bytes(&[0; 5])), Err(Reason::Tag));
+            assert_eq!(calls.set(b"ivlen", Value::Number(14)), Err(Reason::IvLength));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What the workspace depends on: licences, sources, and no crate in two versions, by the rules of deny.toml.
+//! What the workspace depends on: licences, sources, and no crate in two versions, by the rules of deny.toml; and none
+//! that needs a newer Rust than Cargo.toml promises.
 //!
 //! `cargo deny check bans licenses sources` reads the same file and says the same; it takes longer to compile
 //! than all that this task does.
@@ -100,6 +101,7 @@ pub(crate) fn check() -> Result<()> {
     faults.extend(version_faults(&graph, &rules.bans)?);
     faults.extend(source_faults(&graph));
     faults.extend(wildcard_faults(&graph));
+    faults.extend(rust_faults(&graph, env!("CARGO_PKG_RUST_VERSION")));
     if faults.is_empty() {
         println!("{} packages keep the rules of deny.toml", graph.packages.len());
         return Ok(());
@@ -202,6 +204,16 @@ fn wildcard_faults(graph: &Graphed) -> Vec<String> {
     faults.collect()
 }
 
+/// Packages that say that they need a newer Rust than this.
+fn rust_faults(graph: &Graphed, ours: &str) -> Vec<String> {
+    let number = |version: &str| -> Vec<u32> {
+        version.split('.').map(|part| part.parse().unwrap_or_default()).collect()
+    };
+    let needed = |package: &Value| text(&package["rust_version"]);
+    let newer = graph.packages.values().filter(|package| number(&needed(package)) > number(ours));
+    newer.map(|p| format!("{} needs Rust {}, {ours} is promised", shown(p), needed(p))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -274,7 +286,11 @@ mod tests {
         });
         all.packages.insert("own".to_owned(), own);
         assert_eq!(wildcard_faults(&all), ["own 1.0.0: any a"]);
-        all.packages.get_mut("a@1.0.0").expect("it is there")["source"] = json!("git+https://a");
+        let package = all.packages.get_mut("a@1.0.0").expect("it is there");
+        package["source"] = json!("git+https://a");
+        package["rust_version"] = json!("1.90");
         assert_eq!(source_faults(&all).len(), 1);
+        assert_eq!(rust_faults(&all, "1.89"), ["a 1.0.0 needs Rust 1.90, 1.89 is promised"]);
+        assert!(rust_faults(&all, "1.90").is_empty() && rust_faults(&all, "1.100").is_empty());
     }
 }

@@ -10,7 +10,7 @@ use crate::command::{pip_install, run, target};
 /// every driver of the 12.1 series and later loads.
 const NVRTC: &str = "nvidia-cuda-nvrtc-cu12==12.1.105";
 /// The assembler that knows every architecture from Turing to Blackwell, for the resource table.
-const NVCC: &str = "nvidia-cuda-nvcc-cu12==12.8.93";
+pub(crate) const NVCC: &str = "nvidia-cuda-nvcc-cu12==12.8.93";
 
 /// Where the compilers are.
 pub(crate) struct Toolchain {

@@ -48,10 +48,10 @@ impl Parameter {
     /// What was given; an IV without a length has `iv_bytes`.
     pub(crate) unsafe fn value(&self, iv_bytes: usize) -> Value<'_> {
         if self.data.is_null() {
-            return if self.kind == OCTETS && self.size == 0 {
-                Value::Bytes(&[])
-            } else {
-                Value::Other
+            return match (self.kind, self.size) {
+                (OCTETS, 0) => Value::Bytes(&[]),
+                (OCTETS, size) => Value::Absent(size),
+                _ => Value::Other,
             };
         }
         // SAFETY: the data is as long as it says, or as an IV where it says nothing.
@@ -82,7 +82,7 @@ impl Parameter {
                 Value::Number(number) => self.store_number(number),
                 Value::Unsized(bytes) if self.size == 0 => self.store_bytes(bytes, bytes.len()),
                 Value::Bytes(bytes) | Value::Unsized(bytes) => self.store_bytes(bytes, self.size),
-                Value::Other => Err(Reason::SetParameter),
+                Value::Absent(_) | Value::Other => Err(Reason::SetParameter),
             }
         }
     }
