@@ -1,5 +1,6 @@
 //! What writes sources: circuits and tables, skeletons of ciphers, the port of the book, copies of the tree.
 
+mod claims;
 pub(crate) mod codegen;
 pub(crate) mod generated;
 pub(crate) mod neighbour;

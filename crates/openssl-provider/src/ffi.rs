@@ -16,7 +16,11 @@ use std::{
 };
 
 use lanecrypt::Direction;
-use parameter::{INTEGER, OCTET_POINTER, OCTETS, Parameter, UNSIGNED, UTF8_POINTER, for_each};
+use parameter::{Parameter, for_each};
+use tables::{
+    ABOUT, GETTABLE, GETTABLE_OF_CCM, GETTABLE_OF_GCM, PARAMS, SETTABLE, SETTABLE_OF_CCM,
+    SETTABLE_OF_GCM, Table,
+};
 
 use crate::{
     Algorithm, Context, EvpCalls, EvpMode, LargeCalls, Reason, Transfer,
@@ -24,6 +28,7 @@ use crate::{
 };
 
 mod parameter;
+mod tables;
 pub(crate) mod transfer;
 
 /// `OSSL_DISPATCH`.
@@ -42,12 +47,6 @@ struct Offer {
     functions: *const Dispatch,
     description: *const c_char,
 }
-
-/// Constant tables with pointers in them.
-#[repr(transparent)]
-struct Table<T>(T);
-// SAFETY: the pointers are to constants, which never change.
-unsafe impl<T> Sync for Table<T> {}
 
 /// A value on the heap, or nothing where there is no memory.
 fn try_box<T>(value: T) -> Option<Box<T>> {
@@ -447,67 +446,6 @@ macro_rules! offers {
 }
 static OFFERS: Table<[Offer; COUNT + 1]> = Table(for_each_algorithm!(offers));
 
-static PARAMS: Table<[Parameter; 10]> = Table([
-    Parameter::of(c"mode", UNSIGNED, 4),
-    Parameter::of(c"keylen", UNSIGNED, 8),
-    Parameter::of(c"ivlen", UNSIGNED, 8),
-    Parameter::of(c"blocksize", UNSIGNED, 8),
-    Parameter::of(c"aead", INTEGER, 4),
-    Parameter::of(c"custom-iv", INTEGER, 4),
-    Parameter::of(c"cts", INTEGER, 4),
-    Parameter::of(c"tls-multi", INTEGER, 4),
-    Parameter::of(c"has-randkey", INTEGER, 4),
-    Parameter::END,
-]);
-static GETTABLE: Table<[Parameter; 8]> = Table([
-    Parameter::of(c"keylen", UNSIGNED, 8),
-    Parameter::of(c"ivlen", UNSIGNED, 8),
-    Parameter::of(c"padding", UNSIGNED, 4),
-    Parameter::of(c"num", UNSIGNED, 4),
-    Parameter::of(c"iv", OCTETS, 0),
-    Parameter::of(c"updated-iv", OCTETS, 0),
-    Parameter::of(c"tls-mac", OCTET_POINTER, 0),
-    Parameter::END,
-]);
-static SETTABLE: Table<[Parameter; 6]> = Table([
-    Parameter::of(c"padding", UNSIGNED, 4),
-    Parameter::of(c"num", UNSIGNED, 4),
-    Parameter::of(c"use-bits", UNSIGNED, 4),
-    Parameter::of(c"tls-version", UNSIGNED, 4),
-    Parameter::of(c"tls-mac-size", UNSIGNED, 8),
-    Parameter::END,
-]);
-static GETTABLE_OF_GCM: Table<[Parameter; 9]> = Table([
-    Parameter::of(c"keylen", UNSIGNED, 8),
-    Parameter::of(c"ivlen", UNSIGNED, 8),
-    Parameter::of(c"taglen", UNSIGNED, 8),
-    Parameter::of(c"iv", OCTETS, 0),
-    Parameter::of(c"updated-iv", OCTETS, 0),
-    Parameter::of(c"tag", OCTETS, 0),
-    Parameter::of(c"tlsaadpad", UNSIGNED, 8),
-    Parameter::of(c"tlsivgen", OCTETS, 0),
-    Parameter::END,
-]);
-static GETTABLE_OF_CCM: Table<[Parameter; 7]> = Table([
-    Parameter::of(c"keylen", UNSIGNED, 8),
-    Parameter::of(c"ivlen", UNSIGNED, 8),
-    Parameter::of(c"taglen", UNSIGNED, 8),
-    Parameter::of(c"iv", OCTETS, 0),
-    Parameter::of(c"updated-iv", OCTETS, 0),
-    Parameter::of(c"tag", OCTETS, 0),
-    Parameter::END,
-]);
-static SETTABLE_OF_CCM: Table<[Parameter; 3]> =
-    Table([Parameter::of(c"ivlen", UNSIGNED, 8), Parameter::of(c"tag", OCTETS, 0), Parameter::END]);
-static SETTABLE_OF_GCM: Table<[Parameter; 6]> = Table([
-    Parameter::of(c"ivlen", UNSIGNED, 8),
-    Parameter::of(c"tag", OCTETS, 0),
-    Parameter::of(c"tlsaad", OCTETS, 0),
-    Parameter::of(c"tlsivfixed", OCTETS, 0),
-    Parameter::of(c"tlsivinv", OCTETS, 0),
-    Parameter::END,
-]);
-
 unsafe extern "C" fn gettable_params(_provider: *mut c_void) -> *const Parameter {
     PARAMS.0.as_ptr()
 }
@@ -534,12 +472,6 @@ unsafe extern "C" fn settable_context_params<R: Row>(
     }
 }
 
-static ABOUT: Table<[Parameter; 4]> = Table([
-    Parameter::of(c"name", UTF8_POINTER, 0),
-    Parameter::of(c"version", UTF8_POINTER, 0),
-    Parameter::of(c"status", UNSIGNED, 4),
-    Parameter::END,
-]);
 const VERSION: &[u8] = concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes();
 
 unsafe extern "C" fn gettable_about(_provider: *mut c_void) -> *const Parameter {

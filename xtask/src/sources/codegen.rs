@@ -6,7 +6,10 @@ use lanecrypt_reference::{des, sbox};
 
 use crate::{
     kernels::{operations, tables},
-    sources::generated::{self, Mode},
+    sources::{
+        claims,
+        generated::{self, Mode},
+    },
 };
 
 /// The S-box that each circuit has to compute, from its definition or as the standard prints it.
@@ -43,6 +46,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
     let mut files = pairs(lanecrypt_circuit::generated_files(&tables())?);
     files.extend(tables::files());
     files.push((operations::OPERATIONS.to_owned(), operations::csv()?));
+    files.extend(claims::files()?);
     generated::ensure(&files, Mode::from_check(check), "cargo xtask codegen")
 }
 
