@@ -31,7 +31,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("programs of a user compile", user_crate::check),
         step("bench-all --quick", bench),
         step("book, and its tables are those of the newest record", book),
-        step("the port of LEA", || port::run(true)),
+        step("the ports of the book", || port::run(true, &[])),
         step("constant time", || ct::run_task(None)),
         step("what the plans make", || proofs::plans(true)),
         step("kernels in WGSL on a driver for the CPU", wgpu::check),

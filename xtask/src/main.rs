@@ -159,9 +159,13 @@ enum Task {
         #[command(flatten)]
         specification: new_cipher::Specification,
     },
-    /// Ports LEA in a copy of the tree, step by step as the book does, and runs its tests there.
+    /// Ports the ciphers of the book's worked ports, step by step, each in a copy of the tree without it, which must be the
+    /// tree in the end.
     Port {
-        /// Fails if the book's count of files and lines differs from the port's, instead of writing it.
+        /// Ciphers whose ports are done [default: all].
+        ciphers: Vec<String>,
+        /// Leaves out what builds and tests the steps; fails if the book's count of files and lines differs from the
+        /// port's, instead of writing it.
         #[arg(long)]
         check: bool,
     },
@@ -258,7 +262,7 @@ fn main() -> ExitCode {
         Task::Cross { parts } => cross::run_parts(&parts),
         Task::Inlining => inlining::check(),
         Task::NewCipher { specification } => new_cipher::run(&specification),
-        Task::Port { check } => port::run(check),
+        Task::Port { ciphers, check } => port::run(check, &ciphers),
         Task::Prove { cipher } => proofs::prove(cipher.as_deref()),
         Task::Tidy => tidy::run(),
         Task::Ci { only } => ci::run_steps(&only),

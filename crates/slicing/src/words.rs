@@ -127,7 +127,11 @@ pub(crate) fn check(bytes: usize, lanes: usize) {
 }
 
 /// A register of words that can be interleaved with another.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 pub(crate) trait InterleaveWords: Copy {
     /// The words of both by turns, in every 128 bits by themselves: of their lower halves, and of
     /// their upper ones.
@@ -143,7 +147,11 @@ pub(crate) trait InterleaveWords: Copy {
 /// c0 c1 c2 c3        b0 d0 b1 d1        a2 b2 c2 d2
 /// d0 d1 d2 d3        b2 d2 b3 d3        a3 b3 c3 d3
 /// ```
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 #[inline(always)]
 pub(crate) fn transpose<T: InterleaveWords>([a, b, c, d]: [T; 4]) -> [T; 4] {
     let ([ac_low, ac_high], [bd_low, bd_high]) = (a.interleave_words(c), b.interleave_words(d));
@@ -153,7 +161,11 @@ pub(crate) fn transpose<T: InterleaveWords>([a, b, c, d]: [T; 4]) -> [T; 4] {
 }
 
 /// [`WordLanes`] for registers of `$bytes` bytes of `$lanes` lanes that `$load` and `$store` move.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 macro_rules! word_lanes {
     ([$($generics:tt)*] $isa:ty, $register:ty, $bytes:literal, $lanes:ty, $load:path, $store:path) => {
         impl<$($generics)*> $crate::WordLanes for $isa {
@@ -185,5 +197,9 @@ macro_rules! word_lanes {
         }
     };
 }
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 pub(crate) use word_lanes;

@@ -14,9 +14,10 @@ use cipher::{
     Array, InOutBuf,
     consts::{U16, U64},
 };
-use lanecrypt_core::{Direction, Secret};
+use lanecrypt_core::{Chains, Direction, Secret};
 use lanecrypt_slicing::{
-    Choices, Core, Form, Portable, Rounds, RunsOn, WordLanes, WordState, Words as Lanes, padded,
+    Choices, Core, Form, Portable, Rounds, RunsOn, Word, WordLanes, WordState, Words as Lanes,
+    chains_in_lanes,
 };
 
 use crate::schedule::{KeyLength, MOST_ROUNDS, RoundKey, RoundKeys};
@@ -36,11 +37,11 @@ impl<K: KeyLength> Choices for CpuForms<K> {
     type Plain = Words<K>;
 }
 
-/// The round keys in the order of a direction.
+/// The round keys, and the direction that takes them.
 #[derive(Debug)]
 pub struct DirectedKeys {
-    keys: Secret<[RoundKey; MOST_ROUNDS]>,
-    rounds: usize,
+    fours: Secret<[[RoundKey; 4]; MOST_ROUNDS / 4]>,
+    count: usize,
     direction: Direction,
 }
 
@@ -51,8 +52,10 @@ impl<K: KeyLength> Form for Words<K> {
 
     #[inline(always)]
     fn keys(schedule: &RoundKeys<K>, direction: Direction) -> DirectedKeys {
-        let (keys, rounds) = schedule.of(direction);
-        DirectedKeys { keys, rounds, direction }
+        let mut fours = Secret::new([[[0; 6]; 4]; MOST_ROUNDS / 4]);
+        let count = schedule.fours().len();
+        fours[..count].copy_from_slice(schedule.fours());
+        DirectedKeys { fours, count, direction }
     }
 
     #[inline(always)]
@@ -110,11 +113,41 @@ fn inverse<I: WordLanes>(
     key: &RoundKey,
 ) {
     let rk = splat(isa, key);
-    words[b] = words[b].rotate_left::<23>().subtract(words[a] ^ rk[0]) ^ rk[1];
-    words[c] = words[c].rotate_left::<5>().subtract(words[b] ^ rk[2]) ^ rk[3];
-    words[d] = words[d].rotate_left::<3>().subtract(words[c] ^ rk[4]) ^ rk[5];
+    // A word waits for the one before it: what that is XORed with twice is one operation of three.
+    let first = words[b].rotate_left::<23>().subtract(words[a] ^ rk[0]);
+    let second = words[c].rotate_left::<5>().subtract(Word::xor3(first, rk[1], rk[2]));
+    let third = words[d].rotate_left::<3>().subtract(Word::xor3(second, rk[3], rk[4]));
+    (words[b], words[c], words[d]) = (first ^ rk[1], second ^ rk[3], third ^ rk[5]);
 }
 // ANCHOR_END: round
+
+// ANCHOR: rounds
+/// All rounds of encryption. After four of them every word has its old name again.
+#[inline(always)]
+fn encrypt<I: WordLanes>(isa: I, fours: &[[RoundKey; 4]], states: &mut [WordState<I::Words>]) {
+    for [k0, k1, k2, k3] in fours {
+        for x in states.iter_mut() {
+            round(isa, [0, 1, 2, 3], &mut x.0, k0);
+            round(isa, [1, 2, 3, 0], &mut x.0, k1);
+            round(isa, [2, 3, 0, 1], &mut x.0, k2);
+            round(isa, [3, 0, 1, 2], &mut x.0, k3);
+        }
+    }
+}
+
+/// All rounds of decryption.
+#[inline(always)]
+fn decrypt<I: WordLanes>(isa: I, fours: &[[RoundKey; 4]], states: &mut [WordState<I::Words>]) {
+    for [k0, k1, k2, k3] in fours.iter().rev() {
+        for x in states.iter_mut() {
+            inverse(isa, [3, 0, 1, 2], &mut x.0, k3);
+            inverse(isa, [2, 3, 0, 1], &mut x.0, k2);
+            inverse(isa, [1, 2, 3, 0], &mut x.0, k1);
+            inverse(isa, [0, 1, 2, 3], &mut x.0, k0);
+        }
+    }
+}
+// ANCHOR_END: rounds
 
 impl<I: WordLanes> Rounds<I> for WordRounds {
     type State = WordState<I::Words>;
@@ -124,45 +157,44 @@ impl<I: WordLanes> Rounds<I> for WordRounds {
 
     #[inline(always)]
     fn run<const G: usize>(keys: &DirectedKeys, isa: I, states: &mut [Self::State; G]) {
-        // After four rounds every word has its old name again.
-        let fours = keys.keys[..keys.rounds].as_chunks::<4>().0;
+        let fours = &keys.fours[..keys.count];
         match keys.direction {
-            Direction::Encrypt => {
-                for [k0, k1, k2, k3] in fours {
-                    for x in states.iter_mut() {
-                        round(isa, [0, 1, 2, 3], &mut x.0, k0);
-                        round(isa, [1, 2, 3, 0], &mut x.0, k1);
-                        round(isa, [2, 3, 0, 1], &mut x.0, k2);
-                        round(isa, [3, 0, 1, 2], &mut x.0, k3);
-                    }
-                }
-            }
-            Direction::Decrypt => {
-                for [k0, k1, k2, k3] in fours {
-                    for x in states.iter_mut() {
-                        inverse(isa, [3, 0, 1, 2], &mut x.0, k0);
-                        inverse(isa, [2, 3, 0, 1], &mut x.0, k1);
-                        inverse(isa, [1, 2, 3, 0], &mut x.0, k2);
-                        inverse(isa, [0, 1, 2, 3], &mut x.0, k3);
-                    }
-                }
-            }
+            Direction::Encrypt => encrypt(isa, fours, states),
+            Direction::Decrypt => decrypt(isa, fours, states),
         }
     }
 }
 
+/// Blocks up to which one after the other is faster than a batch.
+const FEW: usize = 4;
+
 impl<K: KeyLength, I: WordLanes> RunsOn<I> for Words<K> {
-    /// A block alone needs no register of lanes.
     fn short_at_once(blocks: usize) -> Option<usize> {
-        (blocks == 1).then_some(1)
+        (blocks <= FEW).then_some(1)
     }
 
+    // ANCHOR: short
     fn run_short(
         schedule: &RoundKeys<K>,
         _: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
-        padded::<Self, _>(schedule, Portable::<u32>::new(), direction, blocks);
+        // Round keys are taken from where they are, where a batch has a copy of its own.
+        let isa = Portable::<u32>::new();
+        for block in blocks.into_out_with_copied_in() {
+            let mut state = [WordState([0; 4])];
+            isa.slice(block, &mut state[0].0);
+            match direction {
+                Direction::Encrypt => encrypt(isa, schedule.fours(), &mut state),
+                Direction::Decrypt => decrypt(isa, schedule.fours(), &mut state),
+            }
+            isa.unslice(state[0].0, block);
+        }
+    }
+    // ANCHOR_END: short
+
+    fn run_chains(schedule: &RoundKeys<K>, isa: I, chains: &mut Chains<'_, '_, '_>) -> bool {
+        chains_in_lanes::<Self, I>(schedule, isa, chains)
     }
 }
