@@ -67,7 +67,8 @@ fn row(cipher: &str, mut figures: Vec<(&Record, &Figure)>) -> Option<Row> {
             let found = figures.iter().find(|(_, m)| is_it(&m.backend));
             found.map(|(_, m)| m.gbit_per_second())
         };
-        let theirs = rate(|name| name.starts_with("RustCrypto") || ["kisaseed", "lea"].contains(&name));
+        let theirs =
+            rate(|name| name.starts_with("RustCrypto") || ["kisaseed", "lea"].contains(&name));
         (theirs, rate(|name| name == "default"))
     };
     let pairs = groups(on_core, |(record, _)| record.name.as_str()).into_iter().map(pair);

@@ -1,6 +1,6 @@
 // Batches of messages by LEA, each under a key of its own. The round keys, six words for each of up to 32 rounds, have no
 // room in a session: it has the words that the key schedule turns from round to round, and round keys are made beside the
-// rounds that take them. Constant-time: nothing is looked up but constants, in the order of the rounds.
+// rounds that take them. Nothing is looked up but constants, in the order of the rounds.
 #include "../batch/entry.cuh"
 #include "lea.cuh"
 

@@ -56,7 +56,7 @@ pub static WORDS: Family = Family::new(
 );
 // ANCHOR_END: family
 
-/// Batches: many messages, each under a key of its own. Constant-time, too.
+/// Batches: many messages, each under a key of its own.
 pub static BATCHES: BatchFamily = BatchFamily::new(&crate::LEA, &batch::LEA);
 
 /// What the types of users take.

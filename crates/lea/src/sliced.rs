@@ -39,6 +39,7 @@ impl<K: KeyLength> Choices for CpuForms<K> {
 
 /// The round keys, and the direction that takes them.
 #[derive(Debug)]
+#[repr(C)] // `ct` knows what of it is public
 pub struct DirectedKeys {
     fours: Secret<[[RoundKey; 4]; MOST_ROUNDS / 4]>,
     count: usize,

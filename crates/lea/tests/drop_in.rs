@@ -2,8 +2,8 @@
 //! answers are compared; what a mode of today's RustCrypto wants, ours have.
 
 use cipher::{AlgorithmName, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-use lea::prelude::{BlockDecrypt, BlockEncrypt, GenericArray, NewBlockCipher};
 use lanecrypt_reference::plaintext::PlaintextStream;
+use lea::prelude::{BlockDecrypt, BlockEncrypt, GenericArray, NewBlockCipher};
 
 struct Name<C>(core::marker::PhantomData<C>);
 

@@ -438,7 +438,8 @@ mod tests {
 
     #[test]
     fn no_list_names_a_cipher_that_was_removed() {
-        for name in neighbours("seed", "newt").old.ciphers {
+        // Those of the book's ports.
+        for name in ["lea", "sm4"] {
             let member = Member { name, ..neighbours("seed", "newt").old };
             for &path in LISTS {
                 let text = fs::read(root().join(path)).expect(path);

@@ -85,8 +85,7 @@ fn is_vectors(path: &str) -> bool {
 /// compares the tables of the book, and does not write them.
 pub(crate) fn run(is_quick: bool, ciphers: &[String]) -> Result<()> {
     let known = packages::ciphers()?;
-    let all: Vec<String> =
-        known.iter().filter(|name| steps_of(name).is_dir()).cloned().collect();
+    let all: Vec<String> = known.iter().filter(|name| steps_of(name).is_dir()).cloned().collect();
     if let Some(other) = ciphers.iter().find(|name| !all.contains(name)) {
         bail!("the book has no port of {other:?}, but of {}", all.join(", "));
     }
@@ -321,8 +320,11 @@ mod tests {
             let folder = tempfile::tempdir().expect("a folder");
             let (copy, script) = (folder.path().join("copy"), folder.path().join("1.sh"));
             fs::create_dir(&copy).expect("a folder");
-            fs::write(&script, "# 1. Some\ntake xtask/README.md 'vectors/seed_*.txt'\ncheck touch checked\n")
-                .expect("a file");
+            fs::write(
+                &script,
+                "# 1. Some\ntake xtask/README.md 'vectors/seed_*.txt'\ncheck touch checked\n",
+            )
+            .expect("a file");
             assert_eq!(name_of(&script).expect("a name"), "1. Some");
             port(is_quick).run_step(&copy, &script).expect("files of the tree");
             assert!(copy.join("xtask/README.md").is_file());

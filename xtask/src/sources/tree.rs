@@ -54,10 +54,7 @@ pub(crate) fn sources(tree: &Path) -> Result<Contents> {
 
 /// Makes the copy what `change` makes of each file of this tree: a file, or none. A file that is the same already is left
 /// alone, so that cargo sees by its time that nothing changed.
-pub(crate) fn copy(
-    copy: &Path,
-    change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>,
-) -> Result<()> {
+pub(crate) fn copy(copy: &Path, change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) -> Result<()> {
     fs::create_dir_all(copy)?;
     let mut old = contents(copy)?;
     for (path, bytes) in sources(&root())? {
