@@ -1,7 +1,7 @@
 //! The types of the crate `lea`, by name, beside ours. Its traits are those of `cipher` 0.3, so that only names, sizes and
 //! answers are compared; what a mode of today's RustCrypto wants, ours have.
 
-use cipher::{AlgorithmName, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
+use cipher::{AlgorithmName, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, KeySizeUser};
 use lanecrypt_reference::plaintext::PlaintextStream;
 use lea::prelude::{BlockDecrypt, BlockEncrypt, GenericArray, NewBlockCipher};
 
