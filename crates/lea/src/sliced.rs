@@ -11,7 +11,7 @@
 use core::marker::PhantomData;
 
 use cipher::{
-    Array, InOutBuf,
+    Array, InOut, InOutBuf,
     consts::{U16, U64},
 };
 use lanecrypt_core::{Chains, Direction, Secret};
@@ -35,6 +35,16 @@ impl<K: KeyLength> Choices for CpuForms<K> {
     type Lanes = U64;
     type Fast = Words<K>;
     type Plain = Words<K>;
+
+    #[inline]
+    fn run_single(
+        schedule: &RoundKeys<K>,
+        direction: Direction,
+        block: &mut Array<u8, U16>,
+    ) -> bool {
+        single(schedule, direction, block.into());
+        true
+    }
 }
 
 /// The round keys, and the direction that takes them.
@@ -166,6 +176,24 @@ impl<I: WordLanes> Rounds<I> for WordRounds {
     }
 }
 
+// ANCHOR: single
+/// Runs a block, with round keys from where they are, where a batch has a copy of its own.
+fn single<K: KeyLength>(
+    keys: &RoundKeys<K>,
+    direction: Direction,
+    mut block: InOut<'_, '_, Array<u8, U16>>,
+) {
+    let isa = Portable::<u32>::new();
+    let mut state = [WordState([0; 4])];
+    isa.slice(block.get_in(), &mut state[0].0);
+    match direction {
+        Direction::Encrypt => encrypt(isa, keys.fours(), &mut state),
+        Direction::Decrypt => decrypt(isa, keys.fours(), &mut state),
+    }
+    isa.unslice(state[0].0, block.get_out());
+}
+// ANCHOR_END: single
+
 /// Blocks up to which one after the other is faster than a batch.
 const FEW: usize = 4;
 
@@ -174,26 +202,16 @@ impl<K: KeyLength, I: WordLanes> RunsOn<I> for Words<K> {
         (blocks <= FEW).then_some(1)
     }
 
-    // ANCHOR: short
     fn run_short(
         schedule: &RoundKeys<K>,
         _: I,
         direction: Direction,
         blocks: InOutBuf<'_, '_, Array<u8, U16>>,
     ) {
-        // Round keys are taken from where they are, where a batch has a copy of its own.
-        let isa = Portable::<u32>::new();
-        for block in blocks.into_out_with_copied_in() {
-            let mut state = [WordState([0; 4])];
-            isa.slice(block, &mut state[0].0);
-            match direction {
-                Direction::Encrypt => encrypt(isa, schedule.fours(), &mut state),
-                Direction::Decrypt => decrypt(isa, schedule.fours(), &mut state),
-            }
-            isa.unslice(state[0].0, block);
+        for block in blocks {
+            single(schedule, direction, block);
         }
     }
-    // ANCHOR_END: short
 
     fn run_chains(schedule: &RoundKeys<K>, isa: I, chains: &mut Chains<'_, '_, '_>) -> bool {
         chains_in_lanes::<Self, I>(schedule, isa, chains)

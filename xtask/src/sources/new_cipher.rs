@@ -409,7 +409,7 @@ mod tests {
         }
         let facade = &after[&tree.path().join("crates/lanecrypt/src/lib.rs")];
         let at = |text: &str| facade.find(text).expect(text);
-        assert!(at("    &hight::HIGHT_KISA,\n    &newt::NEWT,\n    &seed::SEED,") > 0);
+        assert!(at("    &lea::LEA,\n    &newt::NEWT,\n    &seed::SEED,") > 0);
         assert!(at("pub use lanecrypt_newt as newt;") < at("pub use lanecrypt_seed as seed;"));
     }
 
