@@ -90,15 +90,15 @@ fn expand<const WORDS: usize, const TAKEN: usize>(key: &[u8], keys: &mut [RoundK
     }
     let fours = keys.as_chunks_mut::<4>().0.iter_mut();
     for (keys, constants) in fours.zip(constants.as_chunks::<4>().0) {
-        for i in 0..4 {
-            for j in 0..TAKEN {
+        for (i, (key, constants)) in keys.iter_mut().zip(constants).enumerate() {
+            for (j, by) in ROTATIONS.into_iter().enumerate().take(TAKEN) {
                 let word = &mut words[(TAKEN * i + j) % WORDS];
-                *word = word.wrapping_add(constants[i][j]).rotate_left(ROTATIONS[j]);
-                keys[i][j] = *word;
+                *word = word.wrapping_add(constants[j]).rotate_left(by);
+                key[j] = *word;
             }
             if TAKEN == 4 {
-                let [a, b, c, d, ..] = keys[i];
-                keys[i] = [a, b, c, b, d, b];
+                let [t0, t1, t2, t3, ..] = *key;
+                *key = [t0, t1, t2, t1, t3, t1];
             }
         }
     }
