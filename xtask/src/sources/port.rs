@@ -165,7 +165,9 @@ impl Port<'_> {
         shell.env("CARGO_TARGET_DIR", target()).env("CARGO_INCREMENTAL", "0");
         // What cargo says to this task is not true of those that the script starts.
         shell.env_remove("CARGO_MANIFEST_DIR").env_remove("CARGO");
-        run_command(&mut shell)
+        let status = shell.status().context("bash does not start")?;
+        ensure!(status.success(), "the script ended with {status}");
+        Ok(())
     }
 
     /// Takes what tools have not written: where they did not run, all that they write, and else what cargo made of a registry.
