@@ -21,6 +21,7 @@ ciphers=(
     des
     tdes
     hight
+    lea
     seed
     sm4
 )

@@ -10,7 +10,7 @@ use maud::html;
 
 use crate::{
     generated,
-    record::{PORT, Record, grouped},
+    record::{Record, grouped},
 };
 
 /// The card of the picture.
@@ -19,7 +19,7 @@ const GPU: &str = "NVIDIA H200";
 const BYTES: (usize, usize) = (4 << 30, 1 << 20);
 /// What a bar is of, and how it looks.
 const BARS: [(&str, usize); 3] = [
-    ("RustCrypto's crate (SEED: kisaseed), one core", svg::REPLACED),
+    ("RustCrypto's crate (SEED: kisaseed, LEA: lea), one core", svg::REPLACED),
     ("Lanecrypt, one core of the same Xeon", svg::OURS),
     ("Lanecrypt, one NVIDIA H200, data on the device", svg::GPU),
 ];
@@ -51,7 +51,7 @@ struct Row {
 
 fn rows(records: &[Record]) -> Vec<Row> {
     let all = records.iter().flat_map(Record::figures);
-    let ctr = all.filter(|(_, m)| m.work == Work::Ctr && m.cipher != PORT);
+    let ctr = all.filter(|(_, m)| m.work == Work::Ctr);
     let mut ciphers = groups(ctr, |(_, m)| m.cipher.as_str());
     ciphers.sort_unstable_by_key(|(cipher, _)| *cipher);
     ciphers.into_iter().filter_map(|(cipher, figures)| row(cipher, figures)).collect()
@@ -67,7 +67,8 @@ fn row(cipher: &str, mut figures: Vec<(&Record, &Figure)>) -> Option<Row> {
             let found = figures.iter().find(|(_, m)| is_it(&m.backend));
             found.map(|(_, m)| m.gbit_per_second())
         };
-        let theirs = rate(|name| name.starts_with("RustCrypto") || name == "kisaseed");
+        let theirs =
+            rate(|name| name.starts_with("RustCrypto") || ["kisaseed", "lea"].contains(&name));
         (theirs, rate(|name| name == "default"))
     };
     let pairs = groups(on_core, |(record, _)| record.name.as_str()).into_iter().map(pair);

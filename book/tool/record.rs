@@ -8,9 +8,6 @@ use std::{
 use anyhow::{Context, Result};
 use lanecrypt_record::{Figure, Order, Record as Data};
 
-/// The book's worked port, which is no cipher of the library: its figures are its own page's.
-pub(crate) const PORT: &str = "lea";
-
 /// A record: its folder's name and what the pages need of its files.
 #[derive(Debug)]
 pub(crate) struct Record {
@@ -88,12 +85,6 @@ impl Record {
     /// The name of its GPU.
     pub(crate) fn gpu(&self) -> Option<&str> {
         self.data.as_ref().map(|data| data.environment.gpu.as_str())
-    }
-
-    /// Whether it is of the [`PORT`] alone.
-    pub(crate) fn is_of_port(&self) -> bool {
-        let measurements = self.measurements();
-        !measurements.is_empty() && measurements.iter().all(|m| m.cipher == PORT)
     }
 }
 

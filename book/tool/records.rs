@@ -115,8 +115,7 @@ pub(crate) fn asked(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// The sections of this name, newest first, but those whose rows newer ones of the same machine have, and
-/// those of the port where they are not asked for.
+/// The sections of this name, newest first, but those whose rows newer ones of the same machine have.
 pub(crate) fn sections(records: &[Record], asked: &str) -> String {
     let (heading, only) = match asked.split_once(" | ") {
         Some((heading, name)) => (heading, Some(name)),
@@ -124,7 +123,7 @@ pub(crate) fn sections(records: &[Record], asked: &str) -> String {
     };
     let mut shown: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut text = String::new();
-    let is_asked = |record: &&Record| only.map_or(!record.is_of_port(), |name| record.name == name);
+    let is_asked = |record: &&Record| only.is_none_or(|name| record.name == name);
     for record in records.iter().filter(is_asked) {
         let Some(section) = record.section(heading) else { continue };
         let rows: BTreeSet<String> = rows(section).collect();
@@ -277,16 +276,6 @@ mod tests {
         assert!(sections(&records, "Rate").is_empty());
         let text = sections(&records, "Rates | 2026-01-02");
         assert!(text.contains("aes | 2") && !text.contains("aes | 3"), "{text}");
-    }
-
-    #[test]
-    fn the_port_is_only_where_it_is_asked_for() {
-        let mut port = record("2026-01-01-lea", &report("G", "| lea | 1 |"));
-        let data = r#"{"environment": {"gpu": "G"}, "measurements": [{"cipher": "lea", "key_bits": 128,
-            "backend": "default", "work": "Ctr", "place": "Cpu", "bytes": 1, "seconds": 1.0}]}"#;
-        port.data = Some(serde_json::from_str(data).expect("a record"));
-        assert_eq!(sections(std::slice::from_ref(&port), "Rates"), "");
-        assert!(sections(&[port], "Rates | 2026-01-01-lea").contains("lea | 1"));
     }
 
     #[test]

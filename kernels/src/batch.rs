@@ -1,8 +1,8 @@
 //! Kernels of batches: many messages in one call, each under a key of its own.
 
 use crate::{
-    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, CAMELLIA_BATCH, Module, SEED_BATCH,
-    SM4_BATCH,
+    AES_BATCH, ARIA_BATCH, BATCH_HASH, BATCH_MATRICES, CAMELLIA_BATCH, LEA_BATCH, Module,
+    SEED_BATCH, SM4_BATCH,
     launch::{Kernel, Launch},
 };
 
@@ -127,6 +127,16 @@ pub static CAMELLIA: BatchProgram = BatchProgram {
     chain: kernel(&CAMELLIA_BATCH, "camellia_batch_chain"),
 };
 
+/// LEA, of which the round keys are made beside the rounds.
+pub static LEA: BatchProgram = BatchProgram {
+    block_bytes: 16,
+    key_bytes: &[16, 24, 32],
+    keys: kernel(&LEA_BATCH, "lea_batch_keys"),
+    crypt: kernel(&LEA_BATCH, "lea_batch_crypt"),
+    decrypt: kernel(&LEA_BATCH, "lea_batch_decrypt"),
+    chain: kernel(&LEA_BATCH, "lea_batch_chain"),
+};
+
 /// SEED, by four tables in every bank of shared memory.
 pub static SEED: BatchProgram = BatchProgram {
     block_bytes: 16,
@@ -148,7 +158,7 @@ pub static SM4: BatchProgram = BatchProgram {
 };
 
 /// All programs.
-pub static PROGRAMS: &[&BatchProgram] = &[&AES, &ARIA, &CAMELLIA, &SEED, &SM4];
+pub static PROGRAMS: &[&BatchProgram] = &[&AES, &ARIA, &CAMELLIA, &LEA, &SEED, &SM4];
 
 /// Writes sequences of bits that the matrices of a hash key are made of.
 pub static SEQUENCES: Kernel = kernel(&BATCH_HASH, "batch_sequences");

@@ -192,6 +192,8 @@ modules! {
     SEED_TABLE = "seed_table", "seed/table.cu";
     /// Bit-sliced SEED, 32 blocks a thread.
     SEED_BITSLICE = "seed_bitslice", "seed/bitslice.cu";
+    /// LEA in 32-bit words, a block a thread.
+    LEA_WORDS = "lea_words", "lea/words.cu";
     /// SM4 by four tables in shared memory, once or in every bank.
     SM4_TABLE = "sm4_table", "sm4/table.cu";
     /// Bit-sliced SM4, 32 blocks a thread.
@@ -224,6 +226,8 @@ modules! {
     CAMELLIA_BATCH = "camellia_batch", "camellia/batch.cu";
     /// Batches of messages by SEED, each under a key of its own.
     SEED_BATCH = "seed_batch", "seed/batch.cu";
+    /// Batches of messages by LEA, each under a key of its own.
+    LEA_BATCH = "lea_batch", "lea/batch.cu";
     /// Batches of messages by SM4, each under a key of its own.
     SM4_BATCH = "sm4_batch", "sm4/batch.cu";
 }

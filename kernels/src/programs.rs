@@ -29,6 +29,8 @@ const DES: Cipher = cipher(8, 100, Some((96, &[1, 3])));
 const HIGHT: Cipher = cipher(8, 140, Some((136, &[0, 1])));
 /// `SeedKeys` of `seed/keys.cuh`.
 const SEED: Cipher = cipher(16, 32, None);
+/// `LeaKeys` of `lea/keys.cuh`; the word is the number of rounds.
+const LEA: Cipher = cipher(16, 196, Some((192, &[24, 28, 32])));
 /// `Sm4Keys` of `sm4/keys.cuh`.
 const SM4: Cipher = cipher(16, 32, None);
 
@@ -453,6 +455,22 @@ programs! {
             (XtsDecrypt, "seed_bitslice_xts"),
         ],
     );
+    // ANCHOR: lea
+    /// LEA in 32-bit words, a block a thread.
+    LEA_WORDS = Program::new(
+        &LEA,
+        &crate::LEA_WORDS,
+        &[
+            (EcbEncrypt, "lea_words_ecb_encrypt"),
+            (EcbDecrypt, "lea_words_ecb_decrypt"),
+            (Ctr, "lea_words_ctr"),
+            (CbcDecrypt, "lea_words_cbc_decrypt"),
+            (CfbDecrypt, "lea_words_cfb_decrypt"),
+            (XtsEncrypt, "lea_words_xts_encrypt"),
+            (XtsDecrypt, "lea_words_xts_decrypt"),
+        ],
+    );
+    // ANCHOR_END: lea
     /// SM4 by one copy of four tables in shared memory.
     SM4_TABLE_SHARED = Program::new(
         &SM4,

@@ -10,7 +10,7 @@ use crate::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },
     kernels, packages,
-    sources::{codegen, port},
+    sources::{codegen, generated::Mode, port},
     steps::{self, step},
     tidy, user_crate,
 };
@@ -31,7 +31,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("programs of a user compile", user_crate::check),
         step("bench-all --quick", bench),
         step("book, and its tables are those of the newest record", book),
-        step("the port of LEA", || port::run(true)),
+        step("the ports of the book", || port::run(true, Mode::Check, &[])),
         step("constant time", || ct::run_task(None)),
         step("what the plans make", || proofs::plans(true)),
         step("kernels in WGSL on a driver for the CPU", wgpu::check),

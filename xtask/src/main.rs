@@ -24,7 +24,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     checks::{browser, cross, ct, fuzz, inlining, known_faults, mutants, proofs, publishing},
-    sources::{codegen, new_cipher, port},
+    sources::{codegen, generated::Mode, new_cipher, port},
 };
 
 /// Lanecrypt's tasks.
@@ -160,9 +160,15 @@ enum Task {
         #[command(flatten)]
         specification: new_cipher::Specification,
     },
-    /// Ports LEA in a copy of the tree, step by step as the book does, and runs its tests there.
+    /// Ports the ciphers of the book's worked ports, step by step, each in a copy of the tree without it, which must be the
+    /// tree in the end.
     Port {
-        /// Fails if the book's count of files and lines differs from the port's, instead of writing it.
+        /// Ciphers whose ports are done [default: all].
+        ciphers: Vec<String>,
+        /// Leaves out what builds and tests the steps: what tools write is taken from this tree.
+        #[arg(long)]
+        quick: bool,
+        /// The same, and fails if the book's count of files and lines differs from the port's, instead of writing it.
         #[arg(long)]
         check: bool,
     },
@@ -259,7 +265,9 @@ fn main() -> ExitCode {
         Task::Cross { parts } => cross::run_parts(&parts),
         Task::Inlining => inlining::check(),
         Task::NewCipher { specification } => new_cipher::run(&specification),
-        Task::Port { check } => port::run(check),
+        Task::Port { ciphers, quick, check } => {
+            port::run(quick || check, Mode::from_check(check), &ciphers)
+        }
         Task::Prove { cipher } => proofs::prove(cipher.as_deref()),
         Task::Tidy => tidy::run(),
         Task::Ci { only } => ci::run_steps(&only),

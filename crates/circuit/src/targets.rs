@@ -146,11 +146,13 @@ pub const TARGETS: &[Target] = &[
         |input| core_element(input, gf256::SEED_MODULUS),
         "the input, carried from SEED's field", start 1, steps 2_500_000
     ),
+    // ANCHOR: sm4
     image_of_inversion!(
         "sm4_sbox", "sm4", "sbox", "SM4's S-box",
         |input| core_element(sbox::SM4_AFFINE.apply(input), gf256::SM4_MODULUS),
         "the image of the affine map of SM4's S-box, carried from SM4's field", start 1, steps 2_500_000
     ),
+    // ANCHOR_END: sm4
     des_sbox!(1),
     des_sbox!(2),
     des_sbox!(3),

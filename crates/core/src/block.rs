@@ -75,6 +75,12 @@ pub trait Implementation: Clone + Send + Sync {
     /// Runs fewer blocks than a batch, or a single one.
     fn run_short(&self, direction: Direction, blocks: InOutBuf<'_, '_, Block<Self>>);
 
+    /// Runs a block by itself: by default as [`run_short`](Self::run_short) does.
+    #[inline]
+    fn run_single(&self, direction: Direction, block: &mut Block<Self>) {
+        self.run_short(direction, InOutBuf::from_mut(block));
+    }
+
     /// Whether `blocks` is less than a batch, so that [`run_short`](Self::run_short) runs them.
     #[must_use]
     #[inline]
@@ -448,6 +454,12 @@ impl<I: Implementation> BlockCipherEncrypt for Cipher<I> {
         self.implementation.encrypt_with(InPackets { mode: f });
     }
 
+    // A block by itself needs no mode.
+    #[inline]
+    fn encrypt_block(&self, block: &mut Block<I>) {
+        self.implementation.run_single(Direction::Encrypt, block);
+    }
+
     // All blocks in one piece, where the provided methods cut them into batches.
     fn encrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<I>>) {
         self.blocks(Direction::Encrypt, blocks);
@@ -462,6 +474,11 @@ impl<I: Implementation> BlockCipherDecrypt for Cipher<I> {
     #[inline(always)]
     fn decrypt_with_backend(&self, f: impl BlockCipherDecClosure<BlockSize = I::BlockSize>) {
         self.implementation.decrypt_with(InPackets { mode: f });
+    }
+
+    #[inline]
+    fn decrypt_block(&self, block: &mut Block<I>) {
+        self.implementation.run_single(Direction::Decrypt, block);
     }
 
     fn decrypt_blocks_inout(&self, blocks: InOutBuf<'_, '_, Block<I>>) {

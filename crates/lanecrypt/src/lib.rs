@@ -99,6 +99,7 @@ pub use lanecrypt_core::{
 pub use lanecrypt_cuda as cuda;
 pub use lanecrypt_des as des;
 pub use lanecrypt_hight as hight;
+pub use lanecrypt_lea as lea;
 pub use lanecrypt_modes::{
     Ccm, ChainedMessage, Gcm, GcmMessage, GcmSiv, Ghash, GhashKey, Ofb, Xts, aead, cbc, ccm, cfb,
     cmac, gcm as aes_gcm, gcm_siv as aes_gcm_siv, ofb, padding, xts_halves_are_equal,
@@ -127,6 +128,7 @@ pub static CIPHERS: &[&CipherDescription] = &[
     &des::TDES_EEE,
     &hight::HIGHT,
     &hight::HIGHT_KISA,
+    &lea::LEA,
     &seed::SEED,
     &sm4::SM4,
 ];

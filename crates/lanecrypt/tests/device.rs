@@ -412,6 +412,9 @@ fn bulk_methods(case: &Case) -> Outcome {
         bulk_methods_of::<des::TdesEee3>,
         bulk_methods_of::<hight::Hight>,
         bulk_methods_of::<hight::HightKisa>,
+        bulk_methods_of::<lanecrypt::lea::Lea128>,
+        bulk_methods_of::<lanecrypt::lea::Lea192>,
+        bulk_methods_of::<lanecrypt::lea::Lea256>,
         bulk_methods_of::<lanecrypt::seed::Seed128>,
         bulk_methods_of::<lanecrypt::sm4::Sm4>,
     ];

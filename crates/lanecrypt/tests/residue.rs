@@ -108,6 +108,7 @@ fn types_leave_nothing() {
     leaves_nothing!(camellia::Camellia128, camellia::Camellia192, camellia::Camellia256);
     leaves_nothing!(des::Des, des::TdesEde2, des::TdesEde3, des::TdesEee2, des::TdesEee3);
     leaves_nothing!(hight::Hight, hight::HightKisa);
+    leaves_nothing!(lanecrypt::lea::Lea128, lanecrypt::lea::Lea192, lanecrypt::lea::Lea256);
     leaves_nothing!(lanecrypt::seed::Seed128);
     leaves_nothing!(lanecrypt::sm4::Sm4);
 }

@@ -240,6 +240,13 @@ ciphers! {
         hight::HightKisa, Cipher<hight::Reference<hight::Kisa>>;
         Words<hight::Bits<hight::Kisa>>, Cipher<hight::Reference<hight::Kisa>>;
     }
+    // The crate `lea` is compared in crates/lea/tests/drop_in.rs: it has the traits of an older `cipher`.
+    lea_agrees("lea"): large_agrees {
+        lanecrypt::lea::Lea128, Cipher<lanecrypt::lea::Reference<lanecrypt::lea::Key128>>;
+        lanecrypt::lea::Lea192, Cipher<lanecrypt::lea::Reference<lanecrypt::lea::Key192>>;
+        lanecrypt::lea::Lea256, Cipher<lanecrypt::lea::Reference<lanecrypt::lea::Key256>>;
+        Words<lanecrypt::lea::Words<lanecrypt::lea::Key192>>, Cipher<lanecrypt::lea::Reference<lanecrypt::lea::Key192>>;
+    }
     seed_agrees("seed"): large_agrees {
         lanecrypt::seed::Seed128, Cipher<KisaSeed>;
         Cipher<lanecrypt::seed::Table32>, Cipher<KisaSeed>;
@@ -275,6 +282,7 @@ fn wrong_key_lengths_are_refused() {
     check::<des::TdesEde2>();
     check::<des::TdesEee3>();
     check::<hight::Hight>();
+    check::<lanecrypt::lea::Lea192>();
     check::<lanecrypt::seed::Seed128>();
     check::<lanecrypt::sm4::Sm4>();
 }

@@ -147,6 +147,18 @@ fn hight_shows_no_key() {
 }
 
 #[test]
+fn lea_shows_no_key() {
+    fn sized<K: lanecrypt::lea::KeyLength>() {
+        implementation::<lanecrypt::lea::Reference<K>>();
+        sliced::<Sliced<lanecrypt::lea::Words<K>, Portable<u32>>>();
+        sliced::<Fastest<lanecrypt::lea::CpuForms<K>>>();
+    }
+    sized::<lanecrypt::lea::Key128>();
+    sized::<lanecrypt::lea::Key192>();
+    sized::<lanecrypt::lea::Key256>();
+}
+
+#[test]
 fn seed_shows_no_key() {
     implementation::<lanecrypt::seed::Reference>();
     implementation::<lanecrypt::seed::Table32>();

@@ -33,8 +33,13 @@ fn device(limits: Limits) -> Option<Device> {
     }
 }
 
+/// Ciphers with kernels there: all but LEA, which has no bit-sliced form.
+fn ciphers() -> impl Iterator<Item = &'static CipherDescription> {
+    CIPHERS.iter().copied().filter(|cipher| cipher.name != "lea")
+}
+
 fn family(cipher: &CipherDescription) -> &'static Family {
-    let row = cipher.backend("wgpu-bitslice").expect("every cipher has the row");
+    let row = cipher.backend("wgpu-bitslice").expect("the cipher has the row");
     Family::of(row).expect("the row has a family")
 }
 
@@ -47,7 +52,7 @@ fn noise(length: usize, seed: u64) -> Vec<u8> {
 #[test]
 fn vectors() {
     let Some(device) = device(Limits::default()) else { return };
-    for cipher in CIPHERS {
+    for cipher in ciphers() {
         // Where there are none, `conformance` has the reference alone.
         let path = format!("{VECTORS}/{}_ecb.txt", cipher.name);
         let Ok(file) = VectorFile::read(path) else {

@@ -198,6 +198,18 @@ macro_rules! for_each_algorithm {
                 c"HIGHT-ECB" => HIGHT, 16, Ecb;
                 c"HIGHT-CBC" => HIGHT, 16, Cbc;
                 c"HIGHT-CTR" => HIGHT, 16, Ctr;
+                c"LEA-128-ECB" => LEA, 16, Ecb;
+                c"LEA-192-ECB" => LEA, 24, Ecb;
+                c"LEA-256-ECB" => LEA, 32, Ecb;
+                c"LEA-128-CBC" => LEA, 16, Cbc;
+                c"LEA-192-CBC" => LEA, 24, Cbc;
+                c"LEA-256-CBC" => LEA, 32, Cbc;
+                c"LEA-128-CTR" => LEA, 16, Ctr;
+                c"LEA-192-CTR" => LEA, 24, Ctr;
+                c"LEA-256-CTR" => LEA, 32, Ctr;
+                c"LEA-128-GCM" => LEA, 16, Gcm;
+                c"LEA-192-GCM" => LEA, 24, Gcm;
+                c"LEA-256-GCM" => LEA, 32, Gcm;
             }
             c"lanecrypt.aes=yes": {
                 c"AES-128-ECB:2.16.840.1.101.3.4.1.1" => AES, 16, Ecb;
@@ -255,6 +267,7 @@ pub(crate) mod ciphers {
         camellia::CAMELLIA,
         des::{DES, TDES},
         hight::HIGHT,
+        lea::LEA,
         seed::SEED,
         sm4::SM4,
     };

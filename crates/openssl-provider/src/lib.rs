@@ -1,4 +1,4 @@
-//! A provider for OpenSSL 3: Camellia, ARIA, SEED, SM4, DES, triple DES and HIGHT for every program that
+//! A provider for OpenSSL 3: Camellia, ARIA, SEED, SM4, DES, triple DES, LEA and HIGHT for every program that
 //! uses libcrypto.
 //!
 //! What is built is a module; OpenSSL loads it by its configuration, and no program needs to know:

@@ -217,7 +217,7 @@ def test_names():
     for names in ours:
         theirs = [other for other in known if set(other) & set(names)]
         assert len(theirs) <= 1, names
-        is_new = names[0].startswith("HIGHT") or any("CAMELLIA" in n and "GCM" in n for n in names)
+        is_new = names[0].startswith(("HIGHT", "LEA")) or any("CAMELLIA" in n and "GCM" in n for n in names)
         # OpenSSL has it from 3.1 on.
         assert is_new == (not theirs) or {"SM4-GCM", "SM4-CCM"} & set(names), names
         for other in theirs:
@@ -623,30 +623,50 @@ def test_gcm_records():
             assert given.raw == expected.to_bytes(8, "big")
 
 
-def test_hight():
-    """What OpenSSL has no judge for: the standard's first vector, and modes made of ECB."""
-    ecb, cbc, ctr = (Cipher(f"HIGHT-{mode}", "") for mode in ("ECB", "CBC", "CTR"))
+# What OpenSSL has not: a cipher, and a vector of its standard.
+OURS_ALONE = [
+    ("HIGHT", "00112233445566778899aabbccddeeff", "0000000000000000", "00f418aed94f03f2"),
+    ("LEA-128", "0f1e2d3c4b5a69788796a5b4c3d2e1f0", "101112131415161718191a1b1c1d1e1f", "9fc84e3528c6c6185532c7a704648bfd"),
+    (
+        "LEA-256",
+        "0f1e2d3c4b5a69788796a5b4c3d2e1f0f0e1d2c3b4a5968778695a4b3c2d1e0f",
+        "303132333435363738393a3b3c3d3e3f",
+        "d651aff647b189c13a8900ca27f9e197",
+    ),
+]
+
+
+def test_ciphers_of_ours_alone():
+    for vector in OURS_ALONE:
+        has_modes_of_ecb(*vector)
+
+
+def has_modes_of_ecb(name, key, plaintext, ciphertext):
+    """The vector, and modes made of ECB."""
+    ecb, cbc, ctr = (Cipher(f"{name}-{mode}", "") for mode in ("ECB", "CBC", "CTR"))
+    plaintext = bytes.fromhex(plaintext)
     context = Context(ecb)
-    context.init(1, bytes.fromhex("00112233445566778899aabbccddeeff"))
+    context.init(1, bytes.fromhex(key))
     set_padding(context.pointer, 0)
-    assert context.update(bytes(8)).hex() == "00f418aed94f03f2"
-    key, iv, data = bytes_of(16), bytes_of(8), bytes_of(800)
+    assert context.update(plaintext).hex() == ciphertext
+    block, length = len(plaintext), 100 * len(plaintext)
+    key, iv, data = bytes_of(len(key) // 2), bytes_of(block), bytes_of(length)
     one = Context(ecb)
     one.init(1, key)
     set_padding(one.pointer, 0)
     xor = lambda a, b: bytes(x ^ y for x, y in zip(a, b))
     chained, previous, number = b"", iv, int.from_bytes(iv, "big")
     streamed = b""
-    for i in range(0, 800, 8):
-        previous = one.update(xor(previous, data[i : i + 8]))
+    for i in range(0, length, block):
+        previous = one.update(xor(previous, data[i : i + block]))
         chained += previous
-        counter = (number + i // 8) % (1 << 64)
-        streamed += xor(data[i : i + 8], one.update(counter.to_bytes(8, "big")))
+        counter = (number + i // block) % (1 << 8 * block)
+        streamed += xor(data[i : i + block], one.update(counter.to_bytes(block, "big")))
     for cipher, expected in ((cbc, chained), (ctr, streamed)):
         context = Context(cipher)
         context.init(1, key, iv)
-        cut = b"".join(context.update(data[i : i + 37]) for i in range(0, 800, 37))
-        assert cut + context.final()[:0] == expected[: len(cut)] and len(cut) >= 792
+        cut = b"".join(context.update(data[i : i + 37]) for i in range(0, length, 37))
+        assert cut + context.final()[:0] == expected[: len(cut)] and len(cut) >= length - block
         context.init(0, None, iv)
         set_padding(context.pointer, 0)
         assert context.update(expected) == data

@@ -29,7 +29,8 @@ macro_rules! evp {
 fn main() {
     let arguments = Arguments::from_args();
     let mut all = evp!("names" "pieces" "large" "padding" "copies" "again" "bits" "overlaps"
-        "overlaps_of_bits" "gcm" "gcm_records" "ccm" "hight" "choice" "keys" "processes")
+        "overlaps_of_bits" "gcm" "gcm_records" "ccm" "ciphers_of_ours_alone" "choice" "keys"
+        "processes")
     .to_vec();
     all.push(("enc_both_ways", &[OPENSSL], enc_both_ways));
     all.push(("backend_by_configuration", &[OPENSSL], backend_by_configuration));

@@ -47,7 +47,7 @@ def test_pieces_are_pycas(pyca, name, pieces):
 
 @pytest.mark.parametrize(
     "kind", [algorithms.AES, algorithms.ARIA, algorithms.Camellia, algorithms.SEED, algorithms.SM4,
-             algorithms.TripleDES, algorithms.DES, algorithms.HIGHT]
+             algorithms.LEA, algorithms.TripleDES, algorithms.DES, algorithms.HIGHT]
 )
 @pytest.mark.parametrize("name", ["ECB", "CBC", "CTR", "CFB", "OFB"])
 def test_into_buffers(kind, name):

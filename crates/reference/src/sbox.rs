@@ -50,6 +50,7 @@ pub const CAMELLIA: [[u8; 256]; 4] = camellia();
 /// followed by an affine map (RFC 4269, section 2.2).
 pub const SEED: [[u8; 256]; 2] = seed();
 
+// ANCHOR: sm4
 /// SM4's S-box: [`SM4_AFFINE`], inversion in its field, and [`SM4_AFFINE`] again. GB/T 32907 has the table alone; the
 /// definition is that of Analysis of the SMS4 Block Cipher (ACISP 2007, section 3).
 pub const SM4: [u8; 256] = {
@@ -66,6 +67,7 @@ pub const SM4: [u8; 256] = {
 /// The affine map of SM4's S-box, before inversion and after it: output bit i is
 /// b(i) ^ b(i+1) ^ b(i+2) ^ b(i+5) ^ b(i+7) ^ c(i), indexes modulo 8, with c = 0xd3.
 pub const SM4_AFFINE: AffineMap = rotating(0b1010_0111, 0xd3);
+// ANCHOR_END: sm4
 
 /// An affine map over GF(2) from 8 bits to 8 bits: a matrix, then a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -169,6 +169,27 @@ impl<I: WordLanes> State<I> for WordState<I::Words> {
             *row ^= other;
         }
     }
+
+    #[inline(always)]
+    fn add_to<N: ArraySize>(
+        &mut self,
+        isa: I,
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+        scratch: &mut [u8],
+    ) {
+        if !isa.add_unsliced(self.0, blocks) {
+            self.store(isa, scratch);
+            add(blocks, scratch);
+        }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, isa: I, first: Counter, scratch: &mut [u8]) {
+        if !isa.count(first.value(), &mut self.0) {
+            first.fill(scratch);
+            self.load(isa, scratch);
+        }
+    }
 }
 
 type Blocks<'inp, 'out, N> = InOutBuf<'inp, 'out, Array<u8, N>>;

@@ -142,6 +142,18 @@ pub trait Choices: 'static {
     type Fast: OnFast<Schedule = Self::Schedule>;
     /// The form elsewhere.
     type Plain: OnPlain<Schedule = Self::Schedule>;
+
+    /// Runs a block by itself, where that is the same on every instruction set, and returns whether it is. By default
+    /// it is not.
+    #[inline]
+    fn run_single(
+        schedule: &Self::Schedule,
+        direction: Direction,
+        block: &mut BlockOf<Self::Schedule>,
+    ) -> bool {
+        let _ = (schedule, direction, block);
+        false
+    }
 }
 
 /// The cipher of `C` on the best instruction set of this CPU. Constant-time, key schedule included.
@@ -232,6 +244,13 @@ impl<C: Choices> Implementation for Fastest<C> {
             |isa| form::run_short::<C::Fast, _>(&self.schedule, isa, direction, blocks),
             form::run_short_apart::<C::Plain, _>(&self.schedule, isa, direction, blocks)
         );
+    }
+
+    #[inline]
+    fn run_single(&self, direction: Direction, block: &mut BlockOf<C::Schedule>) {
+        if !C::run_single(&self.schedule, direction, block) {
+            self.run_short(direction, InOutBuf::from_mut(block));
+        }
     }
 
     fn dispatch(&self, blocks: usize) -> Dispatch {

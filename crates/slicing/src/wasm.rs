@@ -5,19 +5,21 @@
 #![allow(clippy::inline_always, reason = "an operation is an instruction")]
 
 use core::arch::wasm32::{
-    i8x16_add, i8x16_shl, i8x16_shuffle, i8x16_sub, i32x4_splat, i64x2, i64x2_extract_lane,
-    i64x2_shl, i64x2_splat, u8x16_shr, u64x2_shr, v128, v128_and, v128_or, v128_xor,
+    i8x16_add, i8x16_shl, i8x16_shuffle, i8x16_sub, i32x4_add, i32x4_shl, i32x4_shuffle,
+    i32x4_splat, i32x4_sub, i64x2, i64x2_extract_lane, i64x2_shl, i64x2_splat, u8x16_shr,
+    u32x4_shr, u64x2_shr, v128, v128_and, v128_or, v128_xor,
 };
 
-use cipher::consts::{U16, U128};
+use cipher::consts::{U4, U16, U128};
 use lanecrypt_core::AnyCpu;
 
 use crate::{
-    BitLanes, ByteLanes, Bytes, SplatBytes, Word,
+    BitLanes, ByteLanes, Bytes, SplatBytes, Word, Words,
     bits::{self, Columns, LANE_BITS},
     bytes::check,
     simd::{isa, registers, word_operators},
     wide,
+    words::{InterleaveWords, word_lanes},
 };
 
 isa!(
@@ -166,3 +168,44 @@ impl ByteLanes for Simd128 {
         }
     }
 }
+
+impl Words for B128 {
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(i32x4_add(self.0, other.0))
+    }
+
+    #[inline(always)]
+    fn subtract(self, other: Self) -> Self {
+        Self(i32x4_sub(self.0, other.0))
+    }
+
+    #[inline(always)]
+    fn rotate_left<const BY: i32>(self) -> Self {
+        const { assert!(0 < BY && BY < 32, "a word has 32 bits") };
+        let by = BY.cast_unsigned();
+        Self(i32x4_shl(self.0, by)) | Self(u32x4_shr(self.0, 32 - by))
+    }
+}
+
+impl InterleaveWords for B128 {
+    #[inline(always)]
+    fn interleave_words(self, other: Self) -> [Self; 2] {
+        [
+            Self(i32x4_shuffle::<0, 4, 1, 5>(self.0, other.0)),
+            Self(i32x4_shuffle::<2, 6, 3, 7>(self.0, other.0)),
+        ]
+    }
+}
+
+#[inline(always)]
+fn load(bytes: &[u8; 16]) -> B128 {
+    B128::gather(bytes, 0, 8)
+}
+
+#[inline(always)]
+fn store(register: B128, bytes: &mut [u8; 16]) {
+    register.scatter(bytes, 0, 8);
+}
+
+word_lanes!([] Simd128, B128, 16, U4, load, store);

@@ -10,7 +10,7 @@
     reason = "SIMD code must be inlined into the region that has the instructions"
 )]
 
-use cipher::{array::ArraySize, consts::U1};
+use cipher::{Array, InOutBuf, array::ArraySize, consts::U1};
 
 use crate::{Isa, Portable, Word};
 
@@ -69,6 +69,27 @@ pub trait WordLanes: Isa {
     /// # Panics
     /// As [`slice`](Self::slice).
     fn unslice(self, words: [Self::Words; 4], blocks: &mut [u8]);
+
+    /// [`unslice`](Self::unslice), XORed to blocks in memory; `false`, and nothing done, where there
+    /// is no faster way than that.
+    ///
+    /// # Panics
+    /// As [`unslice`](Self::unslice).
+    fn add_unsliced<N: ArraySize>(
+        self,
+        words: [Self::Words; 4],
+        blocks: &mut InOutBuf<'_, '_, Array<u8, N>>,
+    ) -> bool {
+        let _ = (words, blocks);
+        false
+    }
+
+    /// Fills rows from consecutive counter blocks, big-endian, the first of them `first`; `false`
+    /// where there is no faster way than [`slice`](Self::slice).
+    fn count(self, first: u128, words: &mut [Self::Words; 4]) -> bool {
+        let _ = (first, words);
+        false
+    }
 }
 
 impl Words for u32 {
@@ -120,6 +141,17 @@ macro_rules! portable {
 }
 portable!(u32 u64);
 
+/// The words of a big-endian number, the highest first.
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[inline(always)]
+pub(crate) fn big_endian(number: u128) -> [u32; 4] {
+    [(number >> 96) as u32, (number >> 64) as u32, (number >> 32) as u32, number as u32]
+}
+
 /// Checks the shapes of [`WordLanes::slice`].
 #[inline(always)]
 pub(crate) fn check(bytes: usize, lanes: usize) {
@@ -127,7 +159,11 @@ pub(crate) fn check(bytes: usize, lanes: usize) {
 }
 
 /// A register of words that can be interleaved with another.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 pub(crate) trait InterleaveWords: Copy {
     /// The words of both by turns, in every 128 bits by themselves: of their lower halves, and of
     /// their upper ones.
@@ -143,7 +179,11 @@ pub(crate) trait InterleaveWords: Copy {
 /// c0 c1 c2 c3        b0 d0 b1 d1        a2 b2 c2 d2
 /// d0 d1 d2 d3        b2 d2 b3 d3        a3 b3 c3 d3
 /// ```
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 #[inline(always)]
 pub(crate) fn transpose<T: InterleaveWords>([a, b, c, d]: [T; 4]) -> [T; 4] {
     let ([ac_low, ac_high], [bd_low, bd_high]) = (a.interleave_words(c), b.interleave_words(d));
@@ -153,7 +193,11 @@ pub(crate) fn transpose<T: InterleaveWords>([a, b, c, d]: [T; 4]) -> [T; 4] {
 }
 
 /// [`WordLanes`] for registers of `$bytes` bytes of `$lanes` lanes that `$load` and `$store` move.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 macro_rules! word_lanes {
     ([$($generics:tt)*] $isa:ty, $register:ty, $bytes:literal, $lanes:ty, $load:path, $store:path) => {
         impl<$($generics)*> $crate::WordLanes for $isa {
@@ -182,8 +226,50 @@ macro_rules! word_lanes {
                     $store(*register, row);
                 }
             }
+
+            #[inline(always)]
+            fn add_unsliced<N: cipher::array::ArraySize>(
+                self,
+                words: [$register; 4],
+                blocks: &mut cipher::InOutBuf<'_, '_, cipher::Array<u8, N>>,
+            ) -> bool {
+                $crate::words::check(N::USIZE * blocks.len(), $bytes / 4);
+                let rows = $crate::words::transpose(words);
+                for (i, register) in rows.into_iter().enumerate() {
+                    let input = cipher::Array::slice_as_flattened(blocks.get_in());
+                    let sum = register ^ $load(&input.as_chunks().0[i]);
+                    let output = cipher::Array::slice_as_flattened_mut(blocks.get_out());
+                    $store(sum, &mut output.as_chunks_mut().0[i]);
+                }
+                true
+            }
+
+            #[inline(always)]
+            fn count(self, first: u128, words: &mut [$register; 4]) -> bool {
+                const LANES: u32 = $bytes / 4;
+                let [rest @ .., low] = $crate::words::big_endian(first);
+                // A carry out of the last word: a counter is public, so that this is no branch on a secret.
+                if low > u32::MAX - LANES {
+                    return false;
+                }
+                let mut last = [0; $bytes];
+                for (lane, word) in (0..).zip(last.as_chunks_mut().0) {
+                    // Registers of several blocks: lane 1 has a block of the second register.
+                    let block = lane % 4 * (LANES / 4) + lane / 4;
+                    *word = (low + block).to_be_bytes();
+                }
+                for (register, word) in words.iter_mut().zip(rest) {
+                    *register = $crate::WordLanes::splat(self, word.swap_bytes());
+                }
+                words[3] = $load(&last);
+                true
+            }
         }
     };
 }
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 pub(crate) use word_lanes;

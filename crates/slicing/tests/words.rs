@@ -3,7 +3,7 @@
 #[macro_use]
 mod every_isa;
 
-use cipher::typenum::Unsigned;
+use cipher::{InOutBuf, consts::U16, typenum::Unsigned};
 use every_isa::noise;
 use lanecrypt_slicing::{Body, WordLanes, Words};
 
@@ -44,6 +44,40 @@ impl<I: WordLanes> Body<I> for Operations {
     }
 }
 
+/// Counter blocks made in lanes, and rows added to memory, as if they had been written and read.
+struct Counters;
+
+impl<I: WordLanes> Body<I> for Counters {
+    type Output = ();
+
+    #[inline]
+    fn run(self, isa: I) {
+        let length = 16 * I::Lanes::USIZE;
+        let carries = u128::from(u32::MAX);
+        for first in [0, 1 << 127 | 0x0123_4567_89ab_cdef, carries - 64, carries - 3, u128::MAX - 7]
+        {
+            let mut blocks = vec![0; length];
+            for (i, block) in (0..).zip(blocks.as_chunks_mut::<16>().0) {
+                *block = first.wrapping_add(i).to_be_bytes();
+            }
+            let mut rows = [isa.splat(0); 4];
+            if !isa.count(first, &mut rows) {
+                isa.slice(&blocks, &mut rows);
+            }
+            let mut back = vec![0; length];
+            isa.unslice(rows, &mut back);
+            assert_eq!(back, blocks, "from {first:x} on {isa:?}");
+
+            let mut data = noise(length, 5);
+            let sums: Vec<u8> = data.iter().zip(&blocks).map(|(a, b)| a ^ b).collect();
+            let mut buffer = InOutBuf::from(&mut data[..]).into_chunks::<U16>().0;
+            if isa.add_unsliced(rows, &mut buffer) {
+                assert_eq!(data, sums, "on {isa:?}");
+            }
+        }
+    }
+}
+
 /// Blocks of another number than there are lanes.
 struct WrongLength;
 
@@ -60,6 +94,11 @@ impl<I: WordLanes> Body<I> for WrongLength {
 #[test]
 fn rows_compute_what_words_compute() {
     on_bit_and_byte_lanes!(Operations);
+}
+
+#[test]
+fn counters_are_those_of_memory() {
+    on_bit_and_byte_lanes!(Counters);
 }
 
 #[test]

@@ -105,6 +105,8 @@ const PUBLIC: &[(&str, &[(i64, i64)])] = &[
     // For which direction and which order of bytes.
     ("lanecrypt_hight::sliced::BitRounds", &[(0x220, 0x222)]),
     ("lanecrypt_hight::sliced::ByteRounds", &[(0x220, 0x222)]),
+    // How many fours, which the length of the key tells, and for which direction.
+    ("lanecrypt_lea::sliced::WordRounds", &[(0x300, 0x308), (0x308, 0x309)]),
 ];
 
 /// The types that the region of this name is for: what its body is over, if that is anything, and the body.

@@ -21,6 +21,7 @@ use lanecrypt_aria::Aria128;
 use lanecrypt_camellia::Camellia128;
 use lanecrypt_des::{Des, TdesEde3};
 use lanecrypt_hight::Hight;
+use lanecrypt_lea::Lea128;
 use lanecrypt_seed::Seed128;
 use lanecrypt_sm4::Sm4;
 
@@ -35,6 +36,7 @@ fn main() {
     measure::<Camellia128, ctr::Ctr128BE<Camellia128>>("Camellia-128");
     measure::<Seed128, ctr::Ctr128BE<Seed128>>("SEED");
     measure::<Sm4, ctr::Ctr128BE<Sm4>>("SM4");
+    measure::<Lea128, ctr::Ctr128BE<Lea128>>("LEA-128");
     measure::<Hight, ctr::Ctr64BE<Hight>>("HIGHT");
     measure::<Des, ctr::Ctr64BE<Des>>("DES");
     measure::<TdesEde3, ctr::Ctr64BE<TdesEde3>>("triple DES");

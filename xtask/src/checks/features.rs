@@ -12,11 +12,15 @@ use crate::{
 
 /// Checks every published library, and what else has features, under each of its [`sets`]: a set that nobody
 /// builds breaks unseen. All features together are clippy's.
+///
+/// Ciphers are written alike: each set of several features is checked on one of them, on another each time.
 pub(crate) fn check() -> Result<()> {
     let mut count = 0;
     for (features, packages) in by_features(&packages::metadata()?) {
-        for set in sets(&features) {
-            check_set(&packages, &set)?;
+        for (number, set) in sets(&features).iter().enumerate() {
+            let one = number % packages.len();
+            let packages = if set.len() > 1 { &packages[one..=one] } else { &packages[..] };
+            check_set(packages, set)?;
             count += packages.len();
         }
     }

@@ -1,5 +1,5 @@
-//! A new cipher as a copy of one that is like it: the files of that cipher under the new name, and in the files that
-//! list ciphers, beside each of its entries, one of the new cipher.
+//! A cipher's files, and its entries in the files that list ciphers: of a new cipher as a copy of one that is like it, and a
+//! tree without one.
 //!
 //! The copy compiles and passes every test, as the cipher that it is. What makes it another is written over it.
 
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::{kernels::host::hex, packages::title};
 
 /// Where the files of a cipher lie: a path of one of its files begins like this, or the name follows.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     "crates/NAME/",
     "crates/circuit/data/NAME_",
     "crates/wgpu/wgsl/NAME.",
@@ -21,7 +21,11 @@ const OWN: [&str; 9] = [
     "proofs/src/ciphers/NAME.",
     "vectors/NAME_",
     "vectors/big/NAME.",
+    "vectors/mct/NAME.",
 ];
+
+/// Its page, which a copy does not begin with: it says of another cipher what this one is.
+const PAGE: &str = "book/src/NAME.md";
 
 /// Files that have an entry for every cipher.
 const LISTS: &[&str] = &[
@@ -62,15 +66,19 @@ const LISTS: &[&str] = &[
     "benches/schema/forms.csv",
 ];
 
-/// The new cipher, and the one that it is like.
+/// A cipher that is there, as the tree has it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Neighbours<'a> {
-    /// The name of the cipher that is there.
-    pub(crate) old: &'a str,
-    /// The name of the new one.
-    pub(crate) new: &'a str,
+pub(crate) struct Member<'a> {
+    pub(crate) name: &'a str,
     /// The names of all that are there.
     pub(crate) ciphers: &'a [String],
+}
+
+/// A cipher that is there, and the name of a new one, which is like it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neighbours<'a> {
+    pub(crate) old: Member<'a>,
+    pub(crate) new: &'a str,
 }
 
 /// What is added to a tree: files by their paths, with their new text.
@@ -83,18 +91,15 @@ impl Neighbours<'_> {
     /// Where the other cipher is not there, or a list has none of its entries.
     pub(crate) fn added(&self, root: &Path, paths: &[String]) -> Result<Added> {
         let mut added = Added::new();
-        for path in paths {
-            let is_own = OWN.iter().any(|own| path.starts_with(&own.replace("NAME", self.old)));
-            if is_own {
-                let bytes = fs::read(root.join(path)).with_context(|| path.clone())?;
-                added.push((self.renamed(path), self.copied(path, &bytes)));
-            }
+        for path in paths.iter().filter(|path| self.old.owns(path)) {
+            let bytes = fs::read(root.join(path)).with_context(|| path.clone())?;
+            added.push((self.renamed(path), self.copied(path, &bytes)));
         }
-        ensure!(!added.is_empty(), "there is no cipher {:?} to begin with", self.old);
+        ensure!(!added.is_empty(), "there is no cipher {:?} to begin with", self.old.name);
         for &path in LISTS {
             let text = fs::read_to_string(root.join(path)).with_context(|| path.to_owned())?;
             let with_entries = self.with_entries(&text);
-            ensure!(with_entries != text, "{path} has no entry of {}", self.old);
+            ensure!(with_entries != text, "{path} has no entry of {}", self.old.name);
             added.push((path.to_owned(), with_entries.into_bytes()));
         }
         correct_sums(&mut added);
@@ -118,7 +123,7 @@ impl Neighbours<'_> {
     fn renamed(&self, line: &str) -> String {
         let mut renamed = String::with_capacity(line.len());
         let mut rest = line;
-        while let Some((before, name, after)) = mention(self.old, rest, line) {
+        while let Some((before, name, after)) = mention(self.old.name, rest, line) {
             renamed.push_str(before);
             renamed.push_str(&match name {
                 Name::Upper => self.new.to_uppercase(),
@@ -136,7 +141,7 @@ impl Neighbours<'_> {
         let mut result: Vec<String> = Vec::new();
         let mut at = 0;
         while at < lines.len() {
-            let Some(entry) = self.entry(&lines, at) else {
+            let Some(entry) = self.old.entry(&lines, at) else {
                 result.push(lines[at].to_owned());
                 at += 1;
                 continue;
@@ -144,25 +149,82 @@ impl Neighbours<'_> {
             // What was taken for the line before it belongs to it.
             result.truncate(result.len() - (at - entry.start));
             let old = &lines[entry.clone()];
-            let is_apart = entry.start > 0 && lines[entry.start - 1].is_empty();
             if let [line] = old
-                && let Some(line) = self.in_line(line)
+                && let Some(place) = self.old.in_line(line)
             {
-                result.push(line);
+                let (before, after) = line.split_at(place.end);
+                result.push(format!("{before}, {}{after}", self.renamed(&line[place])));
             } else {
                 result.extend(old.iter().map(|&line| line.to_owned()));
-                result.extend(is_apart.then(String::new));
+                result.extend(is_apart(&lines, &entry).then(String::new));
                 result.extend(old.iter().map(|line| self.renamed(line)));
             }
             at = entry.end;
         }
         result.join("\n") + "\n"
     }
+}
+
+impl Member<'_> {
+    /// Whether a file is the cipher's own, its page left aside.
+    fn owns(&self, path: &str) -> bool {
+        OWN.iter().any(|own| path.starts_with(&own.replace("NAME", self.name)))
+    }
+
+    /// What a file of the tree is where this cipher is not: none of its own files, and its entries in no list. The inverse of
+    /// [`Neighbours::added`].
+    pub(crate) fn removed(&self, path: &str, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        if self.owns(path) || path == PAGE.replace("NAME", self.name) {
+            return None;
+        }
+        if !LISTS.contains(&path) {
+            return Some(bytes);
+        }
+        Some(self.without_entries(&String::from_utf8_lossy(&bytes)).into_bytes())
+    }
+
+    /// A text that lists ciphers, without the entries of this one.
+    fn without_entries(&self, text: &str) -> String {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut result: Vec<String> = Vec::new();
+        let mut at = 0;
+        while at < lines.len() {
+            let Some(entry) = self.entry(&lines, at) else {
+                result.push(lines[at].to_owned());
+                at += 1;
+                continue;
+            };
+            result.truncate(result.len() - (at - entry.start));
+            let old = &lines[entry.clone()];
+            if let [line] = old
+                && self.in_line(line).is_some()
+            {
+                result.push(self.without_mentions(line));
+            } else if is_apart(&lines, &entry) {
+                result.pop();
+            }
+            at = entry.end;
+        }
+        result.join("\n") + "\n"
+    }
+
+    /// A line that lists several ciphers, without this one.
+    fn without_mentions(&self, line: &str) -> String {
+        let mut line = line.to_owned();
+        while let Some(place) = self.in_line(&line) {
+            let (before, after) = (&line[..place.start], &line[place.end..]);
+            line = match before.strip_suffix(", ") {
+                Some(before) => format!("{before}{after}"),
+                None => format!("{before}{}", after.trim_start_matches([',', ' '])),
+            };
+        }
+        line
+    }
 
     /// The lines of an entry whose first mention is in line `at`: with its attributes and comments, and to where its
     /// brackets are closed; and further entries that follow it.
     fn entry(&self, lines: &[&str], at: usize) -> Option<Range<usize>> {
-        is_named(self.old, lines[at]).then_some(())?;
+        is_named(self.name, lines[at]).then_some(())?;
         if self.in_line(lines[at]).is_some() {
             return Some(at..at + 1);
         }
@@ -186,37 +248,41 @@ impl Neighbours<'_> {
     /// Whether these lines are what a bracket encloses that the line before them opens, without a mention, and the next one
     /// closes.
     fn is_between_brackets(&self, lines: &[&str], start: usize, end: usize) -> bool {
-        let opens = |line: &&str| line.ends_with(['(', '{', '[']) && !is_named(self.old, line);
+        let opens = |line: &&str| line.ends_with(['(', '{', '[']) && !is_named(self.name, line);
         let closes = |line: &&str| line.trim_start().starts_with([')', '}', ']']);
         lines[..start].last().is_some_and(opens) && lines.get(end).is_some_and(closes)
     }
 
     /// Whether the next line opens a bracket before its entry's first mention.
     fn goes_on_after_bracket(&self, lines: &[&str], end: usize) -> bool {
-        let names = lines.get(end + 1).is_some_and(|line| is_named(self.old, line));
+        let names = lines.get(end + 1).is_some_and(|line| is_named(self.name, line));
         names && depth(&lines[end..=end]) != 0
     }
 
     /// Whether the next line is of another entry, or a head of one.
     fn goes_on(&self, lines: &[&str], end: usize) -> bool {
         let next = lines[end..].iter().find(|line| !is_head(line));
-        next.is_some_and(|line| is_named(self.old, line))
+        next.is_some_and(|line| is_named(self.name, line))
     }
 
-    /// A line that lists several ciphers, with the new one after the old one; `None` for another one.
-    fn in_line(&self, line: &str) -> Option<String> {
-        let mut others = self.ciphers.iter().filter(|cipher| *cipher != self.old);
+    /// Where a line that lists several ciphers first has this one; `None` for another line.
+    fn in_line(&self, line: &str) -> Option<Range<usize>> {
+        let mut others = self.ciphers.iter().filter(|cipher| *cipher != self.name);
         let has_others = others.any(|cipher| is_named(cipher, line));
         if !has_others {
             return None;
         }
-        let (before, _, after) = mention(self.old, line, line)?;
+        let (before, _, after) = mention(self.name, line, line)?;
         let is_part = |c: char| c.is_alphanumeric() || "_:&\"<>".contains(c);
         let start = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
         let end = line.len() - after.len() + after.find(|c| !is_part(c)).unwrap_or(after.len());
-        let piece = &line[start..end];
-        Some(format!("{}{piece}, {}{}", &line[..start], self.renamed(piece), &line[end..]))
+        Some(start..end)
     }
+}
+
+/// Whether an empty line is before an entry.
+fn is_apart(lines: &[&str], entry: &Range<usize>) -> bool {
+    entry.start > 0 && lines[entry.start - 1].is_empty()
 }
 
 /// How a name is spelled.
@@ -324,11 +390,11 @@ mod tests {
     fn neighbours<'a>(old: &'a str, new: &'a str) -> Neighbours<'a> {
         static CIPHERS: LazyLock<Vec<String>> =
             LazyLock::new(|| packages::ciphers().expect("there are crates"));
-        Neighbours { old, new, ciphers: &CIPHERS }
+        Neighbours { old: Member { name: old, ciphers: &CIPHERS }, new }
     }
 
     fn added() -> Vec<(String, String)> {
-        let paths = tree::listed().expect("git lists files");
+        let paths = tree::listed(&root()).expect("git lists files");
         let added = neighbours("seed", "newt").added(&root(), &paths).expect("SEED is there");
         added
             .into_iter()
@@ -352,8 +418,35 @@ mod tests {
             );
             // Nothing but lists in a line was changed.
             let mut lines = new.lines();
-            for line in old.lines().filter(|line| newt.in_line(line).is_none()) {
+            for line in old.lines().filter(|line| newt.old.in_line(line).is_none()) {
                 assert!(lines.any(|new| new == line), "{path} lost {line:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_added_is_removed() {
+        let newt = Member { name: "newt", ..neighbours("seed", "newt").old };
+        for (path, text) in added() {
+            let removed = newt.removed(&path, text.into_bytes());
+            let removed = removed.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let before = LISTS.contains(&path.as_str());
+            let before = before.then(|| fs::read_to_string(root().join(&path)).expect("a list"));
+            assert!(removed == before, "{path}");
+        }
+    }
+
+    #[test]
+    fn no_list_names_a_cipher_that_was_removed() {
+        // Those of the book's ports.
+        for name in ["lea", "sm4"] {
+            let member = Member { name, ..neighbours("seed", "newt").old };
+            for &path in LISTS {
+                let text = fs::read(root().join(path)).expect(path);
+                let text = member.removed(path, text).expect("a list is nobody's own");
+                let text = String::from_utf8_lossy(&text).into_owned();
+                let left: Vec<_> = text.lines().filter(|line| is_named(name, line)).collect();
+                assert!(left.is_empty(), "{path} names {name}: {left:?}");
             }
         }
     }
@@ -403,7 +496,7 @@ mod tests {
             !(is_own || is_written || is_text)
         };
         let mut by_hand = Vec::new();
-        for path in tree::listed().expect("git lists files").iter().filter(is_counted) {
+        for path in tree::listed(&root()).expect("git lists files").iter().filter(is_counted) {
             let Ok(text) = fs::read_to_string(root().join(path)) else {
                 continue; // no text
             };

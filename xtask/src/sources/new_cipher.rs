@@ -16,7 +16,10 @@ use crate::{
     command::root,
     kernels::host::hex,
     packages::{self, title},
-    sources::{neighbour::Neighbours, tree},
+    sources::{
+        neighbour::{Member, Neighbours},
+        tree,
+    },
 };
 
 /// What a skeleton is made of.
@@ -82,7 +85,7 @@ const LINES: [[&str; 5]; 8] = [
         "crates/lanecrypt/Cargo.toml",
         "lanecrypt-",
         "",
-        "features = [\"alloc\"] }",
+        "\"alloc\"] }",
         "lanecrypt-@name@ = { workspace = true, features = [\"alloc\"] }",
     ],
     [
@@ -145,8 +148,9 @@ fn copy(specification: &Specification, old: &str, tree: &Path) -> Result<Vec<(bo
     let path = path.replace("NAME", &specification.name);
     files.push((path, filled(template, &fields(specification)).into_bytes()));
     let ciphers = packages::ciphers()?;
-    let neighbours = Neighbours { old, new: &specification.name, ciphers: &ciphers };
-    files.extend(neighbours.added(tree, &tree::listed()?)?);
+    let old = Member { name: old, ciphers: &ciphers };
+    let neighbours = Neighbours { old, new: &specification.name };
+    files.extend(neighbours.added(tree, &tree::listed(tree)?)?);
     let mut touched = Vec::new();
     for (path, text) in files {
         let is_made = !tree.join(&path).exists();
@@ -405,7 +409,7 @@ mod tests {
         }
         let facade = &after[&tree.path().join("crates/lanecrypt/src/lib.rs")];
         let at = |text: &str| facade.find(text).expect(text);
-        assert!(at("    &hight::HIGHT_KISA,\n    &newt::NEWT,\n    &seed::SEED,") > 0);
+        assert!(at("    &lea::LEA,\n    &newt::NEWT,\n    &seed::SEED,") > 0);
         assert!(at("pub use lanecrypt_newt as newt;") < at("pub use lanecrypt_seed as seed;"));
     }
 

@@ -1,10 +1,10 @@
 //! Copies of the tree, where something is tried that must not change it.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use anyhow::{Context, Result};
 
-use crate::command::{command, output, root};
+use crate::command::{output, root};
 
 /// Files by their paths.
 pub(crate) type Contents = BTreeMap<String, Vec<u8>>;
@@ -31,25 +31,37 @@ pub(crate) fn contents(tree: &Path) -> Result<Contents> {
     Ok(files)
 }
 
-/// The paths of the files that git knows of this tree, or would add to it.
-pub(crate) fn listed() -> Result<Vec<String>> {
+/// The paths of the files that git knows of a tree, or would add to it.
+pub(crate) fn listed(tree: &Path) -> Result<Vec<String>> {
     let list = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
-    Ok(output(command("git").args(list))?.split_terminator('\0').map(str::to_owned).collect())
+    let list = output(Command::new("git").args(list).current_dir(tree))?;
+    Ok(list.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Makes the copy what git knows of this tree, or would add to it, with what `change` makes of a file. A file
-/// that is the same already is left alone, so that cargo sees by its time that nothing changed.
-pub(crate) fn copy(copy: &Path, change: impl Fn(&str, &mut Vec<u8>)) -> Result<()> {
+/// The files that git knows of a tree, or would add to it, without records, which are large, and from which nothing is built.
+pub(crate) fn sources(tree: &Path) -> Result<Contents> {
+    let mut sources = Contents::new();
+    for path in listed(tree)? {
+        let file = tree.join(&path);
+        // A file that git knows may be gone.
+        if file.is_file() && !path.starts_with("benches/record/") {
+            let bytes = fs::read(&file).with_context(|| path.clone())?;
+            sources.insert(path, bytes);
+        }
+    }
+    Ok(sources)
+}
+
+/// Makes the copy what `change` makes of each file of this tree: a file, or none. A file that is the same already is left
+/// alone, so that cargo sees by its time that nothing changed.
+pub(crate) fn copy(copy: &Path, change: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) -> Result<()> {
     fs::create_dir_all(copy)?;
     let mut old = contents(copy)?;
-    for path in &listed()? {
-        let from = root().join(path);
-        // A file that git knows may be gone; records are large, and nothing builds from them.
-        if !from.is_file() || path.starts_with("benches/record/") {
+    for (path, bytes) in sources(&root())? {
+        let Some(bytes) = change(&path, bytes) else {
             continue;
-        }
-        let mut bytes = fs::read(&from).with_context(|| path.clone())?;
-        change(path, &mut bytes);
+        };
+        let path = &path;
         if old.remove(path).is_none_or(|old| old != bytes) {
             let to = copy.join(path);
             fs::create_dir_all(to.parent().context("a file lies in a folder")?)?;

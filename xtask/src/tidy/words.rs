@@ -26,6 +26,7 @@ const READ: &[&str] = &[
     "crates/des/",
     "crates/hight/",
     "crates/lanecrypt/",
+    "crates/lea/",
     "crates/luks/",
     "crates/modes/",
     "crates/nbdkit-plugin/",

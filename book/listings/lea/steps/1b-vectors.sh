@@ -1,4 +1,3 @@
 # 1. Vectors
-cp -r book/listings/lea/1/. .
-git apply book/listings/lea/1.patch
-(cd vectors && sed -i '/lea_/d' SHA256SUMS && sha256sum lea_*.txt >> SHA256SUMS)
+take 'vectors/lea_*.txt' vectors/big/lea.txt vectors/mct/lea.txt vectors/README.md
+(cd vectors && sha256sum *.txt */*.txt | LC_ALL=C sort -k 2 > SHA256SUMS)

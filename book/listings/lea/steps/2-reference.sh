@@ -1,4 +1,3 @@
 # 2. Reference
-cp -r book/listings/lea/2/. .
-git apply book/listings/lea/2.patch
-cargo test -p lanecrypt-lea
+take crates/lea/src/reference.rs crates/lea/tests/forms.rs crates/lea/Cargo.toml
+check cargo test -p lanecrypt-lea --test forms

@@ -1,3 +1,3 @@
 # 3. Key schedule
-cp -r book/listings/lea/3/. .
-git apply book/listings/lea/3.patch
+take crates/lea/src/schedule.rs
+check cargo test -p lanecrypt-lea --test forms

@@ -1,4 +1,4 @@
 # 5. Word-sliced form
-cp -r book/listings/lea/5/. .
-git apply book/listings/lea/5.patch
-cargo test -p lanecrypt-lea --features alloc
+take crates/lea/src/sliced.rs crates/lea/src/backends.rs crates/lea/src/lib.rs
+take crates/lea/README.md crates/lea/tests/drop_in.rs
+check cargo test -p lanecrypt-lea

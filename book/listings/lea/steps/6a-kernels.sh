@@ -1,6 +1,7 @@
 # 6. Kernels
-cp -r book/listings/lea/6/. .
-git apply book/listings/lea/6.patch
+take kernels/lea kernels/src/lib.rs kernels/src/programs.rs kernels/src/batch.rs
 touch kernels/ptx/lea_words.ptx kernels/sm_90/lea_words.cubin
-cargo xtask kernels lea
-cargo test -p lanecrypt-kernels --lib
+touch kernels/ptx/lea_batch.ptx kernels/sm_90/lea_batch.cubin
+check cargo xtask kernels lea
+check cargo xtask codegen
+check cargo test -p lanecrypt-kernels --lib

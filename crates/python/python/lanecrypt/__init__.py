@@ -7,7 +7,7 @@
 >>> data
 bytearray(b'any length, any buffer')
 
-The functions here take a cipher by its name ("aes", "aria", "camellia", "des", "tdes", "seed", "sm4", "hight", or with the
+The functions here take a cipher by its name ("aes", "aria", "camellia", "des", "tdes", "seed", "sm4", "lea", "hight", or with the
 size of the key, "aes-256"), a key, and anything with a contiguous buffer: bytearray, memoryview, array, mmap,
 numpy. They change it in place, or leave it and fill `out`. Nothing is authenticated: `lanecrypt.aead` and
 `lanecrypt.tink` are for that. `lanecrypt.ciphers` has the same over streams.

@@ -20,7 +20,7 @@ use lanecrypt::{
     sm4::SM4,
 };
 
-use crate::bench::measure::peers::kisa::KisaSeed;
+use crate::bench::measure::peers::older;
 
 /// Another library's implementation of a cipher.
 pub(crate) struct Baseline {
@@ -90,7 +90,8 @@ pub(crate) static BASELINES: &[Baseline] = &[
             _ => keyed::<des::TdesEee3, Ctr64BE>(&TDES_EEE, key),
         },
     },
-    Baseline { cipher: "seed", name: "kisaseed", create: KisaSeed::create },
+    Baseline { cipher: "lea", name: "lea", create: older::lea },
+    Baseline { cipher: "seed", name: "kisaseed", create: older::seed },
     Baseline {
         cipher: "sm4",
         name: "RustCrypto sm4 + ctr",

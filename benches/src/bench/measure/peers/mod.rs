@@ -4,7 +4,7 @@
 pub(crate) mod baseline;
 #[cfg(feature = "peers")]
 mod botan;
-mod kisa;
+mod older;
 #[cfg(feature = "peers")]
 mod openssl;
 

@@ -9,7 +9,7 @@ from .. import _lanecrypt
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["AES", "ARIA", "DES", "HIGHT", "SEED", "SM4", "Algorithm", "Camellia", "TripleDES"]
+__all__ = ["AES", "ARIA", "DES", "HIGHT", "LEA", "SEED", "SM4", "Algorithm", "Camellia", "TripleDES"]
 
 
 class Algorithm(_lanecrypt.Algorithm):
@@ -57,6 +57,13 @@ class SM4(Algorithm):
 
     __slots__ = ()
     name, block_size, key_sizes = "SM4", 128, frozenset([128, 256])
+
+
+class LEA(Algorithm):
+    """LEA (KS X 3246)."""
+
+    __slots__ = ()
+    name, block_size, key_sizes = "LEA", 128, frozenset([128, 192, 256, 384, 512])
 
 
 class TripleDES(Algorithm):

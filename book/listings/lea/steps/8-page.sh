@@ -1,0 +1,2 @@
+# 8. Page
+take book/src/lea.md book/src/SUMMARY.md
