@@ -1,4 +1,4 @@
-//! LEA sliced by words, a block a lane, on every instruction set: one text for all, and for a single
+//! LEA sliced by words, one block per lane, on every instruction set: one text for all, and for a single
 //! block.
 //!
 //! Constant-time: no branch and no address depends on key or data.
