@@ -207,7 +207,7 @@ fn single<K: KeyLength>(
 // ANCHOR_END: single
 
 /// Blocks up to which one after the other is faster than a batch.
-const FEW: usize = 4;
+const FEW: usize = 3;
 
 impl<K: KeyLength, I: WordLanes> RunsOn<I> for Words<K> {
     fn short_at_once(blocks: usize) -> Option<usize> {
