@@ -132,6 +132,7 @@ const IN_CIRCLES: &[&str] = &[
     "crates/cli",
     "crates/core",
     "crates/lanecrypt",
+    "crates/lea",
     "crates/luks",
     "crates/modes",
     "crates/nbdkit-plugin",

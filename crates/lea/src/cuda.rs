@@ -20,7 +20,7 @@
 //!
 //! | family | how | constant-time |
 //! |---|---|---|
-//! | [`WORDS`] | a block a thread, in 32-bit words | yes |
+//! | [`WORDS`] | one block per thread, in 32-bit words | yes |
 
 use alloc::vec::Vec;
 
@@ -46,7 +46,7 @@ pub type Lea192 = OnDevice<crate::Lea192>;
 pub type Lea256 = OnDevice<crate::Lea256>;
 
 // ANCHOR: family
-/// One thread a block, in 32-bit words.
+/// One block per thread, in 32-bit words.
 pub static WORDS: Family = Family::new(
     &crate::LEA,
     "a block a thread, in 32-bit words",

@@ -67,7 +67,7 @@ const DELTA: [u32; 8] = [
 /// By how many bits the words that a round uses are rotated.
 const ROTATIONS: [u32; 6] = [1, 3, 6, 11, 13, 17];
 
-/// What each round adds to the words that it uses, for keys of so many words.
+/// What each round adds to the words that it uses, for keys of this number of words.
 const fn constants(words: usize) -> [RoundKey; MOST_ROUNDS] {
     let mut constants = [[0; 6]; MOST_ROUNDS];
     let mut n = 0;

@@ -1,4 +1,4 @@
-//! LEA sliced by words, a block a lane, on every instruction set: one text for all, and for a single
+//! LEA sliced by words, one block per lane, on every instruction set: one text for all, and for a single
 //! block.
 //!
 //! Constant-time: no branch and no address depends on key or data.
@@ -207,7 +207,7 @@ fn single<K: KeyLength>(
 // ANCHOR_END: single
 
 /// Blocks up to which one after the other is faster than a batch.
-const FEW: usize = 4;
+const FEW: usize = 3;
 
 impl<K: KeyLength, I: WordLanes> RunsOn<I> for Words<K> {
     fn short_at_once(blocks: usize) -> Option<usize> {

@@ -4,4 +4,4 @@ take crates/lanecrypt/Cargo.toml crates/lanecrypt/src/lib.rs crates/lanecrypt/sr
 take 'crates/lanecrypt/tests/*.rs'
 take Cargo.toml benches/src/bench/measure/peers/baseline.rs
 take tests/user-crate/Cargo.toml tests/user-crate/src/main.rs
-take xtask/bundle.sh xtask/src/tidy/words.rs
+take xtask/bundle.sh xtask/src/tidy.rs xtask/src/tidy/words.rs
