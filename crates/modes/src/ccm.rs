@@ -180,7 +180,7 @@ impl<'a> CcmMessage<'a> {
     /// The first block of the MAC, which has all lengths (SP 800-38C, A.2.1).
     fn first_block(&self) -> [u8; 16] {
         let has_aad = usize::from(!self.aad.is_empty());
-        self.block(has_aad << 6 | (self.tag - 2) / 2 << 3, self.length)
+        self.block(has_aad << 6 | ((self.tag - 2) / 2) << 3, self.length)
     }
 
     /// The counter of block `number` of the key stream, whose block 0 masks the tag.
@@ -211,13 +211,13 @@ impl<'a> CcmMessage<'a> {
         mac.register.copy_from_slice(first);
         mac.associate(self.aad)?;
         if is_short {
-            self.crypt(&mut mac, direction, data, |mut data| {
+            mac.crypt(direction, data, |mut data| {
                 data.xor_in2out(&key_stream[..data.len()]);
                 Ok(())
             })?;
         } else {
             in_pieces(engine, data, |number, piece| {
-                self.crypt(&mut mac, direction, piece, |piece| {
+                mac.crypt(direction, piece, |piece| {
                     engine.run(Operation::Ctr(self.counter(1 + number)), piece)
                 })
             })?;
@@ -225,22 +225,6 @@ impl<'a> CcmMessage<'a> {
         let mut tag = mac.register;
         tag.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
         Ok(tag)
-    }
-
-    /// Runs the key stream over data, and adds the plaintext to the MAC.
-    fn crypt<E: Engine>(
-        &self,
-        mac: &mut Mac<'_, E>,
-        direction: Direction,
-        mut data: InOutBuf<'_, '_, u8>,
-        key_stream: impl FnOnce(InOutBuf<'_, '_, u8>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
-        if direction == Direction::Encrypt {
-            mac.add(&[], data.get_in())?;
-            return key_stream(data);
-        }
-        key_stream(data.reborrow())?;
-        mac.add(&[], data.get_out())
     }
 }
 
@@ -254,6 +238,21 @@ struct Mac<'a, E> {
 const PIECE: usize = 4096;
 
 impl<E: Engine> Mac<'_, E> {
+    /// Runs the key stream over data, and adds the plaintext to the MAC.
+    fn crypt(
+        &mut self,
+        direction: Direction,
+        mut data: InOutBuf<'_, '_, u8>,
+        key_stream: impl FnOnce(InOutBuf<'_, '_, u8>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        if direction == Direction::Encrypt {
+            self.add(&[], data.get_in())?;
+            return key_stream(data);
+        }
+        key_stream(data.reborrow())?;
+        self.add(&[], data.get_out())
+    }
+
     /// Adds associated data behind its length (SP 800-38C, A.2.2).
     fn associate(&mut self, aad: &[u8]) -> Result<(), EngineError> {
         let length = aad.len() as u128;
