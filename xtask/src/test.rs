@@ -43,7 +43,7 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         test_programs::run_all(programs, &variables()?)
     };
     let cargo_test = |options: &[&str]| run(checking("test").args(options).envs(variables()?));
-    let build = step("build of all tests and programs", || of(&built).map(drop));
+    let building = step("build of all tests and programs", || of(&built).map(drop));
     let wheel = step("the wheel, in a clean environment", || {
         of(&built)?;
         wheel::test(&wheel::checked()?, &variables()?)
@@ -55,7 +55,7 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         step("judges: programs and packages of others", || of(&judges).map(drop)),
         step("host build of the kernels", || of(&library).map(drop)),
     ];
-    let mut main = vec![build];
+    let mut main = vec![building];
     if let Some(revision) = changed_since {
         let affected = Affected::since(revision)?;
         println!("to be tested: {}", affected.shown());
