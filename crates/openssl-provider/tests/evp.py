@@ -514,11 +514,16 @@ def test_gcm():
 
 
 def by_definition(name, key, iv, aad, data, sealed, tag):
-    """CTR and the hash by OpenSSL's ECB and CTR, where it has no GCM of this cipher."""
-    ecb = Context(judge(name.replace("GCM", "ECB")))
+    """CTR and the hash by OpenSSL's ECB and CTR, where it has no GCM of this cipher, or by ours, where it has none of it."""
+
+    def other(mode):
+        name_of_mode = name.replace("GCM", mode)
+        return judge(name_of_mode) or Cipher(name_of_mode, "provider=lanecrypt")
+
+    ecb = Context(other("ECB"))
     ecb.init(1, key)
     h, mask = ecb.update(bytes(16)), ecb.update(iv + b"\0\0\0\1")
-    ctr = Context(judge(name.replace("GCM", "CTR")))
+    ctr = Context(other("CTR"))
     ctr.init(1, key, iv + b"\0\0\0\2")
     assert ctr.update(data) == sealed, name
     expected = bytes(a ^ b for a, b in zip(ghash(h, aad, sealed), mask))
