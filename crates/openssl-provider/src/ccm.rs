@@ -110,7 +110,7 @@ impl Ccm {
             _ => return Err(Reason::GetParameter),
         };
         if !(4..=TAG).contains(&bytes) || !bytes.is_multiple_of(2) {
-            return Err(Reason::Tag);
+            return Err(Reason::TagLength);
         }
         if let Some(tag) = tag {
             if self.direction == Direction::Encrypt {

@@ -30,6 +30,9 @@ pub enum Reason {
     /// There is no tag, or it has a length that tags do not have.
     #[error("the tag is missing or has the wrong length")]
     Tag,
+    /// CCM has no tags of this length.
+    #[error("the tag has a length that CCM does not have")]
+    TagLength,
     /// A tag is asked for that was not made.
     #[error("no tag was made")]
     TagNotSet,
@@ -80,6 +83,7 @@ impl Reason {
             Self::Tag => 110,
             Self::NoKey => 114,
             Self::Data => 115,
+            Self::TagLength => 118,
             Self::TagNotSet => 119,
             Self::TagNotNeeded => 120,
             Self::TooManyRecords => 126,

@@ -554,8 +554,8 @@ def ccm_run(cipher, encrypts, key, iv, aad, data, tag, announced=True, is_whole=
         context.note("end", final(context.pointer, output, byref(written)))
     made = ctypes.create_string_buffer(16)
     if encrypts:
-        # An encryption refuses a tag, and makes one of the usual length.
-        length = 12 if given else length
+        # Where a tag or its length was refused, one of the usual length is made.
+        length = 12 if given or length % 2 else length
         context.note("made", ctx_ctrl(context.pointer, GET_TAG, length, made), made.raw)
         context.note("again", ctx_ctrl(context.pointer, GET_TAG, length, made))
         assert not update(context.pointer, output, byref(written), data, len(data)), "the nonce is used"
