@@ -83,9 +83,9 @@ impl Affected {
         if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
     }
 
-    /// Runs the test programs of these packages.
-    pub(crate) fn run_tests(&self, variables: &Variables) -> Result<()> {
-        let (programs, manifests) = (test_programs::all()?, self.manifests()?);
+    /// Runs those of the test programs that are of these packages.
+    pub(crate) fn run_tests(&self, programs: &[TestProgram], variables: &Variables) -> Result<()> {
+        let manifests = self.manifests()?;
         let is_affected = |program: &&TestProgram| manifests.contains(&program.manifest);
         test_programs::run_all(programs.iter().filter(is_affected), variables)
     }

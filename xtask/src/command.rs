@@ -73,6 +73,12 @@ pub(crate) fn rustup(arguments: &[&str]) -> Result<()> {
     output(command("rustup").args(arguments).env("RUSTUP_MAX_RETRIES", "0")).map(drop)
 }
 
+/// Has cargo optimise one of our libraries at this level, whatever the profile `dev` says.
+pub(crate) fn optimise(cargo: &mut Command, library: &str, level: u8) {
+    let setting = format!("profile.dev.package.lanecrypt-{library}.opt-level={level}");
+    cargo.args(["--config", &setting]);
+}
+
 /// Installs packages, as root, on Debian and its like.
 pub(crate) fn apt_install(packages: &[&str]) -> Result<()> {
     println!("installing {}", packages.join(", "));

@@ -60,8 +60,9 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         let affected = Affected::since(revision)?;
         println!("to be tested: {}", affected.shown());
         let (has_wheel, has_kat) = (affected.wheel, affected.kat);
+        let (programs, variables) = (&programs, &variables);
         main.push(step("tests of these, but for those of documentation", move || {
-            affected.run_tests(&variables()?)
+            affected.run_tests(of(programs)?, &variables()?)
         }));
         main.extend(has_wheel.then_some(wheel));
         main.extend(has_kat.then_some(kat));

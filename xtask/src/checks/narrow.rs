@@ -4,7 +4,7 @@
 use anyhow::{Result, ensure};
 
 use crate::{
-    command::{apt_install, cargo, command, one_line, output, run, rustup},
+    command::{apt_install, cargo, command, one_line, optimise, output, run, rustup},
     packages,
 };
 
@@ -35,8 +35,7 @@ fn of_target(arguments: &[&str]) -> Result<std::process::Command> {
     cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     for cipher in packages::ciphers()? {
         if !TESTED.contains(&cipher.as_str()) {
-            cargo.arg("--config");
-            cargo.arg(format!("profile.dev.package.lanecrypt-{cipher}.opt-level=0"));
+            optimise(&mut cargo, &cipher, 0);
         }
     }
     Ok(cargo)
