@@ -14,13 +14,28 @@ use lanecrypt::{CIPHERS, Direction, registry::CipherDescription, wgpu::Family};
 /// Operations of two inputs that a batch takes: `cipher,key bits,direction,inputs,operations`.
 const FORMS: &str = include_str!("../../../benches/schema/forms.csv");
 
+/// A cipher and its generated kernels.
+type Offered = (&'static CipherDescription, &'static Family);
+
+/// The ciphers that have kernels in WGSL, in the order of their numbers.
+fn offered() -> impl Iterator<Item = Offered> {
+    CIPHERS
+        .iter()
+        .filter_map(|&cipher| Some((cipher, cipher.backends.iter().find_map(Family::of)?)))
+}
+
+/// A cipher by its number.
+fn numbered(number: usize) -> Offered {
+    offered().nth(number).expect("a number that the page was told")
+}
+
 /// The ciphers as JSON: name, standard, bytes of a block, and for each key length in bytes the operations that a thread
 /// of a kernel does on its 32 blocks, in encryption and in decryption, transposes not counted.
 fn ciphers() -> String {
-    let ciphers = CIPHERS.iter().map(|cipher| {
+    let ciphers = offered().map(|(cipher, family)| {
         let keys = cipher.key_bytes.iter().map(|bytes| {
             let [encryption, decryption] =
-                ["encryption", "decryption"].map(|direction| operations(cipher, *bytes, direction));
+                ["encryption", "decryption"].map(|direction| operations(family, *bytes, direction));
             format!(r#"{{"bytes":{bytes},"operations":[{encryption},{decryption}]}}"#)
         });
         format!(
@@ -42,22 +57,16 @@ fn listed(items: impl Iterator<Item = String>) -> String {
     items.collect::<Vec<_>>().join(",")
 }
 
-fn operations(cipher: &CipherDescription, key_bytes: usize, direction: &str) -> &'static str {
-    let name = family(cipher).program().name();
+fn operations(family: &Family, key_bytes: usize, direction: &str) -> &'static str {
+    let name = family.program().name();
     let row = format!("{name},{},{direction},2,", 8 * key_bytes);
     let found = FORMS.lines().find_map(|line| line.strip_prefix(&row));
     found.expect("the ledger has every form")
 }
 
-/// The generated kernels of a cipher.
-fn family(cipher: &CipherDescription) -> &'static Family {
-    let families = cipher.backends.iter().find_map(Family::of);
-    families.expect("every cipher has kernels in WGSL")
-}
-
 /// What the kernels take of a key in a direction: the masks as bytes, then the name of the kernel.
-fn keys(cipher: &CipherDescription, direction: Direction, key: &[u8]) -> Vec<u8> {
-    let pair = family(cipher).keys(key).expect("a key of the cipher");
+fn keys(family: &Family, direction: Direction, key: &[u8]) -> Vec<u8> {
+    let pair = family.keys(key).expect("a key of the cipher");
     let keys = match direction {
         Direction::Encrypt => pair.encrypt,
         Direction::Decrypt => pair.decrypt,
@@ -67,12 +76,7 @@ fn keys(cipher: &CipherDescription, direction: Direction, key: &[u8]) -> Vec<u8>
 }
 
 /// Runs ECB over whole blocks by a backend for CPUs.
-fn run(
-    (cipher, backend): (&CipherDescription, &str),
-    direction: Direction,
-    key: &[u8],
-    blocks: &mut [u8],
-) {
-    let engine = lanecrypt::engine(cipher.name, backend, key).expect("a key of the cipher");
+fn run((cipher, backend): (&str, &str), direction: Direction, key: &[u8], blocks: &mut [u8]) {
+    let engine = lanecrypt::engine(cipher, backend, key).expect("a key of the cipher");
     engine.ecb(direction, blocks.into()).expect("whole blocks");
 }
