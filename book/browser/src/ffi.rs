@@ -26,13 +26,14 @@ extern "C" fn ciphers() -> usize {
 /// The source of a cipher's kernels.
 #[unsafe(no_mangle)]
 extern "C" fn kernels(cipher: usize) -> usize {
-    answer(crate::numbered(cipher).1.program().wgsl())
+    answer(crate::numbered(cipher).family.program().wgsl())
 }
 
 /// What the kernels take of the key in the buffer: masks, 16 KiB, then the name of the kernel.
 #[unsafe(no_mangle)]
 extern "C" fn keys(cipher: usize, decrypts: bool) -> usize {
-    let keys = with_buffer(|key| crate::keys(crate::numbered(cipher).1, direction(decrypts), key));
+    let keys =
+        with_buffer(|key| crate::keys(crate::numbered(cipher).family, direction(decrypts), key));
     answer(keys)
 }
 
@@ -42,7 +43,12 @@ extern "C" fn run(cipher: usize, decrypts: bool, is_reference: bool, key_bytes: 
     let backend = if is_reference { "reference" } else { "default" };
     with_buffer(|buffer| {
         let (key, blocks) = buffer.split_at_mut(key_bytes);
-        crate::run((crate::numbered(cipher).0.name, backend), direction(decrypts), key, blocks);
+        crate::run(
+            (crate::numbered(cipher).cipher.name, backend),
+            direction(decrypts),
+            key,
+            blocks,
+        );
         buffer.len()
     })
 }

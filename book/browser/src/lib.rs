@@ -15,13 +15,17 @@ use lanecrypt::{CIPHERS, Direction, registry::CipherDescription, wgpu::Family};
 const FORMS: &str = include_str!("../../../benches/schema/forms.csv");
 
 /// A cipher and its generated kernels.
-type Offered = (&'static CipherDescription, &'static Family);
+struct Offered {
+    cipher: &'static CipherDescription,
+    family: &'static Family,
+}
 
 /// The ciphers that have kernels in WGSL, in the order of their numbers.
 fn offered() -> impl Iterator<Item = Offered> {
-    CIPHERS
-        .iter()
-        .filter_map(|&cipher| Some((cipher, cipher.backends.iter().find_map(Family::of)?)))
+    CIPHERS.iter().filter_map(|&cipher| {
+        let family = cipher.backends.iter().find_map(Family::of)?;
+        Some(Offered { cipher, family })
+    })
 }
 
 /// A cipher by its number.
@@ -32,7 +36,7 @@ fn numbered(number: usize) -> Offered {
 /// The ciphers as JSON: name, standard, bytes of a block, and for each key length in bytes the operations that a thread
 /// of a kernel does on its 32 blocks, in encryption and in decryption, transposes not counted.
 fn ciphers() -> String {
-    let ciphers = offered().map(|(cipher, family)| {
+    let ciphers = offered().map(|Offered { cipher, family }| {
         let keys = cipher.key_bytes.iter().map(|bytes| {
             let [encryption, decryption] =
                 ["encryption", "decryption"].map(|direction| operations(family, *bytes, direction));
