@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    fmt::Display,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -55,6 +56,7 @@ pub(crate) fn workspace(task: &str) -> Command {
 pub(crate) fn pip_install(folder: &Path) -> Command {
     let mut install = command("python3");
     install.args(["-m", "pip", "install", "--quiet", "--root-user-action", "ignore", "--upgrade"]);
+    install.arg("--no-compile"); // most modules are never imported
     install.arg("--target").arg(folder);
     install
 }
@@ -73,10 +75,9 @@ pub(crate) fn rustup(arguments: &[&str]) -> Result<()> {
     output(command("rustup").args(arguments).env("RUSTUP_MAX_RETRIES", "0")).map(drop)
 }
 
-/// Has cargo optimise one of our libraries at this level, whatever the profile `dev` says.
-pub(crate) fn optimise(cargo: &mut Command, library: &str, level: u8) {
-    let setting = format!("profile.dev.package.lanecrypt-{library}.opt-level={level}");
-    cargo.args(["--config", &setting]);
+/// Has cargo compile one of our libraries with this setting, whatever the profile `dev` says.
+pub(crate) fn setting(cargo: &mut Command, library: &str, key: &str, value: impl Display) {
+    cargo.args(["--config", &format!("profile.dev.package.lanecrypt-{library}.{key}={value}")]);
 }
 
 /// Installs packages, as root, on Debian and its like.

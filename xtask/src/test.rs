@@ -1,13 +1,13 @@
 //! The tests: everything cargo runs, with the host build of the kernels, then the wheel and the vectors.
 
-use std::{collections::BTreeSet, ffi::OsString, path::Path, sync::LazyLock};
+use std::{ffi::OsString, path::Path, sync::LazyLock};
 
 use anyhow::{Result, anyhow, ensure};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     changed::Affected,
-    command::{self, build_checked, checked, checking, command, output, root, run, workspace},
+    command::{self, build_checked, checked, checking, command, output, root, run},
     judges, kernels,
     steps::{self, step},
     test_programs, wheel,
@@ -72,9 +72,6 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         main.push(step("tests that need the host build of the kernels", || {
             cargo_test(&["--lib", "--test", "tuning", "--", "--ignored"])
         }));
-        main.push(step("conformance and residue of the release build", || {
-            of_release_build(of(&backends)?, &variables()?)
-        }));
         main.push(kat);
         beside.push(step("unit tests, properties, doors", || {
             run_programs(|name| !fills_the_machine(name))
@@ -88,22 +85,6 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
 /// Test programs that keep all cores busy, or measure what they decide by; most others wait for programs that they start.
 fn fills_the_machine(name: &str) -> bool {
     ["conformance", "device", "endurance", "tuning"].contains(&name)
-}
-
-/// What the optimiser makes of the ciphers is what users run: the build that checks has their rounds in functions of
-/// their own. What is left on the stack is what the optimiser left there.
-///
-/// The host build of the kernels is the same C++ for both; HIGHT's, the quickest, shows that the release build can launch
-/// it.
-fn of_release_build(backends: &str, variables: &Variables) -> Result<()> {
-    let mut tests = workspace("test");
-    tests.args(["--release", "--test", "conformance", "--test", "residue", "--"]);
-    for cipher in with_host_kernels(backends) {
-        if !cipher.starts_with("hight") {
-            tests.args(["--skip", &format!("{cipher}::host-")]);
-        }
-    }
-    run(tests.envs(variables.iter().map(|(name, value)| (name, value))))
 }
 
 /// What was made, or why it could not be.
@@ -121,12 +102,6 @@ fn required(library: &Path) -> Result<String> {
     // kat says nothing of kernels that were left out of it.
     ensure!(backends.iter().any(|name| name.contains("/host-")), "kat has no host-* backend");
     Ok(backends.join(","))
-}
-
-/// The ciphers of a list of backends that have some of the host build of the kernels.
-fn with_host_kernels(backends: &str) -> BTreeSet<&str> {
-    let split = backends.split(',').filter_map(|name| name.split_once("/host-"));
-    split.map(|(cipher, _)| cipher).collect()
 }
 
 /// kat, with the host build of the kernels where it can be made.

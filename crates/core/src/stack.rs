@@ -1,7 +1,7 @@
 //! What a key expansion leaves on the stack is overwritten.
 
 /// Bytes of stack that are overwritten: more than any key expansion of ours takes, which
-/// `crates/lanecrypt/tests/residue.rs` holds.
+/// `ct/tests/residue.rs` holds.
 const CLEARED_BYTES: usize = 8 << 10;
 
 /// Runs `work`, a key expansion, and then overwrites the stack where its temporaries were (feature

@@ -120,7 +120,7 @@ impl<I: crate::BlockLanes, B: LanesBody> crate::Body<I> for WithLanes<B> {
 }
 
 /// Runs `work`, which makes keys, and overwrites the stack that it takes (feature `zeroize`): `FAST` bytes at most
-/// where there are instructions for S-boxes, `PLAIN` elsewhere. `crates/lanecrypt/tests/residue.rs` holds that
+/// where there are instructions for S-boxes, `PLAIN` elsewhere. `ct/tests/residue.rs` holds that
 /// they are enough.
 #[inline]
 pub fn on_cleared_stack<const FAST: usize, const PLAIN: usize, R>(work: impl FnOnce() -> R) -> R {

@@ -4,16 +4,14 @@ use anyhow::{Context, Result};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{apt_install, command, run, target, workspace},
+    command::{apt_install, build_one, command, run},
     kernels,
 };
 
 pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
     install_valgrind()?;
     let library = kernels::host::build_for_valgrind()?;
-    // As users get them: the build that checks has the rounds in functions of their own.
-    run(workspace("build").args(["--quiet", "--release", "--bin", "lanecrypt-ct"]))?;
-    let program = target().join("release/lanecrypt-ct");
+    let program = build_one("lanecrypt-ct")?;
     run(command(program).args(filter).env(HOST_KERNELS, library))
 }
 

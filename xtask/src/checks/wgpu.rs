@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use anyhow::{Context, Result};
 
 use crate::{
-    command::{apt_install, cargo, optimise, run},
+    command::{apt_install, cargo, run, setting},
     test::EXPECT,
 };
 
@@ -27,7 +27,7 @@ pub(crate) fn check() -> Result<()> {
         let mut test = cargo();
         test.args(["test", "--quiet"]);
         for name in OPTIMISED {
-            optimise(&mut test, name, 1);
+            setting(&mut test, name, "opt-level", 1);
         }
         test.args(arguments);
         run(test

@@ -39,7 +39,6 @@ const LISTS: &[&str] = &[
     "crates/lanecrypt/src/lib.rs",
     "crates/lanecrypt/src/tuning/guess.rs",
     "crates/lanecrypt/tests/device.rs",
-    "crates/lanecrypt/tests/residue.rs",
     "crates/lanecrypt/tests/rustcrypto.rs",
     "crates/lanecrypt/tests/secrets.rs",
     "crates/reference/src/gf256.rs",
@@ -52,6 +51,7 @@ const LISTS: &[&str] = &[
     "kernels/src/launches.rs",
     "kernels/src/lib.rs",
     "kernels/src/programs.rs",
+    "ct/tests/residue.rs",
     "proofs/Cargo.toml",
     "proofs/src/ciphers.rs",
     "tests/user-crate/Cargo.toml",
@@ -385,7 +385,7 @@ mod tests {
     use crate::{command::root, packages, sources::tree};
 
     /// Lines outside of its own files that were typed for SM4.
-    const MOST_BY_HAND: usize = 69;
+    const MOST_BY_HAND: usize = 70;
 
     fn neighbours<'a>(old: &'a str, new: &'a str) -> Neighbours<'a> {
         static CIPHERS: LazyLock<Vec<String>> =
@@ -486,6 +486,7 @@ mod tests {
                 "benches/record/",
                 "benches/schema/",
                 "book/",
+                "crates/cuda/src/device/experience/built_in.rs",
                 "kernels/ptx/",
                 "kernels/src/launches.rs",
                 "vectors/",

@@ -1,11 +1,12 @@
 //! Nothing of a key is left on the stack once a cipher was made and dropped: the stack is painted,
 //! the work is done under two keys, twice each, and what lies there afterwards is the same.
 //!
-//! What the compiler moves without optimising stays where it was: builds that assert are left out.
+//! What the compiler moves without optimising stays where it was: this package and all that the keys pass are
+//! compiled as users' builds are (profiles in the workspace's Cargo.toml).
 //!
 //! A program can read its own stack without unsafe code where the kernel shows it as a file. Under
-//! other kernels, and without the feature that clears, there is nothing to test.
-#![cfg(all(target_os = "linux", feature = "zeroize"))]
+//! other kernels there is nothing to test.
+#![cfg(target_os = "linux")]
 
 use std::{fs::File, hint::black_box, os::unix::fs::FileExt, ptr, thread};
 
@@ -99,7 +100,6 @@ macro_rules! leaves_nothing {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "of the release build, in `cargo xtask test`")]
 fn types_leave_nothing() {
     leaves_nothing!(aes::Aes128, aes::Aes192, aes::Aes256);
     leaves_nothing!(aes::Aes128Enc, aes::Aes192Enc, aes::Aes256Enc);
@@ -115,7 +115,6 @@ fn types_leave_nothing() {
 
 /// Keys of GCM: the cipher's, and the powers of the hash key that is made with it.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "of the release build, in `cargo xtask test`")]
 fn modes_leave_nothing() {
     #[inline(never)]
     fn hash_key(key: &Array<u8, U16>) {
@@ -129,7 +128,6 @@ fn modes_leave_nothing() {
 
 /// The powers of a hash key: a short string makes some, a long one all.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "of the release build, in `cargo xtask test`")]
 fn powers_leave_nothing() {
     #[inline(never)]
     fn hash<const BYTES: usize>(key: &Array<u8, U16>) {
@@ -145,7 +143,6 @@ fn powers_leave_nothing() {
 
 /// The keys that GCM-SIV derives for a message. It is refused, so that no result depends on the key.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "of the release build, in `cargo xtask test`")]
 fn messages_leave_nothing() {
     #[inline(never)]
     fn refuse<C: SivCipher>(key: &Array<u8, C::KeySize>) {
@@ -160,7 +157,6 @@ fn messages_leave_nothing() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "of the release build, in `cargo xtask test`")]
 fn conversions_leave_nothing() {
     #[inline(never)]
     fn convert(key: &Array<u8, U32>) {
@@ -173,7 +169,6 @@ fn conversions_leave_nothing() {
 
 /// Every backend of the CPU as the registry makes it, under its longest key.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "of the release build, in `cargo xtask test`")]
 fn backends_leave_nothing() {
     let on_cpu =
         |backend: &&Backend| backend.platform == Platform::Cpu && (backend.available)().is_ok();
