@@ -87,7 +87,7 @@ impl Affected {
     pub(crate) fn run_tests(&self, programs: &[TestProgram], variables: &Variables) -> Result<()> {
         let manifests = self.manifests()?;
         let is_affected = |program: &&TestProgram| manifests.contains(&program.manifest);
-        test_programs::run_all(programs.iter().filter(is_affected), variables)
+        test_programs::run_all(programs.iter().filter(is_affected), &[], variables)
     }
 
     /// Manifests of the packages.

@@ -10,7 +10,8 @@ use crate::{
     command::{self, build_checked, checked, checking, command, output, root, run},
     judges, kernels,
     steps::{self, step},
-    test_programs, wheel,
+    test_programs::{self, TestProgram},
+    wheel,
 };
 
 /// Backends that must run: one of them skipped is a failure.
@@ -38,11 +39,10 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         of(&built)?;
         test_programs::all()
     });
-    let run_programs = |is_meant: fn(&str) -> bool| {
-        let programs = of(&programs)?.iter().filter(|program| is_meant(&program.name));
-        test_programs::run_all(programs, &variables()?)
+    let run_programs = |options: &[&str], is_meant: fn(&TestProgram) -> bool| {
+        let programs = of(&programs)?.iter().filter(|program| is_meant(program));
+        test_programs::run_all(programs, options, &variables()?)
     };
-    let cargo_test = |options: &[&str]| run(checking("test").args(options).envs(variables()?));
     let building = step("build of all tests and programs", || of(&built).map(drop));
     let wheel = step("the wheel, in a clean environment", || {
         of(&built)?;
@@ -67,24 +67,28 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         main.extend(has_wheel.then_some(wheel));
         main.extend(has_kat.then_some(kat));
     } else {
-        main.push(step("conformance and devices", || run_programs(fills_the_machine)));
+        main.push(step("conformance and devices", || run_programs(&[], fills_the_machine)));
         // What only the host build of the kernels can show.
         main.push(step("tests that need the host build of the kernels", || {
-            cargo_test(&["--lib", "--test", "tuning", "--", "--ignored"])
+            run_programs(&["--ignored"], |program| {
+                program.is_of_library || program.name == "tuning"
+            })
         }));
         main.push(kat);
         beside.push(step("unit tests, properties, doors", || {
-            run_programs(|name| !fills_the_machine(name))
+            run_programs(&[], |program| !fills_the_machine(program))
         }));
-        beside.push(step("examples of the documentation", || cargo_test(&["--doc"])));
+        beside.push(step("examples of the documentation", || {
+            run(checking("test").arg("--doc").envs(variables()?))
+        }));
         beside.push(wheel);
     }
     steps::run_all("test", &main, &beside)
 }
 
 /// Test programs that keep all cores busy, or measure what they decide by; most others wait for programs that they start.
-fn fills_the_machine(name: &str) -> bool {
-    ["conformance", "device", "endurance", "tuning"].contains(&name)
+fn fills_the_machine(program: &TestProgram) -> bool {
+    ["conformance", "device", "endurance", "tuning"].contains(&program.name.as_str())
 }
 
 /// What was made, or why it could not be.

@@ -19,6 +19,8 @@ use crate::{
 pub(crate) struct TestProgram {
     /// Of a library or program, its name; of a file of tests/, that of the file.
     pub(crate) name: String,
+    /// Whether it has the tests within a library.
+    pub(crate) is_of_library: bool,
     /// The manifest of its package.
     pub(crate) manifest: PathBuf,
     path: PathBuf,
@@ -43,16 +45,20 @@ fn of(message: &Value) -> Result<Option<TestProgram>> {
     }
     let text =
         |value: &Value, what: &str| value.as_str().map(str::to_owned).context(what.to_owned());
+    let kinds = message["target"]["kind"].as_array().context("no kinds of a target")?;
     Ok(Some(TestProgram {
         name: text(&message["target"]["name"], "no name of a target")?,
+        is_of_library: kinds.iter().any(|kind| kind.as_str().is_some_and(|k| k.ends_with("lib"))),
         manifest: text(&message["manifest_path"], "no manifest")?.into(),
         path: path.into(),
     }))
 }
 
-/// Runs these, all of them whatever fails, each in the folder of its package, where cargo would run it.
+/// Runs these with these options, all of them whatever fails, each in the folder of its package, where cargo would run
+/// it.
 pub(crate) fn run_all<'a>(
     programs: impl Iterator<Item = &'a TestProgram>,
+    options: &[&str],
     variables: &Variables,
 ) -> Result<()> {
     let mut failed = Vec::new();
@@ -60,7 +66,7 @@ pub(crate) fn run_all<'a>(
         let folder = program.manifest.parent().unwrap_or(Path::new("."));
         println!("Running {} of {}: {}", program.name, folder.display(), program.path.display());
         let mut test = command(&program.path);
-        test.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        test.args(options).current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
         test.envs(variables.iter().map(|(name, value)| (name, value)));
         failed.extend(run(&mut test).err().map(|error| format!("{error:#}")));
     }
@@ -78,12 +84,17 @@ mod tests {
     fn messages_of_cargo_tell_of_tests() {
         let message = |test: bool, executable: Option<&str>| {
             json!({
-                "executable": executable, "profile": { "test": test }, "target": { "name": "device" },
+                "executable": executable, "profile": { "test": test },
+                "target": { "name": "device", "kind": ["test"] },
                 "manifest_path": "/r/crates/lanecrypt/Cargo.toml",
             })
         };
         let found = of(&message(true, Some("/r/device-1"))).expect("it is whole");
-        assert!(found.is_some_and(|program| program.name == "device"));
+        assert!(found.is_some_and(|program| program.name == "device" && !program.is_of_library));
+        let mut library = message(true, Some("/r/lanecrypt-1"));
+        library["target"]["kind"] = json!(["cdylib", "rlib"]);
+        let found = of(&library).expect("it is whole");
+        assert!(found.is_some_and(|program| program.is_of_library));
         assert!(of(&message(false, Some("/r/kat"))).expect("a program").is_none());
         assert!(of(&message(true, None)).expect("a library").is_none());
         assert!(of(&json!({ "executable": "/r/a", "profile": { "test": true } })).is_err());
