@@ -3,10 +3,11 @@
 //! Backends of the CPU, and the kernels compiled for it, run under valgrind with key and data
 //! undefined; of instruction sets that valgrind does not run the machine code is read, and the
 //! kernels' PTX is. A backend that claims to be constant-time must pass, and one
-//! that does not claim it must trip.
+//! that does not claim it must trip. With `--measure`, times are compared instead.
 
 mod ffi;
 mod machine_code;
+mod measure;
 mod ptx;
 mod report;
 mod trial;
@@ -18,7 +19,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use lanecrypt::find_cipher;
 
-use crate::report::Verdict;
+use crate::report::{Row, Verdict};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask ct", about = "Checks every backend's constant-time claim")]
@@ -26,6 +27,9 @@ struct Options {
     /// Checks only backends whose name, as cipher/backend, contains this.
     #[arg(default_value = "")]
     filter: String,
+    /// Compares the times of secrets that stay and secrets that change, this many times for each step, instead.
+    #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "10000000")]
+    measure: Option<usize>,
     /// Runs one backend, named cipher/backend; for use under valgrind.
     #[arg(long, hide = true)]
     trial: Option<String>,
@@ -37,14 +41,23 @@ fn main() -> Result<ExitCode> {
         run_trial(name)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(measurements) = options.measure {
+        return judged(&measure::rows(&options.filter, measurements)?, &options.filter);
+    }
     ensure!(cfg!(target_arch = "x86_64"), "valgrind's requests are written for x86-64 alone");
     let mut rows = ptx::rows(&options.filter)?;
     rows.extend(valgrind::rows(&options.filter)?);
-    report::print(&rows);
+    let code = judged(&rows, &options.filter)?;
     println!("{}", trial::REDUCED);
-    let is_checked = report::count(&rows, Verdict::NotHere) < rows.len();
-    ensure!(is_checked, "no backend that can run here has {:?} in its name", options.filter);
-    let wrong = report::count(&rows, Verdict::Wrong);
+    Ok(code)
+}
+
+/// Prints rows, and says whether one is wrong.
+fn judged(rows: &[Row], filter: &str) -> Result<ExitCode> {
+    report::print(rows);
+    let is_checked = report::count(rows, Verdict::NotHere) < rows.len();
+    ensure!(is_checked, "no backend that can run here has {filter:?} in its name");
+    let wrong = report::count(rows, Verdict::Wrong);
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

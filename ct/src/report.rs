@@ -12,6 +12,8 @@ pub(crate) enum Verdict {
     Holds,
     /// It claims nothing, and the check does find something: it is not blind.
     Trips,
+    /// It claims nothing, and its times show nothing here.
+    Unseen,
     /// It was not checked, for the reason in the row.
     NotHere,
     /// It claims one thing, and the check found the other, or did not come to an end.
@@ -23,6 +25,7 @@ impl fmt::Display for Verdict {
         f.write_str(match self {
             Self::Holds => "holds",
             Self::Trips => "trips, as it should",
+            Self::Unseen => "nothing claimed, nothing seen",
             Self::NotHere => "not checked",
             Self::Wrong => "WRONG",
         })
@@ -59,7 +62,8 @@ pub(crate) fn print(rows: &[Row]) {
         table.add_row([&row.name, claim, row.how, &row.found, &verdict]);
     }
     println!("{table}");
-    let verdicts = [Verdict::Holds, Verdict::Trips, Verdict::NotHere, Verdict::Wrong];
+    let verdicts =
+        [Verdict::Holds, Verdict::Trips, Verdict::Unseen, Verdict::NotHere, Verdict::Wrong];
     let sums = verdicts.map(|verdict| format!("{verdict}: {}", count(rows, verdict)));
     println!("{}", sums.join("; "));
     for row in rows.iter().filter(|row| row.verdict == Verdict::Wrong) {

@@ -141,6 +141,10 @@ enum Task {
     Ct {
         /// Checks only backends whose name, as cipher/backend, contains this.
         filter: Option<String>,
+        /// Compares run times of secrets that stay and secrets that change instead (dudect), TIMES of each step
+        /// [default: 10 million]. It takes an hour, and a machine with nothing else to do.
+        #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "10000000")]
+        measure: Option<usize>,
     },
     /// Tests under emulators: big-endian and NEON under qemu-user, portable code under Miri.
     Cross {
@@ -261,7 +265,8 @@ fn main() -> ExitCode {
         Task::Wheel { release } => wheel::run_task(release),
         Task::Package { build } => publishing::run_task(build),
         Task::Bundle { wheel } => bundle::run_task(wheel),
-        Task::Ct { filter } => ct::run_task(filter.as_deref()),
+        Task::Ct { filter, measure: Some(times) } => ct::measure(filter.as_deref(), times),
+        Task::Ct { filter, .. } => ct::run_task(filter.as_deref()),
         Task::Cross { parts } => cross::run_parts(&parts),
         Task::Inlining => inlining::check(),
         Task::NewCipher { specification } => new_cipher::run(&specification),

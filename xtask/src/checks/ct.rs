@@ -15,6 +15,12 @@ pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
     run(command(program).args(filter).env(HOST_KERNELS, library))
 }
 
+/// Compares run times. Nothing is installed, and nothing runs beside it.
+pub(crate) fn measure(filter: Option<&str>, times: usize) -> Result<()> {
+    let program = build_one("lanecrypt-ct")?;
+    run(command(program).args(filter).arg(format!("--measure={times}")))
+}
+
 fn install_valgrind() -> Result<()> {
     if command("valgrind").arg("--version").output().is_ok() {
         return Ok(());
