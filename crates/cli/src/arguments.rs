@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use lanecrypt::{BackendChoice, gpu};
 
-use crate::{failure::Failure, job, keysets, mount, raw, seal, speed, tune};
+use crate::{failure::Failure, job, keysets, mount, raw, seal, self_test, speed, tune};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,9 +16,10 @@ Examples:
   lanecrypt open --keyset my.keys --range 4G..5G disk.sealed -   part of the file, to standard output
   lanecrypt raw ctr --cipher aria-256 --key-file k --iv 00..00 in out   a cipher in a mode, no file format
   lanecrypt speed --cipher aes-256                        how fast this machine is
+  lanecrypt self-test                                     whether every cipher gives known answers here
 
 Exit codes: 0 done, 1 reading or writing failed, 2 wrong usage, 3 not authentic, 4 no such device,
-130 interrupted. An existing file is replaced only when the new one is complete.";
+5 self-test failed, 130 interrupted. An existing file is replaced only when the new one is complete.";
 
 /// Encrypts files and streams on all cores and on a GPU.
 #[derive(Debug, Parser)]
@@ -56,6 +57,7 @@ pub(crate) enum Command {
     Raw(raw::Arguments),
     Speed(speed::Arguments),
     Tune(tune::Arguments),
+    SelfTest(self_test::Arguments),
     /// Lists the CPU and GPUs of this machine and what each can run.
     Devices(Printed),
     /// Lists the ciphers with their key and block sizes and implementations.

@@ -21,6 +21,9 @@ pub(crate) enum Failure {
     /// A device was asked for by name, and there is none.
     #[error("{0}")]
     NoDevice(String),
+    /// An implementation gave a wrong answer.
+    #[error("{0}")]
+    SelfTest(String),
     /// A signal ended it.
     #[error("interrupted; no unfinished file is left")]
     Interrupted,
@@ -42,6 +45,7 @@ impl Failure {
             Self::Usage(_) => 2,
             Self::NotAuthentic(_) => 3,
             Self::NoDevice(_) => 4,
+            Self::SelfTest(_) => 5,
             Self::Interrupted => INTERRUPTED,
         })
     }

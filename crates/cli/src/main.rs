@@ -13,6 +13,7 @@ mod progress;
 mod raw;
 mod seal;
 mod secret;
+mod self_test;
 mod signals;
 mod speed;
 mod threads;
@@ -53,6 +54,7 @@ fn run(Arguments { command, machine }: &Arguments) -> Result<(), Failure> {
         Command::Raw(arguments) => arguments.run(machine),
         Command::Speed(arguments) => arguments.run(machine),
         Command::Tune(arguments) => arguments.run(machine),
+        Command::SelfTest(arguments) => arguments.run(),
         Command::Devices(printed) => lists::devices(*printed),
         Command::Ciphers(printed) => lists::ciphers(*printed),
         Command::Completions { shell } => documents::completions(*shell),

@@ -16,6 +16,7 @@
 //! | use several GPUs | [`cuda::Family::fleet`] |
 //! | encrypt thousands of messages at once | [`batch`] |
 //! | encrypt a stream or a file | [`io`]; sealed files are in `lanecrypt-tink` |
+//! | run known answers before the first use | [`self_test`] |
 //! | list what there is | [`CIPHERS`], [`registry`] |
 //!
 //! ```
@@ -77,6 +78,7 @@ pub mod io;
 mod parallel;
 pub mod registry;
 mod selection;
+pub mod self_test;
 pub mod size;
 #[cfg(feature = "tune")]
 pub mod tuning;

@@ -157,20 +157,25 @@ unsafe fn with(
     }
 }
 
-/// Hands a context to OpenSSL; null where there is none.
-fn give(core: &Core, instance: Option<Box<Instance>>) -> *mut c_void {
-    let Some(instance) = instance else {
-        core.raise(Reason::Memory);
-        return ptr::null_mut();
+/// Makes a context and hands it to OpenSSL; null where there is none.
+fn give(core: Core, make: impl FnOnce() -> Result<Context, Reason>) -> *mut c_void {
+    let instance = || {
+        let context = make()?;
+        try_box(Instance { core, context }).ok_or(Reason::Memory)
     };
-    Box::into_raw(instance).cast()
+    match catch_unwind(AssertUnwindSafe(instance)).unwrap_or(Err(Reason::Internal)) {
+        Ok(instance) => Box::into_raw(instance).cast(),
+        Err(reason) => {
+            core.raise(reason);
+            ptr::null_mut()
+        }
+    }
 }
 
 unsafe extern "C" fn new_context<R: Row>(provider: *mut c_void) -> *mut c_void {
     // SAFETY: the provider's context is what `OSSL_provider_init` gave.
     let Some(core) = (unsafe { provider.cast::<Core>().as_ref() }) else { return ptr::null_mut() };
-    let start = || try_box(Instance { core: *core, context: Context::new(R::algorithm()) });
-    give(core, catch_unwind(AssertUnwindSafe(start)).ok().flatten())
+    give(*core, || R::algorithm().self_test().map(|()| Context::new(R::algorithm())))
 }
 
 unsafe extern "C" fn free_context(instance: *mut c_void) {
@@ -186,8 +191,7 @@ unsafe extern "C" fn copy_context(instance: *mut c_void) -> *mut c_void {
     let Some(instance) = (unsafe { instance.cast::<Instance>().as_ref() }) else {
         return ptr::null_mut();
     };
-    let copy = || try_box(Instance { core: instance.core, context: instance.context.clone() });
-    give(&instance.core, catch_unwind(AssertUnwindSafe(copy)).ok().flatten())
+    give(instance.core, || Ok(instance.context.clone()))
 }
 
 /// Bytes that a caller gave.

@@ -43,6 +43,7 @@ mod key;
 mod keystream;
 mod large;
 mod reason;
+mod self_test;
 mod shared;
 mod tls;
 

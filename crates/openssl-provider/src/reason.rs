@@ -51,6 +51,9 @@ pub enum Reason {
     /// Two records would have the same IV.
     #[error("there are too many records")]
     TooManyRecords,
+    /// A known answer was not given: nothing is encrypted.
+    #[error("the self-test failed")]
+    SelfTest,
     /// There is no memory.
     #[error("out of memory")]
     Memory,
@@ -87,6 +90,7 @@ impl Reason {
             Self::TagNotSet => 119,
             Self::TagNotNeeded => 120,
             Self::TooManyRecords => 126,
+            Self::SelfTest => 215,
             Self::Memory => FATAL + 256,
             Self::Internal => FATAL + 259,
             Self::Argument => COMMON + 262,

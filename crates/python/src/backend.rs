@@ -1,12 +1,13 @@
 //! `backend=`: who computes.
 
 use lanecrypt::{
-    BackendChoice, CipherName, Engine, LookupError, Xts, gpu, io::RunsUnits, xts_halves_are_equal,
+    BackendChoice, CipherName, Engine, LookupError, Xts, aes::AES, gpu, io::RunsUnits,
+    xts_halves_are_equal,
 };
 use lanecrypt_tink::{Cpu, Cuda, SegmentRunner};
 use pyo3::{PyErr, PyResult, exceptions::PyValueError};
 
-use crate::errors::OrRaise;
+use crate::{errors::OrRaise, self_test};
 
 /// Data shorter than this runs on the caller's thread by the fastest implementation: neither threads nor
 /// a GPU would be asked.
@@ -29,15 +30,16 @@ impl Chosen {
     /// An engine for data of `bytes` bytes.
     ///
     /// # Errors
-    /// `ValueError` for unknown names and wrong keys, `RuntimeError` for what this machine cannot run.
+    /// `ValueError` for unknown names and wrong keys, `RuntimeError` for what this machine cannot run, `SelfTestError`.
     pub(crate) fn engine(
         &self,
         cipher: &str,
         key: &[u8],
         bytes: usize,
     ) -> PyResult<Box<dyn Engine>> {
-        let cipher = CipherName::with_key(cipher, key.len()).or_raise()?.cipher.name;
-        self.engine_of(cipher, key, bytes).or_raise()
+        let cipher = CipherName::with_key(cipher, key.len()).or_raise()?.cipher;
+        self_test::once(cipher)?;
+        self.engine_of(cipher.name, key, bytes).or_raise()
     }
 
     /// The same for XTS, whose key is two of the cipher's.
@@ -56,7 +58,9 @@ impl Chosen {
             return Err(PyValueError::new_err(text));
         }
         let (data, tweak) = key.split_at(key.len() / 2);
-        let cipher = CipherName::with_key(cipher, data.len()).or_raise()?.cipher.name;
+        let cipher = CipherName::with_key(cipher, data.len()).or_raise()?.cipher;
+        self_test::once(cipher)?;
+        let cipher = cipher.name;
         if let Self::Place(place @ BackendChoice::Cuda(_)) = self {
             return place.xts(cipher, key).or_raise();
         }
@@ -82,8 +86,9 @@ impl Chosen {
     /// Who seals and opens files; with `auto` the CPU, as on the command line.
     ///
     /// # Errors
-    /// `RuntimeError` for a GPU that is not there, `ValueError` for what is no such place.
+    /// `RuntimeError` for a GPU that is not there, `SelfTestError`, `ValueError` for what is no such place.
     pub(crate) fn sealing(&self, threads: Option<usize>) -> PyResult<Box<dyn SegmentRunner>> {
+        self_test::once(&AES)?;
         match self {
             Self::Place(BackendChoice::Auto | BackendChoice::Cpu) => match threads {
                 Some(0) => Err(PyValueError::new_err("threads is 0; one at least does the work")),

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use lanecrypt::{Error, LookupError, cuda};
+use lanecrypt::{Error, LookupError, cuda, self_test};
 use pyo3::{
     PyErr, PyResult, create_exception,
     exceptions::{
@@ -48,6 +48,13 @@ create_exception!(
     "The source is another one than when its job was made, or changed while it was read."
 );
 
+create_exception!(
+    lanecrypt,
+    SelfTestError,
+    PyRuntimeError,
+    "A cipher did not give a known answer on this machine. It is not used."
+);
+
 /// An error of ours on its way to Python.
 pub(crate) trait IntoPython {
     /// The exception for it.
@@ -74,6 +81,12 @@ impl IntoPython for Error {
             Self::Unavailable(_) | Self::Device(_) => PyRuntimeError::new_err(text),
             _ => PyValueError::new_err(text),
         }
+    }
+}
+
+impl IntoPython for self_test::SelfTestError {
+    fn into_python(self) -> PyErr {
+        SelfTestError::new_err(self.to_string())
     }
 }
 

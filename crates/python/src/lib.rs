@@ -16,6 +16,7 @@ mod ffi;
 mod objects;
 mod passes;
 mod running;
+mod self_test;
 mod tensor;
 mod threads;
 mod tink;
@@ -33,10 +34,11 @@ mod _lanecrypt {
         devices::{Device, devices},
         errors::{
             AlreadyFinalized, AlreadyUpdated, InvalidTag, NotAuthentic, NotYetFinalized,
-            SourceChanged,
+            SelfTestError, SourceChanged,
         },
         objects::{Driver, Plan},
         passes::{cbc, ctr, ecb, xts},
+        self_test::self_test,
         tensor::DeviceTensor,
         tink::{
             Job, Keyset, Sealed, open, open_bytes, open_to_device, seal, seal_bytes,

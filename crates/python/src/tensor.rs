@@ -24,6 +24,7 @@ pub(crate) use self::{
 use crate::{
     buffers::is_in_place,
     errors::{IntoPython, OrRaise},
+    self_test,
 };
 
 /// Bytes that pass the host at once, where the host computes.
@@ -157,6 +158,7 @@ impl Run<'_> {
         output: &mut DeviceSliceMut<'_>,
     ) -> PyResult<()> {
         let Self { family, key, stream } = *self;
+        self_test::once(family.cipher())?;
         if let Mode::Cbc(Direction::Encrypt, iv) = mode {
             return self.on_the_host(iv, input, output);
         }

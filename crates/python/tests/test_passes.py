@@ -240,3 +240,14 @@ def test_over_four_gib(pyca):
 
 def test_devices_and_names():
     assert all(device.number >= 0 and device.name for device in lanecrypt.devices())
+
+
+def test_self_tests():
+    assert lanecrypt.self_test("aes") >= 21
+    assert lanecrypt.self_test() >= sum(lanecrypt.self_test(cipher) for cipher in KEYS)
+    assert lanecrypt.self_test("sm4", backend="bitslice-u64") == lanecrypt.self_test("sm4")
+    assert issubclass(lanecrypt.SelfTestError, RuntimeError)
+    with pytest.raises(ValueError, match="there is no cipher"):
+        lanecrypt.self_test("rot13")
+    with pytest.raises(ValueError, match="no backend"):
+        lanecrypt.self_test("aes", backend="rot13")

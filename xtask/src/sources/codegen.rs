@@ -9,6 +9,7 @@ use crate::{
     sources::{
         claims,
         generated::{self, Mode},
+        known_answers,
     },
 };
 
@@ -47,6 +48,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
     files.extend(tables::files());
     files.push((operations::OPERATIONS.to_owned(), operations::csv()?));
     files.extend(claims::files()?);
+    files.push(known_answers::file()?);
     generated::ensure(&files, Mode::from_check(check), "cargo xtask codegen")
 }
 

@@ -487,6 +487,7 @@ mod tests {
                 "benches/schema/",
                 "book/",
                 "crates/cuda/src/device/experience/built_in.rs",
+                "crates/lanecrypt/src/self_test/answers.rs",
                 "kernels/ptx/",
                 "kernels/src/launches.rs",
                 "vectors/",

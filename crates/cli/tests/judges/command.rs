@@ -78,7 +78,7 @@ pub(crate) fn exit_codes() -> Outcome {
     let ctr = ["raw", "ctr", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
     let gcm = ["raw", "gcm", "-d", "--cipher", "aes-128", "--key-file", key, "--iv", iv];
     let xts = ["raw", "xts", "--cipher", "aes-128", "--key-file", key, "--unit"];
-    let cases: [(&[&str], i32, &str); 14] = [
+    let cases: [(&[&str], i32, &str); 15] = [
         (&[&xts[..], &["99T"]].concat(), 2, "16 MiB"),
         (&[&xts[..], &["15"]].concat(), 2, "16 MiB"),
         (&["raw", "ecb", "--cipher", "seed", "--passphrase=x", "--iterations", "0"], 2, "0"),
@@ -93,6 +93,7 @@ pub(crate) fn exit_codes() -> Outcome {
         (&[&ctr[..], &["-", "/dev/full"]].concat(), 1, "/dev/full"),
         (&gcm, 3, "the tag does not match"),
         (&["speed", "--form", "rot13"], 2, "no cipher has a form"),
+        (&["self-test", "--cipher", "rot13"], 2, "there is no cipher"),
     ];
     for (arguments, expected, named) in cases {
         let (code, complaint) = failure(&mut lanecrypt(arguments), &noise(100))?;
@@ -220,6 +221,15 @@ pub(crate) fn lists() -> Outcome {
     let speed = json(&[&["speed"], &options[..]].concat())?;
     let rate = speed[0]["points"][0]["gigabytes_per_second"].as_f64();
     ensure(rate.is_some_and(|rate| rate > 0.0), format!("{speed}"))?;
+    let tested = json(&["self-test", "--json"])?;
+    for cipher in lanecrypt::CIPHERS {
+        let serves = |row: &&serde_json::Value| {
+            row["cipher"] == cipher.name && row["implementation"] == "default"
+        };
+        let row = tested.as_array().and_then(|rows| rows.iter().find(serves));
+        let answers = row.and_then(|row| row["answers"].as_u64()).unwrap_or(0);
+        ensure(answers >= 5, format!("{} gave {answers} known answers", cipher.name))?;
+    }
     let completions = printed(&mut lanecrypt(&["completions", "bash"]), b"")?;
     ensure(String::from_utf8_lossy(&completions).contains("lanecrypt__"), "no completions")?;
     let folder = tempfile::tempdir()?;

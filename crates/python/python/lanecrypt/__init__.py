@@ -14,11 +14,12 @@ numpy. They change it in place, or leave it and fill `out`. Nothing is authentic
 
 `backend` is "auto" (CPU or GPU, whichever is faster), "cpu" (all cores), "cuda", "cuda:1" or the name of an implementation
 ("bitslice-avx512"); a device that is not there is a `RuntimeError`. The environment variable RAYON_NUM_THREADS, set
-before the first long call, limits the threads of the CPU. The interpreter is released during calls of 8 KiB and
+before the first long call, limits the threads of the CPU. A cipher gives known answers before its first use; where one
+is wrong, every call is a `SelfTestError`. The interpreter is released during calls of 8 KiB and
 more: other threads go on, and must not touch the buffer meanwhile.
 """
 
 from . import aead, ciphers, tink
-from ._lanecrypt import Device, cbc, ctr, devices, ecb, xts
+from ._lanecrypt import Device, SelfTestError, cbc, ctr, devices, ecb, self_test, xts
 
-__all__ = ["Device", "aead", "cbc", "ciphers", "ctr", "devices", "ecb", "tink", "xts"]
+__all__ = ["Device", "SelfTestError", "aead", "cbc", "ciphers", "ctr", "devices", "ecb", "self_test", "tink", "xts"]

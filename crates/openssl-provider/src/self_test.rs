@@ -1,0 +1,174 @@
+//! Known answers: an algorithm shows that it gives them before a program gets its first context.
+
+use std::{iter, ptr, sync::OnceLock};
+
+use lanecrypt::{
+    Direction, Mode,
+    self_test::{KnownAnswer, known_answers},
+};
+
+use crate::{ALGORITHMS, Algorithm, Context, EvpMode, Reason, Transfer, Value, algorithm::COUNT};
+
+impl Algorithm {
+    /// Runs the known answers of the algorithm through contexts, in both directions, and remembers the result if it is
+    /// one of [`ALGORITHMS`].
+    ///
+    /// # Errors
+    /// [`Reason::SelfTest`].
+    pub fn self_test(&'static self) -> Result<(), Reason> {
+        static PASSED: [OnceLock<bool>; COUNT] = [const { OnceLock::new() }; COUNT];
+        let passes = || self.gives_known_answers() == Some(true);
+        let mut listed = iter::zip(&ALGORITHMS, &PASSED);
+        let has_passed = match listed.find(|(algorithm, _)| ptr::eq(*algorithm, self)) {
+            Some((_, passed)) => *passed.get_or_init(passes),
+            None => passes(),
+        };
+        if has_passed { Ok(()) } else { Err(Reason::SelfTest) }
+    }
+
+    /// `None` where there are no answers.
+    fn gives_known_answers(&'static self) -> Option<bool> {
+        let answers = known_answers(self.cipher).filter(|answer| {
+            answer.mode == self.mode.whole_blocks() && answer.key.len() == self.key_bytes
+        });
+        let given = |answer: &KnownAnswer| {
+            Direction::BOTH.map(|direction| self.gives(answer, direction) == Ok(true)) == [true; 2]
+        };
+        answers.map(given).reduce(|all, one| all && one)
+    }
+
+    /// Whether a context gives an answer: of CFB by bytes and bits, the first of each.
+    fn gives(&'static self, answer: &KnownAnswer, direction: Direction) -> Result<bool, Reason> {
+        let (bytes, mask) = match self.mode {
+            EvpMode::Cfb8 => (1, 0xff),
+            EvpMode::Cfb1 => (1, 0x80),
+            _ => (answer.plaintext.len(), 0xff),
+        };
+        let (input, expected) = match direction {
+            Direction::Encrypt => (answer.plaintext, answer.ciphertext),
+            Direction::Decrypt => (answer.ciphertext, answer.plaintext),
+        };
+        let mut context = self.started(answer, direction)?;
+        let calls = context.calls();
+        let mut output = vec![0; bytes + answer.iv.len()];
+        let mut data = Transfer::out_of_place(&input[..bytes], &mut output);
+        if calls.counts_bits() {
+            data = data.of_bits(1);
+        }
+        calls.update(&mut data)?;
+        drop(data);
+        calls.finish(&mut Transfer::out_of_place(&[], &mut []))?;
+        let is_given = iter::zip(&output, &expected[..bytes]).all(|(a, b)| (a ^ b) & mask == 0);
+        let has_tag = self.mode.is_authenticated() && direction == Direction::Encrypt;
+        let tag_is_given =
+            !has_tag || calls.get(b"tag", answer.tag.len())? == Some(Value::Bytes(answer.tag));
+        Ok(is_given && tag_is_given)
+    }
+
+    /// A context with everything that comes before the data.
+    fn started(
+        &'static self,
+        answer: &KnownAnswer,
+        direction: Direction,
+    ) -> Result<Context, Reason> {
+        let mut context = Context::new(self);
+        let calls = context.calls();
+        calls.init(direction, Some(answer.key), None)?;
+        if self.mode.is_of_blocks() {
+            calls.set(b"padding", Value::Number(0))?;
+        }
+        if self.mode.is_authenticated() {
+            calls.set(b"ivlen", Value::Number(answer.iv.len() as u64))?;
+            match direction {
+                Direction::Decrypt => calls.set(b"tag", Value::Bytes(answer.tag))?,
+                Direction::Encrypt if self.mode == EvpMode::Ccm => {
+                    calls.set(b"tag", Value::Absent(answer.tag.len()))?;
+                }
+                Direction::Encrypt => {}
+            }
+        }
+        calls.init(direction, None, (self.mode != EvpMode::Ecb).then_some(answer.iv))?;
+        if self.mode == EvpMode::Ccm {
+            calls.announce(answer.plaintext.len())?;
+        }
+        if !answer.aad.is_empty() {
+            calls.associate(answer.aad)?;
+        }
+        Ok(context)
+    }
+}
+
+impl EvpMode {
+    /// The mode over whole blocks.
+    fn whole_blocks(self) -> Mode {
+        match self {
+            Self::Ecb => Mode::Ecb,
+            Self::Cbc => Mode::Cbc,
+            Self::Cfb | Self::Cfb8 | Self::Cfb1 => Mode::Cfb,
+            Self::Ofb => Mode::Ofb,
+            Self::Ctr => Mode::Ctr,
+            Self::Gcm => Mode::Gcm,
+            Self::Ccm => Mode::Ccm,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lanecrypt::{
+        Engine, Error, Operation,
+        cipher::InOutBuf,
+        registry::{Backend, CipherDescription},
+    };
+
+    use super::*;
+    use crate::algorithm::ciphers::ARIA;
+
+    #[test]
+    fn every_algorithm_has_answers_and_gives_them() {
+        for algorithm in &ALGORITHMS {
+            assert_eq!(algorithm.gives_known_answers(), Some(true), "{:?}", algorithm.names);
+            assert_eq!(algorithm.self_test(), Ok(()));
+        }
+    }
+
+    /// A cipher of which the first byte of every call is wrong.
+    #[derive(Debug)]
+    struct Wrong(Box<dyn Engine>);
+
+    impl Engine for Wrong {
+        fn block_bytes(&self) -> usize {
+            self.0.block_bytes()
+        }
+
+        fn run(&self, run: Operation<'_>, mut data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+            self.0.run(run, data.reborrow())?;
+            data.get_out().first_mut().into_iter().for_each(|byte| *byte ^= 0x80);
+            Ok(())
+        }
+    }
+
+    static WRONG: CipherDescription = CipherDescription {
+        backends: &[Backend {
+            id: "default",
+            create: |key| Ok(Box::new(Wrong((ARIA.backends[0].create)(key)?))),
+            family: None,
+            ..ARIA.backends[0]
+        }],
+        ..ARIA
+    };
+
+    #[test]
+    fn a_wrong_cipher_passes_in_no_mode() {
+        let of_aria = ALGORITHMS.iter().filter(|algorithm| algorithm.cipher.name == "aria");
+        let mut modes = Vec::new();
+        for &Algorithm { names, properties, key_bytes, mode, .. } in of_aria {
+            let wrong = Algorithm { names, properties, cipher: &WRONG, key_bytes, mode };
+            let wrong: &'static Algorithm = Box::leak(Box::new(wrong));
+            assert_eq!(wrong.self_test(), Err(Reason::SelfTest), "{names:?}");
+            modes.push(mode);
+        }
+        modes.dedup();
+        assert!(modes.len() >= 9, "{modes:?}");
+    }
+}
