@@ -62,7 +62,8 @@ impl Storage for Memory {
 /// # Panics
 /// Where that does not hold.
 pub fn luks(input: &[u8]) {
-    let mut container = if input.first() == Some(&b'{') { with_metadata(input) } else { input.to_vec() };
+    let mut container =
+        if input.first() == Some(&b'{') { with_metadata(input) } else { input.to_vec() };
     container.resize(container.len().max(2 * HEADER) + REST, 0);
     let storage = Memory(Mutex::new(container));
     match Header::read(&storage) {

@@ -13,17 +13,26 @@ const LONGEST: usize = 14_000;
 /// Keysets of each kind, drawn once: what they seal differs from run to run, and what is asserted does not.
 static KEYSETS: LazyLock<Vec<Keyset>> = LazyLock::new(|| {
     let templates = [Template::Aes128GcmHkdf4Kb, Template::Aes256CtrHmacSha2564Kb];
-    templates.map(|template| Keyset::generate(template.parameters()).expect("random numbers")).into()
+    templates
+        .map(|template| Keyset::generate(template.parameters()).expect("random numbers"))
+        .into()
 });
 
 /// A change of a sealed file.
 #[derive(Arbitrary, Debug)]
 enum Change {
-    Flip { at: u16, bits: u8 },
+    Flip {
+        at: u16,
+        bits: u8,
+    },
     CutTo(u16),
     Append(u8),
     /// A range of this many bytes takes another one's place.
-    Copy { from: u16, to: u16, bytes: u16 },
+    Copy {
+        from: u16,
+        to: u16,
+        bytes: u16,
+    },
 }
 
 /// Memory as a source.
