@@ -173,8 +173,34 @@ impl Trial<'_> {
                 let (message, mut tag) = data.reborrow().split_at(length);
                 Ccm::<&dyn Engine>::of(engine)?.encrypt(&iv[..12], &iv, message, tag.get_out())
             })?;
+            self.verdicts(engine, bytes + PARTIAL)?;
         }
         Ok(())
+    }
+
+    /// Decryption of a message that is right, with a tag of which nothing is known: whether it is right is public, and
+    /// the only branch. A comparison that ended at the first difference would branch at every byte.
+    fn verdicts(&mut self, engine: &dyn Engine, bytes: usize) -> Result<()> {
+        if !self.setting.is_claimed() {
+            return Ok(());
+        }
+        let setting = self.setting;
+        let gcm = Gcm::<&dyn Engine>::of(engine)?;
+        let ccm = Ccm::<&dyn Engine>::of(engine)?;
+        let (iv, aad) = (&[7; 12], &[1, 2, 3]);
+        let mut tag = [0; TAG_BYTES];
+        let mut message = noise(bytes);
+        gcm.encrypt(iv, aad, message.as_mut_slice().into(), &mut tag)?;
+        let name = format!("GCM decryption, {bytes} bytes");
+        self.verdict(&name, || {
+            setting.opened(message, tag, |data, tag| gcm.decrypt(iv, aad, data.into(), tag))
+        })?;
+        let mut message = noise(bytes);
+        ccm.encrypt(iv, aad, message.as_mut_slice().into(), &mut tag)?;
+        let name = format!("CCM decryption, {bytes} bytes");
+        self.verdict(&name, || {
+            setting.opened(message, tag, |data, tag| ccm.decrypt(iv, aad, data.into(), tag))
+        })
     }
 
     /// GCM-SIV, beside the backend that is the type that users name: every message has keys of its own.
@@ -216,13 +242,26 @@ impl Trial<'_> {
     fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let before = ffi::errors();
         let result = work().with_context(|| name.to_owned())?;
+        self.count(name, ffi::errors() - before);
+        Ok(result)
+    }
+
+    /// Does `work`, which branches once on what is secret: on a verdict.
+    fn verdict(&mut self, name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let before = ffi::errors();
+        work().with_context(|| name.to_owned())?;
         let errors = ffi::errors() - before;
+        ensure!(errors > 0, "{name}: memcheck did not see the verdict: it was blind");
+        self.count(name, errors - 1);
+        Ok(())
+    }
+
+    fn count(&mut self, name: &str, errors: usize) {
         self.steps += 1;
         if errors > 0 && !self.is_enough() {
             self.tripped = true;
             println!("trips\t{}: {errors} in {name}", self.setting.secret.name);
         }
-        Ok(result)
     }
 }
 
@@ -253,6 +292,21 @@ impl Setting<'_> {
         counter[0] = 1;
         let length = blocks * self.cipher.block_bytes + PARTIAL;
         self.over(length, |data| engine.ctr(&counter, data.into()))
+    }
+
+    /// Runs `open` over a right message with its tag, both undefined.
+    fn opened(
+        &self,
+        mut message: Vec<u8>,
+        mut tag: [u8; TAG_BYTES],
+        open: impl FnOnce(&mut [u8], &[u8]) -> Result<(), lanecrypt::Error>,
+    ) -> Result<()> {
+        ffi::make_undefined(&mut message);
+        ffi::make_undefined(&mut tag);
+        open(&mut message, &tag)?;
+        ffi::make_defined(&mut message);
+        ensure!(message == noise(message.len()), "another plaintext");
+        Ok(())
     }
 
     /// Runs `work` over this number of bytes, undefined where the trial says so. What a constant-time

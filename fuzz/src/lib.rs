@@ -4,11 +4,19 @@
 //! Ordinary tests run them over the inputs in `seeds/` and over random ones.
 #![forbid(unsafe_code)]
 
+mod keysets;
+mod luks;
 mod modes;
+mod sealed;
 mod seeks;
+mod texts;
 mod toy;
 mod vectors;
 
+pub use keysets::keysets;
+pub use luks::luks;
 pub use modes::modes;
+pub use sealed::sealed;
 pub use seeks::seeks;
+pub use texts::texts;
 pub use vectors::vectors;

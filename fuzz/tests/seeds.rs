@@ -46,3 +46,23 @@ fn modes() {
 fn seeks() {
     run("seeks", lanecrypt_fuzz::seeks);
 }
+
+#[test]
+fn keysets() {
+    run("keysets", lanecrypt_fuzz::keysets);
+}
+
+#[test]
+fn luks() {
+    run("luks", lanecrypt_fuzz::luks);
+}
+
+#[test]
+fn sealed() {
+    run("sealed", lanecrypt_fuzz::sealed);
+}
+
+#[test]
+fn texts() {
+    run("texts", lanecrypt_fuzz::texts);
+}

@@ -1,0 +1,4 @@
+//! `lanecrypt_fuzz::luks` as a program of libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| lanecrypt_fuzz::luks(data));
