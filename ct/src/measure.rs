@@ -83,12 +83,12 @@ fn differences(step: &Step, measurements: usize) -> f64 {
                 (step.fix)(&fixed, input);
             }
         }
-        let timed = inputs.chunks_exact_mut(step.bytes).zip(&classes).map(|(input, &class)| {
+        let each = inputs.chunks_exact_mut(step.bytes).zip(&classes).map(|(input, &class)| {
             let start = Instant::now();
             (step.run)(input);
             (class, start.elapsed().as_nanos() as f64)
         });
-        let times: Times = timed.collect();
+        let times: Times = each.collect();
         // Those of the first inputs, when nothing is in a cache yet, say where the percentiles are.
         match &mut compared {
             None => compared = Some(Classes::with_limits_of(&times)),

@@ -184,7 +184,6 @@ impl Trial<'_> {
         if !self.setting.is_claimed() {
             return Ok(());
         }
-        let setting = self.setting;
         let gcm = Gcm::<&dyn Engine>::of(engine)?;
         let ccm = Ccm::<&dyn Engine>::of(engine)?;
         let (iv, aad) = (&[7; 12], &[1, 2, 3]);
@@ -193,13 +192,13 @@ impl Trial<'_> {
         gcm.encrypt(iv, aad, message.as_mut_slice().into(), &mut tag)?;
         let name = format!("GCM decryption, {bytes} bytes");
         self.verdict(&name, || {
-            setting.opened(message, tag, |data, tag| gcm.decrypt(iv, aad, data.into(), tag))
+            opened(message, tag, |data, tag| gcm.decrypt(iv, aad, data.into(), tag))
         })?;
         let mut message = noise(bytes);
         ccm.encrypt(iv, aad, message.as_mut_slice().into(), &mut tag)?;
         let name = format!("CCM decryption, {bytes} bytes");
         self.verdict(&name, || {
-            setting.opened(message, tag, |data, tag| ccm.decrypt(iv, aad, data.into(), tag))
+            opened(message, tag, |data, tag| ccm.decrypt(iv, aad, data.into(), tag))
         })
     }
 
@@ -294,21 +293,6 @@ impl Setting<'_> {
         self.over(length, |data| engine.ctr(&counter, data.into()))
     }
 
-    /// Runs `open` over a right message with its tag, both undefined.
-    fn opened(
-        &self,
-        mut message: Vec<u8>,
-        mut tag: [u8; TAG_BYTES],
-        open: impl FnOnce(&mut [u8], &[u8]) -> Result<(), lanecrypt::Error>,
-    ) -> Result<()> {
-        ffi::make_undefined(&mut message);
-        ffi::make_undefined(&mut tag);
-        open(&mut message, &tag)?;
-        ffi::make_defined(&mut message);
-        ensure!(message == noise(message.len()), "another plaintext");
-        Ok(())
-    }
-
     /// Runs `work` over this number of bytes, undefined where the trial says so. What a constant-time
     /// backend makes of them must be undefined too: otherwise memcheck lost sight of them.
     fn over(
@@ -328,6 +312,20 @@ impl Setting<'_> {
         ensure!(data != noise(length), "the data is as it was");
         Ok(())
     }
+}
+
+/// Runs `open` over a right message with its tag, both undefined.
+fn opened(
+    mut message: Vec<u8>,
+    mut tag: [u8; TAG_BYTES],
+    open: impl FnOnce(&mut [u8], &[u8]) -> Result<(), lanecrypt::Error>,
+) -> Result<()> {
+    ffi::make_undefined(&mut message);
+    ffi::make_undefined(&mut tag);
+    open(&mut message, &tag)?;
+    ffi::make_defined(&mut message);
+    ensure!(message == noise(message.len()), "another plaintext");
+    Ok(())
 }
 
 /// Bytes that all differ from their neighbours.

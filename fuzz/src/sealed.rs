@@ -67,15 +67,15 @@ fn run(input: &mut Unstructured<'_>) -> arbitrary::Result<()> {
     let runner = Cpu::new(1);
     let options = Options { associated_data: b"fuzz", runner: &runner, ..Options::default() };
     let mut original = Vec::new();
-    seal_stream(keyset, &mut &plaintext[..], &mut original, options).expect("memory takes all");
+    seal_stream(keyset, &plaintext[..], &mut original, options).expect("memory takes all");
     let mut changed = original.clone();
-    let changes: Vec<Change> = input.arbitrary()?;
-    changes.iter().take(8).for_each(|change| change.apply(&mut changed));
+    let edits: Vec<Change> = input.arbitrary()?;
+    edits.iter().take(8).for_each(|change| change.apply(&mut changed));
     let is_changed = changed != original;
 
     let mut opened = Vec::new();
-    let streamed = open_stream(keyset, &mut &changed[..], &mut opened, options);
-    assert_eq!(streamed.is_err(), is_changed, "{streamed:?} of {changes:?}");
+    let streamed = open_stream(keyset, &changed[..], &mut opened, options);
+    assert_eq!(streamed.is_err(), is_changed, "{streamed:?} of {edits:?}");
     assert!(plaintext.starts_with(&opened), "plaintext that was never sealed");
     assert!(is_changed || opened == plaintext);
 

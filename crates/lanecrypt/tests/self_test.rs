@@ -76,8 +76,9 @@ impl Engine for Wrong {
             _ => return lanecrypt::modes::by_ecb(self, run, data),
         };
         self.0.run(run, data.reborrow())?;
-        let last = if is_wrong { data.get_out().last_mut() } else { None };
-        last.into_iter().for_each(|byte| *byte ^= 1);
+        if is_wrong && let Some(byte) = data.get_out().last_mut() {
+            *byte ^= 1;
+        }
         Ok(())
     }
 }

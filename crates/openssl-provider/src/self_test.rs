@@ -17,11 +17,11 @@ impl Algorithm {
     /// [`Reason::SelfTest`].
     pub fn self_test(&'static self) -> Result<(), Reason> {
         static PASSED: [OnceLock<bool>; COUNT] = [const { OnceLock::new() }; COUNT];
-        let passes = || self.gives_known_answers() == Some(true);
+        let run = || self.gives_known_answers() == Some(true);
         let mut listed = iter::zip(&ALGORITHMS, &PASSED);
         let has_passed = match listed.find(|(algorithm, _)| ptr::eq(*algorithm, self)) {
-            Some((_, passed)) => *passed.get_or_init(passes),
-            None => passes(),
+            Some((_, passed)) => *passed.get_or_init(run),
+            None => run(),
         };
         if has_passed { Ok(()) } else { Err(Reason::SelfTest) }
     }

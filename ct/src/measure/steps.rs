@@ -20,8 +20,11 @@ pub(super) struct Step {
     pub(super) bytes: usize,
     /// Makes of a random input one of the class that stays, from the bytes that stay.
     pub(super) fix: fn(&[u8], &mut [u8]),
-    pub(super) run: Box<dyn Fn(&mut [u8])>,
+    pub(super) run: Run,
 }
+
+/// What is timed, over an input.
+type Run = Box<dyn Fn(&mut [u8])>;
 
 /// All of the input stays.
 fn whole(fixed: &[u8], input: &mut [u8]) {
@@ -146,7 +149,7 @@ pub(super) fn controls() -> Vec<Step> {
         black_box(product);
     };
     let all_zero = |_: &[u8], input: &mut [u8]| input.fill(0);
-    let control = |name: &str, bytes, run: Box<dyn Fn(&mut [u8])>| Step {
+    let control = |name: &str, bytes, run: Run| Step {
         name: format!("control: {name}"),
         claim: leaks,
         bytes,

@@ -60,7 +60,7 @@ fn best_of_each(lines: &[Vector]) -> BTreeMap<(usize, &'static str), Answer> {
             Reverse(bytes(&line.tag)),
             bytes(&line.aad) == 0,
             line.ct.len(),
-            line.ct.len() % 16 == 0,
+            line.ct.len().is_multiple_of(16),
             line.id.clone(),
         )
     };
