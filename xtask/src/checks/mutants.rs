@@ -36,6 +36,14 @@ fn subjects() -> Result<Vec<Subject>> {
         whole("cuda", &["lanecrypt"]),
         whole("slicing", &["lanecrypt-aes", "lanecrypt-hight"]),
         whole("reference", &["lanecrypt-fuzz"]),
+        // Where plaintext or a key could leak.
+        whole("modes", &["lanecrypt-fuzz", "lanecrypt"]),
+        whole("tink", &["lanecrypt-fuzz"]),
+        whole("luks", &["lanecrypt-fuzz"]),
+        whole("objects", &["lanecrypt-fuzz"]),
+        whole("lanecrypt", &["lanecrypt-fuzz"]),
+        whole("openssl-provider", &[]),
+        whole("cli", &[]),
     ];
     subjects.extend(packages::ciphers()?.into_iter().map(cipher));
     Ok(subjects)
