@@ -2,12 +2,13 @@
 //!
 //! Backends of the CPU, and the kernels compiled for it, run under valgrind with key and data
 //! undefined; of instruction sets that valgrind does not run the machine code is read, and the
-//! kernels' PTX is. A backend that claims to be constant-time must pass, and one
+//! kernels' PTX is. So do segments of sealed files and contexts of the provider. A backend that claims to be constant-time must pass, and one
 //! that does not claim it must trip. With `--measure`, times are compared instead.
 
 mod ffi;
 mod machine_code;
 mod measure;
+mod parts;
 mod ptx;
 mod report;
 mod trial;
@@ -62,6 +63,9 @@ fn judged(rows: &[Row], filter: &str) -> Result<ExitCode> {
 }
 
 fn run_trial(name: &str) -> Result<()> {
+    if parts::all().iter().any(|part| part.name == name) {
+        return parts::run(name);
+    }
     let (cipher, id) = name.split_once('/').context("a backend is named cipher/backend")?;
     let cipher = find_cipher(cipher)?;
     let backend = cipher.backend(id);

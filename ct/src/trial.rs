@@ -329,6 +329,6 @@ fn opened(
 }
 
 /// Bytes that all differ from their neighbours.
-fn noise(length: usize) -> Vec<u8> {
+pub(crate) fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|i| (i as u8).wrapping_mul(0x6d) ^ 0x35).collect()
 }

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::{
     machine_code::{self, MachineCode},
+    parts::{self, Part},
     report::{Row, Verdict},
 };
 
@@ -33,6 +34,9 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
     let machine_code = is_needed.then(MachineCode::of_this_program).transpose()?;
     let row = |(cipher, backend)| row(cipher, backend, machine_code.as_ref());
     let mut rows = backends.into_par_iter().map(row).collect::<Result<Vec<_>>>()?;
+    let parts: Vec<_> =
+        parts::all().into_iter().filter(|part| part.name.contains(filter)).collect();
+    rows.extend(parts.into_par_iter().map(|part| row_of(&part)).collect::<Result<Vec<_>>>()?);
     rows.extend(machine_code.into_iter().flat_map(MachineCode::into_rows));
     Ok(rows)
 }
@@ -73,6 +77,17 @@ fn row(
     let evidence = machine_code.and_then(|code| code.of(cipher.name, backend.id));
     let evidence = evidence.with_context(|| format!("{name}: the program has no code of it"))?;
     Ok(evidence.row(name, backend.constant_time))
+}
+
+/// The row of a part: it claims to be constant-time.
+fn row_of(part: &Part) -> Result<Row> {
+    let output = run(&part.name)?;
+    let said = Said::read(&output);
+    let claim = ConstantTime::Yes;
+    let verdict = judge(claim, &said);
+    let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
+    let name = part.name.clone();
+    Ok(Row { name, claim, how: "valgrind", found: said.shown(), verdict, details })
 }
 
 fn run(name: &str) -> Result<Output> {
