@@ -70,6 +70,11 @@ impl Experience {
         built_in
     }
 
+    /// The devices that something is built in for, by their names.
+    pub fn built_in_devices() -> impl Iterator<Item = &'static str> {
+        built_in::DEVICES.iter().map(|(name, _)| *name)
+    }
+
     /// The fastest launches of a kernel under keys of `key_bytes` bytes, a length each; of several for the
     /// same length the first counts.
     pub fn set_launches(
