@@ -221,8 +221,7 @@ fn prompt(algorithm: &str, group: &Value, test: &Value) -> String {
     };
     let zeros = "00".repeat(16);
     let test = changed(json!({ "tcId": 9, "key": zeros, "iv": zeros, "pt": zeros }), test);
-    let start =
-        json!({ "tgId": 4, "testType": "AFT", "direction": "encrypt", "keyLen": 128, "tests": [test] });
+    let start = json!({ "tgId": 4, "testType": "AFT", "direction": "encrypt", "keyLen": 128, "tests": [test] });
     json!({ "vsId": 1, "algorithm": algorithm, "testGroups": [changed(start, group)] }).to_string()
 }
 
@@ -322,7 +321,14 @@ static WRONG: CipherDescription = CipherDescription {
     block_bytes: 16,
     key_bytes: &[16],
     kernels: None,
-    backends: &[Backend { id: "other", create: |key| (lanecrypt::aes::AES.backends[0].create)(key), ..NOTHING }, NOTHING],
+    backends: &[
+        Backend {
+            id: "other",
+            create: |key| (lanecrypt::aes::AES.backends[0].create)(key),
+            ..NOTHING
+        },
+        NOTHING,
+    ],
 };
 
 #[test]

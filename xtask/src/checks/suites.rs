@@ -14,7 +14,7 @@ use toml::{Table, Value as Toml};
 use crate::command::{cargo, copy_folder, empty, output, root, target};
 
 /// Crates whose packages hold tests over a cipher that we have, and the version that is tested.
-const SUITES: [(&str, &str); 12] = [
+const SUITES: [(&str, &str); 17] = [
     ("aes-gcm", "0.11.1"),
     ("aes-gcm-siv", "0.12.1"),
     ("aes-kw", "0.3.1"),
@@ -24,7 +24,12 @@ const SUITES: [(&str, &str); 12] = [
     ("cfb8", "0.9.1"),
     ("cmac", "0.8.0"),
     ("ctr", "0.10.1"),
+    ("cts", "0.7.0"),
+    ("eax", "0.6.1"),
+    ("ige", "0.2.1"),
+    ("ocb3", "0.2.0"),
     ("ofb", "0.7.1"),
+    ("pcbc", "0.2.1"),
     ("pmac", "0.8.0"),
     ("xts-mode", "0.6.0"),
 ];

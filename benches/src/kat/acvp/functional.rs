@@ -32,7 +32,7 @@ pub(super) fn answer(
         Mode::Xts if test.has("dataUnitLen") => Some(test.bits_as_bytes("dataUnitLen")? as u64),
         _ => None,
     };
-    let run = || {
+    let mut run = || {
         let beside = Beside { iv: &iv, ..Beside::default() };
         Keyed::new(target.backend, mode, &key, beside)?.apply_units(direction, unit, &mut data)
     };

@@ -50,7 +50,8 @@ pub(super) fn answer(
             let engine = (context.target.backend.create)(&key)?;
             round.run(&*engine, schedule)
         };
-        let last = run(&mut round).map_err(|error| AcvpError::Engine { place: test.place, error })?;
+        let last =
+            run(&mut round).map_err(|error| AcvpError::Engine { place: test.place, error })?;
         result.insert(to.to_owned(), hex(&last[0]));
         results.push(Value::Object(result));
         schedule.change(&mut key, &last);
@@ -63,7 +64,9 @@ pub(super) fn answer(
 enum Schedule {
     Aes,
     /// With three keys, or with two where the third is the first.
-    TripleDes { keys: usize },
+    TripleDes {
+        keys: usize,
+    },
 }
 
 /// The last outputs of a round, the last one first.
