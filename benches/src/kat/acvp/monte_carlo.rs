@@ -105,7 +105,7 @@ impl Schedule {
     }
 
     /// The key of the next round.
-    fn change(self, key: &mut [u8], [last, before, first]: &LastOutputs) {
+    fn change(self, key: &mut [u8], [last, before, earlier]: &LastOutputs) {
         match self {
             Self::Aes => {
                 let outputs = [&before[..], last].concat();
@@ -113,7 +113,7 @@ impl Schedule {
                 xor(key, &outputs[outputs.len() - length..]);
             }
             Self::TripleDes { keys } => {
-                for (part, output) in key.chunks_exact_mut(8).zip([last, before, first]) {
+                for (part, output) in key.chunks_exact_mut(8).zip([last, before, earlier]) {
                     xor(part, output);
                 }
                 if keys == 2 {
@@ -155,6 +155,7 @@ impl Round {
                 Next::ChainBefore => block.clone_from(&chain_before),
             }
         }
+        // Of AES the next IV is the last output in both directions; of triple DES it is what the mode goes on with.
         if schedule == Schedule::Aes && self.mode != Mode::Ecb {
             self.chain.clone_from(&last[0]);
         }
@@ -203,27 +204,24 @@ fn step(
     if mode == Mode::Ecb {
         return engine.ecb(direction, block.into());
     }
-    let iv = chain.to_vec();
-    match direction {
-        // The ciphertext.
-        Direction::Decrypt => chain.copy_from_slice(block),
-        Direction::Encrypt => {}
+    let (iv, input) = (chain.to_vec(), block.to_vec());
+    let data = (&mut *block).into();
+    match (mode, direction) {
+        (Mode::Cbc, Direction::Encrypt) => cbc_encrypt(engine, &iv, data)?,
+        (Mode::Cbc, Direction::Decrypt) => cbc_decrypt(engine, &iv, data)?,
+        (Mode::Cfb, Direction::Encrypt) => cfb_encrypt(engine, &iv, data)?,
+        (Mode::Cfb, Direction::Decrypt) => cfb_decrypt(engine, &iv, data)?,
+        _ => ofb(engine, &iv, data)?,
     }
     match (mode, direction) {
-        (Mode::Cbc, Direction::Encrypt) => cbc_encrypt(engine, &iv, (&mut *block).into())?,
-        (Mode::Cbc, Direction::Decrypt) => cbc_decrypt(engine, &iv, (&mut *block).into())?,
-        (Mode::Cfb, Direction::Encrypt) => cfb_encrypt(engine, &iv, (&mut *block).into())?,
-        (Mode::Cfb, Direction::Decrypt) => cfb_decrypt(engine, &iv, (&mut *block).into())?,
-        _ => {
-            // The key stream.
-            chain.copy_from_slice(block);
-            ofb(engine, &iv, (&mut *block).into())?;
+        // The key stream.
+        (Mode::Ofb, _) => {
+            chain.copy_from_slice(&input);
             xor(chain, block);
-            return Ok(());
         }
-    }
-    if direction == Direction::Encrypt {
-        chain.copy_from_slice(block);
+        // The ciphertext.
+        (_, Direction::Encrypt) => chain.copy_from_slice(block),
+        (_, Direction::Decrypt) => chain.copy_from_slice(&input),
     }
     Ok(())
 }
