@@ -34,6 +34,9 @@ const SUITES: [(&str, &str); 17] = [
     ("xts-mode", "0.6.0"),
 ];
 
+/// Tests that read files which the package leaves out, by a part of their names.
+const WITHOUT_FILES: [(&str, &str); 1] = [("xts-mode", "_file_")];
+
 /// Crates of ciphers, and ours that take their place. Others that a suite names stay.
 const OURS: [(&str, &str); 5] =
     [("aes", "aes"), ("aria", "aria"), ("camellia", "camellia"), ("des", "des"), ("sm4", "sm4")];
@@ -54,8 +57,12 @@ pub(crate) fn run(only: &[String]) -> Result<()> {
         println!("{name} {version}");
         let source = sources.get(name).with_context(|| format!("cargo has not fetched {name}"))?;
         let suite = format!("{name}-{version}");
-        let said = match run_suite(&folder, &suite, source) {
-            Ok(passed) => format!("{passed} tests passed"),
+        let left_out = WITHOUT_FILES.iter().find(|(of, _)| *of == name).map(|(_, part)| *part);
+        let said = match run_suite(&folder, &suite, source, left_out) {
+            Ok(passed) => match left_out {
+                None => format!("{passed} tests passed"),
+                Some(part) => format!("{passed} tests passed; *{part}* want files not packed"),
+            },
             Err(error) => {
                 failed.push(suite.clone());
                 println!("{error:#}");
@@ -96,7 +103,7 @@ fn fetch(folder: &Path, suites: &[(&str, &str)]) -> Result<BTreeMap<String, Path
 }
 
 /// Copies a package, puts our ciphers into its manifest and runs its tests. How many passed, which is one at least.
-fn run_suite(folder: &Path, suite: &str, source: &Path) -> Result<usize> {
+fn run_suite(folder: &Path, suite: &str, source: &Path, left_out: Option<&str>) -> Result<usize> {
     let copied = empty(folder.join(suite))?;
     copy_folder(source, &copied)?;
     let manifest = copied.join("Cargo.toml");
@@ -112,6 +119,9 @@ fn run_suite(folder: &Path, suite: &str, source: &Path) -> Result<usize> {
     test.args(["test", "--quiet", "--lib", "--tests", "--target-dir"]).arg(folder.join("built"));
     // Long messages of the suites take minutes unoptimised; assertions stay.
     test.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").env_remove("RUSTFLAGS").current_dir(&copied);
+    if let Some(part) = left_out {
+        test.args(["--", "--skip", part]);
+    }
     let passed = passed(&output(&mut test)?);
     ensure!(passed > 0, "{suite} has run no test: its package holds none");
     Ok(passed)

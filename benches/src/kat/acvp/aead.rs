@@ -4,8 +4,7 @@ use lanecrypt::{Direction, Error, GcmSiv, Mode, aes, cipher::KeyInit};
 use serde_json::{Map, Value};
 
 use super::{
-    Context,
-    algorithm::{Kind, direction, exactly, hex},
+    algorithm::{Context, Kind, direction, exactly, hex},
     error::AcvpError,
     fields::Fields,
 };
@@ -59,9 +58,10 @@ impl<'a> Message<'a> {
             return Err(group.refused("ivGen", "external: an IV is the caller's"));
         }
         let key = algorithm.key(group, test)?;
-        let iv = match group.has("ivLen") {
-            true => exactly(test, "iv", group.bits_as_bytes("ivLen")?)?,
-            false => test.bytes("iv")?,
+        let iv = if group.has("ivLen") {
+            exactly(test, "iv", group.bits_as_bytes("ivLen")?)?
+        } else {
+            test.bytes("iv")?
         };
         let aad = exactly(test, "aad", group.bits_as_bytes("aadLen")?)?;
         let payload = group.bits_as_bytes("payloadLen")?;
@@ -86,17 +86,14 @@ impl<'a> Message<'a> {
     fn seal(&mut self, context: Context<'_>) -> Result<(), AcvpError> {
         let place = self.test.place;
         let Self { key, iv, aad, data, tag, .. } = self;
-        let sealed = match context.algorithm.kind {
-            Kind::Sealed(mode) => {
-                let beside = Beside { iv, aad, tag: &[] };
-                Keyed::new(context.target.backend, mode, key, beside)
-                    .and_then(|keyed| keyed.seal(data.as_mut_slice().into(), tag))
-            }
-            _ => {
-                let nonce = siv_nonce(self.test, iv)?;
-                let made = with_siv(key, |siv| siv.encrypt(nonce, aad, data));
-                made.map(|made| tag.copy_from_slice(&made))
-            }
+        let sealed = if let Kind::Sealed(mode) = context.algorithm.kind {
+            let beside = Beside { iv, aad, tag: &[] };
+            Keyed::new(context.target.backend, mode, key, beside)
+                .and_then(|keyed| keyed.seal(data.as_mut_slice().into(), tag))
+        } else {
+            let nonce = siv_nonce(self.test, iv)?;
+            let made = with_siv(key, |siv| siv.encrypt(nonce, aad, data));
+            made.map(|made| tag.copy_from_slice(&made))
         };
         sealed.map_err(|error| AcvpError::Engine { place, error })
     }
@@ -104,16 +101,13 @@ impl<'a> Message<'a> {
     fn open(&mut self, context: Context<'_>) -> Result<(), AcvpError> {
         let place = self.test.place;
         let Self { key, iv, aad, data, tag, .. } = self;
-        let opened = match context.algorithm.kind {
-            Kind::Sealed(mode) => {
-                let beside = Beside { iv, aad, tag: &[] };
-                Keyed::new(context.target.backend, mode, key, beside)
-                    .and_then(|keyed| keyed.open(data.as_mut_slice().into(), tag))
-            }
-            _ => {
-                let nonce = siv_nonce(self.test, iv)?;
-                with_siv(key, |siv| siv.decrypt(nonce, aad, data, tag))
-            }
+        let opened = if let Kind::Sealed(mode) = context.algorithm.kind {
+            let beside = Beside { iv, aad, tag: &[] };
+            Keyed::new(context.target.backend, mode, key, beside)
+                .and_then(|keyed| keyed.open(data.as_mut_slice().into(), tag))
+        } else {
+            let nonce = siv_nonce(self.test, iv)?;
+            with_siv(key, |siv| siv.decrypt(nonce, aad, data, tag))
         };
         opened.map_err(|error| AcvpError::Engine { place, error })
     }

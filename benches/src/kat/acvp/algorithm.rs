@@ -4,6 +4,7 @@ use lanecrypt::{Direction, Mode};
 use serde_json::{Map, Value};
 
 use super::{error::AcvpError, fields::Fields};
+use crate::kat::targets::Target;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,13 @@ pub(super) struct Algorithm {
     /// The registry's name.
     pub(super) cipher: &'static str,
     pub(super) kind: Kind,
+}
+
+/// What every group of a set needs.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) algorithm: &'a Algorithm,
+    pub(super) target: &'a Target,
 }
 
 const fn of(name: &'static str, cipher: &'static str, kind: Kind) -> Algorithm {

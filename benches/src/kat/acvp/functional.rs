@@ -4,8 +4,7 @@ use lanecrypt::Mode;
 use serde_json::{Map, Value};
 
 use super::{
-    Context,
-    algorithm::{Kind, direction, exactly, hex},
+    algorithm::{Context, Kind, direction, exactly, hex},
     error::AcvpError,
     fields::Fields,
 };
@@ -49,7 +48,7 @@ fn check_length(
     mode: Mode,
     group: Fields<'_>,
     test: Fields<'_>,
-    text: &'static str,
+    field: &'static str,
     bytes: usize,
 ) -> Result<Option<u32>, AcvpError> {
     let Some(said_by) = [test, group].into_iter().find(|fields| fields.has("payloadLen")) else {
@@ -57,7 +56,7 @@ fn check_length(
     };
     let bits = said_by.number("payloadLen")?;
     if bits.div_ceil(8) != bytes as u64 {
-        return Err(test.refused(text, format!("hex of {bits} bits")));
+        return Err(test.refused(field, format!("hex of {bits} bits")));
     }
     match (bits % 8, mode) {
         (0, _) => Ok(None),

@@ -28,7 +28,7 @@ use std::{fs, path::Path};
 use serde_json::{Map, Value, json};
 
 use self::{
-    algorithm::{Algorithm, Kind},
+    algorithm::{Algorithm, Context, Kind},
     fields::{Fields, objects},
 };
 use super::targets::{Target, Targets};
@@ -61,13 +61,6 @@ pub fn answer(prompt: &str, targets: &Targets) -> Result<Value, AcvpError> {
         Value::Object(set) => answer_set(set, targets),
         _ => Err(AcvpError::Shape),
     }
-}
-
-/// What every group of a set needs.
-#[derive(Clone, Copy)]
-struct Context<'a> {
-    algorithm: &'a Algorithm,
-    target: &'a Target,
 }
 
 fn answer_set(set: &Map<String, Value>, targets: &Targets) -> Result<Value, AcvpError> {

@@ -12,8 +12,7 @@ use lanecrypt::{
 use serde_json::{Map, Value};
 
 use super::{
-    Context,
-    algorithm::{direction, exactly, hex},
+    algorithm::{Context, direction, exactly, hex},
     error::AcvpError,
     fields::Fields,
 };
