@@ -13,4 +13,5 @@ pub(crate) mod narrow;
 pub(crate) mod portable;
 pub(crate) mod proofs;
 pub(crate) mod publishing;
+pub(crate) mod suites;
 pub(crate) mod wgpu;

@@ -23,7 +23,9 @@ use std::{process::ExitCode, thread};
 use clap::{Parser, Subcommand};
 
 use crate::{
-    checks::{browser, cross, ct, fuzz, inlining, known_faults, mutants, proofs, publishing},
+    checks::{
+        browser, cross, ct, fuzz, inlining, known_faults, mutants, proofs, publishing, suites,
+    },
     sources::{codegen, generated::Mode, new_cipher, port},
 };
 
@@ -176,6 +178,11 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Runs the test suites of RustCrypto's crates of modes with our ciphers in the place of theirs (minutes).
+    Judges {
+        /// Runs only suites whose names contain one of these [default: all].
+        only: Vec<String>,
+    },
     /// Proves that the bit-sliced form of every cipher computes its standard, for all blocks and round keys.
     Prove {
         /// Proves only this cipher.
@@ -273,6 +280,7 @@ fn main() -> ExitCode {
         Task::Port { ciphers, quick, check } => {
             port::run(quick || check, Mode::from_check(check), &ciphers)
         }
+        Task::Judges { only } => suites::run(&only),
         Task::Prove { cipher } => proofs::prove(cipher.as_deref()),
         Task::Tidy => tidy::run(),
         Task::Ci { only } => ci::run_steps(&only),

@@ -1,9 +1,9 @@
 //! The command line of `kat`.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, IsTerminal, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{self, ExitCode},
     sync::{
         atomic::{AtomicBool, Ordering},
@@ -20,7 +20,7 @@ use lanecrypt::{
     registry::{Platform, Selection},
 };
 
-use super::{Limits, Names, Report, Tally, Targets, print, run, sources};
+use super::{Limits, Names, Report, Tally, Targets, acvp, print, run, sources};
 use crate::size::parse_bytes;
 
 /// The exit code of a command line that cannot be followed.
@@ -51,6 +51,8 @@ Examples:
   kat --platform host --list                 names of the backends of the kernels' host build
   kat --max-bytes 8G vectors/big             the messages over 4 GiB too
   kat --json report.json ~/more-vectors      other vectors, and a report for programs
+  kat --acvp prompt.json > response.json     answers what NIST's ACVP asks
+  kat --backend table32 --acvp prompt.json   the same, with another backend
 
 Environment:
   LANECRYPT_EXPECT=LIST    backends that must be able to run here, as ID,CIPHER/ID: if one is not,
@@ -60,8 +62,8 @@ Environment:
 
 Ctrl-C ends the run and prints what ran until then; twice, it ends at once.
 
-Exit codes: 0 all that ran passed, 1 something failed or nothing ran, 2 the command line or
-LANECRYPT_EXPECT is wrong, 130 the run was interrupted.";
+Exit codes: 0 all that ran passed, 1 something failed or nothing ran, 2 the command line,
+LANECRYPT_EXPECT or a prompt is wrong, 130 the run was interrupted.";
 
 /// Known-answer tests of every backend of every cipher.
 #[derive(Clone, Debug, Parser)]
@@ -119,6 +121,18 @@ pub struct Arguments {
     /// Also writes the report to FILE as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Answers prompts of NIST's ACVP instead: prints the response to one prompt.
+    ///
+    /// AES in ECB, CBC, CFB128, OFB, CTR, XTS, GCM, CCM and GCM-SIV, triple DES in ECB, CBC, CFB64, OFB and CTR;
+    /// functional and Monte Carlo tests. Each backend that --backend names computes the answer, and all must agree;
+    /// without it, the fastest of this CPU does.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["json", "list", "list_required"])]
+    acvp: Vec<PathBuf>,
+
+    /// Writes each response beside its prompt, the word `prompt` in its name being `response` there.
+    #[arg(long, requires = "acvp")]
+    beside: bool,
 }
 
 /// A platform on the command line.
@@ -162,6 +176,9 @@ impl Arguments {
             print_out(&listed.map(|target| target.name() + "\n").collect::<String>());
             return Ok(ExitCode::SUCCESS);
         }
+        if !self.acvp.is_empty() {
+            return self.answer_prompts(&targets);
+        }
         let Tally { passed, failed, skipped } = self.report(&targets)?.total;
         if INTERRUPTED.load(Ordering::Relaxed) {
             eprintln!("error: interrupted: what is above ran until then");
@@ -177,6 +194,34 @@ impl Arguments {
             );
         }
         Ok(ExitCode::from(u8::from(failed > 0 || passed == 0)))
+    }
+
+    /// Responses to the prompts of `--acvp`.
+    fn answer_prompts(&self, targets: &Targets) -> Result<ExitCode, String> {
+        if self.acvp.len() > 1 && !self.beside {
+            return Err("more than one prompt wants --beside".into());
+        }
+        // All names first, so that a wrong one is known before a long run.
+        let prompts: Vec<(&PathBuf, Option<PathBuf>)> = self
+            .acvp
+            .iter()
+            .map(|path| Ok((path, self.beside.then(|| response_beside(path)).transpose()?)))
+            .collect::<Result<_, String>>()?;
+        for (path, beside) in prompts {
+            match (acvp::answer_file(path, targets), beside) {
+                (Ok(response), None) => print_out(&response),
+                (Ok(response), Some(beside)) => fs::write(&beside, response)
+                    .map_err(|error| format!("cannot write {}: {error}", beside.display()))?,
+                (Err(error), _) if error.is_of_the_prompt() => {
+                    return Err(format!("{}: {error}", path.display()));
+                }
+                (Err(error), _) => {
+                    eprintln!("error: {}: {error}", path.display());
+                    return Ok(ExitCode::FAILURE);
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     fn report(&self, targets: &Targets) -> Result<Report, String> {
@@ -213,6 +258,15 @@ impl Arguments {
             expected: Selection::expected().map_err(|error| error.to_string())?,
         })
     }
+}
+
+/// Where the response to a prompt goes.
+fn response_beside(prompt: &Path) -> Result<PathBuf, String> {
+    let name = prompt.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if name.contains("prompt") {
+        return Ok(prompt.with_file_name(name.replace("prompt", "response")));
+    }
+    Err(format!("{}: --beside wants the word `prompt` in the name", prompt.display()))
 }
 
 /// Writes to standard output. Whoever closes the pipe has read enough; the exit code still tells.

@@ -93,27 +93,37 @@ impl<'a> Keyed<'a> {
     }
 
     fn sealed(&self, direction: Direction, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
-        let Beside { iv, aad, tag } = self.beside;
-        let mut made = vec![0; tag.len()];
-        if let Some(OnDevice::Gcm(gcm)) = &self.on_device {
-            match direction {
-                Direction::Decrypt => return Ok(gcm.decrypt_host_memory(iv, aad, data, tag)?),
-                Direction::Encrypt => gcm.encrypt_host_memory(iv, aad, data, &mut made)?,
-            }
-        } else if self.mode == Mode::Ccm {
-            let ccm = Ccm::<&dyn Engine>::of(&*self.engine)?;
-            match direction {
-                Direction::Decrypt => return ccm.decrypt(iv, aad, data, tag),
-                Direction::Encrypt => ccm.encrypt(iv, aad, data, &mut made)?,
-            }
-        } else {
-            let gcm = Gcm::<&dyn Engine>::of(&*self.engine)?;
-            match direction {
-                Direction::Decrypt => return gcm.decrypt(iv, aad, data, tag),
-                Direction::Encrypt => gcm.encrypt(iv, aad, data, &mut made)?,
-            }
+        let tag = self.beside.tag;
+        if direction == Direction::Decrypt {
+            return self.open(data, tag);
         }
+        let mut made = vec![0; tag.len()];
+        self.seal(data, &mut made)?;
         if made == tag { Ok(()) } else { Err(Error::NotAuthentic) }
+    }
+
+    /// Encrypts in GCM or CCM, and makes a tag of this length.
+    pub(super) fn seal(&self, data: InOutBuf<'_, '_, u8>, tag: &mut [u8]) -> Result<(), Error> {
+        let Beside { iv, aad, .. } = self.beside;
+        if let Some(OnDevice::Gcm(gcm)) = &self.on_device {
+            return Ok(gcm.encrypt_host_memory(iv, aad, data, tag)?);
+        }
+        if self.mode == Mode::Ccm {
+            return Ccm::<&dyn Engine>::of(&*self.engine)?.encrypt(iv, aad, data, tag);
+        }
+        Gcm::<&dyn Engine>::of(&*self.engine)?.encrypt(iv, aad, data, tag)
+    }
+
+    /// Decrypts in GCM or CCM, if the tag is the right one.
+    pub(super) fn open(&self, data: InOutBuf<'_, '_, u8>, tag: &[u8]) -> Result<(), Error> {
+        let Beside { iv, aad, .. } = self.beside;
+        if let Some(OnDevice::Gcm(gcm)) = &self.on_device {
+            return Ok(gcm.decrypt_host_memory(iv, aad, data, tag)?);
+        }
+        if self.mode == Mode::Ccm {
+            return Ccm::<&dyn Engine>::of(&*self.engine)?.decrypt(iv, aad, data, tag);
+        }
+        Gcm::<&dyn Engine>::of(&*self.engine)?.decrypt(iv, aad, data, tag)
     }
 
     /// Runs `data` in place, in XTS as data units of `unit` bytes: unit j has the tweak IV + j,

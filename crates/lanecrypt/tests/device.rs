@@ -6,6 +6,8 @@
 //! others. A device that cannot run is ignored with its reason on standard error, or fails where
 //! `LANECRYPT_EXPECT` names one of its backends.
 
+#[path = "device/basis.rs"]
+mod basis;
 #[path = "device/batches.rs"]
 mod batches;
 mod common;
@@ -117,6 +119,8 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("rounds_that_counters_share", counters::shared_rounds),
         ("refuses_bad_ranges_and_lengths", refuses_bad_ranges_and_lengths),
         ("data_units", units::data_units),
+        ("masks_of_the_basis", basis::masks),
+        ("products_of_the_basis", basis::products),
         ("ghash", gcm::hashes),
         ("gcm", gcm::messages),
         ("gcm_refuses", gcm::refusals),

@@ -164,3 +164,26 @@ impl<C: BlockSizeUser> fmt::Debug for BatchCmac<C> {
 
 #[cfg(feature = "zeroize")]
 impl<C: BlockSizeUser + zeroize::ZeroizeOnDrop> zeroize::ZeroizeOnDrop for BatchCmac<C> {}
+
+#[cfg(test)]
+mod tests {
+    use cipher::consts::{U8, U16};
+    use lanecrypt_reference::gf128::{MODULUS, multiply};
+
+    use super::*;
+
+    #[test]
+    fn doubling_of_the_basis() {
+        for i in 0..128 {
+            let block = Array::<u8, U16>((1_u128 << i).to_be_bytes());
+            let expected = multiply(1 << i, 1 << 1, MODULUS);
+            assert_eq!(doubled(&block, 0x87).0, expected.to_be_bytes(), "bit {i}");
+        }
+        for i in 0..64 {
+            // x^64 is x^4 + x^3 + x + 1 (SP 800-38B, 5.3).
+            let expected = if i == 63 { 0x1b } else { 1_u64 << (i + 1) };
+            let block = Array::<u8, U8>((1_u64 << i).to_be_bytes());
+            assert_eq!(doubled(&block, 0x1b).0, expected.to_be_bytes(), "bit {i} of 64");
+        }
+    }
+}

@@ -196,7 +196,36 @@ impl Polyval {
 
 #[cfg(test)]
 mod tests {
+    use lanecrypt_reference::gf128::{basis, ghash_product, polyval_product};
+
     use super::*;
+
+    fn value(hash: &Ghash) -> [u8; 16] {
+        match &hash.0 {
+            State::Powers(hash) => **hash,
+            State::Portable(hash) => hash.clone().finalize().0,
+        }
+    }
+
+    /// With instructions and without, on all 128 times 128 pairs of basis blocks.
+    #[test]
+    fn products_of_the_basis() {
+        for h in basis() {
+            for make in [GhashKey::of, GhashKey::portable] {
+                let key = make(&Array(h));
+                for block in basis() {
+                    let mut hash = key.start();
+                    key.add(&mut hash, &block);
+                    assert_eq!(value(&hash), ghash_product(block, h), "{block:02x?}, {h:02x?}");
+                    let mut polyval = Polyval::new(&h, make);
+                    polyval.add(&block);
+                    let mut found = value(&polyval.hash);
+                    found.reverse();
+                    assert_eq!(found, polyval_product(block, h), "{block:02x?}, {h:02x?}");
+                }
+            }
+        }
+    }
 
     /// RFC 8452, appendix A.
     #[test]
@@ -212,10 +241,7 @@ mod tests {
             for block in blocks {
                 polyval.add(&block.to_be_bytes());
             }
-            let mut hash = match polyval.hash.0 {
-                State::Powers(hash) => *hash,
-                State::Portable(hash) => hash.finalize().0,
-            };
+            let mut hash = value(&polyval.hash);
             hash.reverse();
             assert_eq!(hash, expected);
         }

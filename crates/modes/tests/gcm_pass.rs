@@ -3,7 +3,10 @@
 use cipher::{InOutBuf, KeyInit};
 use lanecrypt_aes::AES;
 use lanecrypt_core::{CpuEngine, Direction, Engine, GcmPass, Operation, Platform, modes};
-use lanecrypt_reference::modes::ghash;
+use lanecrypt_reference::{
+    gf128::{basis, ghash_product},
+    modes::ghash,
+};
 use lanecrypt_slicing::HashKey;
 
 /// Bytes on either side of a buffer, which no pass may write.
@@ -153,6 +156,62 @@ fn every_backend_agrees() {
             assert!(has_one || backend.id != "default", "a CPU that hashes has AES instructions");
         }
     }
+}
+
+/// The hash of blocks of zeros but for one, under powers that are all the same; `None` where `ours` has no pass. What is
+/// hashed is the input of decryption.
+fn hash_of_one(
+    ours: &dyn Engine,
+    power: [u8; 16],
+    (count, place): (usize, usize),
+    block: [u8; 16],
+) -> Option<[u8; 16]> {
+    let mut data = vec![0; 16 * count];
+    data[16 * place..][..16].copy_from_slice(&block);
+    let (mut hash, powers) = ([0; 16], [power; 32]);
+    let (direction, counter) = (Direction::Decrypt, [0x3c; 16]);
+    let pass = GcmPass { direction, counter, powers: &powers, hash: &mut hash, whole: None };
+    ours.gcm(pass, data.as_mut_slice().into()).expect("a CPU").then_some(hash)
+}
+
+/// All 128 times 128 pairs of basis blocks, at each place of a batch and of what is left after one.
+#[test]
+fn every_backend_multiplies_the_basis() {
+    // The lowest of a key's powers is the key times x, which is what each power is here.
+    let power_of = |h: &[u8; 16]| HashKey::new(h).map(|key| key.with_powers(|powers| powers[31]));
+    let Some(power) = power_of(&H.to_be_bytes()) else {
+        println!("this CPU multiplies no polynomials: no pass is taken");
+        return;
+    };
+    let mut backends = 0;
+    for backend in AES.backends.iter().filter(|backend| backend.platform == Platform::Cpu) {
+        if (backend.available)().is_err() {
+            continue;
+        }
+        let ours = (backend.create)(&bytes(16, 99)).expect("a good key");
+        // A block is multiplied once more in each batch after its own.
+        let product = |block| ghash_product(block, H.to_be_bytes());
+        let multiplied = |times| (0..times).fold([1; 16], |block, _| product(block));
+        let Some(hash) = hash_of_one(&*ours, power, (32, 0), [1; 16]) else { continue };
+        let batches = [1, 2, 4].into_iter().find(|&batches| multiplied(batches) == hash);
+        let batch = 32 / batches.expect("batches of 8, 16 or 32 blocks");
+        for h in basis() {
+            let power = power_of(&h).expect("there was one");
+            for block in basis() {
+                let expected = Some(ghash_product(block, h));
+                for count in [batch, batch - 1] {
+                    for place in 0..count {
+                        let found = hash_of_one(&*ours, power, (count, place), block);
+                        let what = (backend.id, block, h, place, count);
+                        assert_eq!(found, expected, "{what:02x?}");
+                    }
+                }
+            }
+        }
+        backends += 1;
+    }
+    println!("{backends} backends");
+    assert!(backends > 0, "a CPU that hashes has AES instructions");
 }
 
 /// Counters of 32 bits in either order, by every backend, in one job where it has one.

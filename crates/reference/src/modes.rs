@@ -10,7 +10,7 @@ mod gcm;
 use thiserror::Error;
 
 pub use feedback::{cfb_decrypt, cfb_encrypt, ofb};
-pub use gcm::{ctr32, gcm_decrypt, gcm_encrypt, ghash};
+pub use gcm::{ctr32, gcm_decrypt, gcm_encrypt, ghash, ghash_product};
 
 /// The longest block that the modes take, in bytes: 128 bits.
 pub const MAX_BLOCK_BYTES: usize = 16;

@@ -76,6 +76,8 @@ mod tests {
     extern crate std;
     use std::vec::Vec;
 
+    use lanecrypt_reference::gf128::{basis, xts_mask};
+
     use super::*;
 
     /// Blocks of data, and masks one after the other by the standard.
@@ -108,6 +110,21 @@ mod tests {
         }
     }
 
+    /// Doubling on every basis block, by steps of one and of eight, and in every lane.
+    fn check_basis<I: AesBlocks>() {
+        const BLOCKS: usize = 39;
+        let Ok(isa) = I::detect() else { return };
+        for first in basis() {
+            let eight: Vec<_> = (0..MASKS_AT_ONCE).map(|j| xts_mask(first, j)).collect();
+            assert_eq!(eight_masks(first)[..], eight, "from {first:02x?}");
+            let expected: Vec<u8> = (0..BLOCKS).flat_map(|j| xts_mask(first, j)).collect();
+            let (mut mask, mut kept, mut sum) = (first, [0; 16 * BLOCKS], [0; 16 * BLOCKS]);
+            isa.run(AddNextMasks { mask: &mut mask, masks: &mut kept, data: &mut sum });
+            assert_eq!(mask, xts_mask(first, BLOCKS), "{isa:?}, from {first:02x?}");
+            assert_eq!((&kept[..], &sum[..]), (&expected[..], &expected[..]), "{isa:?}");
+        }
+    }
+
     #[test]
     fn masks_are_the_standards_and_are_added_twice() {
         #[cfg(target_arch = "x86_64")]
@@ -120,5 +137,19 @@ mod tests {
         }
         #[cfg(target_arch = "aarch64")]
         check::<crate::NeonAes>();
+    }
+
+    #[test]
+    fn masks_from_every_basis_block() {
+        #[cfg(target_arch = "x86_64")]
+        {
+            check_basis::<crate::AesNi>();
+            check_basis::<crate::Avx2Aes>();
+            check_basis::<crate::Avx2Vaes>();
+            check_basis::<crate::Avx2Gfni>();
+            check_basis::<crate::Avx512>();
+        }
+        #[cfg(target_arch = "aarch64")]
+        check_basis::<crate::NeonAes>();
     }
 }

@@ -299,6 +299,8 @@ fn product(mut mask: u128, factor: u128) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use lanecrypt_reference::gf128::{MODULUS, basis, multiply, xts_mask};
+
     use super::*;
 
     #[test]
@@ -312,5 +314,22 @@ mod tests {
         }
         // Squaring 128 times is the identity.
         assert_eq!((0..128).fold(2, |power, _| product(power, power)), 2);
+    }
+
+    #[test]
+    fn masks_and_products_of_the_basis() {
+        for first in basis() {
+            let mut masks = [0; 130 * BLOCK];
+            let mut next = first;
+            Masks(&mut next).fill(&mut masks);
+            for (number, mask) in masks.as_chunks::<BLOCK>().0.iter().enumerate() {
+                assert_eq!(*mask, xts_mask(first, number), "block {number} from {first:02x?}");
+            }
+            assert_eq!(next, xts_mask(first, 130), "after those from {first:02x?}");
+            for other in basis() {
+                let [x, y] = [first, other].map(u128::from_le_bytes);
+                assert_eq!(product(x, y), multiply(x, y, MODULUS), "{x:x} times {y:x}");
+            }
+        }
     }
 }

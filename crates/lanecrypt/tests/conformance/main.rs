@@ -24,7 +24,7 @@ use lanecrypt::{
 use libtest_mimic::{Arguments, Failed, Trial};
 use modes::{
     cbc_lengths, cfb_and_ofb_lengths, ctr_carries, ctr_lengths, ctr32_wraps, gcm_messages,
-    messages_side_by_side, xts_lengths, xts_units,
+    messages_side_by_side, xts_basis, xts_lengths, xts_units,
 };
 use oracle::{Oracle, both_ways, names};
 
@@ -92,7 +92,7 @@ fn backend_trials(
     oracle: &Arc<Oracle>,
     expected: &Selection,
 ) -> Vec<Trial> {
-    let properties: [(&str, Property<Case>); 13] = [
+    let properties: [(&str, Property<Case>); 14] = [
         ("ecb_at_batch_boundaries", ecb_at_batch_boundaries),
         ("ecb_buffers", ecb_buffers),
         ("ctr_lengths", ctr_lengths),
@@ -101,6 +101,7 @@ fn backend_trials(
         ("cbc_lengths", cbc_lengths),
         ("cfb_and_ofb_lengths", cfb_and_ofb_lengths),
         ("messages_side_by_side", messages_side_by_side),
+        ("xts_basis", xts_basis),
         ("xts_lengths", xts_lengths),
         ("xts_units", xts_units),
         ("gcm_messages", gcm_messages),

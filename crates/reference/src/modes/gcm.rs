@@ -128,13 +128,14 @@ pub fn ghash(hash_key: u128, first: &[u8], second: &[u8]) -> u128 {
     for piece in first.chunks(16).chain(second.chunks(16)) {
         let mut block = [0; 16];
         block[..piece.len()].copy_from_slice(piece);
-        sum = multiply(sum ^ u128::from_be_bytes(block), hash_key);
+        sum = ghash_product(sum ^ u128::from_be_bytes(block), hash_key);
     }
-    multiply(sum ^ lengths, hash_key)
+    ghash_product(sum ^ lengths, hash_key)
 }
 
-/// The product of section 6.3: the leftmost bit is the coefficient of 1.
-fn multiply(x: u128, y: u128) -> u128 {
+/// The product of section 6.3, of big-endian numbers: the leftmost bit is the coefficient of 1.
+#[must_use]
+pub fn ghash_product(x: u128, y: u128) -> u128 {
     let (mut z, mut v) = (0, y);
     for i in (0..128).rev() {
         if x >> i & 1 == 1 {
