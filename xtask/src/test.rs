@@ -7,6 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     changed::Affected,
+    checks::examples,
     command::{self, build_checked, checked, checking, command, output, root, run},
     judges, kernels,
     steps::{self, step},
@@ -77,6 +78,10 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
             run_programs(|name| !fills_the_machine(name))
         }));
         beside.push(step("examples of the documentation", || cargo_test(&["--doc"])));
+        beside.push(step("numbered examples of the crates", || {
+            of(&built)?;
+            examples::run_all()
+        }));
         beside.push(wheel);
     }
     steps::run_all("test", &main, &beside)
