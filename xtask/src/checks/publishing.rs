@@ -60,6 +60,17 @@ pub(crate) fn run_task(build: bool) -> Result<()> {
     holds_kernels(&order)
 }
 
+/// The names of the files that `cargo package` makes of what is published.
+pub(crate) fn archives() -> Result<Vec<String>> {
+    let listed = packages::metadata()?;
+    let published = listed.iter().filter(|package| packages::is_published(package));
+    let names = published.map(|package| {
+        let text = |field: &str| package[field].as_str().with_context(|| format!("no {field}"));
+        Ok(format!("{}-{}.crate", text("name")?, text("version")?))
+    });
+    names.collect()
+}
+
 /// The packages of the workspace, from what cargo says of them.
 fn packages(listed: &[Value]) -> Result<Vec<Package>> {
     let names: BTreeSet<_> = listed.iter().filter_map(|package| package["name"].as_str()).collect();
