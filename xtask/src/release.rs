@@ -68,6 +68,11 @@ pub(crate) fn run_task(options: &Options) -> Result<()> {
     result
 }
 
+/// The lists of everything that is shipped, of which nothing is built: packages without a licence are found so.
+pub(crate) fn lists() -> Result<()> {
+    artifacts::lists()
+}
+
 /// What others wrote in the programs of these packages and in their tests, with their licences.
 pub(crate) fn third_party(name: &str, packages: &[&str]) -> Result<String> {
     let parts = shipped::Graph::read()?.parts_with_tests(packages)?;

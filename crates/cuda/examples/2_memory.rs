@@ -37,5 +37,5 @@ fn show(device: &Device) -> Result<(), Error> {
         device.properties().name,
         buffer.len()
     );
-    Ok(())
-} // both are cleared here: whoever gets the memory next finds zeros
+    Ok(()) // both are cleared when they are dropped: whoever gets the memory next finds zeros
+}

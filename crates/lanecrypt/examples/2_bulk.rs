@@ -5,11 +5,11 @@
 use std::error::Error;
 
 use lanecrypt::{
-    Ctr, Direction, Operation,
+    Ctr, Direction, Engine, Operation,
+    aes::Aes256,
     cipher::{InOutBuf, KeyInit},
     registry::Dispatch,
 };
-use lanecrypt::{Engine as _, aes::Aes256};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let cipher = Aes256::new(&[7; 32].into());

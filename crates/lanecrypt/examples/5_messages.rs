@@ -1,5 +1,4 @@
-//! Thousands of small messages in one call, each under a key of its own. Runs without a GPU, and on one where
-//! there is one.
+//! Thousands of small messages in one call, each under a key of its own. Runs without a GPU.
 //!
 //! `cargo run --package lanecrypt --example 5_messages`
 
@@ -17,6 +16,22 @@ struct Session {
 
 const NONCE: &[u8] = b"never twice!"; // under one key
 
+fn seal(session: &mut Session) -> Job<'_> {
+    Job {
+        key: &session.key,
+        mode: JobMode::GcmEncrypt { iv: NONCE, aad: b"", tag: &mut session.tag },
+        data: session.message.as_mut_slice().into(),
+    }
+}
+
+fn open(session: &mut Session) -> Job<'_> {
+    Job {
+        key: &session.key,
+        mode: JobMode::GcmDecrypt { iv: NONCE, aad: b"", tag: &session.tag },
+        data: session.message.as_mut_slice().into(),
+    }
+}
+
 fn main() -> Result<(), Outcome> {
     let session = |i: u16| Session {
         key: std::array::from_fn(|at| i.to_le_bytes()[at % 2]),
@@ -24,23 +39,12 @@ fn main() -> Result<(), Outcome> {
         tag: [0; 16],
     };
     let mut sessions: Vec<_> = (0..3000).map(session).collect();
-
-    let seal = |session: &mut Session| Job {
-        key: &session.key,
-        mode: JobMode::GcmEncrypt { iv: NONCE, aad: b"", tag: &mut session.tag },
-        data: session.message.as_mut_slice().into(),
-    };
     let mut jobs: Vec<_> = sessions.iter_mut().map(seal).collect();
-    // `run` takes a GPU where there is one, and else what is called here.
+    // `run` takes a GPU where there is one, and else does this.
     batch::run_on_cpu(&AES, &mut jobs).into_result()?;
 
     // One message is damaged on its way. It is named, and all others are opened.
     sessions[1234].message[5] ^= 0x80;
-    let open = |session: &mut Session| Job {
-        key: &session.key,
-        mode: JobMode::GcmDecrypt { iv: NONCE, aad: b"", tag: &session.tag },
-        data: session.message.as_mut_slice().into(),
-    };
     let mut jobs: Vec<_> = sessions.iter_mut().map(open).collect();
     let outcome = batch::run_on_cpu(&AES, &mut jobs);
     println!("{outcome}");

@@ -2,20 +2,18 @@
 //!
 //! `cargo run --package lanecrypt --example 6_disk`
 
-use lanecrypt::{Direction, Error, Xts, aes::Aes256, cipher::KeyInit, xts_halves_are_equal};
+use std::error::Error;
+
+use lanecrypt::{Direction, Xts, aes::Aes256, cipher::KeyInit, xts_halves_are_equal};
 
 const SECTOR: usize = 512;
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), Box<dyn Error>> {
     // The key of XTS is two, which differ.
     let key: [u8; 64] = std::array::from_fn(|i| i as u8);
     assert!(!xts_halves_are_equal(&key));
     let (data, tweak) = key.split_at(32);
-    let half = |key: &[u8]| {
-        Aes256::new_from_slice(key)
-            .map_err(|_| Error::KeyLength { given: key.len(), accepted: &[32] })
-    };
-    let xts = Xts::new(half(data)?, half(tweak)?);
+    let xts = Xts::new(Aes256::new_from_slice(data)?, Aes256::new_from_slice(tweak)?);
 
     // A mebibyte of sectors that begins at sector 1000: each has its number as the tweak.
     let plain: Vec<u8> = (0..1 << 20).map(|i: u32| (i / 512) as u8).collect();

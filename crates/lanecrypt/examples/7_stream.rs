@@ -12,6 +12,16 @@ use lanecrypt::{
     io::{Reader, Writer},
 };
 
+/// A source that gives a little at a time, as a socket does.
+struct Trickle<'a>(&'a [u8]);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let few = to.len().min(1000);
+        self.0.read(&mut to[..few])
+    }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let (key, iv) = ([7; 32], [1; 16]);
 
@@ -22,11 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let sealed = writer.finish()?; // without it the last piece is not written
 
-    // Any reader, which may give as little at a time as it likes.
-    let inner = sealed
-        .chunks(1000)
-        .fold(Box::new(io::empty()) as Box<dyn Read>, |all, next| Box::new(all.chain(next)));
-    let mut reader = Reader::new(inner, Ctr::new(engine("aes", "default", &key)?, &iv)?);
+    let mode = Ctr::new(engine("aes", "default", &key)?, &iv)?;
+    let mut reader = Reader::new(Trickle(&sealed), mode);
     let mut opened = String::new();
     reader.read_to_string(&mut opened)?;
     println!("{} bytes, {} lines", sealed.len(), opened.lines().count());

@@ -30,8 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Err(error) => {
             println!("on all cores: {error}");
-            let whole: &dyn Engine = &cpu;
-            whole.run(operation, data.as_mut_slice().into())?;
+            cpu.run(operation, data.as_mut_slice().into())?;
         }
     }
     assert_eq!(data, expected);

@@ -77,6 +77,16 @@ pub(super) fn build(artifacts: &[Artifact]) -> Result<()> {
     Ok(())
 }
 
+/// The lists of all products alone.
+pub(super) fn lists() -> Result<()> {
+    let all = empty(target().join("release-lists"))?;
+    let (environment, graph) = (environment()?, Graph::read()?);
+    for (product, folder) in [(COMMAND, "command"), (PROVIDER, "provider"), (WHEEL, "wheel")] {
+        papers(&graph, &product, &all.join(folder), &environment)?;
+    }
+    Ok(())
+}
+
 /// The packages for crates.io.
 fn crates(to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
