@@ -81,27 +81,28 @@ pub(crate) fn third_party(name: &str, packages: &[&str]) -> Result<String> {
 
 /// The first sentence of each item that is to be done, below its heading.
 fn left(guide: &str) -> String {
+    let mut sections: Vec<(&str, Vec<String>)> = Vec::new();
     let mut lines = guide.lines().peekable();
-    let mut left = String::new();
     while let Some(line) = lines.next() {
         if let Some(heading) = line.strip_prefix("## ") {
-            left += &format!("{heading}\n");
+            sections.push((heading, Vec::new()));
         }
-        let Some(item) = line.strip_prefix("- [ ] ") else { continue };
+        let (Some(item), Some((_, items))) = (line.strip_prefix("- [ ] "), sections.last_mut())
+        else {
+            continue;
+        };
         let mut item = item.to_owned();
         while let Some(more) = lines.next_if(|line| line.starts_with("  ")) {
             item += &format!(" {}", more.trim());
         }
         let first = item.split_inclusive(". ").next().unwrap_or_default();
-        left += &format!("  - {}\n", first.trim());
+        items.push(format!("\n  - {}", first.trim()));
     }
-    // A heading below which nothing is to be done is none of a list.
-    let has_items = |lines: &[&str]| lines.get(1).is_none_or(|next| next.starts_with("  - "));
-    let lines: Vec<_> = left.lines().collect();
-    let kept = (0..lines.len()).filter(|&at| {
-        lines[at].starts_with("  - ") || lines.len() > at + 1 && has_items(&lines[at..])
-    });
-    kept.map(|at| lines[at]).collect::<Vec<_>>().join("\n")
+    let with_items = sections.into_iter().filter(|(_, items)| !items.is_empty());
+    with_items
+        .map(|(heading, items)| heading.to_owned() + &items.concat())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
