@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::command::{cargo, output, root};
+use crate::command::{cargo, command, output, root};
 
 /// Something that is shipped as one file.
 #[derive(Clone, Copy, Debug)]
@@ -78,13 +78,9 @@ pub(super) struct Graph {
 impl Graph {
     pub(super) fn read() -> Result<Self> {
         let mut metadata = cargo();
-        metadata.args([
-            "metadata",
-            "--locked",
-            "--offline",
-            "--all-features",
-            "--format-version=1",
-        ]);
+        metadata.args(["metadata", "--locked", "--offline", "--format-version=1"]);
+        // What is for other systems alone may never have been downloaded.
+        metadata.args(["--filter-platform", &this_machine()?]);
         let said = metadata.output()?;
         ensure!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
         let lock = fs::read_to_string(root().join("Cargo.lock"))?;
@@ -140,6 +136,13 @@ impl Graph {
         });
         Ok(needs.collect())
     }
+}
+
+/// How Rust names this machine, for which everything is built.
+fn this_machine() -> Result<String> {
+    let said = output(command("rustc").arg("-vV"))?;
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("rustc does not say where it runs")
 }
 
 fn key(package: &Value) -> Key {
