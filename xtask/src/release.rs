@@ -93,7 +93,7 @@ fn left(guide: &str) -> String {
         };
         let mut item = item.to_owned();
         while let Some(more) = lines.next_if(|line| line.starts_with("  ")) {
-            item += &format!(" {}", more.trim());
+            item = format!("{item} {}", more.trim());
         }
         let first = item.split_inclusive(". ").next().unwrap_or_default();
         items.push(format!("\n  - {}", first.trim()));

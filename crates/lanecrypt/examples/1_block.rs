@@ -2,8 +2,6 @@
 //!
 //! `cargo run --package lanecrypt --example 1_block`
 
-use std::error::Error;
-
 use lanecrypt::aes::{
     Aes128,
     cipher::{
@@ -12,7 +10,7 @@ use lanecrypt::aes::{
     },
 };
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() {
     // FIPS 197, C.1.
     let key: [u8; 16] = std::array::from_fn(|i| i as u8);
     let plaintext: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
@@ -36,5 +34,4 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sealed = ours.encrypt_padded_vec::<Pkcs7>(message);
     assert_eq!(sealed, theirs.encrypt_padded_vec::<Pkcs7>(message));
     println!("CBC by the crate cbc: {} bytes, as with the crate aes", sealed.len());
-    Ok(())
 }

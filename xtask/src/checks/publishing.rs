@@ -255,7 +255,9 @@ mod tests {
     #[test]
     fn faults_of_what_is_published_count() {
         let mut packages = [package("a", &[]), package("tool", &[])];
-        packages.iter_mut().for_each(|package| package.faults = vec!["no keywords".to_owned()]);
+        for package in &mut packages {
+            package.faults = vec!["no keywords".to_owned()];
+        }
         assert_eq!(faults(&packages), ["a: no keywords"]);
         packages[0] = Package { folder: root().join("xtask/src"), ..package("a", &[]) };
         assert_eq!(faults(&packages), FILES.map(|file| format!("a: no {file}")));

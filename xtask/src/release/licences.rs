@@ -52,22 +52,33 @@ fn in_order(texts: BTreeMap<String, Vec<String>>) -> Vec<(String, Vec<String>)> 
     texts
 }
 
-/// The files of a package that have a licence, or what one asks to be passed on, by their names.
+/// The files of a package that have a licence, or what one asks to be passed on, by their paths: sources of others that it
+/// brings along have theirs in folders of their own.
 fn texts_of(folder: &Path) -> Result<Vec<(String, String)>> {
-    let mut texts = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_source = path.extension().is_some_and(|extension| extension == "rs");
-        let lower = name.to_lowercase();
-        if !is_source && path.is_file() && TEXTS.iter().any(|start| lower.starts_with(start)) {
-            // Some are not UTF-8; a name with a wrong letter is better than none.
-            let text = String::from_utf8_lossy(&fs::read(&path)?).replace('\r', "");
-            texts.push((name, text.trim_end().to_owned()));
+    let (mut texts, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(below) = folders.pop() {
+        for entry in fs::read_dir(&below).with_context(|| below.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_licence(&path) {
+                // Some are not UTF-8; a name with a wrong letter is better than none.
+                let text = String::from_utf8_lossy(&fs::read(&path)?).replace('\r', "");
+                let name = path.strip_prefix(folder)?.to_string_lossy().into_owned();
+                texts.push((name, text.trim_end().to_owned()));
+            }
         }
     }
     texts.sort();
     Ok(texts)
+}
+
+/// Whether a file's name is one of a licence, and not of code that deals with licences.
+fn is_licence(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let end = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let is_code = ["rs", "c", "h", "py", "go", "json", "toml"].contains(&&*end);
+    !is_code && TEXTS.iter().any(|start| name.starts_with(start))
 }
 
 #[cfg(test)]
@@ -81,6 +92,7 @@ mod tests {
             ("program/LICENSE", "ours"),
             ("hash/LICENSE-MIT", "MIT, by someone\r\n"),
             ("hash/NOTICE", "MIT, by someone"),
+            ("hash/vendored/c/COPYING.md", "of what it brings along"),
             ("hash/licence.rs", "code"),
             ("derive/LICENSE", "not linked"),
         ] {
@@ -93,14 +105,18 @@ mod tests {
         assert!(list.contains("| hash 1.0.0 | MIT OR Apache-2.0 | https://a.b/hash |"), "{list}");
         assert_eq!(list.matches("MIT, by someone\n````").count(), 1, "{list}");
         assert!(list.contains("## hash 1.0.0, LICENSE-MIT; hash 1.0.0, NOTICE\n"), "{list}");
+        assert!(list.contains("## hash 1.0.0, vendored/c/COPYING.md\n"), "{list}");
         for absent in ["ours\n", "not linked", "code", "program", "Without a text"] {
             assert!(!list.contains(absent), "{absent} in {list}");
         }
         fs::remove_file(folder.path().join("hash/LICENSE-MIT")).expect("it is there");
         fs::remove_file(folder.path().join("hash/NOTICE")).expect("it is there");
+        fs::remove_dir_all(folder.path().join("hash/vendored")).expect("it is there");
         let list = third_party("a", &parts).expect("a list");
         assert!(list.contains("own: hash 1.0.0 (MIT OR Apache-2.0)."), "{list}");
-        parts.values_mut().for_each(|part| part.package["license"] = serde_json::Value::Null);
+        for part in parts.values_mut() {
+            part.package["license"] = serde_json::Value::Null;
+        }
         assert!(third_party("a", &parts).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! An SBOM in CycloneDX 1.6 (ECMA-424): what something is made of, for programs that compare it with lists of faults.
+//! An SBOM in `CycloneDX` 1.6 (ECMA-424): what something is made of, for programs that compare it with lists of faults.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -134,7 +134,9 @@ mod tests {
     #[test]
     fn a_licence_that_nobody_knows_is_refused() {
         let mut parts = parts(Path::new("/r"));
-        parts.values_mut().for_each(|part| part.package["license"] = json!("Mine"));
+        for part in parts.values_mut() {
+            part.package["license"] = json!("Mine");
+        }
         let error = bill(&PROGRAM, &parts, TIME).expect_err("it is no licence");
         assert!(format!("{error:#}").contains("pkg:cargo/"), "{error:#}");
     }

@@ -18,7 +18,7 @@ pub(super) struct Product {
     pub(super) name: &'static str,
     /// The package that it is built of.
     pub(super) package: &'static str,
-    /// What CycloneDX calls it.
+    /// What `CycloneDX` calls it.
     pub(super) kind: &'static str,
 }
 
