@@ -132,6 +132,16 @@ mod tests {
     }
 
     #[test]
+    fn those_of_this_tree_keep_the_rules() {
+        let examples = all(&root()).expect("there are some");
+        let mut faults = twice(&examples);
+        for example in &examples {
+            faults.extend(faults_of(example).expect("its files can be read"));
+        }
+        assert!(faults.is_empty() && examples.len() > 10, "{faults:?}");
+    }
+
+    #[test]
     fn one_name_is_one_example() {
         let example = |folder: &str| Example { folder: folder.into(), name: "1_a".to_owned() };
         assert_eq!(twice(&[example("a"), example("b")]), ["2 examples have the name 1_a"]);

@@ -237,6 +237,13 @@ pub(super) mod tests {
             (program.archive.is_none(), hash.archive.as_deref().map(str::len)),
             (true, Some(64))
         );
+        let all = ["program", "hash", "judge"].map(name);
+        let with_judge = graph(Path::new("/r")).chosen(&[].into(), &all.into()).expect("there");
+        assert_eq!(
+            with_judge[&name("program")].needs,
+            [name("hash")].into(),
+            "a judge is of tests"
+        );
         let unknown = graph(Path::new("/r")).chosen(&[].into(), &[name("other")].into());
         assert!(unknown.is_err());
     }
