@@ -64,6 +64,10 @@ pub(super) fn build(artifacts: &[Artifact]) -> Result<()> {
                 let folder = papers(&graph, &PROVIDER, &all.join("provider"), &environment)?;
                 let (from, to) = ("liblanecrypt_openssl_provider.so", folder.join("lanecrypt.so"));
                 built(PROVIDER.package, "--lib", from, &to, &environment)?;
+                // How programs are told to take it.
+                for file in ["README.md", "openssl.cnf"] {
+                    copy(&root().join("crates/openssl-provider").join(file), &folder.join(file))?;
+                }
             }
             Artifact::Wheel => {
                 let folder = papers(&graph, &WHEEL, &all.join("wheel"), &environment)?;
