@@ -10,6 +10,7 @@
 //! let module = lanecrypt_kernels::AES_BITSLICE;
 //! assert!(module.ptx.contains(".visible .entry aes_bitslice_ctr("));
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 

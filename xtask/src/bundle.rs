@@ -1,16 +1,22 @@
 //! A folder for a machine with a GPU but no Rust: one script, and what it runs, packed.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 
 use crate::{
     command::{self, command, copy, copy_folder, empty, output, root, run, target},
-    wheel,
+    release, wheel,
 };
 
 /// Test programs that take a device, by the name of their test target.
 const TESTS: [&str; 3] = ["conformance", "device", "endurance"];
+
+/// The packages that have all programs that are packed, and the wheel.
+const PACKAGES: [&str; 4] = ["lanecrypt", "lanecrypt-benches", "lanecrypt-cli", "lanecrypt-python"];
 
 /// What is packed, before it is.
 const STAGE: &str = "bundle-programs";
@@ -33,6 +39,11 @@ pub(crate) fn run_task(with_wheel: bool) -> Result<()> {
         run(&mut unpack)?;
         copy(&root().join("crates/python/tests/on_gpu.py"), &stage.join("on_gpu.py"))?;
     }
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        copy(&root().join(licence), &stage.join(licence))?;
+    }
+    let list = release::third_party("these programs", &PACKAGES)?;
+    fs::write(stage.join(wheel::THIRD_PARTY), list)?;
     copy(&root().join("xtask/bundle.sh"), &folder.join("run.sh"))?;
     pack(&stage, &folder.join("programs.tar.xz"))?;
     println!("{}: copy it to the machine and run ./run.sh there", folder.display());

@@ -9,7 +9,7 @@ use crate::{
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },
-    kernels, packages,
+    kernels, packages, release,
     sources::{codegen, generated::Mode, port},
     steps::{self, step},
     tidy, user_crate,
@@ -42,6 +42,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("codegen --check", || codegen::run(true)),
         step("kernels --check", || kernels::run(true, None)),
         step("packages", || publishing::run_task(false)),
+        step("licences and SBOMs of what is shipped", release::lists),
         step("licences, sources and duplicates of dependencies", dependencies::check),
         step("the oldest Rust that Cargo.toml allows", oldest_toolchain),
     ];
@@ -63,10 +64,12 @@ fn clippy() -> Result<()> {
     run(clippy.args(["--", "--deny", "warnings"]))
 }
 
+/// As docs.rs builds it, so that what only it compiles is compiled here.
 fn documentation() -> Result<()> {
     let mut doc = workspace("doc");
     doc.args(["--quiet", "--no-deps", "--features", &packages::features()?]);
-    run(doc.env("RUSTDOCFLAGS", "--deny warnings"))
+    doc.env("RUSTDOC", root().join("xtask/rustdoc.sh"));
+    run(doc.env("RUSTDOCFLAGS", "--deny warnings --cfg docsrs"))
 }
 
 /// The libraries that work without the standard library, without their default features.

@@ -9,6 +9,7 @@ mod command;
 mod judges;
 mod kernels;
 mod packages;
+mod release;
 mod sources;
 mod steps;
 mod test;
@@ -132,6 +133,12 @@ enum Task {
         /// Also builds each package from its contents (minutes).
         #[arg(long)]
         build: bool,
+    },
+    /// Does all of a release that needs no network and no key: with --dry-run once, with --twice to see that two builds
+    /// are the same. docs/releasing.md has what a person does.
+    Release {
+        #[command(flatten)]
+        options: release::Options,
     },
     /// Packs programs, vectors and a script into bundle/, for a GPU machine without Rust.
     Bundle {
@@ -271,6 +278,7 @@ fn main() -> ExitCode {
         Task::Mutants { packages, file, .. } => mutants::run(&packages, file.as_deref()),
         Task::Wheel { release } => wheel::run_task(release),
         Task::Package { build } => publishing::run_task(build),
+        Task::Release { options } => release::run_task(&options),
         Task::Bundle { wheel } => bundle::run_task(wheel),
         Task::Ct { filter, measure: Some(times) } => ct::measure(filter.as_deref(), times),
         Task::Ct { filter, .. } => ct::run_task(filter.as_deref()),

@@ -7,6 +7,7 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     changed::Affected,
+    checks::examples,
     command::{self, build_checked, checked, checking, command, output, root, run},
     judges, kernels,
     steps::{self, step},
@@ -80,6 +81,10 @@ pub(crate) fn run_all(changed_since: Option<&str>) -> Result<()> {
         }));
         beside.push(step("examples of the documentation", || {
             run(checking("test").arg("--doc").envs(variables()?))
+        }));
+        beside.push(step("numbered examples of the crates", || {
+            of(&built)?;
+            examples::run_all()
         }));
         beside.push(wheel);
     }

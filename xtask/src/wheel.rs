@@ -1,6 +1,7 @@
 //! The wheel of the Python package: built, installed where nothing else is, and tested there.
 
 use std::{
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -59,10 +60,57 @@ fn folder() -> PathBuf {
 /// The wheel as it is given to people, for this machine's Python and all newer ones.
 pub(crate) fn build() -> Result<PathBuf> {
     let dist = empty(folder().join("dist"))?;
-    let mut build = maturin(&["build"])?;
-    build.args(["--quiet", "--profile", "release", "--out"]).arg(&dist);
-    output(build.env("CARGO_TARGET_DIR", target()))?;
+    build_into(&dist, &[("CARGO_TARGET_DIR", target().into_os_string())])?;
     only_file(&dist)
+}
+
+fn build_into(dist: &Path, environment: &[(&str, OsString)]) -> Result<()> {
+    let mut build = maturin(&["build"])?;
+    build.args(["--quiet", "--profile", "release", "--out"]).arg(dist);
+    output(build.envs(environment.iter().map(|(name, value)| (name, value)))).map(drop)
+}
+
+/// What others wrote in the wheel, and what it is made of: files that are passed on with it.
+pub(crate) const THIRD_PARTY: &str = "THIRD-PARTY.md";
+pub(crate) const SBOM: &str = "sbom.cdx.json";
+
+/// The wheel for a release, built with these variables, with both lists of this folder in it, where Python looks for them
+/// (PEP 639, PEP 770).
+pub(crate) fn build_with(papers: &Path, environment: &[(&str, OsString)]) -> Result<()> {
+    let dist = empty(folder().join("release"))?;
+    build_into(&dist, environment)?;
+    let tree = empty(folder().join("unpacked"))?;
+    let wheel = |arguments: &[&str]| -> Result<Command> {
+        let mut wheel = command("python3");
+        wheel.args(["-m", "wheel"]).args(arguments).env("PYTHONPATH", tool(PACKER)?);
+        wheel.envs(environment.iter().map(|(name, value)| (name, value)));
+        Ok(wheel)
+    };
+    output(wheel(&["unpack", "--dest"])?.arg(&tree).arg(only_file(&dist)?))?;
+    let tree = only_file(&tree)?; // the folder that the wheel names
+    let information = information(&tree)?;
+    for (part, list) in [("licenses", THIRD_PARTY), ("sboms", SBOM)] {
+        fs::create_dir_all(information.join(part))?;
+        copy(&papers.join(list), &information.join(part).join(list))?;
+    }
+    let metadata = information.join("METADATA");
+    let text = with_licence(&fs::read_to_string(&metadata)?, THIRD_PARTY)?;
+    fs::write(&metadata, text)?;
+    output(wheel(&["pack", "--dest-dir"])?.arg(papers).arg(&tree)).map(drop)
+}
+
+/// The folder of an unpacked wheel that says what it is.
+fn information(tree: &Path) -> Result<PathBuf> {
+    let mut folders = fs::read_dir(tree)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let found = folders.find(|path| path.extension().is_some_and(|end| end == "dist-info"));
+    found.with_context(|| format!("{} is no wheel", tree.display()))
+}
+
+/// The metadata of a wheel with one more file of licences, named among the others.
+fn with_licence(metadata: &str, file: &str) -> Result<String> {
+    const FIELD: &str = "License-File: ";
+    let at = metadata.find(FIELD).context("the wheel has no licence")?;
+    Ok(format!("{}{FIELD}{file}\n{}", &metadata[..at], &metadata[at..]))
 }
 
 /// A wheel with the module of the build that checks, which has a device everywhere.
@@ -127,4 +175,20 @@ fn clean_environment(wheel: &Path) -> Result<PathBuf> {
     let pip = ["-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check"];
     output(command(&python).args(pip).arg(wheel))?;
     Ok(python)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wheel_names_the_licences_of_others() {
+        let metadata = "Name: a\nLicense-File: LICENSE-MIT\nVersion: 1\n\ntext\n";
+        let with = with_licence(metadata, THIRD_PARTY).expect("it has one");
+        assert_eq!(
+            with,
+            "Name: a\nLicense-File: THIRD-PARTY.md\nLicense-File: LICENSE-MIT\nVersion: 1\n\ntext\n"
+        );
+        assert!(with_licence("Name: a\n", THIRD_PARTY).is_err());
+    }
 }

@@ -23,6 +23,7 @@
 //! | [`Sliced<Whole<_>, _>`](Sliced) | `aes-ni`, `vaes-*`, `aes-neon` | 1, 2 or 4 in a register | yes |
 //! | [`Fastest<CpuForms<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -18,6 +18,9 @@
 //! assert_ne!(&data, b"any length you like");
 //! # Ok::<(), lanecrypt_core::Error>(())
 //! ```
+//!
+//! The README lists examples, a page each: `cargo run --example 1_engine`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -37,6 +37,9 @@
 //!     Err(error) => println!("no GPU: {error}"),
 //! }
 //! ```
+//!
+//! The README lists examples, a page each: `cargo run --example 1_devices`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod batch;
 #[cfg(feature = "compiler")]

@@ -25,6 +25,7 @@
 //! | [`Sliced<Bytes<_>, _>`](Sliced) | `byteslice-*`, `gfni-*` | 4 to 64, as wide as the registers | yes |
 //! | [`Fastest<CpuForms<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -63,6 +63,9 @@
 //! cipher.engine().run(Operation::Ctr([0; 16].into()), &mut resident.slice_mut(whole)?)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The README lists nine examples, a page each, which run without a GPU: `cargo run --example 1_block`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "tune")]

@@ -19,6 +19,7 @@
 //! | [`Sliced<Words<_>, _>`](Sliced) | `wordslice-*` | 1 to 16, as wide as the registers | yes |
 //! | [`Fastest<CpuForms<_>>`](Fastest) | `default` | whichever of these is fastest | yes |
 //! | `cuda::*` (feature `cuda`) | `cuda-*` | thousands | see there |
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -21,6 +21,7 @@
 //!
 //! Neither mode authenticates anything: anyone who can write to the container can put old sectors back, or
 //! make noise of any block of 16 bytes, unnoticed.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod antiforensic;

@@ -34,6 +34,7 @@
 //! xts.decrypt_area(&mut disk, 512, 0, lanecrypt_modes::get_tweak_default);
 //! assert_eq!(disk, [0; 4 * 512]);
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -32,6 +32,7 @@
 //! acknowledge the later receipt, or seal that part again.
 //!
 //! Calls wait on the caller's thread; the threads behind them are this crate's own.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod driver;

@@ -7,6 +7,7 @@
 //! ([`vectors`]) and runs Monte Carlo chains ([`monte_carlo`](mod@monte_carlo)).
 //!
 //! Nothing here is constant-time, and nothing here is meant to protect data.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -27,6 +27,7 @@
 //! isa.unslice(&mut planes, &mut back);
 //! assert_eq!(back[..], blocks[..]);
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![deny(unsafe_code)]
 

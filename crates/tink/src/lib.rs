@@ -27,6 +27,7 @@
 //! [`job`] seals a file by many processes. [`SegmentRunner`] is who computes.
 //!
 //! The format does not commit to the key: someone who knows two keys can make a file that both open.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 mod batch;

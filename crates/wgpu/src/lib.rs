@@ -9,6 +9,7 @@
 //!
 //! For WebAssembly in a browser there are kernels and keys, and no device: a browser's GPU answers when nothing runs,
 //! and an engine waits. There a page launches the kernels ([`Family::program`], [`Family::keys`]), as the book's does.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 #[cfg(not(target_arch = "wasm32"))]

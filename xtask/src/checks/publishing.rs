@@ -10,7 +10,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::{
-    command::{cargo, output, run},
+    checks::metadata,
+    command::{cargo, output, root, run},
     packages,
 };
 
@@ -19,8 +20,8 @@ struct Package {
     name: String,
     folder: PathBuf,
     is_published: bool,
-    /// Fields of the manifest that crates.io wants and that are empty.
-    missing: Vec<&'static str>,
+    /// What is wrong with what crates.io and docs.rs read of it.
+    faults: Vec<String>,
     dependencies: Vec<Dependency>,
 }
 
@@ -33,8 +34,11 @@ struct Dependency {
 
 /// `cargo xtask package`: lists what is published and packages it, building nothing unless it is told to.
 pub(crate) fn run_task(build: bool) -> Result<()> {
-    let packages = packages(&packages::metadata()?)?;
+    let listed = packages::metadata()?;
+    let packages = packages(&listed)?;
     let mut faults = faults(&packages);
+    let named_by_all = listed.iter().find(|package| packages::is_published(package));
+    faults.extend(named_by_all.into_iter().flat_map(|one| metadata::citation_faults(one, &root())));
     let order = order(&packages)?;
     for package in &order {
         println!("{}", package.name);
@@ -56,14 +60,23 @@ pub(crate) fn run_task(build: bool) -> Result<()> {
     holds_kernels(&order)
 }
 
+/// The names of the files that `cargo package` makes of what is published.
+pub(crate) fn archives() -> Result<Vec<String>> {
+    let listed = packages::metadata()?;
+    let published = listed.iter().filter(|package| packages::is_published(package));
+    let names = published.map(|package| {
+        let text = |field: &str| package[field].as_str().with_context(|| format!("no {field}"));
+        Ok(format!("{}-{}.crate", text("name")?, text("version")?))
+    });
+    names.collect()
+}
+
 /// The packages of the workspace, from what cargo says of them.
 fn packages(listed: &[Value]) -> Result<Vec<Package>> {
     let names: BTreeSet<_> = listed.iter().filter_map(|package| package["name"].as_str()).collect();
     let package = |package: &Value| {
         let manifest = Path::new(package["manifest_path"].as_str().context("no manifest")?);
         let folder = manifest.parent().context("a manifest in no folder")?.to_owned();
-        let is_empty = |field: &&str| package[field].as_str().unwrap_or_default().is_empty();
-        let fields = ["description", "license", "readme", "rust_version"];
         let dependencies = package["dependencies"].as_array().context("no dependencies")?.iter();
         let ours = dependencies.filter_map(|dependency| {
             let name = dependency["name"].as_str().filter(|name| names.contains(name))?;
@@ -74,12 +87,16 @@ fn packages(listed: &[Value]) -> Result<Vec<Package>> {
             name: package["name"].as_str().context("no name")?.to_owned(),
             folder,
             is_published: packages::is_published(package),
-            missing: fields.into_iter().filter(is_empty).collect(),
+            faults: metadata::faults(package),
             dependencies: ours.collect(),
         })
     };
     listed.iter().map(package).collect()
 }
+
+/// Files in the folder of each package: both licences ask for their text beside what they are of. Links to the
+/// workspace's are packaged as files.
+const FILES: [&str; 3] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /// What keeps a package that is to be published from being published.
 fn faults(packages: &[Package]) -> Vec<String> {
@@ -88,10 +105,9 @@ fn faults(packages: &[Package]) -> Vec<String> {
     let mut faults = Vec::new();
     for package in published() {
         let name = &package.name;
-        faults.extend(package.missing.iter().map(|field| format!("{name}: no {field}")));
-        if !package.folder.join("README.md").is_file() {
-            faults.push(format!("{name}: no README.md"));
-        }
+        faults.extend(package.faults.iter().map(|fault| format!("{name}: {fault}")));
+        let absent = FILES.iter().filter(|file| !package.folder.join(file).is_file());
+        faults.extend(absent.map(|file| format!("{name}: no {file}")));
         let stays = package.dependencies.iter().filter(|dependency| !dependency.is_left_out);
         let unpublished = stays.filter(|dependency| !is_there(&dependency.name));
         faults.extend(unpublished.map(|other| {
@@ -209,9 +225,9 @@ mod tests {
         });
         Package {
             name: name.to_owned(),
-            folder: env!("CARGO_MANIFEST_DIR").into(),
+            folder: root(),
             is_published: name != "tool",
-            missing: Vec::new(),
+            faults: Vec::new(),
             dependencies: needs.collect(),
         }
     }
@@ -234,6 +250,17 @@ mod tests {
         let packages = [package("a", &[("tool", false)]), package("tool", &[])];
         let faults = faults(&packages).join("; ");
         assert!(faults.contains("a needs tool"), "{faults}");
+    }
+
+    #[test]
+    fn faults_of_what_is_published_count() {
+        let mut packages = [package("a", &[]), package("tool", &[])];
+        for package in &mut packages {
+            package.faults = vec!["no keywords".to_owned()];
+        }
+        assert_eq!(faults(&packages), ["a: no keywords"]);
+        packages[0] = Package { folder: root().join("xtask/src"), ..package("a", &[]) };
+        assert_eq!(faults(&packages), FILES.map(|file| format!("a: no {file}")));
     }
 
     #[test]

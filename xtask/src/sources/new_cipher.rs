@@ -46,7 +46,9 @@ pub(crate) struct Specification {
 }
 
 /// New files: where they are, `NAME` being the cipher's, and what is in them.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 10] = [
+    ("crates/NAME/LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
+    ("crates/NAME/LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
     ("crates/NAME/Cargo.toml", include_str!("../../templates/cipher/Cargo.toml.txt")),
     ("crates/NAME/README.md", include_str!("../../templates/cipher/README.md.txt")),
     ("crates/NAME/src/lib.rs", include_str!("../../templates/cipher/lib.rs.txt")),
