@@ -1,7 +1,8 @@
 //! The program `tune`: `lanecrypt::tuning` on the command line.
 
 use std::{
-    collections::BTreeMap, error::Error, fs, path::PathBuf, process::ExitCode, time::Duration,
+    collections::BTreeMap, error::Error, fs, path::PathBuf, process::ExitCode, sync::Arc,
+    time::Duration,
 };
 
 use clap::Parser;
@@ -212,7 +213,7 @@ fn built_in(text: &str) -> Result<String, Ignored> {
     let mut devices: BTreeMap<String, Experience> = Experience::built_in_devices()
         .map(|name| (name.to_owned(), Experience::of_device(name)))
         .collect();
-    devices.entry(device).or_default().extend(tuning.experience);
+    devices.entry(device).or_default().extend(Arc::unwrap_or_clone(tuning.experience));
     let devices: String = devices.iter().map(|(name, known)| device_rows(name, known)).collect();
     Ok(format!(
         "//! What was measured on GPUs that we had.\n\

@@ -17,8 +17,11 @@ const TAG_BYTES: usize = 16;
 pub(crate) struct Part {
     /// Its name on command lines and in reports.
     pub(crate) name: String,
-    run: Box<dyn Fn(&mut Steps) -> Result<()> + Sync + Send>,
+    run: Run,
 }
+
+/// Runs a part.
+type Run = Box<dyn Fn(&mut Steps) -> Result<()> + Sync + Send>;
 
 /// All parts.
 pub(crate) fn all() -> Vec<Part> {
