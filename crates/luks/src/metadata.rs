@@ -13,6 +13,7 @@ use crate::{
     error::Problem,
     hash::Hash,
     header::{self, Payload},
+    sectors,
 };
 
 /// The most key slots that LUKS2 has.
@@ -174,6 +175,7 @@ impl Segment {
                     .map_err(|_| Error::damaged(format!("a segment's size is {size:?}")))?,
             ),
         };
+        sectors::check_bytes(self.sector_size)?;
         Ok(Payload {
             offset: self.offset,
             bytes,

@@ -15,6 +15,21 @@ pub(crate) const TWEAK_BYTES: u64 = 512;
 /// The sectors that a header may name.
 const SECTOR_BYTES: [u32; 4] = [512, 1024, 2048, 4096];
 
+/// Checks the sectors that a header names.
+///
+/// # Errors
+/// [`Error::Unsupported`].
+pub(crate) fn check_bytes(bytes: u32) -> Result<(), Error> {
+    if SECTOR_BYTES.contains(&bytes) {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: "sector size",
+        given: bytes.to_string(),
+        supported: "512, 1024, 2048, 4096",
+    })
+}
+
 /// What encrypts and decrypts sectors.
 ///
 /// This is the place for another engine, such as `lanecrypt::cuda::XtsEngine` for long requests: all
@@ -26,21 +41,14 @@ pub(crate) struct Sectors {
 }
 
 impl Sectors {
-    /// The cipher of a specification such as `aes-xts-plain64` under `key`, for sectors of `bytes` bytes,
-    /// the first with the tweak `first_tweak`.
+    /// The cipher of a specification such as `aes-xts-plain64` under `key`, for sectors of `bytes` bytes that
+    /// [`check_bytes`] takes, the first with the tweak `first_tweak`.
     pub(crate) fn new(
         specification: &str,
         key: &[u8],
         bytes: u32,
         first_tweak: u64,
     ) -> Result<Self, Error> {
-        if !SECTOR_BYTES.contains(&bytes) {
-            return Err(Error::Unsupported {
-                what: "sector size",
-                given: bytes.to_string(),
-                supported: "512, 1024, 2048, 4096",
-            });
-        }
         Ok(Self { engine: engine(specification, key)?, bytes: bytes as usize, first_tweak })
     }
 
