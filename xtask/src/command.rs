@@ -75,9 +75,9 @@ pub(crate) fn rustup(arguments: &[&str]) -> Result<()> {
     output(command("rustup").args(arguments).env("RUSTUP_MAX_RETRIES", "0")).map(drop)
 }
 
-/// Has cargo compile one of our libraries with this setting, whatever the profile `dev` says.
-pub(crate) fn setting(cargo: &mut Command, library: &str, key: &str, value: impl Display) {
-    cargo.args(["--config", &format!("profile.dev.package.lanecrypt-{library}.{key}={value}")]);
+/// Has cargo compile a package with this setting, whatever the profile `dev` says.
+pub(crate) fn setting(cargo: &mut Command, package: &str, key: &str, value: impl Display) {
+    cargo.args(["--config", &format!("profile.dev.package.{package}.{key}={value}")]);
 }
 
 /// Installs packages, as root, on Debian and its like.
@@ -181,7 +181,20 @@ pub(crate) fn checked(program: &str) -> PathBuf {
 
 /// Builds one program of that build, where it is not there yet, and says where it lies.
 pub(crate) fn build_one(program: &str) -> Result<PathBuf> {
-    run(checking("build").args(["--quiet", "--bin", program]).args(AS_TESTS))?;
+    build_one_as_released(program, &[])
+}
+
+/// The same, with these packages as a release build has them.
+pub(crate) fn build_one_as_released(program: &str, packages: &[&str]) -> Result<PathBuf> {
+    let mut build = checking("build");
+    build.args(["--quiet", "--bin", program]).args(AS_TESTS);
+    for package in packages {
+        setting(&mut build, package, "opt-level", 3);
+        setting(&mut build, package, "codegen-units", 16);
+        setting(&mut build, package, "debug-assertions", false);
+        setting(&mut build, package, "overflow-checks", false);
+    }
+    run(&mut build)?;
     Ok(checked(program))
 }
 

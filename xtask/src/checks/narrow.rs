@@ -34,8 +34,9 @@ fn of_target(arguments: &[&str], asserting: &[String]) -> std::process::Command 
     cargo.args(arguments).args(["--quiet", "--target", TARGET]);
     cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
     for name in asserting {
-        setting(&mut cargo, name, "debug-assertions", true);
-        setting(&mut cargo, name, "overflow-checks", true);
+        let package = format!("lanecrypt-{name}");
+        setting(&mut cargo, &package, "debug-assertions", true);
+        setting(&mut cargo, &package, "overflow-checks", true);
     }
     cargo
 }

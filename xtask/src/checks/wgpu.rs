@@ -27,7 +27,7 @@ pub(crate) fn check() -> Result<()> {
         let mut test = cargo();
         test.args(["test", "--quiet"]);
         for name in OPTIMISED {
-            setting(&mut test, name, "opt-level", 1);
+            setting(&mut test, &format!("lanecrypt-{name}"), "opt-level", 1);
         }
         test.args(arguments);
         run(test
