@@ -78,7 +78,7 @@ pub(super) struct Graph {
 impl Graph {
     pub(super) fn read() -> Result<Self> {
         let mut metadata = cargo();
-        metadata.args(["metadata", "--locked", "--offline", "--format-version=1"]);
+        metadata.args(["metadata", "--locked", "--format-version=1"]);
         // What is for other systems alone may never have been downloaded.
         metadata.args(["--filter-platform", &this_machine()?]);
         let said = metadata.output()?;
@@ -154,7 +154,7 @@ fn key(package: &Value) -> Key {
 /// that any package of the workspace asks for; this one has the product's.
 fn tree(packages: &[&str], edges: &str) -> Result<BTreeSet<Key>> {
     let mut tree = cargo();
-    tree.args(["tree", "--locked", "--offline", "--prefix=none", "--format={p}", "--edges", edges]);
+    tree.args(["tree", "--locked", "--prefix=none", "--format={p}", "--edges", edges]);
     tree.args(packages.iter().flat_map(|package| ["--package", *package]));
     let said = output(&mut tree)?;
     said.lines().filter(|line| !line.is_empty()).map(listed).collect()
