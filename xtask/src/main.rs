@@ -151,7 +151,7 @@ enum Task {
         /// Checks only backends whose name, as cipher/backend, contains this.
         filter: Option<String>,
         /// Compares run times of secrets that stay and secrets that change instead (dudect), TIMES of each step
-        /// [default: 10 million]. It takes an hour, and a machine with nothing else to do.
+        /// [default: 10 million]. It takes two hours; what else runs makes it less sharp.
         #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "10000000")]
         measure: Option<usize>,
     },
