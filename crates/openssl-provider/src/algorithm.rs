@@ -1,6 +1,6 @@
 //! What the provider offers: names, ciphers, key lengths, modes.
 
-use std::ffi::CStr;
+use std::{ffi::CStr, sync::OnceLock};
 
 use lanecrypt::registry::CipherDescription;
 
@@ -68,6 +68,8 @@ pub struct Algorithm {
     pub key_bytes: usize,
     /// The mode.
     pub mode: EvpMode,
+    /// Whether its self-test passed, once it was run.
+    pub(crate) passed: OnceLock<bool>,
 }
 
 impl Algorithm {
@@ -242,6 +244,7 @@ macro_rules! algorithm {
             cipher: &$crate::algorithm::ciphers::$cipher,
             key_bytes: $key_bytes,
             mode: $crate::EvpMode::$mode,
+            passed: ::std::sync::OnceLock::new(),
         }
     };
 }
