@@ -1,5 +1,7 @@
 //! `CTR_DRBG` (SP 800-90A Rev. 1, 10.2.1): random bytes as the key stream of a block cipher, from entropy of the caller.
 
+mod seeded;
+
 use core::{fmt, mem};
 
 use ::cipher::{AlgorithmName, Array, Block, Key, KeyInit, KeySizeUser, typenum::Unsigned};
@@ -8,6 +10,8 @@ use lanecrypt_core::{Direction, Error, Secret};
 use crate::{BlockEngine, cleared};
 
 pub use ::cipher;
+pub use rand_core;
+pub use seeded::{Seeded, SeededError};
 
 /// The longest answer to one request, in bytes (SP 800-90A, table 3: 2^19 bits).
 pub const MAX_REQUEST_BYTES: usize = 1 << 16;

@@ -4,7 +4,10 @@ use lanecrypt_aes::{Aes128, Aes192, Aes256};
 use lanecrypt_modes::{
     BlockEngine,
     cipher::KeyInit,
-    ctr_drbg::{CtrDrbg, DrbgError, Expected, MAX_REQUEST_BYTES},
+    ctr_drbg::{
+        CtrDrbg, DrbgError, Expected, MAX_REQUEST_BYTES, Seeded, SeededError,
+        rand_core::{TryCryptoRng, TryRng},
+    },
 };
 use sha2::{Digest, Sha256};
 
@@ -126,4 +129,65 @@ fn a_refused_request_changes_nothing() {
     asked.generate(&mut one, &[]).expect("a good request");
     other.generate(&mut same, &[]).expect("a good request");
     assert_ne!(one, same);
+}
+
+/// Entropy that can be foretold: seeds of one byte each, of which there are this many.
+struct Source {
+    seeds: u8,
+    used: u8,
+}
+
+/// No seed is left.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is empty")]
+struct Empty;
+
+impl TryRng for Source {
+    type Error = Empty;
+
+    fn try_next_u32(&mut self) -> Result<u32, Empty> {
+        unimplemented!("seeds are bytes")
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Empty> {
+        unimplemented!("seeds are bytes")
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Empty> {
+        if self.used == self.seeds {
+            return Err(Empty);
+        }
+        self.used += 1;
+        bytes.fill(self.used);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Source {}
+
+#[test]
+fn a_source_gives_a_seed_for_so_many_answers() {
+    let mut seeded = Seeded::<Aes256, _>::new(Source { seeds: 2, used: 0 }, 2).expect("a seed");
+    let mut by_hand = CtrDrbg::<Aes256>::with_full_entropy(&[1; 48], &[]).expect("a seed");
+    // Three answers: the second ends the first seed.
+    let (mut found, mut expected) =
+        (vec![0; 2 * MAX_REQUEST_BYTES + 5], vec![0; 2 * MAX_REQUEST_BYTES + 5]);
+    seeded.try_fill_bytes(&mut found).expect("two seeds");
+    for (i, part) in expected.chunks_mut(MAX_REQUEST_BYTES).enumerate() {
+        if i == 2 {
+            by_hand.reseed(&[2; 48], &[]).expect("a seed's length");
+        }
+        by_hand.generate(part, &[]).expect("a good request");
+    }
+    assert!(found == expected);
+    let mut word = [0; 8];
+    by_hand.generate(&mut word, &[]).expect("a good request");
+    assert_eq!(seeded.try_next_u64().expect("the second seed's"), u64::from_le_bytes(word));
+    // A third seed is wanted and not there.
+    found.fill(9);
+    let error = seeded.try_fill_bytes(&mut found).expect_err("an empty source");
+    assert!(matches!(error, SeededError::Source(Empty)));
+    assert_eq!(error.to_string(), "the source of entropy: it is empty");
+    assert!(found.iter().all(|&byte| byte == 0));
+    assert!(Seeded::<Aes128, _>::new(Source { seeds: 0, used: 0 }, 1).is_err());
 }
