@@ -146,11 +146,15 @@ impl TryRng for Source {
     type Error = Empty;
 
     fn try_next_u32(&mut self) -> Result<u32, Empty> {
-        unimplemented!("seeds are bytes")
+        let mut bytes = [0; 4];
+        self.try_fill_bytes(&mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Empty> {
-        unimplemented!("seeds are bytes")
+        let mut bytes = [0; 8];
+        self.try_fill_bytes(&mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Empty> {
