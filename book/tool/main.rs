@@ -11,6 +11,7 @@ mod check;
 mod drawings;
 mod figures;
 mod include;
+mod machine;
 mod measured;
 mod occupancy;
 mod page;
@@ -89,6 +90,7 @@ fn generated_are_current(
     files.extend(roofs::tables(records, &source));
     files.extend(figures::picture(records, &source));
     files.extend(drawings::pictures(&source));
+    files.extend(machine::pictures(&source));
     files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);
     let mut current = true;
     for (path, text) in files {
