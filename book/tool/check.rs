@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{browser, include, page, record::Record, records};
+use crate::{browser, glossary, include, page, record::Record, records};
 
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
@@ -78,6 +78,12 @@ pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>>
         for link in page::links(text) {
             if let Err(what) = book.follow(path, &link.target) {
                 report(link.offset, what);
+            }
+        }
+        if path == Path::new(glossary::PAGE) {
+            let text_of = |page: &str| book.texts.get(Path::new(page)).map(String::as_str);
+            for (offset, what) in glossary::problems(text, text_of) {
+                report(offset, what);
             }
         }
         if book.is_cipher(path) && !sections(text).eq(SECTIONS) {

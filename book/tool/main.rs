@@ -10,6 +10,7 @@ mod browser;
 mod check;
 mod drawings;
 mod figures;
+mod glossary;
 mod include;
 mod machine;
 mod measured;
@@ -64,6 +65,7 @@ fn run(root: &Path, check_only: bool, module: Option<&Path>) -> anyhow::Result<b
     }
     if !check_only {
         let mut book = MDBook::load(root)?;
+        glossary::link(&mut book);
         records::add(&mut book, &records)?;
         book.build()?;
         let built = book.build_dir_for("html");
