@@ -45,7 +45,7 @@ struct Book {
     source: PathBuf,
     texts: BTreeMap<PathBuf, String>,
     ids: BTreeMap<PathBuf, HashSet<String>>,
-    /// What is made when the book is built: pages of records, and the data of the page in a browser.
+    /// What is made when the book is built: pages of records, and the data of pages that compute.
     made: HashSet<PathBuf>,
 }
 
@@ -105,7 +105,11 @@ impl Book {
             let text = include::with_included_pages(text, &source.join(parent(path)))?;
             ids.insert(path.clone(), page::ids(&text));
         }
-        let made = records.iter().map(Record::page).chain([browser::DATA.into()]).collect();
+        let made = records
+            .iter()
+            .map(Record::page)
+            .chain([browser::DATA, browser::CALCULATOR].map(PathBuf::from))
+            .collect();
         Ok(Self { source, texts, ids, made })
     }
 

@@ -152,8 +152,8 @@ fn prose(text: &str) -> Vec<(usize, String)> {
     for (event, range) in Parser::new_ext(text, page::options()).into_offset_iter() {
         let is_text = matches!(event, Event::Text(_)) && without == 0;
         match event {
-            Event::Start(ref tag) if is_apart(&tag.to_end()) => without += 1,
-            Event::End(ref tag) if is_apart(tag) => without -= 1,
+            Event::Start(ref tag) if has_no_links(tag.to_end()) => without += 1,
+            Event::End(tag) if has_no_links(tag) => without -= 1,
             _ => {}
         }
         match stretches.last_mut() {
@@ -169,7 +169,7 @@ fn prose(text: &str) -> Vec<(usize, String)> {
 }
 
 /// Whether what a tag holds gets no links.
-fn is_apart(tag: &TagEnd) -> bool {
+fn has_no_links(tag: TagEnd) -> bool {
     use TagEnd::{CodeBlock, Heading, HtmlBlock, Image, Link};
     matches!(tag, Heading(_) | Link | Image | CodeBlock | HtmlBlock)
 }
