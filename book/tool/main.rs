@@ -9,6 +9,7 @@
 
 mod browser;
 mod check;
+mod decision;
 mod drawings;
 mod figures;
 mod glossary;
@@ -17,6 +18,7 @@ mod machine;
 mod measured;
 mod occupancy;
 mod page;
+mod predicted;
 mod record;
 mod records;
 mod roofs;
@@ -96,6 +98,8 @@ fn generated_are_current(
     files.extend(figures::picture(records, &source));
     files.extend(drawings::pictures(&source));
     files.extend(machine::pictures(&source));
+    files.extend(decision::pictures(&source));
+    files.extend(predicted::tables(&source));
     files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);
     let mut current = true;
     for (path, text) in files {

@@ -200,7 +200,7 @@ enum Task {
     ///
     ///   cargo xtask roof aes-128
     ///
-    ///   cargo xtask roof block=64 rounds=31 functions=144 key-bits=64 --json
+    ///   cargo xtask roof block=64 rounds=31 functions=112 key-bits=64 --json
     #[command(verbatim_doc_comment)]
     Roof {
         #[command(flatten)]

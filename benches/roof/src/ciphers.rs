@@ -34,7 +34,7 @@ pub const CIPHERS: [(&str, &str); 11] = [
     ("LEA-128", "block=128 rounds=24 word-logic=9 word-sums=3"),
     (
         "PRESENT-80",
-        "block=64 rounds=31 lookups=8 entry-words=2 table-bytes=2048 table-logic=22 functions=144 key-bits=64",
+        "block=64 rounds=31 lookups=8 entry-words=2 table-bytes=2048 table-logic=22 functions=112 key-bits=64",
     ),
     ("SEED", "block=128 rounds=16 lookups=12 table-bytes=2048 table-logic=17 functions=1188"),
     ("SM4", "block=128 rounds=32 lookups=4 table-bytes=1024 table-logic=7 functions=388"),
