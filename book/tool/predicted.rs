@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     path::{Path, PathBuf},
 };
 
@@ -55,7 +56,7 @@ fn best(cards: &[Card]) -> String {
                 format!("{}: {}", best.load.family.name(), best.cell())
             })
         });
-        text += &format!("| {name} | {} |\n", cells.collect::<Vec<_>>().join(" | "));
+        let _ = writeln!(text, "| {name} | {} |", cells.collect::<Vec<_>>().join(" | "));
     }
     text
 }
