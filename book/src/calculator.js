@@ -78,9 +78,9 @@
       const own = answer.filter((row) => row.family === family);
       const row = element("tr", "", table);
       element("td", family, row);
-      own[0].lanes.forEach((lanes, i) => {
+      own[0].shown.forEach((lanes, i) => {
         const cell = element("td", "", row);
-        element(own[0].fullest === formula.pipes[i] ? "b" : "span", Math.round(lanes), cell);
+        element(own[0].fullest === formula.pipes[i] ? "b" : "span", lanes, cell);
       });
       for (const { cell } of own) element("td", cell, row);
     }

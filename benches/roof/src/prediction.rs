@@ -62,9 +62,9 @@ pub fn table<C: Clone + Into<Card>>(counts: &Counts, cards: &[C]) -> String {
     for row in predictions.chunks(cards.len().max(1)) {
         let load = row[0].load;
         let _ = write!(text, "| {} |", load.family.name());
-        for (lanes, (pipe, _)) in load.lanes.iter().zip(PIPES) {
+        for (lanes, (pipe, _)) in row[0].lanes().iter().zip(PIPES) {
             let mark = if binds(&load.lanes) == pipe { "**" } else { "" };
-            let _ = write!(text, " {mark}{lanes:.0}{mark} |");
+            let _ = write!(text, " {mark}{lanes}{mark} |");
         }
         for cell in row {
             let _ = write!(text, " {} |", cell.cell());
@@ -75,6 +75,12 @@ pub fn table<C: Clone + Into<Card>>(counts: &Counts, cards: &[C]) -> String {
 }
 
 impl Prediction {
+    /// Lanes of each pipe, as tables show them.
+    #[must_use]
+    pub fn lanes(&self) -> [String; 4] {
+        self.load.lanes.map(|lanes| format!("{lanes:.0}"))
+    }
+
     /// The roof, and what binds where that is not a pipe.
     #[must_use]
     pub fn cell(&self) -> String {
@@ -105,9 +111,10 @@ pub fn grouped(number: f64) -> String {
 pub fn json(predictions: &[Prediction]) -> String {
     let rows = predictions.iter().map(|prediction| {
         let lanes = prediction.load.lanes.map(|lanes| lanes.to_string()).join(",");
+        let shown = prediction.lanes().join(r#"",""#);
         let roof = prediction.gbit_per_second.map_or("null".to_owned(), |roof| roof.to_string());
         format!(
-            r#"{{"family":"{}","card":"{}","lanes":[{lanes}],"shared_kib":{},"gbit_per_second":{roof},"fullest":"{}","binds":"{}","cell":"{}"}}"#,
+            r#"{{"family":"{}","card":"{}","lanes":[{lanes}],"shown":["{shown}"],"shared_kib":{},"gbit_per_second":{roof},"fullest":"{}","binds":"{}","cell":"{}"}}"#,
             prediction.load.family.name(),
             prediction.card,
             prediction.load.shared_kib,
