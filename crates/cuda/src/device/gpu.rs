@@ -207,6 +207,31 @@ impl Gpu {
         })
     }
 
+    /// A kernel of a loaded module, with its dynamic shared memory allowed.
+    fn function_of(
+        &self,
+        module: LoadedModule,
+        module_name: &str,
+        name: &str,
+        shared_bytes: u32,
+    ) -> Result<LoadedKernel, Error> {
+        let text = CString::new(name).unwrap_or_default();
+        // SAFETY: the module is loaded and stays so.
+        let found = unsafe { result::module::get_function(module.handle(), text) };
+        let function =
+            doing(found, || format!("looking for kernel {name} in module {module_name}"))?;
+        // SAFETY: the function is of a loaded module.
+        let allowed = unsafe {
+            result::function::set_function_attribute(
+                function,
+                FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared_bytes.cast_signed(),
+            )
+        };
+        doing(allowed, || format!("allowing kernel {name} {shared_bytes} bytes of shared memory"))?;
+        Ok(LoadedKernel(function as usize))
+    }
+
     /// Loads the PTX of one kernel, which the driver compiles.
     fn load_ptx(&self, kernel: &Kernel) -> Result<LoadedModule, Error> {
         let (module, name) = (kernel.module(), kernel.name());
@@ -380,22 +405,26 @@ impl Driver for Gpu {
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
         self.bind()?;
         let (module, name, shared_bytes) = (kernel.module(), kernel.name(), kernel.shared_bytes());
-        let handle = self.module_of(kernel)?.handle();
-        let text = CString::new(name).unwrap_or_default();
-        // SAFETY: the module is loaded and stays so.
-        let function = doing(unsafe { result::module::get_function(handle, text) }, || {
-            format!("looking for kernel {name} in module {}", module.name)
+        self.function_of(self.module_of(kernel)?, module.name, name, shared_bytes)
+    }
+
+    #[cfg(feature = "listings")]
+    unsafe fn load_listing(
+        &self,
+        name: &str,
+        ptx: &str,
+        shared_bytes: u32,
+    ) -> Result<LoadedKernel, Error> {
+        self.bind()?;
+        let loading = || format!("loading kernel {name} on {}", self.properties.name);
+        let image = CString::new(ptx).map_err(|_| Error::Driver {
+            doing: loading(),
+            name: "PTX".into(),
+            reason: "it has a zero byte".into(),
         })?;
-        // SAFETY: the function is of a loaded module.
-        let allowed = unsafe {
-            result::function::set_function_attribute(
-                function,
-                FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                shared_bytes.cast_signed(),
-            )
-        };
-        doing(allowed, || format!("allowing kernel {name} {shared_bytes} bytes of shared memory"))?;
-        Ok(LoadedKernel(function as usize))
+        // SAFETY: PTX, as the caller vouches, with a zero byte behind it.
+        let module = doing(unsafe { LoadedModule::new(image.as_bytes_with_nul()) }, loading)?;
+        self.function_of(module, name, name, shared_bytes)
     }
 
     fn resources(&self, kernel: LoadedKernel) -> Result<Option<Resources>, Error> {
