@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::{
     command::{self, command, copy, copy_folder, empty, output, root, run, target},
-    release, wheel,
+    ladder, release, wheel,
 };
 
 /// Test programs that take a device, by the name of their test target.
@@ -32,6 +32,8 @@ pub(crate) fn run_task(with_wheel: bool) -> Result<()> {
         copy_program(&path, &stage.join(name))?;
     }
     copy_folder(&root().join("vectors"), &stage.join("vectors"))?;
+    ladder::pack()?;
+    copy_folder(&ladder::folder(), &stage.join("ladder"))?;
     if with_wheel {
         // Unpacked, so that the kernels in it are stored with those of the programs.
         let mut unpack = command("python3");

@@ -17,8 +17,9 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::{
-    command::{cargo, command, empty, output, root, run, target},
+    command::{cargo, command, copy, empty, output, root, run, target},
     kernels::{host, toolchain},
+    sources::generated::{self, Mode},
 };
 
 /// Where the listings are.
@@ -29,6 +30,11 @@ const END: &str = ".cu";
 const ENTRY: &str = "extern \"C\" __global__ void ";
 /// Blocks over which a thread is counted: enough for every warp of the largest thread block to have the same.
 const COUNTED: u64 = 1 << 18;
+
+/// What was counted, for the book.
+const COUNTED_FILE: &str = "book/listings/ladder/counted.csv";
+/// Its first line.
+const HEADER: &str = "rung,shared,alu,multiplier,all";
 
 /// A listing.
 struct Rung {
@@ -54,11 +60,11 @@ pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
         }
         _ => on_host,
     };
-    if on_host && options.is_empty() {
-        return check();
-    }
     if !is_help {
-        build(&folder, on_host)?;
+        build(&folder, on_host, Mode::Write)?;
+    }
+    if on_host && options.is_empty() {
+        return run_on_host(&folder);
     }
     let mut ladder = command(program()?);
     ladder.arg(&folder).args(options);
@@ -71,11 +77,16 @@ pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
 /// Checks that every rung compiles for GPUs, and that it is right on the host; and that what is wrong is found.
 pub(crate) fn check() -> Result<()> {
     let folder = folder();
-    build(&folder, true)?;
+    build(&folder, true, Mode::Check)?;
+    run_on_host(&folder)
+}
+
+/// Runs all rungs on the host, and by itself what is wrong.
+fn run_on_host(folder: &Path) -> Result<()> {
     let ladder = program()?;
-    run(command(&ladder).arg(&folder).arg("--host"))?;
+    run(command(&ladder).arg(folder).arg("--host"))?;
     // The shim runs one thread after another, so that its answer may be right.
-    match output(command(&ladder).arg(&folder).args(["--host", "--only", WRONG])) {
+    match output(command(&ladder).arg(folder).args(["--host", "--only", WRONG])) {
         Err(error) if error.to_string().contains(RACE) => {
             println!("{WRONG:<28} has a race, as it must");
             Ok(())
@@ -104,19 +115,26 @@ pub(crate) fn program() -> Result<PathBuf> {
 /// Builds the rungs and the runner, without its symbols, into one folder.
 pub(crate) fn pack() -> Result<()> {
     let folder = folder();
-    build(&folder, false)?;
+    build(&folder, false, Mode::Write)?;
     run(command("strip").arg("-o").arg(folder.join("ladder")).arg(program()?))?;
-    println!("{}: copy it to the machine and run `./ladder .` there", folder.display());
+    for script in ["ladder/measure.sh", "counters.sh"] {
+        let name = Path::new(script).file_name().context("a name")?;
+        copy(&root().join("book/listings").join(script), &folder.join(name))?;
+    }
+    println!(
+        "{}: copy it to the machine and run `./ladder .` there, or `sh measure.sh FOLDER`",
+        folder.display()
+    );
     Ok(())
 }
 
 /// Compiles the rungs to PTX, and for this CPU, and writes what is known of them.
-pub(crate) fn build(folder: &Path, for_host: bool) -> Result<()> {
+pub(crate) fn build(folder: &Path, for_host: bool, mode: Mode) -> Result<()> {
     let rungs = listings()?;
     empty(folder.to_path_buf())?;
     let toolchain = toolchain::install()?;
     let compiler = Compiler::open(&toolchain.nvrtc)?;
-    let known: Vec<_> = rungs
+    let known: Vec<(serde_json::Value, String)> = rungs
         .par_iter()
         .map(|rung| {
             let ptx = compiler.ptx(&rung.text, &rung.name, &root().join(LISTINGS), "compute_75")?;
@@ -125,9 +143,16 @@ pub(crate) fn build(folder: &Path, for_host: bool) -> Result<()> {
                 compile_for_host(rung, folder)?;
             }
             let lanes = lanes(rung, &ptx).with_context(|| rung.name.clone())?;
-            Ok(rung.json(lanes))
+            Ok((rung.json(lanes), rung.counted(lanes)))
         })
         .collect::<Result<_>>()?;
+    let (known, counted): (Vec<_>, Vec<_>) = known.into_iter().unzip();
+    let counted = format!("{HEADER}\n{}", counted.concat());
+    generated::ensure(
+        &[(COUNTED_FILE.to_owned(), counted.into_bytes())],
+        mode,
+        "cargo xtask ladder",
+    )?;
     fs::write(folder.join("rungs.json"), serde_json::to_string_pretty(&known)? + "\n")?;
     Ok(())
 }
@@ -168,6 +193,13 @@ impl Rung {
             kernel: kernel.to_owned(),
             name: name.to_owned(),
             text,
+        })
+    }
+
+    /// Its line of what was counted, or none.
+    fn counted(&self, lanes: Option<Lanes>) -> String {
+        lanes.map_or_else(String::new, |[shared, alu, multiplier, all]| {
+            format!("{},{shared:.2},{alu:.2},{multiplier:.2},{all:.2}\n", self.name)
         })
     }
 

@@ -48,7 +48,10 @@ struct Arguments {
     /// Runs the rungs as C++ on this CPU, which checks them, also for races, and says nothing about speed.
     #[arg(long, conflicts_with = "once")]
     host: bool,
-    /// Writes the figures as JSON to this file: a record.
+    /// Writes a record to this folder: the figures as ladder.json, and the table as report.md.
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Writes the figures as JSON to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Writes the table as CSV to this file.
@@ -107,7 +110,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     ensure!(!rungs.is_empty(), "no rung has such a name");
     let bytes = arguments.bytes.unwrap_or(if arguments.host { GIB / 1024 } else { GIB });
     ensure!(bytes > 0 && bytes.is_multiple_of(16), "{bytes} bytes are no whole blocks");
-    ensure!(bytes / 16 <= u32::MAX as usize, "a number of a block has 32 bits");
+    ensure!(u32::try_from(bytes / 16).is_ok(), "a number of a block has 32 bits");
     if arguments.host {
         if arguments.only.is_empty() {
             rungs.retain(|rung| !rung.is_wrong()); // a race ends the program
@@ -138,8 +141,16 @@ fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     print!("{}", record.table());
+    let json = serde_json::to_string_pretty(&record)? + "\n";
+    if let Some(folder) = &arguments.out {
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("ladder.json"), &json)?;
+        let title = format!("# The ladder on an {}", record.gpu);
+        let text = format!("{title}\n\n```text\n{}```\n", record.table());
+        fs::write(folder.join("report.md"), text)?;
+    }
     if let Some(path) = &arguments.json {
-        fs::write(path, serde_json::to_string_pretty(&record)? + "\n")?;
+        fs::write(path, json)?;
     }
     if let Some(path) = &arguments.csv {
         fs::write(path, record.csv())?;

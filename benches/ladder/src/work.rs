@@ -48,7 +48,7 @@ fn round_keys() -> [[u8; 16]; 11] {
 
 /// Twice an element of GF(2^8).
 fn doubled(byte: u8) -> u8 {
-    byte << 1 ^ (byte >> 7) * 0x1b
+    (byte << 1) ^ ((byte >> 7) * 0x1b)
 }
 
 /// A column (2 S(x), S(x), S(x), 3 S(x)) for each byte, then the S-box.

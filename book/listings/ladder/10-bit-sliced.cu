@@ -74,6 +74,7 @@ __device__ void add_key(Planes &s, const u32 (&key)[128]) {
     for (u32 p = 0; p < 128; p++) s[p / 8][p % 8] ^= key[p];
 }
 
+// ANCHOR: kernel
 extern "C" __global__ void __launch_bounds__(256, 1) rung_10(const __grid_constant__ Job job) {
     // A warp takes 1,024 blocks; block k of a thread is number 32 k + lane of them, so that lanes load side by side.
     const u32 lane = threadIdx.x % 32;
@@ -110,3 +111,4 @@ extern "C" __global__ void __launch_bounds__(256, 1) rung_10(const __grid_consta
         }
     }
 }
+// ANCHOR_END: kernel

@@ -90,6 +90,7 @@ __device__ void sliced_rounds(const Job &job, u32 (&words)[32], u32 first) {
     transpose(words);
 }
 
+// ANCHOR: kernel
 extern "C" __global__ void __launch_bounds__(512, 1) rung_11(const __grid_constant__ Job job) {
     // A warp takes a row of 256 blocks; block k of a thread is number 32 k + lane of it.
     const u64 warps = u64(gridDim.x) * blockDim.x / 32;
@@ -110,3 +111,4 @@ extern "C" __global__ void __launch_bounds__(512, 1) rung_11(const __grid_consta
         }
     }
 }
+// ANCHOR_END: kernel

@@ -120,6 +120,7 @@ __device__ void sliced_rounds(const Job &job, u32 (&words)[32], u32 first) {
     transpose(words);
 }
 
+// ANCHOR: kernel
 extern "C" __global__ void __launch_bounds__(640, 1) rung_12(const __grid_constant__ Job job) {
     __shared__ u32 taken;  // rows
     if (threadIdx.x == 0) taken = 0;
@@ -179,3 +180,4 @@ extern "C" __global__ void __launch_bounds__(640, 1) rung_12(const __grid_consta
         }
     }
 }
+// ANCHOR_END: kernel

@@ -209,7 +209,6 @@ impl Gpu {
 
     /// A kernel of a loaded module, with its dynamic shared memory allowed.
     fn function_of(
-        &self,
         module: LoadedModule,
         module_name: &str,
         name: &str,
@@ -405,7 +404,7 @@ impl Driver for Gpu {
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
         self.bind()?;
         let (module, name, shared_bytes) = (kernel.module(), kernel.name(), kernel.shared_bytes());
-        self.function_of(self.module_of(kernel)?, module.name, name, shared_bytes)
+        Self::function_of(self.module_of(kernel)?, module.name, name, shared_bytes)
     }
 
     #[cfg(feature = "listings")]
@@ -424,7 +423,7 @@ impl Driver for Gpu {
         })?;
         // SAFETY: PTX, as the caller vouches, with a zero byte behind it.
         let module = doing(unsafe { LoadedModule::new(image.as_bytes_with_nul()) }, loading)?;
-        self.function_of(module, name, name, shared_bytes)
+        Self::function_of(module, name, name, shared_bytes)
     }
 
     fn resources(&self, kernel: LoadedKernel) -> Result<Option<Resources>, Error> {
