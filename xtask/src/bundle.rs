@@ -16,7 +16,8 @@ use crate::{
 const TESTS: [&str; 3] = ["conformance", "device", "endurance"];
 
 /// The packages that have all programs that are packed, and the wheel.
-const PACKAGES: [&str; 4] = ["lanecrypt", "lanecrypt-benches", "lanecrypt-cli", "lanecrypt-python"];
+const PACKAGES: [&str; 5] =
+    ["lanecrypt", "lanecrypt-benches", "lanecrypt-cli", "lanecrypt-ladder", "lanecrypt-python"];
 
 /// What is packed, before it is.
 const STAGE: &str = "bundle-programs";

@@ -25,32 +25,35 @@ __device__ uint4 counter(const Job &job, u64 number) {
     return make_uint4(job.nonce.x, job.nonce.y, job.nonce.z, __byte_perm(u32(number), 0, 0x0123));
 }
 
-// The entry of table `t` for byte `i` of a word, in the copy at an address of shared memory: 32 copies lie side by
-// side, so that an entry is 128 bytes. DP4A multiplies the four bytes by 0, but byte i by 128, and adds all up.
-__device__ u32 entry(u32 copy, u32 t, u32 word, u32 i) {
-    const u32 address = dp4a(word, 128u << (8 * i), copy);
+typedef u32 Table;  // the address in shared memory
+
+// The entry of table t for byte i of a word. 32 copies lie side by side, a word of each in every row of the banks,
+// so that an entry is 128 bytes. DP4A multiplies byte i by 128 and the other three by 0, and adds all to the address.
+__device__ u32 entry(Table table, u32 t, u32 word, u32 i) {
+    const u32 address = dp4a(word, 128u << (8 * i), table);
     return *static_cast<const u32 *>(__cvta_shared_to_generic(address + t * 256 * 128));
 }
 
 // A column after ShiftRows, SubBytes and MixColumns: row r is from the column r places further on.
-__device__ u32 mixed(u32 copy, u32 a, u32 b, u32 c, u32 d) {
-    return entry(copy, 0, a, 0) ^ entry(copy, 1, b, 1) ^ entry(copy, 2, c, 2) ^ entry(copy, 3, d, 3);
+__device__ u32 mixed(Table table, u32 a, u32 b, u32 c, u32 d) {
+    return entry(table, 0, a, 0) ^ entry(table, 1, b, 1) ^ entry(table, 2, c, 2) ^
+           entry(table, 3, d, 3);
 }
 
 // The same without MixColumns: byte r is S(x) in the table two further on.
-__device__ u32 substituted(u32 copy, u32 a, u32 b, u32 c, u32 d) {
-    return (entry(copy, 2, a, 0) & 0xff) ^ (entry(copy, 3, b, 1) & 0xff00) ^
-           (entry(copy, 0, c, 2) & 0xff0000) ^ (entry(copy, 1, d, 3) & 0xff000000);
+__device__ u32 substituted(Table table, u32 a, u32 b, u32 c, u32 d) {
+    return (entry(table, 2, a, 0) & 0xff) ^ (entry(table, 3, b, 1) & 0xff00) ^
+           (entry(table, 0, c, 2) & 0xff0000) ^ (entry(table, 1, d, 3) & 0xff000000);
 }
 
-__device__ uint4 full_round(u32 copy, uint4 s, uint4 key) {
-    return make_uint4(mixed(copy, s.x, s.y, s.z, s.w), mixed(copy, s.y, s.z, s.w, s.x),
-                      mixed(copy, s.z, s.w, s.x, s.y), mixed(copy, s.w, s.x, s.y, s.z)) ^ key;
+__device__ uint4 full_round(Table table, uint4 s, uint4 key) {
+    return make_uint4(mixed(table, s.x, s.y, s.z, s.w), mixed(table, s.y, s.z, s.w, s.x),
+                      mixed(table, s.z, s.w, s.x, s.y), mixed(table, s.w, s.x, s.y, s.z)) ^ key;
 }
 
-__device__ uint4 last_round(u32 copy, uint4 s, uint4 key) {
-    return make_uint4(substituted(copy, s.x, s.y, s.z, s.w), substituted(copy, s.y, s.z, s.w, s.x),
-                      substituted(copy, s.z, s.w, s.x, s.y), substituted(copy, s.w, s.x, s.y, s.z)) ^ key;
+__device__ uint4 last_round(Table table, uint4 s, uint4 key) {
+    return make_uint4(substituted(table, s.x, s.y, s.z, s.w), substituted(table, s.y, s.z, s.w, s.x),
+                      substituted(table, s.z, s.w, s.x, s.y), substituted(table, s.w, s.x, s.y, s.z)) ^ key;
 }
 
 extern "C" __global__ void __launch_bounds__(1024) rung_07(const __grid_constant__ Job job) {
@@ -59,12 +62,12 @@ extern "C" __global__ void __launch_bounds__(1024) rung_07(const __grid_constant
         shared[i] = rotate(job.table[i / 32 % 256], 8 * (i / 32 / 256));
     }
     __syncthreads();
-    const u32 copy = u32(__cvta_generic_to_shared(shared + threadIdx.x % 32));
+    const Table table = Table(__cvta_generic_to_shared(shared + threadIdx.x % 32));
     const u64 threads = u64(gridDim.x) * blockDim.x;
     for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < job.blocks; i += threads) {
         uint4 s = counter(job, i) ^ job.keys[0];
-        for (u32 round = 1; round < 10; round++) s = full_round(copy, s, job.keys[round]);
-        s = last_round(copy, s, job.keys[10]);
+        for (u32 round = 1; round < 10; round++) s = full_round(table, s, job.keys[round]);
+        s = last_round(table, s, job.keys[10]);
         job.output[i] = job.input[i] ^ s;
     }
 }

@@ -26,32 +26,35 @@ __device__ uint4 counter(const Job &job, u64 number) {
 
 __device__ u32 rotate(u32 word, u32 by) { return __funnelshift_l(word, word, by); }
 
-// The entry of table `t` for byte `i` of a word, in the copy at an address of shared memory: 32 copies lie side by
-// side, so that an entry is 128 bytes. DP4A multiplies the four bytes by 0, but byte i by 128, and adds all up.
-__device__ u32 entry(u32 copy, u32 t, u32 word, u32 i) {
-    const u32 address = dp4a(word, 128u << (8 * i), copy);
+typedef u32 Table;  // the address in shared memory
+
+// The entry of table t for byte i of a word. 32 copies lie side by side, a word of each in every row of the banks,
+// so that an entry is 128 bytes. DP4A multiplies byte i by 128 and the other three by 0, and adds all to the address.
+__device__ u32 entry(Table table, u32 t, u32 word, u32 i) {
+    const u32 address = dp4a(word, 128u << (8 * i), table);
     return *static_cast<const u32 *>(__cvta_shared_to_generic(address + t * 256 * 128));
 }
 
 // A column after ShiftRows, SubBytes and MixColumns: row r is from the column r places further on.
-__device__ u32 mixed(u32 copy, u32 a, u32 b, u32 c, u32 d) {
-    return entry(copy, 0, a, 0) ^ entry(copy, 1, b, 1) ^ entry(copy, 2, c, 2) ^ entry(copy, 3, d, 3);
+__device__ u32 mixed(Table table, u32 a, u32 b, u32 c, u32 d) {
+    return entry(table, 0, a, 0) ^ entry(table, 1, b, 1) ^ entry(table, 2, c, 2) ^
+           entry(table, 3, d, 3);
 }
 
 // The same without MixColumns: byte r is S(x) in the table two further on.
-__device__ u32 substituted(u32 copy, u32 a, u32 b, u32 c, u32 d) {
-    return (entry(copy, 2, a, 0) & 0xff) ^ (entry(copy, 3, b, 1) & 0xff00) ^
-           (entry(copy, 0, c, 2) & 0xff0000) ^ (entry(copy, 1, d, 3) & 0xff000000);
+__device__ u32 substituted(Table table, u32 a, u32 b, u32 c, u32 d) {
+    return (entry(table, 2, a, 0) & 0xff) ^ (entry(table, 3, b, 1) & 0xff00) ^
+           (entry(table, 0, c, 2) & 0xff0000) ^ (entry(table, 1, d, 3) & 0xff000000);
 }
 
-__device__ uint4 full_round(u32 copy, uint4 s, uint4 key) {
-    return make_uint4(mixed(copy, s.x, s.y, s.z, s.w), mixed(copy, s.y, s.z, s.w, s.x),
-                      mixed(copy, s.z, s.w, s.x, s.y), mixed(copy, s.w, s.x, s.y, s.z)) ^ key;
+__device__ uint4 full_round(Table table, uint4 s, uint4 key) {
+    return make_uint4(mixed(table, s.x, s.y, s.z, s.w), mixed(table, s.y, s.z, s.w, s.x),
+                      mixed(table, s.z, s.w, s.x, s.y), mixed(table, s.w, s.x, s.y, s.z)) ^ key;
 }
 
-__device__ uint4 last_round(u32 copy, uint4 s, uint4 key) {
-    return make_uint4(substituted(copy, s.x, s.y, s.z, s.w), substituted(copy, s.y, s.z, s.w, s.x),
-                      substituted(copy, s.z, s.w, s.x, s.y), substituted(copy, s.w, s.x, s.y, s.z)) ^ key;
+__device__ uint4 last_round(Table table, uint4 s, uint4 key) {
+    return make_uint4(substituted(table, s.x, s.y, s.z, s.w), substituted(table, s.y, s.z, s.w, s.x),
+                      substituted(table, s.z, s.w, s.x, s.y), substituted(table, s.w, s.x, s.y, s.z)) ^ key;
 }
 
 // Exchanges the upper half of `low` with the lower half of `high`, in every piece of twice so many bits.
@@ -129,13 +132,13 @@ extern "C" __global__ void __launch_bounds__(640, 1) rung_12(const __grid_consta
         shared[i] = rotate(job.table[i / 32 % 256], 8 * (i / 32 / 256));
     }
     __syncthreads();
-    const u32 copy = u32(__cvta_generic_to_shared(shared + threadIdx.x % 32));
+    const Table table = Table(__cvta_generic_to_shared(shared + threadIdx.x % 32));
 
     // What each value of each byte of a number adds to the state after two rounds; the lowest byte also adds the rest.
     uint4 *const sums = reinterpret_cast<uint4 *>(shared + 4 * 256 * 32);
     const auto after_two = [&](u32 number) {
-        const uint4 s = full_round(copy, counter(job, number) ^ job.keys[0], job.keys[1]);
-        return full_round(copy, s, job.keys[2]);
+        const uint4 s = full_round(table, counter(job, number) ^ job.keys[0], job.keys[1]);
+        return full_round(table, s, job.keys[2]);
     };
     for (u32 i = threadIdx.x; i < 4 * 256; i += blockDim.x) {
         const uint4 s = after_two(i % 256 << (i / 256 * 8));
@@ -174,8 +177,8 @@ extern "C" __global__ void __launch_bounds__(640, 1) rung_12(const __grid_consta
             if (i >= job.blocks) break;
             const uint4 data = job.input[i];
             uint4 s = sums[low] ^ upper;
-            for (u32 round = 3; round < 10; round++) s = full_round(copy, s, job.keys[round]);
-            s = last_round(copy, s, job.keys[10]);
+            for (u32 round = 3; round < 10; round++) s = full_round(table, s, job.keys[round]);
+            s = last_round(table, s, job.keys[10]);
             job.output[i] = data ^ s;
         }
     }

@@ -23,31 +23,36 @@ __device__ uint4 counter(const Job &job, u64 number) {
     return make_uint4(job.nonce.x, job.nonce.y, job.nonce.z, __byte_perm(u32(number), 0, 0x0123));
 }
 
+typedef const u32 *Table;
+
+// The entry for byte i of a word.
+__device__ u32 entry(Table table, u32 word, u32 i) { return table[word >> (8 * i) & 0xff]; }
+
 // A column after ShiftRows, SubBytes and MixColumns: row r is from the column r places further on.
-__device__ u32 mixed(const u32 *table, u32 a, u32 b, u32 c, u32 d) {
-    return table[a & 0xff] ^ rotate(table[b >> 8 & 0xff], 8) ^ rotate(table[c >> 16 & 0xff], 16) ^
-           rotate(table[d >> 24], 24);
+__device__ u32 mixed(Table table, u32 a, u32 b, u32 c, u32 d) {
+    return entry(table, a, 0) ^ rotate(entry(table, b, 1), 8) ^ rotate(entry(table, c, 2), 16) ^
+           rotate(entry(table, d, 3), 24);
 }
 
 // The same without MixColumns: the two bytes in the middle of an entry are S(x).
-__device__ u32 substituted(const u32 *table, u32 a, u32 b, u32 c, u32 d) {
-    return (table[a & 0xff] >> 8 & 0xff) ^ (table[b >> 8 & 0xff] & 0xff00) ^
-           (table[c >> 16 & 0xff] & 0xff0000) ^ (table[d >> 24] << 8 & 0xff000000);
+__device__ u32 substituted(Table table, u32 a, u32 b, u32 c, u32 d) {
+    return (entry(table, a, 0) >> 8 & 0xff) ^ (entry(table, b, 1) & 0xff00) ^
+           (entry(table, c, 2) & 0xff0000) ^ (entry(table, d, 3) << 8 & 0xff000000);
 }
 
-__device__ uint4 full_round(const u32 *table, uint4 s, uint4 key) {
+__device__ uint4 full_round(Table table, uint4 s, uint4 key) {
     return make_uint4(mixed(table, s.x, s.y, s.z, s.w), mixed(table, s.y, s.z, s.w, s.x),
                       mixed(table, s.z, s.w, s.x, s.y), mixed(table, s.w, s.x, s.y, s.z)) ^ key;
 }
 
-__device__ uint4 last_round(const u32 *table, uint4 s, uint4 key) {
+__device__ uint4 last_round(Table table, uint4 s, uint4 key) {
     return make_uint4(substituted(table, s.x, s.y, s.z, s.w), substituted(table, s.y, s.z, s.w, s.x),
                       substituted(table, s.z, s.w, s.x, s.y), substituted(table, s.w, s.x, s.y, s.z)) ^ key;
 }
 
 extern "C" __global__ void __launch_bounds__(256) wrong(const __grid_constant__ Job job) {
     __shared__ uint4 s;
-    const u32 *table = job.table;
+    const Table table = job.table;
     const u64 threads = u64(gridDim.x) * blockDim.x;
     for (u64 i = u64(blockIdx.x) * blockDim.x + threadIdx.x; i < job.blocks; i += threads) {
         s = counter(job, i) ^ job.keys[0];

@@ -1,5 +1,7 @@
 //! The CUDA driver, through cudarc's thin layer.
 
+mod event;
+
 use std::{
     collections::HashMap,
     ffi::CString,
@@ -16,6 +18,7 @@ use cudarc::driver::{
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{Kernel, MACHINE_CODE_FOR, Module, REQUIRED_CUDA};
 
+use self::event::Event;
 use crate::{
     Error, Properties,
     device::{
@@ -586,29 +589,4 @@ fn cuda_stream(stream: StreamHandle) -> sys::CUstream {
 /// The event behind a mark.
 fn cuda_event(mark: &Mark) -> sys::CUevent {
     mark.0 as sys::CUevent
-}
-
-/// A point in a stream, with a time where the flags do not say otherwise.
-struct Event(sys::CUevent);
-
-impl Event {
-    fn new(flags: sys::CUevent_flags) -> Result<Self, Error> {
-        doing(result::event::create(flags), || "creating an event".into()).map(Self)
-    }
-
-    fn record(&self, stream: StreamHandle) -> Result<(), Error> {
-        // SAFETY: the event is live, and so is every stream that a driver is asked for.
-        doing(unsafe { result::event::record(self.0, cuda_stream(stream)) }, || {
-            "recording an event".into()
-        })
-    }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        // SAFETY: the event is live and not used again.
-        if unsafe { result::event::destroy(self.0) }.is_err() {
-            log::warn!("an event could not be destroyed");
-        }
-    }
 }
