@@ -1,6 +1,6 @@
 //! The CUDA driver, through cudarc's thin layer.
 
-mod event;
+mod call;
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use cudarc::driver::{
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{Kernel, MACHINE_CODE_FOR, Module, REQUIRED_CUDA};
 
-use self::event::Event;
+use self::call::{Event, cuda_stream, doing};
 use crate::{
     Error, Properties,
     device::{
@@ -55,20 +55,6 @@ impl LoadedModule {
     fn handle(self) -> sys::CUmodule {
         self.0 as sys::CUmodule
     }
-}
-
-/// Names what was being done when a driver call failed.
-fn doing<T>(result: Result<T, DriverError>, doing: impl FnOnce() -> String) -> Result<T, Error> {
-    result.map_err(|error| {
-        let text = |text: Result<&std::ffi::CStr, DriverError>| {
-            text.map_or_else(|_| "unknown".to_owned(), |text| text.to_string_lossy().into_owned())
-        };
-        Error::Driver {
-            doing: doing(),
-            name: text(error.error_name()),
-            reason: text(error.error_string()),
-        }
-    })
 }
 
 fn unavailable(reason: String) -> Error {
@@ -579,11 +565,6 @@ impl Driver for Gpu {
             doing(unsafe { result::event::elapsed(start.0, end.0) }, || "timing a kernel".into())?;
         Ok(Duration::from_secs_f64(f64::from(milliseconds) / 1e3))
     }
-}
-
-/// The stream behind a handle, which is null for the default one.
-fn cuda_stream(stream: StreamHandle) -> sys::CUstream {
-    stream.0 as sys::CUstream
 }
 
 /// The event behind a mark.

@@ -1,9 +1,30 @@
-//! Events of the CUDA driver.
+//! What calls of the CUDA driver have in common: errors, streams, events.
 
-use cudarc::driver::{result, sys};
+use cudarc::driver::{DriverError, result, sys};
 
-use super::{cuda_stream, doing};
 use crate::{Error, device::driver::StreamHandle};
+
+/// Names what was being done when a driver call failed.
+pub(super) fn doing<T>(
+    result: Result<T, DriverError>,
+    doing: impl FnOnce() -> String,
+) -> Result<T, Error> {
+    result.map_err(|error| {
+        let text = |text: Result<&std::ffi::CStr, DriverError>| {
+            text.map_or_else(|_| "unknown".to_owned(), |text| text.to_string_lossy().into_owned())
+        };
+        Error::Driver {
+            doing: doing(),
+            name: text(error.error_name()),
+            reason: text(error.error_string()),
+        }
+    })
+}
+
+/// The stream behind a handle, which is null for the default one.
+pub(super) fn cuda_stream(stream: StreamHandle) -> sys::CUstream {
+    stream.0 as sys::CUstream
+}
 
 /// A point in a stream, with a time where the flags do not say otherwise.
 pub(super) struct Event(pub(super) sys::CUevent);
