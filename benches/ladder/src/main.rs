@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Parser;
 use lanecrypt_cuda::{Device, Properties, listing::Listing};
 use lanecrypt_roof::{binds, gbit_per_second, grouped};
@@ -117,7 +117,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         }
         return on_host(&rungs, bytes, &arguments.folder);
     }
-    let device = Device::default().context("no GPU to run the ladder on")?;
+    let device = Device::default().map_err(|error| anyhow!("no GPU to run on: {error}"))?;
     let work = Work::new(bytes);
     let mut place = work.on(&device)?;
     let mut record = Record::new(device.properties(), bytes);
