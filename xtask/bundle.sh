@@ -38,6 +38,7 @@ steps() {
         --backend cuda-table-conflict-free --backend cuda-bitslice
     step test-endurance 400 ./endurance cuda
     for cipher in "${ciphers[@]}"; do step "tune-$cipher" 400 ./tune --launches --cipher "$cipher"; done
+    step ladder 200 ladder/ladder ladder --out "$results/ladder"
     step first-calls 200 ./bench-all --first-calls --out "$results/first-calls"
     for cipher in "${ciphers[@]}"; do
         step "bench-$cipher" 400 ./bench-all --gpu-only --cipher "$cipher" --out "$results/bench-$cipher"

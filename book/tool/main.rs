@@ -14,6 +14,7 @@ mod drawings;
 mod figures;
 mod glossary;
 mod include;
+mod ladder;
 mod machine;
 mod measured;
 mod occupancy;
@@ -100,6 +101,7 @@ fn generated_are_current(
     files.extend(machine::pictures(&source));
     files.extend(decision::pictures(&source));
     files.extend(predicted::tables(&source));
+    files.extend(ladder::parts(root, records, &source)?);
     files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);
     let mut current = true;
     for (path, text) in files {

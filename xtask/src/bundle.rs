@@ -9,14 +9,15 @@ use anyhow::{Context, Result};
 
 use crate::{
     command::{self, command, copy, copy_folder, empty, output, root, run, target},
-    release, wheel,
+    ladder, release, wheel,
 };
 
 /// Test programs that take a device, by the name of their test target.
 const TESTS: [&str; 3] = ["conformance", "device", "endurance"];
 
 /// The packages that have all programs that are packed, and the wheel.
-const PACKAGES: [&str; 4] = ["lanecrypt", "lanecrypt-benches", "lanecrypt-cli", "lanecrypt-python"];
+const PACKAGES: [&str; 5] =
+    ["lanecrypt", "lanecrypt-benches", "lanecrypt-cli", "lanecrypt-ladder", "lanecrypt-python"];
 
 /// What is packed, before it is.
 const STAGE: &str = "bundle-programs";
@@ -32,6 +33,8 @@ pub(crate) fn run_task(with_wheel: bool) -> Result<()> {
         copy_program(&path, &stage.join(name))?;
     }
     copy_folder(&root().join("vectors"), &stage.join("vectors"))?;
+    ladder::pack()?;
+    copy_folder(&ladder::folder(), &stage.join("ladder"))?;
     if with_wheel {
         // Unpacked, so that the kernels in it are stored with those of the programs.
         let mut unpack = command("python3");

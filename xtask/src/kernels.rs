@@ -7,7 +7,7 @@ mod launches;
 pub(crate) mod operations;
 mod resources;
 pub(crate) mod tables;
-mod toolchain;
+pub(crate) mod toolchain;
 mod unread;
 
 use std::{collections::HashSet, fs};

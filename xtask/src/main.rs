@@ -8,6 +8,7 @@ mod ci;
 mod command;
 mod judges;
 mod kernels;
+mod ladder;
 mod packages;
 mod release;
 mod roof;
@@ -206,6 +207,20 @@ enum Task {
         #[command(flatten)]
         question: roof::Question,
     },
+    /// Builds the rungs of the book's ladder, checks every block and measures them, on a GPU, or without one on the host
+    /// (options: `cargo xtask ladder --help`).
+    #[command(disable_help_flag = true)]
+    Ladder {
+        /// Runs them on the host.
+        #[arg(long)]
+        host: bool,
+        /// Builds only, and prints where: all that a GPU machine without Rust needs.
+        #[arg(long)]
+        build: bool,
+        /// Options of ladder.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
     /// Checks rules that no other tool has: first lines, unsafe code, long files, plain English.
     Tidy,
     /// Runs everything that CI checks besides the tests.
@@ -302,6 +317,8 @@ fn main() -> ExitCode {
         Task::Judges { only } => suites::run(&only),
         Task::Prove { cipher } => proofs::prove(cipher.as_deref()),
         Task::Roof { question } => roof::run(&question),
+        Task::Ladder { build: true, .. } => ladder::pack(),
+        Task::Ladder { host, options, .. } => ladder::run_task(host, &options),
         Task::Tidy => tidy::run(),
         Task::Ci { only } => ci::run_steps(&only),
     };

@@ -6,7 +6,7 @@ pub(crate) mod experience;
 pub(crate) mod geometry;
 mod gpu;
 #[cfg(feature = "host-kernels")]
-mod host;
+pub(crate) mod host;
 pub(crate) mod pinned;
 pub(crate) mod properties;
 mod spare;

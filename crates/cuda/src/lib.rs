@@ -49,6 +49,8 @@ mod engine;
 mod error;
 mod fleet;
 mod launch;
+#[cfg(feature = "listings")]
+pub mod listing;
 #[cfg(test)]
 mod model_device;
 mod on_device;

@@ -2,6 +2,8 @@
 
 use std::{fmt::Debug, ptr::NonNull, time::Duration};
 
+#[cfg(feature = "listings")]
+use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::Kernel;
 
 use crate::{Error, Properties};
@@ -137,6 +139,22 @@ pub(crate) trait Driver: Debug + Send + Sync {
 
     /// Loads a kernel, without the others of its module, and allows it its dynamic shared memory.
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error>;
+
+    /// Loads a kernel of a listing, and allows it its dynamic shared memory. The host build has it in its library and
+    /// does not read the text.
+    ///
+    /// # Safety
+    /// `ptx` is PTX of a kernel of this name.
+    #[cfg(feature = "listings")]
+    unsafe fn load_listing(
+        &self,
+        name: &str,
+        ptx: &str,
+        shared_bytes: u32,
+    ) -> Result<LoadedKernel, Error> {
+        let _ = (name, ptx, shared_bytes);
+        Err(Unavailable::because("listings do not run on this device").into())
+    }
 
     /// What a loaded kernel takes, where the driver knows.
     fn resources(&self, kernel: LoadedKernel) -> Result<Option<Resources>, Error>;

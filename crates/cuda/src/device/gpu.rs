@@ -1,5 +1,7 @@
 //! The CUDA driver, through cudarc's thin layer.
 
+mod call;
+
 use std::{
     collections::HashMap,
     ffi::CString,
@@ -16,6 +18,7 @@ use cudarc::driver::{
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{Kernel, MACHINE_CODE_FOR, Module, REQUIRED_CUDA};
 
+use self::call::{Event, cuda_stream, doing};
 use crate::{
     Error, Properties,
     device::{
@@ -52,20 +55,6 @@ impl LoadedModule {
     fn handle(self) -> sys::CUmodule {
         self.0 as sys::CUmodule
     }
-}
-
-/// Names what was being done when a driver call failed.
-fn doing<T>(result: Result<T, DriverError>, doing: impl FnOnce() -> String) -> Result<T, Error> {
-    result.map_err(|error| {
-        let text = |text: Result<&std::ffi::CStr, DriverError>| {
-            text.map_or_else(|_| "unknown".to_owned(), |text| text.to_string_lossy().into_owned())
-        };
-        Error::Driver {
-            doing: doing(),
-            name: text(error.error_name()),
-            reason: text(error.error_string()),
-        }
-    })
 }
 
 fn unavailable(reason: String) -> Error {
@@ -205,6 +194,30 @@ impl Gpu {
                 })
                 .ok()
         })
+    }
+
+    /// A kernel of a loaded module, with its dynamic shared memory allowed.
+    fn function_of(
+        module: LoadedModule,
+        module_name: &str,
+        name: &str,
+        shared_bytes: u32,
+    ) -> Result<LoadedKernel, Error> {
+        let text = CString::new(name).unwrap_or_default();
+        // SAFETY: the module is loaded and stays so.
+        let found = unsafe { result::module::get_function(module.handle(), text) };
+        let function =
+            doing(found, || format!("looking for kernel {name} in module {module_name}"))?;
+        // SAFETY: the function is of a loaded module.
+        let allowed = unsafe {
+            result::function::set_function_attribute(
+                function,
+                FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                shared_bytes.cast_signed(),
+            )
+        };
+        doing(allowed, || format!("allowing kernel {name} {shared_bytes} bytes of shared memory"))?;
+        Ok(LoadedKernel(function as usize))
     }
 
     /// Loads the PTX of one kernel, which the driver compiles.
@@ -380,22 +393,26 @@ impl Driver for Gpu {
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
         self.bind()?;
         let (module, name, shared_bytes) = (kernel.module(), kernel.name(), kernel.shared_bytes());
-        let handle = self.module_of(kernel)?.handle();
-        let text = CString::new(name).unwrap_or_default();
-        // SAFETY: the module is loaded and stays so.
-        let function = doing(unsafe { result::module::get_function(handle, text) }, || {
-            format!("looking for kernel {name} in module {}", module.name)
+        Self::function_of(self.module_of(kernel)?, module.name, name, shared_bytes)
+    }
+
+    #[cfg(feature = "listings")]
+    unsafe fn load_listing(
+        &self,
+        name: &str,
+        ptx: &str,
+        shared_bytes: u32,
+    ) -> Result<LoadedKernel, Error> {
+        self.bind()?;
+        let loading = || format!("loading kernel {name} on {}", self.properties.name);
+        let image = CString::new(ptx).map_err(|_| Error::Driver {
+            doing: loading(),
+            name: "PTX".into(),
+            reason: "it has a zero byte".into(),
         })?;
-        // SAFETY: the function is of a loaded module.
-        let allowed = unsafe {
-            result::function::set_function_attribute(
-                function,
-                FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                shared_bytes.cast_signed(),
-            )
-        };
-        doing(allowed, || format!("allowing kernel {name} {shared_bytes} bytes of shared memory"))?;
-        Ok(LoadedKernel(function as usize))
+        // SAFETY: PTX, as the caller vouches, with a zero byte behind it.
+        let module = doing(unsafe { LoadedModule::new(image.as_bytes_with_nul()) }, loading)?;
+        Self::function_of(module, name, name, shared_bytes)
     }
 
     fn resources(&self, kernel: LoadedKernel) -> Result<Option<Resources>, Error> {
@@ -550,37 +567,7 @@ impl Driver for Gpu {
     }
 }
 
-/// The stream behind a handle, which is null for the default one.
-fn cuda_stream(stream: StreamHandle) -> sys::CUstream {
-    stream.0 as sys::CUstream
-}
-
 /// The event behind a mark.
 fn cuda_event(mark: &Mark) -> sys::CUevent {
     mark.0 as sys::CUevent
-}
-
-/// A point in a stream, with a time where the flags do not say otherwise.
-struct Event(sys::CUevent);
-
-impl Event {
-    fn new(flags: sys::CUevent_flags) -> Result<Self, Error> {
-        doing(result::event::create(flags), || "creating an event".into()).map(Self)
-    }
-
-    fn record(&self, stream: StreamHandle) -> Result<(), Error> {
-        // SAFETY: the event is live, and so is every stream that a driver is asked for.
-        doing(unsafe { result::event::record(self.0, cuda_stream(stream)) }, || {
-            "recording an event".into()
-        })
-    }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        // SAFETY: the event is live and not used again.
-        if unsafe { result::event::destroy(self.0) }.is_err() {
-            log::warn!("an event could not be destroyed");
-        }
-    }
 }

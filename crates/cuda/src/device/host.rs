@@ -5,6 +5,7 @@ use std::{
     collections::HashMap,
     ffi::c_void,
     fmt,
+    path::Path,
     ptr::NonNull,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
@@ -96,8 +97,17 @@ impl Host {
             )
         })?;
         // SAFETY: whoever sets the variable, which is read in test builds only, vouches that it
-        // names our own build of the kernels; its initialisers only set up thread-local state.
-        let library = unsafe { Library::new(&path) }
+        // names our own build of the kernels.
+        unsafe { Self::of_library(path.as_ref()) }
+    }
+
+    /// The library at a path.
+    ///
+    /// # Safety
+    /// It is made of the kernels' host build, and no other program.
+    pub(crate) unsafe fn of_library(path: &Path) -> Result<Self, Error> {
+        // SAFETY: as the caller vouches; its initialisers only set up thread-local state.
+        let library = unsafe { Library::new(path) }
             .map_err(|error| Unavailable::because_of(format!("{}: {error}", path.display())))?;
         check_interface(&library)
             .map_err(|reason| Unavailable::because_of(format!("{}: {reason}", path.display())))?;
@@ -111,6 +121,22 @@ impl Host {
             driver_version: 0,
         };
         Ok(Self { library, properties, allocations: Mutex::default(), kernels: Mutex::default() })
+    }
+}
+
+impl Host {
+    /// The kernel of this name in the library.
+    fn find(&self, name: &'static str) -> Result<LoadedKernel, Error> {
+        // SAFETY: every kernel in the library has this type; the library stays open as long as
+        // `self`, and so does the symbol.
+        let symbol = unsafe { self.library.get::<KernelFunction>(name) };
+        let symbol = symbol.map_err(|error| Error::HostKernels {
+            doing: format!("looking for kernel {name} in the host build"),
+            reason: error.to_string(),
+        })?;
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.push(Loaded { name, function: *symbol });
+        Ok(LoadedKernel(kernels.len() - 1))
     }
 }
 
@@ -228,17 +254,17 @@ impl Driver for Host {
     }
 
     fn load(&self, kernel: &Kernel) -> Result<LoadedKernel, Error> {
-        let name = kernel.name();
-        // SAFETY: every kernel in the library has this type; the library stays open as long as
-        // `self`, and so does the symbol.
-        let symbol = unsafe { self.library.get::<KernelFunction>(name) };
-        let symbol = symbol.map_err(|error| Error::HostKernels {
-            doing: format!("looking for kernel {name} in the host build"),
-            reason: error.to_string(),
-        })?;
-        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        kernels.push(Loaded { name, function: *symbol });
-        Ok(LoadedKernel(kernels.len() - 1))
+        self.find(kernel.name())
+    }
+
+    #[cfg(feature = "listings")]
+    unsafe fn load_listing(
+        &self,
+        name: &str,
+        _ptx: &str,
+        _shared_bytes: u32,
+    ) -> Result<LoadedKernel, Error> {
+        self.find(String::from(name).leak()) // some bytes, for as long as the library is open
     }
 
     fn resources(&self, _kernel: LoadedKernel) -> Result<Option<Resources>, Error> {

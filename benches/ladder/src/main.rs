@@ -1,0 +1,311 @@
+//! `ladder`: runs the rungs of the book's ladder, checks every block, and measures them. `cargo xtask ladder` builds what
+//! it runs.
+
+mod ffi;
+mod rung;
+mod work;
+
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use clap::Parser;
+use lanecrypt_cuda::{Device, Properties, listing::Listing};
+use lanecrypt_roof::{binds, gbit_per_second, grouped};
+use serde::Serialize;
+
+use crate::{
+    rung::Rung,
+    work::{Place, Work},
+};
+
+/// Runs the rungs of the ladder: AES-128 in counter mode on data that is on the device.
+///
+/// Every block of every rung is compared with the crate `aes`, for several lengths, before the rung is measured.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// The folder with the rungs, which `cargo xtask ladder` builds.
+    folder: PathBuf,
+    /// Bytes of data, a multiple of 16 [default: 1 GiB on a GPU, 1 MiB on the host].
+    #[arg(long)]
+    bytes: Option<usize>,
+    /// Runs only rungs whose names contain one of these.
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+    /// Launches that are measured, of which the median counts; there is a quarter of a second between them.
+    #[arg(long, default_value_t = 11)]
+    samples: usize,
+    /// Runs each rung once over all data and checks nothing: for a profiler.
+    #[arg(long)]
+    once: bool,
+    /// Runs the rungs as C++ on this CPU, which checks them, also for races, and says nothing about speed.
+    #[arg(long, conflicts_with = "once")]
+    host: bool,
+    /// Writes a record to this folder: the figures as ladder.json, and the table as report.md.
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Writes the figures as JSON to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Writes the table as CSV to this file.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+}
+
+/// What ran on which machine.
+#[derive(Serialize)]
+struct Record {
+    gpu: String,
+    multiprocessors: u32,
+    gigahertz: f64,
+    compute_capability: String,
+    driver: i32,
+    bytes: usize,
+    rungs: Vec<Row>,
+}
+
+/// A rung that was measured.
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    rung: Rung,
+    registers: u32,
+    local_bytes: u32,
+    grid: u32,
+    seconds: f64,
+    fastest_seconds: f64,
+    gbit_per_second: f64,
+    /// By the pipes, without memory.
+    roof: Option<f64>,
+    binds: Option<&'static str>,
+}
+
+const GIB: usize = 1 << 30;
+
+/// Blocks of short runs: one, a row less one and more one, and some that leave every rung a ragged end.
+const SHORT: [u64; 5] = [1, 255, 257, 5003, 40_000];
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("ladder: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let mut rungs = rung::read(&arguments.folder)?;
+    let is_asked =
+        |rung: &Rung| arguments.only.iter().any(|part| rung.name.contains(part.as_str()));
+    rungs.retain(|rung| arguments.only.is_empty() || is_asked(rung));
+    ensure!(!rungs.is_empty(), "no rung has such a name");
+    let bytes = arguments.bytes.unwrap_or(if arguments.host { GIB / 1024 } else { GIB });
+    ensure!(bytes > 0 && bytes.is_multiple_of(16), "{bytes} bytes are no whole blocks");
+    ensure!(u32::try_from(bytes / 16).is_ok(), "a number of a block has 32 bits");
+    if arguments.host {
+        if arguments.only.is_empty() {
+            rungs.retain(|rung| !rung.is_wrong()); // a race ends the program
+        }
+        return on_host(&rungs, bytes, &arguments.folder);
+    }
+    let device = Device::default().map_err(|error| anyhow!("no GPU to run on: {error}"))?;
+    let work = Work::new(bytes);
+    let mut place = work.on(&device)?;
+    let mut record = Record::new(device.properties(), bytes);
+    for rung in &rungs {
+        let ptx = arguments.folder.join(format!("{}.ptx", rung.name));
+        let ptx = fs::read_to_string(&ptx).with_context(|| ptx.display().to_string())?;
+        let listing = ffi::on_gpu(&device, rung, &ptx)?;
+        if arguments.once {
+            place.run(&listing, rung, place.blocks())?;
+        } else if rung.is_wrong() {
+            println!(
+                "{}",
+                verdict(rung, place.wrong_blocks(&listing, rung, place.blocks())?, &place)
+            );
+        } else {
+            check(&mut place, &listing, rung)?;
+            record.rungs.push(measure(&mut place, &listing, rung, arguments.samples)?);
+        }
+    }
+    if arguments.once {
+        return Ok(());
+    }
+    print!("{}", record.table());
+    let json = serde_json::to_string_pretty(&record)? + "\n";
+    if let Some(folder) = &arguments.out {
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("ladder.json"), &json)?;
+        let title = format!("# The ladder on an {}", record.gpu);
+        let text = format!("{title}\n\n```text\n{}```\n", record.table());
+        fs::write(folder.join("report.md"), text)?;
+    }
+    if let Some(path) = &arguments.json {
+        fs::write(path, json)?;
+    }
+    if let Some(path) = &arguments.csv {
+        fs::write(path, record.csv())?;
+    }
+    Ok(())
+}
+
+/// Checks all rungs on this CPU. A race ends the program.
+fn on_host(rungs: &[Rung], bytes: usize, folder: &Path) -> Result<()> {
+    let work = Work::new(bytes);
+    for rung in rungs {
+        let library = folder.join(format!("{}.so", rung.name));
+        let listing = ffi::on_host(rung, &library)?;
+        let mut place = work.on(listing.device())?;
+        if rung.is_wrong() {
+            println!(
+                "{}",
+                verdict(rung, place.wrong_blocks(&listing, rung, place.blocks())?, &place)
+            );
+            continue;
+        }
+        check(&mut place, &listing, rung)?;
+        println!(
+            "{:<28} right: all blocks of {bytes} bytes and of shorter data, no race",
+            rung.name
+        );
+    }
+    Ok(())
+}
+
+/// What a mistake comes to.
+fn verdict(rung: &Rung, wrong: u64, place: &Place<'_>) -> String {
+    let all = place.blocks();
+    format!("{:<28} {wrong} of {all} blocks are wrong", rung.name)
+}
+
+/// Compares every block of short and long data.
+fn check(place: &mut Place<'_>, listing: &Listing, rung: &Rung) -> Result<()> {
+    let all = place.blocks();
+    // The longest has no whole row at its end.
+    for blocks in SHORT.into_iter().chain([all, all.saturating_sub(37)]) {
+        let blocks = blocks.clamp(1, all);
+        let wrong = place.wrong_blocks(listing, rung, blocks)?;
+        if wrong > 0 {
+            bail!("{}: {wrong} of {blocks} blocks are wrong", rung.name);
+        }
+    }
+    Ok(())
+}
+
+fn measure(place: &mut Place<'_>, listing: &Listing, rung: &Rung, samples: usize) -> Result<Row> {
+    let blocks = place.blocks();
+    let mut times = Vec::new();
+    for _ in 0..samples.max(1) {
+        thread::sleep(Duration::from_millis(250));
+        times.push(place.run(listing, rung, blocks)?.as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    let seconds = times[times.len() / 2];
+    let properties = listing.device().properties();
+    let gigaclocks = f64::from(properties.multiprocessors) * gigahertz(properties);
+    let resources = listing.resources()?;
+    Ok(Row {
+        rung: rung.clone(),
+        registers: resources.map_or(0, |all| all.registers),
+        local_bytes: resources.map_or(0, |all| all.local_bytes),
+        grid: listing.grid(),
+        seconds,
+        fastest_seconds: times[0],
+        gbit_per_second: 128.0 * blocks as f64 / seconds / 1e9,
+        roof: rung.lanes.map(|lanes| gbit_per_second(128.0, &lanes, gigaclocks)),
+        binds: rung.lanes.map(|lanes| binds(&lanes)),
+    })
+}
+
+fn gigahertz(properties: &Properties) -> f64 {
+    f64::from(properties.clock_khz) / 1e6
+}
+
+impl Record {
+    fn new(properties: &Properties, bytes: usize) -> Self {
+        let (major, minor) = properties.compute_capability;
+        Self {
+            gpu: properties.name.clone(),
+            multiprocessors: properties.multiprocessors,
+            gigahertz: gigahertz(properties),
+            compute_capability: format!("{major}.{minor}"),
+            driver: properties.driver_version,
+            bytes,
+            rungs: Vec::new(),
+        }
+    }
+
+    /// For a person.
+    fn table(&self) -> String {
+        let mut text = format!(
+            "{}, {} MiB on the device\n{:<28} {:>8} {:>8} {:>7} {:>6}  {:<16} {:>9}\n",
+            self.gpu,
+            self.bytes >> 20,
+            "rung",
+            "Gbit/s",
+            "roof",
+            "reached",
+            "times",
+            "binds",
+            "registers"
+        );
+        for (i, row) in self.rungs.iter().enumerate() {
+            let before = i.checked_sub(1).map(|before| self.rungs[before].gbit_per_second);
+            let reached =
+                row.roof.map(|roof| format!("{:.0}%", 100.0 * row.gbit_per_second / roof));
+            let _ = writeln!(
+                text,
+                "{:<28} {:>8} {:>8} {:>7} {:>6}  {:<16} {:>9}{}",
+                row.rung.name,
+                grouped(row.gbit_per_second),
+                row.roof.map(grouped).unwrap_or_default(),
+                reached.unwrap_or_default(),
+                before
+                    .map(|before| format!("{:.2}", row.gbit_per_second / before))
+                    .unwrap_or_default(),
+                row.binds.unwrap_or_default(),
+                row.registers,
+                if row.local_bytes > 0 {
+                    format!(", {} bytes spilled", row.local_bytes)
+                } else {
+                    String::new()
+                },
+            );
+        }
+        text
+    }
+
+    fn csv(&self) -> String {
+        let mut text = "rung,gbit_per_second,roof,seconds,fastest_seconds,binds,shared,alu,multiplier,all,registers,\
+                        local_bytes,grid\n"
+            .to_owned();
+        for row in &self.rungs {
+            let lanes =
+                row.rung.lanes.map(|lanes| lanes.map(|lanes| format!("{lanes:.2}")).join(","));
+            let _ = writeln!(
+                text,
+                "{},{:.1},{},{:e},{:e},{},{},{},{},{}",
+                row.rung.name,
+                row.gbit_per_second,
+                row.roof.map(|roof| format!("{roof:.1}")).unwrap_or_default(),
+                row.seconds,
+                row.fastest_seconds,
+                row.binds.unwrap_or_default(),
+                lanes.unwrap_or_else(|| ",,,".to_owned()),
+                row.registers,
+                row.local_bytes,
+                row.grid
+            );
+        }
+        text
+    }
+}
