@@ -1,13 +1,14 @@
 //! A release, as far as it needs no network, no account and no key: what is shipped, lists of what is in it, sums.
 
 mod artifacts;
+mod debian;
 mod interface;
 mod licences;
 mod sbom;
 mod shipped;
 mod twice;
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -30,8 +31,15 @@ pub(crate) struct Options {
     /// two cores, or a few minutes for one artifact).
     #[arg(long, conflicts_with = "dry_run")]
     twice: bool,
+    /// Makes a source package for Debian in target/debian, builds it without a network, checks it by lintian and runs
+    /// what it gives (a quarter of an hour on two cores).
+    #[arg(long, conflicts_with_all = ["dry_run", "twice", "artifacts"])]
+    debian: bool,
+    /// Compares the public interfaces with those of the packages in a folder, such as `crates` of an earlier release.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["dry_run", "twice", "debian", "artifacts"])]
+    interface: Option<PathBuf>,
     /// Builds only: a build of `--twice`.
-    #[arg(long, hide = true, conflicts_with_all = ["dry_run", "twice"])]
+    #[arg(long, hide = true, conflicts_with_all = ["dry_run", "twice", "debian"])]
     build_only: bool,
     /// Artifacts to build [default: all].
     artifacts: Vec<Artifact>,
@@ -50,6 +58,12 @@ pub(crate) fn run_task(options: &Options) -> Result<()> {
     }
     if options.twice {
         return twice::check(chosen);
+    }
+    if options.debian {
+        return debian::check();
+    }
+    if let Some(folder) = &options.interface {
+        return interface::compare_with_packed(folder);
     }
     if !options.dry_run {
         bail!(
