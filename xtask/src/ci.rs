@@ -50,7 +50,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         main.retain(|step| step.is_named(only));
         beside.retain(|step| step.is_named(only));
     }
-    steps::run_all("ci", &main, &beside)
+    steps::run_all("ci", &[&main, &beside])
 }
 
 fn format() -> Result<()> {

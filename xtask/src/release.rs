@@ -76,7 +76,7 @@ pub(crate) fn run_task(options: &Options) -> Result<()> {
         step("public interfaces beside the last release's", interface::compare),
     ];
     let beside = [step("licences, sources and duplicates of dependencies", dependencies::check)];
-    let result = steps::run_all("release", &main, &beside);
+    let result = steps::run_all("release", &[&main, &beside]);
     let guide = fs::read_to_string(root().join(GUIDE)).context(GUIDE)?;
     println!("\nLeft for a person, as {GUIDE} says:\n{}", left(&guide));
     result

@@ -68,18 +68,19 @@ thread_local! {
     static LOG: RefCell<Option<Log>> = const { RefCell::new(None) };
 }
 
-/// Runs the steps of both lists, each list in its order, one beside the other. The first failure ends both.
-pub(crate) fn run_all(task: &'static str, main: &[Step<'_>], beside: &[Step<'_>]) -> Result<()> {
+/// Runs the steps of all lists, each list in its order, one beside the other. The first failure ends them all. Lines of
+/// all but the first list begin with their step.
+pub(crate) fn run_all(task: &'static str, lists: &[&[Step<'_>]]) -> Result<()> {
     let start = Instant::now();
     let before = last_times();
-    announce(task, main.iter().chain(beside), &before);
-    let has_failed = AtomicBool::new(false);
-    let (mut rows, others) = thread::scope(|scope| {
-        let others = scope.spawn(|| run_list(beside, true, &has_failed));
-        (run_list(main, false, &has_failed), others.join().expect("steps do not panic"))
+    announce(task, lists.iter().copied().flatten(), &before);
+    let has_failed = &AtomicBool::new(false);
+    let rows: Vec<Row> = thread::scope(|scope| {
+        let run = |(i, list)| scope.spawn(move || run_list(list, i > 0, has_failed));
+        let running: Vec<_> = lists.iter().copied().enumerate().map(run).collect();
+        running.into_iter().flat_map(|list| list.join().expect("steps do not panic")).collect()
     });
-    rows.extend(others);
-    let not_run = main.len() + beside.len() - rows.len();
+    let not_run = lists.iter().map(|list| list.len()).sum::<usize>() - rows.len();
     remember(before, &rows);
     println!("{}", table(task, &rows, start.elapsed().as_secs()));
     let failed: Vec<_> = rows

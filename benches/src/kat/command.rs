@@ -101,7 +101,7 @@ pub struct Arguments {
     /// The default is 64M, but less where 64M would take long: 1 MiB on the reference; 1 MiB in CBC, which
     /// encrypts one block at a time, on backends with long batches and on GPUs, where each block takes a
     /// launch; on the host build of the kernels (an emulator) 1 MiB, none in CBC, and no ordinary vectors of CBC
-    /// and CCM over 16 blocks. N applies to every backend.
+    /// and CCM over 8 blocks. N applies to every backend.
     #[arg(long, value_name = "N", value_parser = parse_bytes)]
     max_bytes: Option<u64>,
 

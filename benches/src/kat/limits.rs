@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// bytes.
 pub(super) const SHORT_MESSAGE: u64 = (1 << 20) + 64;
 /// The longest CBC and CCM vectors of the emulator, in blocks: the few that are longer take most of the time.
-const SERIAL_BLOCKS: usize = 16;
+const SERIAL_BLOCKS: usize = 8;
 /// Blocks of a batch, beyond which most of the time of CBC encryption is for lanes that hold nothing.
 const NARROW: usize = 8;
 /// Lines of a Monte Carlo file that the emulator runs.

@@ -3,7 +3,9 @@
 //! The host build is an emulator, where a message of one block takes as long as a whole thread block, and a cipher
 //! has up to seven families that take the same vectors. So the lines of a file fall into classes, and every family
 //! gets a line of every class, and no more than one where backends of the CPU run all of them: further
-//! ones reach nothing new in a kernel, a launch or a mode. On the CPU
+//! ones reach nothing new in a kernel, a launch or a mode. Of messages of files of their own, the longest that it
+//! runs, every family gets one of each mode, and of a Monte Carlo chain, which is one block a thousand times, one family
+//! runs all. On the CPU
 //! every backend runs every line but long messages, of which it gets one of each mode: a longer buffer
 //! is more of the same batches, and key sizes are those of the shorter messages. A GPU's families run
 //! every line but those that are one launch per block: of Monte Carlo steps each gets one of every class, and a
@@ -57,8 +59,9 @@ impl Group {
         };
         match (self, case.line) {
             (Self::Gpu, _) if !is_a_launch_per_block => None,
+            (Self::Families, Line::Message(_)) => Some(Class::of_mode(case)),
             (Self::Cpu, Line::Message(message)) if message.len > SHORT_MESSAGE => {
-                Some(Class { mode: case.line.mode_name(), ..Class::default() })
+                Some(Class::of_mode(case))
             }
             (Self::Families | Self::Gpu, _) => Some(Class::of(case, file, block_bytes)),
             (Self::Cpu, _) => None,
@@ -86,6 +89,11 @@ struct Class<'a> {
 }
 
 impl<'a> Class<'a> {
+    /// Lines of a mode are alike, whatever else differs.
+    fn of_mode(case: &Case<'a>) -> Self {
+        Self { mode: case.line.mode_name(), ..Self::default() }
+    }
+
     fn of(case: &Case<'a>, file: &'a VectorFile, block_bytes: usize) -> Self {
         let (key, bytes, direction, notes) = match case.line {
             Line::Vector(v) => (&v.key, v.ct.len() as u64, v.direction, &v.notes[..]),
@@ -139,8 +147,8 @@ pub(super) fn leaving(
         }
         for lines in classes.into_values() {
             let turns = match (group, cases[lines[0]].line) {
-                (Group::Gpu, Line::Message(_)) => Turns::Once,
-                (Group::Families, Line::Vector(_)) if is_on_a_cpu => Turns::OneEach,
+                (Group::Gpu, Line::Message(_)) | (Group::Families, Line::Chain(_)) => Turns::Once,
+                (Group::Families, _) if is_on_a_cpu => Turns::OneEach,
                 _ => Turns::All,
             };
             take_turns(lines, turns, cases, runners, &mut leaving);

@@ -89,7 +89,7 @@ fn main() -> ExitCode {
                 open: Device::on_host,
                 open_all: || Ok(vec![Device::on_host()?, Device::another_on_host()?]),
                 platform: Platform::CudaOnHost,
-                large_bytes: (1 << 19) + 16,
+                large_bytes: (1 << 18) + 16,
             },
         ),
     ];

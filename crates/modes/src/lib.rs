@@ -12,6 +12,7 @@
 //! | [`ccm`] | `ccm` | `AeadInOut`, `KeyInit` |
 //! | [`cbc::BatchEncryptor`], [`cfb::BatchEncryptor`], [`ofb::BatchOfb`] | | none: many messages under one key |
 //! | [`cmac`] | | none: the tags of many messages under one key |
+//! | [`ctr_drbg`] | | none: random bytes by SP 800-90A |
 //! | [`Ctr`] | | `StreamCipher`, `StreamCipherSeek`, of engines whose block size is no type |
 //! | [`GcmMessage`] | | none: a message in pieces |
 //! | [`padding`] | `block_padding::Pkcs7` | none: functions, in constant time |
@@ -44,6 +45,7 @@ pub mod ccm;
 mod chained;
 pub mod cmac;
 pub mod ctr;
+pub mod ctr_drbg;
 pub mod gcm;
 mod gcm_message;
 pub mod gcm_siv;

@@ -64,9 +64,11 @@ pub(crate) fn data_units(case: &Case) -> Outcome {
         for (i, &length) in family.cipher().key_bytes.iter().enumerate() {
             let keys = noise(2 * length, 31 + length as u64);
             let engine = family.xts_engine(&device, &keys)?;
-            // All of them under the first length of keys, the last two under the others.
-            let all = UNITS.iter().skip(if i == 0 { 0 } else { UNITS.len() - 2 });
-            for &(bytes, count) in all.chain(more) {
+            // All of them under the first length of keys, the last two of each list under the others.
+            let of = |units: &'static [(usize, usize)]| {
+                units.iter().skip(if i == 0 { 0 } else { units.len().saturating_sub(2) })
+            };
+            for &(bytes, count) in of(&UNITS).chain(of(more)) {
                 data_units_of(&device, family, &engine, &keys, (bytes, count))?;
             }
         }
