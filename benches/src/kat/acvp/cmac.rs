@@ -58,7 +58,7 @@ where
     match BatchCmac::of(OfBlocks::<N>(engine, PhantomData))?.tags(&[message], &mut tags) {
         Ok(()) => Ok(tags[0].to_vec()),
         Err(MessagesError::Engine(error) | MessagesError::Message { error, .. }) => Err(error),
-        Err(MessagesError::TagCount { .. }) => unreachable!("one tag for one message"),
+        Err(error) => unreachable!("one tag for one message: {error}"),
     }
 }
 
