@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Gmac,
     /// CMAC.
     Cmac,
+    /// `CTR_DRBG`, which makes keys for its cipher.
+    CtrDrbg,
 }
 
 impl Kind {
@@ -47,11 +49,21 @@ pub(super) struct Context<'a> {
     pub(super) target: &'a Target,
 }
 
+impl Context<'_> {
+    /// Refuses a backend that is no type of Rust: only a type can be made anew with another key.
+    pub(super) fn wants_type(self) -> Result<(), AcvpError> {
+        if self.target.backend.id == "default" {
+            return Ok(());
+        }
+        Err(AcvpError::NoType { algorithm: self.algorithm.name, backend: self.target.name() })
+    }
+}
+
 const fn of(name: &'static str, cipher: &'static str, kind: Kind) -> Algorithm {
     Algorithm { name, cipher, kind }
 }
 
-static ALGORITHMS: [Algorithm; 17] = [
+static ALGORITHMS: [Algorithm; 18] = [
     of("ACVP-AES-ECB", "aes", Kind::Blocks(Mode::Ecb)),
     of("ACVP-AES-CBC", "aes", Kind::Blocks(Mode::Cbc)),
     of("ACVP-AES-CFB128", "aes", Kind::Blocks(Mode::Cfb)),
@@ -63,6 +75,7 @@ static ALGORITHMS: [Algorithm; 17] = [
     of("ACVP-AES-GCM-SIV", "aes", Kind::GcmSiv),
     of("ACVP-AES-GMAC", "aes", Kind::Gmac),
     of("CMAC-AES", "aes", Kind::Cmac),
+    of("ctrDRBG", "aes", Kind::CtrDrbg),
     of("ACVP-TDES-ECB", "tdes", Kind::Blocks(Mode::Ecb)),
     of("ACVP-TDES-CBC", "tdes", Kind::Blocks(Mode::Cbc)),
     of("ACVP-TDES-CFB64", "tdes", Kind::Blocks(Mode::Cfb)),

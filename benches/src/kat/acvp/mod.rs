@@ -19,6 +19,7 @@
 mod aead;
 mod algorithm;
 mod cmac;
+mod drbg;
 mod error;
 mod fields;
 mod functional;
@@ -125,6 +126,7 @@ fn answer_test(
     match (group.text("testType")?, context.algorithm.kind) {
         ("AFT", Kind::Sealed(_) | Kind::GcmSiv | Kind::Gmac) => aead::answer(context, group, test),
         ("AFT", Kind::Cmac) => cmac::answer(context, group, test),
+        ("AFT", Kind::CtrDrbg) => drbg::answer(context, group, test),
         // `CTR` has counters of the server's choice: what is looked at there is what comes out.
         ("AFT", _) | ("CTR", Kind::Blocks(lanecrypt::Mode::Ctr)) => {
             functional::answer(context, group, test)
