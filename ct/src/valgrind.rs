@@ -149,10 +149,11 @@ impl Said {
 
 /// Whether what a trial said is what the part claims.
 fn judge_part(claim: ConstantTime, said: &Said) -> Verdict {
-    let is_in = |step: &str| move |trip: &String| trip.ends_with(&format!(" in {step}"));
     match (claim, said.steps) {
         (ConstantTime::No(step), Some(1..)) if !said.trips.is_empty() => {
-            if said.trips.iter().all(is_in(step)) { Verdict::Trips } else { Verdict::Wrong }
+            let end = format!(" in {step}");
+            let is_there = said.trips.iter().all(|trip| trip.ends_with(&end));
+            if is_there { Verdict::Trips } else { Verdict::Wrong }
         }
         (ConstantTime::No(_), _) => Verdict::Wrong,
         (ConstantTime::Yes, _) => judge(claim, said),
