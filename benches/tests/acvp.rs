@@ -343,17 +343,17 @@ fn generators_answer_last_and_refuse_what_is_no_seed() {
     let twice = answered(json!([step("generate", 0), step("generate", 0)]));
     assert!(once.as_str().is_some_and(|text| text.len() == 16) && once != twice, "{once} {twice}");
     assert_ne!(once, answered(json!([step("reSeed", 32), step("generate", 0)])));
-    let one = json!([step("generate", 0)]);
+    let answer = json!([step("generate", 0)]);
     for (group, steps, what) in [
         (json!({}), json!([]), "at least once"),
         (json!({}), json!([step("reSeed", 32)]), "at least once"),
         (json!({}), json!([step("reSeed", 31)]), "32 bytes"),
         (json!({}), json!([step("seed", 0)]), "generate or reSeed"),
-        (json!({ "predResistance": true }), one.clone(), "32 bytes"),
-        (json!({ "predResistance": 1 }), one.clone(), "true or false"),
-        (json!({ "mode": "TDES" }), one.clone(), "AES-192"),
-        (json!({ "mode": "AES-192" }), one.clone(), "32 bytes of entropy; expected 40"),
-        (json!({ "returnedBitsLen": (1 << 19) + 8 }), one, "524288"),
+        (json!({ "predResistance": true }), answer.clone(), "32 bytes"),
+        (json!({ "predResistance": 1 }), answer.clone(), "true or false"),
+        (json!({ "mode": "TDES" }), answer.clone(), "AES-192"),
+        (json!({ "mode": "AES-192" }), answer.clone(), "32 bytes of entropy; expected 40"),
+        (json!({ "returnedBitsLen": (1 << 19) + 8 }), answer, "524288"),
     ] {
         let error = asked(&group, &steps).expect_err("refused").to_string();
         assert!(error.contains(what), "{group} {steps}: {error}");

@@ -70,16 +70,16 @@ impl<'a> Message<'a> {
             Kind::GcmSiv => SIV_TAG,
             _ => group.bits_as_bytes("tagLen")?,
         };
-        let text = |bytes| match algorithm.kind {
+        let data_of = |bytes| match algorithm.kind {
             Kind::Gmac if bytes == 0 => Ok(Vec::new()),
             Kind::Gmac => Err(group.refused("payloadLen", "0: GMAC encrypts nothing")),
             _ => exactly(test, from, bytes),
         };
         let (data, tag) = match (direction, is_tag_apart(algorithm.kind)) {
-            (Direction::Encrypt, _) => (text(payload)?, vec![0; tag_bytes]),
-            (Direction::Decrypt, true) => (text(payload)?, exactly(test, "tag", tag_bytes)?),
+            (Direction::Encrypt, _) => (data_of(payload)?, vec![0; tag_bytes]),
+            (Direction::Decrypt, true) => (data_of(payload)?, exactly(test, "tag", tag_bytes)?),
             (Direction::Decrypt, false) => {
-                let mut data = text(payload + tag_bytes)?;
+                let mut data = data_of(payload + tag_bytes)?;
                 let tag = data.split_off(payload);
                 (data, tag)
             }
