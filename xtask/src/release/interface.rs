@@ -76,6 +76,8 @@ fn unpack(packed: &Path, to: PathBuf) -> Result<PathBuf> {
         find_one_another(&mut manifest, &folders);
         fs::write(path, toml::to_string(&manifest)?)?;
     }
+    // The tool asks for a workspace there.
+    fs::write(to.join("Cargo.toml"), "[workspace]\nmembers = [\"*\"]\nresolver = \"3\"\n")?;
     Ok(to)
 }
 
