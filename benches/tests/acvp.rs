@@ -86,15 +86,17 @@ fn answers_are_what_nist_expects() {
         (files, count, rounds) = (files + 1, count + found.0, rounds + found.1);
     }
     println!("{files} algorithms, {count} tests, {rounds} rounds of Monte Carlo");
-    assert_eq!((files, count, rounds), (11, 43, 33));
+    assert_eq!((files, count, rounds), (15, 68, 33));
 }
 
 /// Other backends answer the same, of ciphers in all modes that have a Monte Carlo test.
 #[test]
 fn backends_agree() {
     let targets = targets(&["aes/table32", "aes/bitslice-u64", "aes/default"]);
-    for name in ["ECB", "CBC", "CFB128", "OFB", "GCM", "CCM"] {
-        let folder = vectors().join(format!("acvp/ACVP-AES-{name}-1.0"));
+    let names = ["ECB", "CBC", "CFB128", "OFB", "GCM", "CCM", "GMAC"]
+        .map(|mode| format!("ACVP-AES-{mode}"));
+    for name in names.iter().map(String::as_str).chain(["CMAC-AES"]) {
+        let folder = vectors().join(format!("acvp/{name}-1.0"));
         let response = acvp::answer_file(&folder.join("prompt.json"), &targets);
         let response = serde_json::from_str(&response.expect("they agree")).expect("it is JSON");
         compare(name, &response, &json_of(&folder.join("expectedResults.json")));
@@ -263,8 +265,11 @@ fn what_is_no_prompt_or_no_algorithm_of_ours_is_refused() {
     assert!(refused("[1]").contains("no ACVP prompt"));
     assert!(refused("3").contains("no ACVP prompt"));
     assert!(refused("{}").contains("no algorithm"));
-    let unknown = refused(r#"{ "algorithm": "ACVP-AES-KW" }"#);
-    assert!(unknown.contains("ACVP-AES-KW") && unknown.contains("ACVP-TDES-OFB"), "{unknown}");
+    // Modes that the library does not have.
+    for name in ["ACVP-AES-KW", "ACVP-AES-CFB1", "ACVP-AES-CFB8", "ACVP-TDES-CFB8"] {
+        let unknown = refused(&json!({ "algorithm": name }).to_string());
+        assert!(unknown.contains(name) && unknown.contains("ACVP-TDES-OFB"), "{unknown}");
+    }
     let lengths = json!({ "ivGen": "internal", "ivLen": 96 });
     assert!(refused(&prompt("ACVP-AES-GCM", &lengths, &json!({}))).contains("external"));
     let monte_carlo = json!({ "testType": "MCT" });
@@ -277,6 +282,86 @@ fn what_is_no_prompt_or_no_algorithm_of_ours_is_refused() {
     let ecb = prompt("ACVP-AES-ECB", &json!({}), &json!({}));
     let error = acvp::answer(&ecb, &of_aria).expect_err("another cipher's").to_string();
     assert!(error.contains("no backend of aes"), "{error}");
+}
+
+/// Tags that are made are right ones, and no others, of both ciphers.
+#[test]
+fn tags_of_cmac_are_made_and_compared() {
+    let targets = targets(&[]);
+    let key = json!({ "key1": "0123456789ABCDEF", "key2": "23456789ABCDEF01", "key3": "456789ABCDEF0123" });
+    for (algorithm, block, key) in [("CMAC-AES", 16, json!({})), ("CMAC-TDES", 8, key)] {
+        let asked = |group: Value, changes: &Value| {
+            let mut test = key.clone();
+            test["message"] = "616263".into();
+            for (name, value) in changes.as_object().expect("an object") {
+                test[name] = value.clone();
+            }
+            let group =
+                json!({ "msgLen": 24, "macLen": group["macLen"], "direction": group["direction"] });
+            let response = acvp::answer(&prompt(algorithm, &group, &test), &targets)?;
+            Ok::<_, acvp::AcvpError>(response["testGroups"][0]["tests"][0].clone())
+        };
+        let made = asked(json!({ "macLen": 32, "direction": "gen" }), &json!({})).expect("a tag");
+        let mac = made["mac"].as_str().expect("a tag").to_owned();
+        let verified = |mac: &str| {
+            let answer = asked(json!({ "macLen": 32, "direction": "ver" }), &json!({ "mac": mac }));
+            answer.expect("a verdict")["testPassed"].as_bool().expect("a verdict")
+        };
+        let other = format!("{}{}", &mac[..7], if mac.ends_with('0') { '1' } else { '0' });
+        assert!(verified(&mac) && !verified(&other), "{algorithm}: {mac}");
+        for (group, what) in [
+            (json!({ "macLen": 8 * block + 8, "direction": "gen" }), "macLen"),
+            (json!({ "macLen": 0, "direction": "gen" }), "macLen"),
+            (json!({ "macLen": 32, "direction": "encrypt" }), "gen or ver"),
+        ] {
+            let error = asked(group, &json!({})).expect_err("refused").to_string();
+            assert!(error.contains(what), "{error}");
+        }
+        let error = asked(json!({ "macLen": 32, "direction": "gen" }), &json!({ "message": "61" }));
+        assert!(error.expect_err("it is short").to_string().contains("3 bytes"));
+    }
+    let group = json!({ "ivLen": 128, "aadLen": 0, "tagLen": 128, "payloadLen": 8 });
+    let error = acvp::answer(&prompt("ACVP-AES-GMAC", &group, &json!({ "aad": "" })), &targets);
+    assert!(error.expect_err("it has a text").to_string().contains("encrypts nothing"));
+}
+
+#[test]
+fn generators_answer_last_and_refuse_what_is_no_seed() {
+    let targets = targets(&[]);
+    let asked = |group: &Value, other_input: &Value| {
+        let bits = json!({ "entropyInputLen": 256, "persoStringLen": 0, "additionalInputLen": 0, "returnedBitsLen": 64,
+            "derFunc": false, "predResistance": false, "mode": "AES-128" });
+        let mut fields = bits.as_object().expect("an object").clone();
+        fields.extend(group.as_object().expect("an object").clone());
+        let test = json!({ "entropyInput": "00".repeat(32), "persoString": "", "otherInput": other_input });
+        let response = acvp::answer(&prompt("ctrDRBG", &fields.into(), &test), &targets);
+        response.map(|response| response["testGroups"][0]["tests"][0]["returnedBits"].clone())
+    };
+    let step = |what: &str, entropy: usize| json!({ "intendedUse": what, "additionalInput": "", "entropyInput": "01".repeat(entropy) });
+    let answered = |steps: Value| asked(&json!({}), &steps).expect("good lengths");
+    let once = answered(json!([step("generate", 0)]));
+    let twice = answered(json!([step("generate", 0), step("generate", 0)]));
+    assert!(once.as_str().is_some_and(|text| text.len() == 16) && once != twice, "{once} {twice}");
+    assert_ne!(once, answered(json!([step("reSeed", 32), step("generate", 0)])));
+    let answer = json!([step("generate", 0)]);
+    for (group, steps, what) in [
+        (json!({}), json!([]), "at least once"),
+        (json!({}), json!([step("reSeed", 32)]), "at least once"),
+        (json!({}), json!([step("reSeed", 31)]), "32 bytes"),
+        (json!({}), json!([step("seed", 0)]), "generate or reSeed"),
+        (json!({ "predResistance": true }), answer.clone(), "32 bytes"),
+        (json!({ "predResistance": 1 }), answer.clone(), "true or false"),
+        (json!({ "mode": "TDES" }), answer.clone(), "AES-192"),
+        (json!({ "mode": "AES-192" }), answer.clone(), "32 bytes of entropy; expected 40"),
+        (json!({ "returnedBitsLen": (1 << 19) + 8 }), answer, "524288"),
+    ] {
+        let error = asked(&group, &steps).expect_err("refused").to_string();
+        assert!(error.contains(what), "{group} {steps}: {error}");
+    }
+    let by_table = self::targets(&["aes/table32"]);
+    let error = acvp::answer(&prompt("ctrDRBG", &json!({}), &json!({})), &by_table);
+    let error = error.expect_err("tables are no type").to_string();
+    assert!(error.starts_with("ctrDRBG") && error.contains("aes/table32"), "{error}");
 }
 
 /// Bits of the last byte that are not of the text come out as zeros.

@@ -1,8 +1,10 @@
-//! What runs under valgrind beside backends: segments of sealed files, and contexts of OpenSSL's provider, with keys,
-//! data and tags undefined.
+//! What runs under valgrind beside backends: segments of sealed files, contexts of OpenSSL's provider and LUKS containers,
+//! with keys, passphrases, data and tags undefined.
+
+mod luks;
 
 use anyhow::{Context as _, Result, ensure};
-use lanecrypt::Direction;
+use lanecrypt::{ConstantTime, Direction};
 use lanecrypt_openssl_provider::{ALGORITHMS, Algorithm, Context, EvpMode, Transfer, Value};
 use lanecrypt_tink::{Header, SegmentCipher, StreamingKey, Template};
 
@@ -13,10 +15,12 @@ const BYTES: usize = 80;
 /// Bytes of a tag of GCM and CCM.
 const TAG_BYTES: usize = 16;
 
-/// A part, which claims to be constant-time.
+/// A part.
 pub(crate) struct Part {
     /// Its name on command lines and in reports.
     pub(crate) name: String,
+    /// Whether it claims to be constant-time; where not, the name of the steps that must trip, and they alone.
+    pub(crate) claim: ConstantTime,
     run: Run,
 }
 
@@ -28,15 +32,17 @@ pub(crate) fn all() -> Vec<Part> {
     let sealed = [Template::Aes128GcmHkdf4Kb, Template::Aes256CtrHmacSha2564Kb];
     let sealed = sealed.map(|template| Part {
         name: format!("sealed-files/{template}"),
+        claim: ConstantTime::Yes,
         run: Box::new(move |steps| segments(template, steps)),
     });
     // One cipher with every mode: another one's are the same code over another backend.
     let of_aria = ALGORITHMS.iter().filter(|algorithm| algorithm.cipher.name == "aria");
     let provider = of_aria.filter(|algorithm| algorithm.key_bytes == 16).map(|algorithm| Part {
         name: format!("provider/{:?}", algorithm.mode).to_lowercase(),
+        claim: ConstantTime::Yes,
         run: Box::new(move |steps| context(algorithm, steps)),
     });
-    sealed.into_iter().chain(provider).collect()
+    sealed.into_iter().chain(provider).chain(luks::parts()).collect()
 }
 
 /// Runs the part of this name and prints what memcheck found, as a trial of a backend does.

@@ -79,12 +79,12 @@ fn row(
     Ok(evidence.row(name, backend.constant_time))
 }
 
-/// The row of a part: it claims to be constant-time.
+/// The row of a part.
 fn row_of(part: &Part) -> Result<Row> {
     let output = run(&part.name)?;
     let said = Said::read(&output);
-    let claim = ConstantTime::Yes;
-    let verdict = judge(claim, &said);
+    let claim = part.claim;
+    let verdict = judge_part(claim, &said);
     let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
     let name = part.name.clone();
     Ok(Row { name, claim, how: "valgrind", found: said.shown(), verdict, details })
@@ -147,6 +147,19 @@ impl Said {
     }
 }
 
+/// Whether what a trial said is what the part claims.
+fn judge_part(claim: ConstantTime, said: &Said) -> Verdict {
+    match (claim, said.steps) {
+        (ConstantTime::No(step), Some(1..)) if !said.trips.is_empty() => {
+            let end = format!(" in {step}");
+            let is_there = said.trips.iter().all(|trip| trip.ends_with(&end));
+            if is_there { Verdict::Trips } else { Verdict::Wrong }
+        }
+        (ConstantTime::No(_), _) => Verdict::Wrong,
+        (ConstantTime::Yes, _) => judge(claim, said),
+    }
+}
+
 /// Whether what a trial said is what the backend claims.
 fn judge(claim: ConstantTime, said: &Said) -> Verdict {
     let trips_on = |secret: &str| said.trips.iter().any(|trip| trip.starts_with(secret));
@@ -184,6 +197,20 @@ mod tests {
         );
         assert_eq!(of(LOOKS_UP, &format!("{DATA_TRIPS}done\t2\n")), Verdict::Wrong, "for the key");
         assert_eq!(of(LOOKS_UP, "done\t9\n"), Verdict::Wrong);
+    }
+
+    #[test]
+    fn parts_trip_where_they_say() {
+        let of = |claim, text: &str| judge_part(claim, &Said::parse(text));
+        let claim = ConstantTime::No("it opens");
+        let trip = "trips\tkey and data: 7 in it opens\n";
+        assert_eq!(of(claim, &format!("{trip}done\t2\n")), Verdict::Trips);
+        assert_eq!(of(claim, "done\t2\n"), Verdict::Wrong, "blind");
+        assert_eq!(of(claim, trip), Verdict::Wrong, "it crashed");
+        let elsewhere = format!("{trip}trips\tkey and data: 1 in it reads\ndone\t2\n");
+        assert_eq!(of(claim, &elsewhere), Verdict::Wrong);
+        assert_eq!(of(ConstantTime::Yes, "done\t2\n"), Verdict::Holds);
+        assert_eq!(of(ConstantTime::Yes, &format!("{trip}done\t2\n")), Verdict::Wrong);
     }
 
     #[test]

@@ -36,14 +36,7 @@ const PYTHON: [&str; 10] = [
 /// Installs what is missing, says what cannot be, and gives the variables with which tests find it. Tests
 /// leave out what needs a judge that is not there, and say so; CI makes that a failure.
 pub(crate) fn install() -> Result<Vec<(&'static str, OsString)>> {
-    let missing: Vec<_> = PROGRAMS.iter().filter(|(program, _)| !is_there(program)).collect();
-    if !missing.is_empty() {
-        let mut packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
-        packages.dedup();
-        if let Err(error) = apt_install(&packages) {
-            println!("NOT installed: {}", one_line(&error));
-        }
-    }
+    install_programs(&PROGRAMS);
     let folder = target().join("judges").join(PYTHON.join("-"));
     if !folder.join("tink").exists() {
         println!("installing {}", PYTHON.join(" "));
@@ -54,6 +47,19 @@ pub(crate) fn install() -> Result<Vec<(&'static str, OsString)>> {
     let before = env::var_os("PYTHONPATH").unwrap_or_default();
     let folders = [folder].into_iter().chain(env::split_paths(&before));
     Ok(vec![("PYTHONPATH", env::join_paths(folders)?)])
+}
+
+/// Installs what is missing of these programs, of packages of Debian, and gives those that are missing still.
+pub(crate) fn install_programs(programs: &[(&'static str, &str)]) -> Vec<&'static str> {
+    let missing = || programs.iter().filter(|(program, _)| !is_there(program));
+    let mut packages: Vec<_> = missing().map(|(_, package)| *package).collect();
+    packages.dedup();
+    if !packages.is_empty()
+        && let Err(error) = apt_install(&packages)
+    {
+        println!("NOT installed: {}", one_line(&error));
+    }
+    missing().map(|(program, _)| *program).collect()
 }
 
 fn is_there(program: &str) -> bool {

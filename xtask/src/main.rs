@@ -156,6 +156,9 @@ enum Task {
         /// [default: 10 million]. It takes two hours; what else runs makes it less sharp.
         #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "10000000")]
         measure: Option<usize>,
+        /// Checks the wheel as it is published instead, under valgrind with Python (a release build, minutes).
+        #[arg(long, conflicts_with_all = ["filter", "measure"])]
+        wheel: bool,
     },
     /// Tests under emulators: big-endian and NEON under qemu-user, portable code under Miri.
     Cross {
@@ -306,7 +309,8 @@ fn main() -> ExitCode {
         Task::Package { build } => publishing::run_task(build),
         Task::Release { options } => release::run_task(&options),
         Task::Bundle { wheel } => bundle::run_task(wheel),
-        Task::Ct { filter, measure: Some(times) } => ct::measure(filter.as_deref(), times),
+        Task::Ct { wheel: true, .. } => ct::wheel(),
+        Task::Ct { filter, measure: Some(times), .. } => ct::measure(filter.as_deref(), times),
         Task::Ct { filter, .. } => ct::run_task(filter.as_deref()),
         Task::Cross { parts } => cross::run_parts(&parts),
         Task::Inlining => inlining::check(),

@@ -1,13 +1,14 @@
 //! A release, as far as it needs no network, no account and no key: what is shipped, lists of what is in it, sums.
 
 mod artifacts;
+mod debian;
 mod interface;
 mod licences;
 mod sbom;
 mod shipped;
 mod twice;
 
-use std::fs;
+use std::{fs, path::PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -23,18 +24,34 @@ pub(crate) use self::artifacts::Artifact;
 /// What `cargo xtask release` is to do.
 #[derive(Args)]
 pub(crate) struct Options {
+    #[command(flatten)]
+    task: Task,
+    /// Builds only: a build of `--twice`.
+    #[arg(long, hide = true, conflicts_with = "Task")]
+    build_only: bool,
+    /// Artifacts to build [default: all].
+    #[arg(conflicts_with_all = ["debian", "interface"])]
+    artifacts: Vec<Artifact>,
+}
+
+/// One of them at a time.
+#[derive(Args)]
+#[group(multiple = false)]
+struct Task {
     /// Checks, builds and lists everything, publishes nothing, and says what is left for a person.
     #[arg(long)]
     dry_run: bool,
     /// Builds twice, in two folders, and fails where a file that is shipped differs (two clean builds: an hour on
     /// two cores, or a few minutes for one artifact).
-    #[arg(long, conflicts_with = "dry_run")]
+    #[arg(long)]
     twice: bool,
-    /// Builds only: a build of `--twice`.
-    #[arg(long, hide = true, conflicts_with_all = ["dry_run", "twice"])]
-    build_only: bool,
-    /// Artifacts to build [default: all].
-    artifacts: Vec<Artifact>,
+    /// Makes a source package for Debian in target/debian, builds it without a network, checks it by lintian and runs
+    /// what it gives (25 minutes on two cores).
+    #[arg(long)]
+    debian: bool,
+    /// Compares the public interfaces with those of the packages in a folder, such as `crates` of an earlier release.
+    #[arg(long, value_name = "FOLDER")]
+    interface: Option<PathBuf>,
 }
 
 /// Where the way of a release is written.
@@ -48,10 +65,17 @@ pub(crate) fn run_task(options: &Options) -> Result<()> {
     if options.build_only {
         return artifacts::build(chosen);
     }
-    if options.twice {
+    let task = &options.task;
+    if task.twice {
         return twice::check(chosen);
     }
-    if !options.dry_run {
+    if task.debian {
+        return debian::check();
+    }
+    if let Some(folder) = &task.interface {
+        return interface::compare_with_packed(folder);
+    }
+    if !task.dry_run {
         bail!(
             "publishing is done by a person, as {GUIDE} says: --dry-run does what can be done before"
         );

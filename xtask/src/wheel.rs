@@ -13,8 +13,8 @@ use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
     command::{
-        self, build_checked, command, copy, copy_folder, empty, output, pip_install, root, run,
-        target,
+        self, build_checked, command, copy, copy_folder, empty, one_line, output, pip_install,
+        root, run, target,
     },
     judges, kernels,
     test::Variables,
@@ -22,6 +22,13 @@ use crate::{
 
 /// The builder of wheels: the newest of November 2026.
 const MATURIN: &str = "maturin==1.16.0";
+
+/// Compiles C and links for C libraries older than this machine's: the newest of November 2026.
+const ZIG: &str = "ziglang==0.17.0";
+
+/// The C library that a wheel for a release asks for (PEP 600): glibc 2.17, of 2012, which is the oldest that Rust
+/// supports.
+const OLDEST: &str = "manylinux_2_17";
 
 /// Packs a folder into a wheel: the newest of November 2026.
 const PACKER: &str = "wheel==0.48.0";
@@ -67,7 +74,31 @@ pub(crate) fn build() -> Result<PathBuf> {
 fn build_into(dist: &Path, environment: &[(&str, OsString)]) -> Result<()> {
     let mut build = maturin(&["build"])?;
     build.args(["--quiet", "--profile", "release", "--out"]).arg(dist);
-    output(build.envs(environment.iter().map(|(name, value)| (name, value)))).map(drop)
+    match tool(ZIG) {
+        // maturin reads the symbols that the module takes, and refuses a tag that is not true.
+        Ok(zig) => {
+            build.args(["--zig", "--compatibility", OLDEST]);
+            build.env("CARGO_ZIGBUILD_ZIG_PATH", zig.join("ziglang/zig"));
+        }
+        Err(error) => {
+            println!("NOT for older systems than this machine's: {}", one_line(&error));
+        }
+    }
+    output(build.envs(environment.iter().map(|(name, value)| (name, value))))?;
+    let wheel = only_file(dist)?;
+    let library = c_library(&wheel.to_string_lossy());
+    let library = library.with_context(|| format!("{}: for which C library?", wheel.display()))?;
+    println!("the wheel is for glibc {library} and newer");
+    Ok(())
+}
+
+/// The version of glibc that the name of a wheel asks for.
+fn c_library(wheel: &str) -> Option<String> {
+    let (_, tag) = wheel.split_once("manylinux_")?;
+    let mut parts = tag.split(['_', '.']);
+    let is_number = |part: &&str| part.parse::<u32>().is_ok();
+    let (major, minor) = (parts.next().filter(is_number)?, parts.next().filter(is_number)?);
+    Some(format!("{major}.{minor}"))
 }
 
 /// What others wrote in the wheel, and what it is made of: files that are passed on with it.
@@ -168,7 +199,7 @@ fn only_file(folder: &Path) -> Result<PathBuf> {
 }
 
 /// A new virtual environment with the wheel alone; its Python.
-fn clean_environment(wheel: &Path) -> Result<PathBuf> {
+pub(crate) fn clean_environment(wheel: &Path) -> Result<PathBuf> {
     let folder = folder().join("venv");
     output(command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     let python = folder.join("bin/python");
@@ -180,6 +211,14 @@ fn clean_environment(wheel: &Path) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wheel_names_its_c_library() {
+        let named = |tags: &str| c_library(&format!("dist/lanecrypt-0.1.0-cp311-abi3-{tags}.whl"));
+        assert_eq!(named("manylinux_2_17_x86_64.manylinux2014_x86_64").as_deref(), Some("2.17"));
+        assert_eq!(named("manylinux_2_36_aarch64").as_deref(), Some("2.36"));
+        assert_eq!(named("linux_x86_64"), None, "any, or none");
+    }
 
     #[test]
     fn a_wheel_names_the_licences_of_others() {

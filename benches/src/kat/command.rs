@@ -124,9 +124,10 @@ pub struct Arguments {
 
     /// Answers prompts of NIST's ACVP instead: prints the response to one prompt.
     ///
-    /// AES in ECB, CBC, CFB128, OFB, CTR, XTS, GCM, CCM and GCM-SIV, triple DES in ECB, CBC, CFB64, OFB and CTR;
-    /// functional and Monte Carlo tests. Each backend that --backend names computes the answer, and all must agree;
-    /// without it, the fastest of this CPU does.
+    /// AES in ECB, CBC, CFB128, OFB, CTR, XTS, GCM, CCM, GCM-SIV, GMAC, CMAC and ctrDRBG, triple DES in ECB, CBC, CFB64,
+    /// OFB, CTR and CMAC; functional and Monte Carlo tests. Others are refused, such as CFB1, CFB8, CBC-CS and KW: the
+    /// library does not have these modes. Each backend that --backend names computes the answer, and all must agree;
+    /// without it, the fastest of this CPU does. GCM-SIV and ctrDRBG run with aes/default alone.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["json", "list", "list_required"])]
     acvp: Vec<PathBuf>,
 

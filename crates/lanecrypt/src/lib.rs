@@ -9,6 +9,7 @@
 //! | the same where a nonce may be used twice | [`GcmSiv`], or [`aes_gcm_siv`] in place of the crate `aes-gcm-siv` |
 //! | speak a protocol that has CCM | [`Ccm`], or [`ccm`] in place of the crate of that name |
 //! | use CTR, CBC, CFB, OFB, XTS | [`Ctr`], [`cbc`], [`cfb`], [`Ofb`], [`Xts`] |
+//! | draw random bytes as SP 800-90A says | [`ctr_drbg::CtrDrbg`] |
 //! | choose a cipher and its implementation by name | [`engine`], which gives an [`Engine`] |
 //! | let the library choose CPU or GPU | [`Auto`], or [`auto()`] by name (feature `tune`) |
 //! | use all cores | [`Parallel`] |
@@ -107,7 +108,7 @@ pub use lanecrypt_hight as hight;
 pub use lanecrypt_lea as lea;
 pub use lanecrypt_modes::{
     Ccm, ChainedMessage, Gcm, GcmMessage, GcmSiv, Ghash, GhashKey, Ofb, Xts, aead, cbc, ccm, cfb,
-    cmac, gcm as aes_gcm, gcm_siv as aes_gcm_siv, ofb, padding, xts_halves_are_equal,
+    cmac, ctr_drbg, gcm as aes_gcm, gcm_siv as aes_gcm_siv, ofb, padding, xts_halves_are_equal,
 };
 pub use lanecrypt_seed as seed;
 pub use lanecrypt_sm4 as sm4;

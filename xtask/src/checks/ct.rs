@@ -6,12 +6,13 @@ use anyhow::{Context, Result};
 use lanecrypt_cuda::variables::HOST_KERNELS;
 
 use crate::{
-    command::{apt_install, build_one_as_released, command, run},
-    kernels,
+    command::{apt_install, build_one_as_released, command, run, target},
+    kernels, wheel,
 };
 
 /// Packages between the ciphers and this program. Other checks have them assert, or not optimised.
-const BETWEEN: [&str; 3] = ["lanecrypt", "lanecrypt-openssl-provider", "lanecrypt-tink"];
+const BETWEEN: [&str; 4] =
+    ["lanecrypt", "lanecrypt-luks", "lanecrypt-openssl-provider", "lanecrypt-tink"];
 
 fn program() -> Result<PathBuf> {
     build_one_as_released("lanecrypt-ct", &BETWEEN)
@@ -28,6 +29,19 @@ pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
 pub(crate) fn measure(filter: Option<&str>, times: usize) -> Result<()> {
     let program = program()?;
     run(command(program).args(filter).arg(format!("--measure={times}")))
+}
+
+/// The wheel as it is published, under valgrind with Python: it is built for that, which takes minutes.
+pub(crate) fn wheel() -> Result<()> {
+    install_valgrind()?;
+    let python = wheel::clean_environment(&wheel::build()?)?;
+    let log = target().join("wheel/valgrind.log");
+    let mut trial = command("valgrind");
+    trial.args(["--quiet", "--leak-check=no", "--error-limit=no", "--num-callers=20"]);
+    trial.arg(format!("--log-file={}", log.display())).arg(python).arg("ct/wheel.py");
+    // Python's own allocator reads memory that it has not written.
+    run(trial.env("PYTHONMALLOC", "malloc"))
+        .with_context(|| format!("{} has what valgrind says", log.display()))
 }
 
 fn install_valgrind() -> Result<()> {

@@ -141,12 +141,17 @@ fn build_folder() -> PathBuf {
     target().join("release-build")
 }
 
+/// The time that is written: the one that is asked for, or that of the last commit.
+pub(super) fn epoch() -> Result<String> {
+    match std::env::var(EPOCH) {
+        Ok(epoch) => Ok(epoch),
+        Err(_) => Ok(output(command("git").args(["log", "-1", "--format=%ct"]))?.trim().to_owned()),
+    }
+}
+
 /// What makes a build one that others can repeat: nothing in it says where it was built, or when.
 fn environment() -> Result<Vec<(&'static str, OsString)>> {
-    let epoch = match std::env::var(EPOCH) {
-        Ok(epoch) => epoch,
-        Err(_) => output(command("git").args(["log", "-1", "--format=%ct"]))?.trim().to_owned(),
-    };
+    let epoch = epoch()?;
     let home = std::env::var_os("CARGO_HOME").map_or_else(
         || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cargo"),
         PathBuf::from,

@@ -54,7 +54,7 @@ fn in_order(texts: BTreeMap<String, Vec<String>>) -> Vec<(String, Vec<String>)> 
 
 /// The files of a package that have a licence, or what one asks to be passed on, by their paths: sources of others that it
 /// brings along have theirs in folders of their own.
-fn texts_of(folder: &Path) -> Result<Vec<(String, String)>> {
+pub(super) fn texts_of(folder: &Path) -> Result<Vec<(String, String)>> {
     let (mut texts, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(below) = folders.pop() {
         for entry in fs::read_dir(&below).with_context(|| below.display().to_string())? {

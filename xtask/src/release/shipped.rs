@@ -55,15 +55,20 @@ impl Part {
         self.package["source"].is_null()
     }
 
-    /// Its licence, as SPDX writes it: old packages have a slash between those that they offer.
+    /// Its licence, as SPDX writes it.
     pub(super) fn licence(&self) -> String {
-        self.text("license").replace(" / ", " OR ").replace('/', " OR ")
+        one_form(self.text("license"))
     }
 
     /// The folder that it lies in.
     pub(super) fn folder(&self) -> &Path {
         Path::new(self.text("manifest_path")).parent().unwrap_or(Path::new(""))
     }
+}
+
+/// A licence as SPDX writes it: old packages have a slash between those that they offer.
+pub(super) fn one_form(licence: &str) -> String {
+    licence.replace(" / ", " OR ").replace('/', " OR ")
 }
 
 /// All parts of a product, itself among them.
@@ -89,14 +94,14 @@ impl Graph {
 
     /// The parts of a product as it is built for this machine, with the features that it is built with.
     pub(super) fn parts(&self, product: &Product) -> Result<Parts> {
-        let linked = tree(&[product.package], "normal,no-proc-macro")?;
-        let all = tree(&[product.package], "normal,build")?;
+        let linked = tree(&root(), &[product.package], &["--edges=normal,no-proc-macro"])?;
+        let all = tree(&root(), &[product.package], &["--edges=normal,build"])?;
         self.chosen(&linked, &all)
     }
 
     /// What is linked into the programs of these packages, tests among them.
     pub(super) fn parts_with_tests(&self, packages: &[&str]) -> Result<Parts> {
-        let linked = tree(packages, "normal,dev,no-proc-macro")?;
+        let linked = tree(&root(), packages, &["--edges=normal,dev,no-proc-macro"])?;
         self.chosen(&linked, &linked)
     }
 
@@ -150,11 +155,12 @@ fn key(package: &Value) -> Key {
     (text("name"), text("version"))
 }
 
-/// The packages that cargo would compile for a product by these edges. The graph of `cargo metadata` has the features
-/// that any package of the workspace asks for; this one has the product's.
-fn tree(packages: &[&str], edges: &str) -> Result<BTreeSet<Key>> {
+/// The packages that cargo would compile for these of a workspace, by the edges that the options name. The graph of
+/// `cargo metadata` has the features that any package of the workspace asks for; this one has those of these.
+pub(super) fn tree(workspace: &Path, packages: &[&str], options: &[&str]) -> Result<BTreeSet<Key>> {
     let mut tree = cargo();
-    tree.args(["tree", "--locked", "--prefix=none", "--format={p}", "--edges", edges]);
+    tree.args(["tree", "--locked", "--prefix=none", "--format={p}"]).args(options);
+    tree.current_dir(workspace);
     tree.args(packages.iter().flat_map(|package| ["--package", *package]));
     let said = output(&mut tree)?;
     said.lines().filter(|line| !line.is_empty()).map(listed).collect()

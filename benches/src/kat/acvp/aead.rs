@@ -45,14 +45,15 @@ struct Message<'a> {
 
 impl<'a> Message<'a> {
     fn read(
-        Context { algorithm, target }: Context<'_>,
+        context: Context<'_>,
         group: Fields<'_>,
         test: Fields<'a>,
         direction: Direction,
         from: &'static str,
     ) -> Result<Self, AcvpError> {
-        if algorithm.kind == Kind::GcmSiv && target.backend.id != "default" {
-            return Err(AcvpError::NoType { backend: target.name() });
+        let algorithm = context.algorithm;
+        if algorithm.kind == Kind::GcmSiv {
+            context.wants_type()?;
         }
         if group.has("ivGen") && group.text("ivGen")? != "external" {
             return Err(group.refused("ivGen", "external: an IV is the caller's"));
@@ -69,13 +70,16 @@ impl<'a> Message<'a> {
             Kind::GcmSiv => SIV_TAG,
             _ => group.bits_as_bytes("tagLen")?,
         };
+        let data_of = |bytes| match algorithm.kind {
+            Kind::Gmac if bytes == 0 => Ok(Vec::new()),
+            Kind::Gmac => Err(group.refused("payloadLen", "0: GMAC encrypts nothing")),
+            _ => exactly(test, from, bytes),
+        };
         let (data, tag) = match (direction, is_tag_apart(algorithm.kind)) {
-            (Direction::Encrypt, _) => (exactly(test, from, payload)?, vec![0; tag_bytes]),
-            (Direction::Decrypt, true) => {
-                (exactly(test, from, payload)?, exactly(test, "tag", tag_bytes)?)
-            }
+            (Direction::Encrypt, _) => (data_of(payload)?, vec![0; tag_bytes]),
+            (Direction::Decrypt, true) => (data_of(payload)?, exactly(test, "tag", tag_bytes)?),
             (Direction::Decrypt, false) => {
-                let mut data = exactly(test, from, payload + tag_bytes)?;
+                let mut data = data_of(payload + tag_bytes)?;
                 let tag = data.split_off(payload);
                 (data, tag)
             }
@@ -86,7 +90,7 @@ impl<'a> Message<'a> {
     fn seal(&mut self, context: Context<'_>) -> Result<(), AcvpError> {
         let place = self.test.place;
         let Self { key, iv, aad, data, tag, .. } = self;
-        let sealed = if let Kind::Sealed(mode) = context.algorithm.kind {
+        let sealed = if let Some(mode) = context.algorithm.kind.sealed() {
             let beside = Beside { iv, aad, tag: &[] };
             Keyed::new(context.target.backend, mode, key, beside)
                 .and_then(|keyed| keyed.seal(data.as_mut_slice().into(), tag))
@@ -101,7 +105,7 @@ impl<'a> Message<'a> {
     fn open(&mut self, context: Context<'_>) -> Result<(), AcvpError> {
         let place = self.test.place;
         let Self { key, iv, aad, data, tag, .. } = self;
-        let opened = if let Kind::Sealed(mode) = context.algorithm.kind {
+        let opened = if let Some(mode) = context.algorithm.kind.sealed() {
             let beside = Beside { iv, aad, tag: &[] };
             Keyed::new(context.target.backend, mode, key, beside)
                 .and_then(|keyed| keyed.open(data.as_mut_slice().into(), tag))
@@ -122,14 +126,18 @@ impl<'a> Message<'a> {
                 data.extend(tag);
             }
         }
-        results.insert(to.to_owned(), hex(&data));
+        match kind {
+            Kind::Gmac if direction == Direction::Encrypt => {}
+            Kind::Gmac => drop(results.insert("testPassed".to_owned(), true.into())),
+            _ => drop(results.insert(to.to_owned(), hex(&data))),
+        }
         results
     }
 }
 
 /// GCM has the tag in a field of its own; in others it is the end of the ciphertext.
 fn is_tag_apart(kind: Kind) -> bool {
-    kind == Kind::Sealed(Mode::Gcm)
+    kind.sealed() == Some(Mode::Gcm)
 }
 
 fn siv_nonce<'a>(test: Fields<'_>, iv: &'a [u8]) -> Result<&'a [u8; 12], AcvpError> {

@@ -72,6 +72,14 @@ pub enum AcvpError {
         /// Its reason.
         error: lanecrypt::Error,
     },
+    /// What a generator of random bytes says of its inputs.
+    #[error("{place}: {error}")]
+    Generator {
+        /// Of which test.
+        place: Place,
+        /// Its reason.
+        error: lanecrypt::ctr_drbg::DrbgError,
+    },
     /// A chosen backend that cannot run here.
     #[error("{backend} cannot run: {reason}")]
     Unavailable {
@@ -80,9 +88,13 @@ pub enum AcvpError {
         /// Why.
         reason: Unavailable,
     },
-    /// A chosen backend that does not have the mode.
-    #[error("GCM-SIV makes keys from its key, which {backend} cannot: only aes/default is a type")]
+    /// A chosen backend that cannot make keys while it runs, for an algorithm that does.
+    #[error(
+        "{algorithm} makes keys of its own, which asks for a type: {backend} is none, aes/default is one"
+    )]
     NoType {
+        /// The algorithm's name.
+        algorithm: &'static str,
         /// Its name.
         backend: String,
     },

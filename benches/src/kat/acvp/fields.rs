@@ -57,6 +57,10 @@ impl<'a> Fields<'a> {
         self.value(field)?.as_u64().ok_or_else(|| self.refused(field, "a number"))
     }
 
+    pub(super) fn flag(self, field: &'static str) -> Result<bool, AcvpError> {
+        self.value(field)?.as_bool().ok_or_else(|| self.refused(field, "true or false"))
+    }
+
     pub(super) fn bytes(self, field: &'static str) -> Result<Vec<u8>, AcvpError> {
         let text = self.text(field)?;
         hex::decode(text).map_err(|_| self.refused(field, "hex, two digits a byte"))

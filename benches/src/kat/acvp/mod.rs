@@ -18,6 +18,8 @@
 
 mod aead;
 mod algorithm;
+mod cmac;
+mod drbg;
 mod error;
 mod fields;
 mod functional;
@@ -122,7 +124,9 @@ fn answer_test(
     test: Fields<'_>,
 ) -> Result<Map<String, Value>, AcvpError> {
     match (group.text("testType")?, context.algorithm.kind) {
-        ("AFT", Kind::Sealed(_) | Kind::GcmSiv) => aead::answer(context, group, test),
+        ("AFT", Kind::Sealed(_) | Kind::GcmSiv | Kind::Gmac) => aead::answer(context, group, test),
+        ("AFT", Kind::Cmac) => cmac::answer(context, group, test),
+        ("AFT", Kind::CtrDrbg) => drbg::answer(context, group, test),
         // `CTR` has counters of the server's choice: what is looked at there is what comes out.
         ("AFT", _) | ("CTR", Kind::Blocks(lanecrypt::Mode::Ctr)) => {
             functional::answer(context, group, test)
