@@ -86,9 +86,11 @@ fn build_into(dist: &Path, environment: &[(&str, OsString)]) -> Result<()> {
     }
     output(build.envs(environment.iter().map(|(name, value)| (name, value))))?;
     let wheel = only_file(dist)?;
-    let library = c_library(&wheel.to_string_lossy());
-    let library = library.with_context(|| format!("{}: for which C library?", wheel.display()))?;
-    println!("the wheel is for glibc {library} and newer");
+    if cfg!(target_os = "linux") {
+        let library = c_library(&wheel.to_string_lossy());
+        let library = library.with_context(|| format!("{}: which C library?", wheel.display()))?;
+        println!("the wheel is for glibc {library} and newer");
+    }
     Ok(())
 }
 
