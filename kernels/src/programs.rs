@@ -4,7 +4,7 @@ use crate::{
     Module,
     launch::{HEADER_WORDS, Kernel, KeyLayout, Launch, Program},
     task::Task::{
-        self, CbcDecrypt, CfbDecrypt, Ctr, EcbDecrypt, EcbEncrypt, Keystream, XtsDecrypt,
+        self, CbcDecrypt, CfbDecrypt, Ctr, EcbDecrypt, EcbEncrypt, Fill, Keystream, XtsDecrypt,
         XtsEncrypt,
     },
 };
@@ -175,6 +175,7 @@ programs! {
             (EcbEncrypt, "aes_mixed_ecb_encrypt"),
             (EcbDecrypt, "aes_mixed_ecb_decrypt"),
             (Ctr, "aes_mixed_ctr"),
+            (Fill, "aes_mixed_fill"),
             (CbcDecrypt, "aes_mixed_cbc_decrypt"),
             (CfbDecrypt, "aes_mixed_cfb_decrypt"),
             (XtsEncrypt, "aes_mixed_xts_encrypt"),
