@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{browser, include, page, record::Record, records};
+use crate::{browser, glossary, include, page, record::Record, records};
 
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
@@ -45,7 +45,7 @@ struct Book {
     source: PathBuf,
     texts: BTreeMap<PathBuf, String>,
     ids: BTreeMap<PathBuf, HashSet<String>>,
-    /// What is made when the book is built: pages of records, and the data of the page in a browser.
+    /// What is made when the book is built: pages of records, and the data of pages that compute.
     made: HashSet<PathBuf>,
 }
 
@@ -80,6 +80,12 @@ pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>>
                 report(link.offset, what);
             }
         }
+        if path == Path::new(glossary::PAGE) {
+            let text_of = |page: &str| book.texts.get(Path::new(page)).map(String::as_str);
+            for (offset, what) in glossary::problems(text, text_of) {
+                report(offset, what);
+            }
+        }
         if book.is_cipher(path) && !sections(text).eq(SECTIONS) {
             report(0, format!("the sections of a cipher's page are {}", SECTIONS.join(", ")));
         }
@@ -99,7 +105,11 @@ impl Book {
             let text = include::with_included_pages(text, &source.join(parent(path)))?;
             ids.insert(path.clone(), page::ids(&text));
         }
-        let made = records.iter().map(Record::page).chain([browser::DATA.into()]).collect();
+        let made = records
+            .iter()
+            .map(Record::page)
+            .chain([browser::DATA, browser::CALCULATOR].map(PathBuf::from))
+            .collect();
         Ok(Self { source, texts, ids, made })
     }
 

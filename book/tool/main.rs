@@ -2,18 +2,23 @@
 //! checks what mdBook does not, that every link, anchor, picture and included piece of source is
 //! there.
 //!
-//! `lanecrypt-book [--check-only | --module FILE]`: what is wrong is listed as `file:line: what`, with exit code 1. The
-//! module is that of the page which encrypts in a browser; without it, that page says that it has none.
+//! `lanecrypt-book [--check-only | --modules FILE FILE]`: what is wrong is listed as `file:line: what`, with exit code 1.
+//! The modules are those of the page which encrypts in a browser and of the calculator; without them, these pages say that
+//! they have none.
 #![forbid(unsafe_code)]
 
 mod browser;
 mod check;
+mod decision;
 mod drawings;
 mod figures;
+mod glossary;
 mod include;
+mod machine;
 mod measured;
 mod occupancy;
 mod page;
+mod predicted;
 mod record;
 mod records;
 mod roofs;
@@ -29,16 +34,16 @@ use crate::record::Record;
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (check_only, module) = match arguments[..] {
+    let (check_only, modules) = match arguments[..] {
         [] => (false, None),
         ["--check-only"] => (true, None),
-        ["--module", file] => (false, Some(Path::new(file))),
+        ["--modules", browser, calculator] => (false, Some([browser, calculator].map(Path::new))),
         _ => {
-            eprintln!("usage: lanecrypt-book [--check-only | --module FILE]");
+            eprintln!("usage: lanecrypt-book [--check-only | --modules FILE FILE]");
             return ExitCode::from(2);
         }
     };
-    match run(Path::new(env!("CARGO_MANIFEST_DIR")), check_only, module) {
+    match run(Path::new(env!("CARGO_MANIFEST_DIR")), check_only, modules) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -49,7 +54,7 @@ fn main() -> ExitCode {
 }
 
 /// Checks the book in `root` and builds it; `false` where the check found something.
-fn run(root: &Path, check_only: bool, module: Option<&Path>) -> anyhow::Result<bool> {
+fn run(root: &Path, check_only: bool, modules: Option<[&Path; 2]>) -> anyhow::Result<bool> {
     let records = record::read(&root.join("../benches/record"))?;
     if !generated_are_current(root, &records, check_only)? {
         return Ok(false);
@@ -63,11 +68,14 @@ fn run(root: &Path, check_only: bool, module: Option<&Path>) -> anyhow::Result<b
     }
     if !check_only {
         let mut book = MDBook::load(root)?;
+        glossary::link(&mut book);
         records::add(&mut book, &records)?;
         book.build()?;
         let built = book.build_dir_for("html");
         records::copy_files(&records, &built)?;
+        let [module, calculator] = modules.map_or([None; 2], |modules| modules.map(Some));
         browser::write_data(&root.join("../vectors"), module, &built)?;
+        browser::write_calculator(calculator, &built)?;
         println!("{}", built.join("index.html").display());
     }
     Ok(true)
@@ -89,6 +97,9 @@ fn generated_are_current(
     files.extend(roofs::tables(records, &source));
     files.extend(figures::picture(records, &source));
     files.extend(drawings::pictures(&source));
+    files.extend(machine::pictures(&source));
+    files.extend(decision::pictures(&source));
+    files.extend(predicted::tables(&source));
     files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);
     let mut current = true;
     for (path, text) in files {

@@ -14,7 +14,7 @@ pub(crate) struct Link {
 }
 
 /// The syntax that mdBook reads with the settings in `book.toml`.
-fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
@@ -81,7 +81,7 @@ pub(crate) fn ids(text: &str) -> HashSet<String> {
 }
 
 /// Lower case, blanks as hyphens, letters, digits, `_` and `-` only.
-fn id_of(heading: &str) -> String {
+pub(crate) fn id_of(heading: &str) -> String {
     let kept = |c: char| match c {
         c if c.is_alphanumeric() || c == '_' || c == '-' => Some(c),
         c if c.is_whitespace() => Some('-'),

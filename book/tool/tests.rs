@@ -171,4 +171,9 @@ fn the_page_in_a_browser_has_its_data_where_there_is_a_module() {
     let module = path("module.wasm");
     let refused = browser::write_data(&path("vectors"), Some(&module), folder.path());
     assert!(refused.is_err(), "half a byte");
+    for (module, has) in [(None, false), (Some(&*module), true)] {
+        browser::write_calculator(module, folder.path()).expect("it is written");
+        let script = fs::read_to_string(path(browser::CALCULATOR)).expect("a script");
+        assert_eq!(script.contains("CALCULATOR_MODULE = \"AGFzbQ==\""), has, "{script}");
+    }
 }

@@ -10,6 +10,7 @@ mod judges;
 mod kernels;
 mod packages;
 mod release;
+mod roof;
 mod sources;
 mod steps;
 mod test;
@@ -195,6 +196,16 @@ enum Task {
         /// Proves only this cipher.
         cipher: Option<String>,
     },
+    /// Predicts how fast a cipher can be on cards, by the counts of its round.
+    ///
+    ///   cargo xtask roof aes-128
+    ///
+    ///   cargo xtask roof block=64 rounds=31 functions=112 key-bits=64 --json
+    #[command(verbatim_doc_comment)]
+    Roof {
+        #[command(flatten)]
+        question: roof::Question,
+    },
     /// Checks rules that no other tool has: first lines, unsafe code, long files, plain English.
     Tidy,
     /// Runs everything that CI checks besides the tests.
@@ -290,6 +301,7 @@ fn main() -> ExitCode {
         }
         Task::Judges { only } => suites::run(&only),
         Task::Prove { cipher } => proofs::prove(cipher.as_deref()),
+        Task::Roof { question } => roof::run(&question),
         Task::Tidy => tidy::run(),
         Task::Ci { only } => ci::run_steps(&only),
     };

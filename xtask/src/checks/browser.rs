@@ -1,5 +1,5 @@
-//! The book's page that encrypts in a browser: Chromium opens it as a file, and `WebDriver` presses its button and reads
-//! what it says.
+//! The book's pages that compute in a browser: Chromium opens them as files, and `WebDriver` presses buttons and reads what
+//! they say.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
+use lanecrypt_roof::{CIPHERS, Prediction};
 use serde_json::{Value, json};
 
 use crate::command::{self, apt_install, cargo, one_line, output, run, rustup};
@@ -18,6 +19,8 @@ use crate::command::{self, apt_install, cargo, one_line, output, run, rustup};
 const TARGET: &str = "wasm32-unknown-unknown";
 /// What the compiler is told for the module. Here alone it warns of it.
 const FLAGS: &str = "-C target-feature=+simd128 -D warnings";
+/// The packages of the pages that compute.
+const MODULES: [&str; 2] = ["browser", "calculator"];
 const DRIVER: &str = "chromedriver";
 /// Debian's packages of Chromium and of the program that drives it.
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
@@ -31,12 +34,12 @@ const WITH_GPU: [&str; 4] = [
 /// Seconds that a choice may take.
 const PATIENCE: u64 = 120;
 
-/// Builds the book, with the module of the page where its target can be installed.
+/// Builds the book, with the modules of its pages where their target can be installed.
 pub(crate) fn book() -> Result<()> {
     match rustup(&["target", "add", TARGET]) {
         Ok(()) => book_with_module(),
         Err(error) => {
-            println!("NOT built: the module of the page in a browser: {}", one_line(&error));
+            println!("NOT built: the modules of pages in a browser: {}", one_line(&error));
             command::book(&[])
         }
     }
@@ -44,11 +47,12 @@ pub(crate) fn book() -> Result<()> {
 
 fn book_with_module() -> Result<()> {
     let mut build = cargo();
-    build.args(["build", "--quiet", "--package", "lanecrypt-browser", "--target", TARGET]);
-    build.args(["--profile", "browser"]);
+    build.args(["build", "--quiet", "--target", TARGET, "--profile", "browser"]);
+    build.args(MODULES.map(|module| format!("--package=lanecrypt-{module}")));
     run(build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", FLAGS))?;
-    let module = command::target().join(TARGET).join("browser/lanecrypt_browser.wasm");
-    command::book(&["--module".as_ref(), module.as_os_str()])
+    let folder = command::target().join(TARGET).join("browser");
+    let modules = MODULES.map(|module| folder.join(format!("lanecrypt_{module}.wasm")));
+    command::book(&["--modules".as_ref(), modules[0].as_os_str(), modules[1].as_os_str()])
 }
 
 /// Runs each cipher in both directions on a GPU, with the shortest key, since compiling a kernel is most of the time; all
@@ -59,6 +63,7 @@ pub(crate) fn check() -> Result<()> {
     if output(command::command(DRIVER).arg("--version")).is_err() {
         apt_install(&PACKAGES)?;
     }
+    check_calculator()?;
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         let beside = scope.spawn(|| run_on_gpu(&next));
@@ -79,6 +84,32 @@ pub(crate) fn check() -> Result<()> {
         (0..keys).try_for_each(|key| cpu.run_both(cipher, key))?;
     }
     Ok(())
+}
+
+/// Every cell of the calculator must be what the same Rust says here.
+fn check_calculator() -> Result<()> {
+    let page = Browser::start(&[], "", "calculator.html")?;
+    let ciphers = CIPHERS.iter().enumerate().map(|(i, (_, counts))| (i, *counts, ["", ""]));
+    let longer = format!("{} rounds=14", CIPHERS[0].1);
+    for (i, counts, [field, value]) in ciphers.chain([(0, &*longer, ["rounds", "14"])]) {
+        let cells: Vec<String> = page.script(CALCULATE, &json!([i, field, value]))?;
+        let expected = cells_of(&lanecrypt_roof::answer(counts, "").map_err(Error::msg)?);
+        ensure!(cells == expected, "{counts}: the page says {cells:?} instead of {expected:?}");
+    }
+    let wrong: Vec<String> = page.script(CALCULATE, &json!([0, "rounds", "-1"]))?;
+    ensure!(wrong == ["rounds: -1 is no count"], "{wrong:?}");
+    println!("the calculator agrees for {} ciphers", CIPHERS.len());
+    Ok(())
+}
+
+/// The cells of a table but for the names of families: lanes, then a card each.
+fn cells_of(predictions: &[Prediction]) -> Vec<String> {
+    let rows = predictions.chunk_by(|a, b| a.load.family == b.load.family);
+    let cells = |row: &[Prediction]| {
+        let cards = row.iter().map(Prediction::cell);
+        row[0].lanes().into_iter().chain(cards).collect::<Vec<_>>()
+    };
+    rows.flat_map(cells).collect()
 }
 
 /// Runs ciphers on a GPU, each the next one that no other browser has taken.
@@ -127,8 +158,16 @@ impl Drop for Browser {
 }
 
 impl Browser {
-    /// Opens the page, before whose scripts another one runs.
+    /// Opens the page that encrypts, before whose scripts another one runs.
     fn open(options: &[&str], script: &str) -> Result<Self> {
+        let mut browser = Self::start(options, script, "browser.html")?;
+        browser.place = browser.script(PLACE, &json!([]))?;
+        println!("{}", browser.place);
+        Ok(browser)
+    }
+
+    /// Opens a page.
+    fn start(options: &[&str], script: &str, page: &str) -> Result<Self> {
         let driver = command::command(DRIVER).arg("--port=0").stdout(Stdio::piped()).spawn()?;
         let (session, place) = (String::new(), String::new());
         let mut browser = Self { driver, port: 0, session, place };
@@ -152,10 +191,8 @@ impl Browser {
         let before =
             json!({ "cmd": "Page.addScriptToEvaluateOnNewDocument", "params": parameters });
         browser.ask("POST", "/goog/cdp/execute", &before)?;
-        let page = command::root().join("book/out/browser.html");
+        let page = command::root().join("book/out").join(page);
         browser.ask("POST", "/url", &json!({ "url": format!("file://{}", page.display()) }))?;
-        browser.place = browser.script(PLACE, &json!([]))?;
-        println!("{}", browser.place);
         Ok(browser)
     }
 
@@ -224,7 +261,7 @@ impl Browser {
 }
 
 const COMMON: &str = "
-    const form = document.getElementById('browser');
+    const form = document.querySelector('#browser, #calculator');
     const { elements } = form;
     form.dataset.seconds = 0;
     const settled = (then) => ['loading', 'running'].includes(form.dataset.state)
@@ -233,6 +270,19 @@ const COMMON: &str = "
         elements.cipher.value = cipher;
         elements.cipher.dispatchEvent(new Event('change'));
     };";
+
+/// Chooses a cipher, writes into a field if one is named, and gives the cells behind the families, or what is wrong.
+const CALCULATE: &str = "
+    settled(() => {
+        choose(given[0]);
+        if (given[1]) {
+            elements[given[1]].value = given[2];
+            elements[given[1]].dispatchEvent(new Event('input', { bubbles: true }));
+        }
+        const rows = [...form.querySelectorAll('tr')].slice(1);
+        const cells = rows.flatMap((row) => [...row.cells].slice(1).map((cell) => cell.textContent));
+        done(form.dataset.state === 'wrong' ? [elements.verdict.value] : cells);
+    });";
 
 const PLACE: &str = "settled(() => done(elements.where.value));";
 

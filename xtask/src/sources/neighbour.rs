@@ -484,6 +484,7 @@ mod tests {
             let written = [
                 "Cargo.lock",
                 "benches/record/",
+                "benches/roof/",
                 "benches/schema/",
                 "book/",
                 "crates/cuda/src/device/experience/built_in.rs",

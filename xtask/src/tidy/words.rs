@@ -9,6 +9,7 @@ const READ: &[&str] = &[
     "README.md",
     "SECURITY.md",
     "benches/README.md",
+    "benches/roof/",
     "benches/schema/",
     "benches/src/",
     "book/src/",
