@@ -50,6 +50,7 @@ pub(crate) const LAUNCHES: &[(&str, Launch)] = &[
     ("aes_mixed_ctr", Launch { threads: 640, shared_bytes: 151568, unit: Unit { threads: 640, blocks: 1024, aligned: true } }),
     ("aes_mixed_ecb_decrypt", Launch { threads: 640, shared_bytes: 163856, unit: Unit { threads: 640, blocks: 1024, aligned: false } }),
     ("aes_mixed_ecb_encrypt", Launch { threads: 640, shared_bytes: 131088, unit: Unit { threads: 640, blocks: 1024, aligned: false } }),
+    ("aes_mixed_fill", Launch { threads: 640, shared_bytes: 151568, unit: Unit { threads: 640, blocks: 1024, aligned: true } }),
     ("aes_mixed_xts_decrypt", Launch { threads: 640, shared_bytes: 163856, unit: Unit { threads: 640, blocks: 1024, aligned: false } }),
     ("aes_mixed_xts_encrypt", Launch { threads: 640, shared_bytes: 131088, unit: Unit { threads: 640, blocks: 1024, aligned: false } }),
     ("aes_table_global_cbc_decrypt", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
