@@ -1,0 +1,61 @@
+//! Measuring random numbers that are drawn into memory of a GPU, by the clock, from the call until they are there. The ends
+//! are compared with those that a CPU draws.
+
+use lanecrypt::{
+    aes,
+    cuda::{DeviceBuffer, Family, Stream},
+    random::{Draw, Generator, RandomError, Span},
+};
+use lanecrypt_record::{Figure, Work};
+
+use super::passes::{clocked, timed};
+
+/// Bytes that are compared at each end.
+const COMPARED: usize = 1 << 20;
+
+/// Whether `lanecrypt::random` draws by this family under such a key.
+pub(crate) fn is_drawn_by(family: &Family, key_bytes: usize) -> bool {
+    std::ptr::eq(family, &raw const aes::cuda::FASTEST) && key_bytes == 16
+}
+
+/// Draws as many numbers as the figure says into the first bytes of this memory.
+///
+/// # Errors
+/// A sentence naming what failed; wrong numbers are a failure.
+pub(crate) fn measure(
+    figure: Figure,
+    samples: usize,
+    output: &mut DeviceBuffer,
+) -> Result<Figure, String> {
+    let draw = match figure.work {
+        Work::RandomIntegers => Draw::Integers64(Span { lowest: 1, count: 6 }),
+        Work::RandomUnits => Draw::Units32,
+        Work::RandomNormals => Draw::Normals32,
+        _ => Draw::Bytes,
+    };
+    let (bytes, text) = (figure.bytes, |error: &dyn std::fmt::Display| error.to_string());
+    let stream = Stream::new(output.device()).map_err(|error| text(&error))?;
+    let mut random = Generator::from_seed(1);
+    let mut pass = |output: &mut DeviceBuffer| {
+        let mut drawn = || -> Result<(), RandomError> {
+            random.seek(0);
+            let mut slice = output.slice_mut(0..bytes)?;
+            Ok(random.draw_on(&stream, draw, &mut slice)?.wait()?)
+        };
+        clocked(|| drawn().map_err(|error| text(&error)))
+    };
+    timed(figure, samples, output, &mut pass, |output| {
+        let compared = COMPARED.min(bytes);
+        for at in [0, bytes - compared] {
+            let [mut found, mut expected] = [vec![0; compared], vec![0; compared]];
+            output.read(at, &mut found).map_err(|error| text(&error))?;
+            let mut random = Generator::from_seed(1);
+            random.seek(at as u64);
+            random.draw(draw, &mut expected).map_err(|error| text(&error))?;
+            if found != expected {
+                return Err(format!("{draw:?} is wrong from byte {at} on; nothing is timed"));
+            }
+        }
+        Ok(())
+    })
+}
