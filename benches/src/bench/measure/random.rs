@@ -15,7 +15,7 @@ const COMPARED: usize = 1 << 20;
 
 /// Whether `lanecrypt::random` draws by this family under such a key.
 pub(crate) fn is_drawn_by(family: &Family, key_bytes: usize) -> bool {
-    std::ptr::eq(family, &raw const aes::cuda::FASTEST) && key_bytes == 16
+    family.summary() == aes::cuda::FASTEST.summary() && key_bytes == 16
 }
 
 /// Draws as many numbers as the figure says into the first bytes of this memory.

@@ -94,11 +94,10 @@ pub(crate) fn bytes_of_runs(case: &Case) -> Outcome {
 pub(crate) fn many(case: &Case) -> Outcome {
     let device = (case.open)()?;
     let stream = Stream::new(&device)?;
-    let length = if case.platform == Platform::Cuda { case.large_bytes } else { 70_000 };
-    let mut expected = vec![0; length];
-    for draw in [Draw::Bytes, Draw::Normals32] {
+    let bytes = if case.platform == Platform::Cuda { case.large_bytes } else { 70_001 };
+    let mut expected = vec![0; bytes];
+    for (draw, length) in [(Draw::Bytes, bytes), (Draw::Normals32, bytes / 64 * 4)] {
         let mut random = Generator::from_seed(2);
-        let length = length / draw.number_bytes() * draw.number_bytes();
         random.draw(draw, &mut expected[..length])?;
         random.seek(0);
         let mut buffer = DeviceBuffer::zeroed(&device, length)?;
