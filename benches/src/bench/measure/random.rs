@@ -1,14 +1,14 @@
-//! Measuring random numbers that are drawn into memory of a GPU, by the clock, from the call until they are there. The ends
-//! are compared with those that a CPU draws.
+//! Measuring random numbers that are drawn into memory of a GPU, by the device's events. Both ends are compared with what a
+//! CPU draws.
 
 use lanecrypt::{
     aes,
-    cuda::{DeviceBuffer, Family, Stream},
-    random::{Draw, Generator, RandomError, Span},
+    cuda::{DeviceBuffer, Family, Place},
+    random::{Draw, Generator, Span},
 };
 use lanecrypt_record::{Figure, Work};
 
-use super::passes::{clocked, timed};
+use super::passes::timed;
 
 /// Bytes that are compared at each end.
 const COMPARED: usize = 1 << 20;
@@ -34,15 +34,15 @@ pub(crate) fn measure(
         _ => Draw::Bytes,
     };
     let (bytes, text) = (figure.bytes, |error: &dyn std::fmt::Display| error.to_string());
-    let stream = Stream::new(output.device()).map_err(|error| text(&error))?;
-    let mut random = Generator::from_seed(1);
+    let key = Generator::from_seed(1).state();
+    let engine = aes::cuda::FASTEST.engine(output.device(), &key[..16]);
+    let engine = engine.map_err(|error| text(&error))?;
+    let start = Place { stream: 0, bytes: 0 };
     let mut pass = |output: &mut DeviceBuffer| {
-        let mut drawn = || -> Result<(), RandomError> {
-            random.seek(0);
-            let mut slice = output.slice_mut(0..bytes)?;
-            Ok(random.draw_on(&stream, draw, &mut slice)?.wait()?)
-        };
-        clocked(|| drawn().map_err(|error| text(&error)))
+        let mut slice = output.slice_mut(0..bytes).map_err(|error| text(&error))?;
+        let mut drawn = || engine.draw(draw.into(), start, &mut slice);
+        let time = engine.device().time(&mut drawn).map_err(|error| text(&error))?;
+        Ok(time.as_secs_f64())
     };
     timed(figure, samples, output, &mut pass, |output| {
         let compared = COMPARED.min(bytes);

@@ -53,40 +53,63 @@ impl Place {
 }
 
 impl Engine {
-    /// Fills memory with numbers that this key draws, on a stream: those that lie from a place of a key stream on. The
-    /// engine is one of AES.
+    /// Starts to fill memory with numbers that this key draws: those that lie from a place of a key stream on. The engine is
+    /// one of AES. Returns as soon as the kernels are queued; reading the output waits for them.
     ///
     /// The addresses of table look-ups vary with the key: these kernels are not constant-time.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] for an engine of another cipher; [`Error::OtherDevice`]; [`Error::Data`] for a length that is
+    /// [`Error::Mismatch`] for an engine of another cipher; [`Error::OtherDevice`]; [`Error::Numbers`] for a length that is
     /// no whole number of numbers, and a place between two of them; driver errors.
-    pub fn queue_draws<'b>(
+    pub fn draw(
+        &self,
+        draw: Draw,
+        place: Place,
+        output: &mut DeviceSliceMut<'_>,
+    ) -> Result<(), Error> {
+        let (address, length) = self.check_draw(draw, place, output)?;
+        self.without_stream().draws(draw, place, address, length)
+    }
+
+    /// As [`draw`](Self::draw), on a stream: it runs beside what is queued on other streams.
+    ///
+    /// # Errors
+    /// As [`draw`](Self::draw), and [`Error::OtherDevice`] for a stream of another device.
+    pub fn queue_draw<'b>(
         &self,
         stream: &'b Stream,
         draw: Draw,
         place: Place,
         output: &'b mut DeviceSliceMut<'_>,
     ) -> Result<Pending<'b>, Error> {
-        if self.family().cipher().name != "aes" {
-            return Err(Error::Mismatch {
-                cipher: self.family().cipher().name,
-                module: draw.numbers.kernel().module().name,
-                reason: "it draws by AES".into(),
-            });
-        }
-        output.as_slice().require_device(self.device())?;
+        let (address, length) = self.check_draw(draw, place, output)?;
         stream.require_device(self.device())?;
-        let (address, length) = (output.as_slice().address(), output.as_slice().len());
-        let number = draw.numbers.number_bytes();
-        for bytes in [length as u64, place.bytes] {
+        stream.begin()?;
+        stream.pending(self.on(stream).draws(draw, place, address, length))
+    }
+
+    /// Where the numbers go, and how many bytes they have.
+    fn check_draw(
+        &self,
+        draw: Draw,
+        place: Place,
+        output: &DeviceSliceMut<'_>,
+    ) -> Result<(u64, u64), Error> {
+        let cipher = self.family().cipher().name;
+        if cipher != "aes" {
+            let module = draw.numbers.kernel().module().name;
+            return Err(Error::Mismatch { cipher, module, reason: "it draws by AES".into() });
+        }
+        let output = output.as_slice();
+        output.require_device(self.device())?;
+        let (length, number) = (output.len() as u64, draw.numbers.number_bytes());
+        for bytes in [length, place.bytes] {
             if !bytes.is_multiple_of(number as u64) {
                 let given = usize::try_from(bytes).unwrap_or(usize::MAX);
                 return Err(Error::Numbers { given, number });
             }
         }
-        stream.begin()?;
-        stream.pending(self.on(stream).draws(draw, place, address, length as u64))
+        Ok((output.address(), length))
     }
 }
 

@@ -27,7 +27,7 @@ impl Generator {
         };
         let place = cuda::Place { stream: self.stream, bytes };
         let engine = self.there.insert(engine);
-        Ok(engine.queue_draws(stream, draw.into(), place, output)?)
+        Ok(engine.queue_draw(stream, draw.into(), place, output)?)
     }
 }
 

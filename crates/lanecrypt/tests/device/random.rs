@@ -82,7 +82,7 @@ pub(crate) fn bytes_of_runs(case: &Case) -> Outcome {
         let mut expected = noise(length + 64, 9);
         let mut buffer = DeviceBuffer::from_host(&device, &expected)?;
         let mut slice = buffer.slice_mut(32..32 + length)?;
-        engine.queue_draws(&stream, draw, cuda::Place { stream: 1, bytes }, &mut slice)?.wait()?;
+        engine.queue_draw(&stream, draw, cuda::Place { stream: 1, bytes }, &mut slice)?.wait()?;
         random.seek(bytes);
         random.bytes(&mut expected[32..32 + length])?;
         compare(&buffer, &expected, &format!("{length} bytes from {bytes} in runs"))?;
