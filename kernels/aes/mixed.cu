@@ -138,7 +138,9 @@ struct Ecb : Mode<encrypts> {
     }
 };
 
-// Runs start at counters that are a multiple of RUN; the first may begin before the data.
+// Runs start at counters that are a multiple of RUN; the first may begin before the data. Without data, it is the key
+// stream that is stored.
+template <bool has_data>
 struct Ctr : Mode<true> {
     const Block16 *entries;  // of the first two rounds; then the planes of byte 15
     u64 skipped;             // blocks before the data
@@ -178,6 +180,11 @@ struct Ctr : Mode<true> {
     }
 
     // ANCHOR: mixed_ctr
+    template <bool is_whole>
+    DEVICE Block16 data_at(u64 i) const {
+        return has_data ? load<is_whole>(i) : Block16{};
+    }
+
     // A step takes rows that differ in byte 14, so that what byte 15 adds is loaded once for both.
     template <bool is_whole>
     DEVICE void look_up(u64 run) const {
@@ -191,7 +198,7 @@ struct Ctr : Mode<true> {
                 const Block16 last_byte = entries[separable_entry(0, at + lane_number())];
                 Block16 data[AT_ONCE], states[AT_ONCE];
                 UNROLL for (u32 k = 0; k < AT_ONCE; k++) {
-                    data[k] = load<is_whole>(start + row + at + k * ROW_BLOCKS);
+                    data[k] = data_at<is_whole>(start + row + at + k * ROW_BLOCKS);
                     states[k] = last_byte ^ upper[k];
                 }
                 remaining_rounds<2>(tables, states, keys());
@@ -222,20 +229,20 @@ struct Ctr : Mode<true> {
     DEVICE void sliced(u64 run) const {
         const u64 start = run * RUN - skipped + lane_number();
         ROLLED for (u32 row = 0; row < RUN; row += ROW_BLOCKS) {
-            const Block16 *input = parameters.input + start + row;
-            Block16 *output = parameters.output + start + row;
+            const u64 first = start + row;
+            Block16 *output = parameters.output + first;
             RowPlanes state;
             start_row(state, counter + u32(run) * RUN + row);
             sliced_rounds<true, false>(parameters.keys, state, 2);
             // A part's loads come before its stores, which might be to the same memory.
             constexpr u32 PART = THREAD_BLOCKS / 2;
             Block16 data[PART];
-            UNROLL for (u32 k = 0; k < PART; k++) data[k] = input[k * WARP];
+            UNROLL for (u32 k = 0; k < PART; k++) data[k] = data_at<true>(first + k * WARP);
             BlockRows rows;
             shift_rows_to_blocks<true>(state, rows);
             UNROLL for (u32 k = 0; k < THREAD_BLOCKS; k++) {
                 output[k * WARP] = rows.get(k) ^ data[k % PART] ^ keys().last;
-                if (k + PART < THREAD_BLOCKS) data[k % PART] = input[(k + PART) * WARP];
+                if (k + PART < THREAD_BLOCKS) data[k % PART] = data_at<true>(first + (k + PART) * WARP);
             }
         }
     }
@@ -560,14 +567,19 @@ MIXED_KERNEL(aes_mixed_cfb_decrypt, true, (mixed<true, Chain<true>>))
 MIXED_KERNEL(aes_mixed_xts_encrypt, true, mixed_xts<true>)
 MIXED_KERNEL(aes_mixed_xts_decrypt, false, mixed_xts<false>)
 
-KERNEL(aes_mixed_ctr, MIXED_CTR, MixedParameters) {
-    SHARED_TABLES_AND_KEYS(shared, Tables<true>::SHARED_BYTES);
-    const Tables<true> tables(shared);
-    u32 *queue = queue_word<true>(shared);
-    const Ctr mode(parameters, tables, reinterpret_cast<Block16 *>(queue) + QUEUE_BLOCKS);
-    const Runs runs = runs_of(parameters.blocks + mode.skipped);
-    start_queue(queue);
-    partial_mixed_runs(mode, runs);
-    whole_mixed_runs(mode, runs, queue);
-    clear_shared(queue, 4 * CTR_BLOCKS);
-}
+#define MIXED_CTR_KERNEL(name, has_data)                                                       \
+    KERNEL(name, MIXED_CTR, MixedParameters) {                                                 \
+        SHARED_TABLES_AND_KEYS(shared, Tables<true>::SHARED_BYTES);                            \
+        const Tables<true> tables(shared);                                                     \
+        u32 *queue = queue_word<true>(shared);                                                 \
+        const Ctr<has_data> mode(parameters, tables,                                           \
+                                 reinterpret_cast<Block16 *>(queue) + QUEUE_BLOCKS);           \
+        const Runs runs = runs_of(parameters.blocks + mode.skipped);                           \
+        start_queue(queue);                                                                    \
+        partial_mixed_runs(mode, runs);                                                        \
+        whole_mixed_runs(mode, runs, queue);                                                   \
+        clear_shared(queue, 4 * CTR_BLOCKS);                                                   \
+    }
+
+MIXED_CTR_KERNEL(aes_mixed_ctr, true)
+MIXED_CTR_KERNEL(aes_mixed_fill, false)

@@ -16,9 +16,11 @@ constexpr Unit CACHED_CTR = {CTR_THREADS, CTR_THREADS, true};
 // through a chunk, so that from step to step just byte 14 changes.
 //
 // `Cached` is made from (tables, counter whose byte 14 is zero, keys), and its object, called with
-// (tables, byte 14, keys), gives the key stream.
-template <class Cached, class Keys, class Tables>
-DEVICE void cached_ctr(const Parameters<Keys> &parameters, const Tables &tables) {
+// (tables, byte 14, keys), gives the key stream. `every_block` is called with the number of each block and with
+// what gives its key stream.
+template <class Cached, class Keys, class Tables, class EveryBlock>
+DEVICE void cached_blocks(const Parameters<Keys> &parameters, const Tables &tables,
+                          EveryBlock every_block) {
     const Counter first = first_counter(parameters);
     const u64 skipped = first.low % CHUNK;
     const Counter base = {first.high, first.low - skipped};
@@ -37,10 +39,17 @@ DEVICE void cached_ctr(const Parameters<Keys> &parameters, const Tables &tables)
             const u64 slot = step * CTR_THREADS + place;
             const u64 i = slot - skipped;  // wraps to a huge number before the first block
             if (i >= parameters.blocks) continue;
-            const Block16 data = parameters.input[i];
             const u32 byte14 = u32(slot) >> 8 & 0xff;
-            parameters.output[i] = data ^ cached(tables, byte14, parameters.keys);
+            every_block(i, [&] { return cached(tables, byte14, parameters.keys); });
         }
     }
+}
+
+template <class Cached, class Keys, class Tables>
+DEVICE void cached_ctr(const Parameters<Keys> &parameters, const Tables &tables) {
+    cached_blocks<Cached>(parameters, tables, [&](u64 i, auto key_stream) {
+        const Block16 data = parameters.input[i];
+        parameters.output[i] = data ^ key_stream();
+    });
 }
 // ANCHOR_END: cached_ctr

@@ -20,6 +20,7 @@ mod launch;
 mod launches;
 pub mod modes;
 pub mod programs;
+pub mod random;
 mod task;
 
 use core::fmt;
@@ -169,6 +170,8 @@ modules! {
     AES_BITSLICE = "aes_bitslice", "aes/bitslice.cu";
     /// AES by four replicated T-tables and bit-sliced, in one kernel.
     AES_MIXED = "aes_mixed", "aes/mixed.cu";
+    /// AES's key stream as random numbers.
+    AES_RANDOM = "aes_random", "aes/random.cu";
     /// ARIA in P1's 8-bit form: sixteen threads a block.
     ARIA_BYTEWISE = "aria_bytewise", "aria/bytewise.cu";
     /// ARIA by one copy of four tables in shared memory, P1's 32-bit form.

@@ -4,7 +4,7 @@ use crate::{
     Module,
     launch::{HEADER_WORDS, Kernel, KeyLayout, Launch, Program},
     task::Task::{
-        self, CbcDecrypt, CfbDecrypt, Ctr, EcbDecrypt, EcbEncrypt, Keystream, XtsDecrypt,
+        self, CbcDecrypt, CfbDecrypt, Ctr, EcbDecrypt, EcbEncrypt, Fill, Keystream, XtsDecrypt,
         XtsEncrypt,
     },
 };
@@ -15,10 +15,12 @@ struct Cipher {
     keys: KeyLayout,
 }
 
+/// Words of `AesKeys`.
+pub(crate) const AES_KEY_WORDS: usize = 64;
 /// `AesKeys` of `aes/keys.cuh`; the word is the number of rounds.
-const AES: Cipher = cipher(16, 64, Some((60, &[10, 12, 14])));
+const AES: Cipher = cipher(16, AES_KEY_WORDS, Some((60, &[10, 12, 14])));
 /// `MixedKeys` of `aes/keys.cuh`: those of AES, and 13 round keys of 32 planes.
-const AES_WITH_PLANES: Cipher = cipher(16, 64 + 13 * 32, Some((60, &[10, 12, 14])));
+const AES_WITH_PLANES: Cipher = cipher(16, AES_KEY_WORDS + 13 * 32, Some((60, &[10, 12, 14])));
 /// `AriaKeys` of `aria/keys.cuh`; the word is the number of rounds.
 const ARIA: Cipher = cipher(16, 72, Some((68, &[12, 14, 16])));
 /// `CamelliaKeys` of `camellia/keys.cuh`; the word is the number of groups of rounds.
@@ -175,6 +177,7 @@ programs! {
             (EcbEncrypt, "aes_mixed_ecb_encrypt"),
             (EcbDecrypt, "aes_mixed_ecb_decrypt"),
             (Ctr, "aes_mixed_ctr"),
+            (Fill, "aes_mixed_fill"),
             (CbcDecrypt, "aes_mixed_cbc_decrypt"),
             (CfbDecrypt, "aes_mixed_cfb_decrypt"),
             (XtsEncrypt, "aes_mixed_xts_encrypt"),

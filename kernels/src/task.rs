@@ -23,11 +23,13 @@ pub enum Task {
     /// CTR's key stream without data, which is not stored but XORed block by block, a block of
     /// output for every thread: for measuring.
     Keystream,
+    /// CTR's key stream, stored: CTR over zeros that nobody reads.
+    Fill,
 }
 
 impl Task {
     /// Every task, in the order of their numbers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::EcbEncrypt,
         Self::EcbDecrypt,
         Self::Ctr,
@@ -36,6 +38,7 @@ impl Task {
         Self::XtsEncrypt,
         Self::XtsDecrypt,
         Self::Keystream,
+        Self::Fill,
     ];
 
     /// How many there are.
@@ -53,6 +56,7 @@ impl fmt::Display for Task {
             Self::XtsEncrypt => "XTS encryption",
             Self::XtsDecrypt => "XTS decryption",
             Self::Keystream => "the key stream of CTR",
+            Self::Fill => "the key stream of CTR, stored",
         })
     }
 }

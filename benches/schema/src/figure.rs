@@ -28,6 +28,20 @@ pub enum Work {
     GcmDecrypt,
     /// CTR's key stream alone, not stored: on devices, where kernels have that form.
     Keystream,
+    /// Random bytes, of `lanecrypt::random`.
+    RandomBytes,
+    /// Random `i64` of a range of six.
+    RandomIntegers,
+    /// Random `f32` in [0, 1).
+    RandomUnits,
+    /// Random `f32` of the normal distribution.
+    RandomNormals,
+}
+
+impl Work {
+    /// What `lanecrypt::random` draws; its throughput is that of the numbers, which are written and not read.
+    pub const RANDOM: [Self; 4] =
+        [Self::RandomBytes, Self::RandomIntegers, Self::RandomUnits, Self::RandomNormals];
 }
 
 impl fmt::Display for Work {
@@ -42,6 +56,10 @@ impl fmt::Display for Work {
             Self::GcmEncrypt => "GCM encryption",
             Self::GcmDecrypt => "GCM decryption",
             Self::Keystream => "key stream, not stored",
+            Self::RandomBytes => "random bytes",
+            Self::RandomIntegers => "random i64, a range of six",
+            Self::RandomUnits => "random f32 in [0, 1)",
+            Self::RandomNormals => "random f32, normal",
         })
     }
 }

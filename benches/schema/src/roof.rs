@@ -45,7 +45,13 @@ impl Roof {
             Work::CbcDecrypt => Task::CbcDecrypt,
             Work::XtsEncrypt => Task::XtsEncrypt,
             Work::XtsDecrypt => Task::XtsDecrypt,
-            Work::GcmEncrypt | Work::GcmDecrypt | Work::Keystream => return None,
+            Work::RandomBytes => Task::Fill,
+            Work::GcmEncrypt
+            | Work::GcmDecrypt
+            | Work::Keystream
+            | Work::RandomIntegers
+            | Work::RandomUnits
+            | Work::RandomNormals => return None,
         };
         let cipher = find_cipher(&figure.cipher).ok()?;
         let family = Family::of(cipher.backend(&figure.backend)?)?;

@@ -82,7 +82,11 @@ impl RunWork for Work {
             }
             Self::GcmEncrypt => seal(&Gcm::of(engine)?, iv, data),
             Self::GcmDecrypt => gcm_bytes(engine, iv, 0, data),
-            Self::Keystream => {
+            Self::Keystream
+            | Self::RandomBytes
+            | Self::RandomIntegers
+            | Self::RandomUnits
+            | Self::RandomNormals => {
                 data.fill(0);
                 engine.ctr(iv, data.into())
             }

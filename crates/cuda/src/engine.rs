@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cudarc-interop")]
 pub(crate) mod cudarc_interop;
+pub(crate) mod draws;
 pub(crate) mod family;
 pub(crate) mod gcm;
 pub(crate) mod ghash;

@@ -153,6 +153,14 @@ pub enum Error {
         /// Its address, or its first byte in a slice.
         start: u64,
     },
+    /// Memory, or a place in a key stream, that is no whole number of numbers.
+    #[error("{given} bytes of random numbers; a number has {number}")]
+    Numbers {
+        /// Bytes given.
+        given: usize,
+        /// Bytes of a number.
+        number: usize,
+    },
     /// Addresses of memory that overlaps where it may not.
     #[error("{length} bytes from {input:#x} to {output:#x}; they are the same or do not overlap")]
     Addresses {

@@ -79,6 +79,7 @@ pub use device::{
 };
 pub use engine::{
     Engine,
+    draws::{Draw, Place},
     family::{Family, KeyPair},
     gcm::GcmEngine,
     ghash::{GhashEngine, HashFamily},

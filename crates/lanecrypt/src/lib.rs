@@ -17,6 +17,7 @@
 //! | use several GPUs | [`cuda::Family::fleet`] |
 //! | encrypt thousands of messages at once | [`batch`] |
 //! | encrypt a stream or a file | [`io`]; sealed files are in `lanecrypt-tink` |
+//! | draw random numbers, on a CPU or a GPU | [`random`] |
 //! | run known answers before the first use | [`self_test`] |
 //! | list what there is | [`CIPHERS`], [`registry`] |
 //!
@@ -80,6 +81,7 @@ mod cipher_name;
 pub mod io;
 #[cfg(feature = "parallel")]
 mod parallel;
+pub mod random;
 pub mod registry;
 mod selection;
 pub mod self_test;

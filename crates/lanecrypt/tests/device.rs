@@ -20,6 +20,8 @@ mod gcm;
 #[path = "device/geometries.rs"]
 mod geometries;
 mod mix;
+#[path = "device/random.rs"]
+mod random;
 #[path = "device/streams.rs"]
 mod streams;
 #[path = "device/units.rs"]
@@ -131,6 +133,9 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("batches_refuse", batches::refusals),
         ("batches_and_modes_show_no_key", batches::secrets),
         ("batch_vectors", batches::vectors),
+        ("random_numbers", random::numbers),
+        ("random_bytes_of_runs", random::bytes_of_runs),
+        ("many_random_numbers", random::many),
         ("bulk_methods", bulk_methods),
         ("fleet_ranges", fleet::ranges),
         ("fleet_data_units", fleet::data_units),

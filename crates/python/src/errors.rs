@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use lanecrypt::{Error, LookupError, cuda, self_test};
+use lanecrypt::{Error, LookupError, cuda, random::RandomError, self_test};
 use pyo3::{
     PyErr, PyResult, create_exception,
     exceptions::{
@@ -97,6 +97,17 @@ impl IntoPython for cuda::Error {
                 PyValueError::new_err(self.to_string())
             }
             other => Error::from(other).into_python(),
+        }
+    }
+}
+
+impl IntoPython for RandomError {
+    fn into_python(self) -> PyErr {
+        match self {
+            Self::Engine(error) => error.into_python(),
+            Self::Device(error) => error.into_python(),
+            Self::Entropy(_) => PyOSError::new_err(self.to_string()),
+            other => PyValueError::new_err(other.to_string()),
         }
     }
 }

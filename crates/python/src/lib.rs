@@ -15,6 +15,7 @@ mod errors;
 mod ffi;
 mod objects;
 mod passes;
+mod random;
 mod running;
 mod self_test;
 mod tensor;
@@ -38,6 +39,7 @@ mod _lanecrypt {
         },
         objects::{Driver, Plan},
         passes::{cbc, ctr, ecb, xts},
+        random::Generator,
         self_test::self_test,
         tensor::DeviceTensor,
         tink::{

@@ -11,7 +11,7 @@ use lanecrypt::{
     CIPHERS, ConstantTime,
     cuda::{
         Engine, HashFamily,
-        kernels::{Kernel, MODULES, Module, batch, ghash, modes},
+        kernels::{Kernel, MODULES, Module, batch, ghash, modes, random},
     },
     registry::{Backend, CipherDescription, Platform},
 };
@@ -62,6 +62,7 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
             ghash::WIDE_MATRIX_KERNELS,
         ),
         ("batch/cuda", ConstantTime::LOOKS_UP, &of_batches),
+        ("random/cuda", ConstantTime::LOOKS_UP, random::KERNELS),
     ] {
         let kernels: Vec<_> = kernels.iter().copied().map(Kernel::name).collect();
         owned.extend(kernels.iter().copied());

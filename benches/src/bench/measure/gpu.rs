@@ -18,6 +18,7 @@ use super::{
     kernels,
     keyed::{Keyed, windows},
     passes::{clocked, timed, with_median},
+    random,
 };
 use crate::bench::{
     options::Options,
@@ -241,6 +242,12 @@ impl Target {
             }
         }
         measured.extend(self.keystream(buffers)?);
+        if random::is_drawn_by(self.engine.family(), self.keyed.key.len()) {
+            for work in Work::RANDOM {
+                let figure = self.figure(work, Place::Resident, sizes.largest);
+                measured.push(random::measure(figure, SAMPLES, &mut buffers.output)?);
+            }
+        }
         Ok(measured)
     }
 

@@ -16,6 +16,7 @@ pub(crate) mod kernels;
 pub(crate) mod keyed;
 pub(crate) mod passes;
 pub(crate) mod peers;
+mod random;
 pub(crate) mod runner;
 pub(crate) mod swap;
 pub(crate) mod verify;

@@ -65,7 +65,8 @@ pub(crate) const THROUGHPUTS: Query = Query {
 const PER_CLOCK: Query = Query {
     part: Part::Measurements,
     table: |record, f| {
-        let is_it = |f: &Figure| f.place == Place::Resident && f.work != Work::Keystream;
+        let has_data = |work| work != Work::Keystream && !Work::RANDOM.contains(&work);
+        let is_it = |f: &Figure| f.place == Place::Resident && has_data(f.work);
         let is_larger = |other: &Figure| other.bytes > f.bytes && is_it(other);
         let is_largest = is_it(f) && !record.measurements().iter().any(is_larger);
         (is_largest && record.environment.gpu_details.is_some()).then(String::new)

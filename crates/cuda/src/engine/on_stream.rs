@@ -199,7 +199,12 @@ impl OnStream<'_> {
     }
 
     /// Starts a kernel of the program.
-    fn start_program(self, launch: Launch, task: Task, header: Header) -> Result<(), Error> {
+    pub(super) fn start_program(
+        self,
+        launch: Launch,
+        task: Task,
+        header: Header,
+    ) -> Result<(), Error> {
         let parameters = self.keyed.keys(task).parameters(header, launch.parameter_bytes());
         self.keyed.device().launch(self.stream.handle, launch, &parameters)
     }

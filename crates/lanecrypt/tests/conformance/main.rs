@@ -66,7 +66,7 @@ fn registry_trials(expected: &Selection) -> Vec<Trial> {
 fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Backend)>) -> Outcome {
     use lanecrypt::cuda::{
         self,
-        kernels::{MODES, batch, ghash},
+        kernels::{MODES, batch, ghash, random},
     };
     let mut run = std::collections::HashSet::new();
     for (cipher, backend) in backends {
@@ -75,8 +75,8 @@ fn every_module_is_run(backends: &Vec<(&'static CipherDescription, &'static Back
         let engine = engine.ok_or("no device engine")?;
         run.insert(engine.program().module().name);
     }
-    // Those that modes share and those of batches are no engine's; the trials of `device` run them.
-    let kernels = batch::kernels().chain(ghash::kernels());
+    // Those that modes share, those of batches and random numbers are no engine's; the trials of `device` run them.
+    let kernels = batch::kernels().chain(ghash::kernels()).chain(random::KERNELS.iter().copied());
     let shared: Vec<_> = kernels.map(|kernel| kernel.module().name).chain([MODES.name]).collect();
     let mut modules = cuda::kernels::MODULES.iter().filter(|module| !shared.contains(&module.name));
     match modules.find(|module| !run.contains(module.name)) {

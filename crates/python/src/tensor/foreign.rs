@@ -160,7 +160,7 @@ impl Foreign {
 
     /// # Errors
     /// `BufferError` for memory that its owner does not let be written.
-    pub(super) fn slice_mut<'a>(&self, device: &'a Device) -> PyResult<DeviceSliceMut<'a>> {
+    pub(crate) fn slice_mut<'a>(&self, device: &'a Device) -> PyResult<DeviceSliceMut<'a>> {
         if self.is_read_only {
             return Err(PyBufferError::new_err(format!(
                 "{} is read-only, and the result should be written there",
