@@ -29,6 +29,7 @@ pub(crate) fn tables(records: &[Record], source: &Path) -> BTreeMap<PathBuf, Str
     let ciphers = distinct(resident(records).map(|(_, m)| m.cipher.as_str()));
     let kernels = ciphers.into_iter().map(|cipher| (cipher, of_kernels(records, cipher)));
     let all = kernels.chain(of_cores(records).map(|text| ("cpu", text)));
+    let all = all.chain(of_random(records).map(|text| ("random", text)));
     let file = |(name, text): (&str, String)| {
         let text = generated("benches/record", &format!("\n{}\n", text.trim_end()));
         (source.join(format!("{name}-measured.md")), text)
@@ -91,6 +92,24 @@ fn of_gpu(gpu: &str, cipher: &str, records: &[Record], members: &[(&Record, &Fig
         let _ = writeln!(text, "| `{backend}` | {cells} | {} |", record.short_link());
     }
     text + "\n"
+}
+
+/// What random numbers take, and CTR beside it, as the newest record has both.
+fn of_random(records: &[Record]) -> Option<String> {
+    let of = |record: &Record, work| {
+        let all = record.measurements().iter();
+        let is_it = |m: &&Figure| m.place == Place::Resident && m.bytes == BYTES && m.work == work;
+        all.filter(is_it).map(|m| m.gbit_per_second()).reduce(f64::max)
+    };
+    let record = records.iter().find(|record| of(record, Work::RandomBytes).is_some())?;
+    let row = |work| of(record, work).map(|rate| format!("| {work} | {} |\n", grouped(rate)));
+    let rows = Work::RANDOM.into_iter().chain([Work::Ctr]).filter_map(row);
+    Some(format!(
+        "{}, 4 GiB on the device, AES-128: {}.\n\n| numbers | Gbit/s |\n|---|---|\n{}",
+        record.gpu()?,
+        record.short_link(),
+        rows.collect::<String>()
+    ))
 }
 
 /// Cycles a byte of the default types, beside the fastest of other libraries in the same run.

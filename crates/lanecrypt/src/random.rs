@@ -100,6 +100,7 @@ pub enum RandomError {
         length: usize,
     },
     /// The system gave no entropy.
+    #[cfg(feature = "getrandom")]
     #[error("no entropy of the system: {0}")]
     Entropy(#[from] getrandom::Error),
     /// AES failed.
@@ -129,6 +130,7 @@ impl Generator {
     ///
     /// # Errors
     /// [`RandomError::Entropy`].
+    #[cfg(feature = "getrandom")]
     pub fn from_system() -> Result<Self, RandomError> {
         let mut entropy = Secret::new([0; 48]);
         getrandom::fill(&mut *entropy)?;
