@@ -475,7 +475,7 @@ mod tests {
         let measured = target.every_mode(&sizes, &mut buffers).expect("all is right");
         let of = |place| measured.iter().filter(|f| f.place == place).count();
         let places = [Place::Resident, Place::Queued, Place::EndToEnd];
-        assert_eq!(places.map(of), [2 * ON_DEVICE.len(), 2, 5]);
+        assert_eq!(places.map(of), [2 * ON_DEVICE.len() + Work::RANDOM.len(), 2, 5]);
         assert!(measured.iter().all(|f| f.seconds > 0.0 && f.interval.is_some()));
         target.keyed.key[0] ^= 1;
         let refused = target.resident(Work::Ctr, 4 << 10, &mut buffers).unwrap_err();
