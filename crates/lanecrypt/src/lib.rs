@@ -66,7 +66,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The README lists nine examples, a page each, which run without a GPU: `cargo run --example 1_block`.
+//! The README lists ten examples, a page each, which run without a GPU: `cargo run --example 1_block`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 

@@ -3,7 +3,7 @@
 //! Those of GHASH and of batches have no key in it, but addresses and lengths alone.
 
 use anyhow::{Result, ensure};
-use lanecrypt::cuda::kernels::{HEADER_WORDS, batch, ghash, programs::PROGRAMS};
+use lanecrypt::cuda::kernels::{HEADER_WORDS, batch, ghash, programs::PROGRAMS, random};
 
 const WORD_BYTES: i64 = 4;
 
@@ -26,9 +26,10 @@ fn offset(word: usize) -> i64 {
 
 /// Where the word that the kernels of a module count by starts; `None` where they have none.
 fn count(module: &str) -> Option<i64> {
-    let is_of = |name: &str| name == module;
-    let program = PROGRAMS.iter().find(|program| is_of(program.module().name))?;
-    program.keys().count_word().map(|word| offset(HEADER_WORDS + word))
+    let program = PROGRAMS.iter().find(|program| program.module().name == module);
+    let draws = random::KERNELS.iter().any(|kernel| kernel.module().name == module);
+    let keys = program.map(|program| program.keys()).or(draws.then_some(random::KEYS))?;
+    keys.count_word().map(|word| offset(HEADER_WORDS + word))
 }
 
 /// Checks that a word which is taken for public is one: `read` has modules, and the starts of the
@@ -57,6 +58,7 @@ mod tests {
     fn the_count_is_a_word_among_the_keys() {
         assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
+        assert_eq!(of_module("aes_random"), of_module("aes_table"));
         assert_eq!(of_module("ghash_tables"), [(0, 112)]);
         for module in ["aes_batch", "aria_batch", "camellia_batch", "seed_batch"] {
             assert_eq!(of_module(module), [(0, 128)]);
