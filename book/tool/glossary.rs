@@ -1,6 +1,6 @@
-//! The glossary's terms, and links to them: the first use of a term on a page of Parts 0 to 2 becomes one when the book is
-//! built. The headings of `glossary.md` are the one list. Comments below a heading have other forms of its word,
-//! `<!-- also: lanes -->`, and phrases in which it means something else, `<!-- not: key stream -->`.
+//! The glossary's terms, and links to them: when the book is built, the first use of a term becomes one on each page of Parts 0
+//! to 2 and of the ladder. The headings of `glossary.md` are the one list. Comments below a heading have other forms of its
+//! word, `<!-- also: lanes -->`, and phrases in which it means something else, `<!-- not: key stream -->`.
 
 use std::{cmp::Reverse, collections::BTreeSet, ops::Range, path::Path};
 
@@ -16,7 +16,7 @@ use crate::page;
 pub(crate) const PAGE: &str = "glossary.md";
 
 /// The parts whose pages get links. What stands in front of all parts does too.
-const PARTS: [&str; 3] = ["Part 0", "Part 1", "Part 2"];
+const PARTS: [&str; 4] = ["Part 0", "The ladder", "Part 1", "Part 2"];
 
 /// A term and what the glossary says of it.
 #[derive(Debug, PartialEq, Eq)]

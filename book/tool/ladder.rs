@@ -115,8 +115,7 @@ fn figures(rungs: &[Rung], records: &[Record]) -> Result<String> {
         format!("| {lanes} | {} | {given} | {share} | {times} |", grouped(roof))
     };
     let pipes = PIPES.map(|(name, _)| name).join(" | ");
-    let columns =
-        format!("{pipes} | roof, Gbit/s | measured | of the roof | times the rung before |");
+    let columns = format!("{pipes} | roof | Gbit/s | reached | times |");
     let rule = "---|".repeat(8);
     let mut text = "\n<!-- ANCHOR: all -->\n".to_owned();
     let _ = writeln!(text, "| rung | {columns}\n|---|{rule}");
