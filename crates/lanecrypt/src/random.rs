@@ -126,7 +126,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// One that nobody can foresee: its key is drawn by `CTR_DRBG` with AES-256 from the system's entropy.
+    /// One that cannot be foreseen: its key is drawn by `CTR_DRBG` with AES-256 from the system's entropy.
     ///
     /// # Errors
     /// [`RandomError::Entropy`].

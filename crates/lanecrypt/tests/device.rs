@@ -19,6 +19,8 @@ mod fleet;
 mod gcm;
 #[path = "device/geometries.rs"]
 mod geometries;
+#[path = "device/large.rs"]
+mod large;
 mod mix;
 #[path = "device/random.rs"]
 mod random;
@@ -147,7 +149,7 @@ fn device_trials(name: &str, case: Case, is_expected: bool) -> Vec<Trial> {
         ("threads_queue_data_units", streams::threads_queue_data_units),
         ("streams_dropped_early", streams::streams_dropped_early),
         ("large_resident_buffers", large_resident_buffers),
-        ("large_host_buffers", large_host_buffers),
+        ("large_host_buffers", large::host_buffers),
         ("large_gcm", gcm::large_message),
         ("large_fleet", fleet::large),
     ];
@@ -576,34 +578,4 @@ fn large_resident_buffers(case: &Case) -> Outcome {
         }
     }
     Ok(())
-}
-
-/// Host memory of the same size through `encrypt_blocks` and back.
-fn large_host_buffers(case: &Case) -> Outcome {
-    let device = (case.open)()?;
-    large_host_buffer_of::<aes::Aes256>(&device, &aes::AES, case.large_bytes)?;
-    large_host_buffer_of::<hight::Hight>(&device, &hight::HIGHT, case.large_bytes)
-}
-
-fn large_host_buffer_of<C: DeviceCipher>(
-    device: &Device,
-    description: &CipherDescription,
-    length: usize,
-) -> Outcome {
-    let cipher = OnDevice::<C>::new(device, &key_of::<C>())?;
-    let mut blocks: Vec<Block<C>> = vec![Array::default(); length / description.block_bytes];
-    paint(Array::slice_as_flattened_mut(&mut blocks));
-    let plain = blocks.clone();
-    let mut expected = blocks.clone();
-    let encrypt = Operation::Ecb(Direction::Encrypt);
-    expect(description, encrypt, Array::slice_as_flattened_mut(&mut expected))?;
-    cipher.encrypt_blocks(&mut blocks);
-    if blocks != expected {
-        return Err(format!("{cipher:?}: encrypt_blocks over {length} bytes").into());
-    }
-    cipher.decrypt_blocks(&mut blocks);
-    if blocks != plain {
-        return Err(format!("{cipher:?}: decrypt_blocks over {length} bytes").into());
-    }
-    if cipher.fallbacks() == 0 { Ok(()) } else { Err("the device failed".into()) }
 }

@@ -22,7 +22,7 @@ use crate::{
 
 /// Draws random numbers: the same on a CPU and on a GPU, in one call or in many.
 ///
-/// Without a seed, nobody can foresee them: the key is drawn by `CTR_DRBG` (SP 800-90A) from the system's entropy. With one,
+/// Without a seed they cannot be foreseen: the key is drawn by `CTR_DRBG` (SP 800-90A) from the system's entropy. With one,
 /// they can be repeated, and who guesses it knows them. `lanecrypt.random` has what is drawn.
 ///
 /// >>> import lanecrypt.random
