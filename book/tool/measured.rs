@@ -99,7 +99,7 @@ fn of_random(records: &[Record]) -> Option<String> {
     let of = |record: &Record, work| {
         let all = record.measurements().iter();
         let is_it = |m: &&Figure| m.place == Place::Resident && m.bytes == BYTES && m.work == work;
-        all.filter(is_it).map(|m| m.gbit_per_second()).reduce(f64::max)
+        all.filter(is_it).map(Figure::gbit_per_second).reduce(f64::max)
     };
     let record = records.iter().find(|record| of(record, Work::RandomBytes).is_some())?;
     let row = |work| of(record, work).map(|rate| format!("| {work} | {} |\n", grouped(rate)));

@@ -112,7 +112,8 @@ fn shares_are_equal<T: Integer + Into<i128>>(range: std::ops::Range<T>, zero: T)
     Generator::from_seed(8).integers(range, &mut found).expect("integers");
     let mut counts = [0_i32; 16];
     for number in found {
-        counts[((number.into() - lowest) * 16 / (end - lowest)) as usize] += 1;
+        let share = (number.into() - lowest) * 16 / (end - lowest);
+        counts[usize::try_from(share).expect("below 16")] += 1;
     }
     let squares = counts.map(|count| f64::from(count - 10_000).powi(2) / 10_000.0);
     let sum: f64 = squares.iter().sum();
