@@ -1,7 +1,5 @@
 //! Kernels that store AES's key stream as the numbers that people draw.
 
-use core::fmt;
-
 use crate::{
     AES_RANDOM, Module,
     launch::{HEADER_WORDS, Kernel, KeyLayout, Launch},
@@ -53,20 +51,6 @@ impl Draw {
             Self::Integers32 | Self::Units32 | Self::Normals32 => 4,
             Self::Integers64 | Self::Units64 | Self::Normals64 => 8,
         }
-    }
-}
-
-impl fmt::Display for Draw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Bytes => "random bytes",
-            Self::Integers32 => "random integers of 32 bits",
-            Self::Integers64 => "random integers of 64 bits",
-            Self::Units32 => "random f32 in [0, 1)",
-            Self::Units64 => "random f64 in [0, 1)",
-            Self::Normals32 => "normal f32",
-            Self::Normals64 => "normal f64",
-        })
     }
 }
 

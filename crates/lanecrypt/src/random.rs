@@ -155,10 +155,14 @@ impl Generator {
 
     fn at(key: Secret<[u8; KEY_BYTES]>, stream: u64, place: u64) -> Self {
         let cipher = Aes128::new((&*key).into());
-        #[cfg(feature = "cuda")]
-        return Self { key, cipher, stream, place, there: None };
-        #[cfg(not(feature = "cuda"))]
-        Self { key, cipher, stream, place }
+        Self {
+            key,
+            cipher,
+            stream,
+            place,
+            #[cfg(feature = "cuda")]
+            there: None,
+        }
     }
 
     /// A generator of another stream of this key, at its beginning.

@@ -1,5 +1,5 @@
-//! Measuring random numbers that are drawn into memory of a GPU, by the device's events. Both ends are compared with what a
-//! CPU draws.
+//! Measuring random numbers that are drawn into memory of a GPU, by the device's events. The start, the middle and the end are
+//! compared with what a CPU draws.
 
 use lanecrypt::{
     aes,
@@ -8,10 +8,7 @@ use lanecrypt::{
 };
 use lanecrypt_record::{Figure, Work};
 
-use super::passes::timed;
-
-/// Bytes that are compared at each end.
-const COMPARED: usize = 1 << 20;
+use super::{keyed::windows, passes::timed};
 
 /// Whether `lanecrypt::random` draws by this family under such a key.
 pub(crate) fn is_drawn_by(family: &Family, key_bytes: usize) -> bool {
@@ -45,15 +42,14 @@ pub(crate) fn measure(
         Ok(time.as_secs_f64())
     };
     timed(figure, samples, output, &mut pass, |output| {
-        let compared = COMPARED.min(bytes);
-        for at in [0, bytes - compared] {
-            let [mut found, mut expected] = [vec![0; compared], vec![0; compared]];
-            output.read(at, &mut found).map_err(|error| text(&error))?;
-            let mut random = Generator::from_seed(1);
-            random.seek(at as u64);
+        let mut random = Generator::from_seed(1);
+        for window in windows(bytes) {
+            let [mut found, mut expected] = [vec![0; window.len()], vec![0; window.len()]];
+            output.read(window.start, &mut found).map_err(|error| text(&error))?;
+            random.seek(window.start as u64);
             random.draw(draw, &mut expected).map_err(|error| text(&error))?;
             if found != expected {
-                return Err(format!("{draw:?} is wrong from byte {at} on; nothing is timed"));
+                return Err(format!("{draw:?} is wrong within {window:?}; nothing is timed"));
             }
         }
         Ok(())

@@ -122,9 +122,7 @@ impl Host {
         };
         Ok(Self { library, properties, allocations: Mutex::default(), kernels: Mutex::default() })
     }
-}
 
-impl Host {
     /// The kernel of this name in the library.
     fn find(&self, name: &'static str) -> Result<LoadedKernel, Error> {
         // SAFETY: every kernel in the library has this type; the library stays open as long as
