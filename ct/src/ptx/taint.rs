@@ -85,7 +85,7 @@ impl Value {
 enum Kind {
     /// Makes its first operand of the others.
     Compute,
-    /// The same, in a time that depends on the operands.
+    /// The same, in a time that depends on the operands: quotients, remainders, and roots.
     Divide,
     /// Its third operand says which lane the second is taken from.
     Shuffle,
@@ -130,7 +130,7 @@ fn kind(instruction: &Instruction<'_>) -> Result<Kind> {
     };
     Ok(match name {
         _ if COMPUTES.contains(&name) => Kind::Compute,
-        "div" | "rem" => Kind::Divide,
+        "div" | "rem" | "sqrt" => Kind::Divide,
         "shfl" => Kind::Shuffle,
         "ld" => Kind::Load(space),
         "st" => Kind::Store(space),

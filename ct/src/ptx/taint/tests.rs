@@ -122,6 +122,7 @@ fn shuffles_and_divisions() {
     assert_eq!(shuffle("%r1", "%r3"), ["secret address"]);
     assert!(shuffle("%r2", "%r3").is_empty());
     assert_eq!(found("div.u32 %r4, %r3, %r1;"), ["division of secrets"]);
+    assert_eq!(found("sqrt.rn.f64 %r4, %r1;"), ["division of secrets"]);
     assert!(found("div.u32 %r4, %r3, %r2;").is_empty());
 }
 
