@@ -66,9 +66,15 @@ fn compare(name: &str, response: &Value, expected: &Value) -> (usize, usize) {
     (ours.len(), rounds)
 }
 
+/// All backends, of which the fastest answers; but tables where Monte Carlo tests of triple DES run four million single
+/// blocks for each mode, those of ECB apart.
+fn targets_for(algorithm: &str) -> Targets {
+    let is_long = ["TDES-CBC", "TDES-CFB64", "TDES-OFB"].iter().any(|name| algorithm.contains(name));
+    targets(if is_long { &["tdes/table32"] } else { &[] })
+}
+
 #[test]
 fn answers_are_what_nist_expects() {
-    let targets = targets(&[]);
     let (mut files, mut count, mut rounds) = (0, 0, 0);
     let mut folders: Vec<_> = fs::read_dir(vectors().join("acvp"))
         .expect("the folder is there")
@@ -77,7 +83,7 @@ fn answers_are_what_nist_expects() {
     folders.sort();
     for folder in folders {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
-        let response = acvp::answer_file(&folder.join("prompt.json"), &targets);
+        let response = acvp::answer_file(&folder.join("prompt.json"), &targets_for(&name));
         let response = response.unwrap_or_else(|error| panic!("{name}: {error}"));
         let response = serde_json::from_str(&response).expect("it is JSON");
         let found = compare(&name, &response, &json_of(&folder.join("expectedResults.json")));

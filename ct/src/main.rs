@@ -20,7 +20,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use lanecrypt::find_cipher;
 
-use crate::report::{Row, Verdict};
+use crate::{
+    measure::Place,
+    report::{Row, Verdict},
+};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask ct", about = "Checks every backend's constant-time claim")]
@@ -31,6 +34,12 @@ struct Options {
     /// Compares the times of secrets that stay and secrets that change, this many times for each step, instead.
     #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "10000000")]
     measure: Option<usize>,
+    /// Measures on this many cores at once.
+    #[arg(long, value_name = "CORES", default_value_t = 1, requires = "measure")]
+    cores: usize,
+    /// Measures the kernels of this machine's GPU, by its clock, in place of the CPU.
+    #[arg(long, requires = "measure", conflicts_with = "cores")]
+    gpu: bool,
     /// Runs one backend, named cipher/backend; for use under valgrind.
     #[arg(long, hide = true)]
     trial: Option<String>,
@@ -43,7 +52,8 @@ fn main() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(measurements) = options.measure {
-        return judged(&measure::rows(&options.filter, measurements)?, &options.filter);
+        let place = if options.gpu { Place::Gpu } else { Place::Cpu { cores: options.cores } };
+        return judged(&measure::rows(&options.filter, measurements, place)?, &options.filter);
     }
     ensure!(cfg!(target_arch = "x86_64"), "valgrind's requests are written for x86-64 alone");
     let mut rows = ptx::rows(&options.filter)?;

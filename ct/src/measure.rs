@@ -4,14 +4,14 @@
 //! over inputs of two classes in random order, which are prepared before the first of them is timed, and Welch's test
 //! compares the classes' times, all of them and those below some percentiles, where interrupts are left out.
 
+mod gpu;
 mod steps;
 mod welch;
 
-use std::time::Instant;
-
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use lanecrypt::ConstantTime;
 use lanecrypt_reference::vectors::PlaintextStream;
+use rayon::prelude::*;
 
 use self::{
     steps::Step,
@@ -23,31 +23,43 @@ use crate::report::{Row, Verdict};
 const DIFFERS: f64 = 4.5;
 /// What a step that leaks on purpose must show.
 const CONTROL: f64 = 10.0;
-/// Bytes of inputs that are prepared at once.
-const PREPARED_BYTES: usize = 1 << 20;
-/// The most of them.
-const PREPARED: usize = 10_000;
+
+/// Where steps are measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// Here, on this many cores at once.
+    Cpu { cores: usize },
+    /// On the GPU, one after another.
+    Gpu,
+}
 
 /// Measures every step whose name contains `filter`, each as often as asked for, and the controls.
 ///
 /// # Errors
 /// Those of engines; a control that shows nothing.
-pub(crate) fn rows(filter: &str, measurements: usize) -> Result<Vec<Row>> {
+pub(crate) fn rows(filter: &str, measurements: usize, place: Place) -> Result<Vec<Row>> {
+    let (controls, steps, cores) = match place {
+        Place::Cpu { cores } => (steps::controls(), steps::all(filter)?, cores),
+        Place::Gpu => (gpu::controls()?, gpu::all(filter)?, 1),
+    };
     let mut rows = Vec::new();
-    for control in steps::controls() {
-        let t = differences(&control, measurements);
+    for control in controls {
+        let t = differences(&control, measurements)?;
         ensure!(t > CONTROL, "blind: {} leaks, and |t| is {t:.1} of {measurements}", control.name);
         rows.push(row(&control, t, measurements));
     }
-    for step in steps::all(filter)? {
-        let mut t = differences(&step, measurements);
+    let measured = |step: &Step| {
+        let mut t = differences(step, measurements)?;
         // Of some hundred steps, one may exceed the limit by chance; twice in a row, none does.
         if step.claim == ConstantTime::Yes && t >= DIFFERS {
-            t = t.min(differences(&step, measurements));
+            t = t.min(differences(step, measurements)?);
         }
         eprintln!("{}: |t| = {t:.2}", step.name);
-        rows.push(row(&step, t, measurements));
-    }
+        Ok(row(step, t, measurements))
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(cores).build()?;
+    let measured: Result<Vec<Row>> = pool.install(|| steps.par_iter().map(measured).collect());
+    rows.extend(measured?);
     Ok(rows)
 }
 
@@ -60,12 +72,12 @@ fn row(step: &Step, t: f64, measurements: usize) -> Row {
     };
     let name = step.name.clone();
     let found = format!("|t| = {t:.2} over {measurements} times");
-    Row { name, claim: step.claim, how: "time", found, verdict, details: Vec::new() }
+    Row { name, claim: step.claim, how: step.how, found, verdict, details: Vec::new() }
 }
 
 /// The greatest |t| of the classes' times.
-fn differences(step: &Step, measurements: usize) -> f64 {
-    let at_once = (PREPARED_BYTES / step.bytes).clamp(1, PREPARED);
+fn differences(step: &Step, measurements: usize) -> Result<f64> {
+    let at_once = step.at_once;
     let mut numbers = PlaintextStream::new(0x7e57);
     let mut fixed = vec![0; step.bytes];
     numbers.fill(&mut fixed);
@@ -83,12 +95,9 @@ fn differences(step: &Step, measurements: usize) -> f64 {
                 (step.fix)(&fixed, input);
             }
         }
-        let each = inputs.chunks_exact_mut(step.bytes).zip(&classes).map(|(input, &class)| {
-            let start = Instant::now();
-            (step.run)(input);
-            (class, start.elapsed().as_nanos() as f64)
-        });
-        let times: Times = each.collect();
+        let times = (step.time)(&mut inputs).with_context(|| step.name.clone())?;
+        let times = classes.iter().zip(times).filter_map(|(&class, time)| Some((class, time?)));
+        let times: Times = times.collect();
         // Those of the first inputs, when nothing is in a cache yet, say where the percentiles are.
         match &mut compared {
             None => compared = Some(Classes::with_limits_of(&times)),
@@ -96,5 +105,5 @@ fn differences(step: &Step, measurements: usize) -> f64 {
         }
         done += at_once;
     }
-    compared.map_or(0.0, |classes| classes.greatest())
+    Ok(compared.map_or(0.0, |classes| classes.greatest()))
 }

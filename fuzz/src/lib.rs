@@ -4,6 +4,7 @@
 //! Ordinary tests run them over the inputs in `seeds/` and over random ones.
 #![forbid(unsafe_code)]
 
+mod experience;
 mod keysets;
 mod luks;
 mod modes;
@@ -13,6 +14,7 @@ mod texts;
 mod toy;
 mod vectors;
 
+pub use experience::experience;
 pub use keysets::keysets;
 pub use luks::luks;
 pub use modes::modes;

@@ -53,6 +53,11 @@ fn keysets() {
 }
 
 #[test]
+fn experience() {
+    run("experience", lanecrypt_fuzz::experience);
+}
+
+#[test]
 fn luks() {
     run("luks", lanecrypt_fuzz::luks);
 }

@@ -156,6 +156,12 @@ enum Task {
         /// [default: 10 million]. It takes two hours; what else runs makes it less sharp.
         #[arg(long, value_name = "TIMES", num_args = 0..=1, default_missing_value = "10000000")]
         measure: Option<usize>,
+        /// Measures on this many cores at once.
+        #[arg(long, value_name = "CORES", requires = "measure")]
+        cores: Option<usize>,
+        /// Measures kernels on this machine's GPU, by its clock, in place of the CPU.
+        #[arg(long, requires = "measure", conflicts_with = "cores")]
+        gpu: bool,
         /// Checks the wheel as it is published instead, under valgrind with Python (a release build, minutes).
         #[arg(long, conflicts_with_all = ["filter", "measure"])]
         wheel: bool,
@@ -310,7 +316,9 @@ fn main() -> ExitCode {
         Task::Release { options } => release::run_task(&options),
         Task::Bundle { wheel } => bundle::run_task(wheel),
         Task::Ct { wheel: true, .. } => ct::wheel(),
-        Task::Ct { filter, measure: Some(times), .. } => ct::measure(filter.as_deref(), times),
+        Task::Ct { filter, measure: Some(times), cores, gpu, .. } => {
+            ct::measure(filter.as_deref(), times, cores, gpu)
+        }
         Task::Ct { filter, .. } => ct::run_task(filter.as_deref()),
         Task::Cross { parts } => cross::run_parts(&parts),
         Task::Inlining => inlining::check(),

@@ -18,7 +18,7 @@ pub use chain::{ChainedMode, cbc_decrypt, cbc_encrypt, cfb_decrypt, cfb_encrypt,
 pub use ctr::{ctr_with, ctr32};
 pub use side_by_side::{AbsorbedMessage, ChainedMessage, Chains, MOST_CHAINS, Message, SerialMode};
 pub(crate) use xts::Masks;
-pub use xts::{UnitNumbers, times_power_of_x, xts, xts_units};
+pub use xts::{UnitNumbers, times_power_of_x, xts, xts_gb, xts_units};
 
 /// Bytes of scratch memory that the modes take from the stack.
 pub const STACK_CHUNK: usize = 4096;

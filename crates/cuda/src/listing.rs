@@ -1,5 +1,7 @@
 //! Kernels that are compiled while a program runs, such as those of a book's listings.
 
+mod clock;
+
 #[cfg(feature = "host-kernels")]
 use std::path::Path;
 use std::time::Duration;
@@ -10,6 +12,8 @@ use crate::{
     Device, DeviceBuffer, Error, Resources,
     device::driver::{LoadedKernel, Shape, StreamHandle},
 };
+
+pub use clock::Clock;
 
 /// A kernel that is no part of this project's programs, with its launch: as many thread blocks as the device holds at
 /// once.

@@ -25,6 +25,8 @@ pub enum EvpMode {
     Gcm,
     /// Counter mode with CBC-MAC.
     Ccm,
+    /// XEX with tweak and ciphertext stealing.
+    Xts,
 }
 
 impl EvpMode {
@@ -39,6 +41,7 @@ impl EvpMode {
             Self::Ctr => 5,
             Self::Gcm => 6,
             Self::Ccm => 7,
+            Self::Xts => 0x10001,
         }
     }
 
@@ -64,7 +67,7 @@ pub struct Algorithm {
     pub properties: &'static CStr,
     /// The block cipher.
     pub cipher: &'static CipherDescription,
-    /// Bytes of a key.
+    /// Bytes of a key: of XTS, of both keys together.
     pub key_bytes: usize,
     /// The mode.
     pub mode: EvpMode,
@@ -89,6 +92,16 @@ impl Algorithm {
         }
     }
 
+    /// Bytes of a key of the block cipher.
+    pub(crate) fn cipher_key_bytes(&self) -> usize {
+        if self.mode == EvpMode::Xts { self.key_bytes / 2 } else { self.key_bytes }
+    }
+
+    /// Whether this is XTS by GB/T 17964-2021, and by IEEE 1619 where a context is told so.
+    pub(crate) fn has_xts_of_gb(&self) -> bool {
+        self.mode == EvpMode::Xts && self.cipher.name == "sm4"
+    }
+
     /// Whether keys have bits of parity.
     #[must_use]
     pub fn has_parity(&self) -> bool {
@@ -103,7 +116,10 @@ impl Algorithm {
             b"keylen" => self.key_bytes as u64,
             b"ivlen" => self.iv_bytes() as u64,
             b"blocksize" => self.block_size() as u64,
-            b"aead" | b"custom-iv" => u64::from(self.mode.is_authenticated()),
+            b"aead" => u64::from(self.mode.is_authenticated()),
+            b"custom-iv" => {
+                u64::from(self.mode.is_authenticated() || self.mode == EvpMode::Xts)
+            }
             b"has-randkey" => u64::from(self.has_parity()),
             b"cts" | b"tls-multi" => 0,
             _ => return None,
@@ -181,6 +197,7 @@ macro_rules! for_each_algorithm {
                 c"SM4-CTR:1.2.156.10197.1.104.7" => SM4, 16, Ctr;
                 c"SM4-GCM:1.2.156.10197.1.104.8" => SM4, 16, Gcm;
                 c"SM4-CCM:1.2.156.10197.1.104.9" => SM4, 16, Ccm;
+                c"SM4-XTS:1.2.156.10197.1.104.10" => SM4, 32, Xts;
                 c"DES-ECB:1.3.14.3.2.6" => DES, 8, Ecb;
                 c"DES-CBC:DES:1.3.14.3.2.7" => DES, 8, Cbc;
                 c"DES-CFB:1.3.14.3.2.9" => DES, 8, Cfb;
@@ -229,6 +246,8 @@ macro_rules! for_each_algorithm {
                 c"AES-128-CCM:id-aes128-CCM:2.16.840.1.101.3.4.1.7" => AES, 16, Ccm;
                 c"AES-192-CCM:id-aes192-CCM:2.16.840.1.101.3.4.1.27" => AES, 24, Ccm;
                 c"AES-256-CCM:id-aes256-CCM:2.16.840.1.101.3.4.1.47" => AES, 32, Ccm;
+                c"AES-128-XTS:1.3.111.2.1619.0.1.1" => AES, 32, Xts;
+                c"AES-256-XTS:1.3.111.2.1619.0.1.2" => AES, 64, Xts;
             }
         }
     };
@@ -284,7 +303,7 @@ mod tests {
     fn the_list_is_sound() {
         let mut names = Vec::new();
         for algorithm in &ALGORITHMS {
-            let key = vec![1; algorithm.key_bytes];
+            let key = vec![1; algorithm.cipher_key_bytes()];
             algorithm.cipher.check_key(&key).expect("a key length that the cipher takes");
             assert!(algorithm.cipher.backend("default").is_some(), "{:?}", algorithm.names);
             assert!(!algorithm.mode.is_authenticated() || algorithm.cipher.block_bytes == 16);

@@ -4,6 +4,7 @@ use lanecrypt::Direction;
 
 use crate::{
     Algorithm, Reason, Transfer, any_length::AnyLength, blocks::Blocks, ccm::Ccm, gcm::Gcm,
+    xts::Xts,
 };
 
 /// A parameter's value.
@@ -13,6 +14,8 @@ pub enum Value<'a> {
     Number(u64),
     /// A string of octets.
     Bytes(&'a [u8]),
+    /// A text.
+    Text(&'a [u8]),
     /// Octets for which no length is said: an IV as long as the context's, a random key.
     Unsized(&'a [u8]),
     /// Octets that are not there, but whose number is: the length of a tag.
@@ -114,7 +117,7 @@ pub trait EvpCalls {
     fn iv_bytes(&self) -> usize;
 }
 
-/// A context of one of the four kinds.
+/// A context of one of the five kinds.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one allocation a context, of whichever kind")]
 pub enum Context {
@@ -126,6 +129,8 @@ pub enum Context {
     Gcm(Gcm),
     /// CCM.
     Ccm(Ccm),
+    /// XTS.
+    Xts(Xts),
 }
 
 impl Context {
@@ -137,6 +142,7 @@ impl Context {
             EvpMode::Ecb | EvpMode::Cbc => Self::Blocks(Blocks::new(algorithm)),
             EvpMode::Gcm => Self::Gcm(Gcm::new(algorithm)),
             EvpMode::Ccm => Self::Ccm(Ccm::new(algorithm)),
+            EvpMode::Xts => Self::Xts(Xts::new(algorithm)),
             _ => Self::AnyLength(AnyLength::new(algorithm)),
         }
     }
@@ -148,6 +154,7 @@ impl Context {
             Self::AnyLength(context) => context,
             Self::Gcm(gcm) => gcm,
             Self::Ccm(ccm) => ccm,
+            Self::Xts(xts) => xts,
         }
     }
 }

@@ -19,7 +19,7 @@ use lanecrypt::Direction;
 use parameter::{Parameter, for_each};
 use tables::{
     ABOUT, GETTABLE, GETTABLE_OF_CCM, GETTABLE_OF_GCM, PARAMS, SETTABLE, SETTABLE_OF_CCM,
-    SETTABLE_OF_GCM, Table,
+    SETTABLE_OF_GCM, SETTABLE_OF_XTS_OF_GB, Table,
 };
 
 use crate::{
@@ -472,6 +472,7 @@ unsafe extern "C" fn settable_context_params<R: Row>(
     match R::algorithm().mode {
         EvpMode::Gcm => SETTABLE_OF_GCM.0.as_ptr(),
         EvpMode::Ccm => SETTABLE_OF_CCM.0.as_ptr(),
+        EvpMode::Xts if R::algorithm().has_xts_of_gb() => SETTABLE_OF_XTS_OF_GB.0.as_ptr(),
         _ => SETTABLE.0.as_ptr(),
     }
 }

@@ -23,7 +23,7 @@ impl Key {
     /// # Errors
     /// [`Reason::KeyLength`].
     pub fn new(algorithm: &Algorithm, key: &[u8]) -> Result<Arc<Self>, Reason> {
-        if key.len() != algorithm.key_bytes {
+        if key.len() != algorithm.cipher_key_bytes() {
             return Err(Reason::KeyLength);
         }
         let backend = algorithm.cipher.backend("default").ok_or(Reason::Internal)?;

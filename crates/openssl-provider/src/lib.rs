@@ -46,6 +46,7 @@ mod reason;
 mod self_test;
 mod shared;
 mod tls;
+mod xts;
 
 pub use algorithm::{ALGORITHMS, Algorithm, EvpMode};
 pub use any_length::AnyLength;
@@ -57,3 +58,4 @@ pub use gcm::Gcm;
 pub use key::Key;
 pub use large::LargeCalls;
 pub use reason::Reason;
+pub use xts::Xts;

@@ -48,6 +48,12 @@ pub enum Reason {
     /// The associated data of a TLS record is none.
     #[error("the associated data is wrong")]
     Data,
+    /// A data unit of XTS has more than 2^20 blocks.
+    #[error("the data unit is too large")]
+    DataUnitTooLarge,
+    /// Both keys of XTS are the same.
+    #[error("both keys of XTS are the same")]
+    DuplicatedKeys,
     /// Two records would have the same IV.
     #[error("there are too many records")]
     TooManyRecords,
@@ -90,6 +96,8 @@ impl Reason {
             Self::TagNotSet => 119,
             Self::TagNotNeeded => 120,
             Self::TooManyRecords => 126,
+            Self::DataUnitTooLarge => 148,
+            Self::DuplicatedKeys => 149,
             Self::SelfTest => 215,
             Self::Memory => FATAL + 256,
             Self::Internal => FATAL + 259,

@@ -71,6 +71,11 @@ impl Shared {
         self.key.clone().ok_or(Reason::NoKey)
     }
 
+    /// The IV, once it is there.
+    pub(crate) fn iv(&self) -> Option<&[u8]> {
+        self.has_iv.then(|| &self.iv[..self.iv_bytes()])
+    }
+
     pub(crate) fn block_bytes(&self) -> usize {
         self.algorithm.cipher.block_bytes
     }

@@ -1,6 +1,8 @@
 //! Contexts without OpenSSL: pieces of any length against the modes in one call, over the ciphers as
 //! their standards read.
 
+use std::ffi::CStr;
+
 use lanecrypt::{Ccm, Direction, Engine, Gcm, cipher::InOutBuf, modes};
 use lanecrypt_openssl_provider::{
     ALGORITHMS, Algorithm, Context, EvpCalls, EvpMode, Reason, Transfer, Value,
@@ -33,6 +35,9 @@ fn expected(
     (key, iv): (&[u8], &[u8]),
     data: &[u8],
 ) -> Option<Vec<u8>> {
+    if algorithm.mode == EvpMode::Xts {
+        return None;
+    }
     let engine = &*reference(algorithm, key);
     let mut data = data.to_vec();
     let all: InOutBuf<'_, '_, u8> = data.as_mut_slice().into();
@@ -159,6 +164,92 @@ fn gcm_in_pieces_is_gcm() {
                 assert_eq!(finish(&mut context), result);
             }
         }
+    }
+}
+
+/// SM4 by both standards (OpenSSL, `evpciph_sm4.txt`; the first is that of GB/T 17964-2021, without one by IEEE 1619).
+#[test]
+fn xts_has_two_standards_for_sm4() {
+    let bytes = |text: &str| hex::decode(text).expect("hexadecimal");
+    let key = bytes("2b7e151628aed2a6abf7158809cf4f3c000102030405060708090a0b0c0d0e0f");
+    let iv = bytes("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
+    let plain = bytes(
+        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51\
+         30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17",
+    );
+    let by_gb = bytes(
+        "e9538251c71d7b80bbe4483fef497bd12c5c581bd6242fc51e08964fb4f60fdb\
+         0ba42f63499279213d318d2c11f6886e903be7f93a1b3479",
+    );
+    let by_ieee = bytes(
+        "e9538251c71d7b80bbe4483fef497bd1b3db1a3e60408c575d63ff7db39f8326\
+         0869f9e2585fec9f0b863bf8fd784b8627d16c0db6d2cfc7",
+    );
+    let mut context = Context::new(algorithm_of(c"SM4-XTS:1.2.156.10197.1.104.10"));
+    for (standard, sealed) in
+        [(None, &by_gb), (Some(&b"IEEE"[..]), &by_ieee), (Some(&b"GB"[..]), &by_gb)]
+    {
+        if let Some(standard) = standard {
+            context.calls().set(b"xts_standard", Value::Text(standard)).expect("it is one");
+        }
+        for (direction, input, output) in
+            [(Direction::Encrypt, &plain, sealed), (Direction::Decrypt, sealed, &plain)]
+        {
+            context.calls().init(direction, Some(&key), Some(&iv)).expect("good lengths");
+            assert_eq!(unit(&mut context, input).as_ref(), Ok(output), "{standard:?} {direction}");
+        }
+    }
+    let wrong = context.calls().set(b"xts_standard", Value::Text(b"ISO"));
+    assert_eq!(wrong, Err(Reason::GetParameter));
+}
+
+fn algorithm_of(names: &CStr) -> &'static Algorithm {
+    ALGORITHMS.iter().find(|algorithm| algorithm.names == names).expect("it is offered")
+}
+
+/// A call of a context.
+fn unit(context: &mut Context, data: &[u8]) -> Result<Vec<u8>, Reason> {
+    let mut data = data.to_vec();
+    let written = context.calls().update(&mut Transfer::in_place(&mut data))?;
+    assert_eq!(written, data.len());
+    Ok(data)
+}
+
+/// Each call is a data unit under the IV, of a length that XTS has.
+#[test]
+fn calls_of_xts_are_data_units() {
+    let mut numbers = Numbers(1619);
+    for algorithm in ALGORITHMS.iter().filter(|algorithm| algorithm.mode == EvpMode::Xts) {
+        let (key, iv) = (numbers.bytes(algorithm.key_bytes), numbers.bytes(16));
+        let (data_key, tweak_key) = key.split_at(key.len() / 2);
+        let engines = [data_key, tweak_key].map(|key| reference(algorithm, key));
+        let is_sm4 = algorithm.cipher.name == "sm4";
+        let run = if is_sm4 { modes::xts_gb } else { modes::xts };
+        let mut context = Context::new(algorithm);
+        assert_eq!(unit(&mut context, &[0; 16]), Err(Reason::Operation), "no key");
+        context.calls().init(Direction::Encrypt, Some(&key), None).expect("good lengths");
+        assert_eq!(unit(&mut context, &[0; 16]), Err(Reason::Operation), "no IV");
+        for direction in Direction::BOTH {
+            context.calls().init(direction, Some(&key), Some(&iv)).expect("good lengths");
+            for length in [16, 17, 31, 32, 100, 512, 4096, 5003, 3 << 20] {
+                let data = numbers.bytes(length);
+                let mut expected = data.clone();
+                let all = expected.as_mut_slice().into();
+                run(&*engines[0], &*engines[1], &iv, direction, all).expect("long enough");
+                assert!(unit(&mut context, &data) == Ok(expected), "{:?}, {length}", algorithm.names);
+            }
+            for length in [0, 1, 15] {
+                let refused = unit(&mut context, &vec![0; length]);
+                assert_eq!(refused, Err(Reason::Operation), "{length} bytes");
+            }
+            let refused = unit(&mut context, &vec![0; (16 << 20) + 1]);
+            assert_eq!(refused, Err(Reason::DataUnitTooLarge));
+        }
+        let same = [data_key, data_key].concat();
+        let refused = context.calls().init(Direction::Encrypt, Some(&same), Some(&iv));
+        assert_eq!(refused, if is_sm4 { Ok(()) } else { Err(Reason::DuplicatedKeys) });
+        let refused = context.calls().init(Direction::Encrypt, Some(data_key), Some(&iv));
+        assert_eq!(refused, Err(Reason::KeyLength));
     }
 }
 

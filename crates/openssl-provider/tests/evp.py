@@ -53,7 +53,7 @@ final = declare("EVP_CipherFinal_ex", c_int, c_void_p, c_void_p, c_void_p)
 whole = declare("EVP_Cipher", c_int, c_void_p, c_void_p, c_void_p, c_uint)
 get_error = declare("ERR_get_error", c_ulong)
 
-ECB, CBC, CFB, OFB, CTR, GCM, CCM = 1, 2, 3, 4, 5, 6, 7
+ECB, CBC, CFB, OFB, CTR, GCM, CCM, XTS = 1, 2, 3, 4, 5, 6, 7, 0x10001
 IVLEN, GET_TAG, SET_TAG, FIXED_IV, IV_GEN, AAD = 0x9, 0x10, 0x11, 0x12, 0x13, 0x16
 SET_IV_INV = 0x18
 LENGTH_BITS = 0x2000
@@ -218,11 +218,11 @@ def test_names():
         theirs = [other for other in known if set(other) & set(names)]
         assert len(theirs) <= 1, names
         is_new = names[0].startswith(("HIGHT", "LEA")) or any("CAMELLIA" in n and "GCM" in n for n in names)
-        # OpenSSL has it from 3.1 on.
-        assert is_new == (not theirs) or {"SM4-GCM", "SM4-CCM"} & set(names), names
+        # OpenSSL has these from 3.1 and 3.2 on.
+        assert is_new == (not theirs) or {"SM4-GCM", "SM4-CCM", "SM4-XTS"} & set(names), names
         for other in theirs:
             assert set(other) == set(names), (other, names)
-    left_out = ("CTS", "WRAP", "DESX", "CMS3DES", "XTS")
+    left_out = ("CTS", "WRAP", "DESX", "CMS3DES")
     for names in known:
         ours_is_meant = any(n.startswith(("CAMELLIA", "ARIA", "SEED", "SM4", "DES")) for n in names)
         if ours_is_meant and not any(word in n for n in names for word in left_out):
@@ -341,8 +341,8 @@ def test_again():
             if mode != GCM:
                 context.init(1, None, None)
                 context.update(data)
-            # The other way OpenSSL's ECB and CBC want a key again; ours do not.
-            context.init(0, key if mode in (ECB, CBC) else None, iv)
+            # The other way OpenSSL's ECB, CBC and XTS want a key again; ours do not.
+            context.init(0, key if mode in (ECB, CBC, XTS) else None, iv)
             context.update(data)
             context.init(1, key[::-1], iv)
             context.update(data)

@@ -1,6 +1,6 @@
 //! What is timed: ciphers under fixed and random data and keys, tags that are wrong early and late, and controls.
 
-use std::hint::black_box;
+use std::{hint::black_box, time::Instant};
 
 use anyhow::Result;
 use lanecrypt::{
@@ -12,19 +12,43 @@ use lanecrypt::{
 
 use crate::valgrind::name;
 
+/// How steps of the CPU are measured.
+const TIME: &str = "time";
+
+/// Bytes of inputs that are prepared at once.
+const PREPARED_BYTES: usize = 1 << 20;
+/// The most of them.
+const PREPARED: usize = 10_000;
+
 /// A step over secret bytes.
 pub(super) struct Step {
     pub(super) name: String,
     pub(super) claim: ConstantTime,
+    /// How it is measured.
+    pub(super) how: &'static str,
     /// Bytes of its input.
     pub(super) bytes: usize,
+    /// Inputs that are prepared at once.
+    pub(super) at_once: usize,
     /// Makes of a random input one of the class that stays, from the bytes that stay.
     pub(super) fix: fn(&[u8], &mut [u8]),
-    pub(super) run: Run,
+    pub(super) time: Time,
 }
 
-/// What is timed, over an input.
-type Run = Box<dyn Fn(&mut [u8])>;
+/// Runs a step over inputs one after another, and gives the time of each; `None` where it was not measured.
+pub(super) type Time = Box<dyn Fn(&mut [u8]) -> Result<Vec<Option<f64>>> + Send + Sync>;
+
+/// Times `run` here, in nanoseconds.
+fn timed(bytes: usize, run: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Time {
+    Box::new(move |inputs| {
+        let time = |input| {
+            let start = Instant::now();
+            run(input);
+            Some(start.elapsed().as_nanos() as f64)
+        };
+        Ok(inputs.chunks_exact_mut(bytes).map(time).collect())
+    })
+}
 
 /// All of the input stays.
 fn whole(fixed: &[u8], input: &mut [u8]) {
@@ -51,9 +75,10 @@ fn step(
     name: String,
     claim: ConstantTime,
     bytes: usize,
-    run: impl Fn(&mut [u8]) + 'static,
+    run: impl Fn(&mut [u8]) + Send + Sync + 'static,
 ) -> Step {
-    Step { name, claim, bytes, fix: whole, run: Box::new(run) }
+    let at_once = (PREPARED_BYTES / bytes).clamp(1, PREPARED);
+    Step { name, claim, how: TIME, bytes, at_once, fix: whole, time: timed(bytes, run) }
 }
 
 /// A full batch, and one block, in both directions.
@@ -108,7 +133,7 @@ fn tags() -> Step {
         difference[15] = 1;
     };
     let name = "tag of GCM, compared".to_owned();
-    Step { name, claim: ConstantTime::Yes, bytes: 16, fix, run: Box::new(run) }
+    Step { fix, ..step(name, ConstantTime::Yes, 16, run) }
 }
 
 /// The hash key of GCM, and its powers for a message.
@@ -148,16 +173,8 @@ pub(super) fn controls() -> Vec<Step> {
         }
         black_box(product);
     };
-    let all_zero = |_: &[u8], input: &mut [u8]| input.fill(0);
-    let control = |name: &str, bytes, run: Run| Step {
-        name: format!("control: {name}"),
-        claim: leaks,
-        bytes,
-        fix: all_zero,
-        run,
-    };
-    vec![
-        control("a comparison that ends early", 64, Box::new(compare)),
-        control("a branch for each byte", 64, Box::new(branch)),
-    ]
+    let zeros = |_: &[u8], input: &mut [u8]| input.fill(0);
+    let early = step("control: a comparison that ends early".into(), leaks, 64, compare);
+    let branches = step("control: a branch for each byte".into(), leaks, 64, branch);
+    vec![Step { fix: zeros, ..early }, Step { fix: zeros, ..branches }]
 }

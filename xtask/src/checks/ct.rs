@@ -25,10 +25,17 @@ pub(crate) fn run_task(filter: Option<&str>) -> Result<()> {
     run(command(program).args(filter).env(HOST_KERNELS, library))
 }
 
-/// Compares run times. Nothing is installed, and nothing runs beside it.
-pub(crate) fn measure(filter: Option<&str>, times: usize) -> Result<()> {
-    let program = program()?;
-    run(command(program).args(filter).arg(format!("--measure={times}")))
+/// Compares run times, on some cores at once or on the GPU. Nothing is installed, and nothing else runs beside it.
+pub(crate) fn measure(
+    filter: Option<&str>,
+    times: usize,
+    cores: Option<usize>,
+    on_gpu: bool,
+) -> Result<()> {
+    let mut measure = command(program()?);
+    measure.args(filter).arg(format!("--measure={times}"));
+    measure.args(cores.map(|cores| format!("--cores={cores}")));
+    run(measure.args(on_gpu.then_some("--gpu")))
 }
 
 /// The wheel as it is published, under valgrind with Python: it is built for that, which takes minutes.

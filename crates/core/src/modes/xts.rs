@@ -24,11 +24,7 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     direction: Direction,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    check(engine, tweak_engine, data.len())?;
-    let Ok(mut mask) = <[u8; BLOCK]>::try_from(tweak) else {
-        return Err(Error::IvLength { mode: Mode::Xts, given: tweak.len(), accepted: BLOCK });
-    };
-    tweak_engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
+    let mut mask = first_mask(engine, tweak_engine, tweak, data.len())?;
     // As long as `data` is not put into a closure it is not copied, which would be in one piece right after its parts
     // were stored.
     let result = if data.len() == BLOCK {
@@ -38,6 +34,64 @@ pub fn xts<E: Engine + ?Sized, T: Engine + ?Sized>(
     };
     wiped(&mut mask, |_| ());
     result
+}
+
+/// One XTS data unit as GB/T 17964-2021 has it: as [`xts`], but the masks follow each other in the order of bits that
+/// GCM has, where the first bit of the first byte stands for 1.
+///
+/// # Errors
+/// As [`xts`].
+pub fn xts_gb<E: Engine + ?Sized, T: Engine + ?Sized>(
+    engine: &E,
+    tweak_engine: &T,
+    tweak: &[u8],
+    direction: Direction,
+    data: InOutBuf<'_, '_, u8>,
+) -> Result<(), Error> {
+    let mask = first_mask(engine, tweak_engine, tweak, data.len())?;
+    let (whole, last) = split_before_stealing(data);
+    wiped(&mut { mask }, |mask| {
+        with_scratch(engine, whole.len(), |scratch| {
+            in_pieces(whole, scratch.len(), |_, piece| {
+                let masks = &mut scratch[..piece.len()];
+                fill_gb(mask, masks);
+                masked_ecb(engine, direction, masks, piece)
+            })
+        })?;
+        if last.is_empty() {
+            return Ok(());
+        }
+        wiped(&mut [0; 2 * BLOCK], |mask_pair| {
+            fill_gb(mask, mask_pair);
+            steal(engine, mask_pair, direction, last)
+        })
+    })
+}
+
+/// Checks one data unit of `bytes` and makes its first mask of its tweak.
+#[inline]
+fn first_mask<E: Engine + ?Sized, T: Engine + ?Sized>(
+    engine: &E,
+    tweak_engine: &T,
+    tweak: &[u8],
+    bytes: usize,
+) -> Result<[u8; BLOCK], Error> {
+    check(engine, tweak_engine, bytes)?;
+    let Ok(mut mask) = <[u8; BLOCK]>::try_from(tweak) else {
+        return Err(Error::IvLength { mode: Mode::Xts, given: tweak.len(), accepted: BLOCK });
+    };
+    tweak_engine.ecb(Direction::Encrypt, mask.as_mut_slice().into())?;
+    Ok(mask)
+}
+
+/// The whole blocks that run by themselves, and what runs with stealing: nothing, or the last whole block, which waits
+/// for the part that follows it, and that part.
+fn split_before_stealing<'i, 'o>(
+    data: InOutBuf<'i, 'o, u8>,
+) -> (InOutBuf<'i, 'o, u8>, InOutBuf<'i, 'o, u8>) {
+    let stolen = data.len() % BLOCK;
+    let plain = data.len() - if stolen == 0 { 0 } else { stolen + BLOCK };
+    data.split_at(plain)
 }
 
 /// The numbers of XTS data units one after another, modulo 2^128: `first.into()` where they are consecutive.
@@ -138,16 +192,17 @@ fn unit<E: Engine + ?Sized>(
     direction: Direction,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    let stolen = data.len() % BLOCK;
-    // With stealing, the last whole block waits for the part that follows it.
-    let plain = data.len() - if stolen == 0 { 0 } else { stolen + BLOCK };
-    let (whole, last) = data.split_at(plain);
+    let (whole, last) = split_before_stealing(data);
+    let blocks = (whole.len() / BLOCK) as u64;
     engine.run(Operation::Xts(direction, mask), whole)?;
-    if stolen == 0 {
+    if last.is_empty() {
         return Ok(());
     }
-    *mask = times_power_of_x(mask, (plain / BLOCK) as u64);
-    steal(engine, &mut Masks(mask), direction, last)
+    *mask = times_power_of_x(mask, blocks);
+    wiped(&mut [0; 2 * BLOCK], |mask_pair| {
+        Masks(mask).fill(mask_pair);
+        steal(engine, mask_pair, direction, last)
+    })
 }
 
 /// Whole [`SHORT`] units whose first masks are `masks`.
@@ -221,18 +276,28 @@ impl Masks<'_> {
     }
 }
 
+/// Writes the next masks of GB/T 17964 over `blocks`, which are whole; `mask` is the first of them, and then the one
+/// that follows. Without a branch: masks are secret.
+fn fill_gb(mask: &mut [u8; BLOCK], blocks: &mut [u8]) {
+    let mut next = u128::from_be_bytes(*mask);
+    for block in blocks.as_chunks_mut::<BLOCK>().0 {
+        *block = next.to_be_bytes();
+        next = (next >> 1) ^ ((next & 1).wrapping_neg() & (0xe1 << 120));
+    }
+    *mask = next.to_be_bytes();
+}
+
 /// The last whole block and the part after it, IEEE 1619 section 5.3.2 and 5.4.2: the part is
-/// filled up with the end of the block before, which was run first and gives up that end.
+/// filled up with the end of the block before, which was run first and gives up that end. `mask_pair` are
+/// the masks of both.
 fn steal<E: Engine + ?Sized>(
     engine: &E,
-    masks: &mut Masks<'_>,
+    mask_pair: &[u8],
     direction: Direction,
     mut data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    // Two masks, then the whole block and the one that the part becomes.
-    wiped(&mut [0; 4 * BLOCK], |scratch| {
-        let (mask_pair, blocks) = scratch.split_at_mut(2 * BLOCK);
-        masks.fill(mask_pair);
+    // The whole block and the one that the part becomes.
+    wiped(&mut [0; 2 * BLOCK], |blocks| {
         let (first, second) = mask_pair.split_at(BLOCK);
         // Decryption takes the two masks in the other order.
         let (mask_first, mask_second) = match direction {
@@ -299,9 +364,26 @@ fn product(mut mask: u128, factor: u128) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use core::array;
+
     use lanecrypt_reference::gf128::{MODULUS, basis, multiply, xts_mask};
 
     use super::*;
+
+    /// The field is the same, and so is x; the bits of each byte lie the other way round.
+    #[test]
+    fn masks_of_gb_are_those_of_ieee_with_bits_reversed() {
+        let reversed = |mask: [u8; BLOCK]| array::from_fn(|at| mask[at].reverse_bits());
+        for first in basis() {
+            let mut masks = [0; 130 * BLOCK];
+            let mut next: [u8; BLOCK] = reversed(first);
+            fill_gb(&mut next, &mut masks);
+            for (number, mask) in masks.as_chunks::<BLOCK>().0.iter().enumerate() {
+                assert_eq!(reversed(*mask), xts_mask(first, number), "block {number}");
+            }
+            assert_eq!(reversed(next), xts_mask(first, 130));
+        }
+    }
 
     #[test]
     fn powers_of_x_are_repeated_steps() {

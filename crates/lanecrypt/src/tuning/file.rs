@@ -257,9 +257,14 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
     let mut experience = Experience::default();
     let mut crossovers = Crossovers::default();
     let ascend = |name: &str, bytes: Vec<u64>| {
-        let fits =
-            bytes.iter().all(|bytes| BYTES.contains(bytes)) && bytes.is_sorted_by(|a, b| a < b);
-        if fits { Ok(()) } else { Err(format!("{name}: lengths {bytes:?}")) }
+        let is_out = |bytes: &&u64| !BYTES.contains(bytes);
+        if let Some(bytes) = bytes.iter().find(is_out) {
+            return Err(format!("{name}: lengths of {bytes} bytes, which no data has"));
+        }
+        match bytes.array_windows().find(|[a, b]| a >= b) {
+            Some([a, b]) => Err(format!("{name}: lengths of {b} bytes after {a}")),
+            None => Ok(()),
+        }
     };
     for Launches { kernel, key_bits, fastest } in file.launches {
         ascend(&kernel, fastest.iter().map(|row| row.0).collect())?;

@@ -19,6 +19,7 @@ pub(crate) struct Parameter {
 
 pub(crate) const INTEGER: u32 = 1;
 pub(crate) const UNSIGNED: u32 = 2;
+pub(crate) const UTF8: u32 = 4;
 pub(crate) const OCTETS: u32 = 5;
 pub(crate) const UTF8_POINTER: u32 = 6;
 pub(crate) const OCTET_POINTER: u32 = 7;
@@ -63,6 +64,11 @@ impl Parameter {
                     .map_or(Value::Other, Value::Number),
                 (INTEGER, 8) => u64::try_from(self.data.cast::<i64>().read_unaligned())
                     .map_or(Value::Other, Value::Number),
+                (UTF8, size) if isize::try_from(size).is_ok() => {
+                    let text = slice::from_raw_parts(self.data.cast::<u8>(), size);
+                    let end = text.iter().position(|&byte| byte == 0).unwrap_or(size);
+                    Value::Text(&text[..end])
+                }
                 (OCTETS, usize::MAX) => {
                     Value::Unsized(slice::from_raw_parts(self.data.cast(), iv_bytes))
                 }
@@ -82,7 +88,7 @@ impl Parameter {
                 Value::Number(number) => self.store_number(number),
                 Value::Unsized(bytes) if self.size == 0 => self.store_bytes(bytes, bytes.len()),
                 Value::Bytes(bytes) | Value::Unsized(bytes) => self.store_bytes(bytes, self.size),
-                Value::Absent(_) | Value::Other => Err(Reason::SetParameter),
+                Value::Text(_) | Value::Absent(_) | Value::Other => Err(Reason::SetParameter),
             }
         }
     }

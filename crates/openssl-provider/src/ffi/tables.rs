@@ -1,6 +1,6 @@
 //! Which parameters there are, as the C interface wants them listed: of a cipher, of contexts, of the provider.
 
-use super::parameter::{INTEGER, OCTET_POINTER, OCTETS, Parameter, UNSIGNED, UTF8_POINTER};
+use super::parameter::{INTEGER, OCTET_POINTER, OCTETS, Parameter, UNSIGNED, UTF8, UTF8_POINTER};
 
 /// Constant tables with pointers in them.
 #[repr(transparent)]
@@ -68,6 +68,8 @@ pub(super) static SETTABLE_OF_GCM: Table<[Parameter; 6]> = Table([
     Parameter::of(c"tlsivinv", OCTETS, 0),
     Parameter::END,
 ]);
+pub(super) static SETTABLE_OF_XTS_OF_GB: Table<[Parameter; 2]> =
+    Table([Parameter::of(c"xts_standard", UTF8, 0), Parameter::END]);
 
 pub(super) static ABOUT: Table<[Parameter; 4]> = Table([
     Parameter::of(c"name", UTF8_POINTER, 0),

@@ -25,7 +25,7 @@ pub(crate) fn create(
         "aes" => format!("AES-{bits}"),
         "aria" => format!("ARIA-{bits}"),
         "camellia" => format!("Camellia-{bits}"),
-        "seed" => "SEED".to_owned(),
+        "seed" | "sm4" => cipher.name.to_uppercase(),
         "des" => "DES".to_owned(),
         "tdes" => "TripleDES".to_owned(),
         other => return Err(format!("it has no {}", other.to_uppercase())),

@@ -82,6 +82,7 @@ mod tests {
         assert_eq!(["aes", "aria", "camellia"].map(|name| count(0, name)), [18, 18, 18]);
         assert_eq!(["aes", "aria", "camellia"].map(|name| count(1, name)), [17, 15, 12]);
         assert_eq!(["seed", "des", "tdes"].map(|name| count(0, name)), [6, 4, 8]);
+        assert_eq!([0, 1].map(|peer| count(peer, "sm4")), [6, 5]);
         // No CTR of these.
         assert_eq!(["seed", "des", "tdes"].map(|name| count(1, name)), [3, 3, 6]);
         for cipher in CIPHERS.iter().filter(|c| c.name.contains("hight") || c.name == "tdes-eee") {

@@ -43,6 +43,9 @@ pub(crate) fn create(
         Work::GcmEncrypt => "GCM",
         _ => return Err(format!("it has no {work}")),
     };
+    if (name.as_str(), mode) == ("SM4", "XTS") {
+        return Err("its SM4-XTS is that of GB/T 17964, not of IEEE 1619".to_owned());
+    }
     let algorithm = format!("{name}-{mode}");
     let cipher = Cipher::fetch(None, &algorithm, None);
     let cipher = cipher.map_err(|_| format!("it has no {algorithm}"))?;
