@@ -261,8 +261,8 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
         if let Some(bytes) = bytes.iter().find(is_out) {
             return Err(format!("{name}: lengths of {bytes} bytes, which no data has"));
         }
-        match bytes.array_windows().find(|[a, b]| a >= b) {
-            Some([a, b]) => Err(format!("{name}: lengths of {b} bytes after {a}")),
+        match bytes.windows(2).find(|pair| pair[0] >= pair[1]) {
+            Some(pair) => Err(format!("{name}: lengths that do not ascend: {pair:?}")),
             None => Ok(()),
         }
     };
