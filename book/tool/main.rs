@@ -20,6 +20,7 @@ mod measured;
 mod occupancy;
 mod page;
 mod predicted;
+mod quoted;
 mod record;
 mod records;
 mod roofs;
