@@ -62,13 +62,14 @@ impl Asked<'_> {
 /// The directives of this module in a text; one behind a backslash is text.
 fn asked(text: &str) -> Vec<Asked<'_>> {
     let starts = text.match_indices("{{#").filter(|(at, _)| !text[..*at].ends_with('\\'));
-    let asked = |(at, start): (usize, &'static str)| {
-        let (inner, _) = text[at + start.len()..].split_once("}}")?;
-        let (name, what) = inner.split_once(char::is_whitespace)?;
-        let range = at..at + start.len() + inner.len() + "}}".len();
-        NAMES.contains(&name).then_some(Asked { range, name, what })
-    };
-    starts.filter_map(asked).collect()
+    starts
+        .filter_map(|(at, start)| {
+            let (inner, _) = text[at + start.len()..].split_once("}}")?;
+            let (name, what) = inner.split_once(char::is_whitespace)?;
+            let range = at..at + start.len() + inner.len() + "}}".len();
+            NAMES.contains(&name).then_some(Asked { range, name, what })
+        })
+        .collect()
 }
 
 /// What a text asks for and no record has, with its places.
@@ -123,8 +124,8 @@ impl<'a> Which<'a> {
                 == (self.cipher, self.key_bits, self.backend, self.work, self.place)
         };
         let is_of_card = self.place == Place::Cpu || record.gpu() == Some(GPU);
-        let all = record.measurements().iter().filter(|_| is_of_card);
-        all.filter(of).max_by_key(|m| m.bytes)
+        let found = record.measurements().iter().filter(of).max_by_key(|m| m.bytes);
+        found.filter(|_| is_of_card)
     }
 
     /// That of the newest record which has one.
@@ -224,8 +225,8 @@ fn block_sizes(records: &[Record], what: &str, up: &str) -> Option<String> {
         let _ = write!(text, "| {} |", length(bytes));
         for &size in &sizes {
             let time = seconds(size).map_or_else(String::new, |time| format!("{:.1}", time * 1e6));
-            let is_least = seconds(size) == Some(least);
-            let _ = if is_least { write!(text, " **{time}** |") } else { write!(text, " {time} |") };
+            let mark = if seconds(size) == Some(least) { "**" } else { "" };
+            let _ = write!(text, " {mark}{time}{mark} |");
         }
         let gain = tried.iter().sum::<f64>() / tried.len() as f64 / chosen - 1.0;
         let _ = writeln!(text, " {:.1} | {:.0}% |", chosen * 1e6, 100.0 * gain);
@@ -239,10 +240,12 @@ fn link(text: &str, record: &Record, up: &str) -> String {
 
 /// Three digits, or whole with commas.
 fn number(value: f64) -> String {
-    match value {
-        _ if value >= 100.0 => grouped(value),
-        _ if value >= 10.0 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+    if value >= 100.0 {
+        grouped(value)
+    } else if value >= 10.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
     }
 }
 
@@ -325,7 +328,8 @@ mod tests {
 
     #[test]
     fn what_no_record_has_is_named() {
-        let text = "{{#records A}}\n{{#figure aes-128 cuda-c CTR}}, {{#block-sizes aes-128 cuda-a}}";
+        let text =
+            "{{#records A}}\n{{#figure aes-128 cuda-c CTR}}, {{#block-sizes aes-128 cuda-a}}";
         let expected =
             [(15, "no record has aes-128 cuda-c CTR"), (47, "no record has aes-128 cuda-a")];
         assert_eq!(missing(text, &records()), expected.map(|(at, what)| (at, what.to_owned())));
@@ -336,8 +340,9 @@ mod tests {
     #[test]
     fn sizes_of_thread_blocks_are_beside_the_choice() {
         let mut records = records();
-        let row = |count: usize, bytes: usize, seconds: f64| {
-            Figure { count, ..of("cuda-a", Place::Resident, bytes, seconds) }
+        let row = |count: usize, bytes: usize, seconds: f64| Figure {
+            count,
+            ..of("cuda-a", Place::Resident, bytes, seconds)
         };
         let of_64 = [row(64, 64, 3e-6), row(96, 64, 1e-6), row(0, 64, 1e-6)];
         let rows = of_64.into_iter().chain([row(96, 2048, 2e-6), row(0, 2048, 2e-6)]);
