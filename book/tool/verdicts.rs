@@ -70,7 +70,8 @@ fn counts(text: &str) -> Result<[usize; VERDICTS.len()]> {
         let place = VERDICTS.iter().position(|verdict| *verdict == given);
         counts[place.with_context(|| format!("`{given}` is no verdict"))?] += 1;
     }
-    ensure!(text.matches("erdict").count() == counts.iter().sum(), "a verdict that is not bold");
+    let given: usize = counts.iter().sum();
+    ensure!(text.matches("erdict").count() == given, "a verdict that is not bold");
     Ok(counts)
 }
 
