@@ -36,6 +36,9 @@ const WORKS: [Work; 7] = [
     Work::RandomBytes,
 ];
 
+/// What is round a table of many columns.
+const DENSE: &str = "<div class=\"dense\">";
+
 /// Places that are named behind a mode.
 const PLACES: [Place; 3] = [Place::Sustained, Place::EndToEnd, Place::Pinned];
 
@@ -209,7 +212,7 @@ fn block_sizes(records: &[Record], what: &str, up: &str) -> Option<String> {
     let mut sizes = distinct(rows.iter().map(|m| m.count).filter(|count| *count > 0));
     sizes.sort_unstable();
     let (name, from) = (title(cipher, bits), link(&record.name, record, up));
-    let mut text = format!("{name}, `{backend}`, microseconds ({from}):\n\n| |");
+    let mut text = format!("{name}, `{backend}`, microseconds ({from}):\n\n{DENSE}\n\n| |");
     for size in &sizes {
         let _ = write!(text, " {size} |");
     }
@@ -231,7 +234,7 @@ fn block_sizes(records: &[Record], what: &str, up: &str) -> Option<String> {
         let gain = tried.iter().sum::<f64>() / tried.len() as f64 / chosen - 1.0;
         let _ = writeln!(text, " {:.1} | {:.0}% |", chosen * 1e6, 100.0 * gain);
     }
-    Some(text.trim_end().to_owned())
+    Some(text + "\n</div>")
 }
 
 fn link(text: &str, record: &Record, up: &str) -> String {
@@ -350,8 +353,8 @@ mod tests {
             data.add(Part::BlockSizes, rows);
         }
         let text = block_sizes(&records, "aes-128 cuda-a", "").expect("a table");
-        let table = "| | 64 | 96 | chosen | gain |\n|---|---|---|---|---|\n\
-                     | 64 B | 3.0 | **1.0** | 1.0 | 100% |\n| 2 KiB |  | **2.0** | 2.0 | 0% |";
+        let table = "\n\n| | 64 | 96 | chosen | gain |\n|---|---|---|---|---|\n\
+                     | 64 B | 3.0 | **1.0** | 1.0 | 100% |\n| 2 KiB |  | **2.0** | 2.0 | 0% |\n\n</div>";
         assert!(text.starts_with("AES-128, `cuda-a`, ") && text.ends_with(table), "{text}");
     }
 }
