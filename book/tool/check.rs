@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{browser, glossary, include, page, record::Record, records};
+use crate::{browser, glossary, include, page, quoted, record::Record, records};
 
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
@@ -71,9 +71,12 @@ pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>>
             }
         }
         for (offset, heading) in records::asked(text) {
-            if records::sections(records, heading).is_empty() {
+            if records::sections(records, heading, "").is_empty() {
                 report(offset, format!("no record has a section {heading}"));
             }
+        }
+        for (offset, what) in quoted::missing(text, records) {
+            report(offset, what);
         }
         for link in page::links(text) {
             if let Err(what) = book.follow(path, &link.target) {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The card of the picture.
-const GPU: &str = "NVIDIA H200";
+pub(crate) const GPU: &str = "NVIDIA H200";
 /// Data on the device, and on a core.
 const BYTES: (usize, usize) = (4 << 30, 1 << 20);
 /// What a bar is of, and how it looks.

@@ -83,7 +83,7 @@ fn measured(records: &[Record]) -> Result<Option<(BTreeMap<String, f64>, String)
         let figures = rungs.filter_map(|rung| {
             Some((rung["name"].as_str()?.to_owned(), rung["gbit_per_second"].as_f64()?))
         });
-        return Ok(Some((figures.collect(), record.link())));
+        return Ok(Some((figures.collect(), record.link(""))));
     }
     Ok(None)
 }

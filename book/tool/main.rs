@@ -20,11 +20,13 @@ mod measured;
 mod occupancy;
 mod page;
 mod predicted;
+mod quoted;
 mod record;
 mod records;
 mod roofs;
 #[cfg(test)]
 mod tests;
+mod verdicts;
 
 use std::{env, fs, path::Path, process::ExitCode};
 
@@ -103,6 +105,7 @@ fn generated_are_current(
     files.extend(predicted::tables(&source));
     files.extend(ladder::parts(root, records, &source)?);
     files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);
+    files.insert(source.join("verdicts.md"), verdicts::table(&source)?);
     let mut current = true;
     for (path, text) in files {
         if fs::read_to_string(&path).unwrap_or_default() == text {

@@ -56,9 +56,9 @@ impl Record {
         Path::new("records").join(&self.name).join("report.md")
     }
 
-    /// A link to its page, for pages in the book's source folder.
-    pub(crate) fn link(&self) -> String {
-        format!("[{}](records/{}/report.md)", self.name, self.name)
+    /// A link to its page, for pages from which `up` leads to the book's source folder.
+    pub(crate) fn link(&self, up: &str) -> String {
+        format!("[{}]({up}{})", self.name, self.page().display())
     }
 
     /// The same, short: the day, and what tells it from others of that day.

@@ -1,8 +1,8 @@
 //! The records as pages: one for each, and, where a page asks for it, the newest table of a kind.
 //!
 //! `{{#records HEADING}}` on a page is replaced by the sections of that name in `report.md`, newest
-//! first; `{{#records HEADING | RECORD}}` by that of one record. Nothing of this is kept in the repository: what a record says is copied when the book is
-//! built.
+//! first; `{{#records HEADING | RECORD}}` by that of one record. With ` | rows P3; AES` behind that, tables keep the
+//! rows that begin so. Nothing of this is kept in the repository: what a record says is copied when the book is built.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use mdbook_driver::{
     book::{BookItem, Chapter},
 };
 
-use crate::record::Record;
+use crate::{quoted, record::Record};
 
 /// The page whose children the records are.
 pub(crate) const INDEX: &str = "records.md";
@@ -115,8 +115,13 @@ pub(crate) fn asked(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// The sections of this name, newest first, but those whose rows newer ones of the same machine have.
-pub(crate) fn sections(records: &[Record], asked: &str) -> String {
+/// The sections of this name, newest first, but those whose rows newer ones of the same machine have; for a page from
+/// which `up` leads to the book's source folder.
+pub(crate) fn sections(records: &[Record], asked: &str, up: &str) -> String {
+    let (asked, starts) = match asked.split_once(" | rows ") {
+        Some((asked, starts)) => (asked, Some(starts.split("; ").collect::<Vec<_>>())),
+        None => (asked, None),
+    };
     let (heading, only) = match asked.split_once(" | ") {
         Some((heading, name)) => (heading, Some(name)),
         None => (asked, None),
@@ -126,15 +131,38 @@ pub(crate) fn sections(records: &[Record], asked: &str) -> String {
     let is_asked = |record: &&Record| only.is_none_or(|name| record.name == name);
     for record in records.iter().filter(is_asked) {
         let Some(section) = record.section(heading) else { continue };
-        let rows: BTreeSet<String> = rows(section).collect();
+        let section = match &starts {
+            Some(starts) => with_rows(section, starts),
+            None => Some(section.to_owned()),
+        };
+        let Some(section) = section else { continue };
+        let rows: BTreeSet<String> = rows(&section).collect();
         let seen = shown.entry(record.machine()).or_default();
         if rows.is_subset(seen) {
             continue;
         }
         seen.extend(rows);
-        let _ = write!(text, "{} ({}):\n\n{section}\n\n", record.link(), record.machine());
+        let _ = write!(text, "{} ({}):\n\n{section}\n\n", record.link(up), record.machine());
     }
     text.trim_end().to_owned()
+}
+
+/// A section whose table keeps its head and the rows that begin with one of these; none where it has no such row.
+fn with_rows(section: &str, starts: &[&str]) -> Option<String> {
+    let is_kept = |row: &str| starts.iter().any(|start| row.starts_with(start));
+    let mut lines = Vec::new();
+    let (mut head, mut kept) = (0, 0);
+    for line in section.lines() {
+        match line.strip_prefix("| ") {
+            // The row of names; the one of hyphens below it begins otherwise.
+            Some(_) if head == 0 => head = 1,
+            Some(row) if is_kept(row) => kept += 1,
+            Some(_) => continue,
+            None => {}
+        }
+        lines.push(line);
+    }
+    (kept > 0).then(|| lines.join("\n"))
 }
 
 /// What the rows of a section's tables are about: the cells before the first number.
@@ -160,8 +188,11 @@ pub(crate) fn add(book: &mut MDBook, records: &[Record]) -> Result<()> {
     let list = list(records)?;
     let mut missing = Vec::new();
     book.book.for_each_chapter_mut(|chapter| {
+        let folder = chapter.path.as_deref().and_then(Path::parent);
+        let up = "../".repeat(folder.map_or(0, |folder| folder.components().count()));
+        chapter.content = quoted::filled(&chapter.content, records, &up);
         while let Some(&(at, heading)) = asked(&chapter.content).first() {
-            let found = sections(records, heading);
+            let found = sections(records, heading, &up);
             if found.is_empty() {
                 missing.push(format!("no record has a section `{heading}`"));
             }
@@ -215,7 +246,7 @@ fn list(records: &[Record]) -> io::Result<String> {
         let machine = record.machine();
         let machine = machine.split(" (").next().unwrap_or_default().to_owned();
         let what = if record.report.is_some() { kinds.join("; ") } else { record.first_line()? };
-        let row = [record.link(), machine, ciphers.join(", "), what];
+        let row = [record.link(""), machine, ciphers.join(", "), what];
         let _ = writeln!(text, "| {} |", row.join(" | "));
     }
     Ok(text)
@@ -266,16 +297,20 @@ mod tests {
             record("2026-01-02", &report("G", "| aes | 2 |")),
             record("2026-01-01", &report("G", "| aes | 1 |\n| des | 1 |")),
         ];
-        let text = sections(&records, "Rates");
+        let text = sections(&records, "Rates", "");
         for (row, is_there) in
             [("aes | 4", true), ("aes | 3", true), ("aes | 2", false), ("des | 1", true)]
         {
             assert_eq!(text.contains(row), is_there, "{row} in {text}");
         }
         assert!(text.contains("(G; C (x))") && !text.contains("More"), "{text}");
-        assert!(sections(&records, "Rate").is_empty());
-        let text = sections(&records, "Rates | 2026-01-02");
+        assert!(sections(&records, "Rate", "").is_empty());
+        let text = sections(&records, "Rates | 2026-01-02", "../");
         assert!(text.contains("aes | 2") && !text.contains("aes | 3"), "{text}");
+        assert!(text.starts_with("[2026-01-02](../records/2026-01-02/report.md)"), "{text}");
+        let text = sections(&records, "Rates | rows d; seed", "");
+        assert!(text.contains("| of | a |\n|--|--|\n| des | 1 |"), "{text}");
+        assert!(!text.contains("aes") && sections(&records, "Rates | rows es", "").is_empty());
     }
 
     #[test]
