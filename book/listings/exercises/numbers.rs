@@ -1,0 +1,31 @@
+//! The numbers in answers of exercises that are solved on paper.
+
+use lanecrypt_roof::{binds, clocks, gbit_per_second};
+
+/// Whether a number is what the page says, to the digits that it says.
+fn is_about(number: f64, said: f64, digits: i32) -> bool {
+    (number - said).abs() <= 0.5 * 10_f64.powi(-digits) + 1e-9
+}
+
+/// "The roof of a kernel".
+#[test]
+fn roof() {
+    let lanes = [200.0, 240.0, 192.0, 626.0];
+    assert_eq!((binds(&lanes), clocks(&lanes)), ("shared memory", 6.25));
+    assert!(is_about(128.0 / clocks(&lanes), 20.5, 1));
+    assert!(is_about(gbit_per_second(128.0, &lanes, 132.0 * 1.98), 5_353.0, 0));
+    assert!(is_about(gbit_per_second(128.0, &lanes, 108.0 * 1.41), 3_119.0, 0));
+    assert!(is_about(6.25 * 64.0 / 12.0, 33.3, 1));
+    assert_eq!(binds(&[200.0, 12.0 * 34.0, 192.0, 794.0]), "ALU");
+    let one_copy = 192.0 / 10.1;
+    assert!(is_about(128.0 / one_copy, 6.7, 1));
+    assert!(is_about(128.0 / one_copy * 132.0 * 1.98, 1_760.0, -1));
+}
+
+/// "Tuning": what part of a card's time equal thread blocks use, one on each multiprocessor at a time.
+#[test]
+fn tuning() {
+    let used = |blocks: u32| f64::from(blocks) / f64::from(blocks.next_multiple_of(132));
+    assert!(is_about(100.0 * used(300), 76.0, 0));
+    assert!(is_about(100.0 * used(1_200), 91.0, 0));
+}
