@@ -29,3 +29,26 @@ fn tuning() {
     assert!(is_about(100.0 * used(300), 76.0, 0));
     assert!(is_about(100.0 * used(1_200), 91.0, 0));
 }
+
+/// "Host memory": seconds for 8 GiB.
+#[test]
+fn host_memory() {
+    let gigabytes = 8.0 * 1.073_741_824;
+    assert!(is_about(gigabytes, 8.59, 2));
+    assert!(is_about(gigabytes / (48.4 / 2.0), 0.35, 2));
+    assert!(is_about(gigabytes / 47.1, 0.18, 2));
+    assert!(is_about(gigabytes / 25.7, 0.33, 2));
+    assert!(is_about(gigabytes / 25.7 + gigabytes / 47.1, 0.52, 2));
+}
+
+/// "Batches": a million messages of 256 bytes.
+#[test]
+fn batches() {
+    let gigabits = 1e6 * 256.0 * 8.0 / 1e9;
+    assert!(is_about(gigabits, 2.048, 3));
+    assert!(is_about(1e6 * 10e-6, 10.0, 0));
+    assert!(is_about(gigabits / 2_000.0 * 1e3, 1.0, 1));
+    let milliseconds = 256.0 / 47.1;
+    assert!(is_about(milliseconds, 5.4, 1));
+    assert!(is_about(gigabits / milliseconds * 1e3, 377.0, 0));
+}
