@@ -4,11 +4,12 @@
 
 mod addition;
 mod banks;
-mod comparison;
+
 mod functions;
 mod grid;
 mod hash;
 mod interval;
+mod look_up;
 mod numbers;
 mod sectors;
 mod transpose;

@@ -52,3 +52,21 @@ fn batches() {
     assert!(is_about(milliseconds, 5.4, 1));
     assert!(is_about(gigabits / milliseconds * 1e3, 377.0, 0));
 }
+
+/// "Several GPUs": how much longer than perfect sharing ranges take where the slow one of two devices takes the last.
+#[test]
+fn fleet() {
+    // In times of the slow device, in which the fast one does two ranges.
+    let longer = |ranges: f64| 100.0 * (((ranges / 3.0).floor() + 1.0) / (ranges / 3.0) - 1.0);
+    assert!(is_about(longer(16.0), 12.5, 1));
+    assert!(is_about(longer(256.0), 0.8, 1));
+}
+
+/// "When a GPU pays": bytes from which on a GPU is done before a core, and never before sixteen.
+#[test]
+fn when_a_gpu_pays() {
+    let launch = 12e-6;
+    let [core, bus] = [4e9, 47.1e9];
+    assert!(is_about(launch / (1.0 / core - 1.0 / bus) / 1e3, 52.0, 0));
+    assert!(bus < 16.0 * core);
+}
