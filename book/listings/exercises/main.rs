@@ -4,7 +4,6 @@
 
 mod addition;
 mod banks;
-
 mod functions;
 mod grid;
 mod hash;
