@@ -2,7 +2,8 @@
 
 // ANCHOR: answer
 /// Lane `i` of seven begins at bit `9 i`.
-const WITH_GAPS: u64 = 0xff << 54 | 0xff << 45 | 0xff << 36 | 0xff << 27 | 0xff << 18 | 0xff << 9 | 0xff;
+const WITH_GAPS: u64 =
+    0xff << 54 | 0xff << 45 | 0xff << 36 | 0xff << 27 | 0xff << 18 | 0xff << 9 | 0xff;
 /// The top bit of each of eight bytes.
 const TOP: u64 = 0x8080_8080_8080_8080;
 

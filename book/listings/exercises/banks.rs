@@ -1,7 +1,8 @@
 //! How many passes a look-up in shared memory takes ("Memories").
 
 // ANCHOR: answer
-/// The passes for the words that the lanes of a warp want: as many as the fullest bank has different words.
+/// The passes for the words that the lanes of a warp want: as many as the fullest bank has
+/// different words.
 fn passes(mut words: Vec<u32>) -> usize {
     words.sort_unstable();
     words.dedup();
