@@ -27,9 +27,8 @@ fn no_carry_leaves_its_byte() {
         for other in 0..=255_u8 {
             let b = [other, 255, other, 128, 255, 1, other, other];
             let sum: [u8; 8] = std::array::from_fn(|i| a[i].wrapping_add(b[i]));
-            let [with_gaps, beside] = [(9, 7), (8, 8)].map(|(stride, lanes)| {
-                [a, b, sum].map(|bytes| spread(bytes, stride, lanes))
-            });
+            let [with_gaps, beside] = [(9, 7), (8, 8)]
+                .map(|(stride, lanes)| [a, b, sum].map(|bytes| spread(bytes, stride, lanes)));
             assert_eq!(add_with_gaps(with_gaps[0], with_gaps[1]), with_gaps[2]);
             assert_eq!(add_side_by_side(beside[0], beside[1]), beside[2]);
         }

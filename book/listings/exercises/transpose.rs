@@ -3,11 +3,8 @@
 // ANCHOR: answer
 /// Exchanges bits `8 i + j` and `8 j + i`.
 fn transposed(mut square: u64) -> u64 {
-    let steps = [
-        (7, 0x00aa_00aa_00aa_00aa_u64),
-        (14, 0x0000_cccc_0000_cccc),
-        (28, 0x0000_0000_f0f0_f0f0),
-    ];
+    let steps =
+        [(7, 0x00aa_00aa_00aa_00aa_u64), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)];
     for (distance, mask) in steps {
         let differ = (square ^ square >> distance) & mask;
         square ^= differ ^ differ << distance;
