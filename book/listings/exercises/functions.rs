@@ -1,8 +1,10 @@
 //! The immediates of three-input functions ("S-box circuits").
 
 // ANCHOR: answer
+type Function = fn(u8, u8, u8) -> u8;
+
 /// The immediate of an expression: its value over what each operand is on all eight inputs.
-fn immediate(expression: impl Fn(u8, u8, u8) -> u8) -> u8 {
+fn immediate(expression: Function) -> u8 {
     expression(0xf0, 0xcc, 0xaa)
 }
 
@@ -13,7 +15,7 @@ fn lut(immediate: u8, a: u8, b: u8, c: u8) -> u8 {
 
 #[test]
 fn an_expression_over_three_bytes_is_its_immediate() {
-    let expressions: [(fn(u8, u8, u8) -> u8, u8); 4] = [
+    let expressions: [(Function, u8); 4] = [
         (|a, b, c| a ^ b ^ c, 0x96),
         (|a, b, c| a & b | a & c | b & c, 0xe8),
         (|a, b, c| a & b | !a & c, 0xca),
