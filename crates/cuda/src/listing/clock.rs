@@ -12,17 +12,15 @@ const PTX: &str = "
 .address_size 64
 .visible .entry lanecrypt_read_clock(.param .align 8 .b8 job[16])
 {
-    .reg .b64 %to;
-    .reg .b64 %clock;
-    .reg .b32 %narrow;
-    .reg .b64 %multiprocessor;
-    ld.param.u64 %to, [job];
-    cvta.to.global.u64 %to, %to;
-    mov.u64 %clock, %clock64;
-    mov.u32 %narrow, %smid;
-    cvt.u64.u32 %multiprocessor, %narrow;
-    st.global.u64 [%to], %clock;
-    st.global.u64 [%to + 8], %multiprocessor;
+    .reg .b64 %rd<4>;
+    .reg .b32 %r<2>;
+    ld.param.u64 %rd1, [job];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u64 %rd2, %clock64;
+    mov.u32 %r1, %smid;
+    cvt.u64.u32 %rd3, %r1;
+    st.global.u64 [%rd1], %rd2;
+    st.global.u64 [%rd1 + 8], %rd3;
     ret;
 }
 ";
