@@ -69,7 +69,8 @@ fn compare(name: &str, response: &Value, expected: &Value) -> (usize, usize) {
 /// All backends, of which the fastest answers; but tables where Monte Carlo tests of triple DES run four million single
 /// blocks for each mode, those of ECB apart.
 fn targets_for(algorithm: &str) -> Targets {
-    let is_long = ["TDES-CBC", "TDES-CFB64", "TDES-OFB"].iter().any(|name| algorithm.contains(name));
+    let is_long =
+        ["TDES-CBC", "TDES-CFB64", "TDES-OFB"].iter().any(|name| algorithm.contains(name));
     targets(if is_long { &["tdes/table32"] } else { &[] })
 }
 

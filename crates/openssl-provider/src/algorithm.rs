@@ -117,9 +117,7 @@ impl Algorithm {
             b"ivlen" => self.iv_bytes() as u64,
             b"blocksize" => self.block_size() as u64,
             b"aead" => u64::from(self.mode.is_authenticated()),
-            b"custom-iv" => {
-                u64::from(self.mode.is_authenticated() || self.mode == EvpMode::Xts)
-            }
+            b"custom-iv" => u64::from(self.mode.is_authenticated() || self.mode == EvpMode::Xts),
             b"has-randkey" => u64::from(self.has_parity()),
             b"cts" | b"tls-multi" => 0,
             _ => return None,

@@ -37,9 +37,10 @@ impl Algorithm {
             answer.mode == self.mode.whole_blocks() && answer.key.len() == self.key_bytes
         });
         // What a context has unless it is told otherwise comes last.
-        let (standard, by_default) = match self.has_xts_of_gb() {
-            true => (Some(&b"IEEE"[..]), Some((&XTS_OF_GB, None))),
-            false => (None, None),
+        let (standard, by_default) = if self.has_xts_of_gb() {
+            (Some(&b"IEEE"[..]), Some((&XTS_OF_GB, None)))
+        } else {
+            (None, None)
         };
         let answers = answers.map(|answer| (answer, standard)).chain(by_default);
         let given = |(answer, standard): (&KnownAnswer, Option<&[u8]>)| {

@@ -236,7 +236,11 @@ fn calls_of_xts_are_data_units() {
                 let mut expected = data.clone();
                 let all = expected.as_mut_slice().into();
                 run(&*engines[0], &*engines[1], &iv, direction, all).expect("long enough");
-                assert!(unit(&mut context, &data) == Ok(expected), "{:?}, {length}", algorithm.names);
+                assert!(
+                    unit(&mut context, &data) == Ok(expected),
+                    "{:?}, {length}",
+                    algorithm.names
+                );
             }
             for length in [0, 1, 15] {
                 let refused = unit(&mut context, &vec![0; length]);
