@@ -97,9 +97,10 @@ impl Algorithm {
         if self.mode == EvpMode::Xts { self.key_bytes / 2 } else { self.key_bytes }
     }
 
-    /// Whether this is XTS by GB/T 17964-2021, and by IEEE 1619 where a context is told so.
+    /// Whether this is XTS by GB/T 17964-2021, and by IEEE 1619 where a context is told so: IEEE 1619 itself is of AES
+    /// alone.
     pub(crate) fn has_xts_of_gb(&self) -> bool {
-        self.mode == EvpMode::Xts && self.cipher.name == "sm4"
+        self.mode == EvpMode::Xts && self.cipher.name != "aes"
     }
 
     /// Whether keys have bits of parity.

@@ -23,7 +23,7 @@ pub struct Xts {
 enum Standard {
     /// IEEE 1619.
     Ieee,
-    /// GB/T 17964-2021, which is what OpenSSL's SM4 has unless it is told otherwise.
+    /// GB/T 17964-2021, which is OpenSSL's default where it has both.
     Gb,
 }
 
@@ -50,7 +50,7 @@ impl EvpCalls for Xts {
         if key.len() != algorithm.key_bytes {
             return Err(Reason::KeyLength);
         }
-        // As OpenSSL's AES has it, whose SM4 takes any two.
+        // As OpenSSL has it, which compares no keys where it has the other standard.
         let is_encryption = direction == Direction::Encrypt;
         if !algorithm.has_xts_of_gb() && is_encryption && xts_halves_are_equal(key) {
             return Err(Reason::DuplicatedKeys);

@@ -25,11 +25,13 @@ pub(crate) fn create(
         "aes" => format!("AES-{bits}"),
         "aria" => format!("ARIA-{bits}"),
         "camellia" => format!("Camellia-{bits}"),
-        "seed" | "sm4" => cipher.name.to_uppercase(),
         "des" => "DES".to_owned(),
         "tdes" => "TripleDES".to_owned(),
-        other => return Err(format!("it has no {}", other.to_uppercase())),
+        other => other.to_uppercase(),
     };
+    if BlockCipher::new(&*name).is_err() {
+        return Err(format!("it has no {name}"));
+    }
     let failed = |error: Error| format!("{name}: {error}");
     let (mode, direction) = match work {
         Work::EcbEncrypt | Work::EcbDecrypt => {

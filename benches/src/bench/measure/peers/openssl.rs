@@ -28,8 +28,7 @@ pub(crate) fn create(
         ("aes", _) => format!("AES-{bits}"),
         ("aria", _) => format!("ARIA-{bits}"),
         ("camellia", _) => format!("CAMELLIA-{bits}"),
-        ("seed", _) => "SEED".to_owned(),
-        ("sm4", _) => "SM4".to_owned(),
+        ("seed" | "sm4", _) => cipher.name.to_uppercase(),
         ("des", _) => "DES".to_owned(),
         ("tdes", 128) => "DES-EDE".to_owned(),
         ("tdes", _) => "DES-EDE3".to_owned(),
@@ -43,8 +42,8 @@ pub(crate) fn create(
         Work::GcmEncrypt => "GCM",
         _ => return Err(format!("it has no {work}")),
     };
-    if (name.as_str(), mode) == ("SM4", "XTS") {
-        return Err("its SM4-XTS is that of GB/T 17964, not of IEEE 1619".to_owned());
+    if mode == "XTS" && cipher.name != "aes" {
+        return Err("it has XTS by IEEE 1619 for AES alone".to_owned());
     }
     let algorithm = format!("{name}-{mode}");
     let cipher = Cipher::fetch(None, &algorithm, None);
