@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::steps;
 
@@ -111,14 +111,29 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     bail!("{} ended with {status}", shown(command))
 }
 
-/// What a command prints on standard output and standard error.
+/// What a command prints on standard output. What it says on standard error, such as that cargo waits for a lock, is in
+/// the error alone.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
+    printed(command).map(|(output, _)| output)
+}
+
+/// What a command prints on standard output and standard error.
+pub(crate) fn said(command: &mut Command) -> Result<String> {
+    printed(command).map(|(output, error)| output + &error)
+}
+
+/// Both by themselves.
+fn printed(command: &mut Command) -> Result<(String, String)> {
     let output = command.output().with_context(|| format!("{} does not start", shown(command)))?;
-    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    if output.status.success() {
-        return Ok(text.into_owned());
-    }
-    bail!("{} ended with {}:\n{text}", shown(command), output.status)
+    let [text, error] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    ensure!(
+        output.status.success(),
+        "{} ended with {}:\n{text}{error}",
+        shown(command),
+        output.status
+    );
+    Ok((text, error))
 }
 
 /// A command as a person would type it.

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use crate::{
-    command::{cargo, output},
+    command::{cargo, said},
     packages,
 };
 
@@ -70,7 +70,7 @@ fn check_set(packages: &[&str], features: &[&str]) -> Result<()> {
         check.args(["--package", package]);
         check.args(features.iter().map(|feature| format!("--features={package}/{feature}")));
     }
-    let said = output(&mut check)?;
+    let said = said(&mut check)?;
     ensure!(said.trim().is_empty(), "{packages:?} with the features {features:?}:\n{said}");
     Ok(())
 }
