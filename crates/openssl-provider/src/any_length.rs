@@ -93,10 +93,6 @@ impl EvpCalls for AnyLength {
         Ok(0)
     }
 
-    fn cipher(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
-        self.update(data)
-    }
-
     fn get(&mut self, name: &[u8], _size: usize) -> Result<Option<Value<'_>>, Reason> {
         let is_counter = self.shared.algorithm.mode == EvpMode::Ctr;
         Ok(match name {

@@ -182,10 +182,6 @@ impl EvpCalls for Ccm {
         Ok(0)
     }
 
-    fn cipher(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
-        self.update(data)
-    }
-
     fn get(&mut self, name: &[u8], size: usize) -> Result<Option<Value<'_>>, Reason> {
         Ok(Some(match name {
             b"keylen" => Value::Number(self.algorithm.key_bytes as u64),

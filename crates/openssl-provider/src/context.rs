@@ -99,7 +99,9 @@ pub trait EvpCalls {
     ///
     /// # Errors
     /// Any [`Reason`]; the output is unspecified then.
-    fn cipher(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason>;
+    fn cipher(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
+        self.update(data)
+    }
 
     /// A parameter by name, for a place of `size` bytes; `None` where there is no such parameter.
     ///

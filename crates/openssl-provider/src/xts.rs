@@ -90,10 +90,6 @@ impl EvpCalls for Xts {
         Ok(0)
     }
 
-    fn cipher(&mut self, data: &mut Transfer<'_>) -> Result<usize, Reason> {
-        self.update(data)
-    }
-
     fn get(&mut self, name: &[u8], _size: usize) -> Result<Option<Value<'_>>, Reason> {
         Ok(match name {
             b"num" => Some(Value::Number(0)),

@@ -48,9 +48,9 @@ pub fn xts_gb<E: Engine + ?Sized, T: Engine + ?Sized>(
     direction: Direction,
     data: InOutBuf<'_, '_, u8>,
 ) -> Result<(), Error> {
-    let mask = first_mask(engine, tweak_engine, tweak, data.len())?;
+    let mut mask = first_mask(engine, tweak_engine, tweak, data.len())?;
     let (whole, last) = split_before_stealing(data);
-    wiped(&mut { mask }, |mask| {
+    wiped(&mut mask, |mask| {
         with_scratch(engine, whole.len(), |scratch| {
             in_pieces(whole, scratch.len(), |_, piece| {
                 let masks = &mut scratch[..piece.len()];
