@@ -14,6 +14,7 @@ mod drawings;
 mod figures;
 mod glossary;
 mod include;
+mod inside;
 mod ladder;
 mod machine;
 mod measured;
@@ -104,6 +105,7 @@ fn generated_are_current(
     files.extend(decision::pictures(&source));
     files.extend(predicted::tables(&source));
     files.extend(ladder::parts(root, records, &source)?);
+    files.extend(inside::part(records, &source)?);
     files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);
     files.insert(source.join("verdicts.md"), verdicts::table(&source)?);
     let mut current = true;

@@ -1,7 +1,8 @@
 // Batches of messages by AES, each under a key of its own: key schedules, and every mode, by four T-tables
 // in every bank.
 #include "../batch/entry.cuh"
-#include "conflict_free.cuh"
+#include "conflict_free_tables.cuh"
+#include "schedule.cuh"
 
 namespace {
 
@@ -72,67 +73,6 @@ struct LastByteRounds {
 };
 // ANCHOR_END: last_byte_rounds
 
-// Words of a key schedule that are made at once: whole round keys of whole steps, of `size` words each.
-template <u32 size>
-constexpr u32 AT_ONCE = size == 6 ? 12 : size;
-
-// ANCHOR: next_words
-// The words after those of a step of the key schedule (FIPS 197, 5.2); the constant moves on.
-template <u32 size, class Tables>
-DEVICE void next_words(const Tables &tables, const u32 *before, u32 *words, u32 &constant) {
-    UNROLL for (u32 i = 0; i < size; i++) {
-        u32 word = i == 0 ? before[size - 1] : words[i - 1];
-        if (i == 0) {
-            word = word >> 8 | word << 24;
-            word = tables.substitute(word, word, word, word) ^ constant;
-            constant = constant << 1 ^ (constant >> 7) * 0x11b;
-        } else if (size == 8 && i == 4) {
-            word = tables.substitute(word, word, word, word);
-        }
-        words[i] = before[i] ^ word;
-    }
-}
-// ANCHOR_END: next_words
-
-// Calls `use(i, key)` for every round key of a key of `size` words.
-template <u32 size, class Tables, class Use>
-DEVICE void every_round_key(const Tables &tables, const u32 *key, Use use) {
-    constexpr u32 COUNT = AT_ONCE<size>, ROUNDS = size + 6;
-    u32 words[COUNT], next[COUNT], constant = 1;
-    UNROLL for (u32 i = 0; i < size; i++) words[i] = key[i];
-    if (size < COUNT) next_words<size>(tables, words, words + size, constant);
-    ROLLED for (u32 first = 0; first <= ROUNDS; first += COUNT / 4) {
-        UNROLL for (u32 i = 0; i < COUNT / 4; i++) {
-            if (first + i <= ROUNDS) {
-                use(first + i, make_uint4(words[4 * i], words[4 * i + 1], words[4 * i + 2],
-                                          words[4 * i + 3]));
-            }
-        }
-        UNROLL for (u32 i = 0; i < COUNT; i += size) {
-            next_words<size>(tables, i == 0 ? words + COUNT - size : next, next + i, constant);
-        }
-        UNROLL for (u32 i = 0; i < COUNT; i++) words[i] = next[i];
-    }
-}
-
-// Round `i` of encryption on each of two blocks, of `rounds`; round 0 adds the first key alone.
-DEVICE void add_round(const Encryption &tables, TwoBlocks &two, u32 i, u32 rounds, Block16 key) {
-    UNROLL for (u32 b = 0; b < 2; b++) {
-        two.blocks[b] = i == 0 ? two.blocks[b] ^ key
-                        : i < rounds ? full_round(tables, two.blocks[b], key)
-                                     : last_round(tables, two.blocks[b], key);
-    }
-}
-
-// InvMixColumns of a column: a byte times 14, 11, 13 and 9 in turn.
-DEVICE u32 doubled(u32 word) { return (word & 0x7f7f7f7f) << 1 ^ (word >> 7 & 0x01010101) * 0x1b; }
-DEVICE u32 unmixed(u32 word) {
-    const u32 two = doubled(word), four = doubled(two), eight = doubled(four);
-    const u32 nine = eight ^ word;
-    return eight ^ four ^ two ^ rotate_left(nine ^ two, 24) ^ rotate_left(nine ^ four, 16) ^
-           rotate_left(nine, 8);
-}
-
 // Keeps the round keys in the order in which they are added: those of the equivalent inverse cipher
 // (FIPS 197, 5.3.5) for modes that decrypt.
 DEVICE void keep(const Session &session, bool inverse, u32 i, u32 rounds, Block16 key) {
@@ -149,7 +89,7 @@ DEVICE void expand_key(const Encryption &tables, const KeyOf &key, const Session
     session.row(ROUNDS_ROW) = make_uint4(size + 6, 0, 0, 0);
     every_round_key<size>(tables, key.words, [&](u32 i, Block16 round_key) {
         keep(session, inverse, i, size + 6, round_key);
-        if (is_gcm(key.mode)) add_round(tables, two, i, size + 6, round_key);
+        if (is_gcm(key.mode)) add_round(tables, two.blocks, i, size + 6, round_key);
     });
 }
 

@@ -12,7 +12,7 @@
 // a byte full of it for every column: the same for all threads, made on the host, and read from the
 // constant bank.
 #pragma once
-#include "../common/parameters.cuh"
+#include "../common/block.cuh"
 #include "../common/transpose.cuh"
 #include "keys.cuh"
 #include "planes.cuh"

@@ -1,6 +1,6 @@
 // Round keys of AES as every kernel takes them.
 #pragma once
-#include "../common/parameters.cuh"
+#include "../common/block.cuh"
 
 // ANCHOR: keys
 // Key additions between the first and the last that AES-256 has.

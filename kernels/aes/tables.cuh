@@ -2,12 +2,6 @@
 #pragma once
 #include "../common/word.cuh"
 
-#ifdef __CUDACC__
-#define CONSTEXPR __host__ __device__ constexpr
-#else
-#define CONSTEXPR constexpr
-#endif
-
 struct Bytes256 {
     u8 entries[256];
 };

@@ -10,6 +10,7 @@
 //   results      16 bytes each   the tag, or whether the given one was right
 #pragma once
 #include "../common/gcm.cuh"
+#include "../common/parameters.cuh"
 
 // ANCHOR: job
 // A message as `crates/cuda/src/batch/words.rs` packs it. Data starts at multiples of 16 bytes.

@@ -7,7 +7,7 @@
 //   bit       0 ... 31     0 ... 31      0 ... 31      0 ... 31
 //   of        1 ... x^31   x^32 ... x^63 x^64 ... x^95 x^96 ... x^127
 #pragma once
-#include "parameters.cuh"
+#include "block.cuh"
 
 // The high word of `high:low` shifted to the left by less than 32.
 DEVICE u32 shifted_in(u32 low, u32 high, u32 by) {

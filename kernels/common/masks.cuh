@@ -5,6 +5,7 @@
 // A mask is 128 bits, least significant first, and so four words as they lie in memory.
 #pragma once
 #include "field.cuh"
+#include "parameters.cuh"
 
 // ANCHOR: masks
 // The mask of this lane's block, and where the block is: its unit, and its place there. The lane goes

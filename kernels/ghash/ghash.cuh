@@ -5,6 +5,7 @@
 // follows it in the message asks for, and all are added. Exponents follow from lengths: public.
 #pragma once
 #include "../common/gcm.cuh"
+#include "../common/parameters.cuh"
 
 // What `crates/cuda/src/engine/ghash.rs` packs, field by field: addresses, lengths and numbers, all of them
 // public. What each kernel does not name it does not read. (It has an external name, without any of

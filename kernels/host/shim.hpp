@@ -12,10 +12,12 @@
 #include "../common/launch.cuh"
 
 #define __host__
+#define CONSTEXPR constexpr
 #define DEVICE inline
 #define DEVICE_TABLE static const
 #define UNROLL
 #define ROLLED
+#define UNROLL_BY(passes)
 #define SHARED_MEMORY(name) unsigned char *const name = host::shared_memory()
 #define SHARED_TABLES(name) unsigned char *const name = host::shared_tables()
 #define SHARED_TABLES_AND_KEYS(name, bytes) unsigned char *const name = host::shared_tables(bytes)

@@ -41,6 +41,21 @@ pub const MACHINE_CODE_FOR: (u32, u32) = (9, 0);
 /// `KERNEL` in `host/shim.hpp`, and the symbols beside them.
 pub const HOST_INTERFACE: u32 = 2;
 
+/// `include/lanecrypt.cuh`: AES and GF(2^128) as functions of a thread, for kernels of others. C++17 for nvcc and NVRTC,
+/// without includes; its first lines say how it is used.
+///
+/// ```
+/// let kernel = r#"
+///     extern "C" __global__ void hash(uint4 *blocks, const lanecrypt::AesKeys keys) {
+///         extern __shared__ __align__(16) unsigned char shared[];
+///         const lanecrypt::AesTables<> tables(shared);
+///         blocks[threadIdx.x] = lanecrypt::aes_mmo(tables, keys, blocks[threadIdx.x]);
+///     }"#;
+/// let source = [lanecrypt_kernels::DEVICE_HEADER, kernel].concat(); // for `cudarc::nvrtc::compile_ptx`
+/// assert!(source.contains("Block16 aes_mmo("));
+/// ```
+pub const DEVICE_HEADER: &str = include_str!("../include/lanecrypt.cuh");
+
 /// A kernel family: what one source is compiled to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

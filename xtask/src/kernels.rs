@@ -14,7 +14,7 @@ use std::{collections::HashSet, fs};
 
 use anyhow::{Context, Result, bail};
 use lanecrypt_cuda::{
-    compiler::Compiler,
+    compiler::{Compiler, ON_DEVICE},
     kernels::{MACHINE_CODE_FOR, MODULES, Module, RESOURCES},
 };
 use rayon::prelude::*;
@@ -146,7 +146,7 @@ fn compile(compiler: &Compiler, module: &Module) -> Result<String> {
     let path = root().join("kernels").join(module.source);
     let source = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let folder = path.parent().context("a source lies in a folder")?;
-    Ok(compiler.ptx(&source, module.source, folder, module.architecture)?)
+    Ok(compiler.ptx(&source, module.source, folder, module.architecture, &[ON_DEVICE])?)
 }
 
 /// The machine code of a module, and what the assembler reports about every kernel of it, for every

@@ -6,9 +6,11 @@ mod changed;
 mod checks;
 mod ci;
 mod command;
+mod inside;
 mod judges;
 mod kernels;
 mod ladder;
+mod listings;
 mod packages;
 mod release;
 mod roof;
@@ -230,6 +232,20 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
+    /// Builds the kernels that call `lanecrypt.cuh`, checks every block and measures them, on a GPU, or without one on the
+    /// host (options: `cargo xtask inside --help`).
+    #[command(disable_help_flag = true)]
+    Inside {
+        /// Runs them on the host.
+        #[arg(long)]
+        host: bool,
+        /// Builds only, and prints where: all that a GPU machine without Rust needs.
+        #[arg(long)]
+        build: bool,
+        /// Options of inside.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
     /// Checks rules that no other tool has: first lines, unsafe code, long files, plain English.
     Tidy,
     /// Runs everything that CI checks besides the tests.
@@ -329,6 +345,8 @@ fn main() -> ExitCode {
         Task::Judges { only } => suites::run(&only),
         Task::Prove { cipher } => proofs::prove(cipher.as_deref()),
         Task::Roof { question } => roof::run(&question),
+        Task::Inside { build: true, .. } => inside::pack(),
+        Task::Inside { host, options, .. } => inside::run_task(host, &options),
         Task::Ladder { build: true, .. } => ladder::pack(),
         Task::Ladder { host, options, .. } => ladder::run_task(host, &options),
         Task::Tidy => tidy::run(),

@@ -3,6 +3,7 @@
 mod claims;
 pub(crate) mod codegen;
 pub(crate) mod generated;
+pub(crate) mod header;
 mod known_answers;
 pub(crate) mod neighbour;
 pub(crate) mod new_cipher;

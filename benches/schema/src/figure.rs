@@ -180,6 +180,9 @@ pub struct Figure {
     /// there is none.
     #[serde(skip_serializing_if = "is_default")]
     pub gigahertz: Option<f64>,
+    /// Joules of the board that a pass takes where passes follow each other for seconds: where the driver counts them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub joules: Option<f64>,
     /// Whether it is another library's; older records do not say.
     #[serde(skip_serializing_if = "is_default")]
     pub is_peer: bool,
@@ -229,6 +232,12 @@ impl Figure {
     #[must_use]
     pub fn cycles_per_byte(&self) -> Option<f64> {
         self.gigahertz.map(|clock| clock * 1e9 * self.undisturbed_seconds() / self.bytes as f64)
+    }
+
+    /// Gbit for each joule, which is Gbit/s for each watt, where energy was measured.
+    #[must_use]
+    pub fn gbit_per_joule(&self) -> Option<f64> {
+        self.joules.map(|joules| self.bytes as f64 * 8.0 / joules / 1e9)
     }
 
     /// Cipher and bits of the key in capitals, as tables have them.

@@ -33,6 +33,9 @@ pub struct Compiler {
     _library: libloading::Library,
 }
 
+/// For sources in which a function that does not say where it runs is the device's.
+pub const ON_DEVICE: &str = "--device-as-default-execution-space";
+
 impl Compiler {
     /// Opens `libnvrtc.so.12` at `path`.
     ///
@@ -49,7 +52,7 @@ impl Compiler {
     }
 
     /// Compiles `source`, named `name` in messages, for `architecture` (`"compute_75"`); `folder`
-    /// is where its relative includes start.
+    /// is where its includes start, and `options` are the compiler's own beside the standard, C++17.
     ///
     /// # Errors
     /// [`CompileError::Source`] with the compiler's log.
@@ -59,6 +62,7 @@ impl Compiler {
         name: &str,
         folder: &Path,
         architecture: &str,
+        options: &[&str],
     ) -> Result<String, CompileError> {
         let refused = |log: String| CompileError::Source { source_name: name.to_owned(), log };
         let text = |text: &str| {
@@ -66,12 +70,12 @@ impl Compiler {
         };
         let program = result::create_program(&text(source)?, Some(&text(name)?))
             .map_err(|error| refused(error.to_string()))?;
-        let options = [
+        let mut options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        options.extend([
             format!("--gpu-architecture={architecture}"),
             "--std=c++17".to_owned(),
-            "--device-as-default-execution-space".to_owned(),
             format!("--include-path={}", folder.display()),
-        ];
+        ]);
         // SAFETY: the program was just created; it is destroyed once, after its last use.
         let (ptx, log, destroyed) = unsafe {
             let compiled = result::compile_program(program, &options);

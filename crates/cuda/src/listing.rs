@@ -27,8 +27,8 @@ pub struct Listing {
 /// Data that a listing works on, and what else it reads.
 #[derive(Debug)]
 pub struct Job<'a> {
-    /// The data.
-    pub input: &'a DeviceBuffer,
+    /// The data, or none, for a kernel that reads what [`table`](Self::table) has alone.
+    pub input: Option<&'a DeviceBuffer>,
     /// What becomes of it.
     pub output: &'a mut DeviceBuffer,
     /// Blocks of 16 bytes.
@@ -109,9 +109,12 @@ impl Listing {
     pub fn run(&self, job: Job<'_>) -> Result<Duration, Error> {
         let Job { input, output, blocks, table, words, keys } = job;
         let bytes = usize::try_from(blocks).unwrap_or(usize::MAX).saturating_mul(16);
-        let start = input.slice(0..bytes)?.address();
+        let start = match input {
+            Some(input) => input.slice(0..bytes)?.address(),
+            None => 0,
+        };
         let end = output.slice(0..bytes)?.address();
-        for buffer in [input, table].into_iter().chain(keys) {
+        for buffer in [table].into_iter().chain(input).chain(keys) {
             self.device.require(buffer.device(), "memory of a listing")?;
         }
         let address =

@@ -158,6 +158,7 @@ impl Model {
     fn new(shared_bytes_per_block: u32, fault: Fault, pause: Duration) -> Self {
         let properties = Properties {
             name: "model".into(),
+            uuid: [0; 16],
             compute_capability: (0, 0),
             multiprocessors: 2,
             shared_bytes_per_block,

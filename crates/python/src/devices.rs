@@ -35,6 +35,16 @@ pub(crate) fn devices() -> Vec<Device> {
     (0..cuda::Device::count().unwrap_or(0)).filter_map(open).map(described).collect()
 }
 
+/// The text of `lanecrypt.cuh`: AES and GF(2^128) as functions of a thread, for kernels that CuPy, Numba or PyCUDA compile.
+///
+/// >>> import lanecrypt
+/// >>> "Block16 aes_mmo(" in lanecrypt.cuda_header()
+/// True
+#[pyfunction]
+pub(crate) fn cuda_header() -> &'static str {
+    cuda::kernels::DEVICE_HEADER
+}
+
 fn described((number, device): (usize, cuda::Device)) -> Device {
     let properties = device.properties();
     Device {

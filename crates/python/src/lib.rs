@@ -32,7 +32,7 @@ mod _lanecrypt {
     use super::{
         aead::{AESGCM, ARIAGCM, CamelliaGCM},
         ciphers::{AEADContext, Algorithm, CipherContext},
-        devices::{Device, devices},
+        devices::{Device, cuda_header, devices},
         errors::{
             AlreadyFinalized, AlreadyUpdated, InvalidTag, NotAuthentic, NotYetFinalized,
             SelfTestError, SourceChanged,

@@ -9,7 +9,7 @@ use crate::{
     sources::{
         claims,
         generated::{self, Mode},
-        known_answers,
+        header, known_answers,
     },
 };
 
@@ -49,6 +49,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
     files.push((operations::OPERATIONS.to_owned(), operations::csv()?));
     files.extend(claims::files()?);
     files.push(known_answers::file()?);
+    files.push(header::file()?);
     generated::ensure(&files, Mode::from_check(check), "cargo xtask codegen")
 }
 

@@ -15,6 +15,7 @@ use lanecrypt::{
 use lanecrypt_record::{Figure, Part, Place, Record, Work};
 
 use super::{
+    energy::Meter,
     kernels,
     keyed::{Keyed, windows},
     passes::{clocked, timed, with_median},
@@ -35,6 +36,8 @@ const LAUNCHES: usize = 201;
 /// For how long launches follow each other where that is measured, and how many are queued at once.
 const SUSTAINED: Duration = Duration::from_secs(60);
 const WITHOUT_WAITING: usize = 100;
+/// The same where the counter of energy is read in between.
+const BETWEEN_READINGS: usize = 10;
 /// Blocks of the key stream alone that are timed; P2 takes 2^35, which only takes longer.
 const KEYSTREAM_BLOCKS: u64 = 1 << 30;
 /// Blocks of it that are compared with a CPU.
@@ -86,6 +89,7 @@ pub(crate) fn measure(
     let sizes =
         Sizes { largest: resident.iter().copied().max().unwrap_or(0), resident, end_to_end };
     let mut buffers = Buffers::new(&device, sizes.largest)?;
+    let meter = Meter::of(&device);
     for cipher in options.ciphers() {
         for backend in backends(options, cipher) {
             if let Err(reason) = (backend.available)() {
@@ -94,7 +98,7 @@ pub(crate) fn measure(
             }
             for &key_bytes in options.key_bytes(cipher) {
                 let target = Target::new(cipher, backend, key_bytes)?;
-                target.measure(options, &sizes, &mut buffers, record)?;
+                target.measure(options, (&sizes, meter.as_ref()), &mut buffers, record)?;
                 bar.inc(1);
             }
         }
@@ -196,7 +200,7 @@ impl Target {
     fn measure(
         &self,
         options: &Options,
-        sizes: &Sizes,
+        (sizes, meter): (&Sizes, Option<&Meter>),
         buffers: &mut Buffers,
         record: &mut Record,
     ) -> Result<(), String> {
@@ -205,13 +209,18 @@ impl Target {
             record.add(Part::Measurements, [self.sustained(largest, buffers)?]);
             return Ok(());
         }
-        record.add(Part::Measurements, self.every_mode(sizes, buffers)?);
+        let mut measured = self.every_mode(sizes, buffers)?;
+        let is_first = self.keyed.key.len() == cipher.key_bytes[0];
+        if let Some(meter) = meter.filter(|_| is_first && !options.quick) {
+            self.add_energy(meter, largest, &mut measured, buffers)?;
+        }
+        record.add(Part::Measurements, measured);
         if options.tries_messages(cipher) && self.engine.other_programs().count() == 0 {
             for bytes in MESSAGES.into_iter().filter(|&bytes| bytes <= largest) {
                 record.add(Part::BlockSizes, self.thread_blocks(&SIZES, bytes, buffers)?);
             }
         }
-        if self.keyed.key.len() == cipher.key_bytes[0] {
+        if is_first {
             let kernels = kernels::on_device(&self.engine, &record.kernels)?;
             record.kernels.extend(kernels);
             if options.tries_thread_blocks(cipher) {
@@ -257,18 +266,49 @@ impl Target {
         let (mut launches, mut seconds) = (0, 0.0);
         let start = Instant::now();
         while start.elapsed() < SUSTAINED {
-            let (input, mut output) = buffers.both(bytes).map_err(|error| self.failed(error))?;
-            let mut launch = || {
-                let mut start = |_| self.start(Work::Ctr, &input, &mut output, &[0; 16]);
-                (0..WITHOUT_WAITING).try_for_each(&mut start)
-            };
-            let time = self.engine.device().time(&mut launch);
-            seconds += time.map_err(|error| self.failed(error))?.as_secs_f64();
+            seconds += self.launches(Work::Ctr, bytes, WITHOUT_WAITING, buffers)?;
             launches += WITHOUT_WAITING;
         }
         self.verify_resident(Work::Ctr, bytes, buffers)?;
         let figure = self.figure(Work::Ctr, Place::Sustained, bytes);
         Ok(Figure { samples: launches, ..with_median(figure, vec![seconds / launches as f64]) })
+    }
+
+    /// The device's seconds for so many launches of a mode, none of which is waited for by itself.
+    fn launches(
+        &self,
+        work: Work,
+        bytes: usize,
+        count: usize,
+        buffers: &mut Buffers,
+    ) -> Result<f64, String> {
+        let (input, mut output) = buffers.both(bytes).map_err(|error| self.failed(error))?;
+        let mut launch =
+            || (0..count).try_for_each(|_| self.start(work, &input, &mut output, &[0; 16]));
+        let time = self.engine.device().time(&mut launch);
+        Ok(time.map_err(|error| self.failed(error))?.as_secs_f64())
+    }
+
+    /// What ECB encryption and CTR of the longest data take of energy.
+    fn add_energy(
+        &self,
+        meter: &Meter,
+        bytes: usize,
+        measured: &mut [Figure],
+        buffers: &mut Buffers,
+    ) -> Result<(), String> {
+        let is_it = |f: &&mut Figure| {
+            f.place == Place::Resident
+                && f.bytes == bytes
+                && matches!(f.work, Work::EcbEncrypt | Work::Ctr)
+        };
+        for figure in measured.iter_mut().filter(is_it) {
+            figure.joules = meter.joules_of_a_pass(|| {
+                let seconds = self.launches(figure.work, bytes, BETWEEN_READINGS, buffers)?;
+                Ok((BETWEEN_READINGS, seconds))
+            })?;
+        }
+        Ok(())
     }
 
     /// Resident data by the device's own events.

@@ -6,6 +6,7 @@ pub(crate) mod blocks;
 pub(crate) mod cases;
 pub(crate) mod clock;
 pub(crate) mod cpu;
+mod energy;
 pub(crate) mod environment;
 pub(crate) mod files;
 pub(crate) mod first_call;

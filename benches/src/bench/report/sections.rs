@@ -23,7 +23,7 @@ pub(crate) fn of(record: &Record) -> Vec<Section> {
         all.extend(ratio::OF_PEERS.tables(record));
     }
     all.extend(curves::section(record));
-    all.extend(several(&[&PER_CLOCK, &THREAD_BLOCKS]));
+    all.extend(several(&[&PER_CLOCK, &ENERGY, &THREAD_BLOCKS]));
     all.extend(block_sizes::section(record));
     all.extend(BATCHES.tables(record));
     all.extend(choices::section(record));
@@ -79,6 +79,20 @@ const PER_CLOCK: Query = Query {
     row: |f| f.backend.clone(),
     column: |f| (0, keyed_work(f)),
     cell: |record, f| per_clock(record, f).map_or_else(String::new, |n| format!("{n:.1}")),
+};
+
+/// P1's question: what a watt gives.
+const ENERGY: Query = Query {
+    part: Part::Measurements,
+    table: |_, f| f.joules.map(|_| String::new()),
+    texts: Texts::Of(|figures| {
+        let title = format!("Gbit/s for each watt, resident, {}", size_name(figures[0].bytes));
+        (title, "What the board takes while launches follow each other, by NVML.".into())
+    }),
+    corner: "backend",
+    row: |f| f.backend.clone(),
+    column: |f| (0, keyed_work(f)),
+    cell: |_, f| f.gbit_per_joule().map_or_else(String::new, |gbit| format!("{gbit:.2}")),
 };
 
 /// P3's question: throughput by threads of a thread block: backends down, sizes across, and what is chosen.

@@ -123,6 +123,9 @@ impl Gpu {
         };
         let properties = Properties {
             name: doing(context.name(), || format!("naming CUDA device {number}"))?,
+            uuid: doing(context.uuid(), || format!("naming CUDA device {number}"))?
+                .bytes
+                .map(|byte| byte.to_ne_bytes()[0]),
             compute_capability: (
                 attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
                 attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,

@@ -113,6 +113,7 @@ impl Host {
             .map_err(|reason| Unavailable::because_of(format!("{}: {reason}", path.display())))?;
         let properties = Properties {
             name: "host build of the kernels".into(),
+            uuid: [0; 16],
             compute_capability: (0, 0),
             multiprocessors: 2,
             shared_bytes_per_block: 227 << 10,

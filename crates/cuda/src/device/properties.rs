@@ -5,6 +5,8 @@
 pub struct Properties {
     /// Marketing name.
     pub name: String,
+    /// What tells it from all others, also to NVIDIA's tools; zeros for the host build.
+    pub uuid: [u8; 16],
     /// Compute capability, major and minor; (0, 0) for the host build.
     pub compute_capability: (u32, u32),
     /// Streaming multiprocessors.

@@ -21,6 +21,6 @@ more: other threads go on, and must not touch the buffer meanwhile.
 """
 
 from . import aead, ciphers, random, tink
-from ._lanecrypt import Device, SelfTestError, cbc, ctr, devices, ecb, self_test, xts
+from ._lanecrypt import Device, SelfTestError, cbc, ctr, cuda_header, devices, ecb, self_test, xts
 
-__all__ = ["Device", "SelfTestError", "aead", "cbc", "ciphers", "ctr", "devices", "ecb", "random", "self_test", "tink", "xts"]
+__all__ = ["Device", "SelfTestError", "aead", "cbc", "ciphers", "ctr", "cuda_header", "devices", "ecb", "random", "self_test", "tink", "xts"]

@@ -1,5 +1,5 @@
 // A whole CUDA program text on the host: what it has of the language beside kernels/host/shim.hpp, and a check for races.
-// `cargo xtask ladder` puts this in front of a listing.
+// `listings.rs` puts this in front of a listing.
 //
 // The shim runs one thread after another, from barrier to barrier, so that a race may still give the right answer. The
 // compiler therefore calls a function before each access to memory (-fsanitize=thread, without the library of that
@@ -15,8 +15,9 @@
 #define __device__ inline
 #define __launch_bounds__(...)
 #define __grid_constant__
-// Of one thread block, since one runs after another. The builder leaves out the `extern` of dynamic shared memory, which
-// is the array `shared`.
+#define __constant__ static
+// Of one thread block, since one runs after another. The builder makes of the `extern` of dynamic shared memory a pointer
+// to `listing::dynamic_memory`.
 #define __shared__ static __attribute__((section("listing_shared")))
 #define UNINSTRUMENTED __attribute__((no_sanitize("thread")))
 
@@ -101,4 +102,6 @@ UNINSTRUMENTED inline unsigned atomicAdd(unsigned *, unsigned) {
 }
 
 // As many bytes of dynamic shared memory as the launch has.
-extern unsigned shared[];
+namespace listing {
+extern unsigned dynamic_memory[];
+}

@@ -4,10 +4,8 @@ use aes::Aes128;
 use anyhow::{Result, ensure};
 use cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 use ctr::Ctr32BE;
-use lanecrypt_cuda::{
-    Device, DeviceBuffer,
-    listing::{Job, Listing},
-};
+use lanecrypt_cuda::{Device, DeviceBuffer};
+use lanecrypt_ladder::{Job, Listing};
 use lanecrypt_reference::sbox;
 use rayon::prelude::*;
 use std::time::Duration;
@@ -159,7 +157,7 @@ impl Place<'_> {
     /// Encrypts so many blocks, and returns the device's time.
     pub(crate) fn run(&mut self, listing: &Listing, rung: &Rung, blocks: u64) -> Result<Duration> {
         Ok(listing.run(Job {
-            input: &self.input,
+            input: Some(&self.input),
             output: &mut self.output,
             blocks,
             table: &self.table,
@@ -188,7 +186,7 @@ impl Place<'_> {
         ensure!(
             behind.iter().all(|byte| *byte == UNTOUCHED),
             "{} writes behind {blocks} blocks",
-            rung.name
+            rung.entry.name
         );
         let pairs = result.par_chunks(16).zip(self.work.expected.par_chunks(16));
         Ok(pairs.filter(|(given, expected)| given != expected).count() as u64)

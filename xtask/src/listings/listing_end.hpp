@@ -4,7 +4,7 @@ extern "C" const host::Expected *LISTING_ENTRY(const host::Shape *shape, const v
     if (size < sizeof(Job)) return &expected;
     alignas(16) static unsigned char job[sizeof(Job)];
     std::memcpy(job, parameters, sizeof job);
-    const host::Shape own = {shape->grid, shape->threads, 0};  // shared memory is the array `shared`
+    const host::Shape own = {shape->grid, shape->threads, 0};  // shared memory is `listing::dynamic_memory`
     host::run(own, [](const void *all) {
         if (threadIdx.x == 0) listing::start_block();
         listing_kernel(*static_cast<const Job *>(all));

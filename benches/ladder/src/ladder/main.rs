@@ -1,7 +1,6 @@
 //! `ladder`: runs the rungs of the book's ladder, checks every block, and measures them. `cargo xtask ladder` builds what
 //! it runs.
 
-mod ffi;
 mod rung;
 mod work;
 
@@ -10,14 +9,13 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
-    thread,
-    time::Duration,
 };
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use clap::Parser;
-use lanecrypt_cuda::{Device, Properties, listing::Listing};
-use lanecrypt_roof::{binds, gbit_per_second, grouped};
+use lanecrypt_cuda::Device;
+use lanecrypt_ladder::{Listing, Machine, Timing, measure};
+use lanecrypt_roof::grouped;
 use serde::Serialize;
 
 use crate::{
@@ -62,11 +60,8 @@ struct Arguments {
 /// What ran on which machine.
 #[derive(Serialize)]
 struct Record {
-    gpu: String,
-    multiprocessors: u32,
-    gigahertz: f64,
-    compute_capability: String,
-    driver: i32,
+    #[serde(flatten)]
+    machine: Machine,
     bytes: usize,
     rungs: Vec<Row>,
 }
@@ -76,15 +71,8 @@ struct Record {
 struct Row {
     #[serde(flatten)]
     rung: Rung,
-    registers: u32,
-    local_bytes: u32,
-    grid: u32,
-    seconds: f64,
-    fastest_seconds: f64,
-    gbit_per_second: f64,
-    /// By the pipes, without memory.
-    roof: Option<f64>,
-    binds: Option<&'static str>,
+    #[serde(flatten)]
+    timing: Timing,
 }
 
 const GIB: usize = 1 << 30;
@@ -103,9 +91,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    let mut rungs = rung::read(&arguments.folder)?;
+    let mut rungs: Vec<Rung> = lanecrypt_ladder::read(&arguments.folder, "rungs.json", "ladder")?;
     let is_asked =
-        |rung: &Rung| arguments.only.iter().any(|part| rung.name.contains(part.as_str()));
+        |rung: &Rung| arguments.only.iter().any(|part| rung.entry.name.contains(part.as_str()));
     rungs.retain(|rung| arguments.only.is_empty() || is_asked(rung));
     ensure!(!rungs.is_empty(), "no rung has such a name");
     let bytes = arguments.bytes.unwrap_or(if arguments.host { GIB / 1024 } else { GIB });
@@ -120,11 +108,9 @@ fn run(arguments: &Arguments) -> Result<()> {
     let device = Device::default().map_err(|error| anyhow!("no GPU to run on: {error}"))?;
     let work = Work::new(bytes);
     let mut place = work.on(&device)?;
-    let mut record = Record::new(device.properties(), bytes);
+    let mut record = Record { machine: device.properties().into(), bytes, rungs: Vec::new() };
     for rung in &rungs {
-        let ptx = arguments.folder.join(format!("{}.ptx", rung.name));
-        let ptx = fs::read_to_string(&ptx).with_context(|| ptx.display().to_string())?;
-        let listing = ffi::on_gpu(&device, rung, &ptx)?;
+        let listing = rung.entry.open(&arguments.folder, lanecrypt_ladder::Place::Gpu(&device))?;
         if arguments.once {
             place.run(&listing, rung, place.blocks())?;
         } else if rung.is_wrong() {
@@ -134,7 +120,11 @@ fn run(arguments: &Arguments) -> Result<()> {
             );
         } else {
             check(&mut place, &listing, rung)?;
-            record.rungs.push(measure(&mut place, &listing, rung, arguments.samples)?);
+            let work = (place.blocks(), arguments.samples);
+            let timing = measure(&record.machine, &rung.entry, &listing, work, || {
+                place.run(&listing, rung, work.0)
+            })?;
+            record.rungs.push(Row { rung: rung.clone(), timing });
         }
     }
     if arguments.once {
@@ -145,7 +135,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     if let Some(folder) = &arguments.out {
         fs::create_dir_all(folder)?;
         fs::write(folder.join("ladder.json"), &json)?;
-        let title = format!("# The ladder on an {}", record.gpu);
+        let title = format!("# The ladder on an {}", record.machine.gpu);
         let text = format!("{title}\n\n```text\n{}```\n", record.table());
         fs::write(folder.join("report.md"), text)?;
     }
@@ -162,8 +152,7 @@ fn run(arguments: &Arguments) -> Result<()> {
 fn on_host(rungs: &[Rung], bytes: usize, folder: &Path) -> Result<()> {
     let work = Work::new(bytes);
     for rung in rungs {
-        let library = folder.join(format!("{}.so", rung.name));
-        let listing = ffi::on_host(rung, &library)?;
+        let listing = rung.entry.open(folder, lanecrypt_ladder::Place::Host)?;
         let mut place = work.on(listing.device())?;
         if rung.is_wrong() {
             println!(
@@ -175,7 +164,7 @@ fn on_host(rungs: &[Rung], bytes: usize, folder: &Path) -> Result<()> {
         check(&mut place, &listing, rung)?;
         println!(
             "{:<28} right: all blocks of {bytes} bytes and of shorter data, no race",
-            rung.name
+            rung.entry.name
         );
     }
     Ok(())
@@ -184,7 +173,7 @@ fn on_host(rungs: &[Rung], bytes: usize, folder: &Path) -> Result<()> {
 /// What a mistake comes to.
 fn verdict(rung: &Rung, wrong: u64, place: &Place<'_>) -> String {
     let all = place.blocks();
-    format!("{:<28} {wrong} of {all} blocks are wrong", rung.name)
+    format!("{:<28} {wrong} of {all} blocks are wrong", rung.entry.name)
 }
 
 /// Compares every block of short and long data.
@@ -195,60 +184,18 @@ fn check(place: &mut Place<'_>, listing: &Listing, rung: &Rung) -> Result<()> {
         let blocks = blocks.clamp(1, all);
         let wrong = place.wrong_blocks(listing, rung, blocks)?;
         if wrong > 0 {
-            bail!("{}: {wrong} of {blocks} blocks are wrong", rung.name);
+            bail!("{}: {wrong} of {blocks} blocks are wrong", rung.entry.name);
         }
     }
     Ok(())
 }
 
-fn measure(place: &mut Place<'_>, listing: &Listing, rung: &Rung, samples: usize) -> Result<Row> {
-    let blocks = place.blocks();
-    let mut times = Vec::new();
-    for _ in 0..samples.max(1) {
-        thread::sleep(Duration::from_millis(250));
-        times.push(place.run(listing, rung, blocks)?.as_secs_f64());
-    }
-    times.sort_by(f64::total_cmp);
-    let seconds = times[times.len() / 2];
-    let properties = listing.device().properties();
-    let gigaclocks = f64::from(properties.multiprocessors) * gigahertz(properties);
-    let resources = listing.resources()?;
-    Ok(Row {
-        rung: rung.clone(),
-        registers: resources.map_or(0, |all| all.registers),
-        local_bytes: resources.map_or(0, |all| all.local_bytes),
-        grid: listing.grid(),
-        seconds,
-        fastest_seconds: times[0],
-        gbit_per_second: 128.0 * blocks as f64 / seconds / 1e9,
-        roof: rung.lanes.map(|lanes| gbit_per_second(128.0, &lanes, gigaclocks)),
-        binds: rung.lanes.map(|lanes| binds(&lanes)),
-    })
-}
-
-fn gigahertz(properties: &Properties) -> f64 {
-    f64::from(properties.clock_khz) / 1e6
-}
-
 impl Record {
-    fn new(properties: &Properties, bytes: usize) -> Self {
-        let (major, minor) = properties.compute_capability;
-        Self {
-            gpu: properties.name.clone(),
-            multiprocessors: properties.multiprocessors,
-            gigahertz: gigahertz(properties),
-            compute_capability: format!("{major}.{minor}"),
-            driver: properties.driver_version,
-            bytes,
-            rungs: Vec::new(),
-        }
-    }
-
     /// For a person.
     fn table(&self) -> String {
         let mut text = format!(
             "{}, {} MiB on the device\n{:<28} {:>8} {:>8} {:>7} {:>6}  {:<16} {:>9}\n",
-            self.gpu,
+            self.machine.gpu,
             self.bytes >> 20,
             "rung",
             "Gbit/s",
@@ -259,23 +206,25 @@ impl Record {
             "registers"
         );
         for (i, row) in self.rungs.iter().enumerate() {
-            let before = i.checked_sub(1).map(|before| self.rungs[before].gbit_per_second);
-            let reached =
-                row.roof.map(|roof| format!("{:.0}%", 100.0 * row.gbit_per_second / roof));
+            let before = i.checked_sub(1).map(|before| self.rungs[before].timing.gbit_per_second);
+            let reached = row
+                .timing
+                .roof
+                .map(|roof| format!("{:.0}%", 100.0 * row.timing.gbit_per_second / roof));
             let _ = writeln!(
                 text,
                 "{:<28} {:>8} {:>8} {:>7} {:>6}  {:<16} {:>9}{}",
-                row.rung.name,
-                grouped(row.gbit_per_second),
-                row.roof.map(grouped).unwrap_or_default(),
+                row.rung.entry.name,
+                grouped(row.timing.gbit_per_second),
+                row.timing.roof.map(grouped).unwrap_or_default(),
                 reached.unwrap_or_default(),
                 before
-                    .map(|before| format!("{:.2}", row.gbit_per_second / before))
+                    .map(|before| format!("{:.2}", row.timing.gbit_per_second / before))
                     .unwrap_or_default(),
-                row.binds.unwrap_or_default(),
-                row.registers,
-                if row.local_bytes > 0 {
-                    format!(", {} bytes spilled", row.local_bytes)
+                row.timing.binds.unwrap_or_default(),
+                row.timing.registers,
+                if row.timing.local_bytes > 0 {
+                    format!(", {} bytes spilled", row.timing.local_bytes)
                 } else {
                     String::new()
                 },
@@ -289,21 +238,24 @@ impl Record {
                         local_bytes,grid\n"
             .to_owned();
         for row in &self.rungs {
-            let lanes =
-                row.rung.lanes.map(|lanes| lanes.map(|lanes| format!("{lanes:.2}")).join(","));
+            let lanes = row
+                .rung
+                .entry
+                .lanes
+                .map(|lanes| lanes.map(|lanes| format!("{lanes:.2}")).join(","));
             let _ = writeln!(
                 text,
                 "{},{:.1},{},{:e},{:e},{},{},{},{},{}",
-                row.rung.name,
-                row.gbit_per_second,
-                row.roof.map(|roof| format!("{roof:.1}")).unwrap_or_default(),
-                row.seconds,
-                row.fastest_seconds,
-                row.binds.unwrap_or_default(),
+                row.rung.entry.name,
+                row.timing.gbit_per_second,
+                row.timing.roof.map(|roof| format!("{roof:.1}")).unwrap_or_default(),
+                row.timing.seconds,
+                row.timing.fastest_seconds,
+                row.timing.binds.unwrap_or_default(),
                 lanes.unwrap_or_else(|| ",,,".to_owned()),
-                row.registers,
-                row.local_bytes,
-                row.grid
+                row.timing.registers,
+                row.timing.local_bytes,
+                row.timing.grid
             );
         }
         text

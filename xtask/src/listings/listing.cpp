@@ -24,7 +24,9 @@ void race(const void *address, const char *what, const Access &before) {
 
 }  // namespace listing
 
-__attribute__((section("listing_shared"))) unsigned shared[LISTING_SHARED / 4 + 1];
+namespace listing {
+alignas(16) __attribute__((section("listing_shared"))) unsigned dynamic_memory[LISTING_SHARED / 4 + 1];
+}
 
 // Called by what the compiler writes before each access.
 #define ACCESS(size)                                                                                             \

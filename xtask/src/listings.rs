@@ -1,0 +1,171 @@
+//! Kernels of the book that stand alone: each is compiled to PTX, and as C++ for this CPU with a check for races.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, ensure};
+use lanecrypt_cuda::compiler::Compiler;
+use rayon::prelude::*;
+
+use crate::{
+    command::{command, root, run},
+    kernels::{host, toolchain},
+};
+
+/// What the files that are kernels end with.
+const END: &str = ".cu";
+/// Where a kernel's name is in a listing.
+const ENTRY: &str = "extern \"C\" __global__ void ";
+/// What every listing is compiled with for this CPU.
+const OWN: &str = "xtask/src/listings";
+
+/// A listing.
+pub(crate) struct Listing {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) kernel: String,
+    pub(crate) threads: u32,
+    pub(crate) shared_bytes: u32,
+    /// The words of its line on the launch.
+    launch: Vec<String>,
+}
+
+/// Where listings are, and what they include.
+pub(crate) struct Listings<'a> {
+    /// The folder, from the root.
+    pub(crate) folder: &'a str,
+    /// The folder of what they include on a GPU.
+    pub(crate) includes: PathBuf,
+    /// The same for this CPU, where they are compiled for it.
+    pub(crate) includes_on_host: Option<PathBuf>,
+    /// Options of CUDA's compiler.
+    pub(crate) options: &'a [&'a str],
+}
+
+impl Listings<'_> {
+    /// All of them, in the order of their names.
+    pub(crate) fn read(&self) -> Result<Vec<Listing>> {
+        let mut listings = Vec::new();
+        for entry in
+            fs::read_dir(root().join(self.folder)).with_context(|| self.folder.to_owned())?
+        {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if let Some(name) = name.strip_suffix(END) {
+                let text = fs::read_to_string(&path)?;
+                let listing = Listing::read(name, text);
+                listings.push(listing.with_context(|| path.display().to_string())?);
+            }
+        }
+        listings.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(listings)
+    }
+
+    /// Compiles them into `folder`, as `NAME.ptx` and perhaps `NAME.so`, and returns what `made` says of each listing
+    /// and its PTX.
+    pub(crate) fn compile<T: Send>(
+        &self,
+        listings: &[Listing],
+        folder: &Path,
+        made: impl Fn(&Listing, &str) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let toolchain = toolchain::install()?;
+        let compiler = Compiler::open(&toolchain.nvrtc)?;
+        let one = |listing: &Listing| {
+            let (text, name) = (&listing.text, &listing.name);
+            let ptx = compiler.ptx(text, name, &self.includes, "compute_75", self.options)?;
+            fs::write(folder.join(format!("{name}.ptx")), &ptx)?;
+            if let Some(includes) = &self.includes_on_host {
+                self.compile_for_host(listing, folder, includes)?;
+            }
+            made(listing, &ptx).with_context(|| name.clone())
+        };
+        listings.par_iter().map(one).collect()
+    }
+
+    /// Compiles a listing as C++ for this CPU, with the shim and a check for races.
+    fn compile_for_host(&self, listing: &Listing, folder: &Path, includes: &Path) -> Result<()> {
+        let Listing { name, kernel, .. } = listing;
+        let source = folder.join(format!("{name}.cpp"));
+        let text: String = listing.text.lines().map(|line| on_host(line) + "\n").collect();
+        let text = format!(
+            "#include \"listing.hpp\"\n#define {kernel} listing_kernel\n#line 1 \"{}/{name}{END}\"\n{text}#undef \
+             {kernel}\n#define LISTING_ENTRY {kernel}\n#include \"listing_end.hpp\"\n",
+            self.folder
+        );
+        fs::write(&source, text)?;
+        let shared = format!("-DLISTING_SHARED={}", listing.shared_bytes);
+        let object = |part: &str| folder.join(format!("{name}_{part}.o"));
+        let compile = |from: &Path, to: &Path, more: &[&str]| {
+            let mut compile = command(host::compiler());
+            compile
+                .args(host::FLAGS.split(' '))
+                .args(more)
+                .arg(&shared)
+                .arg("-Wno-unknown-pragmas");
+            compile.arg("-isystem").arg(includes);
+            for include in [OWN, "kernels/host"] {
+                compile.arg("-I").arg(root().join(include));
+            }
+            run(compile.arg(from).arg("-o").arg(to))
+                .context("the listings need a C++20 compiler for this CPU")
+        };
+        let objects = [object("listing"), object("runtime"), object("shim")];
+        compile(&source, &objects[0], &["-fsanitize=thread"])?;
+        compile(&root().join(OWN).join("listing.cpp"), &objects[1], &[])?;
+        compile(&root().join("kernels/host/shim.cpp"), &objects[2], &[])?;
+        let library = folder.join(format!("{name}.so"));
+        run(command(host::compiler()).arg("-shared").arg("-o").arg(&library).args(&objects))?;
+        objects.iter().try_for_each(fs::remove_file)?;
+        ensure!(library.exists(), "no library of {name}");
+        Ok(())
+    }
+}
+
+/// A line of a listing as C++: dynamic shared memory is an array that stands in front of all.
+fn on_host(line: &str) -> String {
+    let declared = line.trim_start().strip_prefix("extern __shared__ ");
+    let kind = declared.and_then(|declared| declared.strip_suffix(" shared[];"));
+    kind.map_or(line.to_owned(), |kind| {
+        let kind = kind.trim_start_matches("__align__(16) ");
+        format!("    {kind} *const shared = reinterpret_cast<{kind} *>(listing::dynamic_memory);")
+    })
+}
+
+impl Listing {
+    /// The second line says how it is launched, "Launch: 256 threads, 0 bytes of dynamic shared memory, keys in memory."
+    fn read(name: &str, text: String) -> Result<Self> {
+        let launch = text.lines().nth(1).and_then(|line| line.strip_prefix("// Launch: "));
+        let words: Vec<&str> =
+            launch.context("no line on the launch")?.split([' ', ',', '.']).collect();
+        let before = |word: &str| {
+            let at = words.iter().position(|other| *other == word)?;
+            words[at.checked_sub(1)?].parse().ok()
+        };
+        let (_, rest) = text.split_once(ENTRY).context("no kernel")?;
+        // Behind the bounds of its launch.
+        let kernel = rest.split_once(") ").and_then(|(_, rest)| rest.split_once('('));
+        let (kernel, _) = kernel.context("no name of a kernel")?;
+        Ok(Self {
+            threads: before("threads").context("no number of threads")?,
+            shared_bytes: before("bytes").context("no bytes of shared memory")?,
+            launch: words.iter().filter(|word| !word.is_empty()).map(ToString::to_string).collect(),
+            kernel: kernel.to_owned(),
+            name: name.to_owned(),
+            text,
+        })
+    }
+
+    /// The last word of its line on the launch.
+    pub(crate) fn last_word(&self) -> &str {
+        self.launch.last().map_or("", String::as_str)
+    }
+
+    /// Its first line, up to the first full stop.
+    pub(crate) fn title(&self) -> &str {
+        let line = self.text.lines().next().unwrap_or_default().trim_start_matches("// ");
+        line.split('.').next().unwrap_or_default()
+    }
+}
