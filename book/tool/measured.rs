@@ -30,6 +30,7 @@ pub(crate) fn tables(records: &[Record], source: &Path) -> BTreeMap<PathBuf, Str
     let kernels = ciphers.into_iter().map(|cipher| (cipher, of_kernels(records, cipher)));
     let all = kernels.chain(of_cores(records).map(|text| ("cpu", text)));
     let all = all.chain(of_random(records).map(|text| ("random", text)));
+    let all = all.chain(of_energy(records).map(|text| ("energy", text)));
     let file = |(name, text): (&str, String)| {
         let text = generated("benches/record", &format!("\n{}\n", text.trim_end()));
         (source.join(format!("{name}-measured.md")), text)
@@ -110,6 +111,41 @@ fn of_random(records: &[Record]) -> Option<String> {
         record.short_link(),
         rows.collect::<String>()
     ))
+}
+
+/// What a watt gives: of each cipher the kernels that give most, in the newest record with energy.
+fn of_energy(records: &[Record]) -> Option<String> {
+    let metered = |record: &Record| -> Vec<Figure> {
+        record.measurements().iter().filter(|m| m.joules.is_some()).cloned().collect()
+    };
+    let (record, figures) = records.iter().map(|r| (r, metered(r))).find(|(_, f)| !f.is_empty())?;
+    let mut text = format!(
+        "{}, {} GiB on the device: {}.\n\n| cipher | mode | backend | Gbit/s for each watt |\n|---|---|---|---|\n",
+        record.gpu()?,
+        figures[0].bytes >> 30,
+        record.short_link()
+    );
+    for cipher in distinct(figures.iter().map(|m| (m.cipher.as_str(), m.key_bits))) {
+        for work in [Work::EcbEncrypt, Work::Ctr] {
+            let is_it = |m: &&Figure| (m.cipher.as_str(), m.key_bits) == cipher && m.work == work;
+            let best = figures.iter().filter(is_it).max_by(|a, b| {
+                f64::total_cmp(
+                    &a.gbit_per_joule().unwrap_or(0.0),
+                    &b.gbit_per_joule().unwrap_or(0.0),
+                )
+            });
+            let Some((best, gbit)) = best.and_then(|m| Some((m, m.gbit_per_joule()?))) else {
+                continue;
+            };
+            let _ = writeln!(
+                text,
+                "| {} | {work} | `{}` | {gbit:.1} |",
+                title(cipher.0, cipher.1),
+                best.backend
+            );
+        }
+    }
+    Some(text)
 }
 
 /// Cycles a byte of the default types, beside the fastest of other libraries in the same run.

@@ -24,7 +24,7 @@ DEVICE void next_words(const Tables &tables, const u32 *before, u32 *words, u32 
 }
 // ANCHOR_END: next_words
 
-// Calls `use(i, key)` for every round key of a key of `size` words, with so many passes of the loop behind each other.
+// Calls `use(i, key)` for every round key of a key of `size` words, with `passes` passes of the loop behind each other.
 template <u32 size, u32 passes = 1, class Tables, class Use>
 DEVICE void every_round_key(const Tables &tables, const u32 *key, Use use) {
     constexpr u32 COUNT = AT_ONCE<size>, ROUNDS = size + 6;

@@ -18,7 +18,7 @@
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
 #define PRAGMA(text) _Pragma(#text)
-// So many passes of a loop, a constant, behind each other.
+// This number of passes of a loop, a constant, behind each other.
 #define UNROLL_BY(passes) PRAGMA(unroll passes)
 // Dynamic shared memory, as bytes, all of which the kernel clears; one that holds nothing but tables,
 // which are public and may stay; and one whose first bytes are tables, and which the kernel clears from

@@ -256,7 +256,7 @@ enum Task {
 }
 
 /// Options of bench-all that leave the swap out, as they measure something else or nothing.
-const WITHOUT_SWAP: [&str; 15] = [
+const WITHOUT_SWAP: [&str; 16] = [
     "--auto",
     "--backend",
     "--batches",
@@ -268,6 +268,7 @@ const WITHOUT_SWAP: [&str; 15] = [
     "--host-memory",
     "--report",
     "--sustained",
+    "--energy",
     "--version",
     "--with",
     "-V",

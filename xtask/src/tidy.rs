@@ -23,7 +23,9 @@ pub(crate) fn run() -> Result<()> {
             continue;
         };
         let mut found = faults_of(path, &text);
-        found.extend(unlisted_variables(&text, &variables));
+        if path != HEADER {
+            found.extend(unlisted_variables(&text, &variables));
+        }
         found.extend(words::faults(path, &text));
         found.extend(examples_not_compiled(path, &text));
         if path.starts_with(RECORDS) {
@@ -49,6 +51,9 @@ pub(crate) fn run() -> Result<()> {
 
 /// Where every environment variable is listed.
 const VARIABLES: &str = "docs/environment.md";
+
+/// Its macros are named like variables.
+const HEADER: &str = "kernels/include/lanecrypt.cuh";
 
 /// Environment variables of ours that a file names and the list does not.
 fn unlisted_variables(text: &str, list: &str) -> Vec<String> {

@@ -44,12 +44,13 @@ impl Entry {
     /// # Errors
     /// Where that cannot be read or loaded.
     pub fn open(&self, folder: &Path, place: Place<'_>) -> Result<Listing> {
+        let (name, launch) = (&self.name, (self.threads, self.shared_bytes));
         match place {
-            Place::Host => ffi::on_host(self, &folder.join(format!("{}.so", self.name))),
+            Place::Host => ffi::on_host(&folder.join(format!("{name}.so")), &self.kernel, launch),
             Place::Gpu(device) => {
-                let ptx = folder.join(format!("{}.ptx", self.name));
+                let ptx = folder.join(format!("{name}.ptx"));
                 let ptx = fs::read_to_string(&ptx).with_context(|| ptx.display().to_string())?;
-                ffi::on_gpu(device, self, &ptx)
+                ffi::on_gpu(device, (&self.kernel, &ptx), launch)
             }
         }
     }
@@ -123,7 +124,7 @@ pub struct Timing {
     pub binds: Option<&'static str>,
 }
 
-/// Measures `run`, which goes through so many blocks of 16 bytes and returns the device's time, with a quarter of a second
+/// Measures `run`, which goes through this number of blocks of 16 bytes and returns the device's time, with a quarter of a second
 /// between the samples.
 ///
 /// # Errors

@@ -121,7 +121,7 @@ fn measure(options: &Options) -> Result<Record, String> {
         (Part::Swap, options.swap, swap::measure),
     ];
     let is_part = parts.iter().any(|(_, is_chosen, _)| *is_chosen);
-    let is_all = !is_part && !options.sustained;
+    let is_all = !is_part && !options.sustained && !options.energy;
     let is_wanted = |part| match part {
         _ if !is_all || !options.backend.is_empty() => false, // none of these is of a certain backend
         // Minutes that have nothing to do with a cipher, or with the GPU alone.

@@ -78,6 +78,9 @@ pub(crate) struct Options {
     /// backend and key size.
     #[arg(long, requires = "gpu_only")]
     pub(crate) sustained: bool,
+    /// Measures only ECB and CTR on the GPU over the largest size, and the energy that they take.
+    #[arg(long, requires = "gpu_only", conflicts_with_all = ["quick", "sustained"])]
+    pub(crate) energy: bool,
     /// Measures only several GPUs as one: data resident on them, and host memory that they share.
     #[arg(long, conflicts_with_all = ["backend", "cpu_only"])]
     pub(crate) fleet: bool,

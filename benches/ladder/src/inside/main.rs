@@ -4,7 +4,7 @@
 mod dpf;
 mod trials;
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::{fmt::Write as _, fs, path::PathBuf, process::ExitCode};
 
 use anyhow::{Result, anyhow, ensure};
 use clap::Parser;
@@ -159,8 +159,9 @@ impl Record {
             let timing = &row.timing;
             let reached =
                 timing.roof.map(|roof| format!("{:.0}%", 100.0 * timing.gbit_per_second / roof));
-            text += &format!(
-                "{:<12} {:<24} {:>8.2} {:>8} {:>7} {:>7} {:>8.2} {:<9} {:>9}\n",
+            let _ = writeln!(
+                text,
+                "{:<12} {:<24} {:>8.2} {:>8} {:>7} {:>7} {:>8.2} {:<9} {:>9}",
                 row.entry.name,
                 row.load,
                 row.calls_per_second / 1e9,

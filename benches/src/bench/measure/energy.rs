@@ -18,10 +18,8 @@ pub(crate) struct Meter {
 impl Meter {
     /// That of the device, where its driver has one.
     pub(crate) fn of(device: &Device) -> Option<Self> {
-        let digits = |range: std::ops::Range<usize>| -> String {
-            device.properties().uuid[range].iter().map(|byte| format!("{byte:02x}")).collect()
-        };
-        let groups = [0..4, 4..6, 6..8, 8..10, 10..16].map(digits);
+        let uuid = &device.properties().uuid;
+        let groups = [0..4, 4..6, 6..8, 8..10, 10..16].map(|range| hex::encode(&uuid[range]));
         let meter = Self { nvml: Nvml::init().ok()?, uuid: format!("GPU-{}", groups.join("-")) };
         meter.joules().is_some().then_some(meter)
     }

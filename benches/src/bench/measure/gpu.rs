@@ -36,6 +36,8 @@ const LAUNCHES: usize = 201;
 /// For how long launches follow each other where that is measured, and how many are queued at once.
 const SUSTAINED: Duration = Duration::from_secs(60);
 const WITHOUT_WAITING: usize = 100;
+/// Of what the energy is measured.
+const ENERGY: [Work; 2] = [Work::EcbEncrypt, Work::Ctr];
 /// The same where the counter of energy is read in between.
 const BETWEEN_READINGS: usize = 10;
 /// Blocks of the key stream alone that are timed; P2 takes 2^35, which only takes longer.
@@ -209,12 +211,23 @@ impl Target {
             record.add(Part::Measurements, [self.sustained(largest, buffers)?]);
             return Ok(());
         }
-        let mut measured = self.every_mode(sizes, buffers)?;
         let is_first = self.keyed.key.len() == cipher.key_bytes[0];
+        if options.energy && !is_first {
+            return Ok(());
+        }
+        let mut measured = if options.energy {
+            let of = |work| self.resident(work, largest, buffers);
+            ENERGY.into_iter().map(of).collect::<Result<_, _>>()?
+        } else {
+            self.every_mode(sizes, buffers)?
+        };
         if let Some(meter) = meter.filter(|_| is_first && !options.quick) {
             self.add_energy(meter, largest, &mut measured, buffers)?;
         }
         record.add(Part::Measurements, measured);
+        if options.energy {
+            return Ok(());
+        }
         if options.tries_messages(cipher) && self.engine.other_programs().count() == 0 {
             for bytes in MESSAGES.into_iter().filter(|&bytes| bytes <= largest) {
                 record.add(Part::BlockSizes, self.thread_blocks(&SIZES, bytes, buffers)?);
@@ -274,7 +287,7 @@ impl Target {
         Ok(Figure { samples: launches, ..with_median(figure, vec![seconds / launches as f64]) })
     }
 
-    /// The device's seconds for so many launches of a mode, none of which is waited for by itself.
+    /// The device's seconds for this number of launches of a mode, none of which is waited for by itself.
     fn launches(
         &self,
         work: Work,
@@ -298,9 +311,7 @@ impl Target {
         buffers: &mut Buffers,
     ) -> Result<(), String> {
         let is_it = |f: &&mut Figure| {
-            f.place == Place::Resident
-                && f.bytes == bytes
-                && matches!(f.work, Work::EcbEncrypt | Work::Ctr)
+            f.place == Place::Resident && f.bytes == bytes && ENERGY.contains(&f.work)
         };
         for figure in measured.iter_mut().filter(is_it) {
             figure.joules = meter.joules_of_a_pass(|| {

@@ -30,7 +30,7 @@ const WORKS: [Work; 4] = [Work::EcbEncrypt, Work::EcbDecrypt, Work::Ctr, Work::G
 /// A sentence naming what failed; wrong output is a failure.
 pub(crate) fn measure(options: &Options, record: &mut Record) -> Result<(), String> {
     let chosen = |backend: &&'static Backend| backend.platform == Platform::Wgpu;
-    if options.cpu_only || options.sustained {
+    if options.cpu_only || options.sustained || options.energy {
         return Ok(());
     }
     let resident = options.sizes(&[1 << 20, 16 << 20, 256 << 20, 1 << 30], &[256 << 20]);

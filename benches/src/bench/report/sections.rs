@@ -84,14 +84,15 @@ const PER_CLOCK: Query = Query {
 /// P1's question: what a watt gives.
 const ENERGY: Query = Query {
     part: Part::Measurements,
-    table: |_, f| f.joules.map(|_| String::new()),
+    table: |_, f| f.joules.map(|_| f.keyed()),
     texts: Texts::Of(|figures| {
-        let title = format!("Gbit/s for each watt, resident, {}", size_name(figures[0].bytes));
+        let (cipher, size) = (figures[0].keyed(), size_name(figures[0].bytes));
+        let title = format!("{cipher}, resident, {size}, Gbit/s for each watt");
         (title, "What the board takes while launches follow each other, by NVML.".into())
     }),
     corner: "backend",
     row: |f| f.backend.clone(),
-    column: |f| (0, keyed_work(f)),
+    column: |f| (0, f.work.to_string()),
     cell: |_, f| f.gbit_per_joule().map_or_else(String::new, |gbit| format!("{gbit:.2}")),
 };
 
