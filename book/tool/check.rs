@@ -1,4 +1,4 @@
-//! The check: links, anchors, pictures, includes, and pages that nothing leads to.
+//! The check: links, anchors, pictures, includes, figures that no record has, and pages that nothing leads to.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -6,7 +6,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{browser, glossary, include, page, quoted, record::Record, records};
+use crate::{browser, glossary, include, marked, page, quoted, record::Record, records, typed};
 
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
@@ -78,6 +78,12 @@ pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>>
         for (offset, what) in quoted::missing(text, records) {
             report(offset, what);
         }
+        for (offset, what) in marked::missing(text, path, records) {
+            report(offset, what);
+        }
+        for (offset, figure) in typed::figures(text) {
+            report(offset, format!("{figure} is typed; quote a record, or mark what it is"));
+        }
         for link in page::links(text) {
             if let Err(what) = book.follow(path, &link.target) {
                 report(link.offset, what);
@@ -96,6 +102,9 @@ pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>>
             report(0, format!("{SUMMARY} does not have this page"));
         }
     }
+    let pages = book.texts.iter().map(|(path, text)| (path.as_path(), text.as_str()));
+    let stale = marked::unquoted(pages, records).into_iter();
+    problems.extend(stale.map(|(file, line, what)| Problem { file, line, what }));
     Ok(problems)
 }
 

@@ -10,7 +10,7 @@ use mdbook_driver::{
 };
 use pulldown_cmark::{Event, Parser, TagEnd};
 
-use crate::page;
+use crate::{marked, page};
 
 /// The page that has them.
 pub(crate) const PAGE: &str = "glossary.md";
@@ -78,8 +78,9 @@ pub(crate) fn problems<'a>(
         None => Some(format!("{} has no page that uses it", term.forms[0])),
         Some(page) => {
             let text = text_of(page)?; // a page that is missing is a broken link
+            let text = marked::filled(text, &[], "");
             let is_used =
-                prose(text).iter().any(|(_, prose)| first_form(prose, &term.forms).is_some());
+                prose(&text).iter().any(|(_, prose)| first_form(prose, &term.forms).is_some());
             (!is_used).then(|| format!("{page} does not use the term {}", term.forms[0]))
         }
     };

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod browser;
+mod cells;
 mod check;
 mod decision;
 mod drawings;
@@ -16,6 +17,7 @@ mod glossary;
 mod include;
 mod ladder;
 mod machine;
+mod marked;
 mod measured;
 mod occupancy;
 mod page;
@@ -26,6 +28,7 @@ mod records;
 mod roofs;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod verdicts;
 
 use std::{env, fs, path::Path, process::ExitCode};
@@ -71,6 +74,7 @@ fn run(root: &Path, check_only: bool, modules: Option<[&Path; 2]>) -> anyhow::Re
     }
     if !check_only {
         let mut book = MDBook::load(root)?;
+        marked::fill(&mut book, &records);
         glossary::link(&mut book);
         records::add(&mut book, &records)?;
         book.build()?;

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use mdbook_driver::MDBook;
 use tempfile::TempDir;
 
-use crate::{browser, check::check, page};
+use crate::{browser, check::check, page, record};
 
 const SUMMARY: &str = "# Summary\n\n- [One](one.md)\n- [Two](parts/two.md)\n";
 const ONE: &str = "# One\n\nSee [two](parts/two.md#its-end).\n\n{{#include measured.md}}\n";
@@ -43,7 +43,7 @@ fn problems(folder: &TempDir) -> Vec<String> {
 /// What is written over a file of the sound book, and what the check then says.
 type Change = (&'static str, &'static str, &'static [&'static str]);
 
-const CHANGES: [Change; 13] = [
+const CHANGES: [Change; 14] = [
     ("src/one.md", ONE, &[]),
     (
         "src/measured.md",
@@ -96,6 +96,11 @@ const CHANGES: [Change; 13] = [
         "\n{{#records Host memory, GB/s}}\n",
         &["measured.md:2: no record has a section Host memory, GB/s"],
     ),
+    (
+        "src/measured.md",
+        "It runs at {{given 2 GB/s}}\nby the data sheet and at 3\nGB/s.\n",
+        &["measured.md:2: 3 GB/s is typed; quote a record, or mark what it is"],
+    ),
     // The part of the ciphers, where the sections of a page are always the same.
     (
         "src/SUMMARY.md",
@@ -112,6 +117,38 @@ fn what_is_wrong_is_found_and_nothing_else() {
         write(&folder, path, text);
         assert_eq!(problems(&folder), expected, "{path}: {text}");
     }
+}
+
+/// A page that needs two records in every way in which a page can.
+const QUOTES: &str = "{{#figure aes-128 default CTR}} {{#records Table}}\n\n{{#records Table | a}}\n\n\
+    {{#cell a / row / column}} [all](records/a/report.md)\n\n{{tried 4 s}}\n";
+
+#[test]
+fn a_record_that_a_page_needs_cannot_be_removed() {
+    let folder = book();
+    write(&folder, "src/measured.md", QUOTES);
+    let table = "# A\n\n## Table\n\n| | column |\n|---|---|\n| row | 1 |\n";
+    write(&folder, "record/a/report.md", table);
+    let json = r#"{"environment": {"gpu": "none", "driver": "1", "commit": "c", "date": "d", "cpu": "x"},
+        "measurements": [{"cipher": "aes", "key_bits": 128, "backend": "default", "work": "Ctr",
+            "place": "Cpu", "bytes": 1024, "seconds": 1e-3, "samples": 11}]}"#;
+    write(&folder, "record/a/report.json", json);
+    let trials = "| page | figure | from |\n|---|---|---|\n| `measured.md` | 4 s | c |\n";
+    write(&folder, "record/b-trials/report.md", trials);
+    let found = |removed: Option<&str>| {
+        if let Some(name) = removed {
+            fs::remove_dir_all(folder.path().join("record").join(name)).expect("it is there");
+        }
+        let records = record::read(&folder.path().join("record")).expect("records");
+        let problems = check(folder.path(), &records).expect("the book can be read");
+        let lines = problems.iter().map(ToString::to_string);
+        lines.map(|text| text.rsplit('/').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(None), [""; 0]);
+    let no_trial = "measured.md:7: the record of trials has no 4 s for this page";
+    assert_eq!(found(Some("b-trials")), [no_trial]);
+    let without = found(Some("a"));
+    assert_eq!(without.len(), 6, "{without:?}");
 }
 
 #[test]
