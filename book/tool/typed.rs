@@ -75,7 +75,49 @@ pub(crate) fn figures(text: &str) -> Vec<(usize, String)> {
             at = end;
         }
     }
+    found.extend(in_columns(&text, &prose));
+    found.sort_unstable();
+    found.dedup_by_key(|(start, _)| *start);
     found
+}
+
+/// The numbers in those columns of tables whose head names a unit.
+fn in_columns(text: &str, prose: &str) -> Vec<(usize, String)> {
+    let mut units: Vec<Option<&str>> = Vec::new();
+    let mut column = 0;
+    let mut is_head = false;
+    let mut found = Vec::new();
+    for (event, range) in Parser::new_ext(text, page::options()).into_offset_iter() {
+        match event {
+            Event::Start(Tag::TableHead) => (is_head, units) = (true, Vec::new()),
+            Event::End(TagEnd::TableHead) => is_head = false,
+            Event::Start(Tag::TableCell) if is_head => units.push(unit_of(&prose[range])),
+            Event::Start(Tag::TableCell) => {
+                let unit = units.get(column).copied().flatten();
+                column += 1;
+                let cell = prose[range.clone()].trim_matches(['\0', '|', ' ', '\n']);
+                let mut words = cell.split(['\0', ' ', 'x']).map(|word| word.trim_end_matches(','));
+                let number = words.find(|word| is_number(word));
+                if let Some((unit, number)) = unit.zip(number) {
+                    found.push((range.start, format!("{number} {unit}")));
+                }
+            }
+            Event::End(TagEnd::TableRow) => column = 0,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The unit that the head of a column names.
+fn unit_of(head: &str) -> Option<&'static str> {
+    let mut words = head.split(['\0', '|', ' ', ',', '(', ')']);
+    words.find_map(|word| UNITS.iter().copied().find(|unit| *unit == word))
+}
+
+fn is_number(word: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    word.starts_with(is_digit) && word.chars().all(|c| ".,".contains(c) || is_digit(c))
 }
 
 /// Where the unit behind a number ends, if one is there.
@@ -166,6 +208,8 @@ mod tests {
         ] {
             assert_eq!(typed(text), [figure], "{text}");
         }
+        let table = "| a | CTR, Gbit/s | threads |\n|---|---|---|\n| b | 12 / 13 | 256 |\n| 4 | {{tried 5}} | 6 |\n";
+        assert_eq!(typed(table), ["12 Gbit/s"]);
         assert_eq!(figures("a\n\n*b* 1 s, 2 ms"), [(7, "1 s".to_owned()), (12, "2 ms".to_owned())]);
     }
 
