@@ -206,7 +206,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// The path without `.` and `..`; `None` where it leaves the folder that it starts in.
-fn normalised(path: &Path) -> Option<PathBuf> {
+pub(crate) fn normalised(path: &Path) -> Option<PathBuf> {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {
