@@ -82,7 +82,9 @@ fn pandoc(book: &MDBook, citation: &Citation, folder: &Path) -> Command {
     let settings = &book.config.book;
     let title = settings.title.as_deref().unwrap_or_default();
     let mut pandoc = Command::new("pandoc");
-    pandoc.current_dir(folder).args([TEXT, SYNTAX, "--standalone", "--toc"]);
+    // Else it gives the columns of long tables the widths that their rules have in the text.
+    let wide = "--columns=10000";
+    pandoc.current_dir(folder).args([TEXT, SYNTAX, wide, "--standalone", "--toc"]);
     pandoc.arg(format!("--css={STYLE}")).arg(format!("--metadata=title:{title}"));
     pandoc.arg(format!("--metadata=author:{}", citation.authors.join(", ")));
     pandoc.arg(format!("--metadata=lang:{}", settings.language.as_deref().unwrap_or("en")));

@@ -122,7 +122,10 @@ fn with_ids(text: &str, slug: &str, depth: usize) -> String {
         let line = text[heading.range.clone()].trim_end();
         let bare = line.rsplit_once(" {#").filter(|_| line.ends_with('}'));
         let bare = bare.map_or(line, |(bare, _)| bare);
-        let id = if heading.level == 1 { String::new() } else { format!("--{}", heading.id) };
+        let id = match heading.level {
+            1 => " .page".to_owned(),
+            _ => format!("--{}", heading.id),
+        };
         let range = heading.range.start..heading.range.start + line.len();
         (range, format!("{}{bare} {{#{slug}{id}}}", "#".repeat(depth)))
     };
@@ -197,8 +200,8 @@ mod tests {
         book.push_item(chapter("Two", "parts/two.md", two));
         book.push_item(chapter("R", "records/a/report.md", "# R\n"));
         let Joined { text, pictures } = join(&book, "https://c.d");
-        let expected = "# One {#one}\n\n[two](#parts-two), [its end](#parts-two--end \"a\"), [here](#one--b)\n\n\
-            ## B {#one--b}\n\n```rust\n# no heading\n```\n\n# Part 1 {#part-1}\n\n## Two {#parts-two}\n\n\n\
+        let expected = "# One {#one .page}\n\n[two](#parts-two), [its end](#parts-two--end \"a\"), [here](#one--b)\n\n\
+            ## B {#one--b}\n\n```rust\n# no heading\n```\n\n# Part 1 {#part-1}\n\n## Two {#parts-two .page}\n\n\n\
             [one](#one--b) [r](https://c.d/blob/main/benches/record/a/report.md) [w](https://a.b)\n\n\
             ![p](img/p.svg)\n\n### An end {#parts-two--end}\n\n\
             *A browser has a form here: see the book on the web.*\n\n\n<details open=\"open\"><summary>A</summary>\n\n";

@@ -214,3 +214,47 @@ fn the_page_in_a_browser_has_its_data_where_there_is_a_module() {
         assert_eq!(script.contains("CALCULATOR_MODULE = \"AGFzbQ==\""), has, "{script}");
     }
 }
+
+/// Where a text of a picture begins and ends, with letters of a wide font.
+fn extent(text: &str) -> (f64, f64) {
+    let (head, content) = text.split_once('>').expect("a tag ends");
+    let attribute = |name: &str| {
+        let (_, rest) = head.split_once(&format!("{name}=\""))?;
+        rest.split('"').next()
+    };
+    let class = attribute("class").unwrap_or_default();
+    let x: f64 = attribute(" x").and_then(|x| x.parse().ok()).expect("it has a place");
+    let content = content.split("</text>").next().unwrap_or_default();
+    let letters: usize =
+        content.split('<').map(|part| part.rsplit('>').next().unwrap_or(part).len()).sum();
+    let is = |name: &str| class.split(' ').any(|class| class == name);
+    let size = if is("small") || is("name") { 12.0 } else { 14.0 };
+    let width = 0.55 * size * letters as f64;
+    if is("at-end") || is("at-left") {
+        (x - width, x)
+    } else if is("at-middle") || is("code") {
+        (x - width / 2.0, x + width / 2.0)
+    } else {
+        (x, x + width)
+    }
+}
+
+#[test]
+fn no_picture_cuts_a_label_off() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/img");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).expect("pictures") {
+        let path = entry.expect("a picture").path();
+        let text = fs::read_to_string(&path).expect("a picture");
+        let (_, size) = text.split_once("viewBox=\"").expect("it has a size");
+        let size: Vec<f64> =
+            size.split(['"', ' ']).take(3).filter_map(|n| n.parse().ok()).collect();
+        for label in text.split("<text").skip(1) {
+            let (start, end) = extent(label);
+            let fits = start >= 0.0 && end <= size[2];
+            assert!(fits, "{}: {start} to {end} of {}: {label}", path.display(), size[2]);
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
+}
