@@ -9,6 +9,8 @@
 //! | `{{#cycles aes-128 default CTR}}` | cycles per byte |
 //! | `{{#batch aes-128 CTR, 10000 of 35000}}` | Gbit/s of messages on a device, each under a key of its own |
 //! | `{{#block-sizes aes-128 cuda-bitslice}}` | P4's times of a kernel, by messages and sizes of thread blocks |
+//! | `{{#predicted SM4 tables}}` | Gbit/s that the counts of a cipher give for a family, on the card of the records |
+//! | `{{#reached SM4 tables / sm4-128 a CTR}}` | what part of that a figure is |
 //! | `{{#cell RECORD / ROW / COLUMN}}` | what stands in a table of a record, see [`cells`] |
 //!
 //! A figure is of the newest record that has it, for the longest data there, without transfers, and leads to that
@@ -23,12 +25,23 @@ use lanecrypt_record::{Figure, Part, Place, Work, distinct, title};
 use crate::{
     cells,
     figures::GPU,
+    predicted::predicted,
     record::{Record, grouped},
 };
 
 /// The directives.
-const NAMES: [&str; 8] =
-    ["figure", "times", "saved", "part", "cycles", "batch", "block-sizes", "cell"];
+const NAMES: [&str; 10] = [
+    "figure",
+    "times",
+    "saved",
+    "part",
+    "cycles",
+    "batch",
+    "block-sizes",
+    "cell",
+    "predicted",
+    "reached",
+];
 
 /// The modes that can be asked for.
 const WORKS: [Work; 10] = [
@@ -68,6 +81,8 @@ impl Asked<'_> {
             "cycles" => cycles(records, self.what, up),
             "batch" => batch(records, self.what, up),
             "cell" => cells::cell(records, self.what, up),
+            "predicted" => predicted(self.what).map(number),
+            "reached" => reached(records, self.what, up),
             _ => block_sizes(records, self.what, up),
         }
     }
@@ -196,6 +211,14 @@ fn saved(records: &[Record], what: &str, up: &str) -> Option<String> {
 fn part(records: &[Record], what: &str, up: &str) -> Option<String> {
     let [(record, ours), (_, theirs)] = pair(records, what)?;
     let part = ours.gbit_per_second() / theirs.gbit_per_second();
+    Some(link(&format!("{:.0}%", 100.0 * part), record, up))
+}
+
+/// What part of a prediction a figure is.
+fn reached(records: &[Record], what: &str, up: &str) -> Option<String> {
+    let (family, which) = what.rsplit_once(" / ")?;
+    let (record, figure) = Which::of(which)?.newest(records)?;
+    let part = figure.gbit_per_second() / predicted(family)?;
     Some(link(&format!("{:.0}%", 100.0 * part), record, up))
 }
 
@@ -341,6 +364,8 @@ mod tests {
             ),
             ("{{#figure aes-128 Other lib + ctr CTR}}", at("a", "1.05")),
             ("{{#saved aes-128 cuda-a CTR / aes-128 cuda-b CTR}}", at("a", "50.0%")),
+            ("{{#predicted AES-128 tables}}", "6,372".to_owned()),
+            ("{{#reached AES-128 tables / aes-128 cuda-b CTR}}", at("a", "34%")),
             ("{{#part aes-128 cuda-b CTR / aes-128 cuda-a CTR}}", at("a", "50%")),
             ("{{#batch aes-128 CTR, 10 of 1000}}", at("a", "0.08")),
             ("{{#times aes-128 cuda-a CTR / aes-128 cuda-b CTR}}", at("a", "2.00&nbsp;times")),
