@@ -15,6 +15,8 @@ use crate::{check::normalised, page};
 
 /// Where the pages of records are, which this text leaves out.
 const RECORDS: &str = "records/";
+/// More do not fit a page.
+const MOST_COLUMNS: usize = 12;
 /// What stands in the place of a form that a browser fills.
 const NO_FORM: &str = "*A browser has a form here: see the book on the web.*\n";
 
@@ -134,7 +136,7 @@ fn with_ids(text: &str, slug: &str, depth: usize) -> String {
 
 /// The text of a page for paper: no forms, scripts and comments, answers unfolded, code with the name of its language alone.
 fn printed(text: &str) -> String {
-    let text = without_comments(text);
+    let text = without_wide_tables(&without_comments(text));
     let mut lines: Vec<&str> = Vec::new();
     let mut is_form = false;
     for line in text.lines() {
@@ -167,6 +169,43 @@ fn without_comments(text: &str) -> String {
         }
     }
     edited(text, edits)
+}
+
+/// The text with each table that has too many columns turned, so that its columns are rows.
+fn without_wide_tables(text: &str) -> String {
+    let events = Parser::new_ext(text, page::options()).into_offset_iter();
+    let tables = events.filter(|(event, _)| matches!(event, Event::Start(Tag::Table(_))));
+    let turned = tables.filter_map(|(_, range)| Some((range.clone(), turned(&text[range])?)));
+    edited(text, turned.collect())
+}
+
+/// A table turned, where it is too wide and will be less so.
+fn turned(table: &str) -> Option<String> {
+    let cells = |line: &str| -> Vec<String> {
+        let inner = line.trim().trim_start_matches('|');
+        inner
+            .strip_suffix('|')
+            .unwrap_or(inner)
+            .split('|')
+            .map(|cell| cell.trim().to_owned())
+            .collect()
+    };
+    // The second line is the rule below the head.
+    let lines = table.trim_end().lines().enumerate().filter(|(i, _)| *i != 1);
+    let rows: Vec<Vec<String>> = lines.map(|(_, line)| cells(line)).collect();
+    let columns = rows.first().map_or(0, Vec::len);
+    if columns <= MOST_COLUMNS || columns <= rows.len() {
+        return None;
+    }
+    let mut text = String::new();
+    for column in 0..columns {
+        let row = rows.iter().map(|row| row.get(column).map_or("", String::as_str));
+        let _ = writeln!(text, "| {} |", row.collect::<Vec<_>>().join(" | "));
+        if column == 0 {
+            let _ = writeln!(text, "|{}", "---|".repeat(rows.len()));
+        }
+    }
+    Some(text)
 }
 
 /// The text with these ranges, which do not overlap, replaced.
@@ -207,5 +246,14 @@ mod tests {
             *A browser has a form here: see the book on the web.*\n\n\n<details open=\"open\"><summary>A</summary>\n\n";
         assert_eq!(text, expected);
         assert_eq!(pictures, BTreeSet::from([PathBuf::from("img/p.svg")]));
+    }
+    #[test]
+    fn a_table_of_many_columns_is_turned() {
+        let row = |cell: &str| format!("| {} |\n", [cell; 13].join(" | "));
+        let text = format!("A\n\n{}|{}\n{}\nB | c\n", row("h"), "---|".repeat(13), row("1"));
+        let expected = format!("A\n\n| h | 1 |\n|---|---|\n{}\nB | c\n", "| h | 1 |\n".repeat(12));
+        assert_eq!(without_wide_tables(&text), expected);
+        let narrow = "| a | b |\n|---|---|\n| c | d |\n";
+        assert_eq!(without_wide_tables(narrow), narrow);
     }
 }
