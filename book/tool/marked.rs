@@ -16,7 +16,10 @@ use std::{
 
 use mdbook_driver::MDBook;
 
-use crate::{record::Record, records::up};
+use crate::{
+    record::{Record, named},
+    records::up,
+};
 
 /// What the name of the record of trials ends with.
 const TRIALS: &str = "-trials";
@@ -79,8 +82,9 @@ pub(crate) fn missing(text: &str, page: &Path, records: &[Record]) -> Vec<(usize
     unknown.map(|mark| (mark.range.start, what(mark.figure))).collect()
 }
 
-/// The rows of the record of trials that none of these pages quotes: its report, the line there, and what is wrong.
-pub(crate) fn unquoted<'a>(
+/// What is wrong with the rows of the record of trials: that none of these pages quotes the figure, or that the record which
+/// it comes from is not there. With the report, and the line there.
+pub(crate) fn faults<'a>(
     pages: impl Iterator<Item = (&'a Path, &'a str)>,
     records: &[Record],
 ) -> Vec<(PathBuf, usize, String)> {
@@ -92,13 +96,18 @@ pub(crate) fn unquoted<'a>(
         })
         .collect();
     let rows = record.report.as_deref().unwrap_or_default().lines().enumerate();
-    let stale = rows.filter_map(|(i, line)| {
+    let fault = |line: &str| {
         let Trial { page, figure } = row(line)?;
-        let is_quoted = quoted.contains(&(page.to_owned(), figure.to_owned()));
-        let what = || format!("{page} does not quote {figure}");
-        (!is_quoted).then(|| (record.folder.join("report.md"), i + 1, what()))
-    });
-    stale.collect()
+        if !quoted.contains(&(page.to_owned(), figure.to_owned())) {
+            return Some(format!("{page} does not quote {figure}"));
+        }
+        let mut sources = named(line).map(|(_, name)| name);
+        let lost = sources.find(|name| records.iter().all(|record| record.name != *name))?;
+        Some(format!("there is no record {lost}"))
+    };
+    let faults =
+        rows.filter_map(|(i, line)| Some((record.folder.join("report.md"), i + 1, fault(line)?)));
+    faults.collect()
 }
 
 /// Puts the figures in the place of the marks of all pages.
@@ -133,7 +142,8 @@ mod tests {
     use super::*;
 
     const REPORT: &str = "# Trials\n\n| page | figure | from |\n|---|---|---|\n\
-        | `aes.md` | 2,974 Gbit/s | c048953a |\n| `des.md` | 94% | c048953a |\n";
+        | `aes.md` | 2,974 Gbit/s | c048953a |\n| `des.md` | 94% | c048953a |\n\
+        | `aes.md` | 5 s | 2026-11-21-gone |\n";
 
     fn records() -> Vec<Record> {
         let report = Some(REPORT.to_owned());
@@ -155,8 +165,12 @@ mod tests {
         let unknown = vec![(37, "the record of trials has no 94% for this page".to_owned())];
         assert_eq!(missing(text, page, &records()), unknown);
         assert_eq!(missing(text, page, &[]).len(), 2);
-        let stale = vec![(PathBuf::from("report.md"), 6, "des.md does not quote 94%".to_owned())];
-        assert_eq!(unquoted([(page, text)].into_iter(), &records()), stale);
-        assert!(unquoted([(page, text)].into_iter(), &[]).is_empty());
+        let at = |line, what: &str| (PathBuf::from("report.md"), line, what.to_owned());
+        let stale = [at(6, "des.md does not quote 94%"), at(7, "aes.md does not quote 5 s")];
+        assert_eq!(faults([(page, text)].into_iter(), &records()), stale);
+        assert!(faults([(page, text)].into_iter(), &[]).is_empty());
+        let lost = [stale[0].clone(), at(7, "there is no record 2026-11-21-gone")];
+        let text = format!("{text} {{{{tried 5 s}}}}");
+        assert_eq!(faults([(page, &*text)].into_iter(), &records()), lost);
     }
 }
