@@ -67,14 +67,17 @@ pub(crate) fn write(
     for style in [STYLE, PAPER] {
         fs::copy(book.root.join(style), folder.join(style)).context(style)?;
     }
-    let pandoc = || pandoc(book, citation, &folder);
-    formats
-        .iter()
-        .map(|format| match format {
-            Format::Epub => epub(pandoc(), built),
-            Format::Pdf => pdf(pandoc(), &folder, built),
-        })
-        .collect()
+    let mut written = Vec::new();
+    for format in formats {
+        let pandoc = pandoc(book, citation, &folder);
+        written.push(match format {
+            Format::Epub => epub(pandoc, built)?,
+            Format::Pdf => pdf(pandoc, &folder, built)?,
+        });
+    }
+    // It is kept only where something failed, to be looked at.
+    fs::remove_dir_all(&folder)?;
+    Ok(written)
 }
 
 /// pandoc over the text, with what both formats want.
