@@ -171,7 +171,7 @@ fn defined(text: &str) -> Vec<(usize, String)> {
                     || front.ends_with("call it ");
                 let is_word = word.len() > 2
                     && word.chars().all(|c| c.is_alphabetic() || c == ' ' || c == '-');
-                if is_defined && is_word {
+                if is_defined && is_word && is_key_word(&word) {
                     found.push((range.start, word));
                 }
             }
