@@ -101,7 +101,9 @@ pub(crate) fn faults<'a>(
         if !quoted.contains(&(page.to_owned(), figure.to_owned())) {
             return Some(format!("{page} does not quote {figure}"));
         }
-        let mut sources = named(line).map(|(_, name)| name);
+        // Of others the commit is named that has them.
+        let source = line.rsplit(" | ").next().filter(|source| source.starts_with("record "))?;
+        let mut sources = named(source).map(|(_, name)| name);
         let lost = sources.find(|name| records.iter().all(|record| record.name != *name))?;
         Some(format!("there is no record {lost}"))
     };
@@ -143,7 +145,7 @@ mod tests {
 
     const REPORT: &str = "# Trials\n\n| page | figure | from |\n|---|---|---|\n\
         | `aes.md` | 2,974 Gbit/s | c048953a |\n| `des.md` | 94% | c048953a |\n\
-        | `aes.md` | 5 s | 2026-11-21-gone |\n";
+        | `aes.md` | 5 s | record `2026-11-21-gone` |\n";
 
     fn records() -> Vec<Record> {
         let report = Some(REPORT.to_owned());
