@@ -1,4 +1,4 @@
-//! The check: links, anchors, pictures, includes, and pages that nothing leads to.
+//! The check: links, anchors, pictures, includes, figures that no record has, and pages that nothing leads to.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -6,7 +6,9 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{browser, glossary, include, page, quoted, record::Record, records};
+use crate::{
+    browser, glossary, include, marked, page, quoted, record, record::Record, records, typed,
+};
 
 /// The table of contents: its links are the pages of the book.
 const SUMMARY: &str = "SUMMARY.md";
@@ -70,12 +72,7 @@ pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>>
                 report(include.offset, what);
             }
         }
-        for (offset, heading) in records::asked(text) {
-            if records::sections(records, heading, "").is_empty() {
-                report(offset, format!("no record has a section {heading}"));
-            }
-        }
-        for (offset, what) in quoted::missing(text, records) {
+        for (offset, what) in figures(path, text, records) {
             report(offset, what);
         }
         for link in page::links(text) {
@@ -96,7 +93,31 @@ pub(crate) fn check(root: &Path, records: &[Record]) -> io::Result<Vec<Problem>>
             report(0, format!("{SUMMARY} does not have this page"));
         }
     }
+    let pages = book.texts.iter().map(|(path, text)| (path.as_path(), text.as_str()));
+    let faults = marked::faults(pages, records).into_iter();
+    problems.extend(faults.map(|(file, line, what)| Problem { file, line, what }));
     Ok(problems)
+}
+
+/// What is wrong with the figures of a page: no record has them, or they are typed.
+fn figures(path: &Path, text: &str, records: &[Record]) -> Vec<(usize, String)> {
+    let mut problems = quoted::missing(text, records);
+    problems.extend(marked::missing(text, path, records));
+    for (offset, heading) in records::asked(text) {
+        if records::sections(records, heading, "").is_empty() {
+            problems.push((offset, format!("no record has a section {heading}")));
+        }
+    }
+    for (offset, name) in record::named(text) {
+        if !records.iter().any(|record| record.name == name) {
+            problems.push((offset, format!("there is no record {name}")));
+        }
+    }
+    for (offset, figure) in typed::figures(text) {
+        let what = format!("{figure} is typed; quote a record, or mark what it is");
+        problems.push((offset, what));
+    }
+    problems
 }
 
 impl Book {
@@ -197,7 +218,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// The path without `.` and `..`; `None` where it leaves the folder that it starts in.
-fn normalised(path: &Path) -> Option<PathBuf> {
+pub(crate) fn normalised(path: &Path) -> Option<PathBuf> {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {

@@ -172,8 +172,13 @@ const ORDERS: Orders = Orders {
 /// Of the loads, first to last.
 const LOAD_COLOURS: [&str; LOADS as usize] = ["k0", "k1", "k2", "k3"];
 
-const LEFT: f64 = 165.0;
+// In pixels. Labels stand above their rows, so that pictures are as narrow as they can be, for phones.
 const CELL: f64 = 30.0;
+/// From one row to the next, and in it from the top to the label, the captions and the boxes.
+const ROW: f64 = 90.0;
+const LABEL: f64 = 20.0;
+const CAPTION: f64 = 40.0;
+const BOXES: f64 = 46.0;
 /// How high a box is.
 const HIGH: f64 = 34.0;
 /// How wide a letter of a caption is.
@@ -204,7 +209,7 @@ fn draw(layout: &Layout) -> String {
         })
     });
     let widest = ends.fold(0.0, f64::max);
-    let height = 68.0 * rows.len() as f64 + 44.0;
+    let height = ROW * rows.len() as f64 + 36.0;
     let describe = rows.iter().map(|(label, groups)| {
         let groups: Vec<_> = groups.iter().map(|group| group.1.join(" ")).collect();
         format!("{label}: {}", groups.join(" | "))
@@ -218,29 +223,30 @@ fn draw(layout: &Layout) -> String {
         x += 46.0 + 7.0 * name.len() as f64;
         svg::key(colour, (at, height - 27.0), name)
     });
+    let keys: Vec<Markup> = keys.collect();
     let content = html! {
-        @for (i, row) in rows.iter().enumerate() { (draw_row(36.0 + 68.0 * i as f64, layout.kinds, row)) }
+        @for (i, row) in rows.iter().enumerate() { (draw_row(ROW * i as f64, layout.kinds, row)) }
         @for key in keys { (key) }
     };
-    file(layout.title, &describe, (widest + GAP, height), &content)
+    file(layout.title, &describe, (widest.max(x) + GAP, height), &content)
 }
 
 /// Where a group begins.
 fn start_of(groups: &Groups<'_>, i: usize) -> f64 {
-    LEFT + groups[..i].iter().map(|group| group.1.len() as f64 * CELL + GAP).sum::<f64>()
+    GAP + groups[..i].iter().map(|group| group.1.len() as f64 * CELL + GAP).sum::<f64>()
 }
 
 fn draw_row(y: f64, kinds: &[Kind], (label, groups): &(&str, Groups<'_>)) -> Markup {
     html! {
-        (svg::text("label", (GAP, y + 22.0), label))
+        (svg::text("label", (GAP, y + LABEL), label))
         @for (i, (caption, bits)) in groups.iter().enumerate() {
             @let x = start_of(groups, i);
-            (svg::text("label small at-middle", (x + bits.len() as f64 * CELL / 2.0, y - 6.0), caption))
+            (svg::text("label small at-middle", (x + bits.len() as f64 * CELL / 2.0, y + CAPTION), caption))
             @for (j, bit) in bits.iter().enumerate() {
                 @let (letter, number) = bit.split_at(1);
                 @let kind = kinds.iter().find(|kind| letter.starts_with(kind.0));
                 @let text = html! { (letter) tspan class="index" dy="4" { (number) } };
-                (svg::cell(kind.map_or("k4", |kind| kind.2), (x + j as f64 * CELL, y), (CELL, HIGH), text))
+                (svg::cell(kind.map_or("k4", |kind| kind.2), (x + j as f64 * CELL, y + BOXES), (CELL, HIGH), text))
             }
         }
     }
@@ -248,15 +254,18 @@ fn draw_row(y: f64, kinds: &[Kind], (label, groups): &(&str, Groups<'_>)) -> Mar
 
 fn draw_strips(strips: &Strips) -> String {
     const BIT: f64 = 8.0;
-    let height = 50.0 * strips.rows.len() as f64 + 44.0;
+    /// No captions here.
+    const PITCH: f64 = ROW - 16.0;
+    let height = PITCH * strips.rows.len() as f64 + 40.0;
     let content = html! {
         @for (i, &(label, bits, apart, names)) in strips.rows.iter().enumerate() {
-            @let (y, wide) = (14.0 + 50.0 * i as f64, f64::from(bits) * BIT);
-            (svg::text("label", (GAP, y + 22.0), label))
-            (svg::cell("k4", (LEFT, y), (wide, HIGH), ""))
+            @let (y, wide) = (PITCH * i as f64, f64::from(bits) * BIT);
+            (svg::text("label", (GAP, y + LABEL), label))
+            @let y = y + LABEL + 8.0;
+            (svg::cell("k4", (GAP, y), (wide, HIGH), ""))
             // The lowest bit is on the right.
             @for (j, name) in names.iter().enumerate() {
-                @let x = LEFT + wide - f64::from(j as u32 * apart + 8) * BIT;
+                @let x = GAP + wide - f64::from(j as u32 * apart + 8) * BIT;
                 (svg::cell("k0", (x, y), (8.0 * BIT, HIGH), name))
             }
         }
@@ -264,21 +273,21 @@ fn draw_strips(strips: &Strips) -> String {
         (svg::key("k4", (184.0, height - 27.0), "gap, into which a carry runs"))
     };
     let describe = "A number says of which block a byte is.";
-    file(strips.title, describe, (LEFT + 64.0 * BIT + GAP, height), &content)
+    file(strips.title, describe, (GAP + 64.0 * BIT + GAP, height), &content)
 }
 
 fn draw_orders(orders: &Orders) -> String {
-    let height = 70.0 * orders.rows.len() as f64 + 44.0;
+    let height = ROW * orders.rows.len() as f64 + 36.0;
     let names = ["first load", "second", "third", "fourth"];
     let content = html! {
         @for (i, (label, number)) in orders.rows.iter().enumerate() {
-            @let y = 34.0 + 70.0 * i as f64;
-            (svg::text("label", (GAP, y + 22.0), label))
+            @let y = ROW * i as f64;
+            (svg::text("label", (GAP, y + LABEL), label))
             @for (load, colour) in (0..LOADS).zip(LOAD_COLOURS) {
                 @for lane in 0..LANES {
-                    @let x = LEFT + f64::from(number(lane, load)) * HIGH;
-                    (svg::cell(colour, (x, y), (HIGH, HIGH), format!("l{lane}")))
-                    (svg::text("label small at-middle", (x + HIGH / 2.0, y - 6.0), number(lane, load)))
+                    @let x = GAP + f64::from(number(lane, load)) * HIGH;
+                    (svg::cell(colour, (x, y + BOXES), (HIGH, HIGH), format!("l{lane}")))
+                    (svg::text("label small at-middle", (x + HIGH / 2.0, y + CAPTION), number(lane, load)))
                 }
             }
         }
@@ -288,7 +297,7 @@ fn draw_orders(orders: &Orders) -> String {
     };
     let describe =
         "Blocks in memory, each with the lane that reads it; a colour is one load of all lanes.";
-    let width = LEFT + f64::from(LANES * LOADS) * HIGH + GAP;
+    let width = GAP + f64::from(LANES * LOADS) * HIGH + GAP;
     file(orders.title, describe, (width, height), &content)
 }
 

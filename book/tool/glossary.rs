@@ -10,7 +10,7 @@ use mdbook_driver::{
 };
 use pulldown_cmark::{Event, Parser, TagEnd};
 
-use crate::page;
+use crate::{marked, page};
 
 /// The page that has them.
 pub(crate) const PAGE: &str = "glossary.md";
@@ -22,11 +22,13 @@ const PARTS: [&str; 4] = ["Part 0", "The ladder", "Part 1", "Part 2"];
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Term<'a> {
     /// Its name, and other forms of the word.
-    forms: Vec<&'a str>,
+    pub(crate) forms: Vec<&'a str>,
     /// Phrases that are not it.
     not: Vec<&'a str>,
     /// What it is: the first paragraph below its heading, in one line and without its last sentence, which says where.
     what: String,
+    /// Where it is explained, as the entry's last link says.
+    pub(crate) link: Option<&'a str>,
     /// The page that uses it most.
     used_in: Option<&'a str>,
     /// Where the entry begins.
@@ -51,7 +53,7 @@ fn term(entry: &str, offset: usize) -> Term<'_> {
     let what = plain(last.map_or(text, |(what, _)| what));
     let target = text.rsplit_once("](").and_then(|(_, rest)| rest.split(')').next());
     let used_in = target.map(|target| target.split('#').next().unwrap_or(target));
-    Term { forms, not, what, used_in, offset }
+    Term { forms, not, what, link: target, used_in, offset }
 }
 
 /// What a comment of this name at the start of a text lists, and the text behind it.
@@ -78,8 +80,9 @@ pub(crate) fn problems<'a>(
         None => Some(format!("{} has no page that uses it", term.forms[0])),
         Some(page) => {
             let text = text_of(page)?; // a page that is missing is a broken link
+            let text = marked::filled(text, &[], "");
             let is_used =
-                prose(text).iter().any(|(_, prose)| first_form(prose, &term.forms).is_some());
+                prose(&text).iter().any(|(_, prose)| first_form(prose, &term.forms).is_some());
             (!is_used).then(|| format!("{page} does not use the term {}", term.forms[0]))
         }
     };
@@ -175,7 +178,7 @@ fn has_no_links(tag: TagEnd) -> bool {
 }
 
 /// Where a text first has one of these forms as words of their own, large or small; the longest of several there.
-fn first_form(text: &str, forms: &[&str]) -> Option<Range<usize>> {
+pub(crate) fn first_form(text: &str, forms: &[&str]) -> Option<Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == '/';
     let places = forms.iter().filter_map(|form| {
         // An abbreviation is one in capitals only.

@@ -2,21 +2,28 @@
 //! checks what mdBook does not, that every link, anchor, picture and included piece of source is
 //! there.
 //!
-//! `lanecrypt-book [--check-only | --modules FILE FILE]`: what is wrong is listed as `file:line: what`, with exit code 1.
+//! `lanecrypt-book [--check-only] [--modules FILE FILE] [--epub] [--pdf]`: what is wrong is listed as `file:line: what`, with
+//! exit code 1.
 //! The modules are those of the page which encrypts in a browser and of the calculator; without them, these pages say that
 //! they have none.
 #![forbid(unsafe_code)]
 
 mod browser;
+mod cells;
 mod check;
+mod cite;
 mod decision;
 mod drawings;
+mod edition;
 mod figures;
 mod glossary;
 mod include;
+mod index;
 mod inside;
+mod joined;
 mod ladder;
 mod machine;
+mod marked;
 mod measured;
 mod occupancy;
 mod page;
@@ -27,27 +34,54 @@ mod records;
 mod roofs;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod verdicts;
 
-use std::{env, fs, path::Path, process::ExitCode};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use mdbook_driver::MDBook;
 
-use crate::record::Record;
+use crate::{cite::Citation, edition::Format, record::Record};
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Options {
+    check_only: bool,
+    /// The modules of the page which encrypts in a browser, and of the calculator.
+    modules: Option<[PathBuf; 2]>,
+    /// What is made beside the pages.
+    formats: Vec<Format>,
+}
+
+impl Options {
+    /// `None` where the arguments are not understood.
+    fn of(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
+        let mut options = Self::default();
+        while let Some(argument) = arguments.next() {
+            match &*argument {
+                "--check-only" => options.check_only = true,
+                "--modules" => {
+                    options.modules = Some([arguments.next()?.into(), arguments.next()?.into()]);
+                }
+                "--epub" => options.formats.push(Format::Epub),
+                "--pdf" => options.formats.push(Format::Pdf),
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (check_only, modules) = match arguments[..] {
-        [] => (false, None),
-        ["--check-only"] => (true, None),
-        ["--modules", browser, calculator] => (false, Some([browser, calculator].map(Path::new))),
-        _ => {
-            eprintln!("usage: lanecrypt-book [--check-only | --modules FILE FILE]");
-            return ExitCode::from(2);
-        }
+    let Some(options) = Options::of(env::args().skip(1)) else {
+        eprintln!("usage: lanecrypt-book [--check-only] [--modules FILE FILE] [--epub] [--pdf]");
+        return ExitCode::from(2);
     };
-    match run(Path::new(env!("CARGO_MANIFEST_DIR")), check_only, modules) {
+    match run(Path::new(env!("CARGO_MANIFEST_DIR")), &options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -58,31 +92,44 @@ fn main() -> ExitCode {
 }
 
 /// Checks the book in `root` and builds it; `false` where the check found something.
-fn run(root: &Path, check_only: bool, modules: Option<[&Path; 2]>) -> anyhow::Result<bool> {
+fn run(root: &Path, options: &Options) -> anyhow::Result<bool> {
     let records = record::read(&root.join("../benches/record"))?;
-    if !generated_are_current(root, &records, check_only)? {
+    if !generated_are_current(root, &records, options.check_only)? {
         return Ok(false);
     }
     let problems = check::check(root, &records)?;
     for problem in &problems {
         eprintln!("{problem}");
     }
-    if !problems.is_empty() {
-        return Ok(false);
+    if problems.is_empty() && !options.check_only {
+        build(root, &records, options)?;
     }
-    if !check_only {
-        let mut book = MDBook::load(root)?;
-        glossary::link(&mut book);
-        records::add(&mut book, &records)?;
-        book.build()?;
-        let built = book.build_dir_for("html");
-        records::copy_files(&records, &built)?;
-        let [module, calculator] = modules.map_or([None; 2], |modules| modules.map(Some));
-        browser::write_data(&root.join("../vectors"), module, &built)?;
-        browser::write_calculator(calculator, &built)?;
-        println!("{}", built.join("index.html").display());
+    Ok(problems.is_empty())
+}
+
+/// Builds the book as it is asked for, and prints the paths of what can be opened.
+fn build(root: &Path, records: &[Record], options: &Options) -> anyhow::Result<()> {
+    let citation = Citation::read(root)?;
+    let mut book = MDBook::load(root)?;
+    marked::fill(&mut book, records);
+    glossary::link(&mut book);
+    index::fill(&mut book);
+    cite::fill(&mut book, &citation);
+    records::add(&mut book, records)?;
+    book.build()?;
+    let built = book.build_dir_for("html");
+    records::copy_files(records, &built)?;
+    let [module, calculator] =
+        options.modules.as_ref().map_or([None; 2], |[module, calculator]| {
+            [Some(module.as_path()), Some(calculator.as_path())]
+        });
+    browser::write_data(&root.join("../vectors"), module, &built)?;
+    browser::write_calculator(calculator, &built)?;
+    println!("{}", built.join("index.html").display());
+    for path in edition::write(&book, &options.formats, &citation, &built)? {
+        println!("{}", path.display());
     }
-    Ok(true)
+    Ok(())
 }
 
 /// A file's text with what it is made from.

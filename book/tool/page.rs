@@ -1,8 +1,8 @@
 //! What the check needs to know of a page: where it links to, and which ids it offers.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, iter, ops::Range};
 
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
 /// A link or a picture.
 #[derive(Debug, PartialEq, Eq)]
@@ -54,30 +54,49 @@ fn html_links(html: &str, start: usize) -> Vec<Link> {
     found.collect()
 }
 
-/// The ids of a page's headings, as mdBook gives them.
-pub(crate) fn ids(text: &str) -> HashSet<String> {
+/// A heading of a page.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Heading {
+    /// Where it stands, from its first mark to the end of its line.
+    pub(crate) range: Range<usize>,
+    /// 1 is the page's title.
+    pub(crate) level: usize,
+    /// Its words without marks.
+    pub(crate) text: String,
+    /// As mdBook gives it.
+    pub(crate) id: String,
+}
+
+/// The headings of a page, in their order.
+pub(crate) fn headings(text: &str) -> Vec<Heading> {
     let mut ids = HashSet::new();
-    let mut heading: Option<String> = None;
-    for event in Parser::new_ext(text, options()) {
+    let mut headings = Vec::new();
+    let mut open: Option<(Option<String>, String)> = None;
+    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
         match event {
-            Event::Start(Tag::Heading { id: Some(id), .. }) => {
-                ids.insert(id.into_string());
+            Event::Start(Tag::Heading { id, .. }) => {
+                open = Some((id.map(CowStr::into_string), String::new()));
             }
-            Event::Start(Tag::Heading { id: None, .. }) => heading = Some(String::new()),
-            Event::Text(text) | Event::Code(text) => {
-                if let Some(heading) = &mut heading {
-                    *heading += &text;
+            Event::Text(part) | Event::Code(part) => {
+                if let Some((_, words)) = &mut open {
+                    *words += &part;
                 }
             }
-            Event::End(TagEnd::Heading(_)) => {
-                if let Some(heading) = heading.take() {
-                    insert_unique(&mut ids, &id_of(&heading));
-                }
+            Event::End(TagEnd::Heading(level)) => {
+                let (id, text) = open.take().unwrap_or_default();
+                let id = id.unwrap_or_else(|| unique(&ids, &id_of(&text)));
+                ids.insert(id.clone());
+                headings.push(Heading { range, level: level as usize, text, id });
             }
             _ => {}
         }
     }
-    ids
+    headings
+}
+
+/// The ids of a page's headings.
+pub(crate) fn ids(text: &str) -> HashSet<String> {
+    headings(text).into_iter().map(|heading| heading.id).collect()
 }
 
 /// Lower case, blanks as hyphens, letters, digits, `_` and `-` only.
@@ -90,13 +109,9 @@ pub(crate) fn id_of(heading: &str) -> String {
     heading.trim().to_lowercase().chars().filter_map(kept).collect()
 }
 
-/// Inserts `id`, with the first free number behind it where it is taken.
-fn insert_unique(ids: &mut HashSet<String>, id: &str) {
-    if ids.insert(id.to_owned()) {
-        return;
-    }
-    let mut number = 1;
-    while !ids.insert(format!("{id}-{number}")) {
-        number += 1;
-    }
+/// `id`, with the first free number behind it where it is taken.
+fn unique(ids: &HashSet<String>, id: &str) -> String {
+    let numbered = (1..).map(|number| format!("{id}-{number}"));
+    let mut candidates = iter::once(id.to_owned()).chain(numbered);
+    candidates.find(|id| !ids.contains(id)).unwrap_or_default()
 }

@@ -15,6 +15,8 @@ const SHOWN: [&str; 3] = ["H200", "A100", "RTX 4090"];
 /// The exercises: ciphers of the list, and the part of the page that has their answer.
 const EXERCISES: [(&str, &str); 2] =
     [("PRESENT-80", "predicted-present.md"), ("SPECK-128/128", "predicted-speck.md")];
+/// The card of most records, by its name here.
+const MEASURED: &str = "H200";
 
 /// Families, the one that is least work first.
 const SIMPLEST: [Family; 3] = [Family::Words, Family::Tables, Family::Bits];
@@ -36,6 +38,15 @@ pub(crate) fn tables(source: &Path) -> BTreeMap<PathBuf, String> {
     let all = exercises.into_iter().chain([("predicted.md", best(&cards))]);
     let text = |text: String| generated("benches/roof/src/ciphers.rs", &format!("\n{text}"));
     all.map(|(file, table)| (source.join(file), text(table))).collect()
+}
+
+/// Gbit/s that the counts of a cipher give for a family on the card of the records: `SM4 tables`.
+pub(crate) fn predicted(what: &str) -> Option<f64> {
+    let (name, family) = what.trim().rsplit_once(' ')?;
+    let cards: Vec<Card> = CARDS.into_iter().map(Card::from).collect();
+    let all = predictions(&lanecrypt_roof::cipher(name)?, &cards);
+    let is_it = |p: &&Prediction| p.card == MEASURED && p.load.family.name() == family;
+    all.iter().find(is_it)?.gbit_per_second
 }
 
 /// Of every cipher the best family on each card: the highest roof, or the simplest of those that are nearly as high.
@@ -64,6 +75,14 @@ fn best(cards: &[Card]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prediction_is_of_one_family_on_the_card_of_the_records() {
+        let rounded = |what| predicted(what).map(f64::round);
+        assert_eq!(rounded("SM4 tables"), Some(7_872.0));
+        assert_eq!(rounded("SPECK-128/128 words"), Some(8_364.0));
+        assert_eq!([predicted("SM4 words"), predicted("SM5 bits"), predicted("SM4")], [None; 3]);
+    }
 
     #[test]
     fn the_best_family_has_the_highest_roof_or_is_simpler() {

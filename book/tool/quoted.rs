@@ -5,8 +5,13 @@
 //! | `{{#figure aes-128 cuda-bitslice ECB encryption}}` | Gbit/s |
 //! | `{{#times aes-128 a CTR / aes-128 b CTR}}` | how many times the throughput of the second the first one has |
 //! | `{{#saved aes-128 a CTR / aes-128 b CTR}}` | the part of the second's time that the first one saves |
+//! | `{{#part aes-128 a CTR / aes-128 b CTR}}` | the first one's throughput as a part of the second's |
+//! | `{{#cycles aes-128 default CTR}}` | cycles per byte |
 //! | `{{#batch aes-128 CTR, 10000 of 35000}}` | Gbit/s of messages on a device, each under a key of its own |
 //! | `{{#block-sizes aes-128 cuda-bitslice}}` | P4's times of a kernel, by messages and sizes of thread blocks |
+//! | `{{#predicted SM4 tables}}` | Gbit/s that the counts of a cipher give for a family, on the card of the records |
+//! | `{{#reached SM4 tables / sm4-128 a CTR}}` | what part of that a figure is |
+//! | `{{#cell RECORD / ROW / COLUMN}}` | what stands in a table of a record, see [`cells`] |
 //!
 //! A figure is of the newest record that has it, for the longest data there, without transfers, and leads to that
 //! record; two that are compared are of the newest record that has both, where one has. A place may follow the mode, as
@@ -18,20 +23,36 @@ use std::{fmt::Write as _, ops::Range};
 use lanecrypt_record::{Figure, Part, Place, Work, distinct, title};
 
 use crate::{
+    cells,
     figures::GPU,
+    predicted::predicted,
     record::{Record, grouped},
 };
 
 /// The directives.
-const NAMES: [&str; 5] = ["figure", "times", "saved", "batch", "block-sizes"];
+const NAMES: [&str; 10] = [
+    "figure",
+    "times",
+    "saved",
+    "part",
+    "cycles",
+    "batch",
+    "block-sizes",
+    "cell",
+    "predicted",
+    "reached",
+];
 
 /// The modes that can be asked for.
-const WORKS: [Work; 7] = [
+const WORKS: [Work; 10] = [
     Work::EcbEncrypt,
     Work::EcbDecrypt,
     Work::Ctr,
     Work::CbcDecrypt,
     Work::XtsEncrypt,
+    Work::XtsDecrypt,
+    Work::GcmEncrypt,
+    Work::GcmDecrypt,
     Work::Keystream,
     Work::RandomBytes,
 ];
@@ -56,7 +77,12 @@ impl Asked<'_> {
             "figure" => figure(records, self.what, up),
             "times" => times(records, self.what, up),
             "saved" => saved(records, self.what, up),
+            "part" => part(records, self.what, up),
+            "cycles" => cycles(records, self.what, up),
             "batch" => batch(records, self.what, up),
+            "cell" => cells::cell(records, self.what, up),
+            "predicted" => predicted(self.what).map(number),
+            "reached" => reached(records, self.what, up),
             _ => block_sizes(records, self.what, up),
         }
     }
@@ -104,10 +130,16 @@ struct Which<'a> {
     place: Place,
 }
 
+/// A cipher, the bits of its key, and what stands behind them: `aes-128 cuda-bitslice CTR`.
+fn keyed(text: &str) -> Option<(&str, usize, &str)> {
+    let (keyed, rest) = text.trim().split_once(char::is_whitespace)?;
+    let (cipher, bits) = keyed.rsplit_once('-')?;
+    Some((cipher, bits.parse().ok()?, rest.trim()))
+}
+
 impl<'a> Which<'a> {
     fn of(text: &'a str) -> Option<Self> {
-        let (keyed, rest) = text.trim().split_once(char::is_whitespace)?;
-        let (cipher, bits) = keyed.rsplit_once('-')?;
+        let (cipher, key_bits, rest) = keyed(text)?;
         let named = PLACES.into_iter().find_map(|place| {
             Some((rest.strip_suffix(place.name())?.trim_end().strip_suffix(',')?, Some(place)))
         });
@@ -117,7 +149,7 @@ impl<'a> Which<'a> {
         })?;
         let is_on_device = backend.starts_with("cuda-") || backend.starts_with("wgpu-");
         let place = place.unwrap_or(if is_on_device { Place::Resident } else { Place::Cpu });
-        Some(Self { cipher, key_bits: bits.parse().ok()?, backend, work, place })
+        Some(Self { cipher, key_bits, backend, work, place })
     }
 
     /// The figure of the longest data in a record.
@@ -175,14 +207,34 @@ fn saved(records: &[Record], what: &str, up: &str) -> Option<String> {
     Some(link(&format!("{:.1}%", 100.0 * part), record, up))
 }
 
+/// The first one's throughput as a part of the second's.
+fn part(records: &[Record], what: &str, up: &str) -> Option<String> {
+    let [(record, ours), (_, theirs)] = pair(records, what)?;
+    let part = ours.gbit_per_second() / theirs.gbit_per_second();
+    Some(link(&format!("{:.0}%", 100.0 * part), record, up))
+}
+
+/// What part of a prediction a figure is.
+fn reached(records: &[Record], what: &str, up: &str) -> Option<String> {
+    let (family, which) = what.rsplit_once(" / ")?;
+    let (record, figure) = Which::of(which)?.newest(records)?;
+    let part = figure.gbit_per_second() / predicted(family)?;
+    Some(link(&format!("{:.0}%", 100.0 * part), record, up))
+}
+
+/// Cycles per byte of a figure.
+fn cycles(records: &[Record], what: &str, up: &str) -> Option<String> {
+    let (record, figure) = Which::of(what)?.newest(records)?;
+    Some(link(&format!("{:.2}", figure.cycles_per_byte()?), record, up))
+}
+
 /// Gbit/s of a batch, as `aes-128 CTR, 10000 of 35000`: the number of messages, and the bytes of each.
 fn batch(records: &[Record], what: &str, up: &str) -> Option<String> {
-    let (keyed, rest) = what.trim().split_once(' ')?;
-    let (cipher, bits) = keyed.rsplit_once('-')?;
+    let (cipher, bits, rest) = keyed(what)?;
     let (work, sizes) = rest.split_once(", ")?;
     let (count, bytes) = sizes.split_once(" of ")?;
-    let [bits, count, bytes] = [bits, count, bytes].map(|number| number.trim().parse().ok());
-    let (bits, count, bytes): (usize, usize, usize) = (bits?, count?, bytes?);
+    let [count, bytes] = [count, bytes].map(|number| number.trim().parse().ok());
+    let (count, bytes): (usize, usize) = (count?, bytes?);
     let of = |m: &&Figure| {
         (&*m.cipher, m.key_bits, m.place) == (cipher, bits, Place::Resident)
             && (m.count, m.bytes) == (count, count * bytes)
@@ -198,9 +250,7 @@ fn batch(records: &[Record], what: &str, up: &str) -> Option<String> {
 /// A table of microseconds: messages down, threads of a thread block across, then as the kernel is launched by
 /// itself, and what that gains over the mean of all sizes. The fastest size of a row is bold.
 fn block_sizes(records: &[Record], what: &str, up: &str) -> Option<String> {
-    let (keyed, backend) = what.trim().split_once(' ')?;
-    let (cipher, bits) = keyed.rsplit_once('-')?;
-    let bits: usize = bits.parse().ok()?;
+    let (cipher, bits, backend) = keyed(what)?;
     let rows = |record: &Record| -> Vec<Figure> {
         let all = record.data.as_ref().map_or(&[][..], |data| data.part(Part::BlockSizes));
         let of = |m: &&Figure| (&*m.cipher, m.key_bits, &*m.backend) == (cipher, bits, backend);
@@ -314,6 +364,9 @@ mod tests {
             ),
             ("{{#figure aes-128 Other lib + ctr CTR}}", at("a", "1.05")),
             ("{{#saved aes-128 cuda-a CTR / aes-128 cuda-b CTR}}", at("a", "50.0%")),
+            ("{{#predicted AES-128 tables}}", "6,372".to_owned()),
+            ("{{#reached AES-128 tables / aes-128 cuda-b CTR}}", at("a", "34%")),
+            ("{{#part aes-128 cuda-b CTR / aes-128 cuda-a CTR}}", at("a", "50%")),
             ("{{#batch aes-128 CTR, 10 of 1000}}", at("a", "0.08")),
             ("{{#times aes-128 cuda-a CTR / aes-128 cuda-b CTR}}", at("a", "2.00&nbsp;times")),
             (r"\{{#figure aes-128 cuda-c CTR}}", r"\{{#figure aes-128 cuda-c CTR}}".to_owned()),

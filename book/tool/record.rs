@@ -8,6 +8,9 @@ use std::{
 use anyhow::{Context, Result};
 use lanecrypt_record::{Figure, Order, Record as Data};
 
+/// What a record's name begins with, by its signs.
+const DAY: &str = "yyyy-mm-dd-";
+
 /// A record: its folder's name and what the pages need of its files.
 #[derive(Debug)]
 pub(crate) struct Record {
@@ -88,11 +91,36 @@ impl Record {
     }
 }
 
+/// The names of records in a text, with their places: a day, and something behind it.
+pub(crate) fn named(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.match_indices("20").filter_map(|(at, _)| {
+        let rest = &text[at..];
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+        let is_name = name.len() > DAY.len()
+            && name.bytes().zip(DAY.bytes()).all(|(c, of)| (of == b'-') == (c == b'-'))
+            && name.bytes().take(DAY.len()).all(|c| c == b'-' || c.is_ascii_digit());
+        (is_name && !text[..at].ends_with(is_part)).then_some((at, name))
+    })
+}
+
 /// Whole, with a comma at the thousands.
 pub(crate) fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     match digits.len().checked_sub(3) {
         Some(at) if at > 0 => format!("{},{}", &digits[..at], &digits[at..]),
         _ => digits,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_records_are_found() {
+        let text =
+            "`2026-11-21-a-b`, 2026-11-22 and benches/record/2026-11-23-c, x2026-11-24-d 20-20-20";
+        assert_eq!(named(text).collect::<Vec<_>>(), [(1, "2026-11-21-a-b"), (48, "2026-11-23-c")]);
     }
 }

@@ -176,6 +176,12 @@ fn rows(section: &str) -> impl Iterator<Item = String> {
     })
 }
 
+/// The way from a page to the book's source folder.
+pub(crate) fn up(page: &Chapter) -> String {
+    let folder = page.path.as_deref().and_then(Path::parent);
+    "../".repeat(folder.map_or(0, |folder| folder.components().count()))
+}
+
 /// Puts the records' tables and pages into a book.
 ///
 /// # Errors
@@ -188,8 +194,7 @@ pub(crate) fn add(book: &mut MDBook, records: &[Record]) -> Result<()> {
     let list = list(records)?;
     let mut missing = Vec::new();
     book.book.for_each_chapter_mut(|chapter| {
-        let folder = chapter.path.as_deref().and_then(Path::parent);
-        let up = "../".repeat(folder.map_or(0, |folder| folder.components().count()));
+        let up = up(chapter);
         chapter.content = quoted::filled(&chapter.content, records, &up);
         while let Some(&(at, heading)) = asked(&chapter.content).first() {
             let found = sections(records, heading, &up);

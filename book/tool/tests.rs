@@ -1,11 +1,14 @@
 //! Small books with one thing wrong in each.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use mdbook_driver::MDBook;
 use tempfile::TempDir;
 
-use crate::{browser, check::check, page};
+use crate::{browser, check::check, page, record};
 
 const SUMMARY: &str = "# Summary\n\n- [One](one.md)\n- [Two](parts/two.md)\n";
 const ONE: &str = "# One\n\nSee [two](parts/two.md#its-end).\n\n{{#include measured.md}}\n";
@@ -43,7 +46,7 @@ fn problems(folder: &TempDir) -> Vec<String> {
 /// What is written over a file of the sound book, and what the check then says.
 type Change = (&'static str, &'static str, &'static [&'static str]);
 
-const CHANGES: [Change; 13] = [
+const CHANGES: [Change; 14] = [
     ("src/one.md", ONE, &[]),
     (
         "src/measured.md",
@@ -96,6 +99,11 @@ const CHANGES: [Change; 13] = [
         "\n{{#records Host memory, GB/s}}\n",
         &["measured.md:2: no record has a section Host memory, GB/s"],
     ),
+    (
+        "src/measured.md",
+        "It runs at {{given 2 GB/s}}\nby the data sheet and at 3\nGB/s.\n",
+        &["measured.md:2: 3 GB/s is typed; quote a record, or mark what it is"],
+    ),
     // The part of the ciphers, where the sections of a page are always the same.
     (
         "src/SUMMARY.md",
@@ -112,6 +120,38 @@ fn what_is_wrong_is_found_and_nothing_else() {
         write(&folder, path, text);
         assert_eq!(problems(&folder), expected, "{path}: {text}");
     }
+}
+
+/// A page that needs two records in every way in which a page can.
+const QUOTES: &str = "{{#figure aes-128 default CTR}} {{#records Table}}\n\n{{#records Table | a}}\n\n\
+    {{#cell a / row / column}} [all](records/a/report.md)\n\n{{tried 4 s}}\n";
+
+#[test]
+fn a_record_that_a_page_needs_cannot_be_removed() {
+    let folder = book();
+    write(&folder, "src/measured.md", QUOTES);
+    let table = "# A\n\n## Table\n\n| | column |\n|---|---|\n| row | 1 |\n";
+    write(&folder, "record/a/report.md", table);
+    let json = r#"{"environment": {"gpu": "none", "driver": "1", "commit": "c", "date": "d", "cpu": "x"},
+        "measurements": [{"cipher": "aes", "key_bits": 128, "backend": "default", "work": "Ctr",
+            "place": "Cpu", "bytes": 1024, "seconds": 1e-3, "samples": 11}]}"#;
+    write(&folder, "record/a/report.json", json);
+    let trials = "| page | figure | from |\n|---|---|---|\n| `measured.md` | 4 s | c |\n";
+    write(&folder, "record/b-trials/report.md", trials);
+    let found = |removed: Option<&str>| {
+        if let Some(name) = removed {
+            fs::remove_dir_all(folder.path().join("record").join(name)).expect("it is there");
+        }
+        let records = record::read(&folder.path().join("record")).expect("records");
+        let problems = check(folder.path(), &records).expect("the book can be read");
+        let lines = problems.iter().map(ToString::to_string);
+        lines.map(|text| text.rsplit('/').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(None), [""; 0]);
+    let no_trial = "measured.md:7: the record of trials has no 4 s for this page";
+    assert_eq!(found(Some("b-trials")), [no_trial]);
+    let without = found(Some("a"));
+    assert_eq!(without.len(), 6, "{without:?}");
 }
 
 #[test]
@@ -176,4 +216,62 @@ fn the_page_in_a_browser_has_its_data_where_there_is_a_module() {
         let script = fs::read_to_string(path(browser::CALCULATOR)).expect("a script");
         assert_eq!(script.contains("CALCULATOR_MODULE = \"AGFzbQ==\""), has, "{script}");
     }
+}
+
+/// Where a text of a picture begins and ends, with letters of a wide font.
+fn extent(text: &str) -> (f64, f64) {
+    let (head, content) = text.split_once('>').expect("a tag ends");
+    let attribute = |name: &str| {
+        let (_, rest) = head.split_once(&format!("{name}=\""))?;
+        rest.split('"').next()
+    };
+    let class = attribute("class").unwrap_or_default();
+    let x: f64 = attribute(" x").and_then(|x| x.parse().ok()).expect("it has a place");
+    let content = content.split("</text>").next().unwrap_or_default();
+    let letters: usize =
+        content.split('<').map(|part| part.rsplit('>').next().unwrap_or(part).len()).sum();
+    let is = |name: &str| class.split(' ').any(|class| class == name);
+    let size = if is("small") || is("name") { 12.0 } else { 14.0 };
+    let width = 0.55 * size * letters as f64;
+    if is("at-end") || is("at-left") {
+        (x - width, x)
+    } else if is("at-middle") || is("code") {
+        (x - width / 2.0, x + width / 2.0)
+    } else {
+        (x, x + width)
+    }
+}
+
+/// The pictures below a folder.
+fn pictures(folder: &Path) -> Vec<PathBuf> {
+    let entries =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let of_entry = |path: PathBuf| if path.is_dir() { pictures(&path) } else { vec![path] };
+    let all = entries.flat_map(of_entry);
+    all.filter(|path| path.extension().is_some_and(|end| end == "svg")).collect()
+}
+
+#[test]
+fn no_picture_cuts_a_label_off() {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["src/img", "../benches/record"].map(|folder| book.join(folder));
+    let mut count = 0;
+    for path in folders.iter().flat_map(|folder| pictures(folder)) {
+        let text = fs::read_to_string(&path).expect("a picture");
+        let (_, size) = text.split_once("viewBox=\"").expect("it has a size");
+        let size: Vec<f64> =
+            size.split(['"', ' ']).take(3).filter_map(|n| n.parse().ok()).collect();
+        // What another program drew has no classes; what stands along a line is as high as it is long.
+        let labels = text.split("<text").skip(1);
+        for label in
+            labels.filter(|label| label.contains("class=") && !label.contains("transform="))
+        {
+            let (start, end) = extent(label);
+            let fits = start >= 0.0 && end <= size[2];
+            assert!(fits, "{}: {start} to {end} of {}: {label}", path.display(), size[2]);
+            count += 1;
+        }
+        assert!(!text.contains("class=\"chart\"") || text.contains("prefers-color-scheme: dark"));
+    }
+    assert!(count > 1000, "{count}");
 }

@@ -121,5 +121,9 @@ fn bench() -> Result<()> {
 
 fn book() -> Result<()> {
     command::book(&["--check-only".as_ref()])?;
-    browser::book()
+    let epub = browser::has_pandoc();
+    if !epub {
+        println!("NOT built: the book's EPUB, since pandoc is not installed");
+    }
+    browser::book(epub, false)
 }

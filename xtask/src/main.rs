@@ -104,8 +104,15 @@ enum Task {
         #[arg(long, conflicts_with = "check")]
         host: bool,
     },
-    /// Builds the book into book/out and checks its links.
-    Book,
+    /// Builds the book into book/out and checks its links and figures.
+    Book {
+        /// Makes book/out/lanecrypt.epub, too; installs pandoc if it is not there.
+        #[arg(long)]
+        epub: bool,
+        /// Makes book/out/lanecrypt.pdf, too, which takes half a minute; installs pandoc and Chromium if they are not there.
+        #[arg(long)]
+        pdf: bool,
+    },
     /// Fuzzes readers, modes and seeks under libFuzzer, each for a minute.
     Fuzz {
         /// Seconds per target.
@@ -324,7 +331,7 @@ fn main() -> ExitCode {
         Task::Kernels { folder, host: true, .. } => kernels::host::build_of(folder.as_deref())
             .map(|library| println!("{}", library.display())),
         Task::Kernels { folder, check, .. } => kernels::run(check, folder.as_deref()),
-        Task::Book => browser::book(),
+        Task::Book { epub, pdf } => browser::book(epub, pdf),
         Task::Fuzz { seconds, target } => fuzz::run_targets(seconds, target.as_deref()),
         Task::Mutants { known: true, .. } => known_faults::run(),
         Task::Mutants { packages, file, .. } => mutants::run(&packages, file.as_deref()),

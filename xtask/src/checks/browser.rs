@@ -2,6 +2,7 @@
 //! they say.
 
 use std::{
+    ffi::OsStr,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     process::{Child, Stdio},
@@ -24,6 +25,8 @@ const MODULES: [&str; 2] = ["browser", "calculator"];
 const DRIVER: &str = "chromedriver";
 /// Debian's packages of Chromium and of the program that drives it.
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
+/// What makes the EPUB, and the page that becomes the PDF; Debian's package has the program's name.
+const PANDOC: &str = "pandoc";
 /// WebGPU on `SwiftShader`, which comes with Chromium and computes on the CPU.
 const WITH_GPU: [&str; 4] = [
     "--enable-unsafe-webgpu",
@@ -34,32 +37,59 @@ const WITH_GPU: [&str; 4] = [
 /// Seconds that a choice may take.
 const PATIENCE: u64 = 120;
 
-/// Builds the book, with the modules of its pages where their target can be installed.
-pub(crate) fn book() -> Result<()> {
+/// Builds the book, with the modules of its pages where their target can be installed, and as one file for readers of books
+/// and for paper.
+pub(crate) fn book(epub: bool, pdf: bool) -> Result<()> {
+    let mut options = Vec::new();
+    if epub || pdf {
+        install(PANDOC, PANDOC)?;
+    }
+    if epub {
+        options.push("--epub");
+    }
+    if pdf {
+        install(PACKAGES[0], PACKAGES[0])?;
+        options.push("--pdf");
+    }
     match rustup(&["target", "add", TARGET]) {
-        Ok(()) => book_with_module(),
+        Ok(()) => book_with_module(&options),
         Err(error) => {
             println!("NOT built: the modules of pages in a browser: {}", one_line(&error));
-            command::book(&[])
+            command::book(&options.iter().map(OsStr::new).collect::<Vec<_>>())
         }
     }
 }
 
-fn book_with_module() -> Result<()> {
+/// Whether pandoc is here, with which the EPUB is a matter of seconds.
+pub(crate) fn has_pandoc() -> bool {
+    output(command::command(PANDOC).arg("--version")).is_ok()
+}
+
+/// Installs a package if a program of it is not here.
+fn install(program: &str, package: &str) -> Result<()> {
+    match output(command::command(program).arg("--version")) {
+        Ok(_) => Ok(()),
+        Err(_) => apt_install(&[package]),
+    }
+}
+
+fn book_with_module(options: &[&str]) -> Result<()> {
     let mut build = cargo();
     build.args(["build", "--quiet", "--target", TARGET, "--profile", "browser"]);
     build.args(MODULES.map(|module| format!("--package=lanecrypt-{module}")));
     run(build.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", FLAGS))?;
     let folder = command::target().join(TARGET).join("browser");
     let modules = MODULES.map(|module| folder.join(format!("lanecrypt_{module}.wasm")));
-    command::book(&["--modules".as_ref(), modules[0].as_os_str(), modules[1].as_os_str()])
+    let modules = ["--modules".as_ref(), modules[0].as_os_str(), modules[1].as_os_str()];
+    let options = options.iter().map(OsStr::new);
+    command::book(&modules.into_iter().chain(options).collect::<Vec<_>>())
 }
 
 /// Runs each cipher in both directions on a GPU, with the shortest key, since compiling a kernel is most of the time; all
 /// key lengths on the CPU; and kernels that are made wrong.
 pub(crate) fn check() -> Result<()> {
     rustup(&["target", "add", TARGET])?;
-    book_with_module()?;
+    book_with_module(&[])?;
     if output(command::command(DRIVER).arg("--version")).is_err() {
         apt_install(&PACKAGES)?;
     }
