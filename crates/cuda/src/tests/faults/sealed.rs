@@ -7,7 +7,8 @@ use lanecrypt_reference::modes;
 
 use super::{AnyError, KEY, at_every_call_of, gcm::Plain, watched};
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Limits, SealedMessage, TransferError,
+    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Limits, SealedMessage, Sealing,
+    TransferError,
     batch::BatchFamily,
     model_device::{Fault, Model, TOY},
 };
@@ -18,7 +19,7 @@ const HEADER: usize = 40;
 
 /// What lies outside, and on the device; with the messages that say so.
 struct Both {
-    messages: Vec<SealedMessage>,
+    messages: Vec<SealedMessage<'static>>,
     outside: Vec<u8>,
     plain: Vec<u8>,
 }
@@ -30,7 +31,11 @@ fn both(lengths: &[usize], gap: usize) -> Both {
         let mut text: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256 + number) as u8).collect();
         let iv = [number as u8; 12];
         both.messages.push(SealedMessage {
+            key: &KEY,
+            sealing: Sealing::Gcm,
             iv,
+            aad: &[],
+            lead: &[],
             length,
             sealed_at: both.outside.len() as u64,
             part: 0..length,
@@ -69,7 +74,7 @@ impl Both {
         let start = buffer.slice(0..0)?.address();
         // SAFETY: the range is inside the buffer, which nobody else uses.
         let mut output = unsafe { DeviceSliceMut::from_raw(device, start + 8, self.plain.len()) };
-        FAMILY.open_to_device(&KEY, self.messages.iter().cloned(), &mut output, |to, at| {
+        FAMILY.open_to_device(self.messages.iter().cloned(), &mut output, |to, at| {
             let from = self.outside.get(at as usize..).and_then(|rest| rest.get(..to.len()));
             to.copy_from_slice(from.ok_or(Broken)?);
             Ok(())
@@ -89,7 +94,7 @@ impl Both {
         // SAFETY: as above.
         let input = unsafe { DeviceSlice::from_raw(device, start + 8, self.plain.len()) };
         let outside = Mutex::new(vec![0x5a; self.outside.len()]);
-        FAMILY.seal_from_device(&KEY, self.messages.iter().cloned(), &input, |from, at| {
+        FAMILY.seal_from_device(self.messages.iter().cloned(), &input, |from, at| {
             let mut outside = outside.lock().expect("no panic");
             let to = outside.get_mut(at as usize..).and_then(|rest| rest.get_mut(..from.len()));
             to.ok_or(Broken)?.copy_from_slice(from);
@@ -228,9 +233,9 @@ fn what_does_not_fit_is_refused() {
     let mut buffer = DeviceBuffer::zeroed(&device, 160).expect("no fault");
     let mut slice = buffer.slice_mut(0..160).expect("all of it");
     let messages = case.messages.into_iter();
+    let messages = messages.map(|message| SealedMessage { key: &KEY[..7], ..message });
     let read = |_: &mut [u8], _| Err(Broken);
-    let error =
-        FAMILY.open_to_device(&KEY[..7], messages, &mut slice, read).expect_err("a short key");
+    let error = FAMILY.open_to_device(messages, &mut slice, read).expect_err("a short key");
     assert!(matches!(error, TransferError::Device(Error::Data(_))), "{error:?}");
     let device = Model::default().device();
     let small = both(&[10], 0).open(&device).expect_err("the model has 64 KiB");

@@ -1,0 +1,151 @@
+//! A plaintext Parquet file sealed: every page and every header under a nonce of its own.
+
+use std::{collections::BTreeMap, path::Path};
+
+use lanecrypt_tink::{Output, Source, Target};
+use rayon::prelude::*;
+
+use crate::{
+    Algorithm, Error, Keys,
+    cipher::module_length,
+    module::{HEAD, NONCE},
+    seal_plan::{PageOut, SealPlan},
+};
+
+/// How a file is sealed.
+#[derive(Clone, Debug, Default)]
+pub struct SealOptions {
+    /// How pages are encrypted.
+    pub algorithm: Algorithm,
+    /// Whether the footer can be read without a key: it is signed then, so that readers with the key notice a change, and
+    /// says which columns there are, and how many rows.
+    pub plaintext_footer: bool,
+    /// What all associated data begins with, such as the file's name: a file does not open in the place of another one.
+    pub aad_prefix: Option<Vec<u8>>,
+    /// Whether the prefix is left out of the file, so that who opens it has to know it.
+    pub withhold_aad_prefix: bool,
+    /// What the file says of its footer's key.
+    pub footer_key_metadata: Option<Vec<u8>>,
+    /// What it says of the keys of columns, by their paths.
+    pub column_key_metadata: BTreeMap<String, Vec<u8>>,
+}
+
+/// Seals a plaintext Parquet file into the file `target`; returns the bytes of the sealed one. Nothing is left at the
+/// target, and what was there stays, where this fails.
+///
+/// With keys of columns, these columns are encrypted and **all others are not**; without, all columns are, with the
+/// footer's key.
+///
+/// # Errors
+/// [`Error::NotParquet`], [`Error::Encrypted`], [`Error::NoSuchColumn`], [`Error::TooMany`]; [`Error::File`] where
+/// the source changed meanwhile; [`Error::Random`], [`Error::Io`].
+pub fn seal(
+    source: &dyn Source,
+    keys: &Keys,
+    options: &SealOptions,
+    target: &Path,
+) -> Result<u64, Error> {
+    seal_with(source, keys, options, target, |plan, file| {
+        plan.pages.par_iter().try_for_each_init(Vec::new, |buffer, page| {
+            page.seal(plan, source, buffer)?;
+            write(file, buffer, page.at)
+        })
+    })
+}
+
+/// Seals a file whose pages are written by `write_pages`.
+pub(crate) fn seal_with(
+    source: &dyn Source,
+    keys: &Keys,
+    options: &SealOptions,
+    target: &Path,
+    write_pages: impl FnOnce(&SealPlan, &dyn Target) -> Result<(), Error>,
+) -> Result<u64, Error> {
+    let before = source.identity().map_err(Error::of_io("look at the file"))?;
+    let plan = SealPlan::new(source, keys, options)?;
+    let output = Output::create(target)?;
+    let file = output.file();
+    write(file, &plan.magic, 0)?;
+    write_pages(&plan, file)?;
+    for copied in &plan.copies {
+        copy(source, file, [copied.plain_at, copied.file_at], copied.bytes)?;
+    }
+    write(file, &plan.tail, plan.tail_at)?;
+    before.check(&source.identity().map_err(Error::of_io("look at the file"))?)?;
+    output.commit()?;
+    Ok(plan.tail_at + plan.tail.len() as u64)
+}
+
+/// Copies a column that is not encrypted.
+fn copy(
+    source: &dyn Source,
+    target: &dyn Target,
+    [from, to]: [u64; 2],
+    bytes: u64,
+) -> Result<(), Error> {
+    const AT_ONCE: u64 = 8 << 20;
+    let mut buffer = vec![0; bytes.min(AT_ONCE) as usize];
+    for start in (0..bytes).step_by(AT_ONCE as usize) {
+        let part = &mut buffer[..(bytes - start).min(AT_ONCE) as usize];
+        let doing = "read the plaintext file";
+        source.read_exact_at(part, from + start).map_err(Error::of_io(doing))?;
+        write(target, part, to + start)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn write(target: &dyn Target, bytes: &[u8], at: u64) -> Result<(), Error> {
+    let doing = || format!("write the output at {at}");
+    target.write_all_at(bytes, at).map_err(|error| Error::of_io(doing())(error))
+}
+
+impl PageOut {
+    /// The page and its header as they lie in the sealed file, as all of `buffer`.
+    fn seal(
+        &self,
+        plan: &SealPlan,
+        source: &dyn Source,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        buffer.clear();
+        self.seal_header(plan, buffer)?;
+        let start = buffer.len();
+        buffer.resize(start + self.plain.bytes, 0);
+        let text = &mut buffer[start..];
+        let doing = "read the plaintext file";
+        source.read_exact_at(text, self.plain.text_at).map_err(Error::of_io(doing))?;
+        let cipher = plan.ring.get(self.key);
+        match plan.algorithm {
+            Algorithm::AesGcmV1 => {
+                let tag = cipher.encrypt(&self.aad, &self.nonce, text)?;
+                buffer.extend_from_slice(&tag);
+            }
+            Algorithm::AesGcmCtrV1 => cipher.ctr(&self.nonce, text)?,
+        }
+        Ok(())
+    }
+
+    /// Appends the header's module, and what stands before the text of the page's own.
+    pub(crate) fn seal_header(&self, plan: &SealPlan, to: &mut Vec<u8>) -> Result<(), Error> {
+        let place = self.plain.header_place();
+        let aad = plan.aad.of(place);
+        let cipher = plan.ring.get(self.key);
+        cipher.seal_module(place, &aad, &self.header_nonce, &self.plain.header, to)?;
+        let tag_bytes = plan.algorithm.page_tag();
+        to.extend_from_slice(&module_length(self.plain.place, self.plain.bytes, tag_bytes)?);
+        to.extend_from_slice(&self.nonce);
+        Ok(())
+    }
+}
+
+/// Nonces of the system's randomness: 96 bits each, so that one key seals 2^32 modules at most.
+pub(crate) fn nonces(count: usize) -> Result<Vec<[u8; NONCE]>, Error> {
+    let mut nonces = vec![[0; NONCE]; count];
+    getrandom::fill(nonces.as_flattened_mut())?;
+    Ok(nonces)
+}
+
+/// Bytes that a module of so many bytes of text takes.
+pub(crate) const fn sealed_bytes(text: usize, tag_bytes: usize) -> u64 {
+    (HEAD + text + tag_bytes) as u64
+}
