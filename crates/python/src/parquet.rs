@@ -19,12 +19,12 @@ use crate::{
 };
 
 /// Where a file comes from: a path, or memory.
-enum From {
+enum Input {
     File(File),
     Memory(Reading),
 }
 
-impl From {
+impl Input {
     /// What an object stands for: its bytes where it has a buffer, else the file of this path.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use lanecrypt_parquet::{Encrypted, OpenOptions};
 use pyo3::prelude::*;
 
-use super::{From, keys::Given, on_threads};
+use super::{Input, keys::Given, on_threads};
 use crate::{
     buffers::copied,
     ffi::image::ParquetImage,
@@ -29,14 +29,14 @@ pub(crate) fn open_parquet<'py>(
     device: Option<usize>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (from, keys) = (From::of(py, source, "source")?, Given::of(keys)?);
+    let (input, keys) = (Input::of(py, source, "source")?, Given::of(keys)?);
     let aad_prefix = aad_prefix.map(|prefix| copied(prefix, "aad_prefix")).transpose()?;
     let options = OpenOptions {
         columns: columns.as_deref(),
         row_groups: row_groups.as_deref(),
         aad_prefix: aad_prefix.as_ref().map(|prefix| &prefix[..]),
     };
-    let source = from.as_source();
+    let source = input.as_source();
     let Some(number) = device else {
         let open = || Encrypted::read(source, &keys, options)?.open();
         let image = on_threads(py, threads, open)?;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use lanecrypt_parquet::{Algorithm, SealOptions, seal};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use super::{From, keys::by_name, on_threads};
+use super::{Input, keys::by_name, on_threads};
 use crate::{
     buffers::{copied, path_of},
     tensor::Foreign,
@@ -64,8 +64,8 @@ pub(crate) fn seal_parquet(
             lanecrypt_parquet::seal_from_device(device, &slice, &keys, &options, &target)
         });
     }
-    let from = From::of(py, image, "image")?;
-    let source = from.as_source();
+    let input = Input::of(py, image, "image")?;
+    let source = input.as_source();
     on_threads(py, threads, || seal(&source, &keys, &options, &target))
 }
 
