@@ -161,7 +161,8 @@ fn stretch(
     let values = field(column::DATA_PAGE_OFFSET).ok_or_else(missing)?;
     let bytes = field(column::TOTAL_COMPRESSED).ok_or_else(missing)?;
     let dictionary = field(column::DICTIONARY_PAGE_OFFSET).filter(|&at| at > 0);
-    let start = dictionary.map_or(values, |at| at.min(values));
+    // A column without values has a dictionary, and pages of values nowhere.
+    let start = dictionary.map_or(values, |at| if values > 0 { at.min(values) } else { at });
     let end = start.checked_add(bytes).filter(|&end| end <= size);
     let end = end.ok_or_else(wrong("its pages are outside the file"))?;
     let algorithm = footer.algorithm;
