@@ -7,6 +7,7 @@ use crate::{
     keyring::Keyring,
     module::{Framed, ordinal},
     open::KeysOf,
+    placed::{Placed, stretch},
     thrift::{Struct, Value, read_struct},
     walk::Stretch,
 };
@@ -25,21 +26,6 @@ pub(crate) struct Chunk {
     pub(crate) metadata: Struct,
     /// Where its pages lie.
     pub(crate) pages: Stretch,
-}
-
-/// Where a column lies in the plaintext file.
-#[derive(Default)]
-pub(crate) struct Placed {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    /// Where the first page of values starts, and its header.
-    pub(crate) values_at: u64,
-    pub(crate) has_dictionary: bool,
-    /// Bytes of all pages before compression, headers included.
-    pub(crate) uncompressed: i64,
-    /// Where pages of values start, with their headers, and how long they are with them; none where the column is not
-    /// encrypted.
-    pub(crate) locations: Vec<(u64, u64)>,
 }
 
 impl Chunk {
@@ -65,22 +51,16 @@ impl Chunk {
         }
         let key = key_of(outer.structure(chunk::CRYPTO), place, footer, keys)?;
         let metadata = metadata(outer, place, key, footer, keys.ring)?;
-        let pages = stretch(&metadata, place, footer, size)?;
+        let (range, has_dictionary) = stretch(&metadata, place, size)?;
+        let algorithm = footer.algorithm;
+        let pages = Stretch { place, range, has_dictionary, algorithm };
         Ok(Self { group, place, key, outer: outer.clone(), metadata, pages })
     }
 
     /// `ColumnChunk` for the plaintext file, but for its indexes.
     pub(crate) fn rewritten(&self, placed: &Placed) -> Struct {
         let mut metadata = self.metadata.clone();
-        let at = |at: u64| Value::I64(at.cast_signed());
-        metadata.set(column::TOTAL_COMPRESSED, at(placed.end - placed.start));
-        metadata.set(column::TOTAL_UNCOMPRESSED, Value::I64(placed.uncompressed));
-        metadata.set(column::DATA_PAGE_OFFSET, at(placed.values_at));
-        metadata.remove(column::INDEX_PAGE_OFFSET);
-        metadata.remove(column::DICTIONARY_PAGE_OFFSET);
-        if placed.has_dictionary {
-            metadata.set(column::DICTIONARY_PAGE_OFFSET, at(placed.start));
-        }
+        placed.say(&mut metadata);
         metadata.remove(column::BLOOM_FILTER_OFFSET);
         metadata.remove(column::BLOOM_FILTER_LENGTH);
         let mut outer = self.outer.clone();
@@ -116,9 +96,7 @@ fn key_of(
         return Err(Error::Module { place, what: "it does not say which key it has" });
     };
     let path = joined(own.items(column_crypto::PATH));
-    keys.ring
-        .of_column(keys.keys, &path, own.binary(column_crypto::KEY_METADATA))
-        .map(Some)
+    keys.ring.of_column(keys.keys, &path, own.binary(column_crypto::KEY_METADATA)).map(Some)
 }
 
 /// Parts of a path, joined by dots.
@@ -146,25 +124,4 @@ fn metadata(
     }
     let what = "it is missing";
     outer.structure(chunk::META_DATA).cloned().ok_or(Error::Module { place, what })
-}
-
-/// Where the pages lie, by `ColumnMetaData`.
-fn stretch(
-    metadata: &Struct,
-    place: Place,
-    footer: &Footer,
-    size: u64,
-) -> Result<Stretch, Error> {
-    let wrong = |what| move || Error::Module { place, what };
-    let field = |id| metadata.integer(id).and_then(|value| u64::try_from(value).ok());
-    let missing = wrong("it does not say where its pages are");
-    let values = field(column::DATA_PAGE_OFFSET).ok_or_else(missing)?;
-    let bytes = field(column::TOTAL_COMPRESSED).ok_or_else(missing)?;
-    let dictionary = field(column::DICTIONARY_PAGE_OFFSET).filter(|&at| at > 0);
-    // A column without values has a dictionary, and pages of values nowhere.
-    let start = dictionary.map_or(values, |at| if values > 0 { at.min(values) } else { at });
-    let end = start.checked_add(bytes).filter(|&end| end <= size);
-    let end = end.ok_or_else(wrong("its pages are outside the file"))?;
-    let algorithm = footer.algorithm;
-    Ok(Stretch { place, start, end, has_dictionary: dictionary.is_some(), algorithm })
 }

@@ -16,7 +16,7 @@ use crate::{
     footer::PLAIN,
     module::{HEAD, TAG},
     plan::{Copied, Page, Plan},
-    seal::{sealed_bytes, seal_with, write},
+    seal::{seal_with, sealed_bytes, write},
     seal_plan::{PageOut, SealPlan},
 };
 
@@ -84,8 +84,8 @@ impl<S: Source> Encrypted<S> {
         let mut piece = vec![0; copied.bytes.min(AT_ONCE) as usize];
         for start in (0..copied.bytes).step_by(AT_ONCE as usize) {
             let part = &mut piece[..(copied.bytes - start).min(AT_ONCE) as usize];
-            self.fetch(part, copied.file_at + start)?;
-            buffer.write((copied.plain_at + start) as usize, part)?;
+            self.fetch(part, copied.from + start)?;
+            buffer.write((copied.to + start) as usize, part)?;
         }
         Ok(())
     }
@@ -129,8 +129,7 @@ pub fn seal_from_device(
             write(file, buffer, page.at)
         })?;
         let messages = plan.pages.iter().map(|page| message_out(plan, page));
-        let sealed =
-            family.seal_from_device(messages, image, |bytes, at| write(file, bytes, at));
+        let sealed = family.seal_from_device(messages, image, |bytes, at| write(file, bytes, at));
         sealed.map_err(|error| of_transfer(error, |number| plan.pages[number].plain.place))
     })
 }
@@ -177,4 +176,3 @@ impl Source for OnDevice<'_> {
         read.map_err(|error| io::Error::other(CipherError::from(error)))
     }
 }
-

@@ -123,10 +123,7 @@ pub(crate) fn bytes(source: &dyn Source, size: u64) -> Result<(Vec<u8>, [u8; 4])
 }
 
 /// What `EncryptionAlgorithm` says, with the prefix that it has or the caller gives.
-fn encryption(
-    said: Option<&Struct>,
-    prefix: Option<&[u8]>,
-) -> Result<(Algorithm, FileAad), Error> {
+fn encryption(said: Option<&Struct>, prefix: Option<&[u8]>) -> Result<(Algorithm, FileAad), Error> {
     let unknown = || Error::NotParquet { what: "an algorithm that is known here" };
     let (id, variant) = said.and_then(|said| said.fields().next()).ok_or_else(unknown)?;
     let algorithm = match id {

@@ -4,12 +4,13 @@ use lanecrypt_tink::Source;
 
 use crate::{
     Error, Kind, Place,
-    chunk::{Chunk, Placed},
-    fields::{chunk, column, offset_index},
+    chunk::Chunk,
+    fields::{chunk, column},
     footer::Footer,
     keyring::Keyring,
     module::Framed,
-    thrift::{Struct, Value, read_struct, write_struct},
+    placed::Placed,
+    thrift::{Struct, Value},
 };
 
 /// Where they come from, and where they go to.
@@ -41,7 +42,8 @@ impl Indexes<'_> {
         let fields = [chunk::OFFSET_INDEX_OFFSET, chunk::OFFSET_INDEX_LENGTH];
         if let Some(bytes) = self.read(&from.outer, fields, from, &[Kind::OffsetIndex])? {
             let place = from.place.with(Kind::OffsetIndex);
-            let bytes = relocated(&bytes, place, from, placed)?;
+            let was_at = if from.key.is_none() { Some(from.pages.range.start) } else { None };
+            let bytes = placed.relocated(&bytes, place, was_at)?;
             self.append(&mut outer, fields, bytes, tail, place)?;
         }
         let fields = [column::BLOOM_FILTER_OFFSET, column::BLOOM_FILTER_LENGTH];
@@ -102,38 +104,4 @@ impl Indexes<'_> {
         tail.extend(bytes);
         Ok(())
     }
-}
-
-/// An offset index in which pages are where they lie in the plaintext file.
-fn relocated(
-    bytes: &[u8],
-    place: Place,
-    from: &Chunk,
-    placed: &Placed,
-) -> Result<Vec<u8>, Error> {
-    let (mut index, _) = read_struct(bytes).map_err(Error::of_thrift(place))?;
-    let locations: &mut [Value] = match index.get_mut(offset_index::LOCATIONS) {
-        Some(Value::List(list)) => &mut list.items,
-        _ => &mut [],
-    };
-    let what = "it has another number of pages than its column";
-    let wrong = || Error::Module { place, what };
-    if from.key.is_some() && locations.len() != placed.locations.len() {
-        return Err(wrong());
-    }
-    for (number, location) in locations.iter_mut().enumerate() {
-        let Value::Struct(location) = location else { return Err(wrong()) };
-        if from.key.is_none() {
-            let at = location.integer(offset_index::OFFSET).ok_or_else(wrong)?;
-            let shift = placed.start.cast_signed().wrapping_sub(from.pages.start.cast_signed());
-            location.set(offset_index::OFFSET, Value::I64(at.wrapping_add(shift)));
-            continue;
-        }
-        let (at, bytes) = placed.locations[number];
-        location.set(offset_index::OFFSET, Value::I64(at.cast_signed()));
-        location.set(offset_index::BYTES, Value::I32(bytes as i32));
-    }
-    let mut written = Vec::with_capacity(bytes.len());
-    write_struct(&index, &mut written);
-    Ok(written)
 }

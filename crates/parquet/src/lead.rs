@@ -15,12 +15,13 @@ use crate::{
 };
 
 /// Pages start at multiples of this in the plaintext file.
-pub(crate) const ALIGNMENT: u64 = 16;
+const ALIGNMENT: u64 = 16;
 
 /// A page with its header, plain.
 pub(crate) struct Lead {
-    pub(crate) found: Found,
+    found: Found,
     header: Vec<u8>,
+    aad: Vec<u8>,
     /// Bytes of the page before compression.
     uncompressed: i64,
 }
@@ -30,7 +31,7 @@ pub(crate) struct Lead {
 /// # Errors
 /// [`Error::NotAuthentic`], [`Error::Module`].
 pub(crate) fn lead_of(found: Found, cipher: &Cipher, footer: &Footer) -> Result<Lead, Error> {
-    let place = found.header_place();
+    let place = found.place.header();
     let module = Framed::read(&found.header, place)?;
     let text = cipher.open_module(place, &footer.aad.of(place), module)?;
     let (mut fields, _) = read_struct(&text).map_err(Error::of_thrift(place))?;
@@ -45,9 +46,11 @@ pub(crate) fn lead_of(found: Found, cipher: &Cipher, footer: &Footer) -> Result<
     }
     let uncompressed = fields.integer(page::UNCOMPRESSED_BYTES).unwrap_or(0);
     set_bytes(&mut fields, found.bytes as i32);
-    let mut header = Vec::with_capacity(text.len() + 24);
+    // With room for a field that makes it longer.
+    let mut header = Vec::with_capacity(text.len() + 2 * ALIGNMENT as usize);
     write_struct(&fields, &mut header);
-    Ok(Lead { found, header, uncompressed })
+    let aad = footer.aad.of(found.place);
+    Ok(Lead { found, header, aad, uncompressed })
 }
 
 /// Makes a header that of a page of other length. A sum of the page's bytes would be another one as well, since it is
@@ -59,17 +62,18 @@ pub(crate) fn set_bytes(fields: &mut Struct, bytes: i32) {
 }
 
 impl Lead {
-    /// The page, with its header starting at this place of the plaintext file; adds what both take before compression.
-    pub(crate) fn at(self, at: u64, key: usize, aad: Vec<u8>, uncompressed: &mut i64) -> Page {
-        let Self { found, header: mut lead, uncompressed: of_page } = self;
+    /// The page, with its header starting at this place of the plaintext file, and what both take before compression.
+    pub(crate) fn at(self, at: u64, key: usize) -> (Page, i64) {
+        let Self { found, header: mut lead, aad, uncompressed: of_page } = self;
         let end = at + lead.len() as u64;
         let short = (end.next_multiple_of(ALIGNMENT) - end) as usize;
         let more = if short < PAD_LEAST { short + ALIGNMENT as usize } else { short };
         if short > 0 {
             padded(&mut lead, more);
         }
-        *uncompressed += of_page + lead.len() as i64;
+        let uncompressed = of_page.saturating_add(lead.len() as i64);
         let Found { place, nonce, tag, text_at, bytes, .. } = found;
-        Page { place, key, aad, nonce, tag, text_at, bytes, lead, lead_at: at }
+        let page = Page { place, key, aad, nonce, tag, text_at, bytes, lead, lead_at: at };
+        (page, uncompressed)
     }
 }

@@ -26,6 +26,7 @@ mod keyring;
 mod lead;
 mod module;
 mod open;
+mod placed;
 mod plain;
 mod plan;
 mod schema;

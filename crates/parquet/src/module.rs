@@ -77,6 +77,15 @@ impl Place {
     pub fn of_page(self, kind: Kind, page: i16) -> Self {
         Self { kind, page, ..self }
     }
+
+    /// Of the same page its header.
+    pub(crate) fn header(self) -> Self {
+        let kind = match self.kind {
+            Kind::DictionaryPage => Kind::DictionaryPageHeader,
+            _ => Kind::DataPageHeader,
+        };
+        Self { kind, ..self }
+    }
 }
 
 /// As errors name it, after "the".

@@ -1,6 +1,8 @@
 //! An encrypted file as the plaintext file that it was made of.
 
-use lanecrypt_tink::{Source, Version};
+use std::{fmt, io};
+
+use lanecrypt_tink::{Identity, Source, Version};
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
@@ -34,7 +36,7 @@ pub(crate) struct KeysOf<'a> {
 pub struct Encrypted<S> {
     pub(crate) source: S,
     pub(crate) plan: Plan,
-    before: lanecrypt_tink::Identity,
+    before: Identity,
 }
 
 impl<S: Source> Encrypted<S> {
@@ -43,11 +45,7 @@ impl<S: Source> Encrypted<S> {
     /// # Errors
     /// [`Error::NotAuthentic`] naming what is not; [`Error::NotEncrypted`]; those of keys, and of what does not have the
     /// form that it should have.
-    pub fn read(
-        source: S,
-        keys: &dyn KeySource,
-        options: OpenOptions<'_>,
-    ) -> Result<Self, Error> {
+    pub fn read(source: S, keys: &dyn KeySource, options: OpenOptions<'_>) -> Result<Self, Error> {
         let before = source.identity().map_err(Error::of_io("look at the file"))?;
         let plan = Plan::new(&source, keys, &options)?;
         Ok(Self { source, plan, before })
@@ -105,7 +103,7 @@ impl<S: Source> Encrypted<S> {
         let parts = parts(pages, copies, columns);
         parts.into_par_iter().try_for_each(|part| match part {
             Part::Page(page, to) => self.open_page(page, to),
-            Part::Copied(from, to) => self.fetch(to, from.file_at),
+            Part::Copied(from, to) => self.fetch(to, from.from),
         })
     }
 
@@ -126,8 +124,8 @@ impl<S: Source> Encrypted<S> {
     }
 }
 
-impl<S> std::fmt::Debug for Encrypted<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<S> fmt::Debug for Encrypted<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Encrypted")
             .field("algorithm", &self.plan.algorithm)
             .field("pages", &self.plan.pages.len())
@@ -147,7 +145,7 @@ fn parts<'a>(pages: &'a [Page], copies: &[Copied], mut columns: &'a mut [u8]) ->
     let (mut pages, mut copies) = (pages.iter().peekable(), copies.iter().peekable());
     loop {
         let of_page = pages.peek().map_or(u64::MAX, |page| page.lead_at);
-        let of_copy = copies.peek().map_or(u64::MAX, |copy| copy.plain_at);
+        let of_copy = copies.peek().map_or(u64::MAX, |copy| copy.to);
         let part = if of_page < of_copy {
             let Some(page) = pages.next() else { return parts };
             let (to, rest) = columns.split_at_mut((page.end() - page.lead_at) as usize);
@@ -168,15 +166,15 @@ fn parts<'a>(pages: &'a [Page], copies: &[Copied], mut columns: &'a mut [u8]) ->
 pub struct InMemory<'a>(pub &'a [u8]);
 
 impl Source for InMemory<'_> {
-    fn identity(&self) -> std::io::Result<lanecrypt_tink::Identity> {
+    fn identity(&self) -> io::Result<Identity> {
         let version = Version::Object(String::new());
-        Ok(lanecrypt_tink::Identity { size: self.0.len() as u64, version })
+        Ok(Identity { size: self.0.len() as u64, version })
     }
 
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let from = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..));
         let bytes = from.and_then(|from| from.get(..buffer.len()));
-        buffer.copy_from_slice(bytes.ok_or(std::io::ErrorKind::UnexpectedEof)?);
+        buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
 }

@@ -1,10 +1,12 @@
 //! A plaintext Parquet file as it is sealed: its footer, and the pages of each column, found by their headers.
 
+use std::ops::Range;
+
 use lanecrypt_tink::Source;
 
 use crate::{
     Error, Kind, Place,
-    fields::{chunk, column, file, page},
+    fields::{file, page},
     footer::{self, PLAIN},
     lead::set_bytes,
     module::{HEAD, ordinal},
@@ -28,17 +30,6 @@ pub(crate) struct PlainPage {
     pub(crate) uncompressed: i64,
 }
 
-impl PlainPage {
-    /// The place of its header.
-    pub(crate) fn header_place(&self) -> Place {
-        let kind = match self.place.kind {
-            Kind::DictionaryPage => Kind::DictionaryPageHeader,
-            _ => Kind::DataPageHeader,
-        };
-        Place { kind, ..self.place }
-    }
-}
-
 /// The footer of a plaintext file.
 ///
 /// # Errors
@@ -55,27 +46,6 @@ pub(crate) fn footer(source: &dyn Source, size: u64) -> Result<Struct, Error> {
     Ok(metadata)
 }
 
-/// Where the pages of a column lie, from the first to behind the last.
-///
-/// # Errors
-/// [`Error::Module`].
-pub(crate) fn stretch(outer: &Struct, place: Place, size: u64) -> Result<[u64; 2], Error> {
-    let wrong = |what| move || Error::Module { place, what };
-    let missing = wrong("it does not say where its pages are");
-    if outer.get(chunk::FILE_PATH).is_some() {
-        return Err(wrong("its pages are in another file")());
-    }
-    let metadata = outer.structure(chunk::META_DATA).ok_or_else(missing)?;
-    let field = |id| metadata.integer(id).and_then(|value| u64::try_from(value).ok());
-    let values = field(column::DATA_PAGE_OFFSET).ok_or_else(missing)?;
-    let bytes = field(column::TOTAL_COMPRESSED).ok_or_else(missing)?;
-    let dictionary = field(column::DICTIONARY_PAGE_OFFSET).filter(|&at| at > 0);
-    // A column without values has a dictionary, and pages of values nowhere.
-    let start = dictionary.map_or(values, |at| if values > 0 { at.min(values) } else { at });
-    let end = start.checked_add(bytes).filter(|&end| end <= size);
-    Ok([start, end.ok_or_else(wrong("its pages are outside the file"))?])
-}
-
 /// The pages of a column that lie one behind the other.
 ///
 /// # Errors
@@ -83,9 +53,10 @@ pub(crate) fn stretch(outer: &Struct, place: Place, size: u64) -> Result<[u64; 2
 pub(crate) fn pages(
     source: &dyn Source,
     column: Place,
-    [mut at, end]: [u64; 2],
+    range: &Range<u64>,
     tag_bytes: usize,
 ) -> Result<Vec<PlainPage>, Error> {
+    let Range { start: mut at, end } = *range;
     let (mut pages, mut values) = (Vec::new(), 0);
     while at < end {
         let place = column.of_page(Kind::DataPage, ordinal("pages in a column", values)?);
@@ -98,7 +69,8 @@ pub(crate) fn pages(
             return Err(Error::Module { place, what: "it is not the first page" });
         }
         let text_at = at + header_bytes as u64;
-        let bytes = fields.integer(page::COMPRESSED_BYTES).and_then(|bytes| u64::try_from(bytes).ok());
+        let bytes =
+            fields.integer(page::COMPRESSED_BYTES).and_then(|bytes| u64::try_from(bytes).ok());
         let outside = Error::Module { place, what: "it ends outside its column" };
         let bytes = bytes.filter(|&bytes| bytes <= end - text_at).ok_or(outside)?;
         let sealed = i32::try_from(bytes + (HEAD + tag_bytes) as u64);
@@ -114,12 +86,7 @@ pub(crate) fn pages(
 }
 
 /// The header that starts at `at`, and its length.
-fn header(
-    source: &dyn Source,
-    place: Place,
-    at: u64,
-    end: u64,
-) -> Result<(Struct, usize), Error> {
+fn header(source: &dyn Source, place: Place, at: u64, end: u64) -> Result<(Struct, usize), Error> {
     let mut window = WINDOW;
     loop {
         let bytes = window.min(end - at);
@@ -131,8 +98,7 @@ fn header(
             // It may only be longer than what was read.
             Err(_) if bytes == window && window < MOST_HEADER => window *= 8,
             Err(error) => {
-                let place = Place { kind: Kind::DataPageHeader, ..place };
-                return Err(Error::of_thrift(place)(error));
+                return Err(Error::of_thrift(place.header())(error));
             }
         }
     }

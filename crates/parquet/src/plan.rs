@@ -8,8 +8,8 @@ use lanecrypt_tink::Source;
 use rayon::prelude::*;
 
 use crate::{
-    Algorithm, Error, KeySource, OpenOptions, Place,
-    chunk::{Chunk, Placed},
+    Algorithm, Error, KeySource, Kind, OpenOptions, Place,
+    chunk::Chunk,
     fields::{file, row_group},
     footer::{Footer, PLAIN},
     indexes::Indexes,
@@ -17,8 +17,10 @@ use crate::{
     lead::{Lead, lead_of},
     module::{NONCE, TAG},
     open::KeysOf,
+    placed::{self, Placed},
     schema::Selection,
     thrift::{List, Struct, Value, write_struct},
+    walk::Stretch,
 };
 
 /// All of a plaintext file.
@@ -59,9 +61,11 @@ impl Page {
 /// Bytes that are the same in both files.
 #[derive(Clone, Copy)]
 pub(crate) struct Copied {
-    pub(crate) file_at: u64,
+    /// Where they start in the file that is read.
+    pub(crate) from: u64,
     pub(crate) bytes: u64,
-    pub(crate) plain_at: u64,
+    /// Where they start in the one that is written.
+    pub(crate) to: u64,
 }
 
 impl Plan {
@@ -92,7 +96,7 @@ impl Plan {
         }
         let leads = chunks.par_iter().map(|chunk| leads(source, chunk, &footer, &ring));
         let leads = leads.collect::<Result<Vec<_>, _>>()?;
-        let mut layout = Layout { footer: &footer, ..Layout::new(&footer) };
+        let mut layout = Layout::new();
         let placed: Vec<_> =
             chunks.iter().zip(leads).map(|(chunk, leads)| layout.place(chunk, leads)).collect();
         let Layout { at: tail_at, pages, copies, .. } = layout;
@@ -102,11 +106,13 @@ impl Plan {
         for (chunk, placed) in chunks.iter().zip(&placed) {
             columns[chunk.group].push(indexes.rewrite(chunk, placed, &mut tail)?);
         }
-        let groups = selection.groups.into_iter().zip(columns).enumerate();
-        let groups = groups.map(|(number, ((_, group), columns))| {
+        let mut groups = Vec::with_capacity(columns.len());
+        for (number, ((_, group), columns)) in selection.groups.into_iter().zip(columns).enumerate()
+        {
             let of_group = chunks.iter().zip(&placed).filter(|(chunk, _)| chunk.group == number);
-            regrouped(group, columns, number, of_group.map(|(_, placed)| placed))
-        });
+            let placed = of_group.map(|(_, placed)| placed);
+            groups.push(placed::row_group(group, number, columns, placed)?);
+        }
         metadata.set(file::ROW_GROUPS, Value::List(List::of_structures(groups)));
         write_end(&metadata, &mut tail)?;
         Ok(Self { algorithm: footer.algorithm, ring, pages, copies, tail, tail_at })
@@ -131,87 +137,46 @@ fn leads(
 }
 
 /// Where things come in the plaintext file, as far as it was laid out.
-struct Layout<'a> {
-    footer: &'a Footer,
+struct Layout {
     at: u64,
     pages: Vec<Page>,
     copies: Vec<Copied>,
 }
 
-impl<'a> Layout<'a> {
-    fn new(footer: &'a Footer) -> Self {
-        Self { footer, at: PLAIN.len() as u64, pages: Vec::new(), copies: Vec::new() }
+impl Layout {
+    fn new() -> Self {
+        Self { at: PLAIN.len() as u64, pages: Vec::new(), copies: Vec::new() }
     }
 
     /// Gives a column its place.
     fn place(&mut self, chunk: &Chunk, leads: Vec<Lead>) -> Placed {
         match chunk.key {
-            Some(key) => self.place_pages(chunk, key, leads),
+            Some(key) => self.place_pages(key, leads),
             None => self.place_copy(chunk),
         }
     }
 
-    fn place_pages(&mut self, chunk: &Chunk, key: usize, leads: Vec<Lead>) -> Placed {
-        let has_dictionary = chunk.pages.has_dictionary && !leads.is_empty();
-        let mut placed = Placed { start: self.at, has_dictionary, ..Placed::default() };
-        for (number, lead) in leads.into_iter().enumerate() {
-            let aad = self.footer.aad.of(lead.found.place);
-            let page = lead.at(self.at, key, aad, &mut placed.uncompressed);
+    fn place_pages(&mut self, key: usize, leads: Vec<Lead>) -> Placed {
+        let (start, end, values_at) = (self.at, self.at, self.at);
+        let mut placed = Placed { start, end, values_at, ..Placed::default() };
+        for lead in leads {
+            let (page, uncompressed) = lead.at(self.at, key);
             self.at = page.end();
-            if number > 0 || !has_dictionary {
-                placed.locations.push((page.lead_at, page.end() - page.lead_at));
-            }
+            let is_dictionary = page.place.kind == Kind::DictionaryPage;
+            placed.push(page.lead_at..page.end(), is_dictionary, uncompressed);
             self.pages.push(page);
         }
-        placed.end = self.at;
-        placed.values_at = placed.locations.first().map_or(placed.end, |(at, _)| *at);
         placed
     }
 
     /// A column that is not encrypted stays as it is, elsewhere.
     fn place_copy(&mut self, chunk: &Chunk) -> Placed {
-        use crate::fields::column::{DATA_PAGE_OFFSET, TOTAL_UNCOMPRESSED};
-        let pages = &chunk.pages;
-        let (bytes, start) = (pages.end - pages.start, self.at);
-        self.copies.push(Copied { file_at: pages.start, bytes, plain_at: start });
-        self.at += bytes;
-        let first = chunk.metadata.integer(DATA_PAGE_OFFSET).unwrap_or(0);
-        let values = u64::try_from(first).unwrap_or(pages.start).max(pages.start);
-        Placed {
-            start,
-            end: self.at,
-            values_at: start + (values - pages.start),
-            has_dictionary: pages.has_dictionary,
-            uncompressed: chunk.metadata.integer(TOTAL_UNCOMPRESSED).unwrap_or(0),
-            locations: Vec::new(),
-        }
+        let Stretch { range, has_dictionary, .. } = &chunk.pages;
+        let (placed, copied) = Placed::copied(&chunk.metadata, range, *has_dictionary, self.at);
+        self.copies.push(copied);
+        self.at = placed.end;
+        placed
     }
-}
-
-/// `RowGroup` of the plaintext file.
-fn regrouped<'a>(
-    mut group: Struct,
-    columns: Vec<Struct>,
-    number: usize,
-    placed: impl Iterator<Item = &'a Placed>,
-) -> Struct {
-    let (mut start, mut compressed, mut uncompressed) = (None, 0, 0);
-    for placed in placed {
-        start.get_or_insert(placed.start);
-        compressed += (placed.end - placed.start).cast_signed();
-        uncompressed += placed.uncompressed;
-    }
-    group.set(row_group::COLUMNS, Value::List(List::of_structures(columns)));
-    group.set(row_group::TOTAL_BYTES, Value::I64(uncompressed));
-    group.set(row_group::TOTAL_COMPRESSED, Value::I64(compressed));
-    if let Some(start) = start {
-        group.set(row_group::FILE_OFFSET, Value::I64(start.cast_signed()));
-    }
-    group.remove(row_group::ORDINAL);
-    if let Ok(number) = i16::try_from(number) {
-        group.set(row_group::ORDINAL, Value::I16(number));
-    }
-    group
 }
 
 /// Appends the footer, its length, and what such a file ends with.

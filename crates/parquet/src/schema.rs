@@ -94,7 +94,7 @@ impl Selection {
         let mut groups = groups(metadata, options.row_groups)?;
         if options.row_groups.is_some() {
             let rows = groups.iter().filter_map(|(_, group)| group.integer(row_group::NUM_ROWS));
-            metadata.set(file::NUM_ROWS, Value::I64(rows.sum()));
+            metadata.set(file::NUM_ROWS, Value::I64(rows.fold(0, i64::saturating_add)));
         }
         let Some(names) = options.columns else {
             return Ok(Self { groups, leaves: (0..columns.paths.len()).collect() });
@@ -112,10 +112,7 @@ impl Selection {
 }
 
 /// The row groups of these numbers, or all.
-fn groups(
-    metadata: &Struct,
-    numbers: Option<&[usize]>,
-) -> Result<Vec<(usize, Struct)>, Error> {
+fn groups(metadata: &Struct, numbers: Option<&[usize]>) -> Result<Vec<(usize, Struct)>, Error> {
     let all: Vec<_> = metadata.structures(file::ROW_GROUPS).collect();
     let numbers = numbers.map_or_else(|| (0..all.len()).collect(), <[usize]>::to_vec);
     let group = |given: usize| match all.get(given) {

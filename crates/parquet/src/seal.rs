@@ -68,7 +68,7 @@ pub(crate) fn seal_with(
     write(file, &plan.magic, 0)?;
     write_pages(&plan, file)?;
     for copied in &plan.copies {
-        copy(source, file, [copied.plain_at, copied.file_at], copied.bytes)?;
+        copy(source, file, [copied.from, copied.to], copied.bytes)?;
     }
     write(file, &plan.tail, plan.tail_at)?;
     before.check(&source.identity().map_err(Error::of_io("look at the file"))?)?;
@@ -127,7 +127,7 @@ impl PageOut {
 
     /// Appends the header's module, and what stands before the text of the page's own.
     pub(crate) fn seal_header(&self, plan: &SealPlan, to: &mut Vec<u8>) -> Result<(), Error> {
-        let place = self.plain.header_place();
+        let place = self.plain.place.header();
         let aad = plan.aad.of(place);
         let cipher = plan.ring.get(self.key);
         cipher.seal_module(place, &aad, &self.header_nonce, &self.plain.header, to)?;

@@ -3,17 +3,18 @@
 mod end;
 mod indexes;
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::Range};
 
 use lanecrypt_tink::Source;
 use rayon::prelude::*;
 
 use crate::{
     Algorithm, Error, FileAad, KeyFor, KeySource, Keys, Kind, Place, SealOptions,
-    fields::{chunk, column, file, row_group},
+    fields::{chunk, file, row_group},
     footer::{ENCRYPTED, PLAIN},
     keyring::Keyring,
     module::{NONCE, TAG, ordinal},
+    placed::{self, Placed, stretch},
     plain::{self, PlainPage},
     plan::Copied,
     schema::Columns,
@@ -52,24 +53,17 @@ pub(crate) struct PageOut {
 
 /// A column of a row group.
 struct Column<'a> {
+    /// `ColumnChunk`.
     outer: &'a Struct,
+    /// `ColumnMetaData`.
+    metadata: &'a Struct,
     place: Place,
-    stretch: [u64; 2],
+    range: Range<u64>,
+    has_dictionary: bool,
     path: &'a str,
     key: Option<usize>,
     /// Whether its key is not the footer's, as far as the file says.
     has_own_key: bool,
-}
-
-/// Where it lies in the sealed file.
-#[derive(Default)]
-struct Placed {
-    start: u64,
-    end: u64,
-    values_at: u64,
-    has_dictionary: bool,
-    uncompressed: i64,
-    locations: Vec<(u64, u64)>,
 }
 
 impl SealPlan {
@@ -105,7 +99,7 @@ impl SealPlan {
         let all: Vec<_> = columns.iter().flatten().collect();
         let tag_bytes = options.algorithm.page_tag();
         let found = all.par_iter().map(|column| match column.key {
-            Some(_) => plain::pages(source, column.place, column.stretch, tag_bytes),
+            Some(_) => plain::pages(source, column.place, &column.range, tag_bytes),
             None => Ok(Vec::new()),
         });
         let found = found.collect::<Result<Vec<_>, _>>()?;
@@ -152,54 +146,49 @@ impl SealPlan {
                 keys.columns.get(path).cloned()
             };
             let key = key.map(|key| self.ring.add(key)).transpose()?;
-            let stretch = plain::stretch(outer, place, size)?;
+            let what = "its metadata, or its pages, are in another file";
+            let metadata = outer.structure(chunk::META_DATA);
+            let metadata = metadata.filter(|_| outer.get(chunk::FILE_PATH).is_none());
+            let metadata = metadata.ok_or(Error::Module { place, what })?;
+            let (range, has_dictionary) = stretch(metadata, place, size)?;
             let has_own_key = !keys.columns.is_empty();
-            columns.push(Column { outer, place, stretch, path, key, has_own_key });
+            columns.push(Column {
+                outer,
+                metadata,
+                place,
+                range,
+                has_dictionary,
+                path,
+                key,
+                has_own_key,
+            });
         }
         Ok(columns)
     }
 
     /// Gives a column its place.
     fn place(&mut self, column: &Column<'_>, pages: Vec<PlainPage>) -> Result<Placed, Error> {
-        let start = self.tail_at;
-        let Some(key) = column.key else { return Ok(self.place_copy(column)) };
-        let has_dictionary =
-            pages.first().is_some_and(|page| page.place.kind == Kind::DictionaryPage);
-        let mut placed = Placed { start, has_dictionary, ..Placed::default() };
-        let mut nonces = nonces(2 * pages.len())?.into_iter();
-        for plain in pages {
-            let at = self.tail_at;
+        let at = self.tail_at;
+        let Some(key) = column.key else {
+            let Column { metadata, range, has_dictionary, .. } = column;
+            let (placed, copied) = Placed::copied(metadata, range, *has_dictionary, at);
+            self.copies.push(copied);
+            self.tail_at = placed.end;
+            return Ok(placed);
+        };
+        let mut placed = Placed { start: at, end: at, values_at: at, ..Placed::default() };
+        let nonces = nonces(2 * pages.len())?;
+        for (plain, nonces) in pages.into_iter().zip(nonces.as_chunks().0) {
+            let (at, [header_nonce, nonce]) = (self.tail_at, *nonces);
             self.tail_at += sealed_bytes(plain.header.len(), TAG)
                 + sealed_bytes(plain.bytes, self.algorithm.page_tag());
-            placed.uncompressed += plain.uncompressed + plain.header.len() as i64;
-            if plain.place.kind == Kind::DataPage {
-                placed.locations.push((at, self.tail_at - at));
-            }
+            let is_dictionary = plain.place.kind == Kind::DictionaryPage;
+            let uncompressed = plain.uncompressed.saturating_add(plain.header.len() as i64);
+            placed.push(at..self.tail_at, is_dictionary, uncompressed);
             let aad = self.aad.of(plain.place);
-            let (Some(header_nonce), Some(nonce)) = (nonces.next(), nonces.next()) else { break };
             self.pages.push(PageOut { plain, key, aad, header_nonce, nonce, at });
         }
-        placed.end = self.tail_at;
-        placed.values_at = placed.locations.first().map_or(placed.end, |(at, _)| *at);
         Ok(placed)
-    }
-
-    fn place_copy(&mut self, column: &Column<'_>) -> Placed {
-        let [from, end] = column.stretch;
-        let metadata = column.outer.structure(chunk::META_DATA);
-        let field = |id| metadata.and_then(|metadata| metadata.integer(id));
-        let values = field(column::DATA_PAGE_OFFSET).and_then(|at| u64::try_from(at).ok());
-        let (start, bytes) = (self.tail_at, end - from);
-        self.copies.push(Copied { file_at: start, bytes, plain_at: from });
-        self.tail_at += bytes;
-        Placed {
-            start,
-            end: self.tail_at,
-            values_at: start + values.unwrap_or(from).saturating_sub(from),
-            has_dictionary: field(column::DICTIONARY_PAGE_OFFSET).is_some_and(|at| at > 0),
-            uncompressed: field(column::TOTAL_UNCOMPRESSED).unwrap_or(0),
-            locations: Vec::new(),
-        }
     }
 
     /// `RowGroup` of the sealed file; its indexes go to the tail.
@@ -211,22 +200,12 @@ impl SealPlan {
         columns: &[(&Column<'_>, &Placed)],
         options: &SealOptions,
     ) -> Result<Struct, Error> {
-        let mut group = group.clone();
         let mut outers = Vec::with_capacity(columns.len());
-        let (mut compressed, mut uncompressed) = (0, 0);
         for (column, placed) in columns {
-            compressed += (placed.end - placed.start).cast_signed();
-            uncompressed += placed.uncompressed;
             outers.push(self.column(source, column, placed, options)?);
         }
-        group.set(row_group::COLUMNS, Value::List(List::of_structures(outers)));
-        group.set(row_group::TOTAL_BYTES, Value::I64(uncompressed));
-        group.set(row_group::TOTAL_COMPRESSED, Value::I64(compressed));
-        if let Some((_, first)) = columns.first() {
-            group.set(row_group::FILE_OFFSET, Value::I64(first.start.cast_signed()));
-        }
-        group.set(row_group::ORDINAL, Value::I16(ordinal("row groups", number)?));
-        Ok(group)
+        let placed = columns.iter().map(|(_, placed)| *placed);
+        placed::row_group(group.clone(), number, outers, placed)
     }
 
     /// `ColumnChunk` of the sealed file.
@@ -238,16 +217,8 @@ impl SealPlan {
         options: &SealOptions,
     ) -> Result<Struct, Error> {
         let mut outer = column.outer.clone();
-        let mut metadata = outer.structure(chunk::META_DATA).cloned().unwrap_or_default();
-        let at = |at: u64| Value::I64(at.cast_signed());
-        metadata.set(column::TOTAL_COMPRESSED, at(placed.end - placed.start));
-        metadata.set(column::TOTAL_UNCOMPRESSED, Value::I64(placed.uncompressed));
-        metadata.set(column::DATA_PAGE_OFFSET, at(placed.values_at));
-        metadata.remove(column::INDEX_PAGE_OFFSET);
-        metadata.remove(column::DICTIONARY_PAGE_OFFSET);
-        if placed.has_dictionary {
-            metadata.set(column::DICTIONARY_PAGE_OFFSET, at(placed.start));
-        }
+        let mut metadata = column.metadata.clone();
+        placed.say(&mut metadata);
         outer.set(chunk::FILE_OFFSET, Value::I64(0));
         self.indexes(source, column, placed, &mut outer, &mut metadata)?;
         let Some(key) = column.key else {

@@ -6,6 +6,8 @@
 //!
 //! Nothing of this is believed: a length that is wrong leads to a module that does not open.
 
+use std::ops::Range;
+
 use lanecrypt_tink::Source;
 
 use crate::{
@@ -19,12 +21,11 @@ const WINDOW: usize = 512;
 const MOST_HEADER: usize = 16 << 20;
 
 /// Where the pages lie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stretch {
     /// Of the column and its row group.
     pub(crate) place: Place,
-    pub(crate) start: u64,
-    pub(crate) end: u64,
+    pub(crate) range: Range<u64>,
     /// Whether the first page is a dictionary.
     pub(crate) has_dictionary: bool,
     pub(crate) algorithm: Algorithm,
@@ -42,17 +43,6 @@ pub(crate) struct Found {
     pub(crate) bytes: usize,
 }
 
-impl Found {
-    /// The place of its header.
-    pub(crate) fn header_place(&self) -> Place {
-        let kind = match self.place.kind {
-            Kind::DictionaryPage => Kind::DictionaryPageHeader,
-            _ => Kind::DataPageHeader,
-        };
-        Place { kind, ..self.place }
-    }
-}
-
 impl Stretch {
     /// All pages, in their order.
     ///
@@ -60,8 +50,8 @@ impl Stretch {
     /// [`Error::Module`] where a length leads out of the stretch; [`Error::TooMany`]; [`Error::Io`].
     pub(crate) fn walk(&self, source: &dyn Source) -> Result<Vec<Found>, Error> {
         let tag_bytes = self.algorithm.page_tag();
-        let (mut at, mut pages, mut window) = (self.start, Vec::<Found>::new(), Vec::new());
-        while at < self.end {
+        let (mut at, mut pages, mut window) = (self.range.start, Vec::<Found>::new(), Vec::new());
+        while at < self.range.end {
             // The tag of the last page stands right before.
             let back = if pages.is_empty() { 0 } else { tag_bytes };
             let place = self.place_of(pages.len())?;
@@ -79,7 +69,7 @@ impl Stretch {
             }
             let mut page = self.page(place, at, &window[back..], header_bytes)?;
             at = page.text_at + (page.bytes + tag_bytes) as u64;
-            if at == self.end {
+            if at == self.range.end {
                 let tag = &mut page.tag[..tag_bytes];
                 read(source, tag, at - tag_bytes as u64)?;
             }
@@ -92,7 +82,9 @@ impl Stretch {
     fn place_of(&self, before: usize) -> Result<Place, Error> {
         match before.checked_sub(self.has_dictionary.into()) {
             None => Ok(self.place.with(Kind::DictionaryPage)),
-            Some(page) => Ok(self.place.of_page(Kind::DataPage, ordinal("pages in a column", page)?)),
+            Some(page) => {
+                Ok(self.place.of_page(Kind::DataPage, ordinal("pages in a column", page)?))
+            }
         }
     }
 
@@ -111,7 +103,7 @@ impl Stretch {
         let text = announced.checked_sub(NONCE + self.algorithm.page_tag()).ok_or_else(wrong)?;
         let text_at = at + (header_bytes + HEAD) as u64;
         let rest = text_at + (announced - NONCE) as u64;
-        if rest > self.end {
+        if rest > self.range.end {
             return Err(wrong());
         }
         let mut nonce = [0; NONCE];
@@ -128,7 +120,7 @@ impl Stretch {
         bytes: usize,
         window: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let left = usize::try_from(self.end - at).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.range.end - at).unwrap_or(usize::MAX);
         window.resize(back + bytes.min(left), 0);
         read(source, window, at - back as u64)
     }

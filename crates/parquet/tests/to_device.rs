@@ -82,7 +82,8 @@ fn on_device(
 
 /// What is opened on a device is what the CPU opens, by runs that are short as well.
 fn as_on_the_cpu(device: &Device) -> Tried {
-    for (shape, algorithm) in SHAPES.into_iter().flat_map(|shape| ALGORITHMS.map(|by| (shape, by))) {
+    for (shape, algorithm) in SHAPES.into_iter().flat_map(|shape| ALGORITHMS.map(|by| (shape, by)))
+    {
         let plain = plain(shape);
         let options = SealOptions { algorithm, ..SealOptions::default() };
         let some = [name(0)];
@@ -105,7 +106,8 @@ fn as_on_the_cpu(device: &Device) -> Tried {
 }
 
 fn sealed_and_opened_again(device: &Device) -> Tried {
-    for (shape, algorithm) in SHAPES.into_iter().flat_map(|shape| ALGORITHMS.map(|by| (shape, by))) {
+    for (shape, algorithm) in SHAPES.into_iter().flat_map(|shape| ALGORITHMS.map(|by| (shape, by)))
+    {
         let plain = plain(shape);
         for (keys, plaintext_footer) in [(uniform(), false), (by_column(&[0]), true)] {
             let options = SealOptions { algorithm, plaintext_footer, ..SealOptions::default() };

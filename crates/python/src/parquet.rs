@@ -4,7 +4,11 @@ mod keys;
 mod open;
 mod seal;
 
-use std::fs::File;
+use std::{
+    fs::File,
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use lanecrypt_parquet::{Error, InMemory};
 use lanecrypt_tink::{Identity, Source, open_regular};
@@ -37,47 +41,58 @@ impl Input {
         py.detach(|| open_regular(&path)).or_raise().map(Self::File)
     }
 
-    fn as_source(&self) -> Either<'_> {
-        match self {
+    /// It, until the caller cancels.
+    fn as_source<'a>(&'a self, cancelled: &'a AtomicBool) -> Until<'a> {
+        let bytes = match self {
             Self::File(file) => Either::File(file),
             Self::Memory(bytes) => Either::Memory(InMemory(bytes.as_slice())),
-        }
+        };
+        Until { bytes, cancelled }
     }
 }
 
-/// Either of them, read.
+/// A source that fails once the caller has cancelled.
+struct Until<'a> {
+    bytes: Either<'a>,
+    cancelled: &'a AtomicBool,
+}
+
 enum Either<'a> {
     File(&'a File),
     Memory(InMemory<'a>),
 }
 
-impl Either<'_> {
-    fn get(&self) -> &dyn Source {
-        match self {
-            Self::File(file) => *file,
-            Self::Memory(bytes) => bytes,
+impl Until<'_> {
+    fn source(&self) -> &dyn Source {
+        match &self.bytes {
+            Either::File(file) => *file,
+            Either::Memory(bytes) => bytes,
         }
     }
 }
 
-impl Source for Either<'_> {
-    fn identity(&self) -> std::io::Result<Identity> {
-        self.get().identity()
+impl Source for Until<'_> {
+    fn identity(&self) -> io::Result<Identity> {
+        self.source().identity()
     }
 
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
-        self.get().read_exact_at(buffer, offset)
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(io::Error::other("cancelled"));
+        }
+        self.source().read_exact_at(buffer, offset)
     }
 }
 
-/// Runs work without the interpreter's lock, on so many threads, while signals are served.
+/// Runs work without the interpreter's lock, on so many threads, while signals are served: `KeyboardInterrupt` sets the
+/// flag that the work gets.
 ///
 /// # Errors
 /// Those of the work; `RuntimeError` where the threads cannot be made.
 fn on_threads<T: Send, E: IntoPython + Send>(
     py: Python<'_>,
     threads: Option<usize>,
-    work: impl FnOnce() -> Result<T, E> + Send,
+    work: impl FnOnce(&AtomicBool) -> Result<T, E> + Send,
 ) -> PyResult<T> {
     let pool = match threads {
         None => None,
@@ -90,9 +105,9 @@ fn on_threads<T: Send, E: IntoPython + Send>(
             Some(pool.map_err(failed)?)
         }
     };
-    running::run(py, None, |_| match &pool {
-        None => work(),
-        Some(pool) => pool.install(work),
+    running::run(py, None, |run| match &pool {
+        None => work(run.cancelled()),
+        Some(pool) => pool.install(|| work(run.cancelled())),
     })
 }
 

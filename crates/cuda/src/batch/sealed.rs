@@ -381,7 +381,8 @@ impl<E: Send> Run<'_, '_, E> {
 
     /// Where the tag of a message lies in the lane's data; nowhere where it has none.
     fn tag(&self, number: usize) -> Option<Range<usize>> {
-        let message = self.messages.get(number).filter(|message| message.sealing == Sealing::Gcm)?;
+        let message =
+            self.messages.get(number).filter(|message| message.sealing == Sealing::Gcm)?;
         let end = self.starts[number] + message.length;
         Some(end..end + TAG)
     }
@@ -450,18 +451,21 @@ impl<E: Send> Run<'_, '_, E> {
 
     /// Checks that every plaintext lies inside the slice, and is a part of its message.
     fn check(&self) -> Result<(), Error> {
-        self.messages.iter().try_for_each(|SealedMessage { length, part, plain_at, lead, .. }| {
-            let is_part = part.start <= part.end && part.end <= *length;
-            let is_whole = part.len() == *length;
-            let is_sealed = self.call.outside.direction() == Direction::Encrypt;
-            let lead_fits = lead.is_empty() || is_whole && !is_sealed && lead.len() <= *plain_at;
-            if !is_part || !is_whole && is_sealed || !lead_fits {
-                let (start, end, length) = (part.start, part.end, *length);
-                return Err(Error::Range { start, end, length });
-            }
-            let start = *plain_at - lead.len();
-            self.call.plain.inside(start, lead.len() + part.len()).map(drop)
-        })
+        self.messages.iter().try_for_each(
+            |SealedMessage { length, part, plain_at, lead, .. }| {
+                let is_part = part.start <= part.end && part.end <= *length;
+                let is_whole = part.len() == *length;
+                let is_sealed = self.call.outside.direction() == Direction::Encrypt;
+                let lead_fits =
+                    lead.is_empty() || is_whole && !is_sealed && lead.len() <= *plain_at;
+                if !is_part || !is_whole && is_sealed || !lead_fits {
+                    let (start, end, length) = (part.start, part.end, *length);
+                    return Err(Error::Range { start, end, length });
+                }
+                let start = *plain_at - lead.len();
+                self.call.plain.inside(start, lead.len() + part.len()).map(drop)
+            },
+        )
     }
 
     /// What becomes of the run once its lane has passed it.

@@ -90,7 +90,9 @@ impl SealPlan {
 /// `ColumnCryptoMetaData`.
 fn crypto(metadata: &Struct, of: &Column<'_>, options: &SealOptions) -> Struct {
     if !of.has_own_key {
-        return [(column_crypto::FOOTER_KEY, Value::Struct(Struct::default()))].into_iter().collect();
+        return [(column_crypto::FOOTER_KEY, Value::Struct(Struct::default()))]
+            .into_iter()
+            .collect();
     }
     let empty = Value::List(List::of_binaries([]));
     let path = metadata.get(column::PATH).cloned().unwrap_or(empty);

@@ -2,12 +2,13 @@
 
 use lanecrypt_tink::Source;
 
-use super::{Column, Placed, SealPlan};
+use super::{Column, SealPlan};
 use crate::{
     Error, Kind,
-    fields::{bloom, chunk, column, offset_index},
+    fields::{bloom, chunk, column},
+    placed::Placed,
     seal::nonces,
-    thrift::{Struct, Value, read_struct, write_struct},
+    thrift::{Struct, Value, read_struct},
 };
 
 impl SealPlan {
@@ -26,7 +27,8 @@ impl SealPlan {
         }
         let fields = [chunk::OFFSET_INDEX_OFFSET, chunk::OFFSET_INDEX_LENGTH];
         if let Some(bytes) = read(source, of, outer, fields, Kind::OffsetIndex)? {
-            let bytes = relocated(&bytes, of, placed)?;
+            let was_at = if of.key.is_none() { Some(of.range.start) } else { None };
+            let bytes = placed.relocated(&bytes, of.place.with(Kind::OffsetIndex), was_at)?;
             self.append(of, outer, fields, &[(Kind::OffsetIndex, &bytes)])?;
         }
         let fields = [column::BLOOM_FILTER_OFFSET, column::BLOOM_FILTER_LENGTH];
@@ -95,37 +97,4 @@ fn read(
     let doing = "read the plaintext file";
     source.read_exact_at(&mut buffer, at).map_err(Error::of_io(doing))?;
     Ok(Some(buffer))
-}
-
-/// An offset index in which pages are where they lie in the sealed file.
-fn relocated(bytes: &[u8], of: &Column<'_>, placed: &Placed) -> Result<Vec<u8>, Error> {
-    let place = of.place.with(Kind::OffsetIndex);
-    let (mut index, _) = read_struct(bytes).map_err(Error::of_thrift(place))?;
-    let locations: &mut [Value] = match index.get_mut(offset_index::LOCATIONS) {
-        Some(Value::List(list)) => &mut list.items,
-        _ => &mut [],
-    };
-    let wrong = || {
-        let what = "it has another number of pages than its column";
-        Error::Module { place, what }
-    };
-    if of.key.is_some() && locations.len() != placed.locations.len() {
-        return Err(wrong());
-    }
-    for (number, location) in locations.iter_mut().enumerate() {
-        let Value::Struct(location) = location else { return Err(wrong()) };
-        if of.key.is_none() {
-            let at = location.integer(offset_index::OFFSET).ok_or_else(wrong)?;
-            let shift = placed.start.cast_signed().wrapping_sub(of.stretch[0].cast_signed());
-            location.set(offset_index::OFFSET, Value::I64(at.wrapping_add(shift)));
-            continue;
-        }
-        let (at, bytes) = placed.locations[number];
-        let bytes = i32::try_from(bytes).map_err(|_| Error::TooLong { place })?;
-        location.set(offset_index::OFFSET, Value::I64(at.cast_signed()));
-        location.set(offset_index::BYTES, Value::I32(bytes));
-    }
-    let mut written = Vec::with_capacity(bytes.len());
-    write_struct(&index, &mut written);
-    Ok(written)
 }

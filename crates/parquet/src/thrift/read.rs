@@ -92,7 +92,8 @@ impl Reader<'_> {
 
     /// The number of a field that is said by its distance from the last one.
     fn after(&self, last: i16, delta: u8) -> Result<i16, Malformed> {
-        last.checked_add(delta.into()).map_or_else(|| self.wrong("a field's number is too large"), Ok)
+        last.checked_add(delta.into())
+            .map_or_else(|| self.wrong("a field's number is too large"), Ok)
     }
 
     fn value(&mut self, kind: u8, depth: usize) -> Result<Value, Malformed> {

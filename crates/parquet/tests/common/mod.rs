@@ -10,17 +10,18 @@ use lanecrypt_parquet::{
 
 /// What a file has.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    pub row_groups: usize,
-    pub columns: usize,
+pub(crate) struct Shape {
+    pub(crate) row_groups: usize,
+    pub(crate) columns: usize,
     /// Pages of a column in a row group.
-    pub pages: usize,
+    pub(crate) pages: usize,
     /// Values of a page.
-    pub values: usize,
-    pub has_index: bool,
+    pub(crate) values: usize,
+    pub(crate) has_index: bool,
 }
 
-pub const SMALL: Shape = Shape { row_groups: 2, columns: 3, pages: 4, values: 50, has_index: true };
+pub(crate) const SMALL: Shape =
+    Shape { row_groups: 2, columns: 3, pages: 4, values: 50, has_index: true };
 
 fn fields<const N: usize>(fields: [(i16, Value); N]) -> Struct {
     fields.into_iter().collect()
@@ -31,18 +32,18 @@ fn text(text: &str) -> Value {
 }
 
 /// The name of a column.
-pub fn name(column: usize) -> String {
+pub(crate) fn name(column: usize) -> String {
     format!("column_{column}")
 }
 
 /// The bytes of a page.
-pub fn page(shape: Shape, group: usize, column: usize, page: usize) -> Vec<u8> {
+pub(crate) fn page(shape: Shape, group: usize, column: usize, page: usize) -> Vec<u8> {
     let first = ((group * shape.columns + column) * shape.pages + page) * shape.values;
     (0..shape.values).flat_map(|i| ((first + i) as i64).to_le_bytes()).collect()
 }
 
 /// A plaintext file.
-pub fn plain(shape: Shape) -> Vec<u8> {
+pub(crate) fn plain(shape: Shape) -> Vec<u8> {
     let mut file = b"PAR1".to_vec();
     let mut groups = Vec::new();
     let mut indexes = Vec::new();
@@ -128,30 +129,31 @@ fn schema(columns: usize) -> Vec<Struct> {
 }
 
 /// A key of so many bytes.
-pub fn key(byte: u8, bytes: usize) -> Key {
+pub(crate) fn key(byte: u8, bytes: usize) -> Key {
     Key::new(&vec![byte; bytes]).expect("a length that AES has")
 }
 
 /// One key for all.
-pub fn uniform() -> Keys {
+pub(crate) fn uniform() -> Keys {
     Keys::uniform(key(7, 32))
 }
 
 /// A key for the footer and one for each of these columns.
-pub fn by_column(columns: &[usize]) -> Keys {
-    let own = columns.iter().map(|&column| (name(column), key(column as u8, 16 + 8 * (column % 3))));
+pub(crate) fn by_column(columns: &[usize]) -> Keys {
+    let own =
+        columns.iter().map(|&column| (name(column), key(column as u8, 16 + 8 * (column % 3))));
     Keys { footer: key(7, 16), columns: own.collect() }
 }
 
 /// A folder for a test, with a file of this name in it.
-pub fn place() -> (tempfile::TempDir, PathBuf) {
+pub(crate) fn place() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("sealed");
     (folder, path)
 }
 
 /// A file, sealed.
-pub fn sealed(plain: &[u8], keys: &Keys, options: &SealOptions) -> Vec<u8> {
+pub(crate) fn sealed(plain: &[u8], keys: &Keys, options: &SealOptions) -> Vec<u8> {
     let (_folder, path) = place();
     let bytes = seal(&InMemory(plain), keys, options, &path).expect("a plaintext file");
     let sealed = std::fs::read(&path).expect("it is there");
@@ -160,6 +162,10 @@ pub fn sealed(plain: &[u8], keys: &Keys, options: &SealOptions) -> Vec<u8> {
 }
 
 /// A file, opened.
-pub fn opened(sealed: &[u8], keys: &Keys, options: OpenOptions<'_>) -> Result<Vec<u8>, Error> {
+pub(crate) fn opened(
+    sealed: &[u8],
+    keys: &Keys,
+    options: OpenOptions<'_>,
+) -> Result<Vec<u8>, Error> {
     Encrypted::read(InMemory(sealed), keys, options)?.open()
 }

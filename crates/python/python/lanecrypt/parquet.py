@@ -6,7 +6,7 @@
     image = parquet.open("people.parquet", keys)
     table = pyarrow.parquet.read_table(pyarrow.BufferReader(image))
 
-With `device=0` it is a tensor of bytes on that GPU, for cuDF or CuPy, and only ciphertext passed the host. `seal` is the
+With `device=0` it is a tensor of bytes on that GPU, for libcudf, CuPy or PyTorch, and only ciphertext passed the host. `seal` is the
 way back, from bytes, a file or a tensor.
 
 >>> from lanecrypt import parquet

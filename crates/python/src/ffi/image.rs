@@ -46,9 +46,8 @@ impl ParquetImage {
         let address = bytes.as_ptr().cast_mut().cast();
         // SAFETY: Python gives a view that it owns. The bytes neither move nor change as long as the object lives, which
         // the view holds; it is told that they are read-only.
-        let filled = unsafe {
-            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), address, length, 1, flags)
-        };
+        let filled =
+            unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), address, length, 1, flags) };
         if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
 }

@@ -36,15 +36,16 @@ pub(crate) fn open_parquet<'py>(
         row_groups: row_groups.as_deref(),
         aad_prefix: aad_prefix.as_ref().map(|prefix| &prefix[..]),
     };
-    let source = input.as_source();
     let Some(number) = device else {
-        let open = || Encrypted::read(source, &keys, options)?.open();
-        let image = on_threads(py, threads, open)?;
+        let image = on_threads(py, threads, |cancelled| {
+            Encrypted::read(input.as_source(cancelled), &keys, options)?.open()
+        })?;
         return Ok(Bound::new(py, ParquetImage::new(image))?.into_any());
     };
     let device = gpu(number)?;
-    let open = || Encrypted::read(source, &keys, options)?.open_to_device(&device);
-    let buffer = on_threads(py, threads, open)?;
+    let buffer = on_threads(py, threads, |cancelled| {
+        Encrypted::read(input.as_source(cancelled), &keys, options)?.open_to_device(&device)
+    })?;
     let tensor = DeviceTensor::new(buffer, i32::try_from(number).unwrap_or(i32::MAX));
     Ok(Bound::new(py, tensor)?.into_any())
 }

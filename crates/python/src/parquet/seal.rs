@@ -58,15 +58,14 @@ pub(crate) fn seal_parquet(
             return Err(PyValueError::new_err("image has no bytes"));
         };
         let (slice, stream) = (memory.slice(device), memory.stream(device)?);
-        return on_threads(py, threads, || {
+        return on_threads(py, threads, |_| {
             // What its owner has queued comes before.
             stream.synchronize().map_err(lanecrypt_parquet::Error::from)?;
             lanecrypt_parquet::seal_from_device(device, &slice, &keys, &options, &target)
         });
     }
     let input = Input::of(py, image, "image")?;
-    let source = input.as_source();
-    on_threads(py, threads, || seal(&source, &keys, &options, &target))
+    on_threads(py, threads, |cancelled| seal(&input.as_source(cancelled), &keys, &options, &target))
 }
 
 /// Memory of a GPU, or none where the object is something else.
