@@ -36,7 +36,8 @@ pub(crate) fn lead_of(found: Found, cipher: &Cipher, footer: &Footer) -> Result<
     let text = cipher.open_module(place, &footer.aad.of(place), module)?;
     let (mut fields, _) = read_struct(&text).map_err(Error::of_thrift(place))?;
     let sealed_bytes = HEAD + found.bytes + footer.algorithm.page_tag();
-    if fields.integer(page::COMPRESSED_BYTES) != Some(sealed_bytes as i64) {
+    let said = fields.integer(page::COMPRESSED_BYTES);
+    if said.and_then(|bytes| usize::try_from(bytes).ok()) != Some(sealed_bytes) {
         let what = "it says another length than its page has";
         return Err(Error::Module { place, what });
     }
@@ -45,7 +46,8 @@ pub(crate) fn lead_of(found: Found, cipher: &Cipher, footer: &Footer) -> Result<
         return Err(Error::Module { place, what: "it is of another kind of page" });
     }
     let uncompressed = fields.integer(page::UNCOMPRESSED_BYTES).unwrap_or(0);
-    set_bytes(&mut fields, found.bytes as i32);
+    let bytes = i32::try_from(found.bytes).map_err(|_| Error::TooLong { place })?;
+    set_bytes(&mut fields, bytes);
     // With room for a field that makes it longer.
     let mut header = Vec::with_capacity(text.len() + 2 * ALIGNMENT as usize);
     write_struct(&fields, &mut header);
@@ -71,7 +73,7 @@ impl Lead {
         if short > 0 {
             padded(&mut lead, more);
         }
-        let uncompressed = of_page.saturating_add(lead.len() as i64);
+        let uncompressed = of_page.saturating_add(lead.len().cast_signed() as i64);
         let Found { place, nonce, tag, text_at, bytes, .. } = found;
         let page = Page { place, key, aad, nonce, tag, text_at, bytes, lead, lead_at: at };
         (page, uncompressed)

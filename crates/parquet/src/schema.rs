@@ -135,7 +135,7 @@ fn reduce(metadata: &mut Struct, elements: &[usize], leaves: &[usize], roots: us
         let kept = |(at, _): &(usize, Value)| *at == 0 || elements.contains(at);
         schema.items = all.into_iter().enumerate().filter(kept).map(|(_, value)| value).collect();
         if let Some(Value::Struct(root)) = schema.items.first_mut() {
-            root.set(schema::NUM_CHILDREN, Value::I32(roots as i32));
+            root.set(schema::NUM_CHILDREN, Value::I32(i32::try_from(roots).unwrap_or(i32::MAX)));
         }
     }
     if let Some(Value::List(orders)) = metadata.get_mut(file::COLUMN_ORDERS) {

@@ -183,7 +183,8 @@ impl SealPlan {
             self.tail_at += sealed_bytes(plain.header.len(), TAG)
                 + sealed_bytes(plain.bytes, self.algorithm.page_tag());
             let is_dictionary = plain.place.kind == Kind::DictionaryPage;
-            let uncompressed = plain.uncompressed.saturating_add(plain.header.len() as i64);
+            let header_bytes = plain.header.len().cast_signed() as i64;
+            let uncompressed = plain.uncompressed.saturating_add(header_bytes);
             placed.push(at..self.tail_at, is_dictionary, uncompressed);
             let aad = self.aad.of(plain.place);
             self.pages.push(PageOut { plain, key, aad, header_nonce, nonce, at });

@@ -36,7 +36,8 @@ impl SealPlan {
             let place = of.place.with(Kind::BloomFilterHeader);
             let (fields_of, end) = read_struct(&bytes).map_err(Error::of_thrift(place))?;
             let (header, bits) = bytes.split_at(end);
-            if fields_of.integer(bloom::BYTES) != Some(bits.len() as i64) {
+            let said = fields_of.integer(bloom::BYTES);
+            if said.and_then(|bytes| usize::try_from(bytes).ok()) != Some(bits.len()) {
                 let what = "it says another length than the filter has";
                 return Err(Error::Module { place, what });
             }

@@ -13,12 +13,12 @@ pub fn write_struct(fields: &Struct, bytes: &mut Vec<u8>) {
     let mut last = 0;
     for (id, value) in fields.fields() {
         let kind = kind(value);
-        match i32::from(id) - i32::from(last) {
-            delta @ 1..=15 => bytes.push((delta as u8) << 4 | kind),
-            _ => {
-                bytes.push(kind);
-                write_zigzag(id.into(), bytes);
-            }
+        let delta = u8::try_from(i32::from(id) - i32::from(last));
+        if let Ok(delta @ 1..=15) = delta {
+            bytes.push(delta << 4 | kind);
+        } else {
+            bytes.push(kind);
+            write_zigzag(id.into(), bytes);
         }
         write_value(value, bytes);
         last = id;

@@ -27,6 +27,14 @@ fn fields<const N: usize>(fields: [(i16, Value); N]) -> Struct {
     fields.into_iter().collect()
 }
 
+fn long(number: usize) -> Value {
+    Value::I64(i64::try_from(number).expect("files of tests are small"))
+}
+
+fn short(number: usize) -> Value {
+    Value::I32(i32::try_from(number).expect("files of tests are small"))
+}
+
 fn text(text: &str) -> Value {
     Value::Binary(text.as_bytes().to_vec())
 }
@@ -39,7 +47,7 @@ pub(crate) fn name(column: usize) -> String {
 /// The bytes of a page.
 pub(crate) fn page(shape: Shape, group: usize, column: usize, page: usize) -> Vec<u8> {
     let first = ((group * shape.columns + column) * shape.pages + page) * shape.values;
-    (0..shape.values).flat_map(|i| ((first + i) as i64).to_le_bytes()).collect()
+    (0..shape.values).flat_map(|i| ((first + i) as u64).to_le_bytes()).collect()
 }
 
 /// A plaintext file.
@@ -50,19 +58,19 @@ pub(crate) fn plain(shape: Shape) -> Vec<u8> {
     for group in 0..shape.row_groups {
         let mut columns = Vec::new();
         for column in 0..shape.columns {
-            let start = file.len() as i64;
+            let start = file.len();
             let mut locations = Vec::new();
             for number in 0..shape.pages {
                 let (at, bytes) = (file.len(), page(shape, group, column, number));
                 write_struct(&header(shape.values, bytes.len()), &mut file);
                 file.extend(bytes);
                 locations.push(fields([
-                    (1, Value::I64(at as i64)),
-                    (2, Value::I32((file.len() - at) as i32)),
-                    (3, Value::I64((number * shape.values) as i64)),
+                    (1, long(at)),
+                    (2, short(file.len() - at)),
+                    (3, long(number * shape.values)),
                 ]));
             }
-            let bytes = file.len() as i64 - start;
+            let bytes = file.len() - start;
             columns.push(chunk(shape, column, start, bytes));
             indexes.push(fields([(1, Value::List(List::of_structures(locations)))]));
         }
@@ -73,22 +81,22 @@ pub(crate) fn plain(shape: Shape) -> Vec<u8> {
         let Some(index) = indexes.next().filter(|_| shape.has_index) else { continue };
         let at = file.len();
         write_struct(&index, &mut file);
-        column.set(4, Value::I64(at as i64));
-        column.set(5, Value::I32((file.len() - at) as i32));
+        column.set(4, long(at));
+        column.set(5, short(file.len() - at));
     }
-    let rows = (shape.pages * shape.values) as i64;
+    let rows = shape.pages * shape.values;
     let groups = groups.into_iter().map(|columns| {
         fields([
             (1, Value::List(List::of_structures(columns))),
-            (2, Value::I64(8 * rows * shape.columns as i64)),
-            (3, Value::I64(rows)),
+            (2, long(8 * rows * shape.columns)),
+            (3, long(rows)),
         ])
     });
     let start = file.len();
     let metadata = fields([
         (1, Value::I32(2)),
         (2, Value::List(List::of_structures(schema(shape.columns)))),
-        (3, Value::I64(rows * shape.row_groups as i64)),
+        (3, long(rows * shape.row_groups)),
         (4, Value::List(List::of_structures(groups))),
         (6, text("a test")),
     ]);
@@ -100,30 +108,30 @@ pub(crate) fn plain(shape: Shape) -> Vec<u8> {
 }
 
 fn header(values: usize, bytes: usize) -> Struct {
-    let values = Value::I32(values as i32);
+    let values = short(values);
     let (plain, levels) = (Value::I32(0), Value::I32(3));
     let of_page = fields([(1, values), (2, plain), (3, levels.clone()), (4, levels)]);
-    let bytes = Value::I32(bytes as i32);
+    let bytes = short(bytes);
     fields([(1, Value::I32(0)), (2, bytes.clone()), (3, bytes), (5, Value::Struct(of_page))])
 }
 
-fn chunk(shape: Shape, column: usize, start: i64, bytes: i64) -> Struct {
+fn chunk(shape: Shape, column: usize, start: usize, bytes: usize) -> Struct {
     let path = List::of_binaries([name(column).into_bytes()]);
     let metadata = fields([
         (1, Value::I32(2)), // 64-bit integers
         (2, Value::List(List::of_i32([0]))),
         (3, Value::List(path)),
         (4, Value::I32(0)), // not compressed
-        (5, Value::I64((shape.pages * shape.values) as i64)),
-        (6, Value::I64(bytes)),
-        (7, Value::I64(bytes)),
-        (9, Value::I64(start)),
+        (5, long(shape.pages * shape.values)),
+        (6, long(bytes)),
+        (7, long(bytes)),
+        (9, long(start)),
     ]);
     fields([(2, Value::I64(0)), (3, Value::Struct(metadata))])
 }
 
 fn schema(columns: usize) -> Vec<Struct> {
-    let root = fields([(4, text("schema")), (5, Value::I32(columns as i32))]);
+    let root = fields([(4, text("schema")), (5, short(columns))]);
     let leaf = |column| fields([(1, Value::I32(2)), (3, Value::I32(0)), (4, text(&name(column)))]);
     [root].into_iter().chain((0..columns).map(leaf)).collect()
 }

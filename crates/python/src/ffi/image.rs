@@ -35,14 +35,13 @@ impl ParquetImage {
         format!("<Image of {} bytes>", self.0.len())
     }
 
-    #[expect(clippy::missing_safety_doc, reason = "Python calls it")]
     unsafe fn __getbuffer__(
         slf: Bound<'_, Self>,
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
         let bytes = &slf.get().0;
-        let length = bytes.len() as ffi::Py_ssize_t; // a vector has `isize::MAX` bytes at most
+        let length = bytes.len().cast_signed(); // a vector has `isize::MAX` bytes at most
         let address = bytes.as_ptr().cast_mut().cast();
         // SAFETY: Python gives a view that it owns. The bytes neither move nor change as long as the object lives, which
         // the view holds; it is told that they are read-only.
