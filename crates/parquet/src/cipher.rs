@@ -142,7 +142,7 @@ pub(crate) fn first_counter(nonce: &[u8]) -> [u8; 16] {
     counter
 }
 
-/// What stands before a module of so many bytes of text.
+/// What stands before a module of this number of bytes of text.
 pub(crate) fn module_length(
     place: Place,
     text_bytes: usize,

@@ -14,9 +14,11 @@ use rayon::prelude::*;
 use crate::{
     Algorithm, Encrypted, Error, Keys, Place, SealOptions,
     footer::PLAIN,
-    module::{HEAD, TAG},
-    plan::{Copied, Page, Plan},
-    seal::{seal_with, sealed_bytes, write},
+    lead::Page,
+    module::{HEAD, TAG, sealed_bytes},
+    placed::Copied,
+    plan::Plan,
+    seal::{seal_with, write},
     seal_plan::{PageOut, SealPlan},
 };
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{Place, thrift::Malformed};
+use crate::{place::Place, thrift::Malformed};
 
 /// What can go wrong with encrypted Parquet files.
 #[derive(Debug, thiserror::Error)]

@@ -43,3 +43,9 @@ impl Keyring {
         &self.ciphers[number]
     }
 }
+
+/// Where keys come from, and where they are kept.
+pub(crate) struct KeysOf<'a> {
+    pub(crate) keys: &'a dyn KeySource,
+    pub(crate) ring: &'a mut Keyring,
+}

@@ -4,12 +4,11 @@
 //! out, until the page starts at a multiple of 16: header and page then reach a device side by side, in one copy.
 
 use crate::{
-    Error, Kind,
+    Error, Kind, Place,
     cipher::Cipher,
     fields::page,
     footer::Footer,
-    module::{Framed, HEAD},
-    plan::Page,
+    module::{Framed, HEAD, NONCE, TAG},
     thrift::{PAD_FIELD, PAD_LEAST, Struct, Value, padded, read_struct, write_struct},
     walk::Found,
 };
@@ -77,5 +76,27 @@ impl Lead {
         let Found { place, nonce, tag, text_at, bytes, .. } = found;
         let page = Page { place, key, aad, nonce, tag, text_at, bytes, lead, lead_at: at };
         (page, uncompressed)
+    }
+}
+
+/// An encrypted page.
+pub(crate) struct Page {
+    pub(crate) place: Place,
+    pub(crate) key: usize,
+    pub(crate) aad: Vec<u8>,
+    pub(crate) nonce: [u8; NONCE],
+    pub(crate) tag: [u8; TAG],
+    pub(crate) text_at: u64,
+    pub(crate) bytes: usize,
+    /// Its header, plain.
+    pub(crate) lead: Vec<u8>,
+    /// Where the header starts in the plaintext file.
+    pub(crate) lead_at: u64,
+}
+
+impl Page {
+    /// Where it ends in the plaintext file.
+    pub(crate) fn end(&self) -> u64 {
+        self.lead_at + (self.lead.len() + self.bytes) as u64
     }
 }

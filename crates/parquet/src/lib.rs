@@ -26,6 +26,8 @@ mod keyring;
 mod lead;
 mod module;
 mod open;
+mod options;
+mod place;
 mod placed;
 mod plain;
 mod plan;
@@ -40,9 +42,11 @@ pub use cipher::Algorithm;
 pub use cuda::seal_from_device;
 pub use error::Error;
 pub use key::{ByMetadata, Key, KeyFor, KeySource, Keys};
-pub use module::{FileAad, Kind, Place};
-pub use open::{Encrypted, InMemory, OpenOptions};
-pub use seal::{SealOptions, seal};
+pub use module::FileAad;
+pub use open::{Encrypted, InMemory};
+pub use options::{OpenOptions, SealOptions};
+pub use place::{Kind, Place};
+pub use seal::seal;
 
 /// The README's examples, compiled.
 #[cfg(doctest)]

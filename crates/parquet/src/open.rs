@@ -7,29 +7,8 @@ use rayon::prelude::*;
 use zeroize::Zeroize;
 
 use crate::{
-    Algorithm, Error, KeySource,
-    footer::PLAIN,
-    keyring::Keyring,
-    plan::{Copied, Page, Plan},
+    Algorithm, Error, KeySource, OpenOptions, footer::PLAIN, lead::Page, placed::Copied, plan::Plan,
 };
-
-/// What is opened of a file, and how.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OpenOptions<'a> {
-    /// The columns to open, by the names of the schema's first level; all where there are none. Keys are asked for those
-    /// columns only.
-    pub columns: Option<&'a [String]>,
-    /// The row groups to open, by their numbers from 0, in the order in which they come out; all where there are none.
-    pub row_groups: Option<&'a [usize]>,
-    /// The prefix of associated data. It is needed where the file does not have it, and held against it where it does.
-    pub aad_prefix: Option<&'a [u8]>,
-}
-
-/// Where keys come from, and where they are kept.
-pub(crate) struct KeysOf<'a> {
-    pub(crate) keys: &'a dyn KeySource,
-    pub(crate) ring: &'a mut Keyring,
-}
 
 /// An encrypted file whose footer, page headers and indexes were found authentic, and of which the pages are not opened
 /// yet.

@@ -7,7 +7,6 @@ use crate::{
     Error, Place,
     fields::{column, offset_index, row_group},
     module::ordinal,
-    plan::Copied,
     thrift::{List, Struct, Value, read_struct, write_struct},
 };
 
@@ -31,6 +30,16 @@ pub(crate) fn stretch(
     let end = start.checked_add(bytes).filter(|&end| end <= size);
     let end = end.ok_or_else(wrong("its pages are outside the file"))?;
     Ok((start..end, dictionary.is_some()))
+}
+
+/// Bytes that are the same in both files.
+#[derive(Clone, Copy)]
+pub(crate) struct Copied {
+    /// Where they start in the file that is read.
+    pub(crate) from: u64,
+    pub(crate) bytes: u64,
+    /// Where they start in the one that is written.
+    pub(crate) to: u64,
 }
 
 /// Where a column of one row group lies in the file that is written.

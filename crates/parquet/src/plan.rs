@@ -13,11 +13,9 @@ use crate::{
     fields::{file, row_group},
     footer::{Footer, PLAIN},
     indexes::Indexes,
-    keyring::Keyring,
-    lead::{Lead, lead_of},
-    module::{NONCE, TAG},
-    open::KeysOf,
-    placed::{self, Placed},
+    keyring::{Keyring, KeysOf},
+    lead::{Lead, Page, lead_of},
+    placed::{self, Copied, Placed},
     schema::Selection,
     thrift::{List, Struct, Value, write_struct},
     walk::Stretch,
@@ -34,38 +32,6 @@ pub(crate) struct Plan {
     /// What stands behind all columns: indexes, footer, and the end.
     pub(crate) tail: Vec<u8>,
     pub(crate) tail_at: u64,
-}
-
-/// An encrypted page.
-pub(crate) struct Page {
-    pub(crate) place: Place,
-    pub(crate) key: usize,
-    pub(crate) aad: Vec<u8>,
-    pub(crate) nonce: [u8; NONCE],
-    pub(crate) tag: [u8; TAG],
-    pub(crate) text_at: u64,
-    pub(crate) bytes: usize,
-    /// Its header, plain.
-    pub(crate) lead: Vec<u8>,
-    /// Where the header starts in the plaintext file.
-    pub(crate) lead_at: u64,
-}
-
-impl Page {
-    /// Where it ends in the plaintext file.
-    pub(crate) fn end(&self) -> u64 {
-        self.lead_at + (self.lead.len() + self.bytes) as u64
-    }
-}
-
-/// Bytes that are the same in both files.
-#[derive(Clone, Copy)]
-pub(crate) struct Copied {
-    /// Where they start in the file that is read.
-    pub(crate) from: u64,
-    pub(crate) bytes: u64,
-    /// Where they start in the one that is written.
-    pub(crate) to: u64,
 }
 
 impl Plan {

@@ -1,34 +1,15 @@
 //! A plaintext Parquet file sealed: every page and every header under a nonce of its own.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use lanecrypt_tink::{Output, Source, Target};
 use rayon::prelude::*;
 
 use crate::{
-    Algorithm, Error, Keys,
+    Algorithm, Error, Keys, SealOptions,
     cipher::module_length,
-    module::{HEAD, NONCE},
     seal_plan::{PageOut, SealPlan},
 };
-
-/// How a file is sealed.
-#[derive(Clone, Debug, Default)]
-pub struct SealOptions {
-    /// How pages are encrypted.
-    pub algorithm: Algorithm,
-    /// Whether the footer can be read without a key: it is signed then, so that readers with the key notice a change, and
-    /// says which columns there are, and how many rows.
-    pub plaintext_footer: bool,
-    /// What all associated data begins with, such as the file's name: a file does not open in the place of another one.
-    pub aad_prefix: Option<Vec<u8>>,
-    /// Whether the prefix is left out of the file, so that who opens it has to know it.
-    pub withhold_aad_prefix: bool,
-    /// What the file says of its footer's key.
-    pub footer_key_metadata: Option<Vec<u8>>,
-    /// What it says of the keys of columns, by their paths.
-    pub column_key_metadata: BTreeMap<String, Vec<u8>>,
-}
 
 /// Seals a plaintext Parquet file into the file `target`; returns the bytes of the sealed one. Nothing is left at the
 /// target, and what was there stays, where this fails.
@@ -136,16 +117,4 @@ impl PageOut {
         to.extend_from_slice(&self.nonce);
         Ok(())
     }
-}
-
-/// Nonces of the system's randomness: 96 bits each, so that one key seals 2^32 modules at most.
-pub(crate) fn nonces(count: usize) -> Result<Vec<[u8; NONCE]>, Error> {
-    let mut nonces = vec![[0; NONCE]; count];
-    getrandom::fill(nonces.as_flattened_mut())?;
-    Ok(nonces)
-}
-
-/// Bytes that a module of so many bytes of text takes.
-pub(crate) const fn sealed_bytes(text: usize, tag_bytes: usize) -> u64 {
-    (HEAD + text + tag_bytes) as u64
 }

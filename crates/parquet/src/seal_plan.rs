@@ -13,12 +13,10 @@ use crate::{
     fields::{chunk, file, row_group},
     footer::{ENCRYPTED, PLAIN},
     keyring::Keyring,
-    module::{NONCE, TAG, ordinal},
-    placed::{self, Placed, stretch},
+    module::{NONCE, TAG, nonces, ordinal, sealed_bytes},
+    placed::{self, Copied, Placed, stretch},
     plain::{self, PlainPage},
-    plan::Copied,
     schema::Columns,
-    seal::{nonces, sealed_bytes},
     thrift::{List, Struct, Value},
 };
 

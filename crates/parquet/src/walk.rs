@@ -78,7 +78,7 @@ impl Stretch {
         Ok(pages)
     }
 
-    /// The place of the page that comes behind so many.
+    /// The place of the page that comes behind this number of pages.
     fn place_of(&self, before: usize) -> Result<Place, Error> {
         match before.checked_sub(self.has_dictionary.into()) {
             None => Ok(self.place.with(Kind::DictionaryPage)),
@@ -111,7 +111,7 @@ impl Stretch {
         Ok(Found { place, header: header.to_vec(), nonce, tag: [0; TAG], text_at, bytes: text })
     }
 
-    /// Reads at most so many bytes from `at` on, and `back` bytes before, into the window.
+    /// Reads at most this number of bytes from `at` on, and `back` bytes before, into the window.
     fn read(
         &self,
         source: &dyn Source,

@@ -84,7 +84,7 @@ impl Source for Until<'_> {
     }
 }
 
-/// Runs work without the interpreter's lock, on so many threads, while signals are served: `KeyboardInterrupt` sets the
+/// Runs work without the interpreter's lock, on this number of threads, while signals are served: `KeyboardInterrupt` sets the
 /// flag that the work gets.
 ///
 /// # Errors

@@ -14,8 +14,9 @@
 //! messages and leads follow each other there without a gap, they do so on the lane, and a run is one copy. A
 //! lead takes the place where the tag of the message before it was read, once that is described.
 
+mod message;
+
 use std::{
-    fmt,
     iter::Peekable,
     ops::Range,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -24,9 +25,11 @@ use std::{
 use lanecrypt_core::{Direction, batch::JobMode};
 use zeroize::Zeroize;
 
+use self::message::TAG;
+pub use self::message::{SealedMessage, Sealing};
 use super::{
-    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Layout, Lists, MOST_BYTES,
-    Parameters, RESULT_BYTES, RIGHT,
+    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Lists, MOST_BYTES, Parameters,
+    RESULT_BYTES, RIGHT,
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Stream, TransferError,
@@ -34,90 +37,8 @@ use crate::{
     pipeline::{self, Crew, Extent, Lent, Piece},
 };
 
-/// Bytes of a tag.
-const TAG: usize = 16;
 /// The most bytes of a lane, where no message needs more.
 const LONGEST_RUN: usize = 16 << 20;
-
-/// How a [`SealedMessage`] is sealed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sealing {
-    /// By GCM, with a tag of 16 bytes behind the ciphertext.
-    #[default]
-    Gcm,
-    /// By CTR, without a tag: what was changed is not noticed. The first counter block is the IV, and a 1 in 32
-    /// bits.
-    Ctr,
-}
-
-impl Sealing {
-    /// Bytes of the tag.
-    fn tag_bytes(self) -> usize {
-        match self {
-            Self::Gcm => TAG,
-            Self::Ctr => 0,
-        }
-    }
-}
-
-/// A message that lies sealed outside of a device, and plain on it.
-#[derive(Clone)]
-pub struct SealedMessage<'a> {
-    /// Its key, of any length that the cipher takes; it may differ from message to message.
-    pub key: &'a [u8],
-    /// How it is sealed.
-    pub sealing: Sealing,
-    /// Its IV.
-    pub iv: [u8; 12],
-    /// Associated data of GCM.
-    pub aad: &'a [u8],
-    /// Plain bytes that come before `plain_at` on the device, where all of the message is opened; else none.
-    pub lead: &'a [u8],
-    /// Bytes of its plaintext.
-    pub length: usize,
-    /// Where the ciphertext starts outside.
-    pub sealed_at: u64,
-    /// Which bytes of its plaintext lie on the device: all of them, unless it is opened.
-    pub part: Range<usize>,
-    /// Where these start in the slice on the device; at any multiple.
-    pub plain_at: usize,
-}
-
-impl SealedMessage<'_> {
-    /// Bytes of a lane that its text and its tag take.
-    fn room(&self) -> usize {
-        (self.length + TAG).next_multiple_of(BLOCK)
-    }
-
-    /// At least the bytes of a lane that all of it takes.
-    fn lane_bytes(&self) -> usize {
-        let mode = JobMode::GcmDecrypt { iv: &self.iv, aad: self.aad, tag: &[0; TAG] };
-        let lead = self.lead.len().next_multiple_of(BLOCK);
-        self.room().saturating_add(lead).saturating_add(Layout::most_of_job(&mode, self.length))
-    }
-
-    /// The first counter block of CTR.
-    fn counter(&self) -> [u8; BLOCK] {
-        let mut counter = [0; BLOCK];
-        counter[..self.iv.len()].copy_from_slice(&self.iv);
-        counter[BLOCK - 1] = 1;
-        counter
-    }
-}
-
-/// Tells the places, never the key.
-impl fmt::Debug for SealedMessage<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sealing, length, sealed_at, part, plain_at, .. } = self;
-        f.debug_struct("SealedMessage")
-            .field("sealing", sealing)
-            .field("length", length)
-            .field("sealed_at", sealed_at)
-            .field("part", part)
-            .field("plain_at", plain_at)
-            .finish_non_exhaustive()
-    }
-}
 
 /// What reads `buffer` from a place outside, and what writes there; by any thread.
 type Read<'a, E> = &'a (dyn Fn(&mut [u8], u64) -> Result<(), E> + Sync);

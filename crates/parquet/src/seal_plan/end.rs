@@ -4,7 +4,7 @@ use super::{Column, SealPlan};
 use crate::{
     Algorithm, Error, Place, SealOptions,
     fields::{algorithm, chunk, column, column_crypto, file, file_crypto},
-    seal::nonces,
+    module::nonces,
     thrift::{List, Struct, Value, write_struct},
 };
 

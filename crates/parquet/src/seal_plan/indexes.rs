@@ -6,8 +6,8 @@ use super::{Column, SealPlan};
 use crate::{
     Error, Kind,
     fields::{bloom, chunk, column},
+    module::nonces,
     placed::Placed,
-    seal::nonces,
     thrift::{Struct, Value, read_struct},
 };
 

@@ -136,7 +136,7 @@ fn schema(columns: usize) -> Vec<Struct> {
     [root].into_iter().chain((0..columns).map(leaf)).collect()
 }
 
-/// A key of so many bytes.
+/// A key of this number of bytes.
 pub(crate) fn key(byte: u8, bytes: usize) -> Key {
     Key::new(&vec![byte; bytes]).expect("a length that AES has")
 }
