@@ -65,7 +65,7 @@ impl Cipher {
     ) -> Result<(), Error> {
         let opened = self.gcm.decrypt(nonce, aad, text.into(), tag);
         opened.map_err(|error| match error {
-            lanecrypt::Error::NotAuthentic => Error::NotAuthentic { place },
+            lanecrypt::Error::NotAuthentic => Error::not_authentic(place),
             error => error.into(),
         })
     }

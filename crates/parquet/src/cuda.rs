@@ -76,7 +76,9 @@ impl<S: Source> Encrypted<S> {
         let messages = plan.pages.iter().map(|page| message(plan, page));
         let opened =
             family.open_to_device(messages, &mut output, |bytes, at| self.fetch(bytes, at));
-        opened.map_err(|error| of_transfer(error, |number| plan.pages[number].place))?;
+        opened.map_err(|error| {
+            of_transfer(error, |number| plan.pages[number].place).naming(&plan.paths)
+        })?;
         self.check_source()?;
         Ok(buffer)
     }
@@ -156,9 +158,7 @@ fn message_out<'a>(plan: &'a SealPlan, page: &'a PageOut) -> SealedMessage<'a> {
 fn of_transfer(error: TransferError<Error>, place: impl Fn(usize) -> Place) -> Error {
     match error {
         TransferError::Device(error) => error.into(),
-        TransferError::NotAuthentic { message } => {
-            Error::NotAuthentic { place: place(message as usize) }
-        }
+        TransferError::NotAuthentic { message } => Error::not_authentic(place(message as usize)),
         TransferError::Outside(error) => error,
     }
 }

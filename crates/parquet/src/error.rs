@@ -2,7 +2,10 @@
 
 use std::io;
 
-use crate::{place::Place, thrift::Malformed};
+use crate::{
+    place::{Kind, Place},
+    thrift::Malformed,
+};
 
 /// What can go wrong with encrypted Parquet files.
 #[derive(Debug, thiserror::Error)]
@@ -10,11 +13,14 @@ use crate::{place::Place, thrift::Malformed};
 pub enum Error {
     /// A module is not what was sealed: changed, moved, of another file, or under another key.
     #[error(
-        "the {place} is not authentic: the key or the AAD prefix is another one, or the file was changed"
+        "the {place}{} is not authentic: the key or the AAD prefix is another one, or the file was changed",
+        named(column)
     )]
     NotAuthentic {
         /// Which one.
         place: Place,
+        /// The path of its column, where it has one, its parts joined by dots.
+        column: Option<String>,
     },
     /// A module does not have the form that its place asks for.
     #[error("the {place} is malformed: {what}")]
@@ -114,7 +120,27 @@ pub enum Error {
     },
 }
 
+fn named(column: &Option<String>) -> String {
+    column.as_ref().map_or_else(String::new, |path| format!(" ({path:?})"))
+}
+
 impl Error {
+    /// What is at this place is not what was sealed there.
+    pub(crate) fn not_authentic(place: Place) -> Self {
+        Self::NotAuthentic { place, column: None }
+    }
+
+    /// The same with the path of the column that it speaks of, of these paths of all columns.
+    pub(crate) fn naming(mut self, paths: &[String]) -> Self {
+        if let Self::NotAuthentic { place, column } = &mut self
+            && place.kind != Kind::Footer
+        {
+            let number = usize::try_from(place.column);
+            *column = number.ok().and_then(|number| paths.get(number)).cloned();
+        }
+        self
+    }
+
     /// Whether the data is not what was sealed, as opposed to what could not be read or written.
     #[must_use]
     pub fn is_not_authentic(&self) -> bool {

@@ -87,7 +87,7 @@ impl Footer {
         let key = ring.add(keys.key(KeyFor::Footer, of_key)?)?;
         let right = ring.get(key).sign(&aad.of(Place::FOOTER), nonce, text)?;
         if !bool::from(right.ct_eq(tag)) {
-            return Err(Error::NotAuthentic { place: Place::FOOTER });
+            return Err(Error::not_authentic(Place::FOOTER));
         }
         metadata.remove(file::ALGORITHM);
         metadata.remove(file::SIGNING_KEY_METADATA);

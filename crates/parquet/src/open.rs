@@ -62,7 +62,7 @@ impl<S: Source> Encrypted<S> {
             Ok(()) => Ok(image),
             Err(error) => {
                 image.zeroize();
-                Err(error)
+                Err(error.naming(&plan.paths))
             }
         }
     }

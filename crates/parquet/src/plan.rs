@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     /// What stands behind all columns: indexes, footer, and the end.
     pub(crate) tail: Vec<u8>,
     pub(crate) tail_at: u64,
+    /// The paths of all columns of the encrypted file.
+    pub(crate) paths: Vec<String>,
 }
 
 impl Plan {
@@ -49,25 +51,63 @@ impl Plan {
         let footer = Footer::read(source, size, keys, options.aad_prefix, &mut ring)?;
         let mut metadata = footer.metadata.clone();
         let selection = Selection::of(&mut metadata, options)?;
-        let mut chunks = Vec::new();
-        let mut keys = KeysOf { keys, ring: &mut ring };
-        for (number, (row_group, group)) in selection.groups.iter().enumerate() {
-            let columns: Vec<_> = group.structures(row_group::COLUMNS).collect();
-            for &leaf in &selection.leaves {
-                let what = "a column of each row group for each of the schema";
-                let outer = columns.get(leaf).ok_or(Error::NotParquet { what })?;
-                let numbers = [number, *row_group, leaf];
-                chunks.push(Chunk::read(outer, numbers, &footer, size, &mut keys)?);
-            }
+        let paths = selection.paths.clone();
+        let keys = KeysOf { keys, ring: &mut ring };
+        let chunks =
+            chunks(&selection, &footer, size, keys).map_err(|error| error.naming(&paths))?;
+        let parts = Parts { source, size, footer: &footer, ring: &ring, chunks };
+        let plan = parts.plan(selection, metadata).map_err(|error| error.naming(&paths))?;
+        let (Layout { at: tail_at, pages, copies }, tail) = plan;
+        Ok(Self { algorithm: footer.algorithm, ring, pages, copies, tail, tail_at, paths })
+    }
+
+    /// Bytes of the plaintext file.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.tail_at + self.tail.len() as u64
+    }
+}
+
+/// The chosen columns of the chosen row groups, in the order of the plaintext file.
+fn chunks(
+    selection: &Selection,
+    footer: &Footer,
+    size: u64,
+    mut keys: KeysOf<'_>,
+) -> Result<Vec<Chunk>, Error> {
+    let mut chunks = Vec::new();
+    for (number, (row_group, group)) in selection.groups.iter().enumerate() {
+        let columns: Vec<_> = group.structures(row_group::COLUMNS).collect();
+        for &leaf in &selection.leaves {
+            let what = "a column of each row group for each of the schema";
+            let outer = columns.get(leaf).ok_or(Error::NotParquet { what })?;
+            let numbers = [number, *row_group, leaf];
+            chunks.push(Chunk::read(outer, numbers, footer, size, &mut keys)?);
         }
-        let leads = chunks.par_iter().map(|chunk| leads(source, chunk, &footer, &ring));
+    }
+    Ok(chunks)
+}
+
+/// What a plan is made of.
+struct Parts<'a> {
+    source: &'a dyn Source,
+    size: u64,
+    footer: &'a Footer,
+    ring: &'a Keyring,
+    chunks: Vec<Chunk>,
+}
+
+impl Parts<'_> {
+    /// Where everything comes, and what stands behind the columns.
+    fn plan(&self, selection: Selection, mut metadata: Struct) -> Result<(Layout, Vec<u8>), Error> {
+        let Self { source, size, footer, ring, chunks } = self;
+        let leads = chunks.par_iter().map(|chunk| leads(*source, chunk, footer, ring));
         let leads = leads.collect::<Result<Vec<_>, _>>()?;
         let mut layout = Layout::new();
         let placed: Vec<_> =
             chunks.iter().zip(leads).map(|(chunk, leads)| layout.place(chunk, leads)).collect();
-        let Layout { at: tail_at, pages, copies, .. } = layout;
         let mut tail = Vec::new();
-        let indexes = Indexes { source, size, footer: &footer, ring: &ring, tail_at };
+        let (source, size, tail_at) = (*source, *size, layout.at);
+        let indexes = Indexes { source, size, footer, ring, tail_at };
         let mut columns = vec![Vec::new(); selection.groups.len()];
         for (chunk, placed) in chunks.iter().zip(&placed) {
             columns[chunk.group].push(indexes.rewrite(chunk, placed, &mut tail)?);
@@ -75,18 +115,13 @@ impl Plan {
         let mut groups = Vec::with_capacity(columns.len());
         for (number, ((_, group), columns)) in selection.groups.into_iter().zip(columns).enumerate()
         {
-            let of_group = chunks.iter().zip(&placed).filter(|(chunk, _)| chunk.group == number);
-            let placed = of_group.map(|(_, placed)| placed);
+            let (first, count) = (number * columns.len(), columns.len());
+            let placed = placed[first..first + count].iter();
             groups.push(placed::row_group(group, number, columns, placed)?);
         }
         metadata.set(file::ROW_GROUPS, Value::List(List::of_structures(groups)));
         write_end(&metadata, &mut tail)?;
-        Ok(Self { algorithm: footer.algorithm, ring, pages, copies, tail, tail_at })
-    }
-
-    /// Bytes of the plaintext file.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.tail_at + self.tail.len() as u64
+        Ok((layout, tail))
     }
 }
 
@@ -146,7 +181,7 @@ impl Layout {
 }
 
 /// Appends the footer, its length, and what such a file ends with.
-pub(crate) fn write_end(metadata: &Struct, tail: &mut Vec<u8>) -> Result<(), Error> {
+fn write_end(metadata: &Struct, tail: &mut Vec<u8>) -> Result<(), Error> {
     let start = tail.len();
     write_struct(metadata, tail);
     let length = u32::try_from(tail.len() - start);

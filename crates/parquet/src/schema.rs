@@ -81,6 +81,8 @@ pub(crate) struct Selection {
     pub(crate) groups: Vec<(usize, Struct)>,
     /// The numbers of columns, leaves of the schema.
     pub(crate) leaves: Vec<usize>,
+    /// The paths of all columns of the file.
+    pub(crate) paths: Vec<String>,
 }
 
 impl Selection {
@@ -97,7 +99,8 @@ impl Selection {
             metadata.set(file::NUM_ROWS, Value::I64(rows.fold(0, i64::saturating_add)));
         }
         let Some(names) = options.columns else {
-            return Ok(Self { groups, leaves: (0..columns.paths.len()).collect() });
+            let leaves = (0..columns.paths.len()).collect();
+            return Ok(Self { groups, leaves, paths: columns.paths });
         };
         let roots = columns.choose(names)?;
         let leaves: Vec<_> = roots.iter().flat_map(|root| root.leaves.clone()).collect();
@@ -107,7 +110,7 @@ impl Selection {
             // It names columns by numbers, which are others now.
             group.remove(row_group::SORTING);
         }
-        Ok(Self { groups, leaves })
+        Ok(Self { groups, leaves, paths: columns.paths })
     }
 }
 

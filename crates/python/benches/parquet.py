@@ -59,7 +59,7 @@ def page_header(size):
 
 
 def write_plain(path, size, page_bytes):
-    """A file of two columns with `size` bytes of values; returns the first bytes of each page's values."""
+    """A file of two columns with `size` bytes of values; returns what each page has behind its number."""
     header, groups = page_header(page_bytes), []
     pages = GROUP // 2 // page_bytes
     base = os.urandom(page_bytes)
@@ -96,8 +96,7 @@ def write_plain(path, size, page_bytes):
 
 
 def timed(name, size, call):
-    best, result = None, None
-    walls = []
+    walls, result = [], None
     for _ in range(TIMES):
         result = None  # its memory is free before the next
         start = time.perf_counter()
@@ -125,9 +124,9 @@ def main():
                 parquet.seal(plain, sealed, KEYS, algorithm=algorithm)
                 print(f"  seal on the CPU: {size / (time.perf_counter() - start) / 1e9:.1f} GB/s", flush=True)
                 image = timed("open on the CPU", size, lambda: parquet.open(sealed, KEYS))
-                view = memoryview(image)
+                view = bytes(image)
                 for group, number, page in [(0, 0, 0), (size // GROUP - 1, 1, GROUP // 2 // page_bytes - 1)]:
-                    start = bytes(view).find(struct.pack("<QII", group, number, page) + base[:64])
+                    start = view.find(struct.pack("<QII", group, number, page) + base[:64])
                     if start < 0 or view[start + 16 : start + page_bytes] != base:
                         sys.exit(f"WRONG: page {page} of column {number} in row group {group}")
                 digest = hashlib.sha256(view).digest()
