@@ -14,7 +14,7 @@ pub enum Error {
     /// A module is not what was sealed: changed, moved, of another file, or under another key.
     #[error(
         "the {place}{} is not authentic: the key or the AAD prefix is another one, or the file was changed",
-        named(column)
+        named(column.as_ref())
     )]
     NotAuthentic {
         /// Which one.
@@ -120,8 +120,8 @@ pub enum Error {
     },
 }
 
-fn named(column: &Option<String>) -> String {
-    column.as_ref().map_or_else(String::new, |path| format!(" ({path:?})"))
+fn named(column: Option<&String>) -> String {
+    column.map_or_else(String::new, |path| format!(" ({path:?})"))
 }
 
 impl Error {
