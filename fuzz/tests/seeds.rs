@@ -68,6 +68,11 @@ fn sealed() {
 }
 
 #[test]
+fn parquet() {
+    run("parquet", lanecrypt_fuzz::parquet);
+}
+
+#[test]
 fn texts() {
     run("texts", lanecrypt_fuzz::texts);
 }

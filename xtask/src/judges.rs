@@ -20,13 +20,14 @@ const PROGRAMS: [(&str, &str); 9] = [
     ("qemu-io", "qemu-utils"),
 ];
 /// Packages of PyPI: the newest of November 2026.
-const PYTHON: [&str; 10] = [
+const PYTHON: [&str; 11] = [
     "boto3==1.44.5",
     "cryptography==50.0.2",
     "distributed==2026.8.0",
     "hypothesis==6.170.15",
     "moto[server]==5.2.5",
     "numpy==2.4.6",
+    "pyarrow==26.0.1",
     "pycryptodomex==3.24.2",
     "pytest==9.2.0",
     "ray==2.60.0",

@@ -33,7 +33,10 @@ use lanecrypt_kernels::{
 };
 use zerocopy::IntoBytes;
 
-pub use self::{fleet::BatchFleet, sealed::SealedMessage};
+pub use self::{
+    fleet::BatchFleet,
+    sealed::{SealedMessage, Sealing},
+};
 use self::{
     items::{Cuts, Items},
     memory::{HashLists, Layout, List, Lists, Memory, Parameters},

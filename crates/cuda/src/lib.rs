@@ -66,7 +66,7 @@ pub use lanecrypt_kernels as kernels;
 #[cfg(feature = "cudarc-interop")]
 pub use engine::cudarc_interop::{CudarcInOut, CudarcStream};
 
-pub use batch::{BatchFamily, BatchFleet, DeviceJob, PreparedBatch, SealedMessage};
+pub use batch::{BatchFamily, BatchFleet, DeviceJob, PreparedBatch, SealedMessage, Sealing};
 pub use device::{
     Device,
     buffer::{DeviceBuffer, DeviceInOut, DeviceSlice, DeviceSliceMut},

@@ -15,6 +15,7 @@ use std::{
 use pyo3::{Bound, PyAny, PyResult, buffer::PyUntypedBuffer, exceptions::PyBufferError};
 
 pub(crate) mod dlpack;
+pub(crate) mod image;
 
 /// Contiguous bytes of a Python object, or a part of them, held but not looked at.
 #[derive(Clone)]

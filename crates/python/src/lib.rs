@@ -14,6 +14,7 @@ mod devices;
 mod errors;
 mod ffi;
 mod objects;
+mod parquet;
 mod passes;
 mod random;
 mod running;
@@ -37,7 +38,9 @@ mod _lanecrypt {
             AlreadyFinalized, AlreadyUpdated, InvalidTag, NotAuthentic, NotYetFinalized,
             SelfTestError, SourceChanged,
         },
+        ffi::image::ParquetImage,
         objects::{Driver, Plan},
+        parquet::{ParquetKeys, open_parquet, seal_parquet},
         passes::{cbc, ctr, ecb, xts},
         random::Generator,
         self_test::self_test,

@@ -41,6 +41,7 @@ fn subjects() -> Result<Vec<Subject>> {
         whole("tink", &["lanecrypt-fuzz"]),
         whole("luks", &["lanecrypt-fuzz"]),
         whole("objects", &["lanecrypt-fuzz"]),
+        whole("parquet", &["lanecrypt-fuzz"]),
         whole("lanecrypt", &["lanecrypt-fuzz"]),
         whole("openssl-provider", &[]),
         whole("cli", &[]),

@@ -33,6 +33,7 @@ const READ: &[&str] = &[
     "crates/nbdkit-plugin/",
     "crates/objects/",
     "crates/openssl-provider/",
+    "crates/parquet/",
     "crates/python/",
     "crates/reference/",
     "crates/seed/",

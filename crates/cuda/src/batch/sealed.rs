@@ -1,5 +1,5 @@
-//! Messages of GCM that lie sealed outside, such as in a file, and plain on a device: runs of them pass side
-//! by side, each on a lane.
+//! Messages that lie sealed outside, such as in a file, and plain on a device: runs of them pass side by side,
+//! each on a lane.
 //!
 //! A lane's memory is that of a batch in host memory ([`super::host_memory`]), but only ciphertext passes the
 //! bus, one way. The device moves plaintext by itself between the lane, where messages start at multiples of
@@ -9,6 +9,12 @@
 //! open   read | up | keys, hash, decrypt | rows to their places
 //! seal   rows from their places | keys, encrypt, hash | down | write
 //! ```
+//!
+//! A message may have a lead: plain bytes that come right before it on the device. They go up with it, and where
+//! messages and leads follow each other there without a gap, they do so on the lane, and a run is one copy. A
+//! lead takes the place where the tag of the message before it was read, once that is described.
+
+mod message;
 
 use std::{
     iter::Peekable,
@@ -19,9 +25,11 @@ use std::{
 use lanecrypt_core::{Direction, batch::JobMode};
 use zeroize::Zeroize;
 
+use self::message::TAG;
+pub use self::message::{SealedMessage, Sealing};
 use super::{
-    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Layout, Lists, MOST_BYTES,
-    Parameters, RESULT_BYTES, RIGHT,
+    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Lists, MOST_BYTES, Parameters,
+    RESULT_BYTES, RIGHT,
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Stream, TransferError,
@@ -29,46 +37,15 @@ use crate::{
     pipeline::{self, Crew, Extent, Lent, Piece},
 };
 
-/// Bytes of a tag.
-const TAG: usize = 16;
 /// The most bytes of a lane, where no message needs more.
 const LONGEST_RUN: usize = 16 << 20;
-
-/// A message of GCM without associated data that lies sealed outside of a device, with a tag of 16 bytes
-/// behind its ciphertext, and plain on it.
-#[derive(Clone, Debug)]
-pub struct SealedMessage {
-    /// Its IV.
-    pub iv: [u8; 12],
-    /// Bytes of its plaintext.
-    pub length: usize,
-    /// Where the ciphertext starts outside.
-    pub sealed_at: u64,
-    /// Which bytes of its plaintext lie on the device: all of them, unless it is opened.
-    pub part: Range<usize>,
-    /// Where these start in the slice on the device; at any multiple.
-    pub plain_at: usize,
-}
-
-impl SealedMessage {
-    /// Bytes of a lane that its text and its tag take.
-    fn room(&self) -> usize {
-        (self.length + TAG).next_multiple_of(BLOCK)
-    }
-
-    /// At least the bytes of a lane that all of it takes.
-    fn lane_bytes(&self) -> usize {
-        let mode = JobMode::GcmDecrypt { iv: &self.iv, aad: &[], tag: &[0; TAG] };
-        self.room().saturating_add(Layout::most_of_job(&mode, self.length))
-    }
-}
 
 /// What reads `buffer` from a place outside, and what writes there; by any thread.
 type Read<'a, E> = &'a (dyn Fn(&mut [u8], u64) -> Result<(), E> + Sync);
 type Write<'a, E> = &'a (dyn Fn(&[u8], u64) -> Result<(), E> + Sync);
 
 impl BatchFamily {
-    /// Opens messages under one key into `output`. `read` fills a buffer with what lies outside from a place
+    /// Opens messages into `output`. `read` fills a buffer with what lies outside from a place
     /// on, ciphertext and tags of one message or of several; several threads call it.
     /// [`Limits`](crate::Limits) bounds them and the memory that is taken, beside `output`.
     ///
@@ -80,18 +57,17 @@ impl BatchFamily {
     /// [`TransferError::Outside`] with an error of `read`; [`TransferError::Device`], as
     /// [`fits`](Self::fits), with [`Error::Mismatch`] as [`prepare`](Self::prepare), with [`Error::Range`]
     /// for a message that ends behind the slice, and with those of the driver.
-    pub fn open_to_device<E: Send>(
+    pub fn open_to_device<'m, E: Send>(
         &self,
-        key: &[u8],
-        messages: impl Iterator<Item = SealedMessage> + Send,
+        messages: impl Iterator<Item = SealedMessage<'m>> + Send,
         output: &mut DeviceSliceMut<'_>,
         read: impl Fn(&mut [u8], u64) -> Result<(), E> + Sync,
     ) -> Result<(), TransferError<E>> {
         let output = output.as_slice();
-        Call::new(self, key, &output, Outside::Read(&read))?.run(messages)
+        Call::new(self, &output, Outside::Read(&read))?.run(messages)
     }
 
-    /// Seals messages of `input` under one key. `write` writes bytes outside from a place on, ciphertext and
+    /// Seals messages of `input`. `write` writes bytes outside from a place on, ciphertext and
     /// tags of one message or of several; several threads call it.
     /// [`Limits`](crate::Limits) bounds them and the memory that is taken, beside `input`.
     ///
@@ -100,14 +76,13 @@ impl BatchFamily {
     /// # Errors
     /// As [`open_to_device`](Self::open_to_device), but that every message is authentic: nothing of what was
     /// written is to be used then.
-    pub fn seal_from_device<E: Send>(
+    pub fn seal_from_device<'m, E: Send>(
         &self,
-        key: &[u8],
-        messages: impl Iterator<Item = SealedMessage> + Send,
+        messages: impl Iterator<Item = SealedMessage<'m>> + Send,
         input: &DeviceSlice<'_>,
         write: impl Fn(&[u8], u64) -> Result<(), E> + Sync,
     ) -> Result<(), TransferError<E>> {
-        Call::new(self, key, input, Outside::Write(&write))?.run(messages)
+        Call::new(self, input, Outside::Write(&write))?.run(messages)
     }
 }
 
@@ -129,7 +104,6 @@ impl<E> Outside<'_, E> {
 /// What the runs of a call share.
 struct Call<'a, E> {
     family: &'a BatchFamily,
-    key: &'a [u8],
     plain: &'a DeviceSlice<'a>,
     outside: Outside<'a, E>,
     crew: Crew,
@@ -142,26 +116,24 @@ struct Call<'a, E> {
 impl<'a, E: Send> Call<'a, E> {
     fn new(
         family: &'a BatchFamily,
-        key: &'a [u8],
         plain: &'a DeviceSlice<'a>,
         outside: Outside<'a, E>,
     ) -> Result<Self, Error> {
         let device = plain.device();
         family.require(device)?;
-        family.cipher.check_key(key).map_err(Error::Data)?;
         let crew = Crew::most(device);
         let usual = crew.share_of(plain.len(), LONGEST_RUN).min(crew.room(device));
         let crew = crew.for_pieces(plain.len().div_ceil(usual).max(1));
-        Ok(Self { family, key, plain, outside, crew, usual, failure: Mutex::default() })
+        Ok(Self { family, plain, outside, crew, usual, failure: Mutex::default() })
     }
 
     fn device(&self) -> &Device {
         self.plain.device()
     }
 
-    fn run(
+    fn run<'m>(
         self,
-        messages: impl Iterator<Item = SealedMessage> + Send,
+        messages: impl Iterator<Item = SealedMessage<'m>> + Send,
     ) -> Result<(), TransferError<E>> {
         let runs = Runs { call: &self, messages: messages.peekable(), number: 0, first: 0 };
         pipeline::pass(self.device(), self.crew, runs);
@@ -182,7 +154,7 @@ impl<'a, E: Send> Call<'a, E> {
 }
 
 /// The runs that no thread has taken yet.
-struct Runs<'a, E, I: Iterator<Item = SealedMessage>> {
+struct Runs<'a, 'm, E, I: Iterator<Item = SealedMessage<'m>>> {
     call: &'a Call<'a, E>,
     messages: Peekable<I>,
     number: u64,
@@ -190,11 +162,11 @@ struct Runs<'a, E, I: Iterator<Item = SealedMessage>> {
     first: u64,
 }
 
-impl<'a, E: Send, I: Iterator<Item = SealedMessage>> Iterator for Runs<'a, E, I> {
-    type Item = Run<'a, E>;
+impl<'a, 'm, E: Send, I: Iterator<Item = SealedMessage<'m>>> Iterator for Runs<'a, 'm, E, I> {
+    type Item = Run<'a, 'm, E>;
 
     /// After a failure none is started any more.
-    fn next(&mut self) -> Option<Run<'a, E>> {
+    fn next(&mut self) -> Option<Run<'a, 'm, E>> {
         if self.call.failure().is_some() {
             return None;
         }
@@ -230,30 +202,43 @@ impl<'a, E: Send, I: Iterator<Item = SealedMessage>> Iterator for Runs<'a, E, I>
     }
 }
 
-/// Where messages start in the data of a lane, one behind the other, and where the last one ends.
-fn starts(messages: &[SealedMessage]) -> Vec<usize> {
-    let mut end = 0;
-    let mut starts = vec![0];
-    starts.extend(messages.iter().map(|message| {
-        end += message.room();
-        end
-    }));
+/// Where messages start in the data of a lane, one behind the other, and where the last one ends. A lead stands
+/// between two, where the tag of the first one is until the second one is read.
+fn starts(messages: &[SealedMessage<'_>]) -> Vec<usize> {
+    let mut starts = Vec::with_capacity(messages.len() + 1);
+    let (mut text_end, mut end) = (0, 0_usize);
+    for message in messages {
+        let start = match message.lead.len() {
+            0 => end,
+            lead => (text_end + lead).next_multiple_of(BLOCK),
+        };
+        starts.push(start);
+        (text_end, end) = (start + message.length, start + message.room());
+    }
+    starts.push(end);
     starts
 }
 
 /// Messages one behind the other.
-struct Run<'a, E> {
+struct Run<'a, 'm, E> {
     call: &'a Call<'a, E>,
     number: u64,
     /// The number of the first message.
     first: u64,
-    messages: Vec<SealedMessage>,
+    messages: Vec<SealedMessage<'m>>,
     starts: Vec<usize>,
     /// Bytes of a lane that they take at most.
     bytes: usize,
     placed: Placed,
     /// Why nothing was started.
     failure: Option<E>,
+}
+
+/// Messages, by their numbers in a run, that lie one behind the other on the lane and outside.
+struct Extents {
+    lane: Range<usize>,
+    outside: u64,
+    messages: Range<usize>,
 }
 
 /// Where on its lane a run has data and results.
@@ -263,20 +248,23 @@ struct Placed {
     results_at: usize,
 }
 
-impl<E: Send> Run<'_, E> {
+impl<E: Send> Run<'_, '_, E> {
     /// Describes the messages, each in place on the lane; without the tags of those that are opened.
     fn describe(&self) -> Result<Description, Error> {
-        let Call { family, key, outside, .. } = self.call;
+        let Call { family, outside, .. } = self.call;
         let mut tags = vec![[0; TAG]; self.messages.len()];
-        let messages = self.messages.iter().zip(&self.starts).zip(&mut tags);
+        let counters: Vec<_> = self.messages.iter().map(SealedMessage::counter).collect();
+        let messages = self.messages.iter().zip(&self.starts).zip(tags.iter_mut().zip(&counters));
         let jobs: Vec<_> = messages
-            .map(|((message, &start), tag)| {
-                let (iv, aad) = (&message.iv[..], &[][..]);
-                let mode = match outside.direction() {
-                    Direction::Encrypt => JobMode::GcmEncrypt { iv, aad, tag },
-                    Direction::Decrypt => JobMode::GcmDecrypt { iv, aad, tag },
+            .map(|((message, &start), (tag, counter))| {
+                let SealedMessage { key, aad, length, .. } = *message;
+                let iv = &message.iv[..];
+                let mode = match (message.sealing, outside.direction()) {
+                    (Sealing::Gcm, Direction::Encrypt) => JobMode::GcmEncrypt { iv, aad, tag },
+                    (Sealing::Gcm, Direction::Decrypt) => JobMode::GcmDecrypt { iv, aad, tag },
+                    (Sealing::Ctr, _) => JobMode::Ctr32 { counter },
                 };
-                DeviceJob { key, mode, input: start, output: start, length: message.length }
+                DeviceJob { key, mode, input: start, output: start, length }
             })
             .collect();
         let device = self.call.device();
@@ -288,39 +276,53 @@ impl<E: Send> Run<'_, E> {
         }
     }
 
-    /// Parts of the lane's data that lie one behind the other outside as well, and where there.
-    fn extents(&self) -> Vec<(Range<usize>, u64)> {
-        let mut extents: Vec<(Range<usize>, u64)> = Vec::new();
-        for (message, &start) in self.messages.iter().zip(&self.starts) {
-            let end = start + message.length + TAG;
+    /// Messages that lie one behind the other outside as well, where they are on the lane, and where outside.
+    fn extents(&self) -> Vec<Extents> {
+        let mut extents: Vec<Extents> = Vec::new();
+        for (number, (message, &start)) in self.messages.iter().zip(&self.starts).enumerate() {
+            let end = start + message.length + message.sealing.tag_bytes();
             match extents.last_mut() {
-                Some((range, at))
-                    if range.end == start
-                        && at.checked_add(range.len() as u64) == Some(message.sealed_at) =>
+                Some(Extents { lane, outside, messages })
+                    if lane.end == start
+                        && message.lead.is_empty()
+                        && outside.checked_add(lane.len() as u64) == Some(message.sealed_at) =>
                 {
-                    range.end = end;
+                    lane.end = end;
+                    messages.end = number + 1;
                 }
-                _ => extents.push((start..end, message.sealed_at)),
+                _ => extents.push(Extents {
+                    lane: start..end,
+                    outside: message.sealed_at,
+                    messages: number..number + 1,
+                }),
             }
         }
         extents
     }
 
-    /// Where the tag of each message lies in the lane's data.
-    fn tags(&self) -> impl Iterator<Item = Range<usize>> {
-        self.messages.iter().zip(&self.starts).map(|(message, start)| {
-            let end = start + message.length;
-            end..end + TAG
-        })
+    /// Where the tag of a message lies in the lane's data; nowhere where it has none.
+    fn tag(&self, number: usize) -> Option<Range<usize>> {
+        let message =
+            self.messages.get(number).filter(|message| message.sealing == Sealing::Gcm)?;
+        let end = self.starts[number] + message.length;
+        Some(end..end + TAG)
     }
 
-    /// Reads ciphertexts and tags; whether the outside gave them.
+    /// Reads ciphertexts and tags, and puts leads before them; whether the outside gave them.
     fn read(&mut self, read: Read<'_, E>, data: &mut [u8], description: &mut Description) -> bool {
         let mut extents = self.extents().into_iter();
-        let filled = extents.try_for_each(|(range, at)| read(&mut data[range], at));
-        for (job, tag) in self.tags().enumerate() {
-            description.described.set_tag(job, &data[tag]);
-        }
+        let filled = extents.try_for_each(|Extents { lane, outside, messages }| {
+            // Behind the description of the message before, whose tag was read where the lead comes.
+            let lead = self.messages[messages.start].lead;
+            data[lane.start - lead.len()..lane.start].copy_from_slice(lead);
+            read(&mut data[lane], outside)?;
+            for number in messages {
+                if let Some(tag) = self.tag(number) {
+                    description.described.set_tag(number, &data[tag]);
+                }
+            }
+            Ok(())
+        });
         self.failure = filled.err();
         self.failure.is_none()
     }
@@ -370,15 +372,21 @@ impl<E: Send> Run<'_, E> {
 
     /// Checks that every plaintext lies inside the slice, and is a part of its message.
     fn check(&self) -> Result<(), Error> {
-        self.messages.iter().try_for_each(|SealedMessage { length, part, plain_at, .. }| {
-            let is_part = part.start <= part.end && part.end <= *length;
-            let is_whole = part.len() == *length;
-            if !is_part || !is_whole && self.call.outside.direction() == Direction::Encrypt {
-                let (start, end, length) = (part.start, part.end, *length);
-                return Err(Error::Range { start, end, length });
-            }
-            self.call.plain.inside(*plain_at, part.len()).map(drop)
-        })
+        self.messages.iter().try_for_each(
+            |SealedMessage { length, part, plain_at, lead, .. }| {
+                let is_part = part.start <= part.end && part.end <= *length;
+                let is_whole = part.len() == *length;
+                let is_sealed = self.call.outside.direction() == Direction::Encrypt;
+                let lead_fits =
+                    lead.is_empty() || is_whole && !is_sealed && lead.len() <= *plain_at;
+                if !is_part || !is_whole && is_sealed || !lead_fits {
+                    let (start, end, length) = (part.start, part.end, *length);
+                    return Err(Error::Range { start, end, length });
+                }
+                let start = *plain_at - lead.len();
+                self.call.plain.inside(start, lead.len() + part.len()).map(drop)
+            },
+        )
     }
 
     /// What becomes of the run once its lane has passed it.
@@ -393,26 +401,41 @@ impl<E: Send> Run<'_, E> {
         let results = results.as_chunks::<RESULT_BYTES>().0.iter().take(self.messages.len());
         let data = &mut before[data_at..];
         let Outside::Write(write) = self.call.outside else {
-            let wrong = results.zip(self.first..).find(|(result, _)| result[0] != RIGHT);
-            return wrong
-                .map_or(Ok(()), |(_, message)| Err(TransferError::NotAuthentic { message }));
+            let mut numbered = results.enumerate();
+            let wrong = numbered
+                .find(|(number, result)| self.tag(*number).is_some() && result[0] != RIGHT)
+                .map(|(number, _)| self.first + number as u64);
+            return wrong.map_or(Ok(()), |message| Err(TransferError::NotAuthentic { message }));
         };
-        for (tag, result) in self.tags().zip(results) {
-            data[tag].copy_from_slice(result);
+        for (number, result) in results.enumerate() {
+            if let Some(tag) = self.tag(number) {
+                data[tag].copy_from_slice(result);
+            }
         }
         let mut extents = self.extents().into_iter();
-        let written = extents.try_for_each(|(range, at)| write(&data[range], at));
+        let written =
+            extents.try_for_each(|Extents { lane, outside, .. }| write(&data[lane], outside));
         written.map_err(TransferError::Outside)
     }
 }
 
 /// Runs of equal rows, where the first one starts on the lane and in its place, by the distances between
-/// messages: from the lane, and to their places.
-fn rows_of(messages: &[SealedMessage], starts: &[usize]) -> Vec<(u64, u64, Rows)> {
+/// messages: from the lane, and to their places. Messages that follow each other without a gap, on the lane and
+/// in their places, are one row.
+fn rows_of(messages: &[SealedMessage<'_>], starts: &[usize]) -> Vec<(u64, u64, Rows)> {
     let mut all: Vec<(u64, u64, Rows)> = Vec::new();
     for (message, start) in messages.iter().zip(starts) {
-        let (at, plain_at) = ((start + message.part.start) as u64, message.plain_at as u64);
-        let width = message.part.len() as u64;
+        let lead = message.lead.len();
+        let at = (start + message.part.start - lead) as u64;
+        let plain_at = (message.plain_at - lead) as u64;
+        let width = (lead + message.part.len()) as u64;
+        if let Some((first, place, rows)) = all.last_mut()
+            && rows.count == 1
+            && [at, plain_at] == [*first + rows.width, *place + rows.width]
+        {
+            rows.width += width;
+            continue;
+        }
         if let Some((first, place, rows)) = all.last_mut()
             && rows.width == width
             && at > *first
@@ -432,7 +455,7 @@ fn rows_of(messages: &[SealedMessage], starts: &[usize]) -> Vec<(u64, u64, Rows)
     all
 }
 
-impl<E: Send> Piece for Run<'_, E> {
+impl<E: Send> Piece for Run<'_, '_, E> {
     fn lane_bytes(&self) -> usize {
         self.bytes.max(self.call.usual)
     }
@@ -476,13 +499,35 @@ impl<E: Send> Piece for Run<'_, E> {
 mod tests {
     use super::*;
 
+    fn message(length: usize, plain_at: usize, lead: &[u8]) -> SealedMessage<'_> {
+        let (key, sealing, aad) = (&[0; 16][..], Sealing::Gcm, &[][..]);
+        let (iv, sealed_at, part) = ([0; 12], 0, 0..length);
+        SealedMessage { key, sealing, iv, aad, lead, length, sealed_at, part, plain_at }
+    }
+
+    /// Messages with leads that fill what is between them are one copy, leads and all.
+    #[test]
+    fn what_has_no_gap_is_one_copy() {
+        let leads = [[1; 20], [2; 20]];
+        let messages = [
+            message(100, 32, &leads[0][..9]),
+            message(90, 32 + 112, &leads[1][..12]),
+            message(90, 32 + 112 + 112, &leads[1][..12]),
+        ];
+        let starts = starts(&messages);
+        assert_eq!(starts, [16, 128, 240, 352]);
+        // The second lead ends behind a gap: 90 + 12 is no multiple of a block.
+        let rows = rows_of(&messages, &starts);
+        assert_eq!(rows[0], (7, 23, Rows::one(9 + 100 + 12 + 90)));
+        assert_eq!(rows.len(), 2);
+    }
+
     /// A copy for the first segment, one for all that are full, one for the last.
     #[test]
     fn equal_rows_are_one_copy() {
         let mut plain_at = 0;
         let messages = [72, 112, 112, 112, 112, 30].map(|length| {
-            let message =
-                SealedMessage { iv: [0; 12], length, sealed_at: 0, part: 0..length, plain_at };
+            let message = message(length, plain_at, &[]);
             plain_at += length;
             message
         });

@@ -297,3 +297,51 @@ class Job:
     def missing(self, target: Path) -> list[int]: ...
     def commit(self, target: Path) -> None: ...
     def discard(self, target: Path) -> None: ...
+
+class ParquetKeys:
+    def __init__(self, footer_key: Buffer, *, column_keys: dict[str, Buffer] | None = None) -> None: ...
+
+class ParquetImage:
+    @property
+    def nbytes(self) -> int: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __len__(self) -> int: ...
+    def tobytes(self) -> bytes: ...
+
+_ParquetKeys: TypeAlias = ParquetKeys | Buffer | Callable[[bytes], Buffer]
+
+@overload
+def open_parquet(
+    source: Path | Buffer,
+    keys: _ParquetKeys,
+    *,
+    columns: list[str] | None = None,
+    row_groups: list[int] | None = None,
+    aad_prefix: Buffer | None = None,
+    device: None = None,
+    threads: int | None = None,
+) -> ParquetImage: ...
+@overload
+def open_parquet(
+    source: Path | Buffer,
+    keys: _ParquetKeys,
+    *,
+    columns: list[str] | None = None,
+    row_groups: list[int] | None = None,
+    aad_prefix: Buffer | None = None,
+    device: int,
+    threads: int | None = None,
+) -> DeviceTensor: ...
+def seal_parquet(
+    image: Path | Buffer | Tensor,
+    target: Path,
+    keys: ParquetKeys | Buffer,
+    *,
+    algorithm: str = "AES_GCM_V1",
+    plaintext_footer: bool = False,
+    aad_prefix: Buffer | None = None,
+    store_aad_prefix: bool = True,
+    footer_key_metadata: Buffer | None = None,
+    column_key_metadata: dict[str, Buffer] | None = None,
+    threads: int | None = None,
+) -> int: ...

@@ -8,7 +8,7 @@ use std::{
 
 use lanecrypt::{
     Direction, Error as CipherError,
-    cuda::{self, DeviceBuffer, DeviceSlice, SealedMessage, TransferError},
+    cuda::{self, DeviceBuffer, DeviceSlice, SealedMessage, Sealing, TransferError},
 };
 
 use super::Cuda;
@@ -85,7 +85,7 @@ impl Cuda {
     ) -> Result<(), Error> {
         let segments = sealed.cipher().layout().segments_of(range.clone());
         let first = segments.start;
-        let messages = messages(sealed.cipher(), segments, sealed.plaintext_bytes(), &range)?;
+        let messages = messages(sealed.cipher(), key, segments, sealed.plaintext_bytes(), &range)?;
         let read = |bytes: &mut [u8], offset| {
             options.check_cancel()?;
             sealed.read_sealed(bytes, offset)?;
@@ -93,7 +93,7 @@ impl Cuda {
             Ok(())
         };
         let mut output = buffer.slice_mut(0..buffer.len()).map_err(CipherError::from)?;
-        let opened = self.family.open_to_device(key, messages, &mut output, read);
+        let opened = self.family.open_to_device(messages, &mut output, read);
         opened.map_err(|error| of_transfer(error, first))
     }
 
@@ -130,7 +130,7 @@ impl Cuda {
                 .run();
             };
             let all = 0..plaintext_bytes;
-            let messages = messages(cipher, segments, plaintext_bytes, &all)?;
+            let messages = messages(cipher, key, segments, plaintext_bytes, &all)?;
             let write = |bytes: &[u8], offset| {
                 options.check_cancel()?;
                 file.write_all_at(bytes, offset)
@@ -138,7 +138,7 @@ impl Cuda {
                 tell_progress(cipher, bytes.len(), offset, &all, options);
                 Ok(())
             };
-            let sealed = self.family.seal_from_device(key, messages, data, write);
+            let sealed = self.family.seal_from_device(messages, data, write);
             sealed.map_err(|error| of_transfer(error, 0))
         })
     }
@@ -147,10 +147,11 @@ impl Cuda {
 /// Segments as messages of which the parts in `range` lie on a device, one behind the other.
 fn messages<'a>(
     cipher: &'a SegmentCipher,
+    key: &'a [u8],
     segments: Range<u64>,
     plaintext_bytes: u64,
     range: &'a Range<u64>,
-) -> Result<impl Iterator<Item = SealedMessage> + 'a, Error> {
+) -> Result<impl Iterator<Item = SealedMessage<'a>> + 'a, Error> {
     let layout = cipher.layout();
     let last = layout.segments(plaintext_bytes)? - 1;
     Ok(segments.map(move |segment| {
@@ -161,7 +162,11 @@ fn messages<'a>(
         let mut iv = [0; 12];
         iv.copy_from_slice(&nonce[..12]);
         SealedMessage {
+            key,
+            sealing: Sealing::Gcm,
             iv,
+            aad: &[],
+            lead: &[],
             length: (end - full.start) as usize,
             sealed_at: layout.ciphertext_of(segment).start,
             part: (from - full.start) as usize..(to - full.start) as usize,

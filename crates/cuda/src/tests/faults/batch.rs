@@ -369,13 +369,12 @@ fn ciphers_that_the_kernels_do_not_take_are_refused() {
         let mut buffer = DeviceBuffer::zeroed(&device, 16).expect("no fault");
         let read = |_: &mut [u8], _| Ok::<_, ()>(());
         let sealed = family.seal_from_device(
-            &super::KEY,
             std::iter::empty(),
             &buffer.slice(0..16).expect("in it"),
             |_, _| Ok::<_, ()>(()),
         );
         let mut place = buffer.slice_mut(0..16).expect("in it");
-        let opened = family.open_to_device(&super::KEY, std::iter::empty(), &mut place, read);
+        let opened = family.open_to_device(std::iter::empty(), &mut place, read);
         for result in [sealed, opened] {
             refuses(result.map_err(|error| match error {
                 TransferError::Device(error) => error,

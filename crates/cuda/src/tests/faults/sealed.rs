@@ -7,7 +7,8 @@ use lanecrypt_reference::modes;
 
 use super::{AnyError, KEY, at_every_call_of, gcm::Plain, watched};
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Limits, SealedMessage, TransferError,
+    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Limits, SealedMessage, Sealing,
+    TransferError,
     batch::BatchFamily,
     model_device::{Fault, Model, TOY},
 };
@@ -18,7 +19,7 @@ const HEADER: usize = 40;
 
 /// What lies outside, and on the device; with the messages that say so.
 struct Both {
-    messages: Vec<SealedMessage>,
+    messages: Vec<SealedMessage<'static>>,
     outside: Vec<u8>,
     plain: Vec<u8>,
 }
@@ -30,7 +31,11 @@ fn both(lengths: &[usize], gap: usize) -> Both {
         let mut text: Vec<u8> = (0..length).map(|i| (i * 7 + i / 256 + number) as u8).collect();
         let iv = [number as u8; 12];
         both.messages.push(SealedMessage {
+            key: &KEY,
+            sealing: Sealing::Gcm,
             iv,
+            aad: &[],
+            lead: &[],
             length,
             sealed_at: both.outside.len() as u64,
             part: 0..length,
@@ -69,7 +74,7 @@ impl Both {
         let start = buffer.slice(0..0)?.address();
         // SAFETY: the range is inside the buffer, which nobody else uses.
         let mut output = unsafe { DeviceSliceMut::from_raw(device, start + 8, self.plain.len()) };
-        FAMILY.open_to_device(&KEY, self.messages.iter().cloned(), &mut output, |to, at| {
+        FAMILY.open_to_device(self.messages.iter().cloned(), &mut output, |to, at| {
             let from = self.outside.get(at as usize..).and_then(|rest| rest.get(..to.len()));
             to.copy_from_slice(from.ok_or(Broken)?);
             Ok(())
@@ -89,7 +94,7 @@ impl Both {
         // SAFETY: as above.
         let input = unsafe { DeviceSlice::from_raw(device, start + 8, self.plain.len()) };
         let outside = Mutex::new(vec![0x5a; self.outside.len()]);
-        FAMILY.seal_from_device(&KEY, self.messages.iter().cloned(), &input, |from, at| {
+        FAMILY.seal_from_device(self.messages.iter().cloned(), &input, |from, at| {
             let mut outside = outside.lock().expect("no panic");
             let to = outside.get_mut(at as usize..).and_then(|rest| rest.get_mut(..from.len()));
             to.ok_or(Broken)?.copy_from_slice(from);
@@ -145,6 +150,78 @@ fn runs_pass_any_number_of_threads_and_lanes() {
             }
         }
     });
+}
+
+/// Plain bytes before messages, which leave gaps or none, messages without tags, and associated data.
+fn with_leads(aad: &'static [u8]) -> Both {
+    static LEAD: [u8; 32] = [0xee; 32];
+    let mut both = Both { messages: vec![], outside: vec![0x5a; HEADER], plain: vec![] };
+    let lengths = [(0, 100), (12, 100), (12, 4), (0, 33), (1, 0), (32, 160), (20, 140), (4, 9)];
+    for (number, (lead, length)) in lengths.into_iter().enumerate() {
+        let mut text = vec![number as u8 + 1; length];
+        let iv = [number as u8; 12];
+        both.plain.extend(&LEAD[..lead]);
+        let sealing = if number % 3 == 1 { Sealing::Ctr } else { Sealing::Gcm };
+        both.messages.push(SealedMessage {
+            key: &KEY,
+            sealing,
+            iv,
+            aad,
+            lead: &LEAD[..lead],
+            length,
+            sealed_at: both.outside.len() as u64,
+            part: 0..length,
+            plain_at: both.plain.len(),
+        });
+        both.plain.extend(&text);
+        match sealing {
+            Sealing::Gcm => {
+                let tag = modes::gcm_encrypt(&Plain, &iv, aad, &mut text).expect("a good message");
+                both.outside.extend(text);
+                both.outside.extend(tag);
+            }
+            Sealing::Ctr => {
+                let mut counter = [0; 16];
+                counter[..12].copy_from_slice(&iv);
+                counter[15] = 1;
+                modes::ctr32(&Plain, &counter, &mut text).expect("a good message");
+                both.outside.extend(text);
+            }
+        }
+        both.outside.extend(vec![0x5a; number % 2]);
+    }
+    both
+}
+
+#[test]
+fn leads_come_before_messages_with_tags_or_without() {
+    for aad in [&b""[..], b"seventeen bytes .", &[7; 100]] {
+        let mut case = with_leads(aad);
+        for (threads, pinned_bytes) in [(1, 1 << 20), (2, 4096), (3, 9000)] {
+            let device = Model::roomy(Fault::None).device();
+            device.limit_host_memory(Limits { pinned_bytes, threads });
+            assert!(case.open(&device).expect("no fault") == case.plain);
+            // Associated data of one message; of those before and behind it nothing.
+            let right = std::mem::replace(&mut case.messages[3].aad, b"another");
+            let error = case.open(&device).expect_err("the data is another");
+            assert!(matches!(error, TransferError::NotAuthentic { message: 3 }), "{error}");
+            case.messages[3].aad = right;
+        }
+        let device = device_of(&Model::roomy(Fault::None), 1);
+        let first = case.messages[1].plain_at;
+        for refused_at in [0, 11, usize::MAX] {
+            case.messages[1].plain_at = refused_at;
+            let refused = case.open(&device);
+            assert!(matches!(refused, Err(TransferError::Device(Error::Range { .. }))));
+        }
+        case.messages[1].plain_at = first;
+        let refused = case.seal(&device).expect_err("leads are of messages that are opened");
+        assert!(matches!(refused, TransferError::Device(Error::Range { .. })), "{refused}");
+        for message in &mut case.messages {
+            message.lead = &[];
+        }
+        assert!(case.seal(&device).expect("no fault") == case.outside);
+    }
 }
 
 /// The first message that is wrong is named, wherever it is and whoever else is on the way.
@@ -228,9 +305,9 @@ fn what_does_not_fit_is_refused() {
     let mut buffer = DeviceBuffer::zeroed(&device, 160).expect("no fault");
     let mut slice = buffer.slice_mut(0..160).expect("all of it");
     let messages = case.messages.into_iter();
+    let messages = messages.map(|message| SealedMessage { key: &KEY[..7], ..message });
     let read = |_: &mut [u8], _| Err(Broken);
-    let error =
-        FAMILY.open_to_device(&KEY[..7], messages, &mut slice, read).expect_err("a short key");
+    let error = FAMILY.open_to_device(messages, &mut slice, read).expect_err("a short key");
     assert!(matches!(error, TransferError::Device(Error::Data(_))), "{error:?}");
     let device = Model::default().device();
     let small = both(&[10], 0).open(&device).expect_err("the model has 64 KiB");

@@ -1,0 +1,105 @@
+//! A plaintext Parquet file as it is sealed: its footer, and the pages of each column, found by their headers.
+
+use std::ops::Range;
+
+use lanecrypt_tink::Source;
+
+use crate::{
+    Error, Kind, Place,
+    fields::{file, page},
+    footer::{self, PLAIN},
+    lead::set_bytes,
+    module::{HEAD, ordinal},
+    thrift::{Struct, read_struct, write_struct},
+};
+
+/// Bytes that are read at once: enough for most headers.
+const WINDOW: u64 = 256;
+/// The most bytes of a header: what other readers take.
+const MOST_HEADER: u64 = 16 << 20;
+
+/// A page of a plaintext file.
+pub(crate) struct PlainPage {
+    pub(crate) place: Place,
+    /// Its header, which says how long the page will be once it is sealed.
+    pub(crate) header: Vec<u8>,
+    /// Where the page starts, behind its header.
+    pub(crate) text_at: u64,
+    pub(crate) bytes: usize,
+    /// Bytes before compression.
+    pub(crate) uncompressed: i64,
+}
+
+/// The footer of a plaintext file.
+///
+/// # Errors
+/// [`Error::Encrypted`], [`Error::NotParquet`], [`Error::Thrift`], [`Error::Io`].
+pub(crate) fn footer(source: &dyn Source, size: u64) -> Result<Struct, Error> {
+    let (bytes, magic) = footer::bytes(source, size)?;
+    if magic != PLAIN {
+        return Err(Error::Encrypted);
+    }
+    let (metadata, _) = read_struct(&bytes).map_err(Error::of_thrift(Place::FOOTER))?;
+    if metadata.get(file::ALGORITHM).is_some() {
+        return Err(Error::Encrypted);
+    }
+    Ok(metadata)
+}
+
+/// The pages of a column that lie one behind the other.
+///
+/// # Errors
+/// [`Error::Module`], [`Error::Thrift`], [`Error::TooMany`], [`Error::TooLong`], [`Error::Io`].
+pub(crate) fn pages(
+    source: &dyn Source,
+    column: Place,
+    range: &Range<u64>,
+    tag_bytes: usize,
+) -> Result<Vec<PlainPage>, Error> {
+    let Range { start: mut at, end } = *range;
+    let (mut pages, mut values) = (Vec::new(), 0);
+    while at < end {
+        let place = column.of_page(Kind::DataPage, ordinal("pages in a column", values)?);
+        let (mut fields, header_bytes) = header(source, place, at, end)?;
+        let place = match fields.integer(page::KIND) {
+            Some(page::DICTIONARY) => column.with(Kind::DictionaryPage),
+            _ => place,
+        };
+        if place.kind == Kind::DictionaryPage && !pages.is_empty() {
+            return Err(Error::Module { place, what: "it is not the first page" });
+        }
+        let text_at = at + header_bytes as u64;
+        let bytes =
+            fields.integer(page::COMPRESSED_BYTES).and_then(|bytes| u64::try_from(bytes).ok());
+        let outside = Error::Module { place, what: "it ends outside its column" };
+        let bytes = bytes.filter(|&bytes| bytes <= end - text_at).ok_or(outside)?;
+        let sealed = i32::try_from(bytes + (HEAD + tag_bytes) as u64);
+        set_bytes(&mut fields, sealed.map_err(|_| Error::TooLong { place })?);
+        let mut header = Vec::with_capacity(header_bytes + 4);
+        write_struct(&fields, &mut header);
+        let uncompressed = fields.integer(page::UNCOMPRESSED_BYTES).unwrap_or(0);
+        values += usize::from(place.kind == Kind::DataPage);
+        at = text_at + bytes;
+        pages.push(PlainPage { place, header, text_at, bytes: bytes as usize, uncompressed });
+    }
+    Ok(pages)
+}
+
+/// The header that starts at `at`, and its length.
+fn header(source: &dyn Source, place: Place, at: u64, end: u64) -> Result<(Struct, usize), Error> {
+    let mut window = WINDOW;
+    loop {
+        let bytes = window.min(end - at);
+        let mut buffer = vec![0; bytes as usize];
+        let doing = || format!("read the file at {at}");
+        source.read_exact_at(&mut buffer, at).map_err(|error| Error::of_io(doing())(error))?;
+        match read_struct(&buffer) {
+            Ok(read) => return Ok(read),
+            // It may only be longer than what was read.
+            Err(_) if bytes == window && window < MOST_HEADER => window *= 8,
+            Err(error) => {
+                return Err(Error::of_thrift(place.header())(error));
+            }
+        }
+    }
+}

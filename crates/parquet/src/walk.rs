@@ -1,0 +1,139 @@
+//! The pages of one column in one row group, encrypted, found by the lengths before their modules.
+//!
+//! ```text
+//! header of a page, a module | page, a module | header | page | ...
+//! ```
+//!
+//! Nothing of this is believed: a length that is wrong leads to a module that does not open.
+
+use std::ops::Range;
+
+use lanecrypt_tink::Source;
+
+use crate::{
+    Algorithm, Error, Kind, Place,
+    module::{HEAD, LENGTH, NONCE, TAG, ordinal},
+};
+
+/// Bytes that are read at once: enough for most headers, with the beginning of the page behind.
+const WINDOW: usize = 512;
+/// The most bytes of a header's module: what other readers take.
+const MOST_HEADER: usize = 16 << 20;
+
+/// Where the pages lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    /// Of the column and its row group.
+    pub(crate) place: Place,
+    pub(crate) range: Range<u64>,
+    /// Whether the first page is a dictionary.
+    pub(crate) has_dictionary: bool,
+    pub(crate) algorithm: Algorithm,
+}
+
+/// A page as it lies in the file.
+pub(crate) struct Found {
+    pub(crate) place: Place,
+    /// The module of its header.
+    pub(crate) header: Vec<u8>,
+    pub(crate) nonce: [u8; NONCE],
+    /// Zeros where it has none.
+    pub(crate) tag: [u8; TAG],
+    pub(crate) text_at: u64,
+    pub(crate) bytes: usize,
+}
+
+impl Stretch {
+    /// All pages, in their order.
+    ///
+    /// # Errors
+    /// [`Error::Module`] where a length leads out of the stretch; [`Error::TooMany`]; [`Error::Io`].
+    pub(crate) fn walk(&self, source: &dyn Source) -> Result<Vec<Found>, Error> {
+        let tag_bytes = self.algorithm.page_tag();
+        let (mut at, mut pages, mut window) = (self.range.start, Vec::<Found>::new(), Vec::new());
+        while at < self.range.end {
+            // The tag of the last page stands right before.
+            let back = if pages.is_empty() { 0 } else { tag_bytes };
+            let place = self.place_of(pages.len())?;
+            self.read(source, at, back, WINDOW, &mut window)?;
+            if let Some(last) = pages.last_mut() {
+                last.tag[..back].copy_from_slice(&window[..back]);
+            }
+            let announced = length(&window[back..]).unwrap_or(usize::MAX);
+            if announced > MOST_HEADER {
+                return Err(out_of_place(place));
+            }
+            let header_bytes = LENGTH + announced;
+            if window.len() - back < header_bytes + HEAD {
+                self.read(source, at, back, header_bytes + HEAD, &mut window)?;
+            }
+            let mut page = self.page(place, at, &window[back..], header_bytes)?;
+            at = page.text_at + (page.bytes + tag_bytes) as u64;
+            if at == self.range.end {
+                let tag = &mut page.tag[..tag_bytes];
+                read(source, tag, at - tag_bytes as u64)?;
+            }
+            pages.push(page);
+        }
+        Ok(pages)
+    }
+
+    /// The place of the page that comes behind this number of pages.
+    fn place_of(&self, before: usize) -> Result<Place, Error> {
+        match before.checked_sub(self.has_dictionary.into()) {
+            None => Ok(self.place.with(Kind::DictionaryPage)),
+            Some(page) => {
+                Ok(self.place.of_page(Kind::DataPage, ordinal("pages in a column", page)?))
+            }
+        }
+    }
+
+    /// The page whose header begins at `at`, of which `bytes` are there.
+    fn page(
+        &self,
+        place: Place,
+        at: u64,
+        bytes: &[u8],
+        header_bytes: usize,
+    ) -> Result<Found, Error> {
+        let wrong = || out_of_place(place);
+        let (header, rest) = bytes.split_at_checked(header_bytes).ok_or_else(wrong)?;
+        let (head, _) = rest.split_first_chunk::<HEAD>().ok_or_else(wrong)?;
+        let announced = length(head).ok_or_else(wrong)?;
+        let text = announced.checked_sub(NONCE + self.algorithm.page_tag()).ok_or_else(wrong)?;
+        let text_at = at + (header_bytes + HEAD) as u64;
+        let rest = text_at + (announced - NONCE) as u64;
+        if rest > self.range.end {
+            return Err(wrong());
+        }
+        let mut nonce = [0; NONCE];
+        nonce.copy_from_slice(&head[LENGTH..]);
+        Ok(Found { place, header: header.to_vec(), nonce, tag: [0; TAG], text_at, bytes: text })
+    }
+
+    /// Reads at most this number of bytes from `at` on, and `back` bytes before, into the window.
+    fn read(
+        &self,
+        source: &dyn Source,
+        at: u64,
+        back: usize,
+        bytes: usize,
+        window: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let left = usize::try_from(self.range.end - at).unwrap_or(usize::MAX);
+        window.resize(back + bytes.min(left), 0);
+        read(source, window, at - back as u64)
+    }
+}
+
+fn out_of_place(place: Place) -> Error {
+    Error::Module { place, what: "its length leads out of its column" }
+}
+
+fn length(bytes: &[u8]) -> Option<usize> {
+    bytes.first_chunk().map(|length| u32::from_le_bytes(*length) as usize)
+}
+
+fn read(source: &dyn Source, buffer: &mut [u8], at: u64) -> Result<(), Error> {
+    source.read_exact_at(buffer, at).map_err(Error::of_io(format!("read the file at {at}")))
+}

@@ -1,0 +1,240 @@
+//! Files that are sealed open again, as they were, under their keys only; what was changed is named, and nothing that
+//! anyone wrote leads to more than an error.
+
+mod common;
+
+use common::{SMALL, by_column, key, name, opened, page, place, plain, sealed, uniform};
+use lanecrypt_parquet::{
+    Algorithm, ByMetadata, Encrypted, Error, InMemory, Key, Keys, Kind, OpenOptions, SealOptions,
+    seal, thrift::read_struct,
+};
+use proptest::prelude::*;
+
+const ALGORITHMS: [Algorithm; 2] = [Algorithm::AesGcmV1, Algorithm::AesGcmCtrV1];
+
+fn all_options() -> impl Iterator<Item = SealOptions> {
+    ALGORITHMS.into_iter().flat_map(|algorithm| {
+        [false, true].map(|plaintext_footer| SealOptions {
+            algorithm,
+            plaintext_footer,
+            aad_prefix: Some(b"a prefix".to_vec()),
+            ..SealOptions::default()
+        })
+    })
+}
+
+/// Where the footer of a file starts.
+fn footer_at(file: &[u8]) -> usize {
+    let end = file.len() - 8;
+    end - u32::from_le_bytes(file[end..end + 4].try_into().unwrap()) as usize
+}
+
+#[test]
+fn what_is_sealed_opens_again() {
+    let plain = plain(SMALL);
+    for options in all_options() {
+        for keys in [uniform(), by_column(&[0, 2])] {
+            let sealed = sealed(&plain, &keys, &options);
+            assert_eq!(&sealed[..4], if options.plaintext_footer { b"PAR1" } else { b"PARE" });
+            let image = opened(&sealed, &keys, OpenOptions::default()).unwrap();
+            let mut at = 0;
+            for group in 0..SMALL.row_groups {
+                for column in 0..SMALL.columns {
+                    for number in 0..SMALL.pages {
+                        // Pages come in their order, and start at multiples of 16 where they were encrypted.
+                        let page = page(SMALL, group, column, number);
+                        let found = image[at..].windows(page.len()).position(|bytes| bytes == page);
+                        at += found.expect("every page is there");
+                        let is_encrypted = keys.columns.is_empty() || column != 1;
+                        assert!(!is_encrypted || at.is_multiple_of(16));
+                    }
+                }
+            }
+            // Sealing what was opened, and opening it again, changes nothing.
+            let again = self::sealed(&image, &keys, &options);
+            assert!(opened(&again, &keys, OpenOptions::default()).unwrap() == image);
+        }
+    }
+}
+
+#[test]
+fn encrypted_columns_cannot_be_read() {
+    let plain = plain(SMALL);
+    let holds = |file: &[u8], column| {
+        let page = page(SMALL, 1, column, 2);
+        file.windows(page.len()).any(|bytes| bytes == page)
+    };
+    let sealed = sealed(&plain, &by_column(&[0, 2]), &SealOptions::default());
+    assert_eq!([0, 1, 2].map(|column| holds(&sealed, column)), [false, true, false]);
+    let sealed = self::sealed(&plain, &uniform(), &SealOptions::default());
+    assert!((0..3).all(|column| !holds(&sealed, column)));
+}
+
+#[test]
+fn only_some_columns_and_row_groups() {
+    let plain = plain(SMALL);
+    for options in all_options() {
+        let sealed = sealed(&plain, &by_column(&[0, 2]), &options);
+        // The key of column 2 is not needed for the others.
+        let keys = by_column(&[0]);
+        let error = opened(&sealed, &keys, OpenOptions::default()).unwrap_err();
+        assert_eq!(error.to_string(), "no key for the column \"column_2\"");
+        let columns = [name(1), name(0)];
+        let open = OpenOptions {
+            columns: Some(&columns),
+            row_groups: Some(&[1]),
+            ..OpenOptions::default()
+        };
+        let image = opened(&sealed, &keys, open).unwrap();
+        let end = image.len() - 8;
+        let (footer, _) = read_struct(&image[footer_at(&image)..end]).unwrap();
+        assert_eq!(footer.integer(3), i64::try_from(SMALL.pages * SMALL.values).ok());
+        assert_eq!(footer.structures(2).count(), 3);
+        let groups: Vec<_> = footer.structures(4).collect();
+        assert_eq!((groups.len(), groups[0].structures(1).count()), (1, 2));
+        let missing = ["column_9".to_owned()];
+        let open = OpenOptions { columns: Some(&missing), ..OpenOptions::default() };
+        let error = opened(&sealed, &keys, open).unwrap_err();
+        assert!(matches!(error, Error::NoSuchColumn { .. }), "{error}");
+        let open = OpenOptions { row_groups: Some(&[0, 2]), ..OpenOptions::default() };
+        let error = opened(&sealed, &by_column(&[0, 2]), open).unwrap_err();
+        assert!(matches!(error, Error::NoSuchRowGroup { given: 2, count: 2 }), "{error}");
+    }
+}
+
+#[test]
+fn prefixes() {
+    let plain = plain(SMALL);
+    for options in all_options() {
+        let with = |prefix| OpenOptions { aad_prefix: prefix, ..OpenOptions::default() };
+        let stored = sealed(&plain, &uniform(), &options);
+        assert!(opened(&stored, &uniform(), with(None)).is_ok());
+        assert!(opened(&stored, &uniform(), with(Some(b"a prefix"))).is_ok());
+        let error = opened(&stored, &uniform(), with(Some(b"another"))).unwrap_err();
+        assert!(matches!(error, Error::AadPrefix { .. }), "{error}");
+        let options = SealOptions { withhold_aad_prefix: true, ..options };
+        let withheld = sealed(&plain, &uniform(), &options);
+        assert!(opened(&withheld, &uniform(), with(Some(b"a prefix"))).is_ok());
+        let error = opened(&withheld, &uniform(), with(Some(b"another"))).unwrap_err();
+        assert!(error.is_not_authentic(), "{error}");
+        let error = opened(&withheld, &uniform(), with(None)).unwrap_err();
+        assert!(matches!(error, Error::AadPrefix { .. }), "{error}");
+        let options = SealOptions { aad_prefix: None, ..options };
+        let without = sealed(&plain, &uniform(), &options);
+        let error = opened(&without, &uniform(), with(Some(b"a prefix"))).unwrap_err();
+        assert!(matches!(error, Error::AadPrefix { .. }), "{error}");
+    }
+}
+
+#[test]
+fn keys_by_what_the_file_says_of_them() {
+    let (plain, keys) = (plain(SMALL), by_column(&[1]));
+    for plaintext_footer in [false, true] {
+        let mut options = SealOptions { plaintext_footer, ..SealOptions::default() };
+        options.footer_key_metadata = Some(b"the footer's".to_vec());
+        options.column_key_metadata.insert(name(1), b"a column's".to_vec());
+        let sealed = sealed(&plain, &keys, &options);
+        let asked = std::sync::Mutex::new(Vec::new());
+        let find = ByMetadata(|metadata: &[u8]| {
+            asked.lock().unwrap().push(metadata.to_vec());
+            Ok(if metadata == b"a column's" { key(1, 24) } else { key(7, 16) })
+        });
+        let open = Encrypted::read(InMemory(&sealed), &find, OpenOptions::default());
+        open.unwrap().open().unwrap();
+        assert_eq!(*asked.lock().unwrap(), [&b"the footer's"[..], b"a column's"]);
+    }
+}
+
+/// Every byte of the file counts, but for those of columns that are not encrypted; the error is that of its place.
+#[test]
+fn what_was_changed_is_not_given_out() {
+    let plain = plain(SMALL);
+    for options in all_options().filter(|options| options.algorithm == Algorithm::AesGcmV1) {
+        let mut sealed = sealed(&plain, &uniform(), &options);
+        let footer = footer_at(&sealed);
+        for at in 0..sealed.len() {
+            sealed[at] ^= 1 << (at % 8);
+            let error = opened(&sealed, &uniform(), OpenOptions::default()).unwrap_err();
+            if let Error::NotAuthentic { place, .. } = error {
+                assert_eq!(place.kind == Kind::Footer, at >= footer, "{at}: {place}");
+            }
+            sealed[at] ^= 1 << (at % 8);
+        }
+        assert!(opened(&sealed, &uniform(), OpenOptions::default()).is_ok());
+    }
+}
+
+/// Of CTR everything but the pages.
+#[test]
+fn pages_of_ctr_have_no_tag() {
+    let options = SealOptions { algorithm: Algorithm::AesGcmCtrV1, ..SealOptions::default() };
+    let mut sealed = sealed(&plain(SMALL), &uniform(), &options);
+    let mut unnoticed = 0;
+    for at in 4..sealed.len() {
+        sealed[at] ^= 1;
+        unnoticed += usize::from(opened(&sealed, &uniform(), OpenOptions::default()).is_ok());
+        sealed[at] ^= 1;
+    }
+    let pages = SMALL.row_groups * SMALL.columns * SMALL.pages;
+    assert_eq!(unnoticed, pages * (8 * SMALL.values + 12)); // their texts, and their nonces
+}
+
+#[test]
+fn wrong_keys() {
+    let plain = plain(SMALL);
+    for options in all_options() {
+        let sealed = sealed(&plain, &by_column(&[0, 2]), &options);
+        let wrong = Keys { footer: key(9, 16), ..by_column(&[0, 2]) };
+        let error = opened(&sealed, &wrong, OpenOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::NotAuthentic { place, .. } if place.kind == Kind::Footer));
+        let mut wrong = by_column(&[0, 2]);
+        wrong.columns.insert(name(2), key(9, 32));
+        let error = opened(&sealed, &wrong, OpenOptions::default()).unwrap_err();
+        let text = error.to_string();
+        let start = "the metadata of column 2 in row group 0 (\"column_2\") is not authentic";
+        assert!(text.starts_with(start), "{text}");
+    }
+    assert!(matches!(Key::new(&[0; 17]), Err(Error::KeyLength { given: 17 })));
+    assert!(!format!("{:?}", by_column(&[1])).contains("[1, 1"));
+}
+
+#[test]
+fn what_is_no_file_to_open_or_to_seal() {
+    let plain = plain(SMALL);
+    let sealed = sealed(&plain, &uniform(), &SealOptions::default());
+    for length in 0..sealed.len() {
+        assert!(opened(&sealed[..length], &uniform(), OpenOptions::default()).is_err());
+    }
+    let refused = opened(&plain, &uniform(), OpenOptions::default());
+    assert!(matches!(refused, Err(Error::NotEncrypted)), "{refused:?}");
+    let (folder, path) = place();
+    for length in 0..plain.len() {
+        let refused = seal(&InMemory(&plain[..length]), &uniform(), &SealOptions::default(), &path);
+        assert!(refused.is_err());
+    }
+    let refused = seal(&InMemory(&sealed), &uniform(), &SealOptions::default(), &path);
+    assert!(matches!(refused, Err(Error::Encrypted)), "{refused:?}");
+    let keys = by_column(&[7]);
+    let refused = seal(&InMemory(&plain), &keys, &SealOptions::default(), &path);
+    assert!(matches!(refused, Err(Error::NoSuchColumn { .. })), "{refused:?}");
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+}
+
+proptest! {
+    /// What has the keys but was written by anyone: plaintext files whose footers and headers are changed are sealed, or
+    /// refused.
+    #[test]
+    fn changed_plaintext_files(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let mut plain = plain(SMALL);
+        for (at, to) in changes {
+            let at = at.index(plain.len());
+            plain[at] = to;
+        }
+        let (_folder, path) = place();
+        if seal(&InMemory(&plain), &uniform(), &SealOptions::default(), &path).is_ok() {
+            let sealed = std::fs::read(&path).unwrap();
+            let opened = opened(&sealed, &uniform(), OpenOptions::default());
+            prop_assert!(!opened.is_err_and(|error| error.is_not_authentic()));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Parquet with encrypted columns.
+
+mod keys;
+mod open;
+mod seal;
+
+use std::{
+    fs::File,
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use lanecrypt_parquet::{Error, InMemory};
+use lanecrypt_tink::{Identity, Source, open_regular};
+use pyo3::{Bound, PyAny, PyResult, Python};
+
+pub(crate) use self::{keys::ParquetKeys, open::open_parquet, seal::seal_parquet};
+use crate::{
+    buffers::path_of,
+    errors::{IntoPython, OrRaise},
+    ffi::{Bytes, Reading},
+    running,
+};
+
+/// Where a file comes from: a path, or memory.
+enum Input {
+    File(File),
+    Memory(Reading),
+}
+
+impl Input {
+    /// What an object stands for: its bytes where it has a buffer, else the file of this path.
+    ///
+    /// # Errors
+    /// `TypeError`, `OSError`, `BufferError`.
+    fn of(py: Python<'_>, object: &Bound<'_, PyAny>, name: &'static str) -> PyResult<Self> {
+        if let Ok(bytes) = Bytes::of(object, name) {
+            return bytes.to_read().map(Self::Memory);
+        }
+        let path = path_of(object)?;
+        py.detach(|| open_regular(&path)).or_raise().map(Self::File)
+    }
+
+    /// It, until the caller cancels.
+    fn as_source<'a>(&'a self, cancelled: &'a AtomicBool) -> Until<'a> {
+        let bytes = match self {
+            Self::File(file) => Either::File(file),
+            Self::Memory(bytes) => Either::Memory(InMemory(bytes.as_slice())),
+        };
+        Until { bytes, cancelled }
+    }
+}
+
+/// A source that fails once the caller has cancelled.
+struct Until<'a> {
+    bytes: Either<'a>,
+    cancelled: &'a AtomicBool,
+}
+
+enum Either<'a> {
+    File(&'a File),
+    Memory(InMemory<'a>),
+}
+
+impl Until<'_> {
+    fn source(&self) -> &dyn Source {
+        match &self.bytes {
+            Either::File(file) => *file,
+            Either::Memory(bytes) => bytes,
+        }
+    }
+}
+
+impl Source for Until<'_> {
+    fn identity(&self) -> io::Result<Identity> {
+        self.source().identity()
+    }
+
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(io::Error::other("cancelled"));
+        }
+        self.source().read_exact_at(buffer, offset)
+    }
+}
+
+/// Runs work without the interpreter's lock, on this number of threads, while signals are served: `KeyboardInterrupt` sets the
+/// flag that the work gets.
+///
+/// # Errors
+/// Those of the work; `RuntimeError` where the threads cannot be made.
+fn on_threads<T: Send, E: IntoPython + Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    work: impl FnOnce(&AtomicBool) -> Result<T, E> + Send,
+) -> PyResult<T> {
+    let pool = match threads {
+        None => None,
+        Some(0) => {
+            return Err(pyo3::exceptions::PyValueError::new_err("threads is 0; 1 is the least"));
+        }
+        Some(count) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
+            let failed = |error| pyo3::exceptions::PyRuntimeError::new_err(format!("{error}"));
+            Some(pool.map_err(failed)?)
+        }
+    };
+    running::run(py, None, |run| match &pool {
+        None => work(run.cancelled()),
+        Some(pool) => pool.install(|| work(run.cancelled())),
+    })
+}
+
+impl IntoPython for Error {
+    fn into_python(self) -> pyo3::PyErr {
+        use pyo3::exceptions::{PyOSError, PyValueError};
+        let text = self.to_string();
+        match self {
+            _ if self.is_not_authentic() => crate::errors::NotAuthentic::new_err(text),
+            Self::Engine(error) => error.into_python(),
+            Self::File(error) => error.into_python(),
+            Self::Io { doing, source } => crate::errors::os_error(&doing, &source),
+            Self::Random(_) => PyOSError::new_err(text),
+            Self::Retriever(error) => match error.downcast::<pyo3::PyErr>() {
+                Ok(raised) => *raised,
+                Err(_) => PyValueError::new_err(text),
+            },
+            _ => PyValueError::new_err(text),
+        }
+    }
+}
