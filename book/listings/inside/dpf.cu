@@ -55,9 +55,10 @@ struct Children {
 // ANCHOR_END: children
 
 // ANCHOR: subtree
-// Writes the leaves below `node`, two at a time, the left child first. The right ones wait on a stack: all threads are at
-// the same node of their subtrees, so that there is one path through the code.
-__device__ void expand(const lanecrypt::AesTables<> &tables, const Key &key, uint4 node, uint4 *leaves) {
+// Writes the leaves below `node`, two at a time, the left child first. The right ones wait on a
+// stack: all threads are at the same node of their subtrees, so that there is one path.
+__device__ void expand(const lanecrypt::AesTables<> &tables, const Key &key, uint4 node,
+                       uint4 *leaves) {
     uint4 waiting[DEEPEST];
     const u32 levels = key.levels;
     const uint4 last = key.of_leaves();

@@ -13,11 +13,11 @@ struct Job {
     u64 with_tweak;
 };
 
-// The compiler computes the round keys; in constant memory they are operands of the instructions that add them.
+// The compiler computes the round keys; in constant memory they are operands of the
+// instructions that add them.
 __constant__ const lanecrypt::AesKeys KEYS = lanecrypt::aes_round_keys(
     {0x2b, 0x7e, 0x15, 0x16, 0x28, 0xae, 0xd2, 0xa6, 0xab, 0xf7, 0x15, 0x88, 0x09, 0xcf, 0x4f, 0x3c});
 
-// ANCHOR: kernel
 extern "C" __global__ void __launch_bounds__(1024, 1) fixed_key(const __grid_constant__ Job job) {
     extern __shared__ __align__(16) unsigned char shared[];
     const lanecrypt::AesTables<> tables(shared);
@@ -28,4 +28,3 @@ extern "C" __global__ void __launch_bounds__(1024, 1) fixed_key(const __grid_con
                                        : lanecrypt::aes_mmo(tables, KEYS, block);
     }
 }
-// ANCHOR_END: kernel
