@@ -23,7 +23,8 @@
 //     ghash_multiply       two elements        none              yes
 //
 // "No" means that what runs on the same multiprocessor may learn keys from how long look-ups take; the tables have a
-// copy in every bank, so that no two lanes of a warp wait for each other.
+// copy in every bank, so that no two lanes of a warp wait for each other. Tables are public. Keys that a kernel keeps in
+// shared or local memory, those of `aes_expand` among them, are the kernel's to clear.
 #pragma once
 #include "../aes/conflict_free_tables.cuh"
 #include "../aes/eight_blocks.cuh"

@@ -35,7 +35,8 @@ pub(crate) fn devices() -> Vec<Device> {
     (0..cuda::Device::count().unwrap_or(0)).filter_map(open).map(described).collect()
 }
 
-/// The text of `lanecrypt.cuh`: AES and GF(2^128) as functions of a thread, for kernels that CuPy, Numba or PyCUDA compile.
+/// The text of `lanecrypt.cuh`: AES and GF(2^128) as functions of a thread, for kernels that are compiled
+/// while a program runs, such as by `CuPy` and Numba.
 ///
 /// >>> import lanecrypt
 /// >>> "Block16 aes_mmo(" in lanecrypt.cuda_header()
