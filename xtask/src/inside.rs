@@ -4,17 +4,11 @@
 use std::{fs, path::PathBuf};
 
 use anyhow::Result;
-use lanecrypt_cuda::Device;
-use lanecrypt_ptx::{
-    count::{Run, load},
-    text::Kernel,
-};
 use lanecrypt_roof::Lanes;
-use serde_json::json;
 
 use crate::{
-    command::{cargo, command, empty, run, target},
-    listings::{Listing, Listings},
+    command::{command, empty, run, target},
+    listings::{self, Listing, Listings},
     sources::header::{self, For},
 };
 
@@ -23,23 +17,11 @@ const LISTINGS: &str = "book/listings/inside";
 /// Those whose blocks take the same each, and the parameters behind the number of blocks, with which they are counted.
 const COUNTED: [(&str, [u64; 3]); 3] =
     [("fixed-key", [0; 3]), ("key-a-block", [0, 16, 0]), ("bit-sliced", [0; 3])];
-/// Blocks over which a thread is counted: enough for every warp of the largest thread block to have the same.
-const BLOCKS: u64 = 1 << 18;
 
 /// Builds the kernels and runs them: on the GPU, or where there is none on this CPU.
 pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
     let is_help = options.iter().any(|option| option == "--help" || option == "-h");
-    let on_host = on_host
-        || match Device::count() {
-            Err(error) if !is_help => {
-                println!(
-                    "no GPU: {error}\nThe kernels run as C++ on this CPU instead: that checks them and says nothing about \
-                     speed."
-                );
-                true
-            }
-            _ => false,
-        };
+    let on_host = listings::is_on_host(on_host, is_help, "kernels");
     if !is_help {
         build(on_host)?;
     }
@@ -63,9 +45,8 @@ pub(crate) fn folder() -> PathBuf {
 }
 
 /// Builds the runner by itself.
-pub(crate) fn program() -> Result<PathBuf> {
-    run(cargo().args(["build", "--quiet", "--release", "--package", "lanecrypt-ladder"]))?;
-    Ok(target().join("release/inside"))
+fn program() -> Result<PathBuf> {
+    listings::program("inside")
 }
 
 /// Builds the kernels and the runner, without its symbols, into one folder.
@@ -89,14 +70,7 @@ fn build(for_host: bool) -> Result<()> {
     let listings =
         Listings { folder: LISTINGS, includes: folder.clone(), includes_on_host, options: &[] };
     let known = listings.compile(&listings.read()?, &folder, |listing, ptx| {
-        Ok(json!({
-            "name": listing.name,
-            "title": listing.title(),
-            "kernel": listing.kernel,
-            "threads": listing.threads,
-            "shared_bytes": listing.shared_bytes,
-            "lanes": lanes(listing, ptx)?,
-        }))
+        Ok(listing.json(lanes(listing, ptx)?))
     })?;
     fs::write(folder.join("listings.json"), serde_json::to_string_pretty(&known)? + "\n")?;
     Ok(())
@@ -107,8 +81,5 @@ fn lanes(listing: &Listing, ptx: &str) -> Result<Option<Lanes>> {
     let Some((_, mode)) = COUNTED.iter().find(|(name, _)| *name == listing.name) else {
         return Ok(None);
     };
-    let kernel = Kernel::read(ptx, &listing.kernel)?;
-    let run = Run { blocks: BLOCKS, block_bytes: 16, mode: *mode, count: None };
-    let load = load(&kernel, 0, &run)?;
-    Ok(Some([load.shared, load.alu, load.multiplier, load.all]))
+    listing.lanes(ptx, 0, *mode).map(Some)
 }

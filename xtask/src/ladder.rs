@@ -7,25 +7,17 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use lanecrypt_cuda::{Device, compiler::ON_DEVICE};
-use lanecrypt_ptx::{
-    count::{Run, load},
-    text::Kernel,
-};
+use lanecrypt_cuda::compiler::ON_DEVICE;
 use lanecrypt_roof::{Lanes, divided};
-use serde_json::json;
 
 use crate::{
-    command::{cargo, command, copy, empty, output, root, run, target},
-    listings::{Listing, Listings},
+    command::{command, copy, empty, output, root, run, target},
+    listings::{self, Listing, Listings},
     sources::generated::{self, Mode},
 };
 
 /// Where the listings are.
 const LISTINGS: &str = "book/listings/ladder";
-/// Blocks over which a thread is counted: enough for every warp of the largest thread block to have the same.
-const COUNTED: u64 = 1 << 18;
-
 /// What was counted, for the book.
 const COUNTED_FILE: &str = "book/listings/ladder/counted.csv";
 /// Its first line.
@@ -35,16 +27,7 @@ const HEADER: &str = "rung,shared,alu,multiplier,all";
 pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
     let folder = folder();
     let is_help = options.iter().any(|option| option == "--help" || option == "-h");
-    let gpu = Device::count();
-    let on_host = match gpu {
-        Err(error) if !on_host && !is_help => {
-            println!(
-                "no GPU: {error}\nThe rungs run as C++ on this CPU instead: that checks them and says nothing about speed."
-            );
-            true
-        }
-        _ => on_host,
-    };
+    let on_host = listings::is_on_host(on_host, is_help, "rungs");
     if !is_help {
         build(&folder, on_host, Mode::Write)?;
     }
@@ -93,8 +76,7 @@ pub(crate) fn folder() -> PathBuf {
 
 /// Builds the runner by itself.
 pub(crate) fn program() -> Result<PathBuf> {
-    run(cargo().args(["build", "--quiet", "--release", "--package", "lanecrypt-ladder"]))?;
-    Ok(target().join("release/ladder"))
+    listings::program("ladder")
 }
 
 /// Builds the rungs and the runner, without its symbols, into one folder.
@@ -150,15 +132,9 @@ fn counted(rung: &Listing, lanes: Option<Lanes>) -> String {
 }
 
 fn json(rung: &Listing, lanes: Option<Lanes>) -> serde_json::Value {
-    json!({
-        "name": rung.name,
-        "title": rung.title(),
-        "kernel": rung.kernel,
-        "threads": rung.threads,
-        "shared_bytes": rung.shared_bytes,
-        "keys": rung.last_word(),
-        "lanes": lanes,
-    })
+    let mut json = rung.json(lanes);
+    json["keys"] = rung.last_word().into();
+    json
 }
 
 /// What a block takes of the pipes, by the rule of the ledger; where warps differ, by the best division of the blocks.
@@ -166,12 +142,7 @@ fn lanes(rung: &Listing, ptx: &str) -> Result<Option<Lanes>> {
     if rung.name.starts_with("wrong") {
         return Ok(None);
     }
-    let kernel = Kernel::read(ptx, &rung.kernel)?;
-    let of = |thread| {
-        let run = Run { blocks: COUNTED, block_bytes: 16, mode: [0; 3], count: None };
-        let load = load(&kernel, thread, &run)?;
-        anyhow::Ok([load.shared, load.alu, load.multiplier, load.all])
-    };
+    let of = |thread| rung.lanes(ptx, thread, [0; 3]);
     Ok(Some(divided(of(0)?, of(32)?)))
 }
 

@@ -6,11 +6,17 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use lanecrypt_cuda::compiler::Compiler;
+use lanecrypt_cuda::{Device, compiler::Compiler};
+use lanecrypt_ptx::{
+    count::{Run, load},
+    text::Kernel,
+};
+use lanecrypt_roof::Lanes;
 use rayon::prelude::*;
+use serde_json::json;
 
 use crate::{
-    command::{command, root, run},
+    command::{cargo, command, root, run, target},
     kernels::{host, toolchain},
 };
 
@@ -20,6 +26,27 @@ const END: &str = ".cu";
 const ENTRY: &str = "extern \"C\" __global__ void ";
 /// What every listing is compiled with for this CPU.
 const OWN: &str = "xtask/src/listings";
+
+/// Blocks over which a thread is counted: enough for every warp of the largest thread block to have the same.
+const COUNTED: u64 = 1 << 18;
+
+/// Whether listings run on this CPU: where that is asked for, or, but for a question about options, where there is no GPU.
+pub(crate) fn is_on_host(asked: bool, is_help: bool, what: &str) -> bool {
+    if asked || is_help {
+        return asked;
+    }
+    let Err(error) = Device::count() else { return false };
+    println!(
+        "no GPU: {error}\nThe {what} run as C++ on this CPU instead: that checks them and says nothing about speed."
+    );
+    true
+}
+
+/// Builds the programs that run listings, and returns this one.
+pub(crate) fn program(name: &str) -> Result<PathBuf> {
+    run(cargo().args(["build", "--quiet", "--release", "--package", "lanecrypt-ladder"]))?;
+    Ok(target().join("release").join(name))
+}
 
 /// A listing.
 pub(crate) struct Listing {
@@ -158,13 +185,34 @@ impl Listing {
         })
     }
 
+    /// What a block takes of the pipes in this thread, by the rule of the ledger; `mode` is what the parameters have behind
+    /// the number of blocks.
+    pub(crate) fn lanes(&self, ptx: &str, thread: u32, mode: [u64; 3]) -> Result<Lanes> {
+        let kernel = Kernel::read(ptx, &self.kernel)?;
+        let run = Run { blocks: COUNTED, block_bytes: 16, mode, count: None };
+        let load = load(&kernel, thread, &run)?;
+        Ok([load.shared, load.alu, load.multiplier, load.all])
+    }
+
+    /// What the program that runs it is told.
+    pub(crate) fn json(&self, lanes: Option<Lanes>) -> serde_json::Value {
+        json!({
+            "name": self.name,
+            "title": self.title(),
+            "kernel": self.kernel,
+            "threads": self.threads,
+            "shared_bytes": self.shared_bytes,
+            "lanes": lanes,
+        })
+    }
+
     /// The last word of its line on the launch.
     pub(crate) fn last_word(&self) -> &str {
         self.launch.last().map_or("", String::as_str)
     }
 
     /// Its first line, up to the first full stop.
-    pub(crate) fn title(&self) -> &str {
+    fn title(&self) -> &str {
         let line = self.text.lines().next().unwrap_or_default().trim_start_matches("// ");
         line.split('.').next().unwrap_or_default()
     }
