@@ -62,12 +62,11 @@ struct LastByteRounds {
                           round2.z ^ tables.look_up<2>(a), round2.w ^ tables.look_up<1>(a));
     }
 
-    // Encrypts two of the counters.
-    template <class Keys>
-    DEVICE void encrypt(const Encryption &tables, u32 first, u32 second, Block16 (&states)[2],
+    // Encrypts some of the counters, `apart` from each other.
+    template <u32 count, class Keys>
+    DEVICE void encrypt(const Encryption &tables, u32 first, u32 apart, Block16 (&states)[count],
                         const Keys &keys) const {
-        states[0] = after_round2(tables, first);
-        states[1] = after_round2(tables, second);
+        UNROLL for (u32 i = 0; i < count; i++) states[i] = after_round2(tables, first + i * apart);
         run_rounds<2>(tables, states, keys);
     }
 };

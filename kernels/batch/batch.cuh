@@ -61,7 +61,7 @@ struct BatchParameters {
     Block16 *sums;            // of hashed pieces, or saved blocks
     u64 piece;                // blocks of every hashed piece of a message but the first
     u64 flags;
-    u32 zero, padding;        // zero, which compilers cannot know
+    u64 padding;
 };
 
 namespace {

@@ -17,21 +17,25 @@ DEVICE void encrypt_item(const typename Cipher::Encryption &tables, const Text &
     }
 }
 
-// Block `n` of the data and the one `apart` blocks further on, where there is one: loaded before the
-// rounds, and stored with key stream added after them.
-struct PairOfData {
-    Block16 first, second;
+// Block `n` of the data and, of two, the one `apart` blocks further on: loaded before the rounds, and stored
+// with key stream added after them. The second of two is perhaps not there.
+template <u32 count>
+struct Data {
+    Block16 blocks[count];
     u32 n, apart;
-    bool is_pair;
+    bool is_there[count];
 
-    DEVICE PairOfData(const Text &text, u32 n, u32 apart, bool is_pair)
-        : first(text.load(n)), second{}, n(n), apart(apart), is_pair(is_pair) {
-        if (is_pair) second = text.load(n + apart);
+    DEVICE Data(const Text &text, u32 n, u32 apart, u32 end) : blocks{}, n(n), apart(apart) {
+        UNROLL for (u32 i = 0; i < count; i++) {
+            is_there[i] = n + i * apart < end;
+            if (is_there[i]) blocks[i] = text.load(n + i * apart);
+        }
     }
 
-    DEVICE void store(const Text &text, const Block16 (&states)[2]) const {
-        text.store(n, first ^ states[0]);
-        if (is_pair) text.store(n + apart, second ^ states[1]);
+    DEVICE void store(const Text &text, const Block16 (&states)[count]) const {
+        UNROLL for (u32 i = 0; i < count; i++) {
+            if (is_there[i]) text.store(n + i * apart, blocks[i] ^ states[i]);
+        }
     }
 };
 
@@ -45,37 +49,48 @@ struct NothingShared {
     DEVICE NothingShared(const typename Cipher::Encryption &, Block16 counter, const Keys &)
         : counter(counter) {}
 
-    // Encrypts the counters whose byte 15 is the lowest of `first` and of `second`.
-    template <class Keys>
-    DEVICE void encrypt(const typename Cipher::Encryption &tables, u32 first, u32 second,
-                        Block16 (&states)[2], const Keys &keys) const {
-        states[0] = states[1] = counter;
-        states[0].w ^= first << 24;
-        states[1].w ^= second << 24;
+    // Encrypts the counters whose byte 15 is the lowest of `first`, and of those `apart` further on.
+    template <u32 count, class Keys>
+    DEVICE void encrypt(const typename Cipher::Encryption &tables, u32 first, u32 apart,
+                        Block16 (&states)[count], const Keys &keys) const {
+        UNROLL for (u32 i = 0; i < count; i++) {
+            states[i] = counter;
+            states[i].w ^= first + i * apart << 24;
+        }
         Cipher::run(tables, states, keys);
     }
 };
 
 // ANCHOR: wide_item
+// CTR by a warp of blocks from number `n` on, whose first counter ends with byte `low`: `count` in every lane.
+template <u32 count, class Cipher, class Keys>
+DEVICE void wide_blocks(const typename Cipher::Encryption &tables, const Text &text,
+                        const typename Cipher::Counters &counters, u32 n, u32 end, u32 low,
+                        const Keys &keys) {
+    const u32 lane = threadIdx.x % WARP;
+    const Data<count> data(text, n + lane, WARP, end);
+    Block16 states[count];
+    counters.encrypt(tables, low + lane, WARP, states, keys);
+    data.store(text, states);
+}
+
 // CTR of a piece of a message by a warp: a run of counters that differ in the last byte alone at a time,
-// two of them in every lane.
+// two of them in every lane as long as there are more than the lanes.
 template <class Cipher, class Keys>
 DEVICE void wide_ctr(const typename Cipher::Encryption &tables, const Text &text,
                      const BatchItem &item, u32 mode, Counter counter, const Keys &keys) {
-    const u32 lane = threadIdx.x % WARP;
     for (u32 run = 0; run < item.blocks;) {
         const Counter base = further(counter, mode, u64(item.first) + run);
         const u32 low = u32(base.low) & 0xff, left = item.blocks - run;
-        const u32 length = 256 - low < left ? 256 - low : left;
+        const u32 length = 256 - low < left ? 256 - low : left, end = run + length;
         const typename Cipher::Counters counters(
             tables, Counter{base.high, base.low - low}.block(), keys);
-        ROLLED for (u32 n = lane; n < length; n += 2 * WARP) {
-            const PairOfData data(text, run + n, WARP, n + WARP < length);
-            Block16 states[2];
-            counters.encrypt(tables, low + n, low + n + WARP, states, keys);
-            data.store(text, states);
+        u32 n = run;
+        ROLLED for (; n + WARP < end; n += 2 * WARP) {
+            wide_blocks<2, Cipher>(tables, text, counters, n, end, low + n - run, keys);
         }
-        run += length;
+        if (n < end) wide_blocks<1, Cipher>(tables, text, counters, n, end, low + n - run, keys);
+        run = end;
     }
 }
 // ANCHOR_END: wide_item
@@ -85,7 +100,7 @@ template <class Cipher, class Keys>
 DEVICE void narrow_ctr(const typename Cipher::Encryption &tables, const Text &text,
                        const BatchItem &item, u32 mode, Counter counter, const Keys &keys) {
     ROLLED for (u32 n = threadIdx.x % GROUP; n < item.blocks; n += 2 * GROUP) {
-        const PairOfData data(text, n, GROUP, n + GROUP < item.blocks);
+        const Data<2> data(text, n, GROUP, item.blocks);
         Block16 states[2] = {further(counter, mode, n).block(),
                              further(counter, mode, n + GROUP).block()};
         Cipher::run(tables, states, keys);

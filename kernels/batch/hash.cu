@@ -142,24 +142,18 @@ DEVICE Block16 sum_of_pieces(const BatchParameters &parameters, const BatchItem 
 }  // namespace
 
 // Writes the sequences of the powers of H of every message that is hashed by matrices, a thread a message.
-KERNEL(batch_sequences, HASH_LAUNCH, BatchParameters) {
-    SHARED_MEMORY(shared);
+KERNEL(batch_sequences, LAUNCH, BatchParameters) {
     for (u64 i = grid_thread(); i < parameters.count; i += grid_threads()) {
         const u32 job = parameters.items[i].job;
-        const Block16 h = Session(parameters, job).h();
-        const NibbleTable table(shared, h);
         Block16 *to = reinterpret_cast<Block16 *>(
             parameters.sequences + u64(parameters.jobs[job].long_number) * SEQUENCE_WORDS);
-        Block16 power = make_uint4(1, 0, 0, 0);
-        ROLLED for (u32 n = 0; n < KEPT; n++) {
-            // H^112 is H^7 to the power of 16.
-            const u32 squares = n == AT_UNIT ? 4 : 0;
-            ROLLED for (u32 s = 0; s < squares; s++) power = square(power);
-            store_sequence(to + 2 * n, sequence(power));
-            if (n < AT_7) power = table.times(power);
-        }
+        const Block16 h = Session(parameters, job).h();
+        Block16 h16 = h;
+        ROLLED for (u32 s = 0; s < 4; s++) h16 = square(h16);
+        const Block16 h32 = square(h16);
+        const Block16 powers[KEPT] = {square(h32), product(h16, h32), h32, h16, h};
+        UNROLL for (u32 n = 0; n < KEPT; n++) store_sequence(to + 2 * n, sequence(powers[n]));
     }
-    clear_shared(reinterpret_cast<u32 *>(shared), HASH_LAUNCH.shared_bytes / 4);
 }
 
 // Hashes short messages, or pieces of long ones, a thread each.

@@ -108,12 +108,12 @@ struct Rows {
 };
 // ANCHOR_END: rows
 
-// Powers of H of which sequences are kept for every message that is hashed by matrices: H^0 to H^7, and
-// what the sum so far is multiplied by, a unit later.
-constexpr u32 AT_1 = 1, AT_7 = 7, AT_UNIT = 8, KEPT = 9;
-constexpr u32 SEQUENCE_WORDS = KEPT * 8;
 // Rows of a unit, and blocks that a row takes of it.
-constexpr u32 ROWS = 16, ROW_BLOCKS = 7, UNIT = ROWS * ROW_BLOCKS;
+constexpr u32 ROWS = 16, ROW_BLOCKS = 4, UNIT = ROWS * ROW_BLOCKS;
+// Powers of H of which sequences are kept for every message that is hashed by matrices: H^64, H^48, H^32 and
+// H^16, which its units are multiplied by, and H.
+constexpr u32 POWERS = 4, AT_H = POWERS, KEPT = POWERS + 1;
+constexpr u32 SEQUENCE_WORDS = KEPT * 8;
 
 // Copies the sequence of a power, `from` eight words of it, to shared memory as sums; all lanes of the
 // warp take part.

@@ -79,11 +79,12 @@ struct LastByteRounds {
         return {state.s0 ^ change, state.s1 ^ change, state.s2, state.s3 ^ byte_of(number, 0)};
     }
 
-    // Encrypts two of the counters.
-    template <class Keys>
-    DEVICE void encrypt(const Tables &tables, u32 first, u32 second, Block16 (&blocks)[2],
+    // Encrypts some of the counters, `apart` from each other.
+    template <u32 count, class Keys>
+    DEVICE void encrypt(const Tables &tables, u32 first, u32 apart, Block16 (&blocks)[count],
                         const Keys &keys) const {
-        CamelliaState states[2] = {with_byte(tables, first), with_byte(tables, second)};
+        CamelliaState states[count];
+        UNROLL for (u32 i = 0; i < count; i++) states[i] = with_byte(tables, first + i * apart);
         run_rounds<1>(tables, states, blocks, keys);
     }
 };

@@ -53,16 +53,17 @@ DEVICE void multiply_bits(u32 (&sum)[4], u32 left0, u32 left1, u32 right) {
 // Columns of 8 bits that make a word of the result.
 constexpr u32 TILES = 4;
 
-// The lowest bits of sums of a word's tiles. Lane 4g + t has columns 2t and 2t + 1 of every tile, for
-// row g and then for row g + 8: the bits of byte t of the word. It returns that byte of row g, and 16
-// bits above it that of row g + 8. Sums stay below 2^16.
-DEVICE u32 packed(const u32 (&added)[TILES][4]) {
-    u32 bytes = 0;
-    UNROLL for (u32 i = 0; i < 2 * TILES; i++) {
+// The lowest bits of sums of tiles, eight at most. Lane 4g + t has columns 2t and 2t + 1 of every tile, for
+// row g and then for row g + 8: two bits a tile of each. It returns those of row g, and 16 bits above
+// them those of row g + 8. Sums stay below 2^16.
+template <u32 tiles>
+DEVICE u32 packed(const u32 (&added)[tiles][4]) {
+    u32 bits = 0;
+    UNROLL for (u32 i = 0; i < 2 * tiles; i++) {
         const u32 both = added[i / 2][2 + i % 2] * 0x10000 + added[i / 2][i % 2];
-        bytes += (both & 0x00010001) * (1u << i);
+        bits += (both & 0x00010001) * (1u << i);
     }
-    return bytes;
+    return bits;
 }
 
 // Starts to copy a block to shared memory; zeros where `is_there` is false, and nothing is read then.

@@ -18,7 +18,7 @@ pub const SESSION_BYTES: usize = 336;
 
 /// Bytes of the sequences that are kept for a message which is hashed in pieces: `SEQUENCE_WORDS` of
 /// `batch/rows.cuh`.
-pub const SEQUENCE_BYTES: usize = 288;
+pub const SEQUENCE_BYTES: usize = 160;
 
 /// Blocks that a message has fewer of, where a few lanes of [`BatchProgram::crypt`] take it and not a
 /// warp.

@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use crate::{
-    command::{self, command, copy, copy_folder, empty, output, root, run, target},
+    command::{self, command, copy, copy_folder, empty, root, run, said, target},
     ladder, release, wheel,
 };
 
@@ -65,7 +65,8 @@ fn pack(folder: &Path, to: &Path) -> Result<()> {
 fn test_programs() -> Result<Vec<PathBuf>> {
     let mut build = command::workspace("test");
     build.args(["--release", "--no-run"]).args(TESTS.map(|test| format!("--test={test}")));
-    let report = output(&mut build)?;
+    // Cargo names programs on standard error.
+    let report = said(&mut build)?;
     let programs = TESTS.iter().map(|test| {
         let program = program_of(test, &report).map(|path| root().join(path));
         program.with_context(|| format!("cargo did not say where test {test} is:\n{report}"))

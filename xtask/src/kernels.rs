@@ -20,7 +20,7 @@ use lanecrypt_cuda::{
 use rayon::prelude::*;
 
 use crate::{
-    command::{command, output, root, target},
+    command::{command, root, said, target},
     sources::generated::{self, Mode},
 };
 
@@ -41,8 +41,11 @@ const MACHINE_CODE: &str = "kernels/sm_90";
 /// Where the launches are kept.
 const LAUNCHES: &str = "kernels/src/launches.rs";
 
-/// Compiles the kernels, or those of one folder. A check assembles those whose PTX has changed; the others are known by
-/// their digests.
+/// The module that every check assembles, so that the way there is checked, too: the shortest.
+const ASSEMBLED: &str = "ghash_tables";
+
+/// Compiles the kernels, or those of one folder. A check assembles those whose PTX has changed, and always
+/// [`ASSEMBLED`]; the others are known by their digests.
 pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let toolchain = toolchain::install()?;
     let compiler = Compiler::open(&toolchain.nvrtc)?;
@@ -106,14 +109,18 @@ pub(crate) fn of_folder<'a>(
 }
 
 /// The architectures of the table that have the instructions of a module: those from its own on, or,
-/// where the name of its own ends with a letter (`"compute_90a"`), that one alone.
+/// where the name of its own ends with a letter (`"compute_90a"`), that one alone. Blackwell emulates products of bits:
+/// no module that has them runs there (`HashFamily`).
 fn architectures(module: &Module) -> Vec<String> {
     let own = module.architecture.replace("compute", "sm");
     if own.ends_with(|end: char| end.is_ascii_lowercase()) {
         return vec![own];
     }
     let number = |name: &str| name.rsplit('_').next().and_then(|digits| digits.parse::<u32>().ok());
-    let has_them = |name: &&str| number(&own) <= number(name);
+    let products_of_bits = module.name.ends_with("_matrices");
+    let has_them = |name: &&str| {
+        number(&own) <= number(name) && !(products_of_bits && *name == "sm_120")
+    };
     ARCHITECTURES.into_iter().filter(has_them).map(str::to_owned).collect()
 }
 
@@ -135,7 +142,8 @@ fn make(
     let ptx = compile(compiler, module)?;
     let launches = launches::parse(&ptx)?;
     let ptx = without_unread(&ptx);
-    let (machine_code, usages) = match assembled::kept(module, &ptx, known) {
+    let kept = assembled::kept(module, &ptx, known).filter(|_| module.name != ASSEMBLED);
+    let (machine_code, usages) = match kept {
         Some(kept) => kept,
         None => assemble(toolchain, module, &ptx)?,
     };
@@ -161,7 +169,8 @@ fn assemble(toolchain: &Toolchain, module: &Module, ptx: &str) -> Result<(Vec<u8
     let (major, minor) = MACHINE_CODE_FOR;
     for architecture in architectures(module) {
         let cubin = folder.join(format!("{}.{architecture}.cubin", module.name));
-        let report = output(
+        // It speaks on standard error.
+        let report = said(
             command(&toolchain.ptxas)
                 .args(["--verbose", "--gpu-name", &architecture, "--output-file"])
                 .args([&cubin, &input]),

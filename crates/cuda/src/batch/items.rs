@@ -7,6 +7,8 @@ use super::words::{BLOCK, Item, WHOLE};
 
 /// Counters that differ in their last byte alone.
 const RUN: u32 = 256;
+/// The fewest blocks of an item that a warp encrypts, two in each lane: what they have in common is worth its price.
+const LEAST_PIECE: u32 = 64;
 /// The most blocks of a message that a thread hashes by itself, where a warp could do it.
 const SHORT_BLOCKS: u32 = 128;
 /// Items that every warp, or thread, should have at least, so that the last ones end at about the same time.
@@ -34,7 +36,7 @@ impl Cuts {
             let blocks = (blocks / (of.max(1) * TURNS)).clamp(u64::from(least), u64::from(most));
             1 << blocks.ilog2()
         };
-        let piece = share(crypt_warps, RUN, 4096);
+        let piece = share(crypt_warps, LEAST_PIECE, 4096);
         if by_matrices {
             let hashed = share(hashers, 1024, 1 << 16);
             return Self { piece, hashed, short: SHORT_BLOCKS, by_matrices };
@@ -80,10 +82,10 @@ impl Items {
     /// At least the items and the places of a message of `length` bytes, by cuts of [`Cuts::of`].
     pub(super) fn most(length: usize) -> [usize; 2] {
         let blocks = length.div_ceil(BLOCK);
-        let runs = blocks / RUN as usize;
-        // The first run may be cut; a message that is no short one is an item by itself, too.
+        let crypted = blocks / LEAST_PIECE as usize;
+        // The first item may be cut; a message that is no short one is an item by itself, too.
         let hashed = blocks / SHORT_BLOCKS as usize;
-        [runs + 2 + hashed + 2, hashed.max(runs) + 1]
+        [crypted + 2 + hashed + 2, hashed.max(crypted) + 1]
     }
 
     /// Adds the items of a message of `length` bytes; its number among those that are hashed in pieces.
@@ -267,6 +269,6 @@ mod tests {
         let cuts = Cuts::of(10_000 << 10, 132 * 24, true, 132 * 12);
         assert_eq!((cuts.piece, cuts.hashed, cuts.short), (256, 1024, 128));
         let cuts = Cuts::of(1, 132 * 24, false, 132 * 768);
-        assert_eq!((cuts.piece, cuts.hashed, cuts.short), (256, 128, 128));
+        assert_eq!((cuts.piece, cuts.hashed, cuts.short), (64, 128, 128));
     }
 }
