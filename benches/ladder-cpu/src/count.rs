@@ -18,7 +18,7 @@ use cipher::{
 };
 use lanecrypt_core::Unavailable;
 use lanecrypt_slicing::{
-    BitLanes, Body, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word, WordLanes, Words,
+    BitLanes, BlockBytes, Body, ByteLanes, Bytes, FieldBytes, Isa, SplatBytes, Word, WordLanes, Words,
 };
 
 /// Operations on registers, by the ports that can do them. Loads, stores and moves have ports of their own or none.
@@ -223,6 +223,22 @@ impl<S: Set> FieldBytes for Counted<S> {
     }
 
     fn inverse_affine<const MATRIX: u64, const CONSTANT: i32>(self) -> Self {
+        done(0, 1, 0);
+        self
+    }
+}
+
+impl<S: Set> BlockBytes for Counted<S> {
+    fn add32(self, other: Self) -> Self {
+        self ^ other
+    }
+
+    fn shuffled<const ORDER: u128>(self) -> Self {
+        done(0, 0, 1);
+        self
+    }
+
+    fn mixed<const LOW: u64, const HIGH: u64>(self) -> Self {
         done(0, 1, 0);
         self
     }

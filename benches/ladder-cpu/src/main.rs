@@ -34,8 +34,10 @@ mod rung_08;
 mod rung_09;
 #[path = "../../../book/listings/ladder-cpu/10-words-in-lanes.rs"]
 mod rung_10;
-#[path = "../../../book/listings/ladder-cpu/11-by-length.rs"]
+#[path = "../../../book/listings/ladder-cpu/11-groups-in-flight.rs"]
 mod rung_11;
+#[path = "../../../book/listings/ladder-cpu/12-by-length.rs"]
+mod rung_12;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 

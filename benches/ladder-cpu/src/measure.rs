@@ -16,7 +16,7 @@ use crate::{
 /// Blocks of the messages that are measured: what programs call packets, and a batch.
 pub(crate) const LENGTHS: [usize; 5] = [1, 4, 16, 94, 1024];
 /// A pass is as long as this: short enough that many are left alone by what else the machine does.
-const PASS: Duration = Duration::from_micros(100);
+const PASS: Duration = Duration::from_micros(15);
 
 /// What was measured of a rung.
 #[derive(Clone, Debug, Serialize)]

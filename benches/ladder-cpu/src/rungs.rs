@@ -50,7 +50,7 @@ pub(crate) fn all() -> Result<Vec<Rung>> {
     use crate::{
         count::{OnAvx2, OnAvx512, OnWords},
         rung_01, rung_02, rung_03, rung_04, rung_05, rung_06, rung_07, rung_08, rung_09, rung_10,
-        rung_11,
+        rung_11, rung_12,
     };
     // A rung that is sliced: on the CPU by its own instructions, and on words that count.
     macro_rules! sliced {
@@ -81,7 +81,8 @@ pub(crate) fn all() -> Result<Vec<Rung>> {
         sliced!("08-maps-merged", rung_08, OnAvx512),
         sliced!("09-two-batches", rung_09, OnAvx512),
         sliced!("10-words-in-lanes", rung_10, OnAvx512),
-        sliced!("11-by-length", rung_11, OnAvx512),
+        sliced!("11-groups-in-flight", rung_11, OnAvx512),
+        sliced!("12-by-length", rung_12, OnAvx512),
     ])
 }
 

@@ -16,12 +16,12 @@ fn words(block: &[u8; 16]) -> [u32; 4] {
 }
 
 /// Encrypts every block by itself.
-pub fn encrypt(keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
+pub(crate) fn encrypt(keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
     for block in blocks {
         let mut x = words(block);
         for key in keys {
             let [x0, x1, x2, x3] = x;
-            x = [x1, x2, x3, x0 ^ t(x1 ^ x2 ^ x3 ^ key)];
+            x = [x1, x2, x3, x0 ^ t(x1 ^ x2 ^ key ^ x3)];
         }
         x.reverse();
         block.as_chunks_mut().0.copy_from_slice(&x.map(u32::to_be_bytes));

@@ -19,7 +19,7 @@ static TABLES: [[u32; 256]; 4] = {
 /// T: the S-box on every byte of a word, then L.
 #[inline]
 fn t(word: u32) -> u32 {
-    let [b0, b1, b2, b3] = word.to_be_bytes().map(usize::from);
+    let [b3, b2, b1, b0] = word.to_le_bytes().map(usize::from);
     TABLES[0][b0] ^ TABLES[1][b1] ^ TABLES[2][b2] ^ TABLES[3][b3]
 }
 
@@ -30,12 +30,12 @@ fn words(block: &[u8; 16]) -> [u32; 4] {
 }
 
 /// Encrypts every block by itself.
-pub fn encrypt(keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
+pub(crate) fn encrypt(keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
     for block in blocks {
         let mut x = words(block);
         for key in keys {
             let [x0, x1, x2, x3] = x;
-            x = [x1, x2, x3, x0 ^ t(x1 ^ x2 ^ x3 ^ key)];
+            x = [x1, x2, x3, x0 ^ t(x1 ^ x2 ^ key ^ x3)];
         }
         x.reverse();
         block.as_chunks_mut().0.copy_from_slice(&x.map(u32::to_be_bytes));

@@ -19,7 +19,7 @@ static TABLES: [[u32; 256]; 4] = {
 /// T: the S-box on every byte of a word, then L.
 #[inline]
 fn t(word: u32) -> u32 {
-    let [b0, b1, b2, b3] = word.to_be_bytes().map(usize::from);
+    let [b3, b2, b1, b0] = word.to_le_bytes().map(usize::from);
     TABLES[0][b0] ^ TABLES[1][b1] ^ TABLES[2][b2] ^ TABLES[3][b3]
 }
 
@@ -38,7 +38,7 @@ fn encrypt_group<const N: usize>(keys: &[u32; 32], blocks: &mut [[u8; 16]; N]) {
     for key in keys {
         for x in &mut group {
             let [x0, x1, x2, x3] = *x;
-            *x = [x1, x2, x3, x0 ^ t(x1 ^ x2 ^ x3 ^ key)];
+            *x = [x1, x2, x3, x0 ^ t(x1 ^ x2 ^ key ^ x3)];
         }
     }
     for (x, block) in group.iter_mut().zip(blocks) {
@@ -48,7 +48,7 @@ fn encrypt_group<const N: usize>(keys: &[u32; 32], blocks: &mut [[u8; 16]; N]) {
 }
 
 /// Encrypts every block by itself.
-pub fn encrypt(keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
+pub(crate) fn encrypt(keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
     let (groups, rest) = blocks.as_chunks_mut::<4>();
     for group in groups {
         encrypt_group(keys, group);

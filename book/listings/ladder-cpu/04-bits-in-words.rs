@@ -6,7 +6,7 @@ use lanecrypt_slicing::{BitLanes, Body, Isa, Portable, Word};
 use crate::sbox::sbox;
 
 /// The instructions.
-pub type Lanes = Portable<u64>;
+pub(crate) type Lanes = Portable<u64>;
 
 /// A word of every block: four bytes, the highest first, of eight planes, the lowest bit first.
 type Planes<W> = [[W; 8]; 4];
@@ -77,6 +77,6 @@ impl<I: BitLanes> Body<I> for Blocks<'_> {
 }
 
 /// Encrypts every block by itself.
-pub fn encrypt(isa: Lanes, keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
+pub(crate) fn encrypt(isa: Lanes, keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
     isa.run(Blocks(keys, blocks));
 }

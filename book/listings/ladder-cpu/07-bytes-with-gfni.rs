@@ -10,7 +10,7 @@ use lanecrypt_slicing::{
 use crate::maps::{AFTER_KEY_0, INTO, OFFSET, OUT_OF};
 
 /// The instructions.
-pub type Lanes = Avx512;
+pub(crate) type Lanes = Avx512;
 
 /// What the S-box does after inversion in the field that the instructions have; before it, it is `INTO` and `OFFSET`.
 const AFTER: (u64, i32) =
@@ -21,13 +21,13 @@ const CARRIED: u64 = from_columns([0, 0, 0, 0, 0, 0, 1, 2]);
 
 /// Adds T of the sum of the other words and the key.
 #[inline(always)]
-fn round<I>(isa: I, x: &mut [[I::Bytes; 4]; 4], r: usize, key: [u32; 4])
+fn round<I, const R: usize>(isa: I, x: &mut [[I::Bytes; 4]; 4], key: [u32; 4])
 where
     I: ByteLanes<Bytes: FieldBytes>,
 {
-    let (mut b, mut rotated) = (x[(r + 1) % 4], x[(r + 1) % 4]);
+    let (mut b, mut rotated) = (x[(R + 1) % 4], x[(R + 1) % 4]);
     for j in 0..4 {
-        let sum = Word::xor3(b[j], x[(r + 2) % 4][j], x[(r + 3) % 4][j]) ^ isa.splat(key[j]);
+        let sum = Word::xor3(b[j], x[(R + 2) % 4][j], isa.splat(key[j])) ^ x[(R + 3) % 4][j];
         let sum = sum.affine::<INTO, { OFFSET as u8 as i32 }>();
         b[j] = sum.inverse_affine::<{ AFTER.0 }, { AFTER.1 }>();
     }
@@ -38,7 +38,7 @@ where
     for j in 0..4 {
         // L has three of the four rotated by 2, 10, 18 and 26.
         let (before, fourth) = (b[(j + 3) % 4], rotated[(j + 3) % 4]);
-        x[r % 4][j] = Word::xor3(Word::xor3(x[r % 4][j], b[j], before), all, fourth);
+        x[R][j] = Word::xor3(Word::xor3(x[R][j], b[j], before), all, fourth);
     }
 }
 
@@ -50,11 +50,12 @@ where
 {
     let mut x = [[isa.splat(0); 4]; 4];
     isa.slice(blocks.as_flattened(), x.as_flattened_mut());
-    // Four at a time, so that names of registers turn, and not their contents.
+    // Four rounds at a time: what turns is the names of registers, and not what is in them.
     for keys in keys.as_chunks::<4>().0 {
-        for (r, key) in keys.iter().enumerate() {
-            round(isa, &mut x, r, *key);
-        }
+        round::<I, 0>(isa, &mut x, keys[0]);
+        round::<I, 1>(isa, &mut x, keys[1]);
+        round::<I, 2>(isa, &mut x, keys[2]);
+        round::<I, 3>(isa, &mut x, keys[3]);
     }
     x.reverse();
     isa.unslice(x.as_flattened_mut(), blocks.as_flattened_mut());
@@ -88,6 +89,6 @@ impl<I: ByteLanes<Bytes: FieldBytes>> Body<I> for Blocks<'_> {
 }
 
 /// Encrypts every block by itself.
-pub fn encrypt(isa: Lanes, keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
+pub(crate) fn encrypt(isa: Lanes, keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
     isa.run(Blocks(keys, blocks));
 }

@@ -10,24 +10,24 @@ use lanecrypt_slicing::{
 use crate::maps::{AFTER_0, AFTER_3, INTO, OFFSET, OUT_OF};
 
 /// The instructions.
-pub type Lanes = Avx512;
+pub(crate) type Lanes = Avx512;
 
 /// Adds T of the sum of the other words and the key.
 #[inline(always)]
-fn round<I>(isa: I, x: &mut [[I::Bytes; 4]; 4], r: usize, key: [u32; 4])
+fn round<I, const R: usize>(isa: I, x: &mut [[I::Bytes; 4]; 4], key: [u32; 4])
 where
     I: ByteLanes<Bytes: FieldBytes>,
 {
-    let (mut p0, mut p3) = (x[(r + 1) % 4], x[(r + 1) % 4]);
+    let (mut p0, mut p3) = (x[(R + 1) % 4], x[(R + 1) % 4]);
     for j in 0..4 {
-        let sum = Word::xor3(p0[j], x[(r + 2) % 4][j], x[(r + 3) % 4][j]) ^ isa.splat(key[j]);
+        let sum = Word::xor3(p0[j], x[(R + 2) % 4][j], isa.splat(key[j])) ^ x[(R + 3) % 4][j];
         // The S-box, and then b + (b << 2) and b + (b >> 6), in the form that inversion takes.
         p0[j] = sum.inverse_affine::<{ AFTER_0.0 }, { AFTER_0.1 }>();
         p3[j] = sum.inverse_affine::<{ AFTER_3.0 }, { AFTER_3.1 }>();
     }
     let all = Word::xor3(p0[0], p0[1], p0[2]) ^ Word::xor3(p3[0], p3[1], p3[2]) ^ p0[3] ^ p3[3];
     for j in 0..4 {
-        x[r % 4][j] = Word::xor3(x[r % 4][j], p3[j], p0[(j + 3) % 4]) ^ all;
+        x[R][j] = Word::xor3(x[R][j], p3[j], p0[(j + 3) % 4]) ^ all;
     }
 }
 
@@ -42,11 +42,12 @@ where
     for byte in x.as_flattened_mut() {
         *byte = byte.affine::<INTO, 0>();
     }
-    // Four at a time, so that names of registers turn, and not their contents.
+    // Four rounds at a time: what turns is the names of registers, and not what is in them.
     for keys in keys.as_chunks::<4>().0 {
-        for (r, key) in keys.iter().enumerate() {
-            round(isa, &mut x, r, *key);
-        }
+        round::<I, 0>(isa, &mut x, keys[0]);
+        round::<I, 1>(isa, &mut x, keys[1]);
+        round::<I, 2>(isa, &mut x, keys[2]);
+        round::<I, 3>(isa, &mut x, keys[3]);
     }
     x.reverse();
     for byte in x.as_flattened_mut() {
@@ -84,6 +85,6 @@ impl<I: ByteLanes<Bytes: FieldBytes>> Body<I> for Blocks<'_> {
 }
 
 /// Encrypts every block by itself.
-pub fn encrypt(isa: Lanes, keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
+pub(crate) fn encrypt(isa: Lanes, keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
     isa.run(Blocks(keys, blocks));
 }

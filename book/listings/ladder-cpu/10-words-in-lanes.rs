@@ -5,25 +5,27 @@ use lanecrypt_slicing::{
     Avx512, Body, FieldBytes, Isa, Word, WordLanes, Words, matrix::apply_to_bytes,
 };
 
-use crate::maps::{AFTER_0, AFTER_1, AFTER_3, INTO, OFFSET, OUT_OF};
+use crate::maps::{AFTER_0, AFTER_3, INTO, OFFSET, OUT_OF};
 
 /// The instructions.
-pub type Lanes = Avx512;
+pub(crate) type Lanes = Avx512;
 
 /// Adds T of the sum of the other words and the key. A lane's lowest byte is the word's first, its highest.
 #[inline(always)]
-fn round<I>(isa: I, x: &mut [I::Words; 4], r: usize, key: u32)
+fn round<I, const R: usize>(isa: I, x: &mut [I::Words; 4], key: u32)
 where
     I: WordLanes<Words: FieldBytes>,
 {
-    let sum = Word::xor3(x[(r + 1) % 4], x[(r + 2) % 4], x[(r + 3) % 4]) ^ isa.splat(key);
-    // What a byte gives to its own place in L, to the two before it, and to the one behind it.
+    // The word that the round before has changed comes last: all else is ready by then.
+    let others = Word::xor3(x[(R + 1) % 4], x[(R + 2) % 4], isa.splat(key));
+    let sum = others ^ x[(R + 3) % 4];
+    // What a byte gives to its own place in L, to the one behind it, and to the two before it.
     let own = sum.inverse_affine::<{ AFTER_0.0 }, { AFTER_0.1 }>();
-    let before = sum.inverse_affine::<{ AFTER_1.0 }, { AFTER_1.1 }>();
     let behind = sum.inverse_affine::<{ AFTER_3.0 }, { AFTER_3.1 }>();
-    let both = before ^ Words::rotate_left::<24>(before);
-    let sum = Word::xor3(x[r % 4], own, Words::rotate_left::<24>(both));
-    x[r % 4] = sum ^ Words::rotate_left::<8>(behind);
+    let before = own ^ behind;
+    let (first, second) = (Words::rotate_left::<24>(before), Words::rotate_left::<16>(before));
+    let sum = Word::xor3(x[R], own, Words::rotate_left::<8>(behind));
+    x[R] = Word::xor3(sum, first, second);
 }
 
 /// Encrypts as many blocks as a register has words.
@@ -37,10 +39,12 @@ where
     for word in &mut x {
         *word = word.affine::<INTO, 0>();
     }
+    // Four rounds at a time: what turns is the names of registers, and not what is in them.
     for keys in keys.as_chunks::<4>().0 {
-        for (r, key) in keys.iter().enumerate() {
-            round(isa, &mut x, r, *key);
-        }
+        round::<I, 0>(isa, &mut x, keys[0]);
+        round::<I, 1>(isa, &mut x, keys[1]);
+        round::<I, 2>(isa, &mut x, keys[2]);
+        round::<I, 3>(isa, &mut x, keys[3]);
     }
     x.reverse();
     for word in &mut x {
@@ -76,6 +80,6 @@ impl<I: WordLanes<Words: FieldBytes>> Body<I> for Blocks<'_> {
 }
 
 /// Encrypts every block by itself.
-pub fn encrypt(isa: Lanes, keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
+pub(crate) fn encrypt(isa: Lanes, keys: &[u32; 32], blocks: &mut [[u8; 16]]) {
     isa.run(Blocks(keys, blocks));
 }
