@@ -29,7 +29,8 @@ pub(crate) fn round_keys(key: &[u8; 16]) -> [u32; 32] {
     let mut k = [0, 1, 2, 3].map(|i| fk[i] ^ u32::from_be_bytes(bytes[i]));
     let mut keys = [0; 32];
     for (i, key) in (0..).zip(&mut keys) {
-        let constant = u32::from_be_bytes([0, 7, 14, 21].map(|j: u8| (28_u8.wrapping_mul(i)).wrapping_add(j)));
+        let constant =
+            u32::from_be_bytes([0, 7, 14, 21].map(|j: u8| (28_u8.wrapping_mul(i)).wrapping_add(j)));
         let sum = k[1] ^ k[2] ^ k[3] ^ constant;
         let b = u32::from_be_bytes(sum.to_be_bytes().map(|byte| SM4[usize::from(byte)]));
         *key = k[0] ^ b ^ b.rotate_left(13) ^ b.rotate_left(23);

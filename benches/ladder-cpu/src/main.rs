@@ -1,5 +1,9 @@
 //! `ladder-cpu`: runs the rungs of the book's ladder on one core of this CPU, checks every block, and measures them.
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::inline_always,
+    reason = "SIMD code must be inlined into the region that has the instructions"
+)]
 
 mod check;
 #[path = "../../src/bench/measure/clock.rs"]
@@ -22,20 +26,28 @@ mod rung_02;
 mod rung_03;
 #[path = "../../../book/listings/ladder-cpu/04-bits-in-words.rs"]
 mod rung_04;
+#[cfg(target_arch = "x86_64")]
 #[path = "../../../book/listings/ladder-cpu/05-bits-in-256.rs"]
 mod rung_05;
+#[cfg(target_arch = "x86_64")]
 #[path = "../../../book/listings/ladder-cpu/06-bits-in-512.rs"]
 mod rung_06;
+#[cfg(target_arch = "x86_64")]
 #[path = "../../../book/listings/ladder-cpu/07-bytes-with-gfni.rs"]
 mod rung_07;
+#[cfg(target_arch = "x86_64")]
 #[path = "../../../book/listings/ladder-cpu/08-maps-merged.rs"]
 mod rung_08;
+#[cfg(target_arch = "x86_64")]
 #[path = "../../../book/listings/ladder-cpu/09-two-batches.rs"]
 mod rung_09;
+#[cfg(target_arch = "x86_64")]
 #[path = "../../../book/listings/ladder-cpu/10-words-in-lanes.rs"]
 mod rung_10;
+#[cfg(target_arch = "x86_64")]
 #[path = "../../../book/listings/ladder-cpu/11-groups-in-flight.rs"]
 mod rung_11;
+#[cfg(target_arch = "x86_64")]
 #[path = "../../../book/listings/ladder-cpu/12-by-length.rs"]
 mod rung_12;
 

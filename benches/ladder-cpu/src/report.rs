@@ -83,7 +83,7 @@ impl Record {
 
     /// For a person: long messages, then all lengths.
     pub(crate) fn table(&self) -> String {
-        let kib = 16 * LENGTHS[LENGTHS.len() - 1] >> 10;
+        let kib = LENGTHS[LENGTHS.len() - 1] / 64;
         let mut text = format!("{}, one core, messages of {kib} KiB\n", self.cpu);
         let mut line = |[name, bound, cycles, rate, reached, binds]: [String; 6]| {
             let _ = writeln!(
@@ -120,9 +120,8 @@ impl Record {
     pub(crate) fn report(&self) -> String {
         let clocks = self.rungs.iter().filter_map(|row| row.timing.as_ref());
         let clocks = clocks.flat_map(|timing| timing.lengths.iter().map(|of| of.gigahertz));
-        let (lowest, highest) = clocks.fold((f64::MAX, 0.0_f64), |(low, high), clock| {
-            (low.min(clock), high.max(clock))
-        });
+        let (lowest, highest) = clocks
+            .fold((f64::MAX, 0.0_f64), |(low, high), clock| (low.min(clock), high.max(clock)));
         let Self { cpu, compiler, commit, date, .. } = self;
         format!(
             "# The ladder on a CPU\n\n- CPU: {cpu}, one core\n- Compiler: {compiler}\n- Commit: {commit}\n- Date: {date}\n\

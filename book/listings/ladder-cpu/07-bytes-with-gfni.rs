@@ -14,7 +14,7 @@ pub(crate) type Lanes = Avx512;
 
 /// What the S-box does after inversion in the field that the instructions have; before it, it is `INTO` and `OFFSET`.
 const AFTER: (u64, i32) =
-    (compose(OUT_OF, AFTER_KEY_0.0), apply(OUT_OF, AFTER_KEY_0.1 as u8) as i32);
+    (compose(OUT_OF, AFTER_KEY_0.0), apply(OUT_OF, AFTER_KEY_0.1.cast_unsigned() as u8) as i32);
 /// What stays in a byte when its word is rotated by two bits, and what the byte before it gets.
 const STAYS: u64 = from_columns([4, 8, 16, 32, 64, 128, 0, 0]);
 const CARRIED: u64 = from_columns([0, 0, 0, 0, 0, 0, 1, 2]);

@@ -2,9 +2,7 @@
 //! Count: by words that count, on AVX-512.
 use cipher::typenum::Unsigned;
 use lanecrypt_slicing::{
-    Avx512, Body, ByteLanes, FieldBytes, Isa, Word,
-    matrix::apply_to_bytes,
-    spread,
+    Avx512, Body, ByteLanes, FieldBytes, Isa, Word, matrix::apply_to_bytes, spread,
 };
 
 use crate::maps::{AFTER_0, AFTER_3, INTO, OFFSET, OUT_OF};
