@@ -119,9 +119,9 @@ impl Set for OnAvx512 {
     const PORTS: f64 = 2.0;
     const ALL: &'static str = "ports 0 and 5";
     const ONE_PORT: bool = true;
-    // Bits within registers by a map, 128 times. Bytes within registers twice, and parts of 64 bits between eight registers
-    // twice, by three steps of eight shuffles.
-    const PLANES: Count = Count { logic: 0, maps: 128, shuffles: 2 * 128 + 2 * 16 * 24 };
+    // Bits within registers by a map, 128 times. Bytes within registers twice, parts of 64 bits between eight registers
+    // twice, by three steps of eight shuffles, and every register is put together of eight parts, or taken apart.
+    const PLANES: Count = Count { logic: 0, maps: 128, shuffles: 2 * 128 + 2 * 16 * 24 + 6 * 128 };
     type Bits = U512;
 }
 
