@@ -54,7 +54,7 @@ impl Row {
 }
 
 /// The heads of the cells.
-const HEADS: [&str; 6] = ["rung", "bound", "cycles/byte", "GB/s", "reached", "binds"];
+const HEADS: [&str; 6] = ["rung", "bound", "cycles per byte", "GB/s", "reached", "binds"];
 
 impl Record {
     pub(crate) fn new(rungs: &[Rung], timings: Vec<Option<Timing>>) -> Self {
@@ -88,7 +88,7 @@ impl Record {
         let mut line = |[name, bound, cycles, rate, reached, binds]: [String; 6]| {
             let _ = writeln!(
                 text,
-                "{name:<24} {cycles:>11} {bound:>6} {reached:>7} {rate:>6}  {binds}"
+                "{name:<24} {cycles:>15} {bound:>6} {reached:>7} {rate:>6}  {binds}"
             );
         };
         line(HEADS.map(str::to_owned));
@@ -100,14 +100,14 @@ impl Record {
 
     /// Cycles per byte by length.
     fn lengths(&self) -> String {
-        let mut text = format!("{:<24}", "cycles/byte by length");
+        let mut text = format!("{:<26}", "cycles per byte by length");
         for count in LENGTHS {
             let _ = write!(text, " {:>8}", format!("{} B", 16 * count));
         }
         text.push('\n');
         for row in &self.rungs {
             let Some(timing) = &row.timing else { continue };
-            let _ = write!(text, "{:<24}", row.name);
+            let _ = write!(text, "{:<26}", row.name);
             for length in &timing.lengths {
                 let _ = write!(text, " {:>8.2}", length.cycles_per_byte);
             }
@@ -137,7 +137,7 @@ impl Record {
         for rung in &self.rungs {
             row(&rung.cells());
         }
-        let mut text = text + "\n## By length\n\n| cycles/byte |";
+        let mut text = text + "\n## By length\n\n| cycles per byte |";
         for count in LENGTHS {
             let _ = write!(text, " {} B |", 16 * count);
         }

@@ -68,6 +68,21 @@ where
     }
 }
 
+/// Encrypts fewer blocks than `N` groups have.
+#[inline(always)]
+fn encrypt_rest<I, const N: usize, const BLOCKS: usize>(
+    isa: I,
+    keys: &[u32; 32],
+    rest: &mut [[u8; 16]],
+) where
+    I: WordLanes<Words: FieldBytes>,
+{
+    let mut padded = [[0; 16]; BLOCKS];
+    padded[..rest.len()].copy_from_slice(rest);
+    encrypt_groups::<I, N>(isa, keys, &mut padded);
+    rest.copy_from_slice(&padded[..rest.len()]);
+}
+
 /// Blocks to encrypt, every one by itself.
 pub(crate) struct Blocks<'a>(pub(crate) &'a [u32; 32], pub(crate) &'a mut [[u8; 16]]);
 
@@ -85,16 +100,13 @@ impl<I: WordLanes<Words: FieldBytes>> Body<I> for Blocks<'_> {
             encrypt_groups::<I, 4>(isa, &keys, group);
         }
         let rest = groups.into_remainder();
-        let mut padded = [[0; 16]; 64];
-        padded[..rest.len()].copy_from_slice(rest);
         match rest.len().div_ceil(16) {
             0 => {}
-            1 => encrypt_groups::<I, 1>(isa, &keys, &mut padded),
-            2 => encrypt_groups::<I, 2>(isa, &keys, &mut padded),
-            3 => encrypt_groups::<I, 3>(isa, &keys, &mut padded),
-            _ => encrypt_groups::<I, 4>(isa, &keys, &mut padded),
+            1 => encrypt_rest::<I, 1, 16>(isa, &keys, rest),
+            2 => encrypt_rest::<I, 2, 32>(isa, &keys, rest),
+            3 => encrypt_rest::<I, 3, 48>(isa, &keys, rest),
+            _ => encrypt_rest::<I, 4, 64>(isa, &keys, rest),
         }
-        rest.copy_from_slice(&padded[..rest.len()]);
     }
 }
 
