@@ -21,6 +21,15 @@ const PASS: Duration = Duration::from_micros(15);
 /// Passes between two readings of the clock, which changes from millisecond to millisecond.
 const PASSES: u32 = 20;
 
+/// Of the fastest tenth of passes, each with the clock beside it, the one with the middle number of cycles: a clock that
+/// changes within a pass is a wrong one.
+fn typical(mut passes: Vec<(Duration, f64)>) -> (Duration, f64) {
+    passes.sort_unstable_by_key(|(pass, _)| *pass);
+    passes.truncate(passes.len().div_ceil(10));
+    passes.sort_by(|a, b| (a.0.as_secs_f64() * a.1).total_cmp(&(b.0.as_secs_f64() * b.1)));
+    passes[passes.len() / 2]
+}
+
 /// What was measured of a rung.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Timing {
@@ -71,16 +80,15 @@ impl OfLength {
         };
         let times = (PASS.as_nanos() / run(1).as_nanos().max(1)).clamp(1, 10_000) as u32;
         let start = Instant::now();
-        let (mut fastest, mut gigahertz) = (Duration::MAX, 0.0);
+        let mut passes = Vec::new();
         let mut before = clock::gigahertz();
-        while start.elapsed() < time {
+        while start.elapsed() < time || passes.is_empty() {
             let pass = (0..PASSES).map(|_| run(times)).min().unwrap_or_default();
             let after = clock::gigahertz();
-            if pass < fastest {
-                (fastest, gigahertz) = (pass, f64::max(before, after));
-            }
+            passes.push((pass, f64::max(before, after)));
             before = after;
         }
+        let (fastest, gigahertz) = typical(passes);
         let seconds = fastest.as_secs_f64() / f64::from(times) / messages as f64;
         let bytes = 16 * count;
         Self {
@@ -94,5 +102,20 @@ impl OfLength {
     /// Throughput.
     pub(crate) fn gigabytes_per_second(&self) -> f64 {
         self.bytes as f64 / self.seconds / 1e9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_clock_and_a_slow_pass_count_for_nothing() {
+        let pass = |i: u64| (Duration::from_nanos(1_000 + i), 4.0);
+        let mut passes: Vec<_> = (0..30).map(pass).collect();
+        passes[0].1 = 3.3;
+        passes[29].0 = Duration::from_micros(9);
+        assert_eq!(typical(passes), pass(1));
+        assert_eq!(typical(vec![pass(5)]), pass(5));
     }
 }
