@@ -51,7 +51,11 @@ impl Rung {
     /// Number and name, as text.
     fn title(&self) -> String {
         let (number, words) = self.name.split_once('-').unwrap_or(("", &self.name));
-        format!("{}: {}", number.trim_start_matches('0'), words.replace('-', " ").replace("gfni", "GFNI"))
+        format!(
+            "{}: {}",
+            number.trim_start_matches('0'),
+            words.replace('-', " ").replace("gfni", "GFNI")
+        )
     }
 
     /// Cycles per byte of the longest messages.

@@ -8,6 +8,7 @@
 mod check;
 #[path = "../../src/bench/measure/clock.rs"]
 mod clock;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "sets of instructions of x86"))]
 mod count;
 #[path = "../../../crates/sm4/src/maps.rs"]
 #[allow(dead_code, reason = "the key schedule's maps")]

@@ -1,4 +1,4 @@
-//! Rung 4: bits in words. Plane p has bit p of 64 blocks, and the S-box is a circuit of gates: no look-up is left.
+//! Rung 4: bits in words. Plane p has bit p of 64 blocks, and the S-box is a circuit of gates.
 //! Count: by words that count, on u64.
 use cipher::typenum::Unsigned;
 use lanecrypt_slicing::{BitLanes, Body, Isa, Portable, Word};

@@ -1,4 +1,4 @@
-//! Rung 7: bytes with GFNI. A register has a byte of 64 blocks, and instructions for maps of bytes do the S-box.
+//! Rung 7: bytes with GFNI. A register has a byte of 64 blocks, and maps of bytes do the S-box.
 //! Count: by words that count, on AVX-512.
 use cipher::typenum::Unsigned;
 use lanecrypt_slicing::{
@@ -12,7 +12,7 @@ use crate::maps::{AFTER_KEY_0, INTO, OFFSET, OUT_OF};
 /// The instructions.
 pub(crate) type Lanes = Avx512;
 
-/// What the S-box does after inversion in the field that the instructions have; before it, it is `INTO` and `OFFSET`.
+/// What the S-box does after inversion, in the field of the instructions; `INTO` and `OFFSET` are before it.
 const AFTER: (u64, i32) =
     (compose(OUT_OF, AFTER_KEY_0.0), apply(OUT_OF, AFTER_KEY_0.1.cast_unsigned() as u8) as i32);
 /// What stays in a byte when its word is rotated by two bits, and what the byte before it gets.

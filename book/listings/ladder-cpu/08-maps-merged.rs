@@ -1,4 +1,4 @@
-//! Rung 8: maps merged. Bytes stay in the form that inversion takes, and what follows it does part of L as well.
+//! Rung 8: maps merged. Bytes stay in the form that inversion takes; the map behind it has a part of L.
 //! Count: by words that count, on AVX-512.
 use cipher::typenum::Unsigned;
 use lanecrypt_slicing::{

@@ -1,4 +1,4 @@
-//! Rung 10: words in lanes. A register has a word of 16 blocks: a quarter of the blocks, and hardly anything to transpose.
+//! Rung 10: words in lanes. A register has a word of 16 blocks, and hardly anything is transposed.
 //! Count: by words that count, on AVX-512.
 use cipher::typenum::Unsigned;
 use lanecrypt_slicing::{
