@@ -165,7 +165,7 @@ fn differences(listings: &Path, rungs: &[Rung]) -> Result<String> {
 
 /// Lines that a text has and another has not, in order, with a line between changes at different places. The first two
 /// lines, what a listing is and its launch, are left out.
-fn difference(before: &str, after: &str) -> String {
+pub(crate) fn difference(before: &str, after: &str) -> String {
     let [old, new] = [before, after].map(|text| text.lines().skip(2).collect::<Vec<_>>());
     // How many lines the ends from (i, j) on have in common.
     let mut common = vec![vec![0; new.len() + 1]; old.len() + 1];

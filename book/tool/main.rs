@@ -22,6 +22,7 @@ mod index;
 mod inside;
 mod joined;
 mod ladder;
+mod ladder_cpu;
 mod machine;
 mod marked;
 mod measured;
@@ -152,6 +153,7 @@ fn generated_are_current(
     files.extend(decision::pictures(&source));
     files.extend(predicted::tables(&source));
     files.extend(ladder::parts(root, records, &source)?);
+    files.extend(ladder_cpu::parts(root, records, &source)?);
     files.extend(inside::part(records, &source)?);
     files.insert(source.join("occupancy-table.md"), occupancy::table(&root.join("../kernels"))?);
     files.insert(source.join("verdicts.md"), verdicts::table(&source)?);

@@ -1,5 +1,6 @@
 //! The book's ladder: `cargo xtask ladder` compiles the rungs in `book/listings/ladder`, counts what a block takes of the
-//! pipes, and hands all to the program `ladder` of `benches/ladder`.
+//! pipes, and hands all to the program `ladder` of `benches/ladder`. The rungs for CPUs are compiled into the program
+//! `ladder-cpu` of `benches/ladder-cpu`.
 
 use std::{
     fs,
@@ -11,7 +12,7 @@ use lanecrypt_cuda::compiler::ON_DEVICE;
 use lanecrypt_roof::{Lanes, divided};
 
 use crate::{
-    command::{command, copy, empty, output, root, run, target},
+    command::{cargo, command, copy, empty, output, root, run, target},
     listings::{self, Listing, Listings},
     sources::generated::{self, Mode},
 };
@@ -42,11 +43,19 @@ pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
     run(&mut ladder)
 }
 
-/// Checks that every rung compiles for GPUs, and that it is right on the host; and that what is wrong is found.
+/// Checks that every rung compiles for GPUs, and that it is right on the host; that what is wrong is found; and that the rungs
+/// for CPUs are right on this one.
 pub(crate) fn check() -> Result<()> {
     let folder = folder();
     build(&folder, true, Mode::Check)?;
-    run_on_host(&folder)
+    run_on_host(&folder)?;
+    on_cpu(&["--check".to_owned()])
+}
+
+/// Builds the ladder of CPUs and runs it.
+pub(crate) fn on_cpu(options: &[String]) -> Result<()> {
+    run(cargo().args(["build", "--quiet", "--release", "--package", "lanecrypt-ladder-cpu"]))?;
+    run(command(target().join("release/ladder-cpu")).args(options))
 }
 
 /// Runs all rungs on the host, and by itself what is wrong.

@@ -226,9 +226,12 @@ enum Task {
         question: roof::Question,
     },
     /// Builds the rungs of the book's ladder, checks every block and measures them, on a GPU, or without one on the host
-    /// (options: `cargo xtask ladder --help`).
+    /// (options: `cargo xtask ladder --help`); or those of the ladder on one core (options: `cargo xtask ladder --cpu --help`).
     #[command(disable_help_flag = true)]
     Ladder {
+        /// Runs the ladder of CPUs.
+        #[arg(long, conflicts_with_all = ["host", "build"])]
+        cpu: bool,
         /// Runs them on the host.
         #[arg(long)]
         host: bool,
@@ -355,6 +358,7 @@ fn main() -> ExitCode {
         Task::Roof { question } => roof::run(&question),
         Task::Inside { build: true, .. } => inside::pack(),
         Task::Inside { host, options, .. } => inside::run_task(host, &options),
+        Task::Ladder { cpu: true, options, .. } => ladder::on_cpu(&options),
         Task::Ladder { build: true, .. } => ladder::pack(),
         Task::Ladder { host, options, .. } => ladder::run_task(host, &options),
         Task::Tidy => tidy::run(),

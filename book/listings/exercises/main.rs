@@ -4,6 +4,7 @@
 
 mod addition;
 mod banks;
+mod batches;
 mod functions;
 mod grid;
 mod hash;
