@@ -10,25 +10,40 @@
 //! seal   rows from their places | keys, encrypt, hash | down | write
 //! ```
 //!
-//! A message may have a lead: plain bytes that come right before it on the device. They go up with it, and where
-//! messages and leads follow each other there without a gap, they do so on the lane, and a run is one copy. A
-//! lead takes the place where the tag of the message before it was read, once that is described.
+//! A message may have a lead: bytes that come right before it where it goes to. Those of messages that are opened
+//! go up with them, and where messages and leads follow each other on the device without a gap, they do so on the
+//! lane, and a run is one copy. Such a lead takes the place where the tag of the message before it was read, once
+//! that is described. Those of messages that are sealed are put between them when they came back.
+//!
+//! What costs a copy is left out where it can be:
+//!
+//! - Plaintexts at multiples of a block are read by the kernels, or written, where they belong.
+//! - What is sealed into pinned memory of the caller's goes there from the device by itself; only tags and leads
+//!   are put into it by the host.
 
 mod message;
+mod outside;
+mod regions;
 
 use std::{
     iter::Peekable,
+    mem,
     ops::Range,
+    ptr::NonNull,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use lanecrypt_core::{Direction, batch::JobMode};
 use zeroize::Zeroize;
 
-use self::message::TAG;
 pub use self::message::{SealedMessage, Sealing};
+use self::{
+    message::TAG,
+    outside::{Awaited, InOrder, Outside, Read},
+    regions::{Plain, is_aligned},
+};
 use super::{
-    BLOCK, BatchFamily, Cuts, Description, DeviceJob, Launches, Lists, MOST_BYTES, Parameters,
+    BatchFamily, Cuts, Description, DeviceJob, Launches, Lists, MOST_BYTES, Parameters,
     RESULT_BYTES, RIGHT,
 };
 use crate::{
@@ -40,9 +55,10 @@ use crate::{
 /// The most bytes of a lane, where no message needs more.
 const LONGEST_RUN: usize = 16 << 20;
 
-/// What reads `buffer` from a place outside, and what writes there; by any thread.
-type Read<'a, E> = &'a (dyn Fn(&mut [u8], u64) -> Result<(), E> + Sync);
-type Write<'a, E> = &'a (dyn Fn(&[u8], u64) -> Result<(), E> + Sync);
+/// The most copies by which a run goes straight to the caller's memory: more take longer than the host does.
+const MOST_COPIES: usize = 32;
+/// Threads that start such copies: they move no bytes themselves.
+const STARTERS: usize = 4;
 
 impl BatchFamily {
     /// Opens messages into `output`. `read` fills a buffer with what lies outside from a place
@@ -64,7 +80,33 @@ impl BatchFamily {
         read: impl Fn(&mut [u8], u64) -> Result<(), E> + Sync,
     ) -> Result<(), TransferError<E>> {
         let output = output.as_slice();
-        Call::new(self, &output, Outside::Read(&read))?.run(messages)
+        Call::new(self, Plain::One(&output), Outside::Read(&read))?.run(messages, &mut [])
+    }
+
+    /// Opens messages into regions of a device's memory, each into its own, and returns the numbers of those that
+    /// are not authentic. Their regions are set to zero, and all others are complete.
+    ///
+    /// As [`open_to_device`](Self::open_to_device) otherwise.
+    ///
+    /// # Errors
+    /// As there, but for what is not authentic; [`Error::OtherDevice`]. Nothing of the regions is to be used
+    /// then.
+    pub fn open_regions<'m, E: Send>(
+        &self,
+        device: &Device,
+        messages: impl Iterator<Item = SealedMessage<'m>> + Send,
+        regions: &mut [DeviceSliceMut<'_>],
+        read: impl Fn(&mut [u8], u64) -> Result<(), E> + Sync,
+    ) -> Result<Vec<u64>, TransferError<E>> {
+        let all: Vec<_> = regions.iter().map(DeviceSliceMut::as_slice).collect();
+        let mut call = Call::new(self, Plain::each(device, &all)?, Outside::Read(&read))?;
+        let wrong = Mutex::default();
+        call.wrong = Some(&wrong);
+        call.run(messages, &mut [])?;
+        let mut wrong: Vec<u64> = wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+        wrong.sort_unstable();
+        wrong.iter().try_for_each(|&number| regions[number as usize].clear())?;
+        Ok(wrong)
     }
 
     /// Seals messages of `input`. `write` writes bytes outside from a place on, ciphertext and
@@ -82,60 +124,113 @@ impl BatchFamily {
         input: &DeviceSlice<'_>,
         write: impl Fn(&[u8], u64) -> Result<(), E> + Sync,
     ) -> Result<(), TransferError<E>> {
-        Call::new(self, input, Outside::Write(&write))?.run(messages)
+        Call::new(self, Plain::One(input), Outside::Write(&write))?.run(messages, &mut [])
     }
-}
 
-/// The place outside.
-enum Outside<'a, E> {
-    Read(Read<'a, E>),
-    Write(Write<'a, E>),
-}
+    /// The same, but that one thread at a time calls `append`, with what follows what it had before: messages lie
+    /// outside one behind the other, wherever they say.
+    ///
+    /// # Errors
+    /// As there. What was appended until then is whole messages and the beginning of one.
+    pub fn seal_from_device_in_order<'m, E: Send>(
+        &self,
+        messages: impl Iterator<Item = SealedMessage<'m>> + Send,
+        input: &DeviceSlice<'_>,
+        append: impl FnMut(&[u8]) -> Result<(), E> + Send,
+    ) -> Result<(), TransferError<E>> {
+        let append = Mutex::new(append);
+        let append = |piece: &[u8]| append.lock().unwrap_or_else(PoisonError::into_inner)(piece);
+        let outside = Outside::InOrder(InOrder::new(&append));
+        Call::new(self, Plain::One(input), outside)?.run(messages, &mut [])
+    }
 
-impl<E> Outside<'_, E> {
-    fn direction(&self) -> Direction {
-        match self {
-            Self::Read(_) => Direction::Decrypt,
-            Self::Write(_) => Direction::Encrypt,
-        }
+    /// The same into memory, from whose beginning on the messages' places count, each behind the one before. `told`
+    /// is told of bytes that are complete; several threads call it. Where
+    /// [the device copies there by itself](Device::copies_by_itself), no thread of the host copies anything.
+    ///
+    /// # Errors
+    /// As [`seal_from_device`](Self::seal_from_device), with [`Error::Range`] for places outside the memory, and
+    /// those that are not in order; [`TransferError::Outside`] with an error of `told`.
+    pub fn seal_from_device_to_memory<'m, E: Send>(
+        &self,
+        messages: impl Iterator<Item = SealedMessage<'m>> + Send,
+        input: &DeviceSlice<'_>,
+        output: &mut [u8],
+        told: impl Fn(Range<u64>) -> Result<(), E> + Sync,
+    ) -> Result<(), TransferError<E>> {
+        self.seal_to_memory(Plain::One(input), messages, output, &told)
+    }
+
+    /// The same of regions of a device's memory, each with a message of its own.
+    ///
+    /// # Errors
+    /// As there; [`Error::OtherDevice`].
+    pub fn seal_regions_to_memory<'m, E: Send>(
+        &self,
+        device: &Device,
+        messages: impl Iterator<Item = SealedMessage<'m>> + Send,
+        regions: &[DeviceSlice<'_>],
+        output: &mut [u8],
+        told: impl Fn(Range<u64>) -> Result<(), E> + Sync,
+    ) -> Result<(), TransferError<E>> {
+        self.seal_to_memory(Plain::each(device, regions)?, messages, output, &told)
+    }
+
+    fn seal_to_memory<'m, E: Send>(
+        &self,
+        plain: Plain<'_>,
+        messages: impl Iterator<Item = SealedMessage<'m>> + Send,
+        output: &mut [u8],
+        told: &(dyn Fn(Range<u64>) -> Result<(), E> + Sync),
+    ) -> Result<(), TransferError<E>> {
+        let is_pinned = plain.device().copies_by_itself(output);
+        Call::new(self, plain, Outside::Memory { is_pinned, told })?.run(messages, output)
     }
 }
 
 /// What the runs of a call share.
 struct Call<'a, E> {
     family: &'a BatchFamily,
-    plain: &'a DeviceSlice<'a>,
+    plain: Plain<'a>,
     outside: Outside<'a, E>,
     crew: Crew,
     /// Bytes of a lane, where a run needs no more.
     usual: usize,
     /// What failed of the first run that did, and the number of that run.
     failure: Mutex<Option<(u64, TransferError<E>)>>,
+    /// Where the numbers of messages are put that are not authentic, where these are no failure.
+    wrong: Option<&'a Mutex<Vec<u64>>>,
 }
 
 impl<'a, E: Send> Call<'a, E> {
     fn new(
         family: &'a BatchFamily,
-        plain: &'a DeviceSlice<'a>,
+        plain: Plain<'a>,
         outside: Outside<'a, E>,
     ) -> Result<Self, Error> {
         let device = plain.device();
         family.require(device)?;
-        let crew = Crew::most(device);
-        let usual = crew.share_of(plain.len(), LONGEST_RUN).min(crew.room(device));
-        let crew = crew.for_pieces(plain.len().div_ceil(usual).max(1));
-        Ok(Self { family, plain, outside, crew, usual, failure: Mutex::default() })
+        let crew = match outside {
+            Outside::Memory { is_pinned: true, .. } => Crew::most(device).of_at_most(STARTERS),
+            _ => Crew::most(device),
+        };
+        let usual = crew.share_of(plain.bytes(), LONGEST_RUN).min(crew.room(device));
+        let crew = crew.for_pieces(plain.bytes().div_ceil(usual).max(1));
+        Ok(Self { family, plain, outside, crew, usual, failure: Mutex::default(), wrong: None })
     }
 
-    fn device(&self) -> &Device {
+    fn device(&self) -> &'a Device {
         self.plain.device()
     }
 
+    /// Passes all messages; `memory` is where they go to, where that is memory.
     fn run<'m>(
         self,
         messages: impl Iterator<Item = SealedMessage<'m>> + Send,
+        memory: &mut [u8],
     ) -> Result<(), TransferError<E>> {
-        let runs = Runs { call: &self, messages: messages.peekable(), number: 0, first: 0 };
+        let rest = Rest { memory, at: 0 };
+        let runs = Runs { call: &self, messages: messages.peekable(), number: 0, first: 0, rest };
         pipeline::pass(self.device(), self.crew, runs);
         let failure = self.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
         failure.map_or(Ok(()), |(_, error)| Err(error))
@@ -153,6 +248,36 @@ impl<'a, E: Send> Call<'a, E> {
     }
 }
 
+/// The caller's memory behind what runs have already, and where it starts.
+struct Rest<'a> {
+    memory: &'a mut [u8],
+    at: u64,
+}
+
+impl<'a> Rest<'a> {
+    /// Takes the parts that these extents have.
+    fn take(&mut self, extents: &[Extents]) -> Result<Vec<&'a mut [u8]>, Error> {
+        let mut parts = Vec::with_capacity(extents.len());
+        for Extents { lane, outside, .. } in extents {
+            let outside_memory = || {
+                let start = usize::try_from(*outside).unwrap_or(usize::MAX);
+                let (end, length) = (start.saturating_add(lane.len()), self.at as usize);
+                Error::Range { start, end, length: length + self.memory.len() }
+            };
+            let gap = outside.checked_sub(self.at).and_then(|gap| usize::try_from(gap).ok());
+            let gap = gap.filter(|gap| {
+                self.memory.len().checked_sub(*gap).is_some_and(|left| left >= lane.len())
+            });
+            let gap = gap.ok_or_else(outside_memory)?;
+            let (part, rest) = mem::take(&mut self.memory)[gap..].split_at_mut(lane.len());
+            parts.push(part);
+            self.memory = rest;
+            self.at = outside + lane.len() as u64;
+        }
+        Ok(parts)
+    }
+}
+
 /// The runs that no thread has taken yet.
 struct Runs<'a, 'm, E, I: Iterator<Item = SealedMessage<'m>>> {
     call: &'a Call<'a, E>,
@@ -160,6 +285,7 @@ struct Runs<'a, 'm, E, I: Iterator<Item = SealedMessage<'m>>> {
     number: u64,
     /// The number of the next message.
     first: u64,
+    rest: Rest<'a>,
 }
 
 impl<'a, 'm, E: Send, I: Iterator<Item = SealedMessage<'m>>> Iterator for Runs<'a, 'm, E, I> {
@@ -170,48 +296,66 @@ impl<'a, 'm, E: Send, I: Iterator<Item = SealedMessage<'m>>> Iterator for Runs<'
         if self.call.failure().is_some() {
             return None;
         }
+        let run = self.next_run();
+        run.unwrap_or_else(|error| {
+            self.call.fail(self.number, error.into());
+            None
+        })
+    }
+}
+
+impl<'a, 'm, E: Send, I: Iterator<Item = SealedMessage<'m>>> Runs<'a, 'm, E, I> {
+    fn next_run(&mut self) -> Result<Option<Run<'a, 'm, E>>, Error> {
+        let call = self.call;
         let (mut messages, mut bytes) = (Vec::new(), 0);
         while let Some(next) = self.messages.peek() {
             if next.length > MOST_BYTES {
-                let (end, length) = (next.length, MOST_BYTES);
-                self.call.fail(self.number, Error::Range { start: 0, end, length }.into());
-                return None;
+                return Err(Error::Range { start: 0, end: next.length, length: MOST_BYTES });
             }
             let more = next.lane_bytes();
-            if !messages.is_empty() && bytes + more > self.call.usual {
+            if !messages.is_empty() && bytes + more > call.usual {
                 break;
             }
             bytes += more;
             messages.extend(self.messages.next());
         }
+        if messages.is_empty() {
+            return Ok(None);
+        }
         let (number, first) = (self.number, self.first);
-        self.number += 1;
-        self.first += messages.len() as u64;
-        let starts = starts(&messages);
-        let failure = None;
-        (!messages.is_empty()).then(|| Run {
-            call: self.call,
+        let starts = starts(&messages, call.outside.direction());
+        let awaited = call.outside.awaited();
+        let placed = Placed::default();
+        let (targets, failure, places) = (Vec::new(), None, None);
+        let mut run = Run {
+            call,
             number,
             first,
             messages,
             starts,
             bytes,
-            placed: Placed::default(),
+            placed,
+            places,
+            targets,
             failure,
-        })
+            awaited,
+        };
+        run.check()?;
+        if let Outside::Memory { .. } = call.outside {
+            run.targets = self.rest.take(&run.extents())?;
+        }
+        self.number += 1;
+        self.first += run.messages.len() as u64;
+        Ok(Some(run))
     }
 }
 
-/// Where messages start in the data of a lane, one behind the other, and where the last one ends. A lead stands
-/// between two, where the tag of the first one is until the second one is read.
-fn starts(messages: &[SealedMessage<'_>]) -> Vec<usize> {
+/// Where messages start in the data of a lane, one behind the other, and where the last one ends.
+fn starts(messages: &[SealedMessage<'_>], direction: Direction) -> Vec<usize> {
     let mut starts = Vec::with_capacity(messages.len() + 1);
     let (mut text_end, mut end) = (0, 0_usize);
     for message in messages {
-        let start = match message.lead.len() {
-            0 => end,
-            lead => (text_end + lead).next_multiple_of(BLOCK),
-        };
+        let start = message.start(direction, text_end, end);
         starts.push(start);
         (text_end, end) = (start + message.length, start + message.room());
     }
@@ -230,8 +374,13 @@ struct Run<'a, 'm, E> {
     /// Bytes of a lane that they take at most.
     bytes: usize,
     placed: Placed,
+    /// Where kernels reach the plaintexts of all messages; nothing where these are copied.
+    places: Option<Vec<u64>>,
+    /// The caller's memory that its extents go to, where that is memory.
+    targets: Vec<&'a mut [u8]>,
     /// Why nothing was started.
     failure: Option<E>,
+    awaited: Awaited<'a>,
 }
 
 /// Messages, by their numbers in a run, that lie one behind the other on the lane and outside.
@@ -256,7 +405,8 @@ impl<E: Send> Run<'_, '_, E> {
         let counters: Vec<_> = self.messages.iter().map(SealedMessage::counter).collect();
         let messages = self.messages.iter().zip(&self.starts).zip(tags.iter_mut().zip(&counters));
         let jobs: Vec<_> = messages
-            .map(|((message, &start), (tag, counter))| {
+            .enumerate()
+            .map(|(number, ((message, &start), (tag, counter)))| {
                 let SealedMessage { key, aad, length, .. } = *message;
                 let iv = &message.iv[..];
                 let mode = match (message.sealing, outside.direction()) {
@@ -264,7 +414,13 @@ impl<E: Send> Run<'_, '_, E> {
                     (Sealing::Gcm, Direction::Decrypt) => JobMode::GcmDecrypt { iv, aad, tag },
                     (Sealing::Ctr, _) => JobMode::Ctr32 { counter },
                 };
-                DeviceJob { key, mode, input: start, output: start, length }
+                let place =
+                    self.places.as_ref().map(|places| (places[number] - self.base()) as usize);
+                let [input, output] = match outside.direction() {
+                    Direction::Encrypt => [place.unwrap_or(start), start],
+                    Direction::Decrypt => [start, place.unwrap_or(start)],
+                };
+                DeviceJob { key, mode, input, output, length }
             })
             .collect();
         let device = self.call.device();
@@ -276,28 +432,61 @@ impl<E: Send> Run<'_, '_, E> {
         }
     }
 
-    /// Messages that lie one behind the other outside as well, where they are on the lane, and where outside.
+    /// Messages that lie one behind the other outside as well, where they are on the lane, and where outside; leads
+    /// of those that are sealed among them.
     fn extents(&self) -> Vec<Extents> {
         let mut extents: Vec<Extents> = Vec::new();
+        let is_sealed = self.call.outside.direction() == Direction::Encrypt;
         for (number, (message, &start)) in self.messages.iter().zip(&self.starts).enumerate() {
             let end = start + message.length + message.sealing.tag_bytes();
+            let lead = if is_sealed { message.lead.len() } else { 0 };
+            let (start, sealed_at) = (start - lead, message.sealed_at - lead as u64);
             match extents.last_mut() {
                 Some(Extents { lane, outside, messages })
                     if lane.end == start
-                        && message.lead.is_empty()
-                        && outside.checked_add(lane.len() as u64) == Some(message.sealed_at) =>
+                        && (is_sealed || message.lead.is_empty())
+                        && outside.checked_add(lane.len() as u64) == Some(sealed_at) =>
                 {
                     lane.end = end;
                     messages.end = number + 1;
                 }
                 _ => extents.push(Extents {
                     lane: start..end,
-                    outside: message.sealed_at,
+                    outside: sealed_at,
                     messages: number..number + 1,
                 }),
             }
         }
         extents
+    }
+
+    /// Where the plaintexts of all messages are, if kernels reach each of them.
+    fn places(&self) -> Result<Option<Vec<u64>>, Error> {
+        let is_sealed = self.call.outside.direction() == Direction::Encrypt;
+        let mut places = Vec::with_capacity(self.messages.len());
+        for (number, message) in (self.first..).zip(&self.messages) {
+            let SealedMessage { part, length, plain_at, lead, .. } = message;
+            let place = self.call.plain.address(number, *plain_at, part.len())?;
+            let is_alone = is_sealed || lead.is_empty();
+            if part.len() != *length || !is_alone || *length > 0 && !is_aligned(place) {
+                return Ok(None);
+            }
+            places.push(place);
+        }
+        // What is empty lies anywhere: where others do.
+        let some = self.messages.iter().zip(&places).find(|(message, _)| message.length > 0);
+        let some = some.map_or(0, |(_, &place)| place);
+        for (message, place) in self.messages.iter().zip(&mut places) {
+            if message.length == 0 {
+                *place = some;
+            }
+        }
+        Ok(Some(places))
+    }
+
+    /// The address from which on kernels count the places of plaintexts.
+    fn base(&self) -> u64 {
+        self.places.iter().flatten().copied().min().unwrap_or(0)
     }
 
     /// Where the tag of a message lies in the lane's data; nowhere where it has none.
@@ -337,10 +526,17 @@ impl<E: Send> Run<'_, '_, E> {
         cuts: Cuts,
     ) -> Result<(), Error> {
         let Call { family, outside, .. } = self.call;
-        let parameters = Parameters { input: data, output: data, ..parameters };
+        let is_direct = self.places.is_some();
+        let plain = if is_direct { self.base() } else { data };
+        let [input, output] = match outside.direction() {
+            Direction::Encrypt => [plain, data],
+            Direction::Decrypt => [data, plain],
+        };
+        let parameters = Parameters { input, output, ..parameters };
         let (device, program) = (self.call.device(), family.program);
         let launches = Launches { device, stream: stream.handle, program, cuts, parameters, lists };
         match outside.direction() {
+            _ if is_direct => launches.start(),
             Direction::Encrypt => {
                 self.start_rows(stream, data)?;
                 launches.start()
@@ -355,10 +551,21 @@ impl<E: Send> Run<'_, '_, E> {
     /// Queues copies between the lane's data, from `data` on, and the places of the plaintexts.
     fn start_rows(&self, stream: &Stream, data: u64) -> Result<(), Error> {
         let Call { plain, outside, .. } = self.call;
-        let rows = rows_of(&self.messages, &self.starts);
-        rows.into_iter().try_for_each(|(at, plain_at, rows)| {
-            // All rows were checked to be inside; these are the ends of the first one.
-            let (lane, place) = (data + at, plain.address() + plain_at);
+        let mut parts = Vec::with_capacity(self.messages.len());
+        for (number, (message, start)) in (self.first..).zip(self.messages.iter().zip(&self.starts))
+        {
+            let lead = match outside.direction() {
+                Direction::Decrypt => message.lead.len(),
+                Direction::Encrypt => 0,
+            };
+            let width = lead + message.part.len();
+            parts.push(RowPart {
+                lane: data + (start + message.part.start - lead) as u64,
+                place: plain.address(number, message.plain_at - lead, width)?,
+                width: width as u64,
+            });
+        }
+        rows_of(&parts).into_iter().try_for_each(|(lane, place, rows)| {
             let Rows { from_pitch, to_pitch, .. } = rows;
             let (ends, rows) = match outside.direction() {
                 Direction::Decrypt => ((lane, place), rows),
@@ -372,21 +579,24 @@ impl<E: Send> Run<'_, '_, E> {
 
     /// Checks that every plaintext lies inside the slice, and is a part of its message.
     fn check(&self) -> Result<(), Error> {
-        self.messages.iter().try_for_each(
-            |SealedMessage { length, part, plain_at, lead, .. }| {
-                let is_part = part.start <= part.end && part.end <= *length;
-                let is_whole = part.len() == *length;
-                let is_sealed = self.call.outside.direction() == Direction::Encrypt;
-                let lead_fits =
-                    lead.is_empty() || is_whole && !is_sealed && lead.len() <= *plain_at;
-                if !is_part || !is_whole && is_sealed || !lead_fits {
-                    let (start, end, length) = (part.start, part.end, *length);
-                    return Err(Error::Range { start, end, length });
-                }
-                let start = *plain_at - lead.len();
-                self.call.plain.inside(start, lead.len() + part.len()).map(drop)
-            },
-        )
+        let is_sealed = self.call.outside.direction() == Direction::Encrypt;
+        for (number, message) in (self.first..).zip(&self.messages) {
+            let SealedMessage { length, part, plain_at, lead, sealed_at, .. } = message;
+            let is_part = part.start <= part.end && part.end <= *length;
+            let is_whole = part.len() == *length;
+            let lead_fits = match lead.len() {
+                0 => true,
+                lead if is_sealed => lead as u64 <= *sealed_at,
+                lead => is_whole && lead <= *plain_at,
+            };
+            if !is_part || !is_whole && is_sealed || !lead_fits {
+                let (start, end, length) = (part.start, part.end, *length);
+                return Err(Error::Range { start, end, length });
+            }
+            let lead = if is_sealed { 0 } else { lead.len() };
+            self.call.plain.address(number, *plain_at - lead, lead + part.len())?;
+        }
+        Ok(())
     }
 
     /// What becomes of the run once its lane has passed it.
@@ -398,50 +608,116 @@ impl<E: Send> Run<'_, '_, E> {
         let Placed { data_at, results_at } = self.placed;
         pinned[..data_at].zeroize();
         let (before, results) = pinned.split_at_mut(results_at);
-        let results = results.as_chunks::<RESULT_BYTES>().0.iter().take(self.messages.len());
+        let results = &results.as_chunks::<RESULT_BYTES>().0[..self.messages.len()];
         let data = &mut before[data_at..];
-        let Outside::Write(write) = self.call.outside else {
-            let mut numbered = results.enumerate();
-            let wrong = numbered
-                .find(|(number, result)| self.tag(*number).is_some() && result[0] != RIGHT)
-                .map(|(number, _)| self.first + number as u64);
-            return wrong.map_or(Ok(()), |message| Err(TransferError::NotAuthentic { message }));
-        };
-        for (number, result) in results.enumerate() {
-            if let Some(tag) = self.tag(number) {
-                data[tag].copy_from_slice(result);
+        match &self.call.outside {
+            Outside::Read(_) => self.judge(results),
+            Outside::Write(write) => {
+                self.put_beside(data, 0, 0..self.messages.len(), results);
+                let mut extents = self.extents().into_iter();
+                let written = extents
+                    .try_for_each(|Extents { lane, outside, .. }| write(&data[lane], outside));
+                written.map_err(TransferError::Outside)
+            }
+            Outside::InOrder(in_order) => {
+                self.put_beside(data, 0, 0..self.messages.len(), results);
+                let extents = self.extents();
+                let pieces = extents.into_iter().map(|extent| &data[extent.lane]);
+                in_order.write(self.number, pieces).map_err(TransferError::Outside)
+            }
+            Outside::Memory { told, .. } => {
+                let extents = self.extents();
+                let is_there = self.goes_straight(&extents);
+                for (Extents { lane, messages, outside }, target) in
+                    extents.into_iter().zip(mem::take(&mut self.targets))
+                {
+                    if !is_there {
+                        target.copy_from_slice(&data[lane.clone()]);
+                    }
+                    self.put_beside(target, lane.start, messages, results);
+                    let complete = outside..outside + lane.len() as u64;
+                    told(complete).map_err(TransferError::Outside)?;
+                }
+                Ok(())
             }
         }
-        let mut extents = self.extents().into_iter();
-        let written =
-            extents.try_for_each(|Extents { lane, outside, .. }| write(&data[lane], outside));
-        written.map_err(TransferError::Outside)
+    }
+
+    /// Names messages whose tags are wrong.
+    fn judge(&self, results: &[[u8; RESULT_BYTES]]) -> Result<(), TransferError<E>> {
+        let is_wrong = |&(number, result): &(usize, &[u8; RESULT_BYTES])| {
+            self.tag(number).is_some() && result[0] != RIGHT
+        };
+        let wrong = results.iter().enumerate().filter(is_wrong);
+        let mut wrong = wrong.map(|(number, _)| self.first + number as u64);
+        if let Some(all) = self.call.wrong {
+            all.lock().unwrap_or_else(PoisonError::into_inner).extend(wrong);
+            return Ok(());
+        }
+        wrong.next().map_or(Ok(()), |message| Err(TransferError::NotAuthentic { message }))
+    }
+
+    /// Puts tags behind messages, and leads before them, in data that starts at `at` of the lane's.
+    fn put_beside(
+        &self,
+        data: &mut [u8],
+        at: usize,
+        messages: Range<usize>,
+        results: &[[u8; RESULT_BYTES]],
+    ) {
+        for number in messages {
+            if let Some(tag) = self.tag(number) {
+                data[tag.start - at..tag.end - at].copy_from_slice(&results[number]);
+            }
+            let (lead, end) = (self.messages[number].lead, self.starts[number] - at);
+            data[end - lead.len()..end].copy_from_slice(lead);
+        }
+    }
+
+    /// What the device copies to the caller's memory by itself, from places of a lane whose data starts at `data_at`.
+    fn copies(&mut self, data_at: usize) -> Vec<(usize, NonNull<[u8]>)> {
+        let extents = self.extents();
+        if !self.goes_straight(&extents) {
+            return Vec::new();
+        }
+        let targets = self.targets.iter_mut().map(|target| NonNull::from(&mut **target));
+        extents.into_iter().map(|extent| data_at + extent.lane.start).zip(targets).collect()
+    }
+
+    /// Whether the device copies the run to where it goes by itself.
+    fn goes_straight(&self, extents: &[Extents]) -> bool {
+        matches!(self.call.outside, Outside::Memory { is_pinned: true, .. })
+            && extents.len() <= MOST_COPIES
     }
 }
 
+/// Bytes that are copied between a lane and a place, by their addresses.
+#[derive(Clone, Copy)]
+struct RowPart {
+    lane: u64,
+    place: u64,
+    width: u64,
+}
+
 /// Runs of equal rows, where the first one starts on the lane and in its place, by the distances between
-/// messages: from the lane, and to their places. Messages that follow each other without a gap, on the lane and
+/// parts: from the lane, and to their places. Parts that follow each other without a gap, on the lane and
 /// in their places, are one row.
-fn rows_of(messages: &[SealedMessage<'_>], starts: &[usize]) -> Vec<(u64, u64, Rows)> {
+fn rows_of(parts: &[RowPart]) -> Vec<(u64, u64, Rows)> {
     let mut all: Vec<(u64, u64, Rows)> = Vec::new();
-    for (message, start) in messages.iter().zip(starts) {
-        let lead = message.lead.len();
-        let at = (start + message.part.start - lead) as u64;
-        let plain_at = (message.plain_at - lead) as u64;
-        let width = (lead + message.part.len()) as u64;
-        if let Some((first, place, rows)) = all.last_mut()
+    for &RowPart { lane, place, width } in parts {
+        if let Some((first, first_place, rows)) = all.last_mut()
             && rows.count == 1
-            && [at, plain_at] == [*first + rows.width, *place + rows.width]
+            && [lane, place] == [*first + rows.width, *first_place + rows.width]
         {
             rows.width += width;
             continue;
         }
-        if let Some((first, place, rows)) = all.last_mut()
+        if let Some((first, first_place, rows)) = all.last_mut()
             && rows.width == width
-            && at > *first
-            && plain_at > *place
+            && lane > *first
+            && place > *first_place
         {
-            let distance = [at - *first, plain_at - *place];
+            let distance = [lane - *first, place - *first_place];
             if rows.count == 1 {
                 [rows.from_pitch, rows.to_pitch] = distance;
             }
@@ -450,7 +726,7 @@ fn rows_of(messages: &[SealedMessage<'_>], starts: &[usize]) -> Vec<(u64, u64, R
                 continue;
             }
         }
-        all.push((at, plain_at, Rows::one(width)));
+        all.push((lane, place, Rows::one(width)));
     }
     all
 }
@@ -461,36 +737,41 @@ impl<E: Send> Piece for Run<'_, '_, E> {
     }
 
     fn start(&mut self, lane: &mut Lent<'_>) -> Result<(), Error> {
-        self.check()?;
+        self.places = self.places()?;
         let mut description = self.describe()?;
         let layout = description.layout();
         let data_at = layout.described_bytes();
         let made_at = data_at + self.starts.last().copied().unwrap_or(0);
         self.placed = Placed { data_at, results_at: made_at };
-        let (up, down) = match self.call.outside {
-            Outside::Write(_) => (data_at, data_at),
-            Outside::Read(read) => {
-                let data = &mut lane.memory()?[data_at..made_at];
-                if !self.read(read, data, &mut description) {
-                    return Ok(());
-                }
-                (made_at, made_at)
+        let mut up = data_at;
+        if let Outside::Read(read) = self.call.outside {
+            let data = &mut lane.memory()?[data_at..made_at];
+            if !self.read(read, data, &mut description) {
+                return Ok(());
             }
-        };
+            up = made_at;
+        }
+        let copies = self.copies(data_at);
+        let is_elsewhere = up == made_at || !copies.is_empty();
+        let down = if is_elsewhere { made_at } else { data_at };
         let all = made_at + layout.made_bytes();
         let extent = Extent { up, down: down..made_at + layout.result_bytes(), all };
         let fill = |pinned: &mut [u8]| description.write(&mut pinned[..data_at]);
-        lane.start(extent, fill, |stream, address| {
+        let work = |stream: &Stream, address| {
             let (parameters, lists) =
                 layout.at(address, address + made_at as u64, &description.items);
             self.launch(stream, address + data_at as u64, parameters, &lists, description.cuts)
-        })?;
+        };
+        // SAFETY: the memory is the run's alone, whose `finish` uses it when the lane was waited for. A run that does
+        // not get there is dropped together with its lane, and `pass` does not return before.
+        unsafe { lane.start_with_copies(extent, fill, work, &copies) }?;
         lane.clear(all)
     }
 
     fn end(mut self, came_back: Result<&mut [u8], Error>) {
-        if let Err(error) = self.finish(came_back) {
-            self.call.fail(self.number, error);
+        match self.finish(came_back) {
+            Ok(()) => self.awaited.end(),
+            Err(error) => self.call.fail(self.number, error),
         }
     }
 }
@@ -505,6 +786,24 @@ mod tests {
         SealedMessage { key, sealing, iv, aad, lead, length, sealed_at, part, plain_at }
     }
 
+    /// From a lane and a slice that both start at 0.
+    fn parts(messages: &[SealedMessage<'_>], starts: &[usize]) -> Vec<RowPart> {
+        let part = |(message, start): (&SealedMessage<'_>, &usize)| RowPart {
+            lane: (start - message.lead.len()) as u64,
+            place: (message.plain_at - message.lead.len()) as u64,
+            width: (message.lead.len() + message.length) as u64,
+        };
+        messages.iter().zip(starts).map(part).collect()
+    }
+
+    /// Leads of messages that are sealed come behind the tags of those before.
+    #[test]
+    fn what_is_sealed_with_leads_has_no_gap() {
+        let messages = [64, 32, 5, 0].map(|length| message(length, 0, &[7; 32]));
+        let starts = starts(&messages, Direction::Encrypt);
+        assert_eq!(starts, [32, 32 + 64 + 48, 144 + 32 + 48, 288, 304]);
+    }
+
     /// Messages with leads that fill what is between them are one copy, leads and all.
     #[test]
     fn what_has_no_gap_is_one_copy() {
@@ -514,10 +813,10 @@ mod tests {
             message(90, 32 + 112, &leads[1][..12]),
             message(90, 32 + 112 + 112, &leads[1][..12]),
         ];
-        let starts = starts(&messages);
+        let starts = starts(&messages, Direction::Decrypt);
         assert_eq!(starts, [16, 128, 240, 352]);
         // The second lead ends behind a gap: 90 + 12 is no multiple of a block.
-        let rows = rows_of(&messages, &starts);
+        let rows = rows_of(&parts(&messages, &starts));
         assert_eq!(rows[0], (7, 23, Rows::one(9 + 100 + 12 + 90)));
         assert_eq!(rows.len(), 2);
     }
@@ -531,7 +830,7 @@ mod tests {
             plain_at += length;
             message
         });
-        let rows = rows_of(&messages, &starts(&messages));
+        let rows = rows_of(&parts(&messages, &starts(&messages, Direction::Decrypt)));
         let full = Rows { from_pitch: 128, to_pitch: 112, width: 112, count: 4 };
         let last = (96 + 4 * 128, 72 + 4 * 112, Rows::one(30));
         assert_eq!(rows, [(0, 0, Rows::one(72)), (96, 72, full), last]);

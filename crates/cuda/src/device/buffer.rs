@@ -235,6 +235,15 @@ impl<'a> DeviceSliceMut<'a> {
         DeviceSlice { device, address, length, memory: PhantomData }
     }
 
+    /// Sets all of it to zero, after all launches so far.
+    ///
+    /// # Errors
+    /// Driver errors.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        // SAFETY: who made the slice vouches that the memory is there, and nobody else has it.
+        unsafe { self.device.driver().clear(self.address, self.length) }
+    }
+
     /// Copies from host memory, to byte `start` and on, after all launches so far.
     ///
     /// # Errors

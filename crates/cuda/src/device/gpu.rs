@@ -4,8 +4,9 @@ mod call;
 
 use std::{
     collections::HashMap,
-    ffi::CString,
+    ffi::{CString, c_void},
     mem::ManuallyDrop,
+    ops::Range,
     ptr::NonNull,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -110,6 +111,22 @@ pub(crate) fn number_of_memory(address: u64) -> Option<usize> {
         )
     };
     result.result().ok().and_then(|()| usize::try_from(number).ok())
+}
+
+/// All of the host memory, pinned together by whoever in this process, that has an address. Needs a context on
+/// this thread.
+fn host_range(address: u64) -> Option<Range<u64>> {
+    use sys::CUpointer_attribute as Attribute;
+    let (mut kind, mut start, mut bytes) = (0_u32, 0_u64, 0_usize);
+    let ask = |attribute, to: *mut c_void| {
+        // SAFETY: the caller's pointer is to what the attribute is; any address may be asked for.
+        unsafe { sys::cuPointerGetAttribute(to, attribute, address) }.result().ok()
+    };
+    ask(Attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (&raw mut kind).cast())?;
+    ask(Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (&raw mut start).cast())?;
+    ask(Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE, (&raw mut bytes).cast())?;
+    let is_host = kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32;
+    is_host.then(|| start..start.saturating_add(bytes as u64))
 }
 
 impl Gpu {
@@ -380,6 +397,14 @@ impl Driver for Gpu {
             sys::cuMemHostGetDevicePointer_v2(&raw mut address, memory.as_ptr().cast(), 0)
         };
         result.result().ok().map(|()| address)
+    }
+
+    fn is_pinned(&self, data: &[u8]) -> bool {
+        let address = data.as_ptr().expose_provenance() as u64;
+        self.bind().is_ok()
+            && host_range(address).is_some_and(|range| {
+                range.contains(&address) && range.end - address >= data.len() as u64
+            })
     }
 
     unsafe fn free_host(&self, memory: NonNull<u8>, _bytes: usize) {
