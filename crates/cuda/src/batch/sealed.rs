@@ -48,7 +48,7 @@ use super::{
 };
 use crate::{
     Device, DeviceSlice, DeviceSliceMut, Error, HashFamily, Stream, TransferError,
-    launch::copies::{self, Rows},
+    launch::copies::{self, Part, Rows, rows_of},
     pipeline::{self, Crew, Extent, Lent, Piece},
 };
 
@@ -559,9 +559,9 @@ impl<E: Send> Run<'_, '_, E> {
                 Direction::Encrypt => 0,
             };
             let width = lead + message.part.len();
-            parts.push(RowPart {
-                lane: data + (start + message.part.start - lead) as u64,
-                place: plain.address(number, message.plain_at - lead, width)?,
+            parts.push(Part {
+                from: data + (start + message.part.start - lead) as u64,
+                to: plain.address(number, message.plain_at - lead, width)?,
                 width: width as u64,
             });
         }
@@ -691,46 +691,6 @@ impl<E: Send> Run<'_, '_, E> {
     }
 }
 
-/// Bytes that are copied between a lane and a place, by their addresses.
-#[derive(Clone, Copy)]
-struct RowPart {
-    lane: u64,
-    place: u64,
-    width: u64,
-}
-
-/// Runs of equal rows, where the first one starts on the lane and in its place, by the distances between
-/// parts: from the lane, and to their places. Parts that follow each other without a gap, on the lane and
-/// in their places, are one row.
-fn rows_of(parts: &[RowPart]) -> Vec<(u64, u64, Rows)> {
-    let mut all: Vec<(u64, u64, Rows)> = Vec::new();
-    for &RowPart { lane, place, width } in parts {
-        if let Some((first, first_place, rows)) = all.last_mut()
-            && rows.count == 1
-            && [lane, place] == [*first + rows.width, *first_place + rows.width]
-        {
-            rows.width += width;
-            continue;
-        }
-        if let Some((first, first_place, rows)) = all.last_mut()
-            && rows.width == width
-            && lane > *first
-            && place > *first_place
-        {
-            let distance = [lane - *first, place - *first_place];
-            if rows.count == 1 {
-                [rows.from_pitch, rows.to_pitch] = distance;
-            }
-            if distance == [rows.from_pitch, rows.to_pitch].map(|pitch| pitch * rows.count) {
-                rows.count += 1;
-                continue;
-            }
-        }
-        all.push((lane, place, Rows::one(width)));
-    }
-    all
-}
-
 impl<E: Send> Piece for Run<'_, '_, E> {
     fn lane_bytes(&self) -> usize {
         self.bytes.max(self.call.usual)
@@ -787,10 +747,10 @@ mod tests {
     }
 
     /// From a lane and a slice that both start at 0.
-    fn parts(messages: &[SealedMessage<'_>], starts: &[usize]) -> Vec<RowPart> {
-        let part = |(message, start): (&SealedMessage<'_>, &usize)| RowPart {
-            lane: (start - message.lead.len()) as u64,
-            place: (message.plain_at - message.lead.len()) as u64,
+    fn parts(messages: &[SealedMessage<'_>], starts: &[usize]) -> Vec<Part> {
+        let part = |(message, start): (&SealedMessage<'_>, &usize)| Part {
+            from: (start - message.lead.len()) as u64,
+            to: (message.plain_at - message.lead.len()) as u64,
             width: (message.lead.len() + message.length) as u64,
         };
         messages.iter().zip(starts).map(part).collect()

@@ -2,7 +2,13 @@
 
 use std::{fmt, marker::PhantomData, ops::Range};
 
-use crate::{Device, Error};
+use zeroize::Zeroizing;
+
+use crate::{
+    Device, Error,
+    device::driver::StreamHandle,
+    launch::copies::{self, Part, rows_of},
+};
 
 /// Bytes of the largest block, at multiples of which kernels read and write.
 pub(crate) const MAX_BLOCK: usize = 16;
@@ -191,6 +197,38 @@ impl<'a> DeviceSlice<'a> {
         unsafe { self.device.driver().read(address, data) }
     }
 
+    /// Copies several parts to host memory, each from a byte on, after all launches so far: gathered on the device, so
+    /// that it is one copy, however many they are. Parts of equal length at equal distances are gathered by one kernel.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where there is less; driver errors.
+    pub fn read_parts(&self, parts: &mut [(usize, &mut [u8])]) -> Result<(), Error> {
+        if let [(start, data)] = parts {
+            return self.read(*start, data);
+        }
+        let bytes = parts.iter().map(|(_, data)| data.len()).sum();
+        let gathered = DeviceBuffer::zeroed(self.device, bytes)?;
+        let mut to = gathered.address;
+        let mut copied = Vec::with_capacity(parts.len());
+        for (start, data) in &*parts {
+            let (from, width) = (self.inside(*start, data.len())?, data.len() as u64);
+            copied.push(Part { from, to, width });
+            to += width;
+        }
+        for (from, to, rows) in rows_of(&copied) {
+            copies::copy(self.device, StreamHandle::DEFAULT, (from, to), rows)?;
+        }
+        let mut all = Zeroizing::new(vec![0; bytes]);
+        gathered.read(0, &mut all)?;
+        let mut rest = &all[..];
+        for (_, data) in parts {
+            let (part, behind) = rest.split_at(data.len());
+            data.copy_from_slice(part);
+            rest = behind;
+        }
+        Ok(())
+    }
+
     /// Copies its last bytes from the device, after all launches so far; it has as many.
     pub(crate) fn read_last(&self, data: &mut [u8]) -> Result<(), Error> {
         self.read(self.length.saturating_sub(data.len()), data)
@@ -233,6 +271,17 @@ impl<'a> DeviceSliceMut<'a> {
     pub fn as_slice(&self) -> DeviceSlice<'_> {
         let Self { device, address, length, .. } = *self;
         DeviceSlice { device, address, length, memory: PhantomData }
+    }
+
+    /// Its first `length` bytes, and all behind them.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where it has less.
+    pub fn split_at(self, length: usize) -> Result<(Self, Self), Error> {
+        let Self { device, address, length: all, memory } = self;
+        let behind = self.as_slice().inside(length, all.saturating_sub(length))?;
+        let rest = Self { device, address: behind, length: all - length, memory };
+        Ok((Self { device, address, length, memory }, rest))
     }
 
     /// Sets all of it to zero, after all launches so far.

@@ -25,6 +25,46 @@ impl Rows {
     }
 }
 
+/// Bytes in one piece that are copied from one address to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    /// How many.
+    pub(crate) width: u64,
+}
+
+/// Parts as runs of equal rows, each with where its first one starts, at both ends. Parts that follow each other without
+/// a gap at both ends are one row.
+pub(crate) fn rows_of(parts: &[Part]) -> Vec<(u64, u64, Rows)> {
+    let mut all: Vec<(u64, u64, Rows)> = Vec::new();
+    for &Part { from, to, width } in parts {
+        if let Some((first, first_to, rows)) = all.last_mut()
+            && rows.count == 1
+            && [from, to] == [*first + rows.width, *first_to + rows.width]
+        {
+            rows.width += width;
+            continue;
+        }
+        if let Some((first, first_to, rows)) = all.last_mut()
+            && rows.width == width
+            && from > *first
+            && to > *first_to
+        {
+            let distance = [from - *first, to - *first_to];
+            if rows.count == 1 {
+                [rows.from_pitch, rows.to_pitch] = distance;
+            }
+            if distance == [rows.from_pitch, rows.to_pitch].map(|pitch| pitch * rows.count) {
+                rows.count += 1;
+                continue;
+            }
+        }
+        all.push((from, to, Rows::one(width)));
+    }
+    all
+}
+
 /// Queues a copy from one address to the other, both on `device`, at any multiple.
 pub(crate) fn copy(
     device: &Device,
