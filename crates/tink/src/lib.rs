@@ -36,6 +36,7 @@ mod choose;
 mod cuda;
 mod error;
 mod file;
+pub mod frames;
 pub mod job;
 mod json;
 mod key;
@@ -58,7 +59,7 @@ mod streams;
 mod transfer;
 
 #[cfg(feature = "cuda")]
-pub use cuda::Cuda;
+pub use cuda::{Cuda, Writing};
 pub use error::Error;
 pub use file::{open_file, open_regular, open_source, seal_file};
 pub use key::StreamingKey;
