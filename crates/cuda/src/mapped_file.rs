@@ -13,14 +13,14 @@ use std::{
 };
 
 use rustix::{
-    fs::{FallocateFlags, fallocate, fstatfs},
+    fs::{FallocateFlags, FsWord, fallocate, fstatfs},
     io::Errno,
     mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap},
     param::page_size,
 };
 
 /// What `statfs` calls a RAM disk.
-const TMPFS: u32 = 0x0102_1994;
+const TMPFS: FsWord = 0x0102_1994;
 
 /// A file of fixed length that is written at any place, by several threads.
 ///
@@ -44,7 +44,7 @@ impl MappedFile {
     /// RAM disk.
     #[must_use]
     pub fn is_faster_for(file: &File) -> bool {
-        fstatfs(file).is_ok_and(|found| found.f_type as u32 == TMPFS)
+        fstatfs(file).is_ok_and(|found| found.f_type == TMPFS)
     }
 
     /// Maps all of a file that has `length` bytes, and was opened to be read and written.

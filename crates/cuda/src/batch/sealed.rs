@@ -325,8 +325,6 @@ impl<'a, 'm, E: Send, I: Iterator<Item = SealedMessage<'m>>> Runs<'a, 'm, E, I> 
         let (number, first) = (self.number, self.first);
         let starts = starts(&messages, call.outside.direction());
         let awaited = call.outside.awaited();
-        let placed = Placed::default();
-        let (targets, failure, places) = (Vec::new(), None, None);
         let mut run = Run {
             call,
             number,
@@ -334,10 +332,10 @@ impl<'a, 'm, E: Send, I: Iterator<Item = SealedMessage<'m>>> Runs<'a, 'm, E, I> 
             messages,
             starts,
             bytes,
-            placed,
-            places,
-            targets,
-            failure,
+            placed: Placed::default(),
+            places: None,
+            targets: Vec::new(),
+            failure: None,
             awaited,
         };
         run.check()?;

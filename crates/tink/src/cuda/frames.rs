@@ -1,6 +1,9 @@
 //! Frames of regions of a device's memory: sealed where they lie, and opened back into them, in one call.
 
-use std::{collections::HashMap, convert::Infallible};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    convert::Infallible,
+};
 
 use lanecrypt::{
     Error as CipherError,
@@ -139,8 +142,8 @@ fn keys(
     let mut keys = HashMap::from([([0; PREFIX], key.derived(&[0; PREFIX])?)]);
     for (header, _) in sealed.iter().flatten() {
         let prefix = header.prefix();
-        if !keys.contains_key(&prefix) {
-            keys.insert(prefix, key.derived(&prefix)?);
+        if let Entry::Vacant(empty) = keys.entry(prefix) {
+            empty.insert(key.derived(&prefix)?);
         }
     }
     Ok(keys)

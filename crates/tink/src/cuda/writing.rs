@@ -30,7 +30,6 @@ pub(super) fn writer_of(writing: Writing, file: &File) -> Result<Box<dyn Target 
     use lanecrypt::cuda::{MappedFile, allocate};
     let length = file.metadata().map_err(Error::of_io("look at the output"))?.len();
     match writing {
-        Writing::Positioned => Ok(Box::new(file)),
         Writing::Allocated => {
             allocate(file, length).map_err(Error::of_io("make room for the output"))?;
             Ok(Box::new(file))
@@ -43,7 +42,7 @@ pub(super) fn writer_of(writing: Writing, file: &File) -> Result<Box<dyn Target 
             // Where that fails, the other way says why, if it does not go either.
             Ok(MappedFile::new(file, length).map_or(Box::new(file), |mapped| Box::new(mapped)))
         }
-        Writing::Fitting => Ok(Box::new(file)),
+        Writing::Fitting | Writing::Positioned => Ok(Box::new(file)),
     }
 }
 
