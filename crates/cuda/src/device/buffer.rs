@@ -2,13 +2,7 @@
 
 use std::{fmt, marker::PhantomData, ops::Range};
 
-use zeroize::Zeroizing;
-
-use crate::{
-    Device, Error,
-    device::driver::StreamHandle,
-    launch::copies::{self, Part, rows_of},
-};
+use crate::{Device, Error};
 
 /// Bytes of the largest block, at multiples of which kernels read and write.
 pub(crate) const MAX_BLOCK: usize = 16;
@@ -195,38 +189,6 @@ impl<'a> DeviceSlice<'a> {
         let address = self.inside(start, data.len())?;
         // SAFETY: the range was just checked to lie in memory that is there.
         unsafe { self.device.driver().read(address, data) }
-    }
-
-    /// Copies several parts to host memory, each from a byte on, after all launches so far: gathered on the device, so
-    /// that it is one copy, however many they are. Parts of equal length at equal distances are gathered by one kernel.
-    ///
-    /// # Errors
-    /// [`Error::Range`] where there is less; driver errors.
-    pub fn read_parts(&self, parts: &mut [(usize, &mut [u8])]) -> Result<(), Error> {
-        if let [(start, data)] = parts {
-            return self.read(*start, data);
-        }
-        let bytes = parts.iter().map(|(_, data)| data.len()).sum();
-        let gathered = DeviceBuffer::zeroed(self.device, bytes)?;
-        let mut to = gathered.address;
-        let mut copied = Vec::with_capacity(parts.len());
-        for (start, data) in &*parts {
-            let (from, width) = (self.inside(*start, data.len())?, data.len() as u64);
-            copied.push(Part { from, to, width });
-            to += width;
-        }
-        for (from, to, rows) in rows_of(&copied) {
-            copies::copy(self.device, StreamHandle::DEFAULT, (from, to), rows)?;
-        }
-        let mut all = Zeroizing::new(vec![0; bytes]);
-        gathered.read(0, &mut all)?;
-        let mut rest = &all[..];
-        for (_, data) in parts {
-            let (part, behind) = rest.split_at(data.len());
-            data.copy_from_slice(part);
-            rest = behind;
-        }
-        Ok(())
     }
 
     /// Copies its last bytes from the device, after all launches so far; it has as many.

@@ -1,12 +1,12 @@
 //! The CUDA driver, through cudarc's thin layer.
 
 mod call;
+mod host_range;
 
 use std::{
     collections::HashMap,
-    ffi::{CString, c_void},
+    ffi::CString,
     mem::ManuallyDrop,
-    ops::Range,
     ptr::NonNull,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -19,7 +19,10 @@ use cudarc::driver::{
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{Kernel, MACHINE_CODE_FOR, Module, REQUIRED_CUDA};
 
-use self::call::{Event, cuda_stream, doing};
+use self::{
+    call::{Event, cuda_stream, doing},
+    host_range::host_range,
+};
 use crate::{
     Error, Properties,
     device::{
@@ -111,22 +114,6 @@ pub(crate) fn number_of_memory(address: u64) -> Option<usize> {
         )
     };
     result.result().ok().and_then(|()| usize::try_from(number).ok())
-}
-
-/// All of the host memory, pinned together by whoever in this process, that has an address. Needs a context on
-/// this thread.
-fn host_range(address: u64) -> Option<Range<u64>> {
-    use sys::CUpointer_attribute as Attribute;
-    let (mut kind, mut start, mut bytes) = (0_u32, 0_u64, 0_usize);
-    let ask = |attribute, to: *mut c_void| {
-        // SAFETY: the caller's pointer is to what the attribute is; any address may be asked for.
-        unsafe { sys::cuPointerGetAttribute(to, attribute, address) }.result().ok()
-    };
-    ask(Attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (&raw mut kind).cast())?;
-    ask(Attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (&raw mut start).cast())?;
-    ask(Attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE, (&raw mut bytes).cast())?;
-    let is_host = kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32;
-    is_host.then(|| start..start.saturating_add(bytes as u64))
 }
 
 impl Gpu {
