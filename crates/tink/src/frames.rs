@@ -42,8 +42,8 @@ pub(crate) const PREFIX: usize = 12;
 /// Bytes of the nonce that are random.
 const RANDOM: usize = 20;
 
-/// A key of AES-256-GCM, of one prefix.
-pub(crate) type DerivedKey = Zeroizing<[u8; KEY]>;
+/// A key of AES-256-GCM, of one prefix; where it lies, it stays, so that no copy of it is left elsewhere.
+pub(crate) type DerivedKey = Zeroizing<Vec<u8>>;
 
 /// The key of frames, 32 bytes, from which those of single calls are derived; cleared when it is dropped.
 pub struct FrameKey {
@@ -77,7 +77,7 @@ impl FrameKey {
 
     /// The key of AES-256-GCM of all nonces that begin with `prefix`.
     pub(crate) fn derived(&self, prefix: &[u8; PREFIX]) -> Result<DerivedKey, Error> {
-        let mut key = Zeroizing::new([0; KEY]);
+        let mut key = Zeroizing::new(vec![0; KEY]);
         for (number, block) in (1..).zip(key.as_chunks_mut::<16>().0) {
             block[..4].copy_from_slice(&[0, number, b'X', 0]);
             block[4..].copy_from_slice(prefix);
@@ -98,7 +98,7 @@ impl FrameKey {
         frame.extend_from_slice(plaintext);
         frame.resize(plaintext.len() + OVERHEAD, 0);
         let (text, tag) = frame[HEADER..].split_at_mut(plaintext.len());
-        let gcm = Gcm::<_>::of(cipher(&*self.derived(&header.prefix())?)?)?;
+        let gcm = Gcm::<_>::of(cipher(&self.derived(&header.prefix())?)?)?;
         gcm.encrypt(&header.iv(), associated_data, text.into(), tag)?;
         Ok(frame)
     }
@@ -114,7 +114,7 @@ impl FrameKey {
             .ok_or_else(wrong)?;
         let (text, tag) = text.split_at(text.len() - TAG);
         let mut text = Zeroizing::new(text.to_vec());
-        let gcm = Gcm::<_>::of(cipher(&*self.derived(&header.prefix())?)?)?;
+        let gcm = Gcm::<_>::of(cipher(&self.derived(&header.prefix())?)?)?;
         let opened = gcm.decrypt(&header.iv(), associated_data, text.as_mut_slice().into(), tag);
         opened.map_err(|error| match error {
             lanecrypt::Error::NotAuthentic => wrong(),
