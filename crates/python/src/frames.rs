@@ -68,7 +68,6 @@ pub(crate) fn seal_frames_into(
 /// instead; a list without any says that all is right.
 #[pyfunction]
 #[pyo3(signature = (key, sealed, tensors, *, blocks=None, associated_data=None, strict=true))]
-#[expect(clippy::too_many_arguments, reason = "they are keyword arguments in Python")]
 pub(crate) fn open_frames(
     py: Python<'_>,
     key: &Bound<'_, PyAny>,

@@ -59,7 +59,10 @@ mod streams;
 mod transfer;
 
 #[cfg(feature = "cuda")]
-pub use cuda::{Cuda, Writing};
+pub use cuda::Cuda;
+#[cfg(feature = "cuda")]
+#[doc(hidden)]
+pub use cuda::{Writing, writer_of};
 pub use error::Error;
 pub use file::{open_file, open_regular, open_source, seal_file};
 pub use key::StreamingKey;

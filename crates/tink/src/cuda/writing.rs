@@ -21,12 +21,12 @@ pub enum Writing {
 #[cfg(target_os = "linux")]
 const MAPPED_FROM: u64 = 16 << 20;
 
-/// What writes to `file`, which has its length already.
+/// What writes to `file`, which has its length already; several threads may, each to places of its own.
 ///
 /// # Errors
 /// [`Error::Io`] where a way that was asked for is not there.
 #[cfg(target_os = "linux")]
-pub(super) fn writer_of(writing: Writing, file: &File) -> Result<Box<dyn Target + '_>, Error> {
+pub fn writer_of(writing: Writing, file: &File) -> Result<Box<dyn Target + '_>, Error> {
     use lanecrypt::cuda::{MappedFile, allocate};
     let length = file.metadata().map_err(Error::of_io("look at the output"))?.len();
     match writing {
@@ -52,7 +52,7 @@ pub(super) fn writer_of(writing: Writing, file: &File) -> Result<Box<dyn Target 
 /// None.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
-pub(super) fn writer_of(_writing: Writing, file: &File) -> Result<Box<dyn Target + '_>, Error> {
+pub fn writer_of(_writing: Writing, file: &File) -> Result<Box<dyn Target + '_>, Error> {
     Ok(Box::new(file))
 }
 
