@@ -24,7 +24,7 @@ const TMPFS: FsWord = 0x0102_1994;
 
 /// A file of fixed length that is written at any place, by several threads.
 ///
-/// What is written is in the file at once, for every reader. Nobody should make the file shorter meanwhile: as with
+/// What is written is in the file at once, for every reader. No process should make the file shorter meanwhile: as with
 /// every mapped file, the system ends the process that writes behind its end.
 #[derive(Debug)]
 pub struct MappedFile {

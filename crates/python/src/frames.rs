@@ -26,7 +26,7 @@ use crate::{
 /// `tensors` is a tensor, or a list of tensors of one GPU, each contiguous. Without `blocks` each tensor is a frame. With
 /// `blocks`, numbers in the first dimension of every tensor, there is a frame for each block of each tensor: those of the
 /// first block, tensor by tensor, then those of the second. `associated_data` has that of each frame, in this order: the
-/// name of its block, so that nobody swaps two.
+/// name of its block, so that two that were swapped are noticed.
 #[pyfunction]
 #[pyo3(signature = (key, tensors, *, blocks=None, associated_data=None))]
 pub(crate) fn seal_frames<'py>(

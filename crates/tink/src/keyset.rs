@@ -206,7 +206,7 @@ impl Keyset {
         self.key(self.primary)
     }
 
-    /// Bytes of the sealed data that the primary key makes of so many bytes of plaintext.
+    /// Bytes of the sealed data that the primary key makes of this number of bytes of plaintext.
     ///
     /// # Errors
     /// As [`primary`](Self::primary); [`Error::TooLong`].

@@ -313,7 +313,7 @@ fn opened(keyset: &Keyset, sealed: &[u8]) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// A writer that takes a few bytes at a time, and fails when it has so many.
+/// A writer that takes a few bytes at a time, and fails when it has `most`.
 struct Few {
     taken: Vec<u8>,
     most: usize,

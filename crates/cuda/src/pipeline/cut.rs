@@ -52,7 +52,7 @@ impl Crew {
         self.threads.saturating_mul(self.lanes)
     }
 
-    /// At most so many threads of it.
+    /// At most this number of threads of it.
     pub(crate) fn of_at_most(self, threads: usize) -> Self {
         Self { threads: self.threads.min(threads), ..self }
     }

@@ -117,7 +117,7 @@ impl Keyset {
         self.0.keys().map(|(id, _)| id).collect()
     }
 
-    /// Bytes of the sealed data that the primary key makes of so many bytes of plaintext.
+    /// Bytes of the sealed data that the primary key makes of this number of bytes of plaintext.
     ///
     /// >>> from lanecrypt import tink
     /// >>> tink.Keyset.generate().sealed_bytes(5)

@@ -128,7 +128,7 @@ fn headers(nonces: &Nonces, regions: &[DeviceSlice<'_>]) -> Result<Vec<FrameHead
     regions.iter().enumerate().map(header).collect()
 }
 
-/// A frame whose plaintext has so many bytes: its header, and its ciphertext with its tag.
+/// A frame whose plaintext has `length` bytes: its header, and its ciphertext with its tag.
 fn sealed(frame: &[u8], length: usize) -> Option<(FrameHeader, &[u8])> {
     let found = parse(frame).filter(|_| frame.len() == length + OVERHEAD);
     found.filter(|(_, text)| text.len() == length + TAG)

@@ -75,7 +75,7 @@ impl<'a, E> InOrder<'a, E> {
 /// Whose turn it is.
 ///
 /// A thread waits with the first of its runs, and runs are taken in order: so the run whose turn it is is the
-/// first one of a thread that waits for nobody.
+/// first one of a thread that waits for no other.
 #[derive(Default)]
 struct Turns {
     state: Mutex<State>,
@@ -115,7 +115,7 @@ impl Turns {
     }
 }
 
-/// Dropped without its end, as a run is that failed or whose thread panics, it ends the call: nobody waits for it.
+/// Dropped without its end, as a run is that failed or whose thread panics, it ends the call: no thread waits for it.
 pub(super) struct Awaited<'a>(Option<&'a Turns>);
 
 impl Awaited<'_> {

@@ -69,8 +69,8 @@ struct Placed {
 }
 
 impl<'a, 'm, E: Send> Run<'a, 'm, E> {
-    /// The run of this number, of messages of which the first has the number `first`, and which take so many bytes of
-    /// a lane at most.
+    /// The run of this number, of messages of which the first has the number `first`, and which take
+    /// `bytes` bytes of a lane at most.
     pub(super) fn new(
         call: &'a Call<'a, E>,
         [number, first]: [u64; 2],
