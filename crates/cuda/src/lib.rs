@@ -51,6 +51,8 @@ mod fleet;
 mod launch;
 #[cfg(feature = "listings")]
 pub mod listing;
+#[cfg(target_os = "linux")]
+mod mapped_file;
 #[cfg(test)]
 mod model_device;
 mod on_device;
@@ -89,6 +91,8 @@ pub use error::{Dropped, Error, TransferError};
 pub use fleet::{Fleet, FleetReport, XtsFleet};
 pub use lanecrypt_core::Operation;
 pub use launch::{operation::task_of, parameters::Keys};
+#[cfg(target_os = "linux")]
+pub use mapped_file::{MappedFile, allocate};
 pub use on_device::{CipherKernels, DeviceChoices, DeviceCipher, OnDevice};
 pub use pipeline::Limits;
 

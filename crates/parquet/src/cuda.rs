@@ -177,4 +177,11 @@ impl Source for OnDevice<'_> {
         let read = self.0.read(start, buffer);
         read.map_err(|error| io::Error::other(CipherError::from(error)))
     }
+
+    fn read_all_exact_at(&self, parts: &mut [(u64, &mut [u8])]) -> io::Result<()> {
+        let start = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
+        let parts = parts.iter_mut().map(|(offset, buffer)| (start(*offset), &mut **buffer));
+        let read = self.0.read_parts(&mut parts.collect::<Vec<_>>());
+        read.map_err(|error| io::Error::other(CipherError::from(error)))
+    }
 }

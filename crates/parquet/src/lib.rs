@@ -13,6 +13,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod chunk;
 mod cipher;
 #[cfg(feature = "cuda")]

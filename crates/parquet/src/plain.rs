@@ -6,15 +6,16 @@ use lanecrypt_tink::Source;
 
 use crate::{
     Error, Kind, Place,
-    fields::{file, page},
+    ahead::Ahead,
+    fields::{chunk, file, offset_index, page},
     footer::{self, PLAIN},
     lead::set_bytes,
     module::{HEAD, ordinal},
     thrift::{Struct, read_struct, write_struct},
 };
 
-/// Bytes that are read at once: enough for most headers.
-const WINDOW: u64 = 256;
+/// Bytes that are read of a header that is longer than most.
+const LONG: u64 = 2048;
 /// The most bytes of a header: what other readers take.
 const MOST_HEADER: u64 = 16 << 20;
 
@@ -46,7 +47,25 @@ pub(crate) fn footer(source: &dyn Source, size: u64) -> Result<Struct, Error> {
     Ok(metadata)
 }
 
-/// The pages of a column that lie one behind the other.
+/// Where pages of values start, by the column's offset index; nowhere where there is none that can be read.
+pub(crate) fn said_starts(source: &dyn Source, chunk: &Struct, size: u64) -> Vec<u64> {
+    let read = || {
+        let field = |id| chunk.integer(id).and_then(|value| u64::try_from(value).ok());
+        let (at, bytes) = (field(chunk::OFFSET_INDEX_OFFSET)?, field(chunk::OFFSET_INDEX_LENGTH)?);
+        at.checked_add(bytes).filter(|&end| end <= size)?;
+        let mut index = vec![0; usize::try_from(bytes).ok()?];
+        source.read_exact_at(&mut index, at).ok()?;
+        let (index, _) = read_struct(&index).ok()?;
+        let starts = index.structures(offset_index::LOCATIONS);
+        let starts = starts.filter_map(|page| page.integer(offset_index::OFFSET));
+        let mut starts: Vec<_> = starts.filter_map(|at| u64::try_from(at).ok()).collect();
+        starts.sort_unstable();
+        Some(starts)
+    };
+    read().unwrap_or_default()
+}
+
+/// The pages of a column that lie one behind the other. `said` has where some of them may start, in order.
 ///
 /// # Errors
 /// [`Error::Module`], [`Error::Thrift`], [`Error::TooMany`], [`Error::TooLong`], [`Error::Io`].
@@ -54,13 +73,21 @@ pub(crate) fn pages(
     source: &dyn Source,
     column: Place,
     range: &Range<u64>,
+    said: &[u64],
     tag_bytes: usize,
 ) -> Result<Vec<PlainPage>, Error> {
     let Range { start: mut at, end } = *range;
     let (mut pages, mut values) = (Vec::new(), 0);
+    let mut ahead = Ahead::new(source, end, said);
     while at < end {
         let place = column.of_page(Kind::DataPage, ordinal("pages in a column", values)?);
-        let (mut fields, header_bytes) = header(source, place, at, end)?;
+        let doing = || format!("read the file at {at}");
+        let beginning = ahead.beginning(at).map_err(|error| Error::of_io(doing())(error))?;
+        let (mut fields, header_bytes) = match read_struct(beginning) {
+            Ok(read) => read,
+            // It may only be longer than what was read.
+            Err(_) => long_header(source, place, at, end)?,
+        };
         let place = match fields.integer(page::KIND) {
             Some(page::DICTIONARY) => column.with(Kind::DictionaryPage),
             _ => place,
@@ -86,8 +113,13 @@ pub(crate) fn pages(
 }
 
 /// The header that starts at `at`, and its length.
-fn header(source: &dyn Source, place: Place, at: u64, end: u64) -> Result<(Struct, usize), Error> {
-    let mut window = WINDOW;
+fn long_header(
+    source: &dyn Source,
+    place: Place,
+    at: u64,
+    end: u64,
+) -> Result<(Struct, usize), Error> {
+    let mut window = LONG;
     loop {
         let bytes = window.min(end - at);
         let mut buffer = vec![0; bytes as usize];
@@ -95,7 +127,6 @@ fn header(source: &dyn Source, place: Place, at: u64, end: u64) -> Result<(Struc
         source.read_exact_at(&mut buffer, at).map_err(|error| Error::of_io(doing())(error))?;
         match read_struct(&buffer) {
             Ok(read) => return Ok(read),
-            // It may only be longer than what was read.
             Err(_) if bytes == window && window < MOST_HEADER => window *= 8,
             Err(error) => {
                 return Err(Error::of_thrift(place.header())(error));

@@ -1,6 +1,6 @@
 //! A plaintext Parquet file sealed: every page and every header under a nonce of its own.
 
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 use lanecrypt_tink::{Output, Source, Target};
 use rayon::prelude::*;
@@ -45,7 +45,11 @@ pub(crate) fn seal_with(
     let before = source.identity().map_err(Error::of_io("look at the file"))?;
     let plan = SealPlan::new(source, keys, options)?;
     let output = Output::create(target)?;
-    let file = output.file();
+    let bytes = plan.tail_at + plan.tail.len() as u64;
+    let doing = || format!("make the output {bytes} bytes long");
+    output.file().set_len(bytes).map_err(|error| Error::of_io(doing())(error))?;
+    let writer = writer(output.file())?;
+    let file = &*writer;
     write(file, &plan.magic, 0)?;
     write_pages(&plan, file)?;
     for copied in &plan.copies {
@@ -53,8 +57,22 @@ pub(crate) fn seal_with(
     }
     write(file, &plan.tail, plan.tail_at)?;
     before.check(&source.identity().map_err(Error::of_io("look at the file"))?)?;
+    drop(writer);
     output.commit()?;
-    Ok(plan.tail_at + plan.tail.len() as u64)
+    Ok(bytes)
+}
+
+/// What writes to a file that has its length.
+#[cfg(feature = "cuda")]
+fn writer(file: &File) -> Result<Box<dyn Target + '_>, Error> {
+    Ok(lanecrypt_tink::writer_of(lanecrypt_tink::Writing::Fitting, file)?)
+}
+
+/// What writes to a file that has its length.
+#[cfg(not(feature = "cuda"))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
+fn writer(file: &File) -> Result<Box<dyn Target + '_>, Error> {
+    Ok(Box::new(file))
 }
 
 /// Copies a column that is not encrypted.

@@ -97,7 +97,10 @@ impl SealPlan {
         let all: Vec<_> = columns.iter().flatten().collect();
         let tag_bytes = options.algorithm.page_tag();
         let found = all.par_iter().map(|column| match column.key {
-            Some(_) => plain::pages(source, column.place, &column.range, tag_bytes),
+            Some(_) => {
+                let said = plain::said_starts(source, column.outer, size);
+                plain::pages(source, column.place, &column.range, &said, tag_bytes)
+            }
             None => Ok(Vec::new()),
         });
         let found = found.collect::<Result<Vec<_>, _>>()?;

@@ -129,7 +129,11 @@ impl IntoPython for lanecrypt_tink::Error {
             _ if self.is_not_authentic() => NotAuthentic::new_err(text),
             Self::SourceChanged { .. } => SourceChanged::new_err(text),
             Self::Engine(error) => error.into_python(),
-            Self::Io { doing, source } => os_error(&doing, &source),
+            // What an object of Python's raised, on its way through a writer of Rust's.
+            Self::Io { doing, source } => match source.downcast::<PyErr>() {
+                Ok(raised) => raised,
+                Err(source) => os_error(&doing, &source),
+            },
             Self::Random(_) => PyOSError::new_err(text),
             _ => PyValueError::new_err(text),
         }

@@ -7,12 +7,16 @@
 #![allow(unsafe_code)]
 
 use std::{
+    net::TcpStream,
     ops::Range,
+    os::fd::{FromRawFd, OwnedFd},
     process, slice,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pyo3::{Bound, PyAny, PyResult, buffer::PyUntypedBuffer, exceptions::PyBufferError};
+use pyo3::{
+    Bound, PyAny, PyResult, buffer::PyUntypedBuffer, exceptions::PyBufferError, types::PyAnyMethods,
+};
 
 pub(crate) mod dlpack;
 pub(crate) mod image;
@@ -185,6 +189,20 @@ impl Drop for Claim {
             in_use.ranges.swap_remove(ours);
         }
     }
+}
+
+/// The system's socket of a `socket.socket`, which has none afterwards. Of whatever family it is, it is written to as
+/// one of TCP is.
+///
+/// # Errors
+/// `ValueError` for one that is closed.
+pub(crate) fn detached_socket(socket: &Bound<'_, PyAny>) -> PyResult<TcpStream> {
+    let number: i32 = socket.call_method0("detach")?.extract()?;
+    if number < 0 {
+        return Err(pyo3::exceptions::PyValueError::new_err("the socket is closed"));
+    }
+    // SAFETY: the descriptor is open, and the object that had it has just given it away.
+    Ok(TcpStream::from(unsafe { OwnedFd::from_raw_fd(number) }))
 }
 
 /// Whether both have something in common.

@@ -13,6 +13,7 @@ mod ciphers;
 mod devices;
 mod errors;
 mod ffi;
+mod frames;
 mod objects;
 mod parquet;
 mod passes;
@@ -39,6 +40,7 @@ mod _lanecrypt {
             SelfTestError, SourceChanged,
         },
         ffi::image::ParquetImage,
+        frames::{open_frames, seal_frames, seal_frames_into},
         objects::{Driver, Plan},
         parquet::{ParquetKeys, open_parquet, seal_parquet},
         passes::{cbc, ctr, ecb, xts},
@@ -47,7 +49,7 @@ mod _lanecrypt {
         tensor::DeviceTensor,
         tink::{
             Job, Keyset, Sealed, open, open_bytes, open_to_device, seal, seal_bytes,
-            seal_from_device,
+            seal_from_device, seal_from_device_to_buffer, seal_from_device_to_stream,
         },
     };
 }

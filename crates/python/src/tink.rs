@@ -6,12 +6,15 @@ mod job;
 mod keyset;
 mod memory;
 mod sealed;
+mod stream;
 
 use lanecrypt_tink::Options;
 use pyo3::{Py, PyAny, PyResult, Python};
 
 pub(crate) use self::{
-    device::{open_to_device, seal_from_device},
+    device::{
+        open_to_device, seal_from_device, seal_from_device_to_buffer, seal_from_device_to_stream,
+    },
     files::{associated, open, seal},
     job::Job,
     keyset::Keyset,

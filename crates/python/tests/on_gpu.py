@@ -6,12 +6,14 @@ fast a sealed file goes to the device and back, and ends with an error at the fi
 
 import os
 import resource
+import socket
 import sys
 import tempfile
+import threading
 import time
 
 import lanecrypt
-from lanecrypt import tink
+from lanecrypt import frames, tink
 
 KEY, IV = bytes(range(32)), bytes(range(7, 23))
 MODES = {
@@ -79,6 +81,48 @@ def modes_over_views(folder, keyset):
         print(f"  {name}: in place and not, at 0, 1 and 8 mod 16")
 
 
+def drained(seal, keep=True):
+    """What comes out of a pair of sockets, if it is wanted."""
+    ours, theirs = socket.socketpair()
+    parts = []
+
+    def read():
+        while part := theirs.recv(1 << 20):
+            if keep:
+                parts.append(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with theirs:
+        with ours:
+            seal(ours)
+        reader.join()
+    return b"".join(parts)
+
+
+def buffers_streams_and_frames(folder, keyset):
+    plain = os.urandom(40 << 20)
+    tensor = opened(folder, keyset, plain)
+    sealed = bytearray(keyset.sealed_bytes(len(plain)))
+    tink.seal_from_device_to_buffer(tensor, sealed, keyset)
+    require(tink.open_bytes(keyset, sealed) == plain, "a buffer")
+    sent = drained(lambda ours: tink.seal_from_device_to_stream(tensor, ours, keyset))
+    require(tink.open_bytes(keyset, sent) == plain, "a socket")
+    key, block = frames.generate_key(), 64 << 10
+    places = [number * 7 % 640 for number in range(640)]
+    blocks = [View(tensor, place * block, block) for place in places]
+    names = [str(place).encode() for place in places]
+    sealed = bytearray(frames.seal(key, blocks, associated_data=names))
+    back = opened(folder, keyset, bytes(len(plain)))
+    blocks = [View(back, place * block, block) for place in places]
+    frames.open(key, sealed, blocks, associated_data=names)
+    require(back.tobytes() == plain, "frames")
+    sealed[5 * (block + frames.OVERHEAD) + 1000] ^= 1
+    wrong = frames.open(key, sealed, blocks, associated_data=names, strict=False)
+    require(wrong == [5], f"frames that are wrong: {wrong}")
+    print("  buffers, sockets, frames")
+
+
 def refusals(folder, keyset):
     tensor = opened(folder, keyset, bytes(1000))
     ctr = MODES["aes ctr"]
@@ -124,6 +168,10 @@ def with_library(name, library, folder, keyset):
         plain = bytes((byte + 1) & 255 for byte in expected)
         with open(path, "rb") as file:
             require(tink.open_bytes(keyset, file.read()) == plain, f"{name}: sealed and opened")
+        if is_torch:
+            pinned = library.empty(keyset.sealed_bytes(len(plain)), dtype=library.uint8, pin_memory=True).numpy()
+            tink.seal_from_device_to_buffer(theirs, pinned, keyset)
+            require(tink.open_bytes(keyset, pinned) == plain, f"{name}: sealed into pinned memory")
         if context:
             context.__exit__(None, None, None)
     refused(BufferError, lambda: MODES["aes ctr"](theirs[::2]), "every second byte")
@@ -159,6 +207,8 @@ def large(folder, mebibytes):
         require(view.tobytes() == expected, f"mebibyte {number}")
     os.remove(sealed)
     timed("seal_from_device", size, lambda: tink.seal_from_device(tensor, again, keyset))
+    to_socket = lambda ours: tink.seal_from_device_to_stream(tensor, ours, keyset)
+    timed("to a socket", size, lambda: drained(to_socket, keep=False))
     with tink.Sealed(again, keyset) as reader:
         for number in range(mebibytes):
             expected = number.to_bytes(8, "little") + part[8:]
@@ -174,6 +224,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         print("our own tensors:")
         modes_over_views(folder, keyset)
+        buffers_streams_and_frames(folder, keyset)
         refusals(folder, keyset)
         for name in ["torch", "cupy"]:
             try:

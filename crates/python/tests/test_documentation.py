@@ -7,11 +7,11 @@ import os
 import pathlib
 
 import lanecrypt
-from lanecrypt import _lanecrypt, aead, ciphers, parquet, random, tink
+from lanecrypt import _lanecrypt, aead, ciphers, frames, parquet, random, tink
 from lanecrypt.ciphers import algorithms, modes
 
 HERE = pathlib.Path(__file__).parent.parent
-MODULES = [lanecrypt, aead, ciphers, algorithms, modes, parquet, random, tink]
+MODULES = [lanecrypt, aead, ciphers, algorithms, modes, frames, parquet, random, tink]
 
 
 def documented():

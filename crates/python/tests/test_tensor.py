@@ -6,14 +6,16 @@ memory of numpy, and objects of this file say that it is a GPU's. `on_gpu.py` is
 
 import ctypes
 import gc
+import io
 import os
+import socket
 import threading
 
 import numpy as np
 import pytest
 
 import lanecrypt
-from lanecrypt import tink
+from lanecrypt import frames, tink
 
 CUDA, CPU = 2, 1
 KEY, IV = bytes(range(32)), bytes(range(7, 23))
@@ -281,6 +283,148 @@ def test_sealed_files_go_to_a_device_and_back(tmp_path, template):
     assert part.tobytes() == plain[4321 : 4321 + 77_777]
     with pytest.raises(ValueError, match="100001"):
         tink.open_to_device(sealed, keyset, associated_data=b"weights", offset=1, length=100_000)
+
+
+@pytest.mark.parametrize("template", ["AES128_GCM_HKDF_4KB", "AES256_CTR_HMAC_SHA256_4KB"])
+def test_tensors_are_sealed_into_buffers(template):
+    keyset = tink.Keyset.generate(template)
+    for size in [0, 1, 4000, 100_000]:
+        plain = os.urandom(size)
+        tensor = Interface(np.frombuffer(plain, np.uint8), read_only=True)
+        sealed = np.full(keyset.sealed_bytes(size), 7, np.uint8)
+        seen = []
+        named = {"associated_data": b"weights", "progress": seen.append}
+        assert tink.seal_from_device_to_buffer(tensor, sealed, keyset, **named) == size
+        assert tink.open_bytes(keyset, sealed, associated_data=b"weights") == plain
+        assert seen[-1] == size
+        for wrong in [bytearray(len(sealed) - 1), bytearray(len(sealed) + 1)]:
+            with pytest.raises(ValueError, match=str(len(sealed))):
+                tink.seal_from_device_to_buffer(tensor, wrong, keyset)
+    with pytest.raises(BufferError, match="read-only"):
+        tink.seal_from_device_to_buffer(tensor, bytes(len(sealed)), keyset)
+    with pytest.raises(TypeError, match="not memory of a GPU"):
+        tink.seal_from_device_to_buffer(plain, sealed, keyset)
+
+
+class Few:
+    """A writer that takes at most 1,000 bytes at once, and raises after so many."""
+
+    def __init__(self, most=1 << 30):
+        self.taken, self.most = bytearray(), most
+
+    def write(self, data):
+        if len(self.taken) + len(data) > self.most:
+            raise LookupError("no more")
+        self.taken += data[:1000]
+        return min(len(data), 1000)
+
+
+@pytest.mark.parametrize("template", ["AES128_GCM_HKDF_4KB", "AES256_CTR_HMAC_SHA256_4KB"])
+def test_tensors_are_sealed_for_streams(template):
+    keyset = tink.Keyset.generate(template)
+    plain = os.urandom(1_000_000)
+    tensor = Interface(np.frombuffer(plain, np.uint8), read_only=True)
+
+    def received(seal):
+        ours, theirs = socket.socketpair()
+        parts = []
+        reader = threading.Thread(target=lambda: parts.extend(iter(lambda: theirs.recv(1 << 16), b"")))
+        reader.start()
+        with theirs, ours:
+            assert seal(ours) == len(plain)
+            ours.sendall(b"")  # it is still open
+            ours.shutdown(socket.SHUT_WR)
+            reader.join()
+        return b"".join(parts)
+
+    def with_timeout(ours):
+        ours.settimeout(30)
+        return tink.seal_from_device_to_stream(tensor, ours, keyset)
+
+    few, whole = Few(), io.BytesIO()
+    assert tink.seal_from_device_to_stream(tensor, few, keyset) == len(plain)
+    assert tink.seal_from_device_to_stream(tensor, whole, keyset) == len(plain)
+    for sealed in [
+        few.taken,
+        whole.getvalue(),
+        received(lambda ours: tink.seal_from_device_to_stream(tensor, ours, keyset)),
+        received(with_timeout),
+    ]:
+        assert tink.open_bytes(keyset, sealed) == plain
+    for most in [0, 10, 5_000, 900_000]:
+        few = Few(most)
+        with pytest.raises(LookupError, match="no more"):
+            tink.seal_from_device_to_stream(tensor, few, keyset)
+        with pytest.raises(ValueError):
+            tink.open_bytes(keyset, few.taken)
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with ours, pytest.raises(BrokenPipeError):
+        tink.seal_from_device_to_stream(tensor, ours, keyset)
+    with pytest.raises(TypeError, match="neither sendall nor write"):
+        tink.seal_from_device_to_stream(tensor, object(), keyset)
+
+
+def test_frames_of_blocks():
+    key = frames.generate_key()
+    layers = [np.frombuffer(os.urandom(10 * 4096), np.uint8).reshape(10, 4096).copy() for _ in range(3)]
+    tensors = [Interface(layers[0]), DLPack(layers[1]), Interface(layers[2])]
+    plain = [layer.copy() for layer in layers]
+    blocks = [7, 0, 9]
+    names = [f"{block} of {layer}".encode() for block in blocks for layer in range(3)]
+    sealed = frames.seal(key, tensors, blocks=blocks, associated_data=names)
+    assert len(sealed) == frames.sealed_bytes([4096] * 9)
+    into = bytearray(len(sealed))
+    assert frames.seal_into(into, key, tensors, blocks=blocks, associated_data=names) == len(sealed)
+    assert into != sealed
+    for given in [sealed, into, frames.split(sealed), tuple(bytes(frame) for frame in frames.split(into))]:
+        for layer in layers:
+            layer[:] = 0x77
+        assert frames.open(key, given, tensors, blocks=blocks, associated_data=names) == []
+        for layer, before in zip(layers, plain):
+            assert (layer[blocks] == before[blocks]).all()
+            others = [block for block in range(10) if block not in blocks]
+            assert (layer[others] == 0x77).all()
+    given = frames.split(sealed)
+    given[2], given[4] = given[4], given[2]
+    given[8] = given[8][:-1]
+    with pytest.raises(frames.NotAuthentic, match="frames 2, 4, 8") as raised:
+        frames.open(key, given, tensors, blocks=blocks, associated_data=names)
+    assert raised.value.frames == [2, 4, 8]
+    assert frames.open(key, given, tensors, blocks=blocks, associated_data=names, strict=False) == [2, 4, 8]
+    assert not layers[2][7].any() and not layers[1][0].any() and (layers[0][7] == plain[0][7]).all()
+    every = list(range(9))
+    assert frames.open(bytes(32), sealed, tensors, blocks=blocks, associated_data=names, strict=False) == every
+    assert frames.open(key, sealed, tensors, blocks=blocks, strict=False) == every
+
+
+def test_frames_of_tensors_and_what_is_refused():
+    key = bytes(range(32))
+    arrays = [np.arange(length, dtype=np.uint8) for length in [0, 1, 16, 33, 200]]
+    tensors = [Interface(array) for array in arrays]
+    sealed = frames.seal(key, tensors)
+    back = [np.zeros_like(array) for array in arrays]
+    assert frames.open(key, sealed, [Interface(array) for array in back]) == []
+    assert all((one == other).all() for one, other in zip(arrays, back))
+    one = frames.seal(key, tensors[4])
+    frames.open(key, one, Interface(back[4]))
+    frames.open(key, [one], [Interface(back[4])])
+    assert frames.seal(key, []) == b"" and frames.open(key, b"", []) == []
+    assert frames.seal(key, tensors, blocks=[]) == b""
+    for call, error, text in [
+        (lambda: frames.seal(bytes(31), tensors), ValueError, "32"),
+        (lambda: frames.seal(key, tensors, associated_data=[b"a"]), ValueError, "expected are 5"),
+        (lambda: frames.seal(key, tensors[4], blocks=[0, 200]), IndexError, "block 200"),
+        (lambda: frames.seal(key, [bytes(4)]), TypeError, "not memory of a GPU"),
+        (lambda: frames.seal_into(bytearray(5), key, tensors), ValueError, "5 bytes"),
+        (lambda: frames.open(key, sealed, tensors[:4]), ValueError, "5 frames"),
+        (lambda: frames.open(key, sealed[:-1], tensors), ValueError, "frame"),
+        (lambda: frames.open(key, sealed, [tensors[4]] * 5), ValueError, "same memory"),
+        (lambda: frames.open(key, one, Interface(back[4], read_only=True)), BufferError, "read-only"),
+        (lambda: frames.split(sealed[:-1]), ValueError, "no whole frame"),
+    ]:
+        with pytest.raises(error, match=text):
+            call()
 
 
 def test_no_tensor_of_what_was_changed(tmp_path, keyset):

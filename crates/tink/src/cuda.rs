@@ -1,6 +1,9 @@
 //! A GPU as a runner: many segments in one call.
 
+mod frames;
 mod resident;
+mod sealing;
+mod writing;
 
 use lanecrypt::{
     Error as CipherError,
@@ -9,6 +12,8 @@ use lanecrypt::{
     cuda::{BatchFamily, Device},
 };
 
+#[doc(hidden)]
+pub use self::writing::{Writing, writer_of};
 use crate::{Cpu, Error, Segment, SegmentCipher, SegmentRunner};
 
 /// A GPU. Its kernels for batches look tables up, so that they are not constant-time on it.

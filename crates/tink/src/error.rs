@@ -55,6 +55,30 @@ pub enum Error {
         /// Bytes of a full segment, or where it is the last one, the most.
         accepted: u64,
     },
+    /// Frames are not what was sealed: changed, swapped, of another key, of other associated data or cut off.
+    #[error("not authentic: {}", numbered(frames))]
+    FramesNotAuthentic {
+        /// Their numbers in the call, from 0, in order.
+        frames: Vec<u64>,
+    },
+    /// A call has another number of something than it should.
+    #[error("{given} {what}; expected are {expected}")]
+    Count {
+        /// Of what.
+        what: &'static str,
+        /// The number given.
+        given: usize,
+        /// The number accepted.
+        expected: usize,
+    },
+    /// Memory for sealed data has another length than that will have.
+    #[error("{given} bytes of memory for sealed data; it has {expected}")]
+    MemoryLength {
+        /// Bytes given.
+        given: u64,
+        /// Bytes of the sealed data.
+        expected: u64,
+    },
     /// A range lies outside the plaintext.
     #[error("bytes {start} to {end} of a plaintext of {length} bytes")]
     Range {
@@ -200,6 +224,18 @@ fn gone(destroyed: &[u32]) -> String {
     }
 }
 
+/// Names frames, the first few by their numbers.
+fn numbered(frames: &[u64]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<_> = frames.iter().take(SHOWN).map(u64::to_string).collect();
+    let more = match frames.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let plural = if frames.len() == 1 { "" } else { "s" };
+    format!("frame{plural} {}{more}", shown.join(", "))
+}
+
 fn listed(ids: &[u32]) -> String {
     ids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
@@ -214,6 +250,7 @@ impl Error {
                 | Self::NoKeyOpens { .. }
                 | Self::KeyDisabled { .. }
                 | Self::Truncated { .. }
+                | Self::FramesNotAuthentic { .. }
                 | Self::WrongPassphrase
         )
     }

@@ -206,6 +206,14 @@ impl Keyset {
         self.key(self.primary)
     }
 
+    /// Bytes of the sealed data that the primary key makes of this number of bytes of plaintext.
+    ///
+    /// # Errors
+    /// As [`primary`](Self::primary); [`Error::TooLong`].
+    pub fn sealed_bytes(&self, plaintext_bytes: u64) -> Result<u64, Error> {
+        self.primary()?.parameters().layout().ciphertext_bytes(plaintext_bytes)
+    }
+
     /// The enabled key for sealed files with this id.
     ///
     /// # Errors

@@ -36,6 +36,7 @@ mod choose;
 mod cuda;
 mod error;
 mod file;
+pub mod frames;
 pub mod job;
 mod json;
 mod key;
@@ -59,6 +60,9 @@ mod transfer;
 
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
+#[cfg(feature = "cuda")]
+#[doc(hidden)]
+pub use cuda::{Writing, writer_of};
 pub use error::Error;
 pub use file::{open_file, open_regular, open_source, seal_file};
 pub use key::StreamingKey;

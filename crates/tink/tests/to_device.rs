@@ -6,17 +6,20 @@
 
 use std::{
     fs,
+    io::{self, Read, Write},
     process::ExitCode,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use lanecrypt::{
     aes::AES,
-    cuda::{self, Device, DeviceBuffer, Limits},
+    cuda::{self, Device, DeviceBuffer, Limits, PinnedBuffer},
     registry::{Backend, Platform, Selection},
 };
 use lanecrypt_tink::{
-    Cuda, Error, Hash, Keyset, Options, Parameters, Scheme, Sealed, Template, open_file, seal_file,
+    Cuda, Error, Hash, Keyset, Opener, Options, Parameters, Scheme, Sealed, Template, Writing,
+    frames::{self, FrameKey},
+    open_file, seal_file,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 use tempfile::TempDir;
@@ -25,7 +28,7 @@ type Tried = Result<(), Failed>;
 type Property = fn(&Device) -> Tried;
 type Open = fn() -> Result<Device, cuda::Error>;
 
-const PROPERTIES: [(&str, Property); 7] = [
+const PROPERTIES: [(&str, Property); 11] = [
     ("every_template_at_boundaries", every_template_at_boundaries),
     ("segments_of_any_size", segments_of_any_size),
     ("ranges", ranges),
@@ -33,6 +36,10 @@ const PROPERTIES: [(&str, Property); 7] = [
     ("memory_at_any_address_is_sealed", memory_at_any_address_is_sealed),
     ("progress_and_cancelling", progress_and_cancelling),
     ("a_target_stays_where_sealing_fails", a_target_stays_where_sealing_fails),
+    ("buffers_and_streams", buffers_and_streams),
+    ("what_stays_behind_does_not_open", what_stays_behind_does_not_open),
+    ("files_written_in_every_way", files_written_in_every_way),
+    ("frames_of_regions", frames_of_regions),
 ];
 
 fn main() -> ExitCode {
@@ -297,4 +304,215 @@ fn a_target_stays_where_sealing_fails(device: &Device) -> Tried {
     cuda.seal_from_device(&case.keyset, &slice, &target, options())?;
     open_file(&case.keyset, &target, &case.path("opened"), options())?;
     require(fs::read(case.path("opened"))? == case.text, "sealed over it")
+}
+
+/// What a sealed file in memory has.
+fn opened(keyset: &Keyset, sealed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    Opener::new(keyset, sealed, options())?.read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// A writer that takes a few bytes at a time, and fails when it has `most`.
+struct Few {
+    taken: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Few {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(777)];
+        if self.taken.len() + bytes.len() > self.most {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.taken.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Pinned memory, other memory and a writer get what opens, of every kind of segment.
+fn buffers_and_streams(device: &Device) -> Tried {
+    let of_bytes = |bytes| Parameters::new(Scheme::Gcm, Hash::Sha256, 16, bytes);
+    let cuda = Cuda::new(device)?;
+    for parameters in [small()?, hmac()?, of_bytes(77)?, of_bytes(4096)?] {
+        for (threads, run_bytes) in [(1, 4096), (3, 8192), (2, 1 << 20)] {
+            limit(device, threads, run_bytes);
+            for bytes in [0, 1, 43, 44, 45, 4000, 30_011] {
+                let (keyset, text) = (Keyset::generate(parameters)?, text(bytes));
+                let buffer = DeviceBuffer::from_host(device, &text)?;
+                let data = buffer.slice(0..text.len())?;
+                let length = keyset.sealed_bytes(bytes)? as usize;
+                let what = format!("{bytes} bytes, {parameters:?}, {threads} threads");
+                let mut memory = vec![0xc5; length + 9];
+                cuda.seal_from_device_to_buffer(&keyset, &data, &mut memory[9..], options())?;
+                require(memory[..9] == [0xc5; 9], "written outside")?;
+                require(opened(&keyset, &memory[9..])? == text, format!("{what}: memory"))?;
+                let mut pinned = PinnedBuffer::zeroed(device, length + 14)?;
+                let sealed = &mut pinned[7..7 + length];
+                cuda.seal_from_device_to_buffer(&keyset, &data, sealed, options())?;
+                require(opened(&keyset, sealed)? == text, format!("{what}: pinned"))?;
+                let is_clean = pinned[..7] == [0; 7] && pinned[7 + length..] == [0; 7];
+                require(is_clean, "written outside the pinned memory")?;
+                let mut writer = Few { taken: vec![], most: length };
+                let told =
+                    cuda.seal_from_device_to_stream(&keyset, &data, &mut writer, options())?;
+                require(told == length as u64 && writer.taken.len() == length, "its length")?;
+                require(opened(&keyset, &writer.taken)? == text, format!("{what}: stream"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Nothing that was cut off by an error opens, and each error is told as what it is.
+fn what_stays_behind_does_not_open(device: &Device) -> Tried {
+    limit(device, 2, 4096);
+    let cuda = Cuda::new(device)?;
+    for parameters in [small()?, hmac()?] {
+        let (keyset, text) = (Keyset::generate(parameters)?, text(9000));
+        let buffer = DeviceBuffer::from_host(device, &text)?;
+        let data = buffer.slice(0..text.len())?;
+        let length = keyset.sealed_bytes(9000)? as usize;
+        for given in [0, length - 1, length + 1] {
+            let refused =
+                cuda.seal_from_device_to_buffer(&keyset, &data, &mut vec![0; given], options());
+            let is_it = matches!(refused, Err(Error::MemoryLength { expected, .. }) if expected == length as u64);
+            require(is_it, format!("{given} bytes: {refused:?}"))?;
+        }
+        for most in (0..length).step_by(1234) {
+            let mut writer = Few { taken: vec![], most };
+            let failed = cuda.seal_from_device_to_stream(&keyset, &data, &mut writer, options());
+            let is_it = matches!(&failed, Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe);
+            require(is_it, format!("{most} bytes: {failed:?}"))?;
+            require(opened(&keyset, &writer.taken).is_err(), format!("{most} bytes open"))?;
+        }
+        let stop = AtomicBool::new(false);
+        let progress = |_| stop.store(true, Ordering::Relaxed);
+        let cancelled = Options { cancel: &stop, progress: &progress, ..options() };
+        let mut memory = vec![0; length];
+        let failed = cuda.seal_from_device_to_buffer(&keyset, &data, &mut memory, cancelled);
+        require(matches!(failed, Err(Error::Cancelled)), format!("{failed:?}"))?;
+        require(opened(&keyset, &memory).is_err(), "cancelled memory opens")?;
+    }
+    Ok(())
+}
+
+fn files_written_in_every_way(device: &Device) -> Tried {
+    let cuda = Cuda::new(device)?;
+    let case = Case::new(Template::Aes128GcmHkdf4Kb.parameters(), 300_001)?;
+    limit(device, 3, 64 << 10);
+    let buffer = DeviceBuffer::from_host(device, &case.text)?;
+    let data = buffer.slice(0..case.text.len())?;
+    let memory = std::path::Path::new("/dev/shm");
+    let folder = if memory.is_dir() { TempDir::new_in(memory)? } else { TempDir::new()? };
+    for writing in [Writing::Fitting, Writing::Positioned, Writing::Allocated, Writing::Mapped] {
+        let target = folder.path().join("target");
+        cuda.seal_from_device_by(writing, &case.keyset, &data, &target, options())?;
+        let sealed = fs::read(&target)?;
+        require(opened(&case.keyset, &sealed)? == case.text, format!("{writing:?}"))?;
+    }
+    Ok(())
+}
+
+/// Frames of regions at multiples of 16 and not, with associated data and without.
+fn frames_of_regions(device: &Device) -> Tried {
+    let (cuda, key) = (Cuda::new(device)?, FrameKey::new(&[7; 32])?);
+    let lengths = [4096, 0, 16, 4096, 1, 65_536, 33, 4096];
+    let datas: Vec<_> = (0..lengths.len()).map(|number| format!("block {number}")).collect();
+    let datas: Vec<&[u8]> = datas.iter().map(String::as_bytes).collect();
+    for (threads, run_bytes, apart) in [(1, 8192, 0), (3, 4096, 16), (2, 1 << 20, 7)] {
+        limit(device, threads, run_bytes);
+        let all = text(lengths.iter().sum::<usize>() as u64 + 9 * apart as u64);
+        let starts = lengths.iter().scan(apart, |at, &length| {
+            *at += length + apart;
+            Some(*at - length - apart)
+        });
+        let ranges: Vec<_> =
+            starts.zip(lengths).map(|(start, length)| start..start + length).collect();
+        let mut buffer = DeviceBuffer::from_host(device, &all)?;
+        let slices = ranges.iter().map(|range| buffer.slice(range.clone()));
+        let slices = slices.collect::<Result<Vec<_>, _>>()?;
+        let mut sealed = PinnedBuffer::zeroed(device, frames::sealed_bytes(lengths))?;
+        cuda.seal_frames(&key, &slices, &datas, &mut sealed)?;
+        let found = frames::split(&sealed)?;
+        for ((frame, data), range) in found.iter().zip(&datas).zip(&ranges) {
+            require(*key.open(frame, data)? == all[range.clone()], format!("{range:?}"))?;
+        }
+        for swapped in [None, Some((0, 3)), Some((2, 4))] {
+            let mut frames = found.clone();
+            if let Some((one, other)) = swapped {
+                frames.swap(one, other);
+            }
+            buffer.write(0, &vec![0x77; all.len()])?;
+            let opened = open_into(&cuda, &key, &frames, &datas, &mut buffer, &ranges)?;
+            let expected =
+                swapped.map(|(one, other)| vec![one as u64, other as u64]).unwrap_or_default();
+            require(opened == expected, format!("{opened:?} of {swapped:?}"))?;
+            let mut right = vec![0x77; all.len()];
+            for (number, range) in (0..).zip(&ranges) {
+                let text = &all[range.clone()];
+                let zeros = vec![0; text.len()];
+                right[range.clone()].copy_from_slice(if expected.contains(&number) {
+                    &zeros
+                } else {
+                    text
+                });
+            }
+            require(read(&buffer)? == right, format!("{swapped:?}, {apart} apart"))?;
+        }
+        what_is_no_frame_is_named(&cuda, &found, &datas, &mut buffer, &ranges)?;
+    }
+    Ok(())
+}
+
+/// The numbers of the frames that do not open.
+fn open_into(
+    cuda: &Cuda,
+    key: &FrameKey,
+    frames: &[&[u8]],
+    datas: &[&[u8]],
+    buffer: &mut DeviceBuffer,
+    ranges: &[std::ops::Range<usize>],
+) -> Result<Vec<u64>, Failed> {
+    let mut rest = buffer.slice_mut(0..buffer.len())?;
+    let (mut regions, mut at) = (Vec::new(), 0);
+    for range in ranges {
+        let (_, behind) = rest.split_at(range.start - at)?;
+        let (region, behind) = behind.split_at(range.len())?;
+        regions.push(region);
+        (rest, at) = (behind, range.end);
+    }
+    match cuda.open_frames(key, frames, datas, &mut regions) {
+        Ok(()) => Ok(vec![]),
+        Err(Error::FramesNotAuthentic { frames }) => Ok(frames),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn what_is_no_frame_is_named(
+    cuda: &Cuda,
+    found: &[&[u8]],
+    datas: &[&[u8]],
+    buffer: &mut DeviceBuffer,
+    ranges: &[std::ops::Range<usize>],
+) -> Tried {
+    let (key, other) = (FrameKey::new(&[7; 32])?, FrameKey::new(&[8; 32])?);
+    let mut changed = found[5].to_vec();
+    for at in [0, 4, 7, 8, 20, 31, 32, 40_000, changed.len() - 1] {
+        changed[at] ^= 1;
+        let mut frames = found.to_vec();
+        (frames[5], frames[1], frames[6]) = (&changed, &[], &found[6][..80]);
+        let wrong = open_into(cuda, &key, &frames, datas, buffer, ranges)?;
+        require(wrong == [1, 5, 6], format!("byte {at}: {wrong:?}"))?;
+        changed[at] ^= 1;
+    }
+    let all: Vec<_> = (0..found.len() as u64).collect();
+    require(open_into(cuda, &other, found, datas, buffer, ranges)? == all, "another key")?;
+    require(open_into(cuda, &key, found, &[], buffer, ranges)? == all, "no associated data")?;
+    require(open_into(cuda, &key, &found[1..], datas, buffer, ranges).is_err(), "too few frames")?;
+    require(open_into(cuda, &key, found, &datas[1..], buffer, ranges).is_err(), "too few data")
 }

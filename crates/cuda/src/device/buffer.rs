@@ -235,6 +235,26 @@ impl<'a> DeviceSliceMut<'a> {
         DeviceSlice { device, address, length, memory: PhantomData }
     }
 
+    /// Its first `length` bytes, and all behind them.
+    ///
+    /// # Errors
+    /// [`Error::Range`] where it has less.
+    pub fn split_at(self, length: usize) -> Result<(Self, Self), Error> {
+        let Self { device, address, length: all, memory } = self;
+        let behind = self.as_slice().inside(length, all.saturating_sub(length))?;
+        let rest = Self { device, address: behind, length: all - length, memory };
+        Ok((Self { device, address, length, memory }, rest))
+    }
+
+    /// Sets all of it to zero, after all launches so far.
+    ///
+    /// # Errors
+    /// Driver errors.
+    pub fn clear(&mut self) -> Result<(), Error> {
+        // SAFETY: who made the slice vouches that the memory is there, and nobody else has it.
+        unsafe { self.device.driver().clear(self.address, self.length) }
+    }
+
     /// Copies from host memory, to byte `start` and on, after all launches so far.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! The CUDA driver, through cudarc's thin layer.
 
 mod call;
+mod host_range;
 
 use std::{
     collections::HashMap,
@@ -18,7 +19,10 @@ use cudarc::driver::{
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{Kernel, MACHINE_CODE_FOR, Module, REQUIRED_CUDA};
 
-use self::call::{Event, cuda_stream, doing};
+use self::{
+    call::{Event, cuda_stream, doing},
+    host_range::host_range,
+};
 use crate::{
     Error, Properties,
     device::{
@@ -380,6 +384,14 @@ impl Driver for Gpu {
             sys::cuMemHostGetDevicePointer_v2(&raw mut address, memory.as_ptr().cast(), 0)
         };
         result.result().ok().map(|()| address)
+    }
+
+    fn is_pinned(&self, data: &[u8]) -> bool {
+        let address = data.as_ptr().expose_provenance() as u64;
+        self.bind().is_ok()
+            && host_range(address).is_some_and(|range| {
+                range.contains(&address) && range.end - address >= data.len() as u64
+            })
     }
 
     unsafe fn free_host(&self, memory: NonNull<u8>, _bytes: usize) {

@@ -119,6 +119,15 @@ pub(crate) fn is_pinned(data: &[u8]) -> bool {
     RANGES.contain(data)
 }
 
+impl Device {
+    /// Whether the device copies from and to all of `data` by itself: memory of a [`PinnedBuffer`], or what
+    /// others in this process have pinned or registered.
+    #[must_use]
+    pub fn copies_by_itself(&self, data: &[u8]) -> bool {
+        is_pinned(data) || self.driver().is_pinned(data)
+    }
+}
+
 /// Bytes of buffers by their first address.
 struct Ranges(Mutex<BTreeMap<usize, usize>>);
 

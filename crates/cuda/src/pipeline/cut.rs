@@ -52,6 +52,11 @@ impl Crew {
         self.threads.saturating_mul(self.lanes)
     }
 
+    /// At most this number of threads of it.
+    pub(crate) fn of_at_most(self, threads: usize) -> Self {
+        Self { threads: self.threads.min(threads), ..self }
+    }
+
     /// What is worth while for this number of pieces.
     pub(crate) fn for_pieces(self, count: usize) -> Self {
         Self { threads: self.threads.min(count.div_ceil(self.lanes)).max(1), ..self }

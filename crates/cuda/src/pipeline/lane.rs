@@ -162,6 +162,32 @@ impl Lent<'_> {
         self.with(|lane| unsafe { lane.start(all, input, (0, output), work) })
     }
 
+    /// As [`start`](Self::start), and copies parts of the device's memory, from places on, straight to memory
+    /// of the caller's as well, once what `work` queued is done.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Safety
+    /// Nothing uses the memory of `copies` before [`wait`](Self::wait) has returned, or this value is dropped.
+    pub(crate) unsafe fn start_with_copies(
+        &mut self,
+        extent: Extent,
+        fill: impl FnOnce(&mut [u8]),
+        work: impl FnOnce(&Stream, u64) -> Result<(), Error>,
+        copies: &[(usize, NonNull<[u8]>)],
+    ) -> Result<(), Error> {
+        self.start(extent, fill, work)?;
+        self.with(|lane| {
+            copies.iter().filter(|(_, to)| !to.is_empty()).try_for_each(|(from, to)| {
+                let address = lane.buffer.slice(*from..from.saturating_add(to.len()))?.address();
+                let driver = lane.buffer.device().driver();
+                // SAFETY: the range on the device is the lane's own; the caller vouches for the other.
+                unsafe { driver.start_read(lane.stream.handle, address, *to) }
+            })
+        })
+    }
+
     /// Waits for what was started; then the pinned memory, for who fills it before the next
     /// [`start`](Self::start).
     ///

@@ -53,6 +53,47 @@ fn buffers_hold_what_is_written_and_nothing_outside() {
 }
 
 #[test]
+fn parts_come_in_one_copy() {
+    let device = Model::roomy(Fault::None).device();
+    let text = bytes(5000);
+    let buffer = DeviceBuffer::from_host(&device, &text).expect("no fault");
+    let slice = buffer.slice(3..5000).expect("inside");
+    let even: Vec<_> = (0..40).map(|i| (i * 100, 37)).collect();
+    for places in [
+        vec![],
+        vec![(7, 12)],
+        even,
+        vec![(4000, 997), (0, 1), (1, 2), (3, 0), (100, 50), (4997, 0)],
+    ] {
+        let mut found: Vec<_> = places.iter().map(|&(_, length)| vec![0xee; length]).collect();
+        let starts = places.iter().map(|&(start, _)| start);
+        let mut parts: Vec<_> = starts.zip(found.iter_mut().map(|part| &mut part[..])).collect();
+        slice.read_parts(&mut parts).expect("inside");
+        for ((start, length), found) in places.into_iter().zip(found) {
+            assert_eq!(found, text[3 + start..3 + start + length]);
+        }
+    }
+    let (mut one, mut other) = ([0; 10], [0; 10]);
+    assert!(refused(slice.read_parts(&mut [(0, &mut one), (4988, &mut other)])).contains("4988"));
+}
+
+#[test]
+fn a_slice_is_split() {
+    let device = Model::default().device();
+    let mut buffer = DeviceBuffer::from_host(&device, &bytes(50)).expect("no fault");
+    let (mut first, rest) =
+        buffer.slice_mut(0..50).expect("all of it").split_at(20).expect("inside");
+    let (middle, mut last) = rest.split_at(30).expect("up to its end");
+    assert!(refused(last.write(0, &[1])).contains("0..1"));
+    assert_eq!((first.as_slice().len(), middle.as_slice().len()), (20, 30));
+    first.clear().expect("no fault");
+    assert!(refused(first.split_at(21)).contains("of a device buffer of 20"));
+    let mut found = [0; 50];
+    buffer.read(0, &mut found).expect("all of it");
+    assert!(found[..20] == [0; 20] && found[20..] == bytes(50)[20..]);
+}
+
+#[test]
 fn a_slice_is_its_part_of_the_buffer() {
     let device = Model::default().device();
     let engine = engine(&device);

@@ -11,7 +11,8 @@ The functions here take a cipher by its name ("aes", "aria", "camellia", "des", 
 size of the key, "aes-256"), a key, and anything with a contiguous buffer: bytearray, memoryview, array, mmap,
 numpy. They change it in place, or leave it and fill `out`. Nothing is authenticated: `lanecrypt.aead` and
 `lanecrypt.tink` are for that. `lanecrypt.ciphers` has the same over streams, and
-`lanecrypt.random` random numbers. `lanecrypt.parquet` opens and seals Parquet with encrypted columns.
+`lanecrypt.random` random numbers. `lanecrypt.parquet` opens and seals Parquet with encrypted columns, and `lanecrypt.frames` blocks of
+GPU memory.
 
 `backend` is "auto" (CPU or GPU, whichever is faster), "cpu" (all cores), "cuda", "cuda:1" or the name of an implementation
 ("bitslice-avx512"); a device that is not there is a `RuntimeError`. The environment variable RAYON_NUM_THREADS, set
@@ -20,7 +21,7 @@ is wrong, every call is a `SelfTestError`. The interpreter is released during ca
 more: other threads go on, and must not touch the buffer meanwhile.
 """
 
-from . import aead, ciphers, parquet, random, tink
+from . import aead, ciphers, frames, parquet, random, tink
 from ._lanecrypt import Device, SelfTestError, cbc, ctr, cuda_header, devices, ecb, self_test, xts
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "cuda_header",
     "devices",
     "ecb",
+    "frames",
     "parquet",
     "random",
     "self_test",

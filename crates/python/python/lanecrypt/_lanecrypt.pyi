@@ -1,7 +1,7 @@
 """Types of the compiled module; the modules of the package say what each thing is for."""
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, overload
@@ -157,6 +157,7 @@ class Keyset:
     def primary_id(self) -> int: ...
     @property
     def ids(self) -> list[int]: ...
+    def sealed_bytes(self, plaintext_bytes: int) -> int: ...
 
 def seal(
     keyset: Keyset,
@@ -203,6 +204,54 @@ def seal_from_device(
     associated_data: Buffer = b"",
     progress: Callable[[int], object] | None = None,
 ) -> int: ...
+
+def seal_from_device_to_buffer(
+    tensor: Tensor,
+    buffer: Buffer,
+    keyset: Keyset,
+    *,
+    associated_data: Buffer = b"",
+    progress: Callable[[int], object] | None = None,
+) -> int: ...
+
+class _Socket(Protocol):
+    def sendall(self, data: bytes, /) -> object: ...
+
+class _Writer(Protocol):
+    def write(self, data: bytes, /) -> object: ...
+
+def seal_from_device_to_stream(
+    tensor: Tensor,
+    stream: _Socket | _Writer,
+    keyset: Keyset,
+    *,
+    associated_data: Buffer = b"",
+    progress: Callable[[int], object] | None = None,
+) -> int: ...
+def seal_frames(
+    key: Buffer,
+    tensors: Tensor | list[Tensor] | tuple[Tensor, ...],
+    *,
+    blocks: Sequence[int] | None = None,
+    associated_data: Sequence[Buffer] | None = None,
+) -> bytes: ...
+def seal_frames_into(
+    out: Buffer,
+    key: Buffer,
+    tensors: Tensor | list[Tensor] | tuple[Tensor, ...],
+    *,
+    blocks: Sequence[int] | None = None,
+    associated_data: Sequence[Buffer] | None = None,
+) -> int: ...
+def open_frames(
+    key: Buffer,
+    sealed: Buffer | list[Buffer] | tuple[Buffer, ...],
+    tensors: Tensor | list[Tensor] | tuple[Tensor, ...],
+    *,
+    blocks: Sequence[int] | None = None,
+    associated_data: Sequence[Buffer] | None = None,
+    strict: bool = True,
+) -> list[int]: ...
 
 class DeviceTensor:
     def __len__(self) -> int: ...

@@ -38,6 +38,8 @@ from ._lanecrypt import (
     seal,
     seal_bytes,
     seal_from_device,
+    seal_from_device_to_buffer,
+    seal_from_device_to_stream,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ __all__ = [
     "seal",
     "seal_bytes",
     "seal_from_device",
+    "seal_from_device_to_buffer",
+    "seal_from_device_to_stream",
 ]
 
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lanecrypt::cuda::{Device, DeviceSlice, DeviceSliceMut, Stream};
 use pyo3::{
-    exceptions::{PyBufferError, PyTypeError, PyValueError},
+    exceptions::{PyBufferError, PyIndexError, PyTypeError, PyValueError},
     prelude::*,
     types::{PyDict, PyTuple},
 };
@@ -22,6 +22,8 @@ pub(crate) struct Foreign {
     device: Option<Device>,
     address: u64,
     bytes: usize,
+    /// The length of its first dimension.
+    rows: usize,
     is_read_only: bool,
     /// The stream that its owner wants it used on.
     stream: Option<usize>,
@@ -101,7 +103,8 @@ impl Foreign {
         };
         let device = if bytes > 0 { Some(device_of(address).or_raise()?) } else { None };
         let held = (Some(object.clone().unbind()), None);
-        Ok(Self { name, device, address, bytes, is_read_only, stream, _held: held })
+        let rows = rows(&shape);
+        Ok(Self { name, device, address, bytes, rows, is_read_only, stream, _held: held })
     }
 
     /// By DLPack: the owner lets CUDA's default stream wait for what it has queued.
@@ -124,8 +127,9 @@ impl Foreign {
         let number = usize::try_from(described.device).unwrap_or(usize::MAX);
         let device = if bytes > 0 { Some(super::device(number)?) } else { None };
         let (address, is_read_only) = (described.address, described.is_read_only);
+        let rows = rows(shape);
         let held = (None, Some(described));
-        Ok(Self { name, device, address, bytes, is_read_only, stream: None, _held: held })
+        Ok(Self { name, device, address, bytes, rows, is_read_only, stream: None, _held: held })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -137,8 +141,36 @@ impl Foreign {
         self.device.as_ref()
     }
 
+    /// Where one of the blocks lies that its first dimension counts.
+    ///
+    /// # Errors
+    /// `IndexError`.
+    pub(crate) fn block(&self, number: usize) -> PyResult<Range<usize>> {
+        if number >= self.rows {
+            let text = format!("block {number} of {} with {} blocks", self.name, self.rows);
+            return Err(PyIndexError::new_err(text));
+        }
+        let bytes = self.bytes / self.rows;
+        let start = self.address as usize + number * bytes;
+        Ok(start..start + bytes)
+    }
+
+    /// Fails where results may not be written there.
+    ///
+    /// # Errors
+    /// `BufferError`.
+    pub(crate) fn require_writable(&self) -> PyResult<()> {
+        if self.is_read_only {
+            return Err(PyBufferError::new_err(format!(
+                "{} is read-only, and the result should be written there",
+                self.name
+            )));
+        }
+        Ok(())
+    }
+
     /// Where it lies, as far as addresses go.
-    pub(super) fn addresses(&self) -> Range<usize> {
+    pub(crate) fn addresses(&self) -> Range<usize> {
         let start = self.address as usize;
         start..start.saturating_add(self.bytes)
     }
@@ -161,12 +193,7 @@ impl Foreign {
     /// # Errors
     /// `BufferError` for memory that its owner does not let be written.
     pub(crate) fn slice_mut<'a>(&self, device: &'a Device) -> PyResult<DeviceSliceMut<'a>> {
-        if self.is_read_only {
-            return Err(PyBufferError::new_err(format!(
-                "{} is read-only, and the result should be written there",
-                self.name
-            )));
-        }
+        self.require_writable()?;
         Ok(dlpack::slice_mut(device, self.address, self.bytes))
     }
 }
@@ -206,6 +233,11 @@ fn device_of(address: u64) -> Result<Device, lanecrypt::cuda::Error> {
     }
     #[cfg(not(feature = "host-kernels"))]
     Device::of_memory(address)
+}
+
+/// The length of the first dimension; of what has none, 1.
+fn rows(shape: &[i64]) -> usize {
+    shape.first().map_or(1, |&length| usize::try_from(length).unwrap_or(0))
 }
 
 /// Bytes of elements of `item` bytes, which must lie one behind the other: the last index counts

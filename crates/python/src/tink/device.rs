@@ -2,16 +2,19 @@
 
 use std::path::PathBuf;
 
-use lanecrypt_tink::{Cuda, Sealed};
+use lanecrypt::cuda::DeviceSlice;
+use lanecrypt_tink::{Cuda, Error, Options, Sealed};
 use pyo3::{exceptions::PyTypeError, prelude::*};
 
 use super::{
     Choices, Keyset,
     files::{associated, opened},
+    stream::Stream,
 };
 use crate::{
     buffers::path_of,
     errors::OrRaise,
+    ffi::Bytes,
     tensor::{DeviceTensor, Foreign, device as gpu},
 };
 
@@ -57,6 +60,63 @@ pub(crate) fn seal_from_device(
     associated_data: Option<&Bound<'_, PyAny>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
+    seal_tensor(py, tensor, associated_data, progress.as_ref(), |cuda, data, options| {
+        cuda.seal_from_device(keyset.get(), data, &path, options)
+    })
+}
+
+/// Seals a tensor, contiguous memory of a GPU, into `buffer`: anything writable of as many bytes as
+/// `keyset.sealed_bytes(tensor.nbytes)` says. Returns the tensor's bytes.
+///
+/// What is there then is a sealed file. Into pinned memory, such as `torch.empty(..., pin_memory=True).numpy()` or
+/// `cupyx.empty_pinned(...)`, the GPU copies by itself, at the speed of the bus. If this fails, what is in the buffer
+/// does not open.
+#[pyfunction]
+#[pyo3(signature = (tensor, buffer, keyset, *, associated_data=None, progress=None))]
+pub(crate) fn seal_from_device_to_buffer(
+    py: Python<'_>,
+    tensor: &Bound<'_, PyAny>,
+    buffer: &Bound<'_, PyAny>,
+    keyset: &Keyset,
+    associated_data: Option<&Bound<'_, PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<u64> {
+    let mut output = Bytes::of(buffer, "buffer")?.to_write()?;
+    let output = output.as_mut_slice();
+    seal_tensor(py, tensor, associated_data, progress.as_ref(), |cuda, data, options| {
+        cuda.seal_from_device_to_buffer(keyset.get(), data, output, options)
+    })
+}
+
+/// Seals a tensor, contiguous memory of a GPU, for `stream`: a socket, or whatever has `sendall` or `write`. It gets
+/// the sealed file from its beginning to its end, some MiB at a time. Returns the tensor's bytes.
+///
+/// The stream is used by another thread than the caller's, one call at a time. An exception that it raises is raised
+/// here. If this fails, it has got the beginning of a sealed file, which does not open.
+#[pyfunction]
+#[pyo3(signature = (tensor, stream, keyset, *, associated_data=None, progress=None))]
+pub(crate) fn seal_from_device_to_stream(
+    py: Python<'_>,
+    tensor: &Bound<'_, PyAny>,
+    stream: &Bound<'_, PyAny>,
+    keyset: &Keyset,
+    associated_data: Option<&Bound<'_, PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<u64> {
+    let stream = Stream::of(stream)?;
+    seal_tensor(py, tensor, associated_data, progress.as_ref(), |cuda, data, options| {
+        cuda.seal_from_device_to_stream(keyset.get(), data, stream, options).map(drop)
+    })
+}
+
+/// Seals a tensor somewhere; returns its bytes.
+fn seal_tensor(
+    py: Python<'_>,
+    tensor: &Bound<'_, PyAny>,
+    associated_data: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Py<PyAny>>,
+    seal: impl FnOnce(&Cuda, &DeviceSlice<'_>, Options<'_>) -> Result<(), Error> + Send,
+) -> PyResult<u64> {
     let associated_data = &associated(associated_data)?;
     let memory = Foreign::of(tensor, "tensor")?.ok_or_else(|| {
         PyTypeError::new_err("tensor is not memory of a GPU: seal and seal_bytes take others")
@@ -67,10 +127,10 @@ pub(crate) fn seal_from_device(
     };
     let cuda = Cuda::new(&device).or_raise()?;
     let (slice, stream) = (memory.slice(&device), memory.stream(&device)?);
-    choices(associated_data, progress.as_ref()).run(py, |options| {
+    choices(associated_data, progress).run(py, |options| {
         // What its owner has queued comes before.
         stream.synchronize().map_err(lanecrypt::Error::from)?;
-        cuda.seal_from_device(keyset.get(), &slice, &path, options)
+        seal(&cuda, &slice, options)
     })?;
     Ok(memory.len() as u64)
 }

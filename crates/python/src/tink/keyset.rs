@@ -117,6 +117,15 @@ impl Keyset {
         self.0.keys().map(|(id, _)| id).collect()
     }
 
+    /// Bytes of the sealed data that the primary key makes of this number of bytes of plaintext.
+    ///
+    /// >>> from lanecrypt import tink
+    /// >>> tink.Keyset.generate().sealed_bytes(5)
+    /// 61
+    fn sealed_bytes(&self, plaintext_bytes: u64) -> PyResult<u64> {
+        self.0.sealed_bytes(plaintext_bytes).or_raise()
+    }
+
     fn __repr__(&self) -> String {
         let count = self.0.keys().count();
         let keys = if count == 1 { "key" } else { "keys" };

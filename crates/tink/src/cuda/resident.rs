@@ -1,21 +1,17 @@
-//! Sealed files straight to memory of a device, and back from there.
+//! Sealed files straight to memory of a device.
 
 use std::{
     io::{self, Write},
     ops::Range,
-    path::Path,
 };
 
 use lanecrypt::{
-    Direction, Error as CipherError,
-    cuda::{self, DeviceBuffer, DeviceSlice, SealedMessage, Sealing, TransferError},
+    Error as CipherError,
+    cuda::{self, DeviceBuffer, SealedMessage, Sealing, TransferError},
 };
 
 use super::Cuda;
-use crate::{
-    Error, Identity, Keyset, Options, Sealed, SegmentCipher, Source, Target, Version,
-    file::seal_into, options::CPU, transfer::Transfer,
-};
+use crate::{Error, Options, Sealed, SegmentCipher, Source, options::CPU};
 
 impl Cuda {
     /// Opens all of sealed data into memory of this device; see
@@ -89,63 +85,17 @@ impl Cuda {
         let read = |bytes: &mut [u8], offset| {
             options.check_cancel()?;
             sealed.read_sealed(bytes, offset)?;
-            tell_progress(sealed.cipher(), bytes.len(), offset, &range, options);
+            tell_progress(sealed.cipher(), bytes.len() as u64, offset, &range, options);
             Ok(())
         };
         let mut output = buffer.slice_mut(0..buffer.len()).map_err(CipherError::from)?;
         let opened = self.family.open_to_device(messages, &mut output, read);
         opened.map_err(|error| of_transfer(error, first))
     }
-
-    /// Seals memory of a device into the file `target` with the keyset's primary key. Nothing is left at the
-    /// target, and what was there stays, where this fails.
-    ///
-    /// As [`open_range_to_device`](Self::open_range_to_device), the other way round: kernels of the device
-    /// on which `data` lies seal it, and threads write what passes pinned memory. What is not sealed by GCM is
-    /// copied and sealed by all cores.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchKey`], [`Error::TooLong`], [`Error::Cancelled`], [`Error::Io`]; [`Error::Engine`] with
-    /// those of the device.
-    pub fn seal_from_device(
-        &self,
-        keyset: &Keyset,
-        data: &DeviceSlice<'_>,
-        target: &Path,
-        options: Options<'_>,
-    ) -> Result<(), Error> {
-        let plaintext_bytes = data.len() as u64;
-        seal_into(keyset, target, plaintext_bytes, options, |cipher, file| {
-            let segments = 0..cipher.layout().segments(plaintext_bytes)?;
-            let Some(key) = cipher.gcm_key() else {
-                return Transfer {
-                    direction: Direction::Encrypt,
-                    cipher,
-                    segments,
-                    plaintext_bytes,
-                    source: &FromDevice(data),
-                    target: file,
-                    options: Options { runner: &CPU, ..options },
-                }
-                .run();
-            };
-            let all = 0..plaintext_bytes;
-            let messages = messages(cipher, key, segments, plaintext_bytes, &all)?;
-            let write = |bytes: &[u8], offset| {
-                options.check_cancel()?;
-                file.write_all_at(bytes, offset)
-                    .map_err(Error::of_io(format!("write the output at {offset}")))?;
-                tell_progress(cipher, bytes.len(), offset, &all, options);
-                Ok(())
-            };
-            let sealed = self.family.seal_from_device(messages, data, write);
-            sealed.map_err(|error| of_transfer(error, 0))
-        })
-    }
 }
 
 /// Segments as messages of which the parts in `range` lie on a device, one behind the other.
-fn messages<'a>(
+pub(super) fn messages<'a>(
     cipher: &'a SegmentCipher,
     key: &'a [u8],
     segments: Range<u64>,
@@ -176,23 +126,22 @@ fn messages<'a>(
 }
 
 /// Tells of the bytes of `range` that whole segments have, which lie sealed from `offset` on.
-fn tell_progress(
+pub(super) fn tell_progress(
     cipher: &SegmentCipher,
-    sealed_bytes: usize,
+    sealed_bytes: u64,
     offset: u64,
     range: &Range<u64>,
     options: Options<'_>,
 ) {
     let layout = cipher.layout();
-    let [first, last] =
-        [offset, offset + sealed_bytes as u64 - 1].map(|at| at / layout.segment_bytes());
+    let [first, last] = [offset, offset + sealed_bytes - 1].map(|at| at / layout.segment_bytes());
     let start = layout.plaintext_of(first).start.max(range.start);
     let end = layout.plaintext_of(last).end.min(range.end);
     (options.progress)(end.saturating_sub(start));
 }
 
 /// An error of ours; messages count from the segment `first` on.
-fn of_transfer(error: TransferError<Error>, first: u64) -> Error {
+pub(super) fn of_transfer(error: TransferError<Error>, first: u64) -> Error {
     match error {
         TransferError::Device(error) => CipherError::from(error).into(),
         TransferError::NotAuthentic { message } => Error::NotAuthentic { segment: first + message },
@@ -218,22 +167,7 @@ impl Write for ToDevice<'_> {
     }
 }
 
-/// Memory of a device as what is sealed.
-struct FromDevice<'a>(&'a DeviceSlice<'a>);
-
-impl Source for FromDevice<'_> {
-    fn identity(&self) -> io::Result<Identity> {
-        let version = Version::Object("memory of a device".into());
-        Ok(Identity { size: self.0.len() as u64, version })
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        self.0.read(start, buffer).map_err(of_device)
-    }
-}
-
 /// A failure of a device on its way through `std::io`.
-fn of_device(error: cuda::Error) -> io::Error {
+pub(super) fn of_device(error: cuda::Error) -> io::Error {
     Error::from(CipherError::from(error)).into()
 }

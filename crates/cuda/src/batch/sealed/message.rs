@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Range};
 
-use lanecrypt_core::batch::JobMode;
+use lanecrypt_core::{Direction, batch::JobMode};
 
 use crate::batch::{memory::Layout, words::BLOCK};
 
@@ -41,7 +41,8 @@ pub struct SealedMessage<'a> {
     pub iv: [u8; 12],
     /// Associated data of GCM.
     pub aad: &'a [u8],
-    /// Plain bytes that come before `plain_at` on the device, where all of the message is opened; else none.
+    /// Bytes that come right before the message where it goes to: before its plaintext on the device, where all of
+    /// it is opened, and before its ciphertext outside, where it is sealed.
     pub lead: &'a [u8],
     /// Bytes of its plaintext.
     pub length: usize,
@@ -49,7 +50,7 @@ pub struct SealedMessage<'a> {
     pub sealed_at: u64,
     /// Which bytes of its plaintext lie on the device: all of them, unless it is opened.
     pub part: Range<usize>,
-    /// Where these start in the slice on the device; at any multiple.
+    /// Where these start in the slice on the device, or in the message's own region; at any multiple.
     pub plain_at: usize,
 }
 
@@ -64,6 +65,18 @@ impl SealedMessage<'_> {
         let mode = JobMode::GcmDecrypt { iv: &self.iv, aad: self.aad, tag: &[0; TAG] };
         let lead = self.lead.len().next_multiple_of(BLOCK);
         self.room().saturating_add(lead).saturating_add(Layout::most_of_job(&mode, self.length))
+    }
+
+    /// Where text starts on a lane behind another, whose text ends at `text_end`, and whose room ends at `end`. A
+    /// lead stands between the two: where they are opened, in the place of the tag, which was read by then.
+    pub(super) fn start(&self, direction: Direction, text_end: usize, end: usize) -> usize {
+        let before = match (self.lead.len(), direction) {
+            (0, _) => return end,
+            (lead, Direction::Decrypt) => text_end + lead,
+            (lead, Direction::Encrypt) if end == 0 => lead,
+            (lead, Direction::Encrypt) => text_end + TAG + lead,
+        };
+        before.next_multiple_of(BLOCK)
     }
 
     /// The first counter block of CTR.

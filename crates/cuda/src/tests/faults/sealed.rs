@@ -1,14 +1,17 @@
 //! Messages between a place outside and a device: whatever fails, nothing that was not verified passes for
 //! plaintext, and an error is the outside's, the device's, or names a message.
 
-use std::sync::Mutex;
+use std::sync::{
+    Mutex,
+    atomic::{AtomicU64, Ordering},
+};
 
 use lanecrypt_reference::modes;
 
 use super::{AnyError, KEY, at_every_call_of, gcm::Plain, watched};
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Limits, SealedMessage, Sealing,
-    TransferError,
+    Device, DeviceBuffer, DeviceSlice, DeviceSliceMut, Error, Limits, PinnedBuffer, SealedMessage,
+    Sealing, TransferError,
     batch::BatchFamily,
     model_device::{Fault, Model, TOY},
 };
@@ -101,6 +104,239 @@ impl Both {
             Ok(())
         })?;
         Ok(outside.into_inner().expect("no panic"))
+    }
+}
+
+/// The device's memory as what is sealed, from 8 bytes behind its beginning on, and what `seal` makes of it.
+fn from_device<T>(case: &Both, device: &Device, seal: impl FnOnce(&DeviceSlice<'_>) -> T) -> T {
+    let all = [&[0xc5; 8], &case.plain[..]].concat();
+    let buffer = DeviceBuffer::from_host(device, &all).expect("no fault");
+    let start = buffer.slice(0..0).expect("none of it").address();
+    // SAFETY: the range is inside the buffer, which nobody else uses.
+    seal(&unsafe { DeviceSlice::from_raw(device, start + 8, case.plain.len()) })
+}
+
+impl Both {
+    /// Into memory of the host, the device's own or not.
+    fn seal_to_memory(
+        &self,
+        device: &Device,
+        output: &mut [u8],
+    ) -> Result<(), TransferError<Broken>> {
+        let told = AtomicU64::new(0);
+        let sealed = from_device(self, device, |input| {
+            let messages = self.messages.iter().cloned();
+            FAMILY.seal_from_device_to_memory(messages, input, output, |complete| {
+                told.fetch_add(complete.end - complete.start, Ordering::Relaxed);
+                Ok(())
+            })
+        });
+        let all = self.messages.iter().map(|message| message.length as u64 + 16).sum::<u64>();
+        assert!(sealed.is_err() || told.into_inner() == all);
+        sealed
+    }
+
+    /// What is appended by and by, and when it breaks: before the piece that would be longer than `most` with others.
+    fn append(&self, device: &Device, most: usize) -> (Vec<u8>, Result<(), TransferError<Broken>>) {
+        let mut appended = Vec::new();
+        let result = from_device(self, device, |input| {
+            let messages = self.messages.iter().cloned();
+            FAMILY.seal_from_device_in_order(messages, input, |piece| {
+                if appended.len() + piece.len() > most {
+                    return Err(Broken);
+                }
+                appended.extend_from_slice(piece);
+                Ok(())
+            })
+        });
+        (appended, result)
+    }
+}
+
+#[test]
+fn memory_and_whoever_takes_it_in_order_get_the_same() {
+    watched(|| {
+        // More parts of a run than are copied one by one, beside the others.
+        for case in cases().into_iter().chain([both(&[33; 70], 3)]) {
+            for (threads, pinned_bytes) in [(1, 0), (1, 4096), (3, 9000), (8, 30_000), (2, 1 << 20)]
+            {
+                let model = Model::roomy(Fault::None);
+                let device = model.device();
+                device.limit_host_memory(Limits { pinned_bytes, threads });
+                let mut memory = vec![0x5a; case.outside.len()];
+                case.seal_to_memory(&device, &mut memory).expect("no fault");
+                assert!(memory == case.outside, "{threads} threads, {pinned_bytes}: memory");
+                let mut pinned =
+                    PinnedBuffer::zeroed(&device, 3 + case.outside.len()).expect("pinned");
+                pinned.fill(0x5a);
+                case.seal_to_memory(&device, &mut pinned[3..]).expect("no fault");
+                assert!(pinned[3..] == case.outside, "{threads} threads, {pinned_bytes}: pinned");
+                drop(pinned);
+                let (appended, result) = case.append(&device, usize::MAX);
+                result.expect("no fault");
+                let messages = case.messages.iter();
+                let expected =
+                    messages.map(|m| &case.outside[m.sealed_at as usize..][..m.length + 16]);
+                assert!(appended == expected.collect::<Vec<_>>().concat(), "in order");
+                assert!(!model.holds(&KEY), "a key is left");
+                drop(device);
+                assert_eq!(model.left_behind(), (0, 0));
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_appended_ends_where_that_fails() {
+    watched(|| {
+        let case = both(&[160; 40], 0);
+        let device = device_of(&Model::roomy(Fault::None), 3);
+        let all = case.outside.len() - HEADER;
+        for most in (0..all).step_by(517) {
+            let (appended, result) = case.append(&device, most);
+            assert!(matches!(result, Err(TransferError::Outside(Broken))), "{most}: {result:?}");
+            assert!(
+                case.outside[HEADER..].starts_with(&appended) && appended.len() <= most,
+                "{most}"
+            );
+        }
+    });
+}
+
+#[test]
+fn whatever_fails_on_the_way_to_memory_is_told() {
+    for case in cases().iter().skip(1) {
+        at_every_call_of(Model::roomy, "sealing to memory", &case.outside, |model| {
+            let device = device_of(model, 1);
+            let mut pinned = PinnedBuffer::zeroed(&device, case.outside.len())?;
+            pinned.fill(0x5a);
+            let buffer = DeviceBuffer::from_host(&device, &[&case.plain[..], &[0; 16]].concat())?;
+            let input = buffer.slice(0..case.plain.len())?;
+            let messages = case.messages.iter().cloned();
+            let sealed =
+                FAMILY.seal_from_device_to_memory(messages, &input, &mut pinned, |_| Ok(()));
+            sealed.map_err(of_device)?;
+            Ok(pinned.to_vec())
+        });
+    }
+}
+
+#[test]
+fn who_is_told_may_end_it() {
+    let case = both(&[160; 40], 0);
+    let device = device_of(&Model::roomy(Fault::None), 3);
+    let mut memory = vec![0; case.outside.len()];
+    let ended = from_device(&case, &device, |input| {
+        let messages = case.messages.iter().cloned();
+        FAMILY.seal_from_device_to_memory(messages, input, &mut memory, |_| Err(Broken))
+    });
+    assert!(matches!(ended, Err(TransferError::Outside(Broken))), "{ended:?}");
+}
+
+#[test]
+fn places_in_memory_are_in_order_and_inside() {
+    let case = both(&[120, 160], 0);
+    let device = device_of(&Model::roomy(Fault::None), 1);
+    let sealed = |messages: Vec<SealedMessage<'static>>, bytes: usize| {
+        let case = Both { messages, outside: vec![], plain: case.plain.clone() };
+        case.seal_to_memory(&device, &mut vec![0; bytes])
+    };
+    let all = case.outside.len();
+    sealed(case.messages.clone(), all).expect("it fits");
+    let mut swapped = case.messages.clone();
+    swapped.swap(0, 1);
+    let mut overlapping = case.messages.clone();
+    overlapping[1].sealed_at -= 1;
+    let mut far = case.messages.clone();
+    far[1].sealed_at = u64::MAX;
+    for (messages, bytes) in [
+        (case.messages.clone(), all - 1),
+        (case.messages.clone(), 0),
+        (swapped, all),
+        (overlapping, all),
+        (far, all),
+    ] {
+        let refused = sealed(messages, bytes);
+        assert!(matches!(refused, Err(TransferError::Device(Error::Range { .. }))), "{refused:?}");
+    }
+}
+
+/// Regions at multiples of a block and not, of which one is empty; each message with a lead.
+#[test]
+fn regions_are_sealed_and_opened_each_by_itself() {
+    static LEADS: [[u8; 32]; 6] = [[1; 32], [2; 32], [3; 32], [4; 32], [5; 32], [6; 32]];
+    const LENGTHS: [usize; 6] = [160, 0, 4096, 33, 160, 1];
+    for (askew, threads, pinned_bytes) in
+        [(0, 1, 1 << 20), (0, 2, 4096), (8, 3, 9000), (1, 1, 1 << 20)]
+    {
+        let device = Model::roomy(Fault::None).device();
+        device.limit_host_memory(Limits { pinned_bytes, threads });
+        let mut case = both(&LENGTHS, 0);
+        let (mut at, mut expected) = (0, Vec::new());
+        for (message, lead) in case.messages.iter_mut().zip(&LEADS) {
+            let sealed = &case.outside[message.sealed_at as usize..][..message.length + 16];
+            expected.extend([&lead[..], sealed].concat());
+            (message.lead, message.sealed_at, message.plain_at) = (lead, at + 32, 0);
+            at += 48 + message.length as u64;
+        }
+        let texts = LENGTHS.iter().scan(0, |at, &length| {
+            *at += length;
+            Some(&case.plain[*at - length..*at])
+        });
+        let texts: Vec<&[u8]> = texts.collect();
+        let canary = [0xc5; 16];
+        let mut buffers: Vec<_> = texts
+            .iter()
+            .map(|text| {
+                let all = [&canary[..askew], text, &canary[..]].concat();
+                DeviceBuffer::from_host(&device, &all).expect("no fault")
+            })
+            .collect();
+        let regions: Vec<_> = buffers
+            .iter()
+            .zip(LENGTHS)
+            .map(|(buffer, length)| buffer.slice(askew..askew + length).expect("inside"))
+            .collect();
+        let mut memory = vec![0; expected.len()];
+        let messages = case.messages.iter().cloned();
+        FAMILY
+            .seal_regions_to_memory(&device, messages, &regions, &mut memory, |_| {
+                Ok::<_, Broken>(())
+            })
+            .expect("no fault");
+        assert!(memory == expected, "{askew}");
+        for wrong in [&[][..], &[0], &[1], &[2, 5], &[0, 1, 2, 3, 4, 5]] {
+            let mut changed = memory.clone();
+            for &number in wrong {
+                let message: &SealedMessage<'_> = &case.messages[number];
+                changed[message.sealed_at as usize + message.length / 2] ^= 1;
+            }
+            for (buffer, text) in buffers.iter_mut().zip(&texts) {
+                buffer.write(askew, &vec![0x77; text.len()]).expect("no fault");
+            }
+            let messages = case.messages.iter().cloned().map(|m| SealedMessage { lead: &[], ..m });
+            let mut regions: Vec<_> = buffers
+                .iter_mut()
+                .zip(LENGTHS)
+                .map(|(buffer, length)| buffer.slice_mut(askew..askew + length).expect("inside"))
+                .collect();
+            let found = FAMILY.open_regions(&device, messages, &mut regions, |to, at| {
+                to.copy_from_slice(&changed[at as usize..][..to.len()]);
+                Ok::<_, Broken>(())
+            });
+            let named: Vec<_> = wrong.iter().map(|&number| number as u64).collect();
+            assert_eq!(found.expect("no fault"), named);
+            for (number, (buffer, text)) in buffers.iter().zip(&texts).enumerate() {
+                let mut found = vec![0; buffer.len()];
+                buffer.read(0, &mut found).expect("no fault");
+                let zeros = vec![0; text.len()];
+                let text = if wrong.contains(&number) { &zeros[..] } else { text };
+                assert!(
+                    found == [&canary[..askew], text, &canary[..]].concat(),
+                    "{number} of {wrong:?}"
+                );
+            }
+        }
     }
 }
 
@@ -215,8 +451,6 @@ fn leads_come_before_messages_with_tags_or_without() {
             assert!(matches!(refused, Err(TransferError::Device(Error::Range { .. }))));
         }
         case.messages[1].plain_at = first;
-        let refused = case.seal(&device).expect_err("leads are of messages that are opened");
-        assert!(matches!(refused, TransferError::Device(Error::Range { .. })), "{refused}");
         for message in &mut case.messages {
             message.lead = &[];
         }
