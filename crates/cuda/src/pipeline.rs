@@ -60,15 +60,19 @@ where
     I: Iterator<Item: Piece + Send> + Send,
 {
     let pieces = Mutex::new(pieces.peekable());
+    on_all(crew, || pass_some(device, crew.lanes, &pieces));
+}
+
+/// Runs `work` on all threads of a crew, as far as there are any.
+pub(crate) fn on_all(crew: Crew, work: impl Fn() + Sync) {
     thread::scope(|scope| {
         for _ in 1..crew.threads {
-            let others = || pass_some(device, crew.lanes, &pieces);
-            if let Err(error) = thread::Builder::new().spawn_scoped(scope, others) {
-                log::warn!("fewer threads than wanted pass data through a device: {error}");
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, &work) {
+                log::warn!("fewer threads than wanted work for a device: {error}");
                 break;
             }
         }
-        pass_some(device, crew.lanes, &pieces);
+        work();
     });
 }
 

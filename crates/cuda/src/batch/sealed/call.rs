@@ -33,7 +33,9 @@ impl<'a, E: Send> Call<'a, E> {
         let device = plain.device();
         family.require(device)?;
         let crew = match outside {
-            Outside::Memory { is_pinned: true, .. } => Crew::most(device).of_at_most(STARTERS),
+            Outside::Memory { is_pinned: true, .. } if !plain.is_of_short_regions() => {
+                Crew::most(device).of_at_most(STARTERS)
+            }
             _ => Crew::most(device),
         };
         let usual = crew.share_of(plain.bytes(), LONGEST_RUN).min(crew.room(device));

@@ -2,6 +2,9 @@
 
 use crate::{Device, DeviceSlice, Error, batch::words::BLOCK};
 
+/// Bytes of a region that a thread describes in about the time in which it passes the bus, where four threads do so.
+const SHORT_REGION: usize = 32 << 10;
+
 /// The plain side of a call.
 #[derive(Clone, Copy)]
 pub(super) enum Plain<'a> {
@@ -34,6 +37,14 @@ impl<'a> Plain<'a> {
             Self::Each(_, regions) => {
                 regions.iter().fold(0, |all, region| all.saturating_add(region.len()))
             }
+        }
+    }
+
+    /// Whether these are regions of so few bytes that describing them takes longer than passing the bus.
+    pub(super) fn is_of_short_regions(&self) -> bool {
+        match self {
+            Self::One(_) => false,
+            Self::Each(_, regions) => self.bytes() / SHORT_REGION < regions.len(),
         }
     }
 
