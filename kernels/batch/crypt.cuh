@@ -55,7 +55,7 @@ struct NothingShared {
                         Block16 (&states)[count], const Keys &keys) const {
         UNROLL for (u32 i = 0; i < count; i++) {
             states[i] = counter;
-            states[i].w ^= first + i * apart << 24;
+            states[i].w ^= (first + i * apart) << 24;
         }
         Cipher::run(tables, states, keys);
     }

@@ -118,9 +118,8 @@ fn architectures(module: &Module) -> Vec<String> {
     }
     let number = |name: &str| name.rsplit('_').next().and_then(|digits| digits.parse::<u32>().ok());
     let products_of_bits = module.name.ends_with("_matrices");
-    let has_them = |name: &&str| {
-        number(&own) <= number(name) && !(products_of_bits && *name == "sm_120")
-    };
+    let has_them =
+        |name: &&str| number(&own) <= number(name) && !(products_of_bits && *name == "sm_120");
     ARCHITECTURES.into_iter().filter(has_them).map(str::to_owned).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The kernels of batches on the model device.
 
 use lanecrypt_core::{Counter, Direction};
+use lanecrypt_kernels::batch::SEQUENCE_BYTES;
 
 use super::{
     Model,
@@ -91,7 +92,7 @@ impl Model {
             "keys" => (0..count).for_each(|i| all.open(i)),
             "batch_sequences" => each(items, count, &|item| {
                 let place = all.job(item.job).long_number;
-                self.write_at(sequences + 288 * place, &[0x77; 288]);
+                self.write_at(sequences + SEQUENCE_BYTES as u64 * place, &[0x77; SEQUENCE_BYTES]);
             }),
             "batch_hash" => each(items, count, &|item| all.hash(&item, false)),
             "batch_matrices" => each(items, count, &|item| all.hash(&item, true)),
