@@ -26,7 +26,7 @@ pub enum Error {
         found: u64,
     },
     /// A kind of cipher, hash, derivation or segment that is not supported.
-    #[error("{what} {given:?} is not supported; supported is {supported}")]
+    #[error("{what} {:?} is not supported; supported is {supported}", brief(given))]
     Unsupported {
         /// What kind of thing.
         what: &'static str,
@@ -36,7 +36,7 @@ pub enum Error {
         supported: &'static str,
     },
     /// A feature that a reader of this LUKS2 container must know, such as a reencryption that has begun.
-    #[error("the container requires {0:?}, which is not supported")]
+    #[error("the container requires {:?}, which is not supported", brief(.0))]
     Requirement(String),
     /// A key slot asks for more work or memory than [`DerivationLimits`](crate::DerivationLimits) allow.
     #[error("a key slot asks for {given} {what}; the limit is {limit}")]
@@ -98,6 +98,17 @@ impl From<Problem> for Error {
             }
             Problem::Damaged(what) => Self::Damaged(what),
         }
+    }
+}
+
+/// The most characters of a header's text that an error repeats.
+const MOST_REPEATED: usize = 64;
+
+/// What a header says, where an error repeats it: a name, or the beginning of whatever stands there.
+pub(crate) fn brief(given: &str) -> String {
+    match given.char_indices().nth(MOST_REPEATED) {
+        Some((end, _)) => format!("{}…", &given[..end]),
+        None => given.to_owned(),
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use argon2::Algorithm;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, de::Error as _};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, error::Category};
 
 use crate::{
     Error, Header,
     derive::{Derivation, Pbkdf2},
-    error::Problem,
+    error::{Problem, brief},
     hash::Hash,
     header::{self, Payload},
     sectors,
@@ -122,11 +122,21 @@ struct Expected {
     expected: Vec<u8>,
 }
 
+/// Says where the metadata are wrong. What stands there may be anything, of any length: it is not repeated.
+fn unreadable(error: &serde_json::Error) -> Error {
+    let (line, column) = (error.line(), error.column());
+    Error::damaged(match error.classify() {
+        Category::Data => {
+            format!("its metadata: line {line}, column {column} is not what LUKS2 has there")
+        }
+        _ => format!("its metadata: {error}"),
+    })
+}
+
 /// The header that the metadata describes; it ends with a zero, as in its area.
 pub(crate) fn parse(area: &[u8]) -> Result<Header, Error> {
     let text = area.split(|&byte| byte == 0).next().unwrap_or_default();
-    let metadata: Metadata = serde_json::from_slice(text)
-        .map_err(|error| Error::damaged(format!("its metadata: {error}")))?;
+    let metadata: Metadata = serde_json::from_slice(text).map_err(|error| unreadable(&error))?;
     if let Some(required) = metadata.config.requirements.mandatory.first() {
         return Err(Error::Requirement(required.clone()));
     }
@@ -168,13 +178,13 @@ impl Segment {
             let given = integrity.to_string();
             return Err(Error::Unsupported { what: "integrity", given, supported: "none" });
         }
-        let bytes = match self.size.as_str() {
-            "dynamic" => None,
-            size => Some(
-                size.parse()
-                    .map_err(|_| Error::damaged(format!("a segment's size is {size:?}")))?,
-            ),
-        };
+        let bytes =
+            match self.size.as_str() {
+                "dynamic" => None,
+                size => Some(size.parse().map_err(|_| {
+                    Error::damaged(format!("a segment's size is {:?}", brief(size)))
+                })?),
+            };
         sectors::check_bytes(self.sector_size)?;
         Ok(Payload {
             offset: self.offset,
@@ -218,8 +228,9 @@ fn slots(
 }
 
 fn key_slot(name: &str, slot: &Value, digest: &header::Digest) -> Result<header::KeySlot, Problem> {
-    let slot = KeySlot::deserialize(slot)
-        .map_err(|error| Problem::Damaged(format!("key slot {name:?}: {error}")))?;
+    let slot = KeySlot::deserialize(slot).map_err(|error| {
+        Problem::Damaged(format!("key slot {:?}: {}", brief(name), brief(&error.to_string())))
+    })?;
     Ok(header::KeySlot {
         derivation: slot.kdf.derivation()?,
         offset: slot.area.offset,
@@ -264,7 +275,10 @@ fn fields<'de, T: Deserialize<'de>>(
     what: &str,
     from: &'de Map<String, Value>,
 ) -> Result<T, Problem> {
-    T::deserialize(from).map_err(|error| Problem::Damaged(format!("{what}: {error}")))
+    T::deserialize(from).map_err(|error| {
+        let error = brief(&error.to_string());
+        Problem::Damaged(format!("{what}: {error}"))
+    })
 }
 
 /// A number as decimal text: what JSON's numbers cannot hold.
