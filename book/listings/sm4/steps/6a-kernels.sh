@@ -1,4 +1,3 @@
 # 6. Kernels
 take kernels/sm4 kernels/src/lib.rs kernels/src/programs.rs kernels/src/batch.rs
 check cargo xtask kernels sm4
-check cargo xtask codegen
