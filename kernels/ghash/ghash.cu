@@ -58,11 +58,25 @@ DEVICE u64 exponent(const HashParameters &parameters, u64 i) {
 }
 // ANCHOR_END: exponent
 
+// Two words of the parameters as a block.
+DEVICE Block16 block_of(const u64 *words) {
+    return make_uint4(u32(words[0]), u32(words[0] >> 32), u32(words[1]), u32(words[1] >> 32));
+}
+
+// Block `i` of the message's front.
+DEVICE Block16 front_block(const HashParameters &parameters, u64 i) {
+    Block16 block = {};
+    UNROLL for (u32 k = 0; k < MOST_FRONT; k++) {
+        if (i == k) block = block_of(parameters.front + 2 * k);
+    }
+    return block;
+}
+
 // What a thread of the kernel that ends a hash adds to the sums: a block of the tail, the block of
-// lengths, the hash so far, which the last thread has, or nothing.
+// lengths, or nothing; the last thread the hash so far, and those before it the front's blocks.
 DEVICE Block16 part_of_end(const HashParameters &parameters) {
     const u64 tail = tail_blocks(parameters), behind = blocks_behind(parameters);
-    const u64 i = threadIdx.x;
+    const u64 i = threadIdx.x, from_last = FINISH_THREADS - 1 - i;
     Block16 block = {};
     u64 exponent = 0;
     if (i < tail) {
@@ -71,9 +85,12 @@ DEVICE Block16 part_of_end(const HashParameters &parameters) {
     } else if (i < behind) {
         block = lengths_block(parameters.lengths[0], parameters.lengths[1]);
         exponent = 1;
-    } else if (i == FINISH_THREADS - 1 && parameters.flags & FROM_STATE) {
-        block = parameters.output[0];
-        exponent = parameters.units + behind;
+    } else if (from_last == 0 && parameters.flags & FROM_STATE) {
+        block = parameters.state[0];
+        exponent = parameters.units + behind + parameters.front_blocks;
+    } else if (from_last > 0 && from_last <= parameters.front_blocks) {
+        block = front_block(parameters, parameters.front_blocks - from_last);
+        exponent = parameters.units + behind + from_last;
     }
     return times_h(reversed(block), parameters.powers, exponent);
 }
@@ -101,9 +118,9 @@ KERNEL(ghash_weigh, LAUNCH, HashParameters) {
     if (threadIdx.x % WARP == 0) parameters.output[grid_warp()] = reversed(sum);
 }
 
-// Adds the sums of warps, which `units` blocks of a message came to, to the hash so far; then the few
-// blocks after them, fewer than the threads by one at least, the last one filled up with zeros, and the
-// block of lengths.
+// Adds the sums of warps, which `units` blocks of a message came to, to the hash so far and the blocks of
+// the front; then the few blocks after them, the last one filled up with zeros, the block of lengths, and
+// the mask. Each of them but sums and mask has a thread.
 KERNEL(ghash_finish, FINISH_LAUNCH, HashParameters) {
     SHARED_MEMORY(shared);
     Block16 *sums = reinterpret_cast<Block16 *>(shared);
@@ -116,7 +133,7 @@ KERNEL(ghash_finish, FINISH_LAUNCH, HashParameters) {
     __syncthreads();
     if (threadIdx.x == 0) {
         for (u32 i = 1; i < FINISH_WARPS; i++) sum = sum ^ sums[i];
-        parameters.output[0] = sum;
+        parameters.output[0] = sum ^ block_of(parameters.mask);
     }
     clear_shared(reinterpret_cast<u32 *>(shared), FINISH_WARPS * sizeof(Block16) / 4);
 }

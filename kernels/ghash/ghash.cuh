@@ -7,9 +7,12 @@
 #include "../common/gcm.cuh"
 #include "../common/parameters.cuh"
 
-// What `crates/cuda/src/engine/ghash.rs` packs, field by field: addresses, lengths and numbers, all of them
-// public. What each kernel does not name it does not read. (It has an external name, without any of
-// which the compiler puts a number of its own into the PTX at every run.)
+// Blocks of a message's front, at most.
+constexpr u32 MOST_FRONT = 4;
+
+// What `crates/cuda/src/engine/ghash.rs` packs, field by field: addresses, lengths and numbers, which are
+// public, and at the end what is not. What each kernel does not name it does not read. (It has an external
+// name, without any of which the compiler puts a number of its own into the PTX at every run.)
 struct HashParameters {
     const Block16 *input;
     Block16 *output;
@@ -20,13 +23,18 @@ struct HashParameters {
     const u8 *tail;
     u64 tail_bytes;
     u64 lengths[2];         // in bits, as the last block of a message has them
-    u64 flags, padding;
+    u64 flags;
+    const Block16 *state;   // the hash so far
+    u64 front_blocks;       // of the message, between that and the blocks of the input
+    u64 padding;
+    u64 front[2 * MOST_FRONT];
+    u64 mask[2];            // what is added to the hash at its end, to make a tag of it
 };
 
 namespace {
 
 // Flags of `ghash_finish`.
-constexpr u64 FROM_STATE = 1;    // the output has the hash so far
+constexpr u64 FROM_STATE = 1;    // there is a hash so far
 constexpr u64 WITH_LENGTHS = 2;  // the message ends here
 
 // Powers of H: H^(j 256^k) at 256 k + j, and the one that a caller names at the end.

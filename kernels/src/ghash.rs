@@ -6,8 +6,14 @@ use crate::{
 };
 
 /// Words of the parameter block of every one of these kernels, of 64 bits: `HashParameters` of
-/// `ghash/ghash.cuh`. None of them is secret.
-pub const PARAMETER_WORDS: usize = 14;
+/// `ghash/ghash.cuh`.
+pub const PARAMETER_WORDS: usize = 26;
+
+/// Those of them, from the first on, that are public; after these comes what a hash is masked with.
+pub const PUBLIC_WORDS: usize = 24;
+
+/// Blocks of a message's front that a parameter block has room for: `MOST_FRONT` of `ghash/ghash.cuh`.
+pub const MOST_FRONT: usize = 4;
 
 /// Digits of an exponent of the hash key, to the base 256: `DIGITS` and `RADIX` of `ghash/ghash.cuh`.
 const DIGITS: u32 = 4;
@@ -38,7 +44,7 @@ pub static POWERS: Kernel = kernel(&GHASH, "ghash_powers");
 /// Multiplies sums by powers of the key, and adds them up over every warp.
 pub static WEIGH: Kernel = kernel(&GHASH, "ghash_weigh");
 
-/// Adds up the sums of warps, the hash before them, what is left of the message, and its lengths.
+/// Adds up the sums of warps, the hash and the front before them, what is left of the message, its lengths, and a mask.
 pub static FINISH: Kernel = kernel(&GHASH, "ghash_finish");
 
 /// Goes through a long message by look-ups: a sum a thread.

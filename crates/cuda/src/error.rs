@@ -71,6 +71,12 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+    /// A cipher whose table has no row for a CPU, which computes single blocks beside a device.
+    #[error("{cipher} has no implementation for the CPU, which computes single blocks of GCM")]
+    NoCpuBackend {
+        /// The cipher.
+        cipher: &'static str,
+    },
     /// The kernels that an engine runs have none for what was asked of it.
     #[error("module {module} has no kernel for {task}")]
     Task {

@@ -21,6 +21,7 @@
 
 mod cut;
 mod host;
+mod landing;
 mod lane;
 mod limits;
 mod order;
@@ -32,12 +33,11 @@ use std::{
     thread,
 };
 
-use self::lane::Pool;
 pub use self::limits::Limits;
 pub(crate) use self::{
     cut::{Crew, Cut},
     host::{feed, run},
-    lane::{Extent, Lent},
+    lane::{Extent, Lent, Pool},
     limits::ChunkLimit,
 };
 use crate::{Device, Error};

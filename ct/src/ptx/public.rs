@@ -1,6 +1,6 @@
 //! What of a kernel's parameter block is public: what is before the keys, and the word among them
 //! that kernels count by, which tells the length of the key or the order of bytes and nothing else.
-//! Those of GHASH and of batches have no key in it, but addresses and lengths alone.
+//! Those of batches have no key in it, but addresses and lengths alone; those of GHASH end with a mask.
 
 use anyhow::{Result, ensure};
 use lanecrypt::cuda::kernels::{HEADER_WORDS, batch, ghash, programs::PROGRAMS, random};
@@ -10,7 +10,7 @@ const WORD_BYTES: i64 = 4;
 /// The public bytes of a module's parameter blocks: first and end of each range.
 pub(crate) fn of_module(module: &str) -> Vec<(i64, i64)> {
     if ghash::kernels().any(|kernel| kernel.module().name == module) {
-        return vec![(0, offset(2 * ghash::PARAMETER_WORDS))];
+        return vec![(0, offset(2 * ghash::PUBLIC_WORDS))];
     }
     if batch::kernels().any(|kernel| kernel.module().name == module) {
         return vec![(0, offset(2 * batch::PARAMETER_WORDS))];
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
         assert_eq!(of_module("aes_random"), of_module("aes_table"));
-        assert_eq!(of_module("ghash_tables"), [(0, 112)]);
+        assert_eq!(of_module("ghash_tables"), [(0, 192)]);
         for module in ["aes_batch", "aria_batch", "camellia_batch", "seed_batch"] {
             assert_eq!(of_module(module), [(0, 128)]);
         }

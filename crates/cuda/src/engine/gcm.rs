@@ -2,10 +2,9 @@
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    ConstantTime, Mode,
+    CipherDescription, ConstantTime, Direction, Mode, Platform,
     modes::gcm::{check_lengths, counter, first_counter},
 };
-use lanecrypt_kernels::Task;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -13,18 +12,13 @@ use crate::{
     Device, DeviceInOut, DeviceSlice, DeviceSliceMut, Engine, Error, Family, GhashEngine,
     HashFamily, Operation, Pending, Stream,
     device::buffer::MAX_BLOCK,
-    engine::ghash::Hash,
-    launch::{
-        copies::{self, Rows},
-        operation::{Start, Work},
-    },
+    engine::ghash::{End, Hash},
+    launch::copies::{self, Rows},
     pipeline::{self, Cut},
 };
 
 /// Bytes of a block, which GCM is defined for.
 const BLOCK: usize = MAX_BLOCK;
-/// ECB encryption, of single blocks here.
-const ENCRYPT: Work = Work { task: Task::EcbEncrypt, start: Start::Nowhere, block: BLOCK };
 
 impl Family {
     /// GCM under a key that the cipher takes, with the fastest hash for the device. That may look
@@ -52,11 +46,35 @@ impl Family {
             return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Gcm, given }));
         }
         let engine = self.engine(device, key)?;
-        // The hash key is the block of zeros, encrypted where it stays.
-        let hash = GhashEngine::with_key(device, hash, |at| {
-            engine.without_stream().launch(ENCRYPT, at, at, 1)
-        })?;
-        Ok(GcmEngine { engine, hash })
+        let single = Single::new(self.cipher(), key)?;
+        let h = single.encrypted(&[0; BLOCK])?;
+        let hash = GhashEngine::new(device, hash, &h)?;
+        Ok(GcmEngine { engine, hash, single })
+    }
+}
+
+/// The cipher on the CPU, for single blocks: a launch for each would take longer than the block.
+#[derive(Debug)]
+struct Single {
+    engine: Box<dyn lanecrypt_core::Engine>,
+    constant_time: ConstantTime,
+}
+
+impl Single {
+    /// By the row for users of a cipher's table, which is constant-time, or where there is none yet, by the
+    /// reference.
+    fn new(cipher: &CipherDescription, key: &[u8]) -> Result<Self, Error> {
+        let mut on_cpu = cipher.backends.iter().filter(|row| row.platform == Platform::Cpu);
+        let row = cipher.backend("default").or_else(|| on_cpu.next());
+        let row = row.ok_or(Error::NoCpuBackend { cipher: cipher.name })?;
+        let engine = (row.create)(key).map_err(Error::Data)?;
+        Ok(Self { engine, constant_time: row.constant_time })
+    }
+
+    fn encrypted(&self, block: &[u8; BLOCK]) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
+        let mut block = Zeroizing::new(*block);
+        self.engine.ecb(Direction::Encrypt, block.as_mut_slice().into()).map_err(Error::Data)?;
+        Ok(block)
     }
 }
 
@@ -69,6 +87,7 @@ impl Family {
 pub struct GcmEngine {
     engine: Engine,
     hash: GhashEngine,
+    single: Single,
 }
 
 impl GcmEngine {
@@ -84,13 +103,12 @@ impl GcmEngine {
         &self.hash
     }
 
-    /// The claims of cipher and hash together.
+    /// The claims of all parts together: the cipher here and on the CPU, and the hash.
     #[must_use]
     pub fn constant_time(&self) -> ConstantTime {
-        match self.engine.constant_time() {
-            ConstantTime::Yes => self.hash.family().constant_time(),
-            claim @ ConstantTime::No(_) => claim,
-        }
+        let claims = [self.engine.constant_time(), self.single.constant_time];
+        let not = claims.into_iter().find(|claim| matches!(claim, ConstantTime::No(_)));
+        not.unwrap_or_else(|| self.hash.family().constant_time())
     }
 
     /// As [`Engine::limit_chunk`], for associated data too.
@@ -113,8 +131,14 @@ impl GcmEngine {
         tag: &mut [u8],
     ) -> Result<(), Error> {
         let data = self.checked(data, [iv, aad], tag.len())?;
+        let mask = self.encrypt_data(self.stream(), iv, &data)?;
         let mut made = [0; BLOCK];
-        self.seal(self.stream(), iv, aad, &data, |hash| hash.read_aside(&mut made))?;
+        self.hash.with_hash(self.stream(), |hash| {
+            hash.add_host(aad)?;
+            hash.receive(&mut made, |hash, output| {
+                add_ciphertext(hash, aad.len(), data.output(), &mask, output)
+            })
+        })?;
         tag.copy_from_slice(&made[..tag.len()]);
         Ok(())
     }
@@ -139,10 +163,17 @@ impl GcmEngine {
         let device = self.engine.device();
         stream.require_device(device)?;
         tag.require_device(device)?;
-        let rows = Rows::one(tag.len() as u64);
         let queued = stream.begin().and_then(|()| {
-            self.seal(stream, iv, aad, &data, |hash| {
-                copies::copy(device, stream.handle, (hash.aside(), tag.address()), rows)
+            let mask = self.encrypt_data(stream, iv, &data)?;
+            self.hash.with_hash(stream, |hash| {
+                hash.add_host(aad)?;
+                let to = tag.address();
+                if tag.len() == BLOCK && to.is_multiple_of(BLOCK as u64) {
+                    return add_ciphertext(hash, aad.len(), data.output(), &mask, to);
+                }
+                let (aside, rows) = (hash.aside(), Rows::one(tag.len() as u64));
+                add_ciphertext(hash, aad.len(), data.output(), &mask, aside)?;
+                copies::copy(device, stream.handle, (aside, to), rows)
             })
         });
         stream.pending(queued)
@@ -206,22 +237,22 @@ impl GcmEngine {
         let work = self.engine.work(counters(&first), length)?;
         let device = self.engine.device();
         let cut = Cut::new(device, &mut data, self.engine.chunk_limit.get(), BLOCK);
-        let (mut made, mut complete) = ([0; BLOCK], 0);
+        let (mask, mut made, mut complete) = (self.single.encrypted(&first)?, [0; BLOCK], 0);
         let run = self.hash.with_hash(self.stream(), |hash| {
             hash.add_host(aad)?;
-            let lengths = Some([aad.len(), length]);
-            hash.add_pieces([length, cut.bytes], lengths, |pieces| {
-                pipeline::run(device, data, cut, BLOCK, |stream, address, number, bytes| {
-                    let work = work.after_blocks(number * (cut.bytes / BLOCK));
-                    let blocks = bytes.div_ceil(BLOCK);
-                    self.engine.on(stream).launch(work, address, address, blocks)?;
-                    pieces.hash(stream, address, number, bytes)
-                })?;
-                complete = length;
-                Ok(())
-            })?;
-            self.make_tag(hash, &first)?;
-            hash.read_aside(&mut made)
+            hash.receive(&mut made, |hash, output| {
+                let end = End { lengths: [aad.len(), length], mask: &mask, output };
+                hash.add_pieces([length, cut.bytes], Some(end), |pieces| {
+                    pipeline::run(device, data, cut, BLOCK, |stream, address, number, bytes| {
+                        let work = work.after_blocks(number * (cut.bytes / BLOCK));
+                        let blocks = bytes.div_ceil(BLOCK);
+                        self.engine.on(stream).launch(work, address, address, blocks)?;
+                        pieces.hash(stream, address, number, bytes)
+                    })?;
+                    complete = length;
+                    Ok(())
+                })
+            })
         });
         run.map_err(|error| match complete {
             0 => error,
@@ -251,8 +282,9 @@ impl GcmEngine {
         self.hash.with_hash(self.stream(), |hash| {
             hash.add_host(aad)?;
             hash.add_host(data.get_in())?;
-            hash.add_last(0, 0, lengths)?;
-            self.require(hash, &first, tag)
+            self.require(hash, &first, tag, |hash, mask, output| {
+                hash.add_last(0, 0, End { lengths, mask, output })
+            })
         })?;
         self.engine.run_host_memory(counters(&first), data)
     }
@@ -275,23 +307,16 @@ impl GcmEngine {
         Ok(data)
     }
 
-    /// Queues the encryption of a message that was checked, and what `take` does with its tag, which is the
-    /// block aside.
-    fn seal(
+    /// Queues the encryption of the data of a message that was checked; the mask of its tag.
+    fn encrypt_data(
         &self,
         stream: &Stream,
         iv: &[u8],
-        aad: &[u8],
         data: &DeviceInOut<'_>,
-        take: impl FnOnce(&Hash<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
         let first = self.first_counter(stream, iv)?;
         self.crypt(stream, &first, data)?;
-        self.hash.with_hash(stream, |hash| {
-            add_message(hash, aad, data.output())?;
-            self.make_tag(hash, &first)?;
-            take(hash)
-        })
+        self.single.encrypted(&first)
     }
 
     /// Queues the decryption of a message that was checked, once its tag was found right.
@@ -305,8 +330,10 @@ impl GcmEngine {
     ) -> Result<(), Error> {
         let first = self.first_counter(stream, iv)?;
         self.hash.with_hash(stream, |hash| {
-            add_message(hash, aad, data.input())?;
-            self.require(hash, &first, tag)
+            hash.add_host(aad)?;
+            self.require(hash, &first, tag, |hash, mask, output| {
+                add_ciphertext(hash, aad.len(), data.input(), mask, output)
+            })
         })?;
         self.crypt(stream, &first, data)
     }
@@ -329,24 +356,27 @@ impl GcmEngine {
             None => self.hash.with_hash(stream, |hash| {
                 let mut first = [0; BLOCK];
                 hash.add_host(iv)?;
-                hash.add_last(0, 0, [0, iv.len()])?;
-                hash.read(&mut first)?;
+                hash.receive(&mut first, |hash, output| {
+                    let lengths = [0, iv.len()];
+                    hash.add_last(0, 0, End { lengths, mask: &[0; BLOCK], output })
+                })?;
                 Ok(first)
             }),
         }
     }
 
-    /// Queues what makes the tag of the hash of a whole message, in the block aside: CTR over it from J0 on.
-    fn make_tag(&self, hash: &Hash<'_>, first: &[u8; BLOCK]) -> Result<(), Error> {
-        let work = self.engine.work(Operation::Ctr((*first).into()), BLOCK)?;
-        self.engine.on(hash.stream()).launch(work, hash.address(), hash.aside(), 1)
-    }
-
-    /// Compares `tag` with that of the hash of a whole message, in constant time.
-    fn require(&self, hash: &Hash<'_>, first: &[u8; BLOCK], tag: &[u8]) -> Result<(), Error> {
+    /// Compares `tag`, in constant time, with that which `work` queues: with the mask of the message, and the
+    /// address that the tag goes to.
+    fn require(
+        &self,
+        hash: &mut Hash<'_>,
+        first: &[u8; BLOCK],
+        tag: &[u8],
+        work: impl FnOnce(&mut Hash<'_>, &[u8; BLOCK], u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut made = Zeroizing::new([0; BLOCK]);
-        self.make_tag(hash, first)?;
-        hash.read_aside(&mut made)?;
+        let mask = self.single.encrypted(first)?;
+        hash.receive(&mut made, |hash, output| work(hash, &mask, output))?;
         if bool::from(made[..tag.len()].ct_eq(tag)) {
             Ok(())
         } else {
@@ -365,8 +395,14 @@ fn counters(first: &[u8; BLOCK]) -> Operation<'static> {
     Operation::Ctr32(counter(first, 0).into())
 }
 
-/// Adds both strings of a message and their lengths.
-fn add_message(hash: &mut Hash<'_>, aad: &[u8], ciphertext: &DeviceSlice<'_>) -> Result<(), Error> {
-    hash.add_host(aad)?;
-    hash.add_last(ciphertext.address(), ciphertext.len(), [aad.len(), ciphertext.len()])
+/// Adds the ciphertext of a message after its associated data, and the end.
+fn add_ciphertext(
+    hash: &mut Hash<'_>,
+    aad_bytes: usize,
+    ciphertext: &DeviceSlice<'_>,
+    mask: &[u8; BLOCK],
+    output: u64,
+) -> Result<(), Error> {
+    let (address, bytes) = (ciphertext.address(), ciphertext.len());
+    hash.add_last(address, bytes, End { lengths: [aad_bytes, bytes], mask, output })
 }

@@ -7,9 +7,10 @@ use std::fmt;
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{
     Kernel,
-    ghash::{self as kernels, PARAMETER_WORDS, POWER_COUNT},
+    ghash::{self as kernels, MOST_FRONT, PARAMETER_WORDS, POWER_COUNT},
 };
-use zerocopy::{Immutable, IntoBytes, transmute_ref};
+use zerocopy::{FromBytes, Immutable, IntoBytes, transmute, transmute_ref};
+use zeroize::{Zeroize, Zeroizing};
 
 pub use self::family::HashFamily;
 use self::family::Matrices;
@@ -18,14 +19,14 @@ use crate::{
     device::stream_memory::SCRATCH_SHARE,
     device::{buffer::MAX_BLOCK, driver::StreamHandle, geometry::Launch, stream_memory::Scratch},
     launch::copies::{self, Rows},
-    pipeline::{self, ChunkLimit, Cut},
+    pipeline::{self, ChunkLimit, Cut, Pool},
 };
 
 /// Bytes of a block.
 const BLOCK: usize = MAX_BLOCK;
 /// Blocks that are not worth a launch: the kernel that ends a hash takes one a thread, beside a last one
-/// in part, the lengths, and the hash so far.
-const FEW: usize = 252;
+/// in part, the lengths, the front, and the hash so far.
+const FEW: usize = 248;
 /// Blocks of a line of the device's memory: copies of a long message start with one.
 const LINE: usize = 8;
 /// Blocks of one go. The exponents of the key are up to as many, and those that fill up a unit of
@@ -37,21 +38,16 @@ const MOST_BYTES: u64 = MOST_BLOCKS * BLOCK as u64;
 /// Where the memory of a key has what: the key, its powers, and its matrices.
 const POWERS_AT: usize = BLOCK;
 const MATRICES_AT: usize = POWERS_AT + POWER_COUNT * BLOCK;
-/// Where the memory of a hash has what: the hash so far, a block for who hashes, host memory that goes there
-/// by launches, and sums.
+/// Where the memory of a hash has what: the hash so far, a block for who hashes, and sums.
 const ASIDE_AT: u64 = BLOCK as u64;
-const SENT_AT: u64 = 2 * BLOCK as u64;
-const SUMS_AT: u64 = SENT_AT + MOST_SENT as u64;
-/// Bytes of host memory that launches take there, a block each, sooner than a lane would: the associated
-/// data of packets.
-const MOST_SENT: usize = 4 * BLOCK;
+const SUMS_AT: u64 = 2 * BLOCK as u64;
 
 /// Flags of the kernel that ends a hash: `FROM_STATE` and `WITH_LENGTHS` of `ghash/ghash.cuh`.
 const FROM_STATE: u64 = 1;
 const WITH_LENGTHS: u64 = 2;
 
 /// The parameter block of every kernel: `HashParameters` of `kernels/ghash/ghash.cuh`.
-#[derive(Clone, Copy, Debug, Default, IntoBytes, Immutable)]
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable)]
 #[repr(C)]
 struct Parameters {
     input: u64,
@@ -66,12 +62,23 @@ struct Parameters {
     tail_bytes: u64,
     lengths: [u64; 2],
     flags: u64,
+    state: u64,
+    front_blocks: u64,
     padding: u64,
+    front: [u64; 2 * MOST_FRONT],
+    mask: [u64; 2],
 }
 
 impl Parameters {
     fn words(&self) -> &[u64; PARAMETER_WORDS] {
         transmute_ref!(self)
+    }
+}
+
+/// For the mask.
+impl Zeroize for Parameters {
+    fn zeroize(&mut self) {
+        self.as_mut_bytes().zeroize();
     }
 }
 
@@ -109,18 +116,6 @@ impl GhashEngine {
     /// # Errors
     /// [`Error::Unavailable`] for a family that the device cannot run; driver errors.
     pub fn new(device: &Device, family: HashFamily, h: &[u8; 16]) -> Result<Self, Error> {
-        Self::with_key(device, family, |address| {
-            // SAFETY: the address is that of a block which `with_key` allocated.
-            unsafe { device.driver().write(address, h) }
-        })
-    }
-
-    /// The same, where `write` brings the key to the address that it is given.
-    pub(crate) fn with_key(
-        device: &Device,
-        family: HashFamily,
-        write: impl FnOnce(u64) -> Result<(), Error>,
-    ) -> Result<Self, Error> {
         if !family.fits(device.properties()) {
             let (major, minor) = device.properties().compute_capability;
             return Err(Error::Unavailable(Unavailable::because_of(format!(
@@ -132,7 +127,7 @@ impl GhashEngine {
         }
         let matrices = family.matrices().map_or(0, |matrices| 4 * matrices.words);
         let mut key = DeviceBuffer::zeroed(device, MATRICES_AT + matrices)?;
-        write(key.slice_mut(0..BLOCK)?.as_slice().address())?;
+        key.write(0, h)?;
         let long = device.shaped(family.kernel(), u64::from(u32::MAX), None)?;
         // One block for every warp of the largest grid.
         let warp_sums =
@@ -194,9 +189,11 @@ impl GhashEngine {
         let lengths = [aad.len(), data.len()];
         self.with_hash(&self.default_stream, |hash| {
             hash.add_host(aad)?;
-            hash.add_last(data.address(), data.len(), lengths)?;
             let mut block = [0; BLOCK];
-            hash.read(&mut block)?;
+            hash.receive(&mut block, |hash, output| {
+                let end = End { lengths, mask: &[0; BLOCK], output };
+                hash.add_last(data.address(), data.len(), end)
+            })?;
             Ok(block)
         })
     }
@@ -209,7 +206,7 @@ impl GhashEngine {
         work: impl FnOnce(&mut Hash<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         stream.with_masks(SUMS_AT as usize + self.all_sums, |memory| {
-            work(&mut Hash { engine: self, stream, memory, has_state: false })
+            work(&mut Hash { engine: self, stream, memory, before: Before::default() })
         })
     }
 
@@ -239,14 +236,14 @@ impl GhashEngine {
     /// Starts a kernel with threads for as many blocks as the parameters say.
     fn launch(&self, kernel: &Kernel, parameters: Parameters) -> Result<(), Error> {
         let launch = self.device.shaped(kernel, parameters.blocks.max(1), None)?;
-        self.start_kernel(StreamHandle::DEFAULT, launch, parameters)
+        self.start_kernel(StreamHandle::DEFAULT, launch, &parameters)
     }
 
     fn start_kernel(
         &self,
         stream: StreamHandle,
         launch: Launch,
-        parameters: Parameters,
+        parameters: &Parameters,
     ) -> Result<(), Error> {
         self.device.launch(stream, launch, parameters.words())
     }
@@ -256,48 +253,78 @@ impl GhashEngine {
     }
 }
 
+/// What comes before blocks that are added.
+#[derive(Clone, Copy, Default)]
+struct Before {
+    /// Where the hash so far is, if anything was added to it.
+    state: Option<u64>,
+    /// Blocks after that, which launches take along: the associated data of packets.
+    front: [u64; 2 * MOST_FRONT],
+    front_blocks: usize,
+}
+
+impl Before {
+    /// Nothing but a hash.
+    fn hash(state: u64) -> Self {
+        Self { state: Some(state), ..Self::default() }
+    }
+
+    /// Where the front has room for so many blocks.
+    fn room(&mut self, blocks: usize) -> Option<&mut [u8]> {
+        let from = self.front_blocks * BLOCK;
+        let room = self.front.as_mut_bytes().get_mut(from..from + blocks * BLOCK)?;
+        self.front_blocks += blocks;
+        Some(room)
+    }
+}
+
+/// How the hash of a message ends.
+#[derive(Clone, Copy)]
+pub(crate) struct End<'a> {
+    /// Bytes of both of its strings.
+    pub(crate) lengths: [usize; 2],
+    /// What is added to it.
+    pub(crate) mask: &'a [u8; BLOCK],
+    /// The address it goes to.
+    pub(crate) output: u64,
+}
+
 /// A hash so far.
 pub(crate) struct Hash<'a> {
     engine: &'a GhashEngine,
     stream: &'a Stream,
     /// Where it is, before what it needs.
     memory: u64,
-    /// Whether the memory has something of this hash.
-    has_state: bool,
+    before: Before,
 }
 
 impl Hash<'_> {
-    /// What its work is queued on.
-    pub(crate) fn stream(&self) -> &Stream {
-        self.stream
-    }
-
-    /// Where the hash is.
-    pub(crate) fn address(&self) -> u64 {
-        self.memory
-    }
-
     /// Where a block is that whoever hashes may use.
     pub(crate) fn aside(&self) -> u64 {
         self.memory + ASIDE_AT
     }
 
-    /// Reads the hash.
-    pub(crate) fn read(&self, to: &mut [u8; BLOCK]) -> Result<(), Error> {
+    /// Lets `work` queue what brings a block to an address that it is given, and reads the block.
+    pub(crate) fn receive(
+        &mut self,
+        block: &mut [u8; BLOCK],
+        work: impl FnOnce(&mut Self, u64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let device = &self.engine.device;
+        let mut landing = Pool::of(device).landing(device)?;
+        if let Some(address) = landing.address() {
+            return landing.receive(self.stream, block, || work(self, address));
+        }
+        let aside = self.aside();
+        work(self, aside)?;
         // SAFETY: the memory of a hash has a block there.
-        unsafe { self.stream.read(self.address(), to) }
-    }
-
-    /// Reads the block aside.
-    pub(crate) fn read_aside(&self, to: &mut [u8; BLOCK]) -> Result<(), Error> {
-        // SAFETY: as above.
-        unsafe { self.stream.read(self.aside(), to) }
+        unsafe { self.stream.read(aside, block) }
     }
 
     /// Adds host memory, filled up with zeros to whole blocks.
     pub(crate) fn add_host(&mut self, data: &[u8]) -> Result<(), Error> {
-        if data.len() <= MOST_SENT {
-            return self.add_sent(data);
+        if data.len() <= MOST_FRONT * BLOCK {
+            return self.add_front(data);
         }
         let GhashEngine { device, chunk_limit, .. } = self.engine;
         for part in data.chunks(go(data.len()).max(1)) {
@@ -311,60 +338,57 @@ impl Hash<'_> {
         Ok(())
     }
 
-    /// The same, one block per launch, without waiting for any.
-    fn add_sent(&mut self, data: &[u8]) -> Result<(), Error> {
-        if data.is_empty() {
-            return Ok(());
+    /// The same with as little as launches take along.
+    fn add_front(&mut self, data: &[u8]) -> Result<(), Error> {
+        let count = data.len().div_ceil(BLOCK);
+        if self.before.front_blocks + count > MOST_FRONT {
+            self.add_once(0, 0, None)?;
         }
-        let at = self.memory + SENT_AT;
-        for (part, to) in data.chunks(BLOCK).zip((at..).step_by(BLOCK)) {
-            let mut block = [0; BLOCK];
-            block[..part.len()].copy_from_slice(part);
-            copies::send_block(&self.engine.device, self.stream.handle, &block, to)?;
+        if let Some(room) = self.before.room(count) {
+            room[..data.len()].copy_from_slice(data);
         }
-        self.add_once(at, data.len(), None)
-    }
-
-    /// Adds a string of `bytes` bytes in pieces of `piece_bytes`, all of which `work` hashes; and the lengths,
-    /// in bytes, of both strings of the message, where it ends here.
-    pub(crate) fn add_pieces(
-        &mut self,
-        [bytes, piece_bytes]: [usize; 2],
-        lengths: Option<[usize; 2]>,
-        work: impl FnOnce(Pieces<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let Self { engine, stream, memory: state, has_state } = *self;
-        let (count, place) = (bytes.div_ceil(piece_bytes), self.place());
-        engine.pieces.with(&engine.device, StreamHandle::DEFAULT, count * BLOCK, |hashes| {
-            let behind = u64::from(lengths.is_some());
-            work(Pieces { engine, hashes, piece_bytes, blocks: blocks(bytes) + behind })?;
-            // They are multiplied by their powers already.
-            let sums = Parameters { input: hashes, blocks: count as u64, ..Parameters::default() };
-            place.finish(state, has_state.then_some(blocks(bytes)), bits(lengths), sums)?;
-            // The next ones to use these hashes are in order with the default stream alone.
-            if stream.is_default() { Ok(()) } else { stream.synchronize() }
-        })?;
-        self.has_state = true;
         Ok(())
     }
 
-    /// Adds the last bytes, on the device, filled up with zeros to whole blocks; and the lengths, in
-    /// bytes, of both strings of the message.
+    /// Adds a string of `bytes` bytes in pieces of `piece_bytes`, all of which `work` hashes; and the end, where
+    /// the message ends here.
+    pub(crate) fn add_pieces(
+        &mut self,
+        [bytes, piece_bytes]: [usize; 2],
+        end: Option<End<'_>>,
+        work: impl FnOnce(Pieces<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Self { engine, stream, memory, before } = *self;
+        let (count, place) = (bytes.div_ceil(piece_bytes), self.place());
+        engine.pieces.with(&engine.device, StreamHandle::DEFAULT, count * BLOCK, |hashes| {
+            let behind = u64::from(end.is_some());
+            work(Pieces { engine, hashes, piece_bytes, blocks: blocks(bytes) + behind })?;
+            // They are multiplied by their powers already.
+            let sums = Parameters { input: hashes, blocks: count as u64, ..Parameters::default() };
+            place.finish((memory, before, blocks(bytes)), end, sums)?;
+            // The next ones to use these hashes are in order with the default stream alone.
+            if stream.is_default() { Ok(()) } else { stream.synchronize() }
+        })?;
+        self.before = Before::hash(memory);
+        Ok(())
+    }
+
+    /// Adds the last bytes, on the device, filled up with zeros to whole blocks; and the end.
     pub(crate) fn add_last(
         &mut self,
         mut address: u64,
         mut bytes: usize,
-        lengths: [usize; 2],
+        end: End<'_>,
     ) -> Result<(), Error> {
         if !address.is_multiple_of(BLOCK as u64) {
-            return self.add_askew(address, bytes, lengths);
+            return self.add_askew(address, bytes, end);
         }
         while go(bytes) < bytes {
             let part = go(bytes);
             self.add_once(address, part, None)?;
             (address, bytes) = (address + part as u64, bytes - part);
         }
-        self.add_once(address, bytes, Some(lengths))
+        self.add_once(address, bytes, Some(end))
     }
 
     /// The same where kernels cannot read: parts pass memory where they can.
@@ -372,7 +396,7 @@ impl Hash<'_> {
         &mut self,
         mut address: u64,
         mut bytes: usize,
-        lengths: [usize; 2],
+        end: End<'_>,
     ) -> Result<(), Error> {
         let Self { engine: GhashEngine { device, chunk_limit, .. }, stream, .. } = *self;
         let most = (chunk_limit.get() / SCRATCH_SHARE / BLOCK).max(1) * BLOCK;
@@ -381,7 +405,7 @@ impl Hash<'_> {
                 let part = most.min(bytes);
                 copies::copy(device, stream.handle, (address, copy), Rows::one(part as u64))?;
                 if part == bytes {
-                    return self.add_once(copy, part, Some(lengths));
+                    return self.add_once(copy, part, Some(end));
                 }
                 self.add_once(copy, part, None)?;
                 (address, bytes) = (address + part as u64, bytes - part);
@@ -393,10 +417,10 @@ impl Hash<'_> {
         &mut self,
         address: u64,
         bytes: usize,
-        lengths: Option<[usize; 2]>,
+        end: Option<End<'_>>,
     ) -> Result<(), Error> {
-        self.place().add(self.memory, self.has_state, (address, bytes), bits(lengths))?;
-        self.has_state = true;
+        self.place().add((self.memory, self.before), (address, bytes), end)?;
+        self.before = Before::hash(self.memory);
         Ok(())
     }
 
@@ -413,11 +437,6 @@ fn go(bytes: usize) -> usize {
 /// Blocks of a number of bytes, the last one perhaps in part.
 fn blocks(bytes: usize) -> u64 {
     bytes.div_ceil(BLOCK) as u64
-}
-
-/// Lengths of strings as the last block of a message has them.
-fn bits(lengths: Option<[usize; 2]>) -> Option<[u64; 2]> {
-    lengths.map(|lengths| lengths.map(|length| 8 * length as u64))
 }
 
 /// The hashes of all pieces of a string, each multiplied by the power of the key that what follows it asks
@@ -447,9 +466,9 @@ impl Pieces<'_> {
         let after = self.blocks - blocks(number * self.piece_bytes + bytes);
         stream.with_scratch(engine.all_sums, |sums| {
             let place = Place { engine, stream: stream.handle, sums };
-            place.add(hash, false, (address, bytes), None)?;
+            place.add((hash, Before::default()), (address, bytes), None)?;
             if after > 0 {
-                place.finish(hash, Some(after), None, Parameters::default())?;
+                place.finish((hash, Before::hash(hash), after), None, Parameters::default())?;
             }
             // The stream is a lane's, which others use as well, and as long as the device is there.
             // SAFETY: the scratch memory has so many bytes.
@@ -467,48 +486,53 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Adds `bytes` bytes on the device, filled up with zeros to whole blocks, to the hash at `state`, if
-    /// there is one; and the lengths, in bits, where the message ends here. No exponent passes 2^32.
+    /// Makes the hash at `hash` of what is before `bytes` bytes on the device, filled up with zeros to whole
+    /// blocks, and of these; or ends the message. No exponent passes 2^32.
     fn add(
         self,
-        state: u64,
-        has_state: bool,
+        (hash, before): (u64, Before),
         (address, bytes): (u64, usize),
-        lengths: Option<[u64; 2]>,
+        end: Option<End<'_>>,
     ) -> Result<(), Error> {
         let whole = self.whole_blocks(bytes / BLOCK);
-        let end = Parameters {
+        let rest = Parameters {
             input: self.sums,
             tail: address + (whole * BLOCK) as u64,
             tail_bytes: (bytes - whole * BLOCK) as u64,
-            flags: if lengths.is_some() { WITH_LENGTHS } else { 0 },
+            flags: if end.is_some() { WITH_LENGTHS } else { 0 },
             ..Parameters::default()
         };
-        let sums = if whole > 0 { self.add_blocks(address, whole as u64, end)? } else { 0 };
-        let end = Parameters { blocks: sums, ..end };
-        self.finish(state, has_state.then_some(whole as u64), lengths, end)
+        let sums = if whole > 0 { self.add_blocks(address, whole as u64, rest)? } else { 0 };
+        let rest = Parameters { blocks: sums, ..rest };
+        self.finish((hash, before, whole as u64), end, rest)
     }
 
-    /// Makes of the hash at `state`, if any, and of the sums and the tail that `end` names the hash there:
-    /// what was there is `further` blocks, and those of the tail and the lengths, further on.
+    /// Makes the hash at `hash` of what is before `further` blocks, of the sums that these came to, and of the
+    /// tail, both of which `rest` names; or ends the message.
     fn finish(
         self,
-        state: u64,
-        further: Option<u64>,
-        lengths: Option<[u64; 2]>,
-        end: Parameters,
+        (hash, before, further): (u64, Before, u64),
+        end: Option<End<'_>>,
+        rest: Parameters,
     ) -> Result<(), Error> {
-        let from_state = if further.is_some() { FROM_STATE } else { 0 };
-        let parameters = Parameters {
-            output: state,
+        let from_state = if before.state.is_some() { FROM_STATE } else { 0 };
+        let with_lengths = if end.is_some() { WITH_LENGTHS } else { 0 };
+        let End { lengths, mask, output } =
+            end.unwrap_or(End { lengths: [0; 2], mask: &[0; BLOCK], output: hash });
+        let parameters = Zeroizing::new(Parameters {
+            output,
             powers: self.engine.powers()?,
-            units: further.unwrap_or(0),
-            lengths: lengths.unwrap_or_default(),
-            flags: from_state | if lengths.is_some() { WITH_LENGTHS } else { 0 },
-            ..end
-        };
+            units: further,
+            lengths: lengths.map(|bytes| 8 * bytes as u64),
+            flags: from_state | with_lengths,
+            state: before.state.unwrap_or(0),
+            front_blocks: before.front_blocks as u64,
+            front: before.front,
+            mask: transmute!(*mask),
+            ..rest
+        });
         let launch = self.engine.device.shaped(&kernels::FINISH, 1, None)?;
-        self.engine.start_kernel(self.stream, launch, parameters)
+        self.engine.start_kernel(self.stream, launch, &parameters)
     }
 
     /// Of so many whole blocks, those that kernels add up before the one that ends the hash.
@@ -521,9 +545,9 @@ impl Place<'_> {
         }
     }
 
-    /// Adds whole blocks up to one sum for every warp of a grid; how many these are. `end` is for the
+    /// Adds whole blocks up to one sum for every warp of a grid; how many these are. `rest` is for the
     /// kernel that comes after.
-    fn add_blocks(self, address: u64, blocks: u64, end: Parameters) -> Result<u64, Error> {
+    fn add_blocks(self, address: u64, blocks: u64, rest: Parameters) -> Result<u64, Error> {
         let weighed = if blocks < self.engine.long_blocks() as u64 {
             // Every block is a sum by itself.
             Parameters {
@@ -538,10 +562,10 @@ impl Place<'_> {
             self.add_long(address, blocks)?
         };
         let launch = self.engine.device.shaped(&kernels::WEIGH, weighed.blocks, None)?;
-        let Parameters { input: output, tail_bytes, flags, .. } = end;
+        let Parameters { input: output, tail_bytes, flags, .. } = rest;
         let powers = self.engine.powers()?;
         let parameters = Parameters { output, powers, tail_bytes, flags, ..weighed };
-        self.engine.start_kernel(self.stream, launch, parameters)?;
+        self.engine.start_kernel(self.stream, launch, &parameters)?;
         Ok(launch.threads() as u64 / 32)
     }
 
@@ -566,7 +590,7 @@ impl Place<'_> {
             units,
             ..Parameters::default()
         };
-        engine.start_kernel(self.stream, long, parameters)?;
+        engine.start_kernel(self.stream, long, &parameters)?;
         Ok(Parameters {
             input: sums_at,
             blocks: engine.family.sums(long),

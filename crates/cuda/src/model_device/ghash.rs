@@ -1,5 +1,7 @@
 //! The kernels of GHASH on the model device.
 
+use zerocopy::IntoBytes;
+
 use super::Model;
 use crate::device::driver::Shape;
 
@@ -82,11 +84,18 @@ impl Model {
                 (0..).zip(warps).for_each(|(warp, sum)| write(warp, sum));
             }
             "ghash_finish" => {
-                assert!(behind < u64::from(shape.threads), "a thread a block, and one more");
+                let others = parameters[14] + 1;
+                assert!(behind + others <= u64::from(shape.threads), "a thread for each");
                 let h = self.element_at(powers + 16);
                 let mut sum = (0..blocks).fold(0, |sum, i| sum ^ self.element_at(input + 16 * i));
+                let [state, front_blocks] = [parameters[13], parameters[14]];
+                let front = &parameters[16..24].as_bytes()[..16 * front_blocks as usize];
                 if parameters[12] & 1 == 1 {
-                    sum ^= times(self.element_at(output), power(h, units + behind));
+                    let further = units + behind + front_blocks;
+                    sum ^= times(self.element_at(state), power(h, further));
+                }
+                for (block, after) in front.chunks(16).zip((1..=front_blocks).rev()) {
+                    sum ^= times(element(block), power(h, units + behind + after));
                 }
                 let mut end = 0;
                 if rest > 0 {
@@ -100,7 +109,7 @@ impl Model {
                     let lengths = u128::from(parameters[10]) << 64 | u128::from(parameters[11]);
                     end = times(end ^ lengths, h);
                 }
-                sum ^= end;
+                sum ^= end ^ element(parameters[24..].as_bytes());
                 write(0, sum);
             }
             _ => panic!("no kernel {name}"),
@@ -133,8 +142,13 @@ impl Model {
 
     /// The block at `address` as GHASH numbers it.
     fn element_at(&self, address: u64) -> u128 {
-        u128::from_be_bytes(self.read_at(address, 16).try_into().expect("16 bytes"))
+        element(&self.read_at(address, 16))
     }
+}
+
+/// The block as GHASH numbers it.
+fn element(block: &[u8]) -> u128 {
+    u128::from_be_bytes(block.try_into().expect("16 bytes"))
 }
 
 /// GHASH's product (SP 800-38D, 6.3).

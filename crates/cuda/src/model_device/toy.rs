@@ -1,7 +1,9 @@
 //! The toy cipher that the model device runs in place of the kernels, and families of it.
 
 use cipher::{Array, consts::U16};
-use lanecrypt_core::{Cipher, CipherDescription, ConstantTime, Direction, OneBlock};
+use lanecrypt_core::{
+    Cipher, CipherDescription, ConstantTime, Direction, OneBlock, cpu_backends,
+};
 use lanecrypt_kernels::programs;
 use zeroize::Zeroizing;
 
@@ -22,7 +24,7 @@ pub(crate) static TOY: CipherDescription = CipherDescription {
     standard: "none",
     block_bytes: 16,
     key_bytes: &[16],
-    backends: &[],
+    backends: cpu_backends!(TOY; "default", "toy cipher" => Toy;),
     kernels: Some(|| &KERNELS),
 };
 

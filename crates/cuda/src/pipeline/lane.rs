@@ -244,6 +244,8 @@ impl Drop for Lent<'_> {
 pub(crate) struct Pool {
     state: Mutex<State>,
     given_back: Condvar,
+    /// Where kernels leave blocks for the host: those that are not in use.
+    pub(super) landings: Mutex<Vec<PinnedBuffer>>,
 }
 
 #[derive(Default)]
