@@ -1,14 +1,17 @@
-// GHASH on any card, before and after the kernels that go through a long message: powers of H, sums
-// times powers, and the end. Constant-time: addresses and branches follow from lengths alone.
+// GHASH on any card: powers of H; after the kernels that go through a long message sums times powers; and
+// the end, which is all of a message that is not long. Constant-time: addresses and branches follow from
+// lengths alone.
+#include "../common/ticket.cuh"
 #include "ghash.cuh"
 
 namespace {
 
 constexpr Launch LAUNCH = {256, 0, BLOCK_A_THREAD};
-// One thread block ends a hash; its warps leave a sum each.
-constexpr u32 FINISH_THREADS = 256, FINISH_WARPS = FINISH_THREADS / WARP;
+// What ends a hash takes groups of blocks, each of which has threads for all powers below the next digit.
+constexpr u32 GROUP = RADIX, GROUPS = 2;  // blocks of a group, and groups that a thread block takes at once
+constexpr u32 FINISH_THREADS = GROUPS * GROUP, FINISH_WARPS = FINISH_THREADS / WARP;
 constexpr Launch FINISH_LAUNCH = {FINISH_THREADS, FINISH_WARPS * sizeof(Block16),
-                                  {FINISH_THREADS, 1, false}};
+                                  {FINISH_THREADS, FINISH_THREADS, false}};
 
 // H^exponent; of the digits of `exponent` all but one may be zero.
 DEVICE Block16 power(Block16 h, u64 exponent) {
@@ -63,36 +66,80 @@ DEVICE Block16 block_of(const u64 *words) {
     return make_uint4(u32(words[0]), u32(words[0] >> 32), u32(words[1]), u32(words[1] >> 32));
 }
 
-// Block `i` of the message's front.
-DEVICE Block16 front_block(const HashParameters &parameters, u64 i) {
-    Block16 block = {};
-    UNROLL for (u32 k = 0; k < MOST_FRONT; k++) {
-        if (i == k) block = block_of(parameters.front + 2 * k);
-    }
-    return block;
-}
+// ANCHOR: groups
+// The end of a message in groups of blocks. Blocks of the tail and the lengths are counted from the last
+// one, 1, which is multiplied by H, on; what comes before the blocks of the sums is the last group:
+//
+//   group         0                 1                 ..   front
+//   blocks        256 .. 1          512 .. 257        ..   front's, on the first of which the hash so far is
+//   a thread's    H^256 .. H        H^256 .. H        ..   H^4 .. 1
+//   the group's   1                 H^256             ..   H^(blocks behind it)
+struct Groups {
+    const HashParameters &parameters;
+    u64 behind, front, count;  // blocks of all groups but the front; the front's number; groups
 
-// What a thread of the kernel that ends a hash adds to the sums: a block of the tail, the block of
-// lengths, or nothing; the last thread the hash so far, and those before it the front's blocks.
-DEVICE Block16 part_of_end(const HashParameters &parameters) {
-    const u64 tail = tail_blocks(parameters), behind = blocks_behind(parameters);
-    const u64 i = threadIdx.x, from_last = FINISH_THREADS - 1 - i;
-    Block16 block = {};
-    u64 exponent = 0;
-    if (i < tail) {
-        block = padded(parameters.tail + 16 * i, parameters.tail_bytes - 16 * i);
-        exponent = behind - i;
-    } else if (i < behind) {
-        block = lengths_block(parameters.lengths[0], parameters.lengths[1]);
-        exponent = 1;
-    } else if (from_last == 0 && parameters.flags & FROM_STATE) {
-        block = parameters.state[0];
-        exponent = parameters.units + behind + parameters.front_blocks;
-    } else if (from_last > 0 && from_last <= parameters.front_blocks) {
-        block = front_block(parameters, parameters.front_blocks - from_last);
-        exponent = parameters.units + behind + from_last;
+    DEVICE explicit Groups(const HashParameters &parameters) : parameters(parameters) {
+        behind = blocks_behind(parameters);
+        front = (behind + GROUP - 1) / GROUP;
+        const bool has_front = parameters.front_blocks > 0 || parameters.flags & FROM_STATE;
+        count = front + has_front;
     }
-    return times_h(reversed(block), parameters.powers, exponent);
+
+    // What is multiplied by H^`number` of the front.
+    DEVICE Block16 of_front(u32 number) const {
+        const u32 first = u32(parameters.front_blocks);
+        Block16 block = {};
+        UNROLL for (u32 i = 0; i < MOST_FRONT; i++) {
+            if (number + i == first && number > 0) block = block_of(parameters.front + 2 * i);
+        }
+        if (number == first && parameters.flags & FROM_STATE) block = block ^ parameters.state[0];
+        return block;
+    }
+
+    // The block of this number of the others.
+    DEVICE Block16 from_end(u64 number) const {
+        if (number > behind) return {};
+        if (number == 1 && parameters.flags & WITH_LENGTHS) {
+            return lengths_block(parameters.lengths[0], parameters.lengths[1]);
+        }
+        const u64 at = 16 * (behind - number);
+        const u8 *const bytes = parameters.tail + at;
+        if (parameters.tail_bytes - at < 16) return padded(bytes, parameters.tail_bytes - at);
+        return *reinterpret_cast<const Block16 *>(bytes);
+    }
+
+    // What thread `i` of a group adds to its sum.
+    DEVICE Block16 part(u64 group, u32 i) const {
+        const bool is_front = group == front;
+        const u32 digit = GROUP - i - is_front;
+        const Block16 block = is_front          ? of_front(digit)
+                              : group < front ? from_end(GROUP * group + digit)
+                                              : Block16{};
+        return product(reversed(block), parameters.powers[digit + digit / RADIX]);
+    }
+
+    // A group's sum times its own power.
+    DEVICE Block16 weighed(u64 group) const {
+        const u64 exponent = group == front ? parameters.units + behind : GROUP * group;
+        return times_h(reversed(parameters.groups[group]), parameters.powers, exponent);
+    }
+};
+// ANCHOR_END: groups
+
+// The sum of what `WARPS` warps have, from that of thread `first` on, in the first of their threads. All
+// threads of the thread block take part.
+template <u32 WARPS>
+DEVICE Block16 block_sum(Block16 *sums, Block16 element) {
+    const u32 warp = threadIdx.x / WARP;
+    element = warp_sum(element);
+    if (threadIdx.x % WARP == 0) sums[warp] = element;
+    __syncthreads();
+    Block16 sum = {};
+    if (threadIdx.x % (WARPS * WARP) == 0) {
+        for (u32 i = 0; i < WARPS; i++) sum = sum ^ sums[warp + i];
+    }
+    __syncthreads();
+    return sum;
 }
 
 }  // namespace
@@ -106,8 +153,7 @@ KERNEL(ghash_powers, LAUNCH, HashParameters) {
     }
 }
 
-// Multiplies sums, or blocks of a message, by their powers of H, and writes the sum of them over every
-// warp.
+// Multiplies sums by their powers of H, and writes the sum of them over every warp.
 KERNEL(ghash_weigh, LAUNCH, HashParameters) {
     Block16 sum = {};
     for (u64 i = grid_thread(); i < parameters.blocks; i += grid_threads()) {
@@ -118,22 +164,29 @@ KERNEL(ghash_weigh, LAUNCH, HashParameters) {
     if (threadIdx.x % WARP == 0) parameters.output[grid_warp()] = reversed(sum);
 }
 
-// Adds the sums of warps, which `units` blocks of a message came to, to the hash so far and the blocks of
-// the front; then the few blocks after them, the last one filled up with zeros, the block of lengths, and
-// the mask. Each of them but sums and mask has a thread.
+// Writes the hash: the sums of warps, which `units` blocks of a message came to, what is before them, the
+// tail, and the lengths; and the mask. The thread block that is through last adds all up.
 KERNEL(ghash_finish, FINISH_LAUNCH, HashParameters) {
     SHARED_MEMORY(shared);
     Block16 *sums = reinterpret_cast<Block16 *>(shared);
-    Block16 sum = reversed(part_of_end(parameters));
-    for (u64 i = threadIdx.x; i < parameters.blocks; i += FINISH_THREADS) {
-        sum = sum ^ parameters.input[i];
+    const Groups groups(parameters);
+    const u32 in_group = threadIdx.x % GROUP;
+    ROLLED for (u64 first = u64(blockIdx.x) * GROUPS; first < groups.count; first += gridDim.x * GROUPS) {
+        const u64 group = first + threadIdx.x / GROUP;
+        const Block16 sum = block_sum<GROUP / WARP>(sums, groups.part(group, in_group));
+        if (in_group == 0 && group < groups.count) parameters.groups[group] = reversed(sum);
     }
-    sum = warp_sum(sum);
-    if (threadIdx.x % WARP == 0) sums[threadIdx.x / WARP] = sum;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (u32 i = 1; i < FINISH_WARPS; i++) sum = sum ^ sums[i];
-        parameters.output[0] = sum ^ block_of(parameters.mask);
+    if (is_last_block(parameters.ticket)) {
+        Block16 sum = {};
+        ROLLED for (u64 group = threadIdx.x; group < groups.count; group += FINISH_THREADS) {
+            sum = sum ^ groups.weighed(group);
+        }
+        sum = reversed(sum);
+        ROLLED for (u64 i = threadIdx.x; i < parameters.blocks; i += FINISH_THREADS) {
+            sum = sum ^ parameters.input[i];
+        }
+        sum = block_sum<FINISH_WARPS>(sums, sum);
+        if (threadIdx.x == 0) parameters.output[0] = sum ^ block_of(parameters.mask);
     }
     clear_shared(reinterpret_cast<u32 *>(shared), FINISH_WARPS * sizeof(Block16) / 4);
 }

@@ -26,7 +26,8 @@ struct HashParameters {
     u64 flags;
     const Block16 *state;   // the hash so far
     u64 front_blocks;       // of the message, between that and the blocks of the input
-    u64 padding;
+    Block16 *groups;        // for the sums of groups of blocks
+    u32 *ticket;            // zero, and zero again in the end
     u64 front[2 * MOST_FRONT];
     u64 mask[2];            // what is added to the hash at its end, to make a tag of it
 };

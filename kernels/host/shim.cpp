@@ -72,6 +72,7 @@ struct Fiber {
     std::vector<Product> products;
     bool is_prepared = false;
     unsigned exchanges = 0;  // values that it gave to its warp
+    unsigned votes = 0;      // that it gave to its thread block
 };
 
 // Everything about the thread block that this host thread runs.
@@ -85,6 +86,7 @@ struct Block {
     const void *parameters = nullptr;
     std::size_t table_bytes = 0;  // that may stay, at the start of shared memory
     unsigned exchanged[2][WARP_THREADS];  // by turns: some may give the next while others still read
+    bool votes[3] = {};  // by turns: while some give the next, others still read, and one is cleared
     BitOperands operands[WARP_THREADS];
     // Shared memory as products and copies in bulk see it: without what threads wrote since one of
     // them published what it wrote.
@@ -411,6 +413,15 @@ const unsigned *exchange(unsigned mask, unsigned value) {
 
 unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane) {
     return exchange(mask, value)[lane % host::WARP_THREADS];
+}
+
+int __syncthreads_or(int predicate) {
+    const unsigned turn = host::block->current->votes++;
+    bool *const votes = host::block->votes;
+    votes[turn % 3] |= predicate != 0;
+    host::block_barrier();
+    votes[(turn + 2) % 3] = false;  // nobody gives that one before all have met again
+    return votes[turn % 3];
 }
 
 unsigned __ballot_sync(unsigned mask, int predicate) {

@@ -5,6 +5,7 @@
 // barriers are an error, so that a missing or divergent barrier shows as a wrong result or an
 // abort instead of hiding. So is a thread block that leaves keys or data in shared memory.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -105,7 +106,17 @@ void drop_arrival(unsigned address);
 extern constinit thread_local Dimension threadIdx, blockIdx, blockDim, gridDim;
 
 inline void __syncthreads() { host::block_barrier(); }
+// Whether any thread of the block passes other than zero.
+int __syncthreads_or(int predicate);
 inline void __syncwarp() { host::warp_barrier(); }
+// Thread blocks may run on several threads of the host.
+inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+inline unsigned atomicInc(unsigned *word, unsigned most) {
+    const std::atomic_ref<unsigned> shared(*word);
+    unsigned old = shared.load();
+    while (!shared.compare_exchange_weak(old, old >= most ? 0 : old + 1)) {}
+    return old;
+}
 [[noreturn]] void __trap();
 // The value that lane `lane` of this warp passes; all lanes take part.
 unsigned __shfl_sync(unsigned mask, unsigned value, unsigned lane);

@@ -7,13 +7,16 @@ use crate::{
 
 /// Words of the parameter block of every one of these kernels, of 64 bits: `HashParameters` of
 /// `ghash/ghash.cuh`.
-pub const PARAMETER_WORDS: usize = 26;
+pub const PARAMETER_WORDS: usize = 27;
 
 /// Those of them, from the first on, that are public; after these comes what a hash is masked with.
-pub const PUBLIC_WORDS: usize = 24;
+pub const PUBLIC_WORDS: usize = 25;
 
 /// Blocks of a message's front that a parameter block has room for: `MOST_FRONT` of `ghash/ghash.cuh`.
 pub const MOST_FRONT: usize = 4;
+
+/// Blocks of a group, which [`FINISH`] leaves a sum for: `GROUP` of `ghash/ghash.cu`.
+pub const GROUP: usize = 256;
 
 /// Digits of an exponent of the hash key, to the base 256: `DIGITS` and `RADIX` of `ghash/ghash.cuh`.
 const DIGITS: u32 = 4;
@@ -44,7 +47,8 @@ pub static POWERS: Kernel = kernel(&GHASH, "ghash_powers");
 /// Multiplies sums by powers of the key, and adds them up over every warp.
 pub static WEIGH: Kernel = kernel(&GHASH, "ghash_weigh");
 
-/// Adds up the sums of warps, the hash and the front before them, what is left of the message, its lengths, and a mask.
+/// Adds up the sums of warps, the hash and the front before them, the rest of a message or all of it, its lengths, and
+/// a mask.
 pub static FINISH: Kernel = kernel(&GHASH, "ghash_finish");
 
 /// Goes through a long message by look-ups: a sum a thread.

@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(of_module("seed_bitslice"), [(0, 48)]);
         assert_eq!(of_module("des_table"), [(0, 48), (432, 436)]);
         assert_eq!(of_module("aes_random"), of_module("aes_table"));
-        assert_eq!(of_module("ghash_tables"), [(0, 192)]);
+        assert_eq!(of_module("ghash_tables"), [(0, 200)]);
         for module in ["aes_batch", "aria_batch", "camellia_batch", "seed_batch"] {
             assert_eq!(of_module(module), [(0, 128)]);
         }

@@ -100,7 +100,8 @@ enum Kind {
     /// Adds to its first operand products of the next two, which are registers or say where in shared
     /// memory the factors are.
     Product,
-    /// Counts copies that are over, or asks whether they are: which says nothing of what they bring.
+    /// Counts copies that are over, or thread blocks that are through, or asks for it: which says nothing of what
+    /// they bring. Words that are counted up have nothing else in them.
     Arrival,
     /// Goes elsewhere, waits or ends.
     Control,
@@ -134,11 +135,12 @@ fn kind(instruction: &Instruction<'_>) -> Result<Kind> {
         "shfl" => Kind::Shuffle,
         "ld" => Kind::Load(space),
         "st" => Kind::Store(space),
+        "atom" if instruction.opcode.contains(".inc.") => Kind::Arrival,
         "atom" => Kind::Exchange,
         "cp" => Kind::Copy,
         "wgmma" if instruction.opcode.starts_with("wgmma.mma_async.") => Kind::Product,
         "mbarrier" => Kind::Arrival,
-        "bar" | "bra" | "exit" | "fence" | "ret" | "trap" | "wgmma" => Kind::Control,
+        "bar" | "bra" | "exit" | "fence" | "membar" | "ret" | "trap" | "wgmma" => Kind::Control,
         _ => bail!("line {}: {name} is not known to the analysis", instruction.line),
     })
 }

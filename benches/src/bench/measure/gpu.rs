@@ -350,14 +350,15 @@ impl Target {
             if let (Work::GcmEncrypt, Some((_, gcm))) = (work, &self.modes) {
                 let (iv, mut tag) = (self.keyed.iv(), tag.slice_mut(0..16)?);
                 let data = (&input, &mut output);
-                return gcm.queue_encrypt(&stream, &iv[..GCM_IV_BYTES], &[], data, &mut tag)?.wait();
+                return gcm
+                    .queue_encrypt(&stream, &iv[..GCM_IV_BYTES], &[], data, &mut tag)?
+                    .wait();
             }
             let operation = Operation::Ctr(counter(self.block()));
             self.engine.queue(&stream, operation, (&input, &mut output)).and_then(Pending::wait)
         };
-        let pass = |buffers: &mut Buffers| {
-            clocked(|| run(buffers).map_err(|error| self.failed(error)))
-        };
+        let pass =
+            |buffers: &mut Buffers| clocked(|| run(buffers).map_err(|error| self.failed(error)));
         let figure = self.figure(work, Place::Queued, bytes);
         timed(figure, LAUNCHES, buffers, pass, |buffers| self.verify_resident(work, bytes, buffers))
     }

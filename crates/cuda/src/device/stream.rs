@@ -31,6 +31,8 @@ pub struct Stream {
     scratch: Scratch,
     /// What several launches need, each of which may need the other one.
     masks: Scratch,
+    /// A word that thread blocks count by, zero between launches.
+    ticket: Scratch,
     tickets: Mutex<Tickets>,
 }
 
@@ -80,6 +82,7 @@ impl Stream {
             owner,
             scratch: Scratch::default(),
             masks: Scratch::default(),
+            ticket: Scratch::default(),
             tickets: Mutex::default(),
         }
     }
@@ -152,6 +155,14 @@ impl Stream {
         work: impl FnOnce(u64) -> Result<R, Error>,
     ) -> Result<R, Error> {
         self.masks.with(&self.device, self.handle, bytes, work)
+    }
+
+    /// Runs `work` with the address of a word that is zero, and is so again after the launch that it queues.
+    pub(crate) fn with_ticket<R>(
+        &self,
+        work: impl FnOnce(u64) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        self.ticket.with(&self.device, self.handle, size_of::<u32>(), work)
     }
 
     /// Checks that engines of `device` can queue on it.

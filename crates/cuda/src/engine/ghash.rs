@@ -1,19 +1,19 @@
 //! GHASH (SP 800-38D, 6.4) on the device, under one key.
 
 mod family;
+mod place;
 
 use std::fmt;
 
 use lanecrypt_core::Unavailable;
 use lanecrypt_kernels::{
     Kernel,
-    ghash::{self as kernels, MOST_FRONT, PARAMETER_WORDS, POWER_COUNT},
+    ghash::{self as kernels, GROUP, MOST_FRONT, POWER_COUNT},
 };
-use zerocopy::{FromBytes, Immutable, IntoBytes, transmute, transmute_ref};
-use zeroize::{Zeroize, Zeroizing};
 
 pub use self::family::HashFamily;
-use self::family::Matrices;
+pub(crate) use self::place::End;
+use self::place::{Before, LINE, Parameters, Place, Sums};
 use crate::{
     Device, DeviceBuffer, DeviceSlice, Error, Stream,
     device::stream_memory::SCRATCH_SHARE,
@@ -24,11 +24,6 @@ use crate::{
 
 /// Bytes of a block.
 const BLOCK: usize = MAX_BLOCK;
-/// Blocks that are not worth a launch: the kernel that ends a hash takes one a thread, beside a last one
-/// in part, the lengths, the front, and the hash so far.
-const FEW: usize = 248;
-/// Blocks of a line of the device's memory: copies of a long message start with one.
-const LINE: usize = 8;
 /// Blocks of one go. The exponents of the key are up to as many, and those that fill up a unit of
 /// [`HashFamily::kernel`], the last one and the lengths.
 const MOST_BLOCKS: u64 = 1 << 31;
@@ -42,46 +37,6 @@ const MATRICES_AT: usize = POWERS_AT + POWER_COUNT * BLOCK;
 const ASIDE_AT: u64 = BLOCK as u64;
 const SUMS_AT: u64 = 2 * BLOCK as u64;
 
-/// Flags of the kernel that ends a hash: `FROM_STATE` and `WITH_LENGTHS` of `ghash/ghash.cuh`.
-const FROM_STATE: u64 = 1;
-const WITH_LENGTHS: u64 = 2;
-
-/// The parameter block of every kernel: `HashParameters` of `kernels/ghash/ghash.cuh`.
-#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable)]
-#[repr(C)]
-struct Parameters {
-    input: u64,
-    output: u64,
-    blocks: u64,
-    powers: u64,
-    units: u64,
-    unit_blocks: u64,
-    sums: u64,
-    step: u64,
-    tail: u64,
-    tail_bytes: u64,
-    lengths: [u64; 2],
-    flags: u64,
-    state: u64,
-    front_blocks: u64,
-    padding: u64,
-    front: [u64; 2 * MOST_FRONT],
-    mask: [u64; 2],
-}
-
-impl Parameters {
-    fn words(&self) -> &[u64; PARAMETER_WORDS] {
-        transmute_ref!(self)
-    }
-}
-
-/// For the mask.
-impl Zeroize for Parameters {
-    fn zeroize(&mut self) {
-        self.as_mut_bytes().zeroize();
-    }
-}
-
 /// GHASH under one key on one device. Several threads may use it; those without a stream of their own take
 /// turns.
 ///
@@ -92,9 +47,7 @@ pub struct GhashEngine {
     key: DeviceBuffer,
     /// The launch of the kernel for long messages with all the threads that the device holds.
     long: Launch,
-    /// Bytes of the sums over warps, behind which those of a long message are, and of both.
-    warp_sums: usize,
-    all_sums: usize,
+    sums: Sums,
     /// The hashes of pieces of host memory.
     pieces: Scratch,
     default_stream: Stream,
@@ -129,23 +82,28 @@ impl GhashEngine {
         let mut key = DeviceBuffer::zeroed(device, MATRICES_AT + matrices)?;
         key.write(0, h)?;
         let long = device.shaped(family.kernel(), u64::from(u32::MAX), None)?;
-        // One block for every warp of the largest grid.
-        let warp_sums =
-            device.shaped(&kernels::WEIGH, u64::from(u32::MAX), None)?.threads() / 32 * BLOCK;
-        let all_sums = warp_sums + family.sums(long) as usize * BLOCK;
-        let engine = Self {
+        let mut engine = Self {
             device: device.clone(),
             family,
             key,
             long,
-            warp_sums,
-            all_sums,
+            sums: Sums::default(),
             pieces: Scratch::default(),
             default_stream: Stream::default_of(device),
             chunk_limit: ChunkLimit::default(),
         };
+        engine.sums = engine.sums()?;
         engine.expand_key()?;
         Ok(engine)
+    }
+
+    fn sums(&self) -> Result<Sums, Error> {
+        // One block for every warp of the largest grid, and for every group of what is not long.
+        let weigh = self.device.shaped(&kernels::WEIGH, u64::from(u32::MAX), None)?;
+        let groups = self.long_blocks().max(LINE).div_ceil(GROUP) + 2;
+        let long_at = weigh.threads() / 32 * BLOCK;
+        let groups_at = long_at + self.family.sums(self.long) as usize * BLOCK;
+        Ok(Sums { long_at, groups_at, bytes: groups_at + groups * BLOCK })
     }
 
     /// Lets a piece of host data on the device have at most `bytes` bytes, whole blocks of it and one at
@@ -205,7 +163,7 @@ impl GhashEngine {
         stream: &Stream,
         work: impl FnOnce(&mut Hash<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        stream.with_masks(SUMS_AT as usize + self.all_sums, |memory| {
+        stream.with_masks(SUMS_AT as usize + self.sums.bytes, |memory| {
             work(&mut Hash { engine: self, stream, memory, before: Before::default() })
         })
     }
@@ -253,42 +211,6 @@ impl GhashEngine {
     }
 }
 
-/// What comes before blocks that are added.
-#[derive(Clone, Copy, Default)]
-struct Before {
-    /// Where the hash so far is, if anything was added to it.
-    state: Option<u64>,
-    /// Blocks after that, which launches take along: the associated data of packets.
-    front: [u64; 2 * MOST_FRONT],
-    front_blocks: usize,
-}
-
-impl Before {
-    /// Nothing but a hash.
-    fn hash(state: u64) -> Self {
-        Self { state: Some(state), ..Self::default() }
-    }
-
-    /// Where the front has room for so many blocks.
-    fn room(&mut self, blocks: usize) -> Option<&mut [u8]> {
-        let from = self.front_blocks * BLOCK;
-        let room = self.front.as_mut_bytes().get_mut(from..from + blocks * BLOCK)?;
-        self.front_blocks += blocks;
-        Some(room)
-    }
-}
-
-/// How the hash of a message ends.
-#[derive(Clone, Copy)]
-pub(crate) struct End<'a> {
-    /// Bytes of both of its strings.
-    pub(crate) lengths: [usize; 2],
-    /// What is added to it.
-    pub(crate) mask: &'a [u8; BLOCK],
-    /// The address it goes to.
-    pub(crate) output: u64,
-}
-
 /// A hash so far.
 pub(crate) struct Hash<'a> {
     engine: &'a GhashEngine,
@@ -311,7 +233,7 @@ impl Hash<'_> {
         work: impl FnOnce(&mut Self, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let device = &self.engine.device;
-        let mut landing = Pool::of(device).landing(device)?;
+        let landing = Pool::of(device).landing(device)?;
         if let Some(address) = landing.address() {
             return landing.receive(self.stream, block, || work(self, address));
         }
@@ -392,12 +314,7 @@ impl Hash<'_> {
     }
 
     /// The same where kernels cannot read: parts pass memory where they can.
-    fn add_askew(
-        &mut self,
-        mut address: u64,
-        mut bytes: usize,
-        end: End<'_>,
-    ) -> Result<(), Error> {
+    fn add_askew(&mut self, mut address: u64, mut bytes: usize, end: End<'_>) -> Result<(), Error> {
         let Self { engine: GhashEngine { device, chunk_limit, .. }, stream, .. } = *self;
         let most = (chunk_limit.get() / SCRATCH_SHARE / BLOCK).max(1) * BLOCK;
         stream.with_scratch(most.min(bytes), |copy| {
@@ -413,19 +330,14 @@ impl Hash<'_> {
         })
     }
 
-    fn add_once(
-        &mut self,
-        address: u64,
-        bytes: usize,
-        end: Option<End<'_>>,
-    ) -> Result<(), Error> {
+    fn add_once(&mut self, address: u64, bytes: usize, end: Option<End<'_>>) -> Result<(), Error> {
         self.place().add((self.memory, self.before), (address, bytes), end)?;
         self.before = Before::hash(self.memory);
         Ok(())
     }
 
     fn place(&self) -> Place<'_> {
-        Place { engine: self.engine, stream: self.stream.handle, sums: self.memory + SUMS_AT }
+        Place { engine: self.engine, stream: self.stream, sums: self.memory + SUMS_AT }
     }
 }
 
@@ -464,141 +376,15 @@ impl Pieces<'_> {
         let engine = self.engine;
         let hash = self.hashes + (number * BLOCK) as u64;
         let after = self.blocks - blocks(number * self.piece_bytes + bytes);
-        stream.with_scratch(engine.all_sums, |sums| {
-            let place = Place { engine, stream: stream.handle, sums };
+        stream.with_scratch(engine.sums.bytes, |sums| {
+            let place = Place { engine, stream, sums };
             place.add((hash, Before::default()), (address, bytes), None)?;
             if after > 0 {
                 place.finish((hash, Before::hash(hash), after), None, Parameters::default())?;
             }
             // The stream is a lane's, which others use as well, and as long as the device is there.
             // SAFETY: the scratch memory has so many bytes.
-            unsafe { engine.device.driver().start_clear(stream.handle, sums, engine.all_sums) }
-        })
-    }
-}
-
-/// Where a hash is computed: the stream, and room for sums.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    engine: &'a GhashEngine,
-    stream: StreamHandle,
-    sums: u64,
-}
-
-impl Place<'_> {
-    /// Makes the hash at `hash` of what is before `bytes` bytes on the device, filled up with zeros to whole
-    /// blocks, and of these; or ends the message. No exponent passes 2^32.
-    fn add(
-        self,
-        (hash, before): (u64, Before),
-        (address, bytes): (u64, usize),
-        end: Option<End<'_>>,
-    ) -> Result<(), Error> {
-        let whole = self.whole_blocks(bytes / BLOCK);
-        let rest = Parameters {
-            input: self.sums,
-            tail: address + (whole * BLOCK) as u64,
-            tail_bytes: (bytes - whole * BLOCK) as u64,
-            flags: if end.is_some() { WITH_LENGTHS } else { 0 },
-            ..Parameters::default()
-        };
-        let sums = if whole > 0 { self.add_blocks(address, whole as u64, rest)? } else { 0 };
-        let rest = Parameters { blocks: sums, ..rest };
-        self.finish((hash, before, whole as u64), end, rest)
-    }
-
-    /// Makes the hash at `hash` of what is before `further` blocks, of the sums that these came to, and of the
-    /// tail, both of which `rest` names; or ends the message.
-    fn finish(
-        self,
-        (hash, before, further): (u64, Before, u64),
-        end: Option<End<'_>>,
-        rest: Parameters,
-    ) -> Result<(), Error> {
-        let from_state = if before.state.is_some() { FROM_STATE } else { 0 };
-        let with_lengths = if end.is_some() { WITH_LENGTHS } else { 0 };
-        let End { lengths, mask, output } =
-            end.unwrap_or(End { lengths: [0; 2], mask: &[0; BLOCK], output: hash });
-        let parameters = Zeroizing::new(Parameters {
-            output,
-            powers: self.engine.powers()?,
-            units: further,
-            lengths: lengths.map(|bytes| 8 * bytes as u64),
-            flags: from_state | with_lengths,
-            state: before.state.unwrap_or(0),
-            front_blocks: before.front_blocks as u64,
-            front: before.front,
-            mask: transmute!(*mask),
-            ..rest
-        });
-        let launch = self.engine.device.shaped(&kernels::FINISH, 1, None)?;
-        self.engine.start_kernel(self.stream, launch, &parameters)
-    }
-
-    /// Of so many whole blocks, those that kernels add up before the one that ends the hash.
-    fn whole_blocks(self, blocks: usize) -> usize {
-        match blocks {
-            0..=FEW => 0,
-            // The others are in front of zeros that lead to whole units: whole lines of them.
-            _ if blocks - blocks % LINE >= self.engine.long_blocks() => blocks - blocks % LINE,
-            _ => blocks,
-        }
-    }
-
-    /// Adds whole blocks up to one sum for every warp of a grid; how many these are. `rest` is for the
-    /// kernel that comes after.
-    fn add_blocks(self, address: u64, blocks: u64, rest: Parameters) -> Result<u64, Error> {
-        let weighed = if blocks < self.engine.long_blocks() as u64 {
-            // Every block is a sum by itself.
-            Parameters {
-                input: address,
-                blocks,
-                units: 1,
-                sums: blocks,
-                step: 1,
-                ..Parameters::default()
-            }
-        } else {
-            self.add_long(address, blocks)?
-        };
-        let launch = self.engine.device.shaped(&kernels::WEIGH, weighed.blocks, None)?;
-        let Parameters { input: output, tail_bytes, flags, .. } = rest;
-        let powers = self.engine.powers()?;
-        let parameters = Parameters { output, powers, tail_bytes, flags, ..weighed };
-        self.engine.start_kernel(self.stream, launch, &parameters)?;
-        Ok(launch.threads() as u64 / 32)
-    }
-
-    /// Goes through a long message; what the sums that it leaves stand for.
-    fn add_long(self, address: u64, blocks: u64) -> Result<Parameters, Error> {
-        let Self { engine, sums, .. } = self;
-        let (sums_at, kernel) = (sums + engine.warp_sums as u64, engine.family.kernel());
-        // Where there are no matrices, every thread has a sum, and a power of the key is for all of them.
-        let (powers, units, long, sums, step) = match engine.family.matrices() {
-            None => (engine.powers()?, 1, engine.long, engine.family.sums(engine.long), 1),
-            Some(Matrices { rows, step, .. }) => {
-                let words = engine.key.slice(MATRICES_AT..engine.key.len())?.address();
-                let units = blocks.div_ceil(u64::from(kernel.unit().blocks));
-                (words, units, engine.device.shaped(kernel, blocks, None)?, rows, step)
-            }
-        };
-        let parameters = Parameters {
-            input: address,
-            output: sums_at,
-            blocks,
-            powers,
-            units,
-            ..Parameters::default()
-        };
-        engine.start_kernel(self.stream, long, &parameters)?;
-        Ok(Parameters {
-            input: sums_at,
-            blocks: engine.family.sums(long),
-            units,
-            unit_blocks: u64::from(kernel.unit().blocks),
-            sums,
-            step,
-            ..Parameters::default()
+            unsafe { engine.device.driver().start_clear(stream.handle, sums, engine.sums.bytes) }
         })
     }
 }
@@ -612,7 +398,7 @@ mod tests {
     fn the_kernels_have_a_power_for_every_block_of_a_go() {
         for family in HashFamily::ALL {
             let unit = u64::from(family.kernel().unit().blocks);
-            let behind = FEW.max(LINE) as u64 + 1;
+            let behind = (LINE + MOST_FRONT) as u64 + 1;
             let most = MOST_BLOCKS.next_multiple_of(unit) + behind;
             assert!(most < kernels::EXPONENTS, "{family:?}: {most}");
         }

@@ -84,12 +84,11 @@ impl Model {
                 (0..).zip(warps).for_each(|(warp, sum)| write(warp, sum));
             }
             "ghash_finish" => {
-                let others = parameters[14] + 1;
-                assert!(behind + others <= u64::from(shape.threads), "a thread for each");
+                assert_eq!(self.read_at(parameters[16], 4), [0; 4], "a ticket");
                 let h = self.element_at(powers + 16);
                 let mut sum = (0..blocks).fold(0, |sum, i| sum ^ self.element_at(input + 16 * i));
                 let [state, front_blocks] = [parameters[13], parameters[14]];
-                let front = &parameters[16..24].as_bytes()[..16 * front_blocks as usize];
+                let front = &parameters[17..25].as_bytes()[..16 * front_blocks as usize];
                 if parameters[12] & 1 == 1 {
                     let further = units + behind + front_blocks;
                     sum ^= times(self.element_at(state), power(h, further));
@@ -109,7 +108,7 @@ impl Model {
                     let lengths = u128::from(parameters[10]) << 64 | u128::from(parameters[11]);
                     end = times(end ^ lengths, h);
                 }
-                sum ^= end ^ element(parameters[24..].as_bytes());
+                sum ^= end ^ element(parameters[25..].as_bytes());
                 write(0, sum);
             }
             _ => panic!("no kernel {name}"),

@@ -1,9 +1,7 @@
 //! The toy cipher that the model device runs in place of the kernels, and families of it.
 
 use cipher::{Array, consts::U16};
-use lanecrypt_core::{
-    Cipher, CipherDescription, ConstantTime, Direction, OneBlock, cpu_backends,
-};
+use lanecrypt_core::{Cipher, CipherDescription, ConstantTime, Direction, OneBlock, cpu_backends};
 use lanecrypt_kernels::programs;
 use zeroize::Zeroizing;
 

@@ -49,6 +49,23 @@ fn branches() {
     assert_eq!(found("bar.sync %r1;"), ["secret branch"]);
 }
 
+/// A word that is counted up tells how many came; any other may hold what somebody put there.
+#[test]
+fn tickets() {
+    let last = |exchange: &str| {
+        found(&format!(
+            "{exchange} %r8, [%rd1], %r2;\nsetp.eq.s32 %p1, %r8, %r2;\nmembar.gl;\n\
+             bar.red.or.pred %p2, 0, %p1;\n@%p2 bra L;"
+        ))
+    };
+    assert!(last("atom.global.inc.u32").is_empty());
+    assert_eq!(
+        last("atom.global.exch.b32"),
+        ["secret branch"; 2],
+        "a barrier for all, and a branch"
+    );
+}
+
 #[test]
 fn predicates() {
     let with = |last: &str| found(&format!("setp.lt.u32 %p1, %r1, 5;\n{last}"));
