@@ -1,38 +1,35 @@
 //! GHASH (SP 800-38D, 6.4) on the device, under one key.
 
 mod family;
+mod keyed;
 mod place;
 
 use std::fmt;
 
-use lanecrypt_core::Unavailable;
-use lanecrypt_kernels::{
-    Kernel,
-    ghash::{self as kernels, GROUP, MOST_FRONT, POWER_COUNT},
-};
+use lanecrypt_kernels::ghash::MOST_FRONT;
 
 pub use self::family::HashFamily;
 pub(crate) use self::place::End;
-use self::place::{Before, LINE, Parameters, Place, Sums};
+use self::{
+    keyed::{BLOCK, Keyed, Parameters},
+    place::{Before, Place},
+};
 use crate::{
-    Device, DeviceBuffer, DeviceSlice, Error, Stream,
-    device::stream_memory::SCRATCH_SHARE,
-    device::{buffer::MAX_BLOCK, driver::StreamHandle, geometry::Launch, stream_memory::Scratch},
+    Device, DeviceSlice, Error, Stream,
+    device::{
+        driver::StreamHandle,
+        stream_memory::{SCRATCH_SHARE, Scratch},
+    },
     launch::copies::{self, Rows},
     pipeline::{self, ChunkLimit, Cut, Pool},
 };
 
-/// Bytes of a block.
-const BLOCK: usize = MAX_BLOCK;
 /// Blocks of one go. The exponents of the key are up to as many, and those that fill up a unit of
 /// [`HashFamily::kernel`], the last one and the lengths.
 const MOST_BLOCKS: u64 = 1 << 31;
 /// Bytes of one go: more than the memory of a machine of 32 bits has.
 const MOST_BYTES: u64 = MOST_BLOCKS * BLOCK as u64;
 
-/// Where the memory of a key has what: the key, its powers, and its matrices.
-const POWERS_AT: usize = BLOCK;
-const MATRICES_AT: usize = POWERS_AT + POWER_COUNT * BLOCK;
 /// Where the memory of a hash has what: the hash so far, a block for who hashes, and sums.
 const ASIDE_AT: u64 = BLOCK as u64;
 const SUMS_AT: u64 = 2 * BLOCK as u64;
@@ -42,12 +39,7 @@ const SUMS_AT: u64 = 2 * BLOCK as u64;
 ///
 /// The key's powers and matrices stay on the device, and are cleared when this is dropped.
 pub struct GhashEngine {
-    device: Device,
-    family: HashFamily,
-    key: DeviceBuffer,
-    /// The launch of the kernel for long messages with all the threads that the device holds.
-    long: Launch,
-    sums: Sums,
+    keyed: Keyed,
     /// The hashes of pieces of host memory.
     pieces: Scratch,
     default_stream: Stream,
@@ -57,8 +49,8 @@ pub struct GhashEngine {
 impl fmt::Debug for GhashEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GhashEngine")
-            .field("device", &self.device)
-            .field("family", &self.family)
+            .field("device", &self.keyed.device)
+            .field("family", &self.keyed.family)
             .finish_non_exhaustive()
     }
 }
@@ -69,41 +61,12 @@ impl GhashEngine {
     /// # Errors
     /// [`Error::Unavailable`] for a family that the device cannot run; driver errors.
     pub fn new(device: &Device, family: HashFamily, h: &[u8; 16]) -> Result<Self, Error> {
-        if !family.fits(device.properties()) {
-            let (major, minor) = device.properties().compute_capability;
-            return Err(Error::Unavailable(Unavailable::because_of(format!(
-                "{} needs a device of {}; {} has {major}.{minor}",
-                family.summary(),
-                family.needs(),
-                device.properties().name,
-            ))));
-        }
-        let matrices = family.matrices().map_or(0, |matrices| 4 * matrices.words);
-        let mut key = DeviceBuffer::zeroed(device, MATRICES_AT + matrices)?;
-        key.write(0, h)?;
-        let long = device.shaped(family.kernel(), u64::from(u32::MAX), None)?;
-        let mut engine = Self {
-            device: device.clone(),
-            family,
-            key,
-            long,
-            sums: Sums::default(),
+        Ok(Self {
+            keyed: Keyed::new(device, family, h)?,
             pieces: Scratch::default(),
             default_stream: Stream::default_of(device),
             chunk_limit: ChunkLimit::default(),
-        };
-        engine.sums = engine.sums()?;
-        engine.expand_key()?;
-        Ok(engine)
-    }
-
-    fn sums(&self) -> Result<Sums, Error> {
-        // One block for every warp of the largest grid, and for every group of what is not long.
-        let weigh = self.device.shaped(&kernels::WEIGH, u64::from(u32::MAX), None)?;
-        let groups = self.long_blocks().max(LINE).div_ceil(GROUP) + 2;
-        let long_at = weigh.threads() / 32 * BLOCK;
-        let groups_at = long_at + self.family.sums(self.long) as usize * BLOCK;
-        Ok(Sums { long_at, groups_at, bytes: groups_at + groups * BLOCK })
+        })
     }
 
     /// Lets a piece of host data on the device have at most `bytes` bytes, whole blocks of it and one at
@@ -115,26 +78,20 @@ impl GhashEngine {
     /// How it is computed.
     #[must_use]
     pub fn family(&self) -> HashFamily {
-        self.family
+        self.keyed.family
     }
 
     /// The device it runs on.
     #[must_use]
     pub fn device(&self) -> &Device {
-        &self.device
+        &self.keyed.device
     }
 
     /// Blocks from which on the kernel for long messages runs: one for every thread of a full grid, or
     /// a unit of matrices' for every multiprocessor. Tests probe lengths around it.
     #[must_use]
     pub fn long_blocks(&self) -> usize {
-        match self.family {
-            HashFamily::Tables => self.long.threads(),
-            HashFamily::Matrices | HashFamily::WideMatrices => {
-                let multiprocessors = self.device.properties().multiprocessors;
-                (multiprocessors * self.family.kernel().unit().blocks) as usize
-            }
-        }
+        self.keyed.long_blocks()
     }
 
     /// The hash of associated data and of data on the device, each filled up with zeros to whole
@@ -143,7 +100,7 @@ impl GhashEngine {
     /// # Errors
     /// [`Error::OtherDevice`]; driver errors.
     pub fn hash(&self, aad: &[u8], data: &DeviceSlice<'_>) -> Result<[u8; 16], Error> {
-        data.require_device(&self.device)?;
+        data.require_device(self.device())?;
         let lengths = [aad.len(), data.len()];
         self.with_hash(&self.default_stream, |hash| {
             hash.add_host(aad)?;
@@ -163,51 +120,9 @@ impl GhashEngine {
         stream: &Stream,
         work: impl FnOnce(&mut Hash<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        stream.with_masks(SUMS_AT as usize + self.sums.bytes, |memory| {
+        stream.with_masks(SUMS_AT as usize + self.keyed.sums.bytes, |memory| {
             work(&mut Hash { engine: self, stream, memory, before: Before::default() })
         })
-    }
-
-    /// Makes the powers of the key, and its matrices.
-    fn expand_key(&self) -> Result<(), Error> {
-        let key = self.key.slice(0..self.key.len())?.address();
-        let parameters = Parameters {
-            input: key,
-            output: key + POWERS_AT as u64,
-            blocks: POWER_COUNT as u64,
-            units: self.long.threads() as u64, // the power that look-ups multiply by
-            ..Parameters::default()
-        };
-        self.launch(&kernels::POWERS, parameters)?;
-        let Some(matrices) = self.family.matrices() else {
-            return Ok(());
-        };
-        let parameters = Parameters {
-            output: key + MATRICES_AT as u64,
-            blocks: matrices.words as u64,
-            powers: key + POWERS_AT as u64,
-            ..Parameters::default()
-        };
-        self.launch(matrices.writer, parameters)
-    }
-
-    /// Starts a kernel with threads for as many blocks as the parameters say.
-    fn launch(&self, kernel: &Kernel, parameters: Parameters) -> Result<(), Error> {
-        let launch = self.device.shaped(kernel, parameters.blocks.max(1), None)?;
-        self.start_kernel(StreamHandle::DEFAULT, launch, &parameters)
-    }
-
-    fn start_kernel(
-        &self,
-        stream: StreamHandle,
-        launch: Launch,
-        parameters: &Parameters,
-    ) -> Result<(), Error> {
-        self.device.launch(stream, launch, parameters.words())
-    }
-
-    fn powers(&self) -> Result<u64, Error> {
-        Ok(self.key.slice(POWERS_AT..MATRICES_AT)?.address())
     }
 }
 
@@ -232,7 +147,7 @@ impl Hash<'_> {
         block: &mut [u8; BLOCK],
         work: impl FnOnce(&mut Self, u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let device = &self.engine.device;
+        let device = self.engine.device();
         let landing = Pool::of(device).landing(device)?;
         if let Some(address) = landing.address() {
             return landing.receive(self.stream, block, || work(self, address));
@@ -248,7 +163,7 @@ impl Hash<'_> {
         if data.len() <= MOST_FRONT * BLOCK {
             return self.add_front(data);
         }
-        let GhashEngine { device, chunk_limit, .. } = self.engine;
+        let GhashEngine { keyed: Keyed { device, .. }, chunk_limit, .. } = self.engine;
         for part in data.chunks(go(data.len()).max(1)) {
             let cut = Cut::fed(device, part, chunk_limit.get(), BLOCK);
             self.add_pieces([part.len(), cut.bytes], None, |pieces| {
@@ -282,7 +197,7 @@ impl Hash<'_> {
     ) -> Result<(), Error> {
         let Self { engine, stream, memory, before } = *self;
         let (count, place) = (bytes.div_ceil(piece_bytes), self.place());
-        engine.pieces.with(&engine.device, StreamHandle::DEFAULT, count * BLOCK, |hashes| {
+        engine.pieces.with(engine.device(), StreamHandle::DEFAULT, count * BLOCK, |hashes| {
             let behind = u64::from(end.is_some());
             work(Pieces { engine, hashes, piece_bytes, blocks: blocks(bytes) + behind })?;
             // They are multiplied by their powers already.
@@ -315,7 +230,11 @@ impl Hash<'_> {
 
     /// The same where kernels cannot read: parts pass memory where they can.
     fn add_askew(&mut self, mut address: u64, mut bytes: usize, end: End<'_>) -> Result<(), Error> {
-        let Self { engine: GhashEngine { device, chunk_limit, .. }, stream, .. } = *self;
+        let Self {
+            engine: GhashEngine { keyed: Keyed { device, .. }, chunk_limit, .. },
+            stream,
+            ..
+        } = *self;
         let most = (chunk_limit.get() / SCRATCH_SHARE / BLOCK).max(1) * BLOCK;
         stream.with_scratch(most.min(bytes), |copy| {
             loop {
@@ -337,7 +256,7 @@ impl Hash<'_> {
     }
 
     fn place(&self) -> Place<'_> {
-        Place { engine: self.engine, stream: self.stream, sums: self.memory + SUMS_AT }
+        Place { keyed: &self.engine.keyed, stream: self.stream, sums: self.memory + SUMS_AT }
     }
 }
 
@@ -373,25 +292,27 @@ impl Pieces<'_> {
         number: usize,
         bytes: usize,
     ) -> Result<(), Error> {
-        let engine = self.engine;
+        let keyed = &self.engine.keyed;
         let hash = self.hashes + (number * BLOCK) as u64;
         let after = self.blocks - blocks(number * self.piece_bytes + bytes);
-        stream.with_scratch(engine.sums.bytes, |sums| {
-            let place = Place { engine, stream, sums };
+        stream.with_scratch(keyed.sums.bytes, |sums| {
+            let place = Place { keyed, stream, sums };
             place.add((hash, Before::default()), (address, bytes), None)?;
             if after > 0 {
                 place.finish((hash, Before::hash(hash), after), None, Parameters::default())?;
             }
             // The stream is a lane's, which others use as well, and as long as the device is there.
             // SAFETY: the scratch memory has so many bytes.
-            unsafe { engine.device.driver().start_clear(stream.handle, sums, engine.sums.bytes) }
+            unsafe { keyed.device.driver().start_clear(stream.handle, sums, keyed.sums.bytes) }
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use lanecrypt_kernels::ghash::EXPONENTS;
+
+    use super::{keyed::LINE, *};
 
     /// Nothing that is hashed here is as long, so the cuts are tried by themselves.
     #[test]
@@ -400,7 +321,7 @@ mod tests {
             let unit = u64::from(family.kernel().unit().blocks);
             let behind = (LINE + MOST_FRONT) as u64 + 1;
             let most = MOST_BLOCKS.next_multiple_of(unit) + behind;
-            assert!(most < kernels::EXPONENTS, "{family:?}: {most}");
+            assert!(most < EXPONENTS, "{family:?}: {most}");
         }
         assert_eq!([0, 1, 17].map(go), [0, 1, 17]);
         assert!(go(usize::MAX) as u64 <= MOST_BYTES);

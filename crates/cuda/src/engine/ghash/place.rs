@@ -1,63 +1,18 @@
 //! What is launched to hash blocks on the device, where they lie: sums of long messages, and the end.
 
-use lanecrypt_kernels::ghash::{self as kernels, GROUP, MOST_FRONT, PARAMETER_WORDS};
-use zerocopy::{FromBytes, Immutable, IntoBytes, transmute, transmute_ref};
-use zeroize::{Zeroize, Zeroizing};
+use lanecrypt_kernels::ghash::{self as kernels, GROUP, MOST_FRONT};
+use zerocopy::{IntoBytes, transmute};
+use zeroize::Zeroizing;
 
-use super::{BLOCK, GhashEngine, MATRICES_AT, family::Matrices};
+use super::{
+    family::Matrices,
+    keyed::{BLOCK, Keyed, LINE, Parameters},
+};
 use crate::{Error, Stream};
-
-/// Blocks of a line of the device's memory: copies of a long message start with one.
-pub(super) const LINE: usize = 8;
 
 /// Flags of the kernel that ends a hash: `FROM_STATE` and `WITH_LENGTHS` of `ghash/ghash.cuh`.
 const FROM_STATE: u64 = 1;
 const WITH_LENGTHS: u64 = 2;
-
-/// The parameter block of every kernel: `HashParameters` of `kernels/ghash/ghash.cuh`.
-#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable)]
-#[repr(C)]
-pub(super) struct Parameters {
-    pub(super) input: u64,
-    pub(super) output: u64,
-    pub(super) blocks: u64,
-    pub(super) powers: u64,
-    pub(super) units: u64,
-    pub(super) unit_blocks: u64,
-    pub(super) sums: u64,
-    pub(super) step: u64,
-    pub(super) tail: u64,
-    pub(super) tail_bytes: u64,
-    pub(super) lengths: [u64; 2],
-    pub(super) flags: u64,
-    pub(super) state: u64,
-    pub(super) front_blocks: u64,
-    pub(super) groups: u64,
-    pub(super) ticket: u64,
-    pub(super) front: [u64; 2 * MOST_FRONT],
-    pub(super) mask: [u64; 2],
-}
-
-impl Parameters {
-    pub(super) fn words(&self) -> &[u64; PARAMETER_WORDS] {
-        transmute_ref!(self)
-    }
-}
-
-/// For the mask.
-impl Zeroize for Parameters {
-    fn zeroize(&mut self) {
-        self.as_mut_bytes().zeroize();
-    }
-}
-
-/// Where sums lie in the memory for them, in bytes: those over warps, of a long message, and of groups.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
-    pub(super) long_at: usize,
-    pub(super) groups_at: usize,
-    pub(super) bytes: usize,
-}
 
 /// What comes before blocks that are added.
 #[derive(Clone, Copy, Default)]
@@ -98,7 +53,7 @@ pub(crate) struct End<'a> {
 /// Where a hash is computed: the stream, and room for sums.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub(super) engine: &'a GhashEngine,
+    pub(super) keyed: &'a Keyed,
     pub(super) stream: &'a Stream,
     pub(super) sums: u64,
 }
@@ -137,60 +92,59 @@ impl Place<'_> {
         let with_lengths = if end.is_some() { WITH_LENGTHS } else { 0 };
         let End { lengths, mask, output } =
             end.unwrap_or(End { lengths: [0; 2], mask: &[0; BLOCK], output: hash });
-        let engine = self.engine;
+        let keyed = self.keyed;
         let behind = rest.tail_bytes.div_ceil(BLOCK as u64) + u64::from(end.is_some());
         let has_front = before.state.is_some() || before.front_blocks > 0;
         let groups = behind.div_ceil(GROUP as u64) + u64::from(has_front);
-        let launch = engine.device.shaped(&kernels::FINISH, groups.max(1) * GROUP as u64, None)?;
+        let launch = keyed.device.shaped(&kernels::FINISH, groups.max(1) * GROUP as u64, None)?;
         self.stream.with_ticket(|ticket| {
             let parameters = Zeroizing::new(Parameters {
                 output,
-                powers: engine.powers()?,
+                powers: keyed.powers()?,
                 units: further,
                 lengths: lengths.map(|bytes| 8 * bytes as u64),
                 flags: from_state | with_lengths,
                 state: before.state.unwrap_or(0),
                 front_blocks: before.front_blocks as u64,
-                groups: self.sums + engine.sums.groups_at as u64,
+                groups: self.sums + keyed.sums.groups_at as u64,
                 ticket,
                 front: before.front,
                 mask: transmute!(*mask),
                 ..rest
             });
-            engine.start_kernel(self.stream.handle, launch, &parameters)
+            keyed.start_kernel(self.stream.handle, launch, &parameters)
         })
     }
 
-    /// Of so many whole blocks, those that the kernel for long messages goes through: the others are in front of
+    /// Of this number of whole blocks, those that the kernel for long messages goes through: the others are in front of
     /// zeros that lead to whole units, so these are whole lines.
     fn long_blocks(self, blocks: usize) -> usize {
         let lines = blocks - blocks % LINE;
-        if lines >= self.engine.long_blocks() { lines } else { 0 }
+        if lines >= self.keyed.long_blocks() { lines } else { 0 }
     }
 
     /// Adds the blocks of a long message up to one sum for every warp of a grid; how many these are. `rest` is for
     /// the kernel that comes after.
     fn add_long_blocks(self, address: u64, blocks: u64, rest: Parameters) -> Result<u64, Error> {
         let weighed = self.add_long(address, blocks)?;
-        let launch = self.engine.device.shaped(&kernels::WEIGH, weighed.blocks, None)?;
+        let launch = self.keyed.device.shaped(&kernels::WEIGH, weighed.blocks, None)?;
         let Parameters { input: output, tail_bytes, flags, .. } = rest;
-        let powers = self.engine.powers()?;
+        let powers = self.keyed.powers()?;
         let parameters = Parameters { output, powers, tail_bytes, flags, ..weighed };
-        self.engine.start_kernel(self.stream.handle, launch, &parameters)?;
+        self.keyed.start_kernel(self.stream.handle, launch, &parameters)?;
         Ok(launch.threads() as u64 / 32)
     }
 
     /// Goes through a long message; what the sums that it leaves stand for.
     fn add_long(self, address: u64, blocks: u64) -> Result<Parameters, Error> {
-        let Self { engine, sums, .. } = self;
-        let (sums_at, kernel) = (sums + engine.sums.long_at as u64, engine.family.kernel());
+        let Self { keyed, sums, .. } = self;
+        let (sums_at, kernel) = (sums + keyed.sums.long_at as u64, keyed.family.kernel());
         // Where there are no matrices, every thread has a sum, and a power of the key is for all of them.
-        let (powers, units, long, sums, step) = match engine.family.matrices() {
-            None => (engine.powers()?, 1, engine.long, engine.family.sums(engine.long), 1),
+        let (powers, units, long, sums, step) = match keyed.family.matrices() {
+            None => (keyed.powers()?, 1, keyed.long, keyed.family.sums(keyed.long), 1),
             Some(Matrices { rows, step, .. }) => {
-                let words = engine.key.slice(MATRICES_AT..engine.key.len())?.address();
                 let units = blocks.div_ceil(u64::from(kernel.unit().blocks));
-                (words, units, engine.device.shaped(kernel, blocks, None)?, rows, step)
+                (keyed.matrices()?, units, keyed.device.shaped(kernel, blocks, None)?, rows, step)
             }
         };
         let parameters = Parameters {
@@ -201,10 +155,10 @@ impl Place<'_> {
             units,
             ..Parameters::default()
         };
-        engine.start_kernel(self.stream.handle, long, &parameters)?;
+        keyed.start_kernel(self.stream.handle, long, &parameters)?;
         Ok(Parameters {
             input: sums_at,
-            blocks: engine.family.sums(long),
+            blocks: keyed.family.sums(long),
             units,
             unit_blocks: u64::from(kernel.unit().blocks),
             sums,
