@@ -14,8 +14,6 @@ const MAX_BYTES: u64 = 64 << 20;
 /// Longest message where a device, its emulator or the reference would be slow: 1 MiB and a few
 /// bytes.
 pub(super) const SHORT_MESSAGE: u64 = (1 << 20) + 64;
-/// The longest CBC and CCM vectors of the emulator, in blocks: the few that are longer take most of the time.
-const SERIAL_BLOCKS: usize = 8;
 /// Blocks of a batch, beyond which most of the time of CBC encryption is for lanes that hold nothing.
 const NARROW: usize = 8;
 /// Lines of a Monte Carlo file that the emulator runs.
@@ -25,7 +23,7 @@ const CHAINS: usize = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// The longest message that was asked for; by default 64 MiB, and less where that would take
-    /// long, as do long CBC and CCM vectors on the host build of the kernels.
+    /// long.
     pub max_bytes: Option<u64>,
     /// Whether the emulator runs every line of Monte Carlo files too.
     pub all_chains: bool,
@@ -45,19 +43,7 @@ impl Limits {
     pub(super) fn leave_out(&self, case: &Case<'_>, target: &Target) -> Option<String> {
         let platform = target.backend.platform;
         match case.line {
-            Line::Vector(vector) => {
-                let bytes = vector.ct.len() + vector.aad.as_ref().map_or(0, Vec::len);
-                let blocks = bytes / target.cipher.block_bytes;
-                let mode = case.mode();
-                let is_serial = matches!(mode, Mode::Cbc | Mode::Ccm);
-                let is_slow = platform == Platform::CudaOnHost && is_serial;
-                (is_slow && blocks > SERIAL_BLOCKS && self.max_bytes.is_none()).then(|| {
-                    format!(
-                        "more than {SERIAL_BLOCKS} blocks, and {mode} encrypts a block a launch, \
-                         too slow on an emulator; --max-bytes N runs it"
-                    )
-                })
-            }
+            Line::Vector(_) => None,
             Line::Chain(_) => {
                 let is_slow = platform == Platform::CudaOnHost && !self.all_chains;
                 (is_slow && case.position >= CHAINS).then(|| {
@@ -80,20 +66,13 @@ impl Limits {
             return None;
         }
         match (target.backend.platform, mode) {
-            // 64 Ki launches of an emulator for a MiB.
-            (Platform::CudaOnHost, Mode::Cbc) => Some(
-                "CBC encrypts a block a launch, too slow on an emulator; --max-bytes N runs it"
-                    .to_owned(),
-            ),
             (Platform::CudaOnHost, _) if length > SHORT_MESSAGE => Some(format!(
                 "longer than the {SHORT_MESSAGE} bytes of an emulator; --max-bytes N runs it"
             )),
-            (Platform::Cuda | Platform::Wgpu, Mode::Cbc) if length > SHORT_MESSAGE => {
-                Some(format!(
-                    "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
+            (Platform::Wgpu, Mode::Cbc) if length > SHORT_MESSAGE => Some(format!(
+                "longer than {SHORT_MESSAGE} bytes, and CBC encrypts a block a launch; --max-bytes \
                  N runs it"
-                ))
-            }
+            )),
             (Platform::Cpu, Mode::Cbc)
                 if length > SHORT_MESSAGE && target.backend.lanes > NARROW =>
             {

@@ -8,6 +8,7 @@ pub(crate) mod gcm;
 pub(crate) mod ghash;
 mod keyed;
 pub(crate) mod on_stream;
+mod single;
 pub(crate) mod xts;
 
 use std::{fmt, time::Duration};
@@ -16,7 +17,7 @@ use cipher::InOutBuf;
 use lanecrypt_core::{Backend, ConstantTime, Counter};
 use lanecrypt_kernels::{Kernel, Program, Task};
 
-use self::{family::Family, keyed::Keyed, on_stream::OnStream};
+use self::{family::Family, keyed::Keyed, on_stream::OnStream, single::Single};
 use crate::{
     Device, DeviceInOut, DeviceSliceMut, Error, Geometry, Operation, Pending, Resources, Stream,
     device::buffer::MAX_BLOCK,
@@ -33,11 +34,15 @@ pub(crate) const MODE_CHUNK_BYTES: usize = 16 << 20;
 /// memory of the device; [`run`](Self::run) takes data that is on the device already, and
 /// [`queue`](Self::queue) does so on a stream. Round keys travel with every launch and are not kept
 /// on the device. Several threads may use one engine.
+///
+/// Operations each of whose blocks waits for the one before it, such as CBC encryption, have no kernel: over host
+/// memory the cipher's backend "default" runs them on the CPU, where a block takes less than a launch.
 pub struct Engine {
     pub(crate) keyed: Keyed,
     family: Family,
     pub(crate) chunk_limit: ChunkLimit,
     pub(crate) default_stream: Stream,
+    pub(crate) single: Option<Single>,
 }
 
 impl fmt::Debug for Engine {
@@ -64,6 +69,7 @@ impl Family {
     pub fn engine(&self, device: &Device, key: &[u8]) -> Result<Engine, Error> {
         let keyed = Keyed::new(device, self, key)?;
         Ok(Engine {
+            single: Single::new(self.cipher(), key)?,
             keyed,
             family: *self,
             chunk_limit: ChunkLimit::default(),
@@ -359,10 +365,13 @@ impl lanecrypt_core::Engine for Engine {
         operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
-        if task_of(operation).is_none() {
-            return lanecrypt_core::modes::by_ecb(self, operation, data);
+        if task_of(operation).is_some() {
+            return Ok(self.run_host_memory(operation, data)?);
         }
-        Ok(self.run_host_memory(operation, data)?)
+        match &self.single {
+            Some(single) if operation.is_serial() => single.run_serial(operation, data),
+            _ => lanecrypt_core::modes::by_ecb(self, operation, data),
+        }
     }
 }
 

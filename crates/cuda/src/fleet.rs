@@ -195,6 +195,9 @@ impl lanecrypt_core::Engine for Fleet {
         operation: Operation<'_>,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), lanecrypt_core::Error> {
+        if operation.is_serial() {
+            return lanecrypt_core::Engine::run(&self.engines[0], operation, data);
+        }
         if task_of(operation).is_none() {
             return lanecrypt_core::modes::by_ecb(self, operation, data);
         }

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use lanecrypt::{
-    Direction, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits, modes::UnitNumbers,
-};
+use lanecrypt::{Direction, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits, modes::UnitNumbers};
 
 use zeroize::Zeroizing;
 

@@ -2,7 +2,7 @@
 
 use cipher::InOutBuf;
 use lanecrypt_core::{
-    CipherDescription, ConstantTime, Direction, Mode, Platform,
+    ConstantTime, Mode,
     modes::gcm::{check_lengths, counter, first_counter},
 };
 use subtle::ConstantTimeEq;
@@ -46,35 +46,11 @@ impl Family {
             return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Gcm, given }));
         }
         let engine = self.engine(device, key)?;
-        let single = Single::new(self.cipher(), key)?;
+        let single = engine.single.as_ref();
+        let single = single.ok_or(Error::NoCpuBackend { cipher: self.cipher().name })?;
         let h = single.encrypted(&[0; BLOCK])?;
         let hash = GhashEngine::new(device, hash, &h)?;
-        Ok(GcmEngine { engine, hash, single })
-    }
-}
-
-/// The cipher on the CPU, for single blocks: a launch for each would take longer than the block.
-#[derive(Debug)]
-struct Single {
-    engine: Box<dyn lanecrypt_core::Engine>,
-    constant_time: ConstantTime,
-}
-
-impl Single {
-    /// By the row for users of a cipher's table, which is constant-time, or where there is none yet, by the
-    /// reference.
-    fn new(cipher: &CipherDescription, key: &[u8]) -> Result<Self, Error> {
-        let mut on_cpu = cipher.backends.iter().filter(|row| row.platform == Platform::Cpu);
-        let row = cipher.backend("default").or_else(|| on_cpu.next());
-        let row = row.ok_or(Error::NoCpuBackend { cipher: cipher.name })?;
-        let engine = (row.create)(key).map_err(Error::Data)?;
-        Ok(Self { engine, constant_time: row.constant_time })
-    }
-
-    fn encrypted(&self, block: &[u8; BLOCK]) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
-        let mut block = Zeroizing::new(*block);
-        self.engine.ecb(Direction::Encrypt, block.as_mut_slice().into()).map_err(Error::Data)?;
-        Ok(block)
+        Ok(GcmEngine { engine, hash })
     }
 }
 
@@ -87,7 +63,6 @@ impl Single {
 pub struct GcmEngine {
     engine: Engine,
     hash: GhashEngine,
-    single: Single,
 }
 
 impl GcmEngine {
@@ -106,8 +81,9 @@ impl GcmEngine {
     /// The claims of all parts together: the cipher here and on the CPU, and the hash.
     #[must_use]
     pub fn constant_time(&self) -> ConstantTime {
-        let claims = [self.engine.constant_time(), self.single.constant_time];
-        let not = claims.into_iter().find(|claim| matches!(claim, ConstantTime::No(_)));
+        let single = self.engine.single.as_ref().map(|single| single.constant_time);
+        let mut claims = single.into_iter().chain([self.engine.constant_time()]);
+        let not = claims.find(|claim| matches!(claim, ConstantTime::No(_)));
         not.unwrap_or_else(|| self.hash.family().constant_time())
     }
 
@@ -237,7 +213,7 @@ impl GcmEngine {
         let work = self.engine.work(counters(&first), length)?;
         let device = self.engine.device();
         let cut = Cut::new(device, &mut data, self.engine.chunk_limit.get(), BLOCK);
-        let (mask, mut made, mut complete) = (self.single.encrypted(&first)?, [0; BLOCK], 0);
+        let (mask, mut made, mut complete) = (self.mask(&first)?, [0; BLOCK], 0);
         let run = self.hash.with_hash(self.stream(), |hash| {
             hash.add_host(aad)?;
             hash.receive(&mut made, |hash, output| {
@@ -316,7 +292,7 @@ impl GcmEngine {
     ) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
         let first = self.first_counter(stream, iv)?;
         self.crypt(stream, &first, data)?;
-        self.single.encrypted(&first)
+        self.mask(&first)
     }
 
     /// Queues the decryption of a message that was checked, once its tag was found right.
@@ -365,6 +341,13 @@ impl GcmEngine {
         }
     }
 
+    /// The mask of the tag of a message: J0, encrypted.
+    fn mask(&self, first: &[u8; BLOCK]) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
+        let cipher = self.engine.family().cipher().name;
+        let single = self.engine.single.as_ref().ok_or(Error::NoCpuBackend { cipher })?;
+        single.encrypted(first)
+    }
+
     /// Compares `tag`, in constant time, with that which `work` queues: with the mask of the message, and the
     /// address that the tag goes to.
     fn require(
@@ -375,7 +358,7 @@ impl GcmEngine {
         work: impl FnOnce(&mut Hash<'_>, &[u8; BLOCK], u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut made = Zeroizing::new([0; BLOCK]);
-        let mask = self.single.encrypted(first)?;
+        let mask = self.mask(first)?;
         hash.receive(&mut made, |hash, output| work(hash, &mask, output))?;
         if bool::from(made[..tag.len()].ct_eq(tag)) {
             Ok(())

@@ -1,6 +1,7 @@
 //! Lanes: what a piece of host memory passes on its way through a device, and the device's pool of them.
 
 use std::{
+    mem,
     ops::Range,
     ptr::NonNull,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -283,7 +284,9 @@ impl Pool {
         state.limits = limits;
         let idle = state.take_idle();
         drop(state);
-        drop(idle); // takes a while
+        let landings =
+            mem::take(&mut *self.landings.lock().unwrap_or_else(PoisonError::into_inner));
+        drop((idle, landings)); // takes a while
         self.given_back.notify_all();
     }
 
@@ -356,6 +359,6 @@ impl State {
 
     fn take_idle(&mut self) -> Vec<Lane> {
         self.bytes = self.bytes_lent();
-        std::mem::take(&mut self.idle)
+        mem::take(&mut self.idle)
     }
 }

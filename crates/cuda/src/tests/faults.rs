@@ -194,8 +194,25 @@ fn engines_and_modes_report() {
         stream.try_seek_to(5)?;
         stream.try_apply(data)
     });
-    reports("cbc_encrypt", |engine, data| modes::cbc_encrypt(engine, &IV, data));
     reports("cbc_decrypt", |engine, data| modes::cbc_decrypt(engine, &IV, data));
+}
+
+/// What a launch could do one block of runs on the CPU.
+#[test]
+fn serial_operations_are_not_launched() {
+    for operation in [
+        Operation::Cbc(Direction::Encrypt, &IV),
+        Operation::Cfb(Direction::Encrypt, &IV),
+        Operation::Ofb(&IV),
+    ] {
+        let model = Model::default();
+        let (mut expected, mut found) = (plaintext(), plaintext());
+        cpu().run(operation, expected.as_mut_slice().into()).expect("the CPU does not fail");
+        let cipher = on_device(&model).expect("no fault");
+        let engine: &dyn lanecrypt_core::Engine = cipher.engine();
+        engine.run(operation, found.as_mut_slice().into()).expect("no fault");
+        assert!(found == expected && model.launches() == 0, "{operation:?}: {model:?}");
+    }
 }
 
 /// Every operation that kernels run.
