@@ -2,6 +2,7 @@
 
 use crate::{
     Error, OpenOptions,
+    error::listed,
     fields::{file, key_value, row_group, schema},
     thrift::{MOST_DEPTH, Struct, Value},
 };
@@ -68,8 +69,8 @@ impl Columns {
     fn choose(&self, names: &[String]) -> Result<Vec<&Root>, Error> {
         let is_missing = |name: &&String| self.roots.iter().all(|root| root.name != **name);
         if let Some(name) = names.iter().find(is_missing) {
-            let known: Vec<_> = self.roots.iter().map(|root| &*root.name).collect();
-            return Err(Error::NoSuchColumn { column: name.clone(), known: known.join(", ") });
+            let known = listed(self.roots.iter().map(|root| &*root.name));
+            return Err(Error::NoSuchColumn { column: name.clone(), known });
         }
         Ok(self.roots.iter().filter(|root| names.contains(&root.name)).collect())
     }

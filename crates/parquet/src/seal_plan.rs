@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use crate::{
     Algorithm, Error, FileAad, KeyFor, KeySource, Keys, Kind, Place, SealOptions,
+    error::listed,
     fields::{chunk, file, row_group},
     footer::{ENCRYPTED, PLAIN},
     keyring::Keyring,
@@ -239,7 +240,8 @@ fn check_columns(keys: &Keys, options: &SealOptions, paths: &[String]) -> Result
     match named.find(|path| !known.contains(path)) {
         None => Ok(()),
         Some(column) => {
-            Err(Error::NoSuchColumn { column: column.clone(), known: paths.join(", ") })
+            let known = listed(paths.iter().map(|path| &**path));
+            Err(Error::NoSuchColumn { column: column.clone(), known })
         }
     }
 }
