@@ -86,7 +86,7 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
-    /// The format numbers row groups, columns and pages in 15 bits.
+    /// The format numbers row groups, columns and pages in 15 bits; names of columns may take only so much memory.
     #[error("more than {most} {what}")]
     TooMany {
         /// Of what.
