@@ -1,6 +1,6 @@
 //! Files straight to memory of a device, and back from there.
 
-use std::{io, path::Path};
+use std::path::Path;
 
 use lanecrypt::{
     Error as CipherError,
@@ -8,7 +8,7 @@ use lanecrypt::{
     batch::on_device,
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceSlice, SealedMessage, Sealing, TransferError},
 };
-use lanecrypt_tink::{Identity, Source, Version};
+use lanecrypt_tink::{FromDevice, Source};
 use rayon::prelude::*;
 
 use crate::{
@@ -126,7 +126,7 @@ pub fn seal_from_device(
     target: &Path,
 ) -> Result<u64, Error> {
     let family = family(device)?;
-    seal_with(&OnDevice(image), keys, options, target, |plan, file| {
+    seal_with(&FromDevice(image), keys, options, target, |plan, file| {
         plan.pages.par_iter().try_for_each_init(Vec::new, |buffer, page| {
             buffer.clear();
             page.seal_header(plan, buffer)?;
@@ -160,28 +160,5 @@ fn of_transfer(error: TransferError<Error>, place: impl Fn(usize) -> Place) -> E
         TransferError::Device(error) => error.into(),
         TransferError::NotAuthentic { message } => Error::not_authentic(place(message as usize)),
         TransferError::Outside(error) => error,
-    }
-}
-
-/// Memory of a device as what is sealed.
-struct OnDevice<'a>(&'a DeviceSlice<'a>);
-
-impl Source for OnDevice<'_> {
-    fn identity(&self) -> io::Result<Identity> {
-        let version = Version::Object("memory of a device".into());
-        Ok(Identity { size: self.0.len() as u64, version })
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let read = self.0.read(start, buffer);
-        read.map_err(|error| io::Error::other(CipherError::from(error)))
-    }
-
-    fn read_all_exact_at(&self, parts: &mut [(u64, &mut [u8])]) -> io::Result<()> {
-        let start = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
-        let parts = parts.iter_mut().map(|(offset, buffer)| (start(*offset), &mut **buffer));
-        let read = self.0.read_parts(&mut parts.collect::<Vec<_>>());
-        read.map_err(|error| io::Error::other(CipherError::from(error)))
     }
 }

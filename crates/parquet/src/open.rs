@@ -1,8 +1,8 @@
 //! An encrypted file as the plaintext file that it was made of.
 
-use std::{fmt, io};
+use std::fmt;
 
-use lanecrypt_tink::{Identity, Source, Version};
+use lanecrypt_tink::{Identity, Source};
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
@@ -137,23 +137,5 @@ fn parts<'a>(pages: &'a [Page], copies: &[Copied], mut columns: &'a mut [u8]) ->
             Part::Copied(*copy, to)
         };
         parts.push(part);
-    }
-}
-
-/// Bytes at hand as a source.
-#[derive(Clone, Copy, Debug)]
-pub struct InMemory<'a>(pub &'a [u8]);
-
-impl Source for InMemory<'_> {
-    fn identity(&self) -> io::Result<Identity> {
-        let version = Version::Object(String::new());
-        Ok(Identity { size: self.0.len() as u64, version })
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let from = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..));
-        let bytes = from.and_then(|from| from.get(..buffer.len()));
-        buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
     }
 }

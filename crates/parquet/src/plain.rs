@@ -10,14 +10,12 @@ use crate::{
     fields::{chunk, file, offset_index, page},
     footer::{self, PLAIN},
     lead::set_bytes,
-    module::{HEAD, ordinal},
+    module::{HEAD, MOST_HEADER, ordinal},
     thrift::{Struct, read_struct, write_struct},
 };
 
 /// Bytes that are read of a header that is longer than most.
 const LONG: u64 = 2048;
-/// The most bytes of a header: what other readers take.
-const MOST_HEADER: u64 = 16 << 20;
 
 /// A page of a plaintext file.
 pub(crate) struct PlainPage {

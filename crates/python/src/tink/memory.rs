@@ -1,28 +1,10 @@
 //! Sealed data in memory.
 
-use std::io;
-
-use lanecrypt_tink::{Identity, Options, Source, Version, seal_stream};
+use lanecrypt_tink::{InMemory, Options, seal_stream};
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Keyset, files::associated};
 use crate::{backend::Chosen, buffers::detached, errors::OrRaise, ffi::Bytes};
-
-/// Bytes at hand as a source.
-struct InMemory<'a>(&'a [u8]);
-
-impl Source for InMemory<'_> {
-    fn identity(&self) -> io::Result<Identity> {
-        Ok(Identity { size: self.0.len() as u64, version: Version::Object(String::new()) })
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let from = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..));
-        let bytes = from.and_then(|from| from.get(..buffer.len()));
-        buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-}
 
 /// Seals bytes.
 ///
