@@ -106,7 +106,7 @@ pub enum Error {
     /// A cipher failed, or a device.
     #[error(transparent)]
     Engine(#[from] lanecrypt::Error),
-    /// The source changed, or an output could not be made.
+    /// The source changed, there is too little memory, or an output could not be made.
     #[error(transparent)]
     File(#[from] lanecrypt_tink::Error),
     /// The system provided no random numbers.

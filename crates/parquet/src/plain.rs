@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lanecrypt_tink::Source;
+use lanecrypt_tink::{Source, zeroed};
 
 use crate::{
     Error, Kind, Place,
@@ -51,7 +51,7 @@ pub(crate) fn said_starts(source: &dyn Source, chunk: &Struct, size: u64) -> Vec
         let field = |id| chunk.integer(id).and_then(|value| u64::try_from(value).ok());
         let (at, bytes) = (field(chunk::OFFSET_INDEX_OFFSET)?, field(chunk::OFFSET_INDEX_LENGTH)?);
         at.checked_add(bytes).filter(|&end| end <= size)?;
-        let mut index = vec![0; usize::try_from(bytes).ok()?];
+        let mut index = zeroed(bytes).ok()?;
         source.read_exact_at(&mut index, at).ok()?;
         let (index, _) = read_struct(&index).ok()?;
         let starts = index.structures(offset_index::LOCATIONS);

@@ -162,6 +162,12 @@ pub enum Error {
         /// What it is.
         after: String,
     },
+    /// The memory that was asked for cannot be had.
+    #[error("no memory for {bytes} bytes")]
+    Memory {
+        /// Bytes asked for.
+        bytes: u64,
+    },
     /// A job has no such part.
     #[error("there is no part {part} in a job of {parts} parts; the first part is 0")]
     NoSuchPart {

@@ -70,6 +70,8 @@ pub use key::StreamingKey;
 pub use keyset::{KeyEntry, Keyset, Status};
 pub use layout::SegmentLayout;
 pub use memory::InMemory;
+#[doc(hidden)]
+pub use memory::{length_of, zeroed};
 pub use options::Options;
 pub use output::{Output, TEMPORARY};
 pub use parameters::{Hash, NoSuchTemplate, Parameters, Scheme, Template};
