@@ -112,6 +112,8 @@ pub(crate) struct Selection {
     pub(crate) leaves: Vec<usize>,
     /// The paths of all columns of the file.
     pub(crate) paths: Vec<String>,
+    /// How many times the caller asks for the row group that is asked for most often.
+    pub(crate) times: u64,
 }
 
 impl Selection {
@@ -123,13 +125,14 @@ impl Selection {
         let elements: Vec<_> = metadata.structures(file::SCHEMA).collect();
         let columns = Columns::of(&elements)?;
         let mut groups = groups(metadata, options.row_groups)?;
+        let times = options.row_groups.map_or(1, most_equal);
         if options.row_groups.is_some() {
             let rows = groups.iter().filter_map(|(_, group)| group.integer(row_group::NUM_ROWS));
             metadata.set(file::NUM_ROWS, Value::I64(rows.fold(0, i64::saturating_add)));
         }
         let Some(names) = options.columns else {
             let leaves = (0..columns.paths.len()).collect();
-            return Ok(Self { groups, leaves, paths: columns.paths });
+            return Ok(Self { groups, leaves, paths: columns.paths, times });
         };
         let roots = columns.choose(names)?;
         let leaves: Vec<_> = roots.iter().flat_map(|root| root.leaves.clone()).collect();
@@ -139,7 +142,7 @@ impl Selection {
             // It names columns by numbers, which are others now.
             group.remove(row_group::SORTING);
         }
-        Ok(Self { groups, leaves, paths: columns.paths })
+        Ok(Self { groups, leaves, paths: columns.paths, times })
     }
 }
 
@@ -152,6 +155,13 @@ fn groups(metadata: &Struct, numbers: Option<&[usize]>) -> Result<Vec<(usize, St
         None => Err(Error::NoSuchRowGroup { given, count: all.len() }),
     };
     numbers.into_iter().map(group).collect()
+}
+
+/// How many times the number stands there that does so most often.
+fn most_equal(numbers: &[usize]) -> u64 {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers.chunk_by(usize::eq).map(|equal| equal.len() as u64).max().unwrap_or(0)
 }
 
 /// The number of a row group as it was sealed with it.
