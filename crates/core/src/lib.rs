@@ -31,6 +31,7 @@ pub mod backend;
 pub mod batch;
 mod block;
 mod block_pass;
+mod brief;
 pub mod bulk;
 mod counter;
 mod engine;
@@ -46,6 +47,8 @@ mod stream;
 
 pub use block::{AnyCpu, Block, Cipher, Implementation};
 pub use block_pass::{BlockInput, BlockPass};
+#[doc(hidden)]
+pub use brief::Brief;
 pub use cipher;
 pub use counter::Counter;
 pub use engine::{CpuEngine, Direction, Dispatch, Engine, EngineWrapper, GcmPass, HashPowers};

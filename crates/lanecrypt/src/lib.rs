@@ -99,6 +99,8 @@ pub use cipher_name::CipherName;
 pub use lanecrypt_aes as aes;
 pub use lanecrypt_aria as aria;
 pub use lanecrypt_camellia as camellia;
+#[doc(hidden)]
+pub use lanecrypt_core::Brief;
 pub use lanecrypt_core::{
     ChainedMode, Chains, ConstantTime, Counter, CpuEngine, Ctr, Direction, Engine, Error,
     MessagesError, Mode, Operation, SerialMode, modes,

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use lanecrypt::Brief;
+
 /// Why a container cannot be opened, read or written. No text depends on a key or a passphrase.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -26,7 +28,7 @@ pub enum Error {
         found: u64,
     },
     /// A kind of cipher, hash, derivation or segment that is not supported.
-    #[error("{what} {:?} is not supported; supported is {supported}", brief(given))]
+    #[error("{what} {:?} is not supported; supported is {supported}", Brief(given))]
     Unsupported {
         /// What kind of thing.
         what: &'static str,
@@ -36,7 +38,7 @@ pub enum Error {
         supported: &'static str,
     },
     /// A feature that a reader of this LUKS2 container must know, such as a reencryption that has begun.
-    #[error("the container requires {:?}, which is not supported", brief(.0))]
+    #[error("the container requires {:?}, which is not supported", Brief(.0))]
     Requirement(String),
     /// A key slot asks for more work or memory than [`DerivationLimits`](crate::DerivationLimits) allow.
     #[error("a key slot asks for {given} {what}; the limit is {limit}")]
@@ -101,17 +103,6 @@ impl From<Problem> for Error {
     }
 }
 
-/// The most characters of a header's text that an error repeats.
-const MOST_REPEATED: usize = 64;
-
-/// What a header says, where an error repeats it: a name, or the beginning of whatever stands there.
-pub(crate) fn brief(given: &str) -> String {
-    match given.char_indices().nth(MOST_REPEATED) {
-        Some((end, _)) => format!("{}…", &given[..end]),
-        None => given.to_owned(),
-    }
-}
-
 impl Error {
     /// The error number of the system, where it was the system that failed.
     #[must_use]
@@ -129,5 +120,23 @@ impl Error {
     /// For `map_err`, of an error of the system while it was asked to do `action`.
     pub(crate) fn storage(action: &'static str) -> impl Fn(io::Error) -> Self {
         move |source| Self::Storage { action, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of a header that anyone may have written.
+    #[test]
+    fn texts_of_a_header_are_cut_and_escaped() {
+        let given = format!("\u{1b}[2J{}", "n".repeat(1 << 20));
+        let errors = [
+            Error::Requirement(given.clone()),
+            Error::Unsupported { what: "hash", given, supported: "sha256" },
+        ];
+        for text in errors.map(|error| error.to_string()) {
+            assert!(text.len() < 200 && !text.contains('\u{1b}') && text.contains('…'), "{text}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use pbkdf2::pbkdf2_hmac;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
+use zeroize::Zeroize;
 
 use crate::error::Problem;
 
@@ -27,8 +28,10 @@ impl Hash {
     /// Fills `output`, which is no longer than a digest, with the start of the digest of `parts`.
     pub(crate) fn digest(self, parts: [&[u8]; 2], output: &mut [u8]) {
         fn fill<D: Digest>(parts: [&[u8]; 2], output: &mut [u8]) {
-            let digest = parts.iter().fold(D::new(), D::chain_update).finalize();
+            let mut digest = parts.iter().fold(D::new(), D::chain_update).finalize();
             output.copy_from_slice(&digest[..output.len()]);
+            // A piece of split key material.
+            digest.as_mut_slice().zeroize();
         }
         match self {
             Self::Sha1 => fill::<Sha1>(parts, output),
@@ -59,5 +62,21 @@ impl TryFrom<String> for Hash {
                 Err(Problem::Unsupported { what: "hash", given, supported: "sha1, sha256, sha512" })
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::ZeroizeOnDrop;
+
+    use super::*;
+
+    /// It does not compile where a build of this crate alone leaves a hash with what it hashed.
+    #[test]
+    fn hashes_are_cleared() {
+        fn is_cleared<D: Digest + ZeroizeOnDrop>() {}
+        is_cleared::<Sha1>();
+        is_cleared::<Sha256>();
+        is_cleared::<Sha512>();
     }
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use argon2::Algorithm;
 use base64::{Engine, engine::general_purpose::STANDARD};
+use lanecrypt::Brief;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Map, Value, error::Category};
 
 use crate::{
     Error, Header,
     derive::{Derivation, Pbkdf2},
-    error::{Problem, brief},
+    error::Problem,
     hash::Hash,
     header::{self, Payload},
     sectors,
@@ -182,7 +183,7 @@ impl Segment {
             match self.size.as_str() {
                 "dynamic" => None,
                 size => Some(size.parse().map_err(|_| {
-                    Error::damaged(format!("a segment's size is {:?}", brief(size)))
+                    Error::damaged(format!("a segment's size is {:?}", Brief(size)))
                 })?),
             };
         sectors::check_bytes(self.sector_size)?;
@@ -229,7 +230,7 @@ fn slots(
 
 fn key_slot(name: &str, slot: &Value, digest: &header::Digest) -> Result<header::KeySlot, Problem> {
     let slot = KeySlot::deserialize(slot).map_err(|error| {
-        Problem::Damaged(format!("key slot {:?}: {}", brief(name), brief(&error.to_string())))
+        Problem::Damaged(format!("key slot {:?}: {}", Brief(name), Brief(&error.to_string())))
     })?;
     Ok(header::KeySlot {
         derivation: slot.kdf.derivation()?,
@@ -276,8 +277,8 @@ fn fields<'de, T: Deserialize<'de>>(
     from: &'de Map<String, Value>,
 ) -> Result<T, Problem> {
     T::deserialize(from).map_err(|error| {
-        let error = brief(&error.to_string());
-        Problem::Damaged(format!("{what}: {error}"))
+        let error = error.to_string();
+        Problem::Damaged(format!("{what}: {}", Brief(&error)))
     })
 }
 

@@ -26,7 +26,7 @@ impl Driver {
     ///
     /// # Errors
     /// [`Error::OtherJob`] where that one has other places, keys or associated data, [`Error::InUse`],
-    /// [`Error::Malformed`] for a file that is no log, and those of [`Plan::new`].
+    /// [`Error::Malformed`] for a file that is no log, [`Error::MalformedLine`], and those of [`Plan::new`].
     pub fn open(
         log: &Path,
         keyset: &Keyset,
@@ -146,7 +146,7 @@ fn is_of(plan: &Plan, log: &Path, keyset: &Keyset, order: &Order<'_>) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, io::Write};
 
     use lanecrypt_tink::Template;
 
@@ -170,5 +170,48 @@ mod tests {
         assert!(error.to_string().contains("log"), "{error}");
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
         assert!(left.len() == 1 && left[0].file_name() == "plain", "{left:?}");
+    }
+
+    #[test]
+    fn lines_that_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let [source, target, path] =
+            ["plain", "sealed", "log"].map(|name| folder.path().join(name));
+        fs::write(&source, vec![7; 9 << 20]).unwrap();
+        let keyset = Keyset::generate(Template::default().parameters()).unwrap();
+        let (source, target) = (Location::File(source), Location::File(target));
+        let part_bytes = Some(5 << 20);
+        let order = Order { source: &source, target: &target, associated_data: b"", part_bytes };
+        let stores = Stores::from_env();
+        let open = || Driver::open(&path, &keyset, &order, &stores);
+        let seal = |driver: &mut Driver, part| {
+            let options = lanecrypt_tink::Options::default();
+            let receipt = driver.plan().seal_part(&keyset, part, &stores, options).unwrap();
+            // As a write leaves it that failed.
+            let mut file = fs::File::options().append(true).open(&path).unwrap();
+            file.write_all(b"{\"done\":{\"pa").unwrap();
+            driver.acknowledge(receipt).unwrap();
+        };
+        let mut driver = open().unwrap();
+        (0..2).for_each(|part| seal(&mut driver, part));
+        driver.commit().unwrap();
+        drop(driver);
+        let log = fs::read_to_string(&path).unwrap();
+        assert_eq!(log.lines().count(), 4);
+        for line in 1..=4_usize {
+            let mut lines: Vec<_> = log.split_inclusive('\n').collect();
+            lines[line - 1] = "{}\n";
+            let broken = lines.concat();
+            fs::write(&path, &broken).unwrap();
+            match open().unwrap_err() {
+                Error::Malformed { what: "log" } => assert_eq!(line, 1),
+                Error::MalformedLine { line: named, .. } => assert_eq!(named, line),
+                error => panic!("line {line}: {error}"),
+            }
+            assert_eq!(fs::read_to_string(&path).unwrap(), broken, "nothing is lost");
+        }
+        fs::write(&path, &log[..log.len() - 1]).unwrap();
+        let driver = open().unwrap();
+        assert!(!driver.is_committed && driver.missing().count() == 0);
     }
 }

@@ -53,6 +53,14 @@ pub enum Error {
         /// What it should be.
         what: &'static str,
     },
+    /// A line of a log, behind the first, is not what this version writes there.
+    #[error("line {line} of {} is not one of a log of this version", path.display())]
+    MalformedLine {
+        /// The log.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
     /// A log belongs to another job than the one asked for.
     #[error("{} is the log of a job with another {what}", path.display())]
     OtherJob {

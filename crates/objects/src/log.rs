@@ -26,10 +26,16 @@ pub(crate) enum Line {
 pub(crate) struct Log {
     file: File,
     path: PathBuf,
+    /// Bytes of whole lines.
+    bytes: u64,
 }
 
 impl Log {
-    /// Opens or makes a log, and reads what was written to it.
+    /// Opens or makes a log, and reads what was written to it. A last line that is cut off is removed.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for what is no log, [`Error::MalformedLine`]: the file stays as it is then; [`Error::InUse`],
+    /// [`Error::Io`].
     pub(crate) fn open(path: &Path) -> Result<(Self, Vec<Line>), Error> {
         let doing = || format!("open {}", path.display());
         let opened = File::options().read(true).append(true).create(true).open(path);
@@ -40,19 +46,20 @@ impl Log {
         })?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(Error::of_io(doing()))?;
-        let (lines, bytes) = whole_lines(&text);
+        let (lines, bytes) = whole_lines(&text, path)?;
         if lines.is_empty() && !text.is_empty() {
             // Only a file of ours is cut off.
             return Err(Error::Malformed { what: "log" });
         }
-        file.set_len(bytes as u64).map_err(Error::of_io(doing()))?;
-        Ok((Self { file, path: path.to_owned() }, lines))
+        let bytes = bytes as u64;
+        file.set_len(bytes).map_err(Error::of_io(doing()))?;
+        Ok((Self { file, path: path.to_owned(), bytes }, lines))
     }
 
     /// One that cannot be written, as on a disk that is full.
     #[cfg(test)]
     pub(crate) fn read_only(path: &Path) -> Self {
-        Self { file: File::open(path).expect("it is there"), path: path.to_owned() }
+        Self { file: File::open(path).expect("it is there"), path: path.to_owned(), bytes: 0 }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -64,7 +71,11 @@ impl Log {
     pub(crate) fn append(&mut self, line: &Line) -> Result<(), Error> {
         let text = serde_json::to_string(line).map_err(|_| Error::Malformed { what: "log" })?;
         let doing = || format!("write {}", self.path.display());
-        self.file.write_all(format!("{text}\n").as_bytes()).map_err(Error::of_io(doing()))?;
+        let text = format!("{text}\n");
+        // What a write that failed left of its line would spoil this one.
+        self.file.set_len(self.bytes).map_err(Error::of_io(doing()))?;
+        self.file.write_all(text.as_bytes()).map_err(Error::of_io(doing()))?;
+        self.bytes += text.len() as u64;
         if matches!(line, Line::Plan(_)) {
             self.file.sync_all().map_err(Error::of_io(doing()))?;
         }
@@ -78,18 +89,24 @@ impl Log {
     }
 }
 
-/// The lines up to the first that is cut off or broken, and how many bytes they have.
-fn whole_lines(text: &[u8]) -> (Vec<Line>, usize) {
+/// All lines but a last one that is cut off, and how many bytes they have. Any other that cannot be read is an error: those
+/// behind it would be lost with it, and they may say that the job is committed.
+fn whole_lines(text: &[u8], path: &Path) -> Result<(Vec<Line>, usize), Error> {
     let (mut lines, mut bytes) = (Vec::new(), 0);
     for line in text.split_inclusive(|&byte| byte == b'\n') {
+        if !line.ends_with(b"\n") {
+            break;
+        }
         let is_first = lines.is_empty();
         match serde_json::from_slice(line) {
-            Ok(read) if line.ends_with(b"\n") && is_first == matches!(read, Line::Plan(_)) => {
-                lines.push(read);
+            Ok(read) if is_first == matches!(read, Line::Plan(_)) => lines.push(read),
+            _ if is_first => return Err(Error::Malformed { what: "log" }),
+            _ => {
+                let (path, line) = (path.to_owned(), lines.len() + 1);
+                return Err(Error::MalformedLine { path, line });
             }
-            _ => break,
         }
         bytes += line.len();
     }
-    (lines, bytes)
+    Ok((lines, bytes))
 }

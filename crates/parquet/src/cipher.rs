@@ -1,6 +1,6 @@
 //! AES under one key: modules opened and sealed on the thread that calls it.
 
-use lanecrypt::{Engine, Gcm, aes::AES};
+use lanecrypt::{Engine, Gcm, aes::AES, modes::gcm::first_counter};
 use subtle::ConstantTimeEq;
 
 use crate::{
@@ -118,9 +118,10 @@ impl Cipher {
         Ok(tag)
     }
 
-    /// Encrypts or decrypts a page of [`Algorithm::AesGcmCtrV1`] in place.
-    pub(crate) fn ctr(&self, nonce: &[u8], text: &mut [u8]) -> Result<(), Error> {
-        Ok(self.gcm.engine().ctr(&first_counter(nonce), text.into())?)
+    /// Encrypts or decrypts a page of [`Algorithm::AesGcmCtrV1`] in place: its first counter block is GCM's J0.
+    pub(crate) fn ctr(&self, nonce: &[u8; NONCE], text: &mut [u8]) -> Result<(), Error> {
+        let first = first_counter(nonce).expect("a nonce has 12 bytes");
+        Ok(self.gcm.engine().ctr(&first, text.into())?)
     }
 }
 
@@ -129,14 +130,6 @@ impl std::fmt::Debug for Cipher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cipher").finish_non_exhaustive()
     }
-}
-
-/// The first counter block of a page in CTR: the nonce, and a counter of 32 bits from 1 on.
-pub(crate) fn first_counter(nonce: &[u8]) -> [u8; 16] {
-    let mut counter = [0; 16];
-    counter[..NONCE].copy_from_slice(nonce);
-    counter[15] = 1;
-    counter
 }
 
 /// What stands before a module of this number of bytes of text.

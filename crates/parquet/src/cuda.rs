@@ -1,6 +1,6 @@
 //! Files straight to memory of a device, and back from there.
 
-use std::{io, path::Path};
+use std::path::Path;
 
 use lanecrypt::{
     Error as CipherError,
@@ -8,7 +8,7 @@ use lanecrypt::{
     batch::on_device,
     cuda::{BatchFamily, Device, DeviceBuffer, DeviceSlice, SealedMessage, Sealing, TransferError},
 };
-use lanecrypt_tink::{Identity, Source, Version};
+use lanecrypt_tink::{FromDevice, Source, length_of};
 use rayon::prelude::*;
 
 use crate::{
@@ -66,9 +66,9 @@ impl<S: Source> Encrypted<S> {
     pub fn open_to_device(&self, device: &Device) -> Result<DeviceBuffer, Error> {
         let plan = &self.plan;
         let family = family(device)?;
-        let mut buffer = DeviceBuffer::zeroed(device, plan.bytes() as usize)?;
+        let mut buffer = DeviceBuffer::zeroed(device, length_of(plan.bytes())?)?;
         buffer.write(0, &PLAIN)?;
-        buffer.write(plan.tail_at as usize, &plan.tail)?;
+        buffer.write(buffer.len() - plan.tail.len(), &plan.tail)?;
         for copied in &plan.copies {
             self.copy_to_device(copied, &mut buffer)?;
         }
@@ -89,7 +89,7 @@ impl<S: Source> Encrypted<S> {
         for start in (0..copied.bytes).step_by(AT_ONCE as usize) {
             let part = &mut piece[..(copied.bytes - start).min(AT_ONCE) as usize];
             self.fetch(part, copied.from + start)?;
-            buffer.write((copied.to + start) as usize, part)?;
+            buffer.write(length_of(copied.to + start)?, part)?;
         }
         Ok(())
     }
@@ -106,7 +106,7 @@ fn message<'a>(plan: &'a Plan, page: &'a Page) -> SealedMessage<'a> {
         length: page.bytes,
         sealed_at: page.text_at,
         part: 0..page.bytes,
-        plain_at: page.end() as usize - page.bytes,
+        plain_at: place_of(page.lead_at).saturating_add(page.lead.len()),
     }
 }
 
@@ -126,7 +126,7 @@ pub fn seal_from_device(
     target: &Path,
 ) -> Result<u64, Error> {
     let family = family(device)?;
-    seal_with(&OnDevice(image), keys, options, target, |plan, file| {
+    seal_with(&FromDevice(image), keys, options, target, |plan, file| {
         plan.pages.par_iter().try_for_each_init(Vec::new, |buffer, page| {
             buffer.clear();
             page.seal_header(plan, buffer)?;
@@ -150,8 +150,13 @@ fn message_out<'a>(plan: &'a SealPlan, page: &'a PageOut) -> SealedMessage<'a> {
         length: page.plain.bytes,
         sealed_at: page.at + header + HEAD as u64,
         part: 0..page.plain.bytes,
-        plain_at: page.plain.text_at as usize,
+        plain_at: place_of(page.plain.text_at),
     }
+}
+
+/// A place in memory of the device, which has none that is larger.
+fn place_of(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
 }
 
 /// An error of ours; `place` is that of the message with this number.
@@ -160,28 +165,5 @@ fn of_transfer(error: TransferError<Error>, place: impl Fn(usize) -> Place) -> E
         TransferError::Device(error) => error.into(),
         TransferError::NotAuthentic { message } => Error::not_authentic(place(message as usize)),
         TransferError::Outside(error) => error,
-    }
-}
-
-/// Memory of a device as what is sealed.
-struct OnDevice<'a>(&'a DeviceSlice<'a>);
-
-impl Source for OnDevice<'_> {
-    fn identity(&self) -> io::Result<Identity> {
-        let version = Version::Object("memory of a device".into());
-        Ok(Identity { size: self.0.len() as u64, version })
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let read = self.0.read(start, buffer);
-        read.map_err(|error| io::Error::other(CipherError::from(error)))
-    }
-
-    fn read_all_exact_at(&self, parts: &mut [(u64, &mut [u8])]) -> io::Result<()> {
-        let start = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
-        let parts = parts.iter_mut().map(|(offset, buffer)| (start(*offset), &mut **buffer));
-        let read = self.0.read_parts(&mut parts.collect::<Vec<_>>());
-        read.map_err(|error| io::Error::other(CipherError::from(error)))
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use lanecrypt::Brief;
+
 use crate::{
     place::{Kind, Place},
     thrift::Malformed,
@@ -69,11 +71,11 @@ pub enum Error {
         what: &'static str,
     },
     /// The file has no such column.
-    #[error("the file has no column {column:?}; it has {known}")]
+    #[error("the file has no column {:?}; it has {known}", Brief(column))]
     NoSuchColumn {
         /// The column asked for.
         column: String,
-        /// Those that there are.
+        /// Those that there are: the first few, and how many.
         known: String,
     },
     /// The file has no such row group.
@@ -84,7 +86,7 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
-    /// The format numbers row groups, columns and pages in 15 bits.
+    /// The format numbers row groups, columns and pages in 15 bits; names of columns may take only so much memory.
     #[error("more than {most} {what}")]
     TooMany {
         /// Of what.
@@ -104,7 +106,7 @@ pub enum Error {
     /// A cipher failed, or a device.
     #[error(transparent)]
     Engine(#[from] lanecrypt::Error),
-    /// The source changed, or an output could not be made.
+    /// The source changed, there is too little memory, or an output could not be made.
     #[error(transparent)]
     File(#[from] lanecrypt_tink::Error),
     /// The system provided no random numbers.
@@ -121,7 +123,18 @@ pub enum Error {
 }
 
 fn named(column: Option<&String>) -> String {
-    column.map_or_else(String::new, |path| format!(" ({path:?})"))
+    column.map_or_else(String::new, |path| format!(" ({:?})", Brief(path)))
+}
+
+/// The first few of these names, and how many there are where those are not all.
+pub(crate) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 8;
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown: Vec<_> = names.take(SHOWN).map(|name| format!("{:?}", Brief(name))).collect();
+    format!("{}{more}", shown.join(", "))
 }
 
 impl Error {
@@ -162,5 +175,28 @@ impl Error {
 impl From<lanecrypt::cuda::Error> for Error {
     fn from(error: lanecrypt::cuda::Error) -> Self {
         Self::Engine(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KeyFor;
+
+    /// Names of an unauthenticated file, as long and as strange as they may be.
+    #[test]
+    fn texts_of_a_file_are_cut_and_escaped() {
+        let name = format!("\u{1b}[2J{}", "n".repeat(1 << 20));
+        let known = listed(std::iter::repeat_n(&*name, 1000));
+        let errors = [
+            Error::NoSuchColumn { column: name.clone(), known },
+            Error::NotAuthentic { place: Place::FOOTER, column: Some(name.clone()) },
+            Error::NoKey { of: KeyFor::Column(&name).to_string() },
+        ];
+        for text in errors.map(|error| error.to_string()) {
+            assert!(text.len() < 1000 && !text.contains('\u{1b}') && text.contains('…'), "{text}");
+        }
+        assert_eq!(listed(["a", "b\n"].into_iter()), r#""a", "b\n""#);
+        assert!(listed(std::iter::repeat_n("a", 10)).ends_with(r#", "a" and 2 more"#));
     }
 }

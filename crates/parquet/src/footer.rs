@@ -1,6 +1,6 @@
 //! The footer of an encrypted file: found at its end, opened or verified, with what it says of the encryption.
 
-use lanecrypt_tink::Source;
+use lanecrypt_tink::{Source, zeroed};
 use subtle::ConstantTimeEq;
 
 use crate::{
@@ -117,7 +117,7 @@ pub(crate) fn bytes(source: &dyn Source, size: u64) -> Result<(Vec<u8>, [u8; 4])
     if begin != found {
         return Err(magic("it begins with something else than it ends with")());
     }
-    let mut bytes = vec![0; length as usize];
+    let mut bytes = zeroed(length.into())?;
     read(&mut bytes, start)?;
     Ok((bytes, found))
 }

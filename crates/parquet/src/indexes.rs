@@ -1,6 +1,6 @@
 //! What belongs to a column and lies apart from its pages: column index, offset index, Bloom filter.
 
-use lanecrypt_tink::Source;
+use lanecrypt_tink::{Source, zeroed};
 
 use crate::{
     Error, Kind, Place,
@@ -70,10 +70,11 @@ impl Indexes<'_> {
             return Ok(None);
         };
         let range = u64::try_from(at).ok().zip(u64::try_from(length).ok());
-        let range = range.filter(|(at, length)| at.saturating_add(*length) <= self.size);
+        let range = range
+            .filter(|(at, length)| at.checked_add(*length).is_some_and(|end| end <= self.size));
         let what = "it is outside the file";
         let (at, length) = range.ok_or(Error::Module { place, what })?;
-        let mut bytes = vec![0; length as usize];
+        let mut bytes = zeroed(length)?;
         let doing = || format!("read the file at {at}");
         self.source.read_exact_at(&mut bytes, at).map_err(Error::of_io(doing()))?;
         let Some(key) = from.key else { return Ok(Some(bytes)) };

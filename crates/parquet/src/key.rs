@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use lanecrypt::Brief;
 use zeroize::Zeroizing;
 
 use crate::Error;
@@ -49,7 +50,7 @@ impl fmt::Display for KeyFor<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Footer => f.write_str("the footer"),
-            Self::Column(path) => write!(f, "the column {path:?}"),
+            Self::Column(path) => write!(f, "the column {:?}", Brief(path)),
         }
     }
 }

@@ -23,6 +23,9 @@ pub(crate) const TAG: usize = 16;
 /// Bytes before a module's ciphertext.
 pub(crate) const HEAD: usize = LENGTH + NONCE;
 
+/// The most bytes of a page's header, and of its module: what other readers take.
+pub(crate) const MOST_HEADER: u64 = 16 << 20;
+
 /// What all associated data of a file begins with: its prefix, and the number that it has for itself.
 #[derive(Clone, Debug, Default)]
 pub struct FileAad(Vec<u8>);

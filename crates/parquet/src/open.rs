@@ -1,8 +1,8 @@
 //! An encrypted file as the plaintext file that it was made of.
 
-use std::{fmt, io};
+use std::fmt;
 
-use lanecrypt_tink::{Identity, Source, Version};
+use lanecrypt_tink::{Identity, Source, length_of, zeroed};
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
@@ -52,11 +52,11 @@ impl<S: Source> Encrypted<S> {
     /// were compressed, in a file that any reader takes.
     ///
     /// # Errors
-    /// [`Error::NotAuthentic`] naming a page that is not; [`Error::File`] where the file changed meanwhile;
-    /// [`Error::Io`]. Nothing is given out then.
+    /// [`Error::NotAuthentic`] naming a page that is not; [`Error::File`] where the file changed meanwhile, or memory is
+    /// too little; [`Error::Io`]. Nothing is given out then.
     pub fn open(&self) -> Result<Vec<u8>, Error> {
         let plan = &self.plan;
-        let mut image = vec![0; plan.bytes() as usize];
+        let mut image = zeroed(plan.bytes())?;
         let opened = self.fill(&mut image).and_then(|()| self.check_source());
         match opened {
             Ok(()) => Ok(image),
@@ -74,12 +74,12 @@ impl<S: Source> Encrypted<S> {
     }
 
     fn fill(&self, image: &mut [u8]) -> Result<(), Error> {
-        let Plan { pages, copies, tail, tail_at, .. } = &self.plan;
-        let (columns, end) = image.split_at_mut(*tail_at as usize);
+        let Plan { pages, copies, tail, .. } = &self.plan;
+        let (columns, end) = image.split_at_mut(image.len() - tail.len());
         end.copy_from_slice(tail);
         let (magic, columns) = columns.split_at_mut(PLAIN.len());
         magic.copy_from_slice(&PLAIN);
-        let parts = parts(pages, copies, columns);
+        let parts = parts(pages, copies, columns)?;
         parts.into_par_iter().try_for_each(|part| match part {
             Part::Page(page, to) => self.open_page(page, to),
             Part::Copied(from, to) => self.fetch(to, from.from),
@@ -119,41 +119,27 @@ enum Part<'a> {
 }
 
 /// Cuts the columns of the plaintext file into parts. Pages and copies are each in order, and together leave no gap.
-fn parts<'a>(pages: &'a [Page], copies: &[Copied], mut columns: &'a mut [u8]) -> Vec<Part<'a>> {
+fn parts<'a>(
+    pages: &'a [Page],
+    copies: &[Copied],
+    mut columns: &'a mut [u8],
+) -> Result<Vec<Part<'a>>, Error> {
     let mut parts = Vec::with_capacity(pages.len() + copies.len());
     let (mut pages, mut copies) = (pages.iter().peekable(), copies.iter().peekable());
     loop {
         let of_page = pages.peek().map_or(u64::MAX, |page| page.lead_at);
         let of_copy = copies.peek().map_or(u64::MAX, |copy| copy.to);
         let part = if of_page < of_copy {
-            let Some(page) = pages.next() else { return parts };
-            let (to, rest) = columns.split_at_mut((page.end() - page.lead_at) as usize);
+            let Some(page) = pages.next() else { return Ok(parts) };
+            let (to, rest) = columns.split_at_mut(page.lead.len() + page.bytes);
             columns = rest;
             Part::Page(page, to)
         } else {
-            let Some(copy) = copies.next() else { return parts };
-            let (to, rest) = columns.split_at_mut(copy.bytes as usize);
+            let Some(copy) = copies.next() else { return Ok(parts) };
+            let (to, rest) = columns.split_at_mut(length_of(copy.bytes)?);
             columns = rest;
             Part::Copied(*copy, to)
         };
         parts.push(part);
-    }
-}
-
-/// Bytes at hand as a source.
-#[derive(Clone, Copy, Debug)]
-pub struct InMemory<'a>(pub &'a [u8]);
-
-impl Source for InMemory<'_> {
-    fn identity(&self) -> io::Result<Identity> {
-        let version = Version::Object(String::new());
-        Ok(Identity { size: self.0.len() as u64, version })
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let from = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..));
-        let bytes = from.and_then(|from| from.get(..buffer.len()));
-        buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
     }
 }

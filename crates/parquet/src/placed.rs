@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::{
     Error, Place,
-    fields::{column, offset_index, row_group},
+    fields::{chunk, column, offset_index, row_group},
     module::ordinal,
     thrift::{List, Struct, Value, read_struct, write_struct},
 };
@@ -30,6 +30,40 @@ pub(crate) fn stretch(
     let end = start.checked_add(bytes).filter(|&end| end <= size);
     let end = end.ok_or_else(wrong("its pages are outside the file"))?;
     Ok((start..end, dictionary.is_some()))
+}
+
+/// The bytes of a file that no column was found to have. No two columns have the same, since a short file could else name
+/// its bytes once for each, and what comes of it would be as many times as long.
+pub(crate) struct Unclaimed(u64);
+
+impl Unclaimed {
+    /// All of a file of `size` bytes from which every row group is taken at most this number of times.
+    pub(crate) fn new(size: u64, times: u64) -> Self {
+        Self(size.saturating_mul(times))
+    }
+
+    /// Gives a column its pages, which lie there, and its indexes.
+    ///
+    /// # Errors
+    /// [`Error::Module`] where the file has fewer bytes.
+    pub(crate) fn take(
+        &mut self,
+        pages: &Range<u64>,
+        outer: &Struct,
+        metadata: &Struct,
+        place: Place,
+    ) -> Result<(), Error> {
+        let indexes = [
+            outer.integer(chunk::COLUMN_INDEX_LENGTH),
+            outer.integer(chunk::OFFSET_INDEX_LENGTH),
+            metadata.integer(column::BLOOM_FILTER_LENGTH),
+        ];
+        let indexes = indexes.into_iter().flatten().filter_map(|bytes| u64::try_from(bytes).ok());
+        let bytes = indexes.fold(pages.end - pages.start, u64::saturating_add);
+        let what = "with the columns before it, it has more bytes than the file";
+        self.0 = self.0.checked_sub(bytes).ok_or(Error::Module { place, what })?;
+        Ok(())
+    }
 }
 
 /// Bytes that are the same in both files.
@@ -59,24 +93,29 @@ pub(crate) struct Placed {
 
 impl Placed {
     /// Of a column that is not encrypted in either file, at `start`; with the copy that takes it there.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`] where the file that is written has no such places.
     pub(crate) fn copied(
         metadata: &Struct,
         from: &Range<u64>,
         has_dictionary: bool,
         start: u64,
-    ) -> (Self, Copied) {
+        place: Place,
+    ) -> Result<(Self, Copied), Error> {
         let values = metadata.integer(column::DATA_PAGE_OFFSET).unwrap_or(0);
         let values = u64::try_from(values).unwrap_or(0).saturating_sub(from.start);
         let bytes = from.end - from.start;
+        let at = |bytes| start.checked_add(bytes).ok_or(Error::TooLong { place });
         let placed = Self {
             start,
-            end: start.saturating_add(bytes),
-            values_at: start.saturating_add(values),
+            end: at(bytes)?,
+            values_at: at(values)?,
             has_dictionary,
             uncompressed: metadata.integer(column::TOTAL_UNCOMPRESSED).unwrap_or(0),
             locations: Vec::new(),
         };
-        (placed, Copied { from: from.start, bytes, to: start })
+        Ok((placed, Copied { from: from.start, bytes, to: start }))
     }
 
     /// Adds a page with its header.

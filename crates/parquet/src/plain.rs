@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lanecrypt_tink::Source;
+use lanecrypt_tink::{Source, zeroed};
 
 use crate::{
     Error, Kind, Place,
@@ -10,14 +10,12 @@ use crate::{
     fields::{chunk, file, offset_index, page},
     footer::{self, PLAIN},
     lead::set_bytes,
-    module::{HEAD, ordinal},
+    module::{HEAD, MOST_HEADER, ordinal},
     thrift::{Struct, read_struct, write_struct},
 };
 
 /// Bytes that are read of a header that is longer than most.
 const LONG: u64 = 2048;
-/// The most bytes of a header: what other readers take.
-const MOST_HEADER: u64 = 16 << 20;
 
 /// A page of a plaintext file.
 pub(crate) struct PlainPage {
@@ -53,7 +51,7 @@ pub(crate) fn said_starts(source: &dyn Source, chunk: &Struct, size: u64) -> Vec
         let field = |id| chunk.integer(id).and_then(|value| u64::try_from(value).ok());
         let (at, bytes) = (field(chunk::OFFSET_INDEX_OFFSET)?, field(chunk::OFFSET_INDEX_LENGTH)?);
         at.checked_add(bytes).filter(|&end| end <= size)?;
-        let mut index = vec![0; usize::try_from(bytes).ok()?];
+        let mut index = zeroed(bytes).ok()?;
         source.read_exact_at(&mut index, at).ok()?;
         let (index, _) = read_struct(&index).ok()?;
         let starts = index.structures(offset_index::LOCATIONS);

@@ -15,7 +15,7 @@ use crate::{
     indexes::Indexes,
     keyring::{Keyring, KeysOf},
     lead::{Lead, Page, lead_of},
-    placed::{self, Copied, Placed},
+    placed::{self, Copied, Placed, Unclaimed},
     schema::Selection,
     thrift::{List, Struct, Value, write_struct},
     walk::Stretch,
@@ -75,13 +75,16 @@ fn chunks(
     mut keys: KeysOf<'_>,
 ) -> Result<Vec<Chunk>, Error> {
     let mut chunks = Vec::new();
+    let mut unclaimed = Unclaimed::new(size, selection.times);
     for (number, (row_group, group)) in selection.groups.iter().enumerate() {
         let columns: Vec<_> = group.structures(row_group::COLUMNS).collect();
         for &leaf in &selection.leaves {
             let what = "a column of each row group for each of the schema";
             let outer = columns.get(leaf).ok_or(Error::NotParquet { what })?;
             let numbers = [number, *row_group, leaf];
-            chunks.push(Chunk::read(outer, numbers, footer, size, &mut keys)?);
+            let chunk = Chunk::read(outer, numbers, footer, size, &mut keys)?;
+            unclaimed.take(&chunk.pages.range, outer, &chunk.metadata, chunk.place)?;
+            chunks.push(chunk);
         }
     }
     Ok(chunks)
@@ -103,8 +106,8 @@ impl Parts<'_> {
         let leads = chunks.par_iter().map(|chunk| leads(*source, chunk, footer, ring));
         let leads = leads.collect::<Result<Vec<_>, _>>()?;
         let mut layout = Layout::new();
-        let placed: Vec<_> =
-            chunks.iter().zip(leads).map(|(chunk, leads)| layout.place(chunk, leads)).collect();
+        let placed = chunks.iter().zip(leads).map(|(chunk, leads)| layout.place(chunk, leads));
+        let placed = placed.collect::<Result<Vec<_>, _>>()?;
         let mut tail = Vec::new();
         let (source, size, tail_at) = (*source, *size, layout.at);
         let indexes = Indexes { source, size, footer, ring, tail_at };
@@ -150,9 +153,9 @@ impl Layout {
     }
 
     /// Gives a column its place.
-    fn place(&mut self, chunk: &Chunk, leads: Vec<Lead>) -> Placed {
+    fn place(&mut self, chunk: &Chunk, leads: Vec<Lead>) -> Result<Placed, Error> {
         match chunk.key {
-            Some(key) => self.place_pages(key, leads),
+            Some(key) => Ok(self.place_pages(key, leads)),
             None => self.place_copy(chunk),
         }
     }
@@ -171,12 +174,13 @@ impl Layout {
     }
 
     /// A column that is not encrypted stays as it is, elsewhere.
-    fn place_copy(&mut self, chunk: &Chunk) -> Placed {
-        let Stretch { range, has_dictionary, .. } = &chunk.pages;
-        let (placed, copied) = Placed::copied(&chunk.metadata, range, *has_dictionary, self.at);
+    fn place_copy(&mut self, chunk: &Chunk) -> Result<Placed, Error> {
+        let Stretch { place, range, has_dictionary, .. } = &chunk.pages;
+        let (placed, copied) =
+            Placed::copied(&chunk.metadata, range, *has_dictionary, self.at, *place)?;
         self.copies.push(copied);
         self.at = placed.end;
-        placed
+        Ok(placed)
     }
 }
 

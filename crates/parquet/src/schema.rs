@@ -2,6 +2,7 @@
 
 use crate::{
     Error, OpenOptions,
+    error::listed,
     fields::{file, key_value, row_group, schema},
     thrift::{MOST_DEPTH, Struct, Value},
 };
@@ -21,57 +22,85 @@ struct Root {
     leaves: std::ops::Range<usize>,
 }
 
+/// The most leaves: the format numbers columns in 15 bits.
+const MOST_LEAVES: usize = 1 << 15;
+/// The most bytes of all paths together. A path repeats the names above it, so that a short file may have very long ones.
+const MOST_PATH_BYTES: usize = 16 << 20;
+
 const MALFORMED: Error = Error::NotParquet { what: "a schema that is a tree" };
 
 impl Columns {
     /// Those of the elements of a schema.
     ///
     /// # Errors
-    /// [`Error::NotParquet`] where they are no tree.
+    /// [`Error::NotParquet`] where they are no tree; [`Error::TooMany`] leaves, or bytes in their paths.
     pub(crate) fn of(elements: &[&Struct]) -> Result<Self, Error> {
         let mut all = Self { roots: Vec::new(), paths: Vec::new() };
+        let mut walk = Walk { elements, path: String::new(), path_bytes: 0 };
         let (root, _) = elements.split_first().ok_or(MALFORMED)?;
         let mut at = 1;
         for _ in 0..children(root)? {
             let (start, leaf) = (at, all.paths.len());
             let name = name(elements.get(at).ok_or(MALFORMED)?);
-            at = all.walk(elements, at, "", MOST_DEPTH)?;
+            at = walk.leaves(at, MOST_DEPTH, &mut all.paths)?;
             all.roots.push(Root { name, elements: start..at, leaves: leaf..all.paths.len() });
         }
         if at == elements.len() { Ok(all) } else { Err(MALFORMED) }
-    }
-
-    /// Adds the leaves below the element `at`; returns where the next element is that is not below it.
-    fn walk(
-        &mut self,
-        elements: &[&Struct],
-        at: usize,
-        above: &str,
-        depth: usize,
-    ) -> Result<usize, Error> {
-        let element = elements.get(at).ok_or(MALFORMED)?;
-        let depth = depth.checked_sub(1).ok_or(MALFORMED)?;
-        let path = format!("{above}{}", name(element));
-        let mut next = at + 1;
-        match children(element)? {
-            0 => self.paths.push(path),
-            count => {
-                for _ in 0..count {
-                    next = self.walk(elements, next, &format!("{path}."), depth)?;
-                }
-            }
-        }
-        Ok(next)
     }
 
     /// The nodes of the first level with these names, in the order of the file.
     fn choose(&self, names: &[String]) -> Result<Vec<&Root>, Error> {
         let is_missing = |name: &&String| self.roots.iter().all(|root| root.name != **name);
         if let Some(name) = names.iter().find(is_missing) {
-            let known: Vec<_> = self.roots.iter().map(|root| &*root.name).collect();
-            return Err(Error::NoSuchColumn { column: name.clone(), known: known.join(", ") });
+            let known = listed(self.roots.iter().map(|root| &*root.name));
+            return Err(Error::NoSuchColumn { column: name.clone(), known });
         }
         Ok(self.roots.iter().filter(|root| names.contains(&root.name)).collect())
+    }
+}
+
+/// A walk over the elements of a schema.
+struct Walk<'a> {
+    elements: &'a [&'a Struct],
+    /// The names above the element, each with a dot behind it.
+    path: String,
+    /// Bytes of the paths of all leaves so far.
+    path_bytes: usize,
+}
+
+impl Walk<'_> {
+    /// Adds the paths of the leaves below the element `at`; returns where the next element is that is not below it.
+    fn leaves(&mut self, at: usize, depth: usize, paths: &mut Vec<String>) -> Result<usize, Error> {
+        let element = self.elements.get(at).ok_or(MALFORMED)?;
+        let depth = depth.checked_sub(1).ok_or(MALFORMED)?;
+        let above = self.path.len();
+        self.path.push_str(&name(element));
+        let mut next = at + 1;
+        match children(element)? {
+            0 => self.leaf(paths)?,
+            count => {
+                self.path.push('.');
+                for _ in 0..count {
+                    next = self.leaves(next, depth, paths)?;
+                }
+            }
+        }
+        self.path.truncate(above);
+        Ok(next)
+    }
+
+    /// Adds the path of a leaf.
+    fn leaf(&mut self, paths: &mut Vec<String>) -> Result<(), Error> {
+        let too_many = |what, most: usize| Error::TooMany { what, most: most as u64 };
+        if paths.len() == MOST_LEAVES {
+            return Err(too_many("columns", MOST_LEAVES));
+        }
+        self.path_bytes = self.path_bytes.saturating_add(self.path.len());
+        if self.path_bytes > MOST_PATH_BYTES {
+            return Err(too_many("bytes in the paths of columns", MOST_PATH_BYTES));
+        }
+        paths.push(self.path.clone());
+        Ok(())
     }
 }
 
@@ -83,6 +112,8 @@ pub(crate) struct Selection {
     pub(crate) leaves: Vec<usize>,
     /// The paths of all columns of the file.
     pub(crate) paths: Vec<String>,
+    /// How many times the caller asks for the row group that is asked for most often.
+    pub(crate) times: u64,
 }
 
 impl Selection {
@@ -94,13 +125,14 @@ impl Selection {
         let elements: Vec<_> = metadata.structures(file::SCHEMA).collect();
         let columns = Columns::of(&elements)?;
         let mut groups = groups(metadata, options.row_groups)?;
+        let times = options.row_groups.map_or(1, most_equal);
         if options.row_groups.is_some() {
             let rows = groups.iter().filter_map(|(_, group)| group.integer(row_group::NUM_ROWS));
             metadata.set(file::NUM_ROWS, Value::I64(rows.fold(0, i64::saturating_add)));
         }
         let Some(names) = options.columns else {
             let leaves = (0..columns.paths.len()).collect();
-            return Ok(Self { groups, leaves, paths: columns.paths });
+            return Ok(Self { groups, leaves, paths: columns.paths, times });
         };
         let roots = columns.choose(names)?;
         let leaves: Vec<_> = roots.iter().flat_map(|root| root.leaves.clone()).collect();
@@ -110,7 +142,7 @@ impl Selection {
             // It names columns by numbers, which are others now.
             group.remove(row_group::SORTING);
         }
-        Ok(Self { groups, leaves, paths: columns.paths })
+        Ok(Self { groups, leaves, paths: columns.paths, times })
     }
 }
 
@@ -123,6 +155,13 @@ fn groups(metadata: &Struct, numbers: Option<&[usize]>) -> Result<Vec<(usize, St
         None => Err(Error::NoSuchRowGroup { given, count: all.len() }),
     };
     numbers.into_iter().map(group).collect()
+}
+
+/// How many times the number stands there that does so most often.
+fn most_equal(numbers: &[usize]) -> u64 {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers.chunk_by(usize::eq).map(|equal| equal.len() as u64).max().unwrap_or(0)
 }
 
 /// The number of a row group as it was sealed with it.
@@ -162,4 +201,36 @@ fn name(element: &Struct) -> String {
 
 fn children(element: &Struct) -> Result<usize, Error> {
     usize::try_from(element.integer(schema::NUM_CHILDREN).unwrap_or(0)).map_err(|_| MALFORMED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn element(name: &str, children: usize) -> Struct {
+        let count = Value::I32(i32::try_from(children).unwrap());
+        let name = Value::Binary(name.as_bytes().to_vec());
+        [(schema::NAME, name), (schema::NUM_CHILDREN, count)].into_iter().collect()
+    }
+
+    /// The columns of a schema with this number of leaves below one node of this name.
+    fn below(name: &str, leaves: usize) -> Result<Columns, Error> {
+        let [root, node, leaf] = [element("", 1), element(name, leaves), element("leaf", 0)];
+        let mut elements = vec![&root, &node];
+        elements.extend(std::iter::repeat_n(&leaf, leaves));
+        Columns::of(&elements)
+    }
+
+    #[test]
+    fn schemas_that_take_too_much() {
+        let columns = below("node", 1 << 15).unwrap();
+        assert_eq!((columns.paths.len(), &*columns.paths[9]), (1 << 15, "node.leaf"));
+        let error = below("node", (1 << 15) + 1).err().unwrap();
+        assert_eq!(error.to_string(), "more than 32768 columns");
+        // 8 KiB that 2^11 paths repeat, of which each has five bytes more.
+        let name = "n".repeat((8 << 10) - 5);
+        assert!(below(&name, 1 << 11).is_ok());
+        let error = below(&name, (1 << 11) + 1).err().unwrap();
+        assert_eq!(error.to_string(), "more than 16777216 bytes in the paths of columns");
+    }
 }

@@ -10,11 +10,12 @@ use rayon::prelude::*;
 
 use crate::{
     Algorithm, Error, FileAad, KeyFor, KeySource, Keys, Kind, Place, SealOptions,
+    error::listed,
     fields::{chunk, file, row_group},
     footer::{ENCRYPTED, PLAIN},
     keyring::Keyring,
     module::{NONCE, TAG, nonces, ordinal, sealed_bytes},
-    placed::{self, Copied, Placed, stretch},
+    placed::{self, Copied, Placed, Unclaimed, stretch},
     plain::{self, PlainPage},
     schema::Columns,
     thrift::{List, Struct, Value},
@@ -94,6 +95,10 @@ impl SealPlan {
         for (number, group) in groups.iter().enumerate() {
             columns.push(plan.columns(number, group, keys, &paths, size)?);
         }
+        let mut unclaimed = Unclaimed::new(size, 1);
+        for Column { outer, metadata, place, range, .. } in columns.iter().flatten() {
+            unclaimed.take(range, outer, metadata, *place)?;
+        }
         let all: Vec<_> = columns.iter().flatten().collect();
         let tag_bytes = options.algorithm.page_tag();
         let found = all.par_iter().map(|column| match column.key {
@@ -171,8 +176,8 @@ impl SealPlan {
     fn place(&mut self, column: &Column<'_>, pages: Vec<PlainPage>) -> Result<Placed, Error> {
         let at = self.tail_at;
         let Some(key) = column.key else {
-            let Column { metadata, range, has_dictionary, .. } = column;
-            let (placed, copied) = Placed::copied(metadata, range, *has_dictionary, at);
+            let Column { metadata, range, has_dictionary, place, .. } = column;
+            let (placed, copied) = Placed::copied(metadata, range, *has_dictionary, at, *place)?;
             self.copies.push(copied);
             self.tail_at = placed.end;
             return Ok(placed);
@@ -239,7 +244,8 @@ fn check_columns(keys: &Keys, options: &SealOptions, paths: &[String]) -> Result
     match named.find(|path| !known.contains(path)) {
         None => Ok(()),
         Some(column) => {
-            Err(Error::NoSuchColumn { column: column.clone(), known: paths.join(", ") })
+            let known = listed(paths.iter().map(|path| &**path));
+            Err(Error::NoSuchColumn { column: column.clone(), known })
         }
     }
 }

@@ -12,13 +12,11 @@ use lanecrypt_tink::Source;
 
 use crate::{
     Algorithm, Error, Kind, Place,
-    module::{HEAD, LENGTH, NONCE, TAG, ordinal},
+    module::{HEAD, LENGTH, MOST_HEADER, NONCE, TAG, ordinal},
 };
 
 /// Bytes that are read at once: enough for most headers, with the beginning of the page behind.
 const WINDOW: usize = 512;
-/// The most bytes of a header's module: what other readers take.
-const MOST_HEADER: usize = 16 << 20;
 
 /// Where the pages lie.
 #[derive(Clone, Debug)]
@@ -60,7 +58,7 @@ impl Stretch {
                 last.tag[..back].copy_from_slice(&window[..back]);
             }
             let announced = length(&window[back..]).unwrap_or(usize::MAX);
-            if announced > MOST_HEADER {
+            if announced as u64 > MOST_HEADER {
                 return Err(out_of_place(place));
             }
             let header_bytes = LENGTH + announced;

@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{SMALL, by_column, key, name, opened, page, place, plain, sealed, uniform};
+use common::{SMALL, Shape, by_column, key, name, opened, page, place, plain, sealed, uniform};
 use lanecrypt_parquet::{
     Algorithm, ByMetadata, Encrypted, Error, InMemory, Key, Keys, Kind, OpenOptions, SealOptions,
-    seal, thrift::read_struct,
+    seal,
+    thrift::{Value, read_struct},
 };
 use proptest::prelude::*;
 
@@ -218,6 +219,45 @@ fn what_is_no_file_to_open_or_to_seal() {
     let refused = seal(&InMemory(&plain), &keys, &SealOptions::default(), &path);
     assert!(matches!(refused, Err(Error::NoSuchColumn { .. })), "{refused:?}");
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+}
+
+/// Columns that name the same bytes, and those that are named as somebody likes.
+#[test]
+fn files_that_ask_for_more_than_they_have() {
+    let shape = Shape { has_index: false, ..SMALL };
+    let plain = common::plain_with(shape, |number, column| {
+        let Some(Value::Struct(metadata)) = column.get_mut(3).filter(|_| number > 0) else {
+            return;
+        };
+        metadata.set(7, Value::I64(4000)); // of a file of some 10,000 bytes, four times
+        metadata.set(9, Value::I64(4));
+    });
+    let (_folder, path) = place();
+    let refused = seal(&InMemory(&plain), &by_column(&[0]), &SealOptions::default(), &path);
+    let text = refused.map(drop).unwrap_err().to_string();
+    assert!(
+        text.ends_with("with the columns before it, it has more bytes than the file"),
+        "{text}"
+    );
+    let mut keys = by_column(&[]);
+    keys.columns.insert("\u{1b}[2J".repeat(100), key(1, 16));
+    let refused = seal(&InMemory(&plain), &keys, &SealOptions::default(), &path);
+    let text = refused.map(drop).unwrap_err().to_string();
+    assert!(
+        text.len() < 700 && !text.contains('\u{1b}') && text.contains(r#"it has "column_0", "#),
+        "{text}"
+    );
+}
+
+/// A caller may ask for a row group as often as it likes.
+#[test]
+fn row_groups_that_are_asked_for_again() {
+    let sealed = sealed(&plain(SMALL), &by_column(&[0]), &SealOptions::default());
+    let row_groups: Option<&[usize]> = Some(&[1, 0, 1, 1]);
+    let options = OpenOptions { row_groups, ..OpenOptions::default() };
+    let image = opened(&sealed, &by_column(&[0]), options).unwrap();
+    let last = page(SMALL, 1, 1, 3);
+    assert_eq!(image.windows(last.len()).filter(|bytes| *bytes == last).count(), 3);
 }
 
 proptest! {

@@ -6,8 +6,8 @@ use lanecrypt::{Error, LookupError, cuda, random::RandomError, self_test};
 use pyo3::{
     PyErr, PyResult, create_exception,
     exceptions::{
-        PyException, PyFileNotFoundError, PyOSError, PyPermissionError, PyRuntimeError,
-        PyValueError,
+        PyException, PyFileNotFoundError, PyMemoryError, PyOSError, PyPermissionError,
+        PyRuntimeError, PyValueError,
     },
 };
 
@@ -128,6 +128,7 @@ impl IntoPython for lanecrypt_tink::Error {
         match self {
             _ if self.is_not_authentic() => NotAuthentic::new_err(text),
             Self::SourceChanged { .. } => SourceChanged::new_err(text),
+            Self::Memory { .. } => PyMemoryError::new_err(text),
             Self::Engine(error) => error.into_python(),
             // What an object of Python's raised, on its way through a writer of Rust's.
             Self::Io { doing, source } => match source.downcast::<PyErr>() {

@@ -13,7 +13,10 @@ use lanecrypt::{
 };
 
 #[doc(hidden)]
-pub use self::writing::{Writing, writer_of};
+pub use self::{
+    sealing::FromDevice,
+    writing::{Writing, writer_of},
+};
 use crate::{Cpu, Error, Segment, SegmentCipher, SegmentRunner};
 
 /// A GPU. Its kernels for batches look tables up, so that they are not constant-time on it.

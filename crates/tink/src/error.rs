@@ -2,6 +2,8 @@
 
 use std::io;
 
+use lanecrypt::Brief;
+
 /// What can go wrong with keysets, sealed files and jobs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -151,7 +153,7 @@ pub enum Error {
         most: u64,
     },
     /// The source is another one than it was, so what was read of it must not be used.
-    #[error("the source changed: its {what} was {before} and is {after}")]
+    #[error("the source changed: its {what} was {} and is {}", Brief(before), Brief(after))]
     SourceChanged {
         /// What changed.
         what: &'static str,
@@ -159,6 +161,12 @@ pub enum Error {
         before: String,
         /// What it is.
         after: String,
+    },
+    /// The memory that was asked for cannot be had.
+    #[error("no memory for {bytes} bytes")]
+    Memory {
+        /// Bytes asked for.
+        bytes: u64,
     },
     /// A job has no such part.
     #[error("there is no part {part} in a job of {parts} parts; the first part is 0")]

@@ -88,24 +88,27 @@ impl SegmentLayout {
             .ok_or(Error::Truncated { given: ciphertext_bytes })
     }
 
-    /// Where the plaintext of a full segment lies in the plaintext.
+    /// Where the plaintext of a full segment lies in the plaintext. A segment that no data has may begin and end at the
+    /// last number there is.
     #[must_use]
     pub fn plaintext_of(&self, segment: u64) -> Range<u64> {
-        let end = (segment + 1) * self.text() - self.header;
-        (segment * self.text()).saturating_sub(self.header)..end
+        let before =
+            |segments: u64| segments.saturating_mul(self.text()).saturating_sub(self.header);
+        before(segment)..before(segment.saturating_add(1))
     }
 
-    /// Where a full segment and its tag lie in sealed data; the first comes after the header.
+    /// Where a full segment and its tag lie in sealed data; the first comes after the header. A segment that no data has
+    /// may begin and end at the last number there is.
     #[must_use]
     pub fn ciphertext_of(&self, segment: u64) -> Range<u64> {
-        let start = if segment == 0 { self.header } else { segment * self.segment };
-        start..(segment + 1) * self.segment
+        let before = |segments: u64| segments.saturating_mul(self.segment);
+        before(segment).max(self.header)..before(segment.saturating_add(1))
     }
 
-    /// The segment that has this byte of plaintext.
+    /// The segment that has this byte of plaintext; for a byte that no data has, one that no data has.
     #[must_use]
     pub fn segment_at(&self, plaintext_offset: u64) -> u64 {
-        (plaintext_offset + self.header) / self.text()
+        plaintext_offset.saturating_add(self.header) / self.text()
     }
 
     /// The segments that have a range of plaintext; none for an empty one.
@@ -153,6 +156,25 @@ mod tests {
         assert!(matches!(MEBI.plaintext_bytes((1 << 52) + 17), Err(Error::Truncated { .. })));
         assert!(MEBI.plaintext_bytes(u64::MAX).is_err() && MEBI.segments(u64::MAX).is_err());
         assert!(matches!(MEBI.ciphertext_bytes(u64::MAX), Err(Error::TooLong { .. })));
+    }
+
+    #[test]
+    fn segments_that_no_data_has() {
+        // A segment has a byte of plaintext more than the header, and those of two bytes give the largest numbers.
+        let small = SegmentLayout { segment: 3, header: 1, tag: 1 };
+        for layout in [MEBI, small] {
+            for segment in [u64::MAX / 3, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
+                let ranges = [layout.plaintext_of(segment), layout.ciphertext_of(segment)];
+                assert!(
+                    ranges.iter().all(|range| range.start <= range.end),
+                    "{segment}: {ranges:?}"
+                );
+            }
+            assert_eq!(layout.ciphertext_of(u64::MAX), u64::MAX..u64::MAX);
+            let last = layout.segment_at(u64::MAX);
+            assert!(last >= 1 << 32 && layout.segment_at(u64::MAX - layout.header) == last);
+            assert_eq!(layout.segments_of(u64::MAX - 1..u64::MAX), last..last + 1);
+        }
     }
 
     proptest! {

@@ -42,6 +42,7 @@ mod json;
 mod key;
 mod keyset;
 mod layout;
+mod memory;
 mod options;
 mod output;
 mod parameters;
@@ -62,12 +63,15 @@ mod transfer;
 pub use cuda::Cuda;
 #[cfg(feature = "cuda")]
 #[doc(hidden)]
-pub use cuda::{Writing, writer_of};
+pub use cuda::{FromDevice, Writing, writer_of};
 pub use error::Error;
 pub use file::{open_file, open_regular, open_source, seal_file};
 pub use key::StreamingKey;
 pub use keyset::{KeyEntry, Keyset, Status};
 pub use layout::SegmentLayout;
+pub use memory::InMemory;
+#[doc(hidden)]
+pub use memory::{length_of, zeroed};
 pub use options::Options;
 pub use output::{Output, TEMPORARY};
 pub use parameters::{Hash, NoSuchTemplate, Parameters, Scheme, Template};

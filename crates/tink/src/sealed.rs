@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::{
     Error, Identity, Keyset, Options, SegmentCipher, Source,
     choose::{choose, needed_bytes},
+    memory::zeroed,
     piece::{Piece, segments_per_piece},
     source::{identity, read},
 };
@@ -154,9 +155,9 @@ impl<S: Source> Sealed<S> {
     /// All of the plaintext, where it fits into memory.
     ///
     /// # Errors
-    /// As [`read_exact_at`](Self::read_exact_at).
+    /// As [`read_exact_at`](Self::read_exact_at), and [`Error::Memory`].
     pub fn read_to_end(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let mut text = Zeroizing::new(vec![0; self.plaintext_bytes as usize]);
+        let mut text = Zeroizing::new(zeroed(self.plaintext_bytes)?);
         self.read_exact_at(&mut text, 0)?;
         Ok(text)
     }

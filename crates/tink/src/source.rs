@@ -173,3 +173,20 @@ pub(crate) fn check_unchanged(source: &dyn Source, before: &Identity) -> Result<
 pub(crate) fn identity(source: &dyn Source) -> Result<Identity, Error> {
     source.identity().map_err(Error::of_io("ask what the source is"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A receipt, and a store, may say anything of a version.
+    #[test]
+    fn versions_are_cut_and_escaped() {
+        let of = |version| Identity { size: 1, version: Version::Object(version) };
+        let long = format!("\u{1b}[2J{}", "n".repeat(1 << 20));
+        let text = of(long).check(&of("other".to_owned())).unwrap_err().to_string();
+        assert!(
+            text.len() < 200 && !text.contains('\u{1b}') && text.ends_with(" is other"),
+            "{text}"
+        );
+    }
+}

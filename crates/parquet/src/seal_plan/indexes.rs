@@ -1,6 +1,6 @@
 //! Indexes and Bloom filters of a column, sealed.
 
-use lanecrypt_tink::Source;
+use lanecrypt_tink::{Source, zeroed};
 
 use super::{Column, SealPlan};
 use crate::{
@@ -91,10 +91,10 @@ fn read(
     };
     let size = source.identity().map_err(Error::of_io("look at the file"))?.size;
     let range = u64::try_from(at).ok().zip(u64::try_from(bytes).ok());
-    let range = range.filter(|(at, bytes)| at.saturating_add(*bytes) <= size);
+    let range = range.filter(|(at, bytes)| at.checked_add(*bytes).is_some_and(|end| end <= size));
     let (place, what) = (of.place.with(kind), "it is outside the file");
     let (at, bytes) = range.ok_or(Error::Module { place, what })?;
-    let mut buffer = vec![0; bytes as usize];
+    let mut buffer = zeroed(bytes)?;
     let doing = "read the plaintext file";
     source.read_exact_at(&mut buffer, at).map_err(Error::of_io(doing))?;
     Ok(Some(buffer))

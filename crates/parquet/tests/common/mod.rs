@@ -52,6 +52,11 @@ pub(crate) fn page(shape: Shape, group: usize, column: usize, page: usize) -> Ve
 
 /// A plaintext file.
 pub(crate) fn plain(shape: Shape) -> Vec<u8> {
+    plain_with(shape, |_, _| ())
+}
+
+/// A plaintext file whose footer says something else of columns, which are given by their numbers.
+pub(crate) fn plain_with(shape: Shape, change: impl Fn(usize, &mut Struct)) -> Vec<u8> {
     let mut file = b"PAR1".to_vec();
     let mut groups = Vec::new();
     let mut indexes = Vec::new();
@@ -71,7 +76,9 @@ pub(crate) fn plain(shape: Shape) -> Vec<u8> {
                 ]));
             }
             let bytes = file.len() - start;
-            columns.push(chunk(shape, column, start, bytes));
+            let mut chunk = chunk(shape, column, start, bytes);
+            change(column, &mut chunk);
+            columns.push(chunk);
             indexes.push(fields([(1, Value::List(List::of_structures(locations)))]));
         }
         groups.push(columns);

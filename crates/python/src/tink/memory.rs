@@ -1,28 +1,10 @@
 //! Sealed data in memory.
 
-use std::io;
-
-use lanecrypt_tink::{Identity, Options, Source, Version, seal_stream};
+use lanecrypt_tink::{InMemory, Options, length_of, seal_stream};
 use pyo3::{prelude::*, types::PyBytes};
 
 use super::{Keyset, files::associated};
 use crate::{backend::Chosen, buffers::detached, errors::OrRaise, ffi::Bytes};
-
-/// Bytes at hand as a source.
-struct InMemory<'a>(&'a [u8]);
-
-impl Source for InMemory<'_> {
-    fn identity(&self) -> io::Result<Identity> {
-        Ok(Identity { size: self.0.len() as u64, version: Version::Object(String::new()) })
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let from = usize::try_from(offset).ok().and_then(|offset| self.0.get(offset..));
-        let bytes = from.and_then(|from| from.get(..buffer.len()));
-        buffer.copy_from_slice(bytes.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
-    }
-}
 
 /// Seals bytes.
 ///
@@ -46,7 +28,7 @@ pub(crate) fn seal_bytes<'py>(
     let runner = Chosen::new(backend).sealing(threads)?;
     let layout = keyset.get().primary().or_raise()?.parameters().layout();
     let length = layout.ciphertext_bytes(data.len() as u64).or_raise()?;
-    PyBytes::new_with(py, length as usize, |sealed| {
+    PyBytes::new_with(py, length_of(length).or_raise()?, |sealed| {
         let options =
             Options { associated_data: &associated_data, runner: &*runner, ..Options::default() };
         let seal = || seal_stream(keyset.get(), data, sealed, options);
@@ -70,10 +52,11 @@ pub(crate) fn open_bytes<'py>(
     let runner = Chosen::new(backend).sealing(threads)?;
     let open = || lanecrypt_tink::Sealed::open(source, keyset.get(), &associated_data);
     let opened = detached(py, usize::MAX, open).or_raise()?;
-    let length = opened.plaintext_bytes();
-    PyBytes::new_with(py, length as usize, |mut text| {
+    let bytes = opened.plaintext_bytes();
+    let length = length_of(bytes).or_raise()?;
+    PyBytes::new_with(py, length, |mut text| {
         let options = Options { runner: &*runner, ..Options::default() };
-        let copy = || opened.copy_range(0..length, &mut text, options);
-        detached(py, length as usize, copy).or_raise()
+        let copy = || opened.copy_range(0..bytes, &mut text, options);
+        detached(py, length, copy).or_raise()
     })
 }

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use lanecrypt_tink::Options;
+use lanecrypt_tink::{Options, length_of};
 use pyo3::{
     exceptions::{PyOverflowError, PyValueError},
     prelude::*,
@@ -94,7 +94,7 @@ impl Sealed {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let sealed = self.opened()?;
         let range = range(&sealed, offset, length);
-        let bytes = (range.end - range.start) as usize;
+        let bytes = length_of(range.end - range.start).or_raise()?;
         PyBytes::new_with(py, bytes, |text| {
             detached(py, usize::MAX, || fill(&sealed, text, range.start)).or_raise()
         })
@@ -105,7 +105,7 @@ impl Sealed {
         let buffer = Bytes::of(buffer, "buffer")?;
         let sealed = self.opened()?;
         let range = range(&sealed, offset, buffer.len() as u64);
-        let bytes = (range.end - range.start) as usize;
+        let bytes = length_of(range.end - range.start).or_raise()?;
         let mut target = buffer.part(0..bytes).to_write()?;
         let target = target.as_mut_slice();
         detached(py, usize::MAX, || fill(&sealed, target, range.start)).or_raise()?;

@@ -271,7 +271,8 @@ impl Read for Reading<'_> {
 }
 
 /// Memory of a device as what is sealed.
-struct FromDevice<'a>(&'a DeviceSlice<'a>);
+#[derive(Debug)]
+pub struct FromDevice<'a>(pub &'a DeviceSlice<'a>);
 
 impl Source for FromDevice<'_> {
     fn identity(&self) -> io::Result<Identity> {
@@ -282,5 +283,11 @@ impl Source for FromDevice<'_> {
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         self.0.read(start, buffer).map_err(of_device)
+    }
+
+    fn read_all_exact_at(&self, parts: &mut [(u64, &mut [u8])]) -> io::Result<()> {
+        let start = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
+        let parts = parts.iter_mut().map(|(offset, buffer)| (start(*offset), &mut **buffer));
+        self.0.read_parts(&mut parts.collect::<Vec<_>>()).map_err(of_device)
     }
 }
