@@ -115,26 +115,33 @@ impl ChainedMode {
         let Some(start) = length.checked_sub(block) else {
             return self.from_register(register).check(block, length);
         };
+        let encrypts =
+            matches!(self, Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt));
         let mut last = [0; MAX_BLOCK];
         // In place it is overwritten. What the engine refuses is refused with nothing written.
-        if let Some(kept) = last.get_mut(..block) {
+        if !encrypts && let Some(kept) = last.get_mut(..block) {
             kept.copy_from_slice(&data.get_in()[start..]);
         }
-        engine.run(self.from_register(register), data.reborrow())?;
-        let output = &data.get_out()[start..];
-        match self {
-            Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt) => {
-                register.copy_from_slice(output);
-            }
-            Self::Cbc(Direction::Decrypt) | Self::Cfb(Direction::Decrypt) => {
-                register.copy_from_slice(&last[..block]);
-            }
-            Self::Ofb => {
-                register.copy_from_slice(output);
-                xor(register, &last[..block]);
+        let ran = engine.run(self.from_register(register), data.reborrow());
+        if ran.is_ok() {
+            let output = &data.get_out()[start..];
+            match self {
+                Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt) => {
+                    register.copy_from_slice(output);
+                }
+                Self::Cbc(Direction::Decrypt) | Self::Cfb(Direction::Decrypt) => {
+                    register.copy_from_slice(&last[..block]);
+                }
+                Self::Ofb => {
+                    register.copy_from_slice(output);
+                    xor(register, &last[..block]);
+                }
             }
         }
-        Ok(())
+        if self == Self::Ofb {
+            wiped(&mut last, |_| ()); // of encryption it is plaintext
+        }
+        ran
     }
 
     /// Runs the next bytes of a message in CFB or OFB, any number of them, and in CBC whole blocks; `used` is
