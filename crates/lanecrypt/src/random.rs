@@ -141,9 +141,9 @@ impl Generator {
     /// One for simulations that are to be repeated: the same seed gives the same numbers, and who guesses it knows them.
     #[must_use]
     pub fn from_seed(seed: u64) -> Self {
-        let mut entropy = [0; 32];
+        let mut entropy = Secret::new([0; 32]);
         entropy[..8].copy_from_slice(&seed.to_le_bytes());
-        Self::drawn(CtrDrbg::<Aes256>::new(&entropy, &[0; 16], b"lanecrypt::random"))
+        Self::drawn(CtrDrbg::<Aes256>::new(&*entropy, &[0; 16], b"lanecrypt::random"))
     }
 
     fn drawn(drbg: Result<CtrDrbg<Aes256>, DrbgError>) -> Self {
@@ -300,7 +300,7 @@ impl Generator {
         let lead = (place % BLOCK as u64) as usize;
         let (head, whole) = output.split_at_mut(((BLOCK - lead) % BLOCK).min(output.len()));
         if !head.is_empty() {
-            let mut block = [0; BLOCK];
+            let mut block = Secret::new([0; BLOCK]);
             self.cipher.run(Operation::Ctr(counter), block.as_mut_slice().into())?;
             head.copy_from_slice(&block[lead..lead + head.len()]);
             counter = counter.plus(1);
@@ -311,7 +311,7 @@ impl Generator {
 
     /// The word of an attempt to draw the number at a place again.
     fn again(&self, place: u64, attempt: u64) -> Result<u64, RandomError> {
-        let mut block = [0; BLOCK];
+        let mut block = Secret::new([0; BLOCK]);
         let counter = self.counter(attempt, place);
         self.cipher.run(Operation::Ctr(counter), block.as_mut_slice().into())?;
         Ok(u64::from_le_bytes(*block.first_chunk().expect("it has 16 bytes")))
