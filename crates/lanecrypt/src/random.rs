@@ -85,6 +85,16 @@ pub enum RandomError {
         /// The number behind its last.
         end: i128,
     },
+    /// A range with integers that are not among those that are drawn.
+    #[error("the range from {lowest} to {end}; a draw is of integers that all have {bits} bits")]
+    WideRange {
+        /// Its first number.
+        lowest: i128,
+        /// The number behind its last.
+        end: i128,
+        /// Bits that a number has.
+        bits: u32,
+    },
     /// A stream beyond the last.
     #[error("stream {given}; streams are numbered from 0 to 2^48 - 1")]
     NoSuchStream {
@@ -255,7 +265,7 @@ impl Generator {
     /// Draws numbers into memory that is any, in the CPU's order of bytes.
     ///
     /// # Errors
-    /// [`RandomError::Length`], [`RandomError::End`].
+    /// [`RandomError::Length`], [`RandomError::WideRange`], [`RandomError::End`].
     pub fn draw(&mut self, draw: Draw, output: &mut [u8]) -> Result<(), RandomError> {
         let place = self.take(draw, output.len())?;
         #[cfg(feature = "parallel")]
@@ -270,6 +280,7 @@ impl Generator {
 
     /// Where a request begins: at the next place for a number. The generator goes to its end.
     fn take(&mut self, draw: Draw, length: usize) -> Result<u64, RandomError> {
+        draw.check()?;
         let number = draw.number_bytes();
         if !length.is_multiple_of(number) {
             return Err(RandomError::Length { given: length, number });
