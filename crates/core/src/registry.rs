@@ -1,6 +1,6 @@
 //! A cipher's table of implementations: tests, benches and reports enumerate it.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, format};
 use core::{any::Any, fmt};
 
 use cipher::{Array, typenum::Unsigned};
@@ -45,6 +45,16 @@ impl CipherDescription {
     #[must_use]
     pub fn backend(&self, id: &str) -> Option<&'static Backend> {
         self.backends.iter().find(|backend| backend.id == id)
+    }
+
+    /// An engine of its backend "default", the fastest constant-time one of this CPU, under a key.
+    ///
+    /// # Errors
+    /// [`Error::KeyLength`]; [`Error::Unavailable`] where it has no such backend, or that cannot run here.
+    pub fn default_engine(&self, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
+        self.check_key(key)?;
+        let none = || Unavailable::because_of(format!("{} has no default backend", self.name));
+        (self.backend("default").ok_or_else(none)?.create)(key)
     }
 
     fn wrong_key(&self, key: &[u8]) -> Error {

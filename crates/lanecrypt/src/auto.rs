@@ -13,7 +13,6 @@ use crate::{
     Chains, ConstantTime, Engine, Error, Operation, Parallel, THREAD_PIECE_BYTES,
     cuda::{self, Device, DeviceCipher, Family, OnDevice, kernels::Task},
     parallel::in_pieces,
-    registry::Unavailable,
     tuning::{self, Place, Switches, TASKS, Tuning},
 };
 
@@ -151,10 +150,7 @@ impl AutoEngine {
 
 /// The default of a family's cipher on the CPU.
 fn on_cpu(family: &Family, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
-    let cipher = family.cipher();
-    cipher.check_key(key)?;
-    let none = Unavailable::because("the cipher has no default backend");
-    (cipher.backend("default").ok_or(none)?.create)(key)
+    family.cipher().default_engine(key)
 }
 
 impl<C, G> Auto<C, G> {

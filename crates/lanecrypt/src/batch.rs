@@ -18,16 +18,12 @@
 
 mod one_key;
 
-use lanecrypt_core::Engine;
 pub use lanecrypt_core::batch::{Failure, Job, JobData, JobMode, Outcome};
 use lanecrypt_modes::run_job;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
-use crate::{
-    Error,
-    registry::{CipherDescription, Unavailable},
-};
+use crate::registry::CipherDescription;
 
 /// Runs jobs of one cipher on the GPU that [`Device::default`](crate::cuda::Device::default) gives,
 /// where there is one that has batches of the cipher, else on all cores; both give the same bytes.
@@ -93,16 +89,10 @@ type Numbered<'j, 'a> = (usize, &'j mut Job<'a>);
 /// Runs one job, whose message gets several threads if it is long enough.
 fn run_one(cipher: &CipherDescription, (number, job): &mut Numbered<'_, '_>) -> Option<Failure> {
     let mut run = || {
-        let engine = keyed(cipher, job.key)?;
+        let engine = cipher.default_engine(job.key)?;
         #[cfg(feature = "parallel")]
         let engine = crate::Parallel::new(engine);
         run_job(engine, job)
     };
     run().err().map(|error| Failure { job: *number, error })
-}
-
-/// The cipher's default on this CPU under a key.
-fn keyed(cipher: &CipherDescription, key: &[u8]) -> Result<Box<dyn Engine>, Error> {
-    let none = Unavailable::because("the cipher has no default backend");
-    (cipher.backend("default").ok_or(none)?.create)(key)
 }

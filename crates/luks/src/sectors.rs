@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use lanecrypt::{
-    Direction, Engine, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits, modes::UnitNumbers,
-};
+use lanecrypt::{Direction, Xts, cipher::InOutBuf, find_cipher, io::RunsUnits, modes::UnitNumbers};
 
 use zeroize::Zeroizing;
 
@@ -91,12 +89,10 @@ fn engine(specification: &str, key: &[u8]) -> Result<Box<dyn RunsUnits + Send + 
     };
     let (name, mode) = specification.split_once('-').ok_or_else(unsupported)?;
     let cipher = find_cipher(name).map_err(|_| unsupported())?;
-    let backend = cipher.backend("default").filter(|_| CIPHERS.contains(&cipher.name));
-    let create = backend.ok_or_else(unsupported)?.create;
-    let keyed = |key: &[u8]| -> Result<Box<dyn Engine>, Error> {
-        cipher.check_key(key)?;
-        Ok(create(key)?)
-    };
+    if !CIPHERS.contains(&cipher.name) {
+        return Err(unsupported());
+    }
+    let keyed = |key: &[u8]| cipher.default_engine(key);
     match mode {
         "xts-plain64" => {
             let (data, tweak) = key.split_at(key.len() / 2);

@@ -26,8 +26,8 @@ impl Key {
         if key.len() != algorithm.cipher_key_bytes() {
             return Err(Reason::KeyLength);
         }
-        let backend = algorithm.cipher.backend("default").ok_or(Reason::Internal)?;
-        Ok(Arc::new(Self { engine: (backend.create)(key)?, large: Large::new(algorithm, key) }))
+        let engine = algorithm.cipher.default_engine(key)?;
+        Ok(Arc::new(Self { engine, large: Large::new(algorithm, key) }))
     }
 
     /// Runs an operation over `bytes` bytes.

@@ -36,10 +36,7 @@ pub(crate) struct Cipher {
 
 impl Cipher {
     pub(crate) fn new(key: Key) -> Result<Self, Error> {
-        let default = AES.backend("default").ok_or(lanecrypt::Error::Unavailable(
-            lanecrypt::registry::Unavailable::because("this build has no default AES"),
-        ))?;
-        let gcm = Gcm::of((default.create)(key.bytes())?)?;
+        let gcm = Gcm::of(AES.default_engine(key.bytes())?)?;
         Ok(Self { key, gcm })
     }
 

@@ -132,9 +132,7 @@ impl std::fmt::Debug for FrameKey {
 
 /// The default of AES under a key.
 fn cipher(key: &[u8]) -> Result<Box<dyn Engine>, Error> {
-    let default = AES.backend("default");
-    let default = default.ok_or(Error::Malformed { what: "this build has no default AES" })?;
-    Ok((default.create)(key)?)
+    Ok(AES.default_engine(key)?)
 }
 
 /// Bytes of frames of plaintexts of these lengths.

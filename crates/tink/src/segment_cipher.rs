@@ -85,9 +85,7 @@ impl SegmentCipher {
         let mut derived = Zeroizing::new(vec![0; aes_key_bytes + more]);
         derive(parameters.hkdf(), key.bytes(), header.salt(), associated_data, &mut derived)?;
         let (aes_key, hmac_key) = derived.split_at(aes_key_bytes);
-        let default = AES.backend("default");
-        let default = default.ok_or(Error::Malformed { what: "this build has no default AES" })?;
-        let aes = (default.create)(aes_key)?;
+        let aes = AES.default_engine(aes_key)?;
         let cipher = match parameters.scheme() {
             Scheme::Gcm => Cipher::Gcm(Box::new(Gcm::of(aes)?)),
             Scheme::CtrHmac { hash, .. } => {

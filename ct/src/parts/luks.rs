@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use lanecrypt::{
@@ -135,8 +135,7 @@ impl Kind {
             }
         }
         let engine = |key: &[u8]| -> Result<Box<dyn Engine>> {
-            let backend = find_cipher(self.cipher)?.backend("default").context("no backend")?;
-            Ok((backend.create)(key)?)
+            Ok(find_cipher(self.cipher)?.default_engine(key)?)
         };
         let data = material.as_mut_slice().into();
         if self.mode == "xts-plain64" {

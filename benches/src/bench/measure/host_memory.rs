@@ -99,8 +99,7 @@ impl Target {
     fn on_cpu(&self, data: &mut [u8]) -> Result<Vec<Figure>, String> {
         let Keyed { cipher, key } = &self.0;
         let iv = self.0.iv();
-        let default = cipher.backend("default").ok_or("no default backend")?;
-        let create = || (default.create)(key).map(Parallel::new);
+        let create = || cipher.default_engine(key).map(Parallel::new);
         let engine = create().map_err(|error| self.0.failed(error))?;
         let ctr = |data: &mut [u8]| engine.ctr(&iv, data.into());
         let mut measured = vec![self.measure(Work::Ctr, Place::Cpu, data, &|_| Ok(()), &ctr)?];

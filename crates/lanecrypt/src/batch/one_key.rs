@@ -14,7 +14,7 @@ use lanecrypt_core::{
 use rayon::prelude::*;
 use subtle::ConstantTimeEq;
 
-use super::{Numbered, keyed, run_one};
+use super::{Numbered, run_one};
 use crate::{Error, registry::CipherDescription};
 
 /// Messages that a thread takes at least, where there are as many: they take hardly longer than one.
@@ -56,7 +56,7 @@ fn part_length(jobs: usize) -> usize {
 /// Runs jobs of one key on this thread.
 fn run_part(cipher: &CipherDescription, part: &mut [Hashed<'_, '_>]) -> Vec<Failure> {
     let key = part.first().map_or(&[][..], |(_, (_, job))| job.key);
-    let Ok(engine) = keyed(cipher, key) else {
+    let Ok(engine) = cipher.default_engine(key) else {
         // Each has an error of its own.
         return part.iter_mut().filter_map(|(_, job)| run_one(cipher, job)).collect();
     };

@@ -161,9 +161,7 @@ pub(super) fn measure(
     data: &mut [u8],
 ) -> Result<Switches, Error> {
     let key = key(row.key_bytes);
-    let none = crate::registry::Unavailable::because("the cipher has no default backend");
-    let default = row.family.cipher().backend("default").ok_or(crate::Error::from(none))?;
-    let cpu = Parallel::new((default.create)(&key)?);
+    let cpu = Parallel::new(row.family.cipher().default_engine(&key)?);
     let gpu: Box<dyn Engine> = Box::new(row.family.engine(device, &key)?);
     let longest = data.len();
     let pair = RefCell::new(Pair { row, time: options.time, cpu, gpu, data });
