@@ -8,10 +8,10 @@ namespace {
 
 constexpr Launch LAUNCH = {256, 0, BLOCK_A_THREAD};
 // What ends a hash takes groups of blocks, each of which has threads for all powers below the next digit.
-constexpr u32 GROUP = RADIX, GROUPS = 2;  // blocks of a group, and groups that a thread block takes at once
-constexpr u32 FINISH_THREADS = GROUPS * GROUP, FINISH_WARPS = FINISH_THREADS / WARP;
+constexpr u32 GROUP = RADIX;  // threads, and blocks
+constexpr u32 FINISH_THREADS = 2 * GROUP, FINISH_WARPS = FINISH_THREADS / WARP;
 constexpr Launch FINISH_LAUNCH = {FINISH_THREADS, FINISH_WARPS * sizeof(Block16),
-                                  {FINISH_THREADS, FINISH_THREADS, false}};
+                                  {GROUP, GROUP, false}};
 
 // H^exponent; of the digits of `exponent` all but one may be zero.
 DEVICE Block16 power(Block16 h, u64 exponent) {
@@ -108,13 +108,14 @@ struct Groups {
         return *reinterpret_cast<const Block16 *>(bytes);
     }
 
-    // What thread `i` of a group adds to its sum.
+    // What thread `i` of a group adds to its sum. Of few blocks most warps have none, and would only keep
+    // the others from multiplying.
     DEVICE Block16 part(u64 group, u32 i) const {
         const bool is_front = group == front;
         const u32 digit = GROUP - i - is_front;
-        const Block16 block = is_front          ? of_front(digit)
-                              : group < front ? from_end(GROUP * group + digit)
-                                              : Block16{};
+        const u64 least = (GROUP - 1 - i) / WARP * WARP + !is_front;  // digit of this warp
+        if (group >= count || least > (is_front ? MOST_FRONT : behind - GROUP * group)) return {};
+        const Block16 block = is_front ? of_front(digit) : from_end(GROUP * group + digit);
         return product(reversed(block), parameters.powers[digit + digit / RADIX]);
     }
 
@@ -126,17 +127,15 @@ struct Groups {
 };
 // ANCHOR_END: groups
 
-// The sum of what `WARPS` warps have, from that of thread `first` on, in the first of their threads. All
-// threads of the thread block take part.
-template <u32 WARPS>
-DEVICE Block16 block_sum(Block16 *sums, Block16 element) {
+// The sum of what this number of threads have, in the first of them. All of the thread block take part.
+DEVICE Block16 sum_of(u32 threads, Block16 *sums, Block16 element) {
     const u32 warp = threadIdx.x / WARP;
     element = warp_sum(element);
     if (threadIdx.x % WARP == 0) sums[warp] = element;
     __syncthreads();
     Block16 sum = {};
-    if (threadIdx.x % (WARPS * WARP) == 0) {
-        for (u32 i = 0; i < WARPS; i++) sum = sum ^ sums[warp + i];
+    if (threadIdx.x % threads == 0) {
+        for (u32 i = 0; i < threads / WARP; i++) sum = sum ^ sums[warp + i];
     }
     __syncthreads();
     return sum;
@@ -170,22 +169,22 @@ KERNEL(ghash_finish, FINISH_LAUNCH, HashParameters) {
     SHARED_MEMORY(shared);
     Block16 *sums = reinterpret_cast<Block16 *>(shared);
     const Groups groups(parameters);
-    const u32 in_group = threadIdx.x % GROUP;
-    ROLLED for (u64 first = u64(blockIdx.x) * GROUPS; first < groups.count; first += gridDim.x * GROUPS) {
+    const u32 in_group = threadIdx.x % GROUP, at_once = blockDim.x / GROUP;
+    ROLLED for (u64 first = u64(blockIdx.x) * at_once; first < groups.count; first += gridDim.x * at_once) {
         const u64 group = first + threadIdx.x / GROUP;
-        const Block16 sum = block_sum<GROUP / WARP>(sums, groups.part(group, in_group));
+        const Block16 sum = sum_of(GROUP, sums, groups.part(group, in_group));
         if (in_group == 0 && group < groups.count) parameters.groups[group] = reversed(sum);
     }
     if (is_last_block(parameters.ticket)) {
         Block16 sum = {};
-        ROLLED for (u64 group = threadIdx.x; group < groups.count; group += FINISH_THREADS) {
+        ROLLED for (u64 group = threadIdx.x; group < groups.count; group += blockDim.x) {
             sum = sum ^ groups.weighed(group);
         }
         sum = reversed(sum);
-        ROLLED for (u64 i = threadIdx.x; i < parameters.blocks; i += FINISH_THREADS) {
+        ROLLED for (u64 i = threadIdx.x; i < parameters.blocks; i += blockDim.x) {
             sum = sum ^ parameters.input[i];
         }
-        sum = block_sum<FINISH_WARPS>(sums, sum);
+        sum = sum_of(blockDim.x, sums, sum);
         if (threadIdx.x == 0) parameters.output[0] = sum ^ block_of(parameters.mask);
     }
     clear_shared(reinterpret_cast<u32 *>(shared), FINISH_WARPS * sizeof(Block16) / 4);

@@ -1,6 +1,7 @@
 //! Rules that no other tool checks.
 
 mod circles;
+mod paths;
 mod promises;
 mod words;
 
@@ -27,6 +28,7 @@ pub(crate) fn run() -> Result<()> {
             found.extend(unlisted_variables(&text, &variables));
         }
         found.extend(words::faults(path, &text));
+        found.extend(paths::faults(path, &text, &listed));
         found.extend(examples_not_compiled(path, &text));
         if path.starts_with(RECORDS) {
             found.extend(paths_of_a_machine(&text));

@@ -14,6 +14,9 @@ mod count;
 #[allow(dead_code, reason = "the key schedule's maps")]
 mod maps;
 mod measure;
+#[path = "../../schema/src/replace.rs"]
+#[allow(unreachable_pub, reason = "of the schema all of it is public")]
+mod replace;
 mod report;
 mod rungs;
 #[path = "../../../crates/sm4/src/sbox.rs"]
@@ -57,7 +60,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use anyhow::{Result, ensure};
 use clap::Parser;
 
-use crate::{measure::Timing, report::Record, rungs::Rung};
+use crate::{measure::Timing, replace::replace, report::Record, rungs::Rung};
 
 /// Runs the rungs of the ladder on one core: SM4, every block by itself.
 ///
@@ -122,14 +125,14 @@ fn run(arguments: &Arguments) -> Result<()> {
     let json = serde_json::to_string_pretty(&record)? + "\n";
     if let Some(folder) = &arguments.out {
         fs::create_dir_all(folder)?;
-        fs::write(folder.join("ladder-cpu.json"), &json)?;
-        fs::write(folder.join("report.md"), record.report())?;
+        replace(&folder.join("ladder-cpu.json"), &json)?;
+        replace(&folder.join("report.md"), &record.report())?;
     }
     if let Some(path) = &arguments.json {
-        fs::write(path, json)?;
+        replace(path, &json)?;
     }
     if let Some(path) = &arguments.csv {
-        fs::write(path, record.csv())?;
+        replace(path, &record.csv())?;
     }
     Ok(())
 }

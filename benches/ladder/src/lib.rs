@@ -2,6 +2,9 @@
 //! CPU.
 
 mod ffi;
+#[path = "../../schema/src/replace.rs"]
+#[allow(unreachable_pub, reason = "of the schema all of it is public")]
+mod replace;
 
 use std::{fs, path::Path, thread, time::Duration};
 
@@ -11,6 +14,7 @@ use lanecrypt_roof::{Lanes, binds, gbit_per_second};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use lanecrypt_cuda::listing::{Job, Listing};
+pub use replace::replace;
 
 /// A listing.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -8,6 +8,7 @@ mod figure;
 mod newest;
 mod read;
 mod record;
+mod replace;
 pub mod roof;
 pub mod svg;
 
@@ -16,3 +17,4 @@ pub use chart::{Across, Chart, Line};
 pub use figure::{Figure, Place, Step, Work, title};
 pub use newest::{Order, distinct, groups, newest_of_each};
 pub use record::{Environment, GpuDetails, KernelResources, Part, Record};
+pub use replace::{Unfinished, replace};

@@ -1,7 +1,6 @@
 //! The command line of `kat`.
 
 use std::{
-    fs::{self, File},
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
     process::{self, ExitCode},
@@ -19,6 +18,7 @@ use lanecrypt::{
     CIPHERS,
     registry::{Platform, Selection},
 };
+use lanecrypt_record::{Unfinished, replace};
 
 use super::{Limits, Names, Report, Tally, Targets, acvp, print, run, sources};
 use crate::size::parse_bytes;
@@ -211,7 +211,7 @@ impl Arguments {
         for (path, beside) in prompts {
             match (acvp::answer_file(path, targets), beside) {
                 (Ok(response), None) => print_out(&response),
-                (Ok(response), Some(beside)) => fs::write(&beside, response)
+                (Ok(response), Some(beside)) => replace(&beside, &response)
                     .map_err(|error| format!("cannot write {}: {error}", beside.display()))?,
                 (Err(error), _) if error.is_of_the_prompt() => {
                     return Err(format!("{}: {error}", path.display()));
@@ -228,7 +228,7 @@ impl Arguments {
     fn report(&self, targets: &Targets) -> Result<Report, String> {
         // Opened first, so that a wrong path is known before a long run and not after it.
         let json = self.json.as_ref().map(|path| {
-            let file = File::create(path);
+            let file = Unfinished::create(path);
             file.map_err(|error| format!("cannot write {}: {error}", path.display()))
         });
         let json = json.transpose()?;
@@ -242,10 +242,9 @@ impl Arguments {
         let sources = sources::read(&self.paths);
         let report = with_progress(|progress| run(&sources, targets, &limits, progress));
         print_out(&print::render(&report, io::stdout().is_terminal()));
-        if let Some(mut file) = json {
-            let written = serde_json::to_writer_pretty(&mut file, &report).map_err(io::Error::from);
-            written
-                .and_then(|()| file.write_all(b"\n"))
+        if let Some(file) = json {
+            let text = serde_json::to_string_pretty(&report).map_err(io::Error::from);
+            text.and_then(|text| file.finish(format!("{text}\n").as_bytes()))
                 .map_err(|error| format!("cannot write the JSON report: {error}"))?;
         }
         Ok(report)

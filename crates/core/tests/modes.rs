@@ -363,6 +363,49 @@ fn bad_input_is_named() {
     assert_eq!(data, [7; 40], "refused data is left as it was");
 }
 
+#[test]
+fn wrong_states_of_chains_are_named() {
+    use lanecrypt_core::ChainedMode::{Cbc, Cfb, Ofb};
+
+    let (engine, mut data) = (engine([1; 16]), [7; 40]);
+    let all = [Cfb(Direction::Encrypt), Cfb(Direction::Decrypt), Ofb, Cbc(Direction::Encrypt)];
+    for mode in all {
+        let mut run = |register: usize, mut used: usize, bytes: usize| {
+            let data = data[..bytes].as_mut().into();
+            mode.run_bytes(&engine, &mut vec![0; register], &mut used, data)
+        };
+        for bytes in [0, 32] {
+            for used in [16, 17, usize::MAX] {
+                refused(run(16, used, bytes), &[&used.to_string(), "16 bytes"]);
+            }
+            for register in [0, 15, 17] {
+                refused(run(register, 5, bytes), &[&format!("{register} bytes"), "takes 16"]);
+            }
+        }
+    }
+    let mut run = |used: usize, bytes: usize| {
+        let data = data[..bytes].as_mut().into();
+        Cbc(Direction::Decrypt).run_bytes(&engine, &mut [0; 16], &mut { used }, data)
+    };
+    refused(run(5, 32), &["CBC", "5 bytes", "16"]);
+    refused(run(0, 33), &["CBC", "33 bytes", "16"]);
+    assert_eq!(data, [7; 40], "refused data is left as it was");
+}
+
+#[test]
+#[should_panic(expected = "9 bytes after 8 of a block of 16")]
+fn registers_have_no_more_than_a_block() {
+    let (mut data, mut register) = ([0; 9], [0; 16]);
+    let data = data.as_mut_slice().into();
+    lanecrypt_core::ChainedMode::Ofb.use_register(&mut register, &mut 8, data);
+}
+
+#[test]
+#[should_panic(expected = "0 bytes after 0 of a block of 0")]
+fn empty_registers_are_refused() {
+    lanecrypt_core::ChainedMode::Ofb.use_register(&mut [], &mut 0, (&mut [][..]).into());
+}
+
 /// A stream at a position, and the key stream there from its definition: one block after another.
 fn at_the_end<C>(cipher: C, iv: &[u8], position: u128, bytes: usize) -> (Ctr<CpuEngine<C>>, Vec<u8>)
 where

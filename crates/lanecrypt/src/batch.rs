@@ -18,13 +18,12 @@
 
 mod one_key;
 
-use lanecrypt_core::Engine;
 pub use lanecrypt_core::batch::{Failure, Job, JobData, JobMode, Outcome};
 use lanecrypt_modes::run_job;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
-use crate::{Error, registry::CipherDescription};
+use crate::registry::CipherDescription;
 
 /// Runs jobs of one cipher on the GPU that [`Device::default`](crate::cuda::Device::default) gives,
 /// where there is one that has batches of the cipher, else on all cores; both give the same bytes.

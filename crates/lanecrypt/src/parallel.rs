@@ -45,7 +45,13 @@ impl<E: Engine> Parallel<E> {
         work: impl Fn(usize, InOutBuf<'_, '_, u8>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         let block = self.engine.block_bytes();
-        in_pieces(data, THREAD_PIECE_BYTES, |before, piece| work(before / block, piece))
+        in_pieces(data, self.piece_bytes(), |before, piece| work(before / block, piece))
+    }
+
+    /// Bytes of the shortest piece: whole blocks, however long they are.
+    fn piece_bytes(&self) -> usize {
+        let block = self.engine.block_bytes();
+        (THREAD_PIECE_BYTES / block).max(1) * block
     }
 
     /// Whole blocks of GCM and their hash, in one pass if the engine has one.
@@ -77,14 +83,13 @@ impl<E: Engine> Parallel<E> {
         data: InOutBuf<'_, '_, u8>,
         work: impl Fn(&[u8], InOutBuf<'_, '_, u8>) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let block = self.block_bytes();
+        let (block, unit) = (self.block_bytes(), self.piece_bytes());
         // The ciphertext before every place where a piece may begin, read before any of them
         // overwrites it.
-        let last_blocks =
-            data.get_in().chunks(THREAD_PIECE_BYTES).map(|piece| &piece[piece.len() - block..]);
+        let last_blocks = data.get_in().chunks(unit).map(|piece| &piece[piece.len() - block..]);
         let before: Vec<u8> = iv.iter().chain(last_blocks.flatten()).copied().collect();
         self.in_pieces(data, |blocks, piece| {
-            let at = blocks * block / THREAD_PIECE_BYTES * block;
+            let at = blocks * block / unit * block;
             work(&before[at..][..block], piece)
         })
     }
@@ -285,6 +290,54 @@ mod tests {
                     }
                 });
             }
+        }
+    }
+
+    /// A cipher that inverts blocks of 12 bytes, which no power of two is a multiple of, and turns them round.
+    #[derive(Debug)]
+    struct Twelve;
+
+    impl Engine for Twelve {
+        fn block_bytes(&self) -> usize {
+            12
+        }
+
+        fn run(&self, operation: Operation<'_>, data: InOutBuf<'_, '_, u8>) -> Result<(), Error> {
+            let Operation::Ecb(_) = operation else {
+                return crate::modes::by_ecb(self, operation, data);
+            };
+            operation.check(12, data.len())?;
+            for block in data.into_out_with_copied_in().chunks_exact_mut(12) {
+                block.reverse();
+                block.iter_mut().for_each(|byte| *byte = !*byte);
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn pieces_are_whole_blocks() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        for blocks in [5461, 5462, 10_922, 10_923, 10_924, 50_000] {
+            pool.install(|| twelve(blocks));
+        }
+    }
+
+    /// Every mode that ciphers with such blocks have.
+    fn twelve(blocks: usize) {
+        let iv = b"twelve bytes";
+        let passes: [(&str, Pass<'_>); 4] = [
+            ("encryption", &|engine, data| engine.ecb(Direction::Encrypt, data)),
+            ("decryption", &|engine, data| engine.ecb(Direction::Decrypt, data)),
+            ("CBC", &|engine, data| crate::modes::cbc_decrypt(engine, iv, data)),
+            ("CFB", &|engine, data| crate::modes::cfb_decrypt(engine, iv, data)),
+        ];
+        let data: Vec<u8> = (0..12 * blocks).map(|i| ((i * i) >> 7) as u8).collect();
+        for (name, pass) in passes {
+            let (mut expected, mut ours) = (data.clone(), data.clone());
+            pass(&Twelve, expected.as_mut_slice().into()).expect("whole blocks");
+            pass(&Parallel::new(Twelve), ours.as_mut_slice().into()).expect(name);
+            assert!(ours == expected, "{name} of {blocks} blocks");
         }
     }
 

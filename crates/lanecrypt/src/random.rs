@@ -85,6 +85,16 @@ pub enum RandomError {
         /// The number behind its last.
         end: i128,
     },
+    /// A range with integers that are not among those that are drawn.
+    #[error("the range from {lowest} to {end}; a draw is of integers that all have {bits} bits")]
+    WideRange {
+        /// Its first number.
+        lowest: i128,
+        /// The number behind its last.
+        end: i128,
+        /// Bits that a number has.
+        bits: u32,
+    },
     /// A stream beyond the last.
     #[error("stream {given}; streams are numbered from 0 to 2^48 - 1")]
     NoSuchStream {
@@ -141,9 +151,9 @@ impl Generator {
     /// One for simulations that are to be repeated: the same seed gives the same numbers, and who guesses it knows them.
     #[must_use]
     pub fn from_seed(seed: u64) -> Self {
-        let mut entropy = [0; 32];
+        let mut entropy = Secret::new([0; 32]);
         entropy[..8].copy_from_slice(&seed.to_le_bytes());
-        Self::drawn(CtrDrbg::<Aes256>::new(&entropy, &[0; 16], b"lanecrypt::random"))
+        Self::drawn(CtrDrbg::<Aes256>::new(&*entropy, &[0; 16], b"lanecrypt::random"))
     }
 
     fn drawn(drbg: Result<CtrDrbg<Aes256>, DrbgError>) -> Self {
@@ -255,7 +265,7 @@ impl Generator {
     /// Draws numbers into memory that is any, in the CPU's order of bytes.
     ///
     /// # Errors
-    /// [`RandomError::Length`], [`RandomError::End`].
+    /// [`RandomError::Length`], [`RandomError::WideRange`], [`RandomError::End`].
     pub fn draw(&mut self, draw: Draw, output: &mut [u8]) -> Result<(), RandomError> {
         let place = self.take(draw, output.len())?;
         #[cfg(feature = "parallel")]
@@ -270,6 +280,7 @@ impl Generator {
 
     /// Where a request begins: at the next place for a number. The generator goes to its end.
     fn take(&mut self, draw: Draw, length: usize) -> Result<u64, RandomError> {
+        draw.check()?;
         let number = draw.number_bytes();
         if !length.is_multiple_of(number) {
             return Err(RandomError::Length { given: length, number });
@@ -300,7 +311,7 @@ impl Generator {
         let lead = (place % BLOCK as u64) as usize;
         let (head, whole) = output.split_at_mut(((BLOCK - lead) % BLOCK).min(output.len()));
         if !head.is_empty() {
-            let mut block = [0; BLOCK];
+            let mut block = Secret::new([0; BLOCK]);
             self.cipher.run(Operation::Ctr(counter), block.as_mut_slice().into())?;
             head.copy_from_slice(&block[lead..lead + head.len()]);
             counter = counter.plus(1);
@@ -311,7 +322,7 @@ impl Generator {
 
     /// The word of an attempt to draw the number at a place again.
     fn again(&self, place: u64, attempt: u64) -> Result<u64, RandomError> {
-        let mut block = [0; BLOCK];
+        let mut block = Secret::new([0; BLOCK]);
         let counter = self.counter(attempt, place);
         self.cipher.run(Operation::Ctr(counter), block.as_mut_slice().into())?;
         Ok(u64::from_le_bytes(*block.first_chunk().expect("it has 16 bytes")))

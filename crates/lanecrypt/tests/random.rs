@@ -46,9 +46,11 @@ fn keys_of_the_system_differ() {
 
 fn draws() -> impl Strategy<Value = Draw> {
     let span = (any::<u64>(), any::<u64>()).prop_map(|(lowest, count)| Span { lowest, count });
+    let of_32 = (i64::from(i32::MIN)..1 << 32, 0..=1_u64 << 32)
+        .prop_map(|(lowest, count)| Span { lowest: lowest as u64, count });
     prop_oneof![
         Just(Draw::Bytes),
-        span.clone().prop_map(Draw::Integers32),
+        of_32.prop_map(Draw::Integers32),
         span.prop_map(Draw::Integers64),
         Just(Draw::Units32),
         Just(Draw::Units64),
@@ -165,4 +167,35 @@ fn what_cannot_be_drawn_is_said() {
     assert!(matches!(random.bytes(&mut [0; 2]), Err(RandomError::End { length: 2, .. })));
     let secret = format!("{random:?}");
     assert_eq!(secret, format!("Generator {{ stream: 0, place: {}, .. }}", u64::MAX));
+}
+
+#[test]
+fn ranges_are_of_the_numbers_that_are_drawn() {
+    let wide = [
+        i128::MIN..i128::MAX,
+        i128::MAX - 1..i128::MAX,
+        -1..(1 << 63) + 1,
+        0..(1 << 64) + 1,
+        i128::from(i64::MIN) - 1..0,
+    ];
+    for range in wide {
+        let refused = Span::of(range.clone());
+        assert!(matches!(refused, Err(RandomError::WideRange { bits: 64, .. })), "{range:?}");
+    }
+    let mut random = Generator::from_seed(3);
+    let mut draw = |range| {
+        let span = Span::of(range)?;
+        random.draw(Draw::Integers32(span), &mut [0; 4])
+    };
+    for range in [0..1 << 32, -5..5, i128::from(i32::MIN)..0, (1 << 32) - 1..1 << 32] {
+        draw(range).expect("32 bits");
+    }
+    for range in
+        [0..1 << 33, 0..(1 << 32) + 1, 1 << 32..(1 << 32) + 6, -(1 << 31) - 1..0, 0..1 << 63]
+    {
+        let error = draw(range.clone()).expect_err("more bits").to_string();
+        let (lowest, end) = (range.start, range.end);
+        assert!(error.starts_with(&format!("the range from {lowest} to {end};")), "{error}");
+        assert!(error.ends_with("32 bits"), "{error}");
+    }
 }

@@ -1,6 +1,6 @@
 //! The registry is whole: every cipher that a crate describes is in it, and what people read of its
 //! backends is what it says. That every kernel module is run by some backend is a trial of
-//! conformance.rs, which has the kernels.
+//! conformance/main.rs, which has the kernels.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

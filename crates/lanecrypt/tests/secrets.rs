@@ -1,5 +1,5 @@
 //! No Debug text of a type that holds key material depends on the key, in any notation: under two
-//! keys the texts are the same. What the registry makes is tried in `conformance.rs`, the types of GPUs
+//! keys the texts are the same. What the registry makes is tried in `conformance/main.rs`, the types of GPUs
 //! in `device.rs`.
 
 use std::fmt::Debug;

@@ -46,8 +46,16 @@ impl<C: BlockSizeUser, S> Buffered<C, S> {
     }
 
     /// Goes on from a state.
+    ///
+    /// # Panics
+    /// Where `used` is a block or more.
     #[must_use]
     pub fn from_state(engine: C, block: &Block<C>, used: usize) -> Self {
+        let bytes = block.len();
+        assert!(
+            used < bytes,
+            "{used} bytes used of a block of {bytes}; it has fewer before its end"
+        );
         Self { engine, block: block.clone(), used, step: PhantomData }
     }
 }

@@ -101,6 +101,9 @@ impl<C: Engine, N, T> Gcm<C, N, T> {
     }
 
     /// [`of`](Self::of) with a hash that takes no instructions of the CPU; for tests.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
     #[doc(hidden)]
     pub fn with_portable_hash(engine: C) -> Result<Self, EngineError> {
         Self::with_hash(engine, GhashKey::portable)

@@ -196,3 +196,9 @@ fn sector_numbers_wrap() {
     xts.units(Direction::Encrypt, u128::MAX - 1, 32, area.as_mut_slice().into()).expect("units");
     assert_eq!(area, expected);
 }
+
+#[test]
+#[should_panic(expected = "16 bytes used of a block of 16")]
+fn states_are_within_a_block() {
+    let _ = cfb::BufEncryptor::from_state(Aes192::new(&[1; 24].into()), &[2; 16].into(), 16);
+}

@@ -9,7 +9,7 @@ use std::{fmt::Write as _, fs, path::PathBuf, process::ExitCode};
 use anyhow::{Result, anyhow, ensure};
 use clap::Parser;
 use lanecrypt_cuda::Device;
-use lanecrypt_ladder::{Entry, Machine, Place, Timing, measure};
+use lanecrypt_ladder::{Entry, Machine, Place, Timing, measure, replace};
 use lanecrypt_roof::grouped;
 use serde::Serialize;
 
@@ -112,12 +112,11 @@ fn run(arguments: &Arguments) -> Result<()> {
     print!("{}", record.table());
     if let Some(folder) = &arguments.out {
         fs::create_dir_all(folder)?;
-        fs::write(folder.join("inside.json"), serde_json::to_string_pretty(&record)? + "\n")?;
+        let json = serde_json::to_string_pretty(&record)? + "\n";
+        replace(&folder.join("inside.json"), &json)?;
         let title = format!("# `lanecrypt.cuh` inside kernels, on an {}", record.machine.gpu);
-        fs::write(
-            folder.join("report.md"),
-            format!("{title}\n\n```text\n{}```\n", record.table()),
-        )?;
+        let text = format!("{title}\n\n```text\n{}```\n", record.table());
+        replace(&folder.join("report.md"), &text)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Result, anyhow, bail, ensure};
 use clap::Parser;
 use lanecrypt_cuda::Device;
-use lanecrypt_ladder::{Listing, Machine, Timing, measure};
+use lanecrypt_ladder::{Listing, Machine, Timing, measure, replace};
 use lanecrypt_roof::grouped;
 use serde::Serialize;
 
@@ -134,16 +134,16 @@ fn run(arguments: &Arguments) -> Result<()> {
     let json = serde_json::to_string_pretty(&record)? + "\n";
     if let Some(folder) = &arguments.out {
         fs::create_dir_all(folder)?;
-        fs::write(folder.join("ladder.json"), &json)?;
+        replace(&folder.join("ladder.json"), &json)?;
         let title = format!("# The ladder on an {}", record.machine.gpu);
         let text = format!("{title}\n\n```text\n{}```\n", record.table());
-        fs::write(folder.join("report.md"), text)?;
+        replace(&folder.join("report.md"), &text)?;
     }
     if let Some(path) = &arguments.json {
-        fs::write(path, json)?;
+        replace(path, &json)?;
     }
     if let Some(path) = &arguments.csv {
-        fs::write(path, record.csv())?;
+        replace(path, &record.csv())?;
     }
     Ok(())
 }

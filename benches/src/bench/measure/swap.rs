@@ -19,7 +19,7 @@ const ABSENT: &str = "the swap: not measured, as LANECRYPT_BENCH_SWAP names no p
     `cargo xtask bench-all` builds one";
 
 /// Ciphers that replace one of RustCrypto's.
-const CIPHERS: [&str; 6] = ["aes", "aria", "camellia", "des", "tdes", "tdes-eee"];
+const CIPHERS: [&str; 7] = ["aes", "aria", "camellia", "des", "tdes", "tdes-eee", "sm4"];
 /// Packets, pages, and a megabyte.
 const SIZES: [usize; 8] = [16, 64, 256, 576, 1504, 4096, 16 << 10, 1 << 20];
 const QUICK_SIZES: [usize; 4] = [16, 256, 1504, 16 << 10];
@@ -159,10 +159,29 @@ mod tests {
     fn types_are_those_that_replace_one() {
         let of = |arguments: &[&str]| types(&Options::parse_from(arguments));
         assert_eq!(of(&["bench-all", "--cipher", "hight"]), [""; 0]);
-        let quick = ["aes-128", "aria-128", "camellia-128", "des-64", "tdes-128"];
+        let quick = ["aes-128", "aria-128", "camellia-128", "des-64", "tdes-128", "sm4-128"];
         assert_eq!(of(&["bench-all", "--quick"]), quick);
         let named = ["tdes-eee-128", "tdes-eee-192"];
         assert_eq!(of(&["bench-all", "--cipher", "tdes-eee"]), named);
+    }
+
+    /// A type that the program has and this does not ask for would never be measured.
+    #[test]
+    fn types_are_those_of_the_program() {
+        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/user-crate/src/swap/main.rs");
+        let program = std::fs::read_to_string(program).expect("the program's source");
+        let (_, list) = program.split_once("\nciphers! {\n").expect("it has a list of types");
+        let (list, _) = list.split_once("\n}").expect("the list has an end");
+        let name = |line: &str| {
+            let [_, name, bits] = line.split('"').collect::<Vec<_>>()[..] else { return None };
+            Some(format!("{name}-{}", bits.trim_start().split_once(':')?.0))
+        };
+        let mut named: Vec<_> = list.lines().map(|line| name(line).expect(line)).collect();
+        let all = CIPHERS.iter().flat_map(|name| ["--cipher", name]);
+        let mut asked_for = types(&Options::parse_from(["bench-all"].into_iter().chain(all)));
+        named.sort();
+        asked_for.sort();
+        assert_eq!(asked_for, named);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, io, path::Path};
 
-use lanecrypt_record::Record;
+use lanecrypt_record::{Record, replace};
 
 use super::{curves, pictures, ratio, sections, swap};
 
@@ -116,14 +116,4 @@ pub(crate) fn files(record: &Record, folder: &Path) -> io::Result<()> {
     replace(&folder.join("report.md"), &markdown(record, &pictures))?;
     replace(&folder.join("report.csv"), &csv(record))?;
     replace(&folder.join("report.json"), &serde_json::to_string_pretty(record)?)
-}
-
-/// Writes a file, which appears when it is complete.
-///
-/// # Errors
-/// Those of the file system.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let unfinished = path.with_extension("unfinished");
-    fs::write(&unfinished, text)?;
-    fs::rename(unfinished, path)
 }

@@ -3,7 +3,10 @@
 use lanecrypt::{Direction, Mode};
 use serde_json::{Map, Value};
 
-use super::{error::AcvpError, fields::Fields};
+use super::{
+    error::AcvpError,
+    fields::{Fields, cut},
+};
 use crate::kat::targets::Target;
 
 /// What is computed.
@@ -88,7 +91,7 @@ impl Algorithm {
     pub(super) fn named(name: &str) -> Result<&'static Self, AcvpError> {
         ALGORITHMS.iter().find(|algorithm| algorithm.name == name).ok_or_else(|| {
             let known = ALGORITHMS.each_ref().map(|algorithm| algorithm.name).join(", ");
-            AcvpError::Algorithm { given: name.to_owned(), known }
+            AcvpError::Algorithm { given: cut(name), known }
         })
     }
 

@@ -39,7 +39,7 @@ pub enum AcvpError {
     /// An algorithm that is not one of ours.
     #[error("the algorithm is {given:?}; known are {known}")]
     Algorithm {
-        /// The prompt's.
+        /// The prompt's, cut where it is long.
         given: String,
         /// The names of those that are.
         known: String,

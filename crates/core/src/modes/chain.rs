@@ -115,34 +115,42 @@ impl ChainedMode {
         let Some(start) = length.checked_sub(block) else {
             return self.from_register(register).check(block, length);
         };
+        let encrypts =
+            matches!(self, Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt));
         let mut last = [0; MAX_BLOCK];
         // In place it is overwritten. What the engine refuses is refused with nothing written.
-        if let Some(kept) = last.get_mut(..block) {
+        if !encrypts && let Some(kept) = last.get_mut(..block) {
             kept.copy_from_slice(&data.get_in()[start..]);
         }
-        engine.run(self.from_register(register), data.reborrow())?;
-        let output = &data.get_out()[start..];
-        match self {
-            Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt) => {
-                register.copy_from_slice(output);
-            }
-            Self::Cbc(Direction::Decrypt) | Self::Cfb(Direction::Decrypt) => {
-                register.copy_from_slice(&last[..block]);
-            }
-            Self::Ofb => {
-                register.copy_from_slice(output);
-                xor(register, &last[..block]);
+        let ran = engine.run(self.from_register(register), data.reborrow());
+        if ran.is_ok() {
+            let output = &data.get_out()[start..];
+            match self {
+                Self::Cbc(Direction::Encrypt) | Self::Cfb(Direction::Encrypt) => {
+                    register.copy_from_slice(output);
+                }
+                Self::Cbc(Direction::Decrypt) | Self::Cfb(Direction::Decrypt) => {
+                    register.copy_from_slice(&last[..block]);
+                }
+                Self::Ofb => {
+                    register.copy_from_slice(output);
+                    xor(register, &last[..block]);
+                }
             }
         }
-        Ok(())
+        if self == Self::Ofb {
+            wiped(&mut last, |_| ()); // of encryption it is plaintext
+        }
+        ran
     }
 
     /// Runs the next bytes of a message in CFB or OFB, any number of them, and in CBC whole blocks; `used` is
-    /// how many bytes of the block at hand came before, less than a block. Within a block `register` is its key
-    /// stream, of which CFB's ciphertext has taken the place so far.
+    /// how many bytes of the block at hand came before, less than a block, and none in CBC. Within a block
+    /// `register` is its key stream, of which CFB's ciphertext has taken the place so far.
     ///
     /// # Errors
-    /// As [`run_blocks`](Self::run_blocks).
+    /// As [`run_blocks`](Self::run_blocks), but nothing is written where a length is refused;
+    /// [`Error::KeystreamEnd`] where `used` is a block or more.
     pub fn run_bytes<E: Engine + ?Sized>(
         self,
         engine: &E,
@@ -150,15 +158,13 @@ impl ChainedMode {
         used: &mut usize,
         data: InOutBuf<'_, '_, u8>,
     ) -> Result<(), Error> {
-        let (given, block) = (data.len(), engine.block_bytes());
-        let head = if *used == 0 { 0 } else { given.min(block - *used) };
+        let block = engine.block_bytes();
+        self.check_piece(block, register, *used, data.len())?;
+        let head = if *used == 0 { 0 } else { data.len().min(block - *used) };
         let (head, rest) = data.split_at(head);
         self.use_register(register, used, head);
         let whole = rest.len() / block * block;
         let (blocks, tail) = rest.split_at(whole);
-        if matches!(self, Self::Cbc(_)) && !tail.is_empty() {
-            return Err(Error::NotWholeBlocks { mode: Mode::Cbc, given, block });
-        }
         self.run_blocks(engine, register, blocks)?;
         if !tail.is_empty() {
             engine.ecb(Direction::Encrypt, (&mut *register).into())?;
@@ -167,20 +173,49 @@ impl ChainedMode {
         Ok(())
     }
 
+    /// Checks what [`run_bytes`](Self::run_bytes) goes on from, and the length of a piece.
+    fn check_piece(
+        self,
+        block: usize,
+        register: &[u8],
+        used: usize,
+        given: usize,
+    ) -> Result<(), Error> {
+        if register.len() != block {
+            let (mode, given) = (self.mode(), register.len());
+            return Err(Error::IvLength { mode, given, accepted: block });
+        }
+        if used >= block {
+            let (position, length) = (used as u128, block as u128);
+            return Err(Error::KeystreamEnd { position, length });
+        }
+        let cut = |bytes: &usize| !bytes.is_multiple_of(block);
+        if matches!(self, Self::Cbc(_))
+            && let Some(given) = [used, given].into_iter().find(cut)
+        {
+            return Err(Error::NotWholeBlocks { mode: Mode::Cbc, given, block });
+        }
+        Ok(())
+    }
+
     /// Runs the next bytes of a message in CFB or OFB by the block at hand alone, as
     /// [`run_bytes`](Self::run_bytes) has it in `register`; `used` is 0 after the last byte of the block.
     ///
     /// # Panics
-    /// Where `data` is longer than what is left of the block.
+    /// Where `used` is not within the block, or `data` is longer than what is left of it.
     pub fn use_register(
         self,
         register: &mut [u8],
         used: &mut usize,
         mut data: InOutBuf<'_, '_, u8>,
     ) {
-        let block = register.len();
-        let part = &mut register[*used..][..data.len()];
-        *used = (*used + data.len()) % block;
+        let (block, given) = (register.len(), data.len());
+        assert!(
+            *used < block && given <= block - *used,
+            "{given} bytes after {used} of a block of {block}"
+        );
+        let part = &mut register[*used..][..given];
+        *used = (*used + given) % block;
         if self == Self::Cfb(Direction::Decrypt) {
             for (i, byte) in part.iter_mut().enumerate() {
                 let mut place = data.get(i);

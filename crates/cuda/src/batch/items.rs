@@ -79,7 +79,7 @@ pub(super) struct Hashes {
 }
 
 impl Items {
-    /// At least the items and the places of a message of `length` bytes, by cuts of [`Cuts::of`].
+    /// An upper bound on the items and places of a message of `length` bytes, by cuts of [`Cuts::of`].
     pub(super) fn most(length: usize) -> [usize; 2] {
         let blocks = length.div_ceil(BLOCK);
         let crypted = blocks / LEAST_PIECE as usize;

@@ -11,7 +11,7 @@ impl Generator {
     /// The first call for a device makes the keys for it; later ones only launch.
     ///
     /// # Errors
-    /// [`RandomError::Length`], [`RandomError::End`]; [`RandomError::Device`], after which the generator is at the end of
+    /// [`RandomError::Length`], [`RandomError::WideRange`], [`RandomError::End`]; [`RandomError::Device`], after which the generator is at the end of
     /// the request as well.
     pub fn draw_on<'b>(
         &mut self,

@@ -9,7 +9,7 @@ use super::{RandomError, normal::quantile};
 pub enum Draw {
     /// Bytes.
     Bytes,
-    /// Integers of 32 bits.
+    /// Integers of 32 bits, of which a range has 2^32 at most.
     Integers32(Span),
     /// Integers of 64 bits.
     Integers64(Span),
@@ -33,17 +33,32 @@ pub struct Span {
 }
 
 impl Span {
-    /// A range of integers that all have 32 bits, or all 64, signed or not.
+    /// A range of integers that are all of `i64`, or all of `u64`; [`Draw::Integers32`] takes those of 32 bits.
     ///
     /// # Errors
-    /// [`RandomError::EmptyRange`].
+    /// [`RandomError::EmptyRange`]; [`RandomError::WideRange`] where some are of neither.
     pub fn of(range: Range<i128>) -> Result<Self, RandomError> {
         let Range { start: lowest, end } = range;
         if lowest >= end {
             return Err(RandomError::EmptyRange { lowest, end });
         }
+        let signed_or_not = [-(1 << 63)..=1 << 63, 0..=1 << 64];
+        if !signed_or_not.iter().any(|all| all.contains(&lowest) && all.contains(&end)) {
+            return Err(RandomError::WideRange { lowest, end, bits: 64 });
+        }
         let word = |number: i128| number.rem_euclid(1 << 64) as u64;
         Ok(Self { lowest: word(lowest), count: word(end - lowest) })
+    }
+
+    /// Whether a draw of 32 bits can have it.
+    fn check32(self) -> Result<(), RandomError> {
+        let lowest = self.lowest as i64;
+        if (i64::from(i32::MIN)..1 << 32).contains(&lowest) && self.count <= 1 << 32 {
+            return Ok(());
+        }
+        let lowest = i128::from(lowest);
+        let end = lowest + i128::from(self.count);
+        Err(RandomError::WideRange { lowest, end, bits: 32 })
     }
 }
 
@@ -58,6 +73,14 @@ impl Draw {
         }
     }
 
+    /// Checks a range.
+    pub(super) fn check(self) -> Result<(), RandomError> {
+        match self {
+            Self::Integers32(span) => span.check32(),
+            _ => Ok(()),
+        }
+    }
+
     /// Turns key stream into numbers where it lies, from a number's place on. `again` has the word of an attempt for the
     /// number that begins at a byte of it.
     pub(super) fn apply(
@@ -67,6 +90,7 @@ impl Draw {
     ) -> Result<(), RandomError> {
         match self {
             Self::Bytes => Ok(()),
+            // Of 2^32 numbers the lower half is zero, as of all.
             Self::Integers32(Span { lowest, count }) => each32(data, |word, at| {
                 let drawn = below32(word, count as u32, |attempt| again(at, attempt))?;
                 Ok((lowest as u32).wrapping_add(drawn).to_ne_bytes())

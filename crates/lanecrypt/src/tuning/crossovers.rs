@@ -193,7 +193,8 @@ impl Pair<'_> {
     /// Seconds of the CPU and of the GPU, which take turns: what the machine does besides slows both. What
     /// lies in which cache is the place's own doing, by a pass that does not count.
     fn seconds(&mut self, bytes: usize) -> Result<[f64; 2], Error> {
-        let medians = medians_in_turns(SURELY * self.time, [Place::Cpu, Place::Gpu], |place| {
+        let time = self.time.saturating_mul(SURELY);
+        let medians = medians_in_turns(time, [Place::Cpu, Place::Gpu], |place| {
             self.pass(place, bytes)?;
             let start = Instant::now();
             self.pass(place, bytes)?;

@@ -4,7 +4,10 @@ use std::{
     fmt, fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use directories::ProjectDirs;
@@ -17,6 +20,8 @@ use crate::cuda::{Device, Experience, Geometry, Measured, Piece, kernels};
 const FORMAT: u32 = 1;
 /// Longer files are none of ours.
 const LONGEST: u64 = 8 << 20;
+/// Characters of a name in a file that a message repeats: it may have any, and as many as the file.
+const SHOWN: usize = 64;
 /// Bytes of data that anything can be known of.
 const BYTES: std::ops::RangeInclusive<u64> = 1..=1 << 40;
 
@@ -48,6 +53,24 @@ impl About {
             lanecrypt: env!("CARGO_PKG_VERSION").to_owned(),
             kernels: format!("{:016x}", kernels::fingerprint()),
         }
+    }
+
+    /// What a device is told by.
+    fn whose(&self) -> (&str, (u32, u32), u32) {
+        (&self.device, self.compute_capability, self.multiprocessors)
+    }
+
+    /// The same for a message.
+    fn device(&self) -> String {
+        let ((major, minor), count) = (self.compute_capability, self.multiprocessors);
+        format!("{} ({count} multiprocessors of {major}.{minor})", brief(&self.device))
+    }
+
+    /// The rest for a message.
+    fn version(&self) -> String {
+        let Self { format, driver, .. } = self;
+        let (version, kernels) = (brief(&self.lanecrypt), brief(&self.kernels));
+        format!("format {format}, driver {driver}, version {version}, kernels {kernels}")
     }
 }
 
@@ -201,10 +224,12 @@ fn text(path: &Path) -> Result<String, Ignored> {
     }
 }
 
-/// Writes beside the file, and renames.
+/// Writes beside the file, and renames. Each call has a name of its own for what is unfinished.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
+    let (process, call) = (std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed));
+    let unfinished = path.with_extension(format!("{process}-{call}.unfinished"));
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
     if written.is_err() {
         let _ = fs::remove_file(&unfinished); // what failed is what is reported
@@ -217,39 +242,41 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// [`Ignored::Corrupt`].
 pub fn of_any_device(text: &str) -> Result<(String, Tuning), Ignored> {
-    let file: File = toml::from_str(text).map_err(|error| corrupt(&error))?;
+    let file: File = toml::from_str(text).map_err(|error| corrupt(text, &error))?;
     Ok((file.about.device.clone(), to_tuning(file).map_err(Ignored::Corrupt)?))
 }
 
-fn corrupt(error: &toml::de::Error) -> Ignored {
-    Ignored::Corrupt(error.message().to_owned())
+/// Says where a file is wrong. What stands there may be anything, of any length: it is not repeated.
+fn corrupt(text: &str, error: &toml::de::Error) -> Ignored {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    Ignored::Corrupt(format!("line {line}, column {column} is not what experience data has there"))
+}
+
+/// A name in a file, for a message.
+fn brief(name: &str) -> String {
+    match name.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{:?}…", &name[..end]),
+        None => format!("{name:?}"),
+    }
 }
 
 /// What a text says, if it is about what is here.
 fn parse(text: &str, here: &About) -> Result<Tuning, Ignored> {
     // What it is about comes first: older formats may have had another form.
-    let table: toml::Table = toml::from_str(text).map_err(|error| corrupt(&error))?;
+    let table: toml::Table = toml::from_str(text).map_err(|error| corrupt(text, &error))?;
     let about = table.get("about").cloned().and_then(|about| About::deserialize(about).ok());
     let about = about.ok_or_else(|| Ignored::Corrupt("it does not say what it is about".into()))?;
-    let differs = |what: &dyn Fn(&About) -> String| {
-        let (there, here) = (what(&about), what(here));
-        (there != here).then(|| format!("{there}, not {here}"))
-    };
-    let device = |about: &About| {
-        let ((major, minor), count) = (about.compute_capability, about.multiprocessors);
-        format!("{} ({count} multiprocessors of {major}.{minor})", about.device)
-    };
-    if let Some(difference) = differs(&device) {
-        return Err(Ignored::Foreign(difference));
+    let differ = |texts: fn(&About) -> String| format!("{}, not {}", texts(&about), texts(here));
+    if about.whose() != here.whose() {
+        return Err(Ignored::Foreign(differ(About::device)));
     }
-    let version = |about: &About| {
-        let About { format, driver, lanecrypt, kernels, .. } = about;
-        format!("format {format}, driver {driver}, version {lanecrypt}, kernels {kernels}")
-    };
-    if let Some(difference) = differs(&version) {
-        return Err(Ignored::Stale(difference));
+    if about != *here {
+        return Err(Ignored::Stale(differ(About::version)));
     }
-    to_tuning(File::deserialize(table).map_err(|error| corrupt(&error))?).map_err(Ignored::Corrupt)
+    let file: File = toml::from_str(text).map_err(|error| corrupt(text, &error))?;
+    to_tuning(file).map_err(Ignored::Corrupt)
 }
 
 /// What a file says, checked: its numbers are ones that a device can do.
@@ -259,10 +286,11 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
     let ascend = |name: &str, bytes: Vec<u64>| {
         let is_out = |bytes: &&u64| !BYTES.contains(bytes);
         if let Some(bytes) = bytes.iter().find(is_out) {
+            let name = brief(name);
             return Err(format!("{name}: lengths of {bytes} bytes, which no data has"));
         }
         match bytes.windows(2).find(|pair| pair[0] >= pair[1]) {
-            Some(pair) => Err(format!("{name}: lengths that do not ascend: {pair:?}")),
+            Some(pair) => Err(format!("{}: lengths that do not ascend: {pair:?}", brief(name))),
             None => Ok(()),
         }
     };
@@ -275,7 +303,11 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
                 && (1..1 << 40).contains(&nanoseconds);
             let geometry = Geometry { threads, blocks_per_multiprocessor: grid };
             let measured = Measured { bytes, geometry, nanoseconds };
-            if is_possible { Ok(measured) } else { Err(format!("{kernel}: {measured:?}")) }
+            if is_possible {
+                Ok(measured)
+            } else {
+                Err(format!("{}: {measured:?}", brief(&kernel)))
+            }
         });
         let measured = measured.collect::<Result<_, _>>()?;
         experience.set_launches(kernel, key_bits / 8, measured);
@@ -285,7 +317,7 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
         let pieces = fastest.into_iter().map(|(bytes, piece_bytes)| {
             let is_possible = (64 << 10..=1 << 40).contains(&piece_bytes);
             let piece = Piece { bytes, piece_bytes };
-            if is_possible { Ok(piece) } else { Err(format!("{kernel}: {piece:?}")) }
+            if is_possible { Ok(piece) } else { Err(format!("{}: {piece:?}", brief(&kernel))) }
         });
         let pieces = pieces.collect::<Result<_, _>>()?;
         experience.set_pieces(kernel, key_bits / 8, pieces);
@@ -293,8 +325,8 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
     // Measured beside another number of threads they are of no use here.
     if file.cpu_threads == rayon::current_num_threads() {
         for Crossover { kernel, key_bits, switches } in file.crossovers {
-            let named = || format!("{kernel}: switches {switches:?}");
-            let switches = Switches::new(switches.clone()).ok_or_else(named)?;
+            let named = || format!("{}: switches that do not ascend", brief(&kernel));
+            let switches = Switches::new(switches).ok_or_else(named)?;
             crossovers.set(kernel, key_bits / 8, switches);
         }
     }
@@ -372,12 +404,67 @@ mod tests {
             assert!(read(good, good).is_ok(), "{good}");
         }
         for bad in [0, longest + 1, i64::MAX as u64] {
-            for (launch, piece, name) in [(bad, 64, "a: lengths"), (64, bad, "b: lengths")] {
+            for (launch, piece, name) in [(bad, 64, "\"a\": lengths"), (64, bad, "\"b\": lengths")]
+            {
                 let refused = read(launch, piece);
                 let names_it = matches!(&refused, Err(Ignored::Corrupt(why)) if why.contains(name));
                 assert!(names_it, "{bad}: {refused:?}");
             }
         }
+    }
+
+    /// Messages say where a file is wrong, and repeat little of it, and nothing as it stands there.
+    #[test]
+    fn messages_are_short_and_escaped() {
+        let good = file(rayon::current_num_threads(), "[64, 32, 2, 9]", "[64, 65536]");
+        let here = toml::from_str::<File>(&good).expect("it is whole").about;
+        let name = format!("\"\\u001b[31m{}\"", "x".repeat(1 << 16));
+        let kernel = |name: &str| format!("kernel = {name}");
+        for (from, to) in [
+            (kernel("\"a\""), format!("kernel = {name}\n{name} = 1")),
+            (kernel("\"a\""), format!("kernel = {name}\n{name} = 1\n{name} = 1")),
+            ("key_bits = 128".into(), format!("key_bits = {name}")),
+            ("[64, 32, 2, 9]".into(), "[64, 33, 2, 9]".into()),
+            ("[64, 32, 2, 9]".into(), "[0, 32, 2, 9]".into()),
+            ("[64, 65536]".into(), "[64, 1]".into()),
+            ("[4096]".into(), format!("[{}1]", "4096, ".repeat(1 << 14))),
+            ("device = \"any\"".into(), format!("device = {name}")),
+            ("lanecrypt = \"0.1.0\"".into(), format!("lanecrypt = {name}")),
+        ] {
+            let mut text = good.replacen(&from, &to, 1);
+            assert_ne!(text, good, "{from}");
+            for short in ["\"a\"", "\"b\"", "\"c\""] {
+                text = text.replace(&kernel(short), &kernel(&name));
+            }
+            let refused = [of_any_device(&text).err(), parse(&text, &here).err()];
+            let mut refused = refused.into_iter().flatten().map(|why| why.to_string()).peekable();
+            assert!(refused.peek().is_some(), "{from} to {to}");
+            for why in refused {
+                assert!(why.len() < 300 && !why.contains('\u{1b}'), "{from}: {why}");
+            }
+        }
+        let refused = of_any_device("[about]\nformat = 1\ndevice = \"é\" 7").expect_err("no TOML");
+        assert_eq!(
+            refused.to_string(),
+            "it is corrupt: line 3, column 14 is not what experience data has there"
+        );
+    }
+
+    #[test]
+    fn writers_do_not_share_what_is_unfinished() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("any.toml");
+        let text = |thread: usize| format!("{thread}").repeat(1 << 20);
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let path = &path;
+                scope.spawn(move || {
+                    (0..10).for_each(|_| replace(path, &text(thread)).expect("it is written"));
+                });
+            }
+        });
+        let found = fs::read_to_string(&path).expect("it is there");
+        assert!((0..4).any(|thread| found == text(thread)), "one of them, and whole");
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl<'a> Launches<'a> {
         };
         let mut time = pass()?;
         if time.as_nanos() as u64 <= hopeless {
-            time = median(longer * self.options.time, pass)?;
+            time = median(self.options.time.saturating_mul(longer), pass)?;
         }
         Ok((time.as_nanos() as u64).max(1))
     }

@@ -204,7 +204,9 @@ pub(super) fn medians_in_turns<T: Copy, const N: usize, E>(
         pass(one)?;
     }
     let (mut turns, mut total) = (0, Duration::ZERO);
-    while turns < *PASSES.start() || (total < N as u32 * time && turns < *PASSES.end()) {
+    while turns < *PASSES.start()
+        || (total < time.saturating_mul(N as u32) && turns < *PASSES.end())
+    {
         for (&one, passes) in of.iter().zip(&mut passes) {
             passes.push(pass(one)?);
             total += passes[turns];
@@ -227,4 +229,25 @@ pub(super) fn median_on_clock<E>(
         pass()?;
         Ok(start.elapsed())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_are_as_many_as_fit() {
+        let passes = |time: Duration, pass: u64| {
+            let mut passes = 0;
+            let count = |()| {
+                passes += 1;
+                Ok::<_, Error>(Duration::from_secs(pass))
+            };
+            medians_in_turns(time, [(), ()], count).expect("nothing fails");
+            passes
+        };
+        assert_eq!(passes(Duration::from_secs(10), 2), 12, "five, and one that is not counted");
+        assert_eq!(passes(Duration::ZERO, 2), 8);
+        assert_eq!(passes(Duration::MAX, 2), 52);
+    }
 }

@@ -40,7 +40,7 @@ pub(super) fn measure(
         let mut seconds = |limit: usize| -> Result<f64, Error> {
             engine.limit_chunk(limit);
             let pass = || engine.run_host_memory(operation, (&mut *data).into());
-            Ok(median_on_clock(4 * options.time, pass)?.as_secs_f64())
+            Ok(median_on_clock(options.time.saturating_mul(4), pass)?.as_secs_f64())
         };
         let usual = seconds(usize::MAX)?;
         let mut fastest = (usize::MAX, usual / GAIN);

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use lanecrypt_record::{Part, Place, Record, svg};
+use lanecrypt_record::{Part, Place, Record, replace, svg};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
@@ -34,7 +34,7 @@ pub(crate) fn write_to(runs: &Runs, folder: &Path) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let files: Vec<&str> = FILES.into_iter().filter(|name| folder.join(name).is_file()).collect();
     let path = folder.join("index.html");
-    write::replace(&path, &page(runs, &files))?;
+    replace(&path, &page(runs, &files))?;
     Ok(path)
 }
 

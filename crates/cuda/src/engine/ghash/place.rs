@@ -30,7 +30,7 @@ impl Before {
         Self { state: Some(state), ..Self::default() }
     }
 
-    /// Where the front has room for so many blocks.
+    /// Where the front has room for this number of blocks, if it has.
     pub(super) fn room(&mut self, blocks: usize) -> Option<&mut [u8]> {
         let from = self.front_blocks * BLOCK;
         let room = self.front.as_mut_bytes().get_mut(from..from + blocks * BLOCK)?;
