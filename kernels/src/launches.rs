@@ -147,7 +147,7 @@ pub(crate) const LAUNCHES: &[(&str, Launch)] = &[
     ("des_table_shared_cfb_decrypt", Launch { threads: 1024, shared_bytes: 2048, unit: Unit { threads: 32, blocks: 32, aligned: false } }),
     ("des_table_shared_ctr", Launch { threads: 1024, shared_bytes: 2048, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("des_table_shared_ecb", Launch { threads: 1024, shared_bytes: 2048, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
-    ("ghash_finish", Launch { threads: 512, shared_bytes: 256, unit: Unit { threads: 512, blocks: 512, aligned: false } }),
+    ("ghash_finish", Launch { threads: 512, shared_bytes: 256, unit: Unit { threads: 256, blocks: 256, aligned: false } }),
     ("ghash_matrices", Launch { threads: 128, shared_bytes: 16896, unit: Unit { threads: 128, blocks: 256, aligned: false } }),
     ("ghash_matrices_words", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
     ("ghash_powers", Launch { threads: 256, shared_bytes: 0, unit: Unit { threads: 1, blocks: 1, aligned: false } }),
