@@ -230,25 +230,6 @@ fn long_messages_come_back() {
     assert_eq!(report(&text, &backends, limits).total.skipped, 4);
 }
 
-#[test]
-fn the_emulator_leaves_out_long_cbc_vectors() {
-    // With a key, an IV and a plaintext of zeros the toy's ciphertext is zeros too.
-    let line = |blocks: usize| {
-        let (zeros, text) = ("00".repeat(16), "00".repeat(16 * blocks));
-        format!("id=b{blocks} key={zeros} iv={zeros} pt={text} ct={text}\n")
-    };
-    let text = "# bcv1 cipher=toy mode=cbc expect=ok vectors=2\n".to_owned() + &line(8) + &line(9);
-    let backends = ["good", "good-gpu", "good-host"];
-    let some = report(&text, &backends, Limits::default());
-    assert_eq!(some.total.to_string(), "5 passed, 0 failed, 1 skipped");
-    assert_eq!(
-        (&some.skips[0].names[0][..], &some.skips[0].backends[0][..]),
-        ("b9", "toy/good-host")
-    );
-    let limits = Limits { max_bytes: Some(1 << 20), all_vectors: true, ..Limits::default() };
-    assert_eq!(report(&text, &backends, limits).total.skipped, 0);
-}
-
 /// Lines of two sources and two lengths: names, and how many of each.
 fn classes() -> String {
     let key = "01".repeat(16);

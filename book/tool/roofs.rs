@@ -14,6 +14,7 @@ use lanecrypt_record::{
 };
 
 use crate::{
+    figures::GPU,
     generated,
     record::{Record, grouped},
 };
@@ -86,13 +87,13 @@ fn head() -> String {
     format!("| kernel | {pipes} | roof | measured | of it |\n|{}\n", "---|".repeat(8))
 }
 
-/// What was measured of kernels whose roofs may be known, with the GPU.
+/// What was measured of kernels whose roofs may be known, on the GPU that all pages show.
 fn resident(records: &[Record]) -> impl Iterator<Item = (&Record, &GpuDetails, &Figure)> {
     let all = records.iter().flat_map(Record::figures);
     let all = all.filter(|(_, m)| m.place == Place::Resident && m.bytes >= BYTES);
     all.filter_map(|(record, m)| {
         let gpu = record.data.as_ref()?.environment.gpu_details.as_ref()?;
-        (!m.backend.ends_with("fastest")).then_some((record, gpu, m))
+        (record.gpu() == Some(GPU) && !m.backend.ends_with("fastest")).then_some((record, gpu, m))
     })
 }
 

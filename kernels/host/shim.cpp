@@ -215,6 +215,8 @@ void run(const Shape &shape, void (*thread)(const void *), const void *parameter
         block->table_bytes = 0;
         block->published.clear();
         block->is_publishing = false;
+        for (bool &vote : block->votes) vote = false;
+        for (const std::unique_ptr<Fiber> &fiber : block->fibers) fiber->votes = 0;
         run_level(3, 0, shape.threads);
         require_clear(shape.shared_bytes);
         if (!block->arrivals.empty()) fail("leaves arrivals in use");

@@ -385,7 +385,7 @@ mod tests {
     use crate::{command::root, packages, sources::tree};
 
     /// Lines outside of its own files that were typed for SM4.
-    const MOST_BY_HAND: usize = 76;
+    const MOST_BY_HAND: usize = 78;
 
     fn neighbours<'a>(old: &'a str, new: &'a str) -> Neighbours<'a> {
         static CIPHERS: LazyLock<Vec<String>> =
