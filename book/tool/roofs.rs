@@ -161,9 +161,9 @@ mod tests {
                 "place": "Resident", "bytes": 4294967296, "seconds": {seconds}, "samples": 11}}"#
             )
         };
-        let record = |figures: &[String]| {
+        let record = |gpu: &str, figures: &[String]| {
             format!(
-                r#"{{"environment": {{"gpu": "G", "gpu_details": {{"multiprocessors": 132, "gigahertz": 1.98,
+                r#"{{"environment": {{"gpu": "{gpu}", "gpu_details": {{"multiprocessors": 132, "gigahertz": 1.98,
                 "compute_capability": "9.0"}}}}, "measurements": [{}]}}"#,
                 figures.join(", ")
             )
@@ -175,10 +175,15 @@ mod tests {
         let older = [both("cuda-bitslice", "1e-2"), both("cuda-mixed", "5e-3")].concat();
         let newer =
             [&both("cuda-bitslice", "2e-2")[..], &[figure("cuda-mixed", "Ctr", "1e-3")]].concat();
-        for (name, figures) in [("2026-01-01-g-aaaaaaa", older), ("2026-01-02-g-bbbbbbb", newer)] {
+        let other = both("cuda-bitslice", "3e-2").to_vec();
+        for (name, gpu, figures) in [
+            ("2026-01-01-g-aaaaaaa", GPU, older),
+            ("2026-01-02-g-bbbbbbb", GPU, newer),
+            ("2026-01-03-g-ccccccc", "another", other),
+        ] {
             fs::create_dir(folder.path().join(name)).expect("a folder");
             let path = folder.path().join(name).join("report.json");
-            fs::write(path, record(&figures)).expect("a file");
+            fs::write(path, record(gpu, &figures)).expect("a file");
         }
         let records = read(folder.path()).expect("records");
         let tables = tables(&records, Path::new("src"));
