@@ -113,10 +113,14 @@ fn of_random(records: &[Record]) -> Option<String> {
     ))
 }
 
+/// Bytes of a pass whose energy says something: of less, launches take as much as the work, and the card's memory nothing.
+const METERED: usize = 1 << 30;
+
 /// What a watt gives: of each cipher the kernels that give most, in the newest record with energy.
 fn of_energy(records: &[Record]) -> Option<String> {
     let metered = |record: &Record| -> Vec<Figure> {
-        record.measurements().iter().filter(|m| m.joules.is_some()).cloned().collect()
+        let metered = |m: &&Figure| m.joules.is_some() && m.bytes >= METERED;
+        record.measurements().iter().filter(metered).cloned().collect()
     };
     let (record, figures) = records.iter().map(|r| (r, metered(r))).find(|(_, f)| !f.is_empty())?;
     let mut text = format!(
