@@ -45,6 +45,7 @@ fn is_left(text: &[u8], work: &mut dyn FnMut()) -> bool {
 
 /// Overwrites what calls before left, also in other threads that had this stack.
 #[inline(never)]
+#[allow(clippy::large_stack_arrays, reason = "it is about the stack")]
 fn clear() -> u8 {
     let zeros = [0_u8; SCANNED + 2 * APART];
     black_box(&zeros)[APART]

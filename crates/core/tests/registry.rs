@@ -48,15 +48,16 @@ fn lists_are_joined_in_order() {
     assert_eq!(ALL[3].platform, Platform::Cuda);
 }
 
+static OTHER: CipherDescription = CipherDescription {
+    backends: cpu_backends!(OTHER; "default", "keys of one byte alone" => Shifted<Short>;),
+    key_bytes: &[1],
+    ..TOY
+};
+
 #[test]
 fn default_engines_are_of_the_backend_of_that_name() {
     let error = TOY.default_engine(&[1]).expect_err("it has none").to_string();
     assert_eq!(error, "toy has no default backend");
-    static OTHER: CipherDescription = CipherDescription {
-        backends: cpu_backends!(OTHER; "default", "keys of one byte alone" => Shifted<Short>;),
-        key_bytes: &[1],
-        ..TOY
-    };
     assert_eq!(OTHER.default_engine(&[1]).expect("a good key").block_bytes(), 8);
     let error = OTHER.default_engine(&[1, 2]).expect_err("a long key").to_string();
     assert!(error.starts_with("toy key of 2 bytes"), "{error}");

@@ -309,7 +309,9 @@ mod tests {
             operation.check(12, data.len())?;
             for block in data.into_out_with_copied_in().chunks_exact_mut(12) {
                 block.reverse();
-                block.iter_mut().for_each(|byte| *byte = !*byte);
+                for byte in block.iter_mut() {
+                    *byte = !*byte;
+                }
             }
             Ok(())
         }

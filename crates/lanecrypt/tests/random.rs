@@ -47,7 +47,7 @@ fn keys_of_the_system_differ() {
 fn draws() -> impl Strategy<Value = Draw> {
     let span = (any::<u64>(), any::<u64>()).prop_map(|(lowest, count)| Span { lowest, count });
     let of_32 = (i64::from(i32::MIN)..1 << 32, 0..=1_u64 << 32)
-        .prop_map(|(lowest, count)| Span { lowest: lowest as u64, count });
+        .prop_map(|(lowest, count)| Span { lowest: lowest.cast_unsigned(), count });
     prop_oneof![
         Just(Draw::Bytes),
         of_32.prop_map(Draw::Integers32),

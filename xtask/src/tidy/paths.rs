@@ -1,5 +1,7 @@
 //! Files that documents name in back-quotes: each is in the repository, or is the end of the path of one.
 
+use std::path::Path;
+
 /// Documents whose paths are of files that were or that a machine has.
 const OTHERS: [&str; 2] = ["CHANGELOG.md", "benches/record/"];
 /// The cipher that is added in examples, which nobody has.
@@ -10,8 +12,8 @@ const EXTENSIONS: [&str; 13] =
 
 /// Paths in a document that no file of `listed`, a path per line, has.
 pub(super) fn faults(document: &str, text: &str, listed: &str) -> Vec<String> {
-    let is_read =
-        document.ends_with(".md") && !OTHERS.iter().any(|other| document.starts_with(other));
+    let is_read = Path::new(document).extension().is_some_and(|end| end == "md")
+        && !OTHERS.iter().any(|other| document.starts_with(other));
     if !is_read {
         return Vec::new();
     }

@@ -52,7 +52,7 @@ impl Span {
 
     /// Whether a draw of 32 bits can have it.
     fn check32(self) -> Result<(), RandomError> {
-        let lowest = self.lowest as i64;
+        let lowest = self.lowest.cast_signed();
         if (i64::from(i32::MIN)..1 << 32).contains(&lowest) && self.count <= 1 << 32 {
             return Ok(());
         }
