@@ -7,12 +7,11 @@ use crate::{
     packages,
 };
 
-/// All of 32 bits, two of them without an operating system.
-const TARGETS: [&str; 4] = [
+/// All of 32 bits, two of them without an operating system. `narrow` builds for another.
+const TARGETS: [&str; 3] = [
     "thumbv7em-none-eabi",
     "riscv32imac-unknown-none-elf",
     "wasm32-unknown-unknown",
-    "i686-unknown-linux-gnu",
 ];
 
 /// Architectures that `cpufeatures` compiles for; elsewhere it is a `compile_error!`.
