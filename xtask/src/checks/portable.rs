@@ -8,11 +8,8 @@ use crate::{
 };
 
 /// All of 32 bits, two of them without an operating system. `narrow` builds for another.
-const TARGETS: [&str; 3] = [
-    "thumbv7em-none-eabi",
-    "riscv32imac-unknown-none-elf",
-    "wasm32-unknown-unknown",
-];
+const TARGETS: [&str; 3] =
+    ["thumbv7em-none-eabi", "riscv32imac-unknown-none-elf", "wasm32-unknown-unknown"];
 
 /// Architectures that `cpufeatures` compiles for; elsewhere it is a `compile_error!`.
 const DETECTS_FEATURES: [&str; 4] = ["x86", "x86_64", "aarch64", "loongarch64"];
