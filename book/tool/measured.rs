@@ -12,6 +12,7 @@ use lanecrypt_record::{Figure, Place, Work, distinct, title};
 use crate::{
     generated,
     record::{Record, grouped},
+    roofs,
 };
 
 /// The columns of kernels.
@@ -113,13 +114,11 @@ fn of_random(records: &[Record]) -> Option<String> {
     ))
 }
 
-/// Bytes of a pass whose energy says something: of less, launches take as much as the work, and the card's memory nothing.
-const METERED: usize = 1 << 30;
-
-/// What a watt gives: of each cipher the kernels that give most, in the newest record with energy.
+/// What a watt gives: of each cipher the kernels that give most, in the newest record with energy of data that is long: of
+/// less, launches take as much as the work.
 fn of_energy(records: &[Record]) -> Option<String> {
     let metered = |record: &Record| -> Vec<Figure> {
-        let metered = |m: &&Figure| m.joules.is_some() && m.bytes >= METERED;
+        let metered = |m: &&Figure| m.joules.is_some() && m.bytes >= roofs::BYTES;
         record.measurements().iter().filter(metered).cloned().collect()
     };
     let (record, figures) = records.iter().map(|r| (r, metered(r))).find(|(_, f)| !f.is_empty())?;

@@ -22,7 +22,7 @@ use crate::{
 /// The modes, beside each other in a cell.
 const WORKS: [Work; 2] = [Work::EcbEncrypt, Work::Ctr];
 /// On the device, at least.
-const BYTES: usize = 1 << 30;
+pub(crate) const BYTES: usize = 1 << 30;
 /// The kernel of every cipher whose time depends on nothing, which stands among the best.
 const CONSTANT_TIME: &str = "cuda-bitslice";
 

@@ -22,8 +22,7 @@ const CHAINS: usize = 2;
 /// What to leave out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// The longest message that was asked for; by default 64 MiB, and less where that would take
-    /// long.
+    /// The longest message that was asked for; by default 64 MiB, and less where that would take long.
     pub max_bytes: Option<u64>,
     /// Whether the emulator runs every line of Monte Carlo files too.
     pub all_chains: bool,

@@ -42,7 +42,7 @@ pub struct Engine {
     family: Family,
     pub(crate) chunk_limit: ChunkLimit,
     pub(crate) default_stream: Stream,
-    pub(crate) single: Option<Single>,
+    single: Option<Single>,
 }
 
 impl fmt::Debug for Engine {
@@ -229,6 +229,14 @@ impl Engine {
     ) -> Result<(), Error> {
         stream.begin()?;
         self.on(stream).run(work, ends, length)
+    }
+
+    /// The cipher on the CPU.
+    ///
+    /// # Errors
+    /// [`Error::NoCpuBackend`].
+    fn single(&self) -> Result<&Single, Error> {
+        self.single.as_ref().ok_or(Error::NoCpuBackend { cipher: self.family.cipher().name })
     }
 
     pub(crate) fn on<'a>(&'a self, stream: &'a Stream) -> OnStream<'a> {

@@ -9,7 +9,7 @@ use crate::{
     footer::Footer,
     keyring::Keyring,
     module::Framed,
-    placed::Placed,
+    placed::{Placed, inside},
     thrift::{Struct, Value},
 };
 
@@ -69,10 +69,8 @@ impl Indexes<'_> {
             // Old writers of Bloom filters do not say how long they are: a reader does without.
             return Ok(None);
         };
-        let range = u64::try_from(at).ok().zip(u64::try_from(length).ok());
-        let range = range
-            .filter(|(at, length)| at.checked_add(*length).is_some_and(|end| end <= self.size));
         let what = "it is outside the file";
+        let range = inside([at, length], self.size);
         let (at, length) = range.ok_or(Error::Module { place, what })?;
         let mut bytes = zeroed(length)?;
         let doing = || format!("read the file at {at}");

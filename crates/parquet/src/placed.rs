@@ -32,6 +32,12 @@ pub(crate) fn stretch(
     Ok((start..end, dictionary.is_some()))
 }
 
+/// Where the bytes are that two integers of a footer name, and how many, if a file of `size` bytes has them.
+pub(crate) fn inside([at, bytes]: [i64; 2], size: u64) -> Option<(u64, u64)> {
+    let (at, bytes) = (u64::try_from(at).ok()?, u64::try_from(bytes).ok()?);
+    (at.checked_add(bytes)? <= size).then_some((at, bytes))
+}
+
 /// The bytes of a file that no column was found to have. No two columns have the same, since a short file could else name
 /// its bytes once for each, and what comes of it would be as many times as long.
 pub(crate) struct Unclaimed(u64);

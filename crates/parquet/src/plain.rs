@@ -11,6 +11,7 @@ use crate::{
     footer::{self, PLAIN},
     lead::set_bytes,
     module::{HEAD, MOST_HEADER, ordinal},
+    placed::inside,
     thrift::{Struct, read_struct, write_struct},
 };
 
@@ -48,9 +49,9 @@ pub(crate) fn footer(source: &dyn Source, size: u64) -> Result<Struct, Error> {
 /// Where pages of values start, by the column's offset index; nowhere where there is none that can be read.
 pub(crate) fn said_starts(source: &dyn Source, chunk: &Struct, size: u64) -> Vec<u64> {
     let read = || {
-        let field = |id| chunk.integer(id).and_then(|value| u64::try_from(value).ok());
-        let (at, bytes) = (field(chunk::OFFSET_INDEX_OFFSET)?, field(chunk::OFFSET_INDEX_LENGTH)?);
-        at.checked_add(bytes).filter(|&end| end <= size)?;
+        let fields = [chunk::OFFSET_INDEX_OFFSET, chunk::OFFSET_INDEX_LENGTH];
+        let [Some(at), Some(bytes)] = fields.map(|id| chunk.integer(id)) else { return None };
+        let (at, bytes) = inside([at, bytes], size)?;
         let mut index = zeroed(bytes).ok()?;
         source.read_exact_at(&mut index, at).ok()?;
         let (index, _) = read_struct(&index).ok()?;

@@ -46,9 +46,7 @@ impl Family {
             return Err(Error::Data(lanecrypt_core::Error::BlockLength { mode: Mode::Gcm, given }));
         }
         let engine = self.engine(device, key)?;
-        let single = engine.single.as_ref();
-        let single = single.ok_or(Error::NoCpuBackend { cipher: self.cipher().name })?;
-        let h = single.encrypted(&[0; BLOCK])?;
+        let h = engine.single()?.encrypted(&[0; BLOCK])?;
         let hash = GhashEngine::new(device, hash, &h)?;
         Ok(GcmEngine { engine, hash })
     }
@@ -343,9 +341,7 @@ impl GcmEngine {
 
     /// The mask of the tag of a message: J0, encrypted.
     fn mask(&self, first: &[u8; BLOCK]) -> Result<Zeroizing<[u8; BLOCK]>, Error> {
-        let cipher = self.engine.family().cipher().name;
-        let single = self.engine.single.as_ref().ok_or(Error::NoCpuBackend { cipher })?;
-        single.encrypted(first)
+        self.engine.single()?.encrypted(first)
     }
 
     /// Compares `tag`, in constant time, with that which `work` queues: with the mask of the message, and the

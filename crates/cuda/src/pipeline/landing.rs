@@ -1,7 +1,7 @@
 //! Where kernels leave a block for the host: pinned memory, which they write to by themselves, so that nothing is
 //! copied after them.
 
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 
 use zeroize::Zeroize;
 
@@ -21,9 +21,14 @@ pub(crate) struct Landing<'a> {
 impl Pool {
     /// One that is not in use.
     pub(crate) fn landing(&self, device: &Device) -> Result<Landing<'_>, Error> {
-        let idle = self.landings.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.landings().pop();
         let new = || PinnedBuffer::zeroed(&device.without_kept(), BLOCK);
         Ok(Landing { pool: self, block: Some(idle.map_or_else(new, Ok)?) })
+    }
+
+    /// Those that are not in use.
+    pub(super) fn landings(&self) -> MutexGuard<'_, Vec<PinnedBuffer>> {
+        self.landings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -57,7 +62,7 @@ impl Drop for Landing<'_> {
     fn drop(&mut self) {
         if let Some(mut block) = self.block.take() {
             block.zeroize();
-            self.pool.landings.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+            self.pool.landings().push(block);
         }
     }
 }

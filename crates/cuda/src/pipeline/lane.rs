@@ -284,8 +284,7 @@ impl Pool {
         state.limits = limits;
         let idle = state.take_idle();
         drop(state);
-        let landings =
-            mem::take(&mut *self.landings.lock().unwrap_or_else(PoisonError::into_inner));
+        let landings = mem::take(&mut *self.landings());
         drop((idle, landings)); // takes a while
         self.given_back.notify_all();
     }

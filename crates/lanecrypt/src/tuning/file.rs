@@ -14,14 +14,15 @@ use directories::ProjectDirs;
 use serde::{Deserialize, Serialize};
 
 use super::{Crossovers, Error, Switches, Tuning};
-use crate::cuda::{Device, Experience, Geometry, Measured, Piece, kernels};
+use crate::{
+    Brief,
+    cuda::{Device, Experience, Geometry, Measured, Piece, kernels},
+};
 
 /// The version of what is said below.
 const FORMAT: u32 = 1;
 /// Longer files are none of ours.
 const LONGEST: u64 = 8 << 20;
-/// Characters of a name in a file that a message repeats: it may have any, and as many as the file.
-const SHOWN: usize = 64;
 /// Bytes of data that anything can be known of.
 const BYTES: std::ops::RangeInclusive<u64> = 1..=1 << 40;
 
@@ -63,14 +64,14 @@ impl About {
     /// The same for a message.
     fn device(&self) -> String {
         let ((major, minor), count) = (self.compute_capability, self.multiprocessors);
-        format!("{} ({count} multiprocessors of {major}.{minor})", brief(&self.device))
+        format!("{:?} ({count} multiprocessors of {major}.{minor})", Brief(&self.device))
     }
 
     /// The rest for a message.
     fn version(&self) -> String {
         let Self { format, driver, .. } = self;
-        let (version, kernels) = (brief(&self.lanecrypt), brief(&self.kernels));
-        format!("format {format}, driver {driver}, version {version}, kernels {kernels}")
+        let (version, kernels) = (Brief(&self.lanecrypt), Brief(&self.kernels));
+        format!("format {format}, driver {driver}, version {version:?}, kernels {kernels:?}")
     }
 }
 
@@ -254,14 +255,6 @@ fn corrupt(text: &str, error: &toml::de::Error) -> Ignored {
     Ignored::Corrupt(format!("line {line}, column {column} is not what experience data has there"))
 }
 
-/// A name in a file, for a message.
-fn brief(name: &str) -> String {
-    match name.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{:?}…", &name[..end]),
-        None => format!("{name:?}"),
-    }
-}
-
 /// What a text says, if it is about what is here.
 fn parse(text: &str, here: &About) -> Result<Tuning, Ignored> {
     // What it is about comes first: older formats may have had another form.
@@ -275,8 +268,9 @@ fn parse(text: &str, here: &About) -> Result<Tuning, Ignored> {
     if about != *here {
         return Err(Ignored::Stale(differ(About::version)));
     }
-    let file: File = toml::from_str(text).map_err(|error| corrupt(text, &error))?;
-    to_tuning(file).map_err(Ignored::Corrupt)
+    // A table has forgotten where in the text its values stood.
+    let file = File::deserialize(table).or_else(|_| toml::from_str(text));
+    to_tuning(file.map_err(|error| corrupt(text, &error))?).map_err(Ignored::Corrupt)
 }
 
 /// What a file says, checked: its numbers are ones that a device can do.
@@ -286,11 +280,11 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
     let ascend = |name: &str, bytes: Vec<u64>| {
         let is_out = |bytes: &&u64| !BYTES.contains(bytes);
         if let Some(bytes) = bytes.iter().find(is_out) {
-            let name = brief(name);
-            return Err(format!("{name}: lengths of {bytes} bytes, which no data has"));
+            let name = Brief(name);
+            return Err(format!("{name:?}: lengths of {bytes} bytes, which no data has"));
         }
         match bytes.windows(2).find(|pair| pair[0] >= pair[1]) {
-            Some(pair) => Err(format!("{}: lengths that do not ascend: {pair:?}", brief(name))),
+            Some(pair) => Err(format!("{:?}: lengths that do not ascend: {pair:?}", Brief(name))),
             None => Ok(()),
         }
     };
@@ -306,7 +300,7 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
             if is_possible {
                 Ok(measured)
             } else {
-                Err(format!("{}: {measured:?}", brief(&kernel)))
+                Err(format!("{:?}: {measured:?}", Brief(&kernel)))
             }
         });
         let measured = measured.collect::<Result<_, _>>()?;
@@ -317,7 +311,7 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
         let pieces = fastest.into_iter().map(|(bytes, piece_bytes)| {
             let is_possible = (64 << 10..=1 << 40).contains(&piece_bytes);
             let piece = Piece { bytes, piece_bytes };
-            if is_possible { Ok(piece) } else { Err(format!("{}: {piece:?}", brief(&kernel))) }
+            if is_possible { Ok(piece) } else { Err(format!("{:?}: {piece:?}", Brief(&kernel))) }
         });
         let pieces = pieces.collect::<Result<_, _>>()?;
         experience.set_pieces(kernel, key_bits / 8, pieces);
@@ -325,7 +319,7 @@ fn to_tuning(file: File) -> Result<Tuning, String> {
     // Measured beside another number of threads they are of no use here.
     if file.cpu_threads == rayon::current_num_threads() {
         for Crossover { kernel, key_bits, switches } in file.crossovers {
-            let named = || format!("{}: switches that do not ascend", brief(&kernel));
+            let named = || format!("{:?}: switches that do not ascend", Brief(&kernel));
             let switches = Switches::new(switches).ok_or_else(named)?;
             crossovers.set(kernel, key_bits / 8, switches);
         }

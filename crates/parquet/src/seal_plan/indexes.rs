@@ -7,7 +7,7 @@ use crate::{
     Error, Kind,
     fields::{bloom, chunk, column},
     module::nonces,
-    placed::Placed,
+    placed::{Placed, inside},
     thrift::{Struct, Value, read_struct},
 };
 
@@ -90,8 +90,7 @@ fn read(
         return Ok(None);
     };
     let size = source.identity().map_err(Error::of_io("look at the file"))?.size;
-    let range = u64::try_from(at).ok().zip(u64::try_from(bytes).ok());
-    let range = range.filter(|(at, bytes)| at.checked_add(*bytes).is_some_and(|end| end <= size));
+    let range = inside([at, bytes], size);
     let (place, what) = (of.place.with(kind), "it is outside the file");
     let (at, bytes) = range.ok_or(Error::Module { place, what })?;
     let mut buffer = zeroed(bytes)?;
