@@ -9,7 +9,7 @@ use crate::{
     command::{
         self, build_one, cargo, cargo_of, command, one_line, root, run, rustup, target, workspace,
     },
-    inside, kernels, ladder, packages, release,
+    inside, kernels, ladder, packages, rates, release,
     sources::{codegen, generated::Mode, port},
     steps::{self, step},
     tidy, user_crate,
@@ -33,6 +33,7 @@ pub(crate) fn run_steps(only: &[String]) -> Result<()> {
         step("book, and its tables are those of the newest record", book),
         step("the ports of the book", || port::run(true, Mode::Check, &[])),
         step("the ladder of the book", ladder::check),
+        step("kernels that measure rates", rates::check),
         step("lanecrypt.cuh inside kernels", inside::check),
         step("constant time", || ct::run_task(None)),
         step("what the plans make", || proofs::plans(true)),

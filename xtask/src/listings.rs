@@ -165,20 +165,17 @@ impl Listing {
     /// The second line says how it is launched, "Launch: 256 threads, 0 bytes of dynamic shared memory, keys in memory."
     fn read(name: &str, text: String) -> Result<Self> {
         let launch = text.lines().nth(1).and_then(|line| line.strip_prefix("// Launch: "));
-        let words: Vec<&str> =
-            launch.context("no line on the launch")?.split([' ', ',', '.']).collect();
-        let before = |word: &str| {
-            let at = words.iter().position(|other| *other == word)?;
-            words[at.checked_sub(1)?].parse().ok()
-        };
+        let words = launch.context("no line on the launch")?.split([' ', ',', '.']);
+        let launch: Vec<String> =
+            words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
         let (_, rest) = text.split_once(ENTRY).context("no kernel")?;
         // Behind the bounds of its launch.
         let kernel = rest.split_once(") ").and_then(|(_, rest)| rest.split_once('('));
         let (kernel, _) = kernel.context("no name of a kernel")?;
         Ok(Self {
-            threads: before("threads").context("no number of threads")?,
-            shared_bytes: before("bytes").context("no bytes of shared memory")?,
-            launch: words.iter().filter(|word| !word.is_empty()).map(ToString::to_string).collect(),
+            threads: before(&launch, "threads")?,
+            shared_bytes: before(&launch, "bytes")?,
+            launch,
             kernel: kernel.to_owned(),
             name: name.to_owned(),
             text,
@@ -188,8 +185,18 @@ impl Listing {
     /// What a block takes of the pipes in this thread, by the rule of the ledger; `mode` is what the parameters have behind
     /// the number of blocks.
     pub(crate) fn lanes(&self, ptx: &str, thread: u32, mode: [u64; 3]) -> Result<Lanes> {
+        self.lanes_of(ptx, thread, (COUNTED, mode))
+    }
+
+    /// The same over this number of blocks.
+    pub(crate) fn lanes_of(
+        &self,
+        ptx: &str,
+        thread: u32,
+        (blocks, mode): (u64, [u64; 3]),
+    ) -> Result<Lanes> {
         let kernel = Kernel::read(ptx, &self.kernel)?;
-        let run = Run { blocks: COUNTED, block_bytes: 16, mode, count: None };
+        let run = Run { blocks, block_bytes: 16, mode, count: None };
         let load = load(&kernel, thread, &run)?;
         Ok([load.shared, load.alu, load.multiplier, load.all])
     }
@@ -206,14 +213,26 @@ impl Listing {
         })
     }
 
+    /// The number in front of a word in its line on the launch.
+    pub(crate) fn number_of(&self, word: &str) -> Result<u32> {
+        before(&self.launch, word)
+    }
+
     /// The last word of its line on the launch.
     pub(crate) fn last_word(&self) -> &str {
         self.launch.last().map_or("", String::as_str)
     }
 
     /// Its first line, up to the first full stop.
-    fn title(&self) -> &str {
+    pub(crate) fn title(&self) -> &str {
         let line = self.text.lines().next().unwrap_or_default().trim_start_matches("// ");
         line.split('.').next().unwrap_or_default()
     }
+}
+
+/// The number in front of a word.
+fn before(words: &[String], word: &str) -> Result<u32> {
+    let at = words.iter().position(|other| other == word).and_then(|at| at.checked_sub(1));
+    let number = at.and_then(|at| words[at].parse().ok());
+    number.with_context(|| format!("no number of {word} in the line on the launch"))
 }

@@ -12,6 +12,7 @@ mod kernels;
 mod ladder;
 mod listings;
 mod packages;
+mod rates;
 mod release;
 mod roof;
 mod sources;
@@ -242,6 +243,17 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         options: Vec<String>,
     },
+    /// Measures the rates of a GPU's pipes and memory, which the roofs in the book go by (options: `cargo xtask rates
+    /// --help`).
+    #[command(disable_help_flag = true)]
+    Rates {
+        /// Builds only, and prints where: all that a GPU machine without Rust needs.
+        #[arg(long)]
+        build: bool,
+        /// Options of rates.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
     /// Builds the kernels that call `lanecrypt.cuh`, checks every block and measures them, on a GPU, or without one on the
     /// host (options: `cargo xtask inside --help`).
     #[command(disable_help_flag = true)]
@@ -361,6 +373,8 @@ fn main() -> ExitCode {
         Task::Ladder { cpu: true, options, .. } => ladder::on_cpu(&options),
         Task::Ladder { build: true, .. } => ladder::pack(),
         Task::Ladder { host, options, .. } => ladder::run_task(host, &options),
+        Task::Rates { build: true, .. } => rates::pack(),
+        Task::Rates { options, .. } => rates::run_task(&options),
         Task::Tidy => tidy::run(),
         Task::Ci { only } => ci::run_steps(&only),
     };

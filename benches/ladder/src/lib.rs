@@ -1,5 +1,5 @@
-//! What the programs `ladder` and `inside` share: listings of the book that `cargo xtask` has compiled, on a GPU or on this
-//! CPU.
+//! What the programs `ladder`, `inside` and `rates` share: kernels that stand alone and that `cargo xtask` has compiled, on a
+//! GPU or on this CPU.
 
 mod ffi;
 #[path = "../../schema/src/replace.rs"]

@@ -45,6 +45,18 @@ impl Card {
         if self.is_measured { self.name.clone() } else { format!("{}, by formula", self.name) }
     }
 
+    /// As it is [read](Self::read).
+    #[must_use]
+    pub fn text(&self) -> String {
+        let values = [self.multiprocessors, self.gigahertz, self.memory, self.shared_kib];
+        let digits = [0, 2, 0, 0];
+        let words = RATES.iter().zip(values).zip(digits);
+        words
+            .map(|(((name, _), value), digits)| format!("{name}={value:.digits$}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
     /// Reads a card as `multiprocessors=80 gigahertz=1.7 memory=900 shared-kib=99`.
     ///
     /// # Errors
@@ -88,6 +100,7 @@ mod tests {
         let text = "multiprocessors=80 gigahertz=1.7 memory=900 shared-kib=99";
         let card = Card::read(text).expect("a card");
         assert_eq!(card.title(), "this card, by formula");
+        assert_eq!(Card::read(&card.text()), Ok(card));
         for (text, what) in [
             ("multiprocessors=80", "gigahertz is missing"),
             ("cores=8", "a card has no cores"),

@@ -204,8 +204,17 @@ fn costs(kernel: &Kernel) -> Vec<Cost> {
     let (kinds, mut costs): (Vec<Kind>, Vec<Cost>) = instructions.iter().map(alone).unzip();
     let constant = constant_in_loops(kernel, &reads, &makers);
     let is_access = |&i: &usize| ["ld", "st", "cvt"].contains(&&instructions[i].name[0][..]);
+    // The address of shared memory is a number.
+    let is_of_symbol = |register: &usize| match makers[*register][..] {
+        [maker] => {
+            instructions[maker].name[0] == "mov"
+                && instructions[maker].operands[1] == Operand::Name("shared".into())
+        }
+        _ => false,
+    };
     for (i, cost) in costs.iter_mut().enumerate() {
-        let is_offset = kinds[i] == Kind::Sum && constants(&instructions[i]).next().is_some();
+        let is_offset = kinds[i] == Kind::Sum && constants(&instructions[i]).next().is_some()
+            || kinds[i] == Kind::LongSum && reads[i].iter().any(is_of_symbol);
         let is_of_access = |&sum: &usize| readers[sum].iter().all(is_access);
         if constant[i] || is_offset && written[i].iter().all(is_of_access) {
             *cost = FREE;

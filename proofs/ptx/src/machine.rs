@@ -263,6 +263,7 @@ impl<'k> Thread<'k> {
                 "%ntid.x" => word(self.kernel.threads),
                 "%ctaid.x" => word(self.grid[0]),
                 "%nctaid.x" => word(self.grid[1]),
+                "%clock" => word(0), // which stands still
                 _ => bail!("an unknown name"),
             },
             Operand::Register(register) => match self.registers[*register].as_ref() {
@@ -467,7 +468,13 @@ impl<'k> Thread<'k> {
 
     fn address(&self, operand: &Operand) -> Result<u64> {
         let Operand::Memory(base, offset) = operand else { bail!("no address") };
-        let address = self.long_number(base)?.wrapping_add(*offset);
+        let is_word = |register: &usize| matches!(self.registers[*register], Some(Value::Word(_)));
+        let start = match &**base {
+            // Shared memory may be addressed so.
+            Operand::Register(register) if is_word(register) => u64::from(self.number(base)?),
+            _ => self.long_number(base)?,
+        };
+        let address = start.wrapping_add(*offset);
         // Each thread has local memory of its own.
         let is_local = (LOCAL..INPUT).contains(&address);
         Ok(if is_local { address + (u64::from(self.number) << 20) } else { address })

@@ -1,0 +1,7 @@
+// IADD: a sum.
+// Launch: 1024 threads, 0 bytes of dynamic shared memory, 2048 steps.
+#include "rate.cuh"
+
+extern "C" __global__ void __launch_bounds__(1024) rate_sum(const __grid_constant__ Job job) {
+    repeat(job, [&](u32 (&x)[CHAINS], u32 i) { x[i] += other(x, i); });
+}

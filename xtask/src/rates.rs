@@ -1,0 +1,88 @@
+//! Rates of a multiprocessor's pipes: `cargo xtask rates` compiles the kernels in `kernels/rates`, counts what a step takes of
+//! the pipes, and hands all to the program `rates` of `benches/ladder`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Result;
+use lanecrypt_cuda::compiler::ON_DEVICE;
+use lanecrypt_roof::Lanes;
+
+use crate::{
+    command::{command, empty, root, run, target},
+    listings::{self, Listing, Listings},
+    sources::generated::{self, Mode},
+};
+
+/// Where the kernels are.
+const KERNELS: &str = "kernels/rates";
+/// What was counted, for the book.
+const COUNTED_FILE: &str = "kernels/rates/counted.csv";
+/// Its first line.
+const HEADER: &str = "kernel,title,shared,alu,multiplier,all";
+/// Blocks over which a thread is counted: some for each thread of a thread block.
+const BLOCKS: u64 = 4096;
+
+/// Builds the kernels and runs them.
+pub(crate) fn run_task(options: &[String]) -> Result<()> {
+    build(Mode::Write)?;
+    run(command(listings::program("rates")?).arg(folder()).args(options))
+}
+
+/// Checks that every kernel compiles, and that its steps take what is written of them.
+pub(crate) fn check() -> Result<()> {
+    build(Mode::Check)
+}
+
+/// Builds the kernels and the runner, without its symbols, into one folder.
+pub(crate) fn pack() -> Result<()> {
+    build(Mode::Write)?;
+    let folder = folder();
+    run(command("strip").arg("-o").arg(folder.join("rates")).arg(listings::program("rates")?))?;
+    println!("{}: copy it to the machine and run `./rates .` there", folder.display());
+    Ok(())
+}
+
+fn folder() -> PathBuf {
+    target().join("rates")
+}
+
+fn build(mode: Mode) -> Result<()> {
+    let folder = folder();
+    empty(folder.clone())?;
+    let listings = Listings {
+        folder: KERNELS,
+        includes: root().join(KERNELS),
+        includes_on_host: None,
+        options: &[ON_DEVICE],
+    };
+    let known = listings.compile(&listings.read()?, &folder, |kernel, ptx| {
+        let steps = kernel.number_of("steps")?;
+        let lanes = lanes(kernel, ptx)?.map(|lanes| lanes / f64::from(steps));
+        let mut json = kernel.json(Some(lanes));
+        json["steps"] = steps.into();
+        Ok((json, counted(kernel, lanes)))
+    })?;
+    let (known, counted): (Vec<_>, Vec<_>) = known.into_iter().unzip();
+    let counted = format!("{HEADER}\n{}", counted.concat());
+    let counted = [(COUNTED_FILE.to_owned(), counted.into_bytes())];
+    generated::ensure(&counted, mode, "cargo xtask rates")?;
+    write(&folder, &known)
+}
+
+fn write(folder: &Path, known: &[serde_json::Value]) -> Result<()> {
+    Ok(fs::write(folder.join("rates.json"), serde_json::to_string_pretty(known)? + "\n")?)
+}
+
+/// What a block takes of the pipes, by the rule of the ledger.
+fn lanes(kernel: &Listing, ptx: &str) -> Result<Lanes> {
+    kernel.lanes_of(ptx, 0, (BLOCKS, [0, 1, 0]))
+}
+
+/// A kernel's line of what was counted: its title has no comma where a semicolon serves.
+fn counted(kernel: &Listing, [shared, alu, multiplier, all]: Lanes) -> String {
+    let title = kernel.title().replace(", ", "; ");
+    format!("{},{title},{shared:.3},{alu:.3},{multiplier:.3},{all:.3}\n", kernel.name)
+}
