@@ -20,10 +20,10 @@ struct Question {
 
 const QUESTIONS: [Question; 4] = [
     Question {
-        ask: ["Is a round nothing but additions, rotations", "and XOR of words of 32 or 64 bits?"],
+        ask: ["Is a round nothing but sums, rotations, AND", "and XOR of words of 32 or 64 bits?"],
         yes: "words",
         colour: "k2",
-        ciphers: "LEA, SPECK",
+        ciphers: "LEA, SPECK, SIMON",
     },
     Question {
         ask: ["Must the time tell nothing", "of keys and data?"],
@@ -35,7 +35,7 @@ const QUESTIONS: [Question; 4] = [
         ask: ["Are 32 copies of the tables of a round", "more than 227 KiB (on small cards 99)?"],
         yes: "bits",
         colour: "k1",
-        ciphers: "ciphers of large tables",
+        ciphers: "without a circuit: one copy of the tables",
     },
     Question {
         ask: ["F logic functions for a block, L words", "looked up: is F less than 2 L?"],

@@ -1,6 +1,10 @@
 //! Runs the trials under valgrind, one process per backend, and judges their output.
 
-use std::process::{Command, Output};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
 
 use anyhow::{Context, Result};
 use lanecrypt::{
@@ -30,13 +34,15 @@ pub(crate) fn rows(filter: &str) -> Result<Vec<Row>> {
         .filter(|(_, backend)| backend.platform != Platform::Cuda)
         .filter(|(cipher, backend)| name(cipher, backend).contains(filter))
         .collect();
+    let program = Program::new()?;
     let is_needed = backends.iter().any(|(_, backend)| machine_code::token(backend.id).is_some());
     let machine_code = is_needed.then(MachineCode::of_this_program).transpose()?;
-    let row = |(cipher, backend)| row(cipher, backend, machine_code.as_ref());
+    let row = |(cipher, backend)| row(&program, cipher, backend, machine_code.as_ref());
     let mut rows = backends.into_par_iter().map(row).collect::<Result<Vec<_>>>()?;
     let parts: Vec<_> =
         parts::all().into_iter().filter(|part| part.name.contains(filter)).collect();
-    rows.extend(parts.into_par_iter().map(|part| row_of(&part)).collect::<Result<Vec<_>>>()?);
+    let row_of = |part| row_of(&program, &part);
+    rows.extend(parts.into_par_iter().map(row_of).collect::<Result<Vec<_>>>()?);
     rows.extend(machine_code.into_iter().flat_map(MachineCode::into_rows));
     Ok(rows)
 }
@@ -47,6 +53,7 @@ pub(crate) fn name(cipher: &CipherDescription, backend: &Backend) -> String {
 }
 
 fn row(
+    program: &Program,
     cipher: &CipherDescription,
     backend: &Backend,
     machine_code: Option<&MachineCode>,
@@ -66,11 +73,10 @@ fn row(
         return Ok(row(reason.to_string(), Verdict::NotHere, Vec::new()));
     }
     if is_here.is_ok() {
-        let output = run(&name)?;
-        let said = Said::read(&output);
+        let said = Said::read(&run(&program.without_lines, &name)?);
         if said.unavailable.is_none() || !is_beyond {
             let verdict = judge(backend.constant_time, &said);
-            let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
+            let details = program.details(&name, verdict)?;
             return Ok(row(said.shown(), verdict, details));
         }
     }
@@ -80,21 +86,47 @@ fn row(
 }
 
 /// The row of a part.
-fn row_of(part: &Part) -> Result<Row> {
-    let output = run(&part.name)?;
-    let said = Said::read(&output);
+fn row_of(program: &Program, part: &Part) -> Result<Row> {
+    let said = Said::read(&run(&program.without_lines, &part.name)?);
     let claim = part.claim;
     let verdict = judge_part(claim, &said);
-    let details = if verdict == Verdict::Wrong { first_lines(&output) } else { Vec::new() };
+    let details = program.details(&part.name, verdict)?;
     let name = part.name.clone();
     Ok(Row { name, claim, how: "valgrind", found: said.shown(), verdict, details })
 }
 
-fn run(name: &str) -> Result<Output> {
+/// This program, as trials run it: valgrind reads all numbers of lines before it starts one, which takes longer than most
+/// trials. Where something is wrong it is run again with them.
+struct Program {
+    path: PathBuf,
+    without_lines: PathBuf,
+}
+
+impl Program {
+    fn new() -> Result<Self> {
+        let path = env::current_exe()?;
+        let without_lines = path.with_extension("without-lines");
+        let mut strip = Command::new("strip");
+        let status = strip.args(["--strip-debug", "-o"]).arg(&without_lines).arg(&path).status();
+        let is_there = status.is_ok_and(|status| status.success());
+        let without_lines = if is_there { without_lines } else { path.clone() };
+        Ok(Self { path, without_lines })
+    }
+
+    /// What valgrind says of a trial whose claim is wrong.
+    fn details(&self, name: &str, verdict: Verdict) -> Result<Vec<String>> {
+        if verdict != Verdict::Wrong {
+            return Ok(Vec::new());
+        }
+        Ok(first_lines(&run(&self.path, name)?))
+    }
+}
+
+fn run(program: &Path, name: &str) -> Result<Output> {
     let options = ["--quiet", "--leak-check=no", "--error-limit=no", "--num-callers=20"];
     Command::new("valgrind")
         .args(options)
-        .arg(std::env::current_exe()?)
+        .arg(program)
         .args(["--trial", name])
         .output()
         .context("valgrind does not start: apt-get install valgrind")

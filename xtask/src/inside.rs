@@ -7,7 +7,7 @@ use anyhow::Result;
 use lanecrypt_roof::Lanes;
 
 use crate::{
-    command::{command, empty, run, target},
+    command::{build_one, command, empty, run, target},
     listings::{self, Listing, Listings},
     sources::header::{self, For},
 };
@@ -36,7 +36,7 @@ pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
 /// Checks that every kernel compiles for GPUs, and that it is right on the host.
 pub(crate) fn check() -> Result<()> {
     build(true)?;
-    run(command(program()?).arg(folder()).arg("--host"))
+    run(command(build_one("inside")?).arg(folder()).arg("--host"))
 }
 
 /// Where the kernels are built.

@@ -1,7 +1,7 @@
 //! CUDA C++ to PTX and machine code, and the tables of how each kernel is launched and what it takes of
 //! several architectures.
 
-mod assembled;
+mod digests;
 pub(crate) mod host;
 mod launches;
 pub(crate) mod operations;
@@ -24,7 +24,6 @@ use crate::{
     sources::generated::{self, Mode},
 };
 
-use launches::Launch;
 use resources::Usage;
 use toolchain::Toolchain;
 use unread::without_unread;
@@ -41,11 +40,11 @@ const MACHINE_CODE: &str = "kernels/sm_90";
 /// Where the launches are kept.
 const LAUNCHES: &str = "kernels/src/launches.rs";
 
-/// The module that every check assembles, so that the way there is checked, too: the shortest.
+/// The module that every check compiles and assembles, so that the way there is checked, too: the shortest.
 const ASSEMBLED: &str = "ghash_tables";
 
-/// Compiles the kernels, or those of one folder. A check assembles those whose PTX has changed, and always
-/// [`ASSEMBLED`]; the others are known by their digests.
+/// Compiles the kernels, or those of one folder. A check compiles those whose sources have changed, assembles those whose
+/// PTX has, and always does both with [`ASSEMBLED`]; the others are known by their digests.
 pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let toolchain = toolchain::install()?;
     let compiler = Compiler::open(&toolchain.nvrtc)?;
@@ -53,19 +52,19 @@ pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let mut launches = Vec::new();
     let mut table = Vec::new();
     let modules = of_folder(MODULES, folder)?;
-    let mut lines = assembled::lines().unwrap_or_default();
+    let mut lines = digests::lines().unwrap_or_default();
     let known = if check { &lines[..] } else { &[] };
-    // Minutes on one core.
+    // Minutes on one core, without what is known.
     let made: Vec<Made> = modules
         .par_iter()
         .map(|module| make(&toolchain, &compiler, module, known))
         .collect::<Result<_>>()?;
     lines.retain(|line| {
-        let is_it = |module: &Module| module.name == assembled::module_of(line);
+        let is_it = |module: &Module| module.name == digests::module_of(line);
         MODULES.iter().any(is_it) && !modules.iter().any(|module| is_it(module))
     });
     for (module, made) in modules.iter().zip(made) {
-        lines.push(assembled::line(module, &made.ptx, &made.machine_code, &made.usages));
+        lines.push(digests::line(module, &made)?);
         launches.extend(made.launches);
         table.extend(made.usages);
         files.push((format!("{PTX}/{}.ptx", module.name), made.ptx.into_bytes()));
@@ -78,11 +77,11 @@ pub(crate) fn run(check: bool, folder: Option<&str>) -> Result<()> {
     let known = resources::from_csv(RESOURCES);
     table.extend(known.into_iter().filter(|usage| others.contains(usage.kernel())));
     let known = fs::read_to_string(root().join(LAUNCHES)).context(LAUNCHES)?;
-    let known = launches::rows_of(&known, |kernel| others.contains(kernel));
-    files.push((LAUNCHES.to_owned(), launches::to_rust(&launches, known).into_bytes()));
+    launches.extend(launches::rows_of(&known, |kernel| others.contains(kernel)));
+    files.push((LAUNCHES.to_owned(), launches::to_rust(launches).into_bytes()));
     files.push(("kernels/resources.csv".to_owned(), resources::to_csv(&table).into_bytes()));
     lines.sort();
-    files.push((assembled::PATH.to_owned(), (lines.join("\n") + "\n").into_bytes()));
+    files.push((digests::PATH.to_owned(), (lines.join("\n") + "\n").into_bytes()));
     no_orphans()?;
     generated::ensure(&files, Mode::from_check(check), "cargo xtask kernels")?;
     println!("{} modules, {} rows of resources", modules.len(), table.len());
@@ -128,7 +127,8 @@ struct Made {
     ptx: String,
     /// For [`lanecrypt_cuda::kernels::MACHINE_CODE_FOR`].
     machine_code: Vec<u8>,
-    launches: Vec<Launch>,
+    /// Rows of [`LAUNCHES`].
+    launches: Vec<String>,
     usages: Vec<Usage>,
 }
 
@@ -138,12 +138,18 @@ fn make(
     module: &Module,
     known: &[String],
 ) -> Result<Made> {
-    let ptx = compile(compiler, module)?;
-    let launches = launches::parse(&ptx)?;
-    let ptx = without_unread(&ptx);
-    let kept = assembled::kept(module, &ptx, known).filter(|_| module.name != ASSEMBLED);
-    let (machine_code, usages) = match kept {
-        Some(kept) => kept,
+    let kept = digests::kept(module, known)?.filter(|_| module.name != ASSEMBLED);
+    let is_compiled = kept.as_ref().is_some_and(|kept| kept.is_compiled);
+    let (ptx, launches) = match &kept {
+        Some(kept) if is_compiled => (kept.made.ptx.clone(), kept.made.launches.clone()),
+        _ => {
+            let ptx = compile(compiler, module)?;
+            (without_unread(&ptx), launches::parse(&ptx)?)
+        }
+    };
+    let assembled = kept.filter(|kept| kept.is_assembled && kept.made.ptx == ptx);
+    let (machine_code, usages) = match assembled {
+        Some(kept) => (kept.made.machine_code, kept.made.usages),
         None => assemble(toolchain, module, &ptx)?,
     };
     Ok(Made { ptx, machine_code, launches, usages })

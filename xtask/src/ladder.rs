@@ -12,7 +12,7 @@ use lanecrypt_cuda::compiler::ON_DEVICE;
 use lanecrypt_roof::{Lanes, divided};
 
 use crate::{
-    command::{cargo, command, copy, empty, output, root, run, target},
+    command::{build_one, cargo, command, copy, empty, output, root, run, target},
     listings::{self, Listing, Listings},
     sources::generated::{self, Mode},
 };
@@ -33,7 +33,7 @@ pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
         build(&folder, on_host, Mode::Write)?;
     }
     if on_host && options.is_empty() {
-        return run_on_host(&folder);
+        return run_on_host(&folder, &program()?);
     }
     let mut ladder = command(program()?);
     ladder.arg(&folder).args(options);
@@ -48,8 +48,8 @@ pub(crate) fn run_task(on_host: bool, options: &[String]) -> Result<()> {
 pub(crate) fn check() -> Result<()> {
     let folder = folder();
     build(&folder, true, Mode::Check)?;
-    run_on_host(&folder)?;
-    on_cpu(&["--check".to_owned()])
+    run_on_host(&folder, &build_one("ladder")?)?;
+    run(command(build_one("ladder-cpu")?).arg("--check"))
 }
 
 /// Builds the ladder of CPUs and runs it.
@@ -59,11 +59,10 @@ pub(crate) fn on_cpu(options: &[String]) -> Result<()> {
 }
 
 /// Runs all rungs on the host, and by itself what is wrong.
-fn run_on_host(folder: &Path) -> Result<()> {
-    let ladder = program()?;
-    run(command(&ladder).arg(folder).arg("--host"))?;
+fn run_on_host(folder: &Path, ladder: &Path) -> Result<()> {
+    run(command(ladder).arg(folder).arg("--host"))?;
     // The shim runs one thread after another, so that its answer may be right.
-    match output(command(&ladder).arg(folder).args(["--host", "--only", WRONG])) {
+    match output(command(ladder).arg(folder).args(["--host", "--only", WRONG])) {
         Err(error) if error.to_string().contains(RACE) => {
             println!("{WRONG:<28} has a race, as it must");
             Ok(())

@@ -42,7 +42,7 @@ pub(crate) fn is_on_host(asked: bool, is_help: bool, what: &str) -> bool {
     true
 }
 
-/// Builds the programs that run listings, and returns this one.
+/// Builds the programs that run listings as those that measure, and returns this one.
 pub(crate) fn program(name: &str) -> Result<PathBuf> {
     run(cargo().args(["build", "--quiet", "--release", "--package", "lanecrypt-ladder"]))?;
     Ok(target().join("release").join(name))

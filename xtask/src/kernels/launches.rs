@@ -3,8 +3,7 @@
 use anyhow::{Context, Result, bail};
 
 /// What a source says of a kernel: `Launch` of `kernels/common/launch.cuh`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Launch {
+struct Launch {
     kernel: String,
     threads: u32,
     shared_bytes: u32,
@@ -13,14 +12,15 @@ pub(crate) struct Launch {
     is_aligned: bool,
 }
 
-/// The launches of a module's kernels. `KERNEL` makes a constant of each, which the compiler writes
+/// The rows of a module's kernels. `KERNEL` makes a constant of each, which the compiler writes
 /// byte by byte.
 ///
 /// # Errors
 /// Naming a kernel without such a constant, or one that is none of ours.
-pub(crate) fn parse(ptx: &str) -> Result<Vec<Launch>> {
+pub(crate) fn parse(ptx: &str) -> Result<Vec<String>> {
     let names = ptx.split(".visible .entry ").skip(1).filter_map(|text| text.split('(').next());
-    names.map(|kernel| launch(ptx, kernel).with_context(|| kernel.to_owned())).collect()
+    let row = |kernel| Ok(row(&launch(ptx, kernel).with_context(|| String::from(kernel))?));
+    names.map(row).collect()
 }
 
 fn launch(ptx: &str, kernel: &str) -> Result<Launch> {
@@ -54,10 +54,8 @@ pub(crate) fn rows_of(text: &str, is_meant: impl Fn(&str) -> bool) -> Vec<String
 /// How a row begins, before the kernel's name.
 const ROW: &str = "    (\"";
 
-/// The table, sorted by kernel, as the source file that `lanecrypt-kernels` has of it, with rows that
-/// such a file had.
-pub(crate) fn to_rust(launches: &[Launch], mut rows: Vec<String>) -> String {
-    rows.extend(launches.iter().map(row));
+/// The table, sorted by kernel, as the source file that `lanecrypt-kernels` has of it.
+pub(crate) fn to_rust(mut rows: Vec<String>) -> String {
     rows.sort();
     format!(
         "//! How each kernel is launched, as its source says.\n\
@@ -89,12 +87,11 @@ mod tests {
 
     #[test]
     fn reads_what_the_compiler_writes() {
-        let launches = parse(PTX).expect("one launch");
-        let text = to_rust(&launches, Vec::new());
+        let text = to_rust(parse(PTX).expect("one launch"));
         let row = "    (\"toy_ctr\", Launch { threads: 512, shared_bytes: 7680, unit: Unit { \
                    threads: 32, blocks: 256, aligned: true } }),\n";
         assert!(text.contains(row), "{text}");
-        assert_eq!(to_rust(&[], rows_of(&text, |kernel| kernel == "toy_ctr")), text);
+        assert_eq!(to_rust(rows_of(&text, |kernel| kernel == "toy_ctr")), text);
         assert!(rows_of(&text, |kernel| kernel == "toy").is_empty());
     }
 

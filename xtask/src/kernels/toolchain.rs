@@ -8,7 +8,7 @@ use crate::command::{pip_install, run, target};
 
 /// NVRTC 12.1 writes PTX 8.1, the first version with parameters above 4 KiB and the oldest that
 /// every driver of the 12.1 series and later loads.
-const NVRTC: &str = "nvidia-cuda-nvrtc-cu12==12.1.105";
+pub(crate) const NVRTC: &str = "nvidia-cuda-nvrtc-cu12==12.1.105";
 /// The assembler that knows every architecture from Turing to Blackwell, for the resource table.
 pub(crate) const NVCC: &str = "nvidia-cuda-nvcc-cu12==12.8.93";
 

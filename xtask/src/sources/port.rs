@@ -58,7 +58,7 @@ const WRITTEN: [&str; 10] = [
     LOCK,
     "benches/schema/forms.csv",
     "crates/circuit/data/",
-    "kernels/assembled.csv",
+    "kernels/digests.csv",
     "kernels/operations.csv",
     "kernels/ptx/",
     "kernels/resources.csv",
