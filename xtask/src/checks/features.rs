@@ -1,8 +1,12 @@
 //! Sets of features: the libraries compile without warnings under none of theirs, each alone, and sets of several.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::{
@@ -16,7 +20,7 @@ use crate::{
 /// Ciphers are written alike: each set of several features is checked on one of them, on another each time.
 pub(crate) fn check() -> Result<()> {
     let mut count = 0;
-    for (features, packages) in by_features(&packages::metadata()?) {
+    for (features, packages) in by_features(&packages::metadata()?)? {
         for (number, set) in sets(&features).iter().enumerate() {
             let one = number % packages.len();
             let packages = if set.len() > 1 { &packages[one..=one] } else { &packages[..] };
@@ -29,21 +33,40 @@ pub(crate) fn check() -> Result<()> {
 }
 
 /// The packages that have the same features: ciphers, which cargo checks side by side.
-fn by_features(packages: &[Value]) -> BTreeMap<Vec<&str>, Vec<&str>> {
+fn by_features(packages: &[Value]) -> Result<BTreeMap<Vec<&str>, Vec<&str>>> {
     let mut groups = BTreeMap::<_, Vec<_>>::new();
     for package in packages {
         let name = package["name"].as_str().unwrap_or_default();
-        let features = features_of(package);
+        let features = features_of(package)?;
         if !features.is_empty() && !packages::PROGRAMS.contains(&name) {
             groups.entry(features).or_default().push(name);
         }
     }
-    groups
+    Ok(groups)
 }
 
-fn features_of(package: &Value) -> Vec<&str> {
+/// Those that a source of the package names. Others hand themselves on to a dependency, whose own they are.
+fn features_of(package: &Value) -> Result<Vec<&str>> {
+    let manifest = Path::new(package["manifest_path"].as_str().context("no path")?);
+    let mut sources = String::new();
+    read_all(&manifest.with_file_name("src"), &mut sources)?;
+    let is_named =
+        |name: &&str| *name != "default" && sources.contains(&format!("feature = \"{name}\""));
     let features = package["features"].as_object().into_iter().flatten();
-    features.map(|(name, _)| name.as_str()).filter(|name| *name != "default").collect()
+    Ok(features.map(|(name, _)| name.as_str()).filter(is_named).collect())
+}
+
+/// The text of all Rust sources in a folder.
+fn read_all(folder: &Path, text: &mut String) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            read_all(&path, text)?;
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            *text += &fs::read_to_string(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// None, and each alone, which shows what it takes from others that nobody asks for; then each among others and
@@ -78,6 +101,16 @@ fn check_set(packages: &[&str], features: &[&str]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_handed_on_is_checked_where_it_is_named() {
+        let packages = packages::metadata().expect("cargo lists them");
+        let groups = by_features(&packages).expect("sources");
+        let of = |name: &str| groups.iter().find(|(_, packages)| packages.contains(&name));
+        assert!(of("lanecrypt").is_some_and(|(features, _)| features.contains(&"wgpu")));
+        assert!(of("lanecrypt-cli").is_none(), "its features are the facade's");
+        assert!(of("lanecrypt-aes").is_some_and(|(features, _)| features.contains(&"cuda")));
+    }
 
     #[test]
     fn each_is_among_others_without_any_one_of_them() {
