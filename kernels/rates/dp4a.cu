@@ -3,5 +3,6 @@
 #include "rate.cuh"
 
 extern "C" __global__ void __launch_bounds__(1024) rate_dp4a(const __grid_constant__ Job job) {
-    repeat(job, [&](u32 (&x)[CHAINS], u32 i) { x[i] = dp4a(x[i], job.odd, other(x, i)); });
+    const Words words(job);
+    repeat(job, [&](u32 (&x)[CHAINS], u32 i) { x[i] = dp4a(x[i], job.odd, words.first); });
 }

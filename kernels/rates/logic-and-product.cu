@@ -3,11 +3,12 @@
 #include "rate.cuh"
 
 extern "C" __global__ void __launch_bounds__(1024) rate_logic_and_product(const __grid_constant__ Job job) {
+    const Words words(job);
     repeat(job, [&](u32 (&x)[CHAINS], u32 i) {
         if (i % 2 == 0) {
-            x[i] ^= x[(i + 2) % CHAINS] & x[(i + 4) % CHAINS];
+            lop3(x[i], words);
         } else {
-            x[i] = x[i] * job.odd + x[(i + 2) % CHAINS];
+            x[i] = x[i] * job.odd + words.first;
         }
     });
 }

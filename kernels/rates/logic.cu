@@ -3,5 +3,6 @@
 #include "rate.cuh"
 
 extern "C" __global__ void __launch_bounds__(1024) rate_logic(const __grid_constant__ Job job) {
-    repeat(job, [&](u32 (&x)[CHAINS], u32 i) { x[i] ^= other(x, i) & x[(i + 5) % CHAINS]; });
+    const Words words(job);
+    repeat(job, [&](u32 (&x)[CHAINS], u32 i) { lop3(x[i], words); });
 }

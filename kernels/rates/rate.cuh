@@ -13,7 +13,8 @@ constexpr u32 STEPS = 2048;
 
 struct Job {
     const uint4 *input;
-    uint4 *output;       // of each thread: its clock at the start and at the end, and a word that all steps lead to
+    uint4 *output;       // of each thread: its multiprocessor and the clock of that at the start and at the end, and a
+                         // word that all steps lead to
     u64 blocks;          // as many for every thread
     const u32 *numbers;  // NUMBERS of them
     u32 odd;             // a number that the compiler does not know
@@ -23,6 +24,12 @@ __device__ u32 clock_now() {
     u32 now;
     asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
     return now;
+}
+
+__device__ u32 multiprocessor() {
+    u32 number;
+    asm("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
 }
 
 // The sum of the products of their bytes, and `sum`.
@@ -51,8 +58,23 @@ __device__ void repeat(const Job &job, Step step, u32 bits = ~0u, u32 base = 0) 
         u32 all = 0;
 #pragma unroll
         for (u32 i = 0; i < CHAINS; i++) all ^= x[i];
-        job.output[thread] = make_uint4(start, clock_now(), all, 0);
+        job.output[thread] = make_uint4(multiprocessor(), start, clock_now(), all);
     }
+}
+
+// Words of a thread that stay as they are.
+struct Words {
+    u32 first, second, third, fourth;
+
+    __device__ explicit Words(const Job &job)
+        : first(job.numbers[threadIdx.x]), second(job.numbers[threadIdx.x ^ 77]), third(job.numbers[threadIdx.x ^ 5]),
+          fourth(job.numbers[threadIdx.x ^ 123]) {}
+};
+
+// Bits of the first word where x has ones, and of the second elsewhere. The compiler, which could compute both for two steps at
+// once, does not look into it.
+__device__ void lop3(u32 &x, const Words &words) {
+    asm volatile("lop3.b32 %0, %0, %1, %2, 0xca;" : "+r"(x) : "r"(words.first), "r"(words.second));
 }
 
 // A word that a step reads beside its own, and which others have changed since it last did.

@@ -263,7 +263,7 @@ impl<'k> Thread<'k> {
                 "%ntid.x" => word(self.kernel.threads),
                 "%ctaid.x" => word(self.grid[0]),
                 "%nctaid.x" => word(self.grid[1]),
-                "%clock" => word(0), // which stands still
+                "%clock" | "%smid" => word(0), // of the one multiprocessor that there is, where time stands still
                 _ => bail!("an unknown name"),
             },
             Operand::Register(register) => match self.registers[*register].as_ref() {

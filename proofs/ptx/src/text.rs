@@ -109,7 +109,7 @@ impl Kernel {
         }
         // A shuffle's second result, whether the lane was in range, is not asked for.
         let text = text.split('|').next().unwrap_or(text);
-        let is_special = ["%tid", "%ntid", "%ctaid", "%nctaid", "%clock"];
+        let is_special = ["%tid", "%ntid", "%ctaid", "%nctaid", "%clock", "%smid"];
         if text.starts_with('%') && !is_special.iter().any(|special| text.starts_with(special)) {
             return Ok(Operand::Register(self.register(text)));
         }

@@ -1,7 +1,10 @@
 //! `rates`: measures how many instructions of each kind a multiprocessor of this GPU runs per clock cycle, and how fast its
 //! memory is copied. `cargo xtask rates` builds what it runs.
 
-use std::{fmt::Write as _, fs, path::PathBuf, process::ExitCode, thread, time::Duration};
+use std::{
+    collections::BTreeMap, fmt::Write as _, fs, path::PathBuf, process::ExitCode, thread,
+    time::Duration,
+};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Parser;
@@ -187,7 +190,7 @@ fn rate(kernel: Kernel, listing: &Listing, numbers: &DeviceBuffer, samples: usiz
         })?;
         seconds.push(took.as_secs_f64());
         output.read(0, &mut readings)?;
-        Ok(taken(&readings, kernel.entry.threads))
+        Ok(taken(&readings))
     })?;
     seconds.sort_by(f64::total_cmp);
     let of_a_multiprocessor = threads / u64::from(device.properties().multiprocessors);
@@ -201,19 +204,23 @@ fn rate(kernel: Kernel, listing: &Listing, numbers: &DeviceBuffer, samples: usiz
     })
 }
 
-/// Cycles from a thread block's first reading to its last: the median of all thread blocks.
-fn taken(readings: &[u8], threads: u32) -> f64 {
-    let (words, _) = readings.as_chunks::<4>();
-    let of_block = |block: &[[u8; 4]]| {
-        let clock =
-            |at: usize| block.iter().skip(at).step_by(4).map(|word| u32::from_le_bytes(*word));
+/// Cycles from the first reading on a multiprocessor to the last: the median of all multiprocessors. A reading is the
+/// multiprocessor, its clock at the start of a thread and at the end, and a word that says nothing.
+fn taken(readings: &[u8]) -> f64 {
+    let mut of = BTreeMap::<_, Vec<_>>::new();
+    for reading in readings.as_chunks::<BLOCK>().0 {
+        let mut words = reading.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        let [multiprocessor, start, end] = core::array::from_fn(|_| words.next().unwrap_or(0));
+        of.entry(multiprocessor).or_default().push((start, end));
+    }
+    let cycles = |clocks: &Vec<(u32, u32)>| {
         // The clock has 32 bits and may start anew between two readings.
-        let first = u32::from_le_bytes(block[0]);
-        let start = clock(0).map(|clock| clock.wrapping_sub(first).cast_signed()).min();
-        let end = clock(1).map(|clock| clock.wrapping_sub(first).cast_signed()).max();
+        let since = |clock: u32| clock.wrapping_sub(clocks[0].0).cast_signed();
+        let start = clocks.iter().map(|(start, _)| since(*start)).min();
+        let end = clocks.iter().map(|(_, end)| since(*end)).max();
         f64::from(end.unwrap_or(0)) - f64::from(start.unwrap_or(0))
     };
-    let mut all: Vec<f64> = words.chunks(4 * threads as usize).map(of_block).collect();
+    let mut all: Vec<f64> = of.values().map(cycles).collect();
     all.sort_by(f64::total_cmp);
     all[all.len() / 2]
 }
@@ -309,18 +316,15 @@ impl Record {
 mod tests {
     use super::*;
 
-    fn readings(clocks: &[[u32; 2]]) -> Vec<u8> {
-        let words = clocks.iter().flat_map(|[start, end]| [*start, *end, 7, 0]);
-        words.flat_map(u32::to_le_bytes).collect()
-    }
-
     #[test]
-    fn a_thread_block_takes_from_its_first_reading_to_its_last() {
-        let two = [[100, 900], [90, 1000]];
-        assert_eq!(taken(&readings(&two), 2), 910.0);
-        // Over the end of the clock's 32 bits, in the first of three thread blocks.
-        let three = [[u32::MAX - 9, 20], [5, 10], [7, 90]];
-        assert_eq!(taken(&readings(&three), 1), 30.0);
+    fn a_multiprocessor_takes_from_its_first_reading_to_its_last() {
+        let taken = |readings: &[[u32; 3]]| {
+            let words = readings.iter().flat_map(|[number, start, end]| [*number, *start, *end, 7]);
+            taken(&words.flat_map(u32::to_le_bytes).collect::<Vec<_>>())
+        };
+        assert_eq!(taken(&[[3, 100, 900], [3, 90, 1000]]), 910.0);
+        // Over the end of the clock's 32 bits, on the second of three multiprocessors.
+        assert_eq!(taken(&[[0, 5, 10], [1, u32::MAX - 9, 20], [2, 7, 90]]), 30.0);
     }
 
     #[test]

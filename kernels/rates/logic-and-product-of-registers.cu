@@ -1,0 +1,14 @@
+// LOP3 and IMAD in turn, each of three registers.
+// Launch: 1024 threads, 0 bytes of dynamic shared memory, 2048 steps.
+#include "rate.cuh"
+
+extern "C" __global__ void __launch_bounds__(1024) rate_logic_and_product_of_registers(const __grid_constant__ Job job) {
+    const Words words(job);
+    repeat(job, [&](u32 (&x)[CHAINS], u32 i) {
+        if (i % 2 == 0) {
+            lop3(x[i], words);
+        } else {
+            x[i] = x[i] * words.third + words.fourth;
+        }
+    });
+}
