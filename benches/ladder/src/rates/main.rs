@@ -70,7 +70,7 @@ struct Rate {
     steps_per_clock: f64,
     /// As many as the fullest pipe has room for, by the rule of the ledger and nominal rates.
     roof: f64,
-    /// The frequency of the clock meanwhile.
+    /// Cycles over the device's time, in which the start of a launch is: somewhat less than the clock's frequency.
     gigahertz: f64,
 }
 
